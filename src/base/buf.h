@@ -1,0 +1,48 @@
+/* A growing byte buffer with a hard maximum. A write past the maximum is dropped and sets `full`, which stays set:
+ * the writer checks once, at the end (curl's dynbuf idea). */
+#pragma once
+#include "base/str.h"
+
+struct buf {
+    char *p;
+    size_t n;   /* bytes used */
+    size_t cap; /* bytes allocated */
+    size_t max; /* never more than this */
+    bool full;
+};
+
+#define BUF(limit) ((struct buf){.max = (limit)})
+
+void buf_done(struct buf *b);
+
+/* Room for n more bytes at b->p + b->n; false (and full) past the maximum. */
+bool buf_reserve_slow(struct buf *b, size_t n);
+static inline bool buf_reserve(struct buf *b, size_t n)
+{
+    return b->cap - b->n >= n || buf_reserve_slow(b, n);
+}
+
+static inline void buf_put(struct buf *b, const void *p, size_t n)
+{
+    if (n && buf_reserve(b, n)) {
+        memcpy(b->p + b->n, p, n);
+        b->n += n;
+    }
+}
+static inline void buf_char(struct buf *b, char c)
+{
+    if (buf_reserve(b, 1))
+        b->p[b->n++] = c;
+}
+static inline void buf_str(struct buf *b, struct str s)
+{
+    buf_put(b, s.p, s.n);
+}
+#define buf_lit(b, literal) buf_put((b), "" literal, sizeof(literal) - 1)
+
+void buf_i64(struct buf *b, int64_t v);
+void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static inline struct str buf_view(const struct buf *b)
+{
+    return (struct str){b->p ? b->p : "", b->n};
+}

@@ -1,0 +1,12 @@
+#include "base/err.h"
+
+static const struct err_info table[] = {
+#define E(code, status, message, next_action) [ERR_##code] = {#code, status, message, next_action},
+#include "tbl/errors.def"
+#undef E
+};
+
+const struct err_info *err_info(enum err e)
+{
+    return e > ERR_NONE && e < ERR_TABLE_END ? &table[e] : &table[ERR_INTERNAL_ERROR];
+}

@@ -1,0 +1,24 @@
+/* Identifiers (decisions section 1): 24 lower-case hex of 4 bytes Unix seconds, 5 random bytes fixed per process start
+ * and a 3-byte counter. IDs of one process ascend in the order they were made, also when the clock stands still or the
+ * counter wraps (the seconds part then runs ahead). */
+#pragma once
+#include "base/arena.h"
+
+#define ID_LEN 24
+
+/* An ID by value: NUL-terminated text. The empty string means "none". */
+struct id {
+    char text[ID_LEN + 1];
+};
+
+struct id id_new(int64_t now_us);
+/* From 24 hex characters of either case, to lower; false for anything else. */
+bool id_parse(struct str s, struct id *ret);
+static inline struct str id_str(const struct id *id)
+{
+    return (struct str){id->text[0] ? id->text : NULL, id->text[0] ? ID_LEN : 0};
+}
+static inline bool id_given(const struct id *id)
+{
+    return id->text[0] != '\0';
+}

@@ -1,0 +1,72 @@
+/* One value of the interface or of the store: what a JSON member, a query parameter or a column can hold.
+ *
+ * Bodies are C structs whose members are all `struct val`; a field table (base/schema.h) says which member is which
+ * field. Absent and null differ, as they do in a PATCH body. Strings and lists are borrowed (arena or caller). */
+#pragma once
+#include "base/str.h"
+
+enum val_kind {
+    VAL_ABSENT = 0,
+    VAL_NULL,
+    VAL_BOOL,
+    VAL_INT,
+    VAL_TIME,   /* i: microseconds since the Unix epoch, UTC */
+    VAL_STR,    /* s: UTF-8 */
+    VAL_BLOB,   /* s: bytes; store only */
+    VAL_OBJECT, /* ptr: a struct of vals; its shape stands in the field table */
+    VAL_LIST    /* ptr, count: an array of vals (of scalars), or of structs of vals (of objects) */
+};
+
+struct val {
+    enum val_kind kind;
+    uint32_t count; /* of a list */
+    union {
+        bool b;
+        int64_t i;
+        struct str s;
+        const void *ptr;
+    };
+};
+
+static inline struct val v_null(void)
+{
+    return (struct val){.kind = VAL_NULL};
+}
+static inline struct val v_bool(bool b)
+{
+    return (struct val){.kind = VAL_BOOL, .b = b};
+}
+static inline struct val v_int(int64_t i)
+{
+    return (struct val){.kind = VAL_INT, .i = i};
+}
+static inline struct val v_time(int64_t at_us)
+{
+    return (struct val){.kind = VAL_TIME, .i = at_us};
+}
+/* STR_NONE gives null. */
+static inline struct val v_str(struct str s)
+{
+    return s.p ? (struct val){.kind = VAL_STR, .s = s} : v_null();
+}
+static inline struct val v_blob(const void *p, size_t n)
+{
+    return (struct val){.kind = VAL_BLOB, .s = {p, n}};
+}
+static inline struct val v_object(const void *ptr)
+{
+    return (struct val){.kind = VAL_OBJECT, .ptr = ptr};
+}
+static inline struct val v_list(const void *ptr, size_t count)
+{
+    return (struct val){.kind = VAL_LIST, .count = (uint32_t)count, .ptr = ptr};
+}
+static inline bool v_given(struct val v)
+{
+    return v.kind != VAL_ABSENT;
+}
+/* A given value that is not null. */
+static inline bool v_set(struct val v)
+{
+    return v.kind > VAL_NULL;
+}

@@ -1,0 +1,33 @@
+/* Deciding at the door: what calls.md says in its steps 1 to 7, 9 and 10, as transactions.
+ *
+ * Each function runs inside one write transaction and leaves everything durable that its decision needs (use taken, log
+ * entry, events, last buzz) before the caller acts on it. The call's own state (prompts, attempts) is voice/call.h. */
+#pragma once
+#include "domain/op.h"
+
+enum access_verdict {
+    ACCESS_REJECT,    /* no such number */
+    ACCESS_SELF_CALL, /* the owner's own phone: say that the line works */
+    ACCESS_RELEASE,   /* open: send `tones` */
+    ACCESS_COLLECT,   /* ask for a code */
+    ACCESS_WRONG,     /* the code was wrong; recorded */
+    ACCESS_FORWARD    /* forward to the resident */
+};
+
+struct access_decision {
+    enum access_verdict verdict;
+    struct id account_id, building_id;
+    struct id grant_id;      /* of a release */
+    char tones[4];           /* the building's release tone, "" while not set */
+    struct str greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding; /* in op's arena; "" says nothing */
+    struct str forward_to;   /* the forwarding phone, STR_NONE without one */
+    bool voice;              /* collecting: some usable passcode may be spoken */
+};
+
+/* A call arrives (steps 1 to 5): REJECT, SELF_CALL, RELEASE, COLLECT or FORWARD. `to` and `from` are E.164 as far as the
+ * network gave them. A building whose brute-force guard is closed forwards instead of collecting. */
+enum err access_arrive(struct op *op, struct str to, struct str from, struct access_decision *ret) CHECKED;
+/* A code was entered (steps 6 and 7): RELEASE or WRONG; FORWARD if the guard closed or nothing may be opened any more. */
+enum err access_code(struct op *op, const struct id *building, struct str digits, bool spoken, struct access_decision *ret) CHECKED;
+/* The call is forwarded (step 8): log entry of type call and the event. */
+enum err access_forwarded(struct op *op, const struct id *building) CHECKED;

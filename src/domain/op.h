@@ -1,0 +1,22 @@
+/* What every rule needs of its surroundings: one operation, within one transaction. */
+#pragma once
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/id.h"
+#include "store/store.h"
+
+struct op {
+    struct arena *arena;          /* results and messages live here */
+    struct db *db;
+    const struct config *config;
+    int64_t now_us;               /* taken once per operation */
+    struct str why;               /* set with an error: the message for people, "ends_at must be later than starts_at" */
+    int64_t retry_after_s;        /* set with a 429 that has a Retry-After; 0: none */
+};
+
+/* Fails with a message: `return op_fail(op, ERR_INVALID_UNLOCK, "label must …")`. */
+static inline enum err op_fail(struct op *op, enum err e, const char *why)
+{
+    op->why = str_z(why);
+    return e;
+}
