@@ -1,4 +1,4 @@
-/* Who asks: the key a request came with, and what the gate found out about its account. */
+/* Who asks: the key a request came with and its account, as the gate found them. */
 #pragma once
 #include "base/id.h"
 
@@ -10,12 +10,18 @@ enum scope {
 };
 #define SCOPE(symbol) (1u << SCOPE_BIT_##symbol)
 
+/* The text of one scope bit, "access:read". */
+const char *scope_text(enum scope bit);
+
 struct principal {
     struct id key_id, account_id;
-    struct id building_id; /* a child or member key's one building; else empty */
-    struct id member_id;   /* a member's key; else empty */
-    uint32_t scopes;
+    struct id building_id;      /* a child or member key's one building; else empty */
+    struct id member_id;        /* a member's key; else empty */
+    struct id primary_id;       /* the account's primary building */
+    uint32_t building_count;    /* of the account */
+    uint32_t scopes;            /* bits: SCOPE(ACCESS_READ) … */
     bool web_session;
-    bool subscribed;       /* the account's subscription is active */
-    int64_t expires_at_us; /* INT64_MAX: never */
+    bool subscribed;            /* the account's subscription is active (not past_due) */
+    int64_t expires_at_us;      /* INT64_MAX: never */
+    int64_t last_used_us;       /* to the minute, as stored; 0: never */
 };

@@ -1,0 +1,67 @@
+/* One API request between the gate and its handler, and the reply it gives.
+ *
+ * Everything in it lives in the request's arena. A handler that runs inside a write transaction may run more than once:
+ * it writes its results only through `struct reply`, which is cleared before each run. */
+#pragma once
+#include "base/schema.h"
+#include "domain/op.h"
+#include "domain/principal.h"
+#include "http/server.h"
+
+struct route;
+struct service;
+
+struct reply_header {
+    const char *name;
+    struct str value;
+};
+
+#define REPLY_MAX_HEADERS 8
+
+struct reply {
+    int status;                /* 0 until a reply_ function set it */
+    const struct shape *shape; /* of `body`; rendered on the loop thread */
+    const void *body;
+    struct str raw;            /* instead of shape and body: ready text of raw_type */
+    const char *raw_type;
+    struct reply_header headers[REPLY_MAX_HEADERS];
+    size_t header_count;
+};
+
+struct request {
+    struct http_request *http;
+    struct service *service;
+    const struct route *route;
+    struct op op;              /* arena, config, now; db while a handler runs; why */
+    char request_id[29];       /* "req_" and 24 hex */
+    struct principal who;      /* valid unless the route is public */
+    struct id building_id;     /* the selected building, where the route selects one */
+    bool building_linked;      /* it is not the account's primary one */
+    struct id path_id;         /* {id}, lower case */
+    struct str path_text;      /* the path parameter as sent (decoded) */
+    struct str idempotency_key; /* STR_NONE without one */
+    int64_t match_version;     /* MATCH_GRANT */
+    struct str match_token;    /* MATCH_SETTINGS: 64 lower-case hex */
+    void *query;               /* the route's query struct, read */
+    void *body;                /* the route's body struct, read */
+    unsigned char body_hash[32]; /* SHA-256 of the canonical body, where idempotency applies */
+    const json_t *json;        /* the body as sent */
+    struct reply reply;
+    bool touches_keys;         /* a handler may set it where the route's flag does not say so */
+};
+
+/* Success with a JSON body of the route's reply shape. `body` must live in the arena or longer. */
+static inline enum err reply_ok(struct request *q, struct reply *p, int status, const struct shape *shape, const void *body)
+{
+    (void)q;
+    p->status = status;
+    p->shape = shape;
+    p->body = body;
+    return ERR_NONE;
+}
+
+/* An error answer that keeps what the transaction did (a wrong one-time code must count): the handler returns the result
+ * of this, ERR_NONE. An error that is returned instead rolls the transaction back. */
+enum err reply_error_keep(struct request *q, struct reply *p, enum err e) CHECKED;
+
+void reply_header(struct reply *p, const char *name, struct str value);

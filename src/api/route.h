@@ -1,0 +1,84 @@
+/* One row per route. Routing, every check in the order of decisions section 1, body and query validation and the
+ * OpenAPI document are all derived from it; a new route is one row and one handler. */
+#pragma once
+#include "api/request.h"
+
+enum route_credential {
+    CRED_NONE,        /* public */
+    CRED_KEY,         /* any API key */
+    CRED_WEB_SESSION, /* a website session, else 403 WEB_SESSION_REQUIRED */
+    CRED_PARENT,      /* not bound to one building, else `parent_error` */
+    CRED_LOOPBACK,    /* the sandbox: loopback peers only, no key */
+    CRED_CONTROL      /* the control socket only; elsewhere the path does not exist */
+};
+
+enum route_limit {
+    LIMIT_NONE,
+    LIMIT_KEY,      /* per API key: requests_active or requests_free */
+    LIMIT_PLANS,    /* per address: plans_per_ip */
+    LIMIT_AUTH,     /* per address: auth_per_ip (AUTH_RATE_LIMIT); with a key also LIMIT_KEY */
+    LIMIT_OTP       /* LIMIT_AUTH, then per address: otp_per_ip (OTP_RATE_LIMIT) */
+};
+
+enum route_building {
+    BUILDING_NONE,     /* the header is ignored */
+    BUILDING_HEADER,   /* X-Service-Building-Id selects */
+    BUILDING_PATH,     /* {buildingId} selects; the header, if sent, must agree */
+    BUILDING_FORBIDDEN /* the header is refused: INVALID_BUILDING_CONTEXT */
+};
+
+enum route_need { NEED_NOT, NEED_OPTIONAL, NEED_REQUIRED };
+
+enum route_match { MATCH_NONE, MATCH_GRANT /* "7": VERSION_REQUIRED */, MATCH_SETTINGS /* "64 hex" */ };
+
+enum route_run {
+    RUN_HERE,  /* needs no store: runs on the loop thread */
+    RUN_READ,  /* in a read session */
+    RUN_WRITE, /* in a write transaction; the reply leaves after its commit */
+    RUN_TASK   /* on a task worker: may block, opens its own transactions (store_run); q->op.db is NULL */
+};
+
+enum route_flag {
+    ROUTE_ETAG = 1,     /* the reply carries ETag */
+    ROUTE_LOCATION = 2, /* a created (201) reply carries Location */
+    ROUTE_REPLAY = 4,   /* a replay answers 200 with Idempotency-Replayed: true */
+    ROUTE_CACHEABLE = 8, /* Cache-Control: public, max-age=60 in place of no-store */
+    ROUTE_CORS = 16,    /* Access-Control-Allow-Origin: * */
+    ROUTE_EXTENSION = 32, /* x-extension: true */
+    ROUTE_TOUCHES_KEYS = 64 /* a success may change what authentication reads (keys, accounts, buildings, subscriptions) */
+};
+
+#define ROUTE_ERRORS(...) ((const enum err[]){__VA_ARGS__, ERR_NONE})
+
+struct route {
+    const char *operation; /* operationId, "createUnlock" */
+    const char *summary;
+    const char *tag; /* groups the document: "Access grants" */
+    enum http_method method;
+    const char *path; /* "/v1/unlock/{id}": one parameter at most, {id} (INVALID_ID), {buildingId} (INVALID_BUILDING) or {text} */
+    enum route_credential credential;
+    enum err parent_error;   /* of CRED_PARENT */
+    uint32_t scopes;         /* all of these bits */
+    enum route_limit limit;
+    enum route_building building;
+    enum route_need idempotency;
+    enum route_match match;
+    const struct shape *query; /* its fields' own errors */
+    const struct shape *body;  /* NULL: a body is ignored */
+    enum err body_error;       /* of a field without its own */
+    bool body_optional;        /* no body at all reads as {} */
+    enum route_run run;
+    enum err (*handler)(struct request *q, struct reply *p);
+    int status;                /* of success */
+    int other_status;          /* a second success status (replay), or 0 */
+    const struct shape *reply; /* NULL: no JSON body */
+    unsigned flags;
+    const enum err *errors; /* ROUTE_ERRORS(…): documented, besides those the gate derives from this row */
+    enum err store_error;   /* what a failing store answers: FETCH_FAILED …; ERR_NONE: INTERNAL_ERROR */
+};
+
+struct route_set {
+    const struct route *rows;
+    size_t count;
+};
+#define ROUTE_SET(table) {(table), sizeof(table) / sizeof *(table)}
