@@ -1,0 +1,78 @@
+# Thin over CMake's presets: what each target does is one or two commands. `make help` lists them.
+.DEFAULT_GOAL := build
+.PHONY: help build run demo test unit crash e2e e2e-sqlite e2e-postgresql bench check asan tsan fuzz clean
+SHELL := /bin/sh
+E2E := test/e2e
+NODE_MODULES := $(E2E)/node_modules/.package-lock.json
+CTEST := ctest --output-on-failure -j 2 --timeout 120 --no-tests=error --test-dir
+SOURCES := $(shell find src test bench -name '*.[ch]' -not -path '*/node_modules/*' 2>/dev/null)
+
+help: ## this list
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | expand -t 18
+
+build: ## the daemon, as build/portero; installs missing Debian packages first
+	scripts/setup build
+	cmake --preset release
+	cmake --build --preset release
+
+run: build ## starts the service in the sandbox with portero.conf
+	exec build/portero serve --config portero.conf
+
+demo: build ## a visitor's call from sign-in to the open door, against a service of its own
+	scripts/demo
+
+test: build $(NODE_MODULES) ## everything: unit tests, crash tests, end to end on both store engines
+	$(MAKE) --no-print-directory unit
+	$(MAKE) --no-print-directory crash
+	$(MAKE) --no-print-directory e2e-sqlite
+	$(MAKE) --no-print-directory e2e-postgresql
+
+unit: build ## unit tests of the release build
+	scripts/setup test
+	cmake --build --preset release --target unit_tests
+	$(CTEST) build
+
+crash: build ## acknowledged writes survive kill -9 and a simulated loss of power
+	scripts/setup test
+	test/crash/run
+
+e2e: e2e-sqlite e2e-postgresql ## the real daemon and real peers, on both store engines
+e2e-sqlite e2e-postgresql: e2e-%: build $(NODE_MODULES)
+	node $(E2E)/run.js --engine $*
+
+$(NODE_MODULES): $(E2E)/package-lock.json
+	scripts/setup test
+	npm ci --prefix $(E2E) --no-audit --no-fund
+	touch $@
+
+bench: build ## measures; each figure with the limit measured in the same run
+	cmake --build --preset release --target benches
+	bench/run
+
+asan tsan: ## unit tests under AddressSanitizer and UBSan, or under ThreadSanitizer
+	scripts/setup test
+	cmake --preset $@
+	cmake --build --preset $@ --target unit_tests
+	$(CTEST) build/$@
+
+fuzz: ## every fuzzer for FUZZ_SECONDS (10) each
+	scripts/setup check
+	cmake --preset fuzz
+	cmake --build --preset fuzz
+	scripts/fuzz
+
+check: ## format, layers, documents, clang's warnings, clang-tidy, cppcheck, fuzzers
+	scripts/setup check
+	clang-format --dry-run -Werror $(SOURCES)
+	scripts/check-layers
+	scripts/check-docs
+	cmake --preset clang
+	cmake --build --preset clang
+	cmake --build --preset clang --target unit_tests
+	find src -name '*.c' | xargs -P 2 -n 4 clang-tidy -p build/clang --quiet
+	cppcheck --quiet -j 2 --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
+	    --suppress=missingIncludeSystem --library=posix,gnu -I src -I build/clang/generated src
+	$(MAKE) --no-print-directory fuzz
+
+clean: ## removes what was built; the service's data in var/ stays
+	rm -rf build $(E2E)/node_modules
