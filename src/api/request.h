@@ -4,6 +4,7 @@
  * it writes its results only through `struct reply`, which is cleared before each run. */
 #pragma once
 #include "base/schema.h"
+#include "domain/limit.h"
 #include "domain/op.h"
 #include "domain/principal.h"
 #include "http/server.h"
@@ -47,6 +48,10 @@ struct request {
     unsigned char body_hash[32]; /* SHA-256 of the canonical body, where idempotency applies */
     const json_t *json;        /* the body as sent */
     struct reply reply;
+    struct limit_state limits;  /* the tightest limit taken; limit 0: none */
+    struct store_job job;       /* the gate's, while the store works for it */
+    enum err result;            /* the gate's: what the checks and the handler came to */
+    unsigned loop;
     bool touches_keys;         /* a handler may set it where the route's flag does not say so */
 };
 

@@ -1,0 +1,29 @@
+/* The API as one HTTP handler: what stands between the server and the routes' handlers. */
+#pragma once
+#include "api/route.h"
+
+struct service_options {
+    const struct config *config;
+    struct store *store;
+    const struct route_set *sets; /* searched in order; must outlive the service */
+    size_t set_count;
+    void (*wake)(void *context); /* a committed request queued a job (op->queued); may be NULL; any thread */
+    void *context;               /* for `wake`, and for handlers: service_context */
+};
+
+struct service;
+
+enum err service_new(const struct service_options *options, struct service **ret) CHECKED;
+void service_free(struct service *s);
+
+/* The handler to give to http_server_new. */
+struct http_handler service_handler(struct service *s);
+
+/* For handlers. */
+struct store *service_store(const struct service *s);
+const struct config *service_config(const struct service *s);
+void *service_context(const struct service *s);
+/* The OpenAPI document of the first route set list, made once. */
+struct str service_openapi(const struct service *s);
+/* Cached authentications are forgotten: call after a commit outside the API that changed keys, accounts or buildings. */
+void service_keys_changed(struct service *s);
