@@ -1,0 +1,31 @@
+/* Buildings: the primary one made with the account, and linked ones (contract, Buildings; decisions section 5). */
+#pragma once
+#include "domain/op.h"
+#include "domain/principal.h"
+
+#define BUILDING_MAX       20 /* of one account, the primary included */
+#define BUILDING_LABEL_MAX 120
+
+struct building {
+    struct id id, account_id;
+    bool primary;
+    struct str label;
+    bool has_address;
+    struct str street, city, state, zip, country; /* STR_NONE where not known */
+    struct str number;                            /* the virtual number, E.164; STR_NONE while unprovisioned */
+    struct str unlock_tone;                       /* STR_NONE while not set */
+    int64_t last_buzz_us;                         /* last successful rule unlock; 0: none */
+};
+
+/* Is there such a building of the account? For the gate. ERR_BUILDING_NOT_FOUND if not; *ret_linked: it is not the
+ * account's primary one. */
+enum err building_of(struct op *op, const struct id *account, const struct id *building, bool *ret_linked) CHECKED;
+
+/* One building of the account, in the arena. ERR_BUILDING_NOT_FOUND. */
+enum err building_get(struct op *op, const struct id *account, const struct id *building, struct building *ret) CHECKED;
+
+/* The account's buildings by creation time, then ID, in the arena. */
+enum err building_list(struct op *op, const struct id *account, const struct building **ret, size_t *ret_count) CHECKED;
+
+/* The account's first building: label `Home`, no address, unprovisioned. */
+enum err building_create_primary(struct op *op, const struct id *account, struct id *ret) CHECKED;
