@@ -1,0 +1,179 @@
+#include "base/clock.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+#define S_PER_DAY  86400
+#define LATEST_US  (253402300799LL * US_PER_S + 999999) /* 9999-12-31T23:59:59.999999Z */
+#define DATE_CHARS 11                                   /* "2026-11-20T" */
+
+static _Atomic int64_t offset_s;
+
+static int64_t read_us(clockid_t which)
+{
+    struct timespec t;
+    clock_gettime(which, &t);
+    return (int64_t)t.tv_sec * US_PER_S + t.tv_nsec / 1000;
+}
+
+int64_t clock_real_us(void)
+{
+    return read_us(CLOCK_REALTIME);
+}
+
+int64_t clock_monotonic_us(void)
+{
+    return read_us(CLOCK_MONOTONIC);
+}
+
+int64_t clock_now_us(void)
+{
+    return clock_real_us() + clock_offset_s() * US_PER_S;
+}
+
+int64_t clock_offset_s(void)
+{
+    return atomic_load_explicit(&offset_s, memory_order_relaxed);
+}
+
+void clock_set_offset_s(int64_t s)
+{
+    atomic_store_explicit(&offset_s, s, memory_order_relaxed);
+}
+
+static void put_digits(char *to, int n, unsigned v)
+{
+    while (n-- > 0) {
+        to[n] = (char)('0' + v % 10);
+        v /= 10;
+    }
+}
+
+/* The date's text of a day counted from the epoch. Almost all times of one reply share a few days, so the last is kept.
+ */
+static const char *date_text(int64_t day)
+{
+    static _Thread_local int64_t known = -1;
+    static _Thread_local char text[DATE_CHARS] = "0000-00-00T";
+    if (day != known) {
+        time_t at = (time_t)(day * S_PER_DAY);
+        struct tm tm;
+        gmtime_r(&at, &tm);
+        put_digits(text, 4, (unsigned)tm.tm_year + 1900);
+        put_digits(text + 5, 2, (unsigned)tm.tm_mon + 1);
+        put_digits(text + 8, 2, (unsigned)tm.tm_mday);
+        known = day;
+    }
+    return text;
+}
+
+void time_format(int64_t at_us, char ret_text[static TIME_TEXT_MAX])
+{
+    int64_t us = at_us < 0 ? 0 : at_us > LATEST_US ? LATEST_US : at_us;
+    int64_t s = us / US_PER_S;
+    unsigned in_day = (unsigned)(s % S_PER_DAY);
+    memcpy(ret_text, date_text(s / S_PER_DAY), DATE_CHARS);
+    char *p = ret_text + DATE_CHARS;
+    memcpy(p, "00:00:00.000Z", 14);
+    put_digits(p, 2, in_day / 3600);
+    put_digits(p + 3, 2, in_day / 60 % 60);
+    put_digits(p + 6, 2, in_day % 60);
+    put_digits(p + 9, 3, (unsigned)(us % US_PER_S) / 1000);
+}
+
+/* Takes exactly n digits from the front of *s. */
+static bool take_digits(struct str *s, size_t n, int *ret)
+{
+    int v = 0;
+    if (s->n < n)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (s->p[i] < '0' || s->p[i] > '9')
+            return false;
+        v = v * 10 + (s->p[i] - '0');
+    }
+    *s = str_from(*s, n);
+    *ret = v;
+    return true;
+}
+
+static bool take_char(struct str *s, char c)
+{
+    if (s->n == 0 || s->p[0] != c)
+        return false;
+    *s = str_from(*s, 1);
+    return true;
+}
+
+/* An optional fraction of a second, cut to microseconds. */
+static bool take_fraction(struct str *s, int64_t *ret_us)
+{
+    int64_t unit = US_PER_S, us = 0;
+    int digit;
+    if (!take_char(s, '.'))
+        return true;
+    if (!take_digits(s, 1, &digit))
+        return false;
+    do {
+        unit /= 10;
+        us += unit * digit;
+    } while (take_digits(s, 1, &digit));
+    *ret_us = us;
+    return true;
+}
+
+/* The offset, which ends the text: seconds east of UTC. */
+static bool take_offset(struct str *s, int64_t *ret_s)
+{
+    int h, m;
+    if (take_char(s, 'Z') || take_char(s, 'z')) {
+        *ret_s = 0;
+        return s->n == 0;
+    }
+    bool west = take_char(s, '-');
+    if (!west && !take_char(s, '+'))
+        return false;
+    if (!take_digits(s, 2, &h) || !take_char(s, ':') || !take_digits(s, 2, &m) || s->n || h > 23 || m > 59)
+        return false;
+    *ret_s = (h * 60 + m) * 60 * (west ? -1 : 1);
+    return true;
+}
+
+/* "2026-11-20T09:30:00" as a struct tm: digits in their places, no ranges checked but the hour's and the minute's. */
+static bool take_fields(struct str *s, struct tm *ret)
+{
+    struct tm t = {0};
+    if (!take_digits(s, 4, &t.tm_year) || !take_char(s, '-') || !take_digits(s, 2, &t.tm_mon) || !take_char(s, '-') ||
+        !take_digits(s, 2, &t.tm_mday) || !(take_char(s, 'T') || take_char(s, 't')) || !take_digits(s, 2, &t.tm_hour) ||
+        !take_char(s, ':') || !take_digits(s, 2, &t.tm_min) || !take_char(s, ':') || !take_digits(s, 2, &t.tm_sec))
+        return false;
+    t.tm_year -= 1900;
+    t.tm_mon -= 1;
+    *ret = t;
+    return t.tm_hour <= 23 && t.tm_min <= 59 && t.tm_sec <= 60;
+}
+
+bool time_parse(struct str text, int64_t *ret_at_us)
+{
+    struct tm t;
+    int64_t fraction_us = 0, east_s;
+    if (!take_fields(&text, &t) || !take_fraction(&text, &fraction_us) || !take_offset(&text, &east_s))
+        return false;
+    bool leap = t.tm_sec == 60;
+    if (leap) {
+        t.tm_sec = 59;
+        fraction_us = US_PER_S - 1;
+    }
+    struct tm normal = t;
+    int64_t s = timegm(&normal);
+    if (normal.tm_mday != t.tm_mday || normal.tm_mon != t.tm_mon)
+        return false; /* a day its month does not have */
+    s -= east_s;
+    if (leap && (s + 1) % S_PER_DAY != 0)
+        return false; /* leap seconds end a UTC day */
+    int64_t us = s * US_PER_S + fraction_us;
+    if (us < 0 || us > LATEST_US)
+        return false;
+    *ret_at_us = us;
+    return true;
+}

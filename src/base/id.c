@@ -1,0 +1,64 @@
+#include "base/id.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "base/crypto.h"
+
+#define COUNTER_BITS 24
+#define PROCESS_LEN  5
+
+static unsigned char process[PROCESS_LEN];
+static pthread_once_t started = PTHREAD_ONCE_INIT;
+/* The last ID's seconds and counter as one number; the next is larger, whatever the clock says. */
+static _Atomic uint64_t last;
+
+static void start(void)
+{
+    crypto_random(process, sizeof process);
+}
+
+static uint64_t next(uint64_t s)
+{
+    uint64_t seen = atomic_load_explicit(&last, memory_order_relaxed);
+    uint64_t mine;
+    do
+        mine = seen >= s << COUNTER_BITS ? seen + 1 : s << COUNTER_BITS;
+    while (!atomic_compare_exchange_weak_explicit(&last, &seen, mine, memory_order_relaxed, memory_order_relaxed));
+    return mine;
+}
+
+struct id id_new(int64_t now_us)
+{
+    pthread_once(&started, start);
+    uint64_t n = next(now_us > 0 ? (uint64_t)(now_us / US_PER_S) : 0);
+    uint64_t s = n >> COUNTER_BITS;
+    unsigned char bytes[ID_LEN / 2] = {
+        (unsigned char)(s >> 24),
+        (unsigned char)(s >> 16),
+        (unsigned char)(s >> 8),
+        (unsigned char)s,
+        process[0],
+        process[1],
+        process[2],
+        process[3],
+        process[4],
+        (unsigned char)(n >> 16),
+        (unsigned char)(n >> 8),
+        (unsigned char)n,
+    };
+    struct id id;
+    hex_encode(bytes, sizeof bytes, id.text);
+    return id;
+}
+
+bool id_parse(struct str s, struct id *ret)
+{
+    if (!str_is_id(s))
+        return false;
+    for (size_t i = 0; i < ID_LEN; i++)
+        ret->text[i] = (char)(s.p[i] | 0x20); /* digits have that bit; letters become lower case */
+    ret->text[ID_LEN] = '\0';
+    return true;
+}

@@ -1,0 +1,108 @@
+#include "base/json.h"
+
+#include "base/clock.h"
+
+/* Whether no more than JSON_MAX_DEPTH containers are ever open at once. Counted before parsing, because jansson's own
+ * limit is fixed at 2048. Text that is not JSON may pass: the parser refuses it. */
+static bool shallow(struct str text)
+{
+    unsigned depth = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.p[i];
+        if (quoted) {
+            if (c == '\\')
+                i++;
+            else if (c == '"')
+                quoted = false;
+        } else if (c == '"') {
+            quoted = true;
+        } else if (c == '[' || c == '{') {
+            if (++depth > JSON_MAX_DEPTH)
+                return false;
+        } else if ((c == ']' || c == '}') && depth) {
+            depth--;
+        }
+    }
+    return true;
+}
+
+enum err json_read(struct str text, json_t **ret)
+{
+    if (text.n == 0 || !shallow(text))
+        return ERR_INVALID_JSON;
+    json_t *value = json_loadb(text.p, text.n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
+    if (!value)
+        return ERR_INVALID_JSON;
+    *ret = value;
+    return ERR_NONE;
+}
+
+static int dump(const char *p, size_t n, void *out)
+{
+    buf_put(out, p, n);
+    return 0;
+}
+
+void json_canonical(const json_t *value, struct buf *out)
+{
+    if (json_dump_callback(value, dump, out, JSON_SORT_KEYS | JSON_COMPACT | JSON_ENCODE_ANY) != 0)
+        out->full = true;
+}
+
+/* Whether one of the 8 bytes must be escaped: below 0x20, a quote or a backslash. Bytes from 0x80 on are UTF-8. */
+static bool any_escape(const char *p)
+{
+    const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
+    uint64_t w;
+    memcpy(&w, p, sizeof w);
+    uint64_t quote = w ^ ones * '"', backslash = w ^ ones * '\\';
+    return (((w - ones * 0x20) | (quote - ones) | (backslash - ones)) & ~w & tops) != 0;
+}
+
+static bool is_plain(char c)
+{
+    return (unsigned char)c >= 0x20 && c != '"' && c != '\\';
+}
+
+static void put_escape(struct buf *b, char c)
+{
+    static const char hex[] = "0123456789abcdef";
+    static const char short_form[0x20] = {['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'};
+    char letter = (unsigned char)c < 0x20 ? short_form[(unsigned char)c] : c;
+    if (letter) {
+        buf_put(b, (char[]){'\\', letter}, 2);
+    } else {
+        buf_put(b, (char[]){'\\', 'u', '0', '0', hex[(unsigned char)c >> 4], hex[c & 15]}, 6);
+    }
+}
+
+void json_put_str(struct buf *b, struct str s)
+{
+    size_t i = 0, from = 0;
+    buf_char(b, '"');
+    while (i < s.n) {
+        if (s.n - i >= 8 && !any_escape(s.p + i)) {
+            i += 8;
+        } else if (is_plain(s.p[i])) {
+            i++;
+        } else {
+            buf_put(b, s.p + from, i - from);
+            put_escape(b, s.p[i]);
+            from = ++i;
+        }
+    }
+    buf_put(b, s.p + from, s.n - from);
+    buf_char(b, '"');
+}
+
+void json_put_time(struct buf *b, int64_t at_us)
+{
+    if (!buf_reserve(b, TIME_TEXT_MAX + 1))
+        return;
+    char *p = b->p + b->n;
+    *p = '"';
+    time_format(at_us, p + 1);
+    p[TIME_TEXT_MAX] = '"';
+    b->n += TIME_TEXT_MAX + 1;
+}
