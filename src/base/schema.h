@@ -35,7 +35,8 @@ enum field_flag {
     F_UPPER = 32,      /* input: upper-cased (ASCII) */
     F_UTF16 = 64,      /* min and max count UTF-16 code units, not code points */
     F_SECRET = 128,    /* never repeated in a message or log; documented as such */
-    F_CONST = 256      /* documented as a constant: the only entry of `values`, or true for T_BOOL (false with F_FALSE) */
+    F_CONST = 256,     /* a constant: the only entry of `values`, or true for T_BOOL (false with F_FALSE) */
+    F_FALSE = 512
 };
 
 struct shape;
@@ -51,7 +52,9 @@ struct field {
     const char *format;  /* "email", "uri": documented; "email" is checked */
     const char *const *values; /* NULL-terminated: the allowed strings (of T_STRING and of T_STRINGS' items) */
     const struct shape *sub;
-    enum err error; /* what this field's own failure answers; ERR_NONE: the shape's error given to schema_read */
+    enum err error; /* what this field's own failure answers, and those within it; ERR_NONE: as around it */
+    const char *key; /* `,"name":`, so that writing costs one copy; FIELD fills it, without it the name is quoted anew */
+    size_t key_len;
 };
 
 struct shape {
@@ -63,7 +66,9 @@ struct shape {
     const char *doc;
 };
 
-#define FIELD(ctype, member, ftype, ...) {.name = #member, .type = (ftype), .offset = offsetof(ctype, member), __VA_ARGS__}
+#define FIELD(ctype, member, ftype, ...)                                                                               \
+    {.name = #member, .key = ",\"" #member "\":", .key_len = sizeof(",\"" #member "\":") - 1, .type = (ftype),         \
+     .offset = offsetof(ctype, member), __VA_ARGS__}
 #define SHAPE(ctype, title, table, ...)                                                                                \
     {.name = (title), .fields = (table), .field_count = sizeof(table) / sizeof *(table), .size = sizeof(ctype), __VA_ARGS__}
 
@@ -73,9 +78,11 @@ struct schema_fault {
     struct str message; /* in the arena */
 };
 
-/* Reads `object` (a JSON object) into the struct at `ret` (of shape->size bytes, zeroed by this function). Checks
- * types, unknown fields, required fields, ranges, lengths, patterns, formats and enumerations, in the table's order.
- * Strings are copied into the arena. On failure fills *ret_fault with the field's error, or `error` if it has none. */
+/* Reads `object` (a JSON object) into the struct at `ret` (of shape->size bytes, zeroed by this function). An unknown
+ * field is refused first; then each field is checked in the table's order: required, type, range, length, enumeration,
+ * format, pattern. Null is a wrong type unless F_NULLABLE. A real (5.0) is no integer. Strings are copied into the
+ * arena, NUL-terminated. On failure fills *ret_fault with the field's error, or `error` if it has none; the message
+ * never repeats a value. Patterns and tables must live as long as the process. */
 bool schema_read(const struct shape *shape, const json_t *object, enum err error, struct arena *a, void *ret,
                  struct schema_fault *ret_fault);
 
@@ -83,5 +90,13 @@ bool schema_read(const struct shape *shape, const json_t *object, enum err error
  * kind does not fit its row, or a required one that is absent, is a bug of ours (assertion). */
 void schema_write(const struct shape *shape, const void *body, struct buf *out);
 
-/* Writes the shape as an OpenAPI 3.1 (JSON Schema 2020-12) object schema; sub-shapes are inlined. */
+enum schema_use {
+    SCHEMA_REQUEST, /* unknown fields are refused, so the document says additionalProperties: false (unless open) */
+    SCHEMA_REPLY    /* readers must tolerate fields that a later version adds */
+};
+
+/* Writes the shape as an OpenAPI 3.1 (JSON Schema 2020-12) object schema; sub-shapes are inlined. F_SECRET is written as
+ * x-sensitive. F_UTF16 lengths are given as they are, though JSON Schema counts code points. */
+void schema_document_for(const struct shape *shape, enum schema_use use, struct buf *out);
+/* The same for a request. */
 void schema_document(const struct shape *shape, struct buf *out);

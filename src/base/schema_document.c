@@ -1,0 +1,209 @@
+#include <assert.h>
+
+#include "base/schema.h"
+
+/* Members of one JSON object, with their commas. */
+struct members {
+    struct buf *out;
+    bool any;
+};
+
+static void put_name(struct members *m, const char *name)
+{
+    if (m->any)
+        buf_char(m->out, ',');
+    m->any = true;
+    json_put_str(m->out, str_z(name));
+    buf_char(m->out, ':');
+}
+
+static void put_text(struct members *m, const char *name, const char *text)
+{
+    if (text) {
+        put_name(m, name);
+        json_put_str(m->out, str_z(text));
+    }
+}
+
+static void put_int(struct members *m, const char *name, int64_t i)
+{
+    put_name(m, name);
+    buf_i64(m->out, i);
+}
+
+static void put_raw(struct members *m, const char *name, const char *json)
+{
+    put_name(m, name);
+    buf_str(m->out, str_z(json));
+}
+
+static void put_type(struct members *m, const char *type, bool nullable)
+{
+    put_name(m, "type");
+    if (nullable)
+        buf_char(m->out, '[');
+    json_put_str(m->out, str_z(type));
+    if (nullable)
+        buf_lit(m->out, ",\"null\"]");
+}
+
+static void put_bounds(struct members *m, const char *lowest, const char *highest, int64_t min, int64_t max)
+{
+    if (min == 0 && max == 0)
+        return;
+    if (min != 0 || strcmp(lowest, "minimum") == 0)
+        put_int(m, lowest, min);
+    if (max != INT64_MAX)
+        put_int(m, highest, max);
+}
+
+static void put_values(struct members *m, const struct field *f, bool nullable)
+{
+    if (f->flags & F_CONST) {
+        put_text(m, "const", f->values[0]);
+        return;
+    }
+    put_name(m, "enum");
+    buf_char(m->out, '[');
+    for (size_t i = 0; f->values[i]; i++) {
+        if (i)
+            buf_char(m->out, ',');
+        json_put_str(m->out, str_z(f->values[i]));
+    }
+    if (nullable)
+        buf_lit(m->out, ",null");
+    buf_char(m->out, ']');
+}
+
+/* What a string field says of its string, or a list field of each item. */
+static void put_string_rules(struct members *m, const struct field *f, bool nullable)
+{
+    if (f->values)
+        put_values(m, f, nullable);
+    put_text(m, "pattern", f->pattern);
+    put_text(m, "format", f->format);
+}
+
+static void put_string(struct members *m, const struct field *f, bool nullable)
+{
+    int64_t min = f->min == 0 && (f->flags & F_NONBLANK) ? 1 : f->min;
+    put_type(m, "string", nullable);
+    put_string_rules(m, f, nullable);
+    put_bounds(m, "minLength", "maxLength", min, min != f->min && f->max == 0 ? INT64_MAX : f->max);
+}
+
+static void put_object(struct members *m, const struct shape *shape, bool nullable, enum schema_use use);
+
+static void put_list(struct members *m, const struct field *f, bool nullable, enum schema_use use)
+{
+    struct members item = {.out = m->out};
+    put_type(m, "array", nullable);
+    put_name(m, "items");
+    buf_char(m->out, '{');
+    if (f->type == T_OBJECTS) {
+        put_object(&item, f->sub, false, use);
+    } else {
+        put_type(&item, "string", false);
+        put_string_rules(&item, f, false);
+        if (f->flags & F_NONBLANK)
+            put_int(&item, "minLength", 1);
+    }
+    buf_char(m->out, '}');
+    put_bounds(m, "minItems", "maxItems", f->min, f->max);
+}
+
+static void put_rules(struct members *m, const struct field *f, enum schema_use use)
+{
+    bool nullable = f->flags & F_NULLABLE;
+    switch (f->type) {
+    case T_STRING:
+        put_string(m, f, nullable);
+        break;
+    case T_ID:
+        put_type(m, "string", nullable);
+        put_text(m, "pattern", "^[a-fA-F0-9]{24}$");
+        break;
+    case T_TIME:
+        put_type(m, "string", nullable);
+        put_text(m, "format", "date-time");
+        break;
+    case T_INT:
+        put_type(m, "integer", nullable);
+        put_bounds(m, "minimum", "maximum", f->min, f->max);
+        break;
+    case T_NUMBER:
+        put_type(m, "number", nullable);
+        break;
+    case T_BOOL:
+        put_type(m, "boolean", nullable);
+        if (f->flags & F_CONST)
+            put_raw(m, "const", f->flags & F_FALSE ? "false" : "true");
+        break;
+    case T_OBJECT:
+        put_object(m, f->sub, nullable, use);
+        break;
+    case T_STRINGS:
+    case T_OBJECTS:
+        put_list(m, f, nullable, use);
+        break;
+    }
+}
+
+static void put_field(struct members *properties, const struct field *f, enum schema_use use)
+{
+    struct members m = {.out = properties->out};
+    put_name(properties, f->name);
+    buf_char(m.out, '{');
+    put_rules(&m, f, use);
+    if (!f->sub || !f->sub->doc)
+        put_text(&m, "description", f->doc);
+    if (f->flags & F_SECRET)
+        put_raw(&m, "x-sensitive", "true");
+    buf_char(m.out, '}');
+}
+
+static void put_required(struct members *m, const struct shape *shape)
+{
+    bool any = false;
+    for (size_t i = 0; i < shape->field_count; i++) {
+        if (!(shape->fields[i].flags & F_REQUIRED))
+            continue;
+        if (!any)
+            put_raw(m, "required", "[");
+        else
+            buf_char(m->out, ',');
+        json_put_str(m->out, str_z(shape->fields[i].name));
+        any = true;
+    }
+    if (any)
+        buf_char(m->out, ']');
+}
+
+static void put_object(struct members *m, const struct shape *shape, bool nullable, enum schema_use use)
+{
+    struct members properties = {.out = m->out};
+    put_type(m, "object", nullable);
+    put_text(m, "description", shape->doc);
+    put_name(m, "properties");
+    buf_char(m->out, '{');
+    for (size_t i = 0; i < shape->field_count; i++)
+        put_field(&properties, &shape->fields[i], use);
+    buf_char(m->out, '}');
+    put_required(m, shape);
+    if (use == SCHEMA_REQUEST && !shape->open)
+        put_raw(m, "additionalProperties", "false");
+}
+
+void schema_document_for(const struct shape *shape, enum schema_use use, struct buf *out)
+{
+    struct members m = {.out = out};
+    buf_char(out, '{');
+    put_text(&m, "title", shape->name);
+    put_object(&m, shape, false, use);
+    buf_char(out, '}');
+}
+
+void schema_document(const struct shape *shape, struct buf *out)
+{
+    schema_document_for(shape, SCHEMA_REQUEST, out);
+}
