@@ -10,7 +10,8 @@ CREATE TABLE account (
     plan TEXT,                          -- NULL while there is no subscription
     subscription_status TEXT NOT NULL DEFAULT 'none' CHECK (subscription_status IN ('none', 'active', 'past_due')),
     phone TEXT,                         -- the verified forwarding phone, E.164
-    phone_verified_at {int}
+    phone_verified_at {int},
+    subscription_ended_at {int}         -- its numbers are released 30 days later
 ) {clustered};
 CREATE UNIQUE INDEX account_email ON account (email);
 CREATE INDEX account_phone ON account (phone) WHERE phone IS NOT NULL;
@@ -40,9 +41,11 @@ CREATE TABLE number (                   -- the service's virtual numbers and who
     number TEXT NOT NULL PRIMARY KEY,   -- E.164
     country TEXT NOT NULL,
     building_id TEXT,                   -- NULL: free
-    held_since {int}
+    held_since {int},
+    released_at {int} NOT NULL DEFAULT 0 -- when it was last given back; 0: never held
 ) {clustered};
-CREATE INDEX number_free ON number (country, number) WHERE building_id IS NULL;
+CREATE INDEX number_free ON number (country, released_at, number) WHERE building_id IS NULL;
+CREATE INDEX number_country ON number (country, number);
 
 CREATE TABLE member (
     building_id TEXT NOT NULL,
@@ -83,6 +86,7 @@ CREATE TABLE api_key (
     revoked_at {int}
 ) {clustered};
 CREATE UNIQUE INDEX api_key_id ON api_key (account_id, id);
+CREATE INDEX api_key_expiry ON api_key (expires_at);
 
 CREATE TABLE access_grant (
     building_id TEXT NOT NULL,
