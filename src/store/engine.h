@@ -1,0 +1,74 @@
+/* What store.c asks of an engine. Private to the room: engines include it, callers include store.h.
+ *
+ * A transaction that has seen a statement fail is lost on both engines: `failed` keeps the first failure, every later
+ * statement answers the same, and the body's own result no longer counts. */
+#pragma once
+#include "store/sql_table.h"
+#include "store/store.h"
+
+/* The most parameters one statement may have. */
+#define SQL_PARAMS_MAX 48
+
+struct engine;
+
+struct store {
+    const struct engine *engine;
+};
+
+struct db {
+    const struct engine *engine;
+    enum err failed;  /* of the running transaction */
+    unsigned cursors; /* open ones */
+};
+
+struct engine {
+    /* ret_why: as in store_open. */
+    enum err (*open)(const struct config *c, struct store **ret, char **ret_why);
+    enum err (*start)(struct store *s);
+    /* Also for a store that was never started. */
+    void (*close)(struct store *s);
+
+    void (*submit)(struct store *s, struct store_job *job);
+    /* Runs a body on the calling thread, before store_start: for migrations. */
+    enum err (*transact)(struct store *s, enum store_mode mode, enum err (*run)(void *arg, struct db *db), void *arg);
+    /* Runs a read on the calling thread; NULL where it has to be submitted. */
+    enum err (*read)(struct store *s, enum err (*run)(void *arg, struct db *db), void *arg);
+    enum err (*check)(struct store *s);
+
+    struct db *(*session_new)(struct store *s);
+    void (*session_free)(struct db *db);
+    enum err (*session_begin)(struct db *db);
+    void (*session_idle)(struct db *db);
+
+    enum err (*exec)(struct db *db, enum sql statement, struct db_args args, int64_t *ret_changed);
+    enum err (*query)(struct db *db, enum sql statement, struct db_args args, struct cursor *ret);
+    enum err (*next)(struct cursor *c, bool *ret_more);
+    void (*end)(struct cursor *c);
+    /* Runs several statements without parameters or results. */
+    enum err (*script)(struct db *db, const char *sql);
+
+    bool (*col_null)(const struct cursor *c, int i);
+    int64_t (*col_int)(const struct cursor *c, int i);
+    struct str (*col_bytes)(const struct cursor *c, int i, bool blob);
+
+    bool exclusive;
+    /* What {int} {blob} {clustered} {desc} of a migration stand for. */
+    const char *word_int, *word_blob, *word_clustered, *word_desc;
+};
+
+extern const struct engine sqlite_engine, postgresql_engine;
+
+/* A job's result: the body's own, unless a statement of its transaction failed. */
+static inline enum err db_result(const struct db *db, enum err body)
+{
+    return db->failed ? db->failed : body;
+}
+
+/* Sets *ret_why (malloc'd) and returns e. */
+enum err store_refuse(char **ret_why, enum err e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Says on the log why the engine failed; what names a statement or an operation. Bounded: a full disk does not make a
+ * second full disk of the log. */
+void store_complain(const char *what, int code, const char *message);
+/* Brings the schema up to date, or refuses (see store_open). */
+enum err migrate(struct store *s, bool wanted, char **ret_why) CHECKED;
+enum err migrate_versions(struct store *s, int *ret_have, int *ret_want) CHECKED;

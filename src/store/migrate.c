@@ -1,0 +1,112 @@
+/* The schema's versions: which one the database has, and the way to this program's. */
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "store/engine.h"
+
+#define MIGRATION_MAX (1 << 20)
+
+struct step {
+    struct store *store;
+    int from, have;
+};
+
+static int newest(void)
+{
+    int n = 0;
+    while (sql_migrations[n])
+        n++;
+    return n;
+}
+
+static enum err read_version(void *arg, struct db *db)
+{
+    struct step *step = arg;
+    CURSOR c;
+    enum err e = db_one(db, SQL_SCHEMA_VERSION, DB_NO_ARGS, &c);
+    if (!e)
+        step->have = (int)col_int(&c, 0);
+    return e;
+}
+
+static enum err create_table(void *arg, struct db *db)
+{
+    enum err e = db_exec(db, SQL_SCHEMA_CREATE, DB_NO_ARGS, NULL);
+    return e ? e : read_version(arg, db);
+}
+
+/* The migration's text in the engine's own words. */
+static void translate(const struct engine *engine, const char *text, struct buf *out)
+{
+    const struct {
+        struct str name;
+        const char *word;
+    } words[] = {{STR("{int}"), engine->word_int},
+                 {STR("{blob}"), engine->word_blob},
+                 {STR("{clustered}"), engine->word_clustered},
+                 {STR("{desc}"), engine->word_desc}};
+    while (*text) {
+        size_t plain = strcspn(text, "{");
+        buf_put(out, text, plain);
+        text += plain;
+        size_t i = 0;
+        while (*text && i < sizeof words / sizeof *words && strncmp(text, words[i].name.p, words[i].name.n) != 0)
+            i++;
+        if (*text && i < sizeof words / sizeof *words) {
+            buf_str(out, str_z(words[i].word));
+            text += words[i].name.n;
+        } else if (*text) {
+            buf_char(out, *text++);
+        }
+    }
+    buf_char(out, '\0');
+}
+
+static enum err advance(void *arg, struct db *db)
+{
+    struct step *step = arg;
+    enum err e = read_version(step, db);
+    if (e || step->have != step->from)
+        return e; /* another node was faster */
+    struct buf sql = BUF(MIGRATION_MAX);
+    translate(step->store->engine, sql_migrations[step->from], &sql);
+    e = sql.full ? ERR_INTERNAL_ERROR : db->engine->script(db, sql.p);
+    buf_done(&sql);
+    if (e)
+        return e;
+    step->have = step->from + 1;
+    return db_exec(db, SQL_SCHEMA_ADVANCE, DB_ARGS(v_int(step->have)), NULL);
+}
+
+enum err migrate(struct store *s, bool wanted, char **ret_why)
+{
+    struct step step = {.store = s};
+    const int want = newest();
+    enum err e = s->engine->transact(s, STORE_WRITE, create_table, &step);
+    if (e)
+        return store_refuse(ret_why, ERR_USAGE, "the database's schema version cannot be read (the log says why)");
+    if (step.have > want)
+        return store_refuse(ret_why, ERR_USAGE, "the database's schema is version %d, this program knows only %d",
+                            step.have, want);
+    if (step.have < want && !wanted)
+        return store_refuse(ret_why, ERR_USAGE,
+                            "the database's schema is version %d, this program needs %d: migrate it", step.have, want);
+    while (step.have < want) {
+        step.from = step.have;
+        e = s->engine->transact(s, STORE_WRITE, advance, &step);
+        if (e)
+            return store_refuse(ret_why, ERR_USAGE, "migration %d failed (the log says why)", step.from + 1);
+    }
+    return ERR_NONE;
+}
+
+enum err migrate_versions(struct store *s, int *ret_have, int *ret_want)
+{
+    struct step step = {.store = s};
+    enum err e = store_run(s, STORE_READ, read_version, &step);
+    if (e)
+        return e;
+    *ret_have = step.have;
+    *ret_want = newest();
+    return ERR_NONE;
+}

@@ -1,0 +1,146 @@
+/* The SQLite engine's insides, shared by its files.
+ *
+ * Threads: the writer (the only one that changes anything), the checkpointer (copies the WAL into the database while
+ * the writer goes on), the reader (reads submitted as jobs), and whoever holds a read session. Each has a connection of
+ * its own; what they share stands in struct sqlite_store. */
+#pragma once
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+
+#include "store/engine.h"
+#include "store/queue.h"
+
+enum sqlite_control {
+    CONTROL_BEGIN,
+    CONTROL_BEGIN_WRITE,
+    CONTROL_COMMIT,
+    CONTROL_ROLLBACK,
+    CONTROL_SAVEPOINT,
+    CONTROL_SAVEPOINT_RELEASE,
+    CONTROL_SAVEPOINT_ROLLBACK,
+    CONTROL_COUNT
+};
+
+/* A statement as one connection has prepared it, at its first use. */
+struct sqlite_statement {
+    sqlite3_stmt *handle;
+    bool open; /* a cursor stands on it */
+    unsigned char args;
+    unsigned char slots;
+    unsigned char arg_of[SQL_PARAMS_MAX]; /* SQLite numbers $N by first appearance: slot i takes argument arg_of[i] */
+};
+
+struct sqlite_store;
+
+/* A connection. */
+struct sqlite_db {
+    struct db base;
+    struct sqlite_store *store;
+    sqlite3 *handle;
+    sqlite3_stmt *control[CONTROL_COUNT];
+    struct sqlite_statement statements[SQL_COUNT];
+    /* Of a session: */
+    struct sqlite_db *next;       /* in the store's list of all */
+    struct sqlite_db *next_spare; /* in its list of those nobody uses */
+    _Atomic uint64_t snapshot;    /* the commit counter when its transaction began; 0: none is open */
+};
+
+/* Whose turn it is to work on the checkpoint. Each state has one owner, who alone moves on from it. */
+enum checkpoint_turn {
+    CHECKPOINT_QUIET,      /* the writer: begins a round when the WAL has grown */
+    CHECKPOINT_BACKGROUND, /* the checkpointer: copies what it can */
+    CHECKPOINT_FINISH      /* the writer: copies the little rest, so that the WAL starts over */
+};
+
+struct sqlite_checkpointer {
+    pthread_t thread;
+    bool running;
+    struct sqlite_db *db;
+    struct parker parker;
+    _Atomic bool stop;
+    _Atomic int turn; /* enum checkpoint_turn */
+    /* The writer's: */
+    int wal_frames; /* at its last commit */
+    int round_at;   /* a round begins when the WAL has so many frames */
+};
+
+struct sqlite_writer {
+    pthread_t thread;
+    bool running;
+    struct sqlite_db *db;
+    struct job_queue queue;
+    _Atomic bool stop;
+    bool committed; /* the running transaction reached the WAL */
+};
+
+struct sqlite_reader {
+    pthread_t thread;
+    bool running;
+    struct job_queue queue;
+    _Atomic bool stop;
+};
+
+struct sqlite_store {
+    struct store base;
+    int lock_fd;
+    char *path;
+    _Atomic uint64_t commits; /* counts commits from 1; bumped after each one and before its jobs are done */
+    struct sqlite_writer writer;
+    struct sqlite_checkpointer checkpointer;
+    struct sqlite_reader reader;
+    pthread_mutex_t sessions_mutex;
+    struct sqlite_db *sessions, *spare;
+};
+
+/* ---- sqlite.c ---------------------------------------------------------------------------------------------------*/
+enum err sqlite_connect(struct sqlite_store *s, bool reads_only, struct sqlite_db **ret) CHECKED;
+void sqlite_disconnect(struct sqlite_db *db);
+
+/* ---- sqlite_statement.c -----------------------------------------------------------------------------------------*/
+/* Runs BEGIN, COMMIT and the like; SQLite's result code. */
+int sqlite_control(struct sqlite_db *db, enum sqlite_control control);
+/* Complains about the connection's last error. */
+void sqlite_complain(const struct sqlite_db *db, const char *what);
+void sqlite_finalize_all(struct sqlite_db *db);
+enum err sqlite_exec(struct db *db, enum sql statement, struct db_args args, int64_t *ret_changed) CHECKED;
+enum err sqlite_query(struct db *db, enum sql statement, struct db_args args, struct cursor *ret) CHECKED;
+enum err sqlite_next(struct cursor *c, bool *ret_more) CHECKED;
+void sqlite_end(struct cursor *c);
+enum err sqlite_script(struct db *db, const char *sql) CHECKED;
+bool sqlite_col_null(const struct cursor *c, int i);
+int64_t sqlite_col_int(const struct cursor *c, int i);
+struct str sqlite_col_bytes(const struct cursor *c, int i, bool blob);
+
+/* ---- sqlite_writer.c --------------------------------------------------------------------------------------------*/
+enum err sqlite_writer_start(struct sqlite_store *s) CHECKED;
+/* Lets it finish what was submitted. */
+void sqlite_writer_stop(struct sqlite_store *s);
+/* One body in a transaction of its own on the writer's connection; only while the writer does not run. */
+enum err sqlite_transact(struct store *s, enum store_mode mode, enum err (*run)(void *, struct db *),
+                         void *arg) CHECKED;
+
+/* ---- sqlite_checkpoint.c ----------------------------------------------------------------------------------------*/
+enum err sqlite_checkpointer_start(struct sqlite_store *s) CHECKED;
+void sqlite_checkpointer_stop(struct sqlite_store *s);
+/* The writer's part, between transactions. */
+void sqlite_checkpoint_step(struct sqlite_store *s);
+/* Copies all of the WAL and empties it. */
+void sqlite_checkpoint_final(struct sqlite_store *s);
+
+/* ---- sqlite_session.c -------------------------------------------------------------------------------------------*/
+struct db *sqlite_session_new(struct store *s);
+void sqlite_session_free(struct db *db);
+enum err sqlite_session_begin(struct db *db) CHECKED;
+void sqlite_session_idle(struct db *db);
+/* Runs a read on the calling thread, with a spare session. */
+enum err sqlite_read(struct store *s, enum err (*run)(void *, struct db *), void *arg) CHECKED;
+void sqlite_spare_sessions_free(struct sqlite_store *s);
+/* Whether every open snapshot is at least as new as the given count of commits. */
+bool sqlite_sessions_reached(struct sqlite_store *s, uint64_t commits);
+/* Makes every read on an older snapshot fail. */
+void sqlite_sessions_interrupt(struct sqlite_store *s, uint64_t commits);
+
+/* ---- sqlite_reader.c --------------------------------------------------------------------------------------------*/
+enum err sqlite_reader_start(struct sqlite_store *s) CHECKED;
+void sqlite_reader_stop(struct sqlite_store *s);

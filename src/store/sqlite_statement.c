@@ -1,0 +1,196 @@
+/* Named statements on a SQLite connection: prepared at first use and kept. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "store/sqlite.h"
+
+static const char *const control_sql[CONTROL_COUNT] = {
+    [CONTROL_BEGIN] = "BEGIN",
+    [CONTROL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
+    [CONTROL_COMMIT] = "COMMIT",
+    [CONTROL_ROLLBACK] = "ROLLBACK",
+    [CONTROL_SAVEPOINT] = "SAVEPOINT job",
+    [CONTROL_SAVEPOINT_RELEASE] = "RELEASE job",
+    [CONTROL_SAVEPOINT_ROLLBACK] = "ROLLBACK TO job",
+};
+
+void sqlite_complain(const struct sqlite_db *db, const char *what)
+{
+    store_complain(what, sqlite3_extended_errcode(db->handle), sqlite3_errmsg(db->handle));
+}
+
+int sqlite_control(struct sqlite_db *db, enum sqlite_control control)
+{
+    sqlite3_stmt **stmt = &db->control[control];
+    int rc = SQLITE_OK;
+    if (!*stmt)
+        rc = sqlite3_prepare_v3(db->handle, control_sql[control], -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
+    if (rc != SQLITE_OK)
+        return rc;
+    sqlite3_step(*stmt);
+    return sqlite3_reset(*stmt);
+}
+
+void sqlite_finalize_all(struct sqlite_db *db)
+{
+    for (int i = 0; i < CONTROL_COUNT; i++)
+        sqlite3_finalize(db->control[i]);
+    for (int i = 0; i < SQL_COUNT; i++)
+        sqlite3_finalize(db->statements[i].handle);
+}
+
+static enum err fail(struct sqlite_db *db, const char *what)
+{
+    sqlite_complain(db, what);
+    db->base.failed = ERR_INTERNAL_ERROR;
+    return ERR_INTERNAL_ERROR;
+}
+
+static void map_parameters(struct sqlite_statement *st)
+{
+    int slots = sqlite3_bind_parameter_count(st->handle);
+    assert(slots <= SQL_PARAMS_MAX);
+    st->slots = (unsigned char)slots;
+    for (int i = 0; i < slots; i++) {
+        const char *name = sqlite3_bind_parameter_name(st->handle, i + 1);
+        assert(name && name[0] == '$');
+        int n = atoi(name + 1);
+        assert(n >= 1 && n <= SQL_PARAMS_MAX);
+        st->arg_of[i] = (unsigned char)(n - 1);
+        if (n > st->args)
+            st->args = (unsigned char)n;
+    }
+}
+
+static int bind(sqlite3_stmt *stmt, int slot, const struct val *v)
+{
+    switch (v->kind) {
+    case VAL_BOOL:
+        return sqlite3_bind_int(stmt, slot, v->b);
+    case VAL_INT:
+    case VAL_TIME:
+        return sqlite3_bind_int64(stmt, slot, v->i);
+    case VAL_STR:
+        return sqlite3_bind_text64(stmt, slot, v->s.p, v->s.n, SQLITE_STATIC, SQLITE_UTF8);
+    case VAL_BLOB:
+        return sqlite3_bind_blob64(stmt, slot, v->s.p, v->s.n, SQLITE_STATIC);
+    case VAL_ABSENT:
+    case VAL_NULL:
+        return sqlite3_bind_null(stmt, slot);
+    case VAL_OBJECT:
+    case VAL_LIST:
+        break;
+    }
+    assert(!"a statement takes scalars");
+    return SQLITE_MISUSE;
+}
+
+/* The statement, prepared and with its arguments bound; NULL on failure. */
+static struct sqlite_statement *ready(struct sqlite_db *db, enum sql id, struct db_args args)
+{
+    struct sqlite_statement *st = &db->statements[id];
+    if (!st->handle) {
+        if (sqlite3_prepare_v3(db->handle, sql_table[id].sqlite, -1, SQLITE_PREPARE_PERSISTENT, &st->handle, NULL))
+            return NULL;
+        map_parameters(st);
+    }
+    assert(!st->open && "one cursor per statement at a time");
+    assert(args.n == st->args);
+    for (int i = 0; i < st->slots; i++)
+        if (bind(st->handle, i + 1, &args.v[st->arg_of[i]]))
+            return NULL;
+    return st;
+}
+
+enum err sqlite_exec(struct db *base, enum sql id, struct db_args args, int64_t *ret_changed)
+{
+    struct sqlite_db *db = (struct sqlite_db *)base;
+    struct sqlite_statement *st = ready(db, id, args);
+    if (!st)
+        return fail(db, sql_table[id].name);
+    int rc = sqlite3_step(st->handle);
+    assert(rc != SQLITE_ROW && "db_exec is for statements without rows");
+    if (rc != SQLITE_DONE) {
+        enum err e = fail(db, sql_table[id].name);
+        sqlite3_reset(st->handle);
+        return e;
+    }
+    if (ret_changed)
+        *ret_changed = sqlite3_changes64(db->handle);
+    sqlite3_reset(st->handle);
+    return ERR_NONE;
+}
+
+enum err sqlite_query(struct db *base, enum sql id, struct db_args args, struct cursor *ret)
+{
+    struct sqlite_db *db = (struct sqlite_db *)base;
+    struct sqlite_statement *st = ready(db, id, args);
+    if (!st)
+        return fail(db, sql_table[id].name);
+    st->open = true;
+    *ret = (struct cursor){.db = base, .stmt = st};
+    return ERR_NONE;
+}
+
+enum err sqlite_next(struct cursor *c, bool *ret_more)
+{
+    struct sqlite_statement *st = c->stmt;
+    int rc = c->row < 0 ? SQLITE_DONE : sqlite3_step(st->handle);
+    if (rc == SQLITE_ROW) {
+        c->row++;
+        *ret_more = true;
+        return ERR_NONE;
+    }
+    c->row = -1; /* stepping on would start over */
+    if (rc != SQLITE_DONE) {
+        struct sqlite_db *db = (struct sqlite_db *)c->db;
+        return fail(db, sql_table[st - db->statements].name);
+    }
+    *ret_more = false;
+    return ERR_NONE;
+}
+
+void sqlite_end(struct cursor *c)
+{
+    struct sqlite_statement *st = c->stmt;
+    sqlite3_reset(st->handle);
+    st->open = false;
+}
+
+enum err sqlite_script(struct db *base, const char *sql)
+{
+    struct sqlite_db *db = (struct sqlite_db *)base;
+    return sqlite3_exec(db->handle, sql, NULL, NULL, NULL) ? fail(db, "script") : ERR_NONE;
+}
+
+static sqlite3_stmt *row(const struct cursor *c, int i)
+{
+    const struct sqlite_statement *st = c->stmt;
+    assert(st && c->row > 0 && "there is no current row");
+    assert(i >= 0 && i < sqlite3_data_count(st->handle));
+    return st->handle;
+}
+
+bool sqlite_col_null(const struct cursor *c, int i)
+{
+    return sqlite3_column_type(row(c, i), i) == SQLITE_NULL;
+}
+
+int64_t sqlite_col_int(const struct cursor *c, int i)
+{
+    sqlite3_stmt *stmt = row(c, i);
+    int type = sqlite3_column_type(stmt, i);
+    assert(type == SQLITE_INTEGER || type == SQLITE_NULL);
+    return type == SQLITE_INTEGER ? sqlite3_column_int64(stmt, i) : 0;
+}
+
+struct str sqlite_col_bytes(const struct cursor *c, int i, bool blob)
+{
+    sqlite3_stmt *stmt = row(c, i);
+    int type = sqlite3_column_type(stmt, i);
+    if (type == SQLITE_NULL)
+        return STR_NONE;
+    assert(type == (blob ? SQLITE_BLOB : SQLITE_TEXT));
+    const void *p = blob ? sqlite3_column_blob(stmt, i) : sqlite3_column_text(stmt, i);
+    return (struct str){p ? p : "", (size_t)sqlite3_column_bytes(stmt, i)};
+}

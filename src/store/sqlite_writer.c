@@ -1,0 +1,160 @@
+/* The writer: every waiting job in one transaction, each in a savepoint of its own; one commit for all of them, and
+ * then their answers, in the order of submission. */
+#include <assert.h>
+
+#include "store/sqlite.h"
+
+#define BATCH_MAX 256
+
+struct batch {
+    struct store_job *jobs[BATCH_MAX];
+    enum err results[BATCH_MAX];
+    size_t n;
+    size_t blamed; /* the job that took the whole transaction with it; BATCH_MAX: none */
+};
+
+static enum err run_job(void *arg, struct db *db)
+{
+    struct store_job *job = arg;
+    return job->run(job, db);
+}
+
+/* SQLite ends a transaction by itself when the disk is full, a read fails or memory is short. */
+static bool transaction_lost(const struct sqlite_db *db)
+{
+    return sqlite3_get_autocommit(db->handle);
+}
+
+static bool control(struct sqlite_db *db, enum sqlite_control what, const char *name)
+{
+    if (sqlite_control(db, what) == SQLITE_OK)
+        return true;
+    sqlite_complain(db, name);
+    return false;
+}
+
+static void give_up(struct sqlite_db *db)
+{
+    if (!transaction_lost(db))
+        sqlite_control(db, CONTROL_ROLLBACK);
+}
+
+/* Runs one body in its savepoint. False if the transaction did not survive it. */
+static bool run_in_savepoint(struct sqlite_db *db, enum err (*run)(void *, struct db *), void *arg,
+                             enum err *ret_result)
+{
+    if (!control(db, CONTROL_SAVEPOINT, "savepoint"))
+        return false;
+    db->base.failed = ERR_NONE;
+    enum err e = run(arg, &db->base);
+    assert(db->base.cursors == 0 && "a cursor was left open");
+    *ret_result = db_result(&db->base, e);
+    if (transaction_lost(db))
+        return false;
+    if (*ret_result && !control(db, CONTROL_SAVEPOINT_ROLLBACK, "roll-back"))
+        return false;
+    return control(db, CONTROL_SAVEPOINT_RELEASE, "release");
+}
+
+static bool batch_add(struct sqlite_writer *w, struct batch *b)
+{
+    if (b->n == BATCH_MAX)
+        return false;
+    b->jobs[b->n] = job_queue_take(&w->queue);
+    return b->jobs[b->n] ? b->results[b->n] = ERR_NONE, b->n++, true : false;
+}
+
+/* One transaction over the batch, and over what arrives meanwhile. False if nothing of it may be acknowledged. */
+static bool attempt(struct sqlite_writer *w, struct batch *b)
+{
+    const size_t skip = b->blamed;
+    b->blamed = BATCH_MAX;
+    if (!control(w->db, CONTROL_BEGIN_WRITE, "begin of a write"))
+        return false;
+    for (size_t i = 0; i < b->n || batch_add(w, b); i++) {
+        if (i == skip || run_in_savepoint(w->db, run_job, b->jobs[i], &b->results[i]))
+            continue;
+        give_up(w->db);
+        b->blamed = i;
+        return false;
+    }
+    if (control(w->db, CONTROL_COMMIT, "commit"))
+        return true;
+    give_up(w->db);
+    return false;
+}
+
+static void run_batch(struct sqlite_store *s, struct batch *b)
+{
+    struct sqlite_writer *w = &s->writer;
+    b->blamed = BATCH_MAX;
+    w->committed = false;
+    bool durable = attempt(w, b);
+    if (!durable && b->blamed < BATCH_MAX && b->n > 1) {
+        b->results[b->blamed] = ERR_INTERNAL_ERROR; /* without the culprit, the others may get through */
+        durable = attempt(w, b);
+    }
+    if (w->committed)
+        atomic_fetch_add(&s->commits, 1);
+    for (size_t i = 0; i < b->n; i++)
+        b->jobs[i]->done(b->jobs[i], durable ? b->results[i] : ERR_INTERNAL_ERROR);
+    b->n = 0;
+}
+
+static void *writer(void *arg)
+{
+    struct sqlite_store *s = arg;
+    struct sqlite_writer *w = &s->writer;
+    struct batch batch = {.n = 0};
+    for (;;) {
+        if (batch_add(w, &batch))
+            run_batch(s, &batch);
+        else if (atomic_load(&w->stop))
+            return NULL;
+        else
+            job_queue_wait(&w->queue);
+        sqlite_checkpoint_step(s);
+    }
+}
+
+/* After each commit: how long the WAL is now. */
+static int on_commit(void *arg, sqlite3 *handle, const char *name, int frames)
+{
+    (void)handle;
+    (void)name;
+    struct sqlite_store *s = arg;
+    s->writer.committed = true;
+    s->checkpointer.wal_frames = frames;
+    return SQLITE_OK;
+}
+
+enum err sqlite_writer_start(struct sqlite_store *s)
+{
+    sqlite3_wal_hook(s->writer.db->handle, on_commit, s);
+    if (pthread_create(&s->writer.thread, NULL, writer, s))
+        return ERR_IO;
+    s->writer.running = true;
+    return ERR_NONE;
+}
+
+void sqlite_writer_stop(struct sqlite_store *s)
+{
+    if (!s->writer.running)
+        return;
+    atomic_store(&s->writer.stop, true);
+    job_queue_wake(&s->writer.queue);
+    pthread_join(s->writer.thread, NULL);
+    s->writer.running = false;
+}
+
+enum err sqlite_transact(struct store *base, enum store_mode mode, enum err (*run)(void *, struct db *), void *arg)
+{
+    struct sqlite_db *db = ((struct sqlite_store *)base)->writer.db;
+    enum err result = ERR_INTERNAL_ERROR;
+    if (!control(db, mode == STORE_WRITE ? CONTROL_BEGIN_WRITE : CONTROL_BEGIN, "begin"))
+        return ERR_INTERNAL_ERROR;
+    if (run_in_savepoint(db, run, arg, &result) && control(db, CONTROL_COMMIT, "commit"))
+        return result;
+    give_up(db);
+    return ERR_INTERNAL_ERROR;
+}
