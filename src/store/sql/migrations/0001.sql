@@ -57,6 +57,7 @@ CREATE TABLE member (
     created_at {int} NOT NULL,
     PRIMARY KEY (building_id, id)
 ) {clustered};
+CREATE UNIQUE INDEX member_id ON member (id);
 CREATE INDEX member_email ON member (email);
 
 CREATE TABLE challenge (
@@ -140,8 +141,9 @@ CREATE TABLE event (                    -- what webhook deliveries are made from
 CREATE TABLE job (                      -- work to be done outside a transaction: rows with a due time and a lease
     id TEXT NOT NULL PRIMARY KEY,
     kind TEXT NOT NULL,
-    due_at {int} NOT NULL,
-    leased_until {int} NOT NULL DEFAULT 0,
+    created_at {int} NOT NULL,
+    due_at {int} NOT NULL,              -- on the service's clock, which the sandbox moves
+    leased_until {int} NOT NULL DEFAULT 0, -- on the real clock
     attempts {int} NOT NULL DEFAULT 0,
     payload {blob} NOT NULL             -- sealed where it holds a secret
 ) {clustered};

@@ -1,0 +1,25 @@
+-- Accounts.
+
+-- name: account_by_email
+SELECT id FROM account WHERE email = $1
+
+-- name: account_insert
+INSERT INTO account (id, email, created_at) VALUES ($1, $2, $3)
+
+-- name: account_get
+SELECT email, created_at, plan, subscription_status, phone FROM account WHERE id = $1
+
+-- name: account_usage
+SELECT CAST(coalesce(sum(b.unlock_count), 0) AS BIGINT),
+    CAST(coalesce(sum((SELECT count(*) FROM access_grant g
+        WHERE g.building_id = b.id AND g.enabled = 1 AND g.revoked_at IS NULL)), 0) AS BIGINT)
+FROM building b WHERE b.account_id = $1 AND (CAST($2 AS TEXT) IS NULL OR b.id = $2)
+
+-- name: account_subscribe
+UPDATE account SET plan = $2, subscription_status = $3, subscription_ended_at = NULL WHERE id = $1
+
+-- name: account_unsubscribe
+UPDATE account SET plan = NULL, subscription_status = 'none', subscription_ended_at = $2 WHERE id = $1
+
+-- name: account_ended
+SELECT subscription_ended_at FROM account WHERE id = $1 AND subscription_status = 'none'

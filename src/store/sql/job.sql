@@ -1,0 +1,30 @@
+-- Work to be done outside a transaction. due_at is the service's clock, leased_until the real one.
+
+-- name: job_insert
+INSERT INTO job (id, kind, created_at, due_at, payload) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING
+
+-- name: job_take (sqlite)
+UPDATE job SET leased_until = $3, attempts = attempts + 1
+WHERE id = (SELECT id FROM job WHERE due_at <= $1 AND leased_until <= $2 ORDER BY due_at LIMIT 1)
+RETURNING id, kind, attempts, created_at, payload
+
+-- name: job_take (postgresql)
+UPDATE job SET leased_until = $3, attempts = attempts + 1
+WHERE id = (SELECT id FROM job WHERE due_at <= $1 AND leased_until <= $2 ORDER BY due_at LIMIT 1
+    FOR UPDATE SKIP LOCKED)
+RETURNING id, kind, attempts, created_at, payload
+
+-- name: job_next
+SELECT due_at FROM job WHERE leased_until <= $1 ORDER BY due_at LIMIT 1
+
+-- name: job_delete
+DELETE FROM job WHERE id = $1
+
+-- name: job_finish
+DELETE FROM job WHERE id = $1 AND leased_until = $2
+
+-- name: job_retry
+UPDATE job SET due_at = $3, leased_until = 0 WHERE id = $1 AND leased_until = $2
+
+-- name: job_unlease
+UPDATE job SET leased_until = 0 WHERE leased_until > 0

@@ -1,0 +1,44 @@
+-- API keys.
+
+-- name: key_authenticate
+SELECT k.id, k.account_id, k.building_id, k.member_id, k.kind, k.scopes, k.expires_at, k.revoked_at, k.last_used_at,
+    a.subscription_status,
+    (SELECT b.id FROM building b WHERE b.account_id = k.account_id AND b.is_primary = 1),
+    (SELECT count(*) FROM building b WHERE b.account_id = k.account_id),
+    (SELECT b.id FROM building b WHERE b.account_id = k.account_id AND b.id = k.building_id)
+FROM api_key k LEFT JOIN account a ON a.id = k.account_id
+WHERE k.hash = $1
+
+-- name: key_touch
+UPDATE api_key SET last_used_at = $3
+WHERE account_id = $1 AND id = $2 AND (last_used_at IS NULL OR last_used_at < $3)
+
+-- name: key_count_agents
+SELECT count(*) FROM api_key
+WHERE account_id = $1 AND kind = 'agent' AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
+
+-- name: key_insert
+INSERT INTO api_key (hash, id, account_id, building_id, member_id, kind, name, prefix, scopes, created_at, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+
+-- name: key_list
+SELECT id, name, kind, scopes, expires_at, last_used_at FROM api_key
+WHERE account_id = $1 AND revoked_at IS NULL
+ORDER BY created_at DESC, id DESC
+
+-- name: key_revoke
+UPDATE api_key SET revoked_at = $3 WHERE account_id = $1 AND id = $2 AND revoked_at IS NULL
+
+-- name: key_revoke_others
+UPDATE api_key SET revoked_at = $3
+WHERE account_id = $1 AND id <> $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)
+
+-- name: key_revoke_building
+UPDATE api_key SET revoked_at = $3 WHERE account_id = $1 AND building_id = $2 AND revoked_at IS NULL
+
+-- name: key_revoke_member
+UPDATE api_key SET revoked_at = $3 WHERE account_id = $1 AND member_id = $2 AND revoked_at IS NULL
+
+-- name: key_purge
+DELETE FROM api_key
+WHERE hash IN (SELECT hash FROM api_key WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)

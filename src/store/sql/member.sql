@@ -1,0 +1,18 @@
+-- Invited members of buildings.
+
+-- name: member_insert
+INSERT INTO member (building_id, id, account_id, name, email, phone, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+
+-- name: member_list
+SELECT m.id, m.building_id, m.account_id, m.name, m.email, m.phone, m.created_at, b.label
+FROM member m JOIN building b ON b.id = m.building_id
+ORDER BY m.building_id, m.id
+
+-- name: member_get
+SELECT building_id, account_id FROM member WHERE id = $1
+
+-- name: member_delete
+DELETE FROM member WHERE building_id = $1 AND id = $2
+
+-- name: member_count
+SELECT count(*) FROM member WHERE building_id = $1
