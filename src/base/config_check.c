@@ -1,0 +1,70 @@
+#include "base/config_check.h"
+
+#include <arpa/inet.h>
+#include <glib.h>
+
+#define PORT_MAX 65535
+
+/* A numeric address of either family; *ret_bits is 32 or 128. */
+static bool is_ip(struct str s, unsigned *ret_bits)
+{
+    char text[INET6_ADDRSTRLEN];
+    struct in6_addr bytes;
+    if (s.n == 0 || s.n >= sizeof text)
+        return false;
+    memcpy(text, s.p, s.n);
+    text[s.n] = '\0';
+    if (inet_pton(AF_INET, text, &bytes) == 1)
+        *ret_bits = 32;
+    else if (inet_pton(AF_INET6, text, &bytes) == 1)
+        *ret_bits = 128;
+    else
+        return false;
+    return true;
+}
+
+bool config_is_address(const char *text)
+{
+    struct str host = str_z(text), port;
+    unsigned bits;
+    uint64_t number;
+    bool bracketed = host.n && host.p[0] == '[';
+    if (bracketed) {
+        host = str_cut(str_from(host, 1), ']', &port);
+        if (!port.p || port.n == 0 || port.p[0] != ':')
+            return false;
+        port = str_from(port, 1);
+    } else {
+        host = str_cut(host, ':', &port);
+    }
+    return is_ip(host, &bits) && (bits == 128) == bracketed && port.p && str_to_u64(port, PORT_MAX, &number);
+}
+
+bool config_is_cidr(const char *text)
+{
+    struct str prefix, host = str_cut(str_z(text), '/', &prefix);
+    unsigned bits;
+    uint64_t length;
+    return is_ip(host, &bits) && (!prefix.p || str_to_u64(prefix, bits, &length));
+}
+
+bool config_is_url(const char *text, const char *schemes)
+{
+    GUri *uri = g_uri_parse(text, G_URI_FLAGS_NONE, NULL);
+    if (!uri)
+        return false;
+    const char *host = g_uri_get_host(uri);
+    bool fine = config_is_word(g_uri_get_scheme(uri), schemes) && host && *host && !g_uri_get_userinfo(uri) &&
+                !g_uri_get_query(uri) && !g_uri_get_fragment(uri);
+    g_uri_unref(uri);
+    return fine;
+}
+
+bool config_is_word(const char *text, const char *words)
+{
+    struct str rest = str_z(words);
+    while (rest.p)
+        if (str_eq(str_cut(rest, '|', &rest), str_z(text)))
+            return true;
+    return false;
+}

@@ -1,0 +1,12 @@
+/* The forms a configuration value can have. All take NUL-terminated text. */
+#pragma once
+#include "base/str.h"
+
+/* "127.0.0.1:8443" or "[::1]:8443"; port 0 to 65535. */
+bool config_is_address(const char *text);
+/* "10.0.0.0/8", "2001:db8::/32", or an address alone. */
+bool config_is_cidr(const char *text);
+/* An absolute URL with a host, no user info, query or fragment, and one of the schemes ("http|https"). */
+bool config_is_url(const char *text, const char *schemes);
+/* Whether the text is one of the words ("a|b|c"). */
+bool config_is_word(const char *text, const char *words);
