@@ -29,9 +29,7 @@ CREATE TABLE building (
     settings_version {int} NOT NULL DEFAULT 0,
     last_buzz_at {int},                 -- last successful rule unlock
     unlock_count {int} NOT NULL DEFAULT 0, -- log entries of type unlock
-    wrong_code_since {int},             -- brute-force guard: start of the running window,
-    wrong_codes {int} NOT NULL DEFAULT 0, -- wrong codes in it,
-    codes_blocked_until {int},          -- and until when none are collected
+    codes_closed_until {int} NOT NULL DEFAULT 0, -- brute-force guard: no code is collected before
     PRIMARY KEY (account_id, id)
 ) {clustered};
 CREATE UNIQUE INDEX building_id ON building (id);
@@ -91,6 +89,7 @@ CREATE INDEX api_key_expiry ON api_key (expires_at);
 
 CREATE TABLE access_grant (
     building_id TEXT NOT NULL,
+    revoked {int} NOT NULL DEFAULT 0,   -- part of the key: a list reads nothing but grants that are not revoked
     id TEXT NOT NULL,
     type TEXT NOT NULL CHECK (type IN ('timer', 'passcode', 'routine')),
     label TEXT NOT NULL,
@@ -98,9 +97,8 @@ CREATE TABLE access_grant (
     version {int} NOT NULL DEFAULT 0,
     created_at {int} NOT NULL,
     updated_at {int},
-    revoked_at {int},
-    starts_at {int},
-    ends_at {int},
+    starts_at {int} NOT NULL DEFAULT 0, -- of a timer
+    ends_at {int} NOT NULL,             -- 9223372036854775807: no end
     remaining_uses {int},               -- NULL: unlimited
     access_code TEXT,
     voice {int} NOT NULL DEFAULT 0,
@@ -110,10 +108,17 @@ CREATE TABLE access_grant (
     timezone TEXT,
     request_id TEXT,                    -- the create's Idempotency-Key
     request_hash {blob},                -- SHA-256 of its canonical body
-    PRIMARY KEY (building_id, id)
+    PRIMARY KEY (building_id, revoked, id)
 ) {clustered};
 CREATE UNIQUE INDEX access_grant_request ON access_grant (building_id, request_id) WHERE request_id IS NOT NULL;
-CREATE INDEX access_grant_usable ON access_grant (building_id, type, id) WHERE enabled = 1 AND revoked_at IS NULL;
+CREATE UNIQUE INDEX access_grant_code ON access_grant (building_id, access_code)
+    WHERE access_code IS NOT NULL AND enabled = 1 AND revoked = 0;
+-- The stored part of each status, so that the door and a filtered list read little more than what they want.
+CREATE INDEX access_grant_usable ON access_grant (building_id, type, ends_at, starts_at, id)
+    WHERE enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0);
+CREATE INDEX access_grant_exhausted ON access_grant (building_id, id)
+    WHERE enabled = 1 AND revoked = 0 AND remaining_uses = 0;
+CREATE INDEX access_grant_disabled ON access_grant (building_id, id) WHERE enabled = 0 AND revoked = 0;
 
 CREATE TABLE activity (
     building_id TEXT NOT NULL,
@@ -127,6 +132,7 @@ CREATE TABLE activity (
     succeeded {int} NOT NULL,
     PRIMARY KEY (building_id, created_at {desc}, id)
 ) {clustered};
+CREATE INDEX activity_unlock ON activity (building_id, unlock_id, created_at {desc}, id) WHERE unlock_id IS NOT NULL;
 
 CREATE TABLE event (                    -- what webhook deliveries are made from; written with its cause
     account_id TEXT NOT NULL,
