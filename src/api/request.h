@@ -3,6 +3,7 @@
  * Everything in it lives in the request's arena. A handler that runs inside a write transaction may run more than once:
  * it writes its results only through `struct reply`, which is cleared before each run. */
 #pragma once
+#include "base/crypto.h"
 #include "base/schema.h"
 #include "domain/limit.h"
 #include "domain/op.h"
@@ -21,6 +22,7 @@ struct reply_header {
 
 struct reply {
     int status;                /* 0 until a reply_ function set it */
+    enum err kept_error;       /* of reply_error_keep */
     const struct shape *shape; /* of `body`; rendered on the loop thread */
     const void *body;
     struct str raw;            /* instead of shape and body: ready text of raw_type */
@@ -45,11 +47,16 @@ struct request {
     struct str match_token;    /* MATCH_SETTINGS: 64 lower-case hex */
     void *query;               /* the route's query struct, read */
     void *body;                /* the route's body struct, read */
-    unsigned char body_hash[32]; /* SHA-256 of the canonical body, where idempotency applies */
-    const json_t *json;        /* the body as sent */
+    unsigned char body_hash[SHA256_LEN]; /* SHA-256 of the canonical body, where idempotency applies */
     struct reply reply;
     struct limit_state limits;  /* the tightest limit taken; limit 0: none */
+    enum err limits_result;
+    bool limits_taken;
+    bool handed;                /* a task worker has it */
+    bool key_used;              /* this use of the key is to be recorded: the first in its minute */
+    uint64_t keys_epoch;        /* read before the snapshot that authenticates; see api/gate.h */
     struct store_job job;       /* the gate's, while the store works for it */
+    struct str allow;           /* of a 405 */
     enum err result;            /* the gate's: what the checks and the handler came to */
     unsigned loop;
     bool touches_keys;         /* a handler may set it where the route's flag does not say so */

@@ -5,7 +5,7 @@
 struct service_options {
     const struct config *config;
     struct store *store;
-    const struct route_set *sets; /* searched in order; must outlive the service */
+    const struct route_set *sets; /* api_sets and what else is served; searched in order; must outlive the service */
     size_t set_count;
     void (*wake)(void *context); /* a committed request queued a job (op->queued); may be NULL; any thread */
     void *context;               /* for `wake`, and for handlers: service_context */
@@ -23,7 +23,9 @@ struct http_handler service_handler(struct service *s);
 struct store *service_store(const struct service *s);
 const struct config *service_config(const struct service *s);
 void *service_context(const struct service *s);
-/* The OpenAPI document of the first route set list, made once. */
+/* When the service was made, monotonic. */
+int64_t service_started_us(const struct service *s);
+/* The OpenAPI document of api_sets, made once. */
 struct str service_openapi(const struct service *s);
 /* Cached authentications are forgotten: call after a commit outside the API that changed keys, accounts or buildings. */
 void service_keys_changed(struct service *s);

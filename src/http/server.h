@@ -56,7 +56,7 @@ struct http_handler {
     void (*request)(void *ctx, struct http_request *r, unsigned loop);
     /* The server refuses it: framing, limits, time-outs. The handler composes the answer (the table row `why` names the
      * status) and calls http_reply; the connection closes after it. What was parsed so far is in r, the rest empty. */
-    void (*refuse)(void *ctx, struct http_request *r, enum err why);
+    void (*refuse)(void *ctx, struct http_request *r, enum err why, unsigned loop);
     /* A loop thread starts, is about to sleep, and ends. May be NULL. */
     void (*thread_start)(void *ctx, unsigned loop);
     void (*thread_idle)(void *ctx, unsigned loop);

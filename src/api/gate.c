@@ -1,0 +1,340 @@
+#include "api/gate.h"
+
+#include <ctype.h>
+#include <stdatomic.h>
+
+#include "api/gate_auth.h"
+#include "api/query.h"
+#include "domain/building.h"
+
+#define IDEMPOTENCY_MIN 16
+#define IDEMPOTENCY_MAX 100
+
+/* ---- the head ---------------------------------------------------------------------------------------------------*/
+
+enum err gate_head(struct request *q)
+{
+    const struct http_peer *peer = &q->http->peer;
+    if (!peer->secure && !peer->local)
+        return ERR_HTTPS_REQUIRED;
+    return ERR_NONE;
+}
+
+/* ---- limits -----------------------------------------------------------------------------------------------------*/
+
+static enum err take(struct gate *gate, struct request *q, enum limit_kind kind, struct str subject, int64_t limit, enum err code)
+{
+    struct limit_state state = limit_take(gate->limiter, kind, subject, limit, q->op.now_us);
+    if (q->limits.limit == 0 || state.exceeded || state.remaining < q->limits.remaining)
+        q->limits = state;
+    if (!state.exceeded)
+        return ERR_NONE;
+    q->op.retry_after_s = state.reset_s;
+    return code;
+}
+
+static enum err take_all(struct gate *gate, struct request *q)
+{
+    const struct config *c = gate->config;
+    struct str address = str_z(q->http->peer.address);
+    enum err e = ERR_NONE;
+    switch (q->route->limit) {
+    case LIMIT_NONE:
+    case LIMIT_KEY:
+        break;
+    case LIMIT_PLANS:
+        e = take(gate, q, LIMIT_PER_ADDRESS_PLANS, address, c->limits_plans_per_ip, ERR_RATE_LIMIT_EXCEEDED);
+        break;
+    case LIMIT_AUTH:
+    case LIMIT_OTP:
+        e = take(gate, q, LIMIT_PER_ADDRESS_AUTH, address, c->limits_auth_per_ip, ERR_AUTH_RATE_LIMIT);
+        if (!e && q->route->limit == LIMIT_OTP)
+            e = take(gate, q, LIMIT_PER_ADDRESS_OTP, address, c->limits_otp_per_ip, ERR_OTP_RATE_LIMIT);
+        break;
+    }
+    if (e || !id_given(&q->who.key_id) || q->route->limit == LIMIT_NONE)
+        return e;
+    int64_t limit = q->who.subscribed ? c->limits_requests_active : c->limits_requests_free;
+    return take(gate, q, LIMIT_PER_KEY, id_str(&q->who.key_id), limit, ERR_RATE_LIMIT_EXCEEDED);
+}
+
+/* A transaction that is run again must not pay twice. */
+static enum err check_limits(struct gate *gate, struct request *q)
+{
+    if (!q->limits_taken) {
+        q->limits_taken = true;
+        q->limits_result = take_all(gate, q);
+    }
+    return q->limits_result;
+}
+
+/* ---- the key ----------------------------------------------------------------------------------------------------*/
+
+static enum err check_credential(struct request *q)
+{
+    switch (q->route->credential) {
+    case CRED_NONE:
+    case CRED_KEY:
+        return ERR_NONE;
+    case CRED_WEB_SESSION:
+        return q->who.web_session ? ERR_NONE : ERR_WEB_SESSION_REQUIRED;
+    case CRED_PARENT:
+        return id_given(&q->who.building_id) ? q->route->parent_error : ERR_NONE;
+    case CRED_LOOPBACK:
+        return q->http->peer.loopback ? ERR_NONE : ERR_LOOPBACK_REQUIRED;
+    case CRED_CONTROL:
+        return q->http->peer.local ? ERR_NONE : ERR_NOT_FOUND;
+    }
+    return ERR_INTERNAL_ERROR;
+}
+
+static enum err check_scopes(struct request *q)
+{
+    uint32_t missing = q->route->scopes & ~q->who.scopes;
+    if (!missing)
+        return ERR_NONE;
+    q->op.why = arena_printf(q->op.arena, "The key lacks the scope %s.", scope_text((enum scope)__builtin_ctz(missing)));
+    return ERR_INSUFFICIENT_SCOPE;
+}
+
+/* ---- the building -----------------------------------------------------------------------------------------------*/
+
+/* The header's ID: ERR_NONE with an empty one if it was not sent. */
+static enum err building_header(struct request *q, struct id *ret)
+{
+    size_t count;
+    struct str text = http_header(q->http, STR("X-Service-Building-Id"), &count);
+    *ret = (struct id){0};
+    if (count == 0)
+        return ERR_NONE;
+    return count == 1 && id_parse(text, ret) ? ERR_NONE : ERR_INVALID_BUILDING;
+}
+
+static enum err select_building(struct request *q, const struct id *wanted)
+{
+    const struct principal *who = &q->who;
+    if (id_given(&who->building_id)) {
+        if (!str_eq(id_str(&who->building_id), id_str(wanted)))
+            return ERR_BUILDING_NOT_FOUND;
+        q->building_linked = !str_eq(id_str(wanted), id_str(&who->primary_id));
+    } else if (str_eq(id_str(wanted), id_str(&who->primary_id))) {
+        q->building_linked = false;
+    } else {
+        enum err e = building_of(&q->op, &who->account_id, wanted, &q->building_linked);
+        if (e)
+            return e;
+    }
+    q->building_id = *wanted;
+    return ERR_NONE;
+}
+
+static enum err building_by_header(struct request *q)
+{
+    struct id wanted;
+    enum err e = building_header(q, &wanted);
+    if (e)
+        return e;
+    if (!id_given(&wanted)) {
+        if (!id_given(&q->who.building_id) && q->who.building_count > 1)
+            return ERR_BUILDING_REQUIRED;
+        wanted = id_given(&q->who.building_id) ? q->who.building_id : q->who.primary_id;
+    }
+    return select_building(q, &wanted);
+}
+
+static enum err building_by_path(struct request *q)
+{
+    struct id wanted, header;
+    if (!id_parse(q->path_text, &wanted))
+        return ERR_INVALID_BUILDING;
+    enum err e = building_header(q, &header);
+    if (e)
+        return e;
+    if (id_given(&header) && !str_eq(id_str(&header), id_str(&wanted)))
+        return ERR_INVALID_BUILDING_CONTEXT;
+    return select_building(q, &wanted);
+}
+
+static enum err check_building(struct request *q)
+{
+    switch (q->route->building) {
+    case BUILDING_NONE:
+        return ERR_NONE;
+    case BUILDING_HEADER:
+        return building_by_header(q);
+    case BUILDING_PATH:
+        return building_by_path(q);
+    case BUILDING_FORBIDDEN:
+        return http_header(q->http, STR("X-Service-Building-Id"), NULL).p ? ERR_INVALID_BUILDING_CONTEXT : ERR_NONE;
+    }
+    return ERR_INTERNAL_ERROR;
+}
+
+/* ---- required headers ---------------------------------------------------------------------------------------------*/
+
+static bool idempotency_key_valid(struct str s)
+{
+    if (s.n < IDEMPOTENCY_MIN || s.n > IDEMPOTENCY_MAX)
+        return false;
+    for (size_t i = 0; i < s.n; i++)
+        if (!isalnum((unsigned char)s.p[i]) && s.p[i] != '-' && s.p[i] != '_')
+            return false;
+    return true;
+}
+
+static enum err check_idempotency(struct request *q)
+{
+    size_t count;
+    struct str key = http_header(q->http, STR("Idempotency-Key"), &count);
+    if (q->route->idempotency == NEED_NOT || (count == 0 && q->route->idempotency == NEED_OPTIONAL))
+        return ERR_NONE;
+    if (count != 1 || !idempotency_key_valid(key))
+        return ERR_IDEMPOTENCY_KEY_REQUIRED;
+    q->idempotency_key = key;
+    return ERR_NONE;
+}
+
+/* The opaque part of an entity tag, "…" or W/"…" (RFC 9110 section 8.8.3). */
+static bool entity_tag(struct request *q, struct str *ret)
+{
+    size_t count;
+    struct str tag = http_header(q->http, STR("If-Match"), &count);
+    if (count != 1)
+        return false;
+    if (str_starts(tag, STR("W/")))
+        tag = str_from(tag, 2);
+    if (tag.n < 2 || tag.p[0] != '"' || tag.p[tag.n - 1] != '"')
+        return false;
+    *ret = str_n(tag.p + 1, tag.n - 2);
+    return true;
+}
+
+static bool settings_token(struct request *q, struct str tag)
+{
+    if (tag.n != 2 * SHA256_LEN)
+        return false;
+    struct str lower = arena_str(q->op.arena, tag);
+    for (size_t i = 0; i < tag.n; i++) {
+        if (!isxdigit((unsigned char)tag.p[i]))
+            return false;
+        ((char *)lower.p)[i] = (char)tolower((unsigned char)tag.p[i]);
+    }
+    q->match_token = lower;
+    return true;
+}
+
+static enum err check_match(struct request *q)
+{
+    struct str tag = STR_NONE;
+    uint64_t version;
+    switch (q->route->match) {
+    case MATCH_NONE:
+        return ERR_NONE;
+    case MATCH_GRANT:
+        if (!entity_tag(q, &tag) || !str_to_u64(tag, INT64_MAX, &version))
+            return ERR_VERSION_REQUIRED;
+        q->match_version = (int64_t)version;
+        return ERR_NONE;
+    case MATCH_SETTINGS:
+        return entity_tag(q, &tag) && settings_token(q, tag) ? ERR_NONE : ERR_SETTINGS_VERSION_REQUIRED;
+    }
+    return ERR_INTERNAL_ERROR;
+}
+
+/* ---- body and query -----------------------------------------------------------------------------------------------*/
+
+static bool is_json(struct request *q)
+{
+    size_t count;
+    struct str rest, type = http_header(q->http, STR("Content-Type"), &count);
+    return count == 1 && str_eqi(str_trim(str_cut(type, ';', &rest)), STR("application/json"));
+}
+
+static enum err parse_body(struct request *q, json_t **ret)
+{
+    if (!q->http->body.n && q->route->body_optional) {
+        *ret = json_object();
+        return *ret ? ERR_NONE : ERR_INTERNAL_ERROR;
+    }
+    if (!is_json(q))
+        return op_fail(&q->op, ERR_INVALID_JSON, "Content-Type must be application/json");
+    enum err e = json_read(q->http->body, ret);
+    if (e)
+        return e;
+    if (json_is_object(*ret))
+        return ERR_NONE;
+    json_decref(*ret);
+    return op_fail(&q->op, ERR_INVALID_JSON, "the body must be a JSON object");
+}
+
+static enum err fail(struct request *q, const struct schema_fault *fault)
+{
+    q->op.why = fault->message;
+    return fault->error;
+}
+
+static enum err read_path_and_query(struct request *q)
+{
+    struct schema_fault fault = {0};
+    const struct route *route = q->route;
+    if (strstr(route->path, "{id}") && !id_parse(q->path_text, &q->path_id))
+        return ERR_INVALID_ID;
+    if (!route->query)
+        return ERR_NONE;
+    q->query = arena_alloc(q->op.arena, route->query->size);
+    return query_read(route->query, q->http->query, q->op.arena, q->query, &fault) ? ERR_NONE : fail(q, &fault);
+}
+
+static enum err read_body(struct request *q, const json_t *json)
+{
+    struct schema_fault fault = {0};
+    q->body = arena_alloc(q->op.arena, q->route->body->size);
+    if (!schema_read(q->route->body, json, q->route->body_error, q->op.arena, q->body, &fault))
+        return fail(q, &fault);
+    if (q->idempotency_key.p) {
+        struct buf canonical = BUF(HTTP_MAX_BODY * 8);
+        json_canonical(json, &canonical);
+        crypto_sha256(buf_view(&canonical), q->body_hash);
+        buf_done(&canonical);
+    }
+    return ERR_NONE;
+}
+
+static enum err check_input(struct request *q)
+{
+    if (!q->route->body)
+        return read_path_and_query(q);
+    json_t *json = NULL;
+    enum err e = parse_body(q, &json);
+    if (e)
+        return e;
+    e = read_path_and_query(q);
+    if (!e)
+        e = read_body(q, json);
+    json_decref(json);
+    return e;
+}
+
+/* ---- the order of decisions section 1 -----------------------------------------------------------------------------*/
+
+enum err gate_check(struct gate *gate, struct gate_cache *cache, struct request *q)
+{
+    enum err e = ERR_NONE;
+    if (q->route->credential >= CRED_KEY && q->route->credential <= CRED_PARENT)
+        e = gate_authenticate(gate, cache, q);
+    if (!e)
+        e = check_limits(gate, q);
+    if (!e)
+        e = check_credential(q);
+    if (!e)
+        e = check_scopes(q);
+    if (!e)
+        e = check_building(q);
+    if (!e)
+        e = check_idempotency(q);
+    if (!e)
+        e = check_match(q);
+    if (!e)
+        e = check_input(q);
+    return e;
+}

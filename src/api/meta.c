@@ -1,0 +1,73 @@
+#include "api/meta.h"
+
+#include "api/service.h"
+#include "guide.h"
+
+#define OPENAPI_PATH "/openapi.json"
+#define GUIDE_PATH   "/docs/agents"
+
+struct health {
+    struct val status, version, uptime, openapi_url, docs_url;
+};
+
+static const char *const ok_only[] = {"ok", NULL};
+static const struct field health_fields[] = {
+    FIELD(struct health, status, T_STRING, .flags = F_REQUIRED | F_CONST, .values = ok_only),
+    FIELD(struct health, version, T_STRING, .flags = F_REQUIRED, .doc = "of the service"),
+    FIELD(struct health, uptime, T_NUMBER, .flags = F_REQUIRED, .doc = "seconds since the process started"),
+    FIELD(struct health, openapi_url, T_STRING, .flags = F_REQUIRED, .format = "uri", .doc = "address of the OpenAPI document"),
+    FIELD(struct health, docs_url, T_STRING, .flags = F_REQUIRED, .format = "uri", .doc = "address of the guide for agents"),
+};
+static const struct shape health_shape = SHAPE(struct health, "Health", health_fields);
+
+static struct str public_address(struct request *q, const char *path)
+{
+    return arena_printf(q->op.arena, "%s%s", q->op.config->top_public_url, path);
+}
+
+static enum err get_health(struct request *q, struct reply *p)
+{
+    struct health *h = arena_new(q->op.arena, struct health);
+    h->status = v_str(STR("ok"));
+    h->version = v_str(str_z(PORTERO_VERSION));
+    h->uptime = v_int((clock_monotonic_us() - service_started_us(q->service)) / US_PER_S);
+    h->openapi_url = v_str(public_address(q, OPENAPI_PATH));
+    h->docs_url = v_str(public_address(q, GUIDE_PATH));
+    return reply_ok(q, p, 200, &health_shape, h);
+}
+
+static enum err get_contract(struct request *q, struct reply *p)
+{
+    p->status = 302;
+    reply_header(p, "Location", public_address(q, OPENAPI_PATH));
+    return ERR_NONE;
+}
+
+static enum err get_document(struct request *q, struct reply *p)
+{
+    p->status = 200;
+    p->raw = service_openapi(q->service);
+    p->raw_type = "application/json";
+    return ERR_NONE;
+}
+
+static enum err get_guide(struct request *q, struct reply *p)
+{
+    (void)q;
+    p->status = 200;
+    p->raw = str_z(guide_text);
+    p->raw_type = "text/markdown; charset=utf-8";
+    return ERR_NONE;
+}
+
+static const struct route rows[] = {
+    {.operation = "getHealth", .summary = "Is the service up?", .tag = "Service", .method = HTTP_GET, .path = "/v1/health",
+     .run = RUN_HERE, .handler = get_health, .status = 200, .reply = &health_shape},
+    {.operation = "getContract", .summary = "Where the OpenAPI document is", .tag = "Service", .method = HTTP_GET,
+     .path = "/v1/openapi.json", .run = RUN_HERE, .handler = get_contract, .status = 302, .flags = ROUTE_CORS},
+    {.operation = "getDocument", .summary = "The OpenAPI document", .tag = "Service", .method = HTTP_GET, .path = OPENAPI_PATH,
+     .run = RUN_HERE, .handler = get_document, .status = 200, .flags = ROUTE_CORS | ROUTE_CACHEABLE | ROUTE_EXTENSION},
+    {.operation = "getGuide", .summary = "The guide for agents", .tag = "Service", .method = HTTP_GET, .path = GUIDE_PATH,
+     .run = RUN_HERE, .handler = get_guide, .status = 200, .flags = ROUTE_CORS | ROUTE_CACHEABLE | ROUTE_EXTENSION},
+};
+const struct route_set meta_routes = ROUTE_SET(rows);

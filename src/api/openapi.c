@@ -1,0 +1,238 @@
+#include "api/openapi.h"
+
+#include "api/openapi_errors.h"
+#include "api/reply.h"
+
+#define CONTRACT_VERSION "1.0.0"
+
+static const char *const methods[] = {[HTTP_GET] = "get",     [HTTP_POST] = "post",    [HTTP_PUT] = "put",
+                                      [HTTP_PATCH] = "patch", [HTTP_DELETE] = "delete"};
+
+static json_t *schema_of(const struct shape *shape)
+{
+    struct buf text = BUF(1u << 20);
+    schema_document(shape, &text);
+    json_t *schema = json_loadb(text.p, text.n, 0, NULL);
+    buf_done(&text);
+    return schema;
+}
+
+static json_t *reference(json_t *schemas, const struct shape *shape)
+{
+    if (!json_object_get(schemas, shape->name))
+        json_object_set_new(schemas, shape->name, schema_of(shape));
+    return json_pack("{s:o}", "$ref", json_sprintf("#/components/schemas/%s", shape->name));
+}
+
+static json_t *json_content(json_t *schema)
+{
+    return json_pack("{s:{s:o}}", "application/json", "schema", schema);
+}
+
+/* ---- parameters -------------------------------------------------------------------------------------------------*/
+
+static void add_parameter(json_t *parameters, const char *name, const char *in, bool required, json_t *schema, const char *doc)
+{
+    json_t *p = json_pack("{s:s, s:s, s:b, s:o}", "name", name, "in", in, "required", required, "schema", schema);
+    if (doc)
+        json_object_set_new(p, "description", json_string(doc));
+    json_array_append_new(parameters, p);
+}
+
+static json_t *pattern(const char *regex)
+{
+    return json_pack("{s:s, s:s}", "type", "string", "pattern", regex);
+}
+
+static void add_path_parameter(json_t *parameters, const char *path)
+{
+    const char *open = strchr(path, '{');
+    const char *close = open ? strchr(open, '}') : NULL;
+    if (!close)
+        return;
+    char name[32] = "";
+    strncat(name, open + 1, (size_t)(close - open - 1));
+    bool id = strcmp(name, "id") == 0 || strcmp(name, "buildingId") == 0;
+    add_parameter(parameters, name, "path", true, id ? pattern("^[a-fA-F0-9]{24}$") : json_pack("{s:s}", "type", "string"), NULL);
+}
+
+/* A query table's fields, as the schema of their shape describes them. */
+static void add_query(json_t *parameters, const struct shape *query)
+{
+    json_t *schema = schema_of(query);
+    json_t *properties = json_object_get(schema, "properties");
+    for (size_t i = 0; i < query->field_count; i++) {
+        const struct field *f = &query->fields[i];
+        json_t *property = json_object_get(properties, f->name);
+        add_parameter(parameters, f->name, "query", f->flags & F_REQUIRED, json_incref(property), f->doc);
+    }
+    json_decref(schema);
+}
+
+static json_t *parameters_of(const struct route *route)
+{
+    json_t *parameters = json_array();
+    add_path_parameter(parameters, route->path);
+    if (route->query)
+        add_query(parameters, route->query);
+    if (route->building == BUILDING_HEADER || route->building == BUILDING_PATH)
+        add_parameter(parameters, "X-Service-Building-Id", "header", false, pattern("^[a-fA-F0-9]{24}$"),
+                      route->building == BUILDING_HEADER ? "required when the account has linked buildings"
+                                                         : "if sent, must agree with the path");
+    if (route->idempotency != NEED_NOT)
+        add_parameter(parameters, "Idempotency-Key", "header", route->idempotency == NEED_REQUIRED,
+                      pattern("^[a-zA-Z0-9_-]{16,100}$"), "names this request: the same key and body replay its result");
+    if (route->match == MATCH_GRANT)
+        add_parameter(parameters, "If-Match", "header", true, pattern("^(W/)?\"[0-9]+\"$"), "the grant's ETag");
+    if (route->match == MATCH_SETTINGS)
+        add_parameter(parameters, "If-Match", "header", true, pattern("^(W/)?\"[a-fA-F0-9]{64}\"$"), "the settings' ETag");
+    return parameters;
+}
+
+/* ---- responses --------------------------------------------------------------------------------------------------*/
+
+static void add_header(json_t *headers, const char *name, const char *type, const char *doc)
+{
+    json_object_set_new(headers, name, json_pack("{s:s, s:{s:s}}", "description", doc, "schema", "type", type));
+}
+
+static json_t *headers_of(const struct route *route, int status)
+{
+    json_t *headers = json_object();
+    bool success = status < 400;
+    add_header(headers, "X-Request-ID", "string", "names this request in support cases");
+    if (success && route->limit != LIMIT_NONE) {
+        add_header(headers, "RateLimit-Limit", "integer", "requests in a window");
+        add_header(headers, "RateLimit-Remaining", "integer", "requests left in it");
+        add_header(headers, "RateLimit-Reset", "integer", "seconds until it ends");
+    }
+    if (success && (route->building == BUILDING_HEADER || route->building == BUILDING_PATH))
+        add_header(headers, "X-Service-Building-Id", "string", "the selected building");
+    if (success && (route->flags & ROUTE_ETAG))
+        add_header(headers, "ETag", "string", "the version, for If-Match");
+    if (status == 201 && (route->flags & ROUTE_LOCATION))
+        add_header(headers, "Location", "string", "path of what was created");
+    if (status == 200 && (route->flags & ROUTE_REPLAY))
+        add_header(headers, "Idempotency-Replayed", "string", "true: this is the result of an earlier request");
+    if (status == 302)
+        add_header(headers, "Location", "string", "address to follow");
+    if (status == 401)
+        add_header(headers, "WWW-Authenticate", "string", "Bearer");
+    if (status == 426)
+        add_header(headers, "Upgrade", "string", "TLS/1.2");
+    return headers;
+}
+
+static json_t *success(const struct route *route, int status, json_t *schemas)
+{
+    json_t *r = json_pack("{s:s, s:o}", "description", route->summary, "headers", headers_of(route, status));
+    if (route->reply)
+        json_object_set_new(r, "content", json_content(reference(schemas, route->reply)));
+    return r;
+}
+
+/* One response for all errors of a status: the envelope with these codes. */
+static void add_errors(json_t *responses, const struct route *route, const struct error_set *errors, int status)
+{
+    json_t *codes = json_array();
+    struct buf names = BUF(4096);
+    for (int e = 1; e < ERR_TABLE_END; e++) {
+        if (!errors->has[e] || err_info((enum err)e)->status != status)
+            continue;
+        buf_printf(&names, "%s%s", names.n ? ", " : "", err_info((enum err)e)->code);
+        json_array_append_new(codes, json_string(err_info((enum err)e)->code));
+    }
+    if (json_array_size(codes)) {
+        json_t *schema = json_pack("{s:[{s:s}, {s:{s:{s:{s:{s:o}}}}}]}", "allOf", "$ref", "#/components/schemas/Error", "properties",
+                                   "error", "properties", "code", "enum", json_incref(codes));
+        char key[8];
+        snprintf(key, sizeof key, "%d", status);
+        json_object_set_new(responses, key,
+                            json_pack("{s:s%, s:o, s:o}", "description", names.p, names.n, "headers", headers_of(route, status),
+                                      "content", json_content(schema)));
+    }
+    json_decref(codes);
+    buf_done(&names);
+}
+
+static json_t *responses_of(const struct route *route, json_t *schemas)
+{
+    json_t *responses = json_object();
+    char key[8];
+    snprintf(key, sizeof key, "%d", route->status);
+    json_object_set_new(responses, key, success(route, route->status, schemas));
+    if (route->other_status) {
+        snprintf(key, sizeof key, "%d", route->other_status);
+        json_object_set_new(responses, key, success(route, route->other_status, schemas));
+    }
+    struct error_set errors;
+    openapi_errors(route, &errors);
+    for (int status = 400; status < 600; status++)
+        add_errors(responses, route, &errors, status);
+    json_object_set_new(responses, "default",
+                        json_pack("{s:s, s:o}", "description", "any other error", "content",
+                                  json_content(reference(schemas, &error_shape))));
+    return responses;
+}
+
+/* ---- operations -------------------------------------------------------------------------------------------------*/
+
+static json_t *scopes_of(const struct route *route)
+{
+    json_t *scopes = json_array();
+    for (int bit = 0; bit < SCOPE_COUNT; bit++)
+        if (route->scopes & 1u << bit)
+            json_array_append_new(scopes, json_string(scope_text((enum scope)bit)));
+    return scopes;
+}
+
+static json_t *operation(const struct route *route, json_t *schemas)
+{
+    json_t *op = json_pack("{s:s, s:s, s:[s], s:o, s:o}", "operationId", route->operation, "summary", route->summary, "tags",
+                           route->tag, "parameters", parameters_of(route), "responses", responses_of(route, schemas));
+    if (route->body)
+        json_object_set_new(op, "requestBody",
+                            json_pack("{s:b, s:o}", "required", !route->body_optional, "content",
+                                      json_content(reference(schemas, route->body))));
+    if (route->credential >= CRED_KEY && route->credential <= CRED_PARENT) {
+        json_object_set_new(op, "security", json_pack("[{s:[]}]", "key"));
+        json_object_set_new(op, "x-required-scopes", scopes_of(route));
+    } else {
+        json_object_set_new(op, "security", json_array());
+    }
+    if (route->credential == CRED_WEB_SESSION)
+        json_object_set_new(op, "x-web-session-only", json_true());
+    if (route->flags & ROUTE_EXTENSION)
+        json_object_set_new(op, "x-extension", json_true());
+    return op;
+}
+
+static void add_route(json_t *paths, json_t *schemas, const struct route *route)
+{
+    json_t *path = json_object_get(paths, route->path);
+    if (!path) {
+        path = json_object();
+        json_object_set_new(paths, route->path, path);
+    }
+    json_object_set_new(path, methods[route->method], operation(route, schemas));
+}
+
+void openapi_document(const struct route_set *sets, size_t set_count, const char *public_url, struct buf *out)
+{
+    json_t *paths = json_object(), *schemas = json_object();
+    for (size_t i = 0; i < set_count; i++)
+        for (size_t k = 0; k < sets[i].count; k++)
+            add_route(paths, schemas, &sets[i].rows[k]);
+    json_t *document =
+        json_pack("{s:s, s:{s:s, s:s, s:s}, s:[{s:s}], s:o, s:{s:o, s:{s:{s:s, s:s}}}}", "openapi", "3.1.0", "info", "title",
+                  "Access-Control Service", "version", CONTRACT_VERSION, "description",
+                  "Decides who is let in at a building's entrance.", "servers", "url", public_url, "paths", paths,
+                  "components", "schemas", schemas, "securitySchemes", "key", "type", "http", "scheme", "bearer");
+    char *text = document ? json_dumps(document, JSON_INDENT(2)) : NULL;
+    if (text)
+        buf_str(out, str_z(text));
+    else
+        out->full = true;
+    free(text);
+    json_decref(document);
+}

@@ -1,0 +1,96 @@
+#include "api/query.h"
+
+static const struct field *find(const struct shape *shape, struct str name)
+{
+    for (size_t i = 0; i < shape->field_count; i++)
+        if (str_eq(str_z(shape->fields[i].name), name))
+            return &shape->fields[i];
+    return NULL;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* application/x-www-form-urlencoded: '+' is a space, %XX a byte. */
+static bool decode(struct str s, struct arena *a, struct str *ret)
+{
+    char *out = arena_alloc(a, s.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] != '%') {
+            out[n++] = s.p[i] == '+' ? ' ' : s.p[i];
+            continue;
+        }
+        int high = i + 2 < s.n ? hex_digit(s.p[i + 1]) : -1;
+        int low = i + 2 < s.n ? hex_digit(s.p[i + 2]) : -1;
+        if (high < 0 || low < 0)
+            return false;
+        out[n++] = (char)(high * 16 + low);
+        i += 2;
+    }
+    out[n] = '\0';
+    *ret = str_n(out, n);
+    return true;
+}
+
+/* The JSON value a parameter's text stands for; text that does not fit its type stays a string, which the schema refuses. */
+static json_t *json_of(const struct field *f, struct str text)
+{
+    uint64_t number;
+    if (f->type == T_INT && str_to_u64(text, INT64_MAX, &number))
+        return json_integer((json_int_t)number);
+    if (f->type == T_BOOL && str_eq(text, STR("true")))
+        return json_true();
+    if (f->type == T_BOOL && str_eq(text, STR("false")))
+        return json_false();
+    return json_stringn(text.p, text.n); /* NULL if it is not UTF-8 */
+}
+
+static bool refuse(const struct field *f, struct arena *a, const char *rule, struct schema_fault *ret_fault)
+{
+    ret_fault->error = f->error;
+    ret_fault->message = arena_printf(a, "%s %s", f->name, rule);
+    return false;
+}
+
+static bool collect(const struct shape *shape, struct str query, struct arena *a, json_t *object, struct schema_fault *ret_fault)
+{
+    while (query.p) {
+        struct str value, pair = str_cut(query, '&', &query), name;
+        struct str key = str_cut(pair, '=', &value);
+        if (!decode(key, a, &name))
+            continue;
+        const struct field *f = find(shape, name);
+        if (!f)
+            continue;
+        if (json_object_get(object, f->name))
+            return refuse(f, a, "must be given once", ret_fault);
+        struct str text = STR_NONE;
+        if (!value.n)
+            return refuse(f, a, "must not be empty", ret_fault);
+        if (!decode(value, a, &text))
+            return refuse(f, a, "is not properly percent-encoded", ret_fault);
+        if (json_object_set_new(object, f->name, json_of(f, text)) != 0)
+            return refuse(f, a, "must be UTF-8 text", ret_fault);
+    }
+    return true;
+}
+
+bool query_read(const struct shape *shape, struct str query, struct arena *a, void *ret, struct schema_fault *ret_fault)
+{
+    if (!query.n) {
+        memset(ret, 0, shape->size);
+        return true;
+    }
+    json_t *object = json_object();
+    bool read = object && collect(shape, query, a, object, ret_fault) &&
+                schema_read(shape, object, ERR_INVALID_FILTER, a, ret, ret_fault);
+    json_decref(object);
+    return read;
+}

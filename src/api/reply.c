@@ -1,0 +1,184 @@
+#include "api/reply.h"
+
+#include "base/log.h"
+
+#define HEAD_MAX 8192
+#define BODY_MAX (4u << 20)
+#define KEEP     65536 /* a buffer that grew past this is given back */
+
+struct error_body {
+    struct val type, message, code, retryable, next_action;
+};
+struct error_envelope {
+    struct val error, requestId;
+};
+
+static const char *const error_types[] = {"permission_error", "authentication_error", "invalid_request_error",
+                                          "not_found_error",  "rate_limit_error",     "internal_error", NULL};
+
+static const struct field error_fields[] = {
+    FIELD(struct error_body, type, T_STRING, .flags = F_REQUIRED, .values = error_types),
+    FIELD(struct error_body, message, T_STRING, .flags = F_REQUIRED, .doc = "for people"),
+    FIELD(struct error_body, code, T_STRING, .flags = F_REQUIRED, .doc = "for programs"),
+    FIELD(struct error_body, retryable, T_BOOL, .flags = F_REQUIRED,
+          .doc = "true for 429 and 5xx; never permission to repeat a mutation blindly"),
+    FIELD(struct error_body, next_action, T_STRING, .flags = F_REQUIRED, .doc = "suggested follow-up"),
+};
+static const struct shape error_body_shape = SHAPE(struct error_body, "ErrorBody", error_fields);
+
+static const struct field envelope_fields[] = {
+    FIELD(struct error_envelope, error, T_OBJECT, .flags = F_REQUIRED, .sub = &error_body_shape),
+    FIELD(struct error_envelope, requestId, T_STRING, .flags = F_REQUIRED, .doc = "the value of X-Request-ID"),
+};
+const struct shape error_shape = SHAPE(struct error_envelope, "Error", envelope_fields);
+
+static const char *error_type(int status)
+{
+    switch (status) {
+    case 401:
+        return "authentication_error";
+    case 403:
+        return "permission_error";
+    case 404:
+        return "not_found_error";
+    case 429:
+        return "rate_limit_error";
+    default:
+        return status >= 500 ? "internal_error" : "invalid_request_error";
+    }
+}
+
+void reply_header(struct reply *p, const char *name, struct str value)
+{
+    if (p->header_count < REPLY_MAX_HEADERS)
+        p->headers[p->header_count++] = (struct reply_header){name, value};
+}
+
+enum err reply_error_keep(struct request *q, struct reply *p, enum err e)
+{
+    (void)q;
+    p->status = err_info(e)->status;
+    p->kept_error = e;
+    return ERR_NONE;
+}
+
+static void put_header(struct buf *head, const char *name, struct str value)
+{
+    buf_str(head, str_z(name));
+    buf_lit(head, ": ");
+    buf_str(head, value);
+    buf_lit(head, "\r\n");
+}
+
+static void put_number(struct buf *head, const char *name, int64_t value)
+{
+    buf_str(head, str_z(name));
+    buf_lit(head, ": ");
+    buf_i64(head, value);
+    buf_lit(head, "\r\n");
+}
+
+static void put_limits(struct request *q, struct buf *head)
+{
+    if (q->limits.limit) {
+        put_number(head, "RateLimit-Limit", q->limits.limit);
+        put_number(head, "RateLimit-Remaining", q->limits.remaining);
+        put_number(head, "RateLimit-Reset", q->limits.reset_s);
+    }
+    if (q->op.retry_after_s)
+        put_number(head, "Retry-After", q->op.retry_after_s);
+}
+
+/* What every response carries, and what its route adds. */
+static void put_common(struct request *q, struct buf *head)
+{
+    unsigned flags = q->route ? q->route->flags : 0;
+    buf_lit(head, "X-Request-ID: ");
+    buf_put(head, q->request_id, sizeof q->request_id - 1);
+    buf_lit(head, "\r\nX-Content-Type-Options: nosniff\r\nStrict-Transport-Security: max-age=31536000\r\n");
+    if ((flags & ROUTE_CACHEABLE) && !q->result)
+        buf_lit(head, "Cache-Control: public, max-age=60\r\n");
+    else
+        buf_lit(head, "Cache-Control: no-store\r\n");
+    if (flags & ROUTE_CORS)
+        buf_lit(head, "Access-Control-Allow-Origin: *\r\n");
+    if (id_given(&q->building_id))
+        put_header(head, "X-Service-Building-Id", id_str(&q->building_id));
+    put_limits(q, head);
+}
+
+static void send_error(struct request *q, struct reply_buffers *b, enum err e)
+{
+    const struct err_info *info = err_info(e);
+    struct error_body body = {.type = v_str(str_z(error_type(info->status))),
+                              .message = v_str(q->op.why.p && info->status < 500 ? q->op.why : str_z(info->message)),
+                              .code = v_str(str_z(info->code)),
+                              .retryable = v_bool(info->status == 429 || info->status >= 500),
+                              .next_action = v_str(str_z(info->next_action))};
+    struct error_envelope envelope = {.error = v_object(&body),
+                                      .requestId = v_str(str_n(q->request_id, sizeof q->request_id - 1))};
+    put_common(q, &b->head);
+    if (info->status == 401)
+        buf_lit(&b->head, "WWW-Authenticate: Bearer\r\n");
+    if (info->status == 426)
+        buf_lit(&b->head, "Upgrade: TLS/1.2\r\n");
+    if (info->status == 503)
+        buf_lit(&b->head, "Retry-After: 1\r\n");
+    if (q->allow.p)
+        put_header(&b->head, "Allow", q->allow);
+    buf_lit(&b->head, "Content-Type: application/json\r\n");
+    schema_write(&error_shape, &envelope, &b->body);
+    if (info->status >= 500)
+        log_error("request_failed request=%s code=%s path=%.*s", q->request_id, info->code,
+                  STR_ARG(q->route ? str_z(q->route->path) : STR("-")));
+    http_reply(q->http, info->status, buf_view(&b->head), buf_view(&b->body));
+}
+
+static void send_success(struct request *q, struct reply_buffers *b)
+{
+    struct reply *p = &q->reply;
+    put_common(q, &b->head);
+    for (size_t i = 0; i < p->header_count; i++)
+        put_header(&b->head, p->headers[i].name, p->headers[i].value);
+    struct str body = p->raw;
+    if (p->shape) {
+        buf_lit(&b->head, "Content-Type: application/json\r\n");
+        schema_write(p->shape, p->body, &b->body);
+        body = buf_view(&b->body);
+    } else if (p->raw.p) {
+        put_header(&b->head, "Content-Type", str_z(p->raw_type));
+    }
+    http_reply(q->http, p->status, buf_view(&b->head), body);
+}
+
+static void reset(struct buf *b)
+{
+    if (b->cap > KEEP)
+        buf_done(b);
+    b->n = 0;
+    b->full = false;
+}
+
+void reply_send(struct request *q, struct reply_buffers *b)
+{
+    reset(&b->head);
+    reset(&b->body);
+    enum err e = q->result ? q->result : q->reply.kept_error;
+    if (!e && !q->reply.status)
+        e = ERR_INTERNAL_ERROR;
+    if (e)
+        send_error(q, b, e);
+    else
+        send_success(q, b);
+}
+
+struct reply_buffers reply_buffers_init(void)
+{
+    return (struct reply_buffers){BUF(HEAD_MAX), BUF(BODY_MAX)};
+}
+
+void reply_buffers_done(struct reply_buffers *b)
+{
+    buf_done(&b->head);
+    buf_done(&b->body);
+}

@@ -1,0 +1,13 @@
+/* Finds the row of a method and path. */
+#pragma once
+#include "api/route.h"
+
+struct router;
+
+struct router *router_new(const struct route_set *sets, size_t count);
+void router_free(struct router *r);
+
+/* The row, with the path's parameter (as sent) in *ret_param. HEAD finds GET's row. Without a row NULL; then
+ * *ret_allow is the Allow header's value if the path is known with other methods, else STR_NONE. */
+const struct route *router_find(const struct router *r, enum http_method method, struct str path, struct arena *a,
+                                struct str *ret_param, struct str *ret_allow);

@@ -1,0 +1,384 @@
+#include "api/service.h"
+
+#include <glib.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "api/gate.h"
+#include "api/openapi.h"
+#include "api/reply.h"
+#include "api/router.h"
+#include "api/routes.h"
+#include "base/log.h"
+#include "domain/key.h"
+
+#define MAX_LOOPS    256
+#define TASK_THREADS 8
+
+/* What one loop thread works with; only that thread touches it. */
+struct loop {
+    struct db *session; /* NULL where reads have to be submitted */
+    struct gate_cache *cache;
+    struct reply_buffers buffers;
+};
+
+struct service {
+    struct service_options options;
+    struct gate gate;
+    struct router *router;
+    GThreadPool *tasks;
+    struct buf openapi;
+    int64_t started_us;
+    struct loop loops[MAX_LOOPS];
+};
+
+/* ---- requests ---------------------------------------------------------------------------------------------------*/
+
+static struct request *request_new(struct service *s, struct http_request *r, unsigned loop)
+{
+    struct request *q = arena_new(&r->arena, struct request);
+    q->http = r;
+    q->service = s;
+    q->loop = loop;
+    q->op = (struct op){.arena = &r->arena, .config = s->options.config, .now_us = clock_now_us()};
+    struct id id = id_new(q->op.now_us);
+    memcpy(q->request_id, "req_", 4);
+    memcpy(q->request_id + 4, id.text, sizeof id.text);
+    r->user = q;
+    return q;
+}
+
+static void answer(struct request *q)
+{
+    reply_send(q, &q->service->loops[q->loop].buffers);
+}
+
+/* The store's own failures answer as the route documents them. */
+static enum err run_handler(struct request *q, struct db *db)
+{
+    q->op.db = db;
+    q->op.queued = false;
+    q->op.why = STR_NONE;
+    q->reply = (struct reply){0};
+    enum err e = q->route->handler(q, &q->reply);
+    return e == ERR_INTERNAL_ERROR && q->route->store_error ? q->route->store_error : e;
+}
+
+/* ---- recording the use of keys ------------------------------------------------------------------------------------*/
+
+struct touch {
+    struct store_job job;
+    struct key_use use;
+    const struct config *config;
+};
+
+static enum err touch_run(struct store_job *job, struct db *db)
+{
+    struct touch *t = (struct touch *)job;
+    char memory[512];
+    struct arena arena;
+    arena_init(&arena, memory, sizeof memory);
+    struct op op = {.arena = &arena, .db = db, .config = t->config, .now_us = t->use.at_us};
+    enum err e = key_touch(&op, &t->use, 1);
+    arena_done(&arena);
+    return e;
+}
+
+static void touch_done(struct store_job *job, enum err result)
+{
+    if (result && result != ERR_NOT_FOUND)
+        log_warn("key_use_not_recorded");
+    free(job);
+}
+
+/* Beside the request, never on its path: at most once a minute for each key. */
+static void record_use(struct request *q)
+{
+    struct touch *t = q->key_used ? calloc(1, sizeof *t) : NULL;
+    if (!t)
+        return;
+    t->job = (struct store_job){.mode = STORE_WRITE, .run = touch_run, .done = touch_done};
+    t->use = (struct key_use){q->who.account_id, q->who.key_id, q->op.now_us};
+    t->config = q->op.config;
+    store_submit(q->service->options.store, &t->job);
+}
+
+/* ---- running ----------------------------------------------------------------------------------------------------*/
+
+static void submit(struct request *q, enum store_mode mode, enum err (*run)(struct store_job *, struct db *));
+static void posted(struct mail *mail);
+
+static struct request *request_of(struct store_job *job)
+{
+    return (struct request *)(void *)((char *)job - offsetof(struct request, job));
+}
+
+static void hand_back(struct request *q)
+{
+    q->http->mail.run = posted;
+    http_post(q->http, &q->http->mail);
+}
+
+static void task_run(void *data, void *context)
+{
+    struct request *q = data;
+    (void)context;
+    q->result = run_handler(q, NULL);
+    if (q->route->flags & ROUTE_TOUCHES_KEYS || q->touches_keys)
+        service_keys_changed(q->service);
+    hand_back(q);
+}
+
+static enum err store_handler(struct store_job *job, struct db *db)
+{
+    return run_handler(request_of(job), db);
+}
+
+static enum err store_check_only(struct store_job *job, struct db *db)
+{
+    struct request *q = request_of(job);
+    q->op.db = db;
+    return gate_check(&q->service->gate, NULL, q);
+}
+
+static enum err store_check_and_handler(struct store_job *job, struct db *db)
+{
+    enum err e = store_check_only(job, db);
+    return e ? e : run_handler(request_of(job), db);
+}
+
+/* After the commit, on a store thread. */
+static void store_done(struct store_job *job, enum err result)
+{
+    struct request *q = request_of(job);
+    struct service *s = q->service;
+    q->result = result == ERR_INTERNAL_ERROR && q->route->store_error ? q->route->store_error : result;
+    if (!result && (q->route->flags & ROUTE_TOUCHES_KEYS || q->touches_keys))
+        service_keys_changed(s);
+    if (!result && q->op.queued && s->options.wake)
+        s->options.wake(s->options.context);
+    hand_back(q);
+}
+
+static void submit(struct request *q, enum store_mode mode, enum err (*run)(struct store_job *, struct db *))
+{
+    q->job = (struct store_job){.mode = mode, .run = run, .done = store_done};
+    store_submit(q->service->options.store, &q->job);
+}
+
+/* The task pool's queue is as long as there are connections: each has one request waiting at most. */
+static void push_task(struct request *q)
+{
+    q->handed = true;
+    g_thread_pool_push(q->service->tasks, q, NULL);
+}
+
+/* Back on the loop thread. Where the store only did the checks, a task goes on. */
+static void posted(struct mail *mail)
+{
+    struct http_request *r = (struct http_request *)(void *)((char *)mail - offsetof(struct http_request, mail));
+    struct request *q = r->user;
+    record_use(q);
+    q->key_used = false;
+    if (!q->result && q->route->run == RUN_TASK && !q->handed)
+        push_task(q);
+    else
+        answer(q);
+}
+
+static bool needs_store(const struct route *route)
+{
+    return route->run == RUN_READ || route->run == RUN_WRITE ||
+           (route->credential >= CRED_KEY && route->credential <= CRED_PARENT);
+}
+
+/* Where reads cannot run here (PostgreSQL), checks and handler share one transaction on a store thread. */
+static void run_in_store(struct request *q)
+{
+    switch (q->route->run) {
+    case RUN_WRITE:
+        submit(q, STORE_WRITE, store_check_and_handler);
+        return;
+    case RUN_TASK:
+        submit(q, STORE_READ, store_check_only);
+        return;
+    case RUN_READ:
+    case RUN_HERE:
+        submit(q, STORE_READ, store_check_and_handler);
+        return;
+    }
+}
+
+static enum err check_here(struct request *q, struct loop *loop)
+{
+    struct service *s = q->service;
+    q->keys_epoch = atomic_load(&s->gate.keys_epoch);
+    q->op.db = loop->session;
+    if (needs_store(q->route)) {
+        enum err e = store_session_begin(loop->session);
+        if (e)
+            return q->route->store_error ? q->route->store_error : e;
+    }
+    return gate_check(&s->gate, loop->cache, q);
+}
+
+static void run_here(struct request *q, struct loop *loop)
+{
+    q->result = check_here(q, loop);
+    record_use(q);
+    q->key_used = false;
+    if (!q->result && q->route->run == RUN_WRITE) {
+        submit(q, STORE_WRITE, store_handler);
+        return;
+    }
+    if (!q->result && q->route->run == RUN_TASK) {
+        push_task(q);
+        return;
+    }
+    if (!q->result)
+        q->result = run_handler(q, loop->session);
+    answer(q);
+}
+
+/* ---- the server's callbacks ---------------------------------------------------------------------------------------*/
+
+static void refuse_with(struct request *q, enum err e)
+{
+    q->result = e;
+    answer(q);
+}
+
+static void on_head(void *ctx, struct http_request *r, unsigned loop)
+{
+    struct service *s = ctx;
+    struct request *q = request_new(s, r, loop);
+    enum err e = gate_head(q);
+    if (e) {
+        refuse_with(q, e);
+        return;
+    }
+    q->route = router_find(s->router, r->method, r->path, &r->arena, &q->path_text, &q->allow);
+    /* The control socket has its own routes, and only those. */
+    if (q->route && (q->route->credential == CRED_CONTROL) != r->peer.local)
+        q->route = NULL;
+    if (!q->route)
+        refuse_with(q, q->allow.p ? ERR_METHOD_NOT_ALLOWED : ERR_NOT_FOUND);
+}
+
+static void on_request(void *ctx, struct http_request *r, unsigned loop)
+{
+    struct service *s = ctx;
+    struct request *q = r->user;
+    if (s->loops[loop].session || !needs_store(q->route))
+        run_here(q, &s->loops[loop]);
+    else
+        run_in_store(q);
+}
+
+static void on_refuse(void *ctx, struct http_request *r, enum err why, unsigned loop)
+{
+    struct request *q = r->user ? r->user : request_new(ctx, r, loop);
+    refuse_with(q, why);
+}
+
+static void on_thread_start(void *ctx, unsigned index)
+{
+    struct service *s = ctx;
+    struct loop *loop = &s->loops[index];
+    loop->buffers = reply_buffers_init();
+    loop->session = store_session_new(s->options.store);
+    loop->cache = loop->session && store_exclusive(s->options.store) ? gate_cache_new() : NULL;
+}
+
+static void on_thread_idle(void *ctx, unsigned index)
+{
+    struct service *s = ctx;
+    if (s->loops[index].session)
+        store_session_idle(s->loops[index].session);
+}
+
+static void on_thread_stop(void *ctx, unsigned index)
+{
+    struct service *s = ctx;
+    store_session_free(s->loops[index].session);
+    gate_cache_free(s->loops[index].cache);
+    reply_buffers_done(&s->loops[index].buffers);
+    s->loops[index] = (struct loop){0};
+}
+
+struct http_handler service_handler(struct service *s)
+{
+    return (struct http_handler){.ctx = s,
+                                 .head = on_head,
+                                 .request = on_request,
+                                 .refuse = on_refuse,
+                                 .thread_start = on_thread_start,
+                                 .thread_idle = on_thread_idle,
+                                 .thread_stop = on_thread_stop};
+}
+
+/* ---- life -------------------------------------------------------------------------------------------------------*/
+
+enum err service_new(const struct service_options *options, struct service **ret)
+{
+    struct service *s = calloc(1, sizeof *s);
+    if (!s)
+        return ERR_IO;
+    s->options = *options;
+    s->started_us = clock_monotonic_us();
+    s->gate.config = options->config;
+    s->gate.limiter = limiter_new();
+    atomic_init(&s->gate.keys_epoch, 1);
+    s->router = router_new(options->sets, options->set_count);
+    s->tasks = g_thread_pool_new(task_run, s, TASK_THREADS, FALSE, NULL);
+    s->openapi = BUF(4u << 20);
+    openapi_document(api_sets, api_set_count, options->config->top_public_url, &s->openapi);
+    if (!s->gate.limiter || !s->router || !s->tasks || s->openapi.full) {
+        service_free(s);
+        return ERR_IO;
+    }
+    *ret = s;
+    return ERR_NONE;
+}
+
+void service_free(struct service *s)
+{
+    if (!s)
+        return;
+    if (s->tasks)
+        g_thread_pool_free(s->tasks, FALSE, TRUE);
+    router_free(s->router);
+    limiter_free(s->gate.limiter);
+    buf_done(&s->openapi);
+    free(s);
+}
+
+struct store *service_store(const struct service *s)
+{
+    return s->options.store;
+}
+
+const struct config *service_config(const struct service *s)
+{
+    return s->options.config;
+}
+
+void *service_context(const struct service *s)
+{
+    return s->options.context;
+}
+
+int64_t service_started_us(const struct service *s)
+{
+    return s->started_us;
+}
+
+struct str service_openapi(const struct service *s)
+{
+    return buf_view(&s->openapi);
+}
+
+void service_keys_changed(struct service *s)
+{
+    atomic_fetch_add(&s->gate.keys_epoch, 1);
+}
