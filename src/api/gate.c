@@ -22,7 +22,8 @@ enum err gate_head(struct request *q)
 
 /* ---- limits -----------------------------------------------------------------------------------------------------*/
 
-static enum err take(struct gate *gate, struct request *q, enum limit_kind kind, struct str subject, int64_t limit, enum err code)
+static enum err take(struct gate *gate, struct request *q, enum limit_kind kind, struct str subject, int64_t limit,
+                     enum err code)
 {
     struct limit_state state = limit_take(gate->limiter, kind, subject, limit, q->op.now_us);
     if (q->limits.limit == 0 || state.exceeded || state.remaining < q->limits.remaining)
@@ -93,7 +94,8 @@ static enum err check_scopes(struct request *q)
     uint32_t missing = q->route->scopes & ~q->who.scopes;
     if (!missing)
         return ERR_NONE;
-    q->op.why = arena_printf(q->op.arena, "The key lacks the scope %s.", scope_text((enum scope)__builtin_ctz(missing)));
+    q->op.why =
+        arena_printf(q->op.arena, "The key lacks the scope %s.", scope_text((enum scope)__builtin_ctz(missing)));
     return ERR_INSUFFICIENT_SCOPE;
 }
 
@@ -321,7 +323,7 @@ enum err gate_check(struct gate *gate, struct gate_cache *cache, struct request 
 {
     enum err e = ERR_NONE;
     if (q->route->credential >= CRED_KEY && q->route->credential <= CRED_PARENT)
-        e = gate_authenticate(gate, cache, q);
+        e = gate_authenticate(cache, q);
     if (!e)
         e = check_limits(gate, q);
     if (!e)

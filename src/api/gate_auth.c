@@ -7,7 +7,7 @@
 
 #define CACHE_SETS 8192 /* a power of two */
 #define CACHE_WAYS 2
-#define KEY_MAX    128  /* characters of a key worth hashing */
+#define KEY_MAX    128 /* characters of a key worth hashing */
 
 #define US_PER_MINUTE (60 * US_PER_S)
 
@@ -48,7 +48,8 @@ static struct principal *cache_find(struct gate_cache *cache, uint64_t epoch, co
     return NULL;
 }
 
-static struct principal *cache_put(struct gate_cache *cache, uint64_t epoch, const unsigned char *hash, const struct principal *who)
+static struct principal *cache_put(struct gate_cache *cache, uint64_t epoch, const unsigned char *hash,
+                                   const struct principal *who)
 {
     struct entry *set = set_of(cache, hash);
     memmove(set + 1, set, sizeof *set * (CACHE_WAYS - 1));
@@ -70,7 +71,7 @@ static bool bearer(const struct http_request *r, struct str *ret)
     return ret->n > 0 && !memchr(ret->p, ' ', ret->n);
 }
 
-enum err gate_authenticate(struct gate *gate, struct gate_cache *cache, struct request *q)
+enum err gate_authenticate(struct gate_cache *cache, struct request *q)
 {
     struct str key;
     if (!bearer(q->http, &key))

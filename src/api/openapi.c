@@ -5,8 +5,8 @@
 
 #define CONTRACT_VERSION "1.0.0"
 
-static const char *const methods[] = {[HTTP_GET] = "get",     [HTTP_POST] = "post",    [HTTP_PUT] = "put",
-                                      [HTTP_PATCH] = "patch", [HTTP_DELETE] = "delete"};
+static const char *const methods[] = {
+    [HTTP_GET] = "get", [HTTP_POST] = "post", [HTTP_PUT] = "put", [HTTP_PATCH] = "patch", [HTTP_DELETE] = "delete"};
 
 static json_t *schema_of(const struct shape *shape)
 {
@@ -31,7 +31,8 @@ static json_t *json_content(json_t *schema)
 
 /* ---- parameters -------------------------------------------------------------------------------------------------*/
 
-static void add_parameter(json_t *parameters, const char *name, const char *in, bool required, json_t *schema, const char *doc)
+static void add_parameter(json_t *parameters, const char *name, const char *in, bool required, json_t *schema,
+                          const char *doc)
 {
     json_t *p = json_pack("{s:s, s:s, s:b, s:o}", "name", name, "in", in, "required", required, "schema", schema);
     if (doc)
@@ -53,7 +54,8 @@ static void add_path_parameter(json_t *parameters, const char *path)
     char name[32] = "";
     strncat(name, open + 1, (size_t)(close - open - 1));
     bool id = strcmp(name, "id") == 0 || strcmp(name, "buildingId") == 0;
-    add_parameter(parameters, name, "path", true, id ? pattern("^[a-fA-F0-9]{24}$") : json_pack("{s:s}", "type", "string"), NULL);
+    add_parameter(parameters, name, "path", true,
+                  id ? pattern("^[a-fA-F0-9]{24}$") : json_pack("{s:s}", "type", "string"), NULL);
 }
 
 /* A query table's fields, as the schema of their shape describes them. */
@@ -81,11 +83,13 @@ static json_t *parameters_of(const struct route *route)
                                                          : "if sent, must agree with the path");
     if (route->idempotency != NEED_NOT)
         add_parameter(parameters, "Idempotency-Key", "header", route->idempotency == NEED_REQUIRED,
-                      pattern("^[a-zA-Z0-9_-]{16,100}$"), "names this request: the same key and body replay its result");
+                      pattern("^[a-zA-Z0-9_-]{16,100}$"),
+                      "names this request: the same key and body replay its result");
     if (route->match == MATCH_GRANT)
         add_parameter(parameters, "If-Match", "header", true, pattern("^(W/)?\"[0-9]+\"$"), "the grant's ETag");
     if (route->match == MATCH_SETTINGS)
-        add_parameter(parameters, "If-Match", "header", true, pattern("^(W/)?\"[a-fA-F0-9]{64}\"$"), "the settings' ETag");
+        add_parameter(parameters, "If-Match", "header", true, pattern("^(W/)?\"[a-fA-F0-9]{64}\"$"),
+                      "the settings' ETag");
     return parameters;
 }
 
@@ -143,13 +147,13 @@ static void add_errors(json_t *responses, const struct route *route, const struc
         json_array_append_new(codes, json_string(err_info((enum err)e)->code));
     }
     if (json_array_size(codes)) {
-        json_t *schema = json_pack("{s:[{s:s}, {s:{s:{s:{s:{s:o}}}}}]}", "allOf", "$ref", "#/components/schemas/Error", "properties",
-                                   "error", "properties", "code", "enum", json_incref(codes));
+        json_t *schema = json_pack("{s:[{s:s}, {s:{s:{s:{s:{s:o}}}}}]}", "allOf", "$ref", "#/components/schemas/Error",
+                                   "properties", "error", "properties", "code", "enum", json_incref(codes));
         char key[8];
         snprintf(key, sizeof key, "%d", status);
         json_object_set_new(responses, key,
-                            json_pack("{s:s%, s:o, s:o}", "description", names.p, names.n, "headers", headers_of(route, status),
-                                      "content", json_content(schema)));
+                            json_pack("{s:s%, s:o, s:o}", "description", names.p, names.n, "headers",
+                                      headers_of(route, status), "content", json_content(schema)));
     }
     json_decref(codes);
     buf_done(&names);
@@ -188,8 +192,9 @@ static json_t *scopes_of(const struct route *route)
 
 static json_t *operation(const struct route *route, json_t *schemas)
 {
-    json_t *op = json_pack("{s:s, s:s, s:[s], s:o, s:o}", "operationId", route->operation, "summary", route->summary, "tags",
-                           route->tag, "parameters", parameters_of(route), "responses", responses_of(route, schemas));
+    json_t *op =
+        json_pack("{s:s, s:s, s:[s], s:o, s:o}", "operationId", route->operation, "summary", route->summary, "tags",
+                  route->tag, "parameters", parameters_of(route), "responses", responses_of(route, schemas));
     if (route->body)
         json_object_set_new(op, "requestBody",
                             json_pack("{s:b, s:o}", "required", !route->body_optional, "content",
@@ -217,15 +222,15 @@ static void add_route(json_t *paths, json_t *schemas, const struct route *route)
     json_object_set_new(path, methods[route->method], operation(route, schemas));
 }
 
-void openapi_document(const struct route_set *sets, size_t set_count, const char *public_url, struct buf *out)
+void openapi_document(const struct route_set *const *sets, size_t set_count, const char *public_url, struct buf *out)
 {
     json_t *paths = json_object(), *schemas = json_object();
     for (size_t i = 0; i < set_count; i++)
-        for (size_t k = 0; k < sets[i].count; k++)
-            add_route(paths, schemas, &sets[i].rows[k]);
+        for (size_t k = 0; k < sets[i]->count; k++)
+            add_route(paths, schemas, &sets[i]->rows[k]);
     json_t *document =
-        json_pack("{s:s, s:{s:s, s:s, s:s}, s:[{s:s}], s:o, s:{s:o, s:{s:{s:s, s:s}}}}", "openapi", "3.1.0", "info", "title",
-                  "Access-Control Service", "version", CONTRACT_VERSION, "description",
+        json_pack("{s:s, s:{s:s, s:s, s:s}, s:[{s:s}], s:o, s:{s:o, s:{s:{s:s, s:s}}}}", "openapi", "3.1.0", "info",
+                  "title", "Access-Control Service", "version", CONTRACT_VERSION, "description",
                   "Decides who is let in at a building's entrance.", "servers", "url", public_url, "paths", paths,
                   "components", "schemas", schemas, "securitySchemes", "key", "type", "http", "scheme", "bearer");
     char *text = document ? json_dumps(document, JSON_INDENT(2)) : NULL;

@@ -39,7 +39,8 @@ static bool decode(struct str s, struct arena *a, struct str *ret)
     return true;
 }
 
-/* The JSON value a parameter's text stands for; text that does not fit its type stays a string, which the schema refuses. */
+/* The JSON value a parameter's text stands for; text that does not fit its type stays a string, which the schema
+ * refuses. */
 static json_t *json_of(const struct field *f, struct str text)
 {
     uint64_t number;
@@ -59,7 +60,8 @@ static bool refuse(const struct field *f, struct arena *a, const char *rule, str
     return false;
 }
 
-static bool collect(const struct shape *shape, struct str query, struct arena *a, json_t *object, struct schema_fault *ret_fault)
+static bool collect(const struct shape *shape, struct str query, struct arena *a, json_t *object,
+                    struct schema_fault *ret_fault)
 {
     while (query.p) {
         struct str value, pair = str_cut(query, '&', &query), name;

@@ -4,4 +4,5 @@
 
 /* Reads `query` ("a=1&b=x", without '?') into the struct at `ret`. Unknown parameters are ignored; a known one that is
  * empty, given twice or badly encoded is that parameter's error (decisions section 1). */
-bool query_read(const struct shape *shape, struct str query, struct arena *a, void *ret, struct schema_fault *ret_fault);
+bool query_read(const struct shape *shape, struct str query, struct arena *a, void *ret,
+                struct schema_fault *ret_fault);

@@ -13,8 +13,13 @@ struct error_envelope {
     struct val error, requestId;
 };
 
-static const char *const error_types[] = {"permission_error", "authentication_error", "invalid_request_error",
-                                          "not_found_error",  "rate_limit_error",     "internal_error", NULL};
+static const char *const error_types[] = {"permission_error",
+                                          "authentication_error",
+                                          "invalid_request_error",
+                                          "not_found_error",
+                                          "rate_limit_error",
+                                          "internal_error",
+                                          NULL};
 
 static const struct field error_fields[] = {
     FIELD(struct error_body, type, T_STRING, .flags = F_REQUIRED, .values = error_types),

@@ -25,7 +25,7 @@ struct reply {
     enum err kept_error;       /* of reply_error_keep */
     const struct shape *shape; /* of `body`; rendered on the loop thread */
     const void *body;
-    struct str raw;            /* instead of shape and body: ready text of raw_type */
+    struct str raw; /* instead of shape and body: ready text of raw_type */
     const char *raw_type;
     struct reply_header headers[REPLY_MAX_HEADERS];
     size_t header_count;
@@ -35,35 +35,36 @@ struct request {
     struct http_request *http;
     struct service *service;
     const struct route *route;
-    struct op op;              /* arena, config, now; db while a handler runs; why */
-    char request_id[29];       /* "req_" and 24 hex */
-    struct principal who;      /* valid unless the route is public */
-    struct id building_id;     /* the selected building, where the route selects one */
-    bool building_linked;      /* it is not the account's primary one */
-    struct id path_id;         /* {id}, lower case */
-    struct str path_text;      /* the path parameter as sent (decoded) */
-    struct str idempotency_key; /* STR_NONE without one */
-    int64_t match_version;     /* MATCH_GRANT */
-    struct str match_token;    /* MATCH_SETTINGS: 64 lower-case hex */
-    void *query;               /* the route's query struct, read */
-    void *body;                /* the route's body struct, read */
+    struct op op;                        /* arena, config, now; db while a handler runs; why */
+    char request_id[29];                 /* "req_" and 24 hex */
+    struct principal who;                /* valid unless the route is public */
+    struct id building_id;               /* the selected building, where the route selects one */
+    bool building_linked;                /* it is not the account's primary one */
+    struct id path_id;                   /* {id}, lower case */
+    struct str path_text;                /* the path parameter as sent (decoded) */
+    struct str idempotency_key;          /* STR_NONE without one */
+    int64_t match_version;               /* MATCH_GRANT */
+    struct str match_token;              /* MATCH_SETTINGS: 64 lower-case hex */
+    void *query;                         /* the route's query struct, read */
+    void *body;                          /* the route's body struct, read */
     unsigned char body_hash[SHA256_LEN]; /* SHA-256 of the canonical body, where idempotency applies */
     struct reply reply;
-    struct limit_state limits;  /* the tightest limit taken; limit 0: none */
+    struct limit_state limits; /* the tightest limit taken; limit 0: none */
     enum err limits_result;
     bool limits_taken;
-    bool handed;                /* a task worker has it */
-    bool key_used;              /* this use of the key is to be recorded: the first in its minute */
-    uint64_t keys_epoch;        /* read before the snapshot that authenticates; see api/gate.h */
-    struct store_job job;       /* the gate's, while the store works for it */
-    struct str allow;           /* of a 405 */
-    enum err result;            /* the gate's: what the checks and the handler came to */
+    bool handed;          /* a task worker has it */
+    bool key_used;        /* this use of the key is to be recorded: the first in its minute */
+    uint64_t keys_epoch;  /* read before the snapshot that authenticates; see api/gate.h */
+    struct store_job job; /* the gate's, while the store works for it */
+    struct str allow;     /* of a 405 */
+    enum err result;      /* the gate's: what the checks and the handler came to */
     unsigned loop;
-    bool touches_keys;         /* a handler may set it where the route's flag does not say so */
+    bool touches_keys; /* a handler may set it where the route's flag does not say so */
 };
 
 /* Success with a JSON body of the route's reply shape. `body` must live in the arena or longer. */
-static inline enum err reply_ok(struct request *q, struct reply *p, int status, const struct shape *shape, const void *body)
+static inline enum err reply_ok(struct request *q, struct reply *p, int status, const struct shape *shape,
+                                const void *body)
 {
     (void)q;
     p->status = status;
@@ -72,8 +73,8 @@ static inline enum err reply_ok(struct request *q, struct reply *p, int status, 
     return ERR_NONE;
 }
 
-/* An error answer that keeps what the transaction did (a wrong one-time code must count): the handler returns the result
- * of this, ERR_NONE. An error that is returned instead rolls the transaction back. */
+/* An error answer that keeps what the transaction did (a wrong one-time code must count): the handler returns the
+ * result of this, ERR_NONE. An error that is returned instead rolls the transaction back. */
 enum err reply_error_keep(struct request *q, struct reply *p, enum err e) CHECKED;
 
 void reply_header(struct reply *p, const char *name, struct str value);

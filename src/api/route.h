@@ -14,10 +14,10 @@ enum route_credential {
 
 enum route_limit {
     LIMIT_NONE,
-    LIMIT_KEY,      /* per API key: requests_active or requests_free */
-    LIMIT_PLANS,    /* per address: plans_per_ip */
-    LIMIT_AUTH,     /* per address: auth_per_ip (AUTH_RATE_LIMIT); with a key also LIMIT_KEY */
-    LIMIT_OTP       /* LIMIT_AUTH, then per address: otp_per_ip (OTP_RATE_LIMIT) */
+    LIMIT_KEY,   /* per API key: requests_active or requests_free */
+    LIMIT_PLANS, /* per address: plans_per_ip */
+    LIMIT_AUTH,  /* per address: auth_per_ip (AUTH_RATE_LIMIT); with a key also LIMIT_KEY */
+    LIMIT_OTP    /* LIMIT_AUTH, then per address: otp_per_ip (OTP_RATE_LIMIT) */
 };
 
 enum route_building {
@@ -39,13 +39,14 @@ enum route_run {
 };
 
 enum route_flag {
-    ROUTE_ETAG = 1,     /* the reply carries ETag */
-    ROUTE_LOCATION = 2, /* a created (201) reply carries Location */
-    ROUTE_REPLAY = 4,   /* a replay answers 200 with Idempotency-Replayed: true */
-    ROUTE_CACHEABLE = 8, /* Cache-Control: public, max-age=60 in place of no-store */
-    ROUTE_CORS = 16,    /* Access-Control-Allow-Origin: * */
+    ROUTE_ETAG = 1,       /* the reply carries ETag */
+    ROUTE_LOCATION = 2,   /* a created (201) reply carries Location */
+    ROUTE_REPLAY = 4,     /* a replay answers 200 with Idempotency-Replayed: true */
+    ROUTE_CACHEABLE = 8,  /* Cache-Control: public, max-age=60 in place of no-store */
+    ROUTE_CORS = 16,      /* Access-Control-Allow-Origin: * */
     ROUTE_EXTENSION = 32, /* x-extension: true */
-    ROUTE_TOUCHES_KEYS = 64 /* a success may change what authentication reads (keys, accounts, buildings, subscriptions) */
+    ROUTE_TOUCHES_KEYS =
+        64 /* a success may change what authentication reads (keys, accounts, buildings, subscriptions) */
 };
 
 #define ROUTE_ERRORS(...) ((const enum err[]){__VA_ARGS__, ERR_NONE})
@@ -55,10 +56,11 @@ struct route {
     const char *summary;
     const char *tag; /* groups the document: "Access grants" */
     enum http_method method;
-    const char *path; /* "/v1/unlock/{id}": one parameter at most, {id} (INVALID_ID), {buildingId} (INVALID_BUILDING) or {text} */
+    const char *path; /* "/v1/unlock/{id}": one parameter at most, {id} (INVALID_ID), {buildingId} (INVALID_BUILDING) or
+                         {text} */
     enum route_credential credential;
-    enum err parent_error;   /* of CRED_PARENT */
-    uint32_t scopes;         /* all of these bits */
+    enum err parent_error; /* of CRED_PARENT */
+    uint32_t scopes;       /* all of these bits */
     enum route_limit limit;
     enum route_building building;
     enum route_need idempotency;
@@ -81,4 +83,7 @@ struct route_set {
     const struct route *rows;
     size_t count;
 };
-#define ROUTE_SET(table) {(table), sizeof(table) / sizeof *(table)}
+#define ROUTE_SET(table)                                                                                               \
+    {                                                                                                                  \
+        (table), sizeof(table) / sizeof *(table)                                                                       \
+    }

@@ -24,17 +24,17 @@ static struct pattern pattern_of(const struct route *route)
     return p;
 }
 
-struct router *router_new(const struct route_set *sets, size_t count)
+struct router *router_new(const struct route_set *const *sets, size_t count)
 {
     size_t rows = 0;
     for (size_t i = 0; i < count; i++)
-        rows += sets[i].count;
+        rows += sets[i]->count;
     struct router *r = calloc(1, sizeof *r + rows * sizeof *r->patterns);
     if (!r)
         return NULL;
     for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < sets[i].count; k++)
-            r->patterns[r->count++] = pattern_of(&sets[i].rows[k]);
+        for (size_t k = 0; k < sets[i]->count; k++)
+            r->patterns[r->count++] = pattern_of(&sets[i]->rows[k]);
     return r;
 }
 
@@ -56,8 +56,11 @@ static bool matches(const struct pattern *p, struct str path, struct str *ret_pa
     return true;
 }
 
-static const char *const method_names[] = {[HTTP_GET] = "GET, HEAD", [HTTP_POST] = "POST", [HTTP_PUT] = "PUT",
-                                           [HTTP_PATCH] = "PATCH",   [HTTP_DELETE] = "DELETE"};
+static const char *const method_names[] = {[HTTP_GET] = "GET, HEAD",
+                                           [HTTP_POST] = "POST",
+                                           [HTTP_PUT] = "PUT",
+                                           [HTTP_PATCH] = "PATCH",
+                                           [HTTP_DELETE] = "DELETE"};
 
 const struct route *router_find(const struct router *r, enum http_method method, struct str path, struct arena *a,
                                 struct str *ret_param, struct str *ret_allow)

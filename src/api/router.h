@@ -4,7 +4,7 @@
 
 struct router;
 
-struct router *router_new(const struct route_set *sets, size_t count);
+struct router *router_new(const struct route_set *const *sets, size_t count);
 void router_free(struct router *r);
 
 /* The row, with the path's parameter (as sent) in *ret_param. HEAD finds GET's row. Without a row NULL; then

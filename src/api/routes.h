@@ -2,5 +2,5 @@
 #pragma once
 #include "api/route.h"
 
-extern const struct route_set api_sets[];
+extern const struct route_set *const api_sets[];
 extern const size_t api_set_count;

@@ -5,7 +5,8 @@
 struct service_options {
     const struct config *config;
     struct store *store;
-    const struct route_set *sets; /* api_sets and what else is served; searched in order; must outlive the service */
+    const struct route_set *const
+        *sets; /* api_sets and what else is served; searched in order; must outlive the service */
     size_t set_count;
     void (*wake)(void *context); /* a committed request queued a job (op->queued); may be NULL; any thread */
     void *context;               /* for `wake`, and for handlers: service_context */
@@ -27,5 +28,6 @@ void *service_context(const struct service *s);
 int64_t service_started_us(const struct service *s);
 /* The OpenAPI document of api_sets, made once. */
 struct str service_openapi(const struct service *s);
-/* Cached authentications are forgotten: call after a commit outside the API that changed keys, accounts or buildings. */
+/* Cached authentications are forgotten: call after a commit outside the API that changed keys, accounts or buildings.
+ */
 void service_keys_changed(struct service *s);
