@@ -111,7 +111,8 @@ static struct window *window_of(struct shard *s, const struct window *key, int64
     return window_start(s, key, now_us);
 }
 
-struct limit_state limit_take(struct limiter *l, enum limit_kind kind, struct str subject, int64_t limit, int64_t now_us)
+struct limit_state limit_take(struct limiter *l, enum limit_kind kind, struct str subject, int64_t limit,
+                              int64_t now_us)
 {
     assert(kind < KINDS && subject.n > 0 && subject.n <= SUBJECT_MAX);
     struct window key = {.length = (unsigned char)subject.n};

@@ -1,0 +1,72 @@
+#include "domain/building.h"
+
+#include "domain/row.h"
+
+enum err building_of(struct op *op, const struct id *account, const struct id *building, bool *ret_linked)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_BUILDING_OF, DB_ARGS(v_str(id_str(account)), v_str(id_str(building))), &c);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
+    *ret_linked = col_int(&c, 0) == 0;
+    return ERR_NONE;
+}
+
+/* The row of building_get and building_list. */
+static struct building building_read(const struct cursor *c, const struct id *account, struct arena *a)
+{
+    struct building b = {
+        .id = col_id(c, 0),
+        .account_id = *account,
+        .primary = col_int(c, 1) != 0,
+        .label = col_copy(c, 2, a),
+        .street = col_copy(c, 3, a),
+        .city = col_copy(c, 4, a),
+        .state = col_copy(c, 5, a),
+        .zip = col_copy(c, 6, a),
+        .country = col_copy(c, 7, a),
+        .number = col_copy(c, 8, a),
+        .unlock_tone = col_copy(c, 9, a),
+        .last_buzz_us = col_int_or(c, 10, 0),
+    };
+    b.has_address = b.city.p != NULL;
+    return b;
+}
+
+enum err building_get(struct op *op, const struct id *account, const struct id *building, struct building *ret)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_BUILDING_GET, DB_ARGS(v_str(id_str(account)), v_str(id_str(building))), &c);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
+    *ret = building_read(&c, account, op->arena);
+    return ERR_NONE;
+}
+
+enum err building_list(struct op *op, const struct id *account, const struct building **ret, size_t *ret_count)
+{
+    CURSOR c;
+    enum err e = db_query(op->db, SQL_BUILDING_LIST, DB_ARGS(v_str(id_str(account))), &c);
+    if (e)
+        return e;
+    struct building *list = arena_array(op->arena, struct building, BUILDING_MAX);
+    size_t count = 0;
+    for (bool more; !(e = db_next(&c, &more)) && more && count < BUILDING_MAX;)
+        list[count++] = building_read(&c, account, op->arena);
+    if (e)
+        return e;
+    *ret = list;
+    *ret_count = count;
+    return ERR_NONE;
+}
+
+enum err building_create_primary(struct op *op, const struct id *account, struct id *ret)
+{
+    struct id id = id_new(op->now_us);
+    enum err e =
+        db_exec(op->db, SQL_BUILDING_INSERT_PRIMARY,
+                DB_ARGS(v_str(id_str(account)), v_str(id_str(&id)), v_int(op->now_us), v_str(STR("Home"))), NULL);
+    if (!e)
+        *ret = id;
+    return e;
+}

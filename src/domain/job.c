@@ -1,0 +1,25 @@
+#include "domain/job.h"
+
+static enum err insert(struct op *op, struct str id, const char *kind, int64_t due_us, struct str payload)
+{
+    op->queued = true;
+    return db_exec(
+        op->db, SQL_JOB_INSERT,
+        DB_ARGS(v_str(id), v_str(str_z(kind)), v_int(op->now_us), v_int(due_us), v_blob(payload.p, payload.n)), NULL);
+}
+
+enum err job_add(struct op *op, const char *kind, int64_t due_us, struct str payload)
+{
+    struct id id = id_new(op->now_us);
+    return insert(op, id_str(&id), kind, due_us, payload);
+}
+
+enum err job_add_once(struct op *op, struct str name, const char *kind, int64_t due_us, struct str payload)
+{
+    return insert(op, name, kind, due_us, payload);
+}
+
+enum err job_done(struct op *op, struct str id)
+{
+    return db_exec(op->db, SQL_JOB_DELETE, DB_ARGS(v_str(id)), NULL);
+}

@@ -1,0 +1,196 @@
+#include "domain/key.h"
+
+#include "domain/row.h"
+
+#define SECRET_LEN 43 /* base62: 256 bits */
+#define MINUTE_US  (60 * US_PER_S)
+
+static const uint32_t default_scopes =
+    SCOPE(ACCOUNT_READ) | SCOPE(ACCESS_READ) | SCOPE(ACCESS_WRITE) | SCOPE(LOGS_READ);
+
+static const uint32_t issuable_scopes =
+#define S(symbol, text, issuable) ((issuable) ? SCOPE(symbol) : 0) |
+#include "tbl/scopes.def"
+#undef S
+    0;
+
+void key_hash(struct str text, unsigned char ret[static SHA256_LEN])
+{
+    crypto_sha256(text, ret);
+}
+
+enum err key_authenticate(struct op *op, const unsigned char hash[static SHA256_LEN], struct principal *ret)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_KEY_AUTHENTICATE, DB_ARGS(v_blob(hash, SHA256_LEN)), &c);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_INVALID_KEY : e;
+    struct principal p = {
+        .key_id = col_id(&c, 0),
+        .account_id = col_id(&c, 1),
+        .building_id = col_id(&c, 2),
+        .member_id = col_id(&c, 3),
+        .web_session = str_eq(col_str(&c, 4), STR("web_session")),
+        .scopes = (uint32_t)col_int(&c, 5),
+        .expires_at_us = col_int_or(&c, 6, INT64_MAX),
+        .last_used_us = col_int_or(&c, 8, 0),
+        .subscribed = str_eq(col_str(&c, 9), STR("active")),
+        .primary_id = col_id(&c, 10),
+        .building_count = (uint32_t)col_int(&c, 11),
+    };
+    bool revoked = !col_null(&c, 7);
+    bool account_gone = col_null(&c, 9);
+    bool building_gone = id_given(&p.building_id) && col_null(&c, 12);
+    if (revoked || p.expires_at_us <= op->now_us)
+        return ERR_INVALID_KEY;
+    if (account_gone || building_gone)
+        return ERR_AUTHENTICATION_REQUIRED;
+    *ret = p;
+    return ERR_NONE;
+}
+
+enum err key_touch(struct op *op, const struct key_use *uses, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct key_use *u = &uses[i];
+        enum err e = db_exec(
+            op->db, SQL_KEY_TOUCH,
+            DB_ARGS(v_str(id_str(&u->account_id)), v_str(id_str(&u->key_id)), v_int(u->at_us - u->at_us % MINUTE_US)),
+            NULL);
+        if (e)
+            return e;
+    }
+    return ERR_NONE;
+}
+
+static enum err check_limit(struct op *op, const struct id *account)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_KEY_COUNT_AGENTS, DB_ARGS(v_str(id_str(account)), v_int(op->now_us)), &c);
+    if (e)
+        return e;
+    return col_int(&c, 0) < KEY_ACTIVE_MAX ? ERR_NONE : ERR_KEY_LIMIT;
+}
+
+static void make_text(struct key_issued *k, enum key_kind kind)
+{
+    struct str prefix = kind == KEY_WEB_SESSION ? STR("svc_web_") : STR("svc_agent_");
+    memcpy(k->text, prefix.p, prefix.n);
+    crypto_base62(k->text + prefix.n, SECRET_LEN);
+    memcpy(k->prefix, k->text, KEY_PREFIX_LEN);
+    k->prefix[KEY_PREFIX_LEN] = '\0';
+}
+
+enum err key_issue(struct op *op, const struct key_options *o, struct key_issued *ret)
+{
+    if (o->kind == KEY_AGENT) {
+        enum err e = check_limit(op, &o->account_id);
+        if (e)
+            return e;
+    }
+    struct key_issued k = {
+        .id = id_new(op->now_us),
+        .scopes = o->scopes,
+        .expires_at_us = op->now_us + o->ttl_s * US_PER_S,
+    };
+    make_text(&k, o->kind);
+    unsigned char hash[SHA256_LEN];
+    key_hash(str_z(k.text), hash);
+    enum err e = db_exec(op->db, SQL_KEY_INSERT,
+                         DB_ARGS(v_blob(hash, sizeof hash), v_str(id_str(&k.id)), v_str(id_str(&o->account_id)),
+                                 v_str(id_str(&o->building_id)), v_str(id_str(&o->member_id)),
+                                 v_str(o->kind == KEY_WEB_SESSION ? STR("web_session") : STR("agent")), v_str(o->name),
+                                 v_str(str_z(k.prefix)), v_int(k.scopes), v_int(op->now_us), v_int(k.expires_at_us)),
+                         NULL);
+    if (!e)
+        *ret = k;
+    crypto_wipe(&k, sizeof k);
+    return e;
+}
+
+static bool scope_find(struct str text, uint32_t *ret)
+{
+    for (enum scope bit = 0; bit < SCOPE_COUNT; bit++)
+        if (str_eq(text, str_z(scope_text(bit)))) {
+            *ret = 1u << bit;
+            return true;
+        }
+    return false;
+}
+
+static enum err refuse_scope(struct op *op, enum err e, struct str scope, const char *rule)
+{
+    op->why = arena_printf(op->arena, "scopes: %.*s %s", STR_ARG(scope), rule);
+    return e;
+}
+
+enum err key_scopes(struct op *op, struct val texts, uint32_t issuer, uint32_t *ret)
+{
+    uint32_t scopes = 0;
+    if (!v_given(texts))
+        scopes = default_scopes;
+    else if (texts.count == 0)
+        return op_fail(op, ERR_INVALID_KEY_OPTIONS, "scopes must have at least one item");
+    const struct val *list = texts.ptr;
+    for (uint32_t i = 0; i < texts.count; i++) {
+        uint32_t bit;
+        if (!scope_find(list[i].s, &bit))
+            return op_fail(op, ERR_INVALID_KEY_OPTIONS, "scopes has an unknown scope");
+        if (!(bit & issuable_scopes))
+            return refuse_scope(op, ERR_INVALID_KEY_OPTIONS, list[i].s, "cannot be issued");
+        if (bit & scopes)
+            return refuse_scope(op, ERR_INVALID_KEY_OPTIONS, list[i].s, "is listed twice");
+        if (!(bit & issuer))
+            return refuse_scope(op, ERR_INSUFFICIENT_SCOPE, list[i].s, "is not held by the issuer");
+        scopes |= bit;
+    }
+    *ret = scopes & issuer;
+    return ERR_NONE;
+}
+
+enum err key_list(struct op *op, const struct id *account, const struct key_entry **ret, size_t *ret_count)
+{
+    CURSOR c;
+    enum err e = db_query(op->db, SQL_KEY_LIST, DB_ARGS(v_str(id_str(account))), &c);
+    if (e)
+        return e;
+    struct key_entry *list = NULL;
+    size_t count = 0, room = 0;
+    for (bool more; !(e = db_next(&c, &more)) && more;) {
+        if (count == room) {
+            struct key_entry *grown = arena_array(op->arena, struct key_entry, room = room ? 2 * room : 32);
+            if (count)
+                memcpy(grown, list, count * sizeof *list);
+            list = grown;
+        }
+        list[count++] = (struct key_entry){
+            .id = col_id(&c, 0),
+            .name = col_copy(&c, 1, op->arena),
+            .kind = str_eq(col_str(&c, 2), STR("web_session")) ? KEY_WEB_SESSION : KEY_AGENT,
+            .scopes = (uint32_t)col_int(&c, 3),
+            .expires_at_us = col_int_or(&c, 4, INT64_MAX),
+            .last_used_us = col_int_or(&c, 5, 0),
+        };
+    }
+    if (e)
+        return e;
+    *ret = list;
+    *ret_count = count;
+    return ERR_NONE;
+}
+
+enum err key_revoke(struct op *op, const struct id *account, const struct id *key)
+{
+    int64_t changed;
+    enum err e = db_exec(op->db, SQL_KEY_REVOKE, DB_ARGS(v_str(id_str(account)), v_str(id_str(key)), v_int(op->now_us)),
+                         &changed);
+    if (e)
+        return e;
+    return changed ? ERR_NONE : ERR_NOT_FOUND;
+}
+
+enum err key_revoke_others(struct op *op, const struct id *account, const struct id *keep, int64_t *ret_count)
+{
+    return db_exec(op->db, SQL_KEY_REVOKE_OTHERS,
+                   DB_ARGS(v_str(id_str(account)), v_str(id_str(keep)), v_int(op->now_us)), ret_count);
+}

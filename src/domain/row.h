@@ -1,0 +1,25 @@
+/* Columns as the rules' own types. */
+#pragma once
+#include "domain/op.h"
+
+/* An ID column; empty for NULL. */
+static inline struct id col_id(const struct cursor *c, int i)
+{
+    struct id id = {{0}};
+    struct str s = col_str(c, i);
+    if (s.n == ID_LEN)
+        memcpy(id.text, s.p, ID_LEN);
+    return id;
+}
+
+/* A text column, copied to where it outlives the cursor. */
+static inline struct str col_copy(const struct cursor *c, int i, struct arena *a)
+{
+    return arena_str(a, col_str(c, i));
+}
+
+/* An integer column, `otherwise` for NULL. */
+static inline int64_t col_int_or(const struct cursor *c, int i, int64_t otherwise)
+{
+    return col_null(c, i) ? otherwise : col_int(c, i);
+}
