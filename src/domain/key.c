@@ -157,12 +157,7 @@ enum err key_list(struct op *op, const struct id *account, const struct key_entr
     struct key_entry *list = NULL;
     size_t count = 0, room = 0;
     for (bool more; !(e = db_next(&c, &more)) && more;) {
-        if (count == room) {
-            struct key_entry *grown = arena_array(op->arena, struct key_entry, room = room ? 2 * room : 32);
-            if (count)
-                memcpy(grown, list, count * sizeof *list);
-            list = grown;
-        }
+        list = list_room(op->arena, list, count, &room, sizeof *list);
         list[count++] = (struct key_entry){
             .id = col_id(&c, 0),
             .name = col_copy(&c, 1, op->arena),

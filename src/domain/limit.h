@@ -16,4 +16,5 @@ struct limiter *limiter_new(void);
 void limiter_free(struct limiter *l);
 /* Takes one from the subject's window. Any thread; memory is bounded (ended windows are reused; when full of running
  * windows, the one that ends first gives way). */
-struct limit_state limit_take(struct limiter *l, enum limit_kind kind, struct str subject, int64_t limit, int64_t now_us);
+struct limit_state limit_take(struct limiter *l, enum limit_kind kind, struct str subject, int64_t limit,
+                              int64_t now_us);

@@ -15,13 +15,13 @@ const char *scope_text(enum scope bit);
 
 struct principal {
     struct id key_id, account_id;
-    struct id building_id;      /* a child or member key's one building; else empty */
-    struct id member_id;        /* a member's key; else empty */
-    struct id primary_id;       /* the account's primary building */
-    uint32_t building_count;    /* of the account */
-    uint32_t scopes;            /* bits: SCOPE(ACCESS_READ) … */
+    struct id building_id;   /* a child or member key's one building; else empty */
+    struct id member_id;     /* a member's key; else empty */
+    struct id primary_id;    /* the account's primary building */
+    uint32_t building_count; /* of the account */
+    uint32_t scopes;         /* bits: SCOPE(ACCESS_READ) … */
     bool web_session;
-    bool subscribed;            /* the account's subscription is active (not past_due) */
-    int64_t expires_at_us;      /* INT64_MAX: never */
-    int64_t last_used_us;       /* to the minute, as stored; 0: never */
+    bool subscribed;       /* the account's subscription is active (not past_due) */
+    int64_t expires_at_us; /* INT64_MAX: never */
+    int64_t last_used_us;  /* to the minute, as stored; 0: never */
 };

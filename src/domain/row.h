@@ -23,3 +23,15 @@ static inline int64_t col_int_or(const struct cursor *c, int i, int64_t otherwis
 {
     return col_null(c, i) ? otherwise : col_int(c, i);
 }
+
+/* Room for one more in a list of `count` items that grows in the arena; *room starts as 0. */
+static inline void *list_room(struct arena *a, void *list, size_t count, size_t *room, size_t item_size)
+{
+    if (count < *room)
+        return list;
+    *room = *room ? 2 * *room : 16;
+    void *grown = arena_alloc(a, *room * item_size);
+    if (count)
+        memcpy(grown, list, count * item_size);
+    return grown;
+}

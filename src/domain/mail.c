@@ -1,0 +1,52 @@
+#include "domain/mail.h"
+
+#include "base/crypto.h"
+#include "base/json.h"
+#include "domain/job.h"
+
+#define PAYLOAD_MAX 16384
+
+enum err mail_queue(struct op *op, const struct mail_intent *m)
+{
+    struct buf b = BUF(PAYLOAD_MAX);
+    buf_lit(&b, "{\"to\":");
+    json_put_str(&b, m->to);
+    buf_lit(&b, ",\"subject\":");
+    json_put_str(&b, m->subject);
+    buf_lit(&b, ",\"text\":");
+    json_put_str(&b, m->text);
+    if (m->code.p) {
+        buf_lit(&b, ",\"code\":");
+        json_put_str(&b, m->code);
+    }
+    buf_printf(&b, ",\"created\":%lld,\"give_up\":%lld}", (long long)m->created_us, (long long)m->give_up_us);
+    enum err e =
+        b.full ? ERR_INTERNAL_ERROR : job_add(op, JOB_MAIL, op->now_us, crypto_seal("mail", buf_view(&b), op->arena));
+    crypto_wipe(b.p, b.n);
+    buf_done(&b);
+    return e;
+}
+
+static struct str member(const json_t *object, const char *name, struct arena *a)
+{
+    const json_t *v = json_object_get(object, name);
+    return v ? arena_str(a, str_n(json_string_value(v), json_string_length(v))) : STR_NONE;
+}
+
+enum err mail_read(struct str payload, struct arena *a, struct mail_intent *ret)
+{
+    struct str plain;
+    json_t *j;
+    if (!crypto_open("mail", payload, a, &plain) || json_read(plain, &j))
+        return ERR_SECRET_DECRYPT_FAILED;
+    *ret = (struct mail_intent){
+        .to = member(j, "to", a),
+        .subject = member(j, "subject", a),
+        .text = member(j, "text", a),
+        .code = member(j, "code", a),
+        .created_us = json_integer_value(json_object_get(j, "created")),
+        .give_up_us = json_integer_value(json_object_get(j, "give_up")),
+    };
+    json_decref(j);
+    return ERR_NONE;
+}

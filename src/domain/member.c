@@ -1,0 +1,93 @@
+#include "domain/member.h"
+
+#include "domain/row.h"
+
+static enum err account_of(struct op *op, const struct id *building, struct id *ret)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(building))), &c);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
+    *ret = col_id(&c, 0);
+    return ERR_NONE;
+}
+
+enum err member_add(struct op *op, const struct id *building, struct str name, struct str email, struct str phone,
+                    struct id *ret)
+{
+    struct id account, id = id_new(op->now_us);
+    enum err e = account_of(op, building, &account);
+    if (e)
+        return e;
+    e = db_exec(op->db, SQL_MEMBER_INSERT,
+                DB_ARGS(v_str(id_str(building)), v_str(id_str(&id)), v_str(id_str(&account)), v_str(name), v_str(email),
+                        v_str(phone), v_int(op->now_us)),
+                NULL);
+    if (!e)
+        *ret = id;
+    return e;
+}
+
+static struct member member_read(const struct cursor *c, struct arena *a)
+{
+    return (struct member){
+        .id = col_id(c, 0),
+        .building_id = col_id(c, 1),
+        .account_id = col_id(c, 2),
+        .name = col_copy(c, 3, a),
+        .email = col_copy(c, 4, a),
+        .phone = col_copy(c, 5, a),
+        .created_us = col_int(c, 6),
+        .building_label = col_copy(c, 7, a),
+    };
+}
+
+enum err member_list(struct op *op, const struct member **ret, size_t *ret_count)
+{
+    CURSOR c;
+    enum err e = db_query(op->db, SQL_MEMBER_LIST, DB_NO_ARGS, &c);
+    if (e)
+        return e;
+    struct member *list = NULL;
+    size_t count = 0, room = 0;
+    for (bool more; !(e = db_next(&c, &more)) && more;) {
+        list = list_room(op->arena, list, count, &room, sizeof *list);
+        list[count++] = member_read(&c, op->arena);
+    }
+    if (e)
+        return e;
+    *ret = list;
+    *ret_count = count;
+    return ERR_NONE;
+}
+
+enum err member_get(struct op *op, const struct id *member, struct member *ret)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_MEMBER_GET, DB_ARGS(v_str(id_str(member))), &c);
+    if (e)
+        return e;
+    *ret = (struct member){.id = *member, .building_id = col_id(&c, 0), .account_id = col_id(&c, 1)};
+    return ERR_NONE;
+}
+
+enum err member_remove(struct op *op, const struct id *member)
+{
+    struct member m;
+    enum err e = member_get(op, member, &m);
+    if (!e)
+        e = db_exec(op->db, SQL_MEMBER_DELETE, DB_ARGS(v_str(id_str(&m.building_id)), v_str(id_str(&m.id))), NULL);
+    if (!e)
+        e = db_exec(op->db, SQL_KEY_REVOKE_MEMBER,
+                    DB_ARGS(v_str(id_str(&m.account_id)), v_str(id_str(&m.id)), v_int(op->now_us)), NULL);
+    return e;
+}
+
+enum err member_count(struct op *op, const struct id *building, int64_t *ret)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_MEMBER_COUNT, DB_ARGS(v_str(id_str(building))), &c);
+    if (!e)
+        *ret = col_int(&c, 0);
+    return e;
+}

@@ -1,0 +1,137 @@
+#include "domain/session.h"
+
+#include <stdio.h>
+
+#include "domain/account.h"
+#include "domain/mail.h"
+
+#define OTP_LEN       6
+#define OTP_CODES     1000000
+#define OTP_INPUT_MAX (CHALLENGE_LEN + 1 + OTP_LEN)
+
+static const uint32_t session_scopes =
+#define S(symbol, text, issuable) SCOPE(symbol) |
+#include "tbl/scopes.def"
+#undef S
+    0;
+
+/* Bound to its challenge, so that equal codes look different. */
+static void otp_mac(struct str challenge, struct str otp, unsigned char ret[static SHA256_LEN])
+{
+    char text[OTP_INPUT_MAX + 1];
+    int n = snprintf(text, sizeof text, "%.*s:%.*s", STR_ARG(challenge), STR_ARG(otp));
+    crypto_derived_mac("otp", str_n(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1), ret);
+    crypto_wipe(text, sizeof text);
+}
+
+static enum err check_linked(struct op *op, struct str email)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_CHALLENGE_LINKED, DB_ARGS(v_str(email)), &c);
+    return e == ERR_NOT_FOUND ? ERR_NONE : e ? e : ERR_LINKED_ACCOUNT;
+}
+
+static enum err check_count(struct op *op, struct str email)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_CHALLENGE_COUNT, DB_ARGS(v_str(email), v_int(op->now_us)), &c);
+    if (e)
+        return e;
+    return col_int(&c, 0) < CHALLENGES_MAX ? ERR_NONE : ERR_OTP_RATE_LIMIT;
+}
+
+static struct challenge challenge_new(void)
+{
+    unsigned char random[16];
+    struct challenge c = {"chl_"};
+    crypto_random(random, sizeof random);
+    hex_encode(random, sizeof random, c.id + 4);
+    return c;
+}
+
+static enum err send_code(struct op *op, struct str email, struct str otp, int64_t expires_us)
+{
+    return mail_queue(op, &(struct mail_intent){
+                              .to = email,
+                              .subject = STR("Your sign-in code"),
+                              .text = arena_printf(op->arena,
+                                                   "Your sign-in code is %.*s.\n\n"
+                                                   "It is valid for 15 minutes and can be used once. If you did not "
+                                                   "ask for it, you can ignore this message.\n",
+                                                   STR_ARG(otp)),
+                              .code = otp,
+                              .created_us = op->now_us,
+                              .give_up_us = expires_us,
+                          });
+}
+
+enum err session_challenge(struct op *op, struct str email, struct challenge *ret)
+{
+    enum err e = check_linked(op, email);
+    if (!e)
+        e = check_count(op, email);
+    if (e)
+        return e;
+    struct challenge c = challenge_new();
+    struct str otp = arena_printf(op->arena, "%06u", crypto_uniform(OTP_CODES));
+    unsigned char mac[SHA256_LEN];
+    otp_mac(str_z(c.id), otp, mac);
+    int64_t expires_us = op->now_us + CHALLENGE_TTL_S * US_PER_S;
+    e = db_exec(op->db, SQL_CHALLENGE_INSERT,
+                DB_ARGS(v_str(str_z(c.id)), v_str(email), v_blob(mac, sizeof mac), v_int(expires_us)), NULL);
+    if (!e)
+        e = send_code(op, email, otp, expires_us);
+    if (!e)
+        *ret = c;
+    return e;
+}
+
+/* Uses up the challenge if the code is right, an attempt if it is not. */
+static enum err challenge_redeem(struct op *op, struct str email, struct str challenge, struct str otp)
+{
+    unsigned char mac[SHA256_LEN], stored[SHA256_LEN] = {0};
+    otp_mac(challenge, otp, mac);
+    bool alive = false;
+    {
+        CURSOR c;
+        enum err e = db_one(op->db, SQL_CHALLENGE_GET, DB_ARGS(v_str(challenge), v_str(email), v_int(op->now_us)), &c);
+        if (e)
+            return e == ERR_NOT_FOUND ? ERR_INVALID_OTP : e;
+        struct str found = col_blob(&c, 0);
+        if (found.n == sizeof stored)
+            memcpy(stored, found.p, sizeof stored);
+        alive = col_int(&c, 1) < CHALLENGE_ATTEMPTS;
+    }
+    if (!alive)
+        return ERR_INVALID_OTP;
+    if (otp.n == OTP_LEN && crypto_equal(mac, stored, sizeof mac))
+        return db_exec(op->db, SQL_CHALLENGE_USE, DB_ARGS(v_str(challenge), v_int(op->now_us)), NULL);
+    enum err e = db_exec(op->db, SQL_CHALLENGE_ATTEMPT, DB_ARGS(v_str(challenge)), NULL);
+    return e ? e : ERR_INVALID_OTP;
+}
+
+enum err session_verify(struct op *op, struct str email, struct str challenge, struct str otp, struct key_issued *ret)
+{
+    enum err e = check_linked(op, email);
+    if (!e)
+        e = challenge_redeem(op, email, challenge, otp);
+    struct id account;
+    if (!e)
+        e = account_ensure(op, email, &account);
+    if (e)
+        return e;
+    return key_issue(op,
+                     &(struct key_options){
+                         .kind = KEY_WEB_SESSION,
+                         .account_id = account,
+                         .name = STR("Website session"),
+                         .scopes = session_scopes,
+                         .ttl_s = KEY_SESSION_TTL_S,
+                     },
+                     ret);
+}
+
+enum err session_purge(struct op *op, int64_t before_us, int64_t limit, int64_t *ret_count)
+{
+    return db_exec(op->db, SQL_CHALLENGE_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
+}
