@@ -1,6 +1,7 @@
 # Makes C tables of the SQL files: named statements (enum sql in sql.h, sql_table in sql_table.c) and migrations.
 # usage: awk -v out=h|c -f sqlgen.awk FILE…   (statement files first, then migrations/NNNN.sql in order)
 # A statement is what follows "-- name: x" up to the next one; "-- name: x (sqlite)" and "(postgresql)" are overrides.
+# {by x} behind a table's name tells SQLite, which keeps no statistics here, the index to use: INDEXED BY x.
 function quote(s) { gsub(/\\/, "\\\\", s); gsub(/"/, "\\\"", s); return "\"" s "\\n\"" }
 FNR == 1 { current = ""; migration = 0; if (FILENAME ~ /migrations\/[0-9]+\.sql$/) { migration = ++migrations; text["m" migration] = "" } }
 /^-- name: / && !migration {
@@ -29,6 +30,8 @@ END {
         n = order[i]
         s = (n "/sqlite") in text ? text[n "/sqlite"] : text[n]
         p = (n "/postgresql") in text ? text[n "/postgresql"] : text[n]
+        while (match(s, /\{by [a-z_]+\}/)) s = substr(s, 1, RSTART - 1) "INDEXED BY" substr(s, RSTART + 3, RLENGTH - 4) substr(s, RSTART + RLENGTH)
+        gsub(/ \{by [a-z_]+\}/, "", p)
         if (s == "" || p == "") { print n ": no text for one engine" > "/dev/stderr"; exit 1 }
         print "    [SQL_" toupper(n) "] = {\"" n "\"," s "," p "},"
     }

@@ -112,7 +112,7 @@ CREATE TABLE access_grant (
 ) {clustered};
 CREATE UNIQUE INDEX access_grant_request ON access_grant (building_id, request_id) WHERE request_id IS NOT NULL;
 CREATE UNIQUE INDEX access_grant_code ON access_grant (building_id, access_code)
-    WHERE access_code IS NOT NULL AND enabled = 1 AND revoked = 0;
+    WHERE enabled = 1 AND revoked = 0 AND access_code IS NOT NULL;
 -- The stored part of each status, so that the door and a filtered list read little more than what they want.
 CREATE INDEX access_grant_usable ON access_grant (building_id, type, ends_at, starts_at, id)
     WHERE enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0);
@@ -132,7 +132,7 @@ CREATE TABLE activity (
     succeeded {int} NOT NULL,
     PRIMARY KEY (building_id, created_at {desc}, id)
 ) {clustered};
-CREATE INDEX activity_unlock ON activity (building_id, unlock_id, created_at {desc}, id) WHERE unlock_id IS NOT NULL;
+CREATE INDEX activity_unlock ON activity (building_id, unlock_id, created_at DESC, id) WHERE unlock_id IS NOT NULL;
 
 CREATE TABLE event (                    -- what webhook deliveries are made from; written with its cause
     account_id TEXT NOT NULL,
