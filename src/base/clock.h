@@ -15,10 +15,11 @@ int64_t clock_monotonic_us(void);
 int64_t clock_offset_s(void);
 void clock_set_offset_s(int64_t offset_s);
 
-/* RFC 3339 UTC with milliseconds: 24 characters and a NUL. Years 1970 to 9999. */
+/* RFC 3339 UTC with milliseconds (cut, not rounded): 24 characters and a NUL. Instants outside the years 1970 to 9999
+ * are written as the nearest within. */
 #define TIME_TEXT_MAX 25
 void time_format(int64_t at_us, char ret_text[static TIME_TEXT_MAX]);
-/* Any RFC 3339 date-time with offset (`Z`, `+02:00`; `T` or `t` or a space is not accepted: `T`/`t` only); fractions
- * beyond microseconds are cut; a leap second :60 counts as :59.999999. False if malformed, impossible, or outside
- * years 1970 to 9999. */
+/* Any RFC 3339 date-time with offset (`Z`, `z`, `+02:00`); between date and time stands `T` or `t`, no space. Fractions
+ * beyond microseconds are cut; a leap second :60, which can only end a UTC day, counts as :59.999999. False if
+ * malformed, impossible, or outside years 1970 to 9999. */
 bool time_parse(struct str text, int64_t *ret_at_us);

@@ -13,11 +13,12 @@
 /* Parses one JSON text of any type. On success the caller owns *ret (json_decref). ERR_INVALID_JSON otherwise. */
 enum err json_read(struct str text, json_t **ret) CHECKED;
 
-/* The canonical form of a JSON text: members sorted by key, no white space, numbers normalised. Two bodies that are
- * equal as JSON have equal canonical forms (decisions section 6, idempotency). Appends to out. */
+/* The canonical form of a JSON text: members sorted by key, no white space, numbers and escapes normalised. Two bodies
+ * that are equal as JSON have equal canonical forms (decisions section 6, idempotency). An integer and a real of the
+ * same value (1 and 1.0) differ: no field takes them alike. Appends to out. */
 void json_canonical(const json_t *value, struct buf *out);
 
-/* A quoted, escaped JSON string. */
+/* A quoted, escaped JSON string of UTF-8 text. */
 void json_put_str(struct buf *b, struct str s);
 /* A quoted RFC 3339 UTC time with milliseconds: "2026-11-20T09:30:00.000Z". */
 void json_put_time(struct buf *b, int64_t at_us);

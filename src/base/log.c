@@ -17,22 +17,21 @@ void log_set_level(enum log_level level)
     atomic_store_explicit(&threshold, (int)level, memory_order_relaxed);
 }
 
-/* Appends one byte of a message, escaped if it could break the line or drive a terminal. Needs room for 4. */
-static size_t put_escaped(char *to, unsigned char c)
+/* Whether a byte could break the line or drive a terminal: C0, DEL, and in UTF-8 C1 (0xc2 and what follows it). */
+static bool is_control(const unsigned char *p)
+{
+    return p[0] < 0x20 || p[0] == 0x7f || (p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0);
+}
+
+/* One byte of a message, as itself or escaped. Needs room for 4; returns how many it took. */
+static size_t put_byte(char *to, const unsigned char *p)
 {
     static const char hex[] = "0123456789abcdef";
-    if (c >= 0x20 && c != 0x7f) {
-        *to = (char)c;
+    if (!is_control(p)) {
+        *to = (char)*p;
         return 1;
     }
-    to[0] = '\\';
-    if (c == '\n' || c == '\r' || c == '\t') {
-        to[1] = c == '\n' ? 'n' : c == '\r' ? 'r' : 't';
-        return 2;
-    }
-    to[1] = 'x';
-    to[2] = hex[c >> 4];
-    to[3] = hex[c & 15];
+    memcpy(to, (char[]){'\\', 'x', hex[*p >> 4], hex[*p & 15]}, 4);
     return 4;
 }
 
@@ -56,8 +55,8 @@ void log_line(enum log_level level, const char *fmt, ...)
     for (const char *p = names[level]; *p; p++)
         record[at++] = *p;
     record[at++] = ' ';
-    for (const char *p = message; *p && at + 5 <= sizeof record; p++)
-        at += put_escaped(record + at, (unsigned char)*p);
+    for (const unsigned char *p = (const unsigned char *)message; *p && at + 5 <= sizeof record; p++)
+        at += put_byte(record + at, p);
     record[at++] = '\n';
     while (write(STDERR_FILENO, record, at) < 0 && errno == EINTR)
         ;

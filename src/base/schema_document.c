@@ -155,8 +155,7 @@ static void put_field(struct members *properties, const struct field *f, enum sc
     put_name(properties, f->name);
     buf_char(m.out, '{');
     put_rules(&m, f, use);
-    if (!f->sub || !f->sub->doc)
-        put_text(&m, "description", f->doc);
+    put_text(&m, "description", f->doc ? f->doc : f->sub && f->type == T_OBJECT ? f->sub->doc : NULL);
     if (f->flags & F_SECRET)
         put_raw(&m, "x-sensitive", "true");
     buf_char(m.out, '}');
@@ -183,7 +182,6 @@ static void put_object(struct members *m, const struct shape *shape, bool nullab
 {
     struct members properties = {.out = m->out};
     put_type(m, "object", nullable);
-    put_text(m, "description", shape->doc);
     put_name(m, "properties");
     buf_char(m->out, '{');
     for (size_t i = 0; i < shape->field_count; i++)
@@ -199,6 +197,7 @@ void schema_document_for(const struct shape *shape, enum schema_use use, struct 
     struct members m = {.out = out};
     buf_char(out, '{');
     put_text(&m, "title", shape->name);
+    put_text(&m, "description", shape->doc);
     put_object(&m, shape, false, use);
     buf_char(out, '}');
 }

@@ -1,0 +1,171 @@
+#include "base/config_table.h"
+
+#include <confuse.h>
+#include <stdio.h>
+
+#include "base/config_check.h"
+
+/* ---- the rows --------------------------------------------------------------------------------------------------- */
+
+#define ROW(section_, key_, kind_, dflt_, doc_, ...)                                                                   \
+    {.section = #section_,                                                                                             \
+     .key = #key_,                                                                                                     \
+     .doc = doc_,                                                                                                      \
+     .kind = kind_,                                                                                                    \
+     .dflt = dflt_,                                                                                                    \
+     .offset = offsetof(struct config, section_##_##key_),                                                             \
+     __VA_ARGS__},
+const struct config_row config_rows[] = {
+#define STRING(section, key, value, doc)        ROW(section, key, CONFIG_STRING, value, doc)
+#define SECRET(section, key, value, doc)        ROW(section, key, CONFIG_SECRET, value, doc)
+#define ENUM(section, key, value, list, doc)    ROW(section, key, CONFIG_ENUM, value, doc, .words = list)
+#define ADDRESS(section, key, value, doc)       ROW(section, key, CONFIG_ADDRESS, value, doc)
+#define URL(section, key, value, list, doc)     ROW(section, key, CONFIG_URL, value, doc, .words = list)
+#define INTEGER(section, key, value, a, b, doc) ROW(section, key, CONFIG_INTEGER, #value, doc, .lo = a, .hi = b)
+#define BOOLEAN(section, key, value, doc)       ROW(section, key, CONFIG_BOOLEAN, #value, doc)
+#define CIDRS(section, key, doc)                ROW(section, key, CONFIG_CIDRS, "", doc)
+#include "tbl/config.def"
+    {.key = NULL}};
+
+#define PLAN_ROW(key_, member, kind_, doc_, ...)                                                                       \
+    {                                                                                                                  \
+        .key = key_, .doc = doc_, .kind = kind_, .offset = offsetof(struct config_plan, member), __VA_ARGS__           \
+    }
+const struct config_row config_plan_rows[] = {
+    PLAN_ROW("amount", amount_minor, CONFIG_INTEGER, "price in minor units; -1: none, so that it cannot be bought",
+             .lo = -1, .hi = 99999999),
+    PLAN_ROW("currency", currency, CONFIG_CURRENCY, "three lower-case letters"),
+    PLAN_ROW("interval", interval, CONFIG_ENUM, "what is paid for at a time", .words = "day|week|month|year"),
+    PLAN_ROW("interval_count", interval_count, CONFIG_INTEGER, "how many of them", .lo = 1, .hi = 365),
+    PLAN_ROW("available", available, CONFIG_BOOLEAN, "whether it can be bought"),
+    {.key = NULL}};
+
+const struct config_plan config_plan_defaults[CONFIG_PLANS] = {
+#define STRING(section, key, value, doc)
+#define INTEGER(section, key, value, lo, hi, doc)
+#define BOOLEAN(section, key, value, doc)
+#define CIDRS(section, key, doc)
+#define PLAN(id_, amount, currency_, interval_, count) {#id_, amount, currency_, interval_, count, true},
+#include "tbl/config.def"
+};
+
+bool config_is_top(const struct config_row *row)
+{
+    return row->section && strcmp(row->section, "top") == 0;
+}
+
+/* ---- one value -------------------------------------------------------------------------------------------------- */
+
+/* "must be one of a, b, c" from "a|b|c". */
+static void say_words(const char *lead, const char *words, char ret_rule[static CONFIG_RULE_MAX])
+{
+    struct str rest = str_z(words);
+    size_t n = (size_t)snprintf(ret_rule, CONFIG_RULE_MAX, "%s", lead);
+    for (const char *separator = " "; rest.p && n < CONFIG_RULE_MAX; separator = ", ") {
+        struct str word = str_cut(rest, '|', &rest);
+        n += (size_t)snprintf(ret_rule + n, CONFIG_RULE_MAX - n, "%s%.*s", separator, STR_ARG(word));
+    }
+}
+
+static bool check_string(const struct config_row *r, const char *text, char ret_rule[static CONFIG_RULE_MAX])
+{
+    bool fine = true;
+    switch (r->kind) {
+    case CONFIG_ENUM:
+        fine = config_is_word(text, r->words);
+        if (!fine)
+            say_words("must be one of", r->words, ret_rule);
+        break;
+    case CONFIG_ADDRESS:
+        fine = config_is_address(text);
+        if (!fine)
+            snprintf(ret_rule, CONFIG_RULE_MAX, "must be ADDRESS:PORT, like 127.0.0.1:8443 or [::1]:8443");
+        break;
+    case CONFIG_URL:
+        fine = config_is_url(text, r->words);
+        if (!fine)
+            say_words("must be a URL with a host and one of the schemes", r->words, ret_rule);
+        break;
+    case CONFIG_CURRENCY:
+        fine = strlen(text) == 3 && strspn(text, "abcdefghijklmnopqrstuvwxyz") == 3;
+        if (!fine)
+            snprintf(ret_rule, CONFIG_RULE_MAX, "must be three lower-case letters");
+        break;
+    default:
+        break;
+    }
+    return fine;
+}
+
+static bool set_string(const struct config_row *r, const char *text, struct arena *a, char *base,
+                       char ret_rule[static CONFIG_RULE_MAX])
+{
+    bool unset = r->dflt && !*r->dflt && !*text;
+    if (!unset && !check_string(r, text, ret_rule))
+        return false;
+    struct str s = str_z(text);
+    while (r->kind == CONFIG_URL && s.n && s.p[s.n - 1] == '/')
+        s.n--; /* paths are appended to it */
+    *(const char **)(void *)(base + r->offset) = arena_str(a, s).p;
+    return true;
+}
+
+static bool set_integer(const struct config_row *r, const char *text, char *base, char ret_rule[static CONFIG_RULE_MAX])
+{
+    uint64_t magnitude = 0;
+    bool minus = text[0] == '-';
+    bool digits = str_to_u64(str_z(text + minus), INT64_MAX, &magnitude);
+    int64_t i = minus ? -(int64_t)magnitude : (int64_t)magnitude;
+    if (!digits || i < r->lo || i > r->hi) {
+        snprintf(ret_rule, CONFIG_RULE_MAX, "must be from %lld to %lld", (long long)r->lo, (long long)r->hi);
+        return false;
+    }
+    *(int64_t *)(void *)(base + r->offset) = i;
+    return true;
+}
+
+static bool set_boolean(const struct config_row *r, const char *text, char *base, char ret_rule[static CONFIG_RULE_MAX])
+{
+    int b = cfg_parse_boolean(text);
+    if (b < 0) {
+        snprintf(ret_rule, CONFIG_RULE_MAX, "must be true or false");
+        return false;
+    }
+    *(bool *)(base + r->offset) = b != 0;
+    return true;
+}
+
+static bool set_cidrs(const struct config_row *r, const char *text, struct arena *a, char *base,
+                      char ret_rule[static CONFIG_RULE_MAX])
+{
+    struct str rest = str_z(text);
+    const char **list = arena_array(a, const char *, rest.n + 1);
+    size_t n = 0;
+    while (rest.p) {
+        struct str block = str_trim(str_cut(rest, ',', &rest));
+        if (block.n == 0)
+            continue;
+        list[n] = arena_str(a, block).p;
+        if (!config_is_cidr(list[n++])) {
+            snprintf(ret_rule, CONFIG_RULE_MAX, "must be a list of CIDR blocks, like 10.0.0.0/8");
+            return false;
+        }
+    }
+    *(const char *const **)(void *)(base + r->offset) = list;
+    return true;
+}
+
+bool config_set(const struct config_row *row, const char *text, struct arena *a, void *base,
+                char ret_rule[static CONFIG_RULE_MAX])
+{
+    switch (row->kind) {
+    case CONFIG_INTEGER:
+        return set_integer(row, text, base, ret_rule);
+    case CONFIG_BOOLEAN:
+        return set_boolean(row, text, base, ret_rule);
+    case CONFIG_CIDRS:
+        return set_cidrs(row, text, a, base, ret_rule);
+    default:
+        return set_string(row, text, a, base, ret_rule);
+    }
+}
