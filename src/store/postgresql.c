@@ -1,11 +1,157 @@
-/* The PostgreSQL engine. */
-#include "store/engine.h"
+/* The PostgreSQL engine: a pool of connections, each with a thread. */
+#include <stdlib.h>
+
+#include "store/postgresql.h"
+
+/* ---- the queue and its workers ----------------------------------------------------------------------------------*/
+
+static void submit(struct store *base, struct store_job *job)
+{
+    struct postgresql_store *s = (struct postgresql_store *)base;
+    job->next = NULL;
+    pthread_mutex_lock(&s->mutex);
+    *s->newest = job;
+    s->newest = &job->next;
+    pthread_mutex_unlock(&s->mutex);
+    pthread_cond_signal(&s->wake);
+}
+
+/* The oldest job, waiting for one; NULL when the store closes and none is left. */
+static struct store_job *take(struct postgresql_store *s)
+{
+    pthread_mutex_lock(&s->mutex);
+    while (!s->oldest && !s->stop)
+        pthread_cond_wait(&s->wake, &s->mutex);
+    struct store_job *job = s->oldest;
+    if (job)
+        s->oldest = job->next;
+    if (!s->oldest)
+        s->newest = &s->oldest;
+    pthread_mutex_unlock(&s->mutex);
+    return job;
+}
+
+static enum err run_job(void *arg, struct db *db)
+{
+    struct store_job *job = arg;
+    return job->run(job, db);
+}
+
+static void *work(void *arg)
+{
+    struct postgresql_worker *w = arg;
+    struct store_job *job;
+    while ((job = take(w->db.store))) {
+        enum store_mode mode = job->mode;
+        job->done(job, postgresql_run(&w->db, mode, run_job, job));
+        postgresql_marks_forget(&w->db);
+    }
+    return NULL;
+}
+
+/* ---- the engine -------------------------------------------------------------------------------------------------*/
+
+static void stop_workers(struct postgresql_store *s)
+{
+    pthread_mutex_lock(&s->mutex);
+    s->stop = true;
+    pthread_mutex_unlock(&s->mutex);
+    pthread_cond_broadcast(&s->wake);
+    for (size_t i = 0; i < s->worker_count; i++)
+        if (s->workers[i].running)
+            pthread_join(s->workers[i].thread, NULL);
+}
+
+static void close_store(struct store *base)
+{
+    struct postgresql_store *s = (struct postgresql_store *)base;
+    stop_workers(s);
+    for (size_t i = 0; i < s->worker_count; i++)
+        postgresql_disconnect(&s->workers[i].db);
+    pthread_mutex_destroy(&s->mutex);
+    pthread_cond_destroy(&s->wake);
+    free(s->dsn);
+    free(s);
+}
+
+static enum err connect_first(struct postgresql_store *s, char **ret_why)
+{
+    struct postgresql_db *db = &s->workers[0].db;
+    if (!postgresql_connect(db))
+        return store_refuse(ret_why, ERR_USAGE, "PostgreSQL: %s", PQerrorMessage(db->conn));
+    const char *encoding = PQparameterStatus(db->conn, "server_encoding");
+    if (!encoding || strcmp(encoding, "UTF8") != 0)
+        return store_refuse(ret_why, ERR_USAGE, "PostgreSQL: the database's encoding is %s, it must be UTF8",
+                            encoding ? encoding : "unknown");
+    return ERR_NONE;
+}
 
 static enum err open_store(const struct config *c, struct store **ret, char **ret_why)
 {
-    (void)c;
-    (void)ret;
-    return store_refuse(ret_why, ERR_USAGE, "postgresql is not built in");
+    size_t workers = c->store_workers > 0 ? (size_t)c->store_workers : 1;
+    struct postgresql_store *s = calloc(1, sizeof *s + workers * sizeof s->workers[0]);
+    if (!s)
+        return store_refuse(ret_why, ERR_USAGE, "out of memory");
+    s->base.engine = &postgresql_engine;
+    s->worker_count = workers;
+    s->newest = &s->oldest;
+    pthread_mutex_init(&s->mutex, NULL);
+    pthread_cond_init(&s->wake, NULL);
+    for (size_t i = 0; i < workers; i++)
+        s->workers[i].db = (struct postgresql_db){.base.engine = &postgresql_engine, .store = s, .broken = true};
+    s->dsn = strdup(c->store_dsn ? c->store_dsn : "");
+    enum err e = s->dsn ? connect_first(s, ret_why) : store_refuse(ret_why, ERR_USAGE, "out of memory");
+    if (e) {
+        close_store(&s->base);
+        return e;
+    }
+    *ret = &s->base;
+    return ERR_NONE;
 }
 
-const struct engine postgresql_engine = {.open = open_store};
+static enum err start(struct store *base)
+{
+    struct postgresql_store *s = (struct postgresql_store *)base;
+    postgresql_marks_expire(&s->workers[0].db);
+    for (size_t i = 0; i < s->worker_count; i++) {
+        struct postgresql_worker *w = &s->workers[i];
+        postgresql_marks_start(&w->db);
+        if (pthread_create(&w->thread, NULL, work, w))
+            return ERR_IO;
+        w->running = true;
+    }
+    return ERR_NONE;
+}
+
+static enum err transact(struct store *base, enum store_mode mode, enum err (*run)(void *, struct db *), void *arg)
+{
+    struct postgresql_store *s = (struct postgresql_store *)base;
+    return postgresql_run(&s->workers[0].db, mode, run, arg);
+}
+
+static enum err check(struct store *base)
+{
+    (void)base;
+    return ERR_NONE;
+}
+
+const struct engine postgresql_engine = {
+    .open = open_store,
+    .start = start,
+    .close = close_store,
+    .submit = submit,
+    .transact = transact,
+    .check = check,
+    .exec = postgresql_exec,
+    .query = postgresql_query,
+    .next = postgresql_next,
+    .end = postgresql_end,
+    .script = postgresql_script,
+    .col_null = postgresql_col_null,
+    .col_int = postgresql_col_int,
+    .col_bytes = postgresql_col_bytes,
+    .word_int = "BIGINT",
+    .word_blob = "BYTEA",
+    .word_clustered = "",
+    .word_desc = "",
+};

@@ -1,10 +1,14 @@
-/* A store of its own for one test, in a directory of its own that disappears with it. For tests of any room.
+/* A store of its own for one test, on either engine; it disappears with the test. For tests of any room.
  *
- *     static int setup(void **state) { return store_fixture_open(state); }       cmocka setup
- *     static int teardown(void **state) { return store_fixture_close(state); }
- *     …  struct store_fixture *f = *state; store_run(f->store, …);  f->config is what the store was opened with. */
+ *     cmocka_unit_test_setup_teardown(test, store_fixture_open, store_fixture_close)
+ *     …  struct store_fixture *f = *state; store_run(f->store, …);  f->config is what the store was opened with.
+ *
+ * For PostgreSQL: store_fixture_open_postgresql, and store_cluster_start and store_cluster_stop as the group's setup
+ * and teardown. The server is $PORTERO_TEST_DSN's, or one of its own (scripts/pg-cluster); each test has a schema of
+ * its own in it. */
 #pragma once
 #include <ftw.h>
+#include <libpq-fe.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,7 +19,71 @@ struct store_fixture {
     struct config config;
     struct store *store;
     char dir[64];
+    char dsn[400];
+    char schema[64];
 };
+
+/* ---- the PostgreSQL server --------------------------------------------------------------------------------------*/
+
+static struct {
+    char dsn[256];
+    char dir[64]; /* "": the server is somebody else's */
+} store_cluster;
+
+static inline int store_cluster_start(void **state)
+{
+    (void)state;
+    const char *dsn = getenv("PORTERO_TEST_DSN");
+    if (dsn && *dsn) {
+        snprintf(store_cluster.dsn, sizeof store_cluster.dsn, "%s", dsn);
+        return 0;
+    }
+    char command[600];
+    snprintf(store_cluster.dir, sizeof store_cluster.dir, "/tmp/portero-pg-XXXXXX");
+    if (!mkdtemp(store_cluster.dir))
+        return -1;
+    snprintf(command, sizeof command, "%s/scripts/pg-cluster start %s %ld", SOURCE_DIR, store_cluster.dir,
+             (long)getpid());
+    FILE *p = popen(command, "r");
+    if (!p)
+        return -1;
+    char *line = fgets(store_cluster.dsn, sizeof store_cluster.dsn, p);
+    if (pclose(p) != 0 || !line)
+        return -1;
+    line[strcspn(line, "\n")] = '\0';
+    return 0;
+}
+
+static inline int store_cluster_command(const char *what)
+{
+    char command[600];
+    snprintf(command, sizeof command, "%s/scripts/pg-cluster %s %s", SOURCE_DIR, what, store_cluster.dir);
+    return system(command);
+}
+
+static inline int store_cluster_stop(void **state)
+{
+    (void)state;
+    return store_cluster.dir[0] ? store_cluster_command("stop") : 0;
+}
+
+static inline int store_cluster_sql(const char *format, const char *name)
+{
+    char sql[200];
+    PGconn *conn = PQconnectdb(store_cluster.dsn);
+    snprintf(sql, sizeof sql, format, name);
+    PGresult *r = PQexec(conn, "SET client_min_messages = warning");
+    PQclear(r);
+    r = PQexec(conn, sql);
+    int rc = PQresultStatus(r) == PGRES_COMMAND_OK ? 0 : -1;
+    if (rc)
+        fprintf(stderr, "%s", PQerrorMessage(conn));
+    PQclear(r);
+    PQfinish(conn);
+    return rc;
+}
+
+/* ---- the store --------------------------------------------------------------------------------------------------*/
 
 static inline int store_fixture_unlink(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
@@ -41,18 +109,39 @@ static inline int store_fixture_start(struct store_fixture *f)
     return 0;
 }
 
-static inline int store_fixture_open(void **state)
+static inline struct store_fixture *store_fixture_new(void)
 {
     struct store_fixture *f = calloc(1, sizeof *f);
     if (!f)
-        return -1;
+        return NULL;
     snprintf(f->dir, sizeof f->dir, "/tmp/portero-test-XXXXXX");
     if (!mkdtemp(f->dir)) {
         free(f);
-        return -1;
+        return NULL;
     }
     f->config = (struct config){.engine = ENGINE_SQLITE, .top_data_dir = f->dir};
+    return f;
+}
+
+static inline int store_fixture_open(void **state)
+{
+    struct store_fixture *f = store_fixture_new();
     *state = f;
+    return f ? store_fixture_start(f) : -1;
+}
+
+static inline int store_fixture_open_postgresql(void **state)
+{
+    struct store_fixture *f = store_fixture_new();
+    *state = f;
+    if (!f)
+        return -1;
+    snprintf(f->schema, sizeof f->schema, "t%s", f->dir + sizeof "/tmp/portero-test-" - 1);
+    snprintf(f->dsn, sizeof f->dsn, "%s options='-c search_path=\"%s\"'", store_cluster.dsn, f->schema);
+    f->config =
+        (struct config){.engine = ENGINE_POSTGRESQL, .top_data_dir = f->dir, .store_dsn = f->dsn, .store_workers = 4};
+    if (store_cluster_sql("CREATE SCHEMA \"%s\"", f->schema))
+        return -1;
     return store_fixture_start(f);
 }
 
@@ -60,7 +149,8 @@ static inline int store_fixture_close(void **state)
 {
     struct store_fixture *f = *state;
     store_close(f->store);
+    int rc = f->schema[0] ? store_cluster_sql("DROP SCHEMA \"%s\" CASCADE", f->schema) : 0;
     nftw(f->dir, store_fixture_unlink, 8, FTW_DEPTH | FTW_PHYS);
     free(f);
-    return 0;
+    return rc;
 }

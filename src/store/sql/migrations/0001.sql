@@ -170,3 +170,10 @@ CREATE TABLE sandbox_message (          -- what the sandbox's mail and SMS provi
     created_at {int} NOT NULL
 ) {clustered};
 CREATE INDEX sandbox_message_recipient ON sandbox_message (recipient, id);
+
+CREATE TABLE commit_mark (              -- PostgreSQL: one row per recent write transaction (postgresql_transaction.c)
+    worker {int} NOT NULL,
+    mark {int} NOT NULL,
+    created_at {int} NOT NULL,
+    PRIMARY KEY (worker, mark)
+) {clustered};

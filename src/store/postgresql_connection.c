@@ -1,0 +1,89 @@
+/* Getting a connection, and getting it back. */
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/crypto.h"
+#include "store/postgresql.h"
+
+#define OUTAGE_US       (10 * US_PER_S) /* so long jobs wait for a lost server; after that they fail at once */
+#define RETRY_US        100000
+#define RETRY_JITTER_US 150000
+
+static void ignore_notice(void *arg, const PGresult *r)
+{
+    (void)arg;
+    (void)r;
+}
+
+bool postgresql_connect(struct postgresql_db *db)
+{
+    /* What stands before the connection string are defaults, what stands behind it is not to be changed by it. */
+    static const char *const names[] = {
+        "connect_timeout",  "target_session_attrs", "tcp_user_timeout", "keepalives_idle", "keepalives_interval",
+        "keepalives_count", "application_name",     "dbname",           "client_encoding", NULL};
+    const char *const values[] = {"5", "read-write", "10000", "10", "5", "3", "portero", db->store->dsn, "UTF8", NULL};
+    PQfinish(db->conn);
+    db->conn = PQconnectdbParams(names, values, 1);
+    for (int i = 0; i < SQL_COUNT; i++)
+        db->statements[i].prepared = false;
+    db->begun = false;
+    db->broken = true;
+    if (PQstatus(db->conn) != CONNECTION_OK)
+        return false;
+    PQsetNoticeReceiver(db->conn, ignore_notice, NULL);
+    PGresult *r = postgresql_control(db, PG_DURABLE);
+    db->broken = PQresultStatus(r) != PGRES_TUPLES_OK;
+    PQclear(r);
+    return !db->broken;
+}
+
+void postgresql_disconnect(struct postgresql_db *db)
+{
+    PQfinish(db->conn);
+    db->conn = NULL;
+}
+
+void postgresql_sleep_us(int64_t us)
+{
+    const struct timespec t = {.tv_sec = us / US_PER_S, .tv_nsec = us % US_PER_S * 1000};
+    nanosleep(&t, NULL);
+}
+
+bool postgresql_stopping(struct postgresql_store *s)
+{
+    pthread_mutex_lock(&s->mutex);
+    bool stop = s->stop;
+    pthread_mutex_unlock(&s->mutex);
+    return stop;
+}
+
+/* After a failed attempt: when to try again, or that it is time to give up. */
+static bool wait_for_retry(struct postgresql_db *db)
+{
+    int64_t now = clock_monotonic_us();
+    if (!db->down_since_us) {
+        db->down_since_us = now;
+        store_complain("connection to PostgreSQL", 0, PQerrorMessage(db->conn));
+    }
+    db->retry_at_us = now + RETRY_US + crypto_uniform(RETRY_JITTER_US);
+    if (now - db->down_since_us > OUTAGE_US || postgresql_stopping(db->store))
+        return false;
+    postgresql_sleep_us(db->retry_at_us - now);
+    return true;
+}
+
+bool postgresql_connected(struct postgresql_db *db)
+{
+    if (!db->broken && PQstatus(db->conn) == CONNECTION_OK)
+        return true;
+    /* In a long outage an attempt now and then is enough. */
+    if (db->down_since_us && clock_monotonic_us() < db->retry_at_us)
+        return false;
+    do {
+        if (postgresql_connect(db)) {
+            db->down_since_us = 0;
+            return true;
+        }
+    } while (wait_for_retry(db));
+    return false;
+}

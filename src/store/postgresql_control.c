@@ -1,0 +1,85 @@
+/* Statements that manage transactions, and what a failed statement means for its transaction. */
+#include <stdio.h>
+
+#include "store/postgresql.h"
+
+static const char *const control_sql[PG_CONTROL_COUNT] = {
+    [PG_BEGIN_READ] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    [PG_BEGIN_WRITE] = "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE",
+    [PG_BEGIN_PLAIN] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+    [PG_COMMIT] = "COMMIT",
+    [PG_ROLLBACK] = "ROLLBACK",
+    [PG_LOCK_TIMEOUT] = "SET LOCAL lock_timeout = '2s'",
+    /* A server set to answer before a commit is on its disk is told not to. */
+    [PG_DURABLE] = "SELECT CASE current_setting('synchronous_commit') WHEN 'off' "
+                   "THEN set_config('synchronous_commit', 'local', false) END",
+};
+
+/* ---- failures -----------------------------------------------------------------------------------------------------*/
+
+enum verdict { VERDICT_LOST_RACE = 1, VERDICT_RECONNECT };
+
+/* SQLSTATEs after which the transaction is run again; all others are errors. */
+static const struct {
+    char state[6];
+    enum verdict verdict;
+} verdicts[] = {
+    {"40001", VERDICT_LOST_RACE}, /* serialization_failure */
+    {"40P01", VERDICT_LOST_RACE}, /* deadlock_detected */
+    {"23505", VERDICT_LOST_RACE}, /* unique_violation: what the body looked for and missed came meanwhile */
+    {"23P01", VERDICT_LOST_RACE}, /* exclusion_violation */
+    {"42P07", VERDICT_LOST_RACE}, /* duplicate_table: another node migrates */
+    {"25006", VERDICT_RECONNECT}, /* read_only_sql_transaction: the server was demoted */
+    {"57P01", VERDICT_RECONNECT}, /* admin_shutdown */
+    {"57P02", VERDICT_RECONNECT}, /* crash_shutdown */
+    {"57P03", VERDICT_RECONNECT}, /* cannot_connect_now */
+    {"26000", VERDICT_RECONNECT}, /* invalid_sql_statement_name: our prepared statements are gone */
+    {"0A000", VERDICT_RECONNECT}, /* feature_not_supported: a prepared plan no longer fits the schema */
+};
+
+static enum verdict verdict_of(const char *state)
+{
+    for (size_t i = 0; state && i < sizeof verdicts / sizeof *verdicts; i++)
+        if (strcmp(state, verdicts[i].state) == 0)
+            return verdicts[i].verdict;
+    return 0;
+}
+
+/* Says why, without the server's details: they may quote values. */
+static void complain(const char *what, const PGresult *r)
+{
+    char reason[160];
+    const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+    const char *constraint = PQresultErrorField(r, PG_DIAG_CONSTRAINT_NAME);
+    const char *message = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
+    bool quotes = state && strncmp(state, "22", 2) == 0; /* data exceptions quote the datum */
+    snprintf(reason, sizeof reason, "%s %s %s", state ? state : "-", constraint ? constraint : "",
+             message && !quotes ? message : "");
+    store_complain(what, 0, reason);
+}
+
+enum err postgresql_failed(struct postgresql_db *db, const char *what, const PGresult *r)
+{
+    const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+    enum verdict verdict = verdict_of(state);
+    snprintf(db->state, sizeof db->state, "%s", state ? state : "");
+    if (!r || PQstatus(db->conn) != CONNECTION_OK || verdict == VERDICT_RECONNECT)
+        db->broken = true;
+    if (db->broken || verdict == VERDICT_LOST_RACE) {
+        db->base.failed = ERR_RETRY;
+    } else {
+        complain(what, r);
+        db->base.failed = ERR_INTERNAL_ERROR;
+    }
+    return db->base.failed;
+}
+
+PGresult *postgresql_control(struct postgresql_db *db, enum postgresql_control control)
+{
+    return PQexec(db->conn, control_sql[control]);
+}
+
+bool postgresql_send_control(struct postgresql_db *db, enum postgresql_control control)
+{
+    return PQsendQueryParams(db->conn, control_sql[control], 0, NULL, NULL, NULL, NULL, 0);
+}

@@ -1,0 +1,305 @@
+/* Named statements on a PostgreSQL connection: prepared at first use and kept. Arguments and columns are binary. */
+#include <assert.h>
+#include <endian.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "store/postgresql.h"
+
+/* Types of pg_type.dat that statements may use. */
+enum {
+    TYPE_BOOL = 16,
+    TYPE_BYTEA = 17,
+    TYPE_INT8 = 20,
+    TYPE_INT2 = 21,
+    TYPE_INT4 = 23,
+    TYPE_TEXT = 25,
+    TYPE_VARCHAR = 1043
+};
+
+/* ---- arguments ----------------------------------------------------------------------------------------------------*/
+
+struct arguments {
+    int n;
+    const char *values[SQL_PARAMS_MAX];
+    int lengths[SQL_PARAMS_MAX];
+    int formats[SQL_PARAMS_MAX];
+    int64_t numbers[SQL_PARAMS_MAX]; /* in network order */
+};
+
+static void put_bytes(struct arguments *a, size_t i, const void *p, size_t n)
+{
+    assert(n <= INT32_MAX);
+    a->values[i] = p;
+    a->lengths[i] = (int)n;
+}
+
+/* False if the number does not fit its parameter. */
+static bool put_int(struct arguments *a, size_t i, Oid type, int64_t v)
+{
+    void *at = &a->numbers[i];
+    switch (type) {
+    case TYPE_INT8:
+        put_bytes(a, i, memcpy(at, &(uint64_t){htobe64((uint64_t)v)}, 8), 8);
+        return true;
+    case TYPE_INT4:
+        put_bytes(a, i, memcpy(at, &(uint32_t){htobe32((uint32_t)v)}, 4), 4);
+        return v >= INT32_MIN && v <= INT32_MAX;
+    case TYPE_INT2:
+        put_bytes(a, i, memcpy(at, &(uint16_t){htobe16((uint16_t)v)}, 2), 2);
+        return v >= INT16_MIN && v <= INT16_MAX;
+    case TYPE_BOOL:
+        put_bytes(a, i, memcpy(at, &(char){v != 0}, 1), 1);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* False if the value does not fit its parameter. */
+static bool put(struct arguments *a, size_t i, Oid type, const struct val *v)
+{
+    a->formats[i] = 1;
+    a->values[i] = NULL;
+    switch (v->kind) {
+    case VAL_BOOL:
+        return put_int(a, i, type, v->b);
+    case VAL_INT:
+    case VAL_TIME:
+        return put_int(a, i, type, v->i);
+    case VAL_STR:
+        put_bytes(a, i, v->s.p, v->s.n);
+        return type == TYPE_TEXT || type == TYPE_VARCHAR;
+    case VAL_BLOB:
+        put_bytes(a, i, v->s.p, v->s.n);
+        return type == TYPE_BYTEA;
+    case VAL_ABSENT:
+    case VAL_NULL:
+        return true;
+    case VAL_OBJECT:
+    case VAL_LIST:
+        break;
+    }
+    return false;
+}
+
+static bool known_type(Oid type)
+{
+    return type == TYPE_INT8 || type == TYPE_TEXT || type == TYPE_BYTEA || type == TYPE_INT4 || type == TYPE_BOOL ||
+           type == TYPE_INT2 || type == TYPE_VARCHAR;
+}
+
+/* ---- running ------------------------------------------------------------------------------------------------------*/
+
+/* Notes the types the server found for the statement's parameters, and refuses those no column or val has. */
+static bool describe(struct postgresql_statement *st, const PGresult *r)
+{
+    int args = PQnparams(r);
+    assert(args <= SQL_PARAMS_MAX);
+    st->args = (unsigned char)args;
+    for (int i = 0; i < args; i++) {
+        st->types[i] = PQparamtype(r, i);
+        if (!known_type(st->types[i]))
+            return false;
+    }
+    for (int i = 0; i < PQnfields(r); i++)
+        if (!known_type(PQftype(r, i)))
+            return false;
+    return true;
+}
+
+static enum err prepare(struct postgresql_db *db, enum sql id)
+{
+    struct postgresql_statement *st = &db->statements[id];
+    const char *name = sql_table[id].name;
+    PGresult *r = PQprepare(db->conn, name, sql_table[id].postgresql, 0, NULL);
+    enum err e = PQresultStatus(r) == PGRES_COMMAND_OK ? ERR_NONE : postgresql_failed(db, name, r);
+    PQclear(r);
+    if (e)
+        return e;
+    r = PQdescribePrepared(db->conn, name);
+    if (PQresultStatus(r) != PGRES_COMMAND_OK) {
+        e = postgresql_failed(db, name, r);
+    } else if (!describe(st, r)) {
+        store_complain(name, 0, "a parameter or column needs a cast to BIGINT, TEXT or BYTEA");
+        db->base.failed = e = ERR_INTERNAL_ERROR;
+    }
+    PQclear(r);
+    st->prepared = !e;
+    return e;
+}
+
+/* The statement, prepared and with its arguments in the server's form. */
+static enum err ready(struct postgresql_db *db, enum sql id, struct db_args args, struct arguments *ret)
+{
+    struct postgresql_statement *st = &db->statements[id];
+    if (!st->prepared) {
+        enum err e = prepare(db, id);
+        if (e)
+            return e;
+    }
+    assert(args.n == st->args);
+    for (size_t i = 0; i < args.n; i++) {
+        if (put(ret, i, st->types[i], &args.v[i]))
+            continue;
+        store_complain(sql_table[id].name, (int)i + 1, "an argument does not fit its parameter's type");
+        return db->base.failed = ERR_INTERNAL_ERROR;
+    }
+    ret->n = (int)args.n;
+    return ERR_NONE;
+}
+
+static bool send(struct postgresql_db *db, enum sql id, const struct arguments *a)
+{
+    return PQsendQueryPrepared(db->conn, sql_table[id].name, a->n, a->values, a->lengths, a->formats, 1);
+}
+
+static bool succeeded(const PGresult *r)
+{
+    return PQresultStatus(r) == PGRES_TUPLES_OK || PQresultStatus(r) == PGRES_COMMAND_OK;
+}
+
+/* The result of a pipeline's next command; after a failed one, the failure. */
+static PGresult *collect(PGconn *conn, PGresult *before)
+{
+    PGresult *r = PQgetResult(conn);
+    if (r)
+        PQclear(PQgetResult(conn)); /* the end of this command */
+    PGresult *keep = before && !succeeded(before) ? before : r;
+    PQclear(keep == r ? before : r);
+    return keep;
+}
+
+/* Begins the transaction together with its first statement, in one round trip. */
+static PGresult *begin_with(struct postgresql_db *db, enum sql id, const struct arguments *a)
+{
+    const bool write = db->mode == STORE_WRITE, mark = write && db->marks;
+    struct arguments mark_args;
+    if (mark && ready(db, SQL_COMMIT_MARK_PUT, POSTGRESQL_MARK_ARGS(db), &mark_args))
+        return NULL;
+    db->begun = true;
+    PGresult *r = NULL;
+    if (PQenterPipelineMode(db->conn) && postgresql_send_control(db, write ? PG_BEGIN_WRITE : PG_BEGIN_READ) &&
+        (!mark || send(db, SQL_COMMIT_MARK_PUT, &mark_args)) && send(db, id, a) && PQpipelineSync(db->conn)) {
+        for (int commands = mark ? 3 : 2; commands > 0; commands--)
+            r = collect(db->conn, r);
+        PQclear(PQgetResult(db->conn)); /* the synchronisation point */
+    }
+    if (!PQexitPipelineMode(db->conn))
+        db->broken = true;
+    return r;
+}
+
+/* Runs the statement. On success the caller clears *ret. */
+static enum err run(struct postgresql_db *db, enum sql id, struct db_args args, PGresult **ret)
+{
+    struct arguments a;
+    enum err e = ready(db, id, args, &a);
+    if (e)
+        return e;
+    PGresult *r = db->begun ? PQexecPrepared(db->conn, sql_table[id].name, a.n, a.values, a.lengths, a.formats, 1)
+                            : begin_with(db, id, &a);
+    if (succeeded(r)) {
+        *ret = r;
+        return ERR_NONE;
+    }
+    e = db->base.failed ? db->base.failed : postgresql_failed(db, sql_table[id].name, r);
+    PQclear(r);
+    return e;
+}
+
+enum err postgresql_exec(struct db *base, enum sql id, struct db_args args, int64_t *ret_changed)
+{
+    PGresult *r;
+    enum err e = run((struct postgresql_db *)base, id, args, &r);
+    if (e)
+        return e;
+    assert(PQresultStatus(r) == PGRES_COMMAND_OK && "db_exec is for statements without rows");
+    if (ret_changed)
+        *ret_changed = strtoll(PQcmdTuples(r), NULL, 10);
+    PQclear(r);
+    return ERR_NONE;
+}
+
+enum err postgresql_query(struct db *base, enum sql id, struct db_args args, struct cursor *ret)
+{
+    PGresult *r;
+    enum err e = run((struct postgresql_db *)base, id, args, &r);
+    if (!e)
+        *ret = (struct cursor){.db = base, .stmt = r};
+    return e;
+}
+
+enum err postgresql_next(struct cursor *c, bool *ret_more)
+{
+    bool more = c->row >= 0 && c->row < PQntuples(c->stmt);
+    c->row = more ? c->row + 1 : -1;
+    *ret_more = more;
+    return ERR_NONE;
+}
+
+void postgresql_end(struct cursor *c)
+{
+    PQclear(c->stmt);
+}
+
+enum err postgresql_script(struct db *base, const char *sql)
+{
+    struct postgresql_db *db = (struct postgresql_db *)base;
+    assert(db->begun);
+    PGresult *r = PQexec(db->conn, sql);
+    enum err e = succeeded(r) ? ERR_NONE : postgresql_failed(db, "script", r);
+    PQclear(r);
+    return e;
+}
+
+/* ---- columns ------------------------------------------------------------------------------------------------------*/
+
+/* The current row's index, from 0. */
+static int row(const struct cursor *c, int i)
+{
+    assert(c->stmt && c->row > 0 && "there is no current row");
+    assert(i >= 0 && i < PQnfields(c->stmt));
+    return c->row - 1;
+}
+
+bool postgresql_col_null(const struct cursor *c, int i)
+{
+    return PQgetisnull(c->stmt, row(c, i), i);
+}
+
+int64_t postgresql_col_int(const struct cursor *c, int i)
+{
+    if (postgresql_col_null(c, i))
+        return 0;
+    const char *p = PQgetvalue(c->stmt, row(c, i), i);
+    uint64_t v8;
+    uint32_t v4;
+    uint16_t v2;
+    switch (PQftype(c->stmt, i)) {
+    case TYPE_INT8:
+        memcpy(&v8, p, sizeof v8);
+        return (int64_t)be64toh(v8);
+    case TYPE_INT4:
+        memcpy(&v4, p, sizeof v4);
+        return (int32_t)be32toh(v4);
+    case TYPE_INT2:
+        memcpy(&v2, p, sizeof v2);
+        return (int16_t)be16toh(v2);
+    case TYPE_BOOL:
+        return *p != 0;
+    default:
+        assert(!"the column is not an integer");
+        return 0;
+    }
+}
+
+struct str postgresql_col_bytes(const struct cursor *c, int i, bool blob)
+{
+    if (postgresql_col_null(c, i))
+        return STR_NONE;
+    Oid type = PQftype(c->stmt, i);
+    assert(blob ? type == TYPE_BYTEA : type == TYPE_TEXT || type == TYPE_VARCHAR);
+    (void)type;
+    return (struct str){PQgetvalue(c->stmt, row(c, i), i), (size_t)PQgetlength(c->stmt, row(c, i), i)};
+}

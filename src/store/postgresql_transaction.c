@@ -1,0 +1,170 @@
+/* Transactions on PostgreSQL: run again after a lost race or a lost connection, and settled exactly when the connection
+ * is lost during COMMIT.
+ *
+ * A server that goes away during COMMIT may or may not have committed. To find out, each write transaction inserts a
+ * mark, a row that no other transaction has: (worker, mark). On a new connection the same mark is inserted again, which
+ * waits for the old transaction if that is still running: if it is a duplicate, the transaction was committed; if not,
+ * it never will be, and the job is run again. The trial is rolled back. (The transaction's id would not do: after a
+ * crash or a failover, ids whose transactions left no trace are given out again.) The insert travels with BEGIN, and
+ * marks whose answer has arrived are deleted many at a time. */
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/crypto.h"
+#include "store/postgresql.h"
+
+#define ATTEMPTS       16
+#define BACKOFF_US     500
+#define BACKOFF_MAX_US 50000
+#define SETTLE_US      (60 * US_PER_S) /* a failover takes 5 to 25 seconds */
+#define MARKS_KEPT     256
+#define MARKS_AGE_US   (24 * 3600 * US_PER_S)
+
+static bool control(struct postgresql_db *db, enum postgresql_control what, const char *name)
+{
+    PGresult *r = postgresql_control(db, what);
+    bool good = PQresultStatus(r) == PGRES_COMMAND_OK || postgresql_failed(db, name, r) == ERR_NONE;
+    PQclear(r);
+    return good;
+}
+
+static void roll_back(struct postgresql_db *db)
+{
+    if (db->begun && !db->broken) {
+        PGresult *r = postgresql_control(db, PG_ROLLBACK);
+        db->broken = PQresultStatus(r) != PGRES_COMMAND_OK;
+        PQclear(r);
+    }
+    db->begun = false;
+}
+
+/* ---- settling -----------------------------------------------------------------------------------------------------*/
+
+enum outcome { OUTCOME_COMMITTED, OUTCOME_NOT, OUTCOME_UNKNOWN };
+
+/* Tries to insert the mark again. */
+static enum outcome ask(struct postgresql_db *db)
+{
+    db->base.failed = ERR_NONE;
+    if (!control(db, PG_BEGIN_PLAIN, "begin"))
+        return OUTCOME_UNKNOWN;
+    db->begun = true;
+    enum outcome outcome = OUTCOME_UNKNOWN;
+    if (control(db, PG_LOCK_TIMEOUT, "lock time-out")) {
+        if (!postgresql_exec(&db->base, SQL_COMMIT_MARK_PUT, POSTGRESQL_MARK_ARGS(db), NULL))
+            outcome = OUTCOME_NOT;
+        else if (strcmp(db->state, "23505") == 0)
+            outcome = OUTCOME_COMMITTED;
+    }
+    roll_back(db);
+    return outcome;
+}
+
+/* The answer to COMMIT was lost: finds out what it was. */
+static enum err settle(struct postgresql_db *db)
+{
+    const int64_t until_us = clock_monotonic_us() + SETTLE_US;
+    do {
+        enum outcome outcome = postgresql_connected(db) ? ask(db) : OUTCOME_UNKNOWN;
+        if (outcome == OUTCOME_COMMITTED)
+            return ERR_NONE;
+        if (outcome == OUTCOME_NOT)
+            return ERR_RETRY;
+        postgresql_sleep_us(BACKOFF_MAX_US);
+    } while (clock_monotonic_us() < until_us && !postgresql_stopping(db->store));
+    store_complain("commit", 0, "the connection was lost and whether it succeeded cannot be found out");
+    return ERR_INTERNAL_ERROR;
+}
+
+/* ---- one attempt --------------------------------------------------------------------------------------------------*/
+
+static enum err commit(struct postgresql_db *db)
+{
+    PGresult *r = postgresql_control(db, PG_COMMIT);
+    enum err e = ERR_NONE;
+    if (PQresultStatus(r) != PGRES_COMMAND_OK)
+        e = postgresql_failed(db, "commit", r);
+    else if (strcmp(PQcmdStatus(r), "COMMIT") != 0) /* "ROLLBACK": a statement had failed unnoticed */
+        e = ERR_INTERNAL_ERROR;
+    PQclear(r);
+    db->begun = false;
+    return e && db->broken && db->mode == STORE_WRITE && db->marks ? settle(db) : e;
+}
+
+static enum err attempt(struct postgresql_db *db, enum store_mode mode, enum err (*run)(void *, struct db *), void *arg)
+{
+    db->base.failed = ERR_NONE;
+    db->mode = mode;
+    db->begun = false;
+    db->mark++;
+    enum err e = run(arg, &db->base);
+    assert(db->base.cursors == 0 && "a cursor was left open");
+    e = db_result(&db->base, e);
+    if (!e && db->begun)
+        return commit(db);
+    roll_back(db);
+    return e;
+}
+
+/* ---- marks --------------------------------------------------------------------------------------------------------*/
+
+static enum err delete_marks(struct postgresql_db *db, enum sql id, struct db_args args)
+{
+    db->base.failed = ERR_NONE;
+    if (!control(db, PG_BEGIN_PLAIN, "begin"))
+        return db->base.failed;
+    db->begun = true;
+    enum err e = postgresql_exec(&db->base, id, args, NULL);
+    if (!e && !control(db, PG_COMMIT, "commit"))
+        e = db->base.failed;
+    roll_back(db);
+    return e;
+}
+
+void postgresql_marks_forget(struct postgresql_db *db)
+{
+    if (!db->marks || db->broken || db->mark - db->marks_forgotten < MARKS_KEPT)
+        return;
+    if (!delete_marks(db, SQL_COMMIT_MARK_FORGET, DB_ARGS(v_int(db->worker), v_int(db->mark))))
+        db->marks_forgotten = db->mark;
+}
+
+void postgresql_marks_start(struct postgresql_db *db)
+{
+    uint64_t worker;
+    crypto_random(&worker, sizeof worker);
+    db->worker = (int64_t)(worker >> 1);
+    db->marks = true;
+}
+
+void postgresql_marks_expire(struct postgresql_db *db)
+{
+    const int64_t before_us = clock_real_us() - MARKS_AGE_US;
+    if (delete_marks(db, SQL_COMMIT_MARK_EXPIRE, DB_ARGS(v_time(before_us))))
+        store_complain("deletion of old marks", 0, db->state);
+}
+
+/* ---- a job --------------------------------------------------------------------------------------------------------*/
+
+static void back_off(int attempts)
+{
+    uint32_t most = attempts < 7 ? BACKOFF_US << attempts : BACKOFF_MAX_US;
+    postgresql_sleep_us(1 + crypto_uniform(most));
+}
+
+enum err postgresql_run(struct postgresql_db *db, enum store_mode mode, enum err (*run)(void *, struct db *), void *arg)
+{
+    enum err e = ERR_RETRY;
+    for (int attempts = 0; e == ERR_RETRY && attempts < ATTEMPTS; attempts++) {
+        if (!postgresql_connected(db))
+            return ERR_INTERNAL_ERROR;
+        e = attempt(db, mode, run, arg);
+        if (e == ERR_RETRY && !db->broken)
+            back_off(attempts);
+    }
+    if (e == ERR_RETRY) {
+        store_complain("transaction given up", ATTEMPTS, db->state);
+        e = ERR_INTERNAL_ERROR;
+    }
+    return e;
+}

@@ -1,0 +1,10 @@
+-- Marks of committed transactions, for an answer to COMMIT that got lost. PostgreSQL only: SQLite's table stays empty.
+
+-- name: commit_mark_put
+INSERT INTO commit_mark (worker, mark, created_at) VALUES ($1, $2, $3)
+
+-- name: commit_mark_forget
+DELETE FROM commit_mark WHERE worker = $1 AND mark <= $2
+
+-- name: commit_mark_expire
+DELETE FROM commit_mark WHERE created_at < $1

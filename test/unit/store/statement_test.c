@@ -1,0 +1,99 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include "fixture.h"
+#include "store/sql_table.h"
+
+/* What an engine makes of a statement. */
+struct plan {
+    int args, columns;
+};
+
+static const char *sqlite_plan(sqlite3 *handle, const char *sql, struct plan *ret)
+{
+    sqlite3_stmt *stmt;
+    const char *rest;
+    if (sqlite3_prepare_v2(handle, sql, -1, &stmt, &rest) != SQLITE_OK)
+        return sqlite3_errmsg(handle);
+    *ret = (struct plan){.columns = sqlite3_column_count(stmt)};
+    for (int i = sqlite3_bind_parameter_count(stmt); i > 0; i--) {
+        const char *name = sqlite3_bind_parameter_name(stmt, i);
+        int n = name && name[0] == '$' ? atoi(name + 1) : 0;
+        if (n > ret->args)
+            ret->args = n;
+    }
+    sqlite3_finalize(stmt);
+    return rest[strspn(rest, " \n\t;")] ? "more than one statement" : NULL;
+}
+
+static const char *postgresql_plan(PGconn *conn, const char *sql, struct plan *ret)
+{
+    static const Oid types[] = {16, 17, 20, 21, 23, 25, 1043};
+    static char why[400];
+    PGresult *r = PQprepare(conn, "", sql, 0, NULL);
+    bool good = PQresultStatus(r) == PGRES_COMMAND_OK;
+    PQclear(r);
+    if (!good)
+        return PQerrorMessage(conn);
+    r = PQdescribePrepared(conn, "");
+    *ret = (struct plan){.args = PQnparams(r), .columns = PQnfields(r)};
+    why[0] = '\0';
+    for (int i = 0; i < ret->args + ret->columns; i++) {
+        Oid type = i < ret->args ? PQparamtype(r, i) : PQftype(r, i - ret->args);
+        size_t known = 0;
+        while (known < sizeof types / sizeof *types && types[known] != type)
+            known++;
+        if (known == sizeof types / sizeof *types)
+            snprintf(why, sizeof why, "%s %d has type %u: cast it to BIGINT, TEXT or BYTEA",
+                     i < ret->args ? "parameter" : "column", i < ret->args ? i + 1 : i - ret->args, type);
+    }
+    PQclear(r);
+    return why[0] ? why : NULL;
+}
+
+static void every_statement_means_the_same_to_both_engines(void **state)
+{
+    struct store_fixture *pg = *state;
+    void *other;
+    assert_int_equal(store_fixture_open(&other), 0);
+    struct store_fixture *lite = other;
+    char path[100];
+    snprintf(path, sizeof path, "%s/portero.db", lite->dir);
+    sqlite3 *handle;
+    assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
+    PGconn *conn = PQconnectdb(pg->dsn);
+    int wrong = 0;
+    for (int i = 0; i < SQL_COUNT; i++) {
+        const struct sql_statement *s = &sql_table[i];
+        struct plan a = {0}, b = {0};
+        const char *why = sqlite_plan(handle, s->sqlite, &a);
+        if (why)
+            print_error("%s: SQLite: %s\n", s->name, why);
+        const char *why_b = postgresql_plan(conn, s->postgresql, &b);
+        if (why_b)
+            print_error("%s: PostgreSQL: %s\n", s->name, why_b);
+        bool same = a.args == b.args && a.columns == b.columns;
+        if (!why && !why_b && !same)
+            print_error("%s: %d parameters and %d columns on SQLite, %d and %d on PostgreSQL\n", s->name, a.args,
+                        a.columns, b.args, b.columns);
+        wrong += why || why_b || !same;
+    }
+    PQfinish(conn);
+    sqlite3_close(handle);
+    store_fixture_close(&other);
+    assert_int_equal(wrong, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_statement_means_the_same_to_both_engines, store_fixture_open_postgresql,
+                                        store_fixture_close),
+    };
+    return cmocka_run_group_tests(tests, store_cluster_start, store_cluster_stop);
+}
