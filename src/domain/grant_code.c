@@ -1,0 +1,80 @@
+#include "domain/grant_code.h"
+
+#define CODES 10000
+#define TRIES 8 /* of a code at random before looking at all of them */
+
+static enum err is_taken(struct op *op, const struct id *building, const struct grant *g, bool *ret_taken)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_GRANT_CODE_TAKEN,
+                        DB_ARGS(v_str(id_str(building)), v_str(str_z(g->code)), v_str(id_str(&g->id))), &c);
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    *ret_taken = !e;
+    return ERR_NONE;
+}
+
+enum err grant_code_check(struct op *op, const struct id *building, const struct grant *g)
+{
+    bool taken = false;
+    enum err e = is_taken(op, building, g, &taken);
+    if (!e && taken)
+        e = op_fail(op, ERR_INVALID_UNLOCK, "access_code is already the code of another enabled passcode");
+    return e;
+}
+
+static void write_code(uint32_t number, char ret[static GRANT_CODE_MAX + 1])
+{
+    for (int i = GRANT_CODE_MAX; i-- > 0; number /= 10)
+        ret[i] = (char)('0' + number % 10);
+    ret[GRANT_CODE_MAX] = '\0';
+}
+
+static enum err mark_taken(struct op *op, const struct id *building, bool taken[static CODES], uint32_t *ret_free)
+{
+    CURSOR c;
+    bool more;
+    uint32_t left = CODES;
+    enum err e = db_query(op->db, SQL_GRANT_CODES, DB_ARGS(v_str(id_str(building))), &c);
+    if (e)
+        return e;
+    while (!(e = db_next(&c, &more)) && more) {
+        uint64_t number;
+        const struct str code = col_str(&c, 0);
+        if (code.n != GRANT_CODE_MAX || !str_to_u64(code, CODES - 1, &number) || taken[number])
+            continue;
+        taken[number] = true;
+        left--;
+    }
+    *ret_free = left;
+    return e;
+}
+
+/* The one at random among the free ones. */
+static enum err pick_free(struct op *op, const struct id *building, char ret[static GRANT_CODE_MAX + 1])
+{
+    bool *taken = arena_array(op->arena, bool, CODES);
+    uint32_t left;
+    enum err e = mark_taken(op, building, taken, &left);
+    if (e)
+        return e;
+    if (left == 0)
+        return op_fail(op, ERR_INVALID_UNLOCK, "every four-digit access_code belongs to an enabled passcode");
+    uint32_t skip = crypto_uniform(left), number = 0;
+    while (taken[number] || skip-- > 0)
+        number++;
+    write_code(number, ret);
+    return ERR_NONE;
+}
+
+enum err grant_code_generate(struct op *op, const struct id *building, struct grant *g)
+{
+    for (int i = 0; i < TRIES; i++) {
+        bool taken = false;
+        write_code(crypto_uniform(CODES), g->code);
+        enum err e = is_taken(op, building, g, &taken);
+        if (e || !taken)
+            return e;
+    }
+    return pick_free(op, building, g->code);
+}

@@ -1,0 +1,111 @@
+#include "domain/grant_row.h"
+
+#include "domain/row.h"
+
+/* Columns of the statements grant_get, grant_by_request and grant_list…, in store/sql/grant.sql. */
+enum {
+    COL_ID,
+    COL_REVOKED,
+    COL_TYPE,
+    COL_LABEL,
+    COL_ENABLED,
+    COL_VERSION,
+    COL_CREATED,
+    COL_UPDATED,
+    COL_STARTS,
+    COL_ENDS,
+    COL_USES,
+    COL_CODE,
+    COL_VOICE,
+    COL_SCHEDULE, /* four of them */
+    COL_REQUEST = COL_SCHEDULE + 4
+};
+_Static_assert(COL_REQUEST + 1 == GRANT_COLUMNS, "the columns of a grant");
+
+enum grant_type grant_row_type(struct str text)
+{
+    return text.n && text.p[0] == 't' ? GRANT_TIMER : text.n && text.p[0] == 'p' ? GRANT_PASSCODE : GRANT_ROUTINE;
+}
+
+struct schedule grant_row_schedule(const struct cursor *c, int at, struct arena *a)
+{
+    return (struct schedule){
+        .days = (unsigned)col_int(c, at),
+        .start_minute = (int)col_int(c, at + 1),
+        .end_minute = (int)col_int(c, at + 2),
+        .timezone = col_copy(c, at + 3, a),
+    };
+}
+
+struct grant grant_row(const struct cursor *c, struct arena *a)
+{
+    struct grant g = {
+        .id = col_id(c, COL_ID),
+        .type = grant_row_type(col_str(c, COL_TYPE)),
+        .enabled = col_int(c, COL_ENABLED) != 0,
+        .revoked = col_int(c, COL_REVOKED) != 0,
+        .voice = col_int(c, COL_VOICE) != 0,
+        .remaining_uses = (int)col_int_or(c, COL_USES, GRANT_UNLIMITED),
+        .version = col_int(c, COL_VERSION),
+        .created_us = col_int(c, COL_CREATED),
+        .updated_us = col_int_or(c, COL_UPDATED, 0),
+        .starts_us = col_int(c, COL_STARTS),
+        .ends_us = col_int(c, COL_ENDS),
+        .label = col_copy(c, COL_LABEL, a),
+        .request_id = col_copy(c, COL_REQUEST, a),
+    };
+    if (g.type == GRANT_PASSCODE) {
+        const struct str code = col_str(c, COL_CODE);
+        memcpy(g.code, code.p, code.n <= GRANT_CODE_MAX ? code.n : 0);
+    } else if (g.type == GRANT_ROUTINE) {
+        g.schedule = grant_row_schedule(c, COL_SCHEDULE, a);
+    }
+    return g;
+}
+
+static struct val uses_of(const struct grant *g)
+{
+    return g->remaining_uses == GRANT_UNLIMITED ? v_null() : v_int(g->remaining_uses);
+}
+
+static struct val code_of(const struct grant *g)
+{
+    return g->type == GRANT_PASSCODE ? v_str(str_z(g->code)) : v_null();
+}
+
+static struct val of_routine(const struct grant *g, int64_t i)
+{
+    return g->type == GRANT_ROUTINE ? v_int(i) : v_null();
+}
+
+enum err grant_row_insert(struct op *op, const struct id *building, const struct grant *g,
+                          const unsigned char request_hash[static SHA256_LEN], bool *ret_inserted)
+{
+    int64_t changed;
+    enum err e =
+        db_exec(op->db, SQL_GRANT_INSERT,
+                DB_ARGS(v_str(id_str(building)), v_str(id_str(&g->id)), v_str(str_z(grant_type_names[g->type])),
+                        v_str(g->label), v_int(g->enabled), v_int(g->created_us), v_int(g->starts_us),
+                        v_int(g->ends_us), uses_of(g), code_of(g), v_int(g->voice), of_routine(g, g->schedule.days),
+                        of_routine(g, g->schedule.start_minute), of_routine(g, g->schedule.end_minute),
+                        v_str(g->schedule.timezone), v_str(g->request_id), v_blob(request_hash, SHA256_LEN)),
+                &changed);
+    if (!e)
+        *ret_inserted = changed == 1;
+    return e;
+}
+
+enum err grant_row_update(struct op *op, const struct id *building, const struct grant *g, bool *ret_updated)
+{
+    int64_t changed;
+    enum err e =
+        db_exec(op->db, SQL_GRANT_UPDATE,
+                DB_ARGS(v_str(id_str(building)), v_str(id_str(&g->id)), v_int(g->version), v_str(g->label),
+                        v_int(g->enabled), v_int(g->starts_us), v_int(g->ends_us), uses_of(g), code_of(g),
+                        v_int(g->voice), of_routine(g, g->schedule.days), of_routine(g, g->schedule.start_minute),
+                        of_routine(g, g->schedule.end_minute), v_str(g->schedule.timezone), v_int(op->now_us)),
+                &changed);
+    if (!e)
+        *ret_updated = changed == 1;
+    return e;
+}

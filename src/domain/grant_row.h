@@ -1,0 +1,17 @@
+/* Grants as rows of the table access_grant. */
+#pragma once
+#include "domain/grant.h"
+
+enum { GRANT_COLUMNS = 18 }; /* of grant_row; a statement's further columns follow them */
+
+/* The grant in the cursor's row, its text in the arena. */
+struct grant grant_row(const struct cursor *c, struct arena *a);
+enum grant_type grant_row_type(struct str text);
+/* Columns days, start_minute, end_minute, timezone from column `at` on. */
+struct schedule grant_row_schedule(const struct cursor *c, int at, struct arena *a);
+
+/* Inserts the grant with its receipt: false in *ret_inserted if the building already has that request. */
+enum err grant_row_insert(struct op *op, const struct id *building, const struct grant *g,
+                          const unsigned char request_hash[static SHA256_LEN], bool *ret_inserted) CHECKED;
+/* Writes what an update may change, if the row still has g->version: else false in *ret_updated. */
+enum err grant_row_update(struct op *op, const struct id *building, const struct grant *g, bool *ret_updated) CHECKED;

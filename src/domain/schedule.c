@@ -1,0 +1,116 @@
+#include "domain/schedule.h"
+
+#include <glib.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+
+#define WEEKDAYS  0x3eu
+#define WEEKEND   0x41u
+#define EVERY_DAY 0x7fu
+
+#define ZONE_NAME_MAX 64
+#define ZONE_PLACE    "/usr/share/zoneinfo"
+
+const char *const schedule_day_names[] = {"sunday",   "monday", "tuesday",  "wednesday",
+                                          "thursday", "friday", "saturday", NULL};
+
+unsigned schedule_day(struct str name)
+{
+    for (unsigned i = 0; schedule_day_names[i]; i++)
+        if (str_eqi(name, str_z(schedule_day_names[i])))
+            return 1u << i;
+    return 0;
+}
+
+bool schedule_days_supported(unsigned days)
+{
+    return days == WEEKDAYS || days == WEEKEND || days == EVERY_DAY ||
+           (days <= EVERY_DAY && __builtin_popcount(days) == 1);
+}
+
+bool schedule_minute_parse(struct str text, int *ret_minute)
+{
+    uint64_t hour, minute;
+    if (text.n != 5 || text.p[2] != ':' || !str_to_u64(str_n(text.p, 2), 23, &hour) ||
+        !str_to_u64(str_n(text.p + 3, 2), 59, &minute))
+        return false;
+    *ret_minute = (int)(hour * 60 + minute);
+    return true;
+}
+
+void schedule_minute_format(int minute, char ret_text[static SCHEDULE_MINUTE_TEXT_MAX])
+{
+    const int hour = minute / 60 % 24, rest = minute % 60;
+    ret_text[0] = (char)('0' + hour / 10);
+    ret_text[1] = (char)('0' + hour % 10);
+    ret_text[2] = ':';
+    ret_text[3] = (char)('0' + rest / 10);
+    ret_text[4] = (char)('0' + rest % 10);
+    ret_text[5] = '\0';
+}
+
+/* ---- zones ------------------------------------------------------------------------------------------------------*/
+
+/* Zones in use, for ever: name -> GTimeZone. There are no more than the database has. */
+static GMutex zones_mutex;
+static GHashTable *zones;
+
+/* GLib also takes offsets, POSIX rules and paths for a zone's identifier. A name of the database begins with a capital
+ * letter, has no dot, and is a file there. */
+static bool is_zone_file(const char *name)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-/";
+    if (!g_ascii_isupper(name[0]) || name[strspn(name, plain)] != '\0')
+        return false;
+    const char *place = getenv("TZDIR");
+    char *path = g_build_filename(place ? place : ZONE_PLACE, name, NULL);
+    bool found = g_file_test(path, G_FILE_TEST_IS_REGULAR);
+    g_free(path);
+    return found;
+}
+
+static GTimeZone *zone_load(const char *name)
+{
+    GTimeZone *zone = is_zone_file(name) ? g_time_zone_new_identifier(name) : NULL;
+    if (zone)
+        g_hash_table_insert(zones, g_strdup(name), zone);
+    return zone;
+}
+
+/* NULL if unknown. Never freed. */
+static GTimeZone *zone_of(struct str name)
+{
+    char text[ZONE_NAME_MAX];
+    if (name.n == 0 || name.n >= sizeof text || memchr(name.p, '\0', name.n))
+        return NULL;
+    memcpy(text, name.p, name.n);
+    text[name.n] = '\0';
+    g_mutex_lock(&zones_mutex);
+    if (!zones)
+        zones = g_hash_table_new(g_str_hash, g_str_equal);
+    GTimeZone *zone = g_hash_table_lookup(zones, text);
+    if (!zone)
+        zone = zone_load(text);
+    g_mutex_unlock(&zones_mutex);
+    return zone;
+}
+
+bool schedule_zone_known(struct str name)
+{
+    return zone_of(name) != NULL;
+}
+
+bool schedule_contains(const struct schedule *s, int64_t now_us)
+{
+    GTimeZone *zone = zone_of(s->timezone);
+    if (!zone)
+        return false;
+    GDateTime *utc = g_date_time_new_from_unix_utc(now_us / US_PER_S);
+    GDateTime *there = g_date_time_to_timezone(utc, zone);
+    const unsigned day = 1u << (g_date_time_get_day_of_week(there) % 7); /* GLib's sunday is 7 */
+    const int minute = g_date_time_get_hour(there) * 60 + g_date_time_get_minute(there);
+    g_date_time_unref(there);
+    g_date_time_unref(utc);
+    return (s->days & day) != 0 && minute >= s->start_minute && minute < s->end_minute;
+}
