@@ -1,0 +1,257 @@
+#include "jobs/queue.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "domain/row.h"
+#include "domain/transact.h"
+
+#define THREADS         4
+#define THREADS_MAX     64
+#define PAUSE_FIRST_S   5
+#define PAUSE_LONGEST_S 300
+#define SLEEP_ALONE_US  (30 * US_PER_S) /* one process has the store: whoever adds a row kicks */
+#define SLEEP_SHARED_US US_PER_S        /* another node may have added a row, or lost its lease */
+
+struct jobs {
+    struct jobs_options options;
+    pthread_mutex_t lock;
+    pthread_cond_t wake; /* the clock is the monotonic one */
+    pthread_cond_t idle;
+    uint64_t kicks;      /* counts reasons to look */
+    uint64_t idle_since; /* the youngest kick after which nothing was found due and nothing ran */
+    unsigned busy;       /* threads that look or run */
+    bool stopping;
+    unsigned started;
+    pthread_t threads[THREADS_MAX];
+};
+
+/* ---- rows -------------------------------------------------------------------------------------------------------*/
+
+struct taken {
+    struct job job;
+    int64_t leased_until_us;
+    int64_t next_us; /* without a job: when the next one is due; INT64_MAX: none is known */
+    bool found;
+};
+
+static enum err next_due(struct op *op, void *arg)
+{
+    struct taken *t = arg;
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_JOB_NEXT, DB_ARGS(v_int(clock_real_us())), &c);
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    t->next_us = e ? INT64_MAX : col_int(&c, 0);
+    return ERR_NONE;
+}
+
+static enum err take(struct op *op, void *arg)
+{
+    struct taken *t = arg;
+    int64_t real_us = clock_real_us();
+    int64_t until_us = real_us + JOB_LEASE_S * US_PER_S;
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_JOB_TAKE, DB_ARGS(v_int(op->now_us), v_int(real_us), v_int(until_us)), &c);
+    t->found = !e;
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_NONE : e;
+    t->leased_until_us = until_us;
+    t->job.id = col_copy(&c, 0, op->arena);
+    t->job.kind = col_copy(&c, 1, op->arena);
+    t->job.attempt = col_int(&c, 2);
+    t->job.created_us = col_int(&c, 3);
+    t->job.payload = arena_str(op->arena, col_blob(&c, 4));
+    return ERR_NONE;
+}
+
+static enum err finish(struct op *op, void *arg)
+{
+    const struct taken *t = arg;
+    return db_exec(op->db, SQL_JOB_FINISH, DB_ARGS(v_str(t->job.id), v_int(t->leased_until_us)), NULL);
+}
+
+static enum err postpone(struct op *op, void *arg)
+{
+    const struct taken *t = arg;
+    int64_t pause_s = PAUSE_LONGEST_S;
+    if (t->job.attempt < 7)
+        pause_s = PAUSE_FIRST_S << (t->job.attempt - 1);
+    return db_exec(op->db, SQL_JOB_RETRY,
+                   DB_ARGS(v_str(t->job.id), v_int(t->leased_until_us), v_int(op->now_us + pause_s * US_PER_S)), NULL);
+}
+
+static enum err unlease(struct op *op, void *arg)
+{
+    (void)arg;
+    return db_exec(op->db, SQL_JOB_UNLEASE, DB_NO_ARGS, NULL);
+}
+
+/* ---- one job ----------------------------------------------------------------------------------------------------*/
+
+static const struct job_kind *kind_of(const struct jobs *j, struct str name)
+{
+    for (size_t i = 0; i < j->options.kind_count; i++)
+        if (str_eq(name, str_z(j->options.kinds[i].name)))
+            return &j->options.kinds[i];
+    return NULL;
+}
+
+static void run(struct jobs *j, struct taken *t)
+{
+    const struct jobs_options *o = &j->options;
+    const struct job_kind *kind = kind_of(j, t->job.kind);
+    enum err e = kind ? kind->run(kind->context, &t->job) : ERR_INTERNAL_ERROR;
+    if (kind && kind->touches_keys && o->keys_changed)
+        o->keys_changed(o->context);
+    if (e)
+        log_warn("job postponed id=%.*s kind=%.*s attempt=%lld error=%s", STR_ARG(t->job.id), STR_ARG(t->job.kind),
+                 (long long)t->job.attempt, kind ? err_info(e)->code : "unknown kind");
+    e = op_transact(o->store, o->config, STORE_WRITE, t->job.arena, e ? postpone : finish, t, NULL);
+    if (e)
+        log_error("job not recorded id=%.*s error=%s", STR_ARG(t->job.id), err_info(e)->code);
+}
+
+/* Takes and runs one job. *ret_next_us: when to look again without being told. */
+static enum err run_one(struct jobs *j, bool *ret_found, int64_t *ret_next_us)
+{
+    const struct jobs_options *o = &j->options;
+    struct arena arena;
+    arena_init(&arena, NULL, 0);
+    struct taken t = {.job = {.arena = &arena, .config = o->config, .store = o->store}};
+    enum err e = op_transact(o->store, o->config, STORE_READ, &arena, next_due, &t, NULL);
+    if (!e && t.next_us <= clock_now_us())
+        e = op_transact(o->store, o->config, STORE_WRITE, &arena, take, &t, NULL);
+    if (!e && t.found) {
+        pthread_cond_signal(&j->wake); /* there may be another one */
+        run(j, &t);
+    }
+    *ret_found = t.found;
+    *ret_next_us = t.next_us;
+    arena_done(&arena);
+    return e;
+}
+
+/* ---- threads ----------------------------------------------------------------------------------------------------*/
+
+static int64_t sleep_us(const struct jobs *j, enum err e, int64_t next_us)
+{
+    int64_t longest = store_exclusive(j->options.store) && !e ? SLEEP_ALONE_US : SLEEP_SHARED_US;
+    if (next_us == INT64_MAX)
+        return longest;
+    int64_t wait = next_us - clock_now_us();
+    return wait < 0 ? 0 : wait < longest ? wait : longest;
+}
+
+static void wait_for(struct jobs *j, int64_t us)
+{
+    int64_t at = clock_monotonic_us() + us;
+    struct timespec ts = {.tv_sec = at / US_PER_S, .tv_nsec = at % US_PER_S * 1000};
+    pthread_cond_timedwait(&j->wake, &j->lock, &ts);
+}
+
+static void *worker(void *arg)
+{
+    struct jobs *j = arg;
+    pthread_mutex_lock(&j->lock);
+    while (!j->stopping) {
+        uint64_t seen = j->kicks;
+        bool found = false;
+        int64_t next_us = INT64_MAX;
+        j->busy++;
+        pthread_mutex_unlock(&j->lock);
+        enum err e = run_one(j, &found, &next_us);
+        pthread_mutex_lock(&j->lock);
+        j->busy--;
+        if (found)
+            continue;
+        if (j->busy == 0 && seen > j->idle_since) {
+            j->idle_since = seen;
+            pthread_cond_broadcast(&j->idle);
+        }
+        if (seen == j->kicks && !j->stopping)
+            wait_for(j, sleep_us(j, e, next_us));
+    }
+    pthread_mutex_unlock(&j->lock);
+    return NULL;
+}
+
+enum err jobs_new(const struct jobs_options *options, struct jobs **ret)
+{
+    struct jobs *j = calloc(1, sizeof *j);
+    if (!j)
+        return ERR_IO;
+    j->options = *options;
+    if (j->options.threads == 0)
+        j->options.threads = THREADS;
+    assert(j->options.threads <= THREADS_MAX);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&j->lock, NULL);
+    pthread_cond_init(&j->wake, &monotonic);
+    pthread_cond_init(&j->idle, NULL);
+    pthread_condattr_destroy(&monotonic);
+    *ret = j;
+    return ERR_NONE;
+}
+
+enum err jobs_start(struct jobs *j)
+{
+    const struct jobs_options *o = &j->options;
+    if (store_exclusive(o->store)) {
+        struct arena arena;
+        arena_init(&arena, NULL, 0);
+        enum err e = op_transact(o->store, o->config, STORE_WRITE, &arena, unlease, NULL, NULL);
+        arena_done(&arena);
+        if (e)
+            return e;
+    }
+    for (; j->started < o->threads; j->started++)
+        if (pthread_create(&j->threads[j->started], NULL, worker, j))
+            return ERR_IO;
+    return ERR_NONE;
+}
+
+void jobs_stop(struct jobs *j)
+{
+    pthread_mutex_lock(&j->lock);
+    j->stopping = true;
+    pthread_cond_broadcast(&j->wake);
+    pthread_cond_broadcast(&j->idle);
+    pthread_mutex_unlock(&j->lock);
+    while (j->started > 0)
+        pthread_join(j->threads[--j->started], NULL);
+}
+
+void jobs_free(struct jobs *j)
+{
+    if (!j)
+        return;
+    jobs_stop(j);
+    pthread_cond_destroy(&j->idle);
+    pthread_cond_destroy(&j->wake);
+    pthread_mutex_destroy(&j->lock);
+    free(j);
+}
+
+void jobs_kick(struct jobs *j)
+{
+    pthread_mutex_lock(&j->lock);
+    j->kicks++;
+    pthread_cond_signal(&j->wake);
+    pthread_mutex_unlock(&j->lock);
+}
+
+void jobs_drain(struct jobs *j)
+{
+    pthread_mutex_lock(&j->lock);
+    uint64_t wanted = ++j->kicks;
+    pthread_cond_signal(&j->wake);
+    while (j->idle_since < wanted && !j->stopping)
+        pthread_cond_wait(&j->idle, &j->lock);
+    pthread_mutex_unlock(&j->lock);
+}

@@ -1,0 +1,93 @@
+#include "providers/fault.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#define ORDERS   32
+#define NAME_LEN 31
+
+struct order {
+    char provider[NAME_LEN + 1];
+    char operation[NAME_LEN + 1]; /* "": any */
+    enum fault fault;
+    int64_t left;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct order orders[ORDERS]; /* oldest first */
+static size_t count;
+
+bool fault_parse(struct str text, enum fault *ret)
+{
+    static const char *const names[] = {"none", "timeout", "error", "decline", "crash_after"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_eq(text, str_z(names[i]))) {
+            *ret = (enum fault)i;
+            return true;
+        }
+    return false;
+}
+
+static void drop(size_t i)
+{
+    count--;
+    memmove(&orders[i], &orders[i + 1], (count - i) * sizeof *orders);
+}
+
+static void clear(struct str provider)
+{
+    for (size_t i = count; i-- > 0;)
+        if (str_eq(str_z(orders[i].provider), provider))
+            drop(i);
+}
+
+static bool append(struct str provider, struct str operation, enum fault fault, int64_t n)
+{
+    if (count == ORDERS)
+        return false;
+    struct order *o = &orders[count++];
+    *o = (struct order){.fault = fault, .left = n};
+    memcpy(o->provider, provider.p, provider.n);
+    if (operation.n)
+        memcpy(o->operation, operation.p, operation.n);
+    return true;
+}
+
+bool fault_order(struct str provider, struct str operation, enum fault fault, int64_t n)
+{
+    if (provider.n == 0 || provider.n > NAME_LEN || operation.n > NAME_LEN)
+        return false;
+    pthread_mutex_lock(&lock);
+    bool fits = true;
+    if (fault == FAULT_NONE)
+        clear(provider);
+    else if (n > 0)
+        fits = append(provider, operation, fault, n);
+    pthread_mutex_unlock(&lock);
+    return fits;
+}
+
+static bool matches(const struct order *o, const char *provider, const char *operation)
+{
+    return strcmp(o->provider, provider) == 0 && (!o->operation[0] || strcmp(o->operation, operation) == 0);
+}
+
+enum fault fault_take(const char *provider, const char *operation)
+{
+    enum fault fault = FAULT_NONE;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < count && fault == FAULT_NONE; i++)
+        if (matches(&orders[i], provider, operation)) {
+            fault = orders[i].fault;
+            if (--orders[i].left == 0)
+                drop(i);
+        }
+    pthread_mutex_unlock(&lock);
+    return fault;
+}
+
+void fault_after(enum fault f)
+{
+    if (f == FAULT_CRASH_AFTER)
+        raise(SIGKILL);
+}

@@ -1,0 +1,39 @@
+/* Sending e-mail: one ops table, an SMTP relay or the sandbox behind it. */
+#pragma once
+#include "base/config.h"
+#include "base/id.h"
+#include "providers/outcome.h"
+#include "store/store.h"
+
+struct mail_message {
+    struct str id;            /* of the message, the same when it is sent again */
+    struct str to;            /* one address, already validated */
+    struct str subject, text; /* UTF-8 */
+    struct str code;          /* the one-time code in the text, for the sandbox; STR_NONE without one */
+    int64_t created_us;
+};
+
+struct mailer;
+
+struct mailer_ops {
+    /* Any thread; blocks. */
+    enum outcome (*send)(struct mailer *m, const struct mail_message *message);
+    void (*free)(struct mailer *m);
+};
+
+/* The start of every provider's own struct. */
+struct mailer {
+    const struct mailer_ops *ops;
+};
+
+/* The provider of the configuration (mail.provider). ret_why as in config_load. The store must outlive it. */
+enum err mailer_new(const struct config *c, struct store *store, struct mailer **ret, char **ret_why) CHECKED;
+static inline void mailer_free(struct mailer *m)
+{
+    if (m)
+        m->ops->free(m);
+}
+
+/* The providers themselves. */
+enum err sandbox_mailer_new(struct store *store, struct mailer **ret) CHECKED;
+enum err smtp_mailer_new(const struct config *c, struct mailer **ret, char **ret_why) CHECKED;

@@ -1,0 +1,110 @@
+#include "providers/mime.h"
+
+#include <glib.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+
+#define TEXT_MAX   4096
+#define WORD_BYTES 45 /* of UTF-8 in one encoded word: 60 of base64 and 12 around them, below RFC 2047's 75 */
+
+struct str mime_address(struct str mailbox)
+{
+    struct str rest, inner;
+    str_cut(mailbox, '<', &rest);
+    if (!rest.p)
+        inner = str_trim(mailbox);
+    else
+        inner = str_cut(rest, '>', &(struct str){0});
+    return inner.n && memchr(inner.p, '@', inner.n) ? inner : STR_NONE;
+}
+
+bool mime_clean(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
+            return false;
+    return true;
+}
+
+static bool ascii(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if ((unsigned char)s.p[i] > 0x7e)
+            return false;
+    return true;
+}
+
+/* The longest start of s of at most n bytes that ends between two characters. */
+static size_t cut_at(struct str s, size_t n)
+{
+    if (s.n <= n)
+        return s.n;
+    while (n > 1 && ((unsigned char)s.p[n] & 0xc0) == 0x80)
+        n--;
+    return n;
+}
+
+struct str mime_text(struct arena *a, struct str s)
+{
+    if (ascii(s))
+        return s;
+    struct buf b = BUF(TEXT_MAX);
+    while (s.n) {
+        size_t n = cut_at(s, WORD_BYTES);
+        gchar *word = g_base64_encode((const guchar *)s.p, n);
+        buf_printf(&b, "%s=?UTF-8?B?%s?=", b.n ? "\r\n " : "", word);
+        g_free(word);
+        s = str_from(s, n);
+    }
+    struct str text = arena_str(a, buf_view(&b));
+    buf_done(&b);
+    return text;
+}
+
+/* RFC 5322's atext and blanks need no quotes. */
+static bool plain(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (!g_ascii_isalnum(s.p[i]) && !memchr("!#$%&'*+-/=?^_`{|}~ ", s.p[i], 20))
+            return false;
+    return true;
+}
+
+static struct str quoted(struct arena *a, struct str s)
+{
+    struct buf b = BUF(TEXT_MAX);
+    buf_char(&b, '"');
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] == '"' || s.p[i] == '\\')
+            buf_char(&b, '\\');
+        buf_char(&b, s.p[i]);
+    }
+    buf_char(&b, '"');
+    struct str text = arena_str(a, buf_view(&b));
+    buf_done(&b);
+    return text;
+}
+
+struct str mime_mailbox(struct arena *a, struct str mailbox)
+{
+    struct str address = mime_address(mailbox), rest;
+    struct str name = str_trim(str_cut(mailbox, '<', &rest));
+    if (!rest.p || !name.n)
+        return address;
+    if (name.n >= 2 && name.p[0] == '"' && name.p[name.n - 1] == '"')
+        name = str_n(name.p + 1, name.n - 2);
+    struct str text = !ascii(name) ? mime_text(a, name) : plain(name) ? name : quoted(a, name);
+    return arena_printf(a, "%.*s <%.*s>", STR_ARG(text), STR_ARG(address));
+}
+
+struct str mime_date(struct arena *a, int64_t at_us)
+{
+    static const char days[] = "SunMonTueWedThuFriSat", months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    time_t s = at_us / US_PER_S;
+    struct tm tm;
+    gmtime_r(&s, &tm);
+    return arena_printf(a, "%.3s, %02d %.3s %d %02d:%02d:%02d +0000", days + 3 * tm.tm_wday, tm.tm_mday,
+                        months + 3 * tm.tm_mon, tm.tm_year + 1900, tm.tm_hour, tm.tm_min, tm.tm_sec);
+}

@@ -1,0 +1,14 @@
+/* The parts of an e-mail's header that need care (RFC 5322, RFC 2047). */
+#pragma once
+#include "base/arena.h"
+
+/* The address of a mailbox: "portero@localhost" of "Portero <portero@localhost>". STR_NONE if there is none. */
+struct str mime_address(struct str mailbox);
+/* Is s free of control characters, so that it can stand in a header or a command? */
+bool mime_clean(struct str s);
+/* Unstructured text for a header: as it is if it is ASCII, else as encoded words of UTF-8. */
+struct str mime_text(struct arena *a, struct str s);
+/* A mailbox for a header: its display name as mime_text, quoted where RFC 5322 asks for it. */
+struct str mime_mailbox(struct arena *a, struct str mailbox);
+/* "Fri, 20 Nov 2026 09:30:00 +0000" */
+struct str mime_date(struct arena *a, int64_t at_us);

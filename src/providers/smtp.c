@@ -1,0 +1,208 @@
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "providers/mail.h"
+#include "providers/mime.h"
+
+#define CONNECT_TIMEOUT_S 10L
+#define TIMEOUT_S         30L
+
+struct smtp_mailer {
+    struct mailer mailer;
+    struct arena arena;
+    const char *url, *user;
+    struct str password;
+    struct str from;          /* as a header wants it */
+    const char *from_address; /* as MAIL FROM wants it */
+    struct str domain;        /* of Message-ID */
+    bool plain_allowed;
+};
+
+/* ---- the message ------------------------------------------------------------------------------------------------*/
+
+static struct curl_slist *add(struct curl_slist *list, struct arena *a, const char *name, struct str value)
+{
+    struct curl_slist *longer = curl_slist_append(list, arena_printf(a, "%s: %.*s", name, STR_ARG(value)).p);
+    if (!longer)
+        abort();
+    return longer;
+}
+
+static struct curl_slist *headers(const struct smtp_mailer *m, const struct mail_message *msg, struct arena *a)
+{
+    struct curl_slist *list = NULL;
+    list = add(list, a, "Date", mime_date(a, msg->created_us));
+    list = add(list, a, "From", m->from);
+    list = add(list, a, "To", msg->to);
+    list = add(list, a, "Subject", mime_text(a, msg->subject));
+    list = add(list, a, "Message-ID", arena_printf(a, "<%.*s@%.*s>", STR_ARG(msg->id), STR_ARG(m->domain)));
+    list = add(list, a, "Auto-Submitted", STR("auto-generated"));
+    return list;
+}
+
+/* Lines of a mail end in CR LF. */
+static struct str lines(struct arena *a, struct str text)
+{
+    char *p = arena_alloc(a, 2 * text.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] == '\n' && (i == 0 || text.p[i - 1] != '\r'))
+            p[n++] = '\r';
+        p[n++] = text.p[i];
+    }
+    return str_n(p, n);
+}
+
+static curl_mime *body(CURL *curl, struct str text)
+{
+    curl_mime *mime = curl_mime_init(curl);
+    curl_mimepart *part = curl_mime_addpart(mime);
+    if (!part || curl_mime_data(part, text.p, text.n) || curl_mime_type(part, "text/plain; charset=utf-8") ||
+        curl_mime_encoder(part, "quoted-printable"))
+        abort();
+    return mime;
+}
+
+/* ---- sending ----------------------------------------------------------------------------------------------------*/
+
+static void set_up(CURL *curl, const struct smtp_mailer *m)
+{
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
+    curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    curl_easy_setopt(curl, CURLOPT_URL, m->url);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_TIMEOUT_S);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT, TIMEOUT_S);
+    curl_easy_setopt(curl, CURLOPT_USE_SSL, (long)(m->plain_allowed ? CURLUSESSL_NONE : CURLUSESSL_ALL));
+    if (m->user[0]) {
+        curl_easy_setopt(curl, CURLOPT_USERNAME, m->user);
+        curl_easy_setopt(curl, CURLOPT_PASSWORD, m->password.p);
+    }
+}
+
+/* A 5xx to MAIL, RCPT, DATA or the message itself is final; to AUTH it is about us, not about the message. */
+static enum outcome outcome_of(CURLcode result, long code)
+{
+    if (result == CURLE_OK)
+        return OUTCOME_DONE;
+    bool about_message = result == CURLE_SEND_ERROR || result == CURLE_WEIRD_SERVER_REPLY;
+    bool about_us = code == 530 || code == 534 || code == 535 || code == 538;
+    return about_message && code >= 500 && code <= 599 && !about_us ? OUTCOME_REFUSED : OUTCOME_UNKNOWN;
+}
+
+static enum outcome perform(CURL *curl, const struct smtp_mailer *m, const struct mail_message *msg, struct arena *a)
+{
+    set_up(curl, m);
+    struct curl_slist *header = headers(m, msg, a);
+    struct curl_slist *to = curl_slist_append(NULL, arena_str(a, msg->to).p);
+    curl_mime *mime = body(curl, lines(a, msg->text));
+    curl_easy_setopt(curl, CURLOPT_MAIL_FROM, m->from_address);
+    curl_easy_setopt(curl, CURLOPT_MAIL_RCPT, to);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, header);
+    curl_easy_setopt(curl, CURLOPT_MIMEPOST, mime);
+    CURLcode result = curl_easy_perform(curl);
+    long code = 0;
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &code);
+    if (result)
+        log_warn("smtp failed id=%.*s code=%ld reason=\"%s\"", STR_ARG(msg->id), code, curl_easy_strerror(result));
+    curl_mime_free(mime);
+    curl_slist_free_all(to);
+    curl_slist_free_all(header);
+    return outcome_of(result, code);
+}
+
+static enum outcome smtp_send(struct mailer *mailer, const struct mail_message *message)
+{
+    const struct smtp_mailer *m = (const struct smtp_mailer *)mailer;
+    if (!mime_address(message->to).p || !mime_clean(message->to) || !mime_clean(message->subject))
+        return OUTCOME_REFUSED;
+    CURL *curl = curl_easy_init();
+    if (!curl)
+        return OUTCOME_UNKNOWN;
+    struct arena a;
+    arena_init(&a, NULL, 0);
+    enum outcome o = perform(curl, m, message, &a);
+    arena_done(&a);
+    curl_easy_cleanup(curl);
+    return o;
+}
+
+static void smtp_free(struct mailer *mailer)
+{
+    struct smtp_mailer *m = (struct smtp_mailer *)mailer;
+    arena_done(&m->arena);
+    free(m);
+    curl_global_cleanup();
+}
+
+static const struct mailer_ops smtp_ops = {.send = smtp_send, .free = smtp_free};
+
+/* ---- configuration ----------------------------------------------------------------------------------------------*/
+
+static bool is_loopback(const char *host)
+{
+    struct in_addr v4;
+    if (inet_pton(AF_INET, host, &v4) == 1)
+        return ntohl(v4.s_addr) >> 24 == 127;
+    return strcmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0;
+}
+
+/* smtp:// or smtps:// with a host; *ret_plain: it may go without TLS, as the relay is on this machine. */
+static bool url_check(const char *url, bool *ret_plain)
+{
+    CURLU *u = curl_url();
+    char *scheme = NULL, *host = NULL;
+    bool good = u && !curl_url_set(u, CURLUPART_URL, url, 0) && !curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) &&
+                !curl_url_get(u, CURLUPART_HOST, &host, 0) &&
+                (strcmp(scheme, "smtp") == 0 || strcmp(scheme, "smtps") == 0);
+    if (good)
+        *ret_plain = strcmp(scheme, "smtp") == 0 && is_loopback(host);
+    curl_free(scheme);
+    curl_free(host);
+    curl_url_cleanup(u);
+    return good;
+}
+
+static enum err refuse(char **ret_why, const char *why)
+{
+    *ret_why = strdup(why);
+    return ERR_USAGE;
+}
+
+static enum err configure(struct smtp_mailer *m, const struct config *c, char **ret_why)
+{
+    struct str from = str_z(c->mail_from), address = mime_address(from);
+    if (!url_check(c->mail_url, &m->plain_allowed))
+        return refuse(ret_why, "mail.url must be like smtp://host:587 or smtps://host:465");
+    if (!address.p || !mime_clean(from))
+        return refuse(ret_why, "mail.from must be like Portero <portero@example.com>");
+    if (config_secret(c->mail_password, &m->arena, &m->password))
+        return refuse(ret_why, "mail.password cannot be read");
+    m->url = c->mail_url;
+    m->user = c->mail_user;
+    m->from = mime_mailbox(&m->arena, from);
+    m->from_address = arena_str(&m->arena, address).p;
+    str_cut(address, '@', &m->domain);
+    return ERR_NONE;
+}
+
+enum err smtp_mailer_new(const struct config *c, struct mailer **ret, char **ret_why)
+{
+    if (curl_global_init(CURL_GLOBAL_DEFAULT))
+        return refuse(ret_why, "libcurl does not start");
+    struct smtp_mailer *m = calloc(1, sizeof *m);
+    if (!m)
+        return ERR_IO;
+    m->mailer.ops = &smtp_ops;
+    arena_init(&m->arena, NULL, 0);
+    enum err e = configure(m, c, ret_why);
+    if (e) {
+        smtp_free(&m->mailer);
+        return e;
+    }
+    *ret = &m->mailer;
+    return ERR_NONE;
+}
