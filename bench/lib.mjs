@@ -1,0 +1,88 @@
+// What every measurement needs: processes pinned to a core, their CPU time, load from wrk, and the table of results.
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+export const SERVER_CORE = '0';
+export const LOAD_CORE = '1';
+const TICKS_PER_S = Number(spawnSync('getconf', ['CLK_TCK']).stdout);
+
+const rows = [];
+
+/** One figure beside its limit of the same run. `ratio` is value / limit; `target` says what it must reach. */
+export function result(name, value, unit, limit, limitName, target) {
+  const ratio = limit ? value / limit : NaN;
+  rows.push({ name, value, unit, limit, limitName, ratio, target });
+  const beside = limit ? `  limit ${format(limit)} (${limitName})  ratio ${ratio.toFixed(2)}` : '';
+  console.log(`${name.padEnd(52)} ${format(value).padStart(10)} ${unit.padEnd(6)}${beside}  target ${target}`);
+}
+
+export const format = (n) => (Math.abs(n) >= 1000 ? Math.round(n).toLocaleString('en-US') : n.toPrecision(3));
+
+/** Starts a server; resolves with the process once `ready` matches a line of its output. */
+export function start(command, args, { core, ready, env } = {}) {
+  const [file, list] = core ? ['taskset', ['-c', core, command, ...args]] : [command, args];
+  const child = spawn(file, list, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+  let errors = '';
+  child.stderr.on('data', (d) => (errors = (errors + d).slice(-4000)));
+  return new Promise((resolve, reject) => {
+    child.on('exit', (code) => reject(new Error(`${command} ended with ${code}: ${errors}`)));
+    if (!ready) return void setTimeout(() => resolve({ child, pid: child.pid }), 400);
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const match = line.match(ready);
+      if (match) resolve({ child, pid: child.pid, match });
+    });
+  });
+}
+
+export async function stop(server) {
+  server.child.removeAllListeners('exit');
+  if (server.child.exitCode !== null) return;
+  const ended = new Promise((resolve) => server.child.on('exit', resolve));
+  server.child.kill('SIGTERM');
+  await ended;
+}
+
+/** CPU seconds a process has used. */
+export function cpu(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_S;
+}
+
+export function resident(pid) {
+  return Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]) * 1024;
+}
+
+/** Load from wrk; the median of `rounds` runs. Fails if any answer was not 2xx or 3xx. */
+export async function wrk(url, { script, args = [], connections = 64, seconds = 4, rounds = 3, pid } = {}) {
+  const runs = [];
+  for (let i = 0; i < rounds; i++) {
+    const before = pid ? cpu(pid) : 0;
+    const list = ['-c', LOAD_CORE, 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, ...(script ? ['-s', script] : []), url,
+      ...(args.length ? ['--', ...args] : [])];
+    const child = spawn('taskset', list, { stdio: ['ignore', 'pipe', 'inherit'] });
+    let out = '';
+    child.stdout.on('data', (d) => (out += d));
+    await new Promise((resolve) => child.on('close', resolve));
+    const bad = out.match(/Non-2xx or 3xx responses: (\d+)/) ?? out.match(/Socket errors: .*/);
+    if (bad) throw new Error(`${url}: ${bad[0]}`);
+    const requests = Number(out.match(/(\d+) requests in/)[1]);
+    const rate = Number(out.match(/Requests\/sec:\s+([\d.]+)/)[1]);
+    runs.push({ rate, cpuPerRequest: pid ? (cpu(pid) - before) / requests : NaN });
+  }
+  runs.sort((a, b) => a.rate - b.rate);
+  return runs[Math.floor(runs.length / 2)];
+}
+
+/** True if every target was reached. */
+export function summary() {
+  const missed = rows.filter((r) => !reached(r));
+  console.log(`\n${rows.length} figures, ${rows.length - missed.length} reached their target`);
+  for (const r of missed) console.log(`missed: ${r.name}: ${Number.isNaN(r.ratio) ? format(r.value) : r.ratio.toFixed(2)}, target ${r.target}`);
+}
+
+function reached({ value, ratio, target }) {
+  const match = target.match(/^(>=|<=) ([\d.]+)/);
+  const measured = Number.isNaN(ratio) ? value : ratio;
+  return match[1] === '>=' ? measured >= Number(match[2]) : measured <= Number(match[2]);
+}

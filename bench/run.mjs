@@ -1,0 +1,159 @@
+// The figures the service is held to, each beside its limit measured in the same run. `bench/run NAME…` runs some.
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { connect as tcp } from 'node:net';
+import { connect as tls } from 'node:tls';
+import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { LOAD_CORE, SERVER_CORE, resident, result, stop, summary, wrk } from './lib.mjs';
+import { binary, constant, fastify, nginx, portero, root } from './peers.mjs';
+import { seed } from './seed.mjs';
+
+const work = mkdtempSync(join(process.env.PORTERO_BENCH_DIR ?? tmpdir(), 'portero-bench-'));
+const read = join(root, 'bench/load/read.lua'), create = join(root, 'bench/load/create.lua');
+const KEYS = '10000';
+
+function run(command, args, options = {}) {
+  const done = spawnSync(command, args, { encoding: 'utf8', ...options });
+  if (done.status !== 0) throw new Error(`${command} ${args[0]}: ${done.stderr}`);
+  return done.stdout;
+}
+
+async function store(name, grants) {
+  const dir = join(work, name);
+  mkdirSync(dir, { mode: 0o700 });
+  run(binary, ['migrate', '--data', dir]);
+  await seed(join(dir, 'portero.db'), { accounts: 10_000, grants, list: join(dir, 'keys') });
+  return dir;
+}
+
+/** An answer of the real size, and how large it is with and without its head. */
+function sample(server, data) {
+  const [key, , , prefix] = run('head', ['-n1', join(data, 'keys')]).trim().split(' ');
+  const path = `/v1/unlock/d${prefix}${'0'.repeat(12)}`;
+  const args = ['-si', '-H', `Authorization: Bearer ${key}`, '-H', 'X-Forwarded-Proto: https', server.http + path];
+  const [head, body] = run('curl', args).split('\r\n\r\n');
+  return { head, body };
+}
+
+const one = (data) => ({ script: read, args: [join(data, 'keys'), 'one', KEYS] });
+const list = (data) => ({ script: read, args: [join(data, 'keys'), 'list', KEYS] });
+
+async function reads(big, small) {
+  let server = await portero(big);
+  const answer = sample(server, big);
+  const grant = await wrk(server.http, { ...one(big), pid: server.pid });
+  const grantTls = await wrk(server.https, { ...one(big), pid: server.pid });
+  const page = await wrk(server.http, { ...list(big), pid: server.pid, seconds: 3 });
+  await stop(server);
+
+  server = await portero(small);
+  const grantSmall = await wrk(server.http, { ...one(small), pid: server.pid });
+  await stop(server);
+
+  server = await constant(answer.body.length);
+  const same = await wrk(server.http, { pid: server.pid });
+  await stop(server);
+  server = await nginx(join(work, 'nginx'), answer.body, big);
+  const plain = await wrk(server.http, { pid: server.pid });
+  const secure = await wrk(server.https, { pid: server.pid });
+  await stop(server);
+
+  result('GET /v1/unlock/{id}, 1M grants, 10,000 keys', grant.rate, 'req/s', same.rate, 'same engine, constant', '>= 0.6');
+  result('GET /v1/unlock/{id}, 1M grants, 10,000 keys', grant.rate, 'req/s', plain.rate, 'nginx return 200', '>= 0.8');
+  result('GET /v1/unlock/{id} over TLS', grantTls.rate, 'req/s', secure.rate, 'nginx return 200, TLS', '>= 0.7');
+  result('GET /v1/unlock/{id}, 1M grants against 1,000', grant.rate, 'req/s', grantSmall.rate, '1,000 grants', '>= 0.8');
+  result('GET /v1/unlock, 50 grants, CPU a request', page.cpuPerRequest * 1e6, 'us', 150, 'asked for', '<= 1');
+}
+
+async function writes(big) {
+  const server = await portero(big, { free: true });
+  const post = (name) => wrk(server.http, { script: create, args: [join(big, 'keys'), KEYS, name], rounds: 1, seconds: 8, pid: server.pid });
+  const runs = [await post('a'), await post('b'), await post('c')].sort((x, y) => x.rate - y.rate);
+  await stop(server);
+  const bare = Number(run(join(root, 'build/bench_commit'), [big, '32', '8']).match(/^rate (\d+)/m)[1]);
+  result('POST /v1/unlock, durable, 64 clients', runs[1].rate, 'req/s', bare, 'bare SQLite, 32 rows a commit', '>= 0.5');
+}
+
+async function beside(big) {
+  const copy = join(work, 'peer');
+  mkdirSync(copy);
+  cpSync(join(big, 'portero.db'), join(copy, 'portero.db'));
+  const post = (server, name) => wrk(server.http, { script: create, args: [join(big, 'keys'), KEYS, name], rounds: 1, seconds: 6, pid: server.pid });
+  const peer = await fastify(join(copy, 'portero.db'));
+  const peerRead = await wrk(peer.http, { ...one(big), pid: peer.pid });
+  const peerWrite = await post(peer, 'p');
+  await stop(peer);
+  const server = await portero(big);
+  const ourRead = await wrk(server.http, { ...one(big), pid: server.pid });
+  const ourWrite = await post(server, 'q');
+  await stop(server);
+  result('reads a second of CPU, beside Fastify', 1 / ourRead.cpuPerRequest, 'req/s', 1 / peerRead.cpuPerRequest, 'Fastify + better-sqlite3', '>= 3');
+  result('durable writes a second of CPU, beside Fastify', 1 / ourWrite.cpuPerRequest, 'req/s', 1 / peerWrite.cpuPerRequest, 'Fastify + better-sqlite3', '>= 3');
+  result('durable writes a second, beside Fastify', ourWrite.rate, 'req/s', peerWrite.rate, 'Fastify + better-sqlite3', '>= 3');
+}
+
+/** Opens connections that have each had one answer and now wait. */
+async function idle(url, key, count) {
+  const { hostname, port, protocol } = new URL(url);
+  const request = `GET /v1/unlock?limit=1 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nX-Forwarded-Proto: https\r\n\r\n`;
+  const open = () => new Promise((resolve, reject) => {
+    const options = { host: hostname, port: Number(port), rejectUnauthorized: false };
+    const socket = protocol === 'https:' ? tls(options, () => socket.write(request)) : tcp(options, () => socket.write(request));
+    socket.on('error', reject).once('data', () => resolve(socket));
+  });
+  const sockets = [];
+  while (sockets.length < count) sockets.push(...(await Promise.all(Array.from({ length: 50 }, open))));
+  return sockets;
+}
+
+async function memory(big) {
+  const key = run('head', ['-n1', join(big, 'keys')]).split(' ')[0];
+  for (const [name, scheme, target] of [['plain', 'http', 5 * 1024], ['TLS', 'https', 20 * 1024]]) {
+    const server = await portero(big);
+    const before = resident(server.pid);
+    if (scheme === 'http') result('resident memory, idle, 1M grants', before / 1e6, 'MB', 40, 'asked for', '<= 1');
+    (await idle(server[scheme], key, 100)).forEach((s) => s.destroy());
+    const warm = resident(server.pid);
+    const sockets = await idle(server[scheme], key, 5000);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    result(`memory of an idle connection, ${name}`, (resident(server.pid) - warm) / 5000, 'bytes', target, 'asked for', '<= 1');
+    sockets.forEach((s) => s.destroy());
+    await stop(server);
+  }
+}
+
+async function starting(big) {
+  const times = [];
+  for (let i = 0; i < 5; i++) {
+    const began = process.hrtime.bigint();
+    const server = await portero(big, { free: true });
+    times.push(Number(process.hrtime.bigint() - began) / 1e6);
+    await stop(server);
+  }
+  times.sort((a, b) => a - b);
+  result('start to ready line, existing store', times[2], 'ms', 300, 'asked for', '<= 1');
+}
+
+function calls() {
+  const out = run('taskset', ['-c', '0,1', join(root, 'build/bench_calls')]);
+  const p99 = Number(out.match(/p99 ([\d.]+) ms/)[1]);
+  result('last digit to release tone, 100 calls, p99', p99, 'ms', 20, 'asked for', '<= 1');
+}
+
+const wanted = process.argv.slice(2);
+const wants = (name) => wanted.length === 0 || wanted.includes(name);
+try {
+  const cpuName = run('sh', ['-c', 'grep -m1 "model name" /proc/cpuinfo | cut -d: -f2']).trim();
+  console.log(`${new Date().toISOString().slice(0, 10)}  ${cpuName}, ${run('nproc', []).trim()} cores; server on core ${SERVER_CORE}, load on core ${LOAD_CORE}`);
+  const big = await store('big', 1_000_000);
+  if (wants('reads')) await reads(big, await store('small', 1_000));
+  if (wants('writes')) await writes(big);
+  if (wants('beside')) await beside(big);
+  if (wants('memory')) await memory(big);
+  if (wants('starting')) await starting(big);
+  if (wants('calls')) calls();
+  summary();
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}

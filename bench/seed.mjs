@@ -1,0 +1,37 @@
+// Fills an SQLite store with accounts, keys and grants, as many as the measurements need, and lists them for the load.
+import { createHash } from 'node:crypto';
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+
+export const hex = (kind, n) => kind + n.toString(16).padStart(23, '0');
+const NOW = 1_760_000_000_000_000;
+
+/** `accounts` residents, each with a primary building, an active subscription and one key, and `grants` shared among them. */
+export async function seed(database, { accounts, grants, list }) {
+  const sqlite = spawn('sqlite3', ['-batch', database], { stdio: ['pipe', 'inherit', 'inherit'] });
+  const ended = new Promise((resolve, reject) => sqlite.on('close', (code) => (code ? reject(new Error('sqlite3 failed')) : resolve())));
+  const write = (text) => new Promise((resolve) => (sqlite.stdin.write(text) ? resolve() : sqlite.stdin.once('drain', resolve)));
+  const each = Math.ceil(grants / accounts);
+  const lines = [];
+  await write('PRAGMA synchronous=OFF; PRAGMA cache_size=-200000; BEGIN;\n');
+  for (let i = 0; i < accounts; i++) {
+    const account = hex('a', i), building = hex('b', i), key = `svc_agent_${String(i).padStart(43, '0')}`;
+    const hash = createHash('sha256').update(key).digest('hex');
+    await write(`
+INSERT INTO account (id, email, created_at, plan, subscription_status) VALUES ('${account}', 'resident${i}@example.com', ${NOW}, 'weekly', 'active');
+INSERT INTO building (account_id, id, created_at, is_primary, label, virtual_number, unlock_tone)
+  VALUES ('${account}', '${building}', ${NOW}, 1, 'Home', '+1999${String(i).padStart(7, '0')}', '9');
+INSERT INTO api_key (hash, id, account_id, kind, name, prefix, scopes, created_at, expires_at, last_used_at)
+  VALUES (x'${hash}', '${hex('c', i)}', '${account}', 'agent', 'bench', '${key.slice(0, 16)}', 255, ${NOW}, NULL, ${4e15});
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ${Math.min(each, grants - i * each)})
+INSERT INTO access_grant (building_id, id, type, label, enabled, version, created_at, ends_at, access_code, request_id, request_hash)
+  SELECT '${building}', printf('d%011x%012x', ${i}, i), 'passcode', 'Visitor ' || i, 1, 0, ${NOW}, 9223372036854775807, printf('%04d', i),
+         printf('seed-request-%011x-%012x', ${i}, i), zeroblob(32) FROM n WHERE ${grants - i * each} > 0;
+`);
+    lines.push(`${key} ${building} ${Math.max(0, Math.min(each, grants - i * each))} ${i.toString(16).padStart(11, '0')}`);
+  }
+  await write('COMMIT;\nPRAGMA wal_checkpoint(TRUNCATE);\n');
+  sqlite.stdin.end();
+  await ended;
+  writeFileSync(list, lines.join('\n') + '\n');
+}
