@@ -79,6 +79,8 @@ static enum err check_credential(struct request *q)
         return ERR_NONE;
     case CRED_WEB_SESSION:
         return q->who.web_session ? ERR_NONE : ERR_WEB_SESSION_REQUIRED;
+    case CRED_OWNER:
+        return id_given(&q->who.member_id) ? q->route->parent_error : ERR_NONE;
     case CRED_PARENT:
         return id_given(&q->who.building_id) ? q->route->parent_error : ERR_NONE;
     case CRED_LOOPBACK:

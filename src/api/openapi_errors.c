@@ -24,7 +24,7 @@ static void add_credential(struct error_set *set, const struct route *route)
     add(set, ERR_RATE_LIMIT_EXCEEDED);
     if (route->credential == CRED_WEB_SESSION)
         add(set, ERR_WEB_SESSION_REQUIRED);
-    if (route->credential == CRED_PARENT)
+    if (route->credential == CRED_PARENT || route->credential == CRED_OWNER)
         add(set, route->parent_error);
     if (route->scopes)
         add(set, ERR_INSUFFICIENT_SCOPE);

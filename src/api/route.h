@@ -7,6 +7,7 @@ enum route_credential {
     CRED_NONE,        /* public */
     CRED_KEY,         /* any API key */
     CRED_WEB_SESSION, /* a website session, else 403 WEB_SESSION_REQUIRED */
+    CRED_OWNER,       /* not an invited member's, else `parent_error` */
     CRED_PARENT,      /* not bound to one building, else `parent_error` */
     CRED_LOOPBACK,    /* the sandbox: loopback peers only, no key */
     CRED_CONTROL      /* the control socket only; elsewhere the path does not exist */
