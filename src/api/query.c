@@ -17,7 +17,7 @@ static int hex_digit(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* application/x-www-form-urlencoded: '+' is a space, %XX a byte. */
+/* application/x-www-form-urlencoded: '+' is a space, %XX a byte, but never NUL. */
 static bool decode(struct str s, struct arena *a, struct str *ret)
 {
     char *out = arena_alloc(a, s.n + 1);
@@ -29,7 +29,7 @@ static bool decode(struct str s, struct arena *a, struct str *ret)
         }
         int high = i + 2 < s.n ? hex_digit(s.p[i + 1]) : -1;
         int low = i + 2 < s.n ? hex_digit(s.p[i + 2]) : -1;
-        if (high < 0 || low < 0)
+        if (high < 0 || low < 0 || (high == 0 && low == 0))
             return false;
         out[n++] = (char)(high * 16 + low);
         i += 2;

@@ -1,0 +1,78 @@
+/* Paths to rows: exact ones, one parameter, other methods, and nothing that only looks alike. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "api/router.h"
+
+static const struct route rows[] = {
+    {.operation = "list", .method = HTTP_GET, .path = "/v1/unlock"},
+    {.operation = "create", .method = HTTP_POST, .path = "/v1/unlock"},
+    {.operation = "get", .method = HTTP_GET, .path = "/v1/unlock/{id}"},
+    {.operation = "revoke", .method = HTTP_DELETE, .path = "/v1/unlock/{id}"},
+    {.operation = "setup", .method = HTTP_GET, .path = "/v1/buildings/{buildingId}/setup"},
+    {.operation = "revokeOthers", .method = HTTP_POST, .path = "/v1/auth/keys/revoke-others"},
+    {.operation = "revokeKey", .method = HTTP_DELETE, .path = "/v1/auth/keys/{id}"},
+};
+static const struct route_set set = ROUTE_SET(rows);
+static const struct route_set *const sets[] = {&set};
+
+struct expectation {
+    enum http_method method;
+    const char *path;
+    const char *operation; /* NULL: none */
+    const char *param;
+    const char *allow;
+};
+
+static const struct expectation expectations[] = {
+    {HTTP_GET, "/v1/unlock", "list", NULL, NULL},
+    {HTTP_HEAD, "/v1/unlock", "list", NULL, NULL},
+    {HTTP_POST, "/v1/unlock", "create", NULL, NULL},
+    {HTTP_GET, "/v1/unlock/abc", "get", "abc", NULL},
+    {HTTP_GET, "/v1/buildings/b7/setup", "setup", "b7", NULL},
+    {HTTP_POST, "/v1/auth/keys/revoke-others", "revokeOthers", NULL, NULL},
+    {HTTP_DELETE, "/v1/auth/keys/revoke-others", "revokeKey", "revoke-others", NULL},
+    {HTTP_PATCH, "/v1/unlock", NULL, NULL, "GET, HEAD, POST"},
+    {HTTP_OTHER, "/v1/unlock/abc", NULL, NULL, "GET, HEAD, DELETE"},
+    {HTTP_GET, "/v1/unlock/", NULL, NULL, NULL},
+    {HTTP_GET, "/v1/unlock/a/b", NULL, NULL, NULL},
+    {HTTP_GET, "/v1/buildings//setup", NULL, NULL, NULL},
+    {HTTP_GET, "/v1/buildings/setup", NULL, NULL, NULL},
+    {HTTP_GET, "/v1/unlocks", NULL, NULL, NULL},
+    {HTTP_GET, "/V1/unlock", NULL, NULL, NULL},
+    {HTTP_GET, "/", NULL, NULL, NULL},
+};
+
+static void a_path_finds_its_row_or_the_methods_it_allows(void **state)
+{
+    (void)state;
+    struct router *r = router_new(sets, 1);
+    assert_non_null(r);
+    for (size_t i = 0; i < sizeof expectations / sizeof *expectations; i++) {
+        const struct expectation *x = &expectations[i];
+        struct arena a;
+        arena_init(&a, NULL, 0);
+        struct str param = STR_NONE, allow = STR_NONE;
+        const struct route *found = router_find(r, x->method, str_z(x->path), &a, &param, &allow);
+        if (x->operation) {
+            assert_non_null(found);
+            assert_string_equal(found->operation, x->operation);
+            assert_true(str_eq(param, str_z(x->param)));
+        } else {
+            assert_null(found);
+            assert_true(str_eq(allow, str_z(x->allow)));
+            assert_int_equal(allow.p != NULL, x->allow != NULL);
+        }
+        arena_done(&a);
+    }
+    router_free(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_path_finds_its_row_or_the_methods_it_allows)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
