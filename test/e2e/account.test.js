@@ -1,0 +1,246 @@
+// Account, buildings and set-up of a single-building account: contract "Account", "Buildings, setup and settings";
+// decisions sections 3 to 5.
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { idempotencyKey, ok, refused } from './lib/client.js';
+import { advance, agent, building, DAY, edit, grant, ID, provisioned, resident, setSubscription, signIn, TIMESTAMP, UNKNOWN_ID, visit, world }
+    from './lib/world.js';
+
+describe('account', () => {
+    let w;
+    let client;
+    before(async () => {
+        w = await world();
+        client = w.client;
+    });
+    after(() => w?.close());
+
+    const account = async (who) => ok(await who.client.get('/v1/account'));
+    const setup = (who, id, options) => who.client.get(`/v1/buildings/${id}/setup`, options);
+
+    it('begins with one building, no subscription and no number', async () => {
+        const session = await signIn(client);
+        const body = await account(session);
+        assert.match(body.id, ID);
+        assert.match(body.created_at, TIMESTAMP);
+        assert.equal(body.email, session.email);
+        assert.equal(body.virtual_number, null);
+        assert.deepEqual(body.subscription, { type: 'none', status: 'none' });
+        assert.deepEqual(body.usage, { total_unlocks: 0, active_routines: 0, shared_users: 0 });
+        assert.deepEqual(body.buildings, { count: 1, selection_required: false, list_command: 'GET /v1/buildings' });
+        assert.equal(body.capabilities.multi_building, false);
+        assert.deepEqual([...body.capabilities.access_types].sort(), ['passcode', 'routine', 'timer']);
+        assert.deepEqual(body.readiness, { can_create_access: true, building_connection: 'not_provisioned', physical_entry_verified: false });
+        assert.ok(body.next_actions.length > 0);
+        for (const action of body.next_actions) assert.ok(/^(GET|POST|PATCH|DELETE) \/v1\//.test(action.command) && action.reason.length > 0);
+    });
+
+    it('shows the scopes of the key that asks and whether it can create access', async () => {
+        const session = await signIn(client);
+        const own = await account(session);
+        assert.ok(own.capabilities.scopes.includes('keys:write'));
+        const reader = await agent(session, ['account:read', 'logs:read']);
+        const body = await account(reader);
+        assert.deepEqual([...body.capabilities.scopes].sort(), ['account:read', 'logs:read']);
+        assert.equal(body.readiness.can_create_access, false);
+    });
+
+    it('needs account:read', async () => {
+        const session = await signIn(client);
+        const other = await agent(session, ['access:read', 'access:write', 'logs:read']);
+        refused(await other.client.get('/v1/account'), 403, 'INSUFFICIENT_SCOPE', 'account:read');
+        refused(await other.client.get('/v1/buildings'), 403, 'INSUFFICIENT_SCOPE', 'account:read');
+        const home = await building(session);
+        refused(await setup(other, home.id), 403, 'INSUFFICIENT_SCOPE', 'account:read');
+        refused(await other.client.get(`/v1/buildings/${home.id}/settings`), 403, 'INSUFFICIENT_SCOPE', 'account:read');
+    });
+
+    it('ignores the building header, whatever it holds', async () => {
+        const session = await signIn(client);
+        for (const value of [UNKNOWN_ID, 'nonsense']) {
+            ok(await session.client.get('/v1/account', { headers: { 'X-Service-Building-Id': value } }));
+        }
+    });
+
+    it('follows the subscription: active with a number, past due, none with the number kept for 30 days', async () => {
+        const session = await signIn(client);
+        const home = await provisioned(session);
+        assert.match(home.virtual_number, /^\+1555010\d{4}$/);
+        let body = await account(session);
+        assert.ok(['weekly', 'yearly'].includes(body.subscription.type));
+        assert.equal(body.subscription.status, 'active');
+        assert.equal(body.virtual_number, home.virtual_number);
+        assert.equal(body.usage.shared_users, 1);
+        assert.equal(body.readiness.building_connection, 'unverified');
+
+        await setSubscription(client, session.email, 'past_due');
+        assert.equal((await account(session)).subscription.status, 'past_due');
+        await setSubscription(client, session.email, 'canceled');
+        body = await account(session);
+        assert.deepEqual(body.subscription, { type: 'none', status: 'none' });
+        assert.equal(body.virtual_number, home.virtual_number);
+
+        await advance(client, 29 * DAY / 1000);
+        const later = await signIn(client, session.email);
+        assert.equal((await account(later)).virtual_number, home.virtual_number);
+        await advance(client, 2 * DAY / 1000);
+        const last = await signIn(client, session.email);
+        assert.equal((await account(last)).virtual_number, null);
+        assert.equal((await account(last)).readiness.building_connection, 'not_provisioned');
+    });
+
+    it('keeps the number when the subscription is renewed within the 30 days', async () => {
+        const session = await signIn(client);
+        const home = await provisioned(session);
+        await setSubscription(client, session.email, 'canceled');
+        await advance(client, 20 * DAY / 1000);
+        await setSubscription(client, session.email, 'active');
+        await advance(client, 20 * DAY / 1000);
+        const again = await signIn(client, session.email);
+        assert.equal((await account(again)).virtual_number, home.virtual_number);
+    });
+
+    it('counts enabled grants and recorded unlocks, failed ones too', async () => {
+        const person = await resident(client);
+        const code = await grant(person, { type: 'passcode', access_code: '4711' });
+        const off = await grant(person, { type: 'passcode' });
+        const gone = await grant(person, { type: 'timer', expires_in_minutes: 1 });
+        assert.equal((await account(person)).usage.active_routines, 3);
+        ok(await person.client.delete(`/v1/unlock/${gone.id}`));
+        ok(await edit(person, off, { enabled: false }));
+        assert.equal((await account(person)).usage.active_routines, 1);
+
+        await visit(client, { to: person.number, digits: '4711' });
+        await visit(client, { to: person.number, digits: '1112' });
+        const body = await account(person);
+        assert.equal(body.usage.total_unlocks, 2);
+        assert.equal(body.readiness.building_connection, 'previous_buzz_recorded');
+        assert.equal(body.readiness.physical_entry_verified, false);
+        assert.ok(code.id);
+    });
+
+    describe('buildings', () => {
+        it('list the primary one of a new account', async () => {
+            const session = await signIn(client);
+            const body = ok(await session.client.get('/v1/buildings'));
+            assert.equal(body.data.length, 1);
+            const [home] = body.data;
+            assert.match(home.id, ID);
+            assert.deepEqual({ ...home, id: undefined },
+                { id: undefined, label: 'Home', address: null, virtual_number: null, is_primary: true, provisioned: false });
+            assert.equal(body.selection_required, false);
+            assert.equal(typeof body.next_action, 'string');
+        });
+
+        it('give every account a number of its own', async () => {
+            const sessions = await Promise.all(Array.from({ length: 5 }, () => signIn(client)));
+            const homes = await Promise.all(sessions.map(provisioned));
+            assert.equal(new Set(homes.map((home) => home.virtual_number)).size, 5);
+        });
+
+        it('are private: another account finds none of them', async () => {
+            const [owner, stranger] = [await signIn(client), await signIn(client)];
+            const home = await building(owner);
+            refused(await setup(stranger, home.id), 404, 'BUILDING_NOT_FOUND');
+            refused(await stranger.client.get(`/v1/buildings/${home.id}/settings`), 404, 'BUILDING_NOT_FOUND');
+            refused(await stranger.client.get('/v1/unlock', { headers: { 'X-Service-Building-Id': home.id } }), 404, 'BUILDING_NOT_FOUND');
+        });
+    });
+
+    describe('set-up', () => {
+        it('goes from awaiting a number, over set-up required, to a recorded buzz', async () => {
+            const session = await signIn(client);
+            const { id } = await building(session);
+            let body = ok(await setup(session, id));
+            assert.equal(body.building_id, id);
+            assert.deepEqual([body.virtual_number, body.unlock_tone, body.last_successful_buzz_at, body.status],
+                [null, null, null, 'awaiting_subscription_or_provisioning']);
+            assert.ok(body.instructions.length > 0);
+
+            const home = await provisioned(session);
+            body = ok(await setup(session, id));
+            assert.deepEqual([body.virtual_number, body.status], [home.virtual_number, 'building_setup_required']);
+
+            const { headers } = await session.client.get(`/v1/buildings/${id}/settings`);
+            ok(await session.client.patch(`/v1/buildings/${id}/settings`, { unlock_tone: '*9#' }, { headers: { 'If-Match': headers.etag } }));
+            body = ok(await setup(session, id));
+            assert.deepEqual([body.unlock_tone, body.status], ['*9#', 'building_setup_required']);
+
+            await visit(client, { to: home.virtual_number, digits: '1111' });
+            assert.equal(ok(await setup(session, id)).status, 'building_setup_required', 'a forwarded call does not count');
+
+            await grant({ client: session.client }, { type: 'timer', expires_in_minutes: 5 });
+            const before = Date.parse(ok(await client.get('/sandbox/clock')).now);
+            assert.equal((await visit(client, { to: home.virtual_number })).outcome, 'released');
+            body = ok(await setup(session, id));
+            assert.equal(body.status, 'previous_buzz_recorded');
+            assert.ok(Date.parse(body.last_successful_buzz_at) >= before);
+        });
+
+        it('stays readable after the subscription ended', async () => {
+            const person = await resident(client);
+            await setSubscription(client, person.email, 'canceled');
+            ok(await setup(person, person.building.id));
+            ok(await person.client.get(`/v1/buildings/${person.building.id}/settings`));
+            ok(await person.client.get('/v1/unlock'));
+            ok(await person.client.get('/v1/logs'));
+            const made = await grant(person, { type: 'passcode' });
+            ok(await person.client.delete(`/v1/unlock/${made.id}`));
+        });
+
+        it('takes the path id in either case and gives it back in lower case', async () => {
+            const session = await signIn(client);
+            const { id } = await building(session);
+            const answer = await setup(session, id.toUpperCase());
+            assert.equal(ok(answer).building_id, id);
+        });
+
+        it('lets the building header only agree with the path', async () => {
+            const session = await signIn(client);
+            const { id } = await building(session);
+            const withHeader = (value) => setup(session, id, { headers: { 'X-Service-Building-Id': value } });
+            ok(await withHeader(id));
+            ok(await withHeader(id.toUpperCase()));
+            refused(await withHeader(UNKNOWN_ID), 400, 'INVALID_BUILDING_CONTEXT');
+        });
+
+        it('refuses a malformed id as INVALID_BUILDING and an unknown one as BUILDING_NOT_FOUND', async () => {
+            const session = await signIn(client);
+            for (const path of ['setup', 'settings']) {
+                refused(await session.client.get(`/v1/buildings/nonsense/${path}`), 400, 'INVALID_BUILDING');
+                refused(await session.client.get(`/v1/buildings/${UNKNOWN_ID}/${path}`), 404, 'BUILDING_NOT_FOUND');
+            }
+            refused(await session.client.patch('/v1/buildings/nonsense/settings', { unlock_tone: '9' },
+                { headers: { 'If-Match': `"${'0'.repeat(64)}"` } }), 400, 'INVALID_BUILDING');
+        });
+    });
+
+    describe('building selection of a single-building account', () => {
+        it('needs no header, accepts the right one and names the building in the answer', async () => {
+            const session = await signIn(client);
+            const { id } = await building(session);
+            const plain = await session.client.get('/v1/unlock');
+            ok(plain);
+            assert.equal(plain.headers['x-service-building-id'], id);
+            const named = await session.client.get('/v1/unlock', { headers: { 'X-Service-Building-Id': id.toUpperCase() } });
+            ok(named);
+            assert.equal(named.headers['x-service-building-id'], id);
+        });
+
+        it('refuses a malformed or unknown building', async () => {
+            const session = await signIn(client);
+            const calls = [
+                (headers) => session.client.get('/v1/unlock', { headers }),
+                (headers) => session.client.get(`/v1/unlock/${UNKNOWN_ID}`, { headers }),
+                (headers) => session.client.get('/v1/logs', { headers }),
+                (headers) => session.client.delete(`/v1/unlock/${UNKNOWN_ID}`, { headers }),
+                (headers) => session.client.patch(`/v1/unlock/${UNKNOWN_ID}`, { label: 'x' }, { headers: { 'If-Match': '"0"', ...headers } }),
+                (headers) => session.client.post('/v1/unlock', { type: 'passcode' }, { headers: { 'Idempotency-Key': idempotencyKey(), ...headers } }),
+            ];
+            for (const call of calls) {
+                refused(await call({ 'X-Service-Building-Id': 'nonsense' }), 400, 'INVALID_BUILDING');
+                refused(await call({ 'X-Service-Building-Id': UNKNOWN_ID }), 404, 'BUILDING_NOT_FOUND');
+            }
+        });
+    });
+});

@@ -1,0 +1,166 @@
+// What happens when a visitor buzzes, decided without media: calls.md. What SIP does is in the voice tests.
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { ok, refused } from './lib/client.js';
+import { advance, edit, grant, HOUR, iso, now, provisioned, resident, setSubscription, signIn, visit, world } from './lib/world.js';
+
+describe('calls', () => {
+    let w;
+    let client;
+    before(async () => {
+        w = await world();
+        client = w.client;
+    });
+    after(() => w?.close());
+
+    const ring = (person, call = {}) => visit(client, { to: person.number, ...call });
+    const log = async (person) => ok(await person.client.get('/v1/logs')).data;
+    const timer = (person, more) => grant(person, { type: 'timer', expires_in_minutes: 60, ...more });
+    const passcode = (person, access_code, more) => grant(person, { type: 'passcode', access_code, ...more });
+    const always = { type: 'routine', days: ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'], start: '00:00', end: '23:59', timezone: 'UTC' };
+
+    it('to an unknown number are rejected', async () => {
+        const call = await visit(client, { to: '+15550198765' });
+        assert.equal(call.outcome, 'rejected');
+        assert.deepEqual([call.tones, call.grant_id, call.forwarded_to], [null, null, null]);
+    });
+
+    it('without any grant are forwarded and logged as a call', async () => {
+        const person = await resident(client);
+        const call = await ring(person);
+        assert.deepEqual([call.outcome, call.tones, call.grant_id, call.forwarded_to], ['forwarded', null, null, null]);
+        assert.deepEqual((await log(person)).map((entry) => entry.type), ['call']);
+    });
+
+    it('are opened by an active timer with the building\'s tone', async () => {
+        const person = await resident(client, { tone: '*9#' });
+        const { id } = await timer(person, { remaining_uses: 5 });
+        const call = await ring(person);
+        assert.deepEqual([call.outcome, call.tones, call.grant_id], ['released', '*9#', id]);
+        assert.ok(call.said.length > 0 && call.duration_ms >= 0 && call.call_id);
+        assert.equal(ok(await person.client.get(`/v1/unlock/${id}`)).remaining_uses, 4);
+    });
+
+    it('take the oldest timer first, then the oldest routine, then ask for a code', async () => {
+        const person = await resident(client);
+        const code = await passcode(person, '8080');
+        const second = await grant(person, always);
+        await grant(person, always);
+        const first = await timer(person, { remaining_uses: 1 });
+        const later = await timer(person, { remaining_uses: 1 });
+        for (const expected of [first, later, second, second]) assert.equal((await ring(person, { digits: '8080' })).grant_id, expected.id);
+        for (const row of ok(await person.client.get('/v1/unlock?type=routine')).data) ok(await edit(person, row, { enabled: false }));
+        assert.equal((await ring(person, { digits: '8080' })).grant_id, code.id);
+    });
+
+    it('are not opened by a timer that is off, revoked, used up or in the future', async () => {
+        const person = await resident(client);
+        await timer(person, { enabled: false });
+        await timer(person, { starts_at: iso(await now(client) + HOUR) });
+        const used = await timer(person, { remaining_uses: 1 });
+        assert.equal((await ring(person)).grant_id, used.id);
+        const gone = await timer(person);
+        ok(await person.client.delete(`/v1/unlock/${gone.id}`));
+        assert.equal((await ring(person)).outcome, 'forwarded');
+    });
+
+    it('are opened by the right code, of one to four digits, ended by # or not', async () => {
+        const person = await resident(client);
+        const codes = ['7', '42', '815', '0007'];
+        const made = {};
+        for (const code of codes) made[code] = (await passcode(person, code)).id;
+        for (const code of codes) {
+            assert.equal((await ring(person, { digits: `${code}#` })).grant_id, made[code], `${code}#`);
+            assert.equal((await ring(person, { digits: code })).grant_id, made[code], code);
+        }
+        assert.equal((await ring(person, { digits: '0007#' })).grant_id, made['0007'], '# after four digits is ignored');
+        assert.equal((await log(person)).filter((entry) => entry.succeeded && entry.type === 'unlock').length, 9);
+    });
+
+    it('ask again after a wrong code, and forward after the third', async () => {
+        const person = await resident(client);
+        const { id } = await passcode(person, '1234');
+        assert.equal((await ring(person, { digits: '11111234' })).grant_id, id);
+        const call = await ring(person, { digits: '1111222233331234' });
+        assert.deepEqual([call.outcome, call.grant_id], ['forwarded', null]);
+        assert.deepEqual((await log(person)).map((entry) => entry.name).slice(0, 4), ['Forwarded call', 'Wrong passcode', 'Wrong passcode', 'Wrong passcode']);
+    });
+
+    it('ask for no codes for ten minutes after five wrong ones within ten minutes; timers still open', async () => {
+        const person = await resident(client);
+        const { id } = await passcode(person, '1234');
+        await ring(person, { digits: '111122223333' });
+        await ring(person, { digits: '44445555' });
+        const guarded = await ring(person, { digits: '1234' });
+        assert.deepEqual([guarded.outcome, guarded.grant_id], ['forwarded', null]);
+        const open = await timer(person);
+        assert.equal((await ring(person, { digits: '1234' })).grant_id, open.id);
+        ok(await person.client.delete(`/v1/unlock/${open.id}`));
+        await advance(client, 10 * 60 - 30);
+        assert.equal((await ring(person, { digits: '1234' })).outcome, 'forwarded');
+        await advance(client, 60);
+        assert.equal((await ring(person, { digits: '1234' })).grant_id, id);
+    });
+
+    it('count wrong codes for each building alone, and forget them after ten minutes', async () => {
+        const [one, two] = [await resident(client), await resident(client)];
+        await passcode(one, '1234');
+        const { id } = await passcode(two, '1234');
+        await ring(one, { digits: '111122223333' });
+        await ring(one, { digits: '44445555' });
+        assert.equal((await ring(two, { digits: '1234' })).grant_id, id);
+        await ring(two, { digits: '111122223333' });
+        await advance(client, 10 * 60 + 1);
+        await ring(two, { digits: '44445555' });
+        assert.equal((await ring(two, { digits: '1234' })).grant_id, id);
+    });
+
+    it('use a last use once, however many ring at the same moment', async () => {
+        const person = await resident(client);
+        const { id } = await passcode(person, '9090', { remaining_uses: 3 });
+        const outcomes = (await Promise.all(Array.from({ length: 20 }, () => ring(person, { digits: '9090' })))).map((call) => call.outcome);
+        assert.equal(outcomes.filter((outcome) => outcome === 'released').length, 3);
+        assert.equal(ok(await person.client.get(`/v1/unlock/${id}`)).remaining_uses, 0);
+        assert.equal((await log(person)).filter((entry) => entry.type === 'unlock' && entry.succeeded).length, 3);
+    });
+
+    it('are forwarded while no tone is set, the subscription is none, or the number was only just given', async () => {
+        const session = await signIn(client);
+        const home = await provisioned(session);
+        const fresh = { ...session, number: home.virtual_number };
+        await timer(fresh);
+        assert.equal((await ring(fresh)).outcome, 'forwarded');
+        const person = await resident(client);
+        const { id } = await timer(person);
+        await setSubscription(client, person.email, 'canceled');
+        assert.equal((await ring(person)).outcome, 'forwarded');
+        await setSubscription(client, person.email, 'past_due');
+        await setSubscription(client, person.email, 'active');
+        assert.equal((await ring(person)).grant_id, id);
+        await setSubscription(client, person.email, 'past_due');
+        assert.equal((await ring(person)).grant_id, id);
+    });
+
+    it('say the building\'s greetings, and nothing for an empty one', async () => {
+        const person = await resident(client);
+        const path = `/v1/buildings/${person.building.id}/settings`;
+        const greet = async (body) => ok(await person.client.patch(path, body, { headers: { 'If-Match': (await person.client.get(path)).headers.etag } }));
+        await passcode(person, '1234');
+        await greet({ greeting_welcome: 'W', greeting_granted: 'G', greeting_denied: 'D', greeting_forwarding: 'F' });
+        assert.deepEqual((await ring(person, { digits: '1234' })).said, ['W', 'G']);
+        assert.deepEqual((await ring(person, { digits: '99991234' })).said.slice(0, 2), ['W', 'D']);
+        const forwarded = (await ring(person)).said;
+        assert.deepEqual(forwarded.slice(0, 2), ['W', 'F']);
+        await greet({ greeting_welcome: '', greeting_granted: '' });
+        assert.deepEqual((await ring(person, { digits: '1234' })).said, []);
+    });
+
+    it('come with a body that is checked', async () => {
+        const call = (body) => client.post('/sandbox/calls', body);
+        for (const body of [{}, { to: 5, from: '+1555' }, { to: 'nonsense', from: 5 }]) {
+            const answer = await call(body);
+            assert.equal(answer.status, 400, answer.text);
+        }
+        refused(await client.request('POST', '/sandbox/calls', { text: '{' }), 400, 'INVALID_JSON');
+    });
+});

@@ -1,0 +1,224 @@
+// API keys: contract "Public, sign-in and keys", Authentication 3 to 7; decisions section 2.
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { ok, refused } from './lib/client.js';
+import { advance, agent, DAY, eventually, ID, now, signIn, TIMESTAMP, UNKNOWN_ID, world } from './lib/world.js';
+
+const DEFAULT_SCOPES = ['account:read', 'access:read', 'access:write', 'logs:read'];
+const ISSUABLE = [...DEFAULT_SCOPES, 'setup:write', 'billing:write', 'buildings:write'];
+
+describe('keys', () => {
+    let w;
+    let client;
+    let session;
+    before(async () => {
+        w = await world();
+        client = w.client;
+        session = await signIn(client);
+    });
+    after(() => w?.close());
+
+    const create = (body, who = session) => who.client.post('/v1/auth/keys', body);
+    const list = async (who = session) => ok(await who.client.get('/v1/auth/keys')).data;
+
+    describe('creation', () => {
+        it('gives a key with the default scopes, name and life of 30 days', async () => {
+            const made = ok(await create({}), 201);
+            assert.match(made.id, ID);
+            assert.match(made.api_key, /^svc_agent_[0-9A-Za-z]{43}$/);
+            assert.deepEqual([...made.scopes].sort(), [...DEFAULT_SCOPES].sort());
+            assert.ok(Math.abs(Date.parse(made.expires_at) - (await now(client) + 30 * DAY)) < DAY / 24);
+            assert.ok(made.message.length > 0);
+            const row = (await list()).find((key) => key.id === made.id);
+            assert.equal(row.name, 'Delivery agent');
+            assert.equal(row.type, 'agent');
+            assert.equal(row.current, false);
+            assert.deepEqual([...row.scopes].sort(), [...DEFAULT_SCOPES].sort());
+            assert.equal(row.expires_at, made.expires_at);
+            ok(await client.as(made.api_key).get('/v1/account'));
+        });
+
+        it('takes a trimmed name, scopes and days', async () => {
+            for (const days of [1, 90]) {
+                const made = ok(await create({ name: '  Robot ß🚪 ', scopes: ISSUABLE, expires_in_days: days }), 201);
+                assert.deepEqual([...made.scopes].sort(), [...ISSUABLE].sort());
+                assert.ok(Math.abs(Date.parse(made.expires_at) - (await now(client) + days * DAY)) < DAY / 24);
+                assert.equal((await list()).find((key) => key.id === made.id).name, 'Robot ß🚪');
+                ok(await session.client.delete(`/v1/auth/keys/${made.id}`));
+            }
+        });
+
+        it('counts the 120 characters of a name in code points, after trimming', async () => {
+            const made = ok(await create({ name: ` ${'🚪'.repeat(120)} ` }), 201);
+            ok(await session.client.delete(`/v1/auth/keys/${made.id}`));
+            refused(await create({ name: '🚪'.repeat(121) }), 400, 'INVALID_KEY_OPTIONS', 'name');
+        });
+
+        const bad = [
+            ['scopes', { scopes: [] }], ['scopes', { scopes: ['logs:read', 'logs:read'] }], ['scopes', { scopes: ['keys:write'] }],
+            ['scopes', { scopes: ['owner'] }], ['scopes', { scopes: ['webhooks:write'] }], ['scopes', { scopes: 'logs:read' }],
+            ['scopes', { scopes: [5] }], ['scopes', { scopes: null }], ['scopes', { scopes: ['LOGS:READ'] }],
+            ['name', { name: '' }], ['name', { name: '  \t ' }], ['name', { name: 5 }], ['name', { name: null }],
+            ['expires_in_days', { expires_in_days: 0 }], ['expires_in_days', { expires_in_days: 91 }], ['expires_in_days', { expires_in_days: -1 }],
+            ['expires_in_days', { expires_in_days: 1.5 }], ['expires_in_days', { expires_in_days: '30' }], ['expires_in_days', { expires_in_days: null }],
+            ['colour', { colour: 'red' }],
+        ];
+        for (const [field, body] of bad) {
+            it(`refuses ${JSON.stringify(body)}, naming ${field}`, async () => {
+                refused(await create(body), 400, 'INVALID_KEY_OPTIONS', field);
+            });
+        }
+
+        it('allows 20 active agent keys, also when more are asked for at once; revoking or expiry makes room', async () => {
+            const owner = await signIn(client);
+            const answers = await Promise.all(Array.from({ length: 25 }, () => create({ expires_in_days: 1 }, owner)));
+            assert.equal(answers.filter((answer) => answer.status === 201).length, 20);
+            for (const answer of answers.filter((a) => a.status !== 201)) refused(answer, 409, 'KEY_LIMIT');
+            ok(await owner.client.delete(`/v1/auth/keys/${answers.find((a) => a.status === 201).body.id}`));
+            ok(await create({ expires_in_days: 90 }, owner), 201);
+            refused(await create({}, owner), 409, 'KEY_LIMIT');
+            await advance(client, DAY / 1000 + 1);
+            const again = await signIn(client, owner.email);
+            ok(await create({}, again), 201);
+            session = await signIn(client, session.email);
+        });
+    });
+
+    describe('list', () => {
+        it('shows every key newest first, which one is asking, and no secret', async () => {
+            const owner = await signIn(client);
+            const robot = await agent(owner, ['logs:read'], { name: 'Robot' });
+            const second = await signIn(client, owner.email);
+            const answer = await second.client.get('/v1/auth/keys');
+            const { data } = ok(answer);
+            assert.deepEqual(data.map((key) => key.type), ['web_session', 'agent', 'web_session']);
+            assert.deepEqual(data.map((key) => key.current), [true, false, false]);
+            assert.equal(data[1].id, robot.id);
+            assert.deepEqual(data[1].scopes, ['logs:read']);
+            for (const key of data) {
+                assert.match(key.id, ID);
+                assert.match(key.expires_at, TIMESTAMP);
+            }
+            for (const secret of [owner.key, robot.key, second.key]) assert.ok(!answer.text.includes(secret));
+        });
+
+        it('tells, to the minute, when a key was last used', async () => {
+            const owner = await signIn(client);
+            const robot = await agent(owner, ['account:read']);
+            assert.equal((await list(owner)).find((key) => key.id === robot.id).last_used_at ?? null, null);
+            ok(await robot.client.get('/v1/account'));
+            await advance(client, 120);
+            const used = await eventually(async () => (await list(owner)).find((key) => key.id === robot.id).last_used_at, 'last_used_at');
+            assert.match(used, TIMESTAMP);
+        });
+    });
+
+    describe('revocation', () => {
+        it('ends a key at once, on every connection', async () => {
+            const robot = await agent(session, ['account:read']);
+            await Promise.all(Array.from({ length: 12 }, async () => ok(await robot.client.get('/v1/account'))));
+            const gone = ok(await session.client.delete(`/v1/auth/keys/${robot.id.toUpperCase()}`));
+            assert.deepEqual(gone, { id: robot.id, revoked: true });
+            const answers = await Promise.all(Array.from({ length: 12 }, () => robot.client.get('/v1/account')));
+            for (const answer of answers) refused(answer, 401, 'INVALID_KEY');
+            assert.ok(!(await list()).some((key) => key.id === robot.id));
+        });
+
+        it('answers 404 for a key already revoked, unknown, or of another account', async () => {
+            const robot = await agent(session, ['account:read']);
+            const stranger = await signIn(client);
+            refused(await stranger.client.delete(`/v1/auth/keys/${robot.id}`), 404, 'NOT_FOUND');
+            ok(await robot.client.get('/v1/account'));
+            ok(await session.client.delete(`/v1/auth/keys/${robot.id}`));
+            refused(await session.client.delete(`/v1/auth/keys/${robot.id}`), 404, 'NOT_FOUND');
+            refused(await session.client.delete(`/v1/auth/keys/${UNKNOWN_ID}`), 404, 'NOT_FOUND');
+        });
+
+        for (const id of ['x', '1234567890123456789012', 'g0f0f0f0f0f0f0f0f0f0f0f0', `${UNKNOWN_ID}0`, '%66'.repeat(8)]) {
+            it(`refuses ${id} as INVALID_ID`, async () => {
+                refused(await session.client.delete(`/v1/auth/keys/${id}`), 400, 'INVALID_ID');
+            });
+        }
+
+        it('may end the calling session itself, which is then signed out', async () => {
+            const owner = await signIn(client);
+            const self = (await list(owner)).find((key) => key.current);
+            ok(await owner.client.delete(`/v1/auth/keys/${self.id}`));
+            refused(await owner.client.get('/v1/auth/keys'), 401, 'INVALID_KEY');
+        });
+
+        it('of all others counts them and keeps the calling session', async () => {
+            const owner = await signIn(client);
+            const robot = await agent(owner, ['account:read']);
+            const second = await signIn(client, owner.email);
+            const stranger = await signIn(client);
+            assert.deepEqual(ok(await second.client.post('/v1/auth/keys/revoke-others')), { revoked: true, revoked_count: 2 });
+            refused(await owner.client.get('/v1/account'), 401, 'INVALID_KEY');
+            refused(await robot.client.get('/v1/account'), 401, 'INVALID_KEY');
+            ok(await second.client.get('/v1/account'));
+            ok(await stranger.client.get('/v1/account'));
+            assert.deepEqual(ok(await second.client.post('/v1/auth/keys/revoke-others')), { revoked: true, revoked_count: 0 });
+        });
+
+        it('of itself needs no scope and works for both kinds of key', async () => {
+            const owner = await signIn(client);
+            const robot = await agent(owner, ['logs:read']);
+            for (const who of [robot, owner]) {
+                assert.deepEqual(ok(await who.client.delete('/v1/auth/key')), { revoked: true });
+                refused(await who.client.delete('/v1/auth/key'), 401, 'INVALID_KEY');
+            }
+        });
+    });
+
+    describe('kinds of key', () => {
+        it('lets agent keys manage no keys', async () => {
+            const robot = await agent(session, ISSUABLE);
+            for (const answer of [
+                await robot.client.get('/v1/auth/keys'), await robot.client.post('/v1/auth/keys', {}),
+                await robot.client.delete(`/v1/auth/keys/${robot.id}`), await robot.client.post('/v1/auth/keys/revoke-others'),
+            ]) refused(answer, 403, 'WEB_SESSION_REQUIRED');
+        });
+
+        it('lets an agent key outlive the session that made it, until its own end', async () => {
+            const owner = await signIn(client);
+            const robot = await agent(owner, ['account:read'], { expires_in_days: 1 });
+            ok(await owner.client.delete('/v1/auth/key'));
+            ok(await robot.client.get('/v1/account'));
+            await advance(client, DAY / 1000 - 60);
+            ok(await robot.client.get('/v1/account'));
+            await advance(client, 61);
+            refused(await robot.client.get('/v1/account'), 401, 'INVALID_KEY');
+        });
+    });
+
+    describe('Authorization', () => {
+        before(async () => { session = await signIn(client, session.email); });
+
+        it('takes the scheme in any case', async () => {
+            for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) {
+                ok(await client.get('/v1/account', { headers: { Authorization: `${scheme} ${session.key}` } }));
+            }
+        });
+
+        it('answers a missing or malformed header with AUTH_REQUIRED, an unknown key with INVALID_KEY, both with the scheme', async () => {
+            const { key } = session;
+            const malformed = [undefined, '', 'Bearer', 'Bearer ', `Basic ${key}`, key, `Bearer${key}`, `Bearer ${key} ${key}`];
+            for (const value of malformed) {
+                const answer = await client.get('/v1/account', { headers: { Authorization: value } });
+                refused(answer, 401, 'AUTH_REQUIRED');
+                assert.equal(answer.headers['www-authenticate'], 'Bearer');
+            }
+            for (const unknown of [`svc_web_${'A'.repeat(43)}`, `svc_agent_${'0'.repeat(43)}`, 'x', key.slice(0, -1), `${key}0`, key.toLowerCase()]) {
+                const answer = await client.as(unknown).get('/v1/account');
+                refused(answer, 401, 'INVALID_KEY');
+                assert.equal(answer.headers['www-authenticate'], 'Bearer');
+            }
+        });
+
+        it('never reads a key from the query', async () => {
+            for (const name of ['api_key', 'key', 'access_token', 'apiKey', 'Authorization']) {
+                refused(await client.get(`/v1/account?${name}=${session.key}`), 401, 'AUTH_REQUIRED');
+            }
+        });
+    });
+});

@@ -1,0 +1,156 @@
+// Holds every answer against the generated OpenAPI documents, and notes which operations were asked for.
+import assert from 'node:assert/strict';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Ajv2020 from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { portero } from './daemon.js';
+
+const METHODS = ['get', 'put', 'post', 'patch', 'delete', 'options'];
+const TYPE_OF_STATUS = { 401: 'authentication_error', 403: 'permission_error', 404: 'not_found_error', 429: 'rate_limit_error' };
+// Headers that mean something to a client: an answer may carry only those its document names.
+const MEANINGFUL = ['etag', 'location', 'retry-after', 'idempotency-replayed', 'x-service-building-id', 'upgrade',
+    'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'www-authenticate', 'access-control-allow-origin'];
+
+/** An answer's object may have no member that the document does not name. */
+function closed(node) {
+    if (Array.isArray(node)) return node.map(closed);
+    if (node === null || typeof node !== 'object') return node;
+    const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, closed(value)]));
+    if (copy.type === 'object' && copy.properties && !('additionalProperties' in copy)) copy.unevaluatedProperties = false;
+    return copy;
+}
+
+class Document {
+    constructor(prefix, args) {
+        const done = portero(['openapi', ...args]);
+        assert.equal(done.status, 0, done.stderr);
+        this.prefix = prefix;
+        this.document = closed(JSON.parse(done.stdout));
+        this.ajv = new Ajv2020({ strict: false, allErrors: true });
+        addFormats(this.ajv);
+        this.ajv.addSchema(this.document, 'doc:');
+        this.validators = new Map();
+        this.templates = Object.keys(this.document.paths).map((template) => ({
+            template,
+            fixed: !template.includes('{'),
+            pattern: new RegExp(`^${template.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[^}]+\}/g, '[^/]+')}$`),
+        })).sort((a, b) => b.fixed - a.fixed);
+    }
+
+    /** {template, item} of a path, or undefined. */
+    find(path) {
+        const found = this.templates.find(({ pattern }) => pattern.test(path));
+        return found && { template: found.template, item: this.document.paths[found.template] };
+    }
+
+    operations() {
+        return Object.entries(this.document.paths).flatMap(([template, item]) =>
+            METHODS.filter((method) => item[method]).map((method) => `${method.toUpperCase()} ${template}`));
+    }
+
+    resolve(node, pointer) {
+        if (!node?.$ref) return { node, pointer };
+        const parts = node.$ref.slice(2).split('/').map((part) => part.replace(/~1/g, '/').replace(/~0/g, '~'));
+        return { node: parts.reduce((at, part) => at[part], this.document), pointer: node.$ref.slice(1) };
+    }
+
+    validate(pointer, value, what) {
+        let validator = this.validators.get(pointer);
+        if (!validator) {
+            validator = this.ajv.compile({ $ref: `doc:#${encodeURI(pointer)}` });
+            this.validators.set(pointer, validator);
+        }
+        if (!validator(value)) assert.fail(`${what}: ${this.ajv.errorsText(validator.errors)}\n${JSON.stringify(value, null, 2)}`);
+    }
+}
+
+let documents;
+/** Both documents, read from the binary once a process. */
+export function contract() {
+    documents ??= [new Document('/sandbox', ['--sandbox']), new Document('/v1', [])];
+    return documents;
+}
+
+const noted = new Set();
+function note(operation) {
+    if (noted.has(operation)) return;
+    noted.add(operation);
+    if (process.env.PORTERO_E2E_HITS) appendFileSync(join(process.env.PORTERO_E2E_HITS, `${process.pid}`), `${operation}\n`);
+}
+
+function checkEnvelope(answer, what) {
+    const { error, requestId } = answer.body ?? {};
+    assert.ok(error && typeof error.message === 'string' && error.message.length > 0, `${what}: no error envelope: ${answer.text}`);
+    assert.match(error.code, /^[A-Z][A-Z_]+$/, what);
+    const type = TYPE_OF_STATUS[answer.status] ?? (answer.status >= 500 ? 'internal_error' : 'invalid_request_error');
+    assert.equal(error.type, type, what);
+    assert.equal(error.retryable, answer.status === 429 || answer.status >= 500, what);
+    assert.equal(typeof error.next_action, 'string', what);
+    assert.equal(requestId, answer.headers['x-request-id'], `${what}: requestId is not X-Request-ID`);
+}
+
+/** What holds for every answer of the service, whatever the path. */
+function checkEverywhere(answer, what) {
+    assert.match(answer.headers['x-request-id'] ?? '', /^req_[0-9a-f]{24}$/, `${what}: X-Request-ID`);
+    assert.equal(answer.headers['x-content-type-options'], 'nosniff', what);
+    assert.match(answer.headers['strict-transport-security'] ?? '', /^max-age=\d+/, what);
+    assert.ok(answer.headers.date, `${what}: no Date`);
+    if (answer.status === 429 && answer.headers['retry-after'] !== undefined) assert.match(answer.headers['retry-after'], /^[1-9]\d*$/, what);
+}
+
+function checkHeaders(doc, response, answer, pointer, what) {
+    const named = response.headers ?? {};
+    for (const [name, header] of Object.entries(named)) {
+        const value = answer.headers[name.toLowerCase()];
+        const at = doc.resolve(header, `${pointer}/headers/${name}`);
+        if (value === undefined) {
+            assert.ok(!at.node.required, `${what}: header ${name} is missing`);
+            continue;
+        }
+        if (!at.node.schema) continue;
+        const type = doc.resolve(at.node.schema, '').node.type;
+        const typed = type === 'integer' || type === 'number' ? Number(value) : type === 'boolean' ? value === 'true' : value;
+        doc.validate(`${at.pointer}/schema`, typed, `${what}: header ${name}`);
+    }
+    const lower = new Set(Object.keys(named).map((name) => name.toLowerCase()));
+    for (const name of MEANINGFUL) {
+        if (answer.headers[name] !== undefined) assert.ok(lower.has(name), `${what}: the document does not name header ${name}`);
+    }
+}
+
+/** Fails unless the answer is one that the document describes for this request. */
+export function checkAnswer(method, target, answer) {
+    const path = target.split('?')[0];
+    const what = `${method} ${path} -> ${answer.status}`;
+    checkEverywhere(answer, what);
+    const doc = contract().find(({ prefix }) => path.startsWith(`${prefix}/`));
+    if (!doc) return;
+    const isError = answer.status >= 400;
+    if (isError && method !== 'HEAD') checkEnvelope(answer, what);
+    const found = doc.find(path);
+    const operation = found?.item[(method === 'HEAD' ? 'GET' : method).toLowerCase()];
+    if (!operation) {
+        assert.ok(answer.status === 404 || answer.status === 405 || answer.status === 426 || (isError && answer.headers.connection === 'close'),
+            `${what}: the document has no such operation`);
+        return;
+    }
+    if (method !== 'HEAD') note(`${method} ${found.template}`);
+    const escaped = found.template.replace(/~/g, '~0').replace(/\//g, '~1');
+    const key = operation.responses[answer.status] ? String(answer.status) : 'default';
+    assert.ok(operation.responses[key], `${what}: the document has no such status`);
+    const { node: response, pointer } = doc.resolve(operation.responses[key],
+        `/paths/${escaped}/${(method === 'HEAD' ? 'GET' : method).toLowerCase()}/responses/${key}`);
+    checkHeaders(doc, response, answer, pointer, what);
+    const type = answer.headers['content-type']?.split(';')[0];
+    const content = response.content ?? {};
+    if (method === 'HEAD') return;
+    if (Object.keys(content).length === 0) {
+        assert.equal(answer.text, '', `${what}: the document describes no body`);
+        return;
+    }
+    assert.ok(content[type], `${what}: content type ${type} is not one of ${Object.keys(content)}`);
+    if (content[type].schema && type === 'application/json') {
+        doc.validate(`${pointer}/content/${type.replace('/', '~1')}/schema`, answer.body, what);
+    }
+}

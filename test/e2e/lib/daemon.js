@@ -1,0 +1,164 @@
+// A real daemon of its own for a test file: free ports, a fresh store, a generated configuration.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync, readFileSync, existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve, dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createDatabase } from './store.js';
+
+const here = dirname(fileURLToPath(import.meta.url));
+export const root = resolve(here, '../../..');
+export const binary = resolve(process.env.PORTERO_BIN ?? join(root, 'build/portero'));
+export const engine = process.env.PORTERO_E2E_ENGINE ?? 'sqlite';
+
+const START_MS = 30_000;
+const STOP_MS = 45_000; // calls may take 30 s to end
+
+// Limits that no test meets by accident; a file that tests them sets its own.
+const GENEROUS = {
+    limits: {
+        requests_active: 1_000_000, requests_free: 1_000_000,
+        auth_per_ip: 1_000_000, otp_per_ip: 1_000_000, plans_per_ip: 1_000_000,
+    },
+};
+
+export function temporaryDirectory() {
+    return mkdtempSync(join(tmpdir(), 'portero-e2e-'));
+}
+
+/** libconfuse text of {key: value, section: {key: value}}. */
+export function configText(config) {
+    const value = (v) => {
+        if (Array.isArray(v)) return `{${v.map(value).join(', ')}}`;
+        return typeof v === 'string' ? JSON.stringify(v) : String(v);
+    };
+    return Object.entries(config).map(([key, v]) => {
+        if (v === null || typeof v !== 'object' || Array.isArray(v)) return `${key} = ${value(v)}\n`;
+        return `${key} {\n${Object.entries(v).map(([k, x]) => `    ${k} = ${value(x)}\n`).join('')}}\n`;
+    }).join('');
+}
+
+/** The environment without this machine's own overrides of the service. */
+export function cleanEnvironment(extra = {}) {
+    const env = Object.fromEntries(Object.entries(process.env)
+        .filter(([name]) => !name.startsWith('PORTERO_') && !name.startsWith('NODE_TEST')));
+    return { ...env, ...extra };
+}
+
+/** Runs one command of the binary to its end: {status, stdout, stderr}. */
+export function portero(args, { env = {}, cwd, input, timeout = 60_000 } = {}) {
+    const done = spawnSync(binary, args, { env: cleanEnvironment(env), cwd, input, timeout, encoding: 'utf8', maxBuffer: 1 << 26 });
+    if (done.error) throw done.error;
+    return done;
+}
+
+export class Daemon {
+    /**
+     * config: sections over the generous defaults; env: extra variables; directory: an existing one to start on again;
+     * wrap: a command to run the binary under, e.g. ['prlimit', '--fsize=1000000'].
+     */
+    static async start(options = {}) {
+        const daemon = new Daemon(options);
+        await daemon.start();
+        return daemon;
+    }
+
+    constructor({ config = {}, env = {}, directory, args, wrap = [] } = {}) {
+        this.ownsDirectory = !directory;
+        this.directory = directory ?? temporaryDirectory();
+        this.data = join(this.directory, 'data');
+        this.configPath = join(this.directory, 'portero.conf');
+        this.env = env;
+        this.wrap = wrap;
+        this.args = args ?? ['--https', '127.0.0.1:0', '--http', '127.0.0.1:0', '--sip', '127.0.0.1:0'];
+        this.config = { ...config, limits: { ...GENEROUS.limits, ...config.limits } };
+        this.stderr = '';
+        this.stdout = '';
+    }
+
+    writeConfig() {
+        if (engine === 'postgresql' && !this.config.store?.dsn) {
+            const dsnFile = join(this.directory, 'dsn');
+            if (!existsSync(dsnFile)) writeFileSync(dsnFile, createDatabase());
+            this.dsn = readFileSync(dsnFile, 'utf8');
+            this.config.store = { ...this.config.store, engine: 'postgresql', dsn: this.dsn };
+        }
+        writeFileSync(this.configPath, configText(this.config));
+    }
+
+    /** Starts the process (again); resolves once it printed its ready line. */
+    async start() {
+        this.spawn();
+        const ready = await this.outcome(() => /^ready (\S+) (\S+) (\S+)\n/.exec(this.stdout), START_MS);
+        if (!ready) throw new Error(`the daemon did not start (exit ${this.process.exitCode}):\n${this.stdout}${this.stderr}`);
+        [, this.https, this.http, this.sip] = ready;
+        return this;
+    }
+
+    spawn() {
+        this.writeConfig();
+        this.stdout = '';
+        const [command, ...args] = [...this.wrap, binary, 'serve', '--config', this.configPath, '--data', this.data, ...this.args];
+        this.process = spawn(command, args, { env: cleanEnvironment(this.env), stdio: ['ignore', 'pipe', 'pipe'], cwd: this.directory });
+        this.process.stdout.setEncoding('utf8').on('data', (text) => { this.stdout += text; });
+        this.process.stderr.setEncoding('utf8').on('data', (text) => { this.stderr += text; });
+        this.exited = once(this.process, 'close').then(([code, signal]) => ({ code, signal }));
+    }
+
+    /** What `probe` gives as soon as it gives something; undefined when the process ended or the time is over. */
+    async outcome(probe, ms) {
+        const until = Date.now() + ms;
+        let ended = false;
+        this.exited.then(() => { ended = true; });
+        while (Date.now() < until) {
+            const found = probe();
+            if (found) return found;
+            if (ended) return probe() || undefined;
+            await new Promise((done) => { setTimeout(done, 5); });
+        }
+        return undefined;
+    }
+
+    running() {
+        return this.process && this.process.exitCode === null && this.process.signalCode === null;
+    }
+
+    /** SIGTERM and the end: {code, signal}. */
+    async terminate(signal = 'SIGTERM') {
+        if (this.running()) this.process.kill(signal);
+        const timer = setTimeout(() => this.process.kill('SIGKILL'), STOP_MS);
+        const end = await this.exited;
+        clearTimeout(timer);
+        return end;
+    }
+
+    /** kill -9, as a power switch. */
+    async crash() {
+        this.process.kill('SIGKILL');
+        await this.exited;
+    }
+
+    /** Ends the daemon gracefully, checks that it did so cleanly and told no secrets, and removes its directory. */
+    async stop() {
+        try {
+            if (this.running()) {
+                const { code, signal } = await this.terminate();
+                if (code !== 0) throw new Error(`the daemon ended with ${code ?? signal}:\n${this.stderr.slice(-4000)}`);
+            }
+            const secret = /(svc_(web|agent)_[0-9A-Za-z]{43}|whsec_[0-9A-Za-z]{43}|(Address|Thread|Leak)Sanitizer|runtime error:)/.exec(this.stderr);
+            if (secret) throw new Error(`standard error has ${secret[0]}:\n${this.stderr.slice(-4000)}`);
+        } finally {
+            if (this.ownsDirectory) rmSync(this.directory, { recursive: true, force: true });
+        }
+    }
+
+    /** Waits until standard error has a match of the pattern. */
+    logged(pattern, ms = 10_000) {
+        return this.outcome(() => pattern.exec(this.stderr), ms);
+    }
+
+    get sipPort() { return Number(/:(\d+)$/.exec(this.sip)[1]); }
+    get httpsPort() { return Number(new URL(this.https).port); }
+    get httpPort() { return Number(new URL(this.http).port); }
+}

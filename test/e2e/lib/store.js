@@ -1,0 +1,27 @@
+// The engine under a daemon: a database of its own on PostgreSQL, and direct looks into either engine for what no
+// operation of the interface can set up.
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+
+function run(command, args, input) {
+    const done = spawnSync(command, args, { input, encoding: 'utf8', timeout: 30_000 });
+    if (done.error) throw done.error;
+    if (done.status !== 0) throw new Error(`${command}: ${done.stderr}`);
+    return done.stdout;
+}
+
+/** A fresh database on the cluster that run.js started; its libpq connection string. */
+export function createDatabase() {
+    const cluster = process.env.PORTERO_E2E_DSN;
+    if (!cluster) throw new Error('PORTERO_E2E_DSN is not set: run the suite with run.js --engine postgresql');
+    const name = `e2e_${randomBytes(8).toString('hex')}`;
+    run('psql', ['-X', '-q', '-d', cluster, '-c', `CREATE DATABASE ${name}`]);
+    return `${cluster} dbname=${name}`;
+}
+
+/** Runs SQL beside a stopped daemon; the rows as text, columns divided by |. */
+export function sql(daemon, text) {
+    if (daemon.dsn) return run('psql', ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-d', daemon.dsn], text);
+    return run('sqlite3', ['-bail', join(daemon.data, 'portero.db')], text);
+}

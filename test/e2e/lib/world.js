@@ -1,0 +1,123 @@
+// What tests need of the world before they begin: a signed-in account, a subscription, a building set up, a visitor.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { Client, idempotencyKey, ok } from './client.js';
+import { Daemon } from './daemon.js';
+
+export const ID = /^[0-9a-f]{24}$/;
+export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+export const UNKNOWN_ID = 'f0f0f0f0f0f0f0f0f0f0f0f0';
+
+/** A daemon and a client for it; `close` ends both. */
+export async function world(options) {
+    const daemon = await Daemon.start(options);
+    const client = new Client(daemon);
+    return {
+        daemon,
+        client,
+        async close() {
+            client.close();
+            await daemon.stop();
+        },
+    };
+}
+
+export function freshEmail() {
+    return `resident-${randomBytes(8).toString('hex')}@example.com`;
+}
+
+/** The newest message to an address. */
+export async function message(client, to, channel = 'email') {
+    const page = ok(await client.get(`/sandbox/messages?to=${encodeURIComponent(to)}&channel=${channel}&limit=1`));
+    assert.equal(page.data.length, 1, `no ${channel} to ${to}`);
+    return page.data[0];
+}
+
+/** A challenge and the code that was sent for it. */
+export async function challenge(client, email) {
+    const { challenge: id } = ok(await client.as(undefined).post('/v1/auth/otp', { email }));
+    return { challenge: id, otp: (await message(client, email)).code };
+}
+
+/** Signs in: {email, key, client} with the website session's key. */
+export async function signIn(client, email = freshEmail()) {
+    const sent = await challenge(client, email);
+    const { apiKey } = ok(await client.as(undefined).post('/v1/auth/verify', { email, purpose: 'web', ...sent }));
+    return { email, key: apiKey, client: client.as(apiKey) };
+}
+
+/** An agent key of these scopes, made with the session: {id, key, client}. */
+export async function agent(session, scopes, options = {}) {
+    const made = ok(await session.client.post('/v1/auth/keys', { scopes, ...options }), 201);
+    return { id: made.id, key: made.api_key, client: session.client.as(made.api_key) };
+}
+
+export async function setSubscription(client, email, status = 'active') {
+    return ok(await client.as(undefined).post('/sandbox/subscriptions', { email, status }));
+}
+
+/** Tries until `probe` gives something. */
+export async function eventually(probe, what, ms = 20_000) {
+    const until = Date.now() + ms;
+    for (;;) {
+        const found = await probe();
+        if (found) return found;
+        assert.ok(Date.now() < until, `never happened: ${what}`);
+        await new Promise((done) => { setTimeout(done, 20); });
+    }
+}
+
+/** The building of a signed-in account that has one: its row in the list. */
+export async function building(session) {
+    return ok(await session.client.get('/v1/buildings')).data[0];
+}
+
+/** Subscribes; waits for the virtual number: the building. */
+export async function provisioned(session) {
+    await setSubscription(session.client, session.email);
+    return eventually(async () => {
+        const found = await building(session);
+        return found.provisioned && found;
+    }, 'a virtual number');
+}
+
+/** A subscribed account whose building is set up: {…session, building, number, tone}. */
+export async function resident(client, { tone = '9' } = {}) {
+    const session = await signIn(client);
+    const home = await provisioned(session);
+    const path = `/v1/buildings/${home.id}/settings`;
+    const settings = await session.client.get(path);
+    ok(settings);
+    ok(await session.client.patch(path, { unlock_tone: tone }, { headers: { 'If-Match': settings.headers.etag } }));
+    return { ...session, building: home, number: home.virtual_number, tone };
+}
+
+/** Creates a grant: the answer's body. */
+export async function grant(session, body, headers = {}) {
+    return ok(await session.client.post('/v1/unlock', body, { headers: { 'Idempotency-Key': idempotencyKey(), ...headers } }), 201);
+}
+
+/** PATCHes a grant at a version. */
+export function edit(session, { id, version }, body) {
+    return session.client.patch(`/v1/unlock/${id}`, body, { headers: { 'If-Match': `"${version}"` } });
+}
+
+/** A visitor's call, without media. */
+export async function visit(client, call) {
+    return ok(await client.as(undefined).post('/sandbox/calls', { from: '+15550001111', ...call }));
+}
+
+/** Moves the service's clock: the new {now, offset_seconds}. */
+export async function advance(client, seconds) {
+    return ok(await client.as(undefined).post('/sandbox/clock', { advance_seconds: seconds }));
+}
+
+/** The service's own time, in milliseconds. */
+export async function now(client) {
+    return Date.parse(ok(await client.as(undefined).get('/sandbox/clock')).now);
+}
+
+export const iso = (ms) => new Date(ms).toISOString();
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;

@@ -1,0 +1,160 @@
+// Settings of a building: contract "Buildings, setup and settings", building rule 5; decisions section 5.
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { ok, refused } from './lib/client.js';
+import { agent, building, provisioned, resident, setSubscription, signIn, visit, world } from './lib/world.js';
+
+const GREETINGS = ['greeting_welcome', 'greeting_granted', 'greeting_denied', 'greeting_forwarding'];
+
+describe('settings', () => {
+    let w;
+    let client;
+    let owner;
+    let path;
+    before(async () => {
+        w = await world({ config: { greetings: { welcome: 'Code please.', denied: 'No.' } } });
+        client = w.client;
+        owner = await resident(client, { tone: '9' });
+        path = `/v1/buildings/${owner.building.id}/settings`;
+    });
+    after(() => w?.close());
+
+    const read = (who = owner, at = path) => who.client.get(at);
+    const save = (body, etag, who = owner, at = path) => who.client.patch(at, body, { headers: { 'If-Match': etag } });
+    const current = async () => (await read()).headers.etag;
+
+    it('of an unprovisioned building are null, with the default greetings and no ETag', async () => {
+        const session = await signIn(client);
+        const { id } = await building(session);
+        const answer = await read(session, `/v1/buildings/${id}/settings`);
+        const body = ok(answer);
+        assert.deepEqual([body.virtual_number, body.unlock_tone, body.version, body.editable], [null, null, null, true]);
+        assert.equal(body.greeting_welcome, 'Code please.');
+        assert.equal(body.greeting_denied, 'No.');
+        assert.equal(answer.headers.etag, undefined);
+        refused(await save({ unlock_tone: '9' }, `"${'0'.repeat(64)}"`, session, `/v1/buildings/${id}/settings`), 404, 'NUMBER_NOT_FOUND');
+    });
+
+    it('carry a quoted token of 64 hex as version and ETag', async () => {
+        const answer = await read();
+        const body = ok(answer);
+        assert.match(answer.headers.etag, /^"[0-9a-f]{64}"$/);
+        assert.equal(body.version, answer.headers.etag);
+        assert.equal(body.virtual_number, owner.number);
+        assert.equal(body.editable, true);
+        assert.equal((await read()).headers.etag, answer.headers.etag);
+    });
+
+    it('change together; the answer has the new state and its ETag; what is left out stays', async () => {
+        const before = ok(await read());
+        const answer = await save({ unlock_tone: '#1', greeting_granted: 'Come in.' }, before.version);
+        const body = ok(answer);
+        assert.deepEqual(body, { ...before, unlock_tone: '#1', greeting_granted: 'Come in.', version: answer.headers.etag });
+        assert.notEqual(answer.headers.etag, before.version);
+        assert.deepEqual(ok(await read()), body);
+        const tones = ok(await save({ unlock_tone: '9' }, answer.headers.etag));
+        assert.equal(tones.greeting_granted, 'Come in.');
+    });
+
+    it('accept the weak form of the ETag', async () => {
+        ok(await save({ greeting_denied: 'Wrong.' }, `W/${await current()}`));
+    });
+
+    it('get a new version also when a save changes nothing, so that the older one is refused', async () => {
+        const first = await current();
+        const { unlock_tone } = ok(await read());
+        ok(await save({ unlock_tone }, first));
+        refused(await save({ unlock_tone }, first), 409, 'SETTINGS_VERSION_CONFLICT');
+    });
+
+    it('refuse a save without If-Match, or with a malformed one, as SETTINGS_VERSION_REQUIRED', async () => {
+        const hex = (await current()).slice(1, -1);
+        for (const value of [undefined, '', '*', hex, `"${hex.slice(1)}"`, `"${hex}0"`, `"${hex}", "${hex}"`, `"${'g'.repeat(64)}"`, '"0"', `w/"${hex}"`, `W/ "${hex}"`]) {
+            refused(await save({ unlock_tone: '9' }, value), 428, 'SETTINGS_VERSION_REQUIRED');
+        }
+    });
+
+    it('refuse a save on a version that is not current as SETTINGS_VERSION_CONFLICT', async () => {
+        refused(await save({ unlock_tone: '9' }, `"${'0'.repeat(64)}"`), 409, 'SETTINGS_VERSION_CONFLICT');
+    });
+
+    it('let one of several saves at once win', async () => {
+        const etag = await current();
+        const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => save({ greeting_welcome: `Welcome ${i}` }, etag)));
+        const won = answers.filter((answer) => answer.status === 200);
+        assert.equal(won.length, 1);
+        for (const answer of answers.filter((a) => a !== won[0])) refused(answer, 409, 'SETTINGS_VERSION_CONFLICT');
+        assert.deepEqual(ok(await read()), won[0].body);
+    });
+
+    it('keep the white space of greetings and may be empty', async () => {
+        for (const text of ['  two\t\nlines  ', '', ' ']) {
+            const body = ok(await save({ greeting_welcome: text }, await current()));
+            assert.equal(body.greeting_welcome, text);
+        }
+    });
+
+    it('count greetings in UTF-16 code units: 119 are accepted, 120 are not', async () => {
+        const longest = ['a'.repeat(119), 'ß'.repeat(119), `${'🚪'.repeat(59)}a`];
+        const tooLong = ['a'.repeat(120), 'ß'.repeat(120), '🚪'.repeat(60)];
+        for (const name of GREETINGS) {
+            for (const text of longest) assert.equal(ok(await save({ [name]: text }, await current()))[name], text);
+            for (const text of tooLong) refused(await save({ [name]: text }, await current()), 400, 'INVALID_GREETING', name);
+        }
+    });
+
+    for (const tone of ['', '1234', 'a', '9 ', ' 9', '9-', 9, ['9'], 'A', '９']) {
+        it(`refuse the tone ${JSON.stringify(tone)} as INVALID_TONE`, async () => {
+            refused(await save({ unlock_tone: tone }, await current()), 400, 'INVALID_TONE', 'unlock_tone');
+        });
+    }
+
+    for (const tone of ['0', '#', '*', '999', '*0#']) {
+        it(`accept the tone ${tone}`, async () => {
+            assert.equal(ok(await save({ unlock_tone: tone }, await current())).unlock_tone, tone);
+        });
+    }
+
+    it('refuse a greeting that is no string as INVALID_GREETING', async () => {
+        for (const value of [5, true, ['a'], {}]) {
+            refused(await save({ greeting_denied: value }, await current()), 400, 'INVALID_GREETING', 'greeting_denied');
+        }
+    });
+
+    it('refuse an empty object, unknown fields and nulls as INVALID_SETTINGS', async () => {
+        refused(await save({}, await current()), 400, 'INVALID_SETTINGS');
+        refused(await save({ colour: 'red' }, await current()), 400, 'INVALID_SETTINGS', 'colour');
+        refused(await save({ version: 'x' }, await current()), 400, 'INVALID_SETTINGS', 'version');
+        refused(await save({ unlock_tone: null }, await current()), 400, 'INVALID_SETTINGS', 'unlock_tone');
+        refused(await save({ greeting_granted: null }, await current()), 400, 'INVALID_SETTINGS', 'greeting_granted');
+    });
+
+    it('save nothing of a request that is wrong in part', async () => {
+        const before = ok(await read());
+        refused(await save({ unlock_tone: '5', greeting_denied: 'a'.repeat(200) }, before.version), 400, 'INVALID_GREETING');
+        refused(await save({ unlock_tone: '5', colour: 1 }, before.version), 400, 'INVALID_SETTINGS');
+        assert.deepEqual(ok(await read()), before);
+    });
+
+    it('need setup:write to be changed', async () => {
+        const reader = await agent(owner, ['account:read', 'access:write']);
+        refused(await save({ unlock_tone: '9' }, await current(), reader), 403, 'INSUFFICIENT_SCOPE', 'setup:write');
+    });
+
+    it('of the primary building can be changed without a subscription', async () => {
+        const session = await signIn(client);
+        const home = await provisioned(session);
+        await setSubscription(client, session.email, 'canceled');
+        const at = `/v1/buildings/${home.id}/settings`;
+        ok(await save({ unlock_tone: '7' }, (await read(session, at)).headers.etag, session, at));
+    });
+
+    it('are what the next visitor hears and what opens the door', async () => {
+        ok(await save({ unlock_tone: '5#', greeting_granted: 'Third floor.' }, await current()));
+        ok(await owner.client.post('/v1/unlock', { type: 'timer', expires_in_minutes: 5 }, { headers: { 'Idempotency-Key': 'settings-test-key-0001' } }), 201);
+        const call = await visit(client, { to: owner.number });
+        assert.equal(call.outcome, 'released');
+        assert.equal(call.tones, '5#');
+        assert.ok(call.said.includes('Third floor.'));
+    });
+});
