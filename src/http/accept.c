@@ -1,0 +1,112 @@
+/* New connections: from a listener to a connection on its loop, within the bounds of the census. */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "http/loop.h"
+
+#define BACKLOG      1024
+#define MAX_IN_A_ROW 64 /* before the connections there are have their turn */
+
+static struct http_origin origin_of(const struct http_listener *l, const struct sockaddr_storage *from)
+{
+    struct http_origin o = {.tls = l->kind == HTTP_LISTEN_TLS, .local = l->kind == HTTP_LISTEN_CONTROL};
+    if (o.local) {
+        (void)http_address_parse(STR("127.0.0.1"), &o.address);
+        o.loopback = true;
+        return o;
+    }
+    o.address = http_address_of(from);
+    o.loopback = http_address_is_loopback(&o.address);
+    o.trusted = http_cidrs_contain(&l->loop->shared->trusted, &o.address);
+    return o;
+}
+
+/* When the house is full, the connection that has been idle longest makes room. */
+static bool admit(struct http_loop *l, const struct http_origin *o)
+{
+    bool exempt = o->loopback || o->trusted;
+    enum http_admission a = http_census_enter(l->shared->census, &o->address, exempt);
+    if (a == HTTP_FULL && l->lists[CONN_IDLE].first) {
+        http_conn_close(l->lists[CONN_IDLE].first, false);
+        a = http_census_enter(l->shared->census, &o->address, exempt);
+    }
+    return a == HTTP_ADMITTED;
+}
+
+static void take_in(struct http_listener *l, int fd, const struct sockaddr_storage *from)
+{
+    struct http_loop *loop = l->loop;
+    struct http_origin o = origin_of(l, from);
+    if (!admit(loop, &o)) {
+        close(fd);
+        return;
+    }
+    SSL *ssl = o.tls ? http_tls_accept(loop->shared->tls, fd) : NULL;
+    if (o.tls && !ssl) {
+        http_census_leave(loop->shared->census, &o.address, o.loopback || o.trusted);
+        close(fd);
+        return;
+    }
+    http_conn_open(loop, fd, ssl, &o);
+}
+
+static bool is_shortage(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+/* False when there is nothing more to accept now. */
+static bool accept_one(struct http_listener *l)
+{
+    struct sockaddr_storage from = {0};
+    socklen_t n = sizeof from;
+    int fd = accept4(l->fd, (struct sockaddr *)&from, &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) {
+        take_in(l, fd, &from);
+        return true;
+    }
+    if (is_shortage(errno)) {
+        event_del(&l->ev);
+        l->paused = true;
+    }
+    return errno == ECONNABORTED || errno == EINTR || errno == EPROTO;
+}
+
+static void on_connection(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    for (int i = 0; i < MAX_IN_A_ROW && accept_one(arg); i++)
+        ;
+}
+
+enum err http_listener_start(struct http_listener *l)
+{
+    if (l->fd < 0)
+        return ERR_NONE;
+    event_assign(&l->ev, l->loop->base, l->fd, EV_READ | EV_PERSIST, on_connection, l);
+    return listen(l->fd, BACKLOG) == 0 && event_add(&l->ev, NULL) == 0 ? ERR_NONE : ERR_IO;
+}
+
+void http_listener_stop(struct http_listener *l)
+{
+    if (l->fd < 0)
+        return;
+    if (event_initialized(&l->ev)) {
+        while (accept_one(l))
+            ;
+        event_del(&l->ev);
+    }
+    close(l->fd);
+    l->fd = -1;
+}
+
+void http_listener_resume(struct http_listener *l)
+{
+    if (l->fd < 0 || !l->paused)
+        return;
+    l->paused = false;
+    if (event_add(&l->ev, NULL) != 0)
+        abort();
+}

@@ -1,0 +1,37 @@
+/* IP addresses and CIDR blocks. IPv4 is kept in its IPv4-mapped form (RFC 4291 section 2.5.5.2), so that there is one
+ * kind of address and 192.0.2.1 equals ::ffff:192.0.2.1. */
+#pragma once
+#include <sys/socket.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+#define HTTP_ADDRESS_TEXT 46 /* longest text and its NUL */
+
+struct http_address {
+    unsigned char bytes[16];
+};
+
+struct http_cidr {
+    struct http_address address;
+    unsigned bits; /* 0..128 */
+};
+
+struct http_cidrs {
+    struct http_cidr *list;
+    size_t count;
+};
+
+/* All zero for a family other than AF_INET and AF_INET6. */
+struct http_address http_address_of(const struct sockaddr_storage *from);
+/* "192.0.2.1" or "2001:db8::1", nothing around it. */
+bool http_address_parse(struct str text, struct http_address *ret);
+/* IPv4-mapped addresses as IPv4. */
+void http_address_text(const struct http_address *a, char ret[static HTTP_ADDRESS_TEXT]);
+bool http_address_is_loopback(const struct http_address *a);
+
+/* A NULL-terminated list of "10.0.0.0/8", "::1/128", or plain addresses. ERR_USAGE: *ret_bad is the one it cannot read.
+ * NULL is an empty list. */
+enum err http_cidrs_parse(const char *const *texts, struct http_cidrs *ret, const char **ret_bad) CHECKED;
+void http_cidrs_done(struct http_cidrs *c);
+bool http_cidrs_contain(const struct http_cidrs *c, const struct http_address *a);

@@ -1,0 +1,88 @@
+#include "http/census.h"
+
+#include <glib.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct http_census {
+    unsigned most, most_per_address;
+    atomic_uint total;
+    pthread_mutex_t lock;
+    GHashTable *counts; /* 64 bits of the address -> count; under the lock */
+};
+
+/* IPv4: the address; IPv6: its first 64 bits. A mapped IPv4 address has its only set bits in the second half. */
+static gint64 block_of(const struct http_address *a)
+{
+    gint64 high, low;
+    memcpy(&high, a->bytes, sizeof high);
+    memcpy(&low, a->bytes + sizeof high, sizeof low);
+    return high ? high : low;
+}
+
+struct http_census *http_census_new(unsigned most, unsigned most_per_address)
+{
+    struct http_census *c = calloc(1, sizeof *c);
+    if (!c)
+        abort();
+    c->most = most;
+    c->most_per_address = most_per_address;
+    atomic_init(&c->total, 0);
+    pthread_mutex_init(&c->lock, NULL);
+    c->counts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    return c;
+}
+
+void http_census_free(struct http_census *c)
+{
+    if (!c)
+        return;
+    g_hash_table_destroy(c->counts);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}
+
+static bool enter_block(struct http_census *c, const struct http_address *a)
+{
+    gint64 block = block_of(a);
+    pthread_mutex_lock(&c->lock);
+    unsigned count = GPOINTER_TO_UINT(g_hash_table_lookup(c->counts, &block));
+    bool room = count < c->most_per_address;
+    if (room)
+        g_hash_table_insert(c->counts, g_memdup2(&block, sizeof block), GUINT_TO_POINTER(count + 1));
+    pthread_mutex_unlock(&c->lock);
+    return room;
+}
+
+static void leave_block(struct http_census *c, const struct http_address *a)
+{
+    gint64 block = block_of(a);
+    pthread_mutex_lock(&c->lock);
+    unsigned count = GPOINTER_TO_UINT(g_hash_table_lookup(c->counts, &block));
+    if (count > 1)
+        g_hash_table_insert(c->counts, g_memdup2(&block, sizeof block), GUINT_TO_POINTER(count - 1));
+    else
+        g_hash_table_remove(c->counts, &block);
+    pthread_mutex_unlock(&c->lock);
+}
+
+enum http_admission http_census_enter(struct http_census *c, const struct http_address *a, bool exempt)
+{
+    if (atomic_fetch_add_explicit(&c->total, 1, memory_order_relaxed) >= c->most) {
+        atomic_fetch_sub_explicit(&c->total, 1, memory_order_relaxed);
+        return HTTP_FULL;
+    }
+    if (!exempt && !enter_block(c, a)) {
+        atomic_fetch_sub_explicit(&c->total, 1, memory_order_relaxed);
+        return HTTP_ADDRESS_FULL;
+    }
+    return HTTP_ADMITTED;
+}
+
+void http_census_leave(struct http_census *c, const struct http_address *a, bool exempt)
+{
+    atomic_fetch_sub_explicit(&c->total, 1, memory_order_relaxed);
+    if (!exempt)
+        leave_block(c, a);
+}

@@ -1,0 +1,343 @@
+#include "http/conn.h"
+
+#include <errno.h>
+#include <openssl/err.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "http/loop.h"
+#include "http/session.h"
+
+#define MAX_PARTS 8
+
+/* ---- state ---- */
+
+static void unlink_from(struct http_conn_list *list, struct http_conn *c)
+{
+    *(c->prev ? &c->prev->next : &list->first) = c->next;
+    *(c->next ? &c->next->prev : &list->last) = c->prev;
+}
+
+static void append_to(struct http_conn_list *list, struct http_conn *c)
+{
+    c->prev = list->last;
+    c->next = NULL;
+    *(list->last ? &list->last->next : &list->first) = c;
+    list->last = c;
+}
+
+void http_conn_enter(struct http_conn *c, enum http_state state)
+{
+    struct http_loop *l = c->loop;
+    if (c->state == state)
+        return;
+    unlink_from(&l->lists[c->state], c);
+    c->state = state;
+    c->deadline_ms = http_loop_now_ms() + l->shared->limit_ms[state];
+    append_to(&l->lists[state], c);
+}
+
+/* ---- input ---- */
+
+bool http_conn_has_pending(const struct http_conn *c)
+{
+    return c->ssl && !c->eof && !c->broken && SSL_has_pending(c->ssl);
+}
+
+/* Any call of libssl that fails leaves its reasons in the thread's queue, where the next call would find them. */
+static int tls_reason(struct http_conn *c, int n)
+{
+    int reason = SSL_get_error(c->ssl, n);
+    ERR_clear_error();
+    return reason;
+}
+
+static size_t recv_tls(struct http_conn *c, void *p, size_t n)
+{
+    size_t got = 0;
+    int done = SSL_read_ex(c->ssl, p, n, &got);
+    c->read_wants_write = false;
+    if (done == 1)
+        return got;
+    switch (tls_reason(c, done)) {
+    case SSL_ERROR_WANT_READ:
+        break;
+    case SSL_ERROR_WANT_WRITE:
+        c->read_wants_write = true;
+        break;
+    case SSL_ERROR_ZERO_RETURN:
+        c->eof = true;
+        break;
+    default:
+        c->broken = true;
+    }
+    return 0;
+}
+
+size_t http_conn_recv(struct http_conn *c, void *p, size_t n)
+{
+    if (c->eof || c->broken)
+        return 0;
+    if (c->ssl)
+        return recv_tls(c, p, n);
+    ssize_t got = recv(c->fd, p, n, 0);
+    if (got > 0)
+        return (size_t)got;
+    if (got == 0)
+        c->eof = true;
+    else if (errno != EAGAIN && errno != EINTR)
+        c->broken = true;
+    return 0;
+}
+
+/* ---- output ---- */
+
+/* How much of the bytes the socket took; 0 also if the connection broke. */
+static size_t write_some(struct http_conn *c, const char *p, size_t n)
+{
+    if (c->broken || n == 0)
+        return 0;
+    if (!c->ssl) {
+        ssize_t sent = send(c->fd, p, n, MSG_NOSIGNAL);
+        if (sent < 0 && errno != EAGAIN && errno != EINTR)
+            c->broken = true;
+        return sent < 0 ? 0 : (size_t)sent;
+    }
+    size_t all = 0, sent = 0;
+    int done = 1;
+    while (all < n && (done = SSL_write_ex(c->ssl, p + all, n - all, &sent)) == 1)
+        all += sent;
+    if (done != 1 && tls_reason(c, done) != SSL_ERROR_WANT_WRITE)
+        c->broken = true; /* wanting to read cannot happen: renegotiation is off */
+    return all;
+}
+
+static void keep(struct http_conn *c, const char *p, size_t n)
+{
+    if (c->broken)
+        return;
+    buf_put(&c->out, p, n);
+    if (c->out.full)
+        c->broken = true;
+}
+
+static void drain_out(struct http_conn *c)
+{
+    c->out_at += write_some(c, c->out.p + c->out_at, c->out.n - c->out_at);
+    if (c->out_at == c->out.n || c->broken) {
+        buf_done(&c->out);
+        c->out_at = 0;
+    }
+}
+
+/* Empties the gathered output towards its owner. */
+static void drain_gather(struct http_loop *l)
+{
+    struct http_conn *c = l->gather_owner;
+    l->gather_owner = NULL;
+    if (!c || l->gather_n == 0)
+        return;
+    size_t sent = http_conn_is_blocked(c) ? 0 : write_some(c, l->gather, l->gather_n);
+    keep(c, l->gather + sent, l->gather_n - sent);
+    l->gather_n = 0;
+}
+
+void http_conn_flush(struct http_conn *c)
+{
+    if (c->loop->gather_owner == c)
+        drain_gather(c->loop);
+    if (http_conn_is_blocked(c))
+        drain_out(c);
+}
+
+/* More than fits the gathered output: straight to the socket, the rest is kept. */
+static void send_large(struct http_conn *c, const struct str *parts, size_t count)
+{
+    http_conn_flush(c);
+    struct iovec iov[MAX_PARTS];
+    for (size_t i = 0; i < count; i++)
+        iov[i] = (struct iovec){(void *)(uintptr_t)parts[i].p, parts[i].n};
+    size_t sent = 0;
+    if (!c->ssl && !http_conn_is_blocked(c) && !c->broken) {
+        struct msghdr m = {.msg_iov = iov, .msg_iovlen = count};
+        ssize_t n = sendmsg(c->fd, &m, MSG_NOSIGNAL);
+        if (n < 0 && errno != EAGAIN && errno != EINTR)
+            c->broken = true;
+        sent = n < 0 ? 0 : (size_t)n;
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t skip = sent < parts[i].n ? sent : parts[i].n;
+        sent -= skip;
+        keep(c, parts[i].p + skip, parts[i].n - skip);
+    }
+    if (c->ssl && http_conn_is_blocked(c))
+        drain_out(c);
+}
+
+void http_conn_send(struct http_conn *c, const struct str *parts, size_t count)
+{
+    struct http_loop *l = c->loop;
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += parts[i].n;
+    if (l->gather_owner != c) {
+        drain_gather(l);
+        l->gather_owner = c;
+    }
+    if (total > HTTP_GATHER - l->gather_n) {
+        send_large(c, parts, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].n)
+            memcpy(l->gather + l->gather_n, parts[i].p, parts[i].n);
+        l->gather_n += parts[i].n;
+    }
+}
+
+/* ---- events ---- */
+
+static void shake_hands(struct http_conn *c)
+{
+    int done = SSL_do_handshake(c->ssl);
+    if (done == 1) {
+        http_conn_enter(c, CONN_IDLE);
+        http_session_input(c);
+        return;
+    }
+    switch (tls_reason(c, done)) {
+    case SSL_ERROR_WANT_READ:
+        http_conn_wait_for(c, EV_READ);
+        break;
+    case SSL_ERROR_WANT_WRITE:
+        http_conn_wait_for(c, EV_WRITE);
+        break;
+    default:
+        http_conn_close(c, false);
+    }
+}
+
+static void drop_input(struct http_conn *c)
+{
+    char sink[16384];
+    ssize_t n = recv(c->fd, sink, sizeof sink, 0);
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+        http_conn_close(c, false);
+}
+
+static void on_event(evutil_socket_t fd, short what, void *arg)
+{
+    struct http_conn *c = arg;
+    (void)fd;
+    (void)what;
+    if (c->state == CONN_HANDSHAKE)
+        shake_hands(c);
+    else if (c->state == CONN_LINGER)
+        drop_input(c);
+    else if (http_conn_is_blocked(c))
+        http_session_run(c);
+    else
+        http_session_input(c);
+}
+
+void http_conn_wait_for(struct http_conn *c, short what)
+{
+    if (c->waiting_for == what)
+        return;
+    if (c->waiting_for)
+        event_del(&c->ev);
+    c->waiting_for = what;
+    if (!what)
+        return;
+    event_assign(&c->ev, c->loop->base, c->fd, (short)(what | EV_PERSIST), on_event, c);
+    if (event_add(&c->ev, NULL) != 0)
+        abort(); /* no memory */
+}
+
+/* ---- beginning and end ---- */
+
+void http_conn_open(struct http_loop *loop, int fd, SSL *ssl, const struct http_origin *origin)
+{
+    struct http_conn *c = http_pool_take(&loop->conns, sizeof *c);
+    *c = (struct http_conn){.loop = loop, .fd = fd, .ssl = ssl, .origin = *origin, .out = BUF(HTTP_MAX_OUTPUT)};
+    c->state = ssl ? CONN_HANDSHAKE : CONN_IDLE;
+    c->deadline_ms = http_loop_now_ms() + loop->shared->limit_ms[c->state];
+    append_to(&loop->lists[c->state], c);
+    loop->connections++;
+    http_conn_wait_for(c, EV_READ);
+}
+
+/* Says goodbye in TLS, so that the peer knows nothing was cut off. */
+static void end_tls(struct http_conn *c)
+{
+    if (!c->ssl)
+        return;
+    if (!c->broken && c->state != CONN_HANDSHAKE)
+        SSL_shutdown(c->ssl);
+    ERR_clear_error();
+    SSL_free(c->ssl);
+    c->ssl = NULL;
+}
+
+void http_conn_linger(struct http_conn *c)
+{
+    http_session_release(c);
+    end_tls(c);
+    if (shutdown(c->fd, SHUT_WR) != 0) {
+        http_conn_close(c, false);
+        return;
+    }
+    http_conn_enter(c, CONN_LINGER);
+    http_conn_wait_for(c, EV_READ);
+}
+
+static void close_socket(struct http_conn *c, bool abort)
+{
+    if (c->loop->gather_owner == c) {
+        c->loop->gather_owner = NULL;
+        c->loop->gather_n = 0;
+    }
+    c->broken = c->broken || abort;
+    http_conn_wait_for(c, 0);
+    end_tls(c);
+    if (abort)
+        setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1}, sizeof(struct linger));
+    close(c->fd);
+    c->fd = -1;
+    c->broken = true;
+    buf_done(&c->out);
+    c->out_at = 0;
+    http_census_leave(c->loop->shared->census, &c->origin.address, c->origin.loopback || c->origin.trusted);
+}
+
+void http_conn_close(struct http_conn *c, bool abort)
+{
+    struct http_loop *l = c->loop;
+    if (c->fd >= 0)
+        close_socket(c, abort);
+    http_session_broken(c);
+    if (c->exchange) {
+        http_conn_enter(c, CONN_DEAD);
+        return;
+    }
+    http_session_release(c);
+    unlink_from(&l->lists[c->state], c);
+    l->connections--;
+    http_pool_give(l, &l->conns, c, sizeof *c);
+}
+
+void http_conn_expire(struct http_conn *c)
+{
+    switch (c->state) {
+    case CONN_HEAD:
+    case CONN_BODY:
+        http_session_timeout(c);
+        break;
+    case CONN_FLUSH:
+        http_conn_close(c, true);
+        break;
+    default:
+        http_conn_close(c, false);
+    }
+}

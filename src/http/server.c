@@ -1,0 +1,217 @@
+#include "http/server.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "http/listen.h"
+#include "http/loop.h"
+#include "http/tls_self_signed.h"
+
+struct http_server {
+    struct http_shared shared;
+    struct http_loop **loops;
+    unsigned loop_count, running;
+    char https[HTTP_BOUND_TEXT], http[HTTP_BOUND_TEXT];
+    char *control_path; /* of a socket file that is ours */
+};
+
+static char *format(const char *fmt, const char *a, const char *b)
+{
+    char *text = NULL;
+    if (asprintf(&text, fmt, a, b) < 0)
+        abort();
+    return text;
+}
+
+/* ---- certificate ---- */
+
+static enum err make_certificate(const char *certificate, const char *key, char **ret_why)
+{
+    if (access(certificate, F_OK) == 0 && access(key, F_OK) == 0)
+        return ERR_NONE;
+    enum err e = tls_self_signed(certificate, key);
+    if (e)
+        *ret_why = format("%s: %s", certificate, strerror(errno));
+    return e;
+}
+
+static enum err open_tls(struct http_server *s, const struct config *c, char **ret_why)
+{
+    if (c->tls_certificate[0] || c->tls_key[0])
+        return http_tls_new(c->tls_certificate, c->tls_key, &s->shared.tls, ret_why);
+    if (c->production) {
+        *ret_why = format("tls.certificate and tls.key are required in production%s%s", "", "");
+        return ERR_USAGE;
+    }
+    char *certificate = format("%s/%s", c->top_data_dir, "tls.crt");
+    char *key = format("%s/%s", c->top_data_dir, "tls.key");
+    enum err e = make_certificate(certificate, key, ret_why);
+    if (!e)
+        e = http_tls_new(certificate, key, &s->shared.tls, ret_why);
+    free(certificate);
+    free(key);
+    return e;
+}
+
+/* ---- listeners ---- */
+
+/* One socket for each loop. The first tells the port when the address leaves it open. */
+static enum err bind_all(struct http_server *s, enum http_listen_kind kind, const char *address, char *bound,
+                         char **ret_why)
+{
+    if (!address[0])
+        return ERR_NONE;
+    for (unsigned i = 0; i < s->loop_count; i++) {
+        int fd;
+        enum err e = http_listen_tcp(i ? bound : address, i > 0, &fd);
+        if (e) {
+            *ret_why = format("%s: %s", address, e == ERR_USAGE ? "not an address and port" : strerror(errno));
+            return e;
+        }
+        s->loops[i]->listeners[kind].fd = fd;
+        s->loops[i]->listeners[kind].kind = kind;
+        if (i == 0)
+            http_listen_text(fd, bound);
+    }
+    return ERR_NONE;
+}
+
+static enum err bind_control(struct http_server *s, const char *path, char **ret_why)
+{
+    if (!path)
+        return ERR_NONE;
+    struct http_listener *l = &s->loops[0]->listeners[HTTP_LISTEN_CONTROL];
+    enum err e = http_listen_unix(path, &l->fd);
+    if (e) {
+        *ret_why = format("%s: %s", path, strerror(errno));
+        return e;
+    }
+    l->kind = HTTP_LISTEN_CONTROL;
+    s->control_path = strdup(path);
+    return s->control_path ? ERR_NONE : ERR_IO;
+}
+
+/* ---- the server ---- */
+
+static enum err read_settings(struct http_server *s, const struct config *c, struct http_handler handler,
+                              char **ret_why)
+{
+    const char *bad = "";
+    int64_t *limit = s->shared.limit_ms;
+    s->shared.handler = handler;
+    limit[CONN_HANDSHAKE] = limit[CONN_HEAD] = c->http_header_timeout_s * 1000;
+    limit[CONN_BODY] = c->http_body_timeout_s * 1000;
+    limit[CONN_IDLE] = c->http_idle_timeout_s * 1000;
+    limit[CONN_FLUSH] = c->http_write_timeout_s * 1000;
+    limit[CONN_LINGER] = HTTP_LINGER_MS;
+    s->shared.census = http_census_new((unsigned)c->http_connections, (unsigned)c->http_connections_per_address);
+    enum err e = http_cidrs_parse(c->top_trusted_proxies, &s->shared.trusted, &bad);
+    if (e)
+        *ret_why = format("trusted_proxies: %s is not a CIDR block%s", bad, "");
+    return e;
+}
+
+static enum err make_loops(struct http_server *s, const struct config *c)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned count = c->http_threads ? (unsigned)c->http_threads : cores > 0 ? (unsigned)cores : 1;
+    s->loops = calloc(count, sizeof *s->loops);
+    if (!s->loops)
+        abort();
+    for (; s->loop_count < count; s->loop_count++) {
+        struct http_loop *l = calloc(1, sizeof *l);
+        if (!l)
+            abort();
+        enum err e = http_loop_init(l, &s->shared, s->loop_count);
+        if (e) {
+            free(l);
+            return e;
+        }
+        s->loops[s->loop_count] = l;
+    }
+    return ERR_NONE;
+}
+
+enum err http_server_new(const struct config *c, const char *control_path, struct http_handler handler,
+                         struct http_server **ret, char **ret_why)
+{
+    struct http_server *s = calloc(1, sizeof *s);
+    if (!s)
+        abort();
+    enum err e = read_settings(s, c, handler, ret_why);
+    if (!e && (e = make_loops(s, c)))
+        *ret_why = format("event loop: %s%s", strerror(errno), "");
+    if (!e && c->listen_https[0])
+        e = open_tls(s, c, ret_why);
+    if (!e)
+        e = bind_all(s, HTTP_LISTEN_TLS, c->listen_https, s->https, ret_why);
+    if (!e)
+        e = bind_all(s, HTTP_LISTEN_PLAIN, c->listen_http, s->http, ret_why);
+    if (!e)
+        e = bind_control(s, control_path, ret_why);
+    if (e) {
+        http_server_free(s);
+        return e;
+    }
+    *ret = s;
+    return ERR_NONE;
+}
+
+enum err http_server_start(struct http_server *s)
+{
+    for (; s->running < s->loop_count; s->running++) {
+        enum err e = http_loop_start(s->loops[s->running]);
+        if (e) {
+            http_server_stop(s, 0);
+            return e;
+        }
+    }
+    return ERR_NONE;
+}
+
+const char *http_server_https(const struct http_server *s)
+{
+    return s->https[0] ? s->https : NULL;
+}
+
+const char *http_server_http(const struct http_server *s)
+{
+    return s->http[0] ? s->http : NULL;
+}
+
+enum err http_server_reload(struct http_server *s)
+{
+    return s->shared.tls ? http_tls_reload(s->shared.tls) : ERR_NONE;
+}
+
+void http_server_stop(struct http_server *s, int wait_ms)
+{
+    for (unsigned i = 0; i < s->running; i++)
+        http_loop_stop(s->loops[i], wait_ms);
+    for (unsigned i = 0; i < s->running; i++)
+        pthread_join(s->loops[i]->thread, NULL);
+    s->running = 0;
+}
+
+void http_server_free(struct http_server *s)
+{
+    if (!s)
+        return;
+    http_server_stop(s, 0);
+    for (unsigned i = 0; i < s->loop_count; i++) {
+        http_loop_done(s->loops[i]);
+        free(s->loops[i]);
+    }
+    free(s->loops);
+    if (s->control_path)
+        unlink(s->control_path);
+    free(s->control_path);
+    http_tls_free(s->shared.tls);
+    http_census_free(s->shared.census);
+    http_cidrs_done(&s->shared.trusted);
+    free(s);
+}

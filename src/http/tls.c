@@ -1,0 +1,136 @@
+#include "http/tls.h"
+
+#include <openssl/err.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct http_tls {
+    char *certificate, *key; /* paths */
+    pthread_mutex_t lock;
+    SSL_CTX *ctx; /* under the lock; each connection holds a reference of its own */
+};
+
+/* RFC 7301: no protocol in common ends the handshake, rather than speaking one the client did not offer. */
+static int select_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_n, const unsigned char *in,
+                           unsigned in_n, void *arg)
+{
+    static const unsigned char spoken[] = "\x08http/1.1";
+    unsigned char *chosen;
+    (void)ssl;
+    (void)arg;
+    if (SSL_select_next_proto(&chosen, out_n, spoken, sizeof spoken - 1, in, in_n) != OPENSSL_NPN_NEGOTIATED)
+        return SSL_TLSEXT_ERR_ALERT_FATAL;
+    *out = chosen;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+/* A key that needs a pass phrase does not load; nobody is asked on the terminal. */
+static int no_pass_phrase(char *buf, int size, int rwflag, void *arg)
+{
+    (void)buf;
+    (void)size;
+    (void)rwflag;
+    (void)arg;
+    return -1;
+}
+
+static bool configure(SSL_CTX *ctx)
+{
+    static const unsigned char id[] = "portero";
+    /* An end of input without close_notify is harmless here: every request says where it ends. */
+    SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |
+                                 SSL_OP_PRIORITIZE_CHACHA | SSL_OP_IGNORE_UNEXPECTED_EOF);
+    SSL_CTX_set_mode(ctx,
+                     SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    SSL_CTX_set_read_ahead(ctx, 1);
+    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF); /* resumption is by tickets, which the client keeps */
+    SSL_CTX_set_default_passwd_cb(ctx, no_pass_phrase);
+    SSL_CTX_set_alpn_select_cb(ctx, select_protocol, NULL);
+    return SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) == 1 &&
+           SSL_CTX_set_cipher_list(ctx, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1 &&
+           SSL_CTX_set_session_id_context(ctx, id, sizeof id - 1) == 1;
+}
+
+static char *why_not(const char *path)
+{
+    char *why = NULL;
+    const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+    if (asprintf(&why, "%s: %s", path, reason ? reason : "cannot be read") < 0)
+        abort();
+    return why;
+}
+
+static SSL_CTX *load(const struct http_tls *t, char **ret_why)
+{
+    SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+    const char *at = t->certificate;
+    ERR_clear_error();
+    if (!ctx || !configure(ctx) || SSL_CTX_use_certificate_chain_file(ctx, t->certificate) != 1)
+        goto fail;
+    at = t->key;
+    if (SSL_CTX_use_PrivateKey_file(ctx, t->key, SSL_FILETYPE_PEM) != 1 || SSL_CTX_check_private_key(ctx) != 1)
+        goto fail;
+    return ctx;
+fail:
+    if (ret_why)
+        *ret_why = why_not(at);
+    ERR_clear_error();
+    SSL_CTX_free(ctx);
+    return NULL;
+}
+
+enum err http_tls_new(const char *certificate, const char *key, struct http_tls **ret, char **ret_why)
+{
+    struct http_tls *t = calloc(1, sizeof *t);
+    if (!t || !(t->certificate = strdup(certificate)) || !(t->key = strdup(key)))
+        abort();
+    pthread_mutex_init(&t->lock, NULL);
+    t->ctx = load(t, ret_why);
+    if (!t->ctx) {
+        http_tls_free(t);
+        return ERR_USAGE;
+    }
+    *ret = t;
+    return ERR_NONE;
+}
+
+void http_tls_free(struct http_tls *t)
+{
+    if (!t)
+        return;
+    SSL_CTX_free(t->ctx);
+    pthread_mutex_destroy(&t->lock);
+    free(t->certificate);
+    free(t->key);
+    free(t);
+}
+
+enum err http_tls_reload(struct http_tls *t)
+{
+    SSL_CTX *fresh = load(t, NULL);
+    if (!fresh)
+        return ERR_USAGE;
+    pthread_mutex_lock(&t->lock);
+    SSL_CTX *old = t->ctx;
+    t->ctx = fresh;
+    pthread_mutex_unlock(&t->lock);
+    SSL_CTX_free(old);
+    return ERR_NONE;
+}
+
+SSL *http_tls_accept(struct http_tls *t, int fd)
+{
+    pthread_mutex_lock(&t->lock);
+    SSL *ssl = SSL_new(t->ctx);
+    pthread_mutex_unlock(&t->lock);
+    if (!ssl || SSL_set_fd(ssl, fd) != 1) {
+        SSL_free(ssl);
+        ERR_clear_error();
+        return NULL;
+    }
+    SSL_set_accept_state(ssl);
+    return ssl;
+}
