@@ -2,12 +2,12 @@
 
 -- name: access_by_number
 SELECT b.account_id, b.id, b.label, b.unlock_tone, b.greeting_welcome, b.greeting_granted, b.greeting_denied,
-    b.greeting_forwarding, b.codes_closed_until, a.subscription_status, a.phone
+    b.greeting_forwarding, b.codes_closed_until, b.forward_phone, a.subscription_status, a.phone
 FROM building b JOIN account a ON a.id = b.account_id WHERE b.virtual_number = $1
 
 -- name: access_by_building
 SELECT b.account_id, b.id, b.label, b.unlock_tone, b.greeting_welcome, b.greeting_granted, b.greeting_denied,
-    b.greeting_forwarding, b.codes_closed_until, a.subscription_status, a.phone
+    b.greeting_forwarding, b.codes_closed_until, b.forward_phone, a.subscription_status, a.phone
 FROM building b JOIN account a ON a.id = b.account_id WHERE b.id = $1
 
 -- name: access_usable

@@ -24,6 +24,7 @@ CREATE TABLE building (
     label TEXT NOT NULL,
     street TEXT, city TEXT, state TEXT, zip TEXT, country TEXT,
     virtual_number TEXT,                -- NULL while unprovisioned
+    forward_phone TEXT,                 -- its own forwarding phone; NULL: the account's
     unlock_tone TEXT,
     greeting_welcome TEXT, greeting_granted TEXT, greeting_denied TEXT, greeting_forwarding TEXT, -- NULL: the default
     settings_version {int} NOT NULL DEFAULT 0,
