@@ -8,7 +8,7 @@ CTEST := ctest --output-on-failure -j 2 --timeout 120 --no-tests=error --test-di
 SOURCES := $(shell find src test bench -name '*.[ch]' -not -path '*/node_modules/*' 2>/dev/null)
 
 help: ## this list
-	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z0-9 -]*\):.*## /\1\t/p' Makefile | expand -t 18
 
 build: ## the daemon, as build/portero; installs missing Debian packages first
 	scripts/setup build
