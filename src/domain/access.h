@@ -5,6 +5,9 @@
 #pragma once
 #include "domain/op.h"
 
+#define ACCESS_WRONG_MAX 5   /* wrong codes of one building in the window that close its guard */
+#define ACCESS_GUARD_S   600 /* the window, and how long the guard stays closed */
+
 enum access_verdict {
     ACCESS_REJECT,    /* no such number */
     ACCESS_SELF_CALL, /* the owner's own phone: say that the line works */
@@ -17,17 +20,22 @@ enum access_verdict {
 struct access_decision {
     enum access_verdict verdict;
     struct id account_id, building_id;
-    struct id grant_id;      /* of a release */
-    char tones[4];           /* the building's release tone, "" while not set */
-    struct str greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding; /* in op's arena; "" says nothing */
+    struct id grant_id; /* of a release */
+    char tones[4];      /* the building's release tone, "" while not set */
+    struct str greeting_welcome, greeting_granted, greeting_denied,
+        greeting_forwarding; /* in op's arena; "" says nothing */
     struct str forward_to;   /* the forwarding phone, STR_NONE without one */
     bool voice;              /* collecting: some usable passcode may be spoken */
+    bool closed;             /* the code was wrong, and the fifth: collect no other one, forward */
 };
 
-/* A call arrives (steps 1 to 5): REJECT, SELF_CALL, RELEASE, COLLECT or FORWARD. `to` and `from` are E.164 as far as the
- * network gave them. A building whose brute-force guard is closed forwards instead of collecting. */
+/* A call arrives (steps 1 to 5): REJECT, SELF_CALL, RELEASE, COLLECT or FORWARD. `to` and `from` are E.164 as far as
+ * the network gave them. A building whose brute-force guard is closed forwards instead of collecting. */
 enum err access_arrive(struct op *op, struct str to, struct str from, struct access_decision *ret) CHECKED;
-/* A code was entered (steps 6 and 7): RELEASE or WRONG; FORWARD if the guard closed or nothing may be opened any more. */
-enum err access_code(struct op *op, const struct id *building, struct str digits, bool spoken, struct access_decision *ret) CHECKED;
-/* The call is forwarded (step 8): log entry of type call and the event. */
+/* A code was entered (steps 6 and 7): RELEASE or WRONG; FORWARD, with nothing recorded, if the guard is closed or
+ * nothing may be opened any more; REJECT if the building is gone. A `spoken` code counts for passcodes with voice
+ * alone. */
+enum err access_code(struct op *op, const struct id *building, struct str digits, bool spoken,
+                     struct access_decision *ret) CHECKED;
+/* The call is forwarded (step 8): log entry of type call and the event. ERR_BUILDING_NOT_FOUND. */
 enum err access_forwarded(struct op *op, const struct id *building) CHECKED;

@@ -1,0 +1,142 @@
+#include "domain/access.h"
+
+#include "base/crypto.h"
+#include "domain/access_door.h"
+
+static enum err decide(const struct door *door, enum access_verdict verdict, struct access_decision *ret)
+{
+    *ret = door->decision;
+    ret->verdict = verdict;
+    return ERR_NONE;
+}
+
+static enum err reject(struct access_decision *ret)
+{
+    *ret = (struct access_decision){.verdict = ACCESS_REJECT};
+    return ERR_NONE;
+}
+
+static enum err release(struct op *op, const struct door *door, const struct usable *grant, struct access_decision *ret)
+{
+    enum err e = door_record_release(op, door, grant);
+    if (e)
+        return e;
+    *ret = door->decision;
+    ret->verdict = ACCESS_RELEASE;
+    ret->grant_id = grant->id;
+    return ERR_NONE;
+}
+
+/* ---- a call arrives
+ * ---------------------------------------------------------------------------------------------------*/
+
+/* The oldest timer that is open, else the oldest routine inside its window; NULL if there is none. */
+static enum err find_open(struct op *op, const struct door *door, const struct usable **ret)
+{
+    const struct usable *list;
+    size_t count;
+    enum err e = door_usable(op, door, GRANT_TIMER, &list, &count);
+    if (e || count) {
+        *ret = list;
+        return e;
+    }
+    e = door_usable(op, door, GRANT_ROUTINE, &list, &count);
+    size_t i = 0;
+    while (!e && i < count && !schedule_contains(&list[i].schedule, op->now_us))
+        i++;
+    *ret = !e && i < count ? &list[i] : NULL;
+    return e;
+}
+
+/* Collect a code, if there is one to be entered and the guard is open. */
+static enum err collect(struct op *op, const struct door *door, struct access_decision *ret)
+{
+    if (op->now_us < door->codes_closed_until_us)
+        return decide(door, ACCESS_FORWARD, ret);
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_ACCESS_PASSCODES,
+                        DB_ARGS(v_str(id_str(&door->decision.building_id)), v_int(op->now_us)), &c);
+    if (e)
+        return e;
+    e = decide(door, col_int(&c, 0) > 0 ? ACCESS_COLLECT : ACCESS_FORWARD, ret);
+    ret->voice = col_int(&c, 1) > 0;
+    return e;
+}
+
+static bool is_same(struct str a, struct str b)
+{
+    return a.n && str_eq(a, b);
+}
+
+enum err access_arrive(struct op *op, struct str to, struct str from, struct access_decision *ret)
+{
+    struct door door;
+    const struct usable *open;
+    enum err e = door_by_number(op, to, &door);
+    if (e)
+        return e == ERR_NOT_FOUND ? reject(ret) : e;
+    if (is_same(door.owner_phone, from) || is_same(door.decision.forward_to, from))
+        return decide(&door, ACCESS_SELF_CALL, ret);
+    if (!door.ready)
+        return decide(&door, ACCESS_FORWARD, ret);
+    e = find_open(op, &door, &open);
+    if (e)
+        return e;
+    return open ? release(op, &door, open, ret) : collect(op, &door, ret);
+}
+
+/* ---- a code was entered
+ * -----------------------------------------------------------------------------------------------*/
+
+/* The first passcode with these digits, or NULL. Looks at all of them, each in constant time, whatever it finds. */
+static const struct usable *match(const struct usable *list, size_t count, struct str digits, bool spoken)
+{
+    char entered[GRANT_CODE_MAX + 1] = {0};
+    size_t found = count;
+    if (digits.n == 0 || digits.n > GRANT_CODE_MAX)
+        memset(entered, 0xff, sizeof entered); /* no code is like this */
+    else
+        memcpy(entered, digits.p, digits.n);
+    for (size_t i = count; i-- > 0;) {
+        const size_t hit = crypto_equal(list[i].code, entered, sizeof entered) & (list[i].voice | !spoken);
+        found = (i & (0 - hit)) | (found & (hit - 1));
+    }
+    return found < count ? &list[found] : NULL;
+}
+
+enum err access_code(struct op *op, const struct id *building, struct str digits, bool spoken,
+                     struct access_decision *ret)
+{
+    struct door door;
+    const struct usable *list;
+    size_t count;
+    enum err e = door_by_building(op, building, &door);
+    if (e)
+        return e == ERR_NOT_FOUND ? reject(ret) : e;
+    if (!door.ready || op->now_us < door.codes_closed_until_us)
+        return decide(&door, ACCESS_FORWARD, ret);
+    e = door_usable(op, &door, GRANT_PASSCODE, &list, &count);
+    if (e)
+        return e;
+    if (count == 0)
+        return decide(&door, ACCESS_FORWARD, ret);
+    const struct usable *grant = match(list, count, digits, spoken);
+    if (grant)
+        return release(op, &door, grant, ret);
+    bool closed;
+    e = door_record_wrong_code(op, &door, &closed);
+    if (e)
+        return e;
+    e = decide(&door, ACCESS_WRONG, ret);
+    ret->closed = closed;
+    return e;
+}
+
+enum err access_forwarded(struct op *op, const struct id *building)
+{
+    struct door door;
+    enum err e = door_by_building(op, building, &door);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
+    return door_record_forward(op, &door);
+}

@@ -1,0 +1,201 @@
+#include "domain/access_door.h"
+
+#include "domain/activity.h"
+#include "domain/event.h"
+#include "domain/grant_row.h"
+#include "domain/row.h"
+
+#define GUARD_US (ACCESS_GUARD_S * US_PER_S)
+
+/* ---- reading
+ * ----------------------------------------------------------------------------------------------------------*/
+
+static struct str greeting(const struct cursor *c, int i, const char *otherwise, struct arena *a)
+{
+    return col_null(c, i) ? str_z(otherwise) : col_copy(c, i, a);
+}
+
+static enum err load(struct op *op, enum sql statement, struct str key, struct door *ret)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, statement, DB_ARGS(v_str(key)), &c);
+    if (e)
+        return e;
+    struct arena *a = op->arena;
+    const struct config *config = op->config;
+    struct door door = {
+        .decision = {.account_id = col_id(&c, 0),
+                     .building_id = col_id(&c, 1),
+                     .greeting_welcome = greeting(&c, 4, config->greetings_welcome, a),
+                     .greeting_granted = greeting(&c, 5, config->greetings_granted, a),
+                     .greeting_denied = greeting(&c, 6, config->greetings_denied, a),
+                     .greeting_forwarding = greeting(&c, 7, config->greetings_forwarding, a)},
+        .label = col_copy(&c, 2, a),
+        .codes_closed_until_us = col_int(&c, 8),
+        .owner_phone = col_copy(&c, 11, a),
+    };
+    const struct str tones = col_str(&c, 3);
+    if (tones.n < sizeof door.decision.tones)
+        memcpy(door.decision.tones, tones.n ? tones.p : "", tones.n);
+    door.decision.forward_to = col_null(&c, 9) ? door.owner_phone : col_copy(&c, 9, a);
+    door.ready = door.decision.tones[0] && !str_eq(col_str(&c, 10), STR("none"));
+    *ret = door;
+    return ERR_NONE;
+}
+
+enum err door_by_number(struct op *op, struct str number, struct door *ret)
+{
+    return load(op, SQL_ACCESS_BY_NUMBER, number, ret);
+}
+
+enum err door_by_building(struct op *op, const struct id *building, struct door *ret)
+{
+    return load(op, SQL_ACCESS_BY_BUILDING, id_str(building), ret);
+}
+
+static struct usable read_usable(const struct cursor *c, enum grant_type type, struct arena *a)
+{
+    struct usable u = {
+        .id = col_id(c, 0),
+        .type = type,
+        .label = col_copy(c, 1, a),
+        .remaining_uses = (int)col_int_or(c, 2, GRANT_UNLIMITED),
+        .voice = col_int(c, 4) != 0,
+    };
+    const struct str code = col_str(c, 3);
+    if (code.n && code.n <= GRANT_CODE_MAX)
+        memcpy(u.code, code.p, code.n);
+    if (type == GRANT_ROUTINE)
+        u.schedule = grant_row_schedule(c, 5, a);
+    return u;
+}
+
+enum err door_usable(struct op *op, const struct door *door, enum grant_type type, const struct usable **ret,
+                     size_t *ret_count)
+{
+    CURSOR c;
+    struct usable *list = NULL;
+    size_t count = 0, room = 0;
+    bool more;
+    enum err e = db_query(
+        op->db, SQL_ACCESS_USABLE,
+        DB_ARGS(v_str(id_str(&door->decision.building_id)), v_str(str_z(grant_type_names[type])), v_int(op->now_us)),
+        &c);
+    if (e)
+        return e;
+    while (!(e = db_next(&c, &more)) && more) {
+        list = list_room(op->arena, list, count, &room, sizeof *list);
+        list[count++] = read_usable(&c, type, op->arena);
+    }
+    *ret = list;
+    *ret_count = count;
+    return e;
+}
+
+/* ---- recording
+ * ----------------------------------------------------------------------------------------------------------*/
+
+static struct event_data place_data(const struct door *door, int64_t at_us)
+{
+    return (struct event_data){
+        .building_id = v_str(id_str(&door->decision.building_id)),
+        .building_label = v_str(door->label),
+        .occurred_at = v_time(at_us),
+    };
+}
+
+static enum err add_event(struct op *op, const struct door *door, enum event_type type, const struct event_data *data)
+{
+    return event_add(op, type, &door->decision.account_id, &door->decision.building_id, data, NULL);
+}
+
+static enum err add_release_events(struct op *op, const struct door *door, const struct usable *grant, int remaining)
+{
+    struct event_data data = place_data(door, op->now_us);
+    data.unlock_id = v_str(id_str(&grant->id));
+    data.unlock_type = v_str(str_z(grant_type_names[grant->type]));
+    data.label = v_str(grant->label);
+    data.remaining_uses = remaining == GRANT_UNLIMITED ? v_null() : v_int(remaining);
+    enum err e = add_event(op, door, EVENT_ACCESS_GRANTED, &data);
+    if (e || remaining != 0)
+        return e;
+    /* Receivers put events in the order of occurred_at, which shows milliseconds: this one comes after. */
+    data.occurred_at = v_time(op->now_us + 1000);
+    return add_event(op, door, EVENT_UNLOCK_NO_USES_REMAINING, &data);
+}
+
+/* The uses left after this one. The caller read the grant in this transaction: it is ours, or the transaction lost a
+ * race. */
+static enum err take_use(struct op *op, const struct door *door, const struct usable *grant, int *ret_remaining)
+{
+    int64_t changed;
+    *ret_remaining = grant->remaining_uses;
+    if (grant->remaining_uses == GRANT_UNLIMITED)
+        return ERR_NONE;
+    --*ret_remaining;
+    enum err e = db_exec(op->db, SQL_ACCESS_TAKE_USE,
+                         DB_ARGS(v_str(id_str(&door->decision.building_id)), v_str(id_str(&grant->id))), &changed);
+    if (!e && changed != 1)
+        e = ERR_RETRY;
+    return e;
+}
+
+enum err door_record_release(struct op *op, const struct door *door, const struct usable *grant)
+{
+    const struct access_decision *d = &door->decision;
+    int remaining;
+    enum err e = take_use(op, door, grant, &remaining);
+    if (!e)
+        e = activity_add(op, &d->building_id,
+                         &(struct activity){.type = ACTIVITY_UNLOCK,
+                                            .unlock_id = grant->id,
+                                            .unlock_type = str_z(grant_type_names[grant->type]),
+                                            .name = grant->label,
+                                            .succeeded = true});
+    if (!e)
+        e = db_exec(op->db, SQL_ACCESS_RELEASED,
+                    DB_ARGS(v_str(id_str(&d->account_id)), v_str(id_str(&d->building_id)), v_int(op->now_us)), NULL);
+    return e ? e : add_release_events(op, door, grant, remaining);
+}
+
+static enum err count_wrong_codes(struct op *op, const struct id *building, int64_t *ret)
+{
+    CURSOR c;
+    enum err e =
+        db_one(op->db, SQL_ACCESS_WRONG_CODES, DB_ARGS(v_str(id_str(building)), v_int(op->now_us - GUARD_US)), &c);
+    if (!e)
+        *ret = col_int(&c, 0);
+    return e;
+}
+
+enum err door_record_wrong_code(struct op *op, const struct door *door, bool *ret_closed)
+{
+    const struct access_decision *d = &door->decision;
+    int64_t wrong = 0;
+    enum err e = activity_add(op, &d->building_id,
+                              &(struct activity){.type = ACTIVITY_UNLOCK,
+                                                 .unlock_type = str_z(grant_type_names[GRANT_PASSCODE]),
+                                                 .name = STR("Wrong passcode")});
+    if (!e)
+        e = count_wrong_codes(op, &d->building_id, &wrong);
+    const bool closed = wrong >= ACCESS_WRONG_MAX;
+    const int64_t until_us = closed ? op->now_us + GUARD_US : door->codes_closed_until_us;
+    if (!e)
+        e = db_exec(op->db, SQL_ACCESS_REFUSED,
+                    DB_ARGS(v_str(id_str(&d->account_id)), v_str(id_str(&d->building_id)), v_int(until_us)), NULL);
+    const struct event_data data = place_data(door, op->now_us);
+    if (!e)
+        e = add_event(op, door, EVENT_ACCESS_DENIED, &data);
+    if (!e)
+        *ret_closed = closed;
+    return e;
+}
+
+enum err door_record_forward(struct op *op, const struct door *door)
+{
+    const struct event_data data = place_data(door, op->now_us);
+    enum err e =
+        activity_add(op, &door->decision.building_id,
+                     &(struct activity){.type = ACTIVITY_CALL, .name = STR("Forwarded call"), .succeeded = true});
+    return e ? e : add_event(op, door, EVENT_ACCESS_CALL_FORWARDED, &data);
+}

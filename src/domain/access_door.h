@@ -1,0 +1,37 @@
+/* The building at whose door a decision is made, and what the decision leaves behind. */
+#pragma once
+#include "domain/access.h"
+#include "domain/grant.h"
+
+struct door {
+    struct access_decision decision; /* verdict not set: accounts, tones, greetings, phone */
+    struct str label;
+    struct str owner_phone;        /* the account's verified phone, STR_NONE without one */
+    bool ready;                    /* set up and subscribed: grants open it */
+    int64_t codes_closed_until_us; /* the brute-force guard */
+};
+
+/* By virtual number, or by ID. ERR_NOT_FOUND. */
+enum err door_by_number(struct op *op, struct str number, struct door *ret) CHECKED;
+enum err door_by_building(struct op *op, const struct id *building, struct door *ret) CHECKED;
+
+/* A grant that may be used now. */
+struct usable {
+    struct id id;
+    enum grant_type type;
+    struct str label;
+    int remaining_uses; /* or GRANT_UNLIMITED */
+    bool voice;
+    char code[GRANT_CODE_MAX + 1]; /* zeros behind the digits */
+    struct schedule schedule;
+};
+
+/* Every usable grant of one type, oldest first. */
+enum err door_usable(struct op *op, const struct door *door, enum grant_type type, const struct usable **ret,
+                     size_t *ret_count) CHECKED;
+
+/* Takes a use and records the release: log entry, last buzz, events. */
+enum err door_record_release(struct op *op, const struct door *door, const struct usable *grant) CHECKED;
+/* Records a wrong code; *ret_closed: it closed the guard. */
+enum err door_record_wrong_code(struct op *op, const struct door *door, bool *ret_closed) CHECKED;
+enum err door_record_forward(struct op *op, const struct door *door) CHECKED;
