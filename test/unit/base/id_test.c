@@ -1,0 +1,123 @@
+#include "base/id.h"
+
+#include <pthread.h>
+
+#include "base/clock.h"
+#include "unit.h"
+
+#define THREADS 4
+#define EACH    20000
+
+/* A time after every ID made so far, so that the tests run in any order. */
+static int64_t later_us(void)
+{
+    static int64_t s = 0x6a000000;
+    return (s += 16) * US_PER_S;
+}
+
+static void assert_second(const struct id *id, int64_t at_us)
+{
+    char text[17];
+    snprintf(text, sizeof text, "%08llx", (long long)(at_us / US_PER_S));
+    assert_memory_equal(id->text, text, 8);
+}
+
+static void an_id_carries_its_second(void **state)
+{
+    (void)state;
+    int64_t now_us = later_us();
+    struct id id = id_new(now_us + 999999);
+    assert_int_equal(strlen(id.text), ID_LEN);
+    assert_true(str_is_id(id_str(&id)));
+    assert_second(&id, now_us);
+    assert_int_equal(strspn(id.text, "0123456789abcdef"), ID_LEN);
+}
+
+static void ids_ascend_when_the_clock_stands_still_or_goes_back(void **state)
+{
+    (void)state;
+    int64_t now_us = later_us();
+    struct id last = id_new(now_us);
+    for (int i = 0; i < 1000; i++) {
+        struct id id = id_new(now_us - (i % 3) * US_PER_S);
+        assert_true(strcmp(id.text, last.text) > 0);
+        assert_memory_equal(id.text + 8, last.text + 8, 10); /* the process's own part */
+        last = id;
+    }
+    struct id id = id_new(now_us + US_PER_S);
+    assert_true(strcmp(id.text, last.text) > 0);
+    assert_second(&id, now_us + US_PER_S);
+}
+
+static void a_wrapping_counter_carries_into_the_seconds(void **state)
+{
+    (void)state;
+    int64_t now_us = later_us();
+    struct id last = id_new(now_us);
+    for (int i = 0; i <= 1 << 24; i++) {
+        struct id id = id_new(now_us);
+        if (memcmp(id.text, last.text, ID_LEN) <= 0)
+            fail_msg("%s after %s", id.text, last.text);
+        last = id;
+    }
+    assert_second(&last, now_us + US_PER_S);
+}
+
+static void *make_ids(void *arg)
+{
+    struct id *ids = arg;
+    for (int i = 0; i < EACH; i++)
+        ids[i] = id_new(0);
+    return NULL;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(((const struct id *)a)->text, ((const struct id *)b)->text);
+}
+
+static void threads_never_get_the_same_id(void **state)
+{
+    (void)state;
+    struct id *ids = calloc(THREADS * EACH, sizeof *ids);
+    pthread_t threads[THREADS];
+    assert_non_null(ids);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, make_ids, ids + i * EACH), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (int t = 0; t < THREADS; t++)
+        for (int i = 1; i < EACH; i++)
+            assert_true(by_text(&ids[t * EACH + i - 1], &ids[t * EACH + i]) < 0);
+    qsort(ids, THREADS * EACH, sizeof *ids, by_text);
+    for (int i = 1; i < THREADS * EACH; i++)
+        assert_true(by_text(&ids[i - 1], &ids[i]) < 0);
+    free(ids);
+}
+
+static void either_case_is_read_and_becomes_lower(void **state)
+{
+    (void)state;
+    struct id id = {0};
+    assert_false(id_given(&id));
+    assert_null(id_str(&id).p);
+    assert_true(id_parse(STR("0123456789ABCDEFabcdef00"), &id));
+    assert_text(id_str(&id), "0123456789abcdefabcdef00");
+    assert_true(id_given(&id));
+    assert_false(id_parse(STR("0123456789ABCDEFabcdef0"), &id));
+    assert_false(id_parse(STR("0123456789ABCDEFabcdef0-"), &id));
+    assert_false(id_parse(STR_NONE, &id));
+    assert_text(id_str(&id), "0123456789abcdefabcdef00");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_id_carries_its_second),
+        cmocka_unit_test(ids_ascend_when_the_clock_stands_still_or_goes_back),
+        cmocka_unit_test(a_wrapping_counter_carries_into_the_seconds),
+        cmocka_unit_test(threads_never_get_the_same_id),
+        cmocka_unit_test(either_case_is_read_and_becomes_lower),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
