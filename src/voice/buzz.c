@@ -1,0 +1,392 @@
+#include "voice/buzz.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <rem/rem.h>
+#include <stdlib.h>
+
+#include "voice/media.h"
+
+#define HASH_SIZE      16
+#define FDS            256
+#define TONE_MS        100
+#define TIMEOUT_MS     60000
+#define LOUD           300  /* mean amplitude above which a packet is sound, not silence */
+#define QUIET_MS       400  /* silence that ends a greeting */
+#define NO_GREETING_MS 1000 /* nothing heard until then: there is none */
+#define WAV_MAX        (60 * SOUND_RATE * 2)
+#define FLUSH_MS       200 /* after our own BYE */
+
+struct buzz {
+    const struct buzz_options *o;
+    FILE *out;
+    int status;
+    char why[160];
+
+    struct sip *sip;
+    struct sipsess_sock *sessions;
+    struct sipsess *session;
+    struct media *media;
+    struct tick *tick;
+    struct tick_entry entry;
+    struct tmr end_timer;
+    struct mbuf *wav;
+    struct sa server;
+    bool tcp;
+
+    const char *digits; /* what is left to press */
+    bool answered, closed, pressing;
+    bool heard;        /* some sound since we began to wait for the greeting */
+    int64_t began_ms;  /* when the call was placed, */
+    int64_t waited_ms; /* since when we wait for the greeting, */
+    int64_t loud_ms;   /* when it was last loud */
+};
+
+/* ---- reports ------------------------------------------------------------------------------------------------------*/
+
+static void report(struct buzz *b, const char *event, const char *detail)
+{
+    if (b->o->json && detail)
+        fprintf(b->out, "{\"event\":\"%s\",\"detail\":\"%s\"}\n", event, detail);
+    else if (b->o->json)
+        fprintf(b->out, "{\"event\":\"%s\"}\n", event);
+    else
+        fprintf(b->out, "%s%s%s\n", event, detail ? " " : "", detail ? detail : "");
+    fflush(b->out);
+}
+
+static void fail(struct buzz *b, const char *what, int error)
+{
+    char text[80] = "";
+    (void)snprintf(b->why, sizeof b->why, "%s%s%s", what, error ? ": " : "",
+                   error ? str_error(error, text, sizeof text) : "");
+    b->status = BUZZ_FAILED;
+}
+
+/* ---- pressing keys ------------------------------------------------------------------------------------------------*/
+
+static void wait_for_greeting(struct buzz *b)
+{
+    b->heard = false;
+    b->waited_ms = b->loud_ms = tick_now_ms();
+}
+
+static bool greeting_over(const struct buzz *b, int64_t now_ms)
+{
+    if (b->o->delay_ms >= 0 && b->digits == b->o->digits)
+        return now_ms - b->waited_ms >= b->o->delay_ms;
+    return now_ms - b->loud_ms >= (b->heard ? QUIET_MS : NO_GREETING_MS);
+}
+
+static void info_sent(int err, const struct sip_msg *msg, void *arg)
+{
+    (void)err;
+    (void)msg;
+    (void)arg;
+}
+
+static void send_info(struct buzz *b, char key)
+{
+    struct mbuf *body = mbuf_alloc(64);
+    if (body && !mbuf_printf(body, "Signal=%c\r\nDuration=%d\r\n", key, TONE_MS)) {
+        body->pos = 0;
+        (void)sipsess_info(b->session, "application/dtmf-relay", body, info_sent, NULL);
+    }
+    mem_deref(body);
+}
+
+/* Presses everything up to the next comma. */
+static void press(struct buzz *b)
+{
+    char keys[DTMF_KEYS_MAX + 1];
+    size_t n = strcspn(b->digits, ",");
+    if (n > DTMF_KEYS_MAX)
+        n = DTMF_KEYS_MAX;
+    memcpy(keys, b->digits, n);
+    keys[n] = '\0';
+    b->digits += n;
+    if (b->o->info) {
+        for (const char *k = keys; *k; k++)
+            send_info(b, *k);
+        wait_for_greeting(b);
+        return;
+    }
+    b->pressing = true;
+    media_press(b->media, keys, b->o->tone_ms ? b->o->tone_ms : TONE_MS, b->o->gap_ms ? b->o->gap_ms : TONE_MS,
+                b->o->inband);
+}
+
+static void play_wav(struct buzz *b)
+{
+    uint32_t n = (uint32_t)(b->wav->end / sizeof(int16_t));
+    struct sound s = {.samples = (const int16_t *)(const void *)b->wav->buf, .loop = n, .length = n};
+    b->pressing = true;
+    media_play(b->media, &s, 1);
+}
+
+/* The next thing to do, once it is quiet. */
+static void act(struct buzz *b, int64_t now_ms)
+{
+    if (b->pressing || !greeting_over(b, now_ms))
+        return;
+    if (b->wav && b->digits == b->o->digits) {
+        play_wav(b);
+        b->digits = b->digits ? b->digits : "";
+        b->wav = b->o->digits ? b->wav : NULL;
+    } else if (b->digits && *b->digits == ',') {
+        b->digits++;
+        wait_for_greeting(b);
+    } else if (b->digits && *b->digits) {
+        press(b);
+    }
+}
+
+/* ---- what the call reports ----------------------------------------------------------------------------------------*/
+
+static void on_key(char key, void *arg)
+{
+    struct buzz *b = arg;
+    char text[] = {key, '\0'};
+    report(b, "tone", text);
+    b->status = BUZZ_OPENED;
+}
+
+static void on_played(void *arg)
+{
+    struct buzz *b = arg;
+    b->pressing = false;
+    wait_for_greeting(b);
+}
+
+static void on_audio(const int16_t *samples, size_t n, void *arg)
+{
+    struct buzz *b = arg;
+    int64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += abs(samples[i]);
+    if (n && sum / (int64_t)n > LOUD) {
+        b->heard = true;
+        b->loud_ms = tick_now_ms();
+    }
+}
+
+static const struct media_events media_events = {.key = on_key, .played = on_played, .audio = on_audio};
+
+static void on_end(void *arg)
+{
+    (void)arg;
+    re_cancel();
+}
+
+/* Leaves the loop once what is under way has left. */
+static void finish(struct buzz *b, uint64_t after_ms)
+{
+    b->closed = true;
+    tick_remove(&b->entry);
+    media_stop(b->media);
+    tmr_start(&b->end_timer, after_ms, on_end, NULL);
+}
+
+static void on_tick(void *arg, int64_t now_ms)
+{
+    struct buzz *b = arg;
+    if (now_ms - b->began_ms > (b->o->timeout_ms ? b->o->timeout_ms : TIMEOUT_MS)) {
+        report(b, "timeout", NULL);
+        finish(b, FLUSH_MS);
+        b->session = mem_deref(b->session);
+    } else if (b->answered) {
+        act(b, now_ms);
+    }
+}
+
+static void on_established(const struct sip_msg *msg, void *arg)
+{
+    struct buzz *b = arg;
+    b->answered = true;
+    report(b, "answered", NULL);
+    media_start(b->media, b->tick, &msg->src);
+    wait_for_greeting(b);
+}
+
+static void on_close(int err, const struct sip_msg *msg, void *arg)
+{
+    struct buzz *b = arg;
+    if (b->closed)
+        return;
+    if (b->answered) {
+        report(b, "hangup", NULL);
+    } else if (msg && msg->scode >= 300) {
+        char code[16];
+        (void)snprintf(code, sizeof code, "%u", msg->scode);
+        report(b, "rejected", code);
+    } else {
+        fail(b, "no answer", err);
+    }
+    finish(b, 0);
+}
+
+static int on_offer(struct mbuf **ret, const struct sip_msg *msg, void *arg)
+{
+    struct buzz *b = arg;
+    bool offer = mbuf_get_left(msg->mb) > 0;
+    if (offer && media_take_sdp(b->media, true, msg->mb))
+        return EPROTO;
+    return media_make_sdp(b->media, !offer, ret) ? ENOMEM : 0;
+}
+
+static int on_sdp_answer(const struct sip_msg *msg, void *arg)
+{
+    struct buzz *b = arg;
+    return media_take_sdp(b->media, false, msg->mb) ? EPROTO : 0;
+}
+
+/* ---- setting up ---------------------------------------------------------------------------------------------------*/
+
+/* "tcp:host:port", "host:port;transport=tcp", "[::1]:5060": numeric or by name. */
+static bool find_server(struct buzz *b)
+{
+    struct str at = str_z(b->o->sip ? b->o->sip : "127.0.0.1:5060");
+    if (str_starts(at, STR("sip:")))
+        at = str_from(at, 4);
+    if (str_starts(at, STR("tcp:")) || str_starts(at, STR("udp:"))) {
+        b->tcp = at.p[0] == 't';
+        at = str_from(at, 4);
+    }
+    struct str parameters;
+    at = str_cut(at, ';', &parameters);
+    if (parameters.p && str_eqi(parameters, STR("transport=tcp")))
+        b->tcp = true;
+    if (!sa_decode(&b->server, at.p, at.n))
+        return true;
+    char host[256];
+    struct str port;
+    at = str_cut(at, ':', &port);
+    if (!at.n || at.n >= sizeof host)
+        return false;
+    memcpy(host, at.p, at.n);
+    host[at.n] = '\0';
+    uint64_t number = SIP_PORT;
+    if (port.p && !str_to_u64(port, UINT16_MAX, &number))
+        return false;
+    struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *found;
+    if (getaddrinfo(host, NULL, &hints, &found))
+        return false;
+    bool ok = !sa_set_sa(&b->server, found->ai_addr);
+    freeaddrinfo(found);
+    sa_set_port(&b->server, (uint16_t)number);
+    return ok;
+}
+
+static bool load_wav(struct buzz *b)
+{
+    struct aufile *file;
+    struct aufile_prm prm;
+    int e = aufile_open(&file, &prm, b->o->wav, AUFILE_READ);
+    if (e) {
+        fail(b, "cannot read the WAV file", e);
+        return false;
+    }
+    bool ok = prm.srate == SOUND_RATE && prm.channels == 1 && prm.fmt == AUFMT_S16LE;
+    b->wav = mbuf_alloc(WAV_MAX);
+    size_t n = WAV_MAX;
+    ok = ok && b->wav && !aufile_read(file, b->wav->buf, &n) && n >= sizeof(int16_t);
+    if (ok)
+        b->wav->end = n;
+    else
+        fail(b, "the WAV file is not 8 kHz mono 16 bit PCM", 0);
+    mem_deref(file);
+    return ok;
+}
+
+/* Our address on the way to the service. */
+static int local_address(const struct buzz *b, struct sa *ret)
+{
+    struct udp_sock *probe;
+    struct sa any;
+    sa_init(&any, sa_af(&b->server));
+    int e = udp_listen(&probe, &any, NULL, NULL);
+    if (e)
+        return e;
+    e = udp_connect(probe, &b->server);
+    if (!e)
+        e = udp_local_get(probe, ret);
+    mem_deref(probe);
+    sa_set_port(ret, 0);
+    return e;
+}
+
+static int place(struct buzz *b, const struct sa *local)
+{
+    char to[128], from[160];
+    (void)re_snprintf(to, sizeof to, "sip:%s@%J%s", b->o->to, &b->server, b->tcp ? ";transport=tcp" : "");
+    (void)re_snprintf(from, sizeof from, "sip:%s@%j", b->o->from ? b->o->from : "callbox", local);
+    struct mbuf *sdp;
+    if (media_make_sdp(b->media, true, &sdp))
+        return ENOMEM;
+    int e = sipsess_connect(&b->session, b->sessions, to, NULL, from, "callbox", NULL, 0, "application/sdp", sdp, NULL,
+                            NULL, false, on_offer, on_sdp_answer, NULL, on_established, NULL, NULL, on_close, b, NULL);
+    mem_deref(sdp);
+    return e;
+}
+
+static int start(struct buzz *b)
+{
+    struct sa local;
+    int e = local_address(b, &local);
+    if (!e)
+        e = sip_alloc(&b->sip, NULL, HASH_SIZE, HASH_SIZE, HASH_SIZE, "portero-buzz/" PORTERO_VERSION, NULL, NULL);
+    if (!e)
+        e = sip_transp_add(b->sip, b->tcp ? SIP_TRANSP_TCP : SIP_TRANSP_UDP, &local);
+    if (!e)
+        e = sipsess_listen(&b->sessions, b->sip, HASH_SIZE, NULL, NULL);
+    if (!e && (tick_new(&b->tick) || sound_init()))
+        e = ENOMEM;
+    struct media_options options = {.laddr = &local, .events = !b->o->inband};
+    if (!e && media_new(&b->media, &options, &media_events, b))
+        e = EADDRNOTAVAIL;
+    return e ? e : place(b, &local);
+}
+
+static void call(struct buzz *b)
+{
+    rand_init();
+    b->began_ms = tick_now_ms();
+    int e = fd_setsize(FDS);
+    if (!e)
+        e = start(b);
+    if (!e) {
+        tick_add(b->tick, &b->entry, on_tick, b);
+        e = re_main(NULL);
+    }
+    if (e)
+        fail(b, "cannot place the call", e);
+    tmr_cancel(&b->end_timer);
+    mem_deref(b->session);
+    sipsess_close_all(b->sessions);
+    sip_transp_flush(b->sip);
+    sip_close(b->sip, true);
+    mem_deref(b->sessions);
+    mem_deref(b->sip);
+    tick_remove(&b->entry);
+    media_free(b->media);
+    tick_free(b->tick);
+}
+
+int buzz_run(const struct buzz_options *o, FILE *out, char **ret_why)
+{
+    struct buzz b = {.o = o, .out = out, .status = BUZZ_NOT_OPENED, .digits = o->digits};
+    struct mbuf *wav = NULL;
+    if (re_thread_init())
+        fail(&b, "no memory", 0);
+    else if (!find_server(&b))
+        fail(&b, "--sip is not HOST:PORT", 0);
+    else if (!o->wav || load_wav(&b)) {
+        wav = b.wav;
+        call(&b);
+    }
+    mem_deref(wav);
+    re_thread_close();
+    if (b.status == BUZZ_FAILED)
+        *ret_why = strdup(b.why);
+    return b.status;
+}

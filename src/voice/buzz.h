@@ -1,0 +1,33 @@
+/* A call box in software: places one SIP call, presses keys, and reports what it hears. */
+#pragma once
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+struct buzz_options {
+    const char *to;     /* number or user to call */
+    const char *from;   /* NULL: "callbox" */
+    const char *sip;    /* HOST:PORT of the service; `tcp:` before it or `;transport=tcp` behind it for TCP */
+    const char *digits; /* keys to press, NULL: none; `,` waits for the next greeting to end */
+    const char *wav;    /* 8 kHz mono 16 bit PCM file to play, NULL: none */
+    bool inband;        /* keys as tones in the audio: RFC 4733 is not offered */
+    bool info;          /* keys as SIP INFO */
+    int64_t delay_ms;   /* from the answer to the first key; below 0: when the greeting has ended */
+    int64_t tone_ms;    /* of a key; 0: 100 */
+    int64_t gap_ms;     /* between keys; 0: 100 */
+    int64_t timeout_ms; /* for the whole call; 0: 60 s */
+    bool json;          /* report one JSON object a line */
+};
+
+enum {
+    BUZZ_OPENED = 0,    /* a release tone was received */
+    BUZZ_FAILED = 1,    /* the call could not be placed at all; *ret_why says why */
+    BUZZ_NOT_OPENED = 3 /* no release tone: rejected, hung up, timed out */
+};
+
+/* Places the call on the calling thread and returns when it is over: the exit status. Writes lines to `out`:
+ * `answered`, `tone 9`, `hangup`, `rejected 404`, `timeout`. The greeting has ended when, after some sound, it was
+ * quiet for 0.4 s, or if there was none within 1 s. *ret_why (owned by the caller, free) is set with BUZZ_FAILED alone.
+ */
+int buzz_run(const struct buzz_options *o, FILE *out, char **ret_why);

@@ -1,0 +1,334 @@
+#include "voice/call.h"
+
+#include <assert.h>
+#include <glib.h>
+
+#include "base/crypto.h"
+
+static const char TEXT_NOBODY[] = "Nobody can take your call right now. Goodbye.";
+static const char TEXT_LINE_WORKS[] = "This is your entrance line. It works.";
+
+void call_init(struct call *c)
+{
+    *c = (struct call){.state = CALL_NEW};
+    memcpy(c->text[PROMPT_NOBODY], TEXT_NOBODY, sizeof TEXT_NOBODY);
+    memcpy(c->text[PROMPT_LINE_WORKS], TEXT_LINE_WORKS, sizeof TEXT_LINE_WORKS);
+}
+
+const char *call_state_name(enum call_state s)
+{
+    static const char *const names[] = {
+        [CALL_NEW] = "new",           [CALL_ARRIVING] = "arriving",   [CALL_COLLECTING] = "collecting",
+        [CALL_CHECKING] = "checking", [CALL_RECORDING] = "recording", [CALL_RINGING] = "ringing",
+        [CALL_BRIDGED] = "bridged",   [CALL_ENDING] = "ending",       [CALL_OVER] = "over",
+    };
+    return names[s];
+}
+
+/* The only place where the state changes. */
+static void enter(struct call *c, enum call_state s)
+{
+    c->state = s;
+}
+
+/* ---- actions -----------------------------------------------------------------------------------------------------*/
+
+static struct call_action *add(struct call_actions *out, enum call_action_kind kind)
+{
+    assert(out->n < CALL_ACTIONS_MAX);
+    struct call_action *a = &out->v[out->n++];
+    *a = (struct call_action){.kind = kind};
+    return a;
+}
+
+static void answer(struct call *c, struct call_actions *out)
+{
+    if (c->answered)
+        return;
+    c->answered = true;
+    add(out, CALL_ANSWER);
+}
+
+static void say(const struct call *c, enum call_prompt prompt, bool interruptible, struct call_actions *out)
+{
+    if (!c->text[prompt][0])
+        return;
+    struct call_action *a = add(out, CALL_SAY);
+    a->say.prompt = prompt;
+    a->say.text = c->text[prompt];
+    a->say.interruptible = interruptible;
+}
+
+static void collect(struct call *c, int64_t wait_ms, struct call_actions *out)
+{
+    struct call_action *a = add(out, CALL_COLLECT);
+    a->collect.wait_ms = wait_ms;
+    a->collect.speech = c->speech && !c->code[0];
+    enter(c, CALL_COLLECTING);
+}
+
+static void clear_code(struct call *c)
+{
+    crypto_wipe(c->code, sizeof c->code);
+}
+
+static void check(struct call *c, const char *code, bool spoken, struct call_actions *out)
+{
+    struct call_action *a = add(out, CALL_ASK_CODE);
+    memcpy(a->ask.code, code, strlen(code) + 1);
+    a->ask.spoken = spoken;
+    clear_code(c);
+    enter(c, CALL_CHECKING);
+}
+
+static void hang_up(struct call *c, struct call_actions *out)
+{
+    add(out, CALL_HANG_UP);
+    enter(c, CALL_ENDING);
+}
+
+static void reject(struct call *c, int status, struct call_actions *out)
+{
+    add(out, CALL_REJECT)->status = status;
+    enter(c, CALL_OVER);
+}
+
+/* Step 8 begins: what happened is recorded before anybody's phone rings. */
+static void forward(struct call *c, struct call_actions *out)
+{
+    clear_code(c);
+    c->outcome = CALL_FORWARDED;
+    add(out, CALL_ASK_FORWARDED);
+    enter(c, CALL_RECORDING);
+}
+
+static void nobody(struct call *c, struct call_actions *out)
+{
+    answer(c, out);
+    say(c, PROMPT_NOBODY, false, out);
+    hang_up(c, out);
+}
+
+static void ring(struct call *c, struct call_actions *out)
+{
+    if (c->wrong == CALL_ATTEMPTS)
+        say(c, PROMPT_DENIED, false, out);
+    if (c->answered)
+        say(c, PROMPT_FORWARDING, false, out);
+    if (!c->forward_to[0]) {
+        nobody(c, out);
+        return;
+    }
+    struct call_action *a = add(out, CALL_FORWARD);
+    a->forward.to = c->forward_to;
+    a->forward.ring_s = CALL_RING_S;
+    enter(c, CALL_RINGING);
+}
+
+static void release(struct call *c, const struct access_decision *d, struct call_actions *out)
+{
+    c->outcome = CALL_RELEASED;
+    c->grant_id = d->grant_id;
+    answer(c, out);
+    say(c, PROMPT_GRANTED, false, out);
+    memcpy(add(out, CALL_SEND_TONES)->tones, d->tones, sizeof d->tones);
+    hang_up(c, out);
+}
+
+/* ---- what the domain said ----------------------------------------------------------------------------------------*/
+
+/* Copies what is given, cut to size between two characters. */
+static void keep(char *to, size_t size, struct str s)
+{
+    if (!s.p)
+        return;
+    size_t n = s.n < size ? s.n : size - 1;
+    if (n < s.n) {
+        const char *end = g_utf8_find_prev_char(s.p, s.p + n + 1);
+        n = end ? (size_t)(end - s.p) : 0;
+    }
+    if (n)
+        memcpy(to, s.p, n);
+    to[n] = '\0';
+}
+
+static void keep_decision(struct call *c, const struct access_decision *d)
+{
+    keep(c->text[PROMPT_WELCOME], CALL_TEXT_MAX, d->greeting_welcome);
+    keep(c->text[PROMPT_GRANTED], CALL_TEXT_MAX, d->greeting_granted);
+    keep(c->text[PROMPT_DENIED], CALL_TEXT_MAX, d->greeting_denied);
+    keep(c->text[PROMPT_FORWARDING], CALL_TEXT_MAX, d->greeting_forwarding);
+    keep(c->forward_to, CALL_NUMBER_MAX, d->forward_to);
+    if (id_given(&d->building_id))
+        c->building_id = d->building_id;
+}
+
+static void arrived(struct call *c, const struct access_decision *d, struct call_actions *out)
+{
+    keep_decision(c, d);
+    switch (d->verdict) {
+    case ACCESS_REJECT:
+        c->outcome = CALL_REJECTED;
+        reject(c, 404, out);
+        return;
+    case ACCESS_SELF_CALL:
+        c->outcome = CALL_OWNER;
+        answer(c, out);
+        say(c, PROMPT_LINE_WORKS, false, out);
+        hang_up(c, out);
+        return;
+    case ACCESS_RELEASE:
+        release(c, d, out);
+        return;
+    case ACCESS_COLLECT:
+        c->speech = d->voice;
+        answer(c, out);
+        say(c, PROMPT_WELCOME, true, out);
+        collect(c, CALL_FIRST_WAIT_MS, out);
+        return;
+    case ACCESS_WRONG:
+    case ACCESS_FORWARD:
+        forward(c, out);
+        return;
+    }
+}
+
+static void checked(struct call *c, const struct access_decision *d, struct call_actions *out)
+{
+    keep_decision(c, d);
+    if (d->verdict == ACCESS_RELEASE) {
+        release(c, d, out);
+        return;
+    }
+    if (d->verdict != ACCESS_WRONG) {
+        forward(c, out);
+        return;
+    }
+    if (++c->wrong < CALL_ATTEMPTS) {
+        say(c, PROMPT_DENIED, false, out);
+        collect(c, CALL_FIRST_WAIT_MS, out);
+        return;
+    }
+    forward(c, out);
+}
+
+static void failed(struct call *c, struct call_actions *out)
+{
+    if (c->answered)
+        nobody(c, out);
+    else
+        reject(c, 500, out);
+}
+
+/* ---- what the caller does ----------------------------------------------------------------------------------------*/
+
+/* `*` starts the code anew, `#` ends it; a `#` with nothing entered (the one after four digits) says nothing. */
+static void digit(struct call *c, char key, struct call_actions *out)
+{
+    size_t n = strlen(c->code);
+    if (key == '*') {
+        clear_code(c);
+        collect(c, CALL_FIRST_WAIT_MS, out);
+    } else if (key == '#') {
+        if (n)
+            check(c, c->code, false, out);
+    } else if (key >= '0' && key <= '9') {
+        c->code[n++] = key;
+        c->code[n] = '\0';
+        if (n == CALL_CODE_MAX)
+            check(c, c->code, false, out);
+        else
+            collect(c, CALL_NEXT_WAIT_MS, out);
+    }
+}
+
+/* Speech counts only where it was asked for, and never beside the keypad. */
+static void spoken(struct call *c, struct str digits, struct call_actions *out)
+{
+    if (!c->speech || c->code[0] || digits.n == 0 || digits.n > CALL_CODE_MAX)
+        return;
+    char code[CALL_CODE_MAX + 1] = "";
+    memcpy(code, digits.p, digits.n);
+    if (strspn(code, "0123456789") == digits.n)
+        check(c, code, true, out);
+    crypto_wipe(code, sizeof code);
+}
+
+static void timed_out(struct call *c, struct call_actions *out)
+{
+    if (c->code[0])
+        check(c, c->code, false, out);
+    else
+        forward(c, out);
+}
+
+/* ---- the machine -------------------------------------------------------------------------------------------------*/
+
+static void step_collecting(struct call *c, const struct call_event *e, struct call_actions *out)
+{
+    switch (e->kind) {
+    case CALL_DIGIT:
+        digit(c, e->digit, out);
+        return;
+    case CALL_SPOKEN:
+        spoken(c, e->spoken, out);
+        return;
+    case CALL_TIMEOUT:
+        timed_out(c, out);
+        return;
+    default:
+        return;
+    }
+}
+
+static void step_asked(struct call *c, const struct call_event *e, struct call_actions *out)
+{
+    if (c->state == CALL_RECORDING) {
+        /* A resident is rung even if it could not be recorded. */
+        if (e->kind == CALL_DECIDED || e->kind == CALL_FAILED)
+            ring(c, out);
+    } else if (e->kind == CALL_FAILED) {
+        failed(c, out);
+    } else if (e->kind == CALL_DECIDED) {
+        if (c->state == CALL_ARRIVING)
+            arrived(c, e->decision, out);
+        else
+            checked(c, e->decision, out);
+    }
+}
+
+void call_step(struct call *c, const struct call_event *e, struct call_actions *ret)
+{
+    ret->n = 0;
+    if (e->kind == CALL_HUNG_UP) {
+        clear_code(c);
+        enter(c, CALL_OVER);
+        return;
+    }
+    switch (c->state) {
+    case CALL_NEW:
+        if (e->kind == CALL_ARRIVED) {
+            add(ret, CALL_ASK_ARRIVE);
+            enter(c, CALL_ARRIVING);
+        }
+        return;
+    case CALL_COLLECTING:
+        step_collecting(c, e, ret);
+        return;
+    case CALL_ARRIVING:
+    case CALL_CHECKING:
+    case CALL_RECORDING:
+        step_asked(c, e, ret);
+        return;
+    case CALL_RINGING:
+        if (e->kind == CALL_FORWARD_ANSWERED)
+            enter(c, CALL_BRIDGED);
+        else if (e->kind == CALL_FORWARD_FAILED)
+            nobody(c, ret);
+        return;
+    case CALL_BRIDGED:
+    case CALL_ENDING:
+    case CALL_OVER:
+        return;
+    }
+}

@@ -1,0 +1,142 @@
+/* The call logic (calls.md, steps 1 to 10): one pure state machine. Events in, actions out; no I/O, no clock, no
+ * thread.
+ *
+ * A front end (the SIP user agent, a provider's voice webhooks, the sandbox) owns a `struct call`, tells it what
+ * happened with call_step() and performs the actions it gets back, in order, each one when the one before is done:
+ *
+ *   CALL_ASK_…      ask the domain (voice/decide.h); the answer is CALL_DECIDED, or CALL_FAILED if there is none
+ *   CALL_REJECT     refuse the call with a SIP status; the call is over
+ *   CALL_ANSWER     answer it; done when media may flow
+ *   CALL_SAY        say a text; done when it has been played
+ *   CALL_COLLECT    report CALL_DIGIT (and CALL_SPOKEN) from now on, and CALL_TIMEOUT once nothing came for wait_ms
+ *                   after the last CALL_SAY was played. If that CALL_SAY is interruptible, digits count while it plays,
+ *                   and the first one ends it; while another is played, digits are dropped
+ *   CALL_SEND_TONES press the release tone; done when the peer has had time to take it in
+ *   CALL_FORWARD    ring the resident; reports CALL_FORWARD_ANSWERED or CALL_FORWARD_FAILED
+ *   CALL_HANG_UP    end the call
+ *
+ * New actions replace what is left of the old ones. CALL_HUNG_UP may come at any time and ends everything. */
+#pragma once
+#include "domain/access.h"
+
+#define CALL_CODE_MAX      4    /* digits of a code */
+#define CALL_ATTEMPTS      3    /* wrong codes in one call before it is forwarded */
+#define CALL_FIRST_WAIT_MS 8000 /* silence before the first digit */
+#define CALL_NEXT_WAIT_MS  2000 /* silence that ends a code */
+#define CALL_RING_S        30   /* how long the resident's phone rings */
+#define CALL_TEXT_MAX      512  /* bytes of a greeting, NUL included; a longer one is cut at a character */
+#define CALL_NUMBER_MAX    20   /* "+", 15 digits, NUL and some room */
+#define CALL_ACTIONS_MAX   6
+
+enum call_prompt {
+    PROMPT_WELCOME,
+    PROMPT_GRANTED,
+    PROMPT_DENIED,
+    PROMPT_FORWARDING,
+    PROMPT_NOBODY,     /* no one to forward to, or no one answers */
+    PROMPT_LINE_WORKS, /* to the owner, calling from the verified phone */
+    PROMPT_COUNT
+};
+
+enum call_event_kind {
+    CALL_ARRIVED,          /* somebody dialled one of our numbers */
+    CALL_DECIDED,          /* the domain answered: `decision` (unused after CALL_ASK_FORWARDED) */
+    CALL_FAILED,           /* the domain could not answer */
+    CALL_DIGIT,            /* `digit`: a key, 0-9 * # (others are ignored) */
+    CALL_SPOKEN,           /* `spoken`: the digits recognised in speech */
+    CALL_TIMEOUT,          /* CALL_COLLECT's wait_ms are over */
+    CALL_FORWARD_ANSWERED, /* the resident answered: bridged until somebody hangs up */
+    CALL_FORWARD_FAILED,   /* busy, no answer, or this front end cannot forward */
+    CALL_HUNG_UP           /* the caller is gone */
+};
+
+struct call_event {
+    enum call_event_kind kind;
+    const struct access_decision *decision;
+    struct str spoken;
+    char digit;
+};
+
+enum call_action_kind {
+    CALL_ASK_ARRIVE,
+    CALL_ASK_CODE,
+    CALL_ASK_FORWARDED,
+    CALL_REJECT,
+    CALL_ANSWER,
+    CALL_SAY,
+    CALL_COLLECT,
+    CALL_SEND_TONES,
+    CALL_FORWARD,
+    CALL_HANG_UP
+};
+
+struct call_action {
+    enum call_action_kind kind;
+    union {
+        struct {
+            char code[CALL_CODE_MAX + 1];
+            bool spoken;
+        } ask;      /* CALL_ASK_CODE */
+        int status; /* CALL_REJECT */
+        struct {
+            enum call_prompt prompt;
+            const char *text; /* lives as long as the call */
+            bool interruptible;
+        } say;
+        struct {
+            int64_t wait_ms;
+            bool speech; /* spoken digits count as well */
+        } collect;
+        char tones[4];
+        struct {
+            const char *to; /* E.164; lives as long as the call */
+            int64_t ring_s;
+        } forward;
+    };
+};
+
+struct call_actions {
+    struct call_action v[CALL_ACTIONS_MAX];
+    size_t n;
+};
+
+enum call_state {
+    CALL_NEW,
+    CALL_ARRIVING,   /* asked what to do with it */
+    CALL_COLLECTING, /* waiting for a code */
+    CALL_CHECKING,   /* asked whether it is right */
+    CALL_RECORDING,  /* asked to record that it is forwarded */
+    CALL_RINGING,    /* the resident's phone rings */
+    CALL_BRIDGED,    /* caller and resident talk */
+    CALL_ENDING,     /* the last actions were given */
+    CALL_OVER        /* the caller is gone, or was never let in */
+};
+
+/* What became of it, known once the state is CALL_RECORDING or later (CALL_ENDING for a release). */
+enum call_outcome {
+    CALL_NO_OUTCOME, /* hung up, or given up for a failure, before there was one */
+    CALL_RELEASED,
+    CALL_FORWARDED,
+    CALL_REJECTED,
+    CALL_OWNER
+};
+
+/* Read it, do not write it. */
+struct call {
+    enum call_state state;
+    enum call_outcome outcome;
+    struct id building_id; /* empty until decided */
+    struct id grant_id;    /* of a release */
+    bool answered;
+    bool speech;
+    int wrong;                        /* wrong codes so far */
+    char code[CALL_CODE_MAX + 1];     /* what has been entered of the current one */
+    char forward_to[CALL_NUMBER_MAX]; /* "" : nobody */
+    char text[PROMPT_COUNT][CALL_TEXT_MAX];
+};
+
+void call_init(struct call *c);
+/* Takes one event and gives the actions it leads to: none, if it means nothing in the present state. */
+void call_step(struct call *c, const struct call_event *e, struct call_actions *ret);
+/* "collecting": for logs. */
+const char *call_state_name(enum call_state s);

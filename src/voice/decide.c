@@ -1,0 +1,118 @@
+#include "voice/decide.h"
+
+#include <stddef.h>
+
+#include "base/clock.h"
+#include "base/crypto.h"
+#include "base/log.h"
+
+static void copy_number(char to[static CALL_NUMBER_MAX], const char *number)
+{
+    size_t n = strlen(number);
+    if (n >= CALL_NUMBER_MAX)
+        n = 0;
+    memcpy(to, number, n);
+    to[n] = '\0';
+}
+
+void decide_init(struct decide *d, const struct config *config, const char *to, const char *from)
+{
+    *d = (struct decide){.config = config};
+    copy_number(d->to, to);
+    copy_number(d->from, from);
+    arena_init(&d->arena, NULL, 0);
+}
+
+void decide_done(struct decide *d)
+{
+    crypto_wipe(d->code, sizeof d->code);
+    arena_done(&d->arena);
+}
+
+/* Inside the transaction; may be run again, so it starts from nothing. */
+static enum err ask(struct decide *d, struct db *db)
+{
+    arena_done(&d->arena);
+    arena_init(&d->arena, NULL, 0);
+    d->decision = (struct access_decision){0};
+    struct op op = {.arena = &d->arena, .db = db, .config = d->config, .now_us = clock_now_us()};
+    switch (d->kind) {
+    case CALL_ASK_ARRIVE:
+        return access_arrive(&op, str_z(d->to), str_z(d->from), &d->decision);
+    case CALL_ASK_CODE:
+        return access_code(&op, &d->building_id, str_z(d->code), d->spoken, &d->decision);
+    case CALL_ASK_FORWARDED:
+        return access_forwarded(&op, &d->building_id);
+    default:
+        return ERR_INTERNAL_ERROR;
+    }
+}
+
+static void set(struct decide *d, const struct call *c, const struct call_action *action)
+{
+    d->kind = action->kind;
+    d->building_id = c->building_id;
+    if (action->kind == CALL_ASK_CODE) {
+        memcpy(d->code, action->ask.code, sizeof d->code);
+        d->spoken = action->ask.spoken;
+    }
+}
+
+static void settle(struct decide *d, enum err result)
+{
+    crypto_wipe(d->code, sizeof d->code);
+    d->result = result;
+    if (result)
+        log_error("voice decision failed building=%s error=%s", d->building_id.text, err_info(result)->code);
+}
+
+/* ---- on a store thread -------------------------------------------------------------------------------------------*/
+
+static enum err job_run(struct store_job *job, struct db *db)
+{
+    return ask((struct decide *)((char *)job - offsetof(struct decide, job)), db);
+}
+
+static void mail_run(struct mail *m)
+{
+    struct decide *d = (struct decide *)((char *)m - offsetof(struct decide, mail));
+    d->answered(d);
+}
+
+static void job_done(struct store_job *job, enum err result)
+{
+    struct decide *d = (struct decide *)((char *)job - offsetof(struct decide, job));
+    settle(d, result);
+    d->mail.run = mail_run;
+    mailbox_post(d->box, &d->mail);
+}
+
+void decide_submit(struct decide *d, const struct call *c, const struct call_action *action, struct store *s,
+                   struct mailbox *box, void (*answered)(struct decide *d))
+{
+    set(d, c, action);
+    d->box = box;
+    d->answered = answered;
+    d->job = (struct store_job){.mode = STORE_WRITE, .run = job_run, .done = job_done};
+    store_submit(s, &d->job);
+}
+
+/* ---- waiting -----------------------------------------------------------------------------------------------------*/
+
+static enum err wait_run(void *arg, struct db *db)
+{
+    return ask(arg, db);
+}
+
+void decide_now(struct decide *d, const struct call *c, const struct call_action *action, struct store *s)
+{
+    set(d, c, action);
+    settle(d, store_run(s, STORE_WRITE, wait_run, d));
+}
+
+struct call_event decide_event(const struct decide *d)
+{
+    if (d->result)
+        return (struct call_event){.kind = CALL_FAILED};
+    return (struct call_event){.kind = CALL_DECIDED, .decision = &d->decision};
+}

@@ -1,0 +1,232 @@
+#include "voice/dtmf.h"
+
+#include <re/re.h>
+#include <rem/rem.h>
+
+/* How long after the last sign of a press another source may still report the same one. */
+#define SAME_PRESS_MS 500
+#define HELD_MAX_MS   5000 /* a longer Duration in a SIP INFO is not believed */
+
+#define PAYLOAD_LEN  4
+#define END_BIT      0x80
+#define VOLUME       10  /* -10 dBm0 */
+#define STEP_SAMPLES 160 /* 20 ms */
+#define END_PACKETS  3
+
+enum source { EVENT = 1, TONE = 2, INFO = 4 };
+
+/* ---- in: one press, whoever reports it ---------------------------------------------------------------------------*/
+
+/* Each source alone tells presses apart. A source's report is the same press as an earlier report of the same key by
+ * another source if that one is recent and this source has not claimed it yet. `began_ms`: when the key went down. */
+static void report(struct dtmf_in *in, enum source source, int64_t now_ms, int64_t began_ms, char key)
+{
+    for (unsigned i = DTMF_PRESSES; i > 0; i--) { /* oldest first: reports of one source come in order */
+        unsigned p = (in->next + DTMF_PRESSES - i) % DTMF_PRESSES;
+        if (in->presses[p].key == key && !(in->presses[p].sources & source) &&
+            began_ms - in->presses[p].at_ms <= SAME_PRESS_MS) {
+            in->presses[p].sources |= source;
+            return;
+        }
+    }
+    in->presses[in->next].key = key;
+    in->presses[in->next].sources = source;
+    in->presses[in->next].at_ms = now_ms;
+    in->next = (in->next + 1) % DTMF_PRESSES;
+    in->on_key(key, in->arg);
+}
+
+/* The press that `source` reported last goes on. */
+static void goes_on(struct dtmf_in *in, enum source source, int64_t now_ms)
+{
+    for (unsigned i = 1; i <= DTMF_PRESSES; i++) {
+        unsigned p = (in->next + DTMF_PRESSES - i) % DTMF_PRESSES;
+        if (in->presses[p].sources & source) {
+            in->presses[p].at_ms = now_ms;
+            return;
+        }
+    }
+}
+
+static void on_tone(char key, void *arg)
+{
+    struct dtmf_in *in = arg;
+    report(in, TONE, in->now_ms, in->now_ms, key);
+}
+
+bool dtmf_in_init(struct dtmf_in *in, dtmf_key_h on_key, void *arg)
+{
+    *in = (struct dtmf_in){.on_key = on_key, .arg = arg};
+    return !dtmf_dec_alloc(&in->decoder, 8000, 1, on_tone, in);
+}
+
+void dtmf_in_done(struct dtmf_in *in)
+{
+    in->decoder = mem_deref(in->decoder);
+    memset(in->presses, 0, sizeof in->presses);
+}
+
+void dtmf_in_audio(struct dtmf_in *in, int64_t now_ms, const int16_t *samples, size_t n)
+{
+    in->now_ms = now_ms;
+    dtmf_dec_probe(in->decoder, samples, n);
+}
+
+/* ---- in: RFC 4733 -------------------------------------------------------------------------------------------------*/
+
+static uint16_t be16(const uint8_t *p)
+{
+    return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+/* What a packet means beside the last one: a new press, the same again, or a late packet of an earlier one. */
+enum relation { NEW, SAME, LATE };
+
+static enum relation relate(const struct dtmf_in *in, bool marker, uint32_t ssrc, uint32_t timestamp, uint8_t code,
+                            uint16_t duration)
+{
+    if (!in->event.any || ssrc != in->event.ssrc)
+        return NEW;
+    int32_t later = (int32_t)(timestamp - in->event.timestamp);
+    if (later < 0)
+        return LATE;
+    if (code != in->event.code)
+        return NEW;
+    if (later == 0) /* senders that never move the timestamp mark a new press */
+        return marker && in->event.ended ? NEW : SAME;
+    /* A timestamp that moves within one press: a segment of a long one (RFC 4733, 2.5.1.3), or a sender's bug. */
+    return !in->event.ended && !marker && (duration > in->event.duration || in->event.duration == UINT16_MAX) ? SAME
+                                                                                                              : NEW;
+}
+
+void dtmf_in_event(struct dtmf_in *in, int64_t now_ms, bool marker, uint32_t ssrc, uint32_t timestamp,
+                   const uint8_t *payload, size_t n)
+{
+    if (n < PAYLOAD_LEN)
+        return;
+    int key = telev_code2digit(payload[0]);
+    if (key < 0)
+        return;
+    bool end = payload[1] & END_BIT;
+    uint16_t duration = be16(payload + 2);
+    enum relation r = relate(in, marker, ssrc, timestamp, payload[0], duration);
+    if (r == LATE)
+        return;
+    in->event.ended = end || (r == SAME && in->event.ended);
+    in->event.any = true;
+    in->event.code = payload[0];
+    in->event.duration = duration;
+    in->event.ssrc = ssrc;
+    in->event.timestamp = timestamp;
+    if (r == NEW)
+        report(in, EVENT, now_ms, now_ms, (char)key);
+    else
+        goes_on(in, EVENT, now_ms);
+}
+
+/* ---- in: SIP INFO -------------------------------------------------------------------------------------------------*/
+
+/* "5", "*", or the event codes "10" and "11". */
+static char info_key(struct str s)
+{
+    s = str_trim(s);
+    if (str_eq(s, STR("10")))
+        return '*';
+    if (str_eq(s, STR("11")))
+        return '#';
+    if (s.n != 1)
+        return 0;
+    int code = telev_digit2code(s.p[0]);
+    return code < 0 ? 0 : (char)telev_code2digit(code);
+}
+
+static struct str line(struct str *rest)
+{
+    struct str l = str_cut(*rest, '\n', rest);
+    if (l.n && l.p[l.n - 1] == '\r')
+        l.n--;
+    return l;
+}
+
+static char relay_key(struct str body, int64_t *ret_held_ms)
+{
+    char key = 0;
+    while (body.n) {
+        struct str value;
+        uint64_t ms;
+        struct str name = str_trim(str_cut(line(&body), '=', &value));
+        if (!value.p)
+            continue;
+        if (!key && str_eqi(name, STR("signal")))
+            key = info_key(value);
+        else if (str_eqi(name, STR("duration")) && str_to_u64(str_trim(value), HELD_MAX_MS, &ms))
+            *ret_held_ms = (int64_t)ms;
+    }
+    return key;
+}
+
+bool dtmf_in_info(struct dtmf_in *in, int64_t now_ms, struct str type, struct str body)
+{
+    char key = 0;
+    int64_t held_ms = 0; /* many telephones report a press when it is over */
+    if (str_eqi(type, STR("application/dtmf-relay")))
+        key = relay_key(body, &held_ms);
+    else if (str_eqi(type, STR("application/dtmf")))
+        key = info_key(line(&body));
+    if (!key)
+        return false;
+    report(in, INFO, now_ms, now_ms - held_ms, key);
+    return true;
+}
+
+/* ---- out ----------------------------------------------------------------------------------------------------------*/
+
+static unsigned steps_of(int64_t ms)
+{
+    return (unsigned)((ms + 19) / 20);
+}
+
+void dtmf_out_start(struct dtmf_out *out, const char *keys, int64_t tone_ms, int64_t gap_ms)
+{
+    *out = (struct dtmf_out){.tone_steps = steps_of(tone_ms)};
+    if (!out->tone_steps)
+        out->tone_steps = 1;
+    unsigned gap = steps_of(gap_ms);
+    out->steps = out->tone_steps + (gap < END_PACKETS ? END_PACKETS : gap);
+    unsigned n = 0;
+    for (; *keys && n < DTMF_KEYS_MAX; keys++) {
+        if (telev_digit2code(*keys) >= 0)
+            out->keys[n++] = *keys;
+    }
+}
+
+bool dtmf_out_active(const struct dtmf_out *out)
+{
+    return out->keys[out->at] != '\0';
+}
+
+/* Steps 0 … tone_steps-1 hold the key down, the next three tell its end, the rest is silence. */
+bool dtmf_out_next(struct dtmf_out *out, uint32_t timestamp, struct dtmf_packet *ret)
+{
+    char key = out->keys[out->at];
+    if (!key)
+        return false;
+    unsigned step = out->step++;
+    if (out->step == out->steps) {
+        out->step = 0;
+        out->at++;
+    }
+    if (step == 0)
+        out->timestamp = timestamp;
+    if (step >= out->tone_steps + END_PACKETS)
+        return false;
+    bool end = step >= out->tone_steps;
+    unsigned duration = (end ? out->tone_steps : step + 1) * STEP_SAMPLES;
+    *ret = (struct dtmf_packet){
+        .marker = step == 0,
+        .timestamp = out->timestamp,
+        .payload = {(uint8_t)telev_digit2code(key), (uint8_t)((end ? END_BIT : 0) | VOLUME), (uint8_t)(duration >> 8),
+                    (uint8_t)duration},
+    };
+    return true;
+}

@@ -1,0 +1,74 @@
+/* Keys pressed on the telephone, heard and sent.
+ *
+ * In: one press may reach us as RFC 4733 events, as tones in the audio and as SIP INFO, in any combination, and counts
+ * once. Out: RFC 4733 events, packet by packet. No I/O and no clock here: the caller passes the time and sends. */
+#pragma once
+#include "base/str.h"
+
+/* ---- in -----------------------------------------------------------------------------------------------------------*/
+
+struct dtmf_dec;
+
+/* One key, 0-9 * # A-D, at the first sign of it. */
+typedef void (*dtmf_key_h)(char key, void *arg);
+
+#define DTMF_PRESSES 8
+
+struct dtmf_in {
+    dtmf_key_h on_key;
+    void *arg;
+    struct dtmf_dec *decoder;
+    int64_t now_ms; /* of the audio being decoded */
+    struct {        /* the RFC 4733 event that came last */
+        bool any, ended;
+        uint8_t code;
+        uint16_t duration;
+        uint32_t ssrc, timestamp;
+    } event;
+    struct { /* the last presses, newest at (next - 1) */
+        char key;
+        unsigned sources; /* which have reported it */
+        int64_t at_ms;    /* when it was last heard of */
+    } presses[DTMF_PRESSES];
+    unsigned next;
+};
+
+/* False if there is no memory. */
+bool dtmf_in_init(struct dtmf_in *in, dtmf_key_h on_key, void *arg);
+void dtmf_in_done(struct dtmf_in *in);
+
+/* An RTP packet of the negotiated telephone-event type. A press counts at the first packet of it that arrives; what is
+ * malformed, repeated, late, or no key is dropped. */
+void dtmf_in_event(struct dtmf_in *in, int64_t now_ms, bool marker, uint32_t ssrc, uint32_t timestamp,
+                   const uint8_t *payload, size_t n);
+/* Decoded audio, 8 kHz. Where packets were lost, leave the gap out. */
+void dtmf_in_audio(struct dtmf_in *in, int64_t now_ms, const int16_t *samples, size_t n);
+/* A SIP INFO body: application/dtmf-relay ("Signal=5\r\nDuration=160") or application/dtmf ("5"). False if it is of
+ * another type or holds no key. */
+bool dtmf_in_info(struct dtmf_in *in, int64_t now_ms, struct str type, struct str body);
+
+/* ---- out ----------------------------------------------------------------------------------------------------------*/
+
+#define DTMF_KEYS_MAX 32
+
+/* The events of a sequence of keys, one step every 20 ms. */
+struct dtmf_out {
+    char keys[DTMF_KEYS_MAX + 1];
+    unsigned at;                /* which key */
+    unsigned step;              /* of this key: tone, then gap */
+    unsigned tone_steps, steps; /* of the tone; of tone and gap together */
+    uint32_t timestamp;         /* of the present event */
+};
+
+struct dtmf_packet {
+    bool marker;
+    uint32_t timestamp;
+    uint8_t payload[4];
+};
+
+/* Keys that have no event are left out. Durations are rounded up to whole packets; the gap is at least three of them,
+ * for the three end packets. */
+void dtmf_out_start(struct dtmf_out *out, const char *keys, int64_t tone_ms, int64_t gap_ms);
+bool dtmf_out_active(const struct dtmf_out *out);
+/* The next step; `timestamp` is the stream's present one. False if nothing is to be sent in this step. */
+bool dtmf_out_next(struct dtmf_out *out, uint32_t timestamp, struct dtmf_packet *ret);

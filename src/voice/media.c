@@ -1,0 +1,373 @@
+#include "voice/media.h"
+
+#include <assert.h>
+#include <rem/rem.h>
+#include <stdlib.h>
+
+#define FRAME      160 /* samples in 20 ms */
+#define PT_PCMU    0
+#define PT_PCMA    8
+#define PORT_LOW   16384
+#define PORT_HIGH  32767
+#define IN_MAX     960 /* samples of one packet that are decoded: 120 ms, far above any ptime in use */
+#define QUIET_ULAW 0xff
+#define QUIET_ALAW 0xd5
+#define PARTS_MAX  (2 * DTMF_KEYS_MAX)
+
+static_assert(PARTS_MAX >= SOUND_PARTS_MAX, "a prompt fits");
+
+struct media {
+    const struct media_events *events;
+    void *arg;
+    struct rtp_sock *rtp;
+    struct sdp_session *sdp;
+    struct sdp_media *audio;
+    struct tick_entry tick;
+    struct mbuf *packet;
+
+    struct {           /* negotiated */
+        bool send;     /* the peer wants our audio */
+        uint8_t pt;    /* of what we send */
+        int event_pt;  /* -1: none */
+        struct sa rtp; /* the peer's address as it gave it */
+    } peer;
+
+    struct sa signalling;
+    struct sa source; /* the one address packets are taken from, and sent to, once chosen */
+    bool chosen;
+    bool heard_any;
+    uint16_t seq; /* last sequence number taken */
+    uint32_t ssrc;
+    int64_t heard_ms;
+    struct dtmf_in in;
+
+    uint32_t timestamp; /* of the next frame */
+    bool ahead;         /* the next frame's packet has left already */
+    bool marker;        /* the next audio packet begins a talk spurt */
+    bool playing;
+    struct sound parts[PARTS_MAX];
+    size_t part_count, part;
+    uint32_t at; /* sample of the part */
+    struct dtmf_out out;
+};
+
+/* ---- in -----------------------------------------------------------------------------------------------------------*/
+
+static void on_key(char key, void *arg)
+{
+    struct media *m = arg;
+    m->events->key(key, m->arg);
+}
+
+/* Is this our peer? The first packet from the negotiated host, or from the host its SIP comes from (a box behind NAT
+ * gives an address that is not reachable), settles where it is until it is negotiated anew. */
+static bool accept_source(struct media *m, const struct sa *src)
+{
+    if (m->chosen)
+        return sa_cmp(src, &m->source, SA_ALL);
+    m->chosen = sa_cmp(src, &m->peer.rtp, SA_ADDR) || sa_cmp(src, &m->signalling, SA_ADDR);
+    if (m->chosen)
+        m->source = *src;
+    return m->chosen;
+}
+
+static size_t decode(uint8_t pt, const uint8_t *payload, size_t n, int16_t *ret)
+{
+    if (n > IN_MAX)
+        n = IN_MAX;
+    for (size_t i = 0; i < n; i++)
+        ret[i] = pt == PT_PCMU ? g711_ulaw2pcm(payload[i]) : g711_alaw2pcm(payload[i]);
+    return n;
+}
+
+static void take_audio(struct media *m, uint8_t pt, const uint8_t *payload, size_t n)
+{
+    int16_t samples[IN_MAX];
+    n = decode(pt, payload, n, samples);
+    dtmf_in_audio(&m->in, m->heard_ms, samples, n);
+    if (m->events->audio)
+        m->events->audio(samples, n, m->arg);
+}
+
+static void on_rtp(const struct sa *src, const struct rtp_header *h, struct mbuf *mb, void *arg)
+{
+    struct media *m = arg;
+    if (!m->tick.le.list || !accept_source(m, src))
+        return;
+    size_t n = mbuf_get_left(mb);
+    if (h->pad && n) { /* the last byte says how many to leave out */
+        uint8_t pad = mb->buf[mb->end - 1];
+        n = pad <= n ? n - pad : 0;
+    }
+    m->heard_ms = tick_now_ms();
+    if (m->peer.event_pt >= 0 && h->pt == m->peer.event_pt) {
+        dtmf_in_event(&m->in, m->heard_ms, h->m, h->ssrc, h->ts, mbuf_buf(mb), n);
+        return;
+    }
+    if (h->pt != PT_PCMU && h->pt != PT_PCMA)
+        return;
+    bool late = m->heard_any && h->ssrc == m->ssrc && (int16_t)(h->seq - m->seq) <= 0;
+    if (late)
+        return;
+    m->heard_any = true;
+    m->ssrc = h->ssrc;
+    m->seq = h->seq;
+    take_audio(m, h->pt, mbuf_buf(mb), n);
+}
+
+bool media_take_info(struct media *m, struct str type, struct str body)
+{
+    return dtmf_in_info(&m->in, tick_now_ms(), type, body);
+}
+
+int64_t media_heard_ms(const struct media *m)
+{
+    return m->heard_ms;
+}
+
+/* ---- out ----------------------------------------------------------------------------------------------------------*/
+
+static void send_packet(struct media *m, bool marker, uint8_t pt, uint32_t timestamp, const uint8_t *payload, size_t n)
+{
+    if (!m->peer.send)
+        return;
+    m->packet->pos = m->packet->end = RTP_HEADER_SIZE;
+    if (mbuf_write_mem(m->packet, payload, n))
+        return;
+    m->packet->pos = RTP_HEADER_SIZE;
+    /* A packet the kernel cannot take is lost, as on any network. */
+    (void)rtp_send(m->rtp, m->chosen ? &m->source : &m->peer.rtp, false, marker, pt, timestamp, m->packet);
+}
+
+/* The table behind g711_pcm2alaw() ends before -32768. */
+static uint8_t encode(uint8_t pt, int16_t sample)
+{
+    if (sample < -INT16_MAX)
+        sample = -INT16_MAX;
+    return pt == PT_PCMU ? g711_pcm2ulaw(sample) : g711_pcm2alaw(sample);
+}
+
+/* Fills a frame from the parts; false if there was nothing left to fill it with. */
+static bool fill(struct media *m, uint8_t frame[static FRAME])
+{
+    memset(frame, m->peer.pt == PT_PCMU ? QUIET_ULAW : QUIET_ALAW, FRAME);
+    size_t i = 0;
+    while (i < FRAME && m->part < m->part_count) {
+        const struct sound *p = &m->parts[m->part];
+        for (; i < FRAME && m->at < p->length; i++, m->at++) {
+            if (p->samples)
+                frame[i] = encode(m->peer.pt, p->samples[m->at % p->loop]);
+        }
+        if (m->at == p->length) {
+            m->part++;
+            m->at = 0;
+        }
+    }
+    return i > 0;
+}
+
+static void send_audio(struct media *m, uint32_t timestamp)
+{
+    uint8_t frame[FRAME];
+    (void)fill(m, frame);
+    send_packet(m, m->marker, m->peer.pt, timestamp, frame, sizeof frame);
+    m->marker = false;
+}
+
+/* Sends what belongs to the frame at `timestamp`. */
+static void send_frame(struct media *m, uint32_t timestamp)
+{
+    struct dtmf_packet p;
+    if (!dtmf_out_active(&m->out)) {
+        send_audio(m, timestamp);
+    } else if (dtmf_out_next(&m->out, timestamp, &p)) {
+        send_packet(m, p.marker, (uint8_t)m->peer.event_pt, p.timestamp, p.payload, sizeof p.payload);
+        m->marker = true;
+    } else {
+        send_audio(m, timestamp);
+    }
+}
+
+static void on_tick(void *arg, int64_t now_ms)
+{
+    (void)now_ms;
+    struct media *m = arg;
+    if (m->ahead)
+        m->ahead = false;
+    else
+        send_frame(m, m->timestamp);
+    m->timestamp += FRAME;
+    if (m->playing && m->part == m->part_count && !dtmf_out_active(&m->out)) {
+        m->playing = false;
+        m->events->played(m->arg);
+    }
+}
+
+/* Starts what was just queued without waiting for the tick. */
+static void begin(struct media *m)
+{
+    m->playing = true;
+    if (m->ahead || !m->tick.le.list)
+        return;
+    send_frame(m, m->timestamp);
+    m->ahead = true;
+}
+
+void media_quiet(struct media *m)
+{
+    m->playing = false;
+    m->part = m->part_count = 0;
+    m->at = 0;
+    m->out = (struct dtmf_out){0};
+}
+
+void media_play(struct media *m, const struct sound *parts, size_t n)
+{
+    media_quiet(m);
+    if (n > PARTS_MAX)
+        n = PARTS_MAX;
+    memcpy(m->parts, parts, n * sizeof *parts);
+    m->part_count = n;
+    begin(m);
+}
+
+void media_press(struct media *m, const char *keys, int64_t tone_ms, int64_t gap_ms, bool inband)
+{
+    media_quiet(m);
+    if (media_events_negotiated(m) && !inband) {
+        dtmf_out_start(&m->out, keys, tone_ms, gap_ms);
+    } else {
+        for (; *keys && m->part_count < PARTS_MAX; keys++) {
+            m->parts[m->part_count++] = sound_key(*keys, tone_ms);
+            m->parts[m->part_count++] = sound_silence(gap_ms);
+        }
+    }
+    begin(m);
+}
+
+void media_start(struct media *m, struct tick *tick, const struct sa *signalling)
+{
+    m->signalling = *signalling;
+    m->heard_ms = tick_now_ms();
+    m->marker = true;
+    tick_add(tick, &m->tick, on_tick, m);
+}
+
+void media_stop(struct media *m)
+{
+    tick_remove(&m->tick);
+    media_quiet(m);
+}
+
+/* ---- SDP ----------------------------------------------------------------------------------------------------------*/
+
+static const struct sdp_format *chosen(const struct media *m)
+{
+    const struct sdp_format *ulaw = sdp_media_rformat(m->audio, "PCMU");
+    const struct sdp_format *alaw = sdp_media_rformat(m->audio, "PCMA");
+    if (!ulaw || !alaw)
+        return ulaw ? ulaw : alaw;
+    for (const struct le *le = ulaw->le.next; le; le = le->next) { /* the peer's order is its preference */
+        if (le->data == alaw)
+            return ulaw;
+    }
+    return alaw;
+}
+
+enum err media_take_sdp(struct media *m, bool offer, struct mbuf *sdp)
+{
+    if (sdp_decode(m->sdp, sdp, offer))
+        return ERR_USAGE;
+    const struct sdp_format *codec = chosen(m);
+    const struct sa *raddr = sdp_media_raddr(m->audio);
+    if (!codec || (codec->pt != PT_PCMU && codec->pt != PT_PCMA) || !sa_port(raddr))
+        return ERR_USAGE;
+    const struct sdp_format *events = sdp_media_rformat(m->audio, telev_rtpfmt);
+    m->peer.pt = (uint8_t)codec->pt;
+    m->peer.event_pt = events && events->pt >= 0 && events->pt < 128 ? events->pt : -1;
+    bool held = !sa_isset(raddr, SA_ADDR) || sa_is_any(raddr); /* RFC 3264, 8.4: the old way */
+    m->peer.send = !held && (sdp_media_dir(m->audio) & SDP_SENDONLY);
+    if (!held && !sa_cmp(raddr, &m->peer.rtp, SA_ALL)) {
+        m->peer.rtp = *raddr;
+        m->chosen = false;
+    }
+    return ERR_NONE;
+}
+
+enum err media_make_sdp(struct media *m, bool offer, struct mbuf **ret)
+{
+    return sdp_encode(ret, m->sdp, offer) ? ERR_IO : ERR_NONE;
+}
+
+const char *media_codec(const struct media *m)
+{
+    return m->peer.pt == PT_PCMU ? "PCMU" : "PCMA";
+}
+
+bool media_events_negotiated(const struct media *m)
+{
+    return m->peer.event_pt >= 0;
+}
+
+/* The port beside the RTP port is bound, as RFC 3550 wants it, but what comes there is not parsed. */
+static void drop_rtcp(const struct sa *src, struct mbuf *mb, void *arg)
+{
+    (void)src;
+    (void)mb;
+    (void)arg;
+}
+
+/* ---- life ---------------------------------------------------------------------------------------------------------*/
+
+static int describe(struct media *m, const struct media_options *o)
+{
+    int e = sdp_session_alloc(&m->sdp, o->laddr);
+    if (!e)
+        e = sdp_media_add(&m->audio, m->sdp, sdp_media_audio, sa_port(rtp_local(m->rtp)), sdp_proto_rtpavp);
+    if (!e)
+        e = sdp_format_add(NULL, m->audio, false, "0", "PCMU", 8000, 1, NULL, NULL, NULL, false, NULL);
+    if (!e)
+        e = sdp_format_add(NULL, m->audio, false, "8", "PCMA", 8000, 1, NULL, NULL, NULL, false, NULL);
+    if (!e && o->events)
+        e = sdp_format_add(NULL, m->audio, false, "101", telev_rtpfmt, 8000, 1, NULL, NULL, NULL, false, "0-15");
+    if (!e)
+        e = sdp_media_set_lattr(m->audio, true, "ptime", "20");
+    return e;
+}
+
+enum err media_new(struct media **ret, const struct media_options *options, const struct media_events *events,
+                   void *arg)
+{
+    struct media *m = calloc(1, sizeof *m);
+    if (!m)
+        return ERR_IO;
+    m->events = events;
+    m->arg = arg;
+    m->peer.event_pt = -1;
+    m->timestamp = rand_u32();
+    m->packet = mbuf_alloc(RTP_HEADER_SIZE + FRAME);
+    if (!m->packet || !dtmf_in_init(&m->in, on_key, m))
+        goto fail;
+    if (rtp_listen(&m->rtp, IPPROTO_UDP, options->laddr, PORT_LOW, PORT_HIGH, false, on_rtp, NULL, m))
+        goto fail;
+    udp_handler_set(rtcp_sock(m->rtp), drop_rtcp, NULL);
+    if (describe(m, options))
+        goto fail;
+    *ret = m;
+    return ERR_NONE;
+fail:
+    media_free(m);
+    return ERR_IO;
+}
+
+void media_free(struct media *m)
+{
+    if (!m)
+        return;
+    tick_remove(&m->tick);
+    dtmf_in_done(&m->in);
+    mem_deref(m->sdp);
+    mem_deref(m->rtp);
+    mem_deref(m->packet);
+    free(m);
+}

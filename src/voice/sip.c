@@ -1,0 +1,293 @@
+#include "voice/sip_agent.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "voice/sip_guard.h"
+#include "voice/sound.h"
+
+#define HASH_SIZE     256
+#define FDS_MAX       65536 /* descriptors libre's loop may know, which are the process's */
+#define FDS_MIN       4096
+#define BIND_ATTEMPTS 20
+
+/* ---- messages -----------------------------------------------------------------------------------------------------*/
+
+/* Our address on the way to `peer`. */
+static bool local_toward(const struct sa *peer, struct sa *ret)
+{
+    int fd = socket(sa_af(peer), SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return false;
+    ret->len = sizeof ret->u;
+    bool ok = !connect(fd, &peer->u.sa, peer->len) && !getsockname(fd, &ret->u.sa, &ret->len);
+    close(fd);
+    return ok;
+}
+
+/* Bound to a wildcard, the stack would name that in Contact and SDP: name the address this peer reaches us at. */
+static void name_local(const struct sip_msg *msg)
+{
+    struct sa local;
+    if (!sa_is_any(&msg->dst) || !local_toward(&msg->src, &local))
+        return;
+    sa_set_port(&local, sa_port(&msg->dst));
+    ((struct sip_msg *)msg)->dst = local;
+}
+
+static void refuse(struct sip_agent *a, const struct sip_msg *msg, const struct sip_verdict *v)
+{
+    log_debug("sip request refused status=%d", v->status);
+    int e;
+    if (v->status == 420)
+        e = sip_replyf(a->sip, msg, 420, v->reason, "Unsupported: %r\r\nContent-Length: 0\r\n\r\n", &v->require);
+    else
+        e = sip_replyf(a->sip, msg, (uint16_t)v->status, v->reason,
+                       "Allow: " SIP_ALLOW "\r\nContent-Length: 0\r\n\r\n");
+    if (e)
+        log_debug("sip reply not sent errno=%d", e);
+}
+
+static bool on_request(const struct sip_msg *msg, void *arg)
+{
+    struct sip_agent *a = arg;
+    struct sip_verdict v = sip_guard(msg);
+    name_local(msg);
+    if (v.status > 0)
+        refuse(a, msg, &v);
+    return v.status != 0;
+}
+
+/* What is left after sessions took theirs: OPTIONS, and a CANCEL of nothing. */
+static bool on_rest(const struct sip_msg *msg, void *arg)
+{
+    struct sip_agent *a = arg;
+    if (!pl_strcmp(&msg->met, "OPTIONS"))
+        (void)sip_replyf(a->sip, msg, 200, "OK",
+                         "Allow: " SIP_ALLOW "\r\nAccept: application/sdp\r\nContent-Length: 0\r\n\r\n");
+    else if (!pl_strcmp(&msg->met, "CANCEL"))
+        (void)sip_reply(a->sip, msg, 481, "Call/Transaction Does Not Exist");
+    return true;
+}
+
+/* Answers to nothing we asked. */
+static bool on_response(const struct sip_msg *msg, void *arg)
+{
+    (void)msg;
+    (void)arg;
+    return true;
+}
+
+static void on_invite(const struct sip_msg *msg, void *arg)
+{
+    sip_call_invite(arg, msg);
+}
+
+/* ---- starting -----------------------------------------------------------------------------------------------------*/
+
+/* The port of a UDP socket we let the system choose must be free for TCP, too. */
+static int bind_both(struct sip_agent *a, const struct sa *want)
+{
+    int e = 0;
+    for (int i = 0; i < BIND_ATTEMPTS; i++) {
+        struct sa bound = *want;
+        e = sip_transp_add(a->sip, SIP_TRANSP_UDP, want);
+        if (!e)
+            e = sip_transp_laddr(a->sip, &bound, SIP_TRANSP_UDP, want);
+        if (!e)
+            e = sip_transp_add(a->sip, SIP_TRANSP_TCP, &bound);
+        if (!e) {
+            (void)re_snprintf(a->address, sizeof a->address, "%J", &bound);
+            return 0;
+        }
+        sip_transp_flush(a->sip);
+        if (sa_port(want))
+            return e;
+    }
+    return e;
+}
+
+static enum err fail(struct sip_agent *a, enum err e, const char *what, int number)
+{
+    char text[80] = "";
+    (void)snprintf(a->why, sizeof a->why, "listen.sip %s: %s%s%s", a->config->listen_sip, what, number ? ": " : "",
+                   number ? str_error(number, text, sizeof text) : "");
+    return e;
+}
+
+static int descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur < FDS_MIN)
+        return FDS_MIN;
+    return limit.rlim_cur > FDS_MAX ? FDS_MAX : (int)limit.rlim_cur;
+}
+
+static void on_mail(int flags, void *arg)
+{
+    (void)flags;
+    struct sip_agent *a = arg;
+    mailbox_drain(&a->box);
+}
+
+static int make_stack(struct sip_agent *a)
+{
+    int e = fd_setsize(descriptors());
+    if (!e)
+        e = hash_alloc(&a->sources, HASH_SIZE);
+    if (!e)
+        e = sip_alloc(&a->sip, NULL, HASH_SIZE, HASH_SIZE, HASH_SIZE, "portero/" PORTERO_VERSION, NULL, NULL);
+    if (!e)
+        e = sip_listen(&a->guard, a->sip, true, on_request, a);
+    if (!e)
+        e = sipsess_listen(&a->sessions, a->sip, HASH_SIZE, on_invite, a);
+    if (!e)
+        e = sip_listen(&a->rest, a->sip, true, on_rest, a);
+    if (!e)
+        e = sip_listen(&a->responses, a->sip, false, on_response, a);
+    if (!e)
+        e = fd_listen(a->box.fd, FD_READ, on_mail, a);
+    return e;
+}
+
+static enum err set_up(struct sip_agent *a)
+{
+    struct sa want;
+    rand_init();
+    if (sa_decode(&want, a->config->listen_sip, strlen(a->config->listen_sip)))
+        return fail(a, ERR_USAGE, "not an address and port", 0);
+    if (sound_init())
+        return fail(a, ERR_IO, "no memory", 0);
+    int e = make_stack(a);
+    if (!e && tick_new(&a->tick))
+        e = errno;
+    if (e)
+        return fail(a, ERR_IO, "cannot start the SIP stack", e);
+    e = bind_both(a, &want);
+    if (e)
+        return fail(a, ERR_USAGE, "cannot listen", e);
+    return ERR_NONE;
+}
+
+static void tear_down(struct sip_agent *a)
+{
+    tmr_cancel(&a->stop_timer);
+    sipsess_close_all(a->sessions);
+    sip_transp_flush(a->sip);
+    sip_close(a->sip, true);
+    mem_deref(a->sessions);
+    mem_deref(a->guard);
+    mem_deref(a->rest);
+    mem_deref(a->responses);
+    mem_deref(a->sip);
+    tick_free(a->tick);
+    hash_flush(a->sources);
+    mem_deref(a->sources);
+    fd_close(a->box.fd);
+}
+
+static void *run(void *arg)
+{
+    struct sip_agent *a = arg;
+    if (re_thread_init()) {
+        a->start_error = fail(a, ERR_IO, "no memory", 0);
+        sem_post(&a->started);
+        return NULL;
+    }
+    a->start_error = set_up(a);
+    bool up = !a->start_error;
+    sem_post(&a->started);
+    if (up) {
+        int e = re_main(NULL);
+        if (e)
+            log_error("sip loop ended errno=%d", e);
+    }
+    tear_down(a);
+    re_thread_close();
+    return NULL;
+}
+
+static void free_agent(struct sip_agent *a)
+{
+    mailbox_done(&a->box);
+    sem_destroy(&a->started);
+    free(a);
+}
+
+enum err sip_start(const struct config *c, struct store *s, struct sip_agent **ret, char **ret_why)
+{
+    struct sip_agent *a = calloc(1, sizeof *a);
+    if (!a)
+        abort();
+    a->config = c;
+    a->store = s;
+    sem_init(&a->started, 0, 0);
+    enum err e = mailbox_init(&a->box);
+    if (!e && pthread_create(&a->thread, NULL, run, a))
+        e = ERR_IO;
+    if (e) {
+        *ret_why = strdup("cannot start the SIP thread");
+        free_agent(a);
+        return e;
+    }
+    pthread_setname_np(a->thread, "sip");
+    while (sem_wait(&a->started))
+        ;
+    if (a->start_error) {
+        pthread_join(a->thread, NULL);
+        e = a->start_error;
+        *ret_why = strdup(a->why);
+        free_agent(a);
+        return e;
+    }
+    *ret = a;
+    return ERR_NONE;
+}
+
+const char *sip_address(const struct sip_agent *a)
+{
+    return a->address;
+}
+
+unsigned sip_calls(const struct sip_agent *a)
+{
+    return a->call_count;
+}
+
+/* ---- stopping -----------------------------------------------------------------------------------------------------*/
+
+void sip_agent_settled(struct sip_agent *a)
+{
+    if (a->stopping && list_isempty(&a->calls) && !a->asking)
+        re_cancel();
+}
+
+static void on_stop_timer(void *arg)
+{
+    struct sip_agent *a = arg;
+    sip_call_end_all(a);
+    sip_agent_settled(a);
+}
+
+static void on_stop(struct mail *m)
+{
+    struct sip_agent *a = (struct sip_agent *)((char *)m - offsetof(struct sip_agent, stop));
+    a->stopping = true;
+    tmr_start(&a->stop_timer, (uint64_t)a->stop_wait_ms, on_stop_timer, a);
+    sip_agent_settled(a);
+}
+
+void sip_stop(struct sip_agent *a, int64_t wait_ms)
+{
+    if (!a)
+        return;
+    a->stop_wait_ms = wait_ms;
+    a->stop.run = on_stop;
+    mailbox_post(&a->box, &a->stop);
+    pthread_join(a->thread, NULL);
+    free_agent(a);
+}

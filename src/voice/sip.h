@@ -1,0 +1,20 @@
+/* The embedded SIP user agent: answers the call boxes' calls over UDP and TCP, on a thread of its own (docs/calls.md).
+ *
+ * It never touches the store: each decision is a write job, and the answer comes back through a mailbox. */
+#pragma once
+#include "base/config.h"
+#include "store/store.h"
+
+struct sip_agent;
+
+/* Listens on config->listen_sip (port 0: a free one, the same for UDP and TCP) and starts taking calls. `c` and `s`
+ * must outlive the agent. On failure ERR_USAGE (the address) or ERR_IO, and *ret_why (owned by the caller, free) says
+ * why. */
+enum err sip_start(const struct config *c, struct store *s, struct sip_agent **ret, char **ret_why) CHECKED;
+/* "127.0.0.1:5060", with the port that was bound; lives as long as the agent. */
+const char *sip_address(const struct sip_agent *a);
+/* Calls in progress now. Any thread. */
+unsigned sip_calls(const struct sip_agent *a);
+/* Takes no more calls, lets those in progress end for up to wait_ms, hangs up what is left, waits for every decision
+ * that was asked for, and frees the agent. NULL is fine. */
+void sip_stop(struct sip_agent *a, int64_t wait_ms);

@@ -1,0 +1,51 @@
+/* Inside the SIP user agent: what its thread shares among sip.c and sip_call.c. */
+#pragma once
+#include <pthread.h>
+#include <re/re.h>
+#include <semaphore.h>
+
+#include "base/mailbox.h"
+#include "voice/sip.h"
+#include "voice/tick.h"
+
+/* Where calls come from: one address, while it has any. */
+struct sip_source {
+    struct le le;
+    struct sa addr;
+    unsigned calls;
+    unsigned unacked; /* answered, but not acknowledged yet: cheap for a liar, dear for us */
+};
+
+struct sip_agent {
+    const struct config *config;
+    struct store *store;
+    pthread_t thread;
+    sem_t started;
+    enum err start_error;
+    char why[200];
+    char address[64];
+    _Atomic unsigned call_count;
+
+    /* of the agent's thread */
+    struct sip *sip;
+    struct sipsess_sock *sessions;
+    struct sip_lsnr *guard, *rest, *responses;
+    struct mailbox box;
+    struct tick *tick;
+    struct list calls;    /* sip_call, those not ended */
+    struct hash *sources; /* sip_source by address */
+    unsigned serial;      /* of calls, for the log */
+    unsigned asking;      /* decisions the store still owes */
+    bool stopping;
+    struct mail stop;
+    struct tmr stop_timer;
+    int64_t stop_wait_ms;
+};
+
+/* A call is over, or a decision came in: the thread may be waiting for it to stop. */
+void sip_agent_settled(struct sip_agent *a);
+
+/* An INVITE outside a dialog, past the guard. */
+void sip_call_invite(struct sip_agent *a, const struct sip_msg *msg);
+/* Ends every call at once. */
+void sip_call_end_all(struct sip_agent *a);

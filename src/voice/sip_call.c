@@ -1,0 +1,475 @@
+/* One SIP call: performs what the call machine says with a SIP session, an RTP session and the store. */
+#include "base/log.h"
+#include "voice/decide.h"
+#include "voice/media.h"
+#include "voice/sip_agent.h"
+#include "voice/sip_guard.h"
+
+#define UNACKED_MAX    50               /* calls of one source that it has not acknowledged */
+#define LINGER_MS      500              /* between the last tone and the BYE: some boxes miss its end otherwise */
+#define SILENT_MS      30000            /* without a packet or a message of the peer: it is gone */
+#define CALL_MAX_MS    (10 * 60 * 1000) /* no call is longer */
+#define CONTENT_LENGTH "Content-Length: 0\r\n\r\n"
+
+struct sip_call {
+    struct le le; /* in agent->calls */
+    struct sip_agent *agent;
+    struct sip_source *source;
+    unsigned serial;
+
+    struct call machine;
+    struct call_actions actions;
+    size_t at;           /* the action in progress */
+    unsigned generation; /* of the actions */
+    struct decide decide;
+
+    const struct sip_msg *invite;
+    struct sip_strans *transaction; /* until answered */
+    struct sipsess *session;        /* from then on */
+    struct media *media;
+    bool offered; /* the INVITE came without SDP: ours is the offer */
+    bool unacked, ended;
+
+    struct tick_entry tick;
+    int64_t answered_ms, signalled_ms;
+    int64_t due_ms; /* when the action in progress times out or is done; 0: not by time */
+    struct tmr free_timer;
+};
+
+static void perform(struct sip_call *c);
+
+/* ---- sources ------------------------------------------------------------------------------------------------------*/
+
+static bool same_address(struct le *le, void *arg)
+{
+    const struct sip_source *s = le->data;
+    return sa_cmp(&s->addr, arg, SA_ADDR);
+}
+
+static void source_destructor(void *arg)
+{
+    struct sip_source *s = arg;
+    hash_unlink(&s->le);
+}
+
+static struct sip_source *find_source(struct sip_agent *a, const struct sa *addr)
+{
+    uint32_t key = sa_hash(addr, SA_ADDR);
+    struct sip_source *s = list_ledata(hash_lookup(a->sources, key, same_address, (void *)addr));
+    if (s)
+        return s;
+    s = mem_zalloc(sizeof *s, source_destructor);
+    if (s) {
+        s->addr = *addr;
+        hash_append(a->sources, key, &s->le, s);
+    }
+    return s;
+}
+
+static void leave_source(struct sip_call *c)
+{
+    if (c->unacked)
+        c->source->unacked--;
+    c->unacked = false;
+    if (--c->source->calls == 0)
+        mem_deref(c->source);
+    c->source = NULL;
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------------*/
+
+static void destructor(void *arg)
+{
+    struct sip_call *c = arg;
+    tmr_cancel(&c->free_timer);
+    media_free(c->media);
+    decide_done(&c->decide);
+    mem_deref((void *)c->invite);
+}
+
+static void on_free(void *arg)
+{
+    mem_deref(arg);
+}
+
+/* Ends the call as far as anybody outside can tell. Its memory goes a moment later, when nothing of it is running, and
+ * not before the decision it asked for came. */
+static void end(struct sip_call *c)
+{
+    if (c->ended)
+        return;
+    c->ended = true;
+    struct call_actions none;
+    call_step(&c->machine, &(struct call_event){.kind = CALL_HUNG_UP}, &none);
+    tick_remove(&c->tick);
+    if (c->media)
+        media_stop(c->media);
+    if (c->transaction)
+        (void)sip_treply(&c->transaction, c->agent->sip, c->invite, 503, "Service Unavailable");
+    c->session = mem_deref(c->session); /* BYE, if it was acknowledged and the peer is still there */
+    leave_source(c);
+    list_unlink(&c->le);
+    c->agent->call_count--;
+    log_debug("call %u over", c->serial);
+    tmr_start(&c->free_timer, 0, on_free, c);
+    sip_agent_settled(c->agent);
+}
+
+void sip_call_end_all(struct sip_agent *a)
+{
+    struct le *le = a->calls.head;
+    while (le) {
+        struct sip_call *c = le->data;
+        le = le->next;
+        end(c);
+    }
+}
+
+/* ---- the machine --------------------------------------------------------------------------------------------------*/
+
+static void step(struct sip_call *c, const struct call_event *e)
+{
+    struct call_actions next;
+    call_step(&c->machine, e, &next);
+    if (!next.n)
+        return;
+    log_debug("call %u %s", c->serial, call_state_name(c->machine.state));
+    c->actions = next;
+    c->at = 0;
+    c->generation++;
+    c->due_ms = 0;
+    perform(c);
+}
+
+static const struct call_action *current(const struct sip_call *c)
+{
+    return c->at < c->actions.n ? &c->actions.v[c->at] : NULL;
+}
+
+/* The action in progress is done. */
+static void go_on(struct sip_call *c)
+{
+    c->due_ms = 0;
+    c->at++;
+    perform(c);
+}
+
+/* ---- decisions ----------------------------------------------------------------------------------------------------*/
+
+static void on_answer(struct decide *d)
+{
+    struct sip_call *c = (struct sip_call *)((char *)d - offsetof(struct sip_call, decide));
+    c->agent->asking--;
+    if (!c->ended) {
+        struct call_event e = decide_event(d);
+        step(c, &e);
+    }
+    sip_agent_settled(c->agent);
+    mem_deref(c);
+}
+
+static void ask(struct sip_call *c, const struct call_action *action)
+{
+    mem_ref(c);
+    c->agent->asking++;
+    decide_submit(&c->decide, &c->machine, action, c->agent->store, &c->agent->box, on_answer);
+}
+
+/* ---- what the SIP session reports
+ * ----------------------------------------------------------------------------------*/
+
+static void on_cancel(void *arg)
+{
+    struct sip_call *c = arg;
+    (void)sip_treply(&c->transaction, c->agent->sip, c->invite, 487, "Request Terminated");
+    end(c);
+}
+
+static void on_tick(void *arg, int64_t now_ms);
+
+static void on_established(const struct sip_msg *msg, void *arg)
+{
+    struct sip_call *c = arg;
+    if (c->unacked)
+        c->source->unacked--;
+    c->unacked = false;
+    c->answered_ms = c->signalled_ms = tick_now_ms();
+    media_start(c->media, c->agent->tick, &msg->src);
+    tick_add(c->agent->tick, &c->tick, on_tick, c);
+    log_debug("call %u established codec=%s events=%d", c->serial, media_codec(c->media),
+              media_events_negotiated(c->media));
+    go_on(c);
+}
+
+/* A new offer within the call: hold, resume, another address, a session refresh. */
+static int on_offer(struct mbuf **ret, const struct sip_msg *msg, void *arg)
+{
+    struct sip_call *c = arg;
+    c->signalled_ms = tick_now_ms();
+    bool offer = mbuf_get_left(msg->mb) > 0;
+    if (offer && (!sip_body_is_sdp(msg) || media_take_sdp(c->media, true, msg->mb)))
+        return EPROTO;
+    return media_make_sdp(c->media, !offer, ret) ? ENOMEM : 0;
+}
+
+/* The answer to an offer of ours, in the ACK. */
+static int on_sdp_answer(const struct sip_msg *msg, void *arg)
+{
+    struct sip_call *c = arg;
+    if (!mbuf_get_left(msg->mb) || !sip_body_is_sdp(msg) || media_take_sdp(c->media, false, msg->mb))
+        return EPROTO;
+    return 0;
+}
+
+static void on_info(struct sip *sip, const struct sip_msg *msg, void *arg)
+{
+    struct sip_call *c = arg;
+    c->signalled_ms = tick_now_ms();
+    struct str body = {(const char *)mbuf_buf(msg->mb), mbuf_get_left(msg->mb)};
+    char type[64];
+    int n = re_snprintf(type, sizeof type, "%r/%r", &msg->ctyp.type, &msg->ctyp.subtype);
+    bool taken = !body.n || (n > 0 && media_take_info(c->media, str_n(type, (size_t)n), body));
+    /* In a transaction, so that a repeated request is the same press. */
+    (void)sip_treply(NULL, sip, msg, taken ? 200 : 415, taken ? "OK" : "Unsupported Media Type");
+}
+
+static void on_close(int error, const struct sip_msg *msg, void *arg)
+{
+    (void)msg;
+    struct sip_call *c = arg;
+    log_debug("call %u closed by the peer errno=%d", c->serial, error);
+    end(c);
+}
+
+/* ---- actions: begin() returns true if the action is done already
+ * ---------------------------------------------------*/
+
+static bool answer(struct sip_call *c)
+{
+    struct mbuf *sdp = NULL;
+    int e = media_make_sdp(c->media, c->offered, &sdp) ? ENOMEM : 0;
+    if (!e)
+        e = sipsess_accept(&c->session, c->agent->sessions, c->invite, 200, "OK", "portero", "application/sdp", sdp,
+                           NULL, NULL, false, on_offer, on_sdp_answer, on_established, on_info, NULL, on_close, c,
+                           "Allow: " SIP_ALLOW "\r\n");
+    mem_deref(sdp);
+    if (e) {
+        log_debug("call %u cannot be answered errno=%d", c->serial, e);
+        end(c);
+        return false;
+    }
+    c->transaction = mem_deref(c->transaction); /* the session has one of its own */
+    c->unacked = true;
+    c->source->unacked++;
+    return false;
+}
+
+static bool reject(struct sip_call *c, int status)
+{
+    const char *reason = status == 404 ? "Not Found" : "Server Internal Error";
+    (void)sip_treply(&c->transaction, c->agent->sip, c->invite, (uint16_t)status, reason);
+    end(c);
+    return false;
+}
+
+static bool say(struct sip_call *c, enum call_prompt prompt)
+{
+    struct sound parts[SOUND_PARTS_MAX];
+    size_t n = sound_prompt(prompt, parts);
+    media_play(c->media, parts, n);
+    return false;
+}
+
+static bool begin(struct sip_call *c, const struct call_action *a)
+{
+    const struct config *config = c->agent->config;
+    switch (a->kind) {
+    case CALL_ASK_ARRIVE:
+    case CALL_ASK_CODE:
+    case CALL_ASK_FORWARDED:
+        ask(c, a);
+        return false;
+    case CALL_REJECT:
+        return reject(c, a->status);
+    case CALL_ANSWER:
+        return answer(c);
+    case CALL_SAY:
+        return say(c, a->say.prompt);
+    case CALL_COLLECT:
+        c->due_ms = tick_now_ms() + a->collect.wait_ms;
+        return false;
+    case CALL_SEND_TONES:
+        media_press(c->media, a->tones, config->voice_tone_ms, config->voice_tone_gap_ms, false);
+        return false;
+    case CALL_FORWARD: /* this agent rings nobody */
+        step(c, &(struct call_event){.kind = CALL_FORWARD_FAILED});
+        return false;
+    case CALL_HANG_UP:
+        end(c);
+        return false;
+    }
+    return false;
+}
+
+static void perform(struct sip_call *c)
+{
+    while (!c->ended && current(c)) {
+        unsigned generation = c->generation;
+        if (!begin(c, current(c)) || c->generation != generation)
+            return;
+        c->at++;
+    }
+}
+
+/* ---- what media and time report
+ * ------------------------------------------------------------------------------------*/
+
+static void on_played(void *arg)
+{
+    struct sip_call *c = arg;
+    const struct call_action *a = current(c);
+    if (c->ended || !a)
+        return;
+    if (a->kind == CALL_SAY)
+        go_on(c);
+    else if (a->kind == CALL_SEND_TONES)
+        c->due_ms = tick_now_ms() + LINGER_MS;
+}
+
+static bool may_interrupt(const struct sip_call *c)
+{
+    const struct call_action *a = current(c);
+    return a && a->kind == CALL_SAY && a->say.interruptible && c->at + 1 < c->actions.n && a[1].kind == CALL_COLLECT;
+}
+
+static void on_key(char key, void *arg)
+{
+    struct sip_call *c = arg;
+    if (c->ended)
+        return;
+    if (may_interrupt(c)) {
+        media_quiet(c->media);
+        go_on(c);
+    }
+    const struct call_action *a = current(c);
+    if (a && a->kind == CALL_COLLECT)
+        step(c, &(struct call_event){.kind = CALL_DIGIT, .digit = key});
+}
+
+static bool gone(const struct sip_call *c, int64_t now_ms)
+{
+    int64_t heard_ms = media_heard_ms(c->media);
+    int64_t last_ms = heard_ms > c->signalled_ms ? heard_ms : c->signalled_ms;
+    return now_ms - last_ms > SILENT_MS || now_ms - c->answered_ms > CALL_MAX_MS;
+}
+
+static void on_tick(void *arg, int64_t now_ms)
+{
+    struct sip_call *c = arg;
+    if (gone(c, now_ms)) {
+        log_debug("call %u given up", c->serial);
+        end(c);
+        return;
+    }
+    if (!c->due_ms || now_ms < c->due_ms)
+        return;
+    c->due_ms = 0;
+    const struct call_action *a = current(c);
+    if (a && a->kind == CALL_COLLECT)
+        step(c, &(struct call_event){.kind = CALL_TIMEOUT});
+    else if (a)
+        go_on(c);
+}
+
+/* ---- the beginning ------------------------------------------------------------------------------------------------*/
+
+static const struct media_events media_events = {.key = on_key, .played = on_played};
+
+static void refuse(struct sip_agent *a, const struct sip_msg *msg, uint16_t status, const char *reason,
+                   const char *header)
+{
+    log_debug("call refused status=%d", status);
+    (void)sip_treplyf(NULL, NULL, a->sip, msg, false, status, reason, "%s" CONTENT_LENGTH, header);
+}
+
+/* The caller gets a status at once if the call cannot be served; the building never hears of it. */
+static bool admit(struct sip_agent *a, const struct sip_msg *msg, struct sip_source **ret)
+{
+    if (a->stopping || a->call_count >= (unsigned)a->config->voice_calls) {
+        refuse(a, msg, 503, "Service Unavailable", "Retry-After: 5\r\n");
+        return false;
+    }
+    if (!sip_body_is_sdp(msg)) {
+        refuse(a, msg, 415, "Unsupported Media Type", "Accept: application/sdp\r\n");
+        return false;
+    }
+    struct sip_source *s = find_source(a, &msg->src);
+    if (!s) {
+        refuse(a, msg, 500, "Server Internal Error", "");
+        return false;
+    }
+    if (s->calls >= (unsigned)a->config->voice_calls_per_source || s->unacked >= UNACKED_MAX) {
+        refuse(a, msg, 486, "Busy Here", "");
+        return false;
+    }
+    *ret = s;
+    return true;
+}
+
+static struct sip_call *new_call(struct sip_agent *a, const struct sip_msg *msg, struct sip_source *s)
+{
+    char to[CALL_NUMBER_MAX], from[CALL_NUMBER_MAX];
+    struct sip_call *c = mem_zalloc(sizeof *c, destructor);
+    if (!c)
+        return NULL;
+    (void)sip_number(&msg->uri, to);
+    (void)sip_number(&msg->from.uri, from);
+    call_init(&c->machine);
+    decide_init(&c->decide, a->config, to, from);
+    c->agent = a;
+    c->source = s;
+    c->source->calls++;
+    c->serial = ++a->serial;
+    c->invite = mem_ref((void *)msg);
+    list_append(&a->calls, &c->le, c);
+    a->call_count++;
+    return c;
+}
+
+/* Media first: a call that cannot carry a tone must not use up a grant. */
+static int make_media(struct sip_call *c, const struct sip_msg *msg)
+{
+    struct media_options options = {.laddr = &msg->dst, .events = true};
+    if (media_new(&c->media, &options, &media_events, c))
+        return 503;
+    c->offered = mbuf_get_left(msg->mb) == 0;
+    return !c->offered && media_take_sdp(c->media, true, msg->mb) ? 488 : 0;
+}
+
+void sip_call_invite(struct sip_agent *a, const struct sip_msg *msg)
+{
+    struct sip_source *s;
+    if (!admit(a, msg, &s))
+        return;
+    struct sip_call *c = new_call(a, msg, s);
+    if (!c) {
+        if (!s->calls)
+            mem_deref(s);
+        refuse(a, msg, 500, "Server Internal Error", "");
+        return;
+    }
+    if (sip_strans_alloc(&c->transaction, a->sip, msg, on_cancel, c)) {
+        end(c);
+        return;
+    }
+    int status = make_media(c, msg);
+    if (status) {
+        (void)sip_treply(&c->transaction, a->sip, msg, (uint16_t)status,
+                         status == 488 ? "Not Acceptable Here" : "Service Unavailable");
+        end(c);
+        return;
+    }
+    (void)sip_treply(&c->transaction, a->sip, msg, 100, "Trying");
+    log_debug("call %u arrived", c->serial);
+    step(c, &(struct call_event){.kind = CALL_ARRIVED});
+}

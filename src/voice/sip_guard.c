@@ -1,0 +1,145 @@
+#include "voice/sip_guard.h"
+
+#include <ctype.h>
+
+#define TOKEN_MAX 256 /* of a Call-ID, tag or branch */
+
+static struct sip_verdict refuse(int status, const char *reason)
+{
+    return (struct sip_verdict){.status = status, .reason = reason};
+}
+
+static bool short_enough(const struct pl *pl)
+{
+    return pl_isset(pl) && pl->l <= TOKEN_MAX;
+}
+
+static bool once(const struct sip_msg *msg, enum sip_hdrid id)
+{
+    return sip_msg_hdr_count(msg, id) == 1;
+}
+
+/* A reply goes where the Via says; `maddr` would let a stranger send it anywhere. */
+static bool via_misleads(const struct sip_msg *msg)
+{
+    struct pl maddr;
+    return !msg_param_decode(&msg->via.params, "maddr", &maddr);
+}
+
+static bool well_formed(const struct sip_msg *msg)
+{
+    if (!once(msg, SIP_HDR_TO) || !once(msg, SIP_HDR_FROM) || !once(msg, SIP_HDR_CALL_ID) || !once(msg, SIP_HDR_CSEQ))
+        return false;
+    if (!pl_isset(&msg->to.auri) || !pl_isset(&msg->from.auri))
+        return false;
+    if (!short_enough(&msg->callid) || !short_enough(&msg->from.tag) || !short_enough(&msg->via.branch))
+        return false;
+    if (pl_isset(&msg->to.tag) && !short_enough(&msg->to.tag))
+        return false;
+    return msg->cseq.num <= INT32_MAX && !pl_cmp(&msg->cseq.met, &msg->met);
+}
+
+/* Over UDP the body ends with its Content-Length or, without one, with the packet (RFC 3261, 18.3). */
+static bool fit_body(const struct sip_msg *msg)
+{
+    if (!pl_isset(&msg->clen))
+        return true;
+    if (msg->clen.l > 6)
+        return false;
+    for (size_t i = 0; i < msg->clen.l; i++) {
+        if (!isdigit((unsigned char)msg->clen.p[i]))
+            return false;
+    }
+    size_t length = pl_u32(&msg->clen);
+    if (length > mbuf_get_left(msg->mb))
+        return false;
+    mbuf_set_end(msg->mb, msg->mb->pos + length);
+    return true;
+}
+
+static bool one_of(const struct pl *method, const char *const list[], size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!pl_strcmp(method, list[i]))
+            return true;
+    }
+    return false;
+}
+
+static struct sip_verdict check_method(const struct pl *method)
+{
+    static const char *const ours[] = {"INVITE", "ACK", "BYE", "CANCEL", "INFO", "OPTIONS"};
+    static const char *const known[] = {"REGISTER", "SUBSCRIBE", "NOTIFY", "PUBLISH",
+                                        "MESSAGE",  "UPDATE",    "PRACK",  "REFER"};
+    if (one_of(method, ours, ARRAY_SIZE(ours)))
+        return refuse(0, NULL);
+    if (one_of(method, known, ARRAY_SIZE(known)))
+        return refuse(405, "Method Not Allowed");
+    return refuse(501, "Not Implemented");
+}
+
+static bool known_scheme(const struct pl *scheme)
+{
+    return !pl_strcasecmp(scheme, "sip") || !pl_strcasecmp(scheme, "sips") || !pl_strcasecmp(scheme, "tel");
+}
+
+struct sip_verdict sip_guard(const struct sip_msg *msg)
+{
+    bool ack = !pl_strcmp(&msg->met, "ACK");
+    if (!pl_isset(&msg->via.sentby) || via_misleads(msg))
+        return refuse(-1, NULL);
+    if (!well_formed(msg))
+        return refuse(ack ? -1 : 400, "Bad Request");
+    if (!fit_body(msg))
+        return refuse(ack ? -1 : 400, "Bad Content-Length");
+    struct sip_verdict v = check_method(&msg->met);
+    if (v.status || ack || !pl_strcmp(&msg->met, "CANCEL"))
+        return v;
+    if (!known_scheme(&msg->uri.scheme))
+        return refuse(416, "Unsupported URI Scheme");
+    const struct sip_hdr *require = sip_msg_hdr(msg, SIP_HDR_REQUIRE);
+    if (require) {
+        v = refuse(420, "Bad Extension");
+        v.require = require->val;
+    }
+    return v;
+}
+
+bool sip_body_is_sdp(const struct sip_msg *msg)
+{
+    if (!mbuf_get_left(msg->mb))
+        return true;
+    return msg_ctype_cmp(&msg->ctyp, "application", "sdp") && !sip_msg_hdr(msg, SIP_HDR_CONTENT_ENCODING);
+}
+
+/* ---- numbers ------------------------------------------------------------------------------------------------------*/
+
+#define DIGITS_MAX 15 /* E.164 */
+
+static bool separator(char c)
+{
+    return c == '-' || c == '.' || c == '(' || c == ')';
+}
+
+bool sip_number(const struct uri *uri, char ret[static CALL_NUMBER_MAX])
+{
+    ret[0] = '\0';
+    const struct pl *user = pl_strcasecmp(&uri->scheme, "tel") ? &uri->user : &uri->host;
+    char plain[64];
+    if (!pl_isset(user) || re_snprintf(plain, sizeof plain, "%H", uri_user_unescape, user) < 0)
+        return false;
+    size_t digits = 0;
+    char number[CALL_NUMBER_MAX] = "+";
+    const char *p = plain[0] == '+' ? plain + 1 : plain;
+    for (; *p && *p != ';'; p++) {
+        if (separator(*p))
+            continue;
+        if (*p < '0' || *p > '9' || digits == DIGITS_MAX)
+            return false;
+        number[++digits] = *p;
+    }
+    if (!digits)
+        return false;
+    memcpy(ret, number, digits + 2);
+    return true;
+}

@@ -1,0 +1,25 @@
+/* Sound as the media session plays it: 8 kHz, 16 bit, mono, as a few parts one after the other. */
+#pragma once
+#include "base/err.h"
+#include "voice/call.h"
+
+#define SOUND_RATE      8000 /* samples a second */
+#define SOUND_PARTS_MAX 16
+
+/* `length` samples: sample i is samples[i % loop]; silence if samples is NULL. */
+struct sound {
+    const int16_t *samples;
+    uint32_t loop;
+    uint32_t length;
+};
+
+#define SOUND_MS(ms) ((uint32_t)((ms) * (SOUND_RATE / 1000)))
+
+/* Makes the tones below, once per process; any thread. */
+enum err sound_init(void) CHECKED;
+/* One key's tone pair (ITU-T Q.23) at -9 and -7 dBm0; silence for anything that is no key. */
+struct sound sound_key(char key, int64_t ms);
+struct sound sound_silence(int64_t ms);
+/* What stands for a prompt while nothing speaks it: a short, distinct sequence of tones that no DTMF decoder takes for
+ * a key. Returns the number of parts. */
+size_t sound_prompt(enum call_prompt prompt, struct sound ret[static SOUND_PARTS_MAX]);

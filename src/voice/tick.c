@@ -1,0 +1,100 @@
+#include "voice/tick.h"
+
+#include <stdlib.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* A thread that was held up sends what it missed, up to this much; beyond it the stream has a gap. */
+#define CATCH_UP_MAX 5
+
+struct tick {
+    struct list entries;
+    int fd;
+    bool armed;
+};
+
+int64_t tick_now_ms(void)
+{
+    return clock_monotonic_us() / 1000;
+}
+
+static void arm(struct tick *t, bool on)
+{
+    struct itimerspec when = {0};
+    if (on) {
+        when.it_interval.tv_nsec = TICK_MS * 1000000L;
+        when.it_value = when.it_interval;
+    }
+    t->armed = !timerfd_settime(t->fd, 0, &when, NULL) && on;
+}
+
+static void run_all(struct tick *t)
+{
+    int64_t now_ms = tick_now_ms();
+    struct le *le = t->entries.head;
+    while (le) {
+        struct tick_entry *e = le->data;
+        le = le->next;
+        e->run(e->arg, now_ms);
+    }
+}
+
+static void on_timer(int flags, void *arg)
+{
+    (void)flags;
+    struct tick *t = arg;
+    uint64_t passed;
+    if (read(t->fd, &passed, sizeof passed) != sizeof passed)
+        return;
+    if (passed > CATCH_UP_MAX)
+        passed = CATCH_UP_MAX;
+    while (passed--)
+        run_all(t);
+    if (list_isempty(&t->entries))
+        arm(t, false);
+}
+
+enum err tick_new(struct tick **ret)
+{
+    struct tick *t = calloc(1, sizeof *t);
+    if (!t)
+        return ERR_IO;
+    t->fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (t->fd < 0)
+        goto free;
+    if (fd_listen(t->fd, FD_READ, on_timer, t))
+        goto close;
+    *ret = t;
+    return ERR_NONE;
+close:
+    close(t->fd);
+free:
+    free(t);
+    return ERR_IO;
+}
+
+void tick_free(struct tick *t)
+{
+    if (!t)
+        return;
+    list_clear(&t->entries);
+    fd_close(t->fd);
+    close(t->fd);
+    free(t);
+}
+
+void tick_add(struct tick *t, struct tick_entry *e, void (*run)(void *arg, int64_t now_ms), void *arg)
+{
+    e->run = run;
+    e->arg = arg;
+    list_append(&t->entries, &e->le, e);
+    if (!t->armed)
+        arm(t, true);
+}
+
+void tick_remove(struct tick_entry *e)
+{
+    list_unlink(&e->le);
+}

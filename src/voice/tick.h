@@ -1,0 +1,26 @@
+/* A thread's 20 ms tick: absolute deadlines on the monotonic clock, so that packets keep their spacing however long a
+ * round takes and whatever happens to the wall clock (which libre's own timers follow). For threads that run libre's
+ * loop. */
+#pragma once
+#include <re/re.h>
+
+#include "base/err.h"
+
+#define TICK_MS 20
+
+struct tick;
+
+/* One listener, embedded in its owner. */
+struct tick_entry {
+    struct le le;
+    void (*run)(void *arg, int64_t now_ms); /* may remove its own entry */
+    void *arg;
+};
+
+enum err tick_new(struct tick **ret) CHECKED;
+void tick_free(struct tick *t);
+/* From the next tick on. The timer runs only while there are entries. */
+void tick_add(struct tick *t, struct tick_entry *e, void (*run)(void *arg, int64_t now_ms), void *arg);
+/* Does nothing if it is not there. */
+void tick_remove(struct tick_entry *e);
+int64_t tick_now_ms(void);

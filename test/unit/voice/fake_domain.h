@@ -1,0 +1,166 @@
+/* A domain and a store for tests of the voice room: decisions by rule instead of by data, on a thread as in the
+ * service. Include it in one file of a test; it takes the place of domain/access.c and store/store.c. */
+#pragma once
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "domain/access.h"
+
+#define FAKE_OPEN    "+15550000001" /* opens at once: 9 */
+#define FAKE_CODE    "+15550000002" /* asks for a code: 1234 or 7 open with 9#0 */
+#define FAKE_FORWARD "+15550000003" /* forwards to nobody */
+#define FAKE_OWNER   "+15550000004" /* the owner's own call */
+#define FAKE_BROKEN  "+15550000005" /* the store fails */
+#define FAKE_SILENT  "+15550000006" /* asks for a code, says nothing while it does */
+#define FAKE_SLOW    "+15550000007" /* opens, after the store took its time */
+
+static const char FAKE_BUILDING[] = "0123456789abcdef0123";
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    pthread_t thread;
+    struct store_job *first, **last;
+    bool running, stop;
+    int arrived, right, wrong, forwarded;
+    char codes[64][8]; /* as they were asked */
+    int code_count;
+    char from[32];
+} fake = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
+
+static void fake_building(struct id *ret, int kind)
+{
+    (void)snprintf(ret->text, sizeof ret->text, "%s%04d", FAKE_BUILDING, kind);
+}
+
+static int fake_kind(const struct id *building)
+{
+    return atoi(building->text + strlen(FAKE_BUILDING));
+}
+
+static void fake_greetings(struct access_decision *d, int kind)
+{
+    bool speaks = kind != 6;
+    d->greeting_welcome = speaks ? STR("welcome") : STR("");
+    d->greeting_granted = STR("");
+    d->greeting_denied = speaks ? STR("denied") : STR("");
+    d->greeting_forwarding = speaks ? STR("forwarding") : STR("");
+}
+
+enum err access_arrive(struct op *op, struct str to, struct str from, struct access_decision *ret)
+{
+    (void)op;
+    static const enum access_verdict verdicts[] = {ACCESS_REJECT,    ACCESS_RELEASE, ACCESS_COLLECT, ACCESS_FORWARD,
+                                                   ACCESS_SELF_CALL, ACCESS_REJECT,  ACCESS_COLLECT, ACCESS_RELEASE};
+    int kind = str_starts(to, STR("+1555000000")) && to.n == 12 ? to.p[11] - '0' : 0;
+    if (kind == 5)
+        return ERR_INTERNAL_ERROR;
+    if (kind == 7)
+        usleep(300 * 1000);
+    *ret = (struct access_decision){.verdict = kind > 7 ? ACCESS_REJECT : verdicts[kind]};
+    if (ret->verdict == ACCESS_RELEASE)
+        strcpy(ret->tones, "9");
+    fake_building(&ret->building_id, kind);
+    fake_greetings(ret, kind);
+    pthread_mutex_lock(&fake.lock);
+    fake.arrived++;
+    (void)snprintf(fake.from, sizeof fake.from, "%.*s", STR_ARG(from));
+    pthread_mutex_unlock(&fake.lock);
+    return ERR_NONE;
+}
+
+enum err access_code(struct op *op, const struct id *building, struct str digits, bool spoken,
+                     struct access_decision *ret)
+{
+    (void)op;
+    (void)spoken;
+    bool right = str_eq(digits, STR("1234")) || str_eq(digits, STR("7"));
+    *ret = (struct access_decision){.verdict = right ? ACCESS_RELEASE : ACCESS_WRONG, .building_id = *building};
+    if (right)
+        strcpy(ret->tones, "9#0");
+    fake_greetings(ret, fake_kind(building));
+    pthread_mutex_lock(&fake.lock);
+    (void)snprintf(fake.codes[fake.code_count++ % 64], 8, "%.*s", STR_ARG(digits));
+    right ? fake.right++ : fake.wrong++;
+    pthread_mutex_unlock(&fake.lock);
+    return ERR_NONE;
+}
+
+enum err access_forwarded(struct op *op, const struct id *building)
+{
+    (void)op;
+    (void)building;
+    pthread_mutex_lock(&fake.lock);
+    fake.forwarded++;
+    pthread_mutex_unlock(&fake.lock);
+    return ERR_NONE;
+}
+
+static struct store_job *fake_take(void)
+{
+    pthread_mutex_lock(&fake.lock);
+    while (!fake.first && !fake.stop)
+        pthread_cond_wait(&fake.wake, &fake.lock);
+    struct store_job *job = fake.first;
+    if (job) {
+        fake.first = job->next;
+        if (!fake.first)
+            fake.last = &fake.first;
+    }
+    pthread_mutex_unlock(&fake.lock);
+    return job;
+}
+
+static void *fake_run(void *arg)
+{
+    (void)arg;
+    struct store_job *job;
+    while ((job = fake_take()))
+        job->done(job, job->run(job, NULL));
+    return NULL;
+}
+
+void store_submit(struct store *s, struct store_job *job)
+{
+    (void)s;
+    job->next = NULL;
+    pthread_mutex_lock(&fake.lock);
+    *fake.last = job;
+    fake.last = &job->next;
+    pthread_cond_signal(&fake.wake);
+    pthread_mutex_unlock(&fake.lock);
+}
+
+enum err store_run(struct store *s, enum store_mode mode, enum err (*run)(void *arg, struct db *db), void *arg)
+{
+    (void)s;
+    (void)mode;
+    return run(arg, NULL);
+}
+
+static void fake_start(void)
+{
+    fake.last = &fake.first;
+    fake.stop = false;
+    fake.running = !pthread_create(&fake.thread, NULL, fake_run, NULL);
+}
+
+static void fake_stop(void)
+{
+    pthread_mutex_lock(&fake.lock);
+    fake.stop = true;
+    pthread_cond_signal(&fake.wake);
+    pthread_mutex_unlock(&fake.lock);
+    if (fake.running)
+        pthread_join(fake.thread, NULL);
+    fake.running = false;
+}
+
+static void fake_reset(void)
+{
+    pthread_mutex_lock(&fake.lock);
+    fake.arrived = fake.right = fake.wrong = fake.forwarded = fake.code_count = 0;
+    memset(fake.codes, 0, sizeof fake.codes);
+    pthread_mutex_unlock(&fake.lock);
+}

@@ -1,0 +1,215 @@
+/* The SIP user agent, called by the call-box simulator over real sockets. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "voice/buzz.h"
+#include "voice/fake_domain.h"
+#include "voice/sip.h"
+
+static struct config config = {
+    .listen_sip = "127.0.0.1:0",
+    .voice_tone_ms = 60,
+    .voice_tone_gap_ms = 60,
+    .voice_calls = 8,
+    .voice_calls_per_source = 4,
+};
+
+struct fixture {
+    struct sip_agent *agent;
+    char tcp[80];
+};
+
+static struct fixture f;
+
+static int set_up(void **state)
+{
+    char *why = NULL;
+    fake_start();
+    if (sip_start(&config, NULL, &f.agent, &why)) {
+        fprintf(stderr, "%s\n", why);
+        return -1;
+    }
+    (void)snprintf(f.tcp, sizeof f.tcp, "tcp:%s", sip_address(f.agent));
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    sip_stop(f.agent, 1000);
+    fake_stop();
+    return 0;
+}
+
+static int before_each(void **state)
+{
+    (void)state;
+    fake_reset();
+    return 0;
+}
+
+/* Calls and compares what was heard. */
+static void heard(struct buzz_options o, int status, const char *lines)
+{
+    char *text = NULL, *why = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    if (!o.sip)
+        o.sip = sip_address(f.agent);
+    if (!o.delay_ms)
+        o.delay_ms = -1;
+    int got = buzz_run(&o, out, &why);
+    fclose(out);
+    if (why)
+        fprintf(stderr, "buzz: %s\n", why);
+    assert_string_equal(text, lines);
+    assert_int_equal(got, status);
+    free(text);
+    free(why);
+}
+
+static void test_a_grant_opens_the_door_at_once(void **state)
+{
+    (void)state;
+    heard((struct buzz_options){.to = FAKE_OPEN}, BUZZ_OPENED, "answered\ntone 9\nhangup\n");
+    assert_int_equal(fake.arrived, 1);
+}
+
+static void test_the_door_opens_over_tcp(void **state)
+{
+    (void)state;
+    heard((struct buzz_options){.to = FAKE_OPEN, .sip = f.tcp}, BUZZ_OPENED, "answered\ntone 9\nhangup\n");
+}
+
+static void test_the_tone_is_sent_in_band_to_a_peer_without_events(void **state)
+{
+    (void)state;
+    heard((struct buzz_options){.to = FAKE_OPEN, .inband = true}, BUZZ_OPENED, "answered\ntone 9\nhangup\n");
+}
+
+static void test_an_unknown_number_is_rejected(void **state)
+{
+    (void)state;
+    heard((struct buzz_options){.to = "+15559999999"}, BUZZ_NOT_OPENED, "rejected 404\n");
+    heard((struct buzz_options){.to = "reception"}, BUZZ_NOT_OPENED, "rejected 404\n");
+    assert_int_equal(fake.forwarded, 0);
+}
+
+static void test_a_code_pressed_as_events_opens(void **state)
+{
+    (void)state;
+    heard((struct buzz_options){.to = FAKE_CODE, .digits = "1234"}, BUZZ_OPENED,
+          "answered\ntone 9\ntone #\ntone 0\nhangup\n");
+    assert_int_equal(fake.code_count, 1);
+    assert_string_equal(fake.codes[0], "1234");
+}
+
+static void test_a_code_pressed_in_band_opens(void **state)
+{
+    (void)state;
+    heard((struct buzz_options){.to = FAKE_CODE, .digits = "1234", .inband = true}, BUZZ_OPENED,
+          "answered\ntone 9\ntone #\ntone 0\nhangup\n");
+    assert_int_equal(fake.code_count, 1);
+}
+
+static void test_a_code_pressed_as_info_opens(void **state)
+{
+    (void)state;
+    heard((struct buzz_options){.to = FAKE_CODE, .digits = "1234", .info = true}, BUZZ_OPENED,
+          "answered\ntone 9\ntone #\ntone 0\nhangup\n");
+    heard((struct buzz_options){.to = FAKE_CODE, .digits = "1234", .info = true, .sip = f.tcp}, BUZZ_OPENED,
+          "answered\ntone 9\ntone #\ntone 0\nhangup\n");
+    assert_int_equal(fake.code_count, 2);
+}
+
+static void test_a_short_code_ends_with_hash_or_silence(void **state)
+{
+    (void)state;
+    heard((struct buzz_options){.to = FAKE_CODE, .digits = "7#"}, BUZZ_OPENED,
+          "answered\ntone 9\ntone #\ntone 0\nhangup\n");
+    heard((struct buzz_options){.to = FAKE_CODE, .digits = "7"}, BUZZ_OPENED,
+          "answered\ntone 9\ntone #\ntone 0\nhangup\n");
+    assert_string_equal(fake.codes[0], "7");
+    assert_string_equal(fake.codes[1], "7");
+}
+
+static void test_three_wrong_codes_forward_the_call(void **state)
+{
+    (void)state;
+    heard((struct buzz_options){.to = FAKE_CODE, .digits = "0000,1111#,2222"}, BUZZ_NOT_OPENED, "answered\nhangup\n");
+    assert_int_equal(fake.wrong, 3);
+    assert_int_equal(fake.forwarded, 1);
+}
+
+static void test_the_second_try_may_be_right(void **state)
+{
+    (void)state;
+    heard((struct buzz_options){.to = FAKE_SILENT, .digits = "0000,1234"}, BUZZ_OPENED,
+          "answered\ntone 9\ntone #\ntone 0\nhangup\n");
+    assert_int_equal(fake.wrong, 1);
+}
+
+static void test_a_call_to_be_forwarded_is_recorded_and_ended(void **state)
+{
+    (void)state;
+    heard((struct buzz_options){.to = FAKE_FORWARD}, BUZZ_NOT_OPENED, "answered\nhangup\n");
+    assert_int_equal(fake.forwarded, 1);
+}
+
+static void test_the_owner_hears_that_the_line_works(void **state)
+{
+    (void)state;
+    heard((struct buzz_options){.to = FAKE_OWNER, .from = "15551234567"}, BUZZ_NOT_OPENED, "answered\nhangup\n");
+    assert_string_equal(fake.from, "+15551234567");
+    assert_int_equal(fake.forwarded, 0);
+}
+
+static void test_a_failing_store_refuses_the_call(void **state)
+{
+    (void)state;
+    heard((struct buzz_options){.to = FAKE_BROKEN}, BUZZ_NOT_OPENED, "rejected 500\n");
+}
+
+static void test_an_address_in_use_is_explained(void **state)
+{
+    (void)state;
+    struct config second = config;
+    struct sip_agent *a = NULL;
+    char *why = NULL;
+    second.listen_sip = sip_address(f.agent);
+    assert_int_equal(sip_start(&second, NULL, &a, &why), ERR_USAGE);
+    assert_non_null(strstr(why, "Address already in use"));
+    free(why);
+    second.listen_sip = "nowhere";
+    assert_int_equal(sip_start(&second, NULL, &a, &why), ERR_USAGE);
+    assert_non_null(strstr(why, "nowhere"));
+    free(why);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup(test_##name, before_each)
+    const struct CMUnitTest tests[] = {
+        T(a_grant_opens_the_door_at_once),
+        T(the_door_opens_over_tcp),
+        T(the_tone_is_sent_in_band_to_a_peer_without_events),
+        T(an_unknown_number_is_rejected),
+        T(a_code_pressed_as_events_opens),
+        T(a_code_pressed_in_band_opens),
+        T(a_code_pressed_as_info_opens),
+        T(a_short_code_ends_with_hash_or_silence),
+        T(three_wrong_codes_forward_the_call),
+        T(the_second_try_may_be_right),
+        T(a_call_to_be_forwarded_is_recorded_and_ended),
+        T(the_owner_hears_that_the_line_works),
+        T(a_failing_store_refuses_the_call),
+        T(an_address_in_use_is_explained),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
