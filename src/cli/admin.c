@@ -1,0 +1,256 @@
+/* portero admin: what support does while the service runs. Each verb is a row: its options become the request's fields,
+ * the service's answer (admin_routes.c) is printed. */
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "base/json.h"
+#include "cli/command.h"
+#include "cli/control.h"
+#include "cli/print.h"
+
+#define ANSWER_MAX (16U << 20)
+
+struct admin_options {
+    const char *config, *data;
+    const char *building, *member, *scopes, *name, *email, *phone, *country;
+    int64_t days;
+    bool json;
+};
+
+enum field_kind { FIELD_TEXT, FIELD_WORDS, FIELD_INTEGER };
+
+/* How options are called in a request. What was not given is left out. */
+static const struct {
+    const char *name;
+    enum field_kind kind;
+    size_t offset;
+} fields[] = {
+    {"building_id", FIELD_TEXT, offsetof(struct admin_options, building)},
+    {"member_id", FIELD_TEXT, offsetof(struct admin_options, member)},
+    {"scopes", FIELD_WORDS, offsetof(struct admin_options, scopes)},
+    {"name", FIELD_TEXT, offsetof(struct admin_options, name)},
+    {"expires_in_days", FIELD_INTEGER, offsetof(struct admin_options, days)},
+    {"email", FIELD_TEXT, offsetof(struct admin_options, email)},
+    {"phone", FIELD_TEXT, offsetof(struct admin_options, phone)},
+    {"country", FIELD_TEXT, offsetof(struct admin_options, country)},
+};
+
+#define TEXT(member, option, placeholder, what) OPTION_TEXT(struct admin_options, member, option, placeholder, what)
+#define COMMON                                                                                                         \
+    TEXT(config, "config", "FILE", "the service's configuration [/etc/portero/portero.conf]"),                         \
+        TEXT(data, "data", "DIR", "the service's data directory, in place of the file's"),                             \
+        OPTION_SWITCH(struct admin_options, json, "json", "prints the service's answer as it is")
+#define BUILDING(what) TEXT(building, "building", "ID", what)
+
+static const struct option_row key_create_rows[] = {
+    BUILDING("the one building the key opens, a child key"),
+    TEXT(member, "member", "ID", "the member the key is for, in place of --building"),
+    TEXT(scopes, "scopes", "A,B", "its scopes [account:read,access:read,access:write,logs:read]"),
+    TEXT(name, "name", "NAME", "its name"),
+    OPTION_NUMBER(struct admin_options, days, "days", "N", 1, 90, "days until it expires [30]"),
+    COMMON,
+};
+static const struct option_row number_add_rows[] = {
+    TEXT(country, "country", "CODE", "US or CA [US]"),
+    COMMON,
+};
+static const struct option_row member_add_rows[] = {
+    BUILDING("the building"),
+    TEXT(name, "name", "NAME", "the member's name"),
+    TEXT(email, "email", "ADDRESS", "and e-mail"),
+    TEXT(phone, "phone", "NUMBER", "and phone, E.164"),
+    COMMON,
+};
+static const struct option_row member_list_rows[] = {BUILDING("of this building alone"), COMMON};
+static const struct option_row common_rows[] = {COMMON};
+
+struct verb {
+    struct command command; /* first: what runs a verb is given its command */
+    const char *method, *path;
+    const char *operand_field; /* the operand's field; NULL: it ends the path */
+};
+
+static int run_verb(const struct command *self, const void *given, struct arguments operands);
+
+#define VERB(verb, what, table)                                                                                        \
+    .name = "admin " verb, .summary = (what), COMMAND_OPTIONS(struct admin_options, table), .run = run_verb
+#define OPERAND(placeholder) .operands = (placeholder), .operands_least = 1, .operands_most = 1
+
+static const struct verb verbs[] = {
+    {{VERB("key create", "issues a key for one building or one member, and prints it once", key_create_rows)},
+     "POST",
+     "/admin/keys",
+     NULL},
+    {{VERB("number list", "lists the virtual numbers and who holds them", common_rows)}, "GET", "/admin/numbers", NULL},
+    {{VERB("number add", "adds a virtual number to the pool", number_add_rows), OPERAND("NUMBER")},
+     "POST",
+     "/admin/numbers",
+     "number"},
+    {{VERB("number release", "takes a virtual number from its building", common_rows), OPERAND("NUMBER")},
+     "DELETE",
+     "/admin/numbers/",
+     NULL},
+    {{VERB("member add", "adds a member to a building", member_add_rows)}, "POST", "/admin/members", NULL},
+    {{VERB("member list", "lists members", member_list_rows)}, "GET", "/admin/members", NULL},
+    {{VERB("member remove", "removes a member and revokes its keys", common_rows), OPERAND("ID")},
+     "DELETE",
+     "/admin/members/",
+     NULL},
+    {{VERB("account show", "shows an account", common_rows), OPERAND("EMAIL")}, "GET", "/admin/accounts", "email"},
+};
+#define VERB_COUNT (sizeof verbs / sizeof *verbs)
+
+/* The options and the operand as a JSON object, which the caller owns. */
+static json_t *request_fields(const struct verb *v, const struct admin_options *o, const char *operand)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const void *member = (const char *)o + fields[i].offset;
+        const char *text = NULL;
+        int64_t number = 0;
+        if (fields[i].kind == FIELD_INTEGER)
+            memcpy(&number, member, sizeof number);
+        else
+            memcpy(&text, member, sizeof text);
+        if (number)
+            json_object_set_new(object, fields[i].name, json_integer(number));
+        if (text && fields[i].kind == FIELD_TEXT)
+            json_object_set_new(object, fields[i].name, json_string(text));
+        if (text && fields[i].kind == FIELD_WORDS) {
+            json_t *words = json_array();
+            for (struct str rest = str_z(text), word; rest.p;) {
+                word = str_trim(str_cut(rest, ',', &rest));
+                json_array_append_new(words, json_stringn(word.p, word.n));
+            }
+            json_object_set_new(object, fields[i].name, words);
+        }
+    }
+    if (operand && v->operand_field)
+        json_object_set_new(object, v->operand_field, json_string(operand));
+    return object;
+}
+
+static void put_escaped(struct buf *out, const char *text)
+{
+    char *escaped = curl_easy_escape(NULL, text, 0);
+    buf_str(out, str_z(escaped ? escaped : ""));
+    curl_free(escaped);
+}
+
+static void put_path(struct buf *out, const struct verb *v, const json_t *given, const char *operand)
+{
+    const char *name, *separator = "?";
+    json_t *value;
+    buf_str(out, str_z(v->path));
+    if (operand && !v->operand_field)
+        put_escaped(out, operand);
+    if (strcmp(v->method, "POST") != 0)
+        json_object_foreach((json_t *)given, name, value)
+        {
+            buf_printf(out, "%s%s=", separator, name);
+            put_escaped(out, json_string_value(value));
+            separator = "&";
+        }
+    buf_char(out, '\0');
+}
+
+static int print_answer(int status, struct str body, bool as_json)
+{
+    json_t *answer = NULL;
+    int result = EXIT_FAILED;
+    if (json_read(body, &answer) || !json_is_object(answer)) {
+        command_complain("the service answered %d with something that is not JSON", status);
+    } else if (status >= 400) {
+        const json_t *error = json_object_get(answer, "error");
+        const char *message = json_string_value(json_object_get(error, "message"));
+        const char *code = json_string_value(json_object_get(error, "code"));
+        command_complain("%s (%s)", message ? message : "the service refused", code ? code : "no code");
+    } else {
+        if (as_json)
+            printf("%.*s\n", STR_ARG(body));
+        else
+            print_text(answer, stdout);
+        result = EXIT_DONE;
+    }
+    json_decref(answer);
+    return result;
+}
+
+static int ask(const struct verb *v, const struct admin_options *o, const char *operand, const char *data_dir)
+{
+    struct buf socket = BUF(4096), path = BUF(4000), answer = BUF(ANSWER_MAX);
+    json_t *given = request_fields(v, o, operand);
+    char *body = strcmp(v->method, "POST") == 0 ? json_dumps(given, JSON_COMPACT) : NULL;
+    char *why = NULL;
+    int status = 0, result = EXIT_FAILED;
+    buf_printf(&socket, "%s/%s", data_dir, CONTROL_SOCKET);
+    buf_char(&socket, '\0');
+    put_path(&path, v, given, operand);
+    const struct control_request q = {socket.p, v->method, path.p, body};
+    if (socket.full || path.full)
+        command_complain("the arguments are too long");
+    else if (control_send(&q, &status, &answer, &why))
+        command_complain("%s", why ? why : "out of memory");
+    else
+        result = print_answer(status, buf_view(&answer), o->json);
+    free(why);
+    free(body);
+    json_decref(given);
+    buf_done(&answer);
+    buf_done(&path);
+    buf_done(&socket);
+    return result;
+}
+
+static int run_verb(const struct command *self, const void *given, struct arguments operands)
+{
+    const struct verb *v = (const struct verb *)self;
+    const struct admin_options *o = given;
+    struct config *config = NULL;
+    char *why = NULL;
+    if (config_load(o->config, &config, &why)) {
+        command_complain("%s", why ? why : "out of memory");
+        free(why);
+        return EXIT_USAGE;
+    }
+    int result = ask(v, o, operands.count ? operands.words[0] : NULL, o->data ? o->data : config->top_data_dir);
+    config_free(config);
+    return result;
+}
+
+static int run(const struct command *self, const void *given, struct arguments operands)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s %s %s", self->name, operands.words[0], operands.words[1]);
+    for (size_t i = 0; i < VERB_COUNT; i++)
+        if (!strcmp(name, verbs[i].command.name))
+            return command_run(&verbs[i].command, given, operands.count - 1, operands.words + 1);
+    command_complain("there is no `%s`; see `portero admin --help`", name);
+    return EXIT_USAGE;
+}
+
+static void list_verbs(FILE *out)
+{
+    fprintf(out, "\nThe service must be running. Each has a --help of its own:\n");
+    for (size_t i = 0; i < VERB_COUNT; i++) {
+        const struct command *c = &verbs[i].command;
+        char left[40];
+        snprintf(left, sizeof left, "%s %s", c->name + sizeof "admin", c->operands ? c->operands : "");
+        fprintf(out, "  %-22s %s\n", left, c->summary);
+    }
+}
+
+const struct command command_admin = {
+    .name = "admin",
+    .summary = "does what support does, while the service runs",
+    .operands = "NOUN VERB …",
+    .more = list_verbs,
+    COMMAND_OPTIONS(struct admin_options, common_rows),
+    .operands_least = 2,
+    .operands_most = 2,
+    .stops_at_operand = true,
+    .run = run,
+};

@@ -1,0 +1,8 @@
+#include "cli/admin_routes.h"
+
+const struct route_set *const admin_sets[] = {
+    &admin_key_routes,
+    &admin_member_routes,
+    &admin_account_routes,
+};
+const size_t admin_set_count = sizeof admin_sets / sizeof *admin_sets;

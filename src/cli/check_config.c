@@ -1,0 +1,37 @@
+/* portero check-config: is the configuration right? */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/config.h"
+#include "cli/command.h"
+
+struct check_options {
+    const char *config;
+};
+
+static const struct option_row rows[] = {
+    OPTION_TEXT(struct check_options, config, "config", "FILE", "the file to check [/etc/portero/portero.conf]"),
+};
+
+static int run(const struct command *self, const void *given, struct arguments operands)
+{
+    (void)self, (void)operands;
+    const struct check_options *o = given;
+    struct config *config;
+    char *why = NULL;
+    if (config_load(o->config, &config, &why)) {
+        command_complain("%s", why ? why : "out of memory");
+        free(why);
+        return EXIT_USAGE;
+    }
+    printf("the configuration is right: mode %s, data in %s\n", config->top_mode, config->top_data_dir);
+    config_free(config);
+    return EXIT_DONE;
+}
+
+const struct command command_check_config = {
+    .name = "check-config",
+    .summary = "says what is wrong with a configuration, with file and line",
+    COMMAND_OPTIONS(struct check_options, rows),
+    .run = run,
+};

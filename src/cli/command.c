@@ -1,0 +1,96 @@
+#include "cli/command.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "cli/options.h"
+
+void command_complain(const char *fmt, ...)
+{
+    char line[2048];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    fprintf(stderr, "portero: %s\n", line);
+}
+
+int command_run(const struct command *c, const void *defaults, int argc, char **argv)
+{
+    void *options = calloc(1, c->options_size ? c->options_size : 1);
+    if (!options) {
+        command_complain("out of memory");
+        return EXIT_FAILED;
+    }
+    if (defaults)
+        memcpy(options, defaults, c->options_size);
+    struct arguments operands;
+    int status = EXIT_DONE;
+    switch (options_parse(c, argc, argv, options, &operands)) {
+    case OPTIONS_READ:
+        status = c->run(c, options, operands);
+        break;
+    case OPTIONS_HELP:
+        options_help(c, stdout);
+        break;
+    case OPTIONS_WRONG:
+        status = EXIT_USAGE;
+        break;
+    }
+    free(options);
+    /* What was printed must have reached its reader: a full disk or a closed pipe is a failure. */
+    if (fflush(stdout) != 0 && status == EXIT_DONE)
+        status = EXIT_FAILED;
+    return status;
+}
+
+static void list(const struct command *const *commands, size_t count)
+{
+    printf("Usage: portero COMMAND [OPTION]…\n\n"
+           "Portero answers the door: it is the telephone line behind a building's call box.\n\nCommands:\n");
+    for (size_t i = 0; i < count; i++)
+        printf("  %-14s %s\n", commands[i]->name, commands[i]->summary);
+    printf("  %-14s explains a command\n\n`portero --version` prints the version.\n", "help");
+}
+
+static const struct command *find(const struct command *const *commands, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(commands[i]->name, name))
+            return commands[i];
+    command_complain("there is no command %s; `portero help` lists them", name);
+    return NULL;
+}
+
+static int help(const struct command *const *commands, size_t count, int argc, char **argv)
+{
+    if (argc < 2) {
+        list(commands, count);
+        return EXIT_DONE;
+    }
+    const struct command *c = find(commands, count, argv[1]);
+    if (!c)
+        return EXIT_USAGE;
+    options_help(c, stdout);
+    return EXIT_DONE;
+}
+
+int command_main(const struct command *const *commands, size_t count, int argc, char **argv)
+{
+    if (argc < 2) {
+        command_complain("name a command; `portero help` lists them");
+        return EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    if (!strcmp(name, "--version")) {
+        printf("portero %s\n", PORTERO_VERSION);
+        return EXIT_DONE;
+    }
+    if (!strcmp(name, "help") || !strcmp(name, "--help"))
+        return help(commands, count, argc - 1, argv + 1);
+    const struct command *c = find(commands, count, name);
+    return c ? command_run(c, NULL, argc - 1, argv + 1) : EXIT_USAGE;
+}

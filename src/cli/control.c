@@ -1,0 +1,62 @@
+#include "cli/control.h"
+
+#include <curl/curl.h>
+#include <stdio.h>
+
+#define URL_MAX 4096
+
+static size_t collect(char *p, size_t size, size_t n, void *body)
+{
+    buf_put(body, p, size * n);
+    return ((struct buf *)body)->full ? 0 : size * n;
+}
+
+static CURLcode prepare(CURL *curl, const struct control_request *q, struct curl_slist *headers, struct buf *ret_body)
+{
+    char url[URL_MAX];
+    snprintf(url, sizeof url, "http://localhost%s", q->path);
+    CURLcode e = curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, q->socket);
+    if (!e)
+        e = curl_easy_setopt(curl, CURLOPT_URL, url);
+    if (!e && q->body)
+        e = curl_easy_setopt(curl, CURLOPT_POSTFIELDS, q->body);
+    if (!e && q->body)
+        e = curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    if (!e)
+        e = curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, q->method);
+    if (!e)
+        e = curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    if (!e)
+        e = curl_easy_setopt(curl, CURLOPT_TIMEOUT, 60L);
+    if (!e)
+        e = curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, collect);
+    return e ? e : curl_easy_setopt(curl, CURLOPT_WRITEDATA, ret_body);
+}
+
+static enum err explain(const struct control_request *q, CURLcode e, char **ret_why)
+{
+    int n = e == CURLE_COULDNT_CONNECT
+                ? asprintf(ret_why, "no service is running there: nobody listens on %s", q->socket)
+                : asprintf(ret_why, "%s: %s", q->socket, curl_easy_strerror(e));
+    if (n < 0)
+        *ret_why = NULL;
+    return ERR_IO;
+}
+
+enum err control_send(const struct control_request *q, int *ret_status, struct buf *ret_body, char **ret_why)
+{
+    CURL *curl = curl_easy_init();
+    struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
+    long status = 0;
+    CURLcode e = curl && headers ? prepare(curl, q, headers, ret_body) : CURLE_OUT_OF_MEMORY;
+    if (!e)
+        e = curl_easy_perform(curl);
+    if (!e)
+        e = curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_slist_free_all(headers);
+    curl_easy_cleanup(curl);
+    if (e)
+        return explain(q, e, ret_why);
+    *ret_status = (int)status;
+    return ERR_NONE;
+}

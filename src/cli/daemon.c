@@ -1,0 +1,205 @@
+#include "cli/daemon.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/routes.h"
+#include "api/service.h"
+#include "base/log.h"
+#include "cli/admin_routes.h"
+#include "cli/control.h"
+#include "cli/datadir.h"
+#include "cli/why.h"
+#include "jobs/mail.h"
+#include "sandbox/clock.h"
+#include "sandbox/routes.h"
+#include "voice/sip.h"
+
+#define HTTP_WAIT_MS 10000 /* for requests to be answered at the end */
+#define CALL_WAIT_MS 30000 /* and for calls to end */
+#define SETS_MAX     32
+#define KINDS_MAX    8
+
+struct daemon {
+    const struct config *config;
+    const struct route_set *sets[SETS_MAX];
+    size_t set_count;
+    struct job_kind kinds[KINDS_MAX];
+    size_t kind_count;
+    struct store *store;
+    struct mailer *mailer;
+    struct jobs *jobs;
+    struct service *service;
+    struct http_server *http;
+    struct sip_agent *sip; /* NULL without SIP */
+};
+
+/* ---- what is served and what is done -----------------------------------------------------------------------------*/
+
+static void add_sets(struct daemon *d, const struct route_set *const *sets, size_t count)
+{
+    for (size_t i = 0; i < count && d->set_count < SETS_MAX; i++)
+        d->sets[d->set_count++] = sets[i];
+}
+
+static void choose_sets(struct daemon *d)
+{
+    add_sets(d, api_sets, api_set_count);
+    add_sets(d, admin_sets, admin_set_count);
+    if (!d->config->production)
+        add_sets(d, sandbox_sets, sandbox_set_count);
+}
+
+static void choose_kinds(struct daemon *d)
+{
+    d->kinds[d->kind_count++] = mail_job(d->mailer);
+}
+
+/* A job's transactions may have changed what authentication reads. */
+static void keys_changed(void *context)
+{
+    struct daemon *d = context;
+    service_keys_changed(d->service);
+}
+
+static void wake_jobs(void *context)
+{
+    jobs_kick(context);
+}
+
+/* ---- parts, in the order they need each other --------------------------------------------------------------------*/
+
+/* The sandbox keeps its schema current by itself; in production several services may share a PostgreSQL store, and when
+ * its schema changes is the operator's decision (`portero migrate`). */
+static enum err open_store(struct daemon *d, char **ret_why)
+{
+    const struct config *c = d->config;
+    enum err e = datadir_prepare(c, ret_why);
+    if (!e)
+        e = datadir_master_key(c, ret_why);
+    if (!e)
+        e = store_open(c, !c->production || c->engine == ENGINE_SQLITE, &d->store, ret_why);
+    if (e)
+        return e;
+    if (store_start(d->store))
+        return why(ret_why, "the store's threads cannot be started");
+    if (!c->production && sandbox_clock_restore(d->store))
+        return why(ret_why, "the sandbox's clock cannot be read from the store");
+    return ERR_NONE;
+}
+
+static enum err make_jobs(struct daemon *d, char **ret_why)
+{
+    enum err e = mailer_new(d->config, d->store, &d->mailer, ret_why);
+    if (e)
+        return e;
+    choose_kinds(d);
+    const struct jobs_options options = {.config = d->config,
+                                         .store = d->store,
+                                         .kinds = d->kinds,
+                                         .kind_count = d->kind_count,
+                                         .keys_changed = keys_changed,
+                                         .context = d};
+    return jobs_new(&options, &d->jobs);
+}
+
+static enum err make_service(struct daemon *d)
+{
+    choose_sets(d);
+    const struct service_options options = {.config = d->config,
+                                            .store = d->store,
+                                            .sets = d->sets,
+                                            .set_count = d->set_count,
+                                            .wake = wake_jobs,
+                                            .context = d->jobs};
+    return service_new(&options, &d->service);
+}
+
+static enum err make_http(struct daemon *d, char **ret_why)
+{
+    char control[4096];
+    snprintf(control, sizeof control, "%s/%s", d->config->top_data_dir, CONTROL_SOCKET);
+    return http_server_new(d->config, control, service_handler(d->service), &d->http, ret_why);
+}
+
+static enum err start_sip(struct daemon *d, char **ret_why)
+{
+    const struct config *c = d->config;
+    if (strcmp(c->voice_provider, "sip") != 0 || !*c->listen_sip)
+        return ERR_NONE;
+    return sip_start(c, d->store, &d->sip, ret_why);
+}
+
+enum err daemon_start(const struct config *c, struct daemon **ret, char **ret_why)
+{
+    struct daemon *d = calloc(1, sizeof *d);
+    if (!d)
+        return ERR_IO;
+    d->config = c;
+    enum err e = open_store(d, ret_why);
+    if (!e)
+        e = make_jobs(d, ret_why);
+    if (!e)
+        e = make_service(d);
+    if (!e)
+        e = make_http(d, ret_why);
+    if (!e)
+        e = jobs_start(d->jobs);
+    if (!e)
+        e = start_sip(d, ret_why);
+    if (!e)
+        e = http_server_start(d->http);
+    if (e) {
+        daemon_stop(d);
+        return e;
+    }
+    *ret = d;
+    return ERR_NONE;
+}
+
+void daemon_reload(struct daemon *d)
+{
+    if (http_server_reload(d->http))
+        log_error("reload certificates=kept reason=the new ones do not load");
+    else
+        log_info("reload certificates=new");
+}
+
+void daemon_stop(struct daemon *d)
+{
+    if (d->http)
+        http_server_stop(d->http, HTTP_WAIT_MS);
+    sip_stop(d->sip, CALL_WAIT_MS);
+    if (d->jobs)
+        jobs_stop(d->jobs);
+    http_server_free(d->http);
+    service_free(d->service);
+    jobs_free(d->jobs);
+    mailer_free(d->mailer);
+    if (d->store)
+        store_close(d->store);
+    free(d);
+}
+
+const struct config *daemon_config(const struct daemon *d)
+{
+    return d->config;
+}
+
+void daemon_addresses(const struct daemon *d, char *ret, size_t size)
+{
+    const struct {
+        const char *scheme, *address;
+    } listeners[] = {{"https://", http_server_https(d->http)},
+                     {"http://", http_server_http(d->http)},
+                     {"sip:", d->sip ? sip_address(d->sip) : NULL}};
+    size_t n = 0;
+    *ret = '\0';
+    for (size_t i = 0; i < sizeof listeners / sizeof *listeners; i++) {
+        if (!listeners[i].address || n >= size)
+            continue;
+        int put = snprintf(ret + n, size - n, " %s%s", listeners[i].scheme, listeners[i].address);
+        n += put > 0 ? (size_t)put : 0;
+    }
+}

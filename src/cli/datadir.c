@@ -1,0 +1,102 @@
+#include "cli/datadir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/crypto.h"
+#include "cli/why.h"
+
+#define KEY_HEX_LEN (2 * SHA256_LEN)
+
+enum err datadir_prepare(const struct config *c, char **ret_why)
+{
+    const char *dir = c->top_data_dir;
+    struct stat found;
+    if (mkdir(dir, 0700) < 0 && errno != EEXIST)
+        return why(ret_why, "data_dir %s: %s", dir, strerror(errno));
+    if (stat(dir, &found) < 0)
+        return why(ret_why, "data_dir %s: %s", dir, strerror(errno));
+    if (!S_ISDIR(found.st_mode))
+        return why(ret_why, "data_dir %s: not a directory", dir);
+    if ((found.st_mode & 077) && chmod(dir, 0700) < 0)
+        return why(ret_why, "data_dir %s: others may enter it, and its mode cannot be changed: %s", dir,
+                   strerror(errno));
+    return ERR_NONE;
+}
+
+/* A new key in hex, durable before it is used: what is sealed with a key that is lost cannot be opened again. */
+static enum err make_key_file(const char *path, char **ret_why)
+{
+    unsigned char key[SHA256_LEN];
+    char text[KEY_HEX_LEN + 2], beside[4096];
+    crypto_random(key, sizeof key);
+    hex_encode(key, sizeof key, text);
+    crypto_wipe(key, sizeof key);
+    text[KEY_HEX_LEN] = '\n';
+    snprintf(beside, sizeof beside, "%s.new", path);
+    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool written = fd >= 0 && write(fd, text, KEY_HEX_LEN + 1) == KEY_HEX_LEN + 1 && fsync(fd) == 0;
+    crypto_wipe(text, sizeof text);
+    if (fd >= 0 && close(fd) < 0)
+        written = false;
+    if (!written || rename(beside, path) < 0)
+        return why(ret_why, "%s: the master key cannot be written: %s", path, strerror(errno));
+    return ERR_NONE;
+}
+
+/* Where the key stands: what the configuration says, or `file:` and the sandbox's own file, made if need be. */
+static enum err key_source(const struct config *c, struct arena *a, const char **ret, char **ret_why)
+{
+    if (*c->secrets_master_key) {
+        *ret = c->secrets_master_key;
+        return ERR_NONE;
+    }
+    if (c->production)
+        return why(ret_why, "secrets.master_key is required in production");
+    struct str source = arena_printf(a, "file:%s/master.key", c->top_data_dir);
+    const char *path = source.p + strlen("file:");
+    if (access(path, F_OK) < 0) {
+        enum err e = make_key_file(path, ret_why);
+        if (e)
+            return e;
+    }
+    *ret = source.p;
+    return ERR_NONE;
+}
+
+static enum err set_key(struct str text, char **ret_why)
+{
+    unsigned char key[SHA256_LEN];
+    char hex[KEY_HEX_LEN + 1] = "";
+    size_t n = 0;
+    if (text.n == KEY_HEX_LEN)
+        memcpy(hex, text.p, KEY_HEX_LEN);
+    bool read = OPENSSL_hexstr2buf_ex(key, sizeof key, &n, hex, '\0') == 1 && n == sizeof key;
+    if (read)
+        crypto_set_master(key);
+    crypto_wipe(hex, sizeof hex);
+    crypto_wipe(key, sizeof key);
+    return read ? ERR_NONE : why(ret_why, "secrets.master_key must be 64 hexadecimal characters");
+}
+
+enum err datadir_master_key(const struct config *c, char **ret_why)
+{
+    struct arena arena;
+    struct str text;
+    const char *source;
+    arena_init(&arena, NULL, 0);
+    enum err e = key_source(c, &arena, &source, ret_why);
+    if (!e && config_secret(source, &arena, &text))
+        e = why(ret_why, "secrets.master_key cannot be read");
+    if (!e) {
+        e = set_key(text, ret_why);
+        crypto_wipe((char *)text.p, text.n);
+    }
+    arena_done(&arena);
+    return e;
+}

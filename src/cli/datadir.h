@@ -1,0 +1,11 @@
+/* The data directory and the master key that lives in it. */
+#pragma once
+#include "base/config.h"
+
+/* Makes data_dir (mode 0700) if it is not there, and takes other users' rights off it if it is. ERR_USAGE with *ret_why
+ * (owned by the caller) where that fails. */
+enum err datadir_prepare(const struct config *c, char **ret_why) CHECKED;
+
+/* Gives the configured master key to base/crypto.h. In the sandbox an empty secrets.master_key means the file
+ * master.key in data_dir, made at first start with mode 0600; in production it is refused. Errors as above. */
+enum err datadir_master_key(const struct config *c, char **ret_why) CHECKED;

@@ -1,0 +1,61 @@
+/* portero migrate: brings the store's schema up to date, while no service uses it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "cli/command.h"
+#include "cli/datadir.h"
+#include "store/store.h"
+
+struct migrate_options {
+    const char *config, *data;
+    bool json;
+};
+
+static const struct option_row rows[] = {
+    OPTION_TEXT(struct migrate_options, config, "config", "FILE", "the configuration [/etc/portero/portero.conf]"),
+    OPTION_TEXT(struct migrate_options, data, "data", "DIR", "the data directory, in place of the file's"),
+    OPTION_SWITCH(struct migrate_options, json, "json", "prints JSON"),
+};
+
+static enum err migrate(struct config *config, const struct migrate_options *o, char **ret_why)
+{
+    struct store *store;
+    int have = 0, want = 0;
+    if (o->data)
+        config->top_data_dir = o->data;
+    enum err e = datadir_prepare(config, ret_why);
+    if (!e)
+        e = store_open(config, true, &store, ret_why);
+    if (e)
+        return e;
+    e = store_versions(store, &have, &want);
+    store_close(store);
+    if (!e)
+        printf(o->json ? "{\"version\":%d,\"wanted\":%d}\n" : "the schema is at version %d of %d\n", have, want);
+    return e;
+}
+
+static int run(const struct command *self, const void *given, struct arguments operands)
+{
+    (void)self, (void)operands;
+    const struct migrate_options *o = given;
+    struct config *config = NULL;
+    char *why = NULL;
+    umask(077);
+    enum err e = config_load(o->config, &config, &why);
+    if (!e)
+        e = migrate(config, o, &why);
+    if (e)
+        command_complain("%s", why ? why : "the schema could not be read");
+    free(why);
+    config_free(config);
+    return e == ERR_NONE ? EXIT_DONE : e == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
+}
+
+const struct command command_migrate = {
+    .name = "migrate",
+    .summary = "brings the store's schema up to date",
+    COMMAND_OPTIONS(struct migrate_options, rows),
+    .run = run,
+};

@@ -1,0 +1,40 @@
+/* portero openapi: prints the OpenAPI document. */
+#include "api/openapi.h"
+
+#include <stdio.h>
+
+#include "api/routes.h"
+#include "base/config.h"
+#include "cli/command.h"
+#include "sandbox/routes.h"
+
+#define DOCUMENT_MAX (16U << 20)
+
+struct openapi_options {
+    const char *url;
+    bool sandbox;
+};
+
+static const struct option_row rows[] = {
+    OPTION_SWITCH(struct openapi_options, sandbox, "sandbox", "the sandbox's own operations instead"),
+    OPTION_TEXT(struct openapi_options, url, "url", "URL", "the server's address in it [https://localhost:8443]"),
+};
+
+static int run(const struct command *self, const void *given, struct arguments operands)
+{
+    (void)self, (void)operands;
+    const struct openapi_options *o = given;
+    struct buf out = BUF(DOCUMENT_MAX);
+    openapi_document(o->sandbox ? sandbox_sets : api_sets, o->sandbox ? sandbox_set_count : api_set_count,
+                     o->url ? o->url : "https://localhost:8443", &out);
+    bool whole = !out.full && fwrite(out.p, 1, out.n, stdout) == out.n;
+    buf_done(&out);
+    return whole ? EXIT_DONE : EXIT_FAILED;
+}
+
+const struct command command_openapi = {
+    .name = "openapi",
+    .summary = "prints the OpenAPI 3.1 document",
+    COMMAND_OPTIONS(struct openapi_options, rows),
+    .run = run,
+};

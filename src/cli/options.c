@@ -1,0 +1,108 @@
+#include "cli/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_OPTIONS 32
+#define OPTION_BASE 256 /* getopt_long's value of the first row; above every character */
+#define OPTION_HELP 'h'
+
+static bool complain_usage(const struct command *c, const char *what, const char *word)
+{
+    command_complain("%s: %s %s; see `portero %s --help`", c->name, what, word, c->name);
+    return false;
+}
+
+static bool take_integer(const struct command *c, const struct option_row *row, const char *text, void *member)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (errno || end == text || *end || value < row->lowest || value > row->highest) {
+        command_complain("%s: --%s must be an integer from %" PRId64 " to %" PRId64, c->name, row->name, row->lowest,
+                         row->highest);
+        return false;
+    }
+    int64_t stored = value;
+    memcpy(member, &stored, sizeof stored);
+    return true;
+}
+
+static bool take(const struct command *c, const struct option_row *row, const char *text, void *options)
+{
+    void *member = (char *)options + row->offset;
+    switch (row->kind) {
+    case OPTION_STRING:
+        memcpy(member, &text, sizeof text);
+        return true;
+    case OPTION_INTEGER:
+        return take_integer(c, row, text, member);
+    case OPTION_FLAG:
+        *(bool *)member = true;
+        return true;
+    }
+    return false;
+}
+
+/* The table in getopt_long's form; ret has room for MAX_OPTIONS + 2. */
+static void to_getopt(const struct command *c, struct option *ret)
+{
+    size_t n = 0;
+    for (; n < c->option_count && n < MAX_OPTIONS; n++)
+        ret[n] = (struct option){.name = c->options[n].name,
+                                 .has_arg = c->options[n].kind == OPTION_FLAG ? no_argument : required_argument,
+                                 .val = OPTION_BASE + (int)n};
+    ret[n++] = (struct option){.name = "help", .has_arg = no_argument, .val = OPTION_HELP};
+    ret[n] = (struct option){0};
+}
+
+static bool check_operands(const struct command *c, struct arguments operands)
+{
+    if (operands.count < c->operands_least)
+        return complain_usage(c, "expected", c->operands);
+    if (operands.count > c->operands_most && !c->stops_at_operand)
+        return complain_usage(c, "unexpected argument", operands.words[c->operands_most]);
+    return true;
+}
+
+enum options_result options_parse(const struct command *c, int argc, char **argv, void *ret_options,
+                                  struct arguments *ret_operands)
+{
+    struct option table[MAX_OPTIONS + 2];
+    to_getopt(c, table);
+    opterr = 0;
+    optind = 0; /* glibc: start afresh */
+    for (;;) {
+        int got = getopt_long(argc, argv, c->stops_at_operand ? "+:" : ":", table, NULL);
+        if (got == -1)
+            break;
+        if (got == OPTION_HELP)
+            return OPTIONS_HELP;
+        if (got == '?' || got == ':') {
+            complain_usage(c, got == ':' ? "no value for" : "wrong option", argv[optind - 1]);
+            return OPTIONS_WRONG;
+        }
+        if (!take(c, &c->options[got - OPTION_BASE], optarg, ret_options))
+            return OPTIONS_WRONG;
+    }
+    *ret_operands = (struct arguments){argc - optind, argv + optind};
+    return check_operands(c, *ret_operands) ? OPTIONS_READ : OPTIONS_WRONG;
+}
+
+void options_help(const struct command *c, FILE *out)
+{
+    fprintf(out, "Usage: portero %s [OPTION]…%s%s\n\nThis command %s.\n\nOptions:\n", c->name, c->operands ? " " : "",
+            c->operands ? c->operands : "", c->summary);
+    for (size_t i = 0; i < c->option_count; i++) {
+        const struct option_row *row = &c->options[i];
+        char left[64];
+        snprintf(left, sizeof left, "--%s%s%s", row->name, row->value ? " " : "", row->value ? row->value : "");
+        fprintf(out, "  %-22s %s\n", left, row->doc);
+    }
+    fprintf(out, "  %-22s this text\n", "--help");
+    if (c->more)
+        c->more(out);
+}

@@ -1,0 +1,13 @@
+#include "domain/owner.h"
+
+#include "domain/row.h"
+
+enum err building_owner(struct op *op, const struct id *building, struct id *ret_account)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(building))), &c);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
+    *ret_account = col_id(&c, 0);
+    return ERR_NONE;
+}

@@ -1,0 +1,10 @@
+/* The command table and nothing else: each command lives in cli/. */
+#include "cli/command.h"
+
+int main(int argc, char **argv)
+{
+    static const struct command *const commands[] = {
+        &command_serve, &command_buzz, &command_admin, &command_openapi, &command_check_config, &command_migrate,
+    };
+    return command_main(commands, sizeof commands / sizeof *commands, argc, argv);
+}

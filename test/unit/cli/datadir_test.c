@@ -1,0 +1,121 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/crypto.h"
+#include "cli/datadir.h"
+
+struct fixture {
+    char parent[64], dir[80], key[96];
+    struct config config;
+    char *why;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    assert_non_null(f);
+    strcpy(f->parent, "/tmp/portero-datadir-XXXXXX");
+    assert_non_null(mkdtemp(f->parent));
+    snprintf(f->dir, sizeof f->dir, "%s/data", f->parent);
+    snprintf(f->key, sizeof f->key, "%s/master.key", f->dir);
+    f->config.top_data_dir = f->dir;
+    f->config.secrets_master_key = "";
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    unlink(f->key);
+    rmdir(f->dir);
+    rmdir(f->parent);
+    free(f->why);
+    free(f);
+    return 0;
+}
+
+static unsigned mode_of(const char *path)
+{
+    struct stat found;
+    assert_int_equal(stat(path, &found), 0);
+    return found.st_mode & 0777;
+}
+
+static struct str digest(void)
+{
+    static unsigned char mac[SHA256_LEN];
+    crypto_derived_mac("test", STR("the same"), mac);
+    return str_n((const char *)mac, sizeof mac);
+}
+
+static void the_data_directory_is_private(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(datadir_prepare(&f->config, &f->why), ERR_NONE);
+    assert_int_equal(mode_of(f->dir), 0700);
+    assert_int_equal(chmod(f->dir, 0755), 0);
+    assert_int_equal(datadir_prepare(&f->config, &f->why), ERR_NONE);
+    assert_int_equal(mode_of(f->dir), 0700);
+}
+
+static void a_file_in_its_place_is_refused_by_name(void **state)
+{
+    struct fixture *f = *state;
+    f->config.top_data_dir = "/dev/null";
+    assert_int_equal(datadir_prepare(&f->config, &f->why), ERR_USAGE);
+    assert_non_null(strstr(f->why, "/dev/null"));
+}
+
+static void the_sandbox_makes_a_key_once_and_keeps_it(void **state)
+{
+    struct fixture *f = *state;
+    unsigned char first[SHA256_LEN];
+    assert_int_equal(datadir_prepare(&f->config, &f->why), ERR_NONE);
+    assert_int_equal(datadir_master_key(&f->config, &f->why), ERR_NONE);
+    assert_int_equal(mode_of(f->key), 0600);
+    memcpy(first, digest().p, sizeof first);
+    crypto_set_master((const unsigned char[SHA256_LEN]){0});
+    assert_memory_not_equal(first, digest().p, sizeof first);
+    assert_int_equal(datadir_master_key(&f->config, &f->why), ERR_NONE);
+    assert_memory_equal(first, digest().p, sizeof first);
+}
+
+static void production_needs_a_key(void **state)
+{
+    struct fixture *f = *state;
+    f->config.production = true;
+    assert_int_equal(datadir_prepare(&f->config, &f->why), ERR_NONE);
+    assert_int_equal(datadir_master_key(&f->config, &f->why), ERR_USAGE);
+    assert_non_null(strstr(f->why, "secrets.master_key"));
+    assert_int_equal(access(f->key, F_OK), -1);
+}
+
+static void a_malformed_key_is_refused_and_not_repeated(void **state)
+{
+    struct fixture *f = *state;
+    f->config.secrets_master_key = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdeg";
+    assert_int_equal(datadir_master_key(&f->config, &f->why), ERR_USAGE);
+    assert_null(strstr(f->why, "0123456789"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_data_directory_is_private, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_in_its_place_is_refused_by_name, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_sandbox_makes_a_key_once_and_keeps_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(production_needs_a_key, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_malformed_key_is_refused_and_not_repeated, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,68 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/print.h"
+
+static void assert_prints(const char *json, const char *expected)
+{
+    char text[2048] = "";
+    json_t *answer = json_loads(json, 0, NULL);
+    FILE *out = fmemopen(text, sizeof text, "w");
+    assert_non_null(answer);
+    assert_non_null(out);
+    print_text(answer, out);
+    fclose(out);
+    json_decref(answer);
+    assert_string_equal(text, expected);
+}
+
+static void an_object_prints_as_aligned_lines(void **state)
+{
+    (void)state;
+    assert_prints("{\"id\": \"a1\", \"number\": null, \"scopes\": [\"x\", \"y\"], \"days\": 30, \"primary\": true}",
+                  "id       a1\nnumber   -\nscopes   x,y\ndays     30\nprimary  yes\n");
+}
+
+static void a_list_prints_as_a_table(void **state)
+{
+    (void)state;
+    assert_prints(
+        "{\"data\": [{\"number\": \"+15550100000\", \"held\": null}, {\"number\": \"+1555\", \"held\": \"b\"}]}",
+        "number        held\n+15550100000  -\n+1555         b\n");
+}
+
+static void columns_are_as_wide_as_characters_not_bytes(void **state)
+{
+    (void)state;
+    assert_prints("{\"data\": [{\"name\": \"Zoë\", \"id\": 1}, {\"name\": \"Anna\", \"id\": 2}]}",
+                  "name  id\nZoë   1\nAnna  2\n");
+}
+
+static void an_empty_list_says_so(void **state)
+{
+    (void)state;
+    assert_prints("{\"data\": []}", "none\n");
+}
+
+static void control_characters_do_not_reach_the_terminal(void **state)
+{
+    (void)state;
+    assert_prints("{\"label\": \"a\\u001b[2Jb\\n\"}", "label  a?[2Jb?\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_object_prints_as_aligned_lines),
+        cmocka_unit_test(a_list_prints_as_a_table),
+        cmocka_unit_test(columns_are_as_wide_as_characters_not_bytes),
+        cmocka_unit_test(an_empty_list_says_so),
+        cmocka_unit_test(control_characters_do_not_reach_the_terminal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
