@@ -1,0 +1,147 @@
+#include "sandbox/calls.h"
+
+#include "api/service.h"
+#include "jobs/queue.h"
+#include "sandbox/dial.h"
+#include "voice/decide.h"
+#include "voice/words.h"
+
+#define SPEECH_MAX 200
+
+struct call_request {
+    struct val to, from, digits, speech, answer_forward;
+};
+
+struct call_reply {
+    struct val call_id, outcome, tones, grant_id, said, forwarded_to, duration_ms;
+};
+
+static const char *const outcomes[] = {"released", "forwarded", "rejected", "owner_call", NULL};
+
+static const struct field request_fields[] = {
+    FIELD(struct call_request, to, T_STRING, .flags = F_REQUIRED, .pattern = "^\\+[1-9][0-9]{6,14}$",
+          .doc = "the virtual number that is dialled"),
+    FIELD(struct call_request, from, T_STRING, .flags = F_NULLABLE, .pattern = "^\\+[1-9][0-9]{6,14}$",
+          .doc = "the caller's number; none if left out"),
+    FIELD(struct call_request, digits, T_STRING, .flags = F_NULLABLE, .pattern = "^[0-9*#]*$", .max = 64,
+          .doc = "keys the visitor presses when asked for a code, also several codes in a row"),
+    FIELD(struct call_request, speech, T_STRING, .flags = F_NULLABLE, .max = SPEECH_MAX,
+          .doc = "digits the visitor speaks: \"one two three four\", \"oh\", \"double five\""),
+    FIELD(struct call_request, answer_forward, T_BOOL, .doc = "the resident answers a forwarded call; default true"),
+};
+static const struct shape request_shape = SHAPE(struct call_request, "SandboxCall", request_fields);
+
+static const struct field reply_fields[] = {
+    FIELD(struct call_reply, call_id, T_ID, .flags = F_REQUIRED),
+    FIELD(struct call_reply, outcome, T_STRING, .flags = F_REQUIRED, .values = outcomes),
+    FIELD(struct call_reply, tones, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+          .doc = "the release tone that was sent"),
+    FIELD(struct call_reply, grant_id, T_ID, .flags = F_REQUIRED | F_NULLABLE, .doc = "of the grant that released"),
+    FIELD(struct call_reply, said, T_STRINGS, .flags = F_REQUIRED, .doc = "the texts the caller heard"),
+    FIELD(struct call_reply, forwarded_to, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+          .doc = "the phone that rang; null when nobody is on record"),
+    FIELD(struct call_reply, duration_ms, T_INT, .flags = F_REQUIRED,
+          .doc = "what the service took, and the silences it waited for; nothing is played or waited for in fact"),
+};
+static const struct shape reply_shape = SHAPE(struct call_reply, "SandboxCallEnded", reply_fields);
+
+/* The machine's questions go to the store like those of a call with media. */
+struct asking {
+    struct decide decide;
+    struct store *store;
+};
+
+static struct call_event ask(void *arg, const struct call *c, const struct call_action *action)
+{
+    struct asking *asking = arg;
+    decide_now(&asking->decide, c, action, asking->store);
+    return decide_event(&asking->decide);
+}
+
+/* ERR_INTERNAL_ERROR for a call that failed without an outcome. */
+static enum err outcome_text(enum call_outcome outcome, struct str *ret)
+{
+    static const char *const texts[] = {[CALL_RELEASED] = "released",
+                                        [CALL_FORWARDED] = "forwarded",
+                                        [CALL_REJECTED] = "rejected",
+                                        [CALL_OWNER] = "owner_call"};
+    if (outcome == CALL_NO_OUTCOME)
+        return ERR_INTERNAL_ERROR;
+    *ret = str_z(texts[outcome]);
+    return ERR_NONE;
+}
+
+static struct val text_or_null(struct arena *a, const char *text)
+{
+    return *text ? v_str(arena_str(a, str_z(text))) : v_null();
+}
+
+/* What became of it, copied out of the call. */
+static enum err report(const struct dial *d, struct op *op, int64_t took_ms, struct call_reply *ret)
+{
+    struct str outcome;
+    enum err e = outcome_text(d->call.outcome, &outcome);
+    if (e)
+        return e;
+    struct val *said = arena_array(op->arena, struct val, d->said_count + 1);
+    for (size_t i = 0; i < d->said_count; i++)
+        said[i] = v_str(arena_str(op->arena, str_z(d->said[i])));
+    struct id id = id_new(op->now_us);
+    *ret = (struct call_reply){
+        .call_id = text_or_null(op->arena, id.text),
+        .outcome = v_str(outcome),
+        .tones = text_or_null(op->arena, d->tones),
+        .grant_id = text_or_null(op->arena, d->call.grant_id.text),
+        .said = v_list(said, d->said_count),
+        .forwarded_to = text_or_null(op->arena, d->forwarded ? d->call.forward_to : ""),
+        .duration_ms = v_int(took_ms + d->silence_ms),
+    };
+    return ERR_NONE;
+}
+
+static const char *number(struct arena *a, struct val given)
+{
+    return v_set(given) ? arena_str(a, given.s).p : "";
+}
+
+static enum err place_call(struct request *q, struct reply *p)
+{
+    const struct call_request *body = q->body;
+    struct arena *a = q->op.arena;
+    char spoken[CALL_CODE_MAX * 4 + 1] = "";
+    if (v_set(body->speech) && !words_to_digits(body->speech.s, spoken, sizeof spoken))
+        spoken[0] = '\0'; /* words that are no digits are not understood, like any other noise */
+    struct asking *asking = arena_new(a, struct asking);
+    struct dial *dial = arena_new(a, struct dial);
+    struct call_reply *ended = arena_new(a, struct call_reply);
+    asking->store = service_store(q->service);
+    decide_init(&asking->decide, q->op.config, number(a, body->to), number(a, body->from));
+    dial->digits = v_set(body->digits) ? body->digits.s : STR_NONE;
+    dial->speech = str_z(spoken);
+    dial->answer_forward = !v_set(body->answer_forward) || body->answer_forward.b;
+    dial->ask = ask;
+    dial->arg = asking;
+
+    int64_t started_us = clock_monotonic_us();
+    dial_run(dial);
+    enum err e = report(dial, &q->op, (clock_monotonic_us() - started_us) / 1000, ended);
+    decide_done(&asking->decide);
+    jobs_kick(service_context(q->service)); /* its events are to be delivered */
+    return e ? e : reply_ok(q, p, 200, &reply_shape, ended);
+}
+
+static const struct route rows[] = {
+    {.operation = "placeSandboxCall",
+     .summary = "A visitor's call, without media; answers when it has ended",
+     .tag = "Sandbox",
+     .method = HTTP_POST,
+     .path = "/sandbox/calls",
+     .credential = CRED_LOOPBACK,
+     .body = &request_shape,
+     .body_error = ERR_BAD_REQUEST,
+     .run = RUN_TASK,
+     .handler = place_call,
+     .status = 200,
+     .reply = &reply_shape},
+};
+const struct route_set sandbox_calls_routes = ROUTE_SET(rows);

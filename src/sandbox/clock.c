@@ -1,0 +1,126 @@
+#include "sandbox/clock.h"
+
+#include <pthread.h>
+
+#include "api/service.h"
+#include "base/clock.h"
+#include "jobs/queue.h"
+#include "store/store.h"
+
+#define SETTING       "sandbox_clock_offset_s"
+#define OFFSET_MAX_S  (200LL * 365 * 86400) /* the clock stays within years that RFC 3339 can write */
+#define ADVANCE_MAX_S (10LL * 365 * 86400)
+
+/* One move at a time: the clock, like the stored offset, never goes back. */
+static pthread_mutex_t moving = PTHREAD_MUTEX_INITIALIZER;
+
+struct clock_request {
+    struct val advance_seconds;
+};
+struct clock_reply {
+    struct val now, offset_seconds;
+};
+
+static const struct field request_fields[] = {
+    FIELD(struct clock_request, advance_seconds, T_INT, .flags = F_REQUIRED, .min = 0, .max = ADVANCE_MAX_S,
+          .doc = "how far the clock moves forward"),
+};
+static const struct shape request_shape = SHAPE(struct clock_request, "SandboxClockMove", request_fields);
+static const struct field reply_fields[] = {
+    FIELD(struct clock_reply, now, T_TIME, .flags = F_REQUIRED, .doc = "the service's time"),
+    FIELD(struct clock_reply, offset_seconds, T_INT, .flags = F_REQUIRED,
+          .doc = "how far it is ahead of the real time"),
+};
+static const struct shape reply_shape = SHAPE(struct clock_reply, "SandboxClock", reply_fields);
+
+static enum err read_offset(void *arg, struct db *db)
+{
+    int64_t *ret = arg;
+    uint64_t offset = 0;
+    CURSOR c;
+    enum err e = db_one(db, SQL_SETTING_GET, DB_ARGS(v_str(STR(SETTING))), &c);
+    if (e == ERR_NOT_FOUND) {
+        *ret = 0;
+        return ERR_NONE;
+    }
+    if (e)
+        return e;
+    if (!str_to_u64(col_str(&c, 0), OFFSET_MAX_S, &offset))
+        return ERR_INTERNAL_ERROR;
+    *ret = (int64_t)offset;
+    return ERR_NONE;
+}
+
+static enum err write_offset(void *arg, struct db *db)
+{
+    char text[24];
+    int n = snprintf(text, sizeof text, "%lld", (long long)*(const int64_t *)arg);
+    return db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR(SETTING)), v_str(str_n(text, (size_t)n))), NULL);
+}
+
+enum err sandbox_clock_restore(struct store *store)
+{
+    int64_t offset_s;
+    enum err e = store_run(store, STORE_READ, read_offset, &offset_s);
+    if (!e)
+        clock_set_offset_s(offset_s);
+    return e;
+}
+
+static enum err move(struct store *store, int64_t advance_s)
+{
+    pthread_mutex_lock(&moving);
+    int64_t offset_s = clock_offset_s() + advance_s;
+    enum err e = offset_s > OFFSET_MAX_S ? ERR_BAD_REQUEST : store_run(store, STORE_WRITE, write_offset, &offset_s);
+    if (!e)
+        clock_set_offset_s(offset_s);
+    pthread_mutex_unlock(&moving);
+    return e;
+}
+
+static enum err get_clock(struct request *q, struct reply *p)
+{
+    struct clock_reply *body = arena_new(q->op.arena, struct clock_reply);
+    body->now = v_time(clock_now_us());
+    body->offset_seconds = v_int(clock_offset_s());
+    return reply_ok(q, p, 200, &reply_shape, body);
+}
+
+/* What has come due is done before the answer. */
+static enum err move_clock(struct request *q, struct reply *p)
+{
+    const struct clock_request *body = q->body;
+    enum err e = move(service_store(q->service), body->advance_seconds.i);
+    if (e == ERR_BAD_REQUEST)
+        return op_fail(&q->op, e, "the clock cannot be moved that far");
+    if (e)
+        return e;
+    jobs_drain(service_context(q->service));
+    return get_clock(q, p);
+}
+
+static const struct route rows[] = {
+    {.operation = "getSandboxClock",
+     .summary = "The service's clock",
+     .tag = "Sandbox",
+     .method = HTTP_GET,
+     .path = "/sandbox/clock",
+     .credential = CRED_LOOPBACK,
+     .run = RUN_HERE,
+     .handler = get_clock,
+     .status = 200,
+     .reply = &reply_shape},
+    {.operation = "moveSandboxClock",
+     .summary = "Moves the service's clock forward; work that has come due is done before the answer",
+     .tag = "Sandbox",
+     .method = HTTP_POST,
+     .path = "/sandbox/clock",
+     .credential = CRED_LOOPBACK,
+     .body = &request_shape,
+     .body_error = ERR_BAD_REQUEST,
+     .run = RUN_TASK,
+     .handler = move_clock,
+     .status = 200,
+     .reply = &reply_shape},
+};
+const struct route_set sandbox_clock_routes = ROUTE_SET(rows);

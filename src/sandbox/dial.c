@@ -1,0 +1,69 @@
+#include "sandbox/dial.h"
+
+/* The next thing the visitor does when asked for a code. */
+static struct call_event visitor(struct dial *d, const struct call_action *collect)
+{
+    if (d->digits.n) {
+        struct call_event pressed = {.kind = CALL_DIGIT, .digit = d->digits.p[0]};
+        d->digits = str_from(d->digits, 1);
+        return pressed;
+    }
+    if (d->speech.n && collect->collect.speech) {
+        struct call_event spoken = {.kind = CALL_SPOKEN, .spoken = d->speech};
+        d->speech = STR_NONE;
+        return spoken;
+    }
+    d->silence_ms += collect->collect.wait_ms;
+    return (struct call_event){.kind = CALL_TIMEOUT};
+}
+
+/* Performs one action; true with the event it leads to, false if the next action follows at once. */
+static bool perform(struct dial *d, const struct call_action *a, struct call_event *ret)
+{
+    switch (a->kind) {
+    case CALL_ASK_ARRIVE:
+    case CALL_ASK_CODE:
+    case CALL_ASK_FORWARDED:
+        *ret = d->ask(d->arg, &d->call, a);
+        return true;
+    case CALL_COLLECT:
+        *ret = visitor(d, a);
+        return true;
+    case CALL_FORWARD:
+        d->forwarded = true;
+        *ret = (struct call_event){.kind = d->answer_forward ? CALL_FORWARD_ANSWERED : CALL_FORWARD_FAILED};
+        return true;
+    case CALL_SAY:
+        if (d->said_count < DIAL_SAID_MAX)
+            d->said[d->said_count++] = a->say.text;
+        return false;
+    case CALL_SEND_TONES:
+        memcpy(d->tones, a->tones, sizeof d->tones);
+        return false;
+    case CALL_REJECT:
+    case CALL_ANSWER:
+    case CALL_HANG_UP:
+        return false;
+    }
+    return false;
+}
+
+void dial_run(struct dial *d)
+{
+    struct call_actions actions, listening = {.n = 0};
+    struct call_event event = {.kind = CALL_ARRIVED};
+    call_init(&d->call);
+    for (bool more = true; more;) {
+        call_step(&d->call, &event, &actions);
+        /* A key or a word that the machine ignores leaves it collecting: the visitor goes on. */
+        if (actions.n == 0 && d->call.state == CALL_COLLECTING)
+            actions = listening;
+        more = false;
+        for (size_t i = 0; i < actions.n && !more; i++) {
+            if (actions.v[i].kind == CALL_COLLECT)
+                listening = (struct call_actions){{actions.v[i]}, 1};
+            more = perform(d, &actions.v[i], &event);
+        }
+    }
+    call_step(&d->call, &(struct call_event){.kind = CALL_HUNG_UP}, &actions);
+}

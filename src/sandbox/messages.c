@@ -1,0 +1,112 @@
+#include "sandbox/messages.h"
+
+#include "api/service.h"
+#include "domain/row.h"
+#include "domain/transact.h"
+#include "jobs/queue.h"
+
+#define LIMIT_MAX     100
+#define LIMIT_DEFAULT 50
+
+struct messages_query {
+    struct val to, channel, limit;
+};
+
+struct message {
+    struct val id, channel, to, subject, text, code, created_at;
+};
+
+struct messages {
+    struct val data;
+};
+
+static const char *const channels[] = {"email", "sms", NULL};
+
+static const struct field query_fields[] = {
+    FIELD(struct messages_query, to, T_STRING, .max = 254, .doc = "only those to this address or number",
+          .error = ERR_INVALID_FILTER),
+    FIELD(struct messages_query, channel, T_STRING, .values = channels, .error = ERR_INVALID_FILTER),
+    FIELD(struct messages_query, limit, T_INT, .min = 1, .max = LIMIT_MAX, .error = ERR_INVALID_LIMIT,
+          .doc = "default 50"),
+};
+static const struct shape query_shape = SHAPE(struct messages_query, "SandboxMessagesQuery", query_fields);
+
+static const struct field message_fields[] = {
+    FIELD(struct message, id, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct message, channel, T_STRING, .flags = F_REQUIRED, .values = channels),
+    FIELD(struct message, to, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct message, subject, T_STRING, .flags = F_REQUIRED, .doc = "empty for a text message"),
+    FIELD(struct message, text, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct message, code, T_STRING, .doc = "the one-time code that stands in the text, alone"),
+    FIELD(struct message, created_at, T_TIME, .flags = F_REQUIRED),
+};
+static const struct shape message_shape = SHAPE(struct message, "SandboxMessage", message_fields);
+static const struct field messages_fields[] = {
+    FIELD(struct messages, data, T_OBJECTS, .flags = F_REQUIRED, .sub = &message_shape, .doc = "newest first"),
+};
+static const struct shape messages_shape = SHAPE(struct messages, "SandboxMessages", messages_fields);
+
+struct page {
+    const struct messages_query *query;
+    struct message rows[LIMIT_MAX];
+    size_t count;
+};
+
+static void take_row(const struct cursor *c, struct arena *a, struct message *ret)
+{
+    *ret = (struct message){
+        .id = v_str(col_copy(c, 0, a)),
+        .channel = v_str(col_copy(c, 1, a)),
+        .to = v_str(col_copy(c, 2, a)),
+        .subject = v_str(col_copy(c, 3, a)),
+        .text = v_str(col_copy(c, 4, a)),
+        .created_at = v_time(col_int(c, 6)),
+    };
+    if (!col_null(c, 5))
+        ret->code = v_str(col_copy(c, 5, a));
+}
+
+static enum err read_page(struct op *op, void *arg)
+{
+    struct page *page = arg;
+    const struct messages_query *q = page->query;
+    CURSOR c;
+    bool more;
+    enum err e = db_query(op->db, SQL_SANDBOX_MESSAGE_LIST,
+                          DB_ARGS(v_set(q->to) ? q->to : v_null(), v_set(q->channel) ? q->channel : v_null(),
+                                  v_set(q->limit) ? q->limit : v_int(LIMIT_DEFAULT)),
+                          &c);
+    for (page->count = 0; !e && !(e = db_next(&c, &more)) && more && page->count < LIMIT_MAX; page->count++)
+        take_row(&c, op->arena, &page->rows[page->count]);
+    return e;
+}
+
+/* Messages that are due are sent before they are listed, so that a caller never has to wait and look again. */
+static enum err list_messages(struct request *q, struct reply *p)
+{
+    struct page *page = arena_new(q->op.arena, struct page);
+    struct messages *body = arena_new(q->op.arena, struct messages);
+    page->query = q->query;
+    jobs_drain(service_context(q->service));
+    enum err e = op_transact(service_store(q->service), q->op.config, STORE_READ, q->op.arena, read_page, page, NULL);
+    if (e)
+        return e;
+    body->data = v_list(page->rows, page->count);
+    return reply_ok(q, p, 200, &messages_shape, body);
+}
+
+static const struct route rows[] = {
+    {.operation = "listSandboxMessages",
+     .summary = "The e-mails and text messages the service sent",
+     .tag = "Sandbox",
+     .method = HTTP_GET,
+     .path = "/sandbox/messages",
+     .credential = CRED_LOOPBACK,
+     .query = &query_shape,
+     .run = RUN_TASK,
+     .handler = list_messages,
+     .status = 200,
+     .reply = &messages_shape,
+     .errors = ROUTE_ERRORS(ERR_INVALID_FILTER, ERR_INVALID_LIMIT)},
+};
+const struct route_set sandbox_messages_routes = ROUTE_SET(rows);

@@ -1,0 +1,12 @@
+#include "sandbox/routes.h"
+
+#include "sandbox/calls.h"
+#include "sandbox/clock.h"
+#include "sandbox/messages.h"
+
+const struct route_set *const sandbox_sets[] = {
+    &sandbox_messages_routes,
+    &sandbox_clock_routes,
+    &sandbox_calls_routes,
+};
+const size_t sandbox_set_count = sizeof sandbox_sets / sizeof *sandbox_sets;

@@ -1,0 +1,7 @@
+/* The sandbox's own operations (loopback only, no key): what its providers sent, the clock, numbers, calls.
+ * `mode = production` leaves them out. Handlers find the job threads in service_context (struct jobs). */
+#pragma once
+#include "api/route.h"
+
+extern const struct route_set *const sandbox_sets[];
+extern const size_t sandbox_set_count;
