@@ -152,6 +152,10 @@ static bool read_string(const struct place *at, const json_t *value, struct val 
     if (!json_is_string(value))
         return refuse(at, "must be a string%s", or_null(at));
     struct str s = prepare(f, value, at->arena);
+    if (f->flags & F_UNCHECKED) {
+        *ret = v_str(s);
+        return true;
+    }
     if (!check_length(at, s))
         return false;
     if (f->values && !check_values(at, s))
@@ -334,6 +338,8 @@ static bool read_object(const struct shape *shape, const json_t *object, const s
         if (f->error)
             here.error = f->error;
         const json_t *value = json_object_get(object, f->name);
+        if (f->null_error && json_is_null(value))
+            here.error = f->null_error;
         if (!value && (f->flags & F_REQUIRED))
             return refuse(&here, "is required");
         if (value && !read_value(&here, value, (struct val *)(void *)(ret + f->offset)))

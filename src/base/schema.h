@@ -36,7 +36,8 @@ enum field_flag {
     F_UTF16 = 64,      /* min and max count UTF-16 code units, not code points */
     F_SECRET = 128,    /* never repeated in a message or log; documented as such */
     F_CONST = 256,     /* a constant: the only entry of `values`, or true for T_BOOL (false with F_FALSE) */
-    F_FALSE = 512
+    F_FALSE = 512,
+    F_UNCHECKED = 1024 /* input: length, values, format and pattern of a string are documented, but left to the handler */
 };
 
 struct shape;
@@ -53,6 +54,7 @@ struct field {
     const char *const *values; /* NULL-terminated: the allowed strings (of T_STRING and of T_STRINGS' items) */
     const struct shape *sub;
     enum err error; /* what this field's own failure answers, and those within it; ERR_NONE: as around it */
+    enum err null_error; /* what a null answers where none is allowed; ERR_NONE: the same */
     const char *key; /* `,"name":`, so that writing costs one copy; FIELD fills it, without it the name is quoted anew */
     size_t key_len;
 };
