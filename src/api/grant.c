@@ -1,0 +1,146 @@
+#include "api/grant.h"
+
+#include "api/grant_body.h"
+
+static struct grant_place place_of(const struct request *q)
+{
+    return (struct grant_place){.building = &q->building_id, .linked = q->building_linked};
+}
+
+/* The grant as a reply, with its version as ETag (contract: the quoted decimal version). */
+static enum err reply_grant(struct request *q, struct reply *p, int status, const struct grant *g)
+{
+    reply_header(p, "ETag", arena_printf(q->op.arena, "\"%lld\"", (long long)g->version));
+    return reply_ok(q, p, status, &unlock_shape, unlock_body(&q->op, &q->building_id, g));
+}
+
+static enum err create_unlock(struct request *q, struct reply *p)
+{
+    const struct grant_place place = place_of(q);
+    struct grant *g = arena_new(q->op.arena, struct grant);
+    bool replayed;
+    enum err e = grant_create(&q->op, &place, q->body, q->idempotency_key, q->body_hash, g, &replayed);
+    if (e)
+        return e;
+    if (replayed)
+        reply_header(p, "Idempotency-Replayed", STR("true"));
+    else
+        reply_header(p, "Location", arena_printf(q->op.arena, "/v1/unlock/%s", g->id.text));
+    return reply_grant(q, p, replayed ? 200 : 201, g);
+}
+
+static enum err list_unlocks(struct request *q, struct reply *p)
+{
+    struct grant_page page;
+    enum err e = grant_list(&q->op, &q->building_id, q->query, &page);
+    return e ? e : reply_ok(q, p, 200, &unlock_page_shape, unlock_page_body(&q->op, &q->building_id, &page));
+}
+
+static enum err get_unlock(struct request *q, struct reply *p)
+{
+    struct grant *g = arena_alloc(q->op.arena, sizeof *g);
+    enum err e = grant_get(&q->op, &q->building_id, &q->path_id, g);
+    return e ? e : reply_grant(q, p, 200, g);
+}
+
+static enum err update_unlock(struct request *q, struct reply *p)
+{
+    const struct grant_place place = place_of(q);
+    struct grant *g = arena_alloc(q->op.arena, sizeof *g);
+    enum err e = grant_update(&q->op, &place, &q->path_id, q->match_version, q->body, g);
+    return e ? e : reply_grant(q, p, 200, g);
+}
+
+static enum err revoke_unlock(struct request *q, struct reply *p)
+{
+    enum err e = grant_revoke(&q->op, &q->building_id, &q->path_id);
+    return e ? e : reply_ok(q, p, 200, &unlock_revoked_shape, unlock_revoked_body(&q->op, &q->path_id));
+}
+
+#define TAG "Access grants"
+
+static const struct route rows[] = {
+    {.operation = "getUnlock",
+     .summary = "Read a grant, revoked ones included",
+     .tag = TAG,
+     .method = HTTP_GET,
+     .path = "/v1/unlock/{id}",
+     .credential = CRED_KEY,
+     .scopes = SCOPE(ACCESS_READ),
+     .limit = LIMIT_KEY,
+     .building = BUILDING_HEADER,
+     .run = RUN_READ,
+     .handler = get_unlock,
+     .status = 200,
+     .reply = &unlock_shape,
+     .flags = ROUTE_ETAG,
+     .errors = ROUTE_ERRORS(ERR_NOT_FOUND)},
+    {.operation = "listUnlocks",
+     .summary = "List the grants that are not revoked, newest first",
+     .tag = TAG,
+     .method = HTTP_GET,
+     .path = "/v1/unlock",
+     .credential = CRED_KEY,
+     .scopes = SCOPE(ACCESS_READ),
+     .limit = LIMIT_KEY,
+     .building = BUILDING_HEADER,
+     .query = &unlock_query_shape,
+     .run = RUN_READ,
+     .handler = list_unlocks,
+     .status = 200,
+     .reply = &unlock_page_shape},
+    {.operation = "createUnlock",
+     .summary = "Create a grant",
+     .tag = TAG,
+     .method = HTTP_POST,
+     .path = "/v1/unlock",
+     .credential = CRED_KEY,
+     .scopes = SCOPE(ACCESS_WRITE),
+     .limit = LIMIT_KEY,
+     .building = BUILDING_HEADER,
+     .idempotency = NEED_REQUIRED,
+     .body = &unlock_create_shape,
+     .body_error = ERR_INVALID_UNLOCK,
+     .run = RUN_WRITE,
+     .handler = create_unlock,
+     .status = 201,
+     .other_status = 200,
+     .reply = &unlock_shape,
+     .flags = ROUTE_ETAG | ROUTE_LOCATION | ROUTE_REPLAY,
+     .errors = ROUTE_ERRORS(ERR_PLAN_UPGRADE_REQUIRED, ERR_MULTI_BUILDING_REQUIRED)},
+    {.operation = "updateUnlock",
+     .summary = "Change a grant",
+     .tag = TAG,
+     .method = HTTP_PATCH,
+     .path = "/v1/unlock/{id}",
+     .credential = CRED_KEY,
+     .scopes = SCOPE(ACCESS_WRITE),
+     .limit = LIMIT_KEY,
+     .building = BUILDING_HEADER,
+     .match = MATCH_GRANT,
+     .body = &unlock_update_shape,
+     .body_error = ERR_INVALID_UNLOCK,
+     .run = RUN_WRITE,
+     .handler = update_unlock,
+     .status = 200,
+     .reply = &unlock_shape,
+     .flags = ROUTE_ETAG,
+     .errors = ROUTE_ERRORS(ERR_PLAN_UPGRADE_REQUIRED, ERR_MULTI_BUILDING_REQUIRED, ERR_NOT_FOUND, ERR_VERSION_CONFLICT,
+                            ERR_GRANT_REVOKED)},
+    {.operation = "revokeUnlock",
+     .summary = "Revoke a grant for good; may be repeated",
+     .tag = TAG,
+     .method = HTTP_DELETE,
+     .path = "/v1/unlock/{id}",
+     .credential = CRED_KEY,
+     .scopes = SCOPE(ACCESS_WRITE),
+     .limit = LIMIT_KEY,
+     .building = BUILDING_HEADER,
+     .run = RUN_WRITE,
+     .handler = revoke_unlock,
+     .status = 200,
+     .reply = &unlock_revoked_shape,
+     .errors = ROUTE_ERRORS(ERR_NOT_FOUND)},
+};
+
+const struct route_set grant_routes = ROUTE_SET(rows);

@@ -1,0 +1,203 @@
+#include "api/grant_body.h"
+
+#include "api/page.h"
+
+/* ---- what callers send
+ * --------------------------------------------------------------------------------------------------*/
+
+#define TIME_OF_DAY "^([01][0-9]|2[0-3]):[0-5][0-9]$"
+#define CODE        "^([02-9]|[0-9]{2,4})$"
+
+#define IN(member, type, ...) FIELD(struct grant_input, member, type, __VA_ARGS__)
+
+/* The fields that a create and an update share. */
+#define COMMON_FIELDS                                                                                                  \
+    IN(label, T_STRING, .max = GRANT_LABEL_MAX, .doc = "default, also for an empty one: the type"),                    \
+        IN(enabled, T_BOOL, .doc = "the on/off switch; new grants start enabled. On a timer, false ends it now"),      \
+        IN(starts_at, T_TIME, .doc = "timer: default and earliest is now; at most 365 days ahead"),                    \
+        IN(expires_in_minutes, T_INT, .min = 1, .max = GRANT_MINUTES_MAX,                                              \
+           .doc = "timer, passcode: counted from starts_at if that lies ahead, else from now"),                        \
+        IN(access_code, T_STRING, .flags = F_SECRET, .pattern = CODE,                                                  \
+           .doc = "passcode: 1 to 4 digits, not the single digit 1; default: four digits are generated"),              \
+        IN(remaining_uses, T_INT, .flags = F_NULLABLE, .min = 1, .max = GRANT_USES_MAX,                                \
+           .doc = "timer, passcode: that many buzzes; null: unlimited"),                                               \
+        IN(enter_code_with_voice, T_BOOL, .doc = "passcode: the code may be spoken"),                                  \
+        IN(days, T_STRINGS, .flags = F_LOWER, .min = 1, .max = 7, .values = schedule_day_names,                        \
+           .doc = "routine: one day, all five weekdays, both weekend days, or all seven"),                             \
+        IN(start, T_STRING, .pattern = TIME_OF_DAY, .doc = "routine: HH:MM, inclusive; sent together with end"),       \
+        IN(end, T_STRING, .pattern = TIME_OF_DAY, .doc = "routine: HH:MM, exclusive, later than start"),               \
+        IN(timezone, T_STRING, .flags = F_NONBLANK, .doc = "routine: IANA name, e.g. America/New_York")
+
+static const struct field create_fields[] = {
+    IN(type, T_STRING, .flags = F_REQUIRED, .values = grant_type_names, .error = ERR_INVALID_TYPE,
+       .doc = "never inferred"),
+    COMMON_FIELDS,
+    IN(ends_at, T_TIME,
+       .doc = "timer, passcode: at most seven days after the start; a timer needs this or expires_in_minutes"),
+};
+const struct shape unlock_create_shape = SHAPE(struct grant_input, "UnlockCreate", create_fields);
+
+static const struct field update_fields[] = {
+    COMMON_FIELDS,
+    IN(ends_at, T_TIME, .flags = F_NULLABLE,
+       .doc = "timer, passcode: at most seven days after the start or ahead; null: no expiry (passcode)"),
+};
+const struct shape unlock_update_shape =
+    SHAPE(struct grant_input, "UnlockUpdate", update_fields,
+          .doc = "at least one field. On a timer, enabled true needs expires_in_minutes or ends_at");
+
+static const char *const listed_statuses[] = {"active", "scheduled", "inactive", "expired", "exhausted", NULL};
+
+#define FILTER(member, type, ...) FIELD(struct grant_filter, member, type, __VA_ARGS__)
+static const struct field query_fields[] = {
+    FILTER(enabled, T_BOOL, .error = ERR_INVALID_FILTER, .doc = "the on/off switch"),
+    FILTER(status, T_STRING, .values = listed_statuses, .error = ERR_INVALID_FILTER),
+    FILTER(type, T_STRING, .values = grant_type_names, .error = ERR_INVALID_TYPE),
+    FILTER(limit, T_INT, .min = 1, .max = GRANT_PAGE_MAX, .error = ERR_INVALID_LIMIT, .doc = "default 50"),
+    FILTER(cursor, T_ID, .error = ERR_INVALID_CURSOR, .doc = "pagination.cursor of the last page"),
+};
+const struct shape unlock_query_shape = SHAPE(struct grant_filter, "UnlockQuery", query_fields);
+
+/* ---- what they get
+ * ------------------------------------------------------------------------------------------------------*/
+
+struct unlock {
+    struct val building_id, id, type, label, enabled, version, status, request_id, created_at, updated_at;
+    struct val starts_at, ends_at, access_code, remaining_uses, enter_code_with_voice;
+    struct val days, start, end, timezone;
+};
+
+#define OUT(member, type, ...) FIELD(struct unlock, member, type, __VA_ARGS__)
+static const struct field unlock_fields[] = {
+    OUT(building_id, T_ID, .flags = F_REQUIRED),
+    OUT(id, T_ID, .flags = F_REQUIRED),
+    OUT(type, T_STRING, .flags = F_REQUIRED, .values = grant_type_names),
+    OUT(label, T_STRING, .flags = F_REQUIRED),
+    OUT(enabled, T_BOOL, .flags = F_REQUIRED,
+        .doc = "the on/off switch, whether or not a routine is inside its window"),
+    OUT(version, T_INT, .flags = F_REQUIRED, .doc = "counts edits from 0; its quoted form is the ETag"),
+    OUT(status, T_STRING, .flags = F_REQUIRED, .values = grant_status_names),
+    OUT(request_id, T_STRING, .doc = "the Idempotency-Key of its creation"),
+    OUT(created_at, T_TIME, .flags = F_REQUIRED),
+    OUT(updated_at, T_TIME, .doc = "the last edit"),
+    OUT(starts_at, T_TIME, .doc = "timer"),
+    OUT(ends_at, T_TIME, .doc = "timer, passcode: end of the window or expiry"),
+    OUT(access_code, T_STRING, .flags = F_SECRET, .doc = "passcode: the visitor code"),
+    OUT(remaining_uses, T_INT, .flags = F_NULLABLE, .doc = "timer, passcode: null means unlimited"),
+    OUT(enter_code_with_voice, T_BOOL, .doc = "passcode"),
+    OUT(days, T_STRINGS, .values = schedule_day_names, .doc = "routine: in week order from sunday"),
+    OUT(start, T_STRING, .doc = "routine: HH:MM"),
+    OUT(end, T_STRING, .doc = "routine: HH:MM"),
+    OUT(timezone, T_STRING, .doc = "routine: IANA name"),
+};
+const struct shape unlock_shape = SHAPE(struct unlock, "Unlock", unlock_fields);
+
+struct unlock_page {
+    struct val data, pagination;
+};
+static const struct field page_fields[] = {
+    FIELD(struct unlock_page, data, T_OBJECTS, .flags = F_REQUIRED, .sub = &unlock_shape),
+    FIELD(struct unlock_page, pagination, T_OBJECT, .flags = F_REQUIRED, .sub = &pagination_shape),
+};
+const struct shape unlock_page_shape = SHAPE(struct unlock_page, "UnlockPage", page_fields);
+
+struct unlock_revoked {
+    struct val id, deleted, status;
+};
+static const char *const revoked_only[] = {"revoked", NULL};
+static const struct field revoked_fields[] = {
+    FIELD(struct unlock_revoked, id, T_ID, .flags = F_REQUIRED),
+    FIELD(struct unlock_revoked, deleted, T_BOOL, .flags = F_REQUIRED | F_CONST),
+    FIELD(struct unlock_revoked, status, T_STRING, .flags = F_REQUIRED | F_CONST, .values = revoked_only),
+};
+const struct shape unlock_revoked_shape = SHAPE(struct unlock_revoked, "UnlockRevoked", revoked_fields);
+
+static struct val text(const char *z)
+{
+    return v_str(str_z(z));
+}
+
+static struct val minute_text(struct arena *a, int minute)
+{
+    char *p = arena_alloc(a, SCHEDULE_MINUTE_TEXT_MAX);
+    schedule_minute_format(minute, p);
+    return v_str(str_n(p, SCHEDULE_MINUTE_TEXT_MAX - 1));
+}
+
+static void put_schedule(struct arena *a, const struct schedule *s, struct unlock *u)
+{
+    struct val *names = arena_array(a, struct val, 7);
+    size_t n = 0;
+    for (int i = 0; schedule_day_names[i]; i++)
+        if (s->days & 1u << i)
+            names[n++] = text(schedule_day_names[i]);
+    u->days = v_list(names, n);
+    u->start = minute_text(a, s->start_minute);
+    u->end = minute_text(a, s->end_minute);
+    u->timezone = v_str(s->timezone);
+}
+
+static void put_limits(const struct grant *g, struct unlock *u)
+{
+    u->remaining_uses = g->remaining_uses == GRANT_UNLIMITED ? v_null() : v_int(g->remaining_uses);
+    if (g->ends_us != GRANT_NO_END)
+        u->ends_at = v_time(g->ends_us);
+}
+
+/* g and building stay where they are while the body is in use. */
+static void fill(struct op *op, const struct id *building, const struct grant *g, struct unlock *u)
+{
+    *u = (struct unlock){
+        .building_id = v_str(str_n(building->text, ID_LEN)),
+        .id = v_str(str_n(g->id.text, ID_LEN)),
+        .type = text(grant_type_names[g->type]),
+        .label = v_str(g->label),
+        .enabled = v_bool(g->enabled),
+        .version = v_int(g->version),
+        .status = text(grant_status_names[grant_status(g, op->now_us)]),
+        .created_at = v_time(g->created_us),
+    };
+    if (g->request_id.p)
+        u->request_id = v_str(g->request_id);
+    if (g->updated_us)
+        u->updated_at = v_time(g->updated_us);
+    switch (g->type) {
+    case GRANT_TIMER:
+        u->starts_at = v_time(g->starts_us);
+        put_limits(g, u);
+        break;
+    case GRANT_PASSCODE:
+        u->access_code = v_str(str_n(g->code, strlen(g->code)));
+        u->enter_code_with_voice = v_bool(g->voice);
+        put_limits(g, u);
+        break;
+    case GRANT_ROUTINE:
+        put_schedule(op->arena, &g->schedule, u);
+        break;
+    }
+}
+
+const void *unlock_body(struct op *op, const struct id *building, const struct grant *g)
+{
+    struct unlock *u = arena_alloc(op->arena, sizeof *u);
+    fill(op, building, g, u);
+    return u;
+}
+
+const void *unlock_page_body(struct op *op, const struct id *building, const struct grant_page *page)
+{
+    struct unlock *items = arena_alloc(op->arena, page->count * sizeof *items);
+    for (size_t i = 0; i < page->count; i++)
+        fill(op, building, &page->items[i], &items[i]);
+    struct unlock_page *body = arena_alloc(op->arena, sizeof *body);
+    body->data = v_list(items, page->count);
+    body->pagination = pagination_of(op->arena, page->more ? id_str(&page->items[page->count - 1].id) : STR_NONE);
+    return body;
+}
+
+const void *unlock_revoked_body(struct op *op, const struct id *id)
+{
+    struct unlock_revoked *body = arena_alloc(op->arena, sizeof *body);
+    *body = (struct unlock_revoked){v_str(arena_str(op->arena, id_str(id))), v_bool(true), text("revoked")};
+    return body;
+}

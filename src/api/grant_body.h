@@ -1,0 +1,19 @@
+/* Access grants as JSON: what callers send and what they get. */
+#pragma once
+#include "base/schema.h"
+#include "domain/grant.h"
+
+/* struct grant_input */
+extern const struct shape unlock_create_shape;
+extern const struct shape unlock_update_shape;
+/* struct grant_filter */
+extern const struct shape unlock_query_shape;
+
+extern const struct shape unlock_shape;
+extern const struct shape unlock_page_shape;
+extern const struct shape unlock_revoked_shape;
+
+/* Bodies of the last three, in the arena. What they say of the grant's status holds at op's now. */
+const void *unlock_body(struct op *op, const struct id *building, const struct grant *g);
+const void *unlock_page_body(struct op *op, const struct id *building, const struct grant_page *page);
+const void *unlock_revoked_body(struct op *op, const struct id *id);
