@@ -3,7 +3,7 @@
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,11 +21,13 @@ const files = args.length ? args.map((file) => resolve(file))
 const scratch = mkdtempSync(join(tmpdir(), 'portero-e2e-run-'));
 const hits = join(scratch, 'hits');
 mkdirSync(hits);
+chmodSync(scratch, 0o711); // PostgreSQL runs as a user of its own
 Object.assign(process.env, { PORTERO_E2E_ENGINE: engine, PORTERO_E2E_HITS: hits });
 
+/** The private PostgreSQL server, which ends with this process at the latest. Nothing here pulls its plug: no fsync. */
 function cluster(verb) {
-    const done = spawnSync(resolve(here, '../../scripts/pg-cluster'), [verb, join(scratch, 'pg')],
-        { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+    const done = spawnSync(resolve(here, '../../scripts/pg-cluster'), [verb, join(scratch, 'pg'), String(process.pid)],
+        { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, PG_CLUSTER_FSYNC: 'off' } });
     if (done.error || done.status !== 0) throw done.error ?? new Error(`scripts/pg-cluster ${verb} failed`);
     return done.stdout.trim();
 }

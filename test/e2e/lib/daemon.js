@@ -47,8 +47,9 @@ export function cleanEnvironment(extra = {}) {
 }
 
 /** Runs one command of the binary to its end: {status, stdout, stderr}. */
-export function portero(args, { env = {}, cwd, input, timeout = 60_000 } = {}) {
-    const done = spawnSync(binary, args, { env: cleanEnvironment(env), cwd, input, timeout, encoding: 'utf8', maxBuffer: 1 << 26 });
+export function portero(args, { env = {}, cwd, input, wrap = [], timeout = 60_000 } = {}) {
+    const [command, ...rest] = [...wrap, binary, ...args];
+    const done = spawnSync(command, rest, { env: cleanEnvironment(env), cwd, input, timeout, encoding: 'utf8', maxBuffer: 1 << 26 });
     if (done.error) throw done.error;
     return done;
 }
@@ -56,7 +57,7 @@ export function portero(args, { env = {}, cwd, input, timeout = 60_000 } = {}) {
 export class Daemon {
     /**
      * config: sections over the generous defaults; env: extra variables; directory: an existing one to start on again;
-     * wrap: a command to run the binary under, e.g. ['prlimit', '--fsize=1000000'].
+     * wrap: a command to run the binary under, e.g. ['setpriv', '--reuid=65534'].
      */
     static async start(options = {}) {
         const daemon = new Daemon(options);

@@ -25,3 +25,10 @@ export function sql(daemon, text) {
     if (daemon.dsn) return run('psql', ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-d', daemon.dsn], text);
     return run('sqlite3', ['-bail', join(daemon.data, 'portero.db')], text);
 }
+
+/** PostgreSQL: shuts the daemon's database, as if it were gone, or opens it again. */
+export function allowConnections(daemon, allowed) {
+    const name = /dbname=(e2e_\w+)$/.exec(daemon.dsn)[1];
+    run('psql', ['-X', '-q', '-d', process.env.PORTERO_E2E_DSN, '-c', `ALTER DATABASE ${name} ALLOW_CONNECTIONS ${allowed}`]);
+    if (!allowed) run('psql', ['-X', '-q', '-d', process.env.PORTERO_E2E_DSN, '-c', `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`]);
+}

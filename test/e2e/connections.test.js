@@ -1,0 +1,207 @@
+// Connections and their deadlines, TLS, and what a client that goes away leaves behind: contract "HTTPS only"; decisions section 1.
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import tls from 'node:tls';
+import { once } from 'node:events';
+import { idempotencyKey, ok } from './lib/client.js';
+import { RawConnection } from './lib/raw.js';
+import { eventually, grant, signIn, world } from './lib/world.js';
+
+const HEALTH = 'GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n';
+
+describe('connections', () => {
+    let w;
+    let session;
+    before(async () => {
+        w = await world({ config: { http: { header_timeout_s: 1, body_timeout_s: 1, idle_timeout_s: 1, connections: 40 } } });
+        session = await signIn(w.client);
+    });
+    after(() => w?.close());
+
+    const open = (options) => RawConnection.open(w.daemon.httpsPort, options);
+    const create = (label, key = idempotencyKey()) => {
+        const body = JSON.stringify({ type: 'passcode', label });
+        return `POST /v1/unlock HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${session.key}\r\nIdempotency-Key: ${key}\r\n`
+            + `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    };
+    const read = (path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${session.key}\r\n\r\n`;
+
+    describe('deadlines', () => {
+        it('end a header that comes byte by byte for ever', async () => {
+            const connection = await open();
+            const drip = setInterval(() => connection.send('X'), 50);
+            connection.send('GET /v1/health HTTP/1.1\r\nX-Slow: ');
+            await connection.end();
+            clearInterval(drip);
+            assert.ok(connection.replies.length <= 1);
+            if (connection.replies.length) assert.equal(connection.replies[0].status, 408);
+        });
+
+        it('end a body that comes byte by byte for ever', async () => {
+            const connection = await open();
+            const drip = setInterval(() => connection.send('x'), 50);
+            connection.send('POST /v1/auth/otp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n');
+            await connection.end();
+            clearInterval(drip);
+            if (connection.replies.length) assert.equal(connection.replies[0].status, 408);
+        });
+
+        it('end a connection on which nothing comes, before and between requests', async () => {
+            const silent = await open();
+            await silent.end();
+            assert.equal(silent.replies.length, 0);
+            const used = await open();
+            used.send(HEALTH);
+            await used.end();
+            assert.deepEqual(used.replies.map((reply) => reply.status), [200]);
+        });
+
+        it('end a TLS handshake that does not go on', async () => {
+            const connection = await RawConnection.open(w.daemon.httpsPort, { secure: false });
+            await connection.end();
+        });
+
+        it('do not touch a connection that is in use', async () => {
+            const connection = await open();
+            for (let n = 1; n <= 30; n++) {
+                connection.send(HEALTH);
+                assert.equal((await connection.reply(n)).status, 200);
+                await new Promise((done) => { setTimeout(done, 50); });
+            }
+            connection.destroy();
+        });
+    });
+
+    describe('pipelined requests', () => {
+        it('are answered in their order, reads behind a write too, and a read sees the write before it', async () => {
+            const connection = await open();
+            const key = idempotencyKey();
+            connection.send(create('first', key) + HEALTH + read('/v1/unlock?limit=1') + create('second') + read('/v1/unlock?limit=1') + read('/v1/nothing'));
+            await connection.reply(6);
+            const bodies = connection.replies.map((reply) => JSON.parse(reply.body));
+            assert.deepEqual(connection.replies.map((reply) => reply.status), [201, 200, 200, 201, 200, 404]);
+            assert.equal(bodies[2].data[0].label, 'first');
+            assert.equal(bodies[4].data[0].label, 'second');
+            connection.destroy();
+        });
+
+        it('may be many', async () => {
+            const connection = await open();
+            connection.send(HEALTH.repeat(500));
+            await connection.reply(500);
+            assert.ok(connection.replies.every((reply) => reply.status === 200));
+            connection.destroy();
+        });
+
+        it('wait for a client that reads slowly, without harm to others', async () => {
+            const connection = await open();
+            connection.socket.pause();
+            connection.send(read('/v1/account').repeat(1000));
+            for (let i = 0; i < 20; i++) ok(await w.client.get('/v1/health'));
+            connection.socket.resume();
+            await connection.reply(1000);
+            connection.destroy();
+        });
+    });
+
+    describe('a client that goes away', () => {
+        it('having shut its side gets the answers to what it sent', async () => {
+            const connection = await open({ allowHalfOpen: true });
+            connection.send(create('half-closed') + HEALTH);
+            connection.socket.end();
+            assert.equal((await connection.reply(1)).status, 201);
+            assert.equal((await connection.reply(2)).status, 200);
+            await connection.end();
+        });
+
+        it('while its write is under way leaves the service well, and the write either whole or not there', async () => {
+            const keys = Array.from({ length: 40 }, () => idempotencyKey());
+            for (const key of keys) {
+                const connection = await open();
+                connection.send(create('gone away', key));
+                connection.destroy();
+            }
+            for (const key of keys) {
+                const answer = await session.client.post('/v1/unlock', { type: 'passcode', label: 'gone away' }, { headers: { 'Idempotency-Key': key } });
+                assert.ok(answer.status === 201 || answer.status === 200, answer.text);
+            }
+            assert.ok(w.daemon.running());
+        });
+
+        it('in the middle of a request leaves nothing behind', async () => {
+            for (const part of ['GET', HEALTH.slice(0, 30), create('x').slice(0, -3)]) {
+                const connection = await open();
+                connection.send(part);
+                connection.destroy();
+            }
+            ok(await w.client.get('/v1/health'));
+        });
+    });
+
+    it('above the limit are turned away until others end', async () => {
+        const many = [];
+        try {
+            for (let i = 0; i < 60; i++) {
+                const connection = await open().catch(() => null);
+                if (!connection) break;
+                connection.send(HEALTH);
+                many.push(connection);
+            }
+            const served = [];
+            for (const connection of many) {
+                await connection.until(() => connection.replies.length || connection.closed, 'an answer or the end');
+                if (connection.replies[0]?.status === 200) served.push(connection);
+            }
+            assert.ok(served.length > 0 && served.length <= 40, `${served.length} were served`);
+            assert.ok(served.length < many.length || many.length < 60, 'some were turned away');
+        } finally {
+            for (const connection of many) connection.destroy();
+        }
+        await eventually(() => w.client.get('/v1/health').then((answer) => answer.status === 200, () => false), 'room again');
+    });
+
+    describe('TLS', () => {
+        const handshake = async (options) => {
+            const socket = tls.connect({ port: w.daemon.httpsPort, host: '127.0.0.1', rejectUnauthorized: false, ...options });
+            try {
+                await once(socket, 'secureConnect');
+                return socket.getProtocol();
+            } finally {
+                socket.destroy();
+            }
+        };
+
+        it('is spoken in versions 1.2 and 1.3, and in no older one', async () => {
+            assert.equal(await handshake({ maxVersion: 'TLSv1.2' }), 'TLSv1.2');
+            assert.equal(await handshake({ minVersion: 'TLSv1.3' }), 'TLSv1.3');
+            await assert.rejects(handshake({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }));
+        });
+
+        it('offers HTTP/1.1 to a client that asks which protocols there are', async () => {
+            const socket = tls.connect({ port: w.daemon.httpsPort, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2', 'http/1.1'] });
+            await once(socket, 'secureConnect');
+            assert.notEqual(socket.alpnProtocol, 'h2');
+            socket.destroy();
+        });
+
+        it('resumes a session', async () => {
+            const first = tls.connect({ port: w.daemon.httpsPort, host: '127.0.0.1', rejectUnauthorized: false });
+            const ticket = once(first, 'session');
+            first.write(HEALTH);
+            first.resume();
+            const [sessionData] = await ticket;
+            first.destroy();
+            const second = tls.connect({ port: w.daemon.httpsPort, host: '127.0.0.1', rejectUnauthorized: false, session: sessionData });
+            await once(second, 'secureConnect');
+            assert.equal(second.isSessionReused(), true);
+            second.destroy();
+        });
+    });
+
+    it('carry hundreds of requests at once, reads and writes, each with its own answer', async () => {
+        const made = await Promise.all(Array.from({ length: 150 }, (_, i) => grant(session, { type: 'passcode', label: `grant ${i}` })));
+        assert.deepEqual(made.map((row) => row.label), Array.from({ length: 150 }, (_, i) => `grant ${i}`));
+        const rows = await Promise.all(made.map(async ({ id }) => ok(await session.client.get(`/v1/unlock/${id}`))));
+        assert.deepEqual(rows, made);
+    });
+});

@@ -1,0 +1,115 @@
+// A store that cannot write: every write is answered with a 5xx in the envelope, the service stays alive, nothing is
+// acknowledged that is not stored, and it goes on by itself once the store can write again.
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { idempotencyKey, ok } from './lib/client.js';
+import { configText, engine, portero, temporaryDirectory } from './lib/daemon.js';
+import { allowConnections } from './lib/store.js';
+import { edit, eventually, resident, visit, world } from './lib/world.js';
+
+const here = dirname(fileURLToPath(import.meta.url));
+
+/** A world whose disk, or database, can be broken and mended. */
+async function breakableWorld() {
+    if (engine === 'postgresql') {
+        const w = await world();
+        return { ...w, faults: { 'a database that is gone': () => allowConnections(w.daemon, false) }, mend: () => allowConnections(w.daemon, true) };
+    }
+    const directory = temporaryDirectory();
+    const library = join(directory, 'diskfault.so');
+    const built = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, join(here, 'lib/diskfault.c'), '-ldl'], { encoding: 'utf8' });
+    assert.equal(built.status, 0, built.stderr);
+    const trigger = join(directory, 'fault');
+    const w = await world({ directory, env: { LD_PRELOAD: library, DISKFAULT: trigger, DISKFAULT_BELOW: join(directory, 'data') } });
+    const fault = (name) => () => writeFileSync(trigger, String(constants.errno[name]));
+    return {
+        ...w,
+        faults: { 'a full disk': fault('ENOSPC'), 'a disk that went read-only': fault('EROFS'), 'a disk that breaks': fault('EIO') },
+        mend: () => rmSync(trigger, { force: true }),
+        async close() {
+            await w.close();
+            rmSync(directory, { recursive: true, force: true });
+        },
+    };
+}
+
+describe('a store that cannot write', () => {
+    let w;
+    let person;
+    before(async () => {
+        w = await breakableWorld();
+        person = await resident(w.client);
+    });
+    after(() => w?.close());
+
+    const create = (key, label) => person.client.post('/v1/unlock', { type: 'passcode', label, enabled: false }, { headers: { 'Idempotency-Key': key } });
+    const failed = (answer) => {
+        assert.ok(answer.status >= 500, `${answer.status} ${answer.text}`);
+        assert.equal(answer.body.error.retryable, true);
+    };
+    const list = async () => ok(await person.client.get('/v1/unlock?limit=100')).data;
+
+    const names = engine === 'postgresql' ? ['a database that is gone'] : ['a full disk', 'a disk that went read-only', 'a disk that breaks'];
+    for (const name of names) {
+        it(`(${name}) refuses writes, lives, and goes on when it can`, async () => {
+            const before = await list();
+            const kept = ok(await create(idempotencyKey(), 'kept'), 201);
+            w.faults[name]();
+            const keys = Array.from({ length: 10 }, () => idempotencyKey());
+            for (const answer of await Promise.all(keys.map((key) => create(key, 'refused')))) failed(answer);
+            failed(await edit(person, kept, { label: 'changed' }));
+            failed(await person.client.delete(`/v1/unlock/${kept.id}`));
+            failed(await w.client.post('/v1/auth/otp', { email: 'someone@example.com' }));
+            const call = await w.client.post('/sandbox/calls', { to: person.number, from: '+15550001111', digits: '1111' });
+            assert.ok(call.status >= 500 || call.body.outcome !== 'released', call.text);
+            ok(await w.client.get('/v1/health'));
+            if (engine === 'sqlite') assert.deepEqual((await list()).find((row) => row.id === kept.id), kept, 'reads go on, and show nothing that was refused');
+
+            w.mend();
+            await eventually(async () => (await create(keys[0], 'refused')).status < 300, 'writing again');
+            for (const key of keys) {
+                const answer = await create(key, 'refused');
+                assert.ok(answer.status === 201 || answer.status === 200, answer.text);
+            }
+            const rows = await list();
+            assert.deepEqual(rows.find((row) => row.id === kept.id), kept);
+            assert.equal(rows.length, before.length + 1 + keys.length);
+        });
+    }
+
+    it('has lost nothing after a restart', async () => {
+        const rows = await list();
+        await w.daemon.terminate();
+        await w.daemon.start();
+        assert.deepEqual(await list(), rows);
+        assert.equal((await visit(w.client, { to: person.number })).outcome, 'forwarded');
+    });
+});
+
+describe('a data directory that cannot be written', () => {
+    it('stops the start with one line that says so', () => {
+        const directory = temporaryDirectory();
+        try {
+            const data = join(directory, 'data');
+            mkdirSync(data, { mode: 0o500 });
+            chmodSync(directory, 0o755);
+            const config = join(directory, 'portero.conf');
+            writeFileSync(config, configText({ data_dir: data, listen: { https: '127.0.0.1:0', http: '127.0.0.1:0', sip: '127.0.0.1:0' } }));
+            // Root may write anywhere; so nobody starts it.
+            const unprivileged = process.getuid() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
+            if (unprivileged.length) assert.equal(spawnSync('chown', ['65534', data]).status, 0);
+            const done = portero(['serve', '--config', config], { wrap: unprivileged, cwd: '/' });
+            assert.equal(done.status, 1, done.stderr);
+            assert.equal(done.stdout, '');
+            const last = done.stderr.trim().split('\n').at(-1);
+            assert.match(last, /^portero: .*data/, done.stderr);
+        } finally {
+            rmSync(directory, { recursive: true, force: true });
+        }
+    });
+});

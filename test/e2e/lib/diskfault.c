@@ -1,0 +1,69 @@
+/* LD_PRELOAD: a disk that refuses writes. While the file $DISKFAULT exists and holds an error number, every call that
+ * would change a regular file below $DISKFAULT_BELOW fails with it: ENOSPC for a full disk, EROFS for one that went
+ * read-only, EIO for one that breaks. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+static int fault(void)
+{
+    const char *path = getenv("DISKFAULT");
+    char text[16] = "";
+    int fd = path ? REAL(open)(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return 0;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    return n > 0 ? atoi(text) : 0;
+}
+
+static bool below(const char *path)
+{
+    const char *prefix = getenv("DISKFAULT_BELOW");
+    return prefix && !strncmp(path, prefix, strlen(prefix));
+}
+
+static bool refused(int fd)
+{
+    char link[64], path[PATH_MAX];
+    int saved = errno;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, path, sizeof path - 1);
+    errno = saved;
+    if (n < 0)
+        return false;
+    path[n] = '\0';
+    int error = below(path) ? fault() : 0;
+    if (error)
+        errno = error;
+    else
+        errno = saved;
+    return error != 0;
+}
+
+#define REFUSING(result, name, params, args)                                                                           \
+    result name params;                                                                                                \
+    result name params                                                                                                 \
+    {                                                                                                                  \
+        return refused(fd) ? -1 : REAL(name) args;                                                                     \
+    }
+
+REFUSING(ssize_t, write, (int fd, const void *p, size_t n), (fd, p, n))
+REFUSING(ssize_t, pwrite, (int fd, const void *p, size_t n, off_t at), (fd, p, n, at))
+REFUSING(ssize_t, pwrite64, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at))
+REFUSING(ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n))
+REFUSING(int, ftruncate, (int fd, off_t n), (fd, n))
+REFUSING(int, ftruncate64, (int fd, off64_t n), (fd, n))
+REFUSING(int, fallocate, (int fd, int mode, off_t at, off_t n), (fd, mode, at, n))
+REFUSING(int, fsync, (int fd), (fd))
+REFUSING(int, fdatasync, (int fd), (fd))

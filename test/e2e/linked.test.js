@@ -1,0 +1,186 @@
+// Accounts with linked buildings, child keys and members: contract "X-Service-Building-Id", Authentication 6, grant rule 2;
+// decisions sections 2, 3 and 5. The slice that adds buildings through the interface is not here, so the rows are.
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { idempotencyKey, ok, refused } from './lib/client.js';
+import { portero } from './lib/daemon.js';
+import { sql } from './lib/store.js';
+import { agent, edit, grant, resident, setSubscription, signIn, UNKNOWN_ID, visit, world } from './lib/world.js';
+
+const CHILD = 'c0ffee00c0ffee00c0ffee00';
+const CHILD_NUMBER = '+15550109999';
+
+describe('linked buildings', () => {
+    let w;
+    let client;
+    let owner;
+    let child;
+    before(async () => {
+        w = await world();
+        client = w.client;
+        owner = await resident(client, { tone: '9' });
+        const account = ok(await owner.client.get('/v1/account'));
+        await w.daemon.terminate();
+        sql(w.daemon, `INSERT INTO building (account_id, id, created_at, is_primary, label, virtual_number, unlock_tone)
+            VALUES ('${account.id}', '${CHILD}', 4000000000000000, 0, 'Cabin', '${CHILD_NUMBER}', '5');
+            UPDATE number SET building_id = '${CHILD}', held_since = 1 WHERE number = '${CHILD_NUMBER}';`);
+        await w.daemon.start();
+        child = client.as(admin('key', 'create', '--building', CHILD, '--scopes', 'account:read,access:read,access:write,logs:read,setup:write').api_key);
+    });
+    after(() => w?.close());
+
+    function admin(...args) {
+        const done = portero(['admin', ...args, '--config', w.daemon.configPath, '--data', w.daemon.data, '--json']);
+        assert.equal(done.status, 0, done.stderr);
+        return JSON.parse(done.stdout);
+    }
+    const at = (id) => ({ headers: { 'X-Service-Building-Id': id } });
+    const createAt = (who, id, key = idempotencyKey(), body = { type: 'passcode' }) =>
+        who.post('/v1/unlock', body, { headers: { 'Idempotency-Key': key, ...(id ? { 'X-Service-Building-Id': id } : {}) } });
+
+    it('show in the account and in the list, ordered by creation', async () => {
+        const account = ok(await owner.client.get('/v1/account'));
+        assert.deepEqual([account.buildings.count, account.buildings.selection_required], [2, true]);
+        assert.equal(account.capabilities.multi_building, true);
+        assert.ok(account.next_actions.some((action) => action.command === 'GET /v1/buildings'));
+        const list = ok(await owner.client.get('/v1/buildings'));
+        assert.deepEqual(list.data.map((row) => [row.label, row.is_primary]), [['Home', true], ['Cabin', false]]);
+        assert.equal(list.selection_required, true);
+    });
+
+    it('must be chosen, the primary one too, wherever a building is worked on', async () => {
+        refused(await createAt(owner.client), 409, 'BUILDING_REQUIRED');
+        for (const path of ['/v1/unlock', `/v1/unlock/${UNKNOWN_ID}`, '/v1/logs']) refused(await owner.client.get(path), 409, 'BUILDING_REQUIRED');
+        refused(await owner.client.delete(`/v1/unlock/${UNKNOWN_ID}`), 409, 'BUILDING_REQUIRED');
+        refused(await owner.client.patch(`/v1/unlock/${UNKNOWN_ID}`, { label: 'a' }), 409, 'BUILDING_REQUIRED');
+        for (const id of [owner.building.id, CHILD]) {
+            const answer = await owner.client.get('/v1/unlock', at(id));
+            ok(answer);
+            assert.equal(answer.headers['x-service-building-id'], id);
+        }
+    });
+
+    it('keep their grants and logs apart', async () => {
+        const made = ok(await createAt(owner.client, CHILD, idempotencyKey(), { type: 'passcode', access_code: '3131' }), 201);
+        assert.equal(made.building_id, CHILD);
+        refused(await owner.client.get(`/v1/unlock/${made.id}`, at(owner.building.id)), 404, 'NOT_FOUND');
+        ok(await createAt(owner.client, owner.building.id, idempotencyKey(), { type: 'passcode', access_code: '3131' }), 201);
+        assert.notEqual((await visit(client, { to: owner.number, digits: '3131' })).grant_id, made.id);
+        assert.equal((await visit(client, { to: CHILD_NUMBER, digits: '3131' })).grant_id, made.id);
+        const log = ok(await owner.client.get('/v1/logs', at(CHILD)));
+        assert.deepEqual(log.data.map((entry) => [entry.building_id, entry.unlock_id]), [[CHILD, made.id]]);
+    });
+
+    it('have idempotency keys of their own', async () => {
+        const key = idempotencyKey();
+        const one = ok(await createAt(owner.client, owner.building.id, key), 201);
+        const two = ok(await createAt(owner.client, CHILD, key), 201);
+        assert.notEqual(one.id, two.id);
+    });
+
+    it('refuse each other\'s log cursors', async () => {
+        await visit(client, { to: owner.number, digits: '3131' });
+        await visit(client, { to: owner.number, digits: '3131' });
+        const { pagination } = ok(await owner.client.get('/v1/logs?limit=1', at(owner.building.id)));
+        ok(await owner.client.get(`/v1/logs?limit=1&cursor=${pagination.cursor}`, at(owner.building.id)));
+        refused(await owner.client.get(`/v1/logs?limit=1&cursor=${pagination.cursor}`, at(CHILD)), 400, 'INVALID_CURSOR');
+    });
+
+    describe('child keys', () => {
+        it('see and work on their own building, named or not', async () => {
+            const list = ok(await child.get('/v1/buildings'));
+            assert.deepEqual(list.data.map((row) => row.id), [CHILD]);
+            assert.equal(list.selection_required, false);
+            const made = ok(await createAt(child), 201);
+            assert.equal(made.building_id, CHILD);
+            ok(await child.get(`/v1/unlock/${made.id}`, at(CHILD)));
+            assert.equal(ok(await child.get('/v1/logs')).building_id, CHILD);
+        });
+
+        it('cannot reach a sibling', async () => {
+            assert.equal((await child.get('/v1/unlock', at(owner.building.id))).body.error.code, 'BUILDING_NOT_FOUND');
+            assert.equal((await child.get(`/v1/buildings/${owner.building.id}/setup`)).body.error.code, 'BUILDING_NOT_FOUND');
+            assert.equal((await child.get(`/v1/buildings/${owner.building.id}/settings`)).body.error.code, 'BUILDING_NOT_FOUND');
+        });
+
+        it('cannot manage keys', async () => {
+            refused(await child.get('/v1/auth/keys'), 403, 'WEB_SESSION_REQUIRED');
+        });
+    });
+
+    describe('without an active subscription', () => {
+        let made;
+        before(async () => {
+            made = ok(await createAt(owner.client, CHILD), 201);
+        });
+
+        for (const status of ['past_due', 'canceled']) {
+            it(`(${status}) may be read and their grants revoked, but nothing else written`, async () => {
+                await setSubscription(client, owner.email, status);
+                const other = { client: child };
+                refused(await createAt(owner.client, CHILD), 403, 'MULTI_BUILDING_REQUIRED');
+                refused(await createAt(child), 403, 'MULTI_BUILDING_REQUIRED');
+                refused(await edit(other, made, { label: 'x' }), 403, 'MULTI_BUILDING_REQUIRED');
+                refused(await edit(other, made, { enabled: false }), 403, 'MULTI_BUILDING_REQUIRED');
+                const path = `/v1/buildings/${CHILD}/settings`;
+                const settings = await owner.client.get(path);
+                ok(settings);
+                refused(await owner.client.patch(path, { unlock_tone: '1' }, { headers: { 'If-Match': settings.headers.etag } }), 403, 'MULTI_BUILDING_REQUIRED');
+                ok(await child.get('/v1/unlock'));
+                ok(await child.get(`/v1/buildings/${CHILD}/setup`));
+                ok(await createAt(owner.client, owner.building.id), 201);
+                await setSubscription(client, owner.email, 'active');
+                const gone = ok(await createAt(child), 201);
+                await setSubscription(client, owner.email, status);
+                ok(await child.delete(`/v1/unlock/${gone.id}`));
+                await setSubscription(client, owner.email, 'active');
+            });
+        }
+    });
+
+    describe('members', () => {
+        const email = 'member@example.com';
+        let member;
+        before(async () => {
+            const added = admin('member', 'add', '--building', owner.building.id, '--name', 'Kim', '--email', email, '--phone', '+15557654321');
+            member = client.as(admin('key', 'create', '--member', added.id).api_key);
+        });
+
+        it('count as shared users', async () => {
+            assert.equal(ok(await owner.client.get('/v1/account')).usage.shared_users, 2);
+        });
+
+        it('cannot sign in by e-mail', async () => {
+            refused(await client.post('/v1/auth/otp', { email }), 400, 'LINKED_ACCOUNT');
+        });
+
+        it('use grants of their building, but not its settings', async () => {
+            const made = ok(await createAt(member), 201);
+            assert.equal(made.building_id, owner.building.id);
+            const path = `/v1/buildings/${owner.building.id}/settings`;
+            const settings = await member.get(path);
+            assert.equal(ok(settings).editable, false);
+            const answer = await member.patch(path, { unlock_tone: '1' }, { headers: { 'If-Match': settings.headers.etag } });
+            assert.equal(answer.status, 403);
+            assert.ok(['NUMBER_OWNER_REQUIRED', 'INSUFFICIENT_SCOPE'].includes(answer.body.error.code), answer.text);
+        });
+
+        it('lose their keys with their membership', async () => {
+            const [{ id }] = admin('member', 'list', '--building', owner.building.id).data;
+            ok(await member.get('/v1/unlock'));
+            admin('member', 'remove', id);
+            assert.equal((await member.get('/v1/unlock')).status, 401);
+            ok(await client.post('/v1/auth/otp', { email }));
+        });
+    });
+
+    it('that are gone leave their keys with AUTHENTICATION_REQUIRED', async () => {
+        await w.daemon.terminate();
+        sql(w.daemon, `DELETE FROM building WHERE id = '${CHILD}';`);
+        await w.daemon.start();
+        refused(await child.get('/v1/unlock'), 401, 'AUTHENTICATION_REQUIRED');
+        const robot = await agent(await signIn(client), ['account:read']);
+        ok(await robot.client.get('/v1/account'));
+        assert.ok(await grant(owner, { type: 'passcode' }));
+    });
+});
