@@ -4,6 +4,7 @@
 #include <glib.h>
 
 #define PORT_MAX 65535
+#define ALNUM    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 /* A numeric address of either family; *ret_bits is 32 or 128. */
 static bool is_ip(struct str s, unsigned *ret_bits)
@@ -48,14 +49,19 @@ bool config_is_cidr(const char *text)
     return is_ip(host, &bits) && (!prefix.p || str_to_u64(prefix, bits, &length));
 }
 
+static bool consists_of(const char *text, const char *characters)
+{
+    return text && *text && strspn(text, characters) == strlen(text);
+}
+
 bool config_is_url(const char *text, const char *schemes)
 {
-    GUri *uri = g_uri_parse(text, G_URI_FLAGS_NONE, NULL);
+    /* GLib takes apart, but lets through what RFC 3986 does not: blanks, quotes, anything in a host. */
+    GUri *uri = consists_of(text, ALNUM "-._~:/?#[]@!$&'()*+,;=%") ? g_uri_parse(text, G_URI_FLAGS_NONE, NULL) : NULL;
     if (!uri)
         return false;
-    const char *host = g_uri_get_host(uri);
-    bool fine = config_is_word(g_uri_get_scheme(uri), schemes) && host && *host && !g_uri_get_userinfo(uri) &&
-                !g_uri_get_query(uri) && !g_uri_get_fragment(uri);
+    bool fine = config_is_word(g_uri_get_scheme(uri), schemes) && consists_of(g_uri_get_host(uri), ALNUM "-.:") &&
+                !g_uri_get_userinfo(uri) && !g_uri_get_query(uri) && !g_uri_get_fragment(uri);
     g_uri_unref(uri);
     return fine;
 }

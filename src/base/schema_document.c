@@ -59,7 +59,7 @@ static void put_bounds(struct members *m, const char *lowest, const char *highes
 
 static void put_values(struct members *m, const struct field *f, bool nullable)
 {
-    if (f->flags & F_CONST) {
+    if ((f->flags & F_CONST) && !nullable) {
         put_text(m, "const", f->values[0]);
         return;
     }
@@ -136,7 +136,9 @@ static void put_rules(struct members *m, const struct field *f, enum schema_use 
         break;
     case T_BOOL:
         put_type(m, "boolean", nullable);
-        if (f->flags & F_CONST)
+        if ((f->flags & F_CONST) && nullable)
+            put_raw(m, "enum", f->flags & F_FALSE ? "[false,null]" : "[true,null]");
+        else if (f->flags & F_CONST)
             put_raw(m, "const", f->flags & F_FALSE ? "false" : "true");
         break;
     case T_OBJECT:

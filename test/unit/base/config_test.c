@@ -1,0 +1,381 @@
+#include "base/config.h"
+
+#include <errno.h>
+
+#include "config_fixture.h"
+
+static struct config *load(const char *text)
+{
+    struct config *c = NULL;
+    char *why = NULL;
+    write_file("portero.conf", str_z(text));
+    if (config_load("portero.conf", &c, &why))
+        fail_msg("%s", why);
+    return c;
+}
+
+static void refuse_path(const char *path, const char *want)
+{
+    struct config *c = NULL;
+    char *why = NULL;
+    assert_int_equal(config_load(path, &c, &why), ERR_USAGE);
+    assert_null(c);
+    assert_string_equal(why, want);
+    free(why);
+}
+
+static void refuse(const char *text, const char *want)
+{
+    write_file("portero.conf", str_z(text));
+    refuse_path("portero.conf", want);
+}
+
+/* ---- values ---------------------------------------------------------------------------------------------------------
+ */
+
+static void an_empty_file_gives_the_defaults(void **state)
+{
+    (void)state;
+    struct config *c = load("# nothing\n");
+    assert_false(c->production);
+    assert_int_equal(c->engine, ENGINE_SQLITE);
+    assert_string_equal(c->top_data_dir, "var");
+    assert_string_equal(c->listen_https, "127.0.0.1:8443");
+    assert_string_equal(c->listen_metrics, "");
+    assert_int_equal(c->limits_otp_per_ip, 5);
+    assert_true(c->webhooks_verify_tls);
+    assert_false(c->webhooks_allow_private);
+    assert_null(c->top_trusted_proxies[0]);
+    assert_string_equal(c->plans[0].id, "weekly");
+    assert_int_equal(c->plans[0].amount_minor, 499);
+    assert_string_equal(c->plans[0].currency, "usd");
+    assert_string_equal(c->plans[0].interval, "week");
+    assert_int_equal(c->plans[0].interval_count, 1);
+    assert_true(c->plans[0].available);
+    assert_string_equal(c->plans[1].id, "yearly");
+    assert_int_equal(c->plans[1].amount_minor, 19900);
+    assert_string_equal(c->plans[1].interval, "year");
+    config_free(c);
+}
+
+static void what_the_file_says_is_taken(void **state)
+{
+    (void)state;
+    struct config *c = load("data_dir = '/var/lib/portero'\n"
+                            "public_url = \"https://door.example.com/\"\n"
+                            "trusted_proxies = { 10.0.0.0/8, \"2001:db8::/32\", 192.0.2.1 }\n"
+                            "listen { https = [::1]:0 sip = \"0.0.0.0:5060\" }\n"
+                            "store { engine = postgresql dsn = \"host=a,b user='x y'\" }\n"
+                            "limits { otp_per_ip = 100000000 }\n"
+                            "webhooks { verify_tls = off }\n"
+                            "greetings { welcome = \"\" denied = \"N\\u00f3 \\\"way\\\"\" }\n");
+    assert_string_equal(c->top_data_dir, "/var/lib/portero");
+    assert_string_equal(c->top_public_url, "https://door.example.com");
+    assert_string_equal(c->top_trusted_proxies[0], "10.0.0.0/8");
+    assert_string_equal(c->top_trusted_proxies[1], "2001:db8::/32");
+    assert_string_equal(c->top_trusted_proxies[2], "192.0.2.1");
+    assert_null(c->top_trusted_proxies[3]);
+    assert_string_equal(c->listen_https, "[::1]:0");
+    assert_string_equal(c->listen_http, "127.0.0.1:8080");
+    assert_string_equal(c->listen_sip, "0.0.0.0:5060");
+    assert_int_equal(c->engine, ENGINE_POSTGRESQL);
+    assert_string_equal(c->store_dsn, "host=a,b user='x y'");
+    assert_int_equal(c->limits_otp_per_ip, 100000000);
+    assert_false(c->webhooks_verify_tls);
+    assert_string_equal(c->greetings_welcome, "");
+    config_free(c);
+}
+
+static void plans_keep_what_is_not_given(void **state)
+{
+    (void)state;
+    struct config *c =
+        load("billing { plan weekly { amount = 0 currency = eur } plan yearly { amount = -1 available = true } }");
+    assert_int_equal(c->plans[0].amount_minor, 0);
+    assert_string_equal(c->plans[0].currency, "eur");
+    assert_string_equal(c->plans[0].interval, "week");
+    assert_true(c->plans[0].available);
+    assert_int_equal(c->plans[1].amount_minor, -1);
+    assert_string_equal(c->plans[1].currency, "usd");
+    assert_false(c->plans[1].available); /* no price */
+    config_free(c);
+    c = load("billing { plan yearly { available = false interval = month interval_count = 12 } }");
+    assert_false(c->plans[1].available);
+    assert_int_equal(c->plans[1].amount_minor, 19900);
+    assert_string_equal(c->plans[1].interval, "month");
+    assert_int_equal(c->plans[1].interval_count, 12);
+    config_free(c);
+}
+
+static void the_environment_overrides_the_file(void **state)
+{
+    (void)state;
+    setenv("PORTERO_DATA_DIR", "/elsewhere", 1);
+    setenv("PORTERO_LIMITS_OTP_PER_IP", "77", 1);
+    setenv("PORTERO_WEBHOOKS_ALLOW_PRIVATE", "true", 1);
+    setenv("PORTERO_TRUSTED_PROXIES", "10.0.0.0/8, ::1/128", 1);
+    setenv("PORTERO_BILLING_PLAN_YEARLY_AMOUNT", "1", 1);
+    struct config *c =
+        load("data_dir = here\nlimits { otp_per_ip = 6 auth_per_ip = 7 }\ntrusted_proxies = { 192.0.2.1 }\n");
+    assert_string_equal(c->top_data_dir, "/elsewhere");
+    assert_int_equal(c->limits_otp_per_ip, 77);
+    assert_int_equal(c->limits_auth_per_ip, 7);
+    assert_true(c->webhooks_allow_private);
+    assert_string_equal(c->top_trusted_proxies[0], "10.0.0.0/8");
+    assert_string_equal(c->top_trusted_proxies[1], "::1/128");
+    assert_null(c->top_trusted_proxies[2]);
+    assert_int_equal(c->plans[1].amount_minor, 1);
+    config_free(c);
+}
+
+/* ---- what is wrong, and where
+ * ---------------------------------------------------------------------------------------- */
+
+static void values_out_of_range_are_refused_with_file_and_line(void **state)
+{
+    (void)state;
+    refuse("\n\nlimits {\n  otp_per_ip = 0\n}\n", "portero.conf:4: limits.otp_per_ip must be from 1 to 100000000");
+    refuse("limits { otp_per_ip = 100000001 }", "portero.conf:1: limits.otp_per_ip must be from 1 to 100000000");
+    refuse("limits { otp_per_ip = five }", "portero.conf:1: limits.otp_per_ip must be from 1 to 100000000");
+    refuse("limits { otp_per_ip = 99999999999999999999 }",
+           "portero.conf:1: limits.otp_per_ip must be from 1 to 100000000");
+    refuse("limits { otp_per_ip = 5x }", "portero.conf:1: limits.otp_per_ip must be from 1 to 100000000");
+    refuse("http { threads = -1 }", "portero.conf:1: http.threads must be from 0 to 256");
+    refuse("mode = test\n", "portero.conf:1: mode must be one of sandbox, production");
+    refuse("log_level = loud\n", "portero.conf:1: log_level must be one of error, warn, info, debug");
+    refuse("webhooks { verify_tls = 2 }", "portero.conf:1: webhooks.verify_tls must be true or false");
+    refuse("billing {\n plan weekly {\n  currency = USD } }",
+           "portero.conf:3: billing.plan.weekly.currency must be three lower-case letters");
+    refuse("billing { plan weekly { amount = -2 } }",
+           "portero.conf:1: billing.plan.weekly.amount must be from -1 to 99999999");
+}
+
+static void addresses_are_checked(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "8443",  ":8443",           "localhost:8443", "127.0.0.1",     "127.0.0.1:", "127.0.0.1:65536", "::1:8443",
+        "[::1]", "[::1]:",          "[127.0.0.1]:80", "127.0.0.1:80x", "[::1]x:80",  "1.2.3:80",        "1.2.3.4.5:6",
+        "",      "[fe80::1%lo]:80", "127.0.0.1:-1",   "127.0.0.1: 80"};
+    static const char *const good[] = {"0.0.0.0:0", "127.0.0.1:65535", "[::]:8443", "[2001:db8::1]:1"};
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        char text[100];
+        snprintf(text, sizeof text, "listen { https = '%s' }", bad[i]);
+        refuse(text, "portero.conf:1: listen.https must be ADDRESS:PORT, like 127.0.0.1:8443 or [::1]:8443");
+    }
+    for (size_t i = 0; i < COUNT(good); i++) {
+        char text[100];
+        snprintf(text, sizeof text, "listen { https = '%s' }", good[i]);
+        struct config *c = load(text);
+        assert_string_equal(c->listen_https, good[i]);
+        config_free(c);
+    }
+}
+
+static void blocks_are_checked(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"10.0.0.0/33", "::/129",       "10.0.0.0/", "10.0.0.0/x", "10.0.0",
+                                      "host/8",      "10.0.0.0/8/8", "/8",        "10.0.0.0/-1"};
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        char text[100];
+        snprintf(text, sizeof text, "trusted_proxies = { 127.0.0.1,\n'%s' }", bad[i]);
+        refuse(text, "portero.conf:2: trusted_proxies must be a list of CIDR blocks, like 10.0.0.0/8");
+    }
+}
+
+static void urls_are_checked(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",
+                                      "door.example.com",
+                                      "ftp://door.example.com",
+                                      "https://",
+                                      "https:///x",
+                                      "https://u:p@host",
+                                      "https://host?x=1",
+                                      "https://host#x",
+                                      "https://ho st",
+                                      "https://host:99999",
+                                      "https://a\"b",
+                                      "https://a_b",
+                                      "https://a%20b",
+                                      "https://host/a b"};
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        char text[100];
+        snprintf(text, sizeof text, "public_url = '%s'", bad[i]);
+        refuse(text, "portero.conf:1: public_url must be a URL with a host and one of the schemes https, http");
+    }
+    refuse("mail { url = 'http://mail.example.com' }",
+           "portero.conf:1: mail.url must be a URL with a host and one of the schemes smtp, smtps");
+}
+
+static void unknown_and_repeated_keys_are_refused(void **state)
+{
+    (void)state;
+    refuse("mode = sandbox\ncolour = red\n", "portero.conf:2: no such option 'colour'");
+    refuse("limits { colour = 1 }", "portero.conf:1: no such option 'colour'");
+    refuse("lights { }", "portero.conf:1: no such option 'lights'");
+    refuse("otp_per_ip = 5", "portero.conf:1: no such option 'otp_per_ip'");
+    refuse("mode = sandbox\nmode = sandbox\n", "portero.conf:2: mode is given twice");
+    refuse("limits {\notp_per_ip = 5\notp_per_ip = 6 }", "portero.conf:3: limits.otp_per_ip is given twice");
+    refuse("limits { otp_per_ip = 5 }\nlimits { auth_per_ip = 6 }", "portero.conf:2: section limits is given twice");
+    refuse("billing { plan weekly { amount = 1 amount = 2 } }",
+           "portero.conf:1: billing.plan.weekly.amount is given twice");
+    refuse("billing { plan weekly { }\nplan weekly { } }", "portero.conf:2: found duplicate title 'weekly'");
+    refuse("billing { plan monthly { } }", "portero.conf:1: billing knows the plans weekly and yearly only");
+    refuse("billing { plan monthly { amount = 1 } }", "portero.conf:1: billing knows the plans weekly and yearly only");
+    refuse("include(\"/etc/passwd\")", "portero.conf:1: no such option 'include'");
+}
+
+static void syntax_errors_are_refused_with_file_and_line(void **state)
+{
+    (void)state;
+    refuse("mode = {a, b}", "portero.conf:1: unexpected token '{'");
+    refuse("\nmode", "portero.conf:2: premature end of file");
+    refuse("mode = \"sandbox\n", "portero.conf:2: premature end of file");
+    refuse("limits x { }", "portero.conf:1: missing opening brace for section 'limits'");
+}
+
+static void a_file_that_cannot_be_read_is_named(void **state)
+{
+    (void)state;
+    refuse_path("missing.conf", "missing.conf: No such file or directory");
+    refuse_path("/tmp", "/tmp: Is a directory");
+}
+
+static void a_wrong_variable_is_named(void **state)
+{
+    (void)state;
+    setenv("PORTERO_LIMITS_OTP_PER_IP", "none", 1);
+    refuse("", "environment: PORTERO_LIMITS_OTP_PER_IP must be from 1 to 100000000");
+    unsetenv("PORTERO_LIMITS_OTP_PER_IP");
+    setenv("PORTERO_TRUSTED_PROXIES", "10.0.0.0/8,x", 1);
+    refuse("", "environment: PORTERO_TRUSTED_PROXIES must be a list of CIDR blocks, like 10.0.0.0/8");
+    unsetenv("PORTERO_TRUSTED_PROXIES");
+    setenv("PORTERO_BILLING_PLAN_WEEKLY_INTERVAL", "decade", 1);
+    refuse("", "environment: PORTERO_BILLING_PLAN_WEEKLY_INTERVAL must be one of day, week, month, year");
+}
+
+/* ---- the whole
+ * ------------------------------------------------------------------------------------------------------- */
+
+static void keys_that_need_each_other_are_checked(void **state)
+{
+    (void)state;
+    refuse("tls { certificate = a.pem }", "portero.conf: tls.certificate and tls.key must be given together");
+    refuse("tls { key = a.pem }", "portero.conf: tls.certificate and tls.key must be given together");
+    refuse("store { engine = postgresql }", "portero.conf: store.dsn is required with store.engine postgresql");
+    refuse("mail { provider = smtp }", "portero.conf: mail.url is required with mail.provider smtp");
+    refuse("data_dir = ''", "portero.conf: data_dir must not be empty");
+}
+
+static void production_requires_real_providers_and_keys(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *value, *why; /* what is wrong until the variable is set */
+    } steps[] = {
+        {"MAIL_PROVIDER", "smtp", "portero.conf: mail.provider must not be sandbox in production"},
+        {"MAIL_URL", "smtps://mail.example.com", "portero.conf: mail.url is required with mail.provider smtp"},
+        {"SMS_PROVIDER", "twilio", "portero.conf: sms.provider must not be sandbox in production"},
+        {"NUMBERS_PROVIDER", "twilio", "portero.conf: numbers.provider must not be sandbox in production"},
+        {"VOICE_PROVIDER", "sip", "portero.conf: voice.provider must not be sandbox in production"},
+        {"BILLING_PROVIDER", "stripe", "portero.conf: billing.provider must not be sandbox in production"},
+        {"SECRETS_MASTER_KEY", "file:/run/secrets/master",
+         "portero.conf: secrets.master_key is required in production"},
+        {"TLS_CERTIFICATE", "a.pem", "portero.conf: tls.certificate is required in production"},
+        {"TLS_KEY", "k.pem", "portero.conf: tls.certificate and tls.key must be given together"},
+        {"PUBLIC_URL", "https://door.example.com", "portero.conf: public_url must begin with https: in production"},
+    };
+    static const char text[] = "mode = production voice { provider = sandbox } public_url = 'http://door.example.com'";
+    for (size_t i = 0; i < COUNT(steps); i++) {
+        char name[100];
+        refuse(text, steps[i].why);
+        snprintf(name, sizeof name, "PORTERO_%s", steps[i].name);
+        setenv(name, steps[i].value, 1);
+    }
+    struct config *c = load(text);
+    assert_true(c->production);
+    config_free(c);
+}
+
+/* ---- secrets
+ * --------------------------------------------------------------------------------------------------------- */
+
+static void assert_secret(const char *value, const char *want)
+{
+    struct arena a;
+    struct str got;
+    arena_init(&a, NULL, 0);
+    assert_int_equal(config_secret(value, &a, &got), ERR_NONE);
+    assert_text(got, want);
+    assert_int_equal(got.p[got.n], '\0');
+    arena_done(&a);
+}
+
+static void secrets_stand_in_the_value_a_file_or_a_variable(void **state)
+{
+    (void)state;
+    assert_secret("plain", "plain");
+    assert_secret("", "");
+    setenv("PORTERO_TEST_SECRET", "from outside", 1);
+    assert_secret("env:PORTERO_TEST_SECRET", "from outside");
+    write_file("secret", STR("from a file\n"));
+    assert_secret("file:secret", "from a file");
+    write_file("secret", STR("two\n\r\n"));
+    assert_secret("file:secret", "two\n");
+    write_file("secret", STR("none"));
+    assert_secret("file:secret", "none");
+    write_file("secret", STR(""));
+    assert_secret("file:secret", "");
+    write_file("secret", STR("\n"));
+    assert_secret("file:secret", "");
+}
+
+static void a_secret_that_is_not_there_is_an_error(void **state)
+{
+    (void)state;
+    struct arena a;
+    struct str got = STR("untouched");
+    static char large[65537];
+    arena_init(&a, NULL, 0);
+    assert_int_equal(config_secret("env:PORTERO_TEST_SECRET", &a, &got), ERR_USAGE);
+    assert_int_equal(config_secret("file:missing", &a, &got), ERR_IO);
+    assert_int_equal(errno, ENOENT);
+    assert_int_equal(config_secret("file:/", &a, &got), ERR_IO);
+    assert_int_equal(errno, EISDIR);
+    memset(large, 'x', sizeof large);
+    write_file("secret", str_n(large, sizeof large));
+    assert_int_equal(config_secret("file:secret", &a, &got), ERR_IO);
+    assert_int_equal(errno, EFBIG);
+    assert_text(got, "untouched");
+    write_file("secret", str_n(large, sizeof large - 1));
+    assert_int_equal(config_secret("file:secret", &a, &got), ERR_NONE);
+    assert_int_equal(got.n, 65536);
+    arena_done(&a);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, config_fixture_setup, config_fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        T(an_empty_file_gives_the_defaults),
+        T(what_the_file_says_is_taken),
+        T(plans_keep_what_is_not_given),
+        T(the_environment_overrides_the_file),
+        T(values_out_of_range_are_refused_with_file_and_line),
+        T(addresses_are_checked),
+        T(blocks_are_checked),
+        T(urls_are_checked),
+        T(unknown_and_repeated_keys_are_refused),
+        T(syntax_errors_are_refused_with_file_and_line),
+        T(a_file_that_cannot_be_read_is_named),
+        T(a_wrong_variable_is_named),
+        T(keys_that_need_each_other_are_checked),
+        T(production_requires_real_providers_and_keys),
+        T(secrets_stand_in_the_value_a_file_or_a_variable),
+        T(a_secret_that_is_not_there_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

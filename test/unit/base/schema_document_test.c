@@ -1,0 +1,126 @@
+#include "base/schema.h"
+#include "unit.h"
+
+static const char *const kinds[] = {"timer", "passcode", NULL};
+static const char *const web[] = {"web", NULL};
+
+struct place {
+    struct val city;
+};
+static const struct field place_fields[] = {
+    FIELD(struct place, city, T_STRING, .flags = F_REQUIRED | F_NONBLANK, .max = 120)};
+static const struct shape place_shape = SHAPE(struct place, "Place", place_fields, .doc = "where it is");
+
+struct one {
+    struct val v;
+};
+
+/* The document of a body with one field, without the shell around the field. */
+static void assert_field(struct field f, const char *want)
+{
+    const struct shape shape = {.name = "One", .fields = &f, .field_count = 1, .size = sizeof(struct one)};
+    struct buf out = BUF(10000);
+    char whole[2000];
+    schema_document(&shape, &out);
+    snprintf(whole, sizeof whole,
+             "{\"title\":\"One\",\"type\":\"object\",\"properties\":{\"v\":%s}%s,\"additionalProperties\":false}", want,
+             f.flags & F_REQUIRED ? ",\"required\":[\"v\"]" : "");
+    assert_text(buf_view(&out), whole);
+    buf_done(&out);
+}
+#define V(type, ...) ((struct field)FIELD(struct one, v, type, __VA_ARGS__))
+
+static void every_type_is_described(void **state)
+{
+    (void)state;
+    assert_field(V(T_STRING, .doc = "a \"text\""), "{\"type\":\"string\",\"description\":\"a \\\"text\\\"\"}");
+    assert_field(V(T_ID, .flags = F_REQUIRED), "{\"type\":\"string\",\"pattern\":\"^[a-fA-F0-9]{24}$\"}");
+    assert_field(V(T_TIME, .flags = F_NULLABLE), "{\"type\":[\"string\",\"null\"],\"format\":\"date-time\"}");
+    assert_field(V(T_INT, .flags = F_NULLABLE, .min = 1, .max = 100),
+                 "{\"type\":[\"integer\",\"null\"],\"minimum\":1,\"maximum\":100}");
+    assert_field(V(T_INT, .min = 0, .max = INT64_MAX), "{\"type\":\"integer\",\"minimum\":0}");
+    assert_field(V(T_INT, ), "{\"type\":\"integer\"}");
+    assert_field(V(T_NUMBER, ), "{\"type\":\"number\"}");
+    assert_field(V(T_BOOL, ), "{\"type\":\"boolean\"}");
+    assert_field(V(T_BOOL, .flags = F_CONST), "{\"type\":\"boolean\",\"const\":true}");
+    assert_field(V(T_BOOL, .flags = F_CONST | F_FALSE), "{\"type\":\"boolean\",\"const\":false}");
+    assert_field(V(T_BOOL, .flags = F_CONST | F_NULLABLE), "{\"type\":[\"boolean\",\"null\"],\"enum\":[true,null]}");
+}
+
+static void strings_tell_their_rules(void **state)
+{
+    (void)state;
+    assert_field(V(T_STRING, .values = kinds), "{\"type\":\"string\",\"enum\":[\"timer\",\"passcode\"]}");
+    assert_field(V(T_STRING, .flags = F_NULLABLE, .values = kinds),
+                 "{\"type\":[\"string\",\"null\"],\"enum\":[\"timer\",\"passcode\",null]}");
+    assert_field(V(T_STRING, .flags = F_CONST, .values = web), "{\"type\":\"string\",\"const\":\"web\"}");
+    assert_field(V(T_STRING, .flags = F_CONST | F_NULLABLE, .values = web),
+                 "{\"type\":[\"string\",\"null\"],\"enum\":[\"web\",null]}");
+    assert_field(V(T_STRING, .pattern = "^[0-9#*]{1,3}$"), "{\"type\":\"string\",\"pattern\":\"^[0-9#*]{1,3}$\"}");
+    assert_field(V(T_STRING, .format = "email", .max = 254),
+                 "{\"type\":\"string\",\"format\":\"email\",\"maxLength\":254}");
+    assert_field(V(T_STRING, .min = 2, .max = 2), "{\"type\":\"string\",\"minLength\":2,\"maxLength\":2}");
+    assert_field(V(T_STRING, .flags = F_NONBLANK), "{\"type\":\"string\",\"minLength\":1}");
+    assert_field(V(T_STRING, .flags = F_NONBLANK, .max = 120),
+                 "{\"type\":\"string\",\"minLength\":1,\"maxLength\":120}");
+    assert_field(V(T_STRING, .flags = F_SECRET), "{\"type\":\"string\",\"x-sensitive\":true}");
+}
+
+static void lists_and_objects_are_inlined(void **state)
+{
+    (void)state;
+    assert_field(V(T_STRINGS, .values = kinds, .min = 1, .max = 7),
+                 "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"enum\":[\"timer\",\"passcode\"]},\"minItems\":1,"
+                 "\"maxItems\":7}");
+    assert_field(V(T_OBJECT, .flags = F_NULLABLE, .sub = &place_shape),
+                 "{\"type\":[\"object\",\"null\"],\"properties\":{\"city\":{\"type\":\"string\",\"minLength\":1,"
+                 "\"maxLength\":120}},"
+                 "\"required\":[\"city\"],\"additionalProperties\":false,\"description\":\"where it is\"}");
+    assert_field(
+        V(T_OBJECTS, .sub = &place_shape, .doc = "all of them"),
+        "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\","
+        "\"minLength\":1,"
+        "\"maxLength\":120}},\"required\":[\"city\"],\"additionalProperties\":false},\"description\":\"all of them\"}");
+}
+
+static void open_shapes_and_replies_allow_more_properties(void **state)
+{
+    (void)state;
+    static const char want[] =
+        "{\"title\":\"Place\",\"description\":\"where it is\",\"type\":\"object\",\"properties\":{\"city\":"
+        "{\"type\":\"string\",\"minLength\":1,\"maxLength\":120}},\"required\":[\"city\"]}";
+    struct shape open = place_shape;
+    struct buf out = BUF(1000);
+    open.open = true;
+    schema_document(&open, &out);
+    assert_text(buf_view(&out), want);
+    out.n = 0;
+    schema_document_for(&place_shape, SCHEMA_REPLY, &out);
+    assert_text(buf_view(&out), want);
+    buf_done(&out);
+}
+
+/* Whatever the table, the document is one JSON object. */
+static void documents_are_json(void **state)
+{
+    (void)state;
+    struct buf out = BUF(10000);
+    json_t *value = NULL;
+    schema_document(&place_shape, &out);
+    assert_int_equal(json_read(buf_view(&out), &value), ERR_NONE);
+    assert_true(json_is_object(value));
+    json_decref(value);
+    buf_done(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_type_is_described),
+        cmocka_unit_test(strings_tell_their_rules),
+        cmocka_unit_test(lists_and_objects_are_inlined),
+        cmocka_unit_test(open_shapes_and_replies_allow_more_properties),
+        cmocka_unit_test(documents_are_json),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
