@@ -189,3 +189,8 @@ enum err key_revoke_others(struct op *op, const struct id *account, const struct
     return db_exec(op->db, SQL_KEY_REVOKE_OTHERS,
                    DB_ARGS(v_str(id_str(account)), v_str(id_str(keep)), v_int(op->now_us)), ret_count);
 }
+
+enum err key_purge(struct op *op, int64_t before_us, int64_t limit, int64_t *ret_count)
+{
+    return db_exec(op->db, SQL_KEY_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
+}

@@ -73,3 +73,6 @@ enum err key_list(struct op *op, const struct id *account, const struct key_entr
 enum err key_revoke(struct op *op, const struct id *account, const struct id *key) CHECKED;
 /* Revokes every active key of the account but `keep`. */
 enum err key_revoke_others(struct op *op, const struct id *account, const struct id *keep, int64_t *ret_count) CHECKED;
+
+/* Deletes at most `limit` keys that expired before then; *ret_count says how many. */
+enum err key_purge(struct op *op, int64_t before_us, int64_t limit, int64_t *ret_count) CHECKED;

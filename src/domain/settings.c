@@ -1,0 +1,162 @@
+#include "domain/settings.h"
+
+#include <assert.h>
+
+#include "base/buf.h"
+#include "base/crypto.h"
+#include "domain/row.h"
+
+#define STORED_MAX 8192 /* bytes hashed: an ID, a number, a tone and four greetings */
+
+/* The row as it is stored. */
+struct stored {
+    struct str number, tone, greetings[GREETING_COUNT];
+    int64_t version;
+};
+
+struct str greeting_or_default(const struct config *config, enum greeting which, struct str stored)
+{
+    assert(which < GREETING_COUNT);
+    const char *const defaults[] = {
+        [GREETING_WELCOME] = config->greetings_welcome,
+        [GREETING_GRANTED] = config->greetings_granted,
+        [GREETING_DENIED] = config->greetings_denied,
+        [GREETING_FORWARDING] = config->greetings_forwarding,
+    };
+    return stored.p ? stored : str_z(defaults[which]);
+}
+
+static enum err load(struct op *op, const struct id *account, const struct id *building, struct stored *ret)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_BUILDING_SETTINGS, DB_ARGS(v_str(id_str(account)), v_str(id_str(building))), &c);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
+    ret->number = col_copy(&c, 0, op->arena);
+    ret->tone = col_copy(&c, 1, op->arena);
+    for (int i = 0; i < GREETING_COUNT; i++)
+        ret->greetings[i] = col_copy(&c, 2 + i, op->arena);
+    ret->version = col_int(&c, 6);
+    return ERR_NONE;
+}
+
+/* Every part with its length before it, so that no two states have the same text; -1 stands for none. */
+static void put_part(struct buf *b, struct str s)
+{
+    buf_i64(b, s.p ? (int64_t)s.n : -1);
+    buf_char(b, ':');
+    buf_str(b, s);
+}
+
+static struct str version_of(struct arena *a, const struct id *building, const struct stored *s)
+{
+    struct buf b = BUF(STORED_MAX);
+    unsigned char hash[SHA256_LEN];
+    put_part(&b, id_str(building));
+    buf_i64(&b, s->version);
+    put_part(&b, s->tone);
+    for (int i = 0; i < GREETING_COUNT; i++)
+        put_part(&b, s->greetings[i]);
+    crypto_sha256(buf_view(&b), hash);
+    buf_done(&b);
+    char *text = arena_alloc(a, SETTINGS_VERSION_LEN + 1);
+    hex_encode(hash, sizeof hash, text);
+    return str_n(text, SETTINGS_VERSION_LEN);
+}
+
+static struct settings view(const struct op *op, const struct id *building, const struct stored *s)
+{
+    struct settings v = {.number = s->number};
+    if (s->number.p) {
+        v.unlock_tone = s->tone;
+        v.version = version_of(op->arena, building, s);
+    }
+    for (enum greeting i = 0; i < GREETING_COUNT; i++)
+        v.greetings[i] = greeting_or_default(op->config, i, s->number.p ? s->greetings[i] : STR_NONE);
+    return v;
+}
+
+enum err settings_get(struct op *op, const struct id *account, const struct id *building, struct settings *ret)
+{
+    struct stored s;
+    enum err e = load(op, account, building, &s);
+    if (!e)
+        *ret = view(op, building, &s);
+    return e;
+}
+
+static enum err store(struct op *op, const struct id *account, const struct id *building, const struct stored *s)
+{
+    int64_t changed;
+    enum err e =
+        db_exec(op->db, SQL_BUILDING_SETTINGS_PUT,
+                DB_ARGS(v_str(id_str(account)), v_str(id_str(building)), v_int(s->version), v_str(s->tone),
+                        v_str(s->greetings[0]), v_str(s->greetings[1]), v_str(s->greetings[2]), v_str(s->greetings[3])),
+                &changed);
+    return e ? e : changed ? ERR_NONE : ERR_SETTINGS_VERSION_CONFLICT;
+}
+
+enum err settings_patch(struct op *op, const struct principal *who, const struct id *building, bool linked,
+                        struct str version, const struct settings_patch *patch, struct settings *ret)
+{
+    if (id_given(&who->member_id))
+        return ERR_NUMBER_OWNER_REQUIRED;
+    if (linked && !who->subscribed)
+        return ERR_MULTI_BUILDING_REQUIRED;
+    struct stored s;
+    enum err e = load(op, &who->account_id, building, &s);
+    if (e)
+        return e;
+    if (!s.number.p)
+        return ERR_NUMBER_NOT_FOUND;
+    if (!str_eq(version, version_of(op->arena, building, &s)))
+        return ERR_SETTINGS_VERSION_CONFLICT;
+    if (patch->unlock_tone.p)
+        s.tone = patch->unlock_tone;
+    for (int i = 0; i < GREETING_COUNT; i++)
+        if (patch->greetings[i].p)
+            s.greetings[i] = patch->greetings[i];
+    e = store(op, &who->account_id, building, &s);
+    if (e)
+        return e;
+    s.version++;
+    *ret = view(op, building, &s);
+    return ERR_NONE;
+}
+
+/* ---- set-up -----------------------------------------------------------------------------------------------------*/
+
+enum setup_status setup_status(const struct building *b)
+{
+    if (!b->number.p)
+        return SETUP_AWAITING_NUMBER;
+    return b->last_buzz_us ? SETUP_BUZZ_RECORDED : SETUP_TO_DO;
+}
+
+const char *setup_status_text(enum setup_status status)
+{
+    static const char *const texts[] = {
+        [SETUP_AWAITING_NUMBER] = "awaiting_subscription_or_provisioning",
+        [SETUP_TO_DO] = "building_setup_required",
+        [SETUP_BUZZ_RECORDED] = "previous_buzz_recorded",
+    };
+    assert(status <= SETUP_BUZZ_RECORDED);
+    return texts[status];
+}
+
+struct str setup_instructions(const struct building *b, struct arena *a)
+{
+    if (!b->number.p)
+        return STR("Subscribe; the building then gets a virtual number. Come back here when it has one.");
+    if (!b->unlock_tone.p)
+        return arena_printf(a,
+                            "Set unlock_tone to the keypress that releases the door, and have the building manager "
+                            "point the call box at %.*s.",
+                            STR_ARG(b->number));
+    if (!b->last_buzz_us)
+        return arena_printf(a,
+                            "Have the building manager point the call box at %.*s, create a grant and press the "
+                            "buzzer once to try it.",
+                            STR_ARG(b->number));
+    return STR("A grant has released the door before. Try it at the door after every change of the call box.");
+}

@@ -1,0 +1,92 @@
+#include "domain/subscription.h"
+
+#include "domain/job.h"
+#include "domain/number.h"
+#include "domain/plan.h"
+#include "domain/row.h"
+
+#define PLAN_DEFAULT "weekly"
+
+bool subscription_status_parse(struct str text, enum subscription_status *ret)
+{
+    static const struct {
+        const char *text;
+        enum subscription_status status;
+    } known[] = {
+        {"active", SUBSCRIPTION_ACTIVE},
+        {"past_due", SUBSCRIPTION_PAST_DUE},
+        {"canceled", SUBSCRIPTION_NONE},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (str_eq(text, str_z(known[i].text))) {
+            *ret = known[i].status;
+            return true;
+        }
+    return false;
+}
+
+static enum err provision(struct op *op, const struct id *account)
+{
+    const struct building *buildings;
+    size_t count;
+    enum err e = building_list(op, account, &buildings, &count);
+    for (size_t i = 0; !e && i < count; i++)
+        if (!buildings[i].number.p)
+            e = job_add(op, JOB_PROVISION, op->now_us, id_str(&buildings[i].id));
+    return e;
+}
+
+static enum err subscribe(struct op *op, const struct account *a, enum subscription_status status, struct str plan)
+{
+    if (!plan.p)
+        plan = a->plan.p ? a->plan : STR(PLAN_DEFAULT);
+    if (!plan_find(op->config, plan))
+        return ERR_INVALID_PLAN;
+    enum err e =
+        db_exec(op->db, SQL_ACCOUNT_SUBSCRIBE,
+                DB_ARGS(v_str(id_str(&a->id)), v_str(plan), v_str(str_z(subscription_status_text(status)))), NULL);
+    return e || status != SUBSCRIPTION_ACTIVE ? e : provision(op, &a->id);
+}
+
+static enum err unsubscribe(struct op *op, const struct account *a)
+{
+    if (a->status == SUBSCRIPTION_NONE)
+        return ERR_NONE;
+    enum err e = db_exec(op->db, SQL_ACCOUNT_UNSUBSCRIBE, DB_ARGS(v_str(id_str(&a->id)), v_int(op->now_us)), NULL);
+    return e ? e : job_add(op, JOB_RELEASE_NUMBERS, op->now_us + SUBSCRIPTION_NUMBER_KEPT_S * US_PER_S, id_str(&a->id));
+}
+
+enum err subscription_set(struct op *op, const struct id *account, enum subscription_status status, struct str plan)
+{
+    struct account a;
+    enum err e = account_get(op, account, &a);
+    if (e)
+        return e;
+    return status == SUBSCRIPTION_NONE ? unsubscribe(op, &a) : subscribe(op, &a, status, plan);
+}
+
+/* Was the subscription over for long enough? A renewal that ended again has a later job of its own. */
+static enum err release_due(struct op *op, const struct id *account, bool *ret)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_ACCOUNT_ENDED, DB_ARGS(v_str(id_str(account))), &c);
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    *ret = !e && !col_null(&c, 0) && col_int(&c, 0) + SUBSCRIPTION_NUMBER_KEPT_S * US_PER_S <= op->now_us;
+    return ERR_NONE;
+}
+
+enum err subscription_release_numbers(struct op *op, const struct id *account)
+{
+    bool due;
+    const struct building *buildings;
+    size_t count;
+    enum err e = release_due(op, account, &due);
+    if (e || !due)
+        return e;
+    e = building_list(op, account, &buildings, &count);
+    for (size_t i = 0; !e && i < count; i++)
+        if (buildings[i].number.p)
+            e = number_release(op, buildings[i].number);
+    return e;
+}

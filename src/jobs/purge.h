@@ -1,0 +1,8 @@
+/* The hourly job that deletes what nothing can need again: challenges and keys that expired long ago. */
+#pragma once
+#include "domain/op.h"
+#include "jobs/queue.h"
+
+struct job_kind purge_job(void);
+/* Queues the first one; nothing happens if one is waiting. At every start. */
+enum err purge_schedule(struct op *op) CHECKED;
