@@ -124,7 +124,7 @@ enum err session_verify(struct op *op, struct str email, struct str challenge, s
                      &(struct key_options){
                          .kind = KEY_WEB_SESSION,
                          .account_id = account,
-                         .name = STR("Website session"),
+                         .name = STR(SESSION_NAME),
                          .scopes = session_scopes,
                          .ttl_s = KEY_SESSION_TTL_S,
                      },

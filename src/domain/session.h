@@ -4,6 +4,7 @@
 #include "domain/key.h"
 #include "domain/op.h"
 
+#define SESSION_NAME       "Website session"
 #define CHALLENGE_TTL_S    (15 * 60)
 #define CHALLENGE_ATTEMPTS 5
 #define CHALLENGES_MAX     3 /* of one e-mail at once */

@@ -1,0 +1,239 @@
+#include "api/account.h"
+
+#include "api/scopes.h"
+#include "domain/account.h"
+#include "domain/plan.h"
+
+/* ---- body -------------------------------------------------------------------------------------------------------*/
+
+struct subscription {
+    struct val type, status;
+};
+static const char *const subscription_types[] = {"none", "weekly", "yearly", NULL};
+static const char *const subscription_statuses[] = {"none", "active", "past_due", NULL};
+static const struct field subscription_fields[] = {
+    FIELD(struct subscription, type, T_STRING, .flags = F_REQUIRED, .values = subscription_types),
+    FIELD(struct subscription, status, T_STRING, .flags = F_REQUIRED, .values = subscription_statuses),
+};
+static const struct shape subscription_shape = SHAPE(struct subscription, "Subscription", subscription_fields);
+
+struct usage {
+    struct val total_unlocks, active_routines, shared_users;
+};
+static const struct field usage_fields[] = {
+    FIELD(struct usage, total_unlocks, T_INT, .flags = F_REQUIRED,
+          .doc = "recorded attempts of rules, failed ones too; not a count of entries"),
+    FIELD(struct usage, active_routines, T_INT, .flags = F_REQUIRED,
+          .doc = "enabled rules of every type, in effect now or not"),
+    FIELD(struct usage, shared_users, T_INT, .flags = F_REQUIRED, .doc = "users of the number, the owner included"),
+};
+static const struct shape usage_shape = SHAPE(struct usage, "Usage", usage_fields);
+
+struct building_summary {
+    struct val count, selection_required, list_command;
+};
+static const struct field building_summary_fields[] = {
+    FIELD(struct building_summary, count, T_INT, .flags = F_REQUIRED),
+    FIELD(struct building_summary, selection_required, T_BOOL, .flags = F_REQUIRED),
+    FIELD(struct building_summary, list_command, T_STRING, .flags = F_REQUIRED),
+};
+static const struct shape building_summary_shape =
+    SHAPE(struct building_summary, "BuildingSummary", building_summary_fields);
+
+struct capabilities {
+    struct val multi_building, access_types, scopes;
+};
+static const char *const access_types[] = {"timer", "passcode", "routine", NULL};
+static const struct field capabilities_fields[] = {
+    FIELD(struct capabilities, multi_building, T_BOOL, .flags = F_REQUIRED),
+    FIELD(struct capabilities, access_types, T_STRINGS, .flags = F_REQUIRED, .values = access_types),
+    FIELD(struct capabilities, scopes, T_STRINGS, .flags = F_REQUIRED, .doc = "of the calling key"),
+};
+static const struct shape capabilities_shape = SHAPE(struct capabilities, "Capabilities", capabilities_fields);
+
+struct readiness {
+    struct val can_create_access, building_connection, physical_entry_verified;
+};
+static const char *const connections[] = {"not_provisioned", "previous_buzz_recorded", "unverified", NULL};
+static const struct field readiness_fields[] = {
+    FIELD(struct readiness, can_create_access, T_BOOL, .flags = F_REQUIRED, .doc = "a hint"),
+    FIELD(struct readiness, building_connection, T_STRING, .flags = F_REQUIRED, .values = connections),
+    FIELD(struct readiness, physical_entry_verified, T_BOOL, .flags = F_REQUIRED | F_CONST | F_FALSE),
+};
+static const struct shape readiness_shape = SHAPE(struct readiness, "Readiness", readiness_fields);
+
+struct next_action {
+    struct val command, reason;
+};
+static const struct field next_action_fields[] = {
+    FIELD(struct next_action, command, T_STRING, .flags = F_REQUIRED, .doc = "an HTTP request line"),
+    FIELD(struct next_action, reason, T_STRING, .flags = F_REQUIRED),
+};
+static const struct shape next_action_shape = SHAPE(struct next_action, "NextAction", next_action_fields);
+
+struct account_body {
+    struct val id, email, virtual_number, subscription, usage, created_at, buildings, capabilities, readiness,
+        next_actions;
+};
+#define OBJECT(member, shape) FIELD(struct account_body, member, T_OBJECT, .flags = F_REQUIRED, .sub = &(shape))
+static const struct field account_fields[] = {
+    FIELD(struct account_body, id, T_ID, .flags = F_REQUIRED),
+    FIELD(struct account_body, email, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct account_body, virtual_number, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
+    OBJECT(subscription, subscription_shape),
+    OBJECT(usage, usage_shape),
+    FIELD(struct account_body, created_at, T_TIME, .flags = F_REQUIRED),
+    OBJECT(buildings, building_summary_shape),
+    OBJECT(capabilities, capabilities_shape),
+    OBJECT(readiness, readiness_shape),
+    FIELD(struct account_body, next_actions, T_OBJECTS, .flags = F_REQUIRED, .sub = &next_action_shape),
+};
+static const struct shape account_shape = SHAPE(struct account_body, "Account", account_fields);
+
+/* ---- what to do next --------------------------------------------------------------------------------------------*/
+
+#define ACTIONS_MAX 8
+
+struct actions {
+    struct next_action items[ACTIONS_MAX];
+    size_t count;
+};
+
+static void suggest(struct actions *a, struct str command, const char *reason)
+{
+    if (a->count < ACTIONS_MAX)
+        a->items[a->count++] = (struct next_action){.command = v_str(command), .reason = v_str(str_z(reason))};
+}
+
+static void suggest_billing(struct actions *a, const struct account_view *v)
+{
+    if (v->account.status == SUBSCRIPTION_NONE)
+        suggest(a, STR("POST /v1/billing/checkout"), "Subscribe, so that the building gets a number and grants open.");
+    if (v->account.status == SUBSCRIPTION_PAST_DUE)
+        suggest(a, STR("POST /v1/billing/portal"), "The last payment failed: update the payment method.");
+}
+
+static void suggest_setup(struct actions *a, struct arena *arena, const struct account_view *v)
+{
+    const struct building *b = &v->building;
+    if (v->account.status == SUBSCRIPTION_NONE)
+        return;
+    struct str setup = arena_printf(arena, "GET /v1/buildings/%s/setup", b->id.text);
+    if (!b->number.p)
+        suggest(a, setup, "The virtual number is being provisioned.");
+    else if (!b->unlock_tone.p)
+        suggest(a, arena_printf(arena, "PATCH /v1/buildings/%s/settings", b->id.text),
+                "Set unlock_tone to the keypress that releases the door.");
+    else if (!b->last_buzz_us)
+        suggest(a, setup, "Point the call box at the virtual number and try it at the door.");
+    if (b->number.p && !v->account.phone.p)
+        suggest(a, STR("POST /v1/account/phone/verification"), "Verify the phone that visitors are forwarded to.");
+}
+
+static struct val next_actions(struct request *q, const struct account_view *v)
+{
+    struct actions *a = arena_new(q->op.arena, struct actions);
+    if (v->selection_required)
+        suggest(a, STR("GET /v1/buildings"), "Choose a building and send its id as X-Service-Building-Id.");
+    suggest_billing(a, v);
+    suggest_setup(a, q->op.arena, v);
+    if (v->active_grants == 0)
+        suggest(a, STR("POST /v1/unlock"), "No grant is enabled: create one.");
+    else
+        suggest(a, STR("GET /v1/logs"), "See who came to the door.");
+    return v_list(a->items, a->count);
+}
+
+/* ---- handler ----------------------------------------------------------------------------------------------------*/
+
+static struct val subscription_of(struct arena *a, const struct account *account)
+{
+    struct subscription *s = arena_new(a, struct subscription);
+    s->type = v_str(account->plan.p ? account->plan : STR("none"));
+    s->status = v_str(str_z(subscription_status_text(account->status)));
+    return v_object(s);
+}
+
+static struct val usage_of(struct arena *a, const struct account_view *v)
+{
+    struct usage *u = arena_new(a, struct usage);
+    u->total_unlocks = v_int(v->total_unlocks);
+    u->active_routines = v_int(v->active_grants);
+    u->shared_users = v_int(v->shared_users);
+    return v_object(u);
+}
+
+static struct val buildings_of(struct arena *a, const struct account_view *v)
+{
+    struct building_summary *b = arena_new(a, struct building_summary);
+    b->count = v_int(v->building_count);
+    b->selection_required = v_bool(v->selection_required);
+    b->list_command = v_str(STR("GET /v1/buildings"));
+    return v_object(b);
+}
+
+static struct val capabilities_of(struct request *q, const struct account_view *v)
+{
+    struct arena *a = q->op.arena;
+    struct capabilities *c = arena_new(a, struct capabilities);
+    struct val *types = arena_array(a, struct val, plan_access_count);
+    for (size_t i = 0; i < plan_access_count; i++)
+        types[i] = v_str(plan_access[i]);
+    c->multi_building = v_bool(v->account.status == SUBSCRIPTION_ACTIVE);
+    c->access_types = v_list(types, plan_access_count);
+    c->scopes = scope_list(a, q->who.scopes);
+    return v_object(c);
+}
+
+/* Linked buildings take new grants only under an active subscription. */
+static struct val readiness_of(struct request *q, const struct account_view *v)
+{
+    const struct building *b = &v->building;
+    struct readiness *r = arena_new(q->op.arena, struct readiness);
+    bool may_write = q->who.scopes & SCOPE(ACCESS_WRITE);
+    r->can_create_access = v_bool(may_write && (b->primary || v->account.status == SUBSCRIPTION_ACTIVE));
+    r->building_connection = v_str(!b->number.p      ? STR("not_provisioned")
+                                   : b->last_buzz_us ? STR("previous_buzz_recorded")
+                                                     : STR("unverified"));
+    r->physical_entry_verified = v_bool(false);
+    return v_object(r);
+}
+
+static enum err get_account(struct request *q, struct reply *p)
+{
+    struct arena *a = q->op.arena;
+    struct account_view v;
+    enum err e = account_view(&q->op, &q->who, &v);
+    if (e)
+        return e;
+    struct account_body *r = arena_new(a, struct account_body);
+    r->id = v_str(id_str(&q->who.account_id));
+    r->email = v_str(v.account.email);
+    r->virtual_number = v_str(v.building.number);
+    r->subscription = subscription_of(a, &v.account);
+    r->usage = usage_of(a, &v);
+    r->created_at = v_time(v.account.created_us);
+    r->buildings = buildings_of(a, &v);
+    r->capabilities = capabilities_of(q, &v);
+    r->readiness = readiness_of(q, &v);
+    r->next_actions = next_actions(q, &v);
+    return reply_ok(q, p, 200, &account_shape, r);
+}
+
+static const struct route rows[] = {
+    {.operation = "getAccount",
+     .summary = "The account, and what can be done next",
+     .tag = "Account",
+     .method = HTTP_GET,
+     .path = "/v1/account",
+     .credential = CRED_KEY,
+     .scopes = SCOPE(ACCOUNT_READ),
+     .limit = LIMIT_KEY,
+     .run = RUN_READ,
+     .handler = get_account,
+     .status = 200,
+     .reply = &account_shape,
+     .errors = ROUTE_ERRORS(ERR_ACCOUNT_NOT_FOUND),
+     .store_error = ERR_FETCH_FAILED},
+};
+const struct route_set account_routes = ROUTE_SET(rows);

@@ -1,0 +1,119 @@
+#include "api/building.h"
+
+#include "domain/building.h"
+
+struct address {
+    struct val street, city, state, zip, country;
+};
+static const struct field address_fields[] = {
+    FIELD(struct address, street, T_STRING),  FIELD(struct address, city, T_STRING),
+    FIELD(struct address, state, T_STRING),   FIELD(struct address, zip, T_STRING),
+    FIELD(struct address, country, T_STRING),
+};
+static const struct shape address_shape = SHAPE(struct address, "Address", address_fields);
+
+struct building_item {
+    struct val id, label, address, virtual_number, is_primary, provisioned;
+};
+static const struct field building_item_fields[] = {
+    FIELD(struct building_item, id, T_ID, .flags = F_REQUIRED),
+    FIELD(struct building_item, label, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct building_item, address, T_OBJECT, .flags = F_REQUIRED | F_NULLABLE, .sub = &address_shape),
+    FIELD(struct building_item, virtual_number, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
+    FIELD(struct building_item, is_primary, T_BOOL, .flags = F_REQUIRED),
+    FIELD(struct building_item, provisioned, T_BOOL, .flags = F_REQUIRED, .doc = "it has a virtual number"),
+};
+static const struct shape building_item_shape = SHAPE(struct building_item, "Building", building_item_fields);
+
+struct buildings {
+    struct val data, selection_required, next_action;
+};
+static const struct field buildings_fields[] = {
+    FIELD(struct buildings, data, T_OBJECTS, .flags = F_REQUIRED, .sub = &building_item_shape,
+          .doc = "oldest first; a key bound to one building sees that one alone"),
+    FIELD(struct buildings, selection_required, T_BOOL, .flags = F_REQUIRED,
+          .doc = "requests for one building must name it in X-Service-Building-Id"),
+    FIELD(struct buildings, next_action, T_STRING, .flags = F_REQUIRED),
+};
+static const struct shape buildings_shape = SHAPE(struct buildings, "Buildings", buildings_fields);
+
+/* A member that is left out when it is not known. */
+static struct val known(struct str s)
+{
+    return s.p ? v_str(s) : (struct val){0};
+}
+
+static struct val address_of(struct arena *a, const struct building *b)
+{
+    if (!b->has_address)
+        return v_null();
+    struct address *r = arena_new(a, struct address);
+    r->street = known(b->street);
+    r->city = known(b->city);
+    r->state = known(b->state);
+    r->zip = known(b->zip);
+    r->country = known(b->country);
+    return v_object(r);
+}
+
+static struct building_item building_item(struct arena *a, const struct building *b)
+{
+    return (struct building_item){
+        .id = v_str(id_str(&b->id)),
+        .label = v_str(b->label),
+        .address = address_of(a, b),
+        .virtual_number = v_str(b->number),
+        .is_primary = v_bool(b->primary),
+        .provisioned = v_bool(b->number.p != NULL),
+    };
+}
+
+static bool visible(const struct principal *who, const struct building *b)
+{
+    return !id_given(&who->building_id) || str_eq(id_str(&who->building_id), id_str(&b->id));
+}
+
+static struct str next_action(bool selection_required, const struct building_item *first)
+{
+    if (selection_required)
+        return STR("Send the id of one building as X-Service-Building-Id with every request for it.");
+    if (first && !first->provisioned.b)
+        return STR("Subscribe with POST /v1/billing/checkout to get a virtual number.");
+    return STR("See GET /v1/buildings/{buildingId}/setup for what is left to set up.");
+}
+
+static enum err get_buildings(struct request *q, struct reply *p)
+{
+    struct arena *a = q->op.arena;
+    const struct building *buildings;
+    size_t count, shown = 0;
+    enum err e = building_list(&q->op, &q->who.account_id, &buildings, &count);
+    if (e)
+        return e;
+    struct building_item *items = arena_array(a, struct building_item, count);
+    for (size_t i = 0; i < count; i++)
+        if (visible(&q->who, &buildings[i]))
+            items[shown++] = building_item(a, &buildings[i]);
+    bool selection_required = !id_given(&q->who.building_id) && shown > 1;
+    struct buildings *r = arena_new(a, struct buildings);
+    r->data = v_list(items, shown);
+    r->selection_required = v_bool(selection_required);
+    r->next_action = v_str(next_action(selection_required, shown ? items : NULL));
+    return reply_ok(q, p, 200, &buildings_shape, r);
+}
+
+static const struct route rows[] = {
+    {.operation = "listBuildings",
+     .summary = "List the buildings the key can see",
+     .tag = "Buildings",
+     .method = HTTP_GET,
+     .path = "/v1/buildings",
+     .credential = CRED_KEY,
+     .scopes = SCOPE(ACCOUNT_READ),
+     .limit = LIMIT_KEY,
+     .run = RUN_READ,
+     .handler = get_buildings,
+     .status = 200,
+     .reply = &buildings_shape},
+};
+const struct route_set building_routes = ROUTE_SET(rows);

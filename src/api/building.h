@@ -1,0 +1,5 @@
+/* The list of buildings. */
+#pragma once
+#include "api/route.h"
+
+extern const struct route_set building_routes;

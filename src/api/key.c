@@ -1,0 +1,233 @@
+#include "api/key.h"
+
+#include "api/scopes.h"
+#include "domain/key.h"
+
+#define DAY_S 86400
+
+/* ---- bodies -----------------------------------------------------------------------------------------------------*/
+
+struct key_request {
+    struct val name, scopes, expires_in_days;
+};
+static const struct field key_request_fields[] = {
+    FIELD(struct key_request, name, T_STRING, .flags = F_TRIM | F_NONBLANK, .max = KEY_NAME_MAX,
+          .doc = "default: Delivery agent"),
+    FIELD(struct key_request, scopes, T_STRINGS, .min = 1, .max = SCOPE_COUNT, .values = scope_values,
+          .doc = "default: account:read, access:read, access:write, logs:read. keys:write cannot be issued"),
+    FIELD(struct key_request, expires_in_days, T_INT, .min = 1, .max = KEY_DAYS_MAX, .doc = "default: 30"),
+};
+static const struct shape key_request_shape = SHAPE(struct key_request, "KeyRequest", key_request_fields);
+
+struct agent_credential {
+    struct val id, api_key, scopes, expires_at, message;
+};
+static const struct field agent_credential_fields[] = {
+    FIELD(struct agent_credential, id, T_ID, .flags = F_REQUIRED),
+    FIELD(struct agent_credential, api_key, T_STRING, .flags = F_REQUIRED | F_SECRET, .doc = "shown once"),
+    FIELD(struct agent_credential, scopes, T_STRINGS, .flags = F_REQUIRED, .values = scope_values),
+    FIELD(struct agent_credential, expires_at, T_TIME, .flags = F_REQUIRED),
+    FIELD(struct agent_credential, message, T_STRING, .flags = F_REQUIRED),
+};
+static const struct shape agent_credential_shape =
+    SHAPE(struct agent_credential, "AgentCredential", agent_credential_fields);
+
+struct key_item {
+    struct val id, name, scopes, expires_at, last_used_at, type, current;
+};
+static const char *const key_types[] = {"web_session", "agent", NULL};
+static const struct field key_item_fields[] = {
+    FIELD(struct key_item, id, T_ID, .flags = F_REQUIRED),
+    FIELD(struct key_item, name, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct key_item, scopes, T_STRINGS, .values = scope_values),
+    FIELD(struct key_item, expires_at, T_TIME, .flags = F_NULLABLE),
+    FIELD(struct key_item, last_used_at, T_TIME, .flags = F_NULLABLE, .doc = "to the minute, with some delay"),
+    FIELD(struct key_item, type, T_STRING, .flags = F_REQUIRED, .values = key_types),
+    FIELD(struct key_item, current, T_BOOL, .flags = F_REQUIRED, .doc = "true for the calling session"),
+};
+static const struct shape key_item_shape = SHAPE(struct key_item, "Key", key_item_fields);
+
+struct key_list {
+    struct val data;
+};
+static const struct field key_list_fields[] = {
+    FIELD(struct key_list, data, T_OBJECTS, .flags = F_REQUIRED, .sub = &key_item_shape, .doc = "newest first"),
+};
+static const struct shape key_list_shape = SHAPE(struct key_list, "KeyList", key_list_fields);
+
+struct revoked {
+    struct val id, revoked, revoked_count;
+};
+static const struct field revoked_fields[] = {
+    FIELD(struct revoked, revoked, T_BOOL, .flags = F_REQUIRED | F_CONST),
+};
+static const struct shape revoked_shape = SHAPE(struct revoked, "Revoked", revoked_fields);
+static const struct field key_revoked_fields[] = {
+    FIELD(struct revoked, id, T_ID, .flags = F_REQUIRED),
+    FIELD(struct revoked, revoked, T_BOOL, .flags = F_REQUIRED | F_CONST),
+};
+static const struct shape key_revoked_shape = SHAPE(struct revoked, "KeyRevoked", key_revoked_fields);
+static const struct field keys_revoked_fields[] = {
+    FIELD(struct revoked, revoked, T_BOOL, .flags = F_REQUIRED | F_CONST),
+    FIELD(struct revoked, revoked_count, T_INT, .flags = F_REQUIRED),
+};
+static const struct shape keys_revoked_shape = SHAPE(struct revoked, "KeysRevoked", keys_revoked_fields);
+
+/* ---- handlers ---------------------------------------------------------------------------------------------------*/
+
+static enum err post_key(struct request *q, struct reply *p)
+{
+    const struct key_request *body = q->body;
+    struct key_options options = {
+        .kind = KEY_AGENT,
+        .account_id = q->who.account_id,
+        .name = v_given(body->name) ? body->name.s : STR("Delivery agent"),
+        .ttl_s = (v_given(body->expires_in_days) ? body->expires_in_days.i : KEY_DAYS_DEFAULT) * DAY_S,
+    };
+    struct key_issued key;
+    enum err e = key_scopes(&q->op, body->scopes, q->who.scopes, &options.scopes);
+    if (!e)
+        e = key_issue(&q->op, &options, &key);
+    if (e)
+        return e;
+    struct agent_credential *r = arena_new(q->op.arena, struct agent_credential);
+    r->id = v_str(arena_str(q->op.arena, id_str(&key.id)));
+    r->api_key = v_str(arena_str(q->op.arena, str_z(key.text)));
+    r->scopes = scope_list(q->op.arena, key.scopes);
+    r->expires_at = v_time(key.expires_at_us);
+    r->message = v_str(STR("Store this key now: it is not shown again."));
+    crypto_wipe(&key, sizeof key);
+    return reply_ok(q, p, 201, &agent_credential_shape, r);
+}
+
+static struct key_item key_item(struct request *q, const struct key_entry *k)
+{
+    return (struct key_item){
+        .id = v_str(id_str(&k->id)),
+        .name = v_str(k->name),
+        .scopes = scope_list(q->op.arena, k->scopes),
+        .expires_at = k->expires_at_us == INT64_MAX ? v_null() : v_time(k->expires_at_us),
+        .last_used_at = k->last_used_us ? v_time(k->last_used_us) : v_null(),
+        .type = v_str(str_z(key_types[k->kind == KEY_AGENT])),
+        .current = v_bool(str_eq(id_str(&k->id), id_str(&q->who.key_id))),
+    };
+}
+
+static enum err get_keys(struct request *q, struct reply *p)
+{
+    const struct key_entry *keys;
+    size_t count;
+    enum err e = key_list(&q->op, &q->who.account_id, &keys, &count);
+    if (e)
+        return e;
+    struct key_item *items = arena_array(q->op.arena, struct key_item, count);
+    for (size_t i = 0; i < count; i++)
+        items[i] = key_item(q, &keys[i]);
+    struct key_list *r = arena_new(q->op.arena, struct key_list);
+    r->data = v_list(items, count);
+    return reply_ok(q, p, 200, &key_list_shape, r);
+}
+
+static enum err delete_own_key(struct request *q, struct reply *p)
+{
+    enum err e = key_revoke(&q->op, &q->who.account_id, &q->who.key_id);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_INVALID_KEY : e; /* revoked a moment ago by another request */
+    struct revoked *r = arena_new(q->op.arena, struct revoked);
+    r->revoked = v_bool(true);
+    return reply_ok(q, p, 200, &revoked_shape, r);
+}
+
+static enum err delete_key(struct request *q, struct reply *p)
+{
+    enum err e = key_revoke(&q->op, &q->who.account_id, &q->path_id);
+    if (e)
+        return e;
+    struct revoked *r = arena_new(q->op.arena, struct revoked);
+    r->id = v_str(id_str(&q->path_id));
+    r->revoked = v_bool(true);
+    return reply_ok(q, p, 200, &key_revoked_shape, r);
+}
+
+static enum err post_revoke_others(struct request *q, struct reply *p)
+{
+    int64_t count;
+    enum err e = key_revoke_others(&q->op, &q->who.account_id, &q->who.key_id, &count);
+    if (e)
+        return e;
+    struct revoked *r = arena_new(q->op.arena, struct revoked);
+    r->revoked = v_bool(true);
+    r->revoked_count = v_int(count);
+    return reply_ok(q, p, 200, &keys_revoked_shape, r);
+}
+
+static const struct route rows[] = {
+    {.operation = "revokeOwnKey",
+     .summary = "Revoke the calling key",
+     .tag = "Sign-in and keys",
+     .method = HTTP_DELETE,
+     .path = "/v1/auth/key",
+     .credential = CRED_KEY,
+     .limit = LIMIT_AUTH,
+     .run = RUN_WRITE,
+     .handler = delete_own_key,
+     .status = 200,
+     .reply = &revoked_shape,
+     .flags = ROUTE_TOUCHES_KEYS},
+    {.operation = "createKey",
+     .summary = "Create an agent key",
+     .tag = "Sign-in and keys",
+     .method = HTTP_POST,
+     .path = "/v1/auth/keys",
+     .credential = CRED_WEB_SESSION,
+     .scopes = SCOPE(KEYS_WRITE),
+     .limit = LIMIT_AUTH,
+     .body = &key_request_shape,
+     .body_error = ERR_INVALID_KEY_OPTIONS,
+     .run = RUN_WRITE,
+     .handler = post_key,
+     .status = 201,
+     .reply = &agent_credential_shape,
+     .flags = ROUTE_TOUCHES_KEYS,
+     .errors = ROUTE_ERRORS(ERR_KEY_LIMIT)},
+    {.operation = "listKeys",
+     .summary = "List the keys that are not revoked",
+     .tag = "Sign-in and keys",
+     .method = HTTP_GET,
+     .path = "/v1/auth/keys",
+     .credential = CRED_WEB_SESSION,
+     .scopes = SCOPE(KEYS_WRITE),
+     .limit = LIMIT_AUTH,
+     .run = RUN_READ,
+     .handler = get_keys,
+     .status = 200,
+     .reply = &key_list_shape},
+    {.operation = "revokeKey",
+     .summary = "Revoke a key",
+     .tag = "Sign-in and keys",
+     .method = HTTP_DELETE,
+     .path = "/v1/auth/keys/{id}",
+     .credential = CRED_WEB_SESSION,
+     .scopes = SCOPE(KEYS_WRITE),
+     .limit = LIMIT_AUTH,
+     .run = RUN_WRITE,
+     .handler = delete_key,
+     .status = 200,
+     .reply = &key_revoked_shape,
+     .flags = ROUTE_TOUCHES_KEYS,
+     .errors = ROUTE_ERRORS(ERR_NOT_FOUND)},
+    {.operation = "revokeOtherKeys",
+     .summary = "Revoke every active key but the calling one",
+     .tag = "Sign-in and keys",
+     .method = HTTP_POST,
+     .path = "/v1/auth/keys/revoke-others",
+     .credential = CRED_WEB_SESSION,
+     .scopes = SCOPE(KEYS_WRITE),
+     .limit = LIMIT_AUTH,
+     .run = RUN_WRITE,
+     .handler = post_revoke_others,
+     .status = 200,
+     .reply = &keys_revoked_shape,
+     .flags = ROUTE_TOUCHES_KEYS},
+};
+const struct route_set key_routes = ROUTE_SET(rows);

@@ -1,0 +1,89 @@
+#include "api/plan.h"
+
+#include "domain/plan.h"
+
+struct plan {
+    struct val id, available, amount, currency, interval, interval_count, access;
+};
+static const char *const plan_ids[] = {"weekly", "yearly", NULL};
+static const char *const access_types[] = {"timer", "passcode", "routine", NULL};
+static const struct field plan_fields[] = {
+    FIELD(struct plan, id, T_STRING, .flags = F_REQUIRED, .values = plan_ids),
+    FIELD(struct plan, available, T_BOOL, .flags = F_REQUIRED),
+    FIELD(struct plan, amount, T_INT, .flags = F_REQUIRED | F_NULLABLE, .doc = "minor currency units, per building"),
+    FIELD(struct plan, currency, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct plan, interval, T_STRING),
+    FIELD(struct plan, interval_count, T_INT),
+    FIELD(struct plan, access, T_STRINGS, .flags = F_REQUIRED, .values = access_types,
+          .doc = "the grant types it includes"),
+};
+static const struct shape plan_shape = SHAPE(struct plan, "Plan", plan_fields);
+
+struct plans {
+    struct val data;
+};
+static const struct field plans_fields[] = {
+    FIELD(struct plans, data, T_OBJECTS, .flags = F_REQUIRED, .sub = &plan_shape),
+};
+static const struct shape plans_shape = SHAPE(struct plans, "Plans", plans_fields);
+
+static struct val access_list(struct arena *a)
+{
+    struct val *list = arena_array(a, struct val, plan_access_count);
+    for (size_t i = 0; i < plan_access_count; i++)
+        list[i] = v_str(plan_access[i]);
+    return v_list(list, plan_access_count);
+}
+
+static struct plan plan_item(const struct config_plan *c, struct val access)
+{
+    return (struct plan){
+        .id = v_str(str_z(c->id)),
+        .available = v_bool(plan_available(c)),
+        .amount = c->amount_minor < 0 ? v_null() : v_int(c->amount_minor),
+        .currency = v_str(str_z(c->currency)),
+        .interval = v_str(str_z(c->interval)),
+        .interval_count = v_int(c->interval_count),
+        .access = access,
+    };
+}
+
+static enum err get_plans(struct request *q, struct reply *p)
+{
+    struct arena *a = q->op.arena;
+    struct plan *items = arena_array(a, struct plan, PLAN_COUNT);
+    struct val access = access_list(a);
+    for (size_t i = 0; i < PLAN_COUNT; i++)
+        items[i] = plan_item(&q->op.config->plans[i], access);
+    struct plans *r = arena_new(a, struct plans);
+    r->data = v_list(items, PLAN_COUNT);
+    return reply_ok(q, p, 200, &plans_shape, r);
+}
+
+static const struct route rows[] = {
+    {.operation = "listPlans",
+     .summary = "The plans on offer",
+     .tag = "Billing",
+     .method = HTTP_GET,
+     .path = "/v1/plans",
+     .credential = CRED_NONE,
+     .limit = LIMIT_PLANS,
+     .run = RUN_HERE,
+     .handler = get_plans,
+     .status = 200,
+     .reply = &plans_shape,
+     .flags = ROUTE_CACHEABLE},
+    {.operation = "listBillingPlans",
+     .summary = "The plans on offer, for a signed-in buyer",
+     .tag = "Billing",
+     .method = HTTP_GET,
+     .path = "/v1/billing/plans",
+     .credential = CRED_KEY,
+     .scopes = SCOPE(BILLING_WRITE),
+     .limit = LIMIT_KEY,
+     .run = RUN_READ,
+     .handler = get_plans,
+     .status = 200,
+     .reply = &plans_shape},
+};
+const struct route_set plan_routes = ROUTE_SET(rows);

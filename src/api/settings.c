@@ -1,0 +1,178 @@
+#include "api/settings.h"
+
+#include "domain/settings.h"
+
+#define TONE_PATTERN "^[0-9#*]{1,3}$"
+
+/* ---- bodies -----------------------------------------------------------------------------------------------------*/
+
+struct setup {
+    struct val building_id, virtual_number, unlock_tone, last_successful_buzz_at, status, instructions;
+};
+static const char *const setup_statuses[] = {"awaiting_subscription_or_provisioning", "previous_buzz_recorded",
+                                             "building_setup_required", NULL};
+static const struct field setup_fields[] = {
+    FIELD(struct setup, building_id, T_ID, .flags = F_REQUIRED),
+    FIELD(struct setup, virtual_number, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
+    FIELD(struct setup, unlock_tone, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
+    FIELD(struct setup, last_successful_buzz_at, T_TIME, .flags = F_REQUIRED | F_NULLABLE,
+          .doc = "when a grant last released the door; forwarded calls and the owner's own do not count"),
+    FIELD(struct setup, status, T_STRING, .flags = F_REQUIRED, .values = setup_statuses),
+    FIELD(struct setup, instructions, T_STRING, .flags = F_REQUIRED),
+};
+static const struct shape setup_shape = SHAPE(struct setup, "Setup", setup_fields);
+
+struct building_settings {
+    struct val virtual_number, unlock_tone;
+    struct val greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding;
+    struct val version, editable;
+};
+#define BUILDING_SETTINGS(member, type, ...) FIELD(struct building_settings, member, type, __VA_ARGS__)
+static const struct field building_settings_fields[] = {
+    BUILDING_SETTINGS(virtual_number, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
+    BUILDING_SETTINGS(unlock_tone, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
+    BUILDING_SETTINGS(greeting_welcome, T_STRING, .flags = F_REQUIRED, .doc = "before the code is asked for"),
+    BUILDING_SETTINGS(greeting_granted, T_STRING, .flags = F_REQUIRED, .doc = "before the door is released"),
+    BUILDING_SETTINGS(greeting_denied, T_STRING, .flags = F_REQUIRED, .doc = "after a wrong code"),
+    BUILDING_SETTINGS(greeting_forwarding, T_STRING, .flags = F_REQUIRED, .doc = "before the resident is called"),
+    BUILDING_SETTINGS(version, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+                      .doc = "the quoted token to send as If-Match, the same as the ETag"),
+    BUILDING_SETTINGS(editable, T_BOOL, .flags = F_REQUIRED, .doc = "false for invited members"),
+};
+static const struct shape building_settings_shape =
+    SHAPE(struct building_settings, "BuildingSettings", building_settings_fields);
+
+struct settings_body {
+    struct val unlock_tone, greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding;
+};
+#define GREETING(member)                                                                                               \
+    FIELD(struct settings_body, member, T_STRING, .flags = F_UTF16, .max = GREETING_MAX,                               \
+          .error = ERR_INVALID_GREETING, .null_error = ERR_INVALID_SETTINGS,                                           \
+          .doc = "shorter than 120 UTF-16 code units; may be empty")
+static const struct field settings_body_fields[] = {
+    FIELD(struct settings_body, unlock_tone, T_STRING, .pattern = TONE_PATTERN, .error = ERR_INVALID_TONE,
+          .null_error = ERR_INVALID_SETTINGS, .doc = "the keypress that releases the door"),
+    GREETING(greeting_welcome),
+    GREETING(greeting_granted),
+    GREETING(greeting_denied),
+    GREETING(greeting_forwarding),
+};
+static const struct shape settings_body_shape =
+    SHAPE(struct settings_body, "SettingsPatch", settings_body_fields, .doc = "at least one of the fields");
+
+/* ---- handlers ---------------------------------------------------------------------------------------------------*/
+
+static enum err get_setup(struct request *q, struct reply *p)
+{
+    struct building b;
+    enum err e = building_get(&q->op, &q->who.account_id, &q->building_id, &b);
+    if (e)
+        return e;
+    struct setup *r = arena_new(q->op.arena, struct setup);
+    r->building_id = v_str(id_str(&q->building_id));
+    r->virtual_number = v_str(b.number);
+    r->unlock_tone = v_str(b.unlock_tone);
+    r->last_successful_buzz_at = b.last_buzz_us ? v_time(b.last_buzz_us) : v_null();
+    r->status = v_str(str_z(setup_status_text(setup_status(&b))));
+    r->instructions = v_str(setup_instructions(&b, q->op.arena));
+    return reply_ok(q, p, 200, &setup_shape, r);
+}
+
+static enum err reply_settings(struct request *q, struct reply *p, const struct settings *s)
+{
+    struct building_settings *r = arena_new(q->op.arena, struct building_settings);
+    struct str etag = s->version.p ? arena_printf(q->op.arena, "\"%.*s\"", STR_ARG(s->version)) : STR_NONE;
+    r->virtual_number = v_str(s->number);
+    r->unlock_tone = v_str(s->unlock_tone);
+    r->greeting_welcome = v_str(s->greetings[GREETING_WELCOME]);
+    r->greeting_granted = v_str(s->greetings[GREETING_GRANTED]);
+    r->greeting_denied = v_str(s->greetings[GREETING_DENIED]);
+    r->greeting_forwarding = v_str(s->greetings[GREETING_FORWARDING]);
+    r->version = v_str(etag);
+    r->editable = v_bool(!id_given(&q->who.member_id));
+    if (etag.p)
+        reply_header(p, "ETag", etag);
+    return reply_ok(q, p, 200, &building_settings_shape, r);
+}
+
+static enum err get_settings(struct request *q, struct reply *p)
+{
+    struct settings s;
+    enum err e = settings_get(&q->op, &q->who.account_id, &q->building_id, &s);
+    return e ? e : reply_settings(q, p, &s);
+}
+
+static struct str given(struct val v)
+{
+    return v_given(v) ? v.s : STR_NONE;
+}
+
+static enum err patch_settings(struct request *q, struct reply *p)
+{
+    const struct settings_body *b = q->body;
+    const struct settings_patch patch = {
+        .unlock_tone = given(b->unlock_tone),
+        .greetings = {[GREETING_WELCOME] = given(b->greeting_welcome),
+                      [GREETING_GRANTED] = given(b->greeting_granted),
+                      [GREETING_DENIED] = given(b->greeting_denied),
+                      [GREETING_FORWARDING] = given(b->greeting_forwarding)},
+    };
+    bool any = patch.unlock_tone.p;
+    for (int i = 0; i < GREETING_COUNT; i++)
+        any = any || patch.greetings[i].p;
+    if (!any)
+        return op_fail(&q->op, ERR_INVALID_SETTINGS, "at least one setting is required");
+    struct settings s;
+    enum err e = settings_patch(&q->op, &q->who, &q->building_id, q->building_linked, q->match_token, &patch, &s);
+    return e ? e : reply_settings(q, p, &s);
+}
+
+static const struct route rows[] = {
+    {.operation = "getSetup",
+     .summary = "How far a building's set-up is",
+     .tag = "Buildings",
+     .method = HTTP_GET,
+     .path = "/v1/buildings/{buildingId}/setup",
+     .credential = CRED_KEY,
+     .scopes = SCOPE(ACCOUNT_READ),
+     .limit = LIMIT_KEY,
+     .building = BUILDING_PATH,
+     .run = RUN_READ,
+     .handler = get_setup,
+     .status = 200,
+     .reply = &setup_shape},
+    {.operation = "getSettings",
+     .summary = "A building's release tone and greetings",
+     .tag = "Buildings",
+     .method = HTTP_GET,
+     .path = "/v1/buildings/{buildingId}/settings",
+     .credential = CRED_KEY,
+     .scopes = SCOPE(ACCOUNT_READ),
+     .limit = LIMIT_KEY,
+     .building = BUILDING_PATH,
+     .run = RUN_READ,
+     .handler = get_settings,
+     .status = 200,
+     .reply = &building_settings_shape,
+     .flags = ROUTE_ETAG},
+    {.operation = "updateSettings",
+     .summary = "Change a building's release tone and greetings",
+     .tag = "Buildings",
+     .method = HTTP_PATCH,
+     .path = "/v1/buildings/{buildingId}/settings",
+     .credential = CRED_OWNER,
+     .parent_error = ERR_NUMBER_OWNER_REQUIRED,
+     .scopes = SCOPE(SETUP_WRITE),
+     .limit = LIMIT_KEY,
+     .building = BUILDING_PATH,
+     .match = MATCH_SETTINGS,
+     .body = &settings_body_shape,
+     .body_error = ERR_INVALID_SETTINGS,
+     .run = RUN_WRITE,
+     .handler = patch_settings,
+     .status = 200,
+     .reply = &building_settings_shape,
+     .flags = ROUTE_ETAG,
+     .errors = ROUTE_ERRORS(ERR_MULTI_BUILDING_REQUIRED, ERR_NUMBER_NOT_FOUND, ERR_SETTINGS_VERSION_CONFLICT)},
+};
+const struct route_set settings_routes = ROUTE_SET(rows);
