@@ -37,8 +37,10 @@ static const struct {
     {"0A000", VERDICT_RECONNECT}, /* feature_not_supported: a prepared plan no longer fits the schema */
 };
 
-static enum verdict verdict_of(const char *state)
+static enum verdict verdict_of(const struct postgresql_db *db, const char *state)
 {
+    if (state && strcmp(state, "25006") == 0 && db->mode == STORE_READ)
+        return 0; /* a body that was to read only: our own mistake */
     for (size_t i = 0; state && i < sizeof verdicts / sizeof *verdicts; i++)
         if (strcmp(state, verdicts[i].state) == 0)
             return verdicts[i].verdict;
@@ -61,7 +63,7 @@ static void complain(const char *what, const PGresult *r)
 enum err postgresql_failed(struct postgresql_db *db, const char *what, const PGresult *r)
 {
     const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
-    enum verdict verdict = verdict_of(state);
+    enum verdict verdict = verdict_of(db, state);
     snprintf(db->state, sizeof db->state, "%s", state ? state : "");
     if (!r || PQstatus(db->conn) != CONNECTION_OK || verdict == VERDICT_RECONNECT)
         db->broken = true;

@@ -59,10 +59,9 @@ struct sqlite_checkpointer {
     struct sqlite_db *db;
     struct parker parker;
     _Atomic bool stop;
-    _Atomic int turn; /* enum checkpoint_turn */
-    /* The writer's: */
-    int wal_frames; /* at its last commit */
-    int round_at;   /* a round begins when the WAL has so many frames */
+    _Atomic int turn;       /* enum checkpoint_turn */
+    _Atomic int wal_frames; /* at the last commit; written by the writer */
+    int round_at;           /* the writer's: a round begins when the WAL has so many frames */
 };
 
 struct sqlite_writer {

@@ -1,46 +1,57 @@
-/* Checkpoints: the WAL's pages go back into the database without holding up the writer.
+/* Checkpoints: the WAL's pages go back into the database while the writer goes on.
  *
- * SQLite resets the WAL only if all of it has been copied and no reader stands on it, which under load never happens by
- * itself. So a round has two parts. The checkpointer thread copies what it can and syncs the database file, while the
- * writer goes on committing. Then the writer, between two transactions, copies the little that has come since: now the
- * database is complete, and whoever begins to read reads it without the WAL. The writer counts one more commit, which
- * makes the sessions renew their snapshots at their next request, waits a moment until they have, and its next commit
- * starts the WAL over. A reader that does not move in time only delays this to the next round; past a hard limit it is
- * interrupted, as nothing here needs to read that long. */
+ * SQLite starts the WAL over only when all of it has been copied and no reader stands on it, which under load never
+ * happens by itself. So a round has two parts. The checkpointer thread copies what it can and syncs the database file,
+ * in passes, until little is left. Then the writer, between two transactions, has the sessions renew their snapshots
+ * (they do at their next request), copies the rest, and has them renew once more: now the database is complete and they
+ * read it without the WAL, so that the writer's next commit starts it over. A reader that does not move in time only
+ * puts this off to the next round; past a hard limit it is interrupted, as nothing here needs to read that long. */
 #include <time.h>
 
 #include "base/clock.h"
 #include "store/sqlite.h"
 
-#define ROUND_FRAMES   4096   /* 16 MiB */
-#define PATIENT_FRAMES 65536  /* 256 MiB: from here on the writer waits longer for readers */
-#define LIMIT_FRAMES   262144 /* 1 GiB: from here on old reads fail */
+#define ROUND_FRAMES 4096 /* 16 MiB: a WAL of this length begins a round */
+#define REST_FRAMES  256  /* left to the writer */
+#define PASSES       6
+#define LIMIT_FRAMES 262144 /* 1 GiB: from here on old reads fail */
 
-#define WAIT_US         5000
-#define WAIT_PATIENT_US 100000
-#define WAIT_POLL_NS    50000
+#define WAIT_US      5000 /* for readers, for each ROUND_FRAMES of the WAL: the longer it is, the more patient */
+#define WAIT_POLL_NS 50000
 
-static enum err sync_database(struct sqlite_db *db)
+static bool sync_database(struct sqlite_db *db)
 {
     sqlite3_file *file = NULL;
     int rc = sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_FILE_POINTER, &file);
     if (rc == SQLITE_OK)
         rc = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
     if (rc == SQLITE_OK)
-        return ERR_NONE;
+        return true;
     store_complain("sync of the database", rc, sqlite3_errstr(rc));
-    return ERR_IO;
+    return false;
 }
 
-static bool copy_wal(struct sqlite_db *db, int mode, bool *ret_all)
+/* Copies what readers allow; *ret_copied of the WAL's frames are in the database now. */
+static bool copy_wal(struct sqlite_db *db, int mode, int *ret_frames, int *ret_copied)
 {
-    int frames = 0, copied = 0;
-    int rc = sqlite3_wal_checkpoint_v2(db->handle, "main", mode, &frames, &copied);
-    *ret_all = rc == SQLITE_OK && frames == copied;
+    int rc = sqlite3_wal_checkpoint_v2(db->handle, "main", mode, ret_frames, ret_copied);
     if (rc == SQLITE_OK || rc == SQLITE_BUSY)
         return true;
     sqlite_complain(db, "checkpoint");
     return false;
+}
+
+/* The checkpointer's part: each pass leaves what was committed while it ran, which is less each time. */
+static bool copy_most(struct sqlite_checkpointer *c)
+{
+    int frames = 0, copied = 0, before;
+    int passes = 0;
+    do {
+        before = copied;
+        if (!copy_wal(c->db, SQLITE_CHECKPOINT_PASSIVE, &frames, &copied) || !sync_database(c->db))
+            return false;
+    } while (copied > before && atomic_load(&c->wal_frames) - copied > REST_FRAMES && ++passes < PASSES);
+    return true;
 }
 
 static void *checkpointer(void *arg)
@@ -52,17 +63,17 @@ static void *checkpointer(void *arg)
             park(&c->parker);
             continue;
         }
-        bool all;
-        bool good = copy_wal(c->db, SQLITE_CHECKPOINT_PASSIVE, &all) && sync_database(c->db) == ERR_NONE;
-        atomic_store(&c->turn, good ? CHECKPOINT_FINISH : CHECKPOINT_QUIET);
+        atomic_store(&c->turn, copy_most(c) ? CHECKPOINT_FINISH : CHECKPOINT_QUIET);
         job_queue_wake(&s->writer.queue);
     }
     return NULL;
 }
 
-static bool wait_for_sessions(struct sqlite_store *s, uint64_t commits, int64_t wait_us)
+/* Makes the sessions take new snapshots, each at its next request, and waits a moment until they have. */
+static bool sessions_renewed(struct sqlite_store *s, int64_t wait_us)
 {
     const struct timespec poll = {.tv_nsec = WAIT_POLL_NS};
+    const uint64_t commits = atomic_fetch_add(&s->commits, 1) + 1;
     const int64_t until_us = clock_monotonic_us() + wait_us;
     while (!sqlite_sessions_reached(s, commits)) {
         if (clock_monotonic_us() >= until_us)
@@ -72,16 +83,19 @@ static bool wait_for_sessions(struct sqlite_store *s, uint64_t commits, int64_t 
     return true;
 }
 
+/* The writer's part. Sessions must stand at the WAL's end for all of it to be copied, and then leave it. */
 static void finish(struct sqlite_store *s)
 {
-    const int frames = s->checkpointer.wal_frames;
-    bool all;
-    if (!copy_wal(s->writer.db, SQLITE_CHECKPOINT_PASSIVE, &all))
-        return;
-    const uint64_t commits = atomic_fetch_add(&s->commits, 1) + 1;
-    if (wait_for_sessions(s, commits, frames < PATIENT_FRAMES ? WAIT_US : WAIT_PATIENT_US) || frames < LIMIT_FRAMES)
-        return;
-    sqlite_sessions_interrupt(s, commits);
+    const int length = atomic_load(&s->checkpointer.wal_frames);
+    const int64_t wait_us = (int64_t)WAIT_US * (1 + length / ROUND_FRAMES);
+    int frames = 0, copied = 0;
+    bool renewed = sessions_renewed(s, wait_us);
+    if (!renewed && length >= LIMIT_FRAMES) {
+        sqlite_sessions_interrupt(s, atomic_load(&s->commits));
+        renewed = sessions_renewed(s, wait_us);
+    }
+    if (renewed && copy_wal(s->writer.db, SQLITE_CHECKPOINT_PASSIVE, &frames, &copied) && copied == frames)
+        (void)sessions_renewed(s, wait_us);
 }
 
 void sqlite_checkpoint_step(struct sqlite_store *s)
@@ -109,8 +123,8 @@ void sqlite_checkpoint_step(struct sqlite_store *s)
 
 void sqlite_checkpoint_final(struct sqlite_store *s)
 {
-    bool all;
-    (void)copy_wal(s->writer.db, SQLITE_CHECKPOINT_TRUNCATE, &all);
+    int frames, copied;
+    (void)copy_wal(s->writer.db, SQLITE_CHECKPOINT_TRUNCATE, &frames, &copied);
 }
 
 enum err sqlite_checkpointer_start(struct sqlite_store *s)

@@ -1,41 +1,492 @@
+/* What a caller of the store relies on, on both engines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 #include "fixture.h"
 
+/* ---- bodies -------------------------------------------------------------------------------------------------------*/
+
+struct setting {
+    const char *name;
+    char value[32];
+    enum err answer; /* what the body returns after its work */
+};
+
 static enum err put(void *arg, struct db *db)
 {
-    return db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR("k")), v_str(str_z(arg))), NULL);
+    const struct setting *s = arg;
+    enum err e = db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(str_z(s->name)), v_str(str_z(s->value))), NULL);
+    return e ? e : s->answer;
 }
 
 static enum err get(void *arg, struct db *db)
 {
+    struct setting *s = arg;
     CURSOR c;
-    enum err e = db_one(db, SQL_SETTING_GET, DB_ARGS(v_str(STR("k"))), &c);
+    enum err e = db_one(db, SQL_SETTING_GET, DB_ARGS(v_str(str_z(s->name))), &c);
     if (!e)
-        snprintf(arg, 16, "%.*s", STR_ARG(col_str(&c, 0)));
+        snprintf(s->value, sizeof s->value, "%.*s", STR_ARG(col_str(&c, 0)));
     return e;
 }
+
+static enum err increment(void *arg, struct db *db)
+{
+    struct setting s = {.name = arg, .value = "0"};
+    enum err e = get(&s, db);
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    snprintf(s.value, sizeof s.value, "%ld", strtol(s.value, NULL, 10) + 1);
+    return put(&s, db);
+}
+
+static void assert_setting(struct store *store, const char *name, const char *value)
+{
+    struct setting s = {.name = name};
+    assert_int_equal(store_run(store, STORE_READ, get, &s), value ? ERR_NONE : ERR_NOT_FOUND);
+    assert_string_equal(s.value, value ? value : "");
+}
+
+/* ---- transactions -------------------------------------------------------------------------------------------------*/
 
 static void a_read_sees_an_acknowledged_write(void **state)
 {
     struct store_fixture *f = *state;
-    char text[16] = "";
-    assert_int_equal(store_run(f->store, STORE_READ, get, text), ERR_NOT_FOUND);
-    assert_int_equal(store_run(f->store, STORE_WRITE, put, "one"), ERR_NONE);
-    assert_int_equal(store_run(f->store, STORE_READ, get, text), ERR_NONE);
-    assert_string_equal(text, "one");
+    assert_setting(f->store, "k", NULL);
+    for (int i = 0; i < 50; i++) {
+        struct setting s = {.name = "k"};
+        snprintf(s.value, sizeof s.value, "%d", i);
+        assert_int_equal(store_run(f->store, STORE_WRITE, put, &s), ERR_NONE);
+        assert_setting(f->store, "k", s.value);
+    }
+}
+
+static void a_body_that_fails_leaves_nothing(void **state)
+{
+    struct store_fixture *f = *state;
+    struct setting s = {.name = "k", .value = "v", .answer = ERR_INVALID_ID};
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, &s), ERR_INVALID_ID);
+    assert_setting(f->store, "k", NULL);
+}
+
+static enum err put_then_break(void *arg, struct db *db)
+{
+    enum err e = put(arg, db);
+    if (e)
+        return e;
+    /* account.email may not be NULL: the statement fails, and with it the transaction, whatever the body makes of it.
+     */
+    enum err failed = db_exec(db, SQL_ACCOUNT_INSERT, DB_ARGS(v_str(STR("a")), v_null(), v_int(1)), NULL);
+    enum err after = put(arg, db);
+    return failed == ERR_INTERNAL_ERROR && after == ERR_INTERNAL_ERROR ? ERR_NONE : ERR_INVALID_ID;
+}
+
+static void a_failed_statement_fails_its_transaction(void **state)
+{
+    struct store_fixture *f = *state;
+    struct setting s = {.name = "k", .value = "v"};
+    assert_int_equal(store_run(f->store, STORE_WRITE, put_then_break, &s), ERR_INTERNAL_ERROR);
+    assert_setting(f->store, "k", NULL);
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, &s), ERR_NONE);
+}
+
+static enum err put_in_a_read(void *arg, struct db *db)
+{
+    return put(arg, db);
+}
+
+static void a_read_cannot_write(void **state)
+{
+    struct store_fixture *f = *state;
+    struct setting s = {.name = "k", .value = "v"};
+    assert_int_equal(store_run(f->store, STORE_READ, put_in_a_read, &s), ERR_INTERNAL_ERROR);
+    assert_setting(f->store, "k", NULL);
+}
+
+/* ---- many at once -------------------------------------------------------------------------------------------------*/
+
+#define JOBS 600 /* more than one batch */
+
+struct many;
+struct numbered {
+    struct store_job job;
+    struct many *many;
+    int number;
+    enum err result;
+    int done_at;
+};
+struct many {
+    struct numbered jobs[JOBS];
+    _Atomic int done;
+    sem_t all_done;
+};
+
+/* Every third job fails after its write. */
+static enum err numbered_run(struct store_job *job, struct db *db)
+{
+    struct numbered *n = (struct numbered *)job;
+    char name[16];
+    snprintf(name, sizeof name, "n%d", n->number);
+    struct setting s = {.name = name, .value = "v", .answer = n->number % 3 ? ERR_NONE : ERR_INVALID_ID};
+    return put(&s, db);
+}
+
+static void numbered_done(struct store_job *job, enum err result)
+{
+    struct numbered *n = (struct numbered *)job;
+    n->result = result;
+    n->done_at = n->many->done++;
+    if (n->done_at == JOBS - 1)
+        sem_post(&n->many->all_done);
+}
+
+static void each_job_of_many_has_its_own_fate(void **state)
+{
+    struct store_fixture *f = *state;
+    struct many *m = calloc(1, sizeof *m);
+    assert_non_null(m);
+    sem_init(&m->all_done, 0, 0);
+    for (int i = 0; i < JOBS; i++) {
+        m->jobs[i] = (struct numbered){
+            .job = {.mode = STORE_WRITE, .run = numbered_run, .done = numbered_done}, .many = m, .number = i};
+        store_submit(f->store, &m->jobs[i].job);
+    }
+    sem_wait(&m->all_done);
+    for (int i = 0; i < JOBS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%d", i);
+        assert_int_equal(m->jobs[i].result, i % 3 ? ERR_NONE : ERR_INVALID_ID);
+        assert_setting(f->store, name, i % 3 ? "v" : NULL);
+        if (store_exclusive(f->store))
+            assert_int_equal(m->jobs[i].done_at, i); /* one writer: in the order of submission */
+    }
+    sem_destroy(&m->all_done);
+    free(m);
+}
+
+/* A read that was submitted. */
+struct read {
+    struct store_job job;
+    struct setting setting;
+    enum err result;
+    sem_t done;
+};
+
+static enum err read_run(struct store_job *job, struct db *db)
+{
+    return get(&((struct read *)job)->setting, db);
+}
+
+static void read_done(struct store_job *job, enum err result)
+{
+    struct read *r = (struct read *)job;
+    r->result = result;
+    sem_post(&r->done);
+}
+
+static void a_submitted_read_is_answered(void **state)
+{
+    struct store_fixture *f = *state;
+    struct setting s = {.name = "k", .value = "v"};
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, &s), ERR_NONE);
+    struct read r = {.job = {.mode = STORE_READ, .run = read_run, .done = read_done}, .setting = {.name = "k"}};
+    sem_init(&r.done, 0, 0);
+    store_submit(f->store, &r.job);
+    sem_wait(&r.done);
+    assert_int_equal(r.result, ERR_NONE);
+    assert_string_equal(r.setting.value, "v");
+    sem_destroy(&r.done);
+}
+
+#define THREADS 4
+#define ROUNDS  50
+
+static void *increment_often(void *arg)
+{
+    intptr_t failures = 0;
+    for (int i = 0; i < ROUNDS; i++)
+        failures += store_run(arg, STORE_WRITE, increment, "counter") != ERR_NONE;
+    return (void *)failures;
+}
+
+static void no_update_is_lost_between_threads(void **state)
+{
+    struct store_fixture *f = *state;
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, increment_often, f->store), 0);
+    intptr_t failures = 0;
+    for (int i = 0; i < THREADS; i++) {
+        void *ret;
+        pthread_join(threads[i], &ret);
+        failures += (intptr_t)ret;
+    }
+    char total[24];
+    snprintf(total, sizeof total, "%ld", (long)(THREADS * ROUNDS - failures));
+    assert_setting(f->store, "counter", total);
+    assert_int_equal(failures, 0);
+}
+
+static void closing_finishes_what_was_submitted(void **state)
+{
+    struct store_fixture *f = *state;
+    struct many *m = calloc(1, sizeof *m);
+    assert_non_null(m);
+    sem_init(&m->all_done, 0, 0);
+    for (int i = 0; i < JOBS; i++) {
+        m->jobs[i] = (struct numbered){
+            .job = {.mode = STORE_WRITE, .run = numbered_run, .done = numbered_done}, .many = m, .number = i};
+        store_submit(f->store, &m->jobs[i].job);
+    }
+    store_close(f->store);
+    assert_int_equal(m->done, JOBS);
+    sem_destroy(&m->all_done);
+    free(m);
+    assert_int_equal(store_fixture_start(f), 0);
+    assert_setting(f->store, "n1", "v");
+    assert_setting(f->store, "n598", "v");
+}
+
+/* ---- values -------------------------------------------------------------------------------------------------------*/
+
+/* For bodies: cmocka's own assertions work on the test's thread only. */
+#define CHECK(condition)                                                                                               \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            print_error("%s:%d: %s\n", __FILE__, __LINE__, #condition);                                                \
+            return ERR_INVALID_ID;                                                                                     \
+        }                                                                                                              \
+    } while (0)
+
+static const char bytes[] = "\0\xff'\\\"\n\0";
+
+/* job_take's text has $3 before $1 and $2: whoever counts by appearance swaps them. */
+static enum err values_go_round(void *arg, struct db *db)
+{
+    (void)arg;
+    struct val payload = v_blob(bytes, sizeof bytes);
+    int64_t changed = -1;
+    enum err e =
+        db_exec(db, SQL_JOB_INSERT,
+                DB_ARGS(v_str(STR("jé☎")), v_str(STR("")), v_int(INT64_MIN), v_time(INT64_MAX), payload), &changed);
+    if (e)
+        return e;
+    CHECK(changed == 1);
+    CURSOR c;
+    e = db_one(db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX - 1), v_int(0), v_int(7)), &c);
+    CHECK(e == ERR_NOT_FOUND); /* not due */
+    CURSOR taken;
+    e = db_one(db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX), v_bool(false), v_bool(true)), &taken);
+    if (e)
+        return e;
+    CHECK(str_eq(col_str(&taken, 0), STR("jé☎")));
+    CHECK(col_str(&taken, 1).p != NULL && col_str(&taken, 1).n == 0);
+    CHECK(col_int(&taken, 2) == 1);
+    CHECK(col_int(&taken, 3) == INT64_MIN);
+    CHECK(col_blob(&taken, 4).n == sizeof bytes);
+    CHECK(memcmp(col_blob(&taken, 4).p, bytes, sizeof bytes) == 0);
+    db_end(&taken);
+    /* Leased until 1 (true): whoever asks with 0 finds it taken. */
+    CURSOR none;
+    return db_one(db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX), v_int(0), v_int(7)), &none) == ERR_NOT_FOUND
+               ? ERR_NONE
+               : ERR_INTERNAL_ERROR;
+}
+
+static enum err nulls_go_round(void *arg, struct db *db)
+{
+    (void)arg;
+    enum err e = db_exec(db, SQL_ACCOUNT_INSERT, DB_ARGS(v_str(STR("a")), v_str(STR("a@b")), v_int(5)), NULL);
+    if (e)
+        return e;
+    CURSOR c;
+    e = db_one(db, SQL_ACCOUNT_GET, DB_ARGS(v_str(STR("a"))), &c);
+    if (e)
+        return e;
+    CHECK(!col_null(&c, 0));
+    CHECK(col_null(&c, 2));
+    CHECK(!col_str(&c, 2).p);
+    CHECK(col_int(&c, 2) == 0);
+    bool more = true;
+    CHECK(db_next(&c, &more) == ERR_NONE);
+    CHECK(!more);
+    more = true;
+    CHECK(db_next(&c, &more) == ERR_NONE); /* it does not start over */
+    CHECK(!more);
+    return ERR_NONE;
+}
+
+static void values_come_back_as_they_were(void **state)
+{
+    struct store_fixture *f = *state;
+    assert_int_equal(store_run(f->store, STORE_WRITE, values_go_round, NULL), ERR_NONE);
+    assert_int_equal(store_run(f->store, STORE_WRITE, nulls_go_round, NULL), ERR_NONE);
+}
+
+static enum err count_changes(void *arg, struct db *db)
+{
+    int64_t *changed = arg;
+    return db_exec(db, SQL_JOB_DELETE, DB_ARGS(v_str(STR("nobody"))), changed);
+}
+
+static void a_statement_says_how_many_rows_it_changed(void **state)
+{
+    struct store_fixture *f = *state;
+    int64_t changed = -1;
+    assert_int_equal(store_run(f->store, STORE_WRITE, count_changes, &changed), ERR_NONE);
+    assert_int_equal(changed, 0);
+}
+
+/* ---- our own bugs -------------------------------------------------------------------------------------------------*/
+
+static enum err read_beyond_the_row(void *arg, struct db *db)
+{
+    CURSOR c;
+    enum err e = db_one(db, SQL_SCHEMA_VERSION, DB_NO_ARGS, &c);
+    if (!e)
+        *(int64_t *)arg = col_int(&c, 1);
+    return e;
+}
+
+static enum err read_before_the_row(void *arg, struct db *db)
+{
+    CURSOR c;
+    enum err e = db_query(db, SQL_SCHEMA_VERSION, DB_NO_ARGS, &c);
+    if (!e)
+        *(int64_t *)arg = col_int(&c, 0);
+    return e;
+}
+
+static enum err forget_a_cursor(void *arg, struct db *db)
+{
+    struct cursor c;
+    (void)arg;
+    return db_query(db, SQL_SCHEMA_VERSION, DB_NO_ARGS, &c);
+}
+
+static enum err forget_an_argument(void *arg, struct db *db)
+{
+    (void)arg;
+    return db_exec(db, SQL_JOB_DELETE, DB_NO_ARGS, NULL);
+}
+
+static void misuse_is_caught(void **state)
+{
+    struct store_fixture *f = *state;
+    enum err (*const bugs[])(void *, struct db *) = {read_beyond_the_row, read_before_the_row, forget_a_cursor,
+                                                     forget_an_argument};
+    store_close(f->store);
+    f->store = NULL;
+    for (size_t i = 0; i < sizeof bugs / sizeof *bugs; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            int64_t value;
+            signal(SIGABRT, SIG_DFL);
+            if (!freopen("/dev/null", "w", stderr) || store_fixture_start(f))
+                _exit(1);
+            _exit(store_run(f->store, STORE_WRITE, bugs[i], &value) ? 2 : 3);
+        }
+        int status = 0;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    }
+    assert_int_equal(store_fixture_start(f), 0);
+}
+
+/* ---- the schema ---------------------------------------------------------------------------------------------------*/
+
+static enum err pretend_newer(void *arg, struct db *db)
+{
+    return db_exec(db, SQL_SCHEMA_ADVANCE, DB_ARGS(v_int(*(int *)arg)), NULL);
+}
+
+static void a_newer_schema_is_refused(void **state)
+{
+    struct store_fixture *f = *state;
+    int have, want;
+    char *why = NULL;
+    assert_int_equal(store_versions(f->store, &have, &want), ERR_NONE);
+    assert_int_equal(have, want);
+    assert_true(want >= 1);
+    int newer = want + 1;
+    assert_int_equal(store_run(f->store, STORE_WRITE, pretend_newer, &newer), ERR_NONE);
+    store_close(f->store);
+    f->store = NULL;
+    assert_int_equal(store_open(&f->config, true, &f->store, &why), ERR_USAGE);
+    assert_non_null(strstr(why, "this program knows only"));
+    free(why);
+}
+
+static int open_empty(void **state, int (*open)(void **))
+{
+    int rc = open(state);
+    struct store_fixture *f = *state;
+    if (rc)
+        return rc;
+    store_close(f->store);
+    f->store = NULL;
+    if (f->schema[0])
+        return store_cluster_sql("DROP SCHEMA \"%s\" CASCADE", f->schema) ||
+               store_cluster_sql("CREATE SCHEMA \"%s\"", f->schema);
+    char path[100];
+    snprintf(path, sizeof path, "%s/portero.db", f->dir);
+    return remove(path);
+}
+
+static int open_empty_sqlite(void **state)
+{
+    return open_empty(state, store_fixture_open);
+}
+
+static int open_empty_postgresql(void **state)
+{
+    return open_empty(state, store_fixture_open_postgresql);
+}
+
+static void an_old_schema_is_refused_unless_it_may_be_migrated(void **state)
+{
+    struct store_fixture *f = *state;
+    char *why = NULL;
+    assert_int_equal(store_open(&f->config, false, &f->store, &why), ERR_USAGE);
+    assert_non_null(strstr(why, "migrate"));
+    free(why);
+    assert_int_equal(store_fixture_start(f), 0);
+    assert_setting(f->store, "k", NULL);
     assert_int_equal(store_check(f->store), ERR_NONE);
 }
+
+#define BOTH(test)                                                                                                     \
+    {#test "/sqlite", test, store_fixture_open, store_fixture_close, NULL},                                            \
+    {                                                                                                                  \
+#test "/postgresql", test, store_fixture_open_postgresql, store_fixture_close, NULL                            \
+    }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_read_sees_an_acknowledged_write, store_fixture_open, store_fixture_close),
+        BOTH(a_read_sees_an_acknowledged_write),
+        BOTH(a_body_that_fails_leaves_nothing),
+        BOTH(a_failed_statement_fails_its_transaction),
+        BOTH(a_read_cannot_write),
+        BOTH(each_job_of_many_has_its_own_fate),
+        BOTH(a_submitted_read_is_answered),
+        BOTH(no_update_is_lost_between_threads),
+        BOTH(closing_finishes_what_was_submitted),
+        BOTH(values_come_back_as_they_were),
+        BOTH(a_statement_says_how_many_rows_it_changed),
+        BOTH(misuse_is_caught),
+        BOTH(a_newer_schema_is_refused),
+        cmocka_unit_test_setup_teardown(an_old_schema_is_refused_unless_it_may_be_migrated, open_empty_sqlite,
+                                        store_fixture_close),
+        cmocka_unit_test_setup_teardown(an_old_schema_is_refused_unless_it_may_be_migrated, open_empty_postgresql,
+                                        store_fixture_close),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, store_cluster_start, store_cluster_stop);
 }

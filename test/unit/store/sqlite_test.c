@@ -1,0 +1,290 @@
+/* What the SQLite engine promises beyond store.h: sessions, files, full disks, a WAL that stays small. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "fixture.h"
+
+static enum err put(void *arg, struct db *db)
+{
+    return db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR("k")), v_str(str_z(arg))), NULL);
+}
+
+static enum err read_setting(struct db *db, char *ret, size_t n)
+{
+    CURSOR c;
+    enum err e = db_one(db, SQL_SETTING_GET, DB_ARGS(v_str(STR("k"))), &c);
+    if (!e)
+        snprintf(ret, n, "%.*s", STR_ARG(col_str(&c, 0)));
+    return e;
+}
+
+static void assert_reads(struct db *session, const char *value)
+{
+    char text[16];
+    assert_int_equal(read_setting(session, text, sizeof text), ERR_NONE);
+    assert_string_equal(text, value);
+}
+
+static off_t size_of(const struct store_fixture *f, const char *name)
+{
+    char path[120];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/%s", f->dir, name);
+    return stat(path, &st) == 0 ? st.st_size : -1;
+}
+
+/* ---- sessions -----------------------------------------------------------------------------------------------------*/
+
+static void a_session_sees_every_write_acknowledged_before_its_request(void **state)
+{
+    struct store_fixture *f = *state;
+    struct db *session = store_session_new(f->store);
+    assert_non_null(session);
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, "1"), ERR_NONE);
+    assert_int_equal(store_session_begin(session), ERR_NONE);
+    assert_reads(session, "1");
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, "2"), ERR_NONE);
+    assert_reads(session, "1"); /* within a request nothing moves */
+    assert_int_equal(store_session_begin(session), ERR_NONE);
+    assert_reads(session, "2");
+    store_session_idle(session);
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, "3"), ERR_NONE);
+    assert_int_equal(store_session_begin(session), ERR_NONE);
+    assert_reads(session, "3");
+    store_session_free(session);
+}
+
+static void a_session_recovers_from_a_failed_statement(void **state)
+{
+    struct store_fixture *f = *state;
+    struct db *session = store_session_new(f->store);
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, "1"), ERR_NONE);
+    assert_int_equal(store_session_begin(session), ERR_NONE);
+    assert_int_equal(put("2", session), ERR_INTERNAL_ERROR); /* sessions only read */
+    char text[16];
+    assert_int_equal(read_setting(session, text, sizeof text), ERR_INTERNAL_ERROR);
+    assert_int_equal(store_session_begin(session), ERR_NONE);
+    assert_reads(session, "1");
+    store_session_free(session);
+}
+
+/* ---- files --------------------------------------------------------------------------------------------------------*/
+
+static void a_second_opener_is_refused(void **state)
+{
+    struct store_fixture *f = *state;
+    struct store *second = NULL;
+    char *why = NULL;
+    assert_int_equal(store_open(&f->config, true, &second, &why), ERR_USAGE);
+    assert_null(second);
+    assert_non_null(strstr(why, "in use by another"));
+    free(why);
+}
+
+static void files_are_private_whatever_the_umask(void **state)
+{
+    struct store_fixture *f = *state;
+    char dir[90];
+    snprintf(dir, sizeof dir, "%s/data", f->dir);
+    struct config c = {.engine = ENGINE_SQLITE, .top_data_dir = dir};
+    struct store *store;
+    char *why = NULL;
+    mode_t before = umask(0);
+    assert_int_equal(store_open(&c, true, &store, &why), ERR_NONE);
+    umask(before);
+    struct stat st;
+    assert_int_equal(stat(dir, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0700);
+    static const char *const names[] = {"portero.db", "portero.db-wal", "portero.db-shm", "portero.lock"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[120];
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(st.st_mode & 07777, 0600);
+    }
+    store_close(store);
+}
+
+static void closing_leaves_one_complete_file(void **state)
+{
+    struct store_fixture *f = *state;
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, "1"), ERR_NONE);
+    store_close(f->store);
+    f->store = NULL;
+    assert_int_equal(size_of(f, "portero.db-wal"), -1);
+    assert_true(size_of(f, "portero.db") > 0);
+}
+
+static void what_cannot_be_opened_is_named(void **state)
+{
+    struct store_fixture *f = *state;
+    struct store *store = NULL;
+    char *why = NULL;
+    struct config c = {.engine = ENGINE_SQLITE, .top_data_dir = "/proc/nowhere/data"};
+    assert_int_equal(store_open(&c, true, &store, &why), ERR_USAGE);
+    assert_non_null(strstr(why, "/proc/nowhere/data"));
+    free(why);
+
+    char dir[90], path[120];
+    snprintf(dir, sizeof dir, "%s/data", f->dir);
+    snprintf(path, sizeof path, "%s/portero.db", dir);
+    assert_int_equal(mkdir(dir, 0700), 0);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (int i = 0; i < 1000; i++)
+        fputs("this is no database. ", file);
+    fclose(file);
+    c.top_data_dir = dir;
+    why = NULL;
+    assert_int_equal(store_open(&c, true, &store, &why), ERR_USAGE);
+    assert_non_null(strstr(why, path));
+    free(why);
+}
+
+/* ---- a disk that is full ------------------------------------------------------------------------------------------*/
+
+static void set_file_size_limit(rlim_t n)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = n < limit.rlim_max ? n : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void a_full_disk_fails_writes_and_then_heals(void **state)
+{
+    struct store_fixture *f = *state;
+    struct db *session = store_session_new(f->store);
+    void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, "1"), ERR_NONE);
+    set_file_size_limit((rlim_t)size_of(f, "portero.db-wal"));
+    enum err full[3];
+    for (int i = 0; i < 3; i++)
+        full[i] = store_run(f->store, STORE_WRITE, put, "2");
+    enum err begun = store_session_begin(session);
+    char text[16] = "";
+    enum err read = read_setting(session, text, sizeof text);
+    set_file_size_limit(RLIM_INFINITY);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(full[i], ERR_INTERNAL_ERROR);
+    assert_int_equal(begun, ERR_NONE);
+    assert_int_equal(read, ERR_NONE);
+    assert_string_equal(text, "1");
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, "3"), ERR_NONE);
+    assert_int_equal(store_session_begin(session), ERR_NONE);
+    assert_reads(session, "3");
+    assert_int_equal(store_check(f->store), ERR_NONE);
+    signal(SIGXFSZ, before);
+    store_session_free(session);
+}
+
+/* ---- the WAL ------------------------------------------------------------------------------------------------------*/
+
+#define PAGES_WRITTEN 24000       /* 94 MiB */
+#define WAL_MAX       (128 << 20) /* without checkpoints it would be twice that */
+#define IN_FLIGHT     64
+
+struct load {
+    struct store *store;
+    _Atomic bool stop;
+    _Atomic int next, failures;
+    sem_t slots;
+};
+
+struct page {
+    struct store_job job;
+    struct load *load;
+};
+
+static enum err page_run(struct store_job *job, struct db *db)
+{
+    static const char filler[3800];
+    struct load *load = ((struct page *)job)->load;
+    char id[24];
+    snprintf(id, sizeof id, "%08x", (unsigned)load->next++ * 2654435761u); /* all over the table */
+    return db_exec(db, SQL_JOB_INSERT,
+                   DB_ARGS(v_str(str_z(id)), v_str(STR("k")), v_int(1), v_int(1), v_blob(filler, sizeof filler)), NULL);
+}
+
+static void page_done(struct store_job *job, enum err result)
+{
+    struct load *load = ((struct page *)job)->load;
+    load->failures += result != ERR_NONE;
+    free(job);
+    sem_post(&load->slots);
+}
+
+/* Always has a snapshot open. */
+static void *read_without_rest(void *arg)
+{
+    struct load *load = arg;
+    struct db *session = store_session_new(load->store);
+    while (!load->stop) {
+        char text[16];
+        enum err e = store_session_begin(session);
+        if (!e)
+            e = read_setting(session, text, sizeof text);
+        load->failures += e != ERR_NONE;
+    }
+    store_session_free(session);
+    return NULL;
+}
+
+static void the_wal_stays_small_under_constant_load(void **state)
+{
+    struct store_fixture *f = *state;
+    struct load load = {.store = f->store};
+    pthread_t readers[2];
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, "1"), ERR_NONE);
+    sem_init(&load.slots, 0, IN_FLIGHT);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&readers[i], NULL, read_without_rest, &load), 0);
+    off_t longest = 0;
+    for (int i = 0; i < PAGES_WRITTEN; i++) {
+        struct page *page = malloc(sizeof *page);
+        assert_non_null(page);
+        *page = (struct page){.job = {.mode = STORE_WRITE, .run = page_run, .done = page_done}, .load = &load};
+        sem_wait(&load.slots);
+        store_submit(f->store, &page->job);
+        off_t size = size_of(f, "portero.db-wal");
+        longest = size > longest ? size : longest;
+    }
+    for (int i = 0; i < IN_FLIGHT; i++)
+        sem_wait(&load.slots);
+    load.stop = true;
+    for (int i = 0; i < 2; i++)
+        pthread_join(readers[i], NULL);
+    sem_destroy(&load.slots);
+    assert_int_equal(load.failures, 0);
+    assert_in_range((uintmax_t)longest, 1, WAL_MAX);
+    assert_true(size_of(f, "portero.db") > WAL_MAX / 2); /* it is there that the pages went */
+    assert_int_equal(store_check(f->store), ERR_NONE);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, store_fixture_open, store_fixture_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_session_sees_every_write_acknowledged_before_its_request),
+        TEST(a_session_recovers_from_a_failed_statement),
+        TEST(a_second_opener_is_refused),
+        TEST(files_are_private_whatever_the_umask),
+        TEST(closing_leaves_one_complete_file),
+        TEST(what_cannot_be_opened_is_named),
+        TEST(a_full_disk_fails_writes_and_then_heals),
+        TEST(the_wal_stays_small_under_constant_load),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
