@@ -106,7 +106,7 @@ static struct event_data place_data(const struct door *door, int64_t at_us)
 
 static enum err add_event(struct op *op, const struct door *door, enum event_type type, const struct event_data *data)
 {
-    return event_add(op, type, &door->decision.account_id, &door->decision.building_id, data, NULL);
+    return event_write(op, type, &door->decision.account_id, &door->decision.building_id, data, NULL);
 }
 
 static enum err add_release_events(struct op *op, const struct door *door, const struct usable *grant, int remaining)

@@ -56,7 +56,7 @@ const struct shape event_data_shapes[EVENT_TYPE_COUNT] = {
     [EVENT_WEBHOOK_TEST] = {.name = "WebhookTest", .size = sizeof(struct event_data), .doc = "a test"},
 };
 
-enum err event_add(struct op *op, enum event_type type, const struct id *account, const struct id *building,
+enum err event_write(struct op *op, enum event_type type, const struct id *account, const struct id *building,
                    const struct event_data *data, struct event_id *ret_id)
 {
     struct event_id id = {"evt_"};
