@@ -18,15 +18,15 @@ void command_complain(const char *fmt, ...)
     fprintf(stderr, "portero: %s\n", line);
 }
 
-int command_run(const struct command *c, const void *defaults, int argc, char **argv)
+int command_run(const struct command *c, const void *before, int argc, char **argv)
 {
     void *options = calloc(1, c->options_size ? c->options_size : 1);
     if (!options) {
         command_complain("out of memory");
         return EXIT_FAILED;
     }
-    if (defaults)
-        memcpy(options, defaults, c->options_size);
+    if (before || c->defaults)
+        memcpy(options, before ? before : c->defaults, c->options_size);
     struct arguments operands;
     int status = EXIT_DONE;
     switch (options_parse(c, argc, argv, options, &operands)) {

@@ -53,7 +53,8 @@ struct command {
     void (*more)(FILE *out); /* writes what the help says under the options; may be NULL */
     const struct option_row *options;
     size_t option_count;
-    size_t options_size; /* of the options struct */
+    size_t options_size;  /* of the options struct */
+    const void *defaults; /* an options struct to start from; NULL: zeroes */
     int operands_least, operands_most;
     bool stops_at_operand; /* options after the first operand are the operand's own */
     int (*run)(const struct command *self, const void *options, struct arguments operands);
@@ -66,8 +67,8 @@ struct command {
 int command_main(const struct command *const *commands, size_t count, int argc, char **argv);
 
 /* Parses argv[1…] by the command's table and runs it; prints help or what is wrong itself. Returns the exit status.
- * `defaults`: an options struct to start from; NULL: zeroes. */
-int command_run(const struct command *c, const void *defaults, int argc, char **argv);
+ * `before`: options that were given before this command's own, in place of its defaults; may be NULL. */
+int command_run(const struct command *c, const void *before, int argc, char **argv);
 
 /* "portero: …" and a line feed on standard error. */
 void command_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

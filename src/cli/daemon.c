@@ -11,7 +11,10 @@
 #include "cli/control.h"
 #include "cli/datadir.h"
 #include "cli/why.h"
+#include "domain/transact.h"
 #include "jobs/mail.h"
+#include "jobs/purge.h"
+#include "jobs/subscription.h"
 #include "sandbox/clock.h"
 #include "sandbox/routes.h"
 #include "voice/sip.h"
@@ -53,7 +56,9 @@ static void choose_sets(struct daemon *d)
 
 static void choose_kinds(struct daemon *d)
 {
-    d->kinds[d->kind_count++] = mail_job(d->mailer);
+    const struct job_kind kinds[] = {mail_job(d->mailer), provision_job(), release_numbers_job(), purge_job()};
+    memcpy(d->kinds, kinds, sizeof kinds);
+    d->kind_count = sizeof kinds / sizeof *kinds;
 }
 
 /* A job's transactions may have changed what authentication reads. */
@@ -104,6 +109,21 @@ static enum err make_jobs(struct daemon *d, char **ret_why)
     return jobs_new(&options, &d->jobs);
 }
 
+static enum err schedule(struct op *op, void *unused)
+{
+    (void)unused;
+    return purge_schedule(op);
+}
+
+static enum err start_jobs(struct daemon *d)
+{
+    struct arena arena;
+    arena_init(&arena, NULL, 0);
+    enum err e = op_transact(d->store, d->config, STORE_WRITE, &arena, schedule, NULL, NULL);
+    arena_done(&arena);
+    return e ? e : jobs_start(d->jobs);
+}
+
 static enum err make_service(struct daemon *d)
 {
     choose_sets(d);
@@ -145,7 +165,7 @@ enum err daemon_start(const struct config *c, struct daemon **ret, char **ret_wh
     if (!e)
         e = make_http(d, ret_why);
     if (!e)
-        e = jobs_start(d->jobs);
+        e = start_jobs(d);
     if (!e)
         e = start_sip(d, ret_why);
     if (!e)

@@ -1,0 +1,78 @@
+/* portero buzz: a call box in software. */
+#include "voice/buzz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/command.h"
+
+struct buzz_given {
+    const char *to, *from, *sip, *digits, *wav;
+    int64_t delay_ms, tone_ms, gap_ms, timeout_s;
+    bool inband, info, json;
+};
+
+static const struct buzz_given defaults = {.sip = "127.0.0.1:5060", .delay_ms = -1};
+
+static const struct option_row rows[] = {
+    OPTION_TEXT(struct buzz_given, to, "to", "NUMBER", "the virtual number to call"),
+    OPTION_TEXT(struct buzz_given, from, "from", "NUMBER", "the number that calls [none]"),
+    OPTION_TEXT(struct buzz_given, sip, "sip", "A:P", "the service; tcp:A:P for TCP [127.0.0.1:5060]"),
+    OPTION_TEXT(struct buzz_given, digits, "digits", "1234",
+                "keys to press after the greeting; a comma waits for the next one"),
+    OPTION_SWITCH(struct buzz_given, inband, "inband", "presses keys as tones in the audio, not as RFC 4733 events"),
+    OPTION_SWITCH(struct buzz_given, info, "info", "presses keys as SIP INFO"),
+    OPTION_TEXT(struct buzz_given, wav, "wav", "FILE", "plays this: PCM, 16 bits, mono, 8 kHz"),
+    OPTION_NUMBER(struct buzz_given, delay_ms, "delay", "MS", 0, 600000,
+                  "from the answer to the first key [when the greeting has ended]"),
+    OPTION_NUMBER(struct buzz_given, tone_ms, "tone", "MS", 20, 5000, "length of a key [100]"),
+    OPTION_NUMBER(struct buzz_given, gap_ms, "gap", "MS", 20, 5000, "silence between keys [100]"),
+    OPTION_NUMBER(struct buzz_given, timeout_s, "timeout", "S", 1, 3600, "for the whole call [60]"),
+    OPTION_SWITCH(struct buzz_given, json, "json", "prints one JSON object a line"),
+};
+
+static int run(const struct command *self, const void *given, struct arguments operands)
+{
+    (void)operands;
+    const struct buzz_given *g = given;
+    if (!g->to) {
+        command_complain("%s: --to is required", self->name);
+        return EXIT_USAGE;
+    }
+    const struct buzz_options options = {
+        .to = g->to,
+        .from = g->from,
+        .sip = g->sip,
+        .digits = g->digits,
+        .wav = g->wav,
+        .inband = g->inband,
+        .info = g->info,
+        .delay_ms = g->delay_ms,
+        .tone_ms = g->tone_ms,
+        .gap_ms = g->gap_ms,
+        .timeout_ms = g->timeout_s * 1000,
+        .json = g->json,
+    };
+    char *why = NULL;
+    int status = buzz_run(&options, stdout, &why);
+    if (status == BUZZ_FAILED)
+        command_complain("%s", why ? why : "the call could not be placed");
+    free(why);
+    return status;
+}
+
+static void more(FILE *out)
+{
+    fputs("\nPrints what it hears, one line each: `answered`, `tone 9`, `hangup`, `rejected 404`, `timeout`.\n"
+          "Exit status: 0 the release tone was received, 3 it was not, 1 the call could not be placed.\n",
+          out);
+}
+
+const struct command command_buzz = {
+    .name = "buzz",
+    .summary = "is a call box in software: places a real SIP call and presses keys",
+    .more = more,
+    COMMAND_OPTIONS(struct buzz_given, rows),
+    .defaults = &defaults,
+    .run = run,
+};
