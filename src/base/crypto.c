@@ -11,6 +11,9 @@
 #define NONCE_LEN 12
 #define TAG_LEN   16
 
+/* OpenSSL fails here only without memory or without its providers: nothing of ours works then. */
+#define must(ok) ((ok) ? (void)0 : abort())
+
 /* Looked up once: OpenSSL's implicit fetching costs more than hashing a key does. */
 static EVP_MD *sha256;
 static EVP_MAC *hmac;
@@ -27,13 +30,6 @@ struct contexts {
     EVP_MAC_CTX *mac;
 };
 static _Thread_local struct contexts *mine;
-
-/* OpenSSL fails here only without memory or without its providers: nothing of ours works then. */
-static void must(bool ok)
-{
-    if (!ok)
-        abort();
-}
 
 static void free_contexts(void *p)
 {

@@ -1,0 +1,100 @@
+/* Any bytes: what json_read accepts has a canonical form that is JSON again, with itself as its canonical form; a
+ * string written by json_put_str reads back as it was; schema_read ends, and writes what it accepted as JSON. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/schema.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct part {
+    struct val city, zip;
+};
+static const struct field part_fields[] = {
+    FIELD(struct part, city, T_STRING, .flags = F_REQUIRED | F_TRIM | F_NONBLANK, .max = 10),
+    FIELD(struct part, zip, T_STRING, .pattern = "^[0-9]{5}(-[0-9]{4})?$"),
+};
+static const struct shape part_shape = SHAPE(struct part, "Part", part_fields);
+static const char *const words[] = {"a", "b", NULL};
+struct body {
+    struct val s, id, at, i, b, o, l, p, e, u;
+};
+static const struct field fields[] = {
+    FIELD(struct body, s, T_STRING, .flags = F_TRIM | F_NULLABLE | F_LOWER, .max = 5),
+    FIELD(struct body, id, T_ID, ),
+    FIELD(struct body, at, T_TIME, .flags = F_NULLABLE),
+    FIELD(struct body, i, T_INT, .flags = F_NULLABLE, .min = 1, .max = 100),
+    FIELD(struct body, b, T_BOOL, ),
+    FIELD(struct body, o, T_OBJECT, .flags = F_NULLABLE, .sub = &part_shape),
+    FIELD(struct body, l, T_STRINGS, .values = words, .min = 1, .max = 3),
+    FIELD(struct body, p, T_OBJECTS, .sub = &part_shape),
+    FIELD(struct body, e, T_STRING, .format = "email"),
+    FIELD(struct body, u, T_STRING, .flags = F_UTF16, .max = 3),
+};
+static const struct shape shape = SHAPE(struct body, "Body", fields);
+
+static json_t *must_read(const struct buf *text)
+{
+    json_t *value = NULL;
+    if (text->full || json_read(buf_view(text), &value))
+        abort();
+    return value;
+}
+
+static void check_canonical(const json_t *value)
+{
+    struct buf once = BUF(1 << 24), twice = BUF(1 << 24);
+    json_canonical(value, &once);
+    json_t *again = must_read(&once);
+    json_canonical(again, &twice);
+    if (!str_eq(buf_view(&once), buf_view(&twice)) || !json_equal(value, again))
+        abort();
+    json_decref(again);
+    buf_done(&once);
+    buf_done(&twice);
+}
+
+static void check_string(const json_t *value)
+{
+    struct buf text = BUF(1 << 24);
+    json_put_str(&text, str_n(json_string_value(value), json_string_length(value)));
+    json_t *again = must_read(&text);
+    if (!json_equal(value, again))
+        abort();
+    json_decref(again);
+    buf_done(&text);
+}
+
+static void check_schema(const json_t *object)
+{
+    struct arena a;
+    struct body body;
+    struct schema_fault fault = {0};
+    struct buf text = BUF(1 << 24);
+    arena_init(&a, NULL, 0);
+    if (schema_read(&shape, object, ERR_BAD_REQUEST, &a, &body, &fault)) {
+        schema_write(&shape, &body, &text);
+        json_decref(must_read(&text));
+    } else {
+        json_put_str(&text, fault.message);
+        json_decref(must_read(&text));
+        if (fault.error != ERR_BAD_REQUEST || fault.message.n == 0)
+            abort();
+    }
+    buf_done(&text);
+    arena_done(&a);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    json_t *value = NULL;
+    if (json_read(str_n((const char *)data, size), &value))
+        return 0;
+    check_canonical(value);
+    if (json_is_string(value))
+        check_string(value);
+    if (json_is_object(value))
+        check_schema(value);
+    json_decref(value);
+    return 0;
+}
