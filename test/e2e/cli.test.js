@@ -1,0 +1,231 @@
+// The commands: program.md. Errors are one line on standard error that begins "portero: "; 0 done, 1 failed, 2 wrong usage.
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ok, refused } from './lib/client.js';
+import { Daemon, portero, root, temporaryDirectory } from './lib/daemon.js';
+import { building, provisioned, resident, signIn, visit, world } from './lib/world.js';
+
+const COMMANDS = ['serve', 'buzz', 'openapi', 'check-config', 'migrate', 'admin'];
+
+function complains(done, status = 2) {
+    assert.equal(done.status, status, `exit ${done.status}: ${done.stderr}`);
+    assert.equal(done.stdout, '');
+    assert.match(done.stderr, /^portero: [^\n]+\n$/);
+    return done.stderr;
+}
+
+describe('commands', () => {
+    it('tell the version', () => {
+        const done = portero(['--version']);
+        assert.equal(done.status, 0);
+        assert.match(done.stdout, /^portero \d+\.\d+\.\d+\n$/);
+        assert.equal(done.stderr, '');
+    });
+
+    it('are listed by help, and each explains itself', () => {
+        for (const args of [['help'], ['--help']]) {
+            const done = portero(args);
+            assert.equal(done.status, 0);
+            for (const command of COMMANDS) assert.ok(done.stdout.includes(command), command);
+        }
+        for (const command of COMMANDS) {
+            const done = portero(['help', command]);
+            assert.equal(done.status, 0);
+            assert.match(done.stdout, /--/);
+            assert.equal(portero([command, '--help']).stdout, done.stdout);
+        }
+    });
+
+    it('refuse what they do not know', () => {
+        complains(portero([]));
+        complains(portero(['dance']));
+        complains(portero(['help', 'dance']));
+        for (const command of COMMANDS) assert.ok(complains(portero([command, '--colour=red'])).includes('colour'), command);
+        complains(portero(['check-config', '--config']));
+        complains(portero(['admin', 'door', 'open']));
+        complains(portero(['admin']));
+        complains(portero(['openapi', 'extra']));
+    });
+
+    it('fail when what they print cannot be written', () => {
+        const done = portero(['openapi'], { wrap: ['sh', '-c', 'exec "$@" >/dev/full', 'sh'] });
+        assert.equal(done.status, 1);
+    });
+});
+
+describe('check-config', () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, 'portero.conf');
+    after(() => rmSync(directory, { recursive: true, force: true }));
+
+    const check = (text, env) => {
+        writeFileSync(path, text);
+        return portero(['check-config', '--config', path], { env });
+    };
+
+    it('accepts the shipped sample, an empty file and every default', () => {
+        copyFileSync(join(root, 'portero.conf'), path);
+        assert.equal(portero(['check-config', '--config', path]).status, 0);
+        assert.equal(check('').status, 0);
+        assert.equal(check('mode = sandbox\nlimits {\n    otp_per_ip = 5\n}\ntrusted_proxies = {"10.0.0.0/8", "::1"}\n').status, 0);
+    });
+
+    const wrong = {
+        'an unknown key': ['mode = sandbox\ncolour = red\n', 2],
+        'an unknown key in a section': ['limits {\n    otp_per_ip = 5\n    colour = 1\n}\n', 3],
+        'an unknown section': ['\n\ndoors {\n}\n', 3],
+        'a word for a number': ['limits {\n    otp_per_ip = many\n}\n', 2],
+        'a number out of range': ['limits {\n    requests_free = 100\n    otp_per_ip = 0\n}\n', 3],
+        'a number out of every range': ['limits {\n    otp_per_ip = 99999999999999999999\n}\n', 2],
+        'an unknown mode': ['mode = party\n', 1],
+        'an unknown engine': ['store {\n    engine = paper\n}\n', 2],
+        'an address without a port': ['listen {\n    https = "127.0.0.1"\n}\n', 2],
+        'a port out of range': ['listen {\n    http = "127.0.0.1:70000"\n}\n', 2],
+        'a proxy that is no network': ['trusted_proxies = {"10.0.0.0/33"}\n', 1],
+        'a log level that is none': ['log_level = loud\n', 1],
+        'a brace that is never closed': ['limits {\n    otp_per_ip = 5\n', 3],
+        'a stray word': ['mode = sandbox\nnonsense\n', 2],
+    };
+    for (const [name, [text, line]] of Object.entries(wrong)) {
+        it(`names file and line of ${name}`, () => {
+            const complaint = complains(check(text));
+            const found = new RegExp(`${path.replace(/\./g, '\\.')}:(\\d+): `).exec(complaint);
+            assert.ok(found, complaint);
+            // The end of a file that ends too early may be told as the line after its last one.
+            assert.ok(Math.abs(Number(found[1]) - line) <= (name.includes('brace') || name.includes('stray') ? 1 : 0), complaint);
+        });
+    }
+
+    it('names the variable of the environment that is wrong', () => {
+        for (const [name, value] of [['PORTERO_LIMITS_OTP_PER_IP', 'many'], ['PORTERO_LIMITS_OTP_PER_IP', '0'], ['PORTERO_MODE', 'party']]) {
+            assert.ok(complains(check('', { [name]: value })).includes(name));
+        }
+    });
+
+    it('refuses production without what production needs', () => {
+        complains(check('mode = production\n'));
+    });
+
+    it('refuses a file that is not there', () => {
+        assert.ok(complains(portero(['check-config', '--config', join(directory, 'nowhere.conf')])).includes('nowhere.conf'));
+    });
+
+    it('is what stops the service as well, before it makes anything', () => {
+        writeFileSync(path, 'colour = red\n');
+        const data = join(directory, 'data');
+        complains(portero(['serve', '--config', path, '--data', data]));
+        assert.ok(!existsSync(data));
+    });
+});
+
+describe('openapi', () => {
+    it('prints two documents, with the address that is asked for', () => {
+        const v1 = JSON.parse(portero(['openapi']).stdout);
+        const sandbox = JSON.parse(portero(['openapi', '--sandbox']).stdout);
+        assert.ok(v1.paths['/v1/unlock'] && !v1.paths['/sandbox/clock']);
+        assert.ok(sandbox.paths['/sandbox/clock'] && !sandbox.paths['/v1/unlock']);
+        for (const document of [v1, sandbox]) assert.match(document.openapi, /^3\.1\.\d+$/);
+    });
+});
+
+describe('migrate', () => {
+    it('makes the schema, and does nothing the second time', async () => {
+        const daemon = new Daemon();
+        try {
+            daemon.writeConfig();
+            const run = () => portero(['migrate', '--config', daemon.configPath, '--data', daemon.data, '--json']);
+            const first = run();
+            assert.equal(first.status, 0, first.stderr);
+            const versions = JSON.parse(first.stdout);
+            assert.equal(versions.version, versions.wanted);
+            assert.deepEqual(JSON.parse(run().stdout), versions);
+            await daemon.start();
+        } finally {
+            await daemon.stop();
+        }
+    });
+});
+
+describe('admin', () => {
+    let w;
+    let client;
+    before(async () => {
+        w = await world();
+        client = w.client;
+    });
+    after(() => w?.close());
+
+    const admin = (...args) => portero(['admin', ...args, '--config', w.daemon.configPath, '--data', w.daemon.data]);
+    const json = (...args) => {
+        const done = admin(...args, '--json');
+        assert.equal(done.status, 0, done.stderr);
+        return JSON.parse(done.stdout);
+    };
+
+    it('issues a key for a building, which works at once', async () => {
+        const session = await signIn(client);
+        const home = await building(session);
+        const made = json('key', 'create', '--building', home.id, '--scopes', 'access:read,logs:read', '--name', 'Front desk', '--days', '7');
+        assert.match(made.api_key, /^svc_agent_[0-9A-Za-z]{43}$/);
+        assert.deepEqual([...made.scopes].sort(), ['access:read', 'logs:read']);
+        const robot = client.as(made.api_key);
+        assert.equal((await robot.get('/v1/unlock')).headers['x-service-building-id'], home.id);
+        refused(await robot.get('/v1/account'), 403, 'INSUFFICIENT_SCOPE');
+    });
+
+    it('complains of a building, a scope or a life that is none', async () => {
+        const home = await building(await signIn(client));
+        complains(admin('key', 'create', '--building', 'f0f0f0f0f0f0f0f0f0f0f0f0'), 1);
+        complains(admin('key', 'create', '--building', home.id, '--scopes', 'nonsense'), 1);
+        complains(admin('key', 'create', '--building', home.id, '--days', '0'));
+        complains(admin('key', 'create', '--building', home.id, '--days', 'many'));
+        complains(admin('key', 'create'), 1);
+    });
+
+    it('lists, adds and releases numbers', async () => {
+        const session = await signIn(client);
+        const home = await provisioned(session);
+        const held = json('number', 'list').data.find((row) => row.number === home.virtual_number);
+        assert.equal(held.building_id, home.id);
+        assert.ok(admin('number', 'list').stdout.includes(home.virtual_number));
+        json('number', 'add', '+15550180001');
+        assert.ok(json('number', 'list').data.some((row) => row.number === '+15550180001' && !row.building_id));
+        complains(admin('number', 'add', 'nonsense'), 1);
+        json('number', 'release', home.virtual_number);
+        assert.equal((await building(session)).provisioned, false);
+        assert.equal((await visit(client, { to: home.virtual_number })).outcome, 'rejected');
+        complains(admin('number', 'release', '+15550180002'), 1);
+    });
+
+    it('shows an account', async () => {
+        const person = await resident(client);
+        const shown = json('account', 'show', person.email);
+        assert.equal(shown.email, person.email);
+        assert.ok(admin('account', 'show', person.email).stdout.includes(person.email));
+        complains(admin('account', 'show', 'nobody@example.com'), 1);
+    });
+
+    it('says so when no service runs', () => {
+        const directory = temporaryDirectory();
+        try {
+            mkdirSync(join(directory, 'data'));
+            const done = portero(['admin', 'number', 'list', '--config', w.daemon.configPath, '--data', join(directory, 'data')]);
+            complains(done, 1);
+        } finally {
+            rmSync(directory, { recursive: true, force: true });
+        }
+    });
+
+    it('is reached through a socket that only its owner may open, and by no other way', async () => {
+        refused(await client.get('/v1/admin/numbers'), 404, 'NOT_FOUND');
+        for (const path of ['/admin/numbers', '/admin/accounts?email=a%40b.example', '/admin/members']) {
+            const answer = await client.get(path);
+            assert.equal(answer.status, 404, path);
+        }
+        const post = await client.post('/admin/keys', { building_id: 'f0f0f0f0f0f0f0f0f0f0f0f0' });
+        assert.equal(post.status, 404);
+        ok(await client.get('/v1/health'));
+    });
+});

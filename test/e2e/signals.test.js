@@ -1,0 +1,226 @@
+// The process: start, signals, the data directory (program.md, "Signals and files").
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import tls from 'node:tls';
+import { once } from 'node:events';
+import { Client, idempotencyKey, ok } from './lib/client.js';
+import { Daemon, engine, portero, temporaryDirectory } from './lib/daemon.js';
+import { RawConnection } from './lib/raw.js';
+import { eventually, grant, signIn, world } from './lib/world.js';
+
+describe('process', () => {
+    let w;
+    let session;
+    before(async () => {
+        w = await world();
+        session = await signIn(w.client);
+    });
+    after(() => w?.close());
+
+    const restart = async () => {
+        await w.daemon.start();
+        w.client.close();
+        w.client = new Client(w.daemon);
+        session.client = w.client.as(session.key);
+    };
+    const post = (key, label) => {
+        const body = JSON.stringify({ type: 'passcode', label });
+        return `POST /v1/unlock HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${session.key}\r\nIdempotency-Key: ${key}\r\n`
+            + `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    };
+
+    describe('start', () => {
+        it('prints one line when all listeners accept, and nothing more on standard output', async () => {
+            assert.match(w.daemon.stdout, /^ready https:\/\/127\.0\.0\.1:\d+ http:\/\/127\.0\.0\.1:\d+ sip:127\.0\.0\.1:\d+\n$/);
+            ok(await w.client.get('/v1/health'));
+            assert.equal(w.daemon.stdout.split('\n').length, 2);
+        });
+
+        it('keeps the data directory and what is in it to itself', () => {
+            assert.equal(statSync(w.daemon.data).mode & 0o777, 0o700);
+            for (const name of readdirSync(w.daemon.data)) {
+                assert.equal(statSync(join(w.daemon.data, name)).mode & 0o077, 0, `${name} can be read by others`);
+            }
+        });
+
+        it('is refused on a data directory that another service uses, which goes on', async () => {
+            const second = new Daemon({ directory: w.daemon.directory });
+            second.dsn = w.daemon.dsn;
+            second.spawn();
+            const { code } = await second.exited;
+            assert.notEqual(code, 0);
+            assert.equal(second.stdout, '');
+            assert.match(second.stderr.trim().split('\n').at(-1), /^portero: /);
+            ok(await session.client.get('/v1/account'));
+        });
+
+        it('is refused on an address in use, naming it', async () => {
+            const directory = temporaryDirectory();
+            try {
+                for (const flag of ['--https', '--http', '--sip']) {
+                    const taken = { '--https': w.daemon.https, '--http': w.daemon.http, '--sip': w.daemon.sip }[flag].replace(/^[a-z]+:(\/\/)?/, '');
+                    const free = ['--https', '--http', '--sip'].filter((other) => other !== flag).flatMap((other) => [other, '127.0.0.1:0']);
+                    const args = ['serve', '--config', w.daemon.configPath, '--data', join(directory, 'data'), flag, taken, ...free];
+                    const done = portero(args, { env: engine === 'postgresql' ? { PORTERO_STORE_ENGINE: 'sqlite' } : {}, timeout: 20_000 });
+                    assert.ok(done.status === 1 || done.status === 2, `${flag}: exit ${done.status} ${done.stderr}`);
+                    assert.ok(done.stderr.includes(taken) || done.stderr.includes(taken.split(':')[1]), `${flag}: ${done.stderr}`);
+                }
+            } finally {
+                rmSync(directory, { recursive: true, force: true });
+            }
+        });
+
+        it('takes every key from the environment before the file', async () => {
+            const other = await Daemon.start({ config: { public_url: 'https://file.example' }, env: { PORTERO_PUBLIC_URL: 'https://environment.example', PORTERO_LIMITS_PLANS_PER_IP: '7' } });
+            const client = new Client(other);
+            try {
+                assert.ok(ok(await client.get('/v1/health')).docs_url.startsWith('https://environment.example/'));
+                assert.equal((await client.get('/v1/plans')).headers['ratelimit-limit'], '7');
+            } finally {
+                client.close();
+                await other.stop();
+            }
+        });
+    });
+
+    for (const signal of ['SIGTERM', 'SIGINT']) {
+        it(`${signal} ends it: what was accepted is answered, and what was answered is stored`, async () => {
+            const connections = await Promise.all(Array.from({ length: 12 }, () => RawConnection.open(w.daemon.httpsPort)));
+            const keys = connections.map(() => idempotencyKey());
+            connections.forEach((connection, i) => connection.send(post(keys[i], `${signal} ${i}`)));
+            await connections[0].reply(1);
+            w.daemon.process.kill(signal);
+            await Promise.all(connections.map((connection) => connection.end()));
+            assert.deepEqual(await w.daemon.exited, { code: 0, signal: null });
+            await restart();
+            for (const [i, connection] of connections.entries()) {
+                if (connection.replies.length === 0) continue;
+                assert.equal(connection.replies[0].status, 201);
+                ok(await session.client.get(`/v1/unlock/${JSON.parse(connection.replies[0].body).id}`));
+                assert.equal((await session.client.post('/v1/unlock', { type: 'passcode', label: `${signal} ${i}` }, { headers: { 'Idempotency-Key': keys[i] } })).status, 200);
+            }
+        });
+    }
+
+    it('SIGTERM lets a request finish that is on its way, and takes no new connection', async () => {
+        const connection = await RawConnection.open(w.daemon.httpsPort);
+        const key = idempotencyKey();
+        const request = post(key, 'finished');
+        connection.send(request.slice(0, -4));
+        ok(await w.client.get('/v1/health'));
+        const { httpsPort } = w.daemon;
+        w.daemon.process.kill('SIGTERM');
+        await eventually(() => RawConnection.open(httpsPort).then((other) => { other.destroy(); return false; }, () => true), 'a closed port');
+        connection.send(request.slice(-4));
+        assert.equal((await connection.reply(1)).status, 201);
+        assert.equal(connection.replies[0].headers.connection, 'close');
+        assert.deepEqual(await w.daemon.exited, { code: 0, signal: null });
+        await restart();
+        assert.ok(ok(await session.client.get('/v1/unlock')).data.some((row) => row.label === 'finished'));
+    });
+
+    it('a second signal ends it at once', async () => {
+        const connection = await RawConnection.open(w.daemon.httpsPort);
+        connection.send(post(idempotencyKey(), 'never finished').slice(0, -4));
+        ok(await w.client.get('/v1/health'));
+        w.daemon.process.kill('SIGTERM');
+        await w.daemon.logged(/stopping/);
+        const again = setInterval(() => w.daemon.process.kill('SIGTERM'), 20);
+        await w.daemon.exited;
+        clearInterval(again);
+        connection.destroy();
+        await restart();
+        ok(await session.client.get('/v1/account'));
+    });
+
+    it('starts again on what a crash left, time after time', async () => {
+        const made = await grant(session, { type: 'passcode', label: 'kept' });
+        for (let i = 0; i < 5; i++) {
+            await w.daemon.crash();
+            await restart();
+        }
+        assert.deepEqual(ok(await session.client.get(`/v1/unlock/${made.id}`)), made);
+    });
+
+    it('goes on when nobody reads its log', async () => {
+        const other = await Daemon.start({ config: { log_level: 'debug' } });
+        const client = new Client(other);
+        try {
+            other.process.stderr.destroy();
+            for (let i = 0; i < 200; i++) ok(await client.get('/v1/health'));
+        } finally {
+            client.close();
+            await other.stop();
+        }
+    });
+});
+
+describe('certificates', () => {
+    const directory = temporaryDirectory();
+    const file = (name) => join(directory, name);
+    let daemon;
+
+    const make = (name) => {
+        const done = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '30',
+            '-subj', `/CN=${name}`, '-keyout', file(`${name}.key`), '-out', file(`${name}.pem`)], { encoding: 'utf8' });
+        assert.equal(done.status, 0, done.stderr);
+    };
+    const use = (name) => {
+        copyFileSync(file(`${name}.pem`), file('certificate.pem'));
+        copyFileSync(file(`${name}.key`), file('key.pem'));
+    };
+    const served = async () => {
+        const socket = tls.connect({ port: daemon.httpsPort, host: '127.0.0.1', rejectUnauthorized: false });
+        await once(socket, 'secureConnect');
+        const name = socket.getPeerCertificate().subject.CN;
+        socket.destroy();
+        return name;
+    };
+
+    before(async () => {
+        make('first');
+        make('second');
+        use('first');
+        daemon = await Daemon.start({ directory, config: { tls: { certificate: file('certificate.pem'), key: file('key.pem') } } });
+    });
+    after(async () => {
+        await daemon?.stop();
+        rmSync(directory, { recursive: true, force: true });
+    });
+
+    it('are those of the configuration', async () => {
+        assert.equal(await served(), 'first');
+    });
+
+    it('are read again at SIGHUP, while connections stay', async () => {
+        const connection = await RawConnection.open(daemon.httpsPort);
+        use('second');
+        daemon.process.kill('SIGHUP');
+        await eventually(async () => await served() === 'second', 'the second certificate');
+        connection.send('GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n');
+        assert.equal((await connection.reply(1)).status, 200);
+        connection.destroy();
+    });
+
+    it('stay as they are when the new ones do not load', async () => {
+        writeFileSync(file('certificate.pem'), 'nonsense');
+        daemon.process.kill('SIGHUP');
+        assert.ok(await daemon.logged(/reload.*kept/));
+        assert.equal(await served(), 'second');
+        copyFileSync(file('first.pem'), file('certificate.pem')); // does not fit the key
+        const before = daemon.stderr.length;
+        daemon.process.kill('SIGHUP');
+        await eventually(() => /reload.*kept/.test(daemon.stderr.slice(before)), 'the second refusal');
+        assert.equal(await served(), 'second');
+    });
+
+    it('that cannot be loaded stop the start', () => {
+        const done = portero(['serve', '--config', daemon.configPath, '--data', join(directory, 'other'), '--https', '127.0.0.1:0', '--http', '127.0.0.1:0', '--sip', '127.0.0.1:0'],
+            { env: { PORTERO_TLS_CERTIFICATE: join(directory, 'nowhere.pem'), PORTERO_STORE_ENGINE: 'sqlite' }, timeout: 20_000 });
+        assert.ok(done.status === 1 || done.status === 2, done.stderr);
+        assert.match(done.stderr, /portero: .*nowhere\.pem/);
+    });
+});
