@@ -35,6 +35,7 @@ struct buzz {
     bool tcp;
 
     const char *digits; /* what is left to press */
+    bool wav_played, started;
     bool answered, closed, pressing;
     bool heard;        /* some sound since we began to wait for the greeting */
     int64_t began_ms;  /* when the call was placed, */
@@ -73,7 +74,7 @@ static void wait_for_greeting(struct buzz *b)
 
 static bool greeting_over(const struct buzz *b, int64_t now_ms)
 {
-    if (b->o->delay_ms >= 0 && b->digits == b->o->digits)
+    if (b->o->delay_ms >= 0 && !b->started)
         return now_ms - b->waited_ms >= b->o->delay_ms;
     return now_ms - b->loud_ms >= (b->heard ? QUIET_MS : NO_GREETING_MS);
 }
@@ -95,7 +96,7 @@ static void send_info(struct buzz *b, char key)
     mem_deref(body);
 }
 
-/* Presses everything up to the next comma. */
+/* Presses everything up to the next comma, and waits for what is said to it. */
 static void press(struct buzz *b)
 {
     char keys[DTMF_KEYS_MAX + 1];
@@ -105,6 +106,8 @@ static void press(struct buzz *b)
     memcpy(keys, b->digits, n);
     keys[n] = '\0';
     b->digits += n;
+    if (*b->digits == ',')
+        b->digits++;
     if (b->o->info) {
         for (const char *k = keys; *k; k++)
             send_info(b, *k);
@@ -120,7 +123,7 @@ static void play_wav(struct buzz *b)
 {
     uint32_t n = (uint32_t)(b->wav->end / sizeof(int16_t));
     struct sound s = {.samples = (const int16_t *)(const void *)b->wav->buf, .loop = n, .length = n};
-    b->pressing = true;
+    b->pressing = b->wav_played = true;
     media_play(b->media, &s, 1);
 }
 
@@ -129,14 +132,13 @@ static void act(struct buzz *b, int64_t now_ms)
 {
     if (b->pressing || !greeting_over(b, now_ms))
         return;
-    if (b->wav && b->digits == b->o->digits) {
+    b->started = true;
+    if (b->wav && !b->wav_played) {
         play_wav(b);
-        b->digits = b->digits ? b->digits : "";
-        b->wav = b->o->digits ? b->wav : NULL;
-    } else if (b->digits && *b->digits == ',') {
+    } else if (*b->digits == ',') {
         b->digits++;
         wait_for_greeting(b);
-    } else if (b->digits && *b->digits) {
+    } else if (*b->digits) {
         press(b);
     }
 }
@@ -374,17 +376,14 @@ static void call(struct buzz *b)
 
 int buzz_run(const struct buzz_options *o, FILE *out, char **ret_why)
 {
-    struct buzz b = {.o = o, .out = out, .status = BUZZ_NOT_OPENED, .digits = o->digits};
-    struct mbuf *wav = NULL;
+    struct buzz b = {.o = o, .out = out, .status = BUZZ_NOT_OPENED, .digits = o->digits ? o->digits : ""};
     if (re_thread_init())
         fail(&b, "no memory", 0);
     else if (!find_server(&b))
         fail(&b, "--sip is not HOST:PORT", 0);
-    else if (!o->wav || load_wav(&b)) {
-        wav = b.wav;
+    else if (!o->wav || load_wav(&b))
         call(&b);
-    }
-    mem_deref(wav);
+    mem_deref(b.wav);
     re_thread_close();
     if (b.status == BUZZ_FAILED)
         *ret_why = strdup(b.why);

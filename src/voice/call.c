@@ -111,7 +111,7 @@ static void nobody(struct call *c, struct call_actions *out)
 
 static void ring(struct call *c, struct call_actions *out)
 {
-    if (c->wrong == CALL_ATTEMPTS)
+    if (c->denied)
         say(c, PROMPT_DENIED, false, out);
     if (c->answered)
         say(c, PROMPT_FORWARDING, false, out);
@@ -204,12 +204,13 @@ static void checked(struct call *c, const struct access_decision *d, struct call
         forward(c, out);
         return;
     }
-    if (++c->wrong < CALL_ATTEMPTS) {
-        say(c, PROMPT_DENIED, false, out);
-        collect(c, CALL_FIRST_WAIT_MS, out);
+    if (++c->wrong == CALL_ATTEMPTS || d->closed) {
+        c->denied = true;
+        forward(c, out);
         return;
     }
-    forward(c, out);
+    say(c, PROMPT_DENIED, false, out);
+    collect(c, CALL_FIRST_WAIT_MS, out);
 }
 
 static void failed(struct call *c, struct call_actions *out)

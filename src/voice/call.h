@@ -130,6 +130,7 @@ struct call {
     bool answered;
     bool speech;
     int wrong;                        /* wrong codes so far */
+    bool denied;                      /* forwarded for a wrong code, which is still to be said */
     char code[CALL_CODE_MAX + 1];     /* what has been entered of the current one */
     char forward_to[CALL_NUMBER_MAX]; /* "" : nobody */
     char text[PROMPT_COUNT][CALL_TEXT_MAX];

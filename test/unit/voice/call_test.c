@@ -1,0 +1,389 @@
+/* The call machine, event by event: what is written on the left happens, what is written on the right is done. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "voice/call.h"
+
+/* ---- a script language: one letter an event ------------------------------------------------------------------------
+ *
+ *   a  arrived                        0-9 * # A  keys
+ *   R  decided: reject                v  spoken "1234"     V  spoken "12345"     w  spoken "12x4"
+ *   S  decided: self-call             t  timeout
+ *   G  decided: release               f  failed
+ *   C  decided: collect               d  decided (nothing: the answer to forwarded)
+ *   W  decided: wrong                 y  the resident answered
+ *   X  decided: wrong, guard closed   n  the resident did not answer
+ *   F  decided: forward               h  hung up
+ */
+
+struct greetings {
+    const char *welcome, *granted, *denied, *forwarding, *forward_to;
+    bool voice;
+};
+
+static const struct greetings all = {"W", "G", "D", "F", "+15551112222", false};
+
+static enum access_verdict verdict_of(char letter)
+{
+    switch (letter) {
+    case 'R':
+        return ACCESS_REJECT;
+    case 'S':
+        return ACCESS_SELF_CALL;
+    case 'G':
+        return ACCESS_RELEASE;
+    case 'C':
+        return ACCESS_COLLECT;
+    case 'W':
+    case 'X':
+        return ACCESS_WRONG;
+    default:
+        return ACCESS_FORWARD;
+    }
+}
+
+static struct access_decision decision_of(char letter, const struct greetings *g)
+{
+    struct access_decision d = {
+        .verdict = verdict_of(letter),
+        .tones = "9#",
+        .building_id = {"0123456789abcdef01234567"},
+        .grant_id = {"aaaaaaaaaaaaaaaaaaaaaaaa"},
+        .greeting_welcome = str_z(g->welcome),
+        .greeting_granted = str_z(g->granted),
+        .greeting_denied = str_z(g->denied),
+        .greeting_forwarding = str_z(g->forwarding),
+        .forward_to = str_z(g->forward_to),
+        .voice = g->voice,
+        .closed = letter == 'X',
+    };
+    return d;
+}
+
+static void write_action(const struct call_action *a, FILE *out)
+{
+    switch (a->kind) {
+    case CALL_ASK_ARRIVE:
+        fputs("ask-arrive ", out);
+        return;
+    case CALL_ASK_CODE:
+        fprintf(out, "ask-%s%s ", a->ask.spoken ? "spoken-" : "", a->ask.code);
+        return;
+    case CALL_ASK_FORWARDED:
+        fputs("ask-forwarded ", out);
+        return;
+    case CALL_REJECT:
+        fprintf(out, "reject-%d ", a->status);
+        return;
+    case CALL_ANSWER:
+        fputs("answer ", out);
+        return;
+    case CALL_SAY:
+        fprintf(out, "say-%d%s%s ", a->say.prompt, strlen(a->say.text) < 4 ? a->say.text : "",
+                a->say.interruptible ? "!" : "");
+        return;
+    case CALL_COLLECT:
+        fprintf(out, "collect-%ld%s ", (long)a->collect.wait_ms, a->collect.speech ? "-speech" : "");
+        return;
+    case CALL_SEND_TONES:
+        fprintf(out, "tones-%s ", a->tones);
+        return;
+    case CALL_FORWARD:
+        fprintf(out, "forward-%s-%ld ", a->forward.to, (long)a->forward.ring_s);
+        return;
+    case CALL_HANG_UP:
+        fputs("hang-up ", out);
+        return;
+    }
+}
+
+static void step(struct call *c, char letter, const struct greetings *g, struct call_actions *out)
+{
+    struct access_decision d = decision_of(letter, g);
+    struct call_event e = {.kind = CALL_DIGIT, .digit = letter, .decision = &d};
+    switch (letter) {
+    case 'a':
+        e.kind = CALL_ARRIVED;
+        break;
+    case 'v':
+        e.kind = CALL_SPOKEN, e.spoken = STR("1234");
+        break;
+    case 'V':
+        e.kind = CALL_SPOKEN, e.spoken = STR("12345");
+        break;
+    case 'w':
+        e.kind = CALL_SPOKEN, e.spoken = STR("12x4");
+        break;
+    case 't':
+        e.kind = CALL_TIMEOUT;
+        break;
+    case 'f':
+        e.kind = CALL_FAILED;
+        break;
+    case 'y':
+        e.kind = CALL_FORWARD_ANSWERED;
+        break;
+    case 'n':
+        e.kind = CALL_FORWARD_FAILED;
+        break;
+    case 'h':
+        e.kind = CALL_HUNG_UP;
+        break;
+    case 'R':
+    case 'S':
+    case 'G':
+    case 'C':
+    case 'W':
+    case 'X':
+    case 'F':
+    case 'd':
+        e.kind = CALL_DECIDED;
+        break;
+    default:
+        break;
+    }
+    call_step(c, &e, out);
+}
+
+/* The actions of a whole script; `.` ends those of one event. The caller frees it. */
+static char *play(struct call *c, const char *script, const struct greetings *g)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    call_init(c);
+    for (; *script; script++) {
+        struct call_actions actions;
+        step(c, *script, g, &actions);
+        for (size_t i = 0; i < actions.n; i++)
+            write_action(&actions.v[i], out);
+        fputc('.', out);
+    }
+    fclose(out);
+    return text;
+}
+
+#define ARRIVE "ask-arrive ."
+#define ASK    ARRIVE "answer say-0W! collect-8000 ."
+
+static const struct {
+    const char *what, *script, *actions;
+    enum call_state state;
+    enum call_outcome outcome;
+} table[] = {
+    {"an unknown number is refused", "aR", ARRIVE "reject-404 .", CALL_OVER, CALL_REJECTED},
+    {"the owner hears that the line works", "aS", ARRIVE "answer say-5 hang-up .", CALL_ENDING, CALL_OWNER},
+    {"a grant opens at once", "aG", ARRIVE "answer say-1G tones-9# hang-up .", CALL_ENDING, CALL_RELEASED},
+    {"a failing store refuses the call", "af", ARRIVE "reject-500 .", CALL_OVER, CALL_NO_OUTCOME},
+    {"a passcode is asked for", "aC", ASK, CALL_COLLECTING, CALL_NO_OUTCOME},
+    {"four digits are a code", "aC1234", ASK "collect-2000 .collect-2000 .collect-2000 .ask-1234 .", CALL_CHECKING,
+     CALL_NO_OUTCOME},
+    {"# ends a code", "aC12#", ASK "collect-2000 .collect-2000 .ask-12 .", CALL_CHECKING, CALL_NO_OUTCOME},
+    {"silence ends a code", "aC7t", ASK "collect-2000 .ask-7 .", CALL_CHECKING, CALL_NO_OUTCOME},
+    {"# alone says nothing", "aC#", ASK ".", CALL_COLLECTING, CALL_NO_OUTCOME},
+    {"* starts the code anew", "aC12*34#",
+     ASK "collect-2000 .collect-2000 .collect-8000 .collect-2000 .collect-2000 .ask-34 .", CALL_CHECKING,
+     CALL_NO_OUTCOME},
+    {"the keys A to D say nothing", "aCA", ASK ".", CALL_COLLECTING, CALL_NO_OUTCOME},
+    {"digits after four are dropped", "aC12345#", ASK "collect-2000 .collect-2000 .collect-2000 .ask-1234 ...",
+     CALL_CHECKING, CALL_NO_OUTCOME},
+    {"# after four digits says nothing, after the answer, too", "aC1234W#",
+     ASK "collect-2000 .collect-2000 .collect-2000 .ask-1234 .say-2D collect-8000 ..", CALL_COLLECTING,
+     CALL_NO_OUTCOME},
+    {"the right code opens", "aC1#G", ASK "collect-2000 .ask-1 .say-1G tones-9# hang-up .", CALL_ENDING, CALL_RELEASED},
+    {"a wrong code is denied and another asked for", "aC1#W", ASK "collect-2000 .ask-1 .say-2D collect-8000 .",
+     CALL_COLLECTING, CALL_NO_OUTCOME},
+    {"the second code may be right", "aC1#W2#G",
+     ASK "collect-2000 .ask-1 .say-2D collect-8000 .collect-2000 .ask-2 .say-1G tones-9# hang-up .", CALL_ENDING,
+     CALL_RELEASED},
+    {"the third wrong code is denied, and the call forwarded", "aC1#W2#W3#Wd",
+     ASK "collect-2000 .ask-1 .say-2D collect-8000 .collect-2000 .ask-2 .say-2D collect-8000 ."
+         "collect-2000 .ask-3 .ask-forwarded .say-2D say-3F forward-+15551112222-30 .",
+     CALL_RINGING, CALL_FORWARDED},
+    {"the code that closes the guard is denied, and the call forwarded", "aC1#Xd",
+     ASK "collect-2000 .ask-1 .ask-forwarded .say-2D say-3F forward-+15551112222-30 .", CALL_RINGING, CALL_FORWARDED},
+    {"a closed guard forwards without a word about the code", "aC1#Fd",
+     ASK "collect-2000 .ask-1 .ask-forwarded .say-3F forward-+15551112222-30 .", CALL_RINGING, CALL_FORWARDED},
+    {"a building that went away meanwhile forwards", "aC1#R", ASK "collect-2000 .ask-1 .ask-forwarded .",
+     CALL_RECORDING, CALL_FORWARDED},
+    {"silence forwards", "aCtd", ASK "ask-forwarded .say-3F forward-+15551112222-30 .", CALL_RINGING, CALL_FORWARDED},
+    {"silence after a wrong code forwards", "aC1#Wtd",
+     ASK "collect-2000 .ask-1 .say-2D collect-8000 .ask-forwarded .say-3F forward-+15551112222-30 .", CALL_RINGING,
+     CALL_FORWARDED},
+    {"silence after * forwards", "aC1*t", ASK "collect-2000 .collect-8000 .ask-forwarded .", CALL_RECORDING,
+     CALL_FORWARDED},
+    {"a call that nothing opens is forwarded unanswered", "aFd", ARRIVE "ask-forwarded .forward-+15551112222-30 .",
+     CALL_RINGING, CALL_FORWARDED},
+    {"a call that cannot be recorded is forwarded all the same", "aFf",
+     ARRIVE "ask-forwarded .forward-+15551112222-30 .", CALL_RINGING, CALL_FORWARDED},
+    {"the resident answers", "aFdy", ARRIVE "ask-forwarded .forward-+15551112222-30 ..", CALL_BRIDGED, CALL_FORWARDED},
+    {"the resident does not answer", "aFdn", ARRIVE "ask-forwarded .forward-+15551112222-30 .answer say-4 hang-up .",
+     CALL_ENDING, CALL_FORWARDED},
+    {"the resident does not answer after a prompt", "aCtdn",
+     ASK "ask-forwarded .say-3F forward-+15551112222-30 .say-4 hang-up .", CALL_ENDING, CALL_FORWARDED},
+    {"a store that fails during a call ends it", "aC1#f", ASK "collect-2000 .ask-1 .say-4 hang-up .", CALL_ENDING,
+     CALL_NO_OUTCOME},
+    {"keys before the decision say nothing", "a1234C", ARRIVE "....answer say-0W! collect-8000 .", CALL_COLLECTING,
+     CALL_NO_OUTCOME},
+    {"nothing follows a rejection", "aRdGt1h", ARRIVE "reject-404 ......", CALL_OVER, CALL_REJECTED},
+    {"nothing follows the release", "aGdtC19f", ARRIVE "answer say-1G tones-9# hang-up .......", CALL_ENDING,
+     CALL_RELEASED},
+    {"nothing follows a hang-up", "aChtd1", ASK "....", CALL_OVER, CALL_NO_OUTCOME},
+    {"a hang-up before the decision ends it", "ahG", ARRIVE "..", CALL_OVER, CALL_NO_OUTCOME},
+    {"a hang-up while a code is checked ends it", "aC1#hG", ASK "collect-2000 .ask-1 ...", CALL_OVER, CALL_NO_OUTCOME},
+    {"a hang-up while it rings ends it", "aFdhn", ARRIVE "ask-forwarded .forward-+15551112222-30 ...", CALL_OVER,
+     CALL_FORWARDED},
+    {"a hang-up of a bridged call ends it", "aFdyh", ARRIVE "ask-forwarded .forward-+15551112222-30 ...", CALL_OVER,
+     CALL_FORWARDED},
+    {"events before the arrival mean nothing", "1tGfnya", "......" ARRIVE, CALL_ARRIVING, CALL_NO_OUTCOME},
+    {"a second arrival means nothing", "aaCa", ARRIVE ".answer say-0W! collect-8000 ..", CALL_COLLECTING,
+     CALL_NO_OUTCOME},
+    {"speech nobody asked for means nothing", "aCv", ASK ".", CALL_COLLECTING, CALL_NO_OUTCOME},
+};
+
+static void test_every_sequence_of_the_table(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct call c;
+        char *actions = play(&c, table[i].script, &all);
+        if (strcmp(actions, table[i].actions) != 0)
+            fail_msg("%s: %s: expected %s, got %s", table[i].what, table[i].script, table[i].actions, actions);
+        if (c.state != table[i].state || c.outcome != table[i].outcome)
+            fail_msg("%s: state %s, outcome %d", table[i].what, call_state_name(c.state), c.outcome);
+        free(actions);
+    }
+}
+
+static void expect(const char *script, const struct greetings *g, const char *actions)
+{
+    struct call c;
+    char *got = play(&c, script, g);
+    assert_string_equal(got, actions);
+    free(got);
+}
+
+static void test_empty_greetings_are_not_said(void **state)
+{
+    (void)state;
+    struct greetings quiet = {"", "", "", "", "+15551112222", false};
+    expect("aC1#Wt", &quiet, ARRIVE "answer collect-8000 .collect-2000 .ask-1 .collect-8000 .ask-forwarded .");
+    expect("aG", &quiet, ARRIVE "answer tones-9# hang-up .");
+    expect("aC1#Xd", &quiet,
+           ARRIVE "answer collect-8000 .collect-2000 .ask-1 .ask-forwarded .forward-+15551112222-30 .");
+}
+
+static void test_without_a_phone_nobody_is_rung(void **state)
+{
+    (void)state;
+    struct greetings alone = {"W", "G", "D", "F", NULL, false};
+    expect("aFd", &alone, ARRIVE "ask-forwarded .answer say-4 hang-up .");
+    expect("aCtd", &alone, ASK "ask-forwarded .say-3F say-4 hang-up .");
+}
+
+static void test_spoken_digits_count_where_they_may(void **state)
+{
+    (void)state;
+    struct greetings voice = all;
+    voice.voice = true;
+#define LISTEN ARRIVE "answer say-0W! collect-8000-speech ."
+    expect("aCv", &voice, LISTEN "ask-spoken-1234 .");
+    expect("aCV", &voice, LISTEN ".");
+    expect("aCw", &voice, LISTEN ".");
+    expect("aC1v", &voice, LISTEN "collect-2000 .."); /* the keypad wins */
+    expect("aC1*v", &voice, LISTEN "collect-2000 .collect-8000-speech .ask-spoken-1234 .");
+    expect("aCvWv", &voice, LISTEN "ask-spoken-1234 .say-2D collect-8000-speech .ask-spoken-1234 .");
+}
+
+static void test_ids_are_kept(void **state)
+{
+    (void)state;
+    struct call c;
+    free(play(&c, "aG", &all));
+    assert_string_equal(c.building_id.text, "0123456789abcdef01234567");
+    assert_string_equal(c.grant_id.text, "aaaaaaaaaaaaaaaaaaaaaaaa");
+}
+
+static void test_a_code_does_not_stay_in_memory(void **state)
+{
+    (void)state;
+    struct call c;
+    free(play(&c, "aC1234", &all));
+    assert_int_equal(c.code[0] | c.code[1] | c.code[2] | c.code[3], 0);
+    free(play(&c, "aC12h", &all));
+    assert_int_equal(c.code[0] | c.code[1], 0);
+}
+
+static void test_a_greeting_too_long_is_cut_between_characters(void **state)
+{
+    (void)state;
+    char text[1024];
+    for (size_t i = 0; i + 2 < sizeof text; i += 2)
+        memcpy(text + i, "\xc3\xa9", 3);
+    struct greetings longer = {text, "", "", "", NULL, false};
+    struct call c;
+    free(play(&c, "aC", &longer));
+    assert_int_equal(strlen(c.text[PROMPT_WELCOME]), 510);
+    text[510] = '\0';
+    assert_string_equal(c.text[PROMPT_WELCOME], text);
+}
+
+static void test_a_number_too_long_is_cut(void **state)
+{
+    (void)state;
+    struct greetings far = all;
+    far.forward_to = "+1234567890123456789012345678901234567890";
+    struct call c;
+    free(play(&c, "aF", &far));
+    assert_int_equal(strlen(c.forward_to), CALL_NUMBER_MAX - 1);
+}
+
+/* Whatever happens in whatever order: no more actions than there is room for, nothing after the end, and a door is only
+ * opened by a decision. */
+static void test_random_sequences_keep_the_rules(void **state)
+{
+    (void)state;
+    static const char letters[] = "aRSGCWXFd0123456789*#AvVwtfynh";
+    unsigned seed = 1;
+    for (int round = 0; round < 20000; round++) {
+        struct call c;
+        struct call_actions out;
+        bool over = false;
+        call_init(&c);
+        step(&c, 'a', &all, &out);
+        for (int i = 0; i < 30; i++) {
+            char letter = letters[(unsigned)rand_r(&seed) % (sizeof letters - 1)];
+            step(&c, letter, &all, &out);
+            for (size_t k = 0; k < out.n; k++) {
+                assert_false(over);
+                if (out.v[k].kind == CALL_SEND_TONES)
+                    assert_int_equal(letter, 'G');
+                over = out.v[k].kind == CALL_HANG_UP || out.v[k].kind == CALL_REJECT;
+            }
+            assert_true(strlen(c.code) < CALL_CODE_MAX);
+            assert_true(c.wrong <= CALL_ATTEMPTS);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_sequence_of_the_table),
+        cmocka_unit_test(test_empty_greetings_are_not_said),
+        cmocka_unit_test(test_without_a_phone_nobody_is_rung),
+        cmocka_unit_test(test_spoken_digits_count_where_they_may),
+        cmocka_unit_test(test_ids_are_kept),
+        cmocka_unit_test(test_a_code_does_not_stay_in_memory),
+        cmocka_unit_test(test_a_greeting_too_long_is_cut_between_characters),
+        cmocka_unit_test(test_a_number_too_long_is_cut),
+        cmocka_unit_test(test_random_sequences_keep_the_rules),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

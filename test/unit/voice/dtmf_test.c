@@ -1,0 +1,428 @@
+/* Keys heard and sent: every press counts once, however it arrives. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <re/re.h>
+#include <rem/rem.h>
+
+#include "voice/dtmf.h"
+#include "voice/sound.h"
+
+static char heard[256];
+static size_t heard_count;
+
+static void on_key(char key, void *arg)
+{
+    (void)arg;
+    if (heard_count + 1 < sizeof heard)
+        heard[heard_count++] = key;
+    heard[heard_count] = '\0';
+}
+
+static struct dtmf_in in;
+
+static int before_each(void **state)
+{
+    (void)state;
+    heard[heard_count = 0] = '\0';
+    return sound_init() || !dtmf_in_init(&in, on_key, NULL);
+}
+
+static int after_each(void **state)
+{
+    (void)state;
+    dtmf_in_done(&in);
+    return 0;
+}
+
+/* ---- RFC 4733 in --------------------------------------------------------------------------------------------------*/
+
+#define SSRC 0xdecafbad
+
+static void event(int64_t ms, bool marker, uint32_t timestamp, uint8_t code, bool end, uint16_t duration)
+{
+    const uint8_t p[] = {code, end ? 0x8a : 0x0a, (uint8_t)(duration >> 8), (uint8_t)duration};
+    dtmf_in_event(&in, ms, marker, SSRC, timestamp, p, sizeof p);
+}
+
+/* A well-behaved press of 100 ms, 50 packets a second, from `ms` on. */
+static void press(int64_t ms, uint32_t timestamp, uint8_t code)
+{
+    for (int i = 0; i < 5; i++)
+        event(ms + i * 20, i == 0, timestamp, code, false, (uint16_t)((i + 1) * 160));
+    for (int i = 0; i < 3; i++)
+        event(ms + 100 + i * 20, false, timestamp, code, true, 800);
+}
+
+static void test_a_press_counts_once_and_at_its_first_packet(void **state)
+{
+    (void)state;
+    event(0, true, 1000, 5, false, 160);
+    assert_string_equal(heard, "5");
+    press(0, 1000, 5);
+    assert_string_equal(heard, "5");
+}
+
+static void test_the_same_key_twice_is_two_presses(void **state)
+{
+    (void)state;
+    press(0, 1000, 5);
+    press(200, 2600, 5);
+    press(400, 4200, 11);
+    press(600, 5800, 10);
+    assert_string_equal(heard, "55#*");
+}
+
+static void test_any_one_packet_of_a_press_is_enough(void **state)
+{
+    (void)state;
+    event(0, false, 1000, 1, false, 480);  /* the first two were lost */
+    event(200, false, 2600, 2, true, 800); /* only an end arrived */
+    event(400, true, 4200, 3, false, 160); /* its end was lost, */
+    event(600, true, 5800, 3, false, 160); /* and the same key comes again */
+    assert_string_equal(heard, "1233");
+}
+
+static void test_late_packets_of_an_earlier_press_are_dropped(void **state)
+{
+    (void)state;
+    press(0, 1000, 1);
+    press(200, 2600, 2);
+    event(300, false, 1000, 1, true, 800);
+    event(310, false, 1000, 1, false, 640);
+    assert_string_equal(heard, "12");
+}
+
+static void test_a_packet_behind_its_end_is_the_same_press(void **state)
+{
+    (void)state;
+    press(0, 1000, 1);
+    event(160, false, 1000, 1, false, 640);
+    assert_string_equal(heard, "1");
+}
+
+static void test_a_long_press_in_segments_counts_once(void **state)
+{
+    (void)state;
+    event(0, true, 1000, 7, false, 160);
+    event(8180, false, 1000, 7, false, UINT16_MAX);
+    event(8200, false, 1000 + UINT16_MAX, 7, false, 160);
+    event(9000, false, 1000 + UINT16_MAX, 7, true, 8000);
+    assert_string_equal(heard, "7");
+}
+
+static void test_a_timestamp_that_moves_within_a_press_is_forgiven(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6; i++)
+        event(i * 20, i == 0, 1000 + (uint32_t)i * 160, 4, i == 5, (uint16_t)((i + 1) * 160));
+    event(300, true, 4000, 4, false, 160);
+    assert_string_equal(heard, "44");
+}
+
+static void test_a_timestamp_that_never_moves_is_forgiven(void **state)
+{
+    (void)state;
+    press(0, 1000, 4);
+    press(200, 1000, 4);
+    press(400, 1000, 5);
+    assert_string_equal(heard, "445");
+}
+
+static void test_timestamps_wrap(void **state)
+{
+    (void)state;
+    press(0, UINT32_MAX - 100, 1);
+    press(200, 1500, 1);
+    assert_string_equal(heard, "11");
+}
+
+static void test_a_new_stream_starts_anew(void **state)
+{
+    (void)state;
+    const uint8_t p[] = {1, 0x0a, 0, 160};
+    press(0, 90000, 1);
+    dtmf_in_event(&in, 200, true, SSRC + 1, 10, p, sizeof p);
+    assert_string_equal(heard, "11");
+}
+
+static void test_what_is_no_key_is_dropped(void **state)
+{
+    (void)state;
+    const uint8_t cut[] = {1, 0x0a, 0};
+    dtmf_in_event(&in, 0, true, SSRC, 10, cut, sizeof cut);
+    dtmf_in_event(&in, 0, true, SSRC, 10, NULL, 0);
+    event(0, true, 2000, 16, false, 160); /* flash */
+    event(0, true, 2000, 255, false, 160);
+    assert_string_equal(heard, "");
+}
+
+/* ---- in-band ------------------------------------------------------------------------------------------------------*/
+
+static double noise(unsigned *seed)
+{
+    return (double)rand_r(seed) / RAND_MAX * 2 - 1;
+}
+
+/* Plays a key through mu-law at a level, with noise, in packets of 20 ms. */
+static int64_t play(int64_t at_ms, char key, int64_t ms, double gain, double noise_peak, unsigned *seed)
+{
+    struct sound s = sound_key(key, ms);
+    for (uint32_t i = 0; i < s.length; i += 160) {
+        int16_t frame[160];
+        for (uint32_t k = 0; k < 160; k++) {
+            double v = s.samples ? s.samples[(i + k) % s.loop] * gain : 0;
+            frame[k] = g711_ulaw2pcm(g711_pcm2ulaw((int16_t)(v + noise(seed) * noise_peak)));
+        }
+        dtmf_in_audio(&in, at_ms + i / 8, frame, 160);
+    }
+    return at_ms + ms;
+}
+
+static void test_every_key_is_heard_at_every_level(void **state)
+{
+    (void)state;
+    static const char keys[] = "1234567890*#ABCD";
+    static const double gains_db[] = {3, 0, -10, -20, -25};
+    unsigned seed = 7;
+    for (size_t g = 0; g < sizeof gains_db / sizeof *gains_db; g++) {
+        double gain = pow(10, gains_db[g] / 20);
+        int64_t at = (int64_t)g * 100000;
+        heard[heard_count = 0] = '\0';
+        for (const char *k = keys; *k; k++) {
+            at = play(at, *k, 60, gain, 20, &seed);
+            at = play(at, 0, 60, 0, 20, &seed);
+        }
+        assert_string_equal(heard, keys);
+    }
+}
+
+static void test_noise_and_prompts_are_no_keys(void **state)
+{
+    (void)state;
+    unsigned seed = 3;
+    int64_t at = play(0, 0, 20000, 0, 8000, &seed);
+    for (int p = 0; p < PROMPT_COUNT; p++) {
+        struct sound parts[SOUND_PARTS_MAX];
+        size_t n = sound_prompt((enum call_prompt)p, parts);
+        assert_true(n > 0);
+        for (size_t i = 0; i < n; i++) {
+            for (uint32_t k = 0; k < parts[i].length; k++) {
+                int16_t sample = parts[i].samples ? parts[i].samples[k % parts[i].loop] : 0;
+                dtmf_in_audio(&in, at + k / 8, &sample, 1);
+            }
+        }
+    }
+    assert_string_equal(heard, "");
+}
+
+static void test_prompts_differ(void **state)
+{
+    (void)state;
+    for (int p = 0; p < PROMPT_COUNT; p++) {
+        for (int q = p + 1; q < PROMPT_COUNT; q++) {
+            struct sound a[SOUND_PARTS_MAX] = {0}, b[SOUND_PARTS_MAX] = {0};
+            sound_prompt((enum call_prompt)p, a);
+            sound_prompt((enum call_prompt)q, b);
+            assert_memory_not_equal(a, b, sizeof a);
+        }
+    }
+}
+
+static void test_an_unknown_key_is_silence(void **state)
+{
+    (void)state;
+    assert_null(sound_key('x', 10).samples);
+    assert_null(sound_key('\0', 10).samples);
+    assert_int_equal(sound_key('x', 10).length, 80);
+}
+
+/* ---- INFO ---------------------------------------------------------------------------------------------------------*/
+
+static bool info(int64_t ms, const char *type, const char *body)
+{
+    return dtmf_in_info(&in, ms, str_z(type), str_z(body));
+}
+
+static void test_info_bodies_are_understood(void **state)
+{
+    (void)state;
+    assert_true(info(0, "application/dtmf-relay", "Signal=5\r\nDuration=160\r\n"));
+    assert_true(info(1000, "application/dtmf-relay", "Signal= 6 \nDuration= 160"));
+    assert_true(info(2000, "Application/DTMF-Relay", "duration=100\r\nsignal=*"));
+    assert_true(info(3000, "application/dtmf-relay", "Signal=11\r\n"));
+    assert_true(info(4000, "application/dtmf", "7"));
+    assert_true(info(5000, "application/dtmf", " # \r\n"));
+    assert_true(info(6000, "application/dtmf", "10"));
+    assert_true(info(7000, "application/dtmf", "d"));
+    assert_string_equal(heard, "56*#7#*D");
+}
+
+static void test_info_bodies_without_a_key_are_refused(void **state)
+{
+    (void)state;
+    assert_false(info(0, "application/dtmf-relay", ""));
+    assert_false(info(0, "application/dtmf-relay", "Signal=\r\n"));
+    assert_false(info(0, "application/dtmf-relay", "Signal=16\r\n"));
+    assert_false(info(0, "application/dtmf-relay", "Signal=55\r\n"));
+    assert_false(info(0, "application/dtmf-relay", "5"));
+    assert_false(info(0, "application/dtmf", "flash"));
+    assert_false(info(0, "application/dtmf", ""));
+    assert_false(info(0, "application/media_control+xml", "5"));
+    assert_string_equal(heard, "");
+}
+
+/* ---- several ways at once -----------------------------------------------------------------------------------------*/
+
+static void test_one_press_by_three_ways_counts_once(void **state)
+{
+    (void)state;
+    unsigned seed = 1;
+    for (int i = 0; i < 4; i++) { /* the same key four times, quickly */
+        int64_t at = i * 240;
+        event(at, true, 1000 + (uint32_t)i * 2000, 5, false, 160);
+        play(at, '5', 80, 1, 0, &seed);
+        event(at + 100, false, 1000 + (uint32_t)i * 2000, 5, true, 800);
+        info(at + 130, "application/dtmf-relay", "Signal=5\r\nDuration=100\r\n");
+        play(at + 140, 0, 80, 0, 0, &seed);
+    }
+    assert_string_equal(heard, "5555");
+}
+
+static void test_a_held_key_reported_when_it_is_over_counts_once(void **state)
+{
+    (void)state;
+    unsigned seed = 1;
+    play(0, '5', 1500, 1, 0, &seed);
+    info(1600, "application/dtmf-relay", "Signal=5\r\nDuration=1500\r\n");
+    assert_string_equal(heard, "5");
+    for (int i = 0; i < 100; i++)
+        event(5000 + i * 20, i == 0, 1000, 6, false, (uint16_t)((i + 1) * 160));
+    info(7100, "application/dtmf-relay", "Signal=6\r\n");
+    assert_string_equal(heard, "56");
+}
+
+static void test_different_keys_by_different_ways_all_count(void **state)
+{
+    (void)state;
+    event(0, true, 1000, 1, false, 160);
+    info(50, "application/dtmf", "2");
+    event(100, true, 3000, 3, false, 160);
+    assert_string_equal(heard, "123");
+}
+
+static void test_the_same_key_later_by_another_way_is_another_press(void **state)
+{
+    (void)state;
+    press(0, 1000, 1);
+    info(1000, "application/dtmf", "1");
+    assert_string_equal(heard, "11");
+}
+
+static void test_two_presses_by_info_alone_are_two(void **state)
+{
+    (void)state;
+    info(0, "application/dtmf", "1");
+    info(10, "application/dtmf", "1");
+    assert_string_equal(heard, "11");
+}
+
+/* ---- out ----------------------------------------------------------------------------------------------------------*/
+
+/* Steps through a sequence: per step a letter M (marker), - (goes on), E (end), . (silence). */
+static void run_out(struct dtmf_out *out, char *ret, size_t size)
+{
+    size_t n = 0;
+    for (uint32_t ts = 0; dtmf_out_active(out) && n + 1 < size; ts += 160) {
+        struct dtmf_packet p;
+        bool sent = dtmf_out_next(out, ts, &p);
+        ret[n++] = !sent ? '.' : p.payload[1] & 0x80 ? 'E' : p.marker ? 'M' : '-';
+    }
+    ret[n] = '\0';
+}
+
+static void test_events_go_out_with_marker_growth_and_three_ends(void **state)
+{
+    (void)state;
+    struct dtmf_out out;
+    char steps[100];
+    dtmf_out_start(&out, "9", 100, 100);
+    run_out(&out, steps, sizeof steps);
+    assert_string_equal(steps, "M----EEE..");
+    dtmf_out_start(&out, "9#", 40, 20); /* room for the ends is kept */
+    run_out(&out, steps, sizeof steps);
+    assert_string_equal(steps, "M-EEEM-EEE");
+    dtmf_out_start(&out, "x9y", 41, 79);
+    run_out(&out, steps, sizeof steps);
+    assert_string_equal(steps, "M--EEE.");
+    dtmf_out_start(&out, "", 100, 100);
+    assert_false(dtmf_out_active(&out));
+}
+
+static void test_an_event_keeps_its_timestamp_and_grows(void **state)
+{
+    (void)state;
+    struct dtmf_out out;
+    struct dtmf_packet p;
+    dtmf_out_start(&out, "*", 60, 60);
+    for (uint32_t i = 0; i < 6; i++) {
+        assert_true(dtmf_out_next(&out, 5000 + i * 160, &p));
+        assert_int_equal(p.timestamp, 5000);
+        assert_int_equal(p.payload[0], 10);
+        assert_int_equal(p.payload[2] << 8 | p.payload[3], i < 3 ? (i + 1) * 160 : 480);
+    }
+    assert_false(dtmf_out_active(&out));
+}
+
+static void test_what_goes_out_is_heard_as_it_was_meant(void **state)
+{
+    (void)state;
+    struct dtmf_out out;
+    dtmf_out_start(&out, "11*##0", 40, 40);
+    uint32_t ts = UINT32_MAX - 1000;
+    for (int64_t ms = 0; dtmf_out_active(&out); ms += 20, ts += 160) {
+        struct dtmf_packet p;
+        if (dtmf_out_next(&out, ts, &p))
+            dtmf_in_event(&in, ms, p.marker, 1, p.timestamp, p.payload, sizeof p.payload);
+    }
+    assert_string_equal(heard, "11*##0");
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(test_##name, before_each, after_each)
+    const struct CMUnitTest tests[] = {
+        T(a_press_counts_once_and_at_its_first_packet),
+        T(the_same_key_twice_is_two_presses),
+        T(any_one_packet_of_a_press_is_enough),
+        T(late_packets_of_an_earlier_press_are_dropped),
+        T(a_packet_behind_its_end_is_the_same_press),
+        T(a_long_press_in_segments_counts_once),
+        T(a_timestamp_that_moves_within_a_press_is_forgiven),
+        T(a_timestamp_that_never_moves_is_forgiven),
+        T(timestamps_wrap),
+        T(a_new_stream_starts_anew),
+        T(what_is_no_key_is_dropped),
+        T(every_key_is_heard_at_every_level),
+        T(noise_and_prompts_are_no_keys),
+        T(prompts_differ),
+        T(an_unknown_key_is_silence),
+        T(info_bodies_are_understood),
+        T(info_bodies_without_a_key_are_refused),
+        T(one_press_by_three_ways_counts_once),
+        T(a_held_key_reported_when_it_is_over_counts_once),
+        T(different_keys_by_different_ways_all_count),
+        T(the_same_key_later_by_another_way_is_another_press),
+        T(two_presses_by_info_alone_are_two),
+        T(events_go_out_with_marker_growth_and_three_ends),
+        T(an_event_keeps_its_timestamp_and_grows),
+        T(what_goes_out_is_heard_as_it_was_meant),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
