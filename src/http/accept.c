@@ -12,11 +12,12 @@ static struct http_origin origin_of(const struct http_listener *l, const struct 
 {
     struct http_origin o = {.tls = l->kind == HTTP_LISTEN_TLS, .local = l->kind == HTTP_LISTEN_CONTROL};
     if (o.local) {
-        (void)http_address_parse(STR("127.0.0.1"), &o.address);
+        strcpy(o.text, "127.0.0.1");
         o.loopback = true;
         return o;
     }
     o.address = http_address_of(from);
+    http_address_text(&o.address, o.text);
     o.loopback = http_address_is_loopback(&o.address);
     o.trusted = http_cidrs_contain(&l->loop->shared->trusted, &o.address);
     return o;

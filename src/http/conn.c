@@ -10,6 +10,7 @@
 #include "http/session.h"
 
 #define MAX_PARTS 8
+#define TLS_BYTES 12288 /* about what libssl holds for a connection */
 
 /* ---- state ---- */
 
@@ -277,6 +278,7 @@ static void end_tls(struct http_conn *c)
         SSL_shutdown(c->ssl);
     ERR_clear_error();
     SSL_free(c->ssl);
+    c->loop->freed += TLS_BYTES;
     c->ssl = NULL;
 }
 

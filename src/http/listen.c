@@ -38,6 +38,23 @@ static int bind_tcp(const struct addrinfo *ai, bool reuse_port)
     return fd;
 }
 
+static struct addrinfo *lookup(const char *host, const char *port)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV | AI_PASSIVE};
+    struct addrinfo *found;
+    return getaddrinfo(host, port, &hints, &found) == 0 ? found : NULL;
+}
+
+/* "::" takes IPv4 too; without IPv6 in the kernel, IPv4 alone. */
+static const char *every_address(void)
+{
+    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return "0.0.0.0";
+    close(fd);
+    return "::";
+}
+
 static struct addrinfo *resolve(const char *address)
 {
     char host[256];
@@ -54,9 +71,7 @@ static struct addrinfo *resolve(const char *address)
         return NULL;
     memcpy(host, from, n);
     host[n] = '\0';
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV | AI_PASSIVE};
-    struct addrinfo *found;
-    return getaddrinfo(n ? host : "::", colon + 1, &hints, &found) == 0 ? found : NULL;
+    return lookup(n ? host : every_address(), colon + 1);
 }
 
 enum err http_listen_tcp(const char *address, bool shared, int *ret_fd)

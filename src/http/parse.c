@@ -125,10 +125,10 @@ static enum err read_request_line(struct parser *p, struct str line)
     p->r->method_text = method;
     p->r->method = method_of(method);
     target = str_cut(target, ' ', &version);
-    enum err e = read_target(p, target);
+    enum err e = read_version(version, p->f);
     if (e)
         return e;
-    return read_version(version, p->f);
+    return read_target(p, target);
 }
 
 /* ---- fields that matter to framing ---- */
@@ -265,6 +265,14 @@ static enum http_parse refused(struct http_framing *f, enum err why)
     return HTTP_PARSE_REFUSED;
 }
 
+size_t http_empty_lines(struct str bytes)
+{
+    size_t n = 0;
+    while (bytes.n - n >= 2 && bytes.p[n] == '\r' && bytes.p[n + 1] == '\n')
+        n += 2;
+    return n;
+}
+
 enum http_parse http_head_parse(struct str bytes, struct http_header headers[static HTTP_MAX_HEADERS],
                                 struct http_request *r, struct http_framing *f)
 {
@@ -285,9 +293,7 @@ enum http_parse http_head_parse(struct str bytes, struct http_header headers[sta
             bool garbage = first && in.n && in.p[0] != '\r' && !http_is_tchar(in.p[0]);
             return garbage ? refused(f, ERR_BAD_REQUEST) : HTTP_PARSE_MORE;
         }
-        if (line.n == 0 && first)
-            continue; /* RFC 9112 section 2.2 */
-        if (line.n == 0) {
+        if (line.n == 0 && !first) {
             f->head_len = used;
             e = conclude(&p);
             return e ? refused(f, e) : HTTP_PARSE_DONE;

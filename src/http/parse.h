@@ -14,7 +14,7 @@ enum http_parse {
 
 /* What the head says about the message's bounds and the connection. */
 struct http_framing {
-    size_t head_len; /* bytes up to the body, empty lines before the request line included */
+    size_t head_len; /* bytes up to the body */
     uint64_t length; /* Content-Length, 0 without one; UINT64_MAX for anything larger */
     bool chunked;
     bool http10;          /* HTTP/1.0; any higher minor version counts as 1.1 (RFC 9110 section 2.5) */
@@ -22,6 +22,9 @@ struct http_framing {
     bool expect_continue; /* Expect: 100-continue, from an HTTP/1.1 client (RFC 9110 section 10.1.1) */
     enum err why;
 };
+
+/* Bytes of empty lines at the start, to be dropped before a request (RFC 9112 section 2.2). */
+size_t http_empty_lines(struct str bytes);
 
 /* Parses the head at the start of `bytes`, from its beginning each time. Fills r's method, target, path, query, headers
  * (in the caller's array) and has_body, and *f; when refused, as far as it came. r must be zeroed but for its arena.

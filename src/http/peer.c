@@ -22,13 +22,14 @@ static bool read_hop(struct str hop, struct http_address *ret)
 }
 
 /* Walks the field's hops from the right while they are trusted; true when the walk is over. */
-static bool walk_hops(struct str list, const struct http_cidrs *trusted, struct http_address *at)
+static bool walk_hops(struct str list, const struct http_cidrs *trusted, struct http_address *at, bool *moved)
 {
     while (list.p) {
         struct http_address hop;
         if (!read_hop(last_item(list, &list), &hop))
             return true;
         *at = hop;
+        *moved = true;
         if (!http_cidrs_contain(trusted, at))
             return true;
     }
@@ -38,8 +39,8 @@ static bool walk_hops(struct str list, const struct http_cidrs *trusted, struct 
 void http_peer_resolve(struct http_request *r, const struct http_origin *from, const struct http_cidrs *trusted)
 {
     struct http_peer *peer = &r->peer;
-    struct http_address address = from->address;
-    bool spoken_for = false, walked = false;
+    struct http_address address;
+    bool moved = false, spoken_for = false, walked = false;
     struct str proto = STR_NONE;
 
     peer->local = from->local;
@@ -50,7 +51,7 @@ void http_peer_resolve(struct http_request *r, const struct http_origin *from, c
             if (h->name.n == 15 && str_eqi(h->name, STR("X-Forwarded-For"))) {
                 spoken_for = true;
                 if (from->trusted && !walked)
-                    walked = walk_hops(h->value, trusted, &address);
+                    walked = walk_hops(h->value, trusted, &address, &moved);
             } else if (h->name.n == 9 && str_eqi(h->name, STR("Forwarded"))) {
                 spoken_for = true;
             } else if (h->name.n == 17 && !proto.p && str_eqi(h->name, STR("X-Forwarded-Proto"))) {
@@ -63,5 +64,8 @@ void http_peer_resolve(struct http_request *r, const struct http_origin *from, c
         peer->secure = str_eqi(last_item(proto, &rest), STR("https"));
     }
     peer->loopback = from->loopback && !spoken_for;
-    http_address_text(&address, peer->address);
+    if (moved)
+        http_address_text(&address, peer->address);
+    else
+        memcpy(peer->address, from->text, sizeof peer->address);
 }

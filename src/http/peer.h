@@ -6,6 +6,7 @@
 /* What is known of a connection's other end. */
 struct http_origin {
     struct http_address address;
+    char text[HTTP_ADDRESS_TEXT];
     bool tls;
     bool local;    /* the control socket */
     bool loopback; /* the address is */

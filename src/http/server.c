@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "http/listen.h"
 #include "http/loop.h"
 #include "http/tls_self_signed.h"

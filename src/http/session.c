@@ -72,6 +72,11 @@ static void give_exchange(struct http_exchange *x)
 
 /* ---- input ---- */
 
+static struct str unused(const struct http_conn *c)
+{
+    return str_n(c->in->bytes + c->in_at, c->in_n - c->in_at);
+}
+
 /* Where the next bytes go; NULL: nowhere, until the request that holds the buffer is answered. */
 static char *room(struct http_conn *c, size_t *ret_n)
 {
@@ -105,10 +110,7 @@ static bool fill_pending(struct http_conn *c)
 {
     if (!http_conn_has_pending(c))
         return false;
-    if (c->fills++ < MAX_FILLS)
-        return fill(c);
-    event_active(&c->ev, EV_READ, 0);
-    return false;
+    return ++c->fills <= MAX_FILLS && fill(c);
 }
 
 /* ---- one request ---- */
@@ -196,15 +198,17 @@ static bool await_head(struct http_conn *c, size_t have)
 
 static bool next_request(struct http_conn *c)
 {
-    size_t have = c->in_n - c->in_at;
     if (c->closing)
         return false;
+    if (c->in)
+        c->in_at += (uint32_t)http_empty_lines(unused(c));
+    size_t have = c->in_n - c->in_at;
     if (have == 0)
         return idle(c);
     if (!is_worth_parsing(c, have))
         return await_head(c, have);
     struct http_exchange *x = take_exchange(c);
-    switch (http_head_parse(str_n(c->in->bytes + c->in_at, have), x->headers, &x->r, &x->framing)) {
+    switch (http_head_parse(unused(c), x->headers, &x->r, &x->framing)) {
     case HTTP_PARSE_DONE:
         if (x->framing.chunked && c->in->cap - c->in_at - x->framing.head_len < CHUNKED_ROOM && widen(c)) {
             give_exchange(x);
@@ -288,6 +292,8 @@ static void settle(struct http_conn *c)
             http_conn_linger(c);
     } else {
         http_conn_wait_for(c, c->read_wants_write ? EV_WRITE : wants_input(c) ? EV_READ : 0);
+        if (c->fills > MAX_FILLS && c->waiting_for == EV_READ)
+            event_active(&c->ev, EV_READ, 0);
     }
 }
 
@@ -318,7 +324,7 @@ void http_session_timeout(struct http_conn *c)
     c->running = true;
     if (!x) {
         x = take_exchange(c);
-        (void)http_head_parse(str_n(c->in->bytes + c->in_at, c->in_n - c->in_at), x->headers, &x->r, &x->framing);
+        (void)http_head_parse(unused(c), x->headers, &x->r, &x->framing);
     }
     refuse(c, x, ERR_REQUEST_TIMEOUT);
     http_session_run(c);

@@ -79,7 +79,8 @@ enum err tls_self_signed(const char *certificate_path, const char *key_path)
     EVP_PKEY *key = EVP_EC_gen("P-256");
     X509 *x = X509_new();
     if (!key || !x || !fill(x, key))
-        abort(); /* no memory, or no random source */
+        abort();              /* no memory, or no random source */
+    unlink(certificate_path); /* never an old certificate beside a new key */
     bool written = write_key(key_path, key) && write_certificate(certificate_path, x);
     X509_free(x);
     EVP_PKEY_free(key);
