@@ -88,7 +88,7 @@ enum err datadir_master_key(const struct config *c, char **ret_why)
 {
     struct arena arena;
     struct str text;
-    const char *source;
+    const char *source = NULL;
     arena_init(&arena, NULL, 0);
     enum err e = key_source(c, &arena, &source, ret_why);
     if (!e && config_secret(source, &arena, &text))
