@@ -11,8 +11,8 @@ static const char *const control_sql[PG_CONTROL_COUNT] = {
     [PG_ROLLBACK] = "ROLLBACK",
     [PG_LOCK_TIMEOUT] = "SET LOCAL lock_timeout = '2s'",
     /* A server set to answer before a commit is on its disk is told not to. */
-    [PG_DURABLE] = "SELECT CASE current_setting('synchronous_commit') WHEN 'off' "
-                   "THEN set_config('synchronous_commit', 'local', false) END",
+    [PG_DURABLE] = ("SELECT CASE current_setting('synchronous_commit') WHEN 'off' "
+                    "THEN set_config('synchronous_commit', 'local', false) END"),
 };
 
 /* ---- failures -----------------------------------------------------------------------------------------------------*/

@@ -14,8 +14,8 @@
 #include "store/postgresql.h"
 
 #define ATTEMPTS       16
-#define BACKOFF_US     500
-#define BACKOFF_MAX_US 50000
+#define BACKOFF_US     500u
+#define BACKOFF_MAX_US 50000u
 #define SETTLE_US      (60 * US_PER_S) /* a failover takes 5 to 25 seconds */
 #define MARKS_KEPT     256
 #define MARKS_AGE_US   (24 * 3600 * US_PER_S)
