@@ -19,6 +19,7 @@ run: build ## starts the service in the sandbox with portero.conf
 	exec build/portero serve --config portero.conf
 
 demo: build ## a visitor's call from sign-in to the open door, against a service of its own
+	command -v node >/dev/null || scripts/setup test
 	scripts/demo
 
 test: build $(NODE_MODULES) ## everything: unit tests, crash tests, end to end on both store engines
