@@ -261,17 +261,17 @@ void media_stop(struct media *m)
 
 /* ---- SDP ----------------------------------------------------------------------------------------------------------*/
 
+/* The first of the peer's formats, which stand in the order of its preference, that is G.711. */
 static const struct sdp_format *chosen(const struct media *m)
 {
-    const struct sdp_format *ulaw = sdp_media_rformat(m->audio, "PCMU");
-    const struct sdp_format *alaw = sdp_media_rformat(m->audio, "PCMA");
-    if (!ulaw || !alaw)
-        return ulaw ? ulaw : alaw;
-    for (const struct le *le = ulaw->le.next; le; le = le->next) { /* the peer's order is its preference */
-        if (le->data == alaw)
-            return ulaw;
+    const struct le *le;
+    LIST_FOREACH(sdp_media_format_lst(m->audio, false), le)
+    {
+        const struct sdp_format *f = le->data;
+        if (f->sup && (f->pt == PT_PCMU || f->pt == PT_PCMA))
+            return f;
     }
-    return alaw;
+    return NULL;
 }
 
 enum err media_take_sdp(struct media *m, bool offer, struct mbuf *sdp)
@@ -280,7 +280,7 @@ enum err media_take_sdp(struct media *m, bool offer, struct mbuf *sdp)
         return ERR_USAGE;
     const struct sdp_format *codec = chosen(m);
     const struct sa *raddr = sdp_media_raddr(m->audio);
-    if (!codec || (codec->pt != PT_PCMU && codec->pt != PT_PCMA) || !sa_port(raddr))
+    if (!codec || !sa_port(raddr))
         return ERR_USAGE;
     const struct sdp_format *events = sdp_media_rformat(m->audio, telev_rtpfmt);
     m->peer.pt = (uint8_t)codec->pt;

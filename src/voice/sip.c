@@ -176,6 +176,7 @@ static enum err set_up(struct sip_agent *a)
 static void tear_down(struct sip_agent *a)
 {
     tmr_cancel(&a->stop_timer);
+    list_flush(&a->ended);
     sipsess_close_all(a->sessions);
     sip_transp_flush(a->sip);
     sip_close(a->sip, true);

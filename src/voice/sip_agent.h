@@ -32,7 +32,8 @@ struct sip_agent {
     struct sip_lsnr *guard, *rest, *responses;
     struct mailbox box;
     struct tick *tick;
-    struct list calls;    /* sip_call, those not ended */
+    struct list calls;    /* sip_call */
+    struct list ended;    /* those that are over and about to be freed */
     struct hash *sources; /* sip_source by address */
     unsigned serial;      /* of calls, for the log */
     unsigned asking;      /* decisions the store still owes */

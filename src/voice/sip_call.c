@@ -12,7 +12,7 @@
 #define CONTENT_LENGTH "Content-Length: 0\r\n\r\n"
 
 struct sip_call {
-    struct le le; /* in agent->calls */
+    struct le le; /* in agent->calls, then in agent->ended */
     struct sip_agent *agent;
     struct sip_source *source;
     unsigned serial;
@@ -81,6 +81,7 @@ static void leave_source(struct sip_call *c)
 static void destructor(void *arg)
 {
     struct sip_call *c = arg;
+    list_unlink(&c->le);
     tmr_cancel(&c->free_timer);
     media_free(c->media);
     decide_done(&c->decide);
@@ -109,6 +110,7 @@ static void end(struct sip_call *c)
     c->session = mem_deref(c->session); /* BYE, if it was acknowledged and the peer is still there */
     leave_source(c);
     list_unlink(&c->le);
+    list_append(&c->agent->ended, &c->le, c);
     c->agent->call_count--;
     log_debug("call %u over", c->serial);
     tmr_start(&c->free_timer, 0, on_free, c);

@@ -1,0 +1,159 @@
+/* A SIP peer by hand, for tests: writes the messages it is told to, reads what comes, over UDP on loopback. */
+#pragma once
+#include <arpa/inet.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct raw {
+    int sip, rtp;
+    struct sockaddr_in service;
+    int sip_port, rtp_port;
+    char reply[8192];
+    char to_tag[128];
+    unsigned branch;
+};
+
+static int raw_socket(int *ret_port)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t n = sizeof at;
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof at) || getsockname(fd, (struct sockaddr *)&at, &n))
+        abort();
+    *ret_port = ntohs(at.sin_port);
+    return fd;
+}
+
+static inline void raw_open(struct raw *r, const char *address)
+{
+    *r = (struct raw){.service = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}};
+    r->service.sin_port = htons((uint16_t)atoi(strrchr(address, ':') + 1));
+    r->sip = raw_socket(&r->sip_port);
+    r->rtp = raw_socket(&r->rtp_port);
+}
+
+static inline void raw_close(struct raw *r)
+{
+    close(r->sip);
+    close(r->rtp);
+}
+
+static inline void raw_send(struct raw *r, const void *p, size_t n)
+{
+    if (sendto(r->sip, p, n, 0, (struct sockaddr *)&r->service, sizeof r->service) < 0)
+        abort();
+}
+
+/* The next message within wait_ms: its status, or 1 for a request; 0 if none came. */
+static inline int raw_receive(struct raw *r, int wait_ms)
+{
+    struct pollfd p = {.fd = r->sip, .events = POLLIN};
+    if (poll(&p, 1, wait_ms) <= 0)
+        return 0;
+    ssize_t n = recv(r->sip, r->reply, sizeof r->reply - 1, 0);
+    r->reply[n > 0 ? n : 0] = '\0';
+    return strncmp(r->reply, "SIP/2.0 ", 8) == 0 ? atoi(r->reply + 8) : 1;
+}
+
+/* The next final answer; provisional ones are passed over. */
+static inline int raw_final(struct raw *r)
+{
+    int status;
+    do
+        status = raw_receive(r, 5000);
+    while (status >= 100 && status < 200);
+    const char *to = strstr(r->reply, "\r\nTo: ");
+    const char *tag = to ? strstr(to, ";tag=") : NULL;
+    const char *end = to ? strstr(to + 2, "\r\n") : NULL;
+    if (tag && end && tag < end)
+        (void)snprintf(r->to_tag, sizeof r->to_tag, "%.*s", (int)(end - tag), tag);
+    return status;
+}
+
+/* A request; `headers` end with CRLF each and come after the essential ones. */
+static inline void raw_request(struct raw *r, const char *method, const char *user, unsigned cseq, const char *headers,
+                               const char *body)
+{
+    char text[8192];
+    int n = snprintf(text, sizeof text,
+                     "%s sip:%s@127.0.0.1 SIP/2.0\r\n"
+                     "Via: SIP/2.0/UDP 127.0.0.1:%d;branch=z9hG4bK%d-%u;rport\r\n"
+                     "From: <sip:+15557654321@127.0.0.1>;tag=me\r\n"
+                     "To: <sip:%s@127.0.0.1>%s\r\n"
+                     "Call-ID: call-%d\r\n"
+                     "CSeq: %u %s\r\n"
+                     "Max-Forwards: 70\r\n"
+                     "Contact: <sip:me@127.0.0.1:%d>\r\n"
+                     "%sContent-Length: %zu\r\n\r\n%s",
+                     method, user, r->sip_port, r->sip_port, strcmp(method, "CANCEL") == 0 ? r->branch : ++r->branch,
+                     user, r->to_tag, r->sip_port, cseq, method, r->sip_port, headers, strlen(body), body);
+    raw_send(r, text, (size_t)n);
+}
+
+#define RAW_SDP "Content-Type: application/sdp\r\n"
+
+/* An offer of mu-law with events as type 96, from our RTP port. */
+static inline const char *raw_offer(struct raw *r, const char *direction)
+{
+    static char text[512];
+    (void)snprintf(text, sizeof text,
+                   "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\n"
+                   "m=audio %d RTP/AVP 0 96\r\na=rtpmap:96 telephone-event/8000\r\na=%s\r\n",
+                   r->rtp_port, direction);
+    return text;
+}
+
+/* The port of the service's RTP in the last answer. */
+static inline int raw_media_port(const struct raw *r)
+{
+    const char *m = strstr(r->reply, "m=audio ");
+    return m ? atoi(m + 8) : 0;
+}
+
+/* RTP packets that come within wait_ms. */
+static inline int raw_count_rtp(struct raw *r, int wait_ms)
+{
+    int n = 0;
+    char packet[2048];
+    struct pollfd p = {.fd = r->rtp, .events = POLLIN};
+    struct timespec from, now;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    for (int left = wait_ms; left > 0 && poll(&p, 1, left) > 0;) {
+        n += recv(r->rtp, packet, sizeof packet, 0) > 0;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        left = wait_ms - (int)((now.tv_sec - from.tv_sec) * 1000 + (now.tv_nsec - from.tv_nsec) / 1000000);
+    }
+    return n;
+}
+
+/* One press as RFC 4733 of type 96, from a socket to the service's RTP port. */
+static inline void raw_press(int fd, int port, uint32_t timestamp, uint8_t code)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    at.sin_port = htons((uint16_t)port);
+    const uint8_t packet[16] = {0x80,
+                                0x80 | 96,
+                                0,
+                                1,
+                                (uint8_t)(timestamp >> 24),
+                                (uint8_t)(timestamp >> 16),
+                                (uint8_t)(timestamp >> 8),
+                                (uint8_t)timestamp,
+                                1,
+                                2,
+                                3,
+                                4,
+                                code,
+                                0x0a,
+                                0,
+                                160};
+    if (sendto(fd, packet, sizeof packet, 0, (struct sockaddr *)&at, sizeof at) < 0)
+        abort();
+}

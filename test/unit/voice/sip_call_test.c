@@ -1,0 +1,443 @@
+/* The SIP user agent against messages written by hand: what a phone may do, and what a stranger may try. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "voice/fake_domain.h"
+#include "voice/raw_sip.h"
+#include "voice/sip.h"
+
+static struct config config = {
+    .listen_sip = "127.0.0.1:0",
+    .voice_tone_ms = 60,
+    .voice_tone_gap_ms = 60,
+    .voice_calls = 8,
+    .voice_calls_per_source = 4,
+};
+
+static struct sip_agent *agent;
+static struct raw r;
+
+static int set_up(void **state)
+{
+    (void)state;
+    char *why = NULL;
+    fake_start();
+    fake_reset();
+    if (sip_start(&config, NULL, &agent, &why)) {
+        fprintf(stderr, "%s\n", why);
+        return -1;
+    }
+    raw_open(&r, sip_address(agent));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    raw_close(&r);
+    sip_stop(agent, 0);
+    fake_stop();
+    return 0;
+}
+
+/* Waits for it, with a limit far above what it takes. */
+static void wait_for_calls(unsigned n)
+{
+    for (int i = 0; i < 500 && sip_calls(agent) != n; i++)
+        usleep(10000);
+    assert_int_equal(sip_calls(agent), n);
+}
+
+static void wait_for_codes(int n)
+{
+    for (int i = 0, have = 0; i < 500 && have < n; i++) {
+        usleep(10000);
+        pthread_mutex_lock(&fake.lock);
+        have = fake.code_count;
+        pthread_mutex_unlock(&fake.lock);
+    }
+    assert_int_equal(fake.code_count, n);
+}
+
+static void establish(const char *number)
+{
+    raw_request(&r, "INVITE", number, 1, RAW_SDP, raw_offer(&r, "sendrecv"));
+    assert_int_equal(raw_final(&r), 200);
+    raw_request(&r, "ACK", number, 1, "", "");
+}
+
+static void answers(const char *method, const char *headers, const char *body, int status)
+{
+    struct raw one;
+    raw_open(&one, sip_address(agent));
+    raw_request(&one, method, FAKE_OPEN, 1, headers, body);
+    assert_int_equal(raw_final(&one), status);
+    r = (memcpy(r.reply, one.reply, sizeof r.reply), r);
+    raw_close(&one);
+}
+
+static void test_options_tell_what_is_allowed(void **state)
+{
+    (void)state;
+    answers("OPTIONS", "", "", 200);
+    assert_non_null(strstr(r.reply, "Allow: INVITE, ACK, BYE, CANCEL, INFO, OPTIONS\r\n"));
+}
+
+static void test_other_methods_are_refused(void **state)
+{
+    (void)state;
+    answers("REGISTER", "", "", 405);
+    assert_non_null(strstr(r.reply, "Allow: INVITE"));
+    answers("SUBSCRIBE", "", "", 405);
+    answers("REFER", "", "", 405);
+    answers("BREW", "", "", 501);
+    answers("CANCEL", "", "", 481);
+    answers("BYE", "", "", 481);
+    answers("INFO", "", "", 481);
+}
+
+static void test_a_required_extension_is_refused_by_name(void **state)
+{
+    (void)state;
+    answers("INVITE", "Require: 100rel\r\n", "", 420);
+    assert_non_null(strstr(r.reply, "Unsupported: 100rel\r\n"));
+}
+
+static void test_bodies_we_cannot_read_are_refused_before_anybody_is_asked(void **state)
+{
+    (void)state;
+    answers("INVITE", "Content-Type: text/plain\r\n", "hello", 415);
+    answers("INVITE", RAW_SDP, "v=1\r\n", 488);
+    answers("INVITE", RAW_SDP, "no sdp at all", 488);
+    answers("INVITE", RAW_SDP,
+            "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\n"
+            "m=audio 4000 RTP/AVP 9\r\na=rtpmap:9 G722/8000\r\n",
+            488);
+    answers("INVITE", RAW_SDP,
+            "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\n"
+            "m=audio 4000 RTP/SAVP 0\r\n",
+            488);
+    wait_for_calls(0);
+    assert_int_equal(fake.arrived, 0);
+}
+
+static void test_malformed_messages_stop_nothing(void **state)
+{
+    (void)state;
+    static const char *const messages[] = {
+        "",
+        "\r\n\r\n",
+        "INVITE",
+        "INVITE sip:a@b SIP/2.0\r\n\r\n",
+        "INVITE sip:a@b SIP/9.0\r\n\r\n",
+        "INVITE  SIP/2.0\r\nVia: x\r\n\r\n",
+        "SIP/2.0 200 OK\r\n\r\n",
+        "SIP/2.0 200 OK\r\nVia: SIP/2.0/UDP x;branch=1\r\nCSeq: 1 INVITE\r\nCall-ID: 1\r\n\r\n",
+        "INVITE sip:a@b SIP/2.0\r\nVia: SIP/2.0/UDP 127.0.0.1;branch=z9hG4bK1\r\nFrom: <sip:a@b>;tag=1\r\nTo: "
+        "<sip:b@c>\r\n"
+        "Call-ID: 1\r\nCSeq: 1 BYE\r\n\r\n",
+        "INVITE sip:a@b SIP/2.0\r\nVia: SIP/2.0/UDP 127.0.0.1;branch=z9hG4bK1\r\nFrom: <sip:a@b>;tag=1\r\nTo: "
+        "<sip:b@c>\r\n"
+        "CSeq: 1 INVITE\r\n\r\n",
+        "ACK sip:a@b SIP/2.0\r\nVia: SIP/2.0/UDP 127.0.0.1;branch=z9hG4bK1\r\n\r\n",
+    };
+    for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
+        raw_send(&r, messages[i], strlen(messages[i]));
+    answers("OPTIONS", "", "", 200);
+    wait_for_calls(0);
+}
+
+static void test_essential_headers_are_required(void **state)
+{
+    (void)state;
+    answers("OPTIONS", "Call-ID: again\r\n", "", 400);
+    answers("OPTIONS", "CSeq: 2 OPTIONS\r\n", "", 400);
+    answers("OPTIONS", "To: <sip:x@y>\r\n", "", 400);
+}
+
+static void test_a_body_shorter_than_it_says_is_refused(void **state)
+{
+    (void)state;
+    char text[1024];
+    int n =
+        snprintf(text, sizeof text,
+                 "INVITE sip:" FAKE_OPEN "@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/UDP 127.0.0.1:%d;branch=z9hG4bKx;rport\r\n"
+                 "From: <sip:a@b>;tag=1\r\nTo: <sip:b@c>\r\nCall-ID: short\r\nCSeq: 1 INVITE\r\n" RAW_SDP
+                 "Content-Length: 500\r\n\r\nv=0\r\n",
+                 r.sip_port);
+    raw_send(&r, text, (size_t)n);
+    assert_int_equal(raw_final(&r), 400);
+}
+
+static void test_a_reply_is_never_sent_to_a_third_party(void **state)
+{
+    (void)state;
+    char text[1024];
+    int n = snprintf(text, sizeof text,
+                     "OPTIONS sip:x@127.0.0.1 SIP/2.0\r\n"
+                     "Via: SIP/2.0/UDP 127.0.0.1:%d;branch=z9hG4bKx;rport;maddr=127.0.0.1\r\n"
+                     "From: <sip:a@b>;tag=1\r\nTo: <sip:b@c>\r\nCall-ID: m\r\nCSeq: 1 OPTIONS\r\n\r\n",
+                     r.sip_port);
+    raw_send(&r, text, (size_t)n);
+    answers("OPTIONS", "", "", 200); /* it was dropped, not delayed */
+    assert_int_equal(raw_receive(&r, 50), 0);
+}
+
+static void test_a_cancelled_call_is_over(void **state)
+{
+    (void)state;
+    raw_request(&r, "INVITE", FAKE_SLOW, 1, RAW_SDP, raw_offer(&r, "sendrecv"));
+    assert_int_equal(raw_receive(&r, 5000), 100);
+    raw_request(&r, "CANCEL", FAKE_SLOW, 1, "", "");
+    int first = raw_final(&r), second = raw_final(&r);
+    assert_int_equal(first + second, 200 + 487);
+    raw_request(&r, "ACK", FAKE_SLOW, 1, "", "");
+    wait_for_calls(0);
+}
+
+static void test_a_repeated_invite_is_the_same_call(void **state)
+{
+    (void)state;
+    const char *offer = raw_offer(&r, "sendrecv");
+    raw_request(&r, "INVITE", FAKE_CODE, 1, RAW_SDP, offer);
+    r.branch--;
+    raw_request(&r, "INVITE", FAKE_CODE, 1, RAW_SDP, offer);
+    assert_int_equal(raw_final(&r), 200);
+    raw_request(&r, "ACK", FAKE_CODE, 1, "", "");
+    wait_for_calls(1);
+    assert_int_equal(fake.arrived, 1);
+}
+
+static void test_no_media_flows_before_the_call_is_acknowledged(void **state)
+{
+    (void)state;
+    raw_request(&r, "INVITE", FAKE_CODE, 1, RAW_SDP, raw_offer(&r, "sendrecv"));
+    assert_int_equal(raw_final(&r), 200);
+    assert_int_equal(raw_count_rtp(&r, 150), 0);
+    raw_request(&r, "ACK", FAKE_CODE, 1, "", "");
+    assert_true(raw_count_rtp(&r, 300) > 0);
+}
+
+static void test_a_caller_who_hangs_up_is_forgotten(void **state)
+{
+    (void)state;
+    establish(FAKE_CODE);
+    raw_request(&r, "BYE", FAKE_CODE, 2, "", "");
+    assert_int_equal(raw_final(&r), 200);
+    wait_for_calls(0);
+    assert_int_equal(fake.forwarded, 0);
+}
+
+static void test_an_offer_may_come_in_the_answer(void **state)
+{
+    (void)state;
+    raw_request(&r, "INVITE", FAKE_CODE, 1, "", "");
+    assert_int_equal(raw_final(&r), 200);
+    assert_true(raw_media_port(&r) > 0);
+    assert_non_null(strstr(r.reply, "telephone-event/8000"));
+    raw_request(&r, "ACK", FAKE_CODE, 1, RAW_SDP, raw_offer(&r, "sendrecv"));
+    assert_true(raw_count_rtp(&r, 300) > 0);
+    wait_for_calls(1);
+}
+
+static void test_a_call_may_be_held_and_resumed(void **state)
+{
+    (void)state;
+    establish(FAKE_CODE);
+    raw_request(&r, "INVITE", FAKE_CODE, 2, RAW_SDP, raw_offer(&r, "sendonly"));
+    assert_int_equal(raw_final(&r), 200);
+    assert_non_null(strstr(r.reply, "a=recvonly"));
+    raw_request(&r, "ACK", FAKE_CODE, 2, "", "");
+    (void)raw_count_rtp(&r, 50);
+    assert_int_equal(raw_count_rtp(&r, 150), 0);
+    raw_request(&r, "INVITE", FAKE_CODE, 3, RAW_SDP, raw_offer(&r, "sendrecv"));
+    assert_int_equal(raw_final(&r), 200);
+    assert_non_null(strstr(r.reply, "a=sendrecv"));
+    raw_request(&r, "ACK", FAKE_CODE, 3, "", "");
+    assert_true(raw_count_rtp(&r, 300) > 0);
+    raw_request(&r, "INVITE", FAKE_CODE, 4, RAW_SDP, "nonsense");
+    assert_int_equal(raw_final(&r), 488);
+    wait_for_calls(1); /* which leaves the call as it was */
+}
+
+static void test_the_negotiated_event_type_is_used(void **state)
+{
+    (void)state;
+    establish(FAKE_CODE);
+    assert_non_null(strstr(r.reply, "a=rtpmap:96 telephone-event/8000"));
+    int port = raw_media_port(&r);
+    raw_press(r.rtp, port, 1000, 7);
+    raw_press(r.rtp, port, 3000, 11);
+    wait_for_codes(1);
+    assert_string_equal(fake.codes[0], "7");
+}
+
+static void test_nobody_else_can_press_keys(void **state)
+{
+    (void)state;
+    int other_port, other = raw_socket(&other_port);
+    establish(FAKE_CODE);
+    int port = raw_media_port(&r);
+    raw_press(r.rtp, port, 1000, 1);
+    usleep(50000);
+    raw_press(other, port, 3000, 9);
+    usleep(50000);
+    raw_press(r.rtp, port, 5000, 11);
+    wait_for_codes(1);
+    assert_string_equal(fake.codes[0], "1");
+    close(other);
+}
+
+static void test_info_is_answered_and_counts_once_when_repeated(void **state)
+{
+    (void)state;
+    establish(FAKE_CODE);
+    for (int i = 0; i < 2; i++) {
+        raw_request(&r, "INFO", FAKE_CODE, 2, "Content-Type: application/dtmf-relay\r\n",
+                    "Signal=7\r\nDuration=100\r\n");
+        assert_int_equal(raw_final(&r), 200);
+        r.branch--;
+    }
+    r.branch++;
+    raw_request(&r, "INFO", FAKE_CODE, 3, "Content-Type: application/xml\r\n", "<x/>");
+    assert_int_equal(raw_final(&r), 415);
+    raw_request(&r, "INFO", FAKE_CODE, 4, "Content-Type: application/dtmf\r\n", "#");
+    assert_int_equal(raw_final(&r), 200);
+    wait_for_codes(1);
+    assert_string_equal(fake.codes[0], "7");
+}
+
+static void test_one_source_cannot_take_every_line(void **state)
+{
+    (void)state;
+    struct raw callers[5];
+    for (int i = 0; i < 5; i++) {
+        raw_open(&callers[i], sip_address(agent));
+        raw_request(&callers[i], "INVITE", FAKE_CODE, 1, RAW_SDP, raw_offer(&callers[i], "sendrecv"));
+        assert_int_equal(raw_final(&callers[i]), i < 4 ? 200 : 486);
+    }
+    for (int i = 0; i < 5; i++)
+        raw_close(&callers[i]);
+}
+
+static void test_calls_beyond_the_limit_are_refused(void **state)
+{
+    (void)state;
+    struct config one = config;
+    struct sip_agent *a;
+    char *why = NULL;
+    one.voice_calls = 1;
+    assert_int_equal(sip_start(&one, NULL, &a, &why), ERR_NONE);
+    struct raw callers[2];
+    for (int i = 0; i < 2; i++) {
+        raw_open(&callers[i], sip_address(a));
+        raw_request(&callers[i], "INVITE", FAKE_CODE, 1, RAW_SDP, raw_offer(&callers[i], "sendrecv"));
+        assert_int_equal(raw_final(&callers[i]), i < 1 ? 200 : 503);
+        raw_close(&callers[i]);
+    }
+    sip_stop(a, 0);
+}
+
+/* Stopping is tested in a thread: it waits. */
+static void *stop_thread(void *arg)
+{
+    sip_stop(arg, 5000);
+    return NULL;
+}
+
+static void test_stopping_lets_calls_end_and_takes_no_more(void **state)
+{
+    (void)state;
+    struct sip_agent *a;
+    char *why = NULL;
+    pthread_t thread;
+    assert_int_equal(sip_start(&config, NULL, &a, &why), ERR_NONE);
+    raw_close(&r);
+    raw_open(&r, sip_address(a));
+    establish(FAKE_CODE);
+    int port = raw_media_port(&r);
+    assert_int_equal(pthread_create(&thread, NULL, stop_thread, a), 0);
+    struct raw late;
+    raw_open(&late, sip_address(agent));
+    late.service = r.service;
+    int status;
+    do { /* until the request to stop has come through */
+        raw_request(&late, "INVITE", FAKE_OPEN, 1, RAW_SDP, raw_offer(&late, "sendrecv"));
+        status = raw_final(&late);
+        late.to_tag[0] = '\0';
+    } while (status == 200 || status == 482);
+    assert_int_equal(status, 503);
+    raw_close(&late);
+    raw_press(r.rtp, port, 1000, 7); /* the call in progress goes on to its end */
+    raw_press(r.rtp, port, 3000, 11);
+    wait_for_codes(1);
+    assert_int_equal(raw_receive(&r, 5000), 1);
+    assert_memory_equal(r.reply, "BYE ", 4);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+static void test_stopping_at_once_hangs_up(void **state)
+{
+    (void)state;
+    struct sip_agent *a;
+    char *why = NULL;
+    assert_int_equal(sip_start(&config, NULL, &a, &why), ERR_NONE);
+    raw_close(&r);
+    raw_open(&r, sip_address(a));
+    establish(FAKE_CODE);
+    assert_true(raw_count_rtp(&r, 300) > 0);
+    sip_stop(a, 0);
+    assert_int_equal(raw_receive(&r, 1000), 1);
+    assert_memory_equal(r.reply, "BYE ", 4);
+}
+
+static void test_stopping_waits_for_the_decision_that_was_asked_for(void **state)
+{
+    (void)state;
+    struct sip_agent *a;
+    char *why = NULL;
+    assert_int_equal(sip_start(&config, NULL, &a, &why), ERR_NONE);
+    raw_close(&r);
+    raw_open(&r, sip_address(a));
+    raw_request(&r, "INVITE", FAKE_SLOW, 1, RAW_SDP, raw_offer(&r, "sendrecv"));
+    assert_int_equal(raw_receive(&r, 5000), 100);
+    sip_stop(a, 0);
+    assert_int_equal(fake.arrived, 1);
+    assert_int_equal(raw_receive(&r, 1000), 503);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        T(options_tell_what_is_allowed),
+        T(other_methods_are_refused),
+        T(a_required_extension_is_refused_by_name),
+        T(bodies_we_cannot_read_are_refused_before_anybody_is_asked),
+        T(malformed_messages_stop_nothing),
+        T(essential_headers_are_required),
+        T(a_body_shorter_than_it_says_is_refused),
+        T(a_reply_is_never_sent_to_a_third_party),
+        T(a_cancelled_call_is_over),
+        T(a_repeated_invite_is_the_same_call),
+        T(no_media_flows_before_the_call_is_acknowledged),
+        T(a_caller_who_hangs_up_is_forgotten),
+        T(an_offer_may_come_in_the_answer),
+        T(a_call_may_be_held_and_resumed),
+        T(the_negotiated_event_type_is_used),
+        T(nobody_else_can_press_keys),
+        T(info_is_answered_and_counts_once_when_repeated),
+        T(one_source_cannot_take_every_line),
+        T(calls_beyond_the_limit_are_refused),
+        T(stopping_lets_calls_end_and_takes_no_more),
+        T(stopping_at_once_hangs_up),
+        T(stopping_waits_for_the_decision_that_was_asked_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
