@@ -4,15 +4,16 @@
 #include "domain/event.h"
 #include "domain/grant_row.h"
 #include "domain/row.h"
+#include "domain/settings.h"
 
 #define GUARD_US (ACCESS_GUARD_S * US_PER_S)
 
 /* ---- reading
  * ----------------------------------------------------------------------------------------------------------*/
 
-static struct str greeting(const struct cursor *c, int i, const char *otherwise, struct arena *a)
+static struct str greeting(struct op *op, const struct cursor *c, int i, enum greeting which)
 {
-    return col_null(c, i) ? str_z(otherwise) : col_copy(c, i, a);
+    return greeting_or_default(op->config, which, col_copy(c, i, op->arena));
 }
 
 static enum err load(struct op *op, enum sql statement, struct str key, struct door *ret)
@@ -22,14 +23,13 @@ static enum err load(struct op *op, enum sql statement, struct str key, struct d
     if (e)
         return e;
     struct arena *a = op->arena;
-    const struct config *config = op->config;
     struct door door = {
         .decision = {.account_id = col_id(&c, 0),
                      .building_id = col_id(&c, 1),
-                     .greeting_welcome = greeting(&c, 4, config->greetings_welcome, a),
-                     .greeting_granted = greeting(&c, 5, config->greetings_granted, a),
-                     .greeting_denied = greeting(&c, 6, config->greetings_denied, a),
-                     .greeting_forwarding = greeting(&c, 7, config->greetings_forwarding, a)},
+                     .greeting_welcome = greeting(op, &c, 4, GREETING_WELCOME),
+                     .greeting_granted = greeting(op, &c, 5, GREETING_GRANTED),
+                     .greeting_denied = greeting(op, &c, 6, GREETING_DENIED),
+                     .greeting_forwarding = greeting(op, &c, 7, GREETING_FORWARDING)},
         .label = col_copy(&c, 2, a),
         .codes_closed_until_us = col_int(&c, 8),
         .owner_phone = col_copy(&c, 11, a),

@@ -1,0 +1,509 @@
+#include "domain/house.h"
+
+/* ---- creation
+ * -----------------------------------------------------------------------------------------------------------*/
+
+static void test_what_was_created_is_read_back(void **state)
+{
+    struct house *h = *state;
+    struct val days[] = {text("sunday"), text("saturday")};
+    const struct grant timer = house_grant(h, (struct grant_input){.type = text("timer"),
+                                                                   .label = text("Ströme 北"),
+                                                                   .starts_at = v_time(h->now_us + HOURS),
+                                                                   .expires_in_minutes = v_int(10),
+                                                                   .remaining_uses = v_int(3)});
+    const struct grant passcode = house_grant(h, (struct grant_input){.type = text("passcode"),
+                                                                      .access_code = text("0042"),
+                                                                      .enabled = v_bool(false),
+                                                                      .enter_code_with_voice = v_bool(true)});
+    const struct grant routine = house_grant(h, (struct grant_input){.type = text("routine"),
+                                                                     .days = v_list(days, 2),
+                                                                     .start = text("00:00"),
+                                                                     .end = text("23:59"),
+                                                                     .timezone = text("Asia/Tokyo")});
+    struct grant g = house_get(h, &timer.id);
+    assert_int_equal(g.type, GRANT_TIMER);
+    assert_true(str_eq(g.label, STR("Ströme 北")));
+    assert_true(str_eq(g.request_id, STR("house-request-000000")));
+    assert_int_equal(g.starts_us, h->now_us + HOURS);
+    assert_int_equal(g.ends_us, h->now_us + HOURS + 10 * MINUTES);
+    assert_int_equal(g.remaining_uses, 3);
+    assert_int_equal(g.version, 0);
+    assert_int_equal(g.created_us, h->now_us);
+    assert_int_equal(g.updated_us, 0);
+    assert_true(g.enabled && !g.revoked);
+    g = house_get(h, &passcode.id);
+    assert_int_equal(g.type, GRANT_PASSCODE);
+    assert_string_equal(g.code, "0042");
+    assert_true(g.voice && !g.enabled);
+    assert_int_equal(g.ends_us, GRANT_NO_END);
+    assert_int_equal(g.remaining_uses, GRANT_UNLIMITED);
+    g = house_get(h, &routine.id);
+    assert_int_equal(g.type, GRANT_ROUTINE);
+    assert_int_equal(g.schedule.days, 0x41);
+    assert_int_equal(g.schedule.start_minute, 0);
+    assert_int_equal(g.schedule.end_minute, 1439);
+    assert_true(str_eq(g.schedule.timezone, STR("Asia/Tokyo")));
+}
+
+static void test_a_grant_belongs_to_its_building_alone(void **state)
+{
+    struct house *h = *state;
+    const struct grant g = house_grant(h, (struct grant_input){.type = text("passcode")});
+    const struct id other = house_add_building(h, "Annex", "+15550100002");
+    struct house_get c = {.id = g.id, .building = &other};
+    assert_int_equal(house_run(h, STORE_READ, house_get_run, &c), ERR_NOT_FOUND);
+    assert_int_equal(house_run(h, STORE_WRITE, house_revoke_run, &c), ERR_NOT_FOUND);
+    struct house_update u = {{&other, false}, g.id, 0, &(struct grant_input){.label = text("x")}, {.version = 0}};
+    assert_int_equal(house_run(h, STORE_WRITE, house_update_run, &u), ERR_NOT_FOUND);
+    assert_false(house_get(h, &g.id).revoked);
+}
+
+static const struct grant_input five_minutes = {
+    .type = {VAL_STR, .s = {"timer", 5}}, .expires_in_minutes = {VAL_INT, .i = 5}, .remaining_uses = {VAL_INT, .i = 1}};
+
+static void test_the_same_request_replays_the_grant_as_it_is_now(void **state)
+{
+    struct house *h = *state;
+    struct grant g, again;
+    bool replayed = true;
+    assert_int_equal(house_create(h, &five_minutes, "my-key-0123456789", "body", &g, &replayed), ERR_NONE);
+    assert_false(replayed);
+    struct grant changed = g;
+    assert_int_equal(house_update(h, &changed, (struct grant_input){.label = text("Changed")}), ERR_NONE);
+    assert_int_equal(house_create(h, &five_minutes, "my-key-0123456789", "body", &again, &replayed), ERR_NONE);
+    assert_true(replayed);
+    assert_string_equal(again.id.text, g.id.text);
+    assert_true(str_eq(again.label, STR("Changed")));
+    assert_int_equal(again.version, 1);
+    assert_int_equal(house_revoke(h, &g.id), ERR_NONE);
+    assert_int_equal(house_create(h, &five_minutes, "my-key-0123456789", "body", &again, &replayed), ERR_NONE);
+    assert_true(replayed && again.revoked);
+    house_expect(h, "SELECT count(*) FROM access_grant", "1\n");
+}
+
+static void test_the_same_request_with_another_body_conflicts(void **state)
+{
+    struct house *h = *state;
+    struct grant g;
+    assert_int_equal(house_create(h, &five_minutes, "my-key-0123456789", "body", &g, NULL), ERR_NONE);
+    assert_int_equal(house_create(h, &five_minutes, "my-key-0123456789", "other", &g, NULL), ERR_IDEMPOTENCY_CONFLICT);
+    const struct grant_input wrong = {.type = text("timer")};
+    assert_int_equal(house_create(h, &wrong, "my-key-0123456789", "third", &g, NULL), ERR_IDEMPOTENCY_CONFLICT);
+    assert_null(h->op.why.p);
+    house_expect(h, "SELECT count(*) FROM access_grant", "1\n");
+}
+
+static void test_a_request_key_means_something_else_in_another_building(void **state)
+{
+    struct house *h = *state;
+    struct grant g;
+    assert_int_equal(house_create(h, &five_minutes, "my-key-0123456789", "body", &g, NULL), ERR_NONE);
+    const struct id home = h->building;
+    h->building = house_add_building(h, "Annex", "+15550100002");
+    bool replayed = true;
+    assert_int_equal(house_create(h, &five_minutes, "my-key-0123456789", "other", &g, &replayed), ERR_NONE);
+    assert_false(replayed);
+    h->building = home;
+}
+
+static void test_a_replay_succeeds_though_the_request_would_be_refused_now(void **state)
+{
+    struct house *h = *state;
+    struct grant g, again;
+    bool replayed;
+    const struct grant_input timer = {.type = text("timer"), .ends_at = v_time(h->now_us + HOURS)};
+    const struct grant_input passcode = {.type = text("passcode"), .access_code = text("1234")};
+    assert_int_equal(house_create(h, &timer, "my-timer-012345678", "timer", &g, NULL), ERR_NONE);
+    h->now_us += 2 * HOURS;
+    assert_int_equal(house_create(h, &timer, "my-timer-012345678", "timer", &again, &replayed), ERR_NONE);
+    assert_true(replayed);
+    assert_string_equal(again.id.text, g.id.text);
+    /* Its code is taken: by itself. */
+    assert_int_equal(house_create(h, &passcode, "my-passcode-012345", "passcode", &g, NULL), ERR_NONE);
+    assert_int_equal(house_create(h, &passcode, "my-passcode-012345", "passcode", &again, &replayed), ERR_NONE);
+    assert_true(replayed);
+    assert_string_equal(again.id.text, g.id.text);
+}
+
+static void test_a_refused_creation_is_not_remembered(void **state)
+{
+    struct house *h = *state;
+    struct grant g;
+    const struct grant_input wrong = {.type = text("timer")};
+    bool replayed = true;
+    assert_int_equal(house_create(h, &wrong, "my-key-0123456789", "wrong", &g, NULL), ERR_INVALID_UNLOCK);
+    assert_int_equal(house_create(h, &five_minutes, "my-key-0123456789", "right", &g, &replayed), ERR_NONE);
+    assert_false(replayed);
+}
+
+struct creator {
+    struct house house; /* with an arena of its own */
+    pthread_t thread;
+    struct grant grant;
+    enum err result;
+    bool replayed;
+};
+
+static void *create_the_same(void *arg)
+{
+    struct creator *c = arg;
+    c->result = house_create(&c->house, &five_minutes, "my-key-0123456789", "body", &c->grant, &c->replayed);
+    return NULL;
+}
+
+static void test_of_concurrent_equal_requests_one_creates_and_the_others_replay(void **state)
+{
+    struct house *h = *state;
+    struct creator creators[8];
+    int created = 0;
+    for (int i = 0; i < 8; i++) {
+        creators[i] = (struct creator){.house = *h};
+        arena_init(&creators[i].house.arena, NULL, 0);
+        assert_int_equal(pthread_create(&creators[i].thread, NULL, create_the_same, &creators[i]), 0);
+    }
+    for (int i = 0; i < 8; i++) {
+        pthread_join(creators[i].thread, NULL);
+        assert_int_equal(creators[i].result, ERR_NONE);
+        assert_string_equal(creators[i].grant.id.text, creators[0].grant.id.text);
+        created += !creators[i].replayed;
+        arena_done(&creators[i].house.arena);
+    }
+    assert_int_equal(created, 1);
+    house_expect(h, "SELECT count(*) FROM access_grant", "1\n");
+}
+
+/* ---- codes
+ * --------------------------------------------------------------------------------------------------------------*/
+
+static void test_a_code_that_another_enabled_passcode_has_is_refused(void **state)
+{
+    struct house *h = *state;
+    struct grant g;
+    struct grant first = house_grant(h, (struct grant_input){.type = text("passcode"), .access_code = text("1234")});
+    const struct grant_input same = {.type = text("passcode"), .access_code = text("1234")};
+    assert_int_equal(house_create(h, &same, "another-key-01234", "a", &g, NULL), ERR_INVALID_UNLOCK);
+    assert_true(str_eq(h->op.why, STR("access_code is already the code of another enabled passcode")));
+    const struct grant_input same_off = {
+        .type = text("passcode"), .access_code = text("1234"), .enabled = v_bool(false)};
+    assert_int_equal(house_create(h, &same_off, "another-key-01234", "a", &g, NULL), ERR_INVALID_UNLOCK);
+    /* Leading zeros count. */
+    house_grant(h, (struct grant_input){.type = text("passcode"), .access_code = text("012")});
+    house_grant(h, (struct grant_input){.type = text("passcode"), .access_code = text("12")});
+    /* Once it is switched off, or revoked, the code is free. */
+    assert_int_equal(house_update(h, &first, (struct grant_input){.enabled = v_bool(false)}), ERR_NONE);
+    struct grant second = house_grant(h, same);
+    assert_int_equal(house_update(h, &first, (struct grant_input){.enabled = v_bool(true)}), ERR_INVALID_UNLOCK);
+    assert_int_equal(house_revoke(h, &second.id), ERR_NONE);
+    assert_int_equal(house_update(h, &first, (struct grant_input){.enabled = v_bool(true)}), ERR_NONE);
+}
+
+static void test_an_update_cannot_take_the_code_of_another_passcode_but_keep_its_own(void **state)
+{
+    struct house *h = *state;
+    house_grant(h, (struct grant_input){.type = text("passcode"), .access_code = text("1234")});
+    struct grant g = house_grant(h, (struct grant_input){.type = text("passcode"), .access_code = text("5678")});
+    assert_int_equal(house_update(h, &g, (struct grant_input){.access_code = text("1234")}), ERR_INVALID_UNLOCK);
+    assert_int_equal(house_update(h, &g, (struct grant_input){.access_code = text("5678")}), ERR_NONE);
+    assert_int_equal(house_update(h, &g, (struct grant_input){.enabled = v_bool(true)}), ERR_NONE);
+    assert_int_equal(house_update(h, &g, (struct grant_input){.access_code = text("90")}), ERR_NONE);
+    house_grant(h, (struct grant_input){.type = text("passcode"), .access_code = text("5678")});
+}
+
+static void test_generated_codes_are_four_digits_and_never_an_enabled_passcodes(void **state)
+{
+    struct house *h = *state;
+    /* All four-digit codes but 0007 and 4000 are in use. */
+    house_sql(h, arena_printf(&h->arena,
+                              "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9999) "
+                              "INSERT INTO access_grant (building_id, id, type, label, enabled, created_at, ends_at, "
+                              "access_code) SELECT '%s', 'code-' || i, 'passcode', 'x', 1, 0, 9223372036854775807, "
+                              "substr('000' || i, length('000' || i) - 3) FROM n WHERE i NOT IN (7, 4000)",
+                              h->building.text)
+                     .p);
+    const struct grant a = house_grant(h, (struct grant_input){.type = text("passcode")});
+    const struct grant b = house_grant(h, (struct grant_input){.type = text("passcode")});
+    assert_true((strcmp(a.code, "0007") == 0 && strcmp(b.code, "4000") == 0) ||
+                (strcmp(a.code, "4000") == 0 && strcmp(b.code, "0007") == 0));
+    struct grant c;
+    const struct grant_input one_more = {.type = text("passcode")};
+    assert_int_equal(house_create(h, &one_more, "one-too-many-0123", "x", &c, NULL), ERR_INVALID_UNLOCK);
+    assert_true(str_eq(h->op.why, STR("every four-digit access_code belongs to an enabled passcode")));
+    house_grant(h, (struct grant_input){.type = text("passcode"), .access_code = text("123")});
+}
+
+/* ---- updates
+ * --------------------------------------------------------------------------------------------------------------*/
+
+static void test_an_update_counts_and_a_stale_version_conflicts(void **state)
+{
+    struct house *h = *state;
+    struct grant g = house_grant(h, five_minutes), stale = g;
+    h->now_us += MINUTES;
+    assert_int_equal(house_update(h, &g, (struct grant_input){.label = text("One")}), ERR_NONE);
+    assert_int_equal(g.version, 1);
+    assert_int_equal(g.updated_us, h->now_us);
+    assert_int_equal(house_update(h, &stale, (struct grant_input){.label = text("Two")}), ERR_VERSION_CONFLICT);
+    const struct grant now = house_get(h, &g.id);
+    assert_true(str_eq(now.label, STR("One")));
+    assert_int_equal(now.version, 1);
+    assert_int_equal(now.updated_us, h->now_us);
+    assert_int_equal(now.remaining_uses, 1);
+    assert_int_equal(now.ends_us, g.ends_us);
+}
+
+static void test_a_refused_update_changes_nothing(void **state)
+{
+    struct house *h = *state;
+    struct grant g = house_grant(h, five_minutes);
+    assert_int_equal(house_update(h, &g, (struct grant_input){0}), ERR_INVALID_UNLOCK);
+    assert_true(str_eq(h->op.why, STR("an update needs at least one field")));
+    assert_int_equal(house_update(h, &g, (struct grant_input){.label = text("x"), .enabled = v_bool(true)}),
+                     ERR_INVALID_UNLOCK);
+    assert_int_equal(house_get(h, &g.id).version, 0);
+    assert_true(str_eq(house_get(h, &g.id).label, STR("timer")));
+}
+
+struct updater {
+    struct house house;
+    pthread_t thread;
+    struct grant grant;
+    enum err result;
+};
+
+static void *update_the_same(void *arg)
+{
+    struct updater *u = arg;
+    u->result = house_update(&u->house, &u->grant, (struct grant_input){.remaining_uses = v_int(7)});
+    return NULL;
+}
+
+static void test_of_concurrent_updates_with_one_version_one_wins(void **state)
+{
+    struct house *h = *state;
+    const struct grant g = house_grant(h, five_minutes);
+    struct updater updaters[8];
+    int won = 0;
+    for (int i = 0; i < 8; i++) {
+        updaters[i] = (struct updater){.house = *h, .grant = g};
+        arena_init(&updaters[i].house.arena, NULL, 0);
+        assert_int_equal(pthread_create(&updaters[i].thread, NULL, update_the_same, &updaters[i]), 0);
+    }
+    for (int i = 0; i < 8; i++) {
+        pthread_join(updaters[i].thread, NULL);
+        if (updaters[i].result)
+            assert_int_equal(updaters[i].result, ERR_VERSION_CONFLICT);
+        else
+            won++;
+        arena_done(&updaters[i].house.arena);
+    }
+    assert_int_equal(won, 1);
+    assert_int_equal(house_get(h, &g.id).version, 1);
+}
+
+static void test_revocation_is_final_and_may_be_repeated(void **state)
+{
+    struct house *h = *state;
+    struct grant g = house_grant(h, five_minutes);
+    h->now_us += MINUTES;
+    assert_int_equal(house_revoke(h, &g.id), ERR_NONE);
+    h->now_us += MINUTES;
+    assert_int_equal(house_revoke(h, &g.id), ERR_NONE);
+    struct grant now = house_get(h, &g.id);
+    assert_int_equal(grant_status(&now, h->now_us), GRANT_REVOKED);
+    assert_int_equal(now.version, 1);
+    assert_int_equal(now.updated_us, h->now_us - MINUTES);
+    assert_int_equal(house_update(h, &now, (struct grant_input){.label = text("x")}), ERR_GRANT_REVOKED);
+    assert_int_equal(house_update(h, &g, (struct grant_input){.label = text("x")}), ERR_GRANT_REVOKED);
+    const struct id unknown = id_new(h->now_us);
+    assert_int_equal(house_revoke(h, &unknown), ERR_NOT_FOUND);
+    now.id = unknown;
+    assert_int_equal(house_update(h, &now, (struct grant_input){.label = text("x")}), ERR_NOT_FOUND);
+}
+
+/* ---- linked buildings
+ * -----------------------------------------------------------------------------------------------------*/
+
+static void test_a_linked_building_takes_writes_only_while_subscribed(void **state)
+{
+    struct house *h = *state;
+    static const char *const statuses[] = {"none", "past_due", "active"};
+    const struct grant g = house_grant(h, five_minutes);
+    for (int i = 0; i < 3; i++) {
+        const enum err wanted = i < 2 ? ERR_MULTI_BUILDING_REQUIRED : ERR_NONE;
+        house_sql(h, arena_printf(&h->arena, "UPDATE account SET subscription_status = '%s'", statuses[i]).p);
+        struct house_create c = {.place = {&h->building, true}, .in = &five_minutes, .key = STR("a-key-0123456789")};
+        assert_int_equal(house_run(h, STORE_WRITE, house_create_run, &c), wanted);
+        const struct grant_input off = {.enabled = v_bool(false)};
+        struct house_update u = {{&h->building, true}, g.id, 0, &off, {.version = 0}};
+        assert_int_equal(house_run(h, STORE_WRITE, house_update_run, &u), wanted);
+    }
+    /* A replay and a revocation need none. */
+    house_sql(h, "UPDATE account SET subscription_status = 'none'");
+    struct house_create c = {.place = {&h->building, true}, .in = &five_minutes, .key = STR("a-key-0123456789")};
+    assert_int_equal(house_run(h, STORE_WRITE, house_create_run, &c), ERR_NONE);
+    assert_true(c.replayed);
+    assert_int_equal(house_revoke(h, &g.id), ERR_NONE);
+}
+
+static void test_a_linked_building_that_is_gone_takes_no_grant(void **state)
+{
+    struct house *h = *state;
+    const struct id gone = id_new(h->now_us);
+    struct house_create c = {.place = {&gone, true}, .in = &five_minutes, .key = STR("a-key-0123456789")};
+    assert_int_equal(house_run(h, STORE_WRITE, house_create_run, &c), ERR_BUILDING_NOT_FOUND);
+}
+
+static void test_the_primary_building_needs_no_subscription(void **state)
+{
+    struct house *h = *state;
+    house_sql(h, "UPDATE account SET subscription_status = 'none'");
+    struct grant g = house_grant(h, five_minutes);
+    assert_int_equal(house_update(h, &g, (struct grant_input){.label = text("x")}), ERR_NONE);
+}
+
+/* ---- lists
+ * ----------------------------------------------------------------------------------------------------------------*/
+
+struct lister {
+    struct house *house;
+    struct grant_filter filter;
+    struct grant_page page;
+};
+
+static enum err list_run(struct op *op, void *arg)
+{
+    struct lister *l = arg;
+    return grant_list(op, &l->house->building, &l->filter, &l->page);
+}
+
+static struct grant_page list(struct house *h, struct grant_filter filter)
+{
+    struct lister l = {h, filter, {.count = 0}};
+    assert_int_equal(house_run(h, STORE_READ, list_run, &l), ERR_NONE);
+    return l.page;
+}
+
+/* Grants in every state there is, of every type, with neighbours in another building. */
+static size_t fill(struct house *h, struct grant *all)
+{
+    size_t n = 0;
+    struct val day = text("friday");
+    const struct grant_input routine = {.type = text("routine"),
+                                        .days = v_list(&day, 1),
+                                        .start = text("09:00"),
+                                        .end = text("10:00"),
+                                        .timezone = text("UTC")};
+    for (int round = 0; round < 4; round++) {
+        all[n++] = house_grant(h, five_minutes);
+        all[n++] = house_grant(h, (struct grant_input){.type = text("timer"),
+                                                       .starts_at = v_time(h->now_us + DAYS),
+                                                       .expires_in_minutes = v_int(5)});
+        all[n++] = house_grant(h, (struct grant_input){.type = text("passcode")});
+        all[n++] = house_grant(h, (struct grant_input){.type = text("passcode"), .remaining_uses = v_int(1)});
+        all[n++] = house_grant(h, (struct grant_input){.type = text("passcode"), .expires_in_minutes = v_int(1)});
+        all[n++] = house_grant(h, (struct grant_input){.type = text("passcode"), .enabled = v_bool(false)});
+        all[n++] = house_grant(h, routine);
+        all[n++] = house_grant(h, (struct grant_input){.type = text("timer"),
+                                                       .expires_in_minutes = v_int(9),
+                                                       .enabled = v_bool(false),
+                                                       .remaining_uses = v_int(2)});
+        const struct id gone = house_grant(h, routine).id;
+        assert_int_equal(house_revoke(h, &gone), ERR_NONE);
+    }
+    house_sql(h, "UPDATE access_grant SET remaining_uses = 0 WHERE type = 'passcode' AND remaining_uses = 1");
+    house_sql(h, "UPDATE access_grant SET remaining_uses = 0 WHERE enabled = 0 AND remaining_uses = 2");
+    h->now_us += 2 * MINUTES; /* some have expired */
+    const struct id home = h->building;
+    h->building = house_add_building(h, "Annex", "+15550100002");
+    house_grant(h, five_minutes);
+    h->building = home;
+    for (size_t i = 0; i < n; i++)
+        all[i] = house_get(h, &all[i].id);
+    return n;
+}
+
+static bool fits(const struct grant *g, const struct grant_filter *f, int64_t now_us)
+{
+    return (!v_set(f->enabled) || f->enabled.b == g->enabled) &&
+           (!v_set(f->type) || str_eq(f->type.s, str_z(grant_type_names[g->type]))) &&
+           (!v_set(f->status) || str_eq(f->status.s, str_z(grant_status_names[grant_status(g, now_us)])));
+}
+
+/* Every filter, page by page, gives exactly what fits, newest first, in full pages. */
+static void check_list(struct house *h, const struct grant *all, size_t n, struct grant_filter f, int64_t limit)
+{
+    size_t left = n;
+    f.limit = v_int(limit);
+    for (;;) {
+        const struct grant_page page = list(h, f);
+        assert_true(page.count == (size_t)limit || !page.more);
+        for (size_t i = 0; i < page.count; i++) {
+            do
+                assert_true(left-- > 0);
+            while (!fits(&all[left], &f, h->now_us));
+            assert_string_equal(page.items[i].id.text, all[left].id.text);
+        }
+        if (!page.more)
+            break;
+        f.cursor = v_str(arena_str(&h->arena, id_str(&page.items[page.count - 1].id)));
+    }
+    while (left-- > 0)
+        assert_false(fits(&all[left], &f, h->now_us));
+}
+
+static void test_every_filter_gives_what_fits_and_nothing_else(void **state)
+{
+    struct house *h = *state;
+    struct grant all[64];
+    const size_t n = fill(h, all);
+    const struct val any = {0};
+    const struct val enabled[] = {any, v_bool(true), v_bool(false)};
+    const struct val types[] = {any, text("timer"), text("passcode"), text("routine")};
+    const struct val statuses[] = {
+        any, text("active"), text("scheduled"), text("inactive"), text("expired"), text("exhausted")};
+    for (int e = 0; e < 3; e++)
+        for (int t = 0; t < 4; t++)
+            for (int s = 0; s < 6; s++)
+                for (int64_t limit = 1; limit <= 100; limit += 3)
+                    check_list(h, all, n,
+                               (struct grant_filter){.enabled = enabled[e], .type = types[t], .status = statuses[s]},
+                               limit);
+}
+
+static void test_a_page_holds_fifty_unless_told_otherwise(void **state)
+{
+    struct house *h = *state;
+    for (int i = 0; i < 51; i++)
+        house_grant(h, five_minutes);
+    const struct grant_page page = list(h, (struct grant_filter){0});
+    assert_int_equal(page.count, 50);
+    assert_true(page.more);
+}
+
+static void test_a_building_without_grants_has_an_empty_list(void **state)
+{
+    struct house *h = *state;
+    const struct grant_page page = list(h, (struct grant_filter){0});
+    assert_int_equal(page.count, 0);
+    assert_false(page.more);
+}
+
+#define TESTS(T)                                                                                                       \
+    T(test_what_was_created_is_read_back), T(test_a_grant_belongs_to_its_building_alone),                              \
+        T(test_the_same_request_replays_the_grant_as_it_is_now), T(test_the_same_request_with_another_body_conflicts), \
+        T(test_a_request_key_means_something_else_in_another_building),                                                \
+        T(test_a_replay_succeeds_though_the_request_would_be_refused_now),                                             \
+        T(test_a_refused_creation_is_not_remembered),                                                                  \
+        T(test_of_concurrent_equal_requests_one_creates_and_the_others_replay),                                        \
+        T(test_a_code_that_another_enabled_passcode_has_is_refused),                                                   \
+        T(test_an_update_cannot_take_the_code_of_another_passcode_but_keep_its_own),                                   \
+        T(test_generated_codes_are_four_digits_and_never_an_enabled_passcodes),                                        \
+        T(test_an_update_counts_and_a_stale_version_conflicts), T(test_a_refused_update_changes_nothing),              \
+        T(test_of_concurrent_updates_with_one_version_one_wins), T(test_revocation_is_final_and_may_be_repeated),      \
+        T(test_a_linked_building_takes_writes_only_while_subscribed),                                                  \
+        T(test_a_linked_building_that_is_gone_takes_no_grant), T(test_the_primary_building_needs_no_subscription),     \
+        T(test_every_filter_gives_what_fits_and_nothing_else), T(test_a_page_holds_fifty_unless_told_otherwise),       \
+        T(test_a_building_without_grants_has_an_empty_list)
+
+HOUSE_RUN(TESTS)
