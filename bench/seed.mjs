@@ -8,7 +8,7 @@ const NOW = 1_760_000_000_000_000;
 
 /** `accounts` residents, each with a primary building, an active subscription and one key, and `grants` shared among them. */
 export async function seed(database, { accounts, grants, list }) {
-  const sqlite = spawn('sqlite3', ['-batch', database], { stdio: ['pipe', 'inherit', 'inherit'] });
+  const sqlite = spawn('sqlite3', ['-batch', '-bail', database], { stdio: ['pipe', 'ignore', 'inherit'] });
   const ended = new Promise((resolve, reject) => sqlite.on('close', (code) => (code ? reject(new Error('sqlite3 failed')) : resolve())));
   const write = (text) => new Promise((resolve) => (sqlite.stdin.write(text) ? resolve() : sqlite.stdin.once('drain', resolve)));
   const each = Math.ceil(grants / accounts);

@@ -8,9 +8,14 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $
 ON CONFLICT DO NOTHING
 
 -- name: grant_get
+-- Live ones are looked for first; IN would have SQLite fill a temporary set for each call.
 SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
     access_code, voice, days, start_minute, end_minute, timezone, request_id
-FROM access_grant WHERE building_id = $1 AND revoked IN (0, 1) AND id = $2
+FROM access_grant WHERE building_id = $1 AND revoked = 0 AND id = $2
+UNION ALL
+SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
+    access_code, voice, days, start_minute, end_minute, timezone, request_id
+FROM access_grant WHERE building_id = $1 AND revoked = 1 AND id = $2
 
 -- name: grant_by_request
 SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
