@@ -5,7 +5,8 @@
 
 #define S_PER_DAY  86400
 #define LATEST_US  (253402300799LL * US_PER_S + 999999) /* 9999-12-31T23:59:59.999999Z */
-#define DATE_CHARS 11                                   /* "2026-11-20T" */
+#define KNOWN_DAYS 64
+#define DATE_CHARS 11 /* "2026-11-20T" */
 
 static _Atomic int64_t offset_s;
 
@@ -41,44 +42,55 @@ void clock_set_offset_s(int64_t s)
     atomic_store_explicit(&offset_s, s, memory_order_relaxed);
 }
 
-static void put_digits(char *to, int n, unsigned v)
+/* Two decimal digits of v, below 100. */
+static inline void put_pair(char *to, unsigned v)
 {
-    while (n-- > 0) {
-        to[n] = (char)('0' + v % 10);
-        v /= 10;
-    }
+    to[0] = (char)('0' + v / 10);
+    to[1] = (char)('0' + v % 10);
 }
 
-/* The date's text of a day counted from the epoch. Almost all times of one reply share a few days, so the last is kept.
- */
+struct date {
+    int64_t day;           /* counted from the epoch */
+    char text[DATE_CHARS]; /* zeroes: none yet */
+};
+
+__attribute__((noinline)) static void write_date(int64_t day, struct date *ret)
+{
+    time_t at = (time_t)(day * S_PER_DAY);
+    struct tm tm;
+    gmtime_r(&at, &tm);
+    unsigned year = (unsigned)tm.tm_year + 1900;
+    ret->day = day;
+    memcpy(ret->text, "0000-00-00T", DATE_CHARS);
+    put_pair(ret->text, year / 100);
+    put_pair(ret->text + 2, year % 100);
+    put_pair(ret->text + 5, (unsigned)tm.tm_mon + 1);
+    put_pair(ret->text + 8, (unsigned)tm.tm_mday);
+}
+
+/* Almost all times of a reply share a few days: each thread keeps some. */
 static const char *date_text(int64_t day)
 {
-    static _Thread_local int64_t known = -1;
-    static _Thread_local char text[DATE_CHARS] = "0000-00-00T";
-    if (day != known) {
-        time_t at = (time_t)(day * S_PER_DAY);
-        struct tm tm;
-        gmtime_r(&at, &tm);
-        put_digits(text, 4, (unsigned)tm.tm_year + 1900);
-        put_digits(text + 5, 2, (unsigned)tm.tm_mon + 1);
-        put_digits(text + 8, 2, (unsigned)tm.tm_mday);
-        known = day;
-    }
-    return text;
+    static _Thread_local struct date known[KNOWN_DAYS];
+    struct date *d = &known[(uint64_t)day % KNOWN_DAYS];
+    if (d->day != day || !d->text[0])
+        write_date(day, d);
+    return d->text;
 }
 
 void time_format(int64_t at_us, char ret_text[static TIME_TEXT_MAX])
 {
     int64_t us = at_us < 0 ? 0 : at_us > LATEST_US ? LATEST_US : at_us;
     int64_t s = us / US_PER_S;
-    unsigned in_day = (unsigned)(s % S_PER_DAY);
+    unsigned in_day = (unsigned)(s % S_PER_DAY), ms = (unsigned)(us % US_PER_S) / 1000;
     memcpy(ret_text, date_text(s / S_PER_DAY), DATE_CHARS);
     char *p = ret_text + DATE_CHARS;
     memcpy(p, "00:00:00.000Z", 14);
-    put_digits(p, 2, in_day / 3600);
-    put_digits(p + 3, 2, in_day / 60 % 60);
-    put_digits(p + 6, 2, in_day % 60);
-    put_digits(p + 9, 3, (unsigned)(us % US_PER_S) / 1000);
+    put_pair(p, in_day / 3600);
+    put_pair(p + 3, in_day / 60 % 60);
+    put_pair(p + 6, in_day % 60);
+    p[9] = (char)('0' + ms / 100);
+    put_pair(p + 10, ms % 100);
 }
 
 /* Takes exactly n digits from the front of *s. */

@@ -50,22 +50,44 @@ void json_canonical(const json_t *value, struct buf *out)
         out->full = true;
 }
 
-/* Whether one of the 8 bytes must be escaped: below 0x20, a quote or a backslash. Bytes from 0x80 on are UTF-8. */
-static bool any_escape(const char *p)
+/* ---- writing strings: whole words are copied while nothing in them needs an escape ---------------------------------
+ */
+
+#define WORD sizeof(uint64_t)
+
+/* Whether a byte of the word must be escaped: below 0x20, a quote or a backslash. Bytes from 0x80 on are UTF-8. */
+static inline bool any_escape(const char *p)
 {
     const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
     uint64_t w;
-    memcpy(&w, p, sizeof w);
+    memcpy(&w, p, WORD);
     uint64_t quote = w ^ ones * '"', backslash = w ^ ones * '\\';
     return (((w - ones * 0x20) | (quote - ones) | (backslash - ones)) & ~w & tops) != 0;
 }
 
-static bool is_plain(char c)
+static inline bool is_plain(char c)
 {
     return (unsigned char)c >= 0x20 && c != '"' && c != '\\';
 }
 
-static void put_escape(struct buf *b, char c)
+/* Copies s up to its first byte that must be escaped; returns how many bytes those are. */
+static inline size_t copy_plain(char *to, struct str s)
+{
+    size_t i = 0;
+    if (s.n >= WORD) {
+        for (; s.n - i >= WORD && !any_escape(s.p + i); i += WORD)
+            memcpy(to + i, s.p + i, WORD);
+        if (s.n - i < WORD && !any_escape(s.p + s.n - WORD)) {
+            memcpy(to + s.n - WORD, s.p + s.n - WORD, WORD);
+            return s.n;
+        }
+    }
+    for (; i < s.n && is_plain(s.p[i]); i++)
+        to[i] = s.p[i];
+    return i;
+}
+
+__attribute__((noinline)) static void put_escape(struct buf *b, char c)
 {
     static const char hex[] = "0123456789abcdef";
     static const char short_form[0x20] = {['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'};
@@ -79,21 +101,17 @@ static void put_escape(struct buf *b, char c)
 
 void json_put_str(struct buf *b, struct str s)
 {
-    size_t i = 0, from = 0;
     buf_char(b, '"');
-    while (i < s.n) {
-        if (s.n - i >= 8 && !any_escape(s.p + i)) {
-            i += 8;
-        } else if (is_plain(s.p[i])) {
-            i++;
-        } else {
-            buf_put(b, s.p + from, i - from);
-            put_escape(b, s.p[i]);
-            from = ++i;
+    while (buf_reserve(b, s.n + 1)) {
+        size_t plain = copy_plain(b->p + b->n, s);
+        b->n += plain;
+        if (plain == s.n) {
+            b->p[b->n++] = '"';
+            return;
         }
+        put_escape(b, s.p[plain]);
+        s = str_from(s, plain + 1);
     }
-    buf_put(b, s.p + from, s.n - from);
-    buf_char(b, '"');
 }
 
 void json_put_time(struct buf *b, int64_t at_us)
