@@ -130,19 +130,28 @@ static inline int store_fixture_open(void **state)
     return f ? store_fixture_start(f) : -1;
 }
 
-static inline int store_fixture_open_postgresql(void **state)
+/* In a schema of its own; NULL if that cannot be made. */
+static inline struct store_fixture *store_fixture_new_postgresql(void)
 {
     struct store_fixture *f = store_fixture_new();
-    *state = f;
     if (!f)
-        return -1;
+        return NULL;
     snprintf(f->schema, sizeof f->schema, "t%s", f->dir + sizeof "/tmp/portero-test-" - 1);
     snprintf(f->dsn, sizeof f->dsn, "%s options='-c search_path=\"%s\"'", store_cluster.dsn, f->schema);
     f->config =
         (struct config){.engine = ENGINE_POSTGRESQL, .top_data_dir = f->dir, .store_dsn = f->dsn, .store_workers = 4};
-    if (store_cluster_sql("CREATE SCHEMA \"%s\"", f->schema))
-        return -1;
-    return store_fixture_start(f);
+    if (store_cluster_sql("CREATE SCHEMA \"%s\"", f->schema)) {
+        free(f);
+        return NULL;
+    }
+    return f;
+}
+
+static inline int store_fixture_open_postgresql(void **state)
+{
+    struct store_fixture *f = store_fixture_new_postgresql();
+    *state = f;
+    return f ? store_fixture_start(f) : -1;
 }
 
 static inline int store_fixture_close(void **state)
