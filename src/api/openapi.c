@@ -124,6 +124,8 @@ static json_t *headers_of(const struct route *route, int status)
         add_header(headers, "WWW-Authenticate", "string", "Bearer");
     if (status == 426)
         add_header(headers, "Upgrade", "string", "TLS/1.2");
+    if (status == 429 || status == 503)
+        add_header(headers, "Retry-After", "integer", "seconds to wait");
     return headers;
 }
 
