@@ -11,9 +11,9 @@
 
 /* Under AddressSanitizer nothing is kept, so that it sees every use after the end. */
 #if defined(__SANITIZE_ADDRESS__)
-#define POOL_MAX 0
+static const unsigned pool_max = 0;
 #else
-#define POOL_MAX 64
+static const unsigned pool_max = 64;
 #endif
 
 int64_t http_loop_now_ms(void)
@@ -41,7 +41,7 @@ void *http_pool_take(struct http_pool *p, size_t size)
 
 void http_pool_give(struct http_loop *l, struct http_pool *p, void *object, size_t size)
 {
-    if (p->count >= POOL_MAX) {
+    if (p->count >= pool_max) {
         free(object);
         l->freed += size;
         return;

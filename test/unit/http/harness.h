@@ -20,7 +20,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "http/server.h"
@@ -41,7 +43,7 @@ struct rig {
     pthread_cond_t changed;
     struct http_request *waiting[64]; /* given to /wait and not yet let go */
     unsigned waiting_count;
-    unsigned requests, refusals, replies;
+    unsigned requests, refusals, let_go;
 };
 
 static void rig_count(struct rig *g, unsigned *counter)
@@ -52,32 +54,34 @@ static void rig_count(struct rig *g, unsigned *counter)
     pthread_mutex_unlock(&g->lock);
 }
 
-static void rig_reply(struct rig *g, struct http_request *r, int status, struct str body)
+static void rig_reply(struct http_request *r, int status, struct str body)
 {
     http_reply(r, status, STR("Content-Type: text/plain\r\n"), body);
-    rig_count(g, &g->replies);
 }
 
 static void rig_head(void *ctx, struct http_request *r, unsigned loop)
 {
+    (void)ctx;
     (void)loop;
     if (str_eq(r->path, STR("/early")))
-        rig_reply(ctx, r, 401, STR("early"));
+        rig_reply(r, 401, STR("early"));
 }
 
 static void rig_let_go(struct mail *m)
 {
     struct http_request *r = (struct http_request *)((char *)m - offsetof(struct http_request, mail));
-    rig_reply(r->user, r, 202, arena_str(&r->arena, r->target));
+    struct rig *g = r->user;
+    rig_reply(r, 202, arena_str(&r->arena, r->target));
+    rig_count(g, &g->let_go);
 }
 
-static void rig_big(struct rig *g, struct http_request *r)
+static void rig_big(struct http_request *r)
 {
     uint64_t n = 0;
     (void)str_to_u64(r->query, 1 << 24, &n);
     char *bytes = arena_alloc(&r->arena, n + 1);
     memset(bytes, 'b', n);
-    rig_reply(g, r, 200, str_n(bytes, n));
+    rig_reply(r, 200, str_n(bytes, n));
 }
 
 static void rig_request(void *ctx, struct http_request *r, unsigned loop)
@@ -86,11 +90,11 @@ static void rig_request(void *ctx, struct http_request *r, unsigned loop)
     (void)loop;
     rig_count(g, &g->requests);
     if (str_eq(r->path, STR("/echo"))) {
-        rig_reply(g, r, 200, r->body);
+        rig_reply(r, 200, r->body);
     } else if (str_eq(r->path, STR("/big"))) {
-        rig_big(g, r);
+        rig_big(r);
     } else if (str_eq(r->path, STR("/peer"))) {
-        rig_reply(g, r, 200,
+        rig_reply(r, 200,
                   arena_printf(&r->arena, "%s secure=%d loopback=%d local=%d", r->peer.address, r->peer.secure,
                                r->peer.loopback, r->peer.local));
     } else if (str_eq(r->path, STR("/wait"))) {
@@ -101,7 +105,7 @@ static void rig_request(void *ctx, struct http_request *r, unsigned loop)
         pthread_cond_broadcast(&g->changed);
         pthread_mutex_unlock(&g->lock);
     } else {
-        rig_reply(g, r, 404, r->target);
+        rig_reply(r, 404, r->target);
     }
 }
 
@@ -109,7 +113,15 @@ static void rig_refuse(void *ctx, struct http_request *r, enum err why, unsigned
 {
     (void)loop;
     rig_count(ctx, &((struct rig *)ctx)->refusals);
-    rig_reply(ctx, r, err_info(why)->status, str_z(err_info(why)->code));
+    rig_reply(r, err_info(why)->status, str_z(err_info(why)->code));
+}
+
+UNUSED static unsigned rig_read(struct rig *g, const unsigned *counter)
+{
+    pthread_mutex_lock(&g->lock);
+    unsigned n = *counter;
+    pthread_mutex_unlock(&g->lock);
+    return n;
 }
 
 /* Waits until *counter has reached n. */

@@ -1,0 +1,186 @@
+/* Slow and silent clients. Each limit is total: a byte now and then does not extend it. */
+#include "http/harness.h"
+
+#define HOST "Host: localhost\r\n"
+
+/* Sends one byte after the other until something comes back. */
+static void trickle(struct client *c, char byte)
+{
+    for (int i = 0; i < PATIENCE_S * 20; i++) {
+        struct pollfd p = {.fd = c->fd, .events = POLLIN};
+        if (poll(&p, 1, 50) > 0)
+            return;
+        client_send(c, str_n(&byte, 1));
+    }
+    fail_msg("the server waits for ever");
+}
+
+static void assert_refused_late(struct client *c)
+{
+    struct answer a = {0};
+    char text[128];
+    answer_rest(&a, c);
+    assert_string_equal(answer_text(&a, text), "408");
+    answer_done(&a);
+}
+
+static void a_head_that_trickles_in_is_refused(void **state)
+{
+    (void)state;
+    for (int tls = 0; tls < 2; tls++) {
+        struct rig g;
+        rig_init(&g);
+        g.config.http_header_timeout_s = 1;
+        rig_start(&g);
+        struct client c = client_open(&g, tls);
+        client_send(&c, STR("GET /echo HTTP/1.1\r\n" HOST "X-Slow: "));
+        trickle(&c, 'x');
+        assert_refused_late(&c);
+        client_close(&c);
+        rig_done(&g);
+    }
+}
+
+/* Also when it follows a request on the same connection. */
+static void a_head_that_stops_is_refused(void **state)
+{
+    struct rig g;
+    (void)state;
+    rig_init(&g);
+    g.config.http_header_timeout_s = 1;
+    rig_start(&g);
+    struct client c = client_open(&g, false);
+    struct answer a = {0};
+    expect(&c, &a, STR("GET /echo HTTP/1.1\r\n" HOST "\r\nGET /ec"), 200, "");
+    assert_refused_late(&c);
+    answer_done(&a);
+    client_close(&c);
+    rig_done(&g);
+}
+
+static void a_body_that_trickles_in_is_refused(void **state)
+{
+    static const struct str heads[] = {
+#define S(s) {s, sizeof(s) - 1}
+        S("POST /echo HTTP/1.1\r\n" HOST "Content-Length: 50000\r\n\r\n"),
+        S("POST /echo HTTP/1.1\r\n" HOST "Content-Length: 500\r\n\r\n"),
+        S("POST /echo HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n8000\r\n"),
+#undef S
+    };
+    struct rig g;
+    (void)state;
+    rig_init(&g);
+    g.config.http_body_timeout_s = 1;
+    rig_start(&g);
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        struct client c = client_open(&g, i % 2);
+        client_send(&c, heads[i]);
+        trickle(&c, 'x');
+        assert_refused_late(&c);
+        client_close(&c);
+    }
+    assert_int_equal(rig_read(&g, &g.requests), 0);
+    rig_done(&g);
+}
+
+static void an_idle_connection_is_closed_without_a_word(void **state)
+{
+    (void)state;
+    for (int tls = 0; tls < 2; tls++) {
+        struct rig g;
+        rig_init(&g);
+        g.config.http_idle_timeout_s = 1;
+        rig_start(&g);
+        struct client fresh = client_open(&g, tls), used = client_open(&g, tls);
+        struct answer a = {0}, b = {0};
+        expect(&used, &a, STR("GET /echo HTTP/1.1\r\n" HOST "\r\n\r\n"), 200, ""); /* one empty line too many */
+        assert_false(answer_next(&b, &fresh));
+        assert_false(answer_next(&a, &used));
+        assert_int_equal(a.in.n - a.at + b.in.n, 0);
+        answer_done(&a);
+        answer_done(&b);
+        client_close(&fresh);
+        client_close(&used);
+        rig_done(&g);
+    }
+}
+
+static void a_tls_handshake_that_does_not_begin_is_given_up(void **state)
+{
+    struct rig g;
+    struct answer a = {0};
+    (void)state;
+    rig_init(&g);
+    g.config.http_header_timeout_s = 1;
+    rig_start(&g);
+    struct client c = client_plain(g.tls);
+    assert_false(answer_next(&a, &c));
+    answer_done(&a);
+    client_close(&c);
+    rig_done(&g);
+}
+
+/* The server has room for one connection: a second is served only once the first was dropped. */
+static void a_reply_that_is_not_taken_ends_the_connection(void **state)
+{
+    (void)state;
+    for (int tls = 0; tls < 2; tls++) {
+        struct rig g;
+        rig_init(&g);
+        g.config.http_write_timeout_s = 1;
+        g.config.http_connections = 1;
+        rig_start(&g);
+        struct client c = client_open(&g, tls);
+        client_send(&c, STR("GET /big?16000000 HTTP/1.1\r\n" HOST "\r\n"));
+        rig_await(&g, &g.requests, 1);
+        for (bool served = false; !served;) {
+            struct client other = client_open(&g, false);
+            struct answer a = {0};
+            client_send(&other, STR("GET /echo HTTP/1.1\r\n" HOST "\r\n"));
+            served = answer_next(&a, &other);
+            answer_done(&a);
+            client_close(&other);
+            usleep(10000);
+        }
+        client_close(&c);
+        rig_done(&g);
+    }
+}
+
+static void a_request_that_waits_for_its_answer_has_no_limit(void **state)
+{
+    struct rig g;
+    struct answer a = {0};
+    (void)state;
+    rig_init(&g);
+    g.config.http_header_timeout_s = g.config.http_body_timeout_s = g.config.http_idle_timeout_s = 1;
+    rig_start(&g);
+    struct client idle = client_open(&g, false), c = client_open(&g, false);
+    client_send(&c, STR("GET /wait HTTP/1.1\r\n" HOST "\r\n"));
+    rig_await(&g, &g.waiting_count, 1);
+    struct client later = client_open(&g, false);
+    assert_false(answer_next(&a, &idle)); /* by now every limit has passed */
+    assert_false(answer_next(&a, &later));
+    rig_release(&g);
+    assert_true(answer_next(&a, &c));
+    assert_int_equal(a.statuses[0], 202);
+    answer_done(&a);
+    client_close(&idle);
+    client_close(&later);
+    client_close(&c);
+    rig_done(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_head_that_trickles_in_is_refused),
+        cmocka_unit_test(a_head_that_stops_is_refused),
+        cmocka_unit_test(a_body_that_trickles_in_is_refused),
+        cmocka_unit_test(an_idle_connection_is_closed_without_a_word),
+        cmocka_unit_test(a_tls_handshake_that_does_not_begin_is_given_up),
+        cmocka_unit_test(a_reply_that_is_not_taken_ends_the_connection),
+        cmocka_unit_test(a_request_that_waits_for_its_answer_has_no_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

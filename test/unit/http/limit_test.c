@@ -1,0 +1,100 @@
+/* How many connections there may be. The bound per address does not concern loopback: census_test has it. */
+#include "http/harness.h"
+
+#define REQUEST STR("GET /echo HTTP/1.1\r\nHost: localhost\r\n\r\n")
+
+static void beyond_the_bound_new_connections_are_closed(void **state)
+{
+    struct rig g;
+    struct answer a = {0};
+    (void)state;
+    rig_init(&g);
+    g.config.http_connections = 2;
+    rig_start(&g);
+    struct client busy[2];
+    for (int i = 0; i < 2; i++) {
+        busy[i] = client_open(&g, i);
+        client_send(&busy[i], STR("GET /wait HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+        rig_await(&g, &g.waiting_count, (unsigned)i + 1);
+    }
+    struct client extra = client_open(&g, false);
+    assert_false(answer_next(&a, &extra));
+    for (int i = 0; i < 2; i++) {
+        struct answer b = {0};
+        rig_release(&g);
+        assert_true(answer_next(&b, &busy[i]));
+        answer_done(&b);
+        client_close(&busy[i]);
+    }
+    answer_done(&a);
+    client_close(&extra);
+    rig_done(&g);
+}
+
+static void the_longest_idle_connection_makes_room(void **state)
+{
+    struct rig g;
+    struct answer a = {0}, b = {0}, c = {0};
+    (void)state;
+    rig_init(&g);
+    g.config.http_connections = 2;
+    rig_start(&g);
+    struct client first = client_open(&g, false), second = client_open(&g, false);
+    expect(&first, &a, REQUEST, 200, "");
+    expect(&second, &b, REQUEST, 200, "");
+    expect(&first, &a, REQUEST, 200, ""); /* now the second is idle for longer */
+    struct client third = client_open(&g, false);
+    expect(&third, &c, REQUEST, 200, "");
+    assert_false(answer_next(&b, &second));
+    expect(&first, &a, REQUEST, 200, "");
+    answer_done(&a);
+    answer_done(&b);
+    answer_done(&c);
+    client_close(&first);
+    client_close(&second);
+    client_close(&third);
+    rig_done(&g);
+}
+
+static void a_closed_connection_no_longer_counts(void **state)
+{
+    struct rig g;
+    (void)state;
+    rig_init(&g);
+    g.config.http_connections = 1;
+    rig_start(&g);
+    for (int i = 0; i < 50; i++) {
+        struct client c = client_open(&g, i % 2);
+        struct answer a = {0};
+        expect(&c, &a, STR("GET /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"), 200, "");
+        assert_false(answer_next(&a, &c)); /* our close is what the server lingers for */
+        answer_done(&a);
+        if (c.ssl)
+            SSL_shutdown(c.ssl);
+        shutdown(c.fd, SHUT_WR);
+        char byte;
+        while (recv(c.fd, &byte, 1, 0) > 0)
+            ;
+        client_close(&c);
+        /* Until the server has seen it, the place is taken. */
+        for (bool served = false; !served;) {
+            struct client next = client_open(&g, false);
+            struct answer b = {0};
+            client_send(&next, REQUEST);
+            served = answer_next(&b, &next);
+            answer_done(&b);
+            client_close(&next);
+        }
+    }
+    rig_done(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(beyond_the_bound_new_connections_are_closed),
+        cmocka_unit_test(the_longest_idle_connection_makes_room),
+        cmocka_unit_test(a_closed_connection_no_longer_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,132 @@
+/* Stopping: nothing that was accepted is lost, nothing keeps the server from ending. */
+#include "http/harness.h"
+
+#define HOST "Host: localhost\r\n"
+
+struct stopper {
+    struct rig *g;
+    int wait_ms;
+    pthread_t thread;
+};
+
+static void *stop(void *arg)
+{
+    struct stopper *s = arg;
+    http_server_stop(s->g->server, s->wait_ms);
+    return NULL;
+}
+
+static void stop_in_background(struct stopper *s, struct rig *g, int wait_ms)
+{
+    *s = (struct stopper){.g = g, .wait_ms = wait_ms};
+    assert_int_equal(pthread_create(&s->thread, NULL, stop, s), 0);
+}
+
+static void await_refused_connections(uint16_t port)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    for (bool refused = false; !refused;) {
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        refused = connect(fd, (struct sockaddr *)&to, sizeof to) != 0 && errno == ECONNREFUSED;
+        close(fd);
+    }
+}
+
+static void what_was_accepted_is_answered_and_idle_connections_close(void **state)
+{
+    (void)state;
+    for (int tls = 0; tls < 2; tls++) {
+        struct rig g;
+        struct stopper s;
+        struct answer a = {0}, b = {0}, d = {0};
+        rig_init(&g);
+        g.config.http_threads = 2;
+        rig_start(&g);
+        struct client busy = client_open(&g, tls), idle = client_open(&g, tls), half = client_open(&g, tls);
+        expect(&idle, &b, STR("GET /echo HTTP/1.1\r\n" HOST "\r\n"), 200, "");
+        expect(&half, &d,
+               STR("GET /echo HTTP/1.1\r\n" HOST "\r\nPOST /echo HTTP/1.1\r\n" HOST "Expect: 100-continue\r\n"
+                   "Content-Length: 5\r\n\r\n"),
+               200, "");
+        assert_true(answer_next(&d, &half)); /* 100 */
+        client_send(&busy, STR("GET /wait HTTP/1.1\r\n" HOST "\r\n"));
+        rig_await(&g, &g.waiting_count, 1);
+
+        stop_in_background(&s, &g, PATIENCE_S * 1000);
+        assert_false(answer_next(&b, &idle));
+        await_refused_connections(tls ? g.tls : g.plain);
+        expect(&half, &d, STR("hello"), 200, "hello");
+        assert_true(str_eq(answer_field(d.head, "Connection"), STR("close")));
+        rig_release(&g);
+        assert_true(answer_next(&a, &busy));
+        assert_int_equal(a.statuses[0], 202);
+        assert_true(str_eq(answer_field(a.head, "Connection"), STR("close")));
+        assert_false(answer_next(&a, &busy));
+        client_close(&busy);
+        client_close(&idle);
+        client_close(&half);
+        pthread_join(s.thread, NULL);
+        answer_done(&a);
+        answer_done(&b);
+        answer_done(&d);
+        rig_done(&g);
+    }
+}
+
+static void after_the_time_given_the_rest_is_dropped(void **state)
+{
+    (void)state;
+    for (int tls = 0; tls < 2; tls++) {
+        struct rig g;
+        struct answer a = {0}, b = {0};
+        rig_init(&g);
+        rig_start(&g);
+        struct client waiting = client_open(&g, tls), reading = client_open(&g, tls);
+        client_send(&waiting, STR("GET /wait HTTP/1.1\r\n" HOST "\r\n"));
+        rig_await(&g, &g.waiting_count, 1);
+        client_send(&reading, STR("POST /echo HTTP/1.1\r\n" HOST "Expect: 100-continue\r\nContent-Length: 5\r\n\r\n"));
+        assert_true(answer_next(&b, &reading)); /* 100 */
+        http_server_stop(g.server, 10);
+        assert_false(answer_next(&a, &waiting));
+        assert_false(answer_next(&b, &reading));
+        assert_int_equal(rig_read(&g, &g.refusals), 1); /* the one whose body never came: told, to no effect */
+        client_close(&waiting);
+        client_close(&reading);
+        answer_done(&a);
+        answer_done(&b);
+        rig_done(&g);
+    }
+}
+
+static void a_server_that_never_started_can_be_freed(void **state)
+{
+    struct rig g;
+    struct http_handler h = {.ctx = &g, .head = rig_head, .request = rig_request, .refuse = rig_refuse};
+    char *why = NULL;
+    (void)state;
+    rig_init(&g);
+    assert_int_equal(http_server_new(&g.config, g.control, h, &g.server, &why), ERR_NONE);
+    rig_done(&g);
+}
+
+static void stopping_twice_is_harmless(void **state)
+{
+    struct rig g;
+    (void)state;
+    rig_init(&g);
+    rig_start(&g);
+    http_server_stop(g.server, 1000);
+    http_server_stop(g.server, 1000);
+    rig_done(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_accepted_is_answered_and_idle_connections_close),
+        cmocka_unit_test(after_the_time_given_the_rest_is_dropped),
+        cmocka_unit_test(a_server_that_never_started_can_be_freed),
+        cmocka_unit_test(stopping_twice_is_harmless),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
