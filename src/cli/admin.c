@@ -75,31 +75,26 @@ struct verb {
 
 static int run_verb(const struct command *self, const void *given, struct arguments operands);
 
-#define VERB(verb, what, table)                                                                                        \
-    .name = "admin " verb, .summary = (what), COMMAND_OPTIONS(struct admin_options, table), .run = run_verb
-#define OPERAND(placeholder) .operands = (placeholder), .operands_least = 1, .operands_most = 1
+#define VERB(verb, how, where, table, what)                                                                            \
+    .command.name = "admin " verb, .command.summary = (what), .command.run = run_verb, .command.options = (table),     \
+    .command.option_count = sizeof(table) / sizeof *(table), .command.options_size = sizeof(struct admin_options),     \
+    .method = (how), .path = (where)
+#define TAKES(operand, field)                                                                                          \
+    .command.operands = (operand), .command.operands_least = 1, .command.operands_most = 1, .operand_field = (field)
 
 static const struct verb verbs[] = {
-    {{VERB("key create", "issues a key for one building or one member, and prints it once", key_create_rows)},
-     "POST",
-     "/admin/keys",
-     NULL},
-    {{VERB("number list", "lists the virtual numbers and who holds them", common_rows)}, "GET", "/admin/numbers", NULL},
-    {{VERB("number add", "adds a virtual number to the pool", number_add_rows), OPERAND("NUMBER")},
-     "POST",
-     "/admin/numbers",
-     "number"},
-    {{VERB("number release", "takes a virtual number from its building", common_rows), OPERAND("NUMBER")},
-     "DELETE",
-     "/admin/numbers/",
-     NULL},
-    {{VERB("member add", "adds a member to a building", member_add_rows)}, "POST", "/admin/members", NULL},
-    {{VERB("member list", "lists members", member_list_rows)}, "GET", "/admin/members", NULL},
-    {{VERB("member remove", "removes a member and revokes its keys", common_rows), OPERAND("ID")},
-     "DELETE",
-     "/admin/members/",
-     NULL},
-    {{VERB("account show", "shows an account", common_rows), OPERAND("EMAIL")}, "GET", "/admin/accounts", "email"},
+    {VERB("key create", "POST", "/admin/keys", key_create_rows, "issues a key for one building or one member")},
+    {VERB("number list", "GET", "/admin/numbers", common_rows, "lists the virtual numbers and who holds them")},
+    {VERB("number add", "POST", "/admin/numbers", number_add_rows, "adds a virtual number to the pool"),
+     TAKES("NUMBER", "number")},
+    {VERB("number release", "DELETE", "/admin/numbers", common_rows, "takes a virtual number from its building"),
+     TAKES("NUMBER", "number")},
+    {VERB("member add", "POST", "/admin/members", member_add_rows, "adds a member to a building")},
+    {VERB("member list", "GET", "/admin/members", member_list_rows, "lists members")},
+    {VERB("member remove", "DELETE", "/admin/members/", common_rows, "removes a member and revokes its keys"),
+     TAKES("ID", NULL)},
+    {VERB("account show", "GET", "/admin/accounts", common_rows, "shows an account and its buildings"),
+     TAKES("EMAIL", "email")},
 };
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
 

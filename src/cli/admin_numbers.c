@@ -8,6 +8,9 @@
 struct number_body {
     struct val number, country;
 };
+struct number_query {
+    struct val number;
+};
 struct released_reply {
     struct val number, released;
 };
@@ -20,6 +23,12 @@ static const struct field body_fields[] = {
     FIELD(struct number_body, country, T_STRING, .flags = F_UPPER, .values = countries, .doc = "default US"),
 };
 static const struct shape body_shape = SHAPE(struct number_body, "AdminNumber", body_fields);
+
+static const struct field query_fields[] = {
+    FIELD(struct number_query, number, T_STRING, .flags = F_REQUIRED, .pattern = NUMBER_PATTERN,
+          .error = ERR_INVALID_PHONE_NUMBER),
+};
+static const struct shape query_shape = SHAPE(struct number_query, "AdminNumberQuery", query_fields);
 
 static const struct field released_fields[] = {
     FIELD(struct released_reply, number, T_STRING, .flags = F_REQUIRED),
@@ -39,13 +48,16 @@ static enum err add_number(struct request *q, struct reply *p)
 
 static enum err release_number(struct request *q, struct reply *p)
 {
+    const struct number_query *query = q->query;
     struct released_reply *body = arena_new(q->op.arena, struct released_reply);
-    enum err e = number_release(&q->op, q->path_text);
+    if (!v_set(query->number))
+        return op_fail(&q->op, ERR_INVALID_PHONE_NUMBER, "number is required");
+    enum err e = number_release(&q->op, query->number.s);
     if (e == ERR_NUMBER_NOT_FOUND)
         return op_fail(&q->op, e, "no building holds that number");
     if (e)
         return e;
-    *body = (struct released_reply){v_str(q->path_text), v_bool(true)};
+    *body = (struct released_reply){query->number, v_bool(true)};
     return reply_ok(q, p, 200, &released_shape, body);
 }
 
@@ -76,8 +88,9 @@ static const struct route rows[] = {
      .summary = "Takes a virtual number from its building",
      .tag = "Numbers",
      .method = HTTP_DELETE,
-     .path = "/admin/numbers/{text}",
+     .path = "/admin/numbers",
      .credential = CRED_CONTROL,
+     .query = &query_shape,
      .run = RUN_WRITE,
      .handler = release_number,
      .status = 200,
