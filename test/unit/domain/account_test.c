@@ -1,0 +1,156 @@
+#include "rules.h"
+
+#include "domain/member.h"
+#include "domain/subscription.h"
+
+static struct principal owner(struct op *op)
+{
+    struct key_issued key = rules_sign_in(op, OWNER);
+    struct principal who;
+    assert_none(rules_who(op, &key, &who));
+    return who;
+}
+
+static const char *add_annex = "INSERT INTO building (account_id, id, created_at, is_primary, label, city, country) "
+                               "SELECT id, 'ffffffffffffffffffffffff', 1, 0, 'Annex', 'Reno', 'US' FROM account;";
+static const struct id annex = {"ffffffffffffffffffffffff"};
+
+static void test_an_account_is_made_once(struct op *op)
+{
+    struct id a, b, c;
+    assert_error(account_find(op, OWNER, &a), ERR_ACCOUNT_NOT_FOUND);
+    assert_none(account_ensure(op, OWNER, &a));
+    assert_none(account_ensure(op, OWNER, &b));
+    assert_none(account_find(op, OWNER, &c));
+    assert_id(a, b);
+    assert_id(a, c);
+    const struct building *list;
+    size_t count;
+    assert_none(building_list(op, &a, &list, &count));
+    assert_int_equal(count, 1);
+}
+
+static void test_a_missing_account_is_not_found(struct op *op)
+{
+    struct account a;
+    assert_error(account_get(op, &annex, &a), ERR_ACCOUNT_NOT_FOUND);
+}
+
+static void test_the_view_of_a_new_account_is_empty(struct op *op)
+{
+    struct principal who = owner(op);
+    struct account_view v;
+    assert_none(account_view(op, &who, &v));
+    assert_true(str_eq(v.account.email, OWNER));
+    assert_int_equal(v.account.created_us, RULES_NOW);
+    assert_int_equal(v.account.status, SUBSCRIPTION_NONE);
+    assert_null(v.account.plan.p);
+    assert_int_equal(v.building_count, 1);
+    assert_false(v.selection_required);
+    assert_int_equal(v.total_unlocks, 0);
+    assert_int_equal(v.active_grants, 0);
+    assert_int_equal(v.shared_users, 0);
+}
+
+static void add_usage(struct op *op)
+{
+    rules_sql(op, add_annex);
+    rules_sql(op, "UPDATE building SET virtual_number = '+15550100000', unlock_count = 3 WHERE is_primary = 1;"
+                  "UPDATE building SET unlock_count = 4 WHERE is_primary = 0;"
+                  "INSERT INTO access_grant (building_id, id, type, label, enabled, created_at, ends_at, revoked) "
+                  "SELECT id, 'aaaaaaaaaaaaaaaaaaaaaaa1', 'timer', 'on', 1, 1, 9, 0 FROM building;"
+                  "INSERT INTO access_grant (building_id, id, type, label, enabled, created_at, ends_at, revoked) "
+                  "SELECT id, 'aaaaaaaaaaaaaaaaaaaaaaa2', 'timer', 'off', 0, 1, 9, 0 FROM building;"
+                  "INSERT INTO access_grant (building_id, id, type, label, enabled, created_at, ends_at, revoked) "
+                  "SELECT id, 'aaaaaaaaaaaaaaaaaaaaaaa3', 'timer', 'gone', 1, 1, 9, 1 FROM building;");
+}
+
+static void test_the_parents_view_covers_all_buildings(struct op *op)
+{
+    struct principal who = owner(op);
+    struct account_view v;
+    struct id member;
+    add_usage(op);
+    who.building_count = 2;
+    assert_none(member_add(op, &who.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
+    assert_none(account_view(op, &who, &v));
+    assert_int_equal(v.building_count, 2);
+    assert_true(v.selection_required);
+    assert_int_equal(v.total_unlocks, 7);
+    assert_int_equal(v.active_grants, 2);
+    assert_int_equal(v.shared_users, 2);
+    assert_str(v.building.number, "+15550100000");
+}
+
+static void test_a_bound_keys_view_covers_its_building(struct op *op)
+{
+    struct principal who = owner(op);
+    struct account_view v;
+    add_usage(op);
+    who.building_count = 2;
+    who.building_id = annex;
+    assert_none(account_view(op, &who, &v));
+    assert_int_equal(v.building_count, 1);
+    assert_false(v.selection_required);
+    assert_int_equal(v.total_unlocks, 4);
+    assert_int_equal(v.active_grants, 1);
+    assert_int_equal(v.shared_users, 0);
+    assert_null(v.building.number.p);
+}
+
+static void test_buildings_are_found_by_their_account_alone(struct op *op)
+{
+    struct principal who = owner(op);
+    struct building b;
+    bool linked = false;
+    rules_sql(op, add_annex);
+    assert_none(building_of(op, &who.account_id, &annex, &linked));
+    assert_true(linked);
+    assert_none(building_of(op, &who.account_id, &who.primary_id, &linked));
+    assert_false(linked);
+    assert_error(building_of(op, &annex, &who.primary_id, &linked), ERR_BUILDING_NOT_FOUND);
+    assert_error(building_get(op, &annex, &who.primary_id, &b), ERR_BUILDING_NOT_FOUND);
+}
+
+static void test_buildings_are_listed_by_creation_time(struct op *op)
+{
+    struct principal who = owner(op);
+    const struct building *list;
+    size_t count;
+    rules_sql(op, add_annex); /* made at the beginning of time */
+    assert_none(building_list(op, &who.account_id, &list, &count));
+    assert_int_equal(count, 2);
+    assert_id(list[0].id, annex);
+    assert_true(list[0].has_address);
+    assert_str(list[0].city, "Reno");
+    assert_null(list[0].street.p);
+    assert_id(list[1].id, who.primary_id);
+    assert_false(list[1].has_address);
+}
+
+static void test_members_are_listed_with_their_building(struct op *op)
+{
+    struct principal who = owner(op);
+    struct id a, unknown = annex;
+    const struct member *list;
+    size_t count;
+    assert_error(member_add(op, &unknown, STR("A"), STR("a@example.com"), STR_NONE, &a), ERR_BUILDING_NOT_FOUND);
+    assert_none(member_add(op, &who.primary_id, STR("A"), STR("a@example.com"), STR("+15551234567"), &a));
+    assert_none(member_list(op, &list, &count));
+    assert_int_equal(count, 1);
+    assert_id(list[0].id, a);
+    assert_id(list[0].building_id, who.primary_id);
+    assert_str(list[0].email, "a@example.com");
+    assert_str(list[0].phone, "+15551234567");
+    assert_str(list[0].building_label, "Home");
+    assert_none(member_remove(op, &a));
+    assert_none(member_list(op, &list, &count));
+    assert_int_equal(count, 0);
+}
+
+#define TESTS(x)                                                                                                       \
+    x(test_an_account_is_made_once) x(test_a_missing_account_is_not_found) x(test_the_view_of_a_new_account_is_empty)  \
+        x(test_the_parents_view_covers_all_buildings) x(test_a_bound_keys_view_covers_its_building)                    \
+            x(test_buildings_are_found_by_their_account_alone) x(test_buildings_are_listed_by_creation_time)           \
+                x(test_members_are_listed_with_their_building)
+RULES_RUN(TESTS)
