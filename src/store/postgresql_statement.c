@@ -289,7 +289,7 @@ int64_t postgresql_col_int(const struct cursor *c, int i)
     case TYPE_BOOL:
         return *p != 0;
     default:
-        assert(!"the column is not an integer");
+        assert(false && "the column is not an integer");
         return 0;
     }
 }

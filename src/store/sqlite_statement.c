@@ -81,7 +81,7 @@ static int bind(sqlite3_stmt *stmt, int slot, const struct val *v)
     case VAL_LIST:
         break;
     }
-    assert(!"a statement takes scalars");
+    assert(false && "a statement takes scalars");
     return SQLITE_MISUSE;
 }
 
