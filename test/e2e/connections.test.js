@@ -13,7 +13,7 @@ describe('connections', () => {
     let w;
     let session;
     before(async () => {
-        w = await world({ config: { http: { header_timeout_s: 1, body_timeout_s: 1, idle_timeout_s: 1, connections: 40 } } });
+        w = await world({ config: { http: { header_timeout_s: 1, body_timeout_s: 1, idle_timeout_s: 1 } } });
         session = await signIn(w.client);
     });
     after(() => w?.close());
@@ -138,28 +138,6 @@ describe('connections', () => {
         });
     });
 
-    it('above the limit are turned away until others end', async () => {
-        const many = [];
-        try {
-            for (let i = 0; i < 60; i++) {
-                const connection = await open().catch(() => null);
-                if (!connection) break;
-                connection.send(HEALTH);
-                many.push(connection);
-            }
-            const served = [];
-            for (const connection of many) {
-                await connection.until(() => connection.replies.length || connection.closed, 'an answer or the end');
-                if (connection.replies[0]?.status === 200) served.push(connection);
-            }
-            assert.ok(served.length > 0 && served.length <= 40, `${served.length} were served`);
-            assert.ok(served.length < many.length || many.length < 60, 'some were turned away');
-        } finally {
-            for (const connection of many) connection.destroy();
-        }
-        await eventually(() => w.client.get('/v1/health').then((answer) => answer.status === 200, () => false), 'room again');
-    });
-
     describe('TLS', () => {
         const handshake = async (options) => {
             const socket = tls.connect({ port: w.daemon.httpsPort, host: '127.0.0.1', rejectUnauthorized: false, ...options });
@@ -203,5 +181,44 @@ describe('connections', () => {
         assert.deepEqual(made.map((row) => row.label), Array.from({ length: 150 }, (_, i) => `grant ${i}`));
         const rows = await Promise.all(made.map(async ({ id }) => ok(await session.client.get(`/v1/unlock/${id}`))));
         assert.deepEqual(rows, made);
+    });
+});
+
+describe('the limit of connections', () => {
+    const MOST = 30;
+    let w;
+    before(async () => {
+        w = await world({ config: { http: { connections: MOST, threads: 1 } } });
+    });
+    after(() => w?.close());
+
+    const open = () => RawConnection.open(w.daemon.httpsPort);
+    const stillOpen = (all) => all.filter((connection) => !connection.closed).length;
+
+    it('makes the longest idle give way to new ones, all of which are served', async () => {
+        const all = [];
+        for (let i = 0; i < 2 * MOST; i++) {
+            all.push(await open());
+            all[i].send(HEALTH);
+            assert.equal((await all[i].reply(1)).status, 200);
+        }
+        await eventually(() => stillOpen(all) <= MOST, 'the first ones closed');
+        assert.ok(!all.at(-1).closed && all[0].closed);
+        for (const connection of all) connection.destroy();
+    });
+
+    it('turns new ones away while none is idle, and takes them again when others end', async () => {
+        const busy = [];
+        await eventually(async () => {
+            const connection = await open().catch(() => null);
+            if (!connection) return true;
+            connection.send('POST /v1/auth/otp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{');
+            busy.push(connection);
+            assert.ok(busy.length <= MOST);
+            return false;
+        }, 'a refusal');
+        assert.ok(busy.length > MOST / 2);
+        for (const connection of busy) connection.destroy();
+        await eventually(() => w.client.get('/v1/health').then((answer) => answer.status === 200, () => false), 'room again');
     });
 });

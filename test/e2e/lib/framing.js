@@ -67,7 +67,7 @@ export function framingCases({ get, post, key, proto = '' }) {
         ['a space before the first header', `${G}\r\n ${H}${A}\r\n`, ...refuse()],
         ['no Host', `${G}\r\n${A}\r\n`, ...refuse()],
         ['two Hosts', req(G, 'Host: other\r\n'), ...refuse()],
-        ['HTTP/1.9', req(`GET ${get} HTTP/1.9`, ''), ...refuse('505 HTTP_VERSION', BAD)],
+        ['HTTP/1.9, which is read as 1.1', req(`GET ${get} HTTP/1.9`, ''), [OK], 'open'],
         ['HTTP/2.0', req(`GET ${get} HTTP/2.0`, ''), ...refuse('505 HTTP_VERSION', BAD)],
         ['HTTP/11.1', req(`GET ${get} HTTP/11.1`, ''), ...refuse('505 HTTP_VERSION', BAD)],
         ['no version', `GET ${get}\r\n${H}${A}\r\n`, ...refuse()],
