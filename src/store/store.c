@@ -32,7 +32,7 @@ void store_complain(const char *what, int code, const char *message)
     if (atomic_exchange(&second, now) != now)
         atomic_store(&said, 0);
     if (atomic_fetch_add(&said, 1) < COMPLAINTS_PER_S)
-        log_error("store failed what=%s code=%d reason=\"%s\"", what, code, message);
+        log_error("store failed what=%s code=%d reason=\"%.*s\"", what, code, (int)strcspn(message, "\n"), message);
 }
 
 enum err store_open(const struct config *c, bool migrate_wanted, struct store **ret, char **ret_why)

@@ -1,0 +1,291 @@
+/* What the PostgreSQL engine promises when the server goes away. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "fixture.h"
+
+static enum err read_counter(struct db *db, long *ret)
+{
+    CURSOR c;
+    enum err e = db_one(db, SQL_SETTING_GET, DB_ARGS(v_str(STR("counter"))), &c);
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    *ret = e ? 0 : strtol(col_str(&c, 0).p, NULL, 10);
+    return ERR_NONE;
+}
+
+static enum err increment(void *arg, struct db *db)
+{
+    _Atomic int *runs = arg;
+    char text[24];
+    long n;
+    ++*runs;
+    enum err e = read_counter(db, &n);
+    if (e)
+        return e;
+    snprintf(text, sizeof text, "%ld", n + 1);
+    return db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR("counter")), v_str(str_z(text))), NULL);
+}
+
+static enum err get(void *arg, struct db *db)
+{
+    return read_counter(db, arg);
+}
+
+static void assert_counter(struct store *store, long value)
+{
+    long n = -1;
+    assert_int_equal(store_run(store, STORE_READ, get, &n), ERR_NONE);
+    assert_int_equal(n, value);
+}
+
+/* ---- a peer between the store and the server ----------------------------------------------------------------------*/
+
+enum at_commit {
+    PASS,
+    LOSE_REQUEST, /* the server never sees the COMMIT */
+    LOSE_ANSWER   /* it commits, but nobody hears of it */
+};
+
+/* Passes bytes on, one connection at a time; does to the next COMMIT what it was told to. */
+struct proxy {
+    char dir[64];
+    int listener;
+    pthread_t thread;
+    _Atomic enum at_commit next;
+    _Atomic int lost;
+    _Atomic bool stop;
+};
+
+static int unix_socket(const char *dir, bool listening)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    snprintf(a.sun_path, sizeof a.sun_path, "%s/.s.PGSQL.5432", dir);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int rc = listening ? bind(fd, (struct sockaddr *)&a, sizeof a) || listen(fd, 8)
+                       : connect(fd, (struct sockaddr *)&a, sizeof a);
+    if (rc == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static bool pass(int from, int to, char *buffer, size_t n, ssize_t *ret_n)
+{
+    *ret_n = read(from, buffer, n);
+    return *ret_n > 0 && write(to, buffer, (size_t)*ret_n) == *ret_n;
+}
+
+/* False when the connection is to end. */
+static bool pass_client(struct proxy *p, int client, int server)
+{
+    char buffer[65536];
+    ssize_t n = read(client, buffer, sizeof buffer);
+    if (n <= 0)
+        return false;
+    bool commit = memmem(buffer, (size_t)n, "COMMIT", 7) != NULL;
+    enum at_commit what = commit ? atomic_exchange(&p->next, PASS) : PASS;
+    if (what != PASS)
+        p->lost++;
+    if (what == LOSE_REQUEST || write(server, buffer, (size_t)n) != n)
+        return false;
+    if (what == LOSE_ANSWER)
+        return read(server, buffer, sizeof buffer) < 0; /* the answer has been given, and goes nowhere */
+    return true;
+}
+
+static void converse(struct proxy *p, int client)
+{
+    char buffer[65536];
+    ssize_t n;
+    int server = unix_socket(store_cluster.dir, false);
+    struct pollfd fds[2] = {{.fd = client, .events = POLLIN}, {.fd = server, .events = POLLIN}};
+    bool open = server >= 0;
+    while (open && !p->stop) {
+        if (poll(fds, 2, 50) <= 0)
+            continue;
+        if (fds[0].revents)
+            open = pass_client(p, client, server);
+        if (open && fds[1].revents)
+            open = pass(server, client, buffer, sizeof buffer, &n);
+    }
+    if (server >= 0)
+        close(server);
+    close(client);
+}
+
+static void *proxy(void *arg)
+{
+    struct proxy *p = arg;
+    while (!p->stop) {
+        struct pollfd fd = {.fd = p->listener, .events = POLLIN};
+        if (poll(&fd, 1, 50) > 0)
+            converse(p, accept4(p->listener, NULL, NULL, SOCK_CLOEXEC));
+    }
+    return NULL;
+}
+
+static void proxy_start(struct proxy *p)
+{
+    *p = (struct proxy){.next = PASS};
+    snprintf(p->dir, sizeof p->dir, "/tmp/portero-proxy-XXXXXX");
+    assert_non_null(mkdtemp(p->dir));
+    p->listener = unix_socket(p->dir, true);
+    assert_true(p->listener >= 0);
+    assert_int_equal(pthread_create(&p->thread, NULL, proxy, p), 0);
+}
+
+static void proxy_stop(struct proxy *p)
+{
+    char path[100];
+    p->stop = true;
+    pthread_join(p->thread, NULL);
+    close(p->listener);
+    snprintf(path, sizeof path, "%s/.s.PGSQL.5432", p->dir);
+    unlink(path);
+    rmdir(p->dir);
+}
+
+/* Reopens the fixture's store with one connection, through the proxy. */
+static void reopen_through(struct store_fixture *f, const struct proxy *p)
+{
+    store_close(f->store);
+    f->store = NULL;
+    snprintf(f->dsn, sizeof f->dsn, "host=%s user=portero dbname=postgres options='-c search_path=\"%s\"'", p->dir,
+             f->schema);
+    f->config.store_workers = 1;
+    assert_int_equal(store_fixture_start(f), 0);
+}
+
+static void lose_at_commit(struct store_fixture *f, enum at_commit what, int expected_runs)
+{
+    struct proxy p;
+    _Atomic int runs = 0;
+    proxy_start(&p);
+    reopen_through(f, &p);
+    assert_int_equal(store_run(f->store, STORE_WRITE, increment, &runs), ERR_NONE);
+    assert_counter(f->store, 1);
+    runs = 0;
+    p.next = what;
+    assert_int_equal(store_run(f->store, STORE_WRITE, increment, &runs), ERR_NONE);
+    assert_int_equal(p.lost, 1);
+    assert_int_equal(runs, expected_runs);
+    assert_counter(f->store, 2);
+    store_close(f->store);
+    f->store = NULL;
+    proxy_stop(&p);
+}
+
+static void a_commit_that_was_never_heard_is_done_again(void **state)
+{
+    lose_at_commit(*state, LOSE_REQUEST, 2);
+}
+
+static void a_commit_whose_answer_was_lost_is_not_done_twice(void **state)
+{
+    lose_at_commit(*state, LOSE_ANSWER, 1);
+}
+
+/* ---- the server ---------------------------------------------------------------------------------------------------*/
+
+struct writer {
+    struct store *store;
+    _Atomic int runs, acknowledged;
+    _Atomic bool stop;
+};
+
+static void *write_on(void *arg)
+{
+    struct writer *w = arg;
+    while (!w->stop)
+        w->acknowledged += store_run(w->store, STORE_WRITE, increment, &w->runs) == ERR_NONE;
+    return NULL;
+}
+
+static void a_crash_of_the_server_loses_no_acknowledged_write_and_repeats_none(void **state)
+{
+    struct store_fixture *f = *state;
+    struct writer w = {.store = f->store};
+    pthread_t threads[3];
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, write_on, &w), 0);
+    for (int i = 0; i < 3; i++) {
+        int before = w.acknowledged;
+        while (w.acknowledged < before + 50)
+            usleep(1000);
+        assert_int_equal(store_cluster_command("restart"), 0);
+    }
+    w.stop = true;
+    for (size_t i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    assert_true(w.acknowledged >= 150);
+    assert_counter(f->store, w.acknowledged);
+}
+
+static void a_server_that_is_not_there_is_named(void **state)
+{
+    struct store_fixture *f = *state;
+    struct config c = {.engine = ENGINE_POSTGRESQL, .top_data_dir = f->dir, .store_workers = 1};
+    char dsn[100];
+    struct store *store = NULL;
+    char *why = NULL;
+    snprintf(dsn, sizeof dsn, "host=%s user=portero password=hush", f->dir);
+    c.store_dsn = dsn;
+    assert_int_equal(store_open(&c, true, &store, &why), ERR_USAGE);
+    assert_non_null(strstr(why, f->dir));
+    assert_null(strstr(why, "hush"));
+    free(why);
+}
+
+static void reads_have_to_be_submitted(void **state)
+{
+    struct store_fixture *f = *state;
+    assert_null(store_session_new(f->store));
+    assert_false(store_exclusive(f->store));
+}
+
+/* Marks are forgotten again: they do not grow with use. */
+static void the_table_of_marks_stays_small(void **state)
+{
+    struct store_fixture *f = *state;
+    _Atomic int runs = 0;
+    for (int i = 0; i < 1500; i++)
+        assert_int_equal(store_run(f->store, STORE_WRITE, increment, &runs), ERR_NONE);
+    PGconn *conn = PQconnectdb(f->dsn);
+    PGresult *r = PQexec(conn, "SELECT count(*) FROM commit_mark");
+    assert_int_equal(PQresultStatus(r), PGRES_TUPLES_OK);
+    assert_in_range(strtol(PQgetvalue(r, 0, 0), NULL, 10), 1, 4 * 256);
+    PQclear(r);
+    PQfinish(conn);
+}
+
+/* Restarting is only for a server of our own. */
+static int own_cluster_start(void **state)
+{
+    unsetenv("PORTERO_TEST_DSN");
+    return store_cluster_start(state);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, store_fixture_open_postgresql, store_fixture_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(reads_have_to_be_submitted),
+        TEST(a_server_that_is_not_there_is_named),
+        TEST(a_commit_that_was_never_heard_is_done_again),
+        TEST(a_commit_whose_answer_was_lost_is_not_done_twice),
+        TEST(the_table_of_marks_stays_small),
+        TEST(a_crash_of_the_server_loses_no_acknowledged_write_and_repeats_none),
+    };
+    return cmocka_run_group_tests(tests, own_cluster_start, store_cluster_stop);
+}
