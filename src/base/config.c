@@ -76,8 +76,7 @@ static bool load_environment(struct config *c, char **ret_why)
     return true;
 }
 
-/* ---- the whole: what no single key can tell ------------------------------------------------------------------------
- */
+/* ---- the whole: what no single key can tell ---------------------------------------------------------------------- */
 
 /* The first provider that is only the sandbox's, or NULL. */
 static const char *sandbox_provider(const struct config *c)
@@ -157,8 +156,7 @@ void config_free(struct config *c)
     free(c);
 }
 
-/* ---- secrets -------------------------------------------------------------------------------------------------------
- */
+/* ---- secrets ----------------------------------------------------------------------------------------------------- */
 
 static enum err read_secret_file(const char *path, struct arena *a, struct str *ret)
 {

@@ -68,9 +68,9 @@ bool config_is_url(const char *text, const char *schemes)
 
 bool config_is_word(const char *text, const char *words)
 {
-    struct str rest = str_z(words);
+    struct str rest = str_z(words), word = str_n(text, strlen(text));
     while (rest.p)
-        if (str_eq(str_cut(rest, '|', &rest), str_z(text)))
+        if (str_eq(str_cut(rest, '|', &rest), word))
             return true;
     return false;
 }

@@ -72,7 +72,7 @@ static int on_value(cfg_t *cfg, cfg_opt_t *opt)
     char name[NAME_MAX_LEN];
     const char *section = strcmp(cfg_name(cfg), "root") == 0 ? "top" : cfg_name(cfg);
     size_t i = 0;
-    while (strcmp(config_rows[i].section, section) || strcmp(config_rows[i].key, cfg_opt_name(opt)))
+    while (strcmp(config_rows[i].section, section) != 0 || strcmp(config_rows[i].key, cfg_opt_name(opt)) != 0)
         i++; /* the parser knows no key that has no row */
     const struct config_row *r = &config_rows[i];
     snprintf(name, sizeof name, "%s%s%s", config_is_top(r) ? "" : section, config_is_top(r) ? "" : ".", r->key);
@@ -94,7 +94,7 @@ static int on_plan_value(cfg_t *cfg, cfg_opt_t *opt)
     if (plan < 0)
         return -1;
     size_t i = 0;
-    while (strcmp(config_plan_rows[i].key, cfg_opt_name(opt)))
+    while (strcmp(config_plan_rows[i].key, cfg_opt_name(opt)) != 0)
         i++;
     snprintf(name, sizeof name, "billing.plan.%s.%s", config_plan_defaults[plan].id, config_plan_rows[i].key);
     return take(cfg, opt, &config_plan_rows[i], name, &reading->c->plans[plan], &reading->seen_plan[plan][i]);
@@ -110,7 +110,7 @@ static int on_plan(cfg_t *cfg, cfg_opt_t *opt)
 static int on_section(cfg_t *cfg, cfg_opt_t *opt)
 {
     size_t i = 0;
-    while (strcmp(config_rows[i].section, cfg_opt_name(opt)))
+    while (strcmp(config_rows[i].section, cfg_opt_name(opt)) != 0)
         i++;
     if (reading->seen_section[i])
         return fail(cfg, "section %s is given twice", config_rows[i].section);
@@ -118,8 +118,7 @@ static int on_section(cfg_t *cfg, cfg_opt_t *opt)
     return 0;
 }
 
-/* ---- the parser ---------------------------------------------------------------------------------------------------
- */
+/* ---- the parser -------------------------------------------------------------------------------------------------- */
 
 static size_t count(const struct config_row *rows)
 {

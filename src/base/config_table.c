@@ -5,23 +5,23 @@
 
 #include "base/config_check.h"
 
-/* ---- the rows --------------------------------------------------------------------------------------------------- */
+/* ---- the rows ---------------------------------------------------------------------------------------------------- */
 
 #define ROW(section_, key_, kind_, dflt_, doc_, ...)                                                                   \
     {.section = #section_,                                                                                             \
      .key = #key_,                                                                                                     \
-     .doc = doc_,                                                                                                      \
-     .kind = kind_,                                                                                                    \
-     .dflt = dflt_,                                                                                                    \
+     .doc = (doc_),                                                                                                    \
+     .kind = (kind_),                                                                                                  \
+     .dflt = (dflt_),                                                                                                  \
      .offset = offsetof(struct config, section_##_##key_),                                                             \
      __VA_ARGS__},
 const struct config_row config_rows[] = {
 #define STRING(section, key, value, doc)        ROW(section, key, CONFIG_STRING, value, doc)
 #define SECRET(section, key, value, doc)        ROW(section, key, CONFIG_SECRET, value, doc)
-#define ENUM(section, key, value, list, doc)    ROW(section, key, CONFIG_ENUM, value, doc, .words = list)
+#define ENUM(section, key, value, list, doc)    ROW(section, key, CONFIG_ENUM, value, doc, .words = (list))
 #define ADDRESS(section, key, value, doc)       ROW(section, key, CONFIG_ADDRESS, value, doc)
-#define URL(section, key, value, list, doc)     ROW(section, key, CONFIG_URL, value, doc, .words = list)
-#define INTEGER(section, key, value, a, b, doc) ROW(section, key, CONFIG_INTEGER, #value, doc, .lo = a, .hi = b)
+#define URL(section, key, value, list, doc)     ROW(section, key, CONFIG_URL, value, doc, .words = (list))
+#define INTEGER(section, key, value, a, b, doc) ROW(section, key, CONFIG_INTEGER, #value, doc, .lo = (a), .hi = (b))
 #define BOOLEAN(section, key, value, doc)       ROW(section, key, CONFIG_BOOLEAN, #value, doc)
 #define CIDRS(section, key, doc)                ROW(section, key, CONFIG_CIDRS, "", doc)
 #include "tbl/config.def"
@@ -54,7 +54,7 @@ bool config_is_top(const struct config_row *row)
     return row->section && strcmp(row->section, "top") == 0;
 }
 
-/* ---- one value -------------------------------------------------------------------------------------------------- */
+/* ---- one value --------------------------------------------------------------------------------------------------- */
 
 /* "must be one of a, b, c" from "a|b|c". */
 static void say_words(const char *lead, const char *words, char ret_rule[static CONFIG_RULE_MAX])

@@ -48,7 +48,7 @@ struct id id_new(int64_t now_us)
         (unsigned char)(n >> 8),
         (unsigned char)n,
     };
-    struct id id;
+    struct id id = {0};
     hex_encode(bytes, sizeof bytes, id.text);
     return id;
 }

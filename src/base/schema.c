@@ -23,7 +23,7 @@ struct place {
 
 static bool read_object(const struct shape *shape, const json_t *object, const struct place *at, char *ret);
 
-/* ---- faults: "address.zip must be …" --------------------------------------------------------------------------- */
+/* ---- faults: "address.zip must be …" ----------------------------------------------------------------------------- */
 
 static void put_path(struct buf *b, const struct place *at)
 {
@@ -69,7 +69,7 @@ static bool refuse_unknown(const struct place *at, const char *name)
 {
     char shown[ECHO_MAX + 4];
     size_t n = 0;
-    for (; name[n] && n < ECHO_MAX; n++) {
+    for (; n < ECHO_MAX && name[n]; n++) {
         char c = name[n];
         bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
                      c == '-' || c == '.';
@@ -84,8 +84,7 @@ static bool refuse_unknown(const struct place *at, const char *name)
     return refuse(&here, "is not a known field");
 }
 
-/* ---- strings ------------------------------------------------------------------------------------------------------
- */
+/* ---- strings ----------------------------------------------------------------------------------------------------- */
 
 static bool is_space(char c)
 {
@@ -182,8 +181,7 @@ static bool read_id(const struct place *at, const json_t *value, struct val *ret
     return true;
 }
 
-/* ---- other scalars --------------------------------------------------------------------------------------------------
- */
+/* ---- other scalars ----------------------------------------------------------------------------------------------- */
 
 static bool read_time(const struct place *at, const json_t *value, struct val *ret)
 {
@@ -315,19 +313,19 @@ static bool known(const struct shape *shape, const char *name)
     return false;
 }
 
-static bool check_known(const struct shape *shape, const json_t *object, const struct place *at)
+static bool check_known(const struct shape *shape, json_t *object, const struct place *at)
 {
-    const char *name;
-    json_t *value;
     if (shape->open)
         return true;
-    json_object_foreach((json_t *)object, name, value) if (!known(shape, name)) return refuse_unknown(at, name);
+    for (void *i = json_object_iter(object); i; i = json_object_iter_next(object, i))
+        if (!known(shape, json_object_iter_key(i)))
+            return refuse_unknown(at, json_object_iter_key(i));
     return true;
 }
 
 static bool read_object(const struct shape *shape, const json_t *object, const struct place *at, char *ret)
 {
-    if (!check_known(shape, object, at))
+    if (!check_known(shape, (json_t *)object, at))
         return false;
     for (size_t i = 0; i < shape->field_count; i++) {
         const struct field *f = &shape->fields[i];

@@ -21,7 +21,7 @@ enum field_type {
     T_INT,    /* integer within min..max */
     T_NUMBER, /* output only: VAL_INT written as is */
     T_BOOL,
-    T_OBJECT, /* described by `sub` */
+    T_OBJECT,  /* described by `sub` */
     T_STRINGS, /* array of strings (VAL_LIST of VAL_STR) */
     T_OBJECTS  /* array of objects described by `sub` (VAL_LIST of structs) */
 };
@@ -29,15 +29,16 @@ enum field_type {
 enum field_flag {
     F_REQUIRED = 1,
     F_NULLABLE = 2,
-    F_TRIM = 4,        /* input: leading and trailing white space is removed first */
-    F_NONBLANK = 8,    /* input: not empty (after trimming, if F_TRIM) */
-    F_LOWER = 16,      /* input: lower-cased (ASCII) */
-    F_UPPER = 32,      /* input: upper-cased (ASCII) */
-    F_UTF16 = 64,      /* min and max count UTF-16 code units, not code points */
-    F_SECRET = 128,    /* never repeated in a message or log; documented as such */
-    F_CONST = 256,     /* a constant: the only entry of `values`, or true for T_BOOL (false with F_FALSE) */
+    F_TRIM = 4,     /* input: leading and trailing white space is removed first */
+    F_NONBLANK = 8, /* input: not empty (after trimming, if F_TRIM) */
+    F_LOWER = 16,   /* input: lower-cased (ASCII) */
+    F_UPPER = 32,   /* input: upper-cased (ASCII) */
+    F_UTF16 = 64,   /* min and max count UTF-16 code units, not code points */
+    F_SECRET = 128, /* never repeated in a message or log; documented as such */
+    F_CONST = 256,  /* a constant: the only entry of `values`, or true for T_BOOL (false with F_FALSE) */
     F_FALSE = 512,
-    F_UNCHECKED = 1024 /* input: length, values, format and pattern of a string are documented, but left to the handler */
+    F_UNCHECKED =
+        1024 /* input: a string's length, values, format and pattern are documented, but left to the handler */
 };
 
 struct shape;
@@ -48,14 +49,15 @@ struct field {
     enum field_type type;
     unsigned flags;
     size_t offset;
-    int64_t min, max; /* T_INT: the range. Strings: length in code points; lists: item count. 0, 0: any */
-    const char *pattern; /* documented and checked: a POSIX extended regular expression, no look-ahead */
-    const char *format;  /* "email", "uri": documented; "email" is checked */
+    int64_t min, max;          /* T_INT: the range. Strings: length in code points; lists: item count. 0, 0: any */
+    const char *pattern;       /* documented and checked: a POSIX extended regular expression, no look-ahead */
+    const char *format;        /* "email", "uri": documented; "email" is checked */
     const char *const *values; /* NULL-terminated: the allowed strings (of T_STRING and of T_STRINGS' items) */
     const struct shape *sub;
-    enum err error; /* what this field's own failure answers, and those within it; ERR_NONE: as around it */
+    enum err error;      /* what this field's own failure answers, and those within it; ERR_NONE: as around it */
     enum err null_error; /* what a null answers where none is allowed; ERR_NONE: the same */
-    const char *key; /* `,"name":`, so that writing costs one copy; FIELD fills it, without it the name is quoted anew */
+    const char
+        *key; /* `,"name":`, so that writing costs one copy; FIELD fills it, without it the name is quoted anew */
     size_t key_len;
 };
 
@@ -69,10 +71,15 @@ struct shape {
 };
 
 #define FIELD(ctype, member, ftype, ...)                                                                               \
-    {.name = #member, .key = ",\"" #member "\":", .key_len = sizeof(",\"" #member "\":") - 1, .type = (ftype),         \
-     .offset = offsetof(ctype, member), __VA_ARGS__}
+    {                                                                                                                  \
+        .name = #member, .key = ",\"" #member "\":", .key_len = sizeof(",\"" #member "\":") - 1, .type = (ftype),      \
+        .offset = offsetof(ctype, member), __VA_ARGS__                                                                 \
+    }
 #define SHAPE(ctype, title, table, ...)                                                                                \
-    {.name = (title), .fields = (table), .field_count = sizeof(table) / sizeof *(table), .size = sizeof(ctype), __VA_ARGS__}
+    {                                                                                                                  \
+        .name = (title), .fields = (table), .field_count = sizeof(table) / sizeof *(table), .size = sizeof(ctype),     \
+        __VA_ARGS__                                                                                                    \
+    }
 
 /* Why a body was refused: the message names the field and the rule, e.g. "label must be at most 120 characters". */
 struct schema_fault {
@@ -97,8 +104,8 @@ enum schema_use {
     SCHEMA_REPLY    /* readers must tolerate fields that a later version adds */
 };
 
-/* Writes the shape as an OpenAPI 3.1 (JSON Schema 2020-12) object schema; sub-shapes are inlined. F_SECRET is written as
- * x-sensitive. F_UTF16 lengths are given as they are, though JSON Schema counts code points. */
+/* Writes the shape as an OpenAPI 3.1 (JSON Schema 2020-12) object schema; sub-shapes are inlined. F_SECRET is written
+ * as x-sensitive. F_UTF16 lengths are given as they are, though JSON Schema counts code points. */
 void schema_document_for(const struct shape *shape, enum schema_use use, struct buf *out);
 /* The same for a request. */
 void schema_document(const struct shape *shape, struct buf *out);

@@ -58,7 +58,8 @@ static inline struct str str_trim(struct str s)
     return s;
 }
 
-/* Splits s at the first c: returns what stands before it and leaves the rest (after c) in *rest; without c all of s, rest = STR_NONE. */
+/* Splits s at the first c: returns what stands before it and leaves the rest (after c) in *rest; without c all of s,
+ * rest = STR_NONE. */
 static inline struct str str_cut(struct str s, char c, struct str *rest)
 {
     const char *at = s.n ? memchr(s.p, c, s.n) : NULL;

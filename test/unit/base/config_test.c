@@ -30,8 +30,7 @@ static void refuse(const char *text, const char *want)
     refuse_path("portero.conf", want);
 }
 
-/* ---- values ---------------------------------------------------------------------------------------------------------
- */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
 static void an_empty_file_gives_the_defaults(void **state)
 {

@@ -1,8 +1,7 @@
 #include "base/schema.h"
 #include "unit.h"
 
-/* ---- the bodies under test ------------------------------------------------------------------------------------------
- */
+/* ---- the bodies under test --------------------------------------------------------------------------------------- */
 
 struct place {
     struct val city, zip;
@@ -83,8 +82,7 @@ static void refuse(const char *text, const char *message)
     assert_int_equal(fault.error, ERR_INVALID_UNLOCK);
 }
 
-/* ---- reading --------------------------------------------------------------------------------------------------------
- */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 static void absent_null_and_given_are_told_apart(void **state)
 {
@@ -216,6 +214,39 @@ static void the_fault_carries_the_nearest_error(void **state)
     assert_int_equal(fault.error, ERR_INVALID_BUILDING_INPUT);
 }
 
+static void a_null_can_answer_an_error_of_its_own(void **state)
+{
+    (void)state;
+    struct one {
+        struct val tone;
+    };
+    static const struct field tone[] = {FIELD(struct one, tone, T_STRING, .pattern = "^[0-9#*]{1,3}$",
+                                              .error = ERR_INVALID_TONE, .null_error = ERR_INVALID_SETTINGS)};
+    static const struct shape one_shape = SHAPE(struct one, "One", tone);
+    struct one one;
+    assert_false(read_as(&one_shape, "{\"tone\":\"x\"}", &one));
+    assert_int_equal(fault.error, ERR_INVALID_TONE);
+    assert_false(read_as(&one_shape, "{\"tone\":null}", &one));
+    assert_int_equal(fault.error, ERR_INVALID_SETTINGS);
+    assert_text(fault.message, "tone must be a string");
+}
+
+static void an_unchecked_string_is_left_to_the_handler_but_is_a_string(void **state)
+{
+    (void)state;
+    struct one {
+        struct val otp;
+    };
+    static const struct field otp[] = {
+        FIELD(struct one, otp, T_STRING, .flags = F_UNCHECKED, .pattern = "^[0-9]{6}$", .max = 6)};
+    static const struct shape one_shape = SHAPE(struct one, "One", otp);
+    struct one one;
+    assert_true(read_as(&one_shape, "{\"otp\":\"none at all\"}", &one));
+    assert_text(one.otp.s, "none at all");
+    assert_false(read_as(&one_shape, "{\"otp\":123456}", &one));
+    assert_text(fault.message, "otp must be a string");
+}
+
 static void the_first_field_of_the_table_is_reported(void **state)
 {
     (void)state;
@@ -296,6 +327,8 @@ int main(void)
         T(lengths_count_code_points_or_utf16_units),
         T(enumerations_patterns_and_formats_are_checked),
         T(the_fault_carries_the_nearest_error),
+        T(a_null_can_answer_an_error_of_its_own),
+        T(an_unchecked_string_is_left_to_the_handler_but_is_a_string),
         T(the_first_field_of_the_table_is_reported),
         T(unknown_fields_are_refused_with_a_harmless_name),
         T(an_open_shape_ignores_unknown_fields),
