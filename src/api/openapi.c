@@ -151,7 +151,7 @@ static void add_errors(json_t *responses, const struct route *route, const struc
     if (json_array_size(codes)) {
         json_t *schema = json_pack("{s:[{s:s}, {s:{s:{s:{s:{s:o}}}}}]}", "allOf", "$ref", "#/components/schemas/Error",
                                    "properties", "error", "properties", "code", "enum", json_incref(codes));
-        char key[8];
+        char key[12];
         snprintf(key, sizeof key, "%d", status);
         json_object_set_new(responses, key,
                             json_pack("{s:s%, s:o, s:o}", "description", names.p, names.n, "headers",
