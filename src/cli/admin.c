@@ -98,30 +98,39 @@ static const struct verb verbs[] = {
 };
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
 
+static json_t *split(const char *text)
+{
+    json_t *words = json_array();
+    for (struct str rest = str_z(text), word; rest.p;) {
+        word = str_trim(str_cut(rest, ',', &rest));
+        json_array_append_new(words, json_stringn(word.p, word.n));
+    }
+    return words;
+}
+
+/* An option's value as the request has it; NULL if it was not given. */
+static json_t *field_value(enum field_kind kind, const void *member)
+{
+    const char *text;
+    int64_t number;
+    if (kind == FIELD_INTEGER) {
+        memcpy(&number, member, sizeof number);
+        return number ? json_integer(number) : NULL;
+    }
+    memcpy(&text, member, sizeof text);
+    if (!text)
+        return NULL;
+    return kind == FIELD_WORDS ? split(text) : json_string(text);
+}
+
 /* The options and the operand as a JSON object, which the caller owns. */
 static json_t *request_fields(const struct verb *v, const struct admin_options *o, const char *operand)
 {
     json_t *object = json_object();
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        const void *member = (const char *)o + fields[i].offset;
-        const char *text = NULL;
-        int64_t number = 0;
-        if (fields[i].kind == FIELD_INTEGER)
-            memcpy(&number, member, sizeof number);
-        else
-            memcpy(&text, member, sizeof text);
-        if (number)
-            json_object_set_new(object, fields[i].name, json_integer(number));
-        if (text && fields[i].kind == FIELD_TEXT)
-            json_object_set_new(object, fields[i].name, json_string(text));
-        if (text && fields[i].kind == FIELD_WORDS) {
-            json_t *words = json_array();
-            for (struct str rest = str_z(text), word; rest.p;) {
-                word = str_trim(str_cut(rest, ',', &rest));
-                json_array_append_new(words, json_stringn(word.p, word.n));
-            }
-            json_object_set_new(object, fields[i].name, words);
-        }
+        json_t *value = field_value(fields[i].kind, (const char *)o + fields[i].offset);
+        if (value)
+            json_object_set_new(object, fields[i].name, value);
     }
     if (operand && v->operand_field)
         json_object_set_new(object, v->operand_field, json_string(operand));
