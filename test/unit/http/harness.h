@@ -27,7 +27,6 @@
 
 #include "http/server.h"
 
-#define UNUSED       __attribute__((unused))
 #define PATIENCE_S   30 /* nothing takes so long; a test that waits for it has failed */
 #define MAX_STATUSES 16
 
@@ -46,7 +45,7 @@ struct rig {
     unsigned requests, refusals, let_go;
 };
 
-static void rig_count(struct rig *g, unsigned *counter)
+static inline void rig_count(struct rig *g, unsigned *counter)
 {
     pthread_mutex_lock(&g->lock);
     ++*counter;
@@ -54,12 +53,12 @@ static void rig_count(struct rig *g, unsigned *counter)
     pthread_mutex_unlock(&g->lock);
 }
 
-static void rig_reply(struct http_request *r, int status, struct str body)
+static inline void rig_reply(struct http_request *r, int status, struct str body)
 {
     http_reply(r, status, STR("Content-Type: text/plain\r\n"), body);
 }
 
-static void rig_head(void *ctx, struct http_request *r, unsigned loop)
+static inline void rig_head(void *ctx, struct http_request *r, unsigned loop)
 {
     (void)ctx;
     (void)loop;
@@ -67,7 +66,7 @@ static void rig_head(void *ctx, struct http_request *r, unsigned loop)
         rig_reply(r, 401, STR("early"));
 }
 
-static void rig_let_go(struct mail *m)
+static inline void rig_let_go(struct mail *m)
 {
     struct http_request *r = (struct http_request *)((char *)m - offsetof(struct http_request, mail));
     struct rig *g = r->user;
@@ -75,7 +74,7 @@ static void rig_let_go(struct mail *m)
     rig_count(g, &g->let_go);
 }
 
-static void rig_big(struct http_request *r)
+static inline void rig_big(struct http_request *r)
 {
     uint64_t n = 0;
     (void)str_to_u64(r->query, 1 << 24, &n);
@@ -84,7 +83,7 @@ static void rig_big(struct http_request *r)
     rig_reply(r, 200, str_n(bytes, n));
 }
 
-static void rig_request(void *ctx, struct http_request *r, unsigned loop)
+static inline void rig_request(void *ctx, struct http_request *r, unsigned loop)
 {
     struct rig *g = ctx;
     (void)loop;
@@ -109,14 +108,14 @@ static void rig_request(void *ctx, struct http_request *r, unsigned loop)
     }
 }
 
-static void rig_refuse(void *ctx, struct http_request *r, enum err why, unsigned loop)
+static inline void rig_refuse(void *ctx, struct http_request *r, enum err why, unsigned loop)
 {
     (void)loop;
     rig_count(ctx, &((struct rig *)ctx)->refusals);
     rig_reply(r, err_info(why)->status, str_z(err_info(why)->code));
 }
 
-UNUSED static unsigned rig_read(struct rig *g, const unsigned *counter)
+static inline unsigned rig_read(struct rig *g, const unsigned *counter)
 {
     pthread_mutex_lock(&g->lock);
     unsigned n = *counter;
@@ -125,7 +124,7 @@ UNUSED static unsigned rig_read(struct rig *g, const unsigned *counter)
 }
 
 /* Waits until *counter has reached n. */
-UNUSED static void rig_await(struct rig *g, const unsigned *counter, unsigned n)
+static inline void rig_await(struct rig *g, const unsigned *counter, unsigned n)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -139,7 +138,7 @@ UNUSED static void rig_await(struct rig *g, const unsigned *counter, unsigned n)
 }
 
 /* Answers the oldest request at /wait. */
-UNUSED static void rig_release(struct rig *g)
+static inline void rig_release(struct rig *g)
 {
     rig_await(g, &g->waiting_count, 1);
     pthread_mutex_lock(&g->lock);
@@ -149,13 +148,13 @@ UNUSED static void rig_release(struct rig *g)
     http_post(r, &r->mail);
 }
 
-static uint16_t rig_port(const char *address)
+static inline uint16_t rig_port(const char *address)
 {
     return address ? (uint16_t)strtoul(strrchr(address, ':') + 1, NULL, 10) : 0;
 }
 
 /* The default settings, changed by the caller before rig_start. */
-static void rig_init(struct rig *g)
+static inline void rig_init(struct rig *g)
 {
     static const char *const no_proxies[] = {NULL};
     *g = (struct rig){.config = {.top_trusted_proxies = no_proxies,
@@ -180,7 +179,7 @@ static void rig_init(struct rig *g)
     pthread_cond_init(&g->changed, NULL);
 }
 
-static void rig_start(struct rig *g)
+static inline void rig_start(struct rig *g)
 {
     struct http_handler h = {.ctx = g, .head = rig_head, .request = rig_request, .refuse = rig_refuse};
     char *why = NULL;
@@ -192,7 +191,7 @@ static void rig_start(struct rig *g)
     g->tls = rig_port(http_server_https(g->server));
 }
 
-static void rig_done(struct rig *g)
+static inline void rig_done(struct rig *g)
 {
     http_server_free(g->server);
     unlink(g->certificate);
@@ -210,14 +209,14 @@ struct client {
     SSL *ssl;
 };
 
-static void client_patience(int fd)
+static inline void client_patience(int fd)
 {
     struct timeval t = {PATIENCE_S, 0};
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof t);
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof t);
 }
 
-static struct client client_plain(uint16_t port)
+static inline struct client client_plain(uint16_t port)
 {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     struct client c = {.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
@@ -227,7 +226,7 @@ static struct client client_plain(uint16_t port)
     return c;
 }
 
-UNUSED static struct client client_unix(const char *path)
+static inline struct client client_unix(const char *path)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
     struct client c = {.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
@@ -238,7 +237,7 @@ UNUSED static struct client client_unix(const char *path)
     return c;
 }
 
-static struct client client_tls(uint16_t port)
+static inline struct client client_tls(uint16_t port)
 {
     struct client c = client_plain(port);
     c.ctx = SSL_CTX_new(TLS_client_method());
@@ -249,12 +248,12 @@ static struct client client_tls(uint16_t port)
     return c;
 }
 
-UNUSED static struct client client_open(const struct rig *g, bool tls)
+static inline struct client client_open(const struct rig *g, bool tls)
 {
     return tls ? client_tls(g->tls) : client_plain(g->plain);
 }
 
-static void client_close(struct client *c)
+static inline void client_close(struct client *c)
 {
     SSL_free(c->ssl);
     SSL_CTX_free(c->ctx);
@@ -262,7 +261,7 @@ static void client_close(struct client *c)
 }
 
 /* As much as the server takes; it may close at any time. */
-static void client_send(struct client *c, struct str bytes)
+static inline void client_send(struct client *c, struct str bytes)
 {
     size_t sent = 0;
     while (sent < bytes.n) {
@@ -275,7 +274,7 @@ static void client_send(struct client *c, struct str bytes)
 }
 
 /* 0 at the end of input, however it came. Waiting in vain fails the test. */
-static size_t client_recv(struct client *c, char *p, size_t n)
+static inline size_t client_recv(struct client *c, char *p, size_t n)
 {
     errno = 0;
     ssize_t got = c->ssl ? SSL_read(c->ssl, p, (int)n) : recv(c->fd, p, n, 0);
@@ -295,12 +294,12 @@ struct answer {
     struct str body, head; /* of the last reply */
 };
 
-static void answer_done(struct answer *a)
+static inline void answer_done(struct answer *a)
 {
     buf_done(&a->in);
 }
 
-static struct str answer_field(struct str head, const char *name)
+static inline struct str answer_field(struct str head, const char *name)
 {
     char pattern[64];
     snprintf(pattern, sizeof pattern, "\r\n%s: ", name);
@@ -313,7 +312,7 @@ static struct str answer_field(struct str head, const char *name)
 }
 
 /* Takes one complete reply from what has come; false if there is none. head_only: the request was HEAD. */
-static bool answer_take(struct answer *a, bool head_only)
+static inline bool answer_take(struct answer *a, bool head_only)
 {
     struct str in = str_from(buf_view(&a->in), a->at);
     const char *end = memmem(in.p, in.n, "\r\n\r\n", 4);
@@ -336,7 +335,7 @@ static bool answer_take(struct answer *a, bool head_only)
     return true;
 }
 
-static bool answer_more(struct answer *a, struct client *c)
+static inline bool answer_more(struct answer *a, struct client *c)
 {
     if (!a->in.max)
         a->in = BUF(64u << 20);
@@ -348,7 +347,7 @@ static bool answer_more(struct answer *a, struct client *c)
 }
 
 /* Waits for one more reply; false if the connection ended instead. */
-static bool answer_next_to(struct answer *a, struct client *c, bool head_only)
+static inline bool answer_next_to(struct answer *a, struct client *c, bool head_only)
 {
     while (!answer_take(a, head_only))
         if (!answer_more(a, c))
@@ -356,13 +355,13 @@ static bool answer_next_to(struct answer *a, struct client *c, bool head_only)
     return true;
 }
 
-UNUSED static bool answer_next(struct answer *a, struct client *c)
+static inline bool answer_next(struct answer *a, struct client *c)
 {
     return answer_next_to(a, c, false);
 }
 
 /* Reads replies until the server closes. */
-UNUSED static void answer_rest(struct answer *a, struct client *c)
+static inline void answer_rest(struct answer *a, struct client *c)
 {
     while (answer_next(a, c))
         ;
@@ -370,7 +369,7 @@ UNUSED static void answer_rest(struct answer *a, struct client *c)
 }
 
 /* "200,400" */
-UNUSED static const char *answer_text(const struct answer *a, char ret[static 128])
+static inline const char *answer_text(const struct answer *a, char ret[static 128])
 {
     struct buf b = {.p = ret, .cap = 127, .max = 127};
     for (size_t i = 0; i < a->count; i++) {
@@ -383,7 +382,7 @@ UNUSED static const char *answer_text(const struct answer *a, char ret[static 12
 }
 
 /* Sends and expects exactly this reply next. */
-UNUSED static void expect(struct client *c, struct answer *a, struct str request, int status, const char *body)
+static inline void expect(struct client *c, struct answer *a, struct str request, int status, const char *body)
 {
     client_send(c, request);
     assert_true(answer_next(a, c));

@@ -1,0 +1,112 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first */
+#include <cmocka.h>
+
+#include <pthread.h>
+
+#include "http/census.h"
+
+static struct http_address address(const char *text)
+{
+    struct http_address a;
+    assert_true(http_address_parse(str_z(text), &a));
+    return a;
+}
+
+static void each_address_has_its_own_bound(void **state)
+{
+    struct http_census *c = http_census_new(100, 2);
+    struct http_address a = address("192.0.2.1"), b = address("192.0.2.2");
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(http_census_enter(c, &a, false), HTTP_ADMITTED);
+        assert_int_equal(http_census_enter(c, &b, false), HTTP_ADMITTED);
+    }
+    assert_int_equal(http_census_enter(c, &a, false), HTTP_ADDRESS_FULL);
+    http_census_leave(c, &a, false);
+    assert_int_equal(http_census_enter(c, &b, false), HTTP_ADDRESS_FULL);
+    assert_int_equal(http_census_enter(c, &a, false), HTTP_ADMITTED);
+    assert_int_equal(http_census_enter(c, &a, true), HTTP_ADMITTED);
+    http_census_free(c);
+}
+
+static void an_ipv6_subscriber_counts_once_however_many_addresses_are_used(void **state)
+{
+    struct http_census *c = http_census_new(100, 1);
+    struct http_address one = address("2001:db8:1:2::1"), same = address("2001:db8:1:2:ffff::9"),
+                        other = address("2001:db8:1:3::1");
+    (void)state;
+    assert_int_equal(http_census_enter(c, &one, false), HTTP_ADMITTED);
+    assert_int_equal(http_census_enter(c, &same, false), HTTP_ADDRESS_FULL);
+    assert_int_equal(http_census_enter(c, &other, false), HTTP_ADMITTED);
+    http_census_free(c);
+}
+
+static void the_bound_in_all_is_for_everyone(void **state)
+{
+    struct http_census *c = http_census_new(2, 2);
+    struct http_address a = address("192.0.2.1"), b = address("192.0.2.2");
+    (void)state;
+    assert_int_equal(http_census_enter(c, &a, false), HTTP_ADMITTED);
+    assert_int_equal(http_census_enter(c, &a, true), HTTP_ADMITTED);
+    assert_int_equal(http_census_enter(c, &b, true), HTTP_FULL);
+    http_census_leave(c, &a, true);
+    assert_int_equal(http_census_enter(c, &b, false), HTTP_ADMITTED);
+    http_census_free(c);
+}
+
+/* Refused by its address, a connection does not use up room in all. */
+static void who_was_refused_leaves_no_trace(void **state)
+{
+    struct http_census *c = http_census_new(2, 1);
+    struct http_address a = address("192.0.2.1"), b = address("192.0.2.2");
+    (void)state;
+    assert_int_equal(http_census_enter(c, &a, false), HTTP_ADMITTED);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(http_census_enter(c, &a, false), HTTP_ADDRESS_FULL);
+    assert_int_equal(http_census_enter(c, &b, false), HTTP_ADMITTED);
+    http_census_free(c);
+}
+
+static void *come_and_go(void *arg)
+{
+    struct http_census *c = arg;
+    for (unsigned i = 0; i < 2000; i++) {
+        struct http_address a = {.bytes = {[10] = 0xff, 0xff, 192, 0, 2, (unsigned char)(i % 7)}};
+        if (http_census_enter(c, &a, i % 5 == 0) == HTTP_ADMITTED)
+            http_census_leave(c, &a, i % 5 == 0);
+    }
+    return NULL;
+}
+
+static void threads_come_and_go_and_leave_it_empty(void **state)
+{
+    struct http_census *c = http_census_new(4, 1);
+    struct http_address a = address("192.0.2.3");
+    pthread_t threads[4];
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, come_and_go, c), 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(http_census_enter(c, &a, false), HTTP_ADMITTED);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(http_census_enter(c, &a, true), HTTP_ADMITTED);
+    assert_int_equal(http_census_enter(c, &a, true), HTTP_FULL);
+    http_census_free(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_address_has_its_own_bound),
+        cmocka_unit_test(an_ipv6_subscriber_counts_once_however_many_addresses_are_used),
+        cmocka_unit_test(the_bound_in_all_is_for_everyone),
+        cmocka_unit_test(who_was_refused_leaves_no_trace),
+        cmocka_unit_test(threads_come_and_go_and_leave_it_empty),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,321 @@
+/* TLS as a client meets it: versions, ALPN, resumption, the sandbox's certificate, a new certificate under way. */
+#include "http/harness.h"
+
+#include <openssl/x509v3.h>
+
+#include "http/tls_self_signed.h"
+
+#define REQUEST STR("GET /echo HTTP/1.1\r\nHost: localhost\r\n\r\n")
+
+/* A client with its own context; NULL as ssl if the handshake failed. */
+struct attempt {
+    int version; /* 0: any */
+    const unsigned char *alpn;
+    unsigned alpn_n;
+    SSL_SESSION *session;
+};
+
+static struct client try_tls(uint16_t port, const struct attempt *t)
+{
+    struct client c = client_plain(port);
+    c.ctx = SSL_CTX_new(TLS_client_method());
+    SSL_CTX_set_security_level(c.ctx, 0);
+    if (t->version) {
+        SSL_CTX_set_min_proto_version(c.ctx, t->version);
+        SSL_CTX_set_max_proto_version(c.ctx, t->version);
+    }
+    if (t->alpn)
+        SSL_CTX_set_alpn_protos(c.ctx, t->alpn, t->alpn_n);
+    c.ssl = SSL_new(c.ctx);
+    assert_int_equal(SSL_set_fd(c.ssl, c.fd), 1);
+    if (t->session)
+        SSL_set_session(c.ssl, t->session);
+    if (SSL_connect(c.ssl) != 1) {
+        SSL_free(c.ssl);
+        c.ssl = NULL;
+    }
+    return c;
+}
+
+static void old_versions_are_refused_and_1_2_and_1_3_spoken(void **state)
+{
+    static const struct {
+        int version;
+        bool spoken;
+    } versions[] = {{TLS1_VERSION, false}, {TLS1_1_VERSION, false}, {TLS1_2_VERSION, true}, {TLS1_3_VERSION, true}};
+    struct rig g;
+    (void)state;
+    rig_init(&g);
+    rig_start(&g);
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+        struct client c = try_tls(g.tls, &(struct attempt){.version = versions[i].version});
+        assert_int_equal(c.ssl != NULL, versions[i].spoken);
+        if (c.ssl) {
+            struct answer a = {0};
+            assert_int_equal(SSL_version(c.ssl), versions[i].version);
+            expect(&c, &a, REQUEST, 200, "");
+            answer_done(&a);
+        }
+        client_close(&c);
+    }
+    rig_done(&g);
+}
+
+static void http_1_1_is_chosen_and_nothing_else_agreed_to(void **state)
+{
+    static const unsigned char both[] = "\x02h2\x08http/1.1", only_h2[] = "\x02h2";
+    const unsigned char *chosen;
+    unsigned n;
+    struct rig g;
+    (void)state;
+    rig_init(&g);
+    rig_start(&g);
+    struct client c = try_tls(g.tls, &(struct attempt){.alpn = both, .alpn_n = sizeof both - 1});
+    assert_non_null(c.ssl);
+    SSL_get0_alpn_selected(c.ssl, &chosen, &n);
+    assert_true(str_eq(str_n((const char *)chosen, n), STR("http/1.1")));
+    client_close(&c);
+    c = try_tls(g.tls, &(struct attempt){.alpn = only_h2, .alpn_n = sizeof only_h2 - 1});
+    assert_null(c.ssl);
+    client_close(&c);
+    rig_done(&g);
+}
+
+static void a_session_is_resumed_by_its_ticket(void **state)
+{
+    static const int versions[] = {TLS1_2_VERSION, TLS1_3_VERSION};
+    struct rig g;
+    (void)state;
+    rig_init(&g);
+    g.config.http_threads = 2; /* the ticket is good on every loop */
+    rig_start(&g);
+    for (size_t v = 0; v < sizeof versions / sizeof *versions; v++) {
+        SSL_SESSION *session = NULL;
+        for (int i = 0; i < 5; i++) {
+            struct client c = try_tls(g.tls, &(struct attempt){.version = versions[v], .session = session});
+            struct answer a = {0};
+            assert_non_null(c.ssl);
+            assert_int_equal(SSL_session_reused(c.ssl), i > 0);
+            expect(&c, &a, REQUEST, 200, ""); /* TLS 1.3 sends its tickets after the handshake */
+            SSL_SESSION_free(session);
+            session = SSL_get1_session(c.ssl);
+            SSL_shutdown(c.ssl);
+            answer_done(&a);
+            client_close(&c);
+        }
+        SSL_SESSION_free(session);
+    }
+    rig_done(&g);
+}
+
+/* ---- certificates ---- */
+
+static void serial_of(struct client *c, unsigned char ret[static 32])
+{
+    X509 *x = SSL_get1_peer_certificate(c->ssl);
+    const ASN1_INTEGER *serial = X509_get0_serialNumber(x);
+    memset(ret, 0, 32);
+    memcpy(ret, ASN1_STRING_get0_data(serial), (size_t)ASN1_STRING_length(serial));
+    X509_free(x);
+}
+
+static void a_new_certificate_is_for_new_connections_and_old_ones_go_on(void **state)
+{
+    unsigned char before[32], after[32];
+    struct rig g;
+    struct answer a = {0}, b = {0};
+    (void)state;
+    rig_init(&g);
+    rig_start(&g);
+    struct client old = client_tls(g.tls);
+    serial_of(&old, before);
+    assert_int_equal(tls_self_signed(g.certificate, g.key), ERR_NONE);
+    assert_int_equal(http_server_reload(g.server), ERR_NONE);
+    struct client fresh = client_tls(g.tls);
+    serial_of(&fresh, after);
+    assert_memory_not_equal(before, after, sizeof before);
+    expect(&old, &a, REQUEST, 200, "");
+    expect(&fresh, &b, REQUEST, 200, "");
+    answer_done(&a);
+    answer_done(&b);
+    client_close(&old);
+    client_close(&fresh);
+    rig_done(&g);
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void a_certificate_that_does_not_load_changes_nothing(void **state)
+{
+    unsigned char before[32], after[32];
+    char other_key[96];
+    struct rig g;
+    (void)state;
+    rig_init(&g);
+    rig_start(&g);
+    struct client c = client_tls(g.tls);
+    serial_of(&c, before);
+    client_close(&c);
+    snprintf(other_key, sizeof other_key, "%s/other.key", g.dir);
+    assert_int_equal(tls_self_signed(g.certificate, other_key), ERR_NONE); /* does not fit g.key */
+    assert_int_equal(http_server_reload(g.server), ERR_USAGE);
+    write_file(g.certificate, "no certificate\n");
+    assert_int_equal(http_server_reload(g.server), ERR_USAGE);
+    unlink(g.certificate);
+    assert_int_equal(http_server_reload(g.server), ERR_USAGE);
+    c = client_tls(g.tls);
+    serial_of(&c, after);
+    assert_memory_equal(before, after, sizeof before);
+    client_close(&c);
+    unlink(other_key);
+    rig_done(&g);
+}
+
+struct reloader {
+    struct rig *g;
+    pthread_t thread;
+    enum err last;
+};
+
+static void *reload_often(void *arg)
+{
+    struct reloader *r = arg;
+    for (int i = 0; i < 50 && !r->last; i++)
+        r->last = http_server_reload(r->g->server);
+    return NULL;
+}
+
+static void reloading_does_not_disturb_handshakes(void **state)
+{
+    struct rig g;
+    struct reloader r = {.g = &g};
+    (void)state;
+    rig_init(&g);
+    g.config.http_threads = 2;
+    rig_start(&g);
+    assert_int_equal(pthread_create(&r.thread, NULL, reload_often, &r), 0);
+    for (int i = 0; i < 50; i++) {
+        struct client c = client_tls(g.tls);
+        struct answer a = {0};
+        expect(&c, &a, REQUEST, 200, "");
+        answer_done(&a);
+        client_close(&c);
+    }
+    pthread_join(r.thread, NULL);
+    assert_int_equal(r.last, ERR_NONE);
+    rig_done(&g);
+}
+
+static X509 *read_certificate(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    X509 *x = PEM_read_X509(f, NULL, NULL, NULL);
+    fclose(f);
+    assert_non_null(x);
+    return x;
+}
+
+static void the_sandbox_certificate_is_made_once_and_stands_for_this_machine(void **state)
+{
+    struct rig g;
+    struct stat st;
+    (void)state;
+    rig_init(&g);
+    rig_start(&g);
+    X509 *x = read_certificate(g.certificate);
+    assert_int_equal(X509_check_host(x, "localhost", 0, 0, NULL), 1);
+    assert_int_equal(X509_check_ip_asc(x, "127.0.0.1", 0), 1);
+    assert_int_equal(X509_check_ip_asc(x, "::1", 0), 1);
+    assert_int_equal(X509_check_host(x, "example.com", 0, 0, NULL), 0);
+    assert_true(X509_cmp_time(X509_get0_notBefore(x), &(time_t){time(NULL)}) < 0);
+    assert_true(X509_cmp_time(X509_get0_notAfter(x), &(time_t){time(NULL) + 3000L * 86400}) > 0);
+    assert_int_equal(stat(g.key, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    http_server_free(g.server);
+    rig_start(&g);
+    X509 *again = read_certificate(g.certificate);
+    assert_int_equal(X509_cmp(x, again), 0);
+    X509_free(x);
+    X509_free(again);
+    rig_done(&g);
+}
+
+static void the_sandbox_certificate_verifies_when_it_is_trusted(void **state)
+{
+    struct rig g;
+    struct answer a = {0};
+    (void)state;
+    rig_init(&g);
+    rig_start(&g);
+    struct client c = client_plain(g.tls);
+    c.ctx = SSL_CTX_new(TLS_client_method());
+    assert_int_equal(SSL_CTX_load_verify_file(c.ctx, g.certificate), 1);
+    SSL_CTX_set_verify(c.ctx, SSL_VERIFY_PEER, NULL);
+    c.ssl = SSL_new(c.ctx);
+    assert_int_equal(SSL_set1_host(c.ssl, "localhost"), 1);
+    assert_int_equal(SSL_set_fd(c.ssl, c.fd), 1);
+    assert_int_equal(SSL_connect(c.ssl), 1);
+    expect(&c, &a, REQUEST, 200, "");
+    answer_done(&a);
+    client_close(&c);
+    rig_done(&g);
+}
+
+static void assert_not_started(struct rig *g, enum err expected, const char *part)
+{
+    struct http_handler h = {.ctx = g, .head = rig_head, .request = rig_request, .refuse = rig_refuse};
+    char *why = NULL;
+    struct http_server *s = NULL;
+    assert_int_equal(http_server_new(&g->config, NULL, h, &s, &why), expected);
+    assert_null(s);
+    assert_non_null(why);
+    if (!strstr(why, part))
+        fail_msg("\"%s\" does not name %s", why, part);
+    free(why);
+}
+
+static void what_is_wrong_with_the_certificate_is_said(void **state)
+{
+    char other_key[96];
+    struct rig g;
+    (void)state;
+    rig_init(&g);
+    g.config.tls_certificate = g.certificate;
+    g.config.tls_key = g.key;
+    assert_not_started(&g, ERR_USAGE, g.certificate);
+    assert_int_equal(tls_self_signed(g.certificate, g.key), ERR_NONE);
+    snprintf(other_key, sizeof other_key, "%s/other.key", g.dir);
+    assert_int_equal(rename(g.key, other_key), 0);
+    assert_not_started(&g, ERR_USAGE, g.key);
+    assert_int_equal(tls_self_signed(g.certificate, g.key), ERR_NONE);
+    g.config.tls_key = other_key;
+    assert_not_started(&g, ERR_USAGE, other_key);
+    g.config.tls_certificate = g.config.tls_key = "";
+    g.config.production = true;
+    assert_not_started(&g, ERR_USAGE, "tls.certificate");
+    unlink(other_key);
+    rig_done(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(old_versions_are_refused_and_1_2_and_1_3_spoken),
+        cmocka_unit_test(http_1_1_is_chosen_and_nothing_else_agreed_to),
+        cmocka_unit_test(a_session_is_resumed_by_its_ticket),
+        cmocka_unit_test(a_new_certificate_is_for_new_connections_and_old_ones_go_on),
+        cmocka_unit_test(a_certificate_that_does_not_load_changes_nothing),
+        cmocka_unit_test(reloading_does_not_disturb_handshakes),
+        cmocka_unit_test(the_sandbox_certificate_is_made_once_and_stands_for_this_machine),
+        cmocka_unit_test(the_sandbox_certificate_verifies_when_it_is_trusted),
+        cmocka_unit_test(what_is_wrong_with_the_certificate_is_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
