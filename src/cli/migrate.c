@@ -29,7 +29,9 @@ static enum err migrate(struct config *config, const struct migrate_options *o, 
         e = store_open(config, true, &store, ret_why);
     if (e)
         return e;
-    e = store_versions(store, &have, &want);
+    e = store_start(store);
+    if (!e)
+        e = store_versions(store, &have, &want);
     store_close(store);
     if (!e)
         printf(o->json ? "{\"version\":%d,\"wanted\":%d}\n" : "the schema is at version %d of %d\n", have, want);
