@@ -1,7 +1,7 @@
 #include "api/meta.h"
 
+#include "api/guide.h"
 #include "api/service.h"
-#include "guide.h"
 
 #define OPENAPI_PATH "/openapi.json"
 #define GUIDE_PATH   "/docs/agents"
