@@ -1,6 +1,7 @@
 #include "domain/schedule.h"
 
 #include <glib.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -53,7 +54,7 @@ void schedule_minute_format(int minute, char ret_text[static SCHEDULE_MINUTE_TEX
 /* ---- zones ------------------------------------------------------------------------------------------------------*/
 
 /* Zones in use, for ever: name -> GTimeZone. There are no more than the database has. */
-static GMutex zones_mutex;
+static pthread_mutex_t zones_mutex = PTHREAD_MUTEX_INITIALIZER;
 static GHashTable *zones;
 
 /* GLib also takes offsets, POSIX rules and paths for a zone's identifier. A name of the database begins with a capital
@@ -86,13 +87,13 @@ static GTimeZone *zone_of(struct str name)
         return NULL;
     memcpy(text, name.p, name.n);
     text[name.n] = '\0';
-    g_mutex_lock(&zones_mutex);
+    pthread_mutex_lock(&zones_mutex);
     if (!zones)
         zones = g_hash_table_new(g_str_hash, g_str_equal);
     GTimeZone *zone = g_hash_table_lookup(zones, text);
     if (!zone)
         zone = zone_load(text);
-    g_mutex_unlock(&zones_mutex);
+    pthread_mutex_unlock(&zones_mutex);
     return zone;
 }
 
