@@ -10,7 +10,7 @@ static struct grant_place place_of(const struct request *q)
 /* The grant as a reply, with its version as ETag (contract: the quoted decimal version). */
 static enum err reply_grant(struct request *q, struct reply *p, int status, const struct grant *g)
 {
-    reply_header(p, "ETag", arena_printf(q->op.arena, "\"%lld\"", (long long)g->version));
+    reply_version(q, p, g->version);
     return reply_ok(q, p, status, &unlock_shape, unlock_body(&q->op, &q->building_id, g));
 }
 

@@ -59,6 +59,15 @@ void reply_header(struct reply *p, const char *name, struct str value)
         p->headers[p->header_count++] = (struct reply_header){name, value};
 }
 
+void reply_version(struct request *q, struct reply *p, int64_t version)
+{
+    struct buf tag = {.p = arena_alloc(q->op.arena, 24), .cap = 24, .max = 24};
+    buf_char(&tag, '"');
+    buf_i64(&tag, version);
+    buf_char(&tag, '"');
+    reply_header(p, "ETag", buf_view(&tag));
+}
+
 enum err reply_error_keep(struct request *q, struct reply *p, enum err e)
 {
     (void)q;

@@ -78,3 +78,5 @@ static inline enum err reply_ok(struct request *q, struct reply *p, int status, 
 enum err reply_error_keep(struct request *q, struct reply *p, enum err e) CHECKED;
 
 void reply_header(struct reply *p, const char *name, struct str value);
+/* An ETag of a decimal version, quoted. */
+void reply_version(struct request *q, struct reply *p, int64_t version);
