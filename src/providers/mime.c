@@ -3,9 +3,9 @@
 #include <glib.h>
 #include <time.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 
+#define LINE_LEN   998 /* RFC 5322 */
 #define TEXT_MAX   4096
 #define WORD_BYTES 45 /* of UTF-8 in one encoded word: 60 of base64 and 12 around them, below RFC 2047's 75 */
 
@@ -107,4 +107,44 @@ struct str mime_date(struct arena *a, int64_t at_us)
     gmtime_r(&s, &tm);
     return arena_printf(a, "%.3s, %02d %.3s %d %02d:%02d:%02d +0000", days + 3 * tm.tm_wday, tm.tm_mday,
                         months + 3 * tm.tm_mon, tm.tm_year + 1900, tm.tm_hour, tm.tm_min, tm.tm_sec);
+}
+
+/* Lines of a mail end in CR LF. */
+static void put_lines(struct buf *b, struct str text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] == '\n' && (i == 0 || text.p[i - 1] != '\r'))
+            buf_char(b, '\r');
+        buf_char(b, text.p[i]);
+    }
+    if (!text.n || text.p[text.n - 1] != '\n')
+        buf_lit(b, "\r\n");
+}
+
+static void put_base64(struct buf *b, struct str text)
+{
+    gint state = 0, save = 0;
+    gchar *out = g_malloc((text.n / 3 + 1) * 4 + 4 + ((text.n / 3 + 1) * 4 + 4) / 72 + 1);
+    gsize n = g_base64_encode_step((const guchar *)text.p, text.n, TRUE, out, &state, &save);
+    n += g_base64_encode_close(TRUE, out + n, &state, &save);
+    put_lines(b, str_n(out, n));
+    g_free(out);
+}
+
+static bool short_lines(struct str text)
+{
+    for (struct str rest = text; rest.p;)
+        if (str_cut(rest, '\n', &rest).n > LINE_LEN)
+            return false;
+    return true;
+}
+
+void mime_put_body(struct buf *b, struct str text)
+{
+    bool as_is = ascii(text) && short_lines(text);
+    buf_printf(b, "Content-Transfer-Encoding: %s\r\n\r\n", as_is ? "7bit" : "base64");
+    if (as_is)
+        put_lines(b, text);
+    else
+        put_base64(b, text);
 }

@@ -1,6 +1,7 @@
 /* The parts of an e-mail's header that need care (RFC 5322, RFC 2047). */
 #pragma once
 #include "base/arena.h"
+#include "base/buf.h"
 
 /* The address of a mailbox: "portero@localhost" of "Portero <portero@localhost>". STR_NONE if there is none. */
 struct str mime_address(struct str mailbox);
@@ -12,3 +13,5 @@ struct str mime_text(struct arena *a, struct str s);
 struct str mime_mailbox(struct arena *a, struct str mailbox);
 /* "Fri, 20 Nov 2026 09:30:00 +0000" */
 struct str mime_date(struct arena *a, int64_t at_us);
+/* The end of a header and the body of a text message: as it is where it is ASCII in short lines, else in base64. */
+void mime_put_body(struct buf *b, struct str text);

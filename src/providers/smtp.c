@@ -3,12 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/buf.h"
 #include "base/log.h"
 #include "providers/mail.h"
 #include "providers/mime.h"
 
 #define CONNECT_TIMEOUT_S 10L
 #define TIMEOUT_S         30L
+#define MESSAGE_MAX       65536
 
 struct smtp_mailer {
     struct mailer mailer;
@@ -23,47 +25,41 @@ struct smtp_mailer {
 
 /* ---- the message ------------------------------------------------------------------------------------------------*/
 
-static struct curl_slist *add(struct curl_slist *list, struct arena *a, const char *name, struct str value)
+static void put_header(struct buf *b, const char *name, struct str value)
 {
-    struct curl_slist *longer = curl_slist_append(list, arena_printf(a, "%s: %.*s", name, STR_ARG(value)).p);
-    if (!longer)
-        abort();
-    return longer;
+    buf_printf(b, "%s: %.*s\r\n", name, STR_ARG(value));
 }
 
-static struct curl_slist *headers(const struct smtp_mailer *m, const struct mail_message *msg, struct arena *a)
+static void put_headers(struct buf *b, const struct smtp_mailer *m, const struct mail_message *msg, struct arena *a)
 {
-    struct curl_slist *list = NULL;
-    list = add(list, a, "Date", mime_date(a, msg->created_us));
-    list = add(list, a, "From", m->from);
-    list = add(list, a, "To", msg->to);
-    list = add(list, a, "Subject", mime_text(a, msg->subject));
-    list = add(list, a, "Message-ID", arena_printf(a, "<%.*s@%.*s>", STR_ARG(msg->id), STR_ARG(m->domain)));
-    list = add(list, a, "Auto-Submitted", STR("auto-generated"));
-    return list;
+    put_header(b, "Date", mime_date(a, msg->created_us));
+    put_header(b, "From", m->from);
+    put_header(b, "To", msg->to);
+    put_header(b, "Subject", mime_text(a, msg->subject));
+    put_header(b, "Message-ID", arena_printf(a, "<%.*s@%.*s>", STR_ARG(msg->id), STR_ARG(m->domain)));
+    put_header(b, "Auto-Submitted", STR("auto-generated"));
+    put_header(b, "MIME-Version", STR("1.0"));
+    put_header(b, "Content-Type", STR("text/plain; charset=utf-8"));
 }
 
-/* Lines of a mail end in CR LF. */
-static struct str lines(struct arena *a, struct str text)
+static struct str compose(const struct smtp_mailer *m, const struct mail_message *msg, struct arena *a)
 {
-    char *p = arena_alloc(a, 2 * text.n + 1);
-    size_t n = 0;
-    for (size_t i = 0; i < text.n; i++) {
-        if (text.p[i] == '\n' && (i == 0 || text.p[i - 1] != '\r'))
-            p[n++] = '\r';
-        p[n++] = text.p[i];
-    }
-    return str_n(p, n);
+    struct buf b = BUF(MESSAGE_MAX);
+    put_headers(&b, m, msg, a);
+    mime_put_body(&b, msg->text);
+    struct str text = b.full ? STR_NONE : arena_str(a, buf_view(&b));
+    buf_done(&b);
+    return text;
 }
 
-static curl_mime *body(CURL *curl, struct str text)
+/* libcurl's read callback: the rest of the message. */
+static size_t give(char *to, size_t size, size_t count, void *arg)
 {
-    curl_mime *mime = curl_mime_init(curl);
-    curl_mimepart *part = curl_mime_addpart(mime);
-    if (!part || curl_mime_data(part, text.p, text.n) || curl_mime_type(part, "text/plain; charset=utf-8") ||
-        curl_mime_encoder(part, "quoted-printable"))
-        abort();
-    return mime;
+    struct str *rest = arg;
+    size_t n = size * count < rest->n ? size * count : rest->n;
+    memcpy(to, rest->p, n);
+    *rest = str_from(*rest, n);
+    return n;
 }
 
 /* ---- sending ----------------------------------------------------------------------------------------------------*/
@@ -95,22 +91,24 @@ static enum outcome outcome_of(CURLcode result, long code)
 
 static enum outcome perform(CURL *curl, const struct smtp_mailer *m, const struct mail_message *msg, struct arena *a)
 {
-    set_up(curl, m);
-    struct curl_slist *header = headers(m, msg, a);
+    struct str rest = compose(m, msg, a);
     struct curl_slist *to = curl_slist_append(NULL, arena_str(a, msg->to).p);
-    curl_mime *mime = body(curl, lines(a, msg->text));
+    if (!rest.p || !to) {
+        curl_slist_free_all(to);
+        return OUTCOME_REFUSED;
+    }
+    set_up(curl, m);
     curl_easy_setopt(curl, CURLOPT_MAIL_FROM, m->from_address);
     curl_easy_setopt(curl, CURLOPT_MAIL_RCPT, to);
-    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, header);
-    curl_easy_setopt(curl, CURLOPT_MIMEPOST, mime);
+    curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
+    curl_easy_setopt(curl, CURLOPT_READFUNCTION, give);
+    curl_easy_setopt(curl, CURLOPT_READDATA, &rest);
     CURLcode result = curl_easy_perform(curl);
     long code = 0;
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &code);
     if (result)
         log_warn("smtp failed id=%.*s code=%ld reason=\"%s\"", STR_ARG(msg->id), code, curl_easy_strerror(result));
-    curl_mime_free(mime);
     curl_slist_free_all(to);
-    curl_slist_free_all(header);
     return outcome_of(result, code);
 }
 

@@ -1,0 +1,280 @@
+/* From an intent in a transaction to a message in the sandbox, through the job threads and the faults on order. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/crypto.h"
+#include "domain/mail.h"
+#include "domain/row.h"
+#include "domain/subscription.h"
+#include "domain/transact.h"
+#include "jobs/mail.h"
+#include "jobs/purge.h"
+#include "jobs/subscription.h"
+#include "providers/fault.h"
+#include "store/fixture.h"
+
+struct desk {
+    struct store_fixture *fixture;
+    struct mailer *mailer;
+    struct jobs *jobs;
+    struct job_kind kinds[4];
+    struct arena arena;
+};
+
+static enum err transact(struct desk *d, enum store_mode mode, enum err (*run)(struct op *op, void *arg), void *arg)
+{
+    return op_transact(d->fixture->store, &d->fixture->config, mode, &d->arena, run, arg, NULL);
+}
+
+static enum err queue_run(struct op *op, void *arg)
+{
+    return mail_queue(op, &(struct mail_intent){
+                              .to = STR("a@example.com"),
+                              .subject = STR("Grüße"),
+                              .text = STR("Line \"one\"\nLine two: 123456\n"),
+                              .code = arg ? str_z(arg) : STR_NONE,
+                              .created_us = op->now_us,
+                              .give_up_us = op->now_us + 900 * US_PER_S,
+                          });
+}
+
+struct inbox {
+    int count;
+    struct str channel, to, subject, text, code;
+};
+
+static enum err read_run(struct op *op, void *arg)
+{
+    struct inbox *in = arg;
+    CURSOR c;
+    enum err e = db_query(op->db, SQL_SANDBOX_MESSAGE_LIST, DB_ARGS(v_null(), v_null(), v_int(100)), &c);
+    for (bool more; !e && !(e = db_next(&c, &more)) && more; in->count++) {
+        in->channel = col_copy(&c, 1, op->arena);
+        in->to = col_copy(&c, 2, op->arena);
+        in->subject = col_copy(&c, 3, op->arena);
+        in->text = col_copy(&c, 4, op->arena);
+        in->code = col_copy(&c, 5, op->arena);
+    }
+    return e;
+}
+
+static struct inbox inbox(struct desk *d)
+{
+    struct inbox in = {0};
+    assert_int_equal(transact(d, STORE_READ, read_run, &in), ERR_NONE);
+    return in;
+}
+
+static int open_desk(void **state)
+{
+    struct desk *d = calloc(1, sizeof *d);
+    void *fixture;
+    char *why;
+    if (!d || store_fixture_open(&fixture))
+        return -1;
+    crypto_set_master((const unsigned char[SHA256_LEN]){1});
+    d->fixture = fixture;
+    d->fixture->config.mail_provider = "sandbox";
+    d->fixture->config.plans[0].id = "weekly";
+    d->fixture->config.plans[1].id = "yearly";
+    arena_init(&d->arena, NULL, 0);
+    *state = d;
+    if (mailer_new(&d->fixture->config, d->fixture->store, &d->mailer, &why))
+        return -1;
+    d->kinds[0] = mail_job(d->mailer);
+    d->kinds[1] = provision_job();
+    d->kinds[2] = release_numbers_job();
+    d->kinds[3] = purge_job();
+    const struct jobs_options options = {
+        .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 4};
+    return jobs_new(&options, &d->jobs) || jobs_start(d->jobs) ? -1 : 0;
+}
+
+static int close_desk(void **state)
+{
+    struct desk *d = *state;
+    void *fixture = d->fixture;
+    fault_order(STR("mail"), STR_NONE, FAULT_NONE, 0);
+    jobs_free(d->jobs);
+    mailer_free(d->mailer);
+    arena_done(&d->arena);
+    clock_set_offset_s(0);
+    free(d);
+    return store_fixture_close(&fixture);
+}
+
+static void queue(struct desk *d, const char *code)
+{
+    assert_int_equal(transact(d, STORE_WRITE, queue_run, (void *)code), ERR_NONE);
+}
+
+static void advance(struct desk *d, int64_t seconds)
+{
+    clock_set_offset_s(clock_offset_s() + seconds);
+    jobs_drain(d->jobs);
+}
+
+static void test_a_message_arrives_as_it_was_meant(void **state)
+{
+    struct desk *d = *state;
+    queue(d, "123456");
+    jobs_drain(d->jobs);
+    struct inbox in = inbox(d);
+    assert_int_equal(in.count, 1);
+    assert_string_equal(in.channel.p, "email");
+    assert_string_equal(in.to.p, "a@example.com");
+    assert_string_equal(in.subject.p, "Grüße");
+    assert_string_equal(in.text.p, "Line \"one\"\nLine two: 123456\n");
+    assert_string_equal(in.code.p, "123456");
+}
+
+static void test_a_message_without_a_code_has_none(void **state)
+{
+    struct desk *d = *state;
+    queue(d, NULL);
+    jobs_drain(d->jobs);
+    struct inbox in = inbox(d);
+    assert_int_equal(in.count, 1);
+    assert_null(in.code.p);
+}
+
+static void test_an_unsure_failure_is_repeated(void **state)
+{
+    struct desk *d = *state;
+    assert_true(fault_order(STR("mail"), STR("send"), FAULT_TIMEOUT, 1));
+    assert_true(fault_order(STR("mail"), STR_NONE, FAULT_ERROR, 1));
+    queue(d, NULL);
+    jobs_drain(d->jobs);
+    assert_int_equal(inbox(d).count, 0);
+    advance(d, 6);
+    assert_int_equal(inbox(d).count, 0);
+    advance(d, 11);
+    assert_int_equal(inbox(d).count, 1);
+}
+
+static void test_a_refused_message_is_dropped(void **state)
+{
+    struct desk *d = *state;
+    assert_true(fault_order(STR("mail"), STR("send"), FAULT_DECLINE, 1));
+    queue(d, NULL);
+    jobs_drain(d->jobs);
+    advance(d, 1000);
+    assert_int_equal(inbox(d).count, 0);
+}
+
+static void test_a_worthless_message_is_not_sent(void **state)
+{
+    struct desk *d = *state;
+    assert_true(fault_order(STR("mail"), STR("send"), FAULT_ERROR, 1));
+    queue(d, NULL);
+    jobs_drain(d->jobs);
+    advance(d, 901);
+    assert_int_equal(inbox(d).count, 0);
+}
+
+/* ---- the other kinds --------------------------------------------------------------------------------------------*/
+
+static enum err subscribe_run(struct op *op, void *arg)
+{
+    struct id account;
+    enum err e = account_ensure(op, STR("a@example.com"), &account);
+    return e ? e : subscription_set(op, &account, *(enum subscription_status *)arg, STR_NONE);
+}
+
+static enum err number_run(struct op *op, void *arg)
+{
+    struct id account;
+    const struct building *list;
+    size_t count;
+    enum err e = account_find(op, STR("a@example.com"), &account);
+    if (!e)
+        e = building_list(op, &account, &list, &count);
+    if (!e)
+        *(struct str *)arg = list[0].number;
+    return e;
+}
+
+static struct str number(struct desk *d)
+{
+    struct str n;
+    assert_int_equal(transact(d, STORE_READ, number_run, &n), ERR_NONE);
+    return n;
+}
+
+static void test_a_subscription_brings_a_number_and_its_end_takes_it_away(void **state)
+{
+    struct desk *d = *state;
+    enum subscription_status active = SUBSCRIPTION_ACTIVE, none = SUBSCRIPTION_NONE;
+    assert_int_equal(transact(d, STORE_WRITE, subscribe_run, &active), ERR_NONE);
+    jobs_drain(d->jobs);
+    assert_non_null(number(d).p);
+    assert_int_equal(transact(d, STORE_WRITE, subscribe_run, &none), ERR_NONE);
+    advance(d, 29 * 86400);
+    assert_non_null(number(d).p);
+    advance(d, 86401);
+    assert_null(number(d).p);
+}
+
+static enum err schedule_run(struct op *op, void *arg)
+{
+    (void)arg;
+    return purge_schedule(op);
+}
+
+static enum err challenges_run(struct op *op, void *arg)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_CHALLENGE_COUNT, DB_ARGS(v_str(STR("a@example.com")), v_int(0)), &c);
+    if (!e)
+        *(int64_t *)arg = col_int(&c, 0);
+    return e;
+}
+
+static int64_t challenges(struct desk *d)
+{
+    int64_t n;
+    assert_int_equal(transact(d, STORE_READ, challenges_run, &n), ERR_NONE);
+    return n;
+}
+
+static enum err challenge_run(struct op *op, void *arg)
+{
+    const unsigned char mac[SHA256_LEN] = {0};
+    return db_exec(op->db, SQL_CHALLENGE_INSERT,
+                   DB_ARGS(v_str(str_z(arg)), v_str(STR("a@example.com")), v_blob(mac, sizeof mac), v_int(op->now_us)),
+                   NULL);
+}
+
+static void test_the_purge_comes_back_every_hour(void **state)
+{
+    struct desk *d = *state;
+    assert_int_equal(transact(d, STORE_WRITE, schedule_run, NULL), ERR_NONE);
+    assert_int_equal(transact(d, STORE_WRITE, schedule_run, NULL), ERR_NONE);
+    assert_int_equal(transact(d, STORE_WRITE, challenge_run, "one"), ERR_NONE);
+    jobs_drain(d->jobs);
+    assert_int_equal(challenges(d), 1);
+    for (int day = 0; day < 2; day++) {
+        advance(d, 86400 + 3601);
+        assert_int_equal(challenges(d), 0);
+        assert_int_equal(transact(d, STORE_WRITE, challenge_run, "two"), ERR_NONE);
+    }
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_message_arrives_as_it_was_meant),
+        TEST(test_a_message_without_a_code_has_none),
+        TEST(test_an_unsure_failure_is_repeated),
+        TEST(test_a_refused_message_is_dropped),
+        TEST(test_a_worthless_message_is_not_sent),
+        TEST(test_a_subscription_brings_a_number_and_its_end_takes_it_away),
+        TEST(test_the_purge_comes_back_every_hour),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,252 @@
+/* The job threads over a real store: at least once, in time, with growing pauses. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdatomic.h>
+
+#include "domain/job.h"
+#include "domain/transact.h"
+#include "jobs/queue.h"
+#include "store/fixture.h"
+
+struct desk {
+    struct store_fixture *fixture;
+    struct jobs *jobs;
+    struct job_kind kinds[3];
+    atomic_int runs, failures_left, keys_changed;
+    _Atomic int64_t attempt;
+    char payload[32];
+};
+
+static enum err count_run(void *context, const struct job *job)
+{
+    struct desk *d = context;
+    snprintf(d->payload, sizeof d->payload, "%.*s", STR_ARG(job->payload));
+    d->attempt = job->attempt;
+    d->runs++;
+    return d->failures_left > 0 && d->failures_left-- ? ERR_INTERNAL_ERROR : ERR_NONE;
+}
+
+struct add {
+    const char *kind, *name;
+    int64_t after_us;
+    struct str payload;
+};
+
+static enum err add_run(struct op *op, void *arg)
+{
+    const struct add *a = arg;
+    int64_t due_us = op->now_us + a->after_us;
+    return a->name ? job_add_once(op, str_z(a->name), a->kind, due_us, a->payload)
+                   : job_add(op, a->kind, due_us, a->payload);
+}
+
+static void transact(struct desk *d, enum store_mode mode, enum err (*run)(struct op *op, void *arg), void *arg)
+{
+    struct arena a;
+    arena_init(&a, NULL, 0);
+    assert_int_equal(op_transact(d->fixture->store, &d->fixture->config, mode, &a, run, arg, NULL), ERR_NONE);
+    arena_done(&a);
+}
+
+static void add(struct desk *d, const char *kind, int64_t after_us, struct str payload)
+{
+    transact(d, STORE_WRITE, add_run, &(struct add){kind, NULL, after_us, payload});
+}
+
+/* A job that queues another one. */
+static enum err chain_run(void *context, const struct job *job)
+{
+    struct desk *d = context;
+    struct add next = {"count", NULL, 0, job->payload};
+    d->runs++;
+    return op_transact(job->store, job->config, STORE_WRITE, job->arena, add_run, &next, NULL);
+}
+
+static void keys_changed(void *context)
+{
+    struct desk *d = context;
+    d->keys_changed++;
+}
+
+/* When the next job is due; INT64_MAX: there is none. */
+static enum err next_run(struct op *op, void *arg)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_JOB_NEXT, DB_ARGS(v_int(INT64_MAX)), &c);
+    *(int64_t *)arg = e ? INT64_MAX : col_int(&c, 0);
+    return e == ERR_NOT_FOUND ? ERR_NONE : e;
+}
+
+static int64_t next_due(struct desk *d)
+{
+    int64_t due_us;
+    transact(d, STORE_READ, next_run, &due_us);
+    return due_us;
+}
+
+static bool waiting(struct desk *d)
+{
+    return next_due(d) != INT64_MAX;
+}
+
+static int open_desk(void **state)
+{
+    struct desk *d = calloc(1, sizeof *d);
+    void *fixture;
+    if (!d || store_fixture_open(&fixture))
+        return -1;
+    d->fixture = fixture;
+    d->kinds[0] = (struct job_kind){"count", count_run, d, true};
+    d->kinds[1] = (struct job_kind){"chain", chain_run, d, false};
+    const struct jobs_options options = {.config = &d->fixture->config,
+                                         .store = d->fixture->store,
+                                         .kinds = d->kinds,
+                                         .kind_count = 2,
+                                         .keys_changed = keys_changed,
+                                         .context = d};
+    *state = d;
+    return jobs_new(&options, &d->jobs) || jobs_start(d->jobs) ? -1 : 0;
+}
+
+static int close_desk(void **state)
+{
+    struct desk *d = *state;
+    void *fixture = d->fixture;
+    jobs_free(d->jobs);
+    clock_set_offset_s(0);
+    free(d);
+    return store_fixture_close(&fixture);
+}
+
+static void advance(int64_t seconds)
+{
+    clock_set_offset_s(clock_offset_s() + seconds);
+}
+
+static void test_a_due_job_runs_once_and_is_gone(void **state)
+{
+    struct desk *d = *state;
+    add(d, "count", 0, STR("hello"));
+    jobs_drain(d->jobs);
+    jobs_drain(d->jobs);
+    assert_int_equal(d->runs, 1);
+    assert_int_equal(d->attempt, 1);
+    assert_string_equal(d->payload, "hello");
+    assert_int_equal(d->keys_changed, 1);
+    assert_false(waiting(d));
+}
+
+static void test_many_jobs_all_run(void **state)
+{
+    struct desk *d = *state;
+    for (int i = 0; i < 200; i++)
+        add(d, i % 2 ? "count" : "chain", 0, STR("x"));
+    jobs_drain(d->jobs);
+    assert_int_equal(d->runs, 300);
+    assert_false(waiting(d));
+}
+
+static void test_a_later_job_waits_for_the_services_clock(void **state)
+{
+    struct desk *d = *state;
+    add(d, "count", 3600 * US_PER_S, STR("x"));
+    jobs_drain(d->jobs);
+    assert_int_equal(d->runs, 0);
+    advance(3601);
+    jobs_drain(d->jobs);
+    assert_int_equal(d->runs, 1);
+}
+
+static void test_a_failed_job_is_repeated_after_growing_pauses(void **state)
+{
+    struct desk *d = *state;
+    const int64_t pauses_s[] = {5, 10, 20, 40, 80, 160, 300, 300};
+    int64_t before_us = clock_now_us();
+    d->failures_left = 8;
+    add(d, "count", 0, STR("x"));
+    jobs_drain(d->jobs);
+    for (int i = 0; i < 8; i++) {
+        int64_t failed_us = next_due(d) - pauses_s[i] * US_PER_S;
+        assert_int_equal(d->runs, i + 1);
+        assert_in_range(failed_us, before_us, clock_now_us());
+        before_us = clock_now_us();
+        advance(pauses_s[i] + 1);
+        jobs_drain(d->jobs);
+    }
+    assert_int_equal(d->runs, 9);
+    assert_int_equal(d->attempt, 9);
+    assert_false(waiting(d));
+}
+
+static void test_a_kick_is_enough(void **state)
+{
+    struct desk *d = *state;
+    jobs_drain(d->jobs);
+    add(d, "count", 0, STR("x"));
+    jobs_kick(d->jobs);
+    while (d->runs == 0 || waiting(d))
+        usleep(1000);
+    assert_int_equal(d->runs, 1);
+}
+
+static void test_an_unknown_kind_waits_for_a_program_that_knows_it(void **state)
+{
+    struct desk *d = *state;
+    add(d, "tomorrow", 0, STR("x"));
+    jobs_drain(d->jobs);
+    assert_true(waiting(d));
+}
+
+static void test_a_named_job_is_queued_once(void **state)
+{
+    struct desk *d = *state;
+    struct add named = {"count", "daily", 3600 * US_PER_S, STR("x")};
+    transact(d, STORE_WRITE, add_run, &named);
+    transact(d, STORE_WRITE, add_run, &named);
+    advance(3601);
+    jobs_drain(d->jobs);
+    assert_int_equal(d->runs, 1);
+}
+
+static enum err steal_run(struct op *op, void *arg)
+{
+    (void)arg;
+    CURSOR c; /* as a process does that then crashes */
+    return db_one(op->db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX), v_int(0), v_int(INT64_MAX)), &c);
+}
+
+static void test_what_a_crashed_process_had_taken_runs_at_the_next_start(void **state)
+{
+    struct desk *d = *state;
+    const struct jobs_options options = {
+        .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 2, .threads = 1};
+    jobs_free(d->jobs);
+    d->jobs = NULL;
+    add(d, "count", 0, STR("x"));
+    transact(d, STORE_WRITE, steal_run, NULL);
+    assert_int_equal(jobs_new(&options, &d->jobs), ERR_NONE);
+    assert_int_equal(jobs_start(d->jobs), ERR_NONE);
+    jobs_drain(d->jobs);
+    assert_int_equal(d->runs, 1);
+    assert_int_equal(d->attempt, 2);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_due_job_runs_once_and_is_gone),
+        TEST(test_many_jobs_all_run),
+        TEST(test_a_later_job_waits_for_the_services_clock),
+        TEST(test_a_failed_job_is_repeated_after_growing_pauses),
+        TEST(test_a_kick_is_enough),
+        TEST(test_an_unknown_kind_waits_for_a_program_that_knows_it),
+        TEST(test_a_named_job_is_queued_once),
+        TEST(test_what_a_crashed_process_had_taken_runs_at_the_next_start),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
