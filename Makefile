@@ -19,6 +19,7 @@ run: build ## starts the service in the sandbox with portero.conf
 	exec build/portero serve --config portero.conf
 
 demo: build ## a visitor's call from sign-in to the open door, against a service of its own
+	scripts/setup demo
 	command -v node >/dev/null || scripts/setup test
 	scripts/demo
 
@@ -47,6 +48,7 @@ $(NODE_MODULES): $(E2E)/package-lock.json
 	touch $@
 
 bench: build ## measures; each figure with the limit measured in the same run
+	scripts/setup bench
 	cmake --build --preset release --target benches
 	bench/run
 
