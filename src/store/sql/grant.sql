@@ -56,14 +56,17 @@ ORDER BY id DESC LIMIT $4
 
 -- name: grant_list_usable
 -- What is enabled, has uses left, ends after $5, and starts after $6 but not after $7: active or scheduled grants. Their
--- number does not grow with a building's history, so they are sorted.
+-- number does not grow with a building's history, so their IDs are sorted, from the index alone.
 SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
     access_code, voice, days, start_minute, end_minute, timezone, request_id
-FROM access_grant {by access_grant_usable}
-WHERE building_id = $1 AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
-    AND type IN ('timer', 'passcode', 'routine') AND (CAST($3 AS TEXT) IS NULL OR type = $3)
-    AND ends_at > $5 AND starts_at > $6 AND starts_at <= $7 AND id < $2
-ORDER BY id DESC LIMIT $4
+FROM access_grant
+WHERE building_id = $1 AND revoked = 0 AND id IN (
+    SELECT id FROM access_grant {by access_grant_usable}
+    WHERE building_id = $1 AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
+        AND type IN ('timer', 'passcode', 'routine') AND (CAST($3 AS TEXT) IS NULL OR type = $3)
+        AND ends_at > $5 AND starts_at > $6 AND starts_at <= $7 AND id < $2
+    ORDER BY id DESC LIMIT $4)
+ORDER BY id DESC
 
 -- name: grant_list_exhausted
 SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,

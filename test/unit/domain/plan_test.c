@@ -37,7 +37,7 @@ static void test_lists_are_read_in_the_order_they_are_shown(void **state)
 static void test_what_is_usable_is_found_without_reading_what_is_not(void **state)
 {
     static const struct expected cases[] = {
-        {SQL_GRANT_LIST_USABLE, "access_grant_usable (building_id=? AND type=? AND ends_at>?)"},
+        {SQL_GRANT_LIST_USABLE, "COVERING INDEX access_grant_usable (building_id=? AND type=? AND ends_at>?)"},
         {SQL_ACCESS_USABLE, "access_grant_usable (building_id=? AND type=? AND ends_at>?)"},
         {SQL_ACCESS_PASSCODES, "access_grant_usable (building_id=? AND type=? AND ends_at>?)"},
     };

@@ -115,7 +115,7 @@ CREATE UNIQUE INDEX access_grant_request ON access_grant (building_id, request_i
 CREATE UNIQUE INDEX access_grant_code ON access_grant (building_id, access_code)
     WHERE enabled = 1 AND revoked = 0 AND access_code IS NOT NULL;
 -- The stored part of each status, so that the door and a filtered list read little more than what they want.
-CREATE INDEX access_grant_usable ON access_grant (building_id, type, ends_at, starts_at, id)
+CREATE INDEX access_grant_usable ON access_grant (building_id, type, ends_at, starts_at, id, enabled, remaining_uses)
     WHERE enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0);
 CREATE INDEX access_grant_exhausted ON access_grant (building_id, id)
     WHERE enabled = 1 AND revoked = 0 AND remaining_uses = 0;
