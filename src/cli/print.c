@@ -46,21 +46,7 @@ static int print_value(const json_t *value, int width, FILE *out)
     return shown;
 }
 
-static void print_object(const json_t *object, FILE *out)
-{
-    const char *name;
-    json_t *value;
-    int width = 0;
-    json_object_foreach((json_t *)object, name, value) width = MAX(width, (int)strlen(name));
-    json_object_foreach((json_t *)object, name, value)
-    {
-        fprintf(out, "%-*s  ", width, name);
-        print_value(value, 0, out);
-        fputc('\n', out);
-    }
-}
-
-static void print_table(const json_t *rows, FILE *out)
+static void print_table(const json_t *rows, const char *indent, FILE *out)
 {
     const char *columns[COLUMNS_MAX], *name;
     int widths[COLUMNS_MAX];
@@ -71,12 +57,35 @@ static void print_table(const json_t *rows, FILE *out)
         widths[i] = (int)strlen(columns[i]);
         json_array_foreach(rows, r, row) widths[i] =
             MAX(widths[i], print_value(json_object_get(row, columns[i]), 0, NULL));
-        fprintf(out, "%-*s%s", i + 1 < count ? widths[i] : 0, columns[i], i + 1 < count ? "  " : "\n");
+        fprintf(out, "%s%-*s%s", i ? "" : indent, i + 1 < count ? widths[i] : 0, columns[i],
+                i + 1 < count ? "  " : "\n");
     }
     json_array_foreach(rows, r, row) for (size_t i = 0; i < count; i++)
     {
+        fputs(i ? "  " : indent, out);
         print_value(json_object_get(row, columns[i]), i + 1 < count ? widths[i] : 0, out);
-        fputs(i + 1 < count ? "  " : "\n", out);
+        if (i + 1 == count)
+            fputc('\n', out);
+    }
+}
+
+static void print_object(const json_t *object, FILE *out)
+{
+    const char *name;
+    json_t *value;
+    int width = 0;
+    json_object_foreach((json_t *)object, name, value) width = MAX(width, (int)strlen(name));
+    json_object_foreach((json_t *)object, name, value)
+    {
+        bool table = json_is_object(json_array_get(value, 0));
+        if (table) {
+            fprintf(out, "%s\n", name);
+            print_table(value, "  ", out);
+            continue;
+        }
+        fprintf(out, "%-*s  ", width, name);
+        print_value(value, 0, out);
+        fputc('\n', out);
     }
 }
 
@@ -88,5 +97,5 @@ void print_text(const json_t *answer, FILE *out)
     else if (json_array_size(rows) == 0)
         fputs("none\n", out);
     else
-        print_table(rows, out);
+        print_table(rows, "", out);
 }

@@ -36,6 +36,13 @@ static void a_list_prints_as_a_table(void **state)
         "number        held\n+15550100000  -\n+1555         b\n");
 }
 
+static void a_list_within_an_object_prints_as_a_table_under_its_name(void **state)
+{
+    (void)state;
+    assert_prints("{\"id\": 1, \"rows\": [{\"a\": \"x\", \"b\": \"long\"}, {\"a\": \"yy\", \"b\": null}]}",
+                  "id    1\nrows\n  a   b\n  x   long\n  yy  -\n");
+}
+
 static void columns_are_as_wide_as_characters_not_bytes(void **state)
 {
     (void)state;
@@ -60,6 +67,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_object_prints_as_aligned_lines),
         cmocka_unit_test(a_list_prints_as_a_table),
+        cmocka_unit_test(a_list_within_an_object_prints_as_a_table_under_its_name),
         cmocka_unit_test(columns_are_as_wide_as_characters_not_bytes),
         cmocka_unit_test(an_empty_list_says_so),
         cmocka_unit_test(control_characters_do_not_reach_the_terminal),
