@@ -7,6 +7,12 @@
 #include <unistd.h>
 
 #include "base/log.h"
+
+#define DEBUG_MODULE "portero" /* for re_dbg.h, which re.h leaves out */
+#define DEBUG_LEVEL  0
+#include <re/re_dbg.h>
+
+#include "voice/sip_filter.h"
 #include "voice/sip_guard.h"
 #include "voice/sound.h"
 
@@ -55,6 +61,8 @@ static void refuse(struct sip_agent *a, const struct sip_msg *msg, const struct 
 static bool on_request(const struct sip_msg *msg, void *arg)
 {
     struct sip_agent *a = arg;
+    if (sip_filter_probe(a, msg))
+        return true;
     struct sip_verdict v = sip_guard(msg);
     name_local(msg);
     if (v.status > 0)
@@ -102,6 +110,7 @@ static int bind_both(struct sip_agent *a, const struct sa *want)
             e = sip_transp_add(a->sip, SIP_TRANSP_TCP, &bound);
         if (!e) {
             (void)re_snprintf(a->address, sizeof a->address, "%J", &bound);
+            sip_filter_start(a, &bound);
             return 0;
         }
         sip_transp_flush(a->sip);
@@ -125,6 +134,16 @@ static int descriptors(void)
     if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur < FDS_MIN)
         return FDS_MIN;
     return limit.rlim_cur > FDS_MAX ? FDS_MAX : (int)limit.rlim_cur;
+}
+
+/* The library's own warnings, which would go to standard error. */
+static void on_warning(int level, const char *text, size_t n, void *arg)
+{
+    (void)level;
+    (void)arg;
+    while (n && (text[n - 1] == '\n' || text[n - 1] == '\0'))
+        n--;
+    log_debug("sip stack: %.*s", (int)n, text);
 }
 
 static void on_mail(int flags, void *arg)
@@ -158,6 +177,7 @@ static enum err set_up(struct sip_agent *a)
 {
     struct sa want;
     rand_init();
+    dbg_handler_set(on_warning, NULL);
     if (sa_decode(&want, a->config->listen_sip, strlen(a->config->listen_sip)))
         return fail(a, ERR_USAGE, "not an address and port", 0);
     if (sound_init())
@@ -177,6 +197,7 @@ static void tear_down(struct sip_agent *a)
 {
     tmr_cancel(&a->stop_timer);
     list_flush(&a->ended);
+    sip_filter_stop(a);
     sipsess_close_all(a->sessions);
     sip_transp_flush(a->sip);
     sip_close(a->sip, true);

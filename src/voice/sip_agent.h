@@ -30,6 +30,9 @@ struct sip_agent {
     struct sip *sip;
     struct sipsess_sock *sessions;
     struct sip_lsnr *guard, *rest, *responses;
+    char probe[20];            /* Call-ID of the filter's request to ourselves, until it came */
+    struct udp_sock *udp;      /* the SIP socket, once known */
+    struct udp_helper *filter; /* on it */
     struct mailbox box;
     struct tick *tick;
     struct list calls;    /* sip_call */

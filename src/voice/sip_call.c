@@ -112,7 +112,7 @@ static void end(struct sip_call *c)
     list_unlink(&c->le);
     list_append(&c->agent->ended, &c->le, c);
     c->agent->call_count--;
-    log_debug("call %u over", c->serial);
+    log_debug("call %u ended", c->serial);
     tmr_start(&c->free_timer, 0, on_free, c);
     sip_agent_settled(c->agent);
 }

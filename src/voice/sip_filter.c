@@ -1,0 +1,62 @@
+#include "voice/sip_filter.h"
+
+#define FILTER_LAYER   0
+#define RECEIVE_BUFFER (1024 * 1024) /* bytes: a burst of calls waits instead of being lost */
+
+static bool no_sip(struct sa *src, struct mbuf *mb, void *arg)
+{
+    (void)src;
+    (void)arg;
+    size_t pos = mb->pos;
+    struct sip_msg *msg;
+    if (sip_msg_decode(&msg, mb))
+        return true;
+    mb->pos = pos;
+    mem_deref(msg);
+    return false;
+}
+
+bool sip_filter_probe(struct sip_agent *a, const struct sip_msg *msg)
+{
+    if (!a->probe[0] || msg->tp != SIP_TRANSP_UDP || pl_strcmp(&msg->callid, a->probe))
+        return false;
+    a->probe[0] = '\0';
+    a->udp = mem_ref(msg->sock);
+    (void)udp_sockbuf_set(a->udp, RECEIVE_BUFFER);
+    (void)udp_register_helper(&a->filter, a->udp, FILTER_LAYER, NULL, no_sip, NULL);
+    return true;
+}
+
+static void to_ourselves(const struct sa *bound, struct sa *ret)
+{
+    *ret = *bound;
+    if (!sa_is_any(bound))
+        return;
+    const char *loopback = sa_af(bound) == AF_INET6 ? "::1" : "127.0.0.1";
+    (void)sa_set_str(ret, loopback, sa_port(bound));
+}
+
+void sip_filter_start(struct sip_agent *a, const struct sa *bound)
+{
+    struct sa self;
+    to_ourselves(bound, &self);
+    (void)re_snprintf(a->probe, sizeof a->probe, "%016llx", (unsigned long long)rand_u64());
+    struct mbuf *mb = mbuf_alloc(512);
+    if (!mb)
+        return;
+    int e =
+        mbuf_printf(mb,
+                    "OPTIONS sip:%J SIP/2.0\r\nVia: SIP/2.0/UDP %J;branch=z9hG4bK%s\r\nFrom: <sip:%J>;tag=%s\r\n"
+                    "To: <sip:%J>\r\nCall-ID: %s\r\nCSeq: 1 OPTIONS\r\nMax-Forwards: 0\r\nContent-Length: 0\r\n\r\n",
+                    &self, &self, a->probe, &self, a->probe, &self, a->probe);
+    mb->pos = 0;
+    if (!e)
+        (void)sip_send(a->sip, NULL, SIP_TRANSP_UDP, &self, mb);
+    mem_deref(mb);
+}
+
+void sip_filter_stop(struct sip_agent *a)
+{
+    a->filter = mem_deref(a->filter);
+    a->udp = mem_deref(a->udp);
+}
