@@ -152,8 +152,7 @@ static void put_path(struct buf *out, const struct verb *v, const json_t *given,
     if (operand && !v->operand_field)
         put_escaped(out, operand);
     if (strcmp(v->method, "POST") != 0)
-        json_object_foreach((json_t *)given, name, value)
-        {
+        json_object_foreach ((json_t *)given, name, value) {
             buf_printf(out, "%s%s=", separator, name);
             put_escaped(out, json_string_value(value));
             separator = "&";

@@ -46,26 +46,46 @@ static int print_value(const json_t *value, int width, FILE *out)
     return shown;
 }
 
+struct table {
+    const json_t *rows;
+    const char *columns[COLUMNS_MAX];
+    int widths[COLUMNS_MAX]; /* 0 for the last column: nothing stands behind it */
+    size_t count;
+};
+
+/* The first row's members, each as wide as its widest cell. */
+static void measure(struct table *t)
+{
+    const char *name;
+    json_t *row, *value;
+    size_t r;
+    json_object_foreach (json_array_get(t->rows, 0), name, value) {
+        if (t->count < COLUMNS_MAX)
+            t->columns[t->count++] = name;
+    }
+    for (size_t i = 0; i + 1 < t->count; i++) {
+        t->widths[i] = (int)strlen(t->columns[i]);
+        json_array_foreach (t->rows, r, row) {
+            t->widths[i] = MAX(t->widths[i], print_value(json_object_get(row, t->columns[i]), 0, NULL));
+        }
+    }
+}
+
 static void print_table(const json_t *rows, const char *indent, FILE *out)
 {
-    const char *columns[COLUMNS_MAX], *name;
-    int widths[COLUMNS_MAX];
-    size_t count = 0, r;
-    json_t *row, *value;
-    json_object_foreach(json_array_get(rows, 0), name, value) if (count < COLUMNS_MAX) columns[count++] = name;
-    for (size_t i = 0; i < count; i++) {
-        widths[i] = (int)strlen(columns[i]);
-        json_array_foreach(rows, r, row) widths[i] =
-            MAX(widths[i], print_value(json_object_get(row, columns[i]), 0, NULL));
-        fprintf(out, "%s%-*s%s", i ? "" : indent, i + 1 < count ? widths[i] : 0, columns[i],
-                i + 1 < count ? "  " : "\n");
-    }
-    json_array_foreach(rows, r, row) for (size_t i = 0; i < count; i++)
-    {
-        fputs(i ? "  " : indent, out);
-        print_value(json_object_get(row, columns[i]), i + 1 < count ? widths[i] : 0, out);
-        if (i + 1 == count)
-            fputc('\n', out);
+    struct table t = {.rows = rows};
+    json_t *row;
+    size_t r;
+    measure(&t);
+    for (size_t i = 0; i < t.count; i++)
+        fprintf(out, "%s%-*s", i ? "  " : indent, t.widths[i], t.columns[i]);
+    fputc('\n', out);
+    json_array_foreach (rows, r, row) {
+        for (size_t i = 0; i < t.count; i++) {
+            fputs(i ? "  " : indent, out);
+            print_value(json_object_get(row, t.columns[i]), t.widths[i], out);
+        }
+        fputc('\n', out);
     }
 }
 
@@ -74,11 +94,11 @@ static void print_object(const json_t *object, FILE *out)
     const char *name;
     json_t *value;
     int width = 0;
-    json_object_foreach((json_t *)object, name, value) width = MAX(width, (int)strlen(name));
-    json_object_foreach((json_t *)object, name, value)
-    {
-        bool table = json_is_object(json_array_get(value, 0));
-        if (table) {
+    json_object_foreach ((json_t *)object, name, value) {
+        width = MAX(width, (int)strlen(name));
+    }
+    json_object_foreach ((json_t *)object, name, value) {
+        if (json_is_object(json_array_get(value, 0))) {
             fprintf(out, "%s\n", name);
             print_table(value, "  ", out);
             continue;
