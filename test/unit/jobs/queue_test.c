@@ -24,9 +24,9 @@ struct desk {
 static enum err count_run(void *context, const struct job *job)
 {
     struct desk *d = context;
-    snprintf(d->payload, sizeof d->payload, "%.*s", STR_ARG(job->payload));
     d->attempt = job->attempt;
-    d->runs++;
+    if (d->runs++ == 0)
+        snprintf(d->payload, sizeof d->payload, "%.*s", STR_ARG(job->payload)); /* of the first */
     return d->failures_left > 0 && d->failures_left-- ? ERR_INTERNAL_ERROR : ERR_NONE;
 }
 
