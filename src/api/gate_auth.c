@@ -6,7 +6,7 @@
 #include "domain/key.h"
 
 #define CACHE_SETS 8192 /* a power of two */
-#define CACHE_WAYS 2
+#define CACHE_WAYS 4
 #define KEY_MAX    128 /* characters of a key worth hashing */
 
 #define US_PER_MINUTE (60 * US_PER_S)
