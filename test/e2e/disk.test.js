@@ -71,11 +71,7 @@ describe('a store that cannot write', () => {
             if (engine === 'sqlite') assert.deepEqual((await list()).find((row) => row.id === kept.id), kept, 'reads go on, and show nothing that was refused');
 
             w.mend();
-            await eventually(async () => (await create(keys[0], 'refused')).status < 300, 'writing again');
-            for (const key of keys) {
-                const answer = await create(key, 'refused');
-                assert.ok(answer.status === 201 || answer.status === 200, answer.text);
-            }
+            for (const key of keys) await eventually(async () => (await create(key, 'refused')).status < 300, 'writing again');
             const rows = await list();
             assert.deepEqual(rows.find((row) => row.id === kept.id), kept);
             assert.equal(rows.length, before.length + 1 + keys.length);

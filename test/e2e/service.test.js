@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { contract } from './lib/contract.js';
 import { portero } from './lib/daemon.js';
 import { idempotencyKey, ok, refused } from './lib/client.js';
-import { signIn, world } from './lib/world.js';
+import { agent, signIn, world } from './lib/world.js';
 
 const PUBLIC_URL = 'https://portero.example';
 
@@ -90,6 +90,29 @@ describe('service', () => {
             for (const plan of data) assert.deepEqual([...plan.access].sort(), ['passcode', 'routine', 'timer']);
             assert.match(answer.headers['cache-control'], /public/);
             assert.ok(answer.headers['ratelimit-limit'] && answer.headers['ratelimit-remaining'] && answer.headers['ratelimit-reset']);
+        });
+    });
+
+    describe('plans for a buyer', () => {
+        it('are the same catalogue, for a key that may buy, without a subscription', async () => {
+            const { data } = ok(await client.get('/v1/plans'));
+            const buyer = await agent(session, ['billing:write']);
+            assert.deepEqual(ok(await buyer.client.get('/v1/billing/plans')).data, data);
+            assert.equal((await buyer.client.get('/v1/billing/plans')).headers['cache-control'], 'no-store');
+            refused(await client.get('/v1/billing/plans'), 401, 'AUTH_REQUIRED');
+            refused(await (await agent(session, ['account:read'])).client.get('/v1/billing/plans'), 403, 'INSUFFICIENT_SCOPE', 'billing:write');
+        });
+
+        it('follow the configuration', async () => {
+            const other = await world({ config: { billing: { 'plan weekly': { amount: 999, currency: 'eur' }, 'plan yearly': { available: false } } } });
+            try {
+                const { data } = ok(await other.client.get('/v1/plans'));
+                const weekly = data.find((plan) => plan.id === 'weekly');
+                assert.deepEqual([weekly.amount, weekly.currency, weekly.available], [999, 'eur', true]);
+                assert.equal(data.find((plan) => plan.id === 'yearly').available, false);
+            } finally {
+                await other.close();
+            }
         });
     });
 

@@ -27,7 +27,7 @@ export function temporaryDirectory() {
     return mkdtempSync(join(tmpdir(), 'portero-e2e-'));
 }
 
-/** libconfuse text of {key: value, section: {key: value}}. */
+/** libconfuse text of {key: value, section: {key: value, 'subsection title': {key: value}}}. */
 export function configText(config) {
     const value = (v) => {
         if (Array.isArray(v)) return `{${v.map(value).join(', ')}}`;
@@ -35,7 +35,7 @@ export function configText(config) {
     };
     return Object.entries(config).map(([key, v]) => {
         if (v === null || typeof v !== 'object' || Array.isArray(v)) return `${key} = ${value(v)}\n`;
-        return `${key} {\n${Object.entries(v).map(([k, x]) => `    ${k} = ${value(x)}\n`).join('')}}\n`;
+        return `${key} {\n${configText(v)}}\n`;
     }).join('');
 }
 

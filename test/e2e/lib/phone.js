@@ -1,0 +1,151 @@
+// Telephones: our own call box (portero buzz), sipp and baresip, each against a daemon.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { binary, cleanEnvironment } from './daemon.js';
+
+const here = dirname(fileURLToPath(import.meta.url));
+export const BOX = '+15557654321'; // who calls
+
+/** Greetings that are over at once and tones that are short: what the tests of media wait for. */
+export const QUICK = {
+    greetings: { welcome: '', granted: '', denied: '', forwarding: '' },
+    voice: { tone_ms: 80, tone_gap_ms: 80 },
+};
+
+export const address = (daemon) => daemon.sip.replace(/^sip:/, '');
+
+function run(command, args, { ms = 60_000, onOutput = () => {}, ...options } = {}) {
+    const child = spawn(command, args, { env: cleanEnvironment(), stdio: ['ignore', 'pipe', 'pipe'], ...options });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (chunk) => { stdout += chunk; onOutput(stdout); });
+    child.stderr.on('data', (chunk) => { stderr += chunk; });
+    const timer = setTimeout(() => child.kill('SIGKILL'), ms);
+    return once(child, 'close').then(([status]) => {
+        clearTimeout(timer);
+        return { status, stdout, stderr };
+    });
+}
+
+/** A call of `portero buzz`: {answered, ended}, promises; of its end as `buzz` tells it. */
+export function startBuzz(daemon, to, ...options) {
+    let onOutput;
+    const answered = new Promise((done) => { onOutput = (stdout) => { if (stdout.startsWith('answered')) done(); }; });
+    const ended = run(binary, ['buzz', '--sip', address(daemon), '--to', to, '--from', BOX, ...options], { onOutput }).then((done) => {
+        const heard = done.stdout.split('\n').filter(Boolean);
+        return { ...done, heard, tones: heard.filter((line) => line.startsWith('tone ')).map((line) => line.slice(5)).join('') };
+    });
+    return { answered, ended };
+}
+
+/** The same to its end: {status, heard: ['answered', 'tone 9', 'hangup'], tones: '9'}. */
+export function buzz(daemon, to, ...options) {
+    return startBuzz(daemon, to, ...options).ended;
+}
+
+/** Runs a scenario of test/e2e/sipp; throws with what sipp saw unless every call went as it says. */
+export async function sipp(daemon, scenario, to, { calls = 1, transport = 'u1', keys = {}, extra = [] } = {}) {
+    const directory = mkdtempSync(join(tmpdir(), 'portero-sipp-'));
+    try {
+        const args = [address(daemon), '-sf', join(here, '../sipp', `${scenario}.xml`), '-s', to, '-m', String(calls), '-i', '127.0.0.1', '-t', transport,
+            '-nostdin', '-timeout', '40', '-timeout_error', '-trace_err', '-key', 'caller', BOX,
+            ...Object.entries(keys).flatMap(([name, value]) => ['-key', name, value]), ...extra];
+        const done = await run('sipp', args, { cwd: directory, env: cleanEnvironment({ TERM: 'dumb' }) });
+        assert.equal(done.status, 0, `sipp ${scenario}: exit ${done.status}\n${done.stdout.slice(-2500)}${done.stderr}`);
+    } finally {
+        rmSync(directory, { recursive: true, force: true });
+    }
+}
+
+/** A free TCP port, given back at once. */
+async function freePort() {
+    const server = net.createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address();
+    server.close();
+    await once(server, 'close');
+    return port;
+}
+
+/** baresip as a call box; driven over its control port with netstrings of JSON. */
+export class Baresip {
+    static async start() {
+        const phone = new Baresip();
+        phone.directory = mkdtempSync(join(tmpdir(), 'portero-baresip-'));
+        const port = await freePort();
+        const config = readFileSync(join(here, '../baresip/config'), 'utf8').replace(/^(ctrl_tcp_listen\s+).*$/m, `$1127.0.0.1:${port}`);
+        writeFileSync(join(phone.directory, 'config'), config);
+        copyFileSync(join(here, '../baresip/accounts'), join(phone.directory, 'accounts'));
+        writeFileSync(join(phone.directory, 'contacts'), '');
+        phone.process = spawn('baresip', ['-f', phone.directory], { stdio: ['pipe', 'pipe', 'pipe'], env: cleanEnvironment({ HOME: phone.directory }) });
+        phone.log = '';
+        for (const stream of [phone.process.stdout, phone.process.stderr]) stream.on('data', (chunk) => { phone.log += chunk; });
+        phone.exited = once(phone.process, 'close');
+        await phone.connect(port);
+        return phone;
+    }
+
+    async connect(port) {
+        for (let tries = 0; ; tries++) {
+            const socket = net.connect(port, '127.0.0.1');
+            try {
+                await once(socket, 'connect');
+                this.socket = socket;
+                break;
+            } catch (error) {
+                if (tries === 100) throw new Error(`baresip did not start:\n${this.log}`, { cause: error });
+                await new Promise((done) => { setTimeout(done, 50); });
+            }
+        }
+        this.events = [];
+        let text = '';
+        this.socket.setEncoding('utf8').on('data', (chunk) => {
+            text += chunk;
+            for (let head = /^(\d+):/.exec(text); head && text.length > head[0].length + Number(head[1]); head = /^(\d+):/.exec(text)) {
+                const from = head[0].length;
+                this.events.push(JSON.parse(text.slice(from, from + Number(head[1]))));
+                text = text.slice(from + Number(head[1]) + 1);
+            }
+        });
+    }
+
+    command(command, params) {
+        const text = JSON.stringify({ command, params });
+        this.socket.write(`${Buffer.byteLength(text)}:${text},`);
+    }
+
+    /** Waits for an event of that type, from the given position on. */
+    async event(type, from = 0, ms = 30_000) {
+        const until = Date.now() + ms;
+        for (;;) {
+            const found = this.events.slice(from).find((event) => event.type === type);
+            if (found) return found;
+            if (Date.now() > until) throw new Error(`baresip: no ${type}; ${JSON.stringify(this.events.slice(from))}\n${this.log.slice(-2000)}`);
+            await new Promise((done) => { setTimeout(done, 20); });
+        }
+    }
+
+    async press(digits) {
+        for (const digit of digits) {
+            this.command('sndcode', digit);
+            await new Promise((done) => { setTimeout(done, 250); });
+        }
+    }
+
+    tones(from = 0) {
+        return this.events.slice(from).filter((event) => event.type === 'CALL_DTMF_START').map((event) => event.param).join('');
+    }
+
+    async stop() {
+        this.socket.end();
+        this.process.kill('SIGKILL');
+        await this.exited;
+        rmSync(this.directory, { recursive: true, force: true });
+    }
+}

@@ -1,0 +1,157 @@
+// Calls over SIP from our own call box: calls.md steps 1 to 8, as a visitor hears them.
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { ok } from './lib/client.js';
+import { buzz, QUICK, startBuzz } from './lib/phone.js';
+import { grant, resident, setSubscription, world } from './lib/world.js';
+
+describe('calls over SIP', { concurrency: 6 }, () => {
+    let w;
+    let client;
+    before(async () => {
+        w = await world({ config: QUICK });
+        client = w.client;
+    });
+    after(() => w?.close());
+
+    const ring = (person, ...options) => buzz(w.daemon, person.number, ...options);
+    const log = async (person) => ok(await person.client.get('/v1/logs')).data;
+    const opened = (call, tones) => {
+        assert.equal(call.status, 0, call.stdout + call.stderr);
+        assert.deepEqual(call.heard, ['answered', ...[...tones].map((tone) => `tone ${tone}`), 'hangup']);
+    };
+    const notOpened = (call) => {
+        assert.equal(call.status, 3, call.stdout + call.stderr);
+        assert.equal(call.tones, '');
+    };
+    /** A resident of their own, with a passcode 1234. */
+    const withCode = async (tone, more) => {
+        const person = await resident(client, { tone });
+        const made = await grant(person, { type: 'passcode', access_code: '1234', label: 'Visitor', ...more });
+        return { ...person, made };
+    };
+
+    it('to a number that is nobody\'s are rejected', async () => {
+        const call = await buzz(w.daemon, '+15550198766');
+        notOpened(call);
+        assert.deepEqual(call.heard, ['rejected 404']);
+    });
+
+    it('are opened by a timer at once, and logged', async () => {
+        const person = await resident(client, { tone: '9' });
+        const made = await grant(person, { type: 'timer', expires_in_minutes: 5, label: 'Party' });
+        opened(await ring(person), '9');
+        const [entry] = await log(person);
+        assert.deepEqual([entry.type, entry.unlock_id, entry.unlock_type, entry.name, entry.succeeded], ['unlock', made.id, 'timer', 'Party', true]);
+    });
+
+    for (const [how, options] of [['RFC 4733 events', []], ['tones in the audio', ['--inband']], ['SIP INFO', ['--info']]]) {
+        for (const transport of ['UDP', 'TCP']) {
+            it(`are opened by a code pressed as ${how}, over ${transport}`, async () => {
+                const person = await withCode('#0');
+                const to = transport === 'TCP' ? ['--sip', `tcp:${w.daemon.sip.slice(4)}`] : [];
+                opened(await ring(person, '--digits', '1234', ...options, ...to), '#0');
+                const [entry] = await log(person);
+                assert.deepEqual([entry.name, entry.succeeded], ['Visitor', true]);
+            });
+        }
+    }
+
+    it('send every tone of the keypad as the release tone', async () => {
+        const tones = ['123', '456', '789', '*0#', '111'];
+        await Promise.all(tones.map(async (tone) => {
+            const person = await resident(client, { tone });
+            await grant(person, { type: 'timer', expires_in_minutes: 5 });
+            opened(await ring(person), tone);
+        }));
+    });
+
+    it('take short codes, ended by # or by a pause, each key once', async () => {
+        const person = await resident(client, { tone: '9' });
+        for (const code of ['7', '77', '777']) await grant(person, { type: 'passcode', access_code: code });
+        for (const digits of ['7#', '77#', '777#', '77']) opened(await ring(person, '--digits', digits), '9');
+    });
+
+    it('are opened at the second try, in one call', async () => {
+        const person = await withCode('9');
+        opened(await ring(person, '--digits', '1111,1234'), '9');
+        assert.deepEqual((await log(person)).map((entry) => entry.name).sort(), ['Visitor', 'Wrong passcode']);
+    });
+
+    it('are not opened after three wrong codes', async () => {
+        const person = await withCode('9');
+        notOpened(await ring(person, '--digits', '1111,2222,3333,1234'));
+        assert.deepEqual((await log(person)).map((entry) => entry.name).sort(), ['Forwarded call', 'Wrong passcode', 'Wrong passcode', 'Wrong passcode']);
+    });
+
+    it('are not opened by silence', async () => {
+        const person = await withCode('9');
+        notOpened(await ring(person));
+        assert.deepEqual((await log(person)).map((entry) => entry.type), ['call']);
+    });
+
+    it('are not opened by a grant that is used up', async () => {
+        const person = await withCode('9', { remaining_uses: 1 });
+        opened(await ring(person, '--digits', '1234'), '9');
+        notOpened(await ring(person, '--digits', '1234'));
+    });
+
+    it('use a last use once when six ring at the same moment', async () => {
+        const person = await withCode('9', { remaining_uses: 1 });
+        const calls = await Promise.all(Array.from({ length: 6 }, () => ring(person, '--digits', '1234')));
+        assert.deepEqual(calls.map((call) => call.status).sort(), [0, 3, 3, 3, 3, 3]);
+        assert.equal(ok(await person.client.get(`/v1/unlock/${person.made.id}`)).remaining_uses, 0);
+        assert.equal((await log(person)).filter((entry) => entry.succeeded && entry.type === 'unlock').length, 1);
+    });
+
+    it('are forwarded at once while the brute-force guard is closed', async () => {
+        const person = await withCode('9');
+        notOpened(await ring(person, '--digits', '1111,2222,3333'));
+        notOpened(await ring(person, '--digits', '4444,5555,1234'));
+        notOpened(await ring(person, '--digits', '1234'));
+        const entries = await log(person);
+        assert.equal(entries.filter((entry) => entry.name === 'Wrong passcode').length, 5);
+        assert.equal(entries.filter((entry) => entry.type === 'call').length, 3);
+    });
+
+    it('hear the greetings, which a key cuts short', async () => {
+        const person = await withCode('9');
+        const path = `/v1/buildings/${person.building.id}/settings`;
+        const { headers } = await person.client.get(path);
+        ok(await person.client.patch(path, { greeting_welcome: 'Welcome to the house at the end of the road. Please enter your code.', greeting_granted: 'Come in.' },
+            { headers: { 'If-Match': headers.etag } }));
+        opened(await ring(person, '--digits', '1234'), '9');
+        opened(await ring(person, '--digits', '1234', '--delay', '300'), '9');
+    });
+
+    it('leave nothing in the log when the caller hangs up before the decision', async () => {
+        const person = await withCode('9');
+        const call = await ring(person, '--timeout', '1');
+        assert.notEqual(call.status, 0);
+        assert.deepEqual(await log(person), []);
+    });
+
+    it('to a building without a subscription are forwarded', async () => {
+        const person = await withCode('9');
+        await setSubscription(client, person.email, 'canceled');
+        notOpened(await ring(person, '--digits', '1234'));
+        assert.deepEqual((await log(person)).map((entry) => entry.type), ['call']);
+    });
+});
+
+describe('a call that is under way', () => {
+    it('is ended well when the service is', async () => {
+        const w = await world({ config: QUICK });
+        const person = await resident(w.client, { tone: '9' });
+        await grant(person, { type: 'passcode', access_code: '1234' });
+        const call = startBuzz(w.daemon, person.number, '--digits', '1234', '--delay', '1000');
+        await call.answered;
+        const [end, heard] = await Promise.all([w.daemon.terminate(), call.ended]);
+        assert.deepEqual(end, { code: 0, signal: null });
+        assert.equal(heard.status, 0, heard.stdout + heard.stderr);
+        assert.deepEqual(heard.heard, ['answered', 'tone 9', 'hangup']);
+        await w.daemon.start();
+        assert.deepEqual(ok(await person.client.get('/v1/logs')).data.map((entry) => entry.succeeded), [true]);
+        await w.close();
+    });
+});
