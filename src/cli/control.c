@@ -2,6 +2,8 @@
 
 #include <curl/curl.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/un.h>
 
 #define URL_MAX 4096
 
@@ -45,6 +47,10 @@ static enum err explain(const struct control_request *q, CURLcode e, char **ret_
 
 enum err control_send(const struct control_request *q, int *ret_status, struct buf *ret_body, char **ret_why)
 {
+    if (strlen(q->socket) >= sizeof((struct sockaddr_un *)0)->sun_path) {
+        *ret_why = strdup("the data directory's path is too long for a socket");
+        return ERR_IO;
+    }
     CURL *curl = curl_easy_init();
     struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
     long status = 0;
