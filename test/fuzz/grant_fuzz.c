@@ -1,0 +1,130 @@
+/* {"create": …, "update": …}, any bytes: a grant that was accepted keeps the rules of the contract (Access grants;
+ * decisions section 6), after its creation and after an update an hour later; what is refused says why; and what is
+ * shown of a grant is JSON. */
+#include <stdlib.h>
+
+#include "api/grant_body.h"
+#include "domain/grant_rules.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define NOW     (1795167000LL * US_PER_S)
+#define MINUTES (60 * US_PER_S)
+#define DAYS    (1440 * MINUTES)
+
+static void must(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static bool is_code(const char *code)
+{
+    const size_t n = strlen(code);
+    return n >= 1 && n <= 4 && strspn(code, "0123456789") == n && strcmp(code, "1") != 0;
+}
+
+static void check_grant(const struct grant *g)
+{
+    must(g->label.n > 0 && g->label.n <= 4 * GRANT_LABEL_MAX);
+    must(g->remaining_uses == GRANT_UNLIMITED || (g->remaining_uses >= 1 && g->remaining_uses <= GRANT_USES_MAX));
+    switch (g->type) {
+    case GRANT_TIMER:
+        must(g->ends_us != GRANT_NO_END && g->code[0] == '\0' && !g->voice);
+        break;
+    case GRANT_PASSCODE:
+        must(g->starts_us == 0 && (g->code[0] == '\0' || is_code(g->code)));
+        break;
+    case GRANT_ROUTINE:
+        must(g->starts_us == 0 && g->ends_us == GRANT_NO_END && g->remaining_uses == GRANT_UNLIMITED);
+        must(schedule_days_supported(g->schedule.days) && schedule_zone_known(g->schedule.timezone));
+        must(0 <= g->schedule.start_minute && g->schedule.start_minute < g->schedule.end_minute &&
+             g->schedule.end_minute < 1440);
+        break;
+    }
+}
+
+/* An end that was just set lies ahead, at most seven days after the start, or from now if that has passed. */
+static void check_end(const struct grant *g, int64_t now_us)
+{
+    const int64_t from_us = g->starts_us > now_us ? g->starts_us : now_us;
+    must(g->starts_us <= now_us + 365 * DAYS);
+    must(g->ends_us > from_us && (g->ends_us <= from_us + 7 * DAYS || g->ends_us == GRANT_NO_END));
+}
+
+static void check_shown(struct op *op, const struct grant *g)
+{
+    static const struct id building = {"650000000000000000000001"};
+    struct buf out = BUF(1 << 20);
+    json_t *json = NULL;
+    schema_write(&unlock_shape, unlock_body(op, &building, g), &out);
+    must(!out.full && json_read(buf_view(&out), &json) == ERR_NONE);
+    json_decref(json);
+    buf_done(&out);
+}
+
+static bool read_input(struct op *op, const struct shape *shape, const json_t *json, struct grant_input *ret)
+{
+    struct schema_fault fault = {ERR_NONE, STR_NONE};
+    if (!json_is_object(json))
+        return false;
+    if (schema_read(shape, json, ERR_INVALID_UNLOCK, op->arena, ret, &fault))
+        return true;
+    must(fault.message.n > 0 && (fault.error == ERR_INVALID_UNLOCK || fault.error == ERR_INVALID_TYPE));
+    return false;
+}
+
+static bool create(struct op *op, const json_t *json, struct grant *ret)
+{
+    struct grant_input in;
+    if (!read_input(op, &unlock_create_shape, json, &in))
+        return false;
+    if (grant_rules_create(op, &in, ret)) {
+        must(op->why.n > 0);
+        return false;
+    }
+    ret->id = (struct id){"650000000000000000000002"};
+    check_grant(ret);
+    check_end(ret, op->now_us);
+    const enum grant_status status = grant_status(ret, op->now_us);
+    must(status == GRANT_ACTIVE || status == GRANT_SCHEDULED || status == GRANT_INACTIVE);
+    return true;
+}
+
+static void update(struct op *op, const json_t *json, struct grant *g)
+{
+    struct grant_input in;
+    if (!read_input(op, &unlock_update_shape, json, &in) || grant_rules_empty(&in))
+        return;
+    const enum grant_type type = g->type;
+    if (grant_rules_update(op, &in, g)) {
+        must(op->why.n > 0);
+        return;
+    }
+    must(g->type == type);
+    check_grant(g);
+    if (v_given(in.ends_at) || v_given(in.expires_in_minutes))
+        check_end(g, op->now_us);
+    if (v_given(in.enabled))
+        must(g->enabled == in.enabled.b);
+    check_shown(op, g);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    json_t *json = NULL;
+    struct arena arena;
+    struct grant g;
+    if (json_read(str_n((const char *)data, size), &json))
+        return 0;
+    arena_init(&arena, NULL, 0);
+    struct op op = {.arena = &arena, .now_us = NOW};
+    if (create(&op, json_object_get(json, "create"), &g)) {
+        check_shown(&op, &g);
+        op.now_us += 60 * MINUTES;
+        update(&op, json_object_get(json, "update"), &g);
+    }
+    arena_done(&arena);
+    json_decref(json);
+    return 0;
+}
