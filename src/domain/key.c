@@ -8,11 +8,11 @@
 static const uint32_t default_scopes =
     SCOPE(ACCOUNT_READ) | SCOPE(ACCESS_READ) | SCOPE(ACCESS_WRITE) | SCOPE(LOGS_READ);
 
-static const uint32_t issuable_scopes =
-#define S(symbol, text, issuable) ((issuable) ? SCOPE(symbol) : 0) |
+static const bool issuable[] = {
+#define S(symbol, text, is_issuable) is_issuable,
 #include "tbl/scopes.def"
 #undef S
-    0;
+};
 
 void key_hash(struct str text, unsigned char ret[static SHA256_LEN])
 {
@@ -108,11 +108,11 @@ enum err key_issue(struct op *op, const struct key_options *o, struct key_issued
     return e;
 }
 
-static bool scope_find(struct str text, uint32_t *ret)
+static bool scope_find(struct str text, enum scope *ret)
 {
     for (enum scope bit = 0; bit < SCOPE_COUNT; bit++)
         if (str_eq(text, str_z(scope_text(bit)))) {
-            *ret = 1u << bit;
+            *ret = bit;
             return true;
         }
     return false;
@@ -133,10 +133,11 @@ enum err key_scopes(struct op *op, struct val texts, uint32_t issuer, uint32_t *
         return op_fail(op, ERR_INVALID_KEY_OPTIONS, "scopes must have at least one item");
     const struct val *list = texts.ptr;
     for (uint32_t i = 0; i < texts.count; i++) {
-        uint32_t bit;
-        if (!scope_find(list[i].s, &bit))
+        enum scope found;
+        if (!scope_find(list[i].s, &found))
             return op_fail(op, ERR_INVALID_KEY_OPTIONS, "scopes has an unknown scope");
-        if (!(bit & issuable_scopes))
+        uint32_t bit = 1u << found;
+        if (!issuable[found])
             return refuse_scope(op, ERR_INVALID_KEY_OPTIONS, list[i].s, "cannot be issued");
         if (bit & scopes)
             return refuse_scope(op, ERR_INVALID_KEY_OPTIONS, list[i].s, "is listed twice");

@@ -43,7 +43,11 @@ static enum err load(struct op *op, const struct id *account, const struct id *b
 /* Every part with its length before it, so that no two states have the same text; -1 stands for none. */
 static void put_part(struct buf *b, struct str s)
 {
-    buf_i64(b, s.p ? (int64_t)s.n : -1);
+    if (!s.p) {
+        buf_lit(b, "-1:");
+        return;
+    }
+    buf_i64(b, (int64_t)s.n);
     buf_char(b, ':');
     buf_str(b, s);
 }

@@ -67,7 +67,7 @@ struct str mime_text(struct arena *a, struct str s)
 static bool plain(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
-        if (!g_ascii_isalnum(s.p[i]) && !memchr("!#$%&'*+-/=?^_`{|}~ ", s.p[i], 20))
+        if (!g_ascii_isalnum(s.p[i]) && (!s.p[i] || !strchr("!#$%&'*+-/=?^_`{|}~ ", s.p[i])))
             return false;
     return true;
 }
