@@ -1,0 +1,309 @@
+/* From the last digit to the first release-tone packet, with 100 calls at once on one core.
+ *
+ * The service (SIP agent, domain, SQLite store with durable commits) runs pinned to one core, the callers are a process
+ * of their own on another. Every call presses a passcode as RFC 4733; the time runs from the moment the fourth digit's
+ * first packet is handed to the kernel until the first packet of the release tone arrives. Greetings are empty, so that
+ * nothing is said in between. usage: bench_calls [CALLS [ROUNDS]]; prints a line for digits spread over a second and
+ * one for all of them in the same instant. */
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/crypto.h"
+#include "voice/media.h"
+#include "voice/sip.h"
+
+#define CALLS        100
+#define ROUNDS       5
+#define LIMIT_MS     20.0
+#define SPREAD_MS    1000
+#define ESTABLISH_MS 2500 /* until the first last digit: all calls stand by then */
+#define BEFORE_MS    600  /* the first three digits begin so long before the last */
+#define ROUND_MS     6000
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "bench_calls: %s\n", what);
+    exit(1);
+}
+
+static void pin(int core)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)core, &set);
+    if (sched_setaffinity(0, sizeof set, &set))
+        fprintf(stderr, "bench_calls: not pinned to core %d\n", core);
+}
+
+/* ---- callers ------------------------------------------------------------------------------------------------------*/
+
+struct caller {
+    struct load *load;
+    int number;
+    struct sipsess *session;
+    struct media *media;
+    bool established, begun;
+    int64_t due_ms; /* when to press the fourth */
+    int64_t pressed_us;
+    int64_t took_us; /* 0: no tone came */
+};
+
+struct load {
+    struct sa server;
+    struct sip *sip;
+    struct sipsess_sock *sessions;
+    struct tick *tick;
+    struct tick_entry entry;
+    struct caller *callers;
+    int count, placed, ended;
+    bool burst;
+    int64_t began_ms;
+};
+
+static void on_key(char key, void *arg)
+{
+    (void)key;
+    struct caller *c = arg;
+    if (c->pressed_us && !c->took_us)
+        c->took_us = clock_monotonic_us() - c->pressed_us;
+}
+
+static void on_played(void *arg)
+{
+    (void)arg;
+}
+
+static const struct media_events events = {.key = on_key, .played = on_played};
+
+static void on_established(const struct sip_msg *msg, void *arg)
+{
+    struct caller *c = arg;
+    media_start(c->media, c->load->tick, &msg->src);
+    c->established = true;
+}
+
+static int on_answer(const struct sip_msg *msg, void *arg)
+{
+    struct caller *c = arg;
+    return media_take_sdp(c->media, false, msg->mb) ? EPROTO : 0;
+}
+
+static void on_close(int err, const struct sip_msg *msg, void *arg)
+{
+    (void)err;
+    struct caller *c = arg;
+    if (msg && msg->scode >= 300)
+        fprintf(stderr, "bench_calls: call refused with %u\n", msg->scode);
+    media_stop(c->media);
+    c->session = mem_deref(c->session);
+    if (++c->load->ended == c->load->count)
+        re_cancel();
+}
+
+static void place(struct load *l, struct caller *c)
+{
+    struct sa local;
+    struct mbuf *sdp;
+    char to[80];
+    (void)sa_set_str(&local, "127.0.0.1", 0);
+    struct media_options options = {.laddr = &local, .events = true};
+    if (media_new(&c->media, &options, &events, c) || media_make_sdp(c->media, true, &sdp))
+        fail("no media");
+    (void)re_snprintf(to, sizeof to, "sip:+1999%07d@%J", c->number, &l->server);
+    if (sipsess_connect(&c->session, l->sessions, to, NULL, "sip:bench@127.0.0.1", "bench", NULL, 0, "application/sdp",
+                        sdp, NULL, NULL, false, NULL, on_answer, NULL, on_established, NULL, NULL, on_close, c, NULL))
+        fail("no call");
+    mem_deref(sdp);
+}
+
+/* Calls are placed two a tick, and the last digits pressed once all stand. */
+static void on_tick(void *arg, int64_t now_ms)
+{
+    struct load *l = arg;
+    for (int i = 0; i < 2 && l->placed < l->count; i++)
+        place(l, &l->callers[l->placed++]);
+    for (int i = 0; i < l->placed; i++) {
+        struct caller *c = &l->callers[i];
+        if (c->established && !c->begun && now_ms >= c->due_ms - BEFORE_MS) {
+            c->begun = true;
+            media_press(c->media, "123", 60, 60, false);
+        } else if (c->begun && !c->pressed_us && now_ms >= c->due_ms) {
+            c->pressed_us = clock_monotonic_us();
+            media_press(c->media, "4", 60, 60, false);
+        }
+    }
+    if (now_ms - l->began_ms > ROUND_MS)
+        re_cancel();
+}
+
+static void run_round(struct load *l, int64_t *times, int *ret_n)
+{
+    struct sa local;
+    (void)sa_set_str(&local, "127.0.0.1", 0);
+    l->callers = calloc((size_t)l->count, sizeof *l->callers);
+    l->placed = l->ended = 0;
+    l->began_ms = tick_now_ms();
+    if (!l->callers || sip_alloc(&l->sip, NULL, 256, 256, 256, "bench", NULL, NULL) ||
+        sip_transp_add(l->sip, SIP_TRANSP_UDP, &local) || sipsess_listen(&l->sessions, l->sip, 256, NULL, NULL) ||
+        tick_new(&l->tick))
+        fail("no SIP");
+    for (int i = 0; i < l->count; i++) {
+        int64_t at_ms = l->burst ? 0 : (int64_t)(rand_u32() % SPREAD_MS);
+        l->callers[i] = (struct caller){.load = l, .number = i, .due_ms = l->began_ms + ESTABLISH_MS + at_ms};
+    }
+    tick_add(l->tick, &l->entry, on_tick, l);
+    (void)re_main(NULL);
+    tick_remove(&l->entry);
+    for (int i = 0; i < l->count; i++) {
+        if (l->callers[i].took_us)
+            times[(*ret_n)++] = l->callers[i].took_us;
+        mem_deref(l->callers[i].session);
+        media_free(l->callers[i].media);
+    }
+    sipsess_close_all(l->sessions);
+    sip_transp_flush(l->sip);
+    sip_close(l->sip, true);
+    mem_deref(l->sessions);
+    mem_deref(l->sip);
+    tick_free(l->tick);
+    free(l->callers);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void report(const char *what, int64_t *times, int n, int calls)
+{
+    if (n < calls)
+        fprintf(stderr, "bench_calls: %d of %d calls heard no tone\n", calls - n, calls);
+    if (!n)
+        fail("no tone was heard");
+    qsort(times, (size_t)n, sizeof *times, ascending);
+    double p50 = (double)times[n / 2] / 1000, p99 = (double)times[n * 99 / 100] / 1000;
+    printf("%s: %d calls, p50 %.2f ms, p99 %.2f ms, max %.2f ms, p99 / limit of %.0f ms = %.2f\n", what, n, p50, p99,
+           (double)times[n - 1] / 1000, LIMIT_MS, p99 / LIMIT_MS);
+    fflush(stdout);
+}
+
+/* The child: reads the service's address, calls, ends. */
+static void load(int address_fd, int calls, int rounds)
+{
+    char address[64] = "";
+    struct load l = {.count = calls};
+    pin(1);
+    if (read(address_fd, address, sizeof address - 1) <= 0 || sa_decode(&l.server, address, strlen(address)))
+        fail("no service");
+    rand_init();
+    int64_t *times = calloc((size_t)(calls * rounds), sizeof *times);
+    if (!times || fd_setsize(4096) || sound_init())
+        fail("no memory");
+    for (int burst = 0; burst < 2; burst++) {
+        int n = 0;
+        l.burst = burst;
+        for (int i = 0; i < rounds; i++)
+            run_round(&l, times, &n);
+        report(burst ? "last digits at once" : "last digits in a second", times, n, calls * rounds);
+    }
+    free(times);
+}
+
+/* ---- service ------------------------------------------------------------------------------------------------------*/
+
+static void seed(const char *dir, int buildings)
+{
+    char path[128], *sql = NULL, *why = NULL;
+    sqlite3 *db;
+    (void)snprintf(path, sizeof path, "%s/portero.db", dir);
+    if (asprintf(&sql,
+                 "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < %d) "
+                 "INSERT INTO account (id, email, created_at, plan, subscription_status) "
+                 "SELECT printf('a%%023x', i), i || '@example.com', 0, 'weekly', 'active' FROM n;"
+                 "INSERT INTO building (account_id, id, created_at, is_primary, label, virtual_number, unlock_tone, "
+                 "greeting_welcome, greeting_granted) SELECT id, 'b' || substr(id, 2), 0, 1, 'Home', "
+                 "printf('+1999%%07d', email + 0), '9', '', '' FROM account;"
+                 "INSERT INTO access_grant (building_id, id, type, label, enabled, version, created_at, ends_at, "
+                 "access_code) SELECT id, 'c' || substr(id, 2), 'passcode', 'Visitor', 1, 0, 0, 9223372036854775807, "
+                 "'1234' FROM building;",
+                 buildings) < 0)
+        fail("no memory");
+    if (sqlite3_open(path, &db) || sqlite3_exec(db, sql, NULL, NULL, &why))
+        fail(why ? why : "cannot seed");
+    sqlite3_close(db);
+    free(sql);
+}
+
+static void serve(const char *dir, int calls, int address_fd, pid_t child)
+{
+    char path[128], *why = NULL;
+    static const unsigned char master[SHA256_LEN];
+    struct config *config;
+    struct store *store;
+    struct sip_agent *agent;
+    int status;
+    pin(0);
+    (void)snprintf(path, sizeof path, "%s/portero.conf", dir);
+    FILE *f = fopen(path, "w");
+    if (!f ||
+        fprintf(f,
+                "data_dir = \"%s\"\nlisten { sip = \"127.0.0.1:0\" }\n"
+                "voice { calls = %d calls_per_source = %d tone_ms = 60 tone_gap_ms = 60 }\n",
+                dir, 2 * calls, 2 * calls) < 0 ||
+        fclose(f))
+        fail("cannot write the configuration");
+    crypto_set_master(master);
+    if (config_load(path, &config, &why) || store_open(config, true, &store, &why))
+        fail(why);
+    seed(dir, calls);
+    if (store_start(store) || sip_start(config, store, &agent, &why))
+        fail(why ? why : "cannot start");
+    const char *address = sip_address(agent);
+    if (write(address_fd, address, strlen(address)) < 0)
+        fail("the callers are gone");
+    waitpid(child, &status, 0);
+    sip_stop(agent, 0);
+    store_close(store);
+    config_free(config);
+    if (!WIFEXITED(status) || WEXITSTATUS(status))
+        fail("the callers failed");
+}
+
+static void remove_dir(const char *dir)
+{
+    char command[128];
+    (void)snprintf(command, sizeof command, "rm -rf '%s'", dir);
+    if (system(command))
+        fprintf(stderr, "bench_calls: %s is left\n", dir);
+}
+
+int main(int argc, char **argv)
+{
+    int calls = argc > 1 ? atoi(argv[1]) : CALLS, rounds = argc > 2 ? atoi(argv[2]) : ROUNDS;
+    char dir[] = "/tmp/portero-bench-XXXXXX";
+    int address[2];
+    if (calls < 1 || rounds < 1 || !mkdtemp(dir) || pipe(address))
+        fail("usage: bench_calls [CALLS [ROUNDS]]");
+    pid_t child = fork(); /* before there are threads */
+    if (child < 0)
+        fail("cannot fork");
+    if (!child) {
+        close(address[1]);
+        load(address[0], calls, rounds);
+        return 0;
+    }
+    close(address[0]);
+    signal(SIGPIPE, SIG_IGN);
+    serve(dir, calls, address[1], child);
+    remove_dir(dir);
+    return 0;
+}

@@ -1,0 +1,112 @@
+/* What strangers send to the telephone: RTP events, SIP INFO bodies, SIP messages and SDP. The first byte chooses. */
+#include <assert.h>
+#include <re/re.h>
+
+#include "voice/dtmf.h"
+#include "voice/media.h"
+#include "voice/sip_guard.h"
+
+static void on_key(char key, void *arg)
+{
+    (void)arg;
+    assert(key && strchr("0123456789*#ABCD", key));
+}
+
+static void on_played(void *arg)
+{
+    (void)arg;
+}
+
+static const struct media_events events = {.key = on_key, .played = on_played};
+
+/* A stream of packets: a length byte, then that many bytes of RTP. */
+static void fuzz_rtp(const uint8_t *p, size_t n)
+{
+    struct dtmf_in in;
+    if (!dtmf_in_init(&in, on_key, NULL))
+        return;
+    for (int64_t ms = 0; n > 1; ms += 20) {
+        size_t length = p[0] < n ? p[0] : n - 1;
+        struct mbuf mb = {.buf = (uint8_t *)p + 1, .size = length, .end = length};
+        struct rtp_header h = {0};
+        if (!rtp_hdr_decode(&h, &mb)) {
+            dtmf_in_event(&in, ms, h.m, h.ssrc, h.ts, mbuf_buf(&mb), mbuf_get_left(&mb));
+            int16_t samples[160] = {0};
+            memcpy(samples, mbuf_buf(&mb), mbuf_get_left(&mb) < sizeof samples ? mbuf_get_left(&mb) : sizeof samples);
+            dtmf_in_audio(&in, ms, samples, 160);
+        }
+        p += 1 + length;
+        n -= 1 + length;
+    }
+    dtmf_in_done(&in);
+}
+
+static void fuzz_info(const uint8_t *p, size_t n)
+{
+    struct dtmf_in in;
+    if (!n || !dtmf_in_init(&in, on_key, NULL))
+        return;
+    struct str type = p[0] & 1 ? STR("application/dtmf") : STR("application/dtmf-relay");
+    (void)dtmf_in_info(&in, 0, type, str_n((const char *)p + 1, n - 1));
+    dtmf_in_done(&in);
+}
+
+static void fuzz_message(const uint8_t *p, size_t n)
+{
+    struct mbuf *mb = mbuf_alloc(n + 1);
+    struct sip_msg *msg;
+    if (!mb || mbuf_write_mem(mb, p, n)) {
+        mem_deref(mb);
+        return;
+    }
+    mb->pos = 0;
+    if (!sip_msg_decode(&msg, mb)) {
+        char number[CALL_NUMBER_MAX];
+        struct sip_verdict v = sip_guard(msg);
+        assert(v.status == 0 || v.status == -1 || (v.status >= 400 && v.status < 600 && v.reason));
+        assert(mb->pos <= mb->end && mb->end <= mb->size);
+        if (sip_number(&msg->uri, number))
+            assert(number[0] == '+' && strspn(number + 1, "0123456789") == strlen(number) - 1);
+        (void)sip_number(&msg->from.uri, number);
+        (void)sip_body_is_sdp(msg);
+        mem_deref(msg);
+    }
+    mem_deref(mb);
+}
+
+static void fuzz_sdp(const uint8_t *p, size_t n)
+{
+    struct sa local;
+    struct media *m;
+    struct mbuf *mb = mbuf_alloc(n + 1), *answer = NULL;
+    (void)sa_set_str(&local, "127.0.0.1", 0);
+    struct media_options options = {.laddr = &local, .events = true};
+    if (mb && !mbuf_write_mem(mb, p, n) && !media_new(&m, &options, &events, NULL)) {
+        mb->pos = 0;
+        if (!media_take_sdp(m, true, mb)) {
+            assert(!media_make_sdp(m, false, &answer));
+            mem_deref(answer);
+        }
+        mb->pos = 0;
+        (void)media_take_sdp(m, false, mb);
+        media_free(m);
+    }
+    mem_deref(mb);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    rand_init();
+    return fd_setsize(256);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+    if (!n || n > 4096)
+        return 0;
+    static void (*const targets[])(const uint8_t *, size_t) = {fuzz_rtp, fuzz_info, fuzz_message, fuzz_sdp};
+    targets[p[0] % 4](p + 1, n - 1);
+    return 0;
+}
