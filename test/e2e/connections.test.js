@@ -13,7 +13,7 @@ describe('connections', () => {
     let w;
     let session;
     before(async () => {
-        w = await world({ config: { http: { header_timeout_s: 1, body_timeout_s: 1, idle_timeout_s: 1 } } });
+        w = await world();
         session = await signIn(w.client);
     });
     after(() => w?.close());
@@ -27,6 +27,13 @@ describe('connections', () => {
     const read = (path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${session.key}\r\n\r\n`;
 
     describe('deadlines', () => {
+        let quick;
+        before(async () => {
+            quick = await world({ config: { http: { header_timeout_s: 1, body_timeout_s: 1, idle_timeout_s: 1 } } });
+        });
+        after(() => quick?.close());
+        const open = () => RawConnection.open(quick.daemon.httpsPort);
+
         it('end a header that comes byte by byte for ever', async () => {
             const connection = await open();
             const drip = setInterval(() => connection.send('X'), 50);
@@ -57,7 +64,7 @@ describe('connections', () => {
         });
 
         it('end a TLS handshake that does not go on', async () => {
-            const connection = await RawConnection.open(w.daemon.httpsPort, { secure: false });
+            const connection = await RawConnection.open(quick.daemon.httpsPort, { secure: false });
             await connection.end();
         });
 

@@ -2,7 +2,7 @@
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { Client, idempotencyKey, ok } from './lib/client.js';
-import { edit, resident, visit, world } from './lib/world.js';
+import { edit, eventually, resident, visit, world } from './lib/world.js';
 
 const ROUNDS = Number(process.env.PORTERO_E2E_CRASHES ?? 50);
 const WRITERS = 8;
@@ -58,7 +58,7 @@ describe('kill -9', () => {
             const acknowledged = new Map();
             const unanswered = [];
             const writers = Array.from({ length: WRITERS }, (_, writer) => write(round, writer, acknowledged, unanswered));
-            await new Promise((done) => { setTimeout(done, 10 + (round * 7) % 60); });
+            await eventually(() => acknowledged.size > (round * 7) % 60, 'acknowledged writes');
             await w.daemon.crash();
             await Promise.all(writers);
             w.client.close();
@@ -103,7 +103,7 @@ describe('kill -9', () => {
                     }
                 }
             });
-            await new Promise((done) => { setTimeout(done, 15); });
+            await eventually(() => released > 4 * round, 'opened doors');
             await w.daemon.crash();
             await Promise.all(callers);
             await w.daemon.start();

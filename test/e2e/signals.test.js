@@ -50,7 +50,7 @@ describe('process', () => {
             const second = new Daemon({ directory: w.daemon.directory });
             second.dsn = w.daemon.dsn;
             second.spawn();
-            const { code } = await second.exited;
+            const { code } = await second.exited();
             assert.notEqual(code, 0);
             assert.equal(second.stdout, '');
             assert.match(second.stderr.trim().split('\n').at(-1), /^portero: /);
@@ -94,7 +94,7 @@ describe('process', () => {
             await connections[0].reply(1);
             w.daemon.process.kill(signal);
             await Promise.all(connections.map((connection) => connection.end()));
-            assert.deepEqual(await w.daemon.exited, { code: 0, signal: null });
+            assert.deepEqual(await w.daemon.exited(), { code: 0, signal: null });
             await restart();
             for (const [i, connection] of connections.entries()) {
                 if (connection.replies.length === 0) continue;
@@ -117,7 +117,7 @@ describe('process', () => {
         connection.send(request.slice(-4));
         assert.equal((await connection.reply(1)).status, 201);
         assert.equal(connection.replies[0].headers.connection, 'close');
-        assert.deepEqual(await w.daemon.exited, { code: 0, signal: null });
+        assert.deepEqual(await w.daemon.exited(), { code: 0, signal: null });
         await restart();
         assert.ok(ok(await session.client.get('/v1/unlock')).data.some((row) => row.label === 'finished'));
     });
@@ -129,7 +129,7 @@ describe('process', () => {
         w.daemon.process.kill('SIGTERM');
         await w.daemon.logged(/stopping/);
         const again = setInterval(() => w.daemon.process.kill('SIGTERM'), 20);
-        await w.daemon.exited;
+        await w.daemon.exited();
         clearInterval(again);
         connection.destroy();
         await restart();

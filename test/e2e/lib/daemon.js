@@ -54,6 +54,16 @@ export function portero(args, { env = {}, cwd, input, wrap = [], timeout = 60_00
     return done;
 }
 
+// A test that fails half-way must not leave its daemon behind: they are not what keeps this process alive, and end with it.
+const running = new Set();
+process.on('exit', () => {
+    for (const daemon of running) {
+        daemon.process.kill('SIGKILL');
+        if (daemon.ownsDirectory) rmSync(daemon.directory, { recursive: true, force: true });
+    }
+});
+for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => process.exit(1));
+
 export class Daemon {
     /**
      * config: sections over the generous defaults; env: extra variables; directory: an existing one to start on again;
@@ -104,14 +114,19 @@ export class Daemon {
         this.process = spawn(command, args, { env: cleanEnvironment(this.env), stdio: ['ignore', 'pipe', 'pipe'], cwd: this.directory });
         this.process.stdout.setEncoding('utf8').on('data', (text) => { this.stdout += text; });
         this.process.stderr.setEncoding('utf8').on('data', (text) => { this.stderr += text; });
-        this.exited = once(this.process, 'close').then(([code, signal]) => ({ code, signal }));
+        for (const handle of [this.process, this.process.stdout, this.process.stderr]) handle.unref();
+        running.add(this);
+        this.closed = once(this.process, 'close').then(([code, signal]) => {
+            running.delete(this);
+            return { code, signal };
+        });
     }
 
     /** What `probe` gives as soon as it gives something; undefined when the process ended or the time is over. */
     async outcome(probe, ms) {
         const until = Date.now() + ms;
         let ended = false;
-        this.exited.then(() => { ended = true; });
+        this.closed.then(() => { ended = true; });
         while (Date.now() < until) {
             const found = probe();
             if (found) return found;
@@ -125,19 +140,23 @@ export class Daemon {
         return this.process && this.process.exitCode === null && this.process.signalCode === null;
     }
 
-    /** SIGTERM and the end: {code, signal}. */
-    async terminate(signal = 'SIGTERM') {
-        if (this.running()) this.process.kill(signal);
+    /** The end of the process, which is killed when it does not come: {code, signal}. */
+    async exited() {
         const timer = setTimeout(() => this.process.kill('SIGKILL'), STOP_MS);
-        const end = await this.exited;
+        const end = await this.closed;
         clearTimeout(timer);
         return end;
     }
 
+    /** SIGTERM and the end. */
+    terminate(signal = 'SIGTERM') {
+        if (this.running()) this.process.kill(signal);
+        return this.exited();
+    }
+
     /** kill -9, as a power switch. */
-    async crash() {
-        this.process.kill('SIGKILL');
-        await this.exited;
+    crash() {
+        return this.terminate('SIGKILL');
     }
 
     /** Ends the daemon gracefully, checks that it did so cleanly and told no secrets, and removes its directory. */

@@ -63,7 +63,7 @@ export async function eventually(probe, what, ms = 20_000) {
         const found = await probe();
         if (found) return found;
         assert.ok(Date.now() < until, `never happened: ${what}`);
-        await new Promise((done) => { setTimeout(done, 20); });
+        await new Promise((done) => { setTimeout(done, 5); });
     }
 }
 
