@@ -14,14 +14,15 @@
 #define WINDOWS     4096 /* of each shard: 65,536 subjects of a kind at once */
 #define SUBJECT_MAX 46   /* an IPv6 address as text, or an ID */
 
-/* One subject's running window; a cache line. */
+/* One subject's running window. */
 struct window {
+    int64_t start_us;
     uint32_t hash;
+    int32_t taken;
     unsigned char length; /* 0: never used */
     char subject[SUBJECT_MAX];
-    int64_t start_us;
-    int64_t taken;
 };
+static_assert(sizeof(struct window) == 64, "all shards together are 16 MiB");
 
 /* Windows all last equally long, so that the order in which they start is the order in which they end: the ring's next
  * place always holds the window that ends first. */
