@@ -4,7 +4,7 @@
 SHELL := /bin/sh
 E2E := test/e2e
 NODE_MODULES := $(E2E)/node_modules/.package-lock.json
-CTEST := ctest --output-on-failure -j 2 --timeout 120 --no-tests=error --test-dir
+CTEST := ctest --output-on-failure -j 2 --timeout 120 --no-tests=error
 SOURCES := $(shell find src test bench -name '*.[ch]' -not -path '*/node_modules/*' 2>/dev/null)
 
 help: ## this list
@@ -32,11 +32,11 @@ test: build $(NODE_MODULES) ## everything: unit tests, crash tests, end to end o
 unit: build ## unit tests of the release build
 	scripts/setup test
 	cmake --build --preset release --target unit_tests
-	$(CTEST) build
+	$(CTEST) -LE crash --test-dir build
 
 crash: build ## acknowledged writes survive kill -9 and a simulated loss of power
-	scripts/setup test
-	test/crash/run
+	cmake --build --preset release --target crash_tests
+	$(CTEST) -L crash --test-dir build
 
 e2e: e2e-sqlite e2e-postgresql ## the real daemon and real peers, on both store engines
 e2e-sqlite e2e-postgresql: e2e-%: build $(NODE_MODULES)
@@ -56,7 +56,7 @@ asan tsan: ## unit tests under AddressSanitizer and UBSan, or under ThreadSaniti
 	scripts/setup test
 	cmake --preset $@
 	cmake --build --preset $@ --target unit_tests
-	$(CTEST) build/$@
+	$(CTEST) -LE crash --test-dir build/$@
 
 fuzz: ## every fuzzer for FUZZ_SECONDS (10) each
 	scripts/setup check
