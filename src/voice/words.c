@@ -59,6 +59,7 @@ static struct str next_word(struct str *rest)
 bool words_to_digits(struct str text, char *ret, size_t size)
 {
     struct digits out = {ret, 0, size};
+    ret[0] = '\0';
     int times = 1;
     for (struct str word; (word = next_word(&text)).n > 0;) {
         if (str_eqi(word, STR("double")) || str_eqi(word, STR("triple"))) {
