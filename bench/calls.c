@@ -43,7 +43,7 @@ static void pin(int core)
         fprintf(stderr, "bench_calls: not pinned to core %d\n", core);
 }
 
-/* ---- callers ------------------------------------------------------------------------------------------------------*/
+/* ---- callers ---- */
 
 struct caller {
     struct load *load;
@@ -218,7 +218,7 @@ static void load(int address_fd, int calls, int rounds)
     free(times);
 }
 
-/* ---- service ------------------------------------------------------------------------------------------------------*/
+/* ---- service ---- */
 
 static void seed(const char *dir, int buildings)
 {

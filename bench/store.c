@@ -35,7 +35,7 @@ static void must(bool good, const char *what)
     exit(1);
 }
 
-/* ---- a grant's row ------------------------------------------------------------------------------------------------*/
+/* ---- a grant's row ---- */
 
 struct grant {
     char building[25], id[25], code[12];
@@ -81,7 +81,7 @@ static enum err insert_grant(struct db *db, int64_t n)
     return db_exec(db, SQL_GRANT_INSERT, (struct db_args){v, GRANT_VALUES}, NULL);
 }
 
-/* ---- through the store --------------------------------------------------------------------------------------------*/
+/* ---- through the store ---- */
 
 static enum err seed(void *arg, struct db *db)
 {
@@ -174,7 +174,7 @@ static double write_store(struct store *store, int64_t *next)
     return (double)WRITES * 1e6 / (double)(to - from);
 }
 
-/* ---- bare SQLite --------------------------------------------------------------------------------------------------*/
+/* ---- bare SQLite ---- */
 
 struct bare {
     sqlite3 *handle;
@@ -277,7 +277,7 @@ static double write_bare(struct bare *b, int64_t *next)
     return (double)WRITES * 1e6 / (double)(to - from);
 }
 
-/* ---- the comparison -----------------------------------------------------------------------------------------------*/
+/* ---- the comparison ---- */
 
 static int ascending(const void *a, const void *b)
 {

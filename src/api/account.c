@@ -4,7 +4,7 @@
 #include "domain/account.h"
 #include "domain/plan.h"
 
-/* ---- body -------------------------------------------------------------------------------------------------------*/
+/* ---- body ---- */
 
 struct subscription {
     struct val type, status;
@@ -90,7 +90,7 @@ static const struct field account_fields[] = {
 };
 static const struct shape account_shape = SHAPE(struct account_body, "Account", account_fields);
 
-/* ---- what to do next --------------------------------------------------------------------------------------------*/
+/* ---- what to do next ---- */
 
 #define ACTIONS_MAX 8
 
@@ -144,7 +144,7 @@ static struct val next_actions(struct request *q, const struct account_view *v)
     return v_list(a->items, a->count);
 }
 
-/* ---- handler ----------------------------------------------------------------------------------------------------*/
+/* ---- handler ---- */
 
 static struct val subscription_of(struct arena *a, const struct account *account)
 {

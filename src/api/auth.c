@@ -4,7 +4,7 @@
 
 #define OTP_PATTERN "^[0-9]{6}$"
 
-/* ---- bodies -----------------------------------------------------------------------------------------------------*/
+/* ---- bodies ---- */
 
 struct otp_request {
     struct val email;
@@ -54,7 +54,7 @@ static const struct field session_credential_fields[] = {
 static const struct shape session_credential_shape =
     SHAPE(struct session_credential, "SessionCredential", session_credential_fields);
 
-/* ---- handlers ---------------------------------------------------------------------------------------------------*/
+/* ---- handlers ---- */
 
 static enum err post_otp(struct request *q, struct reply *p)
 {

@@ -10,7 +10,7 @@
 #define IDEMPOTENCY_MIN 16
 #define IDEMPOTENCY_MAX 100
 
-/* ---- the head ---------------------------------------------------------------------------------------------------*/
+/* ---- the head ---- */
 
 enum err gate_head(struct request *q)
 {
@@ -20,7 +20,7 @@ enum err gate_head(struct request *q)
     return ERR_NONE;
 }
 
-/* ---- limits -----------------------------------------------------------------------------------------------------*/
+/* ---- limits ---- */
 
 static enum err take(struct gate *gate, struct request *q, enum limit_kind kind, struct str subject, int64_t limit,
                      enum err code)
@@ -69,7 +69,7 @@ static enum err check_limits(struct gate *gate, struct request *q)
     return q->limits_result;
 }
 
-/* ---- the key ----------------------------------------------------------------------------------------------------*/
+/* ---- the key ---- */
 
 static enum err check_credential(struct request *q)
 {
@@ -101,7 +101,7 @@ static enum err check_scopes(struct request *q)
     return ERR_INSUFFICIENT_SCOPE;
 }
 
-/* ---- the building -----------------------------------------------------------------------------------------------*/
+/* ---- the building ---- */
 
 /* The header's ID: ERR_NONE with an empty one if it was not sent. */
 static enum err building_header(struct request *q, struct id *ret)
@@ -174,7 +174,7 @@ static enum err check_building(struct request *q)
     return ERR_INTERNAL_ERROR;
 }
 
-/* ---- required headers ---------------------------------------------------------------------------------------------*/
+/* ---- required headers ---- */
 
 static bool idempotency_key_valid(struct str s)
 {
@@ -245,7 +245,7 @@ static enum err check_match(struct request *q)
     return ERR_INTERNAL_ERROR;
 }
 
-/* ---- body and query -----------------------------------------------------------------------------------------------*/
+/* ---- body and query ---- */
 
 static bool is_json(struct request *q)
 {
@@ -319,7 +319,7 @@ static enum err check_input(struct request *q)
     return e;
 }
 
-/* ---- the order of decisions section 1 -----------------------------------------------------------------------------*/
+/* ---- the order of decisions section 1 ---- */
 
 enum err gate_check(struct gate *gate, struct gate_cache *cache, struct request *q)
 {

@@ -2,8 +2,7 @@
 
 #include "api/page.h"
 
-/* ---- what callers send
- * --------------------------------------------------------------------------------------------------*/
+/* ---- what callers send ---- */
 
 #define TIME_OF_DAY "^([01][0-9]|2[0-3]):[0-5][0-9]$"
 #define CODE        "^([02-9]|[0-9]{2,4})$"
@@ -58,8 +57,7 @@ static const struct field query_fields[] = {
 };
 const struct shape unlock_query_shape = SHAPE(struct grant_filter, "UnlockQuery", query_fields);
 
-/* ---- what they get
- * ------------------------------------------------------------------------------------------------------*/
+/* ---- what they get ---- */
 
 struct unlock {
     struct val building_id, id, type, label, enabled, version, status, request_id, created_at, updated_at;

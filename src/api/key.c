@@ -5,7 +5,7 @@
 
 #define DAY_S 86400
 
-/* ---- bodies -----------------------------------------------------------------------------------------------------*/
+/* ---- bodies ---- */
 
 struct key_request {
     struct val name, scopes, expires_in_days;
@@ -73,7 +73,7 @@ static const struct field keys_revoked_fields[] = {
 };
 static const struct shape keys_revoked_shape = SHAPE(struct revoked, "KeysRevoked", keys_revoked_fields);
 
-/* ---- handlers ---------------------------------------------------------------------------------------------------*/
+/* ---- handlers ---- */
 
 static enum err post_key(struct request *q, struct reply *p)
 {

@@ -29,7 +29,7 @@ static json_t *json_content(json_t *schema)
     return json_pack("{s:{s:o}}", "application/json", "schema", schema);
 }
 
-/* ---- parameters -------------------------------------------------------------------------------------------------*/
+/* ---- parameters ---- */
 
 static void add_parameter(json_t *parameters, const char *name, const char *in, bool required, json_t *schema,
                           const char *doc)
@@ -93,7 +93,7 @@ static json_t *parameters_of(const struct route *route)
     return parameters;
 }
 
-/* ---- responses --------------------------------------------------------------------------------------------------*/
+/* ---- responses ---- */
 
 static void add_header(json_t *headers, const char *name, const char *type, const char *doc)
 {
@@ -181,7 +181,7 @@ static json_t *responses_of(const struct route *route, json_t *schemas)
     return responses;
 }
 
-/* ---- operations -------------------------------------------------------------------------------------------------*/
+/* ---- operations ---- */
 
 static json_t *scopes_of(const struct route *route)
 {

@@ -32,7 +32,7 @@ struct service {
     struct loop loops[MAX_LOOPS];
 };
 
-/* ---- requests ---------------------------------------------------------------------------------------------------*/
+/* ---- requests ---- */
 
 static struct request *request_new(struct service *s, struct http_request *r, unsigned loop)
 {
@@ -64,7 +64,7 @@ static enum err run_handler(struct request *q, struct db *db)
     return e == ERR_INTERNAL_ERROR && q->route->store_error ? q->route->store_error : e;
 }
 
-/* ---- recording the use of keys ------------------------------------------------------------------------------------*/
+/* ---- recording the use of keys ---- */
 
 struct touch {
     struct store_job job;
@@ -103,7 +103,7 @@ static void record_use(struct request *q)
     store_submit(q->service->options.store, &t->job);
 }
 
-/* ---- running ----------------------------------------------------------------------------------------------------*/
+/* ---- running ---- */
 
 static void submit(struct request *q, enum store_mode mode, enum err (*run)(struct store_job *, struct db *));
 static void posted(struct mail *mail);
@@ -240,7 +240,7 @@ static void run_here(struct request *q, struct loop *loop)
     answer(q);
 }
 
-/* ---- the server's callbacks ---------------------------------------------------------------------------------------*/
+/* ---- the server's callbacks ---- */
 
 static void refuse_with(struct request *q, enum err e)
 {
@@ -317,7 +317,7 @@ struct http_handler service_handler(struct service *s)
                                  .thread_stop = on_thread_stop};
 }
 
-/* ---- life -------------------------------------------------------------------------------------------------------*/
+/* ---- life ---- */
 
 enum err service_new(const struct service_options *options, struct service **ret)
 {

@@ -4,7 +4,7 @@
 
 #define TONE_PATTERN "^[0-9#*]{1,3}$"
 
-/* ---- bodies -----------------------------------------------------------------------------------------------------*/
+/* ---- bodies ---- */
 
 struct setup {
     struct val building_id, virtual_number, unlock_tone, last_successful_buzz_at, status, instructions;
@@ -60,7 +60,7 @@ static const struct field settings_body_fields[] = {
 static const struct shape settings_body_shape =
     SHAPE(struct settings_body, "SettingsPatch", settings_body_fields, .doc = "at least one of the fields");
 
-/* ---- handlers ---------------------------------------------------------------------------------------------------*/
+/* ---- handlers ---- */
 
 static enum err get_setup(struct request *q, struct reply *p)
 {

@@ -33,7 +33,7 @@ static void set_defaults(struct config *c)
     memcpy(c->plans, config_plan_defaults, sizeof c->plans);
 }
 
-/* ---- file and environment ---------------------------------------------------------------------------------------- */
+/* ---- file and environment ---- */
 
 /* No file at the default place is fine; one that was asked for must be there. */
 static bool load_file(struct config *c, const char *path, char **ret_why)
@@ -76,7 +76,7 @@ static bool load_environment(struct config *c, char **ret_why)
     return true;
 }
 
-/* ---- the whole: what no single key can tell ---------------------------------------------------------------------- */
+/* ---- the whole: what no single key can tell ---- */
 
 /* The first provider that is only the sandbox's, or NULL. */
 static const char *sandbox_provider(const struct config *c)
@@ -156,7 +156,7 @@ void config_free(struct config *c)
     free(c);
 }
 
-/* ---- secrets ----------------------------------------------------------------------------------------------------- */
+/* ---- secrets ---- */
 
 static enum err read_secret_file(const char *path, struct arena *a, struct str *ret)
 {

@@ -45,7 +45,7 @@ static void on_error(cfg_t *cfg, const char *fmt, va_list ap)
     fail(cfg, "%s", text);
 }
 
-/* ---- callbacks: a value was read, a section was closed ----------------------------------------------------------- */
+/* ---- callbacks: a value was read, a section was closed ---- */
 
 /* A list's items joined by commas, as config_set takes them. */
 static const char *joined(cfg_opt_t *opt, struct arena *a)
@@ -118,7 +118,7 @@ static int on_section(cfg_t *cfg, cfg_opt_t *opt)
     return 0;
 }
 
-/* ---- the parser -------------------------------------------------------------------------------------------------- */
+/* ---- the parser ---- */
 
 static size_t count(const struct config_row *rows)
 {

@@ -5,7 +5,7 @@
 
 #include "base/config_check.h"
 
-/* ---- the rows ---------------------------------------------------------------------------------------------------- */
+/* ---- the rows ---- */
 
 #define ROW(section_, key_, kind_, dflt_, doc_, ...)                                                                   \
     {.section = #section_,                                                                                             \
@@ -54,7 +54,7 @@ bool config_is_top(const struct config_row *row)
     return row->section && strcmp(row->section, "top") == 0;
 }
 
-/* ---- one value --------------------------------------------------------------------------------------------------- */
+/* ---- one value ---- */
 
 /* "must be one of a, b, c" from "a|b|c". */
 static void say_words(const char *lead, const char *words, char ret_rule[static CONFIG_RULE_MAX])

@@ -50,7 +50,7 @@ void json_canonical(const json_t *value, struct buf *out)
         out->full = true;
 }
 
-/* ---- writing strings: whole words are copied while nothing in them needs an escape ------------------------------- */
+/* ---- writing strings: whole words are copied while nothing in them needs an escape ---- */
 
 #define WORD sizeof(uint64_t)
 

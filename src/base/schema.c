@@ -23,7 +23,7 @@ struct place {
 
 static bool read_object(const struct shape *shape, const json_t *object, const struct place *at, char *ret);
 
-/* ---- faults: "address.zip must be …" ----------------------------------------------------------------------------- */
+/* ---- faults: "address.zip must be …" ---- */
 
 static void put_path(struct buf *b, const struct place *at)
 {
@@ -84,7 +84,7 @@ static bool refuse_unknown(const struct place *at, const char *name)
     return refuse(&here, "is not a known field");
 }
 
-/* ---- strings ----------------------------------------------------------------------------------------------------- */
+/* ---- strings ---- */
 
 static bool is_space(char c)
 {
@@ -181,7 +181,7 @@ static bool read_id(const struct place *at, const json_t *value, struct val *ret
     return true;
 }
 
-/* ---- other scalars ----------------------------------------------------------------------------------------------- */
+/* ---- other scalars ---- */
 
 static bool read_time(const struct place *at, const json_t *value, struct val *ret)
 {
@@ -221,8 +221,7 @@ static bool read_bool(const struct place *at, const json_t *value, struct val *r
     return true;
 }
 
-/* ---- containers
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- containers ---- */
 
 static bool read_sub(const struct place *at, const json_t *value, char *ret)
 {
@@ -274,8 +273,7 @@ static bool read_list(const struct place *at, const json_t *value, struct val *r
     return true;
 }
 
-/* ---- objects
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- objects ---- */
 
 static bool read_value(const struct place *at, const json_t *value, struct val *ret)
 {

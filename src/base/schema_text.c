@@ -27,7 +27,7 @@ size_t text_utf16_units(struct str s)
     return n;
 }
 
-/* ---- e-mail ------------------------------------------------------------------------------------------------------ */
+/* ---- e-mail ---- */
 
 static bool is_digit(char c)
 {
@@ -87,7 +87,7 @@ bool text_is_email(struct str s)
            count_parts(domain, is_label, &last) >= 2 && !is_number(last);
 }
 
-/* ---- patterns ---------------------------------------------------------------------------------------------------- */
+/* ---- patterns ---- */
 
 struct pattern {
     struct pattern *next;

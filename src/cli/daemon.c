@@ -38,7 +38,7 @@ struct daemon {
     struct sip_agent *sip; /* NULL without SIP */
 };
 
-/* ---- what is served and what is done -----------------------------------------------------------------------------*/
+/* ---- what is served and what is done ---- */
 
 static void add_sets(struct daemon *d, const struct route_set *const *sets, size_t count)
 {
@@ -73,7 +73,7 @@ static void wake_jobs(void *context)
     jobs_kick(context);
 }
 
-/* ---- parts, in the order they need each other --------------------------------------------------------------------*/
+/* ---- parts, in the order they need each other ---- */
 
 /* The sandbox keeps its schema current by itself; in production several services may share a PostgreSQL store, and when
  * its schema changes is the operator's decision (`portero migrate`). */

@@ -27,8 +27,7 @@ static enum err release(struct op *op, const struct door *door, const struct usa
     return ERR_NONE;
 }
 
-/* ---- a call arrives
- * ---------------------------------------------------------------------------------------------------*/
+/* ---- a call arrives ---- */
 
 /* The oldest timer that is open, else the oldest routine inside its window; NULL if there is none. */
 static enum err find_open(struct op *op, const struct door *door, const struct usable **ret)
@@ -85,8 +84,7 @@ enum err access_arrive(struct op *op, struct str to, struct str from, struct acc
     return open ? release(op, &door, open, ret) : collect(op, &door, ret);
 }
 
-/* ---- a code was entered
- * -----------------------------------------------------------------------------------------------*/
+/* ---- a code was entered ---- */
 
 /* The first passcode with these digits, or NULL. Looks at all of them, each in constant time, whatever it finds. */
 static const struct usable *match(const struct usable *list, size_t count, struct str digits, bool spoken)

@@ -8,8 +8,7 @@
 
 #define GUARD_US (ACCESS_GUARD_S * US_PER_S)
 
-/* ---- reading
- * ----------------------------------------------------------------------------------------------------------*/
+/* ---- reading ---- */
 
 static struct str greeting(struct op *op, const struct cursor *c, int i, enum greeting which)
 {
@@ -92,8 +91,7 @@ enum err door_usable(struct op *op, const struct door *door, enum grant_type typ
     return e;
 }
 
-/* ---- recording
- * ----------------------------------------------------------------------------------------------------------*/
+/* ---- recording ---- */
 
 static struct event_data place_data(const struct door *door, int64_t at_us)
 {

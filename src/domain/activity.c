@@ -39,8 +39,7 @@ enum err activity_add(struct op *op, const struct id *building, const struct act
                    NULL);
 }
 
-/* ---- lists
- * ----------------------------------------------------------------------------------------------------------*/
+/* ---- lists ---- */
 
 /* A LIKE pattern that finds the folded text anywhere, literally. */
 static struct val name_pattern(struct arena *a, struct str folded)

@@ -23,8 +23,7 @@ bool event_type_parse(struct str text, enum event_type *ret)
     return false;
 }
 
-/* ---- data
- * -----------------------------------------------------------------------------------------------------------*/
+/* ---- data ---- */
 
 #define PLACE                                                                                                          \
     FIELD(struct event_data, building_id, T_ID, .flags = F_REQUIRED, .doc = "the building"),                           \
@@ -57,7 +56,7 @@ const struct shape event_data_shapes[EVENT_TYPE_COUNT] = {
 };
 
 enum err event_write(struct op *op, enum event_type type, const struct id *account, const struct id *building,
-                   const struct event_data *data, struct event_id *ret_id)
+                     const struct event_data *data, struct event_id *ret_id)
 {
     struct event_id id = {"evt_"};
     memcpy(id.text + 4, id_new(op->now_us).text, ID_LEN + 1);

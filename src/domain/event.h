@@ -35,4 +35,4 @@ struct event_id {
 /* Writes an event of the account, with the parts of `data` that belong to its type. `building` is NULL where none is
  * concerned; ret_id may be NULL. */
 enum err event_write(struct op *op, enum event_type type, const struct id *account, const struct id *building,
-                   const struct event_data *data, struct event_id *ret_id) CHECKED;
+                     const struct event_data *data, struct event_id *ret_id) CHECKED;

@@ -27,8 +27,7 @@ enum err grant_get(struct op *op, const struct id *building, const struct id *id
     return e;
 }
 
-/* ---- creation
- * -------------------------------------------------------------------------------------------------------*/
+/* ---- creation ---- */
 
 /* What an earlier request with this key made: ERR_NOT_FOUND if there was none. */
 static enum err replay(struct op *op, const struct id *building, struct str request_id,
@@ -93,8 +92,7 @@ enum err grant_create(struct op *op, const struct grant_place *place, const stru
     return ERR_NONE;
 }
 
-/* ---- lists
- * ----------------------------------------------------------------------------------------------------------*/
+/* ---- lists ---- */
 
 /* A filter as a statement and what it takes besides building, cursor, type and limit. */
 struct plan {
@@ -184,8 +182,7 @@ enum err grant_list(struct op *op, const struct id *building, const struct grant
     return e ? e : read_page(op, &c, (size_t)limit, ret);
 }
 
-/* ---- changes
- * --------------------------------------------------------------------------------------------------------*/
+/* ---- changes ---- */
 
 /* The grant as an update may find it. */
 static enum err get_for_update(struct op *op, const struct id *building, const struct id *id, int64_t version,

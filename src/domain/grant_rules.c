@@ -25,7 +25,7 @@ static enum err refuse(struct op *op, const char *why)
     return op_fail(op, ERR_INVALID_UNLOCK, why);
 }
 
-/* ---- which field belongs to which type ----------------------------------------------------------------------------*/
+/* ---- which field belongs to which type ---- */
 
 #define OF(type) (1u << (type))
 
@@ -72,8 +72,7 @@ bool grant_rules_empty(const struct grant_input *in)
     return true;
 }
 
-/* ---- fields of several types
- * ----------------------------------------------------------------------------------------*/
+/* ---- fields of several types ---- */
 
 static void set_label(const struct grant_input *in, struct grant *g)
 {
@@ -107,8 +106,7 @@ static int64_t end_of(const struct grant_input *in, int64_t from_us)
     return v_given(in->ends_at) ? in->ends_at.i : from_us + in->expires_in_minutes.i * MINUTE_US;
 }
 
-/* ---- timers
- * ---------------------------------------------------------------------------------------------------------*/
+/* ---- timers ---- */
 
 /* The start, once moved out of the past. */
 static enum err set_start(struct op *op, const struct grant_input *in, struct grant *g)
@@ -193,8 +191,7 @@ static enum err update_timer(struct op *op, const struct grant_input *in, struct
     return has_end(in) || v_given(in->starts_at) ? set_window(op, in, g) : ERR_NONE;
 }
 
-/* ---- passcodes
- * ------------------------------------------------------------------------------------------------------*/
+/* ---- passcodes ---- */
 
 static enum err set_expiry(struct op *op, const struct grant_input *in, struct grant *g)
 {
@@ -236,8 +233,7 @@ static enum err set_passcode(struct op *op, const struct grant_input *in, struct
     return e ? e : set_code(op, in, g);
 }
 
-/* ---- routines
- * -------------------------------------------------------------------------------------------------------*/
+/* ---- routines ---- */
 
 static enum err set_days(struct op *op, const struct val *days, struct schedule *s)
 {
@@ -292,8 +288,7 @@ static enum err create_routine(struct op *op, const struct grant_input *in, stru
     return set_schedule(op, in, g);
 }
 
-/* ---- all of them
- * ----------------------------------------------------------------------------------------------------*/
+/* ---- all of them ---- */
 
 static bool find_type(struct str name, enum grant_type *ret)
 {

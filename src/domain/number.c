@@ -45,7 +45,7 @@ enum err number_list(struct op *op, const struct number **ret, size_t *ret_count
     return ERR_NONE;
 }
 
-/* ---- free numbers -----------------------------------------------------------------------------------------------*/
+/* ---- free numbers ---- */
 
 static enum err find_free(struct op *op, struct str country, struct str *ret, bool *ret_fresh)
 {
@@ -112,7 +112,7 @@ static enum err choose(struct op *op, struct str country, struct str *ret)
     return m;
 }
 
-/* ---- holding ----------------------------------------------------------------------------------------------------*/
+/* ---- holding ---- */
 
 static enum err set_building(struct op *op, const struct id *account, const struct id *building, struct str number)
 {

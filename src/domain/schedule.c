@@ -51,7 +51,7 @@ void schedule_minute_format(int minute, char ret_text[static SCHEDULE_MINUTE_TEX
     ret_text[5] = '\0';
 }
 
-/* ---- zones ------------------------------------------------------------------------------------------------------*/
+/* ---- zones ---- */
 
 /* Zones in use, for ever: name -> GTimeZone. There are no more than the database has. */
 static pthread_mutex_t zones_mutex = PTHREAD_MUTEX_INITIALIZER;

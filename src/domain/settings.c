@@ -128,7 +128,7 @@ enum err settings_patch(struct op *op, const struct principal *who, const struct
     return ERR_NONE;
 }
 
-/* ---- set-up -----------------------------------------------------------------------------------------------------*/
+/* ---- set-up ---- */
 
 enum setup_status setup_status(const struct building *b)
 {

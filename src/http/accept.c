@@ -95,7 +95,7 @@ void http_listener_stop(struct http_listener *l)
     if (l->fd < 0)
         return;
     if (event_initialized(&l->ev)) {
-        while (accept_one(l))
+        for (int i = 0; i < BACKLOG && accept_one(l); i++)
             ;
         event_del(&l->ev);
     }

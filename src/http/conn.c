@@ -1,5 +1,6 @@
 #include "http/conn.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <openssl/err.h>
 #include <stdlib.h>
@@ -11,6 +12,8 @@
 
 #define MAX_PARTS 8
 #define TLS_BYTES 12288 /* about what libssl holds for a connection */
+
+_Static_assert(sizeof(struct http_conn) <= 512, "an idle connection is to cost little");
 
 /* ---- state ---- */
 
@@ -155,6 +158,7 @@ void http_conn_flush(struct http_conn *c)
 /* More than fits the gathered output: straight to the socket, the rest is kept. */
 static void send_large(struct http_conn *c, const struct str *parts, size_t count)
 {
+    assert(count <= MAX_PARTS);
     http_conn_flush(c);
     struct iovec iov[MAX_PARTS];
     for (size_t i = 0; i < count; i++)

@@ -67,6 +67,16 @@ static void expire_overdue(struct http_loop *l)
             http_conn_expire(l->lists[s].first);
 }
 
+/* After a busy time, not within it: the kernel gets back what the next burst would only ask for again. */
+static void trim(struct http_loop *l)
+{
+    if (l->freed > TRIM_AFTER && l->freed == l->freed_before) {
+        malloc_trim(0);
+        l->freed = 0;
+    }
+    l->freed_before = l->freed;
+}
+
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
     struct http_loop *l = arg;
@@ -75,10 +85,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     expire_overdue(l);
     for (unsigned i = 0; i < HTTP_LISTENERS; i++)
         http_listener_resume(&l->listeners[i]);
-    if (l->freed > TRIM_AFTER) {
-        malloc_trim(0);
-        l->freed = 0;
-    }
+    trim(l);
 }
 
 static void on_mail(evutil_socket_t fd, short what, void *arg)

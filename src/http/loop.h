@@ -50,7 +50,8 @@ struct http_loop {
     struct http_conn_list lists[CONN_STATES];
     unsigned connections; /* dead ones included */
     struct http_pool conns, inbufs, exchanges;
-    size_t freed; /* bytes given back to malloc since it was last trimmed */
+    size_t freed;        /* bytes given back to malloc since it was last trimmed */
+    size_t freed_before; /* the same at the last tick */
 
     int64_t date_s;
     char date[HTTP_DATE + 1];

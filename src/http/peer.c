@@ -21,51 +21,64 @@ static bool read_hop(struct str hop, struct http_address *ret)
     return http_address_parse(str_cut(hop, ':', &port), ret);
 }
 
-/* Walks the field's hops from the right while they are trusted; true when the walk is over. */
-static bool walk_hops(struct str list, const struct http_cidrs *trusted, struct http_address *at, bool *moved)
+/* What the forwarding fields say. */
+struct forwarding {
+    bool spoken_for; /* somebody says it speaks for another */
+    struct str proto;
+    bool known; /* `client` is the hop the walk has come to */
+    bool ended;
+    struct http_address client;
+};
+
+/* Walks the field's hops from the right while they are trusted. */
+static void walk_hops(struct forwarding *f, struct str list, const struct http_cidrs *trusted)
 {
-    while (list.p) {
+    while (list.p && !f->ended) {
         struct http_address hop;
-        if (!read_hop(last_item(list, &list), &hop))
-            return true;
-        *at = hop;
-        *moved = true;
-        if (!http_cidrs_contain(trusted, at))
-            return true;
+        if (read_hop(last_item(list, &list), &hop)) {
+            f->client = hop;
+            f->known = true;
+            f->ended = !http_cidrs_contain(trusted, &hop);
+        } else {
+            f->ended = true;
+        }
     }
-    return false;
+}
+
+static struct forwarding read_forwarding(const struct http_request *r, const struct http_cidrs *trusted)
+{
+    struct forwarding f = {0};
+    for (size_t i = r->header_count; i-- > 0;) {
+        const struct http_header *h = &r->headers[i];
+        if (h->name.n == 15 && str_eqi(h->name, STR("X-Forwarded-For"))) {
+            f.spoken_for = true;
+            walk_hops(&f, h->value, trusted);
+        } else if (h->name.n == 17 && !f.proto.p && str_eqi(h->name, STR("X-Forwarded-Proto"))) {
+            f.proto = h->value;
+        } else if (h->name.n == 9 && str_eqi(h->name, STR("Forwarded"))) {
+            f.spoken_for = true;
+        }
+    }
+    return f;
+}
+
+static bool is_https(struct str proto)
+{
+    struct str rest;
+    return str_eqi(last_item(proto, &rest), STR("https"));
 }
 
 void http_peer_resolve(struct http_request *r, const struct http_origin *from, const struct http_cidrs *trusted)
 {
     struct http_peer *peer = &r->peer;
-    struct http_address address;
-    bool moved = false, spoken_for = false, walked = false;
-    struct str proto = STR_NONE;
-
+    struct forwarding f = {0};
+    if (from->trusted || from->loopback)
+        f = read_forwarding(r, trusted);
     peer->local = from->local;
-    peer->secure = from->tls || from->local;
-    if (from->trusted || from->loopback) {
-        for (size_t i = r->header_count; i-- > 0;) {
-            const struct http_header *h = &r->headers[i];
-            if (h->name.n == 15 && str_eqi(h->name, STR("X-Forwarded-For"))) {
-                spoken_for = true;
-                if (from->trusted && !walked)
-                    walked = walk_hops(h->value, trusted, &address, &moved);
-            } else if (h->name.n == 9 && str_eqi(h->name, STR("Forwarded"))) {
-                spoken_for = true;
-            } else if (h->name.n == 17 && !proto.p && str_eqi(h->name, STR("X-Forwarded-Proto"))) {
-                proto = h->value;
-            }
-        }
-    }
-    if (from->trusted && proto.p) {
-        struct str rest;
-        peer->secure = str_eqi(last_item(proto, &rest), STR("https"));
-    }
-    peer->loopback = from->loopback && !spoken_for;
-    if (moved)
-        http_address_text(&address, peer->address);
+    peer->loopback = from->loopback && !f.spoken_for;
+    peer->secure = from->trusted && f.proto.p ? is_https(f.proto) : from->tls || from->local;
+    if (from->trusted && f.known)
+        http_address_text(&f.client, peer->address);
     else
         memcpy(peer->address, from->text, sizeof peer->address);
 }

@@ -1,6 +1,7 @@
 #include "http/server.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -18,10 +19,14 @@ struct http_server {
     char *control_path; /* of a socket file that is ours */
 };
 
-static char *format(const char *fmt, const char *a, const char *b)
+__attribute__((format(printf, 1, 2))) static char *format(const char *fmt, ...)
 {
     char *text = NULL;
-    if (asprintf(&text, fmt, a, b) < 0)
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vasprintf(&text, fmt, ap);
+    va_end(ap);
+    if (n < 0)
         abort();
     return text;
 }
@@ -43,11 +48,11 @@ static enum err open_tls(struct http_server *s, const struct config *c, char **r
     if (c->tls_certificate[0] || c->tls_key[0])
         return http_tls_new(c->tls_certificate, c->tls_key, &s->shared.tls, ret_why);
     if (c->production) {
-        *ret_why = format("tls.certificate and tls.key are required in production%s%s", "", "");
+        *ret_why = format("tls.certificate and tls.key are required in production");
         return ERR_USAGE;
     }
-    char *certificate = format("%s/%s", c->top_data_dir, "tls.crt");
-    char *key = format("%s/%s", c->top_data_dir, "tls.key");
+    char *certificate = format("%s/tls.crt", c->top_data_dir);
+    char *key = format("%s/tls.key", c->top_data_dir);
     enum err e = make_certificate(certificate, key, ret_why);
     if (!e)
         e = http_tls_new(certificate, key, &s->shared.tls, ret_why);
@@ -110,7 +115,7 @@ static enum err read_settings(struct http_server *s, const struct config *c, str
     s->shared.census = http_census_new((unsigned)c->http_connections, (unsigned)c->http_connections_per_address);
     enum err e = http_cidrs_parse(c->top_trusted_proxies, &s->shared.trusted, &bad);
     if (e)
-        *ret_why = format("trusted_proxies: %s is not a CIDR block%s", bad, "");
+        *ret_why = format("trusted_proxies: %s is not a CIDR block", bad);
     return e;
 }
 
@@ -143,7 +148,7 @@ enum err http_server_new(const struct config *c, const char *control_path, struc
         abort();
     enum err e = read_settings(s, c, handler, ret_why);
     if (!e && (e = make_loops(s, c)))
-        *ret_why = format("event loop: %s%s", strerror(errno), "");
+        *ret_why = format("event loop: %s", strerror(errno));
     if (!e && c->listen_https[0])
         e = open_tls(s, c, ret_why);
     if (!e)

@@ -71,7 +71,7 @@ struct http_handler {
 /* Answers r, on its loop thread, exactly once. `head` is complete header lines ("Name: value\r\n"…) without
  * Content-Length, Connection and Date, which the server adds. `body` is sent only if the method was not HEAD and the
  * status allows one. Both are copied or sent before the call returns. r is gone afterwards. A request whose peer has
- * gone is answered all the same: its memory lives until then. */
+ * gone is answered all the same: its memory lives until then. A peer for whom more than 16 MiB wait is cut off. */
 void http_reply(struct http_request *r, int status, struct str head, struct str body);
 /* Any thread: runs mail->run on r's loop thread. */
 void http_post(struct http_request *r, struct mail *mail);
@@ -79,7 +79,8 @@ void http_post(struct http_request *r, struct mail *mail);
 struct http_server;
 
 /* The listeners of config (https, http; an empty address leaves one out) and a control socket (path, mode 0600; NULL:
- * none). ret_why as in config_load: an address in use, a certificate that does not fit its key, ... */
+ * none), served by config's threads. c is not kept. ret_why as in config_load: an address in use, a certificate that
+ * does not fit its key, ... */
 enum err http_server_new(const struct config *c, const char *control_path, struct http_handler handler,
                          struct http_server **ret, char **ret_why) CHECKED;
 /* Accepts connections. The bound addresses (with the real ports) are then known. */

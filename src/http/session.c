@@ -137,12 +137,6 @@ static bool deliver(struct http_conn *c, struct http_exchange *x)
     return !c->exchange;
 }
 
-static void begin_body(struct http_conn *c, struct http_exchange *x)
-{
-    http_body_init(&x->body, &x->framing, c);
-    http_conn_enter(c, CONN_BODY);
-}
-
 /* The head is complete: asks the handler whether it wants the body. */
 static bool begin(struct http_conn *c, struct http_exchange *x)
 {
@@ -168,7 +162,8 @@ static bool begin(struct http_conn *c, struct http_exchange *x)
         return refuse(c, x, ERR_PAYLOAD_TOO_LARGE);
     if (x->complete)
         return deliver(c, x);
-    begin_body(c, x);
+    http_body_init(&x->body, f, c);
+    http_conn_enter(c, CONN_BODY);
     return true;
 }
 

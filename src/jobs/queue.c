@@ -29,7 +29,7 @@ struct jobs {
     pthread_t threads[THREADS_MAX];
 };
 
-/* ---- rows -------------------------------------------------------------------------------------------------------*/
+/* ---- rows ---- */
 
 struct taken {
     struct job job;
@@ -90,7 +90,7 @@ static enum err unlease(struct op *op, void *arg)
     return db_exec(op->db, SQL_JOB_UNLEASE, DB_NO_ARGS, NULL);
 }
 
-/* ---- one job ----------------------------------------------------------------------------------------------------*/
+/* ---- one job ---- */
 
 static const struct job_kind *kind_of(const struct jobs *j, struct str name)
 {
@@ -135,7 +135,7 @@ static enum err run_one(struct jobs *j, bool *ret_found, int64_t *ret_next_us)
     return e;
 }
 
-/* ---- threads ----------------------------------------------------------------------------------------------------*/
+/* ---- threads ---- */
 
 static int64_t sleep_us(const struct jobs *j, enum err e, int64_t next_us)
 {

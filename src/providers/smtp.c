@@ -23,7 +23,7 @@ struct smtp_mailer {
     bool plain_allowed;
 };
 
-/* ---- the message ------------------------------------------------------------------------------------------------*/
+/* ---- the message ---- */
 
 static void put_header(struct buf *b, const char *name, struct str value)
 {
@@ -62,7 +62,7 @@ static size_t give(char *to, size_t size, size_t count, void *arg)
     return n;
 }
 
-/* ---- sending ----------------------------------------------------------------------------------------------------*/
+/* ---- sending ---- */
 
 static void set_up(CURL *curl, const struct smtp_mailer *m)
 {
@@ -138,7 +138,7 @@ static void smtp_free(struct mailer *mailer)
 
 static const struct mailer_ops smtp_ops = {.send = smtp_send, .free = smtp_free};
 
-/* ---- configuration ----------------------------------------------------------------------------------------------*/
+/* ---- configuration ---- */
 
 static bool is_loopback(const char *host)
 {

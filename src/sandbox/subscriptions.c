@@ -33,7 +33,7 @@ static const struct field reply_fields[] = {
 };
 static const struct shape reply_shape = SHAPE(struct subscription_reply, "SandboxSubscriptionState", reply_fields);
 
-/* ---- transactions ------------------------------------------------------------------------------------------------*/
+/* ---- transactions ---- */
 
 static enum err change(struct op *op, void *arg)
 {
@@ -83,7 +83,7 @@ static enum err read_state(struct op *op, void *arg)
     return ERR_NONE;
 }
 
-/* ---- the route ---------------------------------------------------------------------------------------------------*/
+/* ---- the route ---- */
 
 /* Answers when the numbers are provisioned: with what the account has become. */
 static enum err set_subscription(struct request *q, struct reply *p)

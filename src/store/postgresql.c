@@ -3,7 +3,7 @@
 
 #include "store/postgresql.h"
 
-/* ---- the queue and its workers ----------------------------------------------------------------------------------*/
+/* ---- the queue and its workers ---- */
 
 static void submit(struct store *base, struct store_job *job)
 {
@@ -49,7 +49,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* ---- the engine -------------------------------------------------------------------------------------------------*/
+/* ---- the engine ---- */
 
 static void stop_workers(struct postgresql_store *s)
 {

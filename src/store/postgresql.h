@@ -62,7 +62,7 @@ struct postgresql_store {
     struct postgresql_worker workers[];
 };
 
-/* ---- postgresql_connection.c ------------------------------------------------------------------------------------*/
+/* ---- postgresql_connection.c ---- */
 /* One attempt. On failure the connection has the reason. */
 bool postgresql_connect(struct postgresql_db *db) CHECKED;
 void postgresql_disconnect(struct postgresql_db *db);
@@ -72,7 +72,7 @@ bool postgresql_connected(struct postgresql_db *db) CHECKED;
 bool postgresql_stopping(struct postgresql_store *s);
 void postgresql_sleep_us(int64_t us);
 
-/* ---- postgresql_control.c ---------------------------------------------------------------------------------------*/
+/* ---- postgresql_control.c ---- */
 /* Runs BEGIN, COMMIT and the like. The caller clears the result. */
 PGresult *postgresql_control(struct postgresql_db *db, enum postgresql_control control) CHECKED;
 /* The same as the next command of a pipeline. */
@@ -80,7 +80,7 @@ bool postgresql_send_control(struct postgresql_db *db, enum postgresql_control c
 /* Takes note of a failure: complains unless it is to be tried again, and returns what the transaction's error is. */
 enum err postgresql_failed(struct postgresql_db *db, const char *what, const PGresult *r) CHECKED;
 
-/* ---- postgresql_statement.c -------------------------------------------------------------------------------------*/
+/* ---- postgresql_statement.c ---- */
 enum err postgresql_exec(struct db *db, enum sql statement, struct db_args args, int64_t *ret_changed) CHECKED;
 enum err postgresql_query(struct db *db, enum sql statement, struct db_args args, struct cursor *ret) CHECKED;
 enum err postgresql_next(struct cursor *c, bool *ret_more) CHECKED;
@@ -90,7 +90,7 @@ bool postgresql_col_null(const struct cursor *c, int i);
 int64_t postgresql_col_int(const struct cursor *c, int i);
 struct str postgresql_col_bytes(const struct cursor *c, int i, bool blob);
 
-/* ---- postgresql_transaction.c -----------------------------------------------------------------------------------*/
+/* ---- postgresql_transaction.c ---- */
 /* Runs a body in a transaction, again if it lost a race or the connection; the result is final. */
 enum err postgresql_run(struct postgresql_db *db, enum store_mode mode, enum err (*run)(void *, struct db *),
                         void *arg) CHECKED;

@@ -15,7 +15,7 @@ static const char *const control_sql[PG_CONTROL_COUNT] = {
                     "THEN set_config('synchronous_commit', 'local', false) END"),
 };
 
-/* ---- failures -----------------------------------------------------------------------------------------------------*/
+/* ---- failures ---- */
 
 enum verdict { VERDICT_LOST_RACE = 1, VERDICT_RECONNECT };
 

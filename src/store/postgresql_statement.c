@@ -17,7 +17,7 @@ enum {
     TYPE_VARCHAR = 1043
 };
 
-/* ---- arguments ----------------------------------------------------------------------------------------------------*/
+/* ---- arguments ---- */
 
 struct arguments {
     int n;
@@ -89,7 +89,7 @@ static bool known_type(Oid type)
            type == TYPE_INT2 || type == TYPE_VARCHAR;
 }
 
-/* ---- running ------------------------------------------------------------------------------------------------------*/
+/* ---- running ---- */
 
 /* Notes the types the server found for the statement's parameters, and refuses those no column or val has. */
 static bool describe(struct postgresql_statement *st, const PGresult *r)
@@ -253,7 +253,7 @@ enum err postgresql_script(struct db *base, const char *sql)
     return e;
 }
 
-/* ---- columns ------------------------------------------------------------------------------------------------------*/
+/* ---- columns ---- */
 
 /* The current row's index, from 0. */
 static int row(const struct cursor *c, int i)

@@ -38,7 +38,7 @@ static void roll_back(struct postgresql_db *db)
     db->begun = false;
 }
 
-/* ---- settling -----------------------------------------------------------------------------------------------------*/
+/* ---- settling ---- */
 
 enum outcome { OUTCOME_COMMITTED, OUTCOME_NOT, OUTCOME_UNKNOWN };
 
@@ -76,7 +76,7 @@ static enum err settle(struct postgresql_db *db)
     return ERR_INTERNAL_ERROR;
 }
 
-/* ---- one attempt --------------------------------------------------------------------------------------------------*/
+/* ---- one attempt ---- */
 
 static enum err commit(struct postgresql_db *db)
 {
@@ -106,7 +106,7 @@ static enum err attempt(struct postgresql_db *db, enum store_mode mode, enum err
     return e;
 }
 
-/* ---- marks --------------------------------------------------------------------------------------------------------*/
+/* ---- marks ---- */
 
 static enum err delete_marks(struct postgresql_db *db, enum sql id, struct db_args args)
 {
@@ -144,7 +144,7 @@ void postgresql_marks_expire(struct postgresql_db *db)
         store_complain("deletion of old marks", 0, db->state);
 }
 
-/* ---- a job --------------------------------------------------------------------------------------------------------*/
+/* ---- a job ---- */
 
 static void back_off(int attempts)
 {

@@ -30,7 +30,7 @@ static void configure_library(void)
     (void)sqlite3_initialize();
 }
 
-/* ---- connections ------------------------------------------------------------------------------------------------*/
+/* ---- connections ---- */
 
 enum err sqlite_connect(struct sqlite_store *s, bool reads_only, struct sqlite_db **ret)
 {
@@ -65,7 +65,7 @@ void sqlite_disconnect(struct sqlite_db *db)
     free(db);
 }
 
-/* ---- the data directory -----------------------------------------------------------------------------------------*/
+/* ---- the data directory ---- */
 
 static enum err refuse_errno(char **ret_why, const char *path)
 {
@@ -118,7 +118,7 @@ static enum err make_database(struct sqlite_store *s, const char *dir, char **re
     return ERR_NONE;
 }
 
-/* ---- the engine -------------------------------------------------------------------------------------------------*/
+/* ---- the engine ---- */
 
 static void close_store(struct store *base)
 {

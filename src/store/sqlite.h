@@ -92,11 +92,11 @@ struct sqlite_store {
     struct sqlite_db *sessions, *spare;
 };
 
-/* ---- sqlite.c ---------------------------------------------------------------------------------------------------*/
+/* ---- sqlite.c ---- */
 enum err sqlite_connect(struct sqlite_store *s, bool reads_only, struct sqlite_db **ret) CHECKED;
 void sqlite_disconnect(struct sqlite_db *db);
 
-/* ---- sqlite_statement.c -----------------------------------------------------------------------------------------*/
+/* ---- sqlite_statement.c ---- */
 /* Runs BEGIN, COMMIT and the like; SQLite's result code. */
 int sqlite_control(struct sqlite_db *db, enum sqlite_control control);
 /* Complains about the connection's last error. */
@@ -111,7 +111,7 @@ bool sqlite_col_null(const struct cursor *c, int i);
 int64_t sqlite_col_int(const struct cursor *c, int i);
 struct str sqlite_col_bytes(const struct cursor *c, int i, bool blob);
 
-/* ---- sqlite_writer.c --------------------------------------------------------------------------------------------*/
+/* ---- sqlite_writer.c ---- */
 enum err sqlite_writer_start(struct sqlite_store *s) CHECKED;
 /* Lets it finish what was submitted. */
 void sqlite_writer_stop(struct sqlite_store *s);
@@ -119,7 +119,7 @@ void sqlite_writer_stop(struct sqlite_store *s);
 enum err sqlite_transact(struct store *s, enum store_mode mode, enum err (*run)(void *, struct db *),
                          void *arg) CHECKED;
 
-/* ---- sqlite_checkpoint.c ----------------------------------------------------------------------------------------*/
+/* ---- sqlite_checkpoint.c ---- */
 enum err sqlite_checkpointer_start(struct sqlite_store *s) CHECKED;
 void sqlite_checkpointer_stop(struct sqlite_store *s);
 /* The writer's part, between transactions. */
@@ -127,7 +127,7 @@ void sqlite_checkpoint_step(struct sqlite_store *s);
 /* Copies all of the WAL and empties it. */
 void sqlite_checkpoint_final(struct sqlite_store *s);
 
-/* ---- sqlite_session.c -------------------------------------------------------------------------------------------*/
+/* ---- sqlite_session.c ---- */
 struct db *sqlite_session_new(struct store *s);
 void sqlite_session_free(struct db *db);
 enum err sqlite_session_begin(struct db *db) CHECKED;
@@ -140,6 +140,6 @@ bool sqlite_sessions_reached(struct sqlite_store *s, uint64_t commits);
 /* Makes every read on an older snapshot fail. */
 void sqlite_sessions_interrupt(struct sqlite_store *s, uint64_t commits);
 
-/* ---- sqlite_reader.c --------------------------------------------------------------------------------------------*/
+/* ---- sqlite_reader.c ---- */
 enum err sqlite_reader_start(struct sqlite_store *s) CHECKED;
 void sqlite_reader_stop(struct sqlite_store *s);

@@ -69,7 +69,7 @@ enum err sqlite_session_begin(struct db *base)
     return ERR_NONE;
 }
 
-/* ---- spare sessions, for threads that read now and then -----------------------------------------------------------*/
+/* ---- spare sessions, for threads that read now and then ---- */
 
 static struct sqlite_db *spare_take(struct sqlite_store *s)
 {
@@ -113,7 +113,7 @@ void sqlite_spare_sessions_free(struct sqlite_store *s)
     assert(!s->sessions && "a session was left open");
 }
 
-/* ---- what the checkpoint asks of sessions -------------------------------------------------------------------------*/
+/* ---- what the checkpoint asks of sessions ---- */
 
 bool sqlite_sessions_reached(struct sqlite_store *s, uint64_t commits)
 {

@@ -51,7 +51,7 @@ void store_session_free(struct db *db);
 enum err store_session_begin(struct db *db) CHECKED;
 void store_session_idle(struct db *db);
 
-/* ---- statements -------------------------------------------------------------------------------------------------*/
+/* ---- statements ---- */
 
 /* Parameters in order: DB_ARGS(v_str(a), v_int(b)). */
 struct db_args {
@@ -59,7 +59,8 @@ struct db_args {
     size_t n;
 };
 #define DB_ARGS(...)                                                                                                   \
-    ((struct db_args){(const struct val[]){__VA_ARGS__}, sizeof((const struct val[]){__VA_ARGS__}) / sizeof(struct val)})
+    ((struct db_args){(const struct val[]){__VA_ARGS__},                                                               \
+                      sizeof((const struct val[]){__VA_ARGS__}) / sizeof(struct val)})
 #define DB_NO_ARGS ((struct db_args){NULL, 0})
 
 /* The rows of one running statement; at most one cursor per statement and session at a time. */
@@ -80,13 +81,14 @@ enum err db_next(struct cursor *c, bool *ret_more) CHECKED;
 enum err db_one(struct db *db, enum sql statement, struct db_args args, struct cursor *ret) CHECKED;
 void db_end(struct cursor *c);
 
-/* Columns of the current row, from 0; text and blobs are valid until the next db_next or db_end. NULL reads as 0, STR_NONE. */
+/* Columns of the current row, from 0; text and blobs are valid until the next db_next or db_end. NULL reads as 0,
+ * STR_NONE. */
 bool col_null(const struct cursor *c, int i);
 int64_t col_int(const struct cursor *c, int i);
 struct str col_str(const struct cursor *c, int i);
 struct str col_blob(const struct cursor *c, int i);
 
-/* ---- whole database ---------------------------------------------------------------------------------------------*/
+/* ---- whole database ---- */
 
 /* What the schema's version is, and what this program wants. */
 enum err store_versions(struct store *s, int *ret_have, int *ret_want) CHECKED;

@@ -43,7 +43,7 @@ struct buzz {
     int64_t loud_ms;   /* when it was last loud */
 };
 
-/* ---- reports ------------------------------------------------------------------------------------------------------*/
+/* ---- reports ---- */
 
 static void report(struct buzz *b, const char *event, const char *detail)
 {
@@ -64,7 +64,7 @@ static void fail(struct buzz *b, const char *what, int error)
     b->status = BUZZ_FAILED;
 }
 
-/* ---- pressing keys ------------------------------------------------------------------------------------------------*/
+/* ---- pressing keys ---- */
 
 static void wait_for_greeting(struct buzz *b)
 {
@@ -143,7 +143,7 @@ static void act(struct buzz *b, int64_t now_ms)
     }
 }
 
-/* ---- what the call reports ----------------------------------------------------------------------------------------*/
+/* ---- what the call reports ---- */
 
 static void on_key(char key, void *arg)
 {
@@ -193,7 +193,10 @@ static void on_tick(void *arg, int64_t now_ms)
 {
     struct buzz *b = arg;
     if (now_ms - b->began_ms > (b->o->timeout_ms ? b->o->timeout_ms : TIMEOUT_MS)) {
-        report(b, "timeout", NULL);
+        if (b->answered)
+            report(b, "timeout", NULL);
+        else
+            fail(b, "no answer", 0);
         finish(b, FLUSH_MS);
         b->session = mem_deref(b->session);
     } else if (b->answered) {
@@ -242,12 +245,27 @@ static int on_sdp_answer(const struct sip_msg *msg, void *arg)
     return media_take_sdp(b->media, false, msg->mb) ? EPROTO : 0;
 }
 
-/* ---- setting up ---------------------------------------------------------------------------------------------------*/
+/* ---- setting up ---- */
 
-/* "tcp:host:port", "host:port;transport=tcp", "[::1]:5060": numeric or by name. */
-static bool find_server(struct buzz *b)
+/* A numeric address, or the first one of a name. */
+static bool resolve(struct str host, struct sa *ret)
 {
-    struct str at = str_z(b->o->sip ? b->o->sip : "127.0.0.1:5060");
+    char name[256];
+    if (!host.n || host.n >= sizeof name)
+        return false;
+    memcpy(name, host.p, host.n);
+    name[host.n] = '\0';
+    struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *found;
+    if (getaddrinfo(name, NULL, &hints, &found))
+        return false;
+    bool ok = !sa_set_sa(ret, found->ai_addr);
+    freeaddrinfo(found);
+    return ok;
+}
+
+/* Takes "tcp:", "udp:" or "sip:" off the front and parameters off the end. */
+static struct str strip_transport(struct buzz *b, struct str at)
+{
     if (str_starts(at, STR("sip:")))
         at = str_from(at, 4);
     if (str_starts(at, STR("tcp:")) || str_starts(at, STR("udp:"))) {
@@ -258,25 +276,25 @@ static bool find_server(struct buzz *b)
     at = str_cut(at, ';', &parameters);
     if (parameters.p && str_eqi(parameters, STR("transport=tcp")))
         b->tcp = true;
-    if (!sa_decode(&b->server, at.p, at.n))
-        return true;
-    char host[256];
-    struct str port;
-    at = str_cut(at, ':', &port);
-    if (!at.n || at.n >= sizeof host)
-        return false;
-    memcpy(host, at.p, at.n);
-    host[at.n] = '\0';
+    return at;
+}
+
+/* "host:port", "[::1]:5060"; without a port, SIP's. */
+static bool find_server(struct buzz *b)
+{
+    struct str at = strip_transport(b, str_z(b->o->sip ? b->o->sip : "127.0.0.1:5060"));
+    struct str host, port;
+    if (str_starts(at, STR("["))) {
+        host = str_cut(str_from(at, 1), ']', &port);
+        port = port.n ? str_from(port, 1) : STR_NONE;
+    } else {
+        host = str_cut(at, ':', &port);
+    }
     uint64_t number = SIP_PORT;
-    if (port.p && !str_to_u64(port, UINT16_MAX, &number))
+    if ((port.p && !str_to_u64(port, UINT16_MAX, &number)) || !resolve(host, &b->server))
         return false;
-    struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *found;
-    if (getaddrinfo(host, NULL, &hints, &found))
-        return false;
-    bool ok = !sa_set_sa(&b->server, found->ai_addr);
-    freeaddrinfo(found);
     sa_set_port(&b->server, (uint16_t)number);
-    return ok;
+    return true;
 }
 
 static bool load_wav(struct buzz *b)

@@ -31,7 +31,7 @@ static void enter(struct call *c, enum call_state s)
     c->state = s;
 }
 
-/* ---- actions -----------------------------------------------------------------------------------------------------*/
+/* ---- actions ---- */
 
 static struct call_action *add(struct call_actions *out, enum call_action_kind kind)
 {
@@ -135,7 +135,7 @@ static void release(struct call *c, const struct access_decision *d, struct call
     hang_up(c, out);
 }
 
-/* ---- what the domain said ----------------------------------------------------------------------------------------*/
+/* ---- what the domain said ---- */
 
 /* Copies what is given, cut to size between two characters. */
 static void keep(char *to, size_t size, struct str s)
@@ -221,7 +221,7 @@ static void failed(struct call *c, struct call_actions *out)
         reject(c, 500, out);
 }
 
-/* ---- what the caller does ----------------------------------------------------------------------------------------*/
+/* ---- what the caller does ---- */
 
 /* `*` starts the code anew, `#` ends it; a `#` with nothing entered (the one after four digits) says nothing. */
 static void digit(struct call *c, char key, struct call_actions *out)
@@ -263,7 +263,7 @@ static void timed_out(struct call *c, struct call_actions *out)
         forward(c, out);
 }
 
-/* ---- the machine -------------------------------------------------------------------------------------------------*/
+/* ---- the machine ---- */
 
 static void step_collecting(struct call *c, const struct call_event *e, struct call_actions *out)
 {

@@ -66,7 +66,7 @@ static void settle(struct decide *d, enum err result)
         log_error("voice decision failed building=%s error=%s", d->building_id.text, err_info(result)->code);
 }
 
-/* ---- on a store thread -------------------------------------------------------------------------------------------*/
+/* ---- on a store thread ---- */
 
 static enum err job_run(struct store_job *job, struct db *db)
 {
@@ -97,7 +97,7 @@ void decide_submit(struct decide *d, const struct call *c, const struct call_act
     store_submit(s, &d->job);
 }
 
-/* ---- waiting -----------------------------------------------------------------------------------------------------*/
+/* ---- waiting ---- */
 
 static enum err wait_run(void *arg, struct db *db)
 {

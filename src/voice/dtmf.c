@@ -15,7 +15,7 @@
 
 enum source { EVENT = 1, TONE = 2, INFO = 4 };
 
-/* ---- in: one press, whoever reports it ---------------------------------------------------------------------------*/
+/* ---- in: one press, whoever reports it ---- */
 
 /* Each source alone tells presses apart. A source's report is the same press as an earlier report of the same key by
  * another source if that one is recent and this source has not claimed it yet. `began_ms`: when the key went down. */
@@ -72,7 +72,7 @@ void dtmf_in_audio(struct dtmf_in *in, int64_t now_ms, const int16_t *samples, s
     dtmf_dec_probe(in->decoder, samples, n);
 }
 
-/* ---- in: RFC 4733 -------------------------------------------------------------------------------------------------*/
+/* ---- in: RFC 4733 ---- */
 
 static uint16_t be16(const uint8_t *p)
 {
@@ -124,7 +124,7 @@ void dtmf_in_event(struct dtmf_in *in, int64_t now_ms, bool marker, uint32_t ssr
         goes_on(in, EVENT, now_ms);
 }
 
-/* ---- in: SIP INFO -------------------------------------------------------------------------------------------------*/
+/* ---- in: SIP INFO ---- */
 
 /* "5", "*", or the event codes "10" and "11". */
 static char info_key(struct str s)
@@ -179,7 +179,7 @@ bool dtmf_in_info(struct dtmf_in *in, int64_t now_ms, struct str type, struct st
     return true;
 }
 
-/* ---- out ----------------------------------------------------------------------------------------------------------*/
+/* ---- out ---- */
 
 static unsigned steps_of(int64_t ms)
 {

@@ -5,7 +5,7 @@
 #pragma once
 #include "base/str.h"
 
-/* ---- in -----------------------------------------------------------------------------------------------------------*/
+/* ---- in ---- */
 
 struct dtmf_dec;
 
@@ -47,7 +47,7 @@ void dtmf_in_audio(struct dtmf_in *in, int64_t now_ms, const int16_t *samples, s
  * another type or holds no key. */
 bool dtmf_in_info(struct dtmf_in *in, int64_t now_ms, struct str type, struct str body);
 
-/* ---- out ----------------------------------------------------------------------------------------------------------*/
+/* ---- out ---- */
 
 #define DTMF_KEYS_MAX 32
 

@@ -51,7 +51,7 @@ struct media {
     struct dtmf_out out;
 };
 
-/* ---- in -----------------------------------------------------------------------------------------------------------*/
+/* ---- in ---- */
 
 static void on_key(char key, void *arg)
 {
@@ -125,7 +125,7 @@ int64_t media_heard_ms(const struct media *m)
     return m->heard_ms;
 }
 
-/* ---- out ----------------------------------------------------------------------------------------------------------*/
+/* ---- out ---- */
 
 static void send_packet(struct media *m, bool marker, uint8_t pt, uint32_t timestamp, const uint8_t *payload, size_t n)
 {
@@ -259,7 +259,7 @@ void media_stop(struct media *m)
     media_quiet(m);
 }
 
-/* ---- SDP ----------------------------------------------------------------------------------------------------------*/
+/* ---- SDP ---- */
 
 /* The first of the peer's formats, which stand in the order of its preference, that is G.711. */
 static const struct sdp_format *chosen(const struct media *m)
@@ -317,7 +317,7 @@ static void drop_rtcp(const struct sa *src, struct mbuf *mb, void *arg)
     (void)arg;
 }
 
-/* ---- life ---------------------------------------------------------------------------------------------------------*/
+/* ---- life ---- */
 
 static int describe(struct media *m, const struct media_options *o)
 {

@@ -29,14 +29,14 @@ enum err media_new(struct media **ret, const struct media_options *options, cons
 /* Not from within one of its events. */
 void media_free(struct media *m);
 
-/* ---- SDP ----------------------------------------------------------------------------------------------------------*/
+/* ---- SDP ---- */
 
 /* Our description, as an offer or as the answer to what media_take_sdp took. The caller derefs *ret. */
 enum err media_make_sdp(struct media *m, bool offer, struct mbuf **ret) CHECKED;
 /* The peer's, an offer or an answer. ERR_USAGE if there is no audio we can send and receive: the call cannot be. */
 enum err media_take_sdp(struct media *m, bool offer, struct mbuf *sdp) CHECKED;
 
-/* ---- running ------------------------------------------------------------------------------------------------------*/
+/* ---- running ---- */
 
 /* Packets flow from now on. `signalling` is where the peer's SIP comes from. */
 void media_start(struct media *m, struct tick *tick, const struct sa *signalling);

@@ -21,7 +21,7 @@
 #define FDS_MIN       4096
 #define BIND_ATTEMPTS 20
 
-/* ---- messages -----------------------------------------------------------------------------------------------------*/
+/* ---- messages ---- */
 
 /* Our address on the way to `peer`. */
 static bool local_toward(const struct sa *peer, struct sa *ret)
@@ -95,7 +95,7 @@ static void on_invite(const struct sip_msg *msg, void *arg)
     sip_call_invite(arg, msg);
 }
 
-/* ---- starting -----------------------------------------------------------------------------------------------------*/
+/* ---- starting ---- */
 
 /* The port of a UDP socket we let the system choose must be free for TCP, too. */
 static int bind_both(struct sip_agent *a, const struct sa *want)
@@ -280,7 +280,7 @@ unsigned sip_calls(const struct sip_agent *a)
     return a->call_count;
 }
 
-/* ---- stopping -----------------------------------------------------------------------------------------------------*/
+/* ---- stopping ---- */
 
 void sip_agent_settled(struct sip_agent *a)
 {

@@ -38,7 +38,7 @@ struct sip_call {
 
 static void perform(struct sip_call *c);
 
-/* ---- sources ------------------------------------------------------------------------------------------------------*/
+/* ---- sources ---- */
 
 static bool same_address(struct le *le, void *arg)
 {
@@ -76,7 +76,7 @@ static void leave_source(struct sip_call *c)
     c->source = NULL;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------*/
+/* ---- the end ---- */
 
 static void destructor(void *arg)
 {
@@ -127,7 +127,7 @@ void sip_call_end_all(struct sip_agent *a)
     }
 }
 
-/* ---- the machine --------------------------------------------------------------------------------------------------*/
+/* ---- the machine ---- */
 
 static void step(struct sip_call *c, const struct call_event *e)
 {
@@ -156,7 +156,7 @@ static void go_on(struct sip_call *c)
     perform(c);
 }
 
-/* ---- decisions ----------------------------------------------------------------------------------------------------*/
+/* ---- decisions ---- */
 
 static void on_answer(struct decide *d)
 {
@@ -177,8 +177,7 @@ static void ask(struct sip_call *c, const struct call_action *action)
     decide_submit(&c->decide, &c->machine, action, c->agent->store, &c->agent->box, on_answer);
 }
 
-/* ---- what the SIP session reports
- * ----------------------------------------------------------------------------------*/
+/* ---- what the SIP session reports ---- */
 
 static void on_cancel(void *arg)
 {
@@ -243,8 +242,7 @@ static void on_close(int error, const struct sip_msg *msg, void *arg)
     end(c);
 }
 
-/* ---- actions: begin() returns true if the action is done already
- * ---------------------------------------------------*/
+/* ---- actions: begin() returns true if the action is done already ---- */
 
 static bool answer(struct sip_call *c)
 {
@@ -323,8 +321,7 @@ static void perform(struct sip_call *c)
     }
 }
 
-/* ---- what media and time report
- * ------------------------------------------------------------------------------------*/
+/* ---- what media and time report ---- */
 
 static void on_played(void *arg)
 {
@@ -383,7 +380,7 @@ static void on_tick(void *arg, int64_t now_ms)
         go_on(c);
 }
 
-/* ---- the beginning ------------------------------------------------------------------------------------------------*/
+/* ---- the beginning ---- */
 
 static const struct media_events media_events = {.key = on_key, .played = on_played};
 

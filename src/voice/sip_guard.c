@@ -112,7 +112,7 @@ bool sip_body_is_sdp(const struct sip_msg *msg)
     return msg_ctype_cmp(&msg->ctyp, "application", "sdp") && !sip_msg_hdr(msg, SIP_HDR_CONTENT_ENCODING);
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------------*/
+/* ---- numbers ---- */
 
 #define DIGITS_MAX 15 /* E.164 */
 
@@ -126,7 +126,10 @@ bool sip_number(const struct uri *uri, char ret[static CALL_NUMBER_MAX])
     ret[0] = '\0';
     const struct pl *user = pl_strcasecmp(&uri->scheme, "tel") ? &uri->user : &uri->host;
     char plain[64];
-    if (!pl_isset(user) || re_snprintf(plain, sizeof plain, "%H", uri_user_unescape, user) < 0)
+    if (!pl_isset(user))
+        return false;
+    int n = re_snprintf(plain, sizeof plain, "%H", uri_user_unescape, user);
+    if (n < 0 || strlen(plain) != (size_t)n) /* too long, or a NUL within */
         return false;
     size_t digits = 0;
     char number[CALL_NUMBER_MAX] = "+";

@@ -104,7 +104,7 @@ __attribute__((constructor)) static void start(void)
         signal(SIGUSR2, on_signal);
 }
 
-/* ---- the power fails ----------------------------------------------------------------------------------------------*/
+/* ---- the power fails ---- */
 
 static bool survives(void)
 {
@@ -155,7 +155,7 @@ static void tick(void)
         lights_out();
 }
 
-/* ---- files --------------------------------------------------------------------------------------------------------*/
+/* ---- files ---- */
 
 static bool inside(const char *path)
 {
@@ -232,7 +232,7 @@ static void forget(struct file *f, int fd)
         f->size = st.st_size;
 }
 
-/* ---- names --------------------------------------------------------------------------------------------------------*/
+/* ---- names ---- */
 
 static struct name *note(const char *path, bool made)
 {
@@ -268,7 +268,7 @@ static bool is_directory(int fd)
     return strcmp(path, disk.dir) == 0;
 }
 
-/* ---- what the program calls ---------------------------------------------------------------------------------------*/
+/* ---- what the program calls ---- */
 
 ssize_t pwrite64(int fd, const void *p, size_t n, off_t at)
 {

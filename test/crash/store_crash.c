@@ -80,7 +80,7 @@ static int write_on(struct store *store, long first)
     }
 }
 
-/* ---- after the crash ----------------------------------------------------------------------------------------------*/
+/* ---- after the crash ---- */
 
 enum { ACKNOWLEDGED = 1, SETTING = 2, MARK = 4, SPOILT = 8 };
 

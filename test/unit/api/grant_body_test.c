@@ -29,8 +29,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* ---- what callers get
- * -----------------------------------------------------------------------------------------------------*/
+/* ---- what callers get ---- */
 
 static void check_json(const struct shape *shape, const void *body, const char *wanted)
 {
@@ -114,8 +113,7 @@ static void test_a_revocation_names_the_grant(void **state)
                "{\"id\":\"650000000000000000000002\",\"deleted\":true,\"status\":\"revoked\"}");
 }
 
-/* ---- what they send
- * ---------------------------------------------------------------------------------------------------------*/
+/* ---- what they send ---- */
 
 static bool read_body(const struct shape *shape, const char *text, struct grant_input *ret,
                       struct schema_fault *ret_fault)

@@ -30,7 +30,7 @@ static void refuse(const char *text, const char *want)
     refuse_path("portero.conf", want);
 }
 
-/* ---- values ------------------------------------------------------------------------------------------------------ */
+/* ---- values ---- */
 
 static void an_empty_file_gives_the_defaults(void **state)
 {
@@ -127,8 +127,7 @@ static void the_environment_overrides_the_file(void **state)
     config_free(c);
 }
 
-/* ---- what is wrong, and where
- * ---------------------------------------------------------------------------------------- */
+/* ---- what is wrong, and where ---- */
 
 static void values_out_of_range_are_refused_with_file_and_line(void **state)
 {
@@ -256,8 +255,7 @@ static void a_wrong_variable_is_named(void **state)
     refuse("", "environment: PORTERO_BILLING_PLAN_WEEKLY_INTERVAL must be one of day, week, month, year");
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 static void keys_that_need_each_other_are_checked(void **state)
 {
@@ -299,8 +297,7 @@ static void production_requires_real_providers_and_keys(void **state)
     config_free(c);
 }
 
-/* ---- secrets
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- secrets ---- */
 
 static void assert_secret(const char *value, const char *want)
 {

@@ -1,7 +1,7 @@
 #include "base/schema.h"
 #include "unit.h"
 
-/* ---- the bodies under test --------------------------------------------------------------------------------------- */
+/* ---- the bodies under test ---- */
 
 struct place {
     struct val city, zip;
@@ -82,7 +82,7 @@ static void refuse(const char *text, const char *message)
     assert_int_equal(fault.error, ERR_INVALID_UNLOCK);
 }
 
-/* ---- reading ----------------------------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 static void absent_null_and_given_are_told_apart(void **state)
 {
@@ -295,8 +295,7 @@ static void messages_never_repeat_a_value(void **state)
     }
 }
 
-/* ---- messages stay within their bounds
- * -------------------------------------------------------------------------------- */
+/* ---- messages stay within their bounds ---- */
 
 static void long_names_and_lists_cut_the_message(void **state)
 {

@@ -58,8 +58,7 @@ static void check_why(size_t i, enum err e, const char *why)
         fail_msg("case %zu says \"%.*s\", not \"%s\"", i, STR_ARG(op.why), why);
 }
 
-/* ---- creation
- * -----------------------------------------------------------------------------------------------------------*/
+/* ---- creation ---- */
 
 static void test_creation_refuses_what_does_not_fit(void **state)
 {
@@ -247,8 +246,7 @@ static void test_a_routine_keeps_its_schedule(void **state)
     assert_int_equal(grant_status(&g, NOW), GRANT_ACTIVE); /* whether or not it is inside its window */
 }
 
-/* ---- updates
- * --------------------------------------------------------------------------------------------------------------*/
+/* ---- updates ---- */
 
 static struct grant timer_grant(void)
 {
@@ -479,8 +477,7 @@ static void test_an_update_without_fields_is_empty(void **state)
     assert_false(grant_rules_empty(&(struct grant_input){.label = s("")}));
 }
 
-/* ---- status: for every combination of what it is derived from
- * --------------------------------------------------------------*/
+/* ---- status: for every combination of what it is derived from ---- */
 
 static void test_exactly_one_status_holds_in_the_order_of_precedence(void **state)
 {

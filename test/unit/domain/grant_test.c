@@ -1,7 +1,6 @@
 #include "domain/house.h"
 
-/* ---- creation
- * -----------------------------------------------------------------------------------------------------------*/
+/* ---- creation ---- */
 
 static void test_what_was_created_is_read_back(void **state)
 {
@@ -173,8 +172,7 @@ static void test_of_concurrent_equal_requests_one_creates_and_the_others_replay(
     house_expect(h, "SELECT count(*) FROM access_grant", "1\n");
 }
 
-/* ---- codes
- * --------------------------------------------------------------------------------------------------------------*/
+/* ---- codes ---- */
 
 static void test_a_code_that_another_enabled_passcode_has_is_refused(void **state)
 {
@@ -232,8 +230,7 @@ static void test_generated_codes_are_four_digits_and_never_an_enabled_passcodes(
     house_grant(h, (struct grant_input){.type = text("passcode"), .access_code = text("123")});
 }
 
-/* ---- updates
- * --------------------------------------------------------------------------------------------------------------*/
+/* ---- updates ---- */
 
 static void test_an_update_counts_and_a_stale_version_conflicts(void **state)
 {
@@ -321,8 +318,7 @@ static void test_revocation_is_final_and_may_be_repeated(void **state)
     assert_int_equal(house_update(h, &now, (struct grant_input){.label = text("x")}), ERR_NOT_FOUND);
 }
 
-/* ---- linked buildings
- * -----------------------------------------------------------------------------------------------------*/
+/* ---- linked buildings ---- */
 
 static void test_a_linked_building_takes_writes_only_while_subscribed(void **state)
 {
@@ -362,8 +358,7 @@ static void test_the_primary_building_needs_no_subscription(void **state)
     assert_int_equal(house_update(h, &g, (struct grant_input){.label = text("x")}), ERR_NONE);
 }
 
-/* ---- lists
- * ----------------------------------------------------------------------------------------------------------------*/
+/* ---- lists ---- */
 
 struct lister {
     struct house *house;
@@ -413,7 +408,8 @@ static size_t fill(struct house *h, struct grant *all)
     }
     house_sql(h, "UPDATE access_grant SET remaining_uses = 0 WHERE type = 'passcode' AND remaining_uses = 1");
     house_sql(h, "UPDATE access_grant SET remaining_uses = 0 WHERE enabled = 0 AND remaining_uses = 2");
-    h->now_us += 2 * MINUTES; /* some have expired */
+    h->now_us += 2 * MINUTES;                /* some have expired */
+    all[n++] = house_grant(h, five_minutes); /* starts at this very moment */
     const struct id home = h->building;
     h->building = house_add_building(h, "Annex", "+15550100002");
     house_grant(h, five_minutes);

@@ -31,8 +31,7 @@ struct house {
     unsigned requests;
 };
 
-/* ---- transactions
- * ---------------------------------------------------------------------------------------------------------*/
+/* ---- transactions ---- */
 
 struct house_call {
     struct house *house;
@@ -53,8 +52,7 @@ static inline enum err house_run(struct house *h, enum store_mode mode, enum err
     return store_run(h->fixture->store, mode, house_call_run, &(struct house_call){h, run, arg});
 }
 
-/* ---- SQL around the store's back
- * ----------------------------------------------------------------------------------------------*/
+/* ---- SQL around the store's back ---- */
 
 static inline int house_sql_row(void *arg, int n, char **values, char **names)
 {
@@ -110,8 +108,7 @@ static inline void house_expect(struct house *h, const char *sql, const char *ro
         fail_msg("%s\ngave:\n%swanted:\n%s", sql, got, rows);
 }
 
-/* ---- the house
- * ----------------------------------------------------------------------------------------------------------------*/
+/* ---- the house ---- */
 
 /* Another building of the account, with a number of its own. */
 static inline struct id house_add_building(struct house *h, const char *label, const char *number)
@@ -170,8 +167,7 @@ static inline int house_close(void **state)
     return store_fixture_close(&fixture);
 }
 
-/* ---- grants
- * -------------------------------------------------------------------------------------------------------------------*/
+/* ---- grants ---- */
 
 static inline struct val text(const char *z)
 {
@@ -274,8 +270,7 @@ static inline enum err house_revoke(struct house *h, const struct id *id)
     return house_run(h, STORE_WRITE, house_revoke_run, &(struct house_get){.id = *id, .building = &h->building});
 }
 
-/* ---- running
- * --------------------------------------------------------------------------------------------------------------------*/
+/* ---- running ---- */
 
 #define HOUSE_SQLITE(name) cmocka_unit_test_setup_teardown(name, house_open, house_close)
 #define HOUSE_POSTGRESQL(name)                                                                                         \

@@ -39,7 +39,7 @@ static struct key_issued bound(struct op *op, const struct principal *who, const
     return key;
 }
 
-/* ---- authentication ---------------------------------------------------------------------------------------------*/
+/* ---- authentication ---- */
 
 static void test_an_agent_key_says_who_it_is(struct op *op)
 {
@@ -116,7 +116,7 @@ static void test_a_removed_members_key_is_revoked(struct op *op)
     assert_error(member_remove(op, &member), ERR_NOT_FOUND);
 }
 
-/* ---- scopes -----------------------------------------------------------------------------------------------------*/
+/* ---- scopes ---- */
 
 static void test_scopes_default_to_four(struct op *op)
 {
@@ -143,7 +143,7 @@ static void test_scopes_are_refused_that_cannot_be_issued(struct op *op)
     assert_int_equal(scopes, SCOPE(LOGS_READ) | SCOPE(BILLING_WRITE));
 }
 
-/* ---- keys of an account -----------------------------------------------------------------------------------------*/
+/* ---- keys of an account ---- */
 
 static enum err one_more(struct op *op, const struct principal *who)
 {

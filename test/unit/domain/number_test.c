@@ -100,7 +100,7 @@ static void test_production_has_only_what_the_operator_added(struct op *op)
     assert_error(number_allocate(op, &(struct id){"ffffffffffffffffffffffff"}, &number), ERR_BUILDING_NOT_FOUND);
 }
 
-/* ---- subscriptions ----------------------------------------------------------------------------------------------*/
+/* ---- subscriptions ---- */
 
 static struct account account(struct op *op)
 {

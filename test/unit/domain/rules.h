@@ -90,7 +90,7 @@ static inline enum err rules_who(struct op *op, const struct key_issued *key, st
     return key_authenticate(op, hash, ret);
 }
 
-/* ---- running ----------------------------------------------------------------------------------------------------*/
+/* ---- running ---- */
 
 static inline int rules_open(void **state)
 {

@@ -176,7 +176,7 @@ static void test_a_worthless_message_is_not_sent(void **state)
     assert_int_equal(inbox(d).count, 0);
 }
 
-/* ---- the other kinds --------------------------------------------------------------------------------------------*/
+/* ---- the other kinds ---- */
 
 static enum err subscribe_run(struct op *op, void *arg)
 {

@@ -23,7 +23,7 @@ struct store_fixture {
     char schema[64];
 };
 
-/* ---- the PostgreSQL server --------------------------------------------------------------------------------------*/
+/* ---- the PostgreSQL server ---- */
 
 static struct {
     char dsn[256];
@@ -83,7 +83,7 @@ static inline int store_cluster_sql(const char *format, const char *name)
     return rc;
 }
 
-/* ---- the store --------------------------------------------------------------------------------------------------*/
+/* ---- the store ---- */
 
 static inline int store_fixture_unlink(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {

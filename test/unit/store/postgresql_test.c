@@ -48,7 +48,7 @@ static void assert_counter(struct store *store, long value)
     assert_int_equal(n, value);
 }
 
-/* ---- a peer between the store and the server ----------------------------------------------------------------------*/
+/* ---- a peer between the store and the server ---- */
 
 enum at_commit {
     PASS,
@@ -195,7 +195,7 @@ static void a_commit_whose_answer_was_lost_is_not_done_twice(void **state)
     lose_at_commit(*state, LOSE_ANSWER, 1);
 }
 
-/* ---- the server ---------------------------------------------------------------------------------------------------*/
+/* ---- the server ---- */
 
 struct writer {
     struct store *store;

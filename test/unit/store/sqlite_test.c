@@ -44,7 +44,7 @@ static off_t size_of(const struct store_fixture *f, const char *name)
     return stat(path, &st) == 0 ? st.st_size : -1;
 }
 
-/* ---- sessions -----------------------------------------------------------------------------------------------------*/
+/* ---- sessions ---- */
 
 static void a_session_sees_every_write_acknowledged_before_its_request(void **state)
 {
@@ -79,7 +79,7 @@ static void a_session_recovers_from_a_failed_statement(void **state)
     store_session_free(session);
 }
 
-/* ---- files --------------------------------------------------------------------------------------------------------*/
+/* ---- files ---- */
 
 static void a_second_opener_is_refused(void **state)
 {
@@ -152,7 +152,7 @@ static void what_cannot_be_opened_is_named(void **state)
     free(why);
 }
 
-/* ---- a disk that is full ------------------------------------------------------------------------------------------*/
+/* ---- a disk that is full ---- */
 
 static void set_file_size_limit(rlim_t n)
 {
@@ -189,7 +189,7 @@ static void a_full_disk_fails_writes_and_then_heals(void **state)
     store_session_free(session);
 }
 
-/* ---- the WAL ------------------------------------------------------------------------------------------------------*/
+/* ---- the WAL ---- */
 
 #define PAGES_WRITTEN 24000       /* 94 MiB */
 #define WAL_MAX       (128 << 20) /* without checkpoints it would be twice that */

@@ -12,7 +12,7 @@
 
 #include "fixture.h"
 
-/* ---- bodies -------------------------------------------------------------------------------------------------------*/
+/* ---- bodies ---- */
 
 struct setting {
     const char *name;
@@ -54,7 +54,7 @@ static void assert_setting(struct store *store, const char *name, const char *va
     assert_string_equal(s.value, value ? value : "");
 }
 
-/* ---- transactions -------------------------------------------------------------------------------------------------*/
+/* ---- transactions ---- */
 
 static void a_read_sees_an_acknowledged_write(void **state)
 {
@@ -110,7 +110,7 @@ static void a_read_cannot_write(void **state)
     assert_setting(f->store, "k", NULL);
 }
 
-/* ---- many at once -------------------------------------------------------------------------------------------------*/
+/* ---- many at once ---- */
 
 #define JOBS 600 /* more than one batch */
 
@@ -254,7 +254,7 @@ static void closing_finishes_what_was_submitted(void **state)
     assert_setting(f->store, "n598", "v");
 }
 
-/* ---- values -------------------------------------------------------------------------------------------------------*/
+/* ---- values ---- */
 
 /* For bodies: cmocka's own assertions work on the test's thread only. */
 #define CHECK(condition)                                                                                               \
@@ -344,7 +344,7 @@ static void a_statement_says_how_many_rows_it_changed(void **state)
     assert_int_equal(changed, 0);
 }
 
-/* ---- our own bugs -------------------------------------------------------------------------------------------------*/
+/* ---- our own bugs ---- */
 
 static enum err read_beyond_the_row(void *arg, struct db *db)
 {
@@ -400,7 +400,7 @@ static void misuse_is_caught(void **state)
     assert_int_equal(store_fixture_start(f), 0);
 }
 
-/* ---- the schema ---------------------------------------------------------------------------------------------------*/
+/* ---- the schema ---- */
 
 static enum err pretend_newer(void *arg, struct db *db)
 {

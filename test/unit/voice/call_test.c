@@ -10,7 +10,7 @@
 
 #include "voice/call.h"
 
-/* ---- a script language: one letter an event ------------------------------------------------------------------------
+/* ---- a script language: one letter an event ----
  *
  *   a  arrived                        0-9 * # A  keys
  *   R  decided: reject                v  spoken "1234"     V  spoken "12345"     w  spoken "12x4"

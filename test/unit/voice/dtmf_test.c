@@ -41,7 +41,7 @@ static int after_each(void **state)
     return 0;
 }
 
-/* ---- RFC 4733 in --------------------------------------------------------------------------------------------------*/
+/* ---- RFC 4733 in ---- */
 
 #define SSRC 0xdecafbad
 
@@ -163,7 +163,7 @@ static void test_what_is_no_key_is_dropped(void **state)
     assert_string_equal(heard, "");
 }
 
-/* ---- in-band ------------------------------------------------------------------------------------------------------*/
+/* ---- in-band ---- */
 
 static double noise(unsigned *seed)
 {
@@ -243,7 +243,7 @@ static void test_an_unknown_key_is_silence(void **state)
     assert_int_equal(sound_key('x', 10).length, 80);
 }
 
-/* ---- INFO ---------------------------------------------------------------------------------------------------------*/
+/* ---- INFO ---- */
 
 static bool info(int64_t ms, const char *type, const char *body)
 {
@@ -278,7 +278,7 @@ static void test_info_bodies_without_a_key_are_refused(void **state)
     assert_string_equal(heard, "");
 }
 
-/* ---- several ways at once -----------------------------------------------------------------------------------------*/
+/* ---- several ways at once ---- */
 
 static void test_one_press_by_three_ways_counts_once(void **state)
 {
@@ -333,7 +333,7 @@ static void test_two_presses_by_info_alone_are_two(void **state)
     assert_string_equal(heard, "11");
 }
 
-/* ---- out ----------------------------------------------------------------------------------------------------------*/
+/* ---- out ---- */
 
 /* Steps through a sequence: per step a letter M (marker), - (goes on), E (end), . (silence). */
 static void run_out(struct dtmf_out *out, char *ret, size_t size)

@@ -7,9 +7,13 @@
 
 #include <cmocka.h>
 
+#include <re/re.h>
+#include <rem/rem.h>
+
 #include "voice/buzz.h"
 #include "voice/fake_domain.h"
 #include "voice/sip.h"
+#include "voice/sound.h"
 
 static struct config config = {
     .listen_sip = "127.0.0.1:0",
@@ -176,6 +180,87 @@ static void test_a_failing_store_refuses_the_call(void **state)
     heard((struct buzz_options){.to = FAKE_BROKEN}, BUZZ_NOT_OPENED, "rejected 500\n");
 }
 
+static void test_keys_may_interrupt_the_greeting(void **state)
+{
+    (void)state;
+    heard((struct buzz_options){.to = FAKE_CODE, .digits = "1234", .delay_ms = 40}, BUZZ_OPENED,
+          "answered\ntone 9\ntone #\ntone 0\nhangup\n");
+    assert_string_equal(fake.codes[0], "1234");
+}
+
+/* A recording of somebody pressing 1234#. */
+static void write_recording(const char *path)
+{
+    struct aufile *file;
+    struct aufile_prm prm = {.srate = SOUND_RATE, .channels = 1, .fmt = AUFMT_S16LE};
+    assert_int_equal(aufile_open(&file, &prm, path, AUFILE_WRITE), 0);
+    for (const char *key = "1234#"; *key; key++) {
+        struct sound s = sound_key(*key, 80);
+        static const int16_t silence[640];
+        assert_int_equal(aufile_write(file, (const uint8_t *)s.samples, s.length * sizeof(int16_t)), 0);
+        assert_int_equal(aufile_write(file, (const uint8_t *)silence, sizeof silence), 0);
+    }
+    mem_deref(file);
+}
+
+static void test_a_recording_opens_the_door(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/portero-buzz-XXXXXX";
+    close(mkstemp(path));
+    write_recording(path);
+    heard((struct buzz_options){.to = FAKE_CODE, .wav = path}, BUZZ_OPENED,
+          "answered\ntone 9\ntone #\ntone 0\nhangup\n");
+    assert_string_equal(fake.codes[0], "1234");
+    assert_int_equal(fake.code_count, 1);
+    unlink(path);
+}
+
+static void test_lines_may_be_json(void **state)
+{
+    (void)state;
+    heard((struct buzz_options){.to = FAKE_OPEN, .json = true}, BUZZ_OPENED,
+          "{\"event\":\"answered\"}\n{\"event\":\"tone\",\"detail\":\"9\"}\n{\"event\":\"hangup\"}\n");
+    heard((struct buzz_options){.to = "+15559999999", .json = true}, BUZZ_NOT_OPENED,
+          "{\"event\":\"rejected\",\"detail\":\"404\"}\n");
+}
+
+static void test_the_simulator_gives_up_in_time(void **state)
+{
+    (void)state;
+    heard((struct buzz_options){.to = FAKE_CODE, .timeout_ms = 300}, BUZZ_NOT_OPENED, "answered\ntimeout\n");
+}
+
+/* What buzz says when it cannot place the call. */
+static void fails(struct buzz_options o, const char *why_part)
+{
+    char *why = NULL;
+    FILE *out = tmpfile();
+    assert_int_equal(buzz_run(&o, out, &why), BUZZ_FAILED);
+    assert_int_equal(ftell(out), 0);
+    assert_non_null(strstr(why, why_part));
+    fclose(out);
+    free(why);
+}
+
+static void test_a_call_that_cannot_be_placed_is_explained(void **state)
+{
+    (void)state;
+    fails((struct buzz_options){.to = FAKE_OPEN, .sip = "tcp:127.0.0.1:1", .timeout_ms = 5000}, "no answer");
+    fails((struct buzz_options){.to = FAKE_OPEN, .sip = "127.0.0.1:1", .timeout_ms = 300}, "no answer");
+    fails((struct buzz_options){.to = FAKE_OPEN, .sip = "127.0.0.1:99999"}, "HOST:PORT");
+    fails((struct buzz_options){.to = FAKE_OPEN, .sip = ""}, "HOST:PORT");
+    fails((struct buzz_options){.to = FAKE_OPEN, .sip = f.tcp, .wav = "/nowhere.wav"}, "WAV");
+}
+
+static void test_a_host_name_will_do(void **state)
+{
+    (void)state;
+    char by_name[80];
+    (void)snprintf(by_name, sizeof by_name, "localhost:%s;transport=tcp", strrchr(sip_address(f.agent), ':') + 1);
+    heard((struct buzz_options){.to = FAKE_OPEN, .sip = by_name}, BUZZ_OPENED, "answered\ntone 9\nhangup\n");
+}
+
 static void test_an_address_in_use_is_explained(void **state)
 {
     (void)state;
@@ -209,6 +294,12 @@ int main(void)
         T(a_call_to_be_forwarded_is_recorded_and_ended),
         T(the_owner_hears_that_the_line_works),
         T(a_failing_store_refuses_the_call),
+        T(keys_may_interrupt_the_greeting),
+        T(a_recording_opens_the_door),
+        T(lines_may_be_json),
+        T(the_simulator_gives_up_in_time),
+        T(a_call_that_cannot_be_placed_is_explained),
+        T(a_host_name_will_do),
         T(an_address_in_use_is_explained),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
