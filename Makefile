@@ -72,7 +72,7 @@ check: ## format, layers, documents, clang's warnings, clang-tidy, cppcheck, fuz
 	cmake --preset clang
 	cmake --build --preset clang
 	cmake --build --preset clang --target unit_tests
-	find src -name '*.c' | xargs -P 2 -n 4 clang-tidy -p build/clang --quiet
+	find src -name '*.c' | xargs -P 2 -n 1 clang-tidy -p build/clang --quiet
 	cppcheck --quiet -j 2 --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
 	    --suppress=missingIncludeSystem --library=posix,gnu -I src -I build/clang/generated src
 	$(MAKE) --no-print-directory fuzz

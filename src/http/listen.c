@@ -113,7 +113,7 @@ enum err http_listen_unix(const char *path, int *ret_fd)
         errno = ENAMETOOLONG;
         return ERR_IO;
     }
-    strcpy(at.sun_path, path);
+    memcpy(at.sun_path, path, strlen(path) + 1);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return ERR_IO;

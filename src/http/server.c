@@ -13,7 +13,7 @@
 
 struct http_server {
     struct http_shared shared;
-    struct http_loop **loops;
+    struct http_loop *loops;
     unsigned loop_count, running;
     char https[HTTP_BOUND_TEXT], http[HTTP_BOUND_TEXT];
     char *control_path; /* of a socket file that is ours */
@@ -76,8 +76,8 @@ static enum err bind_all(struct http_server *s, enum http_listen_kind kind, cons
             *ret_why = format("%s: %s", address, e == ERR_USAGE ? "not an address and port" : strerror(errno));
             return e;
         }
-        s->loops[i]->listeners[kind].fd = fd;
-        s->loops[i]->listeners[kind].kind = kind;
+        s->loops[i].listeners[kind].fd = fd;
+        s->loops[i].listeners[kind].kind = kind;
         if (i == 0)
             http_listen_text(fd, bound);
     }
@@ -88,7 +88,7 @@ static enum err bind_control(struct http_server *s, const char *path, char **ret
 {
     if (!path)
         return ERR_NONE;
-    struct http_listener *l = &s->loops[0]->listeners[HTTP_LISTEN_CONTROL];
+    struct http_listener *l = &s->loops[0].listeners[HTTP_LISTEN_CONTROL];
     enum err e = http_listen_unix(path, &l->fd);
     if (e) {
         *ret_why = format("%s: %s", path, strerror(errno));
@@ -127,15 +127,9 @@ static enum err make_loops(struct http_server *s, const struct config *c)
     if (!s->loops)
         abort();
     for (; s->loop_count < count; s->loop_count++) {
-        struct http_loop *l = calloc(1, sizeof *l);
-        if (!l)
-            abort();
-        enum err e = http_loop_init(l, &s->shared, s->loop_count);
-        if (e) {
-            free(l);
+        enum err e = http_loop_init(&s->loops[s->loop_count], &s->shared, s->loop_count);
+        if (e)
             return e;
-        }
-        s->loops[s->loop_count] = l;
     }
     return ERR_NONE;
 }
@@ -168,7 +162,7 @@ enum err http_server_new(const struct config *c, const char *control_path, struc
 enum err http_server_start(struct http_server *s)
 {
     for (; s->running < s->loop_count; s->running++) {
-        enum err e = http_loop_start(s->loops[s->running]);
+        enum err e = http_loop_start(&s->loops[s->running]);
         if (e) {
             http_server_stop(s, 0);
             return e;
@@ -195,9 +189,9 @@ enum err http_server_reload(struct http_server *s)
 void http_server_stop(struct http_server *s, int wait_ms)
 {
     for (unsigned i = 0; i < s->running; i++)
-        http_loop_stop(s->loops[i], wait_ms);
+        http_loop_stop(&s->loops[i], wait_ms);
     for (unsigned i = 0; i < s->running; i++)
-        pthread_join(s->loops[i]->thread, NULL);
+        pthread_join(s->loops[i].thread, NULL);
     s->running = 0;
 }
 
@@ -206,10 +200,8 @@ void http_server_free(struct http_server *s)
     if (!s)
         return;
     http_server_stop(s, 0);
-    for (unsigned i = 0; i < s->loop_count; i++) {
-        http_loop_done(s->loops[i]);
-        free(s->loops[i]);
-    }
+    for (unsigned i = 0; i < s->loop_count; i++)
+        http_loop_done(&s->loops[i]);
     free(s->loops);
     if (s->control_path)
         unlink(s->control_path);

@@ -1,5 +1,6 @@
 #include "http/session.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "http/loop.h"
@@ -180,6 +181,7 @@ static bool idle(struct http_conn *c)
 /* A head that has stopped short has nothing new for the parser until a line ends. */
 static bool is_worth_parsing(const struct http_conn *c, size_t have)
 {
+    assert(c->in || c->scanned == 0);
     return have >= HTTP_MAX_HEAD || c->eof || c->scanned == 0 ||
            memchr(c->in->bytes + c->in_at + c->scanned, '\n', have - c->scanned);
 }

@@ -27,7 +27,8 @@ static int select_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
     return SSL_TLSEXT_ERR_OK;
 }
 
-/* A key that needs a pass phrase does not load; nobody is asked on the terminal. */
+/* A key that needs a pass phrase does not load; nobody is asked on the terminal.
+ * NOLINTNEXTLINE(readability-non-const-parameter): the type is OpenSSL's */
 static int no_pass_phrase(char *buf, int size, int rwflag, void *arg)
 {
     (void)buf;

@@ -81,11 +81,11 @@ bool postgresql_send_control(struct postgresql_db *db, enum postgresql_control c
 enum err postgresql_failed(struct postgresql_db *db, const char *what, const PGresult *r) CHECKED;
 
 /* ---- postgresql_statement.c ---- */
-enum err postgresql_exec(struct db *db, enum sql statement, struct db_args args, int64_t *ret_changed) CHECKED;
-enum err postgresql_query(struct db *db, enum sql statement, struct db_args args, struct cursor *ret) CHECKED;
+enum err postgresql_exec(struct db *base, enum sql id, struct db_args args, int64_t *ret_changed) CHECKED;
+enum err postgresql_query(struct db *base, enum sql id, struct db_args args, struct cursor *ret) CHECKED;
 enum err postgresql_next(struct cursor *c, bool *ret_more) CHECKED;
 void postgresql_end(struct cursor *c);
-enum err postgresql_script(struct db *db, const char *sql) CHECKED;
+enum err postgresql_script(struct db *base, const char *sql) CHECKED;
 bool postgresql_col_null(const struct cursor *c, int i);
 int64_t postgresql_col_int(const struct cursor *c, int i);
 struct str postgresql_col_bytes(const struct cursor *c, int i, bool blob);

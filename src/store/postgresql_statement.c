@@ -210,7 +210,7 @@ static enum err run(struct postgresql_db *db, enum sql id, struct db_args args, 
 
 enum err postgresql_exec(struct db *base, enum sql id, struct db_args args, int64_t *ret_changed)
 {
-    PGresult *r;
+    PGresult *r = NULL;
     enum err e = run((struct postgresql_db *)base, id, args, &r);
     if (e)
         return e;
@@ -223,7 +223,7 @@ enum err postgresql_exec(struct db *base, enum sql id, struct db_args args, int6
 
 enum err postgresql_query(struct db *base, enum sql id, struct db_args args, struct cursor *ret)
 {
-    PGresult *r;
+    PGresult *r = NULL;
     enum err e = run((struct postgresql_db *)base, id, args, &r);
     if (!e)
         *ret = (struct cursor){.db = base, .stmt = r};

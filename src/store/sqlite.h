@@ -102,11 +102,11 @@ int sqlite_control(struct sqlite_db *db, enum sqlite_control control);
 /* Complains about the connection's last error. */
 void sqlite_complain(const struct sqlite_db *db, const char *what);
 void sqlite_finalize_all(struct sqlite_db *db);
-enum err sqlite_exec(struct db *db, enum sql statement, struct db_args args, int64_t *ret_changed) CHECKED;
-enum err sqlite_query(struct db *db, enum sql statement, struct db_args args, struct cursor *ret) CHECKED;
+enum err sqlite_exec(struct db *base, enum sql id, struct db_args args, int64_t *ret_changed) CHECKED;
+enum err sqlite_query(struct db *base, enum sql id, struct db_args args, struct cursor *ret) CHECKED;
 enum err sqlite_next(struct cursor *c, bool *ret_more) CHECKED;
 void sqlite_end(struct cursor *c);
-enum err sqlite_script(struct db *db, const char *sql) CHECKED;
+enum err sqlite_script(struct db *base, const char *sql) CHECKED;
 bool sqlite_col_null(const struct cursor *c, int i);
 int64_t sqlite_col_int(const struct cursor *c, int i);
 struct str sqlite_col_bytes(const struct cursor *c, int i, bool blob);
@@ -116,7 +116,7 @@ enum err sqlite_writer_start(struct sqlite_store *s) CHECKED;
 /* Lets it finish what was submitted. */
 void sqlite_writer_stop(struct sqlite_store *s);
 /* One body in a transaction of its own on the writer's connection; only while the writer does not run. */
-enum err sqlite_transact(struct store *s, enum store_mode mode, enum err (*run)(void *, struct db *),
+enum err sqlite_transact(struct store *base, enum store_mode mode, enum err (*run)(void *, struct db *),
                          void *arg) CHECKED;
 
 /* ---- sqlite_checkpoint.c ---- */
@@ -128,12 +128,12 @@ void sqlite_checkpoint_step(struct sqlite_store *s);
 void sqlite_checkpoint_final(struct sqlite_store *s);
 
 /* ---- sqlite_session.c ---- */
-struct db *sqlite_session_new(struct store *s);
+struct db *sqlite_session_new(struct store *base);
 void sqlite_session_free(struct db *db);
-enum err sqlite_session_begin(struct db *db) CHECKED;
-void sqlite_session_idle(struct db *db);
+enum err sqlite_session_begin(struct db *base) CHECKED;
+void sqlite_session_idle(struct db *base);
 /* Runs a read on the calling thread, with a spare session. */
-enum err sqlite_read(struct store *s, enum err (*run)(void *, struct db *), void *arg) CHECKED;
+enum err sqlite_read(struct store *base, enum err (*run)(void *, struct db *), void *arg) CHECKED;
 void sqlite_spare_sessions_free(struct sqlite_store *s);
 /* Whether every open snapshot is at least as new as the given count of commits. */
 bool sqlite_sessions_reached(struct sqlite_store *s, uint64_t commits);

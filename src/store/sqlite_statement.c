@@ -54,7 +54,7 @@ static void map_parameters(struct sqlite_statement *st)
     for (int i = 0; i < slots; i++) {
         const char *name = sqlite3_bind_parameter_name(st->handle, i + 1);
         assert(name && name[0] == '$');
-        int n = atoi(name + 1);
+        long n = strtol(name + 1, NULL, 10);
         assert(n >= 1 && n <= SQL_PARAMS_MAX);
         st->arg_of[i] = (unsigned char)(n - 1);
         if (n > st->args)
