@@ -10,8 +10,9 @@
 #include "http/loop.h"
 #include "http/session.h"
 
-#define MAX_PARTS 8
-#define TLS_BYTES 12288 /* about what libssl holds for a connection */
+#define MAX_PARTS  8
+#define SEND_LARGE 16384 /* a TLS record */
+#define TLS_BYTES  12288 /* about what libssl holds for a connection */
 
 _Static_assert(sizeof(struct http_conn) <= 512, "an idle connection is to cost little");
 
@@ -126,8 +127,10 @@ static void keep(struct http_conn *c, const char *p, size_t n)
         c->broken = true;
 }
 
-static void drain_out(struct http_conn *c)
+void http_conn_drain(struct http_conn *c)
 {
+    if (!http_conn_is_blocked(c))
+        return;
     c->out_at += write_some(c, c->out.p + c->out_at, c->out.n - c->out_at);
     if (c->out_at == c->out.n || c->broken) {
         buf_done(&c->out);
@@ -135,70 +138,97 @@ static void drain_out(struct http_conn *c)
     }
 }
 
-/* Empties the gathered output towards its owner. */
-static void drain_gather(struct http_loop *l)
+static void send_gathered(struct http_loop *l, struct http_gathered *g)
 {
-    struct http_conn *c = l->gather_owner;
-    l->gather_owner = NULL;
-    if (!c || l->gather_n == 0)
-        return;
-    size_t sent = http_conn_is_blocked(c) ? 0 : write_some(c, l->gather, l->gather_n);
-    keep(c, l->gather + sent, l->gather_n - sent);
+    struct http_conn *c = g->conn;
+    g->conn = NULL;
+    c->gathered = NULL;
+    size_t sent = write_some(c, l->gather + g->at, g->n);
+    keep(c, l->gather + g->at + sent, g->n - sent);
+}
+
+void http_loop_flush(struct http_loop *l)
+{
+    for (unsigned i = 0; i < l->gathered_count; i++) {
+        struct http_conn *c = l->gathered[i].conn;
+        if (!c)
+            continue;
+        send_gathered(l, &l->gathered[i]);
+        if (!c->running)
+            http_session_settle(c);
+    }
+    l->gathered_count = 0;
     l->gather_n = 0;
 }
 
-void http_conn_flush(struct http_conn *c)
+static void keep_all(struct http_conn *c, const struct str *parts, size_t count, size_t skip)
 {
-    if (c->loop->gather_owner == c)
-        drain_gather(c->loop);
-    if (http_conn_is_blocked(c))
-        drain_out(c);
+    for (size_t i = 0; i < count; i++) {
+        size_t sent = skip < parts[i].n ? skip : parts[i].n;
+        skip -= sent;
+        keep(c, parts[i].p + sent, parts[i].n - sent);
+    }
 }
 
-/* More than fits the gathered output: straight to the socket, the rest is kept. */
+/* More than is worth copying: straight to the socket, the rest is kept. */
 static void send_large(struct http_conn *c, const struct str *parts, size_t count)
 {
     assert(count <= MAX_PARTS);
-    http_conn_flush(c);
     struct iovec iov[MAX_PARTS];
     for (size_t i = 0; i < count; i++)
         iov[i] = (struct iovec){(void *)(uintptr_t)parts[i].p, parts[i].n};
-    size_t sent = 0;
-    if (!c->ssl && !http_conn_is_blocked(c) && !c->broken) {
+    ssize_t sent = 0;
+    if (!c->ssl) {
         struct msghdr m = {.msg_iov = iov, .msg_iovlen = count};
-        ssize_t n = sendmsg(c->fd, &m, MSG_NOSIGNAL);
-        if (n < 0 && errno != EAGAIN && errno != EINTR)
+        sent = sendmsg(c->fd, &m, MSG_NOSIGNAL);
+        if (sent < 0 && errno != EAGAIN && errno != EINTR)
             c->broken = true;
-        sent = n < 0 ? 0 : (size_t)n;
     }
-    for (size_t i = 0; i < count; i++) {
-        size_t skip = sent < parts[i].n ? sent : parts[i].n;
-        sent -= skip;
-        keep(c, parts[i].p + skip, parts[i].n - skip);
+    keep_all(c, parts, count, sent < 0 ? 0 : (size_t)sent);
+    if (c->ssl)
+        http_conn_drain(c);
+}
+
+/* Where c's next n bytes are gathered; NULL: nowhere. */
+static char *gather_room(struct http_conn *c, size_t n)
+{
+    struct http_loop *l = c->loop;
+    if (http_conn_is_blocked(c) || c->broken)
+        return NULL;
+    bool last = c->gathered && c->gathered == &l->gathered[l->gathered_count - 1];
+    if (n > HTTP_GATHER - l->gather_n || (!last && (c->gathered || l->gathered_count == HTTP_GATHERED)))
+        return NULL;
+    if (!c->gathered) {
+        c->gathered = &l->gathered[l->gathered_count++];
+        *c->gathered = (struct http_gathered){.conn = c, .at = l->gather_n};
     }
-    if (c->ssl && http_conn_is_blocked(c))
-        drain_out(c);
+    c->gathered->n += n;
+    l->gather_n += n;
+    return l->gather + l->gather_n - n;
 }
 
 void http_conn_send(struct http_conn *c, const struct str *parts, size_t count)
 {
-    struct http_loop *l = c->loop;
     size_t total = 0;
     for (size_t i = 0; i < count; i++)
         total += parts[i].n;
-    if (l->gather_owner != c) {
-        drain_gather(l);
-        l->gather_owner = c;
-    }
-    if (total > HTTP_GATHER - l->gather_n) {
+    bool large = total > SEND_LARGE;
+    if (large && c->gathered)
+        send_gathered(c->loop, c->gathered);
+    if (large && !http_conn_is_blocked(c)) {
         send_large(c, parts, count);
         return;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (parts[i].n)
-            memcpy(l->gather + l->gather_n, parts[i].p, parts[i].n);
-        l->gather_n += parts[i].n;
+    char *p = gather_room(c, total);
+    if (!p && !http_conn_is_blocked(c)) {
+        http_loop_flush(c->loop);
+        p = gather_room(c, total);
     }
+    if (!p)
+        keep_all(c, parts, count, 0);
+    for (size_t i = 0; p && i < count; i++)
+        if (parts[i].n)
+            p = (char *)memcpy(p, parts[i].p, parts[i].n) + parts[i].n;
 }
 
 /* ---- events ---- */
@@ -300,10 +330,9 @@ void http_conn_linger(struct http_conn *c)
 
 static void close_socket(struct http_conn *c, bool abort)
 {
-    if (c->loop->gather_owner == c) {
-        c->loop->gather_owner = NULL;
-        c->loop->gather_n = 0;
-    }
+    if (c->gathered)
+        c->gathered->conn = NULL;
+    c->gathered = NULL;
     c->broken = c->broken || abort;
     http_conn_wait_for(c, 0);
     end_tls(c);

@@ -53,7 +53,8 @@ struct http_conn {
     bool read_wants_write; /* TLS must send (a key update's answer) before it can go on reading */
     struct http_origin origin;
 
-    struct buf out; /* what the socket did not take at once */
+    struct http_gathered *gathered; /* its output that waits in the loop's buffer; NULL: none */
+    struct buf out;                 /* what the socket did not take at once; while there is some, nothing is gathered */
     size_t out_at;
 
     /* The session's. */
@@ -78,9 +79,10 @@ size_t http_conn_recv(struct http_conn *c, void *p, size_t n);
 /* TLS has bytes that no event will announce. */
 bool http_conn_has_pending(const struct http_conn *c);
 
-/* Queues the parts, in order. They are copied or sent before it returns; http_conn_flush sends what was queued. */
+/* Queues the parts, in order. They are copied or sent before it returns; http_loop_flush sends what was queued. */
 void http_conn_send(struct http_conn *c, const struct str *parts, size_t count);
-void http_conn_flush(struct http_conn *c);
+/* Tries again to send what the socket did not take. */
+void http_conn_drain(struct http_conn *c);
 /* The socket has not taken everything. */
 static inline bool http_conn_is_blocked(const struct http_conn *c)
 {

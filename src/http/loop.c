@@ -119,6 +119,7 @@ static void on_stop_mail(struct mail *m)
     for (unsigned i = 0; i < HTTP_LISTENERS; i++)
         http_listener_stop(&l->listeners[i]);
     l->draining = true;
+    http_loop_flush(l);
     close_idle(l);
     if (event_add(&l->stop_ev, &wait) != 0)
         abort();
@@ -158,10 +159,11 @@ static void *run(void *arg)
     if (h->thread_start)
         h->thread_start(h->ctx, l->index);
     while (!is_finished(l)) {
+        event_base_loop(l->base, EVLOOP_ONCE);
         run_ready(l);
+        http_loop_flush(l);
         if (h->thread_idle)
             h->thread_idle(h->ctx, l->index);
-        event_base_loop(l->base, l->lists[CONN_READY].first ? EVLOOP_ONCE | EVLOOP_NONBLOCK : EVLOOP_ONCE);
     }
     abort_all(l);
     if (h->thread_stop)

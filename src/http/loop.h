@@ -6,7 +6,8 @@
 #include "http/conn.h"
 #include "http/tls.h"
 
-#define HTTP_GATHER    16384 /* one TLS record */
+#define HTTP_GATHER    65536 /* bytes of output, */
+#define HTTP_GATHERED  64    /* of so many connections, that leave together */
 #define HTTP_LINGER_MS 3000
 #define HTTP_TICK_MS   250
 #define HTTP_DATE      (sizeof "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n" - 1)
@@ -38,6 +39,11 @@ struct http_pool {
     unsigned count;
 };
 
+struct http_gathered {
+    struct http_conn *conn; /* NULL: sent, or no longer wanted */
+    size_t at, n;           /* of its bytes in the buffer */
+};
+
 struct http_loop {
     const struct http_shared *shared;
     unsigned index;
@@ -61,9 +67,11 @@ struct http_loop {
     struct mail stop_mail;
     int stop_wait_ms;
 
-    /* Output on its way to one connection, so that replies made in a row leave in one write. */
-    struct http_conn *gather_owner;
+    /* Output on its way. A turn of the loop first answers every request that has come in and then sends the answers:
+     * those of one connection in one write, and those of all in a row, so that peers are woken while the loop works. */
+    unsigned gathered_count;
     size_t gather_n;
+    struct http_gathered gathered[HTTP_GATHERED];
     char gather[HTTP_GATHER];
 };
 
@@ -74,6 +82,9 @@ void http_loop_done(struct http_loop *l);
 enum err http_loop_start(struct http_loop *l) CHECKED;
 /* Any thread: drains the loop; its thread ends when all is answered, after wait_ms at the latest. Then join it. */
 void http_loop_stop(struct http_loop *l, int wait_ms);
+
+/* Sends what is gathered, and settles its connections, some of which end. */
+void http_loop_flush(struct http_loop *l);
 
 /* The monotonic clock, to a few milliseconds. */
 int64_t http_loop_now_ms(void);

@@ -273,8 +273,7 @@ static bool wants_input(const struct http_conn *c)
     return !c->eof && !full;
 }
 
-/* What the connection waits for now. */
-static void settle(struct http_conn *c)
+void http_session_settle(struct http_conn *c)
 {
     if (c->broken || (c->state == CONN_IDLE && c->loop->draining)) {
         http_conn_close(c, false);
@@ -296,17 +295,16 @@ static void settle(struct http_conn *c)
 
 void http_session_run(struct http_conn *c)
 {
-    bool more = true;
     c->running = true;
     c->fills = 0;
-    do {
-        http_conn_flush(c);
-        while (more && can_go_on(c))
-            more = step(c);
-        http_conn_flush(c);
-    } while (more && can_go_on(c));
+    http_conn_drain(c);
+    while (can_go_on(c) && step(c))
+        ;
     c->running = false;
-    settle(c);
+    if (!c->gathered)
+        http_session_settle(c);
+    else if (c->state == CONN_READY)
+        http_conn_enter(c, CONN_FLUSH);
 }
 
 void http_session_input(struct http_conn *c)
@@ -346,7 +344,6 @@ void http_session_answered(struct http_conn *c)
         http_conn_close(c, false);
         return;
     }
-    http_conn_flush(c);
     http_conn_enter(c, CONN_READY);
 }
 

@@ -19,8 +19,11 @@ struct http_exchange {
     _Alignas(16) char arena[HTTP_ARENA_FIRST];
 };
 
-/* Something has changed: input is there, output has drained, or a reply was made. Goes on as far as it can. */
+/* Something has changed: input is there, output has drained, or a reply was made. Goes on as far as it can. A
+ * connection with gathered output is settled when that is sent. */
 void http_session_run(struct http_conn *c);
+/* Decides what the connection waits for, once its output is on its way. c may be gone afterwards. */
+void http_session_settle(struct http_conn *c);
 /* Reads what there is, then runs. */
 void http_session_input(struct http_conn *c);
 /* Refuses what has arrived of a request (408), whose reply closes the connection. */
