@@ -37,14 +37,14 @@ static int at(sqlite3_stmt *insert, const char *name)
     return sqlite3_bind_parameter_index(insert, name);
 }
 
-static void insert_one(sqlite3 *db, sqlite3_stmt *insert, int64_t number)
+static void insert_one(sqlite3 *db, sqlite3_stmt *insert, int64_t run, int64_t number)
 {
     char building[ID_LEN + 1], request[64];
     unsigned char hash[SHA256_LEN];
     int64_t now = clock_now_us();
     struct id id = id_new(now);
     snprintf(building, sizeof building, "b%023llx", (long long)(number % 10000));
-    int n = snprintf(request, sizeof request, "bench-bare-%012lld", (long long)number);
+    int n = snprintf(request, sizeof request, "bench-%016llx-%012lld", (long long)run, (long long)number);
     crypto_sha256(str_n(request, (size_t)n), hash);
     sqlite3_bind_text(insert, at(insert, "$1"), building, ID_LEN, SQLITE_STATIC);
     sqlite3_bind_text(insert, at(insert, "$2"), id.text, ID_LEN, SQLITE_STATIC);
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
     while (clock_monotonic_us() < until) {
         must(db, sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL));
         for (int i = 0; i < rows; i++)
-            insert_one(db, insert, number++);
+            insert_one(db, insert, began, number++);
         must(db, sqlite3_exec(db, "COMMIT", NULL, NULL, NULL));
     }
     printf("rate %lld\n", (long long)(number * US_PER_S / (clock_monotonic_us() - began)));

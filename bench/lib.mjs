@@ -9,9 +9,8 @@ const TICKS_PER_S = Number(spawnSync('getconf', ['CLK_TCK']).stdout);
 
 const rows = [];
 
-/** One figure beside its limit of the same run. `ratio` is value / limit; `target` says what it must reach. */
-export function result(name, value, unit, limit, limitName, target) {
-  const ratio = limit ? value / limit : NaN;
+/** One figure beside its limit of the same run; `target` says what `ratio`, usually value / limit, must reach. */
+export function result(name, value, unit, limit, limitName, target, ratio = limit ? value / limit : NaN) {
   rows.push({ name, value, unit, limit, limitName, ratio, target });
   const beside = limit ? `  limit ${format(limit)} (${limitName})  ratio ${ratio.toFixed(2)}` : '';
   console.log(`${name.padEnd(52)} ${format(value).padStart(10)} ${unit.padEnd(6)}${beside}  target ${target}`);
@@ -53,25 +52,50 @@ export function resident(pid) {
   return Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]) * 1024;
 }
 
-/** Load from wrk; the median of `rounds` runs. Fails if any answer was not 2xx or 3xx. */
-export async function wrk(url, { script, args = [], connections = 64, seconds = 4, rounds = 3, pid } = {}) {
+/** One run of wrk. Fails if any answer was not 2xx or 3xx. */
+async function wrkOnce(url, { script, args = [], connections = 64, seconds = 4, pid }) {
+  const before = pid ? cpu(pid) : 0;
+  const list = ['-c', LOAD_CORE, 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, ...(script ? ['-s', script] : []), url,
+    ...(args.length ? ['--', ...args] : [])];
+  const child = spawn('taskset', list, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let out = '';
+  child.stdout.on('data', (d) => (out += d));
+  await new Promise((resolve) => child.on('close', resolve));
+  const bad = out.match(/Non-2xx or 3xx responses: (\d+)/) ?? out.match(/Socket errors: .*/);
+  if (bad) throw new Error(`${url}: ${bad[0]}`);
+  const requests = Number(out.match(/(\d+) requests in/)[1]);
+  const rate = Number(out.match(/Requests\/sec:\s+([\d.]+)/)[1]);
+  return { rate, cpuPerRequest: pid ? (cpu(pid) - before) / requests : NaN };
+}
+
+export function median(list) {
+  return [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
+}
+
+/** Load from wrk: the medians of `rounds` runs. */
+export async function wrk(url, { rounds = 3, ...load } = {}) {
   const runs = [];
-  for (let i = 0; i < rounds; i++) {
-    const before = pid ? cpu(pid) : 0;
-    const list = ['-c', LOAD_CORE, 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, ...(script ? ['-s', script] : []), url,
-      ...(args.length ? ['--', ...args] : [])];
-    const child = spawn('taskset', list, { stdio: ['ignore', 'pipe', 'inherit'] });
-    let out = '';
-    child.stdout.on('data', (d) => (out += d));
-    await new Promise((resolve) => child.on('close', resolve));
-    const bad = out.match(/Non-2xx or 3xx responses: (\d+)/) ?? out.match(/Socket errors: .*/);
-    if (bad) throw new Error(`${url}: ${bad[0]}`);
-    const requests = Number(out.match(/(\d+) requests in/)[1]);
-    const rate = Number(out.match(/Requests\/sec:\s+([\d.]+)/)[1]);
-    runs.push({ rate, cpuPerRequest: pid ? (cpu(pid) - before) / requests : NaN });
+  for (let i = 0; i < rounds; i++) runs.push(await wrkOnce(url, load));
+  return { rate: median(runs.map((r) => r.rate)), cpuPerRequest: median(runs.map((r) => r.cpuPerRequest)) };
+}
+
+/** The same load on several servers in turn, round after round, so that the machine's moods meet all alike. Returns for
+ * each name its runs; the first round only warms up. */
+export async function sideBySide(servers, { rounds = 9, ...load }) {
+  const runs = Object.fromEntries(Object.keys(servers).map((name) => [name, []]));
+  for (let i = 0; i <= rounds; i++) {
+    for (const [name, { url, pid, ...own }] of Object.entries(servers)) {
+      const run = await wrkOnce(url, { ...load, ...own, pid });
+      if (i > 0) runs[name].push(run);
+    }
   }
-  runs.sort((a, b) => a.rate - b.rate);
-  return runs[Math.floor(runs.length / 2)];
+  return runs;
+}
+
+/** The rates of two servers that were loaded side by side; the ratio is the median of the rounds' ratios. */
+export function compare(name, mine, limit, limitName, target) {
+  const ratio = median(mine.map((run, i) => run.rate / limit[i].rate));
+  result(name, median(mine.map((r) => r.rate)), 'req/s', median(limit.map((r) => r.rate)), limitName, target, ratio);
 }
 
 /** True if every target was reached. */

@@ -7,7 +7,7 @@
 #include "http/tls.h"
 
 #define HTTP_GATHER    65536 /* bytes of output, */
-#define HTTP_GATHERED  64    /* of so many connections, that leave together */
+#define HTTP_GATHERED  16
 #define HTTP_LINGER_MS 3000
 #define HTTP_TICK_MS   250
 #define HTTP_DATE      (sizeof "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n" - 1)

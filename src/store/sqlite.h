@@ -28,6 +28,7 @@ struct sqlite_statement {
     bool open; /* a cursor stands on it */
     unsigned char args;
     unsigned char slots;
+    int columns;
     unsigned char arg_of[SQL_PARAMS_MAX]; /* SQLite numbers $N by first appearance: slot i takes argument arg_of[i] */
 };
 

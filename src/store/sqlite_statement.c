@@ -51,6 +51,7 @@ static void map_parameters(struct sqlite_statement *st)
     int slots = sqlite3_bind_parameter_count(st->handle);
     assert(slots <= SQL_PARAMS_MAX);
     st->slots = (unsigned char)slots;
+    st->columns = sqlite3_column_count(st->handle);
     for (int i = 0; i < slots; i++) {
         const char *name = sqlite3_bind_parameter_name(st->handle, i + 1);
         assert(name && name[0] == '$');
@@ -163,34 +164,35 @@ enum err sqlite_script(struct db *base, const char *sql)
     return sqlite3_exec(db->handle, sql, NULL, NULL, NULL) ? fail(db, "script") : ERR_NONE;
 }
 
-static sqlite3_stmt *row(const struct cursor *c, int i)
+/* A value of the current row. Connections have no mutex, so it is as good as a protected one (sqlite3_value). */
+static sqlite3_value *column(const struct cursor *c, int i)
 {
     const struct sqlite_statement *st = c->stmt;
     assert(st && c->row > 0 && "there is no current row");
-    assert(i >= 0 && i < sqlite3_data_count(st->handle));
-    return st->handle;
+    assert(i >= 0 && i < st->columns);
+    return sqlite3_column_value(st->handle, i);
 }
 
 bool sqlite_col_null(const struct cursor *c, int i)
 {
-    return sqlite3_column_type(row(c, i), i) == SQLITE_NULL;
+    return sqlite3_value_type(column(c, i)) == SQLITE_NULL;
 }
 
 int64_t sqlite_col_int(const struct cursor *c, int i)
 {
-    sqlite3_stmt *stmt = row(c, i);
-    int type = sqlite3_column_type(stmt, i);
+    sqlite3_value *v = column(c, i);
+    int type = sqlite3_value_type(v);
     assert(type == SQLITE_INTEGER || type == SQLITE_NULL);
-    return type == SQLITE_INTEGER ? sqlite3_column_int64(stmt, i) : 0;
+    return type == SQLITE_INTEGER ? sqlite3_value_int64(v) : 0;
 }
 
 struct str sqlite_col_bytes(const struct cursor *c, int i, bool blob)
 {
-    sqlite3_stmt *stmt = row(c, i);
-    int type = sqlite3_column_type(stmt, i);
+    sqlite3_value *v = column(c, i);
+    int type = sqlite3_value_type(v);
     if (type == SQLITE_NULL)
         return STR_NONE;
     assert(type == (blob ? SQLITE_BLOB : SQLITE_TEXT));
-    const void *p = blob ? sqlite3_column_blob(stmt, i) : sqlite3_column_text(stmt, i);
-    return (struct str){p ? p : "", (size_t)sqlite3_column_bytes(stmt, i)};
+    const void *p = blob ? sqlite3_value_blob(v) : sqlite3_value_text(v);
+    return (struct str){p ? p : "", (size_t)sqlite3_value_bytes(v)};
 }
