@@ -55,7 +55,7 @@ export function resident(pid) {
 /** One run of wrk. Fails if any answer was not 2xx or 3xx. */
 async function wrkOnce(url, { script, args = [], connections = 64, seconds = 4, pid }) {
   const before = pid ? cpu(pid) : 0;
-  const list = ['-c', LOAD_CORE, 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, ...(script ? ['-s', script] : []), url,
+  const list = ['-c', LOAD_CORE, 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', ...(script ? ['-s', script] : []), url,
     ...(args.length ? ['--', ...args] : [])];
   const child = spawn('taskset', list, { stdio: ['ignore', 'pipe', 'inherit'] });
   let out = '';
