@@ -48,8 +48,9 @@ export function cpu(pid) {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_S;
 }
 
-export function resident(pid) {
-  return Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]) * 1024;
+/** Resident memory in bytes: all (VmRSS), or RssAnon, RssFile. */
+export function memoryOf(pid, kind = 'VmRSS') {
+  return Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(new RegExp(`${kind}:\\s+(\\d+)`))[1]) * 1024;
 }
 
 /** One run of wrk. Fails if any answer was not 2xx or 3xx. */

@@ -5,7 +5,7 @@ import { connect as tcp } from 'node:net';
 import { connect as tls } from 'node:tls';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
-import { LOAD_CORE, SERVER_CORE, compare, median, resident, result, sideBySide, stop, summary, wrk } from './lib.mjs';
+import { LOAD_CORE, SERVER_CORE, compare, median, memoryOf, result, sideBySide, stop, summary, wrk } from './lib.mjs';
 import { binary, constant, fastify, nginx, portero, root } from './peers.mjs';
 import { seed } from './seed.mjs';
 
@@ -123,14 +123,17 @@ async function memory(big) {
   const key = run('head', ['-n1', join(big, 'keys')]).split(' ')[0];
   for (const [name, scheme, target] of [['plain', 'http', 5 * 1024], ['TLS', 'https', 20 * 1024]]) {
     const server = await portero(big);
-    const before = resident(server.pid);
+    const before = memoryOf(server.pid);
     if (scheme === 'http') result('resident memory, idle, 1M grants', before / 1e6, 'MB', 40, 'asked for', '<= 1');
     (await idle(server[scheme], key, 100)).forEach((s) => s.destroy());
-    const warm = resident(server.pid);
+    const warm = memoryOf(server.pid);
     const sockets = await idle(server[scheme], key, 5000);
     await new Promise((resolve) => setTimeout(resolve, 1500));
-    result(`memory of an idle connection, ${name}`, (resident(server.pid) - warm) / 5000, 'bytes', target, 'asked for', '<= 1');
+    result(`memory of an idle connection, ${name}`, (memoryOf(server.pid) - warm) / 5000, 'bytes', target, 'asked for', '<= 1');
     sockets.forEach((s) => s.destroy());
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    const mb = (kind) => (memoryOf(server.pid, kind) / 1e6).toFixed(1);
+    console.log(`  after they have gone: ${mb('RssAnon')} MB of its own, ${mb('RssFile')} MB of program and mapped database`);
     await stop(server);
   }
 }
@@ -166,6 +169,7 @@ try {
   if (wants('memory')) await memory(big);
   if (wants('starting')) await starting(big);
   if (wants('calls')) calls();
+  if (wants('store')) process.stdout.write(run(join(root, 'build/bench_store'), []));
   summary();
 } finally {
   rmSync(work, { recursive: true, force: true });
