@@ -183,9 +183,6 @@ bool time_parse(struct str text, int64_t *ret_at_us)
     s -= east_s;
     if (leap && (s + 1) % S_PER_DAY != 0)
         return false; /* leap seconds end a UTC day */
-    int64_t us = s * US_PER_S + fraction_us;
-    if (us < 0 || us > LATEST_US)
-        return false;
-    *ret_at_us = us;
+    *ret_at_us = s * US_PER_S + fraction_us;
     return true;
 }

@@ -20,6 +20,6 @@ void clock_set_offset_s(int64_t offset_s);
 #define TIME_TEXT_MAX 25
 void time_format(int64_t at_us, char ret_text[static TIME_TEXT_MAX]);
 /* Any RFC 3339 date-time with offset (`Z`, `z`, `+02:00`); between date and time stands `T` or `t`, no space. Fractions
- * beyond microseconds are cut; a leap second :60, which can only end a UTC day, counts as :59.999999. False if
- * malformed, impossible, or outside years 1970 to 9999. */
+ * beyond microseconds are cut; a leap second :60, which can only end a UTC day, counts as :59.999999. An instant before
+ * 1970 is negative: as a bound, "0001-01-01T00:00:00Z" is as good as any. False if malformed or impossible. */
 bool time_parse(struct str text, int64_t *ret_at_us);

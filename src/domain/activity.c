@@ -81,7 +81,7 @@ static enum err search_init(struct op *op, const struct id *building, const stru
 {
     struct search s = {
         .building = v_str(id_str(building)),
-        .since = v_int(v_set(f->since) ? f->since.i : 0),
+        .since = v_int(v_set(f->since) ? f->since.i : INT64_MIN),
         .until = v_int(v_set(f->until) ? f->until.i : INT64_MAX),
         .before_us = v_int(INT64_MAX),
         .after_id = v_str(STR("")),

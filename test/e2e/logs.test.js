@@ -113,6 +113,8 @@ describe('activity log', () => {
         assert.deepEqual(await between(zoned, zoned), [first.id]);
         assert.deepEqual(ok(await list(`?since=${iso(await now(client) + 1000)}`)).data, []);
         assert.deepEqual(ok(await list(`?until=${iso(Date.parse(first.created_at) - 1)}`)).data, []);
+        assert.equal((await between('0001-01-01T00:00:00Z', '9999-12-31T23:59:59-05:00')).length, data.length);
+        assert.deepEqual(ok(await list('?until=1969-07-20T20:17:40Z')).data, []);
     });
 
     const bad = [

@@ -1,12 +1,14 @@
-/* Any text: a time that is read lies within the years, and is written and read again as the same millisecond. The first
- * eight bytes as an instant: what is written reads back. */
+/* Any text: a time that is read lies within the years of four digits, give or take an offset; one that can be written
+ * is read again as the same millisecond. The first eight bytes as an instant: what is written reads back. */
 #include <stdlib.h>
 
 #include "base/clock.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define LATEST_US 253402300799999999LL
+#define EARLIEST_US (-62167219200000000LL)
+#define LATEST_US   253402300799999999LL
+#define DAY_US      86400000000LL
 
 static void check(int64_t at_us)
 {
@@ -21,9 +23,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     int64_t at_us = 0;
     if (time_parse(str_n((const char *)data, size), &at_us)) {
-        if (at_us < 0 || at_us > LATEST_US)
+        if (at_us < EARLIEST_US - DAY_US || at_us > LATEST_US + DAY_US)
             abort();
-        check(at_us);
+        if (at_us >= 0 && at_us <= LATEST_US)
+            check(at_us);
     }
     if (size >= sizeof at_us) {
         memcpy(&at_us, data, sizeof at_us);

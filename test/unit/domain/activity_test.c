@@ -129,6 +129,7 @@ static void test_filters_narrow_the_list(void **state)
             "g h i d e f");
         assert_string_equal(names(h, (struct activity_filter){.since = v_time(start + MINUTES + 1)}, limit), "j g h i");
         assert_string_equal(names(h, (struct activity_filter){.until = v_time(start + MINUTES - 1)}, limit), "a b c");
+        assert_string_equal(names(h, (struct activity_filter){.until = v_time(-1)}, limit), "");
         assert_string_equal(names(h, (struct activity_filter){.since = v_time(start), .until = v_time(start)}, limit),
                             "a b c");
     }
