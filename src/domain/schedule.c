@@ -58,11 +58,11 @@ static pthread_mutex_t zones_mutex = PTHREAD_MUTEX_INITIALIZER;
 static GHashTable *zones;
 
 /* GLib also takes offsets, POSIX rules and paths for a zone's identifier. A name of the database begins with a capital
- * letter, has no dot, and is a file there. */
+ * letter, has no dot, is spelled as the database does, and is a file there. */
 static bool is_zone_file(const char *name)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-/";
-    if (!g_ascii_isupper(name[0]) || name[strspn(name, plain)] != '\0')
+    if (!g_ascii_isupper(name[0]) || name[strspn(name, plain)] != '\0' || strstr(name, "//"))
         return false;
     const char *place = getenv("TZDIR");
     char *path = g_build_filename(place ? place : ZONE_PLACE, name, NULL);

@@ -100,6 +100,7 @@ static void test_only_names_of_the_zone_database_are_known(void **state)
                                           "right/UTC",
                                           "Europe",
                                           "Europe/",
+                                          "Europe//Berlin",
                                           "Europe/Berlin ",
                                           "America/New York",
                                           "Z"};
