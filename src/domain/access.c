@@ -35,16 +35,20 @@ static enum err find_open(struct op *op, const struct door *door, const struct u
     const struct usable *list;
     size_t count;
     enum err e = door_usable(op, door, GRANT_TIMER, &list, &count);
-    if (e || count) {
-        *ret = list;
+    if (e)
         return e;
+    if (count) {
+        *ret = list;
+        return ERR_NONE;
     }
     e = door_usable(op, door, GRANT_ROUTINE, &list, &count);
+    if (e)
+        return e;
     size_t i = 0;
-    while (!e && i < count && !schedule_contains(&list[i].schedule, op->now_us))
+    while (i < count && !schedule_contains(&list[i].schedule, op->now_us))
         i++;
-    *ret = !e && i < count ? &list[i] : NULL;
-    return e;
+    *ret = i < count ? &list[i] : NULL;
+    return ERR_NONE;
 }
 
 /* Collect a code, if there is one to be entered and the guard is open. */
