@@ -269,6 +269,7 @@ static void on_request(void *ctx, struct http_request *r, unsigned loop)
 {
     struct service *s = ctx;
     struct request *q = r->user;
+    q->op.now_us = clock_now_us(); /* the body may have taken its time */
     if (s->loops[loop].session || !needs_store(q->route))
         run_here(q, &s->loops[loop]);
     else

@@ -2,7 +2,8 @@
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
-import { agent, building, DAY, edit, grant, HOUR, ID, iso, MINUTE, now, signIn, TIMESTAMP, world } from './lib/world.js';
+import { RawConnection } from './lib/raw.js';
+import { advance, agent, building, DAY, edit, grant, HOUR, ID, iso, MINUTE, now, signIn, TIMESTAMP, world } from './lib/world.js';
 
 describe('creating grants', () => {
     let w;
@@ -47,6 +48,20 @@ describe('creating grants', () => {
         const ids = [];
         for (let i = 0; i < 5; i++) ids.push((await grant(session, { type: 'passcode' })).id);
         assert.deepEqual(ids, [...ids].sort());
+    });
+
+    it('begins when the whole request has arrived, however long its body took', async () => {
+        const connection = await RawConnection.open(new URL(w.daemon.https).port);
+        const body = JSON.stringify({ type: 'timer', expires_in_minutes: 5 });
+        connection.send(`POST /v1/unlock HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${session.key}\r\nIdempotency-Key: ${idempotencyKey()}\r\n`
+            + `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`);
+        assert.equal((await connection.reply(1)).status, 100);
+        const before = (await advance(client, 2)).now;
+        connection.send(body);
+        const made = JSON.parse((await connection.reply(2)).body);
+        connection.destroy();
+        assert.ok(made.created_at >= before, `${made.created_at} is before ${before}`);
+        assert.equal(made.starts_at, made.created_at);
     });
 
     describe('timers', () => {
