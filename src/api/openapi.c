@@ -8,19 +8,20 @@
 static const char *const methods[] = {
     [HTTP_GET] = "get", [HTTP_POST] = "post", [HTTP_PUT] = "put", [HTTP_PATCH] = "patch", [HTTP_DELETE] = "delete"};
 
-static json_t *schema_of(const struct shape *shape)
+static json_t *schema_of(const struct shape *shape, enum schema_use use)
 {
     struct buf text = BUF(1u << 20);
-    schema_document(shape, &text);
+    schema_document_for(shape, use, &text);
     json_t *schema = json_loadb(text.p, text.n, 0, NULL);
     buf_done(&text);
     return schema;
 }
 
-static json_t *reference(json_t *schemas, const struct shape *shape)
+/* A shape has one name, and is either a request's or a reply's. */
+static json_t *reference(json_t *schemas, const struct shape *shape, enum schema_use use)
 {
     if (!json_object_get(schemas, shape->name))
-        json_object_set_new(schemas, shape->name, schema_of(shape));
+        json_object_set_new(schemas, shape->name, schema_of(shape, use));
     return json_pack("{s:o}", "$ref", json_sprintf("#/components/schemas/%s", shape->name));
 }
 
@@ -61,7 +62,7 @@ static void add_path_parameter(json_t *parameters, const char *path)
 /* A query table's fields, as the schema of their shape describes them. */
 static void add_query(json_t *parameters, const struct shape *query)
 {
-    json_t *schema = schema_of(query);
+    json_t *schema = schema_of(query, SCHEMA_REQUEST);
     json_t *properties = json_object_get(schema, "properties");
     for (size_t i = 0; i < query->field_count; i++) {
         const struct field *f = &query->fields[i];
@@ -133,7 +134,7 @@ static json_t *success(const struct route *route, int status, json_t *schemas)
 {
     json_t *r = json_pack("{s:s, s:o}", "description", route->summary, "headers", headers_of(route, status));
     if (route->reply)
-        json_object_set_new(r, "content", json_content(reference(schemas, route->reply)));
+        json_object_set_new(r, "content", json_content(reference(schemas, route->reply, SCHEMA_REPLY)));
     return r;
 }
 
@@ -177,7 +178,7 @@ static json_t *responses_of(const struct route *route, json_t *schemas)
         add_errors(responses, route, &errors, status);
     json_object_set_new(responses, "default",
                         json_pack("{s:s, s:o}", "description", "any other error", "content",
-                                  json_content(reference(schemas, &error_shape))));
+                                  json_content(reference(schemas, &error_shape, SCHEMA_REPLY))));
     return responses;
 }
 
@@ -200,7 +201,7 @@ static json_t *operation(const struct route *route, json_t *schemas)
     if (route->body)
         json_object_set_new(op, "requestBody",
                             json_pack("{s:b, s:o}", "required", !route->body_optional, "content",
-                                      json_content(reference(schemas, route->body))));
+                                      json_content(reference(schemas, route->body, SCHEMA_REQUEST))));
     if (route->credential >= CRED_KEY && route->credential <= CRED_PARENT) {
         json_object_set_new(op, "security", json_pack("[{s:[]}]", "key"));
         json_object_set_new(op, "x-required-scopes", scopes_of(route));

@@ -57,6 +57,18 @@ describe('service', () => {
             for (const word of ['/v1/unlock', 'Idempotency-Key', 'If-Match', 'X-Service-Building-Id']) assert.ok(answer.text.includes(word), word);
         });
 
+        it('refuses unknown fields in the bodies it says so of, and lets answers grow', () => {
+            const [, { document }] = contract();
+            const schemaOf = (holder) => holder?.content?.['application/json']?.schema?.$ref?.split('/').pop();
+            const operations = Object.values(document.paths).flatMap((item) => Object.values(item));
+            const asked = new Set(operations.map((operation) => schemaOf(operation.requestBody)).filter(Boolean));
+            const given = new Set(operations.flatMap((operation) => Object.values(operation.responses).map(schemaOf)).filter(Boolean));
+            assert.deepEqual([...asked].filter((name) => given.has(name)), []);
+            const open = [...asked].filter((name) => document.components.schemas[name].additionalProperties !== false);
+            assert.deepEqual(open.sort(), ['OtpRequest', 'VerifyRequest']);
+            for (const name of given) assert.ok(!JSON.stringify(document.components.schemas[name]).includes('"additionalProperties":false'), name);
+        });
+
         it('keeps the sandbox out of the contract', () => {
             const [sandbox, v1] = contract();
             assert.ok(v1.operations().every((operation) => !/ \/sandbox\//.test(operation)));
