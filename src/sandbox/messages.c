@@ -23,8 +23,8 @@ struct messages {
 static const char *const channels[] = {"email", "sms", NULL};
 
 static const struct field query_fields[] = {
-    FIELD(struct messages_query, to, T_STRING, .max = 254, .doc = "only those to this address or number",
-          .error = ERR_INVALID_FILTER),
+    FIELD(struct messages_query, to, T_STRING, .flags = F_LOWER, .max = 254,
+          .doc = "only those to this address, in any case, or number", .error = ERR_INVALID_FILTER),
     FIELD(struct messages_query, channel, T_STRING, .values = channels, .error = ERR_INVALID_FILTER),
     FIELD(struct messages_query, limit, T_INT, .min = 1, .max = LIMIT_MAX, .error = ERR_INVALID_LIMIT,
           .doc = "default 50"),
@@ -70,12 +70,13 @@ static enum err read_page(struct op *op, void *arg)
 {
     struct page *page = arg;
     const struct messages_query *q = page->query;
+    const bool to = v_set(q->to);
+    const struct val args[] = {v_set(q->channel) ? q->channel : v_null(),
+                               v_set(q->limit) ? q->limit : v_int(LIMIT_DEFAULT), q->to};
     CURSOR c;
     bool more;
-    enum err e = db_query(op->db, SQL_SANDBOX_MESSAGE_LIST,
-                          DB_ARGS(v_set(q->to) ? q->to : v_null(), v_set(q->channel) ? q->channel : v_null(),
-                                  v_set(q->limit) ? q->limit : v_int(LIMIT_DEFAULT)),
-                          &c);
+    enum err e = db_query(op->db, to ? SQL_SANDBOX_MESSAGE_LIST_TO : SQL_SANDBOX_MESSAGE_LIST,
+                          (struct db_args){args, to ? 3 : 2}, &c);
     for (page->count = 0; !e && !(e = db_next(&c, &more)) && more && page->count < LIMIT_MAX; page->count++)
         take_row(&c, op->arena, &page->rows[page->count]);
     return e;

@@ -31,6 +31,7 @@ describe('sandbox', () => {
             }
             assert.equal((await messages('?limit=2')).length, 2);
             assert.equal((await messages(`?to=${encodeURIComponent(one)}&channel=email&limit=1`))[0].code, last.otp);
+            assert.equal((await messages(`?to=${encodeURIComponent(one.toUpperCase())}`)).length, 2);
             assert.deepEqual(await messages(`?to=${encodeURIComponent(one)}&channel=sms`), []);
             assert.deepEqual(await messages('?to=nobody%40example.com'), []);
         });
