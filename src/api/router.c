@@ -62,15 +62,15 @@ static const char *const method_names[] = {[HTTP_GET] = "GET, HEAD",
                                            [HTTP_PATCH] = "PATCH",
                                            [HTTP_DELETE] = "DELETE"};
 
-const struct route *router_find(const struct router *r, enum http_method method, struct str path, struct arena *a,
-                                struct str *ret_param, struct str *ret_allow)
+const struct route *router_find(const struct router *r, bool control, enum http_method method, struct str path,
+                                struct arena *a, struct str *ret_param, struct str *ret_allow)
 {
     if (method == HTTP_HEAD)
         method = HTTP_GET;
     struct str allow = STR_NONE, param = STR_NONE;
     for (size_t i = 0; i < r->count; i++) {
         const struct pattern *p = &r->patterns[i];
-        if (!matches(p, path, &param))
+        if ((p->route->credential == CRED_CONTROL) != control || !matches(p, path, &param))
             continue;
         if (p->route->method == method) {
             *ret_param = param;

@@ -257,10 +257,7 @@ static void on_head(void *ctx, struct http_request *r, unsigned loop)
         refuse_with(q, e);
         return;
     }
-    q->route = router_find(s->router, r->method, r->path, &r->arena, &q->path_text, &q->allow);
-    /* The control socket has its own routes, and only those. */
-    if (q->route && (q->route->credential == CRED_CONTROL) != r->peer.local)
-        q->route = NULL;
+    q->route = router_find(s->router, r->peer.local, r->method, r->path, &r->arena, &q->path_text, &q->allow);
     if (!q->route)
         refuse_with(q, q->allow.p ? ERR_METHOD_NOT_ALLOWED : ERR_NOT_FOUND);
 }

@@ -223,6 +223,7 @@ describe('admin', () => {
             const answer = await client.get(path);
             assert.equal(answer.status, 404, path);
         }
+        for (const method of ['PUT', 'PATCH', 'OPTIONS']) refused(await client.request(method, '/admin/numbers'), 404, 'NOT_FOUND');
         const post = await client.post('/admin/keys', { building_id: 'f0f0f0f0f0f0f0f0f0f0f0f0' });
         assert.equal(post.status, 404);
         ok(await client.get('/v1/health'));

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct str query, param = STR_NONE, allow = STR_NONE;
     struct str path = str_cut(str_n((const char *)data + 1, size - 1), '?', &query);
     const struct route *found =
-        router_find(router, (enum http_method)(data[0] % (HTTP_OTHER + 1)), path, &a, &param, &allow);
+        router_find(router, false, (enum http_method)(data[0] % (HTTP_OTHER + 1)), path, &a, &param, &allow);
     if (found && param.p && memchr(param.p, '/', param.n))
         __builtin_trap();
     struct params p;

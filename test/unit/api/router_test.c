@@ -15,6 +15,7 @@ static const struct route rows[] = {
     {.operation = "setup", .method = HTTP_GET, .path = "/v1/buildings/{buildingId}/setup"},
     {.operation = "revokeOthers", .method = HTTP_POST, .path = "/v1/auth/keys/revoke-others"},
     {.operation = "revokeKey", .method = HTTP_DELETE, .path = "/v1/auth/keys/{id}"},
+    {.operation = "release", .method = HTTP_DELETE, .path = "/admin/numbers", .credential = CRED_CONTROL},
 };
 static const struct route_set set = ROUTE_SET(rows);
 static const struct route_set *const sets[] = {&set};
@@ -44,6 +45,8 @@ static const struct expectation expectations[] = {
     {HTTP_GET, "/v1/unlocks", NULL, NULL, NULL},
     {HTTP_GET, "/V1/unlock", NULL, NULL, NULL},
     {HTTP_GET, "/", NULL, NULL, NULL},
+    {HTTP_DELETE, "/admin/numbers", NULL, NULL, NULL},
+    {HTTP_GET, "/admin/numbers", NULL, NULL, NULL},
 };
 
 static void a_path_finds_its_row_or_the_methods_it_allows(void **state)
@@ -56,7 +59,7 @@ static void a_path_finds_its_row_or_the_methods_it_allows(void **state)
         struct arena a;
         arena_init(&a, NULL, 0);
         struct str param = STR_NONE, allow = STR_NONE;
-        const struct route *found = router_find(r, x->method, str_z(x->path), &a, &param, &allow);
+        const struct route *found = router_find(r, false, x->method, str_z(x->path), &a, &param, &allow);
         if (x->operation) {
             assert_non_null(found);
             assert_string_equal(found->operation, x->operation);
@@ -71,8 +74,28 @@ static void a_path_finds_its_row_or_the_methods_it_allows(void **state)
     router_free(r);
 }
 
+static void the_control_socket_knows_its_own_rows_alone(void **state)
+{
+    (void)state;
+    struct router *r = router_new(sets, 1);
+    assert_non_null(r);
+    struct arena a;
+    arena_init(&a, NULL, 0);
+    struct str param = STR_NONE, allow = STR_NONE;
+    assert_non_null(router_find(r, true, HTTP_DELETE, STR("/admin/numbers"), &a, &param, &allow));
+    assert_null(router_find(r, true, HTTP_GET, STR("/admin/numbers"), &a, &param, &allow));
+    assert_true(str_eq(allow, STR("DELETE")));
+    assert_null(router_find(r, true, HTTP_GET, STR("/v1/unlock"), &a, &param, &allow));
+    assert_null(allow.p);
+    assert_null(router_find(r, true, HTTP_PUT, STR("/v1/unlock"), &a, &param, &allow));
+    assert_null(allow.p);
+    arena_done(&a);
+    router_free(r);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_path_finds_its_row_or_the_methods_it_allows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_path_finds_its_row_or_the_methods_it_allows),
+                                       cmocka_unit_test(the_control_socket_knows_its_own_rows_alone)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
