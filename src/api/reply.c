@@ -3,8 +3,8 @@
 #include "base/log.h"
 
 #define HEAD_MAX 8192
-#define BODY_MAX (4u << 20)
-#define KEEP     65536 /* a buffer that grew past this is given back */
+#define BODY_MAX (15u << 20) /* with its head below what the server keeps for one peer */
+#define KEEP     65536       /* a buffer that grew past this is given back */
 
 struct error_body {
     struct val type, message, code, retryable, next_action;
@@ -148,29 +148,35 @@ static void send_error(struct request *q, struct reply_buffers *b, enum err e)
     http_reply(q->http, info->status, buf_view(&b->head), buf_view(&b->body));
 }
 
-static void send_success(struct request *q, struct reply_buffers *b)
-{
-    struct reply *p = &q->reply;
-    put_common(q, &b->head);
-    for (size_t i = 0; i < p->header_count; i++)
-        put_header(&b->head, p->headers[i].name, p->headers[i].value);
-    struct str body = p->raw;
-    if (p->shape) {
-        buf_lit(&b->head, "Content-Type: application/json\r\n");
-        schema_write(p->shape, p->body, &b->body);
-        body = buf_view(&b->body);
-    } else if (p->raw.p) {
-        put_header(&b->head, "Content-Type", str_z(p->raw_type));
-    }
-    http_reply(q->http, p->status, buf_view(&b->head), body);
-}
-
 static void reset(struct buf *b)
 {
     if (b->cap > KEEP)
         buf_done(b);
     b->n = 0;
     b->full = false;
+}
+
+static void send_success(struct request *q, struct reply_buffers *b)
+{
+    struct reply *p = &q->reply;
+    struct str body = p->raw;
+    if (p->shape) {
+        schema_write(p->shape, p->body, &b->body);
+        body = buf_view(&b->body);
+    }
+    if (b->body.full) { /* half a body is none */
+        reset(&b->body);
+        send_error(q, b, ERR_INTERNAL_ERROR);
+        return;
+    }
+    put_common(q, &b->head);
+    for (size_t i = 0; i < p->header_count; i++)
+        put_header(&b->head, p->headers[i].name, p->headers[i].value);
+    if (p->shape)
+        buf_lit(&b->head, "Content-Type: application/json\r\n");
+    else if (p->raw.p)
+        put_header(&b->head, "Content-Type", str_z(p->raw_type));
+    http_reply(q->http, p->status, buf_view(&b->head), body);
 }
 
 void reply_send(struct request *q, struct reply_buffers *b)

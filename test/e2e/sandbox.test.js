@@ -2,6 +2,7 @@
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
+import { sql } from './lib/store.js';
 import { advance, challenge, freshEmail, ID, now, provisioned, setSubscription, signIn, TIMESTAMP, world } from './lib/world.js';
 
 describe('sandbox', () => {
@@ -93,6 +94,18 @@ describe('sandbox', () => {
             const held = data.filter((row) => row.building_id === home.id);
             assert.deepEqual(held.map((row) => row.number), [home.virtual_number]);
             for (const row of data.filter((r) => r.building_id)) assert.match(row.building_id, ID);
+        });
+
+        it('are listed whole, or not at all', async () => {
+            const add = async (from, to) => {
+                await w.daemon.terminate();
+                sql(w.daemon, `WITH RECURSIVE n(i) AS (VALUES (${from}) UNION ALL SELECT i + 1 FROM n WHERE i < ${to})
+                    INSERT INTO number (number, country) SELECT '+1777' || (1000000 + i), 'US' FROM n;`);
+                await w.daemon.start();
+                return client.get('/sandbox/numbers');
+            };
+            assert.ok(ok(await add(1, 45_000)).data.length >= 45_000);
+            refused(await add(45_001, 160_000), 500, 'INTERNAL_ERROR');
         });
     });
 
