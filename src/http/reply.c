@@ -76,6 +76,16 @@ static bool has_content(int status)
     return status >= 200 && status != 204 && status != 304;
 }
 
+/* RFC 9112 section 9.6, and RFC 9110 section 7.8: a 426 carries Upgrade, which Connection has to name. */
+static void put_connection(struct buf *b, const struct http_exchange *x, int status, bool keep)
+{
+    const char *option = !keep ? "close" : x->framing.http10 ? "keep-alive" : NULL;
+    if (status == 426)
+        buf_printf(b, "Connection: upgrade%s%s\r\n", option ? ", " : "", option ? option : "");
+    else if (option)
+        buf_printf(b, "Connection: %s\r\n", option);
+}
+
 static void put_head(struct buf *b, struct http_exchange *x, int status, size_t length, bool keep)
 {
     buf_lit(b, "HTTP/1.1 ");
@@ -89,10 +99,7 @@ static void put_head(struct buf *b, struct http_exchange *x, int status, size_t 
         buf_i64(b, (int64_t)length);
         buf_lit(b, "\r\n");
     }
-    if (!keep)
-        buf_lit(b, "Connection: close\r\n");
-    else if (x->framing.http10)
-        buf_lit(b, "Connection: keep-alive\r\n");
+    put_connection(b, x, status, keep);
 }
 
 void http_reply(struct http_request *r, int status, struct str head, struct str body)

@@ -183,6 +183,7 @@ describe('service', () => {
                 const answer = await session.client.request(method, path, { plain: true });
                 refused(answer, 426, 'HTTPS_REQUIRED');
                 assert.equal(answer.headers.upgrade, 'TLS/1.2');
+                assert.match(answer.headers.connection, /^upgrade\b/, 'RFC 9110 section 7.8');
             }
         });
 
