@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/config_table.h"
+#include "base/config_text.h"
 
 #define NAME_MAX_LEN 100 /* of a key in a message: the table's names are far shorter */
 
@@ -15,18 +16,21 @@ struct reader {
     struct arena scratch;                 /* for the time of reading */
     bool *seen, *seen_plan[CONFIG_PLANS]; /* one per row: a key stands once */
     bool *seen_section;                   /* at the section's first row */
+    const char *list;                     /* the items so far of the list that was read last */
 };
 
 /* libconfuse's callbacks carry no pointer of ours. */
 static struct reader *reading;
 
-/* Notes the failure, at the parser's line, and returns what makes libconfuse stop. */
+/* Notes the failure, at the parser's line if it has begun, and returns what makes libconfuse stop. */
 __attribute__((format(printf, 2, 3))) static int fail(const cfg_t *cfg, const char *fmt, ...)
 {
-    char *text, *why;
+    char *text, *why, line[16] = "";
     va_list ap;
+    if (cfg->line > 0)
+        snprintf(line, sizeof line, ":%d", cfg->line);
     va_start(ap, fmt);
-    if (vasprintf(&text, fmt, ap) < 0 || asprintf(&why, "%s:%d: %s", reading->file, cfg->line, text) < 0)
+    if (vasprintf(&text, fmt, ap) < 0 || asprintf(&why, "%s%s: %s", reading->file, line, text) < 0)
         abort();
     va_end(ap);
     free(text);
@@ -56,14 +60,22 @@ static const char *joined(cfg_opt_t *opt, struct arena *a)
     return all.p;
 }
 
+/* Whether a list that was seen begins again. It comes here once for each item, and once more at its end. */
+static bool begins_again(cfg_opt_t *opt, const char *text)
+{
+    return cfg_opt_size(opt) == 1 && strcmp(text, reading->list) != 0;
+}
+
 static int take(const cfg_t *cfg, cfg_opt_t *opt, const struct config_row *r, const char *name, void *base, bool *seen)
 {
     char rule[CONFIG_RULE_MAX];
-    bool list = r->kind == CONFIG_CIDRS; /* comes here once for each item */
-    if (*seen && !list)
+    bool list = r->kind == CONFIG_CIDRS;
+    const char *text = list ? joined(opt, &reading->scratch) : cfg_opt_getnstr(opt, 0);
+    if (*seen && (!list || begins_again(opt, text)))
         return fail(cfg, "%s is given twice", name);
     *seen = true;
-    const char *text = list ? joined(opt, &reading->scratch) : cfg_opt_getnstr(opt, 0);
+    if (list)
+        reading->list = text;
     return config_set(r, text, &reading->c->arena, base, rule) ? 0 : fail(cfg, "%s %s", name, rule);
 }
 
@@ -187,6 +199,22 @@ static cfg_t *make_parser(struct arena *a)
     return cfg;
 }
 
+static void parse(FILE *file)
+{
+    struct config_text text;
+    const char *rule;
+    cfg_t *cfg = make_parser(&reading->scratch);
+    if (!config_text_read(file, &reading->scratch, &text, &rule)) {
+        fail(cfg, "%s", rule);
+    } else if (cfg_parse_buf(cfg, text.p) != CFG_SUCCESS) {
+        fail(cfg, "cannot be read"); /* unless the reason is known */
+    } else if (text.unclosed) {
+        cfg->line = (int)text.unclosed;
+        fail(cfg, "what begins here is never closed");
+    }
+    cfg_free(cfg);
+}
+
 bool config_file_read(FILE *file, const char *name, struct config *c, char **ret_why)
 {
     struct reader r = {.c = c, .file = name};
@@ -197,10 +225,7 @@ bool config_file_read(FILE *file, const char *name, struct config *c, char **ret
         r.seen_plan[i] = arena_array(&r.scratch, bool, count(config_plan_rows));
 
     reading = &r;
-    cfg_t *cfg = make_parser(&r.scratch);
-    if (cfg_parse_fp(cfg, file) != CFG_SUCCESS)
-        fail(cfg, "cannot be read"); /* unless the reason is known */
-    cfg_free(cfg);
+    parse(file);
     reading = NULL;
     arena_done(&r.scratch);
     if (r.why)

@@ -85,6 +85,9 @@ describe('check-config', () => {
         'a port out of range': ['listen {\n    http = "127.0.0.1:70000"\n}\n', 2],
         'a proxy that is no network': ['trusted_proxies = {"10.0.0.0/33"}\n', 1],
         'a log level that is none': ['log_level = loud\n', 1],
+        'an unknown key behind comments': ['# one\n# two\n/* three\n*/\ncolour = red # four\n', 5],
+        'a section that is never closed': ['# cut off\nlimits {\n    otp_per_ip = 5\n', 2],
+        'a list that is given twice': ['trusted_proxies = {"10.0.0.0/8"}\ntrusted_proxies = {"::1"}\n', 2],
         'a stray word': ['mode = sandbox\nnonsense\n', 2],
     };
     for (const [name, [text, line]] of Object.entries(wrong)) {

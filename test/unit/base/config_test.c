@@ -4,14 +4,19 @@
 
 #include "config_fixture.h"
 
-static struct config *load(const char *text)
+static struct config *load_path(const char *path)
 {
     struct config *c = NULL;
     char *why = NULL;
-    write_file("portero.conf", str_z(text));
-    if (config_load("portero.conf", &c, &why))
+    if (config_load(path, &c, &why))
         fail_msg("%s", why);
     return c;
+}
+
+static struct config *load(const char *text)
+{
+    write_file("portero.conf", str_z(text));
+    return load_path("portero.conf");
 }
 
 static void refuse_path(const char *path, const char *want)
@@ -220,6 +225,8 @@ static void unknown_and_repeated_keys_are_refused(void **state)
     refuse("limits { otp_per_ip = 5 }\nlimits { auth_per_ip = 6 }", "portero.conf:2: section limits is given twice");
     refuse("billing { plan weekly { amount = 1 amount = 2 } }",
            "portero.conf:1: billing.plan.weekly.amount is given twice");
+    refuse("trusted_proxies = { ::1 }\ntrusted_proxies = { ::2 }", "portero.conf:2: trusted_proxies is given twice");
+    refuse("trusted_proxies = { ::1, ::2 }\ntrusted_proxies = ::1", "portero.conf:2: trusted_proxies is given twice");
     refuse("billing { plan weekly { }\nplan weekly { } }", "portero.conf:2: found duplicate title 'weekly'");
     refuse("billing { plan monthly { } }", "portero.conf:1: billing knows the plans weekly and yearly only");
     refuse("billing { plan monthly { amount = 1 } }", "portero.conf:1: billing knows the plans weekly and yearly only");
@@ -233,6 +240,53 @@ static void syntax_errors_are_refused_with_file_and_line(void **state)
     refuse("\nmode", "portero.conf:2: premature end of file");
     refuse("mode = \"sandbox\n", "portero.conf:2: premature end of file");
     refuse("limits x { }", "portero.conf:1: missing opening brace for section 'limits'");
+}
+
+static void lines_are_counted_behind_comments_and_strings(void **state)
+{
+    (void)state;
+    static const char *const before[] = {
+        "# one\n\n",         "// one\n#two\n",       "/* one\n two */\n",       "/**/\n/*/ */\n",
+        "limits { # }\n}\n", "data_dir = '#\n/*'\n", "data_dir = \"\\\"#\n\"\n"};
+    for (size_t i = 0; i < COUNT(before); i++) {
+        char text[100];
+        snprintf(text, sizeof text, "%smode = party # hard\n", before[i]);
+        refuse(text, "portero.conf:3: mode must be one of sandbox, production");
+    }
+}
+
+static void comment_signs_within_a_value_are_no_comment(void **state)
+{
+    (void)state;
+    struct config *c = load("data_dir = \"#/*\" store { dsn = 'a//b' } mail { url = smtp://mail.example.com }");
+    assert_string_equal(c->top_data_dir, "#/*");
+    assert_string_equal(c->store_dsn, "a//b");
+    assert_string_equal(c->mail_url, "smtp://mail.example.com");
+    config_free(c);
+}
+
+static void what_is_never_closed_is_refused_where_it_begins(void **state)
+{
+    (void)state;
+    refuse("# cut off\nlimits {\n  otp_per_ip = 5\n", "portero.conf:2: what begins here is never closed");
+    refuse("billing {\n  plan weekly {\n    amount = 5\n  }\n", "portero.conf:1: what begins here is never closed");
+    refuse("billing {\n  plan weekly {\n", "portero.conf:2: what begins here is never closed");
+    refuse("limits { # }\n", "portero.conf:1: what begins here is never closed");
+    refuse("\n\n/* mode = sandbox\n", "portero.conf:3: what begins here is never closed");
+    refuse("\n/*/", "portero.conf:2: what begins here is never closed");
+}
+
+static void what_is_no_text_is_refused(void **state)
+{
+    (void)state;
+    static char large[(1 << 20) + 1];
+    write_file("portero.conf", STR("mode = sandbox\n\0mode = party\n"));
+    refuse_path("portero.conf", "portero.conf: is not a text");
+    memset(large, '\n', sizeof large);
+    write_file("portero.conf", str_n(large, sizeof large));
+    refuse_path("portero.conf", "portero.conf: is larger than 1 MiB");
+    write_file("portero.conf", str_n(large, sizeof large - 1));
+    config_free(load_path("portero.conf"));
 }
 
 static void a_file_that_cannot_be_read_is_named(void **state)
@@ -366,6 +420,10 @@ int main(void)
         T(urls_are_checked),
         T(unknown_and_repeated_keys_are_refused),
         T(syntax_errors_are_refused_with_file_and_line),
+        T(lines_are_counted_behind_comments_and_strings),
+        T(comment_signs_within_a_value_are_no_comment),
+        T(what_is_never_closed_is_refused_where_it_begins),
+        T(what_is_no_text_is_refused),
         T(a_file_that_cannot_be_read_is_named),
         T(a_wrong_variable_is_named),
         T(keys_that_need_each_other_are_checked),

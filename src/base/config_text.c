@@ -1,0 +1,100 @@
+#include "base/config_text.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define FILE_MAX   (1U << 20)
+#define DEPTH_MAX  16 /* sections nest two deep */
+#define DELIMITERS " \t\r\n#\"'={}()+,"
+
+/* How long the comment at p is, without its line end; 0: none begins here. */
+static size_t comment_length(const char *p)
+{
+    if (*p == '#' || strncmp(p, "//", 2) == 0)
+        return strcspn(p, "\n");
+    if (strncmp(p, "/*", 2) != 0)
+        return 0;
+    const char *end = strstr(p + 2, "*/");
+    return end ? (size_t)(end - p) + 2 : strlen(p);
+}
+
+/* How long the string at p is, with its quotes. */
+static size_t string_length(const char *p)
+{
+    size_t n = 1;
+    while (p[n] && p[n] != *p)
+        n += p[n] == '\\' && p[n + 1] ? 2 : 1;
+    return n + (p[n] ? 1 : 0);
+}
+
+static unsigned count_lines(const char *p, size_t n)
+{
+    unsigned lines = 0;
+    for (size_t i = 0; i < n; i++)
+        lines += p[i] == '\n';
+    return lines;
+}
+
+static void blank(char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (p[i] != '\n')
+            p[i] = ' ';
+}
+
+struct scan {
+    unsigned line, depth, opened[DEPTH_MAX]; /* the lines of the braces that are open */
+    unsigned comment;                        /* the line of a comment that is never closed */
+};
+
+static void note_brace(struct scan *s, char c)
+{
+    if (c == '{' && s->depth < DEPTH_MAX)
+        s->opened[s->depth++] = s->line;
+    else if (c == '}' && s->depth > 0)
+        s->depth--;
+}
+
+/* Blanks the comment, string, word or single character at p, as it deserves, and returns its length. */
+static size_t scan_token(struct scan *s, char *p)
+{
+    size_t n = comment_length(p);
+    if (n) {
+        if (p[0] == '/' && p[1] == '*' && (n < 4 || strncmp(p + n - 2, "*/", 2) != 0))
+            s->comment = s->line;
+        s->line += count_lines(p, n);
+        blank(p, n);
+        return n;
+    }
+    if (*p == '"' || *p == '\'') {
+        n = string_length(p);
+    } else if ((n = strcspn(p, DELIMITERS)) == 0) {
+        n = 1;
+        note_brace(s, *p);
+    }
+    s->line += count_lines(p, n);
+    return n;
+}
+
+static unsigned blank_comments(char *text)
+{
+    struct scan s = {.line = 1};
+    while (*text)
+        text += scan_token(&s, text);
+    return s.comment ? s.comment : s.depth ? s.opened[s.depth - 1] : 0;
+}
+
+bool config_text_read(FILE *file, struct arena *a, struct config_text *ret, const char **ret_rule)
+{
+    char *p = arena_alloc(a, FILE_MAX + 1);
+    size_t n = fread(p, 1, FILE_MAX + 1, file);
+    *ret_rule = ferror(file)                 ? strerror(errno)
+                : n > FILE_MAX               ? "is larger than 1 MiB"
+                : memchr(p, '\0', n) != NULL ? "is not a text"
+                                             : NULL;
+    if (*ret_rule)
+        return false;
+    p[n] = '\0';
+    *ret = (struct config_text){p, blank_comments(p)};
+    return true;
+}
