@@ -78,7 +78,7 @@ static struct str next_action(bool selection_required, const struct building_ite
     if (selection_required)
         return STR("Send the id of one building as X-Service-Building-Id with every request for it.");
     if (first && !first->provisioned.b)
-        return STR("Subscribe with POST /v1/billing/checkout to get a virtual number.");
+        return STR("The virtual number comes with the subscription: POST /v1/billing/checkout, then wait for it here.");
     return STR("See GET /v1/buildings/{buildingId}/setup for what is left to set up.");
 }
 

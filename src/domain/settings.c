@@ -151,7 +151,7 @@ const char *setup_status_text(enum setup_status status)
 struct str setup_instructions(const struct building *b, struct arena *a)
 {
     if (!b->number.p)
-        return STR("Subscribe; the building then gets a virtual number. Come back here when it has one.");
+        return STR("The virtual number comes with the subscription. Subscribe, or wait until it is provisioned.");
     if (!b->unlock_tone.p)
         return arena_printf(a,
                             "Set unlock_tone to the keypress that releases the door, and have the building manager "
