@@ -81,6 +81,7 @@ describe('calls', () => {
         const person = await resident(client);
         const { id } = await passcode(person, '1234');
         assert.equal((await ring(person, { digits: '11111234' })).grant_id, id);
+        await advance(client, 1);
         const call = await ring(person, { digits: '1111222233331234' });
         assert.deepEqual([call.outcome, call.grant_id], ['forwarded', null]);
         const names = (await log(person)).map((entry) => entry.name).slice(0, 4);
