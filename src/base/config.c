@@ -76,6 +76,23 @@ static bool load_environment(struct config *c, char **ret_why)
     return true;
 }
 
+static bool take_override(const struct config_override *o, struct config *c, char **ret_why)
+{
+    char rule[CONFIG_RULE_MAX];
+    const struct config_row *r = config_rows;
+    while (strcmp(r->section, o->section) != 0 || strcmp(r->key, o->key) != 0)
+        r++; /* the caller names a key there is */
+    return config_set(r, o->value, &c->arena, c, rule) || fail(ret_why, "%s %s", o->option, rule);
+}
+
+static bool take_overrides(const struct config_override *overrides, size_t count, struct config *c, char **ret_why)
+{
+    for (size_t i = 0; i < count; i++)
+        if (overrides[i].value && !take_override(&overrides[i], c, ret_why))
+            return false;
+    return true;
+}
+
 /* ---- the whole: what no single key can tell ---- */
 
 /* The first provider that is only the sandbox's, or NULL. */
@@ -111,6 +128,8 @@ static bool check_whole(const struct config *c, const char *where, char **ret_wh
 {
     if (!*c->top_data_dir)
         return fail(ret_why, "%s: data_dir must not be empty", where);
+    if (!*c->listen_https && !*c->listen_http)
+        return fail(ret_why, "%s: listen.https and listen.http must not both be empty", where);
     if (!*c->tls_certificate != !*c->tls_key)
         return fail(ret_why, "%s: tls.certificate and tls.key must be given together", where);
     if (c->engine == ENGINE_POSTGRESQL && !*c->store_dsn)
@@ -131,12 +150,18 @@ static void derive(struct config *c)
 
 enum err config_load(const char *path, struct config **ret, char **ret_why)
 {
+    return config_load_with(path, NULL, 0, ret, ret_why);
+}
+
+enum err config_load_with(const char *path, const struct config_override *overrides, size_t count, struct config **ret,
+                          char **ret_why)
+{
     struct config *c = calloc(1, sizeof *c);
     if (!c)
         abort();
     arena_init(&c->arena, NULL, 0);
     set_defaults(c);
-    if (!load_file(c, path, ret_why) || !load_environment(c, ret_why))
+    if (!load_file(c, path, ret_why) || !load_environment(c, ret_why) || !take_overrides(overrides, count, c, ret_why))
         goto refused;
     derive(c);
     if (!check_whole(c, path ? path : "configuration", ret_why))
@@ -191,4 +216,17 @@ enum err config_secret(const char *value, struct arena *a, struct str *ret)
     }
     *ret = arena_str(a, s);
     return ERR_NONE;
+}
+
+enum err config_secret_of(const char *key, const char *value, struct arena *a, struct str *ret, char **ret_why)
+{
+    const char *place = strchr(value, ':'); /* every failure is of file: or env: */
+    enum err e = config_secret(value, a, ret);
+    if (!e)
+        return ERR_NONE;
+    if (e == ERR_USAGE)
+        fail(ret_why, "%s: the environment has no %s", key, place + 1);
+    else
+        fail(ret_why, "%s: %s: %s", key, place + 1, strerror(errno));
+    return ERR_USAGE;
 }

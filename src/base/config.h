@@ -45,9 +45,19 @@ struct config {
  * ERR_USAGE, and *ret_why (owned by the caller, free) says what and where: "portero.conf:12: limits.otp_per_ip …",
  * "environment: PORTERO_LIMITS_OTP_PER_IP …". Call it before there are threads: libconfuse and getenv are not safe. */
 enum err config_load(const char *path, struct config **ret, char **ret_why) CHECKED;
+/* The same, with what the command line says in place of file and environment: overrides[0…count-1], of which those
+ * without a value are passed over. A wrong value is refused under the option's name: "--https must be …". */
+struct config_override {
+    const char *option, *section, *key, *value; /* "--https", "listen", "https"; section "top" without braces */
+};
+enum err config_load_with(const char *path, const struct config_override *overrides, size_t count, struct config **ret,
+                          char **ret_why) CHECKED;
 void config_free(struct config *c);
 
 /* Resolves a secret: `file:PATH` is the file's content without its last line end, `env:NAME` the variable's, anything
  * else itself. In the arena, NUL-terminated. ERR_IO if the file cannot be read or is larger than 64 KiB (errno),
  * ERR_USAGE if the variable is not set. Never logs it. */
 enum err config_secret(const char *value, struct arena *a, struct str *ret) CHECKED;
+/* The same for the value of `key` ("mail.password"); on failure ERR_USAGE, and *ret_why (owned by the caller, free)
+ * names the key, the file or variable, and the reason. */
+enum err config_secret_of(const char *key, const char *value, struct arena *a, struct str *ret, char **ret_why) CHECKED;

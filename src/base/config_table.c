@@ -100,7 +100,7 @@ static bool check_string(const struct config_row *r, const char *text, char ret_
 static bool set_string(const struct config_row *r, const char *text, struct arena *a, char *base,
                        char ret_rule[static CONFIG_RULE_MAX])
 {
-    bool unset = r->dflt && !*r->dflt && !*text;
+    bool unset = !*text && (r->kind == CONFIG_ADDRESS || (r->dflt && !*r->dflt));
     if (!unset && !check_string(r, text, ret_rule))
         return false;
     struct str s = str_z(text);

@@ -214,12 +214,13 @@ static int run_verb(const struct command *self, const void *given, struct argume
     const struct admin_options *o = given;
     struct config *config = NULL;
     char *why = NULL;
-    if (config_load(o->config, &config, &why)) {
+    const struct config_override data = {"--data", "top", "data_dir", o->data};
+    if (config_load_with(o->config, &data, 1, &config, &why)) {
         command_complain("%s", why ? why : "out of memory");
         free(why);
         return EXIT_USAGE;
     }
-    int result = ask(v, o, operands.count ? operands.words[0] : NULL, o->data ? o->data : config->top_data_dir);
+    int result = ask(v, o, operands.count ? operands.words[0] : NULL, config->top_data_dir);
     config_free(config);
     return result;
 }

@@ -1,5 +1,6 @@
 #include "cli/command.h"
 
+#include <glib.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,20 @@
 #include "base/str.h"
 #include "cli/options.h"
 
+/* What a library says may have several lines: they become one, without what a terminal would obey. */
+static void one_line(char *text)
+{
+    size_t n = 0;
+    for (const char *p = text; *p; p++) {
+        bool blank = g_ascii_iscntrl(*p);
+        if (!blank || (n && text[n - 1] != ' '))
+            text[n++] = blank ? ' ' : *p;
+    }
+    while (n && text[n - 1] == ' ')
+        n--;
+    text[n] = '\0';
+}
+
 void command_complain(const char *fmt, ...)
 {
     char line[2048];
@@ -15,6 +30,7 @@ void command_complain(const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(line, sizeof line, fmt, ap);
     va_end(ap);
+    one_line(line);
     fprintf(stderr, "portero: %s\n", line);
 }
 

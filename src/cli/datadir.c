@@ -91,8 +91,8 @@ enum err datadir_master_key(const struct config *c, char **ret_why)
     const char *source = NULL;
     arena_init(&arena, NULL, 0);
     enum err e = key_source(c, &arena, &source, ret_why);
-    if (!e && config_secret(source, &arena, &text))
-        e = why(ret_why, "secrets.master_key cannot be read");
+    if (!e)
+        e = config_secret_of("secrets.master_key", source, &arena, &text, ret_why);
     if (!e) {
         e = set_key(text, ret_why);
         crypto_wipe((char *)text.p, text.n);

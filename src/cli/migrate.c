@@ -18,12 +18,10 @@ static const struct option_row rows[] = {
     OPTION_SWITCH(struct migrate_options, json, "json", "prints JSON"),
 };
 
-static enum err migrate(struct config *config, const struct migrate_options *o, char **ret_why)
+static enum err migrate(const struct config *config, const struct migrate_options *o, char **ret_why)
 {
     struct store *store;
     int have = 0, want = 0;
-    if (o->data)
-        config->top_data_dir = o->data;
     enum err e = datadir_prepare(config, ret_why);
     if (!e)
         e = store_open(config, true, &store, ret_why);
@@ -45,7 +43,8 @@ static int run(const struct command *self, const void *given, struct arguments o
     struct config *config = NULL;
     char *why = NULL;
     umask(077);
-    enum err e = config_load(o->config, &config, &why);
+    const struct config_override data = {"--data", "top", "data_dir", o->data};
+    enum err e = config_load_with(o->config, &data, 1, &config, &why);
     if (!e)
         e = migrate(config, o, &why);
     if (e)

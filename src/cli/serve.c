@@ -23,18 +23,13 @@ static const struct option_row rows[] = {
     OPTION_TEXT(struct serve_options, sip, "sip", "A:P", "address of the SIP port"),
 };
 
-/* What the command line says goes before the file. */
-static void override(struct config *c, const struct serve_options *o)
+static enum err load(const struct serve_options *o, struct config **ret, char **ret_why)
 {
-    const struct {
-        const char *given, **key;
-    } overrides[] = {{o->data, &c->top_data_dir},
-                     {o->https, &c->listen_https},
-                     {o->http, &c->listen_http},
-                     {o->sip, &c->listen_sip}};
-    for (size_t i = 0; i < sizeof overrides / sizeof *overrides; i++)
-        if (overrides[i].given)
-            *overrides[i].key = overrides[i].given;
+    const struct config_override overrides[] = {{"--data", "top", "data_dir", o->data},
+                                                {"--https", "listen", "https", o->https},
+                                                {"--http", "listen", "http", o->http},
+                                                {"--sip", "listen", "sip", o->sip}};
+    return config_load_with(o->config, overrides, sizeof overrides / sizeof *overrides, ret, ret_why);
 }
 
 static void set_log_level(const struct config *c)
@@ -79,9 +74,8 @@ static int run(const struct command *self, const void *given, struct arguments o
     struct config *config = NULL;
     struct daemon *daemon = NULL;
     char *why = NULL;
-    enum err e = config_load(o->config, &config, &why);
+    enum err e = load(o, &config, &why);
     if (!e) {
-        override(config, o);
         set_log_level(config);
         process_prepare(config->production);
         signals_hold();

@@ -177,8 +177,9 @@ static enum err configure(struct smtp_mailer *m, const struct config *c, char **
         return refuse(ret_why, "mail.url must be like smtp://host:587 or smtps://host:465");
     if (!address.p || !mime_clean(from))
         return refuse(ret_why, "mail.from must be like Portero <portero@example.com>");
-    if (config_secret(c->mail_password, &m->arena, &m->password))
-        return refuse(ret_why, "mail.password cannot be read");
+    enum err e = config_secret_of("mail.password", c->mail_password, &m->arena, &m->password, ret_why);
+    if (e)
+        return e;
     m->url = c->mail_url;
     m->user = c->mail_user;
     m->from = mime_mailbox(&m->arena, from);

@@ -74,6 +74,18 @@ static void close_store(struct store *base)
     free(s);
 }
 
+static enum err read_dsn(struct postgresql_store *s, const char *value, char **ret_why)
+{
+    struct arena arena;
+    struct str dsn;
+    arena_init(&arena, NULL, 0);
+    enum err e = config_secret_of("store.dsn", value ? value : "", &arena, &dsn, ret_why);
+    if (!e && !(s->dsn = strdup(dsn.p)))
+        e = store_refuse(ret_why, ERR_USAGE, "out of memory");
+    arena_done(&arena);
+    return e;
+}
+
 static enum err connect_first(struct postgresql_store *s, char **ret_why)
 {
     struct postgresql_db *db = &s->workers[0].db;
@@ -99,8 +111,9 @@ static enum err open_store(const struct config *c, struct store **ret, char **re
     pthread_cond_init(&s->wake, NULL);
     for (size_t i = 0; i < workers; i++)
         s->workers[i].db = (struct postgresql_db){.base.engine = &postgresql_engine, .store = s, .broken = true};
-    s->dsn = strdup(c->store_dsn ? c->store_dsn : "");
-    enum err e = s->dsn ? connect_first(s, ret_why) : store_refuse(ret_why, ERR_USAGE, "out of memory");
+    enum err e = read_dsn(s, c->store_dsn, ret_why);
+    if (!e)
+        e = connect_first(s, ret_why);
     if (e) {
         close_store(&s->base);
         return e;

@@ -122,6 +122,53 @@ describe('check-config', () => {
     });
 });
 
+describe('serve', () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, 'portero.conf');
+    const data = join(directory, 'data');
+    after(() => rmSync(directory, { recursive: true, force: true }));
+
+    const serve = (text, ...args) => {
+        writeFileSync(path, text);
+        return complains(portero(['serve', '--config', path, '--data', data, ...args]));
+    };
+
+    it('refuses wrong options by name, before it makes anything', () => {
+        for (const option of ['--https', '--http', '--sip']) {
+            for (const value of ['nonsense', '127.0.0.1', 'localhost:0', '127.0.0.1:70000']) {
+                assert.ok(serve('', option, value).startsWith(`portero: ${option} must be ADDRESS:PORT`));
+            }
+        }
+        assert.match(serve('', '--data', ''), /data_dir must not be empty/);
+        assert.match(serve('', '--https', '', '--http', ''), /must not both be empty/);
+        assert.ok(!existsSync(data));
+    });
+
+    it('names the key, the place and the reason of a secret that is not there', () => {
+        assert.match(serve('secrets { master_key = "file:/nonexistent/key" }'), /secrets\.master_key: \/nonexistent\/key: No such file/);
+        assert.match(serve('secrets { master_key = "env:NONEXISTENT_KEY" }'), /secrets\.master_key: .*NONEXISTENT_KEY/);
+        assert.match(serve('store { engine = postgresql dsn = "file:/nonexistent/dsn" }'), /store\.dsn: \/nonexistent\/dsn: No such file/);
+        assert.match(serve('mail { provider = smtp url = "smtp://127.0.0.1" password = "env:NONEXISTENT_KEY" }'), /mail\.password: .*NONEXISTENT_KEY/);
+    });
+
+    it('says in one line why PostgreSQL cannot be reached, without the password', () => {
+        const complaint = serve('store { engine = postgresql dsn = "host=/nonexistent password=hush" }');
+        assert.match(complaint, /\/nonexistent/);
+        assert.ok(!complaint.includes('hush'));
+    });
+
+    it('leaves out a port that has no address', async () => {
+        const daemon = new Daemon({ args: ['--https', '127.0.0.1:0', '--http', '', '--sip', ''] });
+        try {
+            daemon.spawn();
+            await daemon.outcome(() => daemon.stdout.includes('\n'), 30_000);
+            assert.match(daemon.stdout, /^ready https:\/\/127\.0\.0\.1:\d+\n$/, daemon.stderr);
+        } finally {
+            await daemon.stop();
+        }
+    });
+});
+
 describe('openapi', () => {
     it('prints two documents, with the address that is asked for', () => {
         const v1 = JSON.parse(portero(['openapi']).stdout);

@@ -93,7 +93,7 @@ export class Daemon {
             const dsnFile = join(this.directory, 'dsn');
             if (!existsSync(dsnFile)) writeFileSync(dsnFile, createDatabase());
             this.dsn = readFileSync(dsnFile, 'utf8');
-            this.config.store = { ...this.config.store, engine: 'postgresql', dsn: this.dsn };
+            this.config.store = { ...this.config.store, engine: 'postgresql', dsn: `file:${dsnFile}` };
         }
         writeFileSync(this.configPath, configText(this.config));
     }

@@ -132,6 +132,47 @@ static void the_environment_overrides_the_file(void **state)
     config_free(c);
 }
 
+static enum err load_with(const char *https, const char *data, struct config **ret, char **ret_why)
+{
+    const struct config_override overrides[] = {{"--https", "listen", "https", https},
+                                                {"--data", "top", "data_dir", data}};
+    return config_load_with("portero.conf", overrides, COUNT(overrides), ret, ret_why);
+}
+
+static void the_command_line_overrides_the_environment(void **state)
+{
+    (void)state;
+    struct config *c;
+    char *why = NULL;
+    write_file("portero.conf", STR("data_dir = here\n"));
+    setenv("PORTERO_LISTEN_HTTPS", "127.0.0.1:1", 1);
+    assert_int_equal(load_with("127.0.0.1:2", NULL, &c, &why), ERR_NONE);
+    assert_string_equal(c->listen_https, "127.0.0.1:2");
+    assert_string_equal(c->top_data_dir, "here");
+    config_free(c);
+    assert_int_equal(load_with(NULL, "there", &c, &why), ERR_NONE);
+    assert_string_equal(c->listen_https, "127.0.0.1:1");
+    assert_string_equal(c->top_data_dir, "there");
+    config_free(c);
+}
+
+static void a_wrong_value_on_the_command_line_is_refused_under_its_option(void **state)
+{
+    (void)state;
+    struct config *c;
+    char *why = NULL;
+    write_file("portero.conf", STR("listen { http = '' }"));
+    assert_int_equal(load_with("8443", NULL, &c, &why), ERR_USAGE);
+    assert_string_equal(why, "--https must be ADDRESS:PORT, like 127.0.0.1:8443 or [::1]:8443");
+    free(why);
+    assert_int_equal(load_with(NULL, "", &c, &why), ERR_USAGE);
+    assert_string_equal(why, "portero.conf: data_dir must not be empty");
+    free(why);
+    assert_int_equal(load_with("", NULL, &c, &why), ERR_USAGE);
+    assert_string_equal(why, "portero.conf: listen.https and listen.http must not both be empty");
+    free(why);
+}
+
 /* ---- what is wrong, and where ---- */
 
 static void values_out_of_range_are_refused_with_file_and_line(void **state)
@@ -157,10 +198,10 @@ static void addresses_are_checked(void **state)
 {
     (void)state;
     static const char *const bad[] = {
-        "8443",  ":8443",           "localhost:8443", "127.0.0.1",     "127.0.0.1:", "127.0.0.1:65536", "::1:8443",
-        "[::1]", "[::1]:",          "[127.0.0.1]:80", "127.0.0.1:80x", "[::1]x:80",  "1.2.3:80",        "1.2.3.4.5:6",
-        "",      "[fe80::1%lo]:80", "127.0.0.1:-1",   "127.0.0.1: 80"};
-    static const char *const good[] = {"0.0.0.0:0", "127.0.0.1:65535", "[::]:8443", "[2001:db8::1]:1"};
+        "8443",     ":8443",       "localhost:8443",  "127.0.0.1",      "127.0.0.1:",    "127.0.0.1:65536",
+        "::1:8443", "[::1]",       "[::1]:",          "[127.0.0.1]:80", "127.0.0.1:80x", "[::1]x:80",
+        "1.2.3:80", "1.2.3.4.5:6", "[fe80::1%lo]:80", "127.0.0.1:-1",   "127.0.0.1: 80"};
+    static const char *const good[] = {"", "0.0.0.0:0", "127.0.0.1:65535", "[::]:8443", "[2001:db8::1]:1"};
     for (size_t i = 0; i < COUNT(bad); i++) {
         char text[100];
         snprintf(text, sizeof text, "listen { https = '%s' }", bad[i]);
@@ -319,6 +360,7 @@ static void keys_that_need_each_other_are_checked(void **state)
     refuse("store { engine = postgresql }", "portero.conf: store.dsn is required with store.engine postgresql");
     refuse("mail { provider = smtp }", "portero.conf: mail.url is required with mail.provider smtp");
     refuse("data_dir = ''", "portero.conf: data_dir must not be empty");
+    refuse("listen { https = '' http = '' }", "portero.conf: listen.https and listen.http must not both be empty");
 }
 
 static void production_requires_real_providers_and_keys(void **state)
@@ -406,6 +448,27 @@ static void a_secret_that_is_not_there_is_an_error(void **state)
     arena_done(&a);
 }
 
+static void assert_no_secret(const char *value, const char *want)
+{
+    struct arena a;
+    struct str got = STR("untouched");
+    char *why = NULL;
+    arena_init(&a, NULL, 0);
+    assert_int_equal(config_secret_of("mail.password", value, &a, &got, &why), ERR_USAGE);
+    assert_string_equal(why, want);
+    assert_text(got, "untouched");
+    free(why);
+    arena_done(&a);
+}
+
+static void a_secret_that_is_not_there_is_named_with_its_key(void **state)
+{
+    (void)state;
+    assert_no_secret("env:PORTERO_TEST_SECRET", "mail.password: the environment has no PORTERO_TEST_SECRET");
+    assert_no_secret("file:missing:it", "mail.password: missing:it: No such file or directory");
+    assert_no_secret("file:/", "mail.password: /: Is a directory");
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, config_fixture_setup, config_fixture_teardown)
@@ -414,6 +477,8 @@ int main(void)
         T(what_the_file_says_is_taken),
         T(plans_keep_what_is_not_given),
         T(the_environment_overrides_the_file),
+        T(the_command_line_overrides_the_environment),
+        T(a_wrong_value_on_the_command_line_is_refused_under_its_option),
         T(values_out_of_range_are_refused_with_file_and_line),
         T(addresses_are_checked),
         T(blocks_are_checked),
@@ -430,6 +495,7 @@ int main(void)
         T(production_requires_real_providers_and_keys),
         T(secrets_stand_in_the_value_a_file_or_a_variable),
         T(a_secret_that_is_not_there_is_an_error),
+        T(a_secret_that_is_not_there_is_named_with_its_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
