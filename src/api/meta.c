@@ -24,7 +24,7 @@ static const struct shape health_shape = SHAPE(struct health, "Health", health_f
 
 static struct str public_address(struct request *q, const char *path)
 {
-    return arena_printf(q->op.arena, "%s%s", q->op.config->top_public_url, path);
+    return arena_printf(q->op.arena, "%s%s", service_public_url(q->service), path);
 }
 
 static enum err get_health(struct request *q, struct reply *p)

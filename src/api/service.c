@@ -27,6 +27,7 @@ struct service {
     struct gate gate;
     struct router *router;
     GThreadPool *tasks;
+    char *public_url;
     struct buf openapi;
     int64_t started_us;
     struct loop loops[MAX_LOOPS];
@@ -329,14 +330,20 @@ enum err service_new(const struct service_options *options, struct service **ret
     atomic_init(&s->gate.keys_epoch, 1);
     s->router = router_new(options->sets, options->set_count);
     s->tasks = g_thread_pool_new(task_run, s, TASK_THREADS, FALSE, NULL);
-    s->openapi = BUF(4u << 20);
-    openapi_document(api_sets, api_set_count, options->config->top_public_url, &s->openapi);
-    if (!s->gate.limiter || !s->router || !s->tasks || s->openapi.full) {
+    if (!s->gate.limiter || !s->router || !s->tasks) {
         service_free(s);
         return ERR_IO;
     }
     *ret = s;
     return ERR_NONE;
+}
+
+enum err service_publish(struct service *s, const char *public_url)
+{
+    s->public_url = strdup(public_url);
+    s->openapi = BUF(4u << 20);
+    openapi_document(api_sets, api_set_count, public_url, &s->openapi);
+    return s->public_url && !s->openapi.full ? ERR_NONE : ERR_IO;
 }
 
 void service_free(struct service *s)
@@ -348,6 +355,7 @@ void service_free(struct service *s)
     router_free(s->router);
     limiter_free(s->gate.limiter);
     buf_done(&s->openapi);
+    free(s->public_url);
     free(s);
 }
 
@@ -369,6 +377,11 @@ void *service_context(const struct service *s)
 int64_t service_started_us(const struct service *s)
 {
     return s->started_us;
+}
+
+const char *service_public_url(const struct service *s)
+{
+    return s->public_url;
 }
 
 struct str service_openapi(const struct service *s)

@@ -17,6 +17,9 @@ struct service;
 enum err service_new(const struct service_options *options, struct service **ret) CHECKED;
 void service_free(struct service *s);
 
+/* Once, after service_new and before the first request: under which address it is reached (copied). */
+enum err service_publish(struct service *s, const char *public_url) CHECKED;
+
 /* The handler to give to http_server_new. */
 struct http_handler service_handler(struct service *s);
 
@@ -26,6 +29,8 @@ const struct config *service_config(const struct service *s);
 void *service_context(const struct service *s);
 /* When the service was made, monotonic. */
 int64_t service_started_us(const struct service *s);
+/* How clients reach the service, without a slash at the end; goes into links. */
+const char *service_public_url(const struct service *s);
 /* The OpenAPI document of api_sets, made once. */
 struct str service_openapi(const struct service *s);
 /* Cached authentications are forgotten: call after a commit outside the API that changed keys, accounts or buildings.

@@ -143,6 +143,17 @@ static enum err make_http(struct daemon *d, char **ret_why)
     return http_server_new(d->config, control, service_handler(d->service), &d->http, ret_why);
 }
 
+/* The configured address; without one, the machine's own name for the port that was bound. */
+static enum err publish(struct daemon *d)
+{
+    if (*d->config->top_public_url)
+        return service_publish(d->service, d->config->top_public_url);
+    const char *https = http_server_https(d->http);
+    char url[64];
+    snprintf(url, sizeof url, "https://localhost%s", https ? strrchr(https, ':') : "");
+    return service_publish(d->service, url);
+}
+
 static enum err start_sip(struct daemon *d, char **ret_why)
 {
     const struct config *c = d->config;
@@ -164,6 +175,8 @@ enum err daemon_start(const struct config *c, struct daemon **ret, char **ret_wh
         e = make_service(d);
     if (!e)
         e = make_http(d, ret_why);
+    if (!e)
+        e = publish(d);
     if (!e)
         e = start_jobs(d);
     if (!e)

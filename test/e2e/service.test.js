@@ -50,6 +50,18 @@ describe('service', () => {
             assert.equal(document.info.version, '1.0.0');
         });
 
+        it('is found also where nobody configured the address: on the port that was bound', async () => {
+            const other = await world();
+            try {
+                const location = new URL((await other.client.get('/v1/openapi.json')).headers.location);
+                assert.equal(location.origin, `https://localhost:${other.daemon.httpsPort}`);
+                assert.equal(ok(await other.client.get(location.pathname)).servers[0].url, location.origin);
+                assert.ok(ok(await other.client.get('/v1/health')).docs_url.startsWith(`${location.origin}/`));
+            } finally {
+                await other.close();
+            }
+        });
+
         it('stands beside the guide for agents that health names', async () => {
             const { docs_url } = ok(await client.get('/v1/health'));
             const answer = await client.get(new URL(docs_url).pathname);

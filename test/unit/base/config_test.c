@@ -231,8 +231,7 @@ static void blocks_are_checked(void **state)
 static void urls_are_checked(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"",
-                                      "door.example.com",
+    static const char *const bad[] = {"door.example.com",
                                       "ftp://door.example.com",
                                       "https://",
                                       "https:///x",
