@@ -49,7 +49,6 @@ static enum err get_document(struct request *q, struct reply *p)
 {
     p->status = 200;
     p->raw = service_openapi(q->service);
-    p->raw_type = "application/json";
     return ERR_NONE;
 }
 
@@ -58,7 +57,6 @@ static enum err get_guide(struct request *q, struct reply *p)
     (void)q;
     p->status = 200;
     p->raw = str_z(guide_text);
-    p->raw_type = "text/markdown; charset=utf-8";
     return ERR_NONE;
 }
 
@@ -89,6 +87,7 @@ static const struct route rows[] = {
      .run = RUN_HERE,
      .handler = get_document,
      .status = 200,
+     .media = "application/json",
      .flags = ROUTE_CORS | ROUTE_CACHEABLE | ROUTE_EXTENSION},
     {.operation = "getGuide",
      .summary = "The guide for agents",
@@ -98,6 +97,7 @@ static const struct route rows[] = {
      .run = RUN_HERE,
      .handler = get_guide,
      .status = 200,
+     .media = "text/markdown; charset=utf-8",
      .flags = ROUTE_CORS | ROUTE_CACHEABLE | ROUTE_EXTENSION},
 };
 const struct route_set meta_routes = ROUTE_SET(rows);

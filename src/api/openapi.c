@@ -106,13 +106,15 @@ static json_t *headers_of(const struct route *route, int status)
     json_t *headers = json_object();
     bool success = status < 400;
     add_header(headers, "X-Request-ID", "string", "names this request in support cases");
-    if (success && route->limit != LIMIT_NONE) {
+    if (route->limit != LIMIT_NONE && (success || status == 429)) {
         add_header(headers, "RateLimit-Limit", "integer", "requests in a window");
         add_header(headers, "RateLimit-Remaining", "integer", "requests left in it");
         add_header(headers, "RateLimit-Reset", "integer", "seconds until it ends");
     }
     if (success && (route->building == BUILDING_HEADER || route->building == BUILDING_PATH))
         add_header(headers, "X-Service-Building-Id", "string", "the selected building");
+    if (route->flags & ROUTE_CORS)
+        add_header(headers, "Access-Control-Allow-Origin", "string", "*");
     if (success && (route->flags & ROUTE_ETAG))
         add_header(headers, "ETag", "string", "the version, for If-Match");
     if (status == 201 && (route->flags & ROUTE_LOCATION))
@@ -132,9 +134,12 @@ static json_t *headers_of(const struct route *route, int status)
 
 static json_t *success(const struct route *route, int status, json_t *schemas)
 {
+    struct str rest, media = str_cut(str_z(route->media), ';', &rest);
     json_t *r = json_pack("{s:s, s:o}", "description", route->summary, "headers", headers_of(route, status));
     if (route->reply)
         json_object_set_new(r, "content", json_content(reference(schemas, route->reply, SCHEMA_REPLY)));
+    else if (media.n)
+        json_object_set_new(r, "content", json_pack("{s%:{}}", media.p, media.n));
     return r;
 }
 
@@ -232,10 +237,11 @@ void openapi_document(const struct route_set *const *sets, size_t set_count, con
         for (size_t k = 0; k < sets[i]->count; k++)
             add_route(paths, schemas, &sets[i]->rows[k]);
     json_t *document =
-        json_pack("{s:s, s:{s:s, s:s, s:s}, s:[{s:s}], s:o, s:{s:o, s:{s:{s:s, s:s}}}}", "openapi", "3.1.0", "info",
-                  "title", "Access-Control Service", "version", CONTRACT_VERSION, "description",
-                  "Decides who is let in at a building's entrance.", "servers", "url", public_url, "paths", paths,
-                  "components", "schemas", schemas, "securitySchemes", "key", "type", "http", "scheme", "bearer");
+        json_pack("{s:s, s:{s:s, s:s, s:s, s:{s:s, s:s}}, s:[{s:s}], s:o, s:{s:o, s:{s:{s:s, s:s}}}}", "openapi",
+                  "3.1.0", "info", "title", "Access-Control Service", "version", CONTRACT_VERSION, "description",
+                  "Decides who is let in at a building's entrance.", "license", "name", "Apache License 2.0",
+                  "identifier", "Apache-2.0", "servers", "url", public_url, "paths", paths, "components", "schemas",
+                  schemas, "securitySchemes", "key", "type", "http", "scheme", "bearer");
     char *text = document ? json_dumps(document, JSON_INDENT(2)) : NULL;
     if (text)
         buf_str(out, str_z(text));

@@ -175,7 +175,7 @@ static void send_success(struct request *q, struct reply_buffers *b)
     if (p->shape)
         buf_lit(&b->head, "Content-Type: application/json\r\n");
     else if (p->raw.p)
-        put_header(&b->head, "Content-Type", str_z(p->raw_type));
+        put_header(&b->head, "Content-Type", str_z(q->route->media));
     http_reply(q->http, p->status, buf_view(&b->head), body);
 }
 

@@ -25,8 +25,7 @@ struct reply {
     enum err kept_error;       /* of reply_error_keep */
     const struct shape *shape; /* of `body`; rendered on the loop thread */
     const void *body;
-    struct str raw; /* instead of shape and body: ready text of raw_type */
-    const char *raw_type;
+    struct str raw; /* instead of shape and body: ready text of the route's media type */
     struct reply_header headers[REPLY_MAX_HEADERS];
     size_t header_count;
 };

@@ -75,6 +75,7 @@ struct route {
     int status;                /* of success */
     int other_status;          /* a second success status (replay), or 0 */
     const struct shape *reply; /* NULL: no JSON body */
+    const char *media;         /* without `reply`: the media type of a ready text; NULL: no body */
     unsigned flags;
     const enum err *errors; /* ROUTE_ERRORS(…): documented, besides those the gate derives from this row */
     enum err store_error;   /* what a failing store answers: FETCH_FAILED …; ERR_NONE: INTERNAL_ERROR */

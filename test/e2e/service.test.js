@@ -69,6 +69,17 @@ describe('service', () => {
             for (const word of ['/v1/unlock', 'Idempotency-Key', 'If-Match', 'X-Service-Building-Id']) assert.ok(answer.text.includes(word), word);
         });
 
+        it('tells what a refusal for haste carries, what beside JSON is given, and under which licence', () => {
+            const [, { document }] = contract();
+            const { 429: hasty } = document.paths['/v1/account'].get.responses;
+            assert.deepEqual(Object.keys(hasty.headers).sort(),
+                ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'Retry-After', 'X-Request-ID']);
+            assert.ok(document.paths['/v1/openapi.json'].get.responses[302].headers['Access-Control-Allow-Origin']);
+            assert.deepEqual(Object.keys(document.paths['/docs/agents'].get.responses[200].content), ['text/markdown']);
+            assert.deepEqual(Object.keys(document.paths['/openapi.json'].get.responses[200].content), ['application/json']);
+            assert.equal(document.info.license.identifier, 'Apache-2.0');
+        });
+
         it('refuses unknown fields in the bodies it says so of, and lets answers grow', () => {
             const [, { document }] = contract();
             const schemaOf = (holder) => holder?.content?.['application/json']?.schema?.$ref?.split('/').pop();
