@@ -330,10 +330,9 @@ void http_conn_linger(struct http_conn *c)
 
 static void close_socket(struct http_conn *c, bool abort)
 {
-    if (c->gathered)
-        c->gathered->conn = NULL;
-    c->gathered = NULL;
     c->broken = c->broken || abort;
+    if (c->gathered)
+        send_gathered(c->loop, c->gathered);
     http_conn_wait_for(c, 0);
     end_tls(c);
     if (abort)

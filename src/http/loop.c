@@ -118,8 +118,8 @@ static void on_stop_mail(struct mail *m)
     struct timeval wait = {l->stop_wait_ms / 1000, l->stop_wait_ms % 1000 * 1000};
     for (unsigned i = 0; i < HTTP_LISTENERS; i++)
         http_listener_stop(&l->listeners[i]);
+    http_loop_flush(l); /* before: a connection that falls idle now may have more to say */
     l->draining = true;
-    http_loop_flush(l);
     close_idle(l);
     if (event_add(&l->stop_ev, &wait) != 0)
         abort();

@@ -1,0 +1,171 @@
+/* The turns of a loop, one at a time: what happens between an answer and the moment it is sent. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first */
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "http/listen.h"
+#include "http/loop.h"
+#include "http/session.h"
+
+#define REQUEST "GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+struct rig {
+    struct http_shared shared;
+    struct http_loop *loop;
+    int client; /* its other end is a connection of the loop */
+    bool again; /* the client sends another request while its first is answered */
+    unsigned requests;
+};
+
+static void on_head(void *ctx, struct http_request *r, unsigned loop)
+{
+    (void)ctx;
+    (void)r;
+    (void)loop;
+}
+
+static void on_request(void *ctx, struct http_request *r, unsigned loop)
+{
+    struct rig *g = ctx;
+    (void)loop;
+    g->requests++;
+    if (g->again)
+        assert_int_equal(send(g->client, REQUEST, strlen(REQUEST), 0), strlen(REQUEST));
+    g->again = false;
+    http_reply(r, 200, STR(""), r->path);
+}
+
+static void on_refuse(void *ctx, struct http_request *r, enum err why, unsigned loop)
+{
+    (void)ctx;
+    (void)loop;
+    http_reply(r, err_info(why)->status, STR(""), STR(""));
+}
+
+static void rig_open(struct rig *g, unsigned connections)
+{
+    struct http_origin origin = {.loopback = true, .text = "127.0.0.1"};
+    int fds[2];
+    *g = (struct rig){
+        .shared = {.handler = {.ctx = g, .head = on_head, .request = on_request, .refuse = on_refuse},
+                   .census = http_census_new(connections, connections)},
+    };
+    assert_non_null(g->loop = calloc(1, sizeof *g->loop));
+    assert_int_equal(http_loop_init(g->loop, &g->shared, 0), ERR_NONE);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds), 0);
+    assert_int_equal(http_census_enter(g->shared.census, &origin.address, true), HTTP_ADMITTED);
+    http_conn_open(g->loop, fds[1], NULL, &origin);
+    g->client = fds[0];
+}
+
+static void close_all(struct rig *g)
+{
+    for (unsigned s = 0; s < CONN_DEAD; s++)
+        while (g->loop->lists[s].first)
+            http_conn_close(g->loop->lists[s].first, true);
+}
+
+static void rig_close(struct rig *g)
+{
+    close_all(g);
+    assert_int_equal(g->loop->connections, 0);
+    http_loop_done(g->loop);
+    free(g->loop);
+    http_census_free(g->shared.census);
+    close(g->client);
+}
+
+/* As the loop's own thread does it, but it does not wait. */
+static void turn(struct rig *g)
+{
+    event_base_loop(g->loop->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+    while (g->loop->lists[CONN_READY].first)
+        http_session_run(g->loop->lists[CONN_READY].first);
+    http_loop_flush(g->loop);
+}
+
+/* How many replies have come; *ret_end: and then the end. */
+static unsigned replies(const struct rig *g, bool *ret_end)
+{
+    char text[4096];
+    size_t n = 0;
+    ssize_t got;
+    while ((got = recv(g->client, text + n, sizeof text - 1 - n, 0)) > 0)
+        n += (size_t)got;
+    text[n] = '\0';
+    *ret_end = got == 0;
+    unsigned count = 0;
+    for (const char *p = text; (p = strstr(p, "HTTP/1.1 200 OK\r\n")); p++)
+        count++;
+    return count;
+}
+
+static int connect_to(int listener)
+{
+    struct sockaddr_in at;
+    socklen_t n = sizeof at;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &n), 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&at, n), 0);
+    return fd;
+}
+
+static void a_connection_that_makes_room_for_another_has_its_reply(void **state)
+{
+    (void)state;
+    struct rig g;
+    bool end;
+    rig_open(&g, 1);
+    struct http_listener *l = &g.loop->listeners[HTTP_LISTEN_PLAIN];
+    l->kind = HTTP_LISTEN_PLAIN;
+    assert_int_equal(http_listen_tcp("127.0.0.1:0", false, &l->fd), ERR_NONE);
+    assert_int_equal(http_listener_start(l), ERR_NONE);
+    turn(&g);
+
+    /* Both in one turn: the answer is made first, then the newcomer takes the only place there is. */
+    assert_int_equal(send(g.client, REQUEST, strlen(REQUEST), 0), strlen(REQUEST));
+    int newcomer = connect_to(l->fd);
+    turn(&g);
+    assert_int_equal(g.requests, 1);
+    assert_int_equal(replies(&g, &end), 1);
+    assert_true(end);
+    close(newcomer);
+    rig_close(&g);
+}
+
+static void stopping_takes_what_has_come_in_behind_an_answer(void **state)
+{
+    (void)state;
+    struct rig g;
+    bool end;
+    rig_open(&g, 1);
+    g.again = true;
+    turn(&g);
+    assert_int_equal(send(g.client, REQUEST, strlen(REQUEST), 0), strlen(REQUEST));
+    assert_int_equal(event_add(&g.loop->mail_ev, NULL), 0);
+    http_loop_stop(g.loop, 1000);
+    turn(&g);
+    turn(&g);
+    assert_int_equal(g.requests, 2);
+    assert_int_equal(replies(&g, &end), 2);
+    assert_true(end);
+    rig_close(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_connection_that_makes_room_for_another_has_its_reply),
+        cmocka_unit_test(stopping_takes_what_has_come_in_behind_an_answer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
