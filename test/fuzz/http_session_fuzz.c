@@ -1,7 +1,9 @@
-/* A whole connection: arbitrary bytes in arbitrary pieces, answered early, at once or later, closed at any moment.
- * Nothing may be lost, leaked or answered twice; what comes out must be a row of complete replies.
+/* Whole connections, up to four on one loop: arbitrary bytes in arbitrary pieces, answered early, at once or later,
+ * closed at any moment. Nothing may be lost, leaked or answered twice; what comes out must be a row of complete
+ * replies.
  *
- * Input: one byte of options, one for the size of the pieces, then what the client sends. */
+ * Input: one byte of options, one for the size of the pieces, then what each client sends. */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,7 +15,17 @@
 
 #define LATER_MAX 64
 
-enum option { RESET = 1, HALF_CLOSE = 2, READ_LATE = 4 };
+#define PEERS_MAX 4
+#define OUT_SMALL 1024 /* the kernel makes more of it, but not much */
+
+enum option { RESET = 1, HALF_CLOSE = 2, READ_LATE = 4, SMALL = 8, PEERS = 0x30 };
+
+struct peer {
+    int fd;
+    size_t piece;
+    struct str in; /* what it is still to send */
+    struct buf out;
+};
 
 static struct http_request *later[LATER_MAX];
 static size_t later_count;
@@ -57,11 +69,13 @@ static void on_refuse(void *ctx, struct http_request *r, enum err why, unsigned 
     answer(r, err_info(why)->status);
 }
 
+/* As the loop's own thread does it. */
 static void turn(void)
 {
+    event_base_loop(loop.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
     while (loop.lists[CONN_READY].first)
         http_session_run(loop.lists[CONN_READY].first);
-    event_base_loop(loop.base, EVLOOP_NONBLOCK);
+    http_loop_flush(&loop);
 }
 
 static void answer_one(void)
@@ -104,28 +118,67 @@ static void set_up(void)
         abort();
 }
 
-static void open_pair(int ret_fds[2])
+static void open_peer(struct peer *p, unsigned options, size_t piece, struct str in)
 {
     struct http_origin origin = {.loopback = true, .text = "127.0.0.1"};
-    must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ret_fds) == 0);
+    int fds[2];
+    must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) == 0);
+    if (options & SMALL)
+        must(setsockopt(fds[1], SOL_SOCKET, SO_SNDBUF, &(int){OUT_SMALL}, sizeof(int)) == 0);
     must(http_census_enter(shared.census, &origin.address, true) == HTTP_ADMITTED);
-    http_conn_open(&loop, ret_fds[1], NULL, &origin);
+    http_conn_open(&loop, fds[1], NULL, &origin);
+    *p = (struct peer){.fd = fds[0], .piece = piece, .in = in, .out = BUF(1u << 24)};
 }
 
-static void talk(int fd, unsigned options, size_t piece, struct str in, struct buf *out)
+/* Sends one piece. */
+static void talk(struct peer *p)
 {
-    while (in.n) {
-        size_t n = piece < in.n ? piece : in.n;
-        ssize_t sent = send(fd, in.p, n, MSG_NOSIGNAL);
+    if (!p->in.n)
+        return;
+    ssize_t sent = send(p->fd, p->in.p, p->piece < p->in.n ? p->piece : p->in.n, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EAGAIN)
+        sent = 0;
+    p->in = sent < 0 ? STR("") : str_from(p->in, (size_t)sent);
+}
+
+static void talk_all(struct peer *peers, unsigned count, unsigned options)
+{
+    bool more = true;
+    for (int turns = 0; more && turns < 20000; turns++) {
+        more = false;
+        for (unsigned i = 0; i < count; i++) {
+            talk(&peers[i]);
+            more = more || peers[i].in.n;
+        }
         turn();
-        if (sent < 0 && loop.lists[CONN_WAIT].first)
+        if (turns % 8 == 7)
             answer_one();
-        else if (sent < 0)
-            break;
-        in = str_from(in, sent > 0 ? (size_t)sent : 0);
-        if (!(options & READ_LATE))
-            take_replies(fd, out);
+        for (unsigned i = 0; i < count && !(options & READ_LATE); i++)
+            take_replies(peers[i].fd, &peers[i].out);
+        if (options & READ_LATE && turns > 1000)
+            options &= ~(unsigned)READ_LATE; /* neither side goes on before the other */
     }
+}
+
+/* Says what the client does at the end of what it sends. */
+static void leave(const struct peer *p, unsigned options)
+{
+    if (options & HALF_CLOSE)
+        shutdown(p->fd, SHUT_WR);
+    if (options & RESET)
+        close(p->fd);
+}
+
+static void finish(struct peer *peers, unsigned count, unsigned options)
+{
+    for (int i = 0, quiet = 0; i < 20000 && quiet < 100; i++) {
+        quiet = later_count || loop.lists[CONN_READY].first ? 0 : quiet + 1;
+        answer_one();
+        turn();
+        for (unsigned p = 0; p < count && !(options & RESET); p++)
+            take_replies(peers[p].fd, &peers[p].out);
+    }
+    must(later_count == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -134,33 +187,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (!shared.census)
         set_up();
-    unsigned options = data[0];
-    struct buf out = BUF(1u << 24);
-    int fds[2];
-    open_pair(fds);
-    talk(fds[0], options, (size_t)data[1] * 16 + 1, str_n((const char *)data + 2, size - 2), &out);
-    if (options & HALF_CLOSE)
-        shutdown(fds[0], SHUT_WR);
-    if (options & RESET) {
-        close(fds[0]);
-        turn();
-    }
-    for (int i = 0; i < 10000 && (later_count || loop.lists[CONN_READY].first); i++) {
-        answer_one();
-        turn();
-        if (!(options & RESET))
-            take_replies(fds[0], &out);
-    }
-    must(later_count == 0);
-    if (!(options & RESET)) {
-        turn();
-        take_replies(fds[0], &out);
-        check_replies(buf_view(&out));
-        close(fds[0]);
+    struct peer peers[PEERS_MAX];
+    unsigned options = data[0], count = 1 + (options & PEERS) / (PEERS / 3);
+    struct str in = str_n((const char *)data + 2, size - 2);
+    for (unsigned i = 0; i < count; i++)
+        open_peer(&peers[i], options, ((size_t)data[1] * 16 + 1) * (i + 1), in);
+    talk_all(peers, count, options);
+    for (unsigned i = 0; i < count; i++)
+        leave(&peers[i], options);
+    finish(peers, count, options);
+    for (unsigned i = 0; i < count; i++) {
+        if (!(options & RESET)) {
+            check_replies(buf_view(&peers[i].out));
+            close(peers[i].fd);
+        }
+        buf_done(&peers[i].out);
     }
     for (int i = 0; i < 100 && loop.connections; i++)
         turn();
-    must(loop.connections == 0);
-    buf_done(&out);
+    must(loop.connections == 0 && loop.gathered_count == 0);
     return 0;
 }
