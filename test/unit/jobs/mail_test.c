@@ -51,7 +51,7 @@ static enum err read_run(struct op *op, void *arg)
 {
     struct inbox *in = arg;
     CURSOR c;
-    enum err e = db_query(op->db, SQL_SANDBOX_MESSAGE_LIST, DB_ARGS(v_null(), v_null(), v_int(100)), &c);
+    enum err e = db_query(op->db, SQL_SANDBOX_MESSAGE_LIST, DB_ARGS(v_null(), v_int(100)), &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more; in->count++) {
         in->channel = col_copy(&c, 1, op->arena);
         in->to = col_copy(&c, 2, op->arena);
