@@ -15,9 +15,6 @@ SELECT id, is_primary, label, street, city, state, zip, country, virtual_number,
 FROM building WHERE account_id = $1
 ORDER BY created_at, id
 
--- name: building_primary
-SELECT id FROM building WHERE account_id = $1 AND is_primary = 1
-
 -- name: building_settings
 SELECT virtual_number, unlock_tone, greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding,
     settings_version
