@@ -9,7 +9,6 @@
 #include "base/config_file.h"
 #include "base/config_table.h"
 
-#define DEFAULT_PATH      "/etc/portero/portero.conf"
 #define SECRET_MAX        65536
 #define VARIABLE_NAME_MAX 100
 
@@ -38,7 +37,7 @@ static void set_defaults(struct config *c)
 /* No file at the default place is fine; one that was asked for must be there. */
 static bool load_file(struct config *c, const char *path, char **ret_why)
 {
-    const char *name = path ? path : DEFAULT_PATH;
+    const char *name = path ? path : CONFIG_DEFAULT_PATH;
     struct stat st;
     FILE *file = fopen(name, "re");
     if (!file)

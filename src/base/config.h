@@ -7,6 +7,8 @@
 #include "base/arena.h"
 #include "base/err.h"
 
+#define CONFIG_DEFAULT_PATH "/etc/portero/portero.conf"
+
 enum store_engine { ENGINE_SQLITE, ENGINE_POSTGRESQL };
 
 struct config_plan {
@@ -41,7 +43,7 @@ struct config {
     struct config_plan plans[CONFIG_PLANS]; /* weekly, yearly */
 };
 
-/* Loads `path` (NULL: /etc/portero/portero.conf if it exists, else defaults), then the environment. On failure
+/* Loads `path` (NULL: CONFIG_DEFAULT_PATH if it exists, else defaults), then the environment. On failure
  * ERR_USAGE, and *ret_why (owned by the caller, free) says what and where: "portero.conf:12: limits.otp_per_ip …",
  * "environment: PORTERO_LIMITS_OTP_PER_IP …". Call it before there are threads: libconfuse and getenv are not safe. */
 enum err config_load(const char *path, struct config **ret, char **ret_why) CHECKED;

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/control.h"
+#include "cli/options.h"
 #include "cli/print.h"
 
 #define ANSWER_MAX (16U << 20)
@@ -40,7 +41,7 @@ static const struct {
 
 #define TEXT(member, option, placeholder, what) OPTION_TEXT(struct admin_options, member, option, placeholder, what)
 #define COMMON                                                                                                         \
-    TEXT(config, "config", "FILE", "the service's configuration [/etc/portero/portero.conf]"),                         \
+    TEXT(config, "config", "FILE", "the service's configuration [" CONFIG_DEFAULT_PATH "]"),                           \
         TEXT(data, "data", "DIR", "the service's data directory, in place of the file's"),                             \
         OPTION_SWITCH(struct admin_options, json, "json", "prints the service's answer as it is")
 #define BUILDING(what) TEXT(building, "building", "ID", what)
@@ -228,6 +229,10 @@ static int run_verb(const struct command *self, const void *given, struct argume
 static int run(const struct command *self, const void *given, struct arguments operands)
 {
     char name[64];
+    if (!strcmp(operands.words[1], "--help")) { /* of a noun */
+        options_help(self, stdout);
+        return EXIT_DONE;
+    }
     snprintf(name, sizeof name, "%s %s %s", self->name, operands.words[0], operands.words[1]);
     for (size_t i = 0; i < VERB_COUNT; i++)
         if (!strcmp(name, verbs[i].command.name))

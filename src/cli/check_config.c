@@ -1,6 +1,7 @@
 /* portero check-config: is the configuration right? */
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/config.h"
 #include "cli/command.h"
@@ -10,7 +11,7 @@ struct check_options {
 };
 
 static const struct option_row rows[] = {
-    OPTION_TEXT(struct check_options, config, "config", "FILE", "the file to check [/etc/portero/portero.conf]"),
+    OPTION_TEXT(struct check_options, config, "config", "FILE", "the file to check [" CONFIG_DEFAULT_PATH "]"),
 };
 
 static int run(const struct command *self, const void *given, struct arguments operands)
@@ -24,7 +25,9 @@ static int run(const struct command *self, const void *given, struct arguments o
         free(why);
         return EXIT_USAGE;
     }
-    printf("the configuration is right: mode %s, data in %s\n", config->top_mode, config->top_data_dir);
+    bool defaults = !o->config && access(CONFIG_DEFAULT_PATH, F_OK) < 0;
+    printf("%s %s: mode %s, data in %s\n", o->config ? o->config : CONFIG_DEFAULT_PATH,
+           defaults ? "is not there, the defaults hold" : "is right", config->top_mode, config->top_data_dir);
     config_free(config);
     return EXIT_DONE;
 }

@@ -9,6 +9,8 @@
 #include "base/str.h"
 #include "cli/options.h"
 
+#define HELP_WORDS_MAX 4 /* `help admin key create` */
+
 /* What a library says may have several lines: they become one, without what a terminal would obey. */
 static void one_line(char *text)
 {
@@ -69,7 +71,9 @@ static void list(const struct command *const *commands, size_t count)
            "Portero answers the door: it is the telephone line behind a building's call box.\n\nCommands:\n");
     for (size_t i = 0; i < count; i++)
         printf("  %-14s %s\n", commands[i]->name, commands[i]->summary);
-    printf("  %-14s explains a command\n\n`portero --version` prints the version.\n", "help");
+    printf("  %-14s explains a command: `help serve`, `help admin key create`\n\n`portero --version` prints the "
+           "version.\n",
+           "help");
 }
 
 static const struct command *find(const struct command *const *commands, size_t count, const char *name)
@@ -81,17 +85,30 @@ static const struct command *find(const struct command *const *commands, size_t 
     return NULL;
 }
 
+static bool is_help(const char *word)
+{
+    return !strcmp(word, "help") || !strcmp(word, "--help");
+}
+
+/* `help COMMAND …` is `COMMAND … --help`, so that a command with verbs explains those as well. */
 static int help(const struct command *const *commands, size_t count, int argc, char **argv)
 {
-    if (argc < 2) {
+    static char asked[] = "--help";
+    char *words[HELP_WORDS_MAX];
+    if (argc < 2 || is_help(argv[1])) {
         list(commands, count);
         return EXIT_DONE;
     }
     const struct command *c = find(commands, count, argv[1]);
     if (!c)
         return EXIT_USAGE;
-    options_help(c, stdout);
-    return EXIT_DONE;
+    if (argc > (c->stops_at_operand ? HELP_WORDS_MAX : 2)) {
+        command_complain("help: unexpected argument %s; `portero help` lists the commands", argv[argc - 1]);
+        return EXIT_USAGE;
+    }
+    memcpy(words, argv + 1, (size_t)(argc - 1) * sizeof *words);
+    words[argc - 1] = asked;
+    return command_run(c, NULL, argc, words);
 }
 
 int command_main(const struct command *const *commands, size_t count, int argc, char **argv)
@@ -105,7 +122,7 @@ int command_main(const struct command *const *commands, size_t count, int argc, 
         printf("portero %s\n", PORTERO_VERSION);
         return EXIT_DONE;
     }
-    if (!strcmp(name, "help") || !strcmp(name, "--help"))
+    if (is_help(name))
         return help(commands, count, argc - 1, argv + 1);
     const struct command *c = find(commands, count, name);
     return c ? command_run(c, NULL, argc - 1, argv + 1) : EXIT_USAGE;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/config.h"
 #include "cli/command.h"
 #include "cli/datadir.h"
 #include "store/store.h"
@@ -13,7 +14,7 @@ struct migrate_options {
 };
 
 static const struct option_row rows[] = {
-    OPTION_TEXT(struct migrate_options, config, "config", "FILE", "the configuration [/etc/portero/portero.conf]"),
+    OPTION_TEXT(struct migrate_options, config, "config", "FILE", "the configuration [" CONFIG_DEFAULT_PATH "]"),
     OPTION_TEXT(struct migrate_options, data, "data", "DIR", "the data directory, in place of the file's"),
     OPTION_SWITCH(struct migrate_options, json, "json", "prints JSON"),
 };

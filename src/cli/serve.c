@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/config.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/daemon.h"
@@ -16,7 +17,7 @@ struct serve_options {
 };
 
 static const struct option_row rows[] = {
-    OPTION_TEXT(struct serve_options, config, "config", "FILE", "the configuration [/etc/portero/portero.conf]"),
+    OPTION_TEXT(struct serve_options, config, "config", "FILE", "the configuration [" CONFIG_DEFAULT_PATH "]"),
     OPTION_TEXT(struct serve_options, data, "data", "DIR", "the data directory, in place of the file's"),
     OPTION_TEXT(struct serve_options, https, "https", "A:P", "address of the HTTPS port; port 0 takes a free one"),
     OPTION_TEXT(struct serve_options, http, "http", "A:P", "address of the plain HTTP port"),

@@ -38,7 +38,22 @@ describe('commands', () => {
         }
     });
 
+    it('have verbs that explain themselves', () => {
+        const verb = portero(['help', 'admin', 'key', 'create']);
+        assert.equal(verb.status, 0);
+        assert.match(verb.stdout, /^Usage: portero admin key create /);
+        assert.equal(portero(['admin', 'key', 'create', '--help']).stdout, verb.stdout);
+        for (const args of [['help', 'admin', 'key'], ['admin', 'key', '--help']]) assert.match(portero(args).stdout, /key create /);
+        for (const line of portero(['help', 'admin']).stdout.matchAll(/^ {2}([a-z]+) ([a-z]+) /gm)) {
+            assert.equal(portero(['help', 'admin', line[1], line[2]]).status, 0, line[0]);
+        }
+        assert.equal(portero(['help', 'help']).stdout, portero(['help']).stdout);
+    });
+
     it('refuse what they do not know', () => {
+        complains(portero(['help', 'serve', 'extra']));
+        complains(portero(['help', 'admin', 'key', 'create', 'extra']));
+        complains(portero(['help', 'admin', 'door', 'open']));
         complains(portero([]));
         complains(portero(['dance']));
         complains(portero(['help', 'dance']));
