@@ -3,8 +3,11 @@
 #include <arpa/inet.h>
 #include <glib.h>
 
-#define PORT_MAX 65535
-#define ALNUM    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+#include "base/schema_text.h"
+
+#define SENTENCE_END 120
+#define PORT_MAX     65535
+#define ALNUM        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 /* A numeric address of either family; *ret_bits is 32 or 128. */
 static bool is_ip(struct str s, unsigned *ret_bits)
@@ -22,6 +25,11 @@ static bool is_ip(struct str s, unsigned *ret_bits)
     else
         return false;
     return true;
+}
+
+bool config_is_sentence(const char *text)
+{
+    return g_utf8_validate(text, -1, NULL) && text_utf16_units(str_z(text)) < SENTENCE_END;
 }
 
 bool config_is_address(const char *text)

@@ -2,6 +2,8 @@
 #pragma once
 #include "base/str.h"
 
+/* What a building can say (contract, Settings): UTF-8, shorter than 120 UTF-16 code units. */
+bool config_is_sentence(const char *text);
 /* "127.0.0.1:8443" or "[::1]:8443"; port 0 to 65535. */
 bool config_is_address(const char *text);
 /* "10.0.0.0/8", "2001:db8::/32", or an address alone. */

@@ -17,6 +17,7 @@
      __VA_ARGS__},
 const struct config_row config_rows[] = {
 #define STRING(section, key, value, doc)        ROW(section, key, CONFIG_STRING, value, doc)
+#define SENTENCE(section, key, value, doc)      ROW(section, key, CONFIG_SENTENCE, value, doc)
 #define SECRET(section, key, value, doc)        ROW(section, key, CONFIG_SECRET, value, doc)
 #define ENUM(section, key, value, list, doc)    ROW(section, key, CONFIG_ENUM, value, doc, .words = (list))
 #define ADDRESS(section, key, value, doc)       ROW(section, key, CONFIG_ADDRESS, value, doc)
@@ -75,6 +76,11 @@ static bool check_string(const struct config_row *r, const char *text, char ret_
         fine = config_is_word(text, r->words);
         if (!fine)
             say_words("must be one of", r->words, ret_rule);
+        break;
+    case CONFIG_SENTENCE:
+        fine = config_is_sentence(text);
+        if (!fine)
+            snprintf(ret_rule, CONFIG_RULE_MAX, "must be UTF-8 and shorter than 120 UTF-16 code units");
         break;
     case CONFIG_ADDRESS:
         fine = config_is_address(text);

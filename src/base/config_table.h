@@ -7,6 +7,7 @@
 
 enum config_kind {
     CONFIG_STRING,
+    CONFIG_SENTENCE,
     CONFIG_SECRET,
     CONFIG_ENUM,
     CONFIG_ADDRESS,

@@ -231,18 +231,9 @@ static void blocks_are_checked(void **state)
 static void urls_are_checked(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"door.example.com",
-                                      "ftp://door.example.com",
-                                      "https://",
-                                      "https:///x",
-                                      "https://u:p@host",
-                                      "https://host?x=1",
-                                      "https://host#x",
-                                      "https://ho st",
-                                      "https://host:99999",
-                                      "https://a\"b",
-                                      "https://a_b",
-                                      "https://a%20b",
+    static const char *const bad[] = {"door.example.com",   "ftp://door.example.com", "https://",       "https:///x",
+                                      "https://u:p@host",   "https://host?x=1",       "https://host#x", "https://ho st",
+                                      "https://host:99999", "https://a\"b",           "https://a_b",    "https://a%20b",
                                       "https://host/a b"};
     for (size_t i = 0; i < COUNT(bad); i++) {
         char text[100];
@@ -251,6 +242,20 @@ static void urls_are_checked(void **state)
     }
     refuse("mail { url = 'http://mail.example.com' }",
            "portero.conf:1: mail.url must be a URL with a host and one of the schemes smtp, smtps");
+}
+
+static void greetings_keep_to_what_the_interface_takes(void **state)
+{
+    (void)state;
+    char text[600];
+    static const char rule[] = "portero.conf:1: greetings.welcome must be UTF-8 and shorter than 120 UTF-16 code units";
+    snprintf(text, sizeof text, "greetings { welcome = '%0*d' }", 120, 0);
+    refuse(text, rule);
+    snprintf(text, sizeof text, "greetings { welcome = '%0*d\xf0\x9f\x9a\xaa' }", 118, 0); /* a pair of units */
+    refuse(text, rule);
+    refuse("greetings { welcome = 'caf\xe9' }", rule);
+    snprintf(text, sizeof text, "greetings { welcome = '%0*d\xc3\xa9' }", 118, 0);
+    config_free(load(text));
 }
 
 static void unknown_and_repeated_keys_are_refused(void **state)
@@ -482,6 +487,7 @@ int main(void)
         T(addresses_are_checked),
         T(blocks_are_checked),
         T(urls_are_checked),
+        T(greetings_keep_to_what_the_interface_takes),
         T(unknown_and_repeated_keys_are_refused),
         T(syntax_errors_are_refused_with_file_and_line),
         T(lines_are_counted_behind_comments_and_strings),
