@@ -132,7 +132,7 @@ static enum err delete_own_key(struct request *q, struct reply *p)
 {
     enum err e = key_revoke(&q->op, &q->who.account_id, &q->who.key_id);
     if (e)
-        return e == ERR_NOT_FOUND ? ERR_INVALID_KEY : e; /* revoked a moment ago by another request */
+        return e;
     struct revoked *r = arena_new(q->op.arena, struct revoked);
     r->revoked = v_bool(true);
     return reply_ok(q, p, 200, &revoked_shape, r);

@@ -160,6 +160,25 @@ describe('keys', () => {
             assert.deepEqual(ok(await second.client.post('/v1/auth/keys/revoke-others')), { revoked: true, revoked_count: 0 });
         });
 
+        it('of all others leaves no key behind that one of them asked for at the same moment', async () => {
+            const owner = await signIn(client);
+            for (let round = 0; round < 20; round++) {
+                const other = await signIn(client, owner.email);
+                const asked = Array.from({ length: 6 }, () => create({}, other));
+                const answers = await Promise.all([...asked, owner.client.post('/v1/auth/keys/revoke-others'), create({}, other)]);
+                ok(await owner.client.get('/v1/auth/keys'));
+                const alive = await list(owner);
+                assert.deepEqual(alive.map((key) => key.current), [true], `round ${round}: ${answers.map((answer) => answer.status)}`);
+            }
+        });
+
+        it('of itself happens once when it is asked for several times at once', async () => {
+            const owner = await signIn(client);
+            const answers = await Promise.all(Array.from({ length: 8 }, () => owner.client.delete('/v1/auth/key')));
+            assert.equal(answers.filter((answer) => answer.status === 200).length, 1);
+            for (const answer of answers.filter((a) => a.status !== 200)) refused(answer, 401, 'INVALID_KEY');
+        });
+
         it('of itself needs no scope and works for both kinds of key', async () => {
             const owner = await signIn(client);
             const robot = await agent(owner, ['logs:read']);
