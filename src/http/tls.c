@@ -55,10 +55,17 @@ static bool configure(SSL_CTX *ctx)
            SSL_CTX_set_session_id_context(ctx, id, sizeof id - 1) == 1;
 }
 
+/* The first error is the cause ("No such file or directory", "no start line"); those behind it say "system lib". */
+static const char *first_reason(void)
+{
+    unsigned long first = ERR_peek_error();
+    return ERR_SYSTEM_ERROR(first) ? strerrordesc_np((int)ERR_GET_REASON(first)) : ERR_reason_error_string(first);
+}
+
 static char *why_not(const char *path)
 {
     char *why = NULL;
-    const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+    const char *reason = first_reason();
     if (asprintf(&why, "%s: %s", path, reason ? reason : "cannot be read") < 0)
         abort();
     return why;

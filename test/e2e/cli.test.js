@@ -166,6 +166,12 @@ describe('serve', () => {
         assert.match(serve('mail { provider = smtp url = "smtp://127.0.0.1" password = "env:NONEXISTENT_KEY" }'), /mail\.password: .*NONEXISTENT_KEY/);
     });
 
+    it('names the file of a certificate or key that does not load, and the reason', () => {
+        const tls = (certificate, key) => serve(`store { engine = sqlite } tls { certificate = "${certificate}" key = "${key}" }`);
+        assert.match(tls('/nonexistent/a.pem', path), /\/nonexistent\/a\.pem: No such file or directory/);
+        assert.ok(tls(path, path).includes(`${path}: no start line`));
+    });
+
     it('says in one line why PostgreSQL cannot be reached, without the password', () => {
         const complaint = serve('store { engine = postgresql dsn = "host=/nonexistent password=hush" }');
         assert.match(complaint, /\/nonexistent/);
