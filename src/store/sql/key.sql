@@ -33,9 +33,6 @@ UPDATE api_key SET revoked_at = $3 WHERE account_id = $1 AND id = $2 AND revoked
 UPDATE api_key SET revoked_at = $3
 WHERE account_id = $1 AND id <> $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)
 
--- name: key_revoke_building
-UPDATE api_key SET revoked_at = $3 WHERE account_id = $1 AND building_id = $2 AND revoked_at IS NULL
-
 -- name: key_revoke_member
 UPDATE api_key SET revoked_at = $3 WHERE account_id = $1 AND member_id = $2 AND revoked_at IS NULL
 
