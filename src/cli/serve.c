@@ -42,6 +42,20 @@ static void set_log_level(const struct config *c)
             log_set_level((enum log_level)i);
 }
 
+/* What the configuration can say already and this version cannot do yet. */
+static void warn_of_what_is_missing(const struct config *c)
+{
+    const struct {
+        const char *key, *value, *built; /* the value that changes nothing */
+    } keys[] = {{"listen.metrics", c->listen_metrics, ""},
+                {"sms.provider", c->sms_provider, "sandbox"},
+                {"numbers.provider", c->numbers_provider, "sandbox"},
+                {"billing.provider", c->billing_provider, "sandbox"}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(keys[i].value, keys[i].built) != 0)
+            log_warn("config_ignored key=%s value=%s reason=this version does not have it", keys[i].key, keys[i].value);
+}
+
 static void tell(const char *state)
 {
     if (notify_send(state))
@@ -80,6 +94,7 @@ static int run(const struct command *self, const void *given, struct arguments o
         set_log_level(config);
         process_prepare(config->production);
         signals_hold();
+        warn_of_what_is_missing(config);
         e = daemon_start(config, &daemon, &why);
     }
     if (!e) {

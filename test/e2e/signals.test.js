@@ -73,6 +73,13 @@ describe('process', () => {
             }
         });
 
+        it('says which keys it does not follow yet', async () => {
+            const other = await Daemon.start({ config: { sms: { provider: 'twilio' }, listen: { metrics: '127.0.0.1:9' } } });
+            await other.stop();
+            for (const key of ['sms.provider', 'listen.metrics']) assert.match(other.stderr, new RegExp(`warn config_ignored key=${key.replace('.', '\\.')} `));
+            assert.ok(!w.daemon.stderr.includes('config_ignored'));
+        });
+
         it('takes every key from the environment before the file', async () => {
             const other = await Daemon.start({ config: { public_url: 'https://file.example' }, env: { PORTERO_PUBLIC_URL: 'https://environment.example', PORTERO_LIMITS_PLANS_PER_IP: '7' } });
             const client = new Client(other);
