@@ -86,21 +86,12 @@ static bool refuse_unknown(const struct place *at, const char *name)
 
 /* ---- strings ---- */
 
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* The caller's string as the field wants it: trimmed, in its case, NUL-terminated in the arena. */
 static struct str prepare(const struct field *f, const json_t *value, struct arena *a)
 {
     struct str s = {json_string_value(value), json_string_length(value)};
-    if (f->flags & F_TRIM) {
-        while (s.n && is_space(s.p[0]))
-            s = str_from(s, 1);
-        while (s.n && is_space(s.p[s.n - 1]))
-            s.n--;
-    }
+    if (f->flags & F_TRIM)
+        s = text_trim(s);
     char *p = arena_alloc(a, s.n + 1);
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i];

@@ -29,7 +29,7 @@ enum field_type {
 enum field_flag {
     F_REQUIRED = 1,
     F_NULLABLE = 2,
-    F_TRIM = 4,     /* input: leading and trailing white space is removed first */
+    F_TRIM = 4,     /* input: white space at both ends, Unicode's too, is removed first */
     F_NONBLANK = 8, /* input: not empty (after trimming, if F_TRIM) */
     F_LOWER = 16,   /* input: lower-cased (ASCII) */
     F_UPPER = 32,   /* input: upper-cased (ASCII) */

@@ -1,5 +1,6 @@
 #include "base/schema_text.h"
 
+#include <glib.h>
 #include <pthread.h>
 #include <regex.h>
 #include <stdatomic.h>
@@ -25,6 +26,21 @@ size_t text_utf16_units(struct str s)
         n += (size_t)((c & 0xc0) != 0x80) + (size_t)(c >= 0xf0); /* four bytes are a surrogate pair */
     }
     return n;
+}
+
+/* GLib leaves out the vertical tab. */
+static bool is_space(const char *p)
+{
+    return *p == '\v' || g_unichar_isspace(g_utf8_get_char(p));
+}
+
+struct str text_trim(struct str s)
+{
+    while (s.n && is_space(s.p))
+        s = str_from(s, (size_t)(g_utf8_next_char(s.p) - s.p));
+    while (s.n && is_space(g_utf8_prev_char(s.p + s.n)))
+        s.n = (size_t)(g_utf8_prev_char(s.p + s.n) - s.p);
+    return s;
 }
 
 /* ---- e-mail ---- */

@@ -4,6 +4,8 @@
 
 size_t text_code_points(struct str s);
 size_t text_utf16_units(struct str s);
+/* Without the white space (Unicode's, line breaks and tabs) at both ends. */
+struct str text_trim(struct str s);
 
 /* A practical address (decisions section 2): one @, a local part of RFC 5322 atoms of at most 64 characters, a domain
  * of at least two LDH labels whose last is not a number, at most 254 characters in all. */

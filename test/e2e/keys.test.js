@@ -58,7 +58,7 @@ describe('keys', () => {
             ['scopes', { scopes: [] }], ['scopes', { scopes: ['logs:read', 'logs:read'] }], ['scopes', { scopes: ['keys:write'] }],
             ['scopes', { scopes: ['owner'] }], ['scopes', { scopes: ['webhooks:write'] }], ['scopes', { scopes: 'logs:read' }],
             ['scopes', { scopes: [5] }], ['scopes', { scopes: null }], ['scopes', { scopes: ['LOGS:READ'] }],
-            ['name', { name: '' }], ['name', { name: '  \t ' }], ['name', { name: 5 }], ['name', { name: null }],
+            ['name', { name: '' }], ['name', { name: '  \t ' }], ['name', { name: '\u00a0\u3000' }], ['name', { name: 5 }], ['name', { name: null }],
             ['expires_in_days', { expires_in_days: 0 }], ['expires_in_days', { expires_in_days: 91 }], ['expires_in_days', { expires_in_days: -1 }],
             ['expires_in_days', { expires_in_days: 1.5 }], ['expires_in_days', { expires_in_days: '30' }], ['expires_in_days', { expires_in_days: null }],
             ['colour', { colour: 'red' }],

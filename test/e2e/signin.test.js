@@ -43,7 +43,7 @@ describe('sign-in', () => {
 
     it('trims and lower-cases the address', async () => {
         const email = freshEmail();
-        const loud = `  ${email.toUpperCase()} `;
+        const loud = ` \u00a0${email.toUpperCase()}\u2003`;
         const { challenge: id } = ok(await client.post('/v1/auth/otp', { email: loud }));
         const { code } = await message(client, email);
         const { apiKey } = ok(await verify(loud, { challenge: id, otp: code }));

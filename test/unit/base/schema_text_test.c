@@ -14,6 +14,25 @@ static void lengths_are_counted(void **state)
     assert_int_equal(text_utf16_units(STR("")), 0);
 }
 
+static void white_space_of_every_kind_is_trimmed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {"", ""},
+        {"a", "a"},
+        {" \t\r\n\v\fa b\f\v\n\r\t ", "a b"},
+        {"\xc2\xa0\xe2\x80\xa8\xe3\x80\x80", ""},
+        {"\xe2\x80\x83\xf0\x9f\x9a\xaa \xc3\xa9\xc2\xa0", "\xf0\x9f\x9a\xaa \xc3\xa9"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct str got = text_trim(str_z(cases[i].text));
+        if (!str_eq(got, str_z(cases[i].want)))
+            fail_msg("case %zu: '%.*s'", i, STR_ARG(got));
+    }
+}
+
 static void practical_addresses_are_accepted(void **state)
 {
     (void)state;
@@ -120,8 +139,11 @@ static void patterns_match_on_any_thread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lengths_are_counted),          cmocka_unit_test(practical_addresses_are_accepted),
-        cmocka_unit_test(anything_else_is_no_address),  cmocka_unit_test(an_address_has_at_most_254_characters),
+        cmocka_unit_test(lengths_are_counted),
+        cmocka_unit_test(white_space_of_every_kind_is_trimmed),
+        cmocka_unit_test(practical_addresses_are_accepted),
+        cmocka_unit_test(anything_else_is_no_address),
+        cmocka_unit_test(an_address_has_at_most_254_characters),
         cmocka_unit_test(patterns_match_on_any_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
