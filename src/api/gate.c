@@ -213,6 +213,16 @@ static bool entity_tag(struct request *q, struct str *ret)
     return true;
 }
 
+/* A version as the service writes it: decimal, without leading zeros. */
+static bool grant_version(struct str tag, int64_t *ret)
+{
+    uint64_t version;
+    if (!str_to_u64(tag, INT64_MAX, &version) || (tag.n > 1 && tag.p[0] == '0'))
+        return false;
+    *ret = (int64_t)version;
+    return true;
+}
+
 static bool settings_token(struct request *q, struct str tag)
 {
     if (tag.n != 2 * SHA256_LEN)
@@ -230,15 +240,11 @@ static bool settings_token(struct request *q, struct str tag)
 static enum err check_match(struct request *q)
 {
     struct str tag = STR_NONE;
-    uint64_t version;
     switch (q->route->match) {
     case MATCH_NONE:
         return ERR_NONE;
     case MATCH_GRANT:
-        if (!entity_tag(q, &tag) || !str_to_u64(tag, INT64_MAX, &version))
-            return ERR_VERSION_REQUIRED;
-        q->match_version = (int64_t)version;
-        return ERR_NONE;
+        return entity_tag(q, &tag) && grant_version(tag, &q->match_version) ? ERR_NONE : ERR_VERSION_REQUIRED;
     case MATCH_SETTINGS:
         return entity_tag(q, &tag) && settings_token(q, tag) ? ERR_NONE : ERR_SETTINGS_VERSION_REQUIRED;
     }

@@ -39,7 +39,7 @@ describe('editing grants', () => {
 
         it('is required: missing or malformed If-Match is VERSION_REQUIRED', async () => {
             const { id } = await timer();
-            for (const value of [undefined, '', '0', '*', '"x"', '"0", "1"', '"-1"', '""', 'W/0', 'w/"0"', '"0', '"0" ,', '"99999999999999999999"', '"00x"']) {
+            for (const value of [undefined, '', '0', '*', '"x"', '"0", "1"', '"-1"', '""', 'W/0', 'w/"0"', '"0', '"0" ,', '"99999999999999999999"', '"00x"', '"00"', '"+0"', '"0""', '" 0"']) {
                 refused(await patch(id, { label: 'a' }, value), 428, 'VERSION_REQUIRED');
             }
         });
