@@ -11,6 +11,7 @@
 
 struct tick {
     struct list entries;
+    struct le *next; /* of the round under way; an entry that leaves moves it on */
     int fd;
     bool armed;
 };
@@ -33,10 +34,10 @@ static void arm(struct tick *t, bool on)
 static void run_all(struct tick *t)
 {
     int64_t now_ms = tick_now_ms();
-    struct le *le = t->entries.head;
-    while (le) {
-        struct tick_entry *e = le->data;
-        le = le->next;
+    t->next = t->entries.head;
+    while (t->next) {
+        struct tick_entry *e = t->next->data;
+        t->next = t->next->next;
         e->run(e->arg, now_ms);
     }
 }
@@ -96,5 +97,10 @@ void tick_add(struct tick *t, struct tick_entry *e, void (*run)(void *arg, int64
 
 void tick_remove(struct tick_entry *e)
 {
+    if (!e->le.list)
+        return;
+    struct tick *t = (struct tick *)((char *)e->le.list - offsetof(struct tick, entries));
+    if (t->next == &e->le)
+        t->next = e->le.next;
     list_unlink(&e->le);
 }

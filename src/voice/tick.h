@@ -13,7 +13,7 @@ struct tick;
 /* One listener, embedded in its owner. */
 struct tick_entry {
     struct le le;
-    void (*run)(void *arg, int64_t now_ms); /* may remove its own entry */
+    void (*run)(void *arg, int64_t now_ms); /* may remove any entry */
     void *arg;
 };
 
