@@ -19,8 +19,7 @@ struct sip_call {
 
     struct call machine;
     struct call_actions actions;
-    size_t at;           /* the action in progress */
-    unsigned generation; /* of the actions */
+    size_t at; /* the action in progress */
     struct decide decide;
 
     const struct sip_msg *invite;
@@ -138,7 +137,6 @@ static void step(struct sip_call *c, const struct call_event *e)
     log_debug("call %u %s", c->serial, call_state_name(c->machine.state));
     c->actions = next;
     c->at = 0;
-    c->generation++;
     c->due_ms = 0;
     perform(c);
 }
@@ -242,9 +240,9 @@ static void on_close(int error, const struct sip_msg *msg, void *arg)
     end(c);
 }
 
-/* ---- actions: begin() returns true if the action is done already ---- */
+/* ---- actions: each is done when media, time, the peer or the store says so ---- */
 
-static bool answer(struct sip_call *c)
+static void answer(struct sip_call *c)
 {
     struct mbuf *sdp = NULL;
     int e = media_make_sdp(c->media, c->offered, &sdp) ? ENOMEM : 0;
@@ -256,31 +254,28 @@ static bool answer(struct sip_call *c)
     if (e) {
         log_debug("call %u cannot be answered errno=%d", c->serial, e);
         end(c);
-        return false;
+        return;
     }
     c->transaction = mem_deref(c->transaction); /* the session has one of its own */
     c->unacked = true;
     c->source->unacked++;
-    return false;
 }
 
-static bool reject(struct sip_call *c, int status)
+static void reject(struct sip_call *c, int status)
 {
     const char *reason = status == 404 ? "Not Found" : "Server Internal Error";
     (void)sip_treply(&c->transaction, c->agent->sip, c->invite, (uint16_t)status, reason);
     end(c);
-    return false;
 }
 
-static bool say(struct sip_call *c, enum call_prompt prompt)
+static void say(struct sip_call *c, enum call_prompt prompt)
 {
     struct sound parts[SOUND_PARTS_MAX];
     size_t n = sound_prompt(prompt, parts);
     media_play(c->media, parts, n);
-    return false;
 }
 
-static bool begin(struct sip_call *c, const struct call_action *a)
+static void begin(struct sip_call *c, const struct call_action *a)
 {
     const struct config *config = c->agent->config;
     switch (a->kind) {
@@ -288,37 +283,35 @@ static bool begin(struct sip_call *c, const struct call_action *a)
     case CALL_ASK_CODE:
     case CALL_ASK_FORWARDED:
         ask(c, a);
-        return false;
+        return;
     case CALL_REJECT:
-        return reject(c, a->status);
+        reject(c, a->status);
+        return;
     case CALL_ANSWER:
-        return answer(c);
+        answer(c);
+        return;
     case CALL_SAY:
-        return say(c, a->say.prompt);
+        say(c, a->say.prompt);
+        return;
     case CALL_COLLECT:
         c->due_ms = tick_now_ms() + a->collect.wait_ms;
-        return false;
+        return;
     case CALL_SEND_TONES:
         media_press(c->media, a->tones, config->voice_tone_ms, config->voice_tone_gap_ms, false);
-        return false;
+        return;
     case CALL_FORWARD: /* this agent rings nobody */
         step(c, &(struct call_event){.kind = CALL_FORWARD_FAILED});
-        return false;
+        return;
     case CALL_HANG_UP:
         end(c);
-        return false;
+        return;
     }
-    return false;
 }
 
 static void perform(struct sip_call *c)
 {
-    while (!c->ended && current(c)) {
-        unsigned generation = c->generation;
-        if (!begin(c, current(c)) || c->generation != generation)
-            return;
-        c->at++;
-    }
+    if (!c->ended && current(c))
+        begin(c, current(c));
 }
 
 /* ---- what media and time report ---- */
