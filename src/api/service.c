@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "domain/key.h"
 
-#define MAX_LOOPS    256
 #define TASK_THREADS 8
 
 /* What one loop thread works with; only that thread touches it. */
@@ -30,7 +29,7 @@ struct service {
     char *public_url;
     struct buf openapi;
     int64_t started_us;
-    struct loop loops[MAX_LOOPS];
+    struct loop loops[HTTP_MAX_LOOPS];
 };
 
 /* ---- requests ---- */

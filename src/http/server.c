@@ -123,6 +123,8 @@ static enum err make_loops(struct http_server *s, const struct config *c)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned count = c->http_threads ? (unsigned)c->http_threads : cores > 0 ? (unsigned)cores : 1;
+    if (count > HTTP_MAX_LOOPS)
+        count = HTTP_MAX_LOOPS;
     s->loops = calloc(count, sizeof *s->loops);
     if (!s->loops)
         abort();

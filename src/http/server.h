@@ -14,6 +14,8 @@
 #define HTTP_MAX_HEAD    16384 /* bytes of request line and header fields together */
 #define HTTP_MAX_BODY    102400
 
+#define HTTP_MAX_LOOPS 256 /* loop threads, however many cores there are */
+
 enum http_method { HTTP_GET, HTTP_HEAD, HTTP_POST, HTTP_PUT, HTTP_PATCH, HTTP_DELETE, HTTP_OPTIONS, HTTP_OTHER };
 
 struct http_header {
