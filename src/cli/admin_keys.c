@@ -1,4 +1,5 @@
-/* The operator's keys: for one linked building, or for a member (decisions sections 2 and 3). */
+/* The operator's keys: for one building, or for a member (decisions sections 2 and 3). */
+#include "api/scopes.h"
 #include "cli/admin_routes.h"
 #include "domain/key.h"
 #include "domain/member.h"
@@ -53,16 +54,6 @@ static enum err find_holder(struct op *op, const struct key_body *body, struct k
     ret->building_id = member.building_id;
     ret->account_id = member.account_id;
     return ERR_NONE;
-}
-
-static struct val scope_list(struct arena *a, uint32_t scopes)
-{
-    struct val *texts = arena_array(a, struct val, SCOPE_COUNT);
-    size_t n = 0;
-    for (unsigned bit = 0; bit < SCOPE_COUNT; bit++)
-        if (scopes & 1u << bit)
-            texts[n++] = v_str(str_z(scope_text((enum scope)bit)));
-    return v_list(texts, n);
 }
 
 static enum err create_key(struct request *q, struct reply *p)
