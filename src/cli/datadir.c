@@ -1,5 +1,6 @@
 #include "cli/datadir.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/crypto.h>
@@ -9,9 +10,48 @@
 #include <unistd.h>
 
 #include "base/crypto.h"
+#include "cli/control.h"
 #include "cli/why.h"
 
 #define KEY_HEX_LEN (2 * SHA256_LEN)
+
+static bool is_ours(const char *name)
+{
+    static const char *const names[] = {"portero.db", "portero.lock", CONTROL_SOCKET, "master.key", "tls.key"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return false;
+}
+
+/* Whether the directory is empty or has been a data directory before: nobody else's, like /tmp. */
+static bool may_close(const char *dir)
+{
+    DIR *d = opendir(dir);
+    bool empty = true, ours = false;
+    const struct dirent *entry;
+    if (!d)
+        return false;
+    while ((entry = readdir(d)) != NULL) {
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+            continue;
+        empty = false;
+        ours = ours || is_ours(entry->d_name);
+    }
+    closedir(d);
+    return empty || ours;
+}
+
+static enum err close_to_others(const char *dir, char **ret_why)
+{
+    if (!may_close(dir))
+        return why(ret_why, "data_dir %s: others may enter it, and it is no data directory yet: name one of its own",
+                   dir);
+    if (chmod(dir, 0700) < 0)
+        return why(ret_why, "data_dir %s: others may enter it, and its mode cannot be changed: %s", dir,
+                   strerror(errno));
+    return ERR_NONE;
+}
 
 enum err datadir_prepare(const struct config *c, char **ret_why)
 {
@@ -23,10 +63,7 @@ enum err datadir_prepare(const struct config *c, char **ret_why)
         return why(ret_why, "data_dir %s: %s", dir, strerror(errno));
     if (!S_ISDIR(found.st_mode))
         return why(ret_why, "data_dir %s: not a directory", dir);
-    if ((found.st_mode & 077) && chmod(dir, 0700) < 0)
-        return why(ret_why, "data_dir %s: others may enter it, and its mode cannot be changed: %s", dir,
-                   strerror(errno));
-    return ERR_NONE;
+    return found.st_mode & 077 ? close_to_others(dir, ret_why) : ERR_NONE;
 }
 
 /* A new key in hex, durable before it is used: what is sealed with a key that is lost cannot be opened again. */

@@ -2,7 +2,8 @@
 #pragma once
 #include "base/config.h"
 
-/* Makes data_dir (mode 0700) if it is not there, and takes other users' rights off it if it is. ERR_USAGE with *ret_why
+/* Makes data_dir (mode 0700) if it is not there, and takes other users' rights off it if it is; of a directory that
+ * holds only what is not the service's (/tmp by mistake) it does not, and refuses. ERR_USAGE with *ret_why
  * (owned by the caller) where that fails. */
 enum err datadir_prepare(const struct config *c, char **ret_why) CHECKED;
 

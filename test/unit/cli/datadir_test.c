@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,6 +69,26 @@ static void the_data_directory_is_private(void **state)
     assert_int_equal(mode_of(f->dir), 0700);
 }
 
+static void a_directory_of_somebody_elses_is_left_alone(void **state)
+{
+    struct fixture *f = *state;
+    char other[200];
+    snprintf(other, sizeof other, "%s/other", f->dir);
+    assert_int_equal(datadir_prepare(&f->config, &f->why), ERR_NONE);
+    assert_int_equal(chmod(f->dir, 0755), 0);
+    int fd = open(other, O_WRONLY | O_CREAT, 0600);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(datadir_prepare(&f->config, &f->why), ERR_USAGE);
+    assert_non_null(strstr(f->why, f->dir));
+    assert_int_equal(mode_of(f->dir), 0755);
+    assert_int_equal(rename(other, f->key), 0); /* now it is a data directory */
+    free(f->why);
+    f->why = NULL;
+    assert_int_equal(datadir_prepare(&f->config, &f->why), ERR_NONE);
+    assert_int_equal(mode_of(f->dir), 0700);
+}
+
 static void a_file_in_its_place_is_refused_by_name(void **state)
 {
     struct fixture *f = *state;
@@ -112,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_data_directory_is_private, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_directory_of_somebody_elses_is_left_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_in_its_place_is_refused_by_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_sandbox_makes_a_key_once_and_keeps_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(production_needs_a_key, set_up, tear_down),
