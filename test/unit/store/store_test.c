@@ -147,17 +147,23 @@ static void numbered_done(struct store_job *job, enum err result)
         sem_post(&n->many->all_done);
 }
 
-static void each_job_of_many_has_its_own_fate(void **state)
+static struct many *submit_many(struct store *store)
 {
-    struct store_fixture *f = *state;
     struct many *m = calloc(1, sizeof *m);
     assert_non_null(m);
     sem_init(&m->all_done, 0, 0);
     for (int i = 0; i < JOBS; i++) {
         m->jobs[i] = (struct numbered){
             .job = {.mode = STORE_WRITE, .run = numbered_run, .done = numbered_done}, .many = m, .number = i};
-        store_submit(f->store, &m->jobs[i].job);
+        store_submit(store, &m->jobs[i].job);
     }
+    return m;
+}
+
+static void each_job_of_many_has_its_own_fate(void **state)
+{
+    struct store_fixture *f = *state;
+    struct many *m = submit_many(f->store);
     sem_wait(&m->all_done);
     for (int i = 0; i < JOBS; i++) {
         char name[16];
@@ -237,14 +243,7 @@ static void no_update_is_lost_between_threads(void **state)
 static void closing_finishes_what_was_submitted(void **state)
 {
     struct store_fixture *f = *state;
-    struct many *m = calloc(1, sizeof *m);
-    assert_non_null(m);
-    sem_init(&m->all_done, 0, 0);
-    for (int i = 0; i < JOBS; i++) {
-        m->jobs[i] = (struct numbered){
-            .job = {.mode = STORE_WRITE, .run = numbered_run, .done = numbered_done}, .many = m, .number = i};
-        store_submit(f->store, &m->jobs[i].job);
-    }
+    struct many *m = submit_many(f->store);
     store_close(f->store);
     assert_int_equal(m->done, JOBS);
     sem_destroy(&m->all_done);
