@@ -28,8 +28,10 @@ static bool admit(struct http_loop *l, const struct http_origin *o)
 {
     bool exempt = o->loopback || o->trusted;
     enum http_admission a = http_census_enter(l->shared->census, &o->address, exempt);
-    if (a == HTTP_FULL && l->lists[CONN_IDLE].first) {
-        http_conn_close(l->lists[CONN_IDLE].first, false);
+    if (a == HTTP_FULL) {
+        http_loop_turn(l); /* who has sent a request is not idle */
+        if (l->lists[CONN_IDLE].first)
+            http_conn_close(l->lists[CONN_IDLE].first, false);
         a = http_census_enter(l->shared->census, &o->address, exempt);
     }
     return a == HTTP_ADMITTED;

@@ -43,6 +43,24 @@ void http_conn_enter(struct http_conn *c, enum http_state state)
     append_to(&l->lists[state], c);
 }
 
+void http_conn_ready(struct http_conn *c)
+{
+    if (c->is_ready)
+        return;
+    c->is_ready = true;
+    TAILQ_INSERT_TAIL(&c->loop->ready, c, ready);
+    c->loop->ready_count++;
+}
+
+static void unready(struct http_conn *c)
+{
+    if (!c->is_ready)
+        return;
+    c->is_ready = false;
+    TAILQ_REMOVE(&c->loop->ready, c, ready);
+    c->loop->ready_count--;
+}
+
 /* ---- input ---- */
 
 bool http_conn_has_pending(const struct http_conn *c)
@@ -161,6 +179,16 @@ void http_loop_flush(struct http_loop *l)
     l->gather_n = 0;
 }
 
+void http_loop_turn(struct http_loop *l)
+{
+    struct http_conn *c;
+    while ((c = TAILQ_FIRST(&l->ready))) {
+        unready(c);
+        http_session_run(c);
+    }
+    http_loop_flush(l);
+}
+
 static void keep_all(struct http_conn *c, const struct str *parts, size_t count, size_t skip)
 {
     for (size_t i = 0; i < count; i++) {
@@ -264,16 +292,17 @@ static void drop_input(struct http_conn *c)
 static void on_event(evutil_socket_t fd, short what, void *arg)
 {
     struct http_conn *c = arg;
+    struct http_loop *l = c->loop;
     (void)fd;
     (void)what;
     if (c->state == CONN_HANDSHAKE)
         shake_hands(c);
     else if (c->state == CONN_LINGER)
         drop_input(c);
-    else if (http_conn_is_blocked(c))
-        http_session_run(c);
     else
         http_session_input(c);
+    if (l->ready_count >= HTTP_TURN)
+        http_loop_turn(l);
 }
 
 void http_conn_wait_for(struct http_conn *c, short what)
@@ -330,6 +359,7 @@ void http_conn_linger(struct http_conn *c)
 
 static void close_socket(struct http_conn *c, bool abort)
 {
+    unready(c);
     c->broken = c->broken || abort;
     if (c->gathered)
         send_gathered(c->loop, c->gathered);

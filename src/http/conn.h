@@ -7,6 +7,7 @@
 #include <event2/event.h>
 #include <event2/event_struct.h>
 #include <openssl/ssl.h>
+#include <sys/queue.h>
 
 #include "base/buf.h"
 #include "http/peer.h"
@@ -20,7 +21,6 @@ enum http_state {
     CONN_HEAD,      /* a head has begun to arrive */
     CONN_BODY,      /* a body is arriving */
     CONN_WAIT,      /* the handler has the request and will answer */
-    CONN_READY,     /* to be looked at before the loop sleeps */
     CONN_FLUSH,     /* the peer is slow to take its reply; nothing is read meanwhile */
     CONN_LINGER,    /* our side is closed; input is dropped until the peer closes its own (RFC 9112 section 9.6) */
     CONN_DEAD,      /* the socket is gone; the handler still has the request */
@@ -39,6 +39,7 @@ struct http_inbuf {
 
 struct http_conn {
     struct http_conn *prev, *next; /* in the list of its state */
+    TAILQ_ENTRY(http_conn) ready;  /* in the loop's queue, if is_ready */
     struct http_loop *loop;
     int64_t deadline_ms;
     struct event ev;
@@ -46,6 +47,7 @@ struct http_conn {
     int fd;
     enum http_state state;
     short waiting_for;     /* EV_READ, EV_WRITE or 0 */
+    bool is_ready;         /* input, room for output or a reply has come: the session is to run in this turn */
     bool running;          /* the session is at work: it settles what happens meanwhile */
     bool eof;              /* the peer has sent all it will */
     bool broken;           /* nothing more can be sent or received */
@@ -73,6 +75,9 @@ struct http_conn_list {
 void http_conn_open(struct http_loop *loop, int fd, SSL *ssl, const struct http_origin *origin);
 /* The only place that changes a connection's state; also sets its deadline, unless the state stays the same. */
 void http_conn_enter(struct http_conn *c, enum http_state state);
+
+/* Has its session run before this turn of the loop ends. */
+void http_conn_ready(struct http_conn *c);
 
 /* Reads at most n bytes. 0: there are none now; eof or broken may have been set. */
 size_t http_conn_recv(struct http_conn *c, void *p, size_t n);

@@ -82,6 +82,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     struct http_loop *l = arg;
     (void)fd;
     (void)what;
+    http_loop_turn(l); /* what has come in time is not too late */
     expire_overdue(l);
     for (unsigned i = 0; i < HTTP_LISTENERS; i++)
         http_listener_resume(&l->listeners[i]);
@@ -108,8 +109,8 @@ static void on_stop_expired(evutil_socket_t fd, short what, void *arg)
 /* Takes the requests that have already come in; without one, a connection does not stay idle while the loop drains. */
 static void close_idle(struct http_loop *l)
 {
-    while (l->lists[CONN_IDLE].first)
-        http_session_input(l->lists[CONN_IDLE].first);
+    for (struct http_conn *c = l->lists[CONN_IDLE].first; c; c = c->next)
+        http_session_input(c);
 }
 
 static void on_stop_mail(struct mail *m)
@@ -118,7 +119,7 @@ static void on_stop_mail(struct mail *m)
     struct timeval wait = {l->stop_wait_ms / 1000, l->stop_wait_ms % 1000 * 1000};
     for (unsigned i = 0; i < HTTP_LISTENERS; i++)
         http_listener_stop(&l->listeners[i]);
-    http_loop_flush(l); /* before: a connection that falls idle now may have more to say */
+    http_loop_turn(l); /* before: a connection that falls idle now may have more to say */
     l->draining = true;
     close_idle(l);
     if (event_add(&l->stop_ev, &wait) != 0)
@@ -141,12 +142,6 @@ static void abort_all(struct http_loop *l)
 
 /* ---- the thread ---- */
 
-static void run_ready(struct http_loop *l)
-{
-    while (l->lists[CONN_READY].first)
-        http_session_run(l->lists[CONN_READY].first);
-}
-
 static bool is_finished(const struct http_loop *l)
 {
     return l->draining && (l->connections == 0 || l->expired);
@@ -160,8 +155,7 @@ static void *run(void *arg)
         h->thread_start(h->ctx, l->index);
     while (!is_finished(l)) {
         event_base_loop(l->base, EVLOOP_ONCE);
-        run_ready(l);
-        http_loop_flush(l);
+        http_loop_turn(l);
         if (h->thread_idle)
             h->thread_idle(h->ctx, l->index);
     }
@@ -186,6 +180,7 @@ enum err http_loop_init(struct http_loop *l, const struct http_shared *shared, u
 {
     l->shared = shared;
     l->index = index;
+    TAILQ_INIT(&l->ready);
     for (unsigned i = 0; i < HTTP_LISTENERS; i++)
         l->listeners[i] = (struct http_listener){.loop = l, .fd = -1};
     enum err e = mailbox_init(&l->mailbox);

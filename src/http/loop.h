@@ -6,8 +6,9 @@
 #include "http/conn.h"
 #include "http/tls.h"
 
+#define HTTP_TURN      16    /* connections that are read before their sessions run */
 #define HTTP_GATHER    65536 /* bytes of output, */
-#define HTTP_GATHERED  16
+#define HTTP_GATHERED  16    /* of so many connections, that leave together */
 #define HTTP_LINGER_MS 3000
 #define HTTP_TICK_MS   250
 #define HTTP_DATE      (sizeof "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n" - 1)
@@ -67,8 +68,11 @@ struct http_loop {
     struct mail stop_mail;
     int stop_wait_ms;
 
-    /* Output on its way. A turn of the loop first answers every request that has come in and then sends the answers:
-     * those of one connection in one write, and those of all in a row, so that peers are woken while the loop works. */
+    /* A turn of the loop: connections are read, their sessions run, and then their output leaves, that of one
+     * connection in one write. Doing each for many in a row keeps its code in the caches, and wakes peers while the
+     * loop works. */
+    TAILQ_HEAD(, http_conn) ready;
+    unsigned ready_count;
     unsigned gathered_count;
     size_t gather_n;
     struct http_gathered gathered[HTTP_GATHERED];
@@ -83,6 +87,8 @@ enum err http_loop_start(struct http_loop *l) CHECKED;
 /* Any thread: drains the loop; its thread ends when all is answered, after wait_ms at the latest. Then join it. */
 void http_loop_stop(struct http_loop *l, int wait_ms);
 
+/* Runs the sessions of the connections that are ready, then flushes. */
+void http_loop_turn(struct http_loop *l);
 /* Sends what is gathered, and settles its connections, some of which end. */
 void http_loop_flush(struct http_loop *l);
 

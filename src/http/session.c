@@ -303,14 +303,13 @@ void http_session_run(struct http_conn *c)
     c->running = false;
     if (!c->gathered)
         http_session_settle(c);
-    else if (c->state == CONN_READY)
-        http_conn_enter(c, CONN_FLUSH);
 }
 
 void http_session_input(struct http_conn *c)
 {
-    fill(c);
-    http_session_run(c);
+    if (!http_conn_is_blocked(c))
+        fill(c);
+    http_conn_ready(c);
 }
 
 void http_session_timeout(struct http_conn *c)
@@ -344,7 +343,7 @@ void http_session_answered(struct http_conn *c)
         http_conn_close(c, false);
         return;
     }
-    http_conn_enter(c, CONN_READY);
+    http_conn_ready(c);
 }
 
 void http_post(struct http_request *r, struct mail *mail)

@@ -24,7 +24,7 @@ struct http_exchange {
 void http_session_run(struct http_conn *c);
 /* Decides what the connection waits for, once its output is on its way. c may be gone afterwards. */
 void http_session_settle(struct http_conn *c);
-/* Reads what there is, then runs. */
+/* Reads what there is, unless output is in the way, and has the session run in this turn. */
 void http_session_input(struct http_conn *c);
 /* Refuses what has arrived of a request (408), whose reply closes the connection. */
 void http_session_timeout(struct http_conn *c);

@@ -73,9 +73,7 @@ static void on_refuse(void *ctx, struct http_request *r, enum err why, unsigned 
 static void turn(void)
 {
     event_base_loop(loop.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
-    while (loop.lists[CONN_READY].first)
-        http_session_run(loop.lists[CONN_READY].first);
-    http_loop_flush(&loop);
+    http_loop_turn(&loop);
 }
 
 static void answer_one(void)
@@ -172,7 +170,7 @@ static void leave(const struct peer *p, unsigned options)
 static void finish(struct peer *peers, unsigned count, unsigned options)
 {
     for (int i = 0, quiet = 0; i < 20000 && quiet < 100; i++) {
-        quiet = later_count || loop.lists[CONN_READY].first ? 0 : quiet + 1;
+        quiet = later_count || !TAILQ_EMPTY(&loop.ready) ? 0 : quiet + 1;
         answer_one();
         turn();
         for (unsigned p = 0; p < count && !(options & RESET); p++)

@@ -88,9 +88,7 @@ static void rig_close(struct rig *g)
 static void turn(struct rig *g)
 {
     event_base_loop(g->loop->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
-    while (g->loop->lists[CONN_READY].first)
-        http_session_run(g->loop->lists[CONN_READY].first);
-    http_loop_flush(g->loop);
+    http_loop_turn(g->loop);
 }
 
 /* How many replies have come; *ret_end: and then the end. */
