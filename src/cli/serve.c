@@ -94,10 +94,10 @@ static int run(const struct command *self, const void *given, struct arguments o
         set_log_level(config);
         process_prepare(config->production);
         signals_hold();
-        warn_of_what_is_missing(config);
         e = daemon_start(config, &daemon, &why);
     }
     if (!e) {
+        warn_of_what_is_missing(config);
         print_ready(daemon);
         live(daemon);
         signals_let_go();

@@ -2,7 +2,7 @@
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import tls from 'node:tls';
 import { once } from 'node:events';
@@ -229,5 +229,38 @@ describe('certificates', () => {
             { env: { PORTERO_TLS_CERTIFICATE: join(directory, 'nowhere.pem'), PORTERO_STORE_ENGINE: 'sqlite' }, timeout: 20_000 });
         assert.ok(done.status === 1 || done.status === 2, done.stderr);
         assert.match(done.stderr, /portero: .*nowhere\.pem/);
+    });
+});
+
+describe('production', () => {
+    it('has no sandbox and leaves no core; its schema changes when the operator says so', async () => {
+        const directory = temporaryDirectory();
+        const file = (name) => join(directory, name);
+        const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '30',
+            '-subj', '/CN=localhost', '-keyout', file('tls.key'), '-out', file('tls.pem')], { encoding: 'utf8' });
+        assert.equal(made.status, 0, made.stderr);
+        const env = { PORTERO_TEST_MASTER_KEY: '5a'.repeat(32) };
+        const daemon = new Daemon({ directory, env, config: {
+            mode: 'production', public_url: 'https://door.example', tls: { certificate: file('tls.pem'), key: file('tls.key') },
+            secrets: { master_key: 'env:PORTERO_TEST_MASTER_KEY' }, mail: { provider: 'smtp', url: 'smtp://127.0.0.1:9' },
+            sms: { provider: 'twilio' }, numbers: { provider: 'twilio' }, billing: { provider: 'stripe' },
+        } });
+        try {
+            if (engine === 'postgresql') {
+                daemon.spawn();
+                assert.deepEqual(await daemon.exited(), { code: 2, signal: null });
+                assert.match(daemon.stderr, /^portero: .*migrate/m);
+                assert.equal(portero(['migrate', '--config', daemon.configPath, '--data', daemon.data], { env }).status, 0);
+            }
+            await daemon.start();
+            assert.match(readFileSync(`/proc/${daemon.process.pid}/limits`, 'utf8'), /^Max core file size +0 +0 /m);
+            const connection = await RawConnection.open(daemon.httpsPort);
+            connection.send('GET /sandbox/clock HTTP/1.1\r\nHost: localhost\r\n\r\n');
+            assert.equal((await connection.reply(1)).status, 404);
+            connection.destroy();
+        } finally {
+            await daemon.stop();
+            rmSync(directory, { recursive: true, force: true });
+        }
     });
 });
