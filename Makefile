@@ -78,4 +78,4 @@ check: ## format, layers, documents, clang's warnings, clang-tidy, cppcheck, fuz
 	$(MAKE) --no-print-directory fuzz
 
 clean: ## removes what was built; the service's data in var/ stays
-	rm -rf build $(E2E)/node_modules
+	rm -rf build $(E2E)/node_modules bench/peer/node_modules
