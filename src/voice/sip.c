@@ -18,7 +18,7 @@
 
 #define HASH_SIZE     256
 #define FDS_MAX       65536 /* descriptors libre's loop may know, which are the process's */
-#define FDS_MIN       4096
+#define FDS_DEFAULT   1024  /* where no limit can be read */
 #define BIND_ATTEMPTS 20
 
 /* ---- messages ---- */
@@ -128,12 +128,14 @@ static enum err fail(struct sip_agent *a, enum err e, const char *what, int numb
     return e;
 }
 
+/* libre takes every TCP connection it is offered, but refuses a descriptor at or above what it may know: the last
+ * quarter stays with the store and the HTTP side, however many connections come. */
 static int descriptors(void)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur < FDS_MIN)
-        return FDS_MIN;
-    return limit.rlim_cur > FDS_MAX ? FDS_MAX : (int)limit.rlim_cur;
+    rlim_t n = getrlimit(RLIMIT_NOFILE, &limit) ? FDS_DEFAULT : limit.rlim_cur;
+    n -= n / 4;
+    return n > FDS_MAX ? FDS_MAX : (int)n;
 }
 
 /* The library's own warnings, which would go to standard error. */

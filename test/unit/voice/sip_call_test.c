@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <cmocka.h>
@@ -344,6 +345,36 @@ static void test_calls_beyond_the_limit_are_refused(void **state)
     sip_stop(a, 0);
 }
 
+static int connect_to_agent(void)
+{
+    struct sockaddr_in to = r.service;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+    return fd;
+}
+
+static void test_connections_that_say_nothing_leave_descriptors_to_others(void **state)
+{
+    enum { LIMIT = 256, TRIED = 100 };
+    struct rlimit before, tight;
+    int fds[TRIED];
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    tight = before;
+    tight.rlim_cur = LIMIT;
+    assert_int_equal(tear_down(state), 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
+    assert_int_equal(set_up(state), 0);
+    for (int i = 0; i < TRIED; i++)
+        fds[i] = connect_to_agent();
+    /* The last but one is closed at the latest when the last one comes. */
+    struct pollfd p = {.fd = fds[TRIED - 2], .events = POLLIN};
+    assert_int_equal(poll(&p, 1, 5000), 1);
+    for (int i = 0; i < TRIED; i++)
+        close(fds[i]);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
 /* One call of somebody else, given up at once if it is answered. */
 static int try_once(const struct sockaddr_in *service)
 {
@@ -445,6 +476,7 @@ int main(void)
         T(info_is_answered_and_counts_once_when_repeated),
         T(one_source_cannot_take_every_line),
         T(calls_beyond_the_limit_are_refused),
+        T(connections_that_say_nothing_leave_descriptors_to_others),
         T(stopping_lets_calls_end_and_takes_no_more),
         T(stopping_at_once_hangs_up),
         T(stopping_waits_for_the_decision_that_was_asked_for),
