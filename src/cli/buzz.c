@@ -3,8 +3,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/str.h"
 #include "cli/command.h"
+
+#define PORT_MAX          65535
+#define NUMBER_CHARACTERS "+-._0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 struct buzz_given {
     const char *to, *from, *sip, *digits, *wav;
@@ -31,12 +36,39 @@ static const struct option_row rows[] = {
     OPTION_SWITCH(struct buzz_given, json, "json", "prints one JSON object a line"),
 };
 
+/* HOST:PORT, with `tcp:` before it or a parameter behind it. */
+static bool is_service(const char *text)
+{
+    struct str s = str_z(text), rest;
+    if (str_starts(s, STR("tcp:")))
+        s = str_from(s, strlen("tcp:"));
+    s = str_cut(s, ';', &rest);
+    const char *colon = s.n ? memrchr(s.p, ':', s.n) : NULL;
+    uint64_t port;
+    return colon && colon > s.p && str_to_u64(str_from(s, (size_t)(colon - s.p) + 1), PORT_MAX, &port) && port > 0;
+}
+
+/* What is wrong with the options, or NULL. */
+static const char *find_wrong(const struct buzz_given *g)
+{
+    if (!g->to)
+        return "--to is required";
+    if (!*g->to || strspn(g->to, NUMBER_CHARACTERS) != strlen(g->to))
+        return "--to must be a number or a name";
+    if (g->digits && strspn(g->digits, "0123456789*#ABCDabcd,") != strlen(g->digits))
+        return "--digits must be of 0 to 9, *, #, A to D, and commas";
+    if (!is_service(g->sip))
+        return "--sip must be ADDRESS:PORT, or tcp:ADDRESS:PORT";
+    return g->inband && g->info ? "--inband and --info exclude each other" : NULL;
+}
+
 static int run(const struct command *self, const void *given, struct arguments operands)
 {
     (void)operands;
     const struct buzz_given *g = given;
-    if (!g->to) {
-        command_complain("%s: --to is required", self->name);
+    const char *wrong = find_wrong(g);
+    if (wrong) {
+        command_complain("%s: %s; see `portero %s --help`", self->name, wrong, self->name);
         return EXIT_USAGE;
     }
     const struct buzz_options options = {

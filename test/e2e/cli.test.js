@@ -190,6 +190,18 @@ describe('serve', () => {
     });
 });
 
+describe('buzz', () => {
+    it('refuses wrong options before it places a call', () => {
+        const wrong = [[], ['--to', ''], ['--to', 'a b'], ['--to', '1', '--digits', '12x'], ['--to', '1', '--sip', 'nonsense'],
+            ['--to', '1', '--sip', '127.0.0.1:0'], ['--to', '1', '--sip', ':5060'], ['--to', '1', '--inband', '--info'], ['--to', '1', '--tone', '5']];
+        for (const args of wrong) assert.match(complains(portero(['buzz', ...args])), /^portero: buzz: --/);
+    });
+
+    it('fails where nobody answers', () => {
+        complains(portero(['buzz', '--to', '1', '--sip', 'tcp:127.0.0.1:9', '--timeout', '5']), 1);
+    });
+});
+
 describe('openapi', () => {
     it('prints two documents, with the address that is asked for', () => {
         const v1 = JSON.parse(portero(['openapi']).stdout);
