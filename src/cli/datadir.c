@@ -1,8 +1,8 @@
 #include "cli/datadir.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glib.h>
 #include <openssl/crypto.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,18 +27,16 @@ static bool is_ours(const char *name)
 /* Whether the directory is empty or has been a data directory before: nobody else's, like /tmp. */
 static bool may_close(const char *dir)
 {
-    DIR *d = opendir(dir);
+    GDir *d = g_dir_open(dir, 0, NULL);
     bool empty = true, ours = false;
-    const struct dirent *entry;
+    const char *name;
     if (!d)
         return false;
-    while ((entry = readdir(d)) != NULL) {
-        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-            continue;
+    while ((name = g_dir_read_name(d)) != NULL) {
         empty = false;
-        ours = ours || is_ours(entry->d_name);
+        ours = ours || is_ours(name);
     }
-    closedir(d);
+    g_dir_close(d);
     return empty || ours;
 }
 
@@ -124,7 +122,7 @@ static enum err set_key(struct str text, char **ret_why)
 enum err datadir_master_key(const struct config *c, char **ret_why)
 {
     struct arena arena;
-    struct str text;
+    struct str text = STR_NONE;
     const char *source = NULL;
     arena_init(&arena, NULL, 0);
     enum err e = key_source(c, &arena, &source, ret_why);
