@@ -8,6 +8,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "http/listen.h"
 #include "http/loop.h"
 #include "http/session.h"
+#include "http/tls_self_signed.h"
 
 #define REQUEST "GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -51,7 +53,8 @@ static void on_refuse(void *ctx, struct http_request *r, enum err why, unsigned 
     http_reply(r, err_info(why)->status, STR(""), STR(""));
 }
 
-static void rig_open(struct rig *g, unsigned connections)
+/* `tls`: for the connection; NULL: plain. */
+static void rig_open_with(struct rig *g, unsigned connections, struct http_tls *tls)
 {
     struct http_origin origin = {.loopback = true, .text = "127.0.0.1"};
     int fds[2];
@@ -63,8 +66,13 @@ static void rig_open(struct rig *g, unsigned connections)
     assert_int_equal(http_loop_init(g->loop, &g->shared, 0), ERR_NONE);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds), 0);
     assert_int_equal(http_census_enter(g->shared.census, &origin.address, true), HTTP_ADMITTED);
-    http_conn_open(g->loop, fds[1], NULL, &origin);
+    http_conn_open(g->loop, fds[1], tls ? http_tls_accept(tls, fds[1]) : NULL, &origin);
     g->client = fds[0];
+}
+
+static void rig_open(struct rig *g, unsigned connections)
+{
+    rig_open_with(g, connections, NULL);
 }
 
 static void close_all(struct rig *g)
@@ -159,11 +167,66 @@ static void stopping_takes_what_has_come_in_behind_an_answer(void **state)
     rig_close(&g);
 }
 
+/* ---- in TLS ---- */
+
+static struct http_tls *make_tls(void)
+{
+    char dir[] = "/tmp/portero-loop-XXXXXX", certificate[64], key[64], *why = NULL;
+    struct http_tls *tls;
+    assert_non_null(mkdtemp(dir));
+    snprintf(certificate, sizeof certificate, "%s/crt", dir);
+    snprintf(key, sizeof key, "%s/key", dir);
+    assert_int_equal(tls_self_signed(certificate, key), ERR_NONE);
+    assert_int_equal(http_tls_new(certificate, key, &tls, &why), ERR_NONE);
+    unlink(certificate);
+    unlink(key);
+    rmdir(dir);
+    return tls;
+}
+
+static SSL *shake_hands(struct rig *g, SSL_CTX *ctx)
+{
+    SSL *ssl = SSL_new(ctx);
+    SSL_set_fd(ssl, g->client);
+    SSL_set_connect_state(ssl);
+    for (int i = 0; i < 20 && SSL_do_handshake(ssl) != 1; i++)
+        turn(g);
+    turn(g);
+    assert_true(SSL_is_init_finished(ssl));
+    return ssl;
+}
+
+/* Each record is a read of its own, which no event announces: they must not keep the loop from sending what it has. */
+static void a_body_in_many_small_records_takes_many_turns(void **state)
+{
+    enum { RECORDS = 200 };
+    (void)state;
+    struct rig g;
+    struct http_tls *tls = make_tls();
+    SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
+    rig_open_with(&g, 1, tls);
+    SSL *ssl = shake_hands(&g, ctx);
+    const char head[] = "POST /a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200\r\n\r\n";
+    assert_int_equal(SSL_write(ssl, head, sizeof head - 1), sizeof head - 1);
+    for (int i = 0; i < RECORDS; i++)
+        assert_int_equal(SSL_write(ssl, "x", 1), 1);
+    turn(&g);
+    assert_int_equal(g.requests, 0);
+    for (int i = 0; i < RECORDS; i++)
+        turn(&g);
+    assert_int_equal(g.requests, 1);
+    SSL_free(ssl);
+    SSL_CTX_free(ctx);
+    rig_close(&g);
+    http_tls_free(tls);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_connection_that_makes_room_for_another_has_its_reply),
         cmocka_unit_test(stopping_takes_what_has_come_in_behind_an_answer),
+        cmocka_unit_test(a_body_in_many_small_records_takes_many_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
