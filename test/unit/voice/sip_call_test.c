@@ -9,9 +9,13 @@
 
 #include <cmocka.h>
 
+#include <re/re.h>
+#include <rem/rem.h>
+
 #include "voice/fake_domain.h"
 #include "voice/raw_sip.h"
 #include "voice/sip.h"
+#include "voice/sound.h"
 
 static struct config config = {
     .listen_sip = "127.0.0.1:0",
@@ -279,6 +283,94 @@ static void test_the_negotiated_event_type_is_used(void **state)
     assert_string_equal(fake.codes[0], "7");
 }
 
+/* ---- G.711 without events: tones in the audio, both ways ---- */
+
+static const char *offer_of(uint8_t pt)
+{
+    static char text[256];
+    (void)snprintf(text, sizeof text,
+                   "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio %d RTP/AVP %u\r\n",
+                   r.rtp_port, pt);
+    return text;
+}
+
+static void send_frame(int port, uint8_t pt, uint16_t seq, const struct sound *s, size_t at)
+{
+    uint8_t packet[12 + 160] = {0x80, pt, (uint8_t)(seq >> 8), (uint8_t)seq, [11] = 1};
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    to.sin_port = htons((uint16_t)port);
+    for (size_t i = 0; i < 160; i++) {
+        int16_t sample = s->samples ? s->samples[(at + i) % s->loop] : 0;
+        packet[12 + i] = pt == 8 ? g711_pcm2alaw(sample) : g711_pcm2ulaw(sample);
+    }
+    assert_int_equal(sendto(r.rtp, packet, sizeof packet, 0, (struct sockaddr *)&to, sizeof to), sizeof packet);
+}
+
+static void play_key(int port, uint8_t pt, uint16_t *seq, char key)
+{
+    const struct sound parts[] = {sound_key(key, 100), sound_silence(100)};
+    for (size_t p = 0; p < 2; p++) {
+        for (size_t at = 0; at < parts[p].length; at += 160) {
+            send_frame(port, pt, ++*seq, &parts[p], at);
+            usleep(5000);
+        }
+    }
+}
+
+static void on_tone(char key, void *arg)
+{
+    char *heard = arg;
+    heard[strlen(heard)] = key;
+}
+
+/* Listens until the tone was heard, or nothing comes any more; every packet is of that type. */
+static void hear(uint8_t pt, char heard[static 8])
+{
+    struct dtmf_dec *decoder;
+    struct pollfd p = {.fd = r.rtp, .events = POLLIN};
+    assert_int_equal(dtmf_dec_alloc(&decoder, 8000, 1, on_tone, heard), 0);
+    while (!heard[0] && poll(&p, 1, 2000) > 0) {
+        uint8_t packet[2048];
+        int16_t samples[160];
+        assert_int_equal(recv(r.rtp, packet, sizeof packet, 0), 12 + 160);
+        assert_int_equal(packet[1] & 0x7f, pt);
+        for (size_t i = 0; i < 160; i++)
+            samples[i] = pt == 8 ? g711_alaw2pcm(packet[12 + i]) : g711_ulaw2pcm(packet[12 + i]);
+        dtmf_dec_probe(decoder, samples, 160);
+    }
+    mem_deref(decoder);
+}
+
+static void tones_open(uint8_t pt)
+{
+    char heard[8] = "";
+    uint16_t seq = 0;
+    raw_request(&r, "INVITE", FAKE_SILENT, 1, RAW_SDP, offer_of(pt));
+    assert_int_equal(raw_final(&r), 200);
+    int port = raw_media_port(&r);
+    assert_null(strstr(r.reply, "telephone-event"));
+    raw_request(&r, "ACK", FAKE_SILENT, 1, "", "");
+    usleep(50000);
+    play_key(port, pt, &seq, '7');
+    play_key(port, pt, &seq, '#');
+    wait_for_codes(1);
+    assert_string_equal(fake.codes[0], "7");
+    hear(pt, heard);
+    assert_int_equal(heard[0], '9');
+}
+
+static void test_tones_in_mu_law_are_understood_and_sent(void **state)
+{
+    (void)state;
+    tones_open(0);
+}
+
+static void test_tones_in_a_law_are_understood_and_sent(void **state)
+{
+    (void)state;
+    tones_open(8);
+}
+
 static void test_nobody_else_can_press_keys(void **state)
 {
     (void)state;
@@ -472,6 +564,8 @@ int main(void)
         T(an_offer_may_come_in_the_answer),
         T(a_call_may_be_held_and_resumed),
         T(the_negotiated_event_type_is_used),
+        T(tones_in_mu_law_are_understood_and_sent),
+        T(tones_in_a_law_are_understood_and_sent),
         T(nobody_else_can_press_keys),
         T(info_is_answered_and_counts_once_when_repeated),
         T(one_source_cannot_take_every_line),
