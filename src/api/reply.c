@@ -121,6 +121,12 @@ static void put_common(struct request *q, struct buf *head)
     put_limits(q, head);
 }
 
+/* Not so: a transfer coding (501) or a version of HTTP (505) that only the client can change. */
+static bool is_our_fault(const struct err_info *info)
+{
+    return info->status >= 500 && info->status != 501 && info->status != 505;
+}
+
 static void send_error(struct request *q, struct reply_buffers *b, enum err e)
 {
     const struct err_info *info = err_info(e);
@@ -142,7 +148,7 @@ static void send_error(struct request *q, struct reply_buffers *b, enum err e)
         put_header(&b->head, "Allow", q->allow);
     buf_lit(&b->head, "Content-Type: application/json\r\n");
     schema_write(&error_shape, &envelope, &b->body);
-    if (info->status >= 500)
+    if (is_our_fault(info))
         log_error("request_failed request=%s code=%s path=%.*s", q->request_id, info->code,
                   STR_ARG(q->route ? str_z(q->route->path) : STR("-")));
     http_reply(q->http, info->status, buf_view(&b->head), buf_view(&b->body));

@@ -101,6 +101,18 @@ describe('framing', () => {
         ok(await w.client.get('/v1/health'));
     });
 
+    it('logs no error of its own for a version or a coding that it does not speak', async () => {
+        for (const [status, request] of [[505, 'GET /v1/health HTTP/2.0\r\nHost: localhost\r\n\r\n'],
+            [501, 'POST /v1/unlock HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n']]) {
+            const connection = await RawConnection.open(w.daemon.httpsPort);
+            connection.send(request);
+            await connection.end();
+            assert.equal(connection.replies[0].status, status);
+            const { requestId } = JSON.parse(connection.replies[0].body);
+            assert.ok(!w.daemon.stderr.includes(requestId), 'a stranger does not fill the error log');
+        }
+    });
+
     it('lives on after random bytes on every port', async () => {
         let seed = 12345;
         const random = () => { seed = (Math.imul(seed, 1103515245) + 12345) >>> 0; return seed >>> 24; };
