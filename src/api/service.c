@@ -368,11 +368,6 @@ struct store *service_store(const struct service *s)
     return s->options.store;
 }
 
-const struct config *service_config(const struct service *s)
-{
-    return s->options.config;
-}
-
 void *service_context(const struct service *s)
 {
     return s->options.context;

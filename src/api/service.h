@@ -25,7 +25,6 @@ struct http_handler service_handler(struct service *s);
 
 /* For handlers. */
 struct store *service_store(const struct service *s);
-const struct config *service_config(const struct service *s);
 void *service_context(const struct service *s);
 /* When the service was made, monotonic. */
 int64_t service_started_us(const struct service *s);

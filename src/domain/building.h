@@ -3,8 +3,7 @@
 #include "domain/op.h"
 #include "domain/principal.h"
 
-#define BUILDING_MAX       20 /* of one account, the primary included */
-#define BUILDING_LABEL_MAX 120
+#define BUILDING_MAX 20 /* of one account, the primary included */
 
 struct building {
     struct id id, account_id;

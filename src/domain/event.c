@@ -8,21 +8,6 @@ static const char *const type_texts[] = {
 #undef V
 };
 
-const char *event_type_text(enum event_type type)
-{
-    return type_texts[type];
-}
-
-bool event_type_parse(struct str text, enum event_type *ret)
-{
-    for (int i = 0; i < EVENT_TYPE_COUNT; i++)
-        if (str_eq(text, str_z(type_texts[i]))) {
-            *ret = (enum event_type)i;
-            return true;
-        }
-    return false;
-}
-
 /* ---- data ---- */
 
 #define PLACE                                                                                                          \

@@ -10,11 +10,6 @@ enum event_type {
     EVENT_TYPE_COUNT
 };
 
-/* "access.granted" */
-const char *event_type_text(enum event_type type);
-/* False if there is no such type. */
-bool event_type_parse(struct str text, enum event_type *ret);
-
 /* The data of every type; an event has those members that its shape has. */
 struct event_data {
     struct val building_id, building_label;

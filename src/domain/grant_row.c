@@ -22,7 +22,7 @@ enum {
 };
 _Static_assert(COL_REQUEST + 1 == GRANT_COLUMNS, "the columns of a grant");
 
-enum grant_type grant_row_type(struct str text)
+static enum grant_type type_of(struct str text)
 {
     return text.n && text.p[0] == 't' ? GRANT_TIMER : text.n && text.p[0] == 'p' ? GRANT_PASSCODE : GRANT_ROUTINE;
 }
@@ -41,7 +41,7 @@ struct grant grant_row(const struct cursor *c, struct arena *a)
 {
     struct grant g = {
         .id = col_id(c, COL_ID),
-        .type = grant_row_type(col_str(c, COL_TYPE)),
+        .type = type_of(col_str(c, COL_TYPE)),
         .enabled = col_int(c, COL_ENABLED) != 0,
         .revoked = col_int(c, COL_REVOKED) != 0,
         .voice = col_int(c, COL_VOICE) != 0,

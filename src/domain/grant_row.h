@@ -6,7 +6,6 @@ enum { GRANT_COLUMNS = 18 }; /* of grant_row; a statement's further columns foll
 
 /* The grant in the cursor's row, its text in the arena. */
 struct grant grant_row(const struct cursor *c, struct arena *a);
-enum grant_type grant_row_type(struct str text);
 /* Columns days, start_minute, end_minute, timezone from column `at` on. */
 struct schedule grant_row_schedule(const struct cursor *c, int at, struct arena *a);
 

@@ -4,7 +4,6 @@
 #include "domain/op.h"
 #include "domain/principal.h"
 
-#define TONE_MAX     3
 #define GREETING_MAX 119 /* UTF-16 code units */
 
 enum greeting { GREETING_WELCOME, GREETING_GRANTED, GREETING_DENIED, GREETING_FORWARDING, GREETING_COUNT };

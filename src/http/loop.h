@@ -99,9 +99,6 @@ int64_t http_loop_now_ms(void);
 void *http_pool_take(struct http_pool *p, size_t size);
 void http_pool_give(struct http_loop *l, struct http_pool *p, void *object, size_t size);
 
-/* "Date: ...\r\n", renewed once a second (RFC 9110 section 6.6.1). */
-struct str http_loop_date(struct http_loop *l);
-
 /* accept.c */
 enum err http_listener_start(struct http_listener *l) CHECKED;
 /* Takes in what the kernel has accepted, then closes. */

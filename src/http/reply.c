@@ -55,7 +55,8 @@ static struct str reason(int status)
     }
 }
 
-struct str http_loop_date(struct http_loop *l)
+/* "Date: ...\r\n", renewed once a second (RFC 9110 section 6.6.1). */
+static struct str date_line(struct http_loop *l)
 {
     static const char days[] = "SunMonTueWedThuFriSat", months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     time_t now = time(NULL);
@@ -93,7 +94,7 @@ static void put_head(struct buf *b, struct http_exchange *x, int status, size_t 
     buf_char(b, ' ');
     buf_str(b, reason(status));
     buf_lit(b, "\r\n");
-    buf_str(b, http_loop_date(x->conn->loop));
+    buf_str(b, date_line(x->conn->loop));
     if (has_content(status)) {
         buf_lit(b, "Content-Length: ");
         buf_i64(b, (int64_t)length);
