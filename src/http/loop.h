@@ -71,7 +71,7 @@ struct http_loop {
     /* A turn of the loop: connections are read, their sessions run, and then their output leaves, that of one
      * connection in one write. Doing each for many in a row keeps its code in the caches, and wakes peers while the
      * loop works. */
-    TAILQ_HEAD(, http_conn) ready;
+    TAILQ_HEAD(http_ready, http_conn) ready;
     unsigned ready_count;
     unsigned gathered_count;
     size_t gather_n;
