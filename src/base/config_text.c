@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/buf.h"
+
 #define FILE_MAX   (1U << 20)
 #define DEPTH_MAX  16 /* sections nest two deep */
 #define DELIMITERS " \t\r\n#\"'={}()+,"
@@ -86,15 +88,20 @@ static unsigned blank_comments(char *text)
 
 bool config_text_read(FILE *file, struct arena *a, struct config_text *ret, const char **ret_rule)
 {
-    char *p = arena_alloc(a, FILE_MAX + 1);
-    size_t n = fread(p, 1, FILE_MAX + 1, file);
-    *ret_rule = ferror(file)                 ? strerror(errno)
-                : n > FILE_MAX               ? "is larger than 1 MiB"
-                : memchr(p, '\0', n) != NULL ? "is not a text"
-                                             : NULL;
-    if (*ret_rule)
-        return false;
-    p[n] = '\0';
-    *ret = (struct config_text){p, blank_comments(p)};
-    return true;
+    struct buf b = BUF(FILE_MAX + 1);
+    char part[BUFSIZ];
+    size_t n;
+    while ((n = fread(part, 1, sizeof part, file)) > 0)
+        buf_put(&b, part, n);
+    *ret_rule = ferror(file)                    ? strerror(errno)
+                : b.full || b.n > FILE_MAX      ? "is larger than 1 MiB"
+                : b.n && memchr(b.p, '\0', b.n) ? "is not a text"
+                                                : NULL;
+    if (!*ret_rule) {
+        buf_char(&b, '\0');
+        unsigned unclosed = blank_comments(b.p);
+        *ret = (struct config_text){arena_str(a, buf_view(&b)).p, unclosed};
+    }
+    buf_done(&b);
+    return !*ret_rule;
 }

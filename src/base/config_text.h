@@ -7,7 +7,7 @@
 #include "base/arena.h"
 
 struct config_text {
-    char *p;           /* NUL-terminated, with a blank for each character of a comment; line ends stay */
+    const char *p;     /* NUL-terminated, with a blank for each character of a comment; line ends stay */
     unsigned unclosed; /* the line of the last brace or comment that is never closed; 0: there is none */
 };
 

@@ -1,5 +1,6 @@
 #include "cli/daemon.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,6 +188,7 @@ enum err daemon_start(const struct config *c, struct daemon **ret, char **ret_wh
         daemon_stop(d);
         return e;
     }
+    malloc_trim(0); /* what only the start needed: migrations, the OpenAPI document's tree */
     *ret = d;
     return ERR_NONE;
 }
