@@ -327,20 +327,15 @@ static enum err check_input(struct request *q)
 
 /* ---- the order of decisions section 1 ---- */
 
-static enum err check_key(struct gate_cache *cache, struct request *q)
+enum err gate_check_key(struct gate_cache *cache, struct request *q)
 {
     bool needed = q->route->credential >= CRED_KEY && q->route->credential <= CRED_PARENT;
     return needed ? gate_authenticate(cache, q) : ERR_NONE;
 }
 
-enum err gate_check_key(struct request *q)
-{
-    return check_key(NULL, q);
-}
-
 enum err gate_check(struct gate *gate, struct gate_cache *cache, struct request *q)
 {
-    enum err e = check_key(cache, q);
+    enum err e = gate_check_key(cache, q);
     if (!e)
         e = check_limits(gate, q);
     if (!e)

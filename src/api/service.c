@@ -135,7 +135,7 @@ static enum err store_handler(struct store_job *job, struct db *db)
 {
     struct request *q = request_of(job);
     q->op.db = db;
-    enum err e = q->route->flags & ROUTE_TOUCHES_KEYS ? gate_check_key(q) : ERR_NONE;
+    enum err e = q->route->flags & ROUTE_TOUCHES_KEYS ? gate_check_key(NULL, q) : ERR_NONE;
     return e ? e : run_handler(q, db);
 }
 
