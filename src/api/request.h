@@ -58,7 +58,6 @@ struct request {
     struct str allow;     /* of a 405 */
     enum err result;      /* the gate's: what the checks and the handler came to */
     unsigned loop;
-    bool touches_keys; /* a handler may set it where the route's flag does not say so */
 };
 
 /* Success with a JSON body of the route's reply shape. `body` must live in the arena or longer. */

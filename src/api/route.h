@@ -46,8 +46,8 @@ enum route_flag {
     ROUTE_CACHEABLE = 8,  /* Cache-Control: public, max-age=60 in place of no-store */
     ROUTE_CORS = 16,      /* Access-Control-Allow-Origin: * */
     ROUTE_EXTENSION = 32, /* x-extension: true */
-    ROUTE_TOUCHES_KEYS =
-        64 /* a success may change what authentication reads (keys, accounts, buildings, subscriptions) */
+    ROUTE_RECHECKS_KEY =
+        64 /* the key is checked again in the write transaction: what one that was revoked meanwhile must not do */
 };
 
 #define ROUTE_ERRORS(...) ((const enum err[]){__VA_ARGS__, ERR_NONE})

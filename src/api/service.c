@@ -57,7 +57,6 @@ static void answer(struct request *q)
 static enum err run_handler(struct request *q, struct db *db)
 {
     q->op.db = db;
-    q->op.queued = false;
     q->op.why = STR_NONE;
     q->reply = (struct reply){0};
     enum err e = q->route->handler(q, &q->reply);
@@ -124,8 +123,6 @@ static void task_run(void *data, void *context)
     struct request *q = data;
     (void)context;
     q->result = run_handler(q, NULL);
-    if (q->route->flags & ROUTE_TOUCHES_KEYS || q->touches_keys)
-        service_keys_changed(q->service);
     hand_back(q);
 }
 
@@ -135,7 +132,7 @@ static enum err store_handler(struct store_job *job, struct db *db)
 {
     struct request *q = request_of(job);
     q->op.db = db;
-    enum err e = q->route->flags & ROUTE_TOUCHES_KEYS ? gate_check_key(NULL, q) : ERR_NONE;
+    enum err e = q->route->flags & ROUTE_RECHECKS_KEY ? gate_check_key(NULL, q) : ERR_NONE;
     return e ? e : run_handler(q, db);
 }
 
@@ -156,12 +153,7 @@ static enum err store_check_and_handler(struct store_job *job, struct db *db)
 static void store_done(struct store_job *job, enum err result)
 {
     struct request *q = request_of(job);
-    struct service *s = q->service;
     q->result = result == ERR_INTERNAL_ERROR && q->route->store_error ? q->route->store_error : result;
-    if (!result && (q->route->flags & ROUTE_TOUCHES_KEYS || q->touches_keys))
-        service_keys_changed(s);
-    if (!result && q->op.queued && s->options.wake)
-        s->options.wake(s->options.context);
     hand_back(q);
 }
 
@@ -368,9 +360,14 @@ struct store *service_store(const struct service *s)
     return s->options.store;
 }
 
-void *service_context(const struct service *s)
+struct jobs *service_jobs(const struct service *s)
 {
-    return s->options.context;
+    return s->options.jobs;
+}
+
+const struct providers *service_providers(const struct service *s)
+{
+    return s->options.providers;
 }
 
 int64_t service_started_us(const struct service *s)

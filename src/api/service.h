@@ -1,6 +1,8 @@
 /* The API as one HTTP handler: what stands between the server and the routes' handlers. */
 #pragma once
 #include "api/route.h"
+#include "jobs/queue.h"
+#include "providers/providers.h"
 
 struct service_options {
     const struct config *config;
@@ -8,8 +10,8 @@ struct service_options {
     const struct route_set *const
         *sets; /* api_sets and what else is served; searched in order; must outlive the service */
     size_t set_count;
-    void (*wake)(void *context); /* a committed request queued a job (op->queued); may be NULL; any thread */
-    void *context;               /* for `wake`, and for handlers: service_context */
+    struct jobs *jobs; /* for handlers, as are the providers; NULL: none that needs them is served */
+    const struct providers *providers;
 };
 
 struct service;
@@ -25,13 +27,13 @@ struct http_handler service_handler(struct service *s);
 
 /* For handlers. */
 struct store *service_store(const struct service *s);
-void *service_context(const struct service *s);
+struct jobs *service_jobs(const struct service *s);
+const struct providers *service_providers(const struct service *s);
 /* When the service was made, monotonic. */
 int64_t service_started_us(const struct service *s);
 /* How clients reach the service, without a slash at the end; goes into links. */
 const char *service_public_url(const struct service *s);
 /* The OpenAPI document of api_sets, made once. */
 struct str service_openapi(const struct service *s);
-/* Cached authentications are forgotten: call after a commit outside the API that changed keys, accounts or buildings.
- */
+/* Cached authentications are forgotten: for the store's listener (TOPIC_KEYS). Any thread. */
 void service_keys_changed(struct service *s);

@@ -99,7 +99,6 @@ static const struct route rows[] = {
      .run = RUN_WRITE,
      .handler = create_key,
      .status = 201,
-     .reply = &reply_shape,
-     .flags = ROUTE_TOUCHES_KEYS},
+     .reply = &reply_shape},
 };
 const struct route_set admin_key_routes = ROUTE_SET(rows);

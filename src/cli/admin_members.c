@@ -148,7 +148,6 @@ static const struct route rows[] = {
      .run = RUN_WRITE,
      .handler = remove_member,
      .status = 200,
-     .reply = &removed_shape,
-     .flags = ROUTE_TOUCHES_KEYS},
+     .reply = &removed_shape},
 };
 const struct route_set admin_member_routes = ROUTE_SET(rows);

@@ -23,7 +23,7 @@
 #define HTTP_WAIT_MS 10000 /* for requests to be answered at the end */
 #define CALL_WAIT_MS 30000 /* and for calls to end */
 #define SETS_MAX     32
-#define KINDS_MAX    8
+#define KINDS_MAX    16
 
 struct daemon {
     const struct config *config;
@@ -32,7 +32,7 @@ struct daemon {
     struct job_kind kinds[KINDS_MAX];
     size_t kind_count;
     struct store *store;
-    struct mailer *mailer;
+    struct providers providers;
     struct jobs *jobs;
     struct service *service;
     struct http_server *http;
@@ -57,21 +57,20 @@ static void choose_sets(struct daemon *d)
 
 static void choose_kinds(struct daemon *d)
 {
-    const struct job_kind kinds[] = {mail_job(d->mailer), provision_job(), release_numbers_job(), purge_job()};
+    const struct job_kind kinds[] = {mail_job(d->providers.mailer), provision_job(), release_numbers_job(),
+                                     purge_job()};
     memcpy(d->kinds, kinds, sizeof kinds);
     d->kind_count = sizeof kinds / sizeof *kinds;
 }
 
-/* A job's transactions may have changed what authentication reads. */
-static void keys_changed(void *context)
+/* After each commit that has news. What the start itself commits comes before there is anybody to tell. */
+static void on_commit(void *context, unsigned topics)
 {
     struct daemon *d = context;
-    service_keys_changed(d->service);
-}
-
-static void wake_jobs(void *context)
-{
-    jobs_kick(context);
+    if (topics & TOPIC_KEYS && d->service)
+        service_keys_changed(d->service);
+    if (topics & TOPIC_JOBS && d->jobs)
+        jobs_kick(d->jobs);
 }
 
 /* ---- parts, in the order they need each other ---- */
@@ -88,6 +87,7 @@ static enum err open_store(struct daemon *d, char **ret_why)
         e = store_open(c, !c->production || c->engine == ENGINE_SQLITE, &d->store, ret_why);
     if (e)
         return e;
+    store_listen(d->store, on_commit, d);
     if (store_start(d->store))
         return why(ret_why, "the store's threads cannot be started");
     if (!c->production && sandbox_clock_restore(d->store))
@@ -97,16 +97,12 @@ static enum err open_store(struct daemon *d, char **ret_why)
 
 static enum err make_jobs(struct daemon *d, char **ret_why)
 {
-    enum err e = mailer_new(d->config, d->store, &d->mailer, ret_why);
+    enum err e = providers_open(d->config, d->store, &d->providers, ret_why);
     if (e)
         return e;
     choose_kinds(d);
-    const struct jobs_options options = {.config = d->config,
-                                         .store = d->store,
-                                         .kinds = d->kinds,
-                                         .kind_count = d->kind_count,
-                                         .keys_changed = keys_changed,
-                                         .context = d};
+    const struct jobs_options options = {
+        .config = d->config, .store = d->store, .kinds = d->kinds, .kind_count = d->kind_count};
     return jobs_new(&options, &d->jobs);
 }
 
@@ -132,8 +128,8 @@ static enum err make_service(struct daemon *d)
                                             .store = d->store,
                                             .sets = d->sets,
                                             .set_count = d->set_count,
-                                            .wake = wake_jobs,
-                                            .context = d->jobs};
+                                            .jobs = d->jobs,
+                                            .providers = &d->providers};
     return service_new(&options, &d->service);
 }
 
@@ -211,7 +207,7 @@ void daemon_stop(struct daemon *d)
     http_server_free(d->http);
     service_free(d->service);
     jobs_free(d->jobs);
-    mailer_free(d->mailer);
+    providers_close(&d->providers);
     if (d->store)
         store_close(d->store);
     free(d);

@@ -2,7 +2,7 @@
 
 static enum err insert(struct op *op, struct str id, const char *kind, int64_t due_us, struct str payload)
 {
-    op->queued = true;
+    db_notify(op->db, TOPIC_JOBS);
     return db_exec(
         op->db, SQL_JOB_INSERT,
         DB_ARGS(v_str(id), v_str(str_z(kind)), v_int(op->now_us), v_int(due_us), v_blob(payload.p, payload.n)), NULL);

@@ -178,6 +178,7 @@ enum err key_list(struct op *op, const struct id *account, const struct key_entr
 enum err key_revoke(struct op *op, const struct id *account, const struct id *key)
 {
     int64_t changed;
+    db_notify(op->db, TOPIC_KEYS);
     enum err e = db_exec(op->db, SQL_KEY_REVOKE, DB_ARGS(v_str(id_str(account)), v_str(id_str(key)), v_int(op->now_us)),
                          &changed);
     if (e)
@@ -187,6 +188,7 @@ enum err key_revoke(struct op *op, const struct id *account, const struct id *ke
 
 enum err key_revoke_others(struct op *op, const struct id *account, const struct id *keep, int64_t *ret_count)
 {
+    db_notify(op->db, TOPIC_KEYS);
     return db_exec(op->db, SQL_KEY_REVOKE_OTHERS,
                    DB_ARGS(v_str(id_str(account)), v_str(id_str(keep)), v_int(op->now_us)), ret_count);
 }

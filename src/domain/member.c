@@ -74,6 +74,7 @@ enum err member_get(struct op *op, const struct id *member, struct member *ret)
 enum err member_remove(struct op *op, const struct id *member)
 {
     struct member m;
+    db_notify(op->db, TOPIC_KEYS);
     enum err e = member_get(op, member, &m);
     if (!e)
         e = db_exec(op->db, SQL_MEMBER_DELETE, DB_ARGS(v_str(id_str(&m.building_id)), v_str(id_str(&m.id))), NULL);

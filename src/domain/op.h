@@ -12,7 +12,6 @@ struct op {
     int64_t now_us;        /* taken once per operation */
     struct str why;        /* set with an error: the message for people, "ends_at must be later than starts_at" */
     int64_t retry_after_s; /* set with a 429 that has a Retry-After; 0: none */
-    bool queued;           /* a job row was written: whoever runs the operation wakes the job thread after the commit */
 };
 
 /* Fails with a message: `return op_fail(op, ERR_INVALID_UNLOCK, "label must …")`. */

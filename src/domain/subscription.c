@@ -59,6 +59,7 @@ static enum err unsubscribe(struct op *op, const struct account *a)
 enum err subscription_set(struct op *op, const struct id *account, enum subscription_status status, struct str plan)
 {
     struct account a;
+    db_notify(op->db, TOPIC_KEYS);
     enum err e = account_get(op, account, &a);
     if (e)
         return e;

@@ -105,8 +105,6 @@ static void run(struct jobs *j, struct taken *t)
     const struct jobs_options *o = &j->options;
     const struct job_kind *kind = kind_of(j, t->job.kind);
     enum err e = kind ? kind->run(kind->context, &t->job) : ERR_INTERNAL_ERROR;
-    if (kind && kind->touches_keys && o->keys_changed)
-        o->keys_changed(o->context);
     if (e)
         log_warn("job postponed id=%.*s kind=%.*s attempt=%lld error=%s", STR_ARG(t->job.id), STR_ARG(t->job.kind),
                  (long long)t->job.attempt, kind ? err_info(e)->code : "unknown kind");

@@ -25,7 +25,6 @@ struct job_kind {
      * (op_transact). */
     enum err (*run)(void *context, const struct job *job);
     void *context;
-    bool touches_keys; /* it may change what authentication reads: keys, accounts, buildings, subscriptions */
 };
 
 struct jobs;
@@ -35,9 +34,7 @@ struct jobs_options {
     struct store *store;
     const struct job_kind *kinds; /* must outlive the jobs */
     size_t kind_count;
-    unsigned threads;                    /* 0: four */
-    void (*keys_changed)(void *context); /* may be NULL; a job with touches_keys has run. On its thread */
-    void *context;
+    unsigned threads; /* 0: four */
 };
 
 enum err jobs_new(const struct jobs_options *options, struct jobs **ret) CHECKED;

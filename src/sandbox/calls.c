@@ -126,7 +126,6 @@ static enum err place_call(struct request *q, struct reply *p)
     dial_run(dial);
     enum err e = report(dial, &q->op, (clock_monotonic_us() - started_us) / 1000, ended);
     decide_done(&asking->decide);
-    jobs_kick(service_context(q->service)); /* its events are to be delivered */
     return e ? e : reply_ok(q, p, 200, &reply_shape, ended);
 }
 

@@ -95,7 +95,7 @@ static enum err move_clock(struct request *q, struct reply *p)
         return op_fail(&q->op, e, "the clock cannot be moved that far");
     if (e)
         return e;
-    jobs_drain(service_context(q->service));
+    jobs_drain(service_jobs(q->service));
     return get_clock(q, p);
 }
 

@@ -88,7 +88,7 @@ static enum err list_messages(struct request *q, struct reply *p)
     struct page *page = arena_new(q->op.arena, struct page);
     struct messages *body = arena_new(q->op.arena, struct messages);
     page->query = q->query;
-    jobs_drain(service_context(q->service));
+    jobs_drain(service_jobs(q->service));
     enum err e = op_transact(service_store(q->service), q->op.config, STORE_READ, q->op.arena, read_page, page, NULL);
     if (e)
         return e;

@@ -1,5 +1,5 @@
 /* The sandbox's own operations (loopback only, no key): what its providers sent, the clock, numbers, calls.
- * `mode = production` leaves them out. Handlers find the job threads in service_context (struct jobs). */
+ * `mode = production` leaves them out. */
 #pragma once
 #include "api/route.h"
 

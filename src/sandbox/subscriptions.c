@@ -96,8 +96,7 @@ static enum err set_subscription(struct request *q, struct reply *p)
         return op_fail(&q->op, e, "no account has that e-mail: sign in first");
     if (e)
         return e;
-    service_keys_changed(q->service);
-    jobs_drain(service_context(q->service));
+    jobs_drain(service_jobs(q->service));
     e = op_transact(store, q->op.config, STORE_READ, q->op.arena, read_state, &state, NULL);
     return e ? e : reply_ok(q, p, 200, &reply_shape, state.reply);
 }
@@ -115,7 +114,6 @@ static const struct route rows[] = {
      .handler = set_subscription,
      .status = 200,
      .reply = &reply_shape,
-     .flags = ROUTE_TOUCHES_KEYS,
      .errors = ROUTE_ERRORS(ERR_ACCOUNT_NOT_FOUND)},
 };
 const struct route_set sandbox_subscriptions_routes = ROUTE_SET(rows);

@@ -13,12 +13,15 @@ struct engine;
 
 struct store {
     const struct engine *engine;
+    void (*listener)(void *context, unsigned topics); /* NULL: nobody listens */
+    void *listener_context;
 };
 
 struct db {
     const struct engine *engine;
     enum err failed;  /* of the running transaction */
     unsigned cursors; /* open ones */
+    unsigned topics;  /* to be told after the commit */
 };
 
 struct engine {
@@ -64,6 +67,8 @@ static inline enum err db_result(const struct db *db, enum err body)
     return db->failed ? db->failed : body;
 }
 
+/* After a commit: tells the listener what the session's transaction had to tell. */
+void store_tell(struct store *s, struct db *db);
 /* Sets *ret_why (malloc'd) and returns e. */
 enum err store_refuse(char **ret_why, enum err e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Says on the log why the engine failed; what names a statement or an operation. Bounded: a full disk does not make a

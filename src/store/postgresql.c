@@ -43,7 +43,9 @@ static void *work(void *arg)
     struct store_job *job;
     while ((job = take(w->db.store))) {
         enum store_mode mode = job->mode;
-        job->done(job, postgresql_run(&w->db, mode, run_job, job));
+        enum err e = postgresql_run(&w->db, mode, run_job, job);
+        store_tell(&w->db.store->base, &w->db.base);
+        job->done(job, e);
         postgresql_marks_forget(&w->db);
     }
     return NULL;

@@ -96,6 +96,7 @@ static void run_batch(struct sqlite_store *s, struct batch *b)
     }
     if (w->committed)
         atomic_fetch_add(&s->commits, 1);
+    store_tell(&s->base, &w->db->base);
     for (size_t i = 0; i < b->n; i++)
         b->jobs[i]->done(b->jobs[i], durable ? b->results[i] : ERR_INTERNAL_ERROR);
     b->n = 0;

@@ -62,6 +62,20 @@ void store_close(struct store *s)
         s->engine->close(s);
 }
 
+void store_listen(struct store *s, void (*listener)(void *context, unsigned topics), void *context)
+{
+    s->listener = listener;
+    s->listener_context = context;
+}
+
+void store_tell(struct store *s, struct db *db)
+{
+    unsigned topics = db->topics;
+    db->topics = 0;
+    if (topics && s->listener)
+        s->listener(s->listener_context, topics);
+}
+
 void store_submit(struct store *s, struct store_job *job)
 {
     s->engine->submit(s, job);
@@ -166,6 +180,11 @@ void db_end(struct cursor *c)
     c->db->engine->end(c);
     c->db->cursors--;
     c->stmt = NULL;
+}
+
+void db_notify(struct db *db, unsigned topics)
+{
+    db->topics |= topics;
 }
 
 bool col_null(const struct cursor *c, int i)

@@ -27,6 +27,18 @@ enum err store_start(struct store *s) CHECKED;
 /* Finishes every submitted job, checkpoints, closes. */
 void store_close(struct store *s);
 
+/* What a transaction changed that somebody waits for. */
+enum store_topic {
+    TOPIC_JOBS = 1,       /* a row of table `job` is due */
+    TOPIC_DELIVERIES = 2, /* a webhook delivery is due, or was canceled */
+    TOPIC_KEYS = 4        /* what authentication reads: keys, accounts, buildings, subscriptions */
+};
+
+/* Before store_start. The listener is told after every commit that has news and before the commit's jobs are done, on a
+ * store thread: it must not block. It may also be told of what was rolled back. Other processes on the same store are
+ * not heard. */
+void store_listen(struct store *s, void (*listener)(void *context, unsigned topics), void *context);
+
 enum store_mode { STORE_READ, STORE_WRITE };
 
 struct store_job {
@@ -87,6 +99,9 @@ bool col_null(const struct cursor *c, int i);
 int64_t col_int(const struct cursor *c, int i);
 struct str col_str(const struct cursor *c, int i);
 struct str col_blob(const struct cursor *c, int i);
+
+/* To be told to the store's listener after the commit: bits of enum store_topic. */
+void db_notify(struct db *db, unsigned topics);
 
 /* ---- whole database ---- */
 

@@ -27,7 +27,6 @@ static void test_the_mail_has_the_code_and_the_challenge_has_not(struct op *op)
     struct challenge c = challenge(op);
     struct str payload;
     struct mail_intent mail;
-    assert_true(op->queued);
     assert_int_equal(rules_take_jobs(op, JOB_MAIL, &payload), 1);
     assert_none(mail_read(payload, op->arena, &mail));
     assert_true(str_eq(mail.to, OWNER));

@@ -16,7 +16,7 @@ struct desk {
     struct store_fixture *fixture;
     struct jobs *jobs;
     struct job_kind kinds[3];
-    atomic_int runs, failures_left, keys_changed;
+    atomic_int runs, failures_left;
     _Atomic int64_t attempt;
     char payload[32];
 };
@@ -66,12 +66,6 @@ static enum err chain_run(void *context, const struct job *job)
     return op_transact(job->store, job->config, STORE_WRITE, job->arena, add_run, &next, NULL);
 }
 
-static void keys_changed(void *context)
-{
-    struct desk *d = context;
-    d->keys_changed++;
-}
-
 /* When the next job is due; INT64_MAX: there is none. */
 static enum err next_run(struct op *op, void *arg)
 {
@@ -100,14 +94,12 @@ static int open_desk(void **state)
     if (!d || store_fixture_open(&fixture))
         return -1;
     d->fixture = fixture;
-    d->kinds[0] = (struct job_kind){"count", count_run, d, true};
-    d->kinds[1] = (struct job_kind){"chain", chain_run, d, false};
+    d->kinds[0] = (struct job_kind){"count", count_run, d};
+    d->kinds[1] = (struct job_kind){"chain", chain_run, d};
     const struct jobs_options options = {.config = &d->fixture->config,
                                          .store = d->fixture->store,
                                          .kinds = d->kinds,
-                                         .kind_count = 2,
-                                         .keys_changed = keys_changed,
-                                         .context = d};
+                                         .kind_count = 2};
     *state = d;
     return jobs_new(&options, &d->jobs) || jobs_start(d->jobs) ? -1 : 0;
 }
@@ -136,7 +128,6 @@ static void test_a_due_job_runs_once_and_is_gone(void **state)
     assert_int_equal(d->runs, 1);
     assert_int_equal(d->attempt, 1);
     assert_string_equal(d->payload, "hello");
-    assert_int_equal(d->keys_changed, 1);
     assert_false(waiting(d));
 }
 

@@ -1,0 +1,111 @@
+/* Billing: one ops table, Stripe's API or the sandbox behind it (contract, Billing; decisions section 4).
+ *
+ * Every function that changes something takes a key of the caller's making: asking again with the same key repeats the
+ * first answer, so that what a time-out left behind is resumed and never bought twice. Strings in and out are in the
+ * caller's arena. Any thread; all of them block. With UNKNOWN and REFUSED nothing is returned. */
+#pragma once
+#include "base/config.h"
+#include "base/id.h"
+#include "providers/outcome.h"
+#include "store/store.h"
+
+#define BILLING_PLANS_MAX 8
+
+/* What one plan costs now. */
+struct billing_price {
+    struct str plan;      /* our ID: "weekly" */
+    bool available;       /* it has a price and can be bought */
+    int64_t amount_minor; /* -1: none */
+    struct str currency, interval;
+    int64_t interval_count;
+};
+
+struct billing_prices {
+    struct billing_price items[BILLING_PLANS_MAX];
+    size_t count;
+};
+
+enum billing_session_status { BILLING_SESSION_OPEN, BILLING_SESSION_COMPLETE, BILLING_SESSION_EXPIRED };
+
+/* A hosted checkout. */
+struct billing_session {
+    struct str id, url; /* url: STR_NONE unless open */
+    enum billing_session_status status;
+    struct str customer_id, subscription_id; /* once complete */
+};
+
+struct billing_session_request {
+    struct str key;
+    struct str account_id, email;
+    struct str customer_id; /* STR_NONE: a new customer */
+    struct str plan;
+    int64_t quantity;
+    struct str success_url, cancel_url;
+};
+
+enum billing_status { BILLING_ACTIVE, BILLING_PAST_DUE, BILLING_CANCELED };
+
+struct billing_subscription {
+    struct str id, customer_id, account_id; /* account_id: as the session's request had it */
+    enum billing_status status;
+    struct str plan; /* STR_NONE: a price that is no plan of ours */
+    struct str price_id, currency, interval;
+    int64_t amount_minor; /* of one unit; -1: tiered */
+    int64_t quantity;
+};
+
+/* The upcoming invoice if the quantity were another. */
+struct billing_preview {
+    int64_t amount_due_minor;
+    struct str currency;
+};
+
+enum billing_object { BILLING_OBJECT_NONE, BILLING_OBJECT_SESSION, BILLING_OBJECT_SUBSCRIPTION };
+
+/* What an event is about: the object is then read from the provider, so that the order of events does not matter. */
+struct billing_event {
+    struct str id; /* the provider's: events are delivered more than once */
+    enum billing_object object;
+    struct str object_id;
+};
+
+struct billing;
+
+struct billing_ops {
+    enum outcome (*prices)(struct billing *b, struct arena *a, struct billing_prices *ret);
+    enum outcome (*session_create)(struct billing *b, const struct billing_session_request *request, struct arena *a,
+                                   struct billing_session *ret);
+    /* REFUSED: there is no such session. */
+    enum outcome (*session_get)(struct billing *b, struct str id, struct arena *a, struct billing_session *ret);
+    /* Ends an unpaid session; *ret is what it has become, which may be complete. */
+    enum outcome (*session_expire)(struct billing *b, struct str id, struct arena *a, struct billing_session *ret);
+    /* REFUSED: there is no such customer. */
+    enum outcome (*portal)(struct billing *b, struct str customer_id, struct str return_url, struct arena *a,
+                           struct str *ret_url);
+    /* REFUSED: there is no such subscription. */
+    enum outcome (*subscription_get)(struct billing *b, struct str id, struct arena *a,
+                                     struct billing_subscription *ret);
+    enum outcome (*preview)(struct billing *b, struct str subscription_id, int64_t quantity, int64_t proration_s,
+                            struct arena *a, struct billing_preview *ret);
+    /* Sets the quantity, prorated from proration_s (Unix seconds). REFUSED: the payment was declined; the quantity is
+     * as it was. */
+    enum outcome (*set_quantity)(struct billing *b, struct str key, struct str subscription_id, int64_t quantity,
+                                 int64_t proration_s, struct arena *a);
+    /* Checks and reads what was posted to /hooks/<provider>: false unless the provider signed it, now. NULL: this
+     * provider posts nothing. */
+    bool (*event)(struct billing *b, struct str signature, struct str body, struct arena *a, struct billing_event *ret);
+    void (*free)(struct billing *b);
+};
+
+/* The start of every provider's own struct. */
+struct billing {
+    const struct billing_ops *ops;
+};
+
+/* The provider of the configuration (billing.provider). ret_why as in config_load. The store must outlive it. */
+enum err billing_new(const struct config *c, struct store *store, struct billing **ret, char **ret_why) CHECKED;
+static inline void billing_free(struct billing *b)
+{
+    if (b)
+        b->ops->free(b);
+}

@@ -1,0 +1,19 @@
+#include "providers/providers.h"
+
+enum err providers_open(const struct config *c, struct store *store, struct providers *ret, char **ret_why)
+{
+    *ret = (struct providers){0};
+    enum err e = mailer_new(c, store, &ret->mailer, ret_why);
+    if (e)
+        providers_close(ret);
+    return e;
+}
+
+void providers_close(struct providers *p)
+{
+    mailer_free(p->mailer);
+    texter_free(p->texter);
+    number_source_free(p->numbers);
+    billing_free(p->billing);
+    *p = (struct providers){0};
+}

@@ -1,0 +1,17 @@
+/* All of the outside in one place, for jobs and for handlers that may block. */
+#pragma once
+#include "providers/billing.h"
+#include "providers/mail.h"
+#include "providers/numbers.h"
+#include "providers/sms.h"
+
+struct providers {
+    struct mailer *mailer;
+    struct texter *texter;
+    struct number_source *numbers;
+    struct billing *billing;
+};
+
+/* The providers of the configuration. ret_why as in config_load. The store must outlive them. */
+enum err providers_open(const struct config *c, struct store *store, struct providers *ret, char **ret_why) CHECKED;
+void providers_close(struct providers *p);

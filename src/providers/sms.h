@@ -1,0 +1,35 @@
+/* Sending text messages: one ops table, Twilio's Messages or the sandbox behind it. */
+#pragma once
+#include "base/config.h"
+#include "base/id.h"
+#include "providers/outcome.h"
+#include "store/store.h"
+
+struct sms_message {
+    struct str id; /* of the message, the same when it is sent again */
+    struct str to; /* E.164 */
+    struct str text;
+    struct str code; /* the one-time code in the text, for the sandbox; STR_NONE without one */
+    int64_t created_us;
+};
+
+struct texter;
+
+struct texter_ops {
+    /* Any thread; blocks. */
+    enum outcome (*send)(struct texter *t, const struct sms_message *message);
+    void (*free)(struct texter *t);
+};
+
+/* The start of every provider's own struct. */
+struct texter {
+    const struct texter_ops *ops;
+};
+
+/* The provider of the configuration (sms.provider). ret_why as in config_load. The store must outlive it. */
+enum err texter_new(const struct config *c, struct store *store, struct texter **ret, char **ret_why) CHECKED;
+static inline void texter_free(struct texter *t)
+{
+    if (t)
+        t->ops->free(t);
+}
