@@ -14,6 +14,7 @@ CREATE TABLE webhook (
 ) {clustered};
 CREATE UNIQUE INDEX webhook_id ON webhook (id);
 CREATE UNIQUE INDEX webhook_request ON webhook (account_id, request_id) WHERE request_id IS NOT NULL;
+CREATE INDEX webhook_live ON webhook (account_id, id, events) WHERE deleted_at IS NULL;
 
 CREATE TABLE delivery (
     webhook_id TEXT NOT NULL,
@@ -32,3 +33,7 @@ CREATE TABLE delivery (
 ) {clustered};
 CREATE INDEX delivery_due ON delivery (webhook_id, due_at, id) WHERE status = 'pending';
 CREATE INDEX delivery_next ON delivery (due_at) WHERE status = 'pending';
+CREATE INDEX delivery_history ON delivery (webhook_id, status, id);
+CREATE INDEX delivery_status ON delivery (status, id);
+CREATE INDEX delivery_event ON delivery (account_id, event_id);
+CREATE INDEX event_age ON event (created_at);
