@@ -47,7 +47,8 @@ enum route_flag {
     ROUTE_CORS = 16,      /* Access-Control-Allow-Origin: * */
     ROUTE_EXTENSION = 32, /* x-extension: true */
     ROUTE_RECHECKS_KEY =
-        64 /* the key is checked again in the write transaction: what one that was revoked meanwhile must not do */
+        64, /* the key is checked again in the write transaction: what one that was revoked meanwhile must not do */
+    ROUTE_PAGE = 128 /* the reply is a page: it carries a strict Content-Security-Policy */
 };
 
 #define ROUTE_ERRORS(...) ((const enum err[]){__VA_ARGS__, ERR_NONE})

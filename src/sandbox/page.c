@@ -1,0 +1,65 @@
+#include "sandbox/page.h"
+
+#include "sandbox/page_html.h"
+#include "sandbox/page_js.h"
+#include "sandbox/style_css.h"
+
+static enum err ready_text(struct reply *p, const char *text)
+{
+    p->status = 200;
+    p->raw = str_z(text);
+    return ERR_NONE;
+}
+
+static enum err get_page(struct request *q, struct reply *p)
+{
+    (void)q;
+    return ready_text(p, page_html);
+}
+
+static enum err get_module(struct request *q, struct reply *p)
+{
+    (void)q;
+    return ready_text(p, page_js);
+}
+
+static enum err get_style(struct request *q, struct reply *p)
+{
+    (void)q;
+    return ready_text(p, style_css);
+}
+
+static const struct route rows[] = {
+    {.operation = "getSandboxPage",
+     .summary = "A page with all of this: messages, clock, numbers, faults, and the bell",
+     .tag = "Sandbox",
+     .method = HTTP_GET,
+     .path = "/sandbox/",
+     .credential = CRED_LOOPBACK,
+     .run = RUN_HERE,
+     .handler = get_page,
+     .status = 200,
+     .media = "text/html; charset=utf-8",
+     .flags = ROUTE_PAGE},
+    {.operation = "getSandboxModule",
+     .summary = "The page's script",
+     .tag = "Sandbox",
+     .method = HTTP_GET,
+     .path = "/sandbox/page.js",
+     .credential = CRED_LOOPBACK,
+     .run = RUN_HERE,
+     .handler = get_module,
+     .status = 200,
+     .media = "text/javascript; charset=utf-8"},
+    {.operation = "getSandboxStyle",
+     .summary = "The style sheet of the sandbox's pages",
+     .tag = "Sandbox",
+     .method = HTTP_GET,
+     .path = "/sandbox/style.css",
+     .credential = CRED_LOOPBACK,
+     .run = RUN_HERE,
+     .handler = get_style,
+     .status = 200,
+     .media = "text/css; charset=utf-8"},
+};
+const struct route_set sandbox_page_routes = ROUTE_SET(rows);

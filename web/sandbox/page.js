@@ -1,0 +1,187 @@
+// The sandbox's page. What the service says is only ever set as text.
+
+const REFRESH_MS = 5000;
+const NUMBERS_SHOWN = 50;
+const MESSAGES_SHOWN = 20;
+const OUTCOMES = {
+    released: 'The door was released.',
+    forwarded: 'The call was forwarded.',
+    rejected: 'The call was rejected: nobody has this number.',
+    owner_call: 'The owner called: the line works.',
+};
+
+const $ = (id) => document.getElementById(id);
+
+/** An element with this text or these children. */
+function element(tag, content = [], properties = {}) {
+    const made = Object.assign(document.createElement(tag), properties);
+    made.append(...[content].flat());
+    return made;
+}
+
+/** One request; gives the answer's body, or throws what the error envelope says. */
+async function ask(method, path, body) {
+    const options = { method, headers: { accept: 'application/json' } };
+    if (body !== undefined) {
+        options.headers['content-type'] = 'application/json';
+        options.body = JSON.stringify(body);
+    }
+    let answer;
+    try {
+        answer = await fetch(path, options);
+    } catch {
+        throw new Error('The service does not answer.');
+    }
+    const read = await answer.json().catch(() => undefined);
+    if (answer.ok && read) return read;
+    const error = read?.error;
+    throw new Error(error ? `${error.message} ${error.next_action}` : `The service answered ${answer.status}.`);
+}
+
+function note(id, kind, ...content) {
+    $(id).className = `note ${kind}`;
+    $(id).replaceChildren(...content);
+}
+
+/** The form's fields that are not empty. */
+function given(form) {
+    return Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, value.trim()]).filter(([, value]) => value));
+}
+
+/** Runs `act` when the form is sent; its button rests meanwhile, and errors stand in the note. */
+function onSubmit(formId, noteId, act) {
+    const form = $(formId);
+    form.addEventListener('submit', async (event) => {
+        event.preventDefault();
+        const button = form.querySelector('button');
+        if (button.getAttribute('aria-disabled')) return;
+        button.setAttribute('aria-disabled', 'true');
+        try {
+            await act(form);
+        } catch (error) {
+            note(noteId, 'bad', error.message);
+        }
+        button.removeAttribute('aria-disabled');
+    });
+}
+
+function moment(text) {
+    return new Date(text).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+}
+
+/** 5400: "1 h 30 min". */
+function span(seconds) {
+    const parts = [['d', Math.floor(seconds / 86400)], ['h', Math.floor(seconds / 3600) % 24], ['min', Math.floor(seconds / 60) % 60], ['s', seconds % 60]];
+    return parts.filter(([, n]) => n).map(([unit, n]) => `${n} ${unit}`).join(' ') || '0 s';
+}
+
+function facts(rows) {
+    return element('dl', rows.flatMap(([name, value]) => [element('dt', name), element('dd', value)]), { className: 'facts' });
+}
+
+// ---- messages ----
+
+function messageItem(message) {
+    const heading = element('div', [
+        element('strong', message.subject || 'SMS'),
+        element('time', moment(message.created_at), { dateTime: message.created_at, className: 'quiet' }),
+    ], { className: 'line' });
+    const item = element('li', [heading, element('div', `to ${message.to}`, { className: 'quiet' })]);
+    if (message.code) item.append(element('div', [element('span', 'Code ', { className: 'quiet' }), element('span', message.code, { className: 'code' })]));
+    item.append(element('details', [element('summary', 'Text'), element('pre', message.text)]));
+    item.dataset.id = message.id;
+    return item;
+}
+
+/** Only what has changed is touched, so that a text somebody reads stays open. */
+async function showMessages() {
+    const query = new URLSearchParams({ ...given($('messages-filter')), limit: MESSAGES_SHOWN });
+    try {
+        const { data } = await ask('GET', `/sandbox/messages?${query}`);
+        const shown = new Map([...$('messages').children].map((item) => [item.dataset.id, item]));
+        const wanted = data.map((message) => shown.get(message.id) ?? messageItem(message));
+        if (wanted.length !== shown.size || wanted.some((item, i) => item !== $('messages').children[i])) $('messages').replaceChildren(...wanted);
+        note('messages-state', '', ...(data.length ? [] : ['Nothing was sent yet.']));
+    } catch (error) {
+        note('messages-state', 'bad', error.message);
+    }
+}
+
+// ---- clock ----
+
+let ahead_ms = 0;
+
+function tick() {
+    const now = new Date(Date.now() + ahead_ms);
+    $('clock-now').dateTime = now.toISOString();
+    $('clock-now').textContent = moment(now);
+}
+
+function showClock({ now, offset_seconds }) {
+    ahead_ms = Date.parse(now) - Date.now();
+    $('clock-offset').textContent = offset_seconds ? `${span(offset_seconds)} ahead of the real time` : 'the real time';
+    tick();
+}
+
+// ---- numbers ----
+
+function numberRow(row) {
+    const holder = row.building_id ? [element('div', row.building), element('div', row.email, { className: 'quiet' })] : element('span', 'free', { className: 'badge' });
+    return element('tr', [element('td', row.number, { className: 'mono' }), element('td', holder)]);
+}
+
+async function showNumbers() {
+    const { data } = await ask('GET', '/sandbox/numbers');
+    const held = data.filter((row) => row.building_id);
+    const sorted = [...held, ...data.filter((row) => !row.building_id)];
+    $('numbers').replaceChildren(...sorted.slice(0, NUMBERS_SHOWN).map(numberRow));
+    $('held').replaceChildren(...held.slice(0, NUMBERS_SHOWN).map((row) => element('option', row.building ?? '', { value: row.number })));
+    if (!$('call-to').value && held.length) $('call-to').value = held[0].number;
+    $('numbers-state').textContent = data.length === 0 ? 'None yet: an active subscription brings one.'
+        : `${held.length} held, ${data.length - held.length} free${data.length > NUMBERS_SHOWN ? `; the first ${NUMBERS_SHOWN} are shown` : ''}.`;
+}
+
+// ---- everything ----
+
+async function refresh() {
+    if (document.hidden) return;
+    await Promise.all([showMessages(), ask('GET', '/sandbox/clock').then(showClock).catch(() => {}), showNumbers().catch(() => {})]);
+}
+
+onSubmit('call', 'call-outcome', async (form) => {
+    const { answer_forward, ...fields } = given(form);
+    const call = await ask('POST', '/sandbox/calls', { ...fields, answer_forward: answer_forward !== undefined });
+    const rows = [['Release tone', call.tones ?? 'none'], ['Grant', call.grant_id ?? 'none'], ['It took', `${call.duration_ms} ms`]];
+    if (call.outcome === 'forwarded') rows.splice(1, 1, ['Rang', call.forwarded_to ?? 'nobody: no phone is on record']);
+    if (call.said.length) rows.push(['The caller heard', element('ol', call.said.map((text) => element('li', text)), { className: 'spoken' })]);
+    note('call-outcome', call.outcome === 'released' ? 'good' : '', element('p', element('strong', OUTCOMES[call.outcome] ?? call.outcome)), facts(rows));
+    await refresh();
+});
+
+onSubmit('messages-filter', 'messages-state', showMessages);
+
+onSubmit('clock', 'clock-outcome', async (form) => {
+    const { amount, unit } = given(form);
+    const moved = await ask('POST', '/sandbox/clock', { advance_seconds: Number(amount) * Number(unit) });
+    showClock(moved);
+    note('clock-outcome', 'good', `The service’s time is ${moment(moved.now)}.`);
+    await refresh();
+});
+
+onSubmit('subscription', 'subscription-outcome', async (form) => {
+    const now = await ask('POST', '/sandbox/subscriptions', given(form));
+    note('subscription-outcome', 'good', `The subscription of ${now.email} is ${now.status}${now.virtual_number ? `, the number is ${now.virtual_number}` : ''}.`);
+    await refresh();
+});
+
+onSubmit('fault', 'fault-outcome', async (form) => {
+    const { count, ...fields } = given(form);
+    const ordered = await ask('POST', '/sandbox/faults', { ...fields, count: Number(count) });
+    note('fault-outcome', 'good', ordered.fault === 'none' ? `${ordered.provider} works again.`
+        : `The next ${ordered.count === 1 ? 'call' : `${ordered.count} calls`} to ${ordered.provider}${ordered.operation ? ` (${ordered.operation})` : ''} will have the fault ${ordered.fault}.`);
+});
+
+setInterval(tick, 1000);
+setInterval(refresh, REFRESH_MS);
+document.addEventListener('visibilitychange', refresh);
+refresh();
