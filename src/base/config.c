@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/config_check.h"
 #include "base/config_file.h"
 #include "base/config_table.h"
 
@@ -123,6 +124,37 @@ static bool check_production(const struct config *c, const char *where, char **r
     return true;
 }
 
+static bool check_twilio(const struct config *c, const char *where, char **ret_why)
+{
+    bool texts = strcmp(c->sms_provider, "twilio") == 0, numbers = strcmp(c->numbers_provider, "twilio") == 0;
+    if (!texts && !numbers)
+        return true;
+    const char *user = texts ? "sms" : "numbers";
+    if (!config_is_protected_url(c->twilio_url))
+        return fail(ret_why, "%s: twilio.url must begin with https:, or be on this machine", where);
+    if (!*c->twilio_account_sid || !*c->twilio_auth_token)
+        return fail(ret_why, "%s: twilio.account_sid and twilio.auth_token are required with %s.provider twilio", where,
+                    user);
+    if (texts && !*c->twilio_from)
+        return fail(ret_why, "%s: twilio.from is required with sms.provider twilio", where);
+    return true;
+}
+
+static bool check_stripe(const struct config *c, const char *where, char **ret_why)
+{
+    if (strcmp(c->billing_provider, "stripe") != 0)
+        return true;
+    if (!config_is_protected_url(c->stripe_url))
+        return fail(ret_why, "%s: stripe.url must begin with https:, or be on this machine", where);
+    if (!*c->stripe_secret_key || !*c->stripe_webhook_secret)
+        return fail(ret_why, "%s: stripe.secret_key and stripe.webhook_secret are required with billing.provider stripe",
+                    where);
+    for (size_t i = 0; i < CONFIG_PLANS; i++)
+        if (*c->plans[i].stripe_price)
+            return true;
+    return fail(ret_why, "%s: a plan's stripe_price is required with billing.provider stripe", where);
+}
+
 static bool check_whole(const struct config *c, const char *where, char **ret_why)
 {
     if (!*c->top_data_dir)
@@ -135,6 +167,8 @@ static bool check_whole(const struct config *c, const char *where, char **ret_wh
         return fail(ret_why, "%s: store.dsn is required with store.engine postgresql", where);
     if (strcmp(c->mail_provider, "smtp") == 0 && !*c->mail_url)
         return fail(ret_why, "%s: mail.url is required with mail.provider smtp", where);
+    if (!check_twilio(c, where, ret_why) || !check_stripe(c, where, ret_why))
+        return false;
     return !c->production || check_production(c, where, ret_why);
 }
 

@@ -74,6 +74,28 @@ bool config_is_url(const char *text, const char *schemes)
     return fine;
 }
 
+static bool is_loopback(const char *host)
+{
+    struct in_addr v4;
+    struct in6_addr v6;
+    if (inet_pton(AF_INET, host, &v4) == 1)
+        return ntohl(v4.s_addr) >> 24 == 127;
+    if (inet_pton(AF_INET6, host, &v6) == 1)
+        return IN6_IS_ADDR_LOOPBACK(&v6);
+    return g_ascii_strcasecmp(host, "localhost") == 0;
+}
+
+bool config_is_protected_url(const char *text)
+{
+    if (config_is_url(text, "https"))
+        return true;
+    GUri *uri = config_is_url(text, "http") ? g_uri_parse(text, G_URI_FLAGS_NONE, NULL) : NULL;
+    bool local = uri && is_loopback(g_uri_get_host(uri));
+    if (uri)
+        g_uri_unref(uri);
+    return local;
+}
+
 bool config_is_word(const char *text, const char *words)
 {
     struct str rest = str_z(words), word = str_n(text, strlen(text));

@@ -48,8 +48,6 @@ static void warn_of_what_is_missing(const struct config *c)
     const struct {
         const char *key, *value, *built; /* the value that changes nothing */
     } keys[] = {{"listen.metrics", c->listen_metrics, ""},
-                {"sms.provider", c->sms_provider, "sandbox"},
-                {"numbers.provider", c->numbers_provider, "sandbox"},
                 {"billing.provider", c->billing_provider, "sandbox"}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(keys[i].value, keys[i].built) != 0)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "base/config_check.h"
 #include "config_fixture.h"
 
 static struct config *load_path(const char *path)
@@ -244,6 +245,24 @@ static void urls_are_checked(void **state)
            "portero.conf:1: mail.url must be a URL with a host and one of the schemes smtp, smtps");
 }
 
+static void providers_are_asked_where_nobody_listens(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"https://api.twilio.com", "https://10.0.0.1:8443/x", "http://127.0.0.1:1",
+                                       "http://127.9.8.7",       "http://[::1]:80",         "http://localhost:99"};
+    static const char *const bad[] = {"http://api.twilio.com",
+                                      "http://10.0.0.1",
+                                      "http://localhost.example.com",
+                                      "http://[::2]",
+                                      "smtp://[::1]",
+                                      "http://127.0.0.1.example.com",
+                                      "127.0.0.1"};
+    for (size_t i = 0; i < COUNT(good); i++)
+        assert_true(config_is_protected_url(good[i]));
+    for (size_t i = 0; i < COUNT(bad); i++)
+        assert_false(config_is_protected_url(bad[i]));
+}
+
 static void greetings_keep_to_what_the_interface_takes(void **state)
 {
     (void)state;
@@ -363,6 +382,20 @@ static void keys_that_need_each_other_are_checked(void **state)
     refuse("tls { key = a.pem }", "portero.conf: tls.certificate and tls.key must be given together");
     refuse("store { engine = postgresql }", "portero.conf: store.dsn is required with store.engine postgresql");
     refuse("mail { provider = smtp }", "portero.conf: mail.url is required with mail.provider smtp");
+    refuse("sms { provider = twilio }",
+           "portero.conf: twilio.account_sid and twilio.auth_token are required with sms.provider twilio");
+    refuse("numbers { provider = twilio } twilio { account_sid = AC0 }",
+           "portero.conf: twilio.account_sid and twilio.auth_token are required with numbers.provider twilio");
+    refuse("sms { provider = twilio } twilio { account_sid = AC0 auth_token = t }",
+           "portero.conf: twilio.from is required with sms.provider twilio");
+    refuse("numbers { provider = twilio } twilio { account_sid = AC0 auth_token = t url = 'http://10.0.0.1' }",
+           "portero.conf: twilio.url must begin with https:, or be on this machine");
+    refuse("billing { provider = stripe } stripe { url = 'http://10.0.0.1' }",
+           "portero.conf: stripe.url must begin with https:, or be on this machine");
+    refuse("billing { provider = stripe } stripe { secret_key = sk_1 }",
+           "portero.conf: stripe.secret_key and stripe.webhook_secret are required with billing.provider stripe");
+    refuse("billing { provider = stripe } stripe { secret_key = sk_1 webhook_secret = whsec_1 }",
+           "portero.conf: a plan's stripe_price is required with billing.provider stripe");
     refuse("data_dir = ''", "portero.conf: data_dir must not be empty");
     refuse("listen { https = '' http = '' }", "portero.conf: listen.https and listen.http must not both be empty");
 }
@@ -376,9 +409,20 @@ static void production_requires_real_providers_and_keys(void **state)
         {"MAIL_PROVIDER", "smtp", "portero.conf: mail.provider must not be sandbox in production"},
         {"MAIL_URL", "smtps://mail.example.com", "portero.conf: mail.url is required with mail.provider smtp"},
         {"SMS_PROVIDER", "twilio", "portero.conf: sms.provider must not be sandbox in production"},
+        {"TWILIO_ACCOUNT_SID", "AC0",
+         "portero.conf: twilio.account_sid and twilio.auth_token are required with sms.provider twilio"},
+        {"TWILIO_AUTH_TOKEN", "t",
+         "portero.conf: twilio.account_sid and twilio.auth_token are required with sms.provider twilio"},
+        {"TWILIO_FROM", "+15550001111", "portero.conf: twilio.from is required with sms.provider twilio"},
         {"NUMBERS_PROVIDER", "twilio", "portero.conf: numbers.provider must not be sandbox in production"},
         {"VOICE_PROVIDER", "sip", "portero.conf: voice.provider must not be sandbox in production"},
         {"BILLING_PROVIDER", "stripe", "portero.conf: billing.provider must not be sandbox in production"},
+        {"STRIPE_SECRET_KEY", "sk_1",
+         "portero.conf: stripe.secret_key and stripe.webhook_secret are required with billing.provider stripe"},
+        {"STRIPE_WEBHOOK_SECRET", "whsec_1",
+         "portero.conf: stripe.secret_key and stripe.webhook_secret are required with billing.provider stripe"},
+        {"BILLING_PLAN_WEEKLY_STRIPE_PRICE", "price_1",
+         "portero.conf: a plan's stripe_price is required with billing.provider stripe"},
         {"SECRETS_MASTER_KEY", "file:/run/secrets/master",
          "portero.conf: secrets.master_key is required in production"},
         {"TLS_CERTIFICATE", "a.pem", "portero.conf: tls.certificate is required in production"},
@@ -487,6 +531,7 @@ int main(void)
         T(addresses_are_checked),
         T(blocks_are_checked),
         T(urls_are_checked),
+        T(providers_are_asked_where_nobody_listens),
         T(greetings_keep_to_what_the_interface_takes),
         T(unknown_and_repeated_keys_are_refused),
         T(syntax_errors_are_refused_with_file_and_line),
