@@ -17,7 +17,8 @@ struct config_plan {
     const char *currency; /* three lower-case letters */
     const char *interval; /* "week", "year" */
     int64_t interval_count;
-    bool available; /* never without a price */
+    bool available;           /* never without a price */
+    const char *stripe_price; /* "price_...", "" without one */
 };
 
 enum {

@@ -39,6 +39,8 @@ const struct config_row config_plan_rows[] = {
     PLAN_ROW("interval", interval, CONFIG_ENUM, "what is paid for at a time", .words = "day|week|month|year"),
     PLAN_ROW("interval_count", interval_count, CONFIG_INTEGER, "how many of them", .lo = 1, .hi = 365),
     PLAN_ROW("available", available, CONFIG_BOOLEAN, "whether it can be bought"),
+    PLAN_ROW("stripe_price", stripe_price, CONFIG_STRING,
+             "stripe: ID of its recurring price (price_...); none: it cannot be bought"),
     {.key = NULL}};
 
 const struct config_plan config_plan_defaults[CONFIG_PLANS] = {
@@ -46,7 +48,7 @@ const struct config_plan config_plan_defaults[CONFIG_PLANS] = {
 #define INTEGER(section, key, value, lo, hi, doc)
 #define BOOLEAN(section, key, value, doc)
 #define CIDRS(section, key, doc)
-#define PLAN(id_, amount, currency_, interval_, count) {#id_, amount, currency_, interval_, count, true},
+#define PLAN(id_, amount, currency_, interval_, count) {#id_, amount, currency_, interval_, count, true, ""},
 #include "tbl/config.def"
 };
 

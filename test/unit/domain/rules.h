@@ -104,8 +104,8 @@ static inline int rules_open(void **state)
     c->greetings_granted = "Welcome.";
     c->greetings_denied = "Wrong.";
     c->greetings_forwarding = "Wait.";
-    c->plans[0] = (struct config_plan){"weekly", 499, "usd", "week", 1, true};
-    c->plans[1] = (struct config_plan){"yearly", -1, "usd", "year", 1, true};
+    c->plans[0] = (struct config_plan){"weekly", 499, "usd", "week", 1, true, ""};
+    c->plans[1] = (struct config_plan){"yearly", -1, "usd", "year", 1, true, ""};
     crypto_set_master((const unsigned char[SHA256_LEN]){1});
     if (!store_open(c, true, &t->fixture->store, &why))
         return 0;
