@@ -35,3 +35,6 @@ static inline void number_source_free(struct number_source *s)
     if (s)
         s->ops->free(s);
 }
+
+/* The providers themselves. */
+enum err twilio_numbers_new(const struct config *c, struct number_source **ret, char **ret_why) CHECKED;

@@ -4,6 +4,8 @@ enum err providers_open(const struct config *c, struct store *store, struct prov
 {
     *ret = (struct providers){0};
     enum err e = mailer_new(c, store, &ret->mailer, ret_why);
+    if (!e)
+        e = texter_new(c, store, &ret->texter, ret_why);
     if (e)
         providers_close(ret);
     return e;

@@ -1,0 +1,49 @@
+#include <stdlib.h>
+
+#include "providers/fault.h"
+#include "providers/sms.h"
+
+struct sandbox_texter {
+    struct texter texter;
+    struct store *store;
+};
+
+static enum err keep(void *arg, struct db *db)
+{
+    const struct sms_message *m = arg;
+    return db_exec(db, SQL_SANDBOX_MESSAGE_INSERT,
+                   DB_ARGS(v_str(m->id), v_str(STR("sms")), v_str(m->to), v_str(STR("")), v_str(m->text),
+                           v_str(m->code), v_int(m->created_us)),
+                   NULL);
+}
+
+static enum outcome sandbox_send(struct texter *texter, const struct sms_message *message)
+{
+    struct sandbox_texter *t = (struct sandbox_texter *)texter;
+    enum fault fault = fault_take("sms", "send");
+    enum outcome o = fault_outcome(fault);
+    if (o != OUTCOME_DONE)
+        return o;
+    struct sms_message copy = *message;
+    if (store_run(t->store, STORE_WRITE, keep, &copy))
+        return OUTCOME_UNKNOWN;
+    fault_after(fault);
+    return OUTCOME_DONE;
+}
+
+static void sandbox_free(struct texter *texter)
+{
+    free(texter);
+}
+
+static const struct texter_ops sandbox_ops = {.send = sandbox_send, .free = sandbox_free};
+
+enum err sandbox_texter_new(struct store *store, struct texter **ret)
+{
+    struct sandbox_texter *t = calloc(1, sizeof *t);
+    if (!t)
+        return ERR_IO;
+    *t = (struct sandbox_texter){.texter.ops = &sandbox_ops, .store = store};
+    *ret = &t->texter;
+    return ERR_NONE;
+}

@@ -1,0 +1,211 @@
+#include "providers/twilio.h"
+
+#include <ctype.h>
+#include <glib.h>
+#include <stdlib.h>
+
+#include "base/crypto.h"
+#include "base/log.h"
+#include "base/schema_text.h"
+#include "http/client.h"
+
+#define TIMEOUT_MS  15000
+#define ANSWER_MAX  (1u << 20)
+#define REQUEST_MAX 8192
+#define VERSION     "/2010-04-01"
+
+struct twilio {
+    struct arena arena;
+    struct http_client *client;
+    struct str root;    /* "https://api.twilio.com" */
+    struct str account; /* "/2010-04-01/Accounts/AC…" */
+    struct str sid, token;
+};
+
+/* ---- what is said ---- */
+
+static void put_fields(struct buf *b, const struct twilio_request *r)
+{
+    for (size_t i = 0; i < r->field_count; i++) {
+        const struct twilio_field *f = &r->fields[i];
+        char *value = g_uri_escape_bytes((const guint8 *)f->value.p, f->value.n, NULL);
+        buf_printf(b, "%s%s=%s", i ? "&" : "", f->name, value);
+        g_free(value);
+    }
+}
+
+static struct str fields_text(const struct twilio_request *r, struct arena *a)
+{
+    struct buf b = BUF(REQUEST_MAX);
+    put_fields(&b, r);
+    struct str text = b.full ? STR_NONE : arena_str(a, buf_view(&b));
+    crypto_wipe(b.p, b.n);
+    buf_done(&b);
+    return text;
+}
+
+static enum http_exchange exchange(struct twilio *t, const struct twilio_request *r, struct arena *a,
+                                   struct http_answer *ret)
+{
+    static const struct http_header_line headers[] = {
+        {"Accept", {"application/json", sizeof "application/json" - 1}},
+        {"Content-Type", {"application/x-www-form-urlencoded", sizeof "application/x-www-form-urlencoded" - 1}},
+    };
+    bool get = strcmp(r->method, "GET") == 0;
+    struct str fields = fields_text(r, a);
+    if (!fields.p)
+        return HTTP_NOT_SENT;
+    struct str url = arena_printf(a, "%.*s%.*s%.*s%s%.*s", STR_ARG(t->root), STR_ARG(t->account), STR_ARG(r->path),
+                                  get && fields.n ? "?" : "", get ? (int)fields.n : 0, fields.p);
+    const struct http_call call = {.method = r->method,
+                                   .url = url,
+                                   .headers = headers,
+                                   .header_count = get || !fields.n ? 1 : 2,
+                                   .user = t->sid,
+                                   .password = t->token,
+                                   .body = get || !fields.n ? STR_NONE : fields,
+                                   .timeout_ms = TIMEOUT_MS,
+                                   .answer_max = ANSWER_MAX};
+    return http_client_call(t->client, &call, a, ret);
+}
+
+/* ---- what is answered ---- */
+
+static json_t *object_of(const struct http_answer *http)
+{
+    json_t *body;
+    if (!str_eqi(http->type, STR("application/json")) || json_read(http->body, &body))
+        return NULL;
+    if (json_is_object(body))
+        return body;
+    json_decref(body);
+    return NULL;
+}
+
+static int error_code(const struct http_answer *http)
+{
+    json_t *body = object_of(http);
+    json_int_t code = json_integer_value(json_object_get(body, "code"));
+    json_decref(body);
+    return code > 0 && code <= INT_MAX ? (int)code : 0;
+}
+
+static enum outcome understand(const struct http_answer *http, struct twilio_answer *ret)
+{
+    ret->status = http->status;
+    if (http->status >= 200 && http->status <= 299) {
+        if (http->status == 204)
+            return OUTCOME_DONE;
+        ret->body = object_of(http);
+        return ret->body ? OUTCOME_DONE : OUTCOME_UNKNOWN;
+    }
+    if (http->status < 400 || http->status > 499 || http->status == 408 || http->status == 429)
+        return OUTCOME_UNKNOWN;
+    ret->code = error_code(http);
+    return OUTCOME_REFUSED;
+}
+
+enum outcome twilio_call(struct twilio *t, const struct twilio_request *request, struct arena *a,
+                         struct twilio_answer *ret)
+{
+    struct http_answer http;
+    *ret = (struct twilio_answer){0};
+    enum http_exchange x = exchange(t, request, a, &http);
+    enum outcome o = x == HTTP_ANSWERED ? understand(&http, ret) : OUTCOME_UNKNOWN;
+    if (o != OUTCOME_DONE)
+        log_warn("twilio failed method=%s outcome=%s status=%ld code=%d reason=%s", request->method,
+                 o == OUTCOME_REFUSED ? "refused" : "unknown", ret->status, ret->code,
+                 x == HTTP_ANSWERED   ? "answer"
+                 : x == HTTP_NOT_SENT ? "not sent"
+                                      : "no answer");
+    return o;
+}
+
+bool twilio_next_page(const struct twilio *t, const json_t *page, struct arena *a, struct str *ret)
+{
+    const json_t *next = json_object_get(page, "next_page_uri");
+    *ret = STR_NONE;
+    if (!next || json_is_null(next))
+        return true;
+    struct str uri = twilio_text(page, "next_page_uri");
+    if (!str_starts(uri, t->account) || uri.n > REQUEST_MAX || uri.n == t->account.n || uri.p[t->account.n] != '/')
+        return false;
+    for (size_t i = 0; i < uri.n; i++)
+        if (!isgraph((unsigned char)uri.p[i]) || uri.p[i] == '#')
+            return false;
+    *ret = arena_str(a, str_from(uri, t->account.n));
+    return true;
+}
+
+struct str twilio_text(const json_t *object, const char *name)
+{
+    const json_t *v = json_object_get(object, name);
+    return json_is_string(v) ? str_n(json_string_value(v), json_string_length(v)) : STR_NONE;
+}
+
+bool twilio_is_sid(struct str s, const char *kind)
+{
+    if (s.n != TWILIO_SID_LEN || s.p[0] != kind[0] || s.p[1] != kind[1])
+        return false;
+    for (size_t i = 2; i < s.n; i++)
+        if (!isxdigit((unsigned char)s.p[i]))
+            return false;
+    return true;
+}
+
+bool twilio_is_number(struct str s)
+{
+    char text[17];
+    if (s.n == 0 || s.n >= sizeof text)
+        return false;
+    memcpy(text, s.p, s.n);
+    text[s.n] = '\0';
+    return text_matches("^\\+[1-9][0-9]{6,14}$", str_n(text, s.n));
+}
+
+/* ---- life ---- */
+
+static enum err refuse(char **ret_why, const char *why)
+{
+    *ret_why = strdup(why);
+    return ERR_USAGE;
+}
+
+static enum err configure(struct twilio *t, const struct config *c, char **ret_why)
+{
+    t->root = str_z(c->twilio_url);
+    t->sid = str_z(c->twilio_account_sid);
+    if (!twilio_is_sid(t->sid, "AC"))
+        return refuse(ret_why, "twilio.account_sid must be AC and 32 hexadecimal digits");
+    t->account = arena_printf(&t->arena, VERSION "/Accounts/%.*s", STR_ARG(t->sid));
+    enum err e = config_secret_of("twilio.auth_token", c->twilio_auth_token, &t->arena, &t->token, ret_why);
+    if (e)
+        return e;
+    return t->token.n ? ERR_NONE : refuse(ret_why, "twilio.auth_token is empty");
+}
+
+enum err twilio_new(const struct config *c, struct twilio **ret, char **ret_why)
+{
+    struct twilio *t = calloc(1, sizeof *t);
+    if (!t)
+        return ERR_IO;
+    arena_init(&t->arena, NULL, 0);
+    enum err e = configure(t, c, ret_why);
+    if (!e)
+        e = http_client_new(&t->client);
+    if (e) {
+        twilio_free(t);
+        return e;
+    }
+    *ret = t;
+    return ERR_NONE;
+}
+
+void twilio_free(struct twilio *t)
+{
+    if (!t)
+        return;
+    http_client_free(t->client);
+    arena_done(&t->arena);
+    free(t);
+}

@@ -1,0 +1,77 @@
+/* Text messages through Twilio's Messages resource. */
+#include <stdlib.h>
+
+#include "providers/sms.h"
+#include "providers/twilio.h"
+
+struct twilio_texter {
+    struct texter texter;
+    struct twilio *twilio;
+    struct twilio_field from;
+};
+
+/* It is queued at best; what Twilio knows at once that it cannot send is refused. */
+static enum outcome understand(const json_t *body)
+{
+    if (!twilio_is_sid(twilio_text(body, "sid"), "SM"))
+        return OUTCOME_UNKNOWN;
+    static const char *const dead[] = {"failed", "undelivered", "canceled"};
+    struct str status = twilio_text(body, "status");
+    for (size_t i = 0; i < sizeof dead / sizeof *dead; i++)
+        if (str_eq(status, str_z(dead[i])))
+            return OUTCOME_REFUSED;
+    return status.n ? OUTCOME_DONE : OUTCOME_UNKNOWN;
+}
+
+static enum outcome twilio_send(struct texter *texter, const struct sms_message *message)
+{
+    const struct twilio_texter *t = (const struct twilio_texter *)texter;
+    const struct twilio_field fields[] = {{"To", message->to}, t->from, {"Body", message->text}};
+    const struct twilio_request request = {
+        .method = "POST", .path = STR("/Messages.json"), .fields = fields, .field_count = 3};
+    struct twilio_answer answer;
+    struct arena a;
+    arena_init(&a, NULL, 0);
+    enum outcome o = twilio_call(t->twilio, &request, &a, &answer);
+    if (o == OUTCOME_DONE)
+        o = understand(answer.body);
+    json_decref(answer.body);
+    arena_done(&a);
+    return o;
+}
+
+static void texter_free_twilio(struct texter *texter)
+{
+    struct twilio_texter *t = (struct twilio_texter *)texter;
+    twilio_free(t->twilio);
+    free(t);
+}
+
+static const struct texter_ops ops = {.send = twilio_send, .free = texter_free_twilio};
+
+static enum err configure(struct twilio_texter *t, const struct config *c, char **ret_why)
+{
+    struct str from = str_z(c->twilio_from);
+    bool service = twilio_is_sid(from, "MG");
+    if (!service && !twilio_is_number(from)) {
+        *ret_why = strdup("twilio.from must be a number like +15551234567, or MG and 32 hexadecimal digits");
+        return ERR_USAGE;
+    }
+    t->from = (struct twilio_field){service ? "MessagingServiceSid" : "From", from};
+    return twilio_new(c, &t->twilio, ret_why);
+}
+
+enum err twilio_texter_new(const struct config *c, struct texter **ret, char **ret_why)
+{
+    struct twilio_texter *t = calloc(1, sizeof *t);
+    if (!t)
+        return ERR_IO;
+    t->texter.ops = &ops;
+    enum err e = configure(t, c, ret_why);
+    if (e) {
+        texter_free_twilio(&t->texter);
+        return e;
+    }
+    *ret = &t->texter;
+    return ERR_NONE;
+}
