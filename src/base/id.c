@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 
 #include "base/clock.h"
 #include "base/crypto.h"
@@ -50,6 +51,14 @@ struct id id_new(int64_t now_us)
     };
     struct id id = {0};
     hex_encode(bytes, sizeof bytes, id.text);
+    return id;
+}
+
+struct id id_first(int64_t at_us)
+{
+    const uint32_t s = at_us > 0 ? (uint32_t)(at_us / US_PER_S) : 0;
+    struct id id;
+    snprintf(id.text, sizeof id.text, "%08x%016x", s, 0U);
     return id;
 }
 

@@ -12,6 +12,8 @@ struct id {
 };
 
 struct id id_new(int64_t now_us);
+/* The lowest ID of that second: what was made earlier is below it. */
+struct id id_first(int64_t at_us);
 /* From 24 hex characters of either case, to lower; false for anything else. */
 bool id_parse(struct str s, struct id *ret);
 static inline struct str id_str(const struct id *id)

@@ -1,11 +1,15 @@
 #include "domain/event.h"
 
+#include "domain/row.h"
+#include "domain/webhook.h"
+
 #define DATA_MAX 8192 /* of an event, as JSON: two labels are the most of it */
 
-static const char *const type_texts[] = {
+const char *const event_type_names[] = {
 #define V(symbol, text) [EVENT_##symbol] = text,
 #include "tbl/events.def"
 #undef V
+    NULL,
 };
 
 /* ---- data ---- */
@@ -40,8 +44,10 @@ const struct shape event_data_shapes[EVENT_TYPE_COUNT] = {
     [EVENT_WEBHOOK_TEST] = {.name = "WebhookTest", .size = sizeof(struct event_data), .doc = "a test"},
 };
 
-enum err event_write(struct op *op, enum event_type type, const struct id *account, const struct id *building,
-                     const struct event_data *data, struct event_id *ret_id)
+/* ---- writing ---- */
+
+static enum err insert(struct op *op, enum event_type type, const struct id *account, const struct id *building,
+                       const struct event_data *data, struct event_id *ret)
 {
     struct event_id id = {"evt_"};
     memcpy(id.text + 4, id_new(op->now_us).text, ID_LEN + 1);
@@ -51,11 +57,70 @@ enum err event_write(struct op *op, enum event_type type, const struct id *accou
     if (!json.full)
         e = db_exec(op->db, SQL_EVENT_INSERT,
                     DB_ARGS(v_str(id_str(account)), v_str(str_z(id.text)),
-                            building ? v_str(id_str(building)) : v_null(), v_str(str_z(type_texts[type])),
+                            building ? v_str(id_str(building)) : v_null(), v_str(str_z(event_type_names[type])),
                             v_int(op->now_us), v_str(buf_view(&json))),
                     NULL);
     buf_done(&json);
+    if (!e)
+        *ret = id;
+    return e;
+}
+
+/* The account's endpoints that listen to the type, WEBHOOK_MAX at most. */
+static enum err find_listeners(struct op *op, const struct id *account, enum event_type type, struct id *ret,
+                               size_t *ret_count)
+{
+    CURSOR c;
+    size_t n = 0;
+    bool more;
+    enum err e = db_query(op->db, SQL_EVENT_LISTENERS, DB_ARGS(v_str(id_str(account)), v_int(1 << type)), &c);
+    if (e)
+        return e;
+    while (!(e = db_next(&c, &more)) && more && n < WEBHOOK_MAX)
+        ret[n++] = col_id(&c, 0);
+    *ret_count = n;
+    return e;
+}
+
+enum err event_write(struct op *op, enum event_type type, const struct id *account, const struct id *building,
+                     const struct event_data *data, struct event_id *ret_id)
+{
+    struct id listeners[WEBHOOK_MAX], delivery;
+    struct event_id id = {""};
+    size_t count = 0;
+    enum err e = find_listeners(op, account, type, listeners, &count);
+    if (!e && count)
+        e = insert(op, type, account, building, data, &id);
+    for (size_t i = 0; !e && i < count; i++)
+        e = event_deliver(op, account, &listeners[i], str_z(id.text), &delivery);
     if (!e && ret_id)
         *ret_id = id;
     return e;
+}
+
+enum err event_write_to(struct op *op, enum event_type type, const struct id *account, const struct id *webhook,
+                        const struct event_data *data, struct id *ret_delivery)
+{
+    struct event_id id;
+    enum err e = insert(op, type, account, NULL, data, &id);
+    return e ? e : event_deliver(op, account, webhook, str_z(id.text), ret_delivery);
+}
+
+enum err event_deliver(struct op *op, const struct id *account, const struct id *webhook, struct str event,
+                       struct id *ret_delivery)
+{
+    struct id id = id_new(op->now_us);
+    db_notify(op->db, TOPIC_DELIVERIES);
+    enum err e = db_exec(
+        op->db, SQL_EVENT_DELIVER,
+        DB_ARGS(v_str(id_str(webhook)), v_str(id_str(&id)), v_str(id_str(account)), v_str(event), v_int(op->now_us)),
+        NULL);
+    if (!e)
+        *ret_delivery = id;
+    return e;
+}
+
+enum err event_purge(struct op *op, int64_t before_us, int64_t limit, int64_t *ret_count)
+{
+    return db_exec(op->db, SQL_EVENT_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
 }

@@ -1,4 +1,19 @@
--- What webhook deliveries are made from.
+-- What webhook deliveries are made from, and the deliveries themselves: written with their cause.
+
+-- name: event_listeners
+-- The endpoints of an account that listen to the types of the bits $2: five at most.
+SELECT id FROM webhook {by webhook_live} WHERE account_id = $1 AND deleted_at IS NULL AND (events & $2) <> 0
 
 -- name: event_insert
 INSERT INTO event (account_id, id, building_id, type, created_at, data) VALUES ($1, $2, $3, $4, $5, $6)
+
+-- name: event_deliver
+INSERT INTO delivery (webhook_id, id, account_id, event_id, created_at, due_at) VALUES ($1, $2, $3, $4, $5, $5)
+
+-- name: event_purge
+-- What is old and has no delivery left.
+DELETE FROM event WHERE (account_id, id) IN (
+    SELECT e.account_id, e.id FROM event e
+    WHERE e.created_at < $1 AND NOT EXISTS (
+        SELECT 1 FROM delivery d WHERE d.account_id = e.account_id AND d.event_id = e.id)
+    ORDER BY e.created_at LIMIT $2)

@@ -122,6 +122,17 @@ static inline struct id house_add_building(struct house *h, const char *label, c
     return id;
 }
 
+/* An endpoint that listens to every type of event, so that there are any; its secret is none. */
+static inline void house_add_webhook(struct house *h)
+{
+    const bool sqlite = h->fixture->config.engine == ENGINE_SQLITE;
+    house_sql(h, arena_printf(&h->arena,
+                              "INSERT INTO webhook (account_id, id, created_at, url, events, secret) "
+                              "VALUES ('%s', '%s', 0, 'https://example.com/', 31, %s)",
+                              h->account.text, id_new(h->now_us).text, sqlite ? "x'00'" : "'\\x00'")
+                     .p);
+}
+
 static inline int house_build(void **state)
 {
     struct store_fixture *f = *state;
@@ -144,6 +155,7 @@ static inline int house_build(void **state)
                               "VALUES ('%s', 'owner@example.com', 0, 'weekly', 'active', '" OWNER_PHONE "')",
                               h->account.text)
                      .p);
+    house_add_webhook(h);
     *state = h;
     return 0;
 }

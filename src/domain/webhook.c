@@ -1,0 +1,178 @@
+#include "domain/webhook.h"
+
+#include "domain/event.h"
+#include "domain/row.h"
+
+#define SECRET_PREFIX "whsec_"
+#define SECRET_RANDOM 43 /* base62: 256 bits */
+
+#define ALL_EVENTS ((1U << EVENT_TYPE_COUNT) - 1)
+
+/* Columns of webhook_list and webhook_by_request, in store/sql/webhook.sql. */
+enum { COL_ID, COL_CREATED, COL_URL, COL_EVENTS, COL_SECRET, COL_HASH };
+
+/* ---- types of events ---- */
+
+static bool find_type(struct str text, uint32_t *ret_bit)
+{
+    for (int i = 0; i < EVENT_TYPE_COUNT; i++)
+        if (str_eq(text, str_z(event_type_names[i]))) {
+            *ret_bit = 1U << i;
+            return true;
+        }
+    return false;
+}
+
+enum err webhook_events(struct op *op, struct val texts, uint32_t *ret)
+{
+    uint32_t bits = 0, bit;
+    const struct val *list = texts.ptr;
+    if (!v_given(texts)) {
+        *ret = ALL_EVENTS;
+        return ERR_NONE;
+    }
+    if (texts.count == 0)
+        return op_fail(op, ERR_INVALID_WEBHOOK_EVENTS, "events must have at least one item");
+    for (uint32_t i = 0; i < texts.count; i++) {
+        if (!find_type(list[i].s, &bit))
+            return op_fail(op, ERR_INVALID_WEBHOOK_EVENTS, "events has an unknown type");
+        if (bits & bit) {
+            op->why = arena_printf(op->arena, "events: %.*s is listed twice", STR_ARG(list[i].s));
+            return ERR_INVALID_WEBHOOK_EVENTS;
+        }
+        bits |= bit;
+    }
+    *ret = bits;
+    return ERR_NONE;
+}
+
+/* ---- creation ---- */
+
+static struct webhook read_row(const struct cursor *c, struct arena *a)
+{
+    return (struct webhook){
+        .id = col_id(c, COL_ID),
+        .created_us = col_int(c, COL_CREATED),
+        .url = col_copy(c, COL_URL, a),
+        .events = (uint32_t)col_int(c, COL_EVENTS),
+    };
+}
+
+enum err webhook_replay(struct op *op, const struct webhook_request *request, struct webhook *ret,
+                        struct str *ret_secret)
+{
+    CURSOR c;
+    struct str secret;
+    if (!request->key.p)
+        return ERR_NOT_FOUND;
+    enum err e =
+        db_one(op->db, SQL_WEBHOOK_BY_REQUEST, DB_ARGS(v_str(id_str(request->account)), v_str(request->key)), &c);
+    if (e)
+        return e;
+    const struct str hash = col_blob(&c, COL_HASH);
+    if (hash.n != SHA256_LEN || memcmp(hash.p, request->hash, SHA256_LEN) != 0)
+        return ERR_IDEMPOTENCY_CONFLICT;
+    if (!crypto_open(WEBHOOK_PURPOSE, col_blob(&c, COL_SECRET), op->arena, &secret))
+        return ERR_SECRET_DECRYPT_FAILED;
+    *ret = read_row(&c, op->arena);
+    *ret_secret = secret;
+    return ERR_NONE;
+}
+
+static enum err check_limit(struct op *op, const struct id *account)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_WEBHOOK_COUNT, DB_ARGS(v_str(id_str(account))), &c);
+    if (e)
+        return e;
+    return col_int(&c, 0) < WEBHOOK_MAX ? ERR_NONE : ERR_WEBHOOK_LIMIT;
+}
+
+static struct str make_secret(struct arena *a)
+{
+    char *text = arena_alloc(a, WEBHOOK_SECRET_LEN + 1);
+    memcpy(text, SECRET_PREFIX, sizeof SECRET_PREFIX - 1);
+    crypto_base62(text + sizeof SECRET_PREFIX - 1, SECRET_RANDOM);
+    return str_n(text, WEBHOOK_SECRET_LEN);
+}
+
+static enum err insert(struct op *op, const struct webhook_request *request, const struct webhook *w, struct str secret)
+{
+    int64_t changed;
+    const struct str sealed = crypto_seal(WEBHOOK_PURPOSE, secret, op->arena);
+    enum err e = db_exec(op->db, SQL_WEBHOOK_INSERT,
+                         DB_ARGS(v_str(id_str(request->account)), v_str(id_str(&w->id)), v_int(w->created_us),
+                                 v_str(w->url), v_int(w->events), v_blob(sealed.p, sealed.n), v_str(request->key),
+                                 request->key.p ? v_blob(request->hash, SHA256_LEN) : v_null()),
+                         &changed);
+    return e || changed ? e : ERR_RETRY; /* its key was not there a moment ago: a lost race */
+}
+
+enum err webhook_create(struct op *op, const struct webhook_request *request, struct str url, uint32_t events,
+                        struct webhook *ret, struct str *ret_secret, bool *ret_replayed)
+{
+    enum err e = webhook_replay(op, request, ret, ret_secret);
+    *ret_replayed = !e;
+    if (e != ERR_NOT_FOUND)
+        return e;
+    e = check_limit(op, request->account);
+    if (e)
+        return e;
+    const struct webhook w = {.id = id_new(op->now_us), .created_us = op->now_us, .url = url, .events = events};
+    const struct str secret = make_secret(op->arena);
+    e = insert(op, request, &w, secret);
+    if (e)
+        return e;
+    *ret = w;
+    *ret_secret = secret;
+    return ERR_NONE;
+}
+
+/* ---- what there is ---- */
+
+enum err webhook_list(struct op *op, const struct id *account, const struct webhook **ret, size_t *ret_count)
+{
+    CURSOR c;
+    bool more;
+    size_t n = 0;
+    struct webhook *list = arena_array(op->arena, struct webhook, WEBHOOK_MAX);
+    enum err e = db_query(op->db, SQL_WEBHOOK_LIST, DB_ARGS(v_str(id_str(account))), &c);
+    if (e)
+        return e;
+    while (!(e = db_next(&c, &more)) && more && n < WEBHOOK_MAX)
+        list[n++] = read_row(&c, op->arena);
+    *ret = list;
+    *ret_count = n;
+    return e;
+}
+
+enum err webhook_delete(struct op *op, const struct id *account, const struct id *id)
+{
+    int64_t changed;
+    enum err e = db_exec(op->db, SQL_WEBHOOK_DELETE,
+                         DB_ARGS(v_str(id_str(account)), v_str(id_str(id)), v_int(op->now_us)), &changed);
+    if (e || !changed)
+        return e;
+    db_notify(op->db, TOPIC_DELIVERIES);
+    return db_exec(op->db, SQL_WEBHOOK_CANCEL, DB_ARGS(v_str(id_str(id))), NULL);
+}
+
+enum err webhook_find(struct op *op, const struct id *account, const struct id *id, bool *ret_deleted)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_WEBHOOK_EXISTS, DB_ARGS(v_str(id_str(account)), v_str(id_str(id))), &c);
+    if (!e)
+        *ret_deleted = !col_null(&c, 0);
+    return e;
+}
+
+enum err webhook_test(struct op *op, const struct id *account, const struct id *id, struct id *ret_delivery)
+{
+    bool deleted;
+    enum err e = webhook_find(op, account, id, &deleted);
+    if (e)
+        return e;
+    if (deleted)
+        return ERR_NOT_FOUND;
+    return event_write_to(op, EVENT_WEBHOOK_TEST, account, id, &(struct event_data){0}, ret_delivery);
+}

@@ -1,0 +1,26 @@
+-- Webhook endpoints. A deleted one keeps its row: its creation's receipt never expires.
+
+-- name: webhook_insert
+INSERT INTO webhook (account_id, id, created_at, url, events, secret, request_id, request_hash)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+ON CONFLICT DO NOTHING
+
+-- name: webhook_by_request
+SELECT id, created_at, url, events, secret, request_hash FROM webhook WHERE account_id = $1 AND request_id = $2
+
+-- name: webhook_count
+SELECT count(*) FROM webhook {by webhook_live} WHERE account_id = $1 AND deleted_at IS NULL
+
+-- name: webhook_list
+SELECT id, created_at, url, events FROM webhook {by webhook_live}
+WHERE account_id = $1 AND deleted_at IS NULL
+ORDER BY id DESC
+
+-- name: webhook_exists
+SELECT deleted_at FROM webhook WHERE account_id = $1 AND id = $2
+
+-- name: webhook_delete
+UPDATE webhook SET deleted_at = $3 WHERE account_id = $1 AND id = $2 AND deleted_at IS NULL
+
+-- name: webhook_cancel
+UPDATE delivery SET status = 'canceled' WHERE webhook_id = $1 AND status = 'pending'
