@@ -6,6 +6,8 @@ enum err providers_open(const struct config *c, struct store *store, struct prov
     enum err e = mailer_new(c, store, &ret->mailer, ret_why);
     if (!e)
         e = texter_new(c, store, &ret->texter, ret_why);
+    if (!e)
+        e = billing_new(c, store, &ret->billing, ret_why);
     if (e)
         providers_close(ret);
     return e;

@@ -1,0 +1,259 @@
+#include "providers/sandbox_billing.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "providers/fault.h"
+
+struct sandbox_billing {
+    struct billing billing;
+    const struct config *config;
+    struct store *store;
+};
+
+static struct sandbox_billing *of(struct billing *b)
+{
+    return (struct sandbox_billing *)b;
+}
+
+/* ---- one call to the provider ---- */
+
+/* What a call works with; each operation uses what it needs. */
+struct call {
+    struct arena *arena;
+    struct str id, key;
+    const struct billing_session_request *request;
+    int64_t quantity;
+    struct sandbox_session session;
+    struct billing_subscription subscription;
+    struct str text;
+    enum err result; /* the provider's own answer, which commits all the same */
+    enum store_mode mode;
+    enum err (*run)(struct call *call, struct db *db);
+};
+
+static enum err call_run(void *arg, struct db *db)
+{
+    struct call *call = arg;
+    call->result = call->run(call, db);
+    return call->result == ERR_NOT_FOUND ? ERR_NONE : call->result;
+}
+
+/* Faults come first, as the network does; then the provider acts; then it may take the service down with it. */
+static enum outcome perform(struct billing *b, const char *operation, struct call call, struct call *ret)
+{
+    enum fault fault = fault_take("billing", operation);
+    enum outcome o = fault_outcome(fault);
+    if (o != OUTCOME_DONE)
+        return o;
+    *ret = call;
+    if (store_run(of(b)->store, ret->mode, call_run, ret))
+        return OUTCOME_UNKNOWN;
+    fault_after(fault);
+    return ret->result ? OUTCOME_REFUSED : OUTCOME_DONE;
+}
+
+static const struct config_plan *plan_of(const struct sandbox_billing *s, struct str id)
+{
+    for (size_t i = 0; i < CONFIG_PLANS; i++)
+        if (str_eq(id, str_z(s->config->plans[i].id)))
+            return &s->config->plans[i];
+    return NULL;
+}
+
+static bool on_sale(const struct config_plan *plan)
+{
+    return plan && plan->available && plan->amount_minor >= 0;
+}
+
+/* ---- prices ---- */
+
+static enum outcome prices(struct billing *b, struct arena *a, struct billing_prices *ret)
+{
+    (void)a;
+    enum fault fault = fault_take("billing", "prices");
+    enum outcome o = fault_outcome(fault);
+    if (o != OUTCOME_DONE)
+        return o;
+    fault_after(fault);
+    *ret = (struct billing_prices){.count = CONFIG_PLANS};
+    for (size_t i = 0; i < CONFIG_PLANS; i++) {
+        const struct config_plan *plan = &of(b)->config->plans[i];
+        ret->items[i] = (struct billing_price){
+            .plan = str_z(plan->id),
+            .available = on_sale(plan),
+            .amount_minor = plan->amount_minor,
+            .currency = str_z(plan->currency),
+            .interval = str_z(plan->interval),
+            .interval_count = plan->interval_count,
+        };
+    }
+    return OUTCOME_DONE;
+}
+
+/* ---- sessions ---- */
+
+static enum outcome session_call(struct billing *b, const char *operation, struct call call,
+                                 struct billing_session *ret)
+{
+    struct call done;
+    enum outcome o = perform(b, operation, call, &done);
+    if (o == OUTCOME_DONE)
+        *ret = done.session.session;
+    return o;
+}
+
+static enum err create_session(struct call *call, struct db *db)
+{
+    return sandbox_session_create(db, call->request, clock_now_us(), call->arena, &call->session);
+}
+
+static enum outcome session_create(struct billing *b, const struct billing_session_request *request, struct arena *a,
+                                   struct billing_session *ret)
+{
+    if (!on_sale(plan_of(of(b), request->plan)))
+        return OUTCOME_REFUSED;
+    const struct call call = {.arena = a, .request = request, .mode = STORE_WRITE, .run = create_session};
+    return session_call(b, "session_create", call, ret);
+}
+
+static enum err get_session(struct call *call, struct db *db)
+{
+    return sandbox_session_get(db, call->id, clock_now_us(), call->arena, &call->session);
+}
+
+static enum outcome session_get(struct billing *b, struct str id, struct arena *a, struct billing_session *ret)
+{
+    return session_call(b, "session_get", (struct call){.arena = a, .id = id, .run = get_session}, ret);
+}
+
+static enum err expire_session(struct call *call, struct db *db)
+{
+    return sandbox_session_expire(db, call->id, clock_now_us(), call->arena, &call->session);
+}
+
+static enum outcome session_expire(struct billing *b, struct str id, struct arena *a, struct billing_session *ret)
+{
+    const struct call call = {.arena = a, .id = id, .mode = STORE_WRITE, .run = expire_session};
+    return session_call(b, "session_expire", call, ret);
+}
+
+/* ---- the portal ---- */
+
+static enum err get_customer(struct call *call, struct db *db)
+{
+    return sandbox_customer_get(db, call->id, call->arena, &call->text);
+}
+
+static enum outcome portal(struct billing *b, struct str customer_id, struct str return_url, struct arena *a,
+                           struct str *ret_url)
+{
+    struct call call;
+    enum outcome o = perform(b, "portal", (struct call){.arena = a, .id = customer_id, .run = get_customer}, &call);
+    if (o == OUTCOME_DONE)
+        *ret_url =
+            arena_printf(a, "%.*s/sandbox/portal/%.*s", STR_ARG(sandbox_beside(return_url)), STR_ARG(customer_id));
+    return o;
+}
+
+/* ---- subscriptions ---- */
+
+static enum err get_subscription(struct call *call, struct db *db)
+{
+    return sandbox_subscription_get(db, call->id, call->arena, &call->subscription);
+}
+
+static void put_price(const struct sandbox_billing *s, struct arena *a, struct billing_subscription *ret)
+{
+    const struct config_plan *plan = plan_of(s, ret->plan);
+    if (!plan) {
+        ret->plan = STR_NONE;
+        return;
+    }
+    ret->price_id = arena_printf(a, "price_%s_%lld", plan->id, (long long)plan->amount_minor);
+    ret->currency = str_z(plan->currency);
+    ret->interval = str_z(plan->interval);
+    ret->amount_minor = plan->amount_minor;
+}
+
+static enum outcome read_subscription(struct billing *b, const char *operation, struct str id, struct arena *a,
+                                      struct billing_subscription *ret)
+{
+    struct call call;
+    enum outcome o = perform(b, operation, (struct call){.arena = a, .id = id, .run = get_subscription}, &call);
+    if (o != OUTCOME_DONE)
+        return o;
+    *ret = call.subscription;
+    put_price(of(b), a, ret);
+    return OUTCOME_DONE;
+}
+
+static enum outcome subscription_get(struct billing *b, struct str id, struct arena *a,
+                                     struct billing_subscription *ret)
+{
+    return read_subscription(b, "subscription_get", id, a, ret);
+}
+
+/* A plain estimate: what all units cost for one interval, nothing prorated. */
+static enum outcome preview(struct billing *b, struct str subscription_id, int64_t quantity, int64_t proration_s,
+                            struct arena *a, struct billing_preview *ret)
+{
+    (void)proration_s;
+    struct billing_subscription s;
+    enum outcome o = read_subscription(b, "preview", subscription_id, a, &s);
+    if (o != OUTCOME_DONE)
+        return o;
+    if (s.status == BILLING_CANCELED || s.amount_minor < 0)
+        return OUTCOME_REFUSED;
+    *ret = (struct billing_preview){.amount_due_minor = s.amount_minor * quantity, .currency = s.currency};
+    return OUTCOME_DONE;
+}
+
+static enum err change_quantity(struct call *call, struct db *db)
+{
+    return sandbox_subscription_set_quantity(db, call->key, call->id, call->quantity, call->arena);
+}
+
+static enum outcome set_quantity(struct billing *b, struct str key, struct str subscription_id, int64_t quantity,
+                                 int64_t proration_s, struct arena *a)
+{
+    (void)proration_s;
+    const struct call call = {.arena = a,
+                              .key = key,
+                              .id = subscription_id,
+                              .quantity = quantity,
+                              .mode = STORE_WRITE,
+                              .run = change_quantity};
+    struct call done;
+    return perform(b, "set_quantity", call, &done);
+}
+
+/* ---- life ---- */
+
+static void billing_done(struct billing *b)
+{
+    free(b);
+}
+
+/* Its events do not come by HTTP: the sandbox's operations report them. */
+static const struct billing_ops ops = {
+    .prices = prices,
+    .session_create = session_create,
+    .session_get = session_get,
+    .session_expire = session_expire,
+    .portal = portal,
+    .subscription_get = subscription_get,
+    .preview = preview,
+    .set_quantity = set_quantity,
+    .free = billing_done,
+};
+
+enum err sandbox_billing_new(const struct config *c, struct store *store, struct billing **ret)
+{
+    struct sandbox_billing *s = calloc(1, sizeof *s);
+    if (!s)
+        return ERR_IO;
+    *s = (struct sandbox_billing){.billing.ops = &ops, .config = c, .store = store};
+    *ret = &s->billing;
+    return ERR_NONE;
+}

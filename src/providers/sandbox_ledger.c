@@ -1,0 +1,229 @@
+/* What the sandbox's billing provider keeps, on a transaction of the caller's. */
+#include "base/clock.h"
+#include "base/crypto.h"
+#include "providers/sandbox_billing.h"
+
+#define ID_RANDOM 24 /* base62: a page's address must not be guessed */
+
+static struct str new_id(struct arena *a, const char *prefix)
+{
+    char random[ID_RANDOM + 1];
+    crypto_base62(random, ID_RANDOM);
+    return arena_printf(a, "%s_%s", prefix, random);
+}
+
+static struct str column(const struct cursor *c, int i, struct arena *a)
+{
+    return arena_str(a, col_str(c, i));
+}
+
+/* ---- customers and subscriptions ---- */
+
+static const char *const status_texts[] = {
+    [BILLING_ACTIVE] = "active", [BILLING_PAST_DUE] = "past_due", [BILLING_CANCELED] = "canceled"};
+
+static enum billing_status status_of(struct str text)
+{
+    for (int i = 0; i < BILLING_CANCELED; i++)
+        if (str_eq(text, str_z(status_texts[i])))
+            return (enum billing_status)i;
+    return BILLING_CANCELED;
+}
+
+enum err sandbox_customer_get(struct db *db, struct str id, struct arena *a, struct str *ret_email)
+{
+    CURSOR c;
+    enum err e = db_one(db, SQL_SANDBOX_CUSTOMER_GET, DB_ARGS(v_str(id)), &c);
+    if (!e)
+        *ret_email = column(&c, 0, a);
+    return e;
+}
+
+enum err sandbox_subscription_get(struct db *db, struct str id, struct arena *a, struct billing_subscription *ret)
+{
+    CURSOR c;
+    enum err e = db_one(db, SQL_SANDBOX_SUBSCRIPTION_GET, DB_ARGS(v_str(id)), &c);
+    if (e)
+        return e;
+    *ret = (struct billing_subscription){
+        .id = arena_str(a, id),
+        .customer_id = column(&c, 0, a),
+        .account_id = column(&c, 1, a),
+        .status = status_of(col_str(&c, 2)),
+        .plan = column(&c, 3, a),
+        .amount_minor = -1,
+        .quantity = col_int(&c, 4),
+    };
+    return ERR_NONE;
+}
+
+static enum err newest_of(struct db *db, struct str customer_id, struct arena *a, struct str *ret_id)
+{
+    CURSOR c;
+    enum err e = db_one(db, SQL_SANDBOX_SUBSCRIPTION_OF, DB_ARGS(v_str(customer_id)), &c);
+    if (!e)
+        *ret_id = column(&c, 0, a);
+    return e;
+}
+
+enum err sandbox_subscription_of(struct db *db, struct str customer_id, struct arena *a,
+                                 struct billing_subscription *ret)
+{
+    struct str id;
+    enum err e = newest_of(db, customer_id, a, &id);
+    return e ? e : sandbox_subscription_get(db, id, a, ret);
+}
+
+enum err sandbox_subscription_create(struct db *db, const struct billing_subscription *s, struct str email,
+                                     struct arena *a, struct str *ret_id)
+{
+    struct id ascending = id_new(clock_now_us());
+    struct str customer = s->customer_id, id = arena_printf(a, "sub_%s", ascending.text);
+    enum err e = ERR_NONE;
+    if (!customer.p) {
+        customer = new_id(a, "cus");
+        e = db_exec(db, SQL_SANDBOX_CUSTOMER_INSERT, DB_ARGS(v_str(customer), v_str(s->account_id), v_str(email)),
+                    NULL);
+    }
+    if (!e)
+        e = db_exec(db, SQL_SANDBOX_SUBSCRIPTION_INSERT,
+                    DB_ARGS(v_str(id), v_str(customer), v_str(s->account_id), v_str(str_z(status_texts[s->status])),
+                            v_str(s->plan), v_int(s->quantity)),
+                    NULL);
+    if (!e)
+        *ret_id = id;
+    return e;
+}
+
+enum err sandbox_subscription_set_status(struct db *db, struct str id, enum billing_status status)
+{
+    return db_exec(db, SQL_SANDBOX_SUBSCRIPTION_SET_STATUS, DB_ARGS(v_str(id), v_str(str_z(status_texts[status]))),
+                   NULL);
+}
+
+enum err sandbox_subscription_set_quantity(struct db *db, struct str key, struct str id, int64_t quantity,
+                                           struct arena *a)
+{
+    struct billing_subscription s;
+    int64_t fresh;
+    enum err e = sandbox_subscription_get(db, id, a, &s);
+    if (e)
+        return e;
+    e = db_exec(db, SQL_SANDBOX_QUANTITY_INSERT, DB_ARGS(v_str(key), v_str(id), v_int(quantity)), &fresh);
+    if (e || !fresh)
+        return e;
+    if (s.status == BILLING_CANCELED)
+        return ERR_NOT_FOUND;
+    return db_exec(db, SQL_SANDBOX_SUBSCRIPTION_SET_QUANTITY, DB_ARGS(v_str(id), v_int(quantity)), NULL);
+}
+
+/* ---- sessions ---- */
+
+/* An open session that is too old has expired, whether or not anybody noticed. */
+static enum billing_session_status session_status(const struct cursor *c, int64_t now_us)
+{
+    struct str status = col_str(c, 8);
+    if (str_eq(status, STR("complete")))
+        return BILLING_SESSION_COMPLETE;
+    return str_eq(status, STR("open")) && col_int(c, 10) > now_us ? BILLING_SESSION_OPEN : BILLING_SESSION_EXPIRED;
+}
+
+enum err sandbox_session_get(struct db *db, struct str id, int64_t now_us, struct arena *a, struct sandbox_session *ret)
+{
+    CURSOR c;
+    enum err e = db_one(db, SQL_SANDBOX_SESSION_GET, DB_ARGS(v_str(id)), &c);
+    if (e)
+        return e;
+    *ret = (struct sandbox_session){
+        .session = {.id = arena_str(a, id),
+                    .status = session_status(&c, now_us),
+                    .customer_id = column(&c, 2, a),
+                    .subscription_id = column(&c, 9, a)},
+        .url = column(&c, 7, a),
+        .account_id = column(&c, 0, a),
+        .email = column(&c, 1, a),
+        .plan = column(&c, 3, a),
+        .quantity = col_int(&c, 4),
+        .success_url = column(&c, 5, a),
+        .cancel_url = column(&c, 6, a),
+    };
+    if (ret->session.status == BILLING_SESSION_OPEN)
+        ret->session.url = ret->url;
+    return ERR_NONE;
+}
+
+static enum err id_of_key(struct db *db, struct str key, struct arena *a, struct str *ret_id)
+{
+    CURSOR c;
+    enum err e = db_one(db, SQL_SANDBOX_SESSION_BY_KEY, DB_ARGS(v_str(key)), &c);
+    if (!e)
+        *ret_id = column(&c, 0, a);
+    return e;
+}
+
+struct str sandbox_beside(struct str url)
+{
+    struct str rest, path = str_cut(url, '?', &rest);
+    size_t n = path.n;
+    while (n > 0 && path.p[n - 1] != '/')
+        n--;
+    return str_n(path.p, n > 0 ? n - 1 : path.n);
+}
+
+enum err sandbox_session_create(struct db *db, const struct billing_session_request *r, int64_t now_us, struct arena *a,
+                                struct sandbox_session *ret)
+{
+    struct str id = new_id(a, "cs");
+    struct str url = arena_printf(a, "%.*s/sandbox/checkout/%s", STR_ARG(sandbox_beside(r->success_url)), id.p);
+    enum err e = db_exec(db, SQL_SANDBOX_SESSION_INSERT,
+                         DB_ARGS(v_str(id), v_str(r->key), v_str(r->account_id), v_str(r->email), v_str(r->customer_id),
+                                 v_str(r->plan), v_int(r->quantity), v_str(r->success_url), v_str(r->cancel_url),
+                                 v_str(url), v_int(now_us + SANDBOX_SESSION_TTL_S * US_PER_S)),
+                         NULL);
+    if (!e)
+        e = id_of_key(db, r->key, a, &id);
+    return e ? e : sandbox_session_get(db, id, now_us, a, ret);
+}
+
+static enum err end(struct db *db, const struct sandbox_session *s, const char *status, struct str customer,
+                    struct str subscription)
+{
+    return db_exec(db, SQL_SANDBOX_SESSION_END,
+                   DB_ARGS(v_str(s->session.id), v_str(str_z(status)), v_str(customer), v_str(subscription)), NULL);
+}
+
+static enum err pay(struct db *db, const struct sandbox_session *s, struct arena *a)
+{
+    const struct billing_subscription bought = {
+        .customer_id = s->session.customer_id,
+        .account_id = s->account_id,
+        .status = BILLING_ACTIVE,
+        .plan = s->plan,
+        .quantity = s->quantity,
+    };
+    struct billing_subscription made;
+    struct str id;
+    enum err e = sandbox_subscription_create(db, &bought, s->email, a, &id);
+    if (!e)
+        e = sandbox_subscription_get(db, id, a, &made);
+    return e ? e : end(db, s, "complete", made.customer_id, made.id);
+}
+
+enum err sandbox_session_pay(struct db *db, struct str id, int64_t now_us, struct arena *a, struct sandbox_session *ret)
+{
+    enum err e = sandbox_session_get(db, id, now_us, a, ret);
+    if (e || ret->session.status != BILLING_SESSION_OPEN)
+        return e;
+    e = pay(db, ret, a);
+    return e ? e : sandbox_session_get(db, id, now_us, a, ret);
+}
+
+enum err sandbox_session_expire(struct db *db, struct str id, int64_t now_us, struct arena *a,
+                                struct sandbox_session *ret)
+{
+    enum err e = sandbox_session_get(db, id, now_us, a, ret);
+    if (e || ret->session.status != BILLING_SESSION_OPEN)
+        return e;
+    e = end(db, ret, "expired", ret->session.customer_id, STR_NONE);
+    return e ? e : sandbox_session_get(db, id, now_us, a, ret);
+}
