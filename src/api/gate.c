@@ -289,6 +289,8 @@ static enum err read_path_and_query(struct request *q)
     const struct route *route = q->route;
     if (strstr(route->path, "{id}") && !id_parse(q->path_text, &q->path_id))
         return ERR_INVALID_ID;
+    if (q->item_text.p && !id_parse(q->item_text, &q->item_id))
+        return ERR_INVALID_ID;
     if (!route->query)
         return ERR_NONE;
     q->query = arena_alloc(q->op.arena, route->query->size);

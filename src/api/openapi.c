@@ -46,17 +46,19 @@ static json_t *pattern(const char *regex)
     return json_pack("{s:s, s:s}", "type", "string", "pattern", regex);
 }
 
-static void add_path_parameter(json_t *parameters, const char *path)
+/* All of them are IDs, but for a first one with a name of its own. */
+static void add_path_parameters(json_t *parameters, const char *path)
 {
-    const char *open = strchr(path, '{');
-    const char *close = open ? strchr(open, '}') : NULL;
-    if (!close)
-        return;
-    char name[32] = "";
-    strncat(name, open + 1, (size_t)(close - open - 1));
-    bool id = strcmp(name, "id") == 0 || strcmp(name, "buildingId") == 0;
-    add_parameter(parameters, name, "path", true,
-                  id ? pattern("^[a-fA-F0-9]{24}$") : json_pack("{s:s}", "type", "string"), NULL);
+    struct str rest = str_z(path), name;
+    for (bool first = true; str_cut(rest, '{', &rest).p && rest.p; first = false) {
+        char text[32] = "";
+        name = str_cut(rest, '}', &rest);
+        strncat(text, name.p, name.n < sizeof text ? name.n : sizeof text - 1);
+        bool id = !first || strcmp(text, "id") == 0 || strcmp(text, "buildingId") == 0;
+        add_parameter(parameters, text, "path", true,
+                      id ? pattern("^[a-fA-F0-9]{24}$") : json_pack("{s:s}", "type", "string"),
+                      id ? "an ID that this API returned, in either case" : "as this API returned it");
+    }
 }
 
 /* A query table's fields, as the schema of their shape describes them. */
@@ -75,7 +77,7 @@ static void add_query(json_t *parameters, const struct shape *query)
 static json_t *parameters_of(const struct route *route)
 {
     json_t *parameters = json_array();
-    add_path_parameter(parameters, route->path);
+    add_path_parameters(parameters, route->path);
     if (route->query)
         add_query(parameters, route->query);
     if (route->building == BUILDING_HEADER || route->building == BUILDING_PATH)

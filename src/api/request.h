@@ -40,7 +40,9 @@ struct request {
     struct id building_id;               /* the selected building, where the route selects one */
     bool building_linked;                /* it is not the account's primary one */
     struct id path_id;                   /* {id}, lower case */
-    struct str path_text;                /* the path parameter as sent (decoded) */
+    struct id item_id;                   /* the path's second parameter, lower case */
+    struct str path_text;                /* the path's first parameter as sent (decoded) */
+    struct str item_text;                /* its second one */
     struct str idempotency_key;          /* STR_NONE without one */
     int64_t match_version;               /* MATCH_GRANT */
     struct str match_token;              /* MATCH_SETTINGS: 64 lower-case hex */

@@ -58,8 +58,8 @@ struct route {
     const char *summary;
     const char *tag; /* groups the document: "Access grants" */
     enum http_method method;
-    const char *path; /* "/v1/unlock/{id}": one parameter at most, {id} (INVALID_ID), {buildingId} (INVALID_BUILDING) or
-                         {text} */
+    const char *path; /* "/v1/unlock/{id}": the first parameter is {id} (INVALID_ID), {buildingId} (INVALID_BUILDING) or
+                         {text}; a second one, and there are no more, is an ID of any name (INVALID_ID) */
     enum route_credential credential;
     enum err parent_error; /* of CRED_PARENT */
     uint32_t scopes;       /* all of these bits */

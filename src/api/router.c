@@ -1,12 +1,13 @@
 #include "api/router.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
-/* A path split around its one parameter; without one, `before` is all of it. */
+/* A path split around its parameters: a piece before each, and one behind the last. */
 struct pattern {
     const struct route *route;
-    struct str before, after;
-    bool parameter;
+    struct str pieces[ROUTE_PARAMS + 1];
+    size_t params;
 };
 
 struct router {
@@ -16,12 +17,16 @@ struct router {
 
 static struct pattern pattern_of(const struct route *route)
 {
-    struct str rest, path = str_z(route->path);
-    struct pattern p = {.route = route, .before = str_cut(path, '{', &rest)};
-    p.parameter = rest.p != NULL;
-    if (p.parameter)
-        str_cut(rest, '}', &p.after);
-    return p;
+    struct pattern p = {.route = route};
+    struct str rest = str_z(route->path);
+    for (;;) {
+        p.pieces[p.params] = str_cut(rest, '{', &rest);
+        if (!rest.p)
+            return p;
+        assert(p.params < ROUTE_PARAMS);
+        str_cut(rest, '}', &rest);
+        p.params++;
+    }
 }
 
 struct router *router_new(const struct route_set *const *sets, size_t count)
@@ -43,17 +48,20 @@ void router_free(struct router *r)
     free(r);
 }
 
-static bool matches(const struct pattern *p, struct str path, struct str *ret_param)
+/* A parameter is all that stands before the next slash, and not empty. */
+static bool matches(const struct pattern *p, struct str path, struct str ret_params[static ROUTE_PARAMS])
 {
-    if (!p->parameter)
-        return str_eq(p->before, path);
-    if (path.n <= p->before.n + p->after.n || !str_starts(path, p->before))
-        return false;
-    size_t n = path.n - p->before.n - p->after.n;
-    if (!str_eq(str_from(path, p->before.n + n), p->after) || memchr(path.p + p->before.n, '/', n))
-        return false;
-    *ret_param = str_n(path.p + p->before.n, n);
-    return true;
+    for (size_t i = 0; i < p->params; i++) {
+        if (!str_starts(path, p->pieces[i]))
+            return false;
+        path = str_from(path, p->pieces[i].n);
+        const char *slash = path.n ? memchr(path.p, '/', path.n) : NULL;
+        ret_params[i] = str_n(path.p, slash ? (size_t)(slash - path.p) : path.n);
+        if (ret_params[i].n == 0)
+            return false;
+        path = str_from(path, ret_params[i].n);
+    }
+    return str_eq(path, p->pieces[p->params]);
 }
 
 static const char *const method_names[] = {[HTTP_GET] = "GET, HEAD",
@@ -63,17 +71,18 @@ static const char *const method_names[] = {[HTTP_GET] = "GET, HEAD",
                                            [HTTP_DELETE] = "DELETE"};
 
 const struct route *router_find(const struct router *r, bool control, enum http_method method, struct str path,
-                                struct arena *a, struct str *ret_param, struct str *ret_allow)
+                                struct arena *a, struct str ret_params[static ROUTE_PARAMS], struct str *ret_allow)
 {
     if (method == HTTP_HEAD)
         method = HTTP_GET;
-    struct str allow = STR_NONE, param = STR_NONE;
+    struct str allow = STR_NONE;
     for (size_t i = 0; i < r->count; i++) {
         const struct pattern *p = &r->patterns[i];
-        if ((p->route->credential == CRED_CONTROL) != control || !matches(p, path, &param))
+        struct str params[ROUTE_PARAMS] = {STR_NONE};
+        if ((p->route->credential == CRED_CONTROL) != control || !matches(p, path, params))
             continue;
         if (p->route->method == method) {
-            *ret_param = param;
+            memcpy(ret_params, params, sizeof params);
             return p->route;
         }
         const char *name = method_names[p->route->method];

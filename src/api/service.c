@@ -254,7 +254,10 @@ static void on_head(void *ctx, struct http_request *r, unsigned loop)
         refuse_with(q, e);
         return;
     }
-    q->route = router_find(s->router, r->peer.local, r->method, r->path, &r->arena, &q->path_text, &q->allow);
+    struct str params[ROUTE_PARAMS] = {STR_NONE};
+    q->route = router_find(s->router, r->peer.local, r->method, r->path, &r->arena, params, &q->allow);
+    q->path_text = params[0];
+    q->item_text = params[1];
     if (!q->route)
         refuse_with(q, q->allow.p ? ERR_METHOD_NOT_ALLOWED : ERR_NOT_FOUND);
 }
@@ -338,7 +341,7 @@ enum err service_publish(struct service *s, const char *public_url)
 {
     s->public_url = strdup(public_url);
     s->openapi = BUF(4u << 20);
-    openapi_document(api_sets, api_set_count, public_url, &s->openapi);
+    openapi_document(&openapi_contract, public_url, &s->openapi);
     return s->public_url && !s->openapi.full ? ERR_NONE : ERR_IO;
 }
 

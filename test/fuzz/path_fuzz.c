@@ -19,6 +19,7 @@ static const struct route rows[] = {
     {.method = HTTP_GET, .path = "/v1/unlock"},
     {.method = HTTP_PATCH, .path = "/v1/unlock/{id}"},
     {.method = HTTP_GET, .path = "/v1/buildings/{buildingId}/setup"},
+    {.method = HTTP_POST, .path = "/v1/webhooks/{id}/deliveries/{delivery_id}/replay"},
 };
 static const struct route_set set = ROUTE_SET(rows);
 static const struct route_set *const sets[] = {&set};
@@ -33,12 +34,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     struct arena a;
     arena_init(&a, NULL, 0);
-    struct str query, param = STR_NONE, allow = STR_NONE;
+    struct str query, params[ROUTE_PARAMS] = {STR_NONE}, allow = STR_NONE;
     struct str path = str_cut(str_n((const char *)data + 1, size - 1), '?', &query);
     const struct route *found =
-        router_find(router, false, (enum http_method)(data[0] % (HTTP_OTHER + 1)), path, &a, &param, &allow);
-    if (found && param.p && memchr(param.p, '/', param.n))
-        __builtin_trap();
+        router_find(router, false, (enum http_method)(data[0] % (HTTP_OTHER + 1)), path, &a, params, &allow);
+    for (size_t i = 0; found && i < ROUTE_PARAMS; i++)
+        if (params[i].p && (params[i].n == 0 || memchr(params[i].p, '/', params[i].n)))
+            __builtin_trap();
     struct params p;
     struct schema_fault fault = {0};
     bool read = query_read(&shape, query, &a, &p, &fault);

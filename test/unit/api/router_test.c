@@ -1,4 +1,4 @@
-/* Paths to rows: exact ones, one parameter, other methods, and nothing that only looks alike. */
+/* Paths to rows: exact ones, one parameter or two, other methods, and nothing that only looks alike. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +15,8 @@ static const struct route rows[] = {
     {.operation = "setup", .method = HTTP_GET, .path = "/v1/buildings/{buildingId}/setup"},
     {.operation = "revokeOthers", .method = HTTP_POST, .path = "/v1/auth/keys/revoke-others"},
     {.operation = "revokeKey", .method = HTTP_DELETE, .path = "/v1/auth/keys/{id}"},
+    {.operation = "replay", .method = HTTP_POST, .path = "/v1/webhooks/{id}/deliveries/{delivery_id}/replay"},
+    {.operation = "delivery", .method = HTTP_GET, .path = "/v1/webhooks/{id}/deliveries/{delivery_id}"},
     {.operation = "release", .method = HTTP_DELETE, .path = "/admin/numbers", .credential = CRED_CONTROL},
 };
 static const struct route_set set = ROUTE_SET(rows);
@@ -26,6 +28,7 @@ struct expectation {
     const char *operation; /* NULL: none */
     const char *param;
     const char *allow;
+    const char *second;
 };
 
 static const struct expectation expectations[] = {
@@ -45,6 +48,14 @@ static const struct expectation expectations[] = {
     {HTTP_GET, "/v1/unlocks", NULL, NULL, NULL},
     {HTTP_GET, "/V1/unlock", NULL, NULL, NULL},
     {HTTP_GET, "/", NULL, NULL, NULL},
+    {HTTP_POST, "/v1/webhooks/w1/deliveries/d2/replay", "replay", "w1", NULL, "d2"},
+    {HTTP_GET, "/v1/webhooks/w1/deliveries/d2", "delivery", "w1", NULL, "d2"},
+    {HTTP_GET, "/v1/webhooks/w1/deliveries/d2/replay", NULL, NULL, "POST"},
+    {HTTP_POST, "/v1/webhooks//deliveries/d2/replay", NULL, NULL, NULL},
+    {HTTP_POST, "/v1/webhooks/w1/deliveries//replay", NULL, NULL, NULL},
+    {HTTP_POST, "/v1/webhooks/w1/deliveries/d2/replay/", NULL, NULL, NULL},
+    {HTTP_POST, "/v1/webhooks/w1/deliveries/replay", NULL, NULL, "GET, HEAD"},
+    {HTTP_GET, "/v1/webhooks/w1/deliveries/", NULL, NULL, NULL},
     {HTTP_DELETE, "/admin/numbers", NULL, NULL, NULL},
     {HTTP_GET, "/admin/numbers", NULL, NULL, NULL},
 };
@@ -58,12 +69,13 @@ static void a_path_finds_its_row_or_the_methods_it_allows(void **state)
         const struct expectation *x = &expectations[i];
         struct arena a;
         arena_init(&a, NULL, 0);
-        struct str param = STR_NONE, allow = STR_NONE;
-        const struct route *found = router_find(r, false, x->method, str_z(x->path), &a, &param, &allow);
+        struct str params[ROUTE_PARAMS] = {STR_NONE}, allow = STR_NONE;
+        const struct route *found = router_find(r, false, x->method, str_z(x->path), &a, params, &allow);
         if (x->operation) {
             assert_non_null(found);
             assert_string_equal(found->operation, x->operation);
-            assert_true(str_eq(param, str_z(x->param)));
+            assert_true(str_eq(params[0], str_z(x->param)));
+            assert_true(str_eq(params[1], str_z(x->second)));
         } else {
             assert_null(found);
             assert_true(str_eq(allow, str_z(x->allow)));
@@ -81,13 +93,13 @@ static void the_control_socket_knows_its_own_rows_alone(void **state)
     assert_non_null(r);
     struct arena a;
     arena_init(&a, NULL, 0);
-    struct str param = STR_NONE, allow = STR_NONE;
-    assert_non_null(router_find(r, true, HTTP_DELETE, STR("/admin/numbers"), &a, &param, &allow));
-    assert_null(router_find(r, true, HTTP_GET, STR("/admin/numbers"), &a, &param, &allow));
+    struct str params[ROUTE_PARAMS] = {STR_NONE}, allow = STR_NONE;
+    assert_non_null(router_find(r, true, HTTP_DELETE, STR("/admin/numbers"), &a, params, &allow));
+    assert_null(router_find(r, true, HTTP_GET, STR("/admin/numbers"), &a, params, &allow));
     assert_true(str_eq(allow, STR("DELETE")));
-    assert_null(router_find(r, true, HTTP_GET, STR("/v1/unlock"), &a, &param, &allow));
+    assert_null(router_find(r, true, HTTP_GET, STR("/v1/unlock"), &a, params, &allow));
     assert_null(allow.p);
-    assert_null(router_find(r, true, HTTP_PUT, STR("/v1/unlock"), &a, &param, &allow));
+    assert_null(router_find(r, true, HTTP_PUT, STR("/v1/unlock"), &a, params, &allow));
     assert_null(allow.p);
     arena_done(&a);
     router_free(r);
