@@ -1,6 +1,7 @@
 #include "api/openapi.h"
 
 #include "api/openapi_errors.h"
+#include "api/openapi_prose.h"
 #include "api/reply.h"
 
 #define CONTRACT_VERSION "1.0.0"
@@ -200,15 +201,31 @@ static json_t *scopes_of(const struct route *route)
     return scopes;
 }
 
+static json_t *description_of(const struct route *route)
+{
+    struct buf text = BUF(4096);
+    openapi_describe(route, &text);
+    json_t *description = json_stringn(text.p, text.n);
+    buf_done(&text);
+    return description;
+}
+
+static json_t *body_of(const struct route *route, json_t *schemas)
+{
+    json_t *content = json_content(reference(schemas, route->body, SCHEMA_REQUEST));
+    if (route->body_example)
+        json_object_set_new(json_object_get(content, "application/json"), "example",
+                            json_loads(route->body_example, 0, NULL));
+    return json_pack("{s:b, s:o}", "required", !route->body_optional, "content", content);
+}
+
 static json_t *operation(const struct route *route, json_t *schemas)
 {
-    json_t *op =
-        json_pack("{s:s, s:s, s:[s], s:o, s:o}", "operationId", route->operation, "summary", route->summary, "tags",
-                  route->tag, "parameters", parameters_of(route), "responses", responses_of(route, schemas));
+    json_t *op = json_pack("{s:s, s:s, s:o, s:[s], s:o, s:o}", "operationId", route->operation, "summary",
+                           route->summary, "description", description_of(route), "tags", route->tag, "parameters",
+                           parameters_of(route), "responses", responses_of(route, schemas));
     if (route->body)
-        json_object_set_new(op, "requestBody",
-                            json_pack("{s:b, s:o}", "required", !route->body_optional, "content",
-                                      json_content(reference(schemas, route->body, SCHEMA_REQUEST))));
+        json_object_set_new(op, "requestBody", body_of(route, schemas));
     if (route->credential >= CRED_KEY && route->credential <= CRED_PARENT) {
         json_object_set_new(op, "security", json_pack("[{s:[]}]", "key"));
         json_object_set_new(op, "x-required-scopes", scopes_of(route));
@@ -232,18 +249,75 @@ static void add_route(json_t *paths, json_t *schemas, const struct route *route)
     json_object_set_new(path, methods[route->method], operation(route, schemas));
 }
 
-void openapi_document(const struct route_set *const *sets, size_t set_count, const char *public_url, struct buf *out)
+/* ---- the document ---- */
+
+struct document {
+    json_t *paths, *schemas, *tags;
+    bool keys; /* some operation needs a key */
+};
+
+/* A group is listed where its first operation is. */
+static void add_tag(json_t *tags, const char *name)
 {
-    json_t *paths = json_object(), *schemas = json_object();
-    for (size_t i = 0; i < set_count; i++)
-        for (size_t k = 0; k < sets[i]->count; k++)
-            add_route(paths, schemas, &sets[i]->rows[k]);
+    size_t i;
+    json_t *known;
+    json_array_foreach (tags, i, known)
+        if (strcmp(json_string_value(json_object_get(known, "name")), name) == 0)
+            return;
+    const char *description = openapi_tag(name);
+    json_t *tag = json_pack("{s:s}", "name", name);
+    if (description)
+        json_object_set_new(tag, "description", json_string(description));
+    json_array_append_new(tags, tag);
+}
+
+static void add_set(struct document *d, const struct route_set *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const struct route *route = &set->rows[i];
+        if (route->flags & ROUTE_PAGE)
+            continue;
+        add_route(d->paths, d->schemas, route);
+        add_tag(d->tags, route->tag);
+        d->keys |= route->credential >= CRED_KEY && route->credential <= CRED_PARENT;
+    }
+}
+
+static const char *server_of(const char *public_url)
+{
+    return !public_url || str_starts(str_z(public_url), STR("https://localhost")) ? "/" : public_url;
+}
+
+static json_t *info_of(const struct openapi *d, const char *server)
+{
+    return json_pack("{s:s, s:s, s:s, s:{s:s, s:s}, s:{s:s, s:s}}", "title", d->title, "version", CONTRACT_VERSION,
+                     "description", d->description, "contact", "name", "The operator of this service", "url", server,
+                     "license", "name", "Apache License 2.0", "identifier", "Apache-2.0");
+}
+
+static json_t *components_of(const struct document *d)
+{
+    json_t *components = json_pack("{s:o}", "schemas", d->schemas);
+    if (d->keys)
+        json_object_set_new(components, "securitySchemes",
+                            json_pack("{s:{s:s, s:s, s:s}}", "key", "type", "http", "scheme", "bearer", "description",
+                                      "An API key: a website session's, or an agent's. Never in a query string."));
+    return components;
+}
+
+void openapi_document(const struct openapi *d, const char *public_url, struct buf *out)
+{
+    const char *server = server_of(public_url);
+    struct document parts = {json_object(), json_object(), json_array(), false};
+    for (size_t i = 0; i < d->set_count; i++)
+        add_set(&parts, d->sets[i]);
     json_t *document =
-        json_pack("{s:s, s:{s:s, s:s, s:s, s:{s:s, s:s}}, s:[{s:s}], s:o, s:{s:o, s:{s:{s:s, s:s}}}}", "openapi",
-                  "3.1.0", "info", "title", "Access-Control Service", "version", CONTRACT_VERSION, "description",
-                  "Decides who is let in at a building's entrance.", "license", "name", "Apache License 2.0",
-                  "identifier", "Apache-2.0", "servers", "url", public_url, "paths", paths, "components", "schemas",
-                  schemas, "securitySchemes", "key", "type", "http", "scheme", "bearer");
+        json_pack("{s:s, s:o, s:[{s:s}], s:o, s:o, s:o}", "openapi", "3.1.0", "info", info_of(d, server), "servers",
+                  "url", server, "tags", parts.tags, "paths", parts.paths, "components", components_of(&parts));
+    if (d->guide)
+        json_object_set_new(document, "externalDocs",
+                            json_pack("{s:s, s:o}", "description", "Guide for agents", "url",
+                                      json_sprintf("%s%s", server[1] ? server : "", d->guide)));
     char *text = document ? json_dumps(document, JSON_INDENT(2)) : NULL;
     if (text)
         buf_str(out, str_z(text));

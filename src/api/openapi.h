@@ -2,5 +2,16 @@
 #pragma once
 #include "api/route.h"
 
-/* Appends the document (JSON, indented) of the sets' routes. `public_url` becomes the server's address. */
-void openapi_document(const struct route_set *const *sets, size_t set_count, const char *public_url, struct buf *out);
+struct openapi {
+    const char *title, *description;
+    const struct route_set *const *sets;
+    size_t set_count;
+    const char *guide; /* path of the guide for those who program against it; NULL: none */
+};
+
+/* The contract's; the sandbox has its own (sandbox/routes.h). */
+extern const struct openapi openapi_contract;
+
+/* Appends the document (JSON, indented). `public_url` becomes the server's address; NULL, or the machine's own name,
+ * which means nothing elsewhere: the server is the one the document comes from. Pages are left out. */
+void openapi_document(const struct openapi *d, const char *public_url, struct buf *out);

@@ -48,7 +48,7 @@ enum route_flag {
     ROUTE_EXTENSION = 32, /* x-extension: true */
     ROUTE_RECHECKS_KEY =
         64, /* the key is checked again in the write transaction: what one that was revoked meanwhile must not do */
-    ROUTE_PAGE = 128 /* the reply is a page: it carries a strict Content-Security-Policy */
+    ROUTE_PAGE = 128 /* for a browser: carries a strict Content-Security-Policy, and stands in no OpenAPI document */
 };
 
 #define ROUTE_ERRORS(...) ((const enum err[]){__VA_ARGS__, ERR_NONE})
@@ -56,7 +56,9 @@ enum route_flag {
 struct route {
     const char *operation; /* operationId, "createUnlock" */
     const char *summary;
-    const char *tag; /* groups the document: "Access grants" */
+    const char *description; /* what the summary leaves open, for the document (Markdown); the document adds what the
+                                other columns mean. NULL: nothing */
+    const char *tag;         /* groups the document: "Access grants" */
     enum http_method method;
     const char *path; /* "/v1/unlock/{id}": the first parameter is {id} (INVALID_ID), {buildingId} (INVALID_BUILDING) or
                          {text}; a second one, and there are no more, is an ID of any name (INVALID_ID) */
@@ -71,6 +73,7 @@ struct route {
     const struct shape *body;  /* NULL: a body is ignored */
     enum err body_error;       /* of a field without its own */
     bool body_optional;        /* no body at all reads as {} */
+    const char *body_example;  /* JSON, for the document; NULL: none */
     enum route_run run;
     enum err (*handler)(struct request *q, struct reply *p);
     int status;                /* of success */

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "api/routes.h"
 #include "base/config.h"
 #include "cli/command.h"
 #include "sandbox/routes.h"
@@ -17,7 +16,7 @@ struct openapi_options {
 
 static const struct option_row rows[] = {
     OPTION_SWITCH(struct openapi_options, sandbox, "sandbox", "the sandbox's own operations instead"),
-    OPTION_TEXT(struct openapi_options, url, "url", "URL", "the server's address in it [https://localhost:8443]"),
+    OPTION_TEXT(struct openapi_options, url, "url", "URL", "the server's address in it [where it was served from]"),
 };
 
 static int run(const struct command *self, const void *given, struct arguments operands)
@@ -25,8 +24,7 @@ static int run(const struct command *self, const void *given, struct arguments o
     (void)self, (void)operands;
     const struct openapi_options *o = given;
     struct buf out = BUF(DOCUMENT_MAX);
-    openapi_document(o->sandbox ? sandbox_sets : api_sets, o->sandbox ? sandbox_set_count : api_set_count,
-                     o->url ? o->url : "https://localhost:8443", &out);
+    openapi_document(o->sandbox ? &openapi_sandbox : &openapi_contract, o->url, &out);
     bool whole = !out.full && fwrite(out.p, 1, out.n, stdout) == out.n;
     buf_done(&out);
     return whole ? EXIT_DONE : EXIT_FAILED;

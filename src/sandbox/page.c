@@ -50,7 +50,8 @@ static const struct route rows[] = {
      .run = RUN_HERE,
      .handler = get_module,
      .status = 200,
-     .media = "text/javascript; charset=utf-8"},
+     .media = "text/javascript; charset=utf-8",
+     .flags = ROUTE_PAGE},
     {.operation = "getSandboxStyle",
      .summary = "The style sheet of the sandbox's pages",
      .tag = "Sandbox",
@@ -60,6 +61,7 @@ static const struct route rows[] = {
      .run = RUN_HERE,
      .handler = get_style,
      .status = 200,
-     .media = "text/css; charset=utf-8"},
+     .media = "text/css; charset=utf-8",
+     .flags = ROUTE_PAGE},
 };
 const struct route_set sandbox_page_routes = ROUTE_SET(rows);
