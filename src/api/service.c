@@ -341,7 +341,7 @@ enum err service_publish(struct service *s, const char *public_url)
 {
     s->public_url = strdup(public_url);
     s->openapi = BUF(4u << 20);
-    openapi_document(api_sets, api_set_count, public_url, &s->openapi);
+    openapi_document(&openapi_contract, public_url, &s->openapi);
     return s->public_url && !s->openapi.full ? ERR_NONE : ERR_IO;
 }
 
