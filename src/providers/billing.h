@@ -109,3 +109,6 @@ static inline void billing_free(struct billing *b)
     if (b)
         b->ops->free(b);
 }
+
+/* The provider that is real; the sandbox's stands in sandbox_billing.h. */
+enum err stripe_billing_new(const struct config *c, struct billing **ret, char **ret_why) CHECKED;

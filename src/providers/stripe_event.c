@@ -1,0 +1,116 @@
+#include "providers/stripe_event.h"
+
+#include "base/crypto.h"
+#include "base/json.h"
+#include "providers/stripe_object.h"
+
+#define HEADER_MAX     4096
+#define SIGNATURE_TEXT (2 * SHA256_LEN)
+
+/* ---- the signature ---- */
+
+/* The one t of the header; false without one, or with several. */
+static bool signed_at(struct str header, struct str *ret_text, int64_t *ret_s)
+{
+    size_t count = 0;
+    uint64_t s = 0;
+    for (struct str rest = header; rest.p;) {
+        struct str value, name = str_cut(str_cut(rest, ',', &rest), '=', &value);
+        if (!str_eq(name, STR("t")))
+            continue;
+        *ret_text = value;
+        if (count++ || !str_to_u64(value, INT64_MAX, &s))
+            return false;
+    }
+    *ret_s = (int64_t)s;
+    return count == 1;
+}
+
+/* "t.body" under the secret, in hexadecimal. */
+static void expect(struct str at, struct str body, struct str secret, struct arena *a,
+                   char ret_text[static SIGNATURE_TEXT + 1])
+{
+    unsigned char mac[SHA256_LEN];
+    char *text = arena_alloc(a, at.n + 1 + body.n);
+    memcpy(text, at.p, at.n);
+    text[at.n] = '.';
+    if (body.n)
+        memcpy(text + at.n + 1, body.p, body.n);
+    crypto_hmac_sha256(secret, str_n(text, at.n + 1 + body.n), mac);
+    hex_encode(mac, sizeof mac, ret_text);
+}
+
+bool stripe_signed(struct str header, struct str body, struct str secret, int64_t now_s, struct arena *a)
+{
+    struct str at;
+    int64_t at_s;
+    char want[SIGNATURE_TEXT + 1];
+    if (header.n > HEADER_MAX || !secret.n || !signed_at(header, &at, &at_s))
+        return false;
+    expect(at, body, secret, a, want);
+    bool fits = false;
+    for (struct str rest = header; rest.p;) {
+        struct str value, name = str_cut(str_cut(rest, ',', &rest), '=', &value);
+        if (str_eq(name, STR("v1")) && value.n == SIGNATURE_TEXT)
+            fits |= crypto_equal(value.p, want, SIGNATURE_TEXT);
+    }
+    return fits && at_s >= now_s - STRIPE_TOLERANCE_S && at_s <= now_s + STRIPE_TOLERANCE_S;
+}
+
+/* ---- the event ---- */
+
+/* By the beginning of their names: whatever happens to one of these is a reason to read the object again. */
+static enum billing_object object_of(struct str type)
+{
+    static const struct {
+        struct str prefix;
+        enum billing_object object;
+    } known[] = {
+        {{"checkout.session.", 17}, BILLING_OBJECT_SESSION},
+        {{"customer.subscription.", 22}, BILLING_OBJECT_SUBSCRIPTION},
+        {{"invoice.", 8}, BILLING_OBJECT_SUBSCRIPTION},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (str_starts(type, known[i].prefix))
+            return known[i].object;
+    return BILLING_OBJECT_NONE;
+}
+
+/* An invoice's subscription, where it has one, as the versions of the API since 2025-03-31 and those before have it:
+ * the version is the webhook endpoint's, not ours. */
+static struct str subscription_of_invoice(const json_t *invoice)
+{
+    const json_t *details = json_object_get(json_object_get(invoice, "parent"), "subscription_details");
+    struct str id = stripe_reference(details, "subscription");
+    return id.p ? id : stripe_reference(invoice, "subscription");
+}
+
+static bool read_event(const json_t *o, struct arena *a, struct billing_event *ret)
+{
+    struct str id = stripe_text(o, "id"), type = stripe_text(o, "type");
+    const json_t *object = json_object_get(json_object_get(o, "data"), "object");
+    if (!str_eq(stripe_text(o, "object"), STR("event")) || !stripe_is_id(id) || !type.n || !json_is_object(object))
+        return false;
+    struct billing_event e = {.id = arena_str(a, id), .object = object_of(type)};
+    bool invoice = str_starts(type, STR("invoice."));
+    struct str about = invoice ? subscription_of_invoice(object) : stripe_text(object, "id");
+    if (invoice && !about.p)
+        e.object = BILLING_OBJECT_NONE;
+    if (e.object != BILLING_OBJECT_NONE) {
+        if (!stripe_is_id(about))
+            return false;
+        e.object_id = arena_str(a, about);
+    }
+    *ret = e;
+    return true;
+}
+
+bool stripe_read_event(struct str body, struct arena *a, struct billing_event *ret)
+{
+    json_t *o;
+    if (json_read(body, &o))
+        return false;
+    bool fine = read_event(o, a, ret);
+    json_decref(o);
+    return fine;
+}
