@@ -35,6 +35,7 @@ static bool is_missing(const struct stripe_answer *answer)
 static enum outcome get(struct stripe *s, const char *operation, const char *collection, struct str id, struct arena *a,
                         struct stripe_answer *ret)
 {
+    *ret = (struct stripe_answer){0};
     if (!stripe_is_id(id))
         return OUTCOME_REFUSED;
     struct stripe_request r = {
