@@ -2,14 +2,16 @@
 
 #include "domain/job.h"
 #include "domain/key.h"
+#include "domain/phone.h"
 #include "domain/session.h"
 #include "domain/transact.h"
 
-#define JOB_PURGE         "purge"
-#define EVERY_S           3600
-#define CHALLENGES_KEPT_S 86400
-#define KEYS_KEPT_S       (30 * 86400) /* after their expiry; until then they are listed */
-#define BATCH             500          /* rows a transaction: others want to write, too */
+#define JOB_PURGE          "purge"
+#define EVERY_S            3600
+#define CHALLENGES_KEPT_S  86400
+#define PHONE_CODES_KEPT_S 86400
+#define KEYS_KEPT_S        (30 * 86400) /* after their expiry; until then they are listed */
+#define BATCH              500          /* rows a transaction: others want to write, too */
 
 struct sweep {
     enum err (*purge)(struct op *op, int64_t before_us, int64_t limit, int64_t *ret_count);
@@ -53,6 +55,8 @@ static enum err purge_run(void *context, const struct job *job)
     (void)context;
     struct job again = *job;
     enum err e = sweep(job, (struct sweep){.purge = session_purge, .kept_s = CHALLENGES_KEPT_S});
+    if (!e)
+        e = sweep(job, (struct sweep){.purge = phone_purge, .kept_s = PHONE_CODES_KEPT_S});
     if (!e)
         e = sweep(job, (struct sweep){.purge = key_purge, .kept_s = KEYS_KEPT_S});
     if (!e)

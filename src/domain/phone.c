@@ -1,0 +1,241 @@
+#include "domain/phone.h"
+
+#include <stdio.h>
+
+#include "base/crypto.h"
+#include "domain/account.h"
+#include "domain/row.h"
+
+#define CODES         1000000
+#define MAC_INPUT_MAX (ID_LEN + 1 + PHONE_CODE_LEN)
+
+/* ---- the account ---- */
+
+struct owner {
+    struct str phone; /* STR_NONE: none is verified */
+    int64_t verified_us;
+    bool subscribed, provisioned;
+};
+
+static enum err owner_get(struct op *op, const struct id *account, struct owner *ret)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_PHONE_ACCOUNT, DB_ARGS(v_str(id_str(account))), &c);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
+    struct str active = str_z(subscription_status_text(SUBSCRIPTION_ACTIVE));
+    *ret = (struct owner){.phone = col_copy(&c, 0, op->arena),
+                          .verified_us = col_int(&c, 1),
+                          .subscribed = str_eq(col_str(&c, 2), active),
+                          .provisioned = col_int(&c, 3) > 0};
+    return ERR_NONE;
+}
+
+/* Who may verify a phone. */
+static enum err owner_entitled(struct op *op, const struct id *account, struct owner *ret)
+{
+    enum err e = owner_get(op, account, ret);
+    if (e)
+        return e;
+    if (!ret->subscribed)
+        return ERR_SUBSCRIPTION_REQUIRED;
+    return ret->provisioned ? ERR_NONE : ERR_NUMBER_NOT_PROVISIONED;
+}
+
+static enum err check_in_use(struct op *op, const struct id *account, struct str number)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_PHONE_OF_ANOTHER, DB_ARGS(v_str(id_str(account)), v_str(number)), &c);
+    return e == ERR_NOT_FOUND ? ERR_NONE : e ? e : ERR_PHONE_IN_USE;
+}
+
+/* ---- limits ---- */
+
+struct window {
+    enum sql nth; /* when the row was made that has n later ones */
+    int64_t max, length_s;
+    enum err error;
+};
+
+static const struct window codes_window = {SQL_PHONE_CODE_NTH, PHONE_CODES_MAX, PHONE_CODES_WINDOW_S,
+                                           ERR_PHONE_CODE_RATE_LIMIT};
+static const struct window changes_window = {SQL_PHONE_CHANGE_NTH, PHONE_CHANGES_MAX, PHONE_CHANGES_WINDOW_S,
+                                             ERR_PHONE_CHANGE_LIMIT};
+
+/* The window slides: it is full until the oldest of its rows leaves it. */
+static enum err check_window(struct op *op, const struct id *account, const struct window *w)
+{
+    int64_t length_us = w->length_s * US_PER_S;
+    CURSOR c;
+    enum err e =
+        db_one(op->db, w->nth, DB_ARGS(v_str(id_str(account)), v_int(op->now_us - length_us), v_int(w->max - 1)), &c);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_NONE : e;
+    int64_t left_us = col_int(&c, 0) + length_us - op->now_us;
+    op->retry_after_s = (left_us + US_PER_S - 1) / US_PER_S;
+    return w->error;
+}
+
+/* ---- codes ---- */
+
+/* Bound to its row, so that equal codes look different. */
+static void code_mac(const struct id *code, struct str text, unsigned char ret[static SHA256_LEN])
+{
+    char input[MAC_INPUT_MAX + 1];
+    int n = snprintf(input, sizeof input, "%s:%.*s", code->text, STR_ARG(text));
+    crypto_derived_mac("phone", str_n(input, (size_t)n < sizeof input ? (size_t)n : sizeof input - 1), ret);
+    crypto_wipe(input, sizeof input);
+}
+
+/* The code that counts: the newest one that was sent. */
+struct waiting {
+    struct id id;
+    struct str number;
+    unsigned char mac[SHA256_LEN];
+    int64_t attempts, expires_us;
+};
+
+/* ERR_NOT_FOUND: none, or it was used or has expired. */
+static enum err waiting_get(struct op *op, const struct id *account, struct waiting *ret)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_PHONE_CODE_NEWEST, DB_ARGS(v_str(id_str(account))), &c);
+    if (e)
+        return e;
+    if (!col_null(&c, 5) || col_int(&c, 4) <= op->now_us)
+        return ERR_NOT_FOUND;
+    struct str mac = col_blob(&c, 2);
+    if (mac.n != sizeof ret->mac)
+        return ERR_INTERNAL_ERROR;
+    *ret = (struct waiting){.id = col_id(&c, 0),
+                            .number = col_copy(&c, 1, op->arena),
+                            .attempts = col_int(&c, 3),
+                            .expires_us = col_int(&c, 4)};
+    memcpy(ret->mac, mac.p, mac.n);
+    return ERR_NONE;
+}
+
+static enum err check_request(struct op *op, const struct id *account, struct str number)
+{
+    struct owner owner;
+    enum err e = owner_entitled(op, account, &owner);
+    if (e)
+        return e;
+    if (owner.phone.p && str_eq(owner.phone, number))
+        return ERR_ALREADY_VERIFIED;
+    e = check_in_use(op, account, number);
+    if (!e)
+        e = check_window(op, account, &changes_window);
+    if (!e)
+        e = check_window(op, account, &codes_window);
+    return e;
+}
+
+enum err phone_code_new(struct op *op, const struct id *account, struct str number, struct phone_code *ret)
+{
+    enum err e = check_request(op, account, number);
+    if (e)
+        return e;
+    struct phone_code code = {.id = id_new(op->now_us), .expires_us = op->now_us + PHONE_CODE_TTL_S * US_PER_S};
+    unsigned char mac[SHA256_LEN];
+    snprintf(code.text, sizeof code.text, "%06u", crypto_uniform(CODES) % CODES);
+    code_mac(&code.id, str_z(code.text), mac);
+    e = db_exec(op->db, SQL_PHONE_CODE_INSERT,
+                DB_ARGS(v_str(id_str(account)), v_str(id_str(&code.id)), v_str(number), v_blob(mac, sizeof mac),
+                        v_int(op->now_us), v_int(code.expires_us)),
+                NULL);
+    if (!e)
+        *ret = code;
+    crypto_wipe(&code, sizeof code);
+    return e;
+}
+
+enum err phone_code_sent(struct op *op, const struct id *account, const struct id *code)
+{
+    return db_exec(op->db, SQL_PHONE_CODE_SENT, DB_ARGS(v_str(id_str(account)), v_str(id_str(code)), v_int(op->now_us)),
+                   NULL);
+}
+
+/* ---- confirming ---- */
+
+static enum err check_code(struct op *op, const struct id *account, struct str text, struct waiting *ret)
+{
+    enum err e = waiting_get(op, account, ret);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_PHONE_CODE_EXPIRED : e;
+    if (ret->attempts >= PHONE_CODE_ATTEMPTS)
+        return ERR_PHONE_CODE_ATTEMPTS;
+    unsigned char mac[SHA256_LEN];
+    code_mac(&ret->id, text, mac);
+    if (text.n == PHONE_CODE_LEN && crypto_equal(mac, ret->mac, sizeof mac))
+        return ERR_NONE;
+    e = db_exec(op->db, SQL_PHONE_CODE_ATTEMPT, DB_ARGS(v_str(id_str(account)), v_str(id_str(&ret->id))), NULL);
+    return e ? e : ERR_INVALID_PHONE_CODE;
+}
+
+static enum err take_over(struct op *op, const struct id *account, const struct waiting *w)
+{
+    const struct id change = id_new(op->now_us);
+    enum err e = db_exec(op->db, SQL_PHONE_CODE_USE,
+                         DB_ARGS(v_str(id_str(account)), v_str(id_str(&w->id)), v_int(op->now_us)), NULL);
+    if (!e)
+        e = db_exec(op->db, SQL_PHONE_CHANGE_INSERT,
+                    DB_ARGS(v_str(id_str(account)), v_str(id_str(&change)), v_str(w->number), v_int(op->now_us)), NULL);
+    if (!e)
+        e = db_exec(op->db, SQL_PHONE_SET, DB_ARGS(v_str(id_str(account)), v_str(w->number), v_int(op->now_us)), NULL);
+    return e;
+}
+
+enum err phone_confirm(struct op *op, const struct id *account, struct str text, struct phone_status *ret)
+{
+    struct owner owner;
+    struct waiting waiting;
+    enum err e = owner_entitled(op, account, &owner);
+    if (!e)
+        e = check_code(op, account, text, &waiting);
+    if (!e)
+        e = check_in_use(op, account, waiting.number);
+    if (!e)
+        e = check_window(op, account, &changes_window);
+    if (!e)
+        e = take_over(op, account, &waiting);
+    return e ? e : phone_status(op, account, ret);
+}
+
+/* ---- reading ---- */
+
+enum err phone_status(struct op *op, const struct id *account, struct phone_status *ret)
+{
+    struct owner owner;
+    struct waiting waiting;
+    enum err e = owner_get(op, account, &owner);
+    if (e)
+        return e;
+    struct phone_status status = {.number = owner.phone, .verified_us = owner.verified_us};
+    e = waiting_get(op, account, &waiting);
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    if (!e) {
+        status.pending.number = waiting.number;
+        status.pending.expires_us = waiting.expires_us;
+        status.pending.attempts_left =
+            waiting.attempts < PHONE_CODE_ATTEMPTS ? PHONE_CODE_ATTEMPTS - waiting.attempts : 0;
+    }
+    *ret = status;
+    return ERR_NONE;
+}
+
+enum err phone_verified_before(struct op *op, const struct id *account, struct str number, bool *ret)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_PHONE_VERIFIED, DB_ARGS(v_str(id_str(account)), v_str(number)), &c);
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    *ret = !e;
+    return ERR_NONE;
+}
+
+enum err phone_purge(struct op *op, int64_t before_us, int64_t limit, int64_t *ret_count)
+{
+    return db_exec(op->db, SQL_PHONE_CODE_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
+}
