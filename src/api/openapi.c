@@ -283,16 +283,28 @@ static void add_set(struct document *d, const struct route_set *set)
     }
 }
 
-static const char *server_of(const char *public_url)
+/* Of its own name nobody but the machine can make anything. */
+static bool is_address(const char *public_url)
 {
-    return !public_url || str_starts(str_z(public_url), STR("https://localhost")) ? "/" : public_url;
+    return public_url && !str_starts(str_z(public_url), STR("https://localhost"));
 }
 
-static json_t *info_of(const struct openapi *d, const char *server)
+static json_t *info_of(const struct openapi *d)
 {
-    return json_pack("{s:s, s:s, s:s, s:{s:s, s:s}, s:{s:s, s:s}}", "title", d->title, "version", CONTRACT_VERSION,
-                     "description", d->description, "contact", "name", "The operator of this service", "url", server,
-                     "license", "name", "Apache License 2.0", "identifier", "Apache-2.0");
+    return json_pack("{s:s, s:s, s:s, s:{s:s}, s:{s:s, s:s}}", "title", d->title, "version", CONTRACT_VERSION,
+                     "description", d->description, "contact", "name", "The operator of this service", "license",
+                     "name", "Apache License 2.0", "identifier", "Apache-2.0");
+}
+
+/* What only an absolute address can say. */
+static void add_addresses(json_t *document, const struct openapi *d, const char *public_url)
+{
+    json_t *contact = json_object_get(json_object_get(document, "info"), "contact");
+    json_object_set_new(contact, "url", json_string(public_url));
+    if (d->guide)
+        json_object_set_new(document, "externalDocs",
+                            json_pack("{s:s, s:o}", "description", "Guide for agents", "url",
+                                      json_sprintf("%s%s", public_url, d->guide)));
 }
 
 static json_t *components_of(const struct document *d)
@@ -307,17 +319,14 @@ static json_t *components_of(const struct document *d)
 
 void openapi_document(const struct openapi *d, const char *public_url, struct buf *out)
 {
-    const char *server = server_of(public_url);
     struct document parts = {json_object(), json_object(), json_array(), false};
     for (size_t i = 0; i < d->set_count; i++)
         add_set(&parts, d->sets[i]);
-    json_t *document =
-        json_pack("{s:s, s:o, s:[{s:s}], s:o, s:o, s:o}", "openapi", "3.1.0", "info", info_of(d, server), "servers",
-                  "url", server, "tags", parts.tags, "paths", parts.paths, "components", components_of(&parts));
-    if (d->guide)
-        json_object_set_new(document, "externalDocs",
-                            json_pack("{s:s, s:o}", "description", "Guide for agents", "url",
-                                      json_sprintf("%s%s", server[1] ? server : "", d->guide)));
+    json_t *document = json_pack("{s:s, s:o, s:[{s:s}], s:o, s:o, s:o}", "openapi", "3.1.0", "info", info_of(d),
+                                 "servers", "url", is_address(public_url) ? public_url : "/", "tags", parts.tags,
+                                 "paths", parts.paths, "components", components_of(&parts));
+    if (is_address(public_url))
+        add_addresses(document, d, public_url);
     char *text = document ? json_dumps(document, JSON_INDENT(2)) : NULL;
     if (text)
         buf_str(out, str_z(text));
