@@ -25,14 +25,13 @@ CREATE TABLE delivery (
     status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'delivered', 'failed', 'canceled')),
     attempts {int} NOT NULL DEFAULT 0,  -- that have ended
     due_at {int} NOT NULL,              -- of the next attempt, on the service's clock
-    leased_until {int} NOT NULL DEFAULT 0, -- on the real clock
+    leased_until {int} NOT NULL DEFAULT 0, -- on the real clock; only where several processes share the store
     attempted_at {int},                 -- the last attempt's end
     status_code {int},                  -- of its answer; NULL: none came
     failure TEXT,                       -- why it failed, in a word; NULL: it did not
     PRIMARY KEY (webhook_id, id)
 ) {clustered};
 CREATE INDEX delivery_due ON delivery (webhook_id, due_at, id) WHERE status = 'pending';
-CREATE INDEX delivery_next ON delivery (due_at) WHERE status = 'pending';
 CREATE INDEX delivery_history ON delivery (webhook_id, status, id);
 CREATE INDEX delivery_status ON delivery (status, id);
 CREATE INDEX delivery_event ON delivery (account_id, event_id);
