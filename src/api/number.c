@@ -1,9 +1,7 @@
 #include "api/number.h"
 
-#include "domain/number.h"
-
 struct number_body {
-    struct val number, country, building_id, building, email, held_since;
+    struct val number, country, source, building_id, building, email, held_since;
 };
 struct numbers_body {
     struct val data;
@@ -11,9 +9,13 @@ struct numbers_body {
 
 static const char *const countries[] = {"US", "CA", NULL};
 
+static const char *const sources[] = {"pool", "provider", NULL};
+
 static const struct field number_fields[] = {
     FIELD(struct number_body, number, T_STRING, .flags = F_REQUIRED, .doc = "E.164"),
     FIELD(struct number_body, country, T_STRING, .flags = F_REQUIRED, .values = countries),
+    FIELD(struct number_body, source, T_STRING, .flags = F_REQUIRED, .values = sources,
+          .doc = "the operator's pool, or a provider that it goes back to"),
     FIELD(struct number_body, building_id, T_ID, .flags = F_REQUIRED | F_NULLABLE, .doc = "who holds it; null: free"),
     FIELD(struct number_body, building, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "the building's label"),
     FIELD(struct number_body, email, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "of its account"),
@@ -26,19 +28,15 @@ static const struct field list_fields[] = {
 };
 const struct shape number_list_shape = SHAPE(struct numbers_body, "Numbers", list_fields);
 
-enum err number_list_handler(struct request *q, struct reply *p)
+enum err number_list_reply(struct request *q, struct reply *p, const struct number *numbers, size_t count)
 {
-    const struct number *numbers;
-    size_t count;
-    enum err e = number_list(&q->op, &numbers, &count);
-    if (e)
-        return e;
     struct number_body *rows = arena_array(q->op.arena, struct number_body, count + 1);
     for (size_t i = 0; i < count; i++) {
         const struct number *n = &numbers[i];
         rows[i] = (struct number_body){
             .number = v_str(n->number),
             .country = v_str(n->country),
+            .source = v_str(str_z(sources[n->pooled ? 0 : 1])),
             .building_id = v_str(id_str(&n->building_id)),
             .building = v_str(n->building_label),
             .email = v_str(n->email),

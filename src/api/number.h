@@ -1,7 +1,8 @@
-/* The inventory of virtual numbers as a body, which the operator and the sandbox are shown. */
+/* Virtual numbers and who holds them as a body, which the operator and the sandbox are shown. */
 #pragma once
 #include "api/route.h"
+#include "domain/number.h"
 
 extern const struct shape number_list_shape;
-/* A RUN_READ handler: all numbers and who holds them. */
-enum err number_list_handler(struct request *q, struct reply *p);
+/* 200 with these numbers. */
+enum err number_list_reply(struct request *q, struct reply *p, const struct number *numbers, size_t count) CHECKED;

@@ -14,6 +14,7 @@
 #include "cli/why.h"
 #include "domain/transact.h"
 #include "jobs/mail.h"
+#include "jobs/number.h"
 #include "jobs/purge.h"
 #include "jobs/subscription.h"
 #include "sandbox/clock.h"
@@ -57,8 +58,8 @@ static void choose_sets(struct daemon *d)
 
 static void choose_kinds(struct daemon *d)
 {
-    const struct job_kind kinds[] = {mail_job(d->providers.mailer), provision_job(), release_numbers_job(),
-                                     purge_job()};
+    const struct job_kind kinds[] = {mail_job(d->providers.mailer), provision_job(d->providers.numbers),
+                                     release_number_job(d->providers.numbers), release_numbers_job(), purge_job()};
     memcpy(d->kinds, kinds, sizeof kinds);
     d->kind_count = sizeof kinds / sizeof *kinds;
 }

@@ -1,17 +1,7 @@
 #include "domain/number.h"
 
-#include <assert.h>
-
+#include "domain/job.h"
 #include "domain/row.h"
-
-/* The sandbox's ranges. */
-static const struct range {
-    struct str country;
-    uint64_t first, last;
-} ranges[] = {
-    {{"US", 2}, 15550100000, 15550199999},
-    {{"CA", 2}, 15550200000, 15550299999},
-};
 
 enum err number_add(struct op *op, struct str number, struct str country)
 {
@@ -33,9 +23,10 @@ enum err number_list(struct op *op, const struct number **ret, size_t *ret_count
             .country = col_copy(&c, 1, op->arena),
             .building_id = col_id(&c, 2),
             .held_since_us = col_int_or(&c, 3, 0),
-            .account_id = col_id(&c, 4),
-            .building_label = col_copy(&c, 5, op->arena),
-            .email = col_copy(&c, 6, op->arena),
+            .pooled = col_int(&c, 4) != 0,
+            .account_id = col_id(&c, 5),
+            .building_label = col_copy(&c, 6, op->arena),
+            .email = col_copy(&c, 7, op->arena),
         };
     }
     if (e)
@@ -45,74 +36,26 @@ enum err number_list(struct op *op, const struct number **ret, size_t *ret_count
     return ERR_NONE;
 }
 
-/* ---- free numbers ---- */
+/* ---- a building's number ---- */
 
-static enum err find_free(struct op *op, struct str country, struct str *ret, bool *ret_fresh)
+struct need {
+    struct id account_id;
+    struct str number, country;
+};
+
+static enum err read_need(struct op *op, const struct id *building, struct need *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_NUMBER_FREE, DB_ARGS(v_str(country)), &c);
+    enum err e = db_one(op->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(building))), &c);
     if (e)
-        return e;
-    *ret = col_copy(&c, 0, op->arena);
-    *ret_fresh = col_int(&c, 1) == 0;
+        return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
+    *ret = (struct need){
+        .account_id = col_id(&c, 0),
+        .number = col_copy(&c, 1, op->arena),
+        .country = col_null(&c, 2) ? STR("US") : col_copy(&c, 2, op->arena),
+    };
     return ERR_NONE;
 }
-
-static const struct range *range_of(struct str country)
-{
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        if (str_eq(country, ranges[i].country))
-            return &ranges[i];
-    return NULL;
-}
-
-static struct str range_text(struct arena *a, uint64_t number)
-{
-    return arena_printf(a, "+%llu", (unsigned long long)number);
-}
-
-/* The next number of the sandbox's range, now in the inventory. ERR_NOT_FOUND when the range is used up. */
-static enum err mint(struct op *op, struct str country, struct str *ret)
-{
-    const struct range *r = range_of(country);
-    if (!r)
-        return ERR_NOT_FOUND;
-    uint64_t next = r->first;
-    {
-        CURSOR c;
-        enum err e = db_one(
-            op->db, SQL_NUMBER_HIGHEST,
-            DB_ARGS(v_str(country), v_str(range_text(op->arena, r->first)), v_str(range_text(op->arena, r->last))), &c);
-        if (e)
-            return e;
-        uint64_t highest;
-        if (!col_null(&c, 0) && str_to_u64(str_from(col_str(&c, 0), 1), r->last, &highest))
-            next = highest + 1;
-    }
-    if (next > r->last)
-        return ERR_NOT_FOUND;
-    *ret = range_text(op->arena, next);
-    return number_add(op, *ret, country);
-}
-
-static enum err choose(struct op *op, struct str country, struct str *ret)
-{
-    bool fresh = false;
-    enum err e = find_free(op, country, ret, &fresh);
-    if (e && e != ERR_NOT_FOUND)
-        return e;
-    if (fresh || op->config->production)
-        return e;
-    struct str minted;
-    enum err m = mint(op, country, &minted);
-    if (m == ERR_NOT_FOUND)
-        return e; /* the range is used up: one that was given back, if there is one */
-    if (!m)
-        *ret = minted;
-    return m;
-}
-
-/* ---- holding ---- */
 
 static enum err set_building(struct op *op, const struct id *account, const struct id *building, struct str number)
 {
@@ -120,56 +63,158 @@ static enum err set_building(struct op *op, const struct id *account, const stru
                    DB_ARGS(v_str(id_str(account)), v_str(id_str(building)), v_str(number)), NULL);
 }
 
-static enum err hold(struct op *op, const struct id *account, const struct id *building, struct str number)
+/* ---- out of the pool ---- */
+
+/* STR_NONE if none is free. */
+static enum err find_free(struct op *op, struct str country, struct str *ret)
 {
-    int64_t changed;
-    enum err e =
-        db_exec(op->db, SQL_NUMBER_HOLD, DB_ARGS(v_str(number), v_str(id_str(building)), v_int(op->now_us)), &changed);
-    if (!e && !changed)
-        e = ERR_RETRY; /* lost to another transaction */
-    return e ? e : set_building(op, account, building, number);
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_NUMBER_FREE, DB_ARGS(v_str(country)), &c);
+    *ret = e ? STR_NONE : col_copy(&c, 0, op->arena);
+    return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
-enum err number_allocate(struct op *op, const struct id *building, struct str *ret)
+static enum err hold_pooled(struct op *op, const struct need *need, const struct id *building, struct str number)
 {
-    struct id account;
-    struct str number, country;
-    {
-        CURSOR c;
-        enum err e = db_one(op->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(building))), &c);
-        if (e)
-            return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
-        account = col_id(&c, 0);
-        number = col_copy(&c, 1, op->arena);
-        country = col_null(&c, 2) ? STR("US") : col_copy(&c, 2, op->arena);
+    int64_t changed;
+    enum err e = db_exec(op->db, SQL_NUMBER_HOLD_POOLED,
+                         DB_ARGS(v_str(number), v_str(id_str(building)), v_int(op->now_us)), &changed);
+    if (!e && !changed)
+        e = ERR_RETRY; /* lost to another transaction */
+    return e ? e : set_building(op, &need->account_id, building, number);
+}
+
+enum err number_claim(struct op *op, const struct id *building, struct number_claim *ret)
+{
+    struct need need;
+    enum err e = read_need(op, building, &need);
+    if (!e && !need.number.p) {
+        e = find_free(op, need.country, &need.number);
+        if (!e && need.number.p)
+            e = hold_pooled(op, &need, building, need.number);
     }
-    if (!number.p) {
-        enum err e = choose(op, country, &number);
-        if (!e)
-            e = hold(op, &account, building, number);
-        if (e)
-            return e == ERR_NOT_FOUND ? ERR_NUMBER_NOT_PROVISIONED : e;
-    }
-    if (ret)
-        *ret = number;
+    if (!e)
+        *ret = (struct number_claim){need.number, need.country};
+    return e;
+}
+
+/* ---- from a provider ---- */
+
+struct entry {
+    bool known, pooled;
+    struct id building_id;
+};
+
+static enum err read_entry(struct op *op, struct str number, struct entry *ret)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_NUMBER_GET, DB_ARGS(v_str(number)), &c);
+    *ret = (struct entry){0};
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_NONE : e;
+    *ret = (struct entry){.known = true, .pooled = col_int(&c, 1) != 0, .building_id = col_id(&c, 0)};
     return ERR_NONE;
 }
 
-enum err number_release(struct op *op, struct str number)
+static enum err insert(struct op *op, struct str number, struct str country, const struct id *holder)
+{
+    return db_exec(op->db, SQL_NUMBER_INSERT_PROVIDED,
+                   DB_ARGS(v_str(number), v_str(country), holder ? v_str(id_str(holder)) : v_null(),
+                           holder ? v_int(op->now_us) : v_null()),
+                   NULL);
+}
+
+static enum err queue_release(struct op *op, struct str number)
+{
+    return job_add(op, JOB_RELEASE_NUMBER, op->now_us, number);
+}
+
+static enum err take_in_new(struct op *op, const struct id *building, struct str number, struct str *ret_held)
+{
+    struct need need = {.country = STR("US")};
+    enum err e = read_need(op, building, &need);
+    if (e && e != ERR_BUILDING_NOT_FOUND)
+        return e;
+    bool wanted = !e && !need.number.p;
+    e = insert(op, number, need.country, wanted ? building : NULL);
+    if (!e)
+        e = wanted ? set_building(op, &need.account_id, building, number) : queue_release(op, number);
+    if (!e)
+        *ret_held = wanted ? number : need.number;
+    return e;
+}
+
+enum err number_take_in(struct op *op, const struct id *building, struct str number, struct str *ret_held)
+{
+    struct entry entry;
+    enum err e = read_entry(op, number, &entry);
+    if (e)
+        return e;
+    if (!entry.known)
+        return take_in_new(op, building, number, ret_held);
+    if (!str_eq(id_str(&entry.building_id), id_str(building)))
+        return ERR_NUMBER_NOT_PROVISIONED;
+    *ret_held = number;
+    return ERR_NONE;
+}
+
+/* ---- letting go ---- */
+
+enum err number_detach(struct op *op, struct str number, bool *ret_leaving)
 {
     struct id building, account;
+    bool pooled;
     {
         CURSOR c;
         enum err e = db_one(op->db, SQL_NUMBER_HOLDER, DB_ARGS(v_str(number)), &c);
         if (e)
             return e == ERR_NOT_FOUND ? ERR_NUMBER_NOT_FOUND : e;
         building = col_id(&c, 0);
-        account = col_id(&c, 1);
+        pooled = col_int(&c, 1) != 0;
+        account = col_id(&c, 2);
     }
     if (!id_given(&building))
         return ERR_NUMBER_NOT_FOUND;
     enum err e = db_exec(op->db, SQL_NUMBER_RELEASE, DB_ARGS(v_str(number), v_int(op->now_us)), NULL);
     if (!e && id_given(&account))
         e = set_building(op, &account, &building, STR_NONE);
+    if (!e)
+        *ret_leaving = !pooled;
+    return e;
+}
+
+enum err number_release(struct op *op, struct str number)
+{
+    bool leaving;
+    enum err e = number_detach(op, number, &leaving);
+    return e || !leaving ? e : queue_release(op, number);
+}
+
+enum err number_leaving(struct op *op, struct str number, bool *ret)
+{
+    struct entry entry;
+    enum err e = read_entry(op, number, &entry);
+    if (!e)
+        *ret = entry.known && !entry.pooled && !id_given(&entry.building_id);
+    return e;
+}
+
+enum err number_forget(struct op *op, struct str number)
+{
+    return db_exec(op->db, SQL_NUMBER_DELETE_LEAVING, DB_ARGS(v_str(number)), NULL);
+}
+
+enum err number_reattach(struct op *op, const struct id *building, struct str number, bool *ret)
+{
+    struct need need;
+    int64_t changed = 0;
+    enum err e = read_need(op, building, &need);
+    if (!e && !need.number.p)
+        e = db_exec(op->db, SQL_NUMBER_HOLD_AGAIN, DB_ARGS(v_str(number), v_str(id_str(building)), v_int(op->now_us)),
+                    &changed);
+    if (!e && changed)
+        e = set_building(op, &need.account_id, building, number);
+    if (!e)
+        *ret = changed > 0;
     return e;
 }

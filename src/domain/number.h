@@ -1,23 +1,51 @@
-/* The inventory of virtual numbers: each is free or held by one building. The sandbox has a pool that fills itself. */
+/* The service's virtual numbers: those of the operator's pool, which stay, and those got from a provider, which are
+ * given back when their building lets go of them.
+ *
+ * A number of a provider is in the inventory from the moment a building gets it until the provider has it back. In
+ * between, without a building, it is leaving: nobody gets it any more. */
 #pragma once
 #include "domain/op.h"
 
+#define JOB_PROVISION      "provision"      /* payload: a building's ID */
+#define JOB_RELEASE_NUMBER "release_number" /* payload: a number that is leaving */
+
 struct number {
     struct str number, country; /* E.164; "US" or "CA" */
-    struct id building_id;      /* empty: free */
+    bool pooled;                /* the operator's */
+    struct id building_id;      /* empty: free, or leaving */
     struct id account_id;
     struct str building_label, email; /* of the holder */
     int64_t held_since_us;
 };
 
-/* Adds a free number; nothing happens if it is there. */
+/* Adds a free number to the pool; nothing happens if it is there. */
 enum err number_add(struct op *op, struct str number, struct str country) CHECKED;
 /* All of them, by number, in the arena. */
 enum err number_list(struct op *op, const struct number **ret, size_t *ret_count) CHECKED;
 
-/* Gives a free number of its country to a building that has none: one never held before, else the one given back
- * longest ago. A building that has one keeps it. ERR_BUILDING_NOT_FOUND; ERR_NUMBER_NOT_PROVISIONED: none is free.
- * *ret (may be NULL) is in the arena. */
-enum err number_allocate(struct op *op, const struct id *building, struct str *ret) CHECKED;
-/* Takes a number back from whoever holds it. ERR_NUMBER_NOT_FOUND: unknown or free. */
+struct number_claim {
+    struct str number;  /* what the building has; STR_NONE: a provider has to be asked for one */
+    struct str country; /* of the building */
+};
+
+/* Sees that a building has a number, as far as the inventory can: one it has, or a free one of the pool, of its
+ * country, one never held before or else the one given back longest ago. ERR_BUILDING_NOT_FOUND. In the arena. */
+enum err number_claim(struct op *op, const struct id *building, struct number_claim *ret) CHECKED;
+
+/* Takes into the inventory what a provider gave for a building: held by it, or leaving if the building is gone or has
+ * another one. *ret_held: what the building has now (the other one), STR_NONE if it is gone; in the arena. May be
+ * repeated. ERR_NUMBER_NOT_PROVISIONED: the number is just being given back; ask the provider again later. */
+enum err number_take_in(struct op *op, const struct id *building, struct str number, struct str *ret_held) CHECKED;
+
+/* Takes a number from the building that holds it: back to the pool, or to its provider by a job. ERR_NUMBER_NOT_FOUND:
+ * unknown, or held by nobody. */
 enum err number_release(struct op *op, struct str number) CHECKED;
+
+/* The same without the job: the caller gives it back (*ret_leaving) and ends with number_forget. */
+enum err number_detach(struct op *op, struct str number, bool *ret_leaving) CHECKED;
+/* Is it leaving? */
+enum err number_leaving(struct op *op, struct str number, bool *ret) CHECKED;
+/* The provider has it back. */
+enum err number_forget(struct op *op, struct str number) CHECKED;
+/* A building that let go of a number has it again, unless somebody else has: *ret says whether it has. */
+enum err number_reattach(struct op *op, const struct id *building, struct str number, bool *ret) CHECKED;

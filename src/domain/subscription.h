@@ -4,7 +4,6 @@
 #include "domain/op.h"
 
 #define SUBSCRIPTION_NUMBER_KEPT_S (30 * 86400)      /* after the end of a subscription */
-#define JOB_PROVISION              "provision"       /* payload: a building's ID */
 #define JOB_RELEASE_NUMBERS        "release_numbers" /* payload: an account's ID */
 
 /* Sets the account's subscription. `plan`: STR_NONE keeps the one it has, and is `weekly` if it has none. Active: every

@@ -1,6 +1,5 @@
-/* Jobs that follow a subscription's change: a number for each building, and its release 30 days after the end. */
+/* The job that follows a subscription's end: 30 days later its numbers are released. */
 #pragma once
 #include "jobs/queue.h"
 
-struct job_kind provision_job(void);
 struct job_kind release_numbers_job(void);

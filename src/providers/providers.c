@@ -7,6 +7,8 @@ enum err providers_open(const struct config *c, struct store *store, struct prov
     if (!e)
         e = texter_new(c, store, &ret->texter, ret_why);
     if (!e)
+        e = number_source_new(c, store, &ret->numbers, ret_why);
+    if (!e)
         e = billing_new(c, store, &ret->billing, ret_why);
     if (e)
         providers_close(ret);

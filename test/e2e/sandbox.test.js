@@ -100,7 +100,7 @@ describe('sandbox', () => {
             const add = async (from, to) => {
                 await w.daemon.terminate();
                 sql(w.daemon, `WITH RECURSIVE n(i) AS (VALUES (${from}) UNION ALL SELECT i + 1 FROM n WHERE i < ${to})
-                    INSERT INTO number (number, country) SELECT '+1777' || (1000000 + i), 'US' FROM n;`);
+                    INSERT INTO sandbox_number (number, country) SELECT '+1777' || (1000000 + i), 'US' FROM n;`);
                 await w.daemon.start();
                 return client.get('/sandbox/numbers');
             };

@@ -30,3 +30,6 @@ UPDATE building SET virtual_number = $3 WHERE account_id = $1 AND id = $2
 
 -- name: building_for_number
 SELECT account_id, virtual_number, country FROM building WHERE id = $1
+
+-- name: building_delete
+DELETE FROM building WHERE account_id = $1 AND id = $2

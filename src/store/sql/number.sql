@@ -4,25 +4,34 @@
 INSERT INTO number (number, country) VALUES ($1, $2) ON CONFLICT (number) DO NOTHING
 
 -- name: number_list
-SELECT n.number, n.country, n.building_id, n.held_since, b.account_id, b.label, a.email
+SELECT n.number, n.country, n.building_id, n.held_since, n.pooled, b.account_id, b.label, a.email
 FROM number n
     LEFT JOIN building b ON b.id = n.building_id
     LEFT JOIN account a ON a.id = b.account_id
 ORDER BY n.number
 
 -- name: number_free
-SELECT number, released_at FROM number WHERE country = $1 AND building_id IS NULL
+SELECT number FROM number WHERE country = $1 AND building_id IS NULL AND pooled = 1
 ORDER BY released_at, number LIMIT 1
 
--- name: number_highest
-SELECT max(number) FROM number WHERE country = $1 AND number >= $2 AND number <= $3
+-- name: number_get
+SELECT building_id, pooled FROM number WHERE number = $1
 
--- name: number_hold
-UPDATE number SET building_id = $2, held_since = $3 WHERE number = $1 AND building_id IS NULL
+-- name: number_hold_pooled
+UPDATE number SET building_id = $2, held_since = $3 WHERE number = $1 AND building_id IS NULL AND pooled = 1
+
+-- name: number_insert_provided
+INSERT INTO number (number, country, building_id, held_since, pooled) VALUES ($1, $2, $3, $4, 0)
 
 -- name: number_release
-UPDATE number SET building_id = NULL, held_since = NULL, released_at = $2
-WHERE number = $1 AND building_id IS NOT NULL
+UPDATE number SET building_id = NULL, held_since = NULL, released_at = $2 WHERE number = $1
+
+-- name: number_hold_again
+UPDATE number SET building_id = $2, held_since = $3 WHERE number = $1 AND building_id IS NULL
+
+-- name: number_delete_leaving
+DELETE FROM number WHERE number = $1 AND building_id IS NULL AND pooled = 0
 
 -- name: number_holder
-SELECT n.building_id, b.account_id FROM number n LEFT JOIN building b ON b.id = n.building_id WHERE n.number = $1
+SELECT n.building_id, n.pooled, b.account_id FROM number n LEFT JOIN building b ON b.id = n.building_id
+WHERE n.number = $1

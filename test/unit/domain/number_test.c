@@ -3,12 +3,6 @@
 #include "domain/number.h"
 #include "domain/subscription.h"
 
-/* The config of the test's own fixture is a plain struct. */
-static void set_production(struct op *op)
-{
-    ((struct config *)op->config)->production = true;
-}
-
 static struct id home(struct op *op, struct str email)
 {
     struct id account;
@@ -26,78 +20,145 @@ static struct str number_of(struct op *op, const struct id *building)
     return col_copy(&c, 1, op->arena);
 }
 
-static void test_the_sandbox_mints_numbers_from_its_ranges(struct op *op)
+static const struct id nobody = {"ffffffffffffffffffffffff"};
+
+/* What the building gets from the inventory alone; STR_NONE: a provider has to be asked. */
+static struct str claimed(struct op *op, const struct id *building)
 {
-    struct id a = home(op, OWNER), b = home(op, STR("b@example.com")), c = home(op, STR("c@example.com"));
-    struct str number;
-    assert_none(number_allocate(op, &a, &number));
-    assert_str(number, "+15550100000");
-    assert_none(number_allocate(op, &b, &number));
-    assert_str(number, "+15550100001");
-    rules_sql(op, "UPDATE building SET country = 'CA' WHERE virtual_number IS NULL");
-    assert_none(number_allocate(op, &c, &number));
-    assert_str(number, "+15550200000");
-    assert_str(number_of(op, &c), "+15550200000");
+    struct number_claim claim;
+    assert_none(number_claim(op, building, &claim));
+    return claim.number;
 }
 
-static void test_a_building_keeps_the_number_it_has(struct op *op)
+static struct str taken_in(struct op *op, const struct id *building, const char *number)
+{
+    struct str held;
+    assert_none(number_take_in(op, building, str_z(number), &held));
+    return held;
+}
+
+static bool leaving(struct op *op, const char *number)
+{
+    bool is;
+    assert_none(number_leaving(op, str_z(number), &is));
+    return is;
+}
+
+static size_t inventory(struct op *op, const struct number **ret)
+{
+    size_t count;
+    assert_none(number_list(op, ret, &count));
+    return count;
+}
+
+static void test_a_building_gets_a_number_of_the_pool_and_keeps_it(struct op *op)
 {
     struct id a = home(op, OWNER);
-    struct str first, second;
-    assert_none(number_allocate(op, &a, &first));
-    assert_none(number_allocate(op, &a, &second));
-    assert_true(str_eq(first, second));
     const struct number *list;
-    size_t count;
-    assert_none(number_list(op, &list, &count));
-    assert_int_equal(count, 1);
+    assert_none(number_add(op, STR("+12125550000"), STR("US")));
+    assert_none(number_add(op, STR("+12125550000"), STR("US")));
+    assert_str(claimed(op, &a), "+12125550000");
+    assert_str(claimed(op, &a), "+12125550000");
+    assert_str(number_of(op, &a), "+12125550000");
+    assert_int_equal(inventory(op, &list), 1);
     assert_id(list[0].building_id, a);
+    assert_true(list[0].pooled);
     assert_true(str_eq(list[0].email, OWNER));
     assert_int_equal(list[0].held_since_us, RULES_NOW);
 }
 
-static void test_a_released_number_is_reused_last(struct op *op)
-{
-    struct id a = home(op, OWNER), b = home(op, STR("b@example.com"));
-    struct str number;
-    assert_none(number_allocate(op, &a, &number));
-    assert_none(number_release(op, number));
-    assert_null(number_of(op, &a).p);
-    assert_error(number_release(op, number), ERR_NUMBER_NOT_FOUND);
-    assert_none(number_allocate(op, &b, &number));
-    assert_str(number, "+15550100001");
-    set_production(op);
-    assert_none(number_allocate(op, &a, &number));
-    assert_str(number, "+15550100000");
-}
-
-static void test_a_used_up_range_reuses_what_was_given_back_longest_ago(struct op *op)
-{
-    struct id a = home(op, OWNER), b = home(op, STR("b@example.com"));
-    rules_sql(op, "INSERT INTO number (number, country, building_id, released_at) VALUES "
-                  "('+15550199999', 'US', 'x', 0), ('+15550100005', 'US', NULL, 20), ('+15550100006', 'US', NULL, 10)");
-    struct str number;
-    assert_none(number_allocate(op, &a, &number));
-    assert_str(number, "+15550100006");
-    assert_none(number_allocate(op, &b, &number));
-    assert_str(number, "+15550100005");
-    struct id c = home(op, STR("c@example.com"));
-    assert_error(number_allocate(op, &c, &number), ERR_NUMBER_NOT_PROVISIONED);
-}
-
-static void test_production_has_only_what_the_operator_added(struct op *op)
+static void test_a_provider_is_asked_where_the_pool_has_none_of_the_country(struct op *op)
 {
     struct id a = home(op, OWNER);
-    struct str number;
-    set_production(op);
-    assert_error(number_allocate(op, &a, &number), ERR_NUMBER_NOT_PROVISIONED);
+    struct number_claim claim;
     assert_none(number_add(op, STR("+14165550000"), STR("CA")));
-    assert_error(number_allocate(op, &a, &number), ERR_NUMBER_NOT_PROVISIONED);
+    assert_none(number_claim(op, &a, &claim));
+    assert_null(claim.number.p);
+    assert_str(claim.country, "US");
+    rules_sql(op, "UPDATE building SET country = 'CA'");
+    assert_str(claimed(op, &a), "+14165550000");
+    assert_error(number_claim(op, &nobody, &claim), ERR_BUILDING_NOT_FOUND);
+}
+
+static void test_the_pool_gives_what_was_never_held_and_then_what_was_given_back_longest_ago(struct op *op)
+{
+    struct id a = home(op, OWNER), b = home(op, STR("b@example.com"));
+    rules_sql(op, "INSERT INTO number (number, country, released_at) VALUES "
+                  "('+12125550001', 'US', 20), ('+12125550002', 'US', 10), ('+12125550003', 'US', 0)");
+    assert_str(claimed(op, &a), "+12125550003");
+    assert_str(claimed(op, &b), "+12125550002");
+}
+
+static void test_a_number_of_the_pool_goes_back_to_it(struct op *op)
+{
+    struct id a = home(op, OWNER), b = home(op, STR("b@example.com"));
     assert_none(number_add(op, STR("+12125550000"), STR("US")));
+    assert_str(claimed(op, &a), "+12125550000");
+    assert_none(number_release(op, STR("+12125550000")));
+    assert_null(number_of(op, &a).p);
+    assert_false(leaving(op, "+12125550000"));
+    assert_int_equal(rules_take_jobs(op, JOB_RELEASE_NUMBER, NULL), 0);
+    assert_error(number_release(op, STR("+12125550000")), ERR_NUMBER_NOT_FOUND);
+    assert_str(claimed(op, &b), "+12125550000");
+}
+
+static void test_a_provided_number_is_held_once_however_often_it_is_taken_in(struct op *op)
+{
+    struct id a = home(op, OWNER);
+    const struct number *list;
+    assert_str(taken_in(op, &a, "+12125550000"), "+12125550000");
+    assert_str(taken_in(op, &a, "+12125550000"), "+12125550000");
+    assert_str(number_of(op, &a), "+12125550000");
+    assert_int_equal(inventory(op, &list), 1);
+    assert_false(list[0].pooled);
+}
+
+static void test_a_provided_number_leaves_with_its_building(struct op *op)
+{
+    struct id a = home(op, OWNER), b = home(op, STR("b@example.com"));
+    struct str payload, held;
+    assert_str(taken_in(op, &a, "+12125550000"), "+12125550000");
+    assert_none(number_release(op, STR("+12125550000")));
+    assert_true(leaving(op, "+12125550000"));
+    assert_null(claimed(op, &b).p);
+    assert_int_equal(rules_take_jobs(op, JOB_RELEASE_NUMBER, &payload), 1);
+    assert_str(payload, "+12125550000");
+    assert_error(number_take_in(op, &b, STR("+12125550000"), &held), ERR_NUMBER_NOT_PROVISIONED);
+    assert_none(number_forget(op, STR("+12125550000")));
+    assert_false(leaving(op, "+12125550000"));
+    assert_str(taken_in(op, &b, "+12125550000"), "+12125550000");
+    assert_none(number_forget(op, STR("+12125550000")));
+    assert_str(number_of(op, &b), "+12125550000");
+    assert_int_equal(inventory(op, &(const struct number *){NULL}), 1);
+}
+
+static void test_what_comes_for_a_building_that_is_gone_or_has_another_leaves_at_once(struct op *op)
+{
+    struct id a = home(op, OWNER);
+    assert_null(taken_in(op, &nobody, "+12125550009").p);
+    assert_true(leaving(op, "+12125550009"));
     assert_none(number_add(op, STR("+12125550000"), STR("US")));
-    assert_none(number_allocate(op, &a, &number));
-    assert_str(number, "+12125550000");
-    assert_error(number_allocate(op, &(struct id){"ffffffffffffffffffffffff"}, &number), ERR_BUILDING_NOT_FOUND);
+    assert_str(claimed(op, &a), "+12125550000");
+    assert_str(taken_in(op, &a, "+12125550001"), "+12125550000");
+    assert_true(leaving(op, "+12125550001"));
+    assert_str(number_of(op, &a), "+12125550000");
+    assert_int_equal(rules_take_jobs(op, JOB_RELEASE_NUMBER, NULL), 2);
+}
+
+static void test_a_detached_number_can_be_attached_again_unless_another_has_it(struct op *op)
+{
+    struct id a = home(op, OWNER), b = home(op, STR("b@example.com"));
+    bool has;
+    assert_str(taken_in(op, &a, "+12125550000"), "+12125550000");
+    assert_none(number_detach(op, STR("+12125550000"), &has));
+    assert_true(has);
+    assert_int_equal(rules_take_jobs(op, JOB_RELEASE_NUMBER, NULL), 0);
+    assert_none(number_reattach(op, &a, STR("+12125550000"), &has));
+    assert_true(has);
+    assert_str(number_of(op, &a), "+12125550000");
+    assert_none(number_reattach(op, &b, STR("+12125550000"), &has));
+    assert_false(has);
+    assert_null(number_of(op, &b).p);
 }
 
 /* ---- subscriptions ---- */
@@ -126,7 +187,7 @@ static void test_activation_asks_for_a_number_for_every_building_without_one(str
     assert_int_equal(account(op).status, SUBSCRIPTION_ACTIVE);
     assert_int_equal(rules_take_jobs(op, JOB_PROVISION, &payload), 1);
     assert_str(payload, a.text);
-    assert_none(number_allocate(op, &a, NULL));
+    taken_in(op, &a, "+12125550000");
     op->now_us += MINUTES;
     rules_sql(op, "DELETE FROM job");
     set(op, SUBSCRIPTION_PAST_DUE, NULL);
@@ -156,7 +217,7 @@ static void test_numbers_are_released_30_days_after_the_end(struct op *op)
     struct id a = home(op, OWNER);
     struct account owner = account(op);
     set(op, SUBSCRIPTION_ACTIVE, NULL);
-    assert_none(number_allocate(op, &a, NULL));
+    taken_in(op, &a, "+12125550000");
     set(op, SUBSCRIPTION_NONE, NULL);
     assert_null(account(op).plan.p);
     assert_int_equal(rules_take_jobs(op, JOB_RELEASE_NUMBERS, NULL), 0);
@@ -174,7 +235,7 @@ static void test_a_renewal_keeps_the_number_and_a_second_end_counts_anew(struct 
     struct id a = home(op, OWNER);
     struct account owner = account(op);
     set(op, SUBSCRIPTION_ACTIVE, NULL);
-    assert_none(number_allocate(op, &a, NULL));
+    taken_in(op, &a, "+12125550000");
     set(op, SUBSCRIPTION_NONE, NULL);
     op->now_us += 20 * DAYS;
     set(op, SUBSCRIPTION_ACTIVE, NULL);
@@ -203,11 +264,17 @@ static void test_statuses_are_read_as_billing_providers_say_them(struct op *op)
 }
 
 #define TESTS(x)                                                                                                       \
-    x(test_the_sandbox_mints_numbers_from_its_ranges) x(test_a_building_keeps_the_number_it_has)                       \
-        x(test_a_released_number_is_reused_last) x(test_a_used_up_range_reuses_what_was_given_back_longest_ago)        \
-            x(test_production_has_only_what_the_operator_added)                                                        \
-                x(test_activation_asks_for_a_number_for_every_building_without_one) x(test_past_due_keeps_the_plan)    \
-                    x(test_an_unknown_plan_or_account_is_refused) x(test_numbers_are_released_30_days_after_the_end)   \
-                        x(test_a_renewal_keeps_the_number_and_a_second_end_counts_anew)                                \
-                            x(test_statuses_are_read_as_billing_providers_say_them)
+    x(test_a_building_gets_a_number_of_the_pool_and_keeps_it)                                                          \
+        x(test_a_provider_is_asked_where_the_pool_has_none_of_the_country)                                             \
+            x(test_the_pool_gives_what_was_never_held_and_then_what_was_given_back_longest_ago)                        \
+                x(test_a_number_of_the_pool_goes_back_to_it)                                                           \
+                    x(test_a_provided_number_is_held_once_however_often_it_is_taken_in)                                \
+                        x(test_a_provided_number_leaves_with_its_building)                                             \
+                            x(test_what_comes_for_a_building_that_is_gone_or_has_another_leaves_at_once)               \
+                                x(test_a_detached_number_can_be_attached_again_unless_another_has_it)                  \
+                                    x(test_activation_asks_for_a_number_for_every_building_without_one)                \
+                                        x(test_past_due_keeps_the_plan) x(test_an_unknown_plan_or_account_is_refused)  \
+                                            x(test_numbers_are_released_30_days_after_the_end)                         \
+                                                x(test_a_renewal_keeps_the_number_and_a_second_end_counts_anew)        \
+                                                    x(test_statuses_are_read_as_billing_providers_say_them)
 RULES_RUN(TESTS)

@@ -9,11 +9,9 @@
 #include "base/crypto.h"
 #include "domain/mail.h"
 #include "domain/row.h"
-#include "domain/subscription.h"
 #include "domain/transact.h"
 #include "jobs/mail.h"
 #include "jobs/purge.h"
-#include "jobs/subscription.h"
 #include "providers/fault.h"
 #include "store/fixture.h"
 
@@ -21,7 +19,7 @@ struct desk {
     struct store_fixture *fixture;
     struct mailer *mailer;
     struct jobs *jobs;
-    struct job_kind kinds[4];
+    struct job_kind kinds[2];
     struct arena arena;
 };
 
@@ -79,18 +77,14 @@ static int open_desk(void **state)
     crypto_set_master((const unsigned char[SHA256_LEN]){1});
     d->fixture = fixture;
     d->fixture->config.mail_provider = "sandbox";
-    d->fixture->config.plans[0].id = "weekly";
-    d->fixture->config.plans[1].id = "yearly";
     arena_init(&d->arena, NULL, 0);
     *state = d;
     if (mailer_new(&d->fixture->config, d->fixture->store, &d->mailer, &why))
         return -1;
     d->kinds[0] = mail_job(d->mailer);
-    d->kinds[1] = provision_job();
-    d->kinds[2] = release_numbers_job();
-    d->kinds[3] = purge_job();
+    d->kinds[1] = purge_job();
     const struct jobs_options options = {
-        .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 4};
+        .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 2};
     return jobs_new(&options, &d->jobs) || jobs_start(d->jobs) ? -1 : 0;
 }
 
@@ -176,48 +170,7 @@ static void test_a_worthless_message_is_not_sent(void **state)
     assert_int_equal(inbox(d).count, 0);
 }
 
-/* ---- the other kinds ---- */
-
-static enum err subscribe_run(struct op *op, void *arg)
-{
-    struct id account;
-    enum err e = account_ensure(op, STR("a@example.com"), &account);
-    return e ? e : subscription_set(op, &account, *(enum subscription_status *)arg, STR_NONE);
-}
-
-static enum err number_run(struct op *op, void *arg)
-{
-    struct id account;
-    const struct building *list;
-    size_t count;
-    enum err e = account_find(op, STR("a@example.com"), &account);
-    if (!e)
-        e = building_list(op, &account, &list, &count);
-    if (!e)
-        *(struct str *)arg = list[0].number;
-    return e;
-}
-
-static struct str number(struct desk *d)
-{
-    struct str n;
-    assert_int_equal(transact(d, STORE_READ, number_run, &n), ERR_NONE);
-    return n;
-}
-
-static void test_a_subscription_brings_a_number_and_its_end_takes_it_away(void **state)
-{
-    struct desk *d = *state;
-    enum subscription_status active = SUBSCRIPTION_ACTIVE, none = SUBSCRIPTION_NONE;
-    assert_int_equal(transact(d, STORE_WRITE, subscribe_run, &active), ERR_NONE);
-    jobs_drain(d->jobs);
-    assert_non_null(number(d).p);
-    assert_int_equal(transact(d, STORE_WRITE, subscribe_run, &none), ERR_NONE);
-    advance(d, 29 * 86400);
-    assert_non_null(number(d).p);
-    advance(d, 86401);
-    assert_null(number(d).p);
-}
+/* ---- the purge ---- */
 
 static enum err schedule_run(struct op *op, void *arg)
 {
@@ -268,13 +221,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
     const struct CMUnitTest tests[] = {
-        TEST(test_a_message_arrives_as_it_was_meant),
-        TEST(test_a_message_without_a_code_has_none),
-        TEST(test_an_unsure_failure_is_repeated),
-        TEST(test_a_refused_message_is_dropped),
-        TEST(test_a_worthless_message_is_not_sent),
-        TEST(test_a_subscription_brings_a_number_and_its_end_takes_it_away),
-        TEST(test_the_purge_comes_back_every_hour),
+        TEST(test_a_message_arrives_as_it_was_meant), TEST(test_a_message_without_a_code_has_none),
+        TEST(test_an_unsure_failure_is_repeated),     TEST(test_a_refused_message_is_dropped),
+        TEST(test_a_worthless_message_is_not_sent),   TEST(test_the_purge_comes_back_every_hour),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,125 @@
+#include "jobs/number.h"
+
+#include "domain/account.h"
+#include "domain/job.h"
+#include "domain/number.h"
+#include "domain/owner.h"
+#include "domain/transact.h"
+
+/* ---- provisioning ---- */
+
+struct provision {
+    const struct job *job;
+    struct id building;
+    bool wanted; /* the building exists, and is paid for */
+    struct number_claim claim;
+    struct str number; /* what the provider gave; STR_NONE: nothing yet */
+};
+
+static enum err is_wanted(struct op *op, struct provision *p)
+{
+    struct id owner;
+    struct account account;
+    p->wanted = false;
+    enum err e = building_owner(op, &p->building, &owner);
+    if (!e)
+        e = account_get(op, &owner, &account);
+    if (e == ERR_BUILDING_NOT_FOUND || e == ERR_ACCOUNT_NOT_FOUND)
+        return ERR_NONE;
+    p->wanted = !e && account.status != SUBSCRIPTION_NONE;
+    return e;
+}
+
+/* What the inventory can do; the job ends with it unless the provider has to be asked. */
+static enum err claim(struct op *op, void *arg)
+{
+    struct provision *p = arg;
+    p->claim = (struct number_claim){STR_NONE, STR_NONE};
+    enum err e = is_wanted(op, p);
+    if (!e && p->wanted)
+        e = number_claim(op, &p->building, &p->claim);
+    return e || (p->wanted && !p->claim.number.p) ? e : job_done(op, p->job->id);
+}
+
+/* The number that an attempt before this one got, as it was not told so. */
+static enum err find_earlier(struct number_source *numbers, struct provision *p)
+{
+    if (p->job->attempt == 1)
+        return ERR_NONE;
+    enum outcome o = numbers->ops->find(numbers, id_str(&p->building), p->job->arena, &p->number);
+    return o == OUTCOME_DONE ? ERR_NONE : ERR_PROVIDER_UNAVAILABLE;
+}
+
+static enum err acquire(struct number_source *numbers, struct provision *p)
+{
+    enum outcome o = numbers->ops->acquire(numbers, id_str(&p->building), p->claim.country, p->job->arena, &p->number);
+    if (o == OUTCOME_REFUSED)
+        return ERR_NUMBER_NOT_PROVISIONED; /* there may be one later */
+    return o == OUTCOME_DONE ? ERR_NONE : ERR_PROVIDER_UNAVAILABLE;
+}
+
+static enum err take_in(struct op *op, void *arg)
+{
+    struct provision *p = arg;
+    struct str held;
+    enum err e = number_take_in(op, &p->building, p->number, &held);
+    return e ? e : job_done(op, p->job->id);
+}
+
+static enum err provision_run(void *context, const struct job *job)
+{
+    struct number_source *numbers = context;
+    struct provision p = {.job = job};
+    if (!id_parse(job->payload, &p.building))
+        return ERR_NONE;
+    enum err e = find_earlier(numbers, &p);
+    if (!e && !p.number.p) {
+        e = op_transact(job->store, job->config, STORE_WRITE, job->arena, claim, &p, NULL);
+        if (e || !p.wanted || p.claim.number.p)
+            return e;
+        e = acquire(numbers, &p);
+    }
+    return e ? e : op_transact(job->store, job->config, STORE_WRITE, job->arena, take_in, &p, NULL);
+}
+
+struct job_kind provision_job(struct number_source *numbers)
+{
+    return (struct job_kind){.name = JOB_PROVISION, .run = provision_run, .context = numbers};
+}
+
+/* ---- giving back ---- */
+
+struct release {
+    const struct job *job;
+    bool leaving;
+};
+
+static enum err is_leaving(struct op *op, void *arg)
+{
+    struct release *r = arg;
+    return number_leaving(op, r->job->payload, &r->leaving);
+}
+
+static enum err forget(struct op *op, void *arg)
+{
+    const struct release *r = arg;
+    enum err e = number_forget(op, r->job->payload);
+    return e ? e : job_done(op, r->job->id);
+}
+
+static enum err release_run(void *context, const struct job *job)
+{
+    struct number_source *numbers = context;
+    struct release r = {.job = job};
+    enum err e = op_transact(job->store, job->config, STORE_READ, job->arena, is_leaving, &r, NULL);
+    if (e || !r.leaving)
+        return e;
+    if (numbers->ops->release(numbers, job->payload) != OUTCOME_DONE)
+        return ERR_PROVIDER_UNAVAILABLE;
+    return op_transact(job->store, job->config, STORE_WRITE, job->arena, forget, &r, NULL);
+}
+
+struct job_kind release_number_job(struct number_source *numbers)
+{
+    return (struct job_kind){.name = JOB_RELEASE_NUMBER, .run = release_run, .context = numbers};
+}

@@ -1,0 +1,8 @@
+#include "providers/numbers.h"
+
+enum err number_source_new(const struct config *c, struct store *store, struct number_source **ret, char **ret_why)
+{
+    if (strcmp(c->numbers_provider, "twilio") == 0)
+        return twilio_numbers_new(c, ret, ret_why);
+    return sandbox_numbers_new(store, ret);
+}

@@ -1,0 +1,183 @@
+/* The sandbox's numbers: a range for each country, and a table of its own beside the service's, so that it remembers
+ * what it gave when the service forgets. A fresh number is given out first, then the one given back longest ago. */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "providers/fault.h"
+#include "providers/numbers.h"
+
+struct sandbox_numbers {
+    struct number_source source;
+    struct store *store;
+};
+
+static const struct range {
+    struct str country;
+    uint64_t first, last;
+} ranges[] = {
+    {{"US", 2}, 15550100000, 15550199999},
+    {{"CA", 2}, 15550200000, 15550299999},
+};
+
+/* One request, with what comes of it. */
+struct request {
+    struct str reference, country, number;
+    struct arena *arena;
+    struct str found; /* STR_NONE: none */
+};
+
+static const struct range *range_of(struct str country)
+{
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (str_eq(country, ranges[i].country))
+            return &ranges[i];
+    return NULL;
+}
+
+/* The row's first column, or STR_NONE. */
+static enum err one_text(struct db *db, enum sql statement, struct str key, struct arena *a, struct str *ret)
+{
+    CURSOR c;
+    enum err e = db_one(db, statement, DB_ARGS(v_str(key)), &c);
+    *ret = e ? STR_NONE : arena_str(a, col_str(&c, 0));
+    return e == ERR_NOT_FOUND ? ERR_NONE : e;
+}
+
+static enum err find(void *arg, struct db *db)
+{
+    struct request *r = arg;
+    return one_text(db, SQL_SANDBOX_NUMBER_FIND, r->reference, r->arena, &r->found);
+}
+
+/* ---- giving one out ---- */
+
+/* Did the operator add this very number? Then it is not the sandbox's to give. */
+static enum err is_taken(struct db *db, struct str number, bool *ret)
+{
+    CURSOR c;
+    enum err e = db_one(db, SQL_SANDBOX_NUMBER_IS_OURS, DB_ARGS(v_str(number)), &c);
+    *ret = !e;
+    return e == ERR_NOT_FOUND ? ERR_NONE : e;
+}
+
+/* The lowest number above all that were given out; STR_NONE when the range is used up. */
+static enum err fresh(struct db *db, const struct range *range, struct request *r, struct str *ret)
+{
+    struct str highest;
+    uint64_t next = range->first;
+    enum err e = one_text(db, SQL_SANDBOX_NUMBER_HIGHEST, range->country, r->arena, &highest);
+    if (!e && highest.n && str_to_u64(str_from(highest, 1), range->last, &next))
+        next++;
+    for (bool taken = true; !e && next <= range->last; next++) {
+        struct str number = arena_printf(r->arena, "+%llu", (unsigned long long)next);
+        e = is_taken(db, number, &taken);
+        if (!e && !taken) {
+            *ret = number;
+            return ERR_NONE;
+        }
+    }
+    *ret = STR_NONE;
+    return e;
+}
+
+static enum err give_fresh(struct db *db, const struct range *range, struct request *r)
+{
+    struct str number;
+    enum err e = fresh(db, range, r, &number);
+    if (!e && number.p)
+        e = db_exec(db, SQL_SANDBOX_NUMBER_INSERT,
+                    DB_ARGS(v_str(number), v_str(range->country), v_str(r->reference), v_int(clock_now_us())), NULL);
+    if (!e)
+        r->found = number;
+    return e;
+}
+
+static enum err give_again(struct db *db, const struct range *range, struct request *r)
+{
+    enum err e = one_text(db, SQL_SANDBOX_NUMBER_FREE, range->country, r->arena, &r->found);
+    if (e || !r->found.p)
+        return e;
+    return db_exec(db, SQL_SANDBOX_NUMBER_HOLD, DB_ARGS(v_str(r->found), v_str(r->reference), v_int(clock_now_us())),
+                   NULL);
+}
+
+static enum err acquire(void *arg, struct db *db)
+{
+    struct request *r = arg;
+    const struct range *range = range_of(r->country);
+    enum err e = find(r, db);
+    if (!e && !r->found.p && range)
+        e = give_fresh(db, range, r);
+    if (!e && !r->found.p && range)
+        e = give_again(db, range, r);
+    return e;
+}
+
+static enum err give_back(void *arg, struct db *db)
+{
+    const struct request *r = arg;
+    return db_exec(db, SQL_SANDBOX_NUMBER_RELEASE, DB_ARGS(v_str(r->number), v_int(clock_now_us())), NULL);
+}
+
+/* ---- operations ---- */
+
+/* What every operation does around its transaction: the fault on order comes before it, or ends the process after it.
+ */
+static enum outcome act(struct number_source *source, const char *operation, enum store_mode mode,
+                        enum err (*run)(void *arg, struct db *db), struct request *r)
+{
+    struct sandbox_numbers *s = (struct sandbox_numbers *)source;
+    enum fault fault = fault_take("numbers", operation);
+    enum outcome o = fault_outcome(fault);
+    if (o != OUTCOME_DONE)
+        return o;
+    if (store_run(s->store, mode, run, r))
+        return OUTCOME_UNKNOWN;
+    fault_after(fault);
+    return OUTCOME_DONE;
+}
+
+static enum outcome sandbox_acquire(struct number_source *source, struct str reference, struct str country,
+                                    struct arena *a, struct str *ret)
+{
+    struct request r = {.reference = reference, .country = country, .arena = a};
+    enum outcome o = act(source, "acquire", STORE_WRITE, acquire, &r);
+    if (o == OUTCOME_DONE && !r.found.p)
+        return OUTCOME_REFUSED;
+    if (o == OUTCOME_DONE)
+        *ret = r.found;
+    return o;
+}
+
+static enum outcome sandbox_find(struct number_source *source, struct str reference, struct arena *a, struct str *ret)
+{
+    struct request r = {.reference = reference, .arena = a};
+    enum outcome o = act(source, "find", STORE_READ, find, &r);
+    if (o == OUTCOME_DONE)
+        *ret = r.found;
+    return o;
+}
+
+static enum outcome sandbox_release(struct number_source *source, struct str number)
+{
+    struct request r = {.number = number};
+    return act(source, "release", STORE_WRITE, give_back, &r);
+}
+
+static void sandbox_free(struct number_source *source)
+{
+    free(source);
+}
+
+static const struct number_source_ops sandbox_ops = {
+    .acquire = sandbox_acquire, .find = sandbox_find, .release = sandbox_release, .free = sandbox_free};
+
+enum err sandbox_numbers_new(struct store *store, struct number_source **ret)
+{
+    struct sandbox_numbers *s = calloc(1, sizeof *s);
+    if (!s)
+        return ERR_IO;
+    *s = (struct sandbox_numbers){.source.ops = &sandbox_ops, .store = store};
+    *ret = &s->source;
+    return ERR_NONE;
+}

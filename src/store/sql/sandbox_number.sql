@@ -1,0 +1,30 @@
+-- The sandbox's numbers provider.
+
+-- name: sandbox_number_find
+SELECT number FROM sandbox_number WHERE reference = $1
+
+-- name: sandbox_number_highest
+SELECT max(number) FROM sandbox_number WHERE country = $1
+
+-- name: sandbox_number_is_ours
+SELECT 1 FROM number WHERE number = $1
+
+-- name: sandbox_number_insert
+INSERT INTO sandbox_number (number, country, reference, held_since) VALUES ($1, $2, $3, $4)
+
+-- name: sandbox_number_free
+SELECT number FROM sandbox_number WHERE country = $1 AND reference IS NULL ORDER BY released_at, number LIMIT 1
+
+-- name: sandbox_number_hold
+UPDATE sandbox_number SET reference = $2, held_since = $3 WHERE number = $1 AND reference IS NULL
+
+-- name: sandbox_number_release
+UPDATE sandbox_number SET reference = NULL, held_since = NULL, released_at = $2
+WHERE number = $1 AND reference IS NOT NULL
+
+-- name: sandbox_number_list
+SELECT n.number, n.country, n.reference, n.held_since, b.label, a.email
+FROM sandbox_number n
+    LEFT JOIN building b ON b.id = n.reference
+    LEFT JOIN account a ON a.id = b.account_id
+ORDER BY n.number

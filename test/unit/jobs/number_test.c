@@ -1,0 +1,284 @@
+/* Numbers between the sandbox's provider and the inventory, with faults at every step of the way: none stays bought
+ * without an owner. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/crypto.h"
+#include "domain/job.h"
+#include "domain/number.h"
+#include "domain/row.h"
+#include "domain/subscription.h"
+#include "domain/transact.h"
+#include "jobs/number.h"
+#include "jobs/subscription.h"
+#include "providers/fault.h"
+#include "store/fixture.h"
+
+#define EMAIL STR("a@example.com")
+#define FIRST "+15550100000"
+
+struct desk {
+    struct store_fixture *fixture;
+    struct number_source *numbers;
+    struct jobs *jobs;
+    struct job_kind kinds[3];
+    struct arena arena;
+};
+
+static void transact(struct desk *d, enum store_mode mode, enum err (*run)(struct op *op, void *arg), void *arg)
+{
+    const struct config *c = &d->fixture->config;
+    assert_int_equal(op_transact(d->fixture->store, c, mode, &d->arena, run, arg, NULL), ERR_NONE);
+}
+
+static int open_desk(void **state)
+{
+    struct desk *d = calloc(1, sizeof *d);
+    void *fixture;
+    if (!d || store_fixture_open(&fixture))
+        return -1;
+    crypto_set_master((const unsigned char[SHA256_LEN]){1});
+    d->fixture = fixture;
+    d->fixture->config.plans[0].id = "weekly";
+    d->fixture->config.plans[1].id = "yearly";
+    arena_init(&d->arena, NULL, 0);
+    *state = d;
+    if (sandbox_numbers_new(d->fixture->store, &d->numbers))
+        return -1;
+    d->kinds[0] = provision_job(d->numbers);
+    d->kinds[1] = release_number_job(d->numbers);
+    d->kinds[2] = release_numbers_job();
+    const struct jobs_options options = {
+        .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 3};
+    return jobs_new(&options, &d->jobs) || jobs_start(d->jobs) ? -1 : 0;
+}
+
+static int close_desk(void **state)
+{
+    struct desk *d = *state;
+    void *fixture = d->fixture;
+    fault_order(STR("numbers"), STR_NONE, FAULT_NONE, 0);
+    jobs_free(d->jobs);
+    number_source_free(d->numbers);
+    arena_done(&d->arena);
+    clock_set_offset_s(0);
+    free(d);
+    return store_fixture_close(&fixture);
+}
+
+static void advance(struct desk *d, int64_t seconds)
+{
+    clock_set_offset_s(clock_offset_s() + seconds);
+    jobs_drain(d->jobs);
+}
+
+static void order(enum fault fault, const char *operation, int64_t count)
+{
+    assert_true(fault_order(STR("numbers"), str_z(operation), fault, count));
+}
+
+/* ---- what the test does ---- */
+
+static enum err subscribe_run(struct op *op, void *arg)
+{
+    struct id account;
+    enum err e = account_ensure(op, EMAIL, &account);
+    return e ? e : subscription_set(op, &account, *(enum subscription_status *)arg, STR_NONE);
+}
+
+static void subscribe(struct desk *d, enum subscription_status status)
+{
+    transact(d, STORE_WRITE, subscribe_run, &status);
+    jobs_drain(d->jobs);
+}
+
+static enum err home_run(struct op *op, void *arg)
+{
+    struct id account;
+    const struct building *list;
+    size_t count;
+    enum err e = account_find(op, EMAIL, &account);
+    if (!e)
+        e = building_list(op, &account, &list, &count);
+    if (!e)
+        *(struct building *)arg = list[0];
+    return e;
+}
+
+static struct building home(struct desk *d)
+{
+    struct building b;
+    transact(d, STORE_READ, home_run, &b);
+    return b;
+}
+
+static const char *number(struct desk *d)
+{
+    return home(d).number.p;
+}
+
+static enum err release_run(struct op *op, void *arg)
+{
+    return number_release(op, str_z(arg));
+}
+
+static enum err remove_run(struct op *op, void *arg)
+{
+    const struct building *b = arg;
+    return db_exec(op->db, SQL_BUILDING_DELETE, DB_ARGS(v_str(id_str(&b->account_id)), v_str(id_str(&b->id))), NULL);
+}
+
+static enum err add_run(struct op *op, void *arg)
+{
+    return number_add(op, str_z(arg), STR("US"));
+}
+
+/* What the provider says it gave for the building, and whether the inventory knows of anything. */
+static const char *bought(struct desk *d, const struct id *building)
+{
+    struct str n;
+    assert_int_equal(d->numbers->ops->find(d->numbers, id_str(building), &d->arena, &n), OUTCOME_DONE);
+    return n.p;
+}
+
+static enum err count_run(struct op *op, void *arg)
+{
+    const struct number *list;
+    return number_list(op, &list, arg);
+}
+
+static size_t inventory(struct desk *d)
+{
+    size_t count;
+    transact(d, STORE_READ, count_run, &count);
+    return count;
+}
+
+/* ---- tests ---- */
+
+static void test_a_subscription_brings_a_number_and_its_end_takes_it_away(void **state)
+{
+    struct desk *d = *state;
+    subscribe(d, SUBSCRIPTION_ACTIVE);
+    struct building b = home(d);
+    assert_string_equal(number(d), FIRST);
+    assert_string_equal(bought(d, &b.id), FIRST);
+    subscribe(d, SUBSCRIPTION_NONE);
+    advance(d, 29 * 86400);
+    assert_string_equal(number(d), FIRST);
+    advance(d, 86401);
+    assert_null(number(d));
+    assert_null(bought(d, &b.id));
+    assert_int_equal(inventory(d), 0);
+}
+
+static void test_what_the_provider_does_not_answer_is_asked_again(void **state)
+{
+    struct desk *d = *state;
+    order(FAULT_TIMEOUT, "acquire", 1);
+    order(FAULT_ERROR, "find", 1);
+    order(FAULT_DECLINE, "acquire", 1);
+    subscribe(d, SUBSCRIPTION_ACTIVE);
+    assert_null(number(d));
+    advance(d, 6); /* find fails */
+    assert_null(number(d));
+    advance(d, 11); /* refused */
+    assert_null(number(d));
+    advance(d, 21);
+    assert_string_equal(number(d), FIRST);
+}
+
+static void test_the_pool_comes_first_and_what_was_bought_meanwhile_goes_back(void **state)
+{
+    struct desk *d = *state;
+    struct str n;
+    order(FAULT_TIMEOUT, "acquire", 1);
+    subscribe(d, SUBSCRIPTION_ACTIVE);
+    struct building b = home(d);
+    /* It had acted all the same; then the operator gave the building another one. */
+    assert_int_equal(d->numbers->ops->acquire(d->numbers, id_str(&b.id), STR("US"), &d->arena, &n), OUTCOME_DONE);
+    transact(d, STORE_WRITE, add_run, "+12125550000");
+    subscribe(d, SUBSCRIPTION_ACTIVE);
+    assert_string_equal(number(d), "+12125550000");
+    advance(d, 6);
+    assert_string_equal(number(d), "+12125550000");
+    assert_null(bought(d, &b.id));
+    assert_int_equal(inventory(d), 1);
+}
+
+static void test_a_building_that_is_gone_meanwhile_leaves_no_number_behind(void **state)
+{
+    struct desk *d = *state;
+    struct str n;
+    order(FAULT_TIMEOUT, "acquire", 1);
+    subscribe(d, SUBSCRIPTION_ACTIVE);
+    struct building b = home(d);
+    assert_int_equal(d->numbers->ops->acquire(d->numbers, id_str(&b.id), STR("US"), &d->arena, &n), OUTCOME_DONE);
+    transact(d, STORE_WRITE, remove_run, &b);
+    advance(d, 6);
+    assert_null(bought(d, &b.id));
+    assert_int_equal(inventory(d), 0);
+}
+
+static void test_a_subscription_that_ended_meanwhile_gets_no_number(void **state)
+{
+    struct desk *d = *state;
+    order(FAULT_DECLINE, "acquire", 1);
+    subscribe(d, SUBSCRIPTION_ACTIVE);
+    subscribe(d, SUBSCRIPTION_NONE);
+    advance(d, 1000);
+    assert_null(number(d));
+    assert_int_equal(inventory(d), 0);
+}
+
+static void test_giving_back_is_repeated_until_the_provider_has_it(void **state)
+{
+    struct desk *d = *state;
+    subscribe(d, SUBSCRIPTION_ACTIVE);
+    struct building b = home(d);
+    order(FAULT_TIMEOUT, "release", 1);
+    order(FAULT_DECLINE, "release", 1);
+    transact(d, STORE_WRITE, release_run, FIRST);
+    jobs_drain(d->jobs);
+    assert_null(number(d));
+    assert_string_equal(bought(d, &b.id), FIRST);
+    advance(d, 6);
+    assert_string_equal(bought(d, &b.id), FIRST);
+    advance(d, 11);
+    assert_null(bought(d, &b.id));
+    assert_int_equal(inventory(d), 0);
+}
+
+static void test_a_renewal_while_the_number_leaves_waits_for_it(void **state)
+{
+    struct desk *d = *state;
+    subscribe(d, SUBSCRIPTION_ACTIVE);
+    order(FAULT_TIMEOUT, "release", 1);
+    transact(d, STORE_WRITE, release_run, FIRST);
+    jobs_drain(d->jobs);
+    subscribe(d, SUBSCRIPTION_ACTIVE); /* the provider would give the same number again */
+    assert_null(number(d));
+    advance(d, 6);
+    advance(d, 11);
+    assert_string_equal(number(d), "+15550100001");
+    assert_int_equal(inventory(d), 1);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_subscription_brings_a_number_and_its_end_takes_it_away),
+        TEST(test_what_the_provider_does_not_answer_is_asked_again),
+        TEST(test_the_pool_comes_first_and_what_was_bought_meanwhile_goes_back),
+        TEST(test_a_building_that_is_gone_meanwhile_leaves_no_number_behind),
+        TEST(test_a_subscription_that_ended_meanwhile_gets_no_number),
+        TEST(test_giving_back_is_repeated_until_the_provider_has_it),
+        TEST(test_a_renewal_while_the_number_leaves_waits_for_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
