@@ -223,6 +223,9 @@ static enum err get_account(struct request *q, struct reply *p)
 static const struct route rows[] = {
     {.operation = "getAccount",
      .summary = "The account, and what can be done next",
+     .description = "Where an agent begins: `capabilities`, `readiness` and `next_actions` say what the key can do "
+                    "now, and `buildings.selection_required` whether a building must be named. A key bound to one "
+                    "building sees that building as the whole.",
      .tag = "Account",
      .method = HTTP_GET,
      .path = "/v1/account",

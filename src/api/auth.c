@@ -89,6 +89,9 @@ static enum err post_verify(struct request *q, struct reply *p)
 static const struct route rows[] = {
     {.operation = "requestOtp",
      .summary = "Send a sign-in code by e-mail",
+     .description = "Answers alike whether or not the address has an account. The code in the mail and the "
+                    "`challenge` in the answer belong together: 15 minutes, one use, five attempts. At most three "
+                    "open challenges an address.",
      .tag = "Sign-in and keys",
      .method = HTTP_POST,
      .path = "/v1/auth/otp",
@@ -96,6 +99,7 @@ static const struct route rows[] = {
      .limit = LIMIT_OTP,
      .body = &otp_request_shape,
      .body_error = ERR_INVALID_JSON,
+     .body_example = "{\"email\": \"resident@example.com\"}",
      .run = RUN_WRITE,
      .handler = post_otp,
      .status = 200,
@@ -103,6 +107,8 @@ static const struct route rows[] = {
      .errors = ROUTE_ERRORS(ERR_LINKED_ACCOUNT)},
     {.operation = "verifyOtp",
      .summary = "Exchange a sign-in code for a website session",
+     .description = "Gives the key of a website session, once: it is valid for 12 hours and belongs on the website's "
+                    "server. The first sign-in makes the account.",
      .tag = "Sign-in and keys",
      .method = HTTP_POST,
      .path = "/v1/auth/verify",
@@ -110,6 +116,8 @@ static const struct route rows[] = {
      .limit = LIMIT_AUTH,
      .body = &verify_request_shape,
      .body_error = ERR_INVALID_JSON,
+     .body_example = "{\"email\": \"resident@example.com\", \"challenge\": \"chl_0123456789abcdef0123456789abcdef\", "
+                     "\"otp\": \"123456\", \"purpose\": \"web\"}",
      .run = RUN_WRITE,
      .handler = post_verify,
      .status = 200,

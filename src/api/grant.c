@@ -62,6 +62,8 @@ static enum err revoke_unlock(struct request *q, struct reply *p)
 static const struct route rows[] = {
     {.operation = "getUnlock",
      .summary = "Read a grant, revoked ones included",
+     .description = "The `ETag` of the answer is what a change sends as `If-Match`. A passcode's `access_code` is a "
+                    "secret of the visitor it is for.",
      .tag = TAG,
      .method = HTTP_GET,
      .path = "/v1/unlock/{id}",
@@ -74,9 +76,14 @@ static const struct route rows[] = {
      .status = 200,
      .reply = &unlock_shape,
      .flags = ROUTE_ETAG,
-     .errors = ROUTE_ERRORS(ERR_NOT_FOUND)},
+     .errors = ROUTE_ERRORS(ERR_NOT_FOUND),
+     .store_error = ERR_FETCH_FAILED},
     {.operation = "listUnlocks",
      .summary = "List the grants that are not revoked, newest first",
+     .description = "Follow `pagination.cursor`, unchanged and with the same filters, while `has_more` is true. "
+                    "`status=active` matches a timer within its window, an enabled passcode that is neither expired "
+                    "nor used up, and an enabled routine, also outside its hours; `enabled` filters by the switch "
+                    "alone.",
      .tag = TAG,
      .method = HTTP_GET,
      .path = "/v1/unlock",
@@ -88,9 +95,14 @@ static const struct route rows[] = {
      .run = RUN_READ,
      .handler = list_unlocks,
      .status = 200,
-     .reply = &unlock_page_shape},
+     .reply = &unlock_page_shape,
+     .store_error = ERR_LIST_FAILED},
     {.operation = "createUnlock",
      .summary = "Create a grant",
+     .description = "A `timer` opens for everybody until its end, a `passcode` for whoever enters its code, a "
+                    "`routine` in a weekly window. It can be made before there is a subscription or a number, but "
+                    "opens the door only once there are both. 201 with the grant; a replay gives 200 with "
+                    "`Idempotency-Replayed: true` and the grant as it is now.",
      .tag = TAG,
      .method = HTTP_POST,
      .path = "/v1/unlock",
@@ -101,15 +113,22 @@ static const struct route rows[] = {
      .idempotency = NEED_REQUIRED,
      .body = &unlock_create_shape,
      .body_error = ERR_INVALID_UNLOCK,
+     .body_example = "{\"type\": \"passcode\", \"label\": \"Dog walker\", \"expires_in_minutes\": 1440, "
+                     "\"remaining_uses\": 2}",
      .run = RUN_WRITE,
      .handler = create_unlock,
      .status = 201,
      .other_status = 200,
      .reply = &unlock_shape,
      .flags = ROUTE_ETAG | ROUTE_LOCATION | ROUTE_REPLAY,
-     .errors = ROUTE_ERRORS(ERR_PLAN_UPGRADE_REQUIRED, ERR_MULTI_BUILDING_REQUIRED)},
+     .errors = ROUTE_ERRORS(ERR_PLAN_UPGRADE_REQUIRED, ERR_MULTI_BUILDING_REQUIRED),
+     .store_error = ERR_CREATE_FAILED},
     {.operation = "updateUnlock",
      .summary = "Change a grant",
+     .description = "Send only what changes; the fields must suit the grant's type, which cannot change. "
+                    "`{\"enabled\": false}` switches a grant off whatever the plan; a timer ends by it, and needs an "
+                    "end to be switched on again. `remaining_uses` starts the count anew. A revoked grant stays "
+                    "revoked (409 `GRANT_REVOKED`).",
      .tag = TAG,
      .method = HTTP_PATCH,
      .path = "/v1/unlock/{id}",
@@ -120,15 +139,19 @@ static const struct route rows[] = {
      .match = MATCH_GRANT,
      .body = &unlock_update_shape,
      .body_error = ERR_INVALID_UNLOCK,
+     .body_example = "{\"label\": \"Dog walker, July\", \"remaining_uses\": 5}",
      .run = RUN_WRITE,
      .handler = update_unlock,
      .status = 200,
      .reply = &unlock_shape,
      .flags = ROUTE_ETAG,
      .errors = ROUTE_ERRORS(ERR_PLAN_UPGRADE_REQUIRED, ERR_MULTI_BUILDING_REQUIRED, ERR_NOT_FOUND, ERR_VERSION_CONFLICT,
-                            ERR_GRANT_REVOKED)},
+                            ERR_GRANT_REVOKED),
+     .store_error = ERR_UPDATE_FAILED},
     {.operation = "revokeUnlock",
      .summary = "Revoke a grant for good; may be repeated",
+     .description = "A revoked grant opens no door again and leaves the list; it can still be read. Other grants may "
+                    "still open the door.",
      .tag = TAG,
      .method = HTTP_DELETE,
      .path = "/v1/unlock/{id}",
@@ -140,7 +163,8 @@ static const struct route rows[] = {
      .handler = revoke_unlock,
      .status = 200,
      .reply = &unlock_revoked_shape,
-     .errors = ROUTE_ERRORS(ERR_NOT_FOUND)},
+     .errors = ROUTE_ERRORS(ERR_NOT_FOUND),
+     .store_error = ERR_DELETE_FAILED},
 };
 
 const struct route_set grant_routes = ROUTE_SET(rows);

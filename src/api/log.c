@@ -85,6 +85,10 @@ static enum err list_logs(struct request *q, struct reply *p)
 static const struct route rows[] = {
     {.operation = "listLogs",
      .summary = "List what happened at the door",
+     .description = "Newest first. `type=unlock` are attempts to get in, also failed ones; `type=call` are forwarded "
+                    "calls. Codes are never shown. An entry says that the release tone was sent, not that somebody "
+                    "went in. To keep up, read from a little before the last entry seen, and drop what is known by "
+                    "its `id`.",
      .tag = "Activity logs",
      .method = HTTP_GET,
      .path = "/v1/logs",

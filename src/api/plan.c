@@ -63,6 +63,8 @@ static enum err get_plans(struct request *q, struct reply *p)
 static const struct route rows[] = {
     {.operation = "listPlans",
      .summary = "The plans on offer",
+     .description = "Amounts are in minor units of the currency; a plan that cannot be bought now is not `available` "
+                    "and may have no amount. Never rely on a price seen earlier.",
      .tag = "Billing",
      .method = HTTP_GET,
      .path = "/v1/plans",
@@ -75,6 +77,7 @@ static const struct route rows[] = {
      .flags = ROUTE_CACHEABLE},
     {.operation = "listBillingPlans",
      .summary = "The plans on offer, for a signed-in buyer",
+     .description = "The same catalogue as `GET /v1/plans`.",
      .tag = "Billing",
      .method = HTTP_GET,
      .path = "/v1/billing/plans",

@@ -130,6 +130,9 @@ static enum err patch_settings(struct request *q, struct reply *p)
 static const struct route rows[] = {
     {.operation = "getSetup",
      .summary = "How far a building's set-up is",
+     .description = "`building_setup_required`: the building has a number, to which its call box must be pointed. "
+                    "`previous_buzz_recorded`: a grant has released the door before. Neither proves that anybody "
+                    "went in.",
      .tag = "Buildings",
      .method = HTTP_GET,
      .path = "/v1/buildings/{buildingId}/setup",
@@ -140,9 +143,11 @@ static const struct route rows[] = {
      .run = RUN_READ,
      .handler = get_setup,
      .status = 200,
-     .reply = &setup_shape},
+     .reply = &setup_shape,
+     .store_error = ERR_FETCH_FAILED},
     {.operation = "getSettings",
      .summary = "A building's release tone and greetings",
+     .description = "A building without a number has no `version`, and answers with the greetings it would have.",
      .tag = "Buildings",
      .method = HTTP_GET,
      .path = "/v1/buildings/{buildingId}/settings",
@@ -154,9 +159,13 @@ static const struct route rows[] = {
      .handler = get_settings,
      .status = 200,
      .reply = &building_settings_shape,
-     .flags = ROUTE_ETAG},
+     .flags = ROUTE_ETAG,
+     .store_error = ERR_FETCH_FAILED},
     {.operation = "updateSettings",
      .summary = "Change a building's release tone and greetings",
+     .description = "Send only what changes; tone and greetings are saved together. An empty greeting is not spoken. "
+                    "The tone must be the very keys on which the building's call box releases the door: test it "
+                    "there.",
      .tag = "Buildings",
      .method = HTTP_PATCH,
      .path = "/v1/buildings/{buildingId}/settings",
@@ -168,11 +177,13 @@ static const struct route rows[] = {
      .match = MATCH_SETTINGS,
      .body = &settings_body_shape,
      .body_error = ERR_INVALID_SETTINGS,
+     .body_example = "{\"unlock_tone\": \"9\", \"greeting_welcome\": \"Please enter your code.\"}",
      .run = RUN_WRITE,
      .handler = patch_settings,
      .status = 200,
      .reply = &building_settings_shape,
      .flags = ROUTE_ETAG,
-     .errors = ROUTE_ERRORS(ERR_MULTI_BUILDING_REQUIRED, ERR_NUMBER_NOT_FOUND, ERR_SETTINGS_VERSION_CONFLICT)},
+     .errors = ROUTE_ERRORS(ERR_MULTI_BUILDING_REQUIRED, ERR_NUMBER_NOT_FOUND, ERR_SETTINGS_VERSION_CONFLICT),
+     .store_error = ERR_UPDATE_FAILED},
 };
 const struct route_set settings_routes = ROUTE_SET(rows);

@@ -132,12 +132,15 @@ static enum err place_call(struct request *q, struct reply *p)
 static const struct route rows[] = {
     {.operation = "placeSandboxCall",
      .summary = "A visitor's call, without media; answers when it has ended",
+     .description = "Goes through the same call logic and the same transactions as a telephone call. Silences are "
+                    "counted in `duration_ms`, not waited.",
      .tag = "Sandbox",
      .method = HTTP_POST,
      .path = "/sandbox/calls",
      .credential = CRED_LOOPBACK,
      .body = &request_shape,
      .body_error = ERR_BAD_REQUEST,
+     .body_example = "{\"to\": \"+15550100000\", \"from\": \"+15550001111\", \"digits\": \"1234\"}",
      .run = RUN_TASK,
      .handler = place_call,
      .status = 200,

@@ -102,6 +102,7 @@ static enum err move_clock(struct request *q, struct reply *p)
 static const struct route rows[] = {
     {.operation = "getSandboxClock",
      .summary = "The service's clock",
+     .description = "It may be ahead of the real time, never behind it.",
      .tag = "Sandbox",
      .method = HTTP_GET,
      .path = "/sandbox/clock",
@@ -112,12 +113,15 @@ static const struct route rows[] = {
      .reply = &reply_shape},
     {.operation = "moveSandboxClock",
      .summary = "Moves the service's clock forward; work that has come due is done before the answer",
+     .description = "Every expiry, window, retry and schedule follows it. It never goes back, and stays moved over a "
+                    "restart.",
      .tag = "Sandbox",
      .method = HTTP_POST,
      .path = "/sandbox/clock",
      .credential = CRED_LOOPBACK,
      .body = &request_shape,
      .body_error = ERR_BAD_REQUEST,
+     .body_example = "{\"advance_seconds\": 3600}",
      .run = RUN_TASK,
      .handler = move_clock,
      .status = 200,

@@ -56,6 +56,8 @@ static const struct route rows[] = {
      .credential = CRED_LOOPBACK,
      .body = &request_shape,
      .body_error = ERR_BAD_REQUEST,
+     .body_example = "{\"provider\": \"billing\", \"operation\": \"session_create\", \"fault\": \"timeout\", "
+                     "\"count\": 1}",
      .run = RUN_HERE,
      .handler = order_fault,
      .status = 200,

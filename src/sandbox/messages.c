@@ -99,6 +99,7 @@ static enum err list_messages(struct request *q, struct reply *p)
 static const struct route rows[] = {
     {.operation = "listSandboxMessages",
      .summary = "The e-mails and text messages the service sent",
+     .description = "What is due is sent before the list is read. A one-time code stands alone in `code`.",
      .tag = "Sandbox",
      .method = HTTP_GET,
      .path = "/sandbox/messages",

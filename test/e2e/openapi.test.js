@@ -1,0 +1,118 @@
+// The OpenAPI documents, held against two public linters with their recommended rules: no error, no warning.
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import spectralCore from '@stoplight/spectral-core';
+import parsers from '@stoplight/spectral-parsers';
+import rulesets from '@stoplight/spectral-rulesets';
+import Ajv2020 from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { ok } from './lib/client.js';
+import { portero } from './lib/daemon.js';
+import { world } from './lib/world.js';
+
+const PUBLIC_URL = 'https://door.portero.test';
+const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
+
+/** What Redocly says: "rule: message". */
+async function redocly(source) {
+    const config = await createConfig({ extends: ['recommended'] });
+    const problems = await lintFromString({ source, absoluteRef: '/openapi.json', config });
+    return problems.map((p) => `${p.ruleId}: ${p.message} ${p.location?.[0]?.pointer}`);
+}
+
+/** What Spectral says. */
+async function spectral(source) {
+    const linter = new spectralCore.Spectral();
+    linter.setRuleset({ extends: [rulesets.oas], rules: {} });
+    const problems = await linter.run(new spectralCore.Document(source, parsers.Json));
+    return problems.map((p) => `${p.code}: ${p.message} ${p.path.join('.')}`);
+}
+
+const LINTERS = { redocly, spectral };
+
+function printed(...args) {
+    const done = portero(['openapi', ...args]);
+    assert.equal(done.status, 0, done.stderr);
+    return done.stdout;
+}
+
+function operations(document) {
+    return Object.entries(document.paths).flatMap(([path, item]) =>
+        METHODS.filter((method) => item[method]).map((method) => ({ name: `${method.toUpperCase()} ${path}`, ...item[method] })));
+}
+
+describe('the OpenAPI documents', () => {
+    let w;
+    const documents = {};
+    before(async () => {
+        w = await world({ config: { public_url: PUBLIC_URL } });
+        documents.served = (await w.client.get('/openapi.json')).text;
+        documents.printed = printed();
+        documents.sandbox = printed('--sandbox');
+    });
+    after(() => w?.close());
+
+    for (const [name, lint] of Object.entries(LINTERS)) {
+        it(`leave ${name} nothing to say`, async () => {
+            for (const [which, source] of Object.entries(documents)) assert.deepEqual(await lint(source), [], which);
+        });
+
+        it(`would hear from ${name} of an operation without answers or description`, async () => {
+            const document = JSON.parse(documents.served);
+            const operation = document.paths['/v1/logs'].get;
+            operation.responses = {};
+            delete operation.description;
+            delete operation.summary;
+            assert.notDeepEqual(await lint(JSON.stringify(document)), []);
+        });
+    }
+
+    it('describe every operation, group, parameter and answer', () => {
+        for (const source of Object.values(documents)) {
+            const document = JSON.parse(source);
+            for (const tag of document.tags) assert.ok(tag.description, `group ${tag.name}`);
+            for (const operation of operations(document)) {
+                assert.ok(operation.summary && operation.description, operation.name);
+                for (const parameter of operation.parameters) assert.ok(parameter.description, `${operation.name}: ${parameter.name}`);
+                for (const [status, answer] of Object.entries(operation.responses)) assert.ok(answer.description, `${operation.name}: ${status}`);
+            }
+        }
+    });
+
+    it('show a body that is taken for every operation of the contract that takes one', () => {
+        for (const operation of operations(JSON.parse(documents.served))) {
+            const content = operation.requestBody?.content['application/json'];
+            assert.ok(!content || content.example, operation.name);
+        }
+    });
+
+    it('show only bodies that their own schemas take', () => {
+        for (const [which, source] of Object.entries(documents)) {
+            const document = JSON.parse(source);
+            const ajv = addFormats(new Ajv2020({ strict: false, allErrors: true }));
+            ajv.addSchema(document, 'doc:');
+            for (const operation of operations(document)) {
+                const content = operation.requestBody?.content['application/json'];
+                if (!content?.example) continue;
+                const valid = ajv.compile(content.schema.$ref ? { $ref: `doc:${content.schema.$ref}` } : content.schema);
+                assert.ok(valid(content.example), `${which} ${operation.name}: ${ajv.errorsText(valid.errors)}`);
+            }
+        }
+    });
+
+    it('name the server where it is known, and its own machine nowhere', () => {
+        const served = JSON.parse(documents.served);
+        assert.deepEqual(served.servers, [{ url: PUBLIC_URL }]);
+        assert.equal(served.externalDocs.url, `${PUBLIC_URL}/docs/agents`);
+        assert.deepEqual(JSON.parse(documents.printed).servers, [{ url: '/' }]);
+        assert.deepEqual(JSON.parse(printed('--url', PUBLIC_URL)), served);
+    });
+
+    it('are what the contract\'s address leads to', async () => {
+        const found = await w.client.get('/v1/openapi.json');
+        assert.equal(found.status, 302);
+        assert.equal(found.headers.location, `${PUBLIC_URL}/openapi.json`);
+        assert.equal(ok(await w.client.get('/openapi.json')).openapi, '3.1.0');
+    });
+});
