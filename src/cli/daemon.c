@@ -13,6 +13,7 @@
 #include "cli/datadir.h"
 #include "cli/why.h"
 #include "domain/transact.h"
+#include "jobs/billing.h"
 #include "jobs/mail.h"
 #include "jobs/number.h"
 #include "jobs/purge.h"
@@ -58,8 +59,13 @@ static void choose_sets(struct daemon *d)
 
 static void choose_kinds(struct daemon *d)
 {
-    const struct job_kind kinds[] = {mail_job(d->providers.mailer), provision_job(d->providers.numbers),
-                                     release_number_job(d->providers.numbers), release_numbers_job(), purge_job()};
+    const struct job_kind kinds[] = {mail_job(d->providers.mailer),
+                                     provision_job(d->providers.numbers),
+                                     release_number_job(d->providers.numbers),
+                                     release_numbers_job(),
+                                     billing_sync_job(d->providers.billing),
+                                     billing_reconcile_job(d->providers.billing),
+                                     purge_job()};
     memcpy(d->kinds, kinds, sizeof kinds);
     d->kind_count = sizeof kinds / sizeof *kinds;
 }
@@ -110,7 +116,8 @@ static enum err make_jobs(struct daemon *d, char **ret_why)
 static enum err schedule(struct op *op, void *unused)
 {
     (void)unused;
-    return purge_schedule(op);
+    enum err e = purge_schedule(op);
+    return e ? e : billing_schedule(op);
 }
 
 static enum err start_jobs(struct daemon *d)

@@ -7,5 +7,11 @@
 enum err job_add(struct op *op, const char *kind, int64_t due_us, struct str payload) CHECKED;
 /* The same under a name of its own: nothing happens if one of that name is waiting. */
 enum err job_add_once(struct op *op, struct str name, const char *kind, int64_t due_us, struct str payload) CHECKED;
+/* The same, but one of that name that is waiting is due then at the latest, and one that is running runs again: for
+ * work that reads the state of something, and must read it once more when that may have changed. */
+enum err job_add_again(struct op *op, struct str name, const char *kind, int64_t due_us, struct str payload) CHECKED;
+/* For a job that comes back by itself: it waits until then, unless it was added again since it was taken, as its
+ * created_us tells. Within the transaction that makes its work durable. */
+enum err job_repeat(struct op *op, struct str id, int64_t created_us, int64_t due_us) CHECKED;
 /* Removes a job within the transaction that makes its work durable, which makes it exactly once. */
 enum err job_done(struct op *op, struct str id) CHECKED;

@@ -68,10 +68,16 @@ static enum err take(struct op *op, void *arg)
     return ERR_NONE;
 }
 
+/* The row is gone, or waits again if it was added again in the meantime. */
 static enum err finish(struct op *op, void *arg)
 {
     const struct taken *t = arg;
-    return db_exec(op->db, SQL_JOB_FINISH, DB_ARGS(v_str(t->job.id), v_int(t->leased_until_us)), NULL);
+    int64_t finished;
+    enum err e = db_exec(op->db, SQL_JOB_FINISH,
+                         DB_ARGS(v_str(t->job.id), v_int(t->leased_until_us), v_int(t->job.created_us)), &finished);
+    if (e || finished)
+        return e;
+    return db_exec(op->db, SQL_JOB_FREE, DB_ARGS(v_str(t->job.id), v_int(t->leased_until_us)), NULL);
 }
 
 static enum err postpone(struct op *op, void *arg)

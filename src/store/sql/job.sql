@@ -3,6 +3,17 @@
 -- name: job_insert
 INSERT INTO job (id, kind, created_at, due_at, payload) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING
 
+-- created_at is when it was last asked for: it tells one that was added again from what was taken.
+
+-- name: job_insert_again
+INSERT INTO job (id, kind, created_at, due_at, payload) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (id) DO UPDATE SET
+    created_at = CASE WHEN job.created_at < excluded.created_at THEN excluded.created_at ELSE job.created_at + 1 END,
+    due_at = CASE WHEN job.due_at > excluded.due_at THEN excluded.due_at ELSE job.due_at END
+
+-- name: job_repeat
+UPDATE job SET due_at = $3, leased_until = 0, attempts = 0 WHERE id = $1 AND created_at = $2
+
 -- name: job_take (sqlite)
 UPDATE job SET leased_until = $3, attempts = attempts + 1
 WHERE id = (SELECT id FROM job WHERE due_at <= $1 AND leased_until <= $2 ORDER BY due_at LIMIT 1)
@@ -21,7 +32,10 @@ SELECT due_at FROM job WHERE leased_until <= $1 ORDER BY due_at LIMIT 1
 DELETE FROM job WHERE id = $1
 
 -- name: job_finish
-DELETE FROM job WHERE id = $1 AND leased_until = $2
+DELETE FROM job WHERE id = $1 AND leased_until = $2 AND created_at = $3
+
+-- name: job_free
+UPDATE job SET leased_until = 0, attempts = 0 WHERE id = $1 AND leased_until = $2
 
 -- name: job_retry
 UPDATE job SET due_at = $3, leased_until = 0 WHERE id = $1 AND leased_until = $2

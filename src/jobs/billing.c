@@ -1,0 +1,163 @@
+#include "jobs/billing.h"
+
+#include "base/log.h"
+#include "domain/billing.h"
+#include "domain/job.h"
+#include "domain/transact.h"
+#include "jobs/checkout.h"
+
+#define JOB_RECONCILE   "billing_reconcile"
+#define EVERY_S         600
+#define UNASKED_S       300 /* a request that is still on its way is left alone */
+#define BATCH           20  /* within one lease, also with a provider that takes its time */
+#define SUBSCRIPTION_S  86400
+#define PROVIDER_FAILED ERR_CHECKOUT_UNAVAILABLE
+
+enum err billing_event_received(struct op *op, const struct billing_event *event)
+{
+    if (event->object == BILLING_OBJECT_NONE)
+        return ERR_NONE;
+    bool fresh;
+    enum err e = billing_event_note(op, event->id, &fresh);
+    if (e || !fresh)
+        return e;
+    return billing_sync_queue(
+        op, event->object == BILLING_OBJECT_SESSION ? BILLING_SUBJECT_SESSION : BILLING_SUBJECT_SUBSCRIPTION,
+        event->object_id);
+}
+
+/* ---- reading one object ---- */
+
+struct reading {
+    const struct job *job;
+    struct checkout_session session;
+    struct billing_facts facts;
+};
+
+/* A session of no checkout of ours may still have brought an account of ours a subscription. */
+static enum err settle_run(struct op *op, void *arg)
+{
+    const struct reading *r = arg;
+    struct checkout c;
+    enum err e = checkout_of_session(op, NULL, r->session.id, &c);
+    if (!e)
+        return checkout_settle(op, &c, &r->session);
+    if (e == ERR_NOT_FOUND)
+        e = r->session.subscription_id.p
+                ? billing_sync_queue(op, BILLING_SUBJECT_SUBSCRIPTION, r->session.subscription_id)
+                : ERR_NONE;
+    return e;
+}
+
+static enum err sync_session(struct billing *b, const struct job *job, struct str id)
+{
+    struct billing_session session;
+    enum outcome o = b->ops->session_get(b, id, job->arena, &session);
+    if (o != OUTCOME_DONE)
+        return o == OUTCOME_REFUSED ? ERR_NONE : PROVIDER_FAILED;
+    struct reading r = {.job = job, .session = checkout_session_of(&session)};
+    return op_transact(job->store, job->config, STORE_WRITE, job->arena, settle_run, &r, NULL);
+}
+
+static enum err apply_run(struct op *op, void *arg)
+{
+    const struct reading *r = arg;
+    bool live;
+    enum err e = billing_apply(op, &r->facts, &live);
+    if (e || !live)
+        return e;
+    return job_repeat(op, r->job->id, r->job->created_us, op->now_us + SUBSCRIPTION_S * US_PER_S);
+}
+
+static enum err sync_subscription(struct billing *b, const struct job *job, struct str id)
+{
+    static const enum subscription_status statuses[] = {[BILLING_ACTIVE] = SUBSCRIPTION_ACTIVE,
+                                                        [BILLING_PAST_DUE] = SUBSCRIPTION_PAST_DUE,
+                                                        [BILLING_CANCELED] = SUBSCRIPTION_NONE};
+    struct billing_subscription s;
+    enum outcome o = b->ops->subscription_get(b, id, job->arena, &s);
+    if (o != OUTCOME_DONE)
+        return o == OUTCOME_REFUSED ? ERR_NONE : PROVIDER_FAILED;
+    struct reading r = {
+        .job = job,
+        .facts = {.id = s.id,
+                  .customer_id = s.customer_id,
+                  .account_id = s.account_id,
+                  .status = statuses[s.status],
+                  .plan = s.plan},
+    };
+    return op_transact(job->store, job->config, STORE_WRITE, job->arena, apply_run, &r, NULL);
+}
+
+static enum err sync_run(void *context, const struct job *job)
+{
+    enum billing_subject subject;
+    struct str id;
+    if (!billing_sync_parse(job->payload, &subject, &id))
+        return ERR_NONE;
+    return subject == BILLING_SUBJECT_SESSION ? sync_session(context, job, id) : sync_subscription(context, job, id);
+}
+
+struct job_kind billing_sync_job(struct billing *billing)
+{
+    return (struct job_kind){.name = JOB_BILLING_SYNC, .run = sync_run, .context = billing};
+}
+
+/* ---- finding out ---- */
+
+static enum err schedule(struct op *op, int64_t due_us)
+{
+    return job_add_once(op, STR(JOB_RECONCILE), JOB_RECONCILE, due_us, STR(""));
+}
+
+enum err billing_schedule(struct op *op)
+{
+    return schedule(op, op->now_us);
+}
+
+struct list {
+    const struct job *job;
+    const struct checkout *items;
+    size_t count;
+};
+
+static enum err list_run(struct op *op, void *arg)
+{
+    struct list *l = arg;
+    return checkout_unsettled(op, op->now_us - UNASKED_S * US_PER_S, BATCH, &l->items, &l->count);
+}
+
+static enum err reschedule_run(struct op *op, void *arg)
+{
+    const struct list *l = arg;
+    enum err e = job_done(op, l->job->id);
+    return e ? e : schedule(op, op->now_us + (l->count == BATCH ? 1 : EVERY_S) * US_PER_S);
+}
+
+static enum err find_out(const struct checkout_desk *d, const struct checkout *unsettled)
+{
+    struct checkout c = *unsettled;
+    enum err e = c.status == CHECKOUT_PREPARING ? checkout_ask(d, &c) : checkout_reread(d, &c);
+    if (!e && c.status != unsettled->status)
+        log_info("checkout id=%s account=%s found=%s", c.id.text, c.account_id.text, checkout_status_text(c.status));
+    return e;
+}
+
+/* A provider that does not answer is left alone until the next time. */
+static enum err reconcile_run(void *context, const struct job *job)
+{
+    const struct checkout_desk desk = {
+        .billing = context, .store = job->store, .config = job->config, .arena = job->arena};
+    struct list l = {.job = job};
+    enum err e = op_transact(job->store, job->config, STORE_WRITE, job->arena, list_run, &l, NULL);
+    for (size_t i = 0; !e && i < l.count; i++)
+        e = find_out(&desk, &l.items[i]);
+    if (e && e != PROVIDER_FAILED)
+        return e;
+    return op_transact(job->store, job->config, STORE_WRITE, job->arena, reschedule_run, &l, NULL);
+}
+
+struct job_kind billing_reconcile_job(struct billing *billing)
+{
+    return (struct job_kind){.name = JOB_RECONCILE, .run = reconcile_run, .context = billing};
+}

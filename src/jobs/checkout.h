@@ -1,0 +1,25 @@
+/* Conversations with the billing provider about one checkout, for jobs and for handlers that may block. Each asks the
+ * provider outside any transaction, then writes what it said; *c is what the checkout has become. All are safe to
+ * repeat and to run twice at once.
+ *
+ * ERR_CHECKOUT_UNAVAILABLE: the provider did not answer; nothing has changed. Other errors are the store's. */
+#pragma once
+#include "domain/checkout.h"
+#include "providers/billing.h"
+
+struct checkout_desk {
+    struct billing *billing;
+    struct store *store;
+    const struct config *config;
+    struct arena *arena;
+};
+
+/* Asks for its session, which is made now unless it was made before. A refusal makes it failed. */
+enum err checkout_ask(const struct checkout_desk *d, struct checkout *c) CHECKED;
+/* Reads its session. */
+enum err checkout_reread(const struct checkout_desk *d, struct checkout *c) CHECKED;
+/* Ends its session, unless it was paid. It is not open afterwards. */
+enum err checkout_end(const struct checkout_desk *d, struct checkout *c) CHECKED;
+
+/* What the provider said of a session, in the rules' words. */
+struct checkout_session checkout_session_of(const struct billing_session *s);

@@ -1,0 +1,21 @@
+-- What the billing provider says.
+
+-- name: billing_event_insert
+INSERT INTO billing_event (id, received_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING
+
+-- name: billing_event_purge
+DELETE FROM billing_event WHERE id IN (SELECT id FROM billing_event WHERE received_at <= $1 LIMIT $2)
+
+-- name: billing_account
+SELECT email, subscription_status, customer_id, subscription_id,
+    (SELECT count(*) FROM building b WHERE b.account_id = account.id)
+FROM account WHERE id = $1
+
+-- name: billing_account_by_subscription
+SELECT id FROM account WHERE subscription_id = $1
+
+-- name: billing_account_set_customer
+UPDATE account SET customer_id = $2 WHERE id = $1
+
+-- name: billing_account_set_subscription
+UPDATE account SET subscription_id = $2 WHERE id = $1

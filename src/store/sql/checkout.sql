@@ -1,0 +1,70 @@
+-- Checkouts. Each of the readers has the columns of checkout_by_id.
+
+-- name: checkout_by_id
+SELECT account_id, id, request_id, request_hash, status, created_at, plan, quantity, email, customer_id, return_url,
+    session_id, url, subscription_id, canceled_at
+FROM checkout WHERE account_id = $1 AND id = $2
+
+-- name: checkout_by_request
+SELECT account_id, id, request_id, request_hash, status, created_at, plan, quantity, email, customer_id, return_url,
+    session_id, url, subscription_id, canceled_at
+FROM checkout WHERE account_id = $1 AND request_id = $2
+
+-- name: checkout_by_session
+SELECT account_id, id, request_id, request_hash, status, created_at, plan, quantity, email, customer_id, return_url,
+    session_id, url, subscription_id, canceled_at
+FROM checkout WHERE session_id = $1
+
+-- name: checkout_latest
+SELECT account_id, id, request_id, request_hash, status, created_at, plan, quantity, email, customer_id, return_url,
+    session_id, url, subscription_id, canceled_at
+FROM checkout WHERE account_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1
+
+-- name: checkout_pending
+SELECT account_id, id, request_id, request_hash, status, created_at, plan, quantity, email, customer_id, return_url,
+    session_id, url, subscription_id, canceled_at
+FROM checkout WHERE account_id = $1 AND status IN ('preparing', 'open')
+
+-- name: checkout_paid
+SELECT account_id, id, request_id, request_hash, status, created_at, plan, quantity, email, customer_id, return_url,
+    session_id, url, subscription_id, canceled_at
+FROM checkout WHERE account_id = $1 AND status = 'complete' AND canceled_at IS NULL LIMIT 1
+
+-- Those whose outcome is not known, longest unasked first; what is being prepared for too long is support's.
+
+-- name: checkout_unsettled
+SELECT account_id, id, request_id, request_hash, status, created_at, plan, quantity, email, customer_id, return_url,
+    session_id, url, subscription_id, canceled_at
+FROM checkout
+WHERE status IN ('preparing', 'open') AND checked_at <= $1 AND (status = 'open' OR created_at > $2)
+ORDER BY checked_at LIMIT $3
+
+-- For the operator: unsettled ones, or all of an account, newest first.
+
+-- name: checkout_list_pending
+SELECT c.account_id, c.id, c.request_id, c.request_hash, c.status, c.created_at, c.plan, c.quantity, c.email,
+    c.customer_id, c.return_url, c.session_id, c.url, c.subscription_id, c.canceled_at
+FROM checkout c WHERE c.status IN ('preparing', 'open') ORDER BY c.id DESC LIMIT $1
+
+-- name: checkout_list_of
+SELECT c.account_id, c.id, c.request_id, c.request_hash, c.status, c.created_at, c.plan, c.quantity, c.email,
+    c.customer_id, c.return_url, c.session_id, c.url, c.subscription_id, c.canceled_at
+FROM checkout c JOIN account a ON a.id = c.account_id WHERE a.email = $2 ORDER BY c.id DESC LIMIT $1
+
+-- name: checkout_owner
+SELECT account_id FROM checkout WHERE id = $1
+
+-- name: checkout_insert
+INSERT INTO checkout (account_id, id, request_id, request_hash, created_at, checked_at, plan, quantity, email,
+    customer_id, return_url)
+VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10)
+
+-- name: checkout_move
+UPDATE checkout SET status = $3, session_id = $4, url = $5, subscription_id = $6, checked_at = $7
+WHERE account_id = $1 AND id = $2
+
+-- name: checkout_checked
+UPDATE checkout SET checked_at = $3 WHERE account_id = $1 AND id = $2
+
+-- name: checkout_cancel
+UPDATE checkout SET canceled_at = $3 WHERE account_id = $1 AND subscription_id = $2 AND canceled_at IS NULL
