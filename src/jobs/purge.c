@@ -1,17 +1,22 @@
 #include "jobs/purge.h"
 
+#include "domain/billing.h"
+#include "domain/delivery_log.h"
+#include "domain/event.h"
 #include "domain/job.h"
 #include "domain/key.h"
 #include "domain/phone.h"
 #include "domain/session.h"
 #include "domain/transact.h"
 
-#define JOB_PURGE          "purge"
-#define EVERY_S            3600
-#define CHALLENGES_KEPT_S  86400
-#define PHONE_CODES_KEPT_S 86400
-#define KEYS_KEPT_S        (30 * 86400) /* after their expiry; until then they are listed */
-#define BATCH              500          /* rows a transaction: others want to write, too */
+#define JOB_PURGE             "purge"
+#define EVERY_S               3600
+#define CHALLENGES_KEPT_S     86400
+#define PHONE_CODES_KEPT_S    86400
+#define BILLING_EVENTS_KEPT_S (30 * 86400) /* longer than any provider repeats one */
+#define KEYS_KEPT_S           (30 * 86400) /* after their expiry; until then they are listed */
+#define DELIVERIES_KEPT_S     (30 * 86400)
+#define BATCH                 500 /* rows a transaction: others want to write, too */
 
 struct sweep {
     enum err (*purge)(struct op *op, int64_t before_us, int64_t limit, int64_t *ret_count);
@@ -58,7 +63,13 @@ static enum err purge_run(void *context, const struct job *job)
     if (!e)
         e = sweep(job, (struct sweep){.purge = phone_purge, .kept_s = PHONE_CODES_KEPT_S});
     if (!e)
+        e = sweep(job, (struct sweep){.purge = billing_event_purge, .kept_s = BILLING_EVENTS_KEPT_S});
+    if (!e)
         e = sweep(job, (struct sweep){.purge = key_purge, .kept_s = KEYS_KEPT_S});
+    if (!e)
+        e = sweep(job, (struct sweep){.purge = delivery_purge, .kept_s = DELIVERIES_KEPT_S});
+    if (!e)
+        e = sweep(job, (struct sweep){.purge = event_purge, .kept_s = DELIVERIES_KEPT_S});
     if (!e)
         e = op_transact(job->store, job->config, STORE_WRITE, job->arena, reschedule, &again, NULL);
     return e;
