@@ -1,0 +1,151 @@
+#include "api/delivery.h"
+
+#include "api/page.h"
+#include "domain/delivery_log.h"
+#include "domain/event.h"
+
+/* ---- bodies ---- */
+
+#define FILTER(member, type, ...) FIELD(struct delivery_filter, member, type, __VA_ARGS__)
+static const struct field query_fields[] = {
+    FILTER(status, T_STRING, .values = delivery_status_names, .error = ERR_INVALID_FILTER),
+    FILTER(limit, T_INT, .min = 1, .max = DELIVERY_PAGE_MAX, .error = ERR_INVALID_LIMIT, .doc = "default 50"),
+    FILTER(cursor, T_ID, .error = ERR_INVALID_CURSOR, .doc = "pagination.cursor of the last page"),
+};
+static const struct shape query_shape = SHAPE(struct delivery_filter, "WebhookDeliveryQuery", query_fields);
+
+struct delivery_body {
+    struct val id, event_id, type, status, attempts, created_at, next_attempt_at, last_attempt_at, last_status_code;
+    struct val last_error;
+};
+
+#define OUT(member, type, ...) FIELD(struct delivery_body, member, type, __VA_ARGS__)
+static const struct field delivery_fields[] = {
+    OUT(id, T_ID, .flags = F_REQUIRED),
+    OUT(event_id, T_STRING, .flags = F_REQUIRED, .doc = "what the receiver tells repetitions by; a replay has it, too"),
+    OUT(type, T_STRING, .flags = F_REQUIRED, .values = event_type_names),
+    OUT(status, T_STRING, .flags = F_REQUIRED, .values = delivery_status_names),
+    OUT(attempts, T_INT, .flags = F_REQUIRED, .doc = "that have ended"),
+    OUT(created_at, T_TIME, .flags = F_REQUIRED),
+    OUT(next_attempt_at, T_TIME, .flags = F_REQUIRED | F_NULLABLE, .doc = "null unless it is pending"),
+    OUT(last_attempt_at, T_TIME, .flags = F_REQUIRED | F_NULLABLE, .doc = "when the last attempt ended"),
+    OUT(last_status_code, T_INT, .flags = F_REQUIRED | F_NULLABLE, .doc = "of its answer; null: there was none"),
+    OUT(last_error, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "why it failed; null: it did not"),
+};
+static const struct shape delivery_shape = SHAPE(struct delivery_body, "WebhookDelivery", delivery_fields);
+
+struct delivery_page_body {
+    struct val data, pagination;
+};
+static const struct field page_fields[] = {
+    FIELD(struct delivery_page_body, data, T_OBJECTS, .flags = F_REQUIRED, .sub = &delivery_shape,
+          .doc = "newest first"),
+    FIELD(struct delivery_page_body, pagination, T_OBJECT, .flags = F_REQUIRED, .sub = &pagination_shape),
+};
+static const struct shape page_shape = SHAPE(struct delivery_page_body, "WebhookDeliveryPage", page_fields);
+
+struct queued {
+    struct val delivery_id;
+};
+static const struct field queued_fields[] = {
+    FIELD(struct queued, delivery_id, T_ID, .flags = F_REQUIRED, .doc = "queued, not yet delivered"),
+};
+const struct shape delivery_queued_shape = SHAPE(struct queued, "WebhookDeliveryQueued", queued_fields);
+
+const void *delivery_queued_body(struct request *q, const struct id *delivery)
+{
+    struct queued *body = arena_new(q->op.arena, struct queued);
+    body->delivery_id = v_str(arena_str(q->op.arena, id_str(delivery)));
+    return body;
+}
+
+static struct val time_or_null(int64_t at_us)
+{
+    return at_us ? v_time(at_us) : v_null();
+}
+
+/* `d` stays where it is while the body is in use. */
+static struct delivery_body entry_body(const struct delivery_entry *d)
+{
+    const bool pending = str_eq(d->status, str_z(delivery_status_names[DELIVERY_PENDING]));
+    return (struct delivery_body){
+        .id = v_str(id_str(&d->id)),
+        .event_id = v_str(d->event_id),
+        .type = v_str(d->type),
+        .status = v_str(d->status),
+        .attempts = v_int(d->attempts),
+        .created_at = v_time(d->created_us),
+        .next_attempt_at = time_or_null(pending ? d->due_us : 0),
+        .last_attempt_at = time_or_null(d->attempted_us),
+        .last_status_code = d->status_code ? v_int(d->status_code) : v_null(),
+        .last_error = v_str(d->failure),
+    };
+}
+
+/* ---- handlers ---- */
+
+static enum err list_deliveries(struct request *q, struct reply *p)
+{
+    struct arena *a = q->op.arena;
+    struct delivery_page page;
+    enum err e = delivery_log_page(&q->op, &q->who.account_id, &q->path_id, q->query, &page);
+    if (e)
+        return e;
+    struct delivery_body *items = arena_array(a, struct delivery_body, page.count);
+    for (size_t i = 0; i < page.count; i++)
+        items[i] = entry_body(&page.items[i]);
+    struct delivery_page_body *body = arena_new(a, struct delivery_page_body);
+    body->data = v_list(items, page.count);
+    body->pagination = pagination_of(a, page.more ? id_str(&page.items[page.count - 1].id) : STR_NONE);
+    return reply_ok(q, p, 200, &page_shape, body);
+}
+
+static enum err replay_delivery(struct request *q, struct reply *p)
+{
+    struct id made;
+    enum err e = delivery_replay(&q->op, &q->who.account_id, &q->path_id, &q->item_id, &made);
+    return e ? e : reply_ok(q, p, 202, &delivery_queued_shape, delivery_queued_body(q, &made));
+}
+
+#define TAG "Webhooks"
+
+static const struct route rows[] = {
+    {.operation = "listWebhookDeliveries",
+     .summary = "List what was delivered to an endpoint, newest first",
+     .description = "The history of 30 days, also of an endpoint that was deleted.",
+     .tag = TAG,
+     .method = HTTP_GET,
+     .path = "/v1/webhooks/{id}/deliveries",
+     .credential = CRED_PARENT,
+     .parent_error = ERR_OWNER_KEY_REQUIRED,
+     .scopes = SCOPE(ACCESS_READ),
+     .limit = LIMIT_KEY,
+     .query = &query_shape,
+     .run = RUN_READ,
+     .handler = list_deliveries,
+     .status = 200,
+     .reply = &page_shape,
+     .flags = ROUTE_EXTENSION,
+     .errors = ROUTE_ERRORS(ERR_NOT_FOUND),
+     .store_error = ERR_LIST_FAILED},
+    {.operation = "replayWebhookDelivery",
+     .summary = "Send the event of a delivery once more",
+     .description =
+         "A new delivery of the same event, with the same event ID, under the normal signature, time-out and "
+         "retry rules; of one that was delivered or has failed.",
+     .tag = TAG,
+     .method = HTTP_POST,
+     .path = "/v1/webhooks/{id}/deliveries/{delivery_id}/replay",
+     .credential = CRED_PARENT,
+     .parent_error = ERR_OWNER_KEY_REQUIRED,
+     .scopes = SCOPE(ACCESS_WRITE),
+     .limit = LIMIT_KEY,
+     .run = RUN_WRITE,
+     .handler = replay_delivery,
+     .status = 202,
+     .reply = &delivery_queued_shape,
+     .flags = ROUTE_EXTENSION,
+     .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_DELIVERY_PENDING)},
+};
+
+const struct route_set delivery_routes = ROUTE_SET(rows);

@@ -1,0 +1,253 @@
+#include "api/webhook.h"
+
+#include "api/delivery.h"
+#include "api/service.h"
+#include "api/webhook_url.h"
+#include "domain/event.h"
+#include "domain/transact.h"
+#include "domain/webhook.h"
+
+/* ---- bodies ---- */
+
+struct endpoint_request {
+    struct val url, events;
+};
+static const struct field request_fields[] = {
+    FIELD(struct endpoint_request, url, T_STRING, .flags = F_REQUIRED, .min = 1, .max = WEBHOOK_URL_MAX,
+          .format = "uri", .error = ERR_INVALID_WEBHOOK_URL,
+          .doc = "https, publicly reachable, without user and fragment"),
+    FIELD(struct endpoint_request, events, T_STRINGS, .min = 1, .max = EVENT_TYPE_COUNT, .values = event_type_names,
+          .error = ERR_INVALID_WEBHOOK_EVENTS, .doc = "default: every type"),
+};
+static const struct shape request_shape =
+    SHAPE(struct endpoint_request, "WebhookEndpointRequest", request_fields, .open = true);
+
+struct endpoint {
+    struct val id, url, events, created_at, secret;
+};
+#define ENDPOINT                                                                                                       \
+    FIELD(struct endpoint, id, T_ID, .flags = F_REQUIRED), FIELD(struct endpoint, url, T_STRING, .flags = F_REQUIRED), \
+        FIELD(struct endpoint, events, T_STRINGS, .flags = F_REQUIRED, .values = event_type_names),                    \
+        FIELD(struct endpoint, created_at, T_TIME, .flags = F_REQUIRED)
+static const struct field endpoint_fields[] = {ENDPOINT};
+static const struct shape endpoint_shape = SHAPE(struct endpoint, "WebhookEndpoint", endpoint_fields);
+static const struct field created_fields[] = {
+    ENDPOINT,
+    FIELD(struct endpoint, secret, T_STRING, .flags = F_REQUIRED | F_SECRET, .pattern = "^whsec_[0-9A-Za-z]{43}$",
+          .doc = "shown here alone: what deliveries are signed with, the prefix included"),
+};
+static const struct shape created_shape = SHAPE(struct endpoint, "WebhookEndpointCreated", created_fields);
+
+struct endpoint_list {
+    struct val data;
+};
+static const struct field list_fields[] = {
+    FIELD(struct endpoint_list, data, T_OBJECTS, .flags = F_REQUIRED, .sub = &endpoint_shape, .doc = "newest first"),
+};
+static const struct shape list_shape = SHAPE(struct endpoint_list, "WebhookEndpointList", list_fields);
+
+struct endpoint_deleted {
+    struct val id, deleted;
+};
+static const struct field deleted_fields[] = {
+    FIELD(struct endpoint_deleted, id, T_ID, .flags = F_REQUIRED),
+    FIELD(struct endpoint_deleted, deleted, T_BOOL, .flags = F_REQUIRED | F_CONST),
+};
+static const struct shape deleted_shape = SHAPE(struct endpoint_deleted, "WebhookEndpointDeleted", deleted_fields);
+
+static struct val type_list(struct arena *a, uint32_t events)
+{
+    struct val *types = arena_array(a, struct val, EVENT_TYPE_COUNT);
+    size_t n = 0;
+    for (int i = 0; i < EVENT_TYPE_COUNT; i++)
+        if (events & 1U << i)
+            types[n++] = v_str(str_z(event_type_names[i]));
+    return v_list(types, n);
+}
+
+/* `w` stays where it is while the body is in use. */
+static struct endpoint endpoint_body(struct arena *a, const struct webhook *w)
+{
+    return (struct endpoint){
+        .id = v_str(id_str(&w->id)),
+        .url = v_str(w->url),
+        .events = type_list(a, w->events),
+        .created_at = v_time(w->created_us),
+    };
+}
+
+/* ---- creation ---- */
+
+struct creation {
+    const struct request *q;
+    struct webhook_request request;
+    struct str url;
+    uint32_t events;
+    struct webhook webhook;
+    struct str secret;
+    bool replayed;
+};
+
+static enum err run_replay(struct op *op, void *arg)
+{
+    struct creation *c = arg;
+    enum err e = webhook_replay(op, &c->request, &c->webhook, &c->secret);
+    c->replayed = !e;
+    return e == ERR_NOT_FOUND ? ERR_NONE : e;
+}
+
+static enum err run_create(struct op *op, void *arg)
+{
+    struct creation *c = arg;
+    op->now_us = c->q->op.now_us;
+    return webhook_create(op, &c->request, c->url, c->events, &c->webhook, &c->secret, &c->replayed);
+}
+
+static enum err transact(struct request *q, enum store_mode mode, enum err (*run)(struct op *op, void *arg),
+                         struct creation *c)
+{
+    struct op last;
+    enum err e = op_transact(service_store(q->service), q->op.config, mode, q->op.arena, run, c, &last);
+    q->op.why = last.why;
+    return e;
+}
+
+/* What was right when it was created may be wrong now: a replay comes before any refusal of the URL. */
+static enum err create(struct request *q, struct creation *c)
+{
+    enum err e = c->request.key.p ? transact(q, STORE_READ, run_replay, c) : ERR_NONE;
+    if (e || c->replayed)
+        return e;
+    e = webhook_url_check(&q->op, c->url);
+    return e ? e : transact(q, STORE_WRITE, run_create, c);
+}
+
+static enum err create_webhook(struct request *q, struct reply *p)
+{
+    const struct endpoint_request *in = q->body;
+    struct creation *c = arena_new(q->op.arena, struct creation);
+    c->q = q;
+    c->request = (struct webhook_request){&q->who.account_id, q->idempotency_key, q->body_hash};
+    c->url = in->url.s;
+    enum err e = webhook_events(&q->op, in->events, &c->events);
+    if (!e)
+        e = create(q, c);
+    if (e)
+        return e;
+    if (c->replayed)
+        reply_header(p, "Idempotency-Replayed", STR("true"));
+    struct endpoint *body = arena_new(q->op.arena, struct endpoint);
+    *body = endpoint_body(q->op.arena, &c->webhook);
+    body->secret = v_str(c->secret);
+    return reply_ok(q, p, c->replayed ? 200 : 201, &created_shape, body);
+}
+
+/* ---- the others ---- */
+
+static enum err list_webhooks(struct request *q, struct reply *p)
+{
+    const struct webhook *webhooks;
+    size_t count;
+    enum err e = webhook_list(&q->op, &q->who.account_id, &webhooks, &count);
+    if (e)
+        return e;
+    struct endpoint *items = arena_array(q->op.arena, struct endpoint, count);
+    for (size_t i = 0; i < count; i++)
+        items[i] = endpoint_body(q->op.arena, &webhooks[i]);
+    struct endpoint_list *body = arena_new(q->op.arena, struct endpoint_list);
+    body->data = v_list(items, count);
+    return reply_ok(q, p, 200, &list_shape, body);
+}
+
+static enum err delete_webhook(struct request *q, struct reply *p)
+{
+    enum err e = webhook_delete(&q->op, &q->who.account_id, &q->path_id);
+    if (e)
+        return e;
+    struct endpoint_deleted *body = arena_new(q->op.arena, struct endpoint_deleted);
+    *body = (struct endpoint_deleted){v_str(id_str(&q->path_id)), v_bool(true)};
+    return reply_ok(q, p, 200, &deleted_shape, body);
+}
+
+static enum err test_webhook(struct request *q, struct reply *p)
+{
+    struct id delivery;
+    enum err e = webhook_test(&q->op, &q->who.account_id, &q->path_id, &delivery);
+    return e ? e : reply_ok(q, p, 202, &delivery_queued_shape, delivery_queued_body(q, &delivery));
+}
+
+#define TAG "Webhooks"
+
+static const struct route rows[] = {
+    {.operation = "createWebhook",
+     .summary = "Register an HTTPS receiver for events",
+     .description = "Endpoints belong to the account and hear of all its buildings; five at most. Without an "
+                    "Idempotency-Key, list the endpoints before repeating a request that was not answered.",
+     .tag = TAG,
+     .method = HTTP_POST,
+     .path = "/v1/webhooks",
+     .credential = CRED_PARENT,
+     .parent_error = ERR_OWNER_KEY_REQUIRED,
+     .scopes = SCOPE(ACCESS_WRITE),
+     .limit = LIMIT_KEY,
+     .idempotency = NEED_OPTIONAL,
+     .body = &request_shape,
+     .body_error = ERR_INVALID_WEBHOOK_URL,
+     .body_example = "{\"url\":\"https://example.com/hooks/door\",\"events\":[\"access.granted\",\"access.denied\"]}",
+     .run = RUN_TASK,
+     .handler = create_webhook,
+     .status = 201,
+     .other_status = 200,
+     .reply = &created_shape,
+     .flags = ROUTE_REPLAY,
+     .errors = ROUTE_ERRORS(ERR_WEBHOOK_LIMIT, ERR_SECRET_DECRYPT_FAILED),
+     .store_error = ERR_CREATE_FAILED},
+    {.operation = "listWebhooks",
+     .summary = "List the account's endpoints, without their secrets",
+     .tag = TAG,
+     .method = HTTP_GET,
+     .path = "/v1/webhooks",
+     .credential = CRED_PARENT,
+     .parent_error = ERR_OWNER_KEY_REQUIRED,
+     .scopes = SCOPE(ACCESS_READ),
+     .limit = LIMIT_KEY,
+     .run = RUN_READ,
+     .handler = list_webhooks,
+     .status = 200,
+     .reply = &list_shape,
+     .store_error = ERR_LIST_FAILED},
+    {.operation = "deleteWebhook",
+     .summary = "Delete an endpoint; may be repeated",
+     .description = "Stops its deliveries and cancels their retries.",
+     .tag = TAG,
+     .method = HTTP_DELETE,
+     .path = "/v1/webhooks/{id}",
+     .credential = CRED_PARENT,
+     .parent_error = ERR_OWNER_KEY_REQUIRED,
+     .scopes = SCOPE(ACCESS_WRITE),
+     .limit = LIMIT_KEY,
+     .run = RUN_WRITE,
+     .handler = delete_webhook,
+     .status = 200,
+     .reply = &deleted_shape,
+     .store_error = ERR_DELETE_FAILED},
+    {.operation = "testWebhook",
+     .summary = "Queue a webhook.test event for an endpoint",
+     .description = "Sent under the normal signature, time-out and retry rules, whether or not the endpoint lists the "
+                    "type. Queued is not delivered.",
+     .tag = TAG,
+     .method = HTTP_POST,
+     .path = "/v1/webhooks/{id}/test",
+     .credential = CRED_PARENT,
+     .parent_error = ERR_OWNER_KEY_REQUIRED,
+     .scopes = SCOPE(ACCESS_WRITE),
+     .limit = LIMIT_KEY,
+     .run = RUN_WRITE,
+     .handler = test_webhook,
+     .status = 202,
+     .reply = &delivery_queued_shape,
+     .errors = ROUTE_ERRORS(ERR_NOT_FOUND),
+     .store_error = ERR_TEST_FAILED},
+};
+
+const struct route_set webhook_routes = ROUTE_SET(rows);

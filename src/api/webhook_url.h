@@ -1,0 +1,7 @@
+/* What a webhook's URL must be like (decisions sections 8 and 10). */
+#pragma once
+#include "domain/op.h"
+
+/* ERR_INVALID_WEBHOOK_URL, with the reason in op->why, unless `url` is https, has a host, no user, no fragment, and
+ * every address of its host is one that receivers may have now. Blocks while the name is looked up. */
+enum err webhook_url_check(struct op *op, struct str url) CHECKED;
