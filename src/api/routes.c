@@ -3,6 +3,7 @@
 #include "api/account.h"
 #include "api/auth.h"
 #include "api/building.h"
+#include "api/delivery.h"
 #include "api/grant.h"
 #include "api/key.h"
 #include "api/log.h"
@@ -11,11 +12,12 @@
 #include "api/phone.h"
 #include "api/plan.h"
 #include "api/settings.h"
+#include "api/webhook.h"
 
 /* The busiest first: they are found first. */
 const struct route_set *const api_sets[] = {
-    &grant_routes, &log_routes,  &building_routes, &settings_routes, &account_routes,
-    &phone_routes, &auth_routes, &key_routes,      &plan_routes,     &meta_routes,
+    &grant_routes, &log_routes, &building_routes, &settings_routes, &account_routes, &phone_routes,
+    &auth_routes,  &key_routes, &webhook_routes,  &delivery_routes, &plan_routes,    &meta_routes,
 };
 const size_t api_set_count = sizeof api_sets / sizeof *api_sets;
 
