@@ -12,8 +12,9 @@ struct subscription {
 static const char *const subscription_types[] = {"none", "weekly", "yearly", NULL};
 static const char *const subscription_statuses[] = {"none", "active", "past_due", NULL};
 static const struct field subscription_fields[] = {
-    FIELD(struct subscription, type, T_STRING, .flags = F_REQUIRED, .values = subscription_types),
-    FIELD(struct subscription, status, T_STRING, .flags = F_REQUIRED, .values = subscription_statuses),
+    FIELD(struct subscription, type, T_STRING, .flags = F_REQUIRED, .values = subscription_types, .doc = "the plan"),
+    FIELD(struct subscription, status, T_STRING, .flags = F_REQUIRED, .values = subscription_statuses,
+          .doc = "past_due: the door still opens; none: calls are forwarded"),
 };
 static const struct shape subscription_shape = SHAPE(struct subscription, "Subscription", subscription_fields);
 
@@ -34,8 +35,9 @@ struct building_summary {
 };
 static const struct field building_summary_fields[] = {
     FIELD(struct building_summary, count, T_INT, .flags = F_REQUIRED),
-    FIELD(struct building_summary, selection_required, T_BOOL, .flags = F_REQUIRED),
-    FIELD(struct building_summary, list_command, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct building_summary, selection_required, T_BOOL, .flags = F_REQUIRED,
+          .doc = "grants and logs need X-Service-Building-Id"),
+    FIELD(struct building_summary, list_command, T_STRING, .flags = F_REQUIRED, .doc = "an HTTP request line"),
 };
 static const struct shape building_summary_shape =
     SHAPE(struct building_summary, "BuildingSummary", building_summary_fields);
@@ -45,8 +47,9 @@ struct capabilities {
 };
 static const char *const access_types[] = {"timer", "passcode", "routine", NULL};
 static const struct field capabilities_fields[] = {
-    FIELD(struct capabilities, multi_building, T_BOOL, .flags = F_REQUIRED),
-    FIELD(struct capabilities, access_types, T_STRINGS, .flags = F_REQUIRED, .values = access_types),
+    FIELD(struct capabilities, multi_building, T_BOOL, .flags = F_REQUIRED, .doc = "linked buildings can be changed"),
+    FIELD(struct capabilities, access_types, T_STRINGS, .flags = F_REQUIRED, .values = access_types,
+          .doc = "the grant types the plan includes"),
     FIELD(struct capabilities, scopes, T_STRINGS, .flags = F_REQUIRED, .doc = "of the calling key"),
 };
 static const struct shape capabilities_shape = SHAPE(struct capabilities, "Capabilities", capabilities_fields);
@@ -57,8 +60,10 @@ struct readiness {
 static const char *const connections[] = {"not_provisioned", "previous_buzz_recorded", "unverified", NULL};
 static const struct field readiness_fields[] = {
     FIELD(struct readiness, can_create_access, T_BOOL, .flags = F_REQUIRED, .doc = "a hint"),
-    FIELD(struct readiness, building_connection, T_STRING, .flags = F_REQUIRED, .values = connections),
-    FIELD(struct readiness, physical_entry_verified, T_BOOL, .flags = F_REQUIRED | F_CONST | F_FALSE),
+    FIELD(struct readiness, building_connection, T_STRING, .flags = F_REQUIRED, .values = connections,
+          .doc = "previous_buzz_recorded: a grant has released the door before"),
+    FIELD(struct readiness, physical_entry_verified, T_BOOL, .flags = F_REQUIRED | F_CONST | F_FALSE,
+          .doc = "nothing that is recorded here proves that somebody went in"),
 };
 static const struct shape readiness_shape = SHAPE(struct readiness, "Readiness", readiness_fields);
 
@@ -79,7 +84,8 @@ struct account_body {
 static const struct field account_fields[] = {
     FIELD(struct account_body, id, T_ID, .flags = F_REQUIRED),
     FIELD(struct account_body, email, T_STRING, .flags = F_REQUIRED),
-    FIELD(struct account_body, virtual_number, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
+    FIELD(struct account_body, virtual_number, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+          .doc = "that the call box dials"),
     OBJECT(subscription, subscription_shape),
     OBJECT(usage, usage_shape),
     FIELD(struct account_body, created_at, T_TIME, .flags = F_REQUIRED),

@@ -13,7 +13,7 @@ static const struct field query_fields[] = {
     FILTER(unlock_id, T_ID, .error = ERR_INVALID_ID, .doc = "entries of this grant"),
     FILTER(q, T_STRING, .flags = F_TRIM | F_NONBLANK, .min = 1, .max = ACTIVITY_QUERY_MAX, .error = ERR_INVALID_QUERY,
            .doc = "part of an entry's name, in any case"),
-    FILTER(succeeded, T_BOOL, .error = ERR_INVALID_SUCCEEDED),
+    FILTER(succeeded, T_BOOL, .error = ERR_INVALID_SUCCEEDED, .doc = "whether the door was released"),
     FILTER(cursor, T_STRING, .error = ERR_INVALID_CURSOR, .doc = "pagination.cursor of the last page"),
 };
 static const struct shape query_shape = SHAPE(struct activity_filter, "LogQuery", query_fields);

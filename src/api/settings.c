@@ -13,12 +13,13 @@ static const char *const setup_statuses[] = {"awaiting_subscription_or_provision
                                              "building_setup_required", NULL};
 static const struct field setup_fields[] = {
     FIELD(struct setup, building_id, T_ID, .flags = F_REQUIRED),
-    FIELD(struct setup, virtual_number, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
-    FIELD(struct setup, unlock_tone, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
+    FIELD(struct setup, virtual_number, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "that the call box dials"),
+    FIELD(struct setup, unlock_tone, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+          .doc = "the keys that release the door"),
     FIELD(struct setup, last_successful_buzz_at, T_TIME, .flags = F_REQUIRED | F_NULLABLE,
           .doc = "when a grant last released the door; forwarded calls and the owner's own do not count"),
     FIELD(struct setup, status, T_STRING, .flags = F_REQUIRED, .values = setup_statuses),
-    FIELD(struct setup, instructions, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct setup, instructions, T_STRING, .flags = F_REQUIRED, .doc = "for people: what is left to do"),
 };
 static const struct shape setup_shape = SHAPE(struct setup, "Setup", setup_fields);
 

@@ -25,7 +25,8 @@ static const char *const channels[] = {"email", "sms", NULL};
 static const struct field query_fields[] = {
     FIELD(struct messages_query, to, T_STRING, .flags = F_LOWER, .max = 254,
           .doc = "only those to this address, in any case, or number", .error = ERR_INVALID_FILTER),
-    FIELD(struct messages_query, channel, T_STRING, .values = channels, .error = ERR_INVALID_FILTER),
+    FIELD(struct messages_query, channel, T_STRING, .values = channels, .error = ERR_INVALID_FILTER,
+          .doc = "only those"),
     FIELD(struct messages_query, limit, T_INT, .min = 1, .max = LIMIT_MAX, .error = ERR_INVALID_LIMIT,
           .doc = "default 50"),
 };
