@@ -114,6 +114,7 @@ static enum outcome take_session(enum outcome o, struct stripe_answer *answer, s
     return o;
 }
 
+/* A customer that was deleted at Stripe buys as a new one, under a key of its own. */
 static enum outcome stripe_session_create(struct billing *b, const struct billing_session_request *request,
                                           struct arena *a, struct billing_session *ret)
 {
@@ -124,6 +125,12 @@ static enum outcome stripe_session_create(struct billing *b, const struct billin
         return OUTCOME_REFUSED;
     struct stripe_request r = session_request(request, price, a);
     enum outcome o = stripe_call(s->client, &r, a, &answer);
+    if (o == OUTCOME_REFUSED && is_missing(&answer) && request->customer_id.p) {
+        struct billing_session_request anew = *request;
+        anew.customer_id = STR_NONE;
+        anew.key = arena_printf(a, "%.*s-anew", STR_ARG(request->key));
+        return stripe_session_create(b, &anew, a, ret);
+    }
     return take_session(o, &answer, a, ret);
 }
 

@@ -1,0 +1,36 @@
+#include "api/hook.h"
+
+#include "api/service.h"
+#include "domain/transact.h"
+#include "jobs/billing.h"
+
+static enum err record(struct op *op, void *arg)
+{
+    return billing_event_received(op, arg);
+}
+
+/* The signature is of the body's bytes as they came. Answered once the event is durably recorded: whatever else
+ * happens, the provider posts it again. */
+static enum err receive_stripe_event(struct request *q, struct reply *p)
+{
+    struct billing *billing = service_providers(q->service)->billing;
+    struct billing_event event;
+    size_t count;
+    struct str signature = http_header(q->http, STR("Stripe-Signature"), &count);
+    if (count != 1 || !billing->ops->event(billing, signature, q->http->body, q->op.arena, &event))
+        return op_fail(&q->op, ERR_BAD_REQUEST, "the body is no event that Stripe signed within the last five minutes");
+    p->status = 200;
+    return op_transact(service_store(q->service), q->op.config, STORE_WRITE, q->op.arena, record, &event, NULL);
+}
+
+static const struct route stripe_rows[] = {{
+    .operation = "receiveStripeEvent",
+    .summary = "Receive an event of Stripe's",
+    .tag = "Hooks",
+    .method = HTTP_POST,
+    .path = "/hooks/stripe",
+    .run = RUN_TASK, /* hashes a body of anybody's: not where reads and writes run */
+    .handler = receive_stripe_event,
+    .status = 200,
+}};
+const struct route_set stripe_hook_routes = ROUTE_SET(stripe_rows);
