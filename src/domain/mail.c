@@ -15,6 +15,10 @@ enum err mail_queue(struct op *op, const struct mail_intent *m)
     json_put_str(&b, m->subject);
     buf_lit(&b, ",\"text\":");
     json_put_str(&b, m->text);
+    if (m->html.p) {
+        buf_lit(&b, ",\"html\":");
+        json_put_str(&b, m->html);
+    }
     if (m->code.p) {
         buf_lit(&b, ",\"code\":");
         json_put_str(&b, m->code);
@@ -43,6 +47,7 @@ enum err mail_read(struct str payload, struct arena *a, struct mail_intent *ret)
         .to = member(j, "to", a),
         .subject = member(j, "subject", a),
         .text = member(j, "text", a),
+        .html = member(j, "html", a),
         .code = member(j, "code", a),
         .created_us = json_integer_value(json_object_get(j, "created")),
         .give_up_us = json_integer_value(json_object_get(j, "give_up")),

@@ -6,6 +6,7 @@
 
 struct mail_intent {
     struct str to, subject, text;
+    struct str html; /* the same in HTML; STR_NONE without */
     struct str code; /* the one-time code in the text, for the sandbox; STR_NONE without one */
     int64_t created_us;
     int64_t give_up_us; /* worthless from then on */

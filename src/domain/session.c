@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "domain/account.h"
-#include "domain/mail.h"
+#include "domain/session_mail.h"
 
 #define OTP_LEN       6
 #define OTP_CODES     1000000
@@ -49,22 +49,6 @@ static struct challenge challenge_new(void)
     return c;
 }
 
-static enum err send_code(struct op *op, struct str email, struct str otp, int64_t expires_us)
-{
-    return mail_queue(op, &(struct mail_intent){
-                              .to = email,
-                              .subject = STR("Your sign-in code"),
-                              .text = arena_printf(op->arena,
-                                                   "Your sign-in code is %.*s.\n\n"
-                                                   "It is valid for 15 minutes and can be used once. If you did not "
-                                                   "ask for it, you can ignore this message.\n",
-                                                   STR_ARG(otp)),
-                              .code = otp,
-                              .created_us = op->now_us,
-                              .give_up_us = expires_us,
-                          });
-}
-
 enum err session_challenge(struct op *op, struct str email, struct challenge *ret)
 {
     enum err e = check_linked(op, email);
@@ -79,8 +63,10 @@ enum err session_challenge(struct op *op, struct str email, struct challenge *re
     int64_t expires_us = op->now_us + CHALLENGE_TTL_S * US_PER_S;
     e = db_exec(op->db, SQL_CHALLENGE_INSERT,
                 DB_ARGS(v_str(str_z(c.id)), v_str(email), v_blob(mac, sizeof mac), v_int(expires_us)), NULL);
-    if (!e)
-        e = send_code(op, email, otp, expires_us);
+    if (e)
+        return e;
+    const struct mail_intent mail = session_mail(op, email, otp, expires_us);
+    e = mail_queue(op, &mail);
     if (!e)
         *ret = c;
     return e;

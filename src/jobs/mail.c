@@ -22,6 +22,7 @@ static enum err mail_run(void *context, const struct job *job)
                                                    .to = mail.to,
                                                    .subject = mail.subject,
                                                    .text = mail.text,
+                                                   .html = mail.html,
                                                    .code = mail.code,
                                                    .created_us = mail.created_us,
                                                });

@@ -9,6 +9,7 @@ struct mail_message {
     struct str id;            /* of the message, the same when it is sent again */
     struct str to;            /* one address, already validated */
     struct str subject, text; /* UTF-8 */
+    struct str html;          /* the same as the text, for readers that show HTML; STR_NONE without */
     struct str code;          /* the one-time code in the text, for the sandbox; STR_NONE without one */
     int64_t created_us;
 };

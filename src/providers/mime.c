@@ -4,10 +4,12 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/crypto.h"
 
-#define LINE_LEN   998 /* RFC 5322 */
-#define TEXT_MAX   4096
-#define WORD_BYTES 45 /* of UTF-8 in one encoded word: 60 of base64 and 12 around them, below RFC 2047's 75 */
+#define LINE_LEN     998 /* RFC 5322 */
+#define TEXT_MAX     4096
+#define BOUNDARY_LEN 24
+#define WORD_BYTES   45 /* of UTF-8 in one encoded word: 60 of base64 and 12 around them, below RFC 2047's 75 */
 
 struct str mime_address(struct str mailbox)
 {
@@ -147,4 +149,20 @@ void mime_put_body(struct buf *b, struct str text)
         put_lines(b, text);
     else
         put_base64(b, text);
+}
+
+static void put_part(struct buf *b, const char *boundary, const char *type, struct str text)
+{
+    buf_printf(b, "--%s\r\nContent-Type: %s; charset=utf-8\r\n", boundary, type);
+    mime_put_body(b, text);
+}
+
+void mime_put_alternative(struct buf *b, struct str text, struct str html)
+{
+    char boundary[BOUNDARY_LEN + 1]; /* no body has what nobody could know */
+    crypto_base62(boundary, BOUNDARY_LEN);
+    buf_printf(b, "Content-Type: multipart/alternative; boundary=\"%s\"\r\n\r\n", boundary);
+    put_part(b, boundary, "text/plain", text);
+    put_part(b, boundary, "text/html", html); /* the last one is the one to prefer (RFC 2046 section 5.1.4) */
+    buf_printf(b, "--%s--\r\n", boundary);
 }

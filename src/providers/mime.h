@@ -13,5 +13,7 @@ struct str mime_text(struct arena *a, struct str s);
 struct str mime_mailbox(struct arena *a, struct str mailbox);
 /* "Fri, 20 Nov 2026 09:30:00 +0000" */
 struct str mime_date(struct arena *a, int64_t at_us);
+/* The end of a header and the body of a message that stands twice, as text and as HTML: multipart/alternative. */
+void mime_put_alternative(struct buf *b, struct str text, struct str html);
 /* The end of a header and the body of a text message: as it is where it is ASCII in short lines, else in base64. */
 void mime_put_body(struct buf *b, struct str text);

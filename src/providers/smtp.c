@@ -21,6 +21,7 @@ struct smtp_mailer {
     const char *from_address; /* as MAIL FROM wants it */
     struct str domain;        /* of Message-ID */
     bool plain_allowed;
+    const char *ca; /* PEM file; NULL: the system's */
 };
 
 /* ---- the message ---- */
@@ -39,14 +40,18 @@ static void put_headers(struct buf *b, const struct smtp_mailer *m, const struct
     put_header(b, "Message-ID", arena_printf(a, "<%.*s@%.*s>", STR_ARG(msg->id), STR_ARG(m->domain)));
     put_header(b, "Auto-Submitted", STR("auto-generated"));
     put_header(b, "MIME-Version", STR("1.0"));
-    put_header(b, "Content-Type", STR("text/plain; charset=utf-8"));
 }
 
 static struct str compose(const struct smtp_mailer *m, const struct mail_message *msg, struct arena *a)
 {
     struct buf b = BUF(MESSAGE_MAX);
     put_headers(&b, m, msg, a);
-    mime_put_body(&b, msg->text);
+    if (msg->html.p) {
+        mime_put_alternative(&b, msg->text, msg->html);
+    } else {
+        put_header(&b, "Content-Type", STR("text/plain; charset=utf-8"));
+        mime_put_body(&b, msg->text);
+    }
     struct str text = b.full ? STR_NONE : arena_str(a, buf_view(&b));
     buf_done(&b);
     return text;
@@ -73,6 +78,8 @@ static void set_up(CURL *curl, const struct smtp_mailer *m)
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_TIMEOUT_S);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT, TIMEOUT_S);
     curl_easy_setopt(curl, CURLOPT_USE_SSL, (long)(m->plain_allowed ? CURLUSESSL_NONE : CURLUSESSL_ALL));
+    if (m->ca)
+        curl_easy_setopt(curl, CURLOPT_CAINFO, m->ca);
     if (m->user[0]) {
         curl_easy_setopt(curl, CURLOPT_USERNAME, m->user);
         curl_easy_setopt(curl, CURLOPT_PASSWORD, m->password.p);
@@ -177,6 +184,8 @@ static enum err configure(struct smtp_mailer *m, const struct config *c, char **
         return refuse(ret_why, "mail.url must be like smtp://host:587 or smtps://host:465");
     if (!address.p || !mime_clean(from))
         return refuse(ret_why, "mail.from must be like Portero <portero@example.com>");
+    m->ca = *c->mail_ca ? c->mail_ca : NULL;
+    m->plain_allowed = m->plain_allowed && !m->ca;
     enum err e = config_secret_of("mail.password", c->mail_password, &m->arena, &m->password, ret_why);
     if (e)
         return e;

@@ -1,6 +1,7 @@
 #include "rules.h"
 
 #include "domain/member.h"
+#include "domain/session_mail.h"
 
 static struct str wrong(struct op *op, struct str otp)
 {
@@ -32,10 +33,28 @@ static void test_the_mail_has_the_code_and_the_challenge_has_not(struct op *op)
     assert_true(str_eq(mail.to, OWNER));
     assert_int_equal(mail.code.n, 6);
     assert_non_null(memmem(mail.text.p, mail.text.n, mail.code.p, mail.code.n));
+    assert_non_null(memmem(mail.html.p, mail.html.n, mail.code.p, mail.code.n));
+    assert_true(str_starts(mail.subject, mail.code));
     assert_null(memmem(payload.p, payload.n, mail.code.p, mail.code.n)); /* it is sealed */
     assert_int_equal(mail.give_up_us, op->now_us + 15 * MINUTES);
     assert_int_equal(strlen(c.id), CHALLENGE_LEN);
     assert_memory_equal(c.id, "chl_", 4);
+}
+
+static void test_the_mail_says_who_what_and_how_long_and_fetches_nothing(struct op *op)
+{
+    struct mail_intent mail = session_mail(op, STR("a&'<b>\"@example.com"), STR("012345"), op->now_us + 1);
+    assert_str(mail.subject, "012345 is your Portero sign-in code");
+    static const char *const said[] = {"012345", "15 minutes", "Portero"};
+    static const char *const never[] = {"<b>", "<img", "<a ", "<script", "<link", "url(", "http", "src=", "\"@"};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        assert_non_null(strstr(mail.text.p, said[i]));
+        assert_non_null(strstr(mail.html.p, said[i]));
+    }
+    assert_non_null(strstr(mail.text.p, "a&'<b>\"@example.com"));
+    assert_non_null(strstr(mail.html.p, "a&amp;&#39;&lt;b&gt;&quot;@example.com"));
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        assert_null(strstr(mail.html.p, never[i]));
 }
 
 static void test_the_right_code_makes_an_account_with_a_home_and_a_session(struct op *op)
@@ -185,12 +204,14 @@ static void test_the_purge_takes_old_challenges_in_batches(struct op *op)
 
 #define TESTS(x)                                                                                                       \
     x(test_the_mail_has_the_code_and_the_challenge_has_not)                                                            \
-        x(test_the_right_code_makes_an_account_with_a_home_and_a_session) x(test_a_second_sign_in_finds_the_account)   \
-            x(test_a_code_works_once) x(test_four_wrong_codes_leave_the_right_one_a_fifth_does_not)                    \
-                x(test_malformed_codes_use_up_attempts) x(test_another_address_or_challenge_uses_up_nothing)           \
-                    x(test_a_challenge_lives_for_15_minutes)                                                           \
-                        x(test_three_live_challenges_are_enough_used_ones_make_room_dead_ones_do_not)                  \
-                            x(test_an_invited_member_without_an_account_cannot_sign_in)                                \
-                                x(test_a_member_with_an_account_can_sign_in)                                           \
-                                    x(test_the_purge_takes_old_challenges_in_batches)
+        x(test_the_mail_says_who_what_and_how_long_and_fetches_nothing)                                                \
+            x(test_the_right_code_makes_an_account_with_a_home_and_a_session)                                          \
+                x(test_a_second_sign_in_finds_the_account) x(test_a_code_works_once)                                   \
+                    x(test_four_wrong_codes_leave_the_right_one_a_fifth_does_not)                                      \
+                        x(test_malformed_codes_use_up_attempts) x(test_another_address_or_challenge_uses_up_nothing)   \
+                            x(test_a_challenge_lives_for_15_minutes)                                                   \
+                                x(test_three_live_challenges_are_enough_used_ones_make_room_dead_ones_do_not)          \
+                                    x(test_an_invited_member_without_an_account_cannot_sign_in)                        \
+                                        x(test_a_member_with_an_account_can_sign_in)                                   \
+                                            x(test_the_purge_takes_old_challenges_in_batches)
 RULES_RUN(TESTS)

@@ -129,6 +129,29 @@ static void test_long_lines_and_other_text_travel_as_base64(void **state)
     assert_str(body(*state, STR("ü")), "Content-Transfer-Encoding: base64\r\n\r\nw7w=\r\n");
 }
 
+static void test_a_message_in_two_forms_has_both_between_boundaries(void **state)
+{
+    struct arena *a = *state;
+    struct buf b = BUF(65536), again = BUF(65536);
+    mime_put_alternative(&b, STR("plain\n"), STR("<p>ü</p>\n"));
+    mime_put_alternative(&again, STR("plain\n"), STR("<p>ü</p>\n"));
+    struct str rest = arena_str(a, buf_view(&b)), head = STR("Content-Type: multipart/alternative; boundary=\"");
+    assert_true(str_starts(rest, head));
+    struct str boundary = str_cut(str_from(rest, head.n), '"', &(struct str){0});
+    assert_true(boundary.n >= 20 && boundary.n <= 70);
+    struct str wanted =
+        arena_printf(a,
+                     "%.*s%.*s\"\r\n\r\n--%.*s\r\nContent-Type: text/plain; charset=utf-8\r\n"
+                     "Content-Transfer-Encoding: 7bit\r\n\r\nplain\r\n--%.*s\r\n"
+                     "Content-Type: text/html; charset=utf-8\r\n"
+                     "Content-Transfer-Encoding: base64\r\n\r\nPHA+w7w8L3A+Cg==\r\n--%.*s--\r\n",
+                     STR_ARG(head), STR_ARG(boundary), STR_ARG(boundary), STR_ARG(boundary), STR_ARG(boundary));
+    assert_str(rest, wanted.p);
+    assert_false(str_eq(buf_view(&b), buf_view(&again))); /* nobody can know the boundary */
+    buf_done(&b);
+    buf_done(&again);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -140,6 +163,7 @@ int main(void)
         TEST(test_a_mailbox_is_quoted_where_it_must_be),
         TEST(test_short_ascii_lines_travel_as_they_are),
         TEST(test_long_lines_and_other_text_travel_as_base64),
+        TEST(test_a_message_in_two_forms_has_both_between_boundaries),
         TEST(test_dates_are_as_rfc_5322_wants_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

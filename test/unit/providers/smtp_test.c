@@ -107,6 +107,7 @@ static struct config config_of(const struct relay *r)
                            .mail_url = r->url,
                            .mail_user = "",
                            .mail_password = "",
+                           .mail_ca = "",
                            .mail_from = "Türhüter <portero@example.com>"};
 }
 
@@ -169,6 +170,27 @@ static void test_text_beyond_ascii_travels_as_base64(void **state)
     m.text = STR("Grüße\n");
     assert_int_equal(send_with(r, &c, &m), OUTCOME_DONE);
     heard(r, "Content-Transfer-Encoding: base64\r\n\r\nR3LDvMOfZQo=\r\n.\r\n");
+}
+
+static void test_html_stands_beside_the_text(void **state)
+{
+    struct relay *r = *state;
+    struct config c = config_of(r);
+    struct mail_message m = message;
+    m.html = STR("<p>Hello</p>");
+    assert_int_equal(send_with(r, &c, &m), OUTCOME_DONE);
+    heard(r, "MIME-Version: 1.0\r\nContent-Type: multipart/alternative; boundary=\"");
+    heard(r, "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 7bit\r\n\r\nHello\r\n");
+    heard(r, "Content-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: 7bit\r\n\r\n<p>Hello</p>\r\n");
+}
+
+static void test_authorities_of_its_own_mean_tls_here_too(void **state)
+{
+    struct relay *r = *state;
+    struct config c = config_of(r);
+    c.mail_ca = "/etc/ssl/certs/ca-certificates.crt";
+    assert_int_equal(send_with(r, &c, &message), OUTCOME_UNKNOWN); /* this relay has no STARTTLS */
+    assert_null(strstr(r->heard, "MAIL"));
 }
 
 static void test_credentials_are_used(void **state)
@@ -274,6 +296,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_message_is_proper_mail),
         TEST(test_text_beyond_ascii_travels_as_base64),
+        TEST(test_html_stands_beside_the_text),
+        TEST(test_authorities_of_its_own_mean_tls_here_too),
         TEST(test_credentials_are_used),
         TEST(test_an_unknown_recipient_is_final),
         TEST(test_a_busy_recipient_is_not),
