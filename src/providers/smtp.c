@@ -2,6 +2,7 @@
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/log.h"
@@ -185,6 +186,8 @@ static enum err configure(struct smtp_mailer *m, const struct config *c, char **
     if (!address.p || !mime_clean(from))
         return refuse(ret_why, "mail.from must be like Portero <portero@example.com>");
     m->ca = *c->mail_ca ? c->mail_ca : NULL;
+    if (m->ca && access(m->ca, R_OK))
+        return refuse(ret_why, "mail.ca cannot be read");
     m->plain_allowed = m->plain_allowed && !m->ca;
     enum err e = config_secret_of("mail.password", c->mail_password, &m->arena, &m->password, ret_why);
     if (e)

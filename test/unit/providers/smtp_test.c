@@ -271,12 +271,13 @@ static void test_a_wrong_configuration_is_refused_with_the_key_that_is_wrong(voi
 {
     struct config good = config_of(*state);
     const struct {
-        const char *url, *from, *named;
+        const char *url, *from, *ca, *named;
     } cases[] = {
-        {"", "p@example.com", "mail.url"},
-        {"http://127.0.0.1:25", "p@example.com", "mail.url"},
-        {"smtp://127.0.0.1:25", "Portero", "mail.from"},
-        {"smtp://127.0.0.1:25", "a\r\nb <p@example.com>", "mail.from"},
+        {"", "p@example.com", "", "mail.url"},
+        {"http://127.0.0.1:25", "p@example.com", "", "mail.url"},
+        {"smtp://127.0.0.1:25", "Portero", "", "mail.from"},
+        {"smtp://127.0.0.1:25", "a\r\nb <p@example.com>", "", "mail.from"},
+        {"smtp://127.0.0.1:25", "p@example.com", "/nowhere/ca.pem", "mail.ca"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct config c = good;
@@ -284,6 +285,7 @@ static void test_a_wrong_configuration_is_refused_with_the_key_that_is_wrong(voi
         char *why = NULL;
         c.mail_url = cases[i].url;
         c.mail_from = cases[i].from;
+        c.mail_ca = cases[i].ca;
         assert_int_equal(mailer_new(&c, NULL, &mailer, &why), ERR_USAGE);
         assert_non_null(strstr(why, cases[i].named));
         free(why);
