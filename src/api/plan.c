@@ -1,5 +1,6 @@
 #include "api/plan.h"
 
+#include "api/service.h"
 #include "domain/plan.h"
 
 struct plan {
@@ -35,17 +36,21 @@ static struct val access_list(struct arena *a)
     return v_list(list, plan_access_count);
 }
 
-static struct plan plan_item(const struct config_plan *c, struct val access)
+/* A plan whose price is not known cannot be bought. */
+static struct plan plan_item(const struct config_plan *c, const struct billing_price *price, struct val access)
 {
-    return (struct plan){
+    struct plan item = {
         .id = v_str(str_z(c->id)),
-        .available = v_bool(plan_available(c)),
-        .amount = c->amount_minor < 0 ? v_null() : v_int(c->amount_minor),
-        .currency = v_str(str_z(c->currency)),
-        .interval = v_str(str_z(c->interval)),
-        .interval_count = v_int(c->interval_count),
+        .available = v_bool(price && price->available),
+        .amount = price && price->amount_minor >= 0 ? v_int(price->amount_minor) : v_null(),
+        .currency = v_str(price && price->currency.p ? price->currency : str_z(c->currency)),
         .access = access,
     };
+    if (price && price->interval.p) {
+        item.interval = v_str(price->interval);
+        item.interval_count = v_int(price->interval_count);
+    }
+    return item;
 }
 
 static enum err get_plans(struct request *q, struct reply *p)
@@ -53,8 +58,13 @@ static enum err get_plans(struct request *q, struct reply *p)
     struct arena *a = q->op.arena;
     struct plan *items = arena_array(a, struct plan, PLAN_COUNT);
     struct val access = access_list(a);
-    for (size_t i = 0; i < PLAN_COUNT; i++)
-        items[i] = plan_item(&q->op.config->plans[i], access);
+    struct billing_prices prices;
+    if (!catalog_get(service_providers(q->service)->catalog, a, &prices))
+        prices.count = 0;
+    for (size_t i = 0; i < PLAN_COUNT; i++) {
+        const struct config_plan *plan = &q->op.config->plans[i];
+        items[i] = plan_item(plan, billing_price_of(&prices, str_z(plan->id)), access);
+    }
     struct plans *r = arena_new(a, struct plans);
     r->data = v_list(items, PLAN_COUNT);
     return reply_ok(q, p, 200, &plans_shape, r);

@@ -3,6 +3,7 @@
 #include "api/account.h"
 #include "api/auth.h"
 #include "api/building.h"
+#include "api/checkout.h"
 #include "api/delivery.h"
 #include "api/grant.h"
 #include "api/key.h"
@@ -16,8 +17,8 @@
 
 /* The busiest first: they are found first. */
 const struct route_set *const api_sets[] = {
-    &grant_routes, &log_routes, &building_routes, &settings_routes, &account_routes, &phone_routes,
-    &auth_routes,  &key_routes, &webhook_routes,  &delivery_routes, &plan_routes,    &meta_routes,
+    &grant_routes, &log_routes,     &building_routes, &settings_routes, &account_routes,  &phone_routes, &auth_routes,
+    &key_routes,   &webhook_routes, &delivery_routes, &plan_routes,     &checkout_routes, &meta_routes,
 };
 const size_t api_set_count = sizeof api_sets / sizeof *api_sets;
 

@@ -10,8 +10,3 @@ const struct config_plan *plan_find(const struct config *config, struct str id)
             return &config->plans[i];
     return NULL;
 }
-
-bool plan_available(const struct config_plan *plan)
-{
-    return plan->available && plan->amount_minor >= 0;
-}

@@ -1,4 +1,5 @@
-/* The plans on offer (contract, Plan catalog; decisions section 4). What they cost stands in the configuration. */
+/* The plans on offer (contract, Plan catalog; decisions section 4). What they cost is the billing provider's
+ * to say (providers/catalog.h). */
 #pragma once
 #include "base/config.h"
 #include "base/str.h"
@@ -7,8 +8,6 @@
 
 /* NULL for an unknown one. */
 const struct config_plan *plan_find(const struct config *config, struct str id);
-/* It has a price and can be bought. */
-bool plan_available(const struct config_plan *plan);
 
 /* What every plan includes, and how many that is. */
 extern const struct str plan_access[];

@@ -25,6 +25,15 @@ struct billing_prices {
     size_t count;
 };
 
+/* NULL: none of that plan. */
+static inline const struct billing_price *billing_price_of(const struct billing_prices *prices, struct str plan)
+{
+    for (size_t i = 0; i < prices->count; i++)
+        if (str_eq(prices->items[i].plan, plan))
+            return &prices->items[i];
+    return NULL;
+}
+
 enum billing_session_status { BILLING_SESSION_OPEN, BILLING_SESSION_COMPLETE, BILLING_SESSION_EXPIRED };
 
 /* A hosted checkout. */

@@ -10,6 +10,8 @@ enum err providers_open(const struct config *c, struct store *store, struct prov
         e = number_source_new(c, store, &ret->numbers, ret_why);
     if (!e)
         e = billing_new(c, store, &ret->billing, ret_why);
+    if (!e)
+        e = catalog_new(ret->billing, &ret->catalog);
     if (e)
         providers_close(ret);
     return e;
@@ -20,6 +22,7 @@ void providers_close(struct providers *p)
     mailer_free(p->mailer);
     texter_free(p->texter);
     number_source_free(p->numbers);
+    catalog_free(p->catalog);
     billing_free(p->billing);
     *p = (struct providers){0};
 }

@@ -1,6 +1,7 @@
 /* All of the outside in one place, for jobs and for handlers that may block. */
 #pragma once
 #include "providers/billing.h"
+#include "providers/catalog.h"
 #include "providers/mail.h"
 #include "providers/numbers.h"
 #include "providers/sms.h"
@@ -10,6 +11,7 @@ struct providers {
     struct texter *texter;
     struct number_source *numbers;
     struct billing *billing;
+    struct catalog *catalog; /* what billing says plans cost */
 };
 
 /* The providers of the configuration. ret_why as in config_load. The store must outlive them. */

@@ -21,18 +21,6 @@ static void test_plans_are_found_by_their_id(void **state)
     assert_null(plan_find(&config, STR_NONE));
 }
 
-static void test_a_plan_needs_a_price_and_to_be_on_sale(void **state)
-{
-    (void)state;
-    struct config_plan plan = config.plans[0];
-    assert_true(plan_available(&plan));
-    plan.available = false;
-    assert_false(plan_available(&plan));
-    assert_false(plan_available(&config.plans[1]));
-    plan = (struct config_plan){.amount_minor = 0, .available = true};
-    assert_true(plan_available(&plan));
-}
-
 static void test_every_plan_includes_all_three_types(void **state)
 {
     (void)state;
@@ -46,7 +34,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plans_are_found_by_their_id),
-        cmocka_unit_test(test_a_plan_needs_a_price_and_to_be_on_sale),
         cmocka_unit_test(test_every_plan_includes_all_three_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,304 @@
+#include "api/checkout.h"
+
+#include "api/checkout_reply.h"
+#include "api/service.h"
+#include "domain/billing.h"
+#include "domain/plan.h"
+#include "domain/transact.h"
+#include "jobs/checkout.h"
+
+#define TURNS_MAX 4 /* begin, end another plan's, begin; a turn more for who is overtaken */
+
+/* ---- bodies ---- */
+
+struct checkout_input {
+    struct val plan;
+};
+static const struct field input_fields[] = {
+    FIELD(struct checkout_input, plan, T_STRING, .flags = F_REQUIRED, .doc = "a plan's id, from GET /v1/plans"),
+};
+static const struct shape input_shape = SHAPE(struct checkout_input, "CheckoutRequest", input_fields);
+
+struct expired_body {
+    struct val id, status, payment_required;
+};
+static const char *const expired_values[] = {"expired", NULL};
+static const struct field expired_fields[] = {
+    FIELD(struct expired_body, id, T_STRING, .flags = F_REQUIRED, .doc = "the session's"),
+    FIELD(struct expired_body, status, T_STRING, .flags = F_REQUIRED | F_CONST, .values = expired_values),
+    FIELD(struct expired_body, payment_required, T_BOOL, .flags = F_REQUIRED | F_CONST | F_FALSE),
+};
+static const struct shape expired_shape = SHAPE(struct expired_body, "CheckoutExpired", expired_fields);
+
+struct portal_body {
+    struct val url;
+};
+static const struct field portal_fields[] = {
+    FIELD(struct portal_body, url, T_STRING, .flags = F_REQUIRED, .format = "uri", .doc = "the hosted billing portal"),
+};
+static const struct shape portal_shape = SHAPE(struct portal_body, "Portal", portal_fields);
+
+/* ---- what handlers share ---- */
+
+static struct checkout_desk desk(struct request *q)
+{
+    return (struct checkout_desk){.billing = service_providers(q->service)->billing,
+                                  .store = service_store(q->service),
+                                  .config = q->op.config,
+                                  .arena = q->op.arena};
+}
+
+/* One transaction of a task; what it says of an error is the request's message. */
+static enum err transact(struct request *q, enum store_mode mode, enum err (*run)(struct op *op, void *arg), void *arg)
+{
+    struct op done;
+    enum err e = op_transact(service_store(q->service), q->op.config, mode, q->op.arena, run, arg, &done);
+    q->op.why = done.why;
+    return e;
+}
+
+/* Where hosted pages lead back to (rule 8 adds how it went). */
+static struct str account_page(struct request *q)
+{
+    return arena_printf(q->op.arena, "%s/account", service_public_url(q->service));
+}
+
+/* ---- POST /v1/billing/checkout ---- */
+
+struct purchase {
+    struct checkout_request request;
+    struct checkout checkout;
+    enum checkout_step step;
+    bool made;
+};
+
+static enum err begin_run(struct op *op, void *arg)
+{
+    struct purchase *b = arg;
+    return checkout_begin(op, &b->request, &b->checkout, &b->step, &b->made);
+}
+
+static enum checkout_sale sale(struct request *q, struct str plan)
+{
+    struct billing_prices prices;
+    if (!catalog_get(service_providers(q->service)->catalog, q->op.arena, &prices))
+        return CHECKOUT_SALE_UNKNOWN;
+    const struct billing_price *price = billing_price_of(&prices, plan);
+    return price && price->available ? CHECKOUT_SALE_ON : CHECKOUT_SALE_OFF;
+}
+
+/* A session that cannot be read may well be open still: the stored one is as good an answer as there is. */
+static enum err reread(const struct checkout_desk *d, struct purchase *b)
+{
+    enum err e = checkout_reread(d, &b->checkout);
+    b->request.reread = true;
+    return e == ERR_CHECKOUT_UNAVAILABLE ? ERR_NONE : e;
+}
+
+/* What was found paid while it should have been ended (rule 4). */
+static enum err end(struct request *q, const struct checkout_desk *d, struct purchase *b)
+{
+    enum err e = checkout_end(d, &b->checkout);
+    if (!e && b->checkout.status == CHECKOUT_COMPLETE)
+        return op_fail(&q->op, ERR_CHECKOUT_EXISTS, "The checkout for the other plan was paid.");
+    return e;
+}
+
+/* Takes the steps until there is an answer. */
+static enum err buy(struct request *q, const struct checkout_desk *d, struct purchase *b)
+{
+    for (int turn = 0; turn < TURNS_MAX; turn++) {
+        enum err e = transact(q, STORE_WRITE, begin_run, b);
+        if (e)
+            return e;
+        switch (b->step) {
+        case CHECKOUT_ANSWER:
+            return ERR_NONE;
+        case CHECKOUT_ASK:
+            return checkout_ask(d, &b->checkout);
+        case CHECKOUT_REREAD:
+            e = reread(d, b);
+            break;
+        case CHECKOUT_END:
+            e = end(q, d, b);
+            break;
+        }
+        if (e)
+            return e;
+    }
+    return ERR_CHECKOUT_UNAVAILABLE;
+}
+
+static enum err create_checkout(struct request *q, struct reply *p)
+{
+    const struct checkout_input *input = q->body;
+    if (!plan_find(q->op.config, input->plan.s))
+        return ERR_INVALID_PLAN;
+    struct purchase *b = arena_new(q->op.arena, struct purchase);
+    b->request = (struct checkout_request){
+        .account = q->who.account_id,
+        .request_id = q->idempotency_key,
+        .hash = q->body_hash,
+        .plan = input->plan.s,
+        .sale = sale(q, input->plan.s),
+        .return_url = account_page(q),
+    };
+    const struct checkout_desk d = desk(q);
+    enum err e = buy(q, &d, b);
+    return e ? e : checkout_reply(q, p, b->made ? 201 : 200, &b->checkout);
+}
+
+/* ---- GET /v1/billing/checkout ---- */
+
+static enum err get_checkout(struct request *q, struct reply *p)
+{
+    struct checkout c;
+    enum err e = checkout_current(&q->op, &q->who.account_id, &c);
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    return checkout_reply(q, p, 200, e ? NULL : &c);
+}
+
+/* ---- POST /v1/billing/checkout/{text}/expire ---- */
+
+struct ending {
+    struct id account;
+    struct str session_id;
+    struct checkout checkout;
+};
+
+static enum err find_run(struct op *op, void *arg)
+{
+    struct ending *x = arg;
+    return checkout_of_session(op, &x->account, x->session_id, &x->checkout);
+}
+
+static enum err expire_checkout(struct request *q, struct reply *p)
+{
+    struct ending *x = arena_new(q->op.arena, struct ending);
+    x->account = q->who.account_id;
+    x->session_id = q->path_text;
+    const struct checkout_desk d = desk(q);
+    enum err e = transact(q, STORE_READ, find_run, x);
+    if (!e && x->checkout.status == CHECKOUT_OPEN)
+        e = checkout_end(&d, &x->checkout);
+    if (e)
+        return e;
+    if (x->checkout.status == CHECKOUT_COMPLETE)
+        return op_fail(&q->op, ERR_SUBSCRIPTION_EXISTS,
+                       "The checkout was paid; its subscription is not cancelled here.");
+    struct expired_body *r = arena_new(q->op.arena, struct expired_body);
+    *r = (struct expired_body){v_str(x->checkout.session_id), v_str(STR("expired")), v_bool(false)};
+    return reply_ok(q, p, 200, &expired_shape, r);
+}
+
+/* ---- POST /v1/billing/portal ---- */
+
+struct customer {
+    struct id account;
+    struct billing_account found;
+};
+
+static enum err customer_run(struct op *op, void *arg)
+{
+    struct customer *x = arg;
+    return billing_account_get(op, &x->account, &x->found);
+}
+
+static enum err open_portal(struct request *q, struct reply *p)
+{
+    struct customer x = {.account = q->who.account_id};
+    enum err e = transact(q, STORE_READ, customer_run, &x);
+    if (e)
+        return e;
+    if (!x.found.customer_id.p)
+        return ERR_CUSTOMER_NOT_FOUND;
+    struct billing *billing = service_providers(q->service)->billing;
+    struct str url;
+    switch (billing->ops->portal(billing, x.found.customer_id, account_page(q), q->op.arena, &url)) {
+    case OUTCOME_DONE:
+        break;
+    case OUTCOME_REFUSED:
+        return ERR_CUSTOMER_NOT_FOUND;
+    case OUTCOME_UNKNOWN:
+        return ERR_INTERNAL_ERROR;
+    }
+    struct portal_body *r = arena_new(q->op.arena, struct portal_body);
+    r->url = v_str(url);
+    return reply_ok(q, p, 200, &portal_shape, r);
+}
+
+static const struct route rows[] = {
+    {.operation = "getCheckout",
+     .summary = "The latest checkout",
+     .description = "For after a time-out: `preparing` means to repeat the original plan and request ID, `complete` to "
+                    "look at the account's subscription. A checkout whose subscription has ended counts as `none`.",
+     .tag = "Billing",
+     .method = HTTP_GET,
+     .path = "/v1/billing/checkout",
+     .credential = CRED_KEY,
+     .scopes = SCOPE(BILLING_WRITE),
+     .limit = LIMIT_KEY,
+     .run = RUN_READ,
+     .handler = get_checkout,
+     .status = 200,
+     .reply = &checkout_shape,
+     .store_error = ERR_CHECKOUT_UNAVAILABLE},
+    {.operation = "createCheckout",
+     .summary = "Start buying a subscription",
+     .description =
+         "Answers with the hosted page where a person pays, for one unit a building. An open checkout for the "
+         "same plan is returned with its own `request_id`; one for another plan is ended first. After a "
+         "time-out or a 503, repeat the request with the same Idempotency-Key: nothing is bought twice.",
+     .tag = "Billing",
+     .method = HTTP_POST,
+     .path = "/v1/billing/checkout",
+     .credential = CRED_PARENT,
+     .parent_error = ERR_PARENT_BILLING_REQUIRED,
+     .scopes = SCOPE(BILLING_WRITE),
+     .limit = LIMIT_KEY,
+     .idempotency = NEED_REQUIRED,
+     .body = &input_shape,
+     .body_error = ERR_INVALID_PLAN,
+     .body_example = "{\"plan\": \"yearly\"}",
+     .run = RUN_TASK,
+     .handler = create_checkout,
+     .status = 201,
+     .other_status = 200,
+     .reply = &checkout_shape,
+     .errors =
+         ROUTE_ERRORS(ERR_ACCOUNT_NOT_FOUND, ERR_IDEMPOTENCY_CONFLICT, ERR_SUBSCRIPTION_EXISTS, ERR_CHECKOUT_EXISTS,
+                      ERR_CHECKOUT_PENDING, ERR_CHECKOUT_RECONCILIATION_REQUIRED, ERR_PLAN_UNAVAILABLE),
+     .store_error = ERR_CHECKOUT_UNAVAILABLE},
+    {.operation = "expireCheckout",
+     .summary = "End an unpaid checkout",
+     .description = "`text` is the checkout's `id`, the hosted session's. Can be repeated. Cancels no subscription.",
+     .tag = "Billing",
+     .method = HTTP_POST,
+     .path = "/v1/billing/checkout/{text}/expire",
+     .credential = CRED_KEY,
+     .scopes = SCOPE(BILLING_WRITE),
+     .limit = LIMIT_KEY,
+     .run = RUN_TASK,
+     .handler = expire_checkout,
+     .status = 200,
+     .reply = &expired_shape,
+     .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_SUBSCRIPTION_EXISTS),
+     .store_error = ERR_CHECKOUT_UNAVAILABLE},
+    {.operation = "openPortal",
+     .summary = "A link to the hosted billing portal",
+     .description = "There a person changes the payment method or ends the subscription.",
+     .tag = "Billing",
+     .method = HTTP_POST,
+     .path = "/v1/billing/portal",
+     .credential = CRED_PARENT,
+     .parent_error = ERR_PARENT_BILLING_REQUIRED,
+     .scopes = SCOPE(BILLING_WRITE),
+     .limit = LIMIT_KEY,
+     .run = RUN_TASK,
+     .handler = open_portal,
+     .status = 200,
+     .reply = &portal_shape,
+     .errors = ROUTE_ERRORS(ERR_ACCOUNT_NOT_FOUND, ERR_CUSTOMER_NOT_FOUND)},
+};
+const struct route_set checkout_routes = ROUTE_SET(rows);

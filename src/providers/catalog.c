@@ -1,0 +1,131 @@
+#include "providers/catalog.h"
+
+#include <glib.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#define GOOD_FOR_US   (300 * US_PER_S)
+#define ASK_AGAIN_US  (15 * US_PER_S) /* after no answer */
+#define FIRST_WAIT_US (2 * US_PER_S)
+
+struct catalog {
+    struct billing *billing;
+    GThreadPool *asker; /* one thread */
+    pthread_mutex_t lock;
+    pthread_cond_t answered; /* the clock is the monotonic one */
+    bool asking, known;
+    int64_t stale_us; /* monotonic: from then on the prices are asked for anew */
+    struct arena arena;
+    struct billing_prices prices;
+};
+
+/* ---- asking ---- */
+
+static struct billing_prices copy(const struct billing_prices *prices, struct arena *a)
+{
+    struct billing_prices r = *prices;
+    for (size_t i = 0; i < r.count; i++) {
+        r.items[i].plan = arena_str(a, r.items[i].plan);
+        r.items[i].currency = arena_str(a, r.items[i].currency);
+        r.items[i].interval = arena_str(a, r.items[i].interval);
+    }
+    return r;
+}
+
+static void ask(void *task, void *context)
+{
+    (void)task;
+    struct catalog *c = context;
+    struct billing_prices prices;
+    struct arena arena, kept;
+    arena_init(&arena, NULL, 0);
+    arena_init(&kept, NULL, 0);
+    enum outcome o = c->billing->ops->prices(c->billing, &arena, &prices);
+    if (o == OUTCOME_DONE)
+        prices = copy(&prices, &kept);
+    else
+        log_warn("billing prices=unknown outcome=%s", o == OUTCOME_REFUSED ? "refused" : "no answer");
+    arena_done(&arena);
+    pthread_mutex_lock(&c->lock);
+    if (o == OUTCOME_DONE) {
+        arena_done(&c->arena);
+        c->arena = kept;
+        c->prices = prices;
+        c->known = true;
+    }
+    c->stale_us = clock_monotonic_us() + (o == OUTCOME_DONE ? GOOD_FOR_US : ASK_AGAIN_US);
+    c->asking = false;
+    pthread_cond_broadcast(&c->answered);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* With the lock. */
+static void ask_if_stale(struct catalog *c)
+{
+    if (c->asking || clock_monotonic_us() < c->stale_us)
+        return;
+    c->asking = true;
+    g_thread_pool_push(c->asker, c, NULL);
+}
+
+bool catalog_get(struct catalog *c, struct arena *a, struct billing_prices *ret)
+{
+    pthread_mutex_lock(&c->lock);
+    ask_if_stale(c);
+    bool known = c->known;
+    if (known)
+        *ret = copy(&c->prices, a);
+    pthread_mutex_unlock(&c->lock);
+    return known;
+}
+
+/* ---- life ---- */
+
+static void wait_for_first(struct catalog *c)
+{
+    int64_t until_us = clock_monotonic_us() + FIRST_WAIT_US;
+    struct timespec until = {.tv_sec = until_us / US_PER_S, .tv_nsec = until_us % US_PER_S * 1000};
+    pthread_mutex_lock(&c->lock);
+    ask_if_stale(c);
+    while (c->asking && !pthread_cond_timedwait(&c->answered, &c->lock, &until))
+        ;
+    pthread_mutex_unlock(&c->lock);
+}
+
+enum err catalog_new(struct billing *billing, struct catalog **ret)
+{
+    struct catalog *c = calloc(1, sizeof *c);
+    if (!c)
+        return ERR_IO;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->answered, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    arena_init(&c->arena, NULL, 0);
+    c->billing = billing;
+    c->asker = g_thread_pool_new(ask, c, 1, FALSE, NULL);
+    if (!c->asker) {
+        catalog_free(c);
+        return ERR_IO;
+    }
+    wait_for_first(c);
+    *ret = c;
+    return ERR_NONE;
+}
+
+void catalog_free(struct catalog *c)
+{
+    if (!c)
+        return;
+    if (c->asker)
+        g_thread_pool_free(c->asker, FALSE, TRUE);
+    arena_done(&c->arena);
+    pthread_cond_destroy(&c->answered);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}
