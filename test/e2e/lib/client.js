@@ -4,6 +4,7 @@ import http from 'node:http';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { checkAnswer } from './contract.js';
+import { noteCode } from './hits.js';
 
 /** An Idempotency-Key that nobody used before. */
 export function idempotencyKey() {
@@ -40,6 +41,7 @@ export class Client {
         for (const name of Object.keys(all)) if (all[name] === undefined) delete all[name];
         const base = this.base ?? (plain ? this.daemon.http : this.daemon.https);
         const answer = await exchange(new URL(base), method, target, all, payload, plain ? this.plainAgent : this.agent);
+        noteCode(answer.body);
         if (check) checkAnswer(method, target, answer);
         return answer;
     }

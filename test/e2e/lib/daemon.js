@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync, readFileSync, existsSync } from 'no
 import { tmpdir } from 'node:os';
 import { join, resolve, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { noteCode } from './hits.js';
 import { createDatabase } from './store.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -51,6 +52,7 @@ export function portero(args, { env = {}, cwd, input, wrap = [], timeout = 60_00
     const [command, ...rest] = [...wrap, binary, ...args];
     const done = spawnSync(command, rest, { env: cleanEnvironment(env), cwd, input, timeout, encoding: 'utf8', maxBuffer: 1 << 26 });
     if (done.error) throw done.error;
+    noteCode({ error: { code: /^portero: .* \(([A-Z_]+)\)$/m.exec(done.stderr)?.[1] } });
     return done;
 }
 

@@ -2,6 +2,7 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import { once } from 'node:events';
+import { noteCode } from './hits.js';
 
 /** One reply at the start of `text`: {status, headers, body, rest}; undefined while it is incomplete. */
 function parseReply(text) {
@@ -14,7 +15,9 @@ function parseReply(text) {
     const length = status < 200 ? 0 : Number(headers['content-length'] ?? 0);
     const from = end + 4;
     if (text.length < from + length) return undefined;
-    return { status, headers, body: text.slice(from, from + length), rest: text.slice(from + length) };
+    const body = text.slice(from, from + length);
+    if (status >= 400 && headers['content-type'] === 'application/json') noteCode(JSON.parse(body));
+    return { status, headers, body, rest: text.slice(from + length) };
 }
 
 export class RawConnection {
