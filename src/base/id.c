@@ -56,9 +56,9 @@ struct id id_new(int64_t now_us)
 
 struct id id_first(int64_t at_us)
 {
-    const uint32_t s = at_us > 0 ? (uint32_t)(at_us / US_PER_S) : 0;
+    const int64_t s = at_us / US_PER_S;
     struct id id;
-    snprintf(id.text, sizeof id.text, "%08x%016x", s, 0U);
+    snprintf(id.text, sizeof id.text, "%08x%016x", s < 0 ? 0 : s > UINT32_MAX ? UINT32_MAX : (uint32_t)s, 0U);
     return id;
 }
 

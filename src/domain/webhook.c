@@ -61,10 +61,10 @@ static struct webhook read_row(const struct cursor *c, struct arena *a)
 enum err webhook_replay(struct op *op, const struct webhook_request *request, struct webhook *ret,
                         struct str *ret_secret)
 {
-    CURSOR c;
-    struct str secret;
     if (!request->key.p)
         return ERR_NOT_FOUND;
+    CURSOR c;
+    struct str secret;
     enum err e =
         db_one(op->db, SQL_WEBHOOK_BY_REQUEST, DB_ARGS(v_str(id_str(request->account)), v_str(request->key)), &c);
     if (e)

@@ -113,6 +113,15 @@ static void either_case_is_read_and_becomes_lower(void **state)
     assert_text(id_str(&id), "0123456789abcdefabcdef00");
 }
 
+static void the_first_of_a_second_stands_between_seconds(void **state)
+{
+    (void)state;
+    const struct id first = id_first(1795167000 * US_PER_S + 999999);
+    assert_string_equal(first.text, "6b0013180000000000000000");
+    assert_string_equal(id_first(-1).text, "000000000000000000000000");
+    assert_string_equal(id_first(INT64_MAX).text, "ffffffff0000000000000000");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +130,7 @@ int main(void)
         cmocka_unit_test(a_wrapping_counter_carries_into_the_seconds),
         cmocka_unit_test(threads_never_get_the_same_id),
         cmocka_unit_test(either_case_is_read_and_becomes_lower),
+        cmocka_unit_test(the_first_of_a_second_stands_between_seconds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

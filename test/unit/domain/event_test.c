@@ -1,0 +1,125 @@
+#include "webhooks.h"
+
+static struct event_data denied(struct op *op)
+{
+    return (struct event_data){
+        .building_id = v_str(STR("f0f0f0f0f0f0f0f0f0f0f0f0")),
+        .building_label = v_str(STR("Home")),
+        .occurred_at = v_time(op->now_us),
+    };
+}
+
+static struct event_id write_denied(struct op *op, const struct id *account)
+{
+    const struct event_data data = denied(op);
+    struct event_id id;
+    assert_none(event_write(op, EVENT_ACCESS_DENIED, account, NULL, &data, &id));
+    return id;
+}
+
+/* IDs of one process never go back, whatever a test's clock says: those that are told by their IDs' age need a time of
+ * their own. */
+static void go_where_no_test_was(struct op *op)
+{
+    static int64_t later_us;
+    op->now_us = RULES_NOW + (later_us += 100 * DAYS);
+}
+
+static int64_t purged_events(struct op *op, int64_t before_us)
+{
+    int64_t count;
+    assert_none(event_purge(op, before_us, 100, &count));
+    return count;
+}
+
+static void test_an_event_that_nobody_listens_to_is_not_written(struct op *op)
+{
+    const struct id mine = some_account(op, "a@example.com"), theirs = some_account(op, "b@example.com");
+    const struct webhook deaf = some_webhook(op, &mine, ALL_EVENTS & ~EVENT_BIT(ACCESS_DENIED));
+    const struct webhook gone = some_webhook(op, &mine, ALL_EVENTS), foreign = some_webhook(op, &theirs, ALL_EVENTS);
+    assert_none(webhook_delete(op, &mine, &gone.id));
+    assert_string_equal(write_denied(op, &mine).text, "");
+    assert_int_equal(page_of(op, &mine, &deaf.id).count, 0);
+    assert_int_equal(page_of(op, &mine, &gone.id).count, 0);
+    assert_int_equal(page_of(op, &theirs, &foreign.id).count, 0);
+    assert_int_equal(purged_events(op, INT64_MAX), 0);
+}
+
+static void test_each_endpoint_that_listens_gets_a_delivery_that_is_due_at_once(struct op *op)
+{
+    const struct id mine = some_account(op, "a@example.com");
+    struct webhook w[WEBHOOK_MAX];
+    for (int i = 0; i < WEBHOOK_MAX; i++)
+        w[i] = some_webhook(op, &mine, i == 3 ? EVENT_BIT(ACCESS_GRANTED) : EVENT_BIT(ACCESS_DENIED));
+    const struct event_id id = write_denied(op, &mine);
+    assert_int_equal(strlen(id.text), EVENT_ID_LEN);
+    assert_memory_equal(id.text, "evt_", 4);
+    for (int i = 0; i < WEBHOOK_MAX; i++) {
+        const struct delivery_page page = page_of(op, &mine, &w[i].id);
+        assert_int_equal(page.count, i == 3 ? 0 : 1);
+        if (i == 3)
+            continue;
+        const struct delivery_entry *d = &page.items[0];
+        assert_str(d->event_id, id.text);
+        assert_str(d->type, "access.denied");
+        assert_str(d->status, "pending");
+        assert_int_equal(d->attempts, 0);
+        assert_int_equal(d->created_us, RULES_NOW);
+        assert_int_equal(d->due_us, RULES_NOW);
+        assert_int_equal(d->attempted_us, 0);
+        assert_int_equal(d->status_code, 0);
+        assert_null(d->failure.p);
+    }
+}
+
+static void test_an_event_is_purged_when_it_is_old_and_its_last_delivery_is(struct op *op)
+{
+    const struct id mine = some_account(op, "a@example.com");
+    const struct webhook w = some_webhook(op, &mine, ALL_EVENTS);
+    int64_t count;
+    go_where_no_test_was(op);
+    const int64_t start_us = op->now_us;
+    write_denied(op, &mine);
+    const struct id first = page_of(op, &mine, &w.id).items[0].id;
+    op->now_us += DAYS;
+    write_denied(op, &mine);
+    const struct id second = page_of(op, &mine, &w.id).items[0].id;
+    assert_int_equal(purged_events(op, INT64_MAX), 0);
+    assert_none(delivery_purge(op, op->now_us + DAYS, 10, &count));
+    assert_int_equal(count, 0); /* pending ones are not purged, whatever their age */
+    set_status(op, &first, "delivered");
+    set_status(op, &second, "failed");
+    assert_none(delivery_purge(op, op->now_us, 10, &count));
+    assert_int_equal(count, 1);
+    assert_int_equal(purged_events(op, start_us), 0);
+    assert_int_equal(purged_events(op, INT64_MAX), 1);
+    assert_id(page_of(op, &mine, &w.id).items[0].id, second);
+    assert_none(delivery_purge(op, op->now_us + US_PER_S, 10, &count));
+    assert_int_equal(count, 1);
+    assert_int_equal(purged_events(op, INT64_MAX), 1);
+}
+
+static void test_a_purge_takes_no_more_than_its_share(struct op *op)
+{
+    const struct id mine = some_account(op, "a@example.com");
+    const struct webhook w = some_webhook(op, &mine, ALL_EVENTS);
+    int64_t count;
+    go_where_no_test_was(op);
+    for (int i = 0; i < 5; i++) {
+        write_denied(op, &mine);
+        set_status(op, &page_of(op, &mine, &w.id).items[0].id, i % 2 ? "failed" : "delivered");
+    }
+    for (const int *wanted = (const int[]){2, 2, 1, 0, -1}; *wanted >= 0; wanted++) {
+        assert_none(delivery_purge(op, op->now_us + US_PER_S, 2, &count));
+        assert_int_equal(count, *wanted);
+        assert_none(event_purge(op, INT64_MAX, 2, &count));
+        assert_int_equal(count, *wanted);
+    }
+}
+
+#define TESTS(x)                                                                                                       \
+    x(test_an_event_that_nobody_listens_to_is_not_written)                                                             \
+        x(test_each_endpoint_that_listens_gets_a_delivery_that_is_due_at_once)                                         \
+            x(test_an_event_is_purged_when_it_is_old_and_its_last_delivery_is)                                         \
+                x(test_a_purge_takes_no_more_than_its_share)
+RULES_RUN(TESTS)
