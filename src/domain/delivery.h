@@ -2,13 +2,12 @@
  * Webhook delivery; decisions section 8). Rows are written with their cause (domain/event.h).
  *
  * Where one process has the store, it alone knows what it is sending, and taking is a read. Where several share it, a
- * row is taken under a lease, on the real clock. An attempt counts once its end was recorded; one that ended in a crash
- * is made again, with the same event. */
+ * row is taken under a lease of a minute, on the real clock. An attempt counts once its end was recorded; one that
+ * ended in a crash is made again, with the same event. */
 #pragma once
 #include "domain/op.h"
 
 #define DELIVERY_ATTEMPTS 5
-#define DELIVERY_LEASE_S  60
 
 /* One that is due, with all an attempt needs. */
 struct delivery {
@@ -21,28 +20,30 @@ struct delivery {
     int64_t event_created_us;
 };
 
-/* What the caller already has of one endpoint, and how many more it would take. */
+/* What the caller has of one endpoint already, and how many more it would take. */
 struct delivery_lane {
     struct id webhook_id;
-    unsigned held, room;
+    const struct id *held; /* deliveries, none of which is given again */
+    size_t held_count;
+    unsigned room; /* 0: the endpoint is passed over */
 };
 
 struct delivery_take {
-    const struct delivery_lane *lanes; /* ascending by webhook_id; room 0: the endpoint is passed over */
+    const struct delivery_lane *lanes; /* ascending by webhook_id */
     size_t lane_count;
     unsigned lane_room; /* for each endpoint that is not among them */
     unsigned room;      /* for all */
     struct id after;    /* begins behind this endpoint, so that each has its turn; none: at the first */
 
-    struct delivery *list; /* in the arena; may hold, of each lane, those that the caller has already */
+    struct delivery *list; /* in the arena */
     size_t count;
     struct id last;  /* of the endpoints looked at: where the next one begins */
     bool more;       /* there may be due ones left: the room was used up */
     int64_t next_us; /* when the next one is due, on the service's clock; INT64_MAX: none is known */
 };
 
-/* Takes what is due: round the endpoints, a few of each. In a STORE_READ where store_exclusive, else in a STORE_WRITE;
- * there `held` must be 0, as leases tell. */
+/* Takes what is due: round the endpoints, a few of each. In a STORE_READ where store_exclusive, else in a STORE_WRITE.
+ */
 enum err delivery_take(struct op *op, struct delivery_take *t) CHECKED;
 
 /* How an attempt ended. */
@@ -55,8 +56,6 @@ struct delivery_result {
     bool final;          /* a failure that no further attempt can mend */
 };
 
-/* When the attempt after a failed one is due. */
-int64_t delivery_next_us(int64_t attempt, int64_t ended_us);
 /* Records how attempts ended: delivered, to be tried again, or failed. What was canceled meanwhile, or recorded by
  * another process, stays as it is. */
 enum err delivery_record(struct op *op, const struct delivery_result *list, size_t count) CHECKED;

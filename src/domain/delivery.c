@@ -1,0 +1,190 @@
+#include "domain/delivery.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "domain/row.h"
+
+#define WALK 64 /* endpoints asked for at once */
+
+/* ---- taking ---- */
+
+/* Columns of delivery_take. */
+enum { COL_ID, COL_ATTEMPTS, COL_URL, COL_SECRET, COL_EVENT, COL_TYPE, COL_CREATED, COL_DATA };
+
+/* An endpoint with pending deliveries. */
+struct stop {
+    struct id webhook_id;
+    int64_t due_us; /* of its first */
+};
+
+/* Once round the endpoints. */
+struct round {
+    struct op *op;
+    struct delivery_take *t;
+    unsigned room;    /* that is left */
+    size_t list_size; /* allocated */
+    struct stop stops[WALK];
+    size_t stop_count;
+};
+
+static int compare(const void *key, const void *item)
+{
+    const struct id *id = key;
+    const struct delivery_lane *lane = item;
+    return strcmp(id->text, lane->webhook_id.text);
+}
+
+static struct delivery_lane lane_of(const struct delivery_take *t, const struct id *webhook)
+{
+    const struct delivery_lane *known = NULL;
+    if (t->lane_count)
+        known = bsearch(webhook, t->lanes, t->lane_count, sizeof *t->lanes, compare);
+    return known ? *known : (struct delivery_lane){.webhook_id = *webhook, .room = t->lane_room};
+}
+
+static struct delivery read_row(const struct cursor *c, const struct id *webhook, struct arena *a)
+{
+    const struct str secret = col_blob(c, COL_SECRET);
+    return (struct delivery){
+        .webhook_id = *webhook,
+        .id = col_id(c, COL_ID),
+        .attempts = col_int(c, COL_ATTEMPTS),
+        .url = col_copy(c, COL_URL, a),
+        .secret = arena_str(a, secret),
+        .event_id = col_copy(c, COL_EVENT, a),
+        .type = col_copy(c, COL_TYPE, a),
+        .data = col_copy(c, COL_DATA, a),
+        .event_created_us = col_int(c, COL_CREATED),
+    };
+}
+
+static struct str list_held(const struct delivery_lane *lane, struct arena *a)
+{
+    struct buf json = BUF(2 + lane->held_count * (ID_LEN + 3));
+    buf_char(&json, '[');
+    for (size_t i = 0; i < lane->held_count; i++) {
+        if (i)
+            buf_char(&json, ',');
+        json_put_str(&json, id_str(&lane->held[i]));
+    }
+    buf_char(&json, ']');
+    struct str list = arena_str(a, buf_view(&json));
+    buf_done(&json);
+    return list;
+}
+
+/* The due ones of one endpoint: as many as there is room for, besides those that are held. */
+static enum err take_lane(struct round *r, const struct delivery_lane *lane)
+{
+    struct delivery_take *t = r->t;
+    struct arena *a = r->op->arena;
+    unsigned wanted = lane->room < r->room ? lane->room : r->room, found = 0;
+    bool more;
+    CURSOR c;
+    enum err e = db_query(r->op->db, SQL_DELIVERY_TAKE,
+                          DB_ARGS(v_str(id_str(&lane->webhook_id)), v_int(r->op->now_us), v_int(wanted),
+                                  v_str(list_held(lane, a)), v_int(clock_real_us())),
+                          &c);
+    for (; !e && !(e = db_next(&c, &more)) && more && found < wanted; found++) {
+        t->list = list_room(a, t->list, t->count, &r->list_size, sizeof *t->list);
+        t->list[t->count++] = read_row(&c, &lane->webhook_id, a);
+    }
+    r->room -= found;
+    t->more |= found == wanted;
+    return e;
+}
+
+static enum err visit(struct round *r, const struct stop *at)
+{
+    r->t->last = at->webhook_id;
+    if (at->due_us > r->op->now_us) {
+        r->t->next_us = at->due_us < r->t->next_us ? at->due_us : r->t->next_us;
+        return ERR_NONE;
+    }
+    const struct delivery_lane lane = lane_of(r->t, &at->webhook_id);
+    return lane.room ? take_lane(r, &lane) : ERR_NONE;
+}
+
+/* The next endpoints behind t->last. */
+static enum err find_stops(struct round *r)
+{
+    bool more;
+    CURSOR c;
+    enum err e = db_query(r->op->db, SQL_DELIVERY_LANES, DB_ARGS(v_str(str_z(r->t->last.text)), v_int(WALK)), &c);
+    r->stop_count = 0;
+    while (!e && !(e = db_next(&c, &more)) && more && r->stop_count < WALK)
+        r->stops[r->stop_count++] = (struct stop){col_id(&c, 0), col_int(&c, 1)};
+    return e;
+}
+
+/* From behind `from` to `to`; an empty one is the first endpoint, or the last. */
+static enum err walk(struct round *r, struct id from, struct id to)
+{
+    r->t->last = from;
+    do {
+        enum err e = find_stops(r);
+        for (size_t i = 0; !e && i < r->stop_count; i++) {
+            if (id_given(&to) && strcmp(r->stops[i].webhook_id.text, to.text) > 0)
+                return ERR_NONE;
+            r->t->more |= r->room == 0;
+            if (r->room == 0)
+                return ERR_NONE;
+            e = visit(r, &r->stops[i]);
+        }
+        if (e)
+            return e;
+    } while (r->stop_count == WALK);
+    return ERR_NONE;
+}
+
+enum err delivery_take(struct op *op, struct delivery_take *t)
+{
+    static const struct id none;
+    struct round r = {.op = op, .t = t, .room = t->room};
+    t->list = NULL;
+    t->count = 0;
+    t->next_us = INT64_MAX;
+    t->more = false;
+    enum err e = walk(&r, t->after, none);
+    if (e || !id_given(&t->after))
+        return e;
+    t->more |= r.room == 0;
+    return r.room > 0 ? walk(&r, none, t->after) : ERR_NONE;
+}
+
+/* ---- recording ---- */
+
+/* When the attempt after a failed one is due. */
+static int64_t next_us(int64_t attempt, int64_t ended_us)
+{
+    static const int64_t pauses_min[] = {1, 5, 30, 120};
+    assert(attempt >= 1 && attempt < DELIVERY_ATTEMPTS);
+    return ended_us + pauses_min[attempt - 1] * 60 * US_PER_S;
+}
+
+static enum err record(struct op *op, const struct delivery_result *r)
+{
+    const char *status = "delivered";
+    int64_t due_us = r->ended_us;
+    if (r->failure && (r->final || r->attempt >= DELIVERY_ATTEMPTS)) {
+        status = "failed";
+    } else if (r->failure) {
+        status = "pending";
+        due_us = next_us(r->attempt, r->ended_us);
+    }
+    return db_exec(op->db, SQL_DELIVERY_RECORD,
+                   DB_ARGS(v_str(id_str(&r->webhook_id)), v_str(id_str(&r->id)), v_int(r->attempt),
+                           v_str(str_z(status)), v_int(due_us), v_int(r->ended_us),
+                           r->status_code ? v_int(r->status_code) : v_null(), v_str(str_z(r->failure))),
+                   NULL);
+}
+
+enum err delivery_record(struct op *op, const struct delivery_result *list, size_t count)
+{
+    enum err e = ERR_NONE;
+    for (size_t i = 0; !e && i < count; i++)
+        e = record(op, &list[i]);
+    return e;
+}
