@@ -9,7 +9,6 @@
 #include "base/schema_text.h"
 #include "http/client.h"
 
-#define TIMEOUT_MS  15000
 #define ANSWER_MAX  (1u << 20)
 #define REQUEST_MAX 8192
 #define VERSION     "/2010-04-01"
@@ -20,6 +19,7 @@ struct twilio {
     struct str root;    /* "https://api.twilio.com" */
     struct str account; /* "/2010-04-01/Accounts/AC…" */
     struct str sid, token;
+    long timeout_ms;
 };
 
 /* ---- what is said ---- */
@@ -64,7 +64,7 @@ static enum http_exchange exchange(struct twilio *t, const struct twilio_request
                                    .user = t->sid,
                                    .password = t->token,
                                    .body = get || !fields.n ? STR_NONE : fields,
-                                   .timeout_ms = TIMEOUT_MS,
+                                   .timeout_ms = t->timeout_ms,
                                    .answer_max = ANSWER_MAX};
     return http_client_call(t->client, &call, a, ret);
 }
@@ -175,6 +175,7 @@ static enum err configure(struct twilio *t, const struct config *c, char **ret_w
 {
     t->root = str_z(c->twilio_url);
     t->sid = str_z(c->twilio_account_sid);
+    t->timeout_ms = (long)c->twilio_timeout_s * 1000;
     if (!twilio_is_sid(t->sid, "AC"))
         return refuse(ret_why, "twilio.account_sid must be AC and 32 hexadecimal digits");
     t->account = arena_printf(&t->arena, VERSION "/Accounts/%.*s", STR_ARG(t->sid));

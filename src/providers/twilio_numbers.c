@@ -8,8 +8,8 @@
 #include "providers/numbers.h"
 #include "providers/twilio.h"
 
-#define PAGES_MAX      100 /* of one list */
-#define CANDIDATES_MAX 5   /* numbers that are tried: another may buy one first */
+#define PAGES_MAX      20 /* of one list */
+#define CANDIDATES_MAX 5  /* numbers that are tried: another may buy one first */
 #define HOOK           "/hooks/twilio/voice"
 #define CODE_TAKEN     21422 /* "PhoneNumber is not available" */
 
