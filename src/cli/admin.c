@@ -16,7 +16,7 @@
 
 struct admin_options {
     const char *config, *data;
-    const char *building, *member, *scopes, *name, *email, *phone, *country;
+    const char *building, *member, *scopes, *name, *email, *phone, *country, *status;
     int64_t days;
     bool json;
 };
@@ -37,6 +37,7 @@ static const struct {
     {"email", FIELD_TEXT, offsetof(struct admin_options, email)},
     {"phone", FIELD_TEXT, offsetof(struct admin_options, phone)},
     {"country", FIELD_TEXT, offsetof(struct admin_options, country)},
+    {"status", FIELD_TEXT, offsetof(struct admin_options, status)},
 };
 
 #define TEXT(member, option, placeholder, what) OPTION_TEXT(struct admin_options, member, option, placeholder, what)
@@ -66,6 +67,11 @@ static const struct option_row member_add_rows[] = {
     COMMON,
 };
 static const struct option_row member_list_rows[] = {BUILDING("of this building alone"), COMMON};
+static const struct option_row delivery_list_rows[] = {
+    TEXT(email, "account", "EMAIL", "of this account, the newest events first"),
+    TEXT(status, "status", "STATUS", "pending, delivered, failed or canceled [failed; any of an account's]"),
+    COMMON,
+};
 static const struct option_row common_rows[] = {COMMON};
 
 struct verb {
@@ -94,6 +100,11 @@ static const struct verb verbs[] = {
     {VERB("member list", "GET", "/admin/members", member_list_rows, "lists members")},
     {VERB("member remove", "DELETE", "/admin/members/", common_rows, "removes a member and revokes its keys"),
      TAKES("ID", NULL)},
+    {VERB("delivery list", "GET", "/admin/deliveries", delivery_list_rows,
+          "lists the newest webhook deliveries, at most 100")},
+    {VERB("delivery replay", "POST", "/admin/deliveries/replay", common_rows,
+          "sends the event of a delivery once more"),
+     TAKES("ID", "delivery_id")},
     {VERB("account show", "GET", "/admin/accounts", common_rows, "shows an account and its buildings"),
      TAKES("EMAIL", "email")},
 };

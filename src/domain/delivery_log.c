@@ -26,7 +26,8 @@ enum {
     COL_DUE,
     COL_ATTEMPTED,
     COL_STATUS_CODE,
-    COL_FAILURE
+    COL_FAILURE,
+    COL_ACCOUNT
 };
 
 /* ---- lists ---- */
@@ -36,6 +37,7 @@ static struct delivery_entry read_row(const struct cursor *c, struct arena *a)
     return (struct delivery_entry){
         .id = col_id(c, COL_ID),
         .webhook_id = col_id(c, COL_WEBHOOK),
+        .account_id = col_id(c, COL_ACCOUNT),
         .event_id = col_copy(c, COL_EVENT, a),
         .type = col_copy(c, COL_TYPE, a),
         .status = col_copy(c, COL_STATUS, a),

@@ -12,7 +12,7 @@ extern const char *const delivery_status_names[];
 #define DELIVERY_PAGE_MAX     100
 
 struct delivery_entry {
-    struct id id, webhook_id;
+    struct id id, webhook_id, account_id;
     struct str event_id, type, status;
     int64_t attempts; /* that have ended */
     int64_t created_us;
