@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/hook.h"
 #include "api/routes.h"
 #include "api/service.h"
 #include "base/log.h"
@@ -49,10 +50,19 @@ static void add_sets(struct daemon *d, const struct route_set *const *sets, size
         d->sets[d->set_count++] = sets[i];
 }
 
+/* What the configured providers post to. */
+static void add_hooks(struct daemon *d)
+{
+    static const struct route_set *const stripe[] = {&stripe_hook_routes};
+    if (strcmp(d->config->billing_provider, "stripe") == 0)
+        add_sets(d, stripe, 1);
+}
+
 static void choose_sets(struct daemon *d)
 {
     add_sets(d, api_sets, api_set_count);
     add_sets(d, admin_sets, admin_set_count);
+    add_hooks(d);
     if (!d->config->production)
         add_sets(d, sandbox_sets, sandbox_set_count);
 }

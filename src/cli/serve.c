@@ -47,8 +47,7 @@ static void warn_of_what_is_missing(const struct config *c)
 {
     const struct {
         const char *key, *value, *built; /* the value that changes nothing */
-    } keys[] = {{"listen.metrics", c->listen_metrics, ""},
-                {"billing.provider", c->billing_provider, "sandbox"}};
+    } keys[] = {{"listen.metrics", c->listen_metrics, ""}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(keys[i].value, keys[i].built) != 0)
             log_warn("config_ignored key=%s value=%s reason=this version does not have it", keys[i].key, keys[i].value);
