@@ -124,7 +124,7 @@ static json_t *headers_of(const struct route *route, int status)
         add_header(headers, "Location", "string", "path of what was created");
     if (status == 200 && (route->flags & ROUTE_REPLAY))
         add_header(headers, "Idempotency-Replayed", "string", "true: this is the result of an earlier request");
-    if (status == 302)
+    if (status == 302 || status == 303)
         add_header(headers, "Location", "string", "address to follow");
     if (status == 401)
         add_header(headers, "WWW-Authenticate", "string", "Bearer");

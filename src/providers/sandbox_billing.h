@@ -45,7 +45,8 @@ enum err sandbox_subscription_of(struct db *db, struct str customer_id, struct a
 /* Makes one; with customer_id STR_NONE also its customer. ret_id is in the arena. */
 enum err sandbox_subscription_create(struct db *db, const struct billing_subscription *s, struct str email,
                                      struct arena *a, struct str *ret_id) CHECKED;
-enum err sandbox_subscription_set_status(struct db *db, struct str id, enum billing_status status) CHECKED;
+/* Writes its status and quantity. */
+enum err sandbox_subscription_put(struct db *db, const struct billing_subscription *s) CHECKED;
 /* Once a key. ERR_NOT_FOUND: no such subscription, or it is canceled. */
 enum err sandbox_subscription_set_quantity(struct db *db, struct str key, struct str id, int64_t quantity,
                                            struct arena *a) CHECKED;

@@ -95,10 +95,10 @@ enum err sandbox_subscription_create(struct db *db, const struct billing_subscri
     return e;
 }
 
-enum err sandbox_subscription_set_status(struct db *db, struct str id, enum billing_status status)
+enum err sandbox_subscription_put(struct db *db, const struct billing_subscription *s)
 {
-    return db_exec(db, SQL_SANDBOX_SUBSCRIPTION_SET_STATUS, DB_ARGS(v_str(id), v_str(str_z(status_texts[status]))),
-                   NULL);
+    return db_exec(db, SQL_SANDBOX_SUBSCRIPTION_PUT,
+                   DB_ARGS(v_str(s->id), v_str(str_z(status_texts[s->status])), v_int(s->quantity)), NULL);
 }
 
 enum err sandbox_subscription_set_quantity(struct db *db, struct str key, struct str id, int64_t quantity,

@@ -1,9 +1,12 @@
 #include "sandbox/subscriptions.h"
 
 #include "api/service.h"
-#include "domain/subscription.h"
+#include "domain/billing.h"
 #include "domain/transact.h"
-#include "jobs/queue.h"
+#include "providers/sandbox_billing.h"
+#include "sandbox/hosted.h"
+
+#define PLAN_DEFAULT "weekly"
 
 struct subscription_request {
     struct val email, status;
@@ -35,15 +38,64 @@ static const struct shape reply_shape = SHAPE(struct subscription_reply, "Sandbo
 
 /* ---- transactions ---- */
 
-static enum err change(struct op *op, void *arg)
+struct change {
+    const struct subscription_request *body;
+    struct str changed; /* the provider's subscription; STR_NONE: nothing to tell */
+};
+
+static enum billing_status wanted(const struct subscription_request *body)
 {
-    const struct subscription_request *body = arg;
-    enum subscription_status status;
-    struct id account;
-    if (!subscription_status_parse(body->status.s, &status))
-        return ERR_BAD_REQUEST;
-    enum err e = account_find(op, body->email.s, &account);
-    return e ? e : subscription_set(op, &account, status, STR_NONE);
+    if (str_eq(body->status.s, STR("active")))
+        return BILLING_ACTIVE;
+    return str_eq(body->status.s, STR("past_due")) ? BILLING_PAST_DUE : BILLING_CANCELED;
+}
+
+/* The one the account lives on becomes what was asked for. ERR_NOT_FOUND: there is none. */
+static enum err change_existing(struct op *op, struct str id, int64_t quantity, struct change *c)
+{
+    struct billing_subscription s;
+    enum err e = id.p ? sandbox_subscription_get(op->db, id, op->arena, &s) : ERR_NOT_FOUND;
+    if (e)
+        return e;
+    s.status = wanted(c->body);
+    s.quantity = quantity;
+    c->changed = s.id;
+    return sandbox_subscription_put(op->db, &s);
+}
+
+static enum err make_new(struct op *op, const struct account *account, const struct billing_account *known,
+                         struct change *c)
+{
+    const struct billing_subscription s = {
+        .customer_id = known->customer_id,
+        .account_id = id_str(&account->id),
+        .status = wanted(c->body),
+        .plan = account->plan.p ? account->plan : STR(PLAN_DEFAULT),
+        .quantity = known->building_count,
+    };
+    return sandbox_subscription_create(op->db, &s, account->email, op->arena, &c->changed);
+}
+
+/* On the provider's side. */
+static enum err change_run(struct op *op, void *arg)
+{
+    struct change *c = arg;
+    struct account account;
+    struct billing_account known;
+    struct id id;
+    enum err e = account_find(op, c->body->email.s, &id);
+    if (!e)
+        e = account_get(op, &id, &account);
+    if (!e)
+        e = billing_account_get(op, &id, &known);
+    if (e)
+        return e;
+    c->changed = STR_NONE;
+    e = change_existing(op, known.subscription_id, known.building_count, c);
+    if (e != ERR_NOT_FOUND)
+        return e;
+    bool nothing_to_end = wanted(c->body) == BILLING_CANCELED && account.status == SUBSCRIPTION_NONE;
+    return nothing_to_end ? ERR_NONE : make_new(op, &account, &known, c);
 }
 
 struct state {
@@ -91,12 +143,14 @@ static enum err set_subscription(struct request *q, struct reply *p)
     struct store *store = service_store(q->service);
     struct subscription_request *body = q->body;
     struct state state = {body->email.s, arena_new(q->op.arena, struct subscription_reply)};
-    enum err e = op_transact(store, q->op.config, STORE_WRITE, q->op.arena, change, body, NULL);
+    struct change c = {.body = body};
+    enum err e = op_transact(store, q->op.config, STORE_WRITE, q->op.arena, change_run, &c, NULL);
     if (e == ERR_ACCOUNT_NOT_FOUND)
         return op_fail(&q->op, e, "no account has that e-mail: sign in first");
+    if (!e && c.changed.p)
+        e = hosted_event(q, BILLING_OBJECT_SUBSCRIPTION, c.changed);
     if (e)
         return e;
-    jobs_drain(service_jobs(q->service));
     e = op_transact(store, q->op.config, STORE_READ, q->op.arena, read_state, &state, NULL);
     return e ? e : reply_ok(q, p, 200, &reply_shape, state.reply);
 }

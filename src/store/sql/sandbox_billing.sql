@@ -30,8 +30,8 @@ SELECT customer_id, account_id, status, plan, quantity FROM sandbox_subscription
 -- name: sandbox_subscription_of
 SELECT id FROM sandbox_subscription WHERE customer_id = $1 ORDER BY id DESC LIMIT 1
 
--- name: sandbox_subscription_set_status
-UPDATE sandbox_subscription SET status = $2 WHERE id = $1
+-- name: sandbox_subscription_put
+UPDATE sandbox_subscription SET status = $2, quantity = $3 WHERE id = $1
 
 -- name: sandbox_subscription_set_quantity
 UPDATE sandbox_subscription SET quantity = $2 WHERE id = $1

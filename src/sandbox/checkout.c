@@ -1,0 +1,180 @@
+#include "sandbox/checkout.h"
+
+#include "api/service.h"
+#include "domain/transact.h"
+#include "providers/sandbox_billing.h"
+#include "sandbox/hosted.h"
+
+struct session_body {
+    struct val id, status, return_url;
+};
+static const char *const statuses[] = {"open", "complete", "expired", NULL};
+static const struct field session_fields[] = {
+    FIELD(struct session_body, id, T_STRING, .flags = F_REQUIRED, .doc = "the checkout session's"),
+    FIELD(struct session_body, status, T_STRING, .flags = F_REQUIRED, .values = statuses),
+    FIELD(struct session_body, return_url, T_STRING, .flags = F_REQUIRED, .format = "uri",
+          .doc = "where a browser is sent"),
+};
+static const struct shape session_shape = SHAPE(struct session_body, "SandboxCheckout", session_fields);
+
+static const char *status_text(enum billing_session_status status)
+{
+    static const char *const texts[] = {[BILLING_SESSION_OPEN] = "open",
+                                        [BILLING_SESSION_COMPLETE] = "complete",
+                                        [BILLING_SESSION_EXPIRED] = "expired"};
+    return texts[status];
+}
+
+/* ---- the page ---- */
+
+static void put_order(struct request *q, struct buf *page, const struct sandbox_session *s)
+{
+    const struct config_plan *plan = plan_find(q->op.config, s->plan);
+    struct arena *a = q->op.arena;
+    buf_lit(page, "<dl class=\"facts\">\n");
+    hosted_fact(page, "Account", s->email);
+    hosted_fact(page, "Plan", s->plan);
+    if (plan)
+        hosted_fact(page, "Per building", hosted_price_of(a, plan));
+    hosted_fact(page, "Buildings", arena_printf(a, "%lld", (long long)s->quantity));
+    buf_lit(page, "</dl>\n");
+    if (plan) {
+        buf_lit(page, "<p>Due today: <span class=\"figure\">");
+        hosted_text(page, hosted_price(a, plan->amount_minor * s->quantity, plan->currency));
+        buf_lit(page, "</span></p>\n");
+    }
+}
+
+static void put_button(struct buf *page, struct str id, const char *verb, const char *style, const char *text)
+{
+    buf_printf(page, "<form method=\"post\" action=\"/sandbox/checkout/%.*s/%s\"><button%s>%s</button></form>\n",
+               STR_ARG(id), verb, style, text);
+}
+
+/* IDs are the provider's own: letters, digits and underscores. */
+static void put_state(struct buf *page, const struct sandbox_session *s)
+{
+    switch (s->session.status) {
+    case BILLING_SESSION_OPEN:
+        buf_lit(page, "<div class=\"actions\">\n");
+        put_button(page, s->session.id, "pay", " class=\"primary\"", "Pay");
+        put_button(page, s->session.id, "cancel", "", "Cancel");
+        buf_lit(page, "</div>\n");
+        break;
+    case BILLING_SESSION_COMPLETE:
+        buf_lit(page, "<p class=\"note good\" role=\"status\">This checkout was paid.</p>\n");
+        break;
+    case BILLING_SESSION_EXPIRED:
+        buf_lit(page, "<p class=\"note bad\" role=\"status\">This checkout has expired. Start a new one.</p>\n");
+        break;
+    }
+}
+
+static enum err get_page(struct request *q, struct reply *p)
+{
+    struct sandbox_session s;
+    enum err e = sandbox_session_get(q->op.db, q->path_text, q->op.now_us, q->op.arena, &s);
+    if (e)
+        return e;
+    struct buf page = BUF(HOSTED_PAGE_MAX);
+    hosted_begin(&page, "Checkout", "A subscription to Portero: one unit for each building.");
+    buf_lit(&page, "<section class=\"card\" aria-label=\"Order\">\n");
+    put_order(q, &page, &s);
+    put_state(&page, &s);
+    buf_lit(&page, "</section>\n");
+    hosted_end(&page);
+    return hosted_reply(q, p, &page);
+}
+
+/* ---- the buttons ---- */
+
+struct press {
+    struct str id;
+    bool pays;
+    struct sandbox_session session;
+};
+
+static enum err press_run(struct op *op, void *arg)
+{
+    struct press *b = arg;
+    return b->pays ? sandbox_session_pay(op->db, b->id, op->now_us, op->arena, &b->session)
+                   : sandbox_session_get(op->db, b->id, op->now_us, op->arena, &b->session);
+}
+
+static enum err press(struct request *q, bool pays, struct sandbox_session *ret)
+{
+    struct press b = {.id = q->path_text, .pays = pays};
+    enum err e = op_transact(service_store(q->service), q->op.config, pays ? STORE_WRITE : STORE_READ, q->op.arena,
+                             press_run, &b, NULL);
+    if (!e)
+        *ret = b.session;
+    return e;
+}
+
+static enum err answer(struct request *q, struct reply *p, const struct sandbox_session *s, struct str url)
+{
+    struct session_body *r = arena_new(q->op.arena, struct session_body);
+    *r = (struct session_body){v_str(s->session.id), v_str(str_z(status_text(s->session.status))), v_str(url)};
+    return hosted_answer(q, p, &session_shape, r, url);
+}
+
+/* An expired one cannot be paid: its page says so. */
+static enum err pay(struct request *q, struct reply *p)
+{
+    struct sandbox_session s;
+    enum err e = press(q, true, &s);
+    bool paid = !e && s.session.status == BILLING_SESSION_COMPLETE;
+    if (paid)
+        e = hosted_event(q, BILLING_OBJECT_SESSION, s.session.id);
+    return e ? e : answer(q, p, &s, paid ? s.success_url : s.url);
+}
+
+/* Who backs out may come back: the checkout stays open. */
+static enum err cancel(struct request *q, struct reply *p)
+{
+    struct sandbox_session s;
+    enum err e = press(q, false, &s);
+    return e ? e : answer(q, p, &s, s.cancel_url);
+}
+
+static const struct route rows[] = {
+    {.operation = "getSandboxCheckout",
+     .summary = "The hosted checkout page",
+     .tag = "Sandbox",
+     .method = HTTP_GET,
+     .path = "/sandbox/checkout/{text}",
+     .credential = CRED_LOOPBACK,
+     .run = RUN_READ,
+     .handler = get_page,
+     .status = 200,
+     .media = "text/html; charset=utf-8",
+     .flags = ROUTE_PAGE},
+    {.operation = "paySandboxCheckout",
+     .summary = "Pays a checkout, as its page's button does",
+     .description = "Answers once the subscription is active and the numbers are provisioned. A checkout that was paid "
+                    "before, or has expired, stays as it is. A browser (`Accept: text/html`) is redirected.",
+     .tag = "Sandbox",
+     .method = HTTP_POST,
+     .path = "/sandbox/checkout/{text}/pay",
+     .credential = CRED_LOOPBACK,
+     .run = RUN_TASK,
+     .handler = pay,
+     .status = 200,
+     .other_status = 303,
+     .reply = &session_shape,
+     .errors = ROUTE_ERRORS(ERR_NOT_FOUND)},
+    {.operation = "cancelSandboxCheckout",
+     .summary = "Backs out of a checkout, as its page's button does",
+     .description = "The checkout stays open. A browser (`Accept: text/html`) is redirected.",
+     .tag = "Sandbox",
+     .method = HTTP_POST,
+     .path = "/sandbox/checkout/{text}/cancel",
+     .credential = CRED_LOOPBACK,
+     .run = RUN_TASK,
+     .handler = cancel,
+     .status = 200,
+     .other_status = 303,
+     .reply = &session_shape,
+     .errors = ROUTE_ERRORS(ERR_NOT_FOUND)},
+};
+const struct route_set sandbox_checkout_routes = ROUTE_SET(rows);

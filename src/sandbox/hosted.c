@@ -1,0 +1,134 @@
+#include "sandbox/hosted.h"
+
+#include <ctype.h>
+
+#include "api/service.h"
+#include "domain/transact.h"
+#include "jobs/billing.h"
+#include "providers/fault.h"
+
+/* ---- HTML ---- */
+
+void hosted_text(struct buf *page, struct str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        switch (text.p[i]) {
+        case '&':
+            buf_lit(page, "&amp;");
+            break;
+        case '<':
+            buf_lit(page, "&lt;");
+            break;
+        case '>':
+            buf_lit(page, "&gt;");
+            break;
+        case '"':
+            buf_lit(page, "&quot;");
+            break;
+        case '\'':
+            buf_lit(page, "&#39;");
+            break;
+        default:
+            buf_char(page, text.p[i]);
+        }
+}
+
+void hosted_begin(struct buf *page, const char *title, const char *subtitle)
+{
+    buf_lit(page, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
+    hosted_text(page, str_z(title));
+    buf_lit(page,
+            "</title>\n<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"/sandbox/style.css\">\n"
+            "</head>\n<body class=\"narrow\">\n<header>\n<h1>");
+    hosted_text(page, str_z(title));
+    buf_lit(page, "</h1>\n<p class=\"quiet\">");
+    hosted_text(page, str_z(subtitle));
+    buf_lit(page, "</p>\n</header>\n<main>\n");
+}
+
+void hosted_end(struct buf *page)
+{
+    buf_lit(page, "</main>\n<footer>The sandbox’s billing provider. No money moves here.</footer>\n</body>\n</html>\n");
+}
+
+void hosted_fact(struct buf *page, const char *name, struct str text)
+{
+    buf_lit(page, "<dt>");
+    hosted_text(page, str_z(name));
+    buf_lit(page, "</dt><dd>");
+    hosted_text(page, text);
+    buf_lit(page, "</dd>\n");
+}
+
+/* Minor units are hundredths, but for the few currencies that have none (ISO 4217). */
+static bool has_cents(const char *currency)
+{
+    static const char *const without[] = {"bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "pyg",
+                                          "rwf", "ugx", "vnd", "vuv", "xaf", "xof", "xpf"};
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+        if (strcmp(currency, without[i]) == 0)
+            return false;
+    return true;
+}
+
+struct str hosted_price(struct arena *a, int64_t amount_minor, const char *currency)
+{
+    char upper[4] = "";
+    for (size_t i = 0; i < 3 && currency[i]; i++)
+        upper[i] = (char)toupper((unsigned char)currency[i]);
+    if (!has_cents(currency))
+        return arena_printf(a, "%lld %s", (long long)amount_minor, upper);
+    return arena_printf(a, "%lld.%02lld %s", (long long)amount_minor / 100, (long long)amount_minor % 100, upper);
+}
+
+struct str hosted_price_of(struct arena *a, const struct config_plan *plan)
+{
+    struct str price = hosted_price(a, plan->amount_minor, plan->currency);
+    if (plan->interval_count == 1)
+        return arena_printf(a, "%s a %s", price.p, plan->interval);
+    return arena_printf(a, "%s every %lld %ss", price.p, (long long)plan->interval_count, plan->interval);
+}
+
+enum err hosted_reply(struct request *q, struct reply *p, struct buf *page)
+{
+    bool full = page->full;
+    p->status = 200;
+    p->raw = arena_str(q->op.arena, buf_view(page));
+    buf_done(page);
+    return full ? ERR_INTERNAL_ERROR : ERR_NONE;
+}
+
+/* ---- buttons ---- */
+
+static bool is_browser(struct request *q)
+{
+    struct str accept = http_header(q->http, STR("Accept"), NULL);
+    return accept.n && memmem(accept.p, accept.n, "text/html", 9);
+}
+
+enum err hosted_answer(struct request *q, struct reply *p, const struct shape *shape, const void *body, struct str url)
+{
+    bool browser = is_browser(q);
+    if (browser)
+        reply_header(p, "Location", url);
+    return reply_ok(q, p, browser ? 303 : 200, shape, body);
+}
+
+static enum err receive(struct op *op, void *arg)
+{
+    return billing_event_received(op, arg);
+}
+
+enum err hosted_event(struct request *q, enum billing_object object, struct str object_id)
+{
+    if (fault_outcome(fault_take("billing", "event")) != OUTCOME_DONE)
+        return ERR_NONE;
+    struct id id = id_new(clock_now_us());
+    struct billing_event event = {
+        .id = arena_printf(q->op.arena, "evt_%s", id.text), .object = object, .object_id = object_id};
+    enum err e = op_transact(service_store(q->service), q->op.config, STORE_WRITE, q->op.arena, receive, &event, NULL);
+    if (!e)
+        jobs_drain(service_jobs(q->service));
+    return e;
+}

@@ -1,0 +1,31 @@
+/* What the provider's hosted pages share, the checkout's and the portal's: HTML, events, and answers that suit both a
+ * person's browser and a program. */
+#pragma once
+#include "api/route.h"
+#include "base/buf.h"
+#include "domain/plan.h"
+#include "providers/billing.h"
+
+#define HOSTED_PAGE_MAX 16384
+
+/* The page's start up to <main>, and its end. The text is escaped. */
+void hosted_begin(struct buf *page, const char *title, const char *subtitle);
+void hosted_end(struct buf *page);
+/* Escaped text. */
+void hosted_text(struct buf *page, struct str text);
+/* <dt>, <dd> */
+void hosted_fact(struct buf *page, const char *name, struct str text);
+/* A price in its currency: "4.99 USD". In the arena. */
+struct str hosted_price(struct arena *a, int64_t amount_minor, const char *currency);
+/* "4.99 USD a week" */
+struct str hosted_price_of(struct arena *a, const struct config_plan *plan);
+/* Answers with the page, whose memory is freed. */
+enum err hosted_reply(struct request *q, struct reply *p, struct buf *page) CHECKED;
+
+/* Answers a button: 200 with the body, for a browser 303 to `url` with the same. */
+enum err hosted_answer(struct request *q, struct reply *p, const struct shape *shape, const void *body,
+                       struct str url) CHECKED;
+
+/* The provider reports that an object changed, and what follows is done when this returns. A fault ordered for the
+ * operation `event` makes the report get lost. For tasks. */
+enum err hosted_event(struct request *q, enum billing_object object, struct str object_id) CHECKED;

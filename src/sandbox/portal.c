@@ -1,0 +1,133 @@
+#include "sandbox/portal.h"
+
+#include "api/service.h"
+#include "domain/transact.h"
+#include "providers/sandbox_billing.h"
+#include "sandbox/hosted.h"
+
+struct portal_body {
+    struct val customer_id, subscription_id, status;
+};
+static const char *const statuses[] = {"active", "past_due", "canceled", NULL};
+static const struct field portal_fields[] = {
+    FIELD(struct portal_body, customer_id, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct portal_body, subscription_id, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct portal_body, status, T_STRING, .flags = F_REQUIRED, .values = statuses),
+};
+static const struct shape portal_shape = SHAPE(struct portal_body, "SandboxPortal", portal_fields);
+
+static const char *status_text(enum billing_status status)
+{
+    static const char *const texts[] = {
+        [BILLING_ACTIVE] = "active", [BILLING_PAST_DUE] = "past_due", [BILLING_CANCELED] = "canceled"};
+    return texts[status];
+}
+
+/* ---- the page ---- */
+
+static void put_subscription(struct request *q, struct buf *page, const struct billing_subscription *s)
+{
+    const struct config_plan *plan = plan_find(q->op.config, s->plan);
+    struct arena *a = q->op.arena;
+    buf_lit(page, "<dl class=\"facts\">\n");
+    hosted_fact(page, "Plan", s->plan);
+    hosted_fact(page, "Status", s->status == BILLING_PAST_DUE ? STR("past due") : str_z(status_text(s->status)));
+    if (plan)
+        hosted_fact(page, "Per building", hosted_price_of(a, plan));
+    hosted_fact(page, "Buildings", arena_printf(a, "%lld", (long long)s->quantity));
+    if (plan)
+        hosted_fact(page, "In all", hosted_price(a, plan->amount_minor * s->quantity, plan->currency));
+    buf_lit(page, "</dl>\n");
+}
+
+static void put_cancel(struct buf *page, const struct billing_subscription *s)
+{
+    if (s->status == BILLING_CANCELED) {
+        buf_lit(page,
+                "<p class=\"note\" role=\"status\">This subscription has ended. Its virtual numbers are kept for 30 "
+                "days.</p>\n");
+        return;
+    }
+    buf_printf(page,
+               "<form method=\"post\" action=\"/sandbox/portal/%.*s/cancel\"><button class=\"danger\">"
+               "Cancel the subscription</button></form>\n",
+               STR_ARG(s->customer_id));
+}
+
+static enum err get_page(struct request *q, struct reply *p)
+{
+    struct billing_subscription s;
+    struct str email;
+    enum err e = sandbox_customer_get(q->op.db, q->path_text, q->op.arena, &email);
+    if (!e)
+        e = sandbox_subscription_of(q->op.db, q->path_text, q->op.arena, &s);
+    if (e)
+        return e;
+    struct buf page = BUF(HOSTED_PAGE_MAX);
+    hosted_begin(&page, "Billing portal", email.p);
+    buf_lit(&page,
+            "<section class=\"card\" aria-labelledby=\"subscription\">\n<h2 id=\"subscription\">Subscription</h2>\n");
+    put_subscription(q, &page, &s);
+    put_cancel(&page, &s);
+    buf_lit(&page, "</section>\n");
+    hosted_end(&page);
+    return hosted_reply(q, p, &page);
+}
+
+/* ---- the button ---- */
+
+struct ending {
+    struct str customer_id;
+    struct billing_subscription subscription;
+};
+
+static enum err end_run(struct op *op, void *arg)
+{
+    struct ending *x = arg;
+    enum err e = sandbox_subscription_of(op->db, x->customer_id, op->arena, &x->subscription);
+    x->subscription.status = BILLING_CANCELED;
+    return e ? e : sandbox_subscription_put(op->db, &x->subscription);
+}
+
+static enum err cancel(struct request *q, struct reply *p)
+{
+    struct ending x = {.customer_id = q->path_text};
+    enum err e = op_transact(service_store(q->service), q->op.config, STORE_WRITE, q->op.arena, end_run, &x, NULL);
+    if (!e)
+        e = hosted_event(q, BILLING_OBJECT_SUBSCRIPTION, x.subscription.id);
+    if (e)
+        return e;
+    struct portal_body *r = arena_new(q->op.arena, struct portal_body);
+    *r = (struct portal_body){v_str(x.subscription.customer_id), v_str(x.subscription.id),
+                              v_str(str_z(status_text(BILLING_CANCELED)))};
+    return hosted_answer(q, p, &portal_shape, r,
+                         arena_printf(q->op.arena, "/sandbox/portal/%.*s", STR_ARG(x.subscription.customer_id)));
+}
+
+static const struct route rows[] = {
+    {.operation = "getSandboxPortal",
+     .summary = "The hosted billing portal page",
+     .tag = "Sandbox",
+     .method = HTTP_GET,
+     .path = "/sandbox/portal/{text}",
+     .credential = CRED_LOOPBACK,
+     .run = RUN_READ,
+     .handler = get_page,
+     .status = 200,
+     .media = "text/html; charset=utf-8",
+     .flags = ROUTE_PAGE},
+    {.operation = "cancelSandboxSubscription",
+     .summary = "Ends a customer's subscription, as the portal's button does",
+     .description = "Answers once the account is without it. A browser (`Accept: text/html`) is redirected.",
+     .tag = "Sandbox",
+     .method = HTTP_POST,
+     .path = "/sandbox/portal/{text}/cancel",
+     .credential = CRED_LOOPBACK,
+     .run = RUN_TASK,
+     .handler = cancel,
+     .status = 200,
+     .other_status = 303,
+     .reply = &portal_shape,
+     .errors = ROUTE_ERRORS(ERR_NOT_FOUND)},
+};
+const struct route_set sandbox_portal_routes = ROUTE_SET(rows);
