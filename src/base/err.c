@@ -1,7 +1,8 @@
 #include "base/err.h"
 
 static const struct err_info table[] = {
-#define E(code, status, message, next_action) [ERR_##code] = {#code, status, message, next_action},
+#define E(code, status, message, next_action)            [ERR_##code] = {#code, status, message, next_action},
+#define E_AS(symbol, code, status, message, next_action) [ERR_##symbol] = {#code, status, message, next_action},
 #include "tbl/errors.def"
 #undef E
 };

@@ -14,7 +14,7 @@ static void every_error_of_the_table_has_its_row(void **state)
         assert_true(i->message[0] && i->message[strlen(i->message) - 1] == '.');
         assert_true(i->next_action[0] && i->next_action[strlen(i->next_action) - 1] == '.');
         for (enum err other = ERR_NONE + 1; other < e; other++)
-            assert_string_not_equal(err_info(other)->code, i->code);
+            assert_true(strcmp(err_info(other)->code, i->code) != 0 || err_info(other)->status != i->status);
     }
     assert_string_equal(err_info(ERR_HTTPS_REQUIRED)->code, "HTTPS_REQUIRED");
     assert_int_equal(err_info(ERR_HTTPS_REQUIRED)->status, 426);

@@ -34,7 +34,6 @@ CREATE TABLE building_operation (
     unlock_tone TEXT,
     phone_number TEXT,
     virtual_number TEXT,                -- of a removal: at the quote
-    effects TEXT,                       -- of a removal: JSON list of what it does
     building_count {int} NOT NULL,      -- at the quote, as is what follows
     subscription_id TEXT NOT NULL,
     price_id TEXT NOT NULL,

@@ -1,0 +1,297 @@
+#include "domain/operation.h"
+
+#include "domain/account.h"
+#include "domain/job.h"
+#include "domain/operation_row.h"
+#include "domain/phone.h"
+#include "domain/row.h"
+
+/* ---- the account as it stands ---- */
+
+struct standing {
+    bool active;
+    struct str subscription_id, phone; /* STR_NONE without */
+    int64_t building_count;
+};
+
+static enum err read_standing(struct op *op, const struct id *account, struct standing *ret)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_OPERATION_ACCOUNT, DB_ARGS(v_str(id_str(account))), &c);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
+    *ret = (struct standing){
+        .active = str_eq(col_str(&c, 0), str_z(subscription_status_text(SUBSCRIPTION_ACTIVE))),
+        .subscription_id = col_copy(&c, 1, op->arena),
+        .phone = col_copy(&c, 2, op->arena),
+        .building_count = col_int(&c, 3),
+    };
+    return ERR_NONE;
+}
+
+/* The account's operation that has not ended; ERR_NOT_FOUND: none. */
+static enum err read_current(struct op *op, const struct id *account, struct operation *ret)
+{
+    return operation_one(op, SQL_OPERATION_CURRENT, DB_ARGS(v_str(id_str(account))), ret);
+}
+
+/* ---- preview ---- */
+
+static enum err draft_phone(struct op *op, const struct id *account, const struct standing *now, struct str given,
+                            struct str *ret)
+{
+    bool verified = true;
+    if (!given.p && !now->phone.p)
+        return ERR_PHONE_VERIFICATION_REQUIRED;
+    enum err e = given.p ? phone_verified_before(op, account, given, &verified) : ERR_NONE;
+    if (e || !verified)
+        return e ? e : ERR_FORWARDING_PHONE_NOT_VERIFIED;
+    *ret = given.p ? given : now->phone;
+    return ERR_NONE;
+}
+
+static enum err draft_add(struct op *op, const struct id *account, const struct standing *now,
+                          const struct operation_input *input, struct operation *ret)
+{
+    if (now->building_count >= BUILDING_MAX)
+        return ERR_BUILDING_LIMIT;
+    ret->label = input->label;
+    ret->address = input->address;
+    ret->unlock_tone = input->unlock_tone;
+    return draft_phone(op, account, now, input->phone_number, &ret->phone_number);
+}
+
+static enum err draft_remove(struct op *op, const struct id *account, const struct operation_input *input,
+                             struct operation *ret)
+{
+    struct building b;
+    enum err e = building_get(op, account, &input->building_id, &b);
+    if (e)
+        return e;
+    if (b.primary)
+        return op_fail(op, ERR_INVALID_BUILDING_INPUT, "the primary building cannot be removed");
+    ret->building_id = b.id;
+    ret->label = b.label;
+    ret->virtual_number = b.number;
+    return ERR_NONE;
+}
+
+static enum err draft(struct op *op, const struct id *account, const struct operation_input *input,
+                      struct operation *ret)
+{
+    struct standing now;
+    enum err e = read_standing(op, account, &now);
+    if (!e && !now.active)
+        e = ERR_MULTI_BUILDING_REQUIRED;
+    if (e)
+        return e;
+    *ret = (struct operation){.id = id_new(op->now_us),
+                              .account_id = *account,
+                              .action = input->action,
+                              .created_us = op->now_us,
+                              .expires_us = op->now_us + OPERATION_QUOTE_TTL_S * US_PER_S,
+                              .building_count = now.building_count,
+                              .billing = {.subscription_id = now.subscription_id}};
+    e = input->action == OPERATION_ADD ? draft_add(op, account, &now, input, ret)
+                                       : draft_remove(op, account, input, ret);
+    return e || now.subscription_id.p ? e : ERR_BUILDING_BILLING_MISMATCH;
+}
+
+enum err operation_draft(struct op *op, const struct id *account, const struct operation_input *input,
+                         struct str *ret_subscription)
+{
+    struct operation o;
+    enum err e = draft(op, account, input, &o);
+    if (!e)
+        *ret_subscription = o.billing.subscription_id;
+    return e;
+}
+
+int64_t operation_new_quantity(enum operation_action action, const struct operation_facts *facts)
+{
+    return action == OPERATION_ADD ? facts->quantity + 1 : facts->quantity - 1;
+}
+
+/* One unit for each building. While an operation has not ended, it may be either of its two quantities: a quote is
+ * still given, but cannot be executed before. */
+static enum err check_quantity(struct op *op, const struct operation *o, int64_t quantity)
+{
+    struct operation current;
+    if (quantity == o->building_count)
+        return ERR_NONE;
+    enum err e = read_current(op, &o->account_id, &current);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_BUILDING_BILLING_MISMATCH : e;
+    bool its = quantity == current.billing.current_quantity || quantity == current.billing.new_quantity;
+    return its ? ERR_NONE : ERR_BUILDING_BILLING_MISMATCH;
+}
+
+static enum err insert(struct op *op, const struct operation *o)
+{
+    const struct building_address *a = &o->address;
+    const struct operation_billing *b = &o->billing;
+    return db_exec(op->db, SQL_OPERATION_INSERT,
+                   DB_ARGS(v_str(id_str(&o->account_id)), v_str(id_str(&o->id)),
+                           v_str(str_z(operation_action_text(o->action))), v_int(o->created_us), v_int(o->expires_us),
+                           v_str(id_str(&o->building_id)), v_str(o->label), v_str(a->street), v_str(a->city),
+                           v_str(a->state), v_str(a->zip), v_str(a->country), v_str(o->unlock_tone),
+                           v_str(o->phone_number), v_str(o->virtual_number), v_int(o->building_count),
+                           v_str(b->subscription_id), v_str(b->price_id), v_int(b->current_quantity),
+                           v_int(b->new_quantity), v_str(b->currency), v_int(b->next_invoice_minor),
+                           b->per_building_minor < 0 ? v_null() : v_int(b->per_building_minor), v_str(b->interval),
+                           v_int(b->proration_s)),
+                   NULL);
+}
+
+enum err operation_quote(struct op *op, const struct id *account, const struct operation_input *input,
+                         const struct operation_offer *offer, struct operation *ret)
+{
+    const struct operation_facts *facts = offer->facts;
+    struct operation o;
+    enum err e = draft(op, account, input, &o);
+    if (e)
+        return e;
+    if (!facts)
+        return ERR_BUILDING_BILLING_MISMATCH;
+    if (!facts->active)
+        return ERR_MULTI_BUILDING_REQUIRED;
+    o.billing = (struct operation_billing){
+        .subscription_id = o.billing.subscription_id,
+        .price_id = facts->price_id,
+        .currency = facts->currency,
+        .interval = facts->interval,
+        .current_quantity = facts->quantity,
+        .new_quantity = operation_new_quantity(input->action, facts),
+        .next_invoice_minor = offer->next_invoice_minor,
+        .per_building_minor = facts->amount_minor,
+        .proration_s = offer->proration_s,
+    };
+    e = check_quantity(op, &o, facts->quantity);
+    if (!e)
+        e = insert(op, &o);
+    if (!e)
+        *ret = o;
+    return e;
+}
+
+/* ---- execution ---- */
+
+/* The operation that this key executed. ERR_NOT_FOUND: none. */
+static enum err replay(struct op *op, const struct operation_request *r, struct operation *ret)
+{
+    struct operation o;
+    enum err e = operation_one(op, SQL_OPERATION_BY_REQUEST, DB_ARGS(v_str(id_str(&r->account_id)), v_str(r->key)), &o);
+    if (e)
+        return e;
+    bool same = memcmp(o.request_hash, r->hash, SHA256_LEN) == 0 && o.action == r->action &&
+                (r->action == OPERATION_ADD || str_eq(id_str(&o.building_id), id_str(&r->building_id)));
+    if (!same)
+        return ERR_IDEMPOTENCY_CONFLICT;
+    *ret = o;
+    return ERR_NONE;
+}
+
+static enum err check_quote(const struct operation_request *r, const struct operation *o)
+{
+    if (o->action != r->action ||
+        (r->action == OPERATION_REMOVE && !str_eq(id_str(&o->building_id), id_str(&r->building_id))))
+        return ERR_INVALID_QUOTE_CONFLICT;
+    if (o->status == OPERATION_EXPIRED)
+        return ERR_QUOTE_EXPIRED;
+    return o->status == OPERATION_QUOTED ? ERR_NONE : ERR_INVALID_QUOTE_CONFLICT; /* used with another key */
+}
+
+static enum err check_busy(struct op *op, const struct operation *o)
+{
+    struct operation current;
+    enum err e = read_current(op, &o->account_id, &current);
+    if (!e)
+        return ERR_BUILDING_BUSY;
+    return e == ERR_NOT_FOUND ? ERR_NONE : e;
+}
+
+static enum err check_standing(struct op *op, const struct operation *o)
+{
+    struct standing now;
+    enum err e = read_standing(op, &o->account_id, &now);
+    if (e)
+        return e;
+    if (!now.active || now.building_count != o->building_count ||
+        !str_eq(now.subscription_id, o->billing.subscription_id))
+        return ERR_QUOTE_STALE;
+    if (o->action == OPERATION_ADD)
+        return ERR_NONE;
+    bool linked;
+    return building_of(op, &o->account_id, &o->building_id, &linked);
+}
+
+enum err operation_check(struct op *op, const struct operation_request *request, struct operation *ret,
+                         bool *ret_replayed)
+{
+    enum err e = replay(op, request, ret);
+    *ret_replayed = !e;
+    if (e != ERR_NOT_FOUND)
+        return e;
+    struct operation o;
+    e = operation_one(op, SQL_OPERATION_GET,
+                      DB_ARGS(v_str(id_str(&request->account_id)), v_str(id_str(&request->quote_id))), &o);
+    if (!e)
+        e = check_quote(request, &o);
+    if (!e)
+        e = check_busy(op, &o);
+    if (!e)
+        e = check_standing(op, &o);
+    if (!e)
+        *ret = o;
+    return e;
+}
+
+static enum err check_facts(const struct operation *o, const struct operation_facts *facts)
+{
+    const struct operation_billing *b = &o->billing;
+    if (!facts || !facts->active || facts->quantity != b->current_quantity ||
+        facts->amount_minor != b->per_building_minor || !str_eq(facts->price_id, b->price_id) ||
+        !str_eq(facts->currency, b->currency) || !str_eq(facts->interval, b->interval))
+        return ERR_QUOTE_STALE;
+    return facts->quantity == o->building_count ? ERR_NONE : ERR_BUILDING_BILLING_MISMATCH;
+}
+
+struct str operation_job(const struct id *operation, struct arena *a)
+{
+    return arena_printf(a, JOB_OPERATION "-%s", operation->text);
+}
+
+static enum err start(struct op *op, const struct operation_request *request, struct operation *o)
+{
+    o->status = OPERATION_RUNNING;
+    o->step = o->action == OPERATION_ADD ? STEP_ADD_QUANTITY : STEP_REMOVE_RELEASE;
+    o->progressed_us = op->now_us;
+    o->request_id = request->key;
+    memcpy(o->request_hash, request->hash, SHA256_LEN);
+    if (o->action == OPERATION_ADD)
+        o->building_id = id_new(op->now_us);
+    int64_t changed;
+    enum err e =
+        db_exec(op->db, SQL_OPERATION_START,
+                DB_ARGS(v_str(id_str(&o->account_id)), v_str(id_str(&o->id)),
+                        v_str(str_z(operation_step_text(o->step))), v_int(op->now_us), v_str(id_str(&o->building_id)),
+                        v_str(o->request_id), v_blob(o->request_hash, SHA256_LEN)),
+                &changed);
+    if (!e && !changed)
+        e = ERR_RETRY; /* it was a quote a moment ago: a lost race */
+    return e ? e : job_add_once(op, operation_job(&o->id, op->arena), JOB_OPERATION, op->now_us, id_str(&o->id));
+}
+
+enum err operation_start(struct op *op, const struct operation_request *request, const struct operation_facts *facts,
+                         struct operation *ret, bool *ret_replayed)
+{
+    struct operation o;
+    enum err e = operation_check(op, request, &o, ret_replayed);
+    if (!e && !*ret_replayed)
+        e = check_facts(&o, facts);
+    if (!e && !*ret_replayed)
+        e = start(op, request, &o);
+    if (!e)
+        *ret = o;
+    return e;
+}

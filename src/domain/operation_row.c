@@ -1,0 +1,231 @@
+#include "domain/operation_row.h"
+
+#include <assert.h>
+
+#include "domain/row.h"
+
+/* The columns that all reading statements begin with. */
+enum column {
+    COL_ID,
+    COL_ACCOUNT,
+    COL_ACTION,
+    COL_STATUS,
+    COL_CREATED,
+    COL_EXPIRES,
+    COL_BUILDING,
+    COL_LABEL,
+    COL_STREET,
+    COL_CITY,
+    COL_STATE,
+    COL_ZIP,
+    COL_COUNTRY,
+    COL_TONE,
+    COL_PHONE,
+    COL_NUMBER,
+    COL_BUILDING_COUNT,
+    COL_SUBSCRIPTION,
+    COL_PRICE,
+    COL_CURRENCY,
+    COL_INTERVAL,
+    COL_QUANTITY,
+    COL_NEW_QUANTITY,
+    COL_NEXT_INVOICE,
+    COL_PER_BUILDING,
+    COL_PRORATION,
+    COL_REQUEST,
+    COL_HASH,
+    COL_STEP,
+    COL_ATTEMPT,
+    COL_PROGRESSED,
+    COL_ERROR,
+    COL_RESULT
+};
+
+static const char *const statuses[] = {
+    [OPERATION_QUOTED] = "quoted",
+    [OPERATION_EXPIRED] = "expired",
+    [OPERATION_RUNNING] = "running",
+    [OPERATION_SUCCEEDED] = "succeeded",
+    [OPERATION_RECONCILIATION_REQUIRED] = "reconciliation_required",
+    [OPERATION_FAILED] = "failed",
+};
+
+static const char *const steps[STEP_COUNT] = {
+    [STEP_ADD_QUANTITY] = "add_quantity",
+    [STEP_ADD_BUILDING] = "add_building",
+    [STEP_ADD_NUMBER] = "add_number",
+    [STEP_ADD_UNDO_NUMBER] = "add_undo_number",
+    [STEP_ADD_UNDO_BUILDING] = "add_undo_building",
+    [STEP_ADD_UNDO_QUANTITY] = "add_undo_quantity",
+    [STEP_REMOVE_RELEASE] = "remove_release",
+    [STEP_REMOVE_DELETE] = "remove_delete",
+    [STEP_REMOVE_QUANTITY] = "remove_quantity",
+    [STEP_REMOVE_UNDO_RELEASE] = "remove_undo_release",
+};
+
+const char *operation_action_text(enum operation_action action)
+{
+    return action == OPERATION_ADD ? "add" : "remove";
+}
+
+const char *operation_status_text(enum operation_status status)
+{
+    return statuses[status];
+}
+
+const char *operation_step_text(enum operation_step step)
+{
+    assert(step < STEP_COUNT);
+    return steps[step];
+}
+
+static enum operation_status status_of(struct str text)
+{
+    enum operation_status s = OPERATION_FAILED;
+    while (s > OPERATION_QUOTED && !str_eq(text, str_z(statuses[s])))
+        s--;
+    return s;
+}
+
+static enum operation_step step_of(struct str text)
+{
+    for (enum operation_step s = STEP_NONE + 1; text.p && s < STEP_COUNT; s++)
+        if (steps[s] && str_eq(text, str_z(steps[s])))
+            return s;
+    return STEP_NONE;
+}
+
+/* What a failed operation's execution answers. */
+static enum err error_of(struct str code)
+{
+    static const enum err known[] = {ERR_PAYMENT_FAILED, ERR_BUILDING_ADD_FAILED};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (str_eq(code, str_z(err_info(known[i])->code)))
+            return known[i];
+    return ERR_NONE;
+}
+
+static struct operation_billing read_billing(const struct cursor *c, struct arena *a)
+{
+    return (struct operation_billing){
+        .subscription_id = col_copy(c, COL_SUBSCRIPTION, a),
+        .price_id = col_copy(c, COL_PRICE, a),
+        .currency = col_copy(c, COL_CURRENCY, a),
+        .interval = col_copy(c, COL_INTERVAL, a),
+        .current_quantity = col_int(c, COL_QUANTITY),
+        .new_quantity = col_int(c, COL_NEW_QUANTITY),
+        .next_invoice_minor = col_int(c, COL_NEXT_INVOICE),
+        .per_building_minor = col_int_or(c, COL_PER_BUILDING, -1),
+        .proration_s = col_int(c, COL_PRORATION),
+    };
+}
+
+struct operation operation_read(const struct cursor *c, struct op *op)
+{
+    struct arena *a = op->arena;
+    struct operation o = {
+        .id = col_id(c, COL_ID),
+        .account_id = col_id(c, COL_ACCOUNT),
+        .action = str_eq(col_str(c, COL_ACTION), STR("add")) ? OPERATION_ADD : OPERATION_REMOVE,
+        .status = status_of(col_str(c, COL_STATUS)),
+        .created_us = col_int(c, COL_CREATED),
+        .expires_us = col_int(c, COL_EXPIRES),
+        .building_id = col_id(c, COL_BUILDING),
+        .label = col_copy(c, COL_LABEL, a),
+        .address = {.street = col_copy(c, COL_STREET, a),
+                    .city = col_copy(c, COL_CITY, a),
+                    .state = col_copy(c, COL_STATE, a),
+                    .zip = col_copy(c, COL_ZIP, a),
+                    .country = col_copy(c, COL_COUNTRY, a)},
+        .unlock_tone = col_copy(c, COL_TONE, a),
+        .phone_number = col_copy(c, COL_PHONE, a),
+        .virtual_number = col_copy(c, COL_NUMBER, a),
+        .building_count = col_int(c, COL_BUILDING_COUNT),
+        .billing = read_billing(c, a),
+        .request_id = col_copy(c, COL_REQUEST, a),
+        .step = step_of(col_str(c, COL_STEP)),
+        .attempt = col_int(c, COL_ATTEMPT),
+        .progressed_us = col_int_or(c, COL_PROGRESSED, 0),
+        .error = error_of(col_str(c, COL_ERROR)),
+        .result_number = col_copy(c, COL_RESULT, a),
+    };
+    struct str hash = col_blob(c, COL_HASH);
+    if (hash.n == SHA256_LEN)
+        memcpy(o.request_hash, hash.p, SHA256_LEN);
+    if (o.status == OPERATION_QUOTED && o.expires_us <= op->now_us)
+        o.status = OPERATION_EXPIRED;
+    return o;
+}
+
+enum err operation_one(struct op *op, enum sql statement, struct db_args args, struct operation *ret)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, statement, args, &c);
+    if (!e)
+        *ret = operation_read(&c, op);
+    return e;
+}
+
+/* ---- reading ---- */
+
+static enum err stall(struct op *op, const struct id *operation)
+{
+    return db_exec(op->db, SQL_OPERATION_STALL,
+                   DB_ARGS(v_str(id_str(operation)), v_int(op->now_us - OPERATION_STALLED_S * US_PER_S)), NULL);
+}
+
+enum err operation_find(struct op *op, const struct id *operation, struct operation *ret)
+{
+    enum err e = stall(op, operation);
+    return e ? e : operation_one(op, SQL_OPERATION_FIND, DB_ARGS(v_str(id_str(operation))), ret);
+}
+
+enum err operation_get(struct op *op, const struct id *account, const struct id *operation, struct operation *ret)
+{
+    struct operation o;
+    enum err e = operation_find(op, operation, &o);
+    if (!e && !str_eq(id_str(&o.account_id), id_str(account)))
+        e = ERR_NOT_FOUND;
+    if (!e)
+        *ret = o;
+    return e;
+}
+
+#define COL_EMAIL (COL_RESULT + 1)
+
+enum err operation_list_current(struct op *op, const struct operation **ret, const struct str **ret_emails,
+                                size_t *ret_count)
+{
+    CURSOR c = {0};
+    enum err e =
+        db_exec(op->db, SQL_OPERATION_STALL_ALL, DB_ARGS(v_int(op->now_us - OPERATION_STALLED_S * US_PER_S)), NULL);
+    if (!e)
+        e = db_query(op->db, SQL_OPERATION_LIST_CURRENT, DB_NO_ARGS, &c);
+    if (e)
+        return e;
+    struct operation *list = NULL;
+    struct str *emails = NULL;
+    size_t count = 0, room = 0, email_room = 0;
+    for (bool more; !(e = db_next(&c, &more)) && more; count++) {
+        list = list_room(op->arena, list, count, &room, sizeof *list);
+        emails = list_room(op->arena, emails, count, &email_room, sizeof *emails);
+        list[count] = operation_read(&c, op);
+        emails[count] = col_copy(&c, COL_EMAIL, op->arena);
+    }
+    if (e)
+        return e;
+    *ret = list;
+    *ret_emails = emails;
+    *ret_count = count;
+    return ERR_NONE;
+}
+
+void operation_effects(const struct operation *o, struct arena *a, struct str ret[static OPERATION_EFFECTS])
+{
+    ret[0] = o->virtual_number.p ? arena_printf(a, "The number %.*s is released for good.", STR_ARG(o->virtual_number))
+                                 : STR("No number is released: the building has none.");
+    ret[1] = STR("The building's grants and activity log are deleted.");
+    ret[2] = STR("Keys bound to the building are revoked, and its members lose their access.");
+    ret[3] = arena_printf(a, "The subscription goes from %lld to %lld units.", (long long)o->billing.current_quantity,
+                          (long long)o->billing.new_quantity);
+}

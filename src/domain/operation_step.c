@@ -1,0 +1,133 @@
+#include "domain/operation_step.h"
+
+#include <assert.h>
+
+/* The course of both operations, and the way back. */
+static const struct {
+    enum operation_step next, refused, backward, forward;
+} course[STEP_COUNT] = {
+    [STEP_ADD_QUANTITY] = {STEP_ADD_BUILDING, STEP_PAYMENT_FAILED, STEP_ADD_UNDO_QUANTITY, STEP_ADD_QUANTITY},
+    [STEP_ADD_BUILDING] = {STEP_ADD_NUMBER, STEP_ADD_BUILDING, STEP_ADD_UNDO_BUILDING, STEP_ADD_BUILDING},
+    [STEP_ADD_NUMBER] = {STEP_SUCCEEDED, STEP_ADD_UNDO_BUILDING, STEP_ADD_UNDO_NUMBER, STEP_ADD_NUMBER},
+    [STEP_ADD_UNDO_NUMBER] = {STEP_ADD_UNDO_BUILDING, STEP_ADD_UNDO_NUMBER, STEP_ADD_UNDO_NUMBER, STEP_ADD_NUMBER},
+    [STEP_ADD_UNDO_BUILDING] = {STEP_ADD_UNDO_QUANTITY, STEP_ADD_UNDO_BUILDING, STEP_ADD_UNDO_BUILDING,
+                                STEP_ADD_BUILDING},
+    [STEP_ADD_UNDO_QUANTITY] = {STEP_ADD_FAILED, STEP_ADD_UNDO_QUANTITY, STEP_ADD_UNDO_QUANTITY, STEP_ADD_QUANTITY},
+    [STEP_REMOVE_RELEASE] = {STEP_REMOVE_DELETE, STEP_REMOVE_RELEASE, STEP_REMOVE_UNDO_RELEASE, STEP_REMOVE_RELEASE},
+    [STEP_REMOVE_DELETE] = {STEP_REMOVE_QUANTITY, STEP_REMOVE_DELETE, STEP_NONE, STEP_REMOVE_DELETE},
+    [STEP_REMOVE_QUANTITY] = {STEP_SUCCEEDED, STEP_REMOVE_QUANTITY, STEP_NONE, STEP_REMOVE_QUANTITY},
+    [STEP_REMOVE_UNDO_RELEASE] = {STEP_REMOVE_UNDONE, STEP_REMOVE_UNDO_RELEASE, STEP_REMOVE_UNDO_RELEASE,
+                                  STEP_REMOVE_RELEASE},
+};
+
+/* How it ends. */
+static const struct {
+    enum operation_status status;
+    enum err error;
+} ends[STEP_COUNT] = {
+    [STEP_SUCCEEDED] = {OPERATION_SUCCEEDED, ERR_NONE},
+    [STEP_PAYMENT_FAILED] = {OPERATION_FAILED, ERR_PAYMENT_FAILED},
+    [STEP_ADD_FAILED] = {OPERATION_FAILED, ERR_BUILDING_ADD_FAILED},
+    [STEP_REMOVE_UNDONE] = {OPERATION_FAILED, ERR_NONE},
+};
+
+enum operation_step operation_next(enum operation_step step, enum step_outcome outcome)
+{
+    assert(step < STEP_COUNT);
+    return outcome == STEP_DID ? course[step].next : course[step].refused;
+}
+
+bool operation_step_is_end(enum operation_step step)
+{
+    return step >= STEP_SUCCEEDED;
+}
+
+enum operation_step operation_forward(enum operation_step step)
+{
+    assert(step < STEP_COUNT);
+    return course[step].forward;
+}
+
+enum operation_step operation_backward(enum operation_step step)
+{
+    assert(step < STEP_COUNT);
+    return course[step].backward;
+}
+
+/* ---- on record ---- */
+
+static enum err end(struct op *op, struct operation *o, enum operation_step end)
+{
+    int64_t changed;
+    const enum err error = ends[end].error;
+    enum err e = db_exec(
+        op->db, SQL_OPERATION_END,
+        DB_ARGS(v_str(id_str(&o->account_id)), v_str(id_str(&o->id)), v_str(str_z(operation_status_text(o->status))),
+                v_str(str_z(operation_step_text(o->step))), v_str(str_z(operation_status_text(ends[end].status))),
+                error ? v_str(str_z(err_info(error)->code)) : v_null(), v_int(op->now_us)),
+        &changed);
+    if (e || !changed)
+        return e ? e : ERR_NOT_FOUND;
+    o->status = ends[end].status;
+    o->error = error;
+    o->step = STEP_NONE;
+    o->progressed_us = op->now_us;
+    return ERR_NONE;
+}
+
+static enum err put(struct op *op, struct operation *o, enum operation_step next, int64_t attempt,
+                    int64_t progressed_us)
+{
+    int64_t changed;
+    enum err e =
+        db_exec(op->db, SQL_OPERATION_STEP,
+                DB_ARGS(v_str(id_str(&o->account_id)), v_str(id_str(&o->id)),
+                        v_str(str_z(operation_status_text(o->status))), v_str(str_z(operation_step_text(o->step))),
+                        v_str(str_z(operation_step_text(next))), v_int(attempt), v_int(progressed_us)),
+                &changed);
+    if (e || !changed)
+        return e ? e : ERR_NOT_FOUND;
+    o->step = next;
+    o->attempt = attempt;
+    o->progressed_us = progressed_us;
+    return ERR_NONE;
+}
+
+enum err operation_record(struct op *op, struct operation *o, enum operation_step next)
+{
+    if (operation_step_is_end(next))
+        return end(op, o, next);
+    if (next == o->step)
+        return put(op, o, next, o->attempt + 1, o->progressed_us);
+    return put(op, o, next, o->attempt, op->now_us);
+}
+
+enum err operation_turn(struct op *op, struct operation *o, enum operation_step next)
+{
+    return put(op, o, next, o->attempt + 1, o->progressed_us);
+}
+
+enum err operation_progress(struct op *op, struct operation *o)
+{
+    return put(op, o, o->step, o->attempt, op->now_us);
+}
+
+enum err operation_set_number(struct op *op, struct operation *o, struct str number)
+{
+    enum err e = db_exec(op->db, SQL_OPERATION_SET_NUMBER,
+                         DB_ARGS(v_str(id_str(&o->account_id)), v_str(id_str(&o->id)), v_str(number)), NULL);
+    if (!e)
+        o->result_number = number;
+    return e;
+}
+
+enum err operation_insert_building(struct op *op, const struct operation *o)
+{
+    const struct building_address *a = &o->address;
+    db_notify(op->db, TOPIC_KEYS);
+    return db_exec(op->db, SQL_OPERATION_INSERT_BUILDING,
+                   DB_ARGS(v_str(id_str(&o->account_id)), v_str(id_str(&o->building_id)), v_int(op->now_us),
+                           v_str(o->label), v_str(a->street), v_str(a->city), v_str(a->state), v_str(a->zip),
+                           v_str(a->country), v_str(o->phone_number), v_str(o->unlock_tone)),
+                   NULL);
+}

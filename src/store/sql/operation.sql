@@ -1,0 +1,84 @@
+-- Building operations.
+
+-- name: operation_account
+SELECT subscription_status, subscription_id, phone,
+    (SELECT count(*) FROM building b WHERE b.account_id = account.id)
+FROM account WHERE id = $1
+
+-- name: operation_insert
+INSERT INTO building_operation (account_id, id, action, created_at, expires_at, building_id, label,
+    street, city, state, zip, country, unlock_tone, phone_number, virtual_number, building_count,
+    subscription_id, price_id, current_quantity, new_quantity, currency, next_invoice_minor, per_building_minor,
+    billing_interval, proration_s)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
+    $25)
+
+-- Reading: the same columns for all, in the order of operation_row.c.
+
+-- name: operation_get
+SELECT id, account_id, action, status, created_at, expires_at, building_id, label, street, city, state, zip, country,
+    unlock_tone, phone_number, virtual_number, building_count, subscription_id, price_id, currency, billing_interval,
+    current_quantity, new_quantity, next_invoice_minor, per_building_minor, proration_s, request_id, request_hash,
+    step, attempt, progressed_at, error, result_number
+FROM building_operation WHERE account_id = $1 AND id = $2
+
+-- name: operation_find
+SELECT id, account_id, action, status, created_at, expires_at, building_id, label, street, city, state, zip, country,
+    unlock_tone, phone_number, virtual_number, building_count, subscription_id, price_id, currency, billing_interval,
+    current_quantity, new_quantity, next_invoice_minor, per_building_minor, proration_s, request_id, request_hash,
+    step, attempt, progressed_at, error, result_number
+FROM building_operation WHERE id = $1
+
+-- name: operation_by_request
+SELECT id, account_id, action, status, created_at, expires_at, building_id, label, street, city, state, zip, country,
+    unlock_tone, phone_number, virtual_number, building_count, subscription_id, price_id, currency, billing_interval,
+    current_quantity, new_quantity, next_invoice_minor, per_building_minor, proration_s, request_id, request_hash,
+    step, attempt, progressed_at, error, result_number
+FROM building_operation WHERE account_id = $1 AND request_id = $2
+
+-- name: operation_current
+SELECT id, account_id, action, status, created_at, expires_at, building_id, label, street, city, state, zip, country,
+    unlock_tone, phone_number, virtual_number, building_count, subscription_id, price_id, currency, billing_interval,
+    current_quantity, new_quantity, next_invoice_minor, per_building_minor, proration_s, request_id, request_hash,
+    step, attempt, progressed_at, error, result_number
+FROM building_operation WHERE account_id = $1 AND status IN ('running', 'reconciliation_required')
+
+-- name: operation_list_current
+SELECT o.id, o.account_id, o.action, o.status, o.created_at, o.expires_at, o.building_id, o.label, o.street, o.city,
+    o.state, o.zip, o.country, o.unlock_tone, o.phone_number, o.virtual_number, o.building_count, o.subscription_id,
+    o.price_id, o.currency, o.billing_interval, o.current_quantity, o.new_quantity, o.next_invoice_minor,
+    o.per_building_minor, o.proration_s, o.request_id, o.request_hash, o.step, o.attempt, o.progressed_at, o.error,
+    o.result_number, a.email
+FROM building_operation o LEFT JOIN account a ON a.id = o.account_id
+WHERE o.status IN ('running', 'reconciliation_required')
+ORDER BY o.id
+
+-- Execution.
+
+-- name: operation_start
+UPDATE building_operation SET status = 'running', step = $3, progressed_at = $4, building_id = $5, request_id = $6,
+    request_hash = $7
+WHERE account_id = $1 AND id = $2 AND status = 'quoted'
+
+-- name: operation_step
+UPDATE building_operation SET step = $5, attempt = $6, progressed_at = $7
+WHERE account_id = $1 AND id = $2 AND status = $3 AND step = $4
+
+-- name: operation_end
+UPDATE building_operation SET step = NULL, status = $5, error = $6, progressed_at = $7
+WHERE account_id = $1 AND id = $2 AND status = $3 AND step = $4
+
+-- name: operation_set_number
+UPDATE building_operation SET result_number = $3 WHERE account_id = $1 AND id = $2
+
+-- name: operation_stall
+UPDATE building_operation SET status = 'reconciliation_required'
+WHERE id = $1 AND status = 'running' AND progressed_at <= $2
+
+-- name: operation_stall_all
+UPDATE building_operation SET status = 'reconciliation_required' WHERE status = 'running' AND progressed_at <= $1
+
+-- name: operation_insert_building
+INSERT INTO building (account_id, id, created_at, is_primary, label, street, city, state, zip, country, forward_phone,
+    unlock_tone)
+VALUES ($1, $2, $3, 0, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (account_id, id) DO NOTHING

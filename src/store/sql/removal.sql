@@ -1,0 +1,18 @@
+-- What goes with a linked building.
+
+-- name: removal_grants
+DELETE FROM access_grant WHERE building_id = $1 AND (revoked, id) IN
+    (SELECT revoked, id FROM access_grant WHERE building_id = $1 LIMIT $2)
+
+-- name: removal_activity
+DELETE FROM activity WHERE building_id = $1 AND (created_at, id) IN
+    (SELECT created_at, id FROM activity WHERE building_id = $1 LIMIT $2)
+
+-- name: removal_members
+DELETE FROM member WHERE building_id = $1
+
+-- name: removal_keys
+UPDATE api_key SET revoked_at = $3 WHERE account_id = $1 AND building_id = $2 AND revoked_at IS NULL
+
+-- name: removal_building
+DELETE FROM building WHERE account_id = $1 AND id = $2 AND is_primary = 0
