@@ -1,6 +1,7 @@
 #include "api/openapi.h"
 
 #include "api/openapi_errors.h"
+#include "api/openapi_events.h"
 #include "api/openapi_prose.h"
 #include "api/reply.h"
 
@@ -325,6 +326,8 @@ void openapi_document(const struct openapi *d, const char *public_url, struct bu
     json_t *document = json_pack("{s:s, s:o, s:[{s:s}], s:o, s:o, s:o}", "openapi", "3.1.0", "info", info_of(d),
                                  "servers", "url", is_address(public_url) ? public_url : "/", "tags", parts.tags,
                                  "paths", parts.paths, "components", components_of(&parts));
+    if (d->events)
+        json_object_set_new(document, "webhooks", openapi_events(parts.schemas));
     if (is_address(public_url))
         add_addresses(document, d, public_url);
     char *text = document ? json_dumps(document, JSON_INDENT(2)) : NULL;

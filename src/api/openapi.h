@@ -6,6 +6,7 @@ struct openapi {
     const char *title, *description;
     const struct route_set *const *sets;
     size_t set_count;
+    bool events;       /* with what is posted to webhook endpoints */
     const char *guide; /* path of the guide for those who program against it; NULL: none */
 };
 

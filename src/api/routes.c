@@ -34,5 +34,6 @@ const struct openapi openapi_contract = {
         "edits an `If-Match`. On 429 wait `Retry-After` seconds. Readers must ignore members they do not know.",
     .sets = api_sets,
     .set_count = sizeof api_sets / sizeof *api_sets,
+    .events = true,
     .guide = "/docs/agents",
 };

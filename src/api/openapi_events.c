@@ -1,0 +1,65 @@
+#include "api/openapi_events.h"
+
+#include "domain/event.h"
+
+static json_t *schema_of(const struct shape *data)
+{
+    struct buf text = BUF(1U << 16);
+    schema_document_for(data, SCHEMA_REPLY, &text);
+    json_t *schema = json_loadb(text.p, text.n, 0, NULL);
+    buf_done(&text);
+    return schema;
+}
+
+static json_t *text_of(const char *key, const char *value, const char *doc)
+{
+    return json_pack("{s:s, s:s, s:s}", "type", "string", key, value, "description", doc);
+}
+
+/* What is posted: the same envelope around the data of each type. */
+static json_t *body_of(const char *type, const struct shape *data, json_t *schemas)
+{
+    json_object_set_new(schemas, data->name, schema_of(data));
+    json_t *properties =
+        json_pack("{s:o, s:o, s:o, s:o, s:{s:o}}", "id",
+                  text_of("pattern", "^evt_[0-9a-f]{24}$", "the event's; repetitions and replays have the same one"),
+                  "type", text_of("const", type, "what happened"), "created_at",
+                  text_of("format", "date-time", "of the event"), "api_version", text_of("const", "v1", "of this body"),
+                  "data", "$ref", json_sprintf("#/components/schemas/%s", data->name));
+    return json_pack("{s:s, s:o, s:[s, s, s, s, s]}", "type", "object", "properties", properties, "required", "id",
+                     "type", "created_at", "api_version", "data");
+}
+
+static json_t *signature(void)
+{
+    return json_pack("{s:s, s:s, s:b, s:{s:s, s:s}, s:s}", "name", "Service-Signature", "in", "header", "required", 1,
+                     "schema", "type", "string", "pattern", "^t=[0-9]+,v1=[0-9a-f]{64}$", "description",
+                     "`t` is Unix seconds; `v1` the hex HMAC-SHA256 of `t`, a period and the raw body, keyed with the "
+                     "whole secret. Compare in constant time; refuse a `t` older than five minutes.");
+}
+
+static json_t *responses(void)
+{
+    return json_pack("{s:{s:s}, s:{s:s}}", "2XX", "description", "received", "default", "description",
+                     "not received: repeated after 1 minute, 5 minutes, 30 minutes and 2 hours, then given up. So is "
+                     "what takes longer than 5 seconds; redirects are not followed");
+}
+
+static json_t *operation(enum event_type type, json_t *schemas)
+{
+    const struct shape *data = &event_data_shapes[type];
+    return json_pack("{s:{s:o, s:s, s:s, s:[s], s:[], s:[o], s:{s:b, s:{s:{s:o}}}, s:o}}", "post", "operationId",
+                     json_sprintf("on%s", data->name), "summary", data->doc, "description",
+                     "Posted at least once to each endpoint that listens to the type, in no certain order.", "tags",
+                     "Webhooks", "security", "parameters", signature(), "requestBody", "required", 1, "content",
+                     "application/json", "schema", body_of(event_type_names[type], data, schemas), "responses",
+                     responses());
+}
+
+json_t *openapi_events(json_t *schemas)
+{
+    json_t *webhooks = json_object();
+    for (enum event_type type = 0; type < EVENT_TYPE_COUNT; type++)
+        json_object_set_new(webhooks, event_type_names[type], operation(type, schemas));
+    return webhooks;
+}
