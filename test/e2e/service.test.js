@@ -55,7 +55,7 @@ describe('service', () => {
             try {
                 const location = new URL((await other.client.get('/v1/openapi.json')).headers.location);
                 assert.equal(location.origin, `https://localhost:${other.daemon.httpsPort}`);
-                assert.equal(ok(await other.client.get(location.pathname)).servers[0].url, location.origin);
+                assert.deepEqual(ok(await other.client.get(location.pathname)).servers, [{ url: '/' }], 'relative: the name means nothing elsewhere');
                 assert.ok(ok(await other.client.get('/v1/health')).docs_url.startsWith(`${location.origin}/`));
             } finally {
                 await other.close();

@@ -2,7 +2,7 @@
 
 const REFRESH_MS = 5000;
 const NUMBERS_SHOWN = 50;
-const MESSAGES_SHOWN = 20;
+const MESSAGES_SHOWN = 10;
 const OUTCOMES = {
     released: 'The door was released.',
     forwarded: 'The call was forwarded.',
@@ -153,7 +153,7 @@ onSubmit('call', 'call-outcome', async (form) => {
     const call = await ask('POST', '/sandbox/calls', { ...fields, answer_forward: answer_forward !== undefined });
     const rows = [['Release tone', call.tones ?? 'none'], ['Grant', call.grant_id ?? 'none'], ['It took', `${call.duration_ms} ms`]];
     if (call.outcome === 'forwarded') rows.splice(1, 1, ['Rang', call.forwarded_to ?? 'nobody: no phone is on record']);
-    if (call.said.length) rows.push(['The caller heard', element('ol', call.said.map((text) => element('li', text)), { className: 'spoken' })]);
+    if (call.said.length) rows.push(['The caller heard', element('ol', call.said.map((text) => element('li', text)))]);
     note('call-outcome', call.outcome === 'released' ? 'good' : '', element('p', element('strong', OUTCOMES[call.outcome] ?? call.outcome)), facts(rows));
     await refresh();
 });

@@ -20,10 +20,10 @@ export function createDatabase() {
     return `${cluster} dbname=${name}`;
 }
 
-/** Runs SQL beside a stopped daemon; the rows as text, columns divided by |. */
+/** Runs SQL beside the daemon, stopped or running; the rows as text, columns divided by |. */
 export function sql(daemon, text) {
     if (daemon.dsn) return run('psql', ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-d', daemon.dsn], text);
-    return run('sqlite3', ['-bail', join(daemon.data, 'portero.db')], text);
+    return run('sqlite3', ['-bail', '-cmd', '.timeout 10000', join(daemon.data, 'portero.db')], text);
 }
 
 /** PostgreSQL: shuts the daemon's database, as if it were gone, or opens it again. */

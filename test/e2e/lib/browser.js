@@ -1,0 +1,54 @@
+// A browser for the pages: Debian's chromium, headless, which trusts the test daemon's certificate.
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+export class Browser {
+    static async start() {
+        const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+        // Root has no user namespace of its own to put the renderer into.
+        const args = process.getuid() === 0 ? ['--no-sandbox'] : [];
+        return new Browser(await chromium.launch({ executablePath, args, timeout: 60_000 }));
+    }
+
+    constructor(browser) {
+        this.browser = browser;
+        this.complaints = [];
+    }
+
+    /** A page in a profile of its own: options as playwright's, e.g. {colorScheme: 'dark', viewport}. */
+    async page(url, options = {}) {
+        const context = await this.browser.newContext({ ignoreHTTPSErrors: true, locale: 'en-GB', timezoneId: 'UTC', ...options });
+        const page = await context.newPage();
+        page.setDefaultTimeout(20_000);
+        page.on('console', (line) => { if (['error', 'warning'].includes(line.type())) this.complaints.push(line.text()); });
+        page.on('pageerror', (error) => this.complaints.push(String(error)));
+        await page.goto(url);
+        return page;
+    }
+
+    /** What the browser complained of since the last call: errors of scripts, requests that failed, broken policies. */
+    takeComplaints() {
+        return this.complaints.splice(0);
+    }
+
+    close() {
+        return this.browser.close();
+    }
+}
+
+/** Fails where the page breaks a rule of WCAG 2.2 AA that a program can check: names, contrast, structure. */
+export async function checkAccessible(page) {
+    await page.evaluate(axe);
+    const { violations } = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
+    assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes.map((node) => node.html).join(' ')}`), []);
+}
+
+/** Fails where the page is wider than its window. */
+export async function checkFits(page) {
+    const [content, room] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+    assert.ok(content <= room, `${content} px of content in ${room} px`);
+}
