@@ -272,7 +272,8 @@ static const struct route rows[] = {
      .store_error = ERR_CHECKOUT_UNAVAILABLE},
     {.operation = "expireCheckout",
      .summary = "End an unpaid checkout",
-     .description = "`text` is the checkout's `id`, the hosted session's. Can be repeated. Cancels no subscription.",
+     .description =
+         "The path names the checkout's `id`, the hosted session's. Can be repeated. Cancels no subscription.",
      .tag = "Billing",
      .method = HTTP_POST,
      .path = "/v1/billing/checkout/{text}/expire",

@@ -8,7 +8,7 @@
 
 #define FILTER(member, type, ...) FIELD(struct delivery_filter, member, type, __VA_ARGS__)
 static const struct field query_fields[] = {
-    FILTER(status, T_STRING, .values = delivery_status_names, .error = ERR_INVALID_FILTER),
+    FILTER(status, T_STRING, .values = delivery_status_names, .error = ERR_INVALID_FILTER, .doc = "only those"),
     FILTER(limit, T_INT, .min = 1, .max = DELIVERY_PAGE_MAX, .error = ERR_INVALID_LIMIT, .doc = "default 50"),
     FILTER(cursor, T_ID, .error = ERR_INVALID_CURSOR, .doc = "pagination.cursor of the last page"),
 };

@@ -57,7 +57,7 @@ static void add_path_parameters(json_t *parameters, const char *path)
         name = str_cut(rest, '}', &rest);
         strncat(text, name.p, name.n < sizeof text ? name.n : sizeof text - 1);
         bool id = !first || strcmp(text, "id") == 0 || strcmp(text, "buildingId") == 0;
-        add_parameter(parameters, text, "path", true,
+        add_parameter(parameters, id ? text : "id", "path", true,
                       id ? pattern("^[a-fA-F0-9]{24}$") : json_pack("{s:s}", "type", "string"),
                       id ? "an ID that this API returned, in either case" : "as this API returned it");
     }
@@ -240,12 +240,22 @@ static json_t *operation(const struct route *route, json_t *schemas)
     return op;
 }
 
+/* An ID that somebody else made, {text}, is {id} to a caller like any other. */
+static void public_path(const char *path, char *ret, size_t size)
+{
+    const char *text = strstr(path, "{text}");
+    int before = text ? (int)(text - path) : (int)strlen(path);
+    snprintf(ret, size, "%.*s%s%s", before, path, text ? "{id}" : "", text ? text + strlen("{text}") : "");
+}
+
 static void add_route(json_t *paths, json_t *schemas, const struct route *route)
 {
-    json_t *path = json_object_get(paths, route->path);
+    char name[128];
+    public_path(route->path, name, sizeof name);
+    json_t *path = json_object_get(paths, name);
     if (!path) {
         path = json_object();
-        json_object_set_new(paths, route->path, path);
+        json_object_set_new(paths, name, path);
     }
     json_object_set_new(path, methods[route->method], operation(route, schemas));
 }
