@@ -1,0 +1,89 @@
+// A webhook receiver: an HTTPS server with a certificate of its own making, which keeps the raw bytes it was sent.
+import https from 'node:https';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { once } from 'node:events';
+import { eventually } from './world.js';
+
+const TOLERANCE_S = 300;
+
+/** What a daemon needs to be configured with to reach receivers on this machine. */
+export const REACHABLE = { webhooks: { allow_private: true, verify_tls: false } };
+
+let identity;
+function certificate() {
+    if (identity) return identity;
+    const directory = mkdtempSync(join(tmpdir(), 'portero-receiver-'));
+    const [key, cert] = ['key.pem', 'cert.pem'].map((name) => join(directory, name));
+    const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2',
+        '-subj', '/CN=receiver', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1', '-keyout', key, '-out', cert], { encoding: 'utf8' });
+    if (made.status !== 0) throw new Error(`openssl: ${made.stderr}`);
+    identity = { key: readFileSync(key), cert: readFileSync(cert) };
+    rmSync(directory, { recursive: true });
+    return identity;
+}
+
+export class Receiver {
+    /** answer: (request, response) => …, in place of an empty 200; may be replaced later. */
+    static async start(answer) {
+        const receiver = new Receiver();
+        receiver.answer = answer;
+        receiver.requests = [];
+        receiver.connections = 0;
+        receiver.server = https.createServer(certificate(), (incoming, response) => receiver.#take(incoming, response));
+        receiver.server.on('connection', () => { receiver.connections++; });
+        receiver.server.on('tlsClientError', () => {});
+        receiver.server.listen(0, '127.0.0.1');
+        await once(receiver.server, 'listening');
+        return receiver;
+    }
+
+    #take(incoming, response) {
+        const chunks = [];
+        incoming.on('data', (chunk) => chunks.push(chunk));
+        incoming.on('error', () => {});
+        response.on('error', () => {});
+        incoming.on('end', () => {
+            const raw = Buffer.concat(chunks);
+            const request = { at: Date.now(), method: incoming.method, path: incoming.url, headers: incoming.headers, raw, body: JSON.parse(raw) };
+            this.requests.push(request);
+            if (this.answer) this.answer(request, response);
+            else response.writeHead(200).end();
+        });
+    }
+
+    get certificate() { return certificate().cert; }
+    get port() { return this.server.address().port; }
+    url(path = '/hook') { return `https://127.0.0.1:${this.port}${path}`; }
+
+    /** The requests of one path. */
+    to(path) { return this.requests.filter((request) => request.path === path); }
+
+    /** The first request that `wanted` takes. */
+    async first(wanted = () => true, what = 'a delivery') {
+        return eventually(() => this.requests.find(wanted), what);
+    }
+
+    /** At least n requests in all. */
+    async count(n) {
+        await eventually(() => this.requests.length >= n, `${n} deliveries`);
+        return this.requests;
+    }
+
+    async close() {
+        this.server.closeAllConnections();
+        this.server.close();
+        await once(this.server, 'close');
+    }
+}
+
+/** Whether a request bears this secret's signature, as a receiver would find out: on the raw bytes, in constant time. */
+export function verify(secret, { headers, raw }, now = Date.now() / 1000) {
+    const found = /^t=([0-9]+),v1=([0-9a-f]{64})$/.exec(headers['service-signature'] ?? '');
+    if (!found || Math.abs(now - Number(found[1])) > TOLERANCE_S) return false;
+    const wanted = createHmac('sha256', secret).update(`${found[1]}.`).update(raw).digest();
+    return timingSafeEqual(wanted, Buffer.from(found[2], 'hex'));
+}
