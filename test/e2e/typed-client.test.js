@@ -1,0 +1,67 @@
+// A client generated from the OpenAPI documents by a public generator (openapi-typescript): its types hold under a
+// strict check, and a whole story told through it (typed/story.ts) works against a daemon.
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { cpSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import openapiTS, { astToString } from 'openapi-typescript';
+import { ok } from './lib/client.js';
+import { cleanEnvironment, portero, temporaryDirectory } from './lib/daemon.js';
+import { world } from './lib/world.js';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+
+async function generate(directory, name, source) {
+    writeFileSync(join(directory, `${name}.d.ts`), astToString(await openapiTS(source)));
+}
+
+function compile(directory, ...options) {
+    const done = spawnSync(process.execPath, [tsc, '-p', directory, ...options], { encoding: 'utf8', timeout: 120_000 });
+    assert.equal(done.status, 0, done.stdout);
+}
+
+/** The story's own process, which trusts the daemon's certificate: {code, stdout, stderr}. */
+function tell(directory, daemon) {
+    const env = cleanEnvironment({ STORY_URL: daemon.https, NODE_EXTRA_CA_CERTS: join(daemon.data, 'tls.crt') });
+    const child = spawn(process.execPath, [join(directory, 'out/story.js')], { env, timeout: 120_000 });
+    const ended = { stdout: '', stderr: '' };
+    child.stdout.setEncoding('utf8').on('data', (text) => { ended.stdout += text; });
+    child.stderr.setEncoding('utf8').on('data', (text) => { ended.stderr += text; });
+    return new Promise((resolve, reject) => {
+        child.on('error', reject);
+        child.on('close', (code) => resolve({ ...ended, code }));
+    });
+}
+
+describe('a generated client', () => {
+    let w;
+    let directory;
+    before(async () => {
+        w = await world({ config: { webhooks: { allow_private: true } } });
+        directory = temporaryDirectory();
+        cpSync(join(here, 'typed'), directory, { recursive: true });
+        symlinkSync(join(here, 'node_modules'), join(directory, 'node_modules'));
+        writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
+        await generate(directory, 'contract', (await w.client.get('/openapi.json')).text);
+        await generate(directory, 'sandbox', portero(['openapi', '--sandbox']).stdout);
+    });
+    after(async () => {
+        rmSync(directory, { recursive: true, force: true });
+        await w?.close();
+    });
+
+    it('has types under which a program that uses it is checked strictly', () => compile(directory, '--noEmit'));
+
+    it('tells a resident\'s whole story', async () => {
+        compile(directory);
+        const { code, stdout, stderr } = await tell(directory, w.daemon);
+        assert.equal(code, 0, stderr);
+        const came = JSON.parse(stdout);
+        const held = ok(await w.client.get('/sandbox/numbers')).data.filter((row) => row.building_id === came.building);
+        assert.deepEqual(held.map((row) => row.email), [came.email]);
+    });
+});
