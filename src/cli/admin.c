@@ -16,7 +16,7 @@
 
 struct admin_options {
     const char *config, *data;
-    const char *building, *member, *scopes, *name, *email, *phone, *country, *status;
+    const char *building, *member, *scopes, *name, *email, *phone, *country, *status, *outcome, *session;
     int64_t days;
     bool json;
 };
@@ -38,6 +38,8 @@ static const struct {
     {"phone", FIELD_TEXT, offsetof(struct admin_options, phone)},
     {"country", FIELD_TEXT, offsetof(struct admin_options, country)},
     {"status", FIELD_TEXT, offsetof(struct admin_options, status)},
+    {"outcome", FIELD_TEXT, offsetof(struct admin_options, outcome)},
+    {"session_id", FIELD_TEXT, offsetof(struct admin_options, session)},
 };
 
 #define TEXT(member, option, placeholder, what) OPTION_TEXT(struct admin_options, member, option, placeholder, what)
@@ -70,6 +72,15 @@ static const struct option_row member_list_rows[] = {BUILDING("of this building 
 static const struct option_row delivery_list_rows[] = {
     TEXT(email, "account", "EMAIL", "of this account, the newest events first"),
     TEXT(status, "status", "STATUS", "pending, delivered, failed or canceled [failed; any of an account's]"),
+    COMMON,
+};
+static const struct option_row checkout_list_rows[] = {
+    TEXT(email, "account", "EMAIL", "all of this account, in place of those that wait for payment or for support"),
+    COMMON,
+};
+static const struct option_row checkout_resolve_rows[] = {
+    TEXT(outcome, "outcome", "OUTCOME", "failed: the provider made none; open: it may be paid; complete: it was paid"),
+    TEXT(session, "session", "ID", "the provider's session that was found; complete needs it"),
     COMMON,
 };
 static const struct option_row common_rows[] = {COMMON};
@@ -105,6 +116,11 @@ static const struct verb verbs[] = {
     {VERB("delivery replay", "POST", "/admin/deliveries/replay", common_rows,
           "sends the event of a delivery once more"),
      TAKES("ID", "delivery_id")},
+    {VERB("checkout list", "GET", "/admin/checkouts", checkout_list_rows,
+          "lists the newest checkouts that are not settled, at most 100")},
+    {VERB("checkout resolve", "POST", "/admin/checkouts/resolve", checkout_resolve_rows,
+          "says what became of a checkout that the provider did not answer about"),
+     TAKES("ID", "checkout_id")},
     {VERB("account show", "GET", "/admin/accounts", common_rows, "shows an account and its buildings"),
      TAKES("EMAIL", "email")},
 };

@@ -6,9 +6,9 @@
 
 /* ---- a client's request ---- */
 
-static bool overdue(const struct op *op, const struct checkout *c)
+bool checkout_overdue(const struct checkout *c, int64_t now_us)
 {
-    return c->created_us + CHECKOUT_RESOLVE_S * US_PER_S <= op->now_us;
+    return c->status == CHECKOUT_PREPARING && c->created_us + CHECKOUT_RESOLVE_S * US_PER_S <= now_us;
 }
 
 /* Its own checkout again. One that is preparing is resumed: the provider's key is the same. */
@@ -17,7 +17,7 @@ static enum err replay(struct op *op, const struct checkout_request *r, const st
 {
     if (memcmp(c->request_hash, r->hash, SHA256_LEN) != 0)
         return ERR_IDEMPOTENCY_CONFLICT;
-    if (c->status == CHECKOUT_PREPARING && overdue(op, c))
+    if (checkout_overdue(c, op->now_us))
         return ERR_CHECKOUT_RECONCILIATION_REQUIRED;
     *ret_step = c->status == CHECKOUT_PREPARING ? CHECKOUT_ASK : CHECKOUT_ANSWER;
     return ERR_NONE;
@@ -29,7 +29,7 @@ static enum err stand_in(struct op *op, const struct checkout_request *r, const 
 {
     bool same_plan = str_eq(c->plan, r->plan);
     if (c->status == CHECKOUT_PREPARING) {
-        if (overdue(op, c))
+        if (checkout_overdue(c, op->now_us))
             return ERR_CHECKOUT_RECONCILIATION_REQUIRED;
         return same_plan ? ERR_CHECKOUT_PENDING : ERR_CHECKOUT_EXISTS;
     }

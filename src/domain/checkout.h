@@ -35,6 +35,9 @@ struct checkout {
     bool canceled;                             /* it was complete, and its subscription has ended since */
 };
 
+/* Preparing for so long that nobody but support may touch it. */
+bool checkout_overdue(const struct checkout *c, int64_t now_us);
+
 /* ---- a client's request ---- */
 
 enum checkout_sale { CHECKOUT_SALE_UNKNOWN, CHECKOUT_SALE_OFF, CHECKOUT_SALE_ON };

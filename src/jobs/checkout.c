@@ -106,3 +106,23 @@ enum err checkout_end(const struct checkout_desk *d, struct checkout *c)
     }
     return !e && c->status == CHECKOUT_OPEN ? ERR_CHECKOUT_UNAVAILABLE : e;
 }
+
+static enum err adopt_run(struct op *op, void *arg)
+{
+    const struct answer *a = arg;
+    struct checkout other;
+    enum err e = checkout_of_session(op, NULL, a->session.id, &other);
+    if (!e)
+        return str_eq(id_str(&other.id), id_str(&a->checkout->id)) ? ERR_NONE : ERR_NOT_FOUND;
+    return e == ERR_NOT_FOUND ? checkout_settle(op, a->checkout, &a->session) : e;
+}
+
+enum err checkout_adopt(const struct checkout_desk *d, struct checkout *c, struct str session_id)
+{
+    struct billing_session session;
+    enum outcome o = d->billing->ops->session_get(d->billing, session_id, d->arena, &session);
+    if (o != OUTCOME_DONE)
+        return o == OUTCOME_REFUSED ? ERR_NOT_FOUND : ERR_CHECKOUT_UNAVAILABLE;
+    struct answer a = {.checkout = c, .session = checkout_session_of(&session)};
+    return op_transact(d->store, d->config, STORE_WRITE, d->arena, adopt_run, &a, NULL);
+}
