@@ -136,10 +136,21 @@ static json_t *headers_of(const struct route *route, int status)
     return headers;
 }
 
+static const char *success_text(const struct route *route, int status)
+{
+    if (status == 200 && (route->flags & ROUTE_REPLAY))
+        return "It was done before: what became of it.";
+    return status == 201   ? "It was created."
+           : status == 202 ? "It was accepted, and is not done yet."
+           : status == 302 ? "It is elsewhere."
+                           : "It was done, or this is what was asked for.";
+}
+
 static json_t *success(const struct route *route, int status, json_t *schemas)
 {
     struct str rest, media = str_cut(str_z(route->media), ';', &rest);
-    json_t *r = json_pack("{s:s, s:o}", "description", route->summary, "headers", headers_of(route, status));
+    json_t *r =
+        json_pack("{s:s, s:o}", "description", success_text(route, status), "headers", headers_of(route, status));
     if (route->reply)
         json_object_set_new(r, "content", json_content(reference(schemas, route->reply, SCHEMA_REPLY)));
     else if (media.n)
@@ -171,16 +182,21 @@ static void add_errors(json_t *responses, const struct route *route, const struc
     buf_done(&names);
 }
 
+static void add_success(json_t *responses, const struct route *route, int status, json_t *schemas)
+{
+    char key[12];
+    if (!status)
+        return;
+    snprintf(key, sizeof key, "%d", status);
+    json_object_set_new(responses, key, success(route, status, schemas));
+}
+
 static json_t *responses_of(const struct route *route, json_t *schemas)
 {
     json_t *responses = json_object();
-    char key[8];
-    snprintf(key, sizeof key, "%d", route->status);
-    json_object_set_new(responses, key, success(route, route->status, schemas));
-    if (route->other_status) {
-        snprintf(key, sizeof key, "%d", route->other_status);
-        json_object_set_new(responses, key, success(route, route->other_status, schemas));
-    }
+    add_success(responses, route, route->status, schemas);
+    add_success(responses, route, route->other_status, schemas);
+    add_success(responses, route, route->pending_status, schemas);
     struct error_set errors;
     openapi_errors(route, &errors);
     for (int status = 400; status < 600; status++)
