@@ -78,6 +78,7 @@ struct route {
     enum err (*handler)(struct request *q, struct reply *p);
     int status;                /* of success */
     int other_status;          /* a second success status (replay), or 0 */
+    int pending_status;        /* of what has not ended yet: 202, or 0 */
     const struct shape *reply; /* NULL: no JSON body */
     const char *media;         /* without `reply`: the media type of a ready text; NULL: no body */
     unsigned flags;
