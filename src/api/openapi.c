@@ -143,7 +143,7 @@ static const char *success_text(const struct route *route, int status)
     return status == 201   ? "It was created."
            : status == 202 ? "It was accepted, and is not done yet."
            : status == 302 ? "It is elsewhere."
-                           : "It was done, or this is what was asked for.";
+                           : route->summary;
 }
 
 static json_t *success(const struct route *route, int status, json_t *schemas)
