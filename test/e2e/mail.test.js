@@ -7,6 +7,7 @@ import net from 'node:net';
 import { ok } from './lib/client.js';
 import { temporaryDirectory } from './lib/daemon.js';
 import { authority, Relay } from './lib/relay.js';
+import { endLeases } from './lib/store.js';
 import { advance, eventually, freshEmail, world } from './lib/world.js';
 
 const FROM = 'Türhüter "Portero" <portero@door.example>';
@@ -114,6 +115,7 @@ describe('mail', () => {
             await asked(client, email);
             await eventually(() => relay.steps.includes('data'), 'a first attempt');
             await w.daemon.crash();
+            endLeases(w.daemon);
             await w.daemon.start();
             await advance(client, 60);
             await arrived(email);

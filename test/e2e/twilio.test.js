@@ -5,6 +5,7 @@ import { randomInt } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { ok, refused } from './lib/client.js';
 import { portero } from './lib/daemon.js';
+import { endLeases } from './lib/store.js';
 import { Twilio } from './lib/twilio.js';
 import { advance, building, DAY, resident, setSubscription, signIn, world } from './lib/world.js';
 
@@ -293,6 +294,7 @@ describe('Twilio', () => {
             for (let i = 0; i < 500 && purchases() === 0; i++) await new Promise((done) => { setTimeout(done, 10); });
             await w.daemon.crash();
             await subscribing;
+            endLeases(w.daemon);
             await w.daemon.start();
             const home = await later(session);
             assert.deepEqual(held(home).map((number) => number.phone_number), [home.virtual_number]);
