@@ -104,7 +104,10 @@ static enum err visit(struct round *r, const struct stop *at)
         return ERR_NONE;
     }
     const struct delivery_lane lane = lane_of(r->t, &at->webhook_id);
-    return lane.room ? take_lane(r, &lane) : ERR_NONE;
+    if (lane.room)
+        return take_lane(r, &lane);
+    r->t->more = true;
+    return ERR_NONE;
 }
 
 /* The next endpoints behind t->last. */

@@ -38,7 +38,7 @@ struct delivery_take {
     struct delivery *list; /* in the arena */
     size_t count;
     struct id last;  /* of the endpoints looked at: where the next one begins */
-    bool more;       /* there may be due ones left: the room was used up */
+    bool more;       /* there may be due ones left for want of room */
     int64_t next_us; /* when the next one is due, on the service's clock; INT64_MAX: none is known */
 };
 

@@ -1,0 +1,103 @@
+#include "jobs/attempt.h"
+
+#include <stdlib.h>
+
+#include "base/crypto.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "domain/webhook.h"
+
+/* Writes the signature's time and the body; returns where the body begins. */
+static size_t write_body(struct buf *b, const struct delivery *d, int64_t time_s)
+{
+    buf_i64(b, time_s);
+    buf_char(b, '.');
+    size_t at = b->n;
+    buf_lit(b, "{\"id\":");
+    json_put_str(b, d->event_id);
+    buf_lit(b, ",\"type\":");
+    json_put_str(b, d->type);
+    buf_lit(b, ",\"created_at\":");
+    json_put_time(b, d->event_created_us);
+    buf_lit(b, ",\"api_version\":\"v1\",\"data\":");
+    buf_str(b, d->data);
+    buf_char(b, '}');
+    return at;
+}
+
+static void write_header(struct attempt *a, struct str secret, int64_t time_s)
+{
+    unsigned char mac[SHA256_LEN];
+    char hex[2 * SHA256_LEN + 1];
+    crypto_hmac_sha256(secret, buf_view(&a->signed_text), mac);
+    hex_encode(mac, sizeof mac, hex);
+    snprintf(a->header, sizeof a->header, "Service-Signature: t=%lld,v1=%s", (long long)time_s, hex);
+}
+
+static bool open_secret(const struct delivery *d, struct arena *a, struct str *ret)
+{
+    if (crypto_open(WEBHOOK_PURPOSE, d->secret, a, ret))
+        return true;
+    log_error("delivery secret cannot be decrypted delivery=%s endpoint=%s", d->id.text, d->webhook_id.text);
+    return false;
+}
+
+/* NULL, or why there is nothing to send. */
+static const char *prepare(struct attempt *a, const struct delivery *d, struct arena *arena)
+{
+    int64_t time_s = clock_real_us() / US_PER_S;
+    struct str secret;
+    if (!d->url.p || !d->data.p)
+        return "gone";
+    if (!open_secret(d, arena, &secret))
+        return "secret";
+    size_t body_at = write_body(&a->signed_text, d, time_s);
+    write_header(a, secret, time_s);
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): the arena's own copy */
+    crypto_wipe((void *)(uintptr_t)secret.p, secret.n);
+    a->url = strndup(d->url.p, d->url.n);
+    if (!a->url || a->signed_text.full)
+        abort();
+    a->post.url = a->url;
+    a->post.header = a->header;
+    a->post.body = str_from(buf_view(&a->signed_text), body_at);
+    return NULL;
+}
+
+struct attempt *attempt_new(const struct delivery *d)
+{
+    char first[512];
+    struct arena arena;
+    struct attempt *a = calloc(1, sizeof *a);
+    if (!a)
+        abort();
+    a->signed_text = BUF(ATTEMPT_BODY_MAX);
+    a->result = (struct delivery_result){.webhook_id = d->webhook_id, .id = d->id, .attempt = d->attempts + 1};
+    arena_init(&arena, first, sizeof first);
+    a->result.failure = prepare(a, d, &arena);
+    a->result.final = a->result.failure != NULL;
+    arena_done(&arena);
+    return a;
+}
+
+void attempt_free(struct attempt *a)
+{
+    if (!a)
+        return;
+    buf_done(&a->signed_text);
+    free(a->url);
+    free(a);
+}
+
+void attempt_end(struct attempt *a)
+{
+    long status = a->post.status;
+    a->result.ended_us = clock_now_us();
+    if (a->result.final)
+        return;
+    a->result.status_code = status;
+    if (!status)
+        a->result.failure = a->post.failure;
+    else if (status < 200 || status > 299)
+        a->result.failure = "status";
+}

@@ -1,0 +1,549 @@
+/* The delivery engine over a real store, to receivers of the test's own in TLS. */
+#include "http/receiver.h"
+
+#include "base/json.h"
+#include "domain/house.h"
+#include "domain/webhook.h"
+#include "jobs/delivery.h"
+
+#define COUNT(array)  (sizeof(array) / sizeof *(array))
+#define PATIENCE_MS   60000 /* nothing takes so long; a test that waits for it has failed */
+#define RECEIVERS_MAX 8
+#define LONG_MS       120000 /* an attempt's time where none may run out */
+
+struct desk {
+    struct house *house;
+    struct deliveries *engine;
+    struct receiver *receivers[RECEIVERS_MAX];
+    size_t receiver_count;
+    unsigned endpoints;
+};
+
+/* What a receiver of the test does, and what it has heard. */
+struct script {
+    struct str says;
+    bool hangs, closes;
+    pthread_mutex_t lock;
+    char heard[4][4096]; /* the first requests */
+    unsigned count;
+};
+
+#define SCRIPT(...)                                                                                                    \
+    {                                                                                                                  \
+        .lock = PTHREAD_MUTEX_INITIALIZER, __VA_ARGS__                                                                 \
+    }
+#define OK STR("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+static bool act(struct received *q, void *context)
+{
+    struct script *s = context;
+    pthread_mutex_lock(&s->lock);
+    if (s->count < COUNT(s->heard))
+        snprintf(s->heard[s->count], sizeof s->heard[0], "%.4000s", q->text);
+    s->count++;
+    pthread_mutex_unlock(&s->lock);
+    bool said = !s->says.n || received_say(q, s->says);
+    if (s->hangs)
+        received_hang(q);
+    return said && !s->hangs && !s->closes;
+}
+
+static unsigned count_of(struct script *s)
+{
+    pthread_mutex_lock(&s->lock);
+    unsigned count = s->count;
+    pthread_mutex_unlock(&s->lock);
+    return count;
+}
+
+/* ---- the desk ---- */
+
+static int desk_build(void **state)
+{
+    struct desk *d = calloc(1, sizeof *d);
+    if (!d)
+        return -1;
+    d->house = *state;
+    d->house->fixture->config.webhooks_allow_private = true;
+    d->house->now_us = clock_now_us();
+    *state = d;
+    return 0;
+}
+
+static int desk_open(void **state)
+{
+    return house_open(state) ? -1 : desk_build(state);
+}
+
+static int desk_open_postgresql(void **state)
+{
+    return house_open_postgresql(state) ? -1 : desk_build(state);
+}
+
+static int desk_close(void **state)
+{
+    struct desk *d = *state;
+    void *house = d->house;
+    deliveries_free(d->engine);
+    while (d->receiver_count > 0)
+        receiver_close(d->receivers[--d->receiver_count]);
+    clock_set_offset_s(0);
+    free(d);
+    return house_close(&house);
+}
+
+static void start(struct desk *d, long timeout_ms)
+{
+    const struct deliveries_options options = {
+        .config = &d->house->fixture->config, .store = d->house->fixture->store, .timeout_ms = timeout_ms};
+    deliveries_free(d->engine);
+    assert_int_equal(deliveries_new(&options, &d->engine), ERR_NONE);
+    assert_int_equal(deliveries_start(d->engine), ERR_NONE);
+}
+
+static void drain(struct desk *d)
+{
+    assert_true(deliveries_drain(d->engine, PATIENCE_MS));
+}
+
+static const char *listen_to(struct desk *d, struct script *s)
+{
+    struct receiver *r = receiver_open(true, act, s);
+    assert_true(d->receiver_count < RECEIVERS_MAX);
+    d->receivers[d->receiver_count++] = r;
+    return r->url;
+}
+
+struct endpoint {
+    struct id id;
+    struct str secret;
+    const char *url, *key;
+};
+
+static enum err create_run(struct op *op, void *arg)
+{
+    static const unsigned char hash[SHA256_LEN];
+    struct endpoint *e = arg;
+    struct webhook w;
+    bool replayed;
+    const struct id account = {"6b018c4a45a00d327e000001"};
+    const struct webhook_request request = {.account = &account, .key = str_z(e->key), .hash = hash};
+    enum err result = webhook_create(op, &request, str_z(e->url), 31, &w, &e->secret, &replayed);
+    e->id = w.id;
+    return result;
+}
+
+static struct endpoint add_endpoint(struct desk *d, const char *url)
+{
+    struct endpoint e = {.url = url};
+    assert_int_equal(house_run(d->house, STORE_WRITE, create_run, &e), ERR_NONE);
+    return e;
+}
+
+struct queue {
+    const struct endpoint *endpoint;
+    int count;
+};
+
+static enum err queue_run(struct op *op, void *arg)
+{
+    const struct queue *q = arg;
+    const struct id account = {"6b018c4a45a00d327e000001"};
+    struct id delivery;
+    enum err e = ERR_NONE;
+    for (int i = 0; !e && i < q->count; i++)
+        e = webhook_test(op, &account, &q->endpoint->id, &delivery);
+    return e;
+}
+
+static void queue(struct desk *d, const struct endpoint *e, int count)
+{
+    d->house->now_us = clock_now_us();
+    assert_int_equal(house_run(d->house, STORE_WRITE, queue_run, &(struct queue){e, count}), ERR_NONE);
+}
+
+/* Status, attempts, code and word of all deliveries, and how many are so. */
+static void are_now(struct desk *d, const char *wanted)
+{
+    house_expect(d->house,
+                 "SELECT status, attempts, status_code, failure, count(*) FROM delivery "
+                 "GROUP BY status, attempts, status_code, failure ORDER BY 1, 2, 3, 4",
+                 wanted);
+}
+
+/* One delivery to a receiver that does as the script says. */
+static void deliver(struct desk *d, struct script *s, long timeout_ms)
+{
+    struct endpoint e = add_endpoint(d, listen_to(d, s));
+    start(d, timeout_ms);
+    queue(d, &e, 1);
+    drain(d);
+}
+
+/* ---- the request ---- */
+
+static void test_a_delivery_is_sent_as_the_contract_says(void **state)
+{
+    struct desk *d = *state;
+    struct script s = SCRIPT(.says = OK);
+    unsigned char mac[SHA256_LEN];
+    char hex[2 * SHA256_LEN + 1];
+    struct endpoint e = add_endpoint(d, arena_printf(&d->house->arena, "%s/hook?a=b", listen_to(d, &s)).p);
+    start(d, LONG_MS);
+    queue(d, &e, 1);
+    drain(d);
+
+    const char *heard = s.heard[0], *body = strstr(heard, "\r\n\r\n") + 4;
+    struct received q = {.n = strlen(heard)};
+    memcpy(q.text, heard, q.n + 1);
+    assert_int_equal(strncmp(heard, "POST /hook?a=b HTTP/1.1\r\n", 25), 0);
+    assert_true(str_eq(received_field(&q, "\r\nContent-Type: "), STR("application/json")));
+    assert_true(str_eq(received_field(&q, "\r\nUser-Agent: "), STR("Portero/" PORTERO_VERSION)));
+    assert_null(received_field(&q, "\r\nExpect:").p);
+    assert_null(received_field(&q, "\r\nCookie:").p);
+
+    struct str v1, signature = received_field(&q, "\r\nService-Signature: ");
+    struct str t = str_cut(signature, ',', &v1);
+    assert_true(str_starts(t, STR("t=")) && str_starts(v1, STR("v1=")));
+    struct str text = arena_printf(&d->house->arena, "%.*s.%s", STR_ARG(str_from(t, 2)), body);
+    crypto_hmac_sha256(e.secret, text, mac);
+    hex_encode(mac, sizeof mac, hex);
+    assert_true(str_eq(str_from(v1, 3), str_z(hex)));
+    assert_in_range(strtoll(t.p + 2, NULL, 10), clock_real_us() / US_PER_S - 60, clock_real_us() / US_PER_S);
+
+    json_t *json;
+    assert_int_equal(json_read(str_z(body), &json), ERR_NONE);
+    assert_int_equal(json_object_size(json), 5);
+    assert_int_equal(strncmp(json_string_value(json_object_get(json, "id")), "evt_", 4), 0);
+    assert_string_equal(json_string_value(json_object_get(json, "type")), "webhook.test");
+    assert_string_equal(json_string_value(json_object_get(json, "api_version")), "v1");
+    assert_int_equal(json_string_length(json_object_get(json, "created_at")), 24);
+    assert_int_equal(json_object_size(json_object_get(json, "data")), 0);
+    json_decref(json);
+    are_now(d, "delivered|1|200||1\n");
+}
+
+static void test_many_are_delivered_once_each_over_kept_connections(void **state)
+{
+    struct desk *d = *state;
+    struct script s[2] = {SCRIPT(.says = OK), SCRIPT(.says = OK)};
+    struct endpoint e[2];
+    start(d, LONG_MS);
+    for (size_t i = 0; i < COUNT(e); i++) {
+        e[i] = add_endpoint(d, listen_to(d, &s[i]));
+        queue(d, &e[i], 300);
+    }
+    drain(d);
+    are_now(d, "delivered|1|200||600\n");
+    for (size_t i = 0; i < COUNT(e); i++) {
+        assert_int_equal(count_of(&s[i]), 300);
+        assert_true(d->receivers[i]->connections <= 40);
+    }
+}
+
+/* ---- answers ---- */
+
+static void test_what_a_receiver_answers_decides(void **state)
+{
+    static const struct {
+        const char *says, *now;
+    } cases[] = {
+        {"HTTP/1.1 204 No Content\r\n\r\n", "delivered|1|204||1\n"},
+        {"HTTP/1.1 299 Odd\r\nContent-Length: 0\r\n\r\n", "delivered|1|299||1\n"},
+        {"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "delivered|1|200||1\n"},
+        {"HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n", "pending|1|302|status|1\n"},
+        {"HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n", "pending|1|410|status|1\n"},
+        {"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n", "pending|1|500|status|1\n"},
+        {"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\ncut", "delivered|1|200||1\n"},
+        {"HTTP/1.1 200 OK\r\nContent-Le", "pending|1||broken|1\n"},
+        {"220 mail.example.com ESMTP\r\n", "pending|1||broken|1\n"},
+        {"", "pending|1||broken|1\n"},
+    };
+    struct desk *d = *state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct script s = SCRIPT(.says = str_z(cases[i].says), .closes = true);
+        deliver(d, &s, LONG_MS);
+        assert_int_equal(count_of(&s), 1);
+        are_now(d, cases[i].now);
+        deliveries_free(d->engine);
+        d->engine = NULL;
+        receiver_close(d->receivers[--d->receiver_count]);
+        house_sql(d->house, "DELETE FROM delivery");
+        house_sql(d->house, "DELETE FROM webhook");
+    }
+}
+
+static bool pour(struct received *q, void *context)
+{
+    static const char much[65536];
+    _Atomic uint64_t *poured = context;
+    if (!received_say(q, STR("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")))
+        return false;
+    while (received_say(q, str_n(much, sizeof much)))
+        *poured += sizeof much;
+    return false;
+}
+
+static void test_an_endless_answer_is_cut(void **state)
+{
+    struct desk *d = *state;
+    _Atomic uint64_t poured = 0;
+    struct receiver *r = receiver_open(true, pour, &poured);
+    struct endpoint e = add_endpoint(d, r->url);
+    start(d, LONG_MS);
+    queue(d, &e, 1);
+    drain(d);
+    are_now(d, "delivered|1|200||1\n");
+    deliveries_stop(d->engine);
+    receiver_close(r);
+    assert_true(poured < 100000000);
+}
+
+static void test_an_endless_head_is_no_answer(void **state)
+{
+    struct desk *d = *state;
+    struct buf says = BUF(1 << 20);
+    buf_lit(&says, "HTTP/1.1 200 OK\r\n");
+    for (int i = 0; i < 10000; i++)
+        buf_lit(&says, "X-Filler: xxxxxxxxxxxxxxxx\r\n");
+    struct script s = SCRIPT(.says = buf_view(&says), .closes = true);
+    deliver(d, &s, LONG_MS);
+    are_now(d, "pending|1||broken|1\n");
+    buf_done(&says);
+}
+
+static void test_the_status_counts_though_the_body_never_ends(void **state)
+{
+    struct desk *d = *state;
+    struct script s = SCRIPT(.says = STR("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"), .hangs = true);
+    deliver(d, &s, 100);
+    are_now(d, "delivered|1|200||1\n");
+}
+
+static void test_no_answer_in_time_is_a_failure(void **state)
+{
+    struct desk *d = *state;
+    struct script s = SCRIPT(.hangs = true);
+    deliver(d, &s, 100);
+    are_now(d, "pending|1||timeout|1\n");
+}
+
+/* ---- receivers that cannot be reached ---- */
+
+static void cannot_reach(struct desk *d, const char *url, const char *now)
+{
+    struct endpoint e = add_endpoint(d, url);
+    start(d, 10000);
+    queue(d, &e, 1);
+    drain(d);
+    are_now(d, now);
+}
+
+static void test_a_closed_port_is_a_failure(void **state)
+{
+    cannot_reach(*state, "https://127.0.0.1:1/", "pending|1||connect|1\n");
+}
+
+static void test_a_name_without_an_address_is_a_failure(void **state)
+{
+    cannot_reach(*state, "https://no-such-host.invalid/", "pending|1||resolve|1\n");
+}
+
+static void test_only_https_is_spoken(void **state)
+{
+    cannot_reach(*state, "http://127.0.0.1:1/", "pending|1||url|1\n");
+}
+
+static void test_a_private_address_is_never_connected_to(void **state)
+{
+    struct desk *d = *state;
+    struct script s = SCRIPT(.says = OK);
+    d->house->fixture->config.webhooks_allow_private = false;
+    deliver(d, &s, LONG_MS);
+    are_now(d, "pending|1||address|1\n");
+    assert_int_equal(d->receivers[0]->connections, 0);
+    struct endpoint e =
+        add_endpoint(d, arena_printf(&d->house->arena, "https://localhost%s", strrchr(d->receivers[0]->url, ':')).p);
+    queue(d, &e, 1);
+    drain(d);
+    are_now(d, "pending|1||address|2\n");
+    assert_int_equal(d->receivers[0]->connections, 0);
+}
+
+static void test_a_certificate_is_checked(void **state)
+{
+    struct desk *d = *state;
+    struct script s = SCRIPT(.says = OK);
+    d->house->fixture->config.webhooks_verify_tls = true;
+    deliver(d, &s, LONG_MS);
+    are_now(d, "pending|1||tls|1\n");
+    assert_int_equal(count_of(&s), 0);
+}
+
+/* ---- repeating ---- */
+
+static void test_a_failed_delivery_is_repeated_with_the_same_event_and_then_given_up(void **state)
+{
+    static const int64_t pauses_s[] = {60, 300, 1800, 7200};
+    struct desk *d = *state;
+    struct script s = SCRIPT(.says = STR("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"));
+    deliver(d, &s, LONG_MS);
+    for (unsigned i = 0; i < COUNT(pauses_s); i++) {
+        assert_int_equal(count_of(&s), i + 1);
+        clock_set_offset_s(clock_offset_s() + pauses_s[i] - 30);
+        drain(d);
+        assert_int_equal(count_of(&s), i + 1);
+        clock_set_offset_s(clock_offset_s() + 31);
+        drain(d);
+    }
+    are_now(d, "failed|5|503|status|1\n");
+    clock_set_offset_s(clock_offset_s() + 86400);
+    drain(d);
+    assert_int_equal(count_of(&s), 5);
+    for (unsigned i = 1; i < COUNT(s.heard); i++)
+        assert_string_equal(strstr(s.heard[i], "\r\n\r\n"), strstr(s.heard[0], "\r\n\r\n"));
+}
+
+static void test_a_secret_that_cannot_be_opened_fails_at_once(void **state)
+{
+    struct desk *d = *state;
+    struct script s = SCRIPT(.says = OK);
+    struct endpoint e = add_endpoint(d, listen_to(d, &s));
+    house_sql(d->house, d->house->fixture->config.engine == ENGINE_SQLITE ? "UPDATE webhook SET secret = X'00'"
+                                                                          : "UPDATE webhook SET secret = '\\x00'");
+    start(d, LONG_MS);
+    queue(d, &e, 1);
+    drain(d);
+    are_now(d, "failed|1||secret|1\n");
+    assert_int_equal(count_of(&s), 0);
+}
+
+static void test_an_event_that_is_gone_fails_at_once(void **state)
+{
+    struct desk *d = *state;
+    struct endpoint e = add_endpoint(d, "https://127.0.0.1:1/");
+    queue(d, &e, 1);
+    house_sql(d->house, "DELETE FROM event");
+    start(d, LONG_MS);
+    drain(d);
+    are_now(d, "failed|1||gone|1\n");
+}
+
+static void wait_for_requests(struct script *s, unsigned count)
+{
+    for (int i = 0; i < PATIENCE_MS && count_of(s) < count; i++)
+        usleep(1000);
+    assert_true(count_of(s) >= count);
+}
+
+static void test_what_was_under_way_at_the_end_is_sent_again_at_the_next_start(void **state)
+{
+    struct desk *d = *state;
+    struct script s = SCRIPT(.hangs = true);
+    struct endpoint e = add_endpoint(d, listen_to(d, &s));
+    start(d, LONG_MS);
+    queue(d, &e, 1);
+    deliveries_kick(d->engine);
+    wait_for_requests(&s, 1);
+    deliveries_free(d->engine);
+    d->engine = NULL;
+    are_now(d, "pending|0|||1\n");
+    house_sql(d->house, "UPDATE delivery SET leased_until = 0"); /* where the store is shared, a minute has passed */
+    s.hangs = false;
+    s.says = OK;
+    start(d, LONG_MS);
+    drain(d);
+    are_now(d, "delivered|1|200||1\n");
+    assert_string_equal(strstr(s.heard[0], "\r\n\r\n"), strstr(s.heard[1], "\r\n\r\n"));
+}
+
+static void test_what_is_canceled_meanwhile_stays_canceled(void **state)
+{
+    struct desk *d = *state;
+    struct script s = SCRIPT(.hangs = true);
+    struct endpoint e = add_endpoint(d, listen_to(d, &s));
+    start(d, 300);
+    queue(d, &e, 1);
+    deliveries_kick(d->engine);
+    wait_for_requests(&s, 1);
+    house_sql(d->house, "UPDATE delivery SET status = 'canceled'");
+    drain(d);
+    are_now(d, "canceled|0|||1\n");
+}
+
+/* ---- many endpoints ---- */
+
+static void test_endpoints_that_hang_do_not_hold_up_the_others(void **state)
+{
+    struct desk *d = *state;
+    struct script hanging[3] = {SCRIPT(.hangs = true), SCRIPT(.hangs = true), SCRIPT(.hangs = true)};
+    struct script good[3] = {SCRIPT(.says = OK), SCRIPT(.says = OK), SCRIPT(.says = OK)};
+    for (size_t i = 0; i < COUNT(hanging); i++) {
+        struct endpoint e = add_endpoint(d, listen_to(d, &hanging[i]));
+        queue(d, &e, 1000);
+        if (i == 1)
+            /* an account has five at most */
+            house_sql(d->house, "UPDATE webhook SET account_id = '6b018c4a45a00d327e000002'");
+    }
+    for (size_t i = 0; i < COUNT(good); i++) {
+        struct endpoint e = add_endpoint(d, listen_to(d, &good[i]));
+        queue(d, &e, 100);
+    }
+    start(d, LONG_MS); /* so that nothing that hangs can have ended before the test has */
+    for (size_t i = 0; i < COUNT(good); i++)
+        wait_for_requests(&good[i], 100);
+    for (size_t i = 0; i < COUNT(hanging); i++)
+        assert_in_range(d->receivers[i]->requests, 1, 32);
+    assert_false(deliveries_drain(d->engine, 1));
+}
+
+static void test_a_kick_is_enough(void **state)
+{
+    struct desk *d = *state;
+    struct script s = SCRIPT(.says = OK);
+    struct endpoint e = add_endpoint(d, listen_to(d, &s));
+    start(d, LONG_MS);
+    drain(d);
+    queue(d, &e, 1);
+    deliveries_kick(d->engine);
+    wait_for_requests(&s, 1);
+}
+
+static void test_without_deliveries_there_is_nothing_to_wait_for(void **state)
+{
+    struct desk *d = *state;
+    start(d, LONG_MS);
+    drain(d);
+    drain(d);
+    deliveries_stop(d->engine);
+    deliveries_stop(d->engine);
+}
+
+#define TESTS(x)                                                                                                       \
+    x(test_a_delivery_is_sent_as_the_contract_says), x(test_many_are_delivered_once_each_over_kept_connections),       \
+        x(test_what_a_receiver_answers_decides), x(test_an_endless_answer_is_cut),                                     \
+        x(test_an_endless_head_is_no_answer), x(test_the_status_counts_though_the_body_never_ends),                    \
+        x(test_no_answer_in_time_is_a_failure), x(test_a_closed_port_is_a_failure),                                    \
+        x(test_a_name_without_an_address_is_a_failure), x(test_only_https_is_spoken),                                  \
+        x(test_a_private_address_is_never_connected_to), x(test_a_certificate_is_checked),                             \
+        x(test_a_failed_delivery_is_repeated_with_the_same_event_and_then_given_up),                                   \
+        x(test_a_secret_that_cannot_be_opened_fails_at_once), x(test_an_event_that_is_gone_fails_at_once),             \
+        x(test_what_was_under_way_at_the_end_is_sent_again_at_the_next_start),                                         \
+        x(test_what_is_canceled_meanwhile_stays_canceled), x(test_endpoints_that_hang_do_not_hold_up_the_others),      \
+        x(test_a_kick_is_enough), x(test_without_deliveries_there_is_nothing_to_wait_for)
+
+#define SQLITE(name) cmocka_unit_test_setup_teardown(name, desk_open, desk_close)
+#define POSTGRESQL(name)                                                                                               \
+    {                                                                                                                  \
+#name " on postgresql", name, desk_open_postgresql, desk_close, NULL                                           \
+    }
+
+int main(void)
+{
+    const struct CMUnitTest sqlite[] = {TESTS(SQLITE)};
+    const struct CMUnitTest postgresql[] = {TESTS(POSTGRESQL)};
+    int failed = cmocka_run_group_tests(sqlite, NULL, NULL);
+    if (getenv("PORTERO_TEST_DSN"))
+        failed += cmocka_run_group_tests(postgresql, store_cluster_start, store_cluster_stop);
+    return failed;
+}
