@@ -363,6 +363,11 @@ struct store *service_store(const struct service *s)
     return s->options.store;
 }
 
+struct deliveries *service_deliveries(const struct service *s)
+{
+    return s->options.deliveries;
+}
+
 struct jobs *service_jobs(const struct service *s)
 {
     return s->options.jobs;

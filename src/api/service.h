@@ -1,6 +1,7 @@
 /* The API as one HTTP handler: what stands between the server and the routes' handlers. */
 #pragma once
 #include "api/route.h"
+#include "jobs/delivery.h"
 #include "jobs/queue.h"
 #include "providers/providers.h"
 
@@ -12,6 +13,7 @@ struct service_options {
     size_t set_count;
     struct jobs *jobs; /* for handlers, as are the providers; NULL: none that needs them is served */
     const struct providers *providers;
+    struct deliveries *deliveries;
 };
 
 struct service;
@@ -28,6 +30,7 @@ struct http_handler service_handler(struct service *s);
 /* For handlers. */
 struct store *service_store(const struct service *s);
 struct jobs *service_jobs(const struct service *s);
+struct deliveries *service_deliveries(const struct service *s);
 const struct providers *service_providers(const struct service *s);
 /* When the service was made, monotonic. */
 int64_t service_started_us(const struct service *s);

@@ -15,8 +15,10 @@
 #include "cli/why.h"
 #include "domain/transact.h"
 #include "jobs/billing.h"
+#include "jobs/delivery.h"
 #include "jobs/mail.h"
 #include "jobs/number.h"
+#include "jobs/operation.h"
 #include "jobs/purge.h"
 #include "jobs/subscription.h"
 #include "sandbox/clock.h"
@@ -37,6 +39,7 @@ struct daemon {
     struct store *store;
     struct providers providers;
     struct jobs *jobs;
+    struct deliveries *deliveries;
     struct service *service;
     struct http_server *http;
     struct sip_agent *sip; /* NULL without SIP */
@@ -75,6 +78,7 @@ static void choose_kinds(struct daemon *d)
                                      release_numbers_job(),
                                      billing_sync_job(d->providers.billing),
                                      billing_reconcile_job(d->providers.billing),
+                                     operation_job_kind(&d->providers),
                                      purge_job()};
     memcpy(d->kinds, kinds, sizeof kinds);
     d->kind_count = sizeof kinds / sizeof *kinds;
@@ -88,6 +92,8 @@ static void on_commit(void *context, unsigned topics)
         service_keys_changed(d->service);
     if (topics & TOPIC_JOBS && d->jobs)
         jobs_kick(d->jobs);
+    if (topics & TOPIC_DELIVERIES && d->deliveries)
+        deliveries_kick(d->deliveries);
 }
 
 /* ---- parts, in the order they need each other ---- */
@@ -123,6 +129,12 @@ static enum err make_jobs(struct daemon *d, char **ret_why)
     return jobs_new(&options, &d->jobs);
 }
 
+static enum err make_deliveries(struct daemon *d)
+{
+    const struct deliveries_options options = {.config = d->config, .store = d->store};
+    return deliveries_new(&options, &d->deliveries);
+}
+
 static enum err schedule(struct op *op, void *unused)
 {
     (void)unused;
@@ -136,7 +148,9 @@ static enum err start_jobs(struct daemon *d)
     arena_init(&arena, NULL, 0);
     enum err e = op_transact(d->store, d->config, STORE_WRITE, &arena, schedule, NULL, NULL);
     arena_done(&arena);
-    return e ? e : jobs_start(d->jobs);
+    if (!e)
+        e = jobs_start(d->jobs);
+    return e ? e : deliveries_start(d->deliveries);
 }
 
 static enum err make_service(struct daemon *d)
@@ -147,6 +161,7 @@ static enum err make_service(struct daemon *d)
                                             .sets = d->sets,
                                             .set_count = d->set_count,
                                             .jobs = d->jobs,
+                                            .deliveries = d->deliveries,
                                             .providers = &d->providers};
     return service_new(&options, &d->service);
 }
@@ -187,6 +202,8 @@ enum err daemon_start(const struct config *c, struct daemon **ret, char **ret_wh
     if (!e)
         e = make_jobs(d, ret_why);
     if (!e)
+        e = make_deliveries(d);
+    if (!e)
         e = make_service(d);
     if (!e)
         e = make_http(d, ret_why);
@@ -222,9 +239,12 @@ void daemon_stop(struct daemon *d)
     sip_stop(d->sip, CALL_WAIT_MS);
     if (d->jobs)
         jobs_stop(d->jobs);
+    if (d->deliveries)
+        deliveries_stop(d->deliveries);
     http_server_free(d->http);
     service_free(d->service);
     jobs_free(d->jobs);
+    deliveries_free(d->deliveries);
     providers_close(&d->providers);
     if (d->store)
         store_close(d->store);

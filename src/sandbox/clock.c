@@ -4,12 +4,15 @@
 
 #include "api/service.h"
 #include "base/clock.h"
+#include "jobs/delivery.h"
 #include "jobs/queue.h"
 #include "store/store.h"
 
 #define SETTING       "sandbox_clock_offset_s"
 #define OFFSET_MAX_S  (200LL * 365 * 86400) /* the clock stays within years that RFC 3339 can write */
 #define ADVANCE_MAX_S (10LL * 365 * 86400)
+
+#define DELIVERIES_WAIT_MS 30000 /* receivers that hang may have many deliveries due */
 
 /* One move at a time: the clock, like the stored offset, never goes back. */
 static pthread_mutex_t moving = PTHREAD_MUTEX_INITIALIZER;
@@ -86,7 +89,7 @@ static enum err get_clock(struct request *q, struct reply *p)
     return reply_ok(q, p, 200, &reply_shape, body);
 }
 
-/* What has come due is done before the answer. */
+/* What has come due is done before the answer, but for deliveries to receivers that take too long. */
 static enum err move_clock(struct request *q, struct reply *p)
 {
     const struct clock_request *body = q->body;
@@ -96,6 +99,7 @@ static enum err move_clock(struct request *q, struct reply *p)
     if (e)
         return e;
     jobs_drain(service_jobs(q->service));
+    (void)deliveries_drain(service_deliveries(q->service), DELIVERIES_WAIT_MS);
     return get_clock(q, p);
 }
 
