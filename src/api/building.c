@@ -1,16 +1,7 @@
 #include "api/building.h"
 
+#include "api/address.h"
 #include "domain/building.h"
-
-struct address {
-    struct val street, city, state, zip, country;
-};
-static const struct field address_fields[] = {
-    FIELD(struct address, street, T_STRING),  FIELD(struct address, city, T_STRING),
-    FIELD(struct address, state, T_STRING),   FIELD(struct address, zip, T_STRING),
-    FIELD(struct address, country, T_STRING),
-};
-static const struct shape address_shape = SHAPE(struct address, "Address", address_fields);
 
 struct building_item {
     struct val id, label, address, virtual_number, is_primary, provisioned;
@@ -37,23 +28,10 @@ static const struct field buildings_fields[] = {
 };
 static const struct shape buildings_shape = SHAPE(struct buildings, "Buildings", buildings_fields);
 
-/* A member that is left out when it is not known. */
-static struct val known(struct str s)
-{
-    return s.p ? v_str(s) : (struct val){0};
-}
-
 static struct val address_of(struct arena *a, const struct building *b)
 {
-    if (!b->has_address)
-        return v_null();
-    struct address *r = arena_new(a, struct address);
-    r->street = known(b->street);
-    r->city = known(b->city);
-    r->state = known(b->state);
-    r->zip = known(b->zip);
-    r->country = known(b->country);
-    return v_object(r);
+    const struct building_address address = {b->street, b->city, b->state, b->zip, b->country};
+    return b->has_address ? address_val(a, &address) : v_null();
 }
 
 static struct building_item building_item(struct arena *a, const struct building *b)

@@ -10,6 +10,8 @@ static void add_fields(struct error_set *set, const struct shape *shape)
 {
     for (size_t i = 0; shape && i < shape->field_count; i++)
         add(set, shape->fields[i].error);
+    for (size_t i = 0; shape && shape->variants && shape->variants[i]; i++)
+        add_fields(set, shape->variants[i]);
 }
 
 static void add_credential(struct error_set *set, const struct route *route)

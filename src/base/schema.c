@@ -8,8 +8,9 @@
 #include "base/clock.h"
 #include "base/schema_text.h"
 
-#define MESSAGE_MAX 400 /* of a fault's message */
-#define ECHO_MAX    40  /* of an unknown field's name in it */
+#define MESSAGE_MAX  400 /* of a fault's message */
+#define ECHO_MAX     40  /* of an unknown field's name in it */
+#define VARIANTS_MAX 8
 
 /* Where the reader is: a field, or an item of a list field, and how it got there. Lives on the reader's stack. */
 struct place {
@@ -312,18 +313,55 @@ static bool check_known(const struct shape *shape, json_t *object, const struct 
     return true;
 }
 
+/* The place of a field of the object at `at`. */
+static struct place place_of(const struct place *at, const struct field *f)
+{
+    struct place here = *at;
+    here.up = at;
+    here.field = f;
+    here.item = NULL;
+    if (f->error)
+        here.error = f->error;
+    return here;
+}
+
+/* Which of the shapes the object wants to have; NULL with a fault. */
+static const struct shape *choose_variant(const struct shape *shape, const json_t *object, const struct place *at)
+{
+    const char *tags[VARIANTS_MAX + 1] = {NULL};
+    for (size_t i = 0; shape->variants[i]; i++) {
+        assert(i < VARIANTS_MAX);
+        tags[i] = shape->variants[i]->fields[0].values[0];
+    }
+    struct field tag = shape->variants[0]->fields[0];
+    tag.values = tags;
+    const struct place here = place_of(at, &tag);
+    const json_t *value = json_object_get(object, tag.name);
+    struct val chosen;
+    if (!value) {
+        refuse(&here, "is required");
+        return NULL;
+    }
+    if (!read_string(&here, value, &chosen))
+        return NULL;
+    for (size_t i = 0; tags[i]; i++)
+        if (str_eq(chosen.s, str_z(tags[i])))
+            return shape->variants[i];
+    return NULL;
+}
+
 static bool read_object(const struct shape *shape, const json_t *object, const struct place *at, char *ret)
 {
+    if (shape->variants) {
+        shape = choose_variant(shape, object, at);
+        if (!shape)
+            return false;
+    }
     if (!check_known(shape, (json_t *)object, at))
         return false;
     for (size_t i = 0; i < shape->field_count; i++) {
         const struct field *f = &shape->fields[i];
-        struct place here = *at;
-        here.up = at;
-        here.field = f;
-        here.item = NULL;
-        if (f->error)
-            here.error = f->error;
+        struct place here = place_of(at, f);
         const json_t *value = json_object_get(object, f->name);
         if (f->null_error && json_is_null(value))
             here.error = f->null_error;

@@ -68,12 +68,19 @@ struct shape {
     size_t size; /* of the C struct */
     bool open;   /* unknown fields are ignored, not refused */
     const char *doc;
+    /* Instead of fields: the shapes it can have, NULL-terminated, all of the same C struct and size. The first field of
+     * each, the same for all, is an F_REQUIRED | F_CONST string, which tells them apart. */
+    const struct shape *const *variants;
 };
 
 #define FIELD(ctype, member, ftype, ...)                                                                               \
     {                                                                                                                  \
         .name = #member, .key = ",\"" #member "\":", .key_len = sizeof(",\"" #member "\":") - 1, .type = (ftype),      \
         .offset = offsetof(ctype, member), __VA_ARGS__                                                                 \
+    }
+#define SHAPE_OF_VARIANTS(ctype, title, list, ...)                                                                     \
+    {                                                                                                                  \
+        .name = (title), .size = sizeof(ctype), .variants = (list), __VA_ARGS__                                        \
     }
 #define SHAPE(ctype, title, table, ...)                                                                                \
     {                                                                                                                  \

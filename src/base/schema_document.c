@@ -180,8 +180,24 @@ static void put_required(struct members *m, const struct shape *shape)
         buf_char(m->out, ']');
 }
 
+static void put_variants(struct members *m, const struct shape *shape, enum schema_use use)
+{
+    put_name(m, "oneOf");
+    buf_char(m->out, '[');
+    for (size_t i = 0; shape->variants[i]; i++) {
+        if (i)
+            buf_char(m->out, ',');
+        schema_document_for(shape->variants[i], use, m->out);
+    }
+    buf_char(m->out, ']');
+}
+
 static void put_object(struct members *m, const struct shape *shape, bool nullable, enum schema_use use)
 {
+    if (shape->variants) {
+        put_variants(m, shape, use);
+        return;
+    }
     struct members properties = {.out = m->out};
     put_type(m, "object", nullable);
     put_name(m, "properties");

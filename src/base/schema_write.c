@@ -86,13 +86,29 @@ static void put_key(const struct field *f, bool first, struct buf *out)
     buf_char(out, ':');
 }
 
+static const struct val *member(const struct field *f, const void *body)
+{
+    return (const struct val *)(const void *)((const char *)body + f->offset);
+}
+
+/* The shape that the body has, by its first member. */
+static const struct shape *variant_of(const struct shape *shape, const void *body)
+{
+    const struct shape *const *v = shape->variants;
+    while (v[1] && !str_eq(member(&v[0]->fields[0], body)->s, str_z(v[0]->fields[0].values[0])))
+        v++;
+    return *v;
+}
+
 void schema_write(const struct shape *shape, const void *body, struct buf *out)
 {
     bool first = true;
+    if (shape->variants)
+        shape = variant_of(shape, body);
     buf_char(out, '{');
     for (size_t i = 0; i < shape->field_count; i++) {
         const struct field *f = &shape->fields[i];
-        const struct val *v = (const struct val *)(const void *)((const char *)body + f->offset);
+        const struct val *v = member(f, body);
         if (v->kind == VAL_ABSENT) {
             assert(!(f->flags & F_REQUIRED));
             continue;

@@ -78,6 +78,10 @@ static const struct option_row checkout_list_rows[] = {
     TEXT(email, "account", "EMAIL", "all of this account, in place of those that wait for payment or for support"),
     COMMON,
 };
+static const struct option_row operation_resolve_rows[] = {
+    TEXT(outcome, "outcome", "OUTCOME", "succeeded: its remaining steps are done now; failed: it is undone now"),
+    COMMON,
+};
 static const struct option_row checkout_resolve_rows[] = {
     TEXT(outcome, "outcome", "OUTCOME", "failed: the provider made none; open: it may be paid; complete: it was paid"),
     TEXT(session, "session", "ID", "the provider's session that was found; complete needs it"),
@@ -116,6 +120,11 @@ static const struct verb verbs[] = {
     {VERB("delivery replay", "POST", "/admin/deliveries/replay", common_rows,
           "sends the event of a delivery once more"),
      TAKES("ID", "delivery_id")},
+    {VERB("operation list", "GET", "/admin/operations", common_rows,
+          "lists the building operations that run or wait for a decision")},
+    {VERB("operation resolve", "POST", "/admin/operations/resolve", operation_resolve_rows,
+          "carries a building operation to its end, or undoes it"),
+     TAKES("ID", "id")},
     {VERB("checkout list", "GET", "/admin/checkouts", checkout_list_rows,
           "lists the newest checkouts that are not settled, at most 100")},
     {VERB("checkout resolve", "POST", "/admin/checkouts/resolve", checkout_resolve_rows,

@@ -5,6 +5,10 @@
 
 #define BUILDING_MAX 20 /* of one account, the primary included */
 
+struct building_address {
+    struct str street, city, state, zip, country; /* STR_NONE where not known */
+};
+
 struct building {
     struct id id, account_id;
     bool primary;

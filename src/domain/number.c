@@ -160,7 +160,14 @@ enum err number_take_in(struct op *op, const struct id *building, struct str num
 
 /* ---- letting go ---- */
 
-enum err number_detach(struct op *op, struct str number, bool *ret_leaving)
+/* The number is free again, or leaving, and its building (whose account is given if it exists) has none. */
+static enum err let_go(struct op *op, struct str number, const struct id *account, const struct id *building)
+{
+    enum err e = db_exec(op->db, SQL_NUMBER_RELEASE, DB_ARGS(v_str(number), v_int(op->now_us)), NULL);
+    return e || !id_given(account) ? e : set_building(op, account, building, STR_NONE);
+}
+
+enum err number_release(struct op *op, struct str number)
 {
     struct id building, account;
     bool pooled;
@@ -175,19 +182,24 @@ enum err number_detach(struct op *op, struct str number, bool *ret_leaving)
     }
     if (!id_given(&building))
         return ERR_NUMBER_NOT_FOUND;
-    enum err e = db_exec(op->db, SQL_NUMBER_RELEASE, DB_ARGS(v_str(number), v_int(op->now_us)), NULL);
-    if (!e && id_given(&account))
-        e = set_building(op, &account, &building, STR_NONE);
-    if (!e)
-        *ret_leaving = !pooled;
-    return e;
+    enum err e = let_go(op, number, &account, &building);
+    return e || pooled ? e : queue_release(op, number);
 }
 
-enum err number_release(struct op *op, struct str number)
+enum err number_detach(struct op *op, const struct id *building, struct str *ret_number, bool *ret_leaving)
 {
-    bool leaving;
-    enum err e = number_detach(op, number, &leaving);
-    return e || !leaving ? e : queue_release(op, number);
+    struct need need = {.number = STR_NONE};
+    struct entry entry = {0};
+    enum err e = read_need(op, building, &need);
+    if (!e && need.number.p)
+        e = read_entry(op, need.number, &entry);
+    if (!e && need.number.p)
+        e = let_go(op, need.number, &need.account_id, building);
+    if (e && e != ERR_BUILDING_NOT_FOUND)
+        return e;
+    *ret_number = need.number;
+    *ret_leaving = entry.known && !entry.pooled;
+    return ERR_NONE;
 }
 
 enum err number_leaving(struct op *op, struct str number, bool *ret)

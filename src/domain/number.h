@@ -41,11 +41,13 @@ enum err number_take_in(struct op *op, const struct id *building, struct str num
  * unknown, or held by nobody. */
 enum err number_release(struct op *op, struct str number) CHECKED;
 
-/* The same without the job: the caller gives it back (*ret_leaving) and ends with number_forget. */
-enum err number_detach(struct op *op, struct str number, bool *ret_leaving) CHECKED;
+/* Takes a building's number from it without the job: where *ret_leaving, the caller gives *ret_number back and ends
+ * with number_forget. STR_NONE: it has none, or is gone. In the arena. */
+enum err number_detach(struct op *op, const struct id *building, struct str *ret_number, bool *ret_leaving) CHECKED;
 /* Is it leaving? */
 enum err number_leaving(struct op *op, struct str number, bool *ret) CHECKED;
 /* The provider has it back. */
 enum err number_forget(struct op *op, struct str number) CHECKED;
-/* A building that let go of a number has it again, unless somebody else has: *ret says whether it has. */
+/* A building that let go of a number has it again, unless somebody else has: *ret says whether it has.
+ * ERR_BUILDING_NOT_FOUND. */
 enum err number_reattach(struct op *op, const struct id *building, struct str number, bool *ret) CHECKED;

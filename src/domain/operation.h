@@ -48,10 +48,6 @@ enum operation_step {
 /* "add_quantity" …; NULL for STEP_NONE and for ends. */
 const char *operation_step_text(enum operation_step step);
 
-struct building_address {
-    struct str street, city, state, zip, country; /* STR_NONE where not given */
-};
-
 /* What the subscription was at the quote, and what it shall become. */
 struct operation_billing {
     struct str subscription_id, price_id, currency;

@@ -15,12 +15,15 @@
 #define PAUSE_LONGEST_S 300
 #define SLEEP_ALONE_US  (30 * US_PER_S) /* one process has the store: whoever adds a row kicks */
 #define SLEEP_SHARED_US US_PER_S        /* another node may have added a row, or lost its lease */
+#define POLL_SHARED_US  (US_PER_S / 20) /* another node may run what somebody waits for */
 
 struct jobs {
     struct jobs_options options;
     pthread_mutex_t lock;
     pthread_cond_t wake; /* the clock is the monotonic one */
     pthread_cond_t idle;
+    pthread_cond_t ended; /* a job was run; the clock is the monotonic one */
+    uint64_t ends;
     uint64_t kicks;      /* counts reasons to look */
     uint64_t idle_since; /* the youngest kick after which nothing was found due and nothing ran */
     unsigned busy;       /* threads that look or run */
@@ -150,11 +153,11 @@ static int64_t sleep_us(const struct jobs *j, enum err e, int64_t next_us)
     return wait < 0 ? 0 : wait < longest ? wait : longest;
 }
 
-static void wait_for(struct jobs *j, int64_t us)
+static void wait_for(struct jobs *j, pthread_cond_t *condition, int64_t us)
 {
     int64_t at = clock_monotonic_us() + us;
     struct timespec ts = {.tv_sec = at / US_PER_S, .tv_nsec = at % US_PER_S * 1000};
-    pthread_cond_timedwait(&j->wake, &j->lock, &ts);
+    pthread_cond_timedwait(condition, &j->lock, &ts);
 }
 
 static void *worker(void *arg)
@@ -170,14 +173,17 @@ static void *worker(void *arg)
         enum err e = run_one(j, &found, &next_us);
         pthread_mutex_lock(&j->lock);
         j->busy--;
-        if (found)
+        if (found) {
+            j->ends++;
+            pthread_cond_broadcast(&j->ended);
             continue;
+        }
         if (j->busy == 0 && seen > j->idle_since) {
             j->idle_since = seen;
             pthread_cond_broadcast(&j->idle);
         }
         if (seen == j->kicks && !j->stopping)
-            wait_for(j, sleep_us(j, e, next_us));
+            wait_for(j, &j->wake, sleep_us(j, e, next_us));
     }
     pthread_mutex_unlock(&j->lock);
     return NULL;
@@ -198,6 +204,7 @@ enum err jobs_new(const struct jobs_options *options, struct jobs **ret)
     pthread_mutex_init(&j->lock, NULL);
     pthread_cond_init(&j->wake, &monotonic);
     pthread_cond_init(&j->idle, NULL);
+    pthread_cond_init(&j->ended, &monotonic);
     pthread_condattr_destroy(&monotonic);
     *ret = j;
     return ERR_NONE;
@@ -226,6 +233,7 @@ void jobs_stop(struct jobs *j)
     j->stopping = true;
     pthread_cond_broadcast(&j->wake);
     pthread_cond_broadcast(&j->idle);
+    pthread_cond_broadcast(&j->ended);
     pthread_mutex_unlock(&j->lock);
     while (j->started > 0)
         pthread_join(j->threads[--j->started], NULL);
@@ -237,6 +245,7 @@ void jobs_free(struct jobs *j)
         return;
     jobs_stop(j);
     pthread_cond_destroy(&j->idle);
+    pthread_cond_destroy(&j->ended);
     pthread_cond_destroy(&j->wake);
     pthread_mutex_destroy(&j->lock);
     free(j);
@@ -258,4 +267,73 @@ void jobs_drain(struct jobs *j)
     while (j->idle_since < wanted && !j->stopping)
         pthread_cond_wait(&j->idle, &j->lock);
     pthread_mutex_unlock(&j->lock);
+}
+
+/* ---- waiting for one ---- */
+
+struct awaited {
+    struct str id;
+    bool done;
+    bool running;
+    int64_t due_us;
+};
+
+static enum err look(struct op *op, void *arg)
+{
+    struct awaited *w = arg;
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_JOB_WAITING, DB_ARGS(v_str(w->id)), &c);
+    w->done = e == ERR_NOT_FOUND;
+    if (e)
+        return w->done ? ERR_NONE : e;
+    w->due_us = col_int(&c, 0);
+    w->running = col_int(&c, 1) > clock_real_us();
+    return ERR_NONE;
+}
+
+static enum err look_once(struct jobs *j, struct awaited *w)
+{
+    struct arena arena;
+    arena_init(&arena, NULL, 0);
+    enum err e = op_transact(j->options.store, j->options.config, STORE_READ, &arena, look, w, NULL);
+    arena_done(&arena);
+    return e;
+}
+
+/* Sleeps until a job was run since `seen`; false if the jobs end. */
+static bool wait_for_end(struct jobs *j, uint64_t seen, int64_t left_us)
+{
+    bool alone = store_exclusive(j->options.store);
+    pthread_mutex_lock(&j->lock);
+    if (j->ends == seen && !j->stopping)
+        wait_for(j, &j->ended, alone || left_us < POLL_SHARED_US ? left_us : POLL_SHARED_US);
+    bool stopping = j->stopping;
+    pthread_mutex_unlock(&j->lock);
+    return !stopping;
+}
+
+static uint64_t ends_seen(struct jobs *j)
+{
+    pthread_mutex_lock(&j->lock);
+    uint64_t seen = j->ends;
+    pthread_mutex_unlock(&j->lock);
+    return seen;
+}
+
+enum err jobs_wait(struct jobs *j, struct str id, int64_t wait_ms, bool *ret_done)
+{
+    int64_t until_us = clock_monotonic_us() + wait_ms * 1000;
+    for (bool going = true;;) {
+        struct awaited w = {.id = id};
+        uint64_t seen = ends_seen(j);
+        enum err e = look_once(j, &w);
+        if (e)
+            return e;
+        int64_t left_us = until_us - clock_monotonic_us();
+        if (w.done || !going || left_us <= 0 || (!w.running && w.due_us > clock_now_us() + left_us)) {
+            *ret_done = w.done;
+            return ERR_NONE;
+        }
+        going = wait_for_end(j, seen, left_us);
+    }
 }

@@ -49,3 +49,6 @@ void jobs_kick(struct jobs *j);
 /* Waits until no job is due and none runs (or the store fails, or jobs_stop is called). Jobs that failed and wait for
  * their next attempt do not count. Not from a job. */
 void jobs_drain(struct jobs *j);
+/* Waits until the job of that ID is done, for at most wait_ms; no longer when it waits itself for an attempt that comes
+ * later than that. Not from a job. */
+enum err jobs_wait(struct jobs *j, struct str id, int64_t wait_ms, bool *ret_done) CHECKED;

@@ -28,6 +28,9 @@ RETURNING id, kind, attempts, created_at, payload
 -- name: job_next
 SELECT due_at FROM job WHERE leased_until <= $1 ORDER BY due_at LIMIT 1
 
+-- name: job_waiting
+SELECT due_at, leased_until FROM job WHERE id = $1
+
 -- name: job_delete
 DELETE FROM job WHERE id = $1
 

@@ -148,10 +148,17 @@ static void test_what_comes_for_a_building_that_is_gone_or_has_another_leaves_at
 static void test_a_detached_number_can_be_attached_again_unless_another_has_it(struct op *op)
 {
     struct id a = home(op, OWNER), b = home(op, STR("b@example.com"));
+    struct str number;
     bool has;
     assert_str(taken_in(op, &a, "+12125550000"), "+12125550000");
-    assert_none(number_detach(op, STR("+12125550000"), &has));
+    assert_none(number_detach(op, &a, &number, &has));
+    assert_str(number, "+12125550000");
     assert_true(has);
+    assert_none(number_detach(op, &a, &number, &has));
+    assert_null(number.p);
+    assert_false(has);
+    assert_none(number_detach(op, &nobody, &number, &has));
+    assert_null(number.p);
     assert_int_equal(rules_take_jobs(op, JOB_RELEASE_NUMBER, NULL), 0);
     assert_none(number_reattach(op, &a, STR("+12125550000"), &has));
     assert_true(has);

@@ -1,0 +1,56 @@
+#include "api/address.h"
+
+#define STREET_MAX 200
+#define CITY_MAX   120
+
+static const struct field fields[] = {
+    FIELD(struct address, street, T_STRING),  FIELD(struct address, city, T_STRING),
+    FIELD(struct address, state, T_STRING),   FIELD(struct address, zip, T_STRING),
+    FIELD(struct address, country, T_STRING),
+};
+const struct shape address_shape = SHAPE(struct address, "Address", fields);
+
+static const char *const countries[] = {"US", "CA", NULL};
+
+static const struct field input_fields[] = {
+    FIELD(struct address, street, T_STRING, .flags = F_TRIM, .max = STREET_MAX),
+    FIELD(struct address, city, T_STRING, .flags = F_REQUIRED | F_TRIM | F_NONBLANK, .max = CITY_MAX),
+    FIELD(struct address, state, T_STRING, .flags = F_REQUIRED | F_UPPER, .pattern = "^[A-Za-z]{2}$",
+          .doc = "a US state, DC or territory, or a Canadian province or territory; stored in upper case"),
+    FIELD(struct address, zip, T_STRING, .flags = F_REQUIRED,
+          .pattern = "^[0-9]{5}(-[0-9]{4})?$|^[A-Za-z][0-9][A-Za-z] ?[0-9][A-Za-z][0-9]$",
+          .doc = "a ZIP code; with country CA a Canadian postal code"),
+    FIELD(struct address, country, T_STRING, .flags = F_UPPER, .values = countries, .doc = "default US"),
+};
+const struct shape address_input_shape = SHAPE(struct address, "AddressInput", input_fields);
+
+/* A member that is left out when it is not known. */
+static struct val known(struct str s)
+{
+    return s.p ? v_str(s) : (struct val){0};
+}
+
+struct val address_val(struct arena *a, const struct building_address *address)
+{
+    struct address *r = arena_new(a, struct address);
+    *r = (struct address){
+        .street = known(address->street),
+        .city = known(address->city),
+        .state = known(address->state),
+        .zip = known(address->zip),
+        .country = known(address->country),
+    };
+    return v_object(r);
+}
+
+/* Nothing, and an empty text, are both not given. */
+static struct str given(struct val v)
+{
+    return v_set(v) && v.s.n ? v.s : STR_NONE;
+}
+
+struct building_address address_given(const struct address *body)
+{
+    return (struct building_address){given(body->street), given(body->city), given(body->state), given(body->zip),
+                                     given(body->country)};
+}

@@ -1,0 +1,274 @@
+#include "api/operation.h"
+
+#include "api/operation_body.h"
+#include "api/service.h"
+#include "domain/transact.h"
+
+#define WAIT_MS 10000 /* for an operation's end; then the answer is 202 (decisions section 5) */
+
+/* One transaction of a task; what it says of an error is the request's message. */
+static enum err transact(struct request *q, enum store_mode mode, enum err (*run)(struct op *op, void *arg), void *arg)
+{
+    struct op done;
+    enum err e = op_transact(service_store(q->service), q->op.config, mode, q->op.arena, run, arg, &done);
+    q->op.why = done.why;
+    return e;
+}
+
+/* ---- what the billing provider says ---- */
+
+/* *ret is NULL if it knows no such subscription. No answer: INTERNAL_ERROR, and nothing has happened. */
+static enum err read_facts(struct request *q, struct str subscription, const struct operation_facts **ret)
+{
+    struct billing *b = service_providers(q->service)->billing;
+    struct billing_subscription s;
+    enum outcome o;
+    int tries = 0;
+    do
+        o = b->ops->subscription_get(b, subscription, q->op.arena, &s);
+    while (outcome_again(o, &tries));
+    if (o == OUTCOME_UNKNOWN)
+        return ERR_INTERNAL_ERROR;
+    *ret = NULL;
+    if (o == OUTCOME_REFUSED)
+        return ERR_NONE;
+    struct operation_facts *facts = arena_new(q->op.arena, struct operation_facts);
+    *facts = (struct operation_facts){.active = s.status == BILLING_ACTIVE,
+                                      .price_id = s.price_id,
+                                      .currency = s.currency,
+                                      .interval = s.interval,
+                                      .amount_minor = s.amount_minor,
+                                      .quantity = s.quantity};
+    *ret = facts;
+    return ERR_NONE;
+}
+
+static enum err read_invoice(struct request *q, struct str subscription, int64_t quantity,
+                             struct operation_offer *offer)
+{
+    struct billing *b = service_providers(q->service)->billing;
+    struct billing_preview preview;
+    enum outcome o;
+    int tries = 0;
+    do
+        o = b->ops->preview(b, subscription, quantity, offer->proration_s, q->op.arena, &preview);
+    while (outcome_again(o, &tries));
+    if (o != OUTCOME_DONE)
+        return ERR_INTERNAL_ERROR;
+    offer->next_invoice_minor = preview.amount_due_minor;
+    return ERR_NONE;
+}
+
+/* ---- POST /v1/buildings/preview ---- */
+
+struct preview {
+    const struct id *account;
+    struct operation_input input;
+    struct str subscription;
+    struct operation_offer offer;
+    struct operation quote;
+};
+
+static enum err draft_run(struct op *op, void *arg)
+{
+    struct preview *v = arg;
+    return operation_draft(op, v->account, &v->input, &v->subscription);
+}
+
+static enum err quote_run(struct op *op, void *arg)
+{
+    struct preview *v = arg;
+    return operation_quote(op, v->account, &v->input, &v->offer, &v->quote);
+}
+
+static enum err preview_building(struct request *q, struct reply *p)
+{
+    struct preview *v = arena_new(q->op.arena, struct preview);
+    v->account = &q->who.account_id;
+    v->offer.proration_s = q->op.now_us / US_PER_S;
+    enum err e = building_preview_input(&q->op, q->body, &v->input);
+    if (!e)
+        e = transact(q, STORE_READ, draft_run, v);
+    if (!e)
+        e = read_facts(q, v->subscription, &v->offer.facts);
+    if (!e && v->offer.facts && v->offer.facts->active)
+        e = read_invoice(q, v->subscription, operation_new_quantity(v->input.action, v->offer.facts), &v->offer);
+    if (!e)
+        e = transact(q, STORE_WRITE, quote_run, v);
+    if (e)
+        return e;
+    return reply_ok(q, p, 201, &building_operation_shape, building_operation_body(q->op.arena, &v->quote));
+}
+
+/* ---- execution ---- */
+
+struct execution {
+    struct operation_request request;
+    const struct operation_facts *facts;
+    struct operation o;
+    bool replayed;
+};
+
+static enum err check_run(struct op *op, void *arg)
+{
+    struct execution *x = arg;
+    return operation_check(op, &x->request, &x->o, &x->replayed);
+}
+
+static enum err start_run(struct op *op, void *arg)
+{
+    struct execution *x = arg;
+    return operation_start(op, &x->request, x->facts, &x->o, &x->replayed);
+}
+
+static enum err read_run(struct op *op, void *arg)
+{
+    struct execution *x = arg;
+    struct id account = x->request.account_id, id = x->o.id;
+    return operation_get(op, &account, &id, &x->o);
+}
+
+/* Checks, asks the billing provider, checks again and starts. A key that was used before only finds its operation. */
+static enum err begin(struct request *q, struct execution *x)
+{
+    enum err e = transact(q, STORE_READ, check_run, x);
+    if (e || x->replayed)
+        return e;
+    e = read_facts(q, x->o.billing.subscription_id, &x->facts);
+    return e ? e : transact(q, STORE_WRITE, start_run, x);
+}
+
+/* Waits for the end, as long as it is worth while. */
+static enum err await(struct request *q, struct execution *x)
+{
+    bool done;
+    if (x->o.status != OPERATION_RUNNING)
+        return ERR_NONE;
+    enum err e = jobs_wait(service_jobs(q->service), operation_job(&x->o.id, q->op.arena), WAIT_MS, &done);
+    return e ? e : transact(q, STORE_WRITE, read_run, x);
+}
+
+static enum err answer(struct request *q, struct reply *p, const struct execution *x, int made)
+{
+    const struct operation *o = &x->o;
+    if (o->status == OPERATION_FAILED && o->error)
+        return o->error;
+    bool ended = o->status == OPERATION_SUCCEEDED || o->status == OPERATION_FAILED;
+    if (x->replayed)
+        reply_header(p, "Idempotency-Replayed", STR("true"));
+    int status = !ended ? 202 : x->replayed ? 200 : made;
+    return reply_ok(q, p, status, &building_operation_shape, building_operation_body(q->op.arena, o));
+}
+
+static enum err execute(struct request *q, struct reply *p, enum operation_action action, int made)
+{
+    struct execution *x = arena_new(q->op.arena, struct execution);
+    x->request = (struct operation_request){.account_id = q->who.account_id,
+                                            .quote_id = quote_request_id(q->body),
+                                            .action = action,
+                                            .building_id = q->path_id,
+                                            .key = q->idempotency_key,
+                                            .hash = q->body_hash};
+    enum err e = begin(q, x);
+    if (!e)
+        e = await(q, x);
+    return e ? e : answer(q, p, x, made);
+}
+
+static enum err add_building(struct request *q, struct reply *p)
+{
+    return execute(q, p, OPERATION_ADD, 201);
+}
+
+static enum err remove_building(struct request *q, struct reply *p)
+{
+    return execute(q, p, OPERATION_REMOVE, 200);
+}
+
+/* ---- GET /v1/buildings/operations/{id} ---- */
+
+/* A write, as an operation that is found without progress is marked so. */
+static enum err get_operation(struct request *q, struct reply *p)
+{
+    struct operation o;
+    enum err e = operation_get(&q->op, &q->who.account_id, &q->path_id, &o);
+    return e ? e : reply_ok(q, p, 200, &building_operation_shape, building_operation_body(q->op.arena, &o));
+}
+
+/* ---- routes ---- */
+
+#define TAG "Buildings"
+#define MANAGES                                                                                                        \
+    .tag = TAG, .credential = CRED_PARENT, .parent_error = ERR_PARENT_BUILDING_KEY_REQUIRED,                           \
+    .scopes = SCOPE(ACCOUNT_READ) | SCOPE(BUILDINGS_WRITE), .limit = LIMIT_KEY, .building = BUILDING_FORBIDDEN,        \
+    .reply = &building_operation_shape
+#define EXECUTION_ERRORS                                                                                               \
+    ERR_MULTI_BUILDING_REQUIRED, ERR_NOT_FOUND, ERR_INVALID_QUOTE_CONFLICT, ERR_IDEMPOTENCY_CONFLICT,                  \
+        ERR_QUOTE_EXPIRED, ERR_QUOTE_STALE, ERR_BUILDING_BUSY, ERR_BUILDING_BILLING_MISMATCH
+
+static const struct route rows[] = {
+    {.operation = "previewBuilding",
+     .summary = "Quote the addition or removal of a linked building",
+     .description =
+         "Changes and buys nothing. The quote is good for 15 minutes and holds exactly what would be done and "
+         "what the subscription's next invoice would come to.",
+     .method = HTTP_POST,
+     .path = "/v1/buildings/preview",
+     MANAGES,
+     .body = &building_preview_shape,
+     .body_error = ERR_INVALID_BUILDING_INPUT,
+     .body_example = "{\"action\": \"add\", \"label\": \"Cabin\", \"address\": {\"street\": \"1 Main Street\", "
+                     "\"city\": \"Portland\", \"state\": \"OR\", \"zip\": \"97201\"}, \"unlock_tone\": \"9\"}",
+     .run = RUN_TASK,
+     .handler = preview_building,
+     .status = 201,
+     .errors =
+         ROUTE_ERRORS(ERR_PHONE_VERIFICATION_REQUIRED, ERR_FORWARDING_PHONE_NOT_VERIFIED, ERR_MULTI_BUILDING_REQUIRED,
+                      ERR_BUILDING_NOT_FOUND, ERR_BUILDING_LIMIT, ERR_BUILDING_BILLING_MISMATCH)},
+    {.operation = "addBuilding",
+     .summary = "Add the building of a quote",
+     .description =
+         "Answers 201 when it is done, 202 when it takes longer: then poll the operation. Repeating the request "
+         "with the same Idempotency-Key gives the same operation. An addition that fails leaves nothing "
+         "behind: no number, no building, no charge.",
+     .method = HTTP_POST,
+     .path = "/v1/buildings",
+     MANAGES,
+     .idempotency = NEED_REQUIRED,
+     .body = &quote_request_shape,
+     .body_error = ERR_INVALID_QUOTE,
+     .run = RUN_TASK,
+     .handler = add_building,
+     .status = 201,
+     .other_status = 200,
+     .pending_status = 202,
+     .flags = ROUTE_REPLAY,
+     .errors = ROUTE_ERRORS(EXECUTION_ERRORS, ERR_PAYMENT_FAILED, ERR_BUILDING_ADD_FAILED)},
+    {.operation = "removeBuilding",
+     .summary = "Remove the building of a quote",
+     .description = "Its number is released for good, its grants and activity log are deleted, keys bound to it are "
+                    "revoked, and the subscription is reduced by one unit. Answers as the addition does.",
+     .method = HTTP_DELETE,
+     .path = "/v1/buildings/{id}",
+     MANAGES,
+     .idempotency = NEED_REQUIRED,
+     .body = &quote_request_shape,
+     .body_error = ERR_INVALID_QUOTE,
+     .run = RUN_TASK,
+     .handler = remove_building,
+     .status = 200,
+     .pending_status = 202,
+     .flags = ROUTE_REPLAY,
+     .errors = ROUTE_ERRORS(EXECUTION_ERRORS, ERR_BUILDING_NOT_FOUND)},
+    {.operation = "getBuildingOperation",
+     .summary = "A quote, or what became of it",
+     .description = "Quotes and receipts are kept; no subscription is needed.",
+     .method = HTTP_GET,
+     .path = "/v1/buildings/operations/{id}",
+     MANAGES,
+     .run = RUN_WRITE,
+     .handler = get_operation,
+     .status = 200,
+     .errors = ROUTE_ERRORS(ERR_NOT_FOUND)},
+};
+const struct route_set operation_routes = ROUTE_SET(rows);

@@ -1,0 +1,15 @@
+/* Building operations as bodies (contract, Buildings). */
+#pragma once
+#include "api/route.h"
+#include "domain/operation.h"
+
+extern const struct shape building_preview_shape; /* of either action */
+extern const struct shape quote_request_shape;
+extern const struct shape building_operation_shape;
+
+/* A read BuildingPreview; INVALID_BUILDING_INPUT with op->why. */
+enum err building_preview_input(struct op *op, const void *body, struct operation_input *ret) CHECKED;
+/* The quote's ID of a read QuoteRequest. */
+struct id quote_request_id(const void *body);
+/* A body of building_operation_shape, in the arena. */
+const void *building_operation_body(struct arena *a, const struct operation *o);

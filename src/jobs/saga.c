@@ -1,0 +1,289 @@
+#include "jobs/saga.h"
+
+#include "domain/job.h"
+#include "domain/number.h"
+#include "domain/removal.h"
+#include "domain/transact.h"
+
+/* What a step is made of. */
+struct step {
+    enum outcome (*ask)(struct saga *s); /* NULL: nobody outside is concerned. Its own transactions may be repeated */
+    enum err (*apply)(struct op *op, struct saga *s,
+                      struct operation *o); /* with the record that it is done; or NULL */
+    enum err refused;                       /* what a refusal without a way around it is */
+};
+
+static enum err transact(struct saga *s, enum err (*run)(struct op *op, void *arg), void *arg)
+{
+    return op_transact(s->store, s->config, STORE_WRITE, s->arena, run, arg, NULL);
+}
+
+static struct str reference(const struct saga *s)
+{
+    return id_str(&s->o.building_id);
+}
+
+/* ---- the subscription's quantity ---- */
+
+static enum outcome ask_quantity(struct saga *s, int64_t quantity)
+{
+    struct billing *b = s->providers->billing;
+    const struct operation_billing *at = &s->o.billing;
+    struct str key =
+        arena_printf(s->arena, "%s-%s-%lld", s->o.id.text, operation_step_text(s->o.step), (long long)s->o.attempt);
+    return b->ops->set_quantity(b, key, at->subscription_id, quantity, at->proration_s, s->arena);
+}
+
+static enum outcome ask_new_quantity(struct saga *s)
+{
+    return ask_quantity(s, s->o.billing.new_quantity);
+}
+
+static enum outcome ask_old_quantity(struct saga *s)
+{
+    return ask_quantity(s, s->o.billing.current_quantity);
+}
+
+/* ---- a new building ---- */
+
+static enum err apply_building(struct op *op, struct saga *s, struct operation *o)
+{
+    (void)s;
+    return operation_insert_building(op, o);
+}
+
+static enum err apply_no_building(struct op *op, struct saga *s, struct operation *o)
+{
+    (void)s;
+    return removal_finish(op, &o->account_id, &o->building_id);
+}
+
+/* ---- its number ---- */
+
+static enum err claim(struct op *op, void *arg)
+{
+    return number_claim(op, &((struct saga *)arg)->o.building_id, &((struct saga *)arg)->claim);
+}
+
+/* What an earlier run was given without being told. */
+static enum outcome find(struct saga *s)
+{
+    struct number_source *n = s->providers->numbers;
+    enum outcome o = n->ops->find(n, reference(s), s->arena, &s->number);
+    s->provided = o == OUTCOME_DONE && s->number.p;
+    return o == OUTCOME_DONE ? OUTCOME_DONE : OUTCOME_UNKNOWN;
+}
+
+static enum outcome ask_number(struct saga *s)
+{
+    struct number_source *n = s->providers->numbers;
+    enum outcome o = s->resumed ? find(s) : OUTCOME_DONE;
+    if (o != OUTCOME_DONE || s->provided)
+        return o;
+    if (transact(s, claim, s))
+        return OUTCOME_UNKNOWN;
+    s->number = s->claim.number;
+    if (s->number.p)
+        return OUTCOME_DONE;
+    s->resumed = true; /* from here on the provider may have acted */
+    o = n->ops->acquire(n, reference(s), s->claim.country, s->arena, &s->number);
+    s->provided = o == OUTCOME_DONE;
+    return o;
+}
+
+static enum err apply_number(struct op *op, struct saga *s, struct operation *o)
+{
+    struct str held = s->number;
+    enum err e = s->provided ? number_take_in(op, &o->building_id, s->number, &held) : ERR_NONE;
+    return e ? e : operation_set_number(op, o, held);
+}
+
+/* ---- giving a number back ---- */
+
+struct detachment {
+    struct saga *s;
+    struct operation after;
+    bool leaving;
+};
+
+/* The number that an earlier run took from the building, else the one it has. What it got since goes with its row. */
+static enum err detach(struct op *op, void *arg)
+{
+    struct detachment *d = arg;
+    struct str number;
+    d->after = d->s->o;
+    if (d->after.result_number.p)
+        return number_leaving(op, d->after.result_number, &d->leaving);
+    enum err e = number_detach(op, &d->after.building_id, &number, &d->leaving);
+    return e || !number.p ? e : operation_set_number(op, &d->after, number);
+}
+
+static enum outcome release(struct saga *s, struct str number)
+{
+    struct number_source *n = s->providers->numbers;
+    return n->ops->release(n, number);
+}
+
+static enum outcome let_go(struct saga *s, bool *ret_leaving)
+{
+    struct detachment d = {.s = s};
+    if (transact(s, detach, &d))
+        return OUTCOME_UNKNOWN;
+    s->o = d.after;
+    *ret_leaving = d.leaving;
+    return d.leaving ? release(s, s->o.result_number) : OUTCOME_DONE;
+}
+
+static enum outcome ask_release(struct saga *s)
+{
+    bool leaving;
+    return let_go(s, &leaving);
+}
+
+static enum err apply_release(struct op *op, struct saga *s, struct operation *o)
+{
+    (void)s;
+    return o->result_number.p ? number_forget(op, o->result_number) : ERR_NONE;
+}
+
+/* The same for a new building, whose number may have been got without being in the inventory. */
+static enum outcome ask_no_number(struct saga *s)
+{
+    bool leaving;
+    enum outcome o = let_go(s, &leaving);
+    if (o != OUTCOME_DONE || leaving)
+        return o;
+    o = find(s);
+    return o == OUTCOME_DONE && s->number.p ? release(s, s->number) : o;
+}
+
+static enum err apply_no_number(struct op *op, struct saga *s, struct operation *o)
+{
+    enum err e = apply_release(op, s, o);
+    return e ? e : operation_set_number(op, o, STR_NONE);
+}
+
+/* ---- and having it again ---- */
+
+static enum err is_leaving(struct op *op, void *arg)
+{
+    struct detachment *d = arg;
+    return number_leaving(op, d->s->o.result_number, &d->leaving);
+}
+
+/* Does the provider still have it for us? */
+static enum outcome ask_release_undone(struct saga *s)
+{
+    struct detachment d = {.s = s};
+    if (!s->o.result_number.p)
+        return OUTCOME_DONE;
+    if (transact(s, is_leaving, &d))
+        return OUTCOME_UNKNOWN;
+    enum outcome o = d.leaving ? find(s) : OUTCOME_DONE;
+    s->lost = d.leaving && !str_eq(s->number, s->o.result_number);
+    return o;
+}
+
+/* The building has its number again; if that is gone, another one, by a job. */
+static enum err apply_release_undone(struct op *op, struct saga *s, struct operation *o)
+{
+    bool again = false;
+    enum err e = ERR_NONE;
+    if (!o->result_number.p)
+        return ERR_NONE;
+    if (s->lost)
+        e = number_forget(op, o->result_number);
+    else
+        e = number_reattach(op, &o->building_id, o->result_number, &again);
+    if (!e && !again)
+        e = job_add(op, JOB_PROVISION, op->now_us, id_str(&o->building_id));
+    return e ? e : operation_set_number(op, o, STR_NONE);
+}
+
+/* ---- deleting ---- */
+
+struct sweep {
+    struct saga *s;
+    struct operation after;
+    bool more;
+};
+
+static enum err sweep(struct op *op, void *arg)
+{
+    struct sweep *w = arg;
+    w->after = w->s->o;
+    enum err e = removal_sweep(op, &w->after.building_id, &w->more);
+    return e ? e : operation_progress(op, &w->after);
+}
+
+static enum outcome ask_sweep(struct saga *s)
+{
+    struct sweep w = {.s = s, .more = true};
+    while (w.more) {
+        if (transact(s, sweep, &w))
+            return OUTCOME_UNKNOWN;
+        s->o = w.after;
+    }
+    return OUTCOME_DONE;
+}
+
+/* ---- one step ---- */
+
+static const struct step steps[STEP_COUNT] = {
+    [STEP_ADD_QUANTITY] = {ask_new_quantity, NULL, ERR_PAYMENT_FAILED},
+    [STEP_ADD_BUILDING] = {NULL, apply_building, ERR_NONE},
+    [STEP_ADD_NUMBER] = {ask_number, apply_number, ERR_NUMBER_NOT_PROVISIONED},
+    [STEP_ADD_UNDO_NUMBER] = {ask_no_number, apply_no_number, ERR_NUMBER_NOT_PROVISIONED},
+    [STEP_ADD_UNDO_BUILDING] = {NULL, apply_no_building, ERR_NONE},
+    [STEP_ADD_UNDO_QUANTITY] = {ask_old_quantity, NULL, ERR_PAYMENT_FAILED},
+    [STEP_REMOVE_RELEASE] = {ask_release, apply_release, ERR_NUMBER_NOT_PROVISIONED},
+    [STEP_REMOVE_DELETE] = {ask_sweep, apply_no_building, ERR_NONE},
+    [STEP_REMOVE_QUANTITY] = {ask_new_quantity, NULL, ERR_PAYMENT_FAILED},
+    [STEP_REMOVE_UNDO_RELEASE] = {ask_release_undone, apply_release_undone, ERR_NUMBER_NOT_PROVISIONED},
+};
+
+struct record {
+    struct saga *s;
+    const struct step *step; /* NULL: it was refused */
+    enum operation_step next;
+    struct operation after;
+};
+
+static enum err record(struct op *op, void *arg)
+{
+    struct record *r = arg;
+    r->after = r->s->o;
+    enum err e = r->step && r->step->apply ? r->step->apply(op, r->s, &r->after) : ERR_NONE;
+    return e ? e : operation_record(op, &r->after, r->next);
+}
+
+static enum outcome ask(struct saga *s, const struct step *step)
+{
+    enum outcome o = OUTCOME_DONE;
+    int tries = 0;
+    s->number = STR_NONE;
+    s->provided = s->lost = false;
+    do
+        o = step->ask ? step->ask(s) : OUTCOME_DONE;
+    while (outcome_again(o, &tries));
+    return o;
+}
+
+enum err saga_step(struct saga *s)
+{
+    const enum operation_step from = s->o.step;
+    const struct step *step = &steps[from];
+    enum outcome o = ask(s, step);
+    if (o == OUTCOME_UNKNOWN)
+        return ERR_PROVIDER_UNAVAILABLE;
+    struct record r = {.s = s, .step = o == OUTCOME_DONE ? step : NULL};
+    r.next = operation_next(from, o == OUTCOME_DONE ? STEP_DID : STEP_REFUSED);
+    if (o == OUTCOME_REFUSED && s->onward)
+        r.next = from;
+    enum err e = transact(s, record, &r);
+    if (e)
+        return e;
+    s->o = r.after;
+    s->resumed = false;
+    return r.next == from ? step->refused : ERR_NONE;
+}

@@ -1,0 +1,14 @@
+#include "providers/outcome.h"
+
+#include <unistd.h>
+
+#define TRIES    3
+#define PAUSE_US 100000
+
+bool outcome_again(enum outcome o, int *tries)
+{
+    if (o != OUTCOME_UNKNOWN || ++*tries >= TRIES)
+        return false;
+    usleep(PAUSE_US);
+    return true;
+}
