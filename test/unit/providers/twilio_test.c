@@ -1,0 +1,444 @@
+/* Texts and numbers by Twilio, against a receiver of the test's own that answers as told, on loopback. What Twilio's
+ * own SDK makes of the requests is the business of test/e2e/twilio.test.js. */
+#include "providers/twilio.h"
+
+#include "http/receiver.h"
+
+#include "providers/numbers.h"
+#include "providers/sms.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define SCRIPTS_MAX  8
+#define ACCOUNT      "AC0123456789abcdef0123456789abcdef"
+#define ROOT         "/2010-04-01/Accounts/" ACCOUNT
+#define PN           "PN0123456789abcdef0123456789abcdef"
+#define SM           "SM0123456789abcdef0123456789abcdef"
+#define REFERENCE    "6b018c4a45a00d327e000003"
+#define NONE_HELD    "{\"incoming_phone_numbers\":[],\"next_page_uri\":null}"
+#define HELD(name, number)                                                                                             \
+    "{\"sid\":\"" PN "\",\"friendly_name\":\"" name "\",\"phone_number\":\"" number "\",\"voice_url\":\"\"}"
+#define PAGE(entries, next)   "{\"incoming_phone_numbers\":[" entries "],\"next_page_uri\":" next "}"
+#define AVAILABLE(entries)    "{\"available_phone_numbers\":[" entries "]}"
+#define OFFER(number)         "{\"phone_number\":\"" number "\"}"
+#define FAILURE(status, code) "{\"code\":" code ",\"message\":\"No.\",\"status\":" status "}"
+#define BOUGHT                HELD(REFERENCE, "+12015550001")
+#define ONE_OFFER             AVAILABLE(OFFER("+12015550001"))
+
+struct script {
+    const char *status, *body;
+};
+
+struct desk {
+    struct receiver *receiver;
+    struct config config;
+    struct arena arena;
+    const char *type;                   /* of the answers */
+    struct script scripts[SCRIPTS_MAX]; /* one a request; a request without one hangs up */
+    char heard[SCRIPTS_MAX][RECEIVED_MAX + 1];
+    size_t count;
+    char *why;
+};
+
+static bool answer(struct received *q, void *context)
+{
+    struct desk *d = context;
+    char text[16384];
+    assert_true(d->count < SCRIPTS_MAX);
+    const struct script *s = &d->scripts[d->count];
+    memcpy(d->heard[d->count++], q->text, q->n + 1);
+    if (!s->status)
+        return false;
+    int n = snprintf(text, sizeof text, "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n\r\n%s", s->status,
+                     d->type, strlen(s->body), s->body);
+    return received_say(q, str_n(text, (size_t)n));
+}
+
+static int open_desk(void **state)
+{
+    struct desk *d = calloc(1, sizeof *d);
+    assert_non_null(d);
+    arena_init(&d->arena, NULL, 0);
+    d->receiver = receiver_open(false, answer, d);
+    d->type = "application/json";
+    d->config.top_public_url = "https://door.example";
+    d->config.sms_provider = d->config.numbers_provider = "twilio";
+    d->config.twilio_url = d->receiver->url;
+    d->config.twilio_account_sid = ACCOUNT;
+    d->config.twilio_auth_token = "token";
+    d->config.twilio_from = "+15005550006";
+    d->config.twilio_timeout_s = 30;
+    *state = d;
+    return 0;
+}
+
+static int close_desk(void **state)
+{
+    struct desk *d = *state;
+    receiver_close(d->receiver);
+    arena_done(&d->arena);
+    free(d->why);
+    free(d);
+    return 0;
+}
+
+/* What the receiver says to the requests to come. */
+#define SAY(d, ...) say((d), (const struct script[]){__VA_ARGS__}, COUNT(((const struct script[]){__VA_ARGS__})))
+static void say(struct desk *d, const struct script *scripts, size_t count)
+{
+    memset(d->scripts, 0, sizeof d->scripts);
+    memcpy(d->scripts, scripts, count * sizeof *scripts);
+    d->count = 0;
+}
+
+static void heard(const struct desk *d, size_t request, const char *text)
+{
+    if (request >= d->count || !strstr(d->heard[request], text))
+        fail_msg("request %zu of %zu has no %s but\n%s", request, d->count, text, d->heard[request]);
+}
+
+/* ---- texts ---- */
+
+static enum outcome sent(struct desk *d)
+{
+    const struct sms_message message = {.id = STR(REFERENCE), .to = STR("+15551234567"), .text = STR("1 + 1 = 2 & ü")};
+    struct texter *texter;
+    assert_int_equal(texter_new(&d->config, NULL, &texter, &d->why), ERR_NONE);
+    enum outcome o = texter->ops->send(texter, &message);
+    texter_free(texter);
+    return o;
+}
+
+static void test_a_text_is_a_form_with_basic_authentication(void **state)
+{
+    struct desk *d = *state;
+    SAY(d, {"201 Created", "{\"sid\":\"" SM "\",\"status\":\"queued\"}"});
+    assert_int_equal(sent(d), OUTCOME_DONE);
+    heard(d, 0, "POST " ROOT "/Messages.json HTTP/1.1\r\n");
+    heard(d, 0, "\r\nContent-Type: application/x-www-form-urlencoded\r\n");
+    heard(d, 0, "\r\nAuthorization: Basic QUMwMTIzNDU2Nzg5YWJjZGVmMDEyMzQ1Njc4OWFiY2RlZjp0b2tlbg==\r\n");
+    heard(d, 0, "\r\n\r\nTo=%2B15551234567&From=%2B15005550006&Body=1%20%2B%201%20%3D%202%20%26%20%C3%BC");
+}
+
+static void test_a_messaging_service_sends_instead_of_a_number(void **state)
+{
+    struct desk *d = *state;
+    d->config.twilio_from = "MG0123456789abcdef0123456789abcdef";
+    SAY(d, {"201 Created", "{\"sid\":\"" SM "\",\"status\":\"accepted\"}"});
+    assert_int_equal(sent(d), OUTCOME_DONE);
+    heard(d, 0, "&MessagingServiceSid=MG0123456789abcdef0123456789abcdef&");
+}
+
+static void test_an_answer_means_done_refused_or_unknown(void **state)
+{
+    struct desk *d = *state;
+    static const struct {
+        struct script script;
+        enum outcome wanted;
+    } cases[] = {
+        {{"200 OK", "{\"sid\":\"" SM "\",\"status\":\"sent\"}"}, OUTCOME_DONE},
+        {{"201 Created", "{\"sid\":\"" SM "\",\"status\":\"failed\"}"}, OUTCOME_REFUSED},
+        {{"201 Created", "{\"sid\":\"" SM "\",\"status\":\"undelivered\"}"}, OUTCOME_REFUSED},
+        {{"201 Created", "{\"sid\":\"" SM "\"}"}, OUTCOME_UNKNOWN},
+        {{"201 Created", "{\"sid\":\"" SM "\",\"status\":5}"}, OUTCOME_UNKNOWN},
+        {{"201 Created", "{\"sid\":\"" PN "\",\"status\":\"sent\"}"}, OUTCOME_UNKNOWN},
+        {{"201 Created", "[]"}, OUTCOME_UNKNOWN},
+        {{"201 Created", "{\"sid\":"}, OUTCOME_UNKNOWN},
+        {{"204 No Content", ""}, OUTCOME_UNKNOWN},
+        {{"301 Moved", "{}"}, OUTCOME_UNKNOWN},
+        {{"400 Bad Request", FAILURE("400", "21211")}, OUTCOME_REFUSED},
+        {{"400 Bad Request", "not JSON"}, OUTCOME_REFUSED},
+        {{"400 Bad Request", FAILURE("400", "99999999999999999999")}, OUTCOME_REFUSED},
+        {{"401 Unauthorized", FAILURE("401", "20003")}, OUTCOME_REFUSED},
+        {{"408 Request Timeout", "{}"}, OUTCOME_UNKNOWN},
+        {{"429 Too Many Requests", FAILURE("429", "20429")}, OUTCOME_UNKNOWN},
+        {{"500 Internal Server Error", "{}"}, OUTCOME_UNKNOWN},
+        {{"503 Service Unavailable", ""}, OUTCOME_UNKNOWN},
+        {{NULL, NULL}, OUTCOME_UNKNOWN},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        SAY(d, cases[i].script);
+        if (sent(d) != cases[i].wanted)
+            fail_msg("case %zu", i);
+        assert_int_equal(d->count, 1);
+    }
+}
+
+static void test_what_is_not_json_by_its_type_is_not_believed(void **state)
+{
+    struct desk *d = *state;
+    d->type = "text/html";
+    SAY(d, {"201 Created", "{\"sid\":\"" SM "\",\"status\":\"sent\"}"});
+    assert_int_equal(sent(d), OUTCOME_UNKNOWN);
+}
+
+static void test_a_twilio_that_is_not_there_is_not_final(void **state)
+{
+    struct desk *d = *state;
+    d->config.twilio_url = "http://127.0.0.1:9";
+    assert_int_equal(sent(d), OUTCOME_UNKNOWN);
+}
+
+/* ---- numbers ---- */
+
+static enum outcome acquire(struct desk *d, const char *country, struct str *ret)
+{
+    struct number_source *numbers;
+    assert_int_equal(twilio_numbers_new(&d->config, &numbers, &d->why), ERR_NONE);
+    *ret = STR_NONE;
+    enum outcome o = numbers->ops->acquire(numbers, STR(REFERENCE), str_z(country), &d->arena, ret);
+    number_source_free(numbers);
+    return o;
+}
+
+static void acquired(struct desk *d, const char *wanted, size_t requests)
+{
+    struct str number;
+    assert_int_equal(acquire(d, "US", &number), OUTCOME_DONE);
+    assert_string_equal(number.p, wanted);
+    assert_int_equal(d->count, requests);
+}
+
+static void not_acquired(struct desk *d, enum outcome wanted, size_t requests)
+{
+    struct str number;
+    assert_int_equal(acquire(d, "US", &number), wanted);
+    assert_null(number.p);
+    assert_int_equal(d->count, requests);
+}
+
+static enum outcome release(struct desk *d)
+{
+    struct number_source *numbers;
+    assert_int_equal(twilio_numbers_new(&d->config, &numbers, &d->why), ERR_NONE);
+    enum outcome o = numbers->ops->release(numbers, STR("+12015550001"));
+    number_source_free(numbers);
+    return o;
+}
+
+static void test_a_number_is_searched_for_then_bought(void **state)
+{
+    struct desk *d = *state;
+    SAY(d, {"200 OK", NONE_HELD}, {"200 OK", ONE_OFFER}, {"201 Created", BOUGHT});
+    acquired(d, "+12015550001", 3);
+    heard(d, 0, "GET " ROOT "/IncomingPhoneNumbers.json?FriendlyName=" REFERENCE "&PageSize=100 HTTP/1.1\r\n");
+    heard(d, 1, "GET " ROOT "/AvailablePhoneNumbers/US/Local.json?VoiceEnabled=true&PageSize=5 HTTP/1.1\r\n");
+    heard(d, 2, "POST " ROOT "/IncomingPhoneNumbers.json HTTP/1.1\r\n");
+    heard(d, 2,
+          "\r\n\r\nPhoneNumber=%2B12015550001&FriendlyName=" REFERENCE
+          "&VoiceUrl=https%3A%2F%2Fdoor.example%2Fhooks%2Ftwilio%2Fvoice&VoiceMethod=POST");
+}
+
+static void test_without_an_address_of_its_own_the_service_names_no_webhook(void **state)
+{
+    struct desk *d = *state;
+    d->type = "application/json";
+    d->config.top_public_url = "";
+    SAY(d, {"200 OK", NONE_HELD}, {"200 OK", ONE_OFFER}, {"201 Created", BOUGHT});
+    acquired(d, "+12015550001", 3);
+    heard(d, 2, "\r\n\r\nPhoneNumber=%2B12015550001&FriendlyName=" REFERENCE);
+    assert_null(strstr(d->heard[2], "Voice"));
+}
+
+static void test_a_number_of_the_reference_is_not_bought_again(void **state)
+{
+    struct desk *d = *state;
+    SAY(d, {"200 OK", PAGE(HELD("other", "+12015550009") "," HELD(REFERENCE, "+12015550002"), "null")});
+    acquired(d, "+12015550002", 1);
+}
+
+static void test_every_page_is_searched(void **state)
+{
+    struct desk *d = *state;
+    SAY(d, {"200 OK", PAGE(HELD("other", "+12015550009"), "\"" ROOT "/IncomingPhoneNumbers.json?Page=1&PageToken=x\"")},
+        {"200 OK", PAGE(BOUGHT, "null")});
+    acquired(d, "+12015550001", 2);
+    heard(d, 1, "GET " ROOT "/IncomingPhoneNumbers.json?Page=1&PageToken=x HTTP/1.1\r\n");
+}
+
+static void test_a_page_that_is_none_is_not_believed(void **state)
+{
+    struct desk *d = *state;
+    static const char *const pages[] = {
+        "{}",
+        "[]",
+        "{\"incoming_phone_numbers\":{}}",
+        PAGE("", "5"),
+        PAGE("", "\"\""),
+        PAGE("", "\"https://elsewhere.example/\""),
+        PAGE("", "\"/2010-04-01/Accounts/AC00/IncomingPhoneNumbers.json\""),
+        PAGE("", "\"" ROOT "\""),
+        PAGE("", "\"" ROOT "0/IncomingPhoneNumbers.json\""),
+        PAGE("", "\"" ROOT "/a b\""),
+        PAGE("", "\"" ROOT "/a\\u0000b\""),
+        PAGE("", "\"" ROOT "/a\\r\\nX: y\""),
+        PAGE("{\"sid\":\"PN5\",\"friendly_name\":\"" REFERENCE "\",\"phone_number\":\"+12015550001\"}", "null"),
+        PAGE(HELD(REFERENCE, "12015550001"), "null"),
+    };
+    for (size_t i = 0; i < COUNT(pages); i++) {
+        SAY(d, {"200 OK", pages[i]});
+        not_acquired(d, OUTCOME_UNKNOWN, 1);
+    }
+}
+
+static void test_what_is_not_known_to_be_unbought_is_not_bought(void **state)
+{
+    struct desk *d = *state;
+    SAY(d, {"401 Unauthorized", FAILURE("401", "20003")});
+    not_acquired(d, OUTCOME_UNKNOWN, 1);
+    SAY(d, {"500 Internal Server Error", "{}"});
+    not_acquired(d, OUTCOME_UNKNOWN, 1);
+}
+
+static void test_a_purchase_without_an_answer_is_searched_for(void **state)
+{
+    struct desk *d = *state;
+    static const struct script unclear[] = {
+        {"500 Internal Server Error", "{}"}, {"201 Created", "{"}, {"201 Created", HELD(REFERENCE, "+12015550007")},
+        {"429 Too Many Requests", "{}"},     {NULL, NULL},
+    };
+    for (size_t i = 0; i < COUNT(unclear); i++) {
+        SAY(d, {"200 OK", NONE_HELD}, {"200 OK", ONE_OFFER}, unclear[i], {"200 OK", PAGE(BOUGHT, "null")});
+        acquired(d, "+12015550001", 4);
+        SAY(d, {"200 OK", NONE_HELD}, {"200 OK", ONE_OFFER}, unclear[i], {"200 OK", NONE_HELD});
+        not_acquired(d, OUTCOME_UNKNOWN, 4);
+    }
+}
+
+static void test_a_number_that_is_taken_gives_way_to_the_next(void **state)
+{
+    struct desk *d = *state;
+    const char *two = AVAILABLE(OFFER("+12015550003") "," OFFER("+12015550001"));
+    SAY(d, {"200 OK", NONE_HELD}, {"200 OK", two}, {"400 Bad Request", FAILURE("400", "21422")},
+        {"201 Created", BOUGHT});
+    acquired(d, "+12015550001", 4);
+    SAY(d, {"200 OK", NONE_HELD}, {"200 OK", two}, {"400 Bad Request", FAILURE("400", "21649")});
+    not_acquired(d, OUTCOME_REFUSED, 3);
+    SAY(d, {"200 OK", NONE_HELD}, {"200 OK", ONE_OFFER}, {"400 Bad Request", FAILURE("400", "21422")});
+    not_acquired(d, OUTCOME_REFUSED, 3);
+}
+
+static void test_no_numbers_and_no_such_country_are_final(void **state)
+{
+    struct desk *d = *state;
+    struct str number;
+    SAY(d, {"200 OK", NONE_HELD}, {"200 OK", AVAILABLE("")});
+    not_acquired(d, OUTCOME_REFUSED, 2);
+    SAY(d, {"200 OK", NONE_HELD}, {"200 OK", AVAILABLE("{\"phone_number\":\"5\"}")});
+    not_acquired(d, OUTCOME_UNKNOWN, 2);
+    SAY(d, {"200 OK", NONE_HELD});
+    assert_int_equal(acquire(d, "MX", &number), OUTCOME_REFUSED);
+    assert_int_equal(acquire(d, "US/../..", &number), OUTCOME_REFUSED);
+    assert_int_equal(d->count, 0);
+}
+
+static void test_a_number_is_found_by_its_reference(void **state)
+{
+    struct desk *d = *state;
+    struct number_source *numbers;
+    struct str number = STR("untouched");
+    assert_int_equal(number_source_new(&d->config, NULL, &numbers, &d->why), ERR_NONE);
+    SAY(d, {"401 Unauthorized", FAILURE("401", "20003")}, {"200 OK", PAGE(BOUGHT, "null")}, {"200 OK", NONE_HELD});
+    assert_int_equal(numbers->ops->find(numbers, STR(REFERENCE), &d->arena, &number), OUTCOME_UNKNOWN);
+    assert_string_equal(number.p, "untouched");
+    assert_int_equal(numbers->ops->find(numbers, STR(REFERENCE), &d->arena, &number), OUTCOME_DONE);
+    assert_string_equal(number.p, "+12015550001");
+    assert_int_equal(numbers->ops->find(numbers, STR(REFERENCE), &d->arena, &number), OUTCOME_DONE);
+    assert_null(number.p);
+    number_source_free(numbers);
+}
+
+static void test_a_number_is_given_back_by_its_identifier(void **state)
+{
+    struct desk *d = *state;
+    SAY(d, {"200 OK", PAGE(BOUGHT, "null")}, {"204 No Content", ""});
+    assert_int_equal(release(d), OUTCOME_DONE);
+    heard(d, 0, "GET " ROOT "/IncomingPhoneNumbers.json?PhoneNumber=%2B12015550001&PageSize=100 HTTP/1.1\r\n");
+    heard(d, 1, "DELETE " ROOT "/IncomingPhoneNumbers/" PN ".json HTTP/1.1\r\n");
+    static const struct {
+        struct script page, deletion;
+        enum outcome wanted;
+        size_t requests;
+    } cases[] = {
+        {{"200 OK", NONE_HELD}, {NULL, NULL}, OUTCOME_DONE, 1},
+        {{"200 OK", PAGE(HELD("x", "+120155500011"), "null")}, {NULL, NULL}, OUTCOME_DONE, 1}, /* another number */
+        {{"200 OK", PAGE(BOUGHT, "null")}, {"404 Not Found", FAILURE("404", "20404")}, OUTCOME_DONE, 2},
+        {{"200 OK", PAGE(BOUGHT, "null")}, {"400 Bad Request", FAILURE("400", "1")}, OUTCOME_REFUSED, 2},
+        {{"200 OK", PAGE(BOUGHT, "null")}, {"503 Service Unavailable", ""}, OUTCOME_UNKNOWN, 2},
+        {{"404 Not Found", FAILURE("404", "20404")}, {NULL, NULL}, OUTCOME_UNKNOWN, 1},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        SAY(d, cases[i].page, cases[i].deletion);
+        if (release(d) != cases[i].wanted)
+            fail_msg("case %zu", i);
+        assert_int_equal(d->count, cases[i].requests);
+    }
+}
+
+/* ---- configuration and forms ---- */
+
+static void test_a_wrong_configuration_is_refused_with_the_key_that_is_wrong(void **state)
+{
+    struct desk *d = *state;
+    const struct {
+        const char *sid, *token, *from, *named;
+    } cases[] = {
+        {"AC5", "t", "+15005550006", "twilio.account_sid"},
+        {"SK0123456789abcdef0123456789abcdef", "t", "+15005550006", "twilio.account_sid"},
+        {ACCOUNT, "env:PORTERO_TEST_UNSET", "+15005550006", "twilio.auth_token"},
+        {ACCOUNT, "file:/dev/null", "+15005550006", "twilio.auth_token"},
+        {ACCOUNT, "t", "Portero", "twilio.from"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct texter *texter;
+        char *why = NULL;
+        d->config.twilio_account_sid = cases[i].sid;
+        d->config.twilio_auth_token = cases[i].token;
+        d->config.twilio_from = cases[i].from;
+        assert_int_equal(texter_new(&d->config, NULL, &texter, &why), ERR_USAGE);
+        assert_non_null(strstr(why, cases[i].named));
+        free(why);
+    }
+}
+
+static void test_identifiers_and_numbers_are_told_from_what_is_none(void **state)
+{
+    (void)state;
+    assert_true(twilio_is_sid(STR(PN), "PN"));
+    assert_false(twilio_is_sid(STR(PN), "AC"));
+    assert_false(twilio_is_sid(STR(PN "0"), "PN"));
+    assert_false(twilio_is_sid(STR("PN0123456789abcdef0123456789abcde/"), "PN"));
+    assert_false(twilio_is_sid(STR_NONE, "PN"));
+    assert_true(twilio_is_number(STR("+1234567")));
+    assert_true(twilio_is_number(STR("+123456789012345")));
+    static const char *const none[] = {"", "+", "+123456", "+1234567890123456", "+0234567", "12345678", "+1234567x"};
+    for (size_t i = 0; i < COUNT(none); i++)
+        assert_false(twilio_is_number(str_z(none[i])));
+    assert_false(twilio_is_number(str_n("+1234567\0", 9)));
+    assert_false(twilio_is_number(STR_NONE));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_text_is_a_form_with_basic_authentication),
+        TEST(test_a_messaging_service_sends_instead_of_a_number),
+        TEST(test_an_answer_means_done_refused_or_unknown),
+        TEST(test_what_is_not_json_by_its_type_is_not_believed),
+        TEST(test_a_twilio_that_is_not_there_is_not_final),
+        TEST(test_a_number_is_searched_for_then_bought),
+        TEST(test_without_an_address_of_its_own_the_service_names_no_webhook),
+        TEST(test_a_number_of_the_reference_is_not_bought_again),
+        TEST(test_every_page_is_searched),
+        TEST(test_a_page_that_is_none_is_not_believed),
+        TEST(test_what_is_not_known_to_be_unbought_is_not_bought),
+        TEST(test_a_purchase_without_an_answer_is_searched_for),
+        TEST(test_a_number_that_is_taken_gives_way_to_the_next),
+        TEST(test_no_numbers_and_no_such_country_are_final),
+        TEST(test_a_number_is_found_by_its_reference),
+        TEST(test_a_number_is_given_back_by_its_identifier),
+        TEST(test_a_wrong_configuration_is_refused_with_the_key_that_is_wrong),
+        TEST(test_identifiers_and_numbers_are_told_from_what_is_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
