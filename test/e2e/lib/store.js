@@ -26,9 +26,9 @@ export function sql(daemon, text) {
     return run('sqlite3', ['-bail', '-cmd', '.timeout 10000', join(daemon.data, 'portero.db')], text);
 }
 
-/** Ends the leases of the jobs that a crashed daemon had, as time does where several share the store. */
+/** Ends the leases of the jobs and deliveries that a crashed daemon had, as time does where several share the store. */
 export function endLeases(daemon) {
-    sql(daemon, 'UPDATE job SET leased_until = 0;');
+    sql(daemon, 'UPDATE job SET leased_until = 0; UPDATE delivery SET leased_until = 0;');
 }
 
 /** PostgreSQL: shuts the daemon's database, as if it were gone, or opens it again. */
