@@ -1,0 +1,406 @@
+// Billing by Stripe: whole flows, events in any order, and answers that no provider should give. Stripe itself is an
+// imitation (lib/stripe.js); its own SDK signs the events and makes the same requests as the service.
+import { after, before, describe, it } from 'node:test';
+import assert from 'node:assert/strict';
+import Stripe from 'stripe';
+import ts from 'typescript';
+import { join } from 'node:path';
+import { idempotencyKey, ok, refused } from './lib/client.js';
+import { root } from './lib/daemon.js';
+import { StripeImitation, parseForm } from './lib/stripe.js';
+import { advance, eventually, signIn, world } from './lib/world.js';
+
+const CREATE = /^POST \/v1\/checkout\/sessions$/;
+const SESSION = /^GET \/v1\/checkout\/sessions\/\w+$/;
+
+function buy(session, key = idempotencyKey(), plan = 'weekly') {
+    return session.client.post('/v1/billing/checkout', { plan }, { headers: { 'Idempotency-Key': key } });
+}
+
+const subscription = async (session) => ok(await session.client.get('/v1/account')).subscription;
+
+function becomes(session, wanted) {
+    return eventually(async () => (await subscription(session)).status === wanted, `subscription ${wanted}`);
+}
+
+/** Posts what Stripe would: the answer's status. */
+async function post(client, { text, signature }, headers = {}) {
+    const answer = await client.as(undefined).request('POST', '/hooks/stripe', { text, headers: { 'stripe-signature': signature, ...headers }, check: false });
+    return answer.status;
+}
+
+async function happens(w, stripe, type, object) {
+    assert.equal(await post(w.client, stripe.event(type, object)), 200);
+}
+
+/** An account with a subscription that was bought: {…session, bought: {session, subscription}}. */
+async function subscriber(w, stripe) {
+    const session = await signIn(w.client);
+    const { id } = ok(await buy(session), 201);
+    const bought = await stripe.pay(id);
+    await happens(w, stripe, 'checkout.session.completed', bought.session);
+    await becomes(session, 'active');
+    return { ...session, bought };
+}
+
+describe('Stripe', () => {
+    let stripe;
+    let w;
+    before(async () => {
+        stripe = await StripeImitation.open();
+        w = await world({ config: stripe.config() });
+    });
+    after(async () => {
+        await w.close();
+        stripe.close();
+        for (const secret of [stripe.secretKey, stripe.webhookSecret, '@example.com', 'cs_test_1']) {
+            assert.ok(!w.daemon.stderr.includes(secret), `standard error has ${secret}`);
+        }
+        assert.equal(stripe.broken, undefined);
+    });
+
+    it('says what plans cost', async () => {
+        const plans = await eventually(async () => {
+            const { data } = ok(await w.client.get('/v1/plans'));
+            return data[0].amount !== null && data;
+        }, 'prices');
+        assert.deepEqual(plans.map(({ id, available, amount, currency, interval }) => [id, available, amount, currency, interval]),
+            [['weekly', true, 555, 'eur', 'week'], ['yearly', true, 22200, 'eur', 'year']]);
+    });
+
+    it('sells a subscription, however often and in whatever order it tells of it', async () => {
+        const session = await signIn(w.client);
+        const key = idempotencyKey();
+        const checkout = ok(await buy(session, key), 201);
+        assert.equal(checkout.status, 'open');
+        assert.match(checkout.url, /^https:\/\/checkout\.stripe\.com\/c\/pay\/cs_test_/);
+        const asked = stripe.asked(CREATE).at(-1).form;
+        assert.equal(asked.line_items[0].price, stripe.weekly.id);
+        assert.equal(asked.customer_email, session.email);
+        assert.match(asked.success_url, /\/account\?checkout=success$/);
+        assert.match(asked.cancel_url, /\/account\?checkout=cancel$/);
+        assert.equal((await subscription(session)).status, 'none');
+
+        const paid = await stripe.pay(checkout.id);
+        const updated = stripe.event('customer.subscription.updated', paid.subscription);
+        const completed = stripe.event('checkout.session.completed', paid.session);
+        assert.equal(await post(w.client, updated), 200);
+        await becomes(session, 'active');
+        assert.equal(await post(w.client, completed), 200);
+        assert.equal(await post(w.client, completed), 200);
+        assert.equal(await post(w.client, updated), 200);
+        await eventually(async () => ok(await session.client.get('/v1/billing/checkout')).status === 'complete', 'a complete checkout');
+        assert.deepEqual(await subscription(session), { type: 'weekly', status: 'active' });
+        await eventually(async () => ok(await session.client.get('/v1/buildings')).data[0].provisioned, 'a number');
+        assert.equal(ok(await buy(session, key)).status, 'complete');
+        refused(await buy(session), 409, 'SUBSCRIPTION_EXISTS');
+    });
+
+    it('does not repeat what an event of the same ID said', async () => {
+        const session = await subscriber(w, stripe);
+        const event = stripe.event('customer.subscription.updated', session.bought.subscription);
+        assert.equal(await post(w.client, event), 200);
+        await eventually(() => stripe.asked(new RegExp(`^GET /v1/subscriptions/${session.bought.subscription.id}$`)).length >= 2, 'a reading');
+        await advance(w.client, 1); // answers when nothing is due
+        const before = stripe.requests.length;
+        assert.equal(await post(w.client, event), 200);
+        await advance(w.client, 1);
+        assert.equal(stripe.requests.length, before);
+    });
+
+    it('follows the subscription: past due, paid again, canceled, bought anew', async () => {
+        const session = await subscriber(w, stripe);
+        const { id } = session.bought.subscription;
+        const invoice = { object: 'invoice', id: 'in_1', parent: { type: 'subscription_details', subscription_details: { subscription: id } } };
+        await stripe.become(id, 'past_due');
+        await happens(w, stripe, 'invoice.payment_failed', invoice);
+        await becomes(session, 'past_due');
+        refused(await buy(session), 409, 'SUBSCRIPTION_EXISTS');
+        await stripe.become(id, 'active');
+        await happens(w, stripe, 'invoice.paid', invoice);
+        await becomes(session, 'active');
+        await happens(w, stripe, 'customer.subscription.deleted', await stripe.become(id, 'canceled'));
+        await becomes(session, 'none');
+        assert.equal(ok(await session.client.get('/v1/billing/checkout')).status, 'none');
+        ok(await buy(session, idempotencyKey(), 'yearly'), 201);
+        const { form } = stripe.asked(CREATE).at(-1);
+        assert.equal(form.customer, session.bought.session.customer);
+        assert.equal(form.line_items[0].price, stripe.yearly.id);
+    });
+
+    it('opens no door for what was never paid', async () => {
+        const session = await signIn(w.client);
+        const { id } = ok(await buy(session), 201);
+        const paid = await stripe.pay(id);
+        await happens(w, stripe, 'customer.subscription.created', await stripe.become(paid.subscription.id, 'incomplete'));
+        await advance(w.client, 1);
+        assert.equal((await subscription(session)).status, 'none');
+        await happens(w, stripe, 'customer.subscription.updated', await stripe.become(paid.subscription.id, 'active'));
+        await becomes(session, 'active');
+    });
+
+    it('follows a change of plan made in the portal', async () => {
+        const session = await subscriber(w, stripe);
+        const read = stripe.readSubscription;
+        stripe.readSubscription = async function changed(form, id) {
+            const found = await read.call(this, form, id);
+            return id === session.bought.subscription.id ? { ...found, items: { ...found.items, data: [{ ...found.items.data[0], price: stripe.yearly }] } } : found;
+        };
+        try {
+            await happens(w, stripe, 'customer.subscription.updated', session.bought.subscription);
+            await eventually(async () => (await subscription(session)).type === 'yearly', 'the yearly plan');
+        } finally {
+            delete stripe.readSubscription;
+        }
+    });
+
+    it('opens the portal for customers alone', async () => {
+        const session = await signIn(w.client);
+        refused(await session.client.post('/v1/billing/portal'), 404, 'CUSTOMER_NOT_FOUND');
+        const customer = await subscriber(w, stripe);
+        assert.match(ok(await customer.client.post('/v1/billing/portal')).url, /^https:\/\/billing\.stripe\.com\//);
+        assert.match(stripe.asked(/billing_portal/).at(-1).form.return_url, /\/account$/);
+        stripe.fail(/billing_portal/, 403);
+        refused(await customer.client.post('/v1/billing/portal'), 500, 'INTERNAL_ERROR');
+    });
+
+    it('ends a checkout at Stripe as well', async () => {
+        const session = await signIn(w.client);
+        const first = ok(await buy(session), 201);
+        const other = ok(await buy(session, idempotencyKey(), 'yearly'), 201);
+        assert.equal(stripe.sessions.get(first.id).session.status, 'expired');
+        for (const again of [1, 2]) assert.equal(ok(await session.client.post(`/v1/billing/checkout/${other.id}/expire`)).status, 'expired', `time ${again}`);
+        assert.equal(stripe.sessions.get(other.id).session.status, 'expired');
+        const third = ok(await buy(session), 201);
+        await stripe.pay(third.id);
+        refused(await session.client.post(`/v1/billing/checkout/${third.id}/expire`), 409, 'SUBSCRIPTION_EXISTS');
+        await becomes(session, 'active');
+    });
+
+    it('takes a session for ended that Stripe let expire', async () => {
+        const session = await signIn(w.client);
+        const { id } = ok(await buy(session), 201);
+        await happens(w, stripe, 'checkout.session.expired', await stripe.expireSession({}, id));
+        await eventually(async () => ok(await session.client.get('/v1/billing/checkout')).status === 'expired', 'an expired checkout');
+    });
+
+    it('keeps a refusal, and sells under another key', async () => {
+        const session = await signIn(w.client);
+        const key = idempotencyKey();
+        const create = stripe.createSession;
+        stripe.createSession = (form) => create.call(stripe, { ...form, coupon: 'x' });
+        for (const again of [1, 2]) assert.equal(ok(await buy(session, key), again === 1 ? 201 : 200).status, 'failed');
+        delete stripe.createSession;
+        assert.equal(ok(await buy(session), 201).status, 'open');
+        assert.equal(ok(await buy(session, key)).status, 'failed');
+    });
+
+    it('is not believed about our own key', async () => {
+        const session = await signIn(w.client);
+        const key = idempotencyKey();
+        for (const status of [401, 403, 409, 429]) {
+            stripe.fail(CREATE, status);
+            refused(await buy(session, key), 503, 'CHECKOUT_UNAVAILABLE');
+        }
+        assert.equal(ok(await buy(session, key)).status, 'open');
+    });
+
+    describe('posts events', () => {
+        const about = { id: 'cs_test_unknown', object: 'checkout.session' };
+
+        it('of any kind', async () => {
+            for (const type of ['customer.created', 'price.updated', 'invoice.created', 'something.else']) {
+                await happens(w, stripe, type, { id: 'x_1', object: 'x' });
+            }
+            await happens(w, stripe, 'checkout.session.completed', about);
+            await advance(w.client, 1);
+        });
+
+        it('which count only with its signature', async () => {
+            const event = stripe.event('checkout.session.completed', about);
+            const now = Math.floor(Date.now() / 1000);
+            const wrong = {
+                unsigned: { ...event, signature: undefined },
+                empty: { ...event, signature: '' },
+                garbled: { ...event, signature: 'v1=;t=,,,=,t' },
+                'of another secret': stripe.event('checkout.session.completed', about, { secret: 'whsec_other' }),
+                old: stripe.event('checkout.session.completed', about, { at: now - 3600 }),
+                'of the future': stripe.event('checkout.session.completed', about, { at: now + 3600 }),
+                altered: { ...event, text: event.text.replace('cs_test_unknown', 'cs_test_another') },
+                'with a byte more': { ...event, text: `${event.text} ` },
+                'of another time': { ...event, signature: event.signature.replace(/t=\d+/, `t=${now - 1}`) },
+            };
+            for (const [what, posted] of Object.entries(wrong)) assert.equal(await post(w.client, posted), 400, what);
+            assert.equal(await post(w.client, { ...event, signature: `v0=00,${event.signature},v1=${'0'.repeat(64)}` }), 200);
+        });
+
+        it('which must be events', async () => {
+            const sign = (text) => ({ text, signature: stripe.sdk.webhooks.generateTestHeaderString({ payload: text, secret: stripe.webhookSecret }) });
+            for (const text of ['', 'x', '[]', '{}', '{"id":"evt_1","object":"event","type":"checkout.session.completed","data":{"object":{"id":["cs"]}}}']) {
+                assert.equal(await post(w.client, sign(text)), 400, text);
+            }
+        });
+
+        it('over HTTPS, by POST, of a bounded size', async () => {
+            const event = stripe.event('checkout.session.completed', { ...about, padding: 'x'.repeat(110_000) });
+            assert.equal(await post(w.client, event), 413);
+            const fits = stripe.event('checkout.session.completed', { ...about, padding: 'x'.repeat(90_000) });
+            assert.equal(await post(w.client, fits), 200);
+            refused(await w.client.get('/hooks/stripe'), 405, 'METHOD_NOT_ALLOWED');
+            refused(await w.client.request('POST', '/hooks/stripe', { text: fits.text, plain: true }), 426, 'HTTPS_REQUIRED');
+        });
+    });
+});
+
+/** What the service asks for, as calls of Stripe's own SDK: its parameters' type and the call. */
+const CALLS = [
+    [/^GET \/v1\/prices\/(\w+)$/, 'PriceRetrieveParams', (sdk, id, form, options) => sdk.prices.retrieve(id, form, options)],
+    [CREATE, 'Checkout.SessionCreateParams', (sdk, id, form, options) => sdk.checkout.sessions.create(form, options)],
+    [/^GET \/v1\/checkout\/sessions\/(\w+)$/, 'Checkout.SessionRetrieveParams', (sdk, id, form, options) => sdk.checkout.sessions.retrieve(id, form, options)],
+    [/^POST \/v1\/checkout\/sessions\/(\w+)\/expire$/, 'Checkout.SessionExpireParams', (sdk, id, form, options) => sdk.checkout.sessions.expire(id, form, options)],
+    [/^POST \/v1\/billing_portal\/sessions$/, 'BillingPortal.SessionCreateParams', (sdk, id, form, options) => sdk.billingPortal.sessions.create(form, options)],
+    [/^GET \/v1\/subscriptions\/(\w+)$/, 'SubscriptionRetrieveParams', (sdk, id, form, options) => sdk.subscriptions.retrieve(id, form, options)],
+    [/^POST \/v1\/invoices\/create_preview$/, 'InvoiceCreatePreviewParams', (sdk, id, form, options) => sdk.invoices.createPreview(form, options)],
+    [/^POST \/v1\/subscription_items\/(\w+)$/, 'SubscriptionItemUpdateParams', (sdk, id, form, options) => sdk.subscriptionItems.update(id, form, options)],
+];
+
+/** A form with its numbers as such, as the SDK wants them. */
+function typed(form) {
+    return JSON.parse(JSON.stringify(form), (name, value) => (['quantity', 'proration_date'].includes(name) ? Number(value) : value));
+}
+
+/** What TypeScript says against `source`, a module beside this one. */
+function complaints(source) {
+    const name = join(root, 'test/e2e/stripe-parameters.ts');
+    const options = { strict: true, noEmit: true, skipLibCheck: true, target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext, types: ['node'],
+        typeRoots: [join(root, 'test/e2e/node_modules/@types')] };
+    const host = ts.createCompilerHost(options);
+    const { getSourceFile, fileExists, readFile } = host;
+    host.fileExists = (path) => path === name || fileExists(path);
+    host.readFile = (path) => (path === name ? source : readFile(path));
+    host.getSourceFile = (path, ...rest) => (path === name ? ts.createSourceFile(path, source, ts.ScriptTarget.ES2022) : getSourceFile(path, ...rest));
+    return ts.getPreEmitDiagnostics(ts.createProgram([name], options, host)).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
+}
+
+/** One accepted request of the service for each of CALLS that it made: [{entry, type, call, id}]. */
+function examples(stripe) {
+    return CALLS.flatMap(([pattern, type, call]) => {
+        const entry = stripe.asked(pattern).find(({ status, headers }) => status === 200 && /^Portero\//.test(headers['user-agent']));
+        return entry ? [{ entry, type, call, id: pattern.exec(`${entry.method} ${entry.path}`)[1] }] : [];
+    });
+}
+
+describe('Stripe, asked by its own SDK', () => {
+    let stripe;
+    let w;
+    let made;
+    before(async () => {
+        stripe = await StripeImitation.open();
+        w = await world({ config: stripe.config() });
+        const customer = await subscriber(w, stripe);
+        ok(await customer.client.post('/v1/billing/portal'));
+        const other = await signIn(w.client);
+        const { id } = ok(await buy(other), 201);
+        ok(await other.client.post(`/v1/billing/checkout/${id}/expire`));
+        made = examples(stripe);
+    });
+    after(async () => {
+        await w.close();
+        stripe.close();
+    });
+
+    it('gets the same requests, and the same answers for the same keys', async () => {
+        assert.deepEqual(made.map(({ type }) => type), CALLS.map(([, type]) => type).filter((type) => !/Preview|Item/.test(type)));
+        for (const { entry, type, call, id } of made) {
+            const key = entry.headers['idempotency-key'];
+            const before = stripe.requests.length;
+            await call(stripe.sdk, id, typed(entry.form), key ? { idempotencyKey: key } : {}).catch((error) => {
+                assert.match(type, /Expire/, `${type}: ${error}`); // there is nothing left to end
+            });
+            const again = stripe.requests.slice(before).find(({ headers }) => !/^Portero/.test(headers['user-agent']));
+            assert.equal(again.path, entry.path);
+            assert.deepEqual(parseForm(again.text), parseForm(entry.text), type);
+            assert.equal(again.headers['stripe-version'], entry.headers['stripe-version']);
+            assert.equal(again.headers.authorization, entry.headers.authorization);
+        }
+    });
+
+    it('has parameters of the types that the SDK declares', () => {
+        const lines = made.map(({ entry, type }, i) => `export const p${i}: Stripe.${type} = ${JSON.stringify(typed(entry.form))};`);
+        const wrong = "export const wrong: Stripe.Checkout.SessionCreateParams = { mod: 'subscription' };"; // so that somebody looks
+        const found = complaints(["import Stripe from 'stripe';", ...lines, wrong, ''].join('\n'));
+        assert.equal(found.length, 1, found.join('\n'));
+        assert.match(found[0], /'mod' does not exist in type 'SessionCreateParams'/);
+    });
+
+    it('takes keys for what they are: another request under one is refused', async () => {
+        const { entry } = made.find(({ type }) => type === 'Checkout.SessionCreateParams');
+        const form = { ...typed(entry.form), customer_email: 'other@example.com' };
+        await assert.rejects(stripe.sdk.checkout.sessions.create(form, { idempotencyKey: entry.headers['idempotency-key'] }), Stripe.errors.StripeIdempotencyError);
+    });
+});
+
+describe('Stripe, when it fails', () => {
+    let stripe;
+    let w;
+    before(async () => {
+        stripe = await StripeImitation.open();
+        w = await world({ config: stripe.config({ timeout_s: 1 }) });
+    });
+    after(async () => {
+        await w.close();
+        stripe.close();
+        assert.ok(!w.daemon.stderr.includes(stripe.secretKey));
+        assert.equal(stripe.broken, undefined);
+    });
+
+    /** Asks with the same key until Stripe's answer came in time. */
+    async function resumed(session, key) {
+        return eventually(async () => {
+            const answer = await buy(session, key);
+            if (answer.status !== 503) return ok(answer);
+            return undefined;
+        }, 'an open checkout');
+    }
+
+    const sessionsOf = (session) => [...stripe.sessions.values()].filter(({ form }) => form.customer_email === session.email);
+
+    for (const fault of ['silent', 'lost', 'torn', 'cut', 'drip', 'huge', 'malformed', 'types', 'empty', 'list', 'page', 'deep', 'evil', 302, 500, 503]) {
+        it(`sells once behind an answer that is ${fault}`, async () => {
+            const session = await signIn(w.client);
+            const key = idempotencyKey();
+            stripe.fail(CREATE, fault);
+            refused(await buy(session, key), 503, 'CHECKOUT_UNAVAILABLE');
+            assert.equal(ok(await session.client.get('/v1/billing/checkout')).status, 'preparing');
+            refused(await buy(session), 409, 'CHECKOUT_PENDING');
+            const checkout = await resumed(session, key);
+            assert.equal(checkout.status, 'open');
+            assert.deepEqual(sessionsOf(session).map(({ session: { id } }) => id), [checkout.id]);
+        });
+    }
+
+    it('is asked again about what an event told', async () => {
+        const session = await signIn(w.client);
+        const key = idempotencyKey();
+        await buy(session, key);
+        const { id } = await resumed(session, key);
+        const paid = await stripe.pay(id);
+        for (const fault of ['malformed', 500, 'silent']) stripe.fail(SESSION, fault);
+        for (const fault of ['types', 503]) stripe.fail(/^GET \/v1\/subscriptions/, fault);
+        await happens(w, stripe, 'checkout.session.completed', paid.session);
+        await eventually(async () => {
+            await advance(w.client, 30);
+            return (await subscription(session)).status === 'active';
+        }, 'an active subscription', 60_000);
+    });
+});
+
+describe('without Stripe', () => {
+    let w;
+    before(async () => { w = await world(); });
+    after(() => w.close());
+
+    it('there is no hook', async () => {
+        refused(await w.client.post('/hooks/stripe', {}), 404, 'NOT_FOUND');
+    });
+});
