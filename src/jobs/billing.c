@@ -134,10 +134,31 @@ static enum err reschedule_run(struct op *op, void *arg)
     return e ? e : schedule(op, op->now_us + (l->count == BATCH ? 1 : EVERY_S) * US_PER_S);
 }
 
+struct buyer {
+    const struct id *account;
+    struct billing_account found;
+};
+
+static enum err buyer_run(struct op *op, void *arg)
+{
+    struct buyer *b = arg;
+    return billing_account_get(op, b->account, &b->found);
+}
+
+/* Who came by a subscription in another way must not buy a second one. */
+static enum err end_if_subscribed(const struct checkout_desk *d, struct checkout *c)
+{
+    struct buyer b = {.account = &c->account_id};
+    enum err e = op_transact(d->store, d->config, STORE_READ, d->arena, buyer_run, &b, NULL);
+    return e || b.found.status == SUBSCRIPTION_NONE ? e : checkout_end(d, c);
+}
+
 static enum err find_out(const struct checkout_desk *d, const struct checkout *unsettled)
 {
     struct checkout c = *unsettled;
     enum err e = c.status == CHECKOUT_PREPARING ? checkout_ask(d, &c) : checkout_reread(d, &c);
+    if (!e && c.status == CHECKOUT_OPEN)
+        e = end_if_subscribed(d, &c);
     if (!e && c.status != unsettled->status)
         log_info("checkout id=%s account=%s found=%s", c.id.text, c.account_id.text, checkout_status_text(c.status));
     return e;

@@ -11,8 +11,8 @@ enum err billing_event_received(struct op *op, const struct billing_event *event
 
 /* Reads one session or subscription. A live subscription is read again a day later: events get lost. */
 struct job_kind billing_sync_job(struct billing *billing);
-/* Every ten minutes: asks again, with the same key, for sessions that the provider never answered about, and reads open
- * ones again. */
+/* Every ten minutes: asks again, with the same key, for sessions that the provider never answered about, reads open
+ * ones again, and ends those of accounts that have a subscription by now. */
 struct job_kind billing_reconcile_job(struct billing *billing);
 /* Queues the first reconciliation; nothing happens if one is waiting. At every start. */
 enum err billing_schedule(struct op *op) CHECKED;

@@ -7,13 +7,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-#define GOOD_FOR_US   (300 * US_PER_S)
-#define ASK_AGAIN_US  (15 * US_PER_S) /* after no answer */
+#define ASK_AGAIN_US  (15 * US_PER_S)
 #define FIRST_WAIT_US (2 * US_PER_S)
 
 struct catalog {
     struct billing *billing;
-    GThreadPool *asker; /* one thread */
+    int64_t good_for_us, again_us; /* after an answer, after none */
+    GThreadPool *asker;            /* one thread */
     pthread_mutex_t lock;
     pthread_cond_t answered; /* the clock is the monotonic one */
     bool asking, known;
@@ -56,7 +56,7 @@ static void ask(void *task, void *context)
         c->prices = prices;
         c->known = true;
     }
-    c->stale_us = clock_monotonic_us() + (o == OUTCOME_DONE ? GOOD_FOR_US : ASK_AGAIN_US);
+    c->stale_us = clock_monotonic_us() + (o == OUTCOME_DONE ? c->good_for_us : c->again_us);
     c->asking = false;
     pthread_cond_broadcast(&c->answered);
     pthread_mutex_unlock(&c->lock);
@@ -95,7 +95,7 @@ static void wait_for_first(struct catalog *c)
     pthread_mutex_unlock(&c->lock);
 }
 
-enum err catalog_new(struct billing *billing, struct catalog **ret)
+enum err catalog_new(struct billing *billing, int64_t good_for_s, struct catalog **ret)
 {
     struct catalog *c = calloc(1, sizeof *c);
     if (!c)
@@ -108,6 +108,8 @@ enum err catalog_new(struct billing *billing, struct catalog **ret)
     pthread_condattr_destroy(&monotonic);
     arena_init(&c->arena, NULL, 0);
     c->billing = billing;
+    c->good_for_us = good_for_s * US_PER_S;
+    c->again_us = c->good_for_us < ASK_AGAIN_US ? c->good_for_us : ASK_AGAIN_US;
     c->asker = g_thread_pool_new(ask, c, 1, FALSE, NULL);
     if (!c->asker) {
         catalog_free(c);
