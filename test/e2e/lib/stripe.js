@@ -48,6 +48,7 @@ export class StripeImitation {
         stripe.standServer = http.createServer(stand.createExpressApp()).listen(0, '127.0.0.1');
         stripe.server = http.createServer((request, response) => stripe.serve(request, response)).listen(0, '127.0.0.1');
         await Promise.all([once(stripe.standServer, 'listening'), once(stripe.server, 'listening')]);
+        for (const server of [stripe.standServer, stripe.server]) server.unref(); // a test that fails half-way ends all the same
         stripe.behind = stripe.client(stripe.standServer);
         stripe.sdk = stripe.client(stripe.server);
         await stripe.catalogue();
