@@ -85,15 +85,18 @@ static bool is_loopback(const char *host)
     return g_ascii_strcasecmp(host, "localhost") == 0;
 }
 
-bool config_is_protected_url(const char *text)
+bool config_is_local_url(const char *text)
 {
-    if (config_is_url(text, "https"))
-        return true;
-    GUri *uri = config_is_url(text, "http") ? g_uri_parse(text, G_URI_FLAGS_NONE, NULL) : NULL;
-    bool local = uri && is_loopback(g_uri_get_host(uri));
+    GUri *uri = g_uri_parse(text, G_URI_FLAGS_NONE, NULL);
+    bool local = uri && g_uri_get_host(uri) && is_loopback(g_uri_get_host(uri));
     if (uri)
         g_uri_unref(uri);
     return local;
+}
+
+bool config_is_protected_url(const char *text)
+{
+    return config_is_url(text, "https") || (config_is_url(text, "http") && config_is_local_url(text));
 }
 
 bool config_is_word(const char *text, const char *words)

@@ -10,6 +10,8 @@ bool config_is_address(const char *text);
 bool config_is_cidr(const char *text);
 /* An absolute URL with a host, no user info, query or fragment, and one of the schemes ("http|https"). */
 bool config_is_url(const char *text, const char *schemes);
+/* A URL whose host is this machine itself, by a loopback address or as localhost. */
+bool config_is_local_url(const char *text);
 /* A URL whose requests nobody can listen to: https, or http to this machine itself. */
 bool config_is_protected_url(const char *text);
 /* Whether the text is one of the words ("a|b|c"). */

@@ -1,10 +1,10 @@
-#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/config_check.h"
 #include "base/log.h"
 #include "providers/mail.h"
 #include "providers/mime.h"
@@ -21,8 +21,8 @@ struct smtp_mailer {
     struct str from;          /* as a header wants it */
     const char *from_address; /* as MAIL FROM wants it */
     struct str domain;        /* of Message-ID */
-    bool plain_allowed;
-    const char *ca; /* PEM file; NULL: the system's */
+    bool plain_allowed;       /* smtp:// may go without TLS: the relay is on this machine, and no authority was named */
+    const char *ca;           /* PEM file; NULL: the system's */
 };
 
 /* ---- the message ---- */
@@ -148,30 +148,6 @@ static const struct mailer_ops smtp_ops = {.send = smtp_send, .free = smtp_free}
 
 /* ---- configuration ---- */
 
-static bool is_loopback(const char *host)
-{
-    struct in_addr v4;
-    if (inet_pton(AF_INET, host, &v4) == 1)
-        return ntohl(v4.s_addr) >> 24 == 127;
-    return strcmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0;
-}
-
-/* smtp:// or smtps:// with a host; *ret_plain: it may go without TLS, as the relay is on this machine. */
-static bool url_check(const char *url, bool *ret_plain)
-{
-    CURLU *u = curl_url();
-    char *scheme = NULL, *host = NULL;
-    bool good = u && !curl_url_set(u, CURLUPART_URL, url, 0) && !curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) &&
-                !curl_url_get(u, CURLUPART_HOST, &host, 0) &&
-                (strcmp(scheme, "smtp") == 0 || strcmp(scheme, "smtps") == 0);
-    if (good)
-        *ret_plain = strcmp(scheme, "smtp") == 0 && is_loopback(host);
-    curl_free(scheme);
-    curl_free(host);
-    curl_url_cleanup(u);
-    return good;
-}
-
 static enum err refuse(char **ret_why, const char *why)
 {
     *ret_why = strdup(why);
@@ -181,14 +157,14 @@ static enum err refuse(char **ret_why, const char *why)
 static enum err configure(struct smtp_mailer *m, const struct config *c, char **ret_why)
 {
     struct str from = str_z(c->mail_from), address = mime_address(from);
-    if (!url_check(c->mail_url, &m->plain_allowed))
+    if (!config_is_url(c->mail_url, "smtp|smtps"))
         return refuse(ret_why, "mail.url must be like smtp://host:587 or smtps://host:465");
     if (!address.p || !mime_clean(from))
         return refuse(ret_why, "mail.from must be like Portero <portero@example.com>");
     m->ca = *c->mail_ca ? c->mail_ca : NULL;
     if (m->ca && access(m->ca, R_OK))
         return refuse(ret_why, "mail.ca cannot be read");
-    m->plain_allowed = m->plain_allowed && !m->ca;
+    m->plain_allowed = config_is_local_url(c->mail_url) && !m->ca;
     enum err e = config_secret_of("mail.password", c->mail_password, &m->arena, &m->password, ret_why);
     if (e)
         return e;
