@@ -15,7 +15,7 @@
 struct desk {
     struct store_fixture *fixture;
     struct jobs *jobs;
-    struct job_kind kinds[3];
+    struct job_kind kinds[4];
     atomic_int runs, failures_left;
     _Atomic int64_t attempt;
     char payload[32];
@@ -66,6 +66,39 @@ static enum err chain_run(void *context, const struct job *job)
     return op_transact(job->store, job->config, STORE_WRITE, job->arena, add_run, &next, NULL);
 }
 
+static enum err add_again_run(struct op *op, void *arg)
+{
+    const struct add *a = arg;
+    return job_add_again(op, str_z(a->name), a->kind, op->now_us + a->after_us, a->payload);
+}
+
+/* A job that is added again while it runs, the first time. */
+static enum err echo_run(void *context, const struct job *job)
+{
+    struct desk *d = context;
+    struct add same = {"echo", "echo", 0, job->payload};
+    return d->runs++ ? ERR_NONE
+                     : op_transact(job->store, job->config, STORE_WRITE, job->arena, add_again_run, &same, NULL);
+}
+
+static enum err repeat_run(struct op *op, void *arg)
+{
+    const struct job *job = arg;
+    return job_repeat(op, job->id, job->created_us, op->now_us + 3600 * US_PER_S);
+}
+
+/* A job that comes back in an hour; the first time it is also added again while it runs. */
+static enum err hourly_run(void *context, const struct job *job)
+{
+    struct desk *d = context;
+    struct job copy = *job;
+    struct add same = {"hourly", "hourly", 0, job->payload};
+    enum err e = ERR_NONE;
+    if (d->runs++ == 0)
+        e = op_transact(job->store, job->config, STORE_WRITE, job->arena, add_again_run, &same, NULL);
+    return e ? e : op_transact(job->store, job->config, STORE_WRITE, job->arena, repeat_run, &copy, NULL);
+}
+
 /* When the next job is due; INT64_MAX: there is none. */
 static enum err next_run(struct op *op, void *arg)
 {
@@ -96,10 +129,10 @@ static int open_desk(void **state)
     d->fixture = fixture;
     d->kinds[0] = (struct job_kind){"count", count_run, d};
     d->kinds[1] = (struct job_kind){"chain", chain_run, d};
-    const struct jobs_options options = {.config = &d->fixture->config,
-                                         .store = d->fixture->store,
-                                         .kinds = d->kinds,
-                                         .kind_count = 2};
+    d->kinds[2] = (struct job_kind){"echo", echo_run, d};
+    d->kinds[3] = (struct job_kind){"hourly", hourly_run, d};
+    const struct jobs_options options = {
+        .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 4};
     *state = d;
     return jobs_new(&options, &d->jobs) || jobs_start(d->jobs) ? -1 : 0;
 }
@@ -203,6 +236,48 @@ static void test_a_named_job_is_queued_once(void **state)
     assert_int_equal(d->runs, 1);
 }
 
+static void test_a_job_added_again_while_it_runs_runs_again(void **state)
+{
+    struct desk *d = *state;
+    transact(d, STORE_WRITE, add_again_run, &(struct add){"echo", "echo", 0, STR("x")});
+    jobs_drain(d->jobs);
+    assert_int_equal(d->runs, 2);
+    assert_false(waiting(d));
+}
+
+static void test_a_job_added_again_is_due_at_the_earlier_time(void **state)
+{
+    struct desk *d = *state;
+    transact(d, STORE_WRITE, add_again_run, &(struct add){"count", "daily", 3600 * US_PER_S, STR("x")});
+    transact(d, STORE_WRITE, add_again_run, &(struct add){"count", "daily", 7200 * US_PER_S, STR("x")});
+    jobs_drain(d->jobs);
+    assert_int_equal(d->runs, 0);
+    transact(d, STORE_WRITE, add_again_run, &(struct add){"count", "daily", 0, STR("x")});
+    jobs_drain(d->jobs);
+    assert_int_equal(d->runs, 1);
+    assert_false(waiting(d));
+}
+
+static void test_a_job_that_comes_back_misses_nothing_that_was_added_meanwhile(void **state)
+{
+    struct desk *d = *state;
+    transact(d, STORE_WRITE, add_again_run, &(struct add){"hourly", "hourly", 0, STR("x")});
+    jobs_drain(d->jobs);
+    assert_int_equal(d->runs, 2);
+    for (int hour = 3; hour < 5; hour++) {
+        advance(3590);
+        jobs_drain(d->jobs);
+        assert_int_equal(d->runs, hour - 1);
+        advance(11);
+        jobs_drain(d->jobs);
+        assert_int_equal(d->runs, hour);
+    }
+    transact(d, STORE_WRITE, add_again_run, &(struct add){"hourly", "hourly", 0, STR("x")});
+    jobs_drain(d->jobs);
+    assert_int_equal(d->runs, 5);
+    assert_true(waiting(d));
+}
+
 static enum err steal_run(struct op *op, void *arg)
 {
     (void)arg;
@@ -237,6 +312,9 @@ int main(void)
         TEST(test_a_kick_is_enough),
         TEST(test_an_unknown_kind_waits_for_a_program_that_knows_it),
         TEST(test_a_named_job_is_queued_once),
+        TEST(test_a_job_added_again_while_it_runs_runs_again),
+        TEST(test_a_job_added_again_is_due_at_the_earlier_time),
+        TEST(test_a_job_that_comes_back_misses_nothing_that_was_added_meanwhile),
         TEST(test_what_a_crashed_process_had_taken_runs_at_the_next_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,468 @@
+/* Between the provider and the service: events in any order, lost, twice, while they are read; checkouts that nobody
+ * told about. The provider is the sandbox's, with its faults. */
+#include "jobs/billing.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdatomic.h>
+
+#include "base/crypto.h"
+#include "domain/billing.h"
+#include "domain/subscription.h"
+#include "domain/transact.h"
+#include "jobs/checkout.h"
+#include "providers/fault.h"
+#include "providers/sandbox_billing.h"
+#include "store/fixture.h"
+
+struct desk {
+    struct store_fixture *fixture;
+    struct billing *billing;
+    struct jobs *jobs;
+    struct job_kind kinds[2];
+    struct arena arena;
+    struct id account;
+};
+
+static enum err transact(struct desk *d, enum store_mode mode, enum err (*run)(struct op *op, void *arg), void *arg)
+{
+    return op_transact(d->fixture->store, &d->fixture->config, mode, &d->arena, run, arg, NULL);
+}
+
+static enum err account_run(struct op *op, void *arg)
+{
+    return account_ensure(op, STR("a@example.com"), arg);
+}
+
+static int open_desk(void **state)
+{
+    struct desk *d = calloc(1, sizeof *d);
+    void *fixture;
+    char *why = NULL;
+    if (!d || store_fixture_open(&fixture))
+        return -1;
+    crypto_set_master((const unsigned char[SHA256_LEN]){1});
+    d->fixture = fixture;
+    struct config *c = &d->fixture->config;
+    c->billing_provider = "sandbox";
+    c->plans[0] = (struct config_plan){.id = "weekly",
+                                       .amount_minor = 499,
+                                       .currency = "usd",
+                                       .interval = "week",
+                                       .interval_count = 1,
+                                       .available = true};
+    c->plans[1] = (struct config_plan){.id = "yearly",
+                                       .amount_minor = 19900,
+                                       .currency = "usd",
+                                       .interval = "year",
+                                       .interval_count = 1,
+                                       .available = true};
+    arena_init(&d->arena, NULL, 0);
+    *state = d;
+    if (billing_new(c, d->fixture->store, &d->billing, &why) || transact(d, STORE_WRITE, account_run, &d->account))
+        return -1;
+    d->kinds[0] = billing_sync_job(d->billing);
+    d->kinds[1] = billing_reconcile_job(d->billing);
+    const struct jobs_options options = {.config = c, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 2};
+    return jobs_new(&options, &d->jobs) || jobs_start(d->jobs) ? -1 : 0;
+}
+
+static int close_desk(void **state)
+{
+    struct desk *d = *state;
+    void *fixture = d->fixture;
+    fault_order(STR("billing"), STR_NONE, FAULT_NONE, 0);
+    jobs_free(d->jobs);
+    billing_free(d->billing);
+    arena_done(&d->arena);
+    clock_set_offset_s(0);
+    free(d);
+    return store_fixture_close(&fixture);
+}
+
+static void advance(struct desk *d, int64_t seconds)
+{
+    clock_set_offset_s(clock_offset_s() + seconds);
+    jobs_drain(d->jobs);
+}
+
+static void fault(const char *operation, enum fault fault, int64_t count)
+{
+    assert_true(fault_order(STR("billing"), str_z(operation), fault, count));
+}
+
+/* ---- buying ---- */
+
+struct purchase {
+    struct desk *desk;
+    const char *key;
+    struct checkout checkout;
+};
+
+static enum err begin_run(struct op *op, void *arg)
+{
+    static const unsigned char hash[SHA256_LEN] = {1};
+    struct purchase *p = arg;
+    const struct checkout_request request = {
+        .account = p->desk->account,
+        .request_id = str_z(p->key),
+        .hash = hash,
+        .plan = STR("weekly"),
+        .sale = CHECKOUT_SALE_ON,
+        .return_url = STR("https://door.example/account"),
+    };
+    enum checkout_step step;
+    bool made;
+    enum err e = checkout_begin(op, &request, &p->checkout, &step, &made);
+    return e || step == CHECKOUT_ASK ? e : ERR_INTERNAL_ERROR;
+}
+
+static struct checkout_desk checkout_desk(struct desk *d)
+{
+    return (struct checkout_desk){d->billing, d->fixture->store, &d->fixture->config, &d->arena};
+}
+
+static struct checkout begin(struct desk *d, const char *key)
+{
+    struct purchase p = {.desk = d, .key = key};
+    assert_int_equal(transact(d, STORE_WRITE, begin_run, &p), ERR_NONE);
+    return p.checkout;
+}
+
+static struct checkout buy(struct desk *d, const char *key)
+{
+    struct checkout c = begin(d, key);
+    const struct checkout_desk cd = checkout_desk(d);
+    assert_int_equal(checkout_ask(&cd, &c), ERR_NONE);
+    assert_int_equal(c.status, CHECKOUT_OPEN);
+    return c;
+}
+
+struct payment {
+    struct str id;
+    struct sandbox_session session;
+};
+
+static enum err pay_run(struct op *op, void *arg)
+{
+    struct payment *p = arg;
+    return sandbox_session_pay(op->db, p->id, op->now_us, op->arena, &p->session);
+}
+
+/* The subscription that was bought. */
+static struct str pay(struct desk *d, struct str session_id)
+{
+    struct payment p = {.id = session_id};
+    assert_int_equal(transact(d, STORE_WRITE, pay_run, &p), ERR_NONE);
+    return p.session.session.subscription_id;
+}
+
+struct change {
+    struct str id;
+    enum billing_status status;
+};
+
+static enum err change_run(struct op *op, void *arg)
+{
+    const struct change *c = arg;
+    return sandbox_subscription_put(op->db,
+                                    &(struct billing_subscription){.id = c->id, .status = c->status, .quantity = 1});
+}
+
+static void change(struct desk *d, struct str id, enum billing_status status)
+{
+    assert_int_equal(transact(d, STORE_WRITE, change_run, &(struct change){id, status}), ERR_NONE);
+}
+
+/* ---- being told ---- */
+
+static enum err event_run(struct op *op, void *arg)
+{
+    return billing_event_received(op, arg);
+}
+
+static void tell(struct desk *d, const char *event, enum billing_object object, struct str id)
+{
+    struct billing_event e = {.id = str_z(event), .object = object, .object_id = id};
+    assert_int_equal(transact(d, STORE_WRITE, event_run, &e), ERR_NONE);
+}
+
+/* ---- what came of it ---- */
+
+struct state {
+    struct id account;
+    struct billing_account known;
+    struct checkout checkout;
+    enum err none;
+};
+
+static enum err state_run(struct op *op, void *arg)
+{
+    struct state *s = arg;
+    s->none = checkout_current(op, &s->account, &s->checkout);
+    return billing_account_get(op, &s->account, &s->known);
+}
+
+static void expect(struct desk *d, const char *checkout, enum subscription_status subscription)
+{
+    struct state s = {.account = d->account};
+    assert_int_equal(transact(d, STORE_READ, state_run, &s), ERR_NONE);
+    assert_string_equal(s.none ? "none" : checkout_status_text(s.checkout.status), checkout);
+    assert_int_equal(s.known.status, subscription);
+}
+
+static enum err schedule_run(struct op *op, void *arg)
+{
+    (void)arg;
+    return billing_schedule(op);
+}
+
+static void reconcile_from_now_on(struct desk *d)
+{
+    assert_int_equal(transact(d, STORE_WRITE, schedule_run, NULL), ERR_NONE);
+    jobs_drain(d->jobs);
+}
+
+/* ---- events ---- */
+
+static void test_a_payment_is_told_once_and_heard(void **state)
+{
+    struct desk *d = *state;
+    struct checkout c = buy(d, "key-1");
+    pay(d, c.session_id);
+    expect(d, "open", SUBSCRIPTION_NONE);
+    tell(d, "evt_1", BILLING_OBJECT_SESSION, c.session_id);
+    jobs_drain(d->jobs);
+    expect(d, "complete", SUBSCRIPTION_ACTIVE);
+}
+
+static void test_the_order_of_events_does_not_matter(void **state)
+{
+    struct desk *d = *state;
+    struct checkout c = buy(d, "key-1");
+    struct str sub = pay(d, c.session_id);
+    tell(d, "evt_2", BILLING_OBJECT_SUBSCRIPTION, sub);
+    jobs_drain(d->jobs);
+    expect(d, "open", SUBSCRIPTION_ACTIVE);
+    tell(d, "evt_1", BILLING_OBJECT_SESSION, c.session_id);
+    jobs_drain(d->jobs);
+    expect(d, "complete", SUBSCRIPTION_ACTIVE);
+    change(d, sub, BILLING_CANCELED);
+    tell(d, "evt_4", BILLING_OBJECT_SUBSCRIPTION, sub);
+    jobs_drain(d->jobs);
+    expect(d, "none", SUBSCRIPTION_NONE);
+    tell(d, "evt_3", BILLING_OBJECT_SUBSCRIPTION, sub); /* the past due of before */
+    tell(d, "evt_5", BILLING_OBJECT_SESSION, c.session_id);
+    jobs_drain(d->jobs);
+    expect(d, "none", SUBSCRIPTION_NONE);
+}
+
+static void test_an_event_seen_before_is_not_looked_into(void **state)
+{
+    struct desk *d = *state;
+    struct str sub = pay(d, buy(d, "key-1").session_id);
+    tell(d, "evt_1", BILLING_OBJECT_SUBSCRIPTION, sub);
+    jobs_drain(d->jobs);
+    change(d, sub, BILLING_PAST_DUE);
+    tell(d, "evt_1", BILLING_OBJECT_SUBSCRIPTION, sub);
+    jobs_drain(d->jobs);
+    expect(d, "open", SUBSCRIPTION_ACTIVE);
+    tell(d, "evt_2", BILLING_OBJECT_SUBSCRIPTION, sub);
+    jobs_drain(d->jobs);
+    expect(d, "open", SUBSCRIPTION_PAST_DUE);
+}
+
+static void test_events_about_nothing_of_ours_do_nothing(void **state)
+{
+    struct desk *d = *state;
+    tell(d, "evt_1", BILLING_OBJECT_NONE, STR_NONE);
+    tell(d, "evt_2", BILLING_OBJECT_SESSION, STR("cs_unknown"));
+    tell(d, "evt_3", BILLING_OBJECT_SUBSCRIPTION, STR("sub_unknown"));
+    jobs_drain(d->jobs);
+    advance(d, 3600);
+    expect(d, "none", SUBSCRIPTION_NONE);
+}
+
+static void test_a_provider_that_does_not_answer_is_asked_again(void **state)
+{
+    struct desk *d = *state;
+    struct checkout c = buy(d, "key-1");
+    pay(d, c.session_id);
+    fault("session_get", FAULT_TIMEOUT, 1);
+    fault("subscription_get", FAULT_ERROR, 1);
+    tell(d, "evt_1", BILLING_OBJECT_SESSION, c.session_id);
+    jobs_drain(d->jobs);
+    expect(d, "open", SUBSCRIPTION_NONE);
+    advance(d, 6);
+    expect(d, "complete", SUBSCRIPTION_NONE);
+    advance(d, 6);
+    expect(d, "complete", SUBSCRIPTION_ACTIVE);
+}
+
+static void test_a_subscription_nobody_tells_about_is_read_again_the_next_day(void **state)
+{
+    struct desk *d = *state;
+    struct checkout c = buy(d, "key-1");
+    struct str sub = pay(d, c.session_id);
+    tell(d, "evt_1", BILLING_OBJECT_SESSION, c.session_id);
+    jobs_drain(d->jobs);
+    change(d, sub, BILLING_PAST_DUE);
+    advance(d, 86300);
+    expect(d, "complete", SUBSCRIPTION_ACTIVE);
+    advance(d, 200);
+    expect(d, "complete", SUBSCRIPTION_PAST_DUE);
+    change(d, sub, BILLING_CANCELED);
+    advance(d, 86500);
+    expect(d, "none", SUBSCRIPTION_NONE);
+}
+
+/* ---- an event while the object is being read ---- */
+
+struct slow {
+    struct billing billing; /* stands before the sandbox's */
+    struct billing_ops ops;
+    struct desk *desk;
+    struct str subscription_id;
+    atomic_int reads;
+};
+
+/* The provider's state changes, and it says so, between its answer and the end of the job. */
+static enum outcome read_then_change(struct billing *b, struct str id, struct arena *a,
+                                     struct billing_subscription *ret)
+{
+    struct slow *s = (struct slow *)b;
+    struct desk *d = s->desk;
+    enum outcome o = d->billing->ops->subscription_get(d->billing, id, a, ret);
+    if (s->reads++ == 0) {
+        change(d, s->subscription_id, BILLING_PAST_DUE);
+        tell(d, "evt_late", BILLING_OBJECT_SUBSCRIPTION, s->subscription_id);
+    }
+    return o;
+}
+
+static void test_what_changes_while_it_is_read_is_read_once_more(void **state)
+{
+    struct desk *d = *state;
+    struct slow slow = {.desk = d, .ops = {.subscription_get = read_then_change}};
+    slow.billing.ops = &slow.ops;
+    slow.subscription_id = pay(d, buy(d, "key-1").session_id);
+    jobs_free(d->jobs);
+    d->kinds[0] = billing_sync_job(&slow.billing);
+    const struct jobs_options options = {
+        .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 1};
+    assert_int_equal(jobs_new(&options, &d->jobs), ERR_NONE);
+    assert_int_equal(jobs_start(d->jobs), ERR_NONE);
+    tell(d, "evt_1", BILLING_OBJECT_SUBSCRIPTION, slow.subscription_id);
+    jobs_drain(d->jobs);
+    assert_int_equal(slow.reads, 2);
+    expect(d, "open", SUBSCRIPTION_PAST_DUE);
+    jobs_free(d->jobs);
+    d->jobs = NULL;
+}
+
+/* ---- finding out ---- */
+
+static void test_a_checkout_without_an_answer_is_asked_for_again_with_its_key(void **state)
+{
+    struct desk *d = *state;
+    struct checkout c = begin(d, "key-1");
+    reconcile_from_now_on(d);
+    expect(d, "preparing", SUBSCRIPTION_NONE); /* the request may still be on its way */
+    advance(d, 601);
+    expect(d, "open", SUBSCRIPTION_NONE);
+    struct billing_session s;
+    const struct billing_session_request same = {.key = id_str(&c.id),
+                                                 .account_id = STR(""),
+                                                 .email = STR(""),
+                                                 .plan = STR("weekly"),
+                                                 .success_url = STR(""),
+                                                 .cancel_url = STR("")};
+    assert_int_equal(d->billing->ops->session_create(d->billing, &same, &d->arena, &s), OUTCOME_DONE);
+    struct state found = {.account = d->account};
+    assert_int_equal(transact(d, STORE_READ, state_run, &found), ERR_NONE);
+    assert_true(str_eq(s.id, found.checkout.session_id));
+}
+
+static void test_a_payment_nobody_told_about_is_found(void **state)
+{
+    struct desk *d = *state;
+    reconcile_from_now_on(d);
+    pay(d, buy(d, "key-1").session_id);
+    advance(d, 601);
+    expect(d, "complete", SUBSCRIPTION_ACTIVE);
+}
+
+/* A session that support made at the provider's own desk. */
+static struct str create_elsewhere(struct desk *d)
+{
+    const struct billing_session_request request = {.key = STR("elsewhere"),
+                                                    .account_id = id_str(&d->account),
+                                                    .email = STR("a@example.com"),
+                                                    .plan = STR("weekly"),
+                                                    .quantity = 1,
+                                                    .success_url = STR("https://door.example/account"),
+                                                    .cancel_url = STR("https://door.example/account")};
+    struct billing_session s;
+    assert_int_equal(d->billing->ops->session_create(d->billing, &request, &d->arena, &s), OUTCOME_DONE);
+    return s.id;
+}
+
+static void test_an_open_checkout_of_a_subscriber_is_ended(void **state)
+{
+    struct desk *d = *state;
+    reconcile_from_now_on(d);
+    struct checkout c = buy(d, "key-1");
+    struct str other = pay(d, create_elsewhere(d));
+    tell(d, "evt_1", BILLING_OBJECT_SUBSCRIPTION, other);
+    advance(d, 601);
+    expect(d, "expired", SUBSCRIPTION_ACTIVE);
+    assert_null(pay(d, c.session_id).p);
+}
+
+static void test_a_silent_provider_is_left_alone_until_the_next_time(void **state)
+{
+    struct desk *d = *state;
+    begin(d, "key-1");
+    reconcile_from_now_on(d);
+    fault("session_create", FAULT_TIMEOUT, 2);
+    for (int i = 0; i < 2; i++) {
+        advance(d, 601);
+        expect(d, "preparing", SUBSCRIPTION_NONE);
+    }
+    advance(d, 601);
+    expect(d, "open", SUBSCRIPTION_NONE);
+}
+
+static void test_after_23_hours_nobody_asks_any_more(void **state)
+{
+    struct desk *d = *state;
+    begin(d, "key-1");
+    clock_set_offset_s(CHECKOUT_RESOLVE_S + 1);
+    reconcile_from_now_on(d);
+    advance(d, 601);
+    expect(d, "preparing", SUBSCRIPTION_NONE);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_payment_is_told_once_and_heard),
+        TEST(test_the_order_of_events_does_not_matter),
+        TEST(test_an_event_seen_before_is_not_looked_into),
+        TEST(test_events_about_nothing_of_ours_do_nothing),
+        TEST(test_a_provider_that_does_not_answer_is_asked_again),
+        TEST(test_a_subscription_nobody_tells_about_is_read_again_the_next_day),
+        TEST(test_what_changes_while_it_is_read_is_read_once_more),
+        TEST(test_a_checkout_without_an_answer_is_asked_for_again_with_its_key),
+        TEST(test_a_payment_nobody_told_about_is_found),
+        TEST(test_an_open_checkout_of_a_subscriber_is_ended),
+        TEST(test_a_silent_provider_is_left_alone_until_the_next_time),
+        TEST(test_after_23_hours_nobody_asks_any_more),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
