@@ -123,7 +123,7 @@ static json_t *headers_of(const struct route *route, int status)
         add_header(headers, "ETag", "string", "the version, for If-Match");
     if (status == 201 && (route->flags & ROUTE_LOCATION))
         add_header(headers, "Location", "string", "path of what was created");
-    if (status == 200 && (route->flags & ROUTE_REPLAY))
+    if ((status == 200 || (status && status == route->pending_status)) && (route->flags & ROUTE_REPLAY))
         add_header(headers, "Idempotency-Replayed", "string", "true: this is the result of an earlier request");
     if (status == 302 || status == 303)
         add_header(headers, "Location", "string", "address to follow");
@@ -138,7 +138,7 @@ static json_t *headers_of(const struct route *route, int status)
 
 static const char *success_text(const struct route *route, int status)
 {
-    if (status == 200 && (route->flags & ROUTE_REPLAY))
+    if (status == 200 && route->status != 200 && (route->flags & ROUTE_REPLAY))
         return "It was done before: what became of it.";
     return status == 201   ? "It was created."
            : status == 202 ? "It was accepted, and is not done yet."

@@ -190,9 +190,9 @@ static enum err remove_building(struct request *q, struct reply *p)
 /* A write, as an operation that is found without progress is marked so. */
 static enum err get_operation(struct request *q, struct reply *p)
 {
-    struct operation o;
-    enum err e = operation_get(&q->op, &q->who.account_id, &q->path_id, &o);
-    return e ? e : reply_ok(q, p, 200, &building_operation_shape, building_operation_body(q->op.arena, &o));
+    struct operation *o = arena_new(q->op.arena, struct operation);
+    enum err e = operation_get(&q->op, &q->who.account_id, &q->path_id, o);
+    return e ? e : reply_ok(q, p, 200, &building_operation_shape, building_operation_body(q->op.arena, o));
 }
 
 /* ---- routes ---- */

@@ -11,5 +11,5 @@ extern const struct shape building_operation_shape;
 enum err building_preview_input(struct op *op, const void *body, struct operation_input *ret) CHECKED;
 /* The quote's ID of a read QuoteRequest. */
 struct id quote_request_id(const void *body);
-/* A body of building_operation_shape, in the arena. */
+/* A body of building_operation_shape, in the arena; it borrows from `o`. */
 const void *building_operation_body(struct arena *a, const struct operation *o);
