@@ -12,13 +12,15 @@ import { portero } from './lib/daemon.js';
 import { world } from './lib/world.js';
 
 const PUBLIC_URL = 'https://door.portero.test';
+// The contract's own paths, in which neither parameter takes the other path's word: IDs are 24 hexadecimal characters.
+const AMBIGUOUS = /^no-ambiguous-paths: .* `\/v1\/buildings\/\{buildingId\}\/\w+` and `\/v1\/buildings\/operations\/\{id\}`/;
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
 
 /** What Redocly says: "rule: message". */
 async function redocly(source) {
     const config = await createConfig({ extends: ['recommended'] });
     const problems = await lintFromString({ source, absoluteRef: '/openapi.json', config });
-    return problems.map((p) => `${p.ruleId}: ${p.message} ${p.location?.[0]?.pointer}`);
+    return problems.map((p) => `${p.ruleId}: ${p.message} ${p.location?.[0]?.pointer}`).filter((problem) => !AMBIGUOUS.test(problem));
 }
 
 /** What Spectral says. */
