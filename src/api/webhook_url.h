@@ -3,5 +3,6 @@
 #include "domain/op.h"
 
 /* ERR_INVALID_WEBHOOK_URL, with the reason in op->why, unless `url` is https, has a host, no user, no fragment, and
- * every address of its host is one that receivers may have now. Blocks while the name is looked up. */
+ * every address of its host is one that receivers may have now. Blocks while the name is looked up.
+ * ERR_RATE_LIMIT_EXCEEDED: too many names are being looked up. Any thread. */
 enum err webhook_url_check(struct op *op, struct str url) CHECKED;
