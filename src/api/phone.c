@@ -123,7 +123,7 @@ static enum err code_was_sent(struct op *op, void *arg)
     return phone_code_sent(op, s->account, &s->code.id);
 }
 
-static enum err send(struct request *q, const struct sending *s)
+static enum err send_text(struct request *q, const struct sending *s)
 {
     struct texter *texter = service_providers(q->service)->texter;
     struct str code = str_z(s->code.text);
@@ -155,7 +155,7 @@ static enum err run_sending(struct request *q, struct sending *s)
     q->op.why = op.why;
     q->op.retry_after_s = op.retry_after_s;
     if (!e)
-        e = send(q, s);
+        e = send_text(q, s);
     if (!e)
         e = op_transact(store, q->op.config, STORE_WRITE, q->op.arena, code_was_sent, s, NULL);
     return e;

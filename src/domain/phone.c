@@ -189,7 +189,7 @@ static enum err take_over(struct op *op, const struct id *account, const struct 
 enum err phone_confirm(struct op *op, const struct id *account, struct str text, struct phone_status *ret)
 {
     struct owner owner;
-    struct waiting waiting;
+    struct waiting waiting = {0};
     enum err e = owner_entitled(op, account, &owner);
     if (!e)
         e = check_code(op, account, text, &waiting);
@@ -207,7 +207,7 @@ enum err phone_confirm(struct op *op, const struct id *account, struct str text,
 enum err phone_status(struct op *op, const struct id *account, struct phone_status *ret)
 {
     struct owner owner;
-    struct waiting waiting;
+    struct waiting waiting = {0};
     enum err e = owner_get(op, account, &owner);
     if (e)
         return e;

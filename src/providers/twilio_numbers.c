@@ -12,14 +12,18 @@
 #define CANDIDATES_MAX 5  /* numbers that are tried: another may buy one first */
 #define HOOK           "/hooks/twilio/voice"
 #define CODE_TAKEN     21422 /* "PhoneNumber is not available" */
+#define BUYERS_MAX     16    /* at once */
+#define REFERENCE_MAX  63
 
 struct twilio_numbers {
     struct number_source source;
     struct twilio *twilio;
     struct arena arena;
     struct str voice_url; /* STR_NONE: the account's default */
-    /* One purchase at a time: two of one reference must not both find nothing and both buy. */
-    pthread_mutex_t buying;
+    /* The references that numbers are being got for, "" where there is none: two of one reference must not both find
+     * nothing and both buy. */
+    pthread_mutex_t lock;
+    char buying[BUYERS_MAX][REFERENCE_MAX + 1];
 };
 
 /* A number of the account. */
@@ -174,6 +178,34 @@ static enum outcome buy_one_of(struct twilio_numbers *n, const struct candidates
     return o == OUTCOME_UNKNOWN ? look_again(n, reference, a, ret) : o;
 }
 
+/* A place for the reference; NULL: it has one already, or all are taken. Nobody waits for a slow provider here. */
+static char *begin_buying(struct twilio_numbers *n, struct str reference)
+{
+    char *place = NULL;
+    bool busy = false;
+    pthread_mutex_lock(&n->lock);
+    for (size_t i = 0; i < BUYERS_MAX; i++) {
+        busy = busy || str_eq(str_z(n->buying[i]), reference);
+        if (!n->buying[i][0])
+            place = n->buying[i];
+    }
+    if (busy)
+        place = NULL;
+    if (place) {
+        memcpy(place, reference.p, reference.n);
+        place[reference.n] = '\0';
+    }
+    pthread_mutex_unlock(&n->lock);
+    return place;
+}
+
+static void end_buying(struct twilio_numbers *n, char *place)
+{
+    pthread_mutex_lock(&n->lock);
+    place[0] = '\0';
+    pthread_mutex_unlock(&n->lock);
+}
+
 static enum outcome acquire(struct twilio_numbers *n, struct str reference, struct str country, struct arena *a,
                             struct str *ret)
 {
@@ -194,11 +226,13 @@ static enum outcome twilio_acquire(struct number_source *source, struct str refe
                                    struct arena *a, struct str *ret)
 {
     struct twilio_numbers *n = (struct twilio_numbers *)source;
-    if (!reference.n || (!str_eq(country, STR("US")) && !str_eq(country, STR("CA"))))
+    if (!reference.n || reference.n > REFERENCE_MAX || (!str_eq(country, STR("US")) && !str_eq(country, STR("CA"))))
         return OUTCOME_REFUSED;
-    pthread_mutex_lock(&n->buying);
+    char *place = begin_buying(n, reference);
+    if (!place)
+        return OUTCOME_UNKNOWN;
     enum outcome o = acquire(n, reference, country, a, ret);
-    pthread_mutex_unlock(&n->buying);
+    end_buying(n, place);
     return o;
 }
 
@@ -233,7 +267,7 @@ static void numbers_free(struct number_source *source)
 {
     struct twilio_numbers *n = (struct twilio_numbers *)source;
     twilio_free(n->twilio);
-    pthread_mutex_destroy(&n->buying);
+    pthread_mutex_destroy(&n->lock);
     arena_done(&n->arena);
     free(n);
 }
@@ -248,7 +282,7 @@ enum err twilio_numbers_new(const struct config *c, struct number_source **ret, 
         return ERR_IO;
     n->source.ops = &ops;
     arena_init(&n->arena, NULL, 0);
-    pthread_mutex_init(&n->buying, NULL);
+    pthread_mutex_init(&n->lock, NULL);
     if (*c->top_public_url)
         n->voice_url = arena_printf(&n->arena, "%s" HOOK, c->top_public_url);
     enum err e = twilio_new(c, &n->twilio, ret_why);

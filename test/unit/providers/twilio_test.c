@@ -37,6 +37,8 @@ struct desk {
     char heard[SCRIPTS_MAX][RECEIVED_MAX + 1];
     size_t count;
     char *why;
+    struct number_source *meanwhile; /* asked for the same number while the first request waits */
+    enum outcome meanwhile_was;
 };
 
 static bool answer(struct received *q, void *context)
@@ -45,6 +47,10 @@ static bool answer(struct received *q, void *context)
     char text[16384];
     assert_true(d->count < SCRIPTS_MAX);
     const struct script *s = &d->scripts[d->count];
+    if (d->meanwhile && d->count == 0) {
+        struct str number;
+        d->meanwhile_was = d->meanwhile->ops->acquire(d->meanwhile, STR(REFERENCE), STR("US"), NULL, &number);
+    }
     memcpy(d->heard[d->count++], q->text, q->n + 1);
     if (!s->status)
         return false;
@@ -239,6 +245,22 @@ static void test_without_an_address_of_its_own_the_service_names_no_webhook(void
     assert_null(strstr(d->heard[2], "Voice"));
 }
 
+static void test_one_reference_buys_once_at_a_time_and_nobody_waits(void **state)
+{
+    struct desk *d = *state;
+    struct str number;
+    assert_int_equal(twilio_numbers_new(&d->config, &d->meanwhile, &d->why), ERR_NONE);
+    for (int again = 0; again < 2; again++) {
+        d->meanwhile_was = OUTCOME_DONE;
+        SAY(d, {"200 OK", NONE_HELD}, {"200 OK", ONE_OFFER}, {"201 Created", BOUGHT});
+        assert_int_equal(d->meanwhile->ops->acquire(d->meanwhile, STR(REFERENCE), STR("US"), &d->arena, &number),
+                         OUTCOME_DONE);
+        assert_int_equal(d->meanwhile_was, OUTCOME_UNKNOWN);
+        assert_int_equal(d->count, 3);
+    }
+    number_source_free(d->meanwhile);
+}
+
 static void test_a_number_of_the_reference_is_not_bought_again(void **state)
 {
     struct desk *d = *state;
@@ -428,6 +450,7 @@ int main(void)
         TEST(test_a_twilio_that_is_not_there_is_not_final),
         TEST(test_a_number_is_searched_for_then_bought),
         TEST(test_without_an_address_of_its_own_the_service_names_no_webhook),
+        TEST(test_one_reference_buys_once_at_a_time_and_nobody_waits),
         TEST(test_a_number_of_the_reference_is_not_bought_again),
         TEST(test_every_page_is_searched),
         TEST(test_a_page_that_is_none_is_not_believed),
