@@ -42,8 +42,8 @@ static void expect(struct str at, struct str body, struct str secret, struct are
 
 bool stripe_signed(struct str header, struct str body, struct str secret, int64_t now_s, struct arena *a)
 {
-    struct str at;
-    int64_t at_s;
+    struct str at = STR_NONE;
+    int64_t at_s = 0;
     char want[SIGNATURE_TEXT + 1];
     if (header.n > HEADER_MAX || !secret.n || !signed_at(header, &at, &at_s))
         return false;
