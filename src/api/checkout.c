@@ -145,7 +145,8 @@ static enum err create_checkout(struct request *q, struct reply *p)
     };
     const struct checkout_desk d = desk(q);
     enum err e = buy(q, &d, b);
-    return e ? e : checkout_reply(q, p, b->made ? 201 : 200, &b->checkout);
+    bool created = b->made && b->checkout.status != CHECKOUT_FAILED;
+    return e ? e : checkout_reply(q, p, created ? 201 : 200, &b->checkout);
 }
 
 /* ---- GET /v1/billing/checkout ---- */

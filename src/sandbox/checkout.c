@@ -45,21 +45,16 @@ static void put_order(struct request *q, struct buf *page, const struct sandbox_
     }
 }
 
-static void put_button(struct buf *page, struct str id, const char *verb, const char *style, const char *text)
-{
-    buf_printf(page, "<form method=\"post\" action=\"/sandbox/checkout/%.*s/%s\"><button%s>%s</button></form>\n",
-               STR_ARG(id), verb, style, text);
-}
-
 /* IDs are the provider's own: letters, digits and underscores. */
 static void put_state(struct buf *page, const struct sandbox_session *s)
 {
     switch (s->session.status) {
     case BILLING_SESSION_OPEN:
-        buf_lit(page, "<div class=\"actions\">\n");
-        put_button(page, s->session.id, "pay", " class=\"primary\"", "Pay");
-        put_button(page, s->session.id, "cancel", "", "Cancel");
-        buf_lit(page, "</div>\n");
+        buf_printf(page,
+                   "<form class=\"actions\" method=\"post\" action=\"/sandbox/checkout/%.*s/pay\">\n"
+                   "<button class=\"primary\">Pay</button>\n"
+                   "<button formaction=\"/sandbox/checkout/%.*s/cancel\">Cancel</button>\n</form>\n",
+                   STR_ARG(s->session.id), STR_ARG(s->session.id));
         break;
     case BILLING_SESSION_COMPLETE:
         buf_lit(page, "<p class=\"note good\" role=\"status\">This checkout was paid.</p>\n");

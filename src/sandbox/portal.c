@@ -32,11 +32,11 @@ static void put_subscription(struct request *q, struct buf *page, const struct b
     buf_lit(page, "<dl class=\"facts\">\n");
     hosted_fact(page, "Plan", s->plan);
     hosted_fact(page, "Status", s->status == BILLING_PAST_DUE ? STR("past due") : str_z(status_text(s->status)));
-    if (plan)
+    if (plan && s->status != BILLING_CANCELED) {
         hosted_fact(page, "Per building", hosted_price_of(a, plan));
-    hosted_fact(page, "Buildings", arena_printf(a, "%lld", (long long)s->quantity));
-    if (plan)
+        hosted_fact(page, "Buildings", arena_printf(a, "%lld", (long long)s->quantity));
         hosted_fact(page, "In all", hosted_price(a, plan->amount_minor * s->quantity, plan->currency));
+    }
     buf_lit(page, "</dl>\n");
 }
 
@@ -69,7 +69,7 @@ static enum err get_page(struct request *q, struct reply *p)
             "<section class=\"card\" aria-labelledby=\"subscription\">\n<h2 id=\"subscription\">Subscription</h2>\n");
     put_subscription(q, &page, &s);
     put_cancel(&page, &s);
-    buf_lit(&page, "</section>\n");
+    buf_lit(&page, "</section>\n<p><a href=\"/account\">Back to the account</a></p>\n");
     hosted_end(&page);
     return hosted_reply(q, p, &page);
 }

@@ -1,0 +1,128 @@
+// The hosted checkout and billing portal of the sandbox, in a browser: a person pays, backs out, looks and cancels; also
+// on a phone, in the dark and with the keyboard alone. PORTERO_E2E_PICTURES=directory keeps screenshots.
+import { describe, it, before, after, afterEach } from 'node:test';
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { Browser, checkAccessible, checkFits } from './lib/browser.js';
+import { idempotencyKey, ok } from './lib/client.js';
+import { setSubscription, signIn, world } from './lib/world.js';
+
+describe('the hosted pages', () => {
+    let w;
+    let client;
+    let browser;
+    before(async () => {
+        w = await world();
+        client = w.client;
+        browser = await Browser.start();
+    });
+    after(async () => {
+        await browser?.close();
+        await w?.close();
+    });
+    afterEach(() => browser.takeComplaints());
+
+    const checkout = async (person, plan = 'yearly') =>
+        ok(await person.client.post('/v1/billing/checkout', { plan }, { headers: { 'Idempotency-Key': idempotencyKey() } }), 201);
+    const portal = async (person) => ok(await person.client.request('POST', '/v1/billing/portal')).url;
+    const status = async (person) => ok(await person.client.get('/v1/account')).subscription.status;
+    const picture = async (page, name) => {
+        if (process.env.PORTERO_E2E_PICTURES) await page.screenshot({ path: join(process.env.PORTERO_E2E_PICTURES, `${name}.png`), fullPage: true });
+    };
+    /** No complaint, but of an account page that is not there. */
+    const quiet = () => assert.deepEqual(browser.takeComplaints().filter((line) => !line.includes('404')), []);
+    /** Presses a button that leads away; where to. The account page may be there or not: what counts is its address. */
+    const leave = async (page, name) => {
+        const button = page.getByRole('button', { name });
+        quiet();
+        await Promise.all([page.waitForURL(/\/account\?/, { waitUntil: 'commit' }), button.click()]);
+        const { pathname, search } = new URL(page.url());
+        await page.context().close();
+        return pathname + search;
+    };
+
+    it('take a payment and lead back to the account', async () => {
+        const person = await signIn(client);
+        const made = await checkout(person);
+        const page = await browser.page(made.url);
+        const text = await page.locator('main').innerText();
+        for (const part of [person.email, 'yearly', '199.00 USD a year', 'Due today']) assert.ok(text.includes(part), text);
+        await checkAccessible(page);
+        await checkFits(page);
+        await picture(page, 'checkout');
+        assert.equal(await leave(page, 'Pay'), '/account?checkout=success');
+        assert.equal(await status(person), 'active');
+        const again = await browser.page(made.url);
+        await again.getByText('This checkout was paid.').waitFor();
+        assert.equal(await again.getByRole('button').count(), 0);
+        await checkAccessible(again);
+        await picture(again, 'checkout-paid');
+        quiet();
+        await again.context().close();
+    });
+
+    it('let a person back out and come back', async () => {
+        const person = await signIn(client);
+        const made = await checkout(person, 'weekly');
+        assert.equal(await leave(await browser.page(made.url), 'Cancel'), '/account?checkout=cancel');
+        assert.equal(await leave(await browser.page(made.url), 'Pay'), '/account?checkout=success');
+        assert.equal(await status(person), 'active');
+    });
+
+    it('say when a checkout has expired', async () => {
+        const person = await signIn(client);
+        const made = await checkout(person);
+        ok(await person.client.request('POST', `/v1/billing/checkout/${made.id}/expire`));
+        const page = await browser.page(made.url);
+        await page.getByText('This checkout has expired.').waitFor();
+        assert.equal(await page.getByRole('button').count(), 0);
+        await checkAccessible(page);
+        await picture(page, 'checkout-expired');
+        quiet();
+        await page.context().close();
+    });
+
+    it('are used with the keyboard alone', async () => {
+        const person = await signIn(client);
+        const page = await browser.page((await checkout(person)).url);
+        await page.keyboard.press('Tab');
+        assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Pay');
+        await Promise.all([page.waitForURL(/checkout=success/, { waitUntil: 'commit' }), page.keyboard.press('Enter')]);
+        await page.context().close();
+        assert.equal(await status(person), 'active');
+    });
+
+    it('show a subscription and end it', async () => {
+        const person = await signIn(client);
+        await setSubscription(client, person.email);
+        const page = await browser.page(await portal(person));
+        const text = await page.locator('main').innerText();
+        for (const part of ['weekly', 'active', '4.99 USD a week']) assert.ok(text.includes(part), text);
+        await checkAccessible(page);
+        await checkFits(page);
+        await picture(page, 'portal');
+        await setSubscription(client, person.email, 'past_due');
+        await page.reload();
+        await page.getByText('past due').waitFor();
+        await page.getByRole('button', { name: 'Cancel the subscription' }).click();
+        await page.getByText('This subscription has ended.').waitFor();
+        assert.equal(await status(person), 'none');
+        await checkAccessible(page);
+        await picture(page, 'portal-ended');
+        quiet();
+        await page.context().close();
+    });
+
+    it('fit a phone, in the dark too', async () => {
+        const person = await signIn(client);
+        const made = await checkout(person);
+        for (const [colorScheme, width] of [['light', 320], ['dark', 390]]) {
+            const page = await browser.page(made.url, { colorScheme, viewport: { width, height: 700 } });
+            await checkFits(page);
+            await checkAccessible(page);
+            await picture(page, `checkout-${colorScheme}-${width}`);
+            await page.context().close();
+        }
+        quiet();
+    });
+});
