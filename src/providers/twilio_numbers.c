@@ -210,7 +210,7 @@ static enum outcome acquire(struct twilio_numbers *n, struct str reference, stru
                             struct str *ret)
 {
     struct held held;
-    struct candidates candidates;
+    struct candidates candidates = {0};
     enum outcome o = search_reference(n, reference, a, &held);
     if (o != OUTCOME_DONE)
         return o;
