@@ -35,7 +35,7 @@ struct desk {
     const char *type;                   /* of the answers */
     struct script scripts[SCRIPTS_MAX]; /* one a request; a request without one hangs up */
     char heard[SCRIPTS_MAX][RECEIVED_MAX + 1];
-    size_t count;
+    atomic_size_t count; /* of requests */
     char *why;
     struct number_source *meanwhile; /* asked for the same number while the first request waits */
     enum outcome meanwhile_was;
