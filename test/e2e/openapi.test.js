@@ -57,7 +57,7 @@ describe('the OpenAPI documents', () => {
 
     for (const [name, lint] of Object.entries(LINTERS)) {
         it(`leave ${name} nothing to say`, async () => {
-            for (const [which, source] of Object.entries(documents)) assert.deepEqual(await lint(source), [], which);
+            for (const which of ['served', 'sandbox']) assert.deepEqual(await lint(documents[which]), [], which);
         });
 
         it(`would hear from ${name} of an operation without answers or description`, async () => {

@@ -79,6 +79,32 @@ async function givePhone(owner: Api, world: Sandbox): Promise<void> {
     equal(must(await owner.GET('/v1/account/phone')).pending, null);
 }
 
+/** Buys a second building, lets nobody in without saying where, and gives it up again. */
+async function tryCabin(agent: Api, home: string): Promise<void> {
+    const address = { street: '1 Main Street', city: 'Portland', state: 'OR', zip: '97201' };
+    const quote = must(await agent.POST('/v1/buildings/preview', { body: { action: 'add', label: 'Cabin', address, unlock_tone: '5' } }));
+    equal(quote.status, 'quoted');
+    const added = await agent.POST('/v1/buildings', { params: { header: { 'Idempotency-Key': idempotencyKey() } }, body: { quote_id: quote.id } });
+    deepStrictEqual([added.response.status, must(added).status], [201, 'succeeded']);
+    const buildings = must(await agent.GET('/v1/buildings'));
+    deepStrictEqual([buildings.data.map(({ label }) => label), buildings.selection_required], [['Home', 'Cabin'], true]);
+    const cabin = buildings.data.find(({ is_primary }) => !is_primary)?.id;
+    ok(cabin);
+    const grant = { type: 'timer', expires_in_minutes: 5 } as const;
+    const key = { 'Idempotency-Key': idempotencyKey() };
+    equal(refusal(await agent.POST('/v1/unlock', { params: { header: key }, body: grant })), 'BUILDING_REQUIRED');
+    equal(must(await agent.POST('/v1/unlock', { params: { header: { ...key, 'X-Service-Building-Id': cabin } }, body: grant })).building_id, cabin);
+    equal(refusal(await agent.POST('/v1/buildings/preview', { body: { action: 'remove', building_id: home } })), 'INVALID_BUILDING_INPUT');
+    const farewell = must(await agent.POST('/v1/buildings/preview', { body: { action: 'remove', building_id: cabin } }));
+    const removed = must(await agent.DELETE('/v1/buildings/{id}', {
+        params: { path: { id: cabin }, header: { 'Idempotency-Key': idempotencyKey() } },
+        body: { quote_id: farewell.id },
+    }));
+    equal(removed.status, 'succeeded');
+    equal(must(await agent.GET('/v1/buildings/operations/{id}', { params: { path: { id: removed.id } } })).status, 'succeeded');
+    equal(must(await agent.GET('/v1/buildings')).data.length, 1);
+}
+
 async function letIn(agent: Api): Promise<Schemas['Unlock']> {
     const request = {
         params: { header: { 'Idempotency-Key': idempotencyKey() } },
@@ -143,6 +169,7 @@ const agent = await hireAgent(owner);
 await subscribe(agent, world);
 const home = await setUp(agent);
 await givePhone(owner, world);
+await tryCabin(agent, home.id);
 const grant = await letIn(agent);
 const endpoint = await listen(agent);
 await visit(agent, world, home.number, grant);
