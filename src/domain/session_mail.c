@@ -18,8 +18,8 @@ static struct str escape(struct arena *a, struct str s)
 #define HOW_LONG "It is valid for %d minutes and works once."
 #define FOR_WHOM "Somebody asked for it to sign in to Portero as %.*s."
 #define IF_NOT                                                                                                         \
-    "If that was not you, there is nothing to do: without the code nobody gets in. Never tell it to anybody who asks " \
-    "for it."
+    "If that was not you, there is nothing to do: without the code nobody gets in.\n"                                  \
+    "Never tell it to anybody who asks for it."
 
 static struct str text_of(struct arena *a, struct str email, struct str code)
 {

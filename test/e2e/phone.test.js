@@ -141,6 +141,13 @@ describe('forwarding phone', () => {
             for (const answer of await Promise.all(operations(client.as(undefined)))) refused(answer, 401, 'AUTH_REQUIRED');
         });
 
+        it('no key of one building', async () => {
+            const person = await resident(client);
+            const done = portero(['admin', '--config', w.daemon.configPath, '--data', w.daemon.data, 'key', 'create', '--building', person.building.id, '--json']);
+            assert.equal(done.status, 0, done.stderr);
+            for (const answer of await Promise.all(operations(client.as(JSON.parse(done.stdout).api_key)))) refused(answer, 403, 'WEB_SESSION_REQUIRED');
+        });
+
         it('needs an active subscription, except to look', async () => {
             const person = await signIn(client);
             refused(await request(person, freshPhone()), 403, 'SUBSCRIPTION_REQUIRED');
@@ -180,6 +187,19 @@ describe('forwarding phone', () => {
             await verified(two);
             ok(await confirm(one, mine.code));
         });
+    });
+
+    it('goes to exactly one of two accounts that confirm it at once', async () => {
+        for (let round = 0; round < 5; round++) {
+            const people = [await resident(client), await resident(client)];
+            const phone = freshPhone();
+            const codes = [];
+            for (const person of people) codes.push((await requested(person, phone)).code);
+            const answers = await Promise.all(people.map((person, i) => confirm(person, codes[i])));
+            assert.deepEqual(answers.map((answer) => answer.body.error?.code ?? 'OK').sort(), ['OK', 'PHONE_IN_USE']);
+            const seen = await Promise.all(people.map(status));
+            assert.equal(seen.filter(({ phone_number }) => phone_number === phone).length, 1);
+        }
     });
 
     describe('codes', () => {
