@@ -26,7 +26,7 @@ const char *openapi_tag(const char *tag)
 
 static void put_scopes(const struct route *route, struct buf *out)
 {
-    const char *before = " with the scope ";
+    const char *before = __builtin_popcount(route->scopes) > 1 ? " with the scopes " : " with the scope ";
     for (int bit = 0; bit < SCOPE_COUNT; bit++) {
         if (!(route->scopes & 1u << bit))
             continue;
