@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "domain/job.h"
@@ -301,6 +302,80 @@ static void test_what_a_crashed_process_had_taken_runs_at_the_next_start(void **
     assert_int_equal(d->attempt, 2);
 }
 
+/* ---- waiting for one ---- */
+
+static bool wait_for(struct desk *d, const char *name, int64_t wait_ms)
+{
+    bool done = false;
+    assert_int_equal(jobs_wait(d->jobs, str_z(name), wait_ms, &done), ERR_NONE);
+    return done;
+}
+
+static void test_waiting_ends_with_the_job(void **state)
+{
+    struct desk *d = *state;
+    transact(d, STORE_WRITE, add_run, &(struct add){"count", "one", 0, STR("x")});
+    jobs_kick(d->jobs);
+    assert_true(wait_for(d, "one", 60000));
+    assert_int_equal(d->runs, 1);
+    assert_true(wait_for(d, "one", 60000));
+    assert_true(wait_for(d, "never there", 0));
+}
+
+static void test_waiting_does_not_last_until_an_attempt_that_is_too_late(void **state)
+{
+    struct desk *d = *state;
+    d->failures_left = 1;
+    transact(d, STORE_WRITE, add_run, &(struct add){"count", "one", 0, STR("x")});
+    jobs_kick(d->jobs);
+    assert_false(wait_for(d, "one", 4000)); /* the next attempt is 5 s later */
+    assert_int_equal(d->runs, 1);
+    transact(d, STORE_WRITE, add_run, &(struct add){"count", "later", 3600 * US_PER_S, STR("x")});
+    assert_false(wait_for(d, "later", 60000));
+}
+
+static void *move_clock(void *arg)
+{
+    struct desk *d = arg;
+    while (d->runs == 0)
+        usleep(1000);
+    advance(6);
+    jobs_kick(d->jobs);
+    return NULL;
+}
+
+static void test_waiting_outlasts_a_failed_attempt(void **state)
+{
+    struct desk *d = *state;
+    pthread_t mover;
+    d->failures_left = 1;
+    assert_int_equal(pthread_create(&mover, NULL, move_clock, d), 0);
+    transact(d, STORE_WRITE, add_run, &(struct add){"count", "one", 0, STR("x")});
+    jobs_kick(d->jobs);
+    assert_true(wait_for(d, "one", 60000));
+    assert_int_equal(d->runs, 2);
+    pthread_join(mover, NULL);
+}
+
+static void *stop_jobs(void *arg)
+{
+    struct desk *d = arg;
+    usleep(20000);
+    jobs_stop(d->jobs);
+    return NULL;
+}
+
+static void test_waiting_ends_when_the_jobs_do(void **state)
+{
+    struct desk *d = *state;
+    pthread_t stopper;
+    transact(d, STORE_WRITE, add_run, &(struct add){"count", "one", 10 * US_PER_S, STR("x")});
+    assert_int_equal(pthread_create(&stopper, NULL, stop_jobs, d), 0);
+    assert_false(wait_for(d, "one", 60000));
+    pthread_join(stopper, NULL);
+    assert_int_equal(d->runs, 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
@@ -316,6 +391,10 @@ int main(void)
         TEST(test_a_job_added_again_is_due_at_the_earlier_time),
         TEST(test_a_job_that_comes_back_misses_nothing_that_was_added_meanwhile),
         TEST(test_what_a_crashed_process_had_taken_runs_at_the_next_start),
+        TEST(test_waiting_ends_with_the_job),
+        TEST(test_waiting_does_not_last_until_an_attempt_that_is_too_late),
+        TEST(test_waiting_outlasts_a_failed_attempt),
+        TEST(test_waiting_ends_when_the_jobs_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
