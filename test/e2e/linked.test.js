@@ -1,31 +1,26 @@
 // Accounts with linked buildings, child keys and members: contract "X-Service-Building-Id", Authentication 6, grant rule 2;
-// decisions sections 2, 3 and 5. The slice that adds buildings through the interface is not here, so the rows are.
+// decisions sections 2, 3 and 5.
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
 import { portero } from './lib/daemon.js';
+import { added, owner as makeOwner } from './lib/buildings.js';
 import { sql } from './lib/store.js';
-import { agent, edit, grant, resident, setSubscription, signIn, UNKNOWN_ID, visit, world } from './lib/world.js';
-
-const CHILD = 'c0ffee00c0ffee00c0ffee00';
-const CHILD_NUMBER = '+15550109999';
+import { agent, edit, grant, setSubscription, signIn, UNKNOWN_ID, visit, world } from './lib/world.js';
 
 describe('linked buildings', () => {
     let w;
     let client;
     let owner;
     let child;
+    let childId;
+    let childNumber;
     before(async () => {
         w = await world();
         client = w.client;
-        owner = await resident(client, { tone: '9' });
-        const account = ok(await owner.client.get('/v1/account'));
-        await w.daemon.terminate();
-        sql(w.daemon, `INSERT INTO building (account_id, id, created_at, is_primary, label, virtual_number, unlock_tone)
-            VALUES ('${account.id}', '${CHILD}', 4000000000000000, 0, 'Cabin', '${CHILD_NUMBER}', '5');
-            UPDATE number SET building_id = '${CHILD}', held_since = 1 WHERE number = '${CHILD_NUMBER}';`);
-        await w.daemon.start();
-        child = client.as(admin('key', 'create', '--building', CHILD, '--scopes', 'account:read,access:read,access:write,logs:read,setup:write').api_key);
+        owner = await makeOwner(client);
+        ({ id: childId, virtual_number: childNumber } = await added(owner));
+        child = client.as(admin('key', 'create', '--building', childId, '--scopes', 'account:read,access:read,access:write,logs:read,setup:write').api_key);
     });
     after(() => w?.close());
 
@@ -53,7 +48,7 @@ describe('linked buildings', () => {
         for (const path of ['/v1/unlock', `/v1/unlock/${UNKNOWN_ID}`, '/v1/logs']) refused(await owner.client.get(path), 409, 'BUILDING_REQUIRED');
         refused(await owner.client.delete(`/v1/unlock/${UNKNOWN_ID}`), 409, 'BUILDING_REQUIRED');
         refused(await owner.client.patch(`/v1/unlock/${UNKNOWN_ID}`, { label: 'a' }), 409, 'BUILDING_REQUIRED');
-        for (const id of [owner.building.id, CHILD]) {
+        for (const id of [owner.building.id, childId]) {
             const answer = await owner.client.get('/v1/unlock', at(id));
             ok(answer);
             assert.equal(answer.headers['x-service-building-id'], id);
@@ -61,20 +56,20 @@ describe('linked buildings', () => {
     });
 
     it('keep their grants and logs apart', async () => {
-        const made = ok(await createAt(owner.client, CHILD, idempotencyKey(), { type: 'passcode', access_code: '3131' }), 201);
-        assert.equal(made.building_id, CHILD);
+        const made = ok(await createAt(owner.client, childId, idempotencyKey(), { type: 'passcode', access_code: '3131' }), 201);
+        assert.equal(made.building_id, childId);
         refused(await owner.client.get(`/v1/unlock/${made.id}`, at(owner.building.id)), 404, 'NOT_FOUND');
         ok(await createAt(owner.client, owner.building.id, idempotencyKey(), { type: 'passcode', access_code: '3131' }), 201);
         assert.notEqual((await visit(client, { to: owner.number, digits: '3131' })).grant_id, made.id);
-        assert.equal((await visit(client, { to: CHILD_NUMBER, digits: '3131' })).grant_id, made.id);
-        const log = ok(await owner.client.get('/v1/logs', at(CHILD)));
-        assert.deepEqual(log.data.map((entry) => [entry.building_id, entry.unlock_id]), [[CHILD, made.id]]);
+        assert.equal((await visit(client, { to: childNumber, digits: '3131' })).grant_id, made.id);
+        const log = ok(await owner.client.get('/v1/logs', at(childId)));
+        assert.deepEqual(log.data.map((entry) => [entry.building_id, entry.unlock_id]), [[childId, made.id]]);
     });
 
     it('have idempotency keys of their own', async () => {
         const key = idempotencyKey();
         const one = ok(await createAt(owner.client, owner.building.id, key), 201);
-        const two = ok(await createAt(owner.client, CHILD, key), 201);
+        const two = ok(await createAt(owner.client, childId, key), 201);
         assert.notEqual(one.id, two.id);
     });
 
@@ -83,24 +78,24 @@ describe('linked buildings', () => {
         await visit(client, { to: owner.number, digits: '3131' });
         const { pagination } = ok(await owner.client.get('/v1/logs?limit=1', at(owner.building.id)));
         ok(await owner.client.get(`/v1/logs?limit=1&cursor=${pagination.cursor}`, at(owner.building.id)));
-        refused(await owner.client.get(`/v1/logs?limit=1&cursor=${pagination.cursor}`, at(CHILD)), 400, 'INVALID_CURSOR');
+        refused(await owner.client.get(`/v1/logs?limit=1&cursor=${pagination.cursor}`, at(childId)), 400, 'INVALID_CURSOR');
     });
 
     describe('child keys', () => {
         it('see and work on their own building, named or not', async () => {
             const list = ok(await child.get('/v1/buildings'));
-            assert.deepEqual(list.data.map((row) => row.id), [CHILD]);
+            assert.deepEqual(list.data.map((row) => row.id), [childId]);
             assert.equal(list.selection_required, false);
             const made = ok(await createAt(child), 201);
-            assert.equal(made.building_id, CHILD);
-            ok(await child.get(`/v1/unlock/${made.id}`, at(CHILD)));
-            assert.equal(ok(await child.get('/v1/logs')).building_id, CHILD);
+            assert.equal(made.building_id, childId);
+            ok(await child.get(`/v1/unlock/${made.id}`, at(childId)));
+            assert.equal(ok(await child.get('/v1/logs')).building_id, childId);
         });
 
         it('cannot reach a sibling', async () => {
             refused(await child.get('/v1/unlock', at(owner.building.id)), 404, 'BUILDING_NOT_FOUND');
             for (const part of ['setup', 'settings']) refused(await child.get(`/v1/buildings/${owner.building.id}/${part}`), 404, 'BUILDING_NOT_FOUND');
-            refused(await child.get(`/v1/buildings/${CHILD}/setup`, at(owner.building.id)), 400, 'INVALID_BUILDING_CONTEXT');
+            refused(await child.get(`/v1/buildings/${childId}/setup`, at(owner.building.id)), 400, 'INVALID_BUILDING_CONTEXT');
         });
 
         it('cannot manage keys', async () => {
@@ -111,23 +106,23 @@ describe('linked buildings', () => {
     describe('without an active subscription', () => {
         let made;
         before(async () => {
-            made = ok(await createAt(owner.client, CHILD), 201);
+            made = ok(await createAt(owner.client, childId), 201);
         });
 
         for (const status of ['past_due', 'canceled']) {
             it(`(${status}) may be read and their grants revoked, but nothing else written`, async () => {
                 await setSubscription(client, owner.email, status);
                 const other = { client: child };
-                refused(await createAt(owner.client, CHILD), 403, 'MULTI_BUILDING_REQUIRED');
+                refused(await createAt(owner.client, childId), 403, 'MULTI_BUILDING_REQUIRED');
                 refused(await createAt(child), 403, 'MULTI_BUILDING_REQUIRED');
                 refused(await edit(other, made, { label: 'x' }), 403, 'MULTI_BUILDING_REQUIRED');
                 refused(await edit(other, made, { enabled: false }), 403, 'MULTI_BUILDING_REQUIRED');
-                const path = `/v1/buildings/${CHILD}/settings`;
+                const path = `/v1/buildings/${childId}/settings`;
                 const settings = await owner.client.get(path);
                 ok(settings);
                 refused(await owner.client.patch(path, { unlock_tone: '1' }, { headers: { 'If-Match': settings.headers.etag } }), 403, 'MULTI_BUILDING_REQUIRED');
                 ok(await child.get('/v1/unlock'));
-                ok(await child.get(`/v1/buildings/${CHILD}/setup`));
+                ok(await child.get(`/v1/buildings/${childId}/setup`));
                 ok(await createAt(owner.client, owner.building.id), 201);
                 await setSubscription(client, owner.email, 'active');
                 const gone = ok(await createAt(child), 201);
@@ -175,7 +170,7 @@ describe('linked buildings', () => {
 
     it('that are gone leave their keys with AUTHENTICATION_REQUIRED', async () => {
         await w.daemon.terminate();
-        sql(w.daemon, `DELETE FROM building WHERE id = '${CHILD}';`);
+        sql(w.daemon, `DELETE FROM building WHERE id = '${childId}';`);
         await w.daemon.start();
         refused(await child.get('/v1/unlock'), 401, 'AUTHENTICATION_REQUIRED');
         const robot = await agent(await signIn(client), ['account:read']);
