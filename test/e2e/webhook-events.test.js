@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
 import { portero } from './lib/daemon.js';
 import { contract } from './lib/contract.js';
+import { added, owner as linkedOwner } from './lib/buildings.js';
 import { REACHABLE, Receiver, verify } from './lib/receiver.js';
 import { advance, agent, eventually, grant, HOUR, ID, now, resident, signIn, TIMESTAMP, UNKNOWN_ID, visit, world } from './lib/world.js';
 
@@ -101,6 +102,17 @@ describe('webhook events', () => {
             assert.deepEqual(receiver.requests.map(({ path }) => path).sort(), ['/1', '/2']);
             assert.equal(new Set(receiver.requests.map(({ body }) => body.id)).size, 1);
             assert.deepEqual(await deliveries(deaf), []);
+        });
+
+        it('tell which of the account\'s buildings they are about', async () => {
+            const person = await linkedOwner(client);
+            ok(await person.client.post('/v1/webhooks', { url: receiver.url('/linked') }), 201);
+            const cabin = await added(person);
+            for (const [number, id, label] of [[cabin.virtual_number, cabin.id, 'Cabin'], [person.number, person.building.id, 'Home']]) {
+                assert.equal((await visit(client, { to: number })).outcome, 'forwarded');
+                const told = (await receiver.first(({ body }) => body.data.building_id === id)).body;
+                assert.deepEqual(told.data, { building_id: id, building_label: label, occurred_at: told.data.occurred_at });
+            }
         });
 
         it('do not wait for a receiver that hangs', async () => {
