@@ -11,6 +11,7 @@
 #include "http/guard.h"
 
 #define EVENTS   64
+#define MANY     16 /* events at once: there is a queue */
 #define HEAD_MAX 65536
 #define BODY_MAX 65536 /* what is read of a body so that the connection can be kept */
 
@@ -246,7 +247,7 @@ static int mask_of(uint32_t events)
            (events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
 }
 
-void http_poster_wait(struct http_poster *p, int wait_ms)
+bool http_poster_wait(struct http_poster *p, int wait_ms)
 {
     struct epoll_event events[EVENTS];
     int running, n = epoll_wait(p->epoll, events, EVENTS, time_to_wait(p, wait_ms));
@@ -258,6 +259,7 @@ void http_poster_wait(struct http_poster *p, int wait_ms)
         curl_multi_socket_action(p->multi, CURL_SOCKET_TIMEOUT, 0, &running);
     }
     finish_all(p);
+    return n >= MANY;
 }
 
 /* ---- the poster ---- */

@@ -47,5 +47,6 @@ void http_poster_free(struct http_poster *p);
 /* Starts a request. On failure (ERR_IO: no memory), `done` is not called. */
 enum err http_poster_start(struct http_poster *p, struct http_post *post) CHECKED;
 /* Waits for the network or the wake_fd, wait_ms at most, and does what there is to do; calls `done` of requests that
- * have ended. A `done` may start others. */
-void http_poster_wait(struct http_poster *p, int wait_ms);
+ * have ended. A `done` may start others. True if it could not keep up: there was so much to do at once that a new
+ * request would only wait behind it. */
+bool http_poster_wait(struct http_poster *p, int wait_ms);

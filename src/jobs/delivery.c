@@ -17,6 +17,7 @@
 #define SLEEP_ALONE_US   (30 * US_PER_S) /* one process has the store: whoever adds a row kicks */
 #define SLEEP_SHARED_US  US_PER_S        /* another node may have added a row, or lost its lease */
 #define PAUSE_US         US_PER_S        /* after a failure of the store */
+#define BUSY_US          20000           /* between looks while there is enough to do */
 
 /* What is asked of the store, one of each at a time. They go to a store thread and come back as mail. */
 struct look {
@@ -56,6 +57,8 @@ struct deliveries {
     bool wanted;       /* a look is */
     bool more;         /* the last look has left some for want of room */
     bool freed;        /* there is more room since the look began */
+    bool busy;         /* there is more than enough to do with what is under way */
+    int64_t looked_us; /* when the last look began, monotonic */
     int64_t look_us;   /* when to look in any case, monotonic */
     int64_t record_us; /* record no sooner, monotonic */
 
@@ -137,7 +140,7 @@ static void look_end(struct mail *m)
     if (!l->result && !d->stopping) {
         d->after = l->take.last;
         d->more = l->take.more;
-        d->wanted |= d->more && d->freed;
+        d->wanted |= d->more && (d->freed || l->take.count > 0);
         for (size_t i = 0; i < l->take.count; i++)
             begin_attempt(d, &l->take.list[i]);
     }
@@ -147,7 +150,8 @@ static void look_end(struct mail *m)
 static void look(struct deliveries *d)
 {
     struct look *l = &d->look;
-    if (!d->wanted && clock_monotonic_us() < d->look_us)
+    int64_t now_us = clock_monotonic_us();
+    if (now_us < (d->wanted ? d->looked_us + (d->busy ? BUSY_US : 0) : d->look_us))
         return;
     if (lanes_room(d->lanes) == 0) {
         d->wanted = true; /* once there is room again */
@@ -157,6 +161,7 @@ static void look(struct deliveries *d)
     arena_init(&l->arena, NULL, 0);
     l->take = (struct delivery_take){.after = d->after};
     lanes_offer(d->lanes, &l->arena, &l->take);
+    d->looked_us = now_us;
     l->kicks = d->kicks;
     l->under_way = true;
     d->wanted = d->freed = false;
@@ -253,6 +258,8 @@ static void tell_idle(struct deliveries *d)
 static int time_to_wait(const struct deliveries *d)
 {
     int64_t until_us = d->look.under_way ? INT64_MAX : d->look_us, now_us = clock_monotonic_us();
+    if (d->wanted && d->busy && !d->look.under_way)
+        until_us = d->looked_us + BUSY_US;
     if (d->record.count && !d->record.under_way && d->record_us < until_us)
         until_us = d->record_us;
     int64_t ms = until_us < now_us + SLEEP_ALONE_US ? (until_us - now_us + 999) / 1000 : SLEEP_ALONE_US / 1000;
@@ -286,7 +293,7 @@ static void *run(void *arg)
             record(d);
         if (!d->look.under_way)
             look(d);
-        http_poster_wait(d->poster, time_to_wait(d));
+        d->busy = http_poster_wait(d->poster, time_to_wait(d));
         mailbox_drain(&d->box);
         tell_idle(d);
     }

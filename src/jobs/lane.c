@@ -114,7 +114,7 @@ static unsigned room_of(const struct lane *lane, unsigned *slow_left)
         room = least(room, *slow_left);
         *slow_left -= room;
     }
-    return room;
+    return least(room, LANE_STEP);
 }
 
 void lanes_offer(struct lanes *l, struct arena *a, struct delivery_take *ret)
@@ -135,8 +135,8 @@ void lanes_offer(struct lanes *l, struct arena *a, struct delivery_take *ret)
     }
     ret->lanes = offered;
     ret->lane_count = count;
-    ret->lane_room = LANE_FIRST;
-    ret->room = lanes_room(l);
+    ret->lane_room = LANE_STEP;
+    ret->room = least(lanes_room(l), LANES_STEP);
 }
 
 /* ---- attempts ---- */

@@ -7,9 +7,11 @@
 
 #define LANE_FIRST      4
 #define LANE_MOST       32
+#define LANE_STEP       4    /* begun at once, as others may want a turn */
 #define LANES_MOST      512  /* attempts under way */
 #define LANES_MOST_SLOW 128  /* of them, on slow lanes */
 #define LANES_HELD      2048 /* attempts in memory: under way, or ended and not yet recorded */
+#define LANES_STEP      32   /* begun at once: what is under way grows only as fast as the engine keeps up */
 
 struct lanes;
 

@@ -1,0 +1,400 @@
+/* Webhook deliveries, with the store, the engine and the receivers on this machine:
+ *
+ *   rate      4,000 waiting deliveries to 45 receivers, beside a bare libcurl multi program that sends the same
+ * requests hanging   1,000 events to 50 receivers of which 5 never answer, beside 900 events to the 45 that do latency
+ * from an event's creation, before its commit, to the receiver, at 250 events a second door      a door call's decision
+ * while 10,000 deliveries wait for receivers that hang, and while they are being sent, beside none
+ *
+ * usage: bench_deliveries [rate|hanging|latency|door]; prints a line for each. */
+#include <curl/curl.h>
+#include <sqlite3.h>
+#include <sys/resource.h>
+
+#include "base/crypto.h"
+#include "domain/access.h"
+#include "domain/event.h"
+#include "domain/transact.h"
+#include "domain/webhook.h"
+#include "jobs/delivery.h"
+#include "receivers.h"
+
+#define GOOD       45
+#define HANGING    5
+#define MANY       10000
+#define RATED      4000
+#define ROUNDS     3
+#define AT_ONCE    100 /* requests of the bare program under way */
+#define PACED      1000
+#define PACE_US    4000
+#define DECISIONS  300
+#define DECIDE_US  3000
+#define BATCH      500
+#define NUMBER     "+15550100001"
+#define PATIENCE_S 60
+
+struct bench {
+    char dir[32];
+    struct config *config;
+    struct store *store;
+    struct deliveries *engine;
+    struct receivers receivers;
+    struct id account, endpoints[GOOD + HANGING];
+};
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "bench_deliveries: %s\n", what);
+    exit(1);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double percentile(double *values, size_t n, double p)
+{
+    qsort(values, n, sizeof *values, ascending);
+    return values[(size_t)((double)(n - 1) * p)];
+}
+
+static double seconds_since(int64_t from_us)
+{
+    return (double)(clock_monotonic_us() - from_us) / 1e6;
+}
+
+/* ---- the store ---- */
+
+static void sql(const struct bench *b, const char *text)
+{
+    char path[64], *why = NULL;
+    sqlite3 *db;
+    snprintf(path, sizeof path, "%s/portero.db", b->dir);
+    if (sqlite3_open(path, &db) || sqlite3_busy_timeout(db, 10000) || sqlite3_exec(db, text, NULL, NULL, &why))
+        fail(why ? why : "cannot open the store");
+    sqlite3_close(db);
+}
+
+static void transact(const struct bench *b, enum err (*run)(struct op *op, void *arg), void *arg)
+{
+    struct arena a;
+    arena_init(&a, NULL, 0);
+    enum err e = op_transact(b->store, b->config, STORE_WRITE, &a, run, arg, NULL);
+    if (e)
+        fail(err_info(e)->code);
+    arena_done(&a);
+}
+
+/* A door with a timer that opens it, and endpoints: GOOD ones, then HANGING ones. */
+static void seed(struct bench *b)
+{
+    struct arena a;
+    struct buf text = BUF(1 << 20);
+    char hex[400];
+    arena_init(&a, NULL, 0);
+    b->account = id_new(clock_now_us());
+    struct id building = id_new(clock_now_us());
+    buf_printf(&text,
+               "INSERT INTO account (id, email, created_at, plan, subscription_status) VALUES ('%s', 'a@example.com', "
+               "0, 'weekly', 'active'); INSERT INTO building (account_id, id, created_at, is_primary, label, "
+               "virtual_number, unlock_tone) VALUES ('%s', '%s', 0, 1, 'Home', '" NUMBER "', '9'); "
+               "INSERT INTO access_grant (building_id, id, type, label, enabled, version, created_at, starts_at, "
+               "ends_at) VALUES ('%s', '%s', 'timer', 'Visitor', 1, 0, 0, 0, 9223372036854775807);",
+               b->account.text, b->account.text, building.text, building.text, building.text);
+    for (int i = 0; i < GOOD + HANGING; i++) {
+        struct str sealed = crypto_seal(WEBHOOK_PURPOSE, STR("whsec_0123456789012345678901234567890123456789012"), &a);
+        hex_encode(sealed.p, sealed.n, hex);
+        b->endpoints[i] = id_new(clock_now_us());
+        buf_printf(&text,
+                   "INSERT INTO webhook (account_id, id, created_at, url, events, secret) VALUES ('%s%02d', '%s', 0, "
+                   "'https://127.0.0.%d:%d/%s', 31, X'%s');",
+                   "0000000000000000000000", i, b->endpoints[i].text, i + 2, b->receivers.port,
+                   i < GOOD ? "hook" : "hang", hex);
+    }
+    buf_char(&text, '\0');
+    sql(b, text.p);
+    buf_done(&text);
+    arena_done(&a);
+}
+
+struct queue {
+    const struct bench *bench;
+    int first, endpoints; /* which, in turn */
+    int from, to;
+};
+
+static enum err queue_run(struct op *op, void *arg)
+{
+    const struct queue *q = arg;
+    enum err e = ERR_NONE;
+    struct id delivery;
+    const struct event_data data = {.building_id = v_str(id_str(&q->bench->account)),
+                                    .building_label = v_str(STR("Home")),
+                                    .occurred_at = v_time(op->now_us)};
+    for (int i = q->from; !e && i < q->to; i++)
+        e = event_write_to(op, EVENT_ACCESS_DENIED, &q->bench->account,
+                           &q->bench->endpoints[q->first + i % q->endpoints], &data, &delivery);
+    return e;
+}
+
+static void queue(const struct bench *b, int first, int endpoints, int count)
+{
+    for (int from = 0; from < count; from += BATCH) {
+        int to = from + BATCH < count ? from + BATCH : count;
+        transact(b, queue_run, &(struct queue){b, first, endpoints, from, to});
+    }
+}
+
+static void on_commit(void *context, unsigned topics)
+{
+    struct bench *b = context;
+    if (topics & TOPIC_DELIVERIES && b->engine)
+        deliveries_kick(b->engine);
+}
+
+/* ---- the engine ---- */
+
+static void start(struct bench *b)
+{
+    const struct deliveries_options options = {.config = b->config, .store = b->store};
+    struct deliveries *engine;
+    b->receivers.heard->count = b->receivers.heard->hanging = 0;
+    if (deliveries_new(&options, &engine) || deliveries_start(engine))
+        fail("the engine does not start");
+    b->engine = engine;
+}
+
+static void stop(struct bench *b)
+{
+    struct deliveries *engine = b->engine;
+    deliveries_stop(engine);
+    b->engine = NULL;
+    deliveries_free(engine);
+    sql(b, "DELETE FROM delivery; DELETE FROM event;");
+}
+
+static void wait_for(const struct bench *b, int64_t count)
+{
+    for (int64_t from_us = clock_monotonic_us(); b->receivers.heard->count < count; usleep(1000))
+        if (seconds_since(from_us) > PATIENCE_S)
+            fail("deliveries do not arrive");
+}
+
+static double cpu_us(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e6 + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+/* Deliveries a second until all that are answered have arrived. Adds the CPU they took to *cpu. */
+static double measure(struct bench *b, int endpoints, int count, int answered, double *cpu)
+{
+    queue(b, 0, endpoints, count);
+    *cpu -= cpu_us();
+    int64_t from_us = clock_monotonic_us();
+    start(b);
+    wait_for(b, answered);
+    double rate = answered / seconds_since(from_us);
+    *cpu += cpu_us();
+    stop(b);
+    return rate;
+}
+
+/* ---- the bare program ---- */
+
+static const char bare_body[] =
+    "{\"id\":\"evt_0123456789abcdef01234567\",\"type\":\"access.denied\",\"created_at\":\"2026-11-20T09:30:00.000Z\","
+    "\"api_version\":\"v1\",\"data\":{\"building_id\":\"0123456789abcdef01234567\",\"building_label\":\"Home\","
+    "\"occurred_at\":\"2026-11-20T09:30:00.000Z\"}}";
+
+static size_t bare_skip(char *p, size_t size, size_t count, void *arg)
+{
+    (void)p, (void)arg;
+    return size * count;
+}
+
+static void bare_begin(const struct bench *b, CURLM *multi, CURL *c, int number)
+{
+    char url[64];
+    snprintf(url, sizeof url, "https://127.0.0.%d:%d/hook", 2 + number % GOOD, b->receivers.port);
+    curl_easy_setopt(c, CURLOPT_URL, url);
+    curl_multi_add_handle(multi, c);
+}
+
+static CURL *bare_handle(struct curl_slist *headers)
+{
+    CURL *c = curl_easy_init();
+    curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(c, CURLOPT_SSL_VERIFYPEER, 0L);
+    curl_easy_setopt(c, CURLOPT_SSL_VERIFYHOST, 0L);
+    curl_easy_setopt(c, CURLOPT_POSTFIELDS, bare_body);
+    curl_easy_setopt(c, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, bare_skip);
+    curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, 5000L);
+    return c;
+}
+
+static double bare(const struct bench *b, int count)
+{
+    CURLM *multi = curl_multi_init();
+    CURL *handles[AT_ONCE];
+    struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
+    int begun = 0, ended = 0, running, left;
+    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, 1024L);
+    int64_t from_us = clock_monotonic_us();
+    for (int i = 0; i < AT_ONCE; i++)
+        bare_begin(b, multi, handles[i] = bare_handle(headers), begun++);
+    while (ended < count) {
+        CURLMsg *m;
+        curl_multi_perform(multi, &running);
+        while ((m = curl_multi_info_read(multi, &left))) {
+            CURL *c = m->easy_handle;
+            if (m->data.result)
+                fail(curl_easy_strerror(m->data.result));
+            curl_multi_remove_handle(multi, c);
+            ended++;
+            if (begun < count)
+                bare_begin(b, multi, c, begun++);
+        }
+        curl_multi_poll(multi, NULL, 0, 1000, NULL);
+    }
+    double rate = count / seconds_since(from_us);
+    for (int i = 0; i < AT_ONCE; i++)
+        curl_easy_cleanup(handles[i]);
+    curl_multi_cleanup(multi);
+    curl_slist_free_all(headers);
+    return rate;
+}
+
+/* ---- what is measured ---- */
+
+static void measure_rate(struct bench *b)
+{
+    double mine[ROUNDS], theirs[ROUNDS], mine_us = 0, theirs_us = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        theirs_us -= cpu_us();
+        theirs[i] = bare(b, RATED);
+        theirs_us += cpu_us();
+        mine[i] = measure(b, GOOD, RATED, RATED, &mine_us);
+    }
+    double rate = percentile(mine, ROUNDS, 0.5), limit = percentile(theirs, ROUNDS, 0.5);
+    printf("rate: %.0f deliveries/s, bare libcurl multi %.0f/s, ratio %.2f; CPU for one %.0f us, bare %.0f us\n", rate,
+           limit, rate / limit, mine_us / ROUNDS / RATED, theirs_us / ROUNDS / RATED);
+}
+
+static void measure_hanging(struct bench *b)
+{
+    double with[2 * ROUNDS + 1], without[2 * ROUNDS + 1], cpu = 0;
+    size_t n = sizeof with / sizeof *with;
+    for (size_t i = 0; i < n; i++) {
+        without[i] = measure(b, GOOD, 900, 900, &cpu);
+        with[i] = measure(b, GOOD + HANGING, 1000, 900, &cpu);
+    }
+    double rate = percentile(with, n, 0.5), limit = percentile(without, n, 0.5);
+    printf("hanging: %.0f deliveries/s, without those that hang %.0f/s, ratio %.2f\n", rate, limit, rate / limit);
+}
+
+static void measure_latency(struct bench *b)
+{
+    static double ms[PACED];
+    start(b);
+    for (int i = 0; i < PACED; i++) {
+        transact(b, queue_run, &(struct queue){b, 0, GOOD, i, i + 1});
+        usleep(PACE_US);
+    }
+    wait_for(b, PACED);
+    for (int i = 0; i < PACED; i++)
+        ms[i] = (double)b->receivers.heard->latency_us[i] / 1000;
+    printf("latency: %d events, p50 %.2f ms, p99 %.2f ms\n", PACED, percentile(ms, PACED, 0.5),
+           percentile(ms, PACED, 0.99));
+    stop(b);
+}
+
+static enum err decide_run(struct op *op, void *arg)
+{
+    struct access_decision d = {0};
+    enum err e = access_arrive(op, STR(NUMBER), STR("+15551112222"), &d);
+    *(enum access_verdict *)arg = d.verdict;
+    return e;
+}
+
+static void decide(struct bench *b, const char *name)
+{
+    static double ms[DECISIONS];
+    for (int i = 0; i < DECISIONS; i++) {
+        enum access_verdict verdict = ACCESS_REJECT;
+        int64_t from_us = clock_monotonic_us();
+        transact(b, decide_run, &verdict);
+        ms[i] = seconds_since(from_us) * 1000;
+        if (verdict != ACCESS_RELEASE)
+            fail("the door stays closed");
+        usleep(DECIDE_US);
+    }
+    printf("door, %s: p50 %.2f ms, p99 %.2f ms\n", name, percentile(ms, DECISIONS, 0.5),
+           percentile(ms, DECISIONS, 0.99));
+}
+
+static void measure_door(struct bench *b)
+{
+    decide(b, "none waiting");
+    queue(b, GOOD, HANGING, MANY);
+    start(b);
+    decide(b, "10,000 waiting");
+    stop(b);
+    queue(b, 0, GOOD, MANY);
+    start(b);
+    decide(b, "10,000 being sent");
+    printf("door: %lld of them arrived meanwhile\n", (long long)b->receivers.heard->count);
+    stop(b);
+}
+
+/* ---- the program ---- */
+
+static const char *write_config(const struct bench *b, const char *name, const char *listen, char path[static 64])
+{
+    snprintf(path, 64, "%s/%s.conf", b->dir, name);
+    FILE *f = fopen(path, "w");
+    if (!f ||
+        fprintf(f,
+                "data_dir = \"%s\"\nlisten { https = \"%s\" http = \"\" sip = \"\" }\n"
+                "http { threads = 1 connections = 10000 connections_per_address = 10000 }\n"
+                "webhooks { allow_private = true verify_tls = false }\n",
+                b->dir, listen) < 0 ||
+        fclose(f))
+        fail("cannot write the configuration");
+    return path;
+}
+
+int main(int argc, char **argv)
+{
+    static const unsigned char master[SHA256_LEN];
+    struct bench b = {.dir = "/tmp/portero-bench-XXXXXX"};
+    char path[64], command[64], *why = NULL;
+    signal(SIGPIPE, SIG_IGN);
+    if (!mkdtemp(b.dir) || !receivers_start(write_config(&b, "receivers", "0.0.0.0:0", path), &b.receivers))
+        fail("the receivers do not start");
+    crypto_set_master(master);
+    if (config_load(write_config(&b, "engine", "127.0.0.1:0", path), &b.config, &why) ||
+        store_open(b.config, true, &b.store, &why))
+        fail(why);
+    seed(&b);
+    store_listen(b.store, on_commit, &b);
+    if (store_start(b.store))
+        fail("the store does not start");
+    const struct {
+        const char *name;
+        void (*measure)(struct bench *b);
+    } parts[] = {
+        {"rate", measure_rate}, {"hanging", measure_hanging}, {"latency", measure_latency}, {"door", measure_door}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (argc == 1 || strcmp(argv[1], parts[i].name) == 0)
+            parts[i].measure(&b);
+    store_close(b.store);
+    config_free(b.config);
+    receivers_stop(&b.receivers);
+    snprintf(command, sizeof command, "rm -rf '%s'", b.dir);
+    return system(command) ? 1 : 0;
+}
