@@ -13,6 +13,10 @@
 #define FORM_MAX   16384
 #define WORD_MAX   64
 
+/* Of a key under which another request is on its way (409). */
+#define IN_USE_RETRIES 3
+#define IN_USE_WAIT_US 400000
+
 struct stripe_client {
     struct arena arena;
     struct http_client *http;
@@ -127,8 +131,8 @@ static const char *reason(enum http_exchange x)
     return x == HTTP_ANSWERED ? "answer" : x == HTTP_NOT_SENT ? "not_sent" : "no_answer";
 }
 
-enum outcome stripe_call(struct stripe_client *s, const struct stripe_request *request, struct arena *a,
-                         struct stripe_answer *ret)
+static enum outcome ask(struct stripe_client *s, const struct stripe_request *request, struct arena *a,
+                        struct stripe_answer *ret)
 {
     struct http_answer http;
     *ret = (struct stripe_answer){0};
@@ -138,6 +142,17 @@ enum outcome stripe_call(struct stripe_client *s, const struct stripe_request *r
         log_warn("stripe failed operation=%s outcome=%s status=%ld type=%.*s code=%.*s reason=%s", request->operation,
                  o == OUTCOME_REFUSED ? "refused" : "unknown", ret->status, STR_ARG(ret->type), STR_ARG(ret->code),
                  reason(x));
+    return o;
+}
+
+enum outcome stripe_call(struct stripe_client *s, const struct stripe_request *request, struct arena *a,
+                         struct stripe_answer *ret)
+{
+    enum outcome o = ask(s, request, a, ret);
+    for (int i = 0; i < IN_USE_RETRIES && request->key.p && ret->status == 409; i++) {
+        g_usleep(IN_USE_WAIT_US);
+        o = ask(s, request, a, ret);
+    }
     return o;
 }
 

@@ -42,7 +42,7 @@ struct stripe_answer {
 /* 2xx with a JSON object is DONE. An error that Stripe says about the request itself is REFUSED: its own envelope with
  * type card_error or invalid_request_error, and a 4xx that is not about us. All else is UNKNOWN, with a line in the
  * log: no answer, 3xx, 5xx, our key or its rights (401, 403), a key in use or used for something else (409,
- * idempotency_error), too many requests (429), and what is too long, malformed or no JSON object. Any thread; blocks.
- */
+ * idempotency_error), too many requests (429), and what is too long, malformed or no JSON object. Who finds its key
+ * in use waits a little for the first request to end. Any thread; blocks. */
 enum outcome stripe_call(struct stripe_client *s, const struct stripe_request *request, struct arena *a,
                          struct stripe_answer *ret);

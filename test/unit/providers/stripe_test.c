@@ -329,6 +329,19 @@ static void test_only_a_definite_no_of_stripes_is_a_refusal(void **state)
     }
 }
 
+static void test_a_key_in_use_is_waited_for(void **state)
+{
+    struct desk *d = *state;
+    struct billing_session s;
+    script(d, "409 Conflict", FAILURE("invalid_request_error", "idempotency_key_in_use"));
+    script(d, "409 Conflict", FAILURE("invalid_request_error", "idempotency_key_in_use"));
+    script(d, OK, OPEN_SESSION);
+    assert_int_equal(create(d, STR_NONE, &s), OUTCOME_DONE);
+    assert_int_equal(d->count, 3);
+    for (size_t i = 0; i < 3; i++)
+        heard(d, i, "\r\nIdempotency-Key: checkout-1\r\n");
+}
+
 static void test_an_answer_that_is_no_json_is_unknown(void **state)
 {
     struct desk *d = *state;
@@ -670,6 +683,7 @@ int main(void)
         T(test_expiring_a_session_that_never_was_is_refused),
         T(test_an_identifier_that_is_none_of_stripes_is_not_asked_for),
         T(test_only_a_definite_no_of_stripes_is_a_refusal),
+        T(test_a_key_in_use_is_waited_for),
         T(test_an_answer_that_is_no_json_is_unknown),
         T(test_no_answer_is_unknown),
         T(test_nobody_there_is_unknown),
