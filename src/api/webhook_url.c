@@ -1,5 +1,6 @@
 #include "api/webhook_url.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <errno.h>
 #include <pthread.h>
@@ -31,6 +32,17 @@ static bool is_port(CURLU *u)
     char *text = NULL;
     const bool is = curl_url_get(u, CURLUPART_PORT, &text, CURLU_DEFAULT_PORT) == CURLUE_OK && strcmp(text, "0") != 0;
     curl_free(text);
+    return is;
+}
+
+/* An IP address, which needs no look-up; libcurl writes IPv4 in its usual form. */
+static bool is_address(CURLU *u)
+{
+    unsigned char bytes[sizeof(struct in_addr)];
+    char *host = NULL;
+    const bool is = curl_url_get(u, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+                    (host[0] == '[' || inet_pton(AF_INET, host, bytes) == 1);
+    curl_free(host);
     return is;
 }
 
@@ -72,14 +84,8 @@ static bool take_slot(void)
     return rc == 0;
 }
 
-static enum err check_address(struct op *op, struct str url)
+static enum err judge(struct op *op, enum http_guard_verdict verdict)
 {
-    if (!take_slot()) {
-        op->retry_after_s = RETRY_S;
-        return ERR_RATE_LIMIT_EXCEEDED;
-    }
-    const enum http_guard_verdict verdict = http_guard_check(url, LOOK_UP_MS);
-    sem_post(&slots);
     switch (verdict) {
     case GUARD_PUBLIC:
         return ERR_NONE;
@@ -93,6 +99,17 @@ static enum err check_address(struct op *op, struct str url)
     return ERR_INTERNAL_ERROR;
 }
 
+static enum err look_up(struct op *op, struct str url)
+{
+    if (!take_slot()) {
+        op->retry_after_s = RETRY_S;
+        return ERR_RATE_LIMIT_EXCEEDED;
+    }
+    const enum http_guard_verdict verdict = http_guard_check(url, LOOK_UP_MS);
+    sem_post(&slots);
+    return judge(op, verdict);
+}
+
 enum err webhook_url_check(struct op *op, struct str url)
 {
     const struct str text = arena_str(op->arena, url);
@@ -100,6 +117,9 @@ enum err webhook_url_check(struct op *op, struct str url)
     if (!u)
         return ERR_INTERNAL_ERROR;
     const char *fault = find_fault(text.p, u);
+    const bool address = !fault && is_address(u);
     curl_url_cleanup(u);
-    return fault ? op_fail(op, ERR_INVALID_WEBHOOK_URL, fault) : check_address(op, url);
+    if (fault)
+        return op_fail(op, ERR_INVALID_WEBHOOK_URL, fault);
+    return address ? judge(op, http_guard_check(url, LOOK_UP_MS)) : look_up(op, url);
 }
