@@ -55,6 +55,7 @@ static const struct field resolve_fields[] = {
 };
 static const struct shape resolve_shape = SHAPE(struct resolve_body, "AdminCheckoutResolve", resolve_fields);
 
+/* Borrows from *c, which must live as long as the reply. */
 static struct checkout_row_body row_of(const struct checkout *c, int64_t now_us)
 {
     return (struct checkout_row_body){
@@ -124,17 +125,18 @@ static enum err resolve(struct request *q, struct finding *f, struct str outcome
 static enum err resolve_checkout(struct request *q, struct reply *p)
 {
     const struct resolve_body *body = q->body;
-    struct finding f = {.id = admin_id(body->checkout_id)};
-    enum err e = op_transact(service_store(q->service), q->op.config, STORE_READ, q->op.arena, find_run, &f, NULL);
+    struct finding *f = arena_new(q->op.arena, struct finding);
+    f->id = admin_id(body->checkout_id);
+    enum err e = op_transact(service_store(q->service), q->op.config, STORE_READ, q->op.arena, find_run, f, NULL);
     if (e)
         return e == ERR_NOT_FOUND ? op_fail(&q->op, e, "there is no such checkout") : e;
-    if (f.checkout.status != CHECKOUT_PREPARING)
+    if (f->checkout.status != CHECKOUT_PREPARING)
         return op_fail(&q->op, ERR_BAD_REQUEST, "only a checkout that is preparing needs to be resolved");
-    e = resolve(q, &f, body->outcome.s, v_set(body->session_id) ? body->session_id.s : STR_NONE);
+    e = resolve(q, f, body->outcome.s, v_set(body->session_id) ? body->session_id.s : STR_NONE);
     if (e)
         return e;
     struct checkout_row_body *row = arena_new(q->op.arena, struct checkout_row_body);
-    *row = row_of(&f.checkout, q->op.now_us);
+    *row = row_of(&f->checkout, q->op.now_us);
     return reply_ok(q, p, 200, &row_shape, row);
 }
 

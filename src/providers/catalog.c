@@ -1,6 +1,5 @@
 #include "providers/catalog.h"
 
-#include <glib.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -13,7 +12,8 @@
 struct catalog {
     struct billing *billing;
     int64_t good_for_us, again_us; /* after an answer, after none */
-    GThreadPool *asker;            /* one thread */
+    pthread_t asker;
+    bool joinable; /* a thread is asking, or has asked */
     pthread_mutex_t lock;
     pthread_cond_t answered; /* the clock is the monotonic one */
     bool asking, known;
@@ -35,9 +35,8 @@ static struct billing_prices copy(const struct billing_prices *prices, struct ar
     return r;
 }
 
-static void ask(void *task, void *context)
+static void *ask(void *context)
 {
-    (void)task;
     struct catalog *c = context;
     struct billing_prices prices;
     struct arena arena, kept;
@@ -60,6 +59,15 @@ static void ask(void *task, void *context)
     c->asking = false;
     pthread_cond_broadcast(&c->answered);
     pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+/* One that is not asking any more has only to return. */
+static void join(struct catalog *c)
+{
+    if (c->joinable)
+        pthread_join(c->asker, NULL);
+    c->joinable = false;
 }
 
 /* With the lock. */
@@ -67,8 +75,10 @@ static void ask_if_stale(struct catalog *c)
 {
     if (c->asking || clock_monotonic_us() < c->stale_us)
         return;
-    c->asking = true;
-    g_thread_pool_push(c->asker, c, NULL);
+    join(c);
+    c->asking = c->joinable = pthread_create(&c->asker, NULL, ask, c) == 0;
+    if (!c->asking)
+        c->stale_us = clock_monotonic_us() + c->again_us;
 }
 
 bool catalog_get(struct catalog *c, struct arena *a, struct billing_prices *ret)
@@ -110,11 +120,6 @@ enum err catalog_new(struct billing *billing, int64_t good_for_s, struct catalog
     c->billing = billing;
     c->good_for_us = good_for_s * US_PER_S;
     c->again_us = c->good_for_us < ASK_AGAIN_US ? c->good_for_us : ASK_AGAIN_US;
-    c->asker = g_thread_pool_new(ask, c, 1, FALSE, NULL);
-    if (!c->asker) {
-        catalog_free(c);
-        return ERR_IO;
-    }
     wait_for_first(c);
     *ret = c;
     return ERR_NONE;
@@ -124,8 +129,7 @@ void catalog_free(struct catalog *c)
 {
     if (!c)
         return;
-    if (c->asker)
-        g_thread_pool_free(c->asker, FALSE, TRUE);
+    join(c);
     arena_done(&c->arena);
     pthread_cond_destroy(&c->answered);
     pthread_mutex_destroy(&c->lock);
