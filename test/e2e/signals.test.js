@@ -245,7 +245,7 @@ describe('production', () => {
             secrets: { master_key: 'env:PORTERO_TEST_MASTER_KEY' }, mail: { provider: 'smtp', url: 'smtp://127.0.0.1:9' },
             sms: { provider: 'twilio' }, numbers: { provider: 'twilio' },
             twilio: { account_sid: `AC${'0'.repeat(32)}`, auth_token: 'token', from: '+15550001111' },
-            billing: { provider: 'stripe', 'plan weekly': { stripe_price: 'price_1' } }, stripe: { secret_key: 'sk_test_1', webhook_secret: 'whsec_1' },
+            billing: { provider: 'stripe', 'plan weekly': { stripe_price: 'price_1' } }, stripe: { url: 'http://127.0.0.1:9', secret_key: 'sk_test_1', webhook_secret: 'whsec_1' },
         } });
         try {
             if (engine === 'postgresql') {
