@@ -56,7 +56,8 @@ enum err billing_account_get(struct op *op, const struct id *account, struct bil
         .email = col_copy(&c, 0, op->arena),
         .customer_id = col_copy(&c, 2, op->arena),
         .subscription_id = col_copy(&c, 3, op->arena),
-        .building_count = col_int(&c, 4),
+        .plan = col_copy(&c, 4, op->arena),
+        .building_count = col_int(&c, 5),
     };
     if (!str_eq(col_str(&c, 1), STR("none")) && !subscription_status_parse(col_str(&c, 1), &a.status))
         return ERR_INTERNAL_ERROR;
@@ -96,6 +97,12 @@ static enum err apply_end(struct op *op, const struct id *account)
     return e ? e : set_subscription(op, account, STR_NONE);
 }
 
+static bool known(const struct billing_account *a, const struct billing_facts *facts)
+{
+    return a->status == facts->status && str_eq(a->subscription_id, facts->id) &&
+           str_eq(a->customer_id, facts->customer_id) && (!facts->plan.p || str_eq(a->plan, facts->plan));
+}
+
 static enum err apply_state(struct op *op, const struct id *account, const struct billing_facts *facts)
 {
     enum err e = subscription_set(op, account, facts->status, facts->plan);
@@ -128,5 +135,7 @@ enum err billing_apply(struct op *op, const struct billing_facts *facts, bool *r
         return ERR_NONE;
     }
     *ret_live = !ended;
+    if (facts->untold && known(&a, facts))
+        return ERR_NONE;
     return ended ? apply_end(op, &account) : apply_state(op, &account, facts);
 }

@@ -24,7 +24,7 @@ bool billing_sync_parse(struct str payload, enum billing_subject *ret_subject, s
 struct billing_account {
     struct str email;
     enum subscription_status status;
-    struct str customer_id, subscription_id; /* STR_NONE without */
+    struct str plan, customer_id, subscription_id; /* STR_NONE without */
     int64_t building_count;
 };
 
@@ -38,6 +38,7 @@ struct billing_facts {
     struct str account_id;           /* as the checkout named it */
     enum subscription_status status; /* none: canceled */
     struct str plan;                 /* STR_NONE: none of ours; the account's stays as it is */
+    bool untold;                     /* read as a matter of routine: what has not changed is left alone */
 };
 
 /* Makes the account's subscription what the provider says. *ret_live: it is the account's, and goes on. One that

@@ -61,8 +61,9 @@ static enum err sync_session(struct billing *b, const struct job *job, struct st
 
 static enum err apply_run(struct op *op, void *arg)
 {
-    const struct reading *r = arg;
+    struct reading *r = arg;
     bool live;
+    r->facts.untold = op->now_us - r->job->created_us >= SUBSCRIPTION_S * US_PER_S; /* it came back by itself */
     enum err e = billing_apply(op, &r->facts, &live);
     if (e || !live)
         return e;

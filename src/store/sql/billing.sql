@@ -7,7 +7,7 @@ INSERT INTO billing_event (id, received_at) VALUES ($1, $2) ON CONFLICT (id) DO 
 DELETE FROM billing_event WHERE id IN (SELECT id FROM billing_event WHERE received_at <= $1 LIMIT $2)
 
 -- name: billing_account
-SELECT email, subscription_status, customer_id, subscription_id,
+SELECT email, subscription_status, customer_id, subscription_id, plan,
     (SELECT count(*) FROM building b WHERE b.account_id = account.id)
 FROM account WHERE id = $1
 

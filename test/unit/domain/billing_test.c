@@ -52,6 +52,29 @@ static void test_a_subscription_is_given_followed_and_taken(void **state)
     }
 }
 
+static void test_activation_provisions_again_but_a_look_from_time_to_time_does_not(void **state)
+{
+    struct house *h = *state;
+    prepare(h);
+    apply(h, "sub_1", SUBSCRIPTION_ACTIVE, "yearly");
+    house_sql(h, "UPDATE building SET virtual_number = NULL");
+    struct apply look = {.facts = {.id = STR("sub_1"),
+                                   .customer_id = STR("cus_1"),
+                                   .account_id = id_str(&h->account),
+                                   .status = SUBSCRIPTION_ACTIVE,
+                                   .plan = STR("yearly"),
+                                   .untold = true}};
+    assert_int_equal(house_run(h, STORE_WRITE, apply_run, &look), ERR_NONE);
+    assert_true(look.live);
+    house_expect(h, "SELECT count(*) FROM job", "0\n");
+    look.facts.plan = STR("weekly");
+    assert_int_equal(house_run(h, STORE_WRITE, apply_run, &look), ERR_NONE);
+    house_expect(h, STATE, "weekly|active|cus_1|sub_1\n");
+    house_sql(h, "DELETE FROM job");
+    apply(h, "sub_1", SUBSCRIPTION_ACTIVE, "weekly");
+    house_expect(h, "SELECT kind FROM job", "provision\n");
+}
+
 static void test_a_price_that_is_no_plan_of_ours_changes_no_plan(void **state)
 {
     struct house *h = *state;
@@ -175,7 +198,9 @@ static void test_a_payload_names_one_object(void **state)
 }
 
 #define TESTS(x)                                                                                                       \
-    x(test_a_subscription_is_given_followed_and_taken), x(test_a_price_that_is_no_plan_of_ours_changes_no_plan),       \
+    x(test_a_subscription_is_given_followed_and_taken),                                                                \
+        x(test_activation_provisions_again_but_a_look_from_time_to_time_does_not),                                     \
+        x(test_a_price_that_is_no_plan_of_ours_changes_no_plan),                                                       \
         x(test_a_second_subscription_takes_nothing_from_the_first),                                                    \
         x(test_a_subscription_of_nobody_here_changes_nothing),                                                         \
         x(test_one_that_the_account_has_is_its_own_whatever_it_says_of_its_owner),                                     \
