@@ -329,6 +329,7 @@ static struct place place_of(const struct place *at, const struct field *f)
 static const struct shape *choose_variant(const struct shape *shape, const json_t *object, const struct place *at)
 {
     const char *tags[VARIANTS_MAX + 1] = {NULL};
+    assert(shape->variants[0]);
     for (size_t i = 0; shape->variants[i]; i++) {
         assert(i < VARIANTS_MAX);
         tags[i] = shape->variants[i]->fields[0].values[0];
@@ -337,7 +338,7 @@ static const struct shape *choose_variant(const struct shape *shape, const json_
     tag.values = tags;
     const struct place here = place_of(at, &tag);
     const json_t *value = json_object_get(object, tag.name);
-    struct val chosen;
+    struct val chosen = {0};
     if (!value) {
         refuse(&here, "is required");
         return NULL;
