@@ -85,22 +85,34 @@ static struct str subscription_of_invoice(const json_t *invoice)
     return id.p ? id : stripe_reference(invoice, "subscription");
 }
 
+/* What the object of an event is about; false if it is malformed. A payment alone, and an invoice of no subscription,
+ * are somebody else's business. */
+static bool read_object(struct str type, const json_t *object, struct arena *a, struct billing_event *e)
+{
+    struct str mode = stripe_text(object, "mode"), about = stripe_text(object, "id");
+    e->object = object_of(type);
+    if (str_starts(type, STR("invoice."))) {
+        about = subscription_of_invoice(object);
+        if (!about.p)
+            e->object = BILLING_OBJECT_NONE;
+    }
+    if (e->object == BILLING_OBJECT_SESSION && mode.p && !str_eq(mode, STR("subscription")))
+        e->object = BILLING_OBJECT_NONE;
+    if (e->object == BILLING_OBJECT_NONE)
+        return true;
+    e->object_id = arena_str(a, about);
+    return stripe_is_id(about);
+}
+
 static bool read_event(const json_t *o, struct arena *a, struct billing_event *ret)
 {
     struct str id = stripe_text(o, "id"), type = stripe_text(o, "type");
     const json_t *object = json_object_get(json_object_get(o, "data"), "object");
     if (!str_eq(stripe_text(o, "object"), STR("event")) || !stripe_is_id(id) || !type.n || !json_is_object(object))
         return false;
-    struct billing_event e = {.id = arena_str(a, id), .object = object_of(type)};
-    bool invoice = str_starts(type, STR("invoice."));
-    struct str about = invoice ? subscription_of_invoice(object) : stripe_text(object, "id");
-    if (invoice && !about.p)
-        e.object = BILLING_OBJECT_NONE;
-    if (e.object != BILLING_OBJECT_NONE) {
-        if (!stripe_is_id(about))
-            return false;
-        e.object_id = arena_str(a, about);
-    }
+    struct billing_event e = {.id = arena_str(a, id)};
+    if (!read_object(type, object, a, &e))
+        return false;
     *ret = e;
     return true;
 }

@@ -186,7 +186,9 @@ static bool read_item(const struct config *c, const json_t *item, struct arena *
     const json_t *price = json_object_get(item, "price");
     struct billing_price p = {0};
     struct str price_id = stripe_text(price, "id");
-    if (!stripe_is_id(price_id) || !stripe_read_price(price, a, &p) || !natural(item, "quantity", &s->quantity))
+    bool metered = !json_object_get(item, "quantity"); /* none of ours: it has no quantity */
+    if (!stripe_is_id(price_id) || !stripe_read_price(price, a, &p) ||
+        (!metered && !natural(item, "quantity", &s->quantity)))
         return false;
     s->price_id = arena_str(a, price_id);
     s->plan = plan_of_price(c, price_id);

@@ -275,8 +275,10 @@ describe('Stripe', () => {
             for (const type of ['customer.created', 'price.updated', 'invoice.created', 'something.else']) {
                 await happens(w, stripe, type, { id: 'x_1', object: 'x' });
             }
+            await happens(w, stripe, 'checkout.session.completed', { ...about, mode: 'payment' });
             await happens(w, stripe, 'checkout.session.completed', about);
             await advance(w.client, 1);
+            assert.equal(stripe.asked(/cs_test_unknown/).length, 1); // of the second
         });
 
         it('which count only with its signature', async () => {

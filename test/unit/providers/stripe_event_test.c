@@ -107,7 +107,8 @@ static void test_what_events_are_about(void **state)
         const char *id;
     } cases[] = {
         {"checkout.session.completed", "{\"id\":\"cs_1\"}", BILLING_OBJECT_SESSION, "cs_1"},
-        {"checkout.session.expired", "{\"id\":\"cs_1\"}", BILLING_OBJECT_SESSION, "cs_1"},
+        {"checkout.session.expired", "{\"id\":\"cs_1\",\"mode\":\"subscription\"}", BILLING_OBJECT_SESSION, "cs_1"},
+        {"checkout.session.completed", "{\"id\":\"cs_1\",\"mode\":\"payment\"}", BILLING_OBJECT_NONE, NULL},
         {"checkout.session.async_payment_failed", "{\"id\":\"cs_1\"}", BILLING_OBJECT_SESSION, "cs_1"},
         {"checkout.session.async_payment_succeeded", "{\"id\":\"cs_1\"}", BILLING_OBJECT_SESSION, "cs_1"},
         {"customer.subscription.created", "{\"id\":\"sub_1\"}", BILLING_OBJECT_SUBSCRIPTION, "sub_1"},

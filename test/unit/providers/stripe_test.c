@@ -559,6 +559,16 @@ static void test_the_plan_is_that_of_the_price_else_the_one_bought(void **state)
     }
 }
 
+static void test_a_subscription_that_is_metered_has_no_quantity(void **state)
+{
+    struct desk *d = *state;
+    struct billing_subscription s;
+    script(d, OK, SUBSCRIPTION("active", "{}", "{\"id\":\"si_1\",\"price\":" PRICE("price_1", "") "}"));
+    assert_int_equal(subscription(d, &s), OUTCOME_DONE);
+    assert_int_equal(s.quantity, 0);
+    assert_text(s.plan, NULL);
+}
+
 static void test_a_malformed_subscription_is_unknown(void **state)
 {
     struct desk *d = *state;
@@ -695,6 +705,7 @@ int main(void)
         T(test_a_subscription_has_its_plan_price_and_quantity),
         T(test_stripes_states_are_three_to_us),
         T(test_the_plan_is_that_of_the_price_else_the_one_bought),
+        T(test_a_subscription_that_is_metered_has_no_quantity),
         T(test_a_malformed_subscription_is_unknown),
         T(test_a_preview_is_the_upcoming_invoice_at_another_quantity),
         T(test_a_quantity_is_paid_for_at_once_or_left_as_it_was),
