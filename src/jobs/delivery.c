@@ -5,15 +5,18 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mailbox.h"
 #include "jobs/lane.h"
 
+#define NICE             5    /* calls and requests come first */
 #define TIMEOUT_MS       5000 /* contract, Events */
 #define CONNECTIONS_KEPT 1024
-#define RECORDS          128             /* results in one transaction, which other writes may have to wait for */
+#define RECORDS          64              /* results in one transaction, which other writes may have to wait for */
 #define SLEEP_ALONE_US   (30 * US_PER_S) /* one process has the store: whoever adds a row kicks */
 #define SLEEP_SHARED_US  US_PER_S        /* another node may have added a row, or lost its lease */
 #define PAUSE_US         US_PER_S        /* after a failure of the store */
@@ -288,6 +291,7 @@ static void wind_up(struct deliveries *d)
 static void *run(void *arg)
 {
     struct deliveries *d = arg;
+    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE); /* Linux: of this thread alone */
     while (!d->stopping) {
         if (!d->record.under_way)
             record(d);

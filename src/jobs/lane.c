@@ -135,7 +135,7 @@ void lanes_offer(struct lanes *l, struct arena *a, struct delivery_take *ret)
     }
     ret->lanes = offered;
     ret->lane_count = count;
-    ret->lane_room = LANE_STEP;
+    ret->lane_room = LANE_FIRST;
     ret->room = least(lanes_room(l), LANES_STEP);
 }
 

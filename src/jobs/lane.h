@@ -5,7 +5,7 @@
 #include "domain/delivery.h"
 #include "jobs/attempt.h"
 
-#define LANE_FIRST      4
+#define LANE_FIRST      1
 #define LANE_MOST       32
 #define LANE_STEP       4    /* begun at once, as others may want a turn */
 #define LANES_MOST      512  /* attempts under way */
