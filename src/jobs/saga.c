@@ -34,14 +34,35 @@ static enum outcome ask_quantity(struct saga *s, int64_t quantity)
     return b->ops->set_quantity(b, key, at->subscription_id, quantity, at->proration_s, s->arena);
 }
 
-static enum outcome ask_new_quantity(struct saga *s)
+static enum outcome ask_quantity_more(struct saga *s)
 {
     return ask_quantity(s, s->o.billing.new_quantity);
 }
 
-static enum outcome ask_old_quantity(struct saga *s)
+/* A canceled subscription has no quantity any more that could be wrong. */
+static enum outcome ask_if_canceled(struct saga *s)
 {
-    return ask_quantity(s, s->o.billing.current_quantity);
+    struct billing *b = s->providers->billing;
+    struct billing_subscription now;
+    enum outcome o = b->ops->subscription_get(b, s->o.billing.subscription_id, s->arena, &now);
+    return o == OUTCOME_DONE && now.status != BILLING_CANCELED ? OUTCOME_REFUSED : o;
+}
+
+/* For steps that there is no way around. */
+static enum outcome ask_needed_quantity(struct saga *s, int64_t quantity)
+{
+    enum outcome o = ask_quantity(s, quantity);
+    return o == OUTCOME_REFUSED ? ask_if_canceled(s) : o;
+}
+
+static enum outcome ask_quantity_back(struct saga *s)
+{
+    return ask_needed_quantity(s, s->o.billing.current_quantity);
+}
+
+static enum outcome ask_quantity_less(struct saga *s)
+{
+    return ask_needed_quantity(s, s->o.billing.new_quantity);
 }
 
 /* ---- a new building ---- */
@@ -230,15 +251,15 @@ static enum outcome ask_sweep(struct saga *s)
 /* ---- one step ---- */
 
 static const struct step steps[STEP_COUNT] = {
-    [STEP_ADD_QUANTITY] = {ask_new_quantity, NULL, ERR_PAYMENT_FAILED},
+    [STEP_ADD_QUANTITY] = {ask_quantity_more, NULL, ERR_PAYMENT_FAILED},
     [STEP_ADD_BUILDING] = {NULL, apply_building, ERR_NONE},
     [STEP_ADD_NUMBER] = {ask_number, apply_number, ERR_NUMBER_NOT_PROVISIONED},
     [STEP_ADD_UNDO_NUMBER] = {ask_no_number, apply_no_number, ERR_NUMBER_NOT_PROVISIONED},
     [STEP_ADD_UNDO_BUILDING] = {NULL, apply_no_building, ERR_NONE},
-    [STEP_ADD_UNDO_QUANTITY] = {ask_old_quantity, NULL, ERR_PAYMENT_FAILED},
+    [STEP_ADD_UNDO_QUANTITY] = {ask_quantity_back, NULL, ERR_PAYMENT_FAILED},
     [STEP_REMOVE_RELEASE] = {ask_release, apply_release, ERR_NUMBER_NOT_PROVISIONED},
     [STEP_REMOVE_DELETE] = {ask_sweep, apply_no_building, ERR_NONE},
-    [STEP_REMOVE_QUANTITY] = {ask_new_quantity, NULL, ERR_PAYMENT_FAILED},
+    [STEP_REMOVE_QUANTITY] = {ask_quantity_less, NULL, ERR_PAYMENT_FAILED},
     [STEP_REMOVE_UNDO_RELEASE] = {ask_release_undone, apply_release_undone, ERR_NUMBER_NOT_PROVISIONED},
 };
 

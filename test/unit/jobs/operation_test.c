@@ -30,6 +30,7 @@ struct outside {
     struct billing billing;
     struct number_source numbers;
     int64_t quantity;
+    bool canceled; /* the subscription: its quantity cannot be set */
     struct {
         char key[100];
         int64_t quantity;
@@ -73,6 +74,8 @@ static enum outcome set_quantity(struct billing *b, struct str key, struct str s
     assert_true(str_eq(subscription_id, STR("sub_1")));
     assert_int_equal(proration_s, 77);
     enum mishap m = fate(o);
+    if (o->canceled)
+        return OUTCOME_REFUSED;
     if (!acts(m))
         return told(m);
     for (size_t i = 0; i < o->asked_count; i++)
@@ -85,6 +88,15 @@ static enum outcome set_quantity(struct billing *b, struct str key, struct str s
     o->asked[o->asked_count++].quantity = quantity;
     o->quantity = quantity;
     return told(m);
+}
+
+static enum outcome subscription_get(struct billing *b, struct str id, struct arena *a,
+                                     struct billing_subscription *ret)
+{
+    const struct outside *o = (struct outside *)b;
+    (void)a;
+    *ret = (struct billing_subscription){.id = id, .status = o->canceled ? BILLING_CANCELED : BILLING_ACTIVE};
+    return OUTCOME_DONE;
 }
 
 static struct outside *of_numbers(struct number_source *s)
@@ -135,7 +147,7 @@ static enum outcome release(struct number_source *s, struct str number)
     return told(m);
 }
 
-static const struct billing_ops billing_ops = {.set_quantity = set_quantity};
+static const struct billing_ops billing_ops = {.set_quantity = set_quantity, .subscription_get = subscription_get};
 static const struct number_source_ops number_ops = {.acquire = acquire, .find = find, .release = release};
 
 /* ---- the desk ---- */
@@ -538,6 +550,26 @@ static void test_the_operator_cannot_carry_on_what_is_refused(void **state)
     consistent(d, 2, "in the end");
 }
 
+/* Whoever cancels in the middle leaves nothing that waits for ever. */
+static void test_a_subscription_that_is_canceled_meanwhile_holds_nothing_up(void **state)
+{
+    struct desk *d = *state;
+    add_building(d);
+    d->outside.mishap = SILENT;
+    d->outside.mishap_at = 1; /* the quantity, after the number */
+    d->outside.mishaps_left = 1000000;
+    struct operation o = begin(d, OPERATION_REMOVE);
+    assert_int_equal(o.step, STEP_REMOVE_QUANTITY);
+    d->outside.canceled = true;
+    advance(d, 6);
+    o = look(d, &o.id);
+    expect_status(&o, OPERATION_SUCCEEDED, "canceled");
+    d->outside.quantity = 1;
+    o = begin(d, OPERATION_ADD);
+    expect_status(&o, OPERATION_FAILED, "canceled");
+    assert_int_equal(o.error, ERR_PAYMENT_FAILED);
+}
+
 /* The provider has taken the number back without saying so: the building gets another one. */
 static void test_an_undone_removal_whose_number_is_gone_brings_a_new_one(void **state)
 {
@@ -568,6 +600,7 @@ int main(void)
         TEST(test_a_refused_number_undoes_the_rest),
         TEST(test_a_removal_that_is_refused_is_asked_again_with_other_keys),
         TEST(test_the_operator_cannot_carry_on_what_is_refused),
+        TEST(test_a_subscription_that_is_canceled_meanwhile_holds_nothing_up),
         TEST(test_an_undone_removal_whose_number_is_gone_brings_a_new_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
