@@ -157,18 +157,35 @@ function calls() {
   result('last digit to release tone, 100 calls, p99', p99, 'ms', 20, 'asked for', '<= 1');
 }
 
+function deliveries() {
+  const out = run(join(root, 'build/bench_deliveries'), []);
+  const numbers = (start) => out.match(new RegExp(`^${start}: .*`, 'm'))[0].slice(start.length).match(/[\d.]+/g).map(Number);
+  const [rate, bare, rateRatio, cpu, bareCpu] = numbers('rate');
+  const [hanging, without, hangingRatio] = numbers('hanging');
+  const [, , p99] = numbers('latency');
+  const [none, waiting, sending] = ['none waiting', '10,000 waiting', '10,000 being sent'].map((name) => numbers(`door, ${name}`));
+  result('webhook deliveries to 45 receivers', rate, '/s', bare, 'bare libcurl multi', '>= 0.5', rateRatio);
+  result('the same, at least', rate, '/s', 2000, 'asked for', '>= 1');
+  result('deliveries while 5 of 50 receivers hang', hanging, '/s', without, 'without the 5', '>= 0.9', hangingRatio);
+  result('event made to delivery received, p99', p99, 'ms', 100, 'asked for', '<= 1');
+  console.log(`  CPU a delivery, store and signature included: ${cpu} us, bare libcurl multi ${bareCpu} us`);
+  const door = ([p50, p]) => `p50 ${p50} ms, p99 ${p} ms`;
+  console.log(`  a door call's decision: ${door(none)}; with 10,000 deliveries waiting ${door(waiting)}; while they are sent ${door(sending)}`);
+}
+
 const wanted = process.argv.slice(2);
 const wants = (name) => wanted.length === 0 || wanted.includes(name);
 try {
   const cpuName = run('sh', ['-c', 'grep -m1 "model name" /proc/cpuinfo | cut -d: -f2']).trim();
   console.log(`${new Date().toISOString().slice(0, 10)}  ${cpuName}, ${run('nproc', []).trim()} cores; server on core ${SERVER_CORE}, load on core ${LOAD_CORE}`);
-  const big = await store('big', 1_000_000);
+  const big = wanted.length === 1 && wants('deliveries') ? null : await store('big', 1_000_000);
   if (wants('reads')) await reads(big, await store('small', 1_000));
   if (wants('writes')) await writes(big);
   if (wants('beside')) await beside(big);
   if (wants('memory')) await memory(big);
   if (wants('starting')) await starting(big);
   if (wants('calls')) calls();
+  if (wants('deliveries')) deliveries();
   if (wants('store')) process.stdout.write(run(join(root, 'build/bench_store'), []));
   summary();
 } finally {
