@@ -96,18 +96,35 @@ static enum err take_lane(struct round *r, const struct delivery_lane *lane)
     return e;
 }
 
+static void expect(struct round *r, int64_t due_us)
+{
+    if (due_us < r->t->next_us)
+        r->t->next_us = due_us;
+}
+
+/* What an endpoint has behind its due ones, which may be held until long after it. */
+static enum err look_ahead(struct round *r, const struct id *webhook)
+{
+    CURSOR c;
+    enum err e = db_one(r->op->db, SQL_DELIVERY_NEXT, DB_ARGS(v_str(id_str(webhook)), v_int(r->op->now_us)), &c);
+    if (!e)
+        expect(r, col_int(&c, 0));
+    return e == ERR_NOT_FOUND ? ERR_NONE : e;
+}
+
 static enum err visit(struct round *r, const struct stop *at)
 {
     r->t->last = at->webhook_id;
     if (at->due_us > r->op->now_us) {
-        r->t->next_us = at->due_us < r->t->next_us ? at->due_us : r->t->next_us;
+        expect(r, at->due_us);
         return ERR_NONE;
     }
     const struct delivery_lane lane = lane_of(r->t, &at->webhook_id);
-    if (lane.room)
+    enum err e = look_ahead(r, &at->webhook_id);
+    if (!e && lane.room)
         return take_lane(r, &lane);
     r->t->more = true;
-    return ERR_NONE;
+    return e;
 }
 
 /* The next endpoints behind t->last. */

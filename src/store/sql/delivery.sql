@@ -41,6 +41,12 @@ LEFT JOIN webhook w ON w.id = t.webhook_id
 LEFT JOIN event e ON e.account_id = t.account_id AND e.id = t.event_id
 ORDER BY t.due_at, t.id
 
+-- name: delivery_next
+-- When the first of an endpoint's is due that are not due yet.
+SELECT d.due_at FROM delivery d {by delivery_due}
+WHERE d.webhook_id = $1 AND d.status = 'pending' AND d.due_at > $2
+ORDER BY d.due_at LIMIT 1
+
 -- name: delivery_record
 UPDATE delivery SET status = $4, attempts = $3, due_at = $5, leased_until = 0, attempted_at = $6, status_code = $7,
     failure = $8

@@ -145,6 +145,18 @@ static void test_what_is_due_next_is_told(void **state)
     assert_int_equal(t.next_us, h->now_us + 60);
 }
 
+static void test_what_is_due_next_is_told_of_an_endpoint_whose_due_ones_are_taken(void **state)
+{
+    struct house *h = *state;
+    add_endpoint(h, 1);
+    add(h, 1, 1, h->now_us);
+    add(h, 1, 2, h->now_us + 60);
+    struct delivery_take t = {.lane_room = 9, .room = 9};
+    take(h, &t);
+    taken(h, &t, "1");
+    assert_int_equal(t.next_us, h->now_us + 60);
+}
+
 static void test_an_endpoint_gives_no_more_than_its_room(void **state)
 {
     struct house *h = *state;
@@ -322,6 +334,7 @@ static void test_an_attempt_counts_once(void **state)
 #define TESTS(x)                                                                                                       \
     x(test_a_due_delivery_comes_with_all_an_attempt_needs),                                                            \
         x(test_the_earliest_due_ones_are_taken_and_none_before_its_time), x(test_what_is_due_next_is_told),            \
+        x(test_what_is_due_next_is_told_of_an_endpoint_whose_due_ones_are_taken),                                      \
         x(test_an_endpoint_gives_no_more_than_its_room), x(test_a_full_endpoint_is_passed_over),                       \
         x(test_what_is_held_is_not_taken_again), x(test_endpoints_have_their_turn),                                    \
         x(test_a_round_that_begins_in_the_middle_sees_all), x(test_an_endpoint_or_event_that_is_gone_is_told),         \
