@@ -15,6 +15,7 @@
 #define PAUSE_LONGEST_S 300
 #define SLEEP_ALONE_US  (30 * US_PER_S) /* one process has the store: whoever adds a row kicks */
 #define SLEEP_SHARED_US US_PER_S        /* another node may have added a row, or lost its lease */
+#define PAUSE_US        US_PER_S        /* after a failure of the store */
 #define POLL_SHARED_US  (US_PER_S / 20) /* another node may run what somebody waits for */
 
 struct jobs {
@@ -146,7 +147,9 @@ static enum err run_one(struct jobs *j, bool *ret_found, int64_t *ret_next_us)
 
 static int64_t sleep_us(const struct jobs *j, enum err e, int64_t next_us)
 {
-    int64_t longest = store_exclusive(j->options.store) && !e ? SLEEP_ALONE_US : SLEEP_SHARED_US;
+    int64_t longest = store_exclusive(j->options.store) ? SLEEP_ALONE_US : SLEEP_SHARED_US;
+    if (e)
+        return PAUSE_US;
     if (next_us == INT64_MAX)
         return longest;
     int64_t wait = next_us - clock_now_us();
