@@ -345,12 +345,18 @@ enum err service_publish(struct service *s, const char *public_url)
     return s->public_url && !s->openapi.full ? ERR_NONE : ERR_IO;
 }
 
+void service_stop(struct service *s)
+{
+    if (s->tasks)
+        g_thread_pool_free(s->tasks, FALSE, TRUE);
+    s->tasks = NULL;
+}
+
 void service_free(struct service *s)
 {
     if (!s)
         return;
-    if (s->tasks)
-        g_thread_pool_free(s->tasks, FALSE, TRUE);
+    service_stop(s);
     router_free(s->router);
     limiter_free(s->gate.limiter);
     buf_done(&s->openapi);

@@ -19,6 +19,8 @@ struct service_options {
 struct service;
 
 enum err service_new(const struct service_options *options, struct service **ret) CHECKED;
+/* After the HTTP server was stopped: waits for the tasks of requests that it has waited for in vain. */
+void service_stop(struct service *s);
 void service_free(struct service *s);
 
 /* Once, after service_new and before the first request: under which address it is reached (copied). */

@@ -232,6 +232,8 @@ void daemon_reload(struct daemon *d)
         log_info("reload certificates=new");
 }
 
+/* All that runs ends before anything is freed: tasks and store threads may still have requests that nobody waits for,
+ * and the store's threads tell the parts of commits. */
 void daemon_stop(struct daemon *d)
 {
     if (d->http)
@@ -241,13 +243,14 @@ void daemon_stop(struct daemon *d)
         jobs_stop(d->jobs);
     if (d->deliveries)
         deliveries_stop(d->deliveries);
+    if (d->service)
+        service_stop(d->service);
+    store_close(d->store);
     http_server_free(d->http);
     service_free(d->service);
     jobs_free(d->jobs);
     deliveries_free(d->deliveries);
     providers_close(&d->providers);
-    if (d->store)
-        store_close(d->store);
     free(d);
 }
 

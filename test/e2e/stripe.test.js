@@ -494,6 +494,24 @@ describe('Stripe, when it fails', () => {
     });
 });
 
+describe('Stripe, when it is silent at the end', () => {
+    it('ends the service as it should, though a request waits longer for Stripe than the end for requests', async () => {
+        const stripe = await StripeImitation.open();
+        const w = await world({ config: stripe.config({ timeout_s: 14 }) });
+        try {
+            const session = await signIn(w.client);
+            stripe.fail(CREATE, 'silent');
+            const unanswered = buy(session).catch((error) => error);
+            await eventually(() => stripe.requests.some(({ method, path }) => CREATE.test(`${method} ${path}`)), 'a request to Stripe');
+            assert.deepEqual(await w.daemon.terminate(), { code: 0, signal: null });
+            assert.ok(await unanswered instanceof Error);
+        } finally {
+            await w.close();
+            stripe.close();
+        }
+    });
+});
+
 describe('without Stripe', () => {
     let w;
     before(async () => { w = await world(); });
