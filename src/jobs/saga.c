@@ -5,6 +5,8 @@
 #include "domain/removal.h"
 #include "domain/transact.h"
 
+#define ASK_US (20 * US_PER_S) /* after that a slow provider is not asked again at once: the job's lease must hold */
+
 /* What a step is made of. */
 struct step {
     enum outcome (*ask)(struct saga *s); /* NULL: nobody outside is concerned. Its own transactions may be repeated */
@@ -280,13 +282,14 @@ static enum err record(struct op *op, void *arg)
 
 static enum outcome ask(struct saga *s, const struct step *step)
 {
+    int64_t until_us = clock_monotonic_us() + ASK_US;
     enum outcome o = OUTCOME_DONE;
     int tries = 0;
     s->number = STR_NONE;
     s->provided = s->lost = false;
     do
         o = step->ask ? step->ask(s) : OUTCOME_DONE;
-    while (outcome_again(o, &tries));
+    while (clock_monotonic_us() < until_us && outcome_again(o, &tries));
     return o;
 }
 
