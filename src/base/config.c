@@ -147,8 +147,8 @@ static bool check_stripe(const struct config *c, const char *where, char **ret_w
     if (!config_is_protected_url(c->stripe_url))
         return fail(ret_why, "%s: stripe.url must begin with https:, or be on this machine", where);
     if (!*c->stripe_secret_key || !*c->stripe_webhook_secret)
-        return fail(ret_why, "%s: stripe.secret_key and stripe.webhook_secret are required with billing.provider stripe",
-                    where);
+        return fail(ret_why,
+                    "%s: stripe.secret_key and stripe.webhook_secret are required with billing.provider stripe", where);
     for (size_t i = 0; i < CONFIG_PLANS; i++)
         if (*c->plans[i].stripe_price)
             return true;
