@@ -6,6 +6,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 struct desk {
+    pthread_mutex_t lock; /* of what both the receiver's threads and the test touch */
     struct http_client *client;
     struct receiver *receiver;
     struct arena arena;
@@ -19,10 +20,19 @@ struct desk {
 static bool answer(struct received *q, void *context)
 {
     struct desk *d = context;
+    pthread_mutex_lock(&d->lock);
     memcpy(d->heard, q->text, q->n + 1);
-    if (d->hang_up_on_second && q->on_connection > 1)
-        return false;
-    return received_say(q, d->script) && !d->close_after;
+    bool hang_up = d->hang_up_on_second && q->on_connection > 1, close_after = d->close_after;
+    struct str script = d->script;
+    pthread_mutex_unlock(&d->lock);
+    return !hang_up && received_say(q, script) && !close_after;
+}
+
+static void say(struct desk *d, struct str script)
+{
+    pthread_mutex_lock(&d->lock);
+    d->script = script;
+    pthread_mutex_unlock(&d->lock);
 }
 
 static int open_desk(void **state)
@@ -30,6 +40,7 @@ static int open_desk(void **state)
     struct desk *d = calloc(1, sizeof *d);
     if (!d || http_client_new(&d->client))
         return -1;
+    pthread_mutex_init(&d->lock, NULL);
     arena_init(&d->arena, NULL, 0);
     d->script = STR("HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: 2\r\n\r\n{}");
     d->receiver = receiver_open(false, answer, d);
@@ -43,6 +54,7 @@ static int close_desk(void **state)
     http_client_free(d->client);
     receiver_close(d->receiver);
     arena_done(&d->arena);
+    pthread_mutex_destroy(&d->lock);
     free(d);
     return 0;
 }
@@ -82,7 +94,7 @@ static void not_heard(const struct desk *d, const char *text)
 static void test_an_answer_has_status_type_and_body(void **state)
 {
     struct desk *d = *state;
-    d->script = STR("HTTP/1.1 404 Not Found\r\nContent-Type: text/plain ; a=b\r\nContent-Length: 4\r\n\r\nnone");
+    say(d, STR("HTTP/1.1 404 Not Found\r\nContent-Type: text/plain ; a=b\r\nContent-Length: 4\r\n\r\nnone"));
     assert_int_equal(get(d), HTTP_ANSWERED);
     assert_int_equal(d->answer.status, 404);
     assert_string_equal(d->answer.body.p, "none");
@@ -92,7 +104,7 @@ static void test_an_answer_has_status_type_and_body(void **state)
 static void test_an_answer_without_a_body_has_no_type(void **state)
 {
     struct desk *d = *state;
-    d->script = STR("HTTP/1.1 204 No Content\r\n\r\n");
+    say(d, STR("HTTP/1.1 204 No Content\r\n\r\n"));
     assert_int_equal(get(d), HTTP_ANSWERED);
     assert_int_equal(d->answer.status, 204);
     assert_int_equal(d->answer.body.n, 0);
@@ -128,7 +140,7 @@ static void test_nothing_is_added_that_was_not_asked_for(void **state)
     memset(large, 'x', 20000);
     struct http_call call = call_of(d, "POST", "/");
     call.body = str_n(large, 20000);
-    d->script = STR("HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\n\r\n");
+    say(d, STR("HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\n\r\n"));
     assert_int_equal(make(d, &call), HTTP_ANSWERED);
     assert_int_equal(make(d, &call), HTTP_ANSWERED);
     not_heard(d, "\r\nExpect:");
@@ -146,9 +158,9 @@ static void test_methods(void **state)
     } cases[] = {{"GET", "GET / HTTP/1.1\r\n"},   {"HEAD", "HEAD / HTTP/1.1\r\n"},
                  {"POST", "POST / HTTP/1.1\r\n"}, {"DELETE", "DELETE / HTTP/1.1\r\n"},
                  {"PUT", "PUT / HTTP/1.1\r\n"},   {"PATCH", "PATCH / HTTP/1.1\r\n"}};
+    say(d, STR("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"));
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct http_call call = call_of(d, cases[i].method, "/");
-        d->close_after = true;
         assert_int_equal(make(d, &call), HTTP_ANSWERED);
         assert_int_equal(strncmp(d->heard, cases[i].line, strlen(cases[i].line)), 0);
     }
@@ -166,7 +178,7 @@ static void test_connections_are_kept(void **state)
 static void test_a_redirect_is_not_followed(void **state)
 {
     struct desk *d = *state;
-    d->script = STR("HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n");
+    say(d, STR("HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n"));
     assert_int_equal(get(d), HTTP_ANSWERED);
     assert_int_equal(d->answer.status, 302);
     assert_int_equal(d->receiver->requests, 1);
@@ -188,7 +200,7 @@ static void test_a_body_may_be_as_long_as_allowed_and_no_longer(void **state)
     for (int more = 0; more < 2; more++) {
         int n = snprintf(script, sizeof script, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", 1000 + more);
         script[n] = 'x';
-        d->script = str_n(script, (size_t)(n + 1000 + more));
+        say(d, arena_str(&d->arena, str_n(script, (size_t)(n + 1000 + more))));
         assert_int_equal(get(d), more ? HTTP_UNKNOWN : HTTP_ANSWERED);
         assert_int_equal(d->answer.body.n, more ? 0 : 1000);
     }
@@ -202,7 +214,7 @@ static void test_endless_header_fields_are_cut(void **state)
     for (int i = 0; i < 10000; i++)
         buf_lit(&script, "X-Filler: xxxxxxxxxxxxxxxx\r\n");
     buf_lit(&script, "Content-Length: 0\r\n\r\n");
-    d->script = buf_view(&script);
+    say(d, arena_str(&d->arena, buf_view(&script)));
     assert_int_equal(get(d), HTTP_UNKNOWN);
     buf_done(&script);
 }
@@ -215,7 +227,7 @@ static void test_what_is_no_whole_answer_leaves_the_outcome_unknown(void **state
     struct desk *d = *state;
     d->close_after = true;
     for (size_t i = 0; i < COUNT(scripts); i++) {
-        d->script = str_z(scripts[i]);
+        say(d, str_z(scripts[i]));
         assert_int_equal(get(d), HTTP_UNKNOWN);
     }
 }
@@ -224,7 +236,7 @@ static void test_a_time_out_leaves_the_outcome_unknown(void **state)
 {
     struct desk *d = *state;
     struct http_call call = call_of(d, "GET", "/");
-    d->script = STR("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n");
+    say(d, STR("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"));
     call.timeout_ms = 50;
     assert_int_equal(make(d, &call), HTTP_UNKNOWN);
 }

@@ -9,6 +9,7 @@
 #define COUNT(array)  (sizeof(array) / sizeof *(array))
 #define PATIENCE_MS   60000 /* nothing takes so long; a test that waits for it has failed */
 #define RECEIVERS_MAX 8
+#define HANGING       3
 #define LONG_MS       120000 /* an attempt's time where none may run out */
 
 struct desk {
@@ -21,17 +22,13 @@ struct desk {
 
 /* What a receiver of the test does, and what it has heard. */
 struct script {
+    pthread_mutex_t lock; /* of all */
     struct str says;
     bool hangs, closes;
-    pthread_mutex_t lock;
     char heard[4][4096]; /* the first requests */
     unsigned count;
 };
 
-#define SCRIPT(...)                                                                                                    \
-    {                                                                                                                  \
-        .lock = PTHREAD_MUTEX_INITIALIZER, __VA_ARGS__                                                                 \
-    }
 #define OK STR("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
 static bool act(struct received *q, void *context)
@@ -41,11 +38,23 @@ static bool act(struct received *q, void *context)
     if (s->count < COUNT(s->heard))
         snprintf(s->heard[s->count], sizeof s->heard[0], "%.4000s", q->text);
     s->count++;
+    struct str says = s->says;
+    bool hangs = s->hangs, closes = s->closes;
     pthread_mutex_unlock(&s->lock);
-    bool said = !s->says.n || received_say(q, s->says);
-    if (s->hangs)
+    bool said = !says.n || received_say(q, says);
+    if (hangs)
         received_hang(q);
-    return said && !s->hangs && !s->closes;
+    return said && !hangs && !closes;
+}
+
+/* A receiver's threads outlive the test's function, but not its house. */
+static struct script *script_new(struct desk *d, struct str says, bool hangs)
+{
+    struct script *s = arena_new(&d->house->arena, struct script);
+    pthread_mutex_init(&s->lock, NULL);
+    s->says = says;
+    s->hangs = hangs;
+    return s;
 }
 
 static unsigned count_of(struct script *s)
@@ -185,15 +194,15 @@ static void deliver(struct desk *d, struct script *s, long timeout_ms)
 static void test_a_delivery_is_sent_as_the_contract_says(void **state)
 {
     struct desk *d = *state;
-    struct script s = SCRIPT(.says = OK);
+    struct script *s = script_new(d, OK, false);
     unsigned char mac[SHA256_LEN];
     char hex[2 * SHA256_LEN + 1];
-    struct endpoint e = add_endpoint(d, arena_printf(&d->house->arena, "%s/hook?a=b", listen_to(d, &s)).p);
+    struct endpoint e = add_endpoint(d, arena_printf(&d->house->arena, "%s/hook?a=b", listen_to(d, s)).p);
     start(d, LONG_MS);
     queue(d, &e, 1);
     drain(d);
 
-    const char *heard = s.heard[0], *body = strstr(heard, "\r\n\r\n") + 4;
+    const char *heard = s->heard[0], *body = strstr(heard, "\r\n\r\n") + 4;
     struct received q = {.n = strlen(heard)};
     memcpy(q.text, heard, q.n + 1);
     assert_int_equal(strncmp(heard, "POST /hook?a=b HTTP/1.1\r\n", 25), 0);
@@ -226,17 +235,18 @@ static void test_a_delivery_is_sent_as_the_contract_says(void **state)
 static void test_many_are_delivered_once_each_over_kept_connections(void **state)
 {
     struct desk *d = *state;
-    struct script s[2] = {SCRIPT(.says = OK), SCRIPT(.says = OK)};
+    struct script *s[2];
     struct endpoint e[2];
     start(d, LONG_MS);
     for (size_t i = 0; i < COUNT(e); i++) {
-        e[i] = add_endpoint(d, listen_to(d, &s[i]));
+        s[i] = script_new(d, OK, false);
+        e[i] = add_endpoint(d, listen_to(d, s[i]));
         queue(d, &e[i], 300);
     }
     drain(d);
     are_now(d, "delivered|1|200||600\n");
     for (size_t i = 0; i < COUNT(e); i++) {
-        assert_int_equal(count_of(&s[i]), 300);
+        assert_int_equal(count_of(s[i]), 300);
         assert_true(d->receivers[i]->connections <= 40);
     }
 }
@@ -261,9 +271,10 @@ static void test_what_a_receiver_answers_decides(void **state)
     };
     struct desk *d = *state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct script s = SCRIPT(.says = str_z(cases[i].says), .closes = true);
-        deliver(d, &s, LONG_MS);
-        assert_int_equal(count_of(&s), 1);
+        struct script *s = script_new(d, str_z(cases[i].says), false);
+        s->closes = true;
+        deliver(d, s, LONG_MS);
+        assert_int_equal(count_of(s), 1);
         are_now(d, cases[i].now);
         deliveries_free(d->engine);
         d->engine = NULL;
@@ -306,8 +317,9 @@ static void test_an_endless_head_is_no_answer(void **state)
     buf_lit(&says, "HTTP/1.1 200 OK\r\n");
     for (int i = 0; i < 10000; i++)
         buf_lit(&says, "X-Filler: xxxxxxxxxxxxxxxx\r\n");
-    struct script s = SCRIPT(.says = buf_view(&says), .closes = true);
-    deliver(d, &s, LONG_MS);
+    struct script *s = script_new(d, arena_str(&d->house->arena, buf_view(&says)), false);
+    s->closes = true;
+    deliver(d, s, LONG_MS);
     are_now(d, "pending|1||broken|1\n");
     buf_done(&says);
 }
@@ -315,16 +327,16 @@ static void test_an_endless_head_is_no_answer(void **state)
 static void test_the_status_counts_though_the_body_never_ends(void **state)
 {
     struct desk *d = *state;
-    struct script s = SCRIPT(.says = STR("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"), .hangs = true);
-    deliver(d, &s, 100);
+    struct script *s = script_new(d, STR("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"), true);
+    deliver(d, s, 100);
     are_now(d, "delivered|1|200||1\n");
 }
 
 static void test_no_answer_in_time_is_a_failure(void **state)
 {
     struct desk *d = *state;
-    struct script s = SCRIPT(.hangs = true);
-    deliver(d, &s, 100);
+    struct script *s = script_new(d, STR_NONE, true);
+    deliver(d, s, 100);
     are_now(d, "pending|1||timeout|1\n");
 }
 
@@ -357,9 +369,9 @@ static void test_only_https_is_spoken(void **state)
 static void test_a_private_address_is_never_connected_to(void **state)
 {
     struct desk *d = *state;
-    struct script s = SCRIPT(.says = OK);
+    struct script *s = script_new(d, OK, false);
     d->house->fixture->config.webhooks_allow_private = false;
-    deliver(d, &s, LONG_MS);
+    deliver(d, s, LONG_MS);
     are_now(d, "pending|1||address|1\n");
     assert_int_equal(d->receivers[0]->connections, 0);
     struct endpoint e =
@@ -373,11 +385,11 @@ static void test_a_private_address_is_never_connected_to(void **state)
 static void test_a_certificate_is_checked(void **state)
 {
     struct desk *d = *state;
-    struct script s = SCRIPT(.says = OK);
+    struct script *s = script_new(d, OK, false);
     d->house->fixture->config.webhooks_verify_tls = true;
-    deliver(d, &s, LONG_MS);
+    deliver(d, s, LONG_MS);
     are_now(d, "pending|1||tls|1\n");
-    assert_int_equal(count_of(&s), 0);
+    assert_int_equal(count_of(s), 0);
 }
 
 /* ---- repeating ---- */
@@ -386,36 +398,36 @@ static void test_a_failed_delivery_is_repeated_with_the_same_event_and_then_give
 {
     static const int64_t pauses_s[] = {60, 300, 1800, 7200};
     struct desk *d = *state;
-    struct script s = SCRIPT(.says = STR("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"));
-    deliver(d, &s, LONG_MS);
+    struct script *s = script_new(d, STR("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"), false);
+    deliver(d, s, LONG_MS);
     for (unsigned i = 0; i < COUNT(pauses_s); i++) {
-        assert_int_equal(count_of(&s), i + 1);
+        assert_int_equal(count_of(s), i + 1);
         clock_set_offset_s(clock_offset_s() + pauses_s[i] - 30);
         drain(d);
-        assert_int_equal(count_of(&s), i + 1);
+        assert_int_equal(count_of(s), i + 1);
         clock_set_offset_s(clock_offset_s() + 31);
         drain(d);
     }
     are_now(d, "failed|5|503|status|1\n");
     clock_set_offset_s(clock_offset_s() + 86400);
     drain(d);
-    assert_int_equal(count_of(&s), 5);
-    for (unsigned i = 1; i < COUNT(s.heard); i++)
-        assert_string_equal(strstr(s.heard[i], "\r\n\r\n"), strstr(s.heard[0], "\r\n\r\n"));
+    assert_int_equal(count_of(s), 5);
+    for (unsigned i = 1; i < COUNT(s->heard); i++)
+        assert_string_equal(strstr(s->heard[i], "\r\n\r\n"), strstr(s->heard[0], "\r\n\r\n"));
 }
 
 static void test_a_secret_that_cannot_be_opened_fails_at_once(void **state)
 {
     struct desk *d = *state;
-    struct script s = SCRIPT(.says = OK);
-    struct endpoint e = add_endpoint(d, listen_to(d, &s));
+    struct script *s = script_new(d, OK, false);
+    struct endpoint e = add_endpoint(d, listen_to(d, s));
     house_sql(d->house, d->house->fixture->config.engine == ENGINE_SQLITE ? "UPDATE webhook SET secret = X'00'"
                                                                           : "UPDATE webhook SET secret = '\\x00'");
     start(d, LONG_MS);
     queue(d, &e, 1);
     drain(d);
     are_now(d, "failed|1||secret|1\n");
-    assert_int_equal(count_of(&s), 0);
+    assert_int_equal(count_of(s), 0);
 }
 
 static void test_an_event_that_is_gone_fails_at_once(void **state)
@@ -439,33 +451,35 @@ static void wait_for_requests(struct script *s, unsigned count)
 static void test_what_was_under_way_at_the_end_is_sent_again_at_the_next_start(void **state)
 {
     struct desk *d = *state;
-    struct script s = SCRIPT(.hangs = true);
-    struct endpoint e = add_endpoint(d, listen_to(d, &s));
+    struct script *s = script_new(d, STR_NONE, true);
+    struct endpoint e = add_endpoint(d, listen_to(d, s));
     start(d, LONG_MS);
     queue(d, &e, 1);
     deliveries_kick(d->engine);
-    wait_for_requests(&s, 1);
+    wait_for_requests(s, 1);
     deliveries_free(d->engine);
     d->engine = NULL;
     are_now(d, "pending|0|||1\n");
     house_sql(d->house, "UPDATE delivery SET leased_until = 0"); /* where the store is shared, a minute has passed */
-    s.hangs = false;
-    s.says = OK;
+    pthread_mutex_lock(&s->lock);
+    s->hangs = false;
+    s->says = OK;
+    pthread_mutex_unlock(&s->lock);
     start(d, LONG_MS);
     drain(d);
     are_now(d, "delivered|1|200||1\n");
-    assert_string_equal(strstr(s.heard[0], "\r\n\r\n"), strstr(s.heard[1], "\r\n\r\n"));
+    assert_string_equal(strstr(s->heard[0], "\r\n\r\n"), strstr(s->heard[1], "\r\n\r\n"));
 }
 
 static void test_what_is_canceled_meanwhile_stays_canceled(void **state)
 {
     struct desk *d = *state;
-    struct script s = SCRIPT(.hangs = true);
-    struct endpoint e = add_endpoint(d, listen_to(d, &s));
+    struct script *s = script_new(d, STR_NONE, true);
+    struct endpoint e = add_endpoint(d, listen_to(d, s));
     start(d, 300);
     queue(d, &e, 1);
     deliveries_kick(d->engine);
-    wait_for_requests(&s, 1);
+    wait_for_requests(s, 1);
     house_sql(d->house, "UPDATE delivery SET status = 'canceled'");
     drain(d);
     are_now(d, "canceled|0|||1\n");
@@ -476,23 +490,23 @@ static void test_what_is_canceled_meanwhile_stays_canceled(void **state)
 static void test_endpoints_that_hang_do_not_hold_up_the_others(void **state)
 {
     struct desk *d = *state;
-    struct script hanging[3] = {SCRIPT(.hangs = true), SCRIPT(.hangs = true), SCRIPT(.hangs = true)};
-    struct script good[3] = {SCRIPT(.says = OK), SCRIPT(.says = OK), SCRIPT(.says = OK)};
-    for (size_t i = 0; i < COUNT(hanging); i++) {
-        struct endpoint e = add_endpoint(d, listen_to(d, &hanging[i]));
+    struct script *good[3];
+    for (size_t i = 0; i < HANGING; i++) {
+        struct endpoint e = add_endpoint(d, listen_to(d, script_new(d, STR_NONE, true)));
         queue(d, &e, 1000);
         if (i == 1)
             /* an account has five at most */
             house_sql(d->house, "UPDATE webhook SET account_id = '6b018c4a45a00d327e000002'");
     }
     for (size_t i = 0; i < COUNT(good); i++) {
-        struct endpoint e = add_endpoint(d, listen_to(d, &good[i]));
+        good[i] = script_new(d, OK, false);
+        struct endpoint e = add_endpoint(d, listen_to(d, good[i]));
         queue(d, &e, 100);
     }
     start(d, LONG_MS); /* so that nothing that hangs can have ended before the test has */
     for (size_t i = 0; i < COUNT(good); i++)
-        wait_for_requests(&good[i], 100);
-    for (size_t i = 0; i < COUNT(hanging); i++)
+        wait_for_requests(good[i], 100);
+    for (size_t i = 0; i < HANGING; i++)
         assert_in_range(d->receivers[i]->requests, 1, 32);
     assert_false(deliveries_drain(d->engine, 1));
 }
@@ -500,13 +514,13 @@ static void test_endpoints_that_hang_do_not_hold_up_the_others(void **state)
 static void test_a_kick_is_enough(void **state)
 {
     struct desk *d = *state;
-    struct script s = SCRIPT(.says = OK);
-    struct endpoint e = add_endpoint(d, listen_to(d, &s));
+    struct script *s = script_new(d, OK, false);
+    struct endpoint e = add_endpoint(d, listen_to(d, s));
     start(d, LONG_MS);
     drain(d);
     queue(d, &e, 1);
     deliveries_kick(d->engine);
-    wait_for_requests(&s, 1);
+    wait_for_requests(s, 1);
 }
 
 static void test_without_deliveries_there_is_nothing_to_wait_for(void **state)
