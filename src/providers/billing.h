@@ -96,8 +96,8 @@ struct billing_ops {
                                      struct billing_subscription *ret);
     enum outcome (*preview)(struct billing *b, struct str subscription_id, int64_t quantity, int64_t proration_s,
                             struct arena *a, struct billing_preview *ret);
-    /* Sets the quantity, prorated from proration_s (Unix seconds). REFUSED: the payment was declined; the quantity is
-     * as it was. */
+    /* Sets the quantity, prorated from proration_s (Unix seconds), or from now where the provider prorates from then no
+     * more. REFUSED: the payment was declined; the quantity is as it was. */
     enum outcome (*set_quantity)(struct billing *b, struct str key, struct str subscription_id, int64_t quantity,
                                  int64_t proration_s, struct arena *a);
     /* Checks and reads what was posted to /hooks/<provider>: false unless the provider signed it, now. NULL: this

@@ -222,7 +222,27 @@ static enum outcome stripe_preview(struct billing *b, struct str subscription_id
     return o;
 }
 
-/* The proration is invoiced and paid at once; a payment that fails undoes the change (error_if_incomplete). */
+/* The proration, from now with 0, is invoiced and paid at once; a payment that fails undoes the change
+ * (error_if_incomplete). */
+static enum outcome put_quantity(struct stripe *s, struct str key, struct str item, int64_t quantity,
+                                 int64_t proration_s, struct arena *a, struct stripe_answer *ret)
+{
+    struct stripe_request r = {.operation = "set_quantity",
+                               .method = "POST",
+                               .path = arena_printf(a, "/v1/subscription_items/%.*s", STR_ARG(item)),
+                               .key = key};
+    stripe_field_int(&r, "quantity", quantity, a);
+    stripe_field(&r, "proration_behavior", STR("always_invoice"));
+    if (proration_s)
+        stripe_field_int(&r, "proration_date", proration_s, a);
+    stripe_field(&r, "payment_behavior", STR("error_if_incomplete"));
+    enum outcome o = stripe_call(s->client, &r, a, ret);
+    json_decref(ret->body);
+    return o;
+}
+
+/* Stripe takes no proration from before the period that runs now: what is late for it (support decides in its own time)
+ * is prorated from now, under a key of its own. */
 static enum outcome stripe_set_quantity(struct billing *b, struct str key, struct str subscription_id, int64_t quantity,
                                         int64_t proration_s, struct arena *a)
 {
@@ -233,16 +253,9 @@ static enum outcome stripe_set_quantity(struct billing *b, struct str key, struc
     enum outcome o = subscription(s, subscription_id, a, &now, &item);
     if (o != OUTCOME_DONE)
         return o;
-    struct stripe_request r = {.operation = "set_quantity",
-                               .method = "POST",
-                               .path = arena_printf(a, "/v1/subscription_items/%.*s", STR_ARG(item)),
-                               .key = key};
-    stripe_field_int(&r, "quantity", quantity, a);
-    stripe_field(&r, "proration_behavior", STR("always_invoice"));
-    stripe_field_int(&r, "proration_date", proration_s, a);
-    stripe_field(&r, "payment_behavior", STR("error_if_incomplete"));
-    o = stripe_call(s->client, &r, a, &answer);
-    json_decref(answer.body);
+    o = put_quantity(s, key, item, quantity, proration_s, a, &answer);
+    if (o == OUTCOME_REFUSED && !str_eq(answer.type, STR("card_error")))
+        o = put_quantity(s, arena_printf(a, "%.*s-now", STR_ARG(key)), item, quantity, 0, a, &answer);
     return o;
 }
 

@@ -5,6 +5,8 @@
 #define ID_MAX  255
 #define URL_MAX 8192 /* a checkout's URL has a long fragment */
 
+#define NATURAL_MAX ((INT64_C(1) << 53) - 1) /* RFC 8259 section 6 */
+
 /* ---- members ---- */
 
 bool stripe_is_id(struct str s)
@@ -30,11 +32,11 @@ struct str stripe_reference(const json_t *object, const char *name)
     return stripe_is_id(id) ? id : STR_NONE;
 }
 
-/* An amount, a count: 0 or more. */
+/* An amount, a count: 0 or more, and no more than every client's numbers hold. */
 static bool natural(const json_t *object, const char *name, int64_t *ret)
 {
     const json_t *v = json_object_get(object, name);
-    if (!json_is_integer(v) || json_integer_value(v) < 0)
+    if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) > NATURAL_MAX)
         return false;
     *ret = json_integer_value(v);
     return true;

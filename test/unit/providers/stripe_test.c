@@ -580,6 +580,7 @@ static void test_a_malformed_subscription_is_unknown(void **state)
         SUBSCRIPTION("active", "{}", ITEM("si_1", "null", "1")),
         SUBSCRIPTION("active", "{}", ITEM("si_1", PRICE("price_1", ""), "-1")),
         SUBSCRIPTION("active", "{}", ITEM("si_1", PRICE("price_1", ""), "\"1\"")),
+        SUBSCRIPTION("active", "{}", ITEM("si_1", PRICE("price_1", ""), "9223372036854775807")),
         SUBSCRIPTION("active", "{}", ITEM("si/1", PRICE("price_1", ""), "1")),
         SUBSCRIPTION("active", "{}", ITEM("si_1", PRICE("", ""), "1")),
         "{\"id\":\"sub_1\",\"object\":\"subscription\",\"status\":\"active\",\"customer\":\"cus_1\",\"items\":[]}",
@@ -647,6 +648,24 @@ static void test_a_quantity_is_paid_for_at_once_or_left_as_it_was(void **state)
     assert_int_equal(d->count, 1);
 }
 
+/* What support resolves a week later. */
+static void test_a_quantity_that_comes_too_late_to_be_prorated_is_prorated_from_now(void **state)
+{
+    struct desk *d = *state;
+    script(d, OK, WEEKLY);
+    script(d, "400 Bad Request", FAILURE("invalid_request_error", "parameter_invalid_integer"));
+    script(d, OK, ITEM("si_1", PRICE("price_weekly", ""), "4"));
+    assert_int_equal(set_quantity(d), OUTCOME_DONE);
+    heard(d, 1, "&proration_date=1700000000&");
+    heard(d, 2, "\r\nIdempotency-Key: op-1-now\r\n");
+    heard(d, 2, "\r\n\r\nquantity=4&proration_behavior=always_invoice&payment_behavior=error_if_incomplete");
+    script_anew(d, OK, WEEKLY);
+    script(d, "400 Bad Request", FAILURE("invalid_request_error", "x"));
+    script(d, "400 Bad Request", FAILURE("invalid_request_error", "x"));
+    assert_int_equal(set_quantity(d), OUTCOME_REFUSED);
+    assert_int_equal(d->count, 3);
+}
+
 /* ---- configuration ---- */
 
 static void test_wrong_secrets_and_prices_stop_the_start(void **state)
@@ -709,6 +728,7 @@ int main(void)
         T(test_a_malformed_subscription_is_unknown),
         T(test_a_preview_is_the_upcoming_invoice_at_another_quantity),
         T(test_a_quantity_is_paid_for_at_once_or_left_as_it_was),
+        T(test_a_quantity_that_comes_too_late_to_be_prorated_is_prorated_from_now),
         T(test_wrong_secrets_and_prices_stop_the_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
