@@ -76,12 +76,11 @@ static enum err turn_run(struct op *op, void *arg)
     return operation_turn(op, &t->after, t->to);
 }
 
-/* Where the decision takes it up. */
+/* Where the decision takes it up, under a new key: under the old one a provider may repeat the failure it began with.
+ */
 static enum err turn(struct saga *s, enum operation_step to)
 {
     struct turn t = {.s = s, .to = to};
-    if (to == s->o.step)
-        return ERR_NONE;
     enum err e = op_transact(s->store, s->config, STORE_WRITE, s->arena, turn_run, &t, NULL);
     if (!e)
         s->o = t.after;

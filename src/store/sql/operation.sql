@@ -51,7 +51,7 @@ SELECT o.id, o.account_id, o.action, o.status, o.created_at, o.expires_at, o.bui
     o.result_number, a.email
 FROM building_operation o LEFT JOIN account a ON a.id = o.account_id
 WHERE o.status IN ('running', 'reconciliation_required')
-ORDER BY o.id
+ORDER BY o.created_at, o.id
 
 -- Execution.
 
@@ -76,7 +76,9 @@ UPDATE building_operation SET status = 'reconciliation_required'
 WHERE id = $1 AND status = 'running' AND progressed_at <= $2
 
 -- name: operation_stall_all
-UPDATE building_operation SET status = 'reconciliation_required' WHERE status = 'running' AND progressed_at <= $1
+-- The first condition is the index's.
+UPDATE building_operation SET status = 'reconciliation_required'
+WHERE status IN ('running', 'reconciliation_required') AND status = 'running' AND progressed_at <= $1
 
 -- name: operation_insert_building
 INSERT INTO building (account_id, id, created_at, is_primary, label, street, city, state, zip, country, forward_phone,

@@ -31,6 +31,8 @@ struct outside {
     struct number_source numbers;
     int64_t quantity;
     bool canceled; /* the subscription: its quantity cannot be set */
+    bool stubborn; /* the first key that a quantity is set under fails for ever, as Stripe repeats what it answered */
+    char spoiled[100];
     struct {
         char key[100];
         int64_t quantity;
@@ -76,6 +78,10 @@ static enum outcome set_quantity(struct billing *b, struct str key, struct str s
     enum mishap m = fate(o);
     if (o->canceled)
         return OUTCOME_REFUSED;
+    if (o->stubborn && !o->spoiled[0])
+        snprintf(o->spoiled, sizeof o->spoiled, "%.*s", STR_ARG(key));
+    if (str_eq(str_z(o->spoiled), key))
+        return OUTCOME_UNKNOWN;
     if (!acts(m))
         return told(m);
     for (size_t i = 0; i < o->asked_count; i++)
@@ -550,6 +556,17 @@ static void test_the_operator_cannot_carry_on_what_is_refused(void **state)
     consistent(d, 2, "in the end");
 }
 
+static void test_the_operator_gets_around_a_failure_that_its_key_repeats(void **state)
+{
+    struct desk *d = *state;
+    d->outside.stubborn = true;
+    struct operation o = begin(d, OPERATION_ADD);
+    advance(d, OPERATION_STALLED_S + 1);
+    assert_int_equal(resolve(d, &o.id, DECIDE_SUCCEEDED, &o), ERR_NONE);
+    expect_status(&o, OPERATION_SUCCEEDED, "stubborn");
+    consistent(d, 2, "stubborn");
+}
+
 /* Whoever cancels in the middle leaves nothing that waits for ever. */
 static void test_a_subscription_that_is_canceled_meanwhile_holds_nothing_up(void **state)
 {
@@ -600,6 +617,7 @@ int main(void)
         TEST(test_a_refused_number_undoes_the_rest),
         TEST(test_a_removal_that_is_refused_is_asked_again_with_other_keys),
         TEST(test_the_operator_cannot_carry_on_what_is_refused),
+        TEST(test_the_operator_gets_around_a_failure_that_its_key_repeats),
         TEST(test_a_subscription_that_is_canceled_meanwhile_holds_nothing_up),
         TEST(test_an_undone_removal_whose_number_is_gone_brings_a_new_one),
     };
