@@ -11,6 +11,7 @@ struct attempt {
     struct http_post post;
     struct delivery_result result; /* failure is set at once if there is nothing to send */
     struct lane *lane;             /* the lanes', as is the rest */
+    int64_t began_us;              /* monotonic */
     struct attempt *previous, *next;
     char *url;
     struct buf signed_text; /* the signature's time, a period, and the body */

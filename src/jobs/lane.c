@@ -6,9 +6,13 @@
 
 #include "base/clock.h"
 
-/* How long a lane is remembered that has no attempts: a slow one for longer than the longest pause between two. */
+#define SLOW_US US_PER_S /* an answer that takes longer is slow */
+
+/* How long a lane is remembered that has no attempts: a slow one for longer than the longest pause between two, as long
+ * as there are not too many. */
 #define KEPT_US      (60 * US_PER_S)
 #define SLOW_KEPT_US (3 * 3600 * US_PER_S)
+#define SLOW_MANY    4096
 
 struct lane {
     struct id webhook_id;
@@ -71,12 +75,25 @@ unsigned lanes_room(const struct lanes *l)
 
 /* ---- what may be taken ---- */
 
-static gboolean is_forgotten(gpointer key, gpointer value, gpointer now)
+/* Lanes that were used before are forgotten. */
+struct horizon {
+    int64_t us, slow_us;
+};
+
+static gboolean is_forgotten(gpointer key, gpointer value, gpointer arg)
 {
     const struct lane *lane = value;
-    const int64_t *now_us = now;
+    const struct horizon *horizon = arg;
     (void)key;
-    return !lane->held && lane->used_us < *now_us - (lane->slow ? SLOW_KEPT_US : KEPT_US);
+    return !lane->held && lane->used_us < (lane->slow ? horizon->slow_us : horizon->us);
+}
+
+static void forget(struct lanes *l)
+{
+    int64_t now_us = clock_monotonic_us();
+    bool many = g_hash_table_size(l->table) > SLOW_MANY;
+    struct horizon horizon = {.us = now_us - KEPT_US, .slow_us = now_us - (many ? KEPT_US : SLOW_KEPT_US)};
+    g_hash_table_foreach_remove(l->table, is_forgotten, &horizon);
 }
 
 static int compare(const void *a, const void *b)
@@ -119,8 +136,7 @@ static unsigned room_of(const struct lane *lane, unsigned *slow_left)
 
 void lanes_offer(struct lanes *l, struct arena *a, struct delivery_take *ret)
 {
-    int64_t now_us = clock_monotonic_us();
-    g_hash_table_foreach_remove(l->table, is_forgotten, &now_us);
+    forget(l);
     size_t count = g_hash_table_size(l->table), first = count ? l->turn++ % count : 0;
     struct lane **list = sort(l, a, count);
     struct delivery_lane *offered = arena_array(a, struct delivery_lane, count + 1);
@@ -159,6 +175,7 @@ void lanes_enter(struct lanes *l, struct attempt *a)
 {
     struct lane *lane = lane_of(l, &a->result.webhook_id);
     a->lane = lane;
+    a->began_us = clock_monotonic_us();
     a->previous = NULL;
     a->next = lane->held;
     if (a->next)
@@ -193,7 +210,7 @@ void lanes_end(struct lanes *l, struct attempt *a)
         set_slow(l, lane, true);
     } else if (a->post.status) {
         lane->most = least(2 * lane->most, LANE_MOST);
-        set_slow(l, lane, false);
+        set_slow(l, lane, lane->used_us - a->began_us > SLOW_US);
     }
 }
 

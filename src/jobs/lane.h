@@ -1,6 +1,7 @@
 /* The lanes of the delivery engine: one for each endpoint that has attempts in memory. A lane says how many of them may
- * be under way at once: a few at first, more as they are answered, one after one has timed out. Lanes that let attempts
- * time out are slow; together they get a part of all room, and the others always have the rest. */
+ * be under way at once: a few at first, more as they are answered, one after one has timed out. Lanes whose last
+ * answer took long, or did not come in time, are slow: together they get a part of all room, and the others always have
+ * the rest. */
 #pragma once
 #include "domain/delivery.h"
 #include "jobs/attempt.h"

@@ -81,6 +81,20 @@ static unsigned fill(struct track *t, unsigned endpoint, struct attempt *attempt
     return n;
 }
 
+/* The same for all endpoints that are known. */
+static unsigned fill_all(struct track *t)
+{
+    unsigned begun = 0, before;
+    do {
+        before = begun;
+        lanes_offer(t->lanes, &t->arena, &t->offer);
+        for (unsigned i = 0; i < t->offer.lane_count; i++)
+            for (unsigned more = t->offer.lanes[i].room; more > 0; more--, begun++)
+                enter(t, i);
+    } while (begun > before);
+    return begun;
+}
+
 static unsigned fill_and_end(struct track *t, unsigned endpoint, long status, bool timed_out)
 {
     struct attempt *attempts[LANE_MOST];
@@ -124,6 +138,17 @@ static void test_a_status_whose_body_never_ends_is_slow_as_well(void **state)
     assert_int_equal(room(*state, 1), 1);
 }
 
+static void test_endpoints_that_answer_slowly_leave_room_as_well(void **state)
+{
+    struct track *t = *state;
+    for (unsigned i = 0; i < LANES_MOST; i++) {
+        struct attempt *a = enter(t, i);
+        a->began_us -= 2 * US_PER_S;
+        end(t, a, 200, false);
+    }
+    assert_int_equal(fill_all(t), LANES_MOST_SLOW);
+}
+
 static void test_an_endpoint_begins_a_few_at_once(void **state)
 {
     for (int i = 0; i < ROUNDS; i++)
@@ -134,17 +159,9 @@ static void test_an_endpoint_begins_a_few_at_once(void **state)
 static void test_slow_endpoints_together_leave_room_for_the_others(void **state)
 {
     struct track *t = *state;
-    unsigned begun = 0, before;
     for (unsigned i = 0; i < LANES_MOST; i++)
         end(t, enter(t, i), 0, true);
-    do {
-        before = begun;
-        lanes_offer(t->lanes, &t->arena, &t->offer);
-        for (unsigned i = 0; i < LANES_MOST; i++)
-            for (unsigned more = t->offer.lanes[i].room; more > 0; more--, begun++)
-                enter(t, i);
-    } while (begun > before);
-    assert_int_equal(begun, LANES_MOST_SLOW);
+    assert_int_equal(fill_all(t), LANES_MOST_SLOW);
     assert_int_equal(lanes_room(t->lanes), LANES_MOST - LANES_MOST_SLOW);
     assert_int_equal(room(t, LANES_MOST), LANE_FIRST);
 }
@@ -211,6 +228,7 @@ int main(void)
         TEST(test_answers_make_room_up_to_a_bound),
         TEST(test_a_time_out_leaves_room_for_one),
         TEST(test_a_status_whose_body_never_ends_is_slow_as_well),
+        TEST(test_endpoints_that_answer_slowly_leave_room_as_well),
         TEST(test_an_endpoint_begins_a_few_at_once),
         TEST(test_slow_endpoints_together_leave_room_for_the_others),
         TEST(test_slow_endpoints_have_their_turns),
