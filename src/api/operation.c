@@ -43,6 +43,7 @@ static enum err read_facts(struct request *q, struct str subscription, const str
     return ERR_NONE;
 }
 
+/* A refusal is of the change: there is no unit left to take away, say. */
 static enum err read_invoice(struct request *q, struct str subscription, int64_t quantity,
                              struct operation_offer *offer)
 {
@@ -53,7 +54,9 @@ static enum err read_invoice(struct request *q, struct str subscription, int64_t
     do
         o = b->ops->preview(b, subscription, quantity, offer->proration_s, q->op.arena, &preview);
     while (outcome_again(o, &tries));
-    if (o != OUTCOME_DONE)
+    if (o == OUTCOME_REFUSED)
+        return op_fail(&q->op, ERR_BUILDING_BILLING_MISMATCH, "The subscription cannot be changed as it stands.");
+    if (o == OUTCOME_UNKNOWN)
         return ERR_INTERNAL_ERROR;
     offer->next_invoice_minor = preview.amount_due_minor;
     return ERR_NONE;

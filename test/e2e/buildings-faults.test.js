@@ -317,6 +317,13 @@ describe('building operations and failing providers', () => {
             });
         }
 
+        it('that refuses to reckon a change lets none be quoted', async () => {
+            const person = await owner(client);
+            await fault('billing', 'preview', 'decline');
+            refused(await preview(person, addition()), 409, 'BUILDING_BILLING_MISMATCH');
+            await quote(person);
+        });
+
         it('leaves a quote as it is: the same key executes it later', async () => {
             const person = await owner(client);
             const made = await quote(person);
