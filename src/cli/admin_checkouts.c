@@ -119,7 +119,9 @@ static enum err resolve(struct request *q, struct finding *f, struct str outcome
     if (!session_id.p)
         return checkout_ask(&desk, &f->checkout);
     enum err e = checkout_adopt(&desk, &f->checkout, session_id);
-    return e == ERR_NOT_FOUND ? op_fail(&q->op, e, "the provider has no such session, or it is another checkout's") : e;
+    return e == ERR_NOT_FOUND
+               ? op_fail(&q->op, e, "the provider has no such session, or it is another checkout's or account's")
+               : e;
 }
 
 static enum err resolve_checkout(struct request *q, struct reply *p)

@@ -121,8 +121,10 @@ enum err checkout_adopt(const struct checkout_desk *d, struct checkout *c, struc
 {
     struct billing_session session;
     enum outcome o = d->billing->ops->session_get(d->billing, session_id, d->arena, &session);
-    if (o != OUTCOME_DONE)
-        return o == OUTCOME_REFUSED ? ERR_NOT_FOUND : ERR_CHECKOUT_UNAVAILABLE;
+    if (o == OUTCOME_UNKNOWN)
+        return ERR_CHECKOUT_UNAVAILABLE;
+    if (o == OUTCOME_REFUSED || !str_eq(session.account_id, id_str(&c->account_id)))
+        return ERR_NOT_FOUND;
     struct answer a = {.checkout = c, .session = checkout_session_of(&session)};
     return op_transact(d->store, d->config, STORE_WRITE, d->arena, adopt_run, &a, NULL);
 }

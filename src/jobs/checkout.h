@@ -22,7 +22,7 @@ enum err checkout_reread(const struct checkout_desk *d, struct checkout *c) CHEC
 enum err checkout_end(const struct checkout_desk *d, struct checkout *c) CHECKED;
 
 /* For support: the provider has that session, and it is this checkout's. ERR_NOT_FOUND: the provider has none of that
- * ID, or it is another checkout's. */
+ * ID, or it is another checkout's or account's. */
 enum err checkout_adopt(const struct checkout_desk *d, struct checkout *c, struct str session_id) CHECKED;
 
 /* What the provider said of a session, in the rules' words. */

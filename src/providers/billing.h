@@ -38,7 +38,8 @@ enum billing_session_status { BILLING_SESSION_OPEN, BILLING_SESSION_COMPLETE, BI
 
 /* A hosted checkout. */
 struct billing_session {
-    struct str id, url; /* url: STR_NONE unless open */
+    struct str id, url;    /* url: STR_NONE unless open */
+    struct str account_id; /* as its request had it; STR_NONE: it is none of ours */
     enum billing_session_status status;
     struct str customer_id, subscription_id; /* once complete */
 };

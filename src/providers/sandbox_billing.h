@@ -17,7 +17,7 @@ struct str sandbox_beside(struct str url);
 struct sandbox_session {
     struct billing_session session;
     struct str url; /* also when it has ended */
-    struct str account_id, email, plan;
+    struct str email, plan;
     int64_t quantity;
     struct str success_url, cancel_url;
 };

@@ -137,10 +137,10 @@ enum err sandbox_session_get(struct db *db, struct str id, int64_t now_us, struc
     *ret = (struct sandbox_session){
         .session = {.id = arena_str(a, id),
                     .status = session_status(&c, now_us),
+                    .account_id = column(&c, 0, a),
                     .customer_id = column(&c, 2, a),
                     .subscription_id = column(&c, 9, a)},
         .url = column(&c, 7, a),
-        .account_id = column(&c, 0, a),
         .email = column(&c, 1, a),
         .plan = column(&c, 3, a),
         .quantity = col_int(&c, 4),
@@ -196,7 +196,7 @@ static enum err pay(struct db *db, const struct sandbox_session *s, struct arena
 {
     const struct billing_subscription bought = {
         .customer_id = s->session.customer_id,
-        .account_id = s->account_id,
+        .account_id = s->session.account_id,
         .status = BILLING_ACTIVE,
         .plan = s->plan,
         .quantity = s->quantity,

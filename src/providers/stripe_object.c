@@ -85,7 +85,8 @@ static bool session_status(struct str text, enum billing_session_status *ret)
 
 bool stripe_read_session(const json_t *o, struct arena *a, struct billing_session *ret)
 {
-    struct billing_session s = {.id = arena_str(a, stripe_text(o, "id"))};
+    struct billing_session s = {.id = arena_str(a, stripe_text(o, "id")),
+                                .account_id = arena_str(a, stripe_text(o, "client_reference_id"))};
     struct str url = stripe_text(o, "url");
     if (!is_object(o, "checkout.session") || !stripe_is_id(s.id) ||
         !session_status(stripe_text(o, "status"), &s.status))

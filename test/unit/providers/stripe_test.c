@@ -194,7 +194,9 @@ static void test_a_session_is_what_it_has_become(void **state)
 {
     struct desk *d = *state;
     struct billing_session s;
-    script(d, OK, SESSION("complete", ",\"url\":null,\"customer\":\"cus_1\",\"subscription\":{\"id\":\"sub_1\"}"));
+    script(d, OK,
+           SESSION("complete", ",\"url\":null,\"customer\":\"cus_1\",\"subscription\":{\"id\":\"sub_1\"},"
+                               "\"client_reference_id\":\"a1\""));
     script(d, OK, SESSION("expired", ",\"url\":null"));
     assert_int_equal(d->billing->ops->session_get(d->billing, STR("cs_test_1"), &d->arena, &s), OUTCOME_DONE);
     heard(d, 0, "GET /v1/checkout/sessions/cs_test_1 HTTP/1.1\r\n");
@@ -203,6 +205,7 @@ static void test_a_session_is_what_it_has_become(void **state)
     assert_text(s.url, NULL);
     assert_text(s.customer_id, "cus_1");
     assert_text(s.subscription_id, "sub_1");
+    assert_text(s.account_id, "a1");
     assert_int_equal(d->billing->ops->session_get(d->billing, STR("cs_test_1"), &d->arena, &s), OUTCOME_DONE);
     assert_int_equal(s.status, BILLING_SESSION_EXPIRED);
 }
