@@ -79,7 +79,8 @@ static bool is_idempotent(const char *method)
     return false;
 }
 
-/* libcurl is about to send: from here on the peer may see the request. */
+/* libcurl is about to send: from here on the peer may see the request.
+ * NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
 static int on_send(void *arg, char *peer_ip, char *own_ip, int peer_port, int own_port)
 {
     struct exchange *x = arg;
@@ -87,6 +88,7 @@ static int on_send(void *arg, char *peer_ip, char *own_ip, int peer_port, int ow
     return x->sent++ > 0 && !is_idempotent(x->call->method) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
 static size_t on_field(char *p, size_t size, size_t count, void *arg)
 {
     struct exchange *x = arg;

@@ -64,7 +64,8 @@ static curl_socket_t open_guarded(void *arg, curlsocktype purpose, struct curl_s
     return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
 }
 
-/* A line of the answer's head. The empty one ends it, unless more is to come (1xx). */
+/* A line of the answer's head. The empty one ends it, unless more is to come (1xx).
+ * NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
 static size_t on_head(char *line, size_t size, size_t count, void *arg)
 {
     struct http_post *post = arg;
@@ -78,6 +79,7 @@ static size_t on_head(char *line, size_t size, size_t count, void *arg)
     return post->head_bytes <= HEAD_MAX ? n : 0;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
 static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
 {
     struct http_post *post = arg;

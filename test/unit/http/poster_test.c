@@ -33,7 +33,7 @@ static int open_desk(void **state)
     d->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     d->receiver = receiver_open(true, answer, d);
     *state = d;
-    return http_poster_new(&options, d->wake_fd, &d->poster);
+    return http_poster_new(&options, d->wake_fd, &d->poster) ? -1 : 0;
 }
 
 static int close_desk(void **state)
