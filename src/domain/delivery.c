@@ -23,11 +23,18 @@ struct stop {
 struct round {
     struct op *op;
     struct delivery_take *t;
-    unsigned room;    /* that is left */
-    size_t list_size; /* allocated */
+    unsigned room, slow_room; /* that are left */
+    bool passed;              /* a slow one with due deliveries, for want of slow_room */
+    struct id before_passed;  /* the endpoint before the first of those */
+    size_t list_size;         /* allocated */
     struct stop stops[WALK];
     size_t stop_count;
 };
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
 
 static int compare(const void *key, const void *item)
 {
@@ -75,12 +82,12 @@ static struct str list_held(const struct delivery_lane *lane, struct arena *a)
     return list;
 }
 
-/* The due ones of one endpoint: as many as there is room for, besides those that are held. */
-static enum err take_lane(struct round *r, const struct delivery_lane *lane)
+/* The due ones of one endpoint, besides those that are held. */
+static enum err take_lane(struct round *r, const struct delivery_lane *lane, unsigned room)
 {
     struct delivery_take *t = r->t;
     struct arena *a = r->op->arena;
-    unsigned wanted = lane->room < r->room ? lane->room : r->room, found = 0;
+    unsigned wanted = least(room, r->room), found = 0;
     bool more;
     CURSOR c;
     enum err e = db_query(r->op->db, SQL_DELIVERY_TAKE,
@@ -92,6 +99,7 @@ static enum err take_lane(struct round *r, const struct delivery_lane *lane)
         t->list[t->count++] = read_row(&c, &lane->webhook_id, a);
     }
     r->room -= found;
+    r->slow_room -= lane->slow ? found : 0;
     t->more |= found == wanted;
     return e;
 }
@@ -112,18 +120,29 @@ static enum err look_ahead(struct round *r, const struct id *webhook)
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
+static void pass(struct round *r, const struct delivery_lane *lane, const struct id *before)
+{
+    r->t->more = true;
+    if (!lane->room || r->passed)
+        return;
+    r->passed = true;
+    r->before_passed = *before;
+}
+
 static enum err visit(struct round *r, const struct stop *at)
 {
+    const struct id before = r->t->last;
     r->t->last = at->webhook_id;
     if (at->due_us > r->op->now_us) {
         expect(r, at->due_us);
         return ERR_NONE;
     }
     const struct delivery_lane lane = lane_of(r->t, &at->webhook_id);
+    const unsigned room = lane.slow ? least(lane.room, r->slow_room) : lane.room;
     enum err e = look_ahead(r, &at->webhook_id);
-    if (!e && lane.room)
-        return take_lane(r, &lane);
-    r->t->more = true;
+    if (!e && room)
+        return take_lane(r, &lane, room);
+    pass(r, &lane, &before);
     return e;
 }
 
@@ -162,16 +181,19 @@ static enum err walk(struct round *r, struct id from, struct id to)
 enum err delivery_take(struct op *op, struct delivery_take *t)
 {
     static const struct id none;
-    struct round r = {.op = op, .t = t, .room = t->room};
+    struct round r = {.op = op, .t = t, .room = t->room, .slow_room = t->slow_room};
     t->list = NULL;
     t->count = 0;
     t->next_us = INT64_MAX;
     t->more = false;
     enum err e = walk(&r, t->after, none);
-    if (e || !id_given(&t->after))
-        return e;
-    t->more |= r.room == 0;
-    return r.room > 0 ? walk(&r, none, t->after) : ERR_NONE;
+    if (!e && id_given(&t->after) && r.room > 0)
+        e = walk(&r, none, t->after);
+    if (r.room == 0)
+        t->more |= id_given(&t->after);
+    else if (r.passed)
+        t->last = r.before_passed; /* all others had their turn */
+    return e;
 }
 
 /* ---- recording ---- */

@@ -26,6 +26,7 @@ struct delivery_lane {
     const struct id *held; /* deliveries, none of which is given again */
     size_t held_count;
     unsigned room; /* 0: the endpoint is passed over */
+    bool slow;     /* it shares slow_room */
 };
 
 struct delivery_take {
@@ -33,6 +34,7 @@ struct delivery_take {
     size_t lane_count;
     unsigned lane_room; /* for each endpoint that is not among them */
     unsigned room;      /* for all */
+    unsigned slow_room; /* of it, for all slow ones together */
     struct id after;    /* begins behind this endpoint, so that each has its turn; none: at the first */
 
     struct delivery *list; /* in the arena */

@@ -26,7 +26,6 @@ struct lane {
 struct lanes {
     GHashTable *table; /* by webhook_id */
     unsigned held, under_way, under_way_slow;
-    unsigned turn; /* which slow lane comes first */
 };
 
 struct lanes *lanes_new(void)
@@ -124,35 +123,28 @@ static const struct id *copy_held(const struct lane *lane, struct arena *a)
     return ids;
 }
 
-static unsigned room_of(const struct lane *lane, unsigned *slow_left)
+static unsigned room_of(const struct lane *lane)
 {
-    unsigned room = lane->most > lane->under_way ? lane->most - lane->under_way : 0;
-    if (lane->slow) {
-        room = least(room, *slow_left);
-        *slow_left -= room;
-    }
-    return least(room, LANE_STEP);
+    return least(lane->most - least(lane->under_way, lane->most), LANE_STEP);
 }
 
 void lanes_offer(struct lanes *l, struct arena *a, struct delivery_take *ret)
 {
     forget(l);
-    size_t count = g_hash_table_size(l->table), first = count ? l->turn++ % count : 0;
+    size_t count = g_hash_table_size(l->table);
     struct lane **list = sort(l, a, count);
     struct delivery_lane *offered = arena_array(a, struct delivery_lane, count + 1);
-    unsigned slow_left = LANES_MOST_SLOW - least(l->under_way_slow, LANES_MOST_SLOW);
-    for (size_t i = 0; i < count; i++) {
-        size_t at = (first + i) % count;
-        const struct lane *lane = list[at];
-        offered[at] = (struct delivery_lane){.webhook_id = lane->webhook_id,
-                                             .held = copy_held(lane, a),
-                                             .held_count = lane->held_count,
-                                             .room = room_of(lane, &slow_left)};
-    }
+    for (size_t i = 0; i < count; i++)
+        offered[i] = (struct delivery_lane){.webhook_id = list[i]->webhook_id,
+                                            .held = copy_held(list[i], a),
+                                            .held_count = list[i]->held_count,
+                                            .room = room_of(list[i]),
+                                            .slow = list[i]->slow};
     ret->lanes = offered;
     ret->lane_count = count;
     ret->lane_room = LANE_FIRST;
     ret->room = least(lanes_room(l), LANES_STEP);
+    ret->slow_room = LANES_MOST_SLOW - least(l->under_way_slow, LANES_MOST_SLOW);
 }
 
 /* ---- attempts ---- */

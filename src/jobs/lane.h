@@ -24,7 +24,7 @@ void lanes_free(struct lanes *l);
 unsigned lanes_held(const struct lanes *l);
 unsigned lanes_room(const struct lanes *l);
 
-/* Fills in what may be taken now: lanes, lane_room, room; in the arena. */
+/* Fills in what may be taken now: lanes, lane_room, room, slow_room; in the arena. */
 void lanes_offer(struct lanes *l, struct arena *a, struct delivery_take *ret);
 
 /* An attempt is under way, in the lane of its endpoint; the lanes own it from now on. */

@@ -218,6 +218,27 @@ static void test_endpoints_have_their_turn(void **state)
     }
 }
 
+static void test_slow_endpoints_share_their_room_in_turns(void **state)
+{
+    struct house *h = *state;
+    struct delivery_lane slow[3];
+    for (int i = 1; i <= 4; i++) {
+        add_endpoint(h, i);
+        add(h, i, i, h->now_us);
+        if (i < 4)
+            slow[i - 1] = (struct delivery_lane){.webhook_id = id_of(i), .room = 1, .slow = true};
+    }
+    struct delivery_take t = {.lanes = slow, .lane_count = 3, .lane_room = 1, .room = 9, .slow_room = 2};
+    static const char *const rounds[] = {"1 2 4", "3 4 1", "2 3 4"};
+    for (size_t i = 0; i < COUNT(rounds); i++) {
+        take(h, &t);
+        taken(h, &t, rounds[i]);
+        assert_true(t.more);
+        t.after = t.last;
+        free_leases(h);
+    }
+}
+
 static void test_a_round_that_begins_in_the_middle_sees_all(void **state)
 {
     struct house *h = *state;
@@ -337,8 +358,9 @@ static void test_an_attempt_counts_once(void **state)
         x(test_what_is_due_next_is_told_of_an_endpoint_whose_due_ones_are_taken),                                      \
         x(test_an_endpoint_gives_no_more_than_its_room), x(test_a_full_endpoint_is_passed_over),                       \
         x(test_what_is_held_is_not_taken_again), x(test_endpoints_have_their_turn),                                    \
-        x(test_a_round_that_begins_in_the_middle_sees_all), x(test_an_endpoint_or_event_that_is_gone_is_told),         \
-        x(test_who_shares_the_store_takes_none_twice), x(test_a_delivered_one_is_not_due_again),                       \
+        x(test_slow_endpoints_share_their_room_in_turns), x(test_a_round_that_begins_in_the_middle_sees_all),          \
+        x(test_an_endpoint_or_event_that_is_gone_is_told), x(test_who_shares_the_store_takes_none_twice),              \
+        x(test_a_delivered_one_is_not_due_again),                                                                      \
         x(test_a_failed_one_is_tried_again_four_times_after_the_last_attempts_end),                                    \
         x(test_what_no_attempt_can_mend_has_failed), x(test_a_canceled_one_stays_canceled),                            \
         x(test_an_attempt_counts_once)
