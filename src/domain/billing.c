@@ -128,13 +128,13 @@ enum err billing_apply(struct op *op, const struct billing_facts *facts, bool *r
         e = checkout_subscription_ended(op, &account, facts->id);
     if (e)
         return e;
+    *ret_live = !ended;
     if (a.subscription_id.p && !str_eq(a.subscription_id, facts->id)) {
         if (!ended)
             log_error("billing subscription=%.*s account=%s ignored=the account lives on another one",
                       STR_ARG(facts->id), account.text);
         return ERR_NONE;
     }
-    *ret_live = !ended;
     if (facts->untold && known(&a, facts))
         return ERR_NONE;
     return ended ? apply_end(op, &account) : apply_state(op, &account, facts);

@@ -41,6 +41,6 @@ struct billing_facts {
     bool untold;                     /* read as a matter of routine: what has not changed is left alone */
 };
 
-/* Makes the account's subscription what the provider says. *ret_live: it is the account's, and goes on. One that
- * belongs to nobody here, or to an account that lives on another one, changes nothing. */
+/* Makes the account's subscription what the provider says. *ret_live: it is an account's, and goes on. One that belongs
+ * to nobody here, or to an account that lives on another one, changes nothing. */
 enum err billing_apply(struct op *op, const struct billing_facts *facts, bool *ret_live) CHECKED;

@@ -320,6 +320,39 @@ static void test_a_subscription_nobody_tells_about_is_read_again_the_next_day(vo
     expect(d, "none", SUBSCRIPTION_NONE);
 }
 
+struct second {
+    struct id account;
+    struct str id;
+};
+
+static enum err second_run(struct op *op, void *arg)
+{
+    struct second *s = arg;
+    const struct billing_subscription bought = {
+        .account_id = id_str(&s->account), .status = BILLING_ACTIVE, .plan = STR("weekly"), .quantity = 1};
+    return sandbox_subscription_create(op->db, &bought, STR("owner@example.com"), op->arena, &s->id);
+}
+
+/* It is paid for: nobody tells again about it when the first one ends. */
+static void test_a_second_subscription_takes_the_place_of_one_that_ended(void **state)
+{
+    struct desk *d = *state;
+    struct checkout c = buy(d, "key-1");
+    struct str first = pay(d, c.session_id);
+    tell(d, "evt_1", BILLING_OBJECT_SESSION, c.session_id);
+    jobs_drain(d->jobs);
+    struct second s = {.account = d->account};
+    assert_int_equal(transact(d, STORE_WRITE, second_run, &s), ERR_NONE);
+    tell(d, "evt_2", BILLING_OBJECT_SUBSCRIPTION, s.id);
+    jobs_drain(d->jobs);
+    change(d, first, BILLING_CANCELED);
+    tell(d, "evt_3", BILLING_OBJECT_SUBSCRIPTION, first);
+    jobs_drain(d->jobs);
+    expect(d, "none", SUBSCRIPTION_NONE);
+    advance(d, 86500);
+    expect(d, "none", SUBSCRIPTION_ACTIVE);
+}
+
 /* ---- an event while the object is being read ---- */
 
 struct slow {
@@ -456,6 +489,7 @@ int main(void)
         TEST(test_an_event_seen_before_is_not_looked_into),
         TEST(test_events_about_nothing_of_ours_do_nothing),
         TEST(test_a_provider_that_does_not_answer_is_asked_again),
+        TEST(test_a_second_subscription_takes_the_place_of_one_that_ended),
         TEST(test_a_subscription_nobody_tells_about_is_read_again_the_next_day),
         TEST(test_what_changes_while_it_is_read_is_read_once_more),
         TEST(test_a_checkout_without_an_answer_is_asked_for_again_with_its_key),
