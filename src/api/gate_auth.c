@@ -18,7 +18,7 @@ struct entry {
 };
 
 struct gate_cache {
-    struct entry entries[CACHE_SETS][CACHE_WAYS]; /* the way used last stands first */
+    struct entry entries[CACHE_SETS][CACHE_WAYS]; /* the newest stands first */
 };
 
 struct gate_cache *gate_cache_new(void)

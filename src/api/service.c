@@ -348,7 +348,7 @@ enum err service_publish(struct service *s, const char *public_url)
 void service_stop(struct service *s)
 {
     if (s->tasks)
-        g_thread_pool_free(s->tasks, FALSE, TRUE);
+        g_thread_pool_free(s->tasks, TRUE, TRUE);
     s->tasks = NULL;
 }
 

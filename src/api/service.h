@@ -19,7 +19,8 @@ struct service_options {
 struct service;
 
 enum err service_new(const struct service_options *options, struct service **ret) CHECKED;
-/* After the HTTP server was stopped: waits for the tasks of requests that it has waited for in vain. */
+/* After the HTTP server was stopped: waits for the tasks of requests that it has waited for in vain, and begins none of
+ * those that still queue. */
 void service_stop(struct service *s);
 void service_free(struct service *s);
 
