@@ -4,7 +4,6 @@
 #include "api/service.h"
 #include "domain/billing.h"
 #include "domain/plan.h"
-#include "domain/transact.h"
 #include "jobs/checkout.h"
 
 #define TURNS_MAX 4 /* begin, end another plan's, begin; a turn more for who is overtaken */
@@ -46,15 +45,6 @@ static struct checkout_desk desk(struct request *q)
                                   .store = service_store(q->service),
                                   .config = q->op.config,
                                   .arena = q->op.arena};
-}
-
-/* One transaction of a task; what it says of an error is the request's message. */
-static enum err transact(struct request *q, enum store_mode mode, enum err (*run)(struct op *op, void *arg), void *arg)
-{
-    struct op done;
-    enum err e = op_transact(service_store(q->service), q->op.config, mode, q->op.arena, run, arg, &done);
-    q->op.why = done.why;
-    return e;
 }
 
 /* Where hosted pages lead back to (rule 8 adds how it went). */
@@ -108,7 +98,7 @@ static enum err end(struct request *q, const struct checkout_desk *d, struct pur
 static enum err buy(struct request *q, const struct checkout_desk *d, struct purchase *b)
 {
     for (int turn = 0; turn < TURNS_MAX; turn++) {
-        enum err e = transact(q, STORE_WRITE, begin_run, b);
+        enum err e = service_transact(q, STORE_WRITE, begin_run, b);
         if (e)
             return e;
         switch (b->step) {
@@ -180,7 +170,7 @@ static enum err expire_checkout(struct request *q, struct reply *p)
     x->account = q->who.account_id;
     x->session_id = q->path_text;
     const struct checkout_desk d = desk(q);
-    enum err e = transact(q, STORE_READ, find_run, x);
+    enum err e = service_transact(q, STORE_READ, find_run, x);
     if (!e && x->checkout.status == CHECKOUT_OPEN)
         e = checkout_end(&d, &x->checkout);
     if (e)
@@ -209,7 +199,7 @@ static enum err customer_run(struct op *op, void *arg)
 static enum err open_portal(struct request *q, struct reply *p)
 {
     struct customer x = {.account = q->who.account_id};
-    enum err e = transact(q, STORE_READ, customer_run, &x);
+    enum err e = service_transact(q, STORE_READ, customer_run, &x);
     if (e)
         return e;
     if (!x.found.customer_id.p)

@@ -1,7 +1,6 @@
 #include "api/hook.h"
 
 #include "api/service.h"
-#include "domain/transact.h"
 #include "jobs/billing.h"
 
 static enum err record(struct op *op, void *arg)
@@ -20,7 +19,7 @@ static enum err receive_stripe_event(struct request *q, struct reply *p)
     if (count != 1 || !billing->ops->event(billing, signature, q->http->body, q->op.arena, &event))
         return op_fail(&q->op, ERR_BAD_REQUEST, "the body is no event that Stripe signed within the last five minutes");
     p->status = 200;
-    return op_transact(service_store(q->service), q->op.config, STORE_WRITE, q->op.arena, record, &event, NULL);
+    return service_transact(q, STORE_WRITE, record, &event);
 }
 
 static const struct route stripe_rows[] = {{

@@ -3,7 +3,6 @@
 #include "api/service.h"
 #include "base/log.h"
 #include "domain/phone.h"
-#include "domain/transact.h"
 
 #define SENDS 2 /* a send that may have failed is repeated once */
 
@@ -149,15 +148,11 @@ static enum err send_text(struct request *q, const struct sending *s)
 /* The code is stored, then sent, then good: what was not sent for certain can never be confirmed. */
 static enum err run_sending(struct request *q, struct sending *s)
 {
-    struct store *store = service_store(q->service);
-    struct op op;
-    enum err e = op_transact(store, q->op.config, STORE_WRITE, q->op.arena, make_code, s, &op);
-    q->op.why = op.why;
-    q->op.retry_after_s = op.retry_after_s;
+    enum err e = service_transact(q, STORE_WRITE, make_code, s);
     if (!e)
         e = send_text(q, s);
     if (!e)
-        e = op_transact(store, q->op.config, STORE_WRITE, q->op.arena, code_was_sent, s, NULL);
+        e = service_transact(q, STORE_WRITE, code_was_sent, s);
     return e;
 }
 

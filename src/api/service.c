@@ -11,6 +11,7 @@
 #include "api/routes.h"
 #include "base/log.h"
 #include "domain/key.h"
+#include "domain/transact.h"
 
 #define TASK_THREADS 8
 
@@ -367,6 +368,15 @@ void service_free(struct service *s)
 struct store *service_store(const struct service *s)
 {
     return s->options.store;
+}
+
+enum err service_transact(struct request *q, enum store_mode mode, enum err (*run)(struct op *op, void *arg), void *arg)
+{
+    struct op last;
+    enum err e = op_transact(q->service->options.store, q->op.config, mode, q->op.arena, run, arg, &last);
+    q->op.why = last.why;
+    q->op.retry_after_s = last.retry_after_s;
+    return e;
 }
 
 struct deliveries *service_deliveries(const struct service *s)

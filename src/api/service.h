@@ -35,6 +35,9 @@ struct store *service_store(const struct service *s);
 struct jobs *service_jobs(const struct service *s);
 struct deliveries *service_deliveries(const struct service *s);
 const struct providers *service_providers(const struct service *s);
+/* One transaction of a task (see domain/transact.h); what it says of an error is the request's to say. */
+enum err service_transact(struct request *q, enum store_mode mode, enum err (*run)(struct op *op, void *arg),
+                          void *arg) CHECKED;
 /* When the service was made, monotonic. */
 int64_t service_started_us(const struct service *s);
 /* How clients reach the service, without a slash at the end; goes into links. */

@@ -4,7 +4,6 @@
 #include "api/service.h"
 #include "api/webhook_url.h"
 #include "domain/event.h"
-#include "domain/transact.h"
 #include "domain/webhook.h"
 
 /* ---- bodies ---- */
@@ -103,23 +102,14 @@ static enum err run_create(struct op *op, void *arg)
     return webhook_create(op, &c->request, c->url, c->events, &c->webhook, &c->secret, &c->replayed);
 }
 
-static enum err transact(struct request *q, enum store_mode mode, enum err (*run)(struct op *op, void *arg),
-                         struct creation *c)
-{
-    struct op last;
-    enum err e = op_transact(service_store(q->service), q->op.config, mode, q->op.arena, run, c, &last);
-    q->op.why = last.why;
-    return e;
-}
-
 /* What was right when it was created may be wrong now: a replay comes before any refusal of the URL. */
 static enum err create(struct request *q, struct creation *c)
 {
-    enum err e = c->request.key.p ? transact(q, STORE_READ, run_replay, c) : ERR_NONE;
+    enum err e = c->request.key.p ? service_transact(q, STORE_READ, run_replay, c) : ERR_NONE;
     if (e || c->replayed)
         return e;
     e = webhook_url_check(&q->op, c->url);
-    return e ? e : transact(q, STORE_WRITE, run_create, c);
+    return e ? e : service_transact(q, STORE_WRITE, run_create, c);
 }
 
 static enum err create_webhook(struct request *q, struct reply *p)
