@@ -67,7 +67,6 @@ static struct val time_or_null(int64_t at_us)
 /* `d` stays where it is while the body is in use. */
 static struct delivery_body entry_body(const struct delivery_entry *d)
 {
-    const bool pending = str_eq(d->status, str_z(delivery_status_names[DELIVERY_PENDING]));
     return (struct delivery_body){
         .id = v_str(id_str(&d->id)),
         .event_id = v_str(d->event_id),
@@ -75,7 +74,7 @@ static struct delivery_body entry_body(const struct delivery_entry *d)
         .status = v_str(d->status),
         .attempts = v_int(d->attempts),
         .created_at = v_time(d->created_us),
-        .next_attempt_at = time_or_null(pending ? d->due_us : 0),
+        .next_attempt_at = time_or_null(d->due_us),
         .last_attempt_at = time_or_null(d->attempted_us),
         .last_status_code = d->status_code ? v_int(d->status_code) : v_null(),
         .last_error = v_str(d->failure),

@@ -62,7 +62,6 @@ static struct val time_or_null(int64_t at_us)
 
 static struct delivery_reply delivery_row(const struct delivery_entry *d)
 {
-    const bool pending = str_eq(d->status, str_z(delivery_status_names[DELIVERY_PENDING]));
     return (struct delivery_reply){
         .id = admin_id_val(&d->id),
         .account_id = admin_id_val(&d->account_id),
@@ -72,7 +71,7 @@ static struct delivery_reply delivery_row(const struct delivery_entry *d)
         .status = v_str(d->status),
         .attempts = v_int(d->attempts),
         .created_at = v_time(d->created_us),
-        .next_attempt_at = time_or_null(pending ? d->due_us : 0),
+        .next_attempt_at = time_or_null(d->due_us),
         .last_attempt_at = time_or_null(d->attempted_us),
         .last_status_code = d->status_code ? v_int(d->status_code) : v_null(),
         .last_error = v_str(d->failure),

@@ -34,6 +34,7 @@ enum {
 
 static struct delivery_entry read_row(const struct cursor *c, struct arena *a)
 {
+    const bool pending = str_eq(col_str(c, COL_STATUS), str_z(delivery_status_names[DELIVERY_PENDING]));
     return (struct delivery_entry){
         .id = col_id(c, COL_ID),
         .webhook_id = col_id(c, COL_WEBHOOK),
@@ -43,7 +44,7 @@ static struct delivery_entry read_row(const struct cursor *c, struct arena *a)
         .status = col_copy(c, COL_STATUS, a),
         .attempts = col_int(c, COL_ATTEMPTS),
         .created_us = col_int(c, COL_CREATED),
-        .due_us = col_int(c, COL_DUE),
+        .due_us = pending ? col_int(c, COL_DUE) : 0,
         .attempted_us = col_int_or(c, COL_ATTEMPTED, 0),
         .status_code = col_int_or(c, COL_STATUS_CODE, 0),
         .failure = col_copy(c, COL_FAILURE, a),

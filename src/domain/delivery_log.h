@@ -16,7 +16,7 @@ struct delivery_entry {
     struct str event_id, type, status;
     int64_t attempts; /* that have ended */
     int64_t created_us;
-    int64_t due_us;       /* of the next attempt, while it is pending */
+    int64_t due_us;       /* of the next attempt; 0: it is not pending */
     int64_t attempted_us; /* the last attempt's end; 0: there was none */
     int64_t status_code;  /* of its answer; 0: none came */
     struct str failure;   /* why it failed, in a word; STR_NONE: it did not */
