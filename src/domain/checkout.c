@@ -3,6 +3,7 @@
 #include "domain/account.h"
 #include "domain/billing.h"
 #include "domain/checkout_row.h"
+#include "domain/operation.h"
 
 /* ---- a client's request ---- */
 
@@ -65,6 +66,18 @@ static enum err check_unpaid(struct op *op, const struct checkout_request *r, co
     return e ? e : op_fail(op, ERR_CHECKOUT_EXISTS, "A checkout was paid; its subscription is being activated.");
 }
 
+/* How many buildings there will be to pay for is not known before an operation has ended. */
+static enum err check_buildings(struct op *op, const struct checkout_request *r)
+{
+    struct operation o;
+    enum err e = operation_current(op, &r->account, &o);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_NONE : e;
+    if (o.status == OPERATION_RUNNING)
+        return op_fail(op, ERR_CHECKOUT_PENDING, "A building is being added or removed.");
+    return op_fail(op, ERR_CHECKOUT_RECONCILIATION_REQUIRED, "A change of the buildings must be resolved by support.");
+}
+
 static enum err insert(struct op *op, const struct checkout_request *r, const struct billing_account *account,
                        struct checkout *ret)
 {
@@ -95,6 +108,8 @@ static enum err begin_anew(struct op *op, const struct checkout_request *r, stru
     bool fresh = *ret_step == CHECKOUT_ASK;
     if (!e && (fresh || *ret_step == CHECKOUT_END))
         e = check_sale(r->sale);
+    if (!e && fresh)
+        e = check_buildings(op, r);
     if (!e && fresh)
         e = insert(op, r, &account, ret);
     if (!e)

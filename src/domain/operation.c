@@ -29,8 +29,7 @@ static enum err read_standing(struct op *op, const struct id *account, struct st
     return ERR_NONE;
 }
 
-/* The account's operation that has not ended; ERR_NOT_FOUND: none. */
-static enum err read_current(struct op *op, const struct id *account, struct operation *ret)
+enum err operation_current(struct op *op, const struct id *account, struct operation *ret)
 {
     return operation_one(op, SQL_OPERATION_CURRENT, DB_ARGS(v_str(id_str(account))), ret);
 }
@@ -119,7 +118,7 @@ static enum err check_quantity(struct op *op, const struct operation *o, int64_t
     struct operation current;
     if (quantity == o->building_count)
         return ERR_NONE;
-    enum err e = read_current(op, &o->account_id, &current);
+    enum err e = operation_current(op, &o->account_id, &current);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_BILLING_MISMATCH : e;
     bool its = quantity == current.billing.current_quantity || quantity == current.billing.new_quantity;
@@ -204,7 +203,7 @@ static enum err check_quote(const struct operation_request *r, const struct oper
 static enum err check_busy(struct op *op, const struct operation *o)
 {
     struct operation current;
-    enum err e = read_current(op, &o->account_id, &current);
+    enum err e = operation_current(op, &o->account_id, &current);
     if (!e)
         return ERR_BUILDING_BUSY;
     return e == ERR_NOT_FOUND ? ERR_NONE : e;

@@ -145,7 +145,9 @@ struct str operation_job(const struct id *operation, struct arena *a);
 /* One of the account's. ERR_NOT_FOUND. In a write transaction; one without progress is marked. */
 enum err operation_get(struct op *op, const struct id *account, const struct id *operation,
                        struct operation *ret) CHECKED;
-/* Anybody's, for the job and the operator; the same otherwise. */
+/* The account's that runs or waits for the operator, as it is on record. ERR_NOT_FOUND: none. */
+enum err operation_current(struct op *op, const struct id *account, struct operation *ret) CHECKED;
+/* Anybody's, for the job and the operator; the same as operation_get otherwise. */
 enum err operation_find(struct op *op, const struct id *operation, struct operation *ret) CHECKED;
 /* Those that run or wait for the operator, oldest first, and their accounts' e-mails, in the arena. Likewise. */
 enum err operation_list_current(struct op *op, const struct operation **ret, const struct str **ret_emails,

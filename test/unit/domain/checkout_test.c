@@ -130,6 +130,19 @@ static const char *current(struct house *h)
     return checkout_status_text(c.checkout.status);
 }
 
+/* An addition that began while there was a subscription. */
+static void put_operation(struct house *h, const char *status)
+{
+    char sql[700];
+    snprintf(sql, sizeof sql,
+             "INSERT INTO building_operation (account_id, id, action, status, created_at, expires_at, label, "
+             "building_count, subscription_id, price_id, current_quantity, new_quantity, currency, next_invoice_minor, "
+             "proration_s, step, progressed_at) VALUES ('%s', 'f00000000000000000000001', 'add', '%s', 1, 1, 'Cabin', "
+             "1, 'sub_0', 'price_0', 1, 2, 'usd', 998, 1, 'add_number', 1)",
+             h->account.text, status);
+    house_sql(h, sql);
+}
+
 /* ---- the state table ---- */
 
 static void test_the_first_request_makes_one_that_is_to_be_asked_for(void **state)
@@ -314,6 +327,20 @@ static enum err lookup_run(struct op *op, void *arg)
     return checkout_of_session(op, l->account, STR("cs_1"), &l->found);
 }
 
+/* An account whose subscription ended in the midst of an operation: it would pay for a building it may not have. */
+static void test_how_many_units_to_sell_is_known_once_no_building_comes_or_goes(void **state)
+{
+    struct house *h = *state;
+    prepare(h);
+    put_operation(h, "running");
+    refused(h, "key-1", "weekly", ERR_CHECKOUT_PENDING);
+    house_sql(h, "UPDATE building_operation SET status = 'reconciliation_required'");
+    refused(h, "key-1", "weekly", ERR_CHECKOUT_RECONCILIATION_REQUIRED);
+    assert_null(current(h));
+    house_sql(h, "UPDATE building_operation SET status = 'failed'");
+    begin(h, "key-1", "weekly", CHECKOUT_ASK);
+}
+
 static void test_a_session_is_found_by_its_own_account_alone(void **state)
 {
     struct house *h = *state;
@@ -376,6 +403,7 @@ static void test_what_is_not_settled_is_asked_about_from_time_to_time(void **sta
         x(test_rule_4_another_plan_ends_the_open_one_first), x(test_rule_4_a_plan_that_is_not_on_sale_ends_nothing),   \
         x(test_rule_5_a_paid_one_blocks_until_its_subscription_ended), x(test_rule_6_a_key_stands_for_one_body),       \
         x(test_rule_7_what_nobody_knows_for_23_hours_is_left_to_support),                                              \
+        x(test_how_many_units_to_sell_is_known_once_no_building_comes_or_goes),                                        \
         x(test_a_session_is_found_by_its_own_account_alone),                                                           \
         x(test_what_is_not_settled_is_asked_about_from_time_to_time)
 
