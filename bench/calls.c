@@ -273,6 +273,7 @@ static void serve(const char *dir, int calls, int address_fd, pid_t child)
     waitpid(child, &status, 0);
     sip_stop(agent, 0);
     store_close(store);
+    sip_free(agent);
     config_free(config);
     if (!WIFEXITED(status) || WEXITSTATUS(status))
         fail("the callers failed");

@@ -238,7 +238,8 @@ void daemon_stop(struct daemon *d)
 {
     if (d->http)
         http_server_stop(d->http, HTTP_WAIT_MS);
-    sip_stop(d->sip, CALL_WAIT_MS);
+    if (d->sip)
+        sip_stop(d->sip, CALL_WAIT_MS);
     if (d->jobs)
         jobs_stop(d->jobs);
     if (d->deliveries)
@@ -246,6 +247,7 @@ void daemon_stop(struct daemon *d)
     if (d->service)
         service_stop(d->service);
     store_close(d->store);
+    sip_free(d->sip);
     http_server_free(d->http);
     service_free(d->service);
     jobs_free(d->jobs);

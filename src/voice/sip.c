@@ -235,8 +235,10 @@ static void *run(void *arg)
     return NULL;
 }
 
-static void free_agent(struct sip_agent *a)
+void sip_free(struct sip_agent *a)
 {
+    if (!a)
+        return;
     mailbox_done(&a->box);
     sem_destroy(&a->started);
     free(a);
@@ -255,7 +257,7 @@ enum err sip_start(const struct config *c, struct store *s, struct sip_agent **r
         e = ERR_IO;
     if (e) {
         *ret_why = strdup("cannot start the SIP thread");
-        free_agent(a);
+        sip_free(a);
         return e;
     }
     pthread_setname_np(a->thread, "sip");
@@ -265,7 +267,7 @@ enum err sip_start(const struct config *c, struct store *s, struct sip_agent **r
         pthread_join(a->thread, NULL);
         e = a->start_error;
         *ret_why = strdup(a->why);
-        free_agent(a);
+        sip_free(a);
         return e;
     }
     *ret = a;
@@ -307,11 +309,8 @@ static void on_stop(struct mail *m)
 
 void sip_stop(struct sip_agent *a, int64_t wait_ms)
 {
-    if (!a)
-        return;
     a->stop_wait_ms = wait_ms;
     a->stop.run = on_stop;
     mailbox_post(&a->box, &a->stop);
     pthread_join(a->thread, NULL);
-    free_agent(a);
 }

@@ -15,6 +15,9 @@ enum err sip_start(const struct config *c, struct store *s, struct sip_agent **r
 const char *sip_address(const struct sip_agent *a);
 /* Calls in progress now. Any thread. */
 unsigned sip_calls(const struct sip_agent *a);
-/* Takes no more calls, lets those in progress end for up to wait_ms, hangs up what is left, waits for every decision
- * that was asked for, and frees the agent. NULL is fine. */
+/* Takes no more calls, lets those in progress end for up to wait_ms, hangs up what is left, and waits for every
+ * decision that was asked for. */
 void sip_stop(struct sip_agent *a, int64_t wait_ms);
+/* Frees an agent that was stopped; best after store_close, as a store thread may not yet have let go of its mailbox.
+ * NULL is fine. */
+void sip_free(struct sip_agent *a);

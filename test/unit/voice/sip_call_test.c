@@ -47,6 +47,7 @@ static int tear_down(void **state)
     (void)state;
     raw_close(&r);
     sip_stop(agent, 0);
+    sip_free(agent);
     fake_stop();
     return 0;
 }
@@ -435,6 +436,7 @@ static void test_calls_beyond_the_limit_are_refused(void **state)
         raw_close(&callers[i]);
     }
     sip_stop(a, 0);
+    sip_free(a);
 }
 
 static int connect_to_agent(void)
@@ -488,6 +490,7 @@ static int try_once(const struct sockaddr_in *service)
 static void *stop_thread(void *arg)
 {
     sip_stop(arg, 5000);
+    sip_free(arg);
     return NULL;
 }
 
@@ -526,6 +529,7 @@ static void test_stopping_at_once_hangs_up(void **state)
     establish(FAKE_CODE);
     assert_true(raw_count_rtp(&r, 300) > 0);
     sip_stop(a, 0);
+    sip_free(a);
     assert_int_equal(raw_receive(&r, 1000), 1);
     assert_memory_equal(r.reply, "BYE ", 4);
 }
@@ -541,6 +545,7 @@ static void test_stopping_waits_for_the_decision_that_was_asked_for(void **state
     raw_request(&r, "INVITE", FAKE_SLOW, 1, RAW_SDP, raw_offer(&r, "sendrecv"));
     assert_int_equal(raw_receive(&r, 5000), 100);
     sip_stop(a, 0);
+    sip_free(a);
     assert_int_equal(fake.arrived, 1);
     assert_int_equal(raw_receive(&r, 1000), 503);
 }

@@ -47,6 +47,7 @@ static int tear_down(void **state)
 {
     (void)state;
     sip_stop(f.agent, 1000);
+    sip_free(f.agent);
     fake_stop();
     return 0;
 }
