@@ -1,9 +1,12 @@
-/* Webhook deliveries, with the store, the engine and the receivers on this machine:
+/* Webhook deliveries, with the store, the engine and the receivers on this machine.
  *
- *   rate      4,000 waiting deliveries to 45 receivers, beside a bare libcurl multi program that sends the same
- * requests hanging   1,000 events to 50 receivers of which 5 never answer, beside 900 events to the 45 that do latency
- * from an event's creation, before its commit, to the receiver, at 250 events a second door      a door call's decision
- * while 10,000 deliveries wait for receivers that hang, and while they are being sent, beside none
+ * rate: 4,000 waiting deliveries to 45 receivers, beside a bare libcurl multi program that sends the same requests.
+ *
+ * hanging: 1,000 events to 50 receivers of which 5 never answer, beside 900 events to the 45 that do.
+ *
+ * latency: from an event's creation, before its commit, to the receiver, at 250 events a second.
+ *
+ * door: a call's decision while 10,000 deliveries wait for receivers that hang, beside none; and while they are sent.
  *
  * usage: bench_deliveries [rate|hanging|latency|door]; prints a line for each. */
 #include <curl/curl.h>
@@ -325,9 +328,16 @@ static enum err decide_run(struct op *op, void *arg)
     return e;
 }
 
-static void decide(struct bench *b, const char *name)
+struct decisions {
+    double p50, p99; /* in ms */
+};
+
+/* With `waiting` deliveries queued for endpoints [first, first + endpoints), and the engine at work on them. */
+static struct decisions decide(struct bench *b, int waiting, int first, int endpoints)
 {
     static double ms[DECISIONS];
+    queue(b, first, endpoints, waiting);
+    start(b);
     for (int i = 0; i < DECISIONS; i++) {
         enum access_verdict verdict = ACCESS_REJECT;
         int64_t from_us = clock_monotonic_us();
@@ -337,22 +347,30 @@ static void decide(struct bench *b, const char *name)
             fail("the door stays closed");
         usleep(DECIDE_US);
     }
-    printf("door, %s: p50 %.2f ms, p99 %.2f ms\n", name, percentile(ms, DECISIONS, 0.5),
-           percentile(ms, DECISIONS, 0.99));
+    stop(b);
+    double p50 = percentile(ms, DECISIONS, 0.5);
+    return (struct decisions){p50, percentile(ms, DECISIONS, 0.99)};
 }
 
+/* In pairs, as a decision waits for the disk, and disks have moods. */
 static void measure_door(struct bench *b)
 {
-    decide(b, "none waiting");
-    queue(b, GOOD, HANGING, MANY);
-    start(b);
-    decide(b, "10,000 waiting");
-    stop(b);
-    queue(b, 0, GOOD, MANY);
-    start(b);
-    decide(b, "10,000 being sent");
-    printf("door: %lld of them arrived meanwhile\n", (long long)b->receivers.heard->count);
-    stop(b);
+    double none[PAIRS], waiting[PAIRS], ratio[PAIRS], none_p99[PAIRS], waiting_p99[PAIRS];
+    for (int i = 0; i < PAIRS; i++) {
+        struct decisions w = {0}, n;
+        if (i % 2)
+            w = decide(b, MANY, GOOD, HANGING);
+        n = decide(b, 0, GOOD, HANGING);
+        if (i % 2 == 0)
+            w = decide(b, MANY, GOOD, HANGING);
+        none[i] = n.p50, none_p99[i] = n.p99, waiting[i] = w.p50, waiting_p99[i] = w.p99;
+        ratio[i] = w.p50 / n.p50;
+    }
+    printf("door: p50 %.2f ms with %d waiting, %.2f ms with none, ratio %.2f; p99 %.2f ms, %.2f ms\n",
+           percentile(waiting, PAIRS, 0.5), MANY, percentile(none, PAIRS, 0.5), percentile(ratio, PAIRS, 0.5),
+           percentile(waiting_p99, PAIRS, 0.5), percentile(none_p99, PAIRS, 0.5));
+    struct decisions sending = decide(b, MANY, 0, GOOD);
+    printf("door while they are sent: p50 %.2f ms, p99 %.2f ms\n", sending.p50, sending.p99);
 }
 
 /* ---- the program ---- */
