@@ -224,8 +224,8 @@ enum err number_reattach(struct op *op, const struct id *building, struct str nu
     if (!e && !need.number.p)
         e = db_exec(op->db, SQL_NUMBER_HOLD_AGAIN, DB_ARGS(v_str(number), v_str(id_str(building)), v_int(op->now_us)),
                     &changed);
-    if (!e && changed)
-        e = set_building(op, &need.account_id, building, number);
+    if (!e)
+        e = changed ? set_building(op, &need.account_id, building, number) : queue_release(op, number);
     if (!e)
         *ret = changed > 0;
     return e;

@@ -48,6 +48,6 @@ enum err number_detach(struct op *op, const struct id *building, struct str *ret
 enum err number_leaving(struct op *op, struct str number, bool *ret) CHECKED;
 /* The provider has it back. */
 enum err number_forget(struct op *op, struct str number) CHECKED;
-/* A building that let go of a number has it again, unless somebody else has: *ret says whether it has.
- * ERR_BUILDING_NOT_FOUND. */
+/* A building that let go of a number has it again: *ret says whether it has. Not if somebody else has it, or if the
+ * building has another one: then its provider gets back what is leaving, by a job. ERR_BUILDING_NOT_FOUND. */
 enum err number_reattach(struct op *op, const struct id *building, struct str number, bool *ret) CHECKED;

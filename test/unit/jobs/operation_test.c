@@ -10,6 +10,7 @@
 
 #include "base/crypto.h"
 #include "domain/account.h"
+#include "domain/job.h"
 #include "domain/number.h"
 #include "domain/row.h"
 #include "domain/transact.h"
@@ -605,6 +606,34 @@ static void test_an_undone_removal_whose_number_is_gone_brings_a_new_one(void **
     assert_string_equal(i.list[1].number.p, "+12025550101");
 }
 
+static enum err pool_run(struct op *op, void *arg)
+{
+    const struct desk *d = arg;
+    enum err e = number_add(op, STR("+12025550190"), STR("US"));
+    return e ? e : job_add(op, JOB_PROVISION, op->now_us, id_str(&d->building));
+}
+
+/* The building has got a number of the pool meanwhile: its own one still goes back. */
+static void test_an_undone_removal_leaves_no_number_that_nobody_has(void **state)
+{
+    struct desk *d = *state;
+    struct inventory i = {.account = d->account};
+    add_building(d);
+    d->outside.mishap = SILENT;
+    d->outside.mishap_at = 0;
+    d->outside.mishaps_left = 1000000;
+    struct operation o = begin(d, OPERATION_REMOVE);
+    transact(d, STORE_WRITE, pool_run, d);
+    advance(d, OPERATION_STALLED_S + 1);
+    d->outside.mishap_at = -1;
+    assert_int_equal(resolve(d, &o.id, DECIDE_FAILED, &o), ERR_NONE);
+    jobs_drain(d->jobs);
+    transact(d, STORE_READ, inventory_run, &i);
+    assert_string_equal(i.list[1].number.p, "+12025550190");
+    assert_null(held_by(&d->outside, id_str(&d->building)));
+    assert_int_equal(i.numbers, 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
@@ -620,6 +649,7 @@ int main(void)
         TEST(test_the_operator_gets_around_a_failure_that_its_key_repeats),
         TEST(test_a_subscription_that_is_canceled_meanwhile_holds_nothing_up),
         TEST(test_an_undone_removal_whose_number_is_gone_brings_a_new_one),
+        TEST(test_an_undone_removal_leaves_no_number_that_nobody_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
