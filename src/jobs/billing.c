@@ -9,7 +9,7 @@
 #define JOB_RECONCILE   "billing_reconcile"
 #define EVERY_S         600
 #define UNASKED_S       300 /* a request that is still on its way is left alone */
-#define BATCH           20  /* within one lease, also with a provider that takes its time */
+#define BATCH           20
 #define SUBSCRIPTION_S  86400
 #define PROVIDER_FAILED ERR_CHECKOUT_UNAVAILABLE
 
@@ -165,14 +165,15 @@ static enum err find_out(const struct checkout_desk *d, const struct checkout *u
     return e;
 }
 
-/* A provider that does not answer is left alone until the next time. */
+/* A provider that does not answer, or takes its time, is left alone until the next time. */
 static enum err reconcile_run(void *context, const struct job *job)
 {
     const struct checkout_desk desk = {
         .billing = context, .store = job->store, .config = job->config, .arena = job->arena};
     struct list l = {.job = job};
+    int64_t until_us = clock_monotonic_us() + JOB_PARTS_US;
     enum err e = op_transact(job->store, job->config, STORE_WRITE, job->arena, list_run, &l, NULL);
-    for (size_t i = 0; !e && i < l.count; i++)
+    for (size_t i = 0; !e && i < l.count && clock_monotonic_us() < until_us; i++)
         e = find_out(&desk, &l.items[i]);
     if (e && e != PROVIDER_FAILED)
         return e;

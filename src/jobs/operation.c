@@ -4,8 +4,6 @@
 #include "domain/transact.h"
 #include "jobs/saga.h"
 
-#define RUN_US (JOB_LEASE_S / 4 * US_PER_S) /* after that no further step is begun, as the lease must hold */
-
 struct load {
     const struct id *id;
     struct operation *o;
@@ -27,7 +25,7 @@ static enum err load(struct saga *s, const struct id *id)
 
 static enum err go_on(struct saga *s)
 {
-    int64_t until_us = clock_monotonic_us() + RUN_US;
+    int64_t until_us = clock_monotonic_us() + JOB_PARTS_US;
     while (s->o.status == OPERATION_RUNNING) {
         enum err e = saga_step(s);
         if (e)

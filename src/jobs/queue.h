@@ -8,6 +8,8 @@
 #include "store/store.h"
 
 #define JOB_LEASE_S 120 /* a job must have ended by then */
+/* One that asks others several times begins nothing new after that. */
+#define JOB_PARTS_US (JOB_LEASE_S / 4 * US_PER_S)
 
 struct job {
     struct str id, kind;
