@@ -39,7 +39,7 @@ void hosted_begin(struct buf *page, const char *title, const char *subtitle)
                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
     hosted_text(page, str_z(title));
     buf_lit(page,
-            "</title>\n<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"/sandbox/style.css\">\n"
+            "</title>\n<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"/style.css\">\n"
             "</head>\n<body class=\"narrow\">\n<header>\n<h1>");
     hosted_text(page, str_z(title));
     buf_lit(page, "</h1>\n<p class=\"quiet\">");

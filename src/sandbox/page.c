@@ -2,7 +2,6 @@
 
 #include "sandbox/page_html.h"
 #include "sandbox/page_js.h"
-#include "sandbox/style_css.h"
 
 static enum err ready_text(struct reply *p, const char *text)
 {
@@ -21,12 +20,6 @@ static enum err get_module(struct request *q, struct reply *p)
 {
     (void)q;
     return ready_text(p, page_js);
-}
-
-static enum err get_style(struct request *q, struct reply *p)
-{
-    (void)q;
-    return ready_text(p, style_css);
 }
 
 static const struct route rows[] = {
@@ -51,17 +44,6 @@ static const struct route rows[] = {
      .handler = get_module,
      .status = 200,
      .media = "text/javascript; charset=utf-8",
-     .flags = ROUTE_PAGE},
-    {.operation = "getSandboxStyle",
-     .summary = "The style sheet of the sandbox's pages",
-     .tag = "Sandbox",
-     .method = HTTP_GET,
-     .path = "/sandbox/style.css",
-     .credential = CRED_LOOPBACK,
-     .run = RUN_HERE,
-     .handler = get_style,
-     .status = 200,
-     .media = "text/css; charset=utf-8",
      .flags = ROUTE_PAGE},
 };
 const struct route_set sandbox_page_routes = ROUTE_SET(rows);

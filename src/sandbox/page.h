@@ -1,5 +1,5 @@
-/* GET /sandbox/: a page on which a person does what the sandbox's operations do, with its style sheet (which the
- * checkout and the portal link as well) and its module. The files stand in web/sandbox and are compiled in. */
+/* GET /sandbox/: a page on which a person does what the sandbox's operations do, and its module. The files stand in
+ * web/sandbox and are compiled in. */
 #pragma once
 #include "api/route.h"
 

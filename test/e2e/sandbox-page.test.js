@@ -169,7 +169,7 @@ describe('the sandbox\'s page', () => {
         const page = await client.get('/sandbox/');
         assert.match(page.headers['content-security-policy'], /default-src 'none'.*script-src 'self'.*frame-ancestors 'none'/);
         assert.doesNotMatch(page.headers['content-security-policy'], /unsafe/);
-        for (const path of ['/sandbox/page.js', '/sandbox/style.css']) assert.equal((await client.get(path)).status, 200);
+        for (const path of ['/sandbox/page.js', '/style.css']) assert.equal((await client.get(path)).status, 200);
         refused(await client.get('/sandbox'), 404, 'NOT_FOUND');
         refused(await client.post('/sandbox/', {}), 405, 'METHOD_NOT_ALLOWED');
     });

@@ -117,9 +117,9 @@ function checkHeaders(doc, response, answer, pointer, what) {
     }
 }
 
-/** A page of the sandbox, with its style sheets and scripts: no operation of a document. */
+/** A page, with its style sheets and scripts: no operation of a document. */
 function isPage(path, answer) {
-    if (!path.startsWith('/sandbox/') || !PAGE.test(answer.headers['content-type'] ?? '')) return false;
+    if (path.startsWith('/v1/') || !PAGE.test(answer.headers['content-type'] ?? '')) return false;
     assert.match(answer.headers['content-security-policy'] ?? '', /default-src 'none'/, path);
     return true;
 }

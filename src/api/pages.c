@@ -1,0 +1,49 @@
+#include "api/pages.h"
+
+#include "api/account_html.h"
+#include "api/style_css.h"
+
+static enum err ready_text(struct reply *p, const char *text)
+{
+    p->status = 200;
+    p->raw = str_z(text);
+    return ERR_NONE;
+}
+
+static enum err get_account_page(struct request *q, struct reply *p)
+{
+    (void)q;
+    return ready_text(p, account_html);
+}
+
+static enum err get_style(struct request *q, struct reply *p)
+{
+    (void)q;
+    return ready_text(p, style_css);
+}
+
+static const struct route rows[] = {
+    {.operation = "getAccountPage",
+     .summary = "The page that the billing provider leads back to",
+     .tag = "Pages",
+     .method = HTTP_GET,
+     .path = "/account",
+     .credential = CRED_NONE,
+     .run = RUN_HERE,
+     .handler = get_account_page,
+     .status = 200,
+     .media = "text/html; charset=utf-8",
+     .flags = ROUTE_PAGE},
+    {.operation = "getStyle",
+     .summary = "The style sheet of all pages",
+     .tag = "Pages",
+     .method = HTTP_GET,
+     .path = "/style.css",
+     .credential = CRED_NONE,
+     .run = RUN_HERE,
+     .handler = get_style,
+     .status = 200,
+     .media = "text/css; charset=utf-8",
+     .flags = ROUTE_PAGE},
+};
+const struct route_set page_routes = ROUTE_SET(rows);

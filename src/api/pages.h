@@ -1,0 +1,6 @@
+/* For browsers: the page that the billing provider leads back to (contract, Checkout rule 8), and the sheet of all
+ * pages. The files stand in web/api and are compiled in. */
+#pragma once
+#include "api/route.h"
+
+extern const struct route_set page_routes;
