@@ -13,7 +13,7 @@
 #include "domain/key.h"
 #include "domain/transact.h"
 
-#define TASK_THREADS 8
+#define TASK_THREADS 32 /* at most; most of their time they wait for providers, or for a building operation to end */
 
 /* What one loop thread works with; only that thread touches it. */
 struct loop {

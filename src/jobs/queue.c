@@ -9,7 +9,7 @@
 #include "domain/row.h"
 #include "domain/transact.h"
 
-#define THREADS         4
+#define THREADS         8 /* a provider that hangs holds up no mail */
 #define THREADS_MAX     64
 #define PAUSE_FIRST_S   5
 #define PAUSE_LONGEST_S 300

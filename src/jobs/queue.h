@@ -36,7 +36,7 @@ struct jobs_options {
     struct store *store;
     const struct job_kind *kinds; /* must outlive the jobs */
     size_t kind_count;
-    unsigned threads; /* 0: four */
+    unsigned threads; /* 0: eight */
 };
 
 enum err jobs_new(const struct jobs_options *options, struct jobs **ret) CHECKED;

@@ -20,6 +20,7 @@ CREATE TABLE checkout (
     canceled_at {int},                  -- when its subscription had ended
     PRIMARY KEY (account_id, id)
 ) {clustered};
+CREATE UNIQUE INDEX checkout_id ON checkout (id);
 CREATE UNIQUE INDEX checkout_request ON checkout (account_id, request_id);
 CREATE UNIQUE INDEX checkout_session ON checkout (session_id) WHERE session_id IS NOT NULL;
 -- Never two at once for an account, whoever asks.
