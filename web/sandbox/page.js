@@ -136,7 +136,8 @@ async function showNumbers() {
     const sorted = [...held, ...data.filter((row) => !row.building_id)];
     $('numbers').replaceChildren(...sorted.slice(0, NUMBERS_SHOWN).map(numberRow));
     $('held').replaceChildren(...held.slice(0, NUMBERS_SHOWN).map((row) => element('option', row.building ?? '', { value: row.number })));
-    if (!$('call-to').value && held.length) $('call-to').value = held[0].number;
+    const to = $('call-to');
+    if (!to.value && held.length && document.activeElement !== to) to.value = held[0].number; // nobody is typing
     $('numbers-state').textContent = data.length === 0 ? 'None yet: an active subscription brings one.'
         : `${held.length} held, ${data.length - held.length} free${data.length > NUMBERS_SHOWN ? `; the first ${NUMBERS_SHOWN} are shown` : ''}.`;
 }
