@@ -11,17 +11,17 @@
 #include "api/meta.h"
 #include "api/openapi.h"
 #include "api/operation.h"
-#include "api/pages.h"
 #include "api/phone.h"
 #include "api/plan.h"
 #include "api/settings.h"
+#include "api/site.h"
 #include "api/webhook.h"
 
 /* The busiest first: they are found first. */
 const struct route_set *const api_sets[] = {
     &grant_routes,    &log_routes,   &building_routes, &settings_routes, &operation_routes,
     &account_routes,  &phone_routes, &auth_routes,     &key_routes,      &webhook_routes,
-    &delivery_routes, &plan_routes,  &checkout_routes, &meta_routes,     &page_routes,
+    &delivery_routes, &plan_routes,  &checkout_routes, &meta_routes,     &site_routes,
 };
 const size_t api_set_count = sizeof api_sets / sizeof *api_sets;
 

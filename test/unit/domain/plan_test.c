@@ -8,7 +8,7 @@
 #include "domain/plan.h"
 
 static const struct config config = {
-    .plans = {{"weekly", 499, "usd", "week", 1, true}, {"yearly", -1, "usd", "year", 1, true}},
+    .plans = {{"weekly", 499, "usd", "week", 1, true, NULL}, {"yearly", -1, "usd", "year", 1, true, NULL}},
 };
 
 static void test_plans_are_found_by_their_id(void **state)

@@ -1,4 +1,4 @@
-#include "api/pages.h"
+#include "api/site.h"
 
 #include "api/account_html.h"
 #include "api/style_css.h"
@@ -46,4 +46,4 @@ static const struct route rows[] = {
      .media = "text/css; charset=utf-8",
      .flags = ROUTE_PAGE},
 };
-const struct route_set page_routes = ROUTE_SET(rows);
+const struct route_set site_routes = ROUTE_SET(rows);

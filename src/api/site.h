@@ -3,4 +3,4 @@
 #pragma once
 #include "api/route.h"
 
-extern const struct route_set page_routes;
+extern const struct route_set site_routes;
