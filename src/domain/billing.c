@@ -99,7 +99,7 @@ static enum err apply_end(struct op *op, const struct id *account)
 
 static bool known(const struct billing_account *a, const struct billing_facts *facts)
 {
-    return a->status == facts->status && str_eq(a->subscription_id, facts->id) &&
+    return a->status == facts->status && a->subscription_id.p && str_eq(a->subscription_id, facts->id) &&
            str_eq(a->customer_id, facts->customer_id) && (!facts->plan.p || str_eq(a->plan, facts->plan));
 }
 
