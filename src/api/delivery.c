@@ -59,11 +59,6 @@ const void *delivery_queued_body(struct request *q, const struct id *delivery)
     return body;
 }
 
-static struct val time_or_null(int64_t at_us)
-{
-    return at_us ? v_time(at_us) : v_null();
-}
-
 /* `d` stays where it is while the body is in use. */
 static struct delivery_body entry_body(const struct delivery_entry *d)
 {
@@ -74,8 +69,8 @@ static struct delivery_body entry_body(const struct delivery_entry *d)
         .status = v_str(d->status),
         .attempts = v_int(d->attempts),
         .created_at = v_time(d->created_us),
-        .next_attempt_at = time_or_null(d->due_us),
-        .last_attempt_at = time_or_null(d->attempted_us),
+        .next_attempt_at = v_time_or_null(d->due_us),
+        .last_attempt_at = v_time_or_null(d->attempted_us),
         .last_status_code = d->status_code ? v_int(d->status_code) : v_null(),
         .last_error = v_str(d->failure),
     };

@@ -73,7 +73,7 @@ static enum err get_setup(struct request *q, struct reply *p)
     r->building_id = v_str(id_str(&q->building_id));
     r->virtual_number = v_str(b.number);
     r->unlock_tone = v_str(b.unlock_tone);
-    r->last_successful_buzz_at = b.last_buzz_us ? v_time(b.last_buzz_us) : v_null();
+    r->last_successful_buzz_at = v_time_or_null(b.last_buzz_us);
     r->status = v_str(str_z(setup_status_text(setup_status(&b))));
     r->instructions = v_str(setup_instructions(&b, q->op.arena));
     return reply_ok(q, p, 200, &setup_shape, r);

@@ -44,6 +44,11 @@ static inline struct val v_time(int64_t at_us)
 {
     return (struct val){.kind = VAL_TIME, .i = at_us};
 }
+/* 0 gives null. */
+static inline struct val v_time_or_null(int64_t at_us)
+{
+    return at_us ? v_time(at_us) : v_null();
+}
 /* STR_NONE gives null. */
 static inline struct val v_str(struct str s)
 {

@@ -55,11 +55,6 @@ static const struct field replay_fields[] = {
 };
 static const struct shape replay_shape = SHAPE(struct replay_body, "AdminDeliveryReplay", replay_fields);
 
-static struct val time_or_null(int64_t at_us)
-{
-    return at_us ? v_time(at_us) : v_null();
-}
-
 static struct delivery_reply delivery_row(const struct delivery_entry *d)
 {
     return (struct delivery_reply){
@@ -71,8 +66,8 @@ static struct delivery_reply delivery_row(const struct delivery_entry *d)
         .status = v_str(d->status),
         .attempts = v_int(d->attempts),
         .created_at = v_time(d->created_us),
-        .next_attempt_at = time_or_null(d->due_us),
-        .last_attempt_at = time_or_null(d->attempted_us),
+        .next_attempt_at = v_time_or_null(d->due_us),
+        .last_attempt_at = v_time_or_null(d->attempted_us),
         .last_status_code = d->status_code ? v_int(d->status_code) : v_null(),
         .last_error = v_str(d->failure),
     };

@@ -208,6 +208,7 @@ void twilio_free(struct twilio *t)
     if (!t)
         return;
     http_client_free(t->client);
+    crypto_wipe((void *)t->token.p, t->token.n);
     arena_done(&t->arena);
     free(t);
 }
