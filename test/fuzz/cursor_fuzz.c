@@ -32,7 +32,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(read.created_us == at.created_us && strcmp(read.id.text, at.id.text) == 0);
     must(!activity_cursor_read(&arena, text, &other, &filter, &read));
     must(!activity_cursor_read(&arena, text, &building, &(struct activity_filter){.q = filter.q}, &read));
-    must(str_eq(rest, text) || !activity_cursor_read(&arena, rest, &building, &filter, &read));
+    /* One that is taken is one that was written, maybe in an earlier run, which the fuzzer remembers. */
+    if (activity_cursor_read(&arena, rest, &building, &filter, &read))
+        must(str_eq(activity_cursor_write(&arena, &read, &building, &filter), rest));
     arena_done(&arena);
     return 0;
 }
