@@ -47,17 +47,13 @@ static enum err get_contract(struct request *q, struct reply *p)
 
 static enum err get_document(struct request *q, struct reply *p)
 {
-    p->status = 200;
-    p->raw = service_openapi(q->service);
-    return ERR_NONE;
+    return reply_text(p, service_openapi(q->service));
 }
 
 static enum err get_guide(struct request *q, struct reply *p)
 {
     (void)q;
-    p->status = 200;
-    p->raw = str_z(guide_text);
-    return ERR_NONE;
+    return reply_text(p, str_z(guide_text));
 }
 
 static const struct route rows[] = {

@@ -73,6 +73,14 @@ static inline enum err reply_ok(struct request *q, struct reply *p, int status, 
     return ERR_NONE;
 }
 
+/* Success with a ready text of the route's media type, which must live in the arena or longer. */
+static inline enum err reply_text(struct reply *p, struct str text)
+{
+    p->status = 200;
+    p->raw = text;
+    return ERR_NONE;
+}
+
 /* An error answer that keeps what the transaction did (a wrong one-time code must count): the handler returns the
  * result of this, ERR_NONE. An error that is returned instead rolls the transaction back. */
 enum err reply_error_keep(struct request *q, struct reply *p, enum err e) CHECKED;

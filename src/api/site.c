@@ -3,23 +3,16 @@
 #include "api/account_html.h"
 #include "api/style_css.h"
 
-static enum err ready_text(struct reply *p, const char *text)
-{
-    p->status = 200;
-    p->raw = str_z(text);
-    return ERR_NONE;
-}
-
 static enum err get_account_page(struct request *q, struct reply *p)
 {
     (void)q;
-    return ready_text(p, account_html);
+    return reply_text(p, str_z(account_html));
 }
 
 static enum err get_style(struct request *q, struct reply *p)
 {
     (void)q;
-    return ready_text(p, style_css);
+    return reply_text(p, str_z(style_css));
 }
 
 static const struct route rows[] = {

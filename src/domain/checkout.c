@@ -5,6 +5,11 @@
 #include "domain/checkout_row.h"
 #include "domain/operation.h"
 
+static enum err get(struct op *op, const struct id *account, const struct id *id, struct checkout *ret)
+{
+    return checkout_row(op, SQL_CHECKOUT_BY_ID, DB_ARGS(v_str(id_str(account)), v_str(id_str(id))), ret);
+}
+
 /* ---- a client's request ---- */
 
 bool checkout_overdue(const struct checkout *c, int64_t now_us)
@@ -88,7 +93,7 @@ static enum err insert(struct op *op, const struct checkout_request *r, const st
                         v_blob(r->hash, SHA256_LEN), v_int(op->now_us), v_str(r->plan), v_int(account->building_count),
                         v_str(account->email), v_str(account->customer_id), v_str(r->return_url)),
                 NULL);
-    return e ? e : checkout_get(op, &r->account, &id, ret);
+    return e ? e : get(op, &r->account, &id, ret);
 }
 
 static enum err begin_anew(struct op *op, const struct checkout_request *r, struct checkout *ret,
@@ -147,11 +152,6 @@ enum err checkout_of_session(struct op *op, const struct id *account, struct str
     return ERR_NONE;
 }
 
-enum err checkout_get(struct op *op, const struct id *account, const struct id *id, struct checkout *ret)
-{
-    return checkout_row(op, SQL_CHECKOUT_BY_ID, DB_ARGS(v_str(id_str(account)), v_str(id_str(id))), ret);
-}
-
 /* ---- what the provider says ---- */
 
 /* The one place where a checkout changes its status. */
@@ -179,7 +179,7 @@ static enum err complete(struct op *op, struct checkout *c, const struct checkou
 /* The row as it is now: others may have learned the same, or more. */
 static enum err reread(struct op *op, struct checkout *c)
 {
-    return checkout_get(op, &c->account_id, &c->id, c);
+    return get(op, &c->account_id, &c->id, c);
 }
 
 enum err checkout_settle(struct op *op, struct checkout *c, const struct checkout_session *session)
@@ -249,5 +249,5 @@ enum err checkout_find(struct op *op, const struct id *id, struct checkout *ret)
 {
     struct id account;
     enum err e = owner(op, id, &account);
-    return e ? e : checkout_get(op, &account, id, ret);
+    return e ? e : get(op, &account, id, ret);
 }

@@ -72,8 +72,6 @@ enum err checkout_current(struct op *op, const struct id *account, struct checko
 /* The account's checkout with that session, or any account's with `account` NULL. ERR_NOT_FOUND. */
 enum err checkout_of_session(struct op *op, const struct id *account, struct str session_id,
                              struct checkout *ret) CHECKED;
-/* ERR_NOT_FOUND. */
-enum err checkout_get(struct op *op, const struct id *account, const struct id *id, struct checkout *ret) CHECKED;
 
 /* ---- what the provider says ---- */
 

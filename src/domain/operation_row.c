@@ -120,7 +120,7 @@ static struct operation_billing read_billing(const struct cursor *c, struct aren
     };
 }
 
-struct operation operation_read(const struct cursor *c, struct op *op)
+static struct operation read_row(const struct cursor *c, struct op *op)
 {
     struct arena *a = op->arena;
     struct operation o = {
@@ -162,7 +162,7 @@ enum err operation_one(struct op *op, enum sql statement, struct db_args args, s
     CURSOR c;
     enum err e = db_one(op->db, statement, args, &c);
     if (!e)
-        *ret = operation_read(&c, op);
+        *ret = read_row(&c, op);
     return e;
 }
 
@@ -209,7 +209,7 @@ enum err operation_list_current(struct op *op, const struct operation **ret, con
     for (bool more; !(e = db_next(&c, &more)) && more; count++) {
         list = list_room(op->arena, list, count, &room, sizeof *list);
         emails = list_room(op->arena, emails, count, &email_room, sizeof *emails);
-        list[count] = operation_read(&c, op);
+        list[count] = read_row(&c, op);
         emails[count] = col_copy(&c, COL_EMAIL, op->arena);
     }
     if (e)

@@ -3,23 +3,16 @@
 #include "sandbox/page_html.h"
 #include "sandbox/page_js.h"
 
-static enum err ready_text(struct reply *p, const char *text)
-{
-    p->status = 200;
-    p->raw = str_z(text);
-    return ERR_NONE;
-}
-
 static enum err get_page(struct request *q, struct reply *p)
 {
     (void)q;
-    return ready_text(p, page_html);
+    return reply_text(p, str_z(page_html));
 }
 
 static enum err get_module(struct request *q, struct reply *p)
 {
     (void)q;
-    return ready_text(p, page_js);
+    return reply_text(p, str_z(page_js));
 }
 
 static const struct route rows[] = {
