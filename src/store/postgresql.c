@@ -72,6 +72,7 @@ static void close_store(struct store *base)
         postgresql_disconnect(&s->workers[i].db);
     pthread_mutex_destroy(&s->mutex);
     pthread_cond_destroy(&s->wake);
+    pthread_rwlock_destroy(&s->writes);
     free(s->dsn);
     free(s);
 }
@@ -100,6 +101,16 @@ static enum err connect_first(struct postgresql_store *s, char **ret_why)
     return ERR_NONE;
 }
 
+/* Whoever asks to be alone comes next. */
+static void init_turn(pthread_rwlock_t *turn)
+{
+    pthread_rwlockattr_t attributes;
+    pthread_rwlockattr_init(&attributes);
+    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(turn, &attributes);
+    pthread_rwlockattr_destroy(&attributes);
+}
+
 static enum err open_store(const struct config *c, struct store **ret, char **ret_why)
 {
     size_t workers = c->store_workers > 0 ? (size_t)c->store_workers : 1;
@@ -111,6 +122,7 @@ static enum err open_store(const struct config *c, struct store **ret, char **re
     s->newest = &s->oldest;
     pthread_mutex_init(&s->mutex, NULL);
     pthread_cond_init(&s->wake, NULL);
+    init_turn(&s->writes);
     for (size_t i = 0; i < workers; i++)
         s->workers[i].db = (struct postgresql_db){.base.engine = &postgresql_engine, .store = s, .broken = true};
     enum err e = read_dsn(s, c->store_dsn, ret_why);

@@ -1,7 +1,7 @@
 /* The PostgreSQL engine's insides, shared by its files.
  *
  * A pool of workers, each a thread with a connection of its own, takes jobs of either mode from one queue. Nothing is
- * shared between workers but that queue. */
+ * shared between workers but that queue and the turn of writes that keep losing races. */
 #pragma once
 #include <libpq-fe.h>
 #include <pthread.h>
@@ -58,6 +58,7 @@ struct postgresql_store {
     pthread_cond_t wake;
     struct store_job *oldest, **newest;
     bool stop;
+    pthread_rwlock_t writes; /* held by each write transaction: shared, or alone after lost races */
     size_t worker_count;
     struct postgresql_worker workers[];
 };

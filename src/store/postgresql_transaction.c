@@ -13,12 +13,13 @@
 #include "base/crypto.h"
 #include "store/postgresql.h"
 
-#define ATTEMPTS       16
-#define BACKOFF_US     500u
-#define BACKOFF_MAX_US 50000u
-#define SETTLE_US      (60 * US_PER_S) /* a failover takes 5 to 25 seconds */
-#define MARKS_KEPT     256
-#define MARKS_AGE_US   (24 * 3600 * US_PER_S)
+#define ATTEMPTS        16
+#define ATTEMPTS_SHARED 4 /* beside other writes; the others alone */
+#define BACKOFF_US      500u
+#define BACKOFF_MAX_US  50000u
+#define SETTLE_US       (60 * US_PER_S) /* a failover takes 5 to 25 seconds */
+#define MARKS_KEPT      256
+#define MARKS_AGE_US    (24 * 3600 * US_PER_S)
 
 static bool control(struct postgresql_db *db, enum postgresql_control what, const char *name)
 {
@@ -152,13 +153,27 @@ static void back_off(int attempts)
     postgresql_sleep_us(1 + crypto_uniform(most));
 }
 
+/* A write that has lost several races runs alone in this process, so that a stream of others cannot starve it: only
+ * another node can take the race from it then. */
+static enum err attempt_in_turn(struct postgresql_db *db, bool alone, enum store_mode mode,
+                                enum err (*run)(void *, struct db *), void *arg)
+{
+    if (mode == STORE_READ)
+        return attempt(db, mode, run, arg);
+    pthread_rwlock_t *writes = &db->store->writes;
+    (void)(alone ? pthread_rwlock_wrlock(writes) : pthread_rwlock_rdlock(writes));
+    enum err e = attempt(db, mode, run, arg);
+    pthread_rwlock_unlock(writes);
+    return e;
+}
+
 enum err postgresql_run(struct postgresql_db *db, enum store_mode mode, enum err (*run)(void *, struct db *), void *arg)
 {
     enum err e = ERR_RETRY;
     for (int attempts = 0; e == ERR_RETRY && attempts < ATTEMPTS; attempts++) {
         if (!postgresql_connected(db))
             return ERR_INTERNAL_ERROR;
-        e = attempt(db, mode, run, arg);
+        e = attempt_in_turn(db, attempts >= ATTEMPTS_SHARED, mode, run, arg);
         if (e == ERR_RETRY && !db->broken)
             back_off(attempts);
     }
