@@ -3,6 +3,8 @@
 #include "api/service.h"
 #include "jobs/billing.h"
 
+#define BODY_MAX 524288 /* an event has all of its object in it: an invoice may be long */
+
 static enum err record(struct op *op, void *arg)
 {
     return billing_event_received(op, arg);
@@ -28,6 +30,7 @@ static const struct route stripe_rows[] = {{
     .tag = "Hooks",
     .method = HTTP_POST,
     .path = "/hooks/stripe",
+    .body_max = BODY_MAX,
     .run = RUN_TASK, /* hashes a body of anybody's: not where reads and writes run */
     .handler = receive_stripe_event,
     .status = 200,

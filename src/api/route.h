@@ -73,6 +73,7 @@ struct route {
     const struct shape *body;  /* NULL: a body is ignored */
     enum err body_error;       /* of a field without its own */
     bool body_optional;        /* no body at all reads as {} */
+    size_t body_max;           /* bytes; 0: HTTP_MAX_BODY */
     const char *body_example;  /* JSON, for the document; NULL: none */
     enum route_run run;
     enum err (*handler)(struct request *q, struct reply *p);

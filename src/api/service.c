@@ -261,6 +261,8 @@ static void on_head(void *ctx, struct http_request *r, unsigned loop)
     q->item_text = params[1];
     if (!q->route)
         refuse_with(q, q->allow.p ? ERR_METHOD_NOT_ALLOWED : ERR_NOT_FOUND);
+    else if (q->route->body_max)
+        r->body_max = q->route->body_max;
 }
 
 static void on_request(void *ctx, struct http_request *r, unsigned loop)

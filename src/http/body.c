@@ -2,14 +2,14 @@
 
 #include <stdlib.h>
 
-void http_body_init(struct http_body *b, const struct http_framing *f, const struct http_conn *c)
+void http_body_init(struct http_body *b, const struct http_framing *f, size_t max, const struct http_conn *c)
 {
     b->chunked = f->chunked;
-    b->chunk = HTTP_CHUNK(HTTP_MAX_BODY);
+    b->chunk = HTTP_CHUNK(max);
     b->length = f->chunked ? 0 : (size_t)f->length;
     b->at = c->in->bytes + c->in_at;
     b->n = 0;
-    b->spill = BUF(HTTP_MAX_BODY);
+    b->spill = BUF(max);
     b->spilled = b->length > c->in->cap - c->in_at;
 }
 

@@ -1,5 +1,5 @@
 /* The body of one request, gathered in one piece: in place in the read buffer where it fits, else in a buffer of its
- * own, of at most HTTP_MAX_BODY bytes. */
+ * own, of at most as many bytes as the request may have. */
 #pragma once
 #include "base/buf.h"
 #include "http/chunk.h"
@@ -18,8 +18,8 @@ struct http_body {
 
 enum http_body_step { HTTP_BODY_MORE, HTTP_BODY_DONE, HTTP_BODY_LARGE, HTTP_BODY_BAD };
 
-/* The body begins at c->in_at. A length over HTTP_MAX_BODY was refused before. */
-void http_body_init(struct http_body *b, const struct http_framing *f, const struct http_conn *c);
+/* The body begins at c->in_at. A length over `max` was refused before. */
+void http_body_init(struct http_body *b, const struct http_framing *f, size_t max, const struct http_conn *c);
 void http_body_done(struct http_body *b);
 /* Uses up the body's part of c's read buffer. */
 enum http_body_step http_body_take(struct http_body *b, struct http_conn *c);

@@ -31,7 +31,7 @@ size_t http_empty_lines(struct str bytes);
  * An absolute-form target gives its authority to the Host field (RFC 9112 section 3.2.2).
  *
  * Errors: BAD_REQUEST, URI_TOO_LONG, HEADERS_TOO_LARGE, HTTP_VERSION, NOT_IMPLEMENTED (a transfer coding before the
- * final chunked), EXPECTATION_FAILED. A Content-Length over HTTP_MAX_BODY is not refused here. */
+ * final chunked), EXPECTATION_FAILED. A Content-Length that is too long is not refused here. */
 enum http_parse http_head_parse(struct str bytes, struct http_header headers[static HTTP_MAX_HEADERS],
                                 struct http_request *r, struct http_framing *f);
 

@@ -9,7 +9,7 @@
 #include "base/config.h"
 #include "base/mailbox.h"
 
-/* Beyond them: 431 (414 if the request line alone is too long), 413. */
+/* Beyond them: 431 (414 if the request line alone is too long), 413, unless the handler takes longer bodies. */
 #define HTTP_MAX_HEADERS 100
 #define HTTP_MAX_HEAD    16384 /* bytes of request line and header fields together */
 #define HTTP_MAX_BODY    102400
@@ -41,6 +41,7 @@ struct http_request {
     size_t header_count;
     struct str body; /* complete, de-chunked, when `request` is called; empty if none */
     bool has_body;   /* Content-Length above 0 or chunked */
+    size_t body_max; /* HTTP_MAX_BODY; `head` may change it */
     struct http_peer peer;
     struct arena arena; /* the request's own; freed after the reply was sent */
     struct mail mail;   /* free for the handler's use with http_post */

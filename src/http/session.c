@@ -153,17 +153,18 @@ static bool begin(struct http_conn *c, struct http_exchange *x)
     bool skip = x->skip_body;
     http_conn_enter(c, CONN_WAIT);
     http_peer_resolve(&x->r, &c->origin, &c->loop->shared->trusted);
+    x->r.body_max = HTTP_MAX_BODY;
     h->head(h->ctx, &x->r, c->loop->index);
     if (!c->exchange) {
         if (skip)
             c->in_at += (uint32_t)length;
         return true;
     }
-    if (length > HTTP_MAX_BODY)
+    if (length > x->r.body_max)
         return refuse(c, x, ERR_PAYLOAD_TOO_LARGE);
     if (x->complete)
         return deliver(c, x);
-    http_body_init(&x->body, f, c);
+    http_body_init(&x->body, f, x->r.body_max, c);
     http_conn_enter(c, CONN_BODY);
     return true;
 }

@@ -307,9 +307,9 @@ describe('Stripe', () => {
         });
 
         it('over HTTPS, by POST, of a bounded size', async () => {
-            const event = stripe.event('checkout.session.completed', { ...about, padding: 'x'.repeat(110_000) });
+            const event = stripe.event('checkout.session.completed', { ...about, padding: 'x'.repeat(525_000) });
             assert.equal(await post(w.client, event), 413);
-            const fits = stripe.event('checkout.session.completed', { ...about, padding: 'x'.repeat(90_000) });
+            const fits = stripe.event('checkout.session.completed', { ...about, padding: 'x'.repeat(500_000) });
             assert.equal(await post(w.client, fits), 200);
             refused(await w.client.get('/hooks/stripe'), 405, 'METHOD_NOT_ALLOWED');
             refused(await w.client.request('POST', '/hooks/stripe', { text: fits.text, plain: true }), 426, 'HTTPS_REQUIRED');
