@@ -15,6 +15,8 @@
 #define FAKE_SILENT  "+15550000006" /* asks for a code, says nothing while it does */
 #define FAKE_SLOW    "+15550000007" /* opens, after the store took its time */
 
+#define FAKE_SLOW_US (1500 * 1000) /* far longer than it takes to send what comes before the decision */
+
 static const char FAKE_BUILDING[] = "0123456789abcdef0123";
 
 static struct {
@@ -57,7 +59,7 @@ enum err access_arrive(struct op *op, struct str to, struct str from, struct acc
     if (kind == 5)
         return ERR_INTERNAL_ERROR;
     if (kind == 7)
-        usleep(300 * 1000);
+        usleep(FAKE_SLOW_US);
     *ret = (struct access_decision){.verdict = kind > 7 ? ACCESS_REJECT : verdicts[kind]};
     if (ret->verdict == ACCESS_RELEASE)
         strcpy(ret->tones, "9");

@@ -11,13 +11,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#define RAW_PATIENCE_MS 30000 /* nothing takes so long; a test that waits for it has failed */
+
 struct raw {
     int sip, rtp;
     struct sockaddr_in service;
     int sip_port, rtp_port;
     char reply[8192];
     char to_tag[128];
-    unsigned branch;
+    unsigned branch, cseq; /* of the last request */
 };
 
 static int raw_socket(int *ret_port)
@@ -62,13 +64,20 @@ static inline int raw_receive(struct raw *r, int wait_ms)
     return strncmp(r->reply, "SIP/2.0 ", 8) == 0 ? atoi(r->reply + 8) : 1;
 }
 
-/* The next final answer; provisional ones are passed over. */
+/* Whether the last message answers the last request: an earlier answer comes again where an ACK was slow. */
+static inline bool raw_answers_last(const struct raw *r)
+{
+    const char *cseq = strstr(r->reply, "\r\nCSeq: ");
+    return cseq && strtoul(cseq + 8, NULL, 10) == r->cseq;
+}
+
+/* The next final answer to the last request; provisional ones are passed over. */
 static inline int raw_final(struct raw *r)
 {
     int status;
     do
-        status = raw_receive(r, 5000);
-    while (status >= 100 && status < 200);
+        status = raw_receive(r, RAW_PATIENCE_MS);
+    while ((status >= 100 && status < 200) || (status >= 200 && !raw_answers_last(r)));
     const char *to = strstr(r->reply, "\r\nTo: ");
     const char *tag = to ? strstr(to, ";tag=") : NULL;
     const char *end = to ? strstr(to + 2, "\r\n") : NULL;
@@ -77,11 +86,22 @@ static inline int raw_final(struct raw *r)
     return status;
 }
 
+/* Whether the service sends this request next; answers that come again are passed over. */
+static inline bool raw_requested(struct raw *r, const char *method)
+{
+    int status;
+    do
+        status = raw_receive(r, RAW_PATIENCE_MS);
+    while (status > 1);
+    return status == 1 && strncmp(r->reply, method, strlen(method)) == 0 && r->reply[strlen(method)] == ' ';
+}
+
 /* A request; `headers` end with CRLF each and come after the essential ones. */
 static inline void raw_request(struct raw *r, const char *method, const char *user, unsigned cseq, const char *headers,
                                const char *body)
 {
     char text[8192];
+    r->cseq = cseq;
     int n = snprintf(text, sizeof text,
                      "%s sip:%s@127.0.0.1 SIP/2.0\r\n"
                      "Via: SIP/2.0/UDP 127.0.0.1:%d;branch=z9hG4bK%d-%u;rport\r\n"
@@ -131,6 +151,23 @@ static inline int raw_count_rtp(struct raw *r, int wait_ms)
         left = wait_ms - (int)((now.tv_sec - from.tv_sec) * 1000 + (now.tv_nsec - from.tv_nsec) / 1000000);
     }
     return n;
+}
+
+/* Whether any RTP packet comes. */
+static inline bool raw_hears_rtp(struct raw *r)
+{
+    char packet[2048];
+    struct pollfd p = {.fd = r->rtp, .events = POLLIN};
+    return poll(&p, 1, RAW_PATIENCE_MS) > 0 && recv(r->rtp, packet, sizeof packet, 0) > 0;
+}
+
+/* Reads RTP until none comes for wait_ms; false if it goes on and on. */
+static inline bool raw_falls_silent(struct raw *r, int wait_ms)
+{
+    for (int tries = 0; tries < RAW_PATIENCE_MS / wait_ms; tries++)
+        if (raw_count_rtp(r, wait_ms) == 0)
+            return true;
+    return false;
 }
 
 /* One press as RFC 4733 of type 96, from a socket to the service's RTP port. */

@@ -55,14 +55,14 @@ static int tear_down(void **state)
 /* Waits for it, with a limit far above what it takes. */
 static void wait_for_calls(unsigned n)
 {
-    for (int i = 0; i < 500 && sip_calls(agent) != n; i++)
+    for (int i = 0; i < RAW_PATIENCE_MS / 10 && sip_calls(agent) != n; i++)
         usleep(10000);
     assert_int_equal(sip_calls(agent), n);
 }
 
 static void wait_for_codes(int n)
 {
-    for (int i = 0, have = 0; i < 500 && have < n; i++) {
+    for (int i = 0, have = 0; i < RAW_PATIENCE_MS / 10 && have < n; i++) {
         usleep(10000);
         pthread_mutex_lock(&fake.lock);
         have = fake.code_count;
@@ -177,6 +177,7 @@ static void test_a_body_shorter_than_it_says_is_refused(void **state)
                  "From: <sip:a@b>;tag=1\r\nTo: <sip:b@c>\r\nCall-ID: short\r\nCSeq: 1 INVITE\r\n" RAW_SDP
                  "Content-Length: 500\r\n\r\nv=0\r\n",
                  r.sip_port);
+    r.cseq = 1;
     raw_send(&r, text, (size_t)n);
     assert_int_equal(raw_final(&r), 400);
 }
@@ -199,7 +200,7 @@ static void test_a_cancelled_call_is_over(void **state)
 {
     (void)state;
     raw_request(&r, "INVITE", FAKE_SLOW, 1, RAW_SDP, raw_offer(&r, "sendrecv"));
-    assert_int_equal(raw_receive(&r, 5000), 100);
+    assert_int_equal(raw_receive(&r, RAW_PATIENCE_MS), 100);
     raw_request(&r, "CANCEL", FAKE_SLOW, 1, "", "");
     int first = raw_final(&r), second = raw_final(&r);
     assert_int_equal(first + second, 200 + 487);
@@ -227,7 +228,7 @@ static void test_no_media_flows_before_the_call_is_acknowledged(void **state)
     assert_int_equal(raw_final(&r), 200);
     assert_int_equal(raw_count_rtp(&r, 150), 0);
     raw_request(&r, "ACK", FAKE_CODE, 1, "", "");
-    assert_true(raw_count_rtp(&r, 300) > 0);
+    assert_true(raw_hears_rtp(&r));
 }
 
 static void test_a_caller_who_hangs_up_is_forgotten(void **state)
@@ -248,7 +249,7 @@ static void test_an_offer_may_come_in_the_answer(void **state)
     assert_true(raw_media_port(&r) > 0);
     assert_non_null(strstr(r.reply, "telephone-event/8000"));
     raw_request(&r, "ACK", FAKE_CODE, 1, RAW_SDP, raw_offer(&r, "sendrecv"));
-    assert_true(raw_count_rtp(&r, 300) > 0);
+    assert_true(raw_hears_rtp(&r));
     wait_for_calls(1);
 }
 
@@ -260,13 +261,12 @@ static void test_a_call_may_be_held_and_resumed(void **state)
     assert_int_equal(raw_final(&r), 200);
     assert_non_null(strstr(r.reply, "a=recvonly"));
     raw_request(&r, "ACK", FAKE_CODE, 2, "", "");
-    (void)raw_count_rtp(&r, 50);
-    assert_int_equal(raw_count_rtp(&r, 150), 0);
+    assert_true(raw_falls_silent(&r, 150));
     raw_request(&r, "INVITE", FAKE_CODE, 3, RAW_SDP, raw_offer(&r, "sendrecv"));
     assert_int_equal(raw_final(&r), 200);
     assert_non_null(strstr(r.reply, "a=sendrecv"));
     raw_request(&r, "ACK", FAKE_CODE, 3, "", "");
-    assert_true(raw_count_rtp(&r, 300) > 0);
+    assert_true(raw_hears_rtp(&r));
     raw_request(&r, "INVITE", FAKE_CODE, 4, RAW_SDP, "nonsense");
     assert_int_equal(raw_final(&r), 488);
     wait_for_calls(1); /* which leaves the call as it was */
@@ -330,7 +330,7 @@ static void hear(uint8_t pt, char heard[static 8])
     struct dtmf_dec *decoder;
     struct pollfd p = {.fd = r.rtp, .events = POLLIN};
     assert_int_equal(dtmf_dec_alloc(&decoder, 8000, 1, on_tone, heard), 0);
-    while (!heard[0] && poll(&p, 1, 2000) > 0) {
+    while (!heard[0] && poll(&p, 1, RAW_PATIENCE_MS) > 0) {
         uint8_t packet[2048];
         int16_t samples[160];
         assert_int_equal(recv(r.rtp, packet, sizeof packet, 0), 12 + 160);
@@ -351,7 +351,7 @@ static void tones_open(uint8_t pt)
     int port = raw_media_port(&r);
     assert_null(strstr(r.reply, "telephone-event"));
     raw_request(&r, "ACK", FAKE_SILENT, 1, "", "");
-    usleep(50000);
+    assert_true(raw_hears_rtp(&r)); /* now it listens as well */
     play_key(port, pt, &seq, '7');
     play_key(port, pt, &seq, '#');
     wait_for_codes(1);
@@ -463,7 +463,7 @@ static void test_connections_that_say_nothing_leave_descriptors_to_others(void *
         fds[i] = connect_to_agent();
     /* The last but one is closed at the latest when the last one comes. */
     struct pollfd p = {.fd = fds[TRIED - 2], .events = POLLIN};
-    assert_int_equal(poll(&p, 1, 5000), 1);
+    assert_int_equal(poll(&p, 1, RAW_PATIENCE_MS), 1);
     for (int i = 0; i < TRIED; i++)
         close(fds[i]);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
@@ -489,7 +489,7 @@ static int try_once(const struct sockaddr_in *service)
 /* Stopping is tested in a thread: it waits. */
 static void *stop_thread(void *arg)
 {
-    sip_stop(arg, 5000);
+    sip_stop(arg, RAW_PATIENCE_MS);
     sip_free(arg);
     return NULL;
 }
@@ -513,8 +513,7 @@ static void test_stopping_lets_calls_end_and_takes_no_more(void **state)
     raw_press(r.rtp, port, 1000, 7); /* the call in progress goes on to its end */
     raw_press(r.rtp, port, 3000, 11);
     wait_for_codes(1);
-    assert_int_equal(raw_receive(&r, 5000), 1);
-    assert_memory_equal(r.reply, "BYE ", 4);
+    assert_true(raw_requested(&r, "BYE"));
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
@@ -527,11 +526,10 @@ static void test_stopping_at_once_hangs_up(void **state)
     raw_close(&r);
     raw_open(&r, sip_address(a));
     establish(FAKE_CODE);
-    assert_true(raw_count_rtp(&r, 300) > 0);
+    assert_true(raw_hears_rtp(&r));
     sip_stop(a, 0);
     sip_free(a);
-    assert_int_equal(raw_receive(&r, 1000), 1);
-    assert_memory_equal(r.reply, "BYE ", 4);
+    assert_true(raw_requested(&r, "BYE"));
 }
 
 static void test_stopping_waits_for_the_decision_that_was_asked_for(void **state)
@@ -543,11 +541,11 @@ static void test_stopping_waits_for_the_decision_that_was_asked_for(void **state
     raw_close(&r);
     raw_open(&r, sip_address(a));
     raw_request(&r, "INVITE", FAKE_SLOW, 1, RAW_SDP, raw_offer(&r, "sendrecv"));
-    assert_int_equal(raw_receive(&r, 5000), 100);
+    assert_int_equal(raw_receive(&r, RAW_PATIENCE_MS), 100);
     sip_stop(a, 0);
     sip_free(a);
     assert_int_equal(fake.arrived, 1);
-    assert_int_equal(raw_receive(&r, 1000), 503);
+    assert_int_equal(raw_final(&r), 503);
 }
 
 int main(void)

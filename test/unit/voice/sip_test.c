@@ -229,7 +229,7 @@ static void test_lines_may_be_json(void **state)
 static void test_the_simulator_gives_up_in_time(void **state)
 {
     (void)state;
-    heard((struct buzz_options){.to = FAKE_CODE, .timeout_ms = 300}, BUZZ_NOT_OPENED, "answered\ntimeout\n");
+    heard((struct buzz_options){.to = FAKE_CODE, .timeout_ms = 3000}, BUZZ_NOT_OPENED, "answered\ntimeout\n");
 }
 
 /* What buzz says when it cannot place the call. */
