@@ -14,6 +14,7 @@
 #define MANY     16 /* events at once: there is a queue */
 #define HEAD_MAX 65536
 #define BODY_MAX 65536 /* what is read of a body so that the connection can be kept */
+#define IDLE_S   1     /* an idle connection older than that is not used: the receiver may be about to close it */
 
 struct http_poster {
     struct http_poster_options options;
@@ -64,6 +65,18 @@ static curl_socket_t open_guarded(void *arg, curlsocktype purpose, struct curl_s
     return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
 }
 
+/* libcurl is about to send. Where a kept connection was closed without an answer, it would send once more; but the
+ * receiver may have seen the request, and an attempt is one request.
+ * NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
+static int on_send(void *arg, char *peer_ip, char *own_ip, int peer_port, int own_port)
+{
+    struct http_post *post = arg;
+    (void)peer_ip, (void)own_ip, (void)peer_port, (void)own_port;
+    const bool again = post->sent;
+    post->sent = true;
+    return again ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
 /* A line of the answer's head. The empty one ends it, unless more is to come (1xx).
  * NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
 static size_t on_head(char *line, size_t size, size_t count, void *arg)
@@ -105,7 +118,9 @@ static CURL *handle_new(const struct http_poster *p)
     curl_easy_setopt(c, CURLOPT_PROXY, "");
     curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, p->options.timeout_ms);
     curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, p->options.timeout_ms);
+    curl_easy_setopt(c, CURLOPT_MAXAGE_CONN, (long)IDLE_S);
     curl_easy_setopt(c, CURLOPT_USERAGENT, "Portero/" PORTERO_VERSION);
+    curl_easy_setopt(c, CURLOPT_PREREQFUNCTION, on_send);
     curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, on_head);
     curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_body);
     if (!p->options.allow_private)
@@ -158,7 +173,7 @@ enum err http_poster_start(struct http_poster *p, struct http_post *post)
     post->curl = c;
     post->status = 0;
     post->failure = NULL;
-    post->timed_out = post->refused = false;
+    post->timed_out = post->refused = post->sent = false;
     post->head_bytes = post->body_bytes = 0;
     union {
         const char *text;
@@ -169,6 +184,7 @@ enum err http_poster_start(struct http_poster *p, struct http_post *post)
     curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)post->body.n);
     curl_easy_setopt(c, CURLOPT_POSTFIELDS, post->body.p);
     curl_easy_setopt(c, CURLOPT_HTTPHEADER, &post->line);
+    curl_easy_setopt(c, CURLOPT_PREREQDATA, post);
     curl_easy_setopt(c, CURLOPT_HEADERDATA, post);
     curl_easy_setopt(c, CURLOPT_WRITEDATA, post);
     curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, post);

@@ -1,8 +1,9 @@
 /* Many POST requests at once to receivers that clients have named, on one thread: libcurl's multi interface over epoll.
  *
- * HTTPS only, TLS 1.2 or later, no redirects, no proxies, no cookies. Connections are kept. What counts of an answer is
- * its status: it counts once the head is complete, a body is skipped, and cut where it is long. The address guard
- * (http/guard.h) judges every address that is connected to. */
+ * HTTPS only, TLS 1.2 or later, no redirects, no proxies, no cookies. Connections are kept for a second or two. A
+ * request goes out once at most: it has failed, too, when the connection it went out on was closed. What counts of an
+ * answer is its status: it counts once the head is complete, a body is skipped, and cut where it is long. The address
+ * guard (http/guard.h) judges every address that is connected to. */
 #pragma once
 #include <curl/curl.h>
 
@@ -36,7 +37,7 @@ struct http_post {
     struct http_post *previous, *next;
     struct curl_slist line;
     size_t head_bytes, body_bytes;
-    bool refused;
+    bool refused, sent;
 };
 
 /* `wake_fd`: http_poster_wait returns when it is readable. */

@@ -12,7 +12,7 @@ struct desk {
     struct http_poster *poster;
     struct receiver *receiver;
     int wake_fd;
-    atomic_bool hangs;
+    atomic_bool hangs, closes_kept;
     unsigned done, answered;
 };
 
@@ -21,6 +21,8 @@ static bool answer(struct received *q, void *context)
     struct desk *d = context;
     if (d->hangs)
         received_hang(q);
+    if (d->closes_kept && q->on_connection > 1)
+        return false;
     return !d->hangs && received_accept(q);
 }
 
@@ -110,6 +112,23 @@ static void test_the_end_of_one_may_begin_another(void **state)
     assert_int_equal(d->answered, 2);
 }
 
+static void test_none_goes_out_twice_where_a_kept_connection_is_closed(void **state)
+{
+    struct desk *d = *state;
+    struct http_post posts[POSTS];
+    d->closes_kept = true;
+    for (unsigned i = 0; i < POSTS; i++) {
+        posts[i] = post_of(d);
+        assert_int_equal(http_poster_start(d->poster, &posts[i]), ERR_NONE);
+        wait_until_done(d, i + 1);
+        assert_int_equal(d->receiver->requests, i + 1);
+    }
+    assert_true(d->answered > 0 && d->answered < POSTS);
+    for (unsigned i = 0; i < POSTS; i++)
+        if (!posts[i].status)
+            assert_string_equal(posts[i].failure, "broken");
+}
+
 static void test_a_wake_up_ends_the_wait(void **state)
 {
     struct desk *d = *state;
@@ -134,8 +153,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
     const struct CMUnitTest tests[] = {
-        TEST(test_many_are_under_way_at_once),       TEST(test_one_after_the_other_uses_one_connection),
-        TEST(test_the_end_of_one_may_begin_another), TEST(test_a_wake_up_ends_the_wait),
+        TEST(test_many_are_under_way_at_once),
+        TEST(test_one_after_the_other_uses_one_connection),
+        TEST(test_none_goes_out_twice_where_a_kept_connection_is_closed),
+        TEST(test_the_end_of_one_may_begin_another),
+        TEST(test_a_wake_up_ends_the_wait),
         TEST(test_what_is_broken_off_is_not_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
