@@ -210,7 +210,7 @@ static enum err record(struct op *op, const struct delivery_result *r)
 {
     const char *status = "delivered";
     int64_t due_us = r->ended_us;
-    if (r->failure && (r->final || r->attempt >= DELIVERY_ATTEMPTS)) {
+    if (r->failure && r->attempt >= DELIVERY_ATTEMPTS) {
         status = "failed";
     } else if (r->failure) {
         status = "pending";

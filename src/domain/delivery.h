@@ -55,7 +55,6 @@ struct delivery_result {
     int64_t ended_us;    /* on the service's clock */
     long status_code;    /* 0: no answer */
     const char *failure; /* in a word: status timeout resolve address connect tls broken url secret gone; NULL: none */
-    bool final;          /* a failure that no further attempt can mend */
 };
 
 /* Records how attempts ended: delivered, to be tried again, or failed. What was canceled meanwhile, or recorded by

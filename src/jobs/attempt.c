@@ -75,7 +75,6 @@ struct attempt *attempt_new(const struct delivery *d)
     a->result = (struct delivery_result){.webhook_id = d->webhook_id, .id = d->id, .attempt = d->attempts + 1};
     arena_init(&arena, first, sizeof first);
     a->result.failure = prepare(a, d, &arena);
-    a->result.final = a->result.failure != NULL;
     arena_done(&arena);
     return a;
 }
@@ -93,7 +92,7 @@ void attempt_end(struct attempt *a)
 {
     long status = a->post.status;
     a->result.ended_us = clock_now_us();
-    if (a->result.final)
+    if (a->result.failure)
         return;
     a->result.status_code = status;
     if (!status)

@@ -189,7 +189,7 @@ static void record_done(struct store_job *job, enum err result)
 
 static void complain(const struct delivery_result *r)
 {
-    if (r->final || r->attempt == DELIVERY_ATTEMPTS)
+    if (r->attempt == DELIVERY_ATTEMPTS)
         log_warn("delivery failed delivery=%s endpoint=%s attempts=%lld failure=%s code=%ld", r->id.text,
                  r->webhook_id.text, (long long)r->attempt, r->failure, r->status_code);
 }

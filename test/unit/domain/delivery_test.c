@@ -324,16 +324,6 @@ static void test_a_failed_one_is_tried_again_four_times_after_the_last_attempts_
     }
 }
 
-static void test_what_no_attempt_can_mend_has_failed(void **state)
-{
-    struct house *h = *state;
-    struct delivery_result r = result_of(h, 1, 0, "secret");
-    r.final = true;
-    add(h, 1, 1, h->now_us);
-    record(h, r);
-    is_now(h, 1, "failed|1||secret|0\n");
-}
-
 static void test_a_canceled_one_stays_canceled(void **state)
 {
     struct house *h = *state;
@@ -362,6 +352,5 @@ static void test_an_attempt_counts_once(void **state)
         x(test_an_endpoint_or_event_that_is_gone_is_told), x(test_who_shares_the_store_takes_none_twice),              \
         x(test_a_delivered_one_is_not_due_again),                                                                      \
         x(test_a_failed_one_is_tried_again_four_times_after_the_last_attempts_end),                                    \
-        x(test_what_no_attempt_can_mend_has_failed), x(test_a_canceled_one_stays_canceled),                            \
-        x(test_an_attempt_counts_once)
+        x(test_a_canceled_one_stays_canceled), x(test_an_attempt_counts_once)
 HOUSE_RUN(TESTS)
