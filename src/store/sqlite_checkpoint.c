@@ -16,7 +16,8 @@
 #define PASSES       6
 #define LIMIT_FRAMES 262144 /* 1 GiB: from here on old reads fail */
 
-#define WAIT_US      5000 /* for readers, for each ROUND_FRAMES of the WAL: the longer it is, the more patient */
+#define WAIT_US      5000 /* for readers; twice as long for each ROUND_FRAMES of the WAL: a busy machine needs it */
+#define WAIT_DOUBLED 6    /* times at most: 320 ms, in which nothing is written */
 #define WAIT_POLL_NS 50000
 
 static bool sync_database(struct sqlite_db *db)
@@ -87,7 +88,8 @@ static bool sessions_renewed(struct sqlite_store *s, int64_t wait_us)
 static void finish(struct sqlite_store *s)
 {
     const int length = atomic_load(&s->checkpointer.wal_frames);
-    const int64_t wait_us = (int64_t)WAIT_US * (1 + length / ROUND_FRAMES);
+    const int doubled = length / ROUND_FRAMES;
+    const int64_t wait_us = (int64_t)WAIT_US << (doubled < WAIT_DOUBLED ? doubled : WAIT_DOUBLED);
     int frames = 0, copied = 0;
     bool renewed = sessions_renewed(s, wait_us);
     if (!renewed && length >= LIMIT_FRAMES) {
