@@ -3,14 +3,23 @@
 
 #define HOST "Host: localhost\r\n"
 
-/* Sends one byte after the other until something comes back. */
-static void trickle(struct client *c, char byte)
+#define LIMIT_S 3 /* long enough for what a client has to have done by then */
+
+/* Sends each of them one byte after the other until something comes back. */
+static void trickle(struct client *clients, size_t count, char byte)
 {
     for (int i = 0; i < PATIENCE_S * 20; i++) {
-        struct pollfd p = {.fd = c->fd, .events = POLLIN};
-        if (poll(&p, 1, 50) > 0)
+        size_t answered = 0;
+        for (size_t c = 0; c < count; c++) {
+            struct pollfd p = {.fd = clients[c].fd, .events = POLLIN};
+            if (poll(&p, 1, 0) > 0)
+                answered++;
+            else
+                client_send(&clients[c], str_n(&byte, 1));
+        }
+        if (answered == count)
             return;
-        client_send(c, str_n(&byte, 1));
+        usleep(50000);
     }
     fail_msg("the server waits for ever");
 }
@@ -27,18 +36,21 @@ static void assert_refused_late(struct client *c)
 static void a_head_that_trickles_in_is_refused(void **state)
 {
     (void)state;
+    struct rig g;
+    struct client c[2];
+    rig_init(&g);
+    g.config.http_header_timeout_s = LIMIT_S;
+    rig_start(&g);
     for (int tls = 0; tls < 2; tls++) {
-        struct rig g;
-        rig_init(&g);
-        g.config.http_header_timeout_s = 1;
-        rig_start(&g);
-        struct client c = client_open(&g, tls);
-        client_send(&c, STR("GET /echo HTTP/1.1\r\n" HOST "X-Slow: "));
-        trickle(&c, 'x');
-        assert_refused_late(&c);
-        client_close(&c);
-        rig_done(&g);
+        c[tls] = client_open(&g, tls);
+        client_send(&c[tls], STR("GET /echo HTTP/1.1\r\n" HOST "X-Slow: "));
     }
+    trickle(c, 2, 'x');
+    for (int tls = 0; tls < 2; tls++) {
+        assert_refused_late(&c[tls]);
+        client_close(&c[tls]);
+    }
+    rig_done(&g);
 }
 
 /* Also when it follows a request on the same connection. */
@@ -47,7 +59,7 @@ static void a_head_that_stops_is_refused(void **state)
     struct rig g;
     (void)state;
     rig_init(&g);
-    g.config.http_header_timeout_s = 1;
+    g.config.http_header_timeout_s = LIMIT_S;
     rig_start(&g);
     struct client c = client_open(&g, false);
     struct answer a = {0};
@@ -67,17 +79,21 @@ static void a_body_that_trickles_in_is_refused(void **state)
         S("POST /echo HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n8000\r\n"),
 #undef S
     };
+    enum { COUNT = sizeof heads / sizeof *heads };
+    struct client c[COUNT];
     struct rig g;
     (void)state;
     rig_init(&g);
-    g.config.http_body_timeout_s = 1;
+    g.config.http_body_timeout_s = LIMIT_S;
     rig_start(&g);
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
-        struct client c = client_open(&g, i % 2);
-        client_send(&c, heads[i]);
-        trickle(&c, 'x');
-        assert_refused_late(&c);
-        client_close(&c);
+    for (size_t i = 0; i < COUNT; i++) {
+        c[i] = client_open(&g, i % 2);
+        client_send(&c[i], heads[i]);
+    }
+    trickle(c, COUNT, 'x');
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_refused_late(&c[i]);
+        client_close(&c[i]);
     }
     assert_int_equal(rig_read(&g, &g.requests), 0);
     rig_done(&g);
@@ -86,23 +102,28 @@ static void a_body_that_trickles_in_is_refused(void **state)
 static void an_idle_connection_is_closed_without_a_word(void **state)
 {
     (void)state;
+    struct rig g;
+    struct client fresh[2], used[2];
+    struct answer a[2] = {0}, b[2] = {0};
+    rig_init(&g);
+    g.config.http_idle_timeout_s = LIMIT_S;
+    rig_start(&g);
     for (int tls = 0; tls < 2; tls++) {
-        struct rig g;
-        rig_init(&g);
-        g.config.http_idle_timeout_s = 1;
-        rig_start(&g);
-        struct client fresh = client_open(&g, tls), used = client_open(&g, tls);
-        struct answer a = {0}, b = {0};
-        expect(&used, &a, STR("GET /echo HTTP/1.1\r\n" HOST "\r\n\r\n"), 200, ""); /* one empty line too many */
-        assert_false(answer_next(&b, &fresh));
-        assert_false(answer_next(&a, &used));
-        assert_int_equal(a.in.n - a.at + b.in.n, 0);
-        answer_done(&a);
-        answer_done(&b);
-        client_close(&fresh);
-        client_close(&used);
-        rig_done(&g);
+        fresh[tls] = client_open(&g, tls);
+        used[tls] = client_open(&g, tls);
+        /* one empty line too many */
+        expect(&used[tls], &a[tls], STR("GET /echo HTTP/1.1\r\n" HOST "\r\n\r\n"), 200, "");
     }
+    for (int tls = 0; tls < 2; tls++) {
+        assert_false(answer_next(&b[tls], &fresh[tls]));
+        assert_false(answer_next(&a[tls], &used[tls]));
+        assert_int_equal(a[tls].in.n - a[tls].at + b[tls].in.n, 0);
+        answer_done(&a[tls]);
+        answer_done(&b[tls]);
+        client_close(&fresh[tls]);
+        client_close(&used[tls]);
+    }
+    rig_done(&g);
 }
 
 static void a_tls_handshake_that_does_not_begin_is_given_up(void **state)
@@ -111,7 +132,7 @@ static void a_tls_handshake_that_does_not_begin_is_given_up(void **state)
     struct answer a = {0};
     (void)state;
     rig_init(&g);
-    g.config.http_header_timeout_s = 1;
+    g.config.http_header_timeout_s = LIMIT_S;
     rig_start(&g);
     struct client c = client_plain(g.tls);
     assert_false(answer_next(&a, &c));
@@ -153,7 +174,7 @@ static void a_request_that_waits_for_its_answer_has_no_limit(void **state)
     struct answer a = {0};
     (void)state;
     rig_init(&g);
-    g.config.http_header_timeout_s = g.config.http_body_timeout_s = g.config.http_idle_timeout_s = 1;
+    g.config.http_header_timeout_s = g.config.http_body_timeout_s = g.config.http_idle_timeout_s = LIMIT_S;
     rig_start(&g);
     struct client idle = client_open(&g, false), c = client_open(&g, false);
     client_send(&c, STR("GET /wait HTTP/1.1\r\n" HOST "\r\n"));

@@ -328,7 +328,7 @@ static void test_waiting_does_not_last_until_an_attempt_that_is_too_late(void **
     d->failures_left = 1;
     transact(d, STORE_WRITE, add_run, &(struct add){"count", "one", 0, STR("x")});
     jobs_kick(d->jobs);
-    assert_false(wait_for(d, "one", 4000)); /* the next attempt is 5 s later */
+    assert_false(wait_for(d, "one", 2500)); /* the next attempt is 5 s later */
     assert_int_equal(d->runs, 1);
     transact(d, STORE_WRITE, add_run, &(struct add){"count", "later", 3600 * US_PER_S, STR("x")});
     assert_false(wait_for(d, "later", 60000));
