@@ -130,6 +130,8 @@ static const struct verb verbs[] = {
     {VERB("checkout resolve", "POST", "/admin/checkouts/resolve", checkout_resolve_rows,
           "says what became of a checkout that the provider did not answer about"),
      TAKES("ID", "checkout_id")},
+    {VERB("job list", "GET", "/admin/jobs", common_rows,
+          "lists the jobs that have failed and will be repeated, at most 100")},
     {VERB("account show", "GET", "/admin/accounts", common_rows, "shows an account and its buildings"),
      TAKES("EMAIL", "email")},
 };

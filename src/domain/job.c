@@ -1,5 +1,7 @@
 #include "domain/job.h"
 
+#include "domain/row.h"
+
 static enum err insert(struct op *op, enum sql statement, struct str id, const char *kind, int64_t due_us,
                        struct str payload)
 {
@@ -34,4 +36,29 @@ enum err job_repeat(struct op *op, struct str id, int64_t created_us, int64_t du
 enum err job_done(struct op *op, struct str id)
 {
     return db_exec(op->db, SQL_JOB_DELETE, DB_ARGS(v_str(id)), NULL);
+}
+
+enum err job_list_failing(struct op *op, int64_t limit, const struct failing_job **ret, size_t *ret_count)
+{
+    CURSOR c;
+    enum err e = db_query(op->db, SQL_JOB_LIST_FAILING, DB_ARGS(v_int(limit)), &c);
+    if (e)
+        return e;
+    struct failing_job *list = NULL;
+    size_t count = 0, room = 0;
+    for (bool more; !(e = db_next(&c, &more)) && more;) {
+        list = list_room(op->arena, list, count, &room, sizeof *list);
+        list[count++] = (struct failing_job){
+            .id = col_copy(&c, 0, op->arena),
+            .kind = col_copy(&c, 1, op->arena),
+            .attempts = col_int(&c, 2),
+            .created_us = col_int(&c, 3),
+            .due_us = col_int(&c, 4),
+        };
+    }
+    if (e)
+        return e;
+    *ret = list;
+    *ret_count = count;
+    return ERR_NONE;
 }

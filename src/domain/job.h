@@ -15,3 +15,11 @@ enum err job_add_again(struct op *op, struct str name, const char *kind, int64_t
 enum err job_repeat(struct op *op, struct str id, int64_t created_us, int64_t due_us) CHECKED;
 /* Removes a job within the transaction that makes its work durable, which makes it exactly once. */
 enum err job_done(struct op *op, struct str id) CHECKED;
+
+/* A job that has failed and will be repeated. */
+struct failing_job {
+    struct str id, kind;
+    int64_t attempts, created_us, due_us;
+};
+/* For the operator: most often failed first, at most `limit`. */
+enum err job_list_failing(struct op *op, int64_t limit, const struct failing_job **ret, size_t *ret_count) CHECKED;

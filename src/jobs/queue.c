@@ -12,7 +12,9 @@
 #define THREADS         8 /* a provider that hangs holds up no mail */
 #define THREADS_MAX     64
 #define PAUSE_FIRST_S   5
-#define PAUSE_LONGEST_S 300
+#define PAUSE_LONG_S    300
+#define PAUSE_LONGEST_S 3600            /* after two hours of failures: somebody has to look into it */
+#define ATTEMPTS_OFTEN  30              /* these take two hours */
 #define SLEEP_ALONE_US  (30 * US_PER_S) /* one process has the store: whoever adds a row kicks */
 #define SLEEP_SHARED_US US_PER_S        /* another node may have added a row, or lost its lease */
 #define PAUSE_US        US_PER_S        /* after a failure of the store */
@@ -72,26 +74,36 @@ static enum err take(struct op *op, void *arg)
     return ERR_NONE;
 }
 
-/* The row is gone, or waits again if it was added again in the meantime. */
+/* What was added again while it ran runs again at once. */
+static enum err set_free(struct op *op, const struct taken *t)
+{
+    return db_exec(op->db, SQL_JOB_FREE, DB_ARGS(v_str(t->job.id), v_int(t->leased_until_us)), NULL);
+}
+
 static enum err finish(struct op *op, void *arg)
 {
     const struct taken *t = arg;
     int64_t finished;
     enum err e = db_exec(op->db, SQL_JOB_FINISH,
                          DB_ARGS(v_str(t->job.id), v_int(t->leased_until_us), v_int(t->job.created_us)), &finished);
-    if (e || finished)
-        return e;
-    return db_exec(op->db, SQL_JOB_FREE, DB_ARGS(v_str(t->job.id), v_int(t->leased_until_us)), NULL);
+    return e || finished ? e : set_free(op, t);
+}
+
+static int64_t pause_s(int64_t attempt)
+{
+    if (attempt < 7)
+        return PAUSE_FIRST_S << (attempt - 1);
+    return attempt < ATTEMPTS_OFTEN ? PAUSE_LONG_S : PAUSE_LONGEST_S;
 }
 
 static enum err postpone(struct op *op, void *arg)
 {
     const struct taken *t = arg;
-    int64_t pause_s = PAUSE_LONGEST_S;
-    if (t->job.attempt < 7)
-        pause_s = PAUSE_FIRST_S << (t->job.attempt - 1);
-    return db_exec(op->db, SQL_JOB_RETRY,
-                   DB_ARGS(v_str(t->job.id), v_int(t->leased_until_us), v_int(op->now_us + pause_s * US_PER_S)), NULL);
+    int64_t due_us = op->now_us + pause_s(t->job.attempt) * US_PER_S, postponed;
+    enum err e = db_exec(op->db, SQL_JOB_RETRY,
+                         DB_ARGS(v_str(t->job.id), v_int(t->leased_until_us), v_int(t->job.created_us), v_int(due_us)),
+                         &postponed);
+    return e || postponed ? e : set_free(op, t);
 }
 
 static enum err unlease(struct op *op, void *arg)

@@ -9,7 +9,7 @@ INSERT INTO job (id, kind, created_at, due_at, payload) VALUES ($1, $2, $3, $4, 
 INSERT INTO job (id, kind, created_at, due_at, payload) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (id) DO UPDATE SET
     created_at = CASE WHEN job.created_at < excluded.created_at THEN excluded.created_at ELSE job.created_at + 1 END,
-    due_at = CASE WHEN job.due_at > excluded.due_at THEN excluded.due_at ELSE job.due_at END
+    due_at = CASE WHEN job.due_at > excluded.due_at THEN excluded.due_at ELSE job.due_at END, attempts = 0
 
 -- name: job_repeat
 UPDATE job SET due_at = $3, leased_until = 0, attempts = 0 WHERE id = $1 AND created_at = $2
@@ -41,7 +41,13 @@ DELETE FROM job WHERE id = $1 AND leased_until = $2 AND created_at = $3
 UPDATE job SET leased_until = 0, attempts = 0 WHERE id = $1 AND leased_until = $2
 
 -- name: job_retry
-UPDATE job SET due_at = $3, leased_until = 0 WHERE id = $1 AND leased_until = $2
+UPDATE job SET due_at = $4, leased_until = 0 WHERE id = $1 AND leased_until = $2 AND created_at = $3
+
+-- For the operator: what has failed and will be repeated, most often failed first.
+
+-- name: job_list_failing
+SELECT id, kind, attempts, created_at, due_at FROM job WHERE attempts > 1 OR (attempts = 1 AND leased_until = 0)
+ORDER BY attempts DESC, id LIMIT $1
 
 -- name: job_unlease
 UPDATE job SET leased_until = 0 WHERE leased_until > 0

@@ -78,8 +78,10 @@ static enum err echo_run(void *context, const struct job *job)
 {
     struct desk *d = context;
     struct add same = {"echo", "echo", 0, job->payload};
-    return d->runs++ ? ERR_NONE
-                     : op_transact(job->store, job->config, STORE_WRITE, job->arena, add_again_run, &same, NULL);
+    enum err e = ERR_NONE;
+    if (d->runs++ == 0)
+        e = op_transact(job->store, job->config, STORE_WRITE, job->arena, add_again_run, &same, NULL);
+    return !e && d->failures_left > 0 && d->failures_left-- ? ERR_INTERNAL_ERROR : e;
 }
 
 static enum err repeat_run(struct op *op, void *arg)
@@ -189,21 +191,22 @@ static void test_a_later_job_waits_for_the_services_clock(void **state)
 static void test_a_failed_job_is_repeated_after_growing_pauses(void **state)
 {
     struct desk *d = *state;
-    const int64_t pauses_s[] = {5, 10, 20, 40, 80, 160, 300, 300};
+    const int64_t pauses_s[] = {5, 10, 20, 40, 80, 160};
     int64_t before_us = clock_now_us();
-    d->failures_left = 8;
+    d->failures_left = 31;
     add(d, "count", 0, STR("x"));
     jobs_drain(d->jobs);
-    for (int i = 0; i < 8; i++) {
-        int64_t failed_us = next_due(d) - pauses_s[i] * US_PER_S;
+    for (int i = 0; i < 31; i++) {
+        int64_t pause_s = i < 6 ? pauses_s[i] : i < 29 ? 300 : 3600;
+        int64_t failed_us = next_due(d) - pause_s * US_PER_S;
         assert_int_equal(d->runs, i + 1);
         assert_in_range(failed_us, before_us, clock_now_us());
         before_us = clock_now_us();
-        advance(pauses_s[i] + 1);
+        advance(pause_s + 1);
         jobs_drain(d->jobs);
     }
-    assert_int_equal(d->runs, 9);
-    assert_int_equal(d->attempt, 9);
+    assert_int_equal(d->runs, 32);
+    assert_int_equal(d->attempt, 32);
     assert_false(waiting(d));
 }
 
@@ -244,6 +247,56 @@ static void test_a_job_added_again_while_it_runs_runs_again(void **state)
     jobs_drain(d->jobs);
     assert_int_equal(d->runs, 2);
     assert_false(waiting(d));
+}
+
+static void test_a_job_added_again_while_it_fails_runs_again_at_once(void **state)
+{
+    struct desk *d = *state;
+    d->failures_left = 1;
+    transact(d, STORE_WRITE, add_again_run, &(struct add){"echo", "echo", 0, STR("x")});
+    jobs_drain(d->jobs);
+    assert_int_equal(d->runs, 2);
+    assert_false(waiting(d));
+}
+
+static enum err list_run(struct op *op, void *arg)
+{
+    const struct failing_job *list;
+    size_t count;
+    enum err e = job_list_failing(op, 10, &list, &count);
+    *(int64_t *)arg = e || !count ? 0 : list[0].attempts;
+    return e;
+}
+
+/* How often what has failed most often has failed. */
+static int64_t failures(struct desk *d)
+{
+    int64_t attempts;
+    transact(d, STORE_READ, list_run, &attempts);
+    return attempts;
+}
+
+static void test_a_failing_job_is_listed_and_begins_anew_when_it_is_added_again(void **state)
+{
+    struct desk *d = *state;
+    const struct add again = {"count", "x", 0, STR("x")};
+    d->failures_left = 4;
+    add(d, "count", 3600 * US_PER_S, STR("waits"));
+    transact(d, STORE_WRITE, add_again_run, (void *)&again);
+    jobs_drain(d->jobs);
+    assert_int_equal(failures(d), 1);
+    advance(6);
+    jobs_drain(d->jobs);
+    advance(11);
+    jobs_drain(d->jobs);
+    assert_int_equal(failures(d), 3);
+    transact(d, STORE_WRITE, add_again_run, (void *)&again);
+    jobs_drain(d->jobs);
+    assert_int_equal(failures(d), 1);
+    advance(6);
+    jobs_drain(d->jobs);
+    assert_int_equal(d->runs, 5);
+    assert_int_equal(failures(d), 0);
 }
 
 static void test_a_job_added_again_is_due_at_the_earlier_time(void **state)
@@ -388,6 +441,8 @@ int main(void)
         TEST(test_an_unknown_kind_waits_for_a_program_that_knows_it),
         TEST(test_a_named_job_is_queued_once),
         TEST(test_a_job_added_again_while_it_runs_runs_again),
+        TEST(test_a_job_added_again_while_it_fails_runs_again_at_once),
+        TEST(test_a_failing_job_is_listed_and_begins_anew_when_it_is_added_again),
         TEST(test_a_job_added_again_is_due_at_the_earlier_time),
         TEST(test_a_job_that_comes_back_misses_nothing_that_was_added_meanwhile),
         TEST(test_what_a_crashed_process_had_taken_runs_at_the_next_start),
