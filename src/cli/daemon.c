@@ -1,5 +1,6 @@
 #include "cli/daemon.h"
 
+#include <assert.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +50,8 @@ struct daemon {
 
 static void add_sets(struct daemon *d, const struct route_set *const *sets, size_t count)
 {
-    for (size_t i = 0; i < count && d->set_count < SETS_MAX; i++)
+    assert(count <= SETS_MAX - d->set_count);
+    for (size_t i = 0; i < count; i++)
         d->sets[d->set_count++] = sets[i];
 }
 
@@ -80,6 +82,7 @@ static void choose_kinds(struct daemon *d)
                                      billing_reconcile_job(d->providers.billing),
                                      operation_job_kind(&d->providers),
                                      purge_job()};
+    _Static_assert(sizeof kinds <= sizeof d->kinds, "KINDS_MAX");
     memcpy(d->kinds, kinds, sizeof kinds);
     d->kind_count = sizeof kinds / sizeof *kinds;
 }
@@ -129,8 +132,9 @@ static enum err make_jobs(struct daemon *d, char **ret_why)
     return jobs_new(&options, &d->jobs);
 }
 
-static enum err make_deliveries(struct daemon *d)
+static enum err make_deliveries(struct daemon *d, char **ret_why)
 {
+    (void)ret_why;
     const struct deliveries_options options = {.config = d->config, .store = d->store};
     return deliveries_new(&options, &d->deliveries);
 }
@@ -142,19 +146,25 @@ static enum err schedule(struct op *op, void *unused)
     return e ? e : billing_schedule(op);
 }
 
-static enum err start_jobs(struct daemon *d)
+static enum err start_jobs(struct daemon *d, char **ret_why)
 {
     struct arena arena;
+    (void)ret_why;
     arena_init(&arena, NULL, 0);
     enum err e = op_transact(d->store, d->config, STORE_WRITE, &arena, schedule, NULL, NULL);
     arena_done(&arena);
-    if (!e)
-        e = jobs_start(d->jobs);
-    return e ? e : deliveries_start(d->deliveries);
+    return e ? e : jobs_start(d->jobs);
 }
 
-static enum err make_service(struct daemon *d)
+static enum err start_deliveries(struct daemon *d, char **ret_why)
 {
+    (void)ret_why;
+    return deliveries_start(d->deliveries);
+}
+
+static enum err make_service(struct daemon *d, char **ret_why)
+{
+    (void)ret_why;
     choose_sets(d);
     const struct service_options options = {.config = d->config,
                                             .store = d->store,
@@ -174,8 +184,9 @@ static enum err make_http(struct daemon *d, char **ret_why)
 }
 
 /* The configured address; without one, the machine's own name for the port that was bound. */
-static enum err publish(struct daemon *d)
+static enum err publish(struct daemon *d, char **ret_why)
 {
+    (void)ret_why;
     if (*d->config->top_public_url)
         return service_publish(d->service, d->config->top_public_url);
     const char *https = http_server_https(d->http);
@@ -192,30 +203,39 @@ static enum err start_sip(struct daemon *d, char **ret_why)
     return sip_start(c, d->store, &d->sip, ret_why);
 }
 
+static enum err start_http(struct daemon *d, char **ret_why)
+{
+    (void)ret_why;
+    return http_server_start(d->http);
+}
+
+static const struct {
+    const char *part; /* for the operator, when the step does not know better */
+    enum err (*run)(struct daemon *d, char **ret_why);
+} steps[] = {{"store", open_store},
+             {"jobs", make_jobs},
+             {"webhook deliveries", make_deliveries},
+             {"interface", make_service},
+             {"HTTP server", make_http},
+             {"OpenAPI document", publish},
+             {"jobs", start_jobs},
+             {"webhook deliveries", start_deliveries},
+             {"SIP agent", start_sip},
+             {"HTTP server", start_http}};
+
 enum err daemon_start(const struct config *c, struct daemon **ret, char **ret_why)
 {
     struct daemon *d = calloc(1, sizeof *d);
     if (!d)
         return ERR_IO;
     d->config = c;
-    enum err e = open_store(d, ret_why);
-    if (!e)
-        e = make_jobs(d, ret_why);
-    if (!e)
-        e = make_deliveries(d);
-    if (!e)
-        e = make_service(d);
-    if (!e)
-        e = make_http(d, ret_why);
-    if (!e)
-        e = publish(d);
-    if (!e)
-        e = start_jobs(d);
-    if (!e)
-        e = start_sip(d, ret_why);
-    if (!e)
-        e = http_server_start(d->http);
-    if (e) {
+    *ret_why = NULL;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        enum err e = steps[i].run(d, ret_why);
+        if (!e)
+            continue;
+        if (!*ret_why && asprintf(ret_why, "%s: too few descriptors or threads, or a failing store", steps[i].part) < 0)
+            *ret_why = NULL;
         daemon_stop(d);
         return e;
     }
@@ -226,26 +246,30 @@ enum err daemon_start(const struct config *c, struct daemon **ret, char **ret_wh
 
 void daemon_reload(struct daemon *d)
 {
-    if (http_server_reload(d->http))
-        log_error("reload certificates=kept reason=the new ones do not load");
+    char *reason = NULL;
+    if (http_server_reload(d->http, &reason))
+        log_error("reload certificates=kept reason=\"%s\"", reason);
     else
         log_info("reload certificates=new");
+    free(reason);
 }
 
-/* All that runs ends before anything is freed: tasks and store threads may still have requests that nobody waits for,
- * and the store's threads tell the parts of commits. */
+/* Calls end while everything else does. All that runs ends before anything is freed: tasks and store threads may still
+ * have requests that nobody waits for, and the store's threads tell the parts of commits. */
 void daemon_stop(struct daemon *d)
 {
+    if (d->sip)
+        sip_wind_down(d->sip, CALL_WAIT_MS);
     if (d->http)
         http_server_stop(d->http, HTTP_WAIT_MS);
-    if (d->sip)
-        sip_stop(d->sip, CALL_WAIT_MS);
     if (d->jobs)
         jobs_stop(d->jobs);
     if (d->deliveries)
         deliveries_stop(d->deliveries);
     if (d->service)
         service_stop(d->service);
+    if (d->sip)
+        sip_stop(d->sip, CALL_WAIT_MS);
     store_close(d->store);
     sip_free(d->sip);
     http_server_free(d->http);

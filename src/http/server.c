@@ -183,9 +183,9 @@ const char *http_server_http(const struct http_server *s)
     return s->http[0] ? s->http : NULL;
 }
 
-enum err http_server_reload(struct http_server *s)
+enum err http_server_reload(struct http_server *s, char **ret_why)
 {
-    return s->shared.tls ? http_tls_reload(s->shared.tls) : ERR_NONE;
+    return s->shared.tls ? http_tls_reload(s->shared.tls, ret_why) : ERR_NONE;
 }
 
 void http_server_stop(struct http_server *s, int wait_ms)

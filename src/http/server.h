@@ -90,8 +90,8 @@ enum err http_server_new(const struct config *c, const char *control_path, struc
 enum err http_server_start(struct http_server *s) CHECKED;
 const char *http_server_https(const struct http_server *s); /* "127.0.0.1:8443", NULL without one */
 const char *http_server_http(const struct http_server *s);
-/* Reads certificate and key again; keeps the old ones if they do not load. */
-enum err http_server_reload(struct http_server *s) CHECKED;
+/* Reads certificate and key again; keeps the old ones if they do not load (ERR_USAGE, ret_why as above). */
+enum err http_server_reload(struct http_server *s, char **ret_why) CHECKED;
 /* Graceful: stops accepting, answers everything accepted (at most wait_ms), closes idle connections. Blocks until the
  * loop threads have ended. */
 void http_server_stop(struct http_server *s, int wait_ms);

@@ -83,8 +83,7 @@ static SSL_CTX *load(const struct http_tls *t, char **ret_why)
         goto fail;
     return ctx;
 fail:
-    if (ret_why)
-        *ret_why = why_not(at);
+    *ret_why = why_not(at);
     ERR_clear_error();
     SSL_CTX_free(ctx);
     return NULL;
@@ -116,9 +115,9 @@ void http_tls_free(struct http_tls *t)
     free(t);
 }
 
-enum err http_tls_reload(struct http_tls *t)
+enum err http_tls_reload(struct http_tls *t, char **ret_why)
 {
-    SSL_CTX *fresh = load(t, NULL);
+    SSL_CTX *fresh = load(t, ret_why);
     if (!fresh)
         return ERR_USAGE;
     pthread_mutex_lock(&t->lock);

@@ -10,7 +10,8 @@ struct http_tls;
  * read or do not belong together. */
 enum err http_tls_new(const char *certificate, const char *key, struct http_tls **ret, char **ret_why) CHECKED;
 void http_tls_free(struct http_tls *t);
-/* Reads both files again, for connections accepted from now on. Keeps what it has if they do not load. */
-enum err http_tls_reload(struct http_tls *t) CHECKED;
+/* Reads both files again, for connections accepted from now on. Keeps what it has if they do not load: *ret_why as
+ * above. */
+enum err http_tls_reload(struct http_tls *t, char **ret_why) CHECKED;
 /* The server side of a new connection on fd, which stays the caller's. NULL when out of memory. */
 SSL *http_tls_accept(struct http_tls *t, int fd);

@@ -307,10 +307,18 @@ static void on_stop(struct mail *m)
     sip_agent_settled(a);
 }
 
-void sip_stop(struct sip_agent *a, int64_t wait_ms)
+void sip_wind_down(struct sip_agent *a, int64_t wait_ms)
 {
+    if (a->winding_down)
+        return;
+    a->winding_down = true;
     a->stop_wait_ms = wait_ms;
     a->stop.run = on_stop;
     mailbox_post(&a->box, &a->stop);
+}
+
+void sip_stop(struct sip_agent *a, int64_t wait_ms)
+{
+    sip_wind_down(a, wait_ms);
     pthread_join(a->thread, NULL);
 }

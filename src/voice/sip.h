@@ -15,8 +15,9 @@ enum err sip_start(const struct config *c, struct store *s, struct sip_agent **r
 const char *sip_address(const struct sip_agent *a);
 /* Calls in progress now. Any thread. */
 unsigned sip_calls(const struct sip_agent *a);
-/* Takes no more calls, lets those in progress end for up to wait_ms, hangs up what is left, and waits for every
- * decision that was asked for. */
+/* Takes no more calls, lets those in progress end for up to wait_ms, hangs up what is left. Does not wait for that. */
+void sip_wind_down(struct sip_agent *a, int64_t wait_ms);
+/* The same, unless it was done before, and waits until it is over and every decision that was asked for has come. */
 void sip_stop(struct sip_agent *a, int64_t wait_ms);
 /* Frees an agent that was stopped; best after store_close, as a store thread may not yet have let go of its mailbox.
  * NULL is fine. */

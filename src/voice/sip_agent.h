@@ -25,6 +25,7 @@ struct sip_agent {
     char why[200];
     char address[64];
     _Atomic unsigned call_count;
+    bool winding_down; /* of the owner's thread */
 
     /* of the agent's thread */
     struct sip *sip;

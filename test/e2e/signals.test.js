@@ -215,12 +215,12 @@ describe('certificates', () => {
     it('stay as they are when the new ones do not load', async () => {
         writeFileSync(file('certificate.pem'), 'nonsense');
         daemon.process.kill('SIGHUP');
-        assert.ok(await daemon.logged(/reload.*kept/));
+        assert.ok(await daemon.logged(/reload certificates=kept reason=".*certificate\.pem: /));
         assert.equal(await served(), 'second');
         copyFileSync(file('first.pem'), file('certificate.pem')); // does not fit the key
         const before = daemon.stderr.length;
         daemon.process.kill('SIGHUP');
-        await eventually(() => /reload.*kept/.test(daemon.stderr.slice(before)), 'the second refusal');
+        await eventually(() => /reload certificates=kept reason=".*key\.pem: /.test(daemon.stderr.slice(before)), 'the second refusal');
         assert.equal(await served(), 'second');
     });
 

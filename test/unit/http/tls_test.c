@@ -129,8 +129,9 @@ static void a_new_certificate_is_for_new_connections_and_old_ones_go_on(void **s
     rig_start(&g);
     struct client old = client_tls(g.tls);
     serial_of(&old, before);
+    char *why = NULL;
     assert_int_equal(tls_self_signed(g.certificate, g.key), ERR_NONE);
-    assert_int_equal(http_server_reload(g.server), ERR_NONE);
+    assert_int_equal(http_server_reload(g.server, &why), ERR_NONE);
     struct client fresh = client_tls(g.tls);
     serial_of(&fresh, after);
     assert_memory_not_equal(before, after, sizeof before);
@@ -151,6 +152,14 @@ static void write_file(const char *path, const char *text)
     fclose(f);
 }
 
+static void reload_is_refused(const struct rig *g, const char *reason)
+{
+    char *why = NULL;
+    assert_int_equal(http_server_reload(g->server, &why), ERR_USAGE);
+    assert_non_null(strstr(why, reason));
+    free(why);
+}
+
 static void a_certificate_that_does_not_load_changes_nothing(void **state)
 {
     unsigned char before[32], after[32];
@@ -164,11 +173,11 @@ static void a_certificate_that_does_not_load_changes_nothing(void **state)
     client_close(&c);
     snprintf(other_key, sizeof other_key, "%s/other.key", g.dir);
     assert_int_equal(tls_self_signed(g.certificate, other_key), ERR_NONE); /* does not fit g.key */
-    assert_int_equal(http_server_reload(g.server), ERR_USAGE);
+    reload_is_refused(&g, g.key);
     write_file(g.certificate, "no certificate\n");
-    assert_int_equal(http_server_reload(g.server), ERR_USAGE);
+    reload_is_refused(&g, "no start line");
     unlink(g.certificate);
-    assert_int_equal(http_server_reload(g.server), ERR_USAGE);
+    reload_is_refused(&g, "No such file");
     c = client_tls(g.tls);
     serial_of(&c, after);
     assert_memory_equal(before, after, sizeof before);
@@ -186,8 +195,10 @@ struct reloader {
 static void *reload_often(void *arg)
 {
     struct reloader *r = arg;
+    char *why = NULL;
     for (int i = 0; i < 50 && !r->last; i++)
-        r->last = http_server_reload(r->g->server);
+        r->last = http_server_reload(r->g->server, &why);
+    free(why);
     return NULL;
 }
 
