@@ -89,12 +89,13 @@ static void set_up(CURL *curl, const struct smtp_mailer *m)
     }
 }
 
-/* A 5xx to MAIL, RCPT, DATA or the message itself is final; to AUTH it is about us, not about the message. */
-static enum outcome outcome_of(CURLcode result, long code)
+/* A 5xx to MAIL, RCPT, DATA or the message itself is final; as a greeting, or to AUTH, it is about us, not about the
+ * message. */
+static enum outcome outcome_of(CURLcode result, long code, bool given)
 {
     if (result == CURLE_OK)
         return OUTCOME_DONE;
-    bool about_message = result == CURLE_SEND_ERROR || result == CURLE_WEIRD_SERVER_REPLY;
+    bool about_message = result == CURLE_SEND_ERROR || (result == CURLE_WEIRD_SERVER_REPLY && given);
     bool about_us = code == 530 || code == 534 || code == 535 || code == 538;
     return about_message && code >= 500 && code <= 599 && !about_us ? OUTCOME_REFUSED : OUTCOME_UNKNOWN;
 }
@@ -119,7 +120,7 @@ static enum outcome perform(CURL *curl, const struct smtp_mailer *m, const struc
     if (result)
         log_warn("smtp failed id=%.*s code=%ld reason=\"%s\"", STR_ARG(msg->id), code, curl_easy_strerror(result));
     curl_slist_free_all(to);
-    return outcome_of(result, code);
+    return outcome_of(result, code, rest.n == 0);
 }
 
 static enum outcome smtp_send(struct mailer *mailer, const struct mail_message *message)

@@ -109,6 +109,15 @@ describe('mail', () => {
             });
         }
 
+        it('is not dropped by a relay that serves nobody at the moment', async () => {
+            const email = freshEmail();
+            relay.refuse('connect', 554, 1);
+            await asked(client, email);
+            await eventually(() => relay.steps.includes('connect'), 'a first attempt');
+            await advance(client, 60);
+            await arrived(email);
+        });
+
         it('keeps its identity when it is sent again', async () => {
             const email = freshEmail();
             relay.refuse('data', 451);
