@@ -6,6 +6,7 @@
 #include "api/gate_auth.h"
 #include "api/query.h"
 #include "domain/building.h"
+#include "http/address.h"
 
 #define IDEMPOTENCY_MIN 16
 #define IDEMPOTENCY_MAX 100
@@ -34,23 +35,35 @@ static enum err take(struct gate *gate, struct request *q, enum limit_kind kind,
     return code;
 }
 
+/* Whom a limit per address counts. */
+static struct str address_block(struct request *q)
+{
+    struct http_address address;
+    struct str text = str_z(q->http->peer.address);
+    if (!http_address_parse(text, &address))
+        return text;
+    char *block = arena_alloc(q->op.arena, HTTP_ADDRESS_TEXT);
+    address = http_address_block(&address);
+    http_address_text(&address, block);
+    return str_z(block);
+}
+
 static enum err take_all(struct gate *gate, struct request *q)
 {
     const struct config *c = gate->config;
-    struct str address = str_z(q->http->peer.address);
     enum err e = ERR_NONE;
     switch (q->route->limit) {
     case LIMIT_NONE:
     case LIMIT_KEY:
         break;
     case LIMIT_PLANS:
-        e = take(gate, q, LIMIT_PER_ADDRESS_PLANS, address, c->limits_plans_per_ip, ERR_RATE_LIMIT_EXCEEDED);
+        e = take(gate, q, LIMIT_PER_ADDRESS_PLANS, address_block(q), c->limits_plans_per_ip, ERR_RATE_LIMIT_EXCEEDED);
         break;
     case LIMIT_AUTH:
     case LIMIT_OTP:
-        e = take(gate, q, LIMIT_PER_ADDRESS_AUTH, address, c->limits_auth_per_ip, ERR_AUTH_RATE_LIMIT);
+        e = take(gate, q, LIMIT_PER_ADDRESS_AUTH, address_block(q), c->limits_auth_per_ip, ERR_AUTH_RATE_LIMIT);
         if (!e && q->route->limit == LIMIT_OTP)
-            e = take(gate, q, LIMIT_PER_ADDRESS_OTP, address, c->limits_otp_per_ip, ERR_OTP_RATE_LIMIT);
+            e = take(gate, q, LIMIT_PER_ADDRESS_OTP, address_block(q), c->limits_otp_per_ip, ERR_OTP_RATE_LIMIT);
         break;
     }
     if (e || !id_given(&q->who.key_id) || q->route->limit == LIMIT_NONE)

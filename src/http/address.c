@@ -62,6 +62,14 @@ bool http_address_is_loopback(const struct http_address *a)
     return is_mapped(a) ? a->bytes[12] == 127 : memcmp(a->bytes, one, sizeof one) == 0;
 }
 
+struct http_address http_address_block(const struct http_address *a)
+{
+    struct http_address block = *a;
+    if (!is_mapped(a))
+        memset(block.bytes + 8, 0, 8);
+    return block;
+}
+
 static bool read_cidr(struct str text, struct http_cidr *ret)
 {
     struct str length;

@@ -29,6 +29,9 @@ bool http_address_parse(struct str text, struct http_address *ret);
 /* IPv4-mapped addresses as IPv4. */
 void http_address_text(const struct http_address *a, char ret[static HTTP_ADDRESS_TEXT]);
 bool http_address_is_loopback(const struct http_address *a);
+/* What limits count as one peer: an IPv4 address, or the /64 of an IPv6 address, the smallest block a subscriber is
+ * given. It is written as the address of its beginning. */
+struct http_address http_address_block(const struct http_address *a);
 
 /* A NULL-terminated list of "10.0.0.0/8", "::1/128", or plain addresses. ERR_USAGE: *ret_bad is the one it cannot read.
  * NULL is an empty list. */

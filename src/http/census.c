@@ -9,15 +9,16 @@ struct http_census {
     unsigned most, most_per_address;
     atomic_uint total;
     pthread_mutex_t lock;
-    GHashTable *counts; /* 64 bits of the address -> count; under the lock */
+    GHashTable *counts; /* 64 bits of the address's block -> count; under the lock */
 };
 
-/* IPv4: the address; IPv6: its first 64 bits. A mapped IPv4 address has its only set bits in the second half. */
+/* Of a block, only one half has bits set: of IPv6 the first, of a mapped IPv4 address the second. */
 static gint64 block_of(const struct http_address *a)
 {
+    struct http_address block = http_address_block(a);
     gint64 high, low;
-    memcpy(&high, a->bytes, sizeof high);
-    memcpy(&low, a->bytes + sizeof high, sizeof low);
+    memcpy(&high, block.bytes, sizeof high);
+    memcpy(&low, block.bytes + sizeof high, sizeof low);
     return high ? high : low;
 }
 

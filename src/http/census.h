@@ -1,6 +1,4 @@
-/* How many connections there are, in all and from each address. Any thread.
- *
- * IPv6 addresses count by their /64, the smallest block a subscriber is given. */
+/* How many connections there are, in all and from each address (http_address_block). Any thread. */
 #pragma once
 #include "http/address.h"
 

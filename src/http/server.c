@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -101,6 +102,17 @@ static enum err bind_control(struct http_server *s, const char *path, char **ret
 
 /* ---- the server ---- */
 
+/* Half of the process's descriptors at most, whatever is configured: a full house makes room in an orderly way, while
+ * a lack of descriptors would hit the telephone and the connections to others as well. */
+static unsigned most_connections(const struct config *c)
+{
+    struct rlimit files;
+    rlim_t most = (rlim_t)c->http_connections;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur / 2 < most)
+        most = files.rlim_cur / 2;
+    return (unsigned)most;
+}
+
 static enum err read_settings(struct http_server *s, const struct config *c, struct http_handler handler,
                               char **ret_why)
 {
@@ -112,7 +124,7 @@ static enum err read_settings(struct http_server *s, const struct config *c, str
     limit[CONN_IDLE] = c->http_idle_timeout_s * 1000;
     limit[CONN_FLUSH] = c->http_write_timeout_s * 1000;
     limit[CONN_LINGER] = HTTP_LINGER_MS;
-    s->shared.census = http_census_new((unsigned)c->http_connections, (unsigned)c->http_connections_per_address);
+    s->shared.census = http_census_new(most_connections(c), (unsigned)c->http_connections_per_address);
     enum err e = http_cidrs_parse(c->top_trusted_proxies, &s->shared.trusted, &bad);
     if (e)
         *ret_why = format("trusted_proxies: %s is not a CIDR block", bad);

@@ -123,11 +123,12 @@ describe('rate limits', () => {
         await advance(client, WINDOW_S);
     });
 
-    it('count an IPv6 address as well, however it is written', async () => {
-        for (const address of ['2001:db8::7', '2001:0db8:0:0::0007', '2001:DB8::7', '2001:db8:0:0:0:0:0:7', '2001:db8::7']) {
+    it('count the /64 of an IPv6 address, which is one subscriber, however it is written', async () => {
+        for (const address of ['2001:db8::7', '2001:0db8:0:0::0007', '2001:DB8::8', '2001:db8:0:0:ffff:0:0:7', '2001:db8::']) {
             ok(await from(address).post('/v1/auth/otp', { email: freshEmail() }));
         }
-        checkRefusal(await from('2001:db8::7').post('/v1/auth/otp', { email: freshEmail() }), 'OTP_RATE_LIMIT');
+        checkRefusal(await from('2001:db8::9').post('/v1/auth/otp', { email: freshEmail() }), 'OTP_RATE_LIMIT');
+        ok(await from('2001:db8:0:1::7').post('/v1/auth/otp', { email: freshEmail() }));
         await advance(client, WINDOW_S);
     });
 });

@@ -35,6 +35,24 @@ static void addresses_are_read_and_written(void **state)
     }
 }
 
+static void a_block_is_an_ipv4_address_or_the_64_bits_of_a_subscriber(void **state)
+{
+    static const struct {
+        const char *in, *out;
+    } cases[] = {{"192.0.2.1", "192.0.2.1"},
+                 {"::ffff:192.0.2.1", "192.0.2.1"},
+                 {"2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"},
+                 {"2001:db8:1:2::", "2001:db8:1:2::"},
+                 {"::1", "::"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[HTTP_ADDRESS_TEXT];
+        struct http_address a = address(cases[i].in), block = http_address_block(&a);
+        http_address_text(&block, text);
+        assert_string_equal(text, cases[i].out);
+    }
+}
+
 static void what_is_no_address_is_not_read(void **state)
 {
     static const struct str bad[] = {
@@ -149,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_are_read_and_written),
+        cmocka_unit_test(a_block_is_an_ipv4_address_or_the_64_bits_of_a_subscriber),
         cmocka_unit_test(what_is_no_address_is_not_read),
         cmocka_unit_test(socket_addresses_of_both_families_are_one_kind),
         cmocka_unit_test(loopback_is_known),

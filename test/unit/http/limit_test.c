@@ -1,33 +1,57 @@
 /* How many connections there may be. The bound per address does not concern loopback: census_test has it. */
 #include "http/harness.h"
 
+#include <sys/resource.h>
+
+#define MOST    16
 #define REQUEST STR("GET /echo HTTP/1.1\r\nHost: localhost\r\n\r\n")
 
-static void beyond_the_bound_new_connections_are_closed(void **state)
+static void check_bound(struct rig *g, unsigned most)
 {
-    struct rig g;
     struct answer a = {0};
-    (void)state;
-    rig_init(&g);
-    g.config.http_connections = 2;
-    rig_start(&g);
-    struct client busy[2];
-    for (int i = 0; i < 2; i++) {
-        busy[i] = client_open(&g, i);
+    struct client busy[MOST];
+    for (unsigned i = 0; i < most; i++) {
+        busy[i] = client_open(g, i % 2);
         client_send(&busy[i], STR("GET /wait HTTP/1.1\r\nHost: localhost\r\n\r\n"));
-        rig_await(&g, &g.waiting_count, (unsigned)i + 1);
+        rig_await(g, &g->waiting_count, i + 1);
     }
-    struct client extra = client_open(&g, false);
+    struct client extra = client_open(g, false);
     assert_false(answer_next(&a, &extra));
-    for (int i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < most; i++) {
         struct answer b = {0};
-        rig_release(&g);
+        rig_release(g);
         assert_true(answer_next(&b, &busy[i]));
         answer_done(&b);
         client_close(&busy[i]);
     }
     answer_done(&a);
     client_close(&extra);
+}
+
+static void beyond_the_bound_new_connections_are_closed(void **state)
+{
+    struct rig g;
+    (void)state;
+    rig_init(&g);
+    g.config.http_connections = 2;
+    rig_start(&g);
+    check_bound(&g, 2);
+    rig_done(&g);
+}
+
+static void half_of_the_descriptors_are_left_to_others(void **state)
+{
+    struct rig g;
+    struct rlimit before, tight;
+    (void)state;
+    rig_init(&g);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    tight = before;
+    tight.rlim_cur = 2 * MOST;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
+    rig_start(&g);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0); /* the clients are in this process, too */
+    check_bound(&g, MOST);
     rig_done(&g);
 }
 
@@ -93,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(beyond_the_bound_new_connections_are_closed),
+        cmocka_unit_test(half_of_the_descriptors_are_left_to_others),
         cmocka_unit_test(the_longest_idle_connection_makes_room),
         cmocka_unit_test(a_closed_connection_no_longer_counts),
     };
