@@ -50,8 +50,9 @@ static json_t *operation(enum event_type type, json_t *schemas)
     const struct shape *data = &event_data_shapes[type];
     return json_pack("{s:{s:o, s:s, s:s, s:[s], s:[], s:[o], s:{s:b, s:{s:{s:o}}}, s:o}}", "post", "operationId",
                      json_sprintf("on%s", data->name), "summary", data->doc, "description",
-                     "Posted at least once to each endpoint that listens to the type, in no certain order.", "tags",
-                     "Webhooks", "security", "parameters", signature(), "requestBody", "required", 1, "content",
+                     "Posted at least once to each endpoint that listens to the type, in no certain order: tell "
+                     "repetitions by `id`.",
+                     "tags", "Webhooks", "security", "parameters", signature(), "requestBody", "required", 1, "content",
                      "application/json", "schema", body_of(event_type_names[type], data, schemas), "responses",
                      responses());
 }
