@@ -137,11 +137,14 @@ static enum err send_text(struct request *q, const struct sending *s)
         .created_us = q->op.now_us,
     };
     enum outcome o = OUTCOME_UNKNOWN;
+    bool number = false;
     for (int i = 0; i < SENDS && o == OUTCOME_UNKNOWN; i++)
-        o = texter->ops->send(texter, &message);
+        o = texter->ops->send(texter, &message, &number);
     if (o == OUTCOME_DONE)
         return ERR_NONE;
     log_warn("phone code not sent id=%s outcome=%s", s->code.id.text, o == OUTCOME_REFUSED ? "refused" : "unknown");
+    if (o == OUTCOME_REFUSED && number)
+        return op_fail(&q->op, ERR_INVALID_PHONE_NUMBER, "phone_number cannot be sent text messages");
     return ERR_PHONE_CODE_SEND_FAILED;
 }
 

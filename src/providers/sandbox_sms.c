@@ -17,8 +17,9 @@ static enum err keep(void *arg, struct db *db)
                    NULL);
 }
 
-static enum outcome sandbox_send(struct texter *texter, const struct sms_message *message)
+static enum outcome sandbox_send(struct texter *texter, const struct sms_message *message, bool *ret_number)
 {
+    *ret_number = false;
     struct sandbox_texter *t = (struct sandbox_texter *)texter;
     enum fault fault = fault_take("sms", "send");
     enum outcome o = fault_outcome(fault);

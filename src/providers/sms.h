@@ -16,8 +16,8 @@ struct sms_message {
 struct texter;
 
 struct texter_ops {
-    /* Any thread; blocks. */
-    enum outcome (*send)(struct texter *t, const struct sms_message *message);
+    /* Any thread; blocks. *ret_number, set if it is refused: nothing can be sent to this number. */
+    enum outcome (*send)(struct texter *t, const struct sms_message *message, bool *ret_number);
     void (*free)(struct texter *t);
 };
 

@@ -10,6 +10,22 @@ struct twilio_texter {
     struct twilio_field from;
 };
 
+/* What Twilio says of a number that no message of ours can reach, whoever asks for it. */
+static bool is_about_number(int code)
+{
+    switch (code) {
+    case 21211: /* invalid */
+    case 21266: /* the sender's own */
+    case 21610: /* its owner has answered STOP */
+    case 21612: /* not to be reached from the sender */
+    case 21614: /* no mobile */
+    case 21635: /* a landline */
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* It is queued at best; what Twilio knows at once that it cannot send is refused. */
 static enum outcome understand(const json_t *body)
 {
@@ -23,7 +39,7 @@ static enum outcome understand(const json_t *body)
     return status.n ? OUTCOME_DONE : OUTCOME_UNKNOWN;
 }
 
-static enum outcome twilio_send(struct texter *texter, const struct sms_message *message)
+static enum outcome twilio_send(struct texter *texter, const struct sms_message *message, bool *ret_number)
 {
     const struct twilio_texter *t = (const struct twilio_texter *)texter;
     const struct twilio_field fields[] = {{"To", message->to}, t->from, {"Body", message->text}};
@@ -33,6 +49,7 @@ static enum outcome twilio_send(struct texter *texter, const struct sms_message 
     struct arena a;
     arena_init(&a, NULL, 0);
     enum outcome o = twilio_call(t->twilio, &request, &a, &answer);
+    *ret_number = is_about_number(answer.code);
     if (o == OUTCOME_DONE)
         o = understand(answer.body);
     json_decref(answer.body);

@@ -117,7 +117,7 @@ describe('Twilio', () => {
         it('that it refuses are not repeated', async () => {
             const person = await resident(client);
             for (const fault of [
-                { status: 400, body: { code: 21211, message: 'Invalid To', status: 400 } },
+                { status: 400, body: { code: 21408, message: 'Permission to send an SMS has not been enabled for the region', status: 400 } },
                 { status: 401, body: { code: 20003, message: 'Authenticate', status: 401 } },
                 { status: 201, body: { sid: `SM${'0'.repeat(32)}`, status: 'failed', error_code: 30006 } },
             ]) {
@@ -126,6 +126,17 @@ describe('Twilio', () => {
                 refused(await request(person, freshPhone()), 500, 'PHONE_CODE_SEND_FAILED');
                 assert.equal(twilio.requests.length, 1);
             }
+        });
+
+        it('to a number that takes none are the caller\'s mistake', async () => {
+            const person = await resident(client);
+            for (const code of [21211, 21610, 21614]) {
+                twilio.clear();
+                twilio.order({ status: 400, body: { code, message: 'no', status: 400 } });
+                refused(await request(person, freshPhone()), 400, 'INVALID_PHONE_NUMBER', 'phone_number');
+                assert.equal(twilio.requests.length, 1);
+            }
+            assert.equal(ok(await person.client.get('/v1/account/phone')).pending, null);
         });
 
         for (const [name, fault] of Object.entries(hostile)) {
