@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "cli/command.h"
 
-#define PORT_MAX          65535
-#define NUMBER_CHARACTERS "+-._0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define NAME_MAX_LEN    64
+#define NAME_CHARACTERS "+-._0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 struct buzz_given {
     const char *to, *from, *sip, *digits, *wav;
@@ -36,16 +35,10 @@ static const struct option_row rows[] = {
     OPTION_SWITCH(struct buzz_given, json, "json", "prints one JSON object a line"),
 };
 
-/* HOST:PORT, with `tcp:` before it or a parameter behind it. */
-static bool is_service(const char *text)
+static bool is_name(const char *text)
 {
-    struct str s = str_z(text), rest;
-    if (str_starts(s, STR("tcp:")))
-        s = str_from(s, strlen("tcp:"));
-    s = str_cut(s, ';', &rest);
-    const char *colon = s.n ? memrchr(s.p, ':', s.n) : NULL;
-    uint64_t port;
-    return colon && colon > s.p && str_to_u64(str_from(s, (size_t)(colon - s.p) + 1), PORT_MAX, &port) && port > 0;
+    size_t n = strlen(text);
+    return n > 0 && n <= NAME_MAX_LEN && strspn(text, NAME_CHARACTERS) == n;
 }
 
 /* What is wrong with the options, or NULL. */
@@ -53,11 +46,13 @@ static const char *find_wrong(const struct buzz_given *g)
 {
     if (!g->to)
         return "--to is required";
-    if (!*g->to || strspn(g->to, NUMBER_CHARACTERS) != strlen(g->to))
+    if (!is_name(g->to))
         return "--to must be a number or a name";
+    if (g->from && !is_name(g->from))
+        return "--from must be a number or a name";
     if (g->digits && strspn(g->digits, "0123456789*#ABCDabcd,") != strlen(g->digits))
         return "--digits must be of 0 to 9, *, #, A to D, and commas";
-    if (!is_service(g->sip))
+    if (!buzz_is_service(g->sip))
         return "--sip must be ADDRESS:PORT, or tcp:ADDRESS:PORT";
     return g->inband && g->info ? "--inband and --info exclude each other" : NULL;
 }

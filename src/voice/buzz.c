@@ -247,11 +247,53 @@ static int on_sdp_answer(const struct sip_msg *msg, void *arg)
 
 /* ---- setting up ---- */
 
+struct service {
+    struct str host;
+    uint16_t port;
+    bool tcp;
+};
+
+static bool take_prefix(struct str *s, struct str prefix)
+{
+    if (!str_starts(*s, prefix))
+        return false;
+    *s = str_from(*s, prefix.n);
+    return true;
+}
+
+static bool read_service(const char *text, struct service *ret)
+{
+    struct str host, port, parameters, at = str_cut(str_z(text), ';', &parameters);
+    bool tcp = take_prefix(&at, STR("tcp:"));
+    if (!tcp && !take_prefix(&at, STR("udp:")))
+        (void)take_prefix(&at, STR("sip:"));
+    if (parameters.p && !str_eqi(parameters, STR("transport=tcp")))
+        return false;
+    if (take_prefix(&at, STR("["))) {
+        host = str_cut(at, ']', &port);
+        if (!take_prefix(&port, STR(":")))
+            return false;
+    } else {
+        host = str_cut(at, ':', &port);
+    }
+    uint64_t number;
+    if (!host.n || !str_to_u64(port, UINT16_MAX, &number) || number == 0)
+        return false;
+    *ret = (struct service){.host = host, .port = (uint16_t)number, .tcp = tcp || parameters.p};
+    return true;
+}
+
+bool buzz_is_service(const char *text)
+{
+    struct service unused;
+    return read_service(text, &unused);
+}
+
 /* A numeric address, or the first one of a name. */
 static bool resolve(struct str host, struct sa *ret)
 {
     char name[256];
-    if (!host.n || host.n >= sizeof name)
+    if (host.n >= sizeof name)
         return false;
     memcpy(name, host.p, host.n);
     name[host.n] = '\0';
@@ -263,37 +305,19 @@ static bool resolve(struct str host, struct sa *ret)
     return ok;
 }
 
-/* Takes "tcp:", "udp:" or "sip:" off the front and parameters off the end. */
-static struct str strip_transport(struct buzz *b, struct str at)
-{
-    if (str_starts(at, STR("sip:")))
-        at = str_from(at, 4);
-    if (str_starts(at, STR("tcp:")) || str_starts(at, STR("udp:"))) {
-        b->tcp = at.p[0] == 't';
-        at = str_from(at, 4);
-    }
-    struct str parameters;
-    at = str_cut(at, ';', &parameters);
-    if (parameters.p && str_eqi(parameters, STR("transport=tcp")))
-        b->tcp = true;
-    return at;
-}
-
-/* "host:port", "[::1]:5060"; without a port, SIP's. */
 static bool find_server(struct buzz *b)
 {
-    struct str at = strip_transport(b, str_z(b->o->sip ? b->o->sip : "127.0.0.1:5060"));
-    struct str host, port;
-    if (str_starts(at, STR("["))) {
-        host = str_cut(str_from(at, 1), ']', &port);
-        port = port.n ? str_from(port, 1) : STR_NONE;
-    } else {
-        host = str_cut(at, ':', &port);
-    }
-    uint64_t number = SIP_PORT;
-    if ((port.p && !str_to_u64(port, UINT16_MAX, &number)) || !resolve(host, &b->server))
+    struct service at;
+    if (!read_service(b->o->sip, &at)) {
+        fail(b, "--sip is not HOST:PORT", 0);
         return false;
-    sa_set_port(&b->server, (uint16_t)number);
+    }
+    if (!resolve(at.host, &b->server)) {
+        fail(b, "--sip: the host cannot be found", 0);
+        return false;
+    }
+    sa_set_port(&b->server, at.port);
+    b->tcp = at.tcp;
     return true;
 }
 
@@ -397,9 +421,7 @@ int buzz_run(const struct buzz_options *o, FILE *out, char **ret_why)
     struct buzz b = {.o = o, .out = out, .status = BUZZ_NOT_OPENED, .digits = o->digits ? o->digits : ""};
     if (re_thread_init())
         fail(&b, "no memory", 0);
-    else if (!find_server(&b))
-        fail(&b, "--sip is not HOST:PORT", 0);
-    else if (!o->wav || load_wav(&b))
+    else if (find_server(&b) && (!o->wav || load_wav(&b)))
         call(&b);
     mem_deref(b.wav);
     re_thread_close();

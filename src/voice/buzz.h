@@ -8,7 +8,7 @@
 struct buzz_options {
     const char *to;     /* number or user to call */
     const char *from;   /* NULL: "callbox" */
-    const char *sip;    /* HOST:PORT of the service; `tcp:` before it or `;transport=tcp` behind it for TCP */
+    const char *sip;    /* where the service is, see buzz_is_service */
     const char *digits; /* keys to press, NULL: none; `,` waits for the next greeting to end */
     const char *wav;    /* 8 kHz mono 16 bit PCM file to play, NULL: none */
     bool inband;        /* keys as tones in the audio: RFC 4733 is not offered */
@@ -25,6 +25,10 @@ enum {
     BUZZ_FAILED = 1,    /* the call could not be placed at all; *ret_why says why */
     BUZZ_NOT_OPENED = 3 /* no release tone: rejected, hung up, timed out */
 };
+
+/* HOST:PORT or [IPv6]:PORT, for TCP with `tcp:` before or `;transport=tcp` behind it. `udp:` and `sip:` may stand before
+ * it as well. */
+bool buzz_is_service(const char *text);
 
 /* Places the call on the calling thread and returns when it is over: the exit status. Writes lines to `out`:
  * `answered`, `tone 9`, `hangup`, `rejected 404`, `timeout`. The greeting has ended when, after some sound, it was

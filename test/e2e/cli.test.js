@@ -193,7 +193,8 @@ describe('serve', () => {
 describe('buzz', () => {
     it('refuses wrong options before it places a call', () => {
         const wrong = [[], ['--to', ''], ['--to', 'a b'], ['--to', '1', '--digits', '12x'], ['--to', '1', '--sip', 'nonsense'],
-            ['--to', '1', '--sip', '127.0.0.1:0'], ['--to', '1', '--sip', ':5060'], ['--to', '1', '--inband', '--info'], ['--to', '1', '--tone', '5']];
+            ['--to', '1', '--sip', '127.0.0.1:0'], ['--to', '1', '--sip', ':5060'], ['--to', '1', '--sip', '::1:5060'], ['--to', '1', '--sip', '[::1]5060'], ['--to', '1', '--sip', '127.0.0.1:5060;transport=tls'],
+            ['--to', '1', '--from', 'a\r\nX: b'], ['--to', '1'.repeat(65)], ['--to', '1', '--inband', '--info'], ['--to', '1', '--tone', '5']];
         for (const args of wrong) assert.match(complains(portero(['buzz', ...args])), /^portero: buzz: --/);
     });
 
@@ -266,6 +267,48 @@ describe('admin', () => {
         complains(admin('key', 'create'), 1);
     });
 
+    it('name an option that has to be given, in their usage and when it is missing', () => {
+        for (const [verb, option] of [[['member', 'add'], '--building ID'], [['operation', 'resolve', 'ID'], '--outcome OUTCOME'],
+            [['checkout', 'resolve', 'ID'], '--outcome OUTCOME']]) {
+            const [noun, action] = verb;
+            assert.match(portero(['help', 'admin', noun, action]).stdout, new RegExp(`^Usage: portero admin ${noun} ${action} ${option} `));
+            assert.ok(complains(admin(...verb)).includes(option), verb);
+        }
+    });
+
+    it('leaves what it changed, for whom and with which outcome in the log, without what is secret', async () => {
+        const home = await building(await signIn(client));
+        const member = json('member', 'add', '--building', home.id, '--name', 'Kim Doe', '--email', 'kim@example.com');
+        const key = json('key', 'create', '--member', member.id);
+        complains(admin('delivery', 'replay', home.id), 1);
+        complains(admin('operation', 'resolve', home.id, '--outcome', 'failed'), 1);
+        json('member', 'remove', member.id);
+        for (const line of [
+            `operator operation=adminAddMember building=${home.id} member=${member.id} result=done `,
+            `operator operation=adminCreateKey building=${home.id} key=${key.id} result=done `,
+            `operator operation=adminReplayDelivery delivery=${home.id} result=NOT_FOUND `,
+            `operator operation=adminResolveOperation id=${home.id} outcome=failed result=NOT_FOUND `,
+            `operator operation=adminRemoveMember member=${member.id} result=done `,
+        ]) assert.ok(await w.daemon.logged(new RegExp(`info ${line}request=req_[0-9a-f]{24}\n`)), line);
+        assert.doesNotMatch(w.daemon.stderr, /Kim|kim@example|operation=adminList/);
+    });
+
+    it('adds a member once', async () => {
+        const home = await building(await signIn(client));
+        const add = (email) => ['member', 'add', '--building', home.id, '--name', 'Lou', '--email', email];
+        json(...add('lou@example.com'));
+        complains(admin(...add('LOU@example.com')), 1);
+        assert.equal(json('member', 'list', '--building', home.id).data.length, 1);
+    });
+
+    it('does not take a mistyped account for one without checkouts or deliveries', async () => {
+        const person = await resident(client);
+        for (const noun of ['checkout', 'delivery']) {
+            assert.deepEqual(json(noun, 'list', '--account', person.email), { data: [] });
+            assert.match(complains(admin(noun, 'list', '--account', `x${person.email}`), 1), /ACCOUNT_NOT_FOUND/);
+        }
+    });
+
     it('lists, adds and releases numbers', async () => {
         const session = await signIn(client);
         const home = await provisioned(session);
@@ -274,6 +317,9 @@ describe('admin', () => {
         assert.ok(admin('number', 'list').stdout.includes(home.virtual_number));
         json('number', 'add', '+15550180001');
         assert.ok(json('number', 'list').data.some((row) => row.number === '+15550180001' && !row.building_id));
+        json('number', 'add', '+15550180001', '--country', 'us');
+        complains(admin('number', 'add', '+15550180001', '--country', 'CA'), 1);
+        complains(admin('number', 'add', home.virtual_number), 1);
         complains(admin('number', 'add', 'nonsense'), 1);
         json('number', 'release', home.virtual_number);
         assert.equal((await building(session)).provisioned, false);

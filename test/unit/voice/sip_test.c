@@ -251,6 +251,7 @@ static void test_a_call_that_cannot_be_placed_is_explained(void **state)
     fails((struct buzz_options){.to = FAKE_OPEN, .sip = "127.0.0.1:1", .timeout_ms = 300}, "no answer");
     fails((struct buzz_options){.to = FAKE_OPEN, .sip = "127.0.0.1:99999"}, "HOST:PORT");
     fails((struct buzz_options){.to = FAKE_OPEN, .sip = ""}, "HOST:PORT");
+    fails((struct buzz_options){.to = FAKE_OPEN, .sip = "no-such-host.invalid:5060"}, "cannot be found");
     fails((struct buzz_options){.to = FAKE_OPEN, .sip = f.tcp, .wav = "/nowhere.wav"}, "WAV");
 }
 
