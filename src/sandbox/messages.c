@@ -67,13 +67,25 @@ static void take_row(const struct cursor *c, struct arena *a, struct message *re
         ret->code = v_str(col_copy(c, 5, a));
 }
 
+/* In a query a + is a space unless it is encoded. No recipient has a space: it was meant as +. */
+static struct val recipient(struct arena *a, struct val to)
+{
+    if (!v_set(to))
+        return to;
+    struct str text = arena_str(a, to.s);
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] == ' ')
+            ((char *)text.p)[i] = '+';
+    return v_str(text);
+}
+
 static enum err read_page(struct op *op, void *arg)
 {
     struct page *page = arg;
     const struct messages_query *q = page->query;
     const bool to = v_set(q->to);
     const struct val args[] = {v_set(q->channel) ? q->channel : v_null(),
-                               v_set(q->limit) ? q->limit : v_int(LIMIT_DEFAULT), q->to};
+                               v_set(q->limit) ? q->limit : v_int(LIMIT_DEFAULT), recipient(op->arena, q->to)};
     CURSOR c;
     bool more;
     enum err e = db_query(op->db, to ? SQL_SANDBOX_MESSAGE_LIST_TO : SQL_SANDBOX_MESSAGE_LIST,

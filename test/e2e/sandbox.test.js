@@ -37,6 +37,12 @@ describe('sandbox', () => {
             assert.deepEqual(await messages('?to=nobody%40example.com'), []);
         });
 
+        it('are found by a number or an address with +, encoded or not', async () => {
+            const email = `a+b-${freshEmail()}`;
+            await challenge(client, email);
+            for (const to of [email, encodeURIComponent(email)]) assert.equal((await messages(`?to=${to}`)).length, 1, to);
+        });
+
         it('refuse a limit or a channel that is none', async () => {
             for (const query of ['?limit=0', '?limit=x', '?channel=pigeon']) wrongRequest(await client.get(`/sandbox/messages${query}`));
         });

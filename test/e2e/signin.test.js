@@ -150,6 +150,13 @@ describe('sign-in', () => {
         ok(await client.post('/v1/auth/otp', { email }));
     });
 
+    it('makes three challenges of an address, however many are asked for at once', async () => {
+        const email = freshEmail();
+        const answers = await Promise.all(Array.from({ length: 12 }, () => client.post('/v1/auth/otp', { email })));
+        assert.equal(answers.filter(({ status }) => status === 200).length, 3);
+        for (const answer of answers.filter(({ status }) => status !== 200)) refused(answer, 429, 'OTP_RATE_LIMIT');
+    });
+
     it('lets a dead challenge count towards the three until it expires', async () => {
         const email = freshEmail();
         const sent = await challenge(client, email);
