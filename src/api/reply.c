@@ -193,6 +193,15 @@ static void send_success(struct request *q, struct reply_buffers *b)
     http_reply(q->http, p->status, buf_view(&b->head), body);
 }
 
+/* Who asks support what was done to an account finds it in the log: each of the operator's commands that may change
+ * something, and what came of it. */
+static void log_operator(const struct request *q, enum err e)
+{
+    if (q->route && q->route->credential == CRED_CONTROL && q->route->method != HTTP_GET)
+        log_info("operator operation=%s %.*s%sresult=%s request=%s", q->route->operation, STR_ARG(q->subject),
+                 q->subject.n ? " " : "", e ? err_info(e)->code : "done", q->request_id);
+}
+
 void reply_send(struct request *q, struct reply_buffers *b)
 {
     reset(&b->head);
@@ -200,6 +209,7 @@ void reply_send(struct request *q, struct reply_buffers *b)
     enum err e = q->result ? q->result : q->reply.kept_error;
     if (!e && !q->reply.status)
         e = ERR_INTERNAL_ERROR;
+    log_operator(q, e);
     if (e)
         send_error(q, b, e);
     else

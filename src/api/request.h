@@ -49,6 +49,7 @@ struct request {
     void *query;                         /* the route's query struct, read */
     void *body;                          /* the route's body struct, read */
     unsigned char body_hash[SHA256_LEN]; /* SHA-256 of the canonical body, where idempotency applies */
+    struct str subject; /* what an operator's command is about, for the log: IDs and words, never a secret or a name */
     struct reply reply;
     struct limit_state limits; /* the tightest limit taken; limit 0: none */
     enum err limits_result;

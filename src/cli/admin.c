@@ -42,7 +42,8 @@ static const struct {
     {"session_id", FIELD_TEXT, offsetof(struct admin_options, session)},
 };
 
-#define TEXT(member, option, placeholder, what) OPTION_TEXT(struct admin_options, member, option, placeholder, what)
+#define TEXT(member, option, placeholder, what)   OPTION_TEXT(struct admin_options, member, option, placeholder, what)
+#define NEEDED(member, option, placeholder, what) OPTION_NEEDED(struct admin_options, member, option, placeholder, what)
 #define COMMON                                                                                                         \
     TEXT(config, "config", "FILE", "the service's configuration [" CONFIG_DEFAULT_PATH "]"),                           \
         TEXT(data, "data", "DIR", "the service's data directory, in place of the file's"),                             \
@@ -62,9 +63,9 @@ static const struct option_row number_add_rows[] = {
     COMMON,
 };
 static const struct option_row member_add_rows[] = {
-    BUILDING("the building"),
-    TEXT(name, "name", "NAME", "the member's name"),
-    TEXT(email, "email", "ADDRESS", "and e-mail"),
+    NEEDED(building, "building", "ID", "the building"),
+    NEEDED(name, "name", "NAME", "the member's name"),
+    NEEDED(email, "email", "ADDRESS", "and e-mail"),
     TEXT(phone, "phone", "NUMBER", "and phone, E.164"),
     COMMON,
 };
@@ -79,11 +80,12 @@ static const struct option_row checkout_list_rows[] = {
     COMMON,
 };
 static const struct option_row operation_resolve_rows[] = {
-    TEXT(outcome, "outcome", "OUTCOME", "succeeded: its remaining steps are done now; failed: it is undone now"),
+    NEEDED(outcome, "outcome", "OUTCOME", "succeeded: its remaining steps are done now; failed: it is undone now"),
     COMMON,
 };
 static const struct option_row checkout_resolve_rows[] = {
-    TEXT(outcome, "outcome", "OUTCOME", "failed: the provider made none; open: it may be paid; complete: it was paid"),
+    NEEDED(outcome, "outcome", "OUTCOME",
+           "failed: the provider made none; open: it may be paid; complete: it was paid"),
     TEXT(session, "session", "ID", "the provider's session that was found; complete needs it"),
     COMMON,
 };

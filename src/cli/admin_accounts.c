@@ -61,13 +61,13 @@ static enum err show_account(struct request *q, struct reply *p)
     size_t count;
     if (!v_set(query->email))
         return op_fail(&q->op, ERR_INVALID_EMAIL, "email is required");
-    enum err e = account_find(&q->op, query->email.s, &id);
+    enum err e = admin_account(&q->op, query->email.s, &id);
     if (!e)
         e = account_get(&q->op, &id, account);
     if (!e)
         e = building_list(&q->op, &id, &buildings, &count);
     if (e)
-        return e == ERR_ACCOUNT_NOT_FOUND ? op_fail(&q->op, e, "there is no account of that e-mail") : e;
+        return e;
     struct account_reply *reply = arena_new(q->op.arena, struct account_reply);
     *reply = (struct account_reply){
         .id = admin_id_val(&account->id),

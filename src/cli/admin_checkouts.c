@@ -76,8 +76,11 @@ static enum err list_checkouts(struct request *q, struct reply *p)
 {
     const struct checkouts_query *query = q->query;
     const struct checkout *list;
+    struct id account;
     size_t count;
-    enum err e = checkout_list(&q->op, v_set(query->email) ? query->email.s : STR_NONE, LIST_MAX, &list, &count);
+    enum err e = v_set(query->email) ? admin_account(&q->op, query->email.s, &account) : ERR_NONE;
+    if (!e)
+        e = checkout_list(&q->op, v_set(query->email) ? query->email.s : STR_NONE, LIST_MAX, &list, &count);
     if (e)
         return e;
     struct checkout_row_body *rows = arena_array(q->op.arena, struct checkout_row_body, count + 1);
@@ -129,6 +132,7 @@ static enum err resolve_checkout(struct request *q, struct reply *p)
     const struct resolve_body *body = q->body;
     struct finding *f = arena_new(q->op.arena, struct finding);
     f->id = admin_id(body->checkout_id);
+    q->subject = arena_printf(q->op.arena, "id=%s outcome=%.*s", f->id.text, STR_ARG(body->outcome.s));
     enum err e = op_transact(service_store(q->service), q->op.config, STORE_READ, q->op.arena, find_run, f, NULL);
     if (e)
         return e == ERR_NOT_FOUND ? op_fail(&q->op, e, "there is no such checkout") : e;

@@ -1,7 +1,6 @@
 /* What the operator sees of webhook deliveries, and sending one again. */
 #include "api/delivery.h"
 #include "cli/admin_routes.h"
-#include "domain/account.h"
 #include "domain/delivery_log.h"
 
 #define LIST_MAX 100
@@ -80,9 +79,9 @@ static enum err list_deliveries(struct request *q, struct reply *p)
     struct id account = {""};
     struct str status = v_set(query->status) ? query->status.s : STR_NONE;
     size_t count;
-    enum err e = v_set(query->email) ? account_find(&q->op, query->email.s, &account) : ERR_NONE;
+    enum err e = v_set(query->email) ? admin_account(&q->op, query->email.s, &account) : ERR_NONE;
     if (e)
-        return e == ERR_ACCOUNT_NOT_FOUND ? op_fail(&q->op, e, "there is no account of that e-mail") : e;
+        return e;
     if (!id_given(&account) && !status.p)
         status = str_z(delivery_status_names[DELIVERY_FAILED]);
     e = delivery_log_search(&q->op, &account, status, LIST_MAX, &list, &count);
@@ -101,6 +100,7 @@ static enum err replay_delivery(struct request *q, struct reply *p)
     const struct replay_body *body = q->body;
     const struct id id = admin_id(body->delivery_id);
     struct id made;
+    q->subject = arena_printf(q->op.arena, "delivery=%s", id.text);
     enum err e = delivery_replay_any(&q->op, &id, &made);
     if (e == ERR_NOT_FOUND && !q->op.why.p)
         return op_fail(&q->op, e, "there is no such delivery");

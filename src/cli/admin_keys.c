@@ -83,6 +83,7 @@ static enum err create_key(struct request *q, struct reply *p)
     };
     if (id_given(&options.member_id))
         reply->member_id = v_str(arena_str(q->op.arena, id_str(&options.member_id)));
+    q->subject = arena_printf(q->op.arena, "building=%s key=%s", options.building_id.text, issued.id.text);
     crypto_wipe(issued.text, sizeof issued.text);
     return reply_ok(q, p, 201, &reply_shape, reply);
 }

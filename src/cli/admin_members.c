@@ -60,10 +60,12 @@ static enum err add_member(struct request *q, struct reply *p)
     const struct member_body *body = q->body;
     const struct id building = admin_id(body->building_id);
     struct id *id = arena_new(q->op.arena, struct id);
+    q->subject = arena_printf(q->op.arena, "building=%s", building.text);
     enum err e =
         member_add(&q->op, &building, body->name.s, body->email.s, v_set(body->phone) ? body->phone.s : STR_NONE, id);
     if (e)
         return e;
+    q->subject = arena_printf(q->op.arena, "building=%s member=%s", building.text, id->text);
     struct member_reply *reply = arena_new(q->op.arena, struct member_reply);
     *reply = (struct member_reply){
         .id = admin_id_val(id),
@@ -107,6 +109,7 @@ static enum err list_members(struct request *q, struct reply *p)
 
 static enum err remove_member(struct request *q, struct reply *p)
 {
+    q->subject = arena_printf(q->op.arena, "member=%s", q->path_id.text);
     enum err e = member_remove(&q->op, &q->path_id);
     if (e)
         return e == ERR_NOT_FOUND ? op_fail(&q->op, e, "there is no such member") : e;

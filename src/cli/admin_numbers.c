@@ -49,6 +49,7 @@ static enum err add_number(struct request *q, struct reply *p)
     struct number_body *body = arena_new(q->op.arena, struct number_body);
     body->number = given->number;
     body->country = v_set(given->country) ? given->country : v_str(STR("US"));
+    q->subject = arena_printf(q->op.arena, "number=%.*s", STR_ARG(body->number.s));
     enum err e = number_add(&q->op, body->number.s, body->country.s);
     return e ? e : reply_ok(q, p, 201, &body_shape, body);
 }
@@ -59,6 +60,7 @@ static enum err release_number(struct request *q, struct reply *p)
     struct released_reply *body = arena_new(q->op.arena, struct released_reply);
     if (!v_set(query->number))
         return op_fail(&q->op, ERR_INVALID_PHONE_NUMBER, "number is required");
+    q->subject = arena_printf(q->op.arena, "number=%.*s", STR_ARG(query->number.s));
     enum err e = number_release(&q->op, query->number.s);
     if (e == ERR_NUMBER_NOT_FOUND)
         return op_fail(&q->op, e, "no building holds that number");

@@ -82,6 +82,7 @@ static enum err resolve(struct request *q, struct reply *p)
     enum operation_decision decision =
         str_eq(body->outcome.s, str_z(outcomes[DECIDE_FAILED])) ? DECIDE_FAILED : DECIDE_SUCCEEDED;
     struct operation o;
+    q->subject = arena_printf(q->op.arena, "id=%s outcome=%s", id.text, outcomes[decision]);
     enum err e = operation_resolve(service_store(q->service), q->op.config, service_providers(q->service), &id,
                                    decision, q->op.arena, &o, &q->op.why);
     if (e == ERR_NOT_FOUND)

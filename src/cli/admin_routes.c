@@ -1,7 +1,15 @@
 #include "cli/admin_routes.h"
 
+#include "domain/account.h"
+
 const struct route_set *const admin_sets[] = {
     &admin_key_routes,      &admin_member_routes,   &admin_number_routes,    &admin_account_routes,
     &admin_delivery_routes, &admin_checkout_routes, &admin_operation_routes, &admin_job_routes,
 };
 const size_t admin_set_count = sizeof admin_sets / sizeof *admin_sets;
+
+enum err admin_account(struct op *op, struct str email, struct id *ret)
+{
+    enum err e = account_find(op, email, ret);
+    return e == ERR_ACCOUNT_NOT_FOUND ? op_fail(op, e, "there is no account of that e-mail") : e;
+}

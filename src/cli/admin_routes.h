@@ -8,6 +8,9 @@ extern const size_t admin_set_count;
 extern const struct route_set admin_key_routes, admin_member_routes, admin_number_routes, admin_account_routes,
     admin_delivery_routes, admin_checkout_routes, admin_operation_routes, admin_job_routes;
 
+/* The account of an e-mail that may have been mistyped: ERR_ACCOUNT_NOT_FOUND says so. */
+enum err admin_account(struct op *op, struct str email, struct id *ret) CHECKED;
+
 /* The id in a value that a schema checked; empty if it was not given. */
 static inline struct id admin_id(struct val v)
 {

@@ -21,6 +21,7 @@ struct option_row {
     const char *value; /* "FILE" in the help; NULL for a flag */
     const char *doc;
     enum option_kind kind;
+    bool required; /* an OPTION_STRING that must be given */
     size_t offset; /* of the member in the command's options struct */
     int64_t lowest, highest;
 };
@@ -28,6 +29,11 @@ struct option_row {
 #define OPTION_TEXT(ctype, member, option, placeholder, what)                                                          \
     {                                                                                                                  \
         .name = (option), .value = (placeholder), .doc = (what), .kind = OPTION_STRING,                                \
+        .offset = offsetof(ctype, member)                                                                              \
+    }
+#define OPTION_NEEDED(ctype, member, option, placeholder, what)                                                        \
+    {                                                                                                                  \
+        .name = (option), .value = (placeholder), .doc = (what), .kind = OPTION_STRING, .required = true,              \
         .offset = offsetof(ctype, member)                                                                              \
     }
 #define OPTION_NUMBER(ctype, member, option, placeholder, low, high, what)                                             \

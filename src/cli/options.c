@@ -59,6 +59,22 @@ static void to_getopt(const struct command *c, struct option *ret)
     ret[n] = (struct option){0};
 }
 
+static bool check_required(const struct command *c, const void *options)
+{
+    const char *text;
+    for (size_t i = 0; i < c->option_count; i++) {
+        if (!c->options[i].required)
+            continue;
+        memcpy(&text, (const char *)options + c->options[i].offset, sizeof text);
+        if (!text) {
+            command_complain("%s: --%s %s is required; see `portero %s --help`", c->name, c->options[i].name,
+                             c->options[i].value, c->name);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool check_operands(const struct command *c, struct arguments operands)
 {
     if (operands.count < c->operands_least)
@@ -89,12 +105,16 @@ enum options_result options_parse(const struct command *c, int argc, char **argv
             return OPTIONS_WRONG;
     }
     *ret_operands = (struct arguments){argc - optind, argv + optind};
-    return check_operands(c, *ret_operands) ? OPTIONS_READ : OPTIONS_WRONG;
+    return check_operands(c, *ret_operands) && check_required(c, ret_options) ? OPTIONS_READ : OPTIONS_WRONG;
 }
 
 void options_help(const struct command *c, FILE *out)
 {
-    fprintf(out, "Usage: portero %s [OPTION]…%s%s\n\nThis command %s.\n\nOptions:\n", c->name, c->operands ? " " : "",
+    fprintf(out, "Usage: portero %s", c->name);
+    for (size_t i = 0; i < c->option_count; i++)
+        if (c->options[i].required)
+            fprintf(out, " --%s %s", c->options[i].name, c->options[i].value);
+    fprintf(out, " [OPTION]…%s%s\n\nThis command %s.\n\nOptions:\n", c->operands ? " " : "",
             c->operands ? c->operands : "", c->summary);
     for (size_t i = 0; i < c->option_count; i++) {
         const struct option_row *row = &c->options[i];

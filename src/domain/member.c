@@ -12,11 +12,22 @@ static enum err account_of(struct op *op, const struct id *building, struct id *
     return ERR_NONE;
 }
 
+static enum err check_new(struct op *op, const struct id *building, struct str email)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_MEMBER_BY_EMAIL, DB_ARGS(v_str(id_str(building)), v_str(email)), &c);
+    if (e == ERR_NOT_FOUND)
+        return ERR_NONE;
+    return e ? e : op_fail(op, ERR_BAD_REQUEST, "the building already has a member of that e-mail");
+}
+
 enum err member_add(struct op *op, const struct id *building, struct str name, struct str email, struct str phone,
                     struct id *ret)
 {
     struct id account, id = id_new(op->now_us);
     enum err e = account_of(op, building, &account);
+    if (!e)
+        e = check_new(op, building, email);
     if (e)
         return e;
     e = db_exec(op->db, SQL_MEMBER_INSERT,

@@ -11,7 +11,8 @@ struct member {
     struct str building_label; /* member_list only */
 };
 
-/* The caller has validated the fields. ERR_BUILDING_NOT_FOUND. */
+/* The caller has validated the fields. ERR_BUILDING_NOT_FOUND; ERR_BAD_REQUEST: the building has a member of that
+ * e-mail. */
 enum err member_add(struct op *op, const struct id *building, struct str name, struct str email, struct str phone,
                     struct id *ret) CHECKED;
 /* Every member of every building, in the arena. */

@@ -3,9 +3,25 @@
 #include "domain/job.h"
 #include "domain/row.h"
 
+/* A number that is known already: what the pool has is there as it should be. */
+static enum err check_pooled(struct op *op, struct str number, struct str country)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_NUMBER_GET, DB_ARGS(v_str(number)), &c);
+    if (e)
+        return e;
+    if (!col_int(&c, 1))
+        return op_fail(op, ERR_BAD_REQUEST, "the number is a provider's");
+    return str_eq(col_str(&c, 2), country)
+               ? ERR_NONE
+               : op_fail(op, ERR_BAD_REQUEST, "the pool has the number as the other country's");
+}
+
 enum err number_add(struct op *op, struct str number, struct str country)
 {
-    return db_exec(op->db, SQL_NUMBER_INSERT, DB_ARGS(v_str(number), v_str(country)), NULL);
+    int64_t added;
+    enum err e = db_exec(op->db, SQL_NUMBER_INSERT, DB_ARGS(v_str(number), v_str(country)), &added);
+    return e || added ? e : check_pooled(op, number, country);
 }
 
 enum err number_list(struct op *op, const struct number **ret, size_t *ret_count)

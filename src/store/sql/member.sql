@@ -3,6 +3,9 @@
 -- name: member_insert
 INSERT INTO member (building_id, id, account_id, name, email, phone, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
 
+-- name: member_by_email
+SELECT id FROM member WHERE building_id = $1 AND email = $2
+
 -- name: member_list
 SELECT m.id, m.building_id, m.account_id, m.name, m.email, m.phone, m.created_at, b.label
 FROM member m JOIN building b ON b.id = m.building_id

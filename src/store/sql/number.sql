@@ -15,7 +15,7 @@ SELECT number FROM number WHERE country = $1 AND building_id IS NULL AND pooled 
 ORDER BY released_at, number LIMIT 1
 
 -- name: number_get
-SELECT building_id, pooled FROM number WHERE number = $1
+SELECT building_id, pooled, country FROM number WHERE number = $1
 
 -- name: number_hold_pooled
 UPDATE number SET building_id = $2, held_since = $3 WHERE number = $1 AND building_id IS NULL AND pooled = 1
