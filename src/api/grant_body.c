@@ -22,7 +22,7 @@
            .doc = "timer, passcode: that many buzzes; null: unlimited"),                                               \
         IN(enter_code_with_voice, T_BOOL, .doc = "passcode: the code may be spoken"),                                  \
         IN(days, T_STRINGS, .flags = F_LOWER, .min = 1, .max = 7, .values = schedule_day_names,                        \
-           .doc = "routine: one day, all five weekdays, both weekend days, or all seven"),                             \
+           .doc = "routine: one day, all five weekdays, both weekend days, or all seven; in any case"),                \
         IN(start, T_STRING, .pattern = TIME_OF_DAY, .doc = "routine: HH:MM, inclusive; sent together with end"),       \
         IN(end, T_STRING, .pattern = TIME_OF_DAY, .doc = "routine: HH:MM, exclusive, later than start"),               \
         IN(timezone, T_STRING, .flags = F_NONBLANK, .doc = "routine: IANA name, e.g. America/New_York")
@@ -42,8 +42,8 @@ static const struct field update_fields[] = {
        .doc = "timer, passcode: at most seven days after the start or ahead; null: no expiry (passcode)"),
 };
 const struct shape unlock_update_shape =
-    SHAPE(struct grant_input, "UnlockUpdate", update_fields,
-          .doc = "at least one field. On a timer, enabled true needs expires_in_minutes or ends_at");
+    SHAPE(struct grant_input, "UnlockUpdate", update_fields, .least = 1,
+          .doc = "what is left out stays as it is. On a timer, enabled true needs expires_in_minutes or ends_at");
 
 static const char *const listed_statuses[] = {"active", "scheduled", "inactive", "expired", "exhausted", NULL};
 

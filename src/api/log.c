@@ -13,7 +13,7 @@ static const struct field query_fields[] = {
     FILTER(unlock_id, T_ID, .error = ERR_INVALID_ID, .doc = "entries of this grant"),
     FILTER(q, T_STRING, .flags = F_TRIM | F_NONBLANK, .min = 1, .max = ACTIVITY_QUERY_MAX, .error = ERR_INVALID_QUERY,
            .doc = "part of an entry's name, in any case"),
-    FILTER(succeeded, T_BOOL, .error = ERR_INVALID_SUCCEEDED, .doc = "whether the door was released"),
+    FILTER(succeeded, T_BOOL, .error = ERR_INVALID_SUCCEEDED, .doc = "the entry's succeeded"),
     FILTER(cursor, T_STRING, .error = ERR_INVALID_CURSOR, .doc = "pagination.cursor of the last page"),
 };
 static const struct shape query_shape = SHAPE(struct activity_filter, "LogQuery", query_fields);
@@ -30,7 +30,7 @@ static const struct field entry_fields[] = {
     OUT(type, T_STRING, .flags = F_REQUIRED, .values = activity_type_names),
     OUT(unlock_type, T_STRING, .doc = "timer, passcode, routine, or unknown(N) for legacy values"),
     OUT(name, T_STRING, .flags = F_REQUIRED, .doc = "e.g. the grant's label"),
-    OUT(succeeded, T_BOOL, .flags = F_REQUIRED),
+    OUT(succeeded, T_BOOL, .flags = F_REQUIRED, .doc = "unlock: the door was released; call: always true"),
     OUT(created_at, T_TIME, .flags = F_REQUIRED),
 };
 static const struct shape entry_shape = SHAPE(struct log_entry, "LogEntry", entry_fields);

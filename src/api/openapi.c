@@ -105,18 +105,28 @@ static void add_header(json_t *headers, const char *name, const char *type, cons
     json_object_set_new(headers, name, json_pack("{s:s, s:{s:s}}", "description", doc, "schema", "type", type));
 }
 
-static json_t *headers_of(const struct route *route, int status)
+/* Every answer has them. */
+static json_t *common_headers(bool cacheable)
 {
     json_t *headers = json_object();
-    bool success = status < 400;
     add_header(headers, "X-Request-ID", "string", "names this request in support cases");
-    if (route->limit != LIMIT_NONE && (success || status == 429)) {
+    add_header(headers, "Cache-Control", "string", cacheable ? "public, for a minute" : "no-store");
+    return headers;
+}
+
+static json_t *headers_of(const struct route *route, int status)
+{
+    json_t *headers = common_headers(route->flags & ROUTE_CACHEABLE && status < 400);
+    const bool success = status < 400;
+    const bool early = status == 413 || status == 426; /* answered before anything is counted */
+    if (route->limit != LIMIT_NONE && !early) {
         add_header(headers, "RateLimit-Limit", "integer", "requests in a window");
         add_header(headers, "RateLimit-Remaining", "integer", "requests left in it");
         add_header(headers, "RateLimit-Reset", "integer", "seconds until it ends");
     }
-    if (success && (route->building == BUILDING_HEADER || route->building == BUILDING_PATH))
-        add_header(headers, "X-Service-Building-Id", "string", "the selected building");
+    if (!early && status != 401 && status != 429 &&
+        (route->building == BUILDING_HEADER || route->building == BUILDING_PATH))
+        add_header(headers, "X-Service-Building-Id", "string", "the selected building, once it is known");
     if (route->flags & ROUTE_CORS)
         add_header(headers, "Access-Control-Allow-Origin", "string", "*");
     if (success && (route->flags & ROUTE_ETAG))
@@ -202,8 +212,8 @@ static json_t *responses_of(const struct route *route, json_t *schemas)
     for (int status = 400; status < 600; status++)
         add_errors(responses, route, &errors, status);
     json_object_set_new(responses, "default",
-                        json_pack("{s:s, s:o}", "description", "any other error", "content",
-                                  json_content(reference(schemas, &error_shape, SCHEMA_REPLY))));
+                        json_pack("{s:s, s:o, s:o}", "description", "any other error", "headers", common_headers(false),
+                                  "content", json_content(reference(schemas, &error_shape, SCHEMA_REPLY))));
     return responses;
 }
 

@@ -58,8 +58,8 @@ static const struct field settings_body_fields[] = {
     GREETING(greeting_denied),
     GREETING(greeting_forwarding),
 };
-static const struct shape settings_body_shape =
-    SHAPE(struct settings_body, "SettingsPatch", settings_body_fields, .doc = "at least one of the fields");
+static const struct shape settings_body_shape = SHAPE(struct settings_body, "SettingsPatch", settings_body_fields,
+                                                      .least = 1, .doc = "what is left out stays as it is");
 
 /* ---- handlers ---- */
 

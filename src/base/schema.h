@@ -67,6 +67,7 @@ struct shape {
     size_t field_count;
     size_t size; /* of the C struct */
     bool open;   /* unknown fields are ignored, not refused */
+    int least;   /* how many fields an object has at least: documented, but left to the handler */
     const char *doc;
     /* Instead of fields: the shapes it can have, NULL-terminated, all of the same C struct and size. The first field of
      * each, the same for all, is an F_REQUIRED | F_CONST string, which tells them apart. */

@@ -206,6 +206,8 @@ static void put_object(struct members *m, const struct shape *shape, bool nullab
         put_field(&properties, &shape->fields[i], use);
     buf_char(m->out, '}');
     put_required(m, shape);
+    if (shape->least)
+        put_int(m, "minProperties", shape->least);
     if (use == SCHEMA_REQUEST && !shape->open)
         put_raw(m, "additionalProperties", "false");
 }

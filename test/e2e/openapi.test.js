@@ -82,6 +82,11 @@ describe('the OpenAPI documents', () => {
         }
     });
 
+    it('tell a body that changes nothing from one that changes something', () => {
+        const { UnlockUpdate, SettingsPatch } = JSON.parse(documents.served).components.schemas;
+        for (const schema of [UnlockUpdate, SettingsPatch]) assert.equal(schema.minProperties, 1);
+    });
+
     it('show a body that is taken for every operation of the contract that takes one', () => {
         for (const operation of operations(JSON.parse(documents.served))) {
             const content = operation.requestBody?.content['application/json'];

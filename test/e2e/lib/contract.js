@@ -8,9 +8,9 @@ import { noteOperation } from './hits.js';
 const METHODS = ['get', 'put', 'post', 'patch', 'delete', 'options'];
 const TYPE_OF_STATUS = { 401: 'authentication_error', 403: 'permission_error', 404: 'not_found_error', 429: 'rate_limit_error' };
 // Headers that mean something to a client: an answer may carry only those its document names.
-const MEANINGFUL = ['etag', 'location', 'retry-after', 'idempotency-replayed', 'upgrade', 'www-authenticate'];
+const MEANINGFUL = ['cache-control', 'etag', 'location', 'retry-after', 'idempotency-replayed', 'upgrade', 'www-authenticate',
+    'x-service-building-id', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'];
 const PAGE = /^text\/(html|css|javascript)/;
-const OF_SUCCESS = ['x-service-building-id', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'];
 
 /** An answer's object may have no member that the document does not name. */
 function closed(node) {
@@ -112,7 +112,7 @@ function checkHeaders(doc, response, answer, pointer, what) {
         doc.validate(`${at.pointer}/schema`, typed, `${what}: header ${name}`);
     }
     const lower = new Set(Object.keys(named).map((name) => name.toLowerCase()));
-    for (const name of answer.status < 400 ? [...MEANINGFUL, ...OF_SUCCESS] : MEANINGFUL) {
+    for (const name of MEANINGFUL) {
         if (answer.headers[name] !== undefined) assert.ok(lower.has(name), `${what}: the document does not name header ${name}`);
     }
 }
