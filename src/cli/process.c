@@ -1,10 +1,11 @@
 #include "cli/process.h"
 
-#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static sigset_t awaited(void)
 {
@@ -16,9 +17,20 @@ static sigset_t awaited(void)
     return set;
 }
 
+/* Without this, who started us with one of the three closed would have the log written into whatever is opened next. */
+static void fill_standard_descriptors(void)
+{
+    int fd;
+    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO) /* they are to be inherited */
+        ;
+    if (fd >= 0)
+        close(fd);
+}
+
 void process_prepare(bool secretive)
 {
     struct rlimit files;
+    fill_standard_descriptors();
     umask(077);
     signal(SIGPIPE, SIG_IGN);
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {

@@ -4,8 +4,8 @@
 
 #include "base/err.h"
 
-/* Private files (umask 077), as many descriptors as the system allows, no SIGPIPE. `secretive`: no core dumps and no
- * tracing by the same user either, since memory holds keys. */
+/* Private files (umask 077), standard descriptors that are open, as many others as the system allows, no SIGPIPE.
+ * `secretive`: no core dumps and no tracing by the same user either, since memory holds keys. */
 void process_prepare(bool secretive);
 
 /* Keeps SIGTERM, SIGINT and SIGHUP for signals_wait: call on the main thread before there are others. */

@@ -2,7 +2,7 @@
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import tls from 'node:tls';
 import { once } from 'node:events';
@@ -150,6 +150,13 @@ describe('process', () => {
             await restart();
         }
         assert.deepEqual(ok(await session.client.get(`/v1/unlock/${made.id}`)), made);
+    });
+
+    it('writes its log to no file of its own when it was started without standard error', async () => {
+        const other = await Daemon.start({ wrap: ['sh', '-c', 'exec "$0" "$@" <&- 2>&-'] });
+        const open = [0, 2].map((fd) => readlinkSync(`/proc/${other.process.pid}/fd/${fd}`));
+        await other.stop();
+        assert.deepEqual(open, ['/dev/null', '/dev/null']);
     });
 
     it('goes on when nobody reads its log', async () => {
