@@ -123,12 +123,14 @@ enum err billing_apply(struct op *op, const struct billing_facts *facts, bool *r
         log_warn("billing subscription=%.*s ignored=no such account", STR_ARG(facts->id));
         return ERR_NONE;
     }
-    bool ended = facts->status == SUBSCRIPTION_NONE;
+    bool ended = facts->status == SUBSCRIPTION_NONE && !facts->unpaid;
     if (!e && ended)
         e = checkout_subscription_ended(op, &account, facts->id);
     if (e)
         return e;
     *ret_live = !ended;
+    if (facts->unpaid)
+        return ERR_NONE;
     if (a.subscription_id.p && !str_eq(a.subscription_id, facts->id)) {
         if (!ended)
             log_error("billing subscription=%.*s account=%s ignored=the account lives on another one",

@@ -36,7 +36,8 @@ enum err billing_account_set_customer(struct op *op, const struct id *account, s
 struct billing_facts {
     struct str id, customer_id;
     struct str account_id;           /* as the checkout named it */
-    enum subscription_status status; /* none: canceled */
+    enum subscription_status status; /* none: canceled, or `unpaid` */
+    bool unpaid;                     /* its first payment is on the way: it opens no door yet, but has not ended */
     struct str plan;                 /* STR_NONE: none of ours; the account's stays as it is */
     bool untold;                     /* read as a matter of routine: what has not changed is left alone */
 };

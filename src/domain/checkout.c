@@ -220,12 +220,16 @@ enum err checkout_unsettled(struct op *op, int64_t before_us, int64_t limit, con
                             size_t *ret_count)
 {
     const int64_t overdue_us = op->now_us - CHECKOUT_RESOLVE_S * US_PER_S;
-    enum err e = checkout_rows(op, SQL_CHECKOUT_UNSETTLED, DB_ARGS(v_int(before_us), v_int(overdue_us), v_int(limit)),
-                               ret, ret_count);
-    for (size_t i = 0; !e && i < *ret_count; i++)
+    return checkout_rows(op, SQL_CHECKOUT_UNSETTLED, DB_ARGS(v_int(before_us), v_int(overdue_us), v_int(limit)), ret,
+                         ret_count);
+}
+
+enum err checkout_asked(struct op *op, const struct checkout *list, size_t count)
+{
+    enum err e = ERR_NONE;
+    for (size_t i = 0; !e && i < count; i++)
         e = db_exec(op->db, SQL_CHECKOUT_CHECKED,
-                    DB_ARGS(v_str(id_str(&(*ret)[i].account_id)), v_str(id_str(&(*ret)[i].id)), v_int(op->now_us)),
-                    NULL);
+                    DB_ARGS(v_str(id_str(&list[i].account_id)), v_str(id_str(&list[i].id)), v_int(op->now_us)), NULL);
     return e;
 }
 

@@ -91,10 +91,12 @@ enum err checkout_vanish(struct op *op, struct checkout *c) CHECKED;
 /* The subscription that a checkout brought has ended: another one may be bought. */
 enum err checkout_subscription_ended(struct op *op, const struct id *account, struct str subscription_id) CHECKED;
 
-/* At most `limit` whose outcome is not known and that nobody asked about since then, in the arena. They count as asked
- * about from now on. */
+/* At most `limit` whose outcome is not known and that nobody asked about since then, longest unasked first, in the
+ * arena. */
 enum err checkout_unsettled(struct op *op, int64_t before_us, int64_t limit, const struct checkout **ret,
                             size_t *ret_count) CHECKED;
+/* These were asked about now, whether or not there was an answer. */
+enum err checkout_asked(struct op *op, const struct checkout *list, size_t count) CHECKED;
 
 /* ---- the operator ---- */
 

@@ -10,6 +10,7 @@
 #define EVERY_S         600
 #define UNASKED_S       300 /* a request that is still on its way is left alone */
 #define BATCH           20
+#define FAILURES_MAX    3 /* then the provider is left alone until the next time */
 #define SUBSCRIPTION_S  86400
 #define PROVIDER_FAILED ERR_CHECKOUT_UNAVAILABLE
 
@@ -74,7 +75,8 @@ static enum err sync_subscription(struct billing *b, const struct job *job, stru
 {
     static const enum subscription_status statuses[] = {[BILLING_ACTIVE] = SUBSCRIPTION_ACTIVE,
                                                         [BILLING_PAST_DUE] = SUBSCRIPTION_PAST_DUE,
-                                                        [BILLING_CANCELED] = SUBSCRIPTION_NONE};
+                                                        [BILLING_CANCELED] = SUBSCRIPTION_NONE,
+                                                        [BILLING_INCOMPLETE] = SUBSCRIPTION_NONE};
     struct billing_subscription s;
     enum outcome o = b->ops->subscription_get(b, id, job->arena, &s);
     if (o != OUTCOME_DONE)
@@ -85,6 +87,7 @@ static enum err sync_subscription(struct billing *b, const struct job *job, stru
                   .customer_id = s.customer_id,
                   .account_id = s.account_id,
                   .status = statuses[s.status],
+                  .unpaid = s.status == BILLING_INCOMPLETE,
                   .plan = s.plan},
     };
     return op_transact(job->store, job->config, STORE_WRITE, job->arena, apply_run, &r, NULL);
@@ -119,7 +122,8 @@ enum err billing_schedule(struct op *op)
 struct list {
     const struct job *job;
     const struct checkout *items;
-    size_t count;
+    size_t count, asked;
+    int failures;
 };
 
 static enum err list_run(struct op *op, void *arg)
@@ -131,8 +135,11 @@ static enum err list_run(struct op *op, void *arg)
 static enum err reschedule_run(struct op *op, void *arg)
 {
     const struct list *l = arg;
-    enum err e = job_done(op, l->job->id);
-    return e ? e : schedule(op, op->now_us + (l->count == BATCH ? 1 : EVERY_S) * US_PER_S);
+    bool more = l->failures < FAILURES_MAX && (l->count == BATCH || l->asked < l->count);
+    enum err e = checkout_asked(op, l->items, l->asked);
+    if (!e)
+        e = job_done(op, l->job->id);
+    return e ? e : schedule(op, op->now_us + (more ? 1 : EVERY_S) * US_PER_S);
 }
 
 struct buyer {
@@ -165,19 +172,28 @@ static enum err find_out(const struct checkout_desk *d, const struct checkout *u
     return e;
 }
 
-/* A provider that does not answer, or takes its time, is left alone until the next time. */
+static enum err find_out_all(const struct checkout_desk *d, struct list *l)
+{
+    int64_t until_us = clock_monotonic_us() + JOB_PARTS_US;
+    enum err e = ERR_NONE;
+    while (!e && l->asked < l->count && l->failures < FAILURES_MAX && clock_monotonic_us() < until_us) {
+        e = find_out(d, &l->items[l->asked++]);
+        if (e == PROVIDER_FAILED)
+            l->failures++, e = ERR_NONE;
+    }
+    return e;
+}
+
+/* One that the provider never answers about holds up no others: those that were asked about come last the next time. */
 static enum err reconcile_run(void *context, const struct job *job)
 {
     const struct checkout_desk desk = {
         .billing = context, .store = job->store, .config = job->config, .arena = job->arena};
     struct list l = {.job = job};
-    int64_t until_us = clock_monotonic_us() + JOB_PARTS_US;
-    enum err e = op_transact(job->store, job->config, STORE_WRITE, job->arena, list_run, &l, NULL);
-    for (size_t i = 0; !e && i < l.count && clock_monotonic_us() < until_us; i++)
-        e = find_out(&desk, &l.items[i]);
-    if (e && e != PROVIDER_FAILED)
-        return e;
-    return op_transact(job->store, job->config, STORE_WRITE, job->arena, reschedule_run, &l, NULL);
+    enum err e = op_transact(job->store, job->config, STORE_READ, job->arena, list_run, &l, NULL);
+    if (!e)
+        e = find_out_all(&desk, &l);
+    return e ? e : op_transact(job->store, job->config, STORE_WRITE, job->arena, reschedule_run, &l, NULL);
 }
 
 struct job_kind billing_reconcile_job(struct billing *billing)

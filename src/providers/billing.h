@@ -53,7 +53,12 @@ struct billing_session_request {
     struct str success_url, cancel_url;
 };
 
-enum billing_status { BILLING_ACTIVE, BILLING_PAST_DUE, BILLING_CANCELED };
+enum billing_status {
+    BILLING_ACTIVE,
+    BILLING_PAST_DUE,
+    BILLING_CANCELED,
+    BILLING_INCOMPLETE /* its first payment is on the way: it becomes active, or canceled */
+};
 
 struct billing_subscription {
     struct str id, customer_id, account_id; /* account_id: as the session's request had it */

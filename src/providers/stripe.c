@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "base/log.h"
 #include "providers/billing.h"
 #include "providers/stripe_event.h"
 #include "providers/stripe_object.h"
@@ -22,8 +23,10 @@ static struct stripe *stripe_of(struct billing *b)
 }
 
 /* DONE with what the reader did not understand is UNKNOWN. */
-static enum outcome understood(bool fine)
+static enum outcome understood(const char *operation, bool fine)
 {
+    if (!fine)
+        log_warn("stripe failed operation=%s outcome=unknown reason=malformed", operation);
     return fine ? OUTCOME_DONE : OUTCOME_UNKNOWN;
 }
 
@@ -56,7 +59,7 @@ static enum outcome price_of(struct stripe *s, const struct config_plan *plan, s
     if (o == OUTCOME_REFUSED)
         return OUTCOME_DONE; /* no such price */
     if (o == OUTCOME_DONE)
-        o = understood(stripe_read_price(answer.body, a, ret));
+        o = understood("prices", stripe_read_price(answer.body, a, ret));
     json_decref(answer.body);
     ret->available = ret->available && plan->available;
     return o;
@@ -105,11 +108,11 @@ static struct stripe_request session_request(const struct billing_session_reques
     return r;
 }
 
-static enum outcome take_session(enum outcome o, struct stripe_answer *answer, struct arena *a,
+static enum outcome take_session(const char *operation, enum outcome o, struct stripe_answer *answer, struct arena *a,
                                  struct billing_session *ret)
 {
     if (o == OUTCOME_DONE)
-        o = understood(stripe_read_session(answer->body, a, ret));
+        o = understood(operation, stripe_read_session(answer->body, a, ret));
     json_decref(answer->body);
     return o;
 }
@@ -131,14 +134,14 @@ static enum outcome stripe_session_create(struct billing *b, const struct billin
         anew.key = arena_printf(a, "%.*s-anew", STR_ARG(request->key));
         return stripe_session_create(b, &anew, a, ret);
     }
-    return take_session(o, &answer, a, ret);
+    return take_session("session_create", o, &answer, a, ret);
 }
 
 static enum outcome stripe_session_get(struct billing *b, struct str id, struct arena *a, struct billing_session *ret)
 {
     struct stripe_answer answer;
     enum outcome o = get(stripe_of(b), "session_get", "checkout/sessions", id, a, &answer);
-    return take_session(o, &answer, a, ret);
+    return take_session("session_get", o, &answer, a, ret);
 }
 
 /* Stripe refuses to expire what is not open any more: the session then says what it is. */
@@ -154,7 +157,7 @@ static enum outcome stripe_session_expire(struct billing *b, struct str id, stru
     enum outcome o = stripe_call(stripe_of(b)->client, &r, a, &answer);
     if (o == OUTCOME_REFUSED && !is_missing(&answer))
         return stripe_session_get(b, id, a, ret);
-    return take_session(o, &answer, a, ret);
+    return take_session("session_expire", o, &answer, a, ret);
 }
 
 /* ---- the portal ---- */
@@ -172,10 +175,11 @@ static enum outcome stripe_portal(struct billing *b, struct str customer_id, str
         return is_missing(&answer) ? OUTCOME_REFUSED : OUTCOME_UNKNOWN;
     struct str url = arena_str(a, stripe_text(answer.body, "url"));
     json_decref(answer.body);
-    if (o != OUTCOME_DONE || !stripe_is_page(url))
-        return OUTCOME_UNKNOWN;
-    *ret_url = url;
-    return OUTCOME_DONE;
+    if (o == OUTCOME_DONE)
+        o = understood("portal", stripe_is_page(url));
+    if (o == OUTCOME_DONE)
+        *ret_url = url;
+    return o;
 }
 
 /* ---- subscriptions ---- */
@@ -186,7 +190,7 @@ static enum outcome subscription(struct stripe *s, struct str id, struct arena *
     struct stripe_answer answer;
     enum outcome o = get(s, "subscription_get", "subscriptions", id, a, &answer);
     if (o == OUTCOME_DONE)
-        o = understood(stripe_read_subscription(s->config, answer.body, a, ret, ret_item));
+        o = understood("subscription_get", stripe_read_subscription(s->config, answer.body, a, ret, ret_item));
     json_decref(answer.body);
     return o;
 }
@@ -217,7 +221,7 @@ static enum outcome stripe_preview(struct billing *b, struct str subscription_id
     stripe_field_int(&r, "subscription_details[proration_date]", proration_s, a);
     o = stripe_call(s->client, &r, a, &answer);
     if (o == OUTCOME_DONE)
-        o = understood(stripe_read_preview(answer.body, a, ret));
+        o = understood("preview", stripe_read_preview(answer.body, a, ret));
     json_decref(answer.body);
     return o;
 }

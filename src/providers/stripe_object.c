@@ -134,18 +134,17 @@ bool stripe_read_price(const json_t *o, struct arena *a, struct billing_price *r
 
 /* ---- subscriptions ---- */
 
-/* What was never paid for (incomplete) is none: it must open no door. What is not paid for any more, but not ended
- * either, is past due. */
+/* What is not paid for any more, but not ended either, is past due. */
 static bool subscription_status(struct str text, enum billing_status *ret)
 {
     static const struct {
         const char *text;
         enum billing_status status;
     } known[] = {
-        {"active", BILLING_ACTIVE},       {"trialing", BILLING_ACTIVE},
-        {"past_due", BILLING_PAST_DUE},   {"unpaid", BILLING_PAST_DUE},
-        {"paused", BILLING_PAST_DUE},     {"canceled", BILLING_CANCELED},
-        {"incomplete", BILLING_CANCELED}, {"incomplete_expired", BILLING_CANCELED},
+        {"active", BILLING_ACTIVE},         {"trialing", BILLING_ACTIVE},
+        {"past_due", BILLING_PAST_DUE},     {"unpaid", BILLING_PAST_DUE},
+        {"paused", BILLING_PAST_DUE},       {"canceled", BILLING_CANCELED},
+        {"incomplete", BILLING_INCOMPLETE}, {"incomplete_expired", BILLING_CANCELED},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (str_eq(text, str_z(known[i].text))) {

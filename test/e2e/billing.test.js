@@ -453,6 +453,18 @@ describe('billing', () => {
             assert.ok((await building(person)).provisioned);
         });
 
+        it('about some checkouts, does not keep others from being found out', async () => {
+            const [mute, other] = [await signIn(client), await signIn(client)];
+            await fault('session_create', 'timeout');
+            refused(await buy(mute), 503, 'CHECKOUT_UNAVAILABLE');
+            const made = ok(await buy(other), 201);
+            await fault('event', 'timeout');
+            await pay(made);
+            await fault('session_create', 'timeout', 1000);
+            await advance(client, 601);
+            assert.deepEqual([(await current(mute)).status, (await current(other)).status], ['preparing', 'complete']);
+        });
+
         it('to tell of the end of a subscription, is found out within a day', async () => {
             const person = await buyer();
             await setSubscription(client, person.email);

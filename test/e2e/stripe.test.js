@@ -161,15 +161,33 @@ describe('Stripe', () => {
         assert.equal(form.line_items[0].price, stripe.yearly.id);
     });
 
-    it('opens no door for what was never paid', async () => {
+    it('opens no door for a payment that is on its way, and sells nothing beside it', async () => {
         const session = await signIn(w.client);
         const { id } = ok(await buy(session), 201);
         const paid = await stripe.pay(id);
+        const status = async () => ok(await session.client.get('/v1/billing/checkout')).status;
         await happens(w, stripe, 'customer.subscription.created', await stripe.become(paid.subscription.id, 'incomplete'));
+        await happens(w, stripe, 'checkout.session.completed', paid.session);
         await advance(w.client, 1);
-        assert.equal((await subscription(session)).status, 'none');
+        assert.deepEqual([(await subscription(session)).status, await status()], ['none', 'complete']);
+        for (const plan of ['weekly', 'yearly']) refused(await buy(session, idempotencyKey(), plan), 409, 'CHECKOUT_EXISTS');
         await happens(w, stripe, 'customer.subscription.updated', await stripe.become(paid.subscription.id, 'active'));
         await becomes(session, 'active');
+        assert.equal(await status(), 'complete');
+    });
+
+    it('sells anew once a first payment has failed for good, whether or not it tells of that', async () => {
+        const session = await signIn(w.client);
+        const { id } = ok(await buy(session), 201);
+        const paid = await stripe.pay(id);
+        await stripe.become(paid.subscription.id, 'incomplete');
+        await happens(w, stripe, 'checkout.session.completed', paid.session);
+        await advance(w.client, 1);
+        await stripe.become(paid.subscription.id, 'incomplete_expired');
+        const robot = await agent(session, ['billing:write'], { expires_in_days: 90 });
+        await advance(w.client, 86_401);
+        assert.equal(ok(await robot.client.get('/v1/billing/checkout')).status, 'none');
+        ok(await buy(robot), 201);
     });
 
     it('follows a change of plan made in the portal', async () => {

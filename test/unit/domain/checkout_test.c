@@ -362,7 +362,8 @@ struct unsettled {
 static enum err unsettled_run(struct op *op, void *arg)
 {
     struct unsettled *u = arg;
-    return checkout_unsettled(op, u->before_us, 10, &u->list, &u->count);
+    enum err e = checkout_unsettled(op, u->before_us, 10, &u->list, &u->count);
+    return e ? e : checkout_asked(op, u->list, u->count);
 }
 
 static size_t unsettled(struct house *h)

@@ -523,10 +523,10 @@ static void test_stripes_states_are_three_to_us(void **state)
         enum billing_status want;
     } cases[] = {
 #define STATE(text, status) {SUBSCRIPTION(text, "{}", ITEM("si_1", PRICE("price_1", ""), "1")), status}
-        STATE("active", BILLING_ACTIVE),       STATE("trialing", BILLING_ACTIVE),
-        STATE("past_due", BILLING_PAST_DUE),   STATE("unpaid", BILLING_PAST_DUE),
-        STATE("paused", BILLING_PAST_DUE),     STATE("canceled", BILLING_CANCELED),
-        STATE("incomplete", BILLING_CANCELED), STATE("incomplete_expired", BILLING_CANCELED),
+        STATE("active", BILLING_ACTIVE),         STATE("trialing", BILLING_ACTIVE),
+        STATE("past_due", BILLING_PAST_DUE),     STATE("unpaid", BILLING_PAST_DUE),
+        STATE("paused", BILLING_PAST_DUE),       STATE("canceled", BILLING_CANCELED),
+        STATE("incomplete", BILLING_INCOMPLETE), STATE("incomplete_expired", BILLING_CANCELED),
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct billing_subscription s;
