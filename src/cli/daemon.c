@@ -28,7 +28,7 @@
 
 #define HTTP_WAIT_MS 10000 /* for requests to be answered at the end */
 #define CALL_WAIT_MS 30000 /* and for calls to end */
-#define SETS_MAX     32
+#define SETS_MAX     64
 #define KINDS_MAX    16
 
 struct daemon {
