@@ -451,6 +451,7 @@ static void test_an_open_checkout_of_a_subscriber_is_ended(void **state)
     struct checkout c = buy(d, "key-1");
     struct str other = pay(d, create_elsewhere(d));
     tell(d, "evt_1", BILLING_OBJECT_SUBSCRIPTION, other);
+    jobs_drain(d->jobs);
     advance(d, 601);
     expect(d, "expired", SUBSCRIPTION_ACTIVE);
     assert_null(pay(d, c.session_id).p);
