@@ -35,6 +35,8 @@ describe('the hosted pages', () => {
         const button = page.getByRole('button', { name });
         await Promise.all([page.waitForURL(/\/account\?/), button.click()]);
         await page.getByRole('heading', { name: 'Welcome back' }).waitFor();
+        await page.getByRole('heading', { name: name === 'Pay' ? 'If you left without paying' : 'If you have paid' }).waitFor({ state: 'hidden' });
+        assert.deepEqual(await page.getByRole('heading', { level: 2 }).allInnerTexts(), [name === 'Pay' ? 'If you have paid' : 'If you left without paying']);
         await checkAccessible(page);
         await checkFits(page);
         await picture(page, 'account');
