@@ -31,14 +31,23 @@ static void put_value(const json_t *value, struct buf *out)
     }
 }
 
-/* Prints one value; its control characters, which a terminal would obey, as '?'. Returns the width it took. */
+/* Control characters, which a terminal would obey, become '?'. */
+static void tame(struct buf *text)
+{
+    for (size_t at = 0, n; at < text->n; at += n) {
+        const char *p = text->p + at;
+        n = (size_t)(g_utf8_next_char(p) - p);
+        if (g_unichar_iscntrl(g_utf8_get_char(p)))
+            memset(text->p + at, '?', n);
+    }
+}
+
+/* Prints one value. Returns the width it took. */
 static int print_value(const json_t *value, int width, FILE *out)
 {
     struct buf text = BUF(CELL_MAX);
     put_value(value, &text);
-    for (size_t i = 0; i < text.n; i++)
-        if ((unsigned char)text.p[i] < ' ' || text.p[i] == 127)
-            text.p[i] = '?';
+    tame(&text);
     int shown = (int)g_utf8_strlen(buf_view(&text).p, (gssize)text.n);
     if (out)
         fprintf(out, "%.*s%*s", STR_ARG(buf_view(&text)), width > shown ? width - shown : 0, "");

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { idempotencyKey, ok } from './lib/client.js';
 import { configText, engine, portero, temporaryDirectory } from './lib/daemon.js';
 import { allowConnections } from './lib/store.js';
-import { edit, eventually, resident, visit, world } from './lib/world.js';
+import { edit, eventually, resident, signIn, visit, world } from './lib/world.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
@@ -88,6 +88,61 @@ describe('a store that cannot write', () => {
         await w.daemon.start();
         assert.deepEqual(await list(), rows);
         assert.equal((await visit(w.client, { to: person.number })).outcome, 'forwarded');
+    });
+});
+
+describe('a database server that crashes and comes back', { skip: engine !== 'postgresql' }, () => {
+    const directory = temporaryDirectory();
+    const pg = (verb, ...args) => {
+        const done = spawnSync(join(here, '../../scripts/pg-cluster'), [verb, directory, ...args], { encoding: 'utf8', timeout: 60_000 });
+        assert.equal(done.status, 0, done.stderr);
+        return done.stdout.trim();
+    };
+    let w;
+    before(async () => {
+        const dsn = pg('start', String(process.pid));
+        w = await world({ config: { store: { engine: 'postgresql', dsn } } });
+    });
+    after(async () => {
+        try {
+            await w?.close();
+        } finally {
+            pg('stop');
+        }
+    });
+
+    it('loses no write that was acknowledged, and makes none twice that was repeated', async () => {
+        const session = await signIn(w.client);
+        const acknowledged = new Map();
+        let over = false;
+        const write = async (writer) => {
+            for (let n = 0; !over; n++) {
+                const label = `${writer}.${n}`;
+                const key = idempotencyKey();
+                const answer = await eventually(async () => {
+                    const one = await session.client.post('/v1/unlock', { type: 'passcode', label, enabled: false }, { headers: { 'Idempotency-Key': key } });
+                    assert.ok(one.status < 300 || one.status >= 500, one.text);
+                    return one.status < 300 && one;
+                }, 'writing again', 60_000);
+                acknowledged.set(answer.body.id, label);
+            }
+        };
+        const writers = Array.from({ length: 6 }, (_, writer) => write(writer));
+        for (let i = 0; i < 3; i++) {
+            const had = acknowledged.size;
+            await eventually(() => acknowledged.size > had + 20, 'writes');
+            pg('restart');
+        }
+        over = true;
+        await Promise.all(writers);
+        const stored = new Map();
+        let cursor = '';
+        do {
+            const page = ok(await session.client.get(`/v1/unlock?limit=100${cursor && `&cursor=${cursor}`}`));
+            for (const row of page.data) stored.set(row.id, row.label);
+            cursor = page.pagination.cursor;
+        } while (cursor);
+        assert.deepEqual([...stored].sort(), [...acknowledged].sort());
     });
 });
 

@@ -60,6 +60,7 @@ static void control_characters_do_not_reach_the_terminal(void **state)
 {
     (void)state;
     assert_prints("{\"label\": \"a\\u001b[2Jb\\n\"}", "label  a?[2Jb?\n");
+    assert_prints("{\"label\": \"\\u009b2J\\u007f\\u00e9\"}", "label  ??2J?é\n");
 }
 
 int main(void)
