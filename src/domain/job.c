@@ -33,6 +33,30 @@ enum err job_repeat(struct op *op, struct str id, int64_t created_us, int64_t du
     return db_exec(op->db, SQL_JOB_REPEAT, DB_ARGS(v_str(id), v_int(created_us), v_int(due_us)), NULL);
 }
 
+enum err job_hasten(struct op *op, struct str name, int64_t due_us)
+{
+    db_notify(op->db, TOPIC_JOBS);
+    return db_exec(op->db, SQL_JOB_HASTEN, DB_ARGS(v_str(name), v_int(due_us)), NULL);
+}
+
+enum err job_hold(struct op *op, struct str name, const char *kind, struct str payload, int64_t until_us,
+                  bool *ret_held)
+{
+    int64_t held;
+    enum err e = db_exec(op->db, SQL_JOB_HOLD,
+                         DB_ARGS(v_str(name), v_str(str_z(kind)), v_int(op->now_us), v_blob(payload.p, payload.n),
+                                 v_int(until_us), v_int(clock_real_us())),
+                         &held);
+    if (!e)
+        *ret_held = held > 0;
+    return e;
+}
+
+enum err job_let_go(struct op *op, struct str name, int64_t until_us)
+{
+    return db_exec(op->db, SQL_JOB_LET_GO, DB_ARGS(v_str(name), v_int(until_us)), NULL);
+}
+
 enum err job_done(struct op *op, struct str id)
 {
     return db_exec(op->db, SQL_JOB_DELETE, DB_ARGS(v_str(id)), NULL);

@@ -116,6 +116,13 @@ enum err number_claim(struct op *op, const struct id *building, struct number_cl
 
 /* ---- from a provider ---- */
 
+enum err number_provision(struct op *op, const struct id *building)
+{
+    struct str name = arena_printf(op->arena, JOB_PROVISION "-%s", building->text);
+    enum err e = job_add_once(op, name, JOB_PROVISION, op->now_us, id_str(building));
+    return e ? e : job_hasten(op, name, op->now_us);
+}
+
 struct entry {
     bool known, pooled;
     struct id building_id;

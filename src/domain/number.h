@@ -6,7 +6,7 @@
 #pragma once
 #include "domain/op.h"
 
-#define JOB_PROVISION      "provision"      /* payload: a building's ID */
+#define JOB_PROVISION      "provision"      /* payload: a building's ID, which also ends its name */
 #define JOB_RELEASE_NUMBER "release_number" /* payload: a number that is leaving */
 
 struct number {
@@ -32,6 +32,9 @@ struct number_claim {
 /* Sees that a building has a number, as far as the inventory can: one it has, or a free one of the pool, of its
  * country, one never held before or else the one given back longest ago. ERR_BUILDING_NOT_FOUND. In the arena. */
 enum err number_claim(struct op *op, const struct id *building, struct number_claim *ret) CHECKED;
+
+/* A job sees that the building gets a number, if it has none. There is one job for a building: two would both buy. */
+enum err number_provision(struct op *op, const struct id *building) CHECKED;
 
 /* Takes into the inventory what a provider gave for a building: held by it, or leaving if the building is gone or has
  * another one. *ret_held: what the building has now (the other one), STR_NONE if it is gone; in the arena. May be

@@ -9,7 +9,7 @@
 /* ---- the account as it stands ---- */
 
 struct standing {
-    bool active;
+    bool active, subscribed;           /* subscribed: also if past due */
     struct str subscription_id, phone; /* STR_NONE without */
     int64_t building_count;
 };
@@ -22,6 +22,7 @@ static enum err read_standing(struct op *op, const struct id *account, struct st
         return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
     *ret = (struct standing){
         .active = str_eq(col_str(&c, 0), str_z(subscription_status_text(SUBSCRIPTION_ACTIVE))),
+        .subscribed = !str_eq(col_str(&c, 0), str_z(subscription_status_text(SUBSCRIPTION_NONE))),
         .subscription_id = col_copy(&c, 1, op->arena),
         .phone = col_copy(&c, 2, op->arena),
         .building_count = col_int(&c, 3),
@@ -209,19 +210,28 @@ static enum err check_busy(struct op *op, const struct operation *o)
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
+/* The building to be removed has still the number that the quote says is released. */
+static enum err check_removed(struct op *op, const struct operation *o)
+{
+    struct building b;
+    enum err e = building_get(op, &o->account_id, &o->building_id, &b);
+    if (e)
+        return e;
+    return str_eq(b.number, o->virtual_number) ? ERR_NONE : ERR_QUOTE_STALE;
+}
+
 static enum err check_standing(struct op *op, const struct operation *o)
 {
     struct standing now;
     enum err e = read_standing(op, &o->account_id, &now);
     if (e)
         return e;
+    if (!now.subscribed)
+        return ERR_MULTI_BUILDING_REQUIRED;
     if (!now.active || now.building_count != o->building_count ||
         !str_eq(now.subscription_id, o->billing.subscription_id))
         return ERR_QUOTE_STALE;
-    if (o->action == OPERATION_ADD)
-        return ERR_NONE;
-    bool linked;
-    return building_of(op, &o->account_id, &o->building_id, &linked);
+    return o->action == OPERATION_ADD ? ERR_NONE : check_removed(op, o);
 }
 
 enum err operation_check(struct op *op, const struct operation_request *request, struct operation *ret,

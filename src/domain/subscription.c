@@ -32,7 +32,7 @@ static enum err provision(struct op *op, const struct id *account)
     enum err e = building_list(op, account, &buildings, &count);
     for (size_t i = 0; !e && i < count; i++)
         if (!buildings[i].number.p)
-            e = job_add(op, JOB_PROVISION, op->now_us, id_str(&buildings[i].id));
+            e = number_provision(op, &buildings[i].id);
     return e;
 }
 

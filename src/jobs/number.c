@@ -3,6 +3,7 @@
 #include "domain/account.h"
 #include "domain/job.h"
 #include "domain/number.h"
+#include "domain/operation.h"
 #include "domain/owner.h"
 #include "domain/transact.h"
 
@@ -11,22 +12,34 @@
 struct provision {
     const struct job *job;
     struct id building;
-    bool wanted; /* the building exists, and is paid for */
+    bool wanted; /* the building exists, and is paid for; and nobody else gets one for it */
     struct number_claim claim;
     struct str number; /* what the provider gave; STR_NONE: nothing yet */
 };
+
+/* A building that is just being added gets its number from its operation, or goes with it. */
+static enum err is_being_added(struct op *op, const struct id *account, const struct id *building, bool *ret)
+{
+    struct operation o;
+    enum err e = operation_current(op, account, &o);
+    *ret = !e && o.action == OPERATION_ADD && str_eq(id_str(&o.building_id), id_str(building));
+    return e == ERR_NOT_FOUND ? ERR_NONE : e;
+}
 
 static enum err is_wanted(struct op *op, struct provision *p)
 {
     struct id owner;
     struct account account;
+    bool being_added;
     p->wanted = false;
     enum err e = building_owner(op, &p->building, &owner);
     if (!e)
         e = account_get(op, &owner, &account);
     if (e == ERR_BUILDING_NOT_FOUND || e == ERR_ACCOUNT_NOT_FOUND)
         return ERR_NONE;
-    p->wanted = !e && account.status != SUBSCRIPTION_NONE;
+    if (!e)
+        e = is_being_added(op, &owner, &p->building, &being_added);
+    p->wanted = !e && !being_added && account.status != SUBSCRIPTION_NONE;
     return e;
 }
 
@@ -52,7 +65,9 @@ static enum err find_earlier(struct number_source *numbers, struct provision *p)
 
 static enum err acquire(struct number_source *numbers, struct provision *p)
 {
-    enum outcome o = numbers->ops->acquire(numbers, id_str(&p->building), p->claim.country, p->job->arena, &p->number);
+    const struct job *job = p->job;
+    enum outcome o =
+        numbers->ops->acquire(numbers, id_str(&p->building), p->claim.country, job->until_us, job->arena, &p->number);
     if (o == OUTCOME_REFUSED)
         return ERR_NUMBER_NOT_PROVISIONED; /* there may be one later */
     return o == OUTCOME_DONE ? ERR_NONE : ERR_PROVIDER_UNAVAILABLE;

@@ -1,6 +1,7 @@
 #include "jobs/operation.h"
 
 #include "base/log.h"
+#include "domain/job.h"
 #include "domain/transact.h"
 #include "jobs/saga.h"
 
@@ -42,7 +43,8 @@ static enum err operation_run(void *context, const struct job *job)
                      .config = job->config,
                      .providers = context,
                      .arena = job->arena,
-                     .resumed = job->attempt > 1};
+                     .resumed = job->attempt > 1,
+                     .until_us = job->until_us};
     struct id id;
     if (!id_parse(job->payload, &id))
         return ERR_NONE;
@@ -61,27 +63,53 @@ struct job_kind operation_job_kind(struct providers *providers)
 
 /* ---- the operator ---- */
 
-struct turn {
+/* What was decided, and where it takes the operation up. */
+struct decision {
     struct saga *s;
-    enum operation_step to;
+    int64_t held_until_us; /* the real clock */
     struct operation after;
+    const char *why;
 };
 
-static enum err turn_run(struct op *op, void *arg)
+static enum err refuse(struct decision *d, enum err e, const char *why)
 {
-    struct turn *t = arg;
-    t->after = t->s->o;
-    return operation_turn(op, &t->after, t->to);
+    d->why = why;
+    return e;
 }
 
-/* Where the decision takes it up, under a new key: under the old one a provider may repeat the failure it began with.
- */
-static enum err turn(struct saga *s, enum operation_step to)
+/* Whoever decides holds the operation's job: what a job thread, or another operator, has begun to ask a provider must
+ * have ended before. And asks under a new key: under the old one a provider may repeat the failure it began with. */
+static enum err decide_run(struct op *op, void *arg)
 {
-    struct turn t = {.s = s, .to = to};
-    enum err e = op_transact(s->store, s->config, STORE_WRITE, s->arena, turn_run, &t, NULL);
-    if (!e)
-        s->o = t.after;
+    struct decision *d = arg;
+    struct operation *o = &d->after;
+    const struct id id = d->s->o.id;
+    bool held = false;
+    enum err e = operation_find(op, &id, o);
+    if (e)
+        return e;
+    if (o->status != OPERATION_RECONCILIATION_REQUIRED)
+        return refuse(d, ERR_BAD_REQUEST, "only an operation that requires reconciliation can be decided");
+    enum operation_step to = d->s->onward ? operation_forward(o->step) : operation_backward(o->step);
+    if (to == STEP_NONE)
+        return refuse(d, ERR_BAD_REQUEST, "the building's data is being deleted: only `succeeded` is left");
+    e = job_hold(op, operation_job(&id, op->arena), JOB_OPERATION, id_str(&id), d->held_until_us, &held);
+    if (!e && !held)
+        return refuse(d, ERR_BUILDING_BUSY, "a provider is being asked about it this very moment: decide in a minute");
+    return e ? e : operation_turn(op, o, to);
+}
+
+static enum err let_go_run(struct op *op, void *arg)
+{
+    const struct decision *d = arg;
+    return job_let_go(op, operation_job(&d->s->o.id, op->arena), d->held_until_us);
+}
+
+static enum err carry_out(struct saga *s)
+{
+    enum err e = ERR_NONE;
+    while (!e && s->o.status == OPERATION_RECONCILIATION_REQUIRED)
+        e = saga_step(s);
     return e;
 }
 
@@ -93,24 +121,22 @@ enum err operation_resolve(struct store *store, const struct config *config, con
                      .config = config,
                      .providers = providers,
                      .arena = arena,
+                     .o.id = *operation,
                      .resumed = true,
-                     .onward = decision == DECIDE_SUCCEEDED};
-    enum err e = load(&s, operation);
-    if (e)
+                     .onward = decision == DECIDE_SUCCEEDED,
+                     .until_us = clock_monotonic_us() + JOB_ALONE_US};
+    struct decision d = {.s = &s, .held_until_us = clock_real_us() + JOB_LEASE_S * US_PER_S};
+    enum err e = op_transact(store, config, STORE_WRITE, arena, decide_run, &d, NULL);
+    if (e) {
+        if (d.why)
+            *ret_why = str_z(d.why);
         return e;
-    if (s.o.status != OPERATION_RECONCILIATION_REQUIRED) {
-        *ret_why =
-            arena_printf(arena, "the operation is %s: there is nothing to decide", operation_status_text(s.o.status));
-        return ERR_BAD_REQUEST;
     }
-    enum operation_step to = s.onward ? operation_forward(s.o.step) : operation_backward(s.o.step);
-    if (to == STEP_NONE) {
-        *ret_why = STR("the building's data is being deleted: only `succeeded` is left");
-        return ERR_BAD_REQUEST;
-    }
-    e = turn(&s, to);
-    while (!e && s.o.status == OPERATION_RECONCILIATION_REQUIRED)
-        e = saga_step(&s);
+    s.o = d.after;
+    e = carry_out(&s);
+    enum err let_go = op_transact(store, config, STORE_WRITE, arena, let_go_run, &d, NULL);
+    if (let_go)
+        log_warn("operation's job not let go id=%s error=%s", operation->text, err_info(let_go)->code);
     if (!e)
         *ret = s.o;
     return e;

@@ -141,7 +141,8 @@ static enum err run_one(struct jobs *j, bool *ret_found, int64_t *ret_next_us)
     const struct jobs_options *o = &j->options;
     struct arena arena;
     arena_init(&arena, NULL, 0);
-    struct taken t = {.job = {.arena = &arena, .config = o->config, .store = o->store}};
+    const int64_t until_us = clock_monotonic_us() + JOB_ALONE_US;
+    struct taken t = {.job = {.arena = &arena, .config = o->config, .store = o->store, .until_us = until_us}};
     enum err e = op_transact(o->store, o->config, STORE_READ, &arena, next_due, &t, NULL);
     if (!e && t.next_us <= clock_now_us())
         e = op_transact(o->store, o->config, STORE_WRITE, &arena, take, &t, NULL);

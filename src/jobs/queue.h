@@ -8,6 +8,8 @@
 #include "store/store.h"
 
 #define JOB_LEASE_S 120 /* a job must have ended by then */
+/* How much of it counts: the rest is for clocks of several nodes that differ. */
+#define JOB_ALONE_US ((JOB_LEASE_S - 20) * US_PER_S)
 /* One that asks others several times begins nothing new after that. */
 #define JOB_PARTS_US (JOB_LEASE_S / 4 * US_PER_S)
 
@@ -15,6 +17,7 @@ struct job {
     struct str id, kind;
     int64_t attempt; /* 1 the first time */
     int64_t created_us;
+    int64_t until_us; /* the monotonic clock: so long nobody else, on any node, runs it */
     struct str payload;
     struct arena *arena; /* for this run */
     const struct config *config;

@@ -1,6 +1,5 @@
 #include "jobs/saga.h"
 
-#include "domain/job.h"
 #include "domain/number.h"
 #include "domain/removal.h"
 #include "domain/transact.h"
@@ -109,7 +108,7 @@ static enum outcome ask_number(struct saga *s)
     if (s->number.p)
         return OUTCOME_DONE;
     s->resumed = true; /* from here on the provider may have acted */
-    o = n->ops->acquire(n, reference(s), s->claim.country, s->arena, &s->number);
+    o = n->ops->acquire(n, reference(s), s->claim.country, s->until_us, s->arena, &s->number);
     s->provided = o == OUTCOME_DONE;
     return o;
 }
@@ -219,7 +218,7 @@ static enum err apply_release_undone(struct op *op, struct saga *s, struct opera
     else
         e = number_reattach(op, &o->building_id, o->result_number, &again);
     if (!e && !again)
-        e = job_add(op, JOB_PROVISION, op->now_us, id_str(&o->building_id));
+        e = number_provision(op, &o->building_id);
     return e ? e : operation_set_number(op, o, STR_NONE);
 }
 

@@ -15,6 +15,7 @@ struct saga {
     struct operation o; /* as it is on record */
     bool resumed;       /* its step may have been begun before */
     bool onward;        /* what is refused is an error, and nothing is undone for it */
+    int64_t until_us;   /* the monotonic clock: so long nobody else, on any node, works on the operation */
     /* of the step that is carried out: */
     struct number_claim claim;
     struct str number;

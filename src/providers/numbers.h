@@ -12,9 +12,10 @@ struct number_source;
 
 struct number_source_ops {
     /* A number of the country ("US", "CA") for the reference. *ret is E.164, in the arena. REFUSED: none is to be had.
-     * Any thread; blocks. */
-    enum outcome (*acquire)(struct number_source *s, struct str reference, struct str country, struct arena *a,
-                            struct str *ret);
+     * No purchase is on its way after until_us (monotonic): that is how long the caller is the only one, on all nodes,
+     * who asks for the reference. Any thread; blocks. */
+    enum outcome (*acquire)(struct number_source *s, struct str reference, struct str country, int64_t until_us,
+                            struct arena *a, struct str *ret);
     /* The number got under a reference before: DONE with STR_NONE if there is none. */
     enum outcome (*find)(struct number_source *s, struct str reference, struct arena *a, struct str *ret);
     /* Gives a number back for good; DONE also if it is not ours any more. */

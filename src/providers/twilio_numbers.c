@@ -1,10 +1,12 @@
 /* Virtual numbers from Twilio: AvailablePhoneNumbers are searched, IncomingPhoneNumbers are bought and given back.
  *
  * Twilio knows no idempotency keys, so a number carries its reference as its FriendlyName: before anything is bought,
- * and again when a purchase may or may not have happened, the account's numbers are searched for it. */
+ * and again when a purchase may or may not have happened, the account's numbers are searched for it. One that was
+ * neither answered nor found may still be on its way: for a while nothing else is bought in its place. */
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "providers/numbers.h"
 #include "providers/twilio.h"
 
@@ -12,18 +14,25 @@
 #define CANDIDATES_MAX 5  /* numbers that are tried: another may buy one first */
 #define HOOK           "/hooks/twilio/voice"
 #define CODE_TAKEN     21422 /* "PhoneNumber is not available" */
-#define BUYERS_MAX     16    /* at once */
+#define PURCHASES_MAX  64    /* at once */
 #define REFERENCE_MAX  63
+#define SETTLE_US      (60 * US_PER_S) /* so long a purchase without an answer may still happen */
+
+/* Of one reference: two must not both find nothing and both buy. */
+struct purchase {
+    char reference[REFERENCE_MAX + 1]; /* "": a free place */
+    bool running;
+    int64_t open_until_us; /* the service's clock: one had no answer, and may happen until then */
+};
 
 struct twilio_numbers {
     struct number_source source;
     struct twilio *twilio;
     struct arena arena;
     struct str voice_url; /* STR_NONE: the account's default */
-    /* The references that numbers are being got for, "" where there is none: two of one reference must not both find
-     * nothing and both buy. */
+    int64_t timeout_us;   /* of one request */
     pthread_mutex_t lock;
-    char buying[BUYERS_MAX][REFERENCE_MAX + 1];
+    struct purchase purchases[PURCHASES_MAX];
 };
 
 /* A number of the account. */
@@ -165,74 +174,90 @@ static enum outcome look_again(struct twilio_numbers *n, struct str reference, s
     return OUTCOME_DONE;
 }
 
-static enum outcome buy_one_of(struct twilio_numbers *n, const struct candidates *candidates, struct str reference,
-                               struct arena *a, struct str *ret)
+static enum outcome buy_one_of(struct twilio_numbers *n, const struct candidates *candidates, struct purchase *p,
+                               int64_t until_us, struct arena *a, struct str *ret)
 {
+    struct str reference = str_z(p->reference);
     enum outcome o = OUTCOME_REFUSED;
     bool taken = true;
     for (size_t i = 0; i < candidates->count && o == OUTCOME_REFUSED && taken; i++) {
+        if (clock_monotonic_us() + n->timeout_us > until_us)
+            return OUTCOME_UNKNOWN;
         o = buy(n, candidates->numbers[i], reference, a, &taken);
         if (o == OUTCOME_DONE)
             *ret = candidates->numbers[i];
     }
-    return o == OUTCOME_UNKNOWN ? look_again(n, reference, a, ret) : o;
+    if (o != OUTCOME_UNKNOWN)
+        return o;
+    p->open_until_us = clock_now_us() + SETTLE_US;
+    return look_again(n, reference, a, ret);
 }
 
-/* A place for the reference; NULL: it has one already, or all are taken. Nobody waits for a slow provider here. */
-static char *begin_buying(struct twilio_numbers *n, struct str reference)
+static bool is_over(const struct purchase *p)
 {
-    char *place = NULL;
-    bool busy = false;
+    return !p->running && p->open_until_us <= clock_now_us();
+}
+
+/* The reference's place, or a free one; NULL: it is being bought for already, or all are taken. Nobody waits for a slow
+ * provider here. */
+static struct purchase *begin_purchase(struct twilio_numbers *n, struct str reference)
+{
+    struct purchase *mine = NULL, *place = NULL;
     pthread_mutex_lock(&n->lock);
-    for (size_t i = 0; i < BUYERS_MAX; i++) {
-        busy = busy || str_eq(str_z(n->buying[i]), reference);
-        if (!n->buying[i][0])
-            place = n->buying[i];
+    for (struct purchase *p = n->purchases; p < n->purchases + PURCHASES_MAX; p++) {
+        if (is_over(p))
+            *(place = p) = (struct purchase){0};
+        else if (str_eq(str_z(p->reference), reference))
+            mine = p;
     }
-    if (busy)
-        place = NULL;
+    if (mine)
+        place = mine->running ? NULL : mine;
     if (place) {
-        memcpy(place, reference.p, reference.n);
-        place[reference.n] = '\0';
+        memcpy(place->reference, reference.p, reference.n);
+        place->running = true;
     }
     pthread_mutex_unlock(&n->lock);
     return place;
 }
 
-static void end_buying(struct twilio_numbers *n, char *place)
+static void end_purchase(struct twilio_numbers *n, struct purchase *p, enum outcome o)
 {
     pthread_mutex_lock(&n->lock);
-    place[0] = '\0';
+    p->running = false;
+    if (o != OUTCOME_UNKNOWN)
+        p->open_until_us = 0;
     pthread_mutex_unlock(&n->lock);
 }
 
-static enum outcome acquire(struct twilio_numbers *n, struct str reference, struct str country, struct arena *a,
-                            struct str *ret)
+static enum outcome acquire(struct twilio_numbers *n, struct purchase *p, struct str country, int64_t until_us,
+                            struct arena *a, struct str *ret)
 {
     struct held held;
     struct candidates candidates = {0};
-    enum outcome o = search_reference(n, reference, a, &held);
+    enum outcome o = search_reference(n, str_z(p->reference), a, &held);
     if (o != OUTCOME_DONE)
         return o;
     if (held.number.p) {
         *ret = held.number;
         return OUTCOME_DONE;
     }
+    if (p->open_until_us > clock_now_us())
+        return OUTCOME_UNKNOWN;
     o = list_available(n, country, a, &candidates);
-    return o == OUTCOME_DONE ? buy_one_of(n, &candidates, reference, a, ret) : o;
+    return o == OUTCOME_DONE ? buy_one_of(n, &candidates, p, until_us, a, ret) : o;
 }
 
 static enum outcome twilio_acquire(struct number_source *source, struct str reference, struct str country,
-                                   struct arena *a, struct str *ret)
+                                   int64_t until_us, struct arena *a, struct str *ret)
 {
     struct twilio_numbers *n = (struct twilio_numbers *)source;
     if (!reference.n || reference.n > REFERENCE_MAX || (!str_eq(country, STR("US")) && !str_eq(country, STR("CA"))))
         return OUTCOME_REFUSED;
-    char *place = begin_buying(n, reference);
-    if (!place)
+    struct purchase *p = begin_purchase(n, reference);
+    if (!p)
         return OUTCOME_UNKNOWN;
-    enum outcome o = acquire(n, reference, country, a, ret);
-    end_buying(n, place);
+    enum outcome o = acquire(n, p, country, until_us, a, ret);
+    end_purchase(n, p, o);
     return o;
 }
 
@@ -281,6 +306,7 @@ enum err twilio_numbers_new(const struct config *c, struct number_source **ret, 
     if (!n)
         return ERR_IO;
     n->source.ops = &ops;
+    n->timeout_us = (int64_t)c->twilio_timeout_s * US_PER_S;
     arena_init(&n->arena, NULL, 0);
     pthread_mutex_init(&n->lock, NULL);
     if (*c->top_public_url)

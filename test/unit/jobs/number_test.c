@@ -192,22 +192,31 @@ static void test_what_the_provider_does_not_answer_is_asked_again(void **state)
     assert_string_equal(number(d), FIRST);
 }
 
-static void test_the_pool_comes_first_and_what_was_bought_meanwhile_goes_back(void **state)
+static void test_what_was_bought_without_an_answer_goes_before_the_pool(void **state)
 {
     struct desk *d = *state;
     struct str n;
     order(FAULT_TIMEOUT, "acquire", 1);
     subscribe(d, SUBSCRIPTION_ACTIVE);
     struct building b = home(d);
-    /* It had acted all the same; then the operator gave the building another one. */
-    assert_int_equal(d->numbers->ops->acquire(d->numbers, id_str(&b.id), STR("US"), &d->arena, &n), OUTCOME_DONE);
+    /* It had acted all the same; then the pool has one, too. */
+    assert_int_equal(d->numbers->ops->acquire(d->numbers, id_str(&b.id), STR("US"), INT64_MAX, &d->arena, &n),
+                     OUTCOME_DONE);
     transact(d, STORE_WRITE, add_run, "+12125550000");
     subscribe(d, SUBSCRIPTION_ACTIVE);
-    assert_string_equal(number(d), "+12125550000");
-    advance(d, 6);
+    assert_string_equal(number(d), FIRST);
+    assert_string_equal(bought(d, &b.id), FIRST);
+    assert_int_equal(inventory(d), 2);
+}
+
+static void test_the_pool_comes_before_the_provider(void **state)
+{
+    struct desk *d = *state;
+    transact(d, STORE_WRITE, add_run, "+12125550000");
+    subscribe(d, SUBSCRIPTION_ACTIVE);
+    struct building b = home(d);
     assert_string_equal(number(d), "+12125550000");
     assert_null(bought(d, &b.id));
-    assert_int_equal(inventory(d), 1);
 }
 
 static void test_a_building_that_is_gone_meanwhile_leaves_no_number_behind(void **state)
@@ -217,7 +226,8 @@ static void test_a_building_that_is_gone_meanwhile_leaves_no_number_behind(void 
     order(FAULT_TIMEOUT, "acquire", 1);
     subscribe(d, SUBSCRIPTION_ACTIVE);
     struct building b = home(d);
-    assert_int_equal(d->numbers->ops->acquire(d->numbers, id_str(&b.id), STR("US"), &d->arena, &n), OUTCOME_DONE);
+    assert_int_equal(d->numbers->ops->acquire(d->numbers, id_str(&b.id), STR("US"), INT64_MAX, &d->arena, &n),
+                     OUTCOME_DONE);
     transact(d, STORE_WRITE, remove_run, &b);
     advance(d, 6);
     assert_null(bought(d, &b.id));
@@ -274,7 +284,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_subscription_brings_a_number_and_its_end_takes_it_away),
         TEST(test_what_the_provider_does_not_answer_is_asked_again),
-        TEST(test_the_pool_comes_first_and_what_was_bought_meanwhile_goes_back),
+        TEST(test_what_was_bought_without_an_answer_goes_before_the_pool),
+        TEST(test_the_pool_comes_before_the_provider),
         TEST(test_a_building_that_is_gone_meanwhile_leaves_no_number_behind),
         TEST(test_a_subscription_that_ended_meanwhile_gets_no_number),
         TEST(test_giving_back_is_repeated_until_the_provider_has_it),

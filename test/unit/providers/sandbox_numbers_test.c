@@ -48,7 +48,8 @@ static int close_shop(void **state)
 static const char *acquire(struct shop *s, const char *reference, const char *country)
 {
     struct str number;
-    enum outcome o = s->numbers->ops->acquire(s->numbers, str_z(reference), str_z(country), &s->arena, &number);
+    enum outcome o =
+        s->numbers->ops->acquire(s->numbers, str_z(reference), str_z(country), INT64_MAX, &s->arena, &number);
     return o == OUTCOME_DONE ? number.p : o == OUTCOME_REFUSED ? "refused" : "unknown";
 }
 

@@ -49,7 +49,8 @@ static bool answer(struct received *q, void *context)
     const struct script *s = &d->scripts[d->count];
     if (d->meanwhile && d->count == 0) {
         struct str number;
-        d->meanwhile_was = d->meanwhile->ops->acquire(d->meanwhile, STR(REFERENCE), STR("US"), NULL, &number);
+        d->meanwhile_was =
+            d->meanwhile->ops->acquire(d->meanwhile, STR(REFERENCE), STR("US"), INT64_MAX, NULL, &number);
     }
     memcpy(d->heard[d->count++], q->text, q->n + 1);
     if (!s->status)
@@ -193,7 +194,7 @@ static enum outcome acquire(struct desk *d, const char *country, struct str *ret
     struct number_source *numbers;
     assert_int_equal(twilio_numbers_new(&d->config, &numbers, &d->why), ERR_NONE);
     *ret = STR_NONE;
-    enum outcome o = numbers->ops->acquire(numbers, STR(REFERENCE), str_z(country), &d->arena, ret);
+    enum outcome o = numbers->ops->acquire(numbers, STR(REFERENCE), str_z(country), INT64_MAX, &d->arena, ret);
     number_source_free(numbers);
     return o;
 }
@@ -255,8 +256,9 @@ static void test_one_reference_buys_once_at_a_time_and_nobody_waits(void **state
     for (int again = 0; again < 2; again++) {
         d->meanwhile_was = OUTCOME_DONE;
         SAY(d, {"200 OK", NONE_HELD}, {"200 OK", ONE_OFFER}, {"201 Created", BOUGHT});
-        assert_int_equal(d->meanwhile->ops->acquire(d->meanwhile, STR(REFERENCE), STR("US"), &d->arena, &number),
-                         OUTCOME_DONE);
+        assert_int_equal(
+            d->meanwhile->ops->acquire(d->meanwhile, STR(REFERENCE), STR("US"), INT64_MAX, &d->arena, &number),
+            OUTCOME_DONE);
         assert_int_equal(d->meanwhile_was, OUTCOME_UNKNOWN);
         assert_int_equal(d->count, 3);
     }

@@ -1,0 +1,265 @@
+/* Where building operations are tried out: a store, providers that do as they are told, and what must hold whenever one
+ * has ended: as many units as buildings, and no number at the provider that no building has. */
+#pragma once
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/crypto.h"
+#include "domain/account.h"
+#include "domain/job.h"
+#include "domain/number.h"
+#include "domain/row.h"
+#include "domain/transact.h"
+#include "jobs/number.h"
+#include "jobs/operation.h"
+#include "jobs/operation_outside.h"
+#include "store/fixture.h"
+
+#define EMAIL STR("owner@example.com")
+
+/* ---- the desk ---- */
+
+struct desk {
+    struct store_fixture *fixture;
+    struct outside *outside;
+    struct providers providers;
+    struct jobs *jobs;
+    struct job_kind kinds[3];
+    struct arena arena;
+    struct id account, building; /* the building: the linked one, of a removal */
+};
+
+static inline void transact(struct desk *d, enum store_mode mode, enum err (*run)(struct op *op, void *arg), void *arg)
+{
+    enum err e = op_transact(d->fixture->store, &d->fixture->config, mode, &d->arena, run, arg, NULL);
+    if (e)
+        fail_msg("%s", err_info(e)->code);
+}
+
+static inline enum err owner_run(struct op *op, void *arg)
+{
+    struct desk *d = arg;
+    enum err e = account_ensure(op, EMAIL, &d->account);
+    return e ? e
+             : db_exec(op->db, SQL_BILLING_ACCOUNT_SET_SUBSCRIPTION,
+                       DB_ARGS(v_str(id_str(&d->account)), v_str(STR("sub_1"))), NULL);
+}
+
+/* The job threads, on the store of d->fixture. */
+static inline int start_jobs(struct desk *d, unsigned threads)
+{
+    d->providers = (struct providers){.billing = &d->outside->billing, .numbers = &d->outside->numbers};
+    d->kinds[0] = operation_job_kind(&d->providers);
+    d->kinds[1] = provision_job(d->providers.numbers);
+    d->kinds[2] = release_number_job(d->providers.numbers);
+    const struct jobs_options options = {.config = &d->fixture->config,
+                                         .store = d->fixture->store,
+                                         .kinds = d->kinds,
+                                         .kind_count = 3,
+                                         .threads = threads};
+    return jobs_new(&options, &d->jobs) || jobs_start(d->jobs) ? -1 : 0;
+}
+
+static inline int open_desk_on(void **state, int (*open_store)(void **state), unsigned threads)
+{
+    struct desk *d = calloc(1, sizeof *d);
+    struct outside *outside = calloc(1, sizeof *outside);
+    void *fixture;
+    if (!d || !outside || open_store(&fixture))
+        return -1;
+    crypto_set_master((const unsigned char[SHA256_LEN]){1});
+    d->fixture = fixture;
+    d->fixture->config.plans[0].id = "weekly";
+    outside_init(outside);
+    d->outside = outside;
+    arena_init(&d->arena, NULL, 0);
+    *state = d;
+    if (start_jobs(d, threads))
+        return -1;
+    transact(d, STORE_WRITE, owner_run, d);
+    return 0;
+}
+
+static inline int open_desk(void **state)
+{
+    return open_desk_on(state, store_fixture_open, 1);
+}
+
+static inline int close_desk(void **state)
+{
+    struct desk *d = *state;
+    void *fixture = d->fixture;
+    jobs_free(d->jobs);
+    arena_done(&d->arena);
+    clock_set_offset_s(0);
+    free(d->outside);
+    free(d);
+    return store_fixture_close(&fixture);
+}
+
+static inline void advance(struct desk *d, int64_t seconds)
+{
+    clock_set_offset_s(clock_offset_s() + seconds);
+    jobs_drain(d->jobs);
+}
+
+/* ---- operations ---- */
+
+struct begin {
+    struct desk *d;
+    enum operation_action action;
+    struct operation o;
+};
+
+static inline struct operation_facts facts_of(const struct desk *d)
+{
+    return (struct operation_facts){.active = true,
+                                    .price_id = STR("price"),
+                                    .currency = STR("usd"),
+                                    .amount_minor = 499,
+                                    .quantity = d->outside->quantity};
+}
+
+/* A quote, for an account that may have one. */
+static inline enum err quote_run(struct op *op, void *arg)
+{
+    struct begin *b = arg;
+    const struct id *account = &b->d->account;
+    const struct operation_facts facts = facts_of(b->d);
+    const struct operation_offer offer = {.facts = &facts, .proration_s = 77};
+    const struct operation_input in = {
+        .action = b->action,
+        .building_id = b->d->building,
+        .label = STR("Cabin"),
+        .address = {.city = STR("Portland"), .state = STR("OR"), .zip = STR("97201"), .country = STR("US")},
+        .unlock_tone = STR("9")};
+    enum err e = db_exec(op->db, SQL_ACCOUNT_SUBSCRIBE,
+                         DB_ARGS(v_str(id_str(account)), v_str(STR("weekly")), v_str(STR("active"))), NULL);
+    if (!e)
+        e = db_exec(op->db, SQL_PHONE_SET,
+                    DB_ARGS(v_str(id_str(account)), v_str(STR("+12025550199")), v_int(op->now_us)), NULL);
+    return e ? e : operation_quote(op, account, &in, &offer, &b->o);
+}
+
+/* Its execution, under the quote's ID as key: the same again is a replay. */
+static inline enum err start_run(struct op *op, void *arg)
+{
+    struct begin *b = arg;
+    static const unsigned char hash[SHA256_LEN];
+    const struct operation_facts facts = facts_of(b->d);
+    const struct id quote = b->o.id;
+    const struct operation_request request = {.account_id = b->d->account,
+                                              .quote_id = quote,
+                                              .action = b->action,
+                                              .building_id =
+                                                  b->action == OPERATION_ADD ? (struct id){{0}} : b->d->building,
+                                              .key = id_str(&quote),
+                                              .hash = hash};
+    bool replayed;
+    return operation_start(op, &request, &facts, &b->o, &replayed);
+}
+
+struct find {
+    struct id id;
+    struct operation o;
+};
+
+static inline enum err find_run(struct op *op, void *arg)
+{
+    struct find *f = arg;
+    return operation_find(op, &f->id, &f->o);
+}
+
+static inline struct operation look(struct desk *d, const struct id *id)
+{
+    struct find f = {.id = *id};
+    transact(d, STORE_WRITE, find_run, &f);
+    return f.o;
+}
+
+static inline struct operation begin(struct desk *d, enum operation_action action)
+{
+    struct begin b = {.d = d, .action = action};
+    transact(d, STORE_WRITE, quote_run, &b);
+    transact(d, STORE_WRITE, start_run, &b);
+    jobs_drain(d->jobs);
+    return look(d, &b.o.id);
+}
+
+/* Runs an operation until it ends. */
+static inline struct operation run(struct desk *d, enum operation_action action)
+{
+    struct operation o = begin(d, action);
+    for (int pause_s = 6; o.status == OPERATION_RUNNING; pause_s *= 2) {
+        advance(d, pause_s);
+        o = look(d, &o.id);
+    }
+    return o;
+}
+
+/* A linked building with a number, for a removal; the count of calls begins after it. */
+static inline void add_building(struct desk *d)
+{
+    struct operation o = run(d, OPERATION_ADD);
+    assert_int_equal(o.status, OPERATION_SUCCEEDED);
+    d->building = o.building_id;
+    d->outside->calls = 0;
+}
+
+/* ---- what must hold ---- */
+
+struct inventory {
+    size_t buildings, numbers, jobs;
+    const struct building *list;
+    const struct number *number_list;
+    struct id account;
+};
+
+static inline enum err inventory_run(struct op *op, void *arg)
+{
+    struct inventory *i = arg;
+    enum err e = building_list(op, &i->account, &i->list, &i->buildings);
+    return e ? e : number_list(op, &i->number_list, &i->numbers);
+}
+
+/* Every building that should have a number has the one that the provider holds for it, and nobody else has any. */
+static inline void consistent(struct desk *d, size_t buildings, const char *what)
+{
+    struct inventory i = {.account = d->account};
+    size_t held = 0, with_number = 0;
+    advance(d, 1000); /* what is left to be given back */
+    transact(d, STORE_READ, inventory_run, &i);
+    if (i.buildings != buildings || d->outside->quantity != (int64_t)buildings)
+        fail_msg("%s: %zu buildings, %lld units, wanted %zu", what, i.buildings, (long long)d->outside->quantity,
+                 buildings);
+    for (size_t n = 0; n < i.buildings; n++) {
+        if (!i.list[n].number.p)
+            continue;
+        with_number++;
+        const char *number = held_by(d->outside, id_str(&i.list[n].id));
+        if (!number || strcmp(number, i.list[n].number.p) != 0)
+            fail_msg("%s: the provider holds %s for a building that has %s", what, number ? number : "nothing",
+                     i.list[n].number.p);
+    }
+    for (size_t n = 0; n < d->outside->given; n++)
+        held += d->outside->held[n].reference[0] != '\0';
+    if (held != with_number || i.numbers != with_number)
+        fail_msg("%s: %zu numbers bought, %zu known, %zu in use", what, held, i.numbers, with_number);
+}
+
+static inline void expect_status(const struct operation *o, enum operation_status wanted, const char *what)
+{
+    if (o->status != wanted)
+        fail_msg("%s: %s", what, operation_status_text(o->status));
+}
+
+static inline enum err resolve(struct desk *d, const struct id *id, enum operation_decision decision,
+                               struct operation *ret)
+{
+    struct str why;
+    return operation_resolve(d->fixture->store, &d->fixture->config, &d->providers, id, decision, &d->arena, ret, &why);
+}

@@ -1,0 +1,158 @@
+/* Two at once, on two nodes with one PostgreSQL, or a job and the operator: while one asks a provider for something,
+ * nobody else asks for what must not happen twice. */
+#include "domain/subscription.h"
+#include "jobs/operation_desk.h"
+
+/* What happens in the middle of a provider's call. */
+struct meanwhile {
+    struct desk *d;
+    const char *operation;            /* at the first call of this one */
+    void (*run)(struct meanwhile *m); /* on the job's thread: nothing may be asserted there */
+    struct id id;
+    enum err result;
+};
+
+static void interrupt(const char *operation, void *context)
+{
+    struct meanwhile *m = context;
+    if (strcmp(operation, m->operation) != 0)
+        return;
+    m->d->outside->point = NULL;
+    m->run(m);
+}
+
+static void plan(struct meanwhile *m)
+{
+    m->d->outside->context = m;
+    m->d->outside->point = interrupt;
+}
+
+static size_t bought_for(const struct desk *d, const struct id *building)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < d->outside->given; i++)
+        count += str_eq(str_z(d->outside->held[i].reference), id_str(building));
+    return count;
+}
+
+static enum err activate_run(struct op *op, void *arg)
+{
+    const struct desk *d = arg;
+    return subscription_set(op, &d->account, SUBSCRIPTION_ACTIVE, STR_NONE);
+}
+
+/* The subscription is reported again, and another node does everything that is to be done. */
+static void on_another_node(struct meanwhile *m)
+{
+    struct desk *d = m->d;
+    struct jobs *jobs;
+    const struct jobs_options options = {
+        .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 3, .threads = 1};
+    struct arena arena;
+    arena_init(&arena, NULL, 0);
+    m->result = op_transact(d->fixture->store, &d->fixture->config, STORE_WRITE, &arena, activate_run, d, NULL);
+    if (!m->result)
+        m->result = jobs_new(&options, &jobs);
+    if (!m->result) {
+        m->result = jobs_start(jobs);
+        jobs_drain(jobs);
+        jobs_free(jobs);
+    }
+    arena_done(&arena);
+}
+
+static void test_two_nodes_buy_one_number_for_a_building(void **state)
+{
+    struct desk *d = *state;
+    struct meanwhile m = {.d = d, .operation = "acquire", .run = on_another_node};
+    struct inventory i = {.account = d->account};
+    plan(&m);
+    transact(d, STORE_WRITE, activate_run, d);
+    jobs_drain(d->jobs);
+    assert_int_equal(m.result, ERR_NONE);
+    transact(d, STORE_READ, inventory_run, &i);
+    assert_int_equal(bought_for(d, &i.list[0].id), 1);
+    assert_int_equal(d->outside->given, 1);
+    consistent(d, 1, "two nodes");
+}
+
+static void test_a_building_that_is_being_added_gets_its_number_from_its_operation_alone(void **state)
+{
+    struct desk *d = *state;
+    struct meanwhile m = {.d = d, .operation = "acquire", .run = on_another_node};
+    plan(&m);
+    struct operation o = run(d, OPERATION_ADD);
+    assert_int_equal(m.result, ERR_NONE);
+    expect_status(&o, OPERATION_SUCCEEDED, "added");
+    assert_int_equal(bought_for(d, &o.building_id), 1);
+    assert_int_equal(d->outside->given, 2); /* and the one of the primary building */
+    consistent(d, 2, "added");
+}
+
+/* The job hangs in a call until somebody sees that the operation needs the operator, who undoes it. */
+static void undo(struct meanwhile *m)
+{
+    struct desk *d = m->d;
+    struct arena arena;
+    struct find f = {.id = m->id};
+    struct operation o;
+    struct str why;
+    arena_init(&arena, NULL, 0);
+    clock_set_offset_s(clock_offset_s() + OPERATION_STALLED_S + 1);
+    m->result = op_transact(d->fixture->store, &d->fixture->config, STORE_WRITE, &arena, find_run, &f, NULL);
+    if (!m->result)
+        m->result = operation_resolve(d->fixture->store, &d->fixture->config, &d->providers, &m->id, DECIDE_FAILED,
+                                      &arena, &o, &why);
+    arena_done(&arena);
+}
+
+static void undone_while(struct desk *d, enum operation_action action, const char *operation, size_t buildings)
+{
+    struct meanwhile m = {.d = d, .operation = operation, .run = undo};
+    struct begin b = {.d = d, .action = action};
+    transact(d, STORE_WRITE, quote_run, &b);
+    m.id = b.o.id;
+    plan(&m);
+    transact(d, STORE_WRITE, start_run, &b);
+    jobs_drain(d->jobs);
+    assert_int_equal(m.result, ERR_BUILDING_BUSY);
+    struct operation o = look(d, &m.id);
+    expect_status(&o, OPERATION_RECONCILIATION_REQUIRED, operation);
+    assert_int_equal(resolve(d, &o.id, DECIDE_FAILED, &o), ERR_NONE);
+    expect_status(&o, OPERATION_FAILED, operation);
+    consistent(d, buildings, operation);
+}
+
+static void test_the_operator_cannot_undo_an_addition_whose_number_is_just_being_bought(void **state)
+{
+    undone_while(*state, OPERATION_ADD, "acquire", 1);
+}
+
+static void test_the_operator_cannot_undo_an_addition_that_is_just_being_paid(void **state)
+{
+    undone_while(*state, OPERATION_ADD, "set_quantity", 1);
+}
+
+static void test_the_operator_cannot_undo_a_removal_whose_number_is_just_being_given_back(void **state)
+{
+    add_building(*state);
+    undone_while(*state, OPERATION_REMOVE, "release", 2);
+}
+
+static int open_nodes(void **state)
+{
+    return open_desk_on(state, store_fixture_open_postgresql, 1);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_nodes, close_desk)
+    const struct CMUnitTest tests[] = {
+        TEST(test_two_nodes_buy_one_number_for_a_building),
+        TEST(test_a_building_that_is_being_added_gets_its_number_from_its_operation_alone),
+        TEST(test_the_operator_cannot_undo_an_addition_whose_number_is_just_being_bought),
+        TEST(test_the_operator_cannot_undo_an_addition_that_is_just_being_paid),
+        TEST(test_the_operator_cannot_undo_a_removal_whose_number_is_just_being_given_back),
+    };
+    return cmocka_run_group_tests(tests, store_cluster_start, store_cluster_stop);
+}

@@ -1,0 +1,157 @@
+/* Building operations that a provider refuses, whose subscription ends, or that the operator undoes. */
+#include "jobs/operation_desk.h"
+
+static void test_a_declined_payment_leaves_everything_as_it_was(void **state)
+{
+    struct desk *d = *state;
+    d->outside->mishap = REFUSES;
+    d->outside->mishap_at = 0;
+    d->outside->mishaps_left = 1;
+    struct operation o = run(d, OPERATION_ADD);
+    expect_status(&o, OPERATION_FAILED, "declined");
+    assert_int_equal(o.error, ERR_PAYMENT_FAILED);
+    consistent(d, 1, "declined");
+    assert_int_equal(d->outside->calls, 1);
+}
+
+static void test_a_refused_number_undoes_the_rest(void **state)
+{
+    struct desk *d = *state;
+    d->outside->mishap = REFUSES;
+    d->outside->mishap_at = 1;
+    for (int refused = 1; refused <= 3; refused++) { /* the roll-back itself as well */
+        d->outside->calls = 0;
+        d->outside->mishaps_left = refused;
+        struct operation o = run(d, OPERATION_ADD);
+        expect_status(&o, OPERATION_FAILED, "refused");
+        assert_int_equal(o.error, ERR_BUILDING_ADD_FAILED);
+        consistent(d, 1, "refused");
+    }
+}
+
+static void test_a_removal_that_is_refused_is_asked_again_with_other_keys(void **state)
+{
+    struct desk *d = *state;
+    for (int at = 0; at < 2; at++) {
+        d->outside->mishap_at = -1;
+        add_building(d);
+        d->outside->mishap = REFUSES;
+        d->outside->mishap_at = at;
+        d->outside->mishaps_left = 2;
+        struct operation o = run(d, OPERATION_REMOVE);
+        expect_status(&o, OPERATION_SUCCEEDED, "refused");
+        consistent(d, 1, "refused");
+    }
+}
+
+static void test_the_operator_cannot_carry_on_what_is_refused(void **state)
+{
+    struct desk *d = *state;
+    d->outside->mishap = SILENT;
+    d->outside->mishap_at = 1;
+    d->outside->mishaps_left = 1000000;
+    struct operation o = begin(d, OPERATION_ADD);
+    advance(d, OPERATION_STALLED_S + 1);
+    d->outside->mishap = REFUSES;
+    d->outside->calls = 0;
+    d->outside->mishap_at = 1; /* find answers, acquire refuses */
+    d->outside->mishaps_left = 1;
+    assert_int_equal(resolve(d, &o.id, DECIDE_SUCCEEDED, &o), ERR_NUMBER_NOT_PROVISIONED);
+    o = look(d, &o.id);
+    expect_status(&o, OPERATION_RECONCILIATION_REQUIRED, "refused");
+    assert_int_equal(resolve(d, &o.id, DECIDE_SUCCEEDED, &o), ERR_NONE);
+    consistent(d, 2, "in the end");
+}
+
+static void test_the_operator_gets_around_a_failure_that_its_key_repeats(void **state)
+{
+    struct desk *d = *state;
+    d->outside->stubborn = true;
+    struct operation o = begin(d, OPERATION_ADD);
+    advance(d, OPERATION_STALLED_S + 1);
+    assert_int_equal(resolve(d, &o.id, DECIDE_SUCCEEDED, &o), ERR_NONE);
+    expect_status(&o, OPERATION_SUCCEEDED, "stubborn");
+    consistent(d, 2, "stubborn");
+}
+
+/* Whoever cancels in the middle leaves nothing that waits for ever. */
+static void test_a_subscription_that_is_canceled_meanwhile_holds_nothing_up(void **state)
+{
+    struct desk *d = *state;
+    add_building(d);
+    d->outside->mishap = SILENT;
+    d->outside->mishap_at = 1; /* the quantity, after the number */
+    d->outside->mishaps_left = 1000000;
+    struct operation o = begin(d, OPERATION_REMOVE);
+    assert_int_equal(o.step, STEP_REMOVE_QUANTITY);
+    d->outside->canceled = true;
+    advance(d, 6);
+    o = look(d, &o.id);
+    expect_status(&o, OPERATION_SUCCEEDED, "canceled");
+    d->outside->quantity = 1;
+    o = begin(d, OPERATION_ADD);
+    expect_status(&o, OPERATION_FAILED, "canceled");
+    assert_int_equal(o.error, ERR_PAYMENT_FAILED);
+}
+
+/* The provider has taken the number back without saying so: the building gets another one. */
+static void test_an_undone_removal_whose_number_is_gone_brings_a_new_one(void **state)
+{
+    struct desk *d = *state;
+    struct inventory i = {.account = d->account};
+    add_building(d);
+    d->outside->mishap = LOST;
+    d->outside->mishap_at = 0;
+    d->outside->mishaps_left = 1000000;
+    struct operation o = begin(d, OPERATION_REMOVE);
+    advance(d, OPERATION_STALLED_S + 1);
+    d->outside->mishap_at = -1;
+    assert_int_equal(resolve(d, &o.id, DECIDE_FAILED, &o), ERR_NONE);
+    consistent(d, 2, "undone");
+    transact(d, STORE_READ, inventory_run, &i);
+    assert_string_equal(i.list[1].number.p, "+12025550101");
+}
+
+static enum err pool_run(struct op *op, void *arg)
+{
+    const struct desk *d = arg;
+    enum err e = number_add(op, STR("+12025550190"), STR("US"));
+    return e ? e : job_add(op, JOB_PROVISION, op->now_us, id_str(&d->building));
+}
+
+/* The building has got a number of the pool meanwhile: its own one still goes back. */
+static void test_an_undone_removal_leaves_no_number_that_nobody_has(void **state)
+{
+    struct desk *d = *state;
+    struct inventory i = {.account = d->account};
+    add_building(d);
+    d->outside->mishap = SILENT;
+    d->outside->mishap_at = 0;
+    d->outside->mishaps_left = 1000000;
+    struct operation o = begin(d, OPERATION_REMOVE);
+    transact(d, STORE_WRITE, pool_run, d);
+    advance(d, OPERATION_STALLED_S + 1);
+    d->outside->mishap_at = -1;
+    assert_int_equal(resolve(d, &o.id, DECIDE_FAILED, &o), ERR_NONE);
+    jobs_drain(d->jobs);
+    transact(d, STORE_READ, inventory_run, &i);
+    assert_string_equal(i.list[1].number.p, "+12025550190");
+    assert_null(held_by(d->outside, id_str(&d->building)));
+    assert_int_equal(i.numbers, 1);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_declined_payment_leaves_everything_as_it_was),
+        TEST(test_a_refused_number_undoes_the_rest),
+        TEST(test_a_removal_that_is_refused_is_asked_again_with_other_keys),
+        TEST(test_the_operator_cannot_carry_on_what_is_refused),
+        TEST(test_the_operator_gets_around_a_failure_that_its_key_repeats),
+        TEST(test_a_subscription_that_is_canceled_meanwhile_holds_nothing_up),
+        TEST(test_an_undone_removal_whose_number_is_gone_brings_a_new_one),
+        TEST(test_an_undone_removal_leaves_no_number_that_nobody_has),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
