@@ -22,7 +22,8 @@ enum field_type {
     T_NUMBER, /* output only: VAL_INT written as is */
     T_BOOL,
     T_OBJECT,  /* described by `sub` */
-    T_STRINGS, /* array of strings (VAL_LIST of VAL_STR) */
+    T_STRINGS, /* array of strings (VAL_LIST of VAL_STR); in a request documented as without duplicates, which the
+                * handler refuses */
     T_OBJECTS  /* array of objects described by `sub` (VAL_LIST of structs) */
 };
 

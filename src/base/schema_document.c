@@ -110,6 +110,8 @@ static void put_list(struct members *m, const struct field *f, bool nullable, en
     }
     buf_char(m->out, '}');
     put_bounds(m, "minItems", "maxItems", f->min, f->max);
+    if (f->type == T_STRINGS && use == SCHEMA_REQUEST)
+        put_raw(m, "uniqueItems", "true");
 }
 
 static void put_rules(struct members *m, const struct field *f, enum schema_use use)

@@ -71,7 +71,7 @@ static void lists_and_objects_are_inlined(void **state)
     (void)state;
     assert_field(V(T_STRINGS, .values = kinds, .min = 1, .max = 7),
                  "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"enum\":[\"timer\",\"passcode\"]},\"minItems\":1,"
-                 "\"maxItems\":7}");
+                 "\"maxItems\":7,\"uniqueItems\":true}");
     assert_field(V(T_OBJECT, .flags = F_NULLABLE, .sub = &place_shape),
                  "{\"type\":[\"object\",\"null\"],\"properties\":{\"city\":{\"type\":\"string\",\"minLength\":1,"
                  "\"maxLength\":120}},"
@@ -100,6 +100,20 @@ static void open_shapes_and_replies_allow_more_properties(void **state)
     buf_done(&out);
 }
 
+static void a_shape_tells_how_many_fields_it_needs(void **state)
+{
+    (void)state;
+    struct shape patch = place_shape;
+    struct buf out = BUF(1000);
+    patch.least = 1;
+    schema_document(&patch, &out);
+    assert_text(buf_view(&out),
+                "{\"title\":\"Place\",\"description\":\"where it is\",\"type\":\"object\",\"properties\":{\"city\":"
+                "{\"type\":\"string\",\"minLength\":1,\"maxLength\":120}},\"required\":[\"city\"],\"minProperties\":1,"
+                "\"additionalProperties\":false}");
+    buf_done(&out);
+}
+
 /* Whatever the table, the document is one JSON object. */
 static void documents_are_json(void **state)
 {
@@ -120,6 +134,7 @@ int main(void)
         cmocka_unit_test(strings_tell_their_rules),
         cmocka_unit_test(lists_and_objects_are_inlined),
         cmocka_unit_test(open_shapes_and_replies_allow_more_properties),
+        cmocka_unit_test(a_shape_tells_how_many_fields_it_needs),
         cmocka_unit_test(documents_are_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
