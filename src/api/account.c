@@ -101,22 +101,35 @@ static const struct shape account_shape = SHAPE(struct account_body, "Account", 
 #define ACTIONS_MAX 8
 
 struct actions {
+    const struct principal *who;
     struct next_action items[ACTIONS_MAX];
     size_t count;
 };
 
-static void suggest(struct actions *a, struct str command, const char *reason)
+/* Only what the key may do. */
+static void suggest(struct actions *a, uint32_t scopes, struct str command, const char *reason)
 {
-    if (a->count < ACTIONS_MAX)
+    if ((a->who->scopes & scopes) == scopes && a->count < ACTIONS_MAX)
         a->items[a->count++] = (struct next_action){.command = v_str(command), .reason = v_str(str_z(reason))};
 }
 
+/* Linked buildings can be changed only under an active subscription. */
+static bool may_change(const struct account_view *v)
+{
+    return v->building.primary || v->account.status == SUBSCRIPTION_ACTIVE;
+}
+
+/* The parent's business. */
 static void suggest_billing(struct actions *a, const struct account_view *v)
 {
+    if (id_given(&a->who->building_id))
+        return;
     if (v->account.status == SUBSCRIPTION_NONE)
-        suggest(a, STR("POST /v1/billing/checkout"), "Subscribe, so that the building gets a number and grants open.");
+        suggest(a, SCOPE(BILLING_WRITE), STR("POST /v1/billing/checkout"),
+                "Subscribe, so that the building gets a number and grants open.");
     if (v->account.status == SUBSCRIPTION_PAST_DUE)
-        suggest(a, STR("POST /v1/billing/portal"), "The last payment failed: update the payment method.");
+        suggest(a, SCOPE(BILLING_WRITE), STR("POST /v1/billing/portal"),
+                "The last payment failed: update the payment method.");
 }
 
 static void suggest_setup(struct actions *a, struct arena *arena, const struct account_view *v)
@@ -126,27 +139,30 @@ static void suggest_setup(struct actions *a, struct arena *arena, const struct a
         return;
     struct str setup = arena_printf(arena, "GET /v1/buildings/%s/setup", b->id.text);
     if (!b->number.p)
-        suggest(a, setup, "The virtual number is being provisioned.");
-    else if (!b->unlock_tone.p)
-        suggest(a, arena_printf(arena, "PATCH /v1/buildings/%s/settings", b->id.text),
+        suggest(a, SCOPE(ACCOUNT_READ), setup, "The virtual number is being provisioned.");
+    else if (!b->unlock_tone.p && may_change(v))
+        suggest(a, SCOPE(SETUP_WRITE), arena_printf(arena, "PATCH /v1/buildings/%s/settings", b->id.text),
                 "Set unlock_tone to the keypress that releases the door.");
     else if (!b->last_buzz_us)
-        suggest(a, setup, "Point the call box at the virtual number and try it at the door.");
-    if (b->number.p && !v->account.phone.p)
-        suggest(a, STR("POST /v1/account/phone/verification"), "Verify the phone that visitors are forwarded to.");
+        suggest(a, SCOPE(ACCOUNT_READ), setup, "Point the call box at the virtual number and try it at the door.");
+    if (b->number.p && !v->account.phone.p && a->who->web_session && v->account.status == SUBSCRIPTION_ACTIVE)
+        suggest(a, SCOPE(ACCOUNT_READ) | SCOPE(KEYS_WRITE), STR("POST /v1/account/phone/verification"),
+                "Verify the phone that visitors are forwarded to.");
 }
 
 static struct val next_actions(struct request *q, const struct account_view *v)
 {
     struct actions *a = arena_new(q->op.arena, struct actions);
+    a->who = &q->who;
     if (v->selection_required)
-        suggest(a, STR("GET /v1/buildings"), "Choose a building and send its id as X-Service-Building-Id.");
+        suggest(a, SCOPE(ACCOUNT_READ), STR("GET /v1/buildings"),
+                "Choose a building and send its id as X-Service-Building-Id.");
     suggest_billing(a, v);
     suggest_setup(a, q->op.arena, v);
-    if (v->active_grants == 0)
-        suggest(a, STR("POST /v1/unlock"), "No grant is enabled: create one.");
-    else
-        suggest(a, STR("GET /v1/logs"), "See who came to the door.");
+    if (v->active_grants > 0)
+        suggest(a, SCOPE(LOGS_READ), STR("GET /v1/logs"), "See who came to the door.");
+    else if (may_change(v))
+        suggest(a, SCOPE(ACCESS_WRITE), STR("POST /v1/unlock"), "No grant is enabled: create one.");
     return v_list(a->items, a->count);
 }
 
@@ -191,13 +207,12 @@ static struct val capabilities_of(struct request *q, const struct account_view *
     return v_object(c);
 }
 
-/* Linked buildings take new grants only under an active subscription. */
 static struct val readiness_of(struct request *q, const struct account_view *v)
 {
     const struct building *b = &v->building;
     struct readiness *r = arena_new(q->op.arena, struct readiness);
     bool may_write = q->who.scopes & SCOPE(ACCESS_WRITE);
-    r->can_create_access = v_bool(may_write && (b->primary || v->account.status == SUBSCRIPTION_ACTIVE));
+    r->can_create_access = v_bool(may_write && may_change(v));
     r->building_connection = v_str(!b->number.p      ? STR("not_provisioned")
                                    : b->last_buzz_us ? STR("previous_buzz_recorded")
                                                      : STR("unverified"));

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/config_check.h"
+#include "base/crypto.h"
 #include "base/log.h"
 #include "providers/mail.h"
 #include "providers/mime.h"
@@ -142,6 +143,7 @@ static enum outcome smtp_send(struct mailer *mailer, const struct mail_message *
 static void smtp_free(struct mailer *mailer)
 {
     struct smtp_mailer *m = (struct smtp_mailer *)mailer;
+    crypto_wipe((void *)m->password.p, m->password.n);
     arena_done(&m->arena);
     free(m);
     curl_global_cleanup();

@@ -45,6 +45,21 @@ describe('account', () => {
         assert.equal(body.readiness.can_create_access, false);
     });
 
+    it('suggests nothing that the key may not do', async () => {
+        const session = await signIn(client);
+        const keys = [session, await agent(session, ['account:read']), await agent(session, ['account:read', 'access:read', 'access:write', 'logs:read'])];
+        for (const status of ['none', 'active', 'past_due']) {
+            if (status !== 'none') await setSubscription(client, session.email, status);
+            for (const who of keys) {
+                for (const { command } of (await account(who)).next_actions) {
+                    const [method, path] = command.split(' ');
+                    const json = path.endsWith('/verification') ? { phone_number: '+15551230000' } : undefined;
+                    assert.notEqual((await who.client.request(method, path, { json })).status, 403, `${status}: ${command}`);
+                }
+            }
+        }
+    });
+
     it('needs account:read', async () => {
         const session = await signIn(client);
         const other = await agent(session, ['access:read', 'access:write', 'logs:read']);
