@@ -4,7 +4,8 @@
 SHELL := /bin/sh
 E2E := test/e2e
 NODE_MODULES := $(E2E)/node_modules/.package-lock.json
-CTEST := ctest --output-on-failure -j 2 --timeout 120 --no-tests=error
+CTEST := ctest --output-on-failure -j 4 --timeout 600 --no-tests=error
+FUZZ_RUNS_CHECK := 50000
 SOURCES := $(shell find src test bench -name '*.[ch]' -not -path '*/node_modules/*' 2>/dev/null)
 
 help: ## this list
@@ -24,8 +25,8 @@ demo: build ## a visitor's call from sign-in to the open door, against a service
 	scripts/demo
 
 test: build $(NODE_MODULES) ## everything: unit tests, crash tests, end to end on both store engines
-	$(MAKE) --no-print-directory unit
-	$(MAKE) --no-print-directory crash
+	cmake --build --preset release --target unit_tests crash_tests
+	$(CTEST) --test-dir build
 	$(MAKE) --no-print-directory e2e-sqlite
 	$(MAKE) --no-print-directory e2e-postgresql
 
@@ -64,18 +65,19 @@ fuzz: ## every fuzzer for FUZZ_SECONDS (10) each
 	cmake --build --preset fuzz
 	scripts/fuzz
 
-check: ## format, layers, documents, clang's warnings, clang-tidy, cppcheck, fuzzers
+check: ## format, layers, documents, cppcheck, clang's warnings, clang-tidy, fuzzers on the same inputs each time
 	scripts/setup check
 	clang-format --dry-run -Werror $(SOURCES)
 	scripts/check-layers
 	scripts/check-docs
-	cmake --preset clang
-	cmake --build --preset clang
-	cmake --build --preset clang --target unit_tests
-	find src -name '*.c' | xargs -P 2 -n 1 clang-tidy -p build/clang --quiet
+	cmake --preset fuzz
+	cmake --build --preset fuzz --target generated_headers
 	cppcheck --quiet -j 2 --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
-	    --suppress=missingIncludeSystem --library=posix,gnu -I src -I build/clang/generated src
-	$(MAKE) --no-print-directory fuzz
+	    --suppress=missingIncludeSystem --library=posix,gnu -I src -I build/fuzz/generated src
+	cmake --build --preset fuzz
+	cmake --build --preset fuzz --target warnings
+	find src -name '*.c' | xargs -P 2 -n 1 clang-tidy -p build/fuzz --quiet
+	FUZZ_RUNS=$(FUZZ_RUNS_CHECK) scripts/fuzz
 
 clean: ## removes what was built; the service's data in var/ stays
 	rm -rf build $(E2E)/node_modules bench/peer/node_modules

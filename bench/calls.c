@@ -111,7 +111,7 @@ static void on_close(int err, const struct sip_msg *msg, void *arg)
 static void place(struct load *l, struct caller *c)
 {
     struct sa local;
-    struct mbuf *sdp;
+    struct mbuf *sdp = NULL;
     char to[80];
     (void)sa_set_str(&local, "127.0.0.1", 0);
     struct media_options options = {.laddr = &local, .events = true};
@@ -248,8 +248,8 @@ static void serve(const char *dir, int calls, int address_fd, pid_t child)
     char path[128], *why = NULL;
     static const unsigned char master[SHA256_LEN];
     struct config *config;
-    struct store *store;
-    struct sip_agent *agent;
+    struct store *store = NULL;
+    struct sip_agent *agent = NULL;
     int status;
     pin(0);
     (void)snprintf(path, sizeof path, "%s/portero.conf", dir);
