@@ -126,6 +126,16 @@ describe('calls', () => {
         assert.equal((await log(person)).filter((entry) => entry.type === 'unlock' && entry.succeeded).length, 3);
     });
 
+    it('lose no use to an edit at the same moment, and no edit to a use', async () => {
+        const person = await resident(client);
+        let made = await timer(person, { remaining_uses: 100 });
+        const rings = Array.from({ length: 30 }, () => ring(person));
+        for (let i = 1; i <= 8; i++) made = ok(await edit(person, made, { label: `edit ${i}` }));
+        for (const call of await Promise.all(rings)) assert.equal(call.outcome, 'released');
+        const { label, version, remaining_uses } = ok(await person.client.get(`/v1/unlock/${made.id}`));
+        assert.deepEqual({ label, version, remaining_uses }, { label: 'edit 8', version: 8, remaining_uses: 70 });
+    });
+
     it('are forwarded while no tone is set, the subscription is none, or the number was only just given', async () => {
         const session = await signIn(client);
         const home = await provisioned(session);
