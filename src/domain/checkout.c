@@ -17,7 +17,7 @@ bool checkout_overdue(const struct checkout *c, int64_t now_us)
     return c->status == CHECKOUT_PREPARING && c->created_us + CHECKOUT_RESOLVE_S * US_PER_S <= now_us;
 }
 
-/* Its own checkout again. One that is preparing is resumed: the provider's key is the same. */
+/* Its checkout again. One that is preparing is resumed: the provider's key is the same. */
 static enum err replay(struct op *op, const struct checkout_request *r, const struct checkout *c,
                        enum checkout_step *ret_step)
 {
@@ -96,6 +96,15 @@ static enum err insert(struct op *op, const struct checkout_request *r, const st
     return e ? e : get(op, &r->account, &id, ret);
 }
 
+/* The key was answered with another one's checkout (rule 3), and is from then on. */
+static enum err remember(struct op *op, const struct checkout_request *r, const struct checkout *c)
+{
+    return db_exec(
+        op->db, SQL_CHECKOUT_ALIAS_INSERT,
+        DB_ARGS(v_str(id_str(&r->account)), v_str(r->request_id), v_blob(r->hash, SHA256_LEN), v_str(id_str(&c->id))),
+        NULL);
+}
+
 static enum err begin_anew(struct op *op, const struct checkout_request *r, struct checkout *ret,
                            enum checkout_step *ret_step, bool *ret_made)
 {
@@ -110,6 +119,8 @@ static enum err begin_anew(struct op *op, const struct checkout_request *r, stru
         e = stand_in(op, r, ret, ret_step);
     else if (e == ERR_NOT_FOUND)
         *ret_step = CHECKOUT_ASK, e = ERR_NONE;
+    if (!e && *ret_step == CHECKOUT_ANSWER)
+        e = remember(op, r, ret);
     bool fresh = *ret_step == CHECKOUT_ASK;
     if (!e && (fresh || *ret_step == CHECKOUT_END))
         e = check_sale(r->sale);

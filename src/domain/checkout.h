@@ -60,7 +60,8 @@ enum checkout_step {
     CHECKOUT_END     /* it is open, for another plan: end it at the provider, then begin again */
 };
 
-/* The request's own checkout, or the one that stands in its place. *ret_made: this request made it.
+/* The request's own checkout, or the one that stands in its place, which is then its own. *ret_made: this request made
+ * it.
  * ERR_IDEMPOTENCY_CONFLICT, ERR_SUBSCRIPTION_EXISTS, ERR_CHECKOUT_EXISTS, ERR_CHECKOUT_PENDING,
  * ERR_CHECKOUT_RECONCILIATION_REQUIRED, ERR_PLAN_UNAVAILABLE, ERR_CHECKOUT_UNAVAILABLE (whether the plan is on sale is
  * not known), ERR_ACCOUNT_NOT_FOUND. */

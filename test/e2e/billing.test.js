@@ -100,6 +100,25 @@ describe('billing', () => {
             assert.equal(sessions(person), 1);
         });
 
+        it('is from then on that of each key that it was returned to', async () => {
+            const person = await signIn(client);
+            const made = ok(await buy(person), 201);
+            const key = idempotencyKey();
+            ok(await buy(person, 'weekly', key));
+            refused(await buy(person, 'yearly', key), 409, 'IDEMPOTENCY_CONFLICT');
+            assert.deepEqual(await current(person), made);
+            await pay(made);
+            assert.equal(ok(await buy(person, 'weekly', key)).status, 'complete');
+            refused(await buy(person), 409, 'SUBSCRIPTION_EXISTS');
+
+            const other = await signIn(client);
+            const ended = ok(await buy(other), 201);
+            ok(await buy(other, 'weekly', key));
+            ok(await end(other, ended.id));
+            assert.deepEqual([ok(await buy(other, 'weekly', key)).id, (await current(other)).status], [ended.id, 'expired']);
+            assert.equal(sessions(other), 1);
+        });
+
         it('gives way to one for another plan, and cannot be paid from then on', async () => {
             const person = await signIn(client);
             const key = idempotencyKey();

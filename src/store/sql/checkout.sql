@@ -5,10 +5,17 @@ SELECT account_id, id, request_id, request_hash, status, created_at, plan, quant
     session_id, url, subscription_id, canceled_at
 FROM checkout WHERE account_id = $1 AND id = $2
 
+-- What a key made, or was given; with that key's own hash.
+
 -- name: checkout_by_request
 SELECT account_id, id, request_id, request_hash, status, created_at, plan, quantity, email, customer_id, return_url,
     session_id, url, subscription_id, canceled_at
 FROM checkout WHERE account_id = $1 AND request_id = $2
+UNION ALL
+SELECT c.account_id, c.id, c.request_id, a.request_hash, c.status, c.created_at, c.plan, c.quantity, c.email,
+    c.customer_id, c.return_url, c.session_id, c.url, c.subscription_id, c.canceled_at
+FROM checkout_alias a JOIN checkout c ON c.account_id = a.account_id AND c.id = a.checkout_id
+WHERE a.account_id = $1 AND a.request_id = $2
 
 -- name: checkout_by_session
 SELECT account_id, id, request_id, request_hash, status, created_at, plan, quantity, email, customer_id, return_url,
@@ -58,6 +65,9 @@ SELECT account_id FROM checkout WHERE id = $1
 INSERT INTO checkout (account_id, id, request_id, request_hash, created_at, checked_at, plan, quantity, email,
     customer_id, return_url)
 VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10)
+
+-- name: checkout_alias_insert
+INSERT INTO checkout_alias (account_id, request_id, request_hash, checkout_id) VALUES ($1, $2, $3, $4)
 
 -- name: checkout_move
 UPDATE checkout SET status = $3, session_id = $4, url = $5, subscription_id = $6, checked_at = $7
