@@ -240,6 +240,10 @@ static void test_rule_3_the_same_plan_gets_the_open_one_once_it_was_read(void **
     assert_false(s.made);
     assert_string_equal(s.checkout.request_id.p, "key-1");
     assert_string_equal(s.checkout.id.text, first.checkout.id.text);
+    refused(h, "key-2", "yearly", ERR_IDEMPOTENCY_CONFLICT);
+    say(h, &first.checkout, CHECKOUT_EXPIRED);
+    s = begin(h, "key-2", "weekly", CHECKOUT_ANSWER);
+    assert_int_equal(s.checkout.status, CHECKOUT_EXPIRED);
 }
 
 static void test_rule_4_another_plan_ends_the_open_one_first(void **state)
