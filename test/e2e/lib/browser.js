@@ -11,7 +11,7 @@ export class Browser {
         const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
         // Root has no user namespace of its own to put the renderer into.
         const args = process.getuid() === 0 ? ['--no-sandbox'] : [];
-        return new Browser(await chromium.launch({ executablePath, args, timeout: 60_000 }));
+        return new Browser(await chromium.launch({ executablePath, args, timeout: 120_000 }));
     }
 
     constructor(browser) {
@@ -23,7 +23,7 @@ export class Browser {
     async page(url, options = {}) {
         const context = await this.browser.newContext({ ignoreHTTPSErrors: true, locale: 'en-GB', timezoneId: 'UTC', ...options });
         const page = await context.newPage();
-        page.setDefaultTimeout(20_000);
+        page.setDefaultTimeout(60_000);
         page.on('console', (line) => { if (['error', 'warning'].includes(line.type())) this.complaints.push(line.text()); });
         page.on('pageerror', (error) => this.complaints.push(String(error)));
         await page.goto(url);

@@ -13,8 +13,8 @@ export const root = resolve(here, '../../..');
 export const binary = resolve(process.env.PORTERO_BIN ?? join(root, 'build/portero'));
 export const engine = process.env.PORTERO_E2E_ENGINE ?? 'sqlite';
 
-const START_MS = 30_000;
-const STOP_MS = 45_000; // calls may take 30 s to end
+const START_MS = 60_000;
+const STOP_MS = 90_000; // calls may take 30 s to end
 
 // Limits that no test meets by accident; a file that tests them sets its own.
 const GENEROUS = {
@@ -176,7 +176,7 @@ export class Daemon {
     }
 
     /** Waits until standard error has a match of the pattern. */
-    logged(pattern, ms = 10_000) {
+    logged(pattern, ms = 60_000) {
         return this.outcome(() => pattern.exec(this.stderr), ms);
     }
 

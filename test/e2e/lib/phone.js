@@ -1,6 +1,7 @@
 // Telephones: our own call box (portero buzz), sipp and baresip, each against a daemon.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { once } from 'node:events';
@@ -20,7 +21,7 @@ export const QUICK = {
 
 export const address = (daemon) => daemon.sip.replace(/^sip:/, '');
 
-function run(command, args, { ms = 60_000, onOutput = () => {}, ...options } = {}) {
+function run(command, args, { ms = 180_000, onOutput = () => {}, ...options } = {}) {
     const child = spawn(command, args, { env: cleanEnvironment(), stdio: ['ignore', 'pipe', 'pipe'], ...options });
     let stdout = '';
     let stderr = '';
@@ -54,7 +55,7 @@ export async function sipp(daemon, scenario, to, { calls = 1, transport = 'u1', 
     const directory = mkdtempSync(join(tmpdir(), 'portero-sipp-'));
     try {
         const args = [address(daemon), '-sf', join(here, '../sipp', `${scenario}.xml`), '-s', to, '-m', String(calls), '-i', '127.0.0.1', '-t', transport,
-            '-nostdin', '-timeout', '40', '-timeout_error', '-trace_err', '-key', 'caller', BOX,
+            '-nostdin', '-timeout', '120', '-timeout_error', '-trace_err', '-key', 'caller', BOX,
             ...Object.entries(keys).flatMap(([name, value]) => ['-key', name, value]), ...extra];
         const done = await run('sipp', args, { cwd: directory, env: cleanEnvironment({ TERM: 'dumb' }) });
         assert.equal(done.status, 0, `sipp ${scenario}: exit ${done.status}\n${done.stdout.slice(-2500)}${done.stderr}`);
@@ -63,11 +64,12 @@ export async function sipp(daemon, scenario, to, { calls = 1, transport = 'u1', 
     }
 }
 
-/** A free TCP port, given back at once. */
+/** A free TCP port, given back at once; not one of those that the kernel gives to the tests beside this one. */
 async function freePort() {
-    const server = net.createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address();
+    const port = randomInt(20_000, 32_000);
+    const server = net.createServer().listen(port, '127.0.0.1');
+    const [error] = await Promise.race([once(server, 'listening'), once(server, 'error')]);
+    if (error) return freePort();
     server.close();
     await once(server, 'close');
     return port;
@@ -99,7 +101,7 @@ export class Baresip {
                 this.socket = socket;
                 break;
             } catch (error) {
-                if (tries === 100) throw new Error(`baresip did not start:\n${this.log}`, { cause: error });
+                if (tries === 1200) throw new Error(`baresip did not start:\n${this.log}`, { cause: error });
                 await new Promise((done) => { setTimeout(done, 50); });
             }
         }
@@ -121,7 +123,7 @@ export class Baresip {
     }
 
     /** Waits for an event of that type, from the given position on. */
-    async event(type, from = 0, ms = 30_000) {
+    async event(type, from = 0, ms = 60_000) {
         const until = Date.now() + ms;
         for (;;) {
             const found = this.events.slice(from).find((event) => event.type === type);

@@ -56,7 +56,7 @@ export class RawConnection {
     }
 
     /** Waits for the condition; says what stands when it does not come. */
-    async until(condition, what, ms = 10_000) {
+    async until(condition, what, ms = 60_000) {
         const over = Date.now() + ms;
         while (!condition()) {
             const left = over - Date.now();

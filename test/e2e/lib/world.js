@@ -57,7 +57,7 @@ export async function setSubscription(client, email, status = 'active') {
 }
 
 /** Tries until `probe` gives something. */
-export async function eventually(probe, what, ms = 20_000) {
+export async function eventually(probe, what, ms = 60_000) {
     const until = Date.now() + ms;
     for (;;) {
         const found = await probe();
