@@ -19,7 +19,7 @@ struct buzz_given {
 static const struct buzz_given defaults = {.sip = "127.0.0.1:5060", .delay_ms = -1};
 
 static const struct option_row rows[] = {
-    OPTION_TEXT(struct buzz_given, to, "to", "NUMBER", "the virtual number to call"),
+    OPTION_NEEDED(struct buzz_given, to, "to", "NUMBER", "the virtual number to call"),
     OPTION_TEXT(struct buzz_given, from, "from", "NUMBER", "the number that calls [none]"),
     OPTION_TEXT(struct buzz_given, sip, "sip", "A:P", "the service; tcp:A:P for TCP [127.0.0.1:5060]"),
     OPTION_TEXT(struct buzz_given, digits, "digits", "1234",
@@ -44,8 +44,6 @@ static bool is_name(const char *text)
 /* What is wrong with the options, or NULL. */
 static const char *find_wrong(const struct buzz_given *g)
 {
-    if (!g->to)
-        return "--to is required";
     if (!is_name(g->to))
         return "--to must be a number or a name";
     if (g->from && !is_name(g->from))

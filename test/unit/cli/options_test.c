@@ -114,6 +114,25 @@ static void leaves_a_verbs_options_to_the_verb(void **state)
     assert_int_equal(PARSE(&with_verb, "key"), OPTIONS_WRONG);
 }
 
+static void refuses_to_go_without_what_must_be_given(void **state)
+{
+    (void)state;
+    static const struct option_row needed[] = {
+        OPTION_NEEDED(struct given, name, "name", "NAME", "its name"),
+        OPTION_SWITCH(struct given, json, "json", "prints JSON"),
+    };
+    static const struct command c = {
+        .name = "example", .summary = "does something", COMMAND_OPTIONS(struct given, needed)};
+    char text[2048] = "";
+    FILE *out = fmemopen(text, sizeof text, "w");
+    assert_non_null(out);
+    assert_int_equal(PARSE(&c, "--json"), OPTIONS_WRONG);
+    assert_int_equal(PARSE(&c, "--name", ""), OPTIONS_READ);
+    options_help(&c, out);
+    fclose(out);
+    assert_non_null(strstr(text, "Usage: portero example --name NAME [OPTION]…\n"));
+}
+
 static void help_names_every_option(void **state)
 {
     (void)state;
@@ -140,6 +159,7 @@ int main(void)
         cmocka_unit_test(help_goes_before_everything_that_follows),
         cmocka_unit_test(counts_operands),
         cmocka_unit_test(leaves_a_verbs_options_to_the_verb),
+        cmocka_unit_test(refuses_to_go_without_what_must_be_given),
         cmocka_unit_test(help_names_every_option),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
