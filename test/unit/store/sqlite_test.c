@@ -191,7 +191,7 @@ static void a_full_disk_fails_writes_and_then_heals(void **state)
 
 /* ---- the WAL ---- */
 
-#define PAGES_LEAST 24000             /* 94 MiB */
+#define PAGES_LEAST 12000             /* 47 MiB, three rounds of checkpoints */
 #define PAGES_MOST  (4 * PAGES_LEAST) /* on a machine so busy that readers keep checkpoints from ending for long */
 #define IN_FLIGHT   64
 
