@@ -13,8 +13,8 @@
 #include "base/crypto.h"
 #include "store/postgresql.h"
 
-#define ATTEMPTS        16
-#define ATTEMPTS_SHARED 4 /* beside other writes; the others alone */
+#define ATTEMPTS        32
+#define ATTEMPTS_SHARED 4 /* beside other writes; the others alone, against other nodes' writes only */
 #define BACKOFF_US      500u
 #define BACKOFF_MAX_US  50000u
 #define SETTLE_US       (60 * US_PER_S) /* a failover takes 5 to 25 seconds */
