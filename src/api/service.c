@@ -279,6 +279,8 @@ static void on_request(void *ctx, struct http_request *r, unsigned loop)
 static void on_refuse(void *ctx, struct http_request *r, enum err why, unsigned loop)
 {
     struct request *q = r->user ? r->user : request_new(ctx, r, loop);
+    if (why == ERR_PAYLOAD_TOO_LARGE)
+        q->op.why = arena_printf(q->op.arena, "The body is larger than %zu bytes.", r->body_max);
     refuse_with(q, why);
 }
 
