@@ -1,6 +1,7 @@
 #include "cli/control.h"
 
 #include <curl/curl.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/un.h>
@@ -35,11 +36,14 @@ static CURLcode prepare(CURL *curl, const struct control_request *q, struct curl
     return e ? e : curl_easy_setopt(curl, CURLOPT_WRITEDATA, ret_body);
 }
 
-static enum err explain(const struct control_request *q, CURLcode e, char **ret_why)
+/* `os_errno`: of connecting, 0 if it is not known. Who may not open the socket is told so, not that nobody is there. */
+static enum err explain(const struct control_request *q, CURLcode e, int os_errno, char **ret_why)
 {
-    int n = e == CURLE_COULDNT_CONNECT
+    const bool absent = !os_errno || os_errno == ENOENT || os_errno == ECONNREFUSED;
+    int n = e == CURLE_COULDNT_CONNECT && absent
                 ? asprintf(ret_why, "no service is running there: nobody listens on %s", q->socket)
-                : asprintf(ret_why, "%s: %s", q->socket, curl_easy_strerror(e));
+                : asprintf(ret_why, "%s: %s", q->socket,
+                           e == CURLE_COULDNT_CONNECT ? strerror(os_errno) : curl_easy_strerror(e));
     if (n < 0)
         *ret_why = NULL;
     return ERR_IO;
@@ -53,16 +57,18 @@ enum err control_send(const struct control_request *q, int *ret_status, struct b
     }
     CURL *curl = curl_easy_init();
     struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
-    long status = 0;
+    long status = 0, os_errno = 0;
     CURLcode e = curl && headers ? prepare(curl, q, headers, ret_body) : CURLE_OUT_OF_MEMORY;
     if (!e)
         e = curl_easy_perform(curl);
     if (!e)
         e = curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    if (e == CURLE_COULDNT_CONNECT && curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &os_errno))
+        os_errno = 0;
     curl_slist_free_all(headers);
     curl_easy_cleanup(curl);
     if (e)
-        return explain(q, e, ret_why);
+        return explain(q, e, (int)os_errno, ret_why);
     *ret_status = (int)status;
     return ERR_NONE;
 }

@@ -340,10 +340,15 @@ describe('admin', () => {
         try {
             mkdirSync(join(directory, 'data'));
             const done = portero(['admin', 'number', 'list', '--config', w.daemon.configPath, '--data', join(directory, 'data')]);
-            complains(done, 1);
+            assert.match(complains(done, 1), /no service is running/);
         } finally {
             rmSync(directory, { recursive: true, force: true });
         }
+    });
+
+    it('says so when the socket cannot be opened', () => {
+        const done = portero(['admin', 'number', 'list', '--config', w.daemon.configPath, '--data', w.daemon.configPath]);
+        assert.match(complains(done, 1), /Not a directory/);
     });
 
     it('is reached through a socket that only its owner may open, and by no other way', async () => {
