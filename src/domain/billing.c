@@ -90,6 +90,12 @@ static enum err owner(struct op *op, const struct billing_facts *facts, struct i
     return e;
 }
 
+enum err billing_known(struct op *op, struct str subscription_id)
+{
+    CURSOR c;
+    return db_one(op->db, SQL_BILLING_SUBSCRIPTION_KNOWN, DB_ARGS(v_str(subscription_id)), &c);
+}
+
 /* It ended: the account is without one, and may buy again. */
 static enum err apply_end(struct op *op, const struct id *account)
 {

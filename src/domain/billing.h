@@ -42,6 +42,8 @@ struct billing_facts {
     bool untold;                     /* read as a matter of routine: what has not changed is left alone */
 };
 
+/* ERR_NOT_FOUND unless it is one that an account lives on, or that a checkout brought and that has not ended. */
+enum err billing_known(struct op *op, struct str subscription_id) CHECKED;
 /* Makes the account's subscription what the provider says. *ret_live: it is an account's, and goes on. One that belongs
  * to nobody here, or to an account that lives on another one, changes nothing. */
 enum err billing_apply(struct op *op, const struct billing_facts *facts, bool *ret_live) CHECKED;

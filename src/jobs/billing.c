@@ -71,6 +71,22 @@ static enum err apply_run(struct op *op, void *arg)
     return job_repeat(op, r->job->id, r->job->created_us, op->now_us + SUBSCRIPTION_S * US_PER_S);
 }
 
+static enum err known_run(struct op *op, void *arg)
+{
+    const struct str *id = arg;
+    return billing_known(op, *id);
+}
+
+/* The provider has no such subscription. What somebody paid for must be found sooner or later; all others are nobody's
+ * business. */
+static enum err check_missing(const struct job *job, struct str id)
+{
+    enum err e = op_transact(job->store, job->config, STORE_READ, job->arena, known_run, &id, NULL);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_NONE : e;
+    return PROVIDER_FAILED;
+}
+
 static enum err sync_subscription(struct billing *b, const struct job *job, struct str id)
 {
     static const enum subscription_status statuses[] = {[BILLING_ACTIVE] = SUBSCRIPTION_ACTIVE,
@@ -80,7 +96,7 @@ static enum err sync_subscription(struct billing *b, const struct job *job, stru
     struct billing_subscription s;
     enum outcome o = b->ops->subscription_get(b, id, job->arena, &s);
     if (o != OUTCOME_DONE)
-        return o == OUTCOME_REFUSED ? ERR_NONE : PROVIDER_FAILED;
+        return o == OUTCOME_REFUSED ? check_missing(job, id) : PROVIDER_FAILED;
     struct reading r = {
         .job = job,
         .facts = {.id = s.id,

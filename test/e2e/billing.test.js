@@ -494,6 +494,15 @@ describe('billing', () => {
             assert.equal((await subscription(person)).status, 'none');
         });
 
+        it('to know what was paid for, is asked again', async () => {
+            const person = await signIn(client);
+            await fault('subscription_get', 'decline');
+            await pay(ok(await buy(person), 201));
+            assert.deepEqual([(await current(person)).status, (await subscription(person)).status], ['complete', 'none']);
+            await advance(client, 10);
+            assert.equal((await subscription(person)).status, 'active');
+        });
+
         it('to answer about a payment, is asked again', async () => {
             const person = await signIn(client);
             const made = ok(await buy(person), 201);
