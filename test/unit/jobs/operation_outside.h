@@ -20,6 +20,7 @@ struct outside {
     struct number_source numbers;
     int64_t quantity;
     bool canceled; /* the subscription: its quantity cannot be set */
+    bool no_numbers;
     bool stubborn; /* the first key that a quantity is set under fails for ever, as Stripe repeats what it answered */
     char spoiled[100];
     struct {
@@ -31,6 +32,7 @@ struct outside {
         char number[20], reference[ID_LEN + 1];
     } held[NUMBERS];
     size_t given;     /* numbers, ever */
+    int series;       /* part of them */
     int calls;        /* so far */
     int mishap_at;    /* the call from which on there are mishaps, from 0; -1: none */
     int mishaps_left; /* how many */
@@ -140,7 +142,7 @@ static inline void buy(struct outside *o, struct str reference)
 {
     pthread_mutex_lock(&o->lock);
     assert_true(o->given < NUMBERS);
-    snprintf(o->held[o->given].number, sizeof o->held->number, "+1202555010%zu", o->given);
+    snprintf(o->held[o->given].number, sizeof o->held->number, "+1202%03d010%zu", o->series, o->given);
     snprintf(o->held[o->given].reference, sizeof o->held->reference, "%.*s", STR_ARG(reference));
     o->given++;
     pthread_mutex_unlock(&o->lock);
@@ -155,6 +157,8 @@ static inline enum outcome acquire(struct number_source *s, struct str reference
     assert_true(until_us > clock_monotonic_us());
     bool has = held_by(o, reference);
     point(o, "acquire");
+    if (o->no_numbers && !has)
+        return OUTCOME_REFUSED;
     if (acts(m) && !has)
         buy(o, reference);
     point(o, "acquire");
@@ -181,6 +185,7 @@ static const struct number_source_ops number_ops = {.acquire = acquire, .find = 
 /* What they are before the first operation: one unit is paid. */
 static inline void outside_init(struct outside *o)
 {
-    *o = (struct outside){.billing.ops = &billing_ops, .numbers.ops = &number_ops, .quantity = 1, .mishap_at = -1};
+    *o = (struct outside){
+        .billing.ops = &billing_ops, .numbers.ops = &number_ops, .quantity = 1, .mishap_at = -1, .series = 555};
     pthread_mutex_init(&o->lock, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include "http/receiver.h"
 
+#include "base/clock.h"
 #include "providers/numbers.h"
 #include "providers/sms.h"
 
@@ -330,6 +331,39 @@ static void test_a_purchase_without_an_answer_is_searched_for(void **state)
     }
 }
 
+static void test_a_purchase_that_may_still_happen_is_not_made_again(void **state)
+{
+    struct desk *d = *state;
+    struct number_source *n;
+    struct str number;
+    assert_int_equal(twilio_numbers_new(&d->config, &n, &d->why), ERR_NONE);
+    SAY(d, {"200 OK", NONE_HELD}, {"200 OK", ONE_OFFER}, {NULL, NULL}, {"200 OK", NONE_HELD});
+    assert_int_equal(n->ops->acquire(n, STR(REFERENCE), STR("US"), INT64_MAX, &d->arena, &number), OUTCOME_UNKNOWN);
+    SAY(d, {"200 OK", NONE_HELD});
+    assert_int_equal(n->ops->acquire(n, STR(REFERENCE), STR("US"), INT64_MAX, &d->arena, &number), OUTCOME_UNKNOWN);
+    assert_int_equal(d->count, 1);
+    clock_set_offset_s(clock_offset_s() + 61);
+    SAY(d, {"200 OK", NONE_HELD}, {"200 OK", ONE_OFFER}, {"201 Created", BOUGHT});
+    assert_int_equal(n->ops->acquire(n, STR(REFERENCE), STR("US"), INT64_MAX, &d->arena, &number), OUTCOME_DONE);
+    clock_set_offset_s(0);
+    number_source_free(n);
+}
+
+static void test_nothing_is_bought_that_could_take_longer_than_it_may(void **state)
+{
+    struct desk *d = *state;
+    struct number_source *n;
+    struct str number;
+    const int64_t until_us = clock_monotonic_us() + d->config.twilio_timeout_s * US_PER_S;
+    assert_int_equal(twilio_numbers_new(&d->config, &n, &d->why), ERR_NONE);
+    for (int again = 0; again < 2; again++) {
+        SAY(d, {"200 OK", NONE_HELD}, {"200 OK", ONE_OFFER});
+        assert_int_equal(n->ops->acquire(n, STR(REFERENCE), STR("US"), until_us, &d->arena, &number), OUTCOME_UNKNOWN);
+        assert_int_equal(d->count, 2);
+    }
+    number_source_free(n);
+}
+
 static void test_a_number_that_is_taken_gives_way_to_the_next(void **state)
 {
     struct desk *d = *state;
@@ -460,6 +494,8 @@ int main(void)
         TEST(test_a_page_that_is_none_is_not_believed),
         TEST(test_what_is_not_known_to_be_unbought_is_not_bought),
         TEST(test_a_purchase_without_an_answer_is_searched_for),
+        TEST(test_a_purchase_that_may_still_happen_is_not_made_again),
+        TEST(test_nothing_is_bought_that_could_take_longer_than_it_may),
         TEST(test_a_number_that_is_taken_gives_way_to_the_next),
         TEST(test_no_numbers_and_no_such_country_are_final),
         TEST(test_a_number_is_found_by_its_reference),
