@@ -2,8 +2,10 @@
 #include "api/openapi.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "base/config.h"
+#include "base/config_check.h"
 #include "cli/command.h"
 #include "sandbox/routes.h"
 
@@ -19,12 +21,29 @@ static const struct option_row rows[] = {
     OPTION_TEXT(struct openapi_options, url, "url", "URL", "the server's address in it [where it was served from]"),
 };
 
+/* As public_url is read: without slashes at its end. NULL where it is none. */
+static char *address_of(const char *url)
+{
+    if (!config_is_url(url, "https|http"))
+        return NULL;
+    size_t n = strlen(url);
+    while (url[n - 1] == '/')
+        n--;
+    return strndup(url, n);
+}
+
 static int run(const struct command *self, const void *given, struct arguments operands)
 {
     (void)self, (void)operands;
     const struct openapi_options *o = given;
     struct buf out = BUF(DOCUMENT_MAX);
-    openapi_document(o->sandbox ? &openapi_sandbox : &openapi_contract, o->url, &out);
+    char *address = o->url ? address_of(o->url) : NULL;
+    if (o->url && !address) {
+        command_complain("openapi: --url must be a URL with a host and one of the schemes https, http");
+        return EXIT_USAGE;
+    }
+    openapi_document(o->sandbox ? &openapi_sandbox : &openapi_contract, address, &out);
+    free(address);
     bool whole = !out.full && fwrite(out.p, 1, out.n, stdout) == out.n;
     buf_done(&out);
     return whole ? EXIT_DONE : EXIT_FAILED;

@@ -210,6 +210,9 @@ describe('openapi', () => {
         assert.ok(v1.paths['/v1/unlock'] && !v1.paths['/sandbox/clock']);
         assert.ok(sandbox.paths['/sandbox/clock'] && !sandbox.paths['/v1/unlock']);
         for (const document of [v1, sandbox]) assert.match(document.openapi, /^3\.1\.\d+$/);
+        const [named] = JSON.parse(portero(['openapi', '--url', 'https://door.example.com/']).stdout).servers;
+        assert.equal(named.url, 'https://door.example.com');
+        for (const wrong of ['', 'door.example.com', 'ftp://door.example.com', 'https://', 'https://a b']) complains(portero(['openapi', '--url', wrong]));
     });
 });
 
