@@ -64,8 +64,27 @@ enum err datadir_prepare(const struct config *c, char **ret_why)
     return found.st_mode & 077 ? close_to_others(dir, ret_why) : ERR_NONE;
 }
 
-/* A new key in hex, durable before it is used: what is sealed with a key that is lost cannot be opened again. */
-static enum err make_key_file(const char *path, char **ret_why)
+static bool write_private(const char *path, const char *text, size_t n)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool written = fd >= 0 && write(fd, text, n) == (ssize_t)n && fsync(fd) == 0;
+    if (fd >= 0 && close(fd) < 0)
+        written = false;
+    return written;
+}
+
+static bool sync_directory(const char *dir)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool synced = fd >= 0 && fsync(fd) == 0;
+    if (fd >= 0)
+        close(fd);
+    return synced;
+}
+
+/* A new key in hex, durable before it is used: what is sealed with a key that is lost cannot be opened again. Of two
+ * services that start at the same time, the one that comes first has made it. */
+static enum err make_key_file(const char *dir, const char *path, char **ret_why)
 {
     unsigned char key[SHA256_LEN];
     char text[KEY_HEX_LEN + 2], beside[4096];
@@ -73,15 +92,13 @@ static enum err make_key_file(const char *path, char **ret_why)
     hex_encode(key, sizeof key, text);
     crypto_wipe(key, sizeof key);
     text[KEY_HEX_LEN] = '\n';
-    snprintf(beside, sizeof beside, "%s.new", path);
-    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    bool written = fd >= 0 && write(fd, text, KEY_HEX_LEN + 1) == KEY_HEX_LEN + 1 && fsync(fd) == 0;
+    snprintf(beside, sizeof beside, "%s.%d", path, (int)getpid());
+    bool made = write_private(beside, text, KEY_HEX_LEN + 1) && (link(beside, path) == 0 || errno == EEXIST) &&
+                sync_directory(dir);
     crypto_wipe(text, sizeof text);
-    if (fd >= 0 && close(fd) < 0)
-        written = false;
-    if (!written || rename(beside, path) < 0)
-        return why(ret_why, "%s: the master key cannot be written: %s", path, strerror(errno));
-    return ERR_NONE;
+    enum err e = made ? ERR_NONE : why(ret_why, "%s: the master key cannot be written: %s", path, strerror(errno));
+    (void)unlink(beside);
+    return e;
 }
 
 /* Where the key stands: what the configuration says, or `file:` and the sandbox's own file, made if need be. */
@@ -96,7 +113,7 @@ static enum err key_source(const struct config *c, struct arena *a, const char *
     struct str source = arena_printf(a, "file:%s/master.key", c->top_data_dir);
     const char *path = source.p + strlen("file:");
     if (access(path, F_OK) < 0) {
-        enum err e = make_key_file(path, ret_why);
+        enum err e = make_key_file(c->top_data_dir, path, ret_why);
         if (e)
             return e;
     }

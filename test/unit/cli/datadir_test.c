@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -111,6 +112,34 @@ static void the_sandbox_makes_a_key_once_and_keeps_it(void **state)
     assert_memory_equal(first, digest().p, sizeof first);
 }
 
+static void services_that_start_together_have_the_same_key(void **state)
+{
+    enum { SERVICES = 8 };
+    struct fixture *f = *state;
+    unsigned char keys[SERVICES][SHA256_LEN];
+    int start[2], done[2];
+    char go[SERVICES] = {0};
+    assert_int_equal(datadir_prepare(&f->config, &f->why), ERR_NONE);
+    assert_int_equal(pipe(start) | pipe(done), 0);
+    for (int i = 0; i < SERVICES; i++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child)
+            continue;
+        bool made = read(start[0], go, 1) == 1 && !datadir_master_key(&f->config, &f->why);
+        _exit(made && write(done[1], digest().p, SHA256_LEN) == SHA256_LEN ? 0 : 1);
+    }
+    assert_int_equal(write(start[1], go, SERVICES), SERVICES);
+    for (int i = 0; i < SERVICES; i++) {
+        int status;
+        assert_true(wait(&status) > 0);
+        assert_int_equal(status, 0);
+        assert_int_equal(read(done[0], keys[i], SHA256_LEN), SHA256_LEN);
+        assert_memory_equal(keys[i], keys[0], SHA256_LEN);
+    }
+    assert_int_equal(close(start[0]) | close(start[1]) | close(done[0]) | close(done[1]), 0);
+}
+
 static void production_needs_a_key(void **state)
 {
     struct fixture *f = *state;
@@ -136,6 +165,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_directory_of_somebody_elses_is_left_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_in_its_place_is_refused_by_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_sandbox_makes_a_key_once_and_keeps_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(services_that_start_together_have_the_same_key, set_up, tear_down),
         cmocka_unit_test_setup_teardown(production_needs_a_key, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_malformed_key_is_refused_and_not_repeated, set_up, tear_down),
     };
