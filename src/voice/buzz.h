@@ -26,8 +26,8 @@ enum {
     BUZZ_NOT_OPENED = 3 /* no release tone: rejected, hung up, timed out */
 };
 
-/* HOST:PORT or [IPv6]:PORT, for TCP with `tcp:` before or `;transport=tcp` behind it. `udp:` and `sip:` may stand before
- * it as well. */
+/* HOST:PORT or [IPv6]:PORT, for TCP with `tcp:` before or `;transport=tcp` behind it. `udp:` and `sip:` may stand
+ * before it as well. */
 bool buzz_is_service(const char *text);
 
 /* Places the call on the calling thread and returns when it is over: the exit status. Writes lines to `out`:
