@@ -330,6 +330,28 @@ describe('buildings', () => {
             ok(await execute(person, made), 201);
         });
 
+        it('executes nothing without any subscription, and is stale with another one', async () => {
+            const late = await owner(client);
+            const child = await added(late);
+            const [add, remove] = [await quote(late), await quote(late, removal(child.id))];
+            await setSubscription(client, late.email, 'canceled');
+            for (const made of [add, remove]) refused(await execute(late, made), 403, 'MULTI_BUILDING_REQUIRED');
+            await setSubscription(client, late.email, 'active');
+            for (const made of [add, remove]) refused(await execute(late, made), 409, 'QUOTE_STALE');
+            await consistent(w, late, 2);
+        });
+
+        it('of a removal is stale once the building has another number than it says', async () => {
+            const late = await owner(client);
+            const child = await added(late);
+            const made = await quote(late, removal(child.id));
+            assert.equal(admin(w, 'number', 'release', child.virtual_number).status, 0);
+            refused(await execute(late, made), 409, 'QUOTE_STALE');
+            const { result } = ok(await execute(late, await quote(late, removal(child.id))));
+            assert.equal(result.released_number, null);
+            await consistent(w, late, 1);
+        });
+
         it('is stale once the quantity was changed elsewhere; then nothing is quoted until it matches', async () => {
             const made = await quote(person);
             const count = quantity(w.daemon, person);
