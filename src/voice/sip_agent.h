@@ -8,7 +8,7 @@
 #include "voice/sip.h"
 #include "voice/tick.h"
 
-/* Where calls come from: one address, while it has any. */
+/* Where calls come from (sip_source_block), while there are any. */
 struct sip_source {
     struct le le;
     struct sa addr;

@@ -51,15 +51,16 @@ static void source_destructor(void *arg)
     hash_unlink(&s->le);
 }
 
-static struct sip_source *find_source(struct sip_agent *a, const struct sa *addr)
+static struct sip_source *find_source(struct sip_agent *a, const struct sa *from)
 {
-    uint32_t key = sa_hash(addr, SA_ADDR);
-    struct sip_source *s = list_ledata(hash_lookup(a->sources, key, same_address, (void *)addr));
+    struct sa addr = sip_source_block(from);
+    uint32_t key = sa_hash(&addr, SA_ADDR);
+    struct sip_source *s = list_ledata(hash_lookup(a->sources, key, same_address, &addr));
     if (s)
         return s;
     s = mem_zalloc(sizeof *s, source_destructor);
     if (s) {
-        s->addr = *addr;
+        s->addr = addr;
         hash_append(a->sources, key, &s->le, s);
     }
     return s;

@@ -112,6 +112,14 @@ bool sip_body_is_sdp(const struct sip_msg *msg)
     return msg_ctype_cmp(&msg->ctyp, "application", "sdp") && !sip_msg_hdr(msg, SIP_HDR_CONTENT_ENCODING);
 }
 
+struct sa sip_source_block(const struct sa *addr)
+{
+    struct sa block = *addr;
+    if (sa_af(addr) == AF_INET6 && !IN6_IS_ADDR_V4MAPPED(&addr->u.in6.sin6_addr))
+        memset(block.u.in6.sin6_addr.s6_addr + 8, 0, 8);
+    return block;
+}
+
 /* ---- numbers ---- */
 
 #define DIGITS_MAX 15 /* E.164 */

@@ -15,6 +15,8 @@ struct sip_verdict {
 /* Essential headers, their number and size, CSeq against the method, Via, body length, method, URI scheme, Require
  * (RFC 3261, 8.2). May shorten the message's buffer to its Content-Length. */
 struct sip_verdict sip_guard(const struct sip_msg *msg);
+/* Whom limits per source count: an IPv4 address, or the /64 of an IPv6 address, written as its beginning. */
+struct sa sip_source_block(const struct sa *addr);
 /* The telephone number a URI names, as E.164: the user part without parameters and visual separators (RFC 3966), with a
  * `+` put before bare digits. False, and "", if there is none. */
 bool sip_number(const struct uri *uri, char ret[static CALL_NUMBER_MAX]);

@@ -166,6 +166,23 @@ static void test_numbers(void **state)
     }
 }
 
+static void test_an_ipv6_subscriber_is_one_source(void **state)
+{
+    static const struct {
+        const char *addr, *block;
+    } table[] = {{"192.0.2.1", "192.0.2.1"},
+                 {"::ffff:192.0.2.1", "::ffff:192.0.2.1"},
+                 {"2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct sa addr, block, want;
+        assert_int_equal(sa_set_str(&addr, table[i].addr, 5060), 0);
+        assert_int_equal(sa_set_str(&want, table[i].block, 5060), 0);
+        block = sip_source_block(&addr);
+        assert_true(sa_cmp(&block, &want, SA_ALL));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +195,7 @@ int main(void)
         cmocka_unit_test(test_bodies_are_told_apart),
         cmocka_unit_test(test_methods_schemes_and_extensions),
         cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_an_ipv6_subscriber_is_one_source),
     };
     rand_init();
     return cmocka_run_group_tests(tests, NULL, NULL);
