@@ -30,7 +30,7 @@ static enum err is_wanted(struct op *op, struct provision *p)
 {
     struct id owner;
     struct account account;
-    bool being_added;
+    bool being_added = false;
     p->wanted = false;
     enum err e = building_owner(op, &p->building, &owner);
     if (!e)
