@@ -118,7 +118,7 @@ describe('account', () => {
     it('counts enabled grants and recorded unlocks, failed ones too', async () => {
         const person = await resident(client);
         const code = await grant(person, { type: 'passcode', access_code: '4711' });
-        const off = await grant(person, { type: 'passcode' });
+        const off = await grant(person, { type: 'passcode', access_code: '4712' });
         const gone = await grant(person, { type: 'timer', expires_in_minutes: 1 });
         assert.equal((await account(person)).usage.active_routines, 3);
         ok(await person.client.delete(`/v1/unlock/${gone.id}`));

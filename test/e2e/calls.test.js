@@ -2,7 +2,7 @@
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
-import { advance, edit, grant, HOUR, iso, now, provisioned, resident, setSubscription, signIn, visit, world } from './lib/world.js';
+import { advance, edit, grant, HOUR, iso, now, passMidnight, provisioned, resident, setSubscription, signIn, visit, world } from './lib/world.js';
 
 describe('calls', () => {
     let w;
@@ -44,6 +44,7 @@ describe('calls', () => {
     it('take the oldest timer first, then the oldest routine, then ask for a code', async () => {
         const person = await resident(client);
         const code = await passcode(person, '8080');
+        await passMidnight(client);
         const second = await grant(person, always);
         await grant(person, always);
         const first = await timer(person, { remaining_uses: 1 });

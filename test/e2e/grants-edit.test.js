@@ -118,8 +118,8 @@ describe('editing grants', () => {
     describe('passcodes', () => {
         it('change code, voice and expiry', async () => {
             let made = await passcode({ expires_in_minutes: 5 });
-            made = ok(await edit(session, made, { access_code: '0815', enter_code_with_voice: true }));
-            assert.deepEqual([made.access_code, made.enter_code_with_voice], ['0815', true]);
+            made = ok(await edit(session, made, { access_code: '081', enter_code_with_voice: true })); // no generated one has three digits
+            assert.deepEqual([made.access_code, made.enter_code_with_voice], ['081', true]);
             made = ok(await edit(session, made, { ends_at: null }));
             assert.equal(made.ends_at ?? null, null);
             const at = await now(client);

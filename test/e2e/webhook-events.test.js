@@ -6,7 +6,7 @@ import { portero } from './lib/daemon.js';
 import { contract } from './lib/contract.js';
 import { added, owner as linkedOwner } from './lib/buildings.js';
 import { REACHABLE, Receiver, verify } from './lib/receiver.js';
-import { advance, agent, eventually, grant, HOUR, ID, now, resident, signIn, TIMESTAMP, UNKNOWN_ID, visit, world } from './lib/world.js';
+import { advance, agent, eventually, grant, HOUR, ID, now, passMidnight, resident, signIn, TIMESTAMP, UNKNOWN_ID, visit, world } from './lib/world.js';
 
 const EVENT_ID = /^evt_[0-9a-f]{24}$/;
 
@@ -61,6 +61,7 @@ describe('webhook events', () => {
 
         it('tell of timers and routines without a limit of uses', async () => {
             await listen(['access.granted', 'unlock.no_uses_remaining']);
+            await passMidnight(client);
             const days = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
             const routine = await grant(owner, { type: 'routine', days, start: '00:00', end: '23:59', timezone: 'UTC' });
             assert.equal((await visitor()).outcome, 'released');
