@@ -157,7 +157,7 @@ describe('webhook retries', () => {
         assert.equal((await row(endpoint, id)).attempts, 0, 'the other was delivered while this one was hanging');
         const late = await attempted(endpoint, id);
         assert.deepEqual([late.status, late.last_status_code, late.last_error], ['pending', null, 'timeout']);
-        assert.ok(await closed - hanging[0].began > 4000, 'it was given its time');
+        assert.ok(await closed - hanging[0].began > 1000, 'it was given its time');
         ok(await owner.client.delete(`/v1/webhooks/${endpoint.id}`));
     });
 
