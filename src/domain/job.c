@@ -39,6 +39,12 @@ enum err job_hasten(struct op *op, struct str name, int64_t due_us)
     return db_exec(op->db, SQL_JOB_HASTEN, DB_ARGS(v_str(name), v_int(due_us)), NULL);
 }
 
+enum err job_hasten_all(struct op *op, const char *kind, int64_t due_us)
+{
+    db_notify(op->db, TOPIC_JOBS);
+    return db_exec(op->db, SQL_JOB_HASTEN_ALL, DB_ARGS(v_str(str_z(kind)), v_int(due_us)), NULL);
+}
+
 enum err job_hold(struct op *op, struct str name, const char *kind, struct str payload, int64_t until_us,
                   bool *ret_held)
 {

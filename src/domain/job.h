@@ -12,6 +12,8 @@ enum err job_add_once(struct op *op, struct str name, const char *kind, int64_t 
 enum err job_add_again(struct op *op, struct str name, const char *kind, int64_t due_us, struct str payload) CHECKED;
 /* One of that name that waits is due then at the latest. Its attempts go on counting. */
 enum err job_hasten(struct op *op, struct str name, int64_t due_us) CHECKED;
+/* The same for all that wait of one kind. */
+enum err job_hasten_all(struct op *op, const char *kind, int64_t due_us) CHECKED;
 /* For a job that comes back by itself: it waits until then, unless it was added again since it was taken, as its
  * created_us tells. Within the transaction that makes its work durable. */
 enum err job_repeat(struct op *op, struct str id, int64_t created_us, int64_t due_us) CHECKED;

@@ -21,7 +21,9 @@ enum err number_add(struct op *op, struct str number, struct str country)
 {
     int64_t added;
     enum err e = db_exec(op->db, SQL_NUMBER_INSERT, DB_ARGS(v_str(number), v_str(country)), &added);
-    return e || added ? e : check_pooled(op, number, country);
+    if (e || !added)
+        return e ? e : check_pooled(op, number, country);
+    return job_hasten_all(op, JOB_PROVISION, op->now_us);
 }
 
 enum err number_list(struct op *op, const struct number **ret, size_t *ret_count)

@@ -18,8 +18,8 @@ struct number {
     int64_t held_since_us;
 };
 
-/* Adds a free number to the pool; nothing happens if it is there. ERR_BAD_REQUEST: it is known as a provider's, or of
- * the other country. */
+/* Adds a free number to the pool, where buildings may be waiting for one; nothing happens if it is there.
+ * ERR_BAD_REQUEST: it is known as a provider's, or of the other country. */
 enum err number_add(struct op *op, struct str number, struct str country) CHECKED;
 /* All of them, by number, in the arena. */
 enum err number_list(struct op *op, const struct number **ret, size_t *ret_count) CHECKED;

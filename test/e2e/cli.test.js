@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { ok, refused } from './lib/client.js';
 import { Daemon, portero, root, temporaryDirectory } from './lib/daemon.js';
-import { building, provisioned, resident, signIn, visit, world } from './lib/world.js';
+import { building, eventually, provisioned, resident, setSubscription, signIn, visit, world } from './lib/world.js';
 
 const COMMANDS = ['serve', 'buzz', 'openapi', 'check-config', 'migrate', 'admin'];
 
@@ -310,6 +310,16 @@ describe('admin', () => {
             assert.deepEqual(json(noun, 'list', '--account', person.email), { data: [] });
             assert.match(complains(admin(noun, 'list', '--account', `x${person.email}`), 1), /ACCOUNT_NOT_FOUND/);
         }
+    });
+
+    it('adds a number, which a building that waits for one gets at once', async () => {
+        const person = await signIn(client);
+        ok(await client.post('/sandbox/faults', { provider: 'numbers', operation: 'acquire', fault: 'decline', count: 1000 }));
+        await setSubscription(client, person.email);
+        assert.equal((await building(person)).provisioned, false);
+        json('number', 'add', '+15550180003');
+        await eventually(async () => (await building(person)).virtual_number === '+15550180003', 'the number');
+        ok(await client.post('/sandbox/faults', { provider: 'numbers', fault: 'none' }));
     });
 
     it('lists, adds and releases numbers', async () => {

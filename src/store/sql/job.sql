@@ -34,6 +34,9 @@ SELECT due_at, leased_until FROM job WHERE id = $1
 -- name: job_hasten
 UPDATE job SET due_at = $2 WHERE id = $1 AND due_at > $2
 
+-- name: job_hasten_all
+UPDATE job SET due_at = $2 WHERE kind = $1 AND due_at > $2
+
 -- name: job_hold
 INSERT INTO job (id, kind, created_at, due_at, payload, leased_until, attempts) VALUES ($1, $2, $3, $3, $4, $5, 1)
 ON CONFLICT (id) DO UPDATE SET leased_until = excluded.leased_until WHERE job.leased_until <= $6
