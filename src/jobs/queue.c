@@ -13,8 +13,8 @@
 #define THREADS_MAX     64
 #define PAUSE_FIRST_S   5
 #define PAUSE_LONG_S    300
-#define PAUSE_LONGEST_S 3600            /* after two hours of failures: somebody has to look into it */
-#define ATTEMPTS_OFTEN  30              /* these take two hours */
+#define PAUSE_LONGEST_S 3600
+#define ATTEMPTS_OFTEN  29              /* these take two hours */
 #define SLEEP_ALONE_US  (30 * US_PER_S) /* one process has the store: whoever adds a row kicks */
 #define SLEEP_SHARED_US US_PER_S        /* another node may have added a row, or lost its lease */
 #define PAUSE_US        US_PER_S        /* after a failure of the store */
@@ -93,7 +93,10 @@ static int64_t pause_s(int64_t attempt)
 {
     if (attempt < 7)
         return PAUSE_FIRST_S << (attempt - 1);
-    return attempt < ATTEMPTS_OFTEN ? PAUSE_LONG_S : PAUSE_LONGEST_S;
+    if (attempt <= ATTEMPTS_OFTEN)
+        return PAUSE_LONG_S;
+    int64_t s = (1 + attempt - ATTEMPTS_OFTEN) * PAUSE_LONG_S;
+    return s < PAUSE_LONGEST_S ? s : PAUSE_LONGEST_S;
 }
 
 static enum err postpone(struct op *op, void *arg)
