@@ -30,7 +30,7 @@ static enum err go_on(struct saga *s)
     while (s->o.status == OPERATION_RUNNING) {
         enum err e = saga_step(s);
         if (e)
-            return e == ERR_NOT_FOUND ? ERR_NONE : e; /* the operator was faster */
+            return e;
         if (s->o.status == OPERATION_RUNNING && clock_monotonic_us() > until_us)
             return ERR_PROVIDER_UNAVAILABLE;
     }
@@ -49,11 +49,13 @@ static enum err operation_run(void *context, const struct job *job)
     if (!id_parse(job->payload, &id))
         return ERR_NONE;
     enum err e = load(&s, &id);
-    if (e)
-        return e == ERR_NOT_FOUND ? ERR_NONE : e;
-    if (s.o.status == OPERATION_RECONCILIATION_REQUIRED)
+    if (!e)
+        e = go_on(&s);
+    if (e == ERR_NOT_FOUND) /* the provider took too long: somebody has seen that there was no progress */
+        e = load(&s, &id);
+    if (!e && s.o.status == OPERATION_RECONCILIATION_REQUIRED)
         log_error("operation waits for the operator id=%s step=%s", id.text, operation_step_text(s.o.step));
-    return go_on(&s);
+    return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
 struct job_kind operation_job_kind(struct providers *providers)

@@ -106,6 +106,24 @@ static void undo(struct meanwhile *m)
     arena_done(&arena);
 }
 
+/* Starts what was quoted and lets it run; what the log says of it. */
+static struct str run_and_listen(struct desk *d, struct begin *b)
+{
+    FILE *file = tmpfile();
+    const int log = dup(STDERR_FILENO);
+    assert_non_null(file);
+    assert_true(log >= 0 && dup2(fileno(file), STDERR_FILENO) >= 0);
+    transact(d, STORE_WRITE, start_run, b);
+    jobs_drain(d->jobs);
+    char text[4096];
+    rewind(file);
+    const size_t n = fread(text, 1, sizeof text, file);
+    dup2(log, STDERR_FILENO);
+    close(log);
+    fclose(file);
+    return arena_str(&d->arena, str_n(text, n));
+}
+
 static void undone_while(struct desk *d, enum operation_action action, const char *operation, size_t buildings)
 {
     struct meanwhile m = {.d = d, .operation = operation, .run = undo};
@@ -113,9 +131,9 @@ static void undone_while(struct desk *d, enum operation_action action, const cha
     transact(d, STORE_WRITE, quote_run, &b);
     m.id = b.o.id;
     plan(&m);
-    transact(d, STORE_WRITE, start_run, &b);
-    jobs_drain(d->jobs);
+    const struct str log = run_and_listen(d, &b);
     assert_int_equal(m.result, ERR_BUILDING_BUSY);
+    assert_non_null(strstr(log.p, "operation waits for the operator"));
     struct operation o = look(d, &m.id);
     expect_status(&o, OPERATION_RECONCILIATION_REQUIRED, operation);
     assert_int_equal(resolve(d, &o.id, DECIDE_FAILED, &o), ERR_NONE);
