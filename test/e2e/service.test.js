@@ -73,7 +73,7 @@ describe('service', () => {
             const [, { document }] = contract();
             const { 429: hasty } = document.paths['/v1/account'].get.responses;
             assert.deepEqual(Object.keys(hasty.headers).sort(),
-                ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'Retry-After', 'X-Request-ID']);
+                ['Cache-Control', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'Retry-After', 'X-Request-ID']);
             assert.ok(document.paths['/v1/openapi.json'].get.responses[302].headers['Access-Control-Allow-Origin']);
             assert.deepEqual(Object.keys(document.paths['/docs/agents'].get.responses[200].content), ['text/markdown']);
             assert.deepEqual(Object.keys(document.paths['/openapi.json'].get.responses[200].content), ['application/json']);
