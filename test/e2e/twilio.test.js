@@ -3,11 +3,12 @@ import { describe, it, before, after, beforeEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { createRequire } from 'node:module';
-import { ok, refused } from './lib/client.js';
-import { portero } from './lib/daemon.js';
+import { buildings, execute, owner, quantity, quote } from './lib/buildings.js';
+import { idempotencyKey, ok, refused } from './lib/client.js';
+import { engine, portero } from './lib/daemon.js';
 import { endLeases } from './lib/store.js';
 import { Twilio } from './lib/twilio.js';
-import { advance, building, DAY, resident, setSubscription, signIn, world } from './lib/world.js';
+import { advance, building, DAY, eventually, resident, setSubscription, signIn, world } from './lib/world.js';
 
 const sdk = createRequire(import.meta.url)('twilio');
 const RequestClient = createRequire(import.meta.url)('twilio/lib/base/RequestClient.js');
@@ -311,6 +312,39 @@ describe('Twilio', () => {
             assert.deepEqual(held(home).map((number) => number.phone_number), [home.virtual_number]);
             assert.equal(purchases(), 1);
             twilio.available.US = [];
+        });
+
+        it('are bought once by two nodes of one database, which are one to their clients', { skip: engine !== 'postgresql' }, async () => {
+            const { public_url, numbers, store } = w.daemon.config;
+            const node = await world({ config: { public_url, numbers, twilio: twilio.config, store, secrets: { master_key: `file:${w.daemon.data}/master.key` } } });
+            try {
+                for (let i = 0; i < 3; i++) {
+                    twilio.offer('US', 4);
+                    const session = await signIn(client);
+                    await Promise.all([client, node.client, client, node.client].map((at) => setSubscription(at, session.email)));
+                    const home = await eventually(async () => { const row = await building(session); return row.provisioned && row; }, 'a number');
+                    assert.deepEqual(held(home).map((number) => number.phone_number), [home.virtual_number]);
+                    twilio.available.US = [];
+                }
+                twilio.offer('US', 9);
+                const person = await owner(client);
+                const there = { ...person, keeper: node.client.as(person.keeper.key) };
+                const quotes = [];
+                for (let i = 0; i < 4; i++) quotes.push(await quote(person));
+                const answers = await Promise.all(quotes.map((made, i) => execute(i % 2 ? person : there, made)));
+                assert.equal(answers.filter((answer) => answer.status === 201).length, 1);
+                for (const answer of answers.filter((a) => a.status !== 201)) assert.ok(['BUILDING_BUSY', 'QUOTE_STALE'].includes(answer.body.error.code), answer.text);
+                const made = await quote(person);
+                const key = idempotencyKey();
+                const same = await Promise.all([person, there, person, there].map((at) => execute(at, made, key)));
+                for (const answer of same) assert.deepEqual(answer.body, same[0].body);
+                const rows = await buildings(there);
+                assert.deepEqual([rows.length, quantity(w.daemon, person)], [3, 3]);
+                for (const row of rows) assert.deepEqual(held(row).map((number) => number.phone_number), [row.virtual_number]);
+                twilio.available.US = [];
+            } finally {
+                await node.close();
+            }
         });
 
         it('are searched on every page', async () => {
