@@ -250,7 +250,7 @@ void daemon_reload(struct daemon *d)
     if (http_server_reload(d->http, &reason))
         log_error("reload certificates=kept reason=\"%s\"", reason);
     else
-        log_info("reload certificates=new");
+        log_info("reload certificates=%s", http_server_https(d->http) ? "new" : "none");
     free(reason);
 }
 
