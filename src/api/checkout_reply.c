@@ -35,7 +35,13 @@ static const struct {
     [CHECKOUT_FAILED] = {"The billing provider refused the checkout; nothing was bought.",
                          "Try again with POST /v1/billing/checkout and a new Idempotency-Key."},
 };
+#define NEXT_OVERDUE "Contact support with this request_id; do not buy again."
 #define NEXT_WITHOUT "Start a checkout with POST /v1/billing/checkout."
+
+static struct val next_action(const struct checkout *c, int64_t now_us)
+{
+    return v_str(str_z(checkout_overdue(c, now_us) ? NEXT_OVERDUE : texts[c->status].next_action));
+}
 
 enum err checkout_reply(struct request *q, struct reply *p, int status, const struct checkout *c)
 {
@@ -46,7 +52,7 @@ enum err checkout_reply(struct request *q, struct reply *p, int status, const st
         *r = (struct checkout_body){
             .status = v_str(str_z(checkout_status_text(c->status))),
             .payment_required = v_bool(c->status == CHECKOUT_OPEN || c->status == CHECKOUT_PREPARING),
-            .next_action = v_str(str_z(texts[c->status].next_action)),
+            .next_action = next_action(c, q->op.now_us),
             .id = v_str(c->session_id),
             .request_id = v_str(c->request_id),
             .plan = v_str(c->plan),

@@ -356,6 +356,7 @@ describe('billing', () => {
                 await advance(client, 23 * HOURS);
                 for (const again of [key, idempotencyKey()]) refused(await buy(person, 'weekly', again), 409, 'CHECKOUT_RECONCILIATION_REQUIRED');
                 refused(await buy(person, 'yearly'), 409, 'CHECKOUT_RECONCILIATION_REQUIRED');
+                assert.match((await current(person)).next_action, /support/);
                 await fault(undefined, 'none');
                 await advance(client, 2 * HOURS);
                 assert.equal((await current(person)).status, 'preparing', 'nobody but support touches it');
