@@ -2,6 +2,7 @@
  * after a provider acts. It is started again, and may be killed at the same point of its way again; then it is let
  * alone. On both engines. */
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -15,7 +16,7 @@ struct shared {
     struct outside outside;
     char email[40];
     struct id account, building, operation;
-    int points; /* to go until the end; below 0: none */
+    atomic_int points; /* to go until the end; below 0: none */
 };
 
 static struct shared *shared;
@@ -24,7 +25,7 @@ static int kills_wanted; /* of one operation, by processes one after the other *
 
 static void pass_point(void)
 {
-    if (shared->points >= 0 && shared->points-- == 0)
+    if (atomic_load(&shared->points) >= 0 && atomic_fetch_sub(&shared->points, 1) == 0)
         raise(SIGKILL);
 }
 
