@@ -89,10 +89,12 @@ static enum err get_clock(struct request *q, struct reply *p)
     return reply_ok(q, p, 200, &reply_shape, body);
 }
 
-/* What has come due is done before the answer, but for deliveries to receivers that take too long. */
+/* What is under way ends before: its next attempt counts from then. What has come due is done before the answer, but
+ * for deliveries to receivers that take too long. */
 static enum err move_clock(struct request *q, struct reply *p)
 {
     const struct clock_request *body = q->body;
+    jobs_drain(service_jobs(q->service));
     enum err e = move(service_store(q->service), body->advance_seconds.i);
     if (e == ERR_BAD_REQUEST)
         return op_fail(&q->op, e, "the clock cannot be moved that far");
