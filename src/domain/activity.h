@@ -36,7 +36,7 @@ struct activity_filter {
 };
 
 struct activity_page {
-    const struct activity *items; /* newest first, then by ID */
+    const struct activity *items; /* newest first: by time, then by ID, both descending */
     size_t count;
     bool more;
     struct str cursor; /* where it ends; STR_NONE without `more` */

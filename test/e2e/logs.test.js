@@ -23,10 +23,10 @@ describe('activity log', () => {
     after(() => w?.close());
 
     const list = (query = '', who = person) => who.client.get(`/v1/logs${query}`);
-    // Within one moment the order is that of the ids. A wrong code and what follows it may well share a millisecond: names
+    // Within one moment the higher ID, made later, comes first. A wrong code and what follows it may well share a millisecond: names
     // are compared in an order that does not depend on it.
     const newestFirst = (within) => (a, b) => (a.created_at === b.created_at ? within(a, b) : (a.created_at < b.created_at ? 1 : -1));
-    const byId = newestFirst((a, b) => (a.id < b.id ? -1 : 1));
+    const byId = newestFirst((a, b) => (a.id < b.id ? 1 : -1));
     const byName = newestFirst((a, b) => a.name.localeCompare(b.name));
     const namesOf = (entries) => [...entries].sort(byName).map((entry) => entry.name);
     const names = async (query) => namesOf(ok(await list(query)).data);
