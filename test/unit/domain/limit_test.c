@@ -82,16 +82,61 @@ static void test_a_raised_limit_counts_at_once(void **state)
     assert_int_equal(s.remaining, 1);
 }
 
-static void test_a_flood_of_subjects_pushes_out_the_oldest_only(void **state)
+enum { FLOOD = 1000000 };
+
+/* A million subjects, one request each, spread over half a window from NOW. */
+static void flood(void **state, int64_t limit)
 {
-    char subject[32];
-    take(state, "oldest", 1, NOW);
-    for (int i = 0; i < 200000; i++) {
+    char subject[LIMIT_SUBJECT_MAX + 1];
+    for (int i = 0; i < FLOOD; i++) {
         snprintf(subject, sizeof subject, "flood-%d", i);
-        take(state, subject, 1, NOW + 1 + i);
+        take(state, subject, limit, NOW + i * (WINDOW / 2 / FLOOD));
     }
-    assert_false(take(state, "oldest", 1, NOW + US_PER_S).exceeded);
-    assert_true(take(state, subject, 1, NOW + US_PER_S).exceeded);
+}
+
+static void test_a_used_up_subject_stays_refused_however_many_others_come(void **state)
+{
+    char subject[16];
+    for (int i = 0; i < 1000; i++) {
+        snprintf(subject, sizeof subject, "used-up-%d", i);
+        for (int used = 0; used < 5; used++)
+            assert_false(take(state, subject, 5, NOW).exceeded);
+    }
+    flood(state, 5);
+    for (int i = 0; i < 1000; i++) {
+        snprintf(subject, sizeof subject, "used-up-%d", i);
+        assert_true(take(state, subject, 5, NOW + WINDOW - 1).exceeded);
+    }
+}
+
+/* The subject with the smallest count is forgotten first: here, one that only its own limit calls used up. */
+static void test_a_used_up_subject_is_refused_again_after_it_was_forgotten(void **state)
+{
+    char subject[16];
+    assert_false(take(state, "one", 1, NOW).exceeded);
+    flood(state, 100);
+    for (int i = 0; i < 1000; i++) {
+        snprintf(subject, sizeof subject, "busy-%d", i);
+        for (int used = 0; used < 50; used++)
+            take(state, subject, 100, NOW + WINDOW / 2);
+    }
+    assert_true(take(state, "one", 1, NOW + WINDOW - 1).exceeded);
+}
+
+static void test_a_flood_is_over_a_window_after_its_end(void **state)
+{
+    char subject[16];
+    flood(state, 5);
+    for (int i = 0; i < 1000; i++) {
+        snprintf(subject, sizeof subject, "new-%d", i);
+        assert_int_equal(take(state, subject, 5, NOW + WINDOW / 2 + WINDOW).remaining, 4);
+    }
+}
+
+static void test_a_flood_leaves_other_kinds_alone(void **state)
+{
+    flood(state, 5);
+    assert_int_equal(limit_take(*state, LIMIT_PER_ADDRESS_AUTH, STR("a"), 5, NOW + WINDOW / 2).remaining, 4);
 }
 
 static void test_ended_windows_of_a_busy_subject_leave_room_for_all(void **state)
@@ -142,7 +187,10 @@ int main(void)
         TEST(test_the_window_begins_with_the_first_request_and_lasts_15_minutes),
         TEST(test_a_clock_that_steps_back_a_little_keeps_the_window),
         TEST(test_a_raised_limit_counts_at_once),
-        TEST(test_a_flood_of_subjects_pushes_out_the_oldest_only),
+        TEST(test_a_used_up_subject_stays_refused_however_many_others_come),
+        TEST(test_a_used_up_subject_is_refused_again_after_it_was_forgotten),
+        TEST(test_a_flood_is_over_a_window_after_its_end),
+        TEST(test_a_flood_leaves_other_kinds_alone),
         TEST(test_ended_windows_of_a_busy_subject_leave_room_for_all),
         TEST(test_threads_together_get_exactly_the_limit),
     };
