@@ -65,7 +65,7 @@ fuzz: ## every fuzzer for FUZZ_SECONDS (10) each
 	cmake --build --preset fuzz
 	scripts/fuzz
 
-check: ## format, layers, documents, cppcheck, clang's warnings, clang-tidy, fuzzers on the same inputs each time
+check: ## format, layers, documents, cppcheck, clang's warnings, clang-tidy, fuzzers on the same inputs, hardening
 	scripts/setup check
 	clang-format --dry-run -Werror $(SOURCES)
 	scripts/check-layers
@@ -78,6 +78,8 @@ check: ## format, layers, documents, cppcheck, clang's warnings, clang-tidy, fuz
 	cmake --build --preset fuzz --target warnings
 	find src -name '*.c' | xargs -P 2 -n 1 clang-tidy -p build/fuzz --quiet
 	FUZZ_RUNS=$(FUZZ_RUNS_CHECK) scripts/fuzz
+	$(MAKE) --no-print-directory build
+	scripts/check-hardening build/portero
 
 clean: ## removes what was built; the service's data in var/ stays
 	rm -rf build $(E2E)/node_modules bench/peer/node_modules
