@@ -77,6 +77,7 @@ static int run(const struct command *self, const void *given, struct arguments o
         .gap_ms = g->gap_ms,
         .timeout_ms = g->timeout_s * 1000,
         .json = g->json,
+        .notes = stderr,
     };
     char *why = NULL;
     int status = buzz_run(&options, stdout, &why);
@@ -88,9 +89,11 @@ static int run(const struct command *self, const void *given, struct arguments o
 
 static void more(FILE *out)
 {
-    fputs("\nPrints what it hears, one line each: `answered`, `tone 9`, `hangup`, `rejected 404`, `timeout`.\n"
-          "Exit status: 0 the release tone was received, 3 it was not, 1 the call could not be placed.\n",
-          out);
+    fputs(
+        "\nPrints what it hears, one line each: `answered`, `tone 9`, `hangup`, `rejected 404`, `timeout`.\n"
+        "Exit status: 0 the release tone was received, 3 it was not, 1 the call could not be placed: nobody answered\n"
+        "within 10 s, the connection was refused, or the name has no address.\n",
+        out);
 }
 
 const struct command command_buzz = {

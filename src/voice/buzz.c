@@ -1,19 +1,21 @@
 #include "voice/buzz.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <rem/rem.h>
 #include <stdlib.h>
 
 #include "voice/media.h"
+#include "voice/reach.h"
 
 #define HASH_SIZE      16
 #define FDS            256
 #define TONE_MS        100
 #define TIMEOUT_MS     60000
-#define LOUD           300  /* mean amplitude above which a packet is sound, not silence */
-#define QUIET_MS       400  /* silence that ends a greeting */
-#define NO_GREETING_MS 1000 /* nothing heard until then: there is none */
+#define SILENT_MS      3000  /* without any answer: the caller is told what to look at, */
+#define GIVE_UP_MS     10000 /* and that was all */
+#define LOUD           300   /* mean amplitude above which a packet is sound, not silence */
+#define QUIET_MS       400   /* silence that ends a greeting */
+#define NO_GREETING_MS 1000  /* nothing heard until then: there is none */
 #define WAV_MAX        (60 * SOUND_RATE * 2)
 #define FLUSH_MS       200 /* after our own BYE */
 
@@ -21,7 +23,7 @@ struct buzz {
     const struct buzz_options *o;
     FILE *out;
     int status;
-    char why[160];
+    char why[400];
 
     struct sip *sip;
     struct sipsess_sock *sessions;
@@ -36,6 +38,8 @@ struct buzz {
 
     const char *digits; /* what is left to press */
     bool wav_played, started;
+    bool reached; /* something came back */
+    bool advised; /* what to look at, as nothing did */
     bool answered, closed, pressing;
     bool heard;        /* some sound since we began to wait for the greeting */
     int64_t began_ms;  /* when the call was placed, */
@@ -189,16 +193,51 @@ static void finish(struct buzz *b, uint64_t after_ms)
     tmr_start(&b->end_timer, after_ms, on_end, NULL);
 }
 
+/* Nothing came back, not even that the call is being tried (RFC 3261, 17.2.1). The first time this is said at once, and
+ * with advice. */
+static void fail_unanswered(struct buzz *b, int64_t waited_ms)
+{
+    static const char advice[] = ": is the service running, is --sip right, does a firewall drop ";
+    (void)re_snprintf(b->why, sizeof b->why, "no answer from %J after %u s%s%s", &b->server,
+                      (unsigned)(waited_ms / 1000), b->advised ? "" : advice,
+                      b->advised ? ""
+                      : b->tcp   ? "it?"
+                                 : "UDP?");
+    b->status = BUZZ_FAILED;
+}
+
+static void advise(struct buzz *b, int64_t waited_ms)
+{
+    const int status = b->status;
+    fail_unanswered(b, waited_ms);
+    b->status = status;
+    b->advised = true;
+    if (b->o->notes)
+        fprintf(b->o->notes, "portero: %s\n", b->why);
+}
+
+/* Of what came and went; anything that comes shows that somebody is there. */
+static void on_trace(bool sent, enum sip_transp tp, const struct sa *src, const struct sa *dst, const uint8_t *packet,
+                     size_t n, void *arg)
+{
+    struct buzz *b = arg;
+    (void)tp, (void)src, (void)dst, (void)packet, (void)n;
+    b->reached = b->reached || !sent;
+}
+
 static void on_tick(void *arg, int64_t now_ms)
 {
     struct buzz *b = arg;
-    if (now_ms - b->began_ms > (b->o->timeout_ms ? b->o->timeout_ms : TIMEOUT_MS)) {
+    const int64_t waited_ms = now_ms - b->began_ms, most_ms = b->o->timeout_ms ? b->o->timeout_ms : TIMEOUT_MS;
+    if (waited_ms > most_ms || (!b->reached && waited_ms > GIVE_UP_MS)) {
         if (b->answered)
             report(b, "timeout", NULL);
         else
-            fail(b, "no answer", 0);
+            fail_unanswered(b, waited_ms);
         finish(b, FLUSH_MS);
         b->session = mem_deref(b->session);
+    } else if (!b->reached && !b->advised && waited_ms >= SILENT_MS) {
+        advise(b, waited_ms);
     } else if (b->answered) {
         act(b, now_ms);
     }
@@ -225,7 +264,9 @@ static void on_close(int err, const struct sip_msg *msg, void *arg)
         (void)snprintf(code, sizeof code, "%u", msg->scode);
         report(b, "rejected", code);
     } else {
-        fail(b, "no answer", err);
+        char what[80];
+        (void)re_snprintf(what, sizeof what, "no answer from %J", &b->server);
+        fail(b, what, err);
     }
     finish(b, 0);
 }
@@ -289,36 +330,24 @@ bool buzz_is_service(const char *text)
     return read_service(text, &unused);
 }
 
-/* A numeric address, or the first one of a name. */
-static bool resolve(struct str host, struct sa *ret)
-{
-    char name[256];
-    if (host.n >= sizeof name)
-        return false;
-    memcpy(name, host.p, host.n);
-    name[host.n] = '\0';
-    struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *found;
-    if (getaddrinfo(name, NULL, &hints, &found))
-        return false;
-    bool ok = !sa_set_sa(ret, found->ai_addr);
-    freeaddrinfo(found);
-    return ok;
-}
-
 static bool find_server(struct buzz *b)
 {
     struct service at;
+    char host[256], what[300];
     if (!read_service(b->o->sip, &at)) {
         fail(b, "--sip is not HOST:PORT", 0);
         return false;
     }
-    if (!resolve(at.host, &b->server)) {
-        fail(b, "--sip: the host cannot be found", 0);
-        return false;
-    }
-    sa_set_port(&b->server, at.port);
+    (void)snprintf(host, sizeof host, "%.*s", STR_ARG(at.host));
     b->tcp = at.tcp;
-    return true;
+    int e = at.host.n < sizeof host ? reach_find(host, at.port, at.tcp, &b->server) : ENOENT;
+    if (e == ENOENT)
+        fail(b, "--sip: the host cannot be found", 0);
+    else if (e) {
+        (void)snprintf(what, sizeof what, "no answer from any address of %s", host);
+        fail(b, what, e);
+    }
+    return !e;
 }
 
 static bool load_wav(struct buzz *b)
@@ -378,7 +407,9 @@ static int start(struct buzz *b)
     struct sa local;
     int e = local_address(b, &local);
     if (!e)
-        e = sip_alloc(&b->sip, NULL, HASH_SIZE, HASH_SIZE, HASH_SIZE, "portero-buzz/" PORTERO_VERSION, NULL, NULL);
+        e = sip_alloc(&b->sip, NULL, HASH_SIZE, HASH_SIZE, HASH_SIZE, "portero-buzz/" PORTERO_VERSION, NULL, b);
+    if (!e)
+        sip_set_trace_handler(b->sip, on_trace);
     if (!e)
         e = sip_transp_add(b->sip, b->tcp ? SIP_TRANSP_TCP : SIP_TRANSP_UDP, &local);
     if (!e)

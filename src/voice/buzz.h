@@ -18,11 +18,12 @@ struct buzz_options {
     int64_t gap_ms;     /* between keys; 0: 100 */
     int64_t timeout_ms; /* for the whole call; 0: 60 s */
     bool json;          /* report one JSON object a line */
+    FILE *notes;        /* where to say meanwhile that nobody answers; NULL: nowhere */
 };
 
 enum {
     BUZZ_OPENED = 0,    /* a release tone was received */
-    BUZZ_FAILED = 1,    /* the call could not be placed at all; *ret_why says why */
+    BUZZ_FAILED = 1,    /* the call could not be placed, or nobody answered it; *ret_why says why */
     BUZZ_NOT_OPENED = 3 /* no release tone: rejected, hung up, timed out */
 };
 
@@ -31,7 +32,9 @@ enum {
 bool buzz_is_service(const char *text);
 
 /* Places the call on the calling thread and returns when it is over: the exit status. Writes lines to `out`:
- * `answered`, `tone 9`, `hangup`, `rejected 404`, `timeout`. The greeting has ended when, after some sound, it was
- * quiet for 0.4 s, or if there was none within 1 s. *ret_why (owned by the caller, free) is set with BUZZ_FAILED alone.
+ * `answered`, `tone 9`, `hangup`, `rejected 404`, `timeout`. A host with several addresses is called at the first that
+ * answers (reach.h). Without any answer, says so after 3 s and gives up after 10 s. The greeting has ended when, after
+ * some sound, it was quiet for 0.4 s, or if there was none within 1 s. *ret_why (owned by the caller, free) is set with
+ * BUZZ_FAILED alone.
  */
 int buzz_run(const struct buzz_options *o, FILE *out, char **ret_why);

@@ -1,7 +1,12 @@
 // Calls over SIP from our own call box: calls.md steps 1 to 8, as a visitor hears them.
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { ok } from './lib/client.js';
+import { portero, root, temporaryDirectory } from './lib/daemon.js';
 import { buzz, QUICK, startBuzz } from './lib/phone.js';
 import { grant, resident, setSubscription, world } from './lib/world.js';
 
@@ -153,5 +158,53 @@ describe('a call that is under way', () => {
         await w.daemon.start();
         assert.deepEqual(ok(await person.client.get('/v1/logs')).data.map((entry) => entry.succeeded), [true]);
         await w.close();
+    });
+});
+
+describe('a call to a service', () => {
+    let directory;
+    let names;
+    before(() => {
+        directory = temporaryDirectory();
+        names = join(directory, 'names.so');
+        const built = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', names, join(root, 'test/e2e/lib/names.c'), '-ldl'], { encoding: 'utf8' });
+        assert.equal(built.status, 0, built.stderr);
+    });
+    after(() => rmSync(directory, { recursive: true, force: true }));
+
+    const call = (sip, ...options) => portero(['buzz', '--to', '+15550198766', '--sip', sip, ...options], { env: { LD_PRELOAD: names } });
+
+    it('on 127.0.0.1 alone reaches it by a name whose first address is ::1, over UDP and TCP', async () => {
+        const w = await world({ config: QUICK });
+        const port = w.daemon.sip.split(':').at(-1);
+        for (const sip of [`localhost:${port}`, `tcp:localhost:${port}`]) {
+            const done = call(sip);
+            assert.deepEqual([done.status, done.stdout, done.stderr], [3, 'rejected 404\n', ''], sip);
+        }
+        await w.close();
+    });
+
+    it('that does not run is refused at once, by whichever address', async () => {
+        const socket = createSocket('udp4').bind(0, '127.0.0.77');
+        await new Promise((done) => { socket.on('listening', done); });
+        const { port } = socket.address(); // nobody else takes it meanwhile
+        for (const sip of [`localhost:${port}`, `tcp:localhost:${port}`]) {
+            const done = call(sip);
+            assert.equal(done.status, 1, sip);
+            assert.equal(done.stderr, 'portero: no answer from any address of localhost: Connection refused\n');
+        }
+        socket.close();
+    });
+
+    it('that says nothing is told to the caller soon, with advice, and given up', async () => {
+        const socket = createSocket('udp4').bind(0, '127.0.0.1');
+        await new Promise((done) => { socket.on('listening', done); });
+        const at = `127.0.0.1:${socket.address().port}`;
+        const done = call(at);
+        assert.deepEqual([done.status, done.stdout], [1, '']);
+        const [advice, end] = done.stderr.replaceAll(/ after \d+ s/g, '').split('\n');
+        assert.equal(advice, `portero: no answer from ${at}: is the service running, is --sip right, does a firewall drop UDP?`);
+        assert.equal(end, `portero: no answer from ${at}`);
+        socket.close();
     });
 });

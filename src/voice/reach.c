@@ -1,0 +1,162 @@
+#include "voice/reach.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define ADDRESSES_MAX 8
+#define STAGGER_MS    250 /* RFC 8305, 5: the recommended delay between attempts */
+#define PATIENCE_MS   3000
+#define REQUEST_MAX   600
+
+struct search {
+    const struct addrinfo *at[ADDRESSES_MAX];
+    struct pollfd fds[ADDRESSES_MAX]; /* of those that were begun; fd -1: refused */
+    size_t count, begun;
+    bool tcp;
+    int error; /* of the last that refused */
+};
+
+static int64_t now_ms(void)
+{
+    return clock_monotonic_us() / 1000;
+}
+
+/* RFC 3261, 11: an OPTIONS request; a repetition is the same transaction. */
+static bool send_options(int fd)
+{
+    char request[REQUEST_MAX];
+    struct sockaddr_storage bound;
+    socklen_t len = sizeof bound;
+    struct sa local;
+    if (getsockname(fd, (struct sockaddr *)&bound, &len) < 0 || sa_set_sa(&local, (struct sockaddr *)&bound))
+        return false;
+    int n = re_snprintf(request, sizeof request,
+                        "OPTIONS sip:portero SIP/2.0\r\n"
+                        "Via: SIP/2.0/UDP %J;branch=z9hG4bKreach%u;rport\r\n"
+                        "Max-Forwards: 70\r\n"
+                        "From: <sip:callbox@%j>;tag=reach\r\n"
+                        "To: <sip:portero>\r\n"
+                        "Call-ID: reach-%d-%u@%j\r\n"
+                        "CSeq: 1 OPTIONS\r\n"
+                        "Content-Length: 0\r\n\r\n",
+                        &local, sa_port(&local), &local, (int)getpid(), sa_port(&local), &local);
+    return n > 0 && send(fd, request, (size_t)n, MSG_NOSIGNAL) == n;
+}
+
+/* A socket on its way to the address, or -1 (errno). */
+static int begin(const struct addrinfo *at, bool tcp)
+{
+    int fd = socket(at->ai_family, at->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    bool under_way = connect(fd, at->ai_addr, at->ai_addrlen) == 0 || errno == EINPROGRESS;
+    if (under_way && (tcp || send_options(fd)))
+        return fd;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+/* How it ended: 0 if somebody is there. */
+static int outcome(int fd, bool tcp)
+{
+    char byte;
+    int error = 0;
+    socklen_t len = sizeof error;
+    if (!tcp)
+        return recv(fd, &byte, 1, 0) >= 0 ? 0 : errno;
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 ? error : errno;
+}
+
+/* Begins the next attempt; once all were begun, repeats the questions that may have been lost. */
+static void go_on(struct search *s)
+{
+    if (s->begun < s->count) {
+        int fd = begin(s->at[s->begun], s->tcp);
+        if (fd < 0)
+            s->error = errno;
+        s->fds[s->begun++] = (struct pollfd){.fd = fd, .events = s->tcp ? POLLOUT : POLLIN};
+        return;
+    }
+    for (size_t i = 0; i < s->begun && !s->tcp; i++)
+        if (s->fds[i].fd >= 0)
+            (void)send_options(s->fds[i].fd);
+}
+
+/* Looks at what poll found: the address that answered, or -1. Sets *ret_refused if one will not. */
+static int settle(struct search *s, bool *ret_refused)
+{
+    for (size_t i = 0; i < s->begun; i++) {
+        if (s->fds[i].fd < 0 || !s->fds[i].revents)
+            continue;
+        int error = outcome(s->fds[i].fd, s->tcp);
+        if (!error)
+            return (int)i;
+        s->error = error;
+        close(s->fds[i].fd);
+        s->fds[i].fd = -1;
+        *ret_refused = true;
+    }
+    return -1;
+}
+
+/* The first that is still asked, or -1. */
+static int waiting(const struct search *s)
+{
+    for (size_t i = 0; i < s->begun; i++)
+        if (s->fds[i].fd >= 0)
+            return (int)i;
+    return -1;
+}
+
+/* Which one to take, or -1 if all refused. */
+static int search(struct search *s)
+{
+    int64_t now = now_ms(), next = now;
+    const int64_t until = now + PATIENCE_MS;
+    int found = -1;
+    for (; found < 0 && now < until; now = now_ms()) {
+        bool refused = false;
+        if (waiting(s) < 0 && s->begun == s->count)
+            break;
+        if (waiting(s) < 0 || now >= next) {
+            go_on(s);
+            next = now + STAGGER_MS;
+        }
+        if (waiting(s) >= 0 && poll(s->fds, s->begun, (int)(next - now)) > 0)
+            found = settle(s, &refused);
+        if (refused && s->begun < s->count)
+            next = now;
+    }
+    if (found < 0)
+        found = waiting(s);
+    for (size_t i = 0; i < s->begun; i++)
+        if (s->fds[i].fd >= 0)
+            close(s->fds[i].fd);
+    return found;
+}
+
+int reach_find(const char *host, uint16_t port, bool tcp, struct sa *ret)
+{
+    char service[8];
+    const struct addrinfo hints = {.ai_socktype = tcp ? SOCK_STREAM : SOCK_DGRAM, .ai_flags = AI_NUMERICSERV};
+    struct addrinfo *list;
+    struct search s = {.tcp = tcp};
+    (void)snprintf(service, sizeof service, "%u", (unsigned)port);
+    if (getaddrinfo(host, service, &hints, &list))
+        return ENOENT;
+    for (const struct addrinfo *i = list; i && s.count < ADDRESSES_MAX; i = i->ai_next)
+        s.at[s.count++] = i;
+    int chosen = s.count > 1 ? search(&s) : 0;
+    int e = chosen < 0 ? s.error : sa_set_sa(ret, s.at[chosen]->ai_addr);
+    freeaddrinfo(list);
+    return e;
+}

@@ -1,0 +1,174 @@
+/* Which of a name's addresses is called. Names are resolved here, by a getaddrinfo of our own: no test asks the
+ * network, and none depends on what /etc/hosts says of localhost. */
+#include "voice/reach.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../base/unit.h"
+
+#define NAME "several.example"
+
+static const char *addresses[4]; /* of NAME, numeric */
+static uint16_t port;
+
+/* In libc's place, for all that is linked into this program: a list of one's own, which freeaddrinfo below frees. */
+__attribute__((visibility("default"))) int getaddrinfo(const char *host, const char *service,
+                                                       const struct addrinfo *hints, struct addrinfo **ret)
+{
+    struct addrinfo **end = ret;
+    *ret = NULL;
+    if (strcmp(host, NAME) != 0)
+        return EAI_NONAME;
+    for (size_t i = 0; addresses[i]; i++) {
+        struct {
+            struct addrinfo info;
+            struct sockaddr_storage address;
+        } *entry = calloc(1, sizeof *entry);
+        struct sa at;
+        assert_int_equal(sa_set_str(&at, addresses[i], (uint16_t)atoi(service)), 0);
+        memcpy(&entry->address, &at.u, at.len);
+        entry->info = (struct addrinfo){.ai_family = sa_af(&at),
+                                        .ai_socktype = hints->ai_socktype,
+                                        .ai_addrlen = at.len,
+                                        .ai_addr = (struct sockaddr *)&entry->address};
+        *end = &entry->info;
+        end = &entry->info.ai_next;
+    }
+    return 0;
+}
+
+__attribute__((visibility("default"))) void freeaddrinfo(struct addrinfo *list)
+{
+    while (list) {
+        struct addrinfo *next = list->ai_next;
+        free(list);
+        list = next;
+    }
+}
+
+/* A socket at the address, on the port that the first one of a test was given. */
+static int at(const char *address, bool tcp)
+{
+    struct sa sa;
+    socklen_t len;
+    int fd = socket(AF_INET, tcp ? SOCK_STREAM : SOCK_DGRAM, 0);
+    assert_int_equal(sa_set_str(&sa, address, port), 0);
+    assert_int_equal(bind(fd, &sa.u.sa, sa.len), 0);
+    len = sa.len;
+    assert_int_equal(getsockname(fd, &sa.u.sa, &len), 0);
+    port = sa_port(&sa);
+    return fd;
+}
+
+static int new_test(void **state)
+{
+    (void)state;
+    port = 0;
+    memset(addresses, 0, sizeof addresses);
+    return 0;
+}
+
+static void reaches(bool tcp, const char *want)
+{
+    struct sa found;
+    char text[64];
+    assert_int_equal(reach_find(NAME, port, tcp, &found), 0);
+    re_snprintf(text, sizeof text, "%j", &found);
+    assert_string_equal(text, want);
+    assert_int_equal(sa_port(&found), port);
+}
+
+static void an_address_where_nobody_listens_gives_way_over_tcp(void **state)
+{
+    (void)state;
+    int there = at("127.0.0.1", true);
+    assert_int_equal(listen(there, 4), 0);
+    addresses[0] = "127.0.0.2", addresses[1] = "127.0.0.1";
+    reaches(true, "127.0.0.1");
+    close(there);
+}
+
+/* A service in a process of its own: answers one datagram with its own text. */
+static void answer_once(int fd)
+{
+    char packet[1000];
+    struct sockaddr_storage from;
+    socklen_t len = sizeof from;
+    if (fork() != 0)
+        return;
+    ssize_t n = recvfrom(fd, packet, sizeof packet, 0, (struct sockaddr *)&from, &len);
+    bool asked = n > 8 && memcmp(packet, "OPTIONS ", 8) == 0 && memmem(packet, (size_t)n, "\r\n\r\n", 4);
+    if (asked && sendto(fd, "SIP/2.0 200 OK\r\n\r\n", 18, 0, (struct sockaddr *)&from, len) > 0)
+        _exit(0);
+    _exit(1);
+}
+
+static void an_address_where_nobody_listens_gives_way_over_udp(void **state)
+{
+    (void)state;
+    int there = at("127.0.0.1", false);
+    answer_once(there);
+    addresses[0] = "127.0.0.2", addresses[1] = "127.0.0.1";
+    reaches(false, "127.0.0.1");
+    close(there);
+}
+
+static void a_silent_address_gives_way_to_one_that_answers(void **state)
+{
+    (void)state;
+    int silent = at("127.0.0.2", false), there = at("127.0.0.1", false);
+    answer_once(there);
+    addresses[0] = "127.0.0.2", addresses[1] = "127.0.0.1";
+    reaches(false, "127.0.0.1");
+    close(silent);
+    close(there);
+}
+
+static void of_silent_addresses_the_first_that_has_not_refused_is_called(void **state)
+{
+    (void)state;
+    int silent = at("127.0.0.2", false), other = at("127.0.0.1", false);
+    addresses[0] = "127.0.0.3", addresses[1] = "127.0.0.2", addresses[2] = "127.0.0.1";
+    reaches(false, "127.0.0.2");
+    close(silent);
+    close(other);
+}
+
+static void a_single_address_is_taken_unasked(void **state)
+{
+    (void)state;
+    port = 9;
+    addresses[0] = "127.0.0.2";
+    reaches(true, "127.0.0.2");
+    reaches(false, "127.0.0.2");
+}
+
+static void refusals_of_all_addresses_and_unknown_names_are_told_apart(void **state)
+{
+    (void)state;
+    struct sa unused;
+    int reserved = at("127.0.0.9", true); /* nobody else takes the port meanwhile */
+    addresses[0] = "127.0.0.2", addresses[1] = "127.0.0.1";
+    assert_int_equal(reach_find(NAME, port, true, &unused), ECONNREFUSED);
+    assert_int_equal(reach_find(NAME, port, false, &unused), ECONNREFUSED);
+    assert_int_equal(reach_find("unknown.example", port, true, &unused), ENOENT);
+    close(reserved);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup(name, new_test)
+    const struct CMUnitTest tests[] = {
+        T(an_address_where_nobody_listens_gives_way_over_tcp),
+        T(an_address_where_nobody_listens_gives_way_over_udp),
+        T(a_silent_address_gives_way_to_one_that_answers),
+        T(of_silent_addresses_the_first_that_has_not_refused_is_called),
+        T(a_single_address_is_taken_unasked),
+        T(refusals_of_all_addresses_and_unknown_names_are_told_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
