@@ -54,7 +54,7 @@ static enum err find_open(struct op *op, const struct door *door, const struct u
 /* Collect a code, if there is one to be entered and the guard is open. */
 static enum err collect(struct op *op, const struct door *door, struct access_decision *ret)
 {
-    if (op->now_us < door->codes_closed_until_us)
+    if (guard_closed(&door->guard, op->now_us))
         return decide(door, ACCESS_FORWARD, ret);
     CURSOR c;
     enum err e = db_one(op->db, SQL_ACCESS_PASSCODES,
@@ -75,7 +75,7 @@ enum err access_arrive(struct op *op, struct str to, struct str from, struct acc
 {
     struct door door;
     const struct usable *open;
-    enum err e = door_by_number(op, to, &door);
+    enum err e = door_by_number(op, to, from, &door);
     if (e)
         return e == ERR_NOT_FOUND ? reject(ret) : e;
     if (is_same(door.owner_phone, from) || is_same(door.decision.forward_to, from))
@@ -106,16 +106,16 @@ static const struct usable *match(const struct usable *list, size_t count, struc
     return found < count ? &list[found] : NULL;
 }
 
-enum err access_code(struct op *op, const struct id *building, struct str digits, bool spoken,
+enum err access_code(struct op *op, const struct id *building, struct str from, struct str digits, bool spoken,
                      struct access_decision *ret)
 {
     struct door door;
     const struct usable *list;
     size_t count;
-    enum err e = door_by_building(op, building, &door);
+    enum err e = door_by_building(op, building, from, &door);
     if (e)
         return e == ERR_NOT_FOUND ? reject(ret) : e;
-    if (!door.ready || op->now_us < door.codes_closed_until_us)
+    if (!door.ready || guard_closed(&door.guard, op->now_us))
         return decide(&door, ACCESS_FORWARD, ret);
     e = door_usable(op, &door, GRANT_PASSCODE, &list, &count);
     if (e)
@@ -125,19 +125,19 @@ enum err access_code(struct op *op, const struct id *building, struct str digits
     const struct usable *grant = match(list, count, digits, spoken);
     if (grant)
         return release(op, &door, grant, ret);
-    bool closed;
-    e = door_record_wrong_code(op, &door, &closed);
+    struct guard_closing closing;
+    e = door_record_wrong_code(op, &door, &closing);
     if (e)
         return e;
     e = decide(&door, ACCESS_WRONG, ret);
-    ret->closed = closed;
+    ret->closing = closing;
     return e;
 }
 
 enum err access_forwarded(struct op *op, const struct id *building)
 {
     struct door door;
-    enum err e = door_by_building(op, building, &door);
+    enum err e = door_by_building(op, building, STR_NONE, &door);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
     return door_record_forward(op, &door);

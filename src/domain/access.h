@@ -3,10 +3,8 @@
  * Each function runs inside one write transaction and leaves everything durable that its decision needs (use taken, log
  * entry, events, last buzz) before the caller acts on it. The call's own state (prompts, attempts) is voice/call.h. */
 #pragma once
+#include "domain/access_guard.h"
 #include "domain/op.h"
-
-#define ACCESS_WRONG_MAX 5   /* wrong codes of one building in the window that close its guard */
-#define ACCESS_GUARD_S   600 /* the window, and how long the guard stays closed */
 
 enum access_verdict {
     ACCESS_REJECT,    /* no such number */
@@ -26,16 +24,17 @@ struct access_decision {
         greeting_forwarding; /* in op's arena; "" says nothing */
     struct str forward_to;   /* the forwarding phone, STR_NONE without one */
     bool voice;              /* collecting: some usable passcode may be spoken */
-    bool closed;             /* the code was wrong, and the fifth: collect no other one, forward */
+    /* The code was wrong, and closed the keypad to this caller's group: collect no other one, forward. */
+    struct guard_closing closing;
 };
 
 /* A call arrives (steps 1 to 5): REJECT, SELF_CALL, RELEASE, COLLECT or FORWARD. `to` and `from` are E.164 as far as
- * the network gave them. A building whose brute-force guard is closed forwards instead of collecting. */
+ * the network gave them. While the keypad is closed to the caller, a call is forwarded instead of collecting. */
 enum err access_arrive(struct op *op, struct str to, struct str from, struct access_decision *ret) CHECKED;
-/* A code was entered (steps 6 and 7): RELEASE or WRONG; FORWARD, with nothing recorded, if the guard is closed or
+/* A code was entered (steps 6 and 7): RELEASE or WRONG; FORWARD, with nothing recorded, if the keypad is closed or
  * nothing may be opened any more; REJECT if the building is gone. A `spoken` code counts for passcodes with voice
  * alone. */
-enum err access_code(struct op *op, const struct id *building, struct str digits, bool spoken,
+enum err access_code(struct op *op, const struct id *building, struct str from, struct str digits, bool spoken,
                      struct access_decision *ret) CHECKED;
 /* The call is forwarded (step 8): log entry of type call and the event. ERR_BUILDING_NOT_FOUND. */
 enum err access_forwarded(struct op *op, const struct id *building) CHECKED;

@@ -6,8 +6,6 @@
 #include "domain/row.h"
 #include "domain/settings.h"
 
-#define GUARD_US (ACCESS_GUARD_S * US_PER_S)
-
 /* ---- reading ---- */
 
 static struct str greeting(struct op *op, const struct cursor *c, int i, enum greeting which)
@@ -15,10 +13,11 @@ static struct str greeting(struct op *op, const struct cursor *c, int i, enum gr
     return greeting_or_default(op->config, which, col_copy(c, i, op->arena));
 }
 
-static enum err load(struct op *op, enum sql statement, struct str key, struct door *ret)
+static enum err load(struct op *op, enum sql statement, struct str key, struct str from, struct door *ret)
 {
+    const struct str caller = guard_caller(from);
     CURSOR c;
-    enum err e = db_one(op->db, statement, DB_ARGS(v_str(key)), &c);
+    enum err e = db_one(op->db, statement, DB_ARGS(v_str(key), v_str(caller)), &c);
     if (e)
         return e;
     struct arena *a = op->arena;
@@ -30,26 +29,26 @@ static enum err load(struct op *op, enum sql statement, struct str key, struct d
                      .greeting_denied = greeting(op, &c, 6, GREETING_DENIED),
                      .greeting_forwarding = greeting(op, &c, 7, GREETING_FORWARDING)},
         .label = col_copy(&c, 2, a),
-        .codes_closed_until_us = col_int(&c, 8),
-        .owner_phone = col_copy(&c, 11, a),
+        .owner_phone = col_copy(&c, 10, a),
+        .guard = guard_read(&c, 11, caller),
     };
     const struct str tones = col_str(&c, 3);
     if (tones.n < sizeof door.decision.tones)
         memcpy(door.decision.tones, tones.n ? tones.p : "", tones.n);
-    door.decision.forward_to = col_null(&c, 9) ? door.owner_phone : col_copy(&c, 9, a);
-    door.ready = door.decision.tones[0] && !str_eq(col_str(&c, 10), STR("none"));
+    door.decision.forward_to = col_null(&c, 8) ? door.owner_phone : col_copy(&c, 8, a);
+    door.ready = door.decision.tones[0] && !str_eq(col_str(&c, 9), STR("none"));
     *ret = door;
     return ERR_NONE;
 }
 
-enum err door_by_number(struct op *op, struct str number, struct door *ret)
+enum err door_by_number(struct op *op, struct str number, struct str from, struct door *ret)
 {
-    return load(op, SQL_ACCESS_BY_NUMBER, number, ret);
+    return load(op, SQL_ACCESS_BY_NUMBER, number, from, ret);
 }
 
-enum err door_by_building(struct op *op, const struct id *building, struct door *ret)
+enum err door_by_building(struct op *op, const struct id *building, struct str from, struct door *ret)
 {
-    return load(op, SQL_ACCESS_BY_BUILDING, id_str(building), ret);
+    return load(op, SQL_ACCESS_BY_BUILDING, id_str(building), from, ret);
 }
 
 static struct usable read_usable(const struct cursor *c, enum grant_type type, struct arena *a)
@@ -153,40 +152,25 @@ enum err door_record_release(struct op *op, const struct door *door, const struc
     if (!e)
         e = db_exec(op->db, SQL_ACCESS_RELEASED,
                     DB_ARGS(v_str(id_str(&d->account_id)), v_str(id_str(&d->building_id)), v_int(op->now_us)), NULL);
+    if (!e)
+        e = guard_released(op, &door->guard, &d->building_id);
     return e ? e : add_release_events(op, door, grant, remaining);
 }
 
-static enum err count_wrong_codes(struct op *op, const struct id *building, int64_t *ret)
-{
-    CURSOR c;
-    enum err e =
-        db_one(op->db, SQL_ACCESS_WRONG_CODES, DB_ARGS(v_str(id_str(building)), v_int(op->now_us - GUARD_US)), &c);
-    if (!e)
-        *ret = col_int(&c, 0);
-    return e;
-}
-
-enum err door_record_wrong_code(struct op *op, const struct door *door, bool *ret_closed)
+enum err door_record_wrong_code(struct op *op, struct door *door, struct guard_closing *ret)
 {
     const struct access_decision *d = &door->decision;
-    int64_t wrong = 0;
     enum err e = activity_add(op, &d->building_id,
                               &(struct activity){.type = ACTIVITY_UNLOCK,
                                                  .unlock_type = str_z(grant_type_names[GRANT_PASSCODE]),
                                                  .name = STR("Wrong passcode")});
     if (!e)
-        e = count_wrong_codes(op, &d->building_id, &wrong);
-    const bool closed = wrong >= ACCESS_WRONG_MAX;
-    const int64_t until_us = closed ? op->now_us + GUARD_US : door->codes_closed_until_us;
-    if (!e)
-        e = db_exec(op->db, SQL_ACCESS_REFUSED,
-                    DB_ARGS(v_str(id_str(&d->account_id)), v_str(id_str(&d->building_id)), v_int(until_us)), NULL);
+        e = db_exec(op->db, SQL_ACCESS_REFUSED, DB_ARGS(v_str(id_str(&d->account_id)), v_str(id_str(&d->building_id))),
+                    NULL);
     const struct event_data data = place_data(door, op->now_us);
     if (!e)
         e = add_event(op, door, EVENT_ACCESS_DENIED, &data);
-    if (!e)
-        *ret_closed = closed;
-    return e;
+    return e ? e : guard_fail(op, &door->guard, &d->account_id, &d->building_id, door->label, ret);
 }
 
 enum err door_record_forward(struct op *op, const struct door *door)

@@ -1,19 +1,20 @@
 /* The building at whose door a decision is made, and what the decision leaves behind. */
 #pragma once
 #include "domain/access.h"
+#include "domain/access_guard.h"
 #include "domain/grant.h"
 
 struct door {
     struct access_decision decision; /* verdict not set: accounts, tones, greetings, phone */
     struct str label;
-    struct str owner_phone;        /* the account's verified phone, STR_NONE without one */
-    bool ready;                    /* set up and subscribed: grants open it */
-    int64_t codes_closed_until_us; /* the brute-force guard */
+    struct str owner_phone; /* the account's verified phone, STR_NONE without one */
+    bool ready;             /* set up and subscribed: grants open it */
+    struct guard guard;     /* of the caller's group */
 };
 
-/* By virtual number, or by ID. ERR_NOT_FOUND. */
-enum err door_by_number(struct op *op, struct str number, struct door *ret) CHECKED;
-enum err door_by_building(struct op *op, const struct id *building, struct door *ret) CHECKED;
+/* By virtual number, or by ID, as somebody calls from `from`. ERR_NOT_FOUND. */
+enum err door_by_number(struct op *op, struct str number, struct str from, struct door *ret) CHECKED;
+enum err door_by_building(struct op *op, const struct id *building, struct str from, struct door *ret) CHECKED;
 
 /* A grant that may be used now. */
 struct usable {
@@ -30,8 +31,8 @@ struct usable {
 enum err door_usable(struct op *op, const struct door *door, enum grant_type type, const struct usable **ret,
                      size_t *ret_count) CHECKED;
 
-/* Takes a use and records the release: log entry, last buzz, events. */
+/* Takes a use and records the release: log entry, last buzz, known caller, events. */
 enum err door_record_release(struct op *op, const struct door *door, const struct usable *grant) CHECKED;
-/* Records a wrong code; *ret_closed: it closed the guard. */
-enum err door_record_wrong_code(struct op *op, const struct door *door, bool *ret_closed) CHECKED;
+/* Records a wrong code; *ret says whether it closed the keypad to the caller's group. */
+enum err door_record_wrong_code(struct op *op, struct door *door, struct guard_closing *ret) CHECKED;
 enum err door_record_forward(struct op *op, const struct door *door) CHECKED;

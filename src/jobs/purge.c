@@ -1,5 +1,6 @@
 #include "jobs/purge.h"
 
+#include "domain/access_guard.h"
 #include "domain/billing.h"
 #include "domain/delivery_log.h"
 #include "domain/event.h"
@@ -70,6 +71,10 @@ static enum err purge_run(void *context, const struct job *job)
         e = sweep(job, (struct sweep){.purge = delivery_purge, .kept_s = DELIVERIES_KEPT_S});
     if (!e)
         e = sweep(job, (struct sweep){.purge = event_purge, .kept_s = DELIVERIES_KEPT_S});
+    if (!e)
+        e = sweep(job, (struct sweep){.purge = guard_purge, .kept_s = GUARD_KEPT_S});
+    if (!e)
+        e = sweep(job, (struct sweep){.purge = guard_purge_callers, .kept_s = CALLERS_KEPT_S});
     if (!e)
         e = op_transact(job->store, job->config, STORE_WRITE, job->arena, reschedule, &again, NULL);
     return e;

@@ -204,7 +204,7 @@ static void checked(struct call *c, const struct access_decision *d, struct call
         forward(c, out);
         return;
     }
-    if (++c->wrong == CALL_ATTEMPTS || d->closed) {
+    if (++c->wrong == CALL_ATTEMPTS || d->closing.minutes) {
         c->denied = true;
         forward(c, out);
         return;

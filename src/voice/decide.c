@@ -40,7 +40,7 @@ static enum err ask(struct decide *d, struct db *db)
     case CALL_ASK_ARRIVE:
         return access_arrive(&op, str_z(d->to), str_z(d->from), &d->decision);
     case CALL_ASK_CODE:
-        return access_code(&op, &d->building_id, str_z(d->code), d->spoken, &d->decision);
+        return access_code(&op, &d->building_id, str_z(d->from), str_z(d->code), d->spoken, &d->decision);
     case CALL_ASK_FORWARDED:
         return access_forwarded(&op, &d->building_id);
     default:
@@ -64,6 +64,11 @@ static void settle(struct decide *d, enum err result)
     d->result = result;
     if (result)
         log_error("voice decision failed building=%s error=%s", d->building_id.text, err_info(result)->code);
+    const struct guard_closing *closing = &d->decision.closing;
+    if (!result && closing->minutes)
+        log_warn("keypad closed building=%s to=%s minutes=%lld closings=%lld caller=%s", d->building_id.text,
+                 closing->known ? "known" : "strangers", (long long)closing->minutes, (long long)closing->closings,
+                 d->from[0] ? d->from : "none");
 }
 
 /* ---- on a store thread ---- */

@@ -97,12 +97,57 @@ describe('calls', () => {
         const guarded = await ring(person, { digits: '1234' });
         assert.deepEqual([guarded.outcome, guarded.grant_id], ['forwarded', null]);
         const open = await timer(person);
-        assert.equal((await ring(person, { digits: '1234' })).grant_id, open.id);
+        assert.equal((await ring(person, { digits: '1234', from: '+15550002222' })).grant_id, open.id);
         ok(await person.client.delete(`/v1/unlock/${open.id}`));
         await advance(client, 10 * 60 - 30);
         assert.equal((await ring(person, { digits: '1234' })).outcome, 'forwarded');
         await advance(client, 60);
         assert.equal((await ring(person, { digits: '1234' })).grant_id, id);
+    });
+
+    it('are asked for a code at the call box also while strangers guess, whom the keypad shuts out longer each time', async () => {
+        const person = await resident(client);
+        const { id } = await passcode(person, '1234');
+        const box = { from: '+15553330000', digits: '1234' };
+        const guess = async () => {
+            for (const from of ['+15559990001', undefined]) await ring(person, { from, digits: '111122223333' });
+        };
+        assert.equal((await ring(person, box)).grant_id, id);
+        for (const minutes of [10, 20, 40]) {
+            await guess();
+            assert.equal((await ring(person, { digits: '1234' })).outcome, 'forwarded');
+            assert.equal((await ring(person, box)).grant_id, id);
+            await advance(client, minutes * 60 - 30);
+            assert.equal((await ring(person, { digits: '1234', from: '+15559990002' })).outcome, 'forwarded');
+            await advance(client, 30);
+            assert.ok(await w.daemon.logged(new RegExp(`warn keypad closed building=${person.building.id} to=strangers minutes=${minutes} `)));
+        }
+        await guess();
+        await advance(client, 86_400);
+        await guess();
+        await advance(client, 600);
+        assert.equal((await ring(person, { digits: '1234', from: '+15559990002' })).grant_id, id);
+    });
+
+    it('tell the owner by mail, once a day, that somebody guesses, with the number', async () => {
+        const person = await resident(client);
+        await passcode(person, '1234');
+        const told = async () => ok(await client.get(`/sandbox/messages?to=${encodeURIComponent(person.email)}`)).data
+            .filter(({ subject }) => subject === 'Someone is guessing door codes');
+        await ring(person, { digits: '111122223333' });
+        await ring(person, { digits: '4444', from: '+15559990001' });
+        await advance(client, 0);
+        assert.deepEqual(await told(), []);
+        await ring(person, { digits: '5555', from: '+15559990001' });
+        await advance(client, 0); // mail that is due is sent before the answer
+        const [mail, ...more] = await told();
+        assert.ok(mail.text.includes('+15559990001') && !/1234|5555/.test(mail.text), mail.text);
+        assert.deepEqual(more, []);
+        await advance(client, 600);
+        await ring(person, { digits: '111122223333' });
+        await ring(person, { digits: '44445555' });
+        await advance(client, 0);
+        assert.equal((await told()).length, 1);
     });
 
     it('count wrong codes for each building alone, and forget them after ten minutes', async () => {

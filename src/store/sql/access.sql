@@ -1,14 +1,24 @@
 -- Deciding at the door.
 
 -- name: access_by_number
+-- The building of a number, and what is known of the caller $2: when that number last released the door, and the guard
+-- of its group.
 SELECT b.account_id, b.id, b.label, b.unlock_tone, b.greeting_welcome, b.greeting_granted, b.greeting_denied,
-    b.greeting_forwarding, b.codes_closed_until, b.forward_phone, a.subscription_status, a.phone
-FROM building b JOIN account a ON a.id = b.account_id WHERE b.virtual_number = $1
+    b.greeting_forwarding, b.forward_phone, a.subscription_status, a.phone,
+    k.released_at, g.failed_1, g.failed_2, g.failed_3, g.failed_4, g.closed_until, g.closings, g.mailed_at
+FROM building b JOIN account a ON a.id = b.account_id
+    LEFT JOIN door_caller k ON k.building_id = b.id AND k.number = $2
+    LEFT JOIN door_guard g ON g.building_id = b.id AND g.known = CASE WHEN k.number IS NULL THEN 0 ELSE 1 END
+WHERE b.virtual_number = $1
 
 -- name: access_by_building
 SELECT b.account_id, b.id, b.label, b.unlock_tone, b.greeting_welcome, b.greeting_granted, b.greeting_denied,
-    b.greeting_forwarding, b.codes_closed_until, b.forward_phone, a.subscription_status, a.phone
-FROM building b JOIN account a ON a.id = b.account_id WHERE b.id = $1
+    b.greeting_forwarding, b.forward_phone, a.subscription_status, a.phone,
+    k.released_at, g.failed_1, g.failed_2, g.failed_3, g.failed_4, g.closed_until, g.closings, g.mailed_at
+FROM building b JOIN account a ON a.id = b.account_id
+    LEFT JOIN door_caller k ON k.building_id = b.id AND k.number = $2
+    LEFT JOIN door_guard g ON g.building_id = b.id AND g.known = CASE WHEN k.number IS NULL THEN 0 ELSE 1 END
+WHERE b.id = $1
 
 -- name: access_usable
 -- The building's grants of type $2 that may be used at $3, oldest first.
@@ -33,8 +43,28 @@ WHERE building_id = $1 AND revoked = 0 AND id = $2 AND enabled = 1 AND remaining
 UPDATE building SET last_buzz_at = $3, unlock_count = unlock_count + 1 WHERE account_id = $1 AND id = $2
 
 -- name: access_refused
-UPDATE building SET codes_closed_until = $3, unlock_count = unlock_count + 1 WHERE account_id = $1 AND id = $2
+UPDATE building SET unlock_count = unlock_count + 1 WHERE account_id = $1 AND id = $2
 
--- name: access_wrong_codes
-SELECT count(*) FROM activity
-WHERE building_id = $1 AND created_at > $2 AND type = 'unlock' AND unlock_type = 'passcode' AND succeeded = 0
+-- name: access_caller_released
+INSERT INTO door_caller (building_id, number, released_at) VALUES ($1, $2, $3)
+ON CONFLICT (building_id, number) DO UPDATE SET released_at = excluded.released_at
+
+-- name: access_caller_trim
+-- All but the $2 that released last.
+DELETE FROM door_caller WHERE building_id = $1 AND released_at <
+    (SELECT released_at FROM door_caller WHERE building_id = $1 ORDER BY released_at DESC LIMIT 1 OFFSET $2 - 1)
+
+-- name: access_caller_purge
+DELETE FROM door_caller WHERE (building_id, number) IN
+    (SELECT building_id, number FROM door_caller WHERE released_at < $1 ORDER BY released_at LIMIT $2)
+
+-- name: access_guard_write
+INSERT INTO door_guard (building_id, known, failed_1, failed_2, failed_3, failed_4, closed_until, closings, mailed_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+ON CONFLICT (building_id, known) DO UPDATE SET failed_1 = excluded.failed_1, failed_2 = excluded.failed_2,
+    failed_3 = excluded.failed_3, failed_4 = excluded.failed_4, closed_until = excluded.closed_until,
+    closings = excluded.closings, mailed_at = excluded.mailed_at
+
+-- name: access_guard_purge
+DELETE FROM door_guard WHERE (building_id, known) IN
+    (SELECT building_id, known FROM door_guard WHERE failed_1 < $1 ORDER BY failed_1 LIMIT $2)

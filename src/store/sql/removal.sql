@@ -8,6 +8,12 @@ DELETE FROM access_grant WHERE building_id = $1 AND (revoked, id) IN
 DELETE FROM activity WHERE building_id = $1 AND (created_at, id) IN
     (SELECT created_at, id FROM activity WHERE building_id = $1 LIMIT $2)
 
+-- name: removal_callers
+DELETE FROM door_caller WHERE building_id = $1
+
+-- name: removal_guard
+DELETE FROM door_guard WHERE building_id = $1
+
 -- name: removal_members
 DELETE FROM member WHERE building_id = $1
 

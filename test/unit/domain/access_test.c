@@ -1,5 +1,7 @@
 #include "domain/access.h"
 #include "domain/house.h"
+#include "domain/mail.h"
+#include "domain/removal.h"
 
 #define EVENTS "SELECT type, data FROM event ORDER BY id"
 #define LOG    "SELECT type, unlock_type, name, succeeded FROM activity ORDER BY created_at, id"
@@ -31,7 +33,7 @@ static struct access_decision arrive(struct house *h)
 
 struct entry {
     const struct id *building;
-    struct str digits;
+    struct str from, digits;
     bool spoken;
     struct access_decision decision;
 };
@@ -39,14 +41,19 @@ struct entry {
 static enum err code_run(struct op *op, void *arg)
 {
     struct entry *e = arg;
-    return access_code(op, e->building, e->digits, e->spoken, &e->decision);
+    return access_code(op, e->building, e->from, e->digits, e->spoken, &e->decision);
+}
+
+static struct access_decision enter_as(struct house *h, const char *from, const char *digits, bool spoken)
+{
+    struct entry e = {&h->building, str_z(from), str_z(digits), spoken, {.verdict = ACCESS_REJECT}};
+    assert_int_equal(house_run(h, STORE_WRITE, code_run, &e), ERR_NONE);
+    return e.decision;
 }
 
 static struct access_decision enter(struct house *h, const char *digits, bool spoken)
 {
-    struct entry e = {&h->building, str_z(digits), spoken, {.verdict = ACCESS_REJECT}};
-    assert_int_equal(house_run(h, STORE_WRITE, code_run, &e), ERR_NONE);
-    return e.decision;
+    return enter_as(h, VISITOR, digits, spoken);
 }
 
 static enum err forwarded_run(struct op *op, void *arg)
@@ -348,7 +355,7 @@ static void test_a_wrong_code_is_recorded_without_the_code(void **state)
     passcode(h, "1234");
     const struct access_decision d = enter(h, "5678", false);
     assert_int_equal(d.verdict, ACCESS_WRONG);
-    assert_false(d.closed);
+    assert_int_equal(d.closing.minutes, 0);
     assert_false(id_given(&d.grant_id));
     house_expect(h, LOG, "unlock|passcode|Wrong passcode|0\n");
     house_expect(h, "SELECT unlock_id FROM activity", "\n");
@@ -397,16 +404,38 @@ static void test_when_the_last_passcode_goes_while_a_caller_types_the_call_is_fo
     assert_int_equal(enter(h, "1234", false).verdict, ACCESS_REJECT);
 }
 
-/* ---- the brute-force guard ---- */
+/* ---- the guard against guessing ---- */
 
-static void test_five_wrong_codes_close_the_guard_for_ten_minutes(void **state)
+#define BOX      "+15553330000" /* a call box: it will have released the door */
+#define WITHHELD ""
+
+/* A wrong code: how many minutes it closed the keypad for. */
+static int64_t guess(struct house *h, const char *from)
+{
+    const struct access_decision d = enter_as(h, from, "0000", false);
+    assert_int_equal(d.verdict, ACCESS_WRONG);
+    return d.closing.minutes;
+}
+
+/* Five of them at once, which close it: for how many minutes. */
+static int64_t guess_until_closed(struct house *h, const char *from)
+{
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(guess(h, from), 0);
+    return guess(h, from);
+}
+
+static void make_known(struct house *h, const char *from)
+{
+    assert_int_equal(enter_as(h, from, "1234", false).verdict, ACCESS_RELEASE);
+}
+
+static void test_five_wrong_codes_close_the_keypad_for_ten_minutes(void **state)
 {
     struct house *h = *state;
     passcode(h, "1234");
     for (int i = 0; i < 5; i++) {
-        const struct access_decision d = enter(h, "0000", false);
-        assert_int_equal(d.verdict, ACCESS_WRONG);
-        assert_int_equal(d.closed, i == 4);
+        assert_int_equal(guess(h, VISITOR), i == 4 ? 10 : 0);
         h->now_us += 2 * MINUTES;
     }
     h->now_us -= 2 * MINUTES;
@@ -420,12 +449,12 @@ static void test_five_wrong_codes_close_the_guard_for_ten_minutes(void **state)
     assert_int_equal(enter(h, "1234", false).verdict, ACCESS_RELEASE);
 }
 
-static void test_wrong_codes_far_apart_do_not_close_the_guard(void **state)
+static void test_wrong_codes_far_apart_do_not_close_the_keypad(void **state)
 {
     struct house *h = *state;
     passcode(h, "1234");
     for (int i = 0; i < 20; i++) { /* any ten minutes have four of them */
-        assert_false(enter(h, "0000", false).closed);
+        assert_int_equal(guess(h, VISITOR), 0);
         h->now_us += 150 * US_PER_S;
     }
     assert_int_equal(arrive(h).verdict, ACCESS_COLLECT);
@@ -435,21 +464,95 @@ static void test_the_guard_counts_over_any_ten_minutes_not_fixed_ones(void **sta
 {
     struct house *h = *state;
     passcode(h, "1234");
-    enter(h, "0000", false);
+    guess(h, VISITOR);
     h->now_us += 9 * MINUTES;
     for (int i = 0; i < 3; i++)
-        assert_false(enter(h, "0000", false).closed);
+        assert_int_equal(guess(h, VISITOR), 0);
     h->now_us += 2 * MINUTES; /* the first is forgotten, the three are not */
-    assert_false(enter(h, "0000", false).closed);
-    assert_true(enter(h, "0000", false).closed);
+    assert_int_equal(guess(h, VISITOR), 0);
+    assert_int_equal(guess(h, VISITOR), 10);
+}
+
+static void test_each_closing_doubles_up_to_320_minutes_until_a_day_without_a_wrong_code(void **state)
+{
+    struct house *h = *state;
+    passcode(h, "1234");
+    static const int64_t minutes[] = {10, 20, 40, 80, 160, 320, 320, 320};
+    for (size_t i = 0; i < sizeof minutes / sizeof *minutes; i++) {
+        assert_int_equal(guess_until_closed(h, VISITOR), minutes[i]);
+        h->now_us += minutes[i] * MINUTES - 1;
+        assert_int_equal(arrive(h).verdict, ACCESS_FORWARD);
+        h->now_us += 1;
+        assert_int_equal(arrive(h).verdict, ACCESS_COLLECT);
+    }
+    h->now_us += DAYS - 320 * MINUTES - 1; /* since the last wrong code */
+    assert_int_equal(guess_until_closed(h, VISITOR), 320);
+    h->now_us += DAYS;
+    assert_int_equal(guess_until_closed(h, VISITOR), 10);
+}
+
+static void test_strangers_close_the_keypad_to_strangers_alone(void **state)
+{
+    struct house *h = *state;
+    passcode(h, "1234");
+    make_known(h, BOX);
+    assert_int_equal(guess(h, VISITOR), 0);
+    assert_int_equal(guess(h, WITHHELD), 0); /* without a number, one is a stranger, too */
+    assert_int_equal(guess(h, "anonymous"), 0);
+    assert_int_equal(guess(h, "+266696687"), 0); /* as carriers write a withheld number */
+    assert_int_equal(guess(h, "+15559990001"), 10);
+    assert_int_equal(arrive(h).verdict, ACCESS_FORWARD);
+    assert_int_equal(arrive_from(h, WITHHELD).verdict, ACCESS_FORWARD);
+    assert_int_equal(arrive_from(h, BOX).verdict, ACCESS_COLLECT);
+    make_known(h, BOX);
+}
+
+static void test_known_callers_have_five_tries_of_their_own_and_no_more(void **state)
+{
+    struct house *h = *state;
+    passcode(h, "1234");
+    make_known(h, BOX);
+    make_known(h, "+15553330001");
+    assert_int_equal(guess(h, "+15553330001"), 0); /* who knows the number of a known caller may forge it */
+    assert_int_equal(guess_until_closed(h, VISITOR), 10);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(guess(h, BOX), 0);
+    assert_int_equal(guess(h, BOX), 10);
+    assert_int_equal(arrive_from(h, "+15553330001").verdict, ACCESS_FORWARD);
+    assert_int_equal(enter_as(h, BOX, "1234", false).verdict, ACCESS_FORWARD);
+}
+
+static void test_a_timer_or_routine_makes_a_caller_known_a_withheld_number_never_is(void **state)
+{
+    struct house *h = *state;
+    const struct grant g = timer(h, "Open", 0);
+    assert_int_equal(arrive_from(h, BOX).verdict, ACCESS_RELEASE);
+    assert_int_equal(arrive_from(h, WITHHELD).verdict, ACCESS_RELEASE);
+    assert_int_equal(arrive_from(h, "anonymous").verdict, ACCESS_RELEASE);
+    assert_int_equal(arrive_from(h, "+7378742833").verdict, ACCESS_RELEASE);
+    house_expect(h, "SELECT number FROM door_caller", BOX "\n");
+    assert_int_equal(house_revoke(h, &g.id), ERR_NONE);
+    passcode(h, "1234");
+    guess_until_closed(h, WITHHELD);
+    assert_int_equal(arrive_from(h, BOX).verdict, ACCESS_COLLECT);
+}
+
+static void test_a_caller_known_at_one_building_is_a_stranger_at_another(void **state)
+{
+    struct house *h = *state;
+    passcode(h, "1234");
+    make_known(h, BOX);
+    h->building = house_add_building(h, "Annex", "+15550100002");
+    passcode(h, "1234");
+    guess_until_closed(h, VISITOR);
+    assert_int_equal(enter_as(h, BOX, "1234", false).verdict, ACCESS_FORWARD);
 }
 
 static void test_the_guard_lets_timers_open_and_other_buildings_alone(void **state)
 {
     struct house *h = *state;
     passcode(h, "1234");
-    for (int i = 0; i < 5; i++)
-        enter(h, "0000", false);
+    guess_until_closed(h, VISITOR);
     const struct grant g = timer(h, "Open", 0);
     assert_string_equal(arrive(h).grant_id.text, g.id.text);
     h->building = house_add_building(h, "Annex", "+15550100002");
@@ -464,9 +567,140 @@ static void test_right_codes_do_not_count_against_the_guard(void **state)
     for (int i = 0; i < 5; i++)
         assert_int_equal(enter(h, "1234", false).verdict, ACCESS_RELEASE);
     for (int i = 0; i < 4; i++)
-        assert_false(enter(h, "0000", false).closed);
+        assert_int_equal(guess(h, VISITOR), 0);
     assert_int_equal(arrive(h).verdict, ACCESS_COLLECT);
     house_expect(h, "SELECT unlock_count FROM building", "9\n");
+}
+
+struct guesser {
+    struct house house;
+    pthread_t thread;
+    const char *from;
+    enum access_verdict verdict;
+};
+
+static void *guess_once(void *arg)
+{
+    struct guesser *g = arg;
+    g->verdict = enter_as(&g->house, g->from, "0000", false).verdict;
+    return NULL;
+}
+
+static void test_five_codes_are_tried_however_many_guess_at_once(void **state)
+{
+    struct house *h = *state;
+    static const char *const from[] = {BOX, VISITOR, WITHHELD};
+    struct guesser g[24];
+    int wrong = 0;
+    passcode(h, "1234");
+    make_known(h, BOX);
+    for (size_t i = 0; i < 24; i++) {
+        g[i] = (struct guesser){.house = *h, .from = from[i % 3]};
+        arena_init(&g[i].house.arena, NULL, 0);
+        assert_int_equal(pthread_create(&g[i].thread, NULL, guess_once, &g[i]), 0);
+    }
+    for (size_t i = 0; i < 24; i++) {
+        pthread_join(g[i].thread, NULL);
+        wrong += g[i].verdict == ACCESS_WRONG;
+        arena_done(&g[i].house.arena);
+    }
+    assert_int_equal(wrong, 10); /* five of each group */
+    house_expect(h, "SELECT count(*) FROM activity WHERE succeeded = 0", "10\n");
+    house_expect(h, "SELECT known, closings FROM door_guard ORDER BY known", "0|1\n1|1\n");
+    house_expect(h, "SELECT count(*) FROM job WHERE kind = 'mail'", "2\n");
+}
+
+/* ---- what the guard tells, and keeps ---- */
+
+static enum err read_mail(struct op *op, void *arg)
+{
+    CURSOR c;
+    enum err e = db_query(op->db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX), v_int(1), v_int(0)), &c);
+    bool more;
+    if (e || (e = db_next(&c, &more)))
+        return e;
+    assert_true(more);
+    return mail_read(col_blob(&c, 4), op->arena, arg);
+}
+
+static void test_the_owner_is_mailed_once_a_day_with_the_callers_number(void **state)
+{
+    struct house *h = *state;
+    struct mail_intent mail;
+    passcode(h, "1234");
+    for (int i = 0; i < 4; i++)
+        guess(h, WITHHELD);
+    house_expect(h, "SELECT count(*) FROM job", "0\n");
+    guess(h, "+15559990001");
+    house_expect(h, "SELECT kind FROM job", JOB_MAIL "\n");
+    assert_int_equal(house_run(h, STORE_WRITE, read_mail, &mail), ERR_NONE);
+    assert_true(str_eq(mail.to, STR("owner@example.com")));
+    assert_true(str_eq(mail.subject, STR("Someone is guessing door codes")));
+    assert_non_null(strstr(mail.text.p, "+15559990001"));
+    assert_non_null(strstr(mail.text.p, "at Home"));
+    assert_null(strstr(mail.text.p, "0000"));
+    h->now_us += 10 * MINUTES;
+    assert_int_equal(guess_until_closed(h, WITHHELD), 20);
+    house_expect(h, "SELECT count(*) FROM job", "1\n");
+    h->now_us += DAYS - 10 * MINUTES;
+    assert_int_equal(guess_until_closed(h, WITHHELD), 40); /* it went on within a day */
+    house_expect(h, "SELECT count(*) FROM job", "2\n");
+}
+
+static void test_known_callers_are_bounded_and_the_last_to_release_stay(void **state)
+{
+    struct house *h = *state;
+    char number[20];
+    timer(h, "Open", 0);
+    for (int i = 0; i < GUARD_CALLERS_MAX + 20; i++) {
+        snprintf(number, sizeof number, "+1555400%04d", i);
+        h->now_us += US_PER_S;
+        assert_int_equal(arrive_from(h, number).verdict, ACCESS_RELEASE);
+    }
+    house_expect(h, "SELECT count(*), min(number) FROM door_caller", "200|+15554000020\n");
+}
+
+static enum err purge_run(struct op *op, void *arg)
+{
+    (void)arg;
+    int64_t count;
+    enum err e = guard_purge(op, op->now_us - GUARD_KEPT_S * US_PER_S, 100, &count);
+    return e ? e : guard_purge_callers(op, op->now_us - CALLERS_KEPT_S * US_PER_S, 100, &count);
+}
+
+static void test_what_is_old_is_purged(void **state)
+{
+    struct house *h = *state;
+    passcode(h, "1234");
+    make_known(h, BOX);
+    guess(h, VISITOR);
+    h->now_us += 2 * DAYS;
+    assert_int_equal(house_run(h, STORE_WRITE, purge_run, NULL), ERR_NONE);
+    house_expect(h, "SELECT count(*) FROM door_guard", "1\n");
+    h->now_us += 1;
+    assert_int_equal(house_run(h, STORE_WRITE, purge_run, NULL), ERR_NONE);
+    house_expect(h, "SELECT count(*) FROM door_guard", "0\n");
+    house_expect(h, "SELECT number FROM door_caller", BOX "\n");
+    h->now_us += 363 * DAYS;
+    assert_int_equal(house_run(h, STORE_WRITE, purge_run, NULL), ERR_NONE);
+    house_expect(h, "SELECT count(*) FROM door_caller", "0\n");
+}
+
+static enum err remove_run(struct op *op, void *arg)
+{
+    struct house *h = arg;
+    return removal_finish(op, &h->account, &h->building);
+}
+
+static void test_a_removed_building_leaves_no_callers_and_no_guard(void **state)
+{
+    struct house *h = *state;
+    passcode(h, "1234");
+    make_known(h, BOX);
+    guess(h, VISITOR);
+    assert_int_equal(house_run(h, STORE_WRITE, remove_run, h), ERR_NONE);
+    house_expect(h, "SELECT number FROM door_caller", "");
+    house_expect(h, "SELECT known FROM door_guard", "");
 }
 
 /* ---- forwarding ---- */
@@ -502,10 +736,18 @@ static void test_a_forwarded_call_is_logged_and_told(void **state)
         T(test_a_wrong_code_is_recorded_without_the_code), T(test_only_the_exact_code_is_right),                       \
         T(test_spoken_digits_count_for_passcodes_with_voice_alone),                                                    \
         T(test_when_the_last_passcode_goes_while_a_caller_types_the_call_is_forwarded),                                \
-        T(test_five_wrong_codes_close_the_guard_for_ten_minutes),                                                      \
-        T(test_wrong_codes_far_apart_do_not_close_the_guard),                                                          \
+        T(test_five_wrong_codes_close_the_keypad_for_ten_minutes),                                                     \
+        T(test_wrong_codes_far_apart_do_not_close_the_keypad),                                                         \
         T(test_the_guard_counts_over_any_ten_minutes_not_fixed_ones),                                                  \
+        T(test_each_closing_doubles_up_to_320_minutes_until_a_day_without_a_wrong_code),                               \
+        T(test_strangers_close_the_keypad_to_strangers_alone),                                                         \
+        T(test_known_callers_have_five_tries_of_their_own_and_no_more),                                                \
+        T(test_a_timer_or_routine_makes_a_caller_known_a_withheld_number_never_is),                                    \
+        T(test_a_caller_known_at_one_building_is_a_stranger_at_another),                                               \
         T(test_the_guard_lets_timers_open_and_other_buildings_alone),                                                  \
-        T(test_right_codes_do_not_count_against_the_guard), T(test_a_forwarded_call_is_logged_and_told)
+        T(test_right_codes_do_not_count_against_the_guard), T(test_five_codes_are_tried_however_many_guess_at_once),   \
+        T(test_the_owner_is_mailed_once_a_day_with_the_callers_number),                                                \
+        T(test_known_callers_are_bounded_and_the_last_to_release_stay), T(test_what_is_old_is_purged),                 \
+        T(test_a_removed_building_leaves_no_callers_and_no_guard), T(test_a_forwarded_call_is_logged_and_told)
 
 HOUSE_RUN(TESTS)

@@ -61,7 +61,7 @@ static struct access_decision decision_of(char letter, const struct greetings *g
         .greeting_forwarding = str_z(g->forwarding),
         .forward_to = str_z(g->forward_to),
         .voice = g->voice,
-        .closed = letter == 'X',
+        .closing = {.minutes = letter == 'X' ? 10 : 0},
     };
     return d;
 }

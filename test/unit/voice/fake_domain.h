@@ -72,10 +72,11 @@ enum err access_arrive(struct op *op, struct str to, struct str from, struct acc
     return ERR_NONE;
 }
 
-enum err access_code(struct op *op, const struct id *building, struct str digits, bool spoken,
+enum err access_code(struct op *op, const struct id *building, struct str from, struct str digits, bool spoken,
                      struct access_decision *ret)
 {
     (void)op;
+    (void)from;
     (void)spoken;
     bool right = str_eq(digits, STR("1234")) || str_eq(digits, STR("7"));
     *ret = (struct access_decision){.verdict = right ? ACCESS_RELEASE : ACCESS_WRONG, .building_id = *building};
