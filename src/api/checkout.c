@@ -119,20 +119,41 @@ static enum err buy(struct request *q, const struct checkout_desk *d, struct pur
     return ERR_CHECKOUT_UNAVAILABLE;
 }
 
+static struct checkout_request request_of(struct request *q)
+{
+    return (struct checkout_request){
+        .account = q->who.account_id, .request_id = q->idempotency_key, .hash = q->body_hash};
+}
+
+static enum err receipt_run(struct op *op, void *arg)
+{
+    struct checkout c;
+    return checkout_replay(op, arg, &c);
+}
+
+static enum err create_receipt(struct request *q)
+{
+    struct checkout_request r = request_of(q);
+    return receipt_run(&q->op, &r);
+}
+
+static enum err refuse_plan(struct request *q)
+{
+    struct checkout_request r = request_of(q);
+    enum err e = service_transact(q, STORE_READ, receipt_run, &r);
+    return e && e != ERR_NOT_FOUND ? e : ERR_INVALID_PLAN;
+}
+
 static enum err create_checkout(struct request *q, struct reply *p)
 {
     const struct checkout_input *input = q->body;
     if (!plan_find(q->op.config, input->plan.s))
-        return ERR_INVALID_PLAN;
+        return refuse_plan(q);
     struct purchase *b = arena_new(q->op.arena, struct purchase);
-    b->request = (struct checkout_request){
-        .account = q->who.account_id,
-        .request_id = q->idempotency_key,
-        .hash = q->body_hash,
-        .plan = input->plan.s,
-        .sale = sale(q, input->plan.s),
-        .return_url = account_page(q),
-    };
+    b->request = request_of(q);
+    b->request.plan = input->plan.s;
+    b->request.sale = sale(q, input->plan.s);
+    b->request.return_url = account_page(q);
     const struct checkout_desk d = desk(q);
     enum err e = buy(q, &d, b);
     bool created = b->made && b->checkout.status != CHECKOUT_FAILED;
@@ -249,6 +270,7 @@ static const struct route rows[] = {
      .scopes = SCOPE(BILLING_WRITE),
      .limit = LIMIT_KEY,
      .idempotency = NEED_REQUIRED,
+     .receipt = create_receipt,
      .body = &input_shape,
      .body_error = ERR_INVALID_PLAN,
      .body_example = "{\"plan\": \"yearly\"}",

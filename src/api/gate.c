@@ -310,19 +310,26 @@ static enum err read_path_and_query(struct request *q)
     return query_read(route->query, q->http->query, q->op.arena, q->query, &fault) ? ERR_NONE : fail(q, &fault);
 }
 
+static void hash_body(struct request *q, const json_t *json)
+{
+    struct buf canonical = BUF(HTTP_MAX_BODY * 8);
+    json_canonical(json, &canonical);
+    crypto_sha256(buf_view(&canonical), q->body_hash);
+    buf_done(&canonical);
+}
+
+/* A key that was used for another body is told so, whatever is wrong with this one. */
 static enum err read_body(struct request *q, const json_t *json)
 {
     struct schema_fault fault = {0};
+    const bool keyed = q->idempotency_key.p;
+    if (keyed)
+        hash_body(q, json);
     q->body = arena_alloc(q->op.arena, q->route->body->size);
-    if (!schema_read(q->route->body, json, q->route->body_error, q->op.arena, q->body, &fault))
-        return fail(q, &fault);
-    if (q->idempotency_key.p) {
-        struct buf canonical = BUF(HTTP_MAX_BODY * 8);
-        json_canonical(json, &canonical);
-        crypto_sha256(buf_view(&canonical), q->body_hash);
-        buf_done(&canonical);
-    }
-    return ERR_NONE;
+    if (schema_read(q->route->body, json, q->route->body_error, q->op.arena, q->body, &fault))
+        return ERR_NONE;
+    const enum err e = keyed ? q->route->receipt(q) : ERR_NOT_FOUND;
+    return e && e != ERR_NOT_FOUND ? e : fail(q, &fault);
 }
 
 static enum err check_input(struct request *q)

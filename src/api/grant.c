@@ -29,6 +29,12 @@ static enum err create_unlock(struct request *q, struct reply *p)
     return reply_grant(q, p, replayed ? 200 : 201, g);
 }
 
+static enum err create_receipt(struct request *q)
+{
+    struct grant g;
+    return grant_replay(&q->op, &q->building_id, q->idempotency_key, q->body_hash, &g);
+}
+
 static enum err list_unlocks(struct request *q, struct reply *p)
 {
     struct grant_page page;
@@ -111,6 +117,7 @@ static const struct route rows[] = {
      .limit = LIMIT_KEY,
      .building = BUILDING_HEADER,
      .idempotency = NEED_REQUIRED,
+     .receipt = create_receipt,
      .body = &unlock_create_shape,
      .body_error = ERR_INVALID_UNLOCK,
      .body_example = "{\"type\": \"passcode\", \"label\": \"Dog walker\", \"expires_in_minutes\": 1440, "

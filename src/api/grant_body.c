@@ -28,7 +28,7 @@
         IN(timezone, T_STRING, .flags = F_NONBLANK, .doc = "routine: IANA name, e.g. America/New_York")
 
 static const struct field create_fields[] = {
-    IN(type, T_STRING, .flags = F_REQUIRED, .values = grant_type_names, .error = ERR_INVALID_TYPE,
+    IN(type, T_STRING, .flags = F_REQUIRED | F_TAG, .values = grant_type_names, .error = ERR_INVALID_TYPE,
        .doc = "never inferred"),
     COMMON_FIELDS,
     IN(ends_at, T_TIME,

@@ -153,15 +153,38 @@ static enum err answer(struct request *q, struct reply *p, const struct executio
     return reply_ok(q, p, status, &building_operation_shape, building_operation_body(q->op.arena, o));
 }
 
+/* All but the quote. */
+static struct operation_request request_of(struct request *q, enum operation_action action)
+{
+    return (struct operation_request){.account_id = q->who.account_id,
+                                      .action = action,
+                                      .building_id = q->path_id,
+                                      .key = q->idempotency_key,
+                                      .hash = q->body_hash};
+}
+
+static enum err receipt(struct request *q, enum operation_action action)
+{
+    const struct operation_request r = request_of(q, action);
+    struct operation o;
+    return operation_replay(&q->op, &r, &o);
+}
+
+static enum err add_receipt(struct request *q)
+{
+    return receipt(q, OPERATION_ADD);
+}
+
+static enum err remove_receipt(struct request *q)
+{
+    return receipt(q, OPERATION_REMOVE);
+}
+
 static enum err execute(struct request *q, struct reply *p, enum operation_action action, int made)
 {
     struct execution *x = arena_new(q->op.arena, struct execution);
-    x->request = (struct operation_request){.account_id = q->who.account_id,
-                                            .quote_id = quote_request_id(q->body),
-                                            .action = action,
-                                            .building_id = q->path_id,
-                                            .key = q->idempotency_key,
-                                            .hash = q->body_hash};
+    x->request = request_of(q, action);
+    x->request.quote_id = quote_request_id(q->body);
     enum err e = begin(q, x);
     if (!e)
         e = await(q, x);
@@ -228,6 +251,7 @@ static const struct route rows[] = {
      .path = "/v1/buildings",
      MANAGES,
      .idempotency = NEED_REQUIRED,
+     .receipt = add_receipt,
      .body = &quote_request_shape,
      .body_error = ERR_INVALID_QUOTE,
      .body_example = "{\"quote_id\": \"6564c0ffee0123456789abcd\"}",
@@ -246,6 +270,7 @@ static const struct route rows[] = {
      .path = "/v1/buildings/{id}",
      MANAGES,
      .idempotency = NEED_REQUIRED,
+     .receipt = remove_receipt,
      .body = &quote_request_shape,
      .body_error = ERR_INVALID_QUOTE,
      .body_example = "{\"quote_id\": \"6564c0ffee0123456789abcd\"}",

@@ -68,6 +68,9 @@ struct route {
     enum route_limit limit;
     enum route_building building;
     enum route_need idempotency;
+    enum err (*receipt)(struct request *q); /* of a row with Idempotency-Key: what that was used for with this account
+                                               or building. ERR_NOT_FOUND: nothing; ERR_IDEMPOTENCY_CONFLICT: another
+                                               body. Asked only for a body whose fields are wrong */
     enum route_match match;
     const struct shape *query; /* its fields' own errors */
     const struct shape *body;  /* NULL: a body is ignored */

@@ -18,6 +18,7 @@ struct router {
 static struct pattern pattern_of(const struct route *route)
 {
     struct pattern p = {.route = route};
+    assert(!route->body || route->idempotency == NEED_NOT || route->receipt);
     struct str rest = str_z(route->path);
     for (;;) {
         p.pieces[p.params] = str_cut(rest, '{', &rest);

@@ -102,14 +102,30 @@ static enum err run_create(struct op *op, void *arg)
     return webhook_create(op, &c->request, c->url, c->events, &c->webhook, &c->secret, &c->replayed);
 }
 
-/* What was right when it was created may be wrong now: a replay comes before any refusal of the URL. */
+/* What was right when it was created may be wrong now: a replay comes before any refusal. */
 static enum err create(struct request *q, struct creation *c)
 {
+    const struct endpoint_request *in = q->body;
     enum err e = c->request.key.p ? service_transact(q, STORE_READ, run_replay, c) : ERR_NONE;
     if (e || c->replayed)
         return e;
-    e = webhook_url_check(&q->op, c->url);
+    e = webhook_events(&q->op, in->events, &c->events);
+    if (!e)
+        e = webhook_url_check(&q->op, c->url);
     return e ? e : service_transact(q, STORE_WRITE, run_create, c);
+}
+
+static struct webhook_request request_of(const struct request *q)
+{
+    return (struct webhook_request){&q->who.account_id, q->idempotency_key, q->body_hash};
+}
+
+static enum err create_receipt(struct request *q)
+{
+    const struct webhook_request r = request_of(q);
+    struct webhook w;
+    struct str secret;
+    return webhook_replay(&q->op, &r, &w, &secret);
 }
 
 static enum err create_webhook(struct request *q, struct reply *p)
@@ -117,11 +133,9 @@ static enum err create_webhook(struct request *q, struct reply *p)
     const struct endpoint_request *in = q->body;
     struct creation *c = arena_new(q->op.arena, struct creation);
     c->q = q;
-    c->request = (struct webhook_request){&q->who.account_id, q->idempotency_key, q->body_hash};
+    c->request = request_of(q);
     c->url = in->url.s;
-    enum err e = webhook_events(&q->op, in->events, &c->events);
-    if (!e)
-        e = create(q, c);
+    enum err e = create(q, c);
     if (e)
         return e;
     if (c->replayed)
@@ -181,6 +195,7 @@ static const struct route rows[] = {
      .scopes = SCOPE(ACCESS_WRITE),
      .limit = LIMIT_KEY,
      .idempotency = NEED_OPTIONAL,
+     .receipt = create_receipt,
      .body = &request_shape,
      .body_error = ERR_INVALID_WEBHOOK_URL,
      .body_example = "{\"url\":\"https://example.com/hooks/door\",\"events\":[\"access.granted\",\"access.denied\"]}",

@@ -351,6 +351,17 @@ static const struct shape *choose_variant(const struct shape *shape, const json_
     return NULL;
 }
 
+static bool read_field(const struct field *f, const json_t *object, const struct place *at, char *ret)
+{
+    struct place here = place_of(at, f);
+    const json_t *value = json_object_get(object, f->name);
+    if (f->null_error && json_is_null(value))
+        here.error = f->null_error;
+    if (!value && (f->flags & F_REQUIRED))
+        return refuse(&here, "is required");
+    return !value || read_value(&here, value, (struct val *)(void *)(ret + f->offset));
+}
+
 static bool read_object(const struct shape *shape, const json_t *object, const struct place *at, char *ret)
 {
     if (shape->variants) {
@@ -358,19 +369,14 @@ static bool read_object(const struct shape *shape, const json_t *object, const s
         if (!shape)
             return false;
     }
+    size_t i = 0;
+    if (shape->field_count && (shape->fields[0].flags & F_TAG) && !read_field(&shape->fields[i++], object, at, ret))
+        return false;
     if (!check_known(shape, (json_t *)object, at))
         return false;
-    for (size_t i = 0; i < shape->field_count; i++) {
-        const struct field *f = &shape->fields[i];
-        struct place here = place_of(at, f);
-        const json_t *value = json_object_get(object, f->name);
-        if (f->null_error && json_is_null(value))
-            here.error = f->null_error;
-        if (!value && (f->flags & F_REQUIRED))
-            return refuse(&here, "is required");
-        if (value && !read_value(&here, value, (struct val *)(void *)(ret + f->offset)))
+    for (; i < shape->field_count; i++)
+        if (!read_field(&shape->fields[i], object, at, ret))
             return false;
-    }
     return true;
 }
 

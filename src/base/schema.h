@@ -39,7 +39,8 @@ enum field_flag {
     F_CONST = 256,  /* a constant: the only entry of `values`, or true for T_BOOL (false with F_FALSE) */
     F_FALSE = 512,
     F_UNCHECKED =
-        1024 /* input: a string's length, values, format and pattern are documented, but left to the handler */
+        1024,    /* input: a string's length, values, format and pattern are documented, but left to the handler */
+    F_TAG = 2048 /* input, of the first field: checked before unknown fields are refused */
 };
 
 struct shape;
@@ -97,10 +98,10 @@ struct schema_fault {
 };
 
 /* Reads `object` (a JSON object) into the struct at `ret` (of shape->size bytes, zeroed by this function). An unknown
- * field is refused first; then each field is checked in the table's order: required, type, range, length, enumeration,
- * format, pattern. Null is a wrong type unless F_NULLABLE. A real (5.0) is no integer. Strings are copied into the
- * arena, NUL-terminated. On failure fills *ret_fault with the field's error, or `error` if it has none; the message
- * never repeats a value. Patterns and tables must live as long as the process. */
+ * field is refused first, after a field with F_TAG; then each field is checked in the table's order: required, type,
+ * range, length, enumeration, format, pattern. Null is a wrong type unless F_NULLABLE. A real (5.0) is no integer.
+ * Strings are copied into the arena, NUL-terminated. On failure fills *ret_fault with the field's error, or `error` if
+ * it has none; the message never repeats a value. Patterns and tables must live as long as the process. */
 bool schema_read(const struct shape *shape, const json_t *object, enum err error, struct arena *a, void *ret,
                  struct schema_fault *ret_fault);
 

@@ -17,12 +17,22 @@ bool checkout_overdue(const struct checkout *c, int64_t now_us)
     return c->status == CHECKOUT_PREPARING && c->created_us + CHECKOUT_RESOLVE_S * US_PER_S <= now_us;
 }
 
-/* Its checkout again. One that is preparing is resumed: the provider's key is the same. */
-static enum err replay(struct op *op, const struct checkout_request *r, const struct checkout *c,
-                       enum checkout_step *ret_step)
+enum err checkout_replay(struct op *op, const struct checkout_request *r, struct checkout *ret)
 {
-    if (memcmp(c->request_hash, r->hash, SHA256_LEN) != 0)
+    struct checkout c;
+    enum err e =
+        checkout_row(op, SQL_CHECKOUT_BY_REQUEST, DB_ARGS(v_str(id_str(&r->account)), v_str(r->request_id)), &c);
+    if (e)
+        return e;
+    if (memcmp(c.request_hash, r->hash, SHA256_LEN) != 0)
         return ERR_IDEMPOTENCY_CONFLICT;
+    *ret = c;
+    return ERR_NONE;
+}
+
+/* Its checkout again. One that is preparing is resumed: the provider's key is the same. */
+static enum err resume(struct op *op, const struct checkout *c, enum checkout_step *ret_step)
+{
     if (checkout_overdue(c, op->now_us))
         return ERR_CHECKOUT_RECONCILIATION_REQUIRED;
     *ret_step = c->status == CHECKOUT_PREPARING ? CHECKOUT_ASK : CHECKOUT_ANSWER;
@@ -138,11 +148,10 @@ enum err checkout_begin(struct op *op, const struct checkout_request *r, struct 
 {
     *ret_made = false;
     *ret_step = CHECKOUT_ANSWER;
-    enum err e =
-        checkout_row(op, SQL_CHECKOUT_BY_REQUEST, DB_ARGS(v_str(id_str(&r->account)), v_str(r->request_id)), ret);
+    enum err e = checkout_replay(op, r, ret);
     if (e == ERR_NOT_FOUND)
         return begin_anew(op, r, ret, ret_step, ret_made);
-    return e ? e : replay(op, r, ret, ret_step);
+    return e ? e : resume(op, ret, ret_step);
 }
 
 enum err checkout_current(struct op *op, const struct id *account, struct checkout *ret)

@@ -60,6 +60,9 @@ enum checkout_step {
     CHECKOUT_END     /* it is open, for another plan: end it at the provider, then begin again */
 };
 
+/* The checkout this key was answered with. ERR_NOT_FOUND: there was none; ERR_IDEMPOTENCY_CONFLICT: it had another
+ * body. */
+enum err checkout_replay(struct op *op, const struct checkout_request *request, struct checkout *ret) CHECKED;
 /* The request's own checkout, or the one that stands in its place, which is then its own. *ret_made: this request made
  * it.
  * ERR_IDEMPOTENCY_CONFLICT, ERR_SUBSCRIPTION_EXISTS, ERR_CHECKOUT_EXISTS, ERR_CHECKOUT_PENDING,

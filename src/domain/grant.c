@@ -29,9 +29,8 @@ enum err grant_get(struct op *op, const struct id *building, const struct id *id
 
 /* ---- creation ---- */
 
-/* What an earlier request with this key made: ERR_NOT_FOUND if there was none. */
-static enum err replay(struct op *op, const struct id *building, struct str request_id,
-                       const unsigned char request_hash[static SHA256_LEN], struct grant *ret)
+enum err grant_replay(struct op *op, const struct id *building, struct str request_id,
+                      const unsigned char request_hash[static SHA256_LEN], struct grant *ret)
 {
     CURSOR c;
     enum err e = db_one(op->db, SQL_GRANT_BY_REQUEST, DB_ARGS(v_str(id_str(building)), v_str(request_id)), &c);
@@ -77,7 +76,7 @@ enum err grant_create(struct op *op, const struct grant_place *place, const stru
      * right when it was created may be wrong now, so a replay comes before any refusal. */
     enum err e = create(op, place, in, request_id, request_hash, &g, &inserted);
     if (!inserted && (!e || is_refusal(e))) {
-        enum err r = replay(op, place->building, request_id, request_hash, &g);
+        enum err r = grant_replay(op, place->building, request_id, request_hash, &g);
         if (r != ERR_NOT_FOUND) {
             op->why = STR_NONE;
             e = r;

@@ -80,6 +80,11 @@ struct grant_place {
     bool linked;
 };
 
+/* What an earlier creation with this Idempotency-Key made, as it is now. ERR_NOT_FOUND: there was none;
+ * ERR_IDEMPOTENCY_CONFLICT: it had another body (SHA-256 of its canonical form). */
+enum err grant_replay(struct op *op, const struct id *building, struct str request_id,
+                      const unsigned char request_hash[static SHA256_LEN], struct grant *ret) CHECKED;
+
 /* Where the caller's Idempotency-Key and body (SHA-256 of its canonical form) name an earlier creation, the grant it
  * made is given as it is now, with *ret_replayed. Errors: IDEMPOTENCY_CONFLICT, INVALID_UNLOCK,
  * MULTI_BUILDING_REQUIRED, BUILDING_NOT_FOUND. */

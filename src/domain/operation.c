@@ -176,8 +176,7 @@ enum err operation_quote(struct op *op, const struct id *account, const struct o
 
 /* ---- execution ---- */
 
-/* The operation that this key executed. ERR_NOT_FOUND: none. */
-static enum err replay(struct op *op, const struct operation_request *r, struct operation *ret)
+enum err operation_replay(struct op *op, const struct operation_request *r, struct operation *ret)
 {
     struct operation o;
     enum err e = operation_one(op, SQL_OPERATION_BY_REQUEST, DB_ARGS(v_str(id_str(&r->account_id)), v_str(r->key)), &o);
@@ -237,7 +236,7 @@ static enum err check_standing(struct op *op, const struct operation *o)
 enum err operation_check(struct op *op, const struct operation_request *request, struct operation *ret,
                          bool *ret_replayed)
 {
-    enum err e = replay(op, request, ret);
+    enum err e = operation_replay(op, request, ret);
     *ret_replayed = !e;
     if (e != ERR_NOT_FOUND)
         return e;

@@ -129,6 +129,9 @@ struct operation_request {
     const unsigned char *hash; /* SHA256_LEN bytes, of the canonical body */
 };
 
+/* The operation that this key executed. ERR_NOT_FOUND: none; ERR_IDEMPOTENCY_CONFLICT: with another body, action or
+ * building. */
+enum err operation_replay(struct op *op, const struct operation_request *request, struct operation *ret) CHECKED;
 /* May it be executed, as far as is known here? Errors in the order of decisions section 10; a key that was used before
  * gives its operation with *ret_replayed, or IDEMPOTENCY_CONFLICT. */
 enum err operation_check(struct op *op, const struct operation_request *request, struct operation *ret,

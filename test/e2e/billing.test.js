@@ -87,6 +87,11 @@ describe('billing', () => {
             await pay(made);
             assert.equal(ok(await buy(person, 'weekly', key)).status, 'complete');
             refused(await buy(person, 'yearly', key), 409, 'IDEMPOTENCY_CONFLICT');
+            for (const json of [{ plan: 'monthly' }, { plan: 5 }, {}, { plan: 'weekly', colour: 'red' }]) {
+                const send = (name) => person.client.post('/v1/billing/checkout', json, { headers: { 'Idempotency-Key': name } });
+                refused(await send(idempotencyKey()), 400, 'INVALID_PLAN');
+                refused(await send(key), 409, 'IDEMPOTENCY_CONFLICT');
+            }
             const other = await signIn(client);
             assert.notEqual(ok(await buy(other, 'weekly', key), 201).id, made.id, 'keys are the account\'s own');
         });

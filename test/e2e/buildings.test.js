@@ -449,6 +449,13 @@ describe('buildings', () => {
             assert.deepEqual(ok(await execute(person, made, addKey)), done);
             refused(await execute(person, { ...remove, building_id: UNKNOWN_ID }, removeKey), 409, 'IDEMPOTENCY_CONFLICT');
             refused(await execute(person, { ...remove, action: 'add' }, removeKey), 409, 'IDEMPOTENCY_CONFLICT');
+            for (const json of [{}, { quote_id: 'nonsense' }, { quote_id: made.id, colour: 'red' }]) {
+                const headers = (name) => ({ json, headers: { 'Idempotency-Key': name } });
+                refused(await person.keeper.request('POST', '/v1/buildings', headers(idempotencyKey())), 400, 'INVALID_QUOTE');
+                refused(await person.keeper.request('POST', '/v1/buildings', headers(addKey)), 409, 'IDEMPOTENCY_CONFLICT');
+                const path = `/v1/buildings/${remove.input.building_id}`;
+                refused(await person.keeper.request('DELETE', path, headers(removeKey)), 409, 'IDEMPOTENCY_CONFLICT');
+            }
         });
 
         it('of one quote happens once, however many ask', async () => {

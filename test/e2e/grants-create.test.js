@@ -218,6 +218,13 @@ describe('creating grants', () => {
             });
         }
 
+        it('refuses a type it does not know as INVALID_TYPE, whatever else is wrong', async () => {
+            for (const body of [
+                {}, { colour: 'red' }, { days: ['tuesday'] }, { type: 'weekly', day: 'tuesday' },
+                { type: 'weekly', label: 5 }, { type: null, expires_in_minutes: 'soon' },
+            ]) refused(await create(body), 400, 'INVALID_TYPE', 'type');
+        });
+
         const timer = { type: 'timer', expires_in_minutes: 5 };
         const passcode = { type: 'passcode' };
         const far = iso(Date.now() + 400 * DAY);

@@ -50,6 +50,21 @@ describe('idempotency', () => {
         ]) refused(await send(key, body), 409, 'IDEMPOTENCY_CONFLICT');
     });
 
+    it('refuses another body under the same key whatever is wrong with it, unless it is no JSON object', async () => {
+        const key = idempotencyKey();
+        ok(await send(key, { type: 'timer', expires_in_minutes: 60 }), 201);
+        for (const [body, own] of [
+            [{}, 'INVALID_TYPE'], [{ type: 'weekly', expires_in_minutes: 60 }, 'INVALID_TYPE'], [{ type: 5 }, 'INVALID_TYPE'],
+            [{ type: 'timer' }, 'INVALID_UNLOCK'], [{ type: 'timer', expires_in_minutes: 0 }, 'INVALID_UNLOCK'],
+            [{ type: 'timer', expires_in_minutes: 60, colour: 'red' }, 'INVALID_UNLOCK'],
+            [{ type: 'timer', expires_in_minutes: 60, days: ['monday'] }, 'INVALID_UNLOCK'],
+        ]) {
+            refused(await send(idempotencyKey(), body), 400, own);
+            refused(await send(key, body), 409, 'IDEMPOTENCY_CONFLICT');
+        }
+        for (const text of ['{', '[]', '"timer"', 'null', '']) refused(await send(key, text), 400, 'INVALID_JSON');
+    });
+
     it('replays the current state: edited, used, revoked', async () => {
         const owner = await signIn(client);
         const home = await provisioned(owner);

@@ -149,7 +149,15 @@ describe('webhook endpoints', () => {
             ok(await create(owner, undefined, key), 201);
             refused(await create(owner, { url: SOMEWHERE, events: TYPES }, key), 409, 'IDEMPOTENCY_CONFLICT');
             refused(await create(owner, { url: `${SOMEWHERE}s` }, key), 409, 'IDEMPOTENCY_CONFLICT');
-            refused(await create(owner, { url: 'https://nowhere.invalid/' }, key), 409, 'IDEMPOTENCY_CONFLICT');
+            for (const [body, code] of [
+                [{ url: 'https://nowhere.invalid/' }, 'INVALID_WEBHOOK_URL'], [{ url: 'http://1.1.1.1/' }, 'INVALID_WEBHOOK_URL'],
+                [{ url: 5 }, 'INVALID_WEBHOOK_URL'], [{}, 'INVALID_WEBHOOK_URL'],
+                [{ url: SOMEWHERE, events: [] }, 'INVALID_WEBHOOK_EVENTS'], [{ url: SOMEWHERE, events: ['door.opened'] }, 'INVALID_WEBHOOK_EVENTS'],
+                [{ url: SOMEWHERE, events: ['access.denied', 'access.denied'] }, 'INVALID_WEBHOOK_EVENTS'],
+            ]) {
+                refused(await create(owner, body, withKey()), 400, code);
+                refused(await create(owner, body, key), 409, 'IDEMPOTENCY_CONFLICT');
+            }
             ok(await create(await signIn(client), { url: `${SOMEWHERE}s` }, key), 201);
         });
 
