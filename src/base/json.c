@@ -27,6 +27,39 @@ static bool shallow(struct str text)
     return true;
 }
 
+/* ---- numbers ---- */
+
+#define EXACT_BELOW 9007199254740992.0 /* 2^53: from there on, doubles leave integers out */
+
+/* The integer that a real is, as a new value; NULL if it has a fraction, or may have had one. */
+static json_t *whole(const json_t *value)
+{
+    const double d = json_real_value(value);
+    if (!json_is_real(value) || !(d > -EXACT_BELOW && d < EXACT_BELOW) || (double)(json_int_t)d != d)
+        return NULL;
+    return json_integer((json_int_t)d);
+}
+
+/* 5.0, 5e0 and 5 are one number. As deep as JSON_MAX_DEPTH. */
+static void unify_numbers(json_t *value)
+{
+    json_t *item, *integer;
+    size_t i;
+    json_array_foreach (value, i, item) {
+        if ((integer = whole(item)))
+            json_array_set_new(value, i, integer);
+        else
+            unify_numbers(item);
+    }
+    for (void *at = json_object_iter(value); at; at = json_object_iter_next(value, at)) {
+        item = json_object_iter_value(at);
+        if ((integer = whole(item)))
+            json_object_iter_set_new(value, at, integer);
+        else
+            unify_numbers(item);
+    }
+}
+
 enum err json_read(struct str text, json_t **ret)
 {
     if (text.n == 0 || !shallow(text))
@@ -34,6 +67,13 @@ enum err json_read(struct str text, json_t **ret)
     json_t *value = json_loadb(text.p, text.n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
     if (!value)
         return ERR_INVALID_JSON;
+    json_t *integer = whole(value);
+    if (integer) {
+        json_decref(value);
+        value = integer;
+    } else {
+        unify_numbers(value);
+    }
     *ret = value;
     return ERR_NONE;
 }

@@ -99,9 +99,10 @@ struct schema_fault {
 
 /* Reads `object` (a JSON object) into the struct at `ret` (of shape->size bytes, zeroed by this function). An unknown
  * field is refused first, after a field with F_TAG; then each field is checked in the table's order: required, type,
- * range, length, enumeration, format, pattern. Null is a wrong type unless F_NULLABLE. A real (5.0) is no integer.
- * Strings are copied into the arena, NUL-terminated. On failure fills *ret_fault with the field's error, or `error` if
- * it has none; the message never repeats a value. Patterns and tables must live as long as the process. */
+ * range, length, enumeration, format, pattern. Null is a wrong type unless F_NULLABLE. A number without a fraction is
+ * an integer, as json_read gives it. Strings are copied into the arena, NUL-terminated. On failure fills *ret_fault
+ * with the field's error, or `error` if it has none; the message never repeats a value. Patterns and tables must live
+ * as long as the process. */
 bool schema_read(const struct shape *shape, const json_t *object, enum err error, struct arena *a, void *ret,
                  struct schema_fault *ret_fault);
 

@@ -264,6 +264,19 @@ describe('creating grants', () => {
             });
         }
 
+        it('takes a whole number however it is written, within its exact bounds', async () => {
+            const send = (number) => session.client.request('POST', '/v1/unlock',
+                { text: `{"type":"timer","expires_in_minutes":${number}}`, headers: { 'Idempotency-Key': idempotencyKey() } });
+            const minutes = ({ starts_at: from, ends_at: to }) => (Date.parse(to) - Date.parse(from)) / MINUTE;
+            for (const [text, wanted] of [['5', 5], ['5.0', 5], ['5e0', 5], ['1e1', 10], ['0.5E1', 5], ['100.00e-1', 10], ['10080.0', 10080], ['1.008e4', 10080]]) {
+                assert.equal(minutes(ok(await send(text), 201)), wanted, text);
+            }
+            for (const text of ['5.5', '0.1e1e', '0', '-0', '-0.0', '1e-400', '10081.0', '1.0081e4', '1e18', '9007199254740993.0']) {
+                refused(await send(text), 400, text === '0.1e1e' ? 'INVALID_JSON' : 'INVALID_UNLOCK');
+            }
+            refused(await send('1e400'), 400, 'INVALID_JSON');
+        });
+
         it('stores nothing of what it refuses', async () => {
             const other = await signIn(client);
             for (const [, body] of bad) assert.equal((await create(body, other)).status, 400);

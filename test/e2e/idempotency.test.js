@@ -38,6 +38,7 @@ describe('idempotency', () => {
         for (const text of [
             ' {\n"expires_in_minutes" : 60 ,"label":"a b", "type":"timer"}\n',
             '{"label":"a\\u0020b","type":"t\\u0069mer","expires_in_minutes":60}',
+            '{"type":"timer","label":"a b","expires_in_minutes":6.0e1}',
         ]) assert.equal(replayed(await send(key, text)).id, made.id);
     });
 

@@ -1,5 +1,6 @@
 /* Any bytes: what json_read accepts has a canonical form that is JSON again, with itself as its canonical form; a
- * string written by json_put_str reads back as it was; schema_read ends, and writes what it accepted as JSON. */
+ * number without a fraction is an integer; a string written by json_put_str reads back as it was; schema_read ends, and
+ * writes what it accepted as JSON. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -54,6 +55,20 @@ static void check_canonical(const json_t *value)
     buf_done(&twice);
 }
 
+static void check_numbers(json_t *value)
+{
+    const double d = json_real_value(value);
+    if (json_is_real(value) && d > -9007199254740992.0 && d < 9007199254740992.0 && d == (double)(int64_t)d)
+        abort();
+    json_t *item;
+    size_t i;
+    const char *name;
+    json_array_foreach (value, i, item)
+        check_numbers(item);
+    json_object_foreach (value, name, item)
+        check_numbers(item);
+}
+
 static void check_string(const json_t *value)
 {
     struct buf text = BUF(1 << 24);
@@ -91,6 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (json_read(str_n((const char *)data, size), &value))
         return 0;
     check_canonical(value);
+    check_numbers(value);
     if (json_is_string(value))
         check_string(value);
     if (json_is_object(value))

@@ -144,10 +144,23 @@ static void equal_bodies_have_one_canonical_form(void **state)
     assert_canonical("{\"a\":\"x\",\"b\":[1,{\"y\":true,\"z\":null}]}",
                      "{\"a\":\"x\",\"b\":[1,{\"y\":true,\"z\":null}]}");
     assert_canonical("\"\\u00e9\\/\\u0041\\n\"", "\"\xc3\xa9/A\\n\"");
-    assert_canonical("[100, -0, 1e2, 100.0, 1.00E+2]", "[100,0,100.0,100.0,100.0]");
+    assert_canonical("[100, -0, 1e2, 100.0, 1.00E+2]", "[100,0,100,100,100]");
     assert_canonical("{\"aa\":1,\"a\":2,\"B\":3,\"\":4}", "{\"\":4,\"B\":3,\"a\":2,\"aa\":1}");
     assert_canonical("[1,2]", "[1,2]");
     assert_canonical("[2,1]", "[2,1]");
+}
+
+static void a_number_without_a_fraction_is_an_integer_however_it_is_written(void **state)
+{
+    (void)state;
+    assert_canonical("5.0", "5");
+    assert_canonical("[5, 5.0, 5e0, 0.5e1, 50e-1, 5.0000E+0]", "[5,5,5,5,5,5]");
+    assert_canonical("{\"a\":{\"b\":[-1e1,[-0.0,0e9,-0]]},\"c\":1e-400}", "{\"a\":{\"b\":[-10,[0,0,0]]},\"c\":0}");
+    assert_canonical("[5.5,5e-1,-0.25]", "[5.5,0.5,-0.25]");
+    /* From 2^53 on, a double may stand for a number it is not. */
+    assert_canonical("[9007199254740991.0,-9007199254740991.0]", "[9007199254740991,-9007199254740991]");
+    assert_canonical("[9007199254740992.0,9007199254740993.0]", "[9007199254740992.0,9007199254740992.0]");
+    assert_canonical("[9223372036854775807,1e18]", "[9223372036854775807,1e18]");
 }
 
 static void the_canonical_form_respects_the_buffer(void **state)
@@ -244,6 +257,7 @@ int main(void)
         cmocka_unit_test(containers_nest_32_deep_and_no_deeper),
         cmocka_unit_test(brackets_side_by_side_or_in_strings_do_not_nest),
         cmocka_unit_test(equal_bodies_have_one_canonical_form),
+        cmocka_unit_test(a_number_without_a_fraction_is_an_integer_however_it_is_written),
         cmocka_unit_test(the_canonical_form_respects_the_buffer),
         cmocka_unit_test(strings_are_quoted_and_escaped),
         cmocka_unit_test(an_escape_is_found_at_every_place),

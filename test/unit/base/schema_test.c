@@ -143,7 +143,7 @@ static void a_wrong_type_is_named(void **state)
     refuse("{\"at\":\"2026-11-20\"}", "at must be an RFC 3339 date-time with offset or null");
     refuse("{\"at\":1795167000}", "at must be an RFC 3339 date-time with offset or null");
     refuse("{\"uses\":\"5\"}", "uses must be an integer from 1 to 100 or null");
-    refuse("{\"uses\":5.0}", "uses must be an integer from 1 to 100 or null");
+    refuse("{\"uses\":5.5}", "uses must be an integer from 1 to 100 or null");
     refuse("{\"uses\":true}", "uses must be an integer from 1 to 100 or null");
     refuse("{\"count\":null}", "count must be an integer");
     refuse("{\"on\":1}", "on must be true or false");
