@@ -123,7 +123,7 @@ static enum err make_database(struct sqlite_store *s, const char *dir, char **re
 static void close_store(struct store *base)
 {
     struct sqlite_store *s = (struct sqlite_store *)base;
-    sqlite_reader_stop(s);
+    sqlite_readers_stop(s);
     sqlite_writer_stop(s);
     sqlite_checkpointer_stop(s);
     sqlite_spare_sessions_free(s);
@@ -170,13 +170,14 @@ static enum err start(struct store *base)
     enum err e = sqlite_checkpointer_start(s);
     if (!e)
         e = sqlite_writer_start(s);
-    return e ? e : sqlite_reader_start(s);
+    return e ? e : sqlite_readers_start(s);
 }
 
 static void submit(struct store *base, struct store_job *job)
 {
     struct sqlite_store *s = (struct sqlite_store *)base;
-    job_queue_push(job->mode == STORE_WRITE ? &s->writer.queue : &s->reader.queue, job);
+    struct sqlite_reader *reader = job->lengthy ? &s->lengthy_reader : &s->reader;
+    job_queue_push(job->mode == STORE_WRITE ? &s->writer.queue : &reader->queue, job);
 }
 
 /* One row "ok", or what is wrong. */

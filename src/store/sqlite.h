@@ -1,8 +1,8 @@
 /* The SQLite engine's insides, shared by its files.
  *
  * Threads: the writer (the only one that changes anything), the checkpointer (copies the WAL into the database while
- * the writer goes on), the reader (reads submitted as jobs), and whoever holds a read session. Each has a connection of
- * its own; what they share stands in struct sqlite_store. */
+ * the writer goes on), two readers (reads submitted as jobs, lengthy ones apart), and whoever holds a read session.
+ * Each has a connection of its own; what they share stands in struct sqlite_store. */
 #pragma once
 #include <pthread.h>
 #include <sqlite3.h>
@@ -62,7 +62,13 @@ struct sqlite_checkpointer {
     _Atomic bool stop;
     _Atomic int turn;       /* enum checkpoint_turn */
     _Atomic int wal_frames; /* at the last commit; written by the writer */
-    int round_at;           /* the writer's: a round begins when the WAL has so many frames */
+    int copied;             /* of them are in the database; the owner's of the turn, but QUIET */
+    _Atomic bool offered;   /* a long read waits for a try to finish */
+    _Atomic bool unsynced;  /* a sync of the database failed: there is no checkpoint any more */
+    /* The writer's: */
+    int round_at;     /* a round begins when the WAL has so many frames */
+    int tries;        /* to finish this round */
+    int64_t again_us; /* not before this moment */
 };
 
 struct sqlite_writer {
@@ -72,11 +78,13 @@ struct sqlite_writer {
     struct job_queue queue;
     _Atomic bool stop;
     bool committed; /* the running transaction reached the WAL */
+    bool failing;   /* the last batch could not be committed */
 };
 
 struct sqlite_reader {
     pthread_t thread;
-    bool running;
+    bool running, lengthy;
+    struct sqlite_store *store;
     struct job_queue queue;
     _Atomic bool stop;
 };
@@ -88,7 +96,7 @@ struct sqlite_store {
     _Atomic uint64_t commits; /* counts commits from 1; bumped after each one and before its jobs are done */
     struct sqlite_writer writer;
     struct sqlite_checkpointer checkpointer;
-    struct sqlite_reader reader;
+    struct sqlite_reader reader, lengthy_reader;
     pthread_mutex_t sessions_mutex;
     struct sqlite_db *sessions, *spare;
 };
@@ -125,6 +133,8 @@ enum err sqlite_checkpointer_start(struct sqlite_store *s) CHECKED;
 void sqlite_checkpointer_stop(struct sqlite_store *s);
 /* The writer's part, between transactions. */
 void sqlite_checkpoint_step(struct sqlite_store *s);
+/* Before a long read, on its thread: lets the writer finish a checkpoint that readers keep from its end. */
+void sqlite_checkpoint_offer(struct sqlite_store *s);
 /* Copies all of the WAL and empties it. */
 void sqlite_checkpoint_final(struct sqlite_store *s);
 
@@ -142,5 +152,5 @@ bool sqlite_sessions_reached(struct sqlite_store *s, uint64_t commits);
 void sqlite_sessions_interrupt(struct sqlite_store *s, uint64_t commits);
 
 /* ---- sqlite_reader.c ---- */
-enum err sqlite_reader_start(struct sqlite_store *s) CHECKED;
-void sqlite_reader_stop(struct sqlite_store *s);
+enum err sqlite_readers_start(struct sqlite_store *s) CHECKED;
+void sqlite_readers_stop(struct sqlite_store *s);

@@ -4,11 +4,19 @@
  * happens by itself. So a round has two parts. The checkpointer thread copies what it can and syncs the database file,
  * in passes, until little is left. Then the writer, between two transactions, has the sessions renew their snapshots
  * (they do at their next request), copies the rest, and has them renew once more: now the database is complete and they
- * read it without the WAL, so that the writer's next commit starts it over. A reader that does not move in time only
- * puts this off to the next round; past a hard limit it is interrupted, as nothing here needs to read that long. */
+ * read it without the WAL, so that the writer's next commit starts it over. Nothing is written while it waits for them,
+ * so it waits a moment only, and then writes on for ten times as long before it tries again. Long reads give it the
+ * moment it needs: their thread begins none while a try is due (sqlite_checkpoint_offer). After some tries that failed,
+ * the rest is the next round's. Past a hard limit old reads are interrupted, as nothing here needs to read that long.
+ *
+ * A round also begins at the start, for what a crash or a migration left in the WAL, and when commits fail: on a full
+ * disk, an empty WAL may be all the room they need. After a sync of the database that failed, nothing is known of the
+ * pages that were copied before, not even if a later sync succeeds: the WAL is kept, whatever its length, until another
+ * process reads it from its beginning. */
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "store/sqlite.h"
 
 #define ROUND_FRAMES 4096 /* 16 MiB: a WAL of this length begins a round */
@@ -16,12 +24,31 @@
 #define PASSES       6
 #define LIMIT_FRAMES 262144 /* 1 GiB: from here on old reads fail */
 
-#define WAIT_US      5000 /* for readers; twice as long for each ROUND_FRAMES of the WAL: a busy machine needs it */
-#define WAIT_DOUBLED 6    /* times at most: 320 ms, in which nothing is written */
-#define WAIT_POLL_NS 50000
+#define REST_MOST 2048 /* 8 MiB: so much the checkpointer has to copy again */
 
-static bool sync_database(struct sqlite_db *db)
+#define WAIT_US      2000 /* for readers; twice as long for each ROUND_FRAMES of the WAL: a busy machine needs it */
+#define WAIT_DOUBLED 5    /* times at most: 64 ms, in which nothing is written */
+#define WAIT_POLL_NS 50000
+#define WRITE_TIMES  10 /* as long as it waited, it writes before it waits again */
+#define TRIES        16
+#define OFFER_US     50000   /* a long read waits so long at most for a try */
+#define FAILING_US   1000000 /* between rounds while commits fail */
+
+static void nap(void)
 {
+    nanosleep(&(struct timespec){.tv_nsec = WAIT_POLL_NS}, NULL);
+}
+
+static void note_failed_sync(struct sqlite_checkpointer *c, int rc)
+{
+    if (rc != SQLITE_IOERR_FSYNC || atomic_exchange(&c->unsynced, true))
+        return;
+    log_error("store_not_synced hint=\"the write-ahead log is kept and grows until the service is restarted\"");
+}
+
+static bool sync_database(struct sqlite_checkpointer *c)
+{
+    struct sqlite_db *db = c->db;
     sqlite3_file *file = NULL;
     int rc = sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_FILE_POINTER, &file);
     if (rc == SQLITE_OK)
@@ -29,6 +56,7 @@ static bool sync_database(struct sqlite_db *db)
     if (rc == SQLITE_OK)
         return true;
     store_complain("sync of the database", rc, sqlite3_errstr(rc));
+    note_failed_sync(c, rc);
     return false;
 }
 
@@ -39,6 +67,7 @@ static bool copy_wal(struct sqlite_db *db, int mode, int *ret_frames, int *ret_c
     if (rc == SQLITE_OK || rc == SQLITE_BUSY)
         return true;
     sqlite_complain(db, "checkpoint");
+    note_failed_sync(&db->store->checkpointer, rc);
     return false;
 }
 
@@ -49,8 +78,9 @@ static bool copy_most(struct sqlite_checkpointer *c)
     int passes = 0;
     do {
         before = copied;
-        if (!copy_wal(c->db, SQLITE_CHECKPOINT_PASSIVE, &frames, &copied) || !sync_database(c->db))
+        if (!copy_wal(c->db, SQLITE_CHECKPOINT_PASSIVE, &frames, &copied) || !sync_database(c))
             return false;
+        c->copied = copied;
     } while (copied > before && atomic_load(&c->wal_frames) - copied > REST_FRAMES && ++passes < PASSES);
     return true;
 }
@@ -71,62 +101,103 @@ static void *checkpointer(void *arg)
 }
 
 /* Makes the sessions take new snapshots, each at its next request, and waits a moment until they have. */
-static bool sessions_renewed(struct sqlite_store *s, int64_t wait_us)
+static bool sessions_renewed(struct sqlite_store *s, int64_t until_us)
 {
-    const struct timespec poll = {.tv_nsec = WAIT_POLL_NS};
     const uint64_t commits = atomic_fetch_add(&s->commits, 1) + 1;
-    const int64_t until_us = clock_monotonic_us() + wait_us;
     while (!sqlite_sessions_reached(s, commits)) {
         if (clock_monotonic_us() >= until_us)
             return false;
-        nanosleep(&poll, NULL);
+        nap();
     }
     return true;
 }
 
-/* The writer's part. Sessions must stand at the WAL's end for all of it to be copied, and then leave it. */
-static void finish(struct sqlite_store *s)
+/* The writer's part. Sessions must stand at the WAL's end for all of it to be copied, and then leave it. False if they
+ * did not. */
+static bool finish(struct sqlite_store *s)
 {
     const int length = atomic_load(&s->checkpointer.wal_frames);
     const int doubled = length / ROUND_FRAMES;
     const int64_t wait_us = (int64_t)WAIT_US << (doubled < WAIT_DOUBLED ? doubled : WAIT_DOUBLED);
     int frames = 0, copied = 0;
-    bool renewed = sessions_renewed(s, wait_us);
+    bool renewed = sessions_renewed(s, clock_monotonic_us() + wait_us);
     if (!renewed && length >= LIMIT_FRAMES) {
         sqlite_sessions_interrupt(s, atomic_load(&s->commits));
-        renewed = sessions_renewed(s, wait_us);
+        renewed = sessions_renewed(s, clock_monotonic_us() + wait_us);
     }
-    if (renewed && copy_wal(s->writer.db, SQLITE_CHECKPOINT_PASSIVE, &frames, &copied) && copied == frames)
-        (void)sessions_renewed(s, wait_us);
+    return renewed && copy_wal(s->writer.db, SQLITE_CHECKPOINT_PASSIVE, &frames, &copied) && copied == frames &&
+           sessions_renewed(s, clock_monotonic_us() + wait_us);
+}
+
+/* One try to end the round, and whose turn it is after it. */
+static enum checkpoint_turn try_to_finish(struct sqlite_store *s)
+{
+    struct sqlite_checkpointer *c = &s->checkpointer;
+    const int64_t began_us = clock_monotonic_us();
+    atomic_store(&c->offered, false);
+    const bool finished = finish(s);
+    const int64_t now_us = clock_monotonic_us();
+    c->again_us = now_us + WRITE_TIMES * (now_us - began_us);
+    if (!finished && ++c->tries < TRIES && !atomic_load(&c->unsynced))
+        return c->wal_frames - c->copied > REST_MOST ? CHECKPOINT_BACKGROUND : CHECKPOINT_FINISH;
+    c->tries = 0;
+    c->round_at = c->wal_frames + ROUND_FRAMES;
+    return CHECKPOINT_QUIET;
+}
+
+static bool round_is_due(struct sqlite_store *s)
+{
+    struct sqlite_checkpointer *c = &s->checkpointer;
+    if (atomic_load(&c->unsynced))
+        return false;
+    if (c->wal_frames < c->round_at - ROUND_FRAMES) /* the WAL has started over */
+        c->round_at = ROUND_FRAMES;
+    if (c->wal_frames >= c->round_at)
+        return true;
+    if (!s->writer.failing || clock_monotonic_us() < c->again_us)
+        return false;
+    c->again_us = clock_monotonic_us() + FAILING_US;
+    return true;
 }
 
 void sqlite_checkpoint_step(struct sqlite_store *s)
 {
     struct sqlite_checkpointer *c = &s->checkpointer;
-    switch ((enum checkpoint_turn)atomic_load_explicit(&c->turn, memory_order_acquire)) {
-    case CHECKPOINT_QUIET:
-        if (c->wal_frames < c->round_at - ROUND_FRAMES) /* the WAL has started over */
-            c->round_at = ROUND_FRAMES;
-        if (c->wal_frames < c->round_at)
+    enum checkpoint_turn turn = (enum checkpoint_turn)atomic_load_explicit(&c->turn, memory_order_acquire);
+    if (turn == CHECKPOINT_BACKGROUND)
+        return;
+    if (turn == CHECKPOINT_QUIET) {
+        if (!round_is_due(s))
             return;
         c->round_at = c->wal_frames + ROUND_FRAMES;
-        atomic_store(&c->turn, CHECKPOINT_BACKGROUND);
-        unpark(&c->parker);
-        return;
-    case CHECKPOINT_BACKGROUND:
-        return;
-    case CHECKPOINT_FINISH:
-        finish(s);
-        c->round_at = c->wal_frames + ROUND_FRAMES;
-        atomic_store(&c->turn, CHECKPOINT_QUIET);
-        return;
+        turn = CHECKPOINT_BACKGROUND;
+    } else if (atomic_load(&c->offered) || clock_monotonic_us() >= c->again_us) {
+        turn = try_to_finish(s);
     }
+    atomic_store(&c->turn, turn);
+    if (turn == CHECKPOINT_BACKGROUND)
+        unpark(&c->parker);
+}
+
+void sqlite_checkpoint_offer(struct sqlite_store *s)
+{
+    struct sqlite_checkpointer *c = &s->checkpointer;
+    if (atomic_load(&c->turn) != CHECKPOINT_FINISH)
+        return;
+    const int64_t until_us = clock_monotonic_us() + OFFER_US;
+    atomic_store(&c->offered, true);
+    job_queue_wake(&s->writer.queue);
+    while (atomic_load(&c->offered) && atomic_load(&c->turn) == CHECKPOINT_FINISH && clock_monotonic_us() < until_us)
+        nap();
 }
 
 void sqlite_checkpoint_final(struct sqlite_store *s)
 {
     int frames, copied;
-    (void)copy_wal(s->writer.db, SQLITE_CHECKPOINT_TRUNCATE, &frames, &copied);
+    if (atomic_load(&s->checkpointer.unsynced)) /* closing would copy what is left of the WAL and delete it */
+        (void)sqlite3_db_config(s->writer.db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    else
+        (void)copy_wal(s->writer.db, SQLITE_CHECKPOINT_TRUNCATE, &frames, &copied);
 }
 
 enum err sqlite_checkpointer_start(struct sqlite_store *s)
@@ -136,6 +207,7 @@ enum err sqlite_checkpointer_start(struct sqlite_store *s)
     if (e)
         return e;
     c->round_at = ROUND_FRAMES;
+    atomic_store(&c->turn, CHECKPOINT_BACKGROUND);
     if (pthread_create(&c->thread, NULL, checkpointer, s))
         return ERR_IO;
     c->running = true;

@@ -1,5 +1,11 @@
-/* Reads that were submitted as jobs: one thread of their own, so that they never hold up the writer. */
+/* Reads that were submitted as jobs: on threads of their own, so that they never hold up the writer, and the lengthy
+ * ones on one apart, so that they hold up no other read either. */
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "store/sqlite.h"
+
+#define NICE_LENGTHY 5 /* requests and calls come first */
 
 static enum err run_job(void *arg, struct db *db)
 {
@@ -9,10 +15,14 @@ static enum err run_job(void *arg, struct db *db)
 
 static void *reader(void *arg)
 {
-    struct sqlite_store *s = arg;
-    struct sqlite_reader *r = &s->reader;
+    struct sqlite_reader *r = arg;
+    struct sqlite_store *s = r->store;
+    if (r->lengthy)
+        (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE_LENGTHY); /* Linux: of this thread alone */
     for (;;) {
         struct store_job *job = job_queue_take(&r->queue);
+        if (job && r->lengthy)
+            sqlite_checkpoint_offer(s);
         if (job)
             job->done(job, sqlite_read(&s->base, run_job, job));
         else if (atomic_load(&r->stop))
@@ -22,20 +32,34 @@ static void *reader(void *arg)
     }
 }
 
-enum err sqlite_reader_start(struct sqlite_store *s)
+static enum err start(struct sqlite_store *s, struct sqlite_reader *r, bool lengthy)
 {
-    if (pthread_create(&s->reader.thread, NULL, reader, s))
+    r->store = s;
+    r->lengthy = lengthy;
+    if (pthread_create(&r->thread, NULL, reader, r))
         return ERR_IO;
-    s->reader.running = true;
+    r->running = true;
     return ERR_NONE;
 }
 
-void sqlite_reader_stop(struct sqlite_store *s)
+static void stop(struct sqlite_reader *r)
 {
-    if (!s->reader.running)
+    if (!r->running)
         return;
-    atomic_store(&s->reader.stop, true);
-    job_queue_wake(&s->reader.queue);
-    pthread_join(s->reader.thread, NULL);
-    s->reader.running = false;
+    atomic_store(&r->stop, true);
+    job_queue_wake(&r->queue);
+    pthread_join(r->thread, NULL);
+    r->running = false;
+}
+
+enum err sqlite_readers_start(struct sqlite_store *s)
+{
+    enum err e = start(s, &s->reader, false);
+    return e ? e : start(s, &s->lengthy_reader, true);
+}
+
+void sqlite_readers_stop(struct sqlite_store *s)
+{
+    stop(&s->reader);
+    stop(&s->lengthy_reader);
 }

@@ -94,6 +94,7 @@ static void run_batch(struct sqlite_store *s, struct batch *b)
         b->results[b->blamed] = ERR_INTERNAL_ERROR; /* without the culprit, the others may get through */
         durable = attempt(w, b);
     }
+    w->failing = !durable;
     if (w->committed)
         atomic_fetch_add(&s->commits, 1);
     store_tell(&s->base, &w->db->base);

@@ -44,6 +44,7 @@ enum store_mode { STORE_READ, STORE_WRITE };
 struct store_job {
     struct store_job *next; /* the store's */
     enum store_mode mode;
+    bool lengthy; /* a read that may take long: it waits for others like it, and none but those waits for it */
     enum err (*run)(struct store_job *job, struct db *db);
     /* On a store thread, after the commit (or the roll-back): hands the job back to its owner. */
     void (*done)(struct store_job *job, enum err result);

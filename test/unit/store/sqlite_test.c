@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -12,6 +13,7 @@
 #include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "fixture.h"
 
@@ -168,7 +170,7 @@ static void a_full_disk_fails_writes_and_then_heals(void **state)
     struct db *session = store_session_new(f->store);
     void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(store_run(f->store, STORE_WRITE, put, "1"), ERR_NONE);
-    set_file_size_limit((rlim_t)size_of(f, "portero.db-wal"));
+    set_file_size_limit(4096); /* less than one page of the WAL needs */
     enum err full[3];
     for (int i = 0; i < 3; i++)
         full[i] = store_run(f->store, STORE_WRITE, put, "2");
@@ -193,6 +195,8 @@ static void a_full_disk_fails_writes_and_then_heals(void **state)
 
 #define PAGES_LEAST 12000             /* 47 MiB, three rounds of checkpoints */
 #define PAGES_MOST  (4 * PAGES_LEAST) /* on a machine so busy that readers keep checkpoints from ending for long */
+#define FEW_PAGES   1000              /* less than begins a round */
+#define SOME_PAGES  6000              /* more than one round */
 #define IN_FLIGHT   64
 
 /* The WAL of so many pages is short: without checkpoints it would have two for each. */
@@ -247,6 +251,22 @@ static void *read_without_rest(void *arg)
     return NULL;
 }
 
+/* Writes so many pages, one after the other. */
+static void write_pages(struct load *load, int pages)
+{
+    sem_init(&load->slots, 0, IN_FLIGHT);
+    for (int i = 0; i < pages + IN_FLIGHT; i++) {
+        sem_wait(&load->slots);
+        if (i >= pages)
+            continue; /* until the last ones have ended, too */
+        struct page *page = malloc(sizeof *page);
+        assert_non_null(page);
+        *page = (struct page){.job = {.mode = STORE_WRITE, .run = page_run, .done = page_done}, .load = load};
+        store_submit(load->store, &page->job);
+    }
+    sem_destroy(&load->slots);
+}
+
 static void the_wal_stays_small_under_constant_load(void **state)
 {
     struct store_fixture *f = *state;
@@ -279,6 +299,120 @@ static void the_wal_stays_small_under_constant_load(void **state)
     assert_int_equal(store_check(f->store), ERR_NONE);
 }
 
+/* Waits until the file has at least so many bytes, half a minute at most. */
+static bool grows_to(const struct store_fixture *f, const char *name, off_t bytes)
+{
+    for (int i = 0; i < 3000 && size_of(f, name) < bytes; i++)
+        usleep(10000);
+    return size_of(f, name) >= bytes;
+}
+
+static void writes_go_on_beside_a_read_that_does_not_end_and_the_wal_starts_over_after_it(void **state)
+{
+    struct store_fixture *f = *state;
+    struct load load = {.store = f->store};
+    struct db *session = store_session_new(f->store);
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, "1"), ERR_NONE);
+    assert_int_equal(store_session_begin(session), ERR_NONE);
+    assert_reads(session, "1");
+    write_pages(&load, SOME_PAGES);
+    assert_int_equal(load.failures, 0);
+    assert_reads(session, "1");
+    store_session_free(session);
+    const off_t longest = size_of(f, "portero.db-wal");
+    write_pages(&load, SOME_PAGES);
+    assert_int_equal(load.failures, 0);
+    assert_true(size_of(f, "portero.db-wal") < longest + (off_t)SOME_PAGES * 4096); /* it would have twice that more */
+    assert_int_equal(store_check(f->store), ERR_NONE);
+}
+
+static void a_full_disk_heals_by_itself_when_the_wal_is_what_fills_it(void **state)
+{
+    struct store_fixture *f = *state;
+    struct load load = {.store = f->store};
+    void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
+    write_pages(&load, FEW_PAGES);
+    assert_int_equal(load.failures, 0);
+    set_file_size_limit((rlim_t)size_of(f, "portero.db-wal"));
+    enum err e = ERR_INTERNAL_ERROR;
+    for (int i = 0; i < 3000 && e; i++) {
+        e = store_run(f->store, STORE_WRITE, put, "1");
+        usleep(10000);
+    }
+    set_file_size_limit(RLIM_INFINITY);
+    signal(SIGXFSZ, before);
+    assert_int_equal(e, ERR_NONE);
+    assert_int_equal(store_check(f->store), ERR_NONE);
+}
+
+/* What kill -9 now would leave, in a fixture of its own. */
+static struct store_fixture *crashed(const struct store_fixture *f)
+{
+    char command[300];
+    struct store_fixture *copy = store_fixture_new();
+    assert_non_null(copy);
+    snprintf(command, sizeof command, "cp %s/portero.db %s/portero.db-wal %s/", f->dir, f->dir, copy->dir);
+    assert_int_equal(system(command), 0);
+    return copy;
+}
+
+static void what_a_crash_left_in_the_wal_is_copied_back_after_the_start(void **state)
+{
+    struct store_fixture *f = *state;
+    struct load load = {.store = f->store};
+    write_pages(&load, FEW_PAGES);
+    struct store_fixture *again = crashed(f);
+    assert_true(size_of(again, "portero.db") < (off_t)FEW_PAGES * 4096);
+    assert_int_equal(store_fixture_start(again), 0);
+    assert_true(grows_to(again, "portero.db", (off_t)FEW_PAGES * 4096));
+    void *done = again;
+    assert_int_equal(store_fixture_close(&done), 0);
+}
+
+/* SQLite syncs with one of these. Of a file named here, they fail. */
+static _Atomic(const char *) unsyncable;
+
+static int sync_unless(int fd, long number)
+{
+    char link[40], path[200] = "";
+    const char *name = unsyncable;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    if (name && readlink(link, path, sizeof path - 1) > 0 && strcmp(strrchr(path, '/') + 1, name) == 0) {
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(number, fd);
+}
+
+__attribute__((visibility("default"))) int fsync(int fd)
+{
+    return sync_unless(fd, SYS_fsync);
+}
+
+__attribute__((visibility("default"))) int fdatasync(int fd)
+{
+    return sync_unless(fd, SYS_fdatasync);
+}
+
+static void after_a_failed_sync_the_wal_is_kept_until_the_next_start(void **state)
+{
+    struct store_fixture *f = *state;
+    struct load load = {.store = f->store};
+    unsyncable = "portero.db";
+    write_pages(&load, SOME_PAGES); /* begins a round */
+    usleep(500000);                 /* lets it fail */
+    unsyncable = NULL;
+    write_pages(&load, SOME_PAGES);
+    assert_int_equal(load.failures, 0);
+    assert_true(size_of(f, "portero.db-wal") > (off_t)SOME_PAGES * 2 * 4096);
+    store_close(f->store);
+    f->store = NULL;
+    assert_true(size_of(f, "portero.db-wal") > (off_t)SOME_PAGES * 2 * 4096); /* all of it is still there */
+    assert_int_equal(store_fixture_start(f), 0);
+    assert_true(grows_to(f, "portero.db", (off_t)SOME_PAGES * 2 * 4096));
+    assert_int_equal(store_check(f->store), ERR_NONE);
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, store_fixture_open, store_fixture_close)
 
 int main(void)
@@ -292,6 +426,10 @@ int main(void)
         TEST(what_cannot_be_opened_is_named),
         TEST(a_full_disk_fails_writes_and_then_heals),
         TEST(the_wal_stays_small_under_constant_load),
+        TEST(writes_go_on_beside_a_read_that_does_not_end_and_the_wal_starts_over_after_it),
+        TEST(a_full_disk_heals_by_itself_when_the_wal_is_what_fills_it),
+        TEST(what_a_crash_left_in_the_wal_is_copied_back_after_the_start),
+        TEST(after_a_failed_sync_the_wal_is_kept_until_the_next_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
