@@ -79,6 +79,8 @@ struct route {
     size_t body_max;           /* bytes; 0: HTTP_MAX_BODY */
     const char *body_example;  /* JSON, for the document; NULL: none */
     enum route_run run;
+    bool (*lengthy)(const void *query); /* of RUN_READ: whether this one may take long, so that it must not run on the
+                                           loop thread. NULL: none does */
     enum err (*handler)(struct request *q, struct reply *p);
     int status;                /* of success */
     int other_status;          /* a second success status (replay), or 0 */

@@ -158,9 +158,15 @@ static void store_done(struct store_job *job, enum err result)
     hand_back(q);
 }
 
+/* Known once the gate has read the query. */
+static bool lengthy(const struct request *q)
+{
+    return q->route->lengthy && q->query && q->route->lengthy(q->query);
+}
+
 static void submit(struct request *q, enum store_mode mode, enum err (*run)(struct store_job *, struct db *))
 {
-    q->job = (struct store_job){.mode = mode, .run = run, .done = store_done};
+    q->job = (struct store_job){.mode = mode, .lengthy = lengthy(q), .run = run, .done = store_done};
     store_submit(q->service->options.store, &q->job);
 }
 
@@ -227,6 +233,10 @@ static void run_here(struct request *q, struct loop *loop)
     q->key_used = false;
     if (!q->result && q->route->run == RUN_WRITE) {
         submit(q, STORE_WRITE, store_handler);
+        return;
+    }
+    if (!q->result && q->route->run == RUN_READ && lengthy(q)) {
+        submit(q, STORE_READ, store_handler);
         return;
     }
     if (!q->result && q->route->run == RUN_TASK) {
