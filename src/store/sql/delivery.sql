@@ -25,15 +25,16 @@ WHERE d.webhook_id = $1 AND d.status = 'pending' AND d.due_at <= $2 AND d.leased
 ORDER BY d.due_at, d.id LIMIT $3
 
 -- name: delivery_take (postgresql)
--- The lease is a minute.
-WITH taken AS (
-    UPDATE delivery SET leased_until = $5 + 60000000
-    WHERE (webhook_id, id) IN (
-        SELECT webhook_id, id FROM delivery
-        WHERE webhook_id = $1 AND status = 'pending' AND due_at <= $2 AND leased_until <= $5
-            AND id NOT IN (SELECT json_array_elements_text(CAST(CAST($4 AS TEXT) AS JSON)))
-        ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED)
-    RETURNING webhook_id, account_id, event_id, id, attempts, due_at
+-- The lease is a minute. MATERIALIZED: a subquery that locks rows finds others each time it is carried out.
+WITH due AS MATERIALIZED (
+    SELECT id FROM delivery
+    WHERE webhook_id = $1 AND status = 'pending' AND due_at <= $2 AND leased_until <= $5
+        AND id NOT IN (SELECT json_array_elements_text(CAST(CAST($4 AS TEXT) AS JSON)))
+    ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
+), taken AS (
+    UPDATE delivery d SET leased_until = $5 + 60000000
+    FROM due WHERE d.webhook_id = $1 AND d.id = due.id
+    RETURNING d.webhook_id, d.account_id, d.event_id, d.id, d.attempts, d.due_at
 )
 SELECT t.id, t.attempts, w.url, w.secret, t.event_id, e.type, e.created_at, e.data
 FROM taken t

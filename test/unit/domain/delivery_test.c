@@ -257,6 +257,24 @@ static void test_a_round_that_begins_in_the_middle_sees_all(void **state)
     assert_int_equal(t.next_us, h->now_us + 9);
 }
 
+/* PostgreSQL may carry a subquery out again for each row that it updates, and does so while the table's statistics say
+ * that next to nothing is pending, as they mostly do. */
+static void test_no_more_are_leased_than_are_taken(void **state)
+{
+    struct house *h = *state;
+    const bool leases = !store_exclusive(h->fixture->store);
+    add_endpoint(h, 1);
+    add(h, 1, 1, h->now_us);
+    house_sql(h, "UPDATE delivery SET status = 'delivered'");
+    house_sql(h, leases ? "VACUUM ANALYZE" : "ANALYZE");
+    for (int i = 2; i <= 6; i++)
+        add(h, 1, i, h->now_us);
+    struct delivery_take t = {.lane_room = 2, .room = 9};
+    take(h, &t);
+    taken(h, &t, "2 3");
+    house_expect(h, "SELECT count(*) FROM delivery WHERE leased_until > 0", leases ? "2\n" : "0\n");
+}
+
 static void test_an_endpoint_or_event_that_is_gone_is_told(void **state)
 {
     struct house *h = *state;
@@ -349,8 +367,8 @@ static void test_an_attempt_counts_once(void **state)
         x(test_an_endpoint_gives_no_more_than_its_room), x(test_a_full_endpoint_is_passed_over),                       \
         x(test_what_is_held_is_not_taken_again), x(test_endpoints_have_their_turn),                                    \
         x(test_slow_endpoints_share_their_room_in_turns), x(test_a_round_that_begins_in_the_middle_sees_all),          \
-        x(test_an_endpoint_or_event_that_is_gone_is_told), x(test_who_shares_the_store_takes_none_twice),              \
-        x(test_a_delivered_one_is_not_due_again),                                                                      \
+        x(test_no_more_are_leased_than_are_taken), x(test_an_endpoint_or_event_that_is_gone_is_told),                  \
+        x(test_who_shares_the_store_takes_none_twice), x(test_a_delivered_one_is_not_due_again),                       \
         x(test_a_failed_one_is_tried_again_four_times_after_the_last_attempts_end),                                    \
         x(test_a_canceled_one_stays_canceled), x(test_an_attempt_counts_once)
-HOUSE_RUN(TESTS)
+HOUSE_RUN_BOTH(TESTS)

@@ -1,5 +1,6 @@
 /* A building with a store of its own, for tests of what happens in it: its account is subscribed, its door is set up,
- * its clock is the test's. On SQLite, and with PORTERO_TEST_DSN on PostgreSQL too (HOUSE_RUN). */
+ * its clock is the test's. On SQLite, and with PORTERO_TEST_DSN on PostgreSQL too (HOUSE_RUN); or on both in any case
+ * (HOUSE_RUN_BOTH). */
 #pragma once
 #include <pthread.h>
 #include <setjmp.h>
@@ -291,13 +292,15 @@ static inline enum err house_revoke(struct house *h, const struct id *id)
     }
 
 /* `TESTS(x)` expands to x(test), for each test. */
-#define HOUSE_RUN(TESTS)                                                                                               \
+#define HOUSE_RUN(TESTS)      HOUSE_RUN_IF(TESTS, getenv("PORTERO_TEST_DSN"))
+#define HOUSE_RUN_BOTH(TESTS) HOUSE_RUN_IF(TESTS, true)
+#define HOUSE_RUN_IF(TESTS, on_postgresql)                                                                             \
     int main(void)                                                                                                     \
     {                                                                                                                  \
         const struct CMUnitTest sqlite[] = {TESTS(HOUSE_SQLITE)};                                                      \
         const struct CMUnitTest postgresql[] = {TESTS(HOUSE_POSTGRESQL)};                                              \
         int failed = cmocka_run_group_tests(sqlite, NULL, NULL);                                                       \
-        if (getenv("PORTERO_TEST_DSN"))                                                                                \
+        if (on_postgresql)                                                                                             \
             failed += cmocka_run_group_tests(postgresql, store_cluster_start, store_cluster_stop);                     \
         return failed;                                                                                                 \
     }

@@ -564,7 +564,5 @@ int main(void)
     const struct CMUnitTest sqlite[] = {TESTS(SQLITE)};
     const struct CMUnitTest postgresql[] = {TESTS(POSTGRESQL)};
     int failed = cmocka_run_group_tests(sqlite, NULL, NULL);
-    if (getenv("PORTERO_TEST_DSN"))
-        failed += cmocka_run_group_tests(postgresql, store_cluster_start, store_cluster_stop);
-    return failed;
+    return failed + cmocka_run_group_tests(postgresql, store_cluster_start, store_cluster_stop);
 }

@@ -89,11 +89,33 @@ static void every_statement_means_the_same_to_both_engines(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* A subquery that locks rows gives others each time it is carried out, and PostgreSQL may carry it out once for each
+ * row of the statement around it. It does so once only if the subquery is materialized, or one value. */
+static void a_subquery_that_locks_rows_is_carried_out_once(void **state)
+{
+    (void)state;
+    int wrong = 0;
+    for (int i = 0; i < SQL_COUNT; i++) {
+        const char *sql = sql_table[i].postgresql, *lock = strstr(sql, "FOR UPDATE");
+        if (!lock || strstr(sql, "SELECT") == sql + strspn(sql, " \n"))
+            continue; /* the statement itself locks */
+        const char *once = strstr(sql, "AS MATERIALIZED (");
+        if (!once)
+            once = strstr(sql, "= (SELECT");
+        if (once && once < lock && !strstr(lock + 1, "FOR UPDATE"))
+            continue;
+        print_error("%s: its subquery may lock more rows than it gives\n", sql_table[i].name);
+        wrong++;
+    }
+    assert_int_equal(wrong, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_statement_means_the_same_to_both_engines, store_fixture_open_postgresql,
                                         store_fixture_close),
+        cmocka_unit_test(a_subquery_that_locks_rows_is_carried_out_once),
     };
     return cmocka_run_group_tests(tests, store_cluster_start, store_cluster_stop);
 }
