@@ -65,7 +65,9 @@ enum err postgresql_failed(struct postgresql_db *db, const char *what, const PGr
     const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
     enum verdict verdict = verdict_of(db, state);
     snprintf(db->state, sizeof db->state, "%s", state ? state : "");
-    if (!r || PQstatus(db->conn) != CONNECTION_OK || verdict == VERDICT_RECONNECT)
+    /* Without an SQLSTATE it is libpq that failed, not the server: it could not send, though the connection may still
+     * count as good, because a server that was stopping has left a warning to be read. */
+    if (!state || PQstatus(db->conn) != CONNECTION_OK || verdict == VERDICT_RECONNECT)
         db->broken = true;
     if (db->broken || verdict == VERDICT_LOST_RACE) {
         db->base.failed = ERR_RETRY;

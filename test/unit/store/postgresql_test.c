@@ -231,6 +231,80 @@ static void a_crash_of_the_server_loses_no_acknowledged_write_and_repeats_none(v
     assert_counter(f->store, w.acknowledged);
 }
 
+/* ---- connections that were idle while the server stopped ---- */
+
+#define MANY 16
+
+/* Waits inside a transaction until each worker has one. */
+static enum err meet(void *arg, struct db *db)
+{
+    long n;
+    enum err e = read_counter(db, &n);
+    pthread_barrier_wait(arg);
+    return e;
+}
+
+/* With a statement that no connection has prepared. */
+static enum err look(void *arg, struct db *db)
+{
+    CURSOR c;
+    (void)arg;
+    enum err e = db_one(db, SQL_JOB_WAITING, DB_ARGS(v_str(STR("none"))), &c);
+    return e == ERR_NOT_FOUND ? ERR_NONE : e;
+}
+
+struct asker {
+    struct store *store;
+    enum err (*run)(void *arg, struct db *db);
+    void *arg;
+    enum err result;
+};
+
+static void *ask(void *arg)
+{
+    struct asker *a = arg;
+    a->result = store_run(a->store, STORE_READ, a->run, a->arg);
+    return NULL;
+}
+
+/* Each at once; the number of those that failed. */
+static int ask_together(struct store *store, int count, enum err (*run)(void *arg, struct db *db), void *arg)
+{
+    struct asker askers[3 * MANY];
+    pthread_t threads[3 * MANY];
+    int failed = 0;
+    for (int i = 0; i < count; i++) {
+        askers[i] = (struct asker){store, run, arg, ERR_NONE};
+        assert_int_equal(pthread_create(&threads[i], NULL, ask, &askers[i]), 0);
+    }
+    for (int i = 0; i < count; i++) {
+        pthread_join(threads[i], NULL);
+        failed += askers[i].result != ERR_NONE;
+    }
+    return failed;
+}
+
+/* A server that stops at once says so before it closes a connection. An idle connection has not read that when it sends
+ * next: libpq then reports a failure without an SQLSTATE, and the connection as good. */
+static void a_statement_that_cannot_be_sent_is_run_again(void **state)
+{
+    struct store_fixture *f = *state;
+    struct store *store;
+    char *why = NULL;
+    f->config.store_workers = MANY;
+    assert_int_equal(store_open(&f->config, true, &store, &why), ERR_NONE);
+    assert_int_equal(store_start(store), ERR_NONE);
+    for (int i = 0; i < 8; i++) {
+        pthread_barrier_t all;
+        pthread_barrier_init(&all, NULL, MANY);
+        assert_int_equal(ask_together(store, MANY, meet, &all), 0);
+        pthread_barrier_destroy(&all);
+        assert_int_equal(store_cluster_command("restart"), 0);
+        assert_int_equal(ask_together(store, 3 * MANY, look, NULL), 0);
+    }
+    store_close(store);
+}
+
 static void a_server_that_is_not_there_is_named(void **state)
 {
     struct store_fixture *f = *state;
@@ -286,6 +360,7 @@ int main(void)
         TEST(a_commit_whose_answer_was_lost_is_not_done_twice),
         TEST(the_table_of_marks_stays_small),
         TEST(a_crash_of_the_server_loses_no_acknowledged_write_and_repeats_none),
+        TEST(a_statement_that_cannot_be_sent_is_run_again),
     };
     return cmocka_run_group_tests(tests, own_cluster_start, store_cluster_stop);
 }
