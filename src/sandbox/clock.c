@@ -89,19 +89,25 @@ static enum err get_clock(struct request *q, struct reply *p)
     return reply_ok(q, p, 200, &reply_shape, body);
 }
 
-/* What is under way ends before: its next attempt counts from then. What has come due is done before the answer, but
- * for deliveries to receivers that take too long. */
+/* Until nothing is due, but for deliveries to receivers that take too long. */
+static void drain(const struct request *q)
+{
+    jobs_drain(service_jobs(q->service));
+    (void)deliveries_drain(service_deliveries(q->service), DELIVERIES_WAIT_MS);
+}
+
+/* What is under way ends before the move: its next attempt counts from then. What has come due by it is done before the
+ * answer. */
 static enum err move_clock(struct request *q, struct reply *p)
 {
     const struct clock_request *body = q->body;
-    jobs_drain(service_jobs(q->service));
+    drain(q);
     enum err e = move(service_store(q->service), body->advance_seconds.i);
     if (e == ERR_BAD_REQUEST)
         return op_fail(&q->op, e, "the clock cannot be moved that far");
     if (e)
         return e;
-    jobs_drain(service_jobs(q->service));
-    (void)deliveries_drain(service_deliveries(q->service), DELIVERIES_WAIT_MS);
+    drain(q);
     return get_clock(q, p);
 }
 

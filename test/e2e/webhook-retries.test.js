@@ -65,6 +65,24 @@ describe('webhook retries', () => {
         }
     });
 
+    it('are made though the clock moves while the attempt is still under way', async () => {
+        const endpoint = await listen();
+        for (let round = 0; round < 40; round++) {
+            receiver.requests.length = 0;
+            let moved;
+            receiver.answer = (request, response) => {
+                if (moved) return response.writeHead(200).end();
+                moved = advance(client, 62);
+                setTimeout(fail, round % 4, request, response);
+            };
+            const id = await test(endpoint);
+            await receiver.count(1);
+            await moved;
+            const found = await row(endpoint, id);
+            assert.deepEqual([found.status, found.attempts], ['delivered', 2], `round ${round}`);
+        }
+    });
+
     it('end with the first success', async () => {
         receiver.answer = (request, response) => response.writeHead(receiver.requests.length < 3 ? 503 : 204).end();
         const endpoint = await listen();
