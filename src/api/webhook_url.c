@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <errno.h>
+#include <glib.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <time.h>
@@ -61,6 +62,9 @@ static const char *find_fault(const char *url, CURLU *u)
         return "url must not have a fragment";
     if (has_part(u, CURLUPART_ZONEID))
         return "url must not have an address with a zone";
+    /* libcurl takes any text behind a percent sign. */
+    if (!g_uri_is_valid(url, G_URI_FLAGS_ENCODED, NULL))
+        return "url must be a valid URL, with two hexadecimal digits behind each %";
     return NULL;
 }
 

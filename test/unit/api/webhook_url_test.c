@@ -80,8 +80,13 @@ static void expect(const char *url, bool allow_private, const char *why)
 static void public_https_urls_are_taken(void **state)
 {
     static const char *const urls[] = {
-        "https://public.example",   "https://public.example/a/b?c=d&e=%20", "HTTPS://PUBLIC.EXAMPLE:65535/",
-        "https://public.example?x", "https://93.184.216.34:8443/",          "https://[2606:4700:4700::1111]/",
+        "https://public.example",
+        "https://public.example/a/b?c=d&e=%20",
+        "HTTPS://PUBLIC.EXAMPLE:65535/",
+        "https://public.example?x",
+        "https://93.184.216.34:8443/",
+        "https://[2606:4700:4700::1111]/",
+        "https://public.example/%00%ff%2F?q=%25%7e",
     };
     (void)state;
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
@@ -117,6 +122,14 @@ static void the_form_is_checked_before_a_name_is_looked_up(void **state)
          "cher.example/",
          "ASCII"},
         {"https://[fe80::1%25lo]/", "zone"},
+        {"https://hang.example/%zz", "valid"},
+        {"https://hang.example/%", "valid"},
+        {"https://hang.example/a%2", "valid"},
+        {"https://hang.example/%2/b", "valid"},
+        {"https://hang.example/%%20", "valid"},
+        {"https://hang.example/?q=%g0", "valid"},
+        {"https://hang.example?%u00e9", "valid"},
+        {"https://hang%zz.example/", "valid"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
