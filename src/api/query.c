@@ -1,5 +1,7 @@
 #include "api/query.h"
 
+#include "base/clock.h"
+
 static const struct field *find(const struct shape *shape, struct str name)
 {
     for (size_t i = 0; i < shape->field_count; i++)
@@ -53,6 +55,18 @@ static json_t *json_of(const struct field *f, struct str text)
     return json_stringn(text.p, text.n); /* NULL if it is not UTF-8 */
 }
 
+/* A time whose offset lost its plus sign, which stands for a space in a query. */
+static bool lost_plus(struct str text, struct arena *a)
+{
+    int64_t at_us;
+    text = arena_str(a, text);
+    char *space = strrchr(text.p, ' ');
+    if (!space)
+        return false;
+    *space = '+';
+    return time_parse(text, &at_us);
+}
+
 static bool refuse(const struct field *f, struct arena *a, const char *rule, struct schema_fault *ret_fault)
 {
     ret_fault->error = f->error;
@@ -78,6 +92,9 @@ static bool collect(const struct shape *shape, struct str query, struct arena *a
             return refuse(f, a, "must not be empty", ret_fault);
         if (!decode(value, a, &text))
             return refuse(f, a, "is not properly percent-encoded", ret_fault);
+        if (f->type == T_TIME && lost_plus(text, a))
+            return refuse(f, a, "must be an RFC 3339 date-time with offset: send %2B for the + of its offset",
+                          ret_fault);
         if (json_object_set_new(object, f->name, json_of(f, text)) != 0)
             return refuse(f, a, "must be UTF-8 text", ret_fault);
     }

@@ -134,6 +134,16 @@ describe('activity log', () => {
         });
     }
 
+    it('says how to send the plus sign of an offset', async () => {
+        for (const query of ['since=2026-01-01T00:00:00+02:00', 'until=2026-01-01T00:00:00.5+00:00', 'since=2026-01-01T00:00:00%2002:00']) {
+            refused(await list(`?${query}`), 400, 'INVALID_DATE', '%2B');
+        }
+        for (const query of ['since=2026-01-01', 'since=2026-01-01T00:00:00%2B99:00', 'since=+', 'until=a+b', 'since=2026-13-01T00:00:00+02:00']) {
+            assert.ok(!refused(await list(`?${query}`), 400, 'INVALID_DATE').includes('%2B'), query);
+        }
+        ok(await list('?since=2026-01-01T00:00:00%2B02:00'));
+    });
+
     it('ignores unknown parameters', async () => {
         assert.deepEqual(await names('?colour=red'), ALL);
     });
