@@ -58,10 +58,21 @@ static void refuse(struct sip_agent *a, const struct sip_msg *msg, const struct 
         log_debug("sip reply not sent errno=%d", e);
 }
 
+/* A stranger's request is dropped without an answer, which a forged source would have sent to somebody else. Most never
+ * come so far: the filter of the UDP socket and that of the listening one are in front. */
+static bool from_stranger(struct sip_agent *a, const struct sip_msg *msg)
+{
+    if (sip_peers_admit(&a->peers, &msg->src))
+        return false;
+    if (msg->tp == SIP_TRANSP_TCP)
+        (void)shutdown(tcp_conn_fd(sip_msg_tcpconn(msg)), SHUT_RDWR); /* which closes the connection */
+    return true;
+}
+
 static bool on_request(const struct sip_msg *msg, void *arg)
 {
     struct sip_agent *a = arg;
-    if (sip_filter_probe(a, msg))
+    if (sip_filter_probe(a, msg) || from_stranger(a, msg))
         return true;
     struct sip_verdict v = sip_guard(msg);
     name_local(msg);
@@ -110,6 +121,8 @@ static int bind_both(struct sip_agent *a, const struct sa *want)
             e = sip_transp_add(a->sip, SIP_TRANSP_TCP, &bound);
         if (!e) {
             (void)re_snprintf(a->address, sizeof a->address, "%J", &bound);
+            if (!sip_peers_filter(&a->peers, &bound))
+                log_warn("TCP connections from outside voice.peers are closed at their first message, not before");
             sip_filter_start(a, &bound);
             return 0;
         }
@@ -178,10 +191,15 @@ static int make_stack(struct sip_agent *a)
 static enum err set_up(struct sip_agent *a)
 {
     struct sa want;
+    const char *bad;
     rand_init();
     dbg_handler_set(on_warning, NULL);
     if (sa_decode(&want, a->config->listen_sip, strlen(a->config->listen_sip)))
         return fail(a, ERR_USAGE, "not an address and port", 0);
+    if (sip_peers_init(&a->peers, a->config, &bad))
+        return fail(a, ERR_USAGE, "voice.peers cannot be read", 0);
+    if (a->config->production && !a->peers.allowed.count)
+        log_warn("voice.peers is empty: everybody who reaches the SIP port may call");
     if (sound_init())
         return fail(a, ERR_IO, "no memory", 0);
     int e = make_stack(a);
@@ -211,6 +229,7 @@ static void tear_down(struct sip_agent *a)
     tick_free(a->tick);
     hash_flush(a->sources);
     mem_deref(a->sources);
+    sip_peers_done(&a->peers);
     fd_close(a->box.fd);
 }
 

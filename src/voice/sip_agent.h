@@ -6,6 +6,7 @@
 
 #include "base/mailbox.h"
 #include "voice/sip.h"
+#include "voice/sip_peers.h"
 #include "voice/tick.h"
 
 /* Where calls come from (sip_source_block), while there are any. */
@@ -28,6 +29,7 @@ struct sip_agent {
     bool winding_down; /* of the owner's thread */
 
     /* of the agent's thread */
+    struct sip_peers peers;
     struct sip *sip;
     struct sipsess_sock *sessions;
     struct sip_lsnr *guard, *rest, *responses;

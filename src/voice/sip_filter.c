@@ -3,10 +3,11 @@
 #define FILTER_LAYER   0
 #define RECEIVE_BUFFER (1024 * 1024) /* bytes: a burst of calls waits instead of being lost */
 
-static bool no_sip(struct sa *src, struct mbuf *mb, void *arg)
+static bool unwanted(struct sa *src, struct mbuf *mb, void *arg)
 {
-    (void)src;
-    (void)arg;
+    struct sip_agent *a = arg;
+    if (!sip_peers_admit(&a->peers, src))
+        return true;
     size_t pos = mb->pos;
     struct sip_msg *msg;
     if (sip_msg_decode(&msg, mb))
@@ -23,7 +24,7 @@ bool sip_filter_probe(struct sip_agent *a, const struct sip_msg *msg)
     a->probe[0] = '\0';
     a->udp = mem_ref(msg->sock);
     (void)udp_sockbuf_set(a->udp, RECEIVE_BUFFER);
-    (void)udp_register_helper(&a->filter, a->udp, FILTER_LAYER, NULL, no_sip, NULL);
+    (void)udp_register_helper(&a->filter, a->udp, FILTER_LAYER, NULL, unwanted, a);
     return true;
 }
 

@@ -1,4 +1,5 @@
-/* Keeps datagrams that are no SIP from the stack, which would write a line to standard error for each.
+/* Keeps datagrams from the stack that come from outside voice.peers, or are no SIP: it would parse the ones, and write
+ * a line to standard error for each of the others.
  *
  * The stack does not give away its socket, but every message names the one it came through: the agent sends itself an
  * OPTIONS when it starts, and takes the socket from that. */

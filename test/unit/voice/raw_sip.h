@@ -15,6 +15,7 @@
 
 struct raw {
     int sip, rtp;
+    char host[16]; /* where it calls from */
     struct sockaddr_in service;
     int sip_port, rtp_port;
     char reply[8192];
@@ -22,9 +23,10 @@ struct raw {
     unsigned branch, cseq; /* of the last request */
 };
 
-static int raw_socket(int *ret_port)
+/* Bound to a loopback address, 127.0.0.1 or another: a caller of its own. */
+static inline int raw_socket_at(const char *host, int *ret_port)
 {
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = inet_addr(host)};
     socklen_t n = sizeof at;
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof at) || getsockname(fd, (struct sockaddr *)&at, &n))
@@ -33,12 +35,23 @@ static int raw_socket(int *ret_port)
     return fd;
 }
 
-static inline void raw_open(struct raw *r, const char *address)
+static inline int raw_socket(int *ret_port)
+{
+    return raw_socket_at("127.0.0.1", ret_port);
+}
+
+static inline void raw_open_at(struct raw *r, const char *host, const char *address)
 {
     *r = (struct raw){.service = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}};
+    (void)snprintf(r->host, sizeof r->host, "%s", host);
     r->service.sin_port = htons((uint16_t)atoi(strrchr(address, ':') + 1));
-    r->sip = raw_socket(&r->sip_port);
-    r->rtp = raw_socket(&r->rtp_port);
+    r->sip = raw_socket_at(host, &r->sip_port);
+    r->rtp = raw_socket_at(host, &r->rtp_port);
+}
+
+static inline void raw_open(struct raw *r, const char *address)
+{
+    raw_open_at(r, "127.0.0.1", address);
 }
 
 static inline void raw_close(struct raw *r)
@@ -104,30 +117,37 @@ static inline void raw_request(struct raw *r, const char *method, const char *us
     r->cseq = cseq;
     int n = snprintf(text, sizeof text,
                      "%s sip:%s@127.0.0.1 SIP/2.0\r\n"
-                     "Via: SIP/2.0/UDP 127.0.0.1:%d;branch=z9hG4bK%d-%u;rport\r\n"
+                     "Via: SIP/2.0/UDP %s:%d;branch=z9hG4bK%s-%d-%u;rport\r\n"
                      "From: <sip:+15557654321@127.0.0.1>;tag=me\r\n"
                      "To: <sip:%s@127.0.0.1>%s\r\n"
-                     "Call-ID: call-%d\r\n"
+                     "Call-ID: call-%s-%d\r\n"
                      "CSeq: %u %s\r\n"
                      "Max-Forwards: 70\r\n"
-                     "Contact: <sip:me@127.0.0.1:%d>\r\n"
+                     "Contact: <sip:me@%s:%d>\r\n"
                      "%sContent-Length: %zu\r\n\r\n%s",
-                     method, user, r->sip_port, r->sip_port, strcmp(method, "CANCEL") == 0 ? r->branch : ++r->branch,
-                     user, r->to_tag, r->sip_port, cseq, method, r->sip_port, headers, strlen(body), body);
+                     method, user, r->host, r->sip_port, r->host, r->sip_port,
+                     strcmp(method, "CANCEL") == 0 ? r->branch : ++r->branch, user, r->to_tag, r->host, r->sip_port,
+                     cseq, method, r->host, r->sip_port, headers, strlen(body), body);
     raw_send(r, text, (size_t)n);
 }
 
 #define RAW_SDP "Content-Type: application/sdp\r\n"
 
-/* An offer of mu-law with events as type 96, from our RTP port. */
-static inline const char *raw_offer(struct raw *r, const char *direction)
+/* The offer of raw_offer, at an address that need not be ours. */
+static inline const char *raw_offer_at(struct raw *r, const char *host, const char *direction)
 {
     static char text[512];
     (void)snprintf(text, sizeof text,
-                   "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\n"
+                   "v=0\r\no=- 1 1 IN IP4 %s\r\ns=-\r\nc=IN IP4 %s\r\nt=0 0\r\n"
                    "m=audio %d RTP/AVP 0 96\r\na=rtpmap:96 telephone-event/8000\r\na=%s\r\n",
-                   r->rtp_port, direction);
+                   host, host, r->rtp_port, direction);
     return text;
+}
+
+/* An offer of mu-law with events as type 96, from our RTP port. */
+static inline const char *raw_offer(struct raw *r, const char *direction)
+{
+    return raw_offer_at(r, r->host, direction);
 }
 
 /* The port of the service's RTP in the last answer. */

@@ -1,0 +1,170 @@
+#include "voice/sip_peers.h"
+
+#include <linux/filter.h>
+#include <sys/socket.h>
+
+#include "base/log.h"
+#include "voice/tick.h"
+
+#define TELL_MS 10000 /* between two lines in the log */
+#define FDS_MAX 65536 /* a listening socket is opened at the start, so its number is low */
+
+enum err sip_peers_init(struct sip_peers *p, const struct config *c, const char **ret_bad)
+{
+    *p = (struct sip_peers){0};
+    return http_cidrs_parse(c->voice_peers, &p->allowed, ret_bad);
+}
+
+void sip_peers_done(struct sip_peers *p)
+{
+    http_cidrs_done(&p->allowed);
+}
+
+static struct http_address address_of(const struct sa *sa)
+{
+    struct sockaddr_storage s = {0};
+    memcpy(&s, &sa->u, sizeof sa->u);
+    return http_address_of(&s);
+}
+
+/* A call box that is not in the list gets no answer, so this line is how its owner finds out. */
+static void tell(struct sip_peers *p, const struct http_address *from)
+{
+    char text[HTTP_ADDRESS_TEXT];
+    int64_t now_ms = tick_now_ms();
+    p->dropped++;
+    if (p->told_ms && now_ms - p->told_ms < TELL_MS)
+        return;
+    http_address_text(from, text);
+    log_warn("sip message dropped: not in voice.peers source=%s dropped=%llu", text, (unsigned long long)p->dropped);
+    p->told_ms = now_ms;
+    p->dropped = 0;
+}
+
+bool sip_peers_admit(struct sip_peers *p, const struct sa *from)
+{
+    if (!p->allowed.count)
+        return true;
+    struct http_address a = address_of(from);
+    if (http_cidrs_contain(&p->allowed, &a))
+        return true;
+    tell(p, &a);
+    return false;
+}
+
+/* ---- the kernel's filter ---- */
+
+#define IPV4_SOURCE   12 /* bytes into the header */
+#define IPV6_SOURCE   8
+#define WORDS         4
+#define BLOCK_MAX     (3 * WORDS + 1) /* instructions for one block */
+#define PROGRAM_MAX   BPF_MAXINSNS
+#define TAKE          0xffffffff
+#define HEADER(at)    ((uint32_t)SKF_NET_OFF + (at))
+#define MAPPED_PREFIX 96 /* bits of an IPv4-mapped address before the IPv4 one */
+
+struct program {
+    struct sock_filter code[PROGRAM_MAX];
+    unsigned short n;
+};
+
+static void emit(struct program *p, uint16_t code, uint8_t yes, uint8_t no, uint32_t k)
+{
+    p->code[p->n++] = (struct sock_filter){code, yes, no, k};
+}
+
+static uint32_t word_of(const struct http_address *a, unsigned i)
+{
+    uint32_t w;
+    memcpy(&w, a->bytes + sizeof w * i, sizeof w);
+    return ntohl(w);
+}
+
+static uint32_t mask_of(unsigned bits)
+{
+    return bits ? UINT32_MAX << (32 - bits) : 0;
+}
+
+/* Bits of the block's i-th word that count. */
+static unsigned bits_of(const struct http_cidr *c, unsigned i)
+{
+    unsigned before = 32 * i;
+    if (c->bits <= before)
+        return 0;
+    return c->bits - before < 32 ? c->bits - before : 32;
+}
+
+/* Takes what is in the block, by those of its words from `first` on that count; `at` is where the header has the first.
+ * Goes on behind itself with what is not. */
+static void emit_block(struct program *p, const struct http_cidr *c, unsigned first, unsigned at)
+{
+    unsigned last = first;
+    while (last < WORDS && bits_of(c, last))
+        last++;
+    for (unsigned i = first; i < last; i++) {
+        uint32_t mask = mask_of(bits_of(c, i));
+        emit(p, BPF_LD | BPF_W | BPF_ABS, 0, 0, HEADER(at + 4 * (i - first)));
+        emit(p, BPF_ALU | BPF_AND | BPF_K, 0, 0, mask);
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, (uint8_t)(3 * (last - 1 - i) + 1), word_of(&c->address, i) & mask);
+    }
+    emit(p, BPF_RET | BPF_K, 0, 0, TAKE);
+}
+
+/* Whether the block has IPv4-mapped addresses in it. */
+static bool holds_ipv4(const struct http_cidr *c)
+{
+    static const uint32_t prefix[] = {0, 0, 0xffff};
+    for (unsigned i = 0; i < MAPPED_PREFIX / 32; i++) {
+        uint32_t mask = mask_of(bits_of(c, i));
+        if ((word_of(&c->address, i) & mask) != (prefix[i] & mask))
+            return false;
+    }
+    return true;
+}
+
+static bool compile(const struct http_cidrs *allowed, struct program *p)
+{
+    if (allowed->count * 2 * BLOCK_MAX + 6 > PROGRAM_MAX)
+        return false;
+    p->n = 0;
+    emit(p, BPF_LD | BPF_B | BPF_ABS, 0, 0, HEADER(0));
+    emit(p, BPF_ALU | BPF_RSH | BPF_K, 0, 0, 4);
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 4);
+    unsigned short to_ipv6 = p->n;
+    emit(p, BPF_JMP | BPF_JA, 0, 0, 0);
+    for (size_t i = 0; i < allowed->count; i++)
+        if (holds_ipv4(&allowed->list[i]))
+            emit_block(p, &allowed->list[i], WORDS - 1, IPV4_SOURCE);
+    emit(p, BPF_RET | BPF_K, 0, 0, 0);
+    p->code[to_ipv6].k = (uint32_t)(p->n - to_ipv6 - 1);
+    for (size_t i = 0; i < allowed->count; i++)
+        emit_block(p, &allowed->list[i], 0, IPV6_SOURCE);
+    emit(p, BPF_RET | BPF_K, 0, 0, 0);
+    return true;
+}
+
+static bool listens_on(int fd, const struct sa *bound)
+{
+    int listening = 0, protocol = 0;
+    socklen_t n = sizeof listening, m = sizeof protocol;
+    struct sa at;
+    at.len = sizeof at.u;
+    return !getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &n) && listening &&
+           !getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &m) && protocol == IPPROTO_TCP &&
+           !getsockname(fd, &at.u.sa, &at.len) && sa_cmp(&at, bound, SA_ALL);
+}
+
+/* libre does not give its listening socket away, so it is looked for among the descriptors. */
+bool sip_peers_filter(const struct sip_peers *p, const struct sa *bound)
+{
+    struct program program;
+    int fd = 0;
+    if (!p->allowed.count)
+        return true;
+    while (fd < FDS_MAX && !listens_on(fd, bound))
+        fd++;
+    if (fd == FDS_MAX || !compile(&p->allowed, &program))
+        return false;
+    const struct sock_fprog attached = {.len = program.n, .filter = program.code};
+    return !setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &attached, sizeof attached);
+}

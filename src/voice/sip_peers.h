@@ -1,0 +1,21 @@
+/* Callers: the addresses that may reach the SIP port (voice.peers). */
+#pragma once
+#include <re/re.h>
+
+#include "base/config.h"
+#include "http/address.h"
+
+struct sip_peers {
+    struct http_cidrs allowed; /* empty: all */
+    uint64_t dropped;          /* since the last line in the log */
+    int64_t told_ms;           /* when that was; 0: never */
+};
+
+/* ERR_USAGE: *ret_bad is the block that cannot be read. */
+enum err sip_peers_init(struct sip_peers *p, const struct config *c, const char **ret_bad) CHECKED;
+void sip_peers_done(struct sip_peers *p);
+/* Whether this address may call. Where it may not, says so in the log, once in a while. */
+bool sip_peers_admit(struct sip_peers *p, const struct sa *from);
+/* Has the kernel drop TCP connections of others to the socket that listens on `bound`, before they are established.
+ * False where it cannot: their connections are then closed at their first message. */
+bool sip_peers_filter(const struct sip_peers *p, const struct sa *bound);

@@ -1,0 +1,214 @@
+/* Callers: addresses outside voice.peers reach nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#include "voice/fake_domain.h"
+#include "voice/raw_sip.h"
+#include "voice/sip.h"
+
+#define PEER     "127.0.0.1"
+#define STRANGER "127.0.0.2"
+
+static const char *peers[4]; /* NULL-terminated */
+
+static struct config config = {
+    .listen_sip = "127.0.0.1:0",
+    .voice_tone_ms = 60,
+    .voice_tone_gap_ms = 60,
+    .voice_peers = peers,
+    .voice_calls = 8,
+    .voice_calls_per_source = 4,
+};
+
+static struct sip_agent *agent;
+
+static void start(const char *listen, const char *first, const char *second)
+{
+    char *why = NULL;
+    peers[0] = first;
+    peers[1] = second;
+    config.listen_sip = listen;
+    fake_start();
+    fake_reset();
+    assert_int_equal(sip_start(&config, NULL, &agent, &why), ERR_NONE);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    sip_stop(agent, 0);
+    sip_free(agent);
+    fake_stop();
+    return 0;
+}
+
+static void call(struct raw *r, const char *host)
+{
+    raw_open_at(r, host, sip_address(agent));
+    raw_request(r, "INVITE", FAKE_CODE, 1, RAW_SDP, raw_offer(r, "sendrecv"));
+}
+
+/* A call that is answered, after which nothing that was sent before is still on its way. */
+static void is_served(const char *host)
+{
+    struct raw r;
+    call(&r, host);
+    assert_int_equal(raw_final(&r), 200);
+    raw_request(&r, "ACK", FAKE_CODE, 1, "", "");
+    raw_request(&r, "BYE", FAKE_CODE, 2, "", "");
+    assert_int_equal(raw_final(&r), 200);
+    raw_close(&r);
+}
+
+static void gets_no_answer(const char *host)
+{
+    struct raw stranger;
+    int before = fake.arrived;
+    call(&stranger, host);
+    raw_request(&stranger, "OPTIONS", FAKE_CODE, 2, "", "");
+    is_served(PEER);
+    assert_int_equal(raw_receive(&stranger, 50), 0);
+    assert_int_equal(fake.arrived, before + 1);
+    raw_close(&stranger);
+}
+
+static void test_a_stranger_gets_no_answer_and_a_peer_is_served(void **state)
+{
+    (void)state;
+    start("127.0.0.1:0", PEER, NULL);
+    gets_no_answer(STRANGER);
+}
+
+static void test_a_network_may_call_and_its_neighbours_may_not(void **state)
+{
+    (void)state;
+    start("127.0.0.1:0", "127.0.0.0/29", "192.0.2.0/24");
+    is_served(STRANGER);
+    is_served("127.0.0.7");
+    gets_no_answer("127.0.0.8");
+}
+
+static void test_without_peers_anybody_may_call(void **state)
+{
+    (void)state;
+    start("127.0.0.1:0", NULL, NULL);
+    is_served(PEER);
+    is_served(STRANGER);
+}
+
+/* What is written to standard error goes to a file until it is read. */
+static int capture(int *ret_file)
+{
+    *ret_file = memfd_create("log", MFD_CLOEXEC);
+    int before = dup(STDERR_FILENO);
+    dup2(*ret_file, STDERR_FILENO);
+    return before;
+}
+
+static void test_the_log_names_a_stranger_once_in_a_while(void **state)
+{
+    (void)state;
+    char text[4096];
+    struct raw one;
+    int file, before = capture(&file);
+    start("127.0.0.1:0", PEER, NULL);
+    is_served(PEER);
+    for (int i = 0; i < 10; i++) {
+        call(&one, STRANGER);
+        raw_close(&one);
+    }
+    is_served(PEER);
+    dup2(before, STDERR_FILENO);
+    close(before);
+    ssize_t n = pread(file, text, sizeof text - 1, 0);
+    close(file);
+    text[n > 0 ? n : 0] = '\0';
+    const char *line = strstr(text, "source=" STRANGER);
+    assert_non_null(line);
+    assert_null(strstr(line + 1, "source="));
+}
+
+/* ---- TCP ---- */
+
+static int connect_from(const char *host, int flags)
+{
+    struct sockaddr_in from = {.sin_family = AF_INET, .sin_addr.s_addr = inet_addr(host)}, to = from;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&from, sizeof from), 0);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    to.sin_port = htons((uint16_t)atoi(strrchr(sip_address(agent), ':') + 1));
+    (void)connect(fd, (struct sockaddr *)&to, sizeof to);
+    return fd;
+}
+
+static void is_answered(int fd)
+{
+    static const char options[] = "OPTIONS sip:x@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/TCP 127.0.0.1:9;branch=z9hG4bKx\r\n"
+                                  "From: <sip:a@b>;tag=1\r\nTo: <sip:b@c>\r\nCall-ID: tcp\r\nCSeq: 1 OPTIONS\r\n"
+                                  "Content-Length: 0\r\n\r\n";
+    char reply[16] = "";
+    assert_int_equal(send(fd, options, sizeof options - 1, 0), sizeof options - 1);
+    assert_int_equal(recv(fd, reply, 11, MSG_WAITALL), 11);
+    assert_string_equal(reply, "SIP/2.0 200");
+}
+
+static void test_a_stranger_cannot_connect(void **state)
+{
+    (void)state;
+    start("127.0.0.1:0", PEER, NULL);
+    int stranger = connect_from(STRANGER, SOCK_NONBLOCK), peer = connect_from(PEER, 0);
+    is_answered(peer);
+    struct pollfd p = {.fd = stranger, .events = POLLOUT};
+    assert_int_equal(poll(&p, 1, 50), 0);
+    close(stranger);
+    close(peer);
+}
+
+/* ---- IPv6 ---- */
+
+static int connect_over_ipv6(int flags)
+{
+    struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_addr = in6addr_loopback};
+    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
+    to.sin6_port = htons((uint16_t)atoi(strrchr(sip_address(agent), ':') + 1));
+    (void)connect(fd, (struct sockaddr *)&to, sizeof to);
+    return fd;
+}
+
+static void test_peers_may_have_ipv6(void **state)
+{
+    (void)state;
+    static const char *const blocks[] = {"::1", "::/64", "::/0", "::/127"};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        start("[::1]:0", "2001:db8::/33", blocks[i]);
+        int fd = connect_over_ipv6(0);
+        is_answered(fd);
+        close(fd);
+        stop(state);
+    }
+    start("[::1]:0", "127.0.0.1", "::2/127");
+    int fd = connect_over_ipv6(SOCK_NONBLOCK);
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    assert_int_equal(poll(&p, 1, 200), 0);
+    close(fd);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_teardown(test_##name, stop)
+    const struct CMUnitTest tests[] = {
+        T(a_stranger_gets_no_answer_and_a_peer_is_served),
+        T(a_network_may_call_and_its_neighbours_may_not),
+        T(without_peers_anybody_may_call),
+        T(the_log_names_a_stranger_once_in_a_while),
+        T(a_stranger_cannot_connect),
+        T(peers_may_have_ipv6),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
