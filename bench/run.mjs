@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { LOAD_CORE, SERVER_CORE, compare, median, memoryOf, result, sideBySide, stop, summary, wrk } from './lib.mjs';
 import { binary, constant, fastify, nginx, portero, root } from './peers.mjs';
+import { searches } from './searches.mjs';
 import { seed } from './seed.mjs';
 
 const work = mkdtempSync(join(process.env.PORTERO_BENCH_DIR ?? tmpdir(), 'portero-bench-'));
@@ -183,6 +184,7 @@ try {
   if (wants('reads')) await reads(big, await store('small', 1_000));
   if (wants('writes')) await writes(big);
   if (wants('beside')) await beside(big);
+  if (wants('searches')) await searches(big);
   if (wants('memory')) await memory(big);
   if (wants('starting')) await starting(big);
   if (wants('calls')) calls();

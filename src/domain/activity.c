@@ -7,6 +7,11 @@
 
 #define MS_US 1000
 
+/* A search reads so many rows at most, on the way it takes. */
+#define KINDS_MAX 20000 /* looked through for those that match */
+#define MERGE_MAX 1000  /* of them merged: an index is sought for each */
+#define ALONG_MAX 10000 /* entries that are looked at one after the other; then the page ends, whatever it holds */
+
 const char *const activity_type_names[] = {"unlock", "call", NULL};
 
 /* The form in which names are searched: case folded, characters composed. False if the text is not UTF-8. */
@@ -26,17 +31,40 @@ static bool fold(struct arena *a, struct str text, struct str *ret)
     return true;
 }
 
+/* What an entry says, as its kind: a row that is found or made. */
+static enum err kind_of(struct op *op, const struct id *building, const struct activity *entry, int64_t *ret)
+{
+    struct val said[6] = {
+        v_str(id_str(building)),
+        v_str(entry->name),
+        v_str(str_z(activity_type_names[entry->type])),
+        v_str(entry->unlock_type.p ? entry->unlock_type : STR("")),
+        v_int(entry->succeeded),
+    };
+    struct str folded;
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_ACTIVITY_KIND_GET, (struct db_args){said, 5}, &c);
+    if (e == ERR_NOT_FOUND && !fold(op->arena, entry->name, &folded))
+        return op_fail(op, ERR_INTERNAL_ERROR, "a name that is not UTF-8");
+    if (e == ERR_NOT_FOUND) {
+        said[5] = v_str(folded);
+        e = db_one(op->db, SQL_ACTIVITY_KIND_INSERT, (struct db_args){said, 6}, &c);
+    }
+    if (!e)
+        *ret = col_int(&c, 0);
+    return e;
+}
+
 enum err activity_add(struct op *op, const struct id *building, const struct activity *entry)
 {
     const struct id id = id_new(op->now_us);
-    struct str folded;
-    if (!fold(op->arena, entry->name, &folded))
-        return op_fail(op, ERR_INTERNAL_ERROR, "a name that is not UTF-8");
-    return db_exec(op->db, SQL_ACTIVITY_INSERT,
-                   DB_ARGS(v_str(id_str(building)), v_int(op->now_us - op->now_us % MS_US), v_str(id_str(&id)),
-                           v_str(str_z(activity_type_names[entry->type])), v_str(id_str(&entry->unlock_id)),
-                           v_str(entry->unlock_type), v_str(entry->name), v_str(folded), v_int(entry->succeeded)),
-                   NULL);
+    int64_t kind = 0;
+    enum err e = kind_of(op, building, entry, &kind);
+    return e ? e
+             : db_exec(op->db, SQL_ACTIVITY_INSERT,
+                       DB_ARGS(v_str(id_str(building)), v_int(op->now_us - op->now_us % MS_US), v_str(id_str(&id)),
+                               v_int(kind), v_str(id_str(&entry->unlock_id))),
+                       NULL);
 }
 
 /* ---- lists ---- */
@@ -56,9 +84,9 @@ static struct val name_pattern(struct arena *a, struct str folded)
     return v_str(str_n(p, n));
 }
 
-/* The statement's arguments $1 to $10, in its order. */
+/* The statements' arguments $1 to $10, in their order. */
 struct search {
-    struct val building, since, until, before_us, after_id, type, succeeded, name, limit, unlock_id;
+    struct val building, from_us, from_id, before_us, before_id, limit, type, succeeded, name, unlock_id;
 };
 
 static enum err search_position(struct op *op, const struct id *building, const struct activity_filter *f,
@@ -70,38 +98,85 @@ static enum err search_position(struct op *op, const struct id *building, const 
     if (!activity_cursor_read(op->arena, f->cursor.s, building, f, &at))
         return ERR_INVALID_CURSOR;
     s->before_us = v_int(at.created_us);
-    s->after_id = v_str(arena_str(op->arena, id_str(&at.id)));
-    if (at.created_us < s->until.i)
-        s->until.i = at.created_us;
+    s->before_id = v_str(arena_str(op->arena, id_str(&at.id)));
     return ERR_NONE;
 }
 
 static enum err search_init(struct op *op, const struct id *building, const struct activity_filter *f, int64_t limit,
                             struct search *ret)
 {
+    if (v_set(f->since) && v_set(f->until) && f->since.i > f->until.i)
+        return op_fail(op, ERR_INVALID_DATE, "since must not be later than until");
     struct search s = {
         .building = v_str(id_str(building)),
-        .since = v_int(v_set(f->since) ? f->since.i : INT64_MIN),
-        .until = v_int(v_set(f->until) ? f->until.i : INT64_MAX),
-        .before_us = v_int(INT64_MAX),
-        .after_id = v_str(STR("")),
+        .from_us = v_int(v_set(f->since) ? f->since.i : INT64_MIN),
+        .from_id = v_str(STR("")),
+        .before_us = v_int(v_set(f->until) ? f->until.i + 1 : INT64_MAX),
+        .before_id = v_str(STR("")),
+        .limit = v_int(limit + 1), /* one more, to know whether there is one */
         .type = v_set(f->type) ? f->type : v_null(),
         .succeeded = v_set(f->succeeded) ? v_int(f->succeeded.b) : v_null(),
-        .limit = v_int(limit),
+        .name = v_null(),
         .unlock_id = f->unlock_id,
     };
-    if (s.since.i > s.until.i)
-        return op_fail(op, ERR_INVALID_DATE, "since must not be later than until");
     if (v_set(f->q)) {
         struct str folded;
         if (!fold(op->arena, f->q.s, &folded))
             return op_fail(op, ERR_INVALID_QUERY, "q must be UTF-8");
         s.name = name_pattern(op->arena, folded);
-    } else {
-        s.name = v_null();
     }
     *ret = s;
     return search_position(op, building, f, ret);
+}
+
+/* ---- how to read it ---- */
+
+/* Which way leads to a page in a bounded number of rows. */
+enum way {
+    WAY_ALL,   /* everything matches: the newest entries are the page */
+    WAY_ALONG, /* along the entries, newest first, and no further than ALONG_MAX */
+    WAY_MERGE, /* the entries of each kind that matches, merged */
+    WAY_EMPTY  /* no kind matches */
+};
+
+static enum err choose_way(struct op *op, const struct search *s, enum way *ret)
+{
+    if (!v_set(s->type) && !v_set(s->succeeded) && !v_set(s->name)) {
+        *ret = WAY_ALL;
+        return ERR_NONE;
+    }
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_ACTIVITY_KINDS,
+                        DB_ARGS(s->building, v_int(KINDS_MAX + 1), s->type, s->succeeded, s->name), &c);
+    if (e)
+        return e;
+    const int64_t kinds = col_int(&c, 0), matching = col_int(&c, 1);
+    if (kinds > KINDS_MAX)
+        *ret = WAY_ALONG;
+    else if (matching == 0)
+        *ret = WAY_EMPTY;
+    else if (matching == kinds)
+        *ret = WAY_ALL;
+    else
+        *ret = matching > MERGE_MAX || v_set(s->unlock_id) ? WAY_ALONG : WAY_MERGE;
+    return ERR_NONE;
+}
+
+/* Ends the search where its share of rows ends; *ret_cut if there may be more behind that. */
+static enum err cut(struct op *op, struct search *s, bool *ret_cut)
+{
+    const bool one_grant = v_set(s->unlock_id);
+    const struct val args[] = {s->building,  s->from_us,       s->from_id,  s->before_us,
+                               s->before_id, v_int(ALONG_MAX), s->unlock_id};
+    CURSOR c;
+    enum err e = db_one(op->db, one_grant ? SQL_ACTIVITY_LAST_UNLOCK : SQL_ACTIVITY_LAST,
+                        (struct db_args){args, one_grant ? 7 : 6}, &c);
+    *ret_cut = !e;
+    if (!e) {
+        s->from_us = v_int(col_int(&c, 0));
+        s->from_id = v_str(col_copy(&c, 1, op->arena));
+    }
+    return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
 static struct activity read_row(const struct cursor *c, struct arena *a)
@@ -111,18 +186,23 @@ static struct activity read_row(const struct cursor *c, struct arena *a)
         .created_us = col_int(c, 1),
         .type = str_eq(col_str(c, 2), STR("call")) ? ACTIVITY_CALL : ACTIVITY_UNLOCK,
         .unlock_id = col_id(c, 3),
-        .unlock_type = col_copy(c, 4, a),
+        .unlock_type = col_str(c, 4).n ? col_copy(c, 4, a) : STR_NONE,
         .name = col_copy(c, 5, a),
         .succeeded = col_int(c, 6) != 0,
     };
 }
 
-static enum err read_page(struct op *op, const struct search *s, size_t limit, struct activity_page *ret)
+static enum err read_page(struct op *op, enum way way, const struct search *s, struct activity_page *ret)
 {
     const bool one_grant = v_set(s->unlock_id);
     const struct db_args args = {(const struct val *)s, one_grant ? 10 : 9};
+    const size_t limit = (size_t)s->limit.i - 1;
     CURSOR c;
-    enum err e = db_query(op->db, one_grant ? SQL_ACTIVITY_LIST_UNLOCK : SQL_ACTIVITY_LIST, args, &c);
+    enum err e = db_query(op->db,
+                          way == WAY_MERGE ? SQL_ACTIVITY_MERGE
+                          : one_grant      ? SQL_ACTIVITY_LIST_UNLOCK
+                                           : SQL_ACTIVITY_LIST,
+                          args, &c);
     if (e)
         return e;
     struct activity *items = arena_alloc(op->arena, limit * sizeof *items);
@@ -135,22 +215,45 @@ static enum err read_page(struct op *op, const struct search *s, size_t limit, s
     return e;
 }
 
+/* The page, and the position it ends at, if there may be more. */
+static enum err search(struct op *op, struct search *s, struct activity_page *ret, struct activity_position *ret_end)
+{
+    enum way way;
+    bool is_cut = false;
+    struct activity_page page = {.count = 0};
+    enum err e = choose_way(op, s, &way);
+    if (!e && way == WAY_ALONG)
+        e = cut(op, s, &is_cut);
+    if (!e && way != WAY_EMPTY)
+        e = read_page(op, way, s, &page);
+    if (e)
+        return e;
+    if (page.more) {
+        const struct activity *last = &page.items[page.count - 1];
+        *ret_end = (struct activity_position){last->created_us, last->id};
+    } else if (is_cut) {
+        page.more = true;
+        ret_end->created_us = s->from_us.i;
+        memcpy(ret_end->id.text, s->from_id.s.p, ID_LEN);
+    }
+    *ret = page;
+    return ERR_NONE;
+}
+
 enum err activity_list(struct op *op, const struct id *building, const struct activity_filter *filter,
                        struct activity_page *ret)
 {
     const int64_t limit = v_set(filter->limit) ? filter->limit.i : ACTIVITY_PAGE_DEFAULT;
     struct search s;
+    struct activity_position end = {.created_us = 0};
     struct activity_page page;
-    enum err e = search_init(op, building, filter, limit + 1, &s); /* one more, to know whether there is one */
+    enum err e = search_init(op, building, filter, limit, &s);
     if (!e)
-        e = read_page(op, &s, (size_t)limit, &page);
+        e = search(op, &s, &page, &end);
     if (e)
         return e;
-    if (page.more) {
-        const struct activity *last = &page.items[page.count - 1];
-        page.cursor =
-            activity_cursor_write(op->arena, &(struct activity_position){last->created_us, last->id}, building, filter);
-    }
+    if (page.more)
+        page.cursor = activity_cursor_write(op->arena, &end, building, filter);
     *ret = page;
     return ERR_NONE;
 }

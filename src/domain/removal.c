@@ -7,13 +7,15 @@
 
 enum err removal_sweep(struct op *op, const struct id *building, bool *ret_more)
 {
-    int64_t grants, entries;
+    int64_t grants, entries, kinds = 0;
     const struct db_args args = DB_ARGS(v_str(id_str(building)), v_int(BATCH));
     enum err e = db_exec(op->db, SQL_REMOVAL_GRANTS, args, &grants);
     if (!e)
         e = db_exec(op->db, SQL_REMOVAL_ACTIVITY, args, &entries);
+    if (!e && entries < BATCH) /* no entry is left that says any of them */
+        e = db_exec(op->db, SQL_REMOVAL_ACTIVITY_KINDS, args, &kinds);
     if (!e)
-        *ret_more = grants == BATCH || entries == BATCH;
+        *ret_more = grants == BATCH || entries == BATCH || kinds == BATCH;
     return e;
 }
 

@@ -260,6 +260,7 @@ describe('buildings', () => {
             assert.equal((await visit(client, { to: child.virtual_number })).outcome, 'rejected');
             assert.equal(sql(w.daemon, `SELECT (SELECT count(*) FROM access_grant WHERE building_id = '${child.id}')
                 + (SELECT count(*) FROM activity WHERE building_id = '${child.id}')
+                + (SELECT count(*) FROM activity_kind WHERE building_id = '${child.id}')
                 + (SELECT count(*) FROM member WHERE building_id = '${child.id}')
                 + (SELECT count(*) FROM number WHERE number = '${child.virtual_number}');`).trim(), '0');
             ok(await client.post('/v1/auth/otp', { email: 'kim@example.com' }));
@@ -269,8 +270,8 @@ describe('buildings', () => {
             const person = await owner(client);
             const child = await added(person);
             sql(w.daemon, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3500)
-                INSERT INTO activity (building_id, created_at, id, type, name, name_folded, succeeded)
-                SELECT '${child.id}', i, 'entry' || i, 'call', 'x', 'x', 1 FROM n;`);
+                INSERT INTO activity (building_id, created_at, id, kind)
+                SELECT '${child.id}', i, 'entry' || i, 1 FROM n;`);
             ok(await execute(person, await quote(person, removal(child.id))));
             assert.equal(sql(w.daemon, `SELECT count(*) FROM activity WHERE building_id = '${child.id}';`).trim(), '0');
             await consistent(w, person, 1);

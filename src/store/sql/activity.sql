@@ -1,28 +1,111 @@
--- The activity log, newest first: by time, and within a millisecond by ID, both descending. The keys have IDs ascending:
--- an engine sorts the entries of one millisecond, and no more. A page continues after the position ($4, $5): entries older
--- than $4, and of those at $4 the ones whose ID is below $5.
--- $2 since and $3 until, both inclusive; $6 type, $7 outcome and $8 name pattern, each NULL for any; $9 the most rows.
+-- The activity log, newest first: by time, and within a millisecond by ID, both descending.
+-- Lists hold the entries from the position ($2, $3) on that come before the position ($4, $5), $6 of them at most: of
+-- type $7, outcome $8 and name pattern $9, each NULL for any.
+
+-- name: activity_kind_get
+SELECT kind FROM activity_kind {by activity_kind_text}
+WHERE building_id = $1 AND name = $2 AND type = $3 AND unlock_type = $4 AND succeeded = $5
+
+-- name: activity_kind_insert
+INSERT INTO activity_kind (building_id, name, type, unlock_type, succeeded, name_folded, kind)
+VALUES ($1, $2, $3, $4, $5, $6,
+    coalesce((SELECT kind FROM activity_kind WHERE building_id = $1 ORDER BY kind DESC LIMIT 1), 0) + 1)
+RETURNING kind
 
 -- name: activity_insert
-INSERT INTO activity (building_id, created_at, id, type, unlock_id, unlock_type, name, name_folded, succeeded)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+INSERT INTO activity (building_id, created_at, id, kind, unlock_id) VALUES ($1, $2, $3, $4, $5)
 
 -- name: activity_list
-SELECT id, created_at, type, unlock_id, unlock_type, name, succeeded
-FROM activity
-WHERE building_id = $1 AND created_at >= $2 AND created_at <= $3 AND (created_at < $4 OR id < $5)
-    AND (CAST($6 AS TEXT) IS NULL OR type = $6)
-    AND (CAST($7 AS BIGINT) IS NULL OR succeeded = $7)
-    AND (CAST($8 AS TEXT) IS NULL OR name_folded LIKE $8 ESCAPE '!')
-ORDER BY created_at DESC, id DESC LIMIT $9
+SELECT a.id, a.created_at, k.type, a.unlock_id, k.unlock_type, k.name, k.succeeded
+FROM activity a CROSS JOIN activity_kind k
+WHERE a.building_id = $1 AND (a.created_at, a.id) >= ($2, $3) AND (a.created_at, a.id) < ($4, $5)
+    AND k.building_id = $1 AND k.kind = a.kind
+    AND (CAST($7 AS TEXT) IS NULL OR k.type = $7)
+    AND (CAST($8 AS BIGINT) IS NULL OR k.succeeded = $8)
+    AND (CAST($9 AS TEXT) IS NULL OR k.name_folded LIKE $9 ESCAPE '!')
+ORDER BY a.created_at DESC, a.id DESC LIMIT $6
 
 -- name: activity_list_unlock
 -- The same for the entries of one grant, $10.
-SELECT id, created_at, type, unlock_id, unlock_type, name, succeeded
-FROM activity {by activity_unlock}
-WHERE building_id = $1 AND unlock_id = $10 AND created_at >= $2 AND created_at <= $3
-    AND (created_at < $4 OR id < $5)
-    AND (CAST($6 AS TEXT) IS NULL OR type = $6)
-    AND (CAST($7 AS BIGINT) IS NULL OR succeeded = $7)
-    AND (CAST($8 AS TEXT) IS NULL OR name_folded LIKE $8 ESCAPE '!')
-ORDER BY created_at DESC, id DESC LIMIT $9
+SELECT a.id, a.created_at, k.type, a.unlock_id, k.unlock_type, k.name, k.succeeded
+FROM activity a {by activity_unlock} CROSS JOIN activity_kind k
+WHERE a.building_id = $1 AND a.unlock_id = $10
+    AND (a.created_at, a.id) >= ($2, $3) AND (a.created_at, a.id) < ($4, $5)
+    AND k.building_id = $1 AND k.kind = a.kind
+    AND (CAST($7 AS TEXT) IS NULL OR k.type = $7)
+    AND (CAST($8 AS BIGINT) IS NULL OR k.succeeded = $8)
+    AND (CAST($9 AS TEXT) IS NULL OR k.name_folded LIKE $9 ESCAPE '!')
+ORDER BY a.created_at DESC, a.id DESC LIMIT $6
+
+-- name: activity_last
+-- The $6th entry of such a list with any type, outcome and name; no row if there are fewer.
+SELECT created_at, id FROM activity
+WHERE building_id = $1 AND (created_at, id) >= ($2, $3) AND (created_at, id) < ($4, $5)
+ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET CAST($6 AS BIGINT) - 1
+
+-- name: activity_last_unlock
+-- The same for the entries of one grant, $7.
+SELECT created_at, id FROM activity {by activity_unlock}
+WHERE building_id = $1 AND unlock_id = $7 AND (created_at, id) >= ($2, $3) AND (created_at, id) < ($4, $5)
+ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET CAST($6 AS BIGINT) - 1
+
+-- name: activity_kinds
+-- How many kinds of entries there are, and how many of them are of type $3, outcome $4 and name pattern $5; counted
+-- up to $2.
+SELECT count(*), CAST(coalesce(sum(CASE
+    WHEN (CAST($3 AS TEXT) IS NULL OR k.type = $3)
+        AND (CAST($4 AS BIGINT) IS NULL OR k.succeeded = $4)
+        AND (CAST($5 AS TEXT) IS NULL OR k.name_folded LIKE $5 ESCAPE '!') THEN 1 ELSE 0 END), 0) AS BIGINT)
+FROM (SELECT type, succeeded, name_folded FROM activity_kind WHERE building_id = $1 LIMIT $2) AS k
+
+-- The same list as activity_list's, merged of the entries of the kinds that match: it reads one of each, and the page.
+
+-- name: activity_merge (sqlite)
+-- The queue of this recursion is ordered: what leaves it as the newest is replaced by the next older one of its kind.
+WITH RECURSIVE newest (kind, created_at, id) AS (
+    SELECT k.kind, a.created_at, a.id
+    FROM activity_kind k CROSS JOIN activity a {by activity_of_kind}
+    WHERE k.building_id = $1
+        AND ($7 IS NULL OR k.type = $7)
+        AND ($8 IS NULL OR k.succeeded = $8)
+        AND ($9 IS NULL OR k.name_folded LIKE $9 ESCAPE '!')
+        AND a.building_id = $1 AND a.kind = k.kind AND (a.created_at, a.id) = (
+            SELECT x.created_at, x.id FROM activity x {by activity_of_kind}
+            WHERE x.building_id = $1 AND x.kind = k.kind
+                AND (x.created_at, x.id) >= ($2, $3) AND (x.created_at, x.id) < ($4, $5)
+            ORDER BY x.created_at DESC, x.id DESC LIMIT 1)
+    UNION ALL
+    SELECT n.kind, a.created_at, a.id
+    FROM newest n CROSS JOIN activity a {by activity_of_kind}
+    WHERE a.building_id = $1 AND a.kind = n.kind AND (a.created_at, a.id) = (
+            SELECT x.created_at, x.id FROM activity x {by activity_of_kind}
+            WHERE x.building_id = $1 AND x.kind = n.kind
+                AND (x.created_at, x.id) >= ($2, $3) AND (x.created_at, x.id) < (n.created_at, n.id)
+            ORDER BY x.created_at DESC, x.id DESC LIMIT 1)
+    ORDER BY 2 DESC, 3 DESC LIMIT $6
+)
+SELECT a.id, a.created_at, k.type, a.unlock_id, k.unlock_type, k.name, k.succeeded
+FROM newest n CROSS JOIN activity a CROSS JOIN activity_kind k
+WHERE a.building_id = $1 AND a.created_at = n.created_at AND a.id = n.id
+    AND k.building_id = $1 AND k.kind = n.kind
+ORDER BY a.created_at DESC, a.id DESC
+
+-- name: activity_merge (postgresql)
+-- A page has the entries of as many kinds at most, those with the newest ones.
+SELECT a.id, a.created_at, k.type, a.unlock_id, k.unlock_type, k.name, k.succeeded
+FROM (SELECT s.* FROM activity_kind s CROSS JOIN LATERAL (
+          SELECT x.created_at, x.id FROM activity x
+          WHERE x.building_id = $1 AND x.kind = s.kind
+              AND (x.created_at, x.id) >= ($2, $3) AND (x.created_at, x.id) < ($4, $5)
+          ORDER BY x.created_at DESC, x.id DESC LIMIT 1) AS newest
+      WHERE s.building_id = $1
+          AND (CAST($7 AS TEXT) IS NULL OR s.type = $7)
+          AND (CAST($8 AS BIGINT) IS NULL OR s.succeeded = $8)
+          AND (CAST($9 AS TEXT) IS NULL OR s.name_folded LIKE $9 ESCAPE '!')
+      ORDER BY newest.created_at DESC, newest.id DESC LIMIT $6) AS k
+CROSS JOIN LATERAL (
+    SELECT x.created_at, x.id, x.unlock_id FROM activity x
+    WHERE x.building_id = $1 AND x.kind = k.kind
+        AND (x.created_at, x.id) >= ($2, $3) AND (x.created_at, x.id) < ($4, $5)
+    ORDER BY x.created_at DESC, x.id DESC LIMIT $6) AS a
+ORDER BY a.created_at DESC, a.id DESC LIMIT $6

@@ -8,6 +8,10 @@ DELETE FROM access_grant WHERE building_id = $1 AND (revoked, id) IN
 DELETE FROM activity WHERE building_id = $1 AND (created_at, id) IN
     (SELECT created_at, id FROM activity WHERE building_id = $1 LIMIT $2)
 
+-- name: removal_activity_kinds
+DELETE FROM activity_kind WHERE building_id = $1 AND kind IN
+    (SELECT kind FROM activity_kind WHERE building_id = $1 LIMIT $2)
+
 -- name: removal_callers
 DELETE FROM door_caller WHERE building_id = $1
 

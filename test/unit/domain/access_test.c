@@ -4,7 +4,7 @@
 #include "domain/removal.h"
 
 #define EVENTS "SELECT type, data FROM event ORDER BY id"
-#define LOG    "SELECT type, unlock_type, name, succeeded FROM activity ORDER BY created_at, id"
+#define LOG    "SELECT type, unlock_type, name, succeeded FROM activity NATURAL JOIN activity_kind ORDER BY created_at, id"
 
 /* ---- the door's side of a call ---- */
 
@@ -171,7 +171,7 @@ static void test_a_release_takes_a_use_and_leaves_log_event_and_last_buzz(void *
     assert_int_equal(now.version, 0); /* a buzz is no edit */
     assert_int_equal(now.updated_us, 0);
     house_expect(h, LOG, "unlock|timer|Cleaner|1\n");
-    house_expect(h, "SELECT unlock_id, name_folded FROM activity",
+    house_expect(h, "SELECT unlock_id, name_folded FROM activity NATURAL JOIN activity_kind",
                  arena_printf(&h->arena, "%s|cleaner\n", g.id.text).p);
     house_expect(h, "SELECT unlock_count, last_buzz_at FROM building",
                  arena_printf(&h->arena, "1|%lld\n", (long long)h->now_us).p);
@@ -605,7 +605,7 @@ static void test_five_codes_are_tried_however_many_guess_at_once(void **state)
         arena_done(&g[i].house.arena);
     }
     assert_int_equal(wrong, 10); /* five of each group */
-    house_expect(h, "SELECT count(*) FROM activity WHERE succeeded = 0", "10\n");
+    house_expect(h, "SELECT count(*) FROM activity NATURAL JOIN activity_kind WHERE succeeded = 0", "10\n");
     house_expect(h, "SELECT known, closings FROM door_guard ORDER BY known", "0|1\n1|1\n");
     house_expect(h, "SELECT count(*) FROM job WHERE kind = 'mail'", "2\n");
 }

@@ -339,9 +339,9 @@ static void test_a_removal_takes_everything_in_parts(struct op *op)
     bool more = true;
     int parts = 0;
     rules_sql(op, arena_printf(op->arena,
-                               "INSERT INTO activity (building_id, created_at, id, type, name, name_folded, succeeded) "
+                               "INSERT INTO activity (building_id, created_at, id, kind) "
                                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500) "
-                               "SELECT '%s', i, 'e' || i, 'call', 'x', 'x', 1 FROM n",
+                               "SELECT '%s', i, 'e' || i, 1 FROM n",
                                building.text)
                       .p);
     for (; more; parts++)
