@@ -2,28 +2,40 @@
 
 #include "base/crypto.h"
 #include "domain/access_door.h"
+#include "domain/access_near.h"
 
-static enum err decide(const struct door *door, enum access_verdict verdict, struct access_decision *ret)
+static enum err decide(const struct door *door, enum access_verdict verdict, enum access_reason reason,
+                       struct access_decision *ret)
 {
     *ret = door->decision;
     ret->verdict = verdict;
+    ret->reason = reason;
     return ERR_NONE;
 }
 
 static enum err reject(struct access_decision *ret)
 {
-    *ret = (struct access_decision){.verdict = ACCESS_REJECT};
+    *ret = (struct access_decision){.verdict = ACCESS_REJECT, .reason = ACCESS_UNKNOWN_NUMBER};
     return ERR_NONE;
+}
+
+/* A door that no grant opens. */
+static enum err not_ready(const struct door *door, struct access_decision *ret)
+{
+    return decide(door, ACCESS_FORWARD, door->decision.tones[0] ? ACCESS_NO_SUBSCRIPTION : ACCESS_NO_TONE, ret);
 }
 
 static enum err release(struct op *op, const struct door *door, const struct usable *grant, struct access_decision *ret)
 {
+    static const enum access_reason reasons[] = {
+        [GRANT_TIMER] = ACCESS_TIMER, [GRANT_ROUTINE] = ACCESS_ROUTINE, [GRANT_PASSCODE] = ACCESS_PASSCODE};
     enum err e = door_record_release(op, door, grant);
+    if (!e)
+        e = decide(door, ACCESS_RELEASE, reasons[grant->type], ret);
     if (e)
         return e;
-    *ret = door->decision;
-    ret->verdict = ACCESS_RELEASE;
     ret->grant_id = grant->id;
+    ret->grant_label = grant->label;
     return ERR_NONE;
 }
 
@@ -55,13 +67,15 @@ static enum err find_open(struct op *op, const struct door *door, const struct u
 static enum err collect(struct op *op, const struct door *door, struct access_decision *ret)
 {
     if (guard_closed(&door->guard, op->now_us))
-        return decide(door, ACCESS_FORWARD, ret);
+        return decide(door, ACCESS_FORWARD, ACCESS_KEYPAD_CLOSED, ret);
     CURSOR c;
     enum err e = db_one(op->db, SQL_ACCESS_PASSCODES,
                         DB_ARGS(v_str(id_str(&door->decision.building_id)), v_int(op->now_us)), &c);
     if (e)
         return e;
-    e = decide(door, col_int(&c, 0) > 0 ? ACCESS_COLLECT : ACCESS_FORWARD, ret);
+    if (col_int(&c, 0) == 0)
+        return decide(door, ACCESS_FORWARD, ACCESS_NO_GRANT, ret);
+    e = decide(door, ACCESS_COLLECT, ACCESS_NO_CODE, ret);
     ret->voice = col_int(&c, 1) > 0;
     return e;
 }
@@ -79,9 +93,9 @@ enum err access_arrive(struct op *op, struct str to, struct str from, struct acc
     if (e)
         return e == ERR_NOT_FOUND ? reject(ret) : e;
     if (is_same(door.owner_phone, from) || is_same(door.decision.forward_to, from))
-        return decide(&door, ACCESS_SELF_CALL, ret);
+        return decide(&door, ACCESS_SELF_CALL, ACCESS_OWNER, ret);
     if (!door.ready)
-        return decide(&door, ACCESS_FORWARD, ret);
+        return not_ready(&door, ret);
     e = find_open(op, &door, &open);
     if (e)
         return e;
@@ -115,13 +129,15 @@ enum err access_code(struct op *op, const struct id *building, struct str from, 
     enum err e = door_by_building(op, building, from, &door);
     if (e)
         return e == ERR_NOT_FOUND ? reject(ret) : e;
-    if (!door.ready || guard_closed(&door.guard, op->now_us))
-        return decide(&door, ACCESS_FORWARD, ret);
+    if (!door.ready)
+        return not_ready(&door, ret);
+    if (guard_closed(&door.guard, op->now_us))
+        return decide(&door, ACCESS_FORWARD, ACCESS_KEYPAD_CLOSED, ret);
     e = door_usable(op, &door, GRANT_PASSCODE, &list, &count);
     if (e)
         return e;
     if (count == 0)
-        return decide(&door, ACCESS_FORWARD, ret);
+        return decide(&door, ACCESS_FORWARD, ACCESS_NO_GRANT, ret);
     const struct usable *grant = match(list, count, digits, spoken);
     if (grant)
         return release(op, &door, grant, ret);
@@ -129,16 +145,19 @@ enum err access_code(struct op *op, const struct id *building, struct str from, 
     e = door_record_wrong_code(op, &door, &closing);
     if (e)
         return e;
-    e = decide(&door, ACCESS_WRONG, ret);
+    e = decide(&door, ACCESS_WRONG, closing.minutes ? ACCESS_KEYPAD_CLOSED : ACCESS_WRONG_CODE, ret);
     ret->closing = closing;
     return e;
 }
 
-enum err access_forwarded(struct op *op, const struct id *building)
+enum err access_forwarded(struct op *op, const struct id *building, struct access_decision *ret)
 {
     struct door door;
     enum err e = door_by_building(op, building, STR_NONE, &door);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
-    return door_record_forward(op, &door);
+    e = door_record_forward(op, &door);
+    if (!e && door.ready)
+        e = near_find(op, building, door.decision.near, &door.decision.near_count);
+    return e ? e : decide(&door, ACCESS_FORWARD, ACCESS_UNDECIDED, ret);
 }

@@ -3,6 +3,7 @@
 #include "api/service.h"
 #include "jobs/queue.h"
 #include "sandbox/dial.h"
+#include "voice/call_log.h"
 #include "voice/decide.h"
 #include "voice/words.h"
 
@@ -12,9 +13,20 @@ struct call_request {
     struct val to, from, digits, speech, answer_forward;
 };
 
-struct call_reply {
-    struct val call_id, outcome, tones, grant_id, said, forwarded_to, duration_ms;
+struct near_reply {
+    struct val grant_id, label, why;
 };
+
+struct call_reply {
+    struct val call_id, outcome, reason, tones, grant_id, grant_label, near_misses, said, forwarded_to, duration_ms;
+};
+
+static const struct field near_fields[] = {
+    FIELD(struct near_reply, grant_id, T_ID, .flags = F_REQUIRED),
+    FIELD(struct near_reply, label, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct near_reply, why, T_STRING, .flags = F_REQUIRED, .values = access_why_names),
+};
+static const struct shape near_shape = SHAPE(struct near_reply, "SandboxNearMiss", near_fields);
 
 static const char *const outcomes[] = {"released", "forwarded", "rejected", "owner_call", NULL};
 
@@ -34,9 +46,14 @@ static const struct shape request_shape = SHAPE(struct call_request, "SandboxCal
 static const struct field reply_fields[] = {
     FIELD(struct call_reply, call_id, T_ID, .flags = F_REQUIRED),
     FIELD(struct call_reply, outcome, T_STRING, .flags = F_REQUIRED, .values = outcomes),
+    FIELD(struct call_reply, reason, T_STRING, .flags = F_REQUIRED, .values = access_reason_names,
+          .doc = "why: of a released call what released it, of a forwarded one why nothing did"),
     FIELD(struct call_reply, tones, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
           .doc = "the release tone that was sent"),
     FIELD(struct call_reply, grant_id, T_ID, .flags = F_REQUIRED | F_NULLABLE, .doc = "of the grant that released"),
+    FIELD(struct call_reply, grant_label, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "its label"),
+    FIELD(struct call_reply, near_misses, T_OBJECTS, .flags = F_REQUIRED, .sub = &near_shape,
+          .doc = "of a forwarded call: the newest grants that could not be used, five at most"),
     FIELD(struct call_reply, said, T_STRINGS, .flags = F_REQUIRED, .doc = "the texts the caller heard"),
     FIELD(struct call_reply, forwarded_to, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
           .doc = "the phone that rang; null when nobody is on record"),
@@ -58,45 +75,56 @@ static struct call_event ask(void *arg, const struct call *c, const struct call_
     return decide_event(&asking->decide);
 }
 
-/* ERR_INTERNAL_ERROR for a call that failed without an outcome. */
-static enum err outcome_text(enum call_outcome outcome, struct str *ret)
-{
-    static const char *const texts[] = {[CALL_RELEASED] = "released",
-                                        [CALL_FORWARDED] = "forwarded",
-                                        [CALL_REJECTED] = "rejected",
-                                        [CALL_OWNER] = "owner_call"};
-    if (outcome == CALL_NO_OUTCOME)
-        return ERR_INTERNAL_ERROR;
-    *ret = str_z(texts[outcome]);
-    return ERR_NONE;
-}
-
 static struct val text_or_null(struct arena *a, const char *text)
 {
     return *text ? v_str(arena_str(a, str_z(text))) : v_null();
 }
 
-/* What became of it, copied out of the call. */
-static enum err report(const struct dial *d, struct op *op, int64_t took_ms, struct call_reply *ret)
+static struct val near_misses(struct arena *a, const struct access_decision *d)
 {
-    struct str outcome;
-    enum err e = outcome_text(d->call.outcome, &outcome);
-    if (e)
-        return e;
+    struct near_reply *list = arena_array(a, struct near_reply, d->near_count + 1);
+    for (size_t i = 0; i < d->near_count; i++)
+        list[i] = (struct near_reply){
+            .grant_id = text_or_null(a, d->near[i].grant_id.text),
+            .label = v_str(arena_str(a, d->near[i].label)),
+            .why = v_str(str_z(access_why_names[d->near[i].why])),
+        };
+    return v_list(list, d->near_count);
+}
+
+/* What became of it, copied out of the call and the last decision. ERR_INTERNAL_ERROR for a call that failed without an
+ * outcome. */
+static enum err report(const struct dial *d, const struct access_decision *last, struct op *op, struct id id,
+                       int64_t took_ms, struct call_reply *ret)
+{
+    if (d->call.outcome == CALL_NO_OUTCOME)
+        return ERR_INTERNAL_ERROR;
     struct val *said = arena_array(op->arena, struct val, d->said_count + 1);
     for (size_t i = 0; i < d->said_count; i++)
         said[i] = v_str(arena_str(op->arena, str_z(d->said[i])));
-    struct id id = id_new(op->now_us);
     *ret = (struct call_reply){
         .call_id = text_or_null(op->arena, id.text),
-        .outcome = v_str(outcome),
+        .outcome = v_str(str_z(call_outcome_name(d->call.outcome))),
+        .reason = v_str(str_z(access_reason_names[d->call.reason])),
         .tones = text_or_null(op->arena, d->tones),
         .grant_id = text_or_null(op->arena, d->call.grant_id.text),
+        .grant_label = id_given(&d->call.grant_id) ? v_str(arena_str(op->arena, last->grant_label)) : v_null(),
+        .near_misses = near_misses(op->arena, last),
         .said = v_list(said, d->said_count),
         .forwarded_to = text_or_null(op->arena, d->forwarded ? d->call.forward_to : ""),
-        .duration_ms = v_int(took_ms + d->silence_ms),
+        .duration_ms = v_int(took_ms),
     };
     return ERR_NONE;
+}
+
+/* The line of the log that any call leaves. */
+static void write_line(const struct dial *d, const struct decide *decide, struct id id, int64_t took_ms)
+{
+    struct call_record r = {.source = "sandbox", .duration_ms = took_ms};
+    memcpy(r.id, id.text, sizeof id.text);
+    memcpy(r.caller, decide->from, sizeof decide->from);
+    memcpy(r.dialled, decide->to, sizeof decide->to);
+    call_log(&d->call, &r);
 }
 
 static const char *number(struct arena *a, struct val given)
@@ -124,7 +152,10 @@ static enum err place_call(struct request *q, struct reply *p)
 
     int64_t started_us = clock_monotonic_us();
     dial_run(dial);
-    enum err e = report(dial, &q->op, (clock_monotonic_us() - started_us) / 1000, ended);
+    const int64_t took_ms = (clock_monotonic_us() - started_us) / 1000 + dial->silence_ms;
+    const struct id id = id_new(q->op.now_us);
+    write_line(dial, &asking->decide, id, took_ms);
+    enum err e = report(dial, &asking->decide.decision, &q->op, id, took_ms, ended);
     decide_done(&asking->decide);
     return e ? e : reply_ok(q, p, 200, &reply_shape, ended);
 }

@@ -161,6 +161,14 @@ static void keep_decision(struct call *c, const struct access_decision *d)
     keep(c->forward_to, CALL_NUMBER_MAX, d->forward_to);
     if (id_given(&d->building_id))
         c->building_id = d->building_id;
+    c->reason = d->reason;
+}
+
+static void keep_near(struct call *c, const struct access_decision *d)
+{
+    c->near_count = d->near_count;
+    for (size_t i = 0; i < d->near_count; i++)
+        c->near[i] = (struct access_near){.grant_id = d->near[i].grant_id, .why = d->near[i].why};
 }
 
 static void arrived(struct call *c, const struct access_decision *d, struct call_actions *out)
@@ -215,6 +223,7 @@ static void checked(struct call *c, const struct access_decision *d, struct call
 
 static void failed(struct call *c, struct call_actions *out)
 {
+    c->reason = ACCESS_FAILED;
     if (c->answered)
         nobody(c, out);
     else
@@ -227,6 +236,7 @@ static void failed(struct call *c, struct call_actions *out)
 static void digit(struct call *c, char key, struct call_actions *out)
 {
     size_t n = strlen(c->code);
+    c->keys++;
     if (key == '*') {
         clear_code(c);
         collect(c, CALL_FIRST_WAIT_MS, out);
@@ -250,8 +260,10 @@ static void spoken(struct call *c, struct str digits, struct call_actions *out)
         return;
     char code[CALL_CODE_MAX + 1] = "";
     memcpy(code, digits.p, digits.n);
-    if (strspn(code, "0123456789") == digits.n)
+    if (strspn(code, "0123456789") == digits.n) {
+        c->spoken++;
         check(c, code, true, out);
+    }
     crypto_wipe(code, sizeof code);
 }
 
@@ -286,6 +298,8 @@ static void step_asked(struct call *c, const struct call_event *e, struct call_a
 {
     if (c->state == CALL_RECORDING) {
         /* A resident is rung even if it could not be recorded. */
+        if (e->kind == CALL_DECIDED)
+            keep_near(c, e->decision);
         if (e->kind == CALL_DECIDED || e->kind == CALL_FAILED)
             ring(c, out);
     } else if (e->kind == CALL_FAILED) {
@@ -303,6 +317,7 @@ void call_step(struct call *c, const struct call_event *e, struct call_actions *
     ret->n = 0;
     if (e->kind == CALL_HUNG_UP) {
         clear_code(c);
+        c->hung_up |= c->state < CALL_BRIDGED;
         enter(c, CALL_OVER);
         return;
     }

@@ -40,7 +40,7 @@ enum call_prompt {
 
 enum call_event_kind {
     CALL_ARRIVED,          /* somebody dialled one of our numbers */
-    CALL_DECIDED,          /* the domain answered: `decision` (unused after CALL_ASK_FORWARDED) */
+    CALL_DECIDED,          /* the domain answered: `decision` (after CALL_ASK_FORWARDED its near misses alone) */
     CALL_FAILED,           /* the domain could not answer */
     CALL_DIGIT,            /* `digit`: a key, 0-9 * # (others are ignored) */
     CALL_SPOKEN,           /* `spoken`: the digits recognised in speech */
@@ -125,10 +125,15 @@ enum call_outcome {
 struct call {
     enum call_state state;
     enum call_outcome outcome;
-    struct id building_id; /* empty until decided */
-    struct id grant_id;    /* of a release */
+    enum access_reason reason;                /* of the outcome, as far as it is known */
+    struct id building_id;                    /* empty until decided */
+    struct id grant_id;                       /* of a release */
+    struct access_near near[ACCESS_NEAR_MAX]; /* of a forwarded call; without the labels */
+    size_t near_count;
+    bool hung_up; /* the caller went before the last actions were given */
     bool answered;
     bool speech;
+    int keys, spoken;                 /* keys and spoken codes that were taken */
     int wrong;                        /* wrong codes so far */
     bool denied;                      /* forwarded for a wrong code, which is still to be said */
     char code[CALL_CODE_MAX + 1];     /* what has been entered of the current one */

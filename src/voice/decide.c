@@ -42,7 +42,7 @@ static enum err ask(struct decide *d, struct db *db)
     case CALL_ASK_CODE:
         return access_code(&op, &d->building_id, str_z(d->from), str_z(d->code), d->spoken, &d->decision);
     case CALL_ASK_FORWARDED:
-        return access_forwarded(&op, &d->building_id);
+        return access_forwarded(&op, &d->building_id, &d->decision);
     default:
         return ERR_INTERNAL_ERROR;
     }

@@ -21,6 +21,8 @@ enum source { EVENT = 1, TONE = 2, INFO = 4 };
  * another source if that one is recent and this source has not claimed it yet. `began_ms`: when the key went down. */
 static void report(struct dtmf_in *in, enum source source, int64_t now_ms, int64_t began_ms, char key)
 {
+    in->held_ms = now_ms;
+    ++*(source == EVENT ? &in->events : source == TONE ? &in->tones : &in->infos);
     for (unsigned i = DTMF_PRESSES; i > 0; i--) { /* oldest first: reports of one source come in order */
         unsigned p = (in->next + DTMF_PRESSES - i) % DTMF_PRESSES;
         if (in->presses[p].key == key && !(in->presses[p].sources & source) &&
@@ -39,6 +41,7 @@ static void report(struct dtmf_in *in, enum source source, int64_t now_ms, int64
 /* The press that `source` reported last goes on. */
 static void goes_on(struct dtmf_in *in, enum source source, int64_t now_ms)
 {
+    in->held_ms = now_ms;
     for (unsigned i = 1; i <= DTMF_PRESSES; i++) {
         unsigned p = (in->next + DTMF_PRESSES - i) % DTMF_PRESSES;
         if (in->presses[p].sources & source) {

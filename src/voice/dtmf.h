@@ -31,6 +31,8 @@ struct dtmf_in {
         int64_t at_ms;    /* when it was last heard of */
     } presses[DTMF_PRESSES];
     unsigned next;
+    unsigned events, tones, infos; /* presses each source has reported */
+    int64_t held_ms;               /* when a key was last known to be down; 0: never */
 };
 
 /* False if there is no memory. */

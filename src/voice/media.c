@@ -120,6 +120,11 @@ bool media_take_info(struct media *m, struct str type, struct str body)
     return dtmf_in_info(&m->in, tick_now_ms(), type, body);
 }
 
+const struct dtmf_in *media_keys(const struct media *m)
+{
+    return &m->in;
+}
+
 int64_t media_heard_ms(const struct media *m)
 {
     return m->heard_ms;

@@ -51,6 +51,8 @@ void media_press(struct media *m, const char *keys, int64_t tone_ms, int64_t gap
 void media_quiet(struct media *m);
 /* A SIP INFO that may hold a key. */
 bool media_take_info(struct media *m, struct str type, struct str body);
+/* The keys that came in, and how. */
+const struct dtmf_in *media_keys(const struct media *m);
 /* When the last packet of the peer came in, tick_now_ms(). */
 int64_t media_heard_ms(const struct media *m);
 /* "PCMU", and whether keys go out as events. */

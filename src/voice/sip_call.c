@@ -1,5 +1,6 @@
 /* One SIP call: performs what the call machine says with a SIP session, an RTP session and the store. */
 #include "base/log.h"
+#include "voice/call_log.h"
 #include "voice/decide.h"
 #include "voice/media.h"
 #include "voice/sip_agent.h"
@@ -21,6 +22,8 @@ struct sip_call {
     struct call_actions actions;
     size_t at; /* the action in progress */
     struct decide decide;
+    struct call_record record;
+    int64_t arrived_ms;
 
     const struct sip_msg *invite;
     struct sip_strans *transaction; /* until answered */
@@ -78,6 +81,11 @@ static void leave_source(struct sip_call *c)
 
 /* ---- the end ---- */
 
+static const struct call_action *current(const struct sip_call *c)
+{
+    return c->at < c->actions.n ? &c->actions.v[c->at] : NULL;
+}
+
 static void destructor(void *arg)
 {
     struct sip_call *c = arg;
@@ -93,6 +101,20 @@ static void on_free(void *arg)
     mem_deref(arg);
 }
 
+static void write_line(struct sip_call *c)
+{
+    struct call_record *r = &c->record;
+    r->duration_ms = tick_now_ms() - c->arrived_ms;
+    if (c->media) {
+        const struct dtmf_in *keys = media_keys(c->media);
+        r->has_media = true;
+        r->events = keys->events;
+        r->tones = keys->tones;
+        r->infos = keys->infos;
+    }
+    call_log(&c->machine, r);
+}
+
 /* Ends the call as far as anybody outside can tell. Its memory goes a moment later, when nothing of it is running, and
  * not before the decision it asked for came. */
 static void end(struct sip_call *c)
@@ -101,7 +123,10 @@ static void end(struct sip_call *c)
         return;
     c->ended = true;
     struct call_actions none;
+    const struct call_action *at = current(c);
+    c->record.unfinished = c->machine.state == CALL_ENDING && !(at && at->kind == CALL_HANG_UP);
     call_step(&c->machine, &(struct call_event){.kind = CALL_HUNG_UP}, &none);
+    write_line(c);
     tick_remove(&c->tick);
     if (c->media)
         media_stop(c->media);
@@ -112,7 +137,6 @@ static void end(struct sip_call *c)
     list_unlink(&c->le);
     list_append(&c->agent->ended, &c->le, c);
     c->agent->call_count--;
-    log_debug("call %u ended", c->serial);
     tmr_start(&c->free_timer, 0, on_free, c);
     sip_agent_settled(c->agent);
 }
@@ -140,11 +164,6 @@ static void step(struct sip_call *c, const struct call_event *e)
     c->at = 0;
     c->due_ms = 0;
     perform(c);
-}
-
-static const struct call_action *current(const struct sip_call *c)
-{
-    return c->at < c->actions.n ? &c->actions.v[c->at] : NULL;
 }
 
 /* The action in progress is done. */
@@ -264,6 +283,7 @@ static void answer(struct sip_call *c)
 
 static void reject(struct sip_call *c, int status)
 {
+    c->record.status = status;
     const char *reason = status == 404 ? "Not Found" : "Server Internal Error";
     (void)sip_treply(&c->transaction, c->agent->sip, c->invite, (uint16_t)status, reason);
     end(c);
@@ -409,6 +429,17 @@ static bool admit(struct sip_agent *a, const struct sip_msg *msg, struct sip_sou
     return true;
 }
 
+static void begin_record(struct sip_call *c, const struct sip_msg *msg)
+{
+    struct call_record *r = &c->record;
+    c->arrived_ms = tick_now_ms();
+    (void)re_snprintf(r->source, sizeof r->source, "%s:%J", msg->tp == SIP_TRANSP_TCP ? "tcp" : "udp", &msg->src);
+    sip_user_text(&msg->from.uri, r->caller, sizeof r->caller);
+    sip_user_text(&msg->uri, r->dialled, sizeof r->dialled);
+    const size_t n = msg->callid.l < sizeof r->id ? msg->callid.l : sizeof r->id - 1;
+    memcpy(r->id, msg->callid.p, n);
+}
+
 static struct sip_call *new_call(struct sip_agent *a, const struct sip_msg *msg, struct sip_source *s)
 {
     char to[CALL_NUMBER_MAX], from[CALL_NUMBER_MAX];
@@ -419,6 +450,7 @@ static struct sip_call *new_call(struct sip_agent *a, const struct sip_msg *msg,
     (void)sip_number(&msg->from.uri, from);
     call_init(&c->machine);
     decide_init(&c->decide, a->config, to, from);
+    begin_record(c, msg);
     c->agent = a;
     c->source = s;
     c->source->calls++;
@@ -457,6 +489,7 @@ void sip_call_invite(struct sip_agent *a, const struct sip_msg *msg)
     }
     int status = make_media(c, msg);
     if (status) {
+        c->record.status = status;
         (void)sip_treply(&c->transaction, a->sip, msg, (uint16_t)status,
                          status == 488 ? "Not Acceptable Here" : "Service Unavailable");
         end(c);

@@ -129,10 +129,24 @@ static bool separator(char c)
     return c == '-' || c == '.' || c == '(' || c == ')';
 }
 
+static const struct pl *user_part(const struct uri *uri)
+{
+    return pl_strcasecmp(&uri->scheme, "tel") ? &uri->user : &uri->host;
+}
+
+void sip_user_text(const struct uri *uri, char *ret, size_t size)
+{
+    const struct pl *user = user_part(uri);
+    const size_t n = !pl_isset(user) ? 0 : user->l < size ? user->l : size - 1;
+    if (n)
+        memcpy(ret, user->p, n);
+    ret[n] = '\0';
+}
+
 bool sip_number(const struct uri *uri, char ret[static CALL_NUMBER_MAX])
 {
     ret[0] = '\0';
-    const struct pl *user = pl_strcasecmp(&uri->scheme, "tel") ? &uri->user : &uri->host;
+    const struct pl *user = user_part(uri);
     char plain[64];
     if (!pl_isset(user))
         return false;

@@ -20,5 +20,7 @@ struct sa sip_source_block(const struct sa *addr);
 /* The telephone number a URI names, as E.164: the user part without parameters and visual separators (RFC 3966), with a
  * `+` put before bare digits. False, and "", if there is none. */
 bool sip_number(const struct uri *uri, char ret[static CALL_NUMBER_MAX]);
+/* The user part of a URI as it came, for the log: cut to size, and "" if there is none. */
+void sip_user_text(const struct uri *uri, char *ret, size_t size);
 /* Is the body one we read: none, or application/sdp as it stands? */
 bool sip_body_is_sdp(const struct sip_msg *msg);

@@ -2,7 +2,7 @@
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
-import { advance, edit, grant, HOUR, iso, now, passMidnight, provisioned, resident, setSubscription, signIn, visit, world } from './lib/world.js';
+import { advance, edit, grant, HOUR, iso, message, now, passMidnight, provisioned, resident, setSubscription, signIn, visit, world } from './lib/world.js';
 
 describe('calls', () => {
     let w;
@@ -211,6 +211,65 @@ describe('calls', () => {
         assert.deepEqual(forwarded.slice(0, 2), ['W', 'F']);
         await greet({ greeting_welcome: '', greeting_granted: '' });
         assert.deepEqual((await ring(person, { digits: '1234' })).said, []);
+    });
+
+    it('say why they were forwarded or what released them', async () => {
+        const person = await resident(client);
+        const why = async (call) => (await ring(person, call)).reason;
+        assert.equal((await visit(client, { to: '+15550198765' })).reason, 'unknown_number');
+        assert.equal(await why(), 'no_grant');
+        const code = await passcode(person, '1234', { label: 'Guest' });
+        assert.equal(await why(), 'no_code');
+        assert.equal(await why({ digits: '0000' }), 'wrong_code');
+        const opened = await ring(person, { digits: '1234', from: '+15553330000' });
+        assert.deepEqual([opened.reason, opened.grant_id, opened.grant_label, opened.near_misses], ['passcode', code.id, 'Guest', []]);
+        assert.equal(await why({ digits: '111122223333' }), 'wrong_code');
+        assert.equal(await why({ digits: '4444' }), 'keypad_closed');
+        assert.equal(await why({ digits: '1234' }), 'keypad_closed');
+        const open = await timer(person);
+        assert.equal(await why(), 'timer');
+        ok(await person.client.delete(`/v1/unlock/${open.id}`));
+        await passMidnight(client);
+        await grant(person, always);
+        assert.equal(await why(), 'routine');
+        await setSubscription(client, person.email, 'canceled');
+        assert.equal(await why(), 'no_subscription');
+        const session = await signIn(client);
+        assert.equal(await why({ to: (await provisioned(session)).virtual_number }), 'no_tone');
+    });
+
+    it('name the grants that could not be used, and why, when nothing opened', async () => {
+        const person = await resident(client);
+        const off = await timer(person, { enabled: false, label: 'Off' });
+        const used = await timer(person, { remaining_uses: 1, label: 'Once' });
+        assert.equal((await ring(person)).grant_id, used.id);
+        const later = await timer(person, { starts_at: iso(await now(client) + HOUR), label: 'Later' });
+        const call = await ring(person);
+        assert.deepEqual([call.outcome, call.grant_id, call.grant_label], ['forwarded', null, null]);
+        assert.deepEqual(call.near_misses, [
+            { grant_id: later.id, label: 'Later', why: 'not_begun' },
+            { grant_id: used.id, label: 'Once', why: 'used_up' },
+            { grant_id: off.id, label: 'Off', why: 'switched_off' },
+        ]);
+        assert.ok(await w.daemon.logged(new RegExp(`info call source=sandbox caller=.15550001111 dialled=\\${person.number} building=${person.building.id} keys=0 .*`
+            + `reason=no_grant near="${later.id}:not_begun ${used.id}:used_up ${off.id}:switched_off" ended=forwarded duration_ms=\\d+ id=${call.call_id}\n`)));
+    });
+
+    it('leave a line in the log, without the code', async () => {
+        const person = await resident(client);
+        const code = await passcode(person, '4793', { label: 'Cleaner' });
+        const call = await ring(person, { digits: '58614793' });
+        const [line] = await w.daemon.logged(new RegExp(`info call .* id=${call.call_id}\n`));
+        assert.match(line, new RegExp(`building=${person.building.id} keys=8 spoken=0 wrong=1 decision=released reason=passcode grant=${code.id} ended=released`));
+        assert.doesNotMatch(w.daemon.stderr, /4793|5861|Cleaner/);
+        const unknown = await visit(client, { to: '+15550198764' });
+        assert.match((await w.daemon.logged(new RegExp(`info call .* id=${unknown.call_id}\n`)))[0],
+            /dialled=\+15550198764 keys=0 spoken=0 wrong=0 decision=rejected reason=unknown_number ended=rejected/);
+        ok(await person.client.post('/v1/account/phone/verification', { phone_number: '+15557650001' }));
+        ok(await person.client.post('/v1/account/phone/confirmation', { code: (await message(client, '+15557650001', 'sms')).code }));
+        const own = await ring(person, { from: '+15557650001' });
+        assert.deepEqual([own.outcome, own.reason], ['owner_call', 'owner']);
+        assert.match((await w.daemon.logged(new RegExp(`info call .* id=${own.call_id}\n`)))[0], /source=sandbox .* decision=owner_call reason=owner ended=owner_call/);
     });
 
     it('come with a body that is checked', async () => {

@@ -62,6 +62,21 @@ describe('calls over SIP', { concurrency: 6 }, () => {
         }
     }
 
+    it('leave one line in the log: from where, what was dialled, how the keys came, what was decided', async () => {
+        const line = (rest) => w.daemon.logged(new RegExp(`info call source=udp:127\\.0\\.0\\.1:\\d+ caller=\\+15557654321 ${rest} id=\\S+\n`), 10_000);
+        for (const [option, keys] of [['--delay=0', 'events=4 tones=0 infos=0'], ['--inband', 'events=0 tones=4 infos=0'], ['--info', 'events=0 tones=0 infos=4']]) {
+            const person = await withCode('9');
+            opened(await ring(person, '--digits', '1234', ...option.split('=')), '9');
+            assert.ok(await line(`dialled=\\${person.number} building=${person.building.id} keys=4 ${keys} spoken=0 wrong=0 `
+                + `decision=released reason=passcode grant=${person.made.id} ended=released duration_ms=\\d+`), `${keys}\n${w.daemon.stderr.slice(-2000)}`);
+        }
+        const person = await withCode('9');
+        notOpened(await ring(person, '--timeout', '1'));
+        assert.ok(await line(`dialled=\\${person.number} building=${person.building.id} keys=0 .* decision=none reason=no_code ended=hung_up duration_ms=\\d+`));
+        notOpened(await buzz(w.daemon, '5551112222'));
+        assert.ok(await line('dialled=5551112222 keys=0 events=0 tones=0 infos=0 spoken=0 wrong=0 decision=rejected reason=unknown_number ended=rejected status=404 duration_ms=\\d+'));
+    });
+
     it('send every tone of the keypad as the release tone', async () => {
         const tones = ['123', '456', '789', '*0#', '111'];
         await Promise.all(tones.map(async (tone) => {

@@ -35,6 +35,12 @@ FROM access_grant {by access_grant_usable}
 WHERE building_id = $1 AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
     AND type = 'passcode' AND ends_at > $2
 
+-- name: access_newest
+-- The newest $2 grants that are not revoked, usable or not.
+SELECT id, type, label, enabled, remaining_uses, starts_at, ends_at, days, start_minute, end_minute, timezone
+FROM access_grant WHERE building_id = $1 AND revoked = 0
+ORDER BY id DESC LIMIT $2
+
 -- name: access_take_use
 UPDATE access_grant SET remaining_uses = remaining_uses - 1
 WHERE building_id = $1 AND revoked = 0 AND id = $2 AND enabled = 1 AND remaining_uses > 0

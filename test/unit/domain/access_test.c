@@ -56,9 +56,15 @@ static struct access_decision enter(struct house *h, const char *digits, bool sp
     return enter_as(h, VISITOR, digits, spoken);
 }
 
+struct forwarding {
+    const struct id *building;
+    struct access_decision decision;
+};
+
 static enum err forwarded_run(struct op *op, void *arg)
 {
-    return access_forwarded(op, arg);
+    struct forwarding *f = arg;
+    return access_forwarded(op, f->building, &f->decision);
 }
 
 static struct grant passcode(struct house *h, const char *code)
@@ -708,7 +714,8 @@ static void test_a_removed_building_leaves_no_callers_and_no_guard(void **state)
 static void test_a_forwarded_call_is_logged_and_told(void **state)
 {
     struct house *h = *state;
-    assert_int_equal(house_run(h, STORE_WRITE, forwarded_run, &h->building), ERR_NONE);
+    struct forwarding f = {.building = &h->building};
+    assert_int_equal(house_run(h, STORE_WRITE, forwarded_run, &f), ERR_NONE);
     house_expect(h, LOG, "call||Forwarded call|1\n");
     house_expect(h, EVENTS,
                  arena_printf(&h->arena,
@@ -718,7 +725,96 @@ static void test_a_forwarded_call_is_logged_and_told(void **state)
                      .p);
     house_expect(h, "SELECT unlock_count, last_buzz_at FROM building", "0|\n");
     struct id gone = id_new(h->now_us);
-    assert_int_equal(house_run(h, STORE_WRITE, forwarded_run, &gone), ERR_BUILDING_NOT_FOUND);
+    f.building = &gone;
+    assert_int_equal(house_run(h, STORE_WRITE, forwarded_run, &f), ERR_BUILDING_NOT_FOUND);
+}
+
+/* ---- why ---- */
+
+static void expect_reason(struct access_decision d, const char *reason)
+{
+    assert_string_equal(access_reason_names[d.reason], reason);
+}
+
+static void test_each_decision_says_why(void **state)
+{
+    struct house *h = *state;
+    struct arrival nowhere = {STR("+15559999999"), STR(VISITOR), {.verdict = ACCESS_FORWARD}};
+    assert_int_equal(house_run(h, STORE_WRITE, arrive_run, &nowhere), ERR_NONE);
+    expect_reason(nowhere.decision, "unknown_number");
+    expect_reason(arrive_from(h, OWNER_PHONE), "owner");
+    expect_reason(arrive(h), "no_grant");
+    expect_reason(enter(h, "1234", false), "no_grant");
+    passcode(h, "1234");
+    expect_reason(arrive(h), "no_code");
+    expect_reason(enter(h, "1234", false), "passcode");
+    routine(h, "09:00", "10:00");
+    expect_reason(arrive(h), "routine");
+    timer(h, "Open", 1);
+    struct access_decision d = arrive(h);
+    expect_reason(d, "timer");
+    assert_true(str_eq(d.grant_label, STR("Open")));
+    for (int i = 0; i < 4; i++)
+        expect_reason(enter_as(h, WITHHELD, "0000", false), "wrong_code");
+    expect_reason(enter_as(h, WITHHELD, "0000", false), "keypad_closed");
+    expect_reason(enter_as(h, WITHHELD, "1234", false), "keypad_closed");
+    h->now_us += HOURS; /* out of the routine */
+    assert_int_equal(guess_until_closed(h, WITHHELD), 20);
+    expect_reason(arrive_from(h, WITHHELD), "keypad_closed");
+    house_sql(h, "UPDATE account SET subscription_status = 'none'");
+    expect_reason(arrive(h), "no_subscription");
+    expect_reason(enter(h, "1234", false), "no_subscription");
+    house_sql(h, "UPDATE building SET unlock_tone = NULL");
+    expect_reason(arrive(h), "no_tone");
+}
+
+/* "Later:not_begun Mail:outside_window ": the grants that a forwarded call names. */
+static const char *near_misses(struct house *h)
+{
+    struct forwarding f = {.building = &h->building};
+    assert_int_equal(house_run(h, STORE_WRITE, forwarded_run, &f), ERR_NONE);
+    char *text = arena_zalloc(&h->arena, 1000);
+    for (size_t i = 0; i < f.decision.near_count; i++) {
+        const struct access_near *n = &f.decision.near[i];
+        assert_true(id_given(&n->grant_id));
+        snprintf(text + strlen(text), 1000 - strlen(text), "%.*s:%s ", STR_ARG(n->label), access_why_names[n->why]);
+    }
+    return text;
+}
+
+static void test_a_forwarded_call_names_the_grants_that_could_not_be_used_and_why(void **state)
+{
+    struct house *h = *state;
+    assert_string_equal(near_misses(h), "");
+    passcode(h, "1234"); /* usable, but not entered: no near miss */
+    struct grant off = timer(h, "Off", 0);
+    assert_int_equal(house_update(h, &off, (struct grant_input){.enabled = v_bool(false)}), ERR_NONE);
+    const struct grant gone = timer(h, "Gone", 0);
+    assert_int_equal(house_revoke(h, &gone.id), ERR_NONE);
+    const struct grant once = timer(h, "Once", 1);
+    assert_string_equal(arrive(h).grant_id.text, once.id.text);
+    routine(h, "10:00", "11:00");
+    house_grant(h, (struct grant_input){.type = text("timer"),
+                                        .label = text("Later"),
+                                        .starts_at = v_time(h->now_us + HOURS),
+                                        .ends_at = v_time(h->now_us + 2 * HOURS)});
+    house_grant(h, (struct grant_input){.type = text("timer"), .label = text("Short"), .expires_in_minutes = v_int(1)});
+    h->now_us += MINUTES;
+    assert_string_equal(near_misses(h), "Short:expired Later:not_begun Mail:outside_window Once:used_up "
+                                        "Off:switched_off ");
+    house_sql(h, "UPDATE building SET unlock_tone = NULL"); /* then it is not the grants */
+    assert_string_equal(near_misses(h), "");
+}
+
+static void test_a_forwarded_call_names_the_five_newest_grants_at_most(void **state)
+{
+    struct house *h = *state;
+    for (int i = 0; i < 8; i++)
+        house_grant(h, (struct grant_input){.type = text("timer"),
+                                            .label = text(arena_printf(&h->arena, "T%d", i).p),
+                                            .starts_at = v_time(h->now_us + HOURS),
+                                            .ends_at = v_time(h->now_us + 2 * HOURS)});
+    assert_string_equal(near_misses(h), "T7:not_begun T6:not_begun T5:not_begun T4:not_begun T3:not_begun ");
 }
 
 #define TESTS(T)                                                                                                       \
@@ -748,6 +844,8 @@ static void test_a_forwarded_call_is_logged_and_told(void **state)
         T(test_right_codes_do_not_count_against_the_guard), T(test_five_codes_are_tried_however_many_guess_at_once),   \
         T(test_the_owner_is_mailed_once_a_day_with_the_callers_number),                                                \
         T(test_known_callers_are_bounded_and_the_last_to_release_stay), T(test_what_is_old_is_purged),                 \
-        T(test_a_removed_building_leaves_no_callers_and_no_guard), T(test_a_forwarded_call_is_logged_and_told)
+        T(test_a_removed_building_leaves_no_callers_and_no_guard), T(test_a_forwarded_call_is_logged_and_told),        \
+        T(test_each_decision_says_why), T(test_a_forwarded_call_names_the_grants_that_could_not_be_used_and_why),      \
+        T(test_a_forwarded_call_names_the_five_newest_grants_at_most)
 
 HOUSE_RUN(TESTS)

@@ -61,6 +61,9 @@ static struct access_decision decision_of(char letter, const struct greetings *g
         .greeting_forwarding = str_z(g->forwarding),
         .forward_to = str_z(g->forward_to),
         .voice = g->voice,
+        .reason = letter == 'F' ? ACCESS_NO_GRANT : ACCESS_UNDECIDED,
+        .near = {{{"bbbbbbbbbbbbbbbbbbbbbbbb"}, NEAR_EXPIRED, STR("label")}},
+        .near_count = letter == 'd',
         .closing = {.minutes = letter == 'X' ? 10 : 0},
     };
     return d;
@@ -310,6 +313,36 @@ static void test_ids_are_kept(void **state)
     assert_string_equal(c.grant_id.text, "aaaaaaaaaaaaaaaaaaaaaaaa");
 }
 
+/* What the line in the log is made of. */
+static void test_what_happened_is_kept_for_the_log(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *script;
+        int keys, wrong;
+        bool hung_up;
+    } scripts[] = {
+        {"a", 0, 0, false},         {"aR", 0, 0, false},    {"ah", 0, 0, true},    {"aC12h", 2, 0, true},
+        {"aC1#W2#Wh", 4, 2, true},  {"aCtdh", 0, 0, true},  {"aG", 0, 0, false},   {"aGh", 0, 0, false},
+        {"aC*1234G9", 5, 0, false}, {"aFdyh", 0, 0, false}, {"aFdn", 0, 0, false}, {"aRh", 0, 0, false},
+    };
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        struct call c;
+        free(play(&c, scripts[i].script, &all));
+        if (c.keys != scripts[i].keys || c.wrong != scripts[i].wrong || c.hung_up != scripts[i].hung_up)
+            fail_msg("%s: keys=%d wrong=%d hung_up=%d", scripts[i].script, c.keys, c.wrong, c.hung_up);
+    }
+    struct call c;
+    free(play(&c, "aF", &all));
+    assert_int_equal(c.reason, ACCESS_NO_GRANT);
+    free(play(&c, "aFd", &all));
+    assert_int_equal(c.reason, ACCESS_NO_GRANT); /* the record of it says nothing else */
+    assert_int_equal(c.near_count, 1);
+    assert_string_equal(c.near[0].grant_id.text, "bbbbbbbbbbbbbbbbbbbbbbbb");
+    free(play(&c, "af", &all));
+    assert_int_equal(c.reason, ACCESS_FAILED);
+}
+
 static void test_a_code_does_not_stay_in_memory(void **state)
 {
     (void)state;
@@ -380,6 +413,7 @@ int main(void)
         cmocka_unit_test(test_without_a_phone_nobody_is_rung),
         cmocka_unit_test(test_spoken_digits_count_where_they_may),
         cmocka_unit_test(test_ids_are_kept),
+        cmocka_unit_test(test_what_happened_is_kept_for_the_log),
         cmocka_unit_test(test_a_code_does_not_stay_in_memory),
         cmocka_unit_test(test_a_greeting_too_long_is_cut_between_characters),
         cmocka_unit_test(test_a_number_too_long_is_cut),

@@ -1,0 +1,120 @@
+#include "voice/call_log.h"
+
+#include <pthread.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+#define LINE_MAX       1500
+#define REJECTED_MAX   20
+#define REJECTED_IN_US (10 * US_PER_S)
+
+const char *call_outcome_name(enum call_outcome o)
+{
+    static const char *const names[] = {
+        [CALL_NO_OUTCOME] = "none",   [CALL_RELEASED] = "released", [CALL_FORWARDED] = "forwarded",
+        [CALL_REJECTED] = "rejected", [CALL_OWNER] = "owner_call",
+    };
+    return names[o];
+}
+
+/* How the call itself ended: as decided, unless the caller went first. */
+static const char *ending(const struct call *c, const struct call_record *r)
+{
+    if (c->reason == ACCESS_FAILED)
+        return "failed";
+    if (c->outcome == CALL_NO_OUTCOME && r->status)
+        return call_outcome_name(CALL_REJECTED);
+    return c->hung_up || r->unfinished ? "hung_up" : call_outcome_name(c->outcome);
+}
+
+/* ---- the line ---- */
+
+/* Text of others: what could end the value, or look like another one, is written as %XX. */
+static void put_text(struct buf *b, const char *name, const char *text)
+{
+    buf_printf(b, " %s=", name);
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+        if (*p > ' ' && *p < 0x7f && !strchr("%=\"\\", *p))
+            buf_char(b, (char)*p);
+        else
+            buf_printf(b, "%%%02X", *p);
+    }
+}
+
+static void put_id(struct buf *b, const char *name, const struct id *id)
+{
+    if (id_given(id))
+        buf_printf(b, " %s=%s", name, id->text);
+}
+
+static void put_keys(struct buf *b, const struct call *c, const struct call_record *r)
+{
+    buf_printf(b, " keys=%d", c->keys);
+    if (r->has_media)
+        buf_printf(b, " events=%u tones=%u infos=%u", r->events, r->tones, r->infos);
+    buf_printf(b, " spoken=%d wrong=%d", c->spoken, c->wrong);
+}
+
+static void put_near(struct buf *b, const struct call *c)
+{
+    for (size_t i = 0; i < c->near_count; i++)
+        buf_printf(b, "%s%s:%s", i ? " " : " near=\"", c->near[i].grant_id.text, access_why_names[c->near[i].why]);
+    if (c->near_count)
+        buf_char(b, '"');
+}
+
+static void put_call(struct buf *b, const struct call *c, const struct call_record *r)
+{
+    put_text(b, "source", r->source);
+    put_text(b, "caller", r->caller);
+    put_text(b, "dialled", r->dialled);
+    put_id(b, "building", &c->building_id);
+    put_keys(b, c, r);
+    buf_printf(b, " decision=%s reason=%s", call_outcome_name(c->outcome), access_reason_names[c->reason]);
+    put_id(b, "grant", &c->grant_id);
+    put_near(b, c);
+    buf_printf(b, " ended=%s", ending(c, r));
+    if (r->status)
+        buf_printf(b, " status=%d", r->status);
+    buf_printf(b, " duration_ms=%lld", (long long)r->duration_ms);
+    put_text(b, "id", r->id);
+}
+
+/* ---- how many ---- */
+
+/* Who scans the telephone network gets rejected again and again: that must not fill the disk. False: leave it out;
+ * *ret_left_out is how many were since the last line. */
+static bool take_turn(bool rejected, unsigned *ret_left_out)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static int64_t since_us;
+    static unsigned written, left_out;
+    const int64_t now_us = clock_monotonic_us();
+    pthread_mutex_lock(&lock);
+    if (now_us - since_us >= REJECTED_IN_US) {
+        since_us = now_us;
+        written = 0;
+    }
+    const bool mine = !rejected || written < REJECTED_MAX;
+    written += rejected && mine;
+    *ret_left_out = left_out;
+    left_out = mine ? 0 : left_out + 1;
+    pthread_mutex_unlock(&lock);
+    return mine;
+}
+
+void call_log(const struct call *c, const struct call_record *r)
+{
+    unsigned left_out;
+    if (!take_turn(c->outcome == CALL_REJECTED || r->status, &left_out))
+        return;
+    struct buf b = BUF(LINE_MAX);
+    buf_lit(&b, "call");
+    put_call(&b, c, r);
+    if (left_out)
+        buf_printf(&b, " unlogged=%u", left_out);
+    log_info("%.*s", STR_ARG(buf_view(&b)));
+    buf_done(&b);
+}
