@@ -9,41 +9,102 @@
 
 #define IN(member, type, ...) FIELD(struct grant_input, member, type, __VA_ARGS__)
 
-/* The fields that a create and an update share. */
-#define COMMON_FIELDS                                                                                                  \
-    IN(label, T_STRING, .max = GRANT_LABEL_MAX, .doc = "default, also for an empty one: the type"),                    \
-        IN(enabled, T_BOOL, .doc = "the on/off switch; new grants start enabled. On a timer, false ends it now"),      \
-        IN(starts_at, T_TIME, .doc = "timer: default and earliest is now; at most 365 days ahead"),                    \
-        IN(expires_in_minutes, T_INT, .min = 1, .max = GRANT_MINUTES_MAX,                                              \
-           .doc = "timer, passcode: counted from starts_at if that lies ahead, else from now"),                        \
-        IN(access_code, T_STRING, .flags = F_SECRET, .pattern = CODE,                                                  \
-           .doc = "passcode: 1 to 4 digits, not the single digit 1; default: four digits are generated"),              \
-        IN(remaining_uses, T_INT, .flags = F_NULLABLE, .min = 1, .max = GRANT_USES_MAX,                                \
-           .doc = "timer, passcode: that many buzzes; null: unlimited"),                                               \
-        IN(enter_code_with_voice, T_BOOL, .doc = "passcode: the code may be spoken"),                                  \
-        IN(days, T_STRINGS, .flags = F_LOWER, .min = 1, .max = 7, .values = schedule_day_names,                        \
-           .doc = "routine: one day, all five weekdays, both weekend days, or all seven; in any case"),                \
-        IN(start, T_STRING, .pattern = TIME_OF_DAY, .doc = "routine: HH:MM, inclusive; sent together with end"),       \
-        IN(end, T_STRING, .pattern = TIME_OF_DAY, .doc = "routine: HH:MM, exclusive, later than start"),               \
-        IN(timezone, T_STRING, .flags = F_NONBLANK, .doc = "routine: IANA name, e.g. America/New_York")
+/* Each field once: for the tables that read a body of any type, and for the document's schema of each type. `more` are
+ * further flags. */
+#define LABEL     IN(label, T_STRING, .max = GRANT_LABEL_MAX, .doc = "default, also for an empty one: the type")
+#define ENABLED   IN(enabled, T_BOOL, .doc = "the on/off switch; new grants start enabled. On a timer, false ends it now")
+#define STARTS_AT IN(starts_at, T_TIME, .doc = "default and earliest is now; at most 365 days ahead")
+#define EXPIRES_IN_MINUTES                                                                                             \
+    IN(expires_in_minutes, T_INT, .min = 1, .max = GRANT_MINUTES_MAX,                                                  \
+       .doc = "counted from starts_at if that lies ahead, else from now")
+#define ENDS_AT(more)                                                                                                  \
+    IN(ends_at, T_TIME, .flags = (more), .doc = "at most seven days after the start, or after now if there is none")
+#define REMAINING_USES                                                                                                 \
+    IN(remaining_uses, T_INT, .flags = F_NULLABLE, .min = 1, .max = GRANT_USES_MAX,                                    \
+       .doc = "that many buzzes; null: unlimited")
+#define ACCESS_CODE                                                                                                    \
+    IN(access_code, T_STRING, .flags = F_SECRET, .pattern = CODE,                                                      \
+       .doc = "1 to 4 digits, not the single digit 1; default: four digits are generated")
+#define VOICE IN(enter_code_with_voice, T_BOOL, .doc = "the code may be spoken; default false")
+#define SCHEDULE(more)                                                                                                 \
+    IN(days, T_STRINGS, .flags = F_LOWER | (more), .min = 1, .max = 7, .values = schedule_day_names,                   \
+       .doc = "names from sunday to saturday in any case: one day, all five weekdays, both weekend days, or all "      \
+              "seven"),                                                                                                \
+        IN(start, T_STRING, .flags = (more), .pattern = TIME_OF_DAY,                                                   \
+           .doc = "HH:MM, inclusive; sent together with "                                                              \
+                  "end"),                                                                                              \
+        IN(end, T_STRING, .flags = (more), .pattern = TIME_OF_DAY, .doc = "HH:MM, exclusive, later than start"),       \
+        IN(timezone, T_STRING, .flags = F_NONBLANK | (more), .doc = "IANA name, e.g. America/New_York")
+
+/* With the property, as generators of types need to know of what is required. */
+#define NEEDED(field)  "{\"properties\":{\"" field "\":{}},\"required\":[\"" field "\"]}"
+#define ONE_END        "\"oneOf\":[" NEEDED("expires_in_minutes") "," NEEDED("ends_at") "]"
+#define NOT_TWO_ENDS   "\"not\":{\"required\":[\"expires_in_minutes\",\"ends_at\"]}"
+#define START_WITH_END "\"dependentRequired\":{\"start\":[\"end\"],\"end\":[\"start\"]}"
+
+/* ---- creation ---- */
 
 static const struct field create_fields[] = {
-    IN(type, T_STRING, .flags = F_REQUIRED | F_TAG, .values = grant_type_names, .error = ERR_INVALID_TYPE,
-       .doc = "never inferred"),
-    COMMON_FIELDS,
-    IN(ends_at, T_TIME,
-       .doc = "timer, passcode: at most seven days after the start; a timer needs this or expires_in_minutes"),
+    IN(type, T_STRING, .flags = F_REQUIRED | F_TAG, .values = grant_type_names, .error = ERR_INVALID_TYPE),
+    LABEL,
+    ENABLED,
+    STARTS_AT,
+    EXPIRES_IN_MINUTES,
+    ACCESS_CODE,
+    REMAINING_USES,
+    VOICE,
+    SCHEDULE(0),
+    ENDS_AT(0),
 };
-const struct shape unlock_create_shape = SHAPE(struct grant_input, "UnlockCreate", create_fields);
+
+static const char *const timer_only[] = {"timer", NULL};
+static const char *const passcode_only[] = {"passcode", NULL};
+static const char *const routine_only[] = {"routine", NULL};
+#define TYPE(only) IN(type, T_STRING, .flags = F_REQUIRED | F_CONST, .values = (only))
+
+static const struct field create_timer[] = {TYPE(timer_only),   LABEL,      ENABLED,       STARTS_AT,
+                                            EXPIRES_IN_MINUTES, ENDS_AT(0), REMAINING_USES};
+static const struct field create_passcode[] = {TYPE(passcode_only), LABEL,      ENABLED,       ACCESS_CODE, VOICE,
+                                               EXPIRES_IN_MINUTES,  ENDS_AT(0), REMAINING_USES};
+static const struct field create_routine[] = {TYPE(routine_only), LABEL, ENABLED, SCHEDULE(F_REQUIRED)};
+
+static const struct shape create_timer_shape =
+    SHAPE(struct grant_input, "UnlockCreateTimer", create_timer, .rules = ONE_END,
+          .doc = "opens at once, from its start to its end; one of expires_in_minutes and ends_at is needed");
+static const struct shape create_passcode_shape =
+    SHAPE(struct grant_input, "UnlockCreatePasscode", create_passcode, .rules = NOT_TWO_ENDS,
+          .doc = "opens for the code; without expires_in_minutes and ends_at it does not expire");
+static const struct shape create_routine_shape =
+    SHAPE(struct grant_input, "UnlockCreateRoutine", create_routine, .doc = "opens at once in a weekly window");
+static const struct shape *const creates[] = {&create_timer_shape, &create_passcode_shape, &create_routine_shape, NULL};
+const struct shape unlock_create_shape = SHAPE(struct grant_input, "UnlockCreate", create_fields, .variants = creates,
+                                               .doc = "the type is never inferred; fields of another type are refused");
+
+/* ---- update ---- */
 
 static const struct field update_fields[] = {
-    COMMON_FIELDS,
-    IN(ends_at, T_TIME, .flags = F_NULLABLE,
-       .doc = "timer, passcode: at most seven days after the start or ahead; null: no expiry (passcode)"),
+    LABEL, ENABLED, STARTS_AT, EXPIRES_IN_MINUTES, ACCESS_CODE, REMAINING_USES, VOICE, SCHEDULE(0), ENDS_AT(F_NULLABLE),
 };
+
+static const struct field update_timer[] = {LABEL, ENABLED, STARTS_AT, EXPIRES_IN_MINUTES, ENDS_AT(0), REMAINING_USES};
+static const struct field update_passcode[] = {
+    LABEL, ENABLED, ACCESS_CODE, VOICE, EXPIRES_IN_MINUTES, ENDS_AT(F_NULLABLE), REMAINING_USES};
+static const struct field update_routine[] = {LABEL, ENABLED, SCHEDULE(0)};
+
+static const struct shape update_timer_shape =
+    SHAPE(struct grant_input, "UnlockUpdateTimer", update_timer, .least = 1, .rules = NOT_TWO_ENDS,
+          .doc = "enabled false ends it now; enabled true needs expires_in_minutes or ends_at");
+static const struct shape update_passcode_shape =
+    SHAPE(struct grant_input, "UnlockUpdatePasscode", update_passcode, .least = 1, .rules = NOT_TWO_ENDS,
+          .doc = "ends_at null: it does not expire");
+static const struct shape update_routine_shape =
+    SHAPE(struct grant_input, "UnlockUpdateRoutine", update_routine, .least = 1, .rules = START_WITH_END);
+static const struct shape *const updates[] = {&update_timer_shape, &update_passcode_shape, &update_routine_shape, NULL};
 const struct shape unlock_update_shape =
-    SHAPE(struct grant_input, "UnlockUpdate", update_fields, .least = 1,
-          .doc = "what is left out stays as it is. On a timer, enabled true needs expires_in_minutes or ends_at");
+    SHAPE(struct grant_input, "UnlockUpdate", update_fields, .variants = updates,
+          .doc = "the fields of the grant's own type, which cannot change; what is left out stays as it is");
+
+/* ---- lists ---- */
 
 static const char *const listed_statuses[] = {"active", "scheduled", "inactive", "expired", "exhausted", NULL};
 

@@ -3,29 +3,14 @@
 #include "api/openapi_errors.h"
 #include "api/openapi_events.h"
 #include "api/openapi_prose.h"
+#include "api/openapi_schemas.h"
+#include "api/openapi_share.h"
 #include "api/reply.h"
 
 #define CONTRACT_VERSION "1.0.0"
 
 static const char *const methods[] = {
     [HTTP_GET] = "get", [HTTP_POST] = "post", [HTTP_PUT] = "put", [HTTP_PATCH] = "patch", [HTTP_DELETE] = "delete"};
-
-static json_t *schema_of(const struct shape *shape, enum schema_use use)
-{
-    struct buf text = BUF(1u << 20);
-    schema_document_for(shape, use, &text);
-    json_t *schema = json_loadb(text.p, text.n, 0, NULL);
-    buf_done(&text);
-    return schema;
-}
-
-/* A shape has one name, and is either a request's or a reply's. */
-static json_t *reference(json_t *schemas, const struct shape *shape, enum schema_use use)
-{
-    if (!json_object_get(schemas, shape->name))
-        json_object_set_new(schemas, shape->name, schema_of(shape, use));
-    return json_pack("{s:o}", "$ref", json_sprintf("#/components/schemas/%s", shape->name));
-}
 
 static json_t *json_content(json_t *schema)
 {
@@ -66,7 +51,7 @@ static void add_path_parameters(json_t *parameters, const char *path)
 /* A query table's fields, as the schema of their shape describes them. */
 static void add_query(json_t *parameters, const struct shape *query)
 {
-    json_t *schema = schema_of(query, SCHEMA_REQUEST);
+    json_t *schema = openapi_schema(query, SCHEMA_REQUEST);
     json_t *properties = json_object_get(schema, "properties");
     for (size_t i = 0; i < query->field_count; i++) {
         const struct field *f = &query->fields[i];
@@ -162,7 +147,7 @@ static json_t *success(const struct route *route, int status, json_t *schemas)
     json_t *r =
         json_pack("{s:s, s:o}", "description", success_text(route, status), "headers", headers_of(route, status));
     if (route->reply)
-        json_object_set_new(r, "content", json_content(reference(schemas, route->reply, SCHEMA_REPLY)));
+        json_object_set_new(r, "content", json_content(openapi_reference(schemas, route->reply, SCHEMA_REPLY)));
     else if (media.n)
         json_object_set_new(r, "content", json_pack("{s%:{}}", media.p, media.n));
     return r;
@@ -213,7 +198,7 @@ static json_t *responses_of(const struct route *route, json_t *schemas)
         add_errors(responses, route, &errors, status);
     json_object_set_new(responses, "default",
                         json_pack("{s:s, s:o, s:o}", "description", "any other error", "headers", common_headers(false),
-                                  "content", json_content(reference(schemas, &error_shape, SCHEMA_REPLY))));
+                                  "content", json_content(openapi_reference(schemas, &error_shape, SCHEMA_REPLY))));
     return responses;
 }
 
@@ -239,7 +224,7 @@ static json_t *description_of(const struct route *route)
 
 static json_t *body_of(const struct route *route, json_t *schemas)
 {
-    json_t *content = json_content(reference(schemas, route->body, SCHEMA_REQUEST));
+    json_t *content = json_content(openapi_reference(schemas, route->body, SCHEMA_REQUEST));
     if (route->body_example)
         json_object_set_new(json_object_get(content, "application/json"), "example",
                             json_loads(route->body_example, 0, NULL));
@@ -362,11 +347,12 @@ void openapi_document(const struct openapi *d, const char *public_url, struct bu
     json_t *document = json_pack("{s:s, s:o, s:[{s:s}], s:o, s:o, s:o}", "openapi", "3.1.0", "info", info_of(d),
                                  "servers", "url", is_address(public_url) ? public_url : "/", "tags", parts.tags,
                                  "paths", parts.paths, "components", components_of(&parts));
+    openapi_share(parts.paths, json_object_get(document, "components"));
     if (d->events)
         json_object_set_new(document, "webhooks", openapi_events(parts.schemas));
     if (is_address(public_url))
         add_addresses(document, d, public_url);
-    char *text = document ? json_dumps(document, JSON_INDENT(2)) : NULL;
+    char *text = document ? json_dumps(document, JSON_COMPACT) : NULL;
     if (text)
         buf_str(out, str_z(text));
     else

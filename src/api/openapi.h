@@ -13,6 +13,6 @@ struct openapi {
 /* The contract's; the sandbox has its own (sandbox/routes.h). */
 extern const struct openapi openapi_contract;
 
-/* Appends the document (JSON, indented). `public_url` becomes the server's address; NULL, or the machine's own name,
- * which means nothing elsewhere: the server is the one the document comes from. Pages are left out. */
+/* Appends the document (JSON, without white space). `public_url` becomes the server's address; NULL, or the machine's
+ * own name, which means nothing elsewhere: the server is the one the document comes from. Pages are left out. */
 void openapi_document(const struct openapi *d, const char *public_url, struct buf *out);

@@ -1,15 +1,8 @@
 #include "api/openapi_events.h"
 
-#include "domain/event.h"
+#include "api/openapi_schemas.h"
 
-static json_t *schema_of(const struct shape *data)
-{
-    struct buf text = BUF(1U << 16);
-    schema_document_for(data, SCHEMA_REPLY, &text);
-    json_t *schema = json_loadb(text.p, text.n, 0, NULL);
-    buf_done(&text);
-    return schema;
-}
+#include "domain/event.h"
 
 static json_t *text_of(const char *key, const char *value, const char *doc)
 {
@@ -19,13 +12,11 @@ static json_t *text_of(const char *key, const char *value, const char *doc)
 /* What is posted: the same envelope around the data of each type. */
 static json_t *body_of(const char *type, const struct shape *data, json_t *schemas)
 {
-    json_object_set_new(schemas, data->name, schema_of(data));
-    json_t *properties =
-        json_pack("{s:o, s:o, s:o, s:o, s:{s:o}}", "id",
-                  text_of("pattern", "^evt_[0-9a-f]{24}$", "the event's; repetitions and replays have the same one"),
-                  "type", text_of("const", type, "what happened"), "created_at",
-                  text_of("format", "date-time", "of the event"), "api_version", text_of("const", "v1", "of this body"),
-                  "data", "$ref", json_sprintf("#/components/schemas/%s", data->name));
+    json_t *properties = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o}", "id",
+        text_of("pattern", "^evt_[0-9a-f]{24}$", "the event's; repetitions and replays have the same one"), "type",
+        text_of("const", type, "what happened"), "created_at", text_of("format", "date-time", "of the event"),
+        "api_version", text_of("const", "v1", "of this body"), "data", openapi_reference(schemas, data, SCHEMA_REPLY));
     return json_pack("{s:s, s:o, s:[s, s, s, s, s]}", "type", "object", "properties", properties, "required", "id",
                      "type", "created_at", "api_version", "data");
 }

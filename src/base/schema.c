@@ -364,7 +364,7 @@ static bool read_field(const struct field *f, const json_t *object, const struct
 
 static bool read_object(const struct shape *shape, const json_t *object, const struct place *at, char *ret)
 {
-    if (shape->variants) {
+    if (shape->variants && !shape->fields) {
         shape = choose_variant(shape, object, at);
         if (!shape)
             return false;

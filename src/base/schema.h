@@ -71,9 +71,11 @@ struct shape {
     bool open;   /* unknown fields are ignored, not refused */
     int least;   /* how many fields an object has at least: documented, but left to the handler */
     const char *doc;
-    /* Instead of fields: the shapes it can have, NULL-terminated, all of the same C struct and size. The first field of
-     * each, the same for all, is an F_REQUIRED | F_CONST string, which tells them apart. */
+    /* The shapes it can have, NULL-terminated, all of the same C struct and size. The first field of each, the same for
+     * all, is an F_REQUIRED | F_CONST string, which tells them apart. With fields, too: those read and write it, the
+     * variants document it, and need no such string. */
     const struct shape *const *variants;
+    const char *rules; /* further members of its documented schema, JSON: what no field says. Left to the handler */
 };
 
 #define FIELD(ctype, member, ftype, ...)                                                                               \
@@ -115,8 +117,8 @@ enum schema_use {
     SCHEMA_REPLY    /* readers must tolerate fields that a later version adds */
 };
 
-/* Writes the shape as an OpenAPI 3.1 (JSON Schema 2020-12) object schema; sub-shapes are inlined. F_SECRET is written
- * as x-sensitive. F_UTF16 lengths are given as they are, though JSON Schema counts code points. */
-void schema_document_for(const struct shape *shape, enum schema_use use, struct buf *out);
-/* The same for a request. */
-void schema_document(const struct shape *shape, struct buf *out);
+/* Writes the shape as an OpenAPI 3.1 (JSON Schema 2020-12) object schema; sub-shapes and variants are references to
+ * #/components/schemas by their names. F_SECRET is written as x-sensitive. F_UTF16 lengths are given as they are,
+ * though JSON Schema counts code points. `values` that are taken in either case (F_LOWER, F_UPPER) are written as a
+ * pattern. */
+void schema_document(const struct shape *shape, enum schema_use use, struct buf *out);

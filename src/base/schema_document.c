@@ -2,6 +2,8 @@
 
 #include "base/schema.h"
 
+#define PATTERN_MAX 512
+
 /* Members of one JSON object, with their commas. */
 struct members {
     struct buf *out;
@@ -57,8 +59,30 @@ static void put_bounds(struct members *m, const char *lowest, const char *highes
         put_int(m, highest, max);
 }
 
+/* The values with each letter in either case: JSON Schema's patterns know no flags. */
+static void put_any_case(struct members *m, const struct field *f)
+{
+    char pattern[PATTERN_MAX];
+    struct buf b = {.p = pattern, .cap = sizeof pattern, .max = sizeof pattern};
+    buf_lit(&b, "^(");
+    for (size_t i = 0; f->values[i]; i++) {
+        if (i)
+            buf_char(&b, '|');
+        for (const char *c = f->values[i]; *c; c++)
+            buf_printf(&b, "[%c%c]", *c & ~0x20, *c | 0x20);
+    }
+    buf_lit(&b, ")$");
+    assert(!b.full);
+    put_name(m, "pattern");
+    json_put_str(m->out, buf_view(&b));
+}
+
 static void put_values(struct members *m, const struct field *f, bool nullable)
 {
+    if (f->flags & (F_LOWER | F_UPPER)) {
+        put_any_case(m, f);
+        return;
+    }
     if ((f->flags & F_CONST) && !nullable) {
         put_text(m, "const", f->values[0]);
         return;
@@ -92,7 +116,23 @@ static void put_string(struct members *m, const struct field *f, bool nullable)
     put_bounds(m, "minLength", "maxLength", min, min != f->min && f->max == 0 ? INT64_MAX : f->max);
 }
 
-static void put_object(struct members *m, const struct shape *shape, bool nullable, enum schema_use use);
+static void put_reference(struct members *m, const char *name, const struct shape *shape)
+{
+    put_name(m, name);
+    buf_printf(m->out, "\"#/components/schemas/%s\"", shape->name);
+}
+
+static void put_sub(struct members *m, const struct shape *shape, bool nullable)
+{
+    struct members of = {.out = m->out};
+    if (!nullable) {
+        put_reference(m, "$ref", shape);
+        return;
+    }
+    put_raw(m, "anyOf", "[{");
+    put_reference(&of, "$ref", shape);
+    buf_lit(m->out, "},{\"type\":\"null\"}]");
+}
 
 static void put_list(struct members *m, const struct field *f, bool nullable, enum schema_use use)
 {
@@ -101,7 +141,7 @@ static void put_list(struct members *m, const struct field *f, bool nullable, en
     put_name(m, "items");
     buf_char(m->out, '{');
     if (f->type == T_OBJECTS) {
-        put_object(&item, f->sub, false, use);
+        put_sub(&item, f->sub, false);
     } else {
         put_type(&item, "string", false);
         put_string_rules(&item, f, false);
@@ -144,7 +184,7 @@ static void put_rules(struct members *m, const struct field *f, enum schema_use 
             put_raw(m, "const", f->flags & F_FALSE ? "false" : "true");
         break;
     case T_OBJECT:
-        put_object(m, f->sub, nullable, use);
+        put_sub(m, f->sub, nullable);
         break;
     case T_STRINGS:
     case T_OBJECTS:
@@ -159,7 +199,7 @@ static void put_field(struct members *properties, const struct field *f, enum sc
     put_name(properties, f->name);
     buf_char(m.out, '{');
     put_rules(&m, f, use);
-    put_text(&m, "description", f->doc ? f->doc : f->sub && f->type == T_OBJECT ? f->sub->doc : NULL);
+    put_text(&m, "description", f->doc);
     if (f->flags & F_SECRET)
         put_raw(&m, "x-sensitive", "true");
     buf_char(m.out, '}');
@@ -182,49 +222,66 @@ static void put_required(struct members *m, const struct shape *shape)
         buf_char(m->out, ']');
 }
 
-static void put_variants(struct members *m, const struct shape *shape, enum schema_use use)
+/* What tells the variants apart; NULL: nothing, as several may fit. */
+static const struct field *tag_of(const struct shape *shape)
 {
-    put_name(m, "oneOf");
-    buf_char(m->out, '[');
-    for (size_t i = 0; shape->variants[i]; i++) {
-        if (i)
-            buf_char(m->out, ',');
-        schema_document_for(shape->variants[i], use, m->out);
-    }
-    buf_char(m->out, ']');
+    const struct field *first = &shape->variants[0]->fields[0];
+    return first->flags & F_CONST ? first : NULL;
 }
 
-static void put_object(struct members *m, const struct shape *shape, bool nullable, enum schema_use use)
+static void put_discriminator(struct members *m, const struct shape *shape, const char *tag)
 {
-    if (shape->variants) {
-        put_variants(m, shape, use);
-        return;
+    struct members of = {.out = m->out}, mapping = {.out = m->out};
+    put_raw(m, "discriminator", "{");
+    put_text(&of, "propertyName", tag);
+    put_raw(&of, "mapping", "{");
+    for (size_t i = 0; shape->variants[i]; i++)
+        put_reference(&mapping, shape->variants[i]->fields[0].values[0], shape->variants[i]);
+    buf_lit(m->out, "}}");
+}
+
+static void put_variants(struct members *m, const struct shape *shape)
+{
+    const struct field *tag = tag_of(shape);
+    put_raw(m, tag ? "oneOf" : "anyOf", "[");
+    for (size_t i = 0; shape->variants[i]; i++) {
+        struct members of = {.out = m->out};
+        if (i)
+            buf_char(m->out, ',');
+        buf_char(m->out, '{');
+        put_reference(&of, "$ref", shape->variants[i]);
+        buf_char(m->out, '}');
     }
+    buf_char(m->out, ']');
+    if (tag)
+        put_discriminator(m, shape, tag->name);
+}
+
+static void put_object(struct members *m, const struct shape *shape, enum schema_use use)
+{
     struct members properties = {.out = m->out};
-    put_type(m, "object", nullable);
-    put_name(m, "properties");
-    buf_char(m->out, '{');
+    put_type(m, "object", false);
+    put_raw(m, "properties", "{");
     for (size_t i = 0; i < shape->field_count; i++)
         put_field(&properties, &shape->fields[i], use);
     buf_char(m->out, '}');
     put_required(m, shape);
     if (shape->least)
         put_int(m, "minProperties", shape->least);
+    if (shape->rules)
+        buf_printf(m->out, ",%s", shape->rules);
     if (use == SCHEMA_REQUEST && !shape->open)
         put_raw(m, "additionalProperties", "false");
 }
 
-void schema_document_for(const struct shape *shape, enum schema_use use, struct buf *out)
+void schema_document(const struct shape *shape, enum schema_use use, struct buf *out)
 {
     struct members m = {.out = out};
     buf_char(out, '{');
-    put_text(&m, "title", shape->name);
     put_text(&m, "description", shape->doc);
-    put_object(&m, shape, false, use);
+    if (shape->variants)
+        put_variants(&m, shape);
+    else
+        put_object(&m, shape, use);
     buf_char(out, '}');
-}
-
-void schema_document(const struct shape *shape, struct buf *out)
-{
-    schema_document_for(shape, SCHEMA_REQUEST, out);
 }

@@ -103,7 +103,7 @@ static const struct shape *variant_of(const struct shape *shape, const void *bod
 void schema_write(const struct shape *shape, const void *body, struct buf *out)
 {
     bool first = true;
-    if (shape->variants)
+    if (shape->variants && !shape->fields)
         shape = variant_of(shape, body);
     buf_char(out, '{');
     for (size_t i = 0; i < shape->field_count; i++) {

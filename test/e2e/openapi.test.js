@@ -5,6 +5,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import spectralCore from '@stoplight/spectral-core';
 import parsers from '@stoplight/spectral-parsers';
 import rulesets from '@stoplight/spectral-rulesets';
+import { gzipSync } from 'node:zlib';
 import Ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { ok } from './lib/client.js';
@@ -39,9 +40,20 @@ function printed(...args) {
     return done.stdout;
 }
 
+/** What a node is or refers to. */
+function resolve(document, node) {
+    if (!node.$ref) return node;
+    return node.$ref.slice(2).split('/').reduce((at, part) => at[part], document);
+}
+
+/** Each operation, with what its parameters and answers refer to in their places. */
 function operations(document) {
-    return Object.entries(document.paths).flatMap(([path, item]) =>
-        METHODS.filter((method) => item[method]).map((method) => ({ name: `${method.toUpperCase()} ${path}`, ...item[method] })));
+    return Object.entries(document.paths).flatMap(([path, item]) => METHODS.filter((method) => item[method]).map((method) => ({
+        ...item[method],
+        name: `${method.toUpperCase()} ${path}`,
+        parameters: item[method].parameters.map((parameter) => resolve(document, parameter)),
+        responses: Object.fromEntries(Object.entries(item[method].responses).map(([status, answer]) => [status, resolve(document, answer)])),
+    })));
 }
 
 describe('the OpenAPI documents', () => {
@@ -83,8 +95,38 @@ describe('the OpenAPI documents', () => {
     });
 
     it('tell a body that changes nothing from one that changes something', () => {
-        const { UnlockUpdate, SettingsPatch } = JSON.parse(documents.served).components.schemas;
-        for (const schema of [UnlockUpdate, SettingsPatch]) assert.equal(schema.minProperties, 1);
+        const document = JSON.parse(documents.served);
+        const { UnlockUpdate, SettingsPatch } = document.components.schemas;
+        for (const schema of [...UnlockUpdate.anyOf.map((of) => resolve(document, of)), SettingsPatch]) assert.equal(schema.minProperties, 1);
+    });
+
+    it('tell which fields of a grant belong together', () => {
+        const document = JSON.parse(documents.served);
+        const ajv = addFormats(new Ajv2020({ strict: false }));
+        ajv.addSchema(document, 'doc:');
+        const takes = (name) => ajv.compile({ $ref: `doc:#/components/schemas/${name}` });
+        const [create, update] = [takes('UnlockCreate'), takes('UnlockUpdate')];
+        const hours = { start: '09:00', end: '12:00' };
+        const week = { days: ['Tuesday'], ...hours, timezone: 'Europe/Berlin' };
+        const till = { ends_at: '2026-11-21T00:00:00Z' };
+        for (const body of [
+            { type: 'timer', expires_in_minutes: 5 }, { type: 'timer', ...till, starts_at: '2026-11-20T00:00:00+01:00', remaining_uses: null },
+            { type: 'passcode' }, { type: 'passcode', access_code: '0', ...till }, { type: 'routine', ...week }, { type: 'routine', ...week, days: ['SUNDAY', 'saturday'] },
+        ]) assert.ok(create(body), JSON.stringify(body));
+        for (const body of [
+            {}, { expires_in_minutes: 5 }, { type: 'timer' }, { type: 'timer', expires_in_minutes: 5, ...till }, { type: 'timer', expires_in_minutes: 5, access_code: '12' },
+            { type: 'passcode', expires_in_minutes: 5, ...till }, { type: 'passcode', ...week }, { type: 'passcode', starts_at: till.ends_at },
+            { type: 'routine' }, { type: 'routine', ...week, remaining_uses: 1 }, { type: 'routine', ...week, days: ['someday'] }, { type: 'weekly', ...week },
+        ]) assert.ok(!create(body), JSON.stringify(body));
+        for (const body of [{ label: 'a' }, { enabled: true, ...till }, { ends_at: null, access_code: '12' }, hours, { days: ['friday'] }]) assert.ok(update(body), JSON.stringify(body));
+        for (const body of [{}, { start: '09:00' }, { days: ['friday'], remaining_uses: 1 }, { access_code: '12', starts_at: till.ends_at }, { expires_in_minutes: 5, ...till }, { type: 'timer' }]) {
+            assert.ok(!update(body), JSON.stringify(body));
+        }
+    });
+
+    it('are short enough to be read by a program that pays for each word', () => {
+        assert.ok(documents.served.length < 300_000, `${documents.served.length} bytes`);
+        assert.ok(gzipSync(documents.served, { level: 9 }).length < 30_000, 'compressed');
     });
 
     it('show a body that is taken for every operation of the contract that takes one', () => {

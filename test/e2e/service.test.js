@@ -71,7 +71,8 @@ describe('service', () => {
 
         it('tells what a refusal for haste carries, what beside JSON is given, and under which licence', () => {
             const [, { document }] = contract();
-            const { 429: hasty } = document.paths['/v1/account'].get.responses;
+            const resolve = (node) => (node.$ref ? node.$ref.slice(2).split('/').reduce((at, part) => at[part], document) : node);
+            const hasty = resolve(document.paths['/v1/account'].get.responses[429]);
             assert.deepEqual(Object.keys(hasty.headers).sort(),
                 ['Cache-Control', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'Retry-After', 'X-Request-ID']);
             assert.ok(document.paths['/v1/openapi.json'].get.responses[302].headers['Access-Control-Allow-Origin']);
@@ -87,8 +88,12 @@ describe('service', () => {
             const asked = new Set(operations.map((operation) => schemaOf(operation.requestBody)).filter(Boolean));
             const given = new Set(operations.flatMap((operation) => Object.values(operation.responses).map(schemaOf)).filter(Boolean));
             assert.deepEqual([...asked].filter((name) => given.has(name)), []);
-            const closed = (schema) => (schema.oneOf ? schema.oneOf.every(closed) : schema.additionalProperties === false);
-            const open = [...asked].filter((name) => !closed(document.components.schemas[name]));
+            const resolve = (node) => (node.$ref ? document.components.schemas[node.$ref.split('/').pop()] : node);
+            const closed = (node) => {
+                const schema = resolve(node);
+                return (schema.properties ? undefined : schema.oneOf ?? schema.anyOf)?.every(closed) ?? schema.additionalProperties === false;
+            };
+            const open = [...asked].filter((name) => !closed({ $ref: `/${name}` }));
             assert.deepEqual(open.sort(), ['OtpRequest', 'VerifyRequest', 'WebhookEndpointRequest']);
             for (const name of given) assert.ok(!JSON.stringify(document.components.schemas[name]).includes('"additionalProperties":false'), name);
         });

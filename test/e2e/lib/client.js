@@ -42,7 +42,7 @@ export class Client {
         const base = this.base ?? (plain ? this.daemon.http : this.daemon.https);
         const answer = await exchange(new URL(base), method, target, all, payload, plain ? this.plainAgent : this.agent);
         noteCode(answer.body);
-        if (check) checkAnswer(method, target, answer);
+        if (check) checkAnswer(method, target, answer, payload);
         return answer;
     }
 

@@ -21,15 +21,23 @@ function closed(node) {
     return copy;
 }
 
+/** A body without the white space around its strings: the document describes what is left of them. */
+function trimmed(value) {
+    if (typeof value === 'string') return value.trim();
+    if (Array.isArray(value)) return value.map(trimmed);
+    if (value === null || typeof value !== 'object') return value;
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, trimmed(member)]));
+}
+
 class Document {
     constructor(prefix, args) {
         const done = portero(['openapi', ...args]);
         assert.equal(done.status, 0, done.stderr);
         this.prefix = prefix;
-        this.document = closed(JSON.parse(done.stdout));
-        this.ajv = new Ajv2020({ strict: false, allErrors: true });
-        addFormats(this.ajv);
-        this.ajv.addSchema(this.document, 'doc:');
+        const open = JSON.parse(done.stdout);
+        this.document = closed(open);
+        this.ajv = addFormats(new Ajv2020({ strict: false, allErrors: true }));
+        this.ajv.addSchema(this.document, 'doc:').addSchema(open, 'open:');
         this.validators = new Map();
         this.templates = Object.keys(this.document.paths).map((template) => ({
             template,
@@ -54,17 +62,20 @@ class Document {
             METHODS.filter((method) => item[method]).map((method) => `${method.toUpperCase()} ${template}`));
     }
 
+    /** What a node is or refers to, wherever that leads: {node, pointer}. */
     resolve(node, pointer) {
         if (!node?.$ref) return { node, pointer };
         const parts = node.$ref.slice(2).split('/').map((part) => part.replace(/~1/g, '/').replace(/~0/g, '~'));
         return { node: parts.reduce((at, part) => at[part], this.document), pointer: node.$ref.slice(1) };
     }
 
-    validate(pointer, value, what) {
-        let validator = this.validators.get(pointer);
+    /** `as` is 'doc:', which allows no members that it does not name, or 'open:', the document as it is. */
+    validate(pointer, value, what, as = 'doc:') {
+        const at = `${as}#${encodeURI(pointer)}`;
+        let validator = this.validators.get(at);
         if (!validator) {
-            validator = this.ajv.compile({ $ref: `doc:#${encodeURI(pointer)}` });
-            this.validators.set(pointer, validator);
+            validator = this.ajv.compile({ $ref: at });
+            this.validators.set(at, validator);
         }
         if (!validator(value)) assert.fail(`${what}: ${this.ajv.errorsText(validator.errors)}\n${JSON.stringify(value, null, 2)}`);
     }
@@ -124,8 +135,16 @@ function isPage(path, answer) {
     return true;
 }
 
-/** Fails unless the answer is one that the document describes for this request. */
-export function checkAnswer(method, target, answer) {
+/** A body that the service took is one that the document takes; not the other way round, as it cannot know everything. */
+function checkRequest(doc, operation, pointer, payload, what) {
+    const type = 'application/json';
+    const schema = operation.requestBody?.content[type]?.schema;
+    if (!schema || payload === undefined) return;
+    doc.validate(`${pointer}/requestBody/content/${type.replace('/', '~1')}/schema`, trimmed(JSON.parse(payload)), `${what}: request body`, 'open:');
+}
+
+/** Fails unless the answer is one that the document describes for this request, and the request one that it allows. */
+export function checkAnswer(method, target, answer, payload) {
     const path = target.split('?')[0];
     const what = `${method} ${path} -> ${answer.status}`;
     checkEverywhere(answer, what);
@@ -142,10 +161,11 @@ export function checkAnswer(method, target, answer) {
     }
     if (method !== 'HEAD') noteOperation(`${method} ${found.template}`);
     const escaped = found.template.replace(/~/g, '~0').replace(/\//g, '~1');
+    const at = `/paths/${escaped}/${(method === 'HEAD' ? 'GET' : method).toLowerCase()}`;
+    if (answer.status < 300) checkRequest(doc, operation, at, payload, what);
     const key = operation.responses[answer.status] ? String(answer.status) : 'default';
     assert.ok(operation.responses[key], `${what}: the document has no such status`);
-    const { node: response, pointer } = doc.resolve(operation.responses[key],
-        `/paths/${escaped}/${(method === 'HEAD' ? 'GET' : method).toLowerCase()}/responses/${key}`);
+    const { node: response, pointer } = doc.resolve(operation.responses[key], `${at}/responses/${key}`);
     checkHeaders(doc, response, answer, pointer, what);
     const type = answer.headers['content-type']?.split(';')[0];
     const content = response.content ?? {};

@@ -21,10 +21,9 @@ static void assert_field(struct field f, const char *want)
     const struct shape shape = {.name = "One", .fields = &f, .field_count = 1, .size = sizeof(struct one)};
     struct buf out = BUF(10000);
     char whole[2000];
-    schema_document(&shape, &out);
-    snprintf(whole, sizeof whole,
-             "{\"title\":\"One\",\"type\":\"object\",\"properties\":{\"v\":%s}%s,\"additionalProperties\":false}", want,
-             f.flags & F_REQUIRED ? ",\"required\":[\"v\"]" : "");
+    schema_document(&shape, SCHEMA_REQUEST, &out);
+    snprintf(whole, sizeof whole, "{\"type\":\"object\",\"properties\":{\"v\":%s}%s,\"additionalProperties\":false}",
+             want, f.flags & F_REQUIRED ? ",\"required\":[\"v\"]" : "");
     assert_text(buf_view(&out), whole);
     buf_done(&out);
 }
@@ -66,51 +65,60 @@ static void strings_tell_their_rules(void **state)
     assert_field(V(T_STRING, .flags = F_SECRET), "{\"type\":\"string\",\"x-sensitive\":true}");
 }
 
-static void lists_and_objects_are_inlined(void **state)
+static void values_in_either_case_are_a_pattern(void **state)
+{
+    (void)state;
+    assert_field(V(T_STRING, .flags = F_UPPER, .values = web),
+                 "{\"type\":\"string\",\"pattern\":\"^([Ww][Ee][Bb])$\"}");
+    assert_field(V(T_STRINGS, .flags = F_LOWER, .values = kinds),
+                 "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":"
+                 "\"^([Tt][Ii][Mm][Ee][Rr]|[Pp][Aa][Ss][Ss][Cc][Oo][Dd][Ee])$\"},\"uniqueItems\":true}");
+}
+
+static void objects_are_named_and_lists_written_out(void **state)
 {
     (void)state;
     assert_field(V(T_STRINGS, .values = kinds, .min = 1, .max = 7),
                  "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"enum\":[\"timer\",\"passcode\"]},\"minItems\":1,"
                  "\"maxItems\":7,\"uniqueItems\":true}");
+    assert_field(V(T_OBJECT, .sub = &place_shape, .doc = "here"),
+                 "{\"$ref\":\"#/components/schemas/Place\",\"description\":\"here\"}");
     assert_field(V(T_OBJECT, .flags = F_NULLABLE, .sub = &place_shape),
-                 "{\"type\":[\"object\",\"null\"],\"properties\":{\"city\":{\"type\":\"string\",\"minLength\":1,"
-                 "\"maxLength\":120}},"
-                 "\"required\":[\"city\"],\"additionalProperties\":false,\"description\":\"where it is\"}");
+                 "{\"anyOf\":[{\"$ref\":\"#/components/schemas/Place\"},{\"type\":\"null\"}]}");
     assert_field(
-        V(T_OBJECTS, .sub = &place_shape, .doc = "all of them"),
-        "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\","
-        "\"minLength\":1,"
-        "\"maxLength\":120}},\"required\":[\"city\"],\"additionalProperties\":false},\"description\":\"all of them\"}");
+        V(T_OBJECTS, .sub = &place_shape, .max = 3, .doc = "all of them"),
+        "{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/Place\"},\"maxItems\":3,\"description\":"
+        "\"all of them\"}");
 }
 
 static void open_shapes_and_replies_allow_more_properties(void **state)
 {
     (void)state;
-    static const char want[] =
-        "{\"title\":\"Place\",\"description\":\"where it is\",\"type\":\"object\",\"properties\":{\"city\":"
-        "{\"type\":\"string\",\"minLength\":1,\"maxLength\":120}},\"required\":[\"city\"]}";
+    static const char want[] = "{\"description\":\"where it is\",\"type\":\"object\",\"properties\":{\"city\":"
+                               "{\"type\":\"string\",\"minLength\":1,\"maxLength\":120}},\"required\":[\"city\"]}";
     struct shape open = place_shape;
     struct buf out = BUF(1000);
     open.open = true;
-    schema_document(&open, &out);
+    schema_document(&open, SCHEMA_REQUEST, &out);
     assert_text(buf_view(&out), want);
     out.n = 0;
-    schema_document_for(&place_shape, SCHEMA_REPLY, &out);
+    schema_document(&place_shape, SCHEMA_REPLY, &out);
     assert_text(buf_view(&out), want);
     buf_done(&out);
 }
 
-static void a_shape_tells_how_many_fields_it_needs(void **state)
+static void a_shape_tells_how_many_fields_it_needs_and_what_its_handler_asks(void **state)
 {
     (void)state;
     struct shape patch = place_shape;
     struct buf out = BUF(1000);
     patch.least = 1;
-    schema_document(&patch, &out);
+    patch.rules = "\"not\":{\"required\":[\"city\"]}";
+    schema_document(&patch, SCHEMA_REQUEST, &out);
     assert_text(buf_view(&out),
-                "{\"title\":\"Place\",\"description\":\"where it is\",\"type\":\"object\",\"properties\":{\"city\":"
+                "{\"description\":\"where it is\",\"type\":\"object\",\"properties\":{\"city\":"
                 "{\"type\":\"string\",\"minLength\":1,\"maxLength\":120}},\"required\":[\"city\"],\"minProperties\":1,"
-                "\"additionalProperties\":false}");
+                "\"not\":{\"required\":[\"city\"]},\"additionalProperties\":false}");
     buf_done(&out);
 }
 
@@ -120,7 +128,7 @@ static void documents_are_json(void **state)
     (void)state;
     struct buf out = BUF(10000);
     json_t *value = NULL;
-    schema_document(&place_shape, &out);
+    schema_document(&place_shape, SCHEMA_REQUEST, &out);
     assert_int_equal(json_read(buf_view(&out), &value), ERR_NONE);
     assert_true(json_is_object(value));
     json_decref(value);
@@ -132,9 +140,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type_is_described),
         cmocka_unit_test(strings_tell_their_rules),
-        cmocka_unit_test(lists_and_objects_are_inlined),
+        cmocka_unit_test(values_in_either_case_are_a_pattern),
+        cmocka_unit_test(objects_are_named_and_lists_written_out),
         cmocka_unit_test(open_shapes_and_replies_allow_more_properties),
-        cmocka_unit_test(a_shape_tells_how_many_fields_it_needs),
+        cmocka_unit_test(a_shape_tells_how_many_fields_it_needs_and_what_its_handler_asks),
         cmocka_unit_test(documents_are_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

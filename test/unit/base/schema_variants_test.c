@@ -95,30 +95,74 @@ static void each_is_written_by_its_own_fields(void **state)
     buf_done(&out);
 }
 
-static void the_document_has_all_of_them(void **state)
+static void assert_document(const struct shape *of, const char *want)
+{
+    struct buf out = BUF(2000);
+    schema_document(of, SCHEMA_REPLY, &out);
+    assert_text(buf_view(&out), want);
+    buf_done(&out);
+}
+
+static void the_document_names_all_of_them_and_their_tag(void **state)
 {
     (void)state;
-    struct buf out = BUF(2000);
-    schema_document_for(&shape, SCHEMA_REPLY, &out);
-    assert_text(
-        buf_view(&out),
-        "{\"title\":\"Shapely\",\"description\":\"either\",\"oneOf\":["
-        "{\"title\":\"Circle\",\"type\":\"object\",\"properties\":{"
-        "\"kind\":{\"type\":\"string\",\"const\":\"circle\"},"
-        "\"radius\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":9}},\"required\":[\"kind\",\"radius\"]},"
-        "{\"title\":\"Box\",\"type\":\"object\",\"properties\":{"
-        "\"kind\":{\"type\":\"string\",\"const\":\"box\"},"
-        "\"width\":{\"type\":\"integer\"},\"height\":{\"type\":\"integer\"}},\"required\":[\"kind\",\"width\"]}]}");
-    buf_done(&out);
+    assert_document(&shape, "{\"description\":\"either\",\"oneOf\":[{\"$ref\":\"#/components/schemas/Circle\"},"
+                            "{\"$ref\":\"#/components/schemas/Box\"}],\"discriminator\":{\"propertyName\":\"kind\","
+                            "\"mapping\":{\"circle\":\"#/components/schemas/Circle\","
+                            "\"box\":\"#/components/schemas/Box\"}}}");
+}
+
+/* ---- fields that are read whatever the variant, which the document alone knows ---- */
+
+static const struct field any_fields[] = {FIELD(struct shapely, radius, T_INT, ),
+                                          FIELD(struct shapely, width, T_INT, )};
+static const struct field round_fields[] = {FIELD(struct shapely, radius, T_INT, )};
+static const struct field square_fields[] = {FIELD(struct shapely, width, T_INT, )};
+static const struct shape round_shape = SHAPE(struct shapely, "Round", round_fields);
+static const struct shape square_shape = SHAPE(struct shapely, "Square", square_fields);
+static const struct shape *const guises[] = {&round_shape, &square_shape, NULL};
+static const struct shape any_shape = SHAPE(struct shapely, "Any", any_fields, .variants = guises);
+
+static void a_shape_with_fields_reads_by_them_and_is_documented_by_its_variants(void **state)
+{
+    (void)state;
+    json_t *json = json_pack("{s:i, s:i}", "radius", 1, "width", 2);
+    assert_true(schema_read(&any_shape, json, ERR_INVALID_UNLOCK, &arena, &body, &fault));
+    json_decref(json);
+    assert_int_equal(body.radius.i + body.width.i, 3);
+    assert_document(&any_shape, "{\"anyOf\":[{\"$ref\":\"#/components/schemas/Round\"},"
+                                "{\"$ref\":\"#/components/schemas/Square\"}]}");
+}
+
+static const struct field tagged_fields[] = {
+    FIELD(struct shapely, kind, T_STRING, .flags = F_REQUIRED | F_TAG, .values = circle, .error = ERR_INVALID_TYPE),
+    FIELD(struct shapely, width, T_INT, )};
+static const struct shape tagged_shape = SHAPE(struct shapely, "Tagged", tagged_fields);
+
+static void a_tag_is_checked_before_unknown_fields(void **state)
+{
+    (void)state;
+    json_t *json = json_pack("{s:i, s:s}", "other", 1, "kind", "line");
+    assert_false(schema_read(&tagged_shape, json, ERR_INVALID_UNLOCK, &arena, &body, &fault));
+    assert_int_equal(fault.error, ERR_INVALID_TYPE);
+    json_object_set_new(json, "kind", json_string("circle"));
+    assert_false(schema_read(&tagged_shape, json, ERR_INVALID_UNLOCK, &arena, &body, &fault));
+    assert_int_equal(fault.error, ERR_INVALID_UNLOCK);
+    assert_text(fault.message, "other is not a known field");
+    json_decref(json);
 }
 
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(each_is_read_by_its_own_fields), TEST(what_belongs_to_another_is_refused),
-        TEST(the_first_field_must_name_one),  TEST(each_is_written_by_its_own_fields),
-        TEST(the_document_has_all_of_them),
+        TEST(each_is_read_by_its_own_fields),
+        TEST(what_belongs_to_another_is_refused),
+        TEST(the_first_field_must_name_one),
+        TEST(each_is_written_by_its_own_fields),
+        TEST(the_document_names_all_of_them_and_their_tag),
+        TEST(a_shape_with_fields_reads_by_them_and_is_documented_by_its_variants),
+        TEST(a_tag_is_checked_before_unknown_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

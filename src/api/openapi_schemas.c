@@ -1,0 +1,30 @@
+#include "api/openapi_schemas.h"
+
+#define SCHEMA_MAX (1U << 16)
+
+json_t *openapi_schema(const struct shape *shape, enum schema_use use)
+{
+    struct buf text = BUF(SCHEMA_MAX);
+    schema_document(shape, use, &text);
+    json_t *schema = json_loadb(text.p, text.n, JSON_REJECT_DUPLICATES, NULL);
+    buf_done(&text);
+    return schema;
+}
+
+static void add(json_t *schemas, const struct shape *shape, enum schema_use use)
+{
+    if (json_object_get(schemas, shape->name))
+        return;
+    json_object_set_new(schemas, shape->name, openapi_schema(shape, use));
+    for (size_t i = 0; shape->variants && shape->variants[i]; i++)
+        add(schemas, shape->variants[i], use);
+    for (size_t i = 0; !shape->variants && i < shape->field_count; i++)
+        if (shape->fields[i].sub)
+            add(schemas, shape->fields[i].sub, use);
+}
+
+json_t *openapi_reference(json_t *schemas, const struct shape *shape, enum schema_use use)
+{
+    add(schemas, shape, use);
+    return json_pack("{s:o}", "$ref", json_sprintf("#/components/schemas/%s", shape->name));
+}

@@ -1,0 +1,114 @@
+#include "api/openapi_share.h"
+
+#include <stdlib.h>
+
+#include "base/buf.h"
+
+#define NAME_MAX_LEN 96
+
+/* The objects of one kind. They are visited twice: to count equal ones, then to replace those that are shared. */
+struct pool {
+    json_t *counts; /* how often each stands there, by its text */
+    json_t *names;  /* its component's name, by its text; NULL while counting */
+    json_t *components;
+    const char *kind;
+};
+
+static void choose_name(const struct pool *p, const char *base, char ret[static NAME_MAX_LEN])
+{
+    snprintf(ret, NAME_MAX_LEN, "%s", base);
+    for (int n = 2; json_object_get(p->components, ret); n++)
+        snprintf(ret, NAME_MAX_LEN, "%s_%d", base, n);
+}
+
+/* The reference that takes the object's place; NULL: it stays. */
+static json_t *replacement(struct pool *p, json_t *object, const char *text, const char *base)
+{
+    if (json_integer_value(json_object_get(p->counts, text)) < 2)
+        return NULL;
+    if (!json_object_get(p->names, text)) {
+        char name[NAME_MAX_LEN];
+        choose_name(p, base, name);
+        json_object_set(p->components, name, object);
+        json_object_set_new(p->names, text, json_string(name));
+    }
+    const char *name = json_string_value(json_object_get(p->names, text));
+    return json_pack("{s:o}", "$ref", json_sprintf("#/components/%s/%s", p->kind, name));
+}
+
+static json_t *visit(struct pool *p, json_t *object, const char *base)
+{
+    char *text = json_dumps(object, JSON_COMPACT);
+    json_t *instead = NULL;
+    if (text && p->names)
+        instead = replacement(p, object, text, base);
+    else if (text)
+        json_object_set_new(p->counts, text, json_integer(1 + json_integer_value(json_object_get(p->counts, text))));
+    free(text);
+    return instead;
+}
+
+static void visit_parameters(struct pool *p, json_t *operation)
+{
+    size_t i;
+    json_t *list = json_object_get(operation, "parameters"), *parameter, *instead;
+    json_array_foreach (list, i, parameter)
+        if ((instead = visit(p, parameter, json_string_value(json_object_get(parameter, "name")))))
+            json_array_set_new(list, i, instead);
+}
+
+static void visit_headers(struct pool *p, json_t *operation)
+{
+    const char *status, *name;
+    json_t *response, *header, *instead;
+    json_object_foreach (json_object_get(operation, "responses"), status, response) {
+        json_t *headers = json_object_get(response, "headers");
+        json_object_foreach (headers, name, header)
+            if ((instead = visit(p, header, name)))
+                json_object_set_new(headers, name, instead);
+    }
+}
+
+/* "401_AUTH_REQUIRED": an error's description begins with its first code. */
+static void visit_responses(struct pool *p, json_t *operation)
+{
+    const char *status;
+    char base[NAME_MAX_LEN / 2];
+    json_t *responses = json_object_get(operation, "responses"), *response, *instead;
+    json_object_foreach (responses, status, response) {
+        const char *codes = json_string_value(json_object_get(response, "description"));
+        const bool error = status[0] == '4' || status[0] == '5';
+        snprintf(base, sizeof base, "%s%s%.*s", status, error ? "_" : "", error ? (int)strcspn(codes, ",") : 0, codes);
+        if ((instead = visit(p, response, base)))
+            json_object_set_new(responses, status, instead);
+    }
+}
+
+static void visit_all(struct pool *p, json_t *paths, void (*visit_kind)(struct pool *, json_t *))
+{
+    const char *path, *method;
+    json_t *item, *operation;
+    json_object_foreach (paths, path, item)
+        json_object_foreach (item, method, operation)
+            visit_kind(p, operation);
+}
+
+static void share(json_t *paths, json_t *components, const char *kind, void (*visit_kind)(struct pool *, json_t *))
+{
+    struct pool p = {.counts = json_object(), .components = json_object(), .kind = kind};
+    visit_all(&p, paths, visit_kind);
+    p.names = json_object();
+    visit_all(&p, paths, visit_kind);
+    if (json_object_size(p.components))
+        json_object_set(components, kind, p.components);
+    json_decref(p.components);
+    json_decref(p.names);
+    json_decref(p.counts);
+}
+
+void openapi_share(json_t *paths, json_t *components)
+{
+    share(paths, components, "parameters", visit_parameters);
+    share(paths, components, "headers", visit_headers);
+    share(paths, components, "responses", visit_responses); /* equal ones refer to equal headers by now */
+}
