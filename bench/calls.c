@@ -232,9 +232,10 @@ static void seed(const char *dir, int buildings)
                  "INSERT INTO building (account_id, id, created_at, is_primary, label, virtual_number, unlock_tone, "
                  "greeting_welcome, greeting_granted) SELECT id, 'b' || substr(id, 2), 0, 1, 'Home', "
                  "printf('+1999%%07d', email + 0), '9', '', '' FROM account;"
-                 "INSERT INTO access_grant (building_id, id, type, label, enabled, version, created_at, ends_at, "
-                 "access_code) SELECT id, 'c' || substr(id, 2), 'passcode', 'Visitor', 1, 0, 0, 9223372036854775807, "
-                 "'1234' FROM building;",
+                 "INSERT INTO grant_building (id, number) SELECT id, row_number() OVER () FROM building;"
+                 "INSERT INTO access_grant (building, id, type, label, enabled, version, created_at, ends_at, "
+                 "access_code) SELECT number, CAST(substr(id, 13) AS BLOB), 1, 'Visitor', 1, 0, 0, "
+                 "9223372036854775807, '1234' FROM grant_building;",
                  buildings) < 0)
         fail("no memory");
     if (sqlite3_open(path, &db) || sqlite3_exec(db, sql, NULL, NULL, &why))

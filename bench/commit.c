@@ -27,7 +27,7 @@ static sqlite3 *open_store(const char *dir)
     must(db, sqlite3_busy_timeout(db, 10000)); /* the service, idle meanwhile, may be at a checkpoint */
     must(db, sqlite3_exec(db,
                           "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=2147418112;"
-                          "PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY; PRAGMA wal_autocheckpoint=4000;",
+                          "PRAGMA cache_size=-65536; PRAGMA wal_autocheckpoint=4000;",
                           NULL, NULL, NULL));
     return db;
 }
@@ -44,12 +44,13 @@ static void insert_one(sqlite3 *db, sqlite3_stmt *insert, int64_t run, int64_t n
     unsigned char hash[SHA256_LEN];
     int64_t now = clock_now_us();
     struct id id = id_new(now);
+    struct id_bytes bytes = id_to_bytes(&id);
     snprintf(building, sizeof building, "b%023llx", (long long)(number % 10000));
     int n = snprintf(request, sizeof request, "bench-%016llx-%012lld", (long long)run, (long long)number);
     crypto_sha256(str_n(request, (size_t)n), hash);
     sqlite3_bind_text(insert, at(insert, "$1"), building, ID_LEN, SQLITE_STATIC);
-    sqlite3_bind_text(insert, at(insert, "$2"), id.text, ID_LEN, SQLITE_STATIC);
-    sqlite3_bind_text(insert, at(insert, "$3"), "timer", 5, SQLITE_STATIC);
+    sqlite3_bind_blob(insert, at(insert, "$2"), bytes.p, sizeof bytes.p, SQLITE_STATIC);
+    sqlite3_bind_int64(insert, at(insert, "$3"), 0);
     sqlite3_bind_text(insert, at(insert, "$4"), "Parcel", 6, SQLITE_STATIC);
     sqlite3_bind_int64(insert, at(insert, "$5"), 1);
     sqlite3_bind_int64(insert, at(insert, "$6"), now);
@@ -58,7 +59,8 @@ static void insert_one(sqlite3 *db, sqlite3_stmt *insert, int64_t run, int64_t n
     sqlite3_bind_int64(insert, at(insert, "$9"), 3);
     sqlite3_bind_int64(insert, at(insert, "$11"), 0);
     sqlite3_bind_text(insert, at(insert, "$16"), request, n, SQLITE_STATIC);
-    sqlite3_bind_blob(insert, at(insert, "$17"), hash, sizeof hash, SQLITE_STATIC);
+    sqlite3_bind_int64(insert, at(insert, "$17"), crypto_hash64(str_n(request, (size_t)n)));
+    sqlite3_bind_blob(insert, at(insert, "$18"), hash, 16, SQLITE_STATIC);
     must(db, sqlite3_step(insert));
     sqlite3_reset(insert);
 }

@@ -103,8 +103,9 @@ static void seed(struct bench *b)
                "INSERT INTO account (id, email, created_at, plan, subscription_status) VALUES ('%s', 'a@example.com', "
                "0, 'weekly', 'active'); INSERT INTO building (account_id, id, created_at, is_primary, label, "
                "virtual_number, unlock_tone) VALUES ('%s', '%s', 0, 1, 'Home', '" NUMBER "', '9'); "
-               "INSERT INTO access_grant (building_id, id, type, label, enabled, version, created_at, starts_at, "
-               "ends_at) VALUES ('%s', '%s', 'timer', 'Visitor', 1, 0, 0, 0, 9223372036854775807);",
+               "INSERT INTO grant_building (id, number) VALUES ('%s', 1); "
+               "INSERT INTO access_grant (building, id, type, label, enabled, version, created_at, starts_at, "
+               "ends_at) VALUES (1, x'%s', 0, 'Visitor', 1, 0, 0, 0, 9223372036854775807);",
                b->account.text, b->account.text, building.text, building.text, building.text);
     for (int i = 0; i < GOOD + HANGING; i++) {
         struct str sealed = crypto_seal(WEBHOOK_PURPOSE, STR("whsec_0123456789012345678901234567890123456789012"), &a);

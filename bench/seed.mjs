@@ -13,7 +13,8 @@ export async function seed(database, { accounts, grants, list }) {
   const write = (text) => new Promise((resolve) => (sqlite.stdin.write(text) ? resolve() : sqlite.stdin.once('drain', resolve)));
   const each = Math.ceil(grants / accounts);
   const lines = [];
-  await write('PRAGMA synchronous=OFF; PRAGMA cache_size=-200000; BEGIN;\n');
+  await write('PRAGMA synchronous=OFF; PRAGMA cache_size=-200000; CREATE TEMP TABLE ending (i INTEGER PRIMARY KEY, bytes BLOB); BEGIN;\n');
+  for (let i = 0; i < each; i++) await write(`INSERT INTO ending VALUES (${i}, X'${i.toString(16).padStart(12, '0')}');\n`);
   for (let i = 0; i < accounts; i++) {
     const account = hex('a', i), building = hex('b', i), key = `svc_agent_${String(i).padStart(43, '0')}`;
     const hash = createHash('sha256').update(key).digest('hex');
@@ -23,10 +24,10 @@ INSERT INTO building (account_id, id, created_at, is_primary, label, virtual_num
   VALUES ('${account}', '${building}', ${NOW}, 1, 'Home', '+1999${String(i).padStart(7, '0')}', '9');
 INSERT INTO api_key (hash, id, account_id, kind, name, prefix, scopes, created_at, expires_at, last_used_at)
   VALUES (x'${hash}', '${hex('c', i)}', '${account}', 'agent', 'bench', '${key.slice(0, 16)}', 255, ${NOW}, NULL, ${4e15});
-WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ${Math.min(each, grants - i * each)})
-INSERT INTO access_grant (building_id, id, type, label, enabled, version, created_at, ends_at, access_code, request_id, request_hash)
-  SELECT '${building}', printf('d%011x%012x', ${i}, i), 'passcode', 'Visitor ' || i, 1, 0, ${NOW}, 9223372036854775807, printf('%04d', i),
-         printf('seed-request-%011x-%012x', ${i}, i), zeroblob(32) FROM n WHERE ${grants - i * each} > 0;
+INSERT INTO grant_building (id, number) VALUES ('${building}', ${i + 1});
+INSERT INTO access_grant (building, id, type, label, enabled, version, created_at, ends_at, access_code, request_id, request_key, request_hash)
+  SELECT ${i + 1}, CAST(X'd${i.toString(16).padStart(11, '0')}' || bytes AS BLOB), 1, 'Visitor ' || i, 1, 0, ${NOW}, 9223372036854775807,
+         printf('%04d', i), printf('seed-request-%011x-%012x', ${i}, i), random(), zeroblob(16) FROM ending WHERE i < ${grants - i * each};
 `);
     lines.push(`${key} ${building} ${Math.max(0, Math.min(each, grants - i * each))} ${i.toString(16).padStart(11, '0')}`);
   }

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/crypto.h"
+#include "base/id.h"
 #include "store/sql_table.h"
 #include "store/store.h"
 
@@ -38,24 +40,28 @@ static void must(bool good, const char *what)
 /* ---- a grant's row ---- */
 
 struct grant {
-    char building[25], id[25], code[12];
+    char building[ID_LEN + 1], request[ID_LEN + 1], code[12];
+    struct id_bytes id;
 };
 
 static struct grant grant_of(int64_t n)
 {
     struct grant g;
     snprintf(g.building, sizeof g.building, "%024llx", (long long)(n / PER_BUILDING) * 2654435761 % 4294967296);
-    snprintf(g.id, sizeof g.id, "%024llx", (long long)n);
+    struct id id;
+    snprintf(id.text, sizeof id.text, "%024llx", (long long)n);
+    g.id = id_to_bytes(&id);
+    memcpy(g.request, id.text, sizeof g.request);
     snprintf(g.code, sizeof g.code, "%08lld", (long long)n % 100000000);
     return g;
 }
 
-#define GRANT_VALUES 17
+#define GRANT_VALUES 18
 static void grant_values(const struct grant *g, struct val v[static GRANT_VALUES])
 {
     const struct val row[GRANT_VALUES] = {v_str(str_n(g->building, 24)),
-                                          v_str(str_n(g->id, 24)),
-                                          v_str(STR("passcode")),
+                                          v_blob(g->id.p, sizeof g->id.p),
+                                          v_int(1),
                                           v_str(STR("Parcel service")),
                                           v_bool(true),
                                           v_time(1700000000000000),
@@ -68,8 +74,9 @@ static void grant_values(const struct grant *g, struct val v[static GRANT_VALUES
                                           v_null(),
                                           v_null(),
                                           v_null(),
-                                          v_str(str_n(g->id, 24)),
-                                          v_blob("0123456789abcdef0123456789abcdef", 32)};
+                                          v_str(str_n(g->request, ID_LEN)),
+                                          v_int(crypto_hash64(str_n(g->request, ID_LEN))),
+                                          v_blob("0123456789abcdef", 16)};
     memcpy(v, row, sizeof row);
 }
 
@@ -78,6 +85,11 @@ static enum err insert_grant(struct db *db, int64_t n)
     struct grant g = grant_of(n);
     struct val v[GRANT_VALUES];
     grant_values(&g, v);
+    if (n % PER_BUILDING == 0) {
+        enum err e = db_exec(db, SQL_GRANT_BUILDING_ADD, DB_ARGS(v[0]), NULL);
+        if (e)
+            return e;
+    }
     return db_exec(db, SQL_GRANT_INSERT, (struct db_args){v, GRANT_VALUES}, NULL);
 }
 
@@ -119,9 +131,10 @@ static double read_store(struct db *session)
         const struct grant *g = &wanted[i];
         must(!store_session_begin(session), "begin");
         CURSOR c;
-        must(!db_one(session, SQL_GRANT_GET, DB_ARGS(v_str(str_n(g->building, 24)), v_str(str_n(g->id, 24))), &c),
+        must(!db_one(session, SQL_GRANT_GET, DB_ARGS(v_str(str_n(g->building, 24)), v_blob(g->id.p, sizeof g->id.p)),
+                     &c),
              "get");
-        bytes += col_str(&c, 0).n + col_str(&c, 3).n + (size_t)col_int(&c, 6) + (size_t)col_null(&c, 8);
+        bytes += col_blob(&c, 0).n + col_str(&c, 3).n + (size_t)col_int(&c, 6) + (size_t)col_null(&c, 8);
     }
     int64_t to = cpu_ns();
     store_session_idle(session);
@@ -178,7 +191,7 @@ static double write_store(struct store *store, int64_t *next)
 
 struct bare {
     sqlite3 *handle;
-    sqlite3_stmt *get, *insert, *begin, *commit;
+    sqlite3_stmt *get, *insert, *add, *begin, *commit;
     int slots[GRANT_VALUES]; /* of the insert's arguments */
 };
 
@@ -196,11 +209,12 @@ static void bare_open(struct bare *b, const char *dir)
     must(sqlite3_open_v2(path, &b->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK, path);
     must(sqlite3_exec(b->handle,
                       "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=2147418112;"
-                      "PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY;",
+                      "PRAGMA cache_size=-65536;",
                       NULL, NULL, NULL) == SQLITE_OK,
          "pragma");
     b->get = prepare(b->handle, sql_table[SQL_GRANT_GET].sqlite);
     b->insert = prepare(b->handle, sql_table[SQL_GRANT_INSERT].sqlite);
+    b->add = prepare(b->handle, sql_table[SQL_GRANT_BUILDING_ADD].sqlite);
     b->begin = prepare(b->handle, "BEGIN IMMEDIATE");
     b->commit = prepare(b->handle, "COMMIT");
     for (int i = 0; i < GRANT_VALUES; i++) {
@@ -214,6 +228,7 @@ static void bare_close(struct bare *b)
 {
     sqlite3_finalize(b->get);
     sqlite3_finalize(b->insert);
+    sqlite3_finalize(b->add);
     sqlite3_finalize(b->begin);
     sqlite3_finalize(b->commit);
     sqlite3_close(b->handle);
@@ -233,9 +248,9 @@ static double read_bare(struct bare *b)
     for (int i = 0; i < READS; i++) {
         const struct grant *g = &wanted[i];
         sqlite3_bind_text(b->get, 1, g->building, 24, SQLITE_STATIC);
-        sqlite3_bind_text(b->get, 2, g->id, 24, SQLITE_STATIC);
+        sqlite3_bind_blob(b->get, 2, g->id.p, sizeof g->id.p, SQLITE_STATIC);
         must(sqlite3_step(b->get) == SQLITE_ROW, "get");
-        must(sqlite3_column_text(b->get, 0) && sqlite3_column_text(b->get, 3), "get");
+        must(sqlite3_column_blob(b->get, 0) && sqlite3_column_text(b->get, 3), "get");
         bytes += (size_t)sqlite3_column_bytes(b->get, 0) + (size_t)sqlite3_column_bytes(b->get, 3) +
                  (size_t)sqlite3_column_int64(b->get, 6) + (sqlite3_column_type(b->get, 8) == SQLITE_NULL);
         sqlite3_reset(b->get);
@@ -260,6 +275,10 @@ static void bare_insert(struct bare *b, int64_t n)
             sqlite3_bind_null(b->insert, b->slots[i]);
         else
             sqlite3_bind_int64(b->insert, b->slots[i], v[i].kind == VAL_BOOL ? v[i].b : v[i].i);
+    }
+    if (n % PER_BUILDING == 0) {
+        sqlite3_bind_text(b->add, 1, g.building, ID_LEN, SQLITE_STATIC);
+        run(b->add);
     }
     run(b->insert);
 }

@@ -101,6 +101,16 @@ void crypto_sha256(struct str data, unsigned char ret[static SHA256_LEN])
          EVP_DigestFinal_ex(c, ret, NULL));
 }
 
+int64_t crypto_hash64(struct str data)
+{
+    unsigned char hash[SHA256_LEN];
+    crypto_sha256(data, hash);
+    uint64_t n = 0;
+    for (int i = 0; i < 8; i++)
+        n = n << 8 | hash[i];
+    return (int64_t)n;
+}
+
 void crypto_hmac_sha256(struct str key, struct str data, unsigned char ret[static SHA256_LEN])
 {
     EVP_MAC_CTX *c = contexts()->mac;

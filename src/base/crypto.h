@@ -13,6 +13,8 @@ uint32_t crypto_uniform(uint32_t bound);
 void crypto_base62(char *ret, size_t n);
 
 void crypto_sha256(struct str data, unsigned char ret[static SHA256_LEN]);
+/* The first 8 bytes of its SHA-256, most significant first: a key to look a text up by. */
+int64_t crypto_hash64(struct str data);
 void crypto_hmac_sha256(struct str key, struct str data, unsigned char ret[static SHA256_LEN]);
 /* Constant time for equal lengths. */
 bool crypto_equal(const void *a, const void *b, size_t n);

@@ -35,7 +35,7 @@ struct id id_new(int64_t now_us)
     pthread_once(&started, start);
     uint64_t n = next(now_us > 0 ? (uint64_t)(now_us / US_PER_S) : 0);
     uint64_t s = n >> COUNTER_BITS;
-    unsigned char bytes[ID_LEN / 2] = {
+    const struct id_bytes id = {{
         (unsigned char)(s >> 24),
         (unsigned char)(s >> 16),
         (unsigned char)(s >> 8),
@@ -48,10 +48,8 @@ struct id id_new(int64_t now_us)
         (unsigned char)(n >> 16),
         (unsigned char)(n >> 8),
         (unsigned char)n,
-    };
-    struct id id = {0};
-    hex_encode(bytes, sizeof bytes, id.text);
-    return id;
+    }};
+    return id_from_bytes(id.p);
 }
 
 struct id id_first(int64_t at_us)
@@ -70,4 +68,25 @@ bool id_parse(struct str s, struct id *ret)
         ret->text[i] = (char)(s.p[i] | 0x20); /* digits have that bit; letters become lower case */
     ret->text[ID_LEN] = '\0';
     return true;
+}
+
+/* Of a lower-case hexadecimal digit. */
+static unsigned value(char digit)
+{
+    return (unsigned)(digit > '9' ? digit - 'a' + 10 : digit - '0');
+}
+
+struct id_bytes id_to_bytes(const struct id *id)
+{
+    struct id_bytes ret;
+    for (size_t i = 0; i < sizeof ret.p; i++)
+        ret.p[i] = (unsigned char)(value(id->text[2 * i]) << 4 | value(id->text[2 * i + 1]));
+    return ret;
+}
+
+struct id id_from_bytes(const unsigned char bytes[static ID_BYTES_LEN])
+{
+    struct id id;
+    hex_encode(bytes, ID_BYTES_LEN, id.text);
+    return id;
 }

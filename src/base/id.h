@@ -4,7 +4,8 @@
 #pragma once
 #include "base/arena.h"
 
-#define ID_LEN 24
+#define ID_LEN       24
+#define ID_BYTES_LEN (ID_LEN / 2)
 
 /* An ID by value: NUL-terminated text. The empty string means "none". */
 struct id {
@@ -16,6 +17,14 @@ struct id id_new(int64_t now_us);
 struct id id_first(int64_t at_us);
 /* From 24 hex characters of either case, to lower; false for anything else. */
 bool id_parse(struct str s, struct id *ret);
+
+/* An ID as the 12 bytes it is made of: they sort as its text does. */
+struct id_bytes {
+    unsigned char p[ID_BYTES_LEN];
+};
+
+struct id_bytes id_to_bytes(const struct id *id);
+struct id id_from_bytes(const unsigned char bytes[static ID_BYTES_LEN]);
 static inline struct str id_str(const struct id *id)
 {
     return (struct str){id->text[0] ? id->text : NULL, id->text[0] ? ID_LEN : 0};

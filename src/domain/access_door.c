@@ -54,7 +54,7 @@ enum err door_by_building(struct op *op, const struct id *building, struct str f
 static struct usable read_usable(const struct cursor *c, enum grant_type type, struct arena *a)
 {
     struct usable u = {
-        .id = col_id(c, 0),
+        .id = col_id_bytes(c, 0),
         .type = type,
         .label = col_copy(c, 1, a),
         .remaining_uses = (int)col_int_or(c, 2, GRANT_UNLIMITED),
@@ -75,10 +75,8 @@ enum err door_usable(struct op *op, const struct door *door, enum grant_type typ
     struct usable *list = NULL;
     size_t count = 0, room = 0;
     bool more;
-    enum err e = db_query(
-        op->db, SQL_ACCESS_USABLE,
-        DB_ARGS(v_str(id_str(&door->decision.building_id)), v_str(str_z(grant_type_names[type])), v_int(op->now_us)),
-        &c);
+    enum err e = db_query(op->db, SQL_ACCESS_USABLE,
+                          DB_ARGS(v_str(id_str(&door->decision.building_id)), v_int(type), v_int(op->now_us)), &c);
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more) {
@@ -130,8 +128,9 @@ static enum err take_use(struct op *op, const struct door *door, const struct us
     if (grant->remaining_uses == GRANT_UNLIMITED)
         return ERR_NONE;
     --*ret_remaining;
+    const struct id_bytes id = id_to_bytes(&grant->id);
     enum err e = db_exec(op->db, SQL_ACCESS_TAKE_USE,
-                         DB_ARGS(v_str(id_str(&door->decision.building_id)), v_str(id_str(&grant->id))), &changed);
+                         DB_ARGS(v_str(id_str(&door->decision.building_id)), v_id_bytes(&id)), &changed);
     if (!e && changed != 1)
         e = ERR_RETRY;
     return e;

@@ -3,8 +3,9 @@
 #include "domain/grant_code.h"
 #include "domain/grant_row.h"
 #include "domain/grant_rules.h"
+#include "domain/row.h"
 
-#define ABOVE_ALL_IDS STR("g") /* sorts behind every hexadecimal text */
+#define ABOVE_ALL_IDS v_blob("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", ID_BYTES_LEN + 1)
 
 /* A linked building takes writes only while its account's subscription is active (contract, Grant rules 2). */
 static enum err check_place(struct op *op, const struct grant_place *place)
@@ -21,7 +22,8 @@ static enum err check_place(struct op *op, const struct grant_place *place)
 enum err grant_get(struct op *op, const struct id *building, const struct id *id, struct grant *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_GRANT_GET, DB_ARGS(v_str(id_str(building)), v_str(id_str(id))), &c);
+    const struct id_bytes bytes = id_to_bytes(id);
+    enum err e = db_one(op->db, SQL_GRANT_GET, DB_ARGS(v_str(id_str(building)), v_id_bytes(&bytes)), &c);
     if (!e)
         *ret = grant_row(&c, op->arena);
     return e;
@@ -33,13 +35,15 @@ enum err grant_replay(struct op *op, const struct id *building, struct str reque
                       const unsigned char request_hash[static SHA256_LEN], struct grant *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_GRANT_BY_REQUEST, DB_ARGS(v_str(id_str(building)), v_str(request_id)), &c);
+    enum err e =
+        db_one(op->db, SQL_GRANT_BY_REQUEST, DB_ARGS(v_str(id_str(building)), v_int(crypto_hash64(request_id))), &c);
     if (e)
         return e;
     const struct str hash = col_blob(&c, GRANT_COLUMNS);
-    if (hash.n != SHA256_LEN || memcmp(hash.p, request_hash, SHA256_LEN) != 0)
+    const struct grant g = grant_row(&c, op->arena);
+    if (!str_eq(hash, str_n((const char *)request_hash, GRANT_REQUEST_HASH_LEN)) || !str_eq(g.request_id, request_id))
         return ERR_IDEMPOTENCY_CONFLICT;
-    *ret = grant_row(&c, op->arena);
+    *ret = g;
     return ERR_NONE;
 }
 
@@ -141,9 +145,15 @@ static struct plan plan_list(const struct grant_filter *f, int64_t now_us)
     return plan_status(status, now_us);
 }
 
-static struct val or_null(struct val v)
+/* The filter's type as it is stored; the interface has let none pass but these. */
+static struct val wanted_type(struct val name)
 {
-    return v_set(v) ? v : v_null();
+    int i = 0;
+    if (!v_set(name))
+        return v_null();
+    while (i < GRANT_ROUTINE && !str_eq(name.s, str_z(grant_type_names[i])))
+        i++;
+    return v_int(i);
 }
 
 static enum err read_page(struct op *op, struct cursor *c, size_t limit, struct grant_page *ret)
@@ -167,10 +177,13 @@ enum err grant_list(struct op *op, const struct id *building, const struct grant
         *ret = (struct grant_page){0};
         return ERR_NONE;
     }
+    struct id cursor;
+    const bool below = v_set(filter->cursor) && id_parse(filter->cursor.s, &cursor);
+    const struct id_bytes last = below ? id_to_bytes(&cursor) : (struct id_bytes){{0}};
     const struct val args[] = {
         v_str(id_str(building)),
-        v_set(filter->cursor) ? filter->cursor : v_str(ABOVE_ALL_IDS),
-        or_null(filter->type),
+        below ? v_id_bytes(&last) : ABOVE_ALL_IDS,
+        wanted_type(filter->type),
         v_int(limit + 1), /* one more, to know whether there is one */
         plan.args[0],
         plan.args[1],
@@ -231,7 +244,8 @@ enum err grant_revoke(struct op *op, const struct id *building, const struct id 
 {
     int64_t changed;
     struct grant g;
+    const struct id_bytes bytes = id_to_bytes(id);
     enum err e = db_exec(op->db, SQL_GRANT_REVOKE,
-                         DB_ARGS(v_str(id_str(building)), v_str(id_str(id)), v_int(op->now_us)), &changed);
+                         DB_ARGS(v_str(id_str(building)), v_id_bytes(&bytes), v_int(op->now_us)), &changed);
     return e || changed ? e : grant_get(op, building, id, &g);
 }

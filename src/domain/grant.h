@@ -7,7 +7,7 @@
 #include "domain/op.h"
 #include "domain/schedule.h"
 
-enum grant_type { GRANT_TIMER, GRANT_PASSCODE, GRANT_ROUTINE };
+enum grant_type { GRANT_TIMER, GRANT_PASSCODE, GRANT_ROUTINE }; /* stored as these numbers */
 enum grant_status { GRANT_ACTIVE, GRANT_SCHEDULED, GRANT_INACTIVE, GRANT_EXPIRED, GRANT_EXHAUSTED, GRANT_REVOKED };
 
 /* "timer" …, "active" …, in the order of the enums, NULL-terminated. */

@@ -1,13 +1,16 @@
 #include "domain/grant_code.h"
 
+#include "domain/row.h"
+
 #define CODES 10000
 #define TRIES 8 /* of a code at random before looking at all of them */
 
 static enum err is_taken(struct op *op, const struct id *building, const struct grant *g, bool *ret_taken)
 {
     CURSOR c;
+    const struct id_bytes id = id_to_bytes(&g->id);
     enum err e = db_one(op->db, SQL_GRANT_CODE_TAKEN,
-                        DB_ARGS(v_str(id_str(building)), v_str(str_z(g->code)), v_str(id_str(&g->id))), &c);
+                        DB_ARGS(v_str(id_str(building)), v_str(str_z(g->code)), v_id_bytes(&id)), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
     *ret_taken = !e;

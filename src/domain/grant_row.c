@@ -22,11 +22,6 @@ enum {
 };
 _Static_assert(COL_REQUEST + 1 == GRANT_COLUMNS, "the columns of a grant");
 
-static enum grant_type type_of(struct str text)
-{
-    return text.n && text.p[0] == 't' ? GRANT_TIMER : text.n && text.p[0] == 'p' ? GRANT_PASSCODE : GRANT_ROUTINE;
-}
-
 struct schedule grant_row_schedule(const struct cursor *c, int at, struct arena *a)
 {
     return (struct schedule){
@@ -40,8 +35,8 @@ struct schedule grant_row_schedule(const struct cursor *c, int at, struct arena 
 struct grant grant_row(const struct cursor *c, struct arena *a)
 {
     struct grant g = {
-        .id = col_id(c, COL_ID),
-        .type = type_of(col_str(c, COL_TYPE)),
+        .id = col_id_bytes(c, COL_ID),
+        .type = (enum grant_type)col_int(c, COL_TYPE),
         .enabled = col_int(c, COL_ENABLED) != 0,
         .revoked = col_int(c, COL_REVOKED) != 0,
         .voice = col_int(c, COL_VOICE) != 0,
@@ -78,31 +73,44 @@ static struct val of_routine(const struct grant *g, int64_t i)
     return g->type == GRANT_ROUTINE ? v_int(i) : v_null();
 }
 
-enum err grant_row_insert(struct op *op, const struct id *building, const struct grant *g,
-                          const unsigned char request_hash[static SHA256_LEN], bool *ret_inserted)
+static enum err insert(struct op *op, const struct id *building, const struct grant *g,
+                       const unsigned char request_hash[static SHA256_LEN], bool *ret_inserted)
 {
     int64_t changed;
+    const struct id_bytes id = id_to_bytes(&g->id);
     enum err e =
         db_exec(op->db, SQL_GRANT_INSERT,
-                DB_ARGS(v_str(id_str(building)), v_str(id_str(&g->id)), v_str(str_z(grant_type_names[g->type])),
-                        v_str(g->label), v_int(g->enabled), v_int(g->created_us), v_int(g->starts_us),
-                        v_int(g->ends_us), uses_of(g), code_of(g), v_int(g->voice), of_routine(g, g->schedule.days),
-                        of_routine(g, g->schedule.start_minute), of_routine(g, g->schedule.end_minute),
-                        v_str(g->schedule.timezone), v_str(g->request_id), v_blob(request_hash, SHA256_LEN)),
+                DB_ARGS(v_str(id_str(building)), v_id_bytes(&id), v_int(g->type), v_str(g->label), v_int(g->enabled),
+                        v_int(g->created_us), v_int(g->starts_us), v_int(g->ends_us), uses_of(g), code_of(g),
+                        v_int(g->voice), of_routine(g, g->schedule.days), of_routine(g, g->schedule.start_minute),
+                        of_routine(g, g->schedule.end_minute), v_str(g->schedule.timezone), v_str(g->request_id),
+                        v_int(crypto_hash64(g->request_id)), v_blob(request_hash, GRANT_REQUEST_HASH_LEN)),
                 &changed);
     if (!e)
         *ret_inserted = changed == 1;
     return e;
 }
 
+enum err grant_row_insert(struct op *op, const struct id *building, const struct grant *g,
+                          const unsigned char request_hash[static SHA256_LEN], bool *ret_inserted)
+{
+    int64_t numbered;
+    enum err e = insert(op, building, g, request_hash, ret_inserted);
+    if (e || *ret_inserted)
+        return e;
+    e = db_exec(op->db, SQL_GRANT_BUILDING_ADD, DB_ARGS(v_str(id_str(building))), &numbered);
+    return e || !numbered ? e : insert(op, building, g, request_hash, ret_inserted);
+}
+
 enum err grant_row_update(struct op *op, const struct id *building, const struct grant *g, bool *ret_updated)
 {
     int64_t changed;
+    const struct id_bytes id = id_to_bytes(&g->id);
     enum err e =
         db_exec(op->db, SQL_GRANT_UPDATE,
-                DB_ARGS(v_str(id_str(building)), v_str(id_str(&g->id)), v_int(g->version), v_str(g->label),
-                        v_int(g->enabled), v_int(g->starts_us), v_int(g->ends_us), uses_of(g), code_of(g),
-                        v_int(g->voice), of_routine(g, g->schedule.days), of_routine(g, g->schedule.start_minute),
+                DB_ARGS(v_str(id_str(building)), v_id_bytes(&id), v_int(g->version), v_str(g->label), v_int(g->enabled),
+                        v_int(g->starts_us), v_int(g->ends_us), uses_of(g), code_of(g), v_int(g->voice),
+                        of_routine(g, g->schedule.days), of_routine(g, g->schedule.start_minute),
                         of_routine(g, g->schedule.end_minute), v_str(g->schedule.timezone), v_int(op->now_us)),
                 &changed);
     if (!e)

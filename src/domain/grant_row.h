@@ -4,6 +4,8 @@
 
 enum { GRANT_COLUMNS = 18 }; /* of grant_row; a statement's further columns follow them */
 
+#define GRANT_REQUEST_HASH_LEN 16 /* so much of the SHA-256 of a create's body is kept */
+
 /* The grant in the cursor's row, its text in the arena. */
 struct grant grant_row(const struct cursor *c, struct arena *a);
 /* Columns days, start_minute, end_minute, timezone from column `at` on. */

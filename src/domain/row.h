@@ -12,6 +12,19 @@ static inline struct id col_id(const struct cursor *c, int i)
     return id;
 }
 
+/* An ID column that holds bytes; empty for NULL. */
+static inline struct id col_id_bytes(const struct cursor *c, int i)
+{
+    const struct str s = col_blob(c, i);
+    return s.n == ID_BYTES_LEN ? id_from_bytes((const unsigned char *)s.p) : (struct id){{0}};
+}
+
+/* An ID as the argument for such a column: borrowed. */
+static inline struct val v_id_bytes(const struct id_bytes *id)
+{
+    return v_blob(id->p, sizeof id->p);
+}
+
 /* A text column, copied to where it outlives the cursor. */
 static inline struct str col_copy(const struct cursor *c, int i, struct arena *a)
 {

@@ -55,8 +55,10 @@ struct engine {
     struct str (*col_bytes)(const struct cursor *c, int i, bool blob);
 
     bool exclusive;
-    /* What {int} {blob} {clustered} {desc} of a migration stand for. */
+    /* What {int} {blob} {clustered} {desc} of a migration stand for; and what stands before and behind X for {bytes X},
+     * the bytes of a hexadecimal text, and for {hash X}, crypto_hash64 of a text. */
     const char *word_int, *word_blob, *word_clustered, *word_desc;
+    const char *word_bytes[2], *word_hash[2];
 };
 
 extern const struct engine sqlite_engine, postgresql_engine;
@@ -76,4 +78,6 @@ enum err store_refuse(char **ret_why, enum err e, const char *fmt, ...) __attrib
 void store_complain(const char *what, int code, const char *message);
 /* Brings the schema up to date, or refuses (see store_open). */
 enum err migrate(struct store *s, bool wanted, char **ret_why) CHECKED;
+/* To that version and no further: for tests of what later migrations make of its rows. */
+enum err migrate_to(struct store *s, int want, char **ret_why) CHECKED;
 enum err migrate_versions(struct store *s, int *ret_have, int *ret_want) CHECKED;

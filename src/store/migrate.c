@@ -40,11 +40,13 @@ static void translate(const struct engine *engine, const char *text, struct buf 
 {
     const struct {
         struct str name;
-        const char *word;
-    } words[] = {{STR("{int}"), engine->word_int},
-                 {STR("{blob}"), engine->word_blob},
-                 {STR("{clustered}"), engine->word_clustered},
-                 {STR("{desc}"), engine->word_desc}};
+        const char *word, *close; /* with what stands between them up to the brace, if there is a second one */
+    } words[] = {{STR("{int}"), engine->word_int, NULL},
+                 {STR("{blob}"), engine->word_blob, NULL},
+                 {STR("{clustered}"), engine->word_clustered, NULL},
+                 {STR("{desc}"), engine->word_desc, NULL},
+                 {STR("{bytes "), engine->word_bytes[0], engine->word_bytes[1]},
+                 {STR("{hash "), engine->word_hash[0], engine->word_hash[1]}};
     while (*text) {
         size_t plain = strcspn(text, "{");
         buf_put(out, text, plain);
@@ -55,6 +57,10 @@ static void translate(const struct engine *engine, const char *text, struct buf 
         if (*text && i < sizeof words / sizeof *words) {
             buf_str(out, str_z(words[i].word));
             text += words[i].name.n;
+            const size_t inner = words[i].close ? strcspn(text, "}") : 0;
+            buf_put(out, text, inner);
+            buf_str(out, str_z(words[i].close ? words[i].close : ""));
+            text += inner + (words[i].close && text[inner]);
         } else if (*text) {
             buf_char(out, *text++);
         }
@@ -78,6 +84,24 @@ static enum err advance(void *arg, struct db *db)
     return db_exec(db, SQL_SCHEMA_ADVANCE, DB_ARGS(v_int(step->have)), NULL);
 }
 
+static enum err advance_to(struct step *step, int want, char **ret_why)
+{
+    while (step->have < want) {
+        step->from = step->have;
+        enum err e = step->store->engine->transact(step->store, STORE_WRITE, advance, step);
+        if (e)
+            return store_refuse(ret_why, ERR_USAGE, "migration %d failed (the log says why)", step->from + 1);
+    }
+    return ERR_NONE;
+}
+
+enum err migrate_to(struct store *s, int want, char **ret_why)
+{
+    struct step step = {.store = s};
+    enum err e = s->engine->transact(s, STORE_WRITE, create_table, &step);
+    return e ? e : advance_to(&step, want, ret_why);
+}
+
 enum err migrate(struct store *s, bool wanted, char **ret_why)
 {
     struct step step = {.store = s};
@@ -91,13 +115,7 @@ enum err migrate(struct store *s, bool wanted, char **ret_why)
     if (step.have < want && !wanted)
         return store_refuse(ret_why, ERR_USAGE,
                             "the database's schema is version %d, this program needs %d: migrate it", step.have, want);
-    while (step.have < want) {
-        step.from = step.have;
-        e = s->engine->transact(s, STORE_WRITE, advance, &step);
-        if (e)
-            return store_refuse(ret_why, ERR_USAGE, "migration %d failed (the log says why)", step.from + 1);
-    }
-    return ERR_NONE;
+    return advance_to(&step, want, ret_why);
 }
 
 enum err migrate_versions(struct store *s, int *ret_have, int *ret_want)

@@ -18,7 +18,7 @@ static const char connection_pragmas[] = "PRAGMA journal_mode=WAL;"
                                          "PRAGMA journal_size_limit=67108864;"
                                          "PRAGMA mmap_size=2147418112;"
                                          "PRAGMA cache_size=-65536;"
-                                         "PRAGMA temp_store=MEMORY;"
+                                         "PRAGMA secure_delete=ON;"
                                          "PRAGMA foreign_keys=ON;";
 
 static void configure_library(void)
@@ -227,4 +227,6 @@ const struct engine sqlite_engine = {
     .word_blob = "BLOB",
     .word_clustered = "STRICT, WITHOUT ROWID",
     .word_desc = "DESC",
+    .word_bytes = {"portero_bytes(", ")"},
+    .word_hash = {"portero_hash(", ")"},
 };

@@ -115,10 +115,12 @@ enum err sqlite_exec(struct db *base, enum sql id, struct db_args args, int64_t 
 enum err sqlite_query(struct db *base, enum sql id, struct db_args args, struct cursor *ret) CHECKED;
 enum err sqlite_next(struct cursor *c, bool *ret_more) CHECKED;
 void sqlite_end(struct cursor *c);
-enum err sqlite_script(struct db *base, const char *sql) CHECKED;
 bool sqlite_col_null(const struct cursor *c, int i);
 int64_t sqlite_col_int(const struct cursor *c, int i);
 struct str sqlite_col_bytes(const struct cursor *c, int i, bool blob);
+
+/* ---- sqlite_script.c ---- */
+enum err sqlite_script(struct db *base, const char *sql) CHECKED;
 
 /* ---- sqlite_writer.c ---- */
 enum err sqlite_writer_start(struct sqlite_store *s) CHECKED;

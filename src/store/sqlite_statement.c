@@ -158,12 +158,6 @@ void sqlite_end(struct cursor *c)
     st->open = false;
 }
 
-enum err sqlite_script(struct db *base, const char *sql)
-{
-    struct sqlite_db *db = (struct sqlite_db *)base;
-    return sqlite3_exec(db->handle, sql, NULL, NULL, NULL) ? fail(db, "script") : ERR_NONE;
-}
-
 /* A value of the current row. Connections have no mutex, so it is as good as a protected one (sqlite3_value). */
 static sqlite3_value *column(const struct cursor *c, int i)
 {

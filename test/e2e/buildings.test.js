@@ -258,7 +258,8 @@ describe('buildings', () => {
             refused(await person.client.get(`/v1/buildings/${child.id}/setup`), 404, 'BUILDING_NOT_FOUND');
             ok(await person.client.get('/v1/unlock'));
             assert.equal((await visit(client, { to: child.virtual_number })).outcome, 'rejected');
-            assert.equal(sql(w.daemon, `SELECT (SELECT count(*) FROM access_grant WHERE building_id = '${child.id}')
+            assert.equal(sql(w.daemon, `SELECT (SELECT count(*) FROM access_grant JOIN grant_building ON number = building WHERE grant_building.id = '${child.id}')
+                + (SELECT count(*) FROM grant_building WHERE id = '${child.id}')
                 + (SELECT count(*) FROM activity WHERE building_id = '${child.id}')
                 + (SELECT count(*) FROM activity_kind WHERE building_id = '${child.id}')
                 + (SELECT count(*) FROM member WHERE building_id = '${child.id}')

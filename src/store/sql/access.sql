@@ -24,16 +24,16 @@ WHERE b.id = $1
 -- The building's grants of type $2 that may be used at $3, oldest first.
 SELECT id, label, remaining_uses, access_code, voice, days, start_minute, end_minute, timezone
 FROM access_grant {by access_grant_usable}
-WHERE building_id = $1 AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
+WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
     AND type = $2 AND ends_at > $3 AND starts_at <= $3
 ORDER BY id
 
 -- name: access_passcodes
--- How many passcodes may be used at $2, and how many of them may be spoken.
+-- How many passcodes (type 1) may be used at $2, and how many of them may be spoken.
 SELECT count(*), CAST(coalesce(sum(voice), 0) AS BIGINT)
 FROM access_grant {by access_grant_usable}
-WHERE building_id = $1 AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
-    AND type = 'passcode' AND ends_at > $2
+WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
+    AND type = 1 AND ends_at > $2
 
 -- name: access_newest
 -- The newest $2 grants that are not revoked, usable or not.
@@ -43,7 +43,7 @@ ORDER BY id DESC LIMIT $2
 
 -- name: access_take_use
 UPDATE access_grant SET remaining_uses = remaining_uses - 1
-WHERE building_id = $1 AND revoked = 0 AND id = $2 AND enabled = 1 AND remaining_uses > 0
+WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id = $2 AND enabled = 1 AND remaining_uses > 0
 
 -- name: access_released
 UPDATE building SET last_buzz_at = $3, unlock_count = unlock_count + 1 WHERE account_id = $1 AND id = $2

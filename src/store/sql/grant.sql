@@ -1,44 +1,51 @@
 -- Access grants. A grant is live (revoked = 0) or not; its status is derived from the columns when it is read.
--- The columns of a grant always come in the order of domain/grant_row.c.
+-- The columns of a grant always come in the order of domain/grant_row.c. $1 is the building's ID; its grants are kept
+-- under its number (table grant_building), their IDs in 12 bytes, and types as enum grant_type.
 
 -- name: grant_insert
-INSERT INTO access_grant (building_id, id, type, label, enabled, created_at, starts_at, ends_at, remaining_uses,
-    access_code, voice, days, start_minute, end_minute, timezone, request_id, request_hash)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+-- Inserts nothing where the building has no number yet, or has the request already.
+INSERT INTO access_grant (building, id, type, label, enabled, created_at, starts_at, ends_at, remaining_uses,
+    access_code, voice, days, start_minute, end_minute, timezone, request_id, request_key, request_hash)
+SELECT number, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18
+FROM grant_building WHERE id = $1
+ON CONFLICT DO NOTHING
+
+-- name: grant_building_add
+INSERT INTO grant_building (id, number) SELECT $1, coalesce(max(number), 0) + 1 FROM grant_building WHERE true
 ON CONFLICT DO NOTHING
 
 -- name: grant_get
 -- Live ones are looked for first; IN would have SQLite fill a temporary set for each call.
 SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
     access_code, voice, days, start_minute, end_minute, timezone, request_id
-FROM access_grant WHERE building_id = $1 AND revoked = 0 AND id = $2
+FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id = $2
 UNION ALL
 SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
     access_code, voice, days, start_minute, end_minute, timezone, request_id
-FROM access_grant WHERE building_id = $1 AND revoked = 1 AND id = $2
+FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 1 AND id = $2
 
 -- name: grant_by_request
 SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
     access_code, voice, days, start_minute, end_minute, timezone, request_id, request_hash
-FROM access_grant WHERE building_id = $1 AND request_id = $2
+FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND request_key = $2
 
 -- name: grant_update
 UPDATE access_grant SET label = $4, enabled = $5, starts_at = $6, ends_at = $7, remaining_uses = $8, access_code = $9,
     voice = $10, days = $11, start_minute = $12, end_minute = $13, timezone = $14, updated_at = $15,
     version = version + 1
-WHERE building_id = $1 AND revoked = 0 AND id = $2 AND version = $3
+WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id = $2 AND version = $3
 
 -- name: grant_revoke
 UPDATE access_grant SET revoked = 1, version = version + 1, updated_at = $3
-WHERE building_id = $1 AND revoked = 0 AND id = $2
+WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id = $2
 
 -- name: grant_code_taken
 SELECT 1 FROM access_grant {by access_grant_code}
-WHERE building_id = $1 AND access_code = $2 AND enabled = 1 AND revoked = 0 AND id <> $3
+WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND access_code = $2 AND enabled = 1 AND revoked = 0 AND id <> $3
 
 -- name: grant_codes
 SELECT access_code FROM access_grant {by access_grant_code}
-WHERE building_id = $1 AND access_code IS NOT NULL AND enabled = 1 AND revoked = 0
+WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND access_code IS NOT NULL AND enabled = 1 AND revoked = 0
 
 -- name: grant_building_paid
 SELECT a.subscription_status FROM building b JOIN account a ON a.id = b.account_id WHERE b.id = $1
@@ -50,7 +57,7 @@ SELECT a.subscription_status FROM building b JOIN account a ON a.id = b.account_
 SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
     access_code, voice, days, start_minute, end_minute, timezone, request_id
 FROM access_grant
-WHERE building_id = $1 AND revoked = 0 AND id < $2 AND (CAST($3 AS TEXT) IS NULL OR type = $3)
+WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id < $2 AND (CAST($3 AS BIGINT) IS NULL OR type = $3)
     AND enabled >= $5 AND ends_at <= $6 AND coalesce(remaining_uses, 1) >= $7
 ORDER BY id DESC LIMIT $4
 
@@ -60,10 +67,10 @@ ORDER BY id DESC LIMIT $4
 SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
     access_code, voice, days, start_minute, end_minute, timezone, request_id
 FROM access_grant
-WHERE building_id = $1 AND revoked = 0 AND id IN (
+WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id IN (
     SELECT id FROM access_grant {by access_grant_usable}
-    WHERE building_id = $1 AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
-        AND type IN ('timer', 'passcode', 'routine') AND (CAST($3 AS TEXT) IS NULL OR type = $3)
+    WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
+        AND type IN (0, 1, 2) AND (CAST($3 AS BIGINT) IS NULL OR type = $3)
         AND ends_at > $5 AND starts_at > $6 AND starts_at <= $7 AND id < $2
     ORDER BY id DESC LIMIT $4)
 ORDER BY id DESC
@@ -72,14 +79,14 @@ ORDER BY id DESC
 SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
     access_code, voice, days, start_minute, end_minute, timezone, request_id
 FROM access_grant {by access_grant_exhausted}
-WHERE building_id = $1 AND enabled = 1 AND revoked = 0 AND remaining_uses = 0 AND id < $2
-    AND (CAST($3 AS TEXT) IS NULL OR type = $3)
+WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 1 AND revoked = 0 AND remaining_uses = 0 AND id < $2
+    AND (CAST($3 AS BIGINT) IS NULL OR type = $3)
 ORDER BY id DESC LIMIT $4
 
 -- name: grant_list_disabled
 SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
     access_code, voice, days, start_minute, end_minute, timezone, request_id
 FROM access_grant {by access_grant_disabled}
-WHERE building_id = $1 AND enabled = 0 AND revoked = 0 AND id < $2
-    AND (CAST($3 AS TEXT) IS NULL OR type = $3)
+WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 0 AND revoked = 0 AND id < $2
+    AND (CAST($3 AS BIGINT) IS NULL OR type = $3)
 ORDER BY id DESC LIMIT $4

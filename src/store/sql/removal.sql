@@ -1,8 +1,12 @@
 -- What goes with a linked building.
 
 -- name: removal_grants
-DELETE FROM access_grant WHERE building_id = $1 AND (revoked, id) IN
-    (SELECT revoked, id FROM access_grant WHERE building_id = $1 LIMIT $2)
+DELETE FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND (revoked, id) IN
+    (SELECT revoked, id FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) LIMIT $2)
+
+-- name: removal_grant_building
+-- Once it has no grant left.
+DELETE FROM grant_building WHERE id = $1
 
 -- name: removal_activity
 DELETE FROM activity WHERE building_id = $1 AND (created_at, id) IN

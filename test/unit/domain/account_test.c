@@ -52,17 +52,27 @@ static void test_the_view_of_a_new_account_is_empty(struct op *op)
     assert_int_equal(v.shared_users, 0);
 }
 
+/* One in each building. */
+static void add_grants(struct op *op, int number, const char *label, int enabled, int revoked)
+{
+    const char *const *bytes = op->db->engine->word_bytes;
+    rules_sql(
+        op, arena_printf(op->arena,
+                         "INSERT INTO access_grant (building, id, type, label, enabled, created_at, ends_at, revoked) "
+                         "SELECT number, %s'%024d'%s, 0, '%s', %d, 1, 9, %d FROM grant_building",
+                         bytes[0], number, bytes[1], label, enabled, revoked)
+                .p);
+}
+
 static void add_usage(struct op *op)
 {
     rules_sql(op, add_annex);
     rules_sql(op, "UPDATE building SET virtual_number = '+15550100000', unlock_count = 3 WHERE is_primary = 1;"
                   "UPDATE building SET unlock_count = 4 WHERE is_primary = 0;"
-                  "INSERT INTO access_grant (building_id, id, type, label, enabled, created_at, ends_at, revoked) "
-                  "SELECT id, 'aaaaaaaaaaaaaaaaaaaaaaa1', 'timer', 'on', 1, 1, 9, 0 FROM building;"
-                  "INSERT INTO access_grant (building_id, id, type, label, enabled, created_at, ends_at, revoked) "
-                  "SELECT id, 'aaaaaaaaaaaaaaaaaaaaaaa2', 'timer', 'off', 0, 1, 9, 0 FROM building;"
-                  "INSERT INTO access_grant (building_id, id, type, label, enabled, created_at, ends_at, revoked) "
-                  "SELECT id, 'aaaaaaaaaaaaaaaaaaaaaaa3', 'timer', 'gone', 1, 1, 9, 1 FROM building;");
+                  "INSERT INTO grant_building (id, number) SELECT id, 1 + is_primary FROM building;");
+    add_grants(op, 1, "enabled", 1, 0);
+    add_grants(op, 2, "disabled", 0, 0);
+    add_grants(op, 3, "revoked", 1, 1);
 }
 
 static void test_the_parents_view_covers_all_buildings(struct op *op)

@@ -1,0 +1,60 @@
+/* Migrations on a SQLite connection, and the functions they use that SQLite has not. */
+#include "base/crypto.h"
+#include "base/id.h"
+#include "store/sqlite.h"
+
+static struct str text_of(sqlite3_value *v)
+{
+    const unsigned char *p = sqlite3_value_text(v);
+    return (struct str){(const char *)p, p ? (size_t)sqlite3_value_bytes(v) : 0};
+}
+
+/* portero_bytes(ID): its 12 bytes, NULL for what is no ID. */
+static void bytes_of(sqlite3_context *context, int n, sqlite3_value **args)
+{
+    struct id id;
+    (void)n;
+    if (!id_parse(text_of(args[0]), &id))
+        return;
+    const struct id_bytes bytes = id_to_bytes(&id);
+    sqlite3_result_blob(context, bytes.p, sizeof bytes.p, SQLITE_TRANSIENT);
+}
+
+/* portero_hash(text): crypto_hash64, NULL for NULL. */
+static void hash_of(sqlite3_context *context, int n, sqlite3_value **args)
+{
+    const struct str text = text_of(args[0]);
+    (void)n;
+    if (text.p)
+        sqlite3_result_int64(context, crypto_hash64(text));
+}
+
+static int define(struct sqlite_db *db, const char *name, void (*function)(sqlite3_context *, int, sqlite3_value **))
+{
+    const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
+    return sqlite3_create_function_v2(db->handle, name, 1, flags, NULL, function, NULL, NULL, NULL);
+}
+
+/* A table that is dropped is not overwritten: that would take as much of the WAL, and of memory, as it has pages. */
+static int run(struct sqlite_db *db, const char *sql)
+{
+    int rc = sqlite3_exec(db->handle, "PRAGMA secure_delete=OFF", NULL, NULL, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
+    int restored = sqlite3_exec(db->handle, "PRAGMA secure_delete=ON", NULL, NULL, NULL);
+    return rc == SQLITE_OK ? restored : rc;
+}
+
+enum err sqlite_script(struct db *base, const char *sql)
+{
+    struct sqlite_db *db = (struct sqlite_db *)base;
+    int rc = define(db, "portero_bytes", bytes_of);
+    if (rc == SQLITE_OK)
+        rc = define(db, "portero_hash", hash_of);
+    if (rc == SQLITE_OK)
+        rc = run(db, sql);
+    if (rc == SQLITE_OK)
+        return ERR_NONE;
+    sqlite_complain(db, "script");
+    return db->base.failed = ERR_INTERNAL_ERROR;
+}

@@ -1,0 +1,160 @@
+/* What migrations make of the rows of an older store, on both engines. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "base/crypto.h"
+#include "base/id.h"
+#include "fixture.h"
+#include "store/engine.h"
+
+#define HOME "bbbbbbbbbbbbbbbbbbbbbbb2"
+#define VERA "69001234abcdef0123456789"
+#define TIM  "690012340000000000000001"
+
+/* The two %s: what makes bytes of a hexadecimal text. */
+static const char old_grants[] =
+    "INSERT INTO access_grant (building_id, revoked, id, type, label, enabled, version, created_at, updated_at, "
+    "starts_at, ends_at, remaining_uses, access_code, voice, request_id, request_hash) VALUES "
+    "('" HOME "', 0, '" VERA "', 'passcode', 'Vera', 1, 3, 1000, 2000, 0, 9223372036854775807, 4, '0042', 1, "
+    "'request-of-vera-01', %s'000102030405060708090a0b'%s);"
+    "INSERT INTO access_grant (building_id, revoked, id, type, label, enabled, created_at, ends_at) VALUES "
+    "('" HOME "', 1, '" TIM "', 'timer', 'Tim', 1, 1000, 5000);"
+    "INSERT INTO access_grant (building_id, id, type, label, enabled, created_at, ends_at, days, start_minute, "
+    "end_minute, timezone, request_id) VALUES ('bbbbbbbbbbbbbbbbbbbbbbb1', 'ffffffffffffffffffffffff', 'routine', "
+    "'Rosa', 0, 1000, 9223372036854775807, 62, 480, 1080, 'Europe/Madrid', 'request-of-rosa-01');";
+
+static enum err fill(void *arg, struct db *db)
+{
+    (void)arg;
+    struct arena a;
+    arena_init(&a, NULL, 0);
+    const struct str sql = arena_printf(&a, old_grants, db->engine->word_bytes[0], db->engine->word_bytes[1]);
+    enum err e = db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR("a")), v_str(STR("b"))), NULL); /* begins */
+    if (!e)
+        e = db->engine->script(db, sql.p);
+    arena_done(&a);
+    return e;
+}
+
+/* The schema's version before the migration that has this text. */
+static int version_before(const char *text)
+{
+    int n = 0;
+    while (sql_migrations[n] && !strstr(sql_migrations[n], text))
+        n++;
+    assert_non_null(sql_migrations[n]);
+    return n;
+}
+
+/* A store of the version before grants had numbers of buildings, with those rows, then brought up to date. */
+static void upgrade(struct store_fixture *f)
+{
+    char *why = NULL;
+    const struct engine *engine = f->config.engine == ENGINE_SQLITE ? &sqlite_engine : &postgresql_engine;
+    assert_int_equal(engine->open(&f->config, &f->store, &why), ERR_NONE);
+    assert_int_equal(migrate_to(f->store, version_before("CREATE TABLE grant_building"), &why), ERR_NONE);
+    assert_int_equal(engine->transact(f->store, STORE_WRITE, fill, NULL), ERR_NONE);
+    store_close(f->store);
+    assert_int_equal(store_fixture_start(f), 0);
+}
+
+static struct id_bytes bytes_of(const char *text)
+{
+    struct id id;
+    assert_true(id_parse(str_z(text), &id));
+    return id_to_bytes(&id);
+}
+
+/* Columns as in domain/grant_row.c. */
+static enum err look(void *arg, struct db *db)
+{
+    (void)arg;
+    const struct id_bytes vera = bytes_of(VERA), tim = bytes_of(TIM), rosa = bytes_of("ffffffffffffffffffffffff");
+    const struct val home = v_str(STR(HOME)), other = v_str(STR("bbbbbbbbbbbbbbbbbbbbbbb1"));
+    {
+        CURSOR c;
+        assert_int_equal(db_one(db, SQL_GRANT_GET, DB_ARGS(home, v_blob(vera.p, sizeof vera.p)), &c), ERR_NONE);
+        assert_memory_equal(col_blob(&c, 0).p, vera.p, sizeof vera.p);
+        const int64_t numbers[] = {0, 1, -1, 1, 3, 1000, 2000, 0, INT64_MAX, 4};
+        for (int i = 0; i < 10; i++)
+            if (numbers[i] >= 0)
+                assert_int_equal(col_int(&c, i + 1), numbers[i]);
+        assert_true(str_eq(col_str(&c, 3), STR("Vera")) && str_eq(col_str(&c, 11), STR("0042")));
+        assert_true(str_eq(col_str(&c, 17), STR("request-of-vera-01")));
+    }
+    {
+        CURSOR c;
+        assert_int_equal(db_one(db, SQL_GRANT_GET, DB_ARGS(home, v_blob(tim.p, sizeof tim.p)), &c), ERR_NONE);
+        assert_int_equal(col_int(&c, 1), 1);
+        assert_int_equal(col_int(&c, 2), 0);
+        assert_true(col_null(&c, 17));
+    }
+    {
+        CURSOR c;
+        assert_int_equal(db_one(db, SQL_GRANT_GET, DB_ARGS(home, v_blob(rosa.p, sizeof rosa.p)), &c), ERR_NOT_FOUND);
+    }
+    {
+        CURSOR c;
+        assert_int_equal(db_one(db, SQL_GRANT_GET, DB_ARGS(other, v_blob(rosa.p, sizeof rosa.p)), &c), ERR_NONE);
+        assert_int_equal(col_int(&c, 2), 2);
+        assert_true(str_eq(col_str(&c, 16), STR("Europe/Madrid")));
+    }
+    return ERR_NONE;
+}
+
+static enum err look_for_request(void *arg, struct db *db)
+{
+    (void)arg;
+    CURSOR c;
+    const int64_t key = crypto_hash64(STR("request-of-vera-01"));
+    assert_int_equal(db_one(db, SQL_GRANT_BY_REQUEST, DB_ARGS(v_str(STR(HOME)), v_int(key)), &c), ERR_NONE);
+    assert_true(str_eq(col_str(&c, 3), STR("Vera")));
+    assert_int_equal(col_blob(&c, 18).n, 12); /* what was there of the body's hash */
+    return ERR_NONE;
+}
+
+static enum err look_as_the_door(void *arg, struct db *db)
+{
+    (void)arg;
+    CURSOR c;
+    assert_int_equal(db_one(db, SQL_ACCESS_USABLE, DB_ARGS(v_str(STR(HOME)), v_int(1), v_time(3000)), &c), ERR_NONE);
+    assert_true(str_eq(col_str(&c, 3), STR("0042")));
+    return ERR_NONE;
+}
+
+static void grants_of_an_older_store_are_found_as_before(void **state)
+{
+    struct store_fixture *f = *state;
+    upgrade(f);
+    assert_int_equal(store_run(f->store, STORE_READ, look, NULL), ERR_NONE);
+    assert_int_equal(store_run(f->store, STORE_READ, look_for_request, NULL), ERR_NONE);
+    assert_int_equal(store_run(f->store, STORE_READ, look_as_the_door, NULL), ERR_NONE);
+}
+
+/* ---- */
+
+static int new_sqlite(void **state)
+{
+    return (*state = store_fixture_new()) ? 0 : -1;
+}
+
+static int new_postgresql(void **state)
+{
+    return (*state = store_fixture_new_postgresql()) ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        {"grants of an older store are found as before, SQLite", grants_of_an_older_store_are_found_as_before,
+         new_sqlite, store_fixture_close, NULL},
+        {"grants of an older store are found as before, PostgreSQL", grants_of_an_older_store_are_found_as_before,
+         new_postgresql, store_fixture_close, NULL},
+    };
+    return cmocka_run_group_tests(tests, store_cluster_start, store_cluster_stop);
+}
