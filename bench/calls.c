@@ -262,7 +262,7 @@ static void serve(const char *dir, int calls, int address_fd, pid_t child)
                 dir, 2 * calls, 2 * calls) < 0 ||
         fclose(f))
         fail("cannot write the configuration");
-    crypto_set_master(master);
+    crypto_set_master(master, NULL);
     if (config_load(path, &config, &why) || store_open(config, true, &store, &why))
         fail(why);
     seed(dir, calls);

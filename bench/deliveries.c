@@ -108,7 +108,8 @@ static void seed(struct bench *b)
                "ends_at) VALUES (1, x'%s', 0, 'Visitor', 1, 0, 0, 0, 9223372036854775807);",
                b->account.text, b->account.text, building.text, building.text, building.text);
     for (int i = 0; i < GOOD + HANGING; i++) {
-        struct str sealed = crypto_seal(WEBHOOK_PURPOSE, STR("whsec_0123456789012345678901234567890123456789012"), &a);
+        struct str sealed =
+            crypto_seal(MASTER_CURRENT, WEBHOOK_PURPOSE, STR("whsec_0123456789012345678901234567890123456789012"), &a);
         hex_encode(sealed.p, sealed.n, hex);
         b->endpoints[i] = id_new(clock_now_us());
         buf_printf(&text,
@@ -399,7 +400,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     if (!mkdtemp(b.dir) || !receivers_start(write_config(&b, "receivers", "0.0.0.0:0", path), &b.receivers))
         fail("the receivers do not start");
-    crypto_set_master(master);
+    crypto_set_master(master, NULL);
     if (config_load(write_config(&b, "engine", "127.0.0.1:0", path), &b.config, &why) ||
         store_open(b.config, true, &b.store, &why))
         fail(why);

@@ -21,8 +21,10 @@ static EVP_CIPHER *aes;
 static pthread_key_t contexts_key;
 static pthread_once_t started = PTHREAD_ONCE_INIT;
 
-static unsigned char master[SHA256_LEN];
-static bool master_set;
+static struct {
+    unsigned char key[SHA256_LEN];
+    bool set;
+} masters[MASTER_PREVIOUS + 1];
 
 /* A thread's reusable contexts, freed when it ends. */
 struct contexts {
@@ -182,27 +184,65 @@ bool base64url_decode(struct arena *a, struct str text, struct str *ret)
     return true;
 }
 
-void crypto_set_master(const unsigned char key[static SHA256_LEN])
+void crypto_set_master(const unsigned char current[static SHA256_LEN], const unsigned char *previous)
 {
-    memcpy(master, key, sizeof master);
-    master_set = true;
+    const unsigned char *const keys[] = {[MASTER_CURRENT] = current, [MASTER_PREVIOUS] = previous};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        masters[i].set = keys[i] != NULL;
+        if (keys[i])
+            memcpy(masters[i].key, keys[i], SHA256_LEN);
+        else
+            crypto_wipe(masters[i].key, SHA256_LEN);
+    }
 }
 
-static void derive(const char *purpose, unsigned char ret[static SHA256_LEN])
+static void derive(enum master_key which, const char *purpose, unsigned char ret[static SHA256_LEN])
 {
-    assert(master_set);
-    crypto_hmac_sha256(str_n((const char *)master, sizeof master), str_z(purpose), ret);
+    assert(masters[which].set);
+    crypto_hmac_sha256(str_n((const char *)masters[which].key, SHA256_LEN), str_z(purpose), ret);
 }
 
-void crypto_derived_mac(const char *purpose, struct str data, unsigned char ret[static SHA256_LEN])
+static void derived_mac(enum master_key which, const char *purpose, struct str data,
+                        unsigned char ret[static SHA256_LEN])
 {
     unsigned char key[SHA256_LEN];
-    derive(purpose, key);
+    derive(which, purpose, key);
     crypto_hmac_sha256(str_n((const char *)key, sizeof key), data, ret);
     crypto_wipe(key, sizeof key);
 }
 
-struct str crypto_seal(const char *purpose, struct str plain, struct arena *a)
+bool crypto_master_check(enum master_key which, char ret[static MASTER_CHECK_LEN + 1])
+{
+    unsigned char mac[SHA256_LEN];
+    ret[0] = '\0';
+    if (!masters[which].set)
+        return false;
+    derived_mac(which, "check", STR_NONE, mac);
+    hex_encode(mac, MASTER_CHECK_LEN / 2, ret);
+    return true;
+}
+
+void crypto_derived_mac(const char *purpose, struct str data, unsigned char ret[static SHA256_LEN])
+{
+    derived_mac(MASTER_CURRENT, purpose, data, ret);
+}
+
+bool crypto_is_derived_mac(const char *purpose, struct str data, const unsigned char *mac, size_t n)
+{
+    bool is = false;
+    assert(n <= SHA256_LEN);
+    for (enum master_key which = MASTER_CURRENT; which <= MASTER_PREVIOUS; which++) {
+        unsigned char want[SHA256_LEN];
+        if (!masters[which].set)
+            continue;
+        derived_mac(which, purpose, data, want);
+        is |= crypto_equal(mac, want, n);
+        crypto_wipe(want, sizeof want);
+    }
+    return is;
+}
+
+struct str crypto_seal(enum master_key which, const char *purpose, struct str plain, struct arena *a)
 {
     unsigned char key[SHA256_LEN];
     int n, last;
@@ -210,7 +250,7 @@ struct str crypto_seal(const char *purpose, struct str plain, struct arena *a)
     size_t size = NONCE_LEN + plain.n + TAG_LEN;
     unsigned char *out = arena_alloc(a, size + 1);
     crypto_random(out, NONCE_LEN);
-    derive(purpose, key);
+    derive(which, purpose, key);
     EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
     must(c && EVP_EncryptInit_ex2(c, aes, key, out, NULL) &&
          EVP_EncryptUpdate(c, out + NONCE_LEN, &n, (const unsigned char *)(plain.p ? plain.p : ""), (int)plain.n) &&
@@ -223,7 +263,14 @@ struct str crypto_seal(const char *purpose, struct str plain, struct arena *a)
 
 bool crypto_open(const char *purpose, struct str sealed, struct arena *a, struct str *ret_plain)
 {
-    if (sealed.n < NONCE_LEN + TAG_LEN || sealed.n > INT32_MAX)
+    return crypto_open_with(MASTER_CURRENT, purpose, sealed, a, ret_plain) ||
+           crypto_open_with(MASTER_PREVIOUS, purpose, sealed, a, ret_plain);
+}
+
+bool crypto_open_with(enum master_key which, const char *purpose, struct str sealed, struct arena *a,
+                      struct str *ret_plain)
+{
+    if (!masters[which].set || sealed.n < NONCE_LEN + TAG_LEN || sealed.n > INT32_MAX)
         return false;
     const unsigned char *in = (const unsigned char *)sealed.p;
     unsigned char key[SHA256_LEN], tag[TAG_LEN];
@@ -231,7 +278,7 @@ bool crypto_open(const char *purpose, struct str sealed, struct arena *a, struct
     unsigned char *out = arena_alloc(a, size + 1);
     int n, last;
     memcpy(tag, in + NONCE_LEN + size, TAG_LEN);
-    derive(purpose, key);
+    derive(which, purpose, key);
     EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
     must(c && EVP_DecryptInit_ex2(c, aes, key, in, NULL) &&
          EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_AEAD_SET_TAG, TAG_LEN, tag) &&

@@ -27,12 +27,24 @@ void hex_encode(const void *p, size_t n, char *ret);
 struct str base64url_encode(struct arena *a, struct str bytes);
 bool base64url_decode(struct arena *a, struct str text, struct str *ret);
 
-/* The master key (32 bytes) and the keys derived from it, one per purpose: HMAC-SHA256(master, purpose).
- * Set once at start, before any thread. */
-void crypto_set_master(const unsigned char key[static SHA256_LEN]);
-/* purpose is a short constant, e.g. "otp", "cursor". */
+/* The master keys (32 bytes), and the keys derived from each, one per purpose: HMAC-SHA256(master, purpose). There is a
+ * previous one while the store's secrets move from it to the current one (domain/master.h). */
+enum master_key { MASTER_CURRENT, MASTER_PREVIOUS };
+#define MASTER_CHECK_LEN 32 /* hex characters */
+
+/* Sets both; previous may be NULL. Once at start, before any thread. */
+void crypto_set_master(const unsigned char current[static SHA256_LEN], const unsigned char *previous);
+/* What tells a key from others and tells nothing else of it. False, and an empty text, if there is no such key. */
+bool crypto_master_check(enum master_key which, char ret[static MASTER_CHECK_LEN + 1]);
+/* With the current key. purpose is a short constant, e.g. "otp", "cursor". */
 void crypto_derived_mac(const char *purpose, struct str data, unsigned char ret[static SHA256_LEN]);
-/* AES-256-GCM with the derived key of `purpose`; sealed = 12-byte nonce, ciphertext, 16-byte tag, in the arena. */
-struct str crypto_seal(const char *purpose, struct str plain, struct arena *a);
-/* False if the bytes were not sealed with this key and purpose, or were altered. */
+/* Whether these are the first n bytes of the MAC under one of the keys, in constant time. */
+bool crypto_is_derived_mac(const char *purpose, struct str data, const unsigned char *mac, size_t n);
+/* AES-256-GCM with the derived key of `purpose`; sealed = 12-byte nonce, ciphertext, 16-byte tag, in the arena. What
+ * goes into the store is sealed by master_seal (domain/master.h), which knows the key. */
+struct str crypto_seal(enum master_key which, const char *purpose, struct str plain, struct arena *a);
+/* False if the bytes were not sealed with one of the keys and this purpose, or were altered. */
 bool crypto_open(const char *purpose, struct str sealed, struct arena *a, struct str *ret_plain);
+/* The same with one key alone. */
+bool crypto_open_with(enum master_key which, const char *purpose, struct str sealed, struct arena *a,
+                      struct str *ret_plain);

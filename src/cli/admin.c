@@ -1,5 +1,7 @@
 /* portero admin: what support does while the service runs. Each verb is a row: its options become the request's fields,
  * the service's answer (admin_routes.c) is printed. */
+#include "cli/admin.h"
+
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -223,29 +225,40 @@ static int print_answer(int status, struct str body, bool as_json)
     return result;
 }
 
-static int ask(const struct verb *v, const struct admin_options *o, const char *operand, const char *data_dir)
+int admin_ask(const char *data_dir, const char *method, const char *path, const char *body, bool as_json)
 {
-    struct buf socket = BUF(4096), path = BUF(4000), answer = BUF(ANSWER_MAX);
-    json_t *given = request_fields(v, o, operand);
-    char *body = strcmp(v->method, "POST") == 0 ? json_dumps(given, JSON_COMPACT) : NULL;
+    struct buf socket = BUF(4096), answer = BUF(ANSWER_MAX);
     char *why = NULL;
     int status = 0, result = EXIT_FAILED;
     buf_printf(&socket, "%s/%s", data_dir, CONTROL_SOCKET);
     buf_char(&socket, '\0');
-    put_path(&path, v, given, operand);
-    const struct control_request q = {socket.p, v->method, path.p, body};
-    if (socket.full || path.full)
-        command_complain("the arguments are too long");
+    const struct control_request q = {socket.p, method, path, body};
+    if (socket.full)
+        command_complain("the path of the data directory is too long");
     else if (control_send(&q, &status, &answer, &why))
         command_complain("%s", why ? why : "out of memory");
     else
-        result = print_answer(status, buf_view(&answer), o->json);
+        result = print_answer(status, buf_view(&answer), as_json);
     free(why);
+    buf_done(&answer);
+    buf_done(&socket);
+    return result;
+}
+
+static int ask(const struct verb *v, const struct admin_options *o, const char *operand, const char *data_dir)
+{
+    struct buf path = BUF(4000);
+    json_t *given = request_fields(v, o, operand);
+    char *body = strcmp(v->method, "POST") == 0 ? json_dumps(given, JSON_COMPACT) : NULL;
+    int result = EXIT_FAILED;
+    put_path(&path, v, given, operand);
+    if (path.full)
+        command_complain("the arguments are too long");
+    else
+        result = admin_ask(data_dir, v->method, path.p, body, o->json);
     free(body);
     json_decref(given);
-    buf_done(&answer);
     buf_done(&path);
-    buf_done(&socket);
     return result;
 }
 

@@ -80,4 +80,4 @@ int command_run(const struct command *c, const void *before, int argc, char **ar
 void command_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 extern const struct command command_serve, command_buzz, command_openapi, command_check_config, command_migrate,
-    command_admin;
+    command_admin, command_rekey;

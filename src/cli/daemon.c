@@ -14,6 +14,7 @@
 #include "cli/control.h"
 #include "cli/datadir.h"
 #include "cli/why.h"
+#include "domain/master.h"
 #include "domain/transact.h"
 #include "jobs/billing.h"
 #include "jobs/delivery.h"
@@ -101,6 +102,39 @@ static void on_commit(void *context, unsigned topics)
 
 /* ---- parts, in the order they need each other ---- */
 
+static enum err ask_needed(struct op *op, void *arg)
+{
+    return master_is_needed(op, arg);
+}
+
+static enum err claim(struct op *op, void *arg)
+{
+    return master_claim(op, arg);
+}
+
+/* The configured keys, if they are the store's. */
+static enum err set_master_key(struct daemon *d, char **ret_why)
+{
+    struct arena arena;
+    struct op op = {0};
+    bool needed = false, rekey = false;
+    arena_init(&arena, NULL, 0);
+    enum err e = op_transact(d->store, d->config, STORE_READ, &arena, ask_needed, &needed, NULL);
+    if (e)
+        e = why(ret_why, "the store cannot be read");
+    if (!e)
+        e = datadir_master_key(d->config, needed, ret_why);
+    if (!e) {
+        e = op_transact(d->store, d->config, STORE_WRITE, &arena, claim, &rekey, &op);
+        if (e)
+            e = why(ret_why, "%.*s", STR_ARG(op.why.p ? op.why : STR("the store cannot be written")));
+    }
+    if (!e && rekey)
+        log_warn("master_key secrets are sealed with the previous key, command=\"portero rekey\"");
+    arena_done(&arena);
+    return e;
+}
+
 /* The sandbox keeps its schema current by itself; in production several services may share a PostgreSQL store, and when
  * its schema changes is the operator's decision (`portero migrate`). */
 static enum err open_store(struct daemon *d, char **ret_why)
@@ -108,14 +142,15 @@ static enum err open_store(struct daemon *d, char **ret_why)
     const struct config *c = d->config;
     enum err e = datadir_prepare(c, ret_why);
     if (!e)
-        e = datadir_master_key(c, ret_why);
-    if (!e)
         e = store_open(c, !c->production || c->engine == ENGINE_SQLITE, &d->store, ret_why);
     if (e)
         return e;
     store_listen(d->store, on_commit, d);
     if (store_start(d->store))
         return why(ret_why, "the store's threads cannot be started");
+    e = set_master_key(d, ret_why);
+    if (e)
+        return e;
     if (!c->production && sandbox_clock_restore(d->store))
         return why(ret_why, "the sandbox's clock cannot be read from the store");
     return ERR_NONE;

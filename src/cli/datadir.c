@@ -101,8 +101,8 @@ static enum err make_key_file(const char *dir, const char *path, char **ret_why)
     return e;
 }
 
-/* Where the key stands: what the configuration says, or `file:` and the sandbox's own file, made if need be. */
-static enum err key_source(const struct config *c, struct arena *a, const char **ret, char **ret_why)
+/* Where the key is: what the configuration says, or `file:` and the sandbox's own file, made if it may be. */
+static enum err key_source(const struct config *c, bool needed, struct arena *a, const char **ret, char **ret_why)
 {
     if (*c->secrets_master_key) {
         *ret = c->secrets_master_key;
@@ -113,6 +113,11 @@ static enum err key_source(const struct config *c, struct arena *a, const char *
     struct str source = arena_printf(a, "file:%s/master.key", c->top_data_dir);
     const char *path = source.p + strlen("file:");
     if (access(path, F_OK) < 0) {
+        if (needed)
+            return why(ret_why,
+                       "%s: not found, and the store has secrets that were sealed with it: restore this file, or give "
+                       "its key as secrets.master_key",
+                       path);
         enum err e = make_key_file(c->top_data_dir, path, ret_why);
         if (e)
             return e;
@@ -121,34 +126,45 @@ static enum err key_source(const struct config *c, struct arena *a, const char *
     return ERR_NONE;
 }
 
-static enum err set_key(struct str text, char **ret_why)
+static enum err parse_key(const char *name, struct str text, unsigned char ret[static SHA256_LEN], char **ret_why)
 {
-    unsigned char key[SHA256_LEN];
     char hex[KEY_HEX_LEN + 1] = "";
     size_t n = 0;
     if (text.n == KEY_HEX_LEN)
         memcpy(hex, text.p, KEY_HEX_LEN);
-    bool read = OPENSSL_hexstr2buf_ex(key, sizeof key, &n, hex, '\0') == 1 && n == sizeof key;
-    if (read)
-        crypto_set_master(key);
+    bool read = OPENSSL_hexstr2buf_ex(ret, SHA256_LEN, &n, hex, '\0') == 1 && n == SHA256_LEN;
     crypto_wipe(hex, sizeof hex);
-    crypto_wipe(key, sizeof key);
-    return read ? ERR_NONE : why(ret_why, "secrets.master_key must be 64 hexadecimal characters");
+    return read ? ERR_NONE : why(ret_why, "%s must be 64 hexadecimal characters", name);
 }
 
-enum err datadir_master_key(const struct config *c, char **ret_why)
+static enum err read_key(const char *name, const char *source, struct arena *a, unsigned char ret[static SHA256_LEN],
+                         char **ret_why)
 {
-    struct arena arena;
     struct str text = STR_NONE;
-    const char *source = NULL;
-    arena_init(&arena, NULL, 0);
-    enum err e = key_source(c, &arena, &source, ret_why);
-    if (!e)
-        e = config_secret_of("secrets.master_key", source, &arena, &text, ret_why);
+    enum err e = config_secret_of(name, source, a, &text, ret_why);
     if (!e) {
-        e = set_key(text, ret_why);
+        e = parse_key(name, text, ret, ret_why);
         crypto_wipe((char *)text.p, text.n);
     }
+    return e;
+}
+
+enum err datadir_master_key(const struct config *c, bool needed, char **ret_why)
+{
+    unsigned char current[SHA256_LEN], previous[SHA256_LEN];
+    const bool two = *c->secrets_previous_master_key;
+    const char *source = NULL;
+    struct arena arena;
+    arena_init(&arena, NULL, 0);
+    enum err e = key_source(c, needed, &arena, &source, ret_why);
+    if (!e)
+        e = read_key("secrets.master_key", source, &arena, current, ret_why);
+    if (!e && two)
+        e = read_key("secrets.previous_master_key", c->secrets_previous_master_key, &arena, previous, ret_why);
+    if (!e)
+        crypto_set_master(current, two ? previous : NULL);
+    crypto_wipe(current, sizeof current);
+    crypto_wipe(previous, sizeof previous);
     arena_done(&arena);
     return e;
 }

@@ -3,6 +3,7 @@
 #include "base/crypto.h"
 
 #define MAC_LEN 16
+#define PURPOSE "cursor"
 
 /* What the text holds, in base64url. */
 struct token {
@@ -34,8 +35,9 @@ static char *put_val(char *at, struct val v)
     return at + 8 + bytes.n;
 }
 
-static void sign(struct arena *a, const struct token *token, const struct id *building, const struct activity_filter *f,
-                 unsigned char ret[static MAC_LEN])
+/* What the token's MAC is made of: its position, and what it holds for. */
+static struct str bound_to(struct arena *a, const struct token *token, const struct id *building,
+                           const struct activity_filter *f)
 {
     const struct val bound[] = {v_str(id_str(building)), f->since, f->until, f->type, f->unlock_id, f->q, f->succeeded};
     size_t size = POSITION_LEN;
@@ -46,18 +48,18 @@ static void sign(struct arena *a, const struct token *token, const struct id *bu
     at += POSITION_LEN;
     for (size_t i = 0; i < sizeof bound / sizeof *bound; i++)
         at = put_val(at, bound[i]);
-    unsigned char mac[SHA256_LEN];
-    crypto_derived_mac("cursor", str_n(bytes, (size_t)(at - bytes)), mac);
-    memcpy(ret, mac, MAC_LEN);
+    return str_n(bytes, (size_t)(at - bytes));
 }
 
 struct str activity_cursor_write(struct arena *a, const struct activity_position *at, const struct id *building,
                                  const struct activity_filter *filter)
 {
     struct token token;
+    unsigned char mac[SHA256_LEN];
     put_u64(token.created_us, (uint64_t)at->created_us);
     memcpy(token.id, at->id.text, ID_LEN);
-    sign(a, &token, building, filter, token.mac);
+    crypto_derived_mac(PURPOSE, bound_to(a, &token, building, filter), mac);
+    memcpy(token.mac, mac, MAC_LEN);
     return base64url_encode(a, str_n((const char *)&token, sizeof token));
 }
 
@@ -65,13 +67,11 @@ bool activity_cursor_read(struct arena *a, struct str text, const struct id *bui
                           const struct activity_filter *filter, struct activity_position *ret)
 {
     struct token token;
-    unsigned char mac[MAC_LEN];
     struct str bytes;
     if (!base64url_decode(a, text, &bytes) || bytes.n != sizeof token)
         return false;
     memcpy(&token, bytes.p, sizeof token);
-    sign(a, &token, building, filter, mac);
-    if (!crypto_equal(mac, token.mac, MAC_LEN))
+    if (!crypto_is_derived_mac(PURPOSE, bound_to(a, &token, building, filter), token.mac, MAC_LEN))
         return false;
     uint64_t created_us = 0;
     for (int i = 0; i < 8; i++)

@@ -3,6 +3,7 @@
 #include "base/crypto.h"
 #include "base/json.h"
 #include "domain/job.h"
+#include "domain/master.h"
 
 #define PAYLOAD_MAX 16384
 
@@ -24,8 +25,10 @@ enum err mail_queue(struct op *op, const struct mail_intent *m)
         json_put_str(&b, m->code);
     }
     buf_printf(&b, ",\"created\":%lld,\"give_up\":%lld}", (long long)m->created_us, (long long)m->give_up_us);
-    enum err e =
-        b.full ? ERR_INTERNAL_ERROR : job_add(op, JOB_MAIL, op->now_us, crypto_seal("mail", buf_view(&b), op->arena));
+    struct str sealed;
+    enum err e = b.full ? ERR_INTERNAL_ERROR : master_seal(op, MAIL_PURPOSE, buf_view(&b), &sealed);
+    if (!e)
+        e = job_add(op, JOB_MAIL, op->now_us, sealed);
     crypto_wipe(b.p, b.n);
     buf_done(&b);
     return e;
@@ -41,7 +44,7 @@ enum err mail_read(struct str payload, struct arena *a, struct mail_intent *ret)
 {
     struct str plain;
     json_t *j;
-    if (!crypto_open("mail", payload, a, &plain) || json_read(plain, &j))
+    if (!crypto_open(MAIL_PURPOSE, payload, a, &plain) || json_read(plain, &j))
         return ERR_SECRET_DECRYPT_FAILED;
     *ret = (struct mail_intent){
         .to = member(j, "to", a),

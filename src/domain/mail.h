@@ -2,7 +2,8 @@
 #pragma once
 #include "domain/op.h"
 
-#define JOB_MAIL "mail"
+#define JOB_MAIL     "mail"
+#define MAIL_PURPOSE "mail" /* what payloads are sealed for (crypto_open) */
 
 struct mail_intent {
     struct str to, subject, text;

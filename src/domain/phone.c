@@ -8,6 +8,7 @@
 
 #define CODES         1000000
 #define MAC_INPUT_MAX (ID_LEN + 1 + PHONE_CODE_LEN)
+#define MAC_PURPOSE   "phone"
 
 /* ---- the account ---- */
 
@@ -78,13 +79,11 @@ static enum err check_window(struct op *op, const struct id *account, const stru
 
 /* ---- codes ---- */
 
-/* Bound to its row, so that equal codes look different. */
-static void code_mac(const struct id *code, struct str text, unsigned char ret[static SHA256_LEN])
+/* A code is bound to its row, so that equal codes look different. */
+static struct str mac_input(const struct id *code, struct str text, char ret[static MAC_INPUT_MAX + 1])
 {
-    char input[MAC_INPUT_MAX + 1];
-    int n = snprintf(input, sizeof input, "%s:%.*s", code->text, STR_ARG(text));
-    crypto_derived_mac("phone", str_n(input, (size_t)n < sizeof input ? (size_t)n : sizeof input - 1), ret);
-    crypto_wipe(input, sizeof input);
+    int n = snprintf(ret, MAC_INPUT_MAX + 1, "%s:%.*s", code->text, STR_ARG(text));
+    return str_n(ret, n <= MAC_INPUT_MAX ? (size_t)n : MAC_INPUT_MAX);
 }
 
 /* The code that counts: the newest one that was sent. */
@@ -138,8 +137,10 @@ enum err phone_code_new(struct op *op, const struct id *account, struct str numb
         return e;
     struct phone_code code = {.id = id_new(op->now_us), .expires_us = op->now_us + PHONE_CODE_TTL_S * US_PER_S};
     unsigned char mac[SHA256_LEN];
+    char input[MAC_INPUT_MAX + 1];
     snprintf(code.text, sizeof code.text, "%06u", crypto_uniform(CODES) % CODES);
-    code_mac(&code.id, str_z(code.text), mac);
+    crypto_derived_mac(MAC_PURPOSE, mac_input(&code.id, str_z(code.text), input), mac);
+    crypto_wipe(input, sizeof input);
     e = db_exec(op->db, SQL_PHONE_CODE_INSERT,
                 DB_ARGS(v_str(id_str(account)), v_str(id_str(&code.id)), v_str(number), v_blob(mac, sizeof mac),
                         v_int(op->now_us), v_int(code.expires_us)),
@@ -165,9 +166,10 @@ static enum err check_code(struct op *op, const struct id *account, struct str t
         return e == ERR_NOT_FOUND ? ERR_PHONE_CODE_EXPIRED : e;
     if (ret->attempts >= PHONE_CODE_ATTEMPTS)
         return ERR_PHONE_CODE_ATTEMPTS;
-    unsigned char mac[SHA256_LEN];
-    code_mac(&ret->id, text, mac);
-    if (text.n == PHONE_CODE_LEN && crypto_equal(mac, ret->mac, sizeof mac))
+    char input[MAC_INPUT_MAX + 1];
+    const bool right = crypto_is_derived_mac(MAC_PURPOSE, mac_input(&ret->id, text, input), ret->mac, sizeof ret->mac);
+    crypto_wipe(input, sizeof input);
+    if (text.n == PHONE_CODE_LEN && right)
         return ERR_NONE;
     e = db_exec(op->db, SQL_PHONE_CODE_ATTEMPT, DB_ARGS(v_str(id_str(account)), v_str(id_str(&ret->id))), NULL);
     return e ? e : ERR_INVALID_PHONE_CODE;

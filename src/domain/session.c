@@ -6,6 +6,7 @@
 #include "domain/session_mail.h"
 
 #define OTP_LEN       6
+#define OTP_PURPOSE   "otp"
 #define OTP_CODES     1000000
 #define OTP_INPUT_MAX (CHALLENGE_LEN + 1 + OTP_LEN)
 
@@ -15,13 +16,11 @@ static const uint32_t session_scopes =
 #undef S
     0;
 
-/* Bound to its challenge, so that equal codes look different. */
-static void otp_mac(struct str challenge, struct str otp, unsigned char ret[static SHA256_LEN])
+/* A code is bound to its challenge, so that equal codes look different. */
+static struct str otp_input(struct str challenge, struct str otp, char ret[static OTP_INPUT_MAX + 1])
 {
-    char text[OTP_INPUT_MAX + 1];
-    int n = snprintf(text, sizeof text, "%.*s:%.*s", STR_ARG(challenge), STR_ARG(otp));
-    crypto_derived_mac("otp", str_n(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1), ret);
-    crypto_wipe(text, sizeof text);
+    int n = snprintf(ret, OTP_INPUT_MAX + 1, "%.*s:%.*s", STR_ARG(challenge), STR_ARG(otp));
+    return str_n(ret, n <= OTP_INPUT_MAX ? (size_t)n : OTP_INPUT_MAX);
 }
 
 static enum err check_linked(struct op *op, struct str email)
@@ -59,7 +58,9 @@ enum err session_challenge(struct op *op, struct str email, struct challenge *re
     struct challenge c = challenge_new();
     struct str otp = arena_printf(op->arena, "%06u", crypto_uniform(OTP_CODES));
     unsigned char mac[SHA256_LEN];
-    otp_mac(str_z(c.id), otp, mac);
+    char input[OTP_INPUT_MAX + 1];
+    crypto_derived_mac(OTP_PURPOSE, otp_input(str_z(c.id), otp, input), mac);
+    crypto_wipe(input, sizeof input);
     int64_t expires_us = op->now_us + CHALLENGE_TTL_S * US_PER_S;
     e = db_exec(op->db, SQL_CHALLENGE_INSERT,
                 DB_ARGS(v_str(str_z(c.id)), v_str(email), v_blob(mac, sizeof mac), v_int(expires_us)), NULL);
@@ -75,8 +76,8 @@ enum err session_challenge(struct op *op, struct str email, struct challenge *re
 /* Uses up the challenge if the code is right, an attempt if it is not. */
 static enum err challenge_redeem(struct op *op, struct str email, struct str challenge, struct str otp)
 {
-    unsigned char mac[SHA256_LEN], stored[SHA256_LEN] = {0};
-    otp_mac(challenge, otp, mac);
+    unsigned char stored[SHA256_LEN] = {0};
+    char input[OTP_INPUT_MAX + 1];
     bool alive = false;
     {
         CURSOR c;
@@ -90,7 +91,9 @@ static enum err challenge_redeem(struct op *op, struct str email, struct str cha
     }
     if (!alive)
         return ERR_INVALID_OTP;
-    if (otp.n == OTP_LEN && crypto_equal(mac, stored, sizeof mac))
+    const bool right = crypto_is_derived_mac(OTP_PURPOSE, otp_input(challenge, otp, input), stored, sizeof stored);
+    crypto_wipe(input, sizeof input);
+    if (otp.n == OTP_LEN && right)
         return db_exec(op->db, SQL_CHALLENGE_USE, DB_ARGS(v_str(challenge), v_int(op->now_us)), NULL);
     enum err e = db_exec(op->db, SQL_CHALLENGE_ATTEMPT, DB_ARGS(v_str(challenge)), NULL);
     return e ? e : ERR_INVALID_OTP;

@@ -1,6 +1,7 @@
 #include "domain/webhook.h"
 
 #include "domain/event.h"
+#include "domain/master.h"
 #include "domain/row.h"
 
 #define SECRET_PREFIX "whsec_"
@@ -99,12 +100,15 @@ static struct str make_secret(struct arena *a)
 static enum err insert(struct op *op, const struct webhook_request *request, const struct webhook *w, struct str secret)
 {
     int64_t changed;
-    const struct str sealed = crypto_seal(WEBHOOK_PURPOSE, secret, op->arena);
-    enum err e = db_exec(op->db, SQL_WEBHOOK_INSERT,
-                         DB_ARGS(v_str(id_str(request->account)), v_str(id_str(&w->id)), v_int(w->created_us),
-                                 v_str(w->url), v_int(w->events), v_blob(sealed.p, sealed.n), v_str(request->key),
-                                 request->key.p ? v_blob(request->hash, SHA256_LEN) : v_null()),
-                         &changed);
+    struct str sealed;
+    enum err e = master_seal(op, WEBHOOK_PURPOSE, secret, &sealed);
+    if (e)
+        return e;
+    e = db_exec(op->db, SQL_WEBHOOK_INSERT,
+                DB_ARGS(v_str(id_str(request->account)), v_str(id_str(&w->id)), v_int(w->created_us), v_str(w->url),
+                        v_int(w->events), v_blob(sealed.p, sealed.n), v_str(request->key),
+                        request->key.p ? v_blob(request->hash, SHA256_LEN) : v_null()),
+                &changed);
     return e || changed ? e : ERR_RETRY; /* its key was not there a moment ago: a lost race */
 }
 

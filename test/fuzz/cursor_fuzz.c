@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct arena arena;
     if (size < 9)
         return 0;
-    crypto_set_master(master);
+    crypto_set_master(master, NULL);
     arena_init(&arena, NULL, 0);
     memcpy(&at.created_us, data, 8);
     const size_t q = data[8] < size - 9 ? data[8] : size - 9;

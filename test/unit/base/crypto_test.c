@@ -12,7 +12,7 @@ static int setup(void **state)
 {
     (void)state;
     arena_init(&arena, NULL, 0);
-    crypto_set_master(master);
+    crypto_set_master(master, NULL);
     return 0;
 }
 
@@ -174,21 +174,22 @@ static void what_was_sealed_opens_again(void **state)
     for (size_t n = 0; n < 100; n++) {
         char text[100];
         memset(text, 'p', sizeof text);
-        struct str sealed = crypto_seal("webhook", str_n(text, n), &arena);
+        struct str sealed = crypto_seal(MASTER_CURRENT, "webhook", str_n(text, n), &arena);
         assert_int_equal(sealed.n, 12 + n + 16);
         assert_true(crypto_open("webhook", sealed, &arena, &plain));
         assert_true(str_eq(plain, str_n(text, n)));
     }
-    struct str one = crypto_seal("webhook", STR("same"), &arena), two = crypto_seal("webhook", STR("same"), &arena);
+    struct str one = crypto_seal(MASTER_CURRENT, "webhook", STR("same"), &arena),
+               two = crypto_seal(MASTER_CURRENT, "webhook", STR("same"), &arena);
     assert_false(str_eq(one, two)); /* a fresh nonce each time */
-    assert_true(crypto_open("webhook", crypto_seal("webhook", STR_NONE, &arena), &arena, &plain));
+    assert_true(crypto_open("webhook", crypto_seal(MASTER_CURRENT, "webhook", STR_NONE, &arena), &arena, &plain));
     assert_text(plain, "");
 }
 
 static void altered_or_foreign_bytes_do_not_open(void **state)
 {
     (void)state;
-    struct str plain = STR("untouched"), sealed = crypto_seal("webhook", STR("secret"), &arena);
+    struct str plain = STR("untouched"), sealed = crypto_seal(MASTER_CURRENT, "webhook", STR("secret"), &arena);
     char *bytes = (char *)(uintptr_t)sealed.p;
     for (size_t i = 0; i < sealed.n; i++) {
         bytes[i] ^= 1;
@@ -200,12 +201,37 @@ static void altered_or_foreign_bytes_do_not_open(void **state)
     assert_false(crypto_open("otp", sealed, &arena, &plain));
     assert_false(crypto_open("webhook", STR_NONE, &arena, &plain));
     unsigned char other[SHA256_LEN] = {1};
-    crypto_set_master(other);
+    crypto_set_master(other, NULL);
     assert_false(crypto_open("webhook", sealed, &arena, &plain));
-    crypto_set_master(master);
+    crypto_set_master(master, NULL);
     assert_text(plain, "untouched");
     assert_true(crypto_open("webhook", sealed, &arena, &plain));
     assert_text(plain, "secret");
+}
+
+static void two_keys_open_and_the_current_one_signs(void **state)
+{
+    (void)state;
+    static const unsigned char next[SHA256_LEN] = {1};
+    struct str plain, old = crypto_seal(MASTER_CURRENT, "webhook", STR("old"), &arena);
+    unsigned char signed_by_old[SHA256_LEN], mac[SHA256_LEN];
+    char check[MASTER_CHECK_LEN + 1], other[MASTER_CHECK_LEN + 1];
+    crypto_derived_mac("otp", STR("x"), signed_by_old);
+    assert_true(crypto_master_check(MASTER_CURRENT, check));
+    assert_false(crypto_master_check(MASTER_PREVIOUS, other));
+    crypto_set_master(next, master);
+    assert_true(crypto_master_check(MASTER_PREVIOUS, other));
+    assert_string_equal(check, other);
+    assert_true(crypto_open("webhook", old, &arena, &plain));
+    assert_false(crypto_open_with(MASTER_CURRENT, "webhook", old, &arena, &plain));
+    assert_true(crypto_is_derived_mac("otp", STR("x"), signed_by_old, sizeof signed_by_old));
+    assert_true(crypto_is_derived_mac("otp", STR("x"), signed_by_old, 16));
+    assert_false(crypto_is_derived_mac("otp", STR("y"), signed_by_old, sizeof signed_by_old));
+    crypto_derived_mac("otp", STR("x"), mac);
+    assert_memory_not_equal(mac, signed_by_old, sizeof mac);
+    assert_true(crypto_is_derived_mac("otp", STR("x"), mac, sizeof mac));
+    crypto_set_master(master, NULL);
+    assert_false(crypto_is_derived_mac("otp", STR("x"), mac, sizeof mac));
 }
 
 static void *hash_often(void *arg)
@@ -250,6 +276,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(derived_keys_differ_by_purpose_and_data, setup, teardown),
         cmocka_unit_test_setup_teardown(what_was_sealed_opens_again, setup, teardown),
         cmocka_unit_test_setup_teardown(altered_or_foreign_bytes_do_not_open, setup, teardown),
+        cmocka_unit_test_setup_teardown(two_keys_open_and_the_current_one_signs, setup, teardown),
         cmocka_unit_test(threads_hash_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

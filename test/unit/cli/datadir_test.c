@@ -31,6 +31,7 @@ static int set_up(void **state)
     snprintf(f->key, sizeof f->key, "%s/master.key", f->dir);
     f->config.top_data_dir = f->dir;
     f->config.secrets_master_key = "";
+    f->config.secrets_previous_master_key = "";
     *state = f;
     return 0;
 }
@@ -103,12 +104,12 @@ static void the_sandbox_makes_a_key_once_and_keeps_it(void **state)
     struct fixture *f = *state;
     unsigned char first[SHA256_LEN];
     assert_int_equal(datadir_prepare(&f->config, &f->why), ERR_NONE);
-    assert_int_equal(datadir_master_key(&f->config, &f->why), ERR_NONE);
+    assert_int_equal(datadir_master_key(&f->config, false, &f->why), ERR_NONE);
     assert_int_equal(mode_of(f->key), 0600);
     memcpy(first, digest().p, sizeof first);
-    crypto_set_master((const unsigned char[SHA256_LEN]){0});
+    crypto_set_master((const unsigned char[SHA256_LEN]){0}, NULL);
     assert_memory_not_equal(first, digest().p, sizeof first);
-    assert_int_equal(datadir_master_key(&f->config, &f->why), ERR_NONE);
+    assert_int_equal(datadir_master_key(&f->config, false, &f->why), ERR_NONE);
     assert_memory_equal(first, digest().p, sizeof first);
 }
 
@@ -126,7 +127,7 @@ static void services_that_start_together_have_the_same_key(void **state)
         assert_true(child >= 0);
         if (child)
             continue;
-        bool made = read(start[0], go, 1) == 1 && !datadir_master_key(&f->config, &f->why);
+        bool made = read(start[0], go, 1) == 1 && !datadir_master_key(&f->config, false, &f->why);
         _exit(made && write(done[1], digest().p, SHA256_LEN) == SHA256_LEN ? 0 : 1);
     }
     assert_int_equal(write(start[1], go, SERVICES), SERVICES);
@@ -145,8 +146,17 @@ static void production_needs_a_key(void **state)
     struct fixture *f = *state;
     f->config.production = true;
     assert_int_equal(datadir_prepare(&f->config, &f->why), ERR_NONE);
-    assert_int_equal(datadir_master_key(&f->config, &f->why), ERR_USAGE);
+    assert_int_equal(datadir_master_key(&f->config, false, &f->why), ERR_USAGE);
     assert_non_null(strstr(f->why, "secrets.master_key"));
+    assert_int_equal(access(f->key, F_OK), -1);
+}
+
+static void a_lost_key_is_not_replaced_by_a_new_one(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(datadir_prepare(&f->config, &f->why), ERR_NONE);
+    assert_int_equal(datadir_master_key(&f->config, true, &f->why), ERR_USAGE);
+    assert_non_null(strstr(f->why, "master.key: not found"));
     assert_int_equal(access(f->key, F_OK), -1);
 }
 
@@ -154,7 +164,7 @@ static void a_malformed_key_is_refused_and_not_repeated(void **state)
 {
     struct fixture *f = *state;
     f->config.secrets_master_key = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdeg";
-    assert_int_equal(datadir_master_key(&f->config, &f->why), ERR_USAGE);
+    assert_int_equal(datadir_master_key(&f->config, false, &f->why), ERR_USAGE);
     assert_null(strstr(f->why, "0123456789"));
 }
 
@@ -167,6 +177,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_sandbox_makes_a_key_once_and_keeps_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(services_that_start_together_have_the_same_key, set_up, tear_down),
         cmocka_unit_test_setup_teardown(production_needs_a_key, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_lost_key_is_not_replaced_by_a_new_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_malformed_key_is_refused_and_not_repeated, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

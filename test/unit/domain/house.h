@@ -141,7 +141,7 @@ static inline int house_build(void **state)
     struct house *h = calloc(1, sizeof *h);
     if (!h)
         return -1;
-    crypto_set_master(master);
+    crypto_set_master(master, NULL);
     h->fixture = f;
     f->config.greetings_welcome = "code?";
     f->config.greetings_granted = "welcome";

@@ -106,7 +106,7 @@ static inline int rules_open(void **state)
     c->greetings_forwarding = "Wait.";
     c->plans[0] = (struct config_plan){"weekly", 499, "usd", "week", 1, true, ""};
     c->plans[1] = (struct config_plan){"yearly", -1, "usd", "year", 1, true, ""};
-    crypto_set_master((const unsigned char[SHA256_LEN]){1});
+    crypto_set_master((const unsigned char[SHA256_LEN]){1}, NULL);
     if (!store_open(c, true, &t->fixture->store, &why))
         return 0;
     fprintf(stderr, "%s\n", why);

@@ -105,7 +105,7 @@ static void test_a_secret_is_sealed_and_one_of_another_master_key_is_not_told(st
     assert_none(db_one(op->db, SQL_WEBHOOK_BY_REQUEST, DB_ARGS(v_str(id_str(&mine)), v_str(request.key)), &c));
     assert_null(memmem(col_blob(&c, 4).p, col_blob(&c, 4).n, "whsec_", 6));
     db_end(&c);
-    crypto_set_master((const unsigned char[SHA256_LEN]){2});
+    crypto_set_master((const unsigned char[SHA256_LEN]){2}, NULL);
     assert_error(webhook_replay(op, &request, &w, &secret), ERR_SECRET_DECRYPT_FAILED);
 }
 

@@ -45,7 +45,7 @@ static int open_desk(void **state)
     char *why = NULL;
     if (!d || store_fixture_open(&fixture))
         return -1;
-    crypto_set_master((const unsigned char[SHA256_LEN]){1});
+    crypto_set_master((const unsigned char[SHA256_LEN]){1}, NULL);
     d->fixture = fixture;
     struct config *c = &d->fixture->config;
     c->billing_provider = "sandbox";

@@ -74,7 +74,7 @@ static int open_desk(void **state)
     char *why;
     if (!d || store_fixture_open(&fixture))
         return -1;
-    crypto_set_master((const unsigned char[SHA256_LEN]){1});
+    crypto_set_master((const unsigned char[SHA256_LEN]){1}, NULL);
     d->fixture = fixture;
     d->fixture->config.mail_provider = "sandbox";
     arena_init(&d->arena, NULL, 0);

@@ -41,7 +41,7 @@ static int open_desk(void **state)
     void *fixture;
     if (!d || store_fixture_open(&fixture))
         return -1;
-    crypto_set_master((const unsigned char[SHA256_LEN]){1});
+    crypto_set_master((const unsigned char[SHA256_LEN]){1}, NULL);
     d->fixture = fixture;
     d->fixture->config.plans[0].id = "weekly";
     d->fixture->config.plans[1].id = "yearly";

@@ -66,7 +66,7 @@ static void start_process(struct desk *d, struct store_fixture *fixture)
                        .email = str_z(shared->email),
                        .account = shared->account,
                        .building = shared->building};
-    crypto_set_master((const unsigned char[SHA256_LEN]){1});
+    crypto_set_master((const unsigned char[SHA256_LEN]){1}, NULL);
     fixture->config.plans[0].id = "weekly";
     arena_init(&d->arena, NULL, 0);
     assert_int_equal(store_fixture_start(fixture), 0);

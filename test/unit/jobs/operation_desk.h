@@ -70,7 +70,7 @@ static inline int open_desk_on(void **state, int (*open_store)(void **state), un
     void *fixture;
     if (!d || !outside || open_store(&fixture))
         return -1;
-    crypto_set_master((const unsigned char[SHA256_LEN]){1});
+    crypto_set_master((const unsigned char[SHA256_LEN]){1}, NULL);
     d->fixture = fixture;
     d->email = STR("owner@example.com");
     d->fixture->config.plans[0].id = "weekly";

@@ -1,0 +1,224 @@
+#include "domain/master.h"
+
+#include "domain/job.h"
+#include "domain/mail.h"
+#include "domain/row.h"
+#include "domain/transact.h"
+#include "domain/webhook.h"
+
+#define SEALING   STR("master_key")          /* check value of the key that seals */
+#define REPLACING STR("master_key_previous") /* of the key whose replacement has not ended */
+#define OTHER_KEY "the store's secrets are sealed with another master key: give the one they were sealed with"
+#define BATCH     100 /* rows a transaction: others want to write, too */
+
+/* ---- what the store says ---- */
+
+/* Empty if it says nothing. */
+static enum err read_check(struct op *op, struct str name, struct str *ret)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_SETTING_GET, DB_ARGS(v_str(name)), &c);
+    *ret = e ? STR_NONE : col_copy(&c, 0, op->arena);
+    return e == ERR_NOT_FOUND ? ERR_NONE : e;
+}
+
+static bool is_check_of(enum master_key which, struct str check)
+{
+    char mine[MASTER_CHECK_LEN + 1];
+    return crypto_master_check(which, mine) && str_eq(check, str_z(mine));
+}
+
+/* The newest secret of a store that was made before check values were kept. */
+static enum err read_sample(struct op *op, struct str *ret)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, SQL_SEALED_WEBHOOK_NEWEST, DB_NO_ARGS, &c);
+    *ret = e ? STR_NONE : arena_str(op->arena, col_blob(&c, 0));
+    return e == ERR_NOT_FOUND ? ERR_NONE : e;
+}
+
+enum err master_is_needed(struct op *op, bool *ret)
+{
+    struct str check, sample = STR_NONE;
+    enum err e = read_check(op, SEALING, &check);
+    if (!e && !check.p)
+        e = read_sample(op, &sample);
+    *ret = check.p || sample.p;
+    return e;
+}
+
+/* ---- at start ---- */
+
+/* The store's first key: the one that opens what it has. */
+static enum err claim_first(struct op *op, struct str *ret)
+{
+    char check[MASTER_CHECK_LEN + 1];
+    struct str sample, plain;
+    enum master_key which = MASTER_CURRENT;
+    enum err e = read_sample(op, &sample);
+    if (e)
+        return e;
+    if (sample.p && !crypto_open_with(MASTER_CURRENT, WEBHOOK_PURPOSE, sample, op->arena, &plain)) {
+        which = MASTER_PREVIOUS;
+        if (!crypto_open_with(MASTER_PREVIOUS, WEBHOOK_PURPOSE, sample, op->arena, &plain))
+            return op_fail(op, ERR_USAGE, OTHER_KEY);
+    }
+    (void)crypto_master_check(which, check);
+    e = db_exec(op->db, SQL_SETTING_CLAIM, DB_ARGS(v_str(SEALING), v_str(str_z(check))), NULL);
+    return e ? e : read_check(op, SEALING, ret);
+}
+
+enum err master_claim(struct op *op, bool *ret_rekey)
+{
+    struct str sealing, replacing;
+    enum err e = read_check(op, REPLACING, &replacing);
+    if (!e)
+        e = read_check(op, SEALING, &sealing);
+    if (!e && !sealing.p)
+        e = claim_first(op, &sealing);
+    if (e)
+        return e;
+    if (!is_check_of(MASTER_CURRENT, sealing) && !is_check_of(MASTER_PREVIOUS, sealing))
+        return op_fail(op, ERR_USAGE, OTHER_KEY);
+    if (replacing.p && !is_check_of(MASTER_PREVIOUS, replacing) && !is_check_of(MASTER_CURRENT, replacing))
+        return op_fail(op, ERR_USAGE,
+                       "the master key is being replaced: secrets.previous_master_key must be the previous one "
+                       "until portero rekey has ended");
+    *ret_rekey = replacing.p || !is_check_of(MASTER_CURRENT, sealing);
+    return ERR_NONE;
+}
+
+/* ---- sealing ---- */
+
+enum err master_seal(struct op *op, const char *purpose, struct str plain, struct str *ret)
+{
+    struct str sealing;
+    enum err e = read_check(op, SEALING, &sealing);
+    if (e)
+        return e;
+    const enum master_key which = is_check_of(MASTER_PREVIOUS, sealing) ? MASTER_PREVIOUS : MASTER_CURRENT;
+    *ret = crypto_seal(which, purpose, plain, op->arena);
+    return ERR_NONE;
+}
+
+/* ---- from one key to another ---- */
+
+/* What is sealed: its rows in the order of their IDs, and the way to change one. */
+static const struct kind {
+    const char *purpose;
+    enum sql list, replace;
+} kinds[] = {
+    {WEBHOOK_PURPOSE, SQL_SEALED_WEBHOOKS, SQL_SEALED_WEBHOOK_REPLACE},
+    {MAIL_PURPOSE, SQL_SEALED_MAILS, SQL_SEALED_MAIL_REPLACE},
+};
+
+/* One after the other through the rows of a kind. */
+struct pass {
+    const struct kind *kind;
+    struct str after;           /* the ID of the last batch's last row */
+    struct str reached;         /* of this batch's, in its transaction's memory */
+    size_t count;               /* rows of this batch */
+    struct master_rekeyed seen; /* of this batch */
+    struct master_rekeyed total;
+};
+
+struct sealed_row {
+    struct str id, sealed;
+};
+
+static enum err begin(struct op *op, void *unused)
+{
+    (void)unused;
+    char current[MASTER_CHECK_LEN + 1];
+    struct str sealing;
+    enum err e = read_check(op, SEALING, &sealing);
+    if (e || is_check_of(MASTER_CURRENT, sealing))
+        return e;
+    if (!is_check_of(MASTER_PREVIOUS, sealing))
+        return op_fail(op, ERR_SECRET_DECRYPT_FAILED, OTHER_KEY);
+    (void)crypto_master_check(MASTER_CURRENT, current);
+    e = db_exec(op->db, SQL_SETTING_PUT, DB_ARGS(v_str(REPLACING), v_str(sealing)), NULL);
+    return e ? e : db_exec(op->db, SQL_SETTING_PUT, DB_ARGS(v_str(SEALING), v_str(str_z(current))), NULL);
+}
+
+static enum err end(struct op *op, void *unused)
+{
+    (void)unused;
+    return db_exec(op->db, SQL_SETTING_DELETE, DB_ARGS(v_str(REPLACING)), NULL);
+}
+
+static enum err list_rows(struct op *op, const struct pass *p, struct sealed_row *rows, size_t *ret_count)
+{
+    CURSOR c;
+    bool more;
+    size_t n = 0;
+    enum err e = db_query(op->db, p->kind->list, DB_ARGS(v_str(p->after), v_int(BATCH)), &c);
+    while (!e && !(e = db_next(&c, &more)) && more && n < BATCH) {
+        rows[n].id = col_copy(&c, 0, op->arena);
+        rows[n++].sealed = arena_str(op->arena, col_blob(&c, 1));
+    }
+    *ret_count = n;
+    return e;
+}
+
+static enum err seal_anew(struct op *op, struct pass *p, const struct sealed_row *row)
+{
+    struct str plain;
+    if (crypto_open_with(MASTER_CURRENT, p->kind->purpose, row->sealed, op->arena, &plain))
+        return ERR_NONE;
+    if (!crypto_open_with(MASTER_PREVIOUS, p->kind->purpose, row->sealed, op->arena, &plain)) {
+        p->seen.unreadable++;
+        return ERR_NONE;
+    }
+    const struct str sealed = crypto_seal(MASTER_CURRENT, p->kind->purpose, plain, op->arena);
+    crypto_wipe((char *)plain.p, plain.n);
+    p->seen.sealed++;
+    return db_exec(op->db, p->kind->replace, DB_ARGS(v_str(row->id), v_blob(sealed.p, sealed.n)), NULL);
+}
+
+static enum err seal_batch(struct op *op, void *arg)
+{
+    struct pass *p = arg;
+    struct sealed_row rows[BATCH];
+    p->seen = (struct master_rekeyed){0};
+    enum err e = list_rows(op, p, rows, &p->count);
+    for (size_t i = 0; !e && i < p->count; i++)
+        e = seal_anew(op, p, &rows[i]);
+    p->reached = p->count ? rows[p->count - 1].id : STR_NONE;
+    return e;
+}
+
+static enum err seal_all(struct store *store, struct op *op, struct pass *p)
+{
+    p->after = STR("");
+    do {
+        struct arena arena;
+        arena_init(&arena, NULL, 0);
+        enum err e = op_transact(store, op->config, STORE_WRITE, &arena, seal_batch, p, NULL);
+        if (!e && p->count)
+            p->after = arena_str(op->arena, p->reached);
+        arena_done(&arena);
+        if (e)
+            return e;
+        p->total.sealed += p->seen.sealed;
+        p->total.unreadable += p->seen.unreadable;
+    } while (p->count == BATCH);
+    return ERR_NONE;
+}
+
+enum err master_rekey(struct store *store, struct op *op, struct master_rekeyed *ret)
+{
+    struct pass pass = {0};
+    struct op begun;
+    enum err e = op_transact(store, op->config, STORE_WRITE, op->arena, begin, NULL, &begun);
+    op->why = begun.why;
+    for (size_t i = 0; !e && i < sizeof kinds / sizeof *kinds; i++) {
+        pass.kind = &kinds[i];
+        e = seal_all(store, op, &pass);
+    }
+    if (!e)
+        e = op_transact(store, op->config, STORE_WRITE, op->arena, end, NULL, NULL);
+    if (!e)
+        *ret = pass.total;
+    return e;
+}

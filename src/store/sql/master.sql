@@ -1,0 +1,22 @@
+-- What is sealed with the master key, in the order of IDs, and what tells that key.
+
+-- name: setting_claim
+INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING
+
+-- name: setting_delete
+DELETE FROM setting WHERE name = $1
+
+-- name: sealed_webhook_newest
+SELECT secret FROM webhook {by webhook_id} ORDER BY id DESC LIMIT 1
+
+-- name: sealed_webhooks
+SELECT id, secret FROM webhook {by webhook_id} WHERE id > $1 ORDER BY id LIMIT $2
+
+-- name: sealed_webhook_replace
+UPDATE webhook SET secret = $2 WHERE id = $1
+
+-- name: sealed_mails
+SELECT id, payload FROM job WHERE id > $1 AND kind = 'mail' ORDER BY id LIMIT $2
+
+-- name: sealed_mail_replace
+UPDATE job SET payload = $2 WHERE id = $1

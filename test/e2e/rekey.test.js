@@ -1,0 +1,100 @@
+// The master key: a store takes only its own, and `portero rekey` replaces it while the service runs.
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client, idempotencyKey, ok } from './lib/client.js';
+import { Daemon, portero } from './lib/daemon.js';
+import { REACHABLE } from './lib/receiver.js';
+import { challenge, freshEmail, signIn } from './lib/world.js';
+
+const hex = () => randomBytes(32).toString('hex');
+
+describe('the master key', () => {
+    let daemon;
+    let owner;
+    const key = idempotencyKey();
+    const register = (who) => who.client.post('/v1/webhooks', { url: 'https://127.0.0.1:9/hook' }, { headers: { 'Idempotency-Key': key } });
+    const rekey = () => portero(['rekey', '--config', daemon.configPath, '--data', daemon.data, '--json']);
+
+    /** Starts again with these secrets; the owner's client follows. */
+    async function restart(secrets) {
+        await daemon.terminate();
+        daemon.config.secrets = secrets;
+        await daemon.start();
+        owner.client = new Client(daemon).as(owner.key);
+    }
+
+    /** What `serve` says when it does not start. */
+    async function refusal(secrets) {
+        await daemon.terminate();
+        daemon.config.secrets = secrets;
+        daemon.stderr = '';
+        daemon.spawn();
+        const { code } = await daemon.exited();
+        assert.equal(code, 2, daemon.stderr);
+        assert.equal(daemon.stdout, '');
+        return /^portero: [^\n]+$/m.exec(daemon.stderr)[0];
+    }
+
+    before(async () => {
+        daemon = await Daemon.start({ config: REACHABLE });
+        owner = await signIn(new Client(daemon));
+    });
+    after(() => daemon?.stop());
+
+    it('stops the start when it is lost or another, and nothing is lost by that', async () => {
+        const { secret } = ok(await register(owner), 201);
+        const file = join(daemon.data, 'master.key'), kept = join(daemon.data, 'kept');
+        renameSync(file, kept);
+        assert.match(await refusal({}), /master\.key: not found, and the store has secrets/);
+        assert.ok(!existsSync(file), 'no new key is made');
+        assert.match(await refusal({ master_key: hex() }), /sealed with another master key/);
+        renameSync(kept, file);
+        await restart({});
+        assert.equal(ok(await register(owner)).secret, secret);
+    });
+
+    it('is replaced while the service runs, and both keys open until then', async () => {
+        const { secret } = ok(await register(owner));
+        const old = readFileSync(join(daemon.data, 'master.key'), 'utf8').trim(), fresh = hex();
+        assert.match(await refusal({ master_key: fresh }), /sealed with another master key/);
+
+        daemon.stderr = '';
+        await restart({ master_key: fresh, previous_master_key: old });
+        assert.match(daemon.stderr, /master_key .*portero rekey/);
+        assert.equal(ok(await register(owner)).secret, secret);
+        const email = freshEmail(), sent = await challenge(owner.client, email);
+
+        const done = rekey();
+        assert.equal(done.status, 0, done.stderr);
+        assert.equal(JSON.parse(done.stdout).unreadable, 0);
+        assert.ok(JSON.parse(done.stdout).sealed >= 1);
+        assert.equal(JSON.parse(rekey().stdout).sealed, 0, 'the second time there is nothing to do');
+        assert.equal(ok(await register(owner)).secret, secret);
+        ok(await owner.client.as(undefined).post('/v1/auth/verify', { email, purpose: 'web', ...sent }));
+
+        daemon.stderr = '';
+        await restart({ master_key: fresh });
+        assert.doesNotMatch(daemon.stderr, /rekey/);
+        assert.equal(ok(await register(owner)).secret, secret);
+        assert.match(await refusal({ master_key: old }), /sealed with another master key/);
+        await restart({ master_key: fresh });
+    });
+
+    it('is a file or a variable as well, and a malformed previous one is named', async () => {
+        const file = join(daemon.directory, 'key');
+        const { master_key: current } = daemon.config.secrets;
+        writeFileSync(file, `${current}\n`);
+        assert.match(await refusal({ master_key: `file:${file}`, previous_master_key: 'short' }), /secrets\.previous_master_key must be 64 hexadecimal/);
+        await restart({ master_key: `file:${file}` });
+    });
+
+    it('is not replaced by a service that is not running', async () => {
+        await daemon.terminate();
+        const done = rekey();
+        assert.equal(done.status, 1);
+        assert.match(done.stderr, /^portero: /);
+    });
+});
