@@ -111,7 +111,7 @@ static enum err create(struct request *q, struct creation *c)
         return e;
     e = webhook_events(&q->op, in->events, &c->events);
     if (!e)
-        e = webhook_url_check(&q->op, c->url);
+        e = webhook_url_check(&q->op, c->request.account, c->url);
     return e ? e : service_transact(q, STORE_WRITE, run_create, c);
 }
 

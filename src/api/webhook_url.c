@@ -2,19 +2,16 @@
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
-#include <errno.h>
 #include <glib.h>
 #include <pthread.h>
-#include <semaphore.h>
-#include <time.h>
 
 #include "http/guard.h"
 
-#define LOOK_UP_MS    2000
-#define LOOK_UPS_MOST 4 /* at once: names that nobody answers for must not hold up all task workers */
-#define SLOT_WAIT_US  100000
-#define RETRY_S       5
-#define SCHEME        "https://"
+#define LOOK_UP_MS       2000
+#define LOOK_UPS_MOST    16 /* at once: names that nobody answers for must not hold up all task workers */
+#define LOOK_UPS_ACCOUNT 2  /* of these, one account's */
+#define RETRY_S          5
+#define SCHEME           "https://"
 /* All that a URI is made of (RFC 3986 section 2). */
 #define URI_CHARACTERS                                                                                                 \
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"                                                   \
@@ -68,24 +65,34 @@ static const char *find_fault(const char *url, CURLU *u)
     return NULL;
 }
 
-static sem_t slots;
-static pthread_once_t slots_once = PTHREAD_ONCE_INIT;
+/* Whose name is being looked up in each slot; an empty ID: nobody's. */
+static struct id slots[LOOK_UPS_MOST];
+static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void make_slots(void)
+/* NULL: the account has as many as it may, or all are taken. */
+static struct id *take_slot(const struct id *account)
 {
-    sem_init(&slots, 0, LOOK_UPS_MOST);
+    struct id *slot = NULL;
+    unsigned mine = 0;
+    pthread_mutex_lock(&slots_lock);
+    for (struct id *s = slots; s < slots + LOOK_UPS_MOST; s++)
+        if (!id_given(s))
+            slot = s;
+        else if (str_eq(id_str(s), id_str(account)))
+            mine++;
+    if (mine >= LOOK_UPS_ACCOUNT)
+        slot = NULL;
+    if (slot)
+        *slot = *account;
+    pthread_mutex_unlock(&slots_lock);
+    return slot;
 }
 
-static bool take_slot(void)
+static void release_slot(struct id *slot)
 {
-    const int64_t until_us = clock_monotonic_us() + SLOT_WAIT_US;
-    const struct timespec until = {.tv_sec = until_us / US_PER_S, .tv_nsec = until_us % US_PER_S * 1000};
-    int rc;
-    pthread_once(&slots_once, make_slots);
-    do
-        rc = sem_clockwait(&slots, CLOCK_MONOTONIC, &until);
-    while (rc && errno == EINTR);
-    return rc == 0;
+    pthread_mutex_lock(&slots_lock);
+    *slot = (struct id){0};
+    pthread_mutex_unlock(&slots_lock);
 }
 
 static enum err judge(struct op *op, enum http_guard_verdict verdict)
@@ -103,18 +110,19 @@ static enum err judge(struct op *op, enum http_guard_verdict verdict)
     return ERR_INTERNAL_ERROR;
 }
 
-static enum err look_up(struct op *op, struct str url)
+static enum err look_up(struct op *op, const struct id *account, struct str url)
 {
-    if (!take_slot()) {
+    struct id *slot = take_slot(account);
+    if (!slot) {
         op->retry_after_s = RETRY_S;
         return ERR_RATE_LIMIT_EXCEEDED;
     }
     const enum http_guard_verdict verdict = http_guard_check(url, LOOK_UP_MS);
-    sem_post(&slots);
+    release_slot(slot);
     return judge(op, verdict);
 }
 
-enum err webhook_url_check(struct op *op, struct str url)
+enum err webhook_url_check(struct op *op, const struct id *account, struct str url)
 {
     const struct str text = arena_str(op->arena, url);
     CURLU *u = curl_url();
@@ -125,5 +133,5 @@ enum err webhook_url_check(struct op *op, struct str url)
     curl_url_cleanup(u);
     if (fault)
         return op_fail(op, ERR_INVALID_WEBHOOK_URL, fault);
-    return address ? judge(op, http_guard_check(url, LOOK_UP_MS)) : look_up(op, url);
+    return address ? judge(op, http_guard_check(url, LOOK_UP_MS)) : look_up(op, account, url);
 }

@@ -4,5 +4,5 @@
 
 /* ERR_INVALID_WEBHOOK_URL, with the reason in op->why, unless `url` is https, has a host, no user, no fragment, and
  * every address of its host is one that receivers may have now. Blocks while the name is looked up.
- * ERR_RATE_LIMIT_EXCEEDED: too many names are being looked up. Any thread. */
-enum err webhook_url_check(struct op *op, struct str url) CHECKED;
+ * ERR_RATE_LIMIT_EXCEEDED: too many names are being looked up, in all or for this account. Any thread. */
+enum err webhook_url_check(struct op *op, const struct id *account, struct str url) CHECKED;

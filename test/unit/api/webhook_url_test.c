@@ -13,7 +13,8 @@
 
 #include "api/webhook_url.h"
 
-#define AT_ONCE 4 /* look-ups, at most */
+#define AT_ONCE 16 /* look-ups, at most */
+#define ACCOUNT 2  /* of one account */
 
 /* ---- names ---- */
 
@@ -55,13 +56,15 @@ __attribute__((visibility("default"))) int getaddrinfo(const char *host, const c
 
 /* ---- checks ---- */
 
-static enum err check(const char *url, bool allow_private, char *ret_why, size_t size)
+static enum err check_as(int account, const char *url, bool allow_private, char *ret_why, size_t size)
 {
+    struct id id;
     struct arena arena;
     struct config config = {.webhooks_allow_private = allow_private};
     arena_init(&arena, NULL, 0);
     struct op op = {.arena = &arena, .config = &config};
-    enum err e = webhook_url_check(&op, str_z(url));
+    snprintf(id.text, sizeof id.text, "%024x", (unsigned)account);
+    enum err e = webhook_url_check(&op, &id, str_z(url));
     snprintf(ret_why, size, "%.*s", STR_ARG(op.why));
     if (e == ERR_RATE_LIMIT_EXCEEDED)
         assert_true(op.retry_after_s > 0);
@@ -72,7 +75,7 @@ static enum err check(const char *url, bool allow_private, char *ret_why, size_t
 static void expect(const char *url, bool allow_private, const char *why)
 {
     char got[200];
-    enum err e = check(url, allow_private, got, sizeof got);
+    enum err e = check_as(1, url, allow_private, got, sizeof got);
     if (e != (why ? ERR_INVALID_WEBHOOK_URL : ERR_NONE) || !strstr(got, why ? why : ""))
         fail_msg("%s: %s %s", url, err_info(e)->code, got);
 }
@@ -154,38 +157,71 @@ static void an_unknown_name_is_refused_in_any_case(void **state)
     expect("https://unknown.example/", true, "not found");
 }
 
+struct hanging_check {
+    pthread_t thread;
+    int account;
+    enum err result;
+};
+
 static void *check_hanging(void *arg)
 {
+    struct hanging_check *c = arg;
     char why[200];
-    *(enum err *)arg = check("https://hang.example/", false, why, sizeof why);
+    c->result = check_as(c->account, "https://hang.example/", false, why, sizeof why);
     return NULL;
 }
 
-static void names_that_hang_hold_up_only_so_many(void **state)
+/* Begins `count` look-ups that hang, ACCOUNT of each account from the first on. */
+static void begin_hanging(struct hanging_check *checks, int count)
 {
-    pthread_t threads[AT_ONCE];
-    enum err results[AT_ONCE];
-    char why[200];
-    (void)state;
-    for (int i = 0; i < AT_ONCE; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, check_hanging, &results[i]), 0);
+    for (int i = 0; i < count; i++) {
+        checks[i].account = 1 + i / ACCOUNT;
+        assert_int_equal(pthread_create(&checks[i].thread, NULL, check_hanging, &checks[i]), 0);
+    }
     pthread_mutex_lock(&lock);
-    while (hanging < AT_ONCE)
+    while (hanging < count)
         pthread_cond_wait(&changed, &lock);
     pthread_mutex_unlock(&lock);
-    assert_int_equal(check("https://public.example/", false, why, sizeof why), ERR_RATE_LIMIT_EXCEEDED);
-    assert_int_equal(check("https://93.184.216.34/", false, why, sizeof why), ERR_NONE); /* needs no look-up */
-    for (int i = 0; i < AT_ONCE; i++) { /* they are given up, though nobody answered */
-        pthread_join(threads[i], NULL);
-        assert_int_equal(results[i], ERR_INVALID_WEBHOOK_URL);
+}
+
+/* They are given up, though nobody answered. */
+static void end_hanging(struct hanging_check *checks, int count)
+{
+    for (int i = 0; i < count; i++) {
+        pthread_join(checks[i].thread, NULL);
+        assert_int_equal(checks[i].result, ERR_INVALID_WEBHOOK_URL);
     }
-    assert_int_equal(check("https://public.example/", false, why, sizeof why), ERR_NONE);
     pthread_mutex_lock(&lock);
     released = true;
     pthread_cond_broadcast(&changed);
     while (hanging > 0)
         pthread_cond_wait(&changed, &lock);
+    released = false;
     pthread_mutex_unlock(&lock);
+}
+
+static void names_that_hang_hold_up_nobody_but_their_account(void **state)
+{
+    struct hanging_check checks[ACCOUNT];
+    char why[200];
+    (void)state;
+    begin_hanging(checks, ACCOUNT);
+    assert_int_equal(check_as(1, "https://public.example/", false, why, sizeof why), ERR_RATE_LIMIT_EXCEEDED);
+    assert_int_equal(check_as(1, "https://93.184.216.34/", false, why, sizeof why), ERR_NONE); /* needs no look-up */
+    assert_int_equal(check_as(2, "https://public.example/", false, why, sizeof why), ERR_NONE);
+    end_hanging(checks, ACCOUNT);
+    assert_int_equal(check_as(1, "https://public.example/", false, why, sizeof why), ERR_NONE);
+}
+
+static void names_that_hang_are_so_many_in_all(void **state)
+{
+    struct hanging_check checks[AT_ONCE];
+    char why[200];
+    (void)state;
+    begin_hanging(checks, AT_ONCE);
+    assert_int_equal(check_as(AT_ONCE, "https://public.example/", false, why, sizeof why), ERR_RATE_LIMIT_EXCEEDED);
+    end_hanging(checks, AT_ONCE);
+    assert_int_equal(check_as(AT_ONCE, "https://public.example/", false, why, sizeof why), ERR_NONE);
 }
 
 int main(void)
@@ -195,7 +231,8 @@ int main(void)
         cmocka_unit_test(the_form_is_checked_before_a_name_is_looked_up),
         cmocka_unit_test(names_and_addresses_must_be_public_unless_private_ones_are_allowed),
         cmocka_unit_test(an_unknown_name_is_refused_in_any_case),
-        cmocka_unit_test(names_that_hang_hold_up_only_so_many),
+        cmocka_unit_test(names_that_hang_hold_up_nobody_but_their_account),
+        cmocka_unit_test(names_that_hang_are_so_many_in_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
