@@ -71,7 +71,9 @@ struct next_action {
     struct val command, reason;
 };
 static const struct field next_action_fields[] = {
-    FIELD(struct next_action, command, T_STRING, .flags = F_REQUIRED, .doc = "an HTTP request line"),
+    FIELD(struct next_action, command, T_STRING, .flags = F_REQUIRED,
+          .doc = "an HTTP request line; what this key cannot do begins with `ask the resident: ` or `ask the building "
+                 "manager: `"),
     FIELD(struct next_action, reason, T_STRING, .flags = F_REQUIRED),
 };
 static const struct shape next_action_shape = SHAPE(struct next_action, "NextAction", next_action_fields);
@@ -102,15 +104,33 @@ static const struct shape account_shape = SHAPE(struct account_body, "Account", 
 
 struct actions {
     const struct principal *who;
+    struct arena *arena;
     struct next_action items[ACTIONS_MAX];
     size_t count;
 };
 
-/* Only what the key may do. */
+static void add(struct actions *a, struct str command, const char *reason)
+{
+    if (a->count < ACTIONS_MAX)
+        a->items[a->count++] = (struct next_action){.command = v_str(command), .reason = v_str(str_z(reason))};
+}
+
+static bool may(const struct actions *a, uint32_t scopes)
+{
+    return (a->who->scopes & scopes) == scopes;
+}
+
+/* For keys that may do it. */
 static void suggest(struct actions *a, uint32_t scopes, struct str command, const char *reason)
 {
-    if ((a->who->scopes & scopes) == scopes && a->count < ACTIONS_MAX)
-        a->items[a->count++] = (struct next_action){.command = v_str(command), .reason = v_str(str_z(reason))};
+    if (may(a, scopes))
+        add(a, command, reason);
+}
+
+/* The door does not open without it: a key that cannot do it tells its user to ask for it. */
+static void need(struct actions *a, bool can, struct str command, const char *reason)
+{
+    add(a, can ? command : arena_printf(a->arena, "ask the resident: %.*s", STR_ARG(command)), reason);
 }
 
 /* Linked buildings can be changed only under an active subscription. */
@@ -120,32 +140,36 @@ static bool may_change(const struct account_view *v)
 }
 
 /* The parent's business. */
-static void suggest_billing(struct actions *a, const struct account_view *v)
+static void add_billing(struct actions *a, const struct account_view *v)
 {
-    if (id_given(&a->who->building_id))
-        return;
+    const bool can = may(a, SCOPE(BILLING_WRITE)) && !id_given(&a->who->building_id);
     if (v->account.status == SUBSCRIPTION_NONE)
-        suggest(a, SCOPE(BILLING_WRITE), STR("POST /v1/billing/checkout"),
-                "Subscribe, so that the building gets a number and grants open.");
+        need(a, can, STR("POST /v1/billing/checkout"),
+             "Subscribe, so that the building gets a number and grants open.");
     if (v->account.status == SUBSCRIPTION_PAST_DUE)
-        suggest(a, SCOPE(BILLING_WRITE), STR("POST /v1/billing/portal"),
-                "The last payment failed: update the payment method.");
+        need(a, can, STR("POST /v1/billing/portal"), "The last payment failed: update the payment method.");
 }
 
-static void suggest_setup(struct actions *a, struct arena *arena, const struct account_view *v)
+/* All that is left to do, in its order: also what has to wait for the number that a subscription brings. */
+static void add_setup(struct actions *a, const struct account_view *v)
 {
     const struct building *b = &v->building;
-    if (v->account.status == SUBSCRIPTION_NONE)
-        return;
-    struct str setup = arena_printf(arena, "GET /v1/buildings/%s/setup", b->id.text);
-    if (!b->number.p)
+    struct str setup = arena_printf(a->arena, "GET /v1/buildings/%s/setup", b->id.text);
+    if (!b->number.p && v->account.status != SUBSCRIPTION_NONE)
         suggest(a, SCOPE(ACCOUNT_READ), setup, "The virtual number is being provisioned.");
-    else if (!b->unlock_tone.p && may_change(v))
-        suggest(a, SCOPE(SETUP_WRITE), arena_printf(arena, "PATCH /v1/buildings/%s/settings", b->id.text),
-                "Set unlock_tone to the keypress that releases the door.");
-    else if (!b->last_buzz_us)
-        suggest(a, SCOPE(ACCOUNT_READ), setup, "Point the call box at the virtual number and try it at the door.");
-    if (b->number.p && !v->account.phone.p && a->who->web_session && v->account.status == SUBSCRIPTION_ACTIVE)
+    if (!b->unlock_tone.p)
+        need(a, may(a, SCOPE(SETUP_WRITE)) && may_change(v),
+             arena_printf(a->arena, "PATCH /v1/buildings/%s/settings", b->id.text),
+             b->number.p ? "Set unlock_tone to the keypress that releases the door."
+                         : "Once there is a number, set unlock_tone to the keypress that releases the door.");
+    if (!b->last_buzz_us)
+        add(a, arena_printf(a->arena, "ask the building manager: %.*s", STR_ARG(setup)),
+            "Point the call box at the virtual number; then try it at the door.");
+}
+
+static void suggest_phone(struct actions *a, const struct account_view *v)
+{
+    if (v->building.number.p && !v->account.phone.p && a->who->web_session && v->account.status == SUBSCRIPTION_ACTIVE)
         suggest(a, SCOPE(ACCOUNT_READ) | SCOPE(KEYS_WRITE), STR("POST /v1/account/phone/verification"),
                 "Verify the phone that visitors are forwarded to.");
 }
@@ -154,15 +178,18 @@ static struct val next_actions(struct request *q, const struct account_view *v)
 {
     struct actions *a = arena_new(q->op.arena, struct actions);
     a->who = &q->who;
+    a->arena = q->op.arena;
     if (v->selection_required)
         suggest(a, SCOPE(ACCOUNT_READ), STR("GET /v1/buildings"),
                 "Choose a building and send its id as X-Service-Building-Id.");
-    suggest_billing(a, v);
-    suggest_setup(a, q->op.arena, v);
+    add_billing(a, v);
+    add_setup(a, v);
+    suggest_phone(a, v);
     if (v->active_grants > 0)
         suggest(a, SCOPE(LOGS_READ), STR("GET /v1/logs"), "See who came to the door.");
-    else if (may_change(v))
-        suggest(a, SCOPE(ACCESS_WRITE), STR("POST /v1/unlock"), "No grant is enabled: create one.");
+    else
+        need(a, may(a, SCOPE(ACCESS_WRITE)) && may_change(v), STR("POST /v1/unlock"),
+             "No grant is enabled: create one.");
     return v_list(a->items, a->count);
 }
 
@@ -244,9 +271,11 @@ static enum err get_account(struct request *q, struct reply *p)
 static const struct route rows[] = {
     {.operation = "getAccount",
      .summary = "The account, and what can be done next",
-     .description = "Where an agent begins: `capabilities`, `readiness` and `next_actions` say what the key can do "
-                    "now, and `buildings.selection_required` whether a building must be named. A key bound to one "
-                    "building sees that building as the whole.",
+     .description =
+         "Where an agent begins: `capabilities` and `readiness` say what the key can do now, `next_actions` what "
+         "the door still needs and who can do it, and `buildings.selection_required` whether a building must be named. "
+         "A key bound to one "
+         "building sees that building as the whole.",
      .tag = "Account",
      .method = HTTP_GET,
      .path = "/v1/account",

@@ -151,7 +151,9 @@ const char *setup_status_text(enum setup_status status)
 struct str setup_instructions(const struct building *b, struct arena *a)
 {
     if (!b->number.p)
-        return STR("The virtual number comes with the subscription. Subscribe, or wait until it is provisioned.");
+        return STR(
+            "Subscribe, or wait until the virtual number is provisioned. Then set unlock_tone to the keypress that "
+            "releases the door, and have the building manager point the call box at the number.");
     if (!b->unlock_tone.p)
         return arena_printf(a,
                             "Set unlock_tone to the keypress that releases the door, and have the building manager "

@@ -32,7 +32,7 @@ describe('account', () => {
         assert.deepEqual([...body.capabilities.access_types].sort(), ['passcode', 'routine', 'timer']);
         assert.deepEqual(body.readiness, { can_create_access: true, building_connection: 'not_provisioned', physical_entry_verified: false });
         assert.ok(body.next_actions.length > 0);
-        for (const action of body.next_actions) assert.ok(/^(GET|POST|PATCH|DELETE) \/v1\//.test(action.command) && action.reason.length > 0);
+        for (const action of body.next_actions) assert.ok(/^(ask the (resident|building manager): )?(GET|POST|PATCH|DELETE) \/v1\//.test(action.command) && action.reason.length > 0);
     });
 
     it('shows the scopes of the key that asks and whether it can create access', async () => {
@@ -52,12 +52,47 @@ describe('account', () => {
             if (status !== 'none') await setSubscription(client, session.email, status);
             for (const who of keys) {
                 for (const { command } of (await account(who)).next_actions) {
+                    if (command.startsWith('ask the ')) continue;
                     const [method, path] = command.split(' ');
                     const json = path.endsWith('/verification') ? { phone_number: '+15551230000' } : undefined;
                     assert.notEqual((await who.client.request(method, path, { json })).status, 403, `${status}: ${command}`);
                 }
             }
         }
+    });
+
+    describe('tells an agent all that keeps the door from opening, and whom to ask for it', () => {
+        const commands = async (who) => (await account(who)).next_actions.map((action) => action.command);
+        const scopes = ['account:read', 'access:read', 'access:write', 'logs:read'];
+
+        it('step by step until it has opened', async () => {
+            const session = await signIn(client);
+            const helper = await agent(session, scopes);
+            const { id } = await building(session);
+            const tone = `PATCH /v1/buildings/${id}/settings`;
+            const callBox = `ask the building manager: GET /v1/buildings/${id}/setup`;
+            assert.deepEqual(await commands(helper), ['ask the resident: POST /v1/billing/checkout', `ask the resident: ${tone}`, callBox, 'POST /v1/unlock']);
+            assert.match(ok(await setup(helper, id)).instructions, /Subscribe.*unlock_tone.*building manager/);
+            await grant(helper, { type: 'passcode', access_code: '2468' });
+            assert.deepEqual((await commands(helper)).slice(-1), ['GET /v1/logs']);
+            const { virtual_number: to } = await provisioned(session);
+            assert.deepEqual(await commands(helper), [`ask the resident: ${tone}`, callBox, 'GET /v1/logs']);
+            assert.deepEqual((await commands(session)).slice(0, 2), [tone, callBox]);
+            const settings = `/v1/buildings/${id}/settings`;
+            ok(await session.client.patch(settings, { unlock_tone: '9' }, { headers: { 'If-Match': (await session.client.get(settings)).headers.etag } }));
+            assert.deepEqual(await commands(helper), [callBox, 'GET /v1/logs']);
+            assert.equal((await visit(client, { to, digits: '2468' })).outcome, 'released');
+            assert.deepEqual(await commands(helper), ['GET /v1/logs']);
+            await setSubscription(client, session.email, 'past_due');
+            assert.deepEqual(await commands(helper), ['ask the resident: POST /v1/billing/portal', 'GET /v1/logs']);
+        });
+
+        it('also one that may only read', async () => {
+            const session = await signIn(client);
+            const reader = await agent(session, ['account:read']);
+            assert.ok((await commands(reader)).every((command) => command.startsWith('ask the ')));
+            assert.ok((await commands(reader)).includes('ask the resident: POST /v1/unlock'));
+        });
     });
 
     it('needs account:read', async () => {
