@@ -1,23 +1,6 @@
 #include "domain/access_near.h"
 
 #include "domain/grant_row.h"
-#include "domain/row.h"
-
-/* The part of a grant that its status depends on, in a row of access_newest. */
-static struct grant read_grant(const struct cursor *c, struct arena *a)
-{
-    struct grant g = {
-        .id = col_id(c, 0),
-        .type = str_eq(col_str(c, 1), STR("routine")) ? GRANT_ROUTINE : GRANT_TIMER,
-        .enabled = col_int(c, 3) != 0,
-        .remaining_uses = (int)col_int_or(c, 4, GRANT_UNLIMITED),
-        .starts_us = col_int(c, 5),
-        .ends_us = col_int(c, 6),
-    };
-    if (g.type == GRANT_ROUTINE)
-        g.schedule = grant_row_schedule(c, 7, a);
-    return g;
-}
 
 /* False if it may be used at that moment. */
 static bool cannot_be_used(const struct grant *g, int64_t now_us, enum access_why *ret)
@@ -47,11 +30,11 @@ enum err near_find(struct op *op, const struct id *building, struct access_near 
     if (e)
         return e;
     for (bool more; count < ACCESS_NEAR_MAX && !(e = db_next(&c, &more)) && more;) {
-        const struct grant g = read_grant(&c, op->arena);
+        const struct grant g = grant_row(&c, op->arena);
         struct access_near near = {.grant_id = g.id};
         if (!cannot_be_used(&g, op->now_us, &near.why))
             continue;
-        near.label = col_copy(&c, 2, op->arena);
+        near.label = g.label;
         ret[count++] = near;
     }
     if (!e)

@@ -36,9 +36,11 @@ WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled =
     AND type = 1 AND ends_at > $2
 
 -- name: access_newest
--- The newest $2 grants that are not revoked, usable or not.
-SELECT id, type, label, enabled, remaining_uses, starts_at, ends_at, days, start_minute, end_minute, timezone
-FROM access_grant WHERE building_id = $1 AND revoked = 0
+-- The newest $2 grants that are not revoked, usable or not; the columns of domain/grant_row.c.
+SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
+    access_code, voice, days, start_minute, end_minute, timezone, request_id
+FROM access_grant
+WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0
 ORDER BY id DESC LIMIT $2
 
 -- name: access_take_use
