@@ -75,7 +75,8 @@ static void settle(struct decide *d, enum err result)
 
 static enum err job_run(struct store_job *job, struct db *db)
 {
-    return ask((struct decide *)((char *)job - offsetof(struct decide, job)), db);
+    struct decide *d = (struct decide *)((char *)job - offsetof(struct decide, job));
+    return d->dropped ? ERR_NONE : ask(d, db);
 }
 
 static void mail_run(struct mail *m)
@@ -100,6 +101,11 @@ void decide_submit(struct decide *d, const struct call *c, const struct call_act
     d->answered = answered;
     d->job = (struct store_job){.mode = STORE_WRITE, .run = job_run, .done = job_done};
     store_submit(s, &d->job);
+}
+
+void decide_drop(struct decide *d)
+{
+    d->dropped = true;
 }
 
 /* ---- waiting ---- */

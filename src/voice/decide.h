@@ -17,6 +17,7 @@ struct decide {
     struct id building_id;
     char code[CALL_CODE_MAX + 1];
     bool spoken;
+    _Atomic bool dropped; /* decide_drop() */
 
     enum err result;
     struct access_decision decision; /* strings in the arena, until the next question */
@@ -32,5 +33,7 @@ void decide_submit(struct decide *d, const struct call *c, const struct call_act
                    struct mailbox *box, void (*answered)(struct decide *d));
 /* The same, waiting for the answer: for front ends on threads that may block. */
 void decide_now(struct decide *d, const struct call *c, const struct call_action *action, struct store *s);
+/* The caller has gone: the question comes back unasked if no store thread has taken it up yet. No other may follow. */
+void decide_drop(struct decide *d);
 /* CALL_DECIDED with the decision, or CALL_FAILED. */
 struct call_event decide_event(const struct decide *d);

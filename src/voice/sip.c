@@ -75,6 +75,9 @@ static bool on_request(const struct sip_msg *msg, void *arg)
     if (sip_filter_probe(a, msg) || from_stranger(a, msg))
         return true;
     struct sip_verdict v = sip_guard(msg);
+    /* libre would keep its 481 to an INVITE for 32 s. */
+    if (!v.status && pl_isset(&msg->to.tag) && !sip_call_knows(a, msg) && !pl_strcmp(&msg->met, "INVITE"))
+        v = (struct sip_verdict){.status = 481, .reason = "Call/Transaction Does Not Exist"};
     name_local(msg);
     if (v.status > 0)
         refuse(a, msg, &v);
@@ -174,6 +177,8 @@ static int make_stack(struct sip_agent *a)
     if (!e)
         e = hash_alloc(&a->sources, HASH_SIZE);
     if (!e)
+        e = hash_alloc(&a->dialogs, HASH_SIZE);
+    if (!e)
         e = sip_alloc(&a->sip, NULL, HASH_SIZE, HASH_SIZE, HASH_SIZE, "portero/" PORTERO_VERSION, NULL, NULL);
     if (!e)
         e = sip_listen(&a->guard, a->sip, true, on_request, a);
@@ -229,6 +234,7 @@ static void tear_down(struct sip_agent *a)
     tick_free(a->tick);
     hash_flush(a->sources);
     mem_deref(a->sources);
+    mem_deref(a->dialogs);
     sip_peers_done(&a->peers);
     fd_close(a->box.fd);
 }

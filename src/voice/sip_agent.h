@@ -9,14 +9,6 @@
 #include "voice/sip_peers.h"
 #include "voice/tick.h"
 
-/* Where calls come from (sip_source_block), while there are any. */
-struct sip_source {
-    struct le le;
-    struct sa addr;
-    unsigned calls;
-    unsigned unacked; /* answered, but not acknowledged yet: cheap for a liar, dear for us */
-};
-
 struct sip_agent {
     const struct config *config;
     struct store *store;
@@ -38,11 +30,18 @@ struct sip_agent {
     struct udp_helper *filter; /* on it */
     struct mailbox box;
     struct tick *tick;
-    struct list calls;    /* sip_call */
-    struct list ended;    /* those that are over and about to be freed */
+    struct list calls;   /* sip_call */
+    struct list ended;   /* those that are over and about to be freed */
+    struct list waiting; /* those that nobody has acknowledged yet, oldest first */
+    unsigned waiting_count;
     struct hash *sources; /* sip_source by address */
+    struct hash *dialogs; /* sip_call by Call-ID */
     unsigned serial;      /* of calls, for the log */
     unsigned asking;      /* decisions the store still owes */
+    unsigned refusals;    /* since refusals_ms, that libre repeats */
+    int64_t refusals_ms;
+    unsigned dropped; /* calls, since the last line in the log */
+    int64_t dropped_ms;
     bool stopping;
     struct mail stop;
     struct tmr stop_timer;
@@ -54,5 +53,8 @@ void sip_agent_settled(struct sip_agent *a);
 
 /* An INVITE outside a dialog, past the guard. */
 void sip_call_invite(struct sip_agent *a, const struct sip_msg *msg);
+/* Whether a request with a tag of ours is one of a call's. If that was waiting to be acknowledged, it is now a session,
+ * to which the request is to go. */
+bool sip_call_knows(struct sip_agent *a, const struct sip_msg *msg);
 /* Ends every call at once. */
 void sip_call_end_all(struct sip_agent *a);

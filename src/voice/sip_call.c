@@ -4,16 +4,26 @@
 #include "voice/decide.h"
 #include "voice/media.h"
 #include "voice/sip_agent.h"
+#include "voice/sip_answer.h"
 #include "voice/sip_guard.h"
+#include "voice/sip_source.h"
 
-#define UNACKED_MAX    50               /* calls of one source that it has not acknowledged */
+#define WAITING_SHARE  4   /* of voice.calls, calls that are not acknowledged are one in so many at most */
+#define WAITING_SOURCE 50  /* and so many of one source */
+#define ASKING_FACTOR  10  /* decisions under way, those of dropped calls included, are so many times as many */
+#define REFUSALS_MAX   500 /* that are repeated until they are acknowledged, in REFUSALS_MS */
+#define REFUSALS_MS    (64 * SIP_T1)    /* libre keeps each so long */
+#define TELL_MS        10000            /* between two lines in the log about calls that were dropped */
 #define LINGER_MS      500              /* between the last tone and the BYE: some boxes miss its end otherwise */
 #define SILENT_MS      30000            /* without a packet or a message of the peer: it is gone */
 #define CALL_MAX_MS    (10 * 60 * 1000) /* no call is longer */
+#define TAG_MAX        17               /* of ours: 64 bits in hexadecimal, as libre writes them */
 #define CONTENT_LENGTH "Content-Length: 0\r\n\r\n"
 
 struct sip_call {
-    struct le le; /* in agent->calls, then in agent->ended */
+    struct le le;      /* in agent->calls, then in agent->ended */
+    struct le waiting; /* in agent->waiting, until its caller is heard from again */
+    struct le dialog;  /* in agent->dialogs */
     struct sip_agent *agent;
     struct sip_source *source;
     unsigned serial;
@@ -27,10 +37,11 @@ struct sip_call {
 
     const struct sip_msg *invite;
     struct sip_strans *transaction; /* until answered */
-    struct sipsess *session;        /* from then on */
+    struct sip_answer answer;       /* from then on */
+    struct sipsess *session;        /* from the caller's next message on */
     struct media *media;
     bool offered; /* the INVITE came without SDP: ours is the offer */
-    bool unacked, ended;
+    bool ended;
 
     struct tick_entry tick;
     int64_t answered_ms, signalled_ms;
@@ -39,45 +50,6 @@ struct sip_call {
 };
 
 static void perform(struct sip_call *c);
-
-/* ---- sources ---- */
-
-static bool same_address(struct le *le, void *arg)
-{
-    const struct sip_source *s = le->data;
-    return sa_cmp(&s->addr, arg, SA_ADDR);
-}
-
-static void source_destructor(void *arg)
-{
-    struct sip_source *s = arg;
-    hash_unlink(&s->le);
-}
-
-static struct sip_source *find_source(struct sip_agent *a, const struct sa *from)
-{
-    struct sa addr = sip_source_block(from);
-    uint32_t key = sa_hash(&addr, SA_ADDR);
-    struct sip_source *s = list_ledata(hash_lookup(a->sources, key, same_address, &addr));
-    if (s)
-        return s;
-    s = mem_zalloc(sizeof *s, source_destructor);
-    if (s) {
-        s->addr = addr;
-        hash_append(a->sources, key, &s->le, s);
-    }
-    return s;
-}
-
-static void leave_source(struct sip_call *c)
-{
-    if (c->unacked)
-        c->source->unacked--;
-    c->unacked = false;
-    if (--c->source->calls == 0)
-        mem_deref(c->source);
-    c->source = NULL;
-}
 
 /* ---- the end ---- */
 
@@ -90,6 +62,7 @@ static void destructor(void *arg)
 {
     struct sip_call *c = arg;
     list_unlink(&c->le);
+    hash_unlink(&c->dialog);
     tmr_cancel(&c->free_timer);
     media_free(c->media);
     decide_done(&c->decide);
@@ -115,6 +88,38 @@ static void write_line(struct sip_call *c)
     call_log(&c->machine, r);
 }
 
+static void stop_waiting(struct sip_call *c)
+{
+    if (!c->waiting.list)
+        return;
+    list_unlink(&c->waiting);
+    c->agent->waiting_count--;
+    c->source->waiting--;
+}
+
+/* Whether one more refusal may be repeated until it is acknowledged, as RFC 3261 wants it. Each costs memory for 32 s,
+ * and nobody has to be there: in a flood the others are sent once. */
+static bool may_repeat(struct sip_agent *a)
+{
+    int64_t now_ms = tick_now_ms();
+    if (now_ms - a->refusals_ms >= REFUSALS_MS) {
+        a->refusals_ms = now_ms;
+        a->refusals = 0;
+    }
+    return a->refusals++ < REFUSALS_MAX;
+}
+
+/* The last answer of a call that is not taken. */
+static void refuse_call(struct sip_call *c, int status, const char *reason)
+{
+    if (may_repeat(c->agent)) {
+        (void)sip_treply(&c->transaction, c->agent->sip, c->invite, (uint16_t)status, reason);
+        return;
+    }
+    (void)sip_reply(c->agent->sip, c->invite, (uint16_t)status, reason);
+    c->transaction = mem_deref(c->transaction);
+}
+
 /* Ends the call as far as anybody outside can tell. Its memory goes a moment later, when nothing of it is running, and
  * not before the decision it asked for came. */
 static void end(struct sip_call *c)
@@ -131,9 +136,13 @@ static void end(struct sip_call *c)
     if (c->media)
         media_stop(c->media);
     if (c->transaction)
-        (void)sip_treply(&c->transaction, c->agent->sip, c->invite, 503, "Service Unavailable");
+        refuse_call(c, 503, "Service Unavailable");
+    sip_answer_done(&c->answer);
     c->session = mem_deref(c->session); /* BYE, if it was acknowledged and the peer is still there */
-    leave_source(c);
+    stop_waiting(c);
+    sip_source_leave(c->source);
+    c->source = NULL;
+    hash_unlink(&c->dialog);
     list_unlink(&c->le);
     list_append(&c->agent->ended, &c->le, c);
     c->agent->call_count--;
@@ -200,7 +209,8 @@ static void ask(struct sip_call *c, const struct call_action *action)
 static void on_cancel(void *arg)
 {
     struct sip_call *c = arg;
-    (void)sip_treply(&c->transaction, c->agent->sip, c->invite, 487, "Request Terminated");
+    decide_drop(&c->decide);
+    refuse_call(c, 487, "Request Terminated");
     end(c);
 }
 
@@ -209,9 +219,6 @@ static void on_tick(void *arg, int64_t now_ms);
 static void on_established(const struct sip_msg *msg, void *arg)
 {
     struct sip_call *c = arg;
-    if (c->unacked)
-        c->source->unacked--;
-    c->unacked = false;
     c->answered_ms = c->signalled_ms = tick_now_ms();
     media_start(c->media, c->agent->tick, &msg->src);
     tick_add(c->agent->tick, &c->tick, on_tick, c);
@@ -252,6 +259,13 @@ static void on_info(struct sip *sip, const struct sip_msg *msg, void *arg)
     (void)sip_treply(NULL, sip, msg, taken ? 200 : 415, taken ? "OK" : "Unsupported Media Type");
 }
 
+static void on_given_up(void *arg)
+{
+    struct sip_call *c = arg;
+    log_debug("call %u was never acknowledged", c->serial);
+    end(c);
+}
+
 static void on_close(int error, const struct sip_msg *msg, void *arg)
 {
     (void)msg;
@@ -267,25 +281,30 @@ static void answer(struct sip_call *c)
     struct mbuf *sdp = NULL;
     int e = media_make_sdp(c->media, c->offered, &sdp) ? ENOMEM : 0;
     if (!e)
-        e = sipsess_accept(&c->session, c->agent->sessions, c->invite, 200, "OK", "portero", "application/sdp", sdp,
-                           NULL, NULL, false, on_offer, on_sdp_answer, on_established, on_info, NULL, on_close, c,
-                           "Allow: " SIP_ALLOW "\r\n");
+        e = sip_answer_send(&c->answer, c->agent->sip, c->invite, &c->transaction, sdp, on_given_up, c);
     mem_deref(sdp);
     if (e) {
         log_debug("call %u cannot be answered errno=%d", c->serial, e);
         end(c);
-        return;
     }
-    c->transaction = mem_deref(c->transaction); /* the session has one of its own */
-    c->unacked = true;
-    c->source->unacked++;
+}
+
+/* The caller was heard from: it is where it says. */
+static void confirm(struct sip_call *c)
+{
+    stop_waiting(c);
+    int e = sip_answer_confirm(&c->answer, &c->session, c->agent->sessions, on_offer, on_sdp_answer, on_established,
+                               on_info, on_close, c);
+    if (e) {
+        log_debug("call %u cannot be confirmed errno=%d", c->serial, e);
+        end(c);
+    }
 }
 
 static void reject(struct sip_call *c, int status)
 {
     c->record.status = status;
-    const char *reason = status == 404 ? "Not Found" : "Server Internal Error";
-    (void)sip_treply(&c->transaction, c->agent->sip, c->invite, (uint16_t)status, reason);
+    refuse_call(c, status, status == 404 ? "Not Found" : "Server Internal Error");
     end(c);
 }
 
@@ -398,30 +417,118 @@ static void on_tick(void *arg, int64_t now_ms)
 
 static const struct media_events media_events = {.key = on_key, .played = on_played};
 
+/* Nothing is kept of a request that is refused so: when it is repeated, it is looked at again. */
 static void refuse(struct sip_agent *a, const struct sip_msg *msg, uint16_t status, const char *reason,
                    const char *header)
 {
     log_debug("call refused status=%d", status);
-    (void)sip_treplyf(NULL, NULL, a->sip, msg, false, status, reason, "%s" CONTENT_LENGTH, header);
+    (void)sip_replyf(a->sip, msg, status, reason, "%s" CONTENT_LENGTH, header);
+}
+
+/* The call of the source (NULL: of any) that gives way to another one: the oldest that was answered and not
+ * acknowledged, or else the oldest that is still to be answered. NULL if there is none. */
+static struct sip_call *oldest_waiting(const struct sip_agent *a, const struct sip_source *s)
+{
+    struct sip_call *oldest = NULL;
+    for (struct le *le = a->waiting.head; le; le = le->next) {
+        struct sip_call *c = le->data;
+        if (s && c->source != s)
+            continue;
+        if (c->answer.reply)
+            return c;
+        if (!oldest)
+            oldest = c;
+    }
+    return oldest;
+}
+
+static void tell_dropped(struct sip_agent *a)
+{
+    int64_t now_ms = tick_now_ms();
+    a->dropped++;
+    if (a->dropped_ms && now_ms - a->dropped_ms < TELL_MS)
+        return;
+    log_warn("sip calls dropped that nobody acknowledged count=%u", a->dropped);
+    a->dropped_ms = now_ms;
+    a->dropped = 0;
+}
+
+/* Drops a call whose caller may never have been there: nothing more is sent, kept or decided for it. */
+static bool evict(struct sip_call *c)
+{
+    if (!c)
+        return false;
+    tell_dropped(c->agent);
+    decide_drop(&c->decide);
+    if (c->transaction)
+        refuse(c->agent, c->invite, 503, "Service Unavailable", "");
+    c->transaction = mem_deref(c->transaction);
+    end(c);
+    media_free(c->media); /* its decision may be long in coming */
+    c->media = NULL;
+    return true;
+}
+
+static unsigned waiting_max(const struct sip_agent *a)
+{
+    unsigned n = (unsigned)a->config->voice_calls / WAITING_SHARE;
+    return n ? n : 1;
+}
+
+/* A place among all calls. Those that nobody has acknowledged give way, so that whoever forges them shuts nobody out.
+ */
+static bool find_place(struct sip_agent *a)
+{
+    if (a->stopping || a->asking >= ASKING_FACTOR * (unsigned)a->config->voice_calls)
+        return false;
+    if (a->waiting_count >= waiting_max(a))
+        (void)evict(oldest_waiting(a, NULL));
+    return a->call_count < (unsigned)a->config->voice_calls || evict(oldest_waiting(a, NULL));
+}
+
+/* A place among the calls of the source, which stays alive. */
+static bool find_source_place(struct sip_agent *a, struct sip_source *s)
+{
+    bool found = true, fresh = s->calls == 0;
+    mem_ref(s);
+    if (s->waiting >= WAITING_SOURCE)
+        (void)evict(oldest_waiting(a, s));
+    if (s->calls >= (unsigned)a->config->voice_calls_per_source)
+        found = evict(oldest_waiting(a, s));
+    if (fresh || s->calls)
+        mem_deref(s); /* if all its calls have gone, they took their reference along, and this one is left */
+    return found;
+}
+
+static bool has_contact(const struct sip_msg *msg)
+{
+    struct sip_dialog *dialog = NULL;
+    bool fine = !sip_dialog_accept(&dialog, msg);
+    mem_deref(dialog);
+    return fine;
 }
 
 /* The caller gets a status at once if the call cannot be served; the building never hears of it. */
 static bool admit(struct sip_agent *a, const struct sip_msg *msg, struct sip_source **ret)
 {
-    if (a->stopping || a->call_count >= (unsigned)a->config->voice_calls) {
-        refuse(a, msg, 503, "Service Unavailable", "Retry-After: 5\r\n");
-        return false;
-    }
     if (!sip_body_is_sdp(msg)) {
         refuse(a, msg, 415, "Unsupported Media Type", "Accept: application/sdp\r\n");
         return false;
     }
-    struct sip_source *s = find_source(a, &msg->src);
+    if (!has_contact(msg)) {
+        refuse(a, msg, 400, "Bad Contact", "");
+        return false;
+    }
+    if (!find_place(a)) {
+        refuse(a, msg, 503, "Service Unavailable", "Retry-After: 5\r\n");
+        return false;
+    }
+    struct sip_source *s = sip_source_find(a->sources, &msg->src);
     if (!s) {
         refuse(a, msg, 500, "Server Internal Error", "");
         return false;
     }
-    if (s->calls >= (unsigned)a->config->voice_calls_per_source || s->unacked >= UNACKED_MAX) {
+    if (!find_source_place(a, s)) {
         refuse(a, msg, 486, "Busy Here", "");
         return false;
     }
@@ -454,10 +561,14 @@ static struct sip_call *new_call(struct sip_agent *a, const struct sip_msg *msg,
     c->agent = a;
     c->source = s;
     c->source->calls++;
+    c->source->waiting++;
     c->serial = ++a->serial;
     c->invite = mem_ref((void *)msg);
     list_append(&a->calls, &c->le, c);
+    list_append(&a->waiting, &c->waiting, c);
+    hash_append(a->dialogs, hash_joaat_pl(&msg->callid), &c->dialog, c);
     a->call_count++;
+    a->waiting_count++;
     return c;
 }
 
@@ -490,12 +601,32 @@ void sip_call_invite(struct sip_agent *a, const struct sip_msg *msg)
     int status = make_media(c, msg);
     if (status) {
         c->record.status = status;
-        (void)sip_treply(&c->transaction, a->sip, msg, (uint16_t)status,
-                         status == 488 ? "Not Acceptable Here" : "Service Unavailable");
+        refuse_call(c, status, status == 488 ? "Not Acceptable Here" : "Service Unavailable");
         end(c);
         return;
     }
     (void)sip_treply(&c->transaction, a->sip, msg, 100, "Trying");
     log_debug("call %u arrived", c->serial);
     step(c, &(struct call_event){.kind = CALL_ARRIVED});
+}
+
+/* ---- requests within a call ---- */
+
+/* Of this call's dialog, in which our tag is a secret of the 200: who has it is where the INVITE came from. */
+static bool is_dialog(struct le *le, void *arg)
+{
+    const struct sip_call *c = le->data;
+    const struct sip_msg *msg = arg, *invite = c->invite;
+    char tag[TAG_MAX];
+    (void)re_snprintf(tag, sizeof tag, "%016llx", (unsigned long long)invite->tag);
+    return (c->answer.reply || c->session) && !pl_cmp(&msg->callid, &invite->callid) &&
+           !pl_cmp(&msg->from.tag, &invite->from.tag) && !pl_strcmp(&msg->to.tag, tag);
+}
+
+bool sip_call_knows(struct sip_agent *a, const struct sip_msg *msg)
+{
+    struct sip_call *c = list_ledata(hash_lookup(a->dialogs, hash_joaat_pl(&msg->callid), is_dialog, (void *)msg));
+    if (c && !c->session)
+        confirm(c);
+    return c;
 }

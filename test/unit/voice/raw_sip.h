@@ -9,13 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #define RAW_PATIENCE_MS 30000 /* nothing takes so long; a test that waits for it has failed */
 
 struct raw {
     int sip, rtp;
-    char host[16]; /* where it calls from */
+    char host[32]; /* where it calls from */
     struct sockaddr_in service;
     int sip_port, rtp_port;
     char reply[8192];

@@ -415,6 +415,7 @@ static void test_one_source_cannot_take_every_line(void **state)
         raw_open(&callers[i], sip_address(agent));
         raw_request(&callers[i], "INVITE", FAKE_CODE, 1, RAW_SDP, raw_offer(&callers[i], "sendrecv"));
         assert_int_equal(raw_final(&callers[i]), i < 4 ? 200 : 486);
+        raw_request(&callers[i], "ACK", FAKE_CODE, 1, "", "");
     }
     for (int i = 0; i < 5; i++)
         raw_close(&callers[i]);
@@ -433,6 +434,7 @@ static void test_calls_beyond_the_limit_are_refused(void **state)
         raw_open(&callers[i], sip_address(a));
         raw_request(&callers[i], "INVITE", FAKE_CODE, 1, RAW_SDP, raw_offer(&callers[i], "sendrecv"));
         assert_int_equal(raw_final(&callers[i]), i < 1 ? 200 : 503);
+        raw_request(&callers[i], "ACK", FAKE_CODE, 1, "", "");
         raw_close(&callers[i]);
     }
     sip_stop(a, 0);

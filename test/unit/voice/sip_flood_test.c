@@ -1,0 +1,230 @@
+/* Calls that nobody acknowledges, as a liar can place them from any address: they shut nobody out and cost little. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "voice/fake_domain.h"
+#include "voice/raw_sip.h"
+#include "voice/sip.h"
+
+#define FLOOD 60 /* INVITEs, more than all calls together */
+
+static struct config config = {
+    .listen_sip = "127.0.0.1:0",
+    .voice_tone_ms = 60,
+    .voice_tone_gap_ms = 60,
+    .voice_calls = 40, /* so 10 that are not acknowledged */
+    .voice_calls_per_source = 20,
+};
+
+static struct sip_agent *agent;
+static struct raw r;
+
+static int set_up(void **state)
+{
+    (void)state;
+    char *why = NULL;
+    fake_start();
+    fake_reset();
+    if (sip_start(&config, NULL, &agent, &why)) {
+        fprintf(stderr, "%s\n", why);
+        return -1;
+    }
+    raw_open(&r, sip_address(agent));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    raw_close(&r);
+    sip_stop(agent, 0);
+    sip_free(agent);
+    fake_stop();
+    return 0;
+}
+
+static void invite(struct raw *caller, const char *number)
+{
+    raw_request(caller, "INVITE", number, 1, RAW_SDP, raw_offer(caller, "sendrecv"));
+}
+
+/* INVITEs from as many addresses as `hosts`, whose answers nobody reads. */
+static void flood(int count, int hosts, const char *number)
+{
+    for (int i = 0; i < count; i++) {
+        struct raw liar;
+        char host[32];
+        (void)snprintf(host, sizeof host, "127.0.1.%d", 1 + i % hosts);
+        raw_open_at(&liar, host, sip_address(agent));
+        invite(&liar, number);
+        raw_close(&liar);
+    }
+}
+
+static void is_served(struct raw *caller)
+{
+    invite(caller, FAKE_CODE);
+    assert_int_equal(raw_final(caller), 200);
+    raw_request(caller, "ACK", FAKE_CODE, 1, "", "");
+    assert_true(raw_hears_rtp(caller));
+}
+
+static void hang_up(struct raw *caller)
+{
+    raw_request(caller, "BYE", FAKE_CODE, 2, "", "");
+    assert_int_equal(raw_final(caller), 200);
+}
+
+static void test_forged_calls_shut_nobody_out(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        struct raw caller;
+        raw_open(&caller, sip_address(agent));
+        flood(FLOOD, FLOOD, i % 2 ? FAKE_CODE : FAKE_OPEN);
+        is_served(&caller);
+        hang_up(&caller);
+        raw_close(&caller);
+    }
+}
+
+static void test_calls_forged_in_a_callers_name_do_not_shut_it_out(void **state)
+{
+    (void)state;
+    for (int i = 0; i < FLOOD; i++) {
+        struct raw liar;
+        raw_open(&liar, sip_address(agent));
+        invite(&liar, FAKE_CODE);
+        raw_close(&liar);
+    }
+    is_served(&r);
+}
+
+static void test_a_call_in_progress_outlives_a_flood(void **state)
+{
+    (void)state;
+    is_served(&r);
+    flood(2 * FLOOD, FLOOD, FAKE_CODE);
+    raw_request(&r, "INFO", FAKE_CODE, 2, "Content-Type: application/dtmf-relay\r\n", "Signal=7\r\n");
+    assert_int_equal(raw_final(&r), 200);
+    hang_up(&r);
+}
+
+static void test_a_dropped_call_costs_nothing_more(void **state)
+{
+    (void)state;
+    invite(&r, FAKE_CODE);
+    assert_int_equal(raw_final(&r), 200);
+    flood(FLOOD, FLOOD, FAKE_CODE);
+    assert_int_equal(raw_receive(&r, 1300), 0); /* the 200 would have come again, twice */
+    raw_request(&r, "ACK", FAKE_CODE, 1, "", "");
+    assert_int_equal(raw_count_rtp(&r, 150), 0);
+    raw_request(&r, "INFO", FAKE_CODE, 2, "Content-Type: application/dtmf-relay\r\n", "Signal=7\r\n");
+    assert_int_equal(raw_final(&r), 481);
+}
+
+static void test_nothing_is_decided_for_a_call_that_was_dropped_before(void **state)
+{
+    (void)state;
+    struct raw slow, callers[20];
+    raw_open(&slow, sip_address(agent));
+    invite(&slow, FAKE_SLOW); /* keeps the store busy until the others have come */
+    assert_int_equal(raw_receive(&slow, RAW_PATIENCE_MS), 100);
+    for (int i = 0; i < 20; i++) {
+        raw_open_at(&callers[i], "127.0.1.1", sip_address(agent));
+        invite(&callers[i], FAKE_CODE);
+    }
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(raw_final(&callers[i]), i < 10 ? 503 : 200);
+        raw_close(&callers[i]);
+    }
+    assert_int_equal(raw_final(&slow), 503);
+    assert_true(fake.arrived <= 11); /* those that were answered, and the slow one, if it was being decided */
+    raw_close(&slow);
+}
+
+static void test_the_200_is_repeated_until_it_is_acknowledged(void **state)
+{
+    (void)state;
+    invite(&r, FAKE_CODE);
+    assert_int_equal(raw_final(&r), 200);
+    assert_int_equal(raw_receive(&r, RAW_PATIENCE_MS), 200);
+    raw_request(&r, "ACK", FAKE_CODE, 1, "", "");
+    assert_true(raw_hears_rtp(&r));
+    while (raw_receive(&r, 0) == 200)
+        ; /* one may have been on its way */
+    assert_int_equal(raw_receive(&r, 1300), 0);
+}
+
+static void test_a_caller_may_hang_up_without_having_acknowledged(void **state)
+{
+    (void)state;
+    invite(&r, FAKE_CODE);
+    assert_int_equal(raw_final(&r), 200);
+    hang_up(&r);
+    for (int i = 0; i < RAW_PATIENCE_MS / 10 && sip_calls(agent); i++)
+        usleep(10000);
+    assert_int_equal(sip_calls(agent), 0);
+}
+
+static void test_a_stranger_cannot_acknowledge(void **state)
+{
+    (void)state;
+    char tag[sizeof r.to_tag];
+    invite(&r, FAKE_CODE);
+    assert_int_equal(raw_final(&r), 200);
+    memcpy(tag, r.to_tag, sizeof tag);
+    (void)snprintf(r.to_tag, sizeof r.to_tag, ";tag=0123456789abcdef");
+    raw_request(&r, "ACK", FAKE_CODE, 1, "", "");
+    assert_int_equal(raw_count_rtp(&r, 150), 0);
+    memcpy(r.to_tag, tag, sizeof tag);
+    raw_request(&r, "ACK", FAKE_CODE, 1, "", "");
+    assert_true(raw_hears_rtp(&r));
+}
+
+static void test_refusals_are_not_repeated_in_a_flood(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 600; i++) {
+        struct raw liar;
+        raw_open_at(&liar, "127.0.1.1", sip_address(agent));
+        invite(&liar, "+15559999999");
+        assert_int_equal(raw_final(&liar), 404);
+        raw_close(&liar);
+    }
+    invite(&r, "+15559999999");
+    assert_int_equal(raw_final(&r), 404);
+    assert_int_equal(raw_receive(&r, 1300), 0);
+}
+
+static void test_an_invite_in_no_call_is_refused_once(void **state)
+{
+    (void)state;
+    (void)snprintf(r.to_tag, sizeof r.to_tag, ";tag=0123456789abcdef");
+    invite(&r, FAKE_CODE);
+    assert_int_equal(raw_final(&r), 481);
+    assert_int_equal(raw_receive(&r, 1300), 0);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        T(forged_calls_shut_nobody_out),
+        T(calls_forged_in_a_callers_name_do_not_shut_it_out),
+        T(a_call_in_progress_outlives_a_flood),
+        T(a_dropped_call_costs_nothing_more),
+        T(nothing_is_decided_for_a_call_that_was_dropped_before),
+        T(the_200_is_repeated_until_it_is_acknowledged),
+        T(a_caller_may_hang_up_without_having_acknowledged),
+        T(a_stranger_cannot_acknowledge),
+        T(refusals_are_not_repeated_in_a_flood),
+        T(an_invite_in_no_call_is_refused_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
