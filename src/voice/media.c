@@ -13,6 +13,7 @@
 #define QUIET_ULAW 0xff
 #define QUIET_ALAW 0xd5
 #define PARTS_MAX  (2 * DTMF_KEYS_MAX)
+#define UNHEARD_MS 3000 /* audio goes out so long to a peer that sends none */
 
 static_assert(PARTS_MAX >= SOUND_PARTS_MAX, "a prompt fits");
 
@@ -32,9 +33,11 @@ struct media {
         struct sa rtp; /* the peer's address as it gave it */
     } peer;
 
-    struct sa signalling;
-    struct sa source; /* the one address packets are taken from, and sent to, once chosen */
+    struct sa signalling; /* where its SIP was answered */
+    struct sa host;       /* another one it may send from */
+    struct sa source;     /* the one address packets are taken from, and sent to, once chosen */
     bool chosen;
+    int64_t alive_ms; /* the last sign of it that was no packet */
     bool heard_any;
     uint16_t seq; /* last sequence number taken */
     uint32_t ssrc;
@@ -51,6 +54,60 @@ struct media {
     struct dtmf_out out;
 };
 
+/* ---- where the peer is ---- */
+
+enum place { ANYWHERE, LOOPBACK, LINK_LOCAL, NOWHERE };
+
+static enum place place_of_ipv4(uint32_t address)
+{
+    if (address >> 24 == 127)
+        return LOOPBACK;
+    if (address >> 16 == 0xa9fe)
+        return LINK_LOCAL;
+    bool unspecified = address >> 24 == 0, multicast_or_reserved = address >> 29 == 7;
+    return unspecified || multicast_or_reserved ? NOWHERE : ANYWHERE;
+}
+
+static enum place place_of(const struct sa *sa)
+{
+    if (sa_af(sa) == AF_INET)
+        return place_of_ipv4(sa_in(sa));
+    const struct in6_addr *address = &sa->u.in6.sin6_addr;
+    uint32_t mapped;
+    memcpy(&mapped, address->s6_addr + 12, sizeof mapped);
+    if (IN6_IS_ADDR_V4MAPPED(address))
+        return place_of_ipv4(ntohl(mapped));
+    if (IN6_IS_ADDR_LOOPBACK(address))
+        return LOOPBACK;
+    if (IN6_IS_ADDR_LINKLOCAL(address))
+        return LINK_LOCAL;
+    return IN6_IS_ADDR_UNSPECIFIED(address) || IN6_IS_ADDR_MULTICAST(address) ? NOWHERE : ANYWHERE;
+}
+
+/* A peer elsewhere has no business on this machine or on its link. */
+static bool may_be_at(const struct media *m, const struct sa *at)
+{
+    enum place place = place_of(at);
+    return place == ANYWHERE || (place != NOWHERE && place == place_of(&m->signalling));
+}
+
+/* Where packets go now: to where the peer was heard from. One that was not heard yet gets them where its SIP was
+ * answered, which is no third party, while there is something to hear, and for a moment after each sign of it. False:
+ * nowhere. */
+static bool destination(const struct media *m, struct sa *ret)
+{
+    if (m->chosen) {
+        *ret = m->source;
+        return true;
+    }
+    bool open = m->playing || tick_now_ms() - m->alive_ms < UNHEARD_MS;
+    if (!open || !sa_port(&m->peer.rtp) || !may_be_at(m, &m->signalling))
+        return false;
+    *ret = m->signalling;
+    sa_set_port(ret, sa_port(&m->peer.rtp));
+    return true;
+}
+
 /* ---- in ---- */
 
 static void on_key(char key, void *arg)
@@ -59,13 +116,15 @@ static void on_key(char key, void *arg)
     m->events->key(key, m->arg);
 }
 
-/* Is this our peer? The first packet from the negotiated host, or from the host its SIP comes from (a box behind NAT
- * gives an address that is not reachable), settles where it is until it is negotiated anew. */
+/* Is this our peer? The first packet from the negotiated host, or from a host its SIP comes from (a box behind NAT
+ * gives an address that is not reachable), settles where it is until it is negotiated again. */
 static bool accept_source(struct media *m, const struct sa *src)
 {
     if (m->chosen)
         return sa_cmp(src, &m->source, SA_ALL);
-    m->chosen = sa_cmp(src, &m->peer.rtp, SA_ADDR) || sa_cmp(src, &m->signalling, SA_ADDR);
+    bool known =
+        sa_cmp(src, &m->peer.rtp, SA_ADDR) || sa_cmp(src, &m->signalling, SA_ADDR) || sa_cmp(src, &m->host, SA_ADDR);
+    m->chosen = known && may_be_at(m, src);
     if (m->chosen)
         m->source = *src;
     return m->chosen;
@@ -134,14 +193,15 @@ int64_t media_heard_ms(const struct media *m)
 
 static void send_packet(struct media *m, bool marker, uint8_t pt, uint32_t timestamp, const uint8_t *payload, size_t n)
 {
-    if (!m->peer.send)
+    struct sa to;
+    if (!m->peer.send || !destination(m, &to))
         return;
     m->packet->pos = m->packet->end = RTP_HEADER_SIZE;
     if (mbuf_write_mem(m->packet, payload, n))
         return;
     m->packet->pos = RTP_HEADER_SIZE;
     /* A packet the kernel cannot take is lost, as on any network. */
-    (void)rtp_send(m->rtp, m->chosen ? &m->source : &m->peer.rtp, false, marker, pt, timestamp, m->packet);
+    (void)rtp_send(m->rtp, &to, false, marker, pt, timestamp, m->packet);
 }
 
 /* The table behind g711_pcm2alaw() ends before -32768. */
@@ -253,9 +313,20 @@ void media_press(struct media *m, const char *keys, int64_t tone_ms, int64_t gap
 void media_start(struct media *m, struct tick *tick, const struct sa *signalling)
 {
     m->signalling = *signalling;
-    m->heard_ms = tick_now_ms();
+    m->heard_ms = m->alive_ms = tick_now_ms();
     m->marker = true;
     tick_add(tick, &m->tick, on_tick, m);
+}
+
+void media_expect(struct media *m, const struct sa *host)
+{
+    m->host = *host;
+}
+
+void media_alive(struct media *m, const struct sa *from)
+{
+    if (sa_cmp(from, &m->signalling, SA_ADDR))
+        m->alive_ms = tick_now_ms();
 }
 
 void media_stop(struct media *m)
@@ -295,6 +366,7 @@ enum err media_take_sdp(struct media *m, bool offer, struct mbuf *sdp)
     if (!held && !sa_cmp(raddr, &m->peer.rtp, SA_ALL)) {
         m->peer.rtp = *raddr;
         m->chosen = false;
+        m->alive_ms = tick_now_ms();
     }
     return ERR_NONE;
 }

@@ -1,8 +1,9 @@
 /* One call's audio: an RTP session with G.711 both ways and RFC 4733 events, negotiated by SDP.
  *
  * Lives on one thread that runs libre's loop. Sends a packet every tick once started: sound, events or silence. Takes
- * packets only from where the negotiation said, or from one other port or address behind the same signalling address,
- * chosen once (symmetric RTP), so that nobody else can press keys in a call. */
+ * packets only from the host that was negotiated or one the signalling comes from, and from one port of it, chosen once
+ * (symmetric RTP), so that nobody else can press keys in a call. Sends there and nowhere else: an address that was only
+ * named, as anybody's could be, gets nothing. A peer that sends nothing gets its packets where its SIP was answered. */
 #pragma once
 #include <re/re.h>
 
@@ -38,8 +39,12 @@ enum err media_take_sdp(struct media *m, bool offer, struct mbuf *sdp) CHECKED;
 
 /* ---- running ---- */
 
-/* Packets flow from now on. `signalling` is where the peer's SIP comes from. */
+/* Packets flow from now on. `signalling` is where the peer's SIP comes from, and an answer of ours has reached it. */
 void media_start(struct media *m, struct tick *tick, const struct sa *signalling);
+/* Another host the peer's packets may come from. */
+void media_expect(struct media *m, const struct sa *host);
+/* A message of the peer came from there: one that sends no packets gets ours for a moment longer. */
+void media_alive(struct media *m, const struct sa *from);
 /* No packet in or out, and no event, from now on. Unlike media_free(), it may be called from within an event. */
 void media_stop(struct media *m);
 /* Plays the parts (copied; their samples must live until then) in place of what is being played. */

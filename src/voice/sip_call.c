@@ -220,7 +220,9 @@ static void on_established(const struct sip_msg *msg, void *arg)
 {
     struct sip_call *c = arg;
     c->answered_ms = c->signalled_ms = tick_now_ms();
-    media_start(c->media, c->agent->tick, &msg->src);
+    /* The ACK may come another way than the INVITE did, but only the one of them had our answer. */
+    media_start(c->media, c->agent->tick, &c->invite->src);
+    media_expect(c->media, &msg->src);
     tick_add(c->agent->tick, &c->tick, on_tick, c);
     log_debug("call %u established codec=%s events=%d", c->serial, media_codec(c->media),
               media_events_negotiated(c->media));
@@ -251,6 +253,7 @@ static void on_info(struct sip *sip, const struct sip_msg *msg, void *arg)
 {
     struct sip_call *c = arg;
     c->signalled_ms = tick_now_ms();
+    media_alive(c->media, &msg->src);
     struct str body = {(const char *)mbuf_buf(msg->mb), mbuf_get_left(msg->mb)};
     char type[64];
     int n = re_snprintf(type, sizeof type, "%r/%r", &msg->ctyp.type, &msg->ctyp.subtype);

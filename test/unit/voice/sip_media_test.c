@@ -1,0 +1,152 @@
+/* Where a call's audio goes: to who is in the call, and to nobody who was only named. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "voice/fake_domain.h"
+#include "voice/raw_sip.h"
+#include "voice/sip.h"
+
+#define OTHER "127.0.0.9"
+
+static struct config config = {
+    .listen_sip = "127.0.0.1:0",
+    .voice_tone_ms = 60,
+    .voice_tone_gap_ms = 60,
+    .voice_calls = 8,
+    .voice_calls_per_source = 4,
+};
+
+static struct sip_agent *agent;
+static struct raw r, other; /* the caller; another host, whose audio has the port that the caller's has */
+
+static int rtp_at(const char *host, int port)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = inet_addr(host)};
+    at.sin_port = htons((uint16_t)port);
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
+    return fd;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    char *why = NULL;
+    fake_start();
+    fake_reset();
+    if (sip_start(&config, NULL, &agent, &why)) {
+        fprintf(stderr, "%s\n", why);
+        return -1;
+    }
+    raw_open(&r, sip_address(agent));
+    raw_open_at(&other, OTHER, sip_address(agent));
+    close(other.rtp);
+    other.rtp_port = r.rtp_port;
+    other.rtp = rtp_at(OTHER, other.rtp_port);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    raw_close(&r);
+    raw_close(&other);
+    sip_stop(agent, 0);
+    sip_free(agent);
+    fake_stop();
+    return 0;
+}
+
+/* The caller says that its audio is on that host. Returns the port of ours. */
+static int establish(const char *number, const char *host)
+{
+    raw_request(&r, "INVITE", number, 1, RAW_SDP, raw_offer_at(&r, host, "sendrecv"));
+    assert_int_equal(raw_final(&r), 200);
+    int port = raw_media_port(&r);
+    raw_request(&r, "ACK", number, 1, "", "");
+    return port;
+}
+
+static void info(unsigned cseq, const char *body)
+{
+    raw_request(&r, "INFO", FAKE_CODE, cseq, "Content-Type: application/dtmf-relay\r\n", body);
+    assert_int_equal(raw_final(&r), 200);
+}
+
+static void test_a_host_that_is_only_named_gets_nothing(void **state)
+{
+    (void)state;
+    establish(FAKE_CODE, OTHER);
+    assert_true(raw_hears_rtp(&r)); /* as a box would whose address was rewritten on the way */
+    raw_request(&r, "INVITE", FAKE_CODE, 2, RAW_SDP, raw_offer_at(&r, "127.0.0.10", "sendrecv"));
+    assert_int_equal(raw_final(&r), 200);
+    raw_request(&r, "ACK", FAKE_CODE, 2, "", "");
+    raw_request(&r, "INVITE", FAKE_CODE, 3, RAW_SDP, raw_offer_at(&r, OTHER, "sendrecv"));
+    assert_int_equal(raw_final(&r), 200);
+    raw_request(&r, "ACK", FAKE_CODE, 3, "", "");
+    info(4, "Signal=7\r\n");
+    assert_true(raw_hears_rtp(&r));
+    assert_int_equal(raw_count_rtp(&other, 300), 0);
+}
+
+static void test_a_named_host_that_speaks_gets_the_audio(void **state)
+{
+    (void)state;
+    int port = establish(FAKE_CODE, OTHER);
+    raw_press(other.rtp, port, 1000, 7);
+    assert_true(raw_hears_rtp(&other));
+    assert_true(raw_falls_silent(&r, 150));
+    raw_press(r.rtp, port, 2000, 9); /* too late for anybody else */
+    raw_press(other.rtp, port, 3000, 11);
+    for (int i = 0; i < RAW_PATIENCE_MS / 10 && !fake.code_count; i++)
+        usleep(10000);
+    assert_string_equal(fake.codes[0], "7");
+}
+
+static void test_a_host_that_was_not_named_cannot_take_the_audio(void **state)
+{
+    (void)state;
+    int port = establish(FAKE_CODE, r.host);
+    assert_true(raw_hears_rtp(&r));
+    raw_press(other.rtp, port, 1000, 9);
+    assert_int_equal(raw_count_rtp(&other, 300), 0);
+    assert_true(raw_hears_rtp(&r));
+}
+
+/* A packet of an event that comes within the patience of the test. */
+static bool hears_event(struct raw *caller)
+{
+    uint8_t packet[2048];
+    struct pollfd p = {.fd = caller->rtp, .events = POLLIN};
+    while (poll(&p, 1, RAW_PATIENCE_MS) > 0)
+        if (recv(caller->rtp, packet, sizeof packet, 0) > 12 && (packet[1] & 0x7f) == 96)
+            return true;
+    return false;
+}
+
+static void test_a_box_that_sends_no_audio_hears_the_release_tone(void **state)
+{
+    (void)state;
+    establish(FAKE_CODE, "192.0.2.7"); /* behind NAT; and silent */
+    assert_true(raw_falls_silent(&r, 500));
+    info(2, "Signal=7\r\n");
+    info(3, "Signal=#\r\n");
+    assert_true(hears_event(&r));
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        T(a_host_that_is_only_named_gets_nothing),
+        T(a_named_host_that_speaks_gets_the_audio),
+        T(a_host_that_was_not_named_cannot_take_the_audio),
+        T(a_box_that_sends_no_audio_hears_the_release_tone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
