@@ -158,6 +158,13 @@ function calls() {
   result('last digit to release tone, 100 calls, p99', p99, 'ms', 20, 'asked for', '<= 1');
 }
 
+function flood() {
+  const out = run('taskset', ['-c', '0,1', join(root, 'build/bench_flood')]);
+  for (const [, name, p99] of out.matchAll(/^(\d.*): p99 ([\d.]+) ms/gm))
+    result(`call set-up, ${name}, p99`, Number(p99), 'ms', 500, 'asked for', '<= 1');
+  process.stdout.write(out.replace(/^\d.*\n/gm, ''));
+}
+
 function deliveries() {
   const out = run(join(root, 'build/bench_deliveries'), []);
   const numbers = (start) => out.match(new RegExp(`^${start}: .*`, 'm'))[0].slice(start.length).match(/[\d.]+/g).map(Number);
@@ -180,7 +187,7 @@ const wants = (name) => wanted.length === 0 || wanted.includes(name);
 try {
   const cpuName = run('sh', ['-c', 'grep -m1 "model name" /proc/cpuinfo | cut -d: -f2']).trim();
   console.log(`${new Date().toISOString().slice(0, 10)}  ${cpuName}, ${run('nproc', []).trim()} cores; server on core ${SERVER_CORE}, load on core ${LOAD_CORE}`);
-  const big = wanted.length === 1 && wants('deliveries') ? null : await store('big', 1_000_000);
+  const big = wanted.length && wanted.every((name) => ['deliveries', 'flood'].includes(name)) ? null : await store('big', 1_000_000);
   if (wants('reads')) await reads(big, await store('small', 1_000));
   if (wants('writes')) await writes(big);
   if (wants('beside')) await beside(big);
@@ -188,6 +195,7 @@ try {
   if (wants('memory')) await memory(big);
   if (wants('starting')) await starting(big);
   if (wants('calls')) calls();
+  if (wants('flood')) flood();
   if (wants('deliveries')) deliveries();
   if (wants('store')) process.stdout.write(run(join(root, 'build/bench_store'), []));
   summary();

@@ -24,6 +24,7 @@ bool sip_filter_probe(struct sip_agent *a, const struct sip_msg *msg)
     a->probe[0] = '\0';
     a->udp = mem_ref(msg->sock);
     (void)udp_sockbuf_set(a->udp, RECEIVE_BUFFER);
+    sip_peers_watch(&a->peers, udp_sock_fd(a->udp, sa_af(&msg->dst)));
     (void)udp_register_helper(&a->filter, a->udp, FILTER_LAYER, NULL, unwanted, a);
     return true;
 }

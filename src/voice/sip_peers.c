@@ -7,16 +7,18 @@
 #include "voice/tick.h"
 
 #define TELL_MS 10000 /* between two lines in the log */
+#define FLOOD   100   /* messages between two such lines, which make the kernel drop the rest */
 #define FDS_MAX 65536 /* a listening socket is opened at the start, so its number is low */
 
 enum err sip_peers_init(struct sip_peers *p, const struct config *c, const char **ret_bad)
 {
-    *p = (struct sip_peers){0};
+    *p = (struct sip_peers){.udp = -1};
     return http_cidrs_parse(c->voice_peers, &p->allowed, ret_bad);
 }
 
 void sip_peers_done(struct sip_peers *p)
 {
+    tmr_cancel(&p->filtered);
     http_cidrs_done(&p->allowed);
 }
 
@@ -25,31 +27,6 @@ static struct http_address address_of(const struct sa *sa)
     struct sockaddr_storage s = {0};
     memcpy(&s, &sa->u, sizeof sa->u);
     return http_address_of(&s);
-}
-
-/* A call box that is not in the list gets no answer, so this line is how its owner finds out. */
-static void tell(struct sip_peers *p, const struct http_address *from)
-{
-    char text[HTTP_ADDRESS_TEXT];
-    int64_t now_ms = tick_now_ms();
-    p->dropped++;
-    if (p->told_ms && now_ms - p->told_ms < TELL_MS)
-        return;
-    http_address_text(from, text);
-    log_warn("sip message dropped: not in voice.peers source=%s dropped=%llu", text, (unsigned long long)p->dropped);
-    p->told_ms = now_ms;
-    p->dropped = 0;
-}
-
-bool sip_peers_admit(struct sip_peers *p, const struct sa *from)
-{
-    if (!p->allowed.count)
-        return true;
-    struct http_address a = address_of(from);
-    if (http_cidrs_contain(&p->allowed, &a))
-        return true;
-    tell(p, &a);
-    return false;
 }
 
 /* ---- the kernel's filter ---- */
@@ -143,6 +120,15 @@ static bool compile(const struct http_cidrs *allowed, struct program *p)
     return true;
 }
 
+static bool attach(const struct http_cidrs *allowed, int fd)
+{
+    struct program program;
+    if (!compile(allowed, &program))
+        return false;
+    const struct sock_fprog attached = {.len = program.n, .filter = program.code};
+    return !setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &attached, sizeof attached);
+}
+
 static bool listens_on(int fd, const struct sa *bound)
 {
     int listening = 0, protocol = 0;
@@ -157,14 +143,57 @@ static bool listens_on(int fd, const struct sa *bound)
 /* libre does not give its listening socket away, so it is looked for among the descriptors. */
 bool sip_peers_filter(const struct sip_peers *p, const struct sa *bound)
 {
-    struct program program;
     int fd = 0;
     if (!p->allowed.count)
         return true;
     while (fd < FDS_MAX && !listens_on(fd, bound))
         fd++;
-    if (fd == FDS_MAX || !compile(&p->allowed, &program))
-        return false;
-    const struct sock_fprog attached = {.len = program.n, .filter = program.code};
-    return !setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &attached, sizeof attached);
+    return fd < FDS_MAX && attach(&p->allowed, fd);
+}
+
+/* ---- datagrams ---- */
+
+static void on_filtered(void *arg)
+{
+    struct sip_peers *p = arg;
+    int none = 0;
+    (void)setsockopt(p->udp, SOL_SOCKET, SO_DETACH_FILTER, &none, sizeof none);
+}
+
+/* Each datagram that comes as far as here costs several system calls. */
+static void begin_filtering(struct sip_peers *p)
+{
+    if (p->udp >= 0 && attach(&p->allowed, p->udp))
+        tmr_start(&p->filtered, TELL_MS, on_filtered, p);
+}
+
+void sip_peers_watch(struct sip_peers *p, int udp)
+{
+    p->udp = udp;
+}
+
+/* A call box that is not in the list gets no answer, so this line is how its owner finds out. */
+static void tell(struct sip_peers *p, const struct http_address *from)
+{
+    char text[HTTP_ADDRESS_TEXT];
+    int64_t now_ms = tick_now_ms();
+    if (++p->dropped == FLOOD)
+        begin_filtering(p);
+    if (p->told_ms && now_ms - p->told_ms < TELL_MS)
+        return;
+    http_address_text(from, text);
+    log_warn("sip message dropped: not in voice.peers source=%s dropped=%llu", text, (unsigned long long)p->dropped);
+    p->told_ms = now_ms;
+    p->dropped = 0;
+}
+
+bool sip_peers_admit(struct sip_peers *p, const struct sa *from)
+{
+    if (!p->allowed.count)
+        return true;
+    struct http_address a = address_of(from);
+    if (http_cidrs_contain(&p->allowed, &a))
+        return true;
+    tell(p, &a);
+    return false;
 }

@@ -94,6 +94,20 @@ static void test_a_network_may_call_and_its_neighbours_may_not(void **state)
     gets_no_answer("127.0.0.8");
 }
 
+static void test_a_flood_of_strangers_shuts_no_peer_out(void **state)
+{
+    (void)state;
+    start("127.0.0.1:0", PEER, NULL);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 200; i++) {
+            struct raw stranger;
+            call(&stranger, STRANGER);
+            raw_close(&stranger);
+        }
+        gets_no_answer(STRANGER);
+    }
+}
+
 static void test_without_peers_anybody_may_call(void **state)
 {
     (void)state;
@@ -205,6 +219,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(a_stranger_gets_no_answer_and_a_peer_is_served),
         T(a_network_may_call_and_its_neighbours_may_not),
+        T(a_flood_of_strangers_shuts_no_peer_out),
         T(without_peers_anybody_may_call),
         T(the_log_names_a_stranger_once_in_a_while),
         T(a_stranger_cannot_connect),
