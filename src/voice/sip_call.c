@@ -41,7 +41,7 @@ struct sip_call {
     struct sipsess *session;        /* from the caller's next message on */
     struct media *media;
     bool offered; /* the INVITE came without SDP: ours is the offer */
-    bool ended;
+    bool ended, evicted;
 
     struct tick_entry tick;
     int64_t answered_ms, signalled_ms;
@@ -131,7 +131,8 @@ static void end(struct sip_call *c)
     const struct call_action *at = current(c);
     c->record.unfinished = c->machine.state == CALL_ENDING && !(at && at->kind == CALL_HANG_UP);
     call_step(&c->machine, &(struct call_event){.kind = CALL_HUNG_UP}, &none);
-    write_line(c);
+    if (!c->evicted) /* a flood must not fill the log, too */
+        write_line(c);
     tick_remove(&c->tick);
     if (c->media)
         media_stop(c->media);
@@ -461,6 +462,7 @@ static bool evict(struct sip_call *c)
 {
     if (!c)
         return false;
+    c->evicted = true;
     tell_dropped(c->agent);
     decide_drop(&c->decide);
     if (c->transaction)
