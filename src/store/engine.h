@@ -37,6 +37,8 @@ struct engine {
     /* Runs a read on the calling thread; NULL where it has to be submitted. */
     enum err (*read)(struct store *s, enum err (*run)(void *arg, struct db *db), void *arg);
     enum err (*check)(struct store *s);
+    /* After migrations, before start: gives back the room they left behind. NULL where the server does that. */
+    void (*compact)(struct store *s);
 
     struct db *(*session_new)(struct store *s);
     void (*session_free)(struct db *db);

@@ -115,7 +115,11 @@ enum err migrate(struct store *s, bool wanted, char **ret_why)
     if (step.have < want && !wanted)
         return store_refuse(ret_why, ERR_USAGE,
                             "the database's schema is version %d, this program needs %d: migrate it", step.have, want);
-    return advance_to(&step, want, ret_why);
+    const bool outdated = step.have < want;
+    e = advance_to(&step, want, ret_why);
+    if (!e && outdated && s->engine->compact)
+        s->engine->compact(s);
+    return e;
 }
 
 enum err migrate_versions(struct store *s, int *ret_have, int *ret_want)

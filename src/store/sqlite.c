@@ -210,6 +210,7 @@ const struct engine sqlite_engine = {
     .transact = sqlite_transact,
     .read = sqlite_read,
     .check = check,
+    .compact = sqlite_compact,
     .session_new = sqlite_session_new,
     .session_free = sqlite_session_free,
     .session_begin = sqlite_session_begin,

@@ -121,6 +121,9 @@ struct str sqlite_col_bytes(const struct cursor *c, int i, bool blob);
 
 /* ---- sqlite_script.c ---- */
 enum err sqlite_script(struct db *base, const char *sql) CHECKED;
+/* Rewrites the file if more than a quarter of it is free, each table in one piece. Where that fails (the disk is full),
+ * the file stays as it is, and in use. */
+void sqlite_compact(struct store *base);
 
 /* ---- sqlite_writer.c ---- */
 enum err sqlite_writer_start(struct sqlite_store *s) CHECKED;

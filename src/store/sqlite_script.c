@@ -1,7 +1,13 @@
-/* Migrations on a SQLite connection, and the functions they use that SQLite has not. */
+/* Migrations on a SQLite connection: the functions they use that SQLite has not, and tidying up behind them. */
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/crypto.h"
 #include "base/id.h"
 #include "store/sqlite.h"
+
+#define COMPACT_PAGES 256 /* fewer free ones are not worth rewriting the file */
 
 static struct str text_of(sqlite3_value *v)
 {
@@ -57,4 +63,42 @@ enum err sqlite_script(struct db *base, const char *sql)
         return ERR_NONE;
     sqlite_complain(db, "script");
     return db->base.failed = ERR_INTERNAL_ERROR;
+}
+
+/* ---- afterwards ---- */
+
+/* -1: failed. */
+static int64_t number(struct sqlite_db *db, const char *sql)
+{
+    sqlite3_stmt *stmt;
+    if (sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL) != SQLITE_OK)
+        return -1;
+    const int64_t n = sqlite3_step(stmt) == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : -1;
+    sqlite3_finalize(stmt);
+    return n;
+}
+
+/* With its temporary file in the data directory: as private as the database, and on the same disk. */
+static void rewrite(struct sqlite_store *s)
+{
+    char *path = strdup(s->path);
+    if (!path)
+        return;
+    sqlite3_temp_directory = sqlite3_mprintf("%s", dirname(path));
+    if (sqlite3_exec(s->writer.db->handle, "VACUUM", NULL, NULL, NULL) != SQLITE_OK)
+        sqlite_complain(s->writer.db, "vacuum");
+    sqlite3_free(sqlite3_temp_directory);
+    sqlite3_temp_directory = NULL;
+    free(path);
+}
+
+void sqlite_compact(struct store *base)
+{
+    struct sqlite_store *s = (struct sqlite_store *)base;
+    const int64_t free_pages = number(s->writer.db, "PRAGMA freelist_count");
+    if (free_pages < COMPACT_PAGES || free_pages <= number(s->writer.db, "PRAGMA page_count") / 4)
+        return;
+    sqlite_checkpoint_final(s);
+    rewrite(s);
+    sqlite_checkpoint_final(s);
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
 
 #include "base/arena.h"
 #include "base/crypto.h"
@@ -28,6 +29,13 @@ static const char old_grants[] =
     "end_minute, timezone, request_id) VALUES ('bbbbbbbbbbbbbbbbbbbbbbb1', 'ffffffffffffffffffffffff', 'routine', "
     "'Rosa', 0, 1000, 9223372036854775807, 62, 480, 1080, 'Europe/Madrid', 'request-of-rosa-01');";
 
+/* Enough for a table that leaves megabytes behind. */
+static const char many_old_grants[] =
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) "
+    "INSERT INTO access_grant (building_id, id, type, label, enabled, created_at, ends_at, request_id) "
+    "SELECT 'ccccccccccccccccccccccc1', substr('000000000000000000000000', 1, 24 - length('' || i)) || i, 'timer', "
+    "'a label of some length', 1, 1000, 9223372036854775807, 'a-request-of-some-length-' || i FROM n";
+
 static enum err fill(void *arg, struct db *db)
 {
     (void)arg;
@@ -37,6 +45,8 @@ static enum err fill(void *arg, struct db *db)
     enum err e = db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR("a")), v_str(STR("b"))), NULL); /* begins */
     if (!e)
         e = db->engine->script(db, sql.p);
+    if (!e)
+        e = db->engine->script(db, many_old_grants);
     arena_done(&a);
     return e;
 }
@@ -136,6 +146,29 @@ static void grants_of_an_older_store_are_found_as_before(void **state)
     assert_int_equal(store_run(f->store, STORE_READ, look_as_the_door, NULL), ERR_NONE);
 }
 
+static int64_t pragma(struct store_fixture *f, const char *sql)
+{
+    char path[128];
+    sqlite3 *db;
+    sqlite3_stmt *stmt;
+    snprintf(path, sizeof path, "%s/portero.db", f->dir);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    int64_t n = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+    return n;
+}
+
+static void the_room_of_the_old_tables_is_given_back(void **state)
+{
+    struct store_fixture *f = *state;
+    upgrade(f);
+    assert_in_range(pragma(f, "PRAGMA freelist_count"), 0, 100);
+    assert_int_equal(pragma(f, "SELECT count(*) FROM access_grant"), 20003);
+}
+
 /* ---- */
 
 static int new_sqlite(void **state)
@@ -153,6 +186,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         {"grants of an older store are found as before, SQLite", grants_of_an_older_store_are_found_as_before,
          new_sqlite, store_fixture_close, NULL},
+        {"the room of the old tables is given back, SQLite", the_room_of_the_old_tables_is_given_back, new_sqlite,
+         store_fixture_close, NULL},
         {"grants of an older store are found as before, PostgreSQL", grants_of_an_older_store_are_found_as_before,
          new_postgresql, store_fixture_close, NULL},
     };
