@@ -63,6 +63,13 @@ static enum err revoke_unlock(struct request *q, struct reply *p)
     return e ? e : reply_ok(q, p, 200, &unlock_revoked_shape, unlock_revoked_body(&q->op, &q->path_id));
 }
 
+/* A page of all grants reads its own rows and no others. */
+static bool filters(const void *query)
+{
+    const struct grant_filter *f = query;
+    return v_set(f->type) || v_set(f->status) || v_set(f->enabled);
+}
+
 #define TAG "Access grants"
 
 static const struct route rows[] = {
@@ -99,6 +106,7 @@ static const struct route rows[] = {
      .building = BUILDING_HEADER,
      .query = &unlock_query_shape,
      .run = RUN_READ,
+     .lengthy = filters,
      .handler = list_unlocks,
      .status = 200,
      .reply = &unlock_page_shape,

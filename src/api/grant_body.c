@@ -251,7 +251,7 @@ const void *unlock_page_body(struct op *op, const struct id *building, const str
         fill(op, building, &page->items[i], &items[i]);
     struct unlock_page *body = arena_alloc(op->arena, sizeof *body);
     body->data = v_list(items, page->count);
-    body->pagination = pagination_of(op->arena, page->more ? id_str(&page->items[page->count - 1].id) : STR_NONE);
+    body->pagination = pagination_of(op->arena, page->more ? arena_str(op->arena, id_str(&page->end)) : STR_NONE);
     return body;
 }
 

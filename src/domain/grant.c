@@ -47,6 +47,13 @@ enum err grant_replay(struct op *op, const struct id *building, struct str reque
     return ERR_NONE;
 }
 
+/* Keeps the count of the building's enabled grants. */
+static enum err count_enabled(struct op *op, const struct id *building, int change)
+{
+    return change ? db_exec(op->db, SQL_GRANT_COUNT_ADD, DB_ARGS(v_str(id_str(building)), v_int(change)), NULL)
+                  : ERR_NONE;
+}
+
 static enum err create(struct op *op, const struct grant_place *place, const struct grant_input *in,
                        struct str request_id, const unsigned char request_hash[static SHA256_LEN], struct grant *ret,
                        bool *ret_inserted)
@@ -62,7 +69,8 @@ static enum err create(struct op *op, const struct grant_place *place, const str
         e = ret->code[0] ? grant_code_check(op, place->building, ret) : grant_code_generate(op, place->building, ret);
     if (e)
         return e;
-    return grant_row_insert(op, place->building, ret, request_hash, ret_inserted);
+    e = grant_row_insert(op, place->building, ret, request_hash, ret_inserted);
+    return e || !*ret_inserted ? e : count_enabled(op, place->building, ret->enabled);
 }
 
 static bool is_refusal(enum err e)
@@ -97,11 +105,17 @@ enum err grant_create(struct op *op, const struct grant_place *place, const stru
 
 /* ---- lists ---- */
 
-/* A filter as a statement and what it takes besides building, cursor, type and limit. */
+/* A list that is filtered reads so many grants at most; then its page ends, whatever it holds. */
+#define READ_MAX 10000
+
+/* A filter as a statement and what it takes besides building, position, type and limit. */
 struct plan {
     enum sql statement;
-    bool nothing; /* the filters exclude each other */
-    struct val args[3];
+    enum sql last; /* finds where READ_MAX ends */
+    bool exact;    /* the statement reads what it gives, and no more, if all types are wanted */
+    bool nothing;  /* the filters exclude each other */
+    /* Least enabled, least uses left, ends after and until, starts after and until. */
+    struct val args[6];
     size_t arg_count;
 };
 
@@ -113,19 +127,30 @@ static enum grant_status wanted_status(struct str name)
     return (enum grant_status)i;
 }
 
+/* Of those that are enabled and have uses left: the ones in these times. */
+static struct plan plan_times(enum sql statement, int64_t ends_after, int64_t ends_until, int64_t starts_after,
+                              int64_t starts_until)
+{
+    return (struct plan){
+        .statement = statement,
+        .last = SQL_GRANT_LAST,
+        .args = {v_int(1), v_int(1), v_int(ends_after), v_int(ends_until), v_int(starts_after), v_int(starts_until)},
+        .arg_count = 6};
+}
+
 static struct plan plan_status(enum grant_status status, int64_t now_us)
 {
     switch (status) {
     case GRANT_ACTIVE:
-        return (struct plan){SQL_GRANT_LIST_USABLE, false, {v_int(now_us), v_int(-1), v_int(now_us)}, 3};
+        return plan_times(SQL_GRANT_LIST_USABLE, now_us, GRANT_NO_END, INT64_MIN, now_us);
     case GRANT_SCHEDULED:
-        return (struct plan){SQL_GRANT_LIST_USABLE, false, {v_int(now_us), v_int(now_us), v_int(INT64_MAX)}, 3};
+        return plan_times(SQL_GRANT_LIST_USABLE, now_us, GRANT_NO_END, now_us, INT64_MAX);
     case GRANT_INACTIVE:
-        return (struct plan){.statement = SQL_GRANT_LIST_DISABLED};
+        return (struct plan){.statement = SQL_GRANT_LIST_DISABLED, .last = SQL_GRANT_LAST_DISABLED, .exact = true};
     case GRANT_EXHAUSTED:
-        return (struct plan){.statement = SQL_GRANT_LIST_EXHAUSTED};
+        return (struct plan){.statement = SQL_GRANT_LIST_EXHAUSTED, .last = SQL_GRANT_LAST_EXHAUSTED, .exact = true};
     case GRANT_EXPIRED:
-        return (struct plan){SQL_GRANT_LIST, false, {v_int(1), v_int(now_us), v_int(1)}, 3};
+        return plan_times(SQL_GRANT_LIST, INT64_MIN, now_us, INT64_MIN, INT64_MAX);
     case GRANT_REVOKED:
         break;
     }
@@ -137,8 +162,13 @@ static struct plan plan_list(const struct grant_filter *f, int64_t now_us)
     const bool off = v_set(f->enabled) && !f->enabled.b;
     if (!v_set(f->status) && off)
         return plan_status(GRANT_INACTIVE, now_us);
-    if (!v_set(f->status))
-        return (struct plan){SQL_GRANT_LIST, false, {v_int(v_set(f->enabled)), v_int(GRANT_NO_END), v_int(0)}, 3};
+    if (!v_set(f->status)) {
+        struct plan all = plan_times(SQL_GRANT_LIST, INT64_MIN, GRANT_NO_END, INT64_MIN, INT64_MAX);
+        all.args[0] = v_int(v_set(f->enabled));
+        all.args[1] = v_int(0);
+        all.exact = !v_set(f->enabled);
+        return all;
+    }
     const enum grant_status status = wanted_status(f->status.s);
     if (v_set(f->enabled) && off != (status == GRANT_INACTIVE))
         return (struct plan){.nothing = true};
@@ -156,6 +186,30 @@ static struct val wanted_type(struct val name)
     return v_int(i);
 }
 
+/* What is usable now is sorted by ID where it is little, and else found among the others. */
+static enum err plan_usable(struct op *op, const struct id *building, struct plan *plan)
+{
+    CURSOR c;
+    if (plan->statement != SQL_GRANT_LIST_USABLE)
+        return ERR_NONE;
+    enum err e =
+        db_one(op->db, SQL_GRANT_USABLE_MANY, DB_ARGS(v_str(id_str(building)), plan->args[2], v_int(READ_MAX)), &c);
+    if (!e)
+        plan->statement = SQL_GRANT_LIST;
+    else
+        plan->exact = true;
+    return e == ERR_NOT_FOUND ? ERR_NONE : e;
+}
+
+/* The ID at which the list has read its share, of those below `before`; the empty one if it does not come to that. */
+static enum err read_end(struct op *op, const struct id *building, enum sql last, struct val before, struct id *ret)
+{
+    CURSOR c;
+    enum err e = db_one(op->db, last, DB_ARGS(v_str(id_str(building)), before, v_int(READ_MAX)), &c);
+    *ret = e ? (struct id){{0}} : col_id_bytes(&c, 0);
+    return e == ERR_NOT_FOUND ? ERR_NONE : e;
+}
+
 static enum err read_page(struct op *op, struct cursor *c, size_t limit, struct grant_page *ret)
 {
     struct grant *items = arena_alloc(op->arena, limit * sizeof *items);
@@ -165,33 +219,53 @@ static enum err read_page(struct op *op, struct cursor *c, size_t limit, struct 
     while (!(e = db_next(c, &more)) && more && n < limit)
         items[n++] = grant_row(c, op->arena);
     if (!e)
-        *ret = (struct grant_page){items, n, more};
+        *ret = (struct grant_page){.items = items, .count = n, .more = more};
+    if (!e && more)
+        ret->end = items[n - 1].id;
     return e;
 }
 
 enum err grant_list(struct op *op, const struct id *building, const struct grant_filter *filter, struct grant_page *ret)
 {
     const int64_t limit = v_set(filter->limit) ? filter->limit.i : GRANT_PAGE_DEFAULT;
-    const struct plan plan = plan_list(filter, op->now_us);
+    struct plan plan = plan_list(filter, op->now_us);
     if (plan.nothing) {
         *ret = (struct grant_page){0};
         return ERR_NONE;
     }
-    struct id cursor;
+    struct id cursor, end = {{0}};
     const bool below = v_set(filter->cursor) && id_parse(filter->cursor.s, &cursor);
-    const struct id_bytes last = below ? id_to_bytes(&cursor) : (struct id_bytes){{0}};
+    const struct id_bytes first = below ? id_to_bytes(&cursor) : (struct id_bytes){{0}};
+    const struct val before = below ? v_id_bytes(&first) : ABOVE_ALL_IDS;
+    enum err e = plan_usable(op, building, &plan);
+    const bool exact = plan.exact && (!v_set(filter->type) || plan.statement == SQL_GRANT_LIST_USABLE);
+    if (!e && !exact)
+        e = read_end(op, building, plan.last, before, &end);
+    if (e)
+        return e;
+    const struct id_bytes last = id_given(&end) ? id_to_bytes(&end) : (struct id_bytes){{0}};
     const struct val args[] = {
         v_str(id_str(building)),
-        below ? v_id_bytes(&last) : ABOVE_ALL_IDS,
+        before,
+        v_id_bytes(&last),
         wanted_type(filter->type),
         v_int(limit + 1), /* one more, to know whether there is one */
         plan.args[0],
         plan.args[1],
         plan.args[2],
+        plan.args[3],
+        plan.args[4],
+        plan.args[5],
     };
     CURSOR c;
-    enum err e = db_query(op->db, plan.statement, (struct db_args){args, 4 + plan.arg_count}, &c);
-    return e ? e : read_page(op, &c, (size_t)limit, ret);
+    e = db_query(op->db, plan.statement, (struct db_args){args, 5 + plan.arg_count}, &c);
+    if (!e)
+        e = read_page(op, &c, (size_t)limit, ret);
+    if (!e && !ret->more && id_given(&end)) {
+        ret->more = true;
+        ret->end = end;
+    }
+    return e;
 }
 
 /* ---- changes ---- */
@@ -224,6 +298,7 @@ enum err grant_update(struct op *op, const struct grant_place *place, const stru
     enum err e = check_place(op, place);
     if (!e)
         e = get_for_update(op, place->building, id, version, &g);
+    const bool was_enabled = !e && g.enabled;
     if (!e)
         e = grant_rules_update(op, in, &g);
     if (!e && code_matters(in, &g))
@@ -234,6 +309,9 @@ enum err grant_update(struct op *op, const struct grant_place *place, const stru
         return e;
     if (!updated)
         return ERR_VERSION_CONFLICT;
+    e = count_enabled(op, place->building, g.enabled - was_enabled);
+    if (e)
+        return e;
     g.version++;
     g.updated_us = op->now_us;
     *ret = g;
@@ -242,10 +320,16 @@ enum err grant_update(struct op *op, const struct grant_place *place, const stru
 
 enum err grant_revoke(struct op *op, const struct id *building, const struct id *id)
 {
-    int64_t changed;
     struct grant g;
+    int was_enabled = 0;
     const struct id_bytes bytes = id_to_bytes(id);
-    enum err e = db_exec(op->db, SQL_GRANT_REVOKE,
-                         DB_ARGS(v_str(id_str(building)), v_id_bytes(&bytes), v_int(op->now_us)), &changed);
-    return e || changed ? e : grant_get(op, building, id, &g);
+    {
+        CURSOR c;
+        enum err e = db_one(op->db, SQL_GRANT_REVOKE,
+                            DB_ARGS(v_str(id_str(building)), v_id_bytes(&bytes), v_int(op->now_us)), &c);
+        if (e)
+            return e == ERR_NOT_FOUND ? grant_get(op, building, id, &g) : e;
+        was_enabled = (int)col_int(&c, 0);
+    }
+    return count_enabled(op, building, -was_enabled);
 }

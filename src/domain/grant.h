@@ -71,6 +71,7 @@ struct grant_page {
     const struct grant *items; /* newest first */
     size_t count;
     bool more;
+    struct id end; /* with `more`: the next page is below it */
 };
 
 /* The building whose grants are meant. A linked one can be written to only while the account's subscription is active.
@@ -95,7 +96,8 @@ enum err grant_create(struct op *op, const struct grant_place *place, const stru
 /* Revoked ones, too. ERR_NOT_FOUND. */
 enum err grant_get(struct op *op, const struct id *building, const struct id *id, struct grant *ret) CHECKED;
 
-/* A page of the grants that are not revoked. */
+/* A page of the grants that are not revoked. With `more` it may hold fewer than the limit, even none: a list reads a
+ * bounded number of grants. */
 enum err grant_list(struct op *op, const struct id *building, const struct grant_filter *filter,
                     struct grant_page *ret) CHECKED;
 

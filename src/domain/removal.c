@@ -54,6 +54,8 @@ enum err removal_finish(struct op *op, const struct id *account, const struct id
     if (!e)
         e = db_exec(op->db, SQL_REMOVAL_GUARD, DB_ARGS(id), NULL);
     if (!e)
+        e = db_exec(op->db, SQL_REMOVAL_GRANT_COUNT, DB_ARGS(id), NULL);
+    if (!e)
         e = db_exec(op->db, SQL_REMOVAL_GRANT_BUILDING, DB_ARGS(id), NULL);
     if (!e)
         e = db_exec(op->db, SQL_REMOVAL_MEMBERS, DB_ARGS(id), NULL);

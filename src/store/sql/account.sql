@@ -11,8 +11,8 @@ SELECT email, created_at, plan, subscription_status, phone FROM account WHERE id
 
 -- name: account_usage
 SELECT CAST(coalesce(sum(b.unlock_count), 0) AS BIGINT),
-    CAST(coalesce(sum((SELECT count(*) FROM access_grant g
-        WHERE g.building = (SELECT n.number FROM grant_building n WHERE n.id = b.id) AND g.revoked = 0 AND g.enabled = 1)), 0) AS BIGINT)
+    CAST(coalesce(sum((SELECT c.enabled FROM grant_building n JOIN grant_count c ON c.building = n.number
+        WHERE n.id = b.id)), 0) AS BIGINT)
 FROM building b WHERE b.account_id = $1 AND (CAST($2 AS TEXT) IS NULL OR b.id = $2)
 
 -- name: account_subscribe

@@ -38,6 +38,7 @@ WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked =
 -- name: grant_revoke
 UPDATE access_grant SET revoked = 1, version = version + 1, updated_at = $3
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id = $2
+RETURNING enabled
 
 -- name: grant_code_taken
 SELECT 1 FROM access_grant {by access_grant_code}
@@ -50,43 +51,75 @@ WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND access_co
 -- name: grant_building_paid
 SELECT a.subscription_status FROM building b JOIN account a ON a.id = b.account_id WHERE b.id = $1
 
--- Lists, newest first: $2 the ID they continue below, $3 a type or NULL, $4 the most rows.
+-- How many grants of each building are enabled and not revoked, changed by $2 with the grant.
+
+-- name: grant_count_add
+INSERT INTO grant_count (building, enabled) SELECT number, $2 FROM grant_building WHERE id = $1
+ON CONFLICT (building) DO UPDATE SET enabled = grant_count.enabled + excluded.enabled
+
+-- Lists, newest first: $2 the ID they continue below, $3 the ID they end with, $4 a type or NULL, $5 the most rows.
 
 -- name: grant_list
--- $5 least enabled, $6 latest end, $7 least number of uses left.
+-- $6 least enabled, $7 least number of uses left, ends after $8 and not after $9, starts after $10 and not after $11.
 SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
     access_code, voice, days, start_minute, end_minute, timezone, request_id
 FROM access_grant
-WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id < $2 AND (CAST($3 AS BIGINT) IS NULL OR type = $3)
-    AND enabled >= $5 AND ends_at <= $6 AND coalesce(remaining_uses, 1) >= $7
-ORDER BY id DESC LIMIT $4
+WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id < $2 AND id >= $3
+    AND (CAST($4 AS BIGINT) IS NULL OR type = $4) AND enabled >= $6 AND coalesce(remaining_uses, 1) >= $7
+    AND ends_at > $8 AND ends_at <= $9 AND starts_at > $10 AND starts_at <= $11
+ORDER BY id DESC LIMIT $5
 
 -- name: grant_list_usable
--- What is enabled, has uses left, ends after $5, and starts after $6 but not after $7: active or scheduled grants. Their
--- number does not grow with a building's history, so their IDs are sorted, from the index alone.
+-- What is enabled, has uses left, ends after $8, and starts after $10 but not after $11: active or scheduled grants.
+-- There are few (grant_usable_many): their IDs are sorted, from the index alone.
 SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
     access_code, voice, days, start_minute, end_minute, timezone, request_id
 FROM access_grant
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id IN (
     SELECT id FROM access_grant {by access_grant_usable}
-    WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
-        AND type IN (0, 1, 2) AND (CAST($3 AS BIGINT) IS NULL OR type = $3)
-        AND ends_at > $5 AND starts_at > $6 AND starts_at <= $7 AND id < $2
-    ORDER BY id DESC LIMIT $4)
+    WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 1 AND revoked = 0
+        AND (remaining_uses IS NULL OR remaining_uses > 0)
+        AND type IN (0, 1, 2) AND (CAST($4 AS BIGINT) IS NULL OR type = $4)
+        AND ends_at > $8 AND starts_at > $10 AND starts_at <= $11 AND id < $2 AND id >= $3
+    ORDER BY id DESC LIMIT $5)
+    AND enabled >= $6 AND coalesce(remaining_uses, 1) >= $7 AND ends_at <= $9
 ORDER BY id DESC
 
 -- name: grant_list_exhausted
 SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
     access_code, voice, days, start_minute, end_minute, timezone, request_id
 FROM access_grant {by access_grant_exhausted}
-WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 1 AND revoked = 0 AND remaining_uses = 0 AND id < $2
-    AND (CAST($3 AS BIGINT) IS NULL OR type = $3)
-ORDER BY id DESC LIMIT $4
+WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 1 AND revoked = 0 AND remaining_uses = 0
+    AND id < $2 AND id >= $3 AND (CAST($4 AS BIGINT) IS NULL OR type = $4)
+ORDER BY id DESC LIMIT $5
 
 -- name: grant_list_disabled
 SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
     access_code, voice, days, start_minute, end_minute, timezone, request_id
 FROM access_grant {by access_grant_disabled}
+WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 0 AND revoked = 0 AND id < $2 AND id >= $3
+    AND (CAST($4 AS BIGINT) IS NULL OR type = $4)
+ORDER BY id DESC LIMIT $5
+
+-- How far a list may read: the $3th ID below $2 of any type; no row if there are fewer.
+
+-- name: grant_last
+SELECT id FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id < $2
+ORDER BY id DESC LIMIT 1 OFFSET CAST($3 AS BIGINT) - 1
+
+-- name: grant_last_exhausted
+SELECT id FROM access_grant {by access_grant_exhausted}
+WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 1 AND revoked = 0 AND remaining_uses = 0 AND id < $2
+ORDER BY id DESC LIMIT 1 OFFSET CAST($3 AS BIGINT) - 1
+
+-- name: grant_last_disabled
+SELECT id FROM access_grant {by access_grant_disabled}
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 0 AND revoked = 0 AND id < $2
-    AND (CAST($3 AS BIGINT) IS NULL OR type = $3)
-ORDER BY id DESC LIMIT $4
+ORDER BY id DESC LIMIT 1 OFFSET CAST($3 AS BIGINT) - 1
+
+-- name: grant_usable_many
+-- A row if more than $3 grants are enabled, have uses left and end after $2.
+SELECT 1 FROM access_grant {by access_grant_usable}
+WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
+    AND type IN (0, 1, 2) AND ends_at > $2
+LIMIT 1 OFFSET $3

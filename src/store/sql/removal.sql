@@ -4,6 +4,9 @@
 DELETE FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND (revoked, id) IN
     (SELECT revoked, id FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) LIMIT $2)
 
+-- name: removal_grant_count
+DELETE FROM grant_count WHERE building = (SELECT number FROM grant_building WHERE id = $1)
+
 -- name: removal_grant_building
 -- Once it has no grant left.
 DELETE FROM grant_building WHERE id = $1

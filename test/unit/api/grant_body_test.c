@@ -97,12 +97,12 @@ static void test_a_page_says_where_it_ends(void **state)
 {
     (void)state;
     const struct grant both[] = {timer, passcode};
-    check_json(&unlock_page_shape, unlock_page_body(&op, &building, &(struct grant_page){both, 2, true}),
+    check_json(&unlock_page_shape, unlock_page_body(&op, &building, &(struct grant_page){both, 2, true, passcode.id}),
                "{\"data\":[" TIMER_JSON "," PASSCODE_JSON
                "],\"pagination\":{\"cursor\":\"650000000000000000000003\",\"has_more\":true}}");
-    check_json(&unlock_page_shape, unlock_page_body(&op, &building, &(struct grant_page){both, 1, false}),
+    check_json(&unlock_page_shape, unlock_page_body(&op, &building, &(struct grant_page){.items = both, .count = 1}),
                "{\"data\":[" TIMER_JSON "],\"pagination\":{\"cursor\":null,\"has_more\":false}}");
-    check_json(&unlock_page_shape, unlock_page_body(&op, &building, &(struct grant_page){NULL, 0, false}),
+    check_json(&unlock_page_shape, unlock_page_body(&op, &building, &(struct grant_page){.count = 0}),
                "{\"data\":[],\"pagination\":{\"cursor\":null,\"has_more\":false}}");
 }
 

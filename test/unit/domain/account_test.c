@@ -73,6 +73,7 @@ static void add_usage(struct op *op)
     add_grants(op, 1, "enabled", 1, 0);
     add_grants(op, 2, "disabled", 0, 0);
     add_grants(op, 3, "revoked", 1, 1);
+    rules_sql(op, "INSERT INTO grant_count (building, enabled) SELECT number, 1 FROM grant_building");
 }
 
 static void test_the_parents_view_covers_all_buildings(struct op *op)

@@ -1,6 +1,6 @@
 /* Requests read a bounded number of rows, however many a building has: counted in the steps of SQLite's machine, of
  * which a row takes 10 to 40. And what they answer is what reading every row would give. */
-#include "base/buf.h"
+#include "domain/account.h"
 #include "domain/activity.h"
 #include "domain/house.h"
 #include "store/sqlite.h"
@@ -167,9 +167,118 @@ static void test_a_search_of_more_names_than_are_looked_through_finds_everything
     search_everything(*state, 30000);
 }
 
+/* ---- grants ---- */
+
+#define GRANTS 100000
+
+/* Passcodes without end but a few of each other state, and a few timers, all the oldest. */
+static void fill_grants(struct house *h)
+{
+    static const char grants[] =
+        "INSERT INTO access_grant (building, id, type, label, enabled, created_at, ends_at, starts_at, remaining_uses) "
+        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < %d) "
+        "SELECT 1, %s, CASE WHEN i < 60 THEN 0 ELSE 1 END, 'x', CASE WHEN i %% 1000 = 1 THEN 0 ELSE 1 END, 0, "
+        "CASE WHEN i %% 5000 = 3 THEN 1000 ELSE 9223372036854775807 END, "
+        "CASE WHEN i %% 5000 = 5 THEN 9000000000000000 ELSE 0 END, CASE WHEN i %% 2000 = 2 THEN 0 END FROM n";
+    const bool sqlite = h->fixture->config.engine == ENGINE_SQLITE;
+    house_sql(h,
+              arena_printf(&h->arena, "INSERT INTO grant_building (id, number) VALUES ('%s', 1)", h->building.text).p);
+    house_sql(
+        h, arena_printf(&h->arena, grants, GRANTS - 1,
+                        sqlite ? "CAST(printf('%012d', i) AS BLOB)" : "CAST(lpad(CAST(i AS TEXT), 12, '0') AS BYTEA)")
+               .p);
+    house_sql(h, "INSERT INTO grant_count (building, enabled) SELECT 1, count(*) FROM access_grant WHERE enabled = 1");
+    if (!sqlite)
+        house_sql(h, "ANALYZE");
+}
+
+struct grant_reading {
+    struct house *house;
+    struct grant_filter filter;
+    struct grant_page page;
+};
+
+static enum err grant_list_run(struct op *op, void *arg)
+{
+    struct grant_reading *r = arg;
+    return grant_list(op, &r->house->building, &r->filter, &r->page);
+}
+
+static int64_t read_grants(struct house *h, const char *what, struct grant_filter filter, int pages, int64_t steps)
+{
+    struct grant_reading r = {h, filter, {.more = true}};
+    int64_t n = 0;
+    for (; r.page.more && pages > 0; pages--) {
+        bounded(h, what, steps, grant_list_run, &r);
+        n += (int64_t)r.page.count;
+        r.filter.cursor = v_str(arena_str(&h->arena, id_str(&r.page.end)));
+    }
+    return n;
+}
+
+static void test_a_filtered_list_of_grants_finds_everything_in_few_steps(void **state)
+{
+    struct house *h = *state;
+    fill_grants(h);
+    const struct val most = v_int(GRANT_PAGE_MAX);
+    const struct {
+        const char *where;
+        struct grant_filter filter;
+    } cases[] = {
+        {"type = 0", {.type = text("timer")}},
+        {"type = 2", {.type = text("routine")}},
+        {"enabled = 0", {.status = text("inactive")}},
+        {"enabled = 0 AND type = 0", {.status = text("inactive"), .type = text("timer")}},
+        {"enabled = 1 AND remaining_uses = 0", {.status = text("exhausted")}},
+        {"enabled = 1 AND remaining_uses = 0 AND type = 2", {.status = text("exhausted"), .type = text("routine")}},
+        {"enabled = 1 AND remaining_uses IS NULL AND ends_at = 1000", {.status = text("expired")}},
+        {"enabled = 1 AND remaining_uses IS NULL AND starts_at > 0", {.status = text("scheduled")}},
+        {"enabled = 1 AND type = 0 AND remaining_uses IS NULL AND starts_at = 0 AND ends_at > 1000",
+         {.status = text("active"), .type = text("timer")}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct grant_filter f = cases[i].filter;
+        f.limit = most;
+        const int64_t wanted = atoll(house_sql(
+            h,
+            arena_printf(&h->arena, "SELECT count(*) FROM access_grant WHERE revoked = 0 AND %s", cases[i].where).p));
+        const int64_t n = read_grants(h, cases[i].where, f, 2000, SEARCH_STEPS);
+        if (n != wanted)
+            fail_msg("%s: %lld grants in place of %lld", cases[i].where, (long long)n, (long long)wanted);
+    }
+    assert_int_equal(read_grants(h, "all", (struct grant_filter){.limit = most}, 3, PAGE_STEPS), 300);
+    assert_int_equal(
+        read_grants(h, "active", (struct grant_filter){.limit = most, .status = text("active")}, 3, SEARCH_STEPS), 300);
+}
+
+/* ---- the account ---- */
+
+struct account_reading {
+    struct principal who;
+    struct account_view view;
+};
+
+static enum err account_run(struct op *op, void *arg)
+{
+    struct account_reading *r = arg;
+    return account_view(op, &r->who, &r->view);
+}
+
+static void test_an_account_with_many_grants_is_shown_in_few_steps(void **state)
+{
+    struct house *h = *state;
+    house_sql(h, "UPDATE building SET is_primary = 1");
+    fill_grants(h);
+    struct account_reading r = {.who = {.account_id = h->account, .primary_id = h->building, .building_count = 1}};
+    bounded(h, "the account", PAGE_STEPS, account_run, &r);
+    assert_int_equal(r.view.active_grants, GRANTS - GRANTS / 1000);
+}
+
 #define TESTS(T)                                                                                                       \
     T(test_a_search_of_few_names_finds_everything_in_few_steps),                                                       \
         T(test_a_search_of_more_names_than_are_merged_finds_everything_in_few_steps),                                  \
-        T(test_a_search_of_more_names_than_are_looked_through_finds_everything_in_few_steps)
+        T(test_a_search_of_more_names_than_are_looked_through_finds_everything_in_few_steps),                          \
+        T(test_a_filtered_list_of_grants_finds_everything_in_few_steps),                                               \
+        T(test_an_account_with_many_grants_is_shown_in_few_steps)
 
 HOUSE_RUN(TESTS)

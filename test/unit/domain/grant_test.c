@@ -360,6 +360,43 @@ static void test_the_primary_building_needs_no_subscription(void **state)
     assert_int_equal(house_update(h, &g, (struct grant_input){.label = text("x")}), ERR_NONE);
 }
 
+/* The stored count beside the counted one. */
+static void check_count(struct house *h)
+{
+    house_expect(h, "SELECT coalesce(sum(enabled), 0) FROM grant_count",
+                 house_sql(h, "SELECT count(*) FROM access_grant WHERE enabled = 1 AND revoked = 0"));
+}
+
+static void test_the_count_of_enabled_grants_is_right_whatever_is_done(void **state)
+{
+    struct house *h = *state;
+    struct grant all[20];
+    const struct id home = h->building, annex = house_add_building(h, "Annex", "+15550100002");
+    srand(1);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        all[i] = house_grant(h, (struct grant_input){.type = text("passcode"), .enabled = v_bool(i % 3 != 0)});
+        if (i == 9)
+            h->building = annex;
+    }
+    check_count(h);
+    for (int i = 0; i < 150; i++) {
+        const size_t n = (size_t)rand() % (sizeof all / sizeof *all);
+        struct grant *g = &all[n];
+        h->building = n < 10 ? home : annex;
+        struct grant stale = *g;
+        stale.version += rand() % 4 == 0;
+        if (rand() % 10 == 0)
+            (void)house_revoke(h, &g->id);
+        else if (house_update(h, &stale, (struct grant_input){.enabled = v_bool(rand() % 2)}) == ERR_NONE)
+            *g = stale;
+        if (rand() % 5 == 0)
+            all[n] = house_grant(h, (struct grant_input){.type = text("passcode"), .enabled = v_bool(rand() % 2)});
+        if (i % 10 == 0)
+            check_count(h);
+    }
+    check_count(h);
+}
+
 /* ---- lists ---- */
 
 struct lister {
@@ -501,6 +538,7 @@ static void test_a_building_without_grants_has_an_empty_list(void **state)
         T(test_of_concurrent_updates_with_one_version_one_wins), T(test_revocation_is_final_and_may_be_repeated),      \
         T(test_a_linked_building_takes_writes_only_while_subscribed),                                                  \
         T(test_a_linked_building_that_is_gone_takes_no_grant), T(test_the_primary_building_needs_no_subscription),     \
+        T(test_the_count_of_enabled_grants_is_right_whatever_is_done),                                                 \
         T(test_every_filter_gives_what_fits_and_nothing_else), T(test_a_page_holds_fifty_unless_told_otherwise),       \
         T(test_a_building_without_grants_has_an_empty_list)
 

@@ -1,0 +1,113 @@
+/* No statement on the way of a request reads a whole table, or sorts rows whose number grows with use: asked of
+ * SQLite's planner. Statements that do are listed here, with the reason why they may. How many steps requests take is
+ * counted in test/unit/domain/bounded_test.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+
+#include "fixture.h"
+#include "store/sql_table.h"
+
+#define START    "once at the start"
+#define JOBS     "of the job threads, and of jobs that are not done yet"
+#define OPERATOR "for the operator"
+#define SANDBOX  "of the sandbox"
+#define ACCOUNT  "of an account's few: limits and the purge see to it"
+#define PAGE     "of a page's rows"
+#define USABLE   "of the grants that open one building's door now"
+
+static const struct exception {
+    const char *statement, *reason;
+} exceptions[] = {
+    {"access_usable", USABLE},
+    {"activity_merge", PAGE},
+    {"activity_kinds", "of rows that a LIMIT has counted"},
+    {"billing_subscription_known", "for an event of the billing provider, of an account's checkouts"},
+    {"building_list", ACCOUNT},
+    {"checkout_latest", ACCOUNT},
+    {"checkout_list_pending", OPERATOR},
+    {"commit_mark_expire", "of PostgreSQL's workers: a few hundred rows"},
+    {"delivery_lanes", "of the rows that the recursion has counted"},
+    {"delivery_log_account", OPERATOR},
+    {"delivery_take", "of the list it is given"},
+    {"grant_list_usable", USABLE},
+    {"job_list_failing", OPERATOR},
+    {"job_next", JOBS},
+    {"job_unlease", START},
+    {"key_list", ACCOUNT},
+    {"member_list", OPERATOR},
+    {"number_list", OPERATOR},
+    {"operation_list_current", OPERATOR},
+    {"operation_stall_all", "of those under way: one an account"},
+    {"phone_change_nth", ACCOUNT},
+    {"phone_code_newest", ACCOUNT},
+    {"phone_code_nth", ACCOUNT},
+    {"sandbox_message_list", SANDBOX},
+    {"sandbox_number_list", SANDBOX},
+};
+
+static const char *reason_for(const char *statement)
+{
+    for (size_t i = 0; i < sizeof exceptions / sizeof *exceptions; i++)
+        if (strcmp(exceptions[i].statement, statement) == 0)
+            return exceptions[i].reason;
+    return NULL;
+}
+
+/* The sort of what follows a prefix in order is of rows that are equal so far: of one moment. */
+static bool grows(const char *detail)
+{
+    const bool scan = strncmp(detail, "SCAN ", 5) == 0 && strcmp(detail, "SCAN CONSTANT ROW") != 0;
+    return scan || strstr(detail, "USE TEMP B-TREE FOR") != NULL;
+}
+
+/* The first step of the statement's plan that may read or sort everything; "" if there is none. */
+static void find_step(sqlite3 *handle, const struct sql_statement *s, char ret[static 200])
+{
+    sqlite3_stmt *stmt;
+    char *sql = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", s->sqlite);
+    ret[0] = '\0';
+    assert_int_equal(sqlite3_prepare_v2(handle, sql, -1, &stmt, NULL), SQLITE_OK);
+    while (sqlite3_step(stmt) == SQLITE_ROW && !ret[0]) {
+        const char *detail = (const char *)sqlite3_column_text(stmt, 3);
+        if (grows(detail))
+            snprintf(ret, 200, "%s", detail);
+    }
+    sqlite3_finalize(stmt);
+    sqlite3_free(sql);
+}
+
+static void no_statement_of_a_request_reads_or_sorts_everything(void **state)
+{
+    struct store_fixture *f = *state;
+    char path[100], step[200];
+    sqlite3 *handle;
+    int wrong = 0;
+    snprintf(path, sizeof path, "%s/portero.db", f->dir);
+    assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
+    for (int i = 0; i < SQL_COUNT; i++) {
+        const char *reason = reason_for(sql_table[i].name);
+        find_step(handle, &sql_table[i], step);
+        if (step[0] && !reason)
+            print_error("%s: %s. Give it an index, or an exception in this test.\n", sql_table[i].name, step);
+        if (!step[0] && reason)
+            print_error("%s: needs no exception any more (%s)\n", sql_table[i].name, reason);
+        wrong += (step[0] != '\0') != (reason != NULL);
+    }
+    sqlite3_close(handle);
+    assert_int_equal(wrong, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(no_statement_of_a_request_reads_or_sorts_everything, store_fixture_open,
+                                        store_fixture_close),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
