@@ -9,7 +9,8 @@
  *   CALL_ANSWER     answer it; done when media may flow
  *   CALL_SAY        say a text; done when it has been played
  *   CALL_COLLECT    report CALL_DIGIT (and CALL_SPOKEN) from now on, and CALL_TIMEOUT once nothing came for wait_ms
- *                   after the last CALL_SAY was played. If that CALL_SAY is interruptible, digits count while it plays,
+ *                   after the last CALL_SAY was played, and after the last key was released. A digit is reported when
+ *                   its key goes down. If that CALL_SAY is interruptible, digits count while it plays,
  *                   and the first one ends it; while another is played, digits are dropped
  *   CALL_SEND_TONES press the release tone; done when the peer has had time to take it in
  *   CALL_FORWARD    ring the resident; reports CALL_FORWARD_ANSWERED or CALL_FORWARD_FAILED

@@ -7,6 +7,10 @@
 #define SAME_PRESS_MS 500
 #define HELD_MAX_MS   5000 /* a longer Duration in a SIP INFO is not believed */
 
+#define TONE_SHARE_MIN  0.05 /* of the energy in a packet that holds a key's tones: each of the two */
+#define TONES_SHARE_MIN 0.6  /* and both */
+#define JUDGED_MIN      80   /* samples: fewer tell two tones badly apart */
+
 #define PAYLOAD_LEN  4
 #define END_BIT      0x80
 #define VOLUME       10  /* -10 dBm0 */
@@ -54,6 +58,7 @@ static void goes_on(struct dtmf_in *in, enum source source, int64_t now_ms)
 static void on_tone(char key, void *arg)
 {
     struct dtmf_in *in = arg;
+    in->tone = key;
     report(in, TONE, in->now_ms, in->now_ms, key);
 }
 
@@ -69,9 +74,43 @@ void dtmf_in_done(struct dtmf_in *in)
     memset(in->presses, 0, sizeof in->presses);
 }
 
+/* ---- in: is the key still down? The decoder tells its begin alone. ---- */
+
+/* The part of the energy that a frequency has in n samples, 0 to about 1. */
+static double share_of(double frequency, const int16_t *samples, size_t n, double energy)
+{
+    struct goertzel g;
+    goertzel_init(&g, frequency, 8000);
+    for (size_t i = 0; i < n; i++)
+        goertzel_update(&g, samples[i]);
+    return goertzel_result(&g) / ((double)n * energy);
+}
+
+/* Both of the key's tones, and little else. */
+static bool has_tones(char key, const int16_t *samples, size_t n)
+{
+    static const char keys[] = "123A456B789C*0#D";
+    static const double rows[] = {697, 770, 852, 941}, columns[] = {1209, 1336, 1477, 1633};
+    const size_t at = (size_t)(strchr(keys, key) - keys);
+    double energy = 0;
+    for (size_t i = 0; i < n; i++)
+        energy += (double)samples[i] * samples[i];
+    if (energy == 0)
+        return false;
+    const double row = share_of(rows[at / 4], samples, n, energy);
+    const double column = share_of(columns[at % 4], samples, n, energy);
+    return row > TONE_SHARE_MIN && column > TONE_SHARE_MIN && row + column > TONES_SHARE_MIN;
+}
+
 void dtmf_in_audio(struct dtmf_in *in, int64_t now_ms, const int16_t *samples, size_t n)
 {
     in->now_ms = now_ms;
+    if (in->tone && n >= JUDGED_MIN) {
+        if (has_tones(in->tone, samples, n))
+            goes_on(in, TONE, now_ms);
+        else
+            in->tone = 0;
+    }
     dtmf_dec_probe(in->decoder, samples, n);
 }
 

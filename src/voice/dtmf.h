@@ -19,6 +19,7 @@ struct dtmf_in {
     void *arg;
     struct dtmf_dec *decoder;
     int64_t now_ms; /* of the audio being decoded */
+    char tone;      /* the key whose tones go on in the audio; 0: none */
     struct {        /* the RFC 4733 event that came last */
         bool any, ended;
         uint8_t code;

@@ -399,6 +399,13 @@ static bool gone(const struct sip_call *c, int64_t now_ms)
     return now_ms - last_ms > SILENT_MS || now_ms - c->answered_ms > CALL_MAX_MS;
 }
 
+/* The silence that a collection waits for counts from the release of the last key. */
+static bool is_key_fresh(const struct sip_call *c, const struct call_action *a, int64_t now_ms)
+{
+    const int64_t held_ms = media_keys(c->media)->held_ms;
+    return a && a->kind == CALL_COLLECT && held_ms && now_ms - held_ms < a->collect.wait_ms;
+}
+
 static void on_tick(void *arg, int64_t now_ms)
 {
     struct sip_call *c = arg;
@@ -409,8 +416,10 @@ static void on_tick(void *arg, int64_t now_ms)
     }
     if (!c->due_ms || now_ms < c->due_ms)
         return;
-    c->due_ms = 0;
     const struct call_action *a = current(c);
+    if (is_key_fresh(c, a, now_ms))
+        return;
+    c->due_ms = 0;
     if (a && a->kind == CALL_COLLECT)
         step(c, &(struct call_event){.kind = CALL_TIMEOUT});
     else if (a)

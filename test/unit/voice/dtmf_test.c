@@ -185,6 +185,8 @@ static int64_t play(int64_t at_ms, char key, int64_t ms, double gain, double noi
     return at_ms + ms;
 }
 
+static bool info(int64_t ms, const char *type, const char *body);
+
 static void test_every_key_is_heard_at_every_level(void **state)
 {
     (void)state;
@@ -201,6 +203,51 @@ static void test_every_key_is_heard_at_every_level(void **state)
         }
         assert_string_equal(heard, keys);
     }
+}
+
+/* ---- how long a key is down ---- */
+
+static void test_a_key_counts_as_down_until_its_last_event(void **state)
+{
+    (void)state;
+    assert_int_equal(in.held_ms, 0);
+    for (int i = 0; i < 150; i++)
+        event(1000 + i * 20, i == 0, 2000, 5, false, (uint16_t)((i + 1) * 160));
+    assert_int_equal(in.held_ms, 3980);
+    event(4000, false, 2000, 5, true, 24000);
+    assert_int_equal(in.held_ms, 4000);
+    assert_true(info(9000, "application/dtmf-relay", "Signal=6\r\nDuration=160\r\n"));
+    assert_int_equal(in.held_ms, 9000);
+    assert_string_equal(heard, "56");
+}
+
+static void test_a_key_counts_as_down_while_its_tones_go_on(void **state)
+{
+    (void)state;
+    static const char keys[] = "1234567890*#ABCD";
+    static const double gains_db[] = {3, 0, -10, -20, -25};
+    unsigned seed = 5;
+    int64_t at = 0;
+    for (size_t i = 0; i < 5 * 16; i++) {
+        const double gain = pow(10, gains_db[i % 5] / 20);
+        const int64_t up = play(at, keys[i / 5], 1000, gain, 20, &seed);
+        assert_in_range(in.held_ms, up - 40, up);
+        at = play(up, 0, 100, 0, 20, &seed);
+        assert_in_range(in.held_ms, up - 40, up);
+    }
+    assert_int_equal(heard_count, 5 * 16);
+}
+
+static void test_other_sounds_hold_no_key_down(void **state)
+{
+    (void)state;
+    unsigned seed = 11;
+    const int64_t up = play(0, '5', 100, 1, 20, &seed);
+    int64_t at = play(up, '8', 20, 1, 20, &seed); /* another key, too short to count */
+    at = play(at, 0, 2000, 0, 8000, &seed);
+    at = play(at, '5', 20, 1, 20, &seed);
+    assert_in_range(in.held_ms, up - 20, up);
+    assert_string_equal(heard, "5");
 }
 
 static void test_noise_and_prompts_are_no_keys(void **state)
@@ -410,6 +457,9 @@ int main(void)
         T(a_new_stream_starts_anew),
         T(what_is_no_key_is_dropped),
         T(every_key_is_heard_at_every_level),
+        T(a_key_counts_as_down_until_its_last_event),
+        T(a_key_counts_as_down_while_its_tones_go_on),
+        T(other_sounds_hold_no_key_down),
         T(noise_and_prompts_are_no_keys),
         T(prompts_differ),
         T(an_unknown_key_is_silence),

@@ -144,6 +144,16 @@ static void test_a_short_code_ends_with_hash_or_silence(void **state)
     assert_string_equal(fake.codes[1], "7");
 }
 
+static void test_a_key_may_be_held_for_longer_than_a_pause(void **state)
+{
+    (void)state;
+    heard((struct buzz_options){.to = FAKE_SILENT, .digits = "1234", .tone_ms = 2200}, BUZZ_OPENED,
+          "answered\ntone 9\ntone #\ntone 0\nhangup\n");
+    heard((struct buzz_options){.to = FAKE_SILENT, .digits = "1234", .tone_ms = 2200, .inband = true}, BUZZ_OPENED,
+          "answered\ntone 9\ntone #\ntone 0\nhangup\n");
+    assert_int_equal(fake.wrong, 0);
+}
+
 static void test_three_wrong_codes_forward_the_call(void **state)
 {
     (void)state;
@@ -291,6 +301,7 @@ int main(void)
         T(a_code_pressed_in_band_opens),
         T(a_code_pressed_as_info_opens),
         T(a_short_code_ends_with_hash_or_silence),
+        T(a_key_may_be_held_for_longer_than_a_pause),
         T(three_wrong_codes_forward_the_call),
         T(the_second_try_may_be_right),
         T(a_call_to_be_forwarded_is_recorded_and_ended),
