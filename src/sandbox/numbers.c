@@ -4,8 +4,8 @@
 #include "domain/row.h"
 
 /* The sandbox's provider has a table of its own: a number that it gave for a building and the service forgot would show
- * here, with the building's ID and nothing else. */
-static enum err read_pool(struct op *op, const struct number **ret, size_t *ret_count)
+ * here, with the building's ID and nothing else. The operator's numbers are the service's own. */
+static enum err read_numbers(struct op *op, const struct number **ret, size_t *ret_count)
 {
     CURSOR c;
     enum err e = db_query(op->db, SQL_SANDBOX_NUMBER_LIST, DB_NO_ARGS, &c);
@@ -22,6 +22,7 @@ static enum err read_pool(struct op *op, const struct number **ret, size_t *ret_
             .held_since_us = col_int_or(&c, 3, 0),
             .building_label = col_copy(&c, 4, op->arena),
             .email = col_copy(&c, 5, op->arena),
+            .pooled = col_int(&c, 6) != 0,
         };
     }
     if (e)
@@ -35,13 +36,13 @@ static enum err list_numbers(struct request *q, struct reply *p)
 {
     const struct number *numbers;
     size_t count;
-    enum err e = read_pool(&q->op, &numbers, &count);
+    enum err e = read_numbers(&q->op, &numbers, &count);
     return e ? e : number_list_reply(q, p, numbers, count);
 }
 
 static const struct route rows[] = {
     {.operation = "listSandboxNumbers",
-     .summary = "The pool of virtual numbers and who holds them",
+     .summary = "Virtual numbers, the provider's and the operator's, and who holds them",
      .tag = "Sandbox",
      .method = HTTP_GET,
      .path = "/sandbox/numbers",

@@ -5,7 +5,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { Browser, checkAccessible, checkFits } from './lib/browser.js';
 import { ok, refused } from './lib/client.js';
-import { challenge, eventually, freshEmail, grant, message, now, resident, signIn, world } from './lib/world.js';
+import { portero } from './lib/daemon.js';
+import { challenge, eventually, freshEmail, grant, HOUR, iso, message, now, resident, setSubscription, signIn, world } from './lib/world.js';
 
 describe('the sandbox\'s page', () => {
     let w;
@@ -39,14 +40,50 @@ describe('the sandbox\'s page', () => {
         await page.getByRole('button', { name: 'Ring' }).click();
         await page.getByText('The door was released.').waitFor();
         const outcome = await text(page, '#call-outcome');
-        assert.ok(outcome.includes('9#') && outcome.includes(passcode.id), outcome);
+        assert.ok(outcome.includes('The passcode “guest” opened it.') && outcome.includes('9#') && outcome.includes(passcode.id), outcome);
+        await picture(page, 'released');
         await page.getByLabel('Keys the visitor presses').fill('0000');
         await page.getByRole('button', { name: 'Ring' }).click();
         await page.getByText('The call was forwarded.').waitFor();
-        await picture(page, 'call');
+        await page.getByText('Every code that was entered is wrong.').waitFor();
         await closing(page);
         const { data } = ok(await person.client.get('/v1/logs'));
         assert.deepEqual(data.filter((entry) => entry.unlock_id).map((entry) => entry.unlock_id), [passcode.id]);
+    });
+
+    it('says why nothing opened, and which grants might have been meant', async () => {
+        const person = await resident(client);
+        await grant(person, { type: 'timer', label: 'Cleaner', starts_at: iso(await now(client) + HOUR), expires_in_minutes: 60 });
+        await grant(person, { type: 'timer', label: 'Party', expires_in_minutes: 60, enabled: false });
+        const page = await browser.page(url);
+        const rings = async (number, sentence) => {
+            await page.getByLabel('Virtual number').fill(number);
+            await page.getByRole('button', { name: 'Ring' }).click();
+            await page.getByText(sentence).waitFor();
+        };
+        await rings(person.number, 'No timer is running, no routine is inside its hours, and there is no passcode to enter.');
+        const outcome = await text(page, '#call-outcome');
+        assert.ok(outcome.includes('“Cleaner” has not begun yet') && outcome.includes('“Party” is switched off'), outcome);
+        await picture(page, 'forwarded');
+        await checkAccessible(page);
+        await rings('+15550198763', 'Nobody has this number.');
+        await setSubscription(client, person.email, 'canceled');
+        await rings(person.number, 'The account has no subscription, so its grants open nothing.');
+        await closing(page);
+    });
+
+    it('offers the operator\'s own numbers at the bell, too', async () => {
+        const added = portero(['admin', 'number', 'add', '+15551230000', '--config', w.daemon.configPath, '--data', w.daemon.data]);
+        assert.equal(added.status, 0, added.stderr);
+        const person = await resident(client);
+        assert.equal(person.number, '+15551230000');
+        const { data } = ok(await client.get('/sandbox/numbers'));
+        const row = data.find(({ number }) => number === person.number);
+        assert.deepEqual([row.source, row.email], ['pool', person.email]);
+        const page = await browser.page(url);
+        await page.getByRole('cell', { name: person.email }).waitFor();
+        assert.equal(await page.locator(`#held option[value="${person.number}"]`).count(), 1);
+        await closing(page);
     });
 
     it('rings with the keyboard alone', async () => {

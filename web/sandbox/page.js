@@ -6,8 +6,28 @@ const MESSAGES_SHOWN = 10;
 const OUTCOMES = {
     released: 'The door was released.',
     forwarded: 'The call was forwarded.',
-    rejected: 'The call was rejected: nobody has this number.',
+    rejected: 'The call was rejected.',
     owner_call: 'The owner called: the line works.',
+};
+const REASONS = {
+    timer: (label) => `The timer “${label}” opened it.`,
+    routine: (label) => `The routine “${label}” opened it.`,
+    passcode: (label) => `The passcode “${label}” opened it.`,
+    unknown_number: () => 'Nobody has this number.',
+    owner: () => 'The caller’s number is the phone that visitors are forwarded to. Such a call opens nothing and is not recorded.',
+    no_tone: () => 'The building has no release tone yet: the resident has to set it.',
+    no_subscription: () => 'The account has no subscription, so its grants open nothing.',
+    no_grant: () => 'No timer is running, no routine is inside its hours, and there is no passcode to enter.',
+    no_code: () => 'A code was asked for, and none was entered.',
+    wrong_code: () => 'Every code that was entered is wrong.',
+    keypad_closed: () => 'After too many wrong codes, callers like this one are not asked for a code for a while.',
+};
+const WHYS = {
+    not_begun: 'has not begun yet',
+    expired: 'has expired',
+    used_up: 'has no uses left',
+    outside_window: 'is outside its days and hours',
+    switched_off: 'is switched off',
 };
 
 const $ = (id) => document.getElementById(id);
@@ -142,6 +162,19 @@ async function showNumbers() {
         : `${held.length} held, ${data.length - held.length} free${data.length > NUMBERS_SHOWN ? `; the first ${NUMBERS_SHOWN} are shown` : ''}.`;
 }
 
+// ---- the bell ----
+
+function showCall(call) {
+    const rows = [['Release tone', call.tones ?? 'none']];
+    if (call.outcome === 'forwarded') rows.push(['Rang', call.forwarded_to ?? 'nobody: no phone is on record']);
+    if (call.grant_id) rows.push(['Grant', [element('div', call.grant_label), element('div', call.grant_id, { className: 'quiet' })]]);
+    if (call.near_misses.length) rows.push(['Not usable now', element('ul', call.near_misses.map(({ label, why }) => element('li', `“${label}” ${WHYS[why] ?? why}`)))]);
+    rows.push(['It took', `${call.duration_ms} ms`]);
+    if (call.said.length) rows.push(['The caller heard', element('ol', call.said.map((text) => element('li', text)))]);
+    note('call-outcome', call.outcome === 'released' ? 'good' : '', element('p', element('strong', OUTCOMES[call.outcome] ?? call.outcome)),
+        element('p', REASONS[call.reason]?.(call.grant_label) ?? call.reason), facts(rows));
+}
+
 // ---- everything ----
 
 async function refresh() {
@@ -152,10 +185,7 @@ async function refresh() {
 onSubmit('call', 'call-outcome', async (form) => {
     const { answer_forward, ...fields } = given(form);
     const call = await ask('POST', '/sandbox/calls', { ...fields, answer_forward: answer_forward !== undefined });
-    const rows = [['Release tone', call.tones ?? 'none'], ['Grant', call.grant_id ?? 'none'], ['It took', `${call.duration_ms} ms`]];
-    if (call.outcome === 'forwarded') rows.splice(1, 1, ['Rang', call.forwarded_to ?? 'nobody: no phone is on record']);
-    if (call.said.length) rows.push(['The caller heard', element('ol', call.said.map((text) => element('li', text)))]);
-    note('call-outcome', call.outcome === 'released' ? 'good' : '', element('p', element('strong', OUTCOMES[call.outcome] ?? call.outcome)), facts(rows));
+    showCall(call);
     await refresh();
 });
 

@@ -23,8 +23,15 @@ UPDATE sandbox_number SET reference = NULL, held_since = NULL, released_at = $2
 WHERE number = $1 AND reference IS NOT NULL
 
 -- name: sandbox_number_list
-SELECT n.number, n.country, n.reference, n.held_since, b.label, a.email
+-- The provider's, and the operator's pool.
+SELECT n.number, n.country, n.reference, n.held_since, b.label, a.email, CAST(0 AS BIGINT)
 FROM sandbox_number n
     LEFT JOIN building b ON b.id = n.reference
     LEFT JOIN account a ON a.id = b.account_id
-ORDER BY n.number
+UNION ALL
+SELECT n.number, n.country, n.building_id, n.held_since, b.label, a.email, n.pooled
+FROM number n
+    LEFT JOIN building b ON b.id = n.building_id
+    LEFT JOIN account a ON a.id = b.account_id
+WHERE n.pooled = 1
+ORDER BY 1
