@@ -85,7 +85,7 @@ static void serve(const char *dir, const char *peers, int address_fd)
     struct sip_agent *agent = NULL;
     struct config *config = configure(dir, peers);
     pin(0);
-    crypto_set_master(master);
+    crypto_set_master(master, NULL);
     if (store_open(config, true, &store, &why))
         fail(why);
     seed(dir);
