@@ -1,0 +1,86 @@
+// The guides, typed as they stand: every shell block of a page, from top to bottom in one shell next to a fresh sandbox.
+import { describe, it } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { cleanEnvironment, root, temporaryDirectory } from './lib/daemon.js';
+import { REACHABLE } from './lib/receiver.js';
+import { eventually, world } from './lib/world.js';
+
+const LIMIT_MS = 120_000;
+
+/** What is to be typed, and the statuses that the comments promise: `# 201 {…}` on a line of its own, or `# 201` at its end. */
+function page(name) {
+    const typed = [...readFileSync(join(root, 'docs', name), 'utf8').matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block]) => block).join('\n');
+    return { typed, promised: [...typed.matchAll(/(?:^| )# (\d{3})(?: |$)/gm)].map(([, status]) => status) };
+}
+
+async function freePort() {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address();
+    server.close();
+    return port;
+}
+
+/** Types it in a directory of its own: {code, output, statuses}, the statuses of all that curl was told. */
+async function type(text, daemon, env, answer) {
+    const directory = temporaryDirectory();
+    const statuses = join(directory, 'statuses');
+    writeFileSync(statuses, '');
+    const noting = `curl() { command curl "$@" -w '\\n%{stderr}%{http_code}\\n' 2>>'${statuses}'; }\n`;
+    const script = join(directory, 'typed.sh');
+    writeFileSync(script, `set -eu\n${noting}${text}`);
+    const child = spawn('bash', [script], {
+        cwd: directory, timeout: LIMIT_MS, detached: true, stdio: 'pipe',
+        env: cleanEnvironment({ BASE: daemon.https, CA: join(daemon.data, 'tls.crt'), ...env }),
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (more) => { output += more; });
+    const closed = once(child, 'close');
+    try {
+        await answer?.(child.stdin);
+        const [code] = await closed;
+        return { code, output, statuses: readFileSync(statuses, 'utf8').split('\n').filter(Boolean) };
+    } finally {
+        try { process.kill(-child.pid, 'SIGKILL'); } catch { /* it has ended, with all that it started */ }
+        rmSync(directory, { recursive: true, force: true });
+    }
+}
+
+describe('the guides, typed into a shell from top to bottom, answer as they say', () => {
+    it('docs/api.md', { timeout: LIMIT_MS }, async () => {
+        const w = await world({ config: REACHABLE });
+        try {
+            const { typed, promised } = page('api.md');
+            const { code, output, statuses } = await type(typed, w.daemon, { PORT: String(await freePort()) });
+            assert.deepEqual(statuses, promised, output);
+            assert.equal(code, 0, output);
+            assert.ok(promised.length > 30);
+            for (const shown of [/"outcome":"released"/, /^authentic .*webhook\.test/m]) assert.ok(shown.test(output), `${shown}`);
+        } finally {
+            await w.close();
+        }
+    });
+
+    it('docs/agents.md', { timeout: LIMIT_MS }, async () => {
+        const w = await world();
+        const EMAIL = 'grace@example.com';
+        try {
+            const { typed, promised } = page('agents.md');
+            const { code, output, statuses } = await type(typed, w.daemon, { EMAIL }, async (stdin) => {
+                const mail = await eventually(async () => (await w.client.get(`/sandbox/messages?to=${EMAIL}`)).body.data[0], 'the e-mail');
+                stdin.end(`${mail.code}\n`);
+            });
+            assert.deepEqual(statuses, promised, output);
+            assert.equal(code, 0, output);
+            assert.ok(promised.length > 10);
+            assert.ok(output.includes('ask the resident: POST /v1/billing/checkout'));
+        } finally {
+            await w.close();
+        }
+    });
+});
