@@ -15,7 +15,7 @@ RETURNING kind
 -- name: activity_insert
 INSERT INTO activity (building_id, created_at, id, kind, unlock_id) VALUES ($1, $2, $3, $4, $5)
 
--- name: activity_list
+-- name: activity_list (sqlite)
 SELECT a.id, a.created_at, k.type, a.unlock_id, k.unlock_type, k.name, k.succeeded
 FROM activity a CROSS JOIN activity_kind k
 WHERE a.building_id = $1 AND (a.created_at, a.id) >= ($2, $3) AND (a.created_at, a.id) < ($4, $5)
@@ -25,7 +25,20 @@ WHERE a.building_id = $1 AND (a.created_at, a.id) >= ($2, $3) AND (a.created_at,
     AND (CAST($9 AS TEXT) IS NULL OR k.name_folded LIKE $9 ESCAPE '!')
 ORDER BY a.created_at DESC, a.id DESC LIMIT $6
 
--- name: activity_list_unlock
+-- name: activity_list (postgresql)
+-- OFFSET 0 keeps the planner from joining all entries of a building before it sorts them.
+SELECT a.id, a.created_at, k.type, a.unlock_id, k.unlock_type, k.name, k.succeeded
+FROM activity a CROSS JOIN LATERAL (
+    SELECT s.type, s.unlock_type, s.name, s.succeeded FROM activity_kind s
+    WHERE s.building_id = $1 AND s.kind = a.kind
+        AND (CAST($7 AS TEXT) IS NULL OR s.type = $7)
+        AND (CAST($8 AS BIGINT) IS NULL OR s.succeeded = $8)
+        AND (CAST($9 AS TEXT) IS NULL OR s.name_folded LIKE $9 ESCAPE '!')
+    OFFSET 0) AS k
+WHERE a.building_id = $1 AND (a.created_at, a.id) >= ($2, $3) AND (a.created_at, a.id) < ($4, $5)
+ORDER BY a.created_at DESC, a.id DESC LIMIT $6
+
+-- name: activity_list_unlock (sqlite)
 -- The same for the entries of one grant, $10.
 SELECT a.id, a.created_at, k.type, a.unlock_id, k.unlock_type, k.name, k.succeeded
 FROM activity a {by activity_unlock} CROSS JOIN activity_kind k
@@ -35,6 +48,19 @@ WHERE a.building_id = $1 AND a.unlock_id = $10
     AND (CAST($7 AS TEXT) IS NULL OR k.type = $7)
     AND (CAST($8 AS BIGINT) IS NULL OR k.succeeded = $8)
     AND (CAST($9 AS TEXT) IS NULL OR k.name_folded LIKE $9 ESCAPE '!')
+ORDER BY a.created_at DESC, a.id DESC LIMIT $6
+
+-- name: activity_list_unlock (postgresql)
+SELECT a.id, a.created_at, k.type, a.unlock_id, k.unlock_type, k.name, k.succeeded
+FROM activity a CROSS JOIN LATERAL (
+    SELECT s.type, s.unlock_type, s.name, s.succeeded FROM activity_kind s
+    WHERE s.building_id = $1 AND s.kind = a.kind
+        AND (CAST($7 AS TEXT) IS NULL OR s.type = $7)
+        AND (CAST($8 AS BIGINT) IS NULL OR s.succeeded = $8)
+        AND (CAST($9 AS TEXT) IS NULL OR s.name_folded LIKE $9 ESCAPE '!')
+    OFFSET 0) AS k
+WHERE a.building_id = $1 AND a.unlock_id = $10
+    AND (a.created_at, a.id) >= ($2, $3) AND (a.created_at, a.id) < ($4, $5)
 ORDER BY a.created_at DESC, a.id DESC LIMIT $6
 
 -- name: activity_last
