@@ -1,6 +1,6 @@
 # Thin over CMake's presets: what each target does is one or two commands. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help build run demo test unit crash e2e e2e-sqlite e2e-postgresql bench check asan tsan fuzz clean
+.PHONY: help build run demo test unit crash e2e e2e-sqlite e2e-postgresql bench check asan tsan fuzz fresh clean
 SHELL := /bin/sh
 E2E := test/e2e
 NODE_MODULES := $(E2E)/node_modules/.package-lock.json
@@ -80,6 +80,9 @@ check: ## format, layers, documents, cppcheck, clang's warnings, clang-tidy, fuz
 	FUZZ_RUNS=$(FUZZ_RUNS_CHECK) scripts/fuzz
 	$(MAKE) --no-print-directory build
 	scripts/check-hardening build/portero
+
+fresh: ## the README on a minimal Debian 12, made for it: FRESH="run test" for some stages, scripts/fresh --help for all
+	scripts/fresh $(FRESH)
 
 clean: ## removes what was built; the service's data in var/ stays
 	rm -rf build $(E2E)/node_modules bench/peer/node_modules
