@@ -5,23 +5,42 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/config_check.h"
 #include "base/config_file.h"
+#include "base/config_names.h"
 #include "base/config_table.h"
 
-#define SECRET_MAX        65536
-#define VARIABLE_NAME_MAX 100
+#define SECRET_MAX 65536
+#define FAULT_MAX  1000
 
-/* Sets *ret_why and returns false. */
-__attribute__((format(printf, 2, 3))) static bool fail(char **ret_why, const char *fmt, ...)
+/* Whether the line is there already. */
+static bool has_line(const struct buf *faults, struct str line)
 {
+    for (struct str rest = buf_view(faults), one; rest.n;) {
+        one = str_cut(rest, '\n', &rest);
+        if (str_eq(one, line))
+            return true;
+    }
+    return false;
+}
+
+void config_fault(const struct config *c, struct buf *faults, const char *fmt, ...)
+{
+    char text[FAULT_MAX], line[2 * FAULT_MAX];
     va_list ap;
     va_start(ap, fmt);
-    if (vasprintf(ret_why, fmt, ap) < 0)
-        abort();
+    vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    return false;
+    struct config_origin *origin = config_origin_named(c, text);
+    if (origin && origin->wrong)
+        return;
+    if (origin)
+        origin->wrong = true;
+    snprintf(line, sizeof line, "%s: %s", origin && origin->where ? origin->where : c->file, text);
+    if (!has_line(faults, str_z(line)))
+        buf_printf(faults, "%s\n", line);
 }
 
 static void set_defaults(struct config *c)
@@ -35,68 +54,108 @@ static void set_defaults(struct config *c)
 
 /* ---- file and environment ---- */
 
-/* No file at the default place is fine; one that was asked for must be there. */
-static bool load_file(struct config *c, const char *path, char **ret_why)
+/* No file at the default place is fine; one that was asked for must be there. False if it was not read to its end. */
+static bool load_file(struct config *c, const char *path, struct buf *faults)
 {
     const char *name = path ? path : CONFIG_DEFAULT_PATH;
     struct stat st;
     FILE *file = fopen(name, "re");
-    if (!file)
-        return (!path && errno == ENOENT) || fail(ret_why, "%s: %s", name, strerror(errno));
-    bool directory = fstat(fileno(file), &st) == 0 && S_ISDIR(st.st_mode);
-    bool fine = directory ? fail(ret_why, "%s: %s", name, strerror(EISDIR)) : config_file_read(file, name, c, ret_why);
+    if (!file && !path && errno == ENOENT)
+        return true;
+    if (!file || (fstat(fileno(file), &st) == 0 && S_ISDIR(st.st_mode))) {
+        buf_printf(faults, "%s: %s\n", name, strerror(file ? EISDIR : errno));
+        if (file)
+            fclose(file);
+        return false;
+    }
+    bool whole = config_file_read(file, name, c, faults);
     fclose(file);
-    return fine;
+    return whole;
 }
 
 /* PORTERO_SECTION_KEY, if the environment has it. */
-static bool load_variable(const struct config_row *r, const char *section, struct arena *a, void *base, char **ret_why)
+static void load_variable(const struct config_row *r, size_t plan, void *base, struct config *c, struct buf *faults)
 {
-    char name[VARIABLE_NAME_MAX], rule[CONFIG_RULE_MAX];
-    snprintf(name, sizeof name, "PORTERO_%s%s%s", section, *section ? "_" : "", r->key);
-    for (char *p = name; *p; p++)
-        if (*p >= 'a' && *p <= 'z')
-            *p = (char)(*p - 'a' + 'A');
+    char name[CONFIG_NAME_MAX], rule[CONFIG_RULE_MAX];
+    config_variable_name(r, plan, name);
     const char *text = getenv(name);
-    return !text || config_set(r, text, a, base, rule) || fail(ret_why, "environment: %s %s", name, rule);
+    if (!text)
+        return;
+    struct config_origin *origin = config_origin(c, r, plan);
+    origin->where = "environment";
+    origin->wrong = !config_set(r, text, &c->arena, base, rule);
+    if (origin->wrong)
+        buf_printf(faults, "environment: %s %s\n", name, rule);
 }
 
-static bool load_environment(struct config *c, char **ret_why)
+/* Whether a variable is named as the source of a secret, in the file or in the environment. */
+static bool is_mentioned(const struct config *c, const char *name)
 {
-    char section[VARIABLE_NAME_MAX];
+    if (strstr(c->text, name))
+        return true;
     for (const struct config_row *r = config_rows; r->key; r++)
-        if (!load_variable(r, config_is_top(r) ? "" : r->section, &c->arena, c, ret_why))
-            return false;
-    for (size_t i = 0; i < CONFIG_PLANS; i++) {
-        snprintf(section, sizeof section, "billing_plan_%s", c->plans[i].id);
-        for (const struct config_row *r = config_plan_rows; r->key; r++)
-            if (!load_variable(r, section, &c->arena, &c->plans[i], ret_why))
-                return false;
-    }
-    return true;
+        if (r->kind == CONFIG_SECRET &&
+            strcmp(*(const char *const *)(const void *)((const char *)c + r->offset), name) != 0 &&
+            strstr(*(const char *const *)(const void *)((const char *)c + r->offset), name))
+            return true;
+    return false;
 }
 
-static bool take_override(const struct config_override *o, struct config *c, char **ret_why)
+/* Variables with the configuration's prefix that are others': of clients, and of the tests ("_" ends a prefix). */
+static bool is_others(const char *name)
+{
+    static const char *const others[] = {"PORTERO_KEY",   "PORTERO_URL",  "PORTERO_BIN",
+                                         "PORTERO_TEST_", "PORTERO_E2E_", "PORTERO_BENCH_"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        size_t n = strlen(others[i]);
+        if (strncmp(name, others[i], n) == 0 && (others[i][n - 1] == '_' || !name[n]))
+            return true;
+    }
+    return false;
+}
+
+/* A misspelt variable would leave a default in force without a word. */
+static void refuse_unknown_variables(const struct config *c, struct buf *faults)
+{
+    for (char **e = environ; *e; e++) {
+        char name[CONFIG_NAME_MAX], near[CONFIG_NAME_MAX];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(*e, "="), *e);
+        if (!str_starts(str_z(name), STR(CONFIG_VARIABLE_PREFIX)) || is_others(name) ||
+            config_is_variable(str_z(name)) || is_mentioned(c, name))
+            continue;
+        if (config_nearest(name, true, near))
+            buf_printf(faults, "environment: %s is no key; did you mean %s?\n", name, near);
+        else
+            buf_printf(faults, "environment: %s is no key: they are called PORTERO_SECTION_KEY\n", name);
+    }
+}
+
+static void load_environment(struct config *c, struct buf *faults)
+{
+    for (const struct config_row *r = config_rows; r->key; r++)
+        load_variable(r, 0, c, c, faults);
+    for (size_t i = 0; i < CONFIG_PLANS; i++)
+        for (const struct config_row *r = config_plan_rows; r->key; r++)
+            load_variable(r, i, &c->plans[i], c, faults);
+    refuse_unknown_variables(c, faults);
+}
+
+static void take_override(const struct config_override *o, struct config *c, struct buf *faults)
 {
     char rule[CONFIG_RULE_MAX];
     const struct config_row *r = config_rows;
     while (strcmp(r->section, o->section) != 0 || strcmp(r->key, o->key) != 0)
         r++; /* the caller names a key there is */
-    return config_set(r, o->value, &c->arena, c, rule) || fail(ret_why, "%s %s", o->option, rule);
-}
-
-static bool take_overrides(const struct config_override *overrides, size_t count, struct config *c, char **ret_why)
-{
-    for (size_t i = 0; i < count; i++)
-        if (overrides[i].value && !take_override(&overrides[i], c, ret_why))
-            return false;
-    return true;
+    struct config_origin *origin = config_origin(c, r, 0);
+    origin->where = "command line";
+    origin->wrong = !config_set(r, o->value, &c->arena, c, rule);
+    if (origin->wrong)
+        buf_printf(faults, "%s %s\n", o->option, rule);
 }
 
 /* ---- the whole: what no single key can tell ---- */
 
-/* The first provider that is only the sandbox's, or NULL. */
-static const char *sandbox_provider(const struct config *c)
+static void check_production(const struct config *c, struct buf *faults)
 {
     const struct {
         const char *name, *provider;
@@ -106,70 +165,67 @@ static const char *sandbox_provider(const struct config *c)
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].provider, "sandbox") == 0)
-            return all[i].name;
-    return NULL;
-}
-
-static bool check_production(const struct config *c, const char *where, char **ret_why)
-{
-    const char *sandbox = sandbox_provider(c);
-    if (sandbox)
-        return fail(ret_why, "%s: %s.provider must not be sandbox in production", where, sandbox);
+            config_fault(c, faults, "%s.provider must not be sandbox in production", all[i].name);
     if (!*c->secrets_master_key)
-        return fail(ret_why, "%s: secrets.master_key is required in production", where);
-    if (!*c->tls_certificate)
-        return fail(ret_why, "%s: tls.certificate is required in production", where);
+        config_fault(c, faults, "secrets.master_key is required in production");
+    if (!*c->tls_certificate && !*c->tls_key)
+        config_fault(c, faults, "tls.certificate is required in production");
     if (!str_starts(str_z(c->top_public_url), STR("https:")))
-        return fail(ret_why, "%s: public_url must begin with https: in production", where);
-    return true;
+        config_fault(c, faults, "public_url must begin with https: in production");
 }
 
-static bool check_twilio(const struct config *c, const char *where, char **ret_why)
+static void check_twilio(const struct config *c, struct buf *faults)
 {
     bool texts = strcmp(c->sms_provider, "twilio") == 0, numbers = strcmp(c->numbers_provider, "twilio") == 0;
     if (!texts && !numbers)
-        return true;
+        return;
     const char *user = texts ? "sms" : "numbers";
     if (!config_is_protected_url(c->twilio_url))
-        return fail(ret_why, "%s: twilio.url must begin with https:, or be on this machine", where);
-    if (!*c->twilio_account_sid || !*c->twilio_auth_token)
-        return fail(ret_why, "%s: twilio.account_sid and twilio.auth_token are required with %s.provider twilio", where,
-                    user);
+        config_fault(c, faults, "twilio.url must begin with https:, or be on this machine");
+    if (!*c->twilio_account_sid)
+        config_fault(c, faults, "twilio.account_sid is required with %s.provider twilio", user);
+    if (!*c->twilio_auth_token)
+        config_fault(c, faults, "twilio.auth_token is required with %s.provider twilio", user);
     if (texts && !*c->twilio_from)
-        return fail(ret_why, "%s: twilio.from is required with sms.provider twilio", where);
-    return true;
+        config_fault(c, faults, "twilio.from is required with sms.provider twilio");
 }
 
-static bool check_stripe(const struct config *c, const char *where, char **ret_why)
+static void check_stripe(const struct config *c, struct buf *faults)
 {
+    bool priced = false;
     if (strcmp(c->billing_provider, "stripe") != 0)
-        return true;
+        return;
     if (!config_is_protected_url(c->stripe_url))
-        return fail(ret_why, "%s: stripe.url must begin with https:, or be on this machine", where);
-    if (!*c->stripe_secret_key || !*c->stripe_webhook_secret)
-        return fail(ret_why,
-                    "%s: stripe.secret_key and stripe.webhook_secret are required with billing.provider stripe", where);
+        config_fault(c, faults, "stripe.url must begin with https:, or be on this machine");
+    if (!*c->stripe_secret_key)
+        config_fault(c, faults, "stripe.secret_key is required with billing.provider stripe");
+    if (!*c->stripe_webhook_secret)
+        config_fault(c, faults, "stripe.webhook_secret is required with billing.provider stripe");
     for (size_t i = 0; i < CONFIG_PLANS; i++)
-        if (*c->plans[i].stripe_price)
-            return true;
-    return fail(ret_why, "%s: a plan's stripe_price is required with billing.provider stripe", where);
+        priced = priced || *c->plans[i].stripe_price;
+    if (!priced)
+        config_fault(c, faults,
+                     "billing.plan.%s.stripe_price, or another plan's, is required with billing.provider stripe",
+                     c->plans[0].id);
 }
 
-static bool check_whole(const struct config *c, const char *where, char **ret_why)
+static void check_whole(const struct config *c, struct buf *faults)
 {
     if (!*c->top_data_dir)
-        return fail(ret_why, "%s: data_dir must not be empty", where);
+        config_fault(c, faults, "data_dir must not be empty");
     if (!*c->listen_https && !*c->listen_http)
-        return fail(ret_why, "%s: listen.https and listen.http must not both be empty", where);
+        config_fault(c, faults, "listen.https and listen.http must not both be empty");
     if (!*c->tls_certificate != !*c->tls_key)
-        return fail(ret_why, "%s: tls.certificate and tls.key must be given together", where);
+        config_fault(c, faults, "%s is given, so %s must be too", *c->tls_key ? "tls.key" : "tls.certificate",
+                     *c->tls_key ? "tls.certificate" : "tls.key");
     if (c->engine == ENGINE_POSTGRESQL && !*c->store_dsn)
-        return fail(ret_why, "%s: store.dsn is required with store.engine postgresql", where);
+        config_fault(c, faults, "store.dsn is required with store.engine postgresql");
     if (strcmp(c->mail_provider, "smtp") == 0 && !*c->mail_url)
-        return fail(ret_why, "%s: mail.url is required with mail.provider smtp", where);
-    if (!check_twilio(c, where, ret_why) || !check_stripe(c, where, ret_why))
-        return false;
-    return !c->production || check_production(c, where, ret_why);
+        config_fault(c, faults, "mail.url is required with mail.provider smtp");
+    check_twilio(c, faults);
+    check_stripe(c, faults);
+    if (c->production)
+        check_production(c, faults);
 }
 
 static void derive(struct config *c)
@@ -181,6 +237,37 @@ static void derive(struct config *c)
             c->plans[i].available = false;
 }
 
+struct config *config_read(const char *path, const struct config_override *overrides, size_t count, struct buf *faults)
+{
+    struct config *c = calloc(1, sizeof *c);
+    if (!c)
+        abort();
+    arena_init(&c->arena, NULL, 0);
+    c->file = path ? path : "configuration";
+    c->text = "";
+    c->origins = config_origins_new(&c->arena);
+    set_defaults(c);
+    bool whole = load_file(c, path, faults);
+    load_environment(c, faults);
+    for (size_t i = 0; i < count; i++)
+        if (overrides[i].value)
+            take_override(&overrides[i], c, faults);
+    if (!whole) {
+        config_free(c);
+        return NULL;
+    }
+    derive(c);
+    check_whole(c, faults);
+    return c;
+}
+
+char *config_faults_text(struct buf *faults)
+{
+    char *text = strndup(faults->n ? faults->p : "", faults->n ? faults->n - 1 : 0);
+    buf_done(faults);
+    return text;
+}
+
 enum err config_load(const char *path, struct config **ret, char **ret_why)
 {
     return config_load_with(path, NULL, 0, ret, ret_why);
@@ -189,21 +276,16 @@ enum err config_load(const char *path, struct config **ret, char **ret_why)
 enum err config_load_with(const char *path, const struct config_override *overrides, size_t count, struct config **ret,
                           char **ret_why)
 {
-    struct config *c = calloc(1, sizeof *c);
-    if (!c)
-        abort();
-    arena_init(&c->arena, NULL, 0);
-    set_defaults(c);
-    if (!load_file(c, path, ret_why) || !load_environment(c, ret_why) || !take_overrides(overrides, count, c, ret_why))
-        goto refused;
-    derive(c);
-    if (!check_whole(c, path ? path : "configuration", ret_why))
-        goto refused;
+    struct buf faults = BUF(CONFIG_FAULTS_MAX);
+    struct config *c = config_read(path, overrides, count, &faults);
+    if (faults.n) {
+        config_free(c);
+        *ret_why = config_faults_text(&faults);
+        return ERR_USAGE;
+    }
+    buf_done(&faults);
     *ret = c;
     return ERR_NONE;
-refused:
-    config_free(c);
-    return ERR_USAGE;
 }
 
 void config_free(struct config *c)
@@ -257,9 +339,9 @@ enum err config_secret_of(const char *key, const char *value, struct arena *a, s
     enum err e = config_secret(value, a, ret);
     if (!e)
         return ERR_NONE;
-    if (e == ERR_USAGE)
-        fail(ret_why, "%s: the environment has no %s", key, place + 1);
-    else
-        fail(ret_why, "%s: %s: %s", key, place + 1, strerror(errno));
+    const int n = e == ERR_USAGE ? asprintf(ret_why, "%s: the environment has no %s", key, place + 1)
+                                 : asprintf(ret_why, "%s: %s: %s", key, place + 1, strerror(errno));
+    if (n < 0)
+        abort();
     return ERR_USAGE;
 }

@@ -5,9 +5,12 @@
  * out-of-range values are refused with file and line (program.md). */
 #pragma once
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 
-#define CONFIG_DEFAULT_PATH "/etc/portero/portero.conf"
+#define CONFIG_DEFAULT_PATH    "/etc/portero/portero.conf"
+#define CONFIG_VARIABLE_PREFIX "PORTERO_"
+#define CONFIG_FAULTS_MAX      65536 /* bytes of all that is wrong */
 
 enum store_engine { ENGINE_SQLITE, ENGINE_POSTGRESQL };
 
@@ -42,17 +45,33 @@ struct config {
 #define CIDRS(section, key, doc)                 const char *const *section##_##key; /* NULL-terminated */
 #include "tbl/config.def"
     struct config_plan plans[CONFIG_PLANS]; /* weekly, yearly */
+    /* for messages about it */
+    const char *file, *text;       /* its name, and what it says; "" if it is not there */
+    struct config_origin *origins; /* config_names.h */
 };
 
-/* Loads `path` (NULL: CONFIG_DEFAULT_PATH if it exists, else defaults), then the environment. On failure
- * ERR_USAGE, and *ret_why (owned by the caller, free) says what and where: "portero.conf:12: limits.otp_per_ip …",
- * "environment: PORTERO_LIMITS_OTP_PER_IP …". Call it before there are threads: libconfuse and getenv are not safe. */
-enum err config_load(const char *path, struct config **ret, char **ret_why) CHECKED;
-/* The same, with what the command line says in place of file and environment: overrides[0…count-1], of which those
- * without a value are passed over. A wrong value is refused under the option's name: "--https must be …". */
+/* What the command line says in place of file and environment. A wrong value is refused under the option's name:
+ * "--https must be …". */
 struct config_override {
-    const char *option, *section, *key, *value; /* "--https", "listen", "https"; section "top" without braces */
+    const char *option, *section, *key, *value; /* "--https", "listen", "https"; section "top" without braces;
+                                                   value NULL: not given */
 };
+
+/* Reads `path` (NULL: CONFIG_DEFAULT_PATH if it exists, else defaults), then the environment, then overrides
+ * [0…count-1]. Adds a line to `faults` for everything that is wrong: "portero.conf:12: limits.otp_per_ip …",
+ * "environment: PORTERO_LIMITS_OTP_PER_IP …". Returns the configuration even then, for further checks, with defaults
+ * for what is wrong; NULL if the file could not be read to its end. Call it before there are threads: libconfuse and
+ * getenv are not safe. */
+struct config *config_read(const char *path, const struct config_override *overrides, size_t count, struct buf *faults);
+/* Adds a line to `faults`: where the key that the text begins with was given, or else the file, and the text
+ * ("mail.from must be …"). Leaves it out if it is there already, or a fault of this key is: a key has one. */
+void config_fault(const struct config *c, struct buf *faults, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The faults as config_load tells them: malloc'ed, without the last line end; frees the buffer. */
+char *config_faults_text(struct buf *faults);
+
+/* The same, refusing what has a fault: ERR_USAGE, and *ret_why (owned by the caller, free) has a line for each. */
+enum err config_load(const char *path, struct config **ret, char **ret_why) CHECKED;
 enum err config_load_with(const char *path, const struct config_override *overrides, size_t count, struct config **ret,
                           char **ret_why) CHECKED;
 void config_free(struct config *c);

@@ -4,15 +4,25 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "base/config_names.h"
 #include "base/config_table.h"
 #include "base/config_text.h"
 
-#define NAME_MAX_LEN 100 /* of a key in a message: the table's names are far shorter */
+#define FAULTS_MAX  100
+#define NO_SUCH_KEY "no such option '"
+
+struct fault {
+    int line; /* 0: of the whole file */
+    const char *text;
+};
 
 struct reader {
     struct config *c;
     const char *file;
-    char *why;                            /* the first thing that was wrong */
+    struct fault faults[FAULTS_MAX];
+    size_t fault_count;
+    int unknown_line; /* of the key that stopped the parser; 0: none */
+    char unknown[CONFIG_NAME_MAX];
     struct arena scratch;                 /* for the time of reading */
     bool *seen, *seen_plan[CONFIG_PLANS]; /* one per row: a key stands once */
     bool *seen_section;                   /* at the section's first row */
@@ -22,31 +32,46 @@ struct reader {
 /* libconfuse's callbacks carry no pointer of ours. */
 static struct reader *reading;
 
-/* Notes the failure, at the parser's line if it has begun, and returns what makes libconfuse stop. */
-__attribute__((format(printf, 2, 3))) static int fail(const cfg_t *cfg, const char *fmt, ...)
+/* Notes a fault at the parser's line if it has begun; once, though a file is read several times. */
+__attribute__((format(printf, 2, 3))) static void fault(const cfg_t *cfg, const char *fmt, ...)
 {
-    char *text, *why, line[16] = "";
+    char text[CONFIG_RULE_MAX + CONFIG_NAME_MAX];
     va_list ap;
-    if (cfg->line > 0)
-        snprintf(line, sizeof line, ":%d", cfg->line);
     va_start(ap, fmt);
-    if (vasprintf(&text, fmt, ap) < 0 || asprintf(&why, "%s%s: %s", reading->file, line, text) < 0)
-        abort();
+    vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    free(text);
-    if (reading->why)
-        free(why);
-    else
-        reading->why = why;
-    return -1;
+    for (size_t i = 0; i < reading->fault_count; i++)
+        if (reading->faults[i].line == cfg->line && strcmp(reading->faults[i].text, text) == 0)
+            return;
+    if (reading->fault_count < FAULTS_MAX)
+        reading->faults[reading->fault_count++] =
+            (struct fault){cfg->line, arena_str(&reading->scratch, str_z(text)).p};
 }
 
-/* libconfuse's own complaints: syntax, unknown keys. */
+/* A key that there is not: which one may have been meant. */
+static void unknown_key(const cfg_t *cfg, const char *message)
+{
+    char given[CONFIG_NAME_MAX * 2], near[CONFIG_NAME_MAX];
+    const bool top = strcmp(cfg->name, "root") == 0;
+    const char *name = message + strlen(NO_SUCH_KEY);
+    snprintf(reading->unknown, sizeof reading->unknown, "%.*s", (int)strcspn(name, "'"), name);
+    snprintf(given, sizeof given, "%s%s%s", top ? "" : cfg->name, top ? "" : ".", reading->unknown);
+    reading->unknown_line = cfg->line;
+    if (config_nearest(given, false, near))
+        fault(cfg, "%s; did you mean %s?", message, near);
+    else
+        fault(cfg, "%s", message);
+}
+
+/* libconfuse's own complaints, which end its reading: syntax, unknown keys. */
 static void on_error(cfg_t *cfg, const char *fmt, va_list ap)
 {
     char text[CONFIG_RULE_MAX];
     vsnprintf(text, sizeof text, fmt, ap);
-    fail(cfg, "%s", text);
+    if (strncmp(text, NO_SUCH_KEY, strlen(NO_SUCH_KEY)) == 0)
+        unknown_key(cfg, text);
+    else
+        fault(cfg, "%s", text);
 }
 
 /* ---- callbacks: a value was read, a section was closed ---- */
@@ -66,56 +91,64 @@ static bool begins_again(cfg_opt_t *opt, const char *text)
     return cfg_opt_size(opt) == 1 && strcmp(text, reading->list) != 0;
 }
 
-static int take(const cfg_t *cfg, cfg_opt_t *opt, const struct config_row *r, const char *name, void *base, bool *seen)
+/* Takes a value, or notes what is wrong with it; either way the parser goes on. */
+static void take(const cfg_t *cfg, cfg_opt_t *opt, const struct config_row *r, size_t plan, void *base, bool *seen)
 {
-    char rule[CONFIG_RULE_MAX];
+    char rule[CONFIG_RULE_MAX], name[CONFIG_NAME_MAX];
     bool list = r->kind == CONFIG_CIDRS;
     const char *text = list ? joined(opt, &reading->scratch) : cfg_opt_getnstr(opt, 0);
-    if (*seen && (!list || begins_again(opt, text)))
-        return fail(cfg, "%s is given twice", name);
+    struct config_origin *origin = config_origin(reading->c, r, plan);
+    config_key_name(r, plan, name);
+    if (*seen && (!list || begins_again(opt, text))) {
+        fault(cfg, "%s is given twice", name);
+        return;
+    }
     *seen = true;
     if (list)
         reading->list = text;
-    return config_set(r, text, &reading->c->arena, base, rule) ? 0 : fail(cfg, "%s %s", name, rule);
+    origin->where = arena_printf(&reading->c->arena, "%s:%d", reading->file, cfg->line).p;
+    if (!config_set(r, text, &reading->c->arena, base, rule)) {
+        origin->wrong = true;
+        fault(cfg, "%s %s", name, rule);
+    }
 }
 
 static int on_value(cfg_t *cfg, cfg_opt_t *opt)
 {
-    char name[NAME_MAX_LEN];
     const char *section = strcmp(cfg_name(cfg), "root") == 0 ? "top" : cfg_name(cfg);
     size_t i = 0;
     while (strcmp(config_rows[i].section, section) != 0 || strcmp(config_rows[i].key, cfg_opt_name(opt)) != 0)
         i++; /* the parser knows no key that has no row */
-    const struct config_row *r = &config_rows[i];
-    snprintf(name, sizeof name, "%s%s%s", config_is_top(r) ? "" : section, config_is_top(r) ? "" : ".", r->key);
-    return take(cfg, opt, r, name, reading->c, &reading->seen[i]);
+    take(cfg, opt, &config_rows[i], 0, reading->c, &reading->seen[i]);
+    return 0;
 }
 
-static int find_plan(cfg_t *plan)
+/* CONFIG_PLANS, and a fault, if there is no such plan. */
+static size_t find_plan(cfg_t *plan)
 {
-    for (int i = 0; i < CONFIG_PLANS; i++)
-        if (strcmp(config_plan_defaults[i].id, cfg_title(plan)) == 0)
-            return i;
-    return fail(plan, "billing knows the plans weekly and yearly only");
+    size_t i = 0;
+    while (i < CONFIG_PLANS && strcmp(config_plan_defaults[i].id, cfg_title(plan)) != 0)
+        i++;
+    if (i == CONFIG_PLANS)
+        fault(plan, "billing knows the plans weekly and yearly only");
+    return i;
 }
 
 static int on_plan_value(cfg_t *cfg, cfg_opt_t *opt)
 {
-    char name[NAME_MAX_LEN];
-    int plan = find_plan(cfg);
-    if (plan < 0)
-        return -1;
-    size_t i = 0;
+    size_t plan = find_plan(cfg), i = 0;
     while (strcmp(config_plan_rows[i].key, cfg_opt_name(opt)) != 0)
         i++;
-    snprintf(name, sizeof name, "billing.plan.%s.%s", config_plan_defaults[plan].id, config_plan_rows[i].key);
-    return take(cfg, opt, &config_plan_rows[i], name, &reading->c->plans[plan], &reading->seen_plan[plan][i]);
+    if (plan < CONFIG_PLANS)
+        take(cfg, opt, &config_plan_rows[i], plan, &reading->c->plans[plan], &reading->seen_plan[plan][i]);
+    return 0;
 }
 
 static int on_plan(cfg_t *cfg, cfg_opt_t *opt)
 {
     (void)cfg;
-    return find_plan(cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1)) < 0 ? -1 : 0;
+    (void)find_plan(cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1));
+    return 0;
 }
 
 /* libconfuse would forget what a section said when another of its name comes. */
@@ -125,7 +158,7 @@ static int on_section(cfg_t *cfg, cfg_opt_t *opt)
     while (strcmp(config_rows[i].section, cfg_opt_name(opt)) != 0)
         i++;
     if (reading->seen_section[i])
-        return fail(cfg, "section %s is given twice", config_rows[i].section);
+        fault(cfg, "section %s is given twice", config_rows[i].section);
     reading->seen_section[i] = true;
     return 0;
 }
@@ -199,36 +232,70 @@ static cfg_t *make_parser(struct arena *a)
     return cfg;
 }
 
-static void parse(FILE *file)
+/* Nothing was seen yet. */
+static void begin_reading(void)
+{
+    struct reader *r = reading;
+    r->seen = arena_array(&r->scratch, bool, count(config_rows));
+    r->seen_section = arena_array(&r->scratch, bool, count(config_rows));
+    for (size_t i = 0; i < CONFIG_PLANS; i++)
+        r->seen_plan[i] = arena_array(&r->scratch, bool, count(config_plan_rows));
+    r->unknown_line = 0;
+}
+
+/* False if the parser stopped before the end. */
+static bool parse_once(const struct config_text *text)
+{
+    cfg_t *cfg = make_parser(&reading->scratch);
+    begin_reading();
+    bool whole = cfg_parse_buf(cfg, text->p) == CFG_SUCCESS;
+    if (!whole && reading->fault_count == 0)
+        fault(cfg, "cannot be read");
+    if (whole && text->unclosed) {
+        cfg->line = (int)text->unclosed;
+        fault(cfg, "what begins here is never closed");
+        whole = false;
+    }
+    cfg_free(cfg);
+    return whole;
+}
+
+/* An unknown key ends libconfuse's reading: to find what else is wrong, the file is read again without it. */
+static bool parse(FILE *file)
 {
     struct config_text text;
     const char *rule;
-    cfg_t *cfg = make_parser(&reading->scratch);
     if (!config_text_read(file, &reading->scratch, &text, &rule)) {
-        fail(cfg, "%s", rule);
-    } else if (cfg_parse_buf(cfg, text.p) != CFG_SUCCESS) {
-        fail(cfg, "cannot be read"); /* unless the reason is known */
-    } else if (text.unclosed) {
-        cfg->line = (int)text.unclosed;
-        fail(cfg, "what begins here is never closed");
+        fault(&(cfg_t){0}, "%s", rule);
+        return false;
     }
-    cfg_free(cfg);
+    bool whole = parse_once(&text);
+    while (!whole && reading->unknown_line && reading->fault_count < FAULTS_MAX &&
+           config_text_forget(&text, (unsigned)reading->unknown_line, reading->unknown))
+        whole = parse_once(&text);
+    reading->c->text = arena_str(&reading->c->arena, str_z(text.p)).p;
+    return whole;
 }
 
-bool config_file_read(FILE *file, const char *name, struct config *c, char **ret_why)
+static int by_line(const void *a, const void *b)
+{
+    const struct fault *x = a, *y = b;
+    return (x->line > y->line) - (x->line < y->line);
+}
+
+bool config_file_read(FILE *file, const char *name, struct config *c, struct buf *faults)
 {
     struct reader r = {.c = c, .file = name};
     arena_init(&r.scratch, NULL, 0);
-    r.seen = arena_array(&r.scratch, bool, count(config_rows));
-    r.seen_section = arena_array(&r.scratch, bool, count(config_rows));
-    for (size_t i = 0; i < CONFIG_PLANS; i++)
-        r.seen_plan[i] = arena_array(&r.scratch, bool, count(config_plan_rows));
-
     reading = &r;
-    parse(file);
+    bool whole = parse(file);
     reading = NULL;
+    qsort(r.faults, r.fault_count, sizeof *r.faults, by_line);
+    for (size_t i = 0; i < r.fault_count; i++)
+        if (r.faults[i].line)
+            buf_printf(faults, "%s:%d: %s\n", name, r.faults[i].line, r.faults[i].text);
+        else
+            buf_printf(faults, "%s: %s\n", name, r.faults[i].text);
     arena_done(&r.scratch);
-    if (r.why)
-        *ret_why = r.why;
-    return !r.why;
+    return whole;
 }

@@ -100,8 +100,62 @@ bool config_text_read(FILE *file, struct arena *a, struct config_text *ret, cons
     if (!*ret_rule) {
         buf_char(&b, '\0');
         unsigned unclosed = blank_comments(b.p);
-        *ret = (struct config_text){arena_str(a, buf_view(&b)).p, unclosed};
+        *ret = (struct config_text){(char *)arena_str(a, buf_view(&b)).p, unclosed};
     }
     buf_done(&b);
     return !*ret_rule;
+}
+
+/* ---- leaving a key out ---- */
+
+static char *skip_blanks(struct scan *s, char *p)
+{
+    size_t n = strspn(p, " \t\r\n");
+    s->line += count_lines(p, n);
+    return p + n;
+}
+
+/* The end of the token at p, or of all up to the brace that closes the one at p. */
+static char *skip_value(struct scan *s, char *p)
+{
+    const unsigned depth = s->depth;
+    do {
+        if (*p)
+            p += scan_token(s, p);
+    } while (*p && s->depth > depth);
+    return p;
+}
+
+/* The end of what a key is given, which begins behind its name; NULL if nothing is. */
+static char *skip_given(struct scan *s, char *p)
+{
+    p = skip_blanks(s, p);
+    if (*p == '+')
+        p++;
+    if (*p == '=')
+        return skip_value(s, skip_blanks(s, p + 1));
+    if (*p == '(')
+        return p + strcspn(p, ")\n") + (p[strcspn(p, ")\n")] == ')');
+    if (*p != '{')
+        p = skip_blanks(s, skip_value(s, p)); /* a section's title */
+    return *p == '{' ? skip_value(s, p) : NULL;
+}
+
+bool config_text_forget(struct config_text *text, unsigned line, const char *name)
+{
+    struct scan s = {.line = 1};
+    for (char *p = text->p, *end; *p && s.line <= line; p = end) {
+        const bool here = s.line == line;
+        const size_t n = scan_token(&s, p);
+        end = p + n;
+        if (!here || n != strlen(name) || memcmp(p, name, n) != 0)
+            continue;
+        struct scan ahead = s;
+        char *given = skip_given(&ahead, end);
+        if (given) {
+            blank(p, (size_t)(given - p));
+            return true;
+        }
+    }
+    return false;
 }

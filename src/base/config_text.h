@@ -7,9 +7,13 @@
 #include "base/arena.h"
 
 struct config_text {
-    const char *p;     /* NUL-terminated, with a blank for each character of a comment; line ends stay */
+    char *p;           /* NUL-terminated, with a blank for each character of a comment; line ends stay */
     unsigned unclosed; /* the line of the last brace or comment that is never closed; 0: there is none */
 };
 
 /* Reads the whole file into the arena. On failure false, and *ret_rule says why. */
 bool config_text_read(FILE *file, struct arena *a, struct config_text *ret, const char **ret_rule);
+
+/* Blanks `name` in this line together with what it is given: `= value`, `= {list}`, `{section}`. False if the line has
+ * no such thing. */
+bool config_text_forget(struct config_text *text, unsigned line, const char *name);

@@ -270,7 +270,7 @@ static int run_verb(const struct command *self, const void *given, struct argume
     char *why = NULL;
     const struct config_override data = {"--data", "top", "data_dir", o->data};
     if (config_load_with(o->config, &data, 1, &config, &why)) {
-        command_complain("%s", why ? why : "out of memory");
+        command_complain_lines(why ? why : "out of memory");
         free(why);
         return EXIT_USAGE;
     }
@@ -279,10 +279,22 @@ static int run_verb(const struct command *self, const void *given, struct argume
     return result;
 }
 
+static bool is_noun(const char *word)
+{
+    const size_t n = strlen(word);
+    for (size_t i = 0; i < VERB_COUNT; i++) {
+        const char *noun = verbs[i].command.name + sizeof "admin";
+        if (strncmp(noun, word, n) == 0 && noun[n] == ' ')
+            return true;
+    }
+    return false;
+}
+
 static int run(const struct command *self, const void *given, struct arguments operands)
 {
     char name[64];
-    if (!strcmp(operands.words[1], "--help")) { /* of a noun */
+    const bool asks = !strcmp(operands.words[1], "--help") || !strcmp(operands.words[1], "-h");
+    if (asks && is_noun(operands.words[0])) {
         options_help(self, stdout);
         return EXIT_DONE;
     }
@@ -290,7 +302,8 @@ static int run(const struct command *self, const void *given, struct arguments o
     for (size_t i = 0; i < VERB_COUNT; i++)
         if (!strcmp(name, verbs[i].command.name))
             return command_run(&verbs[i].command, given, operands.count - 1, operands.words + 1);
-    command_complain("there is no `%s`; see `portero admin --help`", name);
+    command_complain("there is no `%s%s%s`; see `portero admin --help`", self->name,
+                     asks ? " " : name + strlen(self->name), asks ? operands.words[0] : "");
     return EXIT_USAGE;
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/config.h"
+#include "cli/checks.h"
 #include "cli/command.h"
 
 struct check_options {
@@ -14,17 +14,23 @@ static const struct option_row rows[] = {
     OPTION_TEXT(struct check_options, config, "config", "FILE", "the file to check [" CONFIG_DEFAULT_PATH "]"),
 };
 
+static void warn_of_ignored(const char *key, const char *value)
+{
+    command_complain("warning: %s is set (%s), but this version does not have it", key, value);
+}
+
 static int run(const struct command *self, const void *given, struct arguments operands)
 {
     (void)self, (void)operands;
     const struct check_options *o = given;
     struct config *config;
     char *why = NULL;
-    if (config_load(o->config, &config, &why)) {
-        command_complain("%s", why ? why : "out of memory");
+    if (checks_load(o->config, NULL, 0, &config, &why)) {
+        command_complain_lines(why ? why : "out of memory");
         free(why);
         return EXIT_USAGE;
     }
+    checks_ignored(config, warn_of_ignored);
     bool defaults = !o->config && access(CONFIG_DEFAULT_PATH, F_OK) < 0;
     printf("%s %s: mode %s, data in %s\n", o->config ? o->config : CONFIG_DEFAULT_PATH,
            defaults ? "is not there, the defaults hold" : "is right", config->top_mode, config->top_data_dir);
@@ -34,7 +40,7 @@ static int run(const struct command *self, const void *given, struct arguments o
 
 const struct command command_check_config = {
     .name = "check-config",
-    .summary = "says what is wrong with a configuration, with file and line",
+    .summary = "says everything that is wrong with a configuration, with file and line",
     COMMAND_OPTIONS(struct check_options, rows),
     .run = run,
 };

@@ -36,6 +36,14 @@ void command_complain(const char *fmt, ...)
     fprintf(stderr, "portero: %s\n", line);
 }
 
+void command_complain_lines(const char *text)
+{
+    for (struct str rest = str_z(text), line; rest.p;) {
+        line = str_cut(rest, '\n', &rest);
+        command_complain("%.*s", STR_ARG(line));
+    }
+}
+
 int command_run(const struct command *c, const void *before, int argc, char **argv)
 {
     void *options = calloc(1, c->options_size ? c->options_size : 1);
@@ -87,7 +95,7 @@ static const struct command *find(const struct command *const *commands, size_t 
 
 static bool is_help(const char *word)
 {
-    return !strcmp(word, "help") || !strcmp(word, "--help");
+    return !strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h");
 }
 
 /* `help COMMAND …` is `COMMAND … --help`, so that a command with verbs explains those as well. */

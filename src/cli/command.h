@@ -78,6 +78,8 @@ int command_run(const struct command *c, const void *before, int argc, char **ar
 
 /* "portero: …" and a line feed on standard error. */
 void command_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The same for each line of a text. */
+void command_complain_lines(const char *text);
 
 extern const struct command command_serve, command_buzz, command_openapi, command_check_config, command_migrate,
     command_admin, command_rekey;

@@ -40,15 +40,31 @@ static bool may_close(const char *dir)
     return empty || ours;
 }
 
-static enum err close_to_others(const char *dir, char **ret_why)
+/* What is wrong with a directory that is there. */
+static enum err check_directory(const char *dir, const struct stat *found, char **ret_why)
 {
-    if (!may_close(dir))
+    if (!S_ISDIR(found->st_mode))
+        return why(ret_why, "data_dir %s: not a directory", dir);
+    if (found->st_mode & 077 && !may_close(dir))
         return why(ret_why, "data_dir %s: others may enter it, and it is no data directory yet: name one of its own",
                    dir);
-    if (chmod(dir, 0700) < 0)
-        return why(ret_why, "data_dir %s: others may enter it, and its mode cannot be changed: %s", dir,
-                   strerror(errno));
+    if (access(dir, R_OK | W_OK | X_OK) < 0)
+        return why(ret_why, "data_dir %s: %s", dir, strerror(errno));
     return ERR_NONE;
+}
+
+enum err datadir_check(const struct config *c, char **ret_why)
+{
+    const char *dir = c->top_data_dir;
+    struct stat found;
+    if (stat(dir, &found) == 0)
+        return check_directory(dir, &found, ret_why);
+    if (errno != ENOENT)
+        return why(ret_why, "data_dir %s: %s", dir, strerror(errno));
+    char *above = g_path_get_dirname(dir);
+    int error = access(above, W_OK | X_OK) == 0 ? 0 : errno;
+    g_free(above);
+    return error ? why(ret_why, "data_dir %s: %s", dir, strerror(error)) : ERR_NONE;
 }
 
 enum err datadir_prepare(const struct config *c, char **ret_why)
@@ -59,9 +75,10 @@ enum err datadir_prepare(const struct config *c, char **ret_why)
         return why(ret_why, "data_dir %s: %s", dir, strerror(errno));
     if (stat(dir, &found) < 0)
         return why(ret_why, "data_dir %s: %s", dir, strerror(errno));
-    if (!S_ISDIR(found.st_mode))
-        return why(ret_why, "data_dir %s: not a directory", dir);
-    return found.st_mode & 077 ? close_to_others(dir, ret_why) : ERR_NONE;
+    enum err e = check_directory(dir, &found, ret_why);
+    if (!e && found.st_mode & 077 && chmod(dir, 0700) < 0)
+        e = why(ret_why, "data_dir %s: others may enter it, and its mode cannot be changed: %s", dir, strerror(errno));
+    return e;
 }
 
 static bool write_private(const char *path, const char *text, size_t n)
@@ -165,6 +182,23 @@ enum err datadir_master_key(const struct config *c, bool needed, char **ret_why)
         crypto_set_master(current, two ? previous : NULL);
     crypto_wipe(current, sizeof current);
     crypto_wipe(previous, sizeof previous);
+    arena_done(&arena);
+    return e;
+}
+
+enum err datadir_master_key_check(const struct config *c, char **ret_why)
+{
+    struct arena arena;
+    unsigned char key[SHA256_LEN];
+    arena_init(&arena, NULL, 0);
+    struct str own = arena_printf(&arena, "file:%s/master.key", c->top_data_dir);
+    const bool given = *c->secrets_master_key;
+    enum err e = ERR_NONE;
+    if (given || (!c->production && access(own.p + strlen("file:"), F_OK) == 0))
+        e = read_key("secrets.master_key", given ? c->secrets_master_key : own.p, &arena, key, ret_why);
+    if (!e && *c->secrets_previous_master_key)
+        e = read_key("secrets.previous_master_key", c->secrets_previous_master_key, &arena, key, ret_why);
+    crypto_wipe(key, sizeof key);
     arena_done(&arena);
     return e;
 }

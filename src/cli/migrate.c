@@ -48,7 +48,9 @@ static int run(const struct command *self, const void *given, struct arguments o
     enum err e = config_load_with(o->config, &data, 1, &config, &why);
     if (!e)
         e = migrate(config, o, &why);
-    if (e)
+    if (e && !config)
+        command_complain_lines(why);
+    else if (e)
         command_complain("%s", why ? why : "the schema could not be read");
     free(why);
     config_free(config);

@@ -92,7 +92,7 @@ enum options_result options_parse(const struct command *c, int argc, char **argv
     opterr = 0;
     optind = 0; /* glibc: start afresh */
     for (;;) {
-        int got = getopt_long(argc, argv, c->stops_at_operand ? "+:" : ":", table, NULL);
+        int got = getopt_long(argc, argv, c->stops_at_operand ? "+:h" : ":h", table, NULL);
         if (got == -1)
             break;
         if (got == OPTION_HELP)
@@ -122,7 +122,7 @@ void options_help(const struct command *c, FILE *out)
         snprintf(left, sizeof left, "--%s%s%s", row->name, row->value ? " " : "", row->value ? row->value : "");
         fprintf(out, "  %-22s %s\n", left, row->doc);
     }
-    fprintf(out, "  %-22s this text\n", "--help");
+    fprintf(out, "  %-22s this text\n", "-h, --help");
     if (c->more)
         c->more(out);
 }

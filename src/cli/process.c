@@ -18,7 +18,7 @@ static sigset_t awaited(void)
 }
 
 /* Without this, who started us with one of the three closed would have the log written into whatever is opened next. */
-static void fill_standard_descriptors(void)
+void process_open_standard(void)
 {
     int fd;
     while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO) /* they are to be inherited */
@@ -30,7 +30,6 @@ static void fill_standard_descriptors(void)
 void process_prepare(bool secretive)
 {
     struct rlimit files;
-    fill_standard_descriptors();
     umask(077);
     signal(SIGPIPE, SIG_IGN);
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {

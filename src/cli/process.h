@@ -4,7 +4,9 @@
 
 #include "base/err.h"
 
-/* Private files (umask 077), standard descriptors that are open, as many others as the system allows, no SIGPIPE.
+/* Opens the standard descriptors that are closed. Call it before anything else is opened. */
+void process_open_standard(void);
+/* Private files (umask 077), as many others as the system allows, no SIGPIPE.
  * `secretive`: no core dumps and no tracing by the same user either, since memory holds keys. */
 void process_prepare(bool secretive);
 

@@ -25,7 +25,7 @@ static int run(const struct command *self, const void *given, struct arguments o
     char *why = NULL;
     const struct config_override data = {"--data", "top", "data_dir", o->data};
     if (config_load_with(o->config, &data, 1, &config, &why)) {
-        command_complain("%s", why ? why : "out of memory");
+        command_complain_lines(why ? why : "out of memory");
         free(why);
         return EXIT_USAGE;
     }

@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "base/config.h"
 #include "base/log.h"
+#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/daemon.h"
 #include "cli/notify.h"
@@ -30,7 +31,7 @@ static enum err load(const struct serve_options *o, struct config **ret, char **
                                                 {"--https", "listen", "https", o->https},
                                                 {"--http", "listen", "http", o->http},
                                                 {"--sip", "listen", "sip", o->sip}};
-    return config_load_with(o->config, overrides, sizeof overrides / sizeof *overrides, ret, ret_why);
+    return checks_load(o->config, overrides, sizeof overrides / sizeof *overrides, ret, ret_why);
 }
 
 static void set_log_level(const struct config *c)
@@ -42,15 +43,16 @@ static void set_log_level(const struct config *c)
             log_set_level((enum log_level)i);
 }
 
-/* What the configuration can say already and this version cannot do yet. */
-static void warn_of_what_is_missing(const struct config *c)
+static void warn_of_ignored(const char *key, const char *value)
 {
-    const struct {
-        const char *key, *value, *built; /* the value that changes nothing */
-    } keys[] = {{"listen.metrics", c->listen_metrics, ""}};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(keys[i].value, keys[i].built) != 0)
-            log_warn("config_ignored key=%s value=%s reason=this version does not have it", keys[i].key, keys[i].value);
+    log_warn("config_ignored key=%s value=%s reason=this version does not have it", key, value);
+}
+
+static void warn(const struct config *c)
+{
+    checks_ignored(c, warn_of_ignored);
+    if (geteuid() == 0)
+        log_warn("running_as_root advice=run it as a user of its own, which needs no privilege but data_dir");
 }
 
 static void tell(const char *state)
@@ -86,6 +88,7 @@ static int run(const struct command *self, const void *given, struct arguments o
     struct config *config = NULL;
     struct daemon *daemon = NULL;
     char *why = NULL;
+    process_open_standard();
     enum err e = load(o, &config, &why);
     if (!e) {
         set_log_level(config);
@@ -94,12 +97,14 @@ static int run(const struct command *self, const void *given, struct arguments o
         e = daemon_start(config, &daemon, &why);
     }
     if (!e) {
-        warn_of_what_is_missing(config);
+        warn(config);
         print_ready(daemon);
         live(daemon);
         signals_let_go();
         daemon_stop(daemon);
         log_info("stopped");
+    } else if (!config) {
+        command_complain_lines(why);
     } else {
         command_complain("%s", why ? why : "the service cannot start");
     }

@@ -312,7 +312,7 @@ static enum err configure(struct stripe *s, const struct config *c, char **ret_w
         return refuse(ret_why, "stripe.webhook_secret is empty");
     for (size_t i = 0; i < CONFIG_PLANS; i++)
         if (*c->plans[i].stripe_price && !stripe_is_id(str_z(c->plans[i].stripe_price)))
-            return refuse(ret_why, "a plan's stripe_price must be the ID of a price, like price_1AbC");
+            return refuse(ret_why, "billing.plan: a stripe_price must be the ID of a price, like price_1AbC");
     return ERR_NONE;
 }
 

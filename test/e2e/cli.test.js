@@ -1,6 +1,7 @@
-// The commands: program.md. Errors are one line on standard error that begins "portero: "; 0 done, 1 failed, 2 wrong usage.
+// The commands: program.md. Errors are lines on standard error that begin "portero: "; 0 done, 1 failed, 2 wrong usage.
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ok, refused } from './lib/client.js';
@@ -12,7 +13,7 @@ const COMMANDS = ['serve', 'buzz', 'openapi', 'check-config', 'migrate', 'admin'
 function complains(done, status = 2) {
     assert.equal(done.status, status, `exit ${done.status}: ${done.stderr}`);
     assert.equal(done.stdout, '');
-    assert.match(done.stderr, /^portero: [^\n]+\n$/);
+    assert.match(done.stderr, /^(portero: [^\n]+\n)+$/);
     return done.stderr;
 }
 
@@ -25,7 +26,7 @@ describe('commands', () => {
     });
 
     it('are listed by help, and each explains itself', () => {
-        for (const args of [['help'], ['--help']]) {
+        for (const args of [['help'], ['--help'], ['-h']]) {
             const done = portero(args);
             assert.equal(done.status, 0);
             for (const command of COMMANDS) assert.ok(done.stdout.includes(command), command);
@@ -34,7 +35,7 @@ describe('commands', () => {
             const done = portero(['help', command]);
             assert.equal(done.status, 0);
             assert.match(done.stdout, /--/);
-            assert.equal(portero([command, '--help']).stdout, done.stdout);
+            for (const asked of ['--help', '-h']) assert.equal(portero([command, asked]).stdout, done.stdout);
         }
     });
 
@@ -57,6 +58,8 @@ describe('commands', () => {
         complains(portero([]));
         complains(portero(['dance']));
         complains(portero(['help', 'dance']));
+        complains(portero(['help', 'admin', 'dance']));
+        complains(portero(['admin', 'dance', '--help']));
         for (const command of COMMANDS) assert.ok(complains(portero([command, '--colour=red'])).includes('colour'), command);
         complains(portero(['check-config', '--config']));
         complains(portero(['admin', 'door', 'open']));
@@ -127,6 +130,91 @@ describe('check-config', () => {
 
     it('refuses a file that is not there', () => {
         assert.ok(complains(portero(['check-config', '--config', join(directory, 'nowhere.conf')])).includes('nowhere.conf'));
+    });
+
+    it('finds all that is wrong at once: in the file, in the environment, and in what they name', () => {
+        const complaint = complains(check('colour = red\nlimits {\n    otp_per_ip = 0\n}\ntls {\n    certificate = "/nonexistent/a.pem"\n    key = "/nonexistent/b.pem"\n}\n'
+            + 'mail {\n    provider = smtp\n    url = "smtp://127.0.0.1"\n    from = nobody\n}\n', { PORTERO_LIMTS_OTP_PER_IP: '1' }));
+        assert.deepEqual(complaint.replaceAll(path, 'F').trimEnd().split('\n').map((line) => line.slice('portero: '.length)), [
+            'F:1: no such option \'colour\'',
+            'F:3: limits.otp_per_ip must be from 1 to 100000000',
+            'environment: PORTERO_LIMTS_OTP_PER_IP is no key; did you mean PORTERO_LIMITS_OTP_PER_IP?',
+            'F:6: tls.certificate: /nonexistent/a.pem: No such file or directory',
+            'F:12: mail.from must be like Portero <portero@example.com>',
+        ]);
+    });
+
+    it('warns of a key that this version does not follow', () => {
+        const done = check('listen {\n    metrics = "127.0.0.1:0"\n}\n');
+        assert.equal(done.status, 0);
+        assert.match(done.stderr, /^portero: warning: listen\.metrics .*\n$/);
+    });
+
+    // A configuration of free ports, so that nothing but what a row adds can be wrong.
+    const base = `data_dir = "${join(directory, 'data')}"\nlisten { https = "127.0.0.1:0" http = "127.0.0.1:0" sip = "127.0.0.1:0" }\n`;
+    const smtp = (more) => `mail { provider = smtp url = "smtp://127.0.0.1" ${more} }`;
+    const twilio = (more) => `numbers { provider = twilio } twilio { ${more} }`;
+    const stripe = (more, price = 'price_1') => `billing { provider = stripe plan weekly { stripe_price = "${price}" } } stripe { ${more} }`;
+    const sid = `AC${'0'.repeat(32)}`;
+    const refusals = {
+        'an unknown variable': [base, /PORTERO_COLOUR/, { PORTERO_COLOUR: 'red' }],
+        'a data directory that is a file': [base.replace(/^.*\n/, `data_dir = "${path}"\n`), /data_dir/],
+        'a data directory whose parent is not there': [base.replace(/^.*\n/, 'data_dir = "/nonexistent/data"\n'), /data_dir/],
+        'a data directory that is somebody else\'s': [base.replace(/^.*\n/, 'data_dir = "/tmp"\n'), /data_dir/],
+        'a data directory too long for a socket': [base.replace(/^.*\n/, `data_dir = "${directory}/${'d'.repeat(100)}"\n`), /data_dir/],
+        'a master key that is too short': [`${base}secrets { master_key = "abc" }`, /secrets\.master_key/],
+        'a master key whose file is not there': [`${base}secrets { master_key = "file:/nonexistent/key" }`, /secrets\.master_key/],
+        'a master key whose variable is not there': [`${base}secrets { master_key = "env:NONEXISTENT_KEY" }`, /secrets\.master_key/],
+        'a certificate that is not there': [`${base}tls { certificate = "/nonexistent/a.pem" key = "/nonexistent/b.pem" }`, /tls\.certificate/],
+        'a certificate that is none': [`${base}tls { certificate = "${path}" key = "${path}" }`, /tls\.certificate/],
+        'a certificate without a key': [`${base}tls { certificate = "/nonexistent/a.pem" }`, /tls\.key/],
+        'a key that is not the certificate\'s': [`${base}tls { certificate = "${join(directory, 'a.pem')}" key = "${join(directory, 'b.key')}" }`, /tls\.key: .*key values mismatch/],
+        'an address that this machine does not have': [base.replace('127.0.0.1:0', '192.0.2.1:0'), /listen\.https/],
+        'a SIP address that this machine does not have': [base.replace('sip = "127.0.0.1:0"', 'sip = "192.0.2.1:0"'), /listen\.sip/],
+        'an address given twice': [base.replaceAll('127.0.0.1:0', '127.0.0.1:1'), /listen\.http is the address of listen\.https/],
+        'no address to listen on': [base.replaceAll('127.0.0.1:0', ''), /listen\.https/],
+        'a sender that is no address': [base + smtp('from = "not an address"'), /mail\.from/],
+        'a mail password that is not there': [base + smtp('password = "env:NONEXISTENT_KEY"'), /mail\.password/],
+        'mail authorities that are not there': [base + smtp('ca = "/nonexistent/ca.pem"'), /mail\.ca/],
+        'an account of Twilio that is none': [base + twilio('account_sid = AC1 auth_token = t'), /twilio\.account_sid/],
+        'a token of Twilio that is not there': [base + twilio(`account_sid = ${sid} auth_token = "file:/nonexistent/t"`), /twilio\.auth_token/],
+        'no account of Twilio': [base + twilio(''), /twilio\.account_sid/],
+        'no account of Stripe': [base + stripe(''), /stripe\.secret_key/],
+        'a secret of Stripe that is not there': [base + stripe('secret_key = sk_1 webhook_secret = "env:NONEXISTENT_KEY"'), /stripe\.webhook_secret/],
+        'a key of Stripe that is none': [base + stripe('secret_key = "a b" webhook_secret = whsec_1'), /stripe\.secret_key/],
+        'a price of Stripe that is none': [base + stripe('secret_key = sk_1 webhook_secret = whsec_1', 'price/1'), /billing\.plan\.weekly\.stripe_price/],
+        'no price of Stripe': [base + stripe('secret_key = sk_1 webhook_secret = whsec_1', ''), /billing\.plan\.weekly\.stripe_price/],
+        'a connection string that is none': [`${base}store { engine = postgresql dsn = "host" }`, /store\.dsn/],
+        'a connection string that is not there': [`${base}store { engine = postgresql dsn = "file:/nonexistent/dsn" }`, /store\.dsn/],
+        'production with nothing else': [`mode = production\n${base}`, /public_url/],
+    };
+    for (const [name, [text, names, env]] of Object.entries(refusals)) {
+        it(`refuses ${name} in the same words as the service, and both make nothing`, () => {
+            for (const pair of ['a', 'b']) {
+                if (name.includes('certificate\'s')) makeCertificate(pair);
+            }
+            const complaint = complains(check(text, env));
+            assert.match(complaint, names);
+            assert.equal(complains(portero(['serve', '--config', path], { env })), complaint);
+            assert.ok(!existsSync(join(directory, 'data')));
+        });
+    }
+
+    function makeCertificate(name) {
+        const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1', '-subj', '/CN=localhost',
+            '-keyout', join(directory, `${name}.key`), '-out', join(directory, `${name}.pem`)], { encoding: 'utf8' });
+        assert.equal(made.status, 0, made.stderr);
+    }
+
+    it('is content while the service runs, on the ports it has', async () => {
+        const daemon = new Daemon();
+        try {
+            await daemon.start();
+            const text = `data_dir = "${join(directory, 'other')}"\nlisten { https = "127.0.0.1:${daemon.httpsPort}" sip = "${daemon.sip.replace('sip:', '')}" http = "" }\n`;
+            assert.equal(check(text).status, 0);
+        } finally {
+            await daemon.stop();
+        }
     });
 
     it('is what stops the service as well, before it makes anything', () => {

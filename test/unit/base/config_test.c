@@ -167,10 +167,10 @@ static void a_wrong_value_on_the_command_line_is_refused_under_its_option(void *
     assert_string_equal(why, "--https must be ADDRESS:PORT, like 127.0.0.1:8443 or [::1]:8443");
     free(why);
     assert_int_equal(load_with(NULL, "", &c, &why), ERR_USAGE);
-    assert_string_equal(why, "portero.conf: data_dir must not be empty");
+    assert_string_equal(why, "command line: data_dir must not be empty");
     free(why);
     assert_int_equal(load_with("", NULL, &c, &why), ERR_USAGE);
-    assert_string_equal(why, "portero.conf: listen.https and listen.http must not both be empty");
+    assert_string_equal(why, "command line: listen.https and listen.http must not both be empty");
     free(why);
 }
 
@@ -283,7 +283,7 @@ static void unknown_and_repeated_keys_are_refused(void **state)
     refuse("mode = sandbox\ncolour = red\n", "portero.conf:2: no such option 'colour'");
     refuse("limits { colour = 1 }", "portero.conf:1: no such option 'colour'");
     refuse("lights { }", "portero.conf:1: no such option 'lights'");
-    refuse("otp_per_ip = 5", "portero.conf:1: no such option 'otp_per_ip'");
+    refuse("otp_per_ip = 5", "portero.conf:1: no such option 'otp_per_ip'; did you mean limits.otp_per_ip?");
     refuse("mode = sandbox\nmode = sandbox\n", "portero.conf:2: mode is given twice");
     refuse("limits {\notp_per_ip = 5\notp_per_ip = 6 }", "portero.conf:3: limits.otp_per_ip is given twice");
     refuse("limits { otp_per_ip = 5 }\nlimits { auth_per_ip = 6 }", "portero.conf:2: section limits is given twice");
@@ -378,26 +378,29 @@ static void a_wrong_variable_is_named(void **state)
 static void keys_that_need_each_other_are_checked(void **state)
 {
     (void)state;
-    refuse("tls { certificate = a.pem }", "portero.conf: tls.certificate and tls.key must be given together");
-    refuse("tls { key = a.pem }", "portero.conf: tls.certificate and tls.key must be given together");
+    refuse("tls { certificate = a.pem }", "portero.conf:1: tls.certificate is given, so tls.key must be too");
+    refuse("\ntls { key = a.pem }", "portero.conf:2: tls.key is given, so tls.certificate must be too");
     refuse("store { engine = postgresql }", "portero.conf: store.dsn is required with store.engine postgresql");
     refuse("mail { provider = smtp }", "portero.conf: mail.url is required with mail.provider smtp");
-    refuse("sms { provider = twilio }",
-           "portero.conf: twilio.account_sid and twilio.auth_token are required with sms.provider twilio");
+    refuse("sms { provider = twilio } twilio { from = '+15550001111' }",
+           "portero.conf: twilio.account_sid is required with sms.provider twilio\n"
+           "portero.conf: twilio.auth_token is required with sms.provider twilio");
     refuse("numbers { provider = twilio } twilio { account_sid = AC0 }",
-           "portero.conf: twilio.account_sid and twilio.auth_token are required with numbers.provider twilio");
+           "portero.conf: twilio.auth_token is required with numbers.provider twilio");
     refuse("sms { provider = twilio } twilio { account_sid = AC0 auth_token = t }",
            "portero.conf: twilio.from is required with sms.provider twilio");
     refuse("numbers { provider = twilio } twilio { account_sid = AC0 auth_token = t url = 'http://10.0.0.1' }",
-           "portero.conf: twilio.url must begin with https:, or be on this machine");
-    refuse("billing { provider = stripe } stripe { url = 'http://10.0.0.1' }",
-           "portero.conf: stripe.url must begin with https:, or be on this machine");
-    refuse("billing { provider = stripe } stripe { secret_key = sk_1 }",
-           "portero.conf: stripe.secret_key and stripe.webhook_secret are required with billing.provider stripe");
-    refuse("billing { provider = stripe } stripe { secret_key = sk_1 webhook_secret = whsec_1 }",
-           "portero.conf: a plan's stripe_price is required with billing.provider stripe");
-    refuse("data_dir = ''", "portero.conf: data_dir must not be empty");
-    refuse("listen { https = '' http = '' }", "portero.conf: listen.https and listen.http must not both be empty");
+           "portero.conf:1: twilio.url must begin with https:, or be on this machine");
+    refuse(
+        "billing { provider = stripe }\nstripe { url = 'http://10.0.0.1' }",
+        "portero.conf:2: stripe.url must begin with https:, or be on this machine\n"
+        "portero.conf: stripe.secret_key is required with billing.provider stripe\n"
+        "portero.conf: stripe.webhook_secret is required with billing.provider stripe\n"
+        "portero.conf: billing.plan.weekly.stripe_price, or another plan's, is required with billing.provider stripe");
+    refuse("billing { provider = stripe plan yearly { stripe_price = price_1 } } stripe { webhook_secret = whsec_1 }",
+           "portero.conf: stripe.secret_key is required with billing.provider stripe");
+    refuse("data_dir = ''", "portero.conf:1: data_dir must not be empty");
+    refuse("listen {\nhttps = '' http = '' }", "portero.conf:2: listen.https and listen.http must not both be empty");
 }
 
 static void production_requires_real_providers_and_keys(void **state)
@@ -409,36 +412,82 @@ static void production_requires_real_providers_and_keys(void **state)
         {"MAIL_PROVIDER", "smtp", "portero.conf: mail.provider must not be sandbox in production"},
         {"MAIL_URL", "smtps://mail.example.com", "portero.conf: mail.url is required with mail.provider smtp"},
         {"SMS_PROVIDER", "twilio", "portero.conf: sms.provider must not be sandbox in production"},
-        {"TWILIO_ACCOUNT_SID", "AC0",
-         "portero.conf: twilio.account_sid and twilio.auth_token are required with sms.provider twilio"},
-        {"TWILIO_AUTH_TOKEN", "t",
-         "portero.conf: twilio.account_sid and twilio.auth_token are required with sms.provider twilio"},
+        {"TWILIO_ACCOUNT_SID", "AC0", "portero.conf: twilio.account_sid is required with sms.provider twilio"},
+        {"TWILIO_AUTH_TOKEN", "t", "portero.conf: twilio.auth_token is required with sms.provider twilio"},
         {"TWILIO_FROM", "+15550001111", "portero.conf: twilio.from is required with sms.provider twilio"},
         {"NUMBERS_PROVIDER", "twilio", "portero.conf: numbers.provider must not be sandbox in production"},
-        {"VOICE_PROVIDER", "sip", "portero.conf: voice.provider must not be sandbox in production"},
+        {"VOICE_PROVIDER", "sip", "portero.conf:1: voice.provider must not be sandbox in production"},
         {"BILLING_PROVIDER", "stripe", "portero.conf: billing.provider must not be sandbox in production"},
-        {"STRIPE_SECRET_KEY", "sk_1",
-         "portero.conf: stripe.secret_key and stripe.webhook_secret are required with billing.provider stripe"},
+        {"STRIPE_SECRET_KEY", "sk_1", "portero.conf: stripe.secret_key is required with billing.provider stripe"},
         {"STRIPE_WEBHOOK_SECRET", "whsec_1",
-         "portero.conf: stripe.secret_key and stripe.webhook_secret are required with billing.provider stripe"},
-        {"BILLING_PLAN_WEEKLY_STRIPE_PRICE", "price_1",
-         "portero.conf: a plan's stripe_price is required with billing.provider stripe"},
+         "portero.conf: stripe.webhook_secret is required with billing.provider stripe"},
+        {"BILLING_PLAN_WEEKLY_STRIPE_PRICE", "price_1", "portero.conf: billing.plan.weekly.stripe_price, or another"},
         {"SECRETS_MASTER_KEY", "file:/run/secrets/master",
          "portero.conf: secrets.master_key is required in production"},
         {"TLS_CERTIFICATE", "a.pem", "portero.conf: tls.certificate is required in production"},
-        {"TLS_KEY", "k.pem", "portero.conf: tls.certificate and tls.key must be given together"},
-        {"PUBLIC_URL", "https://door.example.com", "portero.conf: public_url must begin with https: in production"},
+        {"TLS_KEY", "k.pem", "environment: tls.certificate is given, so tls.key must be too"},
+        {"PUBLIC_URL", "https://door.example.com", "portero.conf:1: public_url must begin with https: in production"},
     };
     static const char text[] = "mode = production voice { provider = sandbox } public_url = 'http://door.example.com'";
+    write_file("portero.conf", str_z(text));
     for (size_t i = 0; i < COUNT(steps); i++) {
-        char name[100];
-        refuse(text, steps[i].why);
+        char name[100], *why = NULL;
+        struct config *c;
+        assert_int_equal(config_load("portero.conf", &c, &why), ERR_USAGE);
+        assert_non_null(strstr(why, steps[i].why));
+        free(why);
         snprintf(name, sizeof name, "PORTERO_%s", steps[i].name);
         setenv(name, steps[i].value, 1);
     }
     struct config *c = load(text);
     assert_true(c->production);
     config_free(c);
+}
+
+static void everything_that_is_wrong_is_told_at_once(void **state)
+{
+    (void)state;
+    setenv("PORTERO_LIMITS_AUTH_PER_IP", "many", 1);
+    refuse("colour = red\n"
+           "limits {\n"
+           "  otp_per_ip = 0\n"
+           "  plans_per_iq = { 1, { 2 } }\n"
+           "}\n"
+           "lights { on = { a = b } }\n"
+           "listen { https = nowhere http = '' }\n"
+           "mail { provider = smtp url = 'ftp://x' }\n"
+           "store { engine = postgresql }\n",
+           "portero.conf:1: no such option 'colour'\n"
+           "portero.conf:3: limits.otp_per_ip must be from 1 to 100000000\n"
+           "portero.conf:4: no such option 'plans_per_iq'; did you mean limits.plans_per_ip?\n"
+           "portero.conf:6: no such option 'lights'\n"
+           "portero.conf:7: listen.https must be ADDRESS:PORT, like 127.0.0.1:8443 or [::1]:8443\n"
+           "portero.conf:8: mail.url must be a URL with a host and one of the schemes smtp, smtps\n"
+           "environment: PORTERO_LIMITS_AUTH_PER_IP must be from 1 to 100000000\n"
+           "portero.conf: store.dsn is required with store.engine postgresql");
+}
+
+static void a_misspelt_variable_is_refused(void **state)
+{
+    (void)state;
+    setenv("PORTERO_LIMTS_OTP_PER_IP", "1", 1);
+    refuse("", "environment: PORTERO_LIMTS_OTP_PER_IP is no key; did you mean PORTERO_LIMITS_OTP_PER_IP?");
+    unsetenv("PORTERO_LIMTS_OTP_PER_IP");
+    setenv("PORTERO_COLOUR", "red", 1);
+    refuse("", "environment: PORTERO_COLOUR is no key: they are called PORTERO_SECTION_KEY");
+    unsetenv("PORTERO_COLOUR");
+}
+
+static void variables_that_are_no_keys_but_known_are_let_be(void **state)
+{
+    (void)state;
+    setenv("PORTERO_URL", "https://localhost:8443", 1);
+    setenv("PORTERO_MY_MASTER_KEY", "0", 1);
+    setenv("PORTERO_MY_PASSWORD", "p", 1);
+    setenv("PORTERO_MY_DSN", "d", 1);
+    setenv("PORTERO_STRIPE_SECRET_KEY", "env:PORTERO_MY_DSN", 1);
+    config_free(
+        load("secrets { master_key = 'env:PORTERO_MY_MASTER_KEY' } mail { password = \"${PORTERO_MY_PASSWORD}\" }"));
 }
 
 /* ---- secrets ---- */
@@ -543,6 +592,9 @@ int main(void)
         T(a_wrong_variable_is_named),
         T(keys_that_need_each_other_are_checked),
         T(production_requires_real_providers_and_keys),
+        T(everything_that_is_wrong_is_told_at_once),
+        T(a_misspelt_variable_is_refused),
+        T(variables_that_are_no_keys_but_known_are_let_be),
         T(secrets_stand_in_the_value_a_file_or_a_variable),
         T(a_secret_that_is_not_there_is_an_error),
         T(a_secret_that_is_not_there_is_named_with_its_key),

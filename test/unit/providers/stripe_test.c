@@ -249,7 +249,7 @@ static void test_wrong_secrets_and_prices_stop_the_start(void **state)
         {"sk_1", "env:PORTERO_TEST_EMPTY", "price_1", "stripe.webhook_secret is empty"},
         {"sk_1", "env:PORTERO_TEST_UNSET", "price_1",
          "stripe.webhook_secret: the environment has no PORTERO_TEST_UNSET"},
-        {"sk_1", "whsec_1", "price/1", "a plan's stripe_price must be the ID of a price, like price_1AbC"},
+        {"sk_1", "whsec_1", "price/1", "billing.plan: a stripe_price must be the ID of a price, like price_1AbC"},
     };
     setenv("PORTERO_TEST_EMPTY", "", 1);
     for (size_t i = 0; i < COUNT(cases); i++) {

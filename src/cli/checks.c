@@ -1,0 +1,238 @@
+#include "cli/checks.h"
+
+#include <errno.h>
+#include <libpq-fe.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/config_table.h"
+#include "cli/control.h"
+#include "cli/datadir.h"
+#include "http/tls.h"
+#include "providers/providers.h"
+#include "providers/stripe_object.h"
+
+/* Notes what a part of the service says of its configuration. */
+static void note(const struct config *c, struct buf *faults, char *why)
+{
+    config_fault(c, faults, "%s", why ? why : "out of memory");
+    free(why);
+}
+
+/* ---- files and secrets ---- */
+
+static void check_data_dir(const struct config *c, struct buf *faults)
+{
+    char *why = NULL;
+    if (strlen(c->top_data_dir) + sizeof "/" CONTROL_SOCKET > sizeof((struct sockaddr_un *)0)->sun_path)
+        config_fault(c, faults, "data_dir is too long for the path of a socket");
+    else if (*c->top_data_dir && datadir_check(c, &why))
+        note(c, faults, why);
+}
+
+static void check_master_key(const struct config *c, struct buf *faults)
+{
+    char *why = NULL;
+    if (datadir_master_key_check(c, &why))
+        note(c, faults, why);
+}
+
+static void check_secrets(const struct config *c, struct buf *faults)
+{
+    struct arena arena;
+    struct str unused;
+    arena_init(&arena, NULL, 0);
+    for (const struct config_row *r = config_rows; r->key; r++) {
+        char name[100], *why = NULL;
+        const char *value = *(const char *const *)(const void *)((const char *)c + r->offset);
+        snprintf(name, sizeof name, "%s.%s", r->section, r->key);
+        if (r->kind == CONFIG_SECRET && *value && config_secret_of(name, value, &arena, &unused, &why))
+            note(c, faults, why);
+    }
+    arena_done(&arena);
+}
+
+static void check_certificate(const struct config *c, struct buf *faults)
+{
+    struct http_tls *tls;
+    char *why = NULL;
+    if (!*c->tls_certificate || !*c->tls_key)
+        return;
+    if (http_tls_new(c->tls_certificate, c->tls_key, &tls, &why)) {
+        const bool of_key = why && str_starts(str_z(why), str_z(c->tls_key)) && strcmp(c->tls_key, c->tls_certificate);
+        config_fault(c, faults, "%s: %s", of_key ? "tls.key" : "tls.certificate", why ? why : "out of memory");
+        free(why);
+    } else {
+        http_tls_free(tls);
+    }
+}
+
+static void check_dsn(const struct config *c, struct buf *faults)
+{
+    struct arena arena;
+    struct str dsn;
+    char *why = NULL;
+    arena_init(&arena, NULL, 0);
+    if (c->engine == ENGINE_POSTGRESQL && *c->store_dsn && !config_secret(c->store_dsn, &arena, &dsn)) {
+        PQconninfoOption *read = PQconninfoParse(dsn.p, &why);
+        if (!read) /* libpq's own text may quote the password */
+            config_fault(c, faults, "store.dsn is no connection string of libpq");
+        PQconninfoFree(read);
+        PQfreemem(why);
+    }
+    arena_done(&arena);
+}
+
+/* ---- addresses ---- */
+
+struct listener {
+    const char *key, *address;
+    bool udp; /* as well as TCP */
+};
+
+#define LISTENERS_MAX 4
+
+/* Those the configuration asks for. */
+static size_t listeners(const struct config *c, struct listener ret[static LISTENERS_MAX])
+{
+    const struct listener all[LISTENERS_MAX] = {
+        {"listen.https", c->listen_https, false},
+        {"listen.http", c->listen_http, false},
+        {"listen.sip", strcmp(c->voice_provider, "sip") == 0 ? c->listen_sip : "", true},
+        {"listen.metrics", c->listen_metrics, false},
+    };
+    size_t n = 0;
+    for (size_t i = 0; i < LISTENERS_MAX; i++)
+        if (*all[i].address)
+            ret[n++] = all[i];
+    return n;
+}
+
+/* Why the address, which is numeric, cannot be bound on this machine, as an errno; 0: it can be, or somebody has it. */
+static int bind_error(const char *address, int type)
+{
+    char host[64];
+    const struct addrinfo hints = {.ai_socktype = type, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
+    const char *port = strrchr(address, ':');
+    const bool bracketed = *address == '[';
+    struct addrinfo *at;
+    if (!port)
+        return 0; /* config_set has refused it */
+    snprintf(host, sizeof host, "%.*s", (int)(port - address) - 2 * bracketed, address + bracketed);
+    if (getaddrinfo(host, port + 1, &hints, &at))
+        return 0;
+    int fd = socket(at->ai_family, type | SOCK_CLOEXEC, 0);
+    bool bound = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) == 0 &&
+                 bind(fd, at->ai_addr, at->ai_addrlen) == 0;
+    int error = bound || errno == EADDRINUSE ? 0 : errno;
+    if (fd >= 0)
+        close(fd);
+    freeaddrinfo(at);
+    return error;
+}
+
+static void check_address(const struct config *c, const struct listener *l, struct buf *faults)
+{
+    int error = bind_error(l->address, SOCK_STREAM);
+    if (!error && l->udp)
+        error = bind_error(l->address, SOCK_DGRAM);
+    if (error)
+        config_fault(c, faults, "%s: %s cannot be listened on: %s", l->key, l->address, strerror(error));
+}
+
+static void check_addresses(const struct config *c, struct buf *faults)
+{
+    struct listener all[LISTENERS_MAX];
+    size_t n = listeners(c, all);
+    for (size_t i = 0; i < n; i++) {
+        const char *port = strrchr(all[i].address, ':');
+        check_address(c, &all[i], faults);
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(all[i].address, all[j].address) == 0 && strcmp(port, ":0") != 0)
+                config_fault(c, faults, "%s is the address of %s already", all[i].key, all[j].key);
+    }
+}
+
+/* ---- providers, as the service makes them ---- */
+
+static void check_mail(const struct config *c, struct buf *faults)
+{
+    struct mailer *mailer = NULL;
+    char *why = NULL;
+    if (mailer_new(c, NULL, &mailer, &why))
+        note(c, faults, why);
+    mailer_free(mailer);
+}
+
+static void check_texts(const struct config *c, struct buf *faults)
+{
+    struct texter *texter = NULL;
+    char *why = NULL;
+    if (texter_new(c, NULL, &texter, &why))
+        note(c, faults, why);
+    texter_free(texter);
+}
+
+static void check_numbers(const struct config *c, struct buf *faults)
+{
+    struct number_source *numbers = NULL;
+    char *why = NULL;
+    if (number_source_new(c, NULL, &numbers, &why))
+        note(c, faults, why);
+    number_source_free(numbers);
+}
+
+static void check_billing(const struct config *c, struct buf *faults)
+{
+    struct billing *billing = NULL;
+    char *why = NULL;
+    if (billing_new(c, NULL, &billing, &why))
+        note(c, faults, why);
+    billing_free(billing);
+}
+
+static void check_prices(const struct config *c, struct buf *faults)
+{
+    for (size_t i = 0; i < CONFIG_PLANS && strcmp(c->billing_provider, "stripe") == 0; i++)
+        if (*c->plans[i].stripe_price && !stripe_is_id(str_z(c->plans[i].stripe_price)))
+            config_fault(c, faults, "billing.plan.%s.stripe_price must be the ID of a price, like price_1AbC",
+                         c->plans[i].id);
+}
+
+/* ---- the table ---- */
+
+static void (*const checks[])(const struct config *c, struct buf *faults) = {
+    check_data_dir, check_master_key, check_secrets, check_certificate, check_dsn,     check_addresses,
+    check_mail,     check_texts,      check_numbers, check_prices,      check_billing,
+};
+
+enum err checks_load(const char *path, const struct config_override *overrides, size_t count, struct config **ret,
+                     char **ret_why)
+{
+    struct buf faults = BUF(CONFIG_FAULTS_MAX);
+    struct config *c = config_read(path, overrides, count, &faults);
+    for (size_t i = 0; c && i < sizeof checks / sizeof *checks; i++)
+        checks[i](c, &faults);
+    if (faults.n) {
+        config_free(c);
+        *ret_why = config_faults_text(&faults);
+        return ERR_USAGE;
+    }
+    buf_done(&faults);
+    *ret = c;
+    return ERR_NONE;
+}
+
+void checks_ignored(const struct config *c, void (*tell)(const char *key, const char *value))
+{
+    const struct {
+        const char *key, *value, *built; /* the value that changes nothing */
+    } keys[] = {{"listen.metrics", c->listen_metrics, ""}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(keys[i].value, keys[i].built) != 0)
+            tell(keys[i].key, keys[i].value);
+}
