@@ -20,6 +20,25 @@ if (!['sqlite', 'postgresql'].includes(engine)) {
 }
 const files = args.length ? args.map((file) => resolve(file))
     : readdirSync(here).filter((name) => name.endsWith('.test.js')).sort().map((name) => join(here, name));
+
+/** sipp presses keys through a raw socket. Without root, the run moves into a network of its own, where it may have one:
+ *  a user namespace with loopback and that one capability. */
+function obtainRawSockets() {
+    const needed = files.some((file) => basename(file) === 'voice-peers.test.js');
+    if (!needed || process.getuid() === 0 || process.env.PORTERO_E2E_NAMESPACE) return;
+    const only = '-all,+net_raw';
+    const command = ['unshare', '--user', '--map-current-user', '--keep-caps', '--net', '--', 'sh', '-c',
+        `ip link set lo up && ip address add 10.255.255.1/32 dev lo && exec setpriv --inh-caps=${only} --ambient-caps=${only} -- "$@"`, 'sh'];
+    const start = (...words) => spawnSync(command[0], [...command.slice(1), ...words], { stdio: 'inherit', env: { ...process.env, PORTERO_E2E_NAMESPACE: '1' } });
+    if (start('true').status !== 0) {
+        console.error('end to end: sipp needs a raw socket, and this system gives a user neither that nor a user namespace (user.max_user_namespaces, '
+            + 'kernel.unprivileged_userns_clone): run the tests as root');
+        process.exit(1);
+    }
+    process.exit(start(process.execPath, ...process.argv.slice(1)).status ?? 1);
+}
+obtainRawSockets();
+
 const scratch = mkdtempSync(join(tmpdir(), 'portero-e2e-run-'));
 const hits = join(scratch, 'hits');
 mkdirSync(hits);
