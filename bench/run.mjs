@@ -1,6 +1,7 @@
 // The figures the service is held to, each beside its limit measured in the same run. `bench/run NAME…` runs some.
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
+import { Agent, request } from 'node:http';
 import { connect as tcp } from 'node:net';
 import { connect as tls } from 'node:tls';
 import { join } from 'node:path';
@@ -13,6 +14,7 @@ import { seed } from './seed.mjs';
 const work = mkdtempSync(join(process.env.PORTERO_BENCH_DIR ?? tmpdir(), 'portero-bench-'));
 const read = join(root, 'bench/load/read.lua'), create = join(root, 'bench/load/create.lua');
 const KEYS = '10000';
+const WITHOUT_STORE = ['calls', 'deliveries', 'flood', 'queue', 'store'];
 
 function run(command, args, options = {}) {
   const done = spawnSync(command, args, { encoding: 'utf8', ...options });
@@ -86,6 +88,52 @@ async function writes(big) {
   }
   await stop(server);
   compare('POST /v1/unlock, durable, 64 clients', mine, limit, 'bare SQLite, 32 rows a commit', '>= 0.5');
+}
+
+/** How long calls at doors whose keys nobody uses otherwise take to be decided, in ms; one each 10 ms. */
+async function decide(server, count) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const call = (n) => new Promise((resolve, reject) => {
+    const began = process.hrtime.bigint();
+    const options = { agent, method: 'POST', headers: { 'Content-Type': 'application/json', 'X-Forwarded-Proto': 'https' } };
+    const asked = request(`${server.http}/sandbox/calls`, options, (answer) => {
+      answer.resume();
+      answer.on('end', () => (answer.statusCode === 200 ? resolve(Number(process.hrtime.bigint() - began) / 1e6) : reject(new Error(`a call: ${answer.statusCode}`))));
+    });
+    asked.on('error', reject);
+    asked.end(JSON.stringify({ to: `+1999${String(9_999 - n % 1_000).padStart(7, '0')}`, from: '+15550001111' }));
+  });
+  const times = [];
+  for (let n = 0; n < count; n++) {
+    times.push(await call(n));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  agent.destroy();
+  return times.sort((a, b) => a - b);
+}
+
+async function decisions(big) {
+  const server = await portero(big, { free: true });
+  const [idle, busy, rates] = [[], [], []];
+  for (const name of ['e', 'f', 'g', 'h', 'i']) {
+    idle.push(await decide(server, 250));
+    const load = wrk(server.http, { script: create, args: [join(big, 'keys'), '9000', `door-${name}`], rounds: 1, seconds: 6, connections: 256 });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    busy.push(await decide(server, 150));
+    rates.push((await load).rate);
+  }
+  await stop(server);
+  const at = (runs, p) => median(runs.map((times) => times[Math.floor((times.length - 1) * p)]));
+  result('a door call, 256 clients creating grants, p99', at(busy, 0.99), 'ms', 20, 'asked for', '<= 1');
+  console.log(`  its p50 ${at(busy, 0.5).toFixed(2)} ms; with no clients p50 ${at(idle, 0.5).toFixed(2)} ms, p99 ${at(idle, 0.99).toFixed(2)} ms; ${Math.round(median(rates))} grants/s`);
+}
+
+function queue() {
+  const out = run(join(root, 'build/bench_queue'), []);
+  const [p50, p99, otherP50, otherP99, idleP50, idleP99, rate] = out.match(/(?<!p)\b[\d.]+/g).map(Number);
+  result('an urgent write beside 256 clients, p99', p99, 'ms', 20, 'asked for', '<= 1');
+  result('the same, p50', p50, 'ms', otherP50, 'not urgent', '<= 0.6');
+  console.log(`  p99 if it is not urgent ${otherP99} ms; with no clients p50 ${idleP50} ms, p99 ${idleP99} ms; clients ${rate} writes/s`);
 }
 
 async function beside(big) {
@@ -187,9 +235,11 @@ const wants = (name) => wanted.length === 0 || wanted.includes(name);
 try {
   const cpuName = run('sh', ['-c', 'grep -m1 "model name" /proc/cpuinfo | cut -d: -f2']).trim();
   console.log(`${new Date().toISOString().slice(0, 10)}  ${cpuName}, ${run('nproc', []).trim()} cores; server on core ${SERVER_CORE}, load on core ${LOAD_CORE}`);
-  const big = wanted.length && wanted.every((name) => ['deliveries', 'flood'].includes(name)) ? null : await store('big', 1_000_000);
+  const big = wanted.length > 0 && wanted.every((name) => WITHOUT_STORE.includes(name)) ? null : await store('big', 1_000_000);
   if (wants('reads')) await reads(big, await store('small', 1_000));
   if (wants('writes')) await writes(big);
+  if (wants('queue')) queue();
+  if (wants('decisions')) await decisions(big);
   if (wants('beside')) await beside(big);
   if (wants('searches')) await searches(big);
   if (wants('memory')) await memory(big);

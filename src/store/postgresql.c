@@ -3,30 +3,59 @@
 
 #include "store/postgresql.h"
 
+#define OVERTAKEN_MOST 16 /* urgent jobs that go before another one */
+#define RESERVED_FROM  4  /* workers: from so many on, one is kept for urgent jobs */
+
 /* ---- the queue and its workers ---- */
+
+static void push(struct postgresql_jobs *l, struct store_job *job)
+{
+    job->next = NULL;
+    *l->newest = job;
+    l->newest = &job->next;
+}
+
+static struct store_job *pop(struct postgresql_jobs *l)
+{
+    struct store_job *job = l->oldest;
+    if (job)
+        l->oldest = job->next;
+    if (!l->oldest)
+        l->newest = &l->oldest;
+    return job;
+}
 
 static void submit(struct store *base, struct store_job *job)
 {
     struct postgresql_store *s = (struct postgresql_store *)base;
-    job->next = NULL;
     pthread_mutex_lock(&s->mutex);
-    *s->newest = job;
-    s->newest = &job->next;
+    push(job->urgent ? &s->urgent : &s->others, job);
     pthread_mutex_unlock(&s->mutex);
     pthread_cond_signal(&s->wake);
+    if (job->urgent)
+        pthread_cond_signal(&s->wake_reserved);
 }
 
-/* The oldest job, waiting for one; NULL when the store closes and none is left. */
-static struct store_job *take(struct postgresql_store *s)
+/* The oldest urgent job, or else the oldest; now and then the oldest of the others first, so that they are not starved.
+ */
+static struct store_job *next_job(struct postgresql_store *s, bool reserved)
 {
+    struct store_job *job = reserved || s->overtaken < OVERTAKEN_MOST ? pop(&s->urgent) : NULL;
+    if (reserved)
+        return job;
+    s->overtaken = job ? s->overtaken + 1 : 0;
+    if (!job)
+        job = pop(&s->others);
+    return job ? job : pop(&s->urgent);
+}
+
+/* Waits for a job; NULL when the store closes and none is left. */
+static struct store_job *take(struct postgresql_store *s, bool reserved)
+{
+    struct store_job *job;
     pthread_mutex_lock(&s->mutex);
-    while (!s->oldest && !s->stop)
-        pthread_cond_wait(&s->wake, &s->mutex);
-    struct store_job *job = s->oldest;
-    if (job)
-        s->oldest = job->next;
-    if (!s->oldest)
-        s->newest = &s->oldest;
+    while (!(job = next_job(s, reserved)) && !s->stop)
+        pthread_cond_wait(reserved ? &s->wake_reserved : &s->wake, &s->mutex);
     pthread_mutex_unlock(&s->mutex);
     return job;
 }
@@ -41,7 +70,7 @@ static void *work(void *arg)
 {
     struct postgresql_worker *w = arg;
     struct store_job *job;
-    while ((job = take(w->db.store))) {
+    while ((job = take(w->db.store, w->reserved))) {
         enum store_mode mode = job->mode;
         enum err e = postgresql_run(&w->db, mode, run_job, job);
         store_tell(&w->db.store->base, &w->db.base);
@@ -59,6 +88,7 @@ static void stop_workers(struct postgresql_store *s)
     s->stop = true;
     pthread_mutex_unlock(&s->mutex);
     pthread_cond_broadcast(&s->wake);
+    pthread_cond_broadcast(&s->wake_reserved);
     for (size_t i = 0; i < s->worker_count; i++)
         if (s->workers[i].running)
             pthread_join(s->workers[i].thread, NULL);
@@ -72,6 +102,7 @@ static void close_store(struct store *base)
         postgresql_disconnect(&s->workers[i].db);
     pthread_mutex_destroy(&s->mutex);
     pthread_cond_destroy(&s->wake);
+    pthread_cond_destroy(&s->wake_reserved);
     pthread_rwlock_destroy(&s->writes);
     free(s->dsn);
     free(s);
@@ -119,12 +150,15 @@ static enum err open_store(const struct config *c, struct store **ret, char **re
         return store_refuse(ret_why, ERR_USAGE, "out of memory");
     s->base.engine = &postgresql_engine;
     s->worker_count = workers;
-    s->newest = &s->oldest;
+    s->urgent.newest = &s->urgent.oldest;
+    s->others.newest = &s->others.oldest;
     pthread_mutex_init(&s->mutex, NULL);
     pthread_cond_init(&s->wake, NULL);
+    pthread_cond_init(&s->wake_reserved, NULL);
     init_turn(&s->writes);
     for (size_t i = 0; i < workers; i++)
         s->workers[i].db = (struct postgresql_db){.base.engine = &postgresql_engine, .store = s, .broken = true};
+    s->workers[workers - 1].reserved = workers >= RESERVED_FROM;
     enum err e = read_dsn(s, c->store_dsn, ret_why);
     if (!e)
         e = connect_first(s, ret_why);

@@ -1,7 +1,8 @@
 /* The PostgreSQL engine's insides, shared by its files.
  *
- * A pool of workers, each a thread with a connection of its own, takes jobs of either mode from one queue. Nothing is
- * shared between workers but that queue and the turn of writes that keep losing races. */
+ * A pool of workers, each a thread with a connection of its own, takes jobs of either mode from one queue, urgent ones
+ * first; one worker takes nothing else. Nothing is shared between workers but that queue and the turn of writes that
+ * keep losing races. */
 #pragma once
 #include <libpq-fe.h>
 #include <pthread.h>
@@ -48,15 +49,21 @@ struct postgresql_db {
 struct postgresql_worker {
     pthread_t thread;
     bool running;
+    bool reserved; /* for urgent jobs */
     struct postgresql_db db;
+};
+
+struct postgresql_jobs {
+    struct store_job *oldest, **newest;
 };
 
 struct postgresql_store {
     struct store base;
     char *dsn;
     pthread_mutex_t mutex; /* of the queue and `stop` */
-    pthread_cond_t wake;
-    struct store_job *oldest, **newest;
+    pthread_cond_t wake, wake_reserved;
+    struct postgresql_jobs urgent, others;
+    unsigned overtaken; /* urgent jobs since one of the others was taken */
     bool stop;
     pthread_rwlock_t writes; /* held by each write transaction: shared, or alone after lost races */
     size_t worker_count;

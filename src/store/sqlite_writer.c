@@ -1,16 +1,25 @@
-/* The writer: every waiting job in one transaction, each in a savepoint of its own; one commit for all of them, and
- * then their answers, in the order of submission. */
+/* The writer: the waiting jobs in one transaction, each in a savepoint of its own; one commit for all of them, and then
+ * their answers, in the order they ran.
+ *
+ * An urgent job runs as soon as the one before it has ended, and the transaction is committed then, or after a few more
+ * if it has only begun. So an urgent job waits for one short transaction at most, and the others, of which each
+ * transaction takes some, are never starved. */
 #include <assert.h>
 
+#include "base/clock.h"
 #include "store/sqlite.h"
 
-#define BATCH_MAX 256
+#define BATCH_MAX   256
+#define BATCH_US    4000 /* so long a transaction takes what arrives; the longer it is, the longer its commit */
+#define BATCH_SHORT 16   /* jobs that are not urgent: so many in any case */
 
 struct batch {
     struct store_job *jobs[BATCH_MAX];
     enum err results[BATCH_MAX];
     size_t n;
-    size_t blamed; /* the job that took the whole transaction with it; BATCH_MAX: none */
+    size_t urgent;    /* of them */
+    int64_t until_us; /* monotonic */
+    size_t blamed;    /* the job that took the whole transaction with it; BATCH_MAX: none */
 };
 
 static enum err run_job(void *arg, struct db *db)
@@ -56,12 +65,30 @@ static bool run_in_savepoint(struct sqlite_db *db, enum err (*run)(void *, struc
     return control(db, CONTROL_SAVEPOINT_RELEASE, "release");
 }
 
+static struct store_job *next_job(struct sqlite_writer *w, const struct batch *b)
+{
+    struct store_job *job = b->urgent < BATCH_MAX / 2 ? job_list_take(&w->queue.urgent) : NULL;
+    const size_t others = b->n - b->urgent;
+    if (!job && (others < BATCH_SHORT || (!b->urgent && clock_monotonic_us() < b->until_us)))
+        job = job_list_take(&w->queue.others);
+    return job;
+}
+
 static bool batch_add(struct sqlite_writer *w, struct batch *b)
 {
-    if (b->n == BATCH_MAX)
+    struct store_job *job = b->n < BATCH_MAX ? next_job(w, b) : NULL;
+    if (!job)
         return false;
-    b->jobs[b->n] = job_queue_take(&w->queue);
-    return b->jobs[b->n] ? b->results[b->n] = ERR_NONE, b->n++, true : false;
+    b->urgent += job->urgent;
+    b->results[b->n] = ERR_NONE;
+    b->jobs[b->n++] = job;
+    return true;
+}
+
+static void batch_start(struct batch *b)
+{
+    b->n = b->urgent = 0;
+    b->until_us = clock_monotonic_us() + BATCH_US;
 }
 
 /* One transaction over the batch, and over what arrives meanwhile. False if nothing of it may be acknowledged. */
@@ -100,15 +127,15 @@ static void run_batch(struct sqlite_store *s, struct batch *b)
     store_tell(&s->base, &w->db->base);
     for (size_t i = 0; i < b->n; i++)
         b->jobs[i]->done(b->jobs[i], durable ? b->results[i] : ERR_INTERNAL_ERROR);
-    b->n = 0;
 }
 
 static void *writer(void *arg)
 {
     struct sqlite_store *s = arg;
     struct sqlite_writer *w = &s->writer;
-    struct batch batch = {.n = 0};
+    struct batch batch;
     for (;;) {
+        batch_start(&batch);
         if (batch_add(w, &batch))
             run_batch(s, &batch);
         else if (atomic_load(&w->stop))

@@ -103,17 +103,28 @@ static void waited_done(struct store_job *job, enum err result)
     sem_post(&w->done);
 }
 
+static enum err submit_and_wait(struct store *s, struct waited *w)
+{
+    w->job.run = waited_run;
+    w->job.done = waited_done;
+    sem_init(&w->done, 0, 0);
+    store_submit(s, &w->job);
+    while (sem_wait(&w->done) < 0)
+        assert(errno == EINTR);
+    sem_destroy(&w->done);
+    return w->result;
+}
+
 enum err store_run(struct store *s, enum store_mode mode, enum err (*run)(void *arg, struct db *db), void *arg)
 {
     if (mode == STORE_READ && s->engine->read)
         return s->engine->read(s, run, arg);
-    struct waited w = {.job = {.mode = mode, .run = waited_run, .done = waited_done}, .run = run, .arg = arg};
-    sem_init(&w.done, 0, 0);
-    store_submit(s, &w.job);
-    while (sem_wait(&w.done) < 0)
-        assert(errno == EINTR);
-    sem_destroy(&w.done);
-    return w.result;
+    return submit_and_wait(s, &(struct waited){.job = {.mode = mode}, .run = run, .arg = arg});
+}
+
+enum err store_run_urgent(struct store *s, enum err (*run)(void *arg, struct db *db), void *arg)
+{
+    return submit_and_wait(s, &(struct waited){.job = {.mode = STORE_WRITE, .urgent = true}, .run = run, .arg = arg});
 }
 
 struct db *store_session_new(struct store *s)

@@ -44,6 +44,7 @@ enum store_mode { STORE_READ, STORE_WRITE };
 struct store_job {
     struct store_job *next; /* the store's */
     enum store_mode mode;
+    bool urgent;  /* it goes before all that are not: a caller waits at a door */
     bool lengthy; /* a read that may take long: it waits for others like it, and none but those waits for it */
     enum err (*run)(struct store_job *job, struct db *db);
     /* On a store thread, after the commit (or the roll-back): hands the job back to its owner. */
@@ -54,6 +55,8 @@ struct store_job {
 void store_submit(struct store *s, struct store_job *job);
 /* Runs one job and waits for it: for threads that may block (jobs, admin, tests). */
 enum err store_run(struct store *s, enum store_mode mode, enum err (*run)(void *arg, struct db *db), void *arg) CHECKED;
+/* The same for a write that is urgent. */
+enum err store_run_urgent(struct store *s, enum err (*run)(void *arg, struct db *db), void *arg) CHECKED;
 
 /* A read session for the calling thread alone, or NULL where reads have to be submitted (PostgreSQL).
  * It keeps a snapshot open across reads and renews it when a commit has happened since, so that a read sees every

@@ -99,7 +99,7 @@ void decide_submit(struct decide *d, const struct call *c, const struct call_act
     set(d, c, action);
     d->box = box;
     d->answered = answered;
-    d->job = (struct store_job){.mode = STORE_WRITE, .run = job_run, .done = job_done};
+    d->job = (struct store_job){.mode = STORE_WRITE, .urgent = true, .run = job_run, .done = job_done};
     store_submit(s, &d->job);
 }
 
@@ -118,7 +118,7 @@ static enum err wait_run(void *arg, struct db *db)
 void decide_now(struct decide *d, const struct call *c, const struct call_action *action, struct store *s)
 {
     set(d, c, action);
-    settle(d, store_run(s, STORE_WRITE, wait_run, d));
+    settle(d, store_run_urgent(s, wait_run, d));
 }
 
 struct call_event decide_event(const struct decide *d)

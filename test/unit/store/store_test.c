@@ -177,6 +177,121 @@ static void each_job_of_many_has_its_own_fate(void **state)
     free(m);
 }
 
+/* ---- urgent ones ---- */
+
+#define GATES   4 /* no fewer than workers that take what is not urgent */
+#define WAITING 20
+
+struct gate {
+    struct store_job job;
+    sem_t *open;
+};
+
+static enum err gate_run(struct store_job *job, struct db *db)
+{
+    (void)db;
+    while (sem_wait(((struct gate *)job)->open) < 0)
+        ;
+    return ERR_NONE;
+}
+
+static void gate_done(struct store_job *job, enum err result)
+{
+    (void)job, (void)result;
+}
+
+/* Holds up the store until it is opened. */
+static void submit_gates(struct store *store, struct gate gates[static GATES], sem_t *open)
+{
+    sem_init(open, 0, 0);
+    for (int i = 0; i < GATES; i++) {
+        gates[i] = (struct gate){.job = {.mode = STORE_WRITE, .run = gate_run, .done = gate_done}, .open = open};
+        store_submit(store, &gates[i].job);
+    }
+}
+
+struct urgent {
+    struct store_job job;
+    struct many *others;
+    struct store *store;
+    int others_done; /* before it */
+    sem_t done;
+};
+
+static enum err urgent_run(struct store_job *job, struct db *db)
+{
+    (void)job;
+    return put(&(struct setting){.name = "urgent", .value = "v"}, db);
+}
+
+static void urgent_done(struct store_job *job, enum err result)
+{
+    struct urgent *u = (struct urgent *)job;
+    u->others_done = result ? JOBS : u->others->done;
+    sem_post(&u->done);
+}
+
+static void an_urgent_job_goes_before_all_that_wait(void **state)
+{
+    struct store_fixture *f = *state;
+    struct gate gates[GATES];
+    sem_t open;
+    submit_gates(f->store, gates, &open);
+    struct many *m = submit_many(f->store);
+    struct urgent u = {.job = {.mode = STORE_WRITE, .urgent = true, .run = urgent_run, .done = urgent_done},
+                       .others = m};
+    sem_init(&u.done, 0, 0);
+    store_submit(f->store, &u.job);
+    for (int i = 0; i < GATES; i++)
+        sem_post(&open);
+    sem_wait(&u.done);
+    assert_in_range(u.others_done, 0, 100); /* of 600; a few begin beside it, or with it */
+    sem_wait(&m->all_done);
+    sem_destroy(&u.done);
+    sem_destroy(&m->all_done);
+    free(m);
+    store_close(f->store); /* the gates, too, are done */
+    assert_int_equal(store_fixture_start(f), 0);
+}
+
+/* Comes back as long as others wait. */
+static void urgent_again(struct store_job *job, enum err result)
+{
+    struct urgent *u = (struct urgent *)job;
+    (void)result;
+    if (u->others->done < JOBS)
+        store_submit(u->store, job);
+    else
+        sem_post(&u->done);
+}
+
+static void others_have_their_turn_though_urgent_jobs_never_end(void **state)
+{
+    struct store_fixture *f = *state;
+    struct gate gates[GATES];
+    struct urgent urgent[WAITING];
+    sem_t open;
+    submit_gates(f->store, gates, &open);
+    struct many *m = submit_many(f->store);
+    for (int i = 0; i < WAITING; i++) {
+        urgent[i] =
+            (struct urgent){.job = {.mode = STORE_WRITE, .urgent = true, .run = urgent_run, .done = urgent_again},
+                            .others = m,
+                            .store = f->store};
+        sem_init(&urgent[i].done, 0, 0);
+        store_submit(f->store, &urgent[i].job);
+    }
+    for (int i = 0; i < GATES; i++)
+        sem_post(&open);
+    sem_wait(&m->all_done);
+    for (int i = 0; i < WAITING; i++)
+        sem_wait(&urgent[i].done);
+    store_close(f->store);
+    assert_int_equal(store_fixture_start(f), 0);
+    sem_destroy(&m->all_done);
+    free(m);
+}
+
 /* A read that was submitted. */
 struct read {
     struct store_job job;
@@ -475,6 +590,8 @@ int main(void)
         BOTH(a_failed_statement_fails_its_transaction),
         BOTH(a_read_cannot_write),
         BOTH(each_job_of_many_has_its_own_fate),
+        BOTH(an_urgent_job_goes_before_all_that_wait),
+        BOTH(others_have_their_turn_though_urgent_jobs_never_end),
         BOTH(a_submitted_read_is_answered),
         BOTH(no_update_is_lost_between_threads),
         BOTH(closing_finishes_what_was_submitted),
