@@ -1,12 +1,11 @@
 // Webhook endpoints: contract "Webhook endpoints"; decisions sections 8 to 10. What is delivered to them: webhook-*.test.js.
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { idempotencyKey, ok, refused } from './lib/client.js';
-import { portero } from './lib/daemon.js';
+import { engine, portero } from './lib/daemon.js';
 import { REACHABLE } from './lib/receiver.js';
+import { sql } from './lib/store.js';
 import { agent, ID, now, signIn, TIMESTAMP, UNKNOWN_ID, world } from './lib/world.js';
 
 const TYPES = ['access.granted', 'access.call_forwarded', 'access.denied', 'unlock.no_uses_remaining', 'webhook.test'];
@@ -299,9 +298,8 @@ describe('webhook endpoints', () => {
         const owner = await signIn(client);
         const key = withKey();
         const made = ok(await create(owner, undefined, key), 201);
-        await w.daemon.terminate();
-        writeFileSync(join(w.daemon.data, 'master.key'), `${randomBytes(32).toString('hex')}\n`);
-        await w.daemon.start();
+        const damaged = randomBytes(80).toString('hex');
+        sql(w.daemon, `UPDATE webhook SET secret = ${engine === 'postgresql' ? `'\\x${damaged}'` : `x'${damaged}'`} WHERE id = '${made.id}'`);
         refused(await create(owner, undefined, key), 500, 'SECRET_DECRYPT_FAILED');
         assert.deepEqual((await list(owner)).map(({ id }) => id), [made.id]);
         ok(await create(owner), 201);
