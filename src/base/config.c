@@ -174,6 +174,17 @@ static void check_production(const struct config *c, struct buf *faults)
         config_fault(c, faults, "public_url must begin with https: in production");
 }
 
+static void check_peers(const struct config *c, struct buf *faults)
+{
+    for (size_t i = 0; i < c->peer_count; i++) {
+        char key[CONFIG_NAME_MAX];
+        snprintf(key, sizeof key, "voice.peer.%s.addresses", c->peers[i].name);
+        struct str said = buf_view(faults);
+        if (!c->peers[i].addresses[0] && !(said.n && memmem(said.p, said.n, key, strlen(key))))
+            config_fault(c, faults, "%s is required", key);
+    }
+}
+
 static void check_twilio(const struct config *c, struct buf *faults)
 {
     bool texts = strcmp(c->sms_provider, "twilio") == 0, numbers = strcmp(c->numbers_provider, "twilio") == 0;
@@ -222,6 +233,7 @@ static void check_whole(const struct config *c, struct buf *faults)
         config_fault(c, faults, "store.dsn is required with store.engine postgresql");
     if (strcmp(c->mail_provider, "smtp") == 0 && !*c->mail_url)
         config_fault(c, faults, "mail.url is required with mail.provider smtp");
+    check_peers(c, faults);
     check_twilio(c, faults);
     check_stripe(c, faults);
     if (c->production)

@@ -1,8 +1,8 @@
 /* The configuration: keys, types, ranges and defaults stand in tbl/config.def; libconfuse reads the file.
  *
  * Every key can be overridden by the environment as PORTERO_SECTION_KEY (PORTERO_KEY for those of no section,
- * PORTERO_BILLING_PLAN_WEEKLY_AMOUNT for a plan's). Unknown keys, keys and sections given twice, wrong types and
- * out-of-range values are refused with file and line (program.md). */
+ * PORTERO_BILLING_PLAN_WEEKLY_AMOUNT for a plan's), except those of a peer. Unknown keys, keys and sections given
+ * twice, wrong types and out-of-range values are refused with file and line (program.md). */
 #pragma once
 #include "base/arena.h"
 #include "base/buf.h"
@@ -23,6 +23,17 @@ struct config_plan {
     bool available;           /* never without a price */
     const char *stripe_price; /* "price_...", "" without one */
 };
+
+/* Callers with settings of their own: `peer NAME { … }` in section voice. */
+struct config_peer {
+    const char *name;             /* lower-case letters, digits, `_` */
+    const char *const *addresses; /* NULL-terminated, at least one */
+    int64_t calls;
+    const char *number_in;                                             /* "uri", "to", "p_called_party_id" */
+    const char *country_code, *national_prefix, *international_prefix; /* digits, or "" */
+};
+
+#define CONFIG_PEERS_MAX 32
 
 enum {
 #define STRING(section, key, dflt, doc)
@@ -45,6 +56,8 @@ struct config {
 #define CIDRS(section, key, doc)                 const char *const *section##_##key; /* NULL-terminated */
 #include "tbl/config.def"
     struct config_plan plans[CONFIG_PLANS]; /* weekly, yearly */
+    struct config_peer peers[CONFIG_PEERS_MAX];
+    size_t peer_count;
     /* for messages about it */
     const char *file, *text;       /* its name, and what it says; "" if it is not there */
     struct config_origin *origins; /* config_names.h */

@@ -11,6 +11,9 @@
 #define FAULTS_MAX  100
 #define NO_SUCH_KEY "no such option '"
 
+#define PEER_NAME_MAX        32
+#define PEER_NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
+
 struct fault {
     int line; /* 0: of the whole file */
     const char *text;
@@ -25,8 +28,9 @@ struct reader {
     char unknown[CONFIG_NAME_MAX];
     struct arena scratch;                 /* for the time of reading */
     bool *seen, *seen_plan[CONFIG_PLANS]; /* one per row: a key stands once */
-    bool *seen_section;                   /* at the section's first row */
-    const char *list;                     /* the items so far of the list that was read last */
+    bool *seen_peer[CONFIG_PEERS_MAX];
+    bool *seen_section; /* at the section's first row */
+    const char *list;   /* the items so far of the list that was read last */
 };
 
 /* libconfuse's callbacks carry no pointer of ours. */
@@ -92,13 +96,12 @@ static bool begins_again(cfg_opt_t *opt, const char *text)
 }
 
 /* Takes a value, or notes what is wrong with it; either way the parser goes on. */
-static void take(const cfg_t *cfg, cfg_opt_t *opt, const struct config_row *r, size_t plan, void *base, bool *seen)
+static void take_as(const cfg_t *cfg, cfg_opt_t *opt, const struct config_row *r, const char *name,
+                    struct config_origin *origin, void *base, bool *seen)
 {
-    char rule[CONFIG_RULE_MAX], name[CONFIG_NAME_MAX];
+    char rule[CONFIG_RULE_MAX];
     bool list = r->kind == CONFIG_CIDRS;
     const char *text = list ? joined(opt, &reading->scratch) : cfg_opt_getnstr(opt, 0);
-    struct config_origin *origin = config_origin(reading->c, r, plan);
-    config_key_name(r, plan, name);
     if (*seen && (!list || begins_again(opt, text))) {
         fault(cfg, "%s is given twice", name);
         return;
@@ -111,6 +114,13 @@ static void take(const cfg_t *cfg, cfg_opt_t *opt, const struct config_row *r, s
         origin->wrong = true;
         fault(cfg, "%s %s", name, rule);
     }
+}
+
+static void take(const cfg_t *cfg, cfg_opt_t *opt, const struct config_row *r, size_t plan, void *base, bool *seen)
+{
+    char name[CONFIG_NAME_MAX];
+    config_key_name(r, plan, name);
+    take_as(cfg, opt, r, name, config_origin(reading->c, r, plan), base, seen);
 }
 
 static int on_value(cfg_t *cfg, cfg_opt_t *opt)
@@ -148,6 +158,53 @@ static int on_plan(cfg_t *cfg, cfg_opt_t *opt)
 {
     (void)cfg;
     (void)find_plan(cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1));
+    return 0;
+}
+
+/* Its number among the peers, made with the defaults when it is met first; CONFIG_PEERS_MAX, and a fault, if it cannot
+ * be. */
+static size_t find_peer(cfg_t *cfg)
+{
+    struct config *c = reading->c;
+    const char *name = cfg_title(cfg);
+    char rule[CONFIG_RULE_MAX];
+    for (size_t i = 0; i < c->peer_count; i++)
+        if (strcmp(c->peers[i].name, name) == 0)
+            return i;
+    bool fine = *name && strlen(name) <= PEER_NAME_MAX && strspn(name, PEER_NAME_CHARACTERS) == strlen(name);
+    if (!fine)
+        fault(cfg, "a peer's name must be lower-case letters, digits and _, %d at most", PEER_NAME_MAX);
+    else if (c->peer_count == CONFIG_PEERS_MAX)
+        fault(cfg, "voice has %d peers at most", CONFIG_PEERS_MAX);
+    if (!fine || c->peer_count == CONFIG_PEERS_MAX)
+        return CONFIG_PEERS_MAX;
+    struct config_peer *p = &c->peers[c->peer_count];
+    p->name = arena_str(&c->arena, str_z(name)).p;
+    for (const struct config_row *r = config_peer_rows; r->key; r++)
+        if (!config_set(r, r->dflt, &c->arena, p, rule))
+            abort(); /* the table contradicts itself */
+    return c->peer_count++;
+}
+
+static int on_peer_value(cfg_t *cfg, cfg_opt_t *opt)
+{
+    char name[CONFIG_NAME_MAX];
+    struct config_origin origin = {0};
+    size_t peer = find_peer(cfg), i = 0;
+    if (peer == CONFIG_PEERS_MAX)
+        return 0;
+    while (strcmp(config_peer_rows[i].key, cfg_opt_name(opt)) != 0)
+        i++;
+    struct config_peer *p = &reading->c->peers[peer];
+    snprintf(name, sizeof name, "voice.peer.%s.%s", p->name, config_peer_rows[i].key);
+    take_as(cfg, opt, &config_peer_rows[i], name, &origin, p, &reading->seen_peer[peer][i]);
+    return 0;
+}
+
+static int on_peer(cfg_t *cfg, cfg_opt_t *opt)
+{
+    (void)cfg;
+    (void)find_peer(cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1));
     return 0;
 }
 
@@ -189,13 +246,15 @@ static cfg_opt_t section_option(const char *name, cfg_opt_t *options, cfg_flag_t
     return o;
 }
 
-static cfg_opt_t plan_option(struct arena *a)
+/* A section with a title, which may stand several times. */
+static cfg_opt_t titled_option(const char *name, const struct config_row *rows, cfg_validate_callback_t on_key,
+                               cfg_validate_callback_t on_end, struct arena *a)
 {
-    size_t n = count(config_plan_rows);
+    size_t n = count(rows);
     cfg_opt_t *options = arena_array(a, cfg_opt_t, n + 1); /* ended by zeroes, as CFG_END is */
     for (size_t i = 0; i < n; i++)
-        options[i] = value_option(&config_plan_rows[i], on_plan_value);
-    return section_option("plan", options, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES, on_plan);
+        options[i] = value_option(&rows[i], on_key);
+    return section_option(name, options, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES, on_end);
 }
 
 /* The options of one section, and their number; there is room for `more` and the end. */
@@ -222,7 +281,9 @@ static cfg_t *make_parser(struct arena *a)
         section = r->section;
         cfg_opt_t *options = section_options(section, 1, a, &m);
         if (strcmp(section, "billing") == 0)
-            options[m] = plan_option(a);
+            options[m] = titled_option("plan", config_plan_rows, on_plan_value, on_plan, a);
+        if (strcmp(section, "voice") == 0)
+            options[m] = titled_option("peer", config_peer_rows, on_peer_value, on_peer, a);
         top[n++] = section_option(section, options, CFGF_NONE, on_section);
     }
     cfg_t *cfg = cfg_init(top, CFGF_NONE);
@@ -240,6 +301,8 @@ static void begin_reading(void)
     r->seen_section = arena_array(&r->scratch, bool, count(config_rows));
     for (size_t i = 0; i < CONFIG_PLANS; i++)
         r->seen_plan[i] = arena_array(&r->scratch, bool, count(config_plan_rows));
+    for (size_t i = 0; i < CONFIG_PEERS_MAX; i++)
+        r->seen_peer[i] = arena_array(&r->scratch, bool, count(config_peer_rows));
     r->unknown_line = 0;
 }
 

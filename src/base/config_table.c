@@ -43,6 +43,25 @@ const struct config_row config_plan_rows[] = {
              "stripe: ID of its recurring price (price_...); none: it cannot be bought"),
     {.key = NULL}};
 
+#define DIGITS_MAX 7
+
+#define PEER_ROW(key_, kind_, dflt_, doc_, ...)                                                                        \
+    {                                                                                                                  \
+        .key = #key_, .doc = doc_, .kind = kind_, .dflt = dflt_, .offset = offsetof(struct config_peer, key_),         \
+        __VA_ARGS__                                                                                                    \
+    }
+const struct config_row config_peer_rows[] = {
+    PEER_ROW(addresses, CONFIG_CIDRS, "", "its addresses and CIDR blocks, which may call"),
+    PEER_ROW(calls, CONFIG_INTEGER, "100", "calls at once, all its addresses together", .lo = 1, .hi = 10000),
+    PEER_ROW(number_in, CONFIG_ENUM, "uri",
+             "where the dialled number is: the request URI, To, or P-Called-Party-ID if there is one",
+             .words = "uri|to|p_called_party_id"),
+    PEER_ROW(country_code, CONFIG_DIGITS, "",
+             "numbers without + are national, of this country (1, 44); empty: they are international"),
+    PEER_ROW(national_prefix, CONFIG_DIGITS, "", "what national numbers may begin with (1, 0), which is left out"),
+    PEER_ROW(international_prefix, CONFIG_DIGITS, "", "what stands for the + (011, 00)"),
+    {.key = NULL}};
+
 const struct config_plan config_plan_defaults[CONFIG_PLANS] = {
 #define STRING(section, key, value, doc)
 #define INTEGER(section, key, value, lo, hi, doc)
@@ -98,6 +117,11 @@ static bool check_string(const struct config_row *r, const char *text, char ret_
         fine = strlen(text) == 3 && strspn(text, "abcdefghijklmnopqrstuvwxyz") == 3;
         if (!fine)
             snprintf(ret_rule, CONFIG_RULE_MAX, "must be three lower-case letters");
+        break;
+    case CONFIG_DIGITS:
+        fine = strlen(text) <= DIGITS_MAX && strspn(text, "0123456789") == strlen(text);
+        if (!fine)
+            snprintf(ret_rule, CONFIG_RULE_MAX, "must be digits, %d at most", DIGITS_MAX);
         break;
     default:
         break;

@@ -13,29 +13,31 @@ enum config_kind {
     CONFIG_ADDRESS,
     CONFIG_URL,
     CONFIG_CURRENCY,
+    CONFIG_DIGITS,
     CONFIG_INTEGER,
     CONFIG_BOOLEAN,
     CONFIG_CIDRS
 };
 
 struct config_row {
-    const char *section; /* "top" without braces; NULL: a key of a plan */
+    const char *section; /* "top" without braces; NULL: a key of a plan or a peer */
     const char *key, *doc;
     enum config_kind kind;
     const char *dflt;  /* as text; NULL for a plan's, which stand in config_plan_defaults */
     const char *words; /* "a|b": of CONFIG_ENUM; the schemes of CONFIG_URL */
     int64_t lo, hi;    /* of CONFIG_INTEGER */
-    size_t offset;     /* in struct config; a plan's in struct config_plan */
+    size_t offset;     /* in struct config; a plan's in struct config_plan, a peer's in struct config_peer */
 };
 
-/* In the order of the file; the keys of a section stand together, those of `top` first. Both end with key == NULL. */
+/* In the order of the file; the keys of a section stand together, those of `top` first. All end with key == NULL. */
 extern const struct config_row config_rows[];
 extern const struct config_row config_plan_rows[];
+extern const struct config_row config_peer_rows[];
 extern const struct config_plan config_plan_defaults[CONFIG_PLANS];
 
 bool config_is_top(const struct config_row *row);
 
-/* Checks text and stores its value at row->offset in base (a struct config or a struct config_plan), copied into the
+/* Checks text and stores its value at row->offset in base (the struct that the row is for), copied into the
  * arena. A list is separated by commas. On failure stores nothing and says what the value must be ("must be from 1
  * to 256"). */
 bool config_set(const struct config_row *row, const char *text, struct arena *a, void *base,

@@ -504,10 +504,11 @@ static bool find_place(struct sip_agent *a)
 static bool find_source_place(struct sip_agent *a, struct sip_source *s)
 {
     bool found = true, fresh = s->calls == 0;
+    int64_t calls_max = s->peer ? s->peer->calls : a->config->voice_calls_per_source;
     mem_ref(s);
-    if (s->waiting >= WAITING_SOURCE)
+    if (!s->peer && s->waiting >= WAITING_SOURCE) /* a peer may be many callers */
         (void)evict(oldest_waiting(a, s));
-    if (s->calls >= (unsigned)a->config->voice_calls_per_source)
+    if (s->calls >= (unsigned)calls_max)
         found = evict(oldest_waiting(a, s));
     if (fresh || s->calls)
         mem_deref(s); /* if all its calls have gone, they took their reference along, and this one is left */
@@ -537,7 +538,7 @@ static bool admit(struct sip_agent *a, const struct sip_msg *msg, struct sip_sou
         refuse(a, msg, 503, "Service Unavailable", "Retry-After: 5\r\n");
         return false;
     }
-    struct sip_source *s = sip_source_find(a->sources, &msg->src);
+    struct sip_source *s = sip_source_find(a->sources, &msg->src, sip_peers_find(&a->peers, &msg->src));
     if (!s) {
         refuse(a, msg, 500, "Server Internal Error", "");
         return false;
@@ -550,13 +551,13 @@ static bool admit(struct sip_agent *a, const struct sip_msg *msg, struct sip_sou
     return true;
 }
 
-static void begin_record(struct sip_call *c, const struct sip_msg *msg)
+static void begin_record(struct sip_call *c, const struct sip_msg *msg, const struct uri *dialled)
 {
     struct call_record *r = &c->record;
     c->arrived_ms = tick_now_ms();
     (void)re_snprintf(r->source, sizeof r->source, "%s:%J", msg->tp == SIP_TRANSP_TCP ? "tcp" : "udp", &msg->src);
     sip_user_text(&msg->from.uri, r->caller, sizeof r->caller);
-    sip_user_text(&msg->uri, r->dialled, sizeof r->dialled);
+    sip_user_text(dialled, r->dialled, sizeof r->dialled);
     const size_t n = msg->callid.l < sizeof r->id ? msg->callid.l : sizeof r->id - 1;
     memcpy(r->id, msg->callid.p, n);
 }
@@ -567,11 +568,12 @@ static struct sip_call *new_call(struct sip_agent *a, const struct sip_msg *msg,
     struct sip_call *c = mem_zalloc(sizeof *c, destructor);
     if (!c)
         return NULL;
-    (void)sip_number(&msg->uri, to);
-    (void)sip_number(&msg->from.uri, from);
+    struct uri dialled = sip_dialled(msg, s->peer);
+    (void)sip_number(&dialled, s->peer, to);
+    (void)sip_number(&msg->from.uri, s->peer, from);
     call_init(&c->machine);
     decide_init(&c->decide, a->config, to, from);
-    begin_record(c, msg);
+    begin_record(c, msg, &dialled);
     c->agent = a;
     c->source = s;
     c->source->calls++;

@@ -143,7 +143,26 @@ void sip_user_text(const struct uri *uri, char *ret, size_t size)
     ret[n] = '\0';
 }
 
-bool sip_number(const struct uri *uri, char ret[static CALL_NUMBER_MAX])
+/* A number that is written without a `+`, as E.164. */
+static bool complete(const struct config_peer *peer, const char *digits, char ret[static CALL_NUMBER_MAX])
+{
+    const char *country = "";
+    size_t prefix = 0;
+    if (peer && *peer->international_prefix && str_starts(str_z(digits), str_z(peer->international_prefix))) {
+        prefix = strlen(peer->international_prefix);
+    } else if (peer && *peer->country_code) {
+        country = peer->country_code;
+        if (str_starts(str_z(digits), str_z(peer->national_prefix)))
+            prefix = strlen(peer->national_prefix);
+    }
+    digits += prefix;
+    if (!*digits || strlen(country) + strlen(digits) > DIGITS_MAX)
+        return false;
+    (void)re_snprintf(ret, CALL_NUMBER_MAX, "+%s%s", country, digits);
+    return true;
+}
+
+bool sip_number(const struct uri *uri, const struct config_peer *peer, char ret[static CALL_NUMBER_MAX])
 {
     ret[0] = '\0';
     const struct pl *user = user_part(uri);
@@ -165,6 +184,19 @@ bool sip_number(const struct uri *uri, char ret[static CALL_NUMBER_MAX])
     }
     if (!digits)
         return false;
+    if (plain[0] != '+')
+        return complete(peer, number + 1, ret);
     memcpy(ret, number, digits + 2);
     return true;
+}
+
+struct uri sip_dialled(const struct sip_msg *msg, const struct config_peer *peer)
+{
+    struct sip_addr called;
+    const struct sip_hdr *header = NULL;
+    if (peer && strcmp(peer->number_in, "to") == 0)
+        return msg->to.uri;
+    if (peer && strcmp(peer->number_in, "p_called_party_id") == 0)
+        header = sip_msg_hdr(msg, SIP_HDR_P_CALLED_PARTY_ID);
+    return header && !sip_addr_decode(&called, &header->val) ? called.uri : msg->uri;
 }

@@ -1,6 +1,7 @@
 #include "voice/sip_peers.h"
 
 #include <linux/filter.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 
 #include "base/log.h"
@@ -10,16 +11,43 @@
 #define FLOOD   100   /* messages between two such lines, which make the kernel drop the rest */
 #define FDS_MAX 65536 /* a listening socket is opened at the start, so its number is low */
 
+static size_t length(const char *const *list)
+{
+    size_t n = 0;
+    while (list && list[n])
+        n++;
+    return n;
+}
+
 enum err sip_peers_init(struct sip_peers *p, const struct config *c, const char **ret_bad)
 {
-    *p = (struct sip_peers){.udp = -1};
-    return http_cidrs_parse(c->voice_peers, &p->allowed, ret_bad);
+    *p = (struct sip_peers){.config = c, .udp = -1};
+    size_t count = length(c->voice_peers), n = 0;
+    for (size_t i = 0; i < c->peer_count; i++)
+        count += length(c->peers[i].addresses);
+    const char **all = calloc(count + 1, sizeof *all);
+    if (!all)
+        abort();
+    for (size_t i = 0; i < length(c->voice_peers); i++)
+        all[n++] = c->voice_peers[i];
+    enum err e = ERR_NONE;
+    for (size_t i = 0; !e && i < c->peer_count; i++) {
+        e = http_cidrs_parse(c->peers[i].addresses, &p->named[i], ret_bad);
+        for (size_t k = 0; k < length(c->peers[i].addresses); k++)
+            all[n++] = c->peers[i].addresses[k];
+    }
+    if (!e)
+        e = http_cidrs_parse(all, &p->allowed, ret_bad);
+    free(all);
+    return e;
 }
 
 void sip_peers_done(struct sip_peers *p)
 {
     tmr_cancel(&p->filtered);
     http_cidrs_done(&p->allowed);
+    for (size_t i = 0; i < CONFIG_PEERS_MAX; i++)
+        http_cidrs_done(&p->named[i]);
 }
 
 static struct http_address address_of(const struct sa *sa)
@@ -27,6 +55,15 @@ static struct http_address address_of(const struct sa *sa)
     struct sockaddr_storage s = {0};
     memcpy(&s, &sa->u, sizeof sa->u);
     return http_address_of(&s);
+}
+
+const struct config_peer *sip_peers_find(const struct sip_peers *p, const struct sa *from)
+{
+    struct http_address a = address_of(from);
+    for (size_t i = 0; i < p->config->peer_count; i++)
+        if (http_cidrs_contain(&p->named[i], &a))
+            return &p->config->peers[i];
+    return NULL;
 }
 
 /* ---- the kernel's filter ---- */

@@ -2,10 +2,10 @@
 
 #include "voice/sip_guard.h"
 
-static bool same_address(struct le *le, void *arg)
+static bool same(struct le *le, void *arg)
 {
-    const struct sip_source *s = le->data;
-    return sa_cmp(&s->addr, arg, SA_ADDR);
+    const struct sip_source *s = le->data, *wanted = arg;
+    return s->peer == wanted->peer && (s->peer || sa_cmp(&s->addr, &wanted->addr, SA_ADDR));
 }
 
 static void destructor(void *arg)
@@ -14,16 +14,17 @@ static void destructor(void *arg)
     hash_unlink(&s->le);
 }
 
-struct sip_source *sip_source_find(struct hash *table, const struct sa *from)
+struct sip_source *sip_source_find(struct hash *table, const struct sa *from, const struct config_peer *peer)
 {
-    struct sa addr = sip_source_block(from);
-    uint32_t key = sa_hash(&addr, SA_ADDR);
-    struct sip_source *s = list_ledata(hash_lookup(table, key, same_address, &addr));
+    struct sip_source wanted = {.peer = peer, .addr = sip_source_block(from)};
+    uint32_t key = peer ? hash_joaat_str(peer->name) : sa_hash(&wanted.addr, SA_ADDR);
+    struct sip_source *s = list_ledata(hash_lookup(table, key, same, &wanted));
     if (s)
         return s;
     s = mem_zalloc(sizeof *s, destructor);
     if (s) {
-        s->addr = addr;
+        s->peer = wanted.peer;
+        s->addr = wanted.addr;
         hash_append(table, key, &s->le, s);
     }
     return s;

@@ -78,9 +78,9 @@ static void take_message(const struct sip_msg *msg, struct mbuf *mb)
     struct sip_verdict v = sip_guard(msg);
     assert(v.status == 0 || v.status == -1 || (v.status >= 400 && v.status < 600 && v.reason));
     assert(mb->pos <= mb->end && mb->end <= mb->size);
-    if (sip_number(&msg->uri, number))
+    if (sip_number(&msg->uri, NULL, number))
         assert(number[0] == '+' && strspn(number + 1, "0123456789") == strlen(number) - 1);
-    (void)sip_number(&msg->from.uri, number);
+    (void)sip_number(&msg->from.uri, NULL, number);
     if (!v.status && sip_body_is_sdp(msg) && mbuf_get_left(mb))
         take_offer_and_answer(mb);
 }

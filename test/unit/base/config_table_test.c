@@ -40,7 +40,7 @@ static void put_key(struct buf *b, const struct config_row *r, const char *value
     bool bare =
         r->kind == CONFIG_INTEGER || r->kind == CONFIG_BOOLEAN || r->kind == CONFIG_ENUM || r->kind == CONFIG_CIDRS;
     buf_printf(b, "\n%s%s%s = %s%s%s\n", indent, active ? "" : "#", r->key, bare ? "" : "\"",
-               r->kind == CONFIG_CIDRS ? "{}" : value, bare ? "" : "\"");
+               r->kind == CONFIG_CIDRS && !*value ? "{}" : value, bare ? "" : "\"");
 }
 
 /* Takes the key out of *rest, which loses everything up to its end: keys come in the table's order. */
@@ -84,6 +84,14 @@ static const char *plan_value(const struct config_plan *plan, const struct confi
     return text;
 }
 
+/* The keys of a peer stand behind the last one of their section, as those of an example. */
+static void expect_peer(struct str *rest)
+{
+    expect_line(rest, "    #peer %s {\n", "trunk");
+    for (const struct config_row *r = config_peer_rows; r->key; r++)
+        expect_key(rest, r, r->kind == CONFIG_CIDRS ? "{\"203.0.113.0/24\"}" : r->dflt, "        ");
+}
+
 static void the_sample_documents_every_key_in_the_tables_order(void **state)
 {
     (void)state;
@@ -93,6 +101,8 @@ static void the_sample_documents_every_key_in_the_tables_order(void **state)
         if (strcmp(r->section, section) != 0)
             expect_line(&rest, "\n%s {\n", section = r->section);
         expect_key(&rest, r, r->dflt, config_is_top(r) ? "" : "    ");
+        if (strcmp(section, "voice") == 0 && (!r[1].key || strcmp(r[1].section, section) != 0))
+            expect_peer(&rest);
     }
     for (size_t i = 0; i < CONFIG_PLANS; i++) {
         expect_line(&rest, "    plan %s {\n", config_plan_defaults[i].id);
@@ -121,7 +131,8 @@ static void the_sample_has_no_key_beyond_the_table(void **state)
         struct str key = str_cut(line, ' ', &value);
         assignments += key.n && str_starts(value, STR("= "));
     }
-    assert_int_equal(assignments, count_rows(config_rows) + CONFIG_PLANS * count_rows(config_plan_rows));
+    assert_int_equal(assignments, count_rows(config_rows) + CONFIG_PLANS * count_rows(config_plan_rows) +
+                                      count_rows(config_peer_rows));
 }
 
 /* The sample with every # before a key taken away. */

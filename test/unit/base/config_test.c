@@ -91,6 +91,49 @@ static void what_the_file_says_is_taken(void **state)
     config_free(c);
 }
 
+static void peers_have_settings_of_their_own(void **state)
+{
+    (void)state;
+    struct config *c =
+        load("voice { peers = {10.0.0.1} peer trunk { addresses = {192.0.2.0/24, 2001:db8::1} calls = 300 "
+             "number_in = to country_code = 44 national_prefix = 0 international_prefix = 00 } "
+             "peer boxes_2 { addresses = {10.1.0.0/16} } }");
+    assert_int_equal(c->peer_count, 2);
+    assert_string_equal(c->peers[0].name, "trunk");
+    assert_string_equal(c->peers[0].addresses[1], "2001:db8::1");
+    assert_null(c->peers[0].addresses[2]);
+    assert_int_equal(c->peers[0].calls, 300);
+    assert_string_equal(c->peers[0].number_in, "to");
+    assert_string_equal(c->peers[0].country_code, "44");
+    assert_string_equal(c->peers[0].national_prefix, "0");
+    assert_string_equal(c->peers[0].international_prefix, "00");
+    assert_string_equal(c->peers[1].name, "boxes_2");
+    assert_int_equal(c->peers[1].calls, 100);
+    assert_string_equal(c->peers[1].number_in, "uri");
+    assert_string_equal(c->peers[1].country_code, "");
+    assert_string_equal(c->voice_peers[0], "10.0.0.1");
+    config_free(c);
+}
+
+static void wrong_peers_are_refused(void **state)
+{
+    (void)state;
+    refuse("voice { peer trunk { } }", "portero.conf: voice.peer.trunk.addresses is required");
+    refuse("voice { peer Trunk { addresses = {192.0.2.1} } }",
+           "portero.conf:1: a peer's name must be lower-case letters, digits and _, 32 at most");
+    refuse("voice {\n peer trunk {\n addresses = {nowhere} } }",
+           "portero.conf:3: voice.peer.trunk.addresses must be a list of CIDR blocks, like 10.0.0.0/8");
+    refuse("voice { peer trunk { addresses = {192.0.2.1} calls = 0 } }",
+           "portero.conf:1: voice.peer.trunk.calls must be from 1 to 10000");
+    refuse("voice { peer trunk { addresses = {192.0.2.1} number_in = from } }",
+           "portero.conf:1: voice.peer.trunk.number_in must be one of uri, to, p_called_party_id");
+    refuse("voice { peer trunk { addresses = {192.0.2.1} country_code = '+1' } }",
+           "portero.conf:1: voice.peer.trunk.country_code must be digits, 7 at most");
+    refuse("voice { peer trunk { addresses = {192.0.2.1} calls = 1 calls = 2 } }",
+           "portero.conf:1: voice.peer.trunk.calls is given twice");
+    refuse("voice { peer a { addresses = {192.0.2.1} }\npeer a { } }", "portero.conf:2: found duplicate title 'a'");
+}
+
 static void plans_keep_what_is_not_given(void **state)
 {
     (void)state;
@@ -573,6 +616,8 @@ int main(void)
         T(an_empty_file_gives_the_defaults),
         T(what_the_file_says_is_taken),
         T(plans_keep_what_is_not_given),
+        T(peers_have_settings_of_their_own),
+        T(wrong_peers_are_refused),
         T(the_environment_overrides_the_file),
         T(the_command_line_overrides_the_environment),
         T(a_wrong_value_on_the_command_line_is_refused_under_its_option),

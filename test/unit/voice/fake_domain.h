@@ -25,6 +25,7 @@ static struct {
     pthread_t thread;
     struct store_job *first, **last;
     bool running, stop;
+    bool held; /* nothing is decided for now */
     int arrived, right, wrong, forwarded;
     char codes[64][8]; /* as they were asked */
     int code_count;
@@ -104,7 +105,7 @@ enum err access_forwarded(struct op *op, const struct id *building, struct acces
 static struct store_job *fake_take(void)
 {
     pthread_mutex_lock(&fake.lock);
-    while (!fake.first && !fake.stop)
+    while ((!fake.first || fake.held) && !fake.stop)
         pthread_cond_wait(&fake.wake, &fake.lock);
     struct store_job *job = fake.first;
     if (job) {
@@ -141,6 +142,23 @@ enum err store_run(struct store *s, enum store_mode mode, enum err (*run)(void *
     (void)s;
     (void)mode;
     return run(arg, NULL);
+}
+
+/* One of fake's counters, which the fake's thread writes. */
+static inline int fake_count(const int *counter)
+{
+    pthread_mutex_lock(&fake.lock);
+    int n = *counter;
+    pthread_mutex_unlock(&fake.lock);
+    return n;
+}
+
+static inline void fake_hold(bool held)
+{
+    pthread_mutex_lock(&fake.lock);
+    fake.held = held;
+    pthread_cond_signal(&fake.wake);
+    pthread_mutex_unlock(&fake.lock);
 }
 
 static void fake_start(void)

@@ -63,6 +63,7 @@ static void flood(int count, int hosts, const char *number)
         raw_open_at(&liar, host, sip_address(agent));
         invite(&liar, number);
         raw_close(&liar);
+        usleep(300); /* or the socket's buffer drops what comes next, and these callers repeat nothing */
     }
 }
 
@@ -131,10 +132,8 @@ static void test_a_dropped_call_costs_nothing_more(void **state)
 static void test_nothing_is_decided_for_a_call_that_was_dropped_before(void **state)
 {
     (void)state;
-    struct raw slow, callers[20];
-    raw_open(&slow, sip_address(agent));
-    invite(&slow, FAKE_SLOW); /* keeps the store busy until the others have come */
-    assert_int_equal(raw_receive(&slow, RAW_PATIENCE_MS), 100);
+    struct raw callers[20];
+    fake_hold(true);
     for (int i = 0; i < 20; i++) {
         raw_open_at(&callers[i], "127.0.1.1", sip_address(agent));
         invite(&callers[i], FAKE_CODE);
@@ -142,10 +141,10 @@ static void test_nothing_is_decided_for_a_call_that_was_dropped_before(void **st
     for (int i = 0; i < 20; i++) {
         assert_int_equal(raw_final(&callers[i]), i < 10 ? 503 : 200);
         raw_close(&callers[i]);
+        if (i == 9)
+            fake_hold(false);
     }
-    assert_int_equal(raw_final(&slow), 503);
-    assert_true(fake.arrived <= 11); /* those that were answered, and the slow one, if it was being decided */
-    raw_close(&slow);
+    assert_int_equal(fake_count(&fake.arrived), 10);
 }
 
 static void test_the_200_is_repeated_until_it_is_acknowledged(void **state)

@@ -160,8 +160,45 @@ static void test_numbers(void **state)
         char number[CALL_NUMBER_MAX];
         pl_set_str(&pl, table[i].uri);
         assert_int_equal(uri_decode(&uri, &pl), 0);
-        bool found = sip_number(&uri, number);
+        bool found = sip_number(&uri, NULL, number);
         if (strcmp(number, table[i].number) != 0 || found != (number[0] != '\0'))
+            fail_msg("%s: %s", table[i].uri, number);
+    }
+}
+
+static void test_a_peers_national_numbers_become_e164(void **state)
+{
+    static const struct config_peer us = {.country_code = "1", .national_prefix = "1", .international_prefix = "011"},
+                                    uk = {.country_code = "44", .national_prefix = "0", .international_prefix = "00"},
+                                    plain = {.country_code = "", .national_prefix = "", .international_prefix = ""};
+    static const struct {
+        const struct config_peer *peer;
+        const char *uri, *number;
+    } table[] = {
+        {&us, "sip:5550100000@x", "+15550100000"},
+        {&us, "sip:15550100000@x", "+15550100000"},
+        {&us, "sip:+15550100000@x", "+15550100000"},
+        {&us, "sip:011442079460000@x", "+442079460000"},
+        {&us, "tel:555-010-0000", "+15550100000"},
+        {&uk, "sip:02079460000@x", "+442079460000"},
+        {&uk, "sip:2079460000@x", "+442079460000"},
+        {&uk, "sip:0015550100000@x", "+15550100000"},
+        {&uk, "sip:+15550100000@x", "+15550100000"},
+        {&uk, "sip:0@x", ""},
+        {&uk, "sip:00@x", ""},
+        {&uk, "sip:123456789012345@x", ""},
+        {&plain, "sip:15550100000@x", "+15550100000"},
+        {&plain, "sip:reception@x", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct uri uri;
+        struct pl pl;
+        char number[CALL_NUMBER_MAX];
+        pl_set_str(&pl, table[i].uri);
+        assert_int_equal(uri_decode(&uri, &pl), 0);
+        (void)sip_number(&uri, table[i].peer, number);
+        if (strcmp(number, table[i].number) != 0)
             fail_msg("%s: %s", table[i].uri, number);
     }
 }
@@ -195,6 +232,7 @@ int main(void)
         cmocka_unit_test(test_bodies_are_told_apart),
         cmocka_unit_test(test_methods_schemes_and_extensions),
         cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_a_peers_national_numbers_become_e164),
         cmocka_unit_test(test_an_ipv6_subscriber_is_one_source),
     };
     rand_init();

@@ -103,7 +103,7 @@ static void test_a_named_host_that_speaks_gets_the_audio(void **state)
     assert_true(raw_falls_silent(&r, 150));
     raw_press(r.rtp, port, 2000, 9); /* too late for anybody else */
     raw_press(other.rtp, port, 3000, 11);
-    for (int i = 0; i < RAW_PATIENCE_MS / 10 && !fake.code_count; i++)
+    for (int i = 0; i < RAW_PATIENCE_MS / 10 && !fake_count(&fake.code_count); i++)
         usleep(10000);
     assert_string_equal(fake.codes[0], "7");
 }

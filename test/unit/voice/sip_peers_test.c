@@ -69,12 +69,12 @@ static void is_served(const char *host)
 static void gets_no_answer(const char *host)
 {
     struct raw stranger;
-    int before = fake.arrived;
+    int before = fake_count(&fake.arrived);
     call(&stranger, host);
     raw_request(&stranger, "OPTIONS", FAKE_CODE, 2, "", "");
     is_served(PEER);
     assert_int_equal(raw_receive(&stranger, 50), 0);
-    assert_int_equal(fake.arrived, before + 1);
+    assert_int_equal(fake_count(&fake.arrived), before + 1);
     raw_close(&stranger);
 }
 
@@ -147,6 +147,107 @@ static void test_the_log_names_a_stranger_once_in_a_while(void **state)
     const char *line = strstr(text, "source=" STRANGER);
     assert_non_null(line);
     assert_null(strstr(line + 1, "source="));
+}
+
+/* ---- settings of their own ---- */
+
+static const char *const trunk_addresses[] = {"127.0.3.0/24", NULL};
+
+static void start_with_trunk(struct config_peer trunk)
+{
+    trunk.name = "trunk";
+    trunk.addresses = trunk_addresses;
+    trunk.country_code = trunk.country_code ? trunk.country_code : "";
+    trunk.national_prefix = trunk.international_prefix = "";
+    config.peers[0] = trunk;
+    config.peer_count = 1;
+    start("127.0.0.1:0", PEER, NULL);
+}
+
+static int stop_with_trunk(void **state)
+{
+    config.peer_count = 0;
+    return stop(state);
+}
+
+static void test_a_peer_with_settings_may_call_as_well(void **state)
+{
+    (void)state;
+    start_with_trunk((struct config_peer){.calls = 6, .number_in = "uri"});
+    is_served("127.0.3.1");
+    is_served(PEER);
+    gets_no_answer(STRANGER);
+}
+
+static void test_a_peers_calls_are_counted_together_and_by_its_own_limit(void **state)
+{
+    (void)state;
+    struct raw callers[7];
+    start_with_trunk((struct config_peer){.calls = 6, .number_in = "uri"});
+    for (int i = 0; i < 7; i++) {
+        char host[32];
+        (void)snprintf(host, sizeof host, "127.0.3.%d", 1 + i % 2);
+        call(&callers[i], host);
+        assert_int_equal(raw_final(&callers[i]), i < 6 ? 200 : 486);
+        raw_request(&callers[i], "ACK", FAKE_CODE, 1, "", "");
+    }
+    for (int i = 0; i < 7; i++)
+        raw_close(&callers[i]);
+    is_served(PEER);
+}
+
+/* A call from the trunk whose request URI, To and P-Called-Party-ID name what is given. */
+static int dials(const char *uri, const char *to, const char *headers)
+{
+    struct raw r;
+    char text[2048];
+    raw_open_at(&r, "127.0.3.1", sip_address(agent));
+    const char *offer = raw_offer(&r, "sendrecv");
+    int n = snprintf(text, sizeof text,
+                     "INVITE sip:%s@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/UDP 127.0.3.1:%d;branch=z9hG4bK%d;rport\r\n"
+                     "From: <sip:5557654321@x>;tag=me\r\nTo: <sip:%s@x>\r\nCall-ID: trunk-%d\r\nCSeq: 1 INVITE\r\n"
+                     "Contact: <sip:me@127.0.3.1:%d>\r\n%s" RAW_SDP "Content-Length: %zu\r\n\r\n%s",
+                     uri, r.sip_port, r.sip_port, to, r.sip_port, r.sip_port, headers, strlen(offer), offer);
+    r.cseq = 1;
+    raw_send(&r, text, (size_t)n);
+    int status = raw_final(&r);
+    raw_close(&r);
+    return status;
+}
+
+#define CALLED "P-Called-Party-ID: <sip:" FAKE_CODE "@x>\r\n"
+
+static void test_the_dialled_number_is_where_the_peer_puts_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *number_in, *uri, *to, *headers;
+        int status;
+    } table[] = {
+        {"uri", FAKE_CODE, "nobody", "", 200},
+        {"uri", "trunk", FAKE_CODE, CALLED, 404},
+        {"to", "trunk", FAKE_CODE, "", 200},
+        {"to", FAKE_CODE, "nobody", CALLED, 404},
+        {"p_called_party_id", "trunk", "nobody", CALLED, 200},
+        {"p_called_party_id", FAKE_CODE, "nobody", "", 200},
+        {"p_called_party_id", FAKE_CODE, "nobody", "P-Called-Party-ID: <sip:nobody@x>\r\n", 404},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        start_with_trunk((struct config_peer){.calls = 6, .number_in = table[i].number_in});
+        int status = dials(table[i].uri, table[i].to, table[i].headers);
+        if (status != table[i].status)
+            fail_msg("%zu: %d", i, status);
+        if (i + 1 < sizeof table / sizeof *table)
+            stop_with_trunk(state);
+    }
+}
+
+static void test_a_peers_national_numbers_are_completed(void **state)
+{
+    (void)state;
+    start_with_trunk((struct config_peer){.calls = 6, .number_in = "uri", .country_code = "1"});
+    assert_int_equal(dials(FAKE_CODE + 2, "nobody", ""), 200);
+    assert_string_equal(fake.from, "+15557654321");
 }
 
 /* ---- TCP ---- */
@@ -223,6 +324,10 @@ int main(void)
         T(a_flood_of_strangers_shuts_no_peer_out),
         T(without_peers_anybody_may_call),
         T(the_log_names_a_stranger_once_in_a_while),
+        cmocka_unit_test_teardown(test_a_peer_with_settings_may_call_as_well, stop_with_trunk),
+        cmocka_unit_test_teardown(test_a_peers_calls_are_counted_together_and_by_its_own_limit, stop_with_trunk),
+        cmocka_unit_test_teardown(test_the_dialled_number_is_where_the_peer_puts_it, stop_with_trunk),
+        cmocka_unit_test_teardown(test_a_peers_national_numbers_are_completed, stop_with_trunk),
         T(a_stranger_cannot_connect),
         T(peers_may_have_ipv6),
     };
