@@ -2,6 +2,7 @@
 
 #include "api/openapi_errors.h"
 #include "api/openapi_events.h"
+#include "api/openapi_examples.h"
 #include "api/openapi_prose.h"
 #include "api/openapi_schemas.h"
 #include "api/openapi_share.h"
@@ -347,6 +348,7 @@ void openapi_document(const struct openapi *d, const char *public_url, struct bu
     json_t *document = json_pack("{s:s, s:o, s:[{s:s}], s:o, s:o, s:o}", "openapi", "3.1.0", "info", info_of(d),
                                  "servers", "url", is_address(public_url) ? public_url : "/", "tags", parts.tags,
                                  "paths", parts.paths, "components", components_of(&parts));
+    openapi_examples(parts.paths);
     openapi_share(parts.paths, json_object_get(document, "components"));
     if (d->events)
         json_object_set_new(document, "webhooks", openapi_events(parts.schemas));

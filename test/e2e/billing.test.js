@@ -598,6 +598,7 @@ describe('billing', () => {
             };
             assert.equal(await press('cancel'), `https://localhost:${w.daemon.httpsPort}/account?checkout=cancel`);
             assert.equal((await current(person)).status, 'open', 'who backs out may come back');
+            assert.equal(ok(await client.post(`/sandbox/checkout/${made.id}/cancel`)).status, 'open');
             assert.equal(await press('pay'), `https://localhost:${w.daemon.httpsPort}/account?checkout=success`);
             assert.equal((await subscription(person)).status, 'active');
             const { pathname } = new URL(ok(await portal(person)).url);

@@ -9,6 +9,7 @@ import { gzipSync } from 'node:zlib';
 import Ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { ok } from './lib/client.js';
+import { contract } from './lib/contract.js';
 import { portero } from './lib/daemon.js';
 import { world } from './lib/world.js';
 
@@ -146,6 +147,21 @@ describe('the OpenAPI documents', () => {
                 if (!content?.example) continue;
                 const valid = ajv.compile(content.schema.$ref ? { $ref: `doc:${content.schema.$ref}` } : content.schema);
                 assert.ok(valid(content.example), `${which} ${operation.name}: ${ajv.errorsText(valid.errors)}`);
+            }
+        }
+    });
+
+    it('show an answer of every operation that gives JSON by a schema, which the schema takes, and no more', () => {
+        for (const { document } of contract()) {
+            const ajv = addFormats(new Ajv2020({ strict: false, allErrors: true }));
+            ajv.addSchema(document, 'doc:');
+            for (const operation of operations(document)) {
+                const given = Object.entries(operation.responses).filter(([status]) => status < 300).map(([, answer]) => answer.content?.['application/json']);
+                if (!given.some((content) => content?.schema)) continue;
+                const { schema, example } = given.find((content) => content?.example) ?? {};
+                assert.ok(example, operation.name);
+                const valid = ajv.compile({ $ref: `doc:${schema.$ref}` });
+                assert.ok(valid(example), `${operation.name}: ${ajv.errorsText(valid.errors)}`);
             }
         }
     });

@@ -1,6 +1,6 @@
 // Runs the suite on one store engine: node run.js [--engine sqlite|postgresql] [FILE…]
-// At the end of a whole run, fails if an operation of the OpenAPI documents was asked for by no test, or an error code
-// provoked by none that docs/decisions.md does not except.
+// At the end of a whole run, fails if an operation of the OpenAPI documents was asked for by no test, if none got an answer
+// like the example of one, or if an error code was provoked by none that docs/decisions.md does not except.
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { spawnSync } from 'node:child_process';
@@ -62,6 +62,8 @@ async function gaps() {
     return [
         ...contract().flatMap((document) => document.operations()).filter((name) => !met.operations.has(name)).map((name) => `no test asked for ${name}`),
         ...allCodes().filter((code) => !met.codes.has(code) && !excepted.has(code)).map((code) => `no test provoked ${code}`),
+        ...contract().flatMap((document) => document.examples()).filter((name) => !met.examples.has(name))
+            .map((name) => `no answer had the members that src/api/examples.json shows of ${name}`),
         ...[...excepted].filter((code) => met.codes.has(code)).map((code) => `${code} was provoked: it is no exception of docs/decisions.md`),
     ];
 }

@@ -1,9 +1,10 @@
 // Holds every answer against the generated OpenAPI documents, and notes which operations were asked for.
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import Ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { portero } from './daemon.js';
-import { noteOperation } from './hits.js';
+import { noteExample, noteOperation } from './hits.js';
 
 const METHODS = ['get', 'put', 'post', 'patch', 'delete', 'options'];
 const TYPE_OF_STATUS = { 401: 'authentication_error', 403: 'permission_error', 404: 'not_found_error', 429: 'rate_limit_error' };
@@ -27,6 +28,13 @@ function trimmed(value) {
     if (Array.isArray(value)) return value.map(trimmed);
     if (value === null || typeof value !== 'object') return value;
     return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, trimmed(member)]));
+}
+
+/** Which members and types a value has, of lists those of all items. */
+function shapeOf(value) {
+    if (Array.isArray(value)) return [...new Set(value.map((item) => JSON.stringify(shapeOf(item))))].sort();
+    if (value === null || typeof value !== 'object') return value === null ? 'null' : typeof value;
+    return Object.fromEntries(Object.keys(value).sort().map((key) => [key, shapeOf(value[key])]));
 }
 
 class Document {
@@ -62,6 +70,19 @@ class Document {
             METHODS.filter((method) => item[method]).map((method) => `${method.toUpperCase()} ${template}`));
     }
 
+    /** The example of an operation's answer; undefined: it has none. */
+    exampleOf(operation) {
+        const contents = Object.values(operation.responses).map((response) => this.resolve(response).node.content?.['application/json']);
+        return contents.find((content) => content?.example)?.example;
+    }
+
+    examples() {
+        return this.operations().filter((name) => {
+            const [method, template] = name.split(' ');
+            return this.exampleOf(this.document.paths[template][method.toLowerCase()]) !== undefined;
+        });
+    }
+
     /** What a node is or refers to, wherever that leads: {node, pointer}. */
     resolve(node, pointer) {
         if (!node?.$ref) return { node, pointer };
@@ -82,6 +103,7 @@ class Document {
 }
 
 let documents;
+const exampled = new Set(); // the operations whose example has looked like an answer
 /** Both documents, read from the binary once a process. */
 export function contract() {
     documents ??= [new Document('/sandbox/', ['--sandbox']), new Document('/', [])];
@@ -175,6 +197,10 @@ export function checkAnswer(method, target, answer, payload) {
         return;
     }
     assert.ok(content[type], `${what}: content type ${type} is not one of ${Object.keys(content)}`);
+    if (content[type].example && !exampled.has(operation) && isDeepStrictEqual(shapeOf(answer.body), shapeOf(content[type].example))) {
+        exampled.add(operation);
+        noteExample(`${method} ${found.template}`);
+    }
     if (content[type].schema && type === 'application/json') {
         doc.validate(`${pointer}/content/${type.replace('/', '~1')}/schema`, answer.body, what);
     }

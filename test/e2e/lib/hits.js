@@ -1,4 +1,5 @@
-// What the tests met, for run.js to say at the end what no test met: operations asked for, error codes answered.
+// What the tests met, for run.js to say at the end what no test met: operations asked for, error codes answered, answers
+// of which there are examples.
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -15,17 +16,20 @@ export function noteOperation(operation) {
     note(operation);
 }
 
+/** An operation whose example has the members of an answer that a test got. */
+export function noteExample(operation) {
+    note(`example ${operation}`);
+}
+
 /** The code of an answer's error envelope, if it is one. */
 export function noteCode(body) {
     const code = body?.error?.code;
     if (typeof code === 'string') note(`code ${code}`);
 }
 
-/** All that the test processes noted in this directory: {operations, codes}. */
+/** All that the test processes noted in this directory: {operations, codes, examples}. */
 export function readHits(directory) {
     const lines = readdirSync(directory).flatMap((name) => readFileSync(join(directory, name), 'utf8').split('\n'));
-    return {
-        operations: new Set(lines.filter((line) => line && !line.startsWith('code '))),
-        codes: new Set(lines.filter((line) => line.startsWith('code ')).map((line) => line.slice(5))),
-    };
+    const of = (kind) => new Set(lines.filter((line) => line.startsWith(`${kind} `)).map((line) => line.slice(kind.length + 1)));
+    return { operations: new Set(lines.filter((line) => line && !/^(code|example) /.test(line))), codes: of('code'), examples: of('example') };
 }

@@ -1,0 +1,23 @@
+#include "api/openapi_examples.h"
+
+#include "api/examples.h"
+
+static void add(json_t *operation, json_t *examples)
+{
+    json_t *example = json_object_get(examples, json_string_value(json_object_get(operation, "operationId")));
+    json_t *responses = json_object_get(operation, "responses");
+    json_t *first = json_object_iter_value(json_object_iter(responses));
+    json_t *media = json_object_get(json_object_get(first, "content"), "application/json");
+    if (example && media)
+        json_object_set(media, "example", example);
+}
+
+void openapi_examples(json_t *paths)
+{
+    json_t *examples = json_loads(examples_text, JSON_REJECT_DUPLICATES, NULL), *item, *operation;
+    const char *path, *method;
+    json_object_foreach (paths, path, item)
+        json_object_foreach (item, method, operation)
+            add(operation, examples);
+    json_decref(examples);
+}
