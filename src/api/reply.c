@@ -1,5 +1,6 @@
 #include "api/reply.h"
 
+#include "api/service.h"
 #include "base/log.h"
 
 #define HEAD_MAX 8192
@@ -135,6 +136,53 @@ static bool is_our_fault(const struct err_info *info)
     return info->status >= 500 && info->status != 501 && info->status != 505;
 }
 
+/* ---- what is noted of an answer ---- */
+
+/* The route's pattern, which has no IDs in it; of a path that there is not, no more than its first two parts: what
+ * follows could be anything. */
+static struct str noted_path(const struct request *q)
+{
+    if (q->route)
+        return str_z(q->route->path);
+    struct str path = q->http->path;
+    size_t slashes = 0, n = 0;
+    for (; n < path.n && n < 63; n++)
+        if (path.p[n] == '/' && ++slashes > 2)
+            break;
+    return n ? str_n(path.p, n) : STR("-");
+}
+
+static void log_request(const struct request *q, int status, const char *code, size_t bytes)
+{
+    log_info("request request=%s method=%.*s path=%.*s status=%d%s%s us=%lld bytes=%zu account=%s key=%s peer=%s",
+             q->request_id, STR_ARG(q->http->method_text), STR_ARG(noted_path(q)), status, code ? " code=" : "",
+             code ? code : "", (long long)(clock_monotonic_us() - q->began_us), bytes,
+             id_given(&q->who.account_id) ? q->who.account_id.text : "-",
+             id_given(&q->who.key_id) ? q->who.key_id.text : "-", q->http->peer.address);
+}
+
+#define COPY(to, from) (void)snprintf((to), sizeof(to), "%.*s", STR_ARG(from))
+
+/* For who quotes the request's ID. The operator's own requests are told there and then. */
+static void note_error(const struct request *q, const struct err_info *info, struct str message)
+{
+    struct journal *journal = service_journal(q->service);
+    if (!journal || q->http->peer.local)
+        return;
+    struct journal_record r = {
+        .at_us = clock_real_us(), .duration_us = clock_monotonic_us() - q->began_us, .status = info->status};
+    COPY(r.request_id, str_z(q->request_id));
+    COPY(r.method, q->http->method_text);
+    COPY(r.code, str_z(info->code));
+    COPY(r.path, noted_path(q));
+    COPY(r.account_id, id_str(&q->who.account_id));
+    COPY(r.building_id, id_str(&q->building_id));
+    COPY(r.key_id, id_str(&q->who.key_id));
+    COPY(r.peer, str_z(q->http->peer.address));
+    COPY(r.message, message);
+    journal_note(journal, q->loop, &r);
+}
+
 static void send_error(struct request *q, struct reply_buffers *b, enum err e)
 {
     const struct err_info *info = err_info(e);
@@ -159,6 +207,9 @@ static void send_error(struct request *q, struct reply_buffers *b, enum err e)
     if (is_our_fault(info))
         log_error("request_failed request=%s code=%s path=%.*s", q->request_id, info->code,
                   STR_ARG(q->route ? str_z(q->route->path) : STR("-")));
+    note_error(q, info, body.message.s);
+    if (q->op.config->log_requests)
+        log_request(q, info->status, info->code, b->body.n);
     http_reply(q->http, info->status, buf_view(&b->head), buf_view(&b->body));
 }
 
@@ -190,6 +241,8 @@ static void send_success(struct request *q, struct reply_buffers *b)
         buf_lit(&b->head, "Content-Type: application/json\r\n");
     else if (p->raw.p)
         put_header(&b->head, "Content-Type", str_z(q->route->media));
+    if (q->op.config->log_requests)
+        log_request(q, p->status, NULL, body.n);
     http_reply(q->http, p->status, buf_view(&b->head), body);
 }
 

@@ -60,6 +60,7 @@ struct request {
     struct store_job job; /* the gate's, while the store works for it */
     struct str allow;     /* of a 405 */
     enum err result;      /* the gate's: what the checks and the handler came to */
+    int64_t began_us;     /* monotonic: when its head was complete */
     unsigned loop;
 };
 

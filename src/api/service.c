@@ -2,6 +2,7 @@
 
 #include <glib.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "api/gate.h"
@@ -27,6 +28,7 @@ struct service {
     struct gate gate;
     struct router *router;
     GThreadPool *tasks;
+    struct journal *journal; /* NULL: not kept */
     char *public_url;
     struct buf openapi;
     int64_t started_us;
@@ -41,6 +43,7 @@ static struct request *request_new(struct service *s, struct http_request *r, un
     q->http = r;
     q->service = s;
     q->loop = loop;
+    q->began_us = clock_monotonic_us();
     q->op = (struct op){.arena = &r->arena, .config = s->options.config, .now_us = clock_now_us()};
     struct id id = id_new(q->op.now_us);
     memcpy(q->request_id, "req_", 4);
@@ -332,6 +335,16 @@ struct http_handler service_handler(struct service *s)
 
 /* ---- life ---- */
 
+static enum err open_journal(struct service *s)
+{
+    const struct config *c = s->options.config;
+    char directory[4096];
+    if (c->log_keep_requests_h == 0)
+        return ERR_NONE;
+    snprintf(directory, sizeof directory, "%s/requests", c->top_data_dir);
+    return journal_new(directory, c->log_keep_requests_h, &s->journal);
+}
+
 enum err service_new(const struct service_options *options, struct service **ret)
 {
     struct service *s = calloc(1, sizeof *s);
@@ -344,7 +357,7 @@ enum err service_new(const struct service_options *options, struct service **ret
     atomic_init(&s->gate.keys_epoch, 1);
     s->router = router_new(options->sets, options->set_count);
     s->tasks = g_thread_pool_new(task_run, s, TASK_THREADS, FALSE, NULL);
-    if (!s->gate.limiter || !s->router || !s->tasks) {
+    if (!s->gate.limiter || !s->router || !s->tasks || open_journal(s)) {
         service_free(s);
         return ERR_IO;
     }
@@ -372,6 +385,7 @@ void service_free(struct service *s)
     if (!s)
         return;
     service_stop(s);
+    journal_free(s->journal);
     router_free(s->router);
     limiter_free(s->gate.limiter);
     buf_done(&s->openapi);
@@ -406,6 +420,11 @@ struct jobs *service_jobs(const struct service *s)
 const struct providers *service_providers(const struct service *s)
 {
     return s->options.providers;
+}
+
+struct journal *service_journal(const struct service *s)
+{
+    return s->journal;
 }
 
 int64_t service_started_us(const struct service *s)

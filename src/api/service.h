@@ -1,5 +1,6 @@
 /* The API as one HTTP handler: what stands between the server and the routes' handlers. */
 #pragma once
+#include "api/journal.h"
 #include "api/route.h"
 #include "jobs/delivery.h"
 #include "jobs/queue.h"
@@ -38,6 +39,8 @@ const struct providers *service_providers(const struct service *s);
 /* One transaction of a task (see domain/transact.h); what it says of an error is the request's to say. */
 enum err service_transact(struct request *q, enum store_mode mode, enum err (*run)(struct op *op, void *arg),
                           void *arg) CHECKED;
+/* The journal of error answers; NULL if none is kept. */
+struct journal *service_journal(const struct service *s);
 /* When the service was made, monotonic. */
 int64_t service_started_us(const struct service *s);
 /* How clients reach the service, without a slash at the end; goes into links. */

@@ -136,6 +136,9 @@ static const struct verb verbs[] = {
      TAKES("ID", "checkout_id")},
     {VERB("job list", "GET", "/admin/jobs", common_rows,
           "lists the jobs that have failed and will be repeated, at most 100")},
+    {VERB("request", "GET", "/admin/requests", common_rows,
+          "shows the error answer whose request ID a customer quotes"),
+     TAKES("ID", "request_id")},
     {VERB("account show", "GET", "/admin/accounts", common_rows, "shows an account and its buildings"),
      TAKES("EMAIL", "email")},
 };
@@ -279,6 +282,17 @@ static int run_verb(const struct command *self, const void *given, struct argume
     return result;
 }
 
+/* The command of these words; NULL: there is none. Two for a noun and its verb, one for a noun that needs none. */
+static const struct command *find_verb(const char *noun, const char *verb)
+{
+    char name[64];
+    snprintf(name, sizeof name, "admin %s%s%s", noun, verb ? " " : "", verb ? verb : "");
+    for (size_t i = 0; i < VERB_COUNT; i++)
+        if (!strcmp(name, verbs[i].command.name))
+            return &verbs[i].command;
+    return NULL;
+}
+
 static bool is_noun(const char *word)
 {
     const size_t n = strlen(word);
@@ -292,18 +306,20 @@ static bool is_noun(const char *word)
 
 static int run(const struct command *self, const void *given, struct arguments operands)
 {
-    char name[64];
-    const bool asks = !strcmp(operands.words[1], "--help") || !strcmp(operands.words[1], "-h");
-    if (asks && is_noun(operands.words[0])) {
+    char **words = operands.words;
+    const struct command *c = find_verb(words[0], words[1]);
+    if (c)
+        return command_run(c, given, operands.count - 1, words + 1);
+    c = find_verb(words[0], NULL);
+    if (c)
+        return command_run(c, given, operands.count, words);
+    const bool asks = !strcmp(words[1], "--help") || !strcmp(words[1], "-h");
+    if (asks && is_noun(words[0])) {
         options_help(self, stdout);
         return EXIT_DONE;
     }
-    snprintf(name, sizeof name, "%s %s %s", self->name, operands.words[0], operands.words[1]);
-    for (size_t i = 0; i < VERB_COUNT; i++)
-        if (!strcmp(name, verbs[i].command.name))
-            return command_run(&verbs[i].command, given, operands.count - 1, operands.words + 1);
-    command_complain("there is no `%s%s%s`; see `portero admin --help`", self->name,
-                     asks ? " " : name + strlen(self->name), asks ? operands.words[0] : "");
+    command_complain("there is no `%s %s%s%s`; see `portero admin --help`", self->name, words[0], asks ? "" : " ",
+                     asks ? "" : words[1]);
     return EXIT_USAGE;
 }
 

@@ -6,7 +6,8 @@ extern const struct route_set *const admin_sets[];
 extern const size_t admin_set_count;
 
 extern const struct route_set admin_key_routes, admin_member_routes, admin_number_routes, admin_account_routes,
-    admin_delivery_routes, admin_checkout_routes, admin_operation_routes, admin_job_routes, admin_rekey_routes;
+    admin_delivery_routes, admin_checkout_routes, admin_operation_routes, admin_job_routes, admin_rekey_routes,
+    admin_request_routes;
 
 /* The account of an e-mail that may have been mistyped: ERR_ACCOUNT_NOT_FOUND says so. */
 enum err admin_account(struct op *op, struct str email, struct id *ret) CHECKED;

@@ -156,7 +156,8 @@ int reach_find(const char *host, uint16_t port, bool tcp, struct sa *ret)
     for (const struct addrinfo *i = list; i && s.count < ADDRESSES_MAX; i = i->ai_next)
         s.at[s.count++] = i;
     int chosen = s.count > 1 ? search(&s) : 0;
-    int e = chosen < 0 ? s.error : sa_set_sa(ret, s.at[chosen]->ai_addr);
+    const struct addrinfo *found = chosen < 0 ? NULL : s.at[chosen];
+    int e = found ? sa_set_sa(ret, found->ai_addr) : s.error;
     freeaddrinfo(list);
     return e;
 }

@@ -1,0 +1,383 @@
+#include "api/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "http/address.h"
+#include "http/server.h"
+
+#define RING          256               /* records of a loop thread that wait to be written */
+#define PEERS         1024              /* that a loop thread tells apart; others share a place */
+#define PEER_MINUTE   60                /* records of one peer a minute */
+#define SEGMENTS      5                 /* files; a new one is begun each quarter of the time to keep */
+#define SEGMENT_BYTES (8L << 20)        /* of one */
+#define LINE_MAX_LEN  2048              /* of one record */
+#define PAUSE_MS      50                /* between two rounds of writing */
+#define COMPLAIN_US   (60 * US_PER_S)   /* between two complaints about a file */
+#define HOUR_US       (3600 * US_PER_S) /* of keep_h */
+
+struct peer {
+    uint32_t hash;
+    uint32_t minute, count;
+};
+
+/* One producer, the loop thread; one consumer, whoever holds the lock. */
+struct ring {
+    _Atomic uint32_t noted, taken;
+    struct peer peers[PEERS]; /* the producer's */
+    struct journal_record records[RING];
+};
+
+struct journal {
+    char *directory;
+    int64_t keep_us;
+    _Atomic(struct ring *) rings[HTTP_MAX_LOOPS]; /* made by their threads at the first note */
+    int event;                                    /* the writer sleeps on it */
+    _Atomic bool woken, stopping;
+    pthread_t writer;
+    pthread_mutex_t lock; /* of all below, and of taking from rings: never the producers' */
+    int fd;               /* the newest file; -1: there is none */
+    int64_t begun_us, complained_us;
+    long bytes;
+};
+
+/* ---- noting: loop threads ---- */
+
+/* Of the block that limits count as one peer. */
+static uint32_t hash_of(const char *peer)
+{
+    struct http_address address = {{0}};
+    uint32_t h = 2166136261u; /* FNV-1a */
+    if (http_address_parse(str_z(peer), &address))
+        address = http_address_block(&address);
+    for (size_t i = 0; i < sizeof address.bytes; i++)
+        h = (h ^ address.bytes[i]) * 16777619u;
+    return h;
+}
+
+/* Whether this peer may be noted once more: who causes errors without end must not push out everybody else's. */
+static bool may_note(struct ring *ring, const struct journal_record *r)
+{
+    const uint32_t hash = hash_of(r->peer), minute = (uint32_t)(r->at_us / (60 * US_PER_S));
+    struct peer *p = &ring->peers[hash % PEERS];
+    if (p->hash != hash || p->minute != minute)
+        *p = (struct peer){.hash = hash, .minute = minute};
+    return p->count < PEER_MINUTE && ++p->count;
+}
+
+static struct ring *ring_of(struct journal *j, unsigned loop)
+{
+    struct ring *ring = atomic_load_explicit(&j->rings[loop], memory_order_relaxed);
+    if (!ring && (ring = calloc(1, sizeof *ring)) != NULL)
+        atomic_store_explicit(&j->rings[loop], ring, memory_order_release);
+    return ring;
+}
+
+static void wake(struct journal *j)
+{
+    uint64_t one = 1;
+    if (!atomic_exchange(&j->woken, true))
+        (void)!write(j->event, &one, sizeof one);
+}
+
+void journal_note(struct journal *j, unsigned loop, const struct journal_record *r)
+{
+    struct ring *ring = ring_of(j, loop);
+    if (!ring || !may_note(ring, r))
+        return;
+    uint32_t noted = atomic_load_explicit(&ring->noted, memory_order_relaxed);
+    if (noted - atomic_load_explicit(&ring->taken, memory_order_acquire) == RING)
+        return;
+    ring->records[noted % RING] = *r;
+    atomic_store_explicit(&ring->noted, noted + 1, memory_order_release);
+    wake(j);
+}
+
+/* ---- files ---- */
+
+static void segment_path(const struct journal *j, int number, char ret[static 4096])
+{
+    snprintf(ret, 4096, "%s/requests.%d.jsonl", j->directory, number);
+}
+
+static void complain(struct journal *j, const char *what)
+{
+    int64_t now = clock_monotonic_us();
+    if (j->complained_us && now - j->complained_us < COMPLAIN_US)
+        return;
+    j->complained_us = now;
+    log_warn("request_journal_failed %s reason=%s", what, strerror(errno));
+}
+
+static void open_newest(struct journal *j)
+{
+    char path[4096];
+    struct stat found;
+    segment_path(j, 0, path);
+    j->fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    if (j->fd < 0 || fstat(j->fd, &found) < 0) {
+        complain(j, "file=open");
+        return;
+    }
+    j->bytes = found.st_size;
+}
+
+/* Moves every file one number up; the last one is gone. */
+static void rotate(struct journal *j)
+{
+    char from[4096], to[4096];
+    if (j->fd >= 0)
+        close(j->fd);
+    for (int i = SEGMENTS - 1; i > 0; i--) {
+        segment_path(j, i - 1, from);
+        segment_path(j, i, to);
+        if (rename(from, to) < 0 && errno == ENOENT)
+            (void)unlink(to); /* so that every file leaves in its time */
+    }
+    j->begun_us = clock_real_us();
+    open_newest(j);
+}
+
+static void rotate_if_due(struct journal *j)
+{
+    const int64_t age_us = clock_real_us() - j->begun_us;
+    if (j->bytes >= SEGMENT_BYTES || age_us >= j->keep_us / (SEGMENTS - 1) || age_us < 0)
+        rotate(j);
+}
+
+/* ---- a record as a line ---- */
+
+enum kind { TEXT, NUMBER, STATUS };
+
+#define TEXT_FIELD(name)                                                                                               \
+    {                                                                                                                  \
+#name, TEXT, offsetof(struct journal_record, name), sizeof(((struct journal_record *)0)->name)                 \
+    }
+static const struct {
+    const char *name;
+    enum kind kind;
+    size_t offset, size;
+} fields[] = {
+    {"at_us", NUMBER, offsetof(struct journal_record, at_us), 0},
+    {"duration_us", NUMBER, offsetof(struct journal_record, duration_us), 0},
+    {"status", STATUS, offsetof(struct journal_record, status), 0},
+    TEXT_FIELD(request_id),
+    TEXT_FIELD(method),
+    TEXT_FIELD(code),
+    TEXT_FIELD(path),
+    TEXT_FIELD(account_id),
+    TEXT_FIELD(building_id),
+    TEXT_FIELD(key_id),
+    TEXT_FIELD(peer),
+    TEXT_FIELD(message),
+};
+
+static size_t to_line(const struct journal_record *r, char ret[static LINE_MAX_LEN])
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const char *member = (const char *)r + fields[i].offset;
+        json_t *value = fields[i].kind == TEXT     ? json_string(member)
+                        : fields[i].kind == STATUS ? json_integer(r->status)
+                                                   : json_integer(*(const int64_t *)(const void *)member);
+        json_object_set_new(object, fields[i].name, value); /* a text that was cut within a character is left out */
+    }
+    size_t n = json_dumpb(object, ret, LINE_MAX_LEN - 1, JSON_COMPACT);
+    json_decref(object);
+    if (n >= LINE_MAX_LEN)
+        return 0;
+    ret[n++] = '\n';
+    return n;
+}
+
+static bool from_line(struct str line, struct journal_record *ret)
+{
+    json_t *object = NULL;
+    if (json_read(line, &object) || !json_is_object(object)) {
+        json_decref(object);
+        return false;
+    }
+    *ret = (struct journal_record){0};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        char *member = (char *)ret + fields[i].offset;
+        const json_t *value = json_object_get(object, fields[i].name);
+        const char *text = json_string_value(value);
+        if (fields[i].kind == TEXT)
+            snprintf(member, fields[i].size, "%s", text ? text : "");
+        else if (fields[i].kind == STATUS)
+            ret->status = (int)json_integer_value(value);
+        else
+            *(int64_t *)(void *)member = json_integer_value(value);
+    }
+    json_decref(object);
+    return true;
+}
+
+/* ---- writing ---- */
+
+static void write_out(struct journal *j, struct buf *lines)
+{
+    if (lines->n && j->fd >= 0) {
+        ssize_t n = write(j->fd, lines->p, lines->n);
+        if (n < 0 || (size_t)n < lines->n)
+            complain(j, "file=write");
+        j->bytes += n > 0 ? n : 0;
+    }
+    lines->n = 0;
+}
+
+/* Takes all that is noted. The lock is held. */
+static void drain(struct journal *j)
+{
+    struct buf lines = BUF(RING * LINE_MAX_LEN);
+    rotate_if_due(j);
+    for (size_t i = 0; i < HTTP_MAX_LOOPS; i++) {
+        struct ring *ring = atomic_load_explicit(&j->rings[i], memory_order_acquire);
+        if (!ring)
+            continue;
+        uint32_t taken = atomic_load_explicit(&ring->taken, memory_order_relaxed);
+        while (taken != atomic_load_explicit(&ring->noted, memory_order_acquire)) {
+            char line[LINE_MAX_LEN];
+            buf_put(&lines, line, to_line(&ring->records[taken % RING], line));
+            atomic_store_explicit(&ring->taken, ++taken, memory_order_release);
+            if (lines.n > lines.max / 2)
+                write_out(j, &lines);
+        }
+    }
+    write_out(j, &lines);
+    buf_done(&lines);
+}
+
+static void locked_drain(struct journal *j)
+{
+    pthread_mutex_lock(&j->lock);
+    drain(j);
+    pthread_mutex_unlock(&j->lock);
+}
+
+/* Sleeps until something is noted, and for as long as a file may be in use: what is old leaves even in a quiet time. */
+static void *write_all(void *arg)
+{
+    struct journal *j = arg;
+    const int64_t quarter_ms = j->keep_us / (SEGMENTS - 1) / 1000;
+    pthread_setname_np(pthread_self(), "journal");
+    while (!atomic_load(&j->stopping)) {
+        uint64_t unused;
+        struct pollfd p = {.fd = j->event, .events = POLLIN};
+        if (poll(&p, 1, (int)quarter_ms) > 0)
+            (void)!read(j->event, &unused, sizeof unused);
+        atomic_store(&j->woken, false);
+        locked_drain(j);
+        if (!atomic_load(&j->stopping))
+            usleep(PAUSE_MS * 1000);
+    }
+    locked_drain(j);
+    return NULL;
+}
+
+/* ---- finding ---- */
+
+/* The line that names the ID, in one file. */
+static bool find_in(const char *path, const char *needle, int64_t since_us, struct journal_record *ret)
+{
+    char line[LINE_MAX_LEN];
+    bool found = false;
+    FILE *file = fopen(path, "re");
+    while (file && !found && fgets(line, sizeof line, file))
+        found = strstr(line, needle) && from_line(str_n(line, strcspn(line, "\n")), ret) && ret->at_us >= since_us;
+    if (file)
+        fclose(file);
+    return found;
+}
+
+enum err journal_find(struct journal *j, struct str request_id, struct journal_record *ret)
+{
+    char path[4096], needle[80];
+    enum err e = ERR_NOT_FOUND;
+    const int64_t since_us = clock_real_us() - j->keep_us;
+    snprintf(needle, sizeof needle, "\"request_id\":\"%.*s\"", STR_ARG(request_id));
+    pthread_mutex_lock(&j->lock);
+    drain(j);
+    for (int i = 0; i < SEGMENTS && e; i++) {
+        segment_path(j, i, path);
+        if (find_in(path, needle, since_us, ret))
+            e = ERR_NONE;
+    }
+    pthread_mutex_unlock(&j->lock);
+    return e;
+}
+
+/* ---- life ---- */
+
+/* When the newest file was begun is when its first record was noted; without one it begins now. */
+static int64_t begin_of(const struct journal *j)
+{
+    char path[4096], line[LINE_MAX_LEN];
+    struct journal_record first;
+    int64_t begun_us = clock_real_us();
+    segment_path(j, 0, path);
+    FILE *file = fopen(path, "re");
+    if (file && fgets(line, sizeof line, file) && from_line(str_n(line, strcspn(line, "\n")), &first))
+        begun_us = first.at_us;
+    if (file)
+        fclose(file);
+    return begun_us;
+}
+
+static void release(struct journal *j)
+{
+    for (size_t i = 0; i < HTTP_MAX_LOOPS; i++)
+        free(j->rings[i]);
+    if (j->fd >= 0)
+        close(j->fd);
+    if (j->event >= 0)
+        close(j->event);
+    pthread_mutex_destroy(&j->lock);
+    free(j->directory);
+    free(j);
+}
+
+enum err journal_new(const char *directory, int64_t keep_h, struct journal **ret)
+{
+    struct journal *j = calloc(1, sizeof *j);
+    if (!j || !(j->directory = strdup(directory)))
+        abort();
+    pthread_mutex_init(&j->lock, NULL);
+    j->keep_us = keep_h * HOUR_US;
+    j->fd = -1;
+    j->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (j->event < 0 || (mkdir(directory, 0700) < 0 && errno != EEXIST)) {
+        release(j);
+        return ERR_IO;
+    }
+    j->begun_us = begin_of(j);
+    open_newest(j);
+    if (j->fd < 0 || pthread_create(&j->writer, NULL, write_all, j) != 0) {
+        release(j);
+        return ERR_IO;
+    }
+    *ret = j;
+    return ERR_NONE;
+}
+
+void journal_free(struct journal *j)
+{
+    uint64_t one = 1;
+    if (!j)
+        return;
+    atomic_store(&j->stopping, true);
+    (void)!write(j->event, &one, sizeof one);
+    pthread_join(j->writer, NULL);
+    release(j);
+}

@@ -1,0 +1,224 @@
+/* The journal of error answers: what is found again, for how long, and what bounds it. */
+#include "api/journal.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../base/unit.h"
+#include "base/clock.h"
+
+static char directory[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    strcpy(directory, "/tmp/portero-journal-XXXXXX");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    DIR *d = opendir(directory);
+    for (struct dirent *e; d && (e = readdir(d)) != NULL;)
+        (void)unlinkat(dirfd(d), e->d_name, 0);
+    closedir(d);
+    return rmdir(directory);
+}
+
+static struct journal *open_journal(void)
+{
+    struct journal *j;
+    assert_int_equal(journal_new(directory, 4, &j), ERR_NONE);
+    return j;
+}
+
+static struct journal_record record(unsigned number, const char *peer)
+{
+    struct journal_record r = {.at_us = clock_real_us(), .duration_us = 812, .status = 404};
+    snprintf(r.request_id, sizeof r.request_id, "req_%024x", number);
+    strcpy(r.method, "GET");
+    strcpy(r.code, "NOT_FOUND");
+    strcpy(r.path, "/v1/unlock/{id}");
+    strcpy(r.account_id, "6b018cd9ebfda18ab3000004");
+    strcpy(r.message, "There is \"none\"\n\xc3\xa9.");
+    snprintf(r.peer, sizeof r.peer, "%s", peer);
+    return r;
+}
+
+static enum err find(struct journal *j, unsigned number, struct journal_record *ret)
+{
+    char id[32];
+    snprintf(id, sizeof id, "req_%024x", number);
+    return journal_find(j, str_z(id), ret);
+}
+
+static void an_answer_is_found_by_its_request(void **state)
+{
+    (void)state;
+    struct journal *j = open_journal();
+    struct journal_record r = record(1, "192.0.2.1"), got;
+    journal_note(j, 0, &r);
+    r = record(2, "192.0.2.1");
+    journal_note(j, 3, &r); /* another thread's ring */
+    assert_int_equal(find(j, 1, &got), ERR_NONE);
+    assert_int_equal(find(j, 2, &got), ERR_NONE);
+    assert_memory_equal(&got, &r, sizeof r);
+    assert_int_equal(find(j, 3, &got), ERR_NOT_FOUND);
+    journal_free(j);
+}
+
+static void what_was_noted_outlives_the_service(void **state)
+{
+    (void)state;
+    struct journal *j = open_journal();
+    struct journal_record r = record(1, "192.0.2.1"), got;
+    journal_note(j, 0, &r);
+    journal_free(j);
+    j = open_journal();
+    assert_int_equal(find(j, 1, &got), ERR_NONE);
+    assert_memory_equal(&got, &r, sizeof r);
+    journal_free(j);
+}
+
+static void an_answer_older_than_is_kept_is_not_found(void **state)
+{
+    (void)state;
+    struct journal *j = open_journal();
+    struct journal_record old = record(1, "192.0.2.1"), young = record(2, "192.0.2.1"), got;
+    old.at_us -= (4 * 3600 + 1) * US_PER_S;
+    young.at_us -= (4 * 3600 - 60) * US_PER_S;
+    journal_note(j, 0, &old);
+    journal_note(j, 0, &young);
+    assert_int_equal(find(j, 1, &got), ERR_NOT_FOUND);
+    assert_int_equal(find(j, 2, &got), ERR_NONE);
+    journal_free(j);
+}
+
+/* Each start with a first record that old begins a new file: after five of them, the first is gone. */
+static void files_leave_in_their_time(void **state)
+{
+    (void)state;
+    struct journal_record got;
+    for (unsigned i = 1; i <= 6; i++) {
+        struct journal *j = open_journal();
+        struct journal_record r = record(i, "192.0.2.1");
+        r.at_us -= (3600 + 1) * US_PER_S;
+        journal_note(j, 0, &r);
+        journal_free(j);
+    }
+    struct journal *j = open_journal();
+    assert_int_equal(find(j, 1, &got), ERR_NOT_FOUND);
+    assert_int_equal(find(j, 6, &got), ERR_NONE);
+    journal_free(j);
+}
+
+static void one_peer_does_not_push_out_the_others(void **state)
+{
+    (void)state;
+    struct journal *j = open_journal();
+    struct journal_record r, got;
+    unsigned kept = 0;
+    for (unsigned i = 0; i < 200; i++) {
+        r = record(i, "192.0.2.66");
+        journal_note(j, 0, &r);
+    }
+    r = record(1000, "192.0.2.1");
+    journal_note(j, 0, &r);
+    assert_int_equal(find(j, 1000, &got), ERR_NONE);
+    for (unsigned i = 0; i < 200; i++)
+        kept += find(j, i, &got) == ERR_NONE;
+    assert_in_range(kept, 60, 120); /* a minute may have begun meanwhile */
+    journal_free(j);
+}
+
+struct noter {
+    struct journal *journal;
+    unsigned loop;
+};
+
+/* A thousand peers, each once: more than a ring holds. */
+static void *note_many(void *arg)
+{
+    const struct noter *n = arg;
+    for (unsigned i = 0; i < 1000; i++) {
+        char peer[32];
+        snprintf(peer, sizeof peer, "2001:db8:%x:%x::1", n->loop, i);
+        struct journal_record r = record((n->loop << 16) + i, peer);
+        journal_note(n->journal, n->loop, &r);
+        if (i % 100 == 99)
+            nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    }
+    return NULL;
+}
+
+static void threads_note_while_others_look(void **state)
+{
+    (void)state;
+    struct journal *j = open_journal();
+    struct noter noters[3];
+    pthread_t threads[3];
+    struct journal_record got;
+    for (unsigned i = 0; i < COUNT(threads); i++) {
+        noters[i] = (struct noter){j, i};
+        assert_int_equal(pthread_create(&threads[i], NULL, note_many, &noters[i]), 0);
+    }
+    for (unsigned i = 0; i < 20; i++)
+        (void)find(j, i, &got);
+    for (unsigned i = 0; i < COUNT(threads); i++)
+        pthread_join(threads[i], NULL);
+    for (unsigned i = 0; i < COUNT(threads); i++)
+        assert_int_equal(find(j, (i << 16) + 999, &got), ERR_NONE);
+    journal_free(j);
+}
+
+static void files_are_the_owner_s_alone_and_what_is_no_record_is_passed_over(void **state)
+{
+    (void)state;
+    char path[100];
+    struct stat found;
+    struct journal_record r = record(1, "192.0.2.1"), got;
+    snprintf(path, sizeof path, "%s/requests.0.jsonl", directory);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("{\"request_id\":\"req_000000000000000000000001\"\nnothing\n[]\n", file);
+    fclose(file);
+    struct journal *j = open_journal();
+    assert_int_equal(find(j, 1, &got), ERR_NOT_FOUND);
+    journal_note(j, 0, &r);
+    assert_int_equal(find(j, 1, &got), ERR_NONE);
+    journal_free(j);
+    unlink(path);
+    j = open_journal();
+    assert_int_equal(stat(path, &found), 0);
+    assert_int_equal(found.st_mode & 0777, 0600);
+    journal_free(j);
+}
+
+static void a_directory_that_cannot_be_made_is_an_error(void **state)
+{
+    (void)state;
+    struct journal *j;
+    assert_int_equal(journal_new("/nonexistent/requests", 4, &j), ERR_IO);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        T(an_answer_is_found_by_its_request),
+        T(what_was_noted_outlives_the_service),
+        T(an_answer_older_than_is_kept_is_not_found),
+        T(files_leave_in_their_time),
+        T(one_peer_does_not_push_out_the_others),
+        T(threads_note_while_others_look),
+        T(files_are_the_owner_s_alone_and_what_is_no_record_is_passed_over),
+        T(a_directory_that_cannot_be_made_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
