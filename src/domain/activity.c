@@ -8,9 +8,11 @@
 #define MS_US 1000
 
 /* A search reads so many rows at most, on the way it takes. */
-#define KINDS_MAX 20000 /* looked through for those that match */
-#define MERGE_MAX 1000  /* of them merged: an index is sought for each */
-#define ALONG_MAX 10000 /* entries that are looked at one after the other; then the page ends, whatever it holds */
+#define KINDS_MAX   20000 /* looked through for those that match */
+#define MERGE_MAX   1000  /* of them merged: an index is sought for each */
+#define GLANCE_MAX  500   /* entries at which it looks first if many kinds match */
+#define GLANCE_FROM 50    /* kinds are many */
+#define ALONG_MAX   10000 /* entries that are looked at one after the other; then the page ends, whatever it holds */
 
 const char *const activity_type_names[] = {"unlock", "call", NULL};
 
@@ -133,10 +135,11 @@ static enum err search_init(struct op *op, const struct id *building, const stru
 
 /* Which way leads to a page in a bounded number of rows. */
 enum way {
-    WAY_ALL,   /* everything matches: the newest entries are the page */
-    WAY_ALONG, /* along the entries, newest first, and no further than ALONG_MAX */
-    WAY_MERGE, /* the entries of each kind that matches, merged */
-    WAY_EMPTY  /* no kind matches */
+    WAY_ALL,    /* everything matches: the newest entries are the page */
+    WAY_ALONG,  /* along the entries, newest first, and no further than ALONG_MAX */
+    WAY_GLANCE, /* the same, no further than GLANCE_MAX; then merged if that did not fill the page */
+    WAY_MERGE,  /* the entries of each kind that matches, merged */
+    WAY_EMPTY   /* no kind matches */
 };
 
 static enum err choose_way(struct op *op, const struct search *s, enum way *ret)
@@ -158,16 +161,18 @@ static enum err choose_way(struct op *op, const struct search *s, enum way *ret)
     else if (matching == kinds)
         *ret = WAY_ALL;
     else
-        *ret = matching > MERGE_MAX || v_set(s->unlock_id) ? WAY_ALONG : WAY_MERGE;
+        *ret = matching > MERGE_MAX || v_set(s->unlock_id) ? WAY_ALONG
+               : matching > GLANCE_FROM                    ? WAY_GLANCE
+                                                           : WAY_MERGE;
     return ERR_NONE;
 }
 
-/* Ends the search where its share of rows ends; *ret_cut if there may be more behind that. */
-static enum err cut(struct op *op, struct search *s, bool *ret_cut)
+/* Ends the search where it has read `most` entries; *ret_cut if there may be more behind that. */
+static enum err cut(struct op *op, struct search *s, int64_t most, bool *ret_cut)
 {
     const bool one_grant = v_set(s->unlock_id);
-    const struct val args[] = {s->building,  s->from_us,       s->from_id,  s->before_us,
-                               s->before_id, v_int(ALONG_MAX), s->unlock_id};
+    const struct val args[] = {s->building,  s->from_us,  s->from_id,  s->before_us,
+                               s->before_id, v_int(most), s->unlock_id};
     CURSOR c;
     enum err e = db_one(op->db, one_grant ? SQL_ACTIVITY_LAST_UNLOCK : SQL_ACTIVITY_LAST,
                         (struct db_args){args, one_grant ? 7 : 6}, &c);
@@ -192,7 +197,9 @@ static struct activity read_row(const struct cursor *c, struct arena *a)
     };
 }
 
-static enum err read_page(struct op *op, enum way way, const struct search *s, struct activity_page *ret)
+/* *ret_end is where the page ends, if there is more. */
+static enum err read_page(struct op *op, enum way way, const struct search *s, struct activity_page *ret,
+                          struct activity_position *ret_end)
 {
     const bool one_grant = v_set(s->unlock_id);
     const struct db_args args = {(const struct val *)s, one_grant ? 10 : 9};
@@ -212,32 +219,44 @@ static enum err read_page(struct op *op, enum way way, const struct search *s, s
         items[n++] = read_row(&c, op->arena);
     if (!e)
         *ret = (struct activity_page){.items = items, .count = n, .more = more};
+    if (!e && more)
+        *ret_end = (struct activity_position){items[n - 1].created_us, items[n - 1].id};
     return e;
 }
 
-/* The page, and the position it ends at, if there may be more. */
-static enum err search(struct op *op, struct search *s, struct activity_page *ret, struct activity_position *ret_end)
+/* A page that may also end where it has read `most` entries, and then has `more`; *ret_end is where it ends. */
+static enum err read_along(struct op *op, const struct search *whole, int64_t most, struct activity_page *ret,
+                           struct activity_position *ret_end)
+{
+    struct search s = *whole;
+    bool is_cut = false;
+    enum err e = cut(op, &s, most, &is_cut);
+    if (!e)
+        e = read_page(op, WAY_ALONG, &s, ret, ret_end);
+    if (!e && !ret->more && is_cut) {
+        ret->more = true;
+        ret_end->created_us = s.from_us.i;
+        memcpy(ret_end->id.text, s.from_id.s.p, ID_LEN);
+    }
+    return e;
+}
+
+static enum err search(struct op *op, const struct search *s, struct activity_page *ret,
+                       struct activity_position *ret_end)
 {
     enum way way;
-    bool is_cut = false;
-    struct activity_page page = {.count = 0};
     enum err e = choose_way(op, s, &way);
-    if (!e && way == WAY_ALONG)
-        e = cut(op, s, &is_cut);
-    if (!e && way != WAY_EMPTY)
-        e = read_page(op, way, s, &page);
-    if (e)
+    if (e || way == WAY_EMPTY)
         return e;
-    if (page.more) {
-        const struct activity *last = &page.items[page.count - 1];
-        *ret_end = (struct activity_position){last->created_us, last->id};
-    } else if (is_cut) {
-        page.more = true;
-        ret_end->created_us = s->from_us.i;
-        memcpy(ret_end->id.text, s->from_id.s.p, ID_LEN);
+    if (way == WAY_ALONG)
+        return read_along(op, s, ALONG_MAX, ret, ret_end);
+    if (way == WAY_GLANCE) {
+        e = read_along(op, s, GLANCE_MAX, ret, ret_end);
+        if (e || !ret->more || (int64_t)ret->count == s->limit.i - 1)
+            return e;
+        way = WAY_MERGE;
     }
-    *ret = page;
-    return ERR_NONE;
+    return read_page(op, way, s, ret, ret_end);
 }
 
 enum err activity_list(struct op *op, const struct id *building, const struct activity_filter *filter,
@@ -246,7 +265,7 @@ enum err activity_list(struct op *op, const struct id *building, const struct ac
     const int64_t limit = v_set(filter->limit) ? filter->limit.i : ACTIVITY_PAGE_DEFAULT;
     struct search s;
     struct activity_position end = {.created_us = 0};
-    struct activity_page page;
+    struct activity_page page = {.count = 0};
     enum err e = search_init(op, building, filter, limit, &s);
     if (!e)
         e = search(op, &s, &page, &end);

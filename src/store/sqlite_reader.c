@@ -5,7 +5,7 @@
 
 #include "store/sqlite.h"
 
-#define NICE_LENGTHY 5 /* requests and calls come first */
+#define NICE_LENGTHY 10 /* requests and calls come first */
 
 static enum err run_job(void *arg, struct db *db)
 {

@@ -157,6 +157,11 @@ static void test_a_search_of_few_names_finds_everything_in_few_steps(void **stat
     search_everything(*state, 40);
 }
 
+static void test_a_search_of_names_of_which_many_match_finds_everything_in_few_steps(void **state)
+{
+    search_everything(*state, 400);
+}
+
 static void test_a_search_of_more_names_than_are_merged_finds_everything_in_few_steps(void **state)
 {
     search_everything(*state, 4000);
@@ -276,6 +281,7 @@ static void test_an_account_with_many_grants_is_shown_in_few_steps(void **state)
 
 #define TESTS(T)                                                                                                       \
     T(test_a_search_of_few_names_finds_everything_in_few_steps),                                                       \
+        T(test_a_search_of_names_of_which_many_match_finds_everything_in_few_steps),                                   \
         T(test_a_search_of_more_names_than_are_merged_finds_everything_in_few_steps),                                  \
         T(test_a_search_of_more_names_than_are_looked_through_finds_everything_in_few_steps),                          \
         T(test_a_filtered_list_of_grants_finds_everything_in_few_steps),                                               \
