@@ -31,7 +31,7 @@
 #define WAIT_POLL_NS 50000
 #define WRITE_TIMES  10 /* as long as it waited, it writes before it waits again */
 #define TRIES        16
-#define OFFER_US     50000   /* a long read waits so long at most for a try */
+#define OFFER_US     250000  /* a long read waits so long at most for a try */
 #define FAILING_US   1000000 /* between rounds while commits fail */
 
 static void nap(void)
@@ -134,8 +134,8 @@ static enum checkpoint_turn try_to_finish(struct sqlite_store *s)
 {
     struct sqlite_checkpointer *c = &s->checkpointer;
     const int64_t began_us = clock_monotonic_us();
-    atomic_store(&c->offered, false);
     const bool finished = finish(s);
+    atomic_store(&c->offered, false); /* not before: the read would begin now, on an old snapshot */
     const int64_t now_us = clock_monotonic_us();
     c->again_us = now_us + WRITE_TIMES * (now_us - began_us);
     if (!finished && ++c->tries < TRIES && !atomic_load(&c->unsynced))

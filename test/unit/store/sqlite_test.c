@@ -267,35 +267,90 @@ static void write_pages(struct load *load, int pages)
     sem_destroy(&load->slots);
 }
 
+/* Writes until there were enough pages; *ret_longest is how long the WAL was at most. How many pages. */
+static int write_under_load(struct store_fixture *f, struct load *load, off_t *ret_longest)
+{
+    int pages = 0;
+    *ret_longest = 0;
+    sem_init(&load->slots, 0, IN_FLIGHT);
+    for (; pages < PAGES_LEAST || (pages < PAGES_MOST && !is_short(*ret_longest, pages)); pages++) {
+        struct page *page = malloc(sizeof *page);
+        assert_non_null(page);
+        *page = (struct page){.job = {.mode = STORE_WRITE, .run = page_run, .done = page_done}, .load = load};
+        sem_wait(&load->slots);
+        store_submit(f->store, &page->job);
+        off_t size = size_of(f, "portero.db-wal");
+        *ret_longest = size > *ret_longest ? size : *ret_longest;
+    }
+    for (int i = 0; i < IN_FLIGHT; i++)
+        sem_wait(&load->slots);
+    sem_destroy(&load->slots);
+    load->stop = true;
+    return pages;
+}
+
 static void the_wal_stays_small_under_constant_load(void **state)
 {
     struct store_fixture *f = *state;
     struct load load = {.store = f->store};
     pthread_t readers[2];
+    off_t longest;
     assert_int_equal(store_run(f->store, STORE_WRITE, put, "1"), ERR_NONE);
-    sem_init(&load.slots, 0, IN_FLIGHT);
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&readers[i], NULL, read_without_rest, &load), 0);
-    off_t longest = 0;
-    int pages = 0;
-    for (; pages < PAGES_LEAST || (pages < PAGES_MOST && !is_short(longest, pages)); pages++) {
-        struct page *page = malloc(sizeof *page);
-        assert_non_null(page);
-        *page = (struct page){.job = {.mode = STORE_WRITE, .run = page_run, .done = page_done}, .load = &load};
-        sem_wait(&load.slots);
-        store_submit(f->store, &page->job);
-        off_t size = size_of(f, "portero.db-wal");
-        longest = size > longest ? size : longest;
-    }
-    for (int i = 0; i < IN_FLIGHT; i++)
-        sem_wait(&load.slots);
-    load.stop = true;
+    const int pages = write_under_load(f, &load, &longest);
     for (int i = 0; i < 2; i++)
         pthread_join(readers[i], NULL);
-    sem_destroy(&load.slots);
     assert_int_equal(load.failures, 0);
     assert_true(is_short(longest, pages));
     assert_true(size_of(f, "portero.db") > (off_t)pages * 4096 * 2 / 3); /* it is there that the pages went */
+    assert_int_equal(store_check(f->store), ERR_NONE);
+}
+
+struct lengthy {
+    struct store_job job;
+    struct load *load;
+    sem_t ended;
+};
+
+static enum err lengthy_run(struct store_job *job, struct db *db)
+{
+    char text[16];
+    (void)job;
+    enum err e = read_setting(db, text, sizeof text);
+    usleep(20000);
+    return e;
+}
+
+static void lengthy_done(struct store_job *job, enum err result)
+{
+    struct lengthy *l = (struct lengthy *)job;
+    l->load->failures += result != ERR_NONE;
+    if (l->load->stop)
+        sem_post(&l->ended);
+    else
+        store_submit(l->load->store, job);
+}
+
+static void the_wal_stays_small_beside_lengthy_reads_without_rest(void **state)
+{
+    struct store_fixture *f = *state;
+    struct load load = {.store = f->store};
+    struct lengthy reads[2];
+    off_t longest;
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, "1"), ERR_NONE);
+    for (int i = 0; i < 2; i++) {
+        reads[i] = (struct lengthy){{.lengthy = true, .run = lengthy_run, .done = lengthy_done}, .load = &load};
+        sem_init(&reads[i].ended, 0, 0);
+        store_submit(f->store, &reads[i].job);
+    }
+    const int pages = write_under_load(f, &load, &longest);
+    for (int i = 0; i < 2; i++) {
+        sem_wait(&reads[i].ended);
+        sem_destroy(&reads[i].ended);
+    }
+    assert_int_equal(load.failures, 0);
+    assert_true(is_short(longest, pages));
     assert_int_equal(store_check(f->store), ERR_NONE);
 }
 
@@ -426,6 +481,7 @@ int main(void)
         TEST(what_cannot_be_opened_is_named),
         TEST(a_full_disk_fails_writes_and_then_heals),
         TEST(the_wal_stays_small_under_constant_load),
+        TEST(the_wal_stays_small_beside_lengthy_reads_without_rest),
         TEST(writes_go_on_beside_a_read_that_does_not_end_and_the_wal_starts_over_after_it),
         TEST(a_full_disk_heals_by_itself_when_the_wal_is_what_fills_it),
         TEST(what_a_crash_left_in_the_wal_is_copied_back_after_the_start),
