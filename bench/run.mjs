@@ -14,7 +14,7 @@ import { seed } from './seed.mjs';
 const work = mkdtempSync(join(process.env.PORTERO_BENCH_DIR ?? tmpdir(), 'portero-bench-'));
 const read = join(root, 'bench/load/read.lua'), create = join(root, 'bench/load/create.lua');
 const KEYS = '10000';
-const WITHOUT_STORE = ['calls', 'deliveries', 'flood', 'queue', 'store'];
+const WITHOUT_STORE = ['calls', 'deliveries', 'flood', 'purge', 'queue', 'store'];
 
 function run(command, args, options = {}) {
   const done = spawnSync(command, args, { encoding: 'utf8', ...options });
@@ -136,6 +136,62 @@ function queue() {
   console.log(`  p99 if it is not urgent ${otherP99} ms; with no clients p50 ${idleP50} ms, p99 ${idleP99} ms; clients ${rate} writes/s`);
 }
 
+/** How long a client that is alone waits for each of its grants, in ms. */
+async function createSlowly(server, data, name, count) {
+  const [key] = run('head', ['-n1', join(data, 'keys')]).split(' ');
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const body = '{"type":"timer","label":"Parcel","expires_in_minutes":60,"remaining_uses":3}';
+  const times = [];
+  for (let n = 0; n < count; n++) {
+    const headers = { Authorization: `Bearer ${key}`, 'X-Forwarded-Proto': 'https', 'Content-Type': 'application/json', 'Idempotency-Key': `bench-slowly-${name}-${n}` };
+    const began = process.hrtime.bigint();
+    await new Promise((resolve, reject) => {
+      const asked = request(`${server.http}/v1/unlock`, { agent, method: 'POST', headers }, (answer) => {
+        answer.resume();
+        answer.on('end', () => (answer.statusCode === 201 ? resolve() : reject(new Error(`a grant: ${answer.statusCode}`))));
+      });
+      asked.on('error', reject);
+      asked.end(body);
+    });
+    times.push(Number(process.hrtime.bigint() - began) / 1e6);
+    await new Promise((resolve) => setTimeout(resolve, 3));
+  }
+  agent.destroy();
+  return times.sort((a, b) => a - b);
+}
+
+async function purge() {
+  const OLD = 250_000, ROUNDS = 3;
+  const dir = await store('purge', 1_000);
+  const sql = (text) => run('sqlite3', ['-cmd', '.timeout 10000', join(dir, 'portero.db')], { input: text });
+  sql(`WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ${OLD})
+INSERT INTO event (account_id, id, type, created_at, data) SELECT printf('a%023x', i % 10000), printf('evt_%024x', i), 'access.denied', 0, '{}' FROM n;
+INSERT INTO delivery (webhook_id, id, account_id, event_id, created_at, status, attempts, due_at)
+  SELECT 'd' || substr(account_id, 2), substr(id, 5), account_id, id, 0, 'delivered', 1, 0 FROM event;
+DELETE FROM job WHERE kind = 'purge';`);
+  const [idle, busy] = [[], []];
+  let gone = 0, seconds = 0;
+  for (let i = 0; i < ROUNDS; i++) {
+    // The purge begins at the start: a job of the far future in its place holds it off.
+    sql("INSERT OR REPLACE INTO job (id, kind, created_at, due_at, payload) VALUES ('purge', 'purge', 0, 9e18, x'');");
+    let server = await portero(dir, { free: true });
+    idle.push(await createSlowly(server, dir, `idle-${i}`, 500));
+    await stop(server);
+    sql("DELETE FROM job WHERE id = 'purge';");
+    const count = () => Number(sql('SELECT (SELECT count(*) FROM event) + (SELECT count(*) FROM delivery);'));
+    const before = count(), began = Date.now();
+    server = await portero(dir, { free: true });
+    busy.push(await createSlowly(server, dir, `busy-${i}`, 500));
+    const after = count();
+    if (after === 0) throw new Error('the purge ended before the measurement');
+    [gone, seconds] = [gone + before - after, seconds + (Date.now() - began) / 1000];
+    await stop(server);
+  }
+  const at = (runs, p) => median(runs.map((times) => times[Math.floor((times.length - 1) * p)]));
+  result('POST while 500,000 old rows are purged, p50', at(busy, 0.5), 'ms', at(idle, 0.5), 'nothing to purge', '<= 2');
+  console.log(`  its p99 ${at(busy, 0.99).toFixed(1)} ms, with nothing to purge ${at(idle, 0.99).toFixed(1)} ms; ${Math.round(gone / seconds)} rows/s go`);
+}
+
 async function beside(big) {
   const copy = join(work, 'peer');
   mkdirSync(copy);
@@ -240,6 +296,7 @@ try {
   if (wants('writes')) await writes(big);
   if (wants('queue')) queue();
   if (wants('decisions')) await decisions(big);
+  if (wants('purge')) await purge();
   if (wants('beside')) await beside(big);
   if (wants('searches')) await searches(big);
   if (wants('memory')) await memory(big);

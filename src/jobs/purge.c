@@ -17,25 +17,36 @@
 #define BILLING_EVENTS_KEPT_S (30 * 86400) /* longer than any provider repeats one */
 #define KEYS_KEPT_S           (30 * 86400) /* after their expiry; until then they are listed */
 #define DELIVERIES_KEPT_S     (30 * 86400)
-#define BATCH                 500 /* rows a transaction: others want to write, too */
 
-struct sweep {
+/* Others want to write, too: few rows a transaction, one transaction a run of the job, and then a pause. */
+#define BATCH        200
+#define PAUSE_TIMES  3 /* as long as the transaction took, with its wait for others */
+#define PAUSE_MAX_US US_PER_S
+
+static const struct {
     enum err (*purge)(struct op *op, int64_t before_us, int64_t limit, int64_t *ret_count);
-    int64_t kept_s, count;
+    int64_t kept_s;
+} sweeps[] = {
+    {session_purge, CHALLENGES_KEPT_S},
+    {phone_purge, PHONE_CODES_KEPT_S},
+    {billing_event_purge, BILLING_EVENTS_KEPT_S},
+    {key_purge, KEYS_KEPT_S},
+    {delivery_purge, DELIVERIES_KEPT_S},
+    {event_purge, DELIVERIES_KEPT_S},
+    {guard_purge, GUARD_KEPT_S},
+    {guard_purge_callers, CALLERS_KEPT_S},
 };
 
-static enum err sweep_run(struct op *op, void *arg)
+/* *left is how many rows more it would have deleted. */
+static enum err sweep(struct op *op, void *arg)
 {
-    struct sweep *s = arg;
-    return s->purge(op, op->now_us - s->kept_s * US_PER_S, BATCH, &s->count);
-}
-
-static enum err sweep(const struct job *job, struct sweep s)
-{
-    enum err e;
-    do
-        e = op_transact(job->store, job->config, STORE_WRITE, job->arena, sweep_run, &s, NULL);
-    while (!e && s.count == BATCH);
+    int64_t *left = arg, count;
+    enum err e = ERR_NONE;
+    *left = BATCH;
+    for (size_t i = 0; !e && *left && i < sizeof sweeps / sizeof *sweeps; i++) {
+        e = sweeps[i].purge(op, op->now_us - sweeps[i].kept_s * US_PER_S, *left, &count);
+        *left -= e ? 0 : count;
+    }
     return e;
 }
 
@@ -49,35 +60,33 @@ enum err purge_schedule(struct op *op)
     return schedule(op, op->now_us);
 }
 
+struct next {
+    const struct job *job;
+    int64_t after_us;
+};
+
 static enum err reschedule(struct op *op, void *arg)
 {
-    const struct job *job = arg;
-    enum err e = job_done(op, job->id);
-    return e ? e : schedule(op, op->now_us + EVERY_S * US_PER_S);
+    const struct next *n = arg;
+    enum err e = job_done(op, n->job->id);
+    return e ? e : schedule(op, op->now_us + n->after_us);
+}
+
+static int64_t pause_us(int64_t took_us)
+{
+    return took_us < PAUSE_MAX_US / PAUSE_TIMES ? took_us * PAUSE_TIMES : PAUSE_MAX_US;
 }
 
 static enum err purge_run(void *context, const struct job *job)
 {
     (void)context;
-    struct job again = *job;
-    enum err e = sweep(job, (struct sweep){.purge = session_purge, .kept_s = CHALLENGES_KEPT_S});
-    if (!e)
-        e = sweep(job, (struct sweep){.purge = phone_purge, .kept_s = PHONE_CODES_KEPT_S});
-    if (!e)
-        e = sweep(job, (struct sweep){.purge = billing_event_purge, .kept_s = BILLING_EVENTS_KEPT_S});
-    if (!e)
-        e = sweep(job, (struct sweep){.purge = key_purge, .kept_s = KEYS_KEPT_S});
-    if (!e)
-        e = sweep(job, (struct sweep){.purge = delivery_purge, .kept_s = DELIVERIES_KEPT_S});
-    if (!e)
-        e = sweep(job, (struct sweep){.purge = event_purge, .kept_s = DELIVERIES_KEPT_S});
-    if (!e)
-        e = sweep(job, (struct sweep){.purge = guard_purge, .kept_s = GUARD_KEPT_S});
-    if (!e)
-        e = sweep(job, (struct sweep){.purge = guard_purge_callers, .kept_s = CALLERS_KEPT_S});
-    if (!e)
-        e = op_transact(job->store, job->config, STORE_WRITE, job->arena, reschedule, &again, NULL);
-    return e;
+    const int64_t began_us = clock_monotonic_us();
+    int64_t left;
+    enum err e = op_transact(job->store, job->config, STORE_WRITE, job->arena, sweep, &left, NULL);
+    if (e)
+        return e;
+    struct next next = {job, left ? EVERY_S * US_PER_S : pause_us(clock_monotonic_us() - began_us)};
+    return op_transact(job->store, job->config, STORE_WRITE, job->arena, reschedule, &next, NULL);
 }
 
 struct job_kind purge_job(void)

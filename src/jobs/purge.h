@@ -1,4 +1,5 @@
-/* The hourly job that deletes what nothing can need again: challenges and keys that expired long ago. */
+/* The hourly job that deletes what nothing can need again: challenges and keys that expired long ago, old deliveries.
+ * It goes on in short runs with pauses between them, until nothing is left. */
 #pragma once
 #include "domain/op.h"
 #include "jobs/queue.h"

@@ -217,13 +217,29 @@ static void test_the_purge_comes_back_every_hour(void **state)
     }
 }
 
+static void test_the_purge_goes_on_until_nothing_is_left(void **state)
+{
+    struct desk *d = *state;
+    char ids[450][8];
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        snprintf(ids[i], sizeof ids[i], "%zu", i);
+        assert_int_equal(transact(d, STORE_WRITE, challenge_run, ids[i]), ERR_NONE);
+    }
+    assert_int_equal(transact(d, STORE_WRITE, schedule_run, NULL), ERR_NONE);
+    advance(d, 86400 + 3601);
+    for (int ms = 0; ms < 60000 && challenges(d) > 0; ms++)
+        usleep(1000);
+    assert_int_equal(challenges(d), 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
     const struct CMUnitTest tests[] = {
-        TEST(test_a_message_arrives_as_it_was_meant), TEST(test_a_message_without_a_code_has_none),
-        TEST(test_an_unsure_failure_is_repeated),     TEST(test_a_refused_message_is_dropped),
-        TEST(test_a_worthless_message_is_not_sent),   TEST(test_the_purge_comes_back_every_hour),
+        TEST(test_a_message_arrives_as_it_was_meant),       TEST(test_a_message_without_a_code_has_none),
+        TEST(test_an_unsure_failure_is_repeated),           TEST(test_a_refused_message_is_dropped),
+        TEST(test_a_worthless_message_is_not_sent),         TEST(test_the_purge_comes_back_every_hour),
+        TEST(test_the_purge_goes_on_until_nothing_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
