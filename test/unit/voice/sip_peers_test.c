@@ -263,15 +263,29 @@ static int connect_from(const char *host, int flags)
     return fd;
 }
 
+static const char options[] = "OPTIONS sip:x@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/TCP 127.0.0.1:9;branch=z9hG4bKx\r\n"
+                              "From: <sip:a@b>;tag=1\r\nTo: <sip:b@c>\r\nCall-ID: tcp\r\nCSeq: 1 OPTIONS\r\n"
+                              "Content-Length: 0\r\n\r\n";
+
 static void is_answered(int fd)
 {
-    static const char options[] = "OPTIONS sip:x@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/TCP 127.0.0.1:9;branch=z9hG4bKx\r\n"
-                                  "From: <sip:a@b>;tag=1\r\nTo: <sip:b@c>\r\nCall-ID: tcp\r\nCSeq: 1 OPTIONS\r\n"
-                                  "Content-Length: 0\r\n\r\n";
     char reply[16] = "";
     assert_int_equal(send(fd, options, sizeof options - 1, 0), sizeof options - 1);
     assert_int_equal(recv(fd, reply, 11, MSG_WAITALL), 11);
     assert_string_equal(reply, "SIP/2.0 200");
+}
+
+/* The kernel drops it; where a user may attach no filter to a socket, it is closed at its first message. */
+static void gets_nowhere(int fd)
+{
+    char reply[16];
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    if (poll(&p, 1, 200) == 0)
+        return;
+    assert_int_equal(send(fd, options, sizeof options - 1, MSG_NOSIGNAL), sizeof options - 1);
+    p.events = POLLIN;
+    assert_int_equal(poll(&p, 1, 10000), 1);
+    assert_true(recv(fd, reply, sizeof reply, 0) <= 0);
 }
 
 static void test_a_stranger_cannot_connect(void **state)
@@ -280,8 +294,7 @@ static void test_a_stranger_cannot_connect(void **state)
     start("127.0.0.1:0", PEER, NULL);
     int stranger = connect_from(STRANGER, SOCK_NONBLOCK), peer = connect_from(PEER, 0);
     is_answered(peer);
-    struct pollfd p = {.fd = stranger, .events = POLLOUT};
-    assert_int_equal(poll(&p, 1, 50), 0);
+    gets_nowhere(stranger);
     close(stranger);
     close(peer);
 }
@@ -310,8 +323,7 @@ static void test_peers_may_have_ipv6(void **state)
     }
     start("[::1]:0", "127.0.0.1", "::2/127");
     int fd = connect_over_ipv6(SOCK_NONBLOCK);
-    struct pollfd p = {.fd = fd, .events = POLLOUT};
-    assert_int_equal(poll(&p, 1, 200), 0);
+    gets_nowhere(fd);
     close(fd);
 }
 
