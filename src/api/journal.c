@@ -67,9 +67,9 @@ static uint32_t hash_of(const char *peer)
 }
 
 /* Whether this peer may be noted once more: who causes errors without end must not push out everybody else's. */
-static bool may_note(struct ring *ring, const struct journal_record *r)
+static bool may_note(struct ring *ring, const char *peer, int64_t at_us)
 {
-    const uint32_t hash = hash_of(r->peer), minute = (uint32_t)(r->at_us / (60 * US_PER_S));
+    const uint32_t hash = hash_of(peer), minute = (uint32_t)(at_us / (60 * US_PER_S));
     struct peer *p = &ring->peers[hash % PEERS];
     if (p->hash != hash || p->minute != minute)
         *p = (struct peer){.hash = hash, .minute = minute};
@@ -91,16 +91,25 @@ static void wake(struct journal *j)
         (void)!write(j->event, &one, sizeof one);
 }
 
-void journal_note(struct journal *j, unsigned loop, const struct journal_record *r)
+struct journal_record *journal_reserve(struct journal *j, unsigned loop, const char *peer)
 {
     struct ring *ring = ring_of(j, loop);
-    if (!ring || !may_note(ring, r))
-        return;
+    const int64_t at_us = clock_real_us();
+    if (!ring || !may_note(ring, peer, at_us))
+        return NULL;
     uint32_t noted = atomic_load_explicit(&ring->noted, memory_order_relaxed);
     if (noted - atomic_load_explicit(&ring->taken, memory_order_acquire) == RING)
-        return;
-    ring->records[noted % RING] = *r;
-    atomic_store_explicit(&ring->noted, noted + 1, memory_order_release);
+        return NULL;
+    struct journal_record *r = &ring->records[noted % RING];
+    *r = (struct journal_record){.at_us = at_us};
+    snprintf(r->peer, sizeof r->peer, "%s", peer);
+    return r;
+}
+
+void journal_publish(struct journal *j, unsigned loop)
+{
+    struct ring *ring = atomic_load_explicit(&j->rings[loop], memory_order_relaxed);
+    atomic_fetch_add_explicit(&ring->noted, 1, memory_order_release);
     wake(j);
 }
 

@@ -14,7 +14,7 @@
  * NUL-terminated,
  * "" if not known. */
 struct journal_record {
-    int64_t at_us;       /* real time, as the log's */
+    int64_t at_us;       /* real time, as the log's; journal_reserve sets it, and peer */
     int64_t duration_us; /* from its first byte to its answer */
     int status;
     char request_id[29], method[8], code[48];
@@ -32,7 +32,9 @@ enum err journal_new(const char *directory, int64_t keep_h, struct journal **ret
 /* Writes what was noted, and ends. No loop thread may note any more. NULL is fine. */
 void journal_free(struct journal *j);
 
-/* On loop thread `loop` alone. */
-void journal_note(struct journal *j, unsigned loop, const struct journal_record *r);
+/* On loop thread `loop` alone: a cleared record to fill in, for an answer that `peer` gets now, and journal_publish
+ * when that is done. NULL: it is not noted. */
+struct journal_record *journal_reserve(struct journal *j, unsigned loop, const char *peer);
+void journal_publish(struct journal *j, unsigned loop);
 /* Any thread that may block on files: the answer of that request. ERR_NOT_FOUND: it is not, or no longer, there. */
 enum err journal_find(struct journal *j, struct str request_id, struct journal_record *ret) CHECKED;

@@ -161,26 +161,37 @@ static void log_request(const struct request *q, int status, const char *code, s
              id_given(&q->who.key_id) ? q->who.key_id.text : "-", q->http->peer.address);
 }
 
-#define COPY(to, from) (void)snprintf((to), sizeof(to), "%.*s", STR_ARG(from))
+/* What fits, in whole characters. */
+static void copy(char *to, size_t size, struct str from)
+{
+    size_t n = from.n < size ? from.n : size - 1;
+    while (n && n < from.n && (from.p[n] & 0xc0) == 0x80)
+        n--;
+    if (n)
+        memcpy(to, from.p, n);
+    to[n] = '\0';
+}
+#define COPY(to, from) copy((to), sizeof(to), (from))
 
 /* For who quotes the request's ID. The operator's own requests are told there and then. */
 static void note_error(const struct request *q, const struct err_info *info, struct str message)
 {
     struct journal *journal = service_journal(q->service);
-    if (!journal || q->http->peer.local)
+    struct journal_record *r =
+        journal && !q->http->peer.local ? journal_reserve(journal, q->loop, q->http->peer.address) : NULL;
+    if (!r)
         return;
-    struct journal_record r = {
-        .at_us = clock_real_us(), .duration_us = clock_monotonic_us() - q->began_us, .status = info->status};
-    COPY(r.request_id, str_z(q->request_id));
-    COPY(r.method, q->http->method_text);
-    COPY(r.code, str_z(info->code));
-    COPY(r.path, noted_path(q));
-    COPY(r.account_id, id_str(&q->who.account_id));
-    COPY(r.building_id, id_str(&q->building_id));
-    COPY(r.key_id, id_str(&q->who.key_id));
-    COPY(r.peer, str_z(q->http->peer.address));
-    COPY(r.message, message);
-    journal_note(journal, q->loop, &r);
+    r->duration_us = clock_monotonic_us() - q->began_us;
+    r->status = info->status;
+    COPY(r->request_id, str_z(q->request_id));
+    COPY(r->method, q->http->method_text);
+    COPY(r->code, str_z(info->code));
+    COPY(r->path, noted_path(q));
+    COPY(r->account_id, id_str(&q->who.account_id));
+    COPY(r->building_id, id_str(&q->building_id));
+    COPY(r->key_id, id_str(&q->who.key_id));
+    COPY(r->message, message);
+    journal_publish(journal, q->loop);
 }
 
 static void send_error(struct request *q, struct reply_buffers *b, enum err e)

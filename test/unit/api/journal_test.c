@@ -51,6 +51,15 @@ static struct journal_record record(unsigned number, const char *peer)
     return r;
 }
 
+static void journal_note(struct journal *j, unsigned loop, const struct journal_record *r)
+{
+    struct journal_record *to = journal_reserve(j, loop, r->peer);
+    if (!to)
+        return;
+    *to = *r;
+    journal_publish(j, loop);
+}
+
 static enum err find(struct journal *j, unsigned number, struct journal_record *ret)
 {
     char id[32];
