@@ -15,7 +15,7 @@ static void on_repeat(void *arg)
 {
     struct sip_answer *a = arg;
     send_reply(a);
-    unsigned wait_ms = SIP_T1 << ++a->repeated;
+    unsigned wait_ms = (unsigned)SIP_T1 << ++a->repeated;
     tmr_start(&a->repeat, wait_ms < SIP_T2 ? wait_ms : SIP_T2, on_repeat, a);
 }
 
@@ -57,18 +57,18 @@ int sip_answer_send(struct sip_answer *a, struct sip *sip, const struct sip_msg 
 
 static bool keep_datagram(int *err, struct sa *dst, struct mbuf *mb, void *arg)
 {
-    (void)err;
     (void)dst;
     (void)mb;
     (void)arg;
+    *err = 0;
     return true;
 }
 
 static bool keep_segment(int *err, struct mbuf *mb, void *arg)
 {
-    (void)err;
     (void)mb;
     (void)arg;
+    *err = 0;
     return true;
 }
 

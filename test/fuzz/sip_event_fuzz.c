@@ -71,16 +71,27 @@ static void take_offer_and_answer(struct mbuf *mb)
     media_free(m);
 }
 
+static void take_number(const struct uri *uri, const struct config_peer *peer)
+{
+    char number[CALL_NUMBER_MAX];
+    if (sip_number(uri, peer, number))
+        assert(number[0] == '+' && strspn(number + 1, "0123456789") == strlen(number) - 1 && strlen(number) <= 16);
+    else
+        assert(!number[0]);
+}
+
 /* As the user agent does it: the guard, whose number is called, then the body. */
 static void take_message(const struct sip_msg *msg, struct mbuf *mb)
 {
-    char number[CALL_NUMBER_MAX];
+    static const struct config_peer trunk = {
+        .number_in = "p_called_party_id", .country_code = "44", .national_prefix = "0", .international_prefix = "00"};
     struct sip_verdict v = sip_guard(msg);
     assert(v.status == 0 || v.status == -1 || (v.status >= 400 && v.status < 600 && v.reason));
     assert(mb->pos <= mb->end && mb->end <= mb->size);
-    if (sip_number(&msg->uri, NULL, number))
-        assert(number[0] == '+' && strspn(number + 1, "0123456789") == strlen(number) - 1);
-    (void)sip_number(&msg->from.uri, NULL, number);
+    struct uri dialled = sip_dialled(msg, &trunk);
+    take_number(&msg->uri, NULL);
+    take_number(&msg->from.uri, NULL);
+    take_number(&dialled, &trunk);
     if (!v.status && sip_body_is_sdp(msg) && mbuf_get_left(mb))
         take_offer_and_answer(mb);
 }
