@@ -50,9 +50,9 @@ static void seed(const char *dir)
         "INSERT INTO building (account_id, id, created_at, is_primary, label, virtual_number, unlock_tone, "
         "greeting_welcome, greeting_granted) VALUES ('a00000000000000000000000', 'b00000000000000000000000', 0, 1, "
         "'Home', '" NUMBER "', '9', '', '');"
-        "INSERT INTO access_grant (building_id, id, type, label, enabled, version, created_at, ends_at, access_code) "
-        "VALUES ('b00000000000000000000000', 'c00000000000000000000000', 'passcode', 'Visitor', 1, 0, 0, "
-        "9223372036854775807, '1234');";
+        "INSERT INTO grant_building (id, number) VALUES ('b00000000000000000000000', 1);"
+        "INSERT INTO access_grant (building, id, type, label, enabled, version, created_at, ends_at, access_code) "
+        "VALUES (1, x'c00000000000000000000000', 1, 'Visitor', 1, 0, 0, 9223372036854775807, '1234');";
     char path[128], *why = NULL;
     sqlite3 *db;
     (void)snprintf(path, sizeof path, "%s/portero.db", dir);

@@ -1,6 +1,7 @@
 // What every measurement needs: processes pinned to a core, their CPU time, load from wrk, and the table of results.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
 import { createInterface } from 'node:readline';
 
 export const SERVER_CORE = '0';
@@ -97,6 +98,30 @@ export async function sideBySide(servers, { rounds = 9, ...load }) {
 export function compare(name, mine, limit, limitName, target) {
   const ratio = median(mine.map((run, i) => run.rate / limit[i].rate));
   result(name, median(mine.map((r) => r.rate)), 'req/s', median(limit.map((r) => r.rate)), limitName, target, ratio);
+}
+
+/** Requests at a fixed rate, whether or not answers keep up, over kept connections. Returns the times in ms from when each
+ * was due until its answer was there, ascending. Fails if any answer was not 2xx. */
+export async function paced(url, { rate, seconds, make }) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 512 });
+  const times = [], all = rate * seconds, began = performance.now();
+  await new Promise((resolve, reject) => {
+    const send = (i) => {
+      const { body, ...options } = make(i), due = began + (i * 1000) / rate;
+      const ask = request(url + options.path, { ...options, agent }, (answer) => {
+        if (answer.statusCode >= 300) return reject(new Error(`${options.path}: ${answer.statusCode}`));
+        answer.resume().on('end', () => times.push(performance.now() - due) === all && resolve());
+      });
+      ask.on('error', reject).end(body);
+    };
+    let sent = 0;
+    const timer = setInterval(() => {
+      while (sent < all && began + (sent * 1000) / rate <= performance.now()) send(sent++);
+      if (sent === all) clearInterval(timer);
+    }, 1);
+  });
+  agent.destroy();
+  return times.sort((a, b) => a - b);
 }
 
 /** True if every target was reached. */

@@ -6,7 +6,7 @@ import { connect as tcp } from 'node:net';
 import { connect as tls } from 'node:tls';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
-import { LOAD_CORE, SERVER_CORE, compare, median, memoryOf, result, sideBySide, stop, summary, wrk } from './lib.mjs';
+import { LOAD_CORE, SERVER_CORE, compare, median, memoryOf, paced, result, sideBySide, stop, summary, wrk } from './lib.mjs';
 import { binary, constant, fastify, nginx, portero, root } from './peers.mjs';
 import { searches } from './searches.mjs';
 import { seed } from './seed.mjs';
@@ -15,6 +15,7 @@ const work = mkdtempSync(join(process.env.PORTERO_BENCH_DIR ?? tmpdir(), 'porter
 const read = join(root, 'bench/load/read.lua'), create = join(root, 'bench/load/create.lua');
 const KEYS = '10000';
 const WITHOUT_STORE = ['calls', 'deliveries', 'flood', 'purge', 'queue', 'store'];
+const GROWN = Number(process.env.PORTERO_BENCH_GRANTS ?? 10_000_000);
 
 function run(command, args, options = {}) {
   const done = spawnSync(command, args, { encoding: 'utf8', ...options });
@@ -22,11 +23,11 @@ function run(command, args, options = {}) {
   return done.stdout;
 }
 
-async function store(name, grants) {
+async function store(name, grants, accounts = 10_000) {
   const dir = join(work, name);
   mkdirSync(dir, { mode: 0o700 });
   run(binary, ['migrate', '--data', dir]);
-  await seed(join(dir, 'portero.db'), { accounts: 10_000, grants, list: join(dir, 'keys') });
+  await seed(join(dir, 'portero.db'), { accounts, grants, list: join(dir, 'keys') });
   return dir;
 }
 
@@ -243,6 +244,46 @@ async function memory(big) {
   }
 }
 
+/** Ten times the grants, in ten times the buildings, against a million; the load draws from as many keys, spread over all. */
+async function grants(big) {
+  const grown = await store('grown', GROWN, GROWN / 100), database = join(grown, 'portero.db');
+  const size = (names) => Number(run('sqlite3', [database, `SELECT sum(pgsize) FROM dbstat WHERE ${names}`]));
+  result(`bytes on disk for one of ${GROWN / 1e6}M grants`, size("name LIKE '%grant%'") / GROWN, 'bytes', 300, 'asked for', '<= 1');
+  console.log(`  of them the table ${(size("name = 'access_grant'") / GROWN).toFixed(0)} bytes, its indexes ${(size("name LIKE 'access_grant_%'") / GROWN).toFixed(0)}`);
+
+  const few = await portero(big), many = await portero(grown);
+  for (const dir of [big, grown]) run('sh', ['-c', `cat ${dir}/portero.db > /dev/null`]); // into the kernel's memory
+  const read = await sideBySide({
+    many: { url: many.http, pid: many.pid, ...one(grown) }, few: { url: few.http, pid: few.pid, ...one(big) },
+  }, { seconds: 2 });
+  compare(`GET /v1/unlock/{id}, ${GROWN / 1e6}M grants against 1M`, read.many, read.few, '1M grants', '>= 0.7');
+  const us = (runs) => (median(runs.map((r) => r.cpuPerRequest)) * 1e6).toFixed(1);
+  console.log(`  CPU a request: ${us(read.many)} us, of 1M ${us(read.few)} us`);
+  for (const server of [few, many]) await stop(server);
+
+  const keys = (dir) => run('head', [`-n${KEYS}`, join(dir, 'keys')]).trim().split('\n').map((line) => line.split(' ')[0]);
+  const servers = [];
+  for (const dir of [big, grown]) servers.push({ ...(await portero(dir, { free: true })), keys: keys(dir), p99: [] });
+  for (let round = 0; round < 6; round++) {
+    for (const server of servers) {
+      const times = await paced(server.http, { rate: 1000, seconds: 8, make: (i) => grantRequest(server.keys, `${round}-${i}`, i) });
+      if (round > 0) server.p99.push(times[Math.floor(times.length * 0.99)]);
+    }
+  }
+  for (const server of servers) await stop(server);
+  const [fewer, more] = servers.map((server) => median(server.p99));
+  const ratio = median(servers[1].p99.map((p99, i) => p99 / servers[0].p99[i]));
+  result(`POST /v1/unlock, 1,000/s, p99, ${GROWN / 1e6}M grants`, more, 'ms', fewer, '1M grants', '<= 2', ratio);
+}
+
+function grantRequest(keys, name, i) {
+  const headers = {
+    Authorization: `Bearer ${keys[(i * 7919) % keys.length]}`, 'X-Forwarded-Proto': 'https', 'Content-Type': 'application/json',
+    'Idempotency-Key': `bench-paced-${process.pid}-${name}`,
+  };
+  return { path: '/v1/unlock', method: 'POST', headers, body: '{"type":"timer","label":"Parcel","expires_in_minutes":60,"remaining_uses":3}' };
+}
+
 async function starting(big) {
   const times = [];
   for (let i = 0; i < 5; i++) {
@@ -299,6 +340,7 @@ try {
   if (wants('purge')) await purge();
   if (wants('beside')) await beside(big);
   if (wants('searches')) await searches(big);
+  if (wants('grants')) await grants(big);
   if (wants('memory')) await memory(big);
   if (wants('starting')) await starting(big);
   if (wants('calls')) calls();
