@@ -16,8 +16,10 @@ void openapi_examples(json_t *paths)
 {
     json_t *examples = json_loads(examples_text, JSON_REJECT_DUPLICATES, NULL), *item, *operation;
     const char *path, *method;
-    json_object_foreach (paths, path, item)
-        json_object_foreach (item, method, operation)
+    json_object_foreach (paths, path, item) {
+        json_object_foreach (item, method, operation) {
             add(operation, examples);
+        }
+    }
     json_decref(examples);
 }

@@ -88,9 +88,11 @@ static void visit_all(struct pool *p, json_t *paths, void (*visit_kind)(struct p
 {
     const char *path, *method;
     json_t *item, *operation;
-    json_object_foreach (paths, path, item)
-        json_object_foreach (item, method, operation)
+    json_object_foreach (paths, path, item) {
+        json_object_foreach (item, method, operation) {
             visit_kind(p, operation);
+        }
+    }
 }
 
 static void share(json_t *paths, json_t *components, const char *kind, void (*visit_kind)(struct pool *, json_t *))

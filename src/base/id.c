@@ -86,7 +86,7 @@ struct id_bytes id_to_bytes(const struct id *id)
 
 struct id id_from_bytes(const unsigned char bytes[static ID_BYTES_LEN])
 {
-    struct id id;
+    struct id id = {0};
     hex_encode(bytes, ID_BYTES_LEN, id.text);
     return id;
 }

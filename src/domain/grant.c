@@ -204,9 +204,10 @@ static enum err plan_usable(struct op *op, const struct id *building, struct pla
 /* The ID at which the list has read its share, of those below `before`; the empty one if it does not come to that. */
 static enum err read_end(struct op *op, const struct id *building, enum sql last, struct val before, struct id *ret)
 {
+    static const struct id none;
     CURSOR c;
     enum err e = db_one(op->db, last, DB_ARGS(v_str(id_str(building)), before, v_int(READ_MAX)), &c);
-    *ret = e ? (struct id){{0}} : col_id_bytes(&c, 0);
+    *ret = e ? none : col_id_bytes(&c, 0);
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
@@ -291,7 +292,7 @@ static bool code_matters(const struct grant_input *in, const struct grant *g)
 enum err grant_update(struct op *op, const struct grant_place *place, const struct id *id, int64_t version,
                       const struct grant_input *in, struct grant *ret)
 {
-    struct grant g;
+    struct grant g = {0};
     bool updated;
     if (grant_rules_empty(in))
         return op_fail(op, ERR_INVALID_UNLOCK, "an update needs at least one field");
