@@ -137,9 +137,10 @@ void store_submit(struct store *s, struct store_job *job)
     pthread_mutex_unlock(&fake.lock);
 }
 
-enum err store_run_urgent(struct store *s, enum err (*run)(void *arg, struct db *db), void *arg)
+enum err store_run(struct store *s, enum store_mode mode, enum err (*run)(void *arg, struct db *db), void *arg)
 {
     (void)s;
+    (void)mode;
     return run(arg, NULL);
 }
 
