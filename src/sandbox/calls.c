@@ -120,7 +120,7 @@ static enum err report(const struct dial *d, const struct access_decision *last,
 /* The line of the log that any call leaves. */
 static void write_line(const struct dial *d, const struct decide *decide, struct id id, int64_t took_ms)
 {
-    struct call_record r = {.source = "sandbox", .duration_ms = took_ms};
+    struct call_record r = {.source = "sandbox", .established = true, .duration_ms = took_ms};
     memcpy(r.id, id.text, sizeof id.text);
     memcpy(r.caller, decide->from, sizeof decide->from);
     memcpy(r.dialled, decide->to, sizeof decide->to);

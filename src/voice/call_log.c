@@ -6,9 +6,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-#define LINE_MAX       1500
-#define REJECTED_MAX   20
-#define REJECTED_IN_US (10 * US_PER_S)
+#define LINE_MAX   1500
+#define IDLE_MAX   20 /* lines of calls that were never established */
+#define IDLE_IN_US (10 * US_PER_S)
 
 const char *call_outcome_name(enum call_outcome o)
 {
@@ -70,6 +70,8 @@ static void put_call(struct buf *b, const struct call *c, const struct call_reco
     put_text(b, "source", r->source);
     put_text(b, "caller", r->caller);
     put_text(b, "dialled", r->dialled);
+    if (r->number[0] && strcmp(r->number, r->dialled) != 0)
+        put_text(b, "number", r->number);
     put_id(b, "building", &c->building_id);
     put_keys(b, c, r);
     buf_printf(b, " decision=%s reason=%s", call_outcome_name(c->outcome), access_reason_names[c->reason]);
@@ -84,21 +86,21 @@ static void put_call(struct buf *b, const struct call *c, const struct call_reco
 
 /* ---- how many ---- */
 
-/* Who scans the telephone network gets rejected again and again: that must not fill the disk. False: leave it out;
+/* Scans and floods make thousands of calls that come to nothing: they must not fill the disk. False: leave it out;
  * *ret_left_out is how many were since the last line. */
-static bool take_turn(bool rejected, unsigned *ret_left_out)
+static bool take_turn(bool established, unsigned *ret_left_out)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static int64_t since_us;
     static unsigned written, left_out;
     const int64_t now_us = clock_monotonic_us();
     pthread_mutex_lock(&lock);
-    if (now_us - since_us >= REJECTED_IN_US) {
+    if (now_us - since_us >= IDLE_IN_US) {
         since_us = now_us;
         written = 0;
     }
-    const bool mine = !rejected || written < REJECTED_MAX;
-    written += rejected && mine;
+    const bool mine = established || written < IDLE_MAX;
+    written += !established && mine;
     *ret_left_out = left_out;
     left_out = mine ? 0 : left_out + 1;
     pthread_mutex_unlock(&lock);
@@ -108,7 +110,7 @@ static bool take_turn(bool rejected, unsigned *ret_left_out)
 void call_log(const struct call *c, const struct call_record *r)
 {
     unsigned left_out;
-    if (!take_turn(c->outcome == CALL_REJECTED || r->status, &left_out))
+    if (!take_turn(r->established, &left_out))
         return;
     struct buf b = BUF(LINE_MAX);
     buf_lit(&b, "call");

@@ -11,15 +11,17 @@ struct call_record {
     char id[CALL_TEXT_SHOWN];      /* the SIP Call-ID, or the ID in the sandbox's answer */
     char caller[CALL_TEXT_SHOWN];  /* as received, in any bytes */
     char dialled[CALL_TEXT_SHOWN]; /* the same */
+    char number[CALL_NUMBER_MAX];  /* what the dialled number was read as; "" for none */
     int status;                    /* the SIP status of a call that was never answered; 0: it was */
+    bool established;              /* it was answered, and the caller acknowledged that */
     bool has_media;
     unsigned events, tones, infos; /* presses that came as RFC 4733 events, as tones and as SIP INFO */
     bool unfinished;               /* it ended before the machine's last actions were carried out */
     int64_t duration_ms;
 };
 
-/* Writes the line of a call that is over. Rejected calls get 20 lines in ten seconds; `unlogged` in the next line
- * counts the others. Any thread. */
+/* Writes the line of a call that is over. Calls that were never established get 20 lines in ten seconds; `unlogged` in
+ * the next line counts the others. Any thread. */
 void call_log(const struct call *c, const struct call_record *r);
 /* The words of its outcome and its reason, "forwarded" and "no_grant": stable. */
 const char *call_outcome_name(enum call_outcome o);

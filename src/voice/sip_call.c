@@ -78,6 +78,7 @@ static void write_line(struct sip_call *c)
 {
     struct call_record *r = &c->record;
     r->duration_ms = tick_now_ms() - c->arrived_ms;
+    r->established = c->answered_ms != 0;
     if (c->media) {
         const struct dtmf_in *keys = media_keys(c->media);
         r->has_media = true;
@@ -431,10 +432,23 @@ static void on_tick(void *arg, int64_t now_ms)
 static const struct media_events media_events = {.key = on_key, .played = on_played};
 
 /* Nothing is kept of a request that is refused so: when it is repeated, it is looked at again. */
+/* What is known of a call before it began. */
+static void begin_record(struct call_record *r, const struct sip_msg *msg, const struct uri *dialled)
+{
+    (void)re_snprintf(r->source, sizeof r->source, "%s:%J", msg->tp == SIP_TRANSP_TCP ? "tcp" : "udp", &msg->src);
+    sip_user_text(&msg->from.uri, r->caller, sizeof r->caller);
+    sip_user_text(dialled, r->dialled, sizeof r->dialled);
+    const size_t n = msg->callid.l < sizeof r->id ? msg->callid.l : sizeof r->id - 1;
+    memcpy(r->id, msg->callid.p, n);
+}
+
 static void refuse(struct sip_agent *a, const struct sip_msg *msg, uint16_t status, const char *reason,
                    const char *header)
 {
-    log_debug("call refused status=%d", status);
+    static const struct call never_begun;
+    struct call_record r = {.status = status};
+    begin_record(&r, msg, &msg->uri);
+    call_log(&never_begun, &r);
     (void)sip_replyf(a->sip, msg, status, reason, "%s" CONTENT_LENGTH, header);
 }
 
@@ -551,17 +565,6 @@ static bool admit(struct sip_agent *a, const struct sip_msg *msg, struct sip_sou
     return true;
 }
 
-static void begin_record(struct sip_call *c, const struct sip_msg *msg, const struct uri *dialled)
-{
-    struct call_record *r = &c->record;
-    c->arrived_ms = tick_now_ms();
-    (void)re_snprintf(r->source, sizeof r->source, "%s:%J", msg->tp == SIP_TRANSP_TCP ? "tcp" : "udp", &msg->src);
-    sip_user_text(&msg->from.uri, r->caller, sizeof r->caller);
-    sip_user_text(dialled, r->dialled, sizeof r->dialled);
-    const size_t n = msg->callid.l < sizeof r->id ? msg->callid.l : sizeof r->id - 1;
-    memcpy(r->id, msg->callid.p, n);
-}
-
 static struct sip_call *new_call(struct sip_agent *a, const struct sip_msg *msg, struct sip_source *s)
 {
     char to[CALL_NUMBER_MAX], from[CALL_NUMBER_MAX];
@@ -573,7 +576,9 @@ static struct sip_call *new_call(struct sip_agent *a, const struct sip_msg *msg,
     (void)sip_number(&msg->from.uri, s->peer, from);
     call_init(&c->machine);
     decide_init(&c->decide, a->config, to, from);
-    begin_record(c, msg, &dialled);
+    c->arrived_ms = tick_now_ms();
+    begin_record(&c->record, msg, &dialled);
+    memcpy(c->record.number, to, sizeof to);
     c->agent = a;
     c->source = s;
     c->source->calls++;

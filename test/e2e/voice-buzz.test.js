@@ -74,7 +74,18 @@ describe('calls over SIP', { concurrency: 6 }, () => {
         notOpened(await ring(person, '--timeout', '1'));
         assert.ok(await line(`dialled=\\${person.number} building=${person.building.id} keys=0 .* decision=none reason=no_code ended=hung_up duration_ms=\\d+`));
         notOpened(await buzz(w.daemon, '5551112222'));
-        assert.ok(await line('dialled=5551112222 keys=0 events=0 tones=0 infos=0 spoken=0 wrong=0 decision=rejected reason=unknown_number ended=rejected status=404 duration_ms=\\d+'));
+        assert.ok(await line('dialled=5551112222 number=\\+5551112222 keys=0 events=0 tones=0 infos=0 spoken=0 wrong=0 decision=rejected reason=unknown_number ended=rejected status=404 duration_ms=\\d+'));
+    });
+
+    it('leave a line also when they are refused before they begin', async () => {
+        const socket = createSocket('udp4').bind(0, '127.0.0.1');
+        await new Promise((done) => { socket.on('listening', done); });
+        const at = `127.0.0.1:${socket.address().port}`;
+        socket.send([`INVITE sip:+15550100000@${w.daemon.sip.slice(4)} SIP/2.0`, `Via: SIP/2.0/UDP ${at};branch=z9hG4bKrefused`, 'Max-Forwards: 70',
+            'From: <sip:box@example.com>;tag=1', 'To: <sip:+15550100000@example.com>', 'Call-ID: refused', 'CSeq: 1 INVITE', `Contact: <sip:${at}>`,
+            'Content-Type: text/plain', 'Content-Length: 2', '', 'hi'].join('\r\n'), w.daemon.sipPort, '127.0.0.1');
+        assert.ok(await w.daemon.logged(new RegExp(`info call source=udp:${at} caller=box dialled=\\+15550100000 keys=0 .* ended=rejected status=415 .* id=refused\n`), 10_000));
+        socket.close();
     });
 
     it('send every tone of the keypad as the release tone', async () => {
