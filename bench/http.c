@@ -82,6 +82,7 @@ int main(int argc, char **argv)
                        .listen_http = "127.0.0.1:0",
                        .tls_certificate = "",
                        .tls_key = "",
+                       .tls_groups = "X25519:P-256",
                        .http_threads = 1,
                        .http_connections = 20000,
                        .http_connections_per_address = 20000,

@@ -6,6 +6,7 @@ import { connect as tcp } from 'node:net';
 import { connect as tls } from 'node:tls';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
+import { handshakes } from './handshakes.mjs';
 import { LOAD_CORE, SERVER_CORE, compare, median, memoryOf, paced, result, sideBySide, stop, summary, wrk } from './lib.mjs';
 import { binary, constant, fastify, nginx, portero, root } from './peers.mjs';
 import { searches } from './searches.mjs';
@@ -332,7 +333,8 @@ const wants = (name) => wanted.length === 0 || wanted.includes(name);
 try {
   const cpuName = run('sh', ['-c', 'grep -m1 "model name" /proc/cpuinfo | cut -d: -f2']).trim();
   console.log(`${new Date().toISOString().slice(0, 10)}  ${cpuName}, ${run('nproc', []).trim()} cores; server on core ${SERVER_CORE}, load on core ${LOAD_CORE}`);
-  const big = wanted.length > 0 && wanted.every((name) => WITHOUT_STORE.includes(name)) ? null : await store('big', 1_000_000);
+  const only = (names) => wanted.length > 0 && wanted.every((name) => names.includes(name));
+  const big = only(WITHOUT_STORE) ? null : await store('big', only(['handshakes', 'output', ...WITHOUT_STORE]) ? 1_000 : 1_000_000);
   if (wants('reads')) await reads(big, await store('small', 1_000));
   if (wants('writes')) await writes(big);
   if (wants('queue')) queue();
@@ -342,6 +344,7 @@ try {
   if (wants('searches')) await searches(big);
   if (wants('grants')) await grants(big);
   if (wants('memory')) await memory(big);
+  if (wants('handshakes')) await handshakes(big);
   if (wants('starting')) await starting(big);
   if (wants('calls')) calls();
   if (wants('flood')) flood();

@@ -99,11 +99,25 @@ bool config_is_protected_url(const char *text)
     return config_is_url(text, "https") || (config_is_url(text, "http") && config_is_local_url(text));
 }
 
-bool config_is_word(const char *text, const char *words)
+static bool is_word(struct str text, const char *words)
 {
-    struct str rest = str_z(words), word = str_n(text, strlen(text));
+    struct str rest = str_z(words);
     while (rest.p)
-        if (str_eq(str_cut(rest, '|', &rest), word))
+        if (str_eq(str_cut(rest, '|', &rest), text))
             return true;
     return false;
+}
+
+bool config_is_word(const char *text, const char *words)
+{
+    return is_word(str_n(text, strlen(text)), words);
+}
+
+bool config_are_words(const char *text, const char *words)
+{
+    struct str rest = str_z(text);
+    while (rest.p)
+        if (!is_word(str_cut(rest, ':', &rest), words))
+            return false;
+    return true;
 }

@@ -16,3 +16,5 @@ bool config_is_local_url(const char *text);
 bool config_is_protected_url(const char *text);
 /* Whether the text is one of the words ("a|b|c"). */
 bool config_is_word(const char *text, const char *words);
+/* Whether the text is one or more of them, separated by colons. */
+bool config_are_words(const char *text, const char *words);

@@ -20,6 +20,7 @@ const struct config_row config_rows[] = {
 #define SENTENCE(section, key, value, doc)      ROW(section, key, CONFIG_SENTENCE, value, doc)
 #define SECRET(section, key, value, doc)        ROW(section, key, CONFIG_SECRET, value, doc)
 #define ENUM(section, key, value, list, doc)    ROW(section, key, CONFIG_ENUM, value, doc, .words = (list))
+#define WORDS(section, key, value, list, doc)   ROW(section, key, CONFIG_WORDS, value, doc, .words = (list))
 #define ADDRESS(section, key, value, doc)       ROW(section, key, CONFIG_ADDRESS, value, doc)
 #define URL(section, key, value, list, doc)     ROW(section, key, CONFIG_URL, value, doc, .words = (list))
 #define INTEGER(section, key, value, a, b, doc) ROW(section, key, CONFIG_INTEGER, #value, doc, .lo = (a), .hi = (b))
@@ -97,6 +98,11 @@ static bool check_string(const struct config_row *r, const char *text, char ret_
         fine = config_is_word(text, r->words);
         if (!fine)
             say_words("must be one of", r->words, ret_rule);
+        break;
+    case CONFIG_WORDS:
+        fine = config_are_words(text, r->words);
+        if (!fine)
+            say_words("must be some, separated by colons, of", r->words, ret_rule);
         break;
     case CONFIG_SENTENCE:
         fine = config_is_sentence(text);

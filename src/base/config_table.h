@@ -10,6 +10,7 @@ enum config_kind {
     CONFIG_SENTENCE,
     CONFIG_SECRET,
     CONFIG_ENUM,
+    CONFIG_WORDS,
     CONFIG_ADDRESS,
     CONFIG_URL,
     CONFIG_CURRENCY,
@@ -24,7 +25,7 @@ struct config_row {
     const char *key, *doc;
     enum config_kind kind;
     const char *dflt;  /* as text; NULL for a plan's, which stand in config_plan_defaults */
-    const char *words; /* "a|b": of CONFIG_ENUM; the schemes of CONFIG_URL */
+    const char *words; /* "a|b": of CONFIG_ENUM and CONFIG_WORDS; the schemes of CONFIG_URL */
     int64_t lo, hi;    /* of CONFIG_INTEGER */
     size_t offset;     /* in struct config; a plan's in struct config_plan, a peer's in struct config_peer */
 };

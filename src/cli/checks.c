@@ -62,7 +62,7 @@ static void check_certificate(const struct config *c, struct buf *faults)
     char *why = NULL;
     if (!*c->tls_certificate || !*c->tls_key)
         return;
-    if (http_tls_new(c->tls_certificate, c->tls_key, &tls, &why)) {
+    if (http_tls_new(c->tls_certificate, c->tls_key, c->tls_groups, &tls, &why)) {
         const bool of_key =
             why && str_starts(str_z(why), str_z(c->tls_key)) && strcmp(c->tls_key, c->tls_certificate) != 0;
         config_fault(c, faults, "%s: %s", of_key ? "tls.key" : "tls.certificate", why ? why : "out of memory");

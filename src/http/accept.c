@@ -41,6 +41,10 @@ static void take_in(struct http_listener *l, int fd, const struct sockaddr_stora
 {
     struct http_loop *loop = l->loop;
     struct http_origin o = origin_of(l, from);
+    if (o.tls && http_tls_is_gone(fd)) { /* a flood leaves many such in the kernel's queue */
+        close(fd);
+        return;
+    }
     if (!admit(loop, &o)) {
         close(fd);
         return;

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "http/loop.h"
 #include "http/session.h"
 
@@ -52,11 +53,27 @@ void http_conn_ready(struct http_conn *c)
     c->loop->ready_count++;
 }
 
+/* Those who have answered us go first: they are there, and wait for less. */
+static void handshake_ready(struct http_conn *c)
+{
+    if (c->is_ready)
+        return;
+    c->is_ready = true;
+    if (SSL_in_before(c->ssl))
+        TAILQ_INSERT_TAIL(&c->loop->handshakes, c, ready);
+    else
+        TAILQ_INSERT_HEAD(&c->loop->handshakes, c, ready);
+}
+
 static void unready(struct http_conn *c)
 {
     if (!c->is_ready)
         return;
     c->is_ready = false;
+    if (c->state == CONN_HANDSHAKE) {
+        TAILQ_REMOVE(&c->loop->handshakes, c, ready);
+        return;
+    }
     TAILQ_REMOVE(&c->loop->ready, c, ready);
     c->loop->ready_count--;
 }
@@ -263,6 +280,10 @@ void http_conn_send(struct http_conn *c, const struct str *parts, size_t count)
 
 static void shake_hands(struct http_conn *c)
 {
+    if (SSL_in_before(c->ssl) && http_tls_is_gone(c->fd)) {
+        http_conn_close(c, false);
+        return;
+    }
     int done = SSL_do_handshake(c->ssl);
     if (done == 1) {
         http_conn_enter(c, CONN_IDLE);
@@ -281,6 +302,20 @@ static void shake_hands(struct http_conn *c)
     }
 }
 
+void http_loop_handshakes(struct http_loop *l)
+{
+    struct http_conn *c = TAILQ_FIRST(&l->handshakes);
+    if (!c)
+        return;
+    int64_t until = clock_monotonic_us() + HTTP_HANDSHAKES_US;
+    do {
+        unready(c);
+        shake_hands(c);
+        c = TAILQ_FIRST(&l->handshakes);
+    } while (c && clock_monotonic_us() < until);
+    http_loop_turn(l); /* a handshake's last flight may bring a request */
+}
+
 static void drop_input(struct http_conn *c)
 {
     char sink[16384];
@@ -296,7 +331,7 @@ static void on_event(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     if (c->state == CONN_HANDSHAKE)
-        shake_hands(c);
+        handshake_ready(c);
     else if (c->state == CONN_LINGER)
         drop_input(c);
     else

@@ -156,6 +156,7 @@ static void *run(void *arg)
     while (!is_finished(l)) {
         event_base_loop(l->base, EVLOOP_ONCE);
         http_loop_turn(l);
+        http_loop_handshakes(l);
         if (h->thread_idle)
             h->thread_idle(h->ctx, l->index);
     }
@@ -181,6 +182,7 @@ enum err http_loop_init(struct http_loop *l, const struct http_shared *shared, u
     l->shared = shared;
     l->index = index;
     TAILQ_INIT(&l->ready);
+    TAILQ_INIT(&l->handshakes);
     for (unsigned i = 0; i < HTTP_LISTENERS; i++)
         l->listeners[i] = (struct http_listener){.loop = l, .fd = -1};
     enum err e = mailbox_init(&l->mailbox);

@@ -6,15 +6,16 @@
 #include "http/conn.h"
 #include "http/tls.h"
 
-#define HTTP_TURN      16    /* connections that are read before their sessions run */
-#define HTTP_GATHER    65536 /* bytes of output, */
-#define HTTP_GATHERED  16    /* of so many connections, that leave together */
-#define HTTP_LINGER_MS 3000
-#define HTTP_TICK_MS   250
-#define HTTP_DATE      (sizeof "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n" - 1)
-#define HTTP_BUF_SMALL (4096 - 32)
-#define HTTP_BUF_LARGE (HTTP_MAX_HEAD + 4096 - 32)
-#define HTTP_LISTENERS 3
+#define HTTP_TURN          16    /* connections that are read before their sessions run */
+#define HTTP_GATHER        65536 /* bytes of output, */
+#define HTTP_GATHERED      16    /* of so many connections, that leave together */
+#define HTTP_HANDSHAKES_US 1000  /* for handshakes before established connections have their next turn */
+#define HTTP_LINGER_MS     3000
+#define HTTP_TICK_MS       250
+#define HTTP_DATE          (sizeof "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n" - 1)
+#define HTTP_BUF_SMALL     (4096 - 32)
+#define HTTP_BUF_LARGE     (HTTP_MAX_HEAD + 4096 - 32)
+#define HTTP_LISTENERS     3
 
 /* What all loops share; constant once the threads run, but for tls and census, which lock for themselves. */
 struct http_shared {
@@ -72,6 +73,7 @@ struct http_loop {
      * connection in one write. Doing each for many in a row keeps its code in the caches, and wakes peers while the
      * loop works. */
     TAILQ_HEAD(http_ready, http_conn) ready;
+    struct http_ready handshakes; /* wait for their step; what does not fit into this turn comes in the next ones */
     unsigned ready_count;
     unsigned gathered_count;
     size_t gather_n;
@@ -89,6 +91,8 @@ void http_loop_stop(struct http_loop *l, int wait_ms);
 
 /* Runs the sessions of the connections that are ready, then flushes. */
 void http_loop_turn(struct http_loop *l);
+/* Makes handshakes go on, one at least, for as long as a turn has time for them; then runs the sessions they began. */
+void http_loop_handshakes(struct http_loop *l);
 /* Sends what is gathered, and settles its connections, some of which end. */
 void http_loop_flush(struct http_loop *l);
 

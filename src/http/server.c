@@ -47,7 +47,7 @@ static enum err make_certificate(const char *certificate, const char *key, char 
 static enum err open_tls(struct http_server *s, const struct config *c, char **ret_why)
 {
     if (c->tls_certificate[0] || c->tls_key[0])
-        return http_tls_new(c->tls_certificate, c->tls_key, &s->shared.tls, ret_why);
+        return http_tls_new(c->tls_certificate, c->tls_key, c->tls_groups, &s->shared.tls, ret_why);
     if (c->production) {
         *ret_why = format("tls.certificate and tls.key are required in production");
         return ERR_USAGE;
@@ -56,7 +56,7 @@ static enum err open_tls(struct http_server *s, const struct config *c, char **r
     char *key = format("%s/tls.key", c->top_data_dir);
     enum err e = make_certificate(certificate, key, ret_why);
     if (!e)
-        e = http_tls_new(certificate, key, &s->shared.tls, ret_why);
+        e = http_tls_new(certificate, key, c->tls_groups, &s->shared.tls, ret_why);
     free(certificate);
     free(key);
     return e;

@@ -1,14 +1,19 @@
 #include "http/tls.h"
 
 #include <openssl/err.h>
+#include <poll.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Bytes of a ClientHello's lists. Browsers need a fraction; libssl would work through 60,000 of each. */
+#define CIPHERS_MAX    1024
+#define EXTENSION_MAX  2048
+#define KEY_SHARES_MAX 8192 /* a post-quantum one has more than 1,000 */
+
 struct http_tls {
-    char *certificate, *key; /* paths */
+    char *certificate, *key, *groups; /* the first two are paths */
     pthread_mutex_t lock;
     SSL_CTX *ctx; /* under the lock; each connection holds a reference of its own */
 };
@@ -38,7 +43,25 @@ static int no_pass_phrase(char *buf, int size, int rwflag, void *arg)
     return -1;
 }
 
-static bool configure(SSL_CTX *ctx)
+/* Before anything is computed: refuses a hello whose lists are there to cost time. */
+static int judge_hello(SSL *ssl, int *alert, void *arg)
+{
+    const unsigned char *p;
+    size_t n = 0;
+    int *types = NULL;
+    (void)arg;
+    bool fine = SSL_client_hello_get0_ciphers(ssl, &p) <= CIPHERS_MAX &&
+                SSL_client_hello_get1_extensions_present(ssl, &types, &n) == 1;
+    for (size_t i = 0; fine && i < n; i++) {
+        size_t most = types[i] == TLSEXT_TYPE_key_share ? KEY_SHARES_MAX : EXTENSION_MAX, length = 0;
+        fine = SSL_client_hello_get0_ext(ssl, (unsigned)types[i], &p, &length) == 1 && length <= most;
+    }
+    OPENSSL_free(types);
+    *alert = SSL_AD_ILLEGAL_PARAMETER;
+    return fine ? SSL_CLIENT_HELLO_SUCCESS : SSL_CLIENT_HELLO_ERROR;
+}
+
+static bool configure(SSL_CTX *ctx, const struct http_tls *t)
 {
     static const unsigned char id[] = "portero";
     /* An end of input without close_notify is harmless here: every request says where it ends. */
@@ -49,10 +72,11 @@ static bool configure(SSL_CTX *ctx)
     SSL_CTX_set_read_ahead(ctx, 1);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF); /* resumption is by tickets, which the client keeps */
     SSL_CTX_set_default_passwd_cb(ctx, no_pass_phrase);
+    SSL_CTX_set_client_hello_cb(ctx, judge_hello, NULL);
     SSL_CTX_set_alpn_select_cb(ctx, select_protocol, NULL);
     return SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) == 1 &&
            SSL_CTX_set_cipher_list(ctx, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1 &&
-           SSL_CTX_set_session_id_context(ctx, id, sizeof id - 1) == 1;
+           SSL_CTX_set1_groups_list(ctx, t->groups) == 1 && SSL_CTX_set_session_id_context(ctx, id, sizeof id - 1) == 1;
 }
 
 /* The first error is the cause ("No such file or directory", "no start line"); those behind it say "system lib". */
@@ -76,7 +100,7 @@ static SSL_CTX *load(const struct http_tls *t, char **ret_why)
     SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
     const char *at = t->certificate;
     ERR_clear_error();
-    if (!ctx || !configure(ctx) || SSL_CTX_use_certificate_chain_file(ctx, t->certificate) != 1)
+    if (!ctx || !configure(ctx, t) || SSL_CTX_use_certificate_chain_file(ctx, t->certificate) != 1)
         goto fail;
     at = t->key;
     if (SSL_CTX_use_PrivateKey_file(ctx, t->key, SSL_FILETYPE_PEM) != 1 || SSL_CTX_check_private_key(ctx) != 1)
@@ -89,10 +113,11 @@ fail:
     return NULL;
 }
 
-enum err http_tls_new(const char *certificate, const char *key, struct http_tls **ret, char **ret_why)
+enum err http_tls_new(const char *certificate, const char *key, const char *groups, struct http_tls **ret,
+                      char **ret_why)
 {
     struct http_tls *t = calloc(1, sizeof *t);
-    if (!t || !(t->certificate = strdup(certificate)) || !(t->key = strdup(key)))
+    if (!t || !(t->certificate = strdup(certificate)) || !(t->key = strdup(key)) || !(t->groups = strdup(groups)))
         abort();
     pthread_mutex_init(&t->lock, NULL);
     t->ctx = load(t, ret_why);
@@ -112,6 +137,7 @@ void http_tls_free(struct http_tls *t)
     pthread_mutex_destroy(&t->lock);
     free(t->certificate);
     free(t->key);
+    free(t->groups);
     free(t);
 }
 
@@ -126,6 +152,12 @@ enum err http_tls_reload(struct http_tls *t, char **ret_why)
     pthread_mutex_unlock(&t->lock);
     SSL_CTX_free(old);
     return ERR_NONE;
+}
+
+bool http_tls_is_gone(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLRDHUP};
+    return poll(&p, 1, 0) == 1;
 }
 
 SSL *http_tls_accept(struct http_tls *t, int fd)

@@ -33,7 +33,7 @@ static void put_key(struct buf *b, const struct config_row *r, const char *value
     buf_printf(b, "%s# %s", indent, r->doc);
     if (r->kind == CONFIG_INTEGER)
         buf_printf(b, " (%lld to %lld)", (long long)r->lo, (long long)r->hi);
-    if (r->kind == CONFIG_ENUM)
+    if (r->kind == CONFIG_ENUM || r->kind == CONFIG_WORDS)
         put_words(b, r->words);
     if (r->kind == CONFIG_SECRET)
         buf_lit(b, " (secret)");

@@ -230,6 +230,8 @@ static void values_out_of_range_are_refused_with_file_and_line(void **state)
     refuse("limits { otp_per_ip = 5x }", "portero.conf:1: limits.otp_per_ip must be from 1 to 100000000");
     refuse("http { threads = -1 }", "portero.conf:1: http.threads must be from 0 to 256");
     refuse("mode = test\n", "portero.conf:1: mode must be one of sandbox, production");
+    refuse("tls { groups = \"X25519:ffdhe2048\" }\n",
+           "portero.conf:1: tls.groups must be some, separated by colons, of X25519, P-256, P-384, P-521, X448");
     refuse("log_level = loud\n", "portero.conf:1: log_level must be one of error, warn, info, debug");
     refuse("webhooks { verify_tls = 2 }", "portero.conf:1: webhooks.verify_tls must be true or false");
     refuse("billing {\n plan weekly {\n  currency = USD } }",

@@ -160,6 +160,7 @@ static inline void rig_init(struct rig *g)
     *g = (struct rig){.config = {.top_trusted_proxies = no_proxies,
                                  .tls_certificate = "",
                                  .tls_key = "",
+                                 .tls_groups = "X25519:P-256",
                                  .listen_https = "127.0.0.1:0",
                                  .listen_http = "127.0.0.1:0",
                                  .http_threads = 1,

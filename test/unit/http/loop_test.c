@@ -97,6 +97,7 @@ static void turn(struct rig *g)
 {
     event_base_loop(g->loop->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
     http_loop_turn(g->loop);
+    http_loop_handshakes(g->loop);
 }
 
 /* How many replies have come; *ret_end: and then the end. */
@@ -177,7 +178,7 @@ static struct http_tls *make_tls(void)
     snprintf(certificate, sizeof certificate, "%s/crt", dir);
     snprintf(key, sizeof key, "%s/key", dir);
     assert_int_equal(tls_self_signed(certificate, key), ERR_NONE);
-    assert_int_equal(http_tls_new(certificate, key, &tls, &why), ERR_NONE);
+    assert_int_equal(http_tls_new(certificate, key, "X25519", &tls, &why), ERR_NONE);
     unlink(certificate);
     unlink(key);
     rmdir(dir);

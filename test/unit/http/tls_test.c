@@ -13,6 +13,7 @@ struct attempt {
     const unsigned char *alpn;
     unsigned alpn_n;
     SSL_SESSION *session;
+    const char *groups; /* NULL: the library's */
 };
 
 static struct client try_tls(uint16_t port, const struct attempt *t)
@@ -26,6 +27,8 @@ static struct client try_tls(uint16_t port, const struct attempt *t)
     }
     if (t->alpn)
         SSL_CTX_set_alpn_protos(c.ctx, t->alpn, t->alpn_n);
+    if (t->groups)
+        assert_int_equal(SSL_CTX_set1_groups_list(c.ctx, t->groups), 1);
     c.ssl = SSL_new(c.ctx);
     assert_int_equal(SSL_set_fd(c.ssl, c.fd), 1);
     if (t->session)
@@ -104,6 +107,124 @@ static void a_session_is_resumed_by_its_ticket(void **state)
             client_close(&c);
         }
         SSL_SESSION_free(session);
+    }
+    rig_done(&g);
+}
+
+/* ---- what a handshake may cost ---- */
+
+static void check_groups(const struct rig *g, const char *offered, bool taken)
+{
+    static const int versions[] = {TLS1_2_VERSION, TLS1_3_VERSION};
+    for (size_t v = 0; v < sizeof versions / sizeof *versions; v++) {
+        struct client c = try_tls(g->tls, &(struct attempt){.version = versions[v], .groups = offered});
+        assert_int_equal(c.ssl != NULL, taken);
+        client_close(&c);
+    }
+}
+
+static void costly_groups_are_not_agreed_to_unless_configured(void **state)
+{
+    struct rig g;
+    (void)state;
+    rig_init(&g);
+    rig_start(&g);
+    check_groups(&g, "X25519:P-256", true);
+    check_groups(&g, "P-256", true);
+    check_groups(&g, "P-384:P-256", true); /* after asking for P-256 */
+    check_groups(&g, "P-384:P-521:X448", false);
+    check_groups(&g, "ffdhe2048:ffdhe3072:ffdhe8192", false);
+    http_server_free(g.server);
+    g.config.tls_groups = "P-384:P-256";
+    rig_start(&g);
+    check_groups(&g, "P-384:P-256", true);
+    check_groups(&g, "ffdhe2048:ffdhe8192", false);
+    rig_done(&g);
+}
+
+/* The bytes of a client's first flight. */
+static size_t client_hello(const char *groups, char *ret, size_t room)
+{
+    SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
+    assert_int_equal(SSL_CTX_set1_groups_list(ctx, groups), 1);
+    SSL *ssl = SSL_new(ctx);
+    BIO *out = BIO_new(BIO_s_mem());
+    SSL_set_bio(ssl, BIO_new(BIO_s_mem()), out);
+    assert_int_equal(SSL_connect(ssl), -1);
+    int n = BIO_read(out, ret, (int)room);
+    assert_true(n > 0);
+    SSL_free(ssl);
+    SSL_CTX_free(ctx);
+    return (size_t)n;
+}
+
+static void a_hello_is_not_answered_once_its_sender_has_gone(void **state)
+{
+    char hello[4096], answer[4096];
+    struct rig g;
+    (void)state;
+    rig_init(&g);
+    rig_start(&g);
+    size_t n = client_hello("X25519", hello, sizeof hello);
+    struct client c = client_plain(g.tls);
+    client_send(&c, str_n(hello, n));
+    assert_true(client_recv(&c, answer, sizeof answer) > 0); /* while its sender is there */
+    client_close(&c);
+    c = client_plain(g.tls);
+    assert_int_equal(send(c.fd, hello, n, MSG_MORE), n); /* in one segment with the end */
+    shutdown(c.fd, SHUT_WR);
+    assert_int_equal(client_recv(&c, answer, sizeof answer), 0);
+    client_close(&c);
+    rig_done(&g);
+}
+
+static void put_u16(struct buf *b, size_t n)
+{
+    buf_char(b, (char)(n >> 8));
+    buf_char(b, (char)n);
+}
+
+/* A TLS 1.2 hello with `suites` cipher suites, of which the last is spoken. It fits into one record. */
+static void put_hello(struct buf *b, size_t suites)
+{
+    static const char group_and_signature[] = "\0\x0a\0\x04\0\x02\0\x17\0\x0d\0\x04\0\x02\x04\x03";
+    size_t extensions = sizeof group_and_signature - 1, body = 2 + 32 + 1 + 2 + 2 * suites + 2 + 2 + extensions;
+    buf_lit(b, "\x16\x03\x01");
+    put_u16(b, 4 + body);
+    buf_lit(b, "\x01\0");
+    put_u16(b, body);
+    put_u16(b, 0x0303);
+    buf_lit(b, "0123456789abcdef0123456789abcdef");
+    buf_char(b, 0); /* no session */
+    put_u16(b, 2 * suites);
+    for (size_t i = 1; i < suites; i++)
+        put_u16(b, 0xc0a0);
+    put_u16(b, 0xc02b);
+    buf_lit(b, "\x01\0");
+    put_u16(b, extensions);
+    buf_put(b, group_and_signature, extensions);
+}
+
+static void a_hello_with_endless_lists_is_refused(void **state)
+{
+    static const struct {
+        size_t suites;
+        char record; /* the first byte of the answer: handshake or alert */
+    } cases[] = {{100, 22}, {512, 22}, {513, 21}, {8000, 21}};
+    struct rig g;
+    (void)state;
+    rig_init(&g);
+    rig_start(&g);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char answer[4096];
+        struct buf hello = BUF(20000);
+        put_hello(&hello, cases[i].suites);
+        struct client c = client_plain(g.tls);
+        client_send(&c, buf_view(&hello));
+        assert_true(client_recv(&c, answer, sizeof answer) > 0);
+        assert_int_equal(answer[0], cases[i].record);
+        client_close(&c);
+        buf_done(&hello);
     }
     rig_done(&g);
 }
@@ -321,6 +442,9 @@ int main(void)
         cmocka_unit_test(old_versions_are_refused_and_1_2_and_1_3_spoken),
         cmocka_unit_test(http_1_1_is_chosen_and_nothing_else_agreed_to),
         cmocka_unit_test(a_session_is_resumed_by_its_ticket),
+        cmocka_unit_test(costly_groups_are_not_agreed_to_unless_configured),
+        cmocka_unit_test(a_hello_is_not_answered_once_its_sender_has_gone),
+        cmocka_unit_test(a_hello_with_endless_lists_is_refused),
         cmocka_unit_test(a_new_certificate_is_for_new_connections_and_old_ones_go_on),
         cmocka_unit_test(a_certificate_that_does_not_load_changes_nothing),
         cmocka_unit_test(reloading_does_not_disturb_handshakes),
