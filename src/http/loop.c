@@ -86,6 +86,8 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     expire_overdue(l);
     for (unsigned i = 0; i < HTTP_LISTENERS; i++)
         http_listener_resume(&l->listeners[i]);
+    if (l->shared->tls)
+        http_tls_tick(l->shared->tls);
     trim(l);
 }
 

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "http/tls_tickets.h"
+
 /* Bytes of a ClientHello's lists. Browsers need a fraction; libssl would work through 60,000 of each. */
 #define CIPHERS_MAX    1024
 #define EXTENSION_MAX  2048
@@ -14,6 +17,7 @@
 
 struct http_tls {
     char *certificate, *key, *groups; /* the first two are paths */
+    struct tls_tickets tickets;
     pthread_mutex_t lock;
     SSL_CTX *ctx; /* under the lock; each connection holds a reference of its own */
 };
@@ -61,6 +65,13 @@ static int judge_hello(SSL *ssl, int *alert, void *arg)
     return fine ? SSL_CLIENT_HELLO_SUCCESS : SSL_CLIENT_HELLO_ERROR;
 }
 
+static int ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac,
+                      int seal)
+{
+    struct http_tls *t = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+    return tls_tickets_key(&t->tickets, clock_monotonic_us(), name, iv, cipher, mac, seal);
+}
+
 static bool configure(SSL_CTX *ctx, const struct http_tls *t)
 {
     static const unsigned char id[] = "portero";
@@ -71,12 +82,16 @@ static bool configure(SSL_CTX *ctx, const struct http_tls *t)
                      SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     SSL_CTX_set_read_ahead(ctx, 1);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF); /* resumption is by tickets, which the client keeps */
+    SSL_CTX_set_timeout(ctx, TLS_TICKETS_PERIOD_S);
+    SSL_CTX_set_app_data(ctx, (void *)(uintptr_t)t);
     SSL_CTX_set_default_passwd_cb(ctx, no_pass_phrase);
     SSL_CTX_set_client_hello_cb(ctx, judge_hello, NULL);
     SSL_CTX_set_alpn_select_cb(ctx, select_protocol, NULL);
     return SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) == 1 &&
            SSL_CTX_set_cipher_list(ctx, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1 &&
-           SSL_CTX_set1_groups_list(ctx, t->groups) == 1 && SSL_CTX_set_session_id_context(ctx, id, sizeof id - 1) == 1;
+           SSL_CTX_set1_groups_list(ctx, t->groups) == 1 &&
+           SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, ticket_key) == 1 &&
+           SSL_CTX_set_session_id_context(ctx, id, sizeof id - 1) == 1;
 }
 
 /* The first error is the cause ("No such file or directory", "no start line"); those behind it say "system lib". */
@@ -119,6 +134,7 @@ enum err http_tls_new(const char *certificate, const char *key, const char *grou
     struct http_tls *t = calloc(1, sizeof *t);
     if (!t || !(t->certificate = strdup(certificate)) || !(t->key = strdup(key)) || !(t->groups = strdup(groups)))
         abort();
+    tls_tickets_init(&t->tickets);
     pthread_mutex_init(&t->lock, NULL);
     t->ctx = load(t, ret_why);
     if (!t->ctx) {
@@ -138,6 +154,7 @@ void http_tls_free(struct http_tls *t)
     free(t->certificate);
     free(t->key);
     free(t->groups);
+    tls_tickets_done(&t->tickets);
     free(t);
 }
 
@@ -152,6 +169,11 @@ enum err http_tls_reload(struct http_tls *t, char **ret_why)
     pthread_mutex_unlock(&t->lock);
     SSL_CTX_free(old);
     return ERR_NONE;
+}
+
+void http_tls_tick(struct http_tls *t)
+{
+    tls_tickets_rotate(&t->tickets, clock_monotonic_us());
 }
 
 bool http_tls_is_gone(int fd)

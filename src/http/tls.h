@@ -1,4 +1,5 @@
-/* TLS 1.2 and 1.3 for the listeners: one certificate, replaceable while connections run. Any thread. */
+/* TLS 1.2 and 1.3 for the listeners: one certificate, replaceable while connections run; ticket keys that outlive it.
+ * Any thread. */
 #pragma once
 #include <openssl/ssl.h>
 #include <stdbool.h>
@@ -16,6 +17,8 @@ void http_tls_free(struct http_tls *t);
 /* Reads both files again, for connections accepted from now on. Keeps what it has if they do not load: *ret_why as
  * above. */
 enum err http_tls_reload(struct http_tls *t, char **ret_why) CHECKED;
+/* Replaces the ticket keys that are too old. Cheap; to be called every few seconds. */
+void http_tls_tick(struct http_tls *t);
 /* The server side of a new connection on fd, which stays the caller's. NULL when out of memory. */
 SSL *http_tls_accept(struct http_tls *t, int fd);
 /* The other side of fd has closed or reset it: nobody waits for what a handshake would compute. */

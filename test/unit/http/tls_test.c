@@ -111,6 +111,29 @@ static void a_session_is_resumed_by_its_ticket(void **state)
     rig_done(&g);
 }
 
+static void a_session_is_resumed_after_the_certificate_was_read_again(void **state)
+{
+    struct rig g;
+    struct answer a = {0};
+    char *why = NULL;
+    (void)state;
+    rig_init(&g);
+    rig_start(&g);
+    struct client c = try_tls(g.tls, &(struct attempt){0});
+    expect(&c, &a, REQUEST, 200, "");
+    SSL_SESSION *session = SSL_get1_session(c.ssl);
+    SSL_shutdown(c.ssl); /* else the library takes it for broken */
+    client_close(&c);
+    assert_int_equal(http_server_reload(g.server, &why), ERR_NONE);
+    c = try_tls(g.tls, &(struct attempt){.session = session});
+    assert_non_null(c.ssl);
+    assert_true(SSL_session_reused(c.ssl));
+    SSL_SESSION_free(session);
+    client_close(&c);
+    answer_done(&a);
+    rig_done(&g);
+}
+
 /* ---- what a handshake may cost ---- */
 
 static void check_groups(const struct rig *g, const char *offered, bool taken)
@@ -442,6 +465,7 @@ int main(void)
         cmocka_unit_test(old_versions_are_refused_and_1_2_and_1_3_spoken),
         cmocka_unit_test(http_1_1_is_chosen_and_nothing_else_agreed_to),
         cmocka_unit_test(a_session_is_resumed_by_its_ticket),
+        cmocka_unit_test(a_session_is_resumed_after_the_certificate_was_read_again),
         cmocka_unit_test(costly_groups_are_not_agreed_to_unless_configured),
         cmocka_unit_test(a_hello_is_not_answered_once_its_sender_has_gone),
         cmocka_unit_test(a_hello_with_endless_lists_is_refused),
