@@ -89,7 +89,8 @@ int main(int argc, char **argv)
                        .http_header_timeout_s = 10,
                        .http_body_timeout_s = 30,
                        .http_idle_timeout_s = 600,
-                       .http_write_timeout_s = 30};
+                       .http_write_timeout_s = 30,
+                       .http_output_memory_mb = 64};
     serve(&c, &body);
     snprintf(path, sizeof path, "%s/tls.crt", dir);
     unlink(path);

@@ -7,6 +7,7 @@ import { connect as tls } from 'node:tls';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { handshakes } from './handshakes.mjs';
+import { output } from './output.mjs';
 import { LOAD_CORE, SERVER_CORE, compare, median, memoryOf, paced, result, sideBySide, stop, summary, wrk } from './lib.mjs';
 import { binary, constant, fastify, nginx, portero, root } from './peers.mjs';
 import { searches } from './searches.mjs';
@@ -345,6 +346,7 @@ try {
   if (wants('grants')) await grants(big);
   if (wants('memory')) await memory(big);
   if (wants('handshakes')) await handshakes(big);
+  if (wants('output')) await output(big);
   if (wants('starting')) await starting(big);
   if (wants('calls')) calls();
   if (wants('flood')) flood();

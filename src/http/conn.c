@@ -155,22 +155,52 @@ static size_t write_some(struct http_conn *c, const char *p, size_t n)
 
 static void keep(struct http_conn *c, const char *p, size_t n)
 {
-    if (c->broken)
+    size_t before = c->out.n;
+    if (c->broken || n == 0)
         return;
     buf_put(&c->out, p, n);
     if (c->out.full)
         c->broken = true;
+    atomic_fetch_add_explicit(&c->loop->shared->output->held, c->out.n - before, memory_order_relaxed);
+    http_loop_relieve(c->loop, c);
+}
+
+static void drop_kept(struct http_conn *c)
+{
+    atomic_fetch_sub_explicit(&c->loop->shared->output->held, c->out.n, memory_order_relaxed);
+    c->loop->freed += c->out.cap;
+    buf_done(&c->out);
+    c->out_at = 0;
+}
+
+/* A client that takes its replies has none waiting for long. */
+void http_loop_relieve(struct http_loop *l, const struct http_conn *but)
+{
+    struct http_output *o = l->shared->output;
+    struct http_conn *next;
+    if (atomic_load_explicit(&o->held, memory_order_relaxed) <= o->most)
+        return;
+    for (struct http_conn *c = l->lists[CONN_FLUSH].first; c; c = next) {
+        next = c->next;
+        if (c == but || c->out.n == 0)
+            continue;
+        http_conn_close(c, true);
+        if (atomic_load_explicit(&o->held, memory_order_relaxed) <= o->most)
+            return;
+    }
 }
 
 void http_conn_drain(struct http_conn *c)
 {
-    if (!http_conn_is_blocked(c))
-        return;
-    c->out_at += write_some(c, c->out.p + c->out_at, c->out.n - c->out_at);
-    if (c->out_at == c->out.n || c->broken) {
-        buf_done(&c->out);
-        c->out_at = 0;
+    if (c->out.n) {
+        c->out_at += write_some(c, c->out.p + c->out_at, c->out.n - c->out_at);
+        if (c->out_at == c->out.n || c->broken)
+            drop_kept(c);
     }
+    if (c->out.n == 0 && c->out_constant.n)
+        c->out_constant = str_from(c->out_constant, write_some(c, c->out_constant.p, c->out_constant.n));
+    if (c->broken)
+        c->out_constant = STR_NONE;
 }
 
 static void send_gathered(struct http_loop *l, struct http_gathered *g)
@@ -206,17 +236,24 @@ void http_loop_turn(struct http_loop *l)
     http_loop_flush(l);
 }
 
-static void keep_all(struct http_conn *c, const struct str *parts, size_t count, size_t skip)
+static void keep_all(struct http_conn *c, const struct str *parts, size_t count, bool constant, size_t skip)
 {
+    keep(c, c->out_constant.p, c->out_constant.n); /* what comes now is behind it */
+    c->out_constant = STR_NONE;
     for (size_t i = 0; i < count; i++) {
-        size_t sent = skip < parts[i].n ? skip : parts[i].n;
-        skip -= sent;
-        keep(c, parts[i].p + sent, parts[i].n - sent);
+        if (parts[i].n == 0)
+            continue;
+        struct str rest = str_from(parts[i], skip);
+        skip -= parts[i].n - rest.n;
+        if (constant && i == count - 1)
+            c->out_constant = c->broken ? STR_NONE : rest;
+        else
+            keep(c, rest.p, rest.n);
     }
 }
 
 /* More than is worth copying: straight to the socket, the rest is kept. */
-static void send_large(struct http_conn *c, const struct str *parts, size_t count)
+static void send_large(struct http_conn *c, const struct str *parts, size_t count, bool constant)
 {
     assert(count <= MAX_PARTS);
     struct iovec iov[MAX_PARTS];
@@ -229,7 +266,7 @@ static void send_large(struct http_conn *c, const struct str *parts, size_t coun
         if (sent < 0 && errno != EAGAIN && errno != EINTR)
             c->broken = true;
     }
-    keep_all(c, parts, count, sent < 0 ? 0 : (size_t)sent);
+    keep_all(c, parts, count, constant, sent < 0 ? 0 : (size_t)sent);
     if (c->ssl)
         http_conn_drain(c);
 }
@@ -241,6 +278,8 @@ static char *gather_room(struct http_conn *c, size_t n)
     if (http_conn_is_blocked(c) || c->broken)
         return NULL;
     bool last = c->gathered && c->gathered == &l->gathered[l->gathered_count - 1];
+    if (c->gathered && c->gathered->n + n > SEND_LARGE)
+        return NULL; /* how much of it the peer takes is to be known before more is made */
     if (n > HTTP_GATHER - l->gather_n || (!last && (c->gathered || l->gathered_count == HTTP_GATHERED)))
         return NULL;
     if (!c->gathered) {
@@ -252,7 +291,7 @@ static char *gather_room(struct http_conn *c, size_t n)
     return l->gather + l->gather_n - n;
 }
 
-void http_conn_send(struct http_conn *c, const struct str *parts, size_t count)
+void http_conn_send(struct http_conn *c, const struct str *parts, size_t count, bool constant)
 {
     size_t total = 0;
     for (size_t i = 0; i < count; i++)
@@ -261,7 +300,7 @@ void http_conn_send(struct http_conn *c, const struct str *parts, size_t count)
     if (large && c->gathered)
         send_gathered(c->loop, c->gathered);
     if (large && !http_conn_is_blocked(c)) {
-        send_large(c, parts, count);
+        send_large(c, parts, count, constant);
         return;
     }
     char *p = gather_room(c, total);
@@ -270,7 +309,7 @@ void http_conn_send(struct http_conn *c, const struct str *parts, size_t count)
         p = gather_room(c, total);
     }
     if (!p)
-        keep_all(c, parts, count, 0);
+        keep_all(c, parts, count, constant, 0);
     for (size_t i = 0; p && i < count; i++)
         if (parts[i].n)
             p = (char *)memcpy(p, parts[i].p, parts[i].n) + parts[i].n;
@@ -405,8 +444,8 @@ static void close_socket(struct http_conn *c, bool abort)
     close(c->fd);
     c->fd = -1;
     c->broken = true;
-    buf_done(&c->out);
-    c->out_at = 0;
+    drop_kept(c);
+    c->out_constant = STR_NONE;
     http_census_leave(c->loop->shared->census, &c->origin.address, c->origin.loopback || c->origin.trusted);
 }
 

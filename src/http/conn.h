@@ -58,6 +58,7 @@ struct http_conn {
     struct http_gathered *gathered; /* its output that waits in the loop's buffer; NULL: none */
     struct buf out;                 /* what the socket did not take at once; while there is some, nothing is gathered */
     size_t out_at;
+    struct str out_constant; /* follows `out`: of a body that is never freed */
 
     /* The session's. */
     struct http_inbuf *in; /* bytes in_at..in_n are not yet used */
@@ -84,14 +85,15 @@ size_t http_conn_recv(struct http_conn *c, void *p, size_t n);
 /* TLS has bytes that no event will announce. */
 bool http_conn_has_pending(const struct http_conn *c);
 
-/* Queues the parts, in order. They are copied or sent before it returns; http_loop_flush sends what was queued. */
-void http_conn_send(struct http_conn *c, const struct str *parts, size_t count);
+/* Queues the parts, in order. They are copied or sent before it returns, but for the last one if it is `constant`: that
+ * outlives the connection. http_loop_flush sends what was queued. */
+void http_conn_send(struct http_conn *c, const struct str *parts, size_t count, bool constant);
 /* Tries again to send what the socket did not take. */
 void http_conn_drain(struct http_conn *c);
 /* The socket has not taken everything. */
 static inline bool http_conn_is_blocked(const struct http_conn *c)
 {
-    return c->out.n > 0;
+    return c->out.n > 0 || c->out_constant.n > 0;
 }
 
 /* Waits for EV_READ, EV_WRITE or nothing (0). */

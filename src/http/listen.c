@@ -12,6 +12,8 @@
 
 #include "http/address.h"
 
+#define NOT_SENT_MAX 32768 /* bytes that the kernel takes beyond what the peer's window has room for */
+
 static void close_keeping_errno(int fd)
 {
     int saved = errno;
@@ -29,8 +31,9 @@ static int bind_tcp(const struct addrinfo *ai, bool reuse_port)
     int fd = socket(ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -1;
-    /* Accepted sockets inherit TCP_NODELAY. */
-    if (!set_on(fd, SOL_SOCKET, SO_REUSEADDR) || !set_on(fd, IPPROTO_TCP, TCP_NODELAY) ||
+    /* Accepted sockets inherit TCP_NODELAY and TCP_NOTSENT_LOWAT. */
+    if (setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &(int){NOT_SENT_MAX}, sizeof(int)) != 0 ||
+        !set_on(fd, SOL_SOCKET, SO_REUSEADDR) || !set_on(fd, IPPROTO_TCP, TCP_NODELAY) ||
         (reuse_port && !set_on(fd, SOL_SOCKET, SO_REUSEPORT)) || bind(fd, ai->ai_addr, ai->ai_addrlen) != 0) {
         close_keeping_errno(fd);
         return -1;

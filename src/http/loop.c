@@ -84,6 +84,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     (void)what;
     http_loop_turn(l); /* what has come in time is not too late */
     expire_overdue(l);
+    http_loop_relieve(l, NULL);
     for (unsigned i = 0; i < HTTP_LISTENERS; i++)
         http_listener_resume(&l->listeners[i]);
     if (l->shared->tls)

@@ -1,6 +1,7 @@
 /* One loop thread: its connections by state, its pools, its clock ticks. Internal to src/http. */
 #pragma once
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "http/census.h"
 #include "http/conn.h"
@@ -17,11 +18,19 @@
 #define HTTP_BUF_LARGE     (HTTP_MAX_HEAD + 4096 - 32)
 #define HTTP_LISTENERS     3
 
-/* What all loops share; constant once the threads run, but for tls and census, which lock for themselves. */
+/* Replies that their peers have not taken yet. */
+struct http_output {
+    size_t most; /* beyond it, those that have waited longest are closed */
+    atomic_size_t held;
+};
+
+/* What all loops share; constant once the threads run, but for tls, census and output, which take care for
+ * themselves. */
 struct http_shared {
     struct http_handler handler;
     struct http_tls *tls;
     struct http_census *census;
+    struct http_output *output;
     struct http_cidrs trusted;
     int64_t limit_ms[CONN_STATES];
 };
@@ -93,6 +102,9 @@ void http_loop_stop(struct http_loop *l, int wait_ms);
 void http_loop_turn(struct http_loop *l);
 /* Makes handshakes go on, one at least, for as long as a turn has time for them; then runs the sessions they began. */
 void http_loop_handshakes(struct http_loop *l);
+/* While more output waits than may, closes those of its connections that have waited longest for their peers to take
+ * it. `but`, which may be NULL, stays: a loop can hold one reply whatever the others hold. */
+void http_loop_relieve(struct http_loop *l, const struct http_conn *but);
 /* Sends what is gathered, and settles its connections, some of which end. */
 void http_loop_flush(struct http_loop *l);
 

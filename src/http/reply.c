@@ -103,7 +103,7 @@ static void put_head(struct buf *b, struct http_exchange *x, int status, size_t 
     put_connection(b, x, status, keep);
 }
 
-void http_reply(struct http_request *r, int status, struct str head, struct str body)
+static void reply(struct http_request *r, int status, struct str head, struct str body, bool constant)
 {
     struct http_exchange *x = (struct http_exchange *)r;
     struct http_conn *c = x->conn;
@@ -117,7 +117,17 @@ void http_reply(struct http_request *r, int status, struct str head, struct str 
         if (r->method == HTTP_HEAD || !has_content(status))
             body = STR("");
         struct str parts[] = {buf_view(&b), head, STR("\r\n"), body};
-        http_conn_send(c, parts, sizeof parts / sizeof *parts);
+        http_conn_send(c, parts, sizeof parts / sizeof *parts, constant);
     }
     http_session_answered(c);
+}
+
+void http_reply(struct http_request *r, int status, struct str head, struct str body)
+{
+    reply(r, status, head, body, false);
+}
+
+void http_reply_constant(struct http_request *r, int status, struct str head, struct str body)
+{
+    reply(r, status, head, body, true);
 }

@@ -14,6 +14,7 @@
 
 struct http_server {
     struct http_shared shared;
+    struct http_output output;
     struct http_loop *loops;
     unsigned loop_count, running;
     char https[HTTP_BOUND_TEXT], http[HTTP_BOUND_TEXT];
@@ -119,6 +120,8 @@ static enum err read_settings(struct http_server *s, const struct config *c, str
     const char *bad = "";
     int64_t *limit = s->shared.limit_ms;
     s->shared.handler = handler;
+    s->output.most = (size_t)c->http_output_memory_mb << 20;
+    s->shared.output = &s->output;
     limit[CONN_HANDSHAKE] = limit[CONN_HEAD] = c->http_header_timeout_s * 1000;
     limit[CONN_BODY] = c->http_body_timeout_s * 1000;
     limit[CONN_IDLE] = c->http_idle_timeout_s * 1000;

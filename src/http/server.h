@@ -74,8 +74,12 @@ struct http_handler {
 /* Answers r, on its loop thread, exactly once. `head` is complete header lines ("Name: value\r\n"…) without
  * Content-Length, Connection and Date, which the server adds. `body` is sent only if the method was not HEAD and the
  * status allows one. Both are copied or sent before the call returns. r is gone afterwards. A request whose peer has
- * gone is answered all the same: its memory lives until then. A peer for whom more than 16 MiB wait is cut off. */
+ * gone is answered all the same: its memory lives until then. A peer for whom more than 16 MiB wait is cut off, and
+ * when more waits for all peers together than http.output_memory_mb, the one that has taken longest. */
 void http_reply(struct http_request *r, int status, struct str head, struct str body);
+/* The same with a body that outlives the server and never changes: it is sent from where it is, however slow the peer.
+ */
+void http_reply_constant(struct http_request *r, int status, struct str head, struct str body);
 /* Any thread: runs mail->run on r's loop thread. */
 void http_post(struct http_request *r, struct mail *mail);
 

@@ -229,7 +229,7 @@ static void send_continue(struct http_conn *c, struct http_exchange *x)
 {
     struct str interim = STR("HTTP/1.1 100 Continue\r\n\r\n");
     if (x->framing.expect_continue)
-        http_conn_send(c, &interim, 1);
+        http_conn_send(c, &interim, 1, false);
     x->framing.expect_continue = false;
 }
 

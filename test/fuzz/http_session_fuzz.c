@@ -30,7 +30,9 @@ struct peer {
 static struct http_request *later[LATER_MAX];
 static size_t later_count;
 static struct http_loop loop;
-static struct http_shared shared;
+static char constant[20000]; /* more than is gathered */
+static struct http_output output = {.most = SIZE_MAX};
+static struct http_shared shared = {.output = &output};
 
 static void must(bool condition)
 {
@@ -58,6 +60,8 @@ static void on_request(void *ctx, struct http_request *r, unsigned index)
     must(r->body.n <= HTTP_MAX_BODY && r->path.n > 0);
     if (r->path.n > 1 && r->path.p[1] == 'w' && later_count < LATER_MAX)
         later[later_count++] = r;
+    else if (r->path.n > 1 && r->path.p[1] == 'c')
+        http_reply_constant(r, 200, STR("X-A: b\r\n"), str_n(constant, sizeof constant));
     else
         answer(r, 200);
 }
@@ -125,7 +129,7 @@ static void open_peer(struct peer *p, unsigned options, size_t piece, struct str
         must(setsockopt(fds[1], SOL_SOCKET, SO_SNDBUF, &(int){OUT_SMALL}, sizeof(int)) == 0);
     must(http_census_enter(shared.census, &origin.address, true) == HTTP_ADMITTED);
     http_conn_open(&loop, fds[1], NULL, &origin);
-    *p = (struct peer){.fd = fds[0], .piece = piece, .in = in, .out = BUF(1u << 24)};
+    *p = (struct peer){.fd = fds[0], .piece = piece, .in = in, .out = BUF(1u << 28)};
 }
 
 /* Sends one piece. */
@@ -203,6 +207,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     for (int i = 0; i < 100 && loop.connections; i++)
         turn();
-    must(loop.connections == 0 && loop.gathered_count == 0);
+    must(loop.connections == 0 && loop.gathered_count == 0 && atomic_load(&output.held) == 0);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* An in-process server with a small handler, and a client that sends raw bytes, plain or in TLS.
  *
- * Routes: /echo answers 200 with the body; /early answers 401 from `head`; /big?N answers N bytes; /peer says who asks;
+ * Routes: /echo answers 200 with the body; /early answers 401 from `head`; /big?N answers N bytes; /constant answers
+ * RIG_CONSTANT bytes that are never copied; /peer says who asks;
  * /wait answers 202 from another thread, once rig_release() lets it; anything else is 404. Refusals answer the status
  * of their error. A reply's body is the request's target unless said otherwise. */
 #pragma once
@@ -29,6 +30,7 @@
 
 #define PATIENCE_S   30 /* nothing takes so long; a test that waits for it has failed */
 #define MAX_STATUSES 16
+#define RIG_CONSTANT 400000
 
 /* ---- the server ---- */
 
@@ -83,6 +85,14 @@ static inline void rig_big(struct http_request *r)
     rig_reply(r, 200, str_n(bytes, n));
 }
 
+static inline struct str rig_constant(void)
+{
+    static char bytes[RIG_CONSTANT];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (char)('a' + i % 23);
+    return str_n(bytes, sizeof bytes);
+}
+
 static inline void rig_request(void *ctx, struct http_request *r, unsigned loop)
 {
     struct rig *g = ctx;
@@ -92,6 +102,8 @@ static inline void rig_request(void *ctx, struct http_request *r, unsigned loop)
         rig_reply(r, 200, r->body);
     } else if (str_eq(r->path, STR("/big"))) {
         rig_big(r);
+    } else if (str_eq(r->path, STR("/constant"))) {
+        http_reply_constant(r, 200, STR("Content-Type: text/plain\r\n"), rig_constant());
     } else if (str_eq(r->path, STR("/peer"))) {
         rig_reply(r, 200,
                   arena_printf(&r->arena, "%s secure=%d loopback=%d local=%d", r->peer.address, r->peer.secure,
@@ -169,7 +181,8 @@ static inline void rig_init(struct rig *g)
                                  .http_header_timeout_s = 60,
                                  .http_body_timeout_s = 60,
                                  .http_idle_timeout_s = 60,
-                                 .http_write_timeout_s = 60}};
+                                 .http_write_timeout_s = 60,
+                                 .http_output_memory_mb = 64}};
     strcpy(g->dir, "/tmp/http_test_XXXXXX");
     assert_non_null(mkdtemp(g->dir));
     snprintf(g->control, sizeof g->control, "%s/control", g->dir);

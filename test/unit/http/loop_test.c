@@ -22,6 +22,7 @@
 
 struct rig {
     struct http_shared shared;
+    struct http_output output;
     struct http_loop *loop;
     int client; /* its other end is a connection of the loop */
     bool again; /* the client sends another request while its first is answered */
@@ -60,7 +61,9 @@ static void rig_open_with(struct rig *g, unsigned connections, struct http_tls *
     int fds[2];
     *g = (struct rig){
         .shared = {.handler = {.ctx = g, .head = on_head, .request = on_request, .refuse = on_refuse},
-                   .census = http_census_new(connections, connections)},
+                   .census = http_census_new(connections, connections),
+                   .output = &g->output},
+        .output = {.most = 1 << 20},
     };
     assert_non_null(g->loop = calloc(1, sizeof *g->loop));
     assert_int_equal(http_loop_init(g->loop, &g->shared, 0), ERR_NONE);
