@@ -1,5 +1,6 @@
 #include "api/meta.h"
 
+#include "api/constant.h"
 #include "api/guide.h"
 #include "api/service.h"
 
@@ -47,13 +48,7 @@ static enum err get_contract(struct request *q, struct reply *p)
 
 static enum err get_document(struct request *q, struct reply *p)
 {
-    return reply_text(p, service_openapi(q->service));
-}
-
-static enum err get_guide(struct request *q, struct reply *p)
-{
-    (void)q;
-    return reply_text(p, str_z(guide_text));
+    return reply_constant(q, p, service_openapi(q->service));
 }
 
 static const struct route rows[] = {
@@ -87,7 +82,7 @@ static const struct route rows[] = {
      .handler = get_document,
      .status = 200,
      .media = "application/json",
-     .flags = ROUTE_CORS | ROUTE_CACHEABLE | ROUTE_EXTENSION},
+     .flags = ROUTE_ETAG | ROUTE_CORS | ROUTE_CACHEABLE | ROUTE_EXTENSION},
     {.operation = "getGuide",
      .summary = "The guide for agents",
      .description = "In Markdown: how an agent should go about things here.",
@@ -95,9 +90,9 @@ static const struct route rows[] = {
      .method = HTTP_GET,
      .path = GUIDE_PATH,
      .run = RUN_HERE,
-     .handler = get_guide,
+     .text = guide_text,
      .status = 200,
      .media = "text/markdown; charset=utf-8",
-     .flags = ROUTE_CORS | ROUTE_CACHEABLE | ROUTE_EXTENSION},
+     .flags = ROUTE_ETAG | ROUTE_CORS | ROUTE_CACHEABLE | ROUTE_EXTENSION},
 };
 const struct route_set meta_routes = ROUTE_SET(rows);

@@ -116,7 +116,8 @@ static json_t *headers_of(const struct route *route, int status)
     if (route->flags & ROUTE_CORS)
         add_header(headers, "Access-Control-Allow-Origin", "string", "*");
     if (success && (route->flags & ROUTE_ETAG))
-        add_header(headers, "ETag", "string", "the version, for If-Match");
+        add_header(headers, "ETag", "string",
+                   route->flags & ROUTE_CACHEABLE ? "of this text, for If-None-Match" : "the version, for If-Match");
     if (status == 201 && (route->flags & ROUTE_LOCATION))
         add_header(headers, "Location", "string", "path of what was created");
     if ((status == 200 || (status && status == route->pending_status)) && (route->flags & ROUTE_REPLAY))

@@ -119,6 +119,8 @@ static void put_common(struct request *q, struct buf *head)
     buf_lit(head, "\r\nX-Content-Type-Options: nosniff\r\nStrict-Transport-Security: max-age=31536000\r\n");
     if ((flags & ROUTE_CACHEABLE) && !q->result)
         buf_lit(head, "Cache-Control: public, max-age=60\r\n");
+    else if (q->reply.constant && !q->result)
+        buf_lit(head, "Cache-Control: no-cache\r\n"); /* kept, but asked for again each time */
     else
         buf_lit(head, "Cache-Control: no-store\r\n");
     if (flags & ROUTE_PAGE)
@@ -254,7 +256,10 @@ static void send_success(struct request *q, struct reply_buffers *b)
         put_header(&b->head, "Content-Type", str_z(q->route->media));
     if (q->op.config->log_requests)
         log_request(q, p->status, NULL, body.n);
-    http_reply(q->http, p->status, buf_view(&b->head), body);
+    if (p->constant)
+        http_reply_constant(q->http, p->status, buf_view(&b->head), body);
+    else
+        http_reply(q->http, p->status, buf_view(&b->head), body);
 }
 
 /* Who asks support what was done to an account finds it in the log: each of the operator's commands that may change

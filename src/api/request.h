@@ -26,6 +26,7 @@ struct reply {
     const struct shape *shape; /* of `body`; rendered on the loop thread */
     const void *body;
     struct str raw; /* instead of shape and body: ready text of the route's media type */
+    bool constant;  /* raw outlives the server (api/constant.h) */
     struct reply_header headers[REPLY_MAX_HEADERS];
     size_t header_count;
 };
@@ -72,14 +73,6 @@ static inline enum err reply_ok(struct request *q, struct reply *p, int status, 
     p->status = status;
     p->shape = shape;
     p->body = body;
-    return ERR_NONE;
-}
-
-/* Success with a ready text of the route's media type, which must live in the arena or longer. */
-static inline enum err reply_text(struct reply *p, struct str text)
-{
-    p->status = 200;
-    p->raw = text;
     return ERR_NONE;
 }
 

@@ -82,6 +82,7 @@ struct route {
     bool (*lengthy)(const void *query); /* of RUN_READ: whether this one may take long, so that it must not run on the
                                            loop thread. NULL: none does */
     enum err (*handler)(struct request *q, struct reply *p);
+    const char *text;          /* instead of a handler: what is always answered */
     int status;                /* of success */
     int other_status;          /* a second success status (replay), or 0 */
     int pending_status;        /* of what has not ended yet: 202, or 0 */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/constant.h"
 #include "api/gate.h"
 #include "api/openapi.h"
 #include "api/reply.h"
@@ -30,7 +31,9 @@ struct service {
     GThreadPool *tasks;
     struct journal *journal; /* NULL: not kept */
     char *public_url;
-    struct buf openapi;
+    struct buf openapi_text;
+    struct constant openapi;
+    GHashTable *texts; /* route row -> struct constant, of those that have a text */
     int64_t started_us;
     struct loop loops[HTTP_MAX_LOOPS];
 };
@@ -63,6 +66,8 @@ static enum err run_handler(struct request *q, struct db *db)
     q->op.db = db;
     q->op.why = STR_NONE;
     q->reply = (struct reply){0};
+    if (q->route->text)
+        return reply_constant(q, &q->reply, g_hash_table_lookup(q->service->texts, q->route));
     enum err e = q->route->handler(q, &q->reply);
     return e == ERR_INTERNAL_ERROR && q->route->store_error ? q->route->store_error : e;
 }
@@ -345,6 +350,29 @@ static enum err open_journal(struct service *s)
     return journal_new(directory, c->log_keep_requests_h, &s->journal);
 }
 
+static void free_text(void *constant)
+{
+    constant_done(constant);
+    free(constant);
+}
+
+static GHashTable *make_texts(const struct route_set *const *sets, size_t count)
+{
+    GHashTable *texts = g_hash_table_new_full(NULL, NULL, NULL, free_text);
+    for (size_t s = 0; s < count; s++)
+        for (size_t i = 0; i < sets[s]->count; i++) {
+            const struct route *row = &sets[s]->rows[i];
+            struct constant *c = row->text ? malloc(sizeof *c) : NULL;
+            if (!row->text)
+                continue;
+            if (!c)
+                abort();
+            constant_init(c, str_z(row->text));
+            g_hash_table_insert(texts, (void *)(uintptr_t)row, c);
+        }
+    return texts;
+}
+
 enum err service_new(const struct service_options *options, struct service **ret)
 {
     struct service *s = calloc(1, sizeof *s);
@@ -356,6 +384,7 @@ enum err service_new(const struct service_options *options, struct service **ret
     s->gate.limiter = limiter_new();
     atomic_init(&s->gate.keys_epoch, 1);
     s->router = router_new(options->sets, options->set_count);
+    s->texts = make_texts(options->sets, options->set_count);
     s->tasks = g_thread_pool_new(task_run, s, TASK_THREADS, FALSE, NULL);
     if (!s->gate.limiter || !s->router || !s->tasks || open_journal(s)) {
         service_free(s);
@@ -368,9 +397,10 @@ enum err service_new(const struct service_options *options, struct service **ret
 enum err service_publish(struct service *s, const char *public_url)
 {
     s->public_url = strdup(public_url);
-    s->openapi = BUF(4u << 20);
-    openapi_document(&openapi_contract, public_url, &s->openapi);
-    return s->public_url && !s->openapi.full ? ERR_NONE : ERR_IO;
+    s->openapi_text = BUF(4u << 20);
+    openapi_document(&openapi_contract, public_url, &s->openapi_text);
+    constant_init(&s->openapi, buf_view(&s->openapi_text));
+    return s->public_url && !s->openapi_text.full ? ERR_NONE : ERR_IO;
 }
 
 void service_stop(struct service *s)
@@ -388,7 +418,9 @@ void service_free(struct service *s)
     journal_free(s->journal);
     router_free(s->router);
     limiter_free(s->gate.limiter);
-    buf_done(&s->openapi);
+    constant_done(&s->openapi);
+    buf_done(&s->openapi_text);
+    g_clear_pointer(&s->texts, g_hash_table_destroy);
     free(s->public_url);
     free(s);
 }
@@ -437,9 +469,9 @@ const char *service_public_url(const struct service *s)
     return s->public_url;
 }
 
-struct str service_openapi(const struct service *s)
+const struct constant *service_openapi(const struct service *s)
 {
-    return buf_view(&s->openapi);
+    return &s->openapi;
 }
 
 void service_keys_changed(struct service *s)

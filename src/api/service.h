@@ -46,6 +46,6 @@ int64_t service_started_us(const struct service *s);
 /* How clients reach the service, without a slash at the end; goes into links. */
 const char *service_public_url(const struct service *s);
 /* The OpenAPI document of api_sets, made once. */
-struct str service_openapi(const struct service *s);
+const struct constant *service_openapi(const struct service *s);
 /* Cached authentications are forgotten: for the store's listener (TOPIC_KEYS). Any thread. */
 void service_keys_changed(struct service *s);

@@ -4,24 +4,6 @@
 #include "api/account_js.h"
 #include "api/style_css.h"
 
-static enum err get_account_page(struct request *q, struct reply *p)
-{
-    (void)q;
-    return reply_text(p, str_z(account_html));
-}
-
-static enum err get_account_script(struct request *q, struct reply *p)
-{
-    (void)q;
-    return reply_text(p, str_z(account_js));
-}
-
-static enum err get_style(struct request *q, struct reply *p)
-{
-    (void)q;
-    return reply_text(p, str_z(style_css));
-}
-
 static const struct route rows[] = {
     {.operation = "getAccountPage",
      .summary = "The page that the billing provider leads back to",
@@ -30,7 +12,7 @@ static const struct route rows[] = {
      .path = "/account",
      .credential = CRED_NONE,
      .run = RUN_HERE,
-     .handler = get_account_page,
+     .text = account_html,
      .status = 200,
      .media = "text/html; charset=utf-8",
      .flags = ROUTE_PAGE},
@@ -41,7 +23,7 @@ static const struct route rows[] = {
      .path = "/account.js",
      .credential = CRED_NONE,
      .run = RUN_HERE,
-     .handler = get_account_script,
+     .text = account_js,
      .status = 200,
      .media = "text/javascript; charset=utf-8",
      .flags = ROUTE_PAGE},
@@ -52,7 +34,7 @@ static const struct route rows[] = {
      .path = "/style.css",
      .credential = CRED_NONE,
      .run = RUN_HERE,
-     .handler = get_style,
+     .text = style_css,
      .status = 200,
      .media = "text/css; charset=utf-8",
      .flags = ROUTE_PAGE},

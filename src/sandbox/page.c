@@ -3,18 +3,6 @@
 #include "sandbox/page_html.h"
 #include "sandbox/page_js.h"
 
-static enum err get_page(struct request *q, struct reply *p)
-{
-    (void)q;
-    return reply_text(p, str_z(page_html));
-}
-
-static enum err get_module(struct request *q, struct reply *p)
-{
-    (void)q;
-    return reply_text(p, str_z(page_js));
-}
-
 static const struct route rows[] = {
     {.operation = "getSandboxPage",
      .summary = "A page with all of this: messages, clock, numbers, faults, and the bell",
@@ -23,7 +11,7 @@ static const struct route rows[] = {
      .path = "/sandbox/",
      .credential = CRED_LOOPBACK,
      .run = RUN_HERE,
-     .handler = get_page,
+     .text = page_html,
      .status = 200,
      .media = "text/html; charset=utf-8",
      .flags = ROUTE_PAGE},
@@ -34,7 +22,7 @@ static const struct route rows[] = {
      .path = "/sandbox/page.js",
      .credential = CRED_LOOPBACK,
      .run = RUN_HERE,
-     .handler = get_module,
+     .text = page_js,
      .status = 200,
      .media = "text/javascript; charset=utf-8",
      .flags = ROUTE_PAGE},

@@ -1,0 +1,100 @@
+// Documents and pages that never change: compressed for who asks, revalidated by their tags, and cheap for those who never read them.
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import https from 'node:https';
+import net from 'node:net';
+import { gunzipSync } from 'node:zlib';
+import { readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { eventually, world } from './lib/world.js';
+
+const TEXTS = ['/openapi.json', '/docs/agents', '/account', '/account.js', '/style.css', '/sandbox/', '/sandbox/page.js'];
+
+describe('a text that never changes', () => {
+    let w;
+    before(async () => {
+        w = await world({ config: { trusted_proxies: ['127.0.0.0/8'] } });
+    });
+    after(() => w?.close());
+
+    const ask = (path, headers = {}, method = 'GET') => new Promise((resolve, reject) => {
+        const options = { port: w.daemon.httpsPort, host: '127.0.0.1', path, method, headers, rejectUnauthorized: false };
+        https.request(options, (answer) => {
+            const parts = [];
+            answer.on('data', (d) => parts.push(d)).on('end', () => resolve({ status: answer.statusCode, headers: answer.headers, body: Buffer.concat(parts) }));
+        }).on('error', reject).end();
+    });
+
+    it('comes as it is, or in gzip for who prefers that, each under a tag of its own', async () => {
+        for (const path of TEXTS) {
+            const plain = await ask(path);
+            const gzip = await ask(path, { 'Accept-Encoding': 'br, gzip' });
+            assert.equal(plain.status, 200, path);
+            assert.equal(plain.headers['content-encoding'], undefined);
+            assert.equal(gzip.headers['content-encoding'], 'gzip');
+            assert.ok(gunzipSync(gzip.body).equals(plain.body));
+            assert.ok(gzip.body.length < plain.body.length);
+            assert.match(plain.headers.etag, /^"[^"]+"$/);
+            assert.notEqual(plain.headers.etag, gzip.headers.etag);
+            assert.equal(plain.headers['content-type'], gzip.headers['content-type']);
+            for (const answer of [plain, gzip]) {
+                assert.equal(answer.headers.vary, 'Accept-Encoding');
+                assert.match(answer.headers['cache-control'], /^(no-cache|public, max-age=60)$/);
+            }
+            const refusing = await ask(path, { 'Accept-Encoding': 'gzip;q=0, *' });
+            assert.equal(refusing.headers['content-encoding'], undefined);
+        }
+    });
+
+    it('is not sent again to who has it', async () => {
+        for (const path of TEXTS) {
+            for (const encoding of [{}, { 'Accept-Encoding': 'gzip' }]) {
+                const { headers: { etag } } = await ask(path, encoding);
+                for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+                    const answer = await ask(path, { ...encoding, 'If-None-Match': known });
+                    assert.equal(answer.status, 304, `${path} ${known}`);
+                    assert.equal(answer.body.length, 0);
+                    assert.equal(answer.headers.etag, etag);
+                    assert.equal(answer.headers.vary, 'Accept-Encoding');
+                    assert.equal(answer.headers['content-type'], undefined);
+                }
+                assert.equal((await ask(path, { ...encoding, 'If-None-Match': '"other"' })).status, 200);
+            }
+        }
+    });
+
+    it('is described by HEAD as GET sends it', async () => {
+        for (const path of TEXTS) {
+            for (const encoding of [{}, { 'Accept-Encoding': 'gzip' }]) {
+                const [get, head] = [await ask(path, encoding), await ask(path, encoding, 'HEAD')];
+                const stable = ({ date, connection, 'x-request-id': id, ...rest }) => rest;
+                assert.equal(head.status, 200);
+                assert.equal(head.body.length, 0);
+                assert.deepEqual(stable(head.headers), stable(get.headers));
+                assert.equal(Number(head.headers['content-length']), get.body.length);
+                assert.equal((await ask(path, { ...encoding, 'If-None-Match': get.headers.etag }, 'HEAD')).status, 304);
+            }
+        }
+    });
+
+    it('costs little memory for those who ask often and never read, and none when they have gone', async () => {
+        const COUNT = 300;
+        const memory = () => Number(readFileSync(`/proc/${w.daemon.process.pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]) * 1024;
+        await ask('/openapi.json');
+        const start = memory();
+        const sockets = await Promise.all(Array.from({ length: COUNT }, async () => {
+            const socket = net.connect({ port: w.daemon.httpPort, host: '127.0.0.1' });
+            socket.pause();
+            await once(socket, 'connect');
+            socket.on('error', () => {});
+            socket.write('GET /openapi.json HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-Proto: https\r\n\r\n'.repeat(20));
+            return socket;
+        }));
+        await new Promise((done) => { setTimeout(done, 1000); });
+        const most = memory() - start;
+        assert.ok(most < COUNT * 40_000, `${most} bytes`); // a copy for each would be 400,000
+        assert.equal((await ask('/v1/health')).status, 200);
+        sockets.forEach((socket) => socket.destroy());
+        await eventually(() => memory() - start < 6_000_000, 'memory given back');
+    });
+});
