@@ -86,6 +86,18 @@ describe('the sandbox\'s page', () => {
         await closing(page);
     });
 
+    for (const host of ['localhost', '127.0.0.1']) {
+        it(`works by either name of this machine (${host})`, async () => {
+            const address = new URL(url);
+            address.hostname = host;
+            const page = await browser.page(address.href);
+            await page.getByLabel('Forward by').fill('1');
+            await page.getByRole('button', { name: 'Move the clock' }).click();
+            await page.getByText('The service’s time is').waitFor();
+            await closing(page);
+        });
+    }
+
     it('rings with the keyboard alone', async () => {
         const person = await resident(client);
         await grant(person, { type: 'timer', expires_in_minutes: 5 });
@@ -184,6 +196,8 @@ describe('the sandbox\'s page', () => {
         light: {},
         dark: { colorScheme: 'dark' },
         phone: { viewport: { width: 360, height: 740 } },
+        'wide-phone': { viewport: { width: 390, height: 844 } },
+        'narrow-phone': { viewport: { width: 320, height: 640 } },
         'dark-phone': { colorScheme: 'dark', viewport: { width: 360, height: 740 } },
     })) {
         it(`can be read and used by everybody (${name})`, async () => {
