@@ -106,11 +106,19 @@ static bool is_browser(struct request *q)
     return accept.n && memmem(accept.p, accept.n, "text/html", 9);
 }
 
+/* A page of ours, without our address: a browser came by one of several, and may send its form to that alone. */
+static struct str beside(struct request *q, struct str url)
+{
+    struct str here = str_z(service_public_url(q->service));
+    bool ours = str_starts(url, here) && url.n > here.n && url.p[here.n] == '/';
+    return ours ? str_from(url, here.n) : url;
+}
+
 enum err hosted_answer(struct request *q, struct reply *p, const struct shape *shape, const void *body, struct str url)
 {
     bool browser = is_browser(q);
     if (browser)
-        reply_header(p, "Location", url);
+        reply_header(p, "Location", beside(q, url));
     return reply_ok(q, p, browser ? 303 : 200, shape, body);
 }
 

@@ -74,6 +74,23 @@ describe('the hosted pages', () => {
         assert.equal(await status(person), 'active');
     });
 
+    for (const host of ['localhost', '127.0.0.1']) {
+        it(`lead back by the name that the browser came by (${host})`, async () => {
+            const person = await signIn(client);
+            const url = new URL((await checkout(person)).url);
+            url.hostname = host;
+            for (const name of ['Cancel', 'Pay']) {
+                const page = await browser.page(url.href);
+                await Promise.all([page.waitForURL(/\/account\?/), page.getByRole('button', { name }).click()]);
+                assert.equal(new URL(page.url()).origin, url.origin);
+                await page.getByRole('heading', { name: 'Welcome back' }).waitFor();
+                quiet();
+                await page.context().close();
+            }
+            assert.equal(await status(person), 'active');
+        });
+    }
+
     it('say when a checkout has expired', async () => {
         const person = await signIn(client);
         const made = await checkout(person);
