@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "api/gate_auth.h"
+#include "api/gate_loopback.h"
 #include "api/query.h"
 #include "domain/building.h"
 #include "http/address.h"
@@ -97,7 +98,7 @@ static enum err check_credential(struct request *q)
     case CRED_PARENT:
         return id_given(&q->who.building_id) ? q->route->parent_error : ERR_NONE;
     case CRED_LOOPBACK:
-        return q->http->peer.loopback ? ERR_NONE : ERR_LOOPBACK_REQUIRED;
+        return gate_check_loopback(q);
     case CRED_CONTROL:
         return q->http->peer.local ? ERR_NONE : ERR_NOT_FOUND;
     }

@@ -7,11 +7,12 @@
 #define BODY_MAX (15u << 20) /* with its head below what the server keeps for one peer */
 #define KEEP     65536       /* a buffer that grew past this is given back */
 
-/* A page loads and sends to its own origin only, runs no inline script or style, and stands in no frame. */
+/* A page loads and sends to its own origin only, runs no inline script or style, and stands in no frame. No-referrer
+ * would make the Origin of its own forms null. */
 #define PAGE_POLICY                                                                                                    \
     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "         \
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'\r\n"                              \
-    "Referrer-Policy: no-referrer\r\n"
+    "Referrer-Policy: same-origin\r\n"
 
 struct error_body {
     struct val type, message, code, retryable, next_action;

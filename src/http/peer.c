@@ -23,7 +23,7 @@ static bool read_hop(struct str hop, struct http_address *ret)
 
 /* What the forwarding fields say. */
 struct forwarding {
-    bool spoken_for; /* somebody says it speaks for another */
+    bool spoken_for; /* somebody says it speaks for another, or at least that it stands in between */
     struct str proto;
     bool known; /* `client` is the hop the walk has come to */
     bool ended;
@@ -45,18 +45,24 @@ static void walk_hops(struct forwarding *f, struct str list, const struct http_c
     }
 }
 
+static bool is_forwarding(struct str name)
+{
+    return (name.n > 12 && str_eqi(str_n(name.p, 12), STR("X-Forwarded-"))) || str_eqi(name, STR("Forwarded")) ||
+           str_eqi(name, STR("X-Real-IP")) || str_eqi(name, STR("Via"));
+}
+
 static struct forwarding read_forwarding(const struct http_request *r, const struct http_cidrs *trusted)
 {
     struct forwarding f = {0};
     for (size_t i = r->header_count; i-- > 0;) {
         const struct http_header *h = &r->headers[i];
+        if (!is_forwarding(h->name))
+            continue;
+        f.spoken_for = true;
         if (h->name.n == 15 && str_eqi(h->name, STR("X-Forwarded-For"))) {
-            f.spoken_for = true;
             walk_hops(&f, h->value, trusted);
         } else if (h->name.n == 17 && !f.proto.p && str_eqi(h->name, STR("X-Forwarded-Proto"))) {
             f.proto = h->value;
-        } else if (h->name.n == 9 && str_eqi(h->name, STR("Forwarded"))) {
-            f.spoken_for = true;
         }
     }
     return f;

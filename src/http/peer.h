@@ -15,5 +15,6 @@ struct http_origin {
 
 /* Fills r->peer from the connection and, only if the direct peer is trusted, from r's X-Forwarded-For (the rightmost
  * hop that is not itself a trusted proxy) and X-Forwarded-Proto (what the direct peer said: the last value). A
- * forwarding field that cannot be read counts for nothing, nor does anything left of it. */
+ * forwarding field that cannot be read counts for nothing, nor does anything left of it. Any such field, whoever sent
+ * it (X-Forwarded-*, Forwarded, X-Real-IP, Via), ends loopback. */
 void http_peer_resolve(struct http_request *r, const struct http_origin *from, const struct http_cidrs *trusted);

@@ -26,7 +26,7 @@ struct http_header {
 struct http_peer {
     char address[46]; /* textual IPv4 or IPv6, IPv4-mapped addresses as IPv4; 127.0.0.1 on the control socket */
     bool secure;      /* TLS, the control socket, or a trusted proxy said X-Forwarded-Proto: https */
-    bool loopback;    /* the direct peer is on loopback and no proxy spoke for another */
+    bool loopback;    /* the direct peer is on loopback, and no field says that a proxy stands in between */
     bool local;       /* came in on the control socket (a Unix socket) */
 };
 

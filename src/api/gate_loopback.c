@@ -1,0 +1,62 @@
+#include "api/gate_loopback.h"
+
+#include "api/route.h"
+
+/* "localhost:8443" is localhost, "[::1]:8443" is [::1]. */
+static struct str host_of(struct str authority)
+{
+    const char *end = authority.n && authority.p[0] == '[' ? memchr(authority.p, ']', authority.n) : NULL;
+    struct str port;
+    return end ? str_n(authority.p, (size_t)(end - authority.p) + 1) : str_cut(authority, ':', &port);
+}
+
+/* "https://door.example.com:8443/x" is door.example.com. */
+static struct str host_of_url(struct str url)
+{
+    const char *at = url.n ? memmem(url.p, url.n, "://", 3) : NULL;
+    struct str path;
+    return at ? host_of(str_cut(str_from(url, (size_t)(at - url.p) + 3), '/', &path)) : STR_NONE;
+}
+
+static bool is_for_us(const struct request *q, struct str host)
+{
+    static const struct str own[] = {{"localhost", 9}, {"127.0.0.1", 9}, {"[::1]", 5}};
+    struct str given = host_of_url(str_z(q->op.config->top_public_url));
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (str_eqi(host, own[i]))
+            return true;
+    return given.n && str_eqi(host, given);
+}
+
+/* The browser says that somebody followed a link or typed an address: the page that led here sees nothing of the
+ * answer, and pages change nothing. */
+static bool is_visit(const struct request *q)
+{
+    return (q->route->flags & ROUTE_PAGE) &&
+           str_eq(http_header(q->http, STR("Sec-Fetch-Mode"), NULL), STR("navigate")) &&
+           str_eq(http_header(q->http, STR("Sec-Fetch-Dest"), NULL), STR("document"));
+}
+
+/* Fetch Metadata where the browser sends it, and Origin. Programs send neither. */
+static bool is_same_origin(const struct request *q, struct str authority)
+{
+    size_t sites, origins;
+    struct str site = http_header(q->http, STR("Sec-Fetch-Site"), &sites);
+    struct str origin = http_header(q->http, STR("Origin"), &origins);
+    if (sites > 1 || (sites && !str_eq(site, STR("same-origin")) && !str_eq(site, STR("none"))))
+        return false;
+    return !origins || (origins == 1 && str_starts(origin, STR("https://")) && str_eqi(str_from(origin, 8), authority));
+}
+
+enum err gate_check_loopback(struct request *q)
+{
+    struct str authority = http_header(q->http, STR("Host"), NULL);
+    if (!q->http->peer.loopback)
+        return ERR_LOOPBACK_REQUIRED;
+    if (!is_for_us(q, host_of(authority)))
+        return op_fail(&q->op, ERR_LOOPBACK_REQUIRED,
+                       "The sandbox answers as localhost, 127.0.0.1, [::1] and the host of public_url only.");
+    if (!is_visit(q) && !is_same_origin(q, authority))
+        return op_fail(&q->op, ERR_LOOPBACK_REQUIRED, "The sandbox does not answer pages of another origin.");
+    return ERR_NONE;
+}
