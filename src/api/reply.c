@@ -1,5 +1,6 @@
 #include "api/reply.h"
 
+#include "api/error_page.h"
 #include "api/service.h"
 #include "base/log.h"
 
@@ -216,8 +217,15 @@ static void send_error(struct request *q, struct reply_buffers *b, enum err e)
         buf_lit(&b->head, "Retry-After: 1\r\n");
     if (q->allow.p)
         put_header(&b->head, "Allow", q->allow);
-    buf_lit(&b->head, "Content-Type: application/json\r\n");
-    schema_write(&error_shape, &envelope, &b->body);
+    if (error_page_wanted(q)) {
+        buf_lit(&b->head, "Content-Type: text/html; charset=utf-8\r\nVary: Accept\r\n");
+        if (!q->route || !(q->route->flags & ROUTE_PAGE))
+            buf_lit(&b->head, PAGE_POLICY);
+        error_page_put(info, q->request_id, &b->body);
+    } else {
+        buf_lit(&b->head, "Content-Type: application/json\r\n");
+        schema_write(&error_shape, &envelope, &b->body);
+    }
     if (is_our_fault(info))
         log_error("request_failed request=%s code=%s path=%.*s", q->request_id, info->code,
                   STR_ARG(q->route ? str_z(q->route->path) : STR("-")));

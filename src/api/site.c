@@ -2,9 +2,36 @@
 
 #include "api/account_html.h"
 #include "api/account_js.h"
+#include "api/index_html.h"
 #include "api/style_css.h"
 
+#define SANDBOX_MARK "<!-- sandbox -->"
+
+static enum err get_index(struct request *q, struct reply *p)
+{
+    static const char sandbox[] = "<section class=\"card\" aria-labelledby=\"sandbox\">\n"
+                                  "<h2 id=\"sandbox\">For you</h2>\n"
+                                  "<p>This is a sandbox: <a href=\"/sandbox/\">its page</a> has the bell, the messages "
+                                  "and the clock.</p>\n</section>";
+    const char *mark = strstr(index_html, SANDBOX_MARK);
+    p->status = 200;
+    p->raw = arena_printf(q->op.arena, "%.*s%s%s", (int)(mark - index_html), index_html,
+                          q->op.config->production ? "" : sandbox, mark + strlen(SANDBOX_MARK));
+    return ERR_NONE;
+}
+
 static const struct route rows[] = {
+    {.operation = "getIndex",
+     .summary = "Where to go from here",
+     .tag = "Pages",
+     .method = HTTP_GET,
+     .path = "/",
+     .credential = CRED_NONE,
+     .run = RUN_HERE,
+     .handler = get_index,
+     .status = 200,
+     .media = "text/html; charset=utf-8",
+     .flags = ROUTE_PAGE},
     {.operation = "getAccountPage",
      .summary = "The page that the billing provider leads back to",
      .tag = "Pages",

@@ -1,5 +1,5 @@
-/* For browsers: the page that the billing provider leads back to (contract, Checkout rule 8), and the sheet of all
- * pages. The files stand in web/api and are compiled in. */
+/* For browsers: the first page, the page that the billing provider leads back to (contract, Checkout rule 8), and the
+ * sheet of all pages. The files stand in web/api and are compiled in. */
 #pragma once
 #include "api/route.h"
 

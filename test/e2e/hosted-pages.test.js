@@ -4,7 +4,8 @@ import { describe, it, before, after, afterEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { Browser, checkAccessible, checkFits } from './lib/browser.js';
-import { idempotencyKey, ok } from './lib/client.js';
+import { idempotencyKey, ok, refused } from './lib/client.js';
+import { RawConnection } from './lib/raw.js';
 import { setSubscription, signIn, world } from './lib/world.js';
 
 describe('the hosted pages', () => {
@@ -133,6 +134,36 @@ describe('the hosted pages', () => {
         await picture(page, 'portal-ended');
         quiet();
         await page.context().close();
+    });
+
+    it('lead from what is not there to a page that says where to go', async () => {
+        const page = await browser.page(new URL('/sandbox/checkout/cs_nope', w.daemon.https).href);
+        await page.getByRole('heading', { name: 'There is no such thing here.' }).waitFor();
+        await checkAccessible(page);
+        await checkFits(page);
+        await page.getByRole('link', { name: 'To the start page' }).click();
+        await page.getByRole('heading', { name: 'Portero' }).waitFor();
+        await checkAccessible(page);
+        await picture(page, 'index');
+        await page.getByRole('link', { name: 'its page' }).click();
+        await page.getByRole('heading', { name: 'Ring the bell' }).or(page.getByRole('button', { name: 'Ring' })).first().waitFor();
+        browser.takeComplaints(); // the browser logs the 404 itself
+        await page.context().close();
+    });
+
+    it('leave programs their errors in JSON, and the API to everybody', async () => {
+        const html = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+        refused(await client.get('/nothing'), 404, 'NOT_FOUND');
+        refused(await client.get('/v1/nothing', { headers: html }), 404, 'NOT_FOUND');
+        const connection = await RawConnection.open(w.daemon.httpsPort);
+        connection.send(`GET /nothing HTTP/1.1\r\nHost: localhost\r\nAccept: ${html.Accept}\r\n\r\n`);
+        const { status, headers, body } = await connection.reply(1);
+        connection.destroy();
+        assert.equal(status, 404);
+        assert.equal(headers['content-type'], 'text/html; charset=utf-8');
+        assert.match(headers['content-security-policy'], /default-src 'none'/);
+        assert.equal(headers.vary, 'Accept');
+        assert.ok(body.includes(headers['x-request-id']), 'what support asks for');
     });
 
     it('fit a phone, in the dark too', async () => {
