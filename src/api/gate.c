@@ -143,6 +143,8 @@ static enum err select_building(struct request *q, const struct id *wanted)
             return e;
     }
     q->building_id = *wanted;
+    const struct id *by_key = id_given(&who->building_id) ? &who->building_id : &who->primary_id;
+    q->building_number = str_eq(id_str(wanted), id_str(by_key)) ? who->building_number : 0;
     return ERR_NONE;
 }
 

@@ -4,7 +4,8 @@
 
 static struct grant_place place_of(const struct request *q)
 {
-    return (struct grant_place){.building = &q->building_id, .linked = q->building_linked};
+    return (struct grant_place){
+        .building = &q->building_id, .number = q->building_number, .linked = q->building_linked};
 }
 
 /* The grant as a reply, with its version as ETag (contract: the quoted decimal version). */
@@ -44,8 +45,9 @@ static enum err list_unlocks(struct request *q, struct reply *p)
 
 static enum err get_unlock(struct request *q, struct reply *p)
 {
+    const struct grant_place place = place_of(q);
     struct grant *g = arena_alloc(q->op.arena, sizeof *g);
-    enum err e = grant_get(&q->op, &q->building_id, &q->path_id, g);
+    enum err e = grant_get(&q->op, &place, &q->path_id, g);
     return e ? e : reply_grant(q, p, 200, g);
 }
 

@@ -39,6 +39,7 @@ struct request {
     char request_id[29];                 /* "req_" and 24 hex */
     struct principal who;                /* valid unless the route is public */
     struct id building_id;               /* the selected building, where the route selects one */
+    int64_t building_number;             /* its number, as in struct grant_place; 0: not known here */
     bool building_linked;                /* it is not the account's primary one */
     struct id path_id;                   /* {id}, lower case */
     struct id item_id;                   /* the path's second parameter, lower case */

@@ -19,11 +19,12 @@ static enum err check_place(struct op *op, const struct grant_place *place)
     return str_eq(col_str(&c, 0), STR("active")) ? ERR_NONE : ERR_MULTI_BUILDING_REQUIRED;
 }
 
-enum err grant_get(struct op *op, const struct id *building, const struct id *id, struct grant *ret)
+enum err grant_get(struct op *op, const struct grant_place *place, const struct id *id, struct grant *ret)
 {
     CURSOR c;
     const struct id_bytes bytes = id_to_bytes(id);
-    enum err e = db_one(op->db, SQL_GRANT_GET, DB_ARGS(v_str(id_str(building)), v_id_bytes(&bytes)), &c);
+    enum err e = db_one(op->db, SQL_GRANT_GET,
+                        DB_ARGS(v_str(id_str(place->building)), v_id_bytes(&bytes), v_int(place->number)), &c);
     if (!e)
         *ret = grant_row(&c, op->arena);
     return e;
@@ -275,7 +276,7 @@ enum err grant_list(struct op *op, const struct id *building, const struct grant
 static enum err get_for_update(struct op *op, const struct id *building, const struct id *id, int64_t version,
                                struct grant *ret)
 {
-    enum err e = grant_get(op, building, id, ret);
+    enum err e = grant_get(op, &(struct grant_place){.building = building}, id, ret);
     if (e)
         return e;
     if (ret->revoked)
@@ -329,7 +330,7 @@ enum err grant_revoke(struct op *op, const struct id *building, const struct id 
         enum err e = db_one(op->db, SQL_GRANT_REVOKE,
                             DB_ARGS(v_str(id_str(building)), v_id_bytes(&bytes), v_int(op->now_us)), &c);
         if (e)
-            return e == ERR_NOT_FOUND ? grant_get(op, building, id, &g) : e;
+            return e == ERR_NOT_FOUND ? grant_get(op, &(struct grant_place){.building = building}, id, &g) : e;
         was_enabled = (int)col_int(&c, 0);
     }
     return count_enabled(op, building, -was_enabled);

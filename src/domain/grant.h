@@ -79,6 +79,7 @@ struct grant_page {
 struct grant_place {
     const struct id *building;
     bool linked;
+    int64_t number; /* its number in grant_building, where the caller knows it, which saves a look for it; else 0 */
 };
 
 /* What an earlier creation with this Idempotency-Key made, as it is now. ERR_NOT_FOUND: there was none;
@@ -94,7 +95,7 @@ enum err grant_create(struct op *op, const struct grant_place *place, const stru
                       bool *ret_replayed) CHECKED;
 
 /* Revoked ones, too. ERR_NOT_FOUND. */
-enum err grant_get(struct op *op, const struct id *building, const struct id *id, struct grant *ret) CHECKED;
+enum err grant_get(struct op *op, const struct grant_place *place, const struct id *id, struct grant *ret) CHECKED;
 
 /* A page of the grants that are not revoked. With `more` it may hold fewer than the limit, even none: a list reads a
  * bounded number of grants. */

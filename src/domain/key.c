@@ -37,6 +37,7 @@ enum err key_authenticate(struct op *op, const unsigned char hash[static SHA256_
         .subscribed = str_eq(col_str(&c, 9), STR("active")),
         .primary_id = col_id(&c, 10),
         .building_count = (uint32_t)col_int(&c, 11),
+        .building_number = col_int_or(&c, 13, 0),
     };
     bool revoked = !col_null(&c, 7);
     bool account_gone = col_null(&c, 9);

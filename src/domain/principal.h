@@ -18,6 +18,7 @@ struct principal {
     struct id building_id;   /* a child or member key's one building; else empty */
     struct id member_id;     /* a member's key; else empty */
     struct id primary_id;    /* the account's primary building */
+    int64_t building_number; /* of building_id, else of primary_id, in grant_building; 0: it had none yet */
     uint32_t building_count; /* of the account */
     uint32_t scopes;         /* bits: SCOPE(ACCESS_READ) … */
     bool web_session;

@@ -259,7 +259,6 @@ describe('buildings', () => {
             ok(await person.client.get('/v1/unlock'));
             assert.equal((await visit(client, { to: child.virtual_number })).outcome, 'rejected');
             assert.equal(sql(w.daemon, `SELECT (SELECT count(*) FROM access_grant JOIN grant_building ON number = building WHERE grant_building.id = '${child.id}')
-                + (SELECT count(*) FROM grant_building WHERE id = '${child.id}')
                 + (SELECT count(*) FROM activity WHERE building_id = '${child.id}')
                 + (SELECT count(*) FROM activity_kind WHERE building_id = '${child.id}')
                 + (SELECT count(*) FROM member WHERE building_id = '${child.id}')

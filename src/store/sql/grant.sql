@@ -15,14 +15,19 @@ INSERT INTO grant_building (id, number) SELECT $1, coalesce(max(number), 0) + 1 
 ON CONFLICT DO NOTHING
 
 -- name: grant_get
+-- $3 is the building's number, or 0.
 -- Live ones are looked for first; IN would have SQLite fill a temporary set for each call.
 SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
     access_code, voice, days, start_minute, end_minute, timezone, request_id
-FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id = $2
+FROM access_grant
+WHERE building = CASE WHEN CAST($3 AS BIGINT) > 0 THEN CAST($3 AS BIGINT)
+    ELSE (SELECT number FROM grant_building WHERE id = $1) END AND revoked = 0 AND id = $2
 UNION ALL
 SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
     access_code, voice, days, start_minute, end_minute, timezone, request_id
-FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 1 AND id = $2
+FROM access_grant
+WHERE building = CASE WHEN CAST($3 AS BIGINT) > 0 THEN CAST($3 AS BIGINT)
+    ELSE (SELECT number FROM grant_building WHERE id = $1) END AND revoked = 1 AND id = $2
 
 -- name: grant_by_request
 SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,

@@ -5,7 +5,9 @@ SELECT k.id, k.account_id, k.building_id, k.member_id, k.kind, k.scopes, k.expir
     a.subscription_status,
     (SELECT b.id FROM building b WHERE b.account_id = k.account_id AND b.is_primary = 1),
     (SELECT count(*) FROM building b WHERE b.account_id = k.account_id),
-    (SELECT b.id FROM building b WHERE b.account_id = k.account_id AND b.id = k.building_id)
+    (SELECT b.id FROM building b WHERE b.account_id = k.account_id AND b.id = k.building_id),
+    (SELECT n.number FROM grant_building n WHERE n.id = coalesce(k.building_id,
+        (SELECT b.id FROM building b WHERE b.account_id = k.account_id AND b.is_primary = 1)))
 FROM api_key k LEFT JOIN account a ON a.id = k.account_id
 WHERE k.hash = $1
 

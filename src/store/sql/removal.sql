@@ -8,8 +8,8 @@ DELETE FROM access_grant WHERE building = (SELECT number FROM grant_building WHE
 DELETE FROM grant_count WHERE building = (SELECT number FROM grant_building WHERE id = $1)
 
 -- name: removal_grant_building
--- Once it has no grant left.
-DELETE FROM grant_building WHERE id = $1
+-- Once it has no grant left. The highest number stays, so that none is given twice: somebody may still hold it.
+DELETE FROM grant_building WHERE id = $1 AND number < (SELECT max(number) FROM grant_building)
 
 -- name: removal_activity
 DELETE FROM activity WHERE building_id = $1 AND (created_at, id) IN

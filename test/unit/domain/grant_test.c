@@ -53,7 +53,7 @@ static void test_a_grant_belongs_to_its_building_alone(void **state)
     struct house_get c = {.id = g.id, .building = &other};
     assert_int_equal(house_run(h, STORE_READ, house_get_run, &c), ERR_NOT_FOUND);
     assert_int_equal(house_run(h, STORE_WRITE, house_revoke_run, &c), ERR_NOT_FOUND);
-    struct house_update u = {{&other, false}, g.id, 0, &(struct grant_input){.label = text("x")}, {.version = 0}};
+    struct house_update u = {{&other, false, 0}, g.id, 0, &(struct grant_input){.label = text("x")}, {.version = 0}};
     assert_int_equal(house_run(h, STORE_WRITE, house_update_run, &u), ERR_NOT_FOUND);
     assert_false(house_get(h, &g.id).revoked);
 }
@@ -91,6 +91,22 @@ static void test_the_same_request_with_another_body_conflicts(void **state)
     assert_int_equal(house_create(h, &wrong, "my-key-0123456789", "third", &g, NULL), ERR_IDEMPOTENCY_CONFLICT);
     assert_null(h->op.why.p);
     house_expect(h, "SELECT count(*) FROM access_grant", "1\n");
+}
+
+static void test_a_grant_is_found_by_its_buildings_number_and_by_no_other(void **state)
+{
+    struct house *h = *state;
+    const struct id id = house_grant(h, five_minutes).id, annex = house_add_building(h, "Annex", "+15550100002");
+    const struct id home = h->building;
+    h->building = annex;
+    house_grant(h, five_minutes);
+    const char *numbers = "SELECT number FROM grant_building ORDER BY number";
+    assert_string_equal(house_sql(h, numbers), "1\n2\n");
+    struct house_get get = {.id = id, .building = &home, .number = 1};
+    assert_int_equal(house_run(h, STORE_READ, house_get_run, &get), ERR_NONE);
+    assert_string_equal(get.grant.id.text, id.text);
+    get.number = 2;
+    assert_int_equal(house_run(h, STORE_READ, house_get_run, &get), ERR_NOT_FOUND);
 }
 
 static void test_a_request_key_means_something_else_in_another_building(void **state)
@@ -330,15 +346,15 @@ static void test_a_linked_building_takes_writes_only_while_subscribed(void **sta
     for (int i = 0; i < 3; i++) {
         const enum err wanted = i < 2 ? ERR_MULTI_BUILDING_REQUIRED : ERR_NONE;
         house_sql(h, arena_printf(&h->arena, "UPDATE account SET subscription_status = '%s'", statuses[i]).p);
-        struct house_create c = {.place = {&h->building, true}, .in = &five_minutes, .key = STR("a-key-0123456789")};
+        struct house_create c = {.place = {&h->building, true, 0}, .in = &five_minutes, .key = STR("a-key-0123456789")};
         assert_int_equal(house_run(h, STORE_WRITE, house_create_run, &c), wanted);
         const struct grant_input off = {.enabled = v_bool(false)};
-        struct house_update u = {{&h->building, true}, g.id, 0, &off, {.version = 0}};
+        struct house_update u = {{&h->building, true, 0}, g.id, 0, &off, {.version = 0}};
         assert_int_equal(house_run(h, STORE_WRITE, house_update_run, &u), wanted);
     }
     /* A replay and a revocation need none. */
     house_sql(h, "UPDATE account SET subscription_status = 'none'");
-    struct house_create c = {.place = {&h->building, true}, .in = &five_minutes, .key = STR("a-key-0123456789")};
+    struct house_create c = {.place = {&h->building, true, 0}, .in = &five_minutes, .key = STR("a-key-0123456789")};
     assert_int_equal(house_run(h, STORE_WRITE, house_create_run, &c), ERR_NONE);
     assert_true(c.replayed);
     assert_int_equal(house_revoke(h, &g.id), ERR_NONE);
@@ -527,6 +543,7 @@ static void test_a_building_without_grants_has_an_empty_list(void **state)
 #define TESTS(T)                                                                                                       \
     T(test_what_was_created_is_read_back), T(test_a_grant_belongs_to_its_building_alone),                              \
         T(test_the_same_request_replays_the_grant_as_it_is_now), T(test_the_same_request_with_another_body_conflicts), \
+        T(test_a_grant_is_found_by_its_buildings_number_and_by_no_other),                                              \
         T(test_a_request_key_means_something_else_in_another_building),                                                \
         T(test_a_replay_succeeds_though_the_request_would_be_refused_now),                                             \
         T(test_a_refused_creation_is_not_remembered),                                                                  \

@@ -206,7 +206,7 @@ static inline enum err house_create_run(struct op *op, void *arg)
 static inline enum err house_create(struct house *h, const struct grant_input *in, const char *key, const char *body,
                                     struct grant *ret, bool *ret_replayed)
 {
-    struct house_create c = {.place = {&h->building, false}, .in = in, .key = str_z(key)};
+    struct house_create c = {.place = {&h->building, false, 0}, .in = in, .key = str_z(key)};
     crypto_sha256(str_z(body), c.hash);
     enum err e = house_run(h, STORE_WRITE, house_create_run, &c);
     if (!e) {
@@ -233,12 +233,13 @@ struct house_get {
     struct id id;
     struct grant grant;
     const struct id *building;
+    int64_t number; /* the building's, as struct grant_place has it */
 };
 
 static inline enum err house_get_run(struct op *op, void *arg)
 {
     struct house_get *c = arg;
-    return grant_get(op, c->building, &c->id, &c->grant);
+    return grant_get(op, &(struct grant_place){.building = c->building, .number = c->number}, &c->id, &c->grant);
 }
 
 static inline struct grant house_get(struct house *h, const struct id *id)
@@ -265,7 +266,7 @@ static inline enum err house_update_run(struct op *op, void *arg)
 /* *g is the grant to change, and then the changed one. */
 static inline enum err house_update(struct house *h, struct grant *g, struct grant_input in)
 {
-    struct house_update c = {{&h->building, false}, g->id, g->version, &in, {.version = 0}};
+    struct house_update c = {{&h->building, false, 0}, g->id, g->version, &in, {.version = 0}};
     enum err e = house_run(h, STORE_WRITE, house_update_run, &c);
     if (!e)
         *g = c.grant;

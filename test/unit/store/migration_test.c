@@ -88,7 +88,8 @@ static enum err look(void *arg, struct db *db)
     const struct val home = v_str(STR(HOME)), other = v_str(STR("bbbbbbbbbbbbbbbbbbbbbbb1"));
     {
         CURSOR c;
-        assert_int_equal(db_one(db, SQL_GRANT_GET, DB_ARGS(home, v_blob(vera.p, sizeof vera.p)), &c), ERR_NONE);
+        assert_int_equal(db_one(db, SQL_GRANT_GET, DB_ARGS(home, v_blob(vera.p, sizeof vera.p), v_int(0)), &c),
+                         ERR_NONE);
         assert_memory_equal(col_blob(&c, 0).p, vera.p, sizeof vera.p);
         const int64_t numbers[] = {0, 1, -1, 1, 3, 1000, 2000, 0, INT64_MAX, 4};
         for (int i = 0; i < 10; i++)
@@ -99,18 +100,20 @@ static enum err look(void *arg, struct db *db)
     }
     {
         CURSOR c;
-        assert_int_equal(db_one(db, SQL_GRANT_GET, DB_ARGS(home, v_blob(tim.p, sizeof tim.p)), &c), ERR_NONE);
+        assert_int_equal(db_one(db, SQL_GRANT_GET, DB_ARGS(home, v_blob(tim.p, sizeof tim.p), v_int(0)), &c), ERR_NONE);
         assert_int_equal(col_int(&c, 1), 1);
         assert_int_equal(col_int(&c, 2), 0);
         assert_true(col_null(&c, 17));
     }
     {
         CURSOR c;
-        assert_int_equal(db_one(db, SQL_GRANT_GET, DB_ARGS(home, v_blob(rosa.p, sizeof rosa.p)), &c), ERR_NOT_FOUND);
+        assert_int_equal(db_one(db, SQL_GRANT_GET, DB_ARGS(home, v_blob(rosa.p, sizeof rosa.p), v_int(0)), &c),
+                         ERR_NOT_FOUND);
     }
     {
         CURSOR c;
-        assert_int_equal(db_one(db, SQL_GRANT_GET, DB_ARGS(other, v_blob(rosa.p, sizeof rosa.p)), &c), ERR_NONE);
+        assert_int_equal(db_one(db, SQL_GRANT_GET, DB_ARGS(other, v_blob(rosa.p, sizeof rosa.p), v_int(0)), &c),
+                         ERR_NONE);
         assert_int_equal(col_int(&c, 2), 2);
         assert_true(str_eq(col_str(&c, 16), STR("Europe/Madrid")));
     }
