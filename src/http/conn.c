@@ -319,10 +319,11 @@ void http_conn_send(struct http_conn *c, const struct str *parts, size_t count, 
 
 static void shake_hands(struct http_conn *c)
 {
-    if (SSL_in_before(c->ssl) && http_tls_is_gone(c->fd)) {
+    enum http_tls_hello hello = SSL_in_before(c->ssl) ? http_tls_look(c->fd) : HTTP_TLS_HELLO_FINE;
+    if (hello == HTTP_TLS_HELLO_REFUSED)
         http_conn_close(c, false);
+    if (hello != HTTP_TLS_HELLO_FINE)
         return;
-    }
     int done = SSL_do_handshake(c->ssl);
     if (done == 1) {
         http_conn_enter(c, CONN_IDLE);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/clock.h"
 #include "http/tls_tickets.h"
@@ -14,6 +15,9 @@
 #define CIPHERS_MAX    1024
 #define EXTENSION_MAX  2048
 #define KEY_SHARES_MAX 8192 /* a post-quantum one has more than 1,000 */
+
+#define HELLO_START 9     /* bytes: a record's header (RFC 8446 section 5.1), and a handshake message's (section 4) */
+#define HELLO_MAX   16384 /* a record; libssl would go up to 131,396 */
 
 #define RECORD_MAX 8192 /* libssl holds one for a peer that takes nothing; smaller ones cost more than they save */
 
@@ -185,6 +189,25 @@ bool http_tls_is_gone(int fd)
     return poll(&p, 1, 0) == 1;
 }
 
+static void wake_at(int fd, int bytes)
+{
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof bytes); /* what cannot: wakes for each byte */
+}
+
+enum http_tls_hello http_tls_look(int fd)
+{
+    unsigned char p[HELLO_START];
+    if (http_tls_is_gone(fd))
+        return HTTP_TLS_HELLO_REFUSED;
+    if (recv(fd, p, sizeof p, MSG_PEEK | MSG_DONTWAIT) < HELLO_START)
+        return HTTP_TLS_HELLO_MORE;
+    wake_at(fd, 1);
+    bool handshake = p[0] == SSL3_RT_HANDSHAKE, hello = p[5] == SSL3_MT_CLIENT_HELLO;
+    unsigned record = (unsigned)p[3] << 8 | p[4], message = (unsigned)p[6] << 16 | (unsigned)p[7] << 8 | p[8];
+    bool overlong = handshake && (record < SSL3_HM_HEADER_LENGTH || (hello && message > HELLO_MAX));
+    return overlong ? HTTP_TLS_HELLO_REFUSED : HTTP_TLS_HELLO_FINE; /* of all else libssl knows better */
+}
+
 SSL *http_tls_accept(struct http_tls *t, int fd)
 {
     pthread_mutex_lock(&t->lock);
@@ -196,5 +219,6 @@ SSL *http_tls_accept(struct http_tls *t, int fd)
         return NULL;
     }
     SSL_set_accept_state(ssl);
+    wake_at(fd, HELLO_START);
     return ssl;
 }

@@ -23,3 +23,10 @@ void http_tls_tick(struct http_tls *t);
 SSL *http_tls_accept(struct http_tls *t, int fd);
 /* The other side of fd has closed or reset it: nobody waits for what a handshake would compute. */
 bool http_tls_is_gone(int fd);
+/* Whether the ClientHello that waits in fd may be given to libssl, which takes as much memory as it announces. */
+enum http_tls_hello {
+    HTTP_TLS_HELLO_FINE,
+    HTTP_TLS_HELLO_MORE /* its start has not come yet */,
+    HTTP_TLS_HELLO_REFUSED
+};
+enum http_tls_hello http_tls_look(int fd);

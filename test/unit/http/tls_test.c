@@ -1,6 +1,7 @@
 /* TLS as a client meets it: versions, ALPN, resumption, the sandbox's certificate, a new certificate under way. */
 #include "http/harness.h"
 
+#include <netinet/tcp.h>
 #include <openssl/x509v3.h>
 
 #include "http/tls_self_signed.h"
@@ -252,6 +253,54 @@ static void a_hello_with_endless_lists_is_refused(void **state)
     rig_done(&g);
 }
 
+static void a_hello_that_announces_too_much_is_refused_at_once(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t n;
+        bool waits;
+    } cases[] = {{"\x16\x03\x01\x00\x04\x01\x00\x40\x00", 9, true},  /* 16,384 bytes */
+                 {"\x16\x03\x01\x00\x04\x01\x00\x40\x01", 9, false}, /* one more */
+                 {"\x16\x03\x01\x00\x04\x01\x01\xff\xff", 9, false},
+                 {"\x16\x03\x01\x00\x01\x01\x16\x03\x01", 9, false}, /* hidden in pieces */
+                 {"\x16\x03\x01\x00\x04\x01\x01\xff", 8, true}};
+    struct rig g;
+    (void)state;
+    rig_init(&g);
+    rig_start(&g);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char answer[64];
+        struct client c = client_plain(g.tls);
+        client_send(&c, str_n(cases[i].bytes, cases[i].n));
+        if (cases[i].waits)
+            assert_int_equal(poll(&(struct pollfd){.fd = c.fd, .events = POLLIN}, 1, 300), 0);
+        else
+            assert_int_equal(client_recv(&c, answer, sizeof answer), 0);
+        client_close(&c);
+    }
+    rig_done(&g);
+}
+
+static void a_hello_may_come_byte_by_byte(void **state)
+{
+    char hello[4096], answer[4096];
+    struct rig g;
+    (void)state;
+    rig_init(&g);
+    rig_start(&g);
+    size_t n = client_hello("X25519", hello, sizeof hello);
+    struct client c = client_plain(g.tls);
+    setsockopt(c.fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+    for (size_t i = 0; i < n; i++) {
+        client_send(&c, str_n(hello + i, 1));
+        usleep(i < 20 ? 2000 : 0);
+    }
+    assert_true(client_recv(&c, answer, sizeof answer) > 0);
+    assert_int_equal(answer[0], 22);
+    client_close(&c);
+    rig_done(&g);
+}
+
 /* ---- certificates ---- */
 
 static void serial_of(struct client *c, unsigned char ret[static 32])
@@ -469,6 +518,8 @@ int main(void)
         cmocka_unit_test(costly_groups_are_not_agreed_to_unless_configured),
         cmocka_unit_test(a_hello_is_not_answered_once_its_sender_has_gone),
         cmocka_unit_test(a_hello_with_endless_lists_is_refused),
+        cmocka_unit_test(a_hello_that_announces_too_much_is_refused_at_once),
+        cmocka_unit_test(a_hello_may_come_byte_by_byte),
         cmocka_unit_test(a_new_certificate_is_for_new_connections_and_old_ones_go_on),
         cmocka_unit_test(a_certificate_that_does_not_load_changes_nothing),
         cmocka_unit_test(reloading_does_not_disturb_handshakes),
