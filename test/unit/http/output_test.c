@@ -114,7 +114,7 @@ static void beyond_the_bound_those_that_wait_longest_are_closed(void **state)
         g.config.http_output_memory_mb = 1;
         rig_start(&g);
         for (unsigned i = 0; i < COUNT; i++) {
-            c[i] = open_slow(&g, tls);
+            c[i] = client_open(&g, tls);
             client_send(&c[i], STR("GET /big?500000 HTTP/1.1\r\n" HOST));
             rig_await(&g, &g.requests, i + 1);
         }
