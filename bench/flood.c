@@ -16,6 +16,7 @@
 #include "../test/unit/voice/raw_sip.h"
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "base/log.h"
 #include "voice/sip.h"
 
 #define SECONDS   30
@@ -86,6 +87,7 @@ static void serve(const char *dir, const char *peers, int address_fd)
     struct config *config = configure(dir, peers);
     pin(0);
     crypto_set_master(master, NULL);
+    log_set_level(LOG_WARN);
     if (store_open(config, true, &store, &why))
         fail(why);
     seed(dir);
