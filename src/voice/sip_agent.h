@@ -42,6 +42,8 @@ struct sip_agent {
     int64_t refusals_ms;
     unsigned dropped; /* calls, since the last line in the log */
     int64_t dropped_ms;
+    unsigned lines; /* about calls that did not come about, since lines_ms */
+    int64_t lines_ms;
     bool stopping;
     struct mail stop;
     struct tmr stop_timer;

@@ -1,53 +1,17 @@
 /* One SIP call: performs what the call machine says with a SIP session, an RTP session and the store. */
+#include "voice/sip_call.h"
+
 #include "base/log.h"
-#include "voice/call_log.h"
-#include "voice/decide.h"
-#include "voice/media.h"
+#include "voice/sip_admit.h"
 #include "voice/sip_agent.h"
-#include "voice/sip_answer.h"
 #include "voice/sip_guard.h"
-#include "voice/sip_source.h"
 
-#define WAITING_SHARE  4   /* of voice.calls, calls that are not acknowledged are one in so many at most */
-#define WAITING_SOURCE 50  /* and so many of one source */
-#define ASKING_FACTOR  10  /* decisions under way, those of dropped calls included, are so many times as many */
-#define REFUSALS_MAX   500 /* that are repeated until they are acknowledged, in REFUSALS_MS */
-#define REFUSALS_MS    (64 * SIP_T1)    /* libre keeps each so long */
-#define TELL_MS        10000            /* between two lines in the log about calls that were dropped */
-#define LINGER_MS      500              /* between the last tone and the BYE: some boxes miss its end otherwise */
-#define SILENT_MS      30000            /* without a packet or a message of the peer: it is gone */
-#define CALL_MAX_MS    (10 * 60 * 1000) /* no call is longer */
-#define TAG_MAX        17               /* of ours: 64 bits in hexadecimal, as libre writes them */
-#define CONTENT_LENGTH "Content-Length: 0\r\n\r\n"
-
-struct sip_call {
-    struct le le;      /* in agent->calls, then in agent->ended */
-    struct le waiting; /* in agent->waiting, until its caller is heard from again */
-    struct le dialog;  /* in agent->dialogs */
-    struct sip_agent *agent;
-    struct sip_source *source;
-    unsigned serial;
-
-    struct call machine;
-    struct call_actions actions;
-    size_t at; /* the action in progress */
-    struct decide decide;
-    struct call_record record;
-    int64_t arrived_ms;
-
-    const struct sip_msg *invite;
-    struct sip_strans *transaction; /* until answered */
-    struct sip_answer answer;       /* from then on */
-    struct sipsess *session;        /* from the caller's next message on */
-    struct media *media;
-    bool offered; /* the INVITE came without SDP: ours is the offer */
-    bool ended, evicted;
-
-    struct tick_entry tick;
-    int64_t answered_ms, signalled_ms;
-    int64_t due_ms; /* when the action in progress times out or is done; 0: not by time */
-    struct tmr free_timer;
-};
+#define REFUSALS_MAX 500              /* that are repeated until they are acknowledged, in REFUSALS_MS */
+#define REFUSALS_MS  (64 * SIP_T1)    /* libre keeps each so long */
+#define LINGER_MS    500              /* between the last tone and the BYE: some boxes miss its end otherwise */
+#define SILENT_MS    30000            /* without a packet or a message of the peer: it is gone */
+#define CALL_MAX_MS  (10 * 60 * 1000) /* no call is longer */
+#define TAG_MAX      17               /* of ours: 64 bits in hexadecimal, as libre writes them */
 
 static void perform(struct sip_call *c);
 
@@ -121,9 +85,7 @@ static void refuse_call(struct sip_call *c, int status, const char *reason)
     c->transaction = mem_deref(c->transaction);
 }
 
-/* Ends the call as far as anybody outside can tell. Its memory goes a moment later, when nothing of it is running, and
- * not before the decision it asked for came. */
-static void end(struct sip_call *c)
+void sip_call_end(struct sip_call *c)
 {
     if (c->ended)
         return;
@@ -132,7 +94,7 @@ static void end(struct sip_call *c)
     const struct call_action *at = current(c);
     c->record.unfinished = c->machine.state == CALL_ENDING && !(at && at->kind == CALL_HANG_UP);
     call_step(&c->machine, &(struct call_event){.kind = CALL_HUNG_UP}, &none);
-    if (!c->evicted) /* a flood must not fill the log, too */
+    if (!c->evicted && (c->answered_ms || sip_admit_may_tell(c->agent)))
         write_line(c);
     tick_remove(&c->tick);
     if (c->media)
@@ -158,7 +120,7 @@ void sip_call_end_all(struct sip_agent *a)
     while (le) {
         struct sip_call *c = le->data;
         le = le->next;
-        end(c);
+        sip_call_end(c);
     }
 }
 
@@ -213,7 +175,7 @@ static void on_cancel(void *arg)
     struct sip_call *c = arg;
     decide_drop(&c->decide);
     refuse_call(c, 487, "Request Terminated");
-    end(c);
+    sip_call_end(c);
 }
 
 static void on_tick(void *arg, int64_t now_ms);
@@ -268,7 +230,7 @@ static void on_given_up(void *arg)
 {
     struct sip_call *c = arg;
     log_debug("call %u was never acknowledged", c->serial);
-    end(c);
+    sip_call_end(c);
 }
 
 static void on_close(int error, const struct sip_msg *msg, void *arg)
@@ -276,7 +238,7 @@ static void on_close(int error, const struct sip_msg *msg, void *arg)
     (void)msg;
     struct sip_call *c = arg;
     log_debug("call %u closed by the peer errno=%d", c->serial, error);
-    end(c);
+    sip_call_end(c);
 }
 
 /* ---- actions: each is done when media, time, the peer or the store says so ---- */
@@ -290,7 +252,7 @@ static void answer(struct sip_call *c)
     mem_deref(sdp);
     if (e) {
         log_debug("call %u cannot be answered errno=%d", c->serial, e);
-        end(c);
+        sip_call_end(c);
     }
 }
 
@@ -302,7 +264,7 @@ static void confirm(struct sip_call *c)
                                on_info, on_close, c);
     if (e) {
         log_debug("call %u cannot be confirmed errno=%d", c->serial, e);
-        end(c);
+        sip_call_end(c);
     }
 }
 
@@ -310,7 +272,7 @@ static void reject(struct sip_call *c, int status)
 {
     c->record.status = status;
     refuse_call(c, status, status == 404 ? "Not Found" : "Server Internal Error");
-    end(c);
+    sip_call_end(c);
 }
 
 static void say(struct sip_call *c, enum call_prompt prompt)
@@ -348,7 +310,7 @@ static void begin(struct sip_call *c, const struct call_action *a)
         step(c, &(struct call_event){.kind = CALL_FORWARD_FAILED});
         return;
     case CALL_HANG_UP:
-        end(c);
+        sip_call_end(c);
         return;
     }
 }
@@ -412,7 +374,7 @@ static void on_tick(void *arg, int64_t now_ms)
     struct sip_call *c = arg;
     if (gone(c, now_ms)) {
         log_debug("call %u given up", c->serial);
-        end(c);
+        sip_call_end(c);
         return;
     }
     if (!c->due_ms || now_ms < c->due_ms)
@@ -431,140 +393,6 @@ static void on_tick(void *arg, int64_t now_ms)
 
 static const struct media_events media_events = {.key = on_key, .played = on_played};
 
-/* Nothing is kept of a request that is refused so: when it is repeated, it is looked at again. */
-/* What is known of a call before it began. */
-static void begin_record(struct call_record *r, const struct sip_msg *msg, const struct uri *dialled)
-{
-    (void)re_snprintf(r->source, sizeof r->source, "%s:%J", msg->tp == SIP_TRANSP_TCP ? "tcp" : "udp", &msg->src);
-    sip_user_text(&msg->from.uri, r->caller, sizeof r->caller);
-    sip_user_text(dialled, r->dialled, sizeof r->dialled);
-    const size_t n = msg->callid.l < sizeof r->id ? msg->callid.l : sizeof r->id - 1;
-    memcpy(r->id, msg->callid.p, n);
-}
-
-static void refuse(struct sip_agent *a, const struct sip_msg *msg, uint16_t status, const char *reason,
-                   const char *header)
-{
-    static const struct call never_begun;
-    struct call_record r = {.status = status};
-    begin_record(&r, msg, &msg->uri);
-    call_log(&never_begun, &r);
-    (void)sip_replyf(a->sip, msg, status, reason, "%s" CONTENT_LENGTH, header);
-}
-
-/* The call of the source (NULL: of any) that gives way to another one: the oldest that was answered and not
- * acknowledged, or else the oldest that is still to be answered. NULL if there is none. */
-static struct sip_call *oldest_waiting(const struct sip_agent *a, const struct sip_source *s)
-{
-    struct sip_call *oldest = NULL;
-    for (struct le *le = a->waiting.head; le; le = le->next) {
-        struct sip_call *c = le->data;
-        if (s && c->source != s)
-            continue;
-        if (c->answer.reply)
-            return c;
-        if (!oldest)
-            oldest = c;
-    }
-    return oldest;
-}
-
-static void tell_dropped(struct sip_agent *a)
-{
-    int64_t now_ms = tick_now_ms();
-    a->dropped++;
-    if (a->dropped_ms && now_ms - a->dropped_ms < TELL_MS)
-        return;
-    log_warn("sip calls dropped that nobody acknowledged count=%u", a->dropped);
-    a->dropped_ms = now_ms;
-    a->dropped = 0;
-}
-
-/* Drops a call whose caller may never have been there: nothing more is sent, kept or decided for it. */
-static bool evict(struct sip_call *c)
-{
-    if (!c)
-        return false;
-    c->evicted = true;
-    tell_dropped(c->agent);
-    decide_drop(&c->decide);
-    if (c->transaction)
-        refuse(c->agent, c->invite, 503, "Service Unavailable", "");
-    c->transaction = mem_deref(c->transaction);
-    end(c);
-    media_free(c->media); /* its decision may be long in coming */
-    c->media = NULL;
-    return true;
-}
-
-static unsigned waiting_max(const struct sip_agent *a)
-{
-    unsigned n = (unsigned)a->config->voice_calls / WAITING_SHARE;
-    return n ? n : 1;
-}
-
-/* A place among all calls. Those that nobody has acknowledged give way, so that whoever forges them shuts nobody out.
- */
-static bool find_place(struct sip_agent *a)
-{
-    if (a->stopping || a->asking >= ASKING_FACTOR * (unsigned)a->config->voice_calls)
-        return false;
-    if (a->waiting_count >= waiting_max(a))
-        (void)evict(oldest_waiting(a, NULL));
-    return a->call_count < (unsigned)a->config->voice_calls || evict(oldest_waiting(a, NULL));
-}
-
-/* A place among the calls of the source, which stays alive. */
-static bool find_source_place(struct sip_agent *a, struct sip_source *s)
-{
-    bool found = true, fresh = s->calls == 0;
-    int64_t calls_max = s->peer ? s->peer->calls : a->config->voice_calls_per_source;
-    mem_ref(s);
-    if (!s->peer && s->waiting >= WAITING_SOURCE) /* a peer may be many callers */
-        (void)evict(oldest_waiting(a, s));
-    if (s->calls >= (unsigned)calls_max)
-        found = evict(oldest_waiting(a, s));
-    if (fresh || s->calls)
-        mem_deref(s); /* if all its calls have gone, they took their reference along, and this one is left */
-    return found;
-}
-
-static bool has_contact(const struct sip_msg *msg)
-{
-    struct sip_dialog *dialog = NULL;
-    bool fine = !sip_dialog_accept(&dialog, msg);
-    mem_deref(dialog);
-    return fine;
-}
-
-/* The caller gets a status at once if the call cannot be served; the building never hears of it. */
-static bool admit(struct sip_agent *a, const struct sip_msg *msg, struct sip_source **ret)
-{
-    if (!sip_body_is_sdp(msg)) {
-        refuse(a, msg, 415, "Unsupported Media Type", "Accept: application/sdp\r\n");
-        return false;
-    }
-    if (!has_contact(msg)) {
-        refuse(a, msg, 400, "Bad Contact", "");
-        return false;
-    }
-    if (!find_place(a)) {
-        refuse(a, msg, 503, "Service Unavailable", "Retry-After: 5\r\n");
-        return false;
-    }
-    struct sip_source *s = sip_source_find(a->sources, &msg->src, sip_peers_find(&a->peers, &msg->src));
-    if (!s) {
-        refuse(a, msg, 500, "Server Internal Error", "");
-        return false;
-    }
-    if (!find_source_place(a, s)) {
-        refuse(a, msg, 486, "Busy Here", "");
-        return false;
-    }
-    *ret = s;
-    return true;
-}
-
 static struct sip_call *new_call(struct sip_agent *a, const struct sip_msg *msg, struct sip_source *s)
 {
     char to[CALL_NUMBER_MAX], from[CALL_NUMBER_MAX];
@@ -577,7 +405,7 @@ static struct sip_call *new_call(struct sip_agent *a, const struct sip_msg *msg,
     call_init(&c->machine);
     decide_init(&c->decide, a->config, to, from);
     c->arrived_ms = tick_now_ms();
-    begin_record(&c->record, msg, &dialled);
+    sip_admit_record(&c->record, msg, &dialled);
     memcpy(c->record.number, to, sizeof to);
     c->agent = a;
     c->source = s;
@@ -606,24 +434,24 @@ static int make_media(struct sip_call *c, const struct sip_msg *msg)
 void sip_call_invite(struct sip_agent *a, const struct sip_msg *msg)
 {
     struct sip_source *s;
-    if (!admit(a, msg, &s))
+    if (!sip_admit(a, msg, &s))
         return;
     struct sip_call *c = new_call(a, msg, s);
     if (!c) {
         if (!s->calls)
             mem_deref(s);
-        refuse(a, msg, 500, "Server Internal Error", "");
+        sip_refuse(a, msg, 500, "Server Internal Error", "");
         return;
     }
     if (sip_strans_alloc(&c->transaction, a->sip, msg, on_cancel, c)) {
-        end(c);
+        sip_call_end(c);
         return;
     }
     int status = make_media(c, msg);
     if (status) {
         c->record.status = status;
         refuse_call(c, status, status == 488 ? "Not Acceptable Here" : "Service Unavailable");
-        end(c);
+        sip_call_end(c);
         return;
     }
     (void)sip_treply(&c->transaction, a->sip, msg, 100, "Trying");

@@ -144,6 +144,11 @@ enum err store_run(struct store *s, enum store_mode mode, enum err (*run)(void *
     return run(arg, NULL);
 }
 
+enum err store_run_urgent(struct store *s, enum err (*run)(void *arg, struct db *db), void *arg)
+{
+    return store_run(s, STORE_WRITE, run, arg);
+}
+
 /* One of fake's counters, which the fake's thread writes. */
 static inline int fake_count(const int *counter)
 {

@@ -1,0 +1,156 @@
+#include "voice/sip_admit.h"
+
+#include "base/log.h"
+#include "voice/sip_agent.h"
+#include "voice/sip_call.h"
+#include "voice/sip_guard.h"
+
+#define WAITING_SHARE  4     /* of voice.calls, calls that are not acknowledged are one in so many at most */
+#define WAITING_SOURCE 50    /* and so many of one source */
+#define ASKING_FACTOR  10    /* decisions under way, those of dropped calls included, are so many times as many */
+#define TELL_MS        10000 /* between two lines in the log about calls that were dropped */
+#define LINES_MAX      100   /* in that time, about calls that did not come about */
+#define CONTENT_LENGTH "Content-Length: 0\r\n\r\n"
+
+void sip_admit_record(struct call_record *r, const struct sip_msg *msg, const struct uri *dialled)
+{
+    (void)re_snprintf(r->source, sizeof r->source, "%s:%J", msg->tp == SIP_TRANSP_TCP ? "tcp" : "udp", &msg->src);
+    sip_user_text(&msg->from.uri, r->caller, sizeof r->caller);
+    sip_user_text(dialled, r->dialled, sizeof r->dialled);
+    const size_t n = msg->callid.l < sizeof r->id ? msg->callid.l : sizeof r->id - 1;
+    memcpy(r->id, msg->callid.p, n);
+}
+
+bool sip_admit_may_tell(struct sip_agent *a)
+{
+    int64_t now_ms = tick_now_ms();
+    if (!a->lines_ms || now_ms - a->lines_ms >= TELL_MS) {
+        if (a->lines > LINES_MAX)
+            log_warn("sip calls refused without a line count=%u", a->lines - LINES_MAX);
+        a->lines_ms = now_ms;
+        a->lines = 0;
+    }
+    return ++a->lines <= LINES_MAX;
+}
+
+void sip_refuse(struct sip_agent *a, const struct sip_msg *msg, uint16_t status, const char *reason, const char *header)
+{
+    static const struct call never_begun;
+    struct call_record r = {.status = status};
+    sip_admit_record(&r, msg, &msg->uri);
+    if (sip_admit_may_tell(a))
+        call_log(&never_begun, &r);
+    (void)sip_replyf(a->sip, msg, status, reason, "%s" CONTENT_LENGTH, header);
+}
+
+/* The call of the source (NULL: of any) that gives way to another one: the oldest that was answered and not
+ * acknowledged, or else the oldest that is still to be answered. NULL if there is none. */
+static struct sip_call *oldest_waiting(const struct sip_agent *a, const struct sip_source *s)
+{
+    struct sip_call *oldest = NULL;
+    for (struct le *le = a->waiting.head; le; le = le->next) {
+        struct sip_call *c = le->data;
+        if (s && c->source != s)
+            continue;
+        if (c->answer.reply)
+            return c;
+        if (!oldest)
+            oldest = c;
+    }
+    return oldest;
+}
+
+static void tell_dropped(struct sip_agent *a)
+{
+    int64_t now_ms = tick_now_ms();
+    a->dropped++;
+    if (a->dropped_ms && now_ms - a->dropped_ms < TELL_MS)
+        return;
+    log_warn("sip calls dropped that nobody acknowledged count=%u", a->dropped);
+    a->dropped_ms = now_ms;
+    a->dropped = 0;
+}
+
+/* Drops a call whose caller may never have been there: nothing more is sent, kept or decided for it. */
+static bool evict(struct sip_call *c)
+{
+    if (!c)
+        return false;
+    c->evicted = true;
+    tell_dropped(c->agent);
+    decide_drop(&c->decide);
+    if (c->transaction)
+        (void)sip_reply(c->agent->sip, c->invite, 503, "Service Unavailable");
+    c->transaction = mem_deref(c->transaction);
+    sip_call_end(c);
+    media_free(c->media); /* its decision may be long in coming */
+    c->media = NULL;
+    return true;
+}
+
+static unsigned waiting_max(const struct sip_agent *a)
+{
+    unsigned n = (unsigned)a->config->voice_calls / WAITING_SHARE;
+    return n ? n : 1;
+}
+
+/* A place among all calls. Those that nobody has acknowledged give way, so that whoever forges them shuts nobody out.
+ */
+static bool find_place(struct sip_agent *a)
+{
+    if (a->stopping || a->asking >= ASKING_FACTOR * (unsigned)a->config->voice_calls)
+        return false;
+    if (a->waiting_count >= waiting_max(a))
+        (void)evict(oldest_waiting(a, NULL));
+    return a->call_count < (unsigned)a->config->voice_calls || evict(oldest_waiting(a, NULL));
+}
+
+/* A place among the calls of the source, which stays alive. */
+static bool find_source_place(struct sip_agent *a, struct sip_source *s)
+{
+    bool found = true, fresh = s->calls == 0;
+    int64_t calls_max = s->peer ? s->peer->calls : a->config->voice_calls_per_source;
+    mem_ref(s);
+    if (!s->peer && s->waiting >= WAITING_SOURCE) /* a peer may be many callers */
+        (void)evict(oldest_waiting(a, s));
+    if (s->calls >= (unsigned)calls_max)
+        found = evict(oldest_waiting(a, s));
+    if (fresh || s->calls)
+        mem_deref(s); /* if all its calls have gone, they took their reference along, and this one is left */
+    return found;
+}
+
+static bool has_contact(const struct sip_msg *msg)
+{
+    struct sip_dialog *dialog = NULL;
+    bool fine = !sip_dialog_accept(&dialog, msg);
+    mem_deref(dialog);
+    return fine;
+}
+
+bool sip_admit(struct sip_agent *a, const struct sip_msg *msg, struct sip_source **ret)
+{
+    if (!sip_body_is_sdp(msg)) {
+        sip_refuse(a, msg, 415, "Unsupported Media Type", "Accept: application/sdp\r\n");
+        return false;
+    }
+    if (!has_contact(msg)) {
+        sip_refuse(a, msg, 400, "Bad Contact", "");
+        return false;
+    }
+    if (!find_place(a)) {
+        sip_refuse(a, msg, 503, "Service Unavailable", "Retry-After: 5\r\n");
+        return false;
+    }
+    struct sip_source *s = sip_source_find(a->sources, &msg->src, sip_peers_find(&a->peers, &msg->src));
+    if (!s) {
+        sip_refuse(a, msg, 500, "Server Internal Error", "");
+        return false;
+    }
+    if (!find_source_place(a, s)) {
+        sip_refuse(a, msg, 486, "Busy Here", "");
+        return false;
+    }
+    *ret = s;
+    return true;
+}
