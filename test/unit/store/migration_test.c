@@ -61,16 +61,21 @@ static int version_before(const char *text)
     return n;
 }
 
-/* A store of the version before grants had numbers of buildings, with those rows, then brought up to date. */
-static void upgrade(struct store_fixture *f)
+/* A store of the version before the migration that has this text, with those rows, then brought up to date. */
+static void upgrade_over(struct store_fixture *f, const char *text, enum err (*rows)(void *, struct db *))
 {
     char *why = NULL;
     const struct engine *engine = f->config.engine == ENGINE_SQLITE ? &sqlite_engine : &postgresql_engine;
     assert_int_equal(engine->open(&f->config, &f->store, &why), ERR_NONE);
-    assert_int_equal(migrate_to(f->store, version_before("CREATE TABLE grant_building"), &why), ERR_NONE);
-    assert_int_equal(engine->transact(f->store, STORE_WRITE, fill, NULL), ERR_NONE);
+    assert_int_equal(migrate_to(f->store, version_before(text), &why), ERR_NONE);
+    assert_int_equal(engine->transact(f->store, STORE_WRITE, rows, NULL), ERR_NONE);
     store_close(f->store);
     assert_int_equal(store_fixture_start(f), 0);
+}
+
+static void upgrade(struct store_fixture *f)
+{
+    upgrade_over(f, "CREATE TABLE grant_building", fill);
 }
 
 static struct id_bytes bytes_of(const char *text)
@@ -149,6 +154,50 @@ static void grants_of_an_older_store_are_found_as_before(void **state)
     assert_int_equal(store_run(f->store, STORE_READ, look_as_the_door, NULL), ERR_NONE);
 }
 
+/* ---- the guard against guessing ---- */
+
+#define CLOSED_UNTIL 1795167600000000LL
+
+static enum err close_keypad(void *arg, struct db *db)
+{
+    (void)arg;
+    enum err e = db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR("a")), v_str(STR("b"))), NULL); /* begins */
+    return e ? e
+             : db->engine->script(
+                   db,
+                   "INSERT INTO account (id, email, created_at) VALUES ('ada', 'ada@example.com', 0);"
+                   "INSERT INTO building (account_id, id, created_at, is_primary, label, codes_closed_until) VALUES "
+                   "('ada', '" HOME "', 0, 1, 'Home', 1795167600000000),"
+                   "('ada', 'bbbbbbbbbbbbbbbbbbbbbbb3', 0, 0, 'Annex', 0)");
+}
+
+/* Columns as in domain/access_door.c. */
+static enum err look_at_guards(void *arg, struct db *db)
+{
+    (void)arg;
+    {
+        CURSOR c;
+        const struct db_args home = DB_ARGS(v_str(STR(HOME)), v_null());
+        assert_int_equal(db_one(db, SQL_ACCESS_BY_BUILDING, home, &c), ERR_NONE);
+        assert_true(str_eq(col_str(&c, 2), STR("Home")));
+        assert_int_equal(col_int(&c, 12), CLOSED_UNTIL - 600000000);
+        assert_int_equal(col_int(&c, 16), CLOSED_UNTIL);
+        assert_int_equal(col_int(&c, 17), 1);
+    }
+    CURSOR c;
+    const struct db_args annex = DB_ARGS(v_str(STR("bbbbbbbbbbbbbbbbbbbbbbb3")), v_null());
+    assert_int_equal(db_one(db, SQL_ACCESS_BY_BUILDING, annex, &c), ERR_NONE);
+    assert_true(col_null(&c, 16));
+    return ERR_NONE;
+}
+
+static void a_keypad_that_was_closed_stays_closed(void **state)
+{
+    struct store_fixture *f = *state;
+    upgrade_over(f, "CREATE TABLE door_guard", close_keypad);
+    assert_int_equal(store_run(f->store, STORE_READ, look_at_guards, NULL), ERR_NONE);
+}
+
 static int64_t pragma(struct store_fixture *f, const char *sql)
 {
     char path[128];
@@ -190,6 +239,10 @@ int main(void)
         {"grants of an older store are found as before, SQLite", grants_of_an_older_store_are_found_as_before,
          new_sqlite, store_fixture_close, NULL},
         {"the room of the old tables is given back, SQLite", the_room_of_the_old_tables_is_given_back, new_sqlite,
+         store_fixture_close, NULL},
+        {"a keypad that was closed stays closed, SQLite", a_keypad_that_was_closed_stays_closed, new_sqlite,
+         store_fixture_close, NULL},
+        {"a keypad that was closed stays closed, PostgreSQL", a_keypad_that_was_closed_stays_closed, new_postgresql,
          store_fixture_close, NULL},
         {"grants of an older store are found as before, PostgreSQL", grants_of_an_older_store_are_found_as_before,
          new_postgresql, store_fixture_close, NULL},
