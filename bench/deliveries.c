@@ -8,7 +8,9 @@
  *
  * door: a call's decision while 10,000 deliveries wait for receivers that hang, beside none; and while they are sent.
  *
- * usage: bench_deliveries [rate|hanging|latency|door]; prints a line for each. */
+ * waiting: CPU of an event while 20,000 endpoints wait for a retry, beside none.
+ *
+ * usage: bench_deliveries [rate|hanging|latency|waiting|door]; prints a line for each. */
 #include <curl/curl.h>
 #include <sqlite3.h>
 #include <sys/resource.h>
@@ -21,20 +23,22 @@
 #include "jobs/delivery.h"
 #include "receivers.h"
 
-#define GOOD       45
-#define HANGING    5
-#define MANY       10000
-#define RATED      4000
-#define ROUNDS     3
-#define PAIRS      9
-#define AT_ONCE    100 /* requests of the bare program under way */
-#define PACED      1000
-#define PACE_US    4000
-#define DECISIONS  300
-#define DECIDE_US  3000
-#define BATCH      500
-#define NUMBER     "+15550100001"
-#define PATIENCE_S 60
+#define GOOD          45
+#define HANGING       5
+#define MANY          10000
+#define RATED         4000
+#define ROUNDS        3
+#define PAIRS         9
+#define AT_ONCE       100 /* requests of the bare program under way */
+#define PACED         1000
+#define PACE_US       4000
+#define WAITING       20000
+#define PACED_WAITING 250
+#define DECISIONS     300
+#define DECIDE_US     3000
+#define BATCH         500
+#define NUMBER        "+15550100001"
+#define PATIENCE_S    60
 
 struct bench {
     char dir[32];
@@ -177,7 +181,7 @@ static void stop(struct bench *b)
     deliveries_stop(engine);
     b->engine = NULL;
     deliveries_free(engine);
-    sql(b, "DELETE FROM delivery; DELETE FROM event;");
+    sql(b, "DELETE FROM delivery; DELETE FROM event; DELETE FROM delivery_lane;");
 }
 
 static void wait_for(const struct bench *b, int64_t count)
@@ -322,6 +326,59 @@ static void measure_latency(struct bench *b)
     stop(b);
 }
 
+/* ---- endpoints that wait for a retry ---- */
+
+/* An hour from now: nothing of them is due while this runs. */
+static void add_waiting(const struct bench *b, int count)
+{
+    char text[900];
+    snprintf(text, sizeof text,
+             "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < %d) "
+             "INSERT INTO delivery (webhook_id, id, account_id, event_id, created_at, due_at, attempts) "
+             "SELECT printf('%%024d', i), printf('%%024d', i), '%s', 'evt_0', 0, %lld + i, 1 FROM n WHERE %d > 0; "
+             "INSERT INTO delivery_lane (webhook_id, due_at) SELECT webhook_id, due_at FROM delivery;",
+             count, b->account.text, (long long)(clock_now_us() + 3600 * US_PER_S), count);
+    sql(b, text);
+}
+
+/* CPU of an event, in us, from its writing to its recorded attempt; *ret_ms: to its arrival, median. */
+static double pace(struct bench *b, int waiting, double *ret_ms)
+{
+    static double ms[PACED_WAITING];
+    add_waiting(b, waiting);
+    start(b);
+    double cpu = -cpu_us();
+    for (int i = 0; i < PACED_WAITING; i++) {
+        transact(b, queue_run, &(struct queue){b, 0, GOOD, i, i + 1});
+        usleep(PACE_US);
+    }
+    wait_for(b, PACED_WAITING);
+    deliveries_drain(b->engine, PATIENCE_S * 1000);
+    cpu += cpu_us();
+    for (int i = 0; i < PACED_WAITING; i++)
+        ms[i] = (double)b->receivers.heard->latency_us[i] / 1000;
+    *ret_ms = percentile(ms, PACED_WAITING, 0.5);
+    stop(b);
+    return cpu / PACED_WAITING;
+}
+
+static void measure_waiting(struct bench *b)
+{
+    double none[PAIRS], many[PAIRS], ratio[PAIRS], none_ms[PAIRS], many_ms[PAIRS];
+    for (int i = 0; i < PAIRS; i++) {
+        if (i % 2)
+            many[i] = pace(b, WAITING, &many_ms[i]);
+        none[i] = pace(b, 0, &none_ms[i]);
+        if (i % 2 == 0)
+            many[i] = pace(b, WAITING, &many_ms[i]);
+        ratio[i] = many[i] / none[i];
+    }
+    printf("waiting: CPU of an event %.0f us with %d endpoints waiting, %.0f us with none, ratio %.2f; "
+           "p50 %.2f ms, %.2f ms\n",
+           percentile(many, PAIRS, 0.5), WAITING, percentile(none, PAIRS, 0.5), percentile(ratio, PAIRS, 0.5),
+           percentile(many_ms, PAIRS, 0.5), percentile(none_ms, PAIRS, 0.5));
+}
+
 static enum err decide_run(struct op *op, void *arg)
 {
     struct access_decision d = {0};
@@ -411,8 +468,11 @@ int main(int argc, char **argv)
     const struct {
         const char *name;
         void (*measure)(struct bench *b);
-    } parts[] = {
-        {"rate", measure_rate}, {"hanging", measure_hanging}, {"latency", measure_latency}, {"door", measure_door}};
+    } parts[] = {{"rate", measure_rate},
+                 {"hanging", measure_hanging},
+                 {"latency", measure_latency},
+                 {"waiting", measure_waiting},
+                 {"door", measure_door}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (argc == 1 || strcmp(argv[1], parts[i].name) == 0)
             parts[i].measure(&b);

@@ -6,29 +6,25 @@
 #include "base/json.h"
 #include "domain/row.h"
 
-#define WALK 64 /* endpoints asked for at once */
+#define WALK       64        /* lanes asked for at once */
+#define LANES_TEXT (1 << 20) /* of a list of lanes, as JSON */
 
 /* ---- taking ---- */
 
 /* Columns of delivery_take. */
 enum { COL_ID, COL_ATTEMPTS, COL_URL, COL_SECRET, COL_EVENT, COL_TYPE, COL_CREATED, COL_DATA };
 
-/* An endpoint with pending deliveries. */
-struct stop {
-    struct id webhook_id;
-    int64_t due_us; /* of its first */
-};
-
-/* Once round the endpoints. */
+/* Once round the lanes that are due. */
 struct round {
     struct op *op;
     struct delivery_take *t;
-    unsigned room, slow_room; /* that are left */
-    bool passed;              /* a slow one with due deliveries, for want of slow_room */
-    struct id before_passed;  /* the endpoint before the first of those */
-    size_t list_size;         /* allocated */
-    struct stop stops[WALK];
+    unsigned room, slow_room;            /* that are left */
+    bool passed;                         /* a slow one with due deliveries, for want of slow_room */
+    struct delivery_place before_passed; /* before the first of those */
+    size_t list_size;                    /* allocated */
+    struct delivery_place stops[WALK];
     size_t stop_count;
+    struct buf settled; /* JSON: lanes that were looked at */
 };
 
 static unsigned least(unsigned a, unsigned b)
@@ -82,6 +78,25 @@ static struct str list_held(const struct delivery_lane *lane, struct arena *a)
     return list;
 }
 
+/* Adds to a list of lanes to settle. */
+static void list_lane(struct buf *json, const struct id *webhook)
+{
+    buf_char(json, json->n ? ',' : '[');
+    json_put_str(json, id_str(webhook));
+}
+
+/* Finds out anew when they may have something to be taken. */
+static enum err settle(struct op *op, struct buf *lanes)
+{
+    if (!lanes->n)
+        return ERR_NONE;
+    buf_char(lanes, ']');
+    if (lanes->full)
+        return ERR_INTERNAL_ERROR;
+    return db_exec(op->db, SQL_DELIVERY_LANE_SETTLE,
+                   DB_ARGS(v_str(buf_view(lanes)), v_int(op->now_us), v_int(clock_real_us())), NULL);
+}
+
 /* The due ones of one endpoint, besides those that are held. */
 static enum err take_lane(struct round *r, const struct delivery_lane *lane, unsigned room)
 {
@@ -101,6 +116,10 @@ static enum err take_lane(struct round *r, const struct delivery_lane *lane, uns
     r->room -= found;
     r->slow_room -= lane->slow ? found : 0;
     t->more |= found == wanted;
+    if (t->writing)
+        list_lane(&r->settled, &lane->webhook_id);
+    else
+        t->again |= !found && !lane->held_count;
     return e;
 }
 
@@ -120,7 +139,7 @@ static enum err look_ahead(struct round *r, const struct id *webhook)
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
-static void pass(struct round *r, const struct delivery_lane *lane, const struct id *before)
+static void pass(struct round *r, const struct delivery_lane *lane, const struct delivery_place *before)
 {
     r->t->more = true;
     if (!lane->room || r->passed)
@@ -129,14 +148,10 @@ static void pass(struct round *r, const struct delivery_lane *lane, const struct
     r->before_passed = *before;
 }
 
-static enum err visit(struct round *r, const struct stop *at)
+static enum err visit(struct round *r, const struct delivery_place *at)
 {
-    const struct id before = r->t->last;
-    r->t->last = at->webhook_id;
-    if (at->due_us > r->op->now_us) {
-        expect(r, at->due_us);
-        return ERR_NONE;
-    }
+    const struct delivery_place before = r->t->last;
+    r->t->last = *at;
     const struct delivery_lane lane = lane_of(r->t, &at->webhook_id);
     const unsigned room = lane.slow ? least(lane.room, r->slow_room) : lane.room;
     enum err e = look_ahead(r, &at->webhook_id);
@@ -146,31 +161,40 @@ static enum err visit(struct round *r, const struct stop *at)
     return e;
 }
 
-/* The next endpoints behind t->last. */
-static enum err find_stops(struct round *r)
+/* The next lanes behind a place. */
+static enum err find_stops(struct round *r, const struct delivery_place *behind, unsigned count)
 {
     bool more;
     CURSOR c;
-    enum err e = db_query(r->op->db, SQL_DELIVERY_LANES, DB_ARGS(v_str(str_z(r->t->last.text)), v_int(WALK)), &c);
+    enum err e = db_query(r->op->db, SQL_DELIVERY_LANES,
+                          DB_ARGS(v_int(behind->due_us), v_str(str_z(behind->webhook_id.text)), v_int(count)), &c);
     r->stop_count = 0;
-    while (!e && !(e = db_next(&c, &more)) && more && r->stop_count < WALK)
-        r->stops[r->stop_count++] = (struct stop){col_id(&c, 0), col_int(&c, 1)};
+    while (!e && !(e = db_next(&c, &more)) && more && r->stop_count < count)
+        r->stops[r->stop_count++] = (struct delivery_place){col_int(&c, 1), col_id(&c, 0)};
     return e;
 }
 
-/* From behind `from` to `to`; an empty one is the first endpoint, or the last. */
-static enum err walk(struct round *r, struct id from, struct id to)
+static bool is_behind(const struct delivery_place *a, const struct delivery_place *b)
 {
-    r->t->last = from;
+    return a->due_us != b->due_us ? a->due_us > b->due_us : strcmp(a->webhook_id.text, b->webhook_id.text) > 0;
+}
+
+/* From behind `from` to the last that is due, or to `to`. */
+static enum err walk(struct round *r, const struct delivery_place *from, const struct delivery_place *to)
+{
+    r->t->last = *from;
     do {
-        enum err e = find_stops(r);
+        enum err e = find_stops(r, &r->t->last, WALK);
         for (size_t i = 0; !e && i < r->stop_count; i++) {
-            if (id_given(&to) && strcmp(r->stops[i].webhook_id.text, to.text) > 0)
+            const struct delivery_place *at = &r->stops[i];
+            if (at->due_us > r->op->now_us)
+                expect(r, at->due_us);
+            if (at->due_us > r->op->now_us || (to && is_behind(at, to)))
                 return ERR_NONE;
             r->t->more |= r->room == 0;
             if (r->room == 0)
                 return ERR_NONE;
-            e = visit(r, &r->stops[i]);
+            e = visit(r, at);
         }
         if (e)
             return e;
@@ -178,21 +202,43 @@ static enum err walk(struct round *r, struct id from, struct id to)
     return ERR_NONE;
 }
 
+/* Once round, from behind t->after. */
+static enum err go_round(struct round *r)
+{
+    static const struct delivery_place first;
+    struct delivery_take *t = r->t;
+    const bool begun = id_given(&t->after.webhook_id);
+    enum err e = walk(r, &t->after, NULL);
+    if (!e && begun && r->room > 0)
+        e = walk(r, &first, &t->after);
+    if (r->room == 0)
+        t->more |= begun;
+    else if (r->passed)
+        t->last = r->before_passed; /* all others had their turn */
+    return e ? e : settle(r->op, &r->settled);
+}
+
+/* Whether any lane is due, or when the first will be. */
+static enum err look_first(struct round *r)
+{
+    enum err e = find_stops(r, &(struct delivery_place){.due_us = 0}, 1);
+    r->t->last = r->t->after;
+    if (e || !r->stop_count)
+        return e;
+    expect(r, r->stops[0].due_us);
+    r->t->again = r->stops[0].due_us <= r->op->now_us;
+    return ERR_NONE;
+}
+
 enum err delivery_take(struct op *op, struct delivery_take *t)
 {
-    static const struct id none;
-    struct round r = {.op = op, .t = t, .room = t->room, .slow_room = t->slow_room};
+    struct round r = {.op = op, .t = t, .room = t->room, .slow_room = t->slow_room, .settled = BUF(LANES_TEXT)};
     t->list = NULL;
     t->count = 0;
     t->next_us = INT64_MAX;
-    t->more = false;
-    enum err e = walk(&r, t->after, none);
-    if (!e && id_given(&t->after) && r.room > 0)
-        e = walk(&r, none, t->after);
-    if (r.room == 0)
-        t->more |= id_given(&t->after);
-    else if (r.passed)
-        t->last = r.before_passed; /* all others had their turn */
+    t->more = t->again = false;
+    enum err e = t->leases && !t->writing ? look_first(&r) : go_round(&r);
+    buf_done(&r.settled);
     return e;
 }
 
@@ -225,8 +271,14 @@ static enum err record(struct op *op, const struct delivery_result *r)
 
 enum err delivery_record(struct op *op, const struct delivery_result *list, size_t count)
 {
+    struct buf lanes = BUF(LANES_TEXT);
     enum err e = ERR_NONE;
-    for (size_t i = 0; !e && i < count; i++)
+    for (size_t i = 0; !e && i < count; i++) {
         e = record(op, &list[i]);
+        list_lane(&lanes, &list[i].webhook_id);
+    }
+    if (!e)
+        e = settle(op, &lanes);
+    buf_done(&lanes);
     return e;
 }

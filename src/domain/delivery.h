@@ -1,6 +1,10 @@
 /* Deliveries of events to webhook endpoints: those that are due, and what became of an attempt (contract, Events and
  * Webhook delivery; decisions section 8). Rows are written with their cause (domain/event.h).
  *
+ * Each endpoint has a lane, a row of table `delivery_lane`, which tells when it may have something to be taken: never
+ * later than it has. So what is due is found in the order of that time, and no endpoint is looked at that only waits.
+ * The time is lowered with the deliveries that are written, and settled with the attempts that are recorded.
+ *
  * Where one process has the store, it alone knows what it is sending, and taking is a read. Where several share it, a
  * row is taken under a lease of a minute, on the real clock. An attempt counts once its end was recorded; one that
  * ended in a crash is made again, with the same event. */
@@ -29,23 +33,32 @@ struct delivery_lane {
     bool slow;     /* it shares slow_room */
 };
 
+/* A place in the order of lanes. */
+struct delivery_place {
+    int64_t due_us;
+    struct id webhook_id; /* none: before all */
+};
+
 struct delivery_take {
+    bool leases;                       /* several processes share the store */
+    bool writing;                      /* the transaction may write */
     const struct delivery_lane *lanes; /* ascending by webhook_id */
     size_t lane_count;
-    unsigned lane_room; /* for each endpoint that is not among them */
-    unsigned room;      /* for all */
-    unsigned slow_room; /* of it, for all slow ones together */
-    struct id after;    /* begins behind this endpoint, so that each has its turn; none: at the first */
+    unsigned lane_room;          /* for each endpoint that is not among them */
+    unsigned room;               /* for all */
+    unsigned slow_room;          /* of it, for all slow ones together */
+    struct delivery_place after; /* begins behind it, so that each has its turn */
 
     struct delivery *list; /* in the arena */
     size_t count;
-    struct id last;  /* of the endpoints looked at: where the next one begins */
-    bool more;       /* there may be due ones left for want of room */
-    int64_t next_us; /* when the next one is due, on the service's clock; INT64_MAX: none is known */
+    struct delivery_place last; /* of those looked at: where the next take begins */
+    bool again;                 /* to be run again, in a transaction that may write */
+    bool more;                  /* there may be due ones left for want of room */
+    int64_t next_us;            /* when the next one is due, on the service's clock; INT64_MAX: none is known */
 };
 
-/* Takes what is due: round the endpoints, a few of each. In a STORE_READ where store_exclusive, else in a STORE_WRITE.
- */
+/* Takes what is due: round the lanes that are, a few of each. First in a STORE_READ, and in a STORE_WRITE if `again` is
+ * set after it: where there are leases to be written, or a lane is due that has nothing to be taken. */
 enum err delivery_take(struct op *op, struct delivery_take *t) CHECKED;
 
 /* How an attempt ended. */

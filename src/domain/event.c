@@ -66,8 +66,13 @@ static enum err insert(struct op *op, enum event_type type, const struct id *acc
     return e;
 }
 
+struct listener {
+    struct id webhook_id;
+    bool known_due; /* the engine looks at it in any case */
+};
+
 /* The account's endpoints that listen to the type, WEBHOOK_MAX at most. */
-static enum err find_listeners(struct op *op, const struct id *account, enum event_type type, struct id *ret,
+static enum err find_listeners(struct op *op, const struct id *account, enum event_type type, struct listener *ret,
                                size_t *ret_count)
 {
     CURSOR c;
@@ -77,22 +82,39 @@ static enum err find_listeners(struct op *op, const struct id *account, enum eve
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more && n < WEBHOOK_MAX)
-        ret[n++] = col_id(&c, 0);
+        ret[n++] = (struct listener){col_id(&c, 0), !col_null(&c, 1) && col_int(&c, 1) <= op->now_us};
     *ret_count = n;
+    return e;
+}
+
+static enum err deliver(struct op *op, const struct id *account, const struct listener *listener, struct str event,
+                        struct id *ret_delivery)
+{
+    const struct id id = id_new(op->now_us);
+    const struct str webhook = id_str(&listener->webhook_id);
+    db_notify(op->db, TOPIC_DELIVERIES);
+    enum err e = db_exec(
+        op->db, SQL_EVENT_DELIVER,
+        DB_ARGS(v_str(webhook), v_str(id_str(&id)), v_str(id_str(account)), v_str(event), v_int(op->now_us)), NULL);
+    if (!e && !listener->known_due)
+        e = db_exec(op->db, SQL_DELIVERY_LANE_LOWER, DB_ARGS(v_str(webhook), v_int(op->now_us)), NULL);
+    if (!e)
+        *ret_delivery = id;
     return e;
 }
 
 enum err event_write(struct op *op, enum event_type type, const struct id *account, const struct id *building,
                      const struct event_data *data, struct event_id *ret_id)
 {
-    struct id listeners[WEBHOOK_MAX], delivery;
+    struct listener listeners[WEBHOOK_MAX];
+    struct id delivery;
     struct event_id id = {""};
     size_t count = 0;
     enum err e = find_listeners(op, account, type, listeners, &count);
     if (!e && count)
         e = insert(op, type, account, building, data, &id);
     for (size_t i = 0; !e && i < count; i++)
-        e = event_deliver(op, account, &listeners[i], str_z(id.text), &delivery);
+        e = deliver(op, account, &listeners[i], str_z(id.text), &delivery);
     if (!e && ret_id)
         *ret_id = id;
     return e;
@@ -109,15 +131,7 @@ enum err event_write_to(struct op *op, enum event_type type, const struct id *ac
 enum err event_deliver(struct op *op, const struct id *account, const struct id *webhook, struct str event,
                        struct id *ret_delivery)
 {
-    struct id id = id_new(op->now_us);
-    db_notify(op->db, TOPIC_DELIVERIES);
-    enum err e = db_exec(
-        op->db, SQL_EVENT_DELIVER,
-        DB_ARGS(v_str(id_str(webhook)), v_str(id_str(&id)), v_str(id_str(account)), v_str(event), v_int(op->now_us)),
-        NULL);
-    if (!e)
-        *ret_delivery = id;
-    return e;
+    return deliver(op, account, &(struct listener){*webhook, false}, event, ret_delivery);
 }
 
 enum err event_purge(struct op *op, int64_t before_us, int64_t limit, int64_t *ret_count)

@@ -55,15 +55,15 @@ struct deliveries {
     struct lanes *lanes;
     struct look look;
     struct record record;
-    GPtrArray *ended;  /* attempts to record */
-    struct id after;   /* where the next look begins */
-    bool wanted;       /* a look is */
-    bool more;         /* the last look has left some for want of room */
-    bool freed;        /* there is more room since the look began */
-    bool busy;         /* there is more than enough to do with what is under way */
-    int64_t looked_us; /* when the last look began, monotonic */
-    int64_t look_us;   /* when to look in any case, monotonic */
-    int64_t record_us; /* record no sooner, monotonic */
+    GPtrArray *ended;            /* attempts to record */
+    struct delivery_place after; /* where the next look begins */
+    bool wanted;                 /* a look is */
+    bool more;                   /* the last look has left some for want of room */
+    bool freed;                  /* there is more room since the look began */
+    bool busy;                   /* there is more than enough to do with what is under way */
+    int64_t looked_us;           /* when the last look began, monotonic */
+    int64_t look_us;             /* when to look in any case, monotonic */
+    int64_t record_us;           /* record no sooner, monotonic */
 
     /* Any thread. */
     struct mailbox box;
@@ -117,6 +117,12 @@ static enum err look_run(struct store_job *job, struct db *db)
 static void look_done(struct store_job *job, enum err result)
 {
     struct look *l = (struct look *)job;
+    if (!result && l->take.again && !l->take.writing) {
+        l->take.writing = true;
+        l->job.mode = STORE_WRITE;
+        store_submit(l->engine->options.store, &l->job);
+        return;
+    }
     l->result = result;
     mailbox_post(&l->engine->box, &l->mail);
 }
@@ -162,7 +168,8 @@ static void look(struct deliveries *d)
         return;
     }
     arena_init(&l->arena, NULL, 0);
-    l->take = (struct delivery_take){.after = d->after};
+    l->job.mode = STORE_READ;
+    l->take = (struct delivery_take){.leases = !store_exclusive(d->options.store), .after = d->after};
     lanes_offer(d->lanes, &l->arena, &l->take);
     d->looked_us = now_us;
     l->kicks = d->kicks;
@@ -309,9 +316,7 @@ static void *run(void *arg)
 
 static void make_jobs(struct deliveries *d)
 {
-    enum store_mode taking = store_exclusive(d->options.store) ? STORE_READ : STORE_WRITE;
-    d->look = (struct look){
-        .job = {.mode = taking, .run = look_run, .done = look_done}, .mail = {.run = look_end}, .engine = d};
+    d->look = (struct look){.job = {.run = look_run, .done = look_done}, .mail = {.run = look_end}, .engine = d};
     d->record.job = (struct store_job){.mode = STORE_WRITE, .run = record_run, .done = record_done};
     d->record.mail.run = record_end;
     d->record.engine = d;

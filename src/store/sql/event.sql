@@ -1,8 +1,9 @@
 -- What webhook deliveries are made from, and the deliveries themselves: written with their cause.
 
 -- name: event_listeners
--- The endpoints of an account that listen to the types of the bits $2: five at most.
-SELECT id FROM webhook {by webhook_live} WHERE account_id = $1 AND deleted_at IS NULL AND (events & $2) <> 0
+-- The endpoints of an account that listen to the types of the bits $2: five at most; and when the engine looks at them.
+SELECT w.id, l.due_at FROM webhook w {by webhook_live} LEFT JOIN delivery_lane l ON l.webhook_id = w.id
+WHERE w.account_id = $1 AND w.deleted_at IS NULL AND (w.events & $2) <> 0
 
 -- name: event_insert
 INSERT INTO event (account_id, id, building_id, type, created_at, data) VALUES ($1, $2, $3, $4, $5, $6)

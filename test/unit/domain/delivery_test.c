@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/crypto.h"
 #include "domain/delivery.h"
+#include "domain/event.h"
 #include "domain/webhook.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -39,6 +40,12 @@ static void add(struct house *h, int endpoint, int delivery, int64_t due_us)
                               id_of(endpoint).text, id_of(delivery).text, h->account.text, id_of(delivery).text,
                               (long long)due_us)
                      .p);
+    house_sql(h, arena_printf(&h->arena,
+                              "INSERT INTO delivery_lane (webhook_id, due_at) VALUES ('%s', %lld) ON CONFLICT "
+                              "(webhook_id) DO UPDATE SET due_at = excluded.due_at "
+                              "WHERE delivery_lane.due_at > excluded.due_at",
+                              id_of(endpoint).text, (long long)due_us)
+                     .p);
 }
 
 static enum err take_run(struct op *op, void *arg)
@@ -48,8 +55,12 @@ static enum err take_run(struct op *op, void *arg)
 
 static void take(struct house *h, struct delivery_take *t)
 {
-    enum store_mode mode = store_exclusive(h->fixture->store) ? STORE_READ : STORE_WRITE;
-    assert_int_equal(house_run(h, mode, take_run, t), ERR_NONE);
+    t->leases = !store_exclusive(h->fixture->store);
+    t->writing = false;
+    assert_int_equal(house_run(h, STORE_READ, take_run, t), ERR_NONE);
+    t->writing = t->again;
+    if (t->again)
+        assert_int_equal(house_run(h, STORE_WRITE, take_run, t), ERR_NONE);
 }
 
 /* The numbers of the deliveries taken, in their order: "3 1 2". */
@@ -66,6 +77,7 @@ static void taken(struct house *h, const struct delivery_take *t, const char *wa
 static void free_leases(struct house *h)
 {
     house_sql(h, "UPDATE delivery SET leased_until = 0");
+    house_sql(h, arena_printf(&h->arena, "UPDATE delivery_lane SET due_at = %lld", (long long)h->now_us).p);
 }
 
 struct record {
@@ -242,14 +254,14 @@ static void test_slow_endpoints_share_their_room_in_turns(void **state)
 static void test_a_round_that_begins_in_the_middle_sees_all(void **state)
 {
     struct house *h = *state;
-    struct delivery_take t = {.lane_room = 1, .room = 100, .after = id_of(150)};
+    struct delivery_take t = {.lane_room = 1, .room = 100, .after = {h->now_us, id_of(150)}};
     for (int i = 1; i <= 200; i++)
         add_endpoint(h, i), add(h, i, i, i == 120 ? h->now_us + 9 : h->now_us);
     take(h, &t);
     assert_int_equal(t.count, 100);
     assert_true(t.more);
     assert_string_equal(t.list[0].id.text, id_of(151).text);
-    assert_string_equal(t.last.text, id_of(50).text);
+    assert_string_equal(t.last.webhook_id.text, id_of(50).text);
     free_leases(h);
     t.room = 1000;
     take(h, &t);
@@ -294,14 +306,59 @@ static void test_who_shares_the_store_takes_none_twice(void **state)
     struct house *h = *state;
     add_endpoint(h, 1);
     add(h, 1, 1, h->now_us);
+    add(h, 1, 2, h->now_us + HOURS);
     struct delivery_take t = {.lane_room = 9, .room = 9};
     take(h, &t);
     taken(h, &t, "1");
     take(h, &t);
     taken(h, &t, store_exclusive(h->fixture->store) ? "1" : "");
+    if (t.leases) /* when the lease ends */
+        assert_in_range(t.next_us, h->now_us + 1, h->now_us + 60 * US_PER_S);
     house_sql(h, "UPDATE delivery SET leased_until = 1");
+    h->now_us += 60 * US_PER_S + US_PER_S;
     take(h, &t);
     taken(h, &t, "1");
+}
+
+static void test_a_lane_without_due_deliveries_is_looked_at_once(void **state)
+{
+    struct house *h = *state;
+    struct delivery_take t = {.lane_room = 9, .room = 9};
+    add_endpoint(h, 1);
+    add(h, 1, 1, h->now_us);
+    house_sql(h, "UPDATE delivery SET status = 'canceled'");
+    take(h, &t);
+    taken(h, &t, "");
+    assert_true(t.writing);
+    take(h, &t);
+    assert_false(t.writing);
+    assert_int_equal(t.next_us, INT64_MAX);
+}
+
+struct deliver {
+    struct id account, webhook, delivery;
+};
+
+static enum err deliver_run(struct op *op, void *arg)
+{
+    struct deliver *d = arg;
+    return event_deliver(op, &d->account, &d->webhook, STR("evt_000000000000000000000001"), &d->delivery);
+}
+
+static void test_an_event_is_due_at_once_though_its_endpoint_waits(void **state)
+{
+    struct house *h = *state;
+    struct delivery_take t = {.lane_room = 9, .room = 9};
+    struct deliver d = {.account = h->account, .webhook = id_of(1)};
+    add_endpoint(h, 1);
+    add(h, 1, 1, h->now_us + 60);
+    take(h, &t);
+    taken(h, &t, "");
+    assert_int_equal(house_run(h, STORE_WRITE, deliver_run, &d), ERR_NONE);
+    take(h, &t);
+    assert_int_equal(t.count, 1);
+    assert_string_equal(t.list[0].id.text, d.delivery.text);
+    assert_int_equal(t.next_us, h->now_us + 60);
 }
 
 /* ---- recording ---- */
@@ -368,7 +425,8 @@ static void test_an_attempt_counts_once(void **state)
         x(test_what_is_held_is_not_taken_again), x(test_endpoints_have_their_turn),                                    \
         x(test_slow_endpoints_share_their_room_in_turns), x(test_a_round_that_begins_in_the_middle_sees_all),          \
         x(test_no_more_are_leased_than_are_taken), x(test_an_endpoint_or_event_that_is_gone_is_told),                  \
-        x(test_who_shares_the_store_takes_none_twice), x(test_a_delivered_one_is_not_due_again),                       \
+        x(test_who_shares_the_store_takes_none_twice), x(test_a_lane_without_due_deliveries_is_looked_at_once),        \
+        x(test_an_event_is_due_at_once_though_its_endpoint_waits), x(test_a_delivered_one_is_not_due_again),           \
         x(test_a_failed_one_is_tried_again_four_times_after_the_last_attempts_end),                                    \
         x(test_a_canceled_one_stays_canceled), x(test_an_attempt_counts_once)
 HOUSE_RUN_BOTH(TESTS)

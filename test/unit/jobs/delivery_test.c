@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "domain/house.h"
+#include "domain/transact.h"
 #include "domain/webhook.h"
 #include "jobs/delivery.h"
 
@@ -468,6 +469,7 @@ static void test_what_was_under_way_at_the_end_is_sent_again_at_the_next_start(v
     d->engine = NULL;
     are_now(d, "pending|0|||1\n");
     house_sql(d->house, "UPDATE delivery SET leased_until = 0"); /* where the store is shared, a minute has passed */
+    house_sql(d->house, "UPDATE delivery_lane SET due_at = 1");
     pthread_mutex_lock(&s->lock);
     s->hangs = false;
     s->says = OK;
@@ -530,6 +532,55 @@ static void test_a_kick_is_enough(void **state)
     wait_for_requests(s, 1);
 }
 
+#define WRITERS 3
+#define WRITTEN 60 /* by each */
+
+struct writer {
+    struct store_fixture *fixture;
+    struct queue queue;
+};
+
+static void *write_on(void *arg)
+{
+    struct writer *w = arg;
+    struct arena arena;
+    intptr_t failed = 0;
+    arena_init(&arena, NULL, 0);
+    for (int i = 0; i < WRITTEN; i++)
+        failed +=
+            op_transact(w->fixture->store, &w->fixture->config, STORE_WRITE, &arena, queue_run, &w->queue, NULL) != 0;
+    arena_done(&arena);
+    return (void *)failed;
+}
+
+static void kick(void *context, unsigned topics)
+{
+    struct desk *d = context;
+    if (topics & TOPIC_DELIVERIES)
+        deliveries_kick(d->engine);
+}
+
+static void test_events_that_come_while_the_engine_looks_are_all_delivered(void **state)
+{
+    struct desk *d = *state;
+    struct script *s = script_new(d, OK, false);
+    struct endpoint e = add_endpoint(d, listen_to(d, s));
+    struct writer w = {d->house->fixture, {&e, 1}};
+    pthread_t writers[WRITERS];
+    start(d, LONG_MS);
+    store_listen(d->house->fixture->store, kick, d);
+    for (size_t i = 0; i < WRITERS; i++)
+        assert_int_equal(pthread_create(&writers[i], NULL, write_on, &w), 0);
+    for (size_t i = 0; i < WRITERS; i++) {
+        void *failed;
+        pthread_join(writers[i], &failed);
+        assert_null(failed);
+    }
+    drain(d);
+    store_listen(d->house->fixture->store, NULL, NULL);
+    are_now(d, "delivered|1|200||180\n");
+}
+
 static void test_without_deliveries_there_is_nothing_to_wait_for(void **state)
 {
     struct desk *d = *state;
@@ -551,7 +602,8 @@ static void test_without_deliveries_there_is_nothing_to_wait_for(void **state)
         x(test_a_delivery_waits_for_its_secret_to_be_opened), x(test_an_event_that_is_gone_cannot_be_sent),            \
         x(test_what_was_under_way_at_the_end_is_sent_again_at_the_next_start),                                         \
         x(test_what_is_canceled_meanwhile_stays_canceled), x(test_endpoints_that_hang_do_not_hold_up_the_others),      \
-        x(test_a_kick_is_enough), x(test_without_deliveries_there_is_nothing_to_wait_for)
+        x(test_a_kick_is_enough), x(test_events_that_come_while_the_engine_looks_are_all_delivered),                   \
+        x(test_without_deliveries_there_is_nothing_to_wait_for)
 
 #define SQLITE(name) cmocka_unit_test_setup_teardown(name, desk_open, desk_close)
 #define POSTGRESQL(name)                                                                                               \
