@@ -246,7 +246,7 @@ static void test_a_peers_national_numbers_are_completed(void **state)
 {
     (void)state;
     start_with_trunk((struct config_peer){.calls = 6, .number_in = "uri", .country_code = "1"});
-    assert_int_equal(dials(FAKE_CODE + 2, "nobody", ""), 200);
+    assert_int_equal(dials(&FAKE_CODE[2], "nobody", ""), 200);
     assert_string_equal(fake.from, "+15557654321");
 }
 
