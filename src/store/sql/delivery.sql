@@ -10,25 +10,25 @@ INSERT INTO delivery_lane (webhook_id, due_at) VALUES ($1, $2)
 ON CONFLICT (webhook_id) DO UPDATE SET due_at = excluded.due_at WHERE delivery_lane.due_at > excluded.due_at
 
 -- name: delivery_lane_settle (sqlite)
--- When the endpoints that $1 lists (JSON) may have something to be taken: now at the earliest, so that others come first.
--- $2 is the service's clock, $3 the real one.
-UPDATE delivery_lane SET due_at = CASE
-    WHEN EXISTS (SELECT 1 FROM delivery d {by delivery_due} WHERE d.webhook_id = delivery_lane.webhook_id
-                 AND d.status = 'pending' AND d.due_at <= $2 AND d.leased_until <= $3) THEN $2
-    ELSE coalesce((SELECT d.due_at FROM delivery d {by delivery_due} WHERE d.webhook_id = delivery_lane.webhook_id
-                   AND d.status = 'pending' AND d.due_at > $2 ORDER BY d.due_at LIMIT 1), 9223372036854775807) END
+-- When those of the endpoints that $1 lists (JSON) may have something to be taken that have nothing now; the others are
+-- due as they are. $2 is the service's clock, $3 the real one.
+UPDATE delivery_lane SET due_at =
+    coalesce((SELECT d.due_at FROM delivery d {by delivery_due} WHERE d.webhook_id = delivery_lane.webhook_id
+              AND d.status = 'pending' AND d.due_at > $2 ORDER BY d.due_at LIMIT 1), 9223372036854775807)
 WHERE webhook_id IN (SELECT value FROM json_each($1))
+    AND NOT EXISTS (SELECT 1 FROM delivery d {by delivery_due} WHERE d.webhook_id = delivery_lane.webhook_id
+                    AND d.status = 'pending' AND d.due_at <= $2 AND d.leased_until <= $3)
 
 -- name: delivery_lane_settle (postgresql)
 -- What is leased may be taken when its lease ends; it is due, as it was when it was taken.
-UPDATE delivery_lane SET due_at = CASE
-    WHEN EXISTS (SELECT 1 FROM delivery d WHERE d.webhook_id = delivery_lane.webhook_id
-                 AND d.status = 'pending' AND d.due_at <= $2 AND d.leased_until <= $3) THEN $2
-    ELSE least((SELECT d.due_at FROM delivery d WHERE d.webhook_id = delivery_lane.webhook_id
-                AND d.status = 'pending' AND d.due_at > $2 ORDER BY d.due_at LIMIT 1),
-               (SELECT $2 + min(d.leased_until) - $3 FROM delivery d WHERE d.webhook_id = delivery_lane.webhook_id
-                AND d.status = 'pending' AND d.due_at <= $2), 9223372036854775807) END
+UPDATE delivery_lane SET due_at =
+    least((SELECT d.due_at FROM delivery d WHERE d.webhook_id = delivery_lane.webhook_id
+           AND d.status = 'pending' AND d.due_at > $2 ORDER BY d.due_at LIMIT 1),
+          (SELECT $2 + min(d.leased_until) - $3 FROM delivery d WHERE d.webhook_id = delivery_lane.webhook_id
+           AND d.status = 'pending' AND d.due_at <= $2), 9223372036854775807)
 WHERE webhook_id IN (SELECT json_array_elements_text(CAST(CAST($1 AS TEXT) AS JSON)))
+    AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.webhook_id = delivery_lane.webhook_id
+                    AND d.status = 'pending' AND d.due_at <= $2 AND d.leased_until <= $3)
 
 -- name: delivery_take (sqlite)
 -- Besides those the caller has, which $4 lists (JSON). One process has the store: there are no leases to write.
