@@ -85,12 +85,11 @@ static inline void rig_big(struct http_request *r)
     rig_reply(r, 200, str_n(bytes, n));
 }
 
+static char rig_bytes[RIG_CONSTANT]; /* made by rig_init, before there are threads */
+
 static inline struct str rig_constant(void)
 {
-    static char bytes[RIG_CONSTANT];
-    for (size_t i = 0; i < sizeof bytes; i++)
-        bytes[i] = (char)('a' + i % 23);
-    return str_n(bytes, sizeof bytes);
+    return str_n(rig_bytes, sizeof rig_bytes);
 }
 
 static inline void rig_request(void *ctx, struct http_request *r, unsigned loop)
@@ -183,6 +182,8 @@ static inline void rig_init(struct rig *g)
                                  .http_idle_timeout_s = 60,
                                  .http_write_timeout_s = 60,
                                  .http_output_memory_mb = 64}};
+    for (size_t i = 0; i < sizeof rig_bytes; i++)
+        rig_bytes[i] = (char)('a' + i % 23);
     strcpy(g->dir, "/tmp/http_test_XXXXXX");
     assert_non_null(mkdtemp(g->dir));
     snprintf(g->control, sizeof g->control, "%s/control", g->dir);
