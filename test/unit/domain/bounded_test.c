@@ -106,15 +106,20 @@ static int64_t read_log(struct house *h, const char *what, int64_t steps, struct
     return n;
 }
 
+static int64_t number(const char *text)
+{
+    return strtoll(text, NULL, 10);
+}
+
 /* How many entries match, by reading all. */
 static int64_t matching(struct house *h, const char *where)
 {
-    return atoll(house_sql(h, arena_printf(&h->arena,
-                                           "SELECT count(*) FROM activity a JOIN activity_kind k "
-                                           "ON k.building_id = a.building_id AND k.kind = a.kind "
-                                           "WHERE a.building_id = '%s' AND %s",
-                                           h->building.text, where)
-                                  .p));
+    return number(house_sql(h, arena_printf(&h->arena,
+                                            "SELECT count(*) FROM activity a JOIN activity_kind k "
+                                            "ON k.building_id = a.building_id AND k.kind = a.kind "
+                                            "WHERE a.building_id = '%s' AND %s",
+                                            h->building.text, where)
+                                   .p));
 }
 
 static void search_everything(struct house *h, int names)
@@ -180,11 +185,13 @@ static void test_a_search_of_more_names_than_are_looked_through_finds_everything
 static void fill_grants(struct house *h)
 {
     static const char grants[] =
-        "INSERT INTO access_grant (building, id, type, label, enabled, created_at, ends_at, starts_at, remaining_uses) "
+        "INSERT INTO access_grant (building, id, type, label, enabled, created_at, ends_at, starts_at, remaining_uses, "
+        "access_code) "
         "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < %d) "
         "SELECT 1, %s, CASE WHEN i < 60 THEN 0 ELSE 1 END, 'x', CASE WHEN i %% 1000 = 1 THEN 0 ELSE 1 END, 0, "
         "CASE WHEN i %% 5000 = 3 THEN 1000 ELSE 9223372036854775807 END, "
-        "CASE WHEN i %% 5000 = 5 THEN 9000000000000000 ELSE 0 END, CASE WHEN i %% 2000 = 2 THEN 0 END FROM n";
+        "CASE WHEN i %% 5000 = 5 THEN 9000000000000000 ELSE 0 END, CASE WHEN i %% 2000 = 2 THEN 0 END, "
+        "CASE WHEN i >= 60 THEN 'c' || i END FROM n";
     const bool sqlite = h->fixture->config.engine == ENGINE_SQLITE;
     house_sql(h,
               arena_printf(&h->arena, "INSERT INTO grant_building (id, number) VALUES ('%s', 1)", h->building.text).p);
@@ -244,7 +251,7 @@ static void test_a_filtered_list_of_grants_finds_everything_in_few_steps(void **
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct grant_filter f = cases[i].filter;
         f.limit = most;
-        const int64_t wanted = atoll(house_sql(
+        const int64_t wanted = number(house_sql(
             h,
             arena_printf(&h->arena, "SELECT count(*) FROM access_grant WHERE revoked = 0 AND %s", cases[i].where).p));
         const int64_t n = read_grants(h, cases[i].where, f, 2000, SEARCH_STEPS);
