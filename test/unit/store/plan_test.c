@@ -32,7 +32,7 @@ static const struct exception {
     {"checkout_latest", ACCOUNT},
     {"checkout_list_pending", OPERATOR},
     {"commit_mark_expire", "of PostgreSQL's workers: a few hundred rows"},
-    {"delivery_lanes", "of the rows that the recursion has counted"},
+    {"delivery_lane_settle", "of the list it is given"},
     {"delivery_log_account", OPERATOR},
     {"delivery_take", "of the list it is given"},
     {"grant_list_usable", USABLE},
