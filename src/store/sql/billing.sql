@@ -16,7 +16,7 @@ SELECT id FROM account WHERE subscription_id = $1
 
 -- name: billing_subscription_known
 SELECT 1 FROM account WHERE subscription_id = $1
-UNION ALL SELECT 1 FROM checkout WHERE subscription_id = $1 AND canceled_at IS NULL LIMIT 1
+UNION ALL SELECT 1 FROM checkout {by checkout_subscription} WHERE subscription_id = $1 AND canceled_at IS NULL LIMIT 1
 
 -- name: billing_account_set_customer
 UPDATE account SET customer_id = $2 WHERE id = $1

@@ -16,7 +16,7 @@ UPDATE api_key SET last_used_at = $3
 WHERE account_id = $1 AND id = $2 AND (last_used_at IS NULL OR last_used_at < $3)
 
 -- name: key_count_agents
-SELECT count(*) FROM api_key
+SELECT count(*) FROM api_key {by api_key_live}
 WHERE account_id = $1 AND kind = 'agent' AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
 
 -- name: key_insert
@@ -24,7 +24,7 @@ INSERT INTO api_key (hash, id, account_id, building_id, member_id, kind, name, p
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 
 -- name: key_list
-SELECT id, name, kind, scopes, expires_at, last_used_at FROM api_key
+SELECT id, name, kind, scopes, expires_at, last_used_at FROM api_key {by api_key_live}
 WHERE account_id = $1 AND revoked_at IS NULL
 ORDER BY created_at DESC, id DESC
 
@@ -32,7 +32,7 @@ ORDER BY created_at DESC, id DESC
 UPDATE api_key SET revoked_at = $3 WHERE account_id = $1 AND id = $2 AND revoked_at IS NULL
 
 -- name: key_revoke_others
-UPDATE api_key SET revoked_at = $3
+UPDATE api_key {by api_key_live} SET revoked_at = $3
 WHERE account_id = $1 AND id <> $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)
 
 -- name: key_revoke_member
