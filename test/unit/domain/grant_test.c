@@ -364,7 +364,8 @@ static void test_a_linked_building_that_is_gone_takes_no_grant(void **state)
 {
     struct house *h = *state;
     const struct id gone = id_new(h->now_us);
-    struct house_create c = {.place = {&gone, true}, .in = &five_minutes, .key = STR("a-key-0123456789")};
+    struct house_create c = {
+        .place = {.building = &gone, .linked = true}, .in = &five_minutes, .key = STR("a-key-0123456789")};
     assert_int_equal(house_run(h, STORE_WRITE, house_create_run, &c), ERR_BUILDING_NOT_FOUND);
 }
 

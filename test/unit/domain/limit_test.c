@@ -96,7 +96,7 @@ static void flood(void **state, int64_t limit)
 
 static void test_a_used_up_subject_stays_refused_however_many_others_come(void **state)
 {
-    char subject[16];
+    char subject[LIMIT_SUBJECT_MAX + 1];
     for (int i = 0; i < 1000; i++) {
         snprintf(subject, sizeof subject, "used-up-%d", i);
         for (int used = 0; used < 5; used++)
@@ -112,7 +112,7 @@ static void test_a_used_up_subject_stays_refused_however_many_others_come(void *
 /* The subject with the smallest count is forgotten first: here, one that only its own limit calls used up. */
 static void test_a_used_up_subject_is_refused_again_after_it_was_forgotten(void **state)
 {
-    char subject[16];
+    char subject[LIMIT_SUBJECT_MAX + 1];
     assert_false(take(state, "one", 1, NOW).exceeded);
     flood(state, 100);
     for (int i = 0; i < 1000; i++) {
@@ -125,7 +125,7 @@ static void test_a_used_up_subject_is_refused_again_after_it_was_forgotten(void 
 
 static void test_a_flood_is_over_a_window_after_its_end(void **state)
 {
-    char subject[16];
+    char subject[LIMIT_SUBJECT_MAX + 1];
     flood(state, 5);
     for (int i = 0; i < 1000; i++) {
         snprintf(subject, sizeof subject, "new-%d", i);
