@@ -146,7 +146,7 @@ static void test_the_log_names_a_stranger_once_in_a_while(void **state)
     text[n > 0 ? n : 0] = '\0';
     const char *line = strstr(text, "source=" STRANGER);
     assert_non_null(line);
-    assert_null(strstr(line + 1, "source="));
+    assert_null(strstr(line + 1, "source=" STRANGER));
 }
 
 /* ---- settings of their own ---- */
