@@ -5,6 +5,8 @@ SHELL := /bin/sh
 E2E := test/e2e
 NODE_MODULES := $(E2E)/node_modules/.package-lock.json
 CTEST := ctest --output-on-failure -j 4 --timeout 600 --no-tests=error
+# The tests of rules run on both store engines where a PostgreSQL server is given.
+BOTH_ENGINES = PG_CLUSTER_FSYNC=off scripts/pg-cluster with "$$(mktemp -d /tmp/portero-pg-XXXXXX)"
 FUZZ_RUNS_CHECK := 50000
 SOURCES := $(shell find src test bench -name '*.[ch]' -not -path '*/node_modules/*' 2>/dev/null)
 
@@ -26,14 +28,14 @@ demo: build ## a visitor's call from sign-in to the open door, against a service
 
 test: build $(NODE_MODULES) ## everything: unit tests, crash tests, end to end on both store engines
 	cmake --build --preset release --target unit_tests crash_tests
-	$(CTEST) --test-dir build
+	$(BOTH_ENGINES) $(CTEST) --test-dir build
 	$(MAKE) --no-print-directory e2e-sqlite
 	$(MAKE) --no-print-directory e2e-postgresql
 
 unit: build ## unit tests of the release build
 	scripts/setup test
 	cmake --build --preset release --target unit_tests
-	$(CTEST) -LE crash --test-dir build
+	$(BOTH_ENGINES) $(CTEST) -LE crash --test-dir build
 
 crash: build ## acknowledged writes survive kill -9 and a simulated loss of power
 	cmake --build --preset release --target crash_tests
