@@ -74,7 +74,7 @@ describe('process', () => {
         });
 
         it('says which keys it does not follow yet', async () => {
-            const other = await Daemon.start({ config: { listen: { metrics: '127.0.0.1:9' } } });
+            const other = await Daemon.start({ config: { listen: { metrics: '127.0.0.1:0' } } });
             await other.stop();
             for (const key of ['listen.metrics']) assert.match(other.stderr, new RegExp(`warn config_ignored key=${key.replace('.', '\\.')} `));
             assert.ok(!w.daemon.stderr.includes('config_ignored'));
