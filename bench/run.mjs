@@ -324,7 +324,7 @@ function deliveries() {
   result('webhook deliveries to 45 receivers', rate, '/s', bare, 'bare libcurl multi', '>= 0.5', rateRatio);
   result('the same, at least', rate, '/s', 2000, 'asked for', '>= 1');
   result('deliveries while 5 of 50 receivers hang', hanging, '/s', without, 'without the 5', '>= 0.9', hangingRatio);
-  const [waitingCpu, manyWait, noneCpu, waitingRatio, , waitingP50, , noneP50] = numbers('waiting');
+  const [waitingCpu, manyWait, noneCpu, waitingRatio, , waitingP50, noneP50] = numbers('waiting');
   result(`CPU of an event, ${manyWait} endpoints waiting`, waitingCpu, 'us', noneCpu, 'with none', '<= 1.2', waitingRatio);
   result('the same, event made to delivery received, p50', waitingP50, 'ms', noneP50, 'with none', '<= 1.2');
   result('event made to delivery received, p99', p99, 'ms', 100, 'asked for', '<= 1');
