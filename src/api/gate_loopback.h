@@ -1,5 +1,5 @@
-/* Who may use the sandbox's operations, which need no key: somebody at this machine, and none of the web pages that
- * their browser has open. */
+/* The callers that may use the sandbox's operations, which need no key: somebody at this machine, and none of the web
+ * pages that their browser has open. */
 #pragma once
 #include "api/request.h"
 

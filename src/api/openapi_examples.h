@@ -1,4 +1,4 @@
-/* What an operation of an OpenAPI document answers, by example. */
+/* Examples of the answers in an OpenAPI document. */
 #pragma once
 #include <jansson.h>
 

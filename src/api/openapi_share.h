@@ -1,4 +1,4 @@
-/* What several operations of an OpenAPI document have in common, written once. */
+/* Parts that several operations of an OpenAPI document share, written once. */
 #pragma once
 #include <jansson.h>
 

@@ -165,7 +165,7 @@ static void log_request(const struct request *q, int status, const char *code, s
              id_given(&q->who.key_id) ? q->who.key_id.text : "-", q->http->peer.address);
 }
 
-/* What fits, in whole characters. */
+/* As much as fits, in whole characters. */
 static void copy(char *to, size_t size, struct str from)
 {
     size_t n = from.n < size ? from.n : size - 1;

@@ -34,7 +34,8 @@ enum master_key { MASTER_CURRENT, MASTER_PREVIOUS };
 
 /* Sets both; previous may be NULL. Once at start, before any thread. */
 void crypto_set_master(const unsigned char current[static SHA256_LEN], const unsigned char *previous);
-/* What tells a key from others and tells nothing else of it. False, and an empty text, if there is no such key. */
+/* A check value, which tells a key from others and tells nothing else of it. False, and an empty text, if there is no
+ * such key. */
 bool crypto_master_check(enum master_key which, char ret[static MASTER_CHECK_LEN + 1]);
 /* With the current key. purpose is a short constant, e.g. "otp", "cursor". */
 void crypto_derived_mac(const char *purpose, struct str data, unsigned char ret[static SHA256_LEN]);

@@ -222,7 +222,7 @@ static void put_required(struct members *m, const struct shape *shape)
         buf_char(m->out, ']');
 }
 
-/* What tells the variants apart; NULL: nothing, as several may fit. */
+/* The member that tells the variants apart; NULL: none, as several may fit. */
 static const struct field *tag_of(const struct shape *shape)
 {
     const struct field *first = &shape->variants[0]->fields[0];

@@ -1,4 +1,4 @@
-/* What became of a request, by the ID that its error answer told the customer. */
+/* Finds an error answer by the request ID that the customer quotes. */
 #include "api/service.h"
 #include "cli/admin_routes.h"
 

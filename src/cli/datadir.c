@@ -40,7 +40,7 @@ static bool may_close(const char *dir)
     return empty || ours;
 }
 
-/* What is wrong with a directory that is there. */
+/* The fault of a directory that is there. */
 static enum err check_directory(const char *dir, const struct stat *found, char **ret_why)
 {
     if (!S_ISDIR(found->st_mode))

@@ -7,7 +7,7 @@
  * (owned by the caller) where that fails. */
 enum err datadir_prepare(const struct config *c, char **ret_why) CHECKED;
 
-/* What datadir_prepare would refuse, changing nothing. */
+/* Refuses as datadir_prepare would, and changes nothing. */
 enum err datadir_check(const struct config *c, char **ret_why) CHECKED;
 
 /* Gives the configured master keys to base/crypto.h. In the sandbox an empty secrets.master_key means the file

@@ -21,7 +21,7 @@
 
 enum { GUARD_COLUMNS = 8 };
 
-/* What is known of one caller, and the state of the caller's group. */
+/* The facts about one caller, and the state of the caller's group. */
 struct guard {
     struct str caller;                     /* a telephone number; STR_NONE: withheld, or not one */
     int64_t released_us;                   /* when that number last released the door, to the hour; 0: never */

@@ -33,7 +33,7 @@ static bool fold(struct arena *a, struct str text, struct str *ret)
     return true;
 }
 
-/* What an entry says, as its kind: a row that is found or made. */
+/* The kind of an entry: a row that is found or made. */
 static enum err kind_of(struct op *op, const struct id *building, const struct activity *entry, int64_t *ret)
 {
     struct val said[6] = {

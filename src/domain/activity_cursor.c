@@ -35,7 +35,7 @@ static char *put_val(char *at, struct val v)
     return at + 8 + bytes.n;
 }
 
-/* What the token's MAC is made of: its position, and what it holds for. */
+/* The input of the token's MAC: its position, building and filters. */
 static struct str bound_to(struct arena *a, const struct token *token, const struct id *building,
                            const struct activity_filter *f)
 {

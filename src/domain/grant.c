@@ -187,7 +187,7 @@ static struct val wanted_type(struct val name)
     return v_int(i);
 }
 
-/* What is usable now is sorted by ID where it is little, and else found among the others. */
+/* Few usable grants are sorted by ID; many are found among the others. */
 static enum err plan_usable(struct op *op, const struct id *building, struct plan *plan)
 {
     CURSOR c;

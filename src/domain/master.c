@@ -103,7 +103,7 @@ enum err master_seal(struct op *op, const char *purpose, struct str plain, struc
 
 /* ---- from one key to another ---- */
 
-/* What is sealed: its rows in the order of their IDs, and the way to change one. */
+/* The kinds of sealed rows: how to list them by ID, and how to change one. */
 static const struct kind {
     const char *purpose;
     enum sql list, replace;

@@ -92,7 +92,7 @@ static struct val near_misses(struct arena *a, const struct access_decision *d)
     return v_list(list, d->near_count);
 }
 
-/* What became of it, copied out of the call and the last decision. ERR_INTERNAL_ERROR for a call that failed without an
+/* The outcome, copied out of the call and the last decision. ERR_INTERNAL_ERROR for a call that failed without an
  * outcome. */
 static enum err report(const struct dial *d, const struct access_decision *last, struct op *op, struct id id,
                        int64_t took_ms, struct call_reply *ret)

@@ -5,7 +5,7 @@
 
 #define CALL_TEXT_SHOWN 64 /* bytes of what others sent, NUL included; the rest is left out */
 
-/* What a front end adds to what the machine knows. */
+/* The facts that a front end adds to the machine's. */
 struct call_record {
     char source[CALL_TEXT_SHOWN];  /* "udp:192.0.2.7:5060", "sandbox" */
     char id[CALL_TEXT_SHOWN];      /* the SIP Call-ID, or the ID in the sandbox's answer */

@@ -14,7 +14,7 @@ bool sip_admit(struct sip_agent *a, const struct sip_msg *msg, struct sip_source
  * ends with CRLF. */
 void sip_refuse(struct sip_agent *a, const struct sip_msg *msg, uint16_t status, const char *reason,
                 const char *header);
-/* What is known of a call before it began, for its line in the log. */
+/* The facts about a call from before it began, for its line in the log. */
 void sip_admit_record(struct call_record *r, const struct sip_msg *msg, const struct uri *dialled);
 /* Whether one more line may be written about a call that did not come about: anybody can have the service write them.
  */
