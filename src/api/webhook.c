@@ -102,7 +102,7 @@ static enum err run_create(struct op *op, void *arg)
     return webhook_create(op, &c->request, c->url, c->events, &c->webhook, &c->secret, &c->replayed);
 }
 
-/* What was right when it was created may be wrong now: a replay comes before any refusal. */
+/* A URL that was right at the creation may be wrong now: a replay comes before any refusal. */
 static enum err create(struct request *q, struct creation *c)
 {
     const struct endpoint_request *in = q->body;

@@ -63,7 +63,7 @@ struct config {
     struct config_origin *origins; /* config_names.h */
 };
 
-/* What the command line says in place of file and environment. A wrong value is refused under the option's name:
+/* A value of the command line, in place of file and environment. A wrong value is refused under the option's name:
  * "--https must be …". */
 struct config_override {
     const char *option, *section, *key, *value; /* "--https", "listen", "https"; section "top" without braces;

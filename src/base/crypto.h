@@ -41,8 +41,8 @@ bool crypto_master_check(enum master_key which, char ret[static MASTER_CHECK_LEN
 void crypto_derived_mac(const char *purpose, struct str data, unsigned char ret[static SHA256_LEN]);
 /* Whether these are the first n bytes of the MAC under one of the keys, in constant time. */
 bool crypto_is_derived_mac(const char *purpose, struct str data, const unsigned char *mac, size_t n);
-/* AES-256-GCM with the derived key of `purpose`; sealed = 12-byte nonce, ciphertext, 16-byte tag, in the arena. What
- * goes into the store is sealed by master_seal (domain/master.h), which knows the key. */
+/* AES-256-GCM with the derived key of `purpose`; sealed = 12-byte nonce, ciphertext, 16-byte tag, in the arena. Secrets
+ * of the store are sealed by master_seal (domain/master.h), which knows the key. */
 struct str crypto_seal(enum master_key which, const char *purpose, struct str plain, struct arena *a);
 /* False if the bytes were not sealed with one of the keys and this purpose, or were altered. */
 bool crypto_open(const char *purpose, struct str sealed, struct arena *a, struct str *ret_plain);

@@ -14,5 +14,6 @@ enum err datadir_check(const struct config *c, char **ret_why) CHECKED;
  * master.key in data_dir, made at first start with mode 0600; in production it is refused. `needed`: the store has
  * secrets already, so that a new key is of no use: a missing file is refused. Errors as above. */
 enum err datadir_master_key(const struct config *c, bool needed, char **ret_why) CHECKED;
-/* What it would refuse for the keys' own sake, changing nothing; a key that the sandbox has yet to make is fine. */
+/* Refuses keys that datadir_master_key would refuse for their own sake, and changes nothing; a key that the sandbox has
+ * yet to make is fine. */
 enum err datadir_master_key_check(const struct config *c, char **ret_why) CHECKED;

@@ -12,8 +12,8 @@
 
 /* ---- who calls ---- */
 
-/* What carriers send for a number that is withheld: the words ANONYMOUS, RESTRICTED, BLOCKED, UNKNOWN and UNAVAILABLE
- * on a keypad. */
+/* The numbers that carriers send for one that is withheld: the words ANONYMOUS, RESTRICTED, BLOCKED, UNKNOWN and
+ * UNAVAILABLE on a keypad. */
 static bool is_withheld(struct str digits)
 {
     static const char *const words[] = {"266696687", "7378742833", "2562533", "8656696", "86282452253"};

@@ -30,7 +30,7 @@ enum err checkout_replay(struct op *op, const struct checkout_request *r, struct
     return ERR_NONE;
 }
 
-/* Its checkout again. One that is preparing is resumed: the provider's key is the same. */
+/* Its checkout again. A checkout that is preparing is resumed: the provider's key is the same. */
 static enum err resume(struct op *op, const struct checkout *c, enum checkout_step *ret_step)
 {
     if (checkout_overdue(c, op->now_us))
