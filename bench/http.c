@@ -56,7 +56,7 @@ static void serve(const struct config *c, struct str *body)
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGINT);
     sigprocmask(SIG_BLOCK, &ends, NULL);
-    if (http_server_new(c, NULL, handler, &server, &why) || http_server_start(server)) {
+    if (http_server_new(c, NULL, handler, &server, &why) || http_server_start(server, &why)) {
         fprintf(stderr, "bench_http: %s\n", why ? why : "cannot start");
         exit(1);
     }

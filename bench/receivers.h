@@ -73,7 +73,7 @@ static inline int receivers_serve(const char *config_path, struct heard *heard, 
     char *why = NULL;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (config_load(config_path, &c, &why) || http_server_new(c, NULL, handler, &server, &why) ||
-        http_server_start(server)) {
+        http_server_start(server, &why)) {
         fprintf(stderr, "receivers: %s\n", why ? why : "cannot start");
         return 1;
     }

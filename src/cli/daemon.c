@@ -240,8 +240,7 @@ static enum err start_sip(struct daemon *d, char **ret_why)
 
 static enum err start_http(struct daemon *d, char **ret_why)
 {
-    (void)ret_why;
-    return http_server_start(d->http);
+    return http_server_start(d->http, ret_why);
 }
 
 static const struct {

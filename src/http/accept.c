@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "http/listen.h"
 #include "http/loop.h"
 
-#define BACKLOG      1024
 #define MAX_IN_A_ROW 64 /* before the connections there are have their turn */
 
 static struct http_origin origin_of(const struct http_listener *l, const struct sockaddr_storage *from)
@@ -93,7 +93,7 @@ enum err http_listener_start(struct http_listener *l)
     if (l->fd < 0)
         return ERR_NONE;
     event_assign(&l->ev, l->loop->base, l->fd, EV_READ | EV_PERSIST, on_connection, l);
-    return listen(l->fd, BACKLOG) == 0 && event_add(&l->ev, NULL) == 0 ? ERR_NONE : ERR_IO;
+    return event_add(&l->ev, NULL) == 0 ? ERR_NONE : ERR_IO;
 }
 
 void http_listener_stop(struct http_listener *l)
@@ -101,7 +101,7 @@ void http_listener_stop(struct http_listener *l)
     if (l->fd < 0)
         return;
     if (event_initialized(&l->ev)) {
-        for (int i = 0; i < BACKLOG && accept_one(l); i++)
+        for (int i = 0; i < HTTP_BACKLOG && accept_one(l); i++)
             ;
         event_del(&l->ev);
     }

@@ -91,6 +91,11 @@ enum err http_listen_tcp(const char *address, bool shared, int *ret_fd)
     freeaddrinfo(ai);
     if (fd < 0)
         return ERR_IO;
+    /* At once: SO_REUSEADDR lets another process take a port that is bound but not listened on. */
+    if (listen(fd, HTTP_BACKLOG) != 0) {
+        close_keeping_errno(fd);
+        return ERR_IO;
+    }
     *ret_fd = fd;
     return ERR_NONE;
 }
@@ -127,7 +132,7 @@ enum err http_listen_unix(const char *path, int *ret_fd)
         if (!bound)
             errno = EADDRINUSE;
     }
-    if (!bound) {
+    if (!bound || listen(fd, HTTP_BACKLOG) != 0) {
         close_keeping_errno(fd);
         return ERR_IO;
     }

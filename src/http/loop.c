@@ -222,9 +222,9 @@ enum err http_loop_start(struct http_loop *l)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&l->thread, NULL, run, l);
+    errno = pthread_create(&l->thread, NULL, run, l);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return failed ? ERR_IO : ERR_NONE;
+    return errno ? ERR_IO : ERR_NONE;
 }
 
 void http_loop_done(struct http_loop *l)

@@ -176,11 +176,12 @@ enum err http_server_new(const struct config *c, const char *control_path, struc
     return ERR_NONE;
 }
 
-enum err http_server_start(struct http_server *s)
+enum err http_server_start(struct http_server *s, char **ret_why)
 {
     for (; s->running < s->loop_count; s->running++) {
         enum err e = http_loop_start(&s->loops[s->running]);
         if (e) {
+            *ret_why = format("HTTP server: %s", strerror(errno));
             http_server_stop(s, 0);
             return e;
         }

@@ -90,8 +90,8 @@ struct http_server;
  * does not fit its key, ... */
 enum err http_server_new(const struct config *c, const char *control_path, struct http_handler handler,
                          struct http_server **ret, char **ret_why) CHECKED;
-/* Accepts connections. The bound addresses (with the real ports) are then known. */
-enum err http_server_start(struct http_server *s) CHECKED;
+/* Accepts connections, those that have waited since http_server_new among them. ret_why: the kernel's reason. */
+enum err http_server_start(struct http_server *s, char **ret_why) CHECKED;
 const char *http_server_https(const struct http_server *s); /* "127.0.0.1:8443", NULL without one */
 const char *http_server_http(const struct http_server *s);
 /* Reads certificate and key again; keeps the old ones if they do not load (ERR_USAGE, ret_why as above). */

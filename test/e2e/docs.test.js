@@ -3,10 +3,10 @@ import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { cleanEnvironment, root, temporaryDirectory } from './lib/daemon.js';
+import { freePort } from './lib/port.js';
 import { REACHABLE } from './lib/receiver.js';
 import { eventually, world } from './lib/world.js';
 
@@ -16,14 +16,6 @@ const LIMIT_MS = 120_000;
 function page(name) {
     const typed = [...readFileSync(join(root, 'docs', name), 'utf8').matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block]) => block).join('\n');
     return { typed, promised: [...typed.matchAll(/(?:^| )# (\d{3})(?: |$)/gm)].map(([, status]) => status) };
-}
-
-async function freePort() {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address();
-    server.close();
-    return port;
 }
 
 /** Types it in a directory of its own: {code, output, statuses}, the statuses of all that curl was told. */

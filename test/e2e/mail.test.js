@@ -172,15 +172,16 @@ describe('mail', () => {
         /** One mail to a relay of these options: the relay after the attempt. */
         async function attempt(options, mail, delivered) {
             const relay = await Relay.start(options);
-            const w = await world({ config: { mail: { ...smtp(relay), ...mail(relay) } } });
+            let w;
             try {
+                w = await world({ config: { mail: { ...smtp(relay), ...mail(relay) } } });
                 const email = freshEmail();
                 await asked(w.client, email);
                 if (delivered) await eventually(() => mailTo(relay, email)[0], 'the mail');
                 else assert.ok(await w.daemon.logged(/smtp failed id=\w+/), w.daemon.stderr);
                 return relay;
             } finally {
-                await w.close();
+                await w?.close();
                 await relay.close();
             }
         }

@@ -1,7 +1,6 @@
 // Telephones: our own call box (portero buzz), sipp and baresip, each against a daemon.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { once } from 'node:events';
@@ -9,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { binary, cleanEnvironment } from './daemon.js';
+import { freePort } from './port.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
 export const BOX = '+15557654321'; // who calls
@@ -62,17 +62,6 @@ export async function sipp(daemon, scenario, to, { calls = 1, transport = 'u1', 
     } finally {
         rmSync(directory, { recursive: true, force: true });
     }
-}
-
-/** A free TCP port, given back at once; not one of those that the kernel gives to the tests beside this one. */
-async function freePort() {
-    const port = randomInt(20_000, 32_000);
-    const server = net.createServer().listen(port, '127.0.0.1');
-    const [error] = await Promise.race([once(server, 'listening'), once(server, 'error')]);
-    if (error) return freePort();
-    server.close();
-    await once(server, 'close');
-    return port;
 }
 
 /** baresip as a call box; driven over its control port with netstrings of JSON. */

@@ -42,7 +42,6 @@ static void a_port_that_is_listened_on_is_not_shared_by_accident(void **state)
     int first, second = -1;
     (void)state;
     assert_int_equal(http_listen_tcp("127.0.0.1:0", false, &first), ERR_NONE);
-    assert_int_equal(listen(first, 1), 0);
     http_listen_text(first, text);
     assert_int_equal(http_listen_tcp(text, false, &second), ERR_IO);
     assert_int_equal(errno, EADDRINUSE);
@@ -73,6 +72,26 @@ static void a_second_server_on_the_same_addresses_is_told_so(void **state)
     rig_done(&g);
 }
 
+static void nobody_takes_the_port_of_a_server_that_has_yet_to_start(void **state)
+{
+    struct rig g;
+    struct http_handler h = {.ctx = &g, .head = rig_head, .request = rig_request, .refuse = rig_refuse};
+    char *why = NULL;
+    (void)state;
+    rig_init(&g);
+    assert_int_equal(http_server_new(&g.config, g.control, h, &g.server, &why), ERR_NONE);
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)rig_port(http_server_http(g.server))),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int other = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(setsockopt(other, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)), 0); /* as most servers do */
+    assert_int_equal(bind(other, (struct sockaddr *)&at, sizeof at), -1);
+    assert_int_equal(errno, EADDRINUSE);
+    close(other);
+    assert_int_equal(http_server_start(g.server, &why), ERR_NONE);
+    rig_done(&g);
+}
+
 static void listeners_can_be_left_out(void **state)
 {
     struct rig g;
@@ -100,7 +119,6 @@ static void a_stale_control_socket_is_replaced_and_other_files_are_not(void **st
     assert_int_equal(st.st_mode & 0777, 0600);
     close(fd); /* as a killed process leaves it */
     assert_int_equal(http_listen_unix(path, &fd), ERR_NONE);
-    assert_int_equal(listen(fd, 1), 0);
     int second;
     assert_int_equal(http_listen_unix(path, &second), ERR_IO);
     assert_int_equal(errno, EADDRINUSE);
@@ -134,6 +152,7 @@ int main(void)
         cmocka_unit_test(what_is_no_address_is_refused),
         cmocka_unit_test(a_port_that_is_listened_on_is_not_shared_by_accident),
         cmocka_unit_test(a_second_server_on_the_same_addresses_is_told_so),
+        cmocka_unit_test(nobody_takes_the_port_of_a_server_that_has_yet_to_start),
         cmocka_unit_test(listeners_can_be_left_out),
         cmocka_unit_test(a_stale_control_socket_is_replaced_and_other_files_are_not),
         cmocka_unit_test(a_path_too_long_for_a_socket_is_refused),
