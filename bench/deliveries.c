@@ -18,7 +18,7 @@
 #include "base/crypto.h"
 #include "domain/access.h"
 #include "domain/event.h"
-#include "domain/transact.h"
+#include "domain/tx.h"
 #include "domain/webhook.h"
 #include "jobs/delivery.h"
 #include "receivers.h"
@@ -84,11 +84,11 @@ static void sql(const struct bench *b, const char *text)
     sqlite3_close(db);
 }
 
-static void transact(const struct bench *b, enum err (*run)(struct op *op, void *arg), void *arg)
+static void transact(const struct bench *b, enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     struct arena a;
     arena_init(&a, NULL, 0);
-    enum err e = op_transact(b->store, b->config, STORE_WRITE, &a, run, arg, NULL);
+    enum err e = tx_run(b->store, b->config, STORE_WRITE, &a, run, arg, NULL);
     if (e)
         fail(err_info(e)->code);
     arena_done(&a);
@@ -134,16 +134,16 @@ struct queue {
     int from, to;
 };
 
-static enum err queue_run(struct op *op, void *arg)
+static enum err queue_run(struct tx *tx, void *arg)
 {
     const struct queue *q = arg;
     enum err e = ERR_NONE;
     struct id delivery;
     const struct event_data data = {.building_id = v_str(id_str(&q->bench->account)),
                                     .building_label = v_str(STR("Home")),
-                                    .occurred_at = v_time(op->now_us)};
+                                    .occurred_at = v_time(tx->now_us)};
     for (int i = q->from; !e && i < q->to; i++)
-        e = event_write_to(op, EVENT_ACCESS_DENIED, &q->bench->account,
+        e = event_write_to(tx, EVENT_ACCESS_DENIED, &q->bench->account,
                            &q->bench->endpoints[q->first + i % q->endpoints], &data, &delivery);
     return e;
 }
@@ -379,10 +379,10 @@ static void measure_waiting(struct bench *b)
            percentile(many_ms, PAIRS, 0.5), percentile(none_ms, PAIRS, 0.5));
 }
 
-static enum err decide_run(struct op *op, void *arg)
+static enum err decide_run(struct tx *tx, void *arg)
 {
     struct access_decision d = {0};
-    enum err e = access_arrive(op, STR(NUMBER), STR("+15551112222"), &d);
+    enum err e = access_arrive(tx, STR(NUMBER), STR("+15551112222"), &d);
     *(enum access_verdict *)arg = d.verdict;
     return e;
 }

@@ -47,7 +47,7 @@ static enum err insert(struct db *db, int count)
 
 struct load;
 struct client {
-    struct store_job job;
+    struct store_task job;
     struct load *load;
 };
 struct load {
@@ -58,13 +58,13 @@ struct load {
     sem_t ended;
 };
 
-static enum err client_run(struct store_job *job, struct db *db)
+static enum err client_run(struct store_task *job, struct db *db)
 {
     (void)job;
     return insert(db, ROWS);
 }
 
-static void client_done(struct store_job *job, enum err result)
+static void client_done(struct store_task *job, enum err result)
 {
     struct load *l = ((struct client *)job)->load;
     must(!result, "a client's write");

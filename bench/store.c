@@ -150,16 +150,16 @@ struct writes {
 };
 
 struct write {
-    struct store_job job;
+    struct store_task job;
     struct writes *writes;
 };
 
-static enum err write_run(struct store_job *job, struct db *db)
+static enum err write_run(struct store_task *job, struct db *db)
 {
     return insert_grant(db, ((struct write *)job)->writes->next++);
 }
 
-static void write_done(struct store_job *job, enum err result)
+static void write_done(struct store_task *job, enum err result)
 {
     struct writes *w = ((struct write *)job)->writes;
     w->failures += result != ERR_NONE;

@@ -176,9 +176,9 @@ static void suggest_phone(struct actions *a, const struct account_view *v)
 
 static struct val next_actions(struct request *q, const struct account_view *v)
 {
-    struct actions *a = arena_new(q->op.arena, struct actions);
+    struct actions *a = arena_new(q->tx.arena, struct actions);
     a->who = &q->who;
-    a->arena = q->op.arena;
+    a->arena = q->tx.arena;
     if (v->selection_required)
         suggest(a, SCOPE(ACCOUNT_READ), STR("GET /v1/buildings"),
                 "Choose a building and send its id as X-Service-Building-Id.");
@@ -223,7 +223,7 @@ static struct val buildings_of(struct arena *a, const struct account_view *v)
 
 static struct val capabilities_of(struct request *q, const struct account_view *v)
 {
-    struct arena *a = q->op.arena;
+    struct arena *a = q->tx.arena;
     struct capabilities *c = arena_new(a, struct capabilities);
     struct val *types = arena_array(a, struct val, plan_access_count);
     for (size_t i = 0; i < plan_access_count; i++)
@@ -237,7 +237,7 @@ static struct val capabilities_of(struct request *q, const struct account_view *
 static struct val readiness_of(struct request *q, const struct account_view *v)
 {
     const struct building *b = &v->building;
-    struct readiness *r = arena_new(q->op.arena, struct readiness);
+    struct readiness *r = arena_new(q->tx.arena, struct readiness);
     bool may_write = q->who.scopes & SCOPE(ACCESS_WRITE);
     r->can_create_access = v_bool(may_write && may_change(v));
     r->building_connection = v_str(!b->number.p      ? STR("not_provisioned")
@@ -249,9 +249,9 @@ static struct val readiness_of(struct request *q, const struct account_view *v)
 
 static enum err get_account(struct request *q, struct reply *p)
 {
-    struct arena *a = q->op.arena;
+    struct arena *a = q->tx.arena;
     struct account_view v;
-    enum err e = account_view(&q->op, &q->who, &v);
+    enum err e = account_view(&q->tx, &q->who, &v);
     if (e)
         return e;
     struct account_body *r = arena_new(a, struct account_body);

@@ -60,11 +60,11 @@ static enum err post_otp(struct request *q, struct reply *p)
 {
     const struct otp_request *body = q->body;
     struct challenge challenge;
-    enum err e = session_challenge(&q->op, body->email.s, &challenge);
+    enum err e = session_challenge(&q->tx, body->email.s, &challenge);
     if (e)
         return e;
-    struct otp_challenge *r = arena_new(q->op.arena, struct otp_challenge);
-    r->challenge = v_str(arena_str(q->op.arena, str_z(challenge.id)));
+    struct otp_challenge *r = arena_new(q->tx.arena, struct otp_challenge);
+    r->challenge = v_str(arena_str(q->tx.arena, str_z(challenge.id)));
     r->message = v_str(STR("A six-digit code is on its way to this address. It is valid for 15 minutes."));
     return reply_ok(q, p, 200, &otp_challenge_shape, r);
 }
@@ -73,14 +73,14 @@ static enum err post_verify(struct request *q, struct reply *p)
 {
     const struct verify_request *body = q->body;
     struct key_issued key;
-    enum err e = session_verify(&q->op, body->email.s, body->challenge.s, body->otp.s, &key);
+    enum err e = session_verify(&q->tx, body->email.s, body->challenge.s, body->otp.s, &key);
     if (e == ERR_INVALID_OTP)
         return reply_error_keep(q, p, e);
     if (e)
         return e;
-    struct session_credential *r = arena_new(q->op.arena, struct session_credential);
-    r->apiKey = v_str(arena_str(q->op.arena, str_z(key.text)));
-    r->keyPrefix = v_str(arena_str(q->op.arena, str_z(key.prefix)));
+    struct session_credential *r = arena_new(q->tx.arena, struct session_credential);
+    r->apiKey = v_str(arena_str(q->tx.arena, str_z(key.text)));
+    r->keyPrefix = v_str(arena_str(q->tx.arena, str_z(key.prefix)));
     r->name = v_str(STR(SESSION_NAME));
     crypto_wipe(&key, sizeof key);
     return reply_ok(q, p, 200, &session_credential_shape, r);

@@ -62,10 +62,10 @@ static struct str next_action(bool selection_required, const struct building_ite
 
 static enum err get_buildings(struct request *q, struct reply *p)
 {
-    struct arena *a = q->op.arena;
+    struct arena *a = q->tx.arena;
     const struct building *buildings;
     size_t count, shown = 0;
-    enum err e = building_list(&q->op, &q->who.account_id, &buildings, &count);
+    enum err e = building_list(&q->tx, &q->who.account_id, &buildings, &count);
     if (e)
         return e;
     struct building_item *items = arena_array(a, struct building_item, count);

@@ -4,7 +4,7 @@
 #include "api/service.h"
 #include "domain/billing.h"
 #include "domain/plan.h"
-#include "jobs/checkout.h"
+#include "jobs/checkout_session.h"
 
 #define TURNS_MAX 4 /* begin, end another plan's, begin; a turn more for who is overtaken */
 
@@ -39,18 +39,18 @@ static const struct shape portal_shape = SHAPE(struct portal_body, "Portal", por
 
 /* ---- what handlers share ---- */
 
-static struct checkout_desk desk(struct request *q)
+static struct checkout_context desk(struct request *q)
 {
-    return (struct checkout_desk){.billing = service_providers(q->service)->billing,
-                                  .store = service_store(q->service),
-                                  .config = q->op.config,
-                                  .arena = q->op.arena};
+    return (struct checkout_context){.billing = service_providers(q->service)->billing,
+                                     .store = service_store(q->service),
+                                     .config = q->tx.config,
+                                     .arena = q->tx.arena};
 }
 
 /* Where hosted pages lead back to (rule 8 adds how it went). */
 static struct str account_page(struct request *q)
 {
-    return arena_printf(q->op.arena, "%s/account", service_public_url(q->service));
+    return arena_printf(q->tx.arena, "%s/account", service_public_url(q->service));
 }
 
 /* ---- POST /v1/billing/checkout ---- */
@@ -62,40 +62,40 @@ struct purchase {
     bool made;
 };
 
-static enum err begin_run(struct op *op, void *arg)
+static enum err begin_run(struct tx *tx, void *arg)
 {
     struct purchase *b = arg;
-    return checkout_begin(op, &b->request, &b->checkout, &b->step, &b->made);
+    return checkout_begin(tx, &b->request, &b->checkout, &b->step, &b->made);
 }
 
 static enum checkout_sale sale(struct request *q, struct str plan)
 {
     struct billing_prices prices;
-    if (!catalog_get(service_providers(q->service)->catalog, q->op.arena, &prices))
+    if (!catalog_get(service_providers(q->service)->catalog, q->tx.arena, &prices))
         return CHECKOUT_SALE_UNKNOWN;
     const struct billing_price *price = billing_price_of(&prices, plan);
     return price && price->available ? CHECKOUT_SALE_ON : CHECKOUT_SALE_OFF;
 }
 
 /* A session that cannot be read may well be open still: the stored one is as good an answer as there is. */
-static enum err reread(const struct checkout_desk *d, struct purchase *b)
+static enum err reread(const struct checkout_context *d, struct purchase *b)
 {
-    enum err e = checkout_reread(d, &b->checkout);
+    enum err e = checkout_session_refresh(d, &b->checkout);
     b->request.reread = true;
     return e == ERR_CHECKOUT_UNAVAILABLE ? ERR_NONE : e;
 }
 
 /* What was found paid while it should have been ended (rule 4). */
-static enum err end(struct request *q, const struct checkout_desk *d, struct purchase *b)
+static enum err end(struct request *q, const struct checkout_context *d, struct purchase *b)
 {
-    enum err e = checkout_end(d, &b->checkout);
+    enum err e = checkout_session_expire(d, &b->checkout);
     if (!e && b->checkout.status == CHECKOUT_COMPLETE)
-        return op_fail(&q->op, ERR_CHECKOUT_EXISTS, "The checkout for the other plan was paid.");
+        return tx_fail(&q->tx, ERR_CHECKOUT_EXISTS, "The checkout for the other plan was paid.");
     return e;
 }
 
 /* Takes the steps until there is an answer. */
-static enum err buy(struct request *q, const struct checkout_desk *d, struct purchase *b)
+static enum err buy(struct request *q, const struct checkout_context *d, struct purchase *b)
 {
     for (int turn = 0; turn < TURNS_MAX; turn++) {
         enum err e = service_transact(q, STORE_WRITE, begin_run, b);
@@ -105,7 +105,7 @@ static enum err buy(struct request *q, const struct checkout_desk *d, struct pur
         case CHECKOUT_ANSWER:
             return ERR_NONE;
         case CHECKOUT_ASK:
-            return checkout_ask(d, &b->checkout);
+            return checkout_session_open(d, &b->checkout);
         case CHECKOUT_REREAD:
             e = reread(d, b);
             break;
@@ -125,16 +125,16 @@ static struct checkout_request request_of(struct request *q)
         .account = q->who.account_id, .request_id = q->idempotency_key, .hash = q->body_hash};
 }
 
-static enum err receipt_run(struct op *op, void *arg)
+static enum err receipt_run(struct tx *tx, void *arg)
 {
     struct checkout c;
-    return checkout_replay(op, arg, &c);
+    return checkout_replay(tx, arg, &c);
 }
 
 static enum err create_receipt(struct request *q)
 {
     struct checkout_request r = request_of(q);
-    return receipt_run(&q->op, &r);
+    return receipt_run(&q->tx, &r);
 }
 
 static enum err refuse_plan(struct request *q)
@@ -147,14 +147,14 @@ static enum err refuse_plan(struct request *q)
 static enum err create_checkout(struct request *q, struct reply *p)
 {
     const struct checkout_input *input = q->body;
-    if (!plan_find(q->op.config, input->plan.s))
+    if (!plan_find(q->tx.config, input->plan.s))
         return refuse_plan(q);
-    struct purchase *b = arena_new(q->op.arena, struct purchase);
+    struct purchase *b = arena_new(q->tx.arena, struct purchase);
     b->request = request_of(q);
     b->request.plan = input->plan.s;
     b->request.sale = sale(q, input->plan.s);
     b->request.return_url = account_page(q);
-    const struct checkout_desk d = desk(q);
+    const struct checkout_context d = desk(q);
     enum err e = buy(q, &d, b);
     bool created = b->made && b->checkout.status != CHECKOUT_FAILED;
     return e ? e : checkout_reply(q, p, created ? 201 : 200, &b->checkout);
@@ -165,7 +165,7 @@ static enum err create_checkout(struct request *q, struct reply *p)
 static enum err get_checkout(struct request *q, struct reply *p)
 {
     struct checkout c;
-    enum err e = checkout_current(&q->op, &q->who.account_id, &c);
+    enum err e = checkout_current(&q->tx, &q->who.account_id, &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
     return checkout_reply(q, p, 200, e ? NULL : &c);
@@ -179,27 +179,27 @@ struct ending {
     struct checkout checkout;
 };
 
-static enum err find_run(struct op *op, void *arg)
+static enum err find_run(struct tx *tx, void *arg)
 {
     struct ending *x = arg;
-    return checkout_of_session(op, &x->account, x->session_id, &x->checkout);
+    return checkout_of_session(tx, &x->account, x->session_id, &x->checkout);
 }
 
 static enum err expire_checkout(struct request *q, struct reply *p)
 {
-    struct ending *x = arena_new(q->op.arena, struct ending);
+    struct ending *x = arena_new(q->tx.arena, struct ending);
     x->account = q->who.account_id;
     x->session_id = q->path_text;
-    const struct checkout_desk d = desk(q);
+    const struct checkout_context d = desk(q);
     enum err e = service_transact(q, STORE_READ, find_run, x);
     if (!e && x->checkout.status == CHECKOUT_OPEN)
-        e = checkout_end(&d, &x->checkout);
+        e = checkout_session_expire(&d, &x->checkout);
     if (e)
         return e;
     if (x->checkout.status == CHECKOUT_COMPLETE)
-        return op_fail(&q->op, ERR_SUBSCRIPTION_EXISTS,
+        return tx_fail(&q->tx, ERR_SUBSCRIPTION_EXISTS,
                        "The checkout was paid; its subscription is not cancelled here.");
-    struct expired_body *r = arena_new(q->op.arena, struct expired_body);
+    struct expired_body *r = arena_new(q->tx.arena, struct expired_body);
     *r = (struct expired_body){v_str(x->checkout.session_id), v_str(STR("expired")), v_bool(false)};
     return reply_ok(q, p, 200, &expired_shape, r);
 }
@@ -211,10 +211,10 @@ struct customer {
     struct billing_account found;
 };
 
-static enum err customer_run(struct op *op, void *arg)
+static enum err customer_run(struct tx *tx, void *arg)
 {
     struct customer *x = arg;
-    return billing_account_get(op, &x->account, &x->found);
+    return billing_account_get(tx, &x->account, &x->found);
 }
 
 static enum err open_portal(struct request *q, struct reply *p)
@@ -227,7 +227,7 @@ static enum err open_portal(struct request *q, struct reply *p)
         return ERR_CUSTOMER_NOT_FOUND;
     struct billing *billing = service_providers(q->service)->billing;
     struct str url;
-    switch (billing->ops->portal(billing, x.found.customer_id, account_page(q), q->op.arena, &url)) {
+    switch (billing->ops->portal(billing, x.found.customer_id, account_page(q), q->tx.arena, &url)) {
     case OUTCOME_DONE:
         break;
     case OUTCOME_REFUSED:
@@ -235,7 +235,7 @@ static enum err open_portal(struct request *q, struct reply *p)
     case OUTCOME_UNKNOWN:
         return ERR_INTERNAL_ERROR;
     }
-    struct portal_body *r = arena_new(q->op.arena, struct portal_body);
+    struct portal_body *r = arena_new(q->tx.arena, struct portal_body);
     r->url = v_str(url);
     return reply_ok(q, p, 200, &portal_shape, r);
 }

@@ -45,14 +45,14 @@ static struct val next_action(const struct checkout *c, int64_t now_us)
 
 enum err checkout_reply(struct request *q, struct reply *p, int status, const struct checkout *c)
 {
-    struct checkout_body *r = arena_new(q->op.arena, struct checkout_body);
+    struct checkout_body *r = arena_new(q->tx.arena, struct checkout_body);
     *r = (struct checkout_body){
         .status = v_str(STR("none")), .payment_required = v_bool(false), .next_action = v_str(STR(NEXT_WITHOUT))};
     if (c && !c->canceled)
         *r = (struct checkout_body){
             .status = v_str(str_z(checkout_status_text(c->status))),
             .payment_required = v_bool(c->status == CHECKOUT_OPEN || c->status == CHECKOUT_PREPARING),
-            .next_action = next_action(c, q->op.now_us),
+            .next_action = next_action(c, q->tx.now_us),
             .id = v_str(c->session_id),
             .request_id = v_str(c->request_id),
             .plan = v_str(c->plan),

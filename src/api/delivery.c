@@ -54,8 +54,8 @@ const struct shape delivery_queued_shape = SHAPE(struct queued, "WebhookDelivery
 
 const void *delivery_queued_body(struct request *q, const struct id *delivery)
 {
-    struct queued *body = arena_new(q->op.arena, struct queued);
-    body->delivery_id = v_str(arena_str(q->op.arena, id_str(delivery)));
+    struct queued *body = arena_new(q->tx.arena, struct queued);
+    body->delivery_id = v_str(arena_str(q->tx.arena, id_str(delivery)));
     return body;
 }
 
@@ -80,9 +80,9 @@ static struct delivery_body entry_body(const struct delivery_entry *d)
 
 static enum err list_deliveries(struct request *q, struct reply *p)
 {
-    struct arena *a = q->op.arena;
+    struct arena *a = q->tx.arena;
     struct delivery_page page;
-    enum err e = delivery_log_page(&q->op, &q->who.account_id, &q->path_id, q->query, &page);
+    enum err e = delivery_log_page(&q->tx, &q->who.account_id, &q->path_id, q->query, &page);
     if (e)
         return e;
     struct delivery_body *items = arena_array(a, struct delivery_body, page.count);
@@ -97,7 +97,7 @@ static enum err list_deliveries(struct request *q, struct reply *p)
 static enum err replay_delivery(struct request *q, struct reply *p)
 {
     struct id made;
-    enum err e = delivery_replay(&q->op, &q->who.account_id, &q->path_id, &q->item_id, &made);
+    enum err e = delivery_replay(&q->tx, &q->who.account_id, &q->path_id, &q->item_id, &made);
     return e ? e : reply_ok(q, p, 202, &delivery_queued_shape, delivery_queued_body(q, &made));
 }
 

@@ -7,7 +7,7 @@
 #include "api/gate_loopback.h"
 #include "api/query.h"
 #include "domain/building.h"
-#include "http/address.h"
+#include "net/address.h"
 
 #define IDEMPOTENCY_MIN 16
 #define IDEMPOTENCY_MAX 100
@@ -27,25 +27,25 @@ enum err gate_head(struct request *q)
 static enum err take(struct gate *gate, struct request *q, enum limit_kind kind, struct str subject, int64_t limit,
                      enum err code)
 {
-    struct limit_state state = limit_take(gate->limiter, kind, subject, limit, q->op.now_us);
+    struct limit_state state = limit_take(gate->limiter, kind, subject, limit, q->tx.now_us);
     if (q->limits.limit == 0 || state.exceeded || state.remaining < q->limits.remaining)
         q->limits = state;
     if (!state.exceeded)
         return ERR_NONE;
-    q->op.retry_after_s = state.reset_s;
+    q->tx.retry_after_s = state.reset_s;
     return code;
 }
 
 /* Whom a limit per address counts. */
 static struct str address_block(struct request *q)
 {
-    struct http_address address;
+    struct net_address address;
     struct str text = str_z(q->http->peer.address);
-    if (!http_address_parse(text, &address))
+    if (!net_address_parse(text, &address))
         return text;
-    char *block = arena_alloc(q->op.arena, HTTP_ADDRESS_TEXT);
-    address = http_address_block(&address);
-    http_address_text(&address, block);
+    char *block = arena_alloc(q->tx.arena, NET_ADDRESS_TEXT);
+    address = net_address_block(&address);
+    net_address_text(&address, block);
     return str_z(block);
 }
 
@@ -110,8 +110,8 @@ static enum err check_scopes(struct request *q)
     uint32_t missing = q->route->scopes & ~q->who.scopes;
     if (!missing)
         return ERR_NONE;
-    q->op.why =
-        arena_printf(q->op.arena, "The key lacks the scope %s.", scope_text((enum scope)__builtin_ctz(missing)));
+    q->tx.why =
+        arena_printf(q->tx.arena, "The key lacks the scope %s.", scope_text((enum scope)__builtin_ctz(missing)));
     return ERR_INSUFFICIENT_SCOPE;
 }
 
@@ -138,7 +138,7 @@ static enum err select_building(struct request *q, const struct id *wanted)
     } else if (str_eq(id_str(wanted), id_str(&who->primary_id))) {
         q->building_linked = false;
     } else {
-        enum err e = building_of(&q->op, &who->account_id, wanted, &q->building_linked);
+        enum err e = building_of(&q->tx, &who->account_id, wanted, &q->building_linked);
         if (e)
             return e;
     }
@@ -243,7 +243,7 @@ static bool settings_token(struct request *q, struct str tag)
 {
     if (tag.n != 2 * SHA256_LEN)
         return false;
-    struct str lower = arena_str(q->op.arena, tag);
+    struct str lower = arena_str(q->tx.arena, tag);
     for (size_t i = 0; i < tag.n; i++) {
         if (!isxdigit((unsigned char)tag.p[i]))
             return false;
@@ -283,19 +283,19 @@ static enum err parse_body(struct request *q, json_t **ret)
         return *ret ? ERR_NONE : ERR_INTERNAL_ERROR;
     }
     if (!is_json(q))
-        return op_fail(&q->op, ERR_INVALID_JSON, "Content-Type must be application/json");
+        return tx_fail(&q->tx, ERR_INVALID_JSON, "Content-Type must be application/json");
     enum err e = json_read(q->http->body, ret);
     if (e)
         return e;
     if (json_is_object(*ret))
         return ERR_NONE;
     json_decref(*ret);
-    return op_fail(&q->op, ERR_INVALID_JSON, "the body must be a JSON object");
+    return tx_fail(&q->tx, ERR_INVALID_JSON, "the body must be a JSON object");
 }
 
 static enum err fail(struct request *q, const struct schema_fault *fault)
 {
-    q->op.why = fault->message;
+    q->tx.why = fault->message;
     return fault->error;
 }
 
@@ -309,8 +309,8 @@ static enum err read_path_and_query(struct request *q)
         return ERR_INVALID_ID;
     if (!route->query)
         return ERR_NONE;
-    q->query = arena_alloc(q->op.arena, route->query->size);
-    return query_read(route->query, q->http->query, q->op.arena, q->query, &fault) ? ERR_NONE : fail(q, &fault);
+    q->query = arena_alloc(q->tx.arena, route->query->size);
+    return query_read(route->query, q->http->query, q->tx.arena, q->query, &fault) ? ERR_NONE : fail(q, &fault);
 }
 
 static void hash_body(struct request *q, const json_t *json)
@@ -328,8 +328,8 @@ static enum err read_body(struct request *q, const json_t *json)
     const bool keyed = q->idempotency_key.p;
     if (keyed)
         hash_body(q, json);
-    q->body = arena_alloc(q->op.arena, q->route->body->size);
-    if (schema_read(q->route->body, json, q->route->body_error, q->op.arena, q->body, &fault))
+    q->body = arena_alloc(q->tx.arena, q->route->body->size);
+    if (schema_read(q->route->body, json, q->route->body_error, q->tx.arena, q->body, &fault))
         return ERR_NONE;
     const enum err e = keyed ? q->route->receipt(q) : ERR_NOT_FOUND;
     return e && e != ERR_NOT_FOUND ? e : fail(q, &fault);

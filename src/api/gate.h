@@ -18,8 +18,8 @@ void gate_cache_free(struct gate_cache *cache);
 
 /* The checks that need no body and no store, when the head has arrived: transport and place. */
 enum err gate_head(struct request *q) CHECKED;
-/* All others, with q->op.db where the route has a key. `cache` may be NULL. Can run again after a retry; a limit is
- * taken only once. With an error q->op.why may say more. */
+/* All others, with q->tx.db where the route has a key. `cache` may be NULL. Can run again after a retry; a limit is
+ * taken only once. With an error q->tx.why may say more. */
 enum err gate_check(struct gate *gate, struct gate_cache *cache, struct request *q) CHECKED;
 /* The key alone, where the route has one; `cache` as above. Also for a transaction that came after the checks and is
  * not to be a revoked key's. */

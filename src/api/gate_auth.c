@@ -82,16 +82,16 @@ enum err gate_authenticate(struct gate_cache *cache, struct request *q)
     key_hash(key, hash);
     struct principal *known = cache ? cache_find(cache, q->keys_epoch, hash) : NULL;
     if (!known) {
-        enum err e = key_authenticate(&q->op, hash, &q->who);
+        enum err e = key_authenticate(&q->tx, hash, &q->who);
         if (e)
             return e;
         known = cache ? cache_put(cache, q->keys_epoch, hash, &q->who) : &q->who;
     }
-    if (known->expires_at_us <= q->op.now_us)
+    if (known->expires_at_us <= q->tx.now_us)
         return ERR_INVALID_KEY;
-    q->key_used = known->last_used_us / US_PER_MINUTE < q->op.now_us / US_PER_MINUTE;
+    q->key_used = known->last_used_us / US_PER_MINUTE < q->tx.now_us / US_PER_MINUTE;
     if (q->key_used)
-        known->last_used_us = q->op.now_us;
+        known->last_used_us = q->tx.now_us;
     if (known != &q->who)
         q->who = *known;
     return ERR_NONE;

@@ -21,7 +21,7 @@ static struct str host_of_url(struct str url)
 static bool is_for_us(const struct request *q, struct str host)
 {
     static const struct str own[] = {{"localhost", 9}, {"127.0.0.1", 9}, {"[::1]", 5}};
-    struct str given = host_of_url(str_z(q->op.config->top_public_url));
+    struct str given = host_of_url(str_z(q->tx.config->top_public_url));
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (str_eqi(host, own[i]))
             return true;
@@ -54,9 +54,9 @@ enum err gate_check_loopback(struct request *q)
     if (!q->http->peer.loopback)
         return ERR_LOOPBACK_REQUIRED;
     if (!is_for_us(q, host_of(authority)))
-        return op_fail(&q->op, ERR_LOOPBACK_REQUIRED,
+        return tx_fail(&q->tx, ERR_LOOPBACK_REQUIRED,
                        "The sandbox answers as localhost, 127.0.0.1, [::1] and the host of public_url only.");
     if (!is_visit(q) && !is_same_origin(q, authority))
-        return op_fail(&q->op, ERR_LOOPBACK_REQUIRED, "The sandbox does not answer pages of another origin.");
+        return tx_fail(&q->tx, ERR_LOOPBACK_REQUIRED, "The sandbox does not answer pages of another origin.");
     return ERR_NONE;
 }

@@ -12,57 +12,57 @@ static struct grant_place place_of(const struct request *q)
 static enum err reply_grant(struct request *q, struct reply *p, int status, const struct grant *g)
 {
     reply_version(q, p, g->version);
-    return reply_ok(q, p, status, &unlock_shape, unlock_body(&q->op, &q->building_id, g));
+    return reply_ok(q, p, status, &unlock_shape, unlock_body(&q->tx, &q->building_id, g));
 }
 
 static enum err create_unlock(struct request *q, struct reply *p)
 {
     const struct grant_place place = place_of(q);
-    struct grant *g = arena_new(q->op.arena, struct grant);
+    struct grant *g = arena_new(q->tx.arena, struct grant);
     bool replayed;
-    enum err e = grant_create(&q->op, &place, q->body, q->idempotency_key, q->body_hash, g, &replayed);
+    enum err e = grant_create(&q->tx, &place, q->body, q->idempotency_key, q->body_hash, g, &replayed);
     if (e)
         return e;
     if (replayed)
         reply_header(p, "Idempotency-Replayed", STR("true"));
     else
-        reply_header(p, "Location", arena_printf(q->op.arena, "/v1/unlock/%s", g->id.text));
+        reply_header(p, "Location", arena_printf(q->tx.arena, "/v1/unlock/%s", g->id.text));
     return reply_grant(q, p, replayed ? 200 : 201, g);
 }
 
 static enum err create_receipt(struct request *q)
 {
     struct grant g;
-    return grant_replay(&q->op, &q->building_id, q->idempotency_key, q->body_hash, &g);
+    return grant_replay(&q->tx, &q->building_id, q->idempotency_key, q->body_hash, &g);
 }
 
 static enum err list_unlocks(struct request *q, struct reply *p)
 {
     struct grant_page page;
-    enum err e = grant_list(&q->op, &q->building_id, q->query, &page);
-    return e ? e : reply_ok(q, p, 200, &unlock_page_shape, unlock_page_body(&q->op, &q->building_id, &page));
+    enum err e = grant_list(&q->tx, &q->building_id, q->query, &page);
+    return e ? e : reply_ok(q, p, 200, &unlock_page_shape, unlock_page_body(&q->tx, &q->building_id, &page));
 }
 
 static enum err get_unlock(struct request *q, struct reply *p)
 {
     const struct grant_place place = place_of(q);
-    struct grant *g = arena_alloc(q->op.arena, sizeof *g);
-    enum err e = grant_get(&q->op, &place, &q->path_id, g);
+    struct grant *g = arena_alloc(q->tx.arena, sizeof *g);
+    enum err e = grant_get(&q->tx, &place, &q->path_id, g);
     return e ? e : reply_grant(q, p, 200, g);
 }
 
 static enum err update_unlock(struct request *q, struct reply *p)
 {
     const struct grant_place place = place_of(q);
-    struct grant *g = arena_alloc(q->op.arena, sizeof *g);
-    enum err e = grant_update(&q->op, &place, &q->path_id, q->match_version, q->body, g);
+    struct grant *g = arena_alloc(q->tx.arena, sizeof *g);
+    enum err e = grant_update(&q->tx, &place, &q->path_id, q->match_version, q->body, g);
     return e ? e : reply_grant(q, p, 200, g);
 }
 
 static enum err revoke_unlock(struct request *q, struct reply *p)
 {
-    enum err e = grant_revoke(&q->op, &q->building_id, &q->path_id);
-    return e ? e : reply_ok(q, p, 200, &unlock_revoked_shape, unlock_revoked_body(&q->op, &q->path_id));
+    enum err e = grant_revoke(&q->tx, &q->building_id, &q->path_id);
+    return e ? e : reply_ok(q, p, 200, &unlock_revoked_shape, unlock_revoked_body(&q->tx, &q->path_id));
 }
 
 /* A page of all grants reads its own rows and no others. */

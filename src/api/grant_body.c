@@ -205,7 +205,7 @@ static void put_limits(const struct grant *g, struct unlock *u)
 }
 
 /* g and building stay where they are while the body is in use. */
-static void fill(struct op *op, const struct id *building, const struct grant *g, struct unlock *u)
+static void fill(struct tx *tx, const struct id *building, const struct grant *g, struct unlock *u)
 {
     *u = (struct unlock){
         .building_id = v_str(str_n(building->text, ID_LEN)),
@@ -214,7 +214,7 @@ static void fill(struct op *op, const struct id *building, const struct grant *g
         .label = v_str(g->label),
         .enabled = v_bool(g->enabled),
         .version = v_int(g->version),
-        .status = text(grant_status_names[grant_status(g, op->now_us)]),
+        .status = text(grant_status_names[grant_status(g, tx->now_us)]),
         .created_at = v_time(g->created_us),
     };
     if (g->request_id.p)
@@ -232,32 +232,32 @@ static void fill(struct op *op, const struct id *building, const struct grant *g
         put_limits(g, u);
         break;
     case GRANT_ROUTINE:
-        put_schedule(op->arena, &g->schedule, u);
+        put_schedule(tx->arena, &g->schedule, u);
         break;
     }
 }
 
-const void *unlock_body(struct op *op, const struct id *building, const struct grant *g)
+const void *unlock_body(struct tx *tx, const struct id *building, const struct grant *g)
 {
-    struct unlock *u = arena_alloc(op->arena, sizeof *u);
-    fill(op, building, g, u);
+    struct unlock *u = arena_alloc(tx->arena, sizeof *u);
+    fill(tx, building, g, u);
     return u;
 }
 
-const void *unlock_page_body(struct op *op, const struct id *building, const struct grant_page *page)
+const void *unlock_page_body(struct tx *tx, const struct id *building, const struct grant_page *page)
 {
-    struct unlock *items = arena_alloc(op->arena, page->count * sizeof *items);
+    struct unlock *items = arena_alloc(tx->arena, page->count * sizeof *items);
     for (size_t i = 0; i < page->count; i++)
-        fill(op, building, &page->items[i], &items[i]);
-    struct unlock_page *body = arena_alloc(op->arena, sizeof *body);
+        fill(tx, building, &page->items[i], &items[i]);
+    struct unlock_page *body = arena_alloc(tx->arena, sizeof *body);
     body->data = v_list(items, page->count);
-    body->pagination = pagination_of(op->arena, page->more ? arena_str(op->arena, id_str(&page->end)) : STR_NONE);
+    body->pagination = pagination_of(tx->arena, page->more ? arena_str(tx->arena, id_str(&page->end)) : STR_NONE);
     return body;
 }
 
-const void *unlock_revoked_body(struct op *op, const struct id *id)
+const void *unlock_revoked_body(struct tx *tx, const struct id *id)
 {
-    struct unlock_revoked *body = arena_alloc(op->arena, sizeof *body);
-    *body = (struct unlock_revoked){v_str(arena_str(op->arena, id_str(id))), v_bool(true), text("revoked")};
+    struct unlock_revoked *body = arena_alloc(tx->arena, sizeof *body);
+    *body = (struct unlock_revoked){v_str(arena_str(tx->arena, id_str(id))), v_bool(true), text("revoked")};
     return body;
 }

@@ -13,7 +13,7 @@ extern const struct shape unlock_shape;
 extern const struct shape unlock_page_shape;
 extern const struct shape unlock_revoked_shape;
 
-/* Bodies of the last three, in the arena. What they say of the grant's status holds at op's now. */
-const void *unlock_body(struct op *op, const struct id *building, const struct grant *g);
-const void *unlock_page_body(struct op *op, const struct id *building, const struct grant_page *page);
-const void *unlock_revoked_body(struct op *op, const struct id *id);
+/* Bodies of the last three, in the arena. What they say of the grant's status holds at tx's now. */
+const void *unlock_body(struct tx *tx, const struct id *building, const struct grant *g);
+const void *unlock_page_body(struct tx *tx, const struct id *building, const struct grant_page *page);
+const void *unlock_revoked_body(struct tx *tx, const struct id *id);

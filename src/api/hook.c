@@ -5,9 +5,9 @@
 
 #define BODY_MAX 524288 /* an event has all of its object in it: an invoice may be long */
 
-static enum err record(struct op *op, void *arg)
+static enum err record(struct tx *tx, void *arg)
 {
-    return billing_event_received(op, arg);
+    return billing_event_received(tx, arg);
 }
 
 /* The signature is of the body's bytes as they came. Answered once the event is durably recorded: whatever else
@@ -18,8 +18,8 @@ static enum err receive_stripe_event(struct request *q, struct reply *p)
     struct billing_event event;
     size_t count;
     struct str signature = http_header(q->http, STR("Stripe-Signature"), &count);
-    if (count != 1 || !billing->ops->event(billing, signature, q->http->body, q->op.arena, &event))
-        return op_fail(&q->op, ERR_BAD_REQUEST, "the body is no event that Stripe signed within the last five minutes");
+    if (count != 1 || !billing->ops->event(billing, signature, q->http->body, q->tx.arena, &event))
+        return tx_fail(&q->tx, ERR_BAD_REQUEST, "the body is no event that Stripe signed within the last five minutes");
     p->status = 200;
     return service_transact(q, STORE_WRITE, record, &event);
 }

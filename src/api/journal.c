@@ -14,8 +14,8 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "http/address.h"
 #include "http/server.h"
+#include "net/address.h"
 
 #define RING          256               /* records of a loop thread that wait to be written */
 #define PEERS         1024              /* that a loop thread tells apart; others share a place */
@@ -57,10 +57,10 @@ struct journal {
 /* Of the block that limits count as one peer. */
 static uint32_t hash_of(const char *peer)
 {
-    struct http_address address = {{0}};
+    struct net_address address = {{0}};
     uint32_t h = 2166136261u; /* FNV-1a */
-    if (http_address_parse(str_z(peer), &address))
-        address = http_address_block(&address);
+    if (net_address_parse(str_z(peer), &address))
+        address = net_address_block(&address);
     for (size_t i = 0; i < sizeof address.bytes; i++)
         h = (h ^ address.bytes[i]) * 16777619u;
     return h;

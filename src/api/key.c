@@ -85,15 +85,15 @@ static enum err post_key(struct request *q, struct reply *p)
         .ttl_s = (v_given(body->expires_in_days) ? body->expires_in_days.i : KEY_DAYS_DEFAULT) * DAY_S,
     };
     struct key_issued key;
-    enum err e = key_scopes(&q->op, body->scopes, q->who.scopes, &options.scopes);
+    enum err e = key_scopes(&q->tx, body->scopes, q->who.scopes, &options.scopes);
     if (!e)
-        e = key_issue(&q->op, &options, &key);
+        e = key_issue(&q->tx, &options, &key);
     if (e)
         return e;
-    struct agent_credential *r = arena_new(q->op.arena, struct agent_credential);
-    r->id = v_str(arena_str(q->op.arena, id_str(&key.id)));
-    r->api_key = v_str(arena_str(q->op.arena, str_z(key.text)));
-    r->scopes = scope_list(q->op.arena, key.scopes);
+    struct agent_credential *r = arena_new(q->tx.arena, struct agent_credential);
+    r->id = v_str(arena_str(q->tx.arena, id_str(&key.id)));
+    r->api_key = v_str(arena_str(q->tx.arena, str_z(key.text)));
+    r->scopes = scope_list(q->tx.arena, key.scopes);
     r->expires_at = v_time(key.expires_at_us);
     r->message = v_str(STR("Store this key now: it is not shown again."));
     crypto_wipe(&key, sizeof key);
@@ -105,7 +105,7 @@ static struct key_item key_item(struct request *q, const struct key_entry *k)
     return (struct key_item){
         .id = v_str(id_str(&k->id)),
         .name = v_str(k->name),
-        .scopes = scope_list(q->op.arena, k->scopes),
+        .scopes = scope_list(q->tx.arena, k->scopes),
         .expires_at = k->expires_at_us == INT64_MAX ? v_null() : v_time(k->expires_at_us),
         .last_used_at = v_time_or_null(k->last_used_us),
         .type = v_str(str_z(key_types[k->kind == KEY_AGENT])),
@@ -117,33 +117,33 @@ static enum err get_keys(struct request *q, struct reply *p)
 {
     const struct key_entry *keys;
     size_t count;
-    enum err e = key_list(&q->op, &q->who.account_id, &keys, &count);
+    enum err e = key_list(&q->tx, &q->who.account_id, &keys, &count);
     if (e)
         return e;
-    struct key_item *items = arena_array(q->op.arena, struct key_item, count);
+    struct key_item *items = arena_array(q->tx.arena, struct key_item, count);
     for (size_t i = 0; i < count; i++)
         items[i] = key_item(q, &keys[i]);
-    struct key_list *r = arena_new(q->op.arena, struct key_list);
+    struct key_list *r = arena_new(q->tx.arena, struct key_list);
     r->data = v_list(items, count);
     return reply_ok(q, p, 200, &key_list_shape, r);
 }
 
 static enum err delete_own_key(struct request *q, struct reply *p)
 {
-    enum err e = key_revoke(&q->op, &q->who.account_id, &q->who.key_id);
+    enum err e = key_revoke(&q->tx, &q->who.account_id, &q->who.key_id);
     if (e)
         return e;
-    struct revoked *r = arena_new(q->op.arena, struct revoked);
+    struct revoked *r = arena_new(q->tx.arena, struct revoked);
     r->revoked = v_bool(true);
     return reply_ok(q, p, 200, &revoked_shape, r);
 }
 
 static enum err delete_key(struct request *q, struct reply *p)
 {
-    enum err e = key_revoke(&q->op, &q->who.account_id, &q->path_id);
+    enum err e = key_revoke(&q->tx, &q->who.account_id, &q->path_id);
     if (e)
         return e;
-    struct revoked *r = arena_new(q->op.arena, struct revoked);
+    struct revoked *r = arena_new(q->tx.arena, struct revoked);
     r->id = v_str(id_str(&q->path_id));
     r->revoked = v_bool(true);
     return reply_ok(q, p, 200, &key_revoked_shape, r);
@@ -152,10 +152,10 @@ static enum err delete_key(struct request *q, struct reply *p)
 static enum err post_revoke_others(struct request *q, struct reply *p)
 {
     int64_t count;
-    enum err e = key_revoke_others(&q->op, &q->who.account_id, &q->who.key_id, &count);
+    enum err e = key_revoke_others(&q->tx, &q->who.account_id, &q->who.key_id, &count);
     if (e)
         return e;
-    struct revoked *r = arena_new(q->op.arena, struct revoked);
+    struct revoked *r = arena_new(q->tx.arena, struct revoked);
     r->revoked = v_bool(true);
     r->revoked_count = v_int(count);
     return reply_ok(q, p, 200, &keys_revoked_shape, r);

@@ -69,9 +69,9 @@ static void fill(const struct id *building, const struct activity *entry, struct
 
 static enum err list_logs(struct request *q, struct reply *p)
 {
-    struct arena *a = q->op.arena;
+    struct arena *a = q->tx.arena;
     struct activity_page page;
-    enum err e = activity_list(&q->op, &q->building_id, q->query, &page);
+    enum err e = activity_list(&q->tx, &q->building_id, q->query, &page);
     if (e)
         return e;
     struct log_entry *items = arena_alloc(a, page.count * sizeof *items);

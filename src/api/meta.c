@@ -25,12 +25,12 @@ static const struct shape health_shape = SHAPE(struct health, "Health", health_f
 
 static struct str public_address(struct request *q, const char *path)
 {
-    return arena_printf(q->op.arena, "%s%s", service_public_url(q->service), path);
+    return arena_printf(q->tx.arena, "%s%s", service_public_url(q->service), path);
 }
 
 static enum err get_health(struct request *q, struct reply *p)
 {
-    struct health *h = arena_new(q->op.arena, struct health);
+    struct health *h = arena_new(q->tx.arena, struct health);
     h->status = v_str(STR("ok"));
     h->version = v_str(str_z(PORTERO_VERSION));
     h->uptime = v_int((clock_monotonic_us() - service_started_us(q->service)) / US_PER_S);

@@ -30,7 +30,7 @@ const struct shape number_list_shape = SHAPE(struct numbers_body, "Numbers", lis
 
 enum err number_list_reply(struct request *q, struct reply *p, const struct number *numbers, size_t count)
 {
-    struct number_body *rows = arena_array(q->op.arena, struct number_body, count + 1);
+    struct number_body *rows = arena_array(q->tx.arena, struct number_body, count + 1);
     for (size_t i = 0; i < count; i++) {
         const struct number *n = &numbers[i];
         rows[i] = (struct number_body){
@@ -43,7 +43,7 @@ enum err number_list_reply(struct request *q, struct reply *p, const struct numb
             .held_since = id_given(&n->building_id) ? v_time(n->held_since_us) : v_null(),
         };
     }
-    struct numbers_body *body = arena_new(q->op.arena, struct numbers_body);
+    struct numbers_body *body = arena_new(q->tx.arena, struct numbers_body);
     body->data = v_list(rows, count);
     return reply_ok(q, p, 200, &number_list_shape, body);
 }

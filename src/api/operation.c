@@ -15,14 +15,14 @@ static enum err read_facts(struct request *q, struct str subscription, const str
     enum outcome o;
     int tries = 0;
     do
-        o = b->ops->subscription_get(b, subscription, q->op.arena, &s);
+        o = b->ops->subscription_get(b, subscription, q->tx.arena, &s);
     while (outcome_again(o, &tries));
     if (o == OUTCOME_UNKNOWN)
         return ERR_INTERNAL_ERROR;
     *ret = NULL;
     if (o == OUTCOME_REFUSED)
         return ERR_NONE;
-    struct operation_facts *facts = arena_new(q->op.arena, struct operation_facts);
+    struct operation_facts *facts = arena_new(q->tx.arena, struct operation_facts);
     *facts = (struct operation_facts){.active = s.status == BILLING_ACTIVE,
                                       .price_id = s.price_id,
                                       .currency = s.currency,
@@ -42,10 +42,10 @@ static enum err read_invoice(struct request *q, struct str subscription, int64_t
     enum outcome o;
     int tries = 0;
     do
-        o = b->ops->preview(b, subscription, quantity, offer->proration_s, q->op.arena, &preview);
+        o = b->ops->preview(b, subscription, quantity, offer->proration_s, q->tx.arena, &preview);
     while (outcome_again(o, &tries));
     if (o == OUTCOME_REFUSED)
-        return op_fail(&q->op, ERR_BUILDING_BILLING_MISMATCH, "The subscription cannot be changed as it stands.");
+        return tx_fail(&q->tx, ERR_BUILDING_BILLING_MISMATCH, "The subscription cannot be changed as it stands.");
     if (o == OUTCOME_UNKNOWN)
         return ERR_INTERNAL_ERROR;
     offer->next_invoice_minor = preview.amount_due_minor;
@@ -62,24 +62,24 @@ struct preview {
     struct operation quote;
 };
 
-static enum err draft_run(struct op *op, void *arg)
+static enum err draft_run(struct tx *tx, void *arg)
 {
     struct preview *v = arg;
-    return operation_draft(op, v->account, &v->input, &v->subscription);
+    return operation_draft(tx, v->account, &v->input, &v->subscription);
 }
 
-static enum err quote_run(struct op *op, void *arg)
+static enum err quote_run(struct tx *tx, void *arg)
 {
     struct preview *v = arg;
-    return operation_quote(op, v->account, &v->input, &v->offer, &v->quote);
+    return operation_quote(tx, v->account, &v->input, &v->offer, &v->quote);
 }
 
 static enum err preview_building(struct request *q, struct reply *p)
 {
-    struct preview *v = arena_new(q->op.arena, struct preview);
+    struct preview *v = arena_new(q->tx.arena, struct preview);
     v->account = &q->who.account_id;
-    v->offer.proration_s = q->op.now_us / US_PER_S;
-    enum err e = building_preview_input(&q->op, q->body, &v->input);
+    v->offer.proration_s = q->tx.now_us / US_PER_S;
+    enum err e = building_preview_input(&q->tx, q->body, &v->input);
     if (!e)
         e = service_transact(q, STORE_READ, draft_run, v);
     if (!e)
@@ -90,7 +90,7 @@ static enum err preview_building(struct request *q, struct reply *p)
         e = service_transact(q, STORE_WRITE, quote_run, v);
     if (e)
         return e;
-    return reply_ok(q, p, 201, &building_operation_shape, building_operation_body(q->op.arena, &v->quote));
+    return reply_ok(q, p, 201, &building_operation_shape, building_operation_body(q->tx.arena, &v->quote));
 }
 
 /* ---- execution ---- */
@@ -102,23 +102,23 @@ struct execution {
     bool replayed;
 };
 
-static enum err check_run(struct op *op, void *arg)
+static enum err check_run(struct tx *tx, void *arg)
 {
     struct execution *x = arg;
-    return operation_check(op, &x->request, &x->o, &x->replayed);
+    return operation_check(tx, &x->request, &x->o, &x->replayed);
 }
 
-static enum err start_run(struct op *op, void *arg)
+static enum err start_run(struct tx *tx, void *arg)
 {
     struct execution *x = arg;
-    return operation_start(op, &x->request, x->facts, &x->o, &x->replayed);
+    return operation_start(tx, &x->request, x->facts, &x->o, &x->replayed);
 }
 
-static enum err read_run(struct op *op, void *arg)
+static enum err read_run(struct tx *tx, void *arg)
 {
     struct execution *x = arg;
     struct id account = x->request.account_id, id = x->o.id;
-    return operation_get(op, &account, &id, &x->o);
+    return operation_get(tx, &account, &id, &x->o);
 }
 
 /* Checks, asks the billing provider, checks again and starts. A key that was used before only finds its operation. */
@@ -137,7 +137,7 @@ static enum err await(struct request *q, struct execution *x)
     bool done;
     if (x->o.status != OPERATION_RUNNING)
         return ERR_NONE;
-    enum err e = jobs_wait(service_jobs(q->service), operation_job(&x->o.id, q->op.arena), WAIT_MS, &done);
+    enum err e = jobs_wait(service_jobs(q->service), operation_job(&x->o.id, q->tx.arena), WAIT_MS, &done);
     return e ? e : service_transact(q, STORE_WRITE, read_run, x);
 }
 
@@ -150,7 +150,7 @@ static enum err answer(struct request *q, struct reply *p, const struct executio
     if (x->replayed)
         reply_header(p, "Idempotency-Replayed", STR("true"));
     int status = !ended ? 202 : x->replayed ? 200 : made;
-    return reply_ok(q, p, status, &building_operation_shape, building_operation_body(q->op.arena, o));
+    return reply_ok(q, p, status, &building_operation_shape, building_operation_body(q->tx.arena, o));
 }
 
 /* All but the quote. */
@@ -167,7 +167,7 @@ static enum err receipt(struct request *q, enum operation_action action)
 {
     const struct operation_request r = request_of(q, action);
     struct operation o;
-    return operation_replay(&q->op, &r, &o);
+    return operation_replay(&q->tx, &r, &o);
 }
 
 static enum err add_receipt(struct request *q)
@@ -182,7 +182,7 @@ static enum err remove_receipt(struct request *q)
 
 static enum err execute(struct request *q, struct reply *p, enum operation_action action, int made)
 {
-    struct execution *x = arena_new(q->op.arena, struct execution);
+    struct execution *x = arena_new(q->tx.arena, struct execution);
     x->request = request_of(q, action);
     x->request.quote_id = quote_request_id(q->body);
     enum err e = begin(q, x);
@@ -206,9 +206,9 @@ static enum err remove_building(struct request *q, struct reply *p)
 /* A write, as an operation that is found without progress is marked so. */
 static enum err get_operation(struct request *q, struct reply *p)
 {
-    struct operation *o = arena_new(q->op.arena, struct operation);
-    enum err e = operation_get(&q->op, &q->who.account_id, &q->path_id, o);
-    return e ? e : reply_ok(q, p, 200, &building_operation_shape, building_operation_body(q->op.arena, o));
+    struct operation *o = arena_new(q->tx.arena, struct operation);
+    enum err e = operation_get(&q->tx, &q->who.account_id, &q->path_id, o);
+    return e ? e : reply_ok(q, p, 200, &building_operation_shape, building_operation_body(q->tx.arena, o));
 }
 
 /* ---- routes ---- */

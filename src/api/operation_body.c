@@ -53,7 +53,7 @@ static struct id id_of(struct val v)
     return id;
 }
 
-enum err building_preview_input(struct op *op, const void *body, struct operation_input *ret)
+enum err building_preview_input(struct tx *tx, const void *body, struct operation_input *ret)
 {
     const struct preview *b = body;
     if (str_eq(b->action.s, str_z(*removal))) {
@@ -68,8 +68,8 @@ enum err building_preview_input(struct op *op, const void *body, struct operatio
         .unlock_tone = b->unlock_tone.s,
         .phone_number = v_set(b->phone_number) ? b->phone_number.s : STR_NONE,
     };
-    if (!building_address_normalise(&in.address, op->arena, &why))
-        return op_fail(op, ERR_INVALID_BUILDING_INPUT, why);
+    if (!building_address_normalise(&in.address, tx->arena, &why))
+        return tx_fail(tx, ERR_INVALID_BUILDING_INPUT, why);
     *ret = in;
     return ERR_NONE;
 }

@@ -7,8 +7,8 @@ extern const struct shape building_preview_shape; /* of either action */
 extern const struct shape quote_request_shape;
 extern const struct shape building_operation_shape;
 
-/* A read BuildingPreview; INVALID_BUILDING_INPUT with op->why. */
-enum err building_preview_input(struct op *op, const void *body, struct operation_input *ret) CHECKED;
+/* A read BuildingPreview; INVALID_BUILDING_INPUT with tx->why. */
+enum err building_preview_input(struct tx *tx, const void *body, struct operation_input *ret) CHECKED;
 /* The quote's ID of a read QuoteRequest. */
 struct id quote_request_id(const void *body);
 /* A body of building_operation_shape, in the arena; it borrows from `o`. */

@@ -86,11 +86,11 @@ static struct val pending_of(struct arena *a, const struct phone_status *s)
 
 static enum err reply_status(struct request *q, struct reply *p, const struct phone_status *s)
 {
-    struct status *r = arena_new(q->op.arena, struct status);
+    struct status *r = arena_new(q->tx.arena, struct status);
     r->phone_number = v_str(s->number);
     r->verified = v_bool(s->number.p);
     r->verified_at = s->number.p && s->verified_us ? v_time(s->verified_us) : v_null();
-    r->pending = pending_of(q->op.arena, s);
+    r->pending = pending_of(q->tx.arena, s);
     r->next_action = v_str(str_z(next_action(s)));
     return reply_ok(q, p, 200, &status_shape, r);
 }
@@ -98,7 +98,7 @@ static enum err reply_status(struct request *q, struct reply *p, const struct ph
 static enum err get_phone(struct request *q, struct reply *p)
 {
     struct phone_status status;
-    enum err e = phone_status(&q->op, &q->who.account_id, &status);
+    enum err e = phone_status(&q->tx, &q->who.account_id, &status);
     return e ? e : reply_status(q, p, &status);
 }
 
@@ -110,16 +110,16 @@ struct sending {
     struct phone_code code;
 };
 
-static enum err make_code(struct op *op, void *arg)
+static enum err make_code(struct tx *tx, void *arg)
 {
     struct sending *s = arg;
-    return phone_code_new(op, s->account, s->number, &s->code);
+    return phone_code_new(tx, s->account, s->number, &s->code);
 }
 
-static enum err code_was_sent(struct op *op, void *arg)
+static enum err code_was_sent(struct tx *tx, void *arg)
 {
     const struct sending *s = arg;
-    return phone_code_sent(op, s->account, &s->code.id);
+    return phone_code_sent(tx, s->account, &s->code.id);
 }
 
 static enum err send_text(struct request *q, const struct sending *s)
@@ -129,12 +129,12 @@ static enum err send_text(struct request *q, const struct sending *s)
     const struct sms_message message = {
         .id = id_str(&s->code.id),
         .to = s->number,
-        .text = arena_printf(q->op.arena,
+        .text = arena_printf(q->tx.arena,
                              "%s is your Portero code to verify this phone. It is valid for 10 minutes. If you did not "
                              "ask for it, ignore this message.",
                              s->code.text),
         .code = code,
-        .created_us = q->op.now_us,
+        .created_us = q->tx.now_us,
     };
     enum outcome o = OUTCOME_UNKNOWN;
     bool number = false;
@@ -144,7 +144,7 @@ static enum err send_text(struct request *q, const struct sending *s)
         return ERR_NONE;
     log_warn("phone code not sent id=%s outcome=%s", s->code.id.text, o == OUTCOME_REFUSED ? "refused" : "unknown");
     if (o == OUTCOME_REFUSED && number)
-        return op_fail(&q->op, ERR_INVALID_PHONE_NUMBER, "phone_number cannot be sent text messages");
+        return tx_fail(&q->tx, ERR_INVALID_PHONE_NUMBER, "phone_number cannot be sent text messages");
     return ERR_PHONE_CODE_SEND_FAILED;
 }
 
@@ -167,7 +167,7 @@ static enum err post_verification(struct request *q, struct reply *p)
     crypto_wipe(s.code.text, sizeof s.code.text);
     if (e)
         return e;
-    struct code_sent *r = arena_new(q->op.arena, struct code_sent);
+    struct code_sent *r = arena_new(q->tx.arena, struct code_sent);
     r->status = v_str(str_z(code_sent_only[0]));
     r->phone_number = body->phone_number;
     r->expires_at = v_time(s.code.expires_us);
@@ -181,7 +181,7 @@ static enum err post_confirmation(struct request *q, struct reply *p)
 {
     const struct confirmation *body = q->body;
     struct phone_status status;
-    enum err e = phone_confirm(&q->op, &q->who.account_id, body->code.s, &status);
+    enum err e = phone_confirm(&q->tx, &q->who.account_id, body->code.s, &status);
     if (e == ERR_INVALID_PHONE_CODE)
         return reply_error_keep(q, p, e);
     return e ? e : reply_status(q, p, &status);

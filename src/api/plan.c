@@ -55,14 +55,14 @@ static struct plan plan_item(const struct config_plan *c, const struct billing_p
 
 static enum err get_plans(struct request *q, struct reply *p)
 {
-    struct arena *a = q->op.arena;
+    struct arena *a = q->tx.arena;
     struct plan *items = arena_array(a, struct plan, PLAN_COUNT);
     struct val access = access_list(a);
     struct billing_prices prices;
     if (!catalog_get(service_providers(q->service)->catalog, a, &prices))
         prices.count = 0;
     for (size_t i = 0; i < PLAN_COUNT; i++) {
-        const struct config_plan *plan = &q->op.config->plans[i];
+        const struct config_plan *plan = &q->tx.config->plans[i];
         items[i] = plan_item(plan, billing_price_of(&prices, str_z(plan->id)), access);
     }
     struct plans *r = arena_new(a, struct plans);

@@ -70,7 +70,7 @@ void reply_header(struct reply *p, const char *name, struct str value)
 
 void reply_version(struct request *q, struct reply *p, int64_t version)
 {
-    struct buf tag = {.p = arena_alloc(q->op.arena, 24), .cap = 24, .max = 24};
+    struct buf tag = {.p = arena_alloc(q->tx.arena, 24), .cap = 24, .max = 24};
     buf_char(&tag, '"');
     buf_i64(&tag, version);
     buf_char(&tag, '"');
@@ -108,8 +108,8 @@ static void put_limits(struct request *q, struct buf *head)
         put_number(head, "RateLimit-Remaining", q->limits.remaining);
         put_number(head, "RateLimit-Reset", q->limits.reset_s);
     }
-    if (q->op.retry_after_s)
-        put_number(head, "Retry-After", q->op.retry_after_s);
+    if (q->tx.retry_after_s)
+        put_number(head, "Retry-After", q->tx.retry_after_s);
 }
 
 /* What every response carries, and what its route adds. */
@@ -202,7 +202,7 @@ static void send_error(struct request *q, struct reply_buffers *b, enum err e)
 {
     const struct err_info *info = err_info(e);
     struct error_body body = {.type = v_str(str_z(error_type(info->status))),
-                              .message = v_str(q->op.why.p && info->status < 500 ? q->op.why : str_z(info->message)),
+                              .message = v_str(q->tx.why.p && info->status < 500 ? q->tx.why : str_z(info->message)),
                               .code = v_str(str_z(info->code)),
                               .retryable = v_bool(info->status == 429 || info->status >= 500),
                               .next_action = v_str(str_z(info->next_action))};
@@ -230,7 +230,7 @@ static void send_error(struct request *q, struct reply_buffers *b, enum err e)
         log_error("request_failed request=%s code=%s path=%.*s", q->request_id, info->code,
                   STR_ARG(q->route ? str_z(q->route->path) : STR("-")));
     note_error(q, info, body.message.s);
-    if (q->op.config->log_requests)
+    if (q->tx.config->log_requests)
         log_request(q, info->status, info->code, b->body.n);
     http_reply(q->http, info->status, buf_view(&b->head), buf_view(&b->body));
 }
@@ -263,7 +263,7 @@ static void send_success(struct request *q, struct reply_buffers *b)
         buf_lit(&b->head, "Content-Type: application/json\r\n");
     else if (p->raw.p)
         put_header(&b->head, "Content-Type", str_z(q->route->media));
-    if (q->op.config->log_requests)
+    if (q->tx.config->log_requests)
         log_request(q, p->status, NULL, body.n);
     if (p->constant)
         http_reply_constant(q->http, p->status, buf_view(&b->head), body);

@@ -3,11 +3,11 @@
  * Everything in it lives in the request's arena. A handler that runs inside a write transaction may run more than once:
  * it writes its results only through `struct reply`, which is cleared before each run. */
 #pragma once
+#include "api/limit.h"
 #include "base/crypto.h"
 #include "base/schema.h"
-#include "domain/limit.h"
-#include "domain/op.h"
 #include "domain/principal.h"
+#include "domain/tx.h"
 #include "http/server.h"
 
 struct route;
@@ -35,7 +35,7 @@ struct request {
     struct http_request *http;
     struct service *service;
     const struct route *route;
-    struct op op;                        /* arena, config, now; db while a handler runs; why */
+    struct tx tx;                        /* arena, config, now; db while a handler runs; why */
     char request_id[29];                 /* "req_" and 24 hex */
     struct principal who;                /* valid unless the route is public */
     struct id building_id;               /* the selected building, where the route selects one */
@@ -56,13 +56,13 @@ struct request {
     struct limit_state limits; /* the tightest limit taken; limit 0: none */
     enum err limits_result;
     bool limits_taken;
-    bool handed;          /* a task worker has it */
-    bool key_used;        /* this use of the key is to be recorded: the first in its minute */
-    uint64_t keys_epoch;  /* read before the snapshot that authenticates; see api/gate.h */
-    struct store_job job; /* the gate's, while the store works for it */
-    struct str allow;     /* of a 405 */
-    enum err result;      /* the gate's: what the checks and the handler came to */
-    int64_t began_us;     /* monotonic: when its head was complete */
+    bool handed;           /* a task worker has it */
+    bool key_used;         /* this use of the key is to be recorded: the first in its minute */
+    uint64_t keys_epoch;   /* read before the snapshot that authenticates; see api/gate.h */
+    struct store_task job; /* the gate's, while the store works for it */
+    struct str allow;      /* of a 405 */
+    enum err result;       /* the gate's: what the checks and the handler came to */
+    int64_t began_us;      /* monotonic: when its head was complete */
     unsigned loop;
 };
 

@@ -36,7 +36,7 @@ enum route_run {
     RUN_HERE,  /* needs no store: runs on the loop thread */
     RUN_READ,  /* in a read session */
     RUN_WRITE, /* in a write transaction; the reply leaves after its commit */
-    RUN_TASK   /* on a task worker: may block, opens its own transactions (store_run); q->op.db is NULL */
+    RUN_TASK   /* on a task worker: may block, opens its own transactions (store_run); q->tx.db is NULL */
 };
 
 enum route_flag {

@@ -13,7 +13,7 @@
 #include "api/routes.h"
 #include "base/log.h"
 #include "domain/key.h"
-#include "domain/transact.h"
+#include "domain/tx.h"
 
 #define TASK_THREADS 32 /* at most; most of their time they wait for providers, or for a building operation to end */
 
@@ -47,8 +47,8 @@ static struct request *request_new(struct service *s, struct http_request *r, un
     q->service = s;
     q->loop = loop;
     q->began_us = clock_monotonic_us();
-    q->op = (struct op){.arena = &r->arena, .config = s->options.config, .now_us = clock_now_us()};
-    struct id id = id_new(q->op.now_us);
+    q->tx = (struct tx){.arena = &r->arena, .config = s->options.config, .now_us = clock_now_us()};
+    struct id id = id_new(q->tx.now_us);
     memcpy(q->request_id, "req_", 4);
     memcpy(q->request_id + 4, id.text, sizeof id.text);
     r->user = q;
@@ -63,8 +63,8 @@ static void answer(struct request *q)
 /* The store's own failures answer as the route documents them. */
 static enum err run_handler(struct request *q, struct db *db)
 {
-    q->op.db = db;
-    q->op.why = STR_NONE;
+    q->tx.db = db;
+    q->tx.why = STR_NONE;
     q->reply = (struct reply){0};
     if (q->route->text)
         return reply_constant(q, &q->reply, g_hash_table_lookup(q->service->texts, q->route));
@@ -75,24 +75,24 @@ static enum err run_handler(struct request *q, struct db *db)
 /* ---- recording the use of keys ---- */
 
 struct touch {
-    struct store_job job;
+    struct store_task job;
     struct key_use use;
     const struct config *config;
 };
 
-static enum err touch_run(struct store_job *job, struct db *db)
+static enum err touch_run(struct store_task *job, struct db *db)
 {
     struct touch *t = (struct touch *)job;
     char memory[512];
     struct arena arena;
     arena_init(&arena, memory, sizeof memory);
-    struct op op = {.arena = &arena, .db = db, .config = t->config, .now_us = t->use.at_us};
-    enum err e = key_touch(&op, &t->use, 1);
+    struct tx tx = {.arena = &arena, .db = db, .config = t->config, .now_us = t->use.at_us};
+    enum err e = key_touch(&tx, &t->use, 1);
     arena_done(&arena);
     return e;
 }
 
-static void touch_done(struct store_job *job, enum err result)
+static void touch_done(struct store_task *job, enum err result)
 {
     if (result && result != ERR_NOT_FOUND)
         log_warn("key_use_not_recorded");
@@ -105,18 +105,18 @@ static void record_use(struct request *q)
     struct touch *t = q->key_used ? calloc(1, sizeof *t) : NULL;
     if (!t)
         return;
-    t->job = (struct store_job){.mode = STORE_WRITE, .run = touch_run, .done = touch_done};
-    t->use = (struct key_use){q->who.account_id, q->who.key_id, q->op.now_us};
-    t->config = q->op.config;
+    t->job = (struct store_task){.mode = STORE_WRITE, .run = touch_run, .done = touch_done};
+    t->use = (struct key_use){q->who.account_id, q->who.key_id, q->tx.now_us};
+    t->config = q->tx.config;
     store_submit(q->service->options.store, &t->job);
 }
 
 /* ---- running ---- */
 
-static void submit(struct request *q, enum store_mode mode, enum err (*run)(struct store_job *, struct db *));
+static void submit(struct request *q, enum store_mode mode, enum err (*run)(struct store_task *, struct db *));
 static void posted(struct mail *mail);
 
-static struct request *request_of(struct store_job *job)
+static struct request *request_of(struct store_task *job)
 {
     return (struct request *)(void *)((char *)job - offsetof(struct request, job));
 }
@@ -137,29 +137,29 @@ static void task_run(void *data, void *context)
 
 /* The checks ran in a snapshot that is older than this transaction. That is as good as having come earlier, except for
  * who changes keys: a key revoked in between could leave keys of its making behind. */
-static enum err store_handler(struct store_job *job, struct db *db)
+static enum err store_handler(struct store_task *job, struct db *db)
 {
     struct request *q = request_of(job);
-    q->op.db = db;
+    q->tx.db = db;
     enum err e = q->route->flags & ROUTE_RECHECKS_KEY ? gate_check_key(NULL, q) : ERR_NONE;
     return e ? e : run_handler(q, db);
 }
 
-static enum err store_check_only(struct store_job *job, struct db *db)
+static enum err store_check_only(struct store_task *job, struct db *db)
 {
     struct request *q = request_of(job);
-    q->op.db = db;
+    q->tx.db = db;
     return gate_check(&q->service->gate, NULL, q);
 }
 
-static enum err store_check_and_handler(struct store_job *job, struct db *db)
+static enum err store_check_and_handler(struct store_task *job, struct db *db)
 {
     enum err e = store_check_only(job, db);
     return e ? e : run_handler(request_of(job), db);
 }
 
 /* After the commit, on a store thread. */
-static void store_done(struct store_job *job, enum err result)
+static void store_done(struct store_task *job, enum err result)
 {
     struct request *q = request_of(job);
     q->result = result == ERR_INTERNAL_ERROR && q->route->store_error ? q->route->store_error : result;
@@ -172,9 +172,9 @@ static bool lengthy(const struct request *q)
     return q->route->lengthy && q->query && q->route->lengthy(q->query);
 }
 
-static void submit(struct request *q, enum store_mode mode, enum err (*run)(struct store_job *, struct db *))
+static void submit(struct request *q, enum store_mode mode, enum err (*run)(struct store_task *, struct db *))
 {
-    q->job = (struct store_job){.mode = mode, .lengthy = lengthy(q), .run = run, .done = store_done};
+    q->job = (struct store_task){.mode = mode, .lengthy = lengthy(q), .run = run, .done = store_done};
     store_submit(q->service->options.store, &q->job);
 }
 
@@ -225,7 +225,7 @@ static enum err check_here(struct request *q, struct loop *loop)
 {
     struct service *s = q->service;
     q->keys_epoch = atomic_load(&s->gate.keys_epoch);
-    q->op.db = loop->session;
+    q->tx.db = loop->session;
     if (needs_store(q->route)) {
         enum err e = store_session_begin(loop->session);
         if (e)
@@ -287,7 +287,7 @@ static void on_request(void *ctx, struct http_request *r, unsigned loop)
 {
     struct service *s = ctx;
     struct request *q = r->user;
-    q->op.now_us = clock_now_us(); /* the body may have taken its time */
+    q->tx.now_us = clock_now_us(); /* the body may have taken its time */
     if (s->loops[loop].session || !needs_store(q->route))
         run_here(q, &s->loops[loop]);
     else
@@ -298,7 +298,7 @@ static void on_refuse(void *ctx, struct http_request *r, enum err why, unsigned 
 {
     struct request *q = r->user ? r->user : request_new(ctx, r, loop);
     if (why == ERR_PAYLOAD_TOO_LARGE)
-        q->op.why = arena_printf(q->op.arena, "The body is larger than %zu bytes.", r->body_max);
+        q->tx.why = arena_printf(q->tx.arena, "The body is larger than %zu bytes.", r->body_max);
     refuse_with(q, why);
 }
 
@@ -430,12 +430,12 @@ struct store *service_store(const struct service *s)
     return s->options.store;
 }
 
-enum err service_transact(struct request *q, enum store_mode mode, enum err (*run)(struct op *op, void *arg), void *arg)
+enum err service_transact(struct request *q, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
-    struct op last;
-    enum err e = op_transact(q->service->options.store, q->op.config, mode, q->op.arena, run, arg, &last);
-    q->op.why = last.why;
-    q->op.retry_after_s = last.retry_after_s;
+    struct tx last;
+    enum err e = tx_run(q->service->options.store, q->tx.config, mode, q->tx.arena, run, arg, &last);
+    q->tx.why = last.why;
+    q->tx.retry_after_s = last.retry_after_s;
     return e;
 }
 

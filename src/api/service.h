@@ -36,8 +36,8 @@ struct store *service_store(const struct service *s);
 struct jobs *service_jobs(const struct service *s);
 struct deliveries *service_deliveries(const struct service *s);
 const struct providers *service_providers(const struct service *s);
-/* One transaction of a task (see domain/transact.h); what it says of an error is the request's to say. */
-enum err service_transact(struct request *q, enum store_mode mode, enum err (*run)(struct op *op, void *arg),
+/* One transaction of a task (see domain/tx.h); what it says of an error is the request's to say. */
+enum err service_transact(struct request *q, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg),
                           void *arg) CHECKED;
 /* The journal of error answers; NULL if none is kept. */
 struct journal *service_journal(const struct service *s);

@@ -66,23 +66,23 @@ static const struct shape settings_body_shape = SHAPE(struct settings_body, "Set
 static enum err get_setup(struct request *q, struct reply *p)
 {
     struct building b;
-    enum err e = building_get(&q->op, &q->who.account_id, &q->building_id, &b);
+    enum err e = building_get(&q->tx, &q->who.account_id, &q->building_id, &b);
     if (e)
         return e;
-    struct setup *r = arena_new(q->op.arena, struct setup);
+    struct setup *r = arena_new(q->tx.arena, struct setup);
     r->building_id = v_str(id_str(&q->building_id));
     r->virtual_number = v_str(b.number);
     r->unlock_tone = v_str(b.unlock_tone);
     r->last_successful_buzz_at = v_time_or_null(b.last_buzz_us);
     r->status = v_str(str_z(setup_status_text(setup_status(&b))));
-    r->instructions = v_str(setup_instructions(&b, q->op.arena));
+    r->instructions = v_str(setup_instructions(&b, q->tx.arena));
     return reply_ok(q, p, 200, &setup_shape, r);
 }
 
 static enum err reply_settings(struct request *q, struct reply *p, const struct settings *s)
 {
-    struct building_settings *r = arena_new(q->op.arena, struct building_settings);
-    struct str etag = s->version.p ? arena_printf(q->op.arena, "\"%.*s\"", STR_ARG(s->version)) : STR_NONE;
+    struct building_settings *r = arena_new(q->tx.arena, struct building_settings);
+    struct str etag = s->version.p ? arena_printf(q->tx.arena, "\"%.*s\"", STR_ARG(s->version)) : STR_NONE;
     r->virtual_number = v_str(s->number);
     r->unlock_tone = v_str(s->unlock_tone);
     r->greeting_welcome = v_str(s->greetings[GREETING_WELCOME]);
@@ -99,7 +99,7 @@ static enum err reply_settings(struct request *q, struct reply *p, const struct 
 static enum err get_settings(struct request *q, struct reply *p)
 {
     struct settings s;
-    enum err e = settings_get(&q->op, &q->who.account_id, &q->building_id, &s);
+    enum err e = settings_get(&q->tx, &q->who.account_id, &q->building_id, &s);
     return e ? e : reply_settings(q, p, &s);
 }
 
@@ -122,9 +122,9 @@ static enum err patch_settings(struct request *q, struct reply *p)
     for (int i = 0; i < GREETING_COUNT; i++)
         any = any || patch.greetings[i].p;
     if (!any)
-        return op_fail(&q->op, ERR_INVALID_SETTINGS, "at least one setting is required");
+        return tx_fail(&q->tx, ERR_INVALID_SETTINGS, "at least one setting is required");
     struct settings s;
-    enum err e = settings_patch(&q->op, &q->who, &q->building_id, q->building_linked, q->match_token, &patch, &s);
+    enum err e = settings_patch(&q->tx, &q->who, &q->building_id, q->building_linked, q->match_token, &patch, &s);
     return e ? e : reply_settings(q, p, &s);
 }
 

@@ -15,8 +15,8 @@ static enum err get_index(struct request *q, struct reply *p)
                                   "and the clock.</p>\n</section>";
     const char *mark = strstr(index_html, SANDBOX_MARK);
     p->status = 200;
-    p->raw = arena_printf(q->op.arena, "%.*s%s%s", (int)(mark - index_html), index_html,
-                          q->op.config->production ? "" : sandbox, mark + strlen(SANDBOX_MARK));
+    p->raw = arena_printf(q->tx.arena, "%.*s%s%s", (int)(mark - index_html), index_html,
+                          q->tx.config->production ? "" : sandbox, mark + strlen(SANDBOX_MARK));
     return ERR_NONE;
 }
 

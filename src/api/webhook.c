@@ -87,19 +87,19 @@ struct creation {
     bool replayed;
 };
 
-static enum err run_replay(struct op *op, void *arg)
+static enum err run_replay(struct tx *tx, void *arg)
 {
     struct creation *c = arg;
-    enum err e = webhook_replay(op, &c->request, &c->webhook, &c->secret);
+    enum err e = webhook_replay(tx, &c->request, &c->webhook, &c->secret);
     c->replayed = !e;
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
-static enum err run_create(struct op *op, void *arg)
+static enum err run_create(struct tx *tx, void *arg)
 {
     struct creation *c = arg;
-    op->now_us = c->q->op.now_us;
-    return webhook_create(op, &c->request, c->url, c->events, &c->webhook, &c->secret, &c->replayed);
+    tx->now_us = c->q->tx.now_us;
+    return webhook_create(tx, &c->request, c->url, c->events, &c->webhook, &c->secret, &c->replayed);
 }
 
 /* A URL that was right at the creation may be wrong now: a replay comes before any refusal. */
@@ -109,9 +109,9 @@ static enum err create(struct request *q, struct creation *c)
     enum err e = c->request.key.p ? service_transact(q, STORE_READ, run_replay, c) : ERR_NONE;
     if (e || c->replayed)
         return e;
-    e = webhook_events(&q->op, in->events, &c->events);
+    e = webhook_events(&q->tx, in->events, &c->events);
     if (!e)
-        e = webhook_url_check(&q->op, c->request.account, c->url);
+        e = webhook_url_check(&q->tx, c->request.account, c->url);
     return e ? e : service_transact(q, STORE_WRITE, run_create, c);
 }
 
@@ -125,13 +125,13 @@ static enum err create_receipt(struct request *q)
     const struct webhook_request r = request_of(q);
     struct webhook w;
     struct str secret;
-    return webhook_replay(&q->op, &r, &w, &secret);
+    return webhook_replay(&q->tx, &r, &w, &secret);
 }
 
 static enum err create_webhook(struct request *q, struct reply *p)
 {
     const struct endpoint_request *in = q->body;
-    struct creation *c = arena_new(q->op.arena, struct creation);
+    struct creation *c = arena_new(q->tx.arena, struct creation);
     c->q = q;
     c->request = request_of(q);
     c->url = in->url.s;
@@ -140,8 +140,8 @@ static enum err create_webhook(struct request *q, struct reply *p)
         return e;
     if (c->replayed)
         reply_header(p, "Idempotency-Replayed", STR("true"));
-    struct endpoint *body = arena_new(q->op.arena, struct endpoint);
-    *body = endpoint_body(q->op.arena, &c->webhook);
+    struct endpoint *body = arena_new(q->tx.arena, struct endpoint);
+    *body = endpoint_body(q->tx.arena, &c->webhook);
     body->secret = v_str(c->secret);
     return reply_ok(q, p, c->replayed ? 200 : 201, &created_shape, body);
 }
@@ -152,23 +152,23 @@ static enum err list_webhooks(struct request *q, struct reply *p)
 {
     const struct webhook *webhooks;
     size_t count;
-    enum err e = webhook_list(&q->op, &q->who.account_id, &webhooks, &count);
+    enum err e = webhook_list(&q->tx, &q->who.account_id, &webhooks, &count);
     if (e)
         return e;
-    struct endpoint *items = arena_array(q->op.arena, struct endpoint, count);
+    struct endpoint *items = arena_array(q->tx.arena, struct endpoint, count);
     for (size_t i = 0; i < count; i++)
-        items[i] = endpoint_body(q->op.arena, &webhooks[i]);
-    struct endpoint_list *body = arena_new(q->op.arena, struct endpoint_list);
+        items[i] = endpoint_body(q->tx.arena, &webhooks[i]);
+    struct endpoint_list *body = arena_new(q->tx.arena, struct endpoint_list);
     body->data = v_list(items, count);
     return reply_ok(q, p, 200, &list_shape, body);
 }
 
 static enum err delete_webhook(struct request *q, struct reply *p)
 {
-    enum err e = webhook_delete(&q->op, &q->who.account_id, &q->path_id);
+    enum err e = webhook_delete(&q->tx, &q->who.account_id, &q->path_id);
     if (e)
         return e;
-    struct endpoint_deleted *body = arena_new(q->op.arena, struct endpoint_deleted);
+    struct endpoint_deleted *body = arena_new(q->tx.arena, struct endpoint_deleted);
     *body = (struct endpoint_deleted){v_str(id_str(&q->path_id)), v_bool(true)};
     return reply_ok(q, p, 200, &deleted_shape, body);
 }
@@ -176,7 +176,7 @@ static enum err delete_webhook(struct request *q, struct reply *p)
 static enum err test_webhook(struct request *q, struct reply *p)
 {
     struct id delivery;
-    enum err e = webhook_test(&q->op, &q->who.account_id, &q->path_id, &delivery);
+    enum err e = webhook_test(&q->tx, &q->who.account_id, &q->path_id, &delivery);
     return e ? e : reply_ok(q, p, 202, &delivery_queued_shape, delivery_queued_body(q, &delivery));
 }
 

@@ -5,7 +5,7 @@
 #include <glib.h>
 #include <pthread.h>
 
-#include "http/guard.h"
+#include "net/guard.h"
 
 #define LOOK_UP_MS       2000
 #define LOOK_UPS_MOST    16 /* at once: names that nobody answers for must not hold up all task workers */
@@ -95,36 +95,36 @@ static void release_slot(struct id *slot)
     pthread_mutex_unlock(&slots_lock);
 }
 
-static enum err judge(struct op *op, enum http_guard_verdict verdict)
+static enum err judge(struct tx *tx, enum net_guard_verdict verdict)
 {
     switch (verdict) {
     case GUARD_PUBLIC:
         return ERR_NONE;
     case GUARD_PRIVATE:
-        if (op->config->webhooks_allow_private)
+        if (tx->config->webhooks_allow_private)
             return ERR_NONE;
-        return op_fail(op, ERR_INVALID_WEBHOOK_URL, "url's host must have public addresses only");
+        return tx_fail(tx, ERR_INVALID_WEBHOOK_URL, "url's host must have public addresses only");
     case GUARD_UNRESOLVED:
-        return op_fail(op, ERR_INVALID_WEBHOOK_URL, "url's host was not found");
+        return tx_fail(tx, ERR_INVALID_WEBHOOK_URL, "url's host was not found");
     }
     return ERR_INTERNAL_ERROR;
 }
 
-static enum err look_up(struct op *op, const struct id *account, struct str url)
+static enum err look_up(struct tx *tx, const struct id *account, struct str url)
 {
     struct id *slot = take_slot(account);
     if (!slot) {
-        op->retry_after_s = RETRY_S;
+        tx->retry_after_s = RETRY_S;
         return ERR_RATE_LIMIT_EXCEEDED;
     }
-    const enum http_guard_verdict verdict = http_guard_check(url, LOOK_UP_MS);
+    const enum net_guard_verdict verdict = net_guard_check(url, LOOK_UP_MS);
     release_slot(slot);
-    return judge(op, verdict);
+    return judge(tx, verdict);
 }
 
-enum err webhook_url_check(struct op *op, const struct id *account, struct str url)
+enum err webhook_url_check(struct tx *tx, const struct id *account, struct str url)
 {
-    const struct str text = arena_str(op->arena, url);
+    const struct str text = arena_str(tx->arena, url);
     CURLU *u = curl_url();
     if (!u)
         return ERR_INTERNAL_ERROR;
@@ -132,6 +132,6 @@ enum err webhook_url_check(struct op *op, const struct id *account, struct str u
     const bool address = !fault && is_address(u);
     curl_url_cleanup(u);
     if (fault)
-        return op_fail(op, ERR_INVALID_WEBHOOK_URL, fault);
-    return address ? judge(op, http_guard_check(url, LOOK_UP_MS)) : look_up(op, account, url);
+        return tx_fail(tx, ERR_INVALID_WEBHOOK_URL, fault);
+    return address ? judge(tx, net_guard_check(url, LOOK_UP_MS)) : look_up(tx, account, url);
 }

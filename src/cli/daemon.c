@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "admin/routes.h"
 #include "api/hook.h"
 #include "api/routes.h"
 #include "api/service.h"
 #include "base/log.h"
-#include "cli/admin_routes.h"
 #include "cli/control.h"
 #include "cli/datadir.h"
 #include "cli/why.h"
 #include "domain/master.h"
-#include "domain/transact.h"
+#include "domain/tx.h"
 #include "jobs/billing.h"
 #include "jobs/delivery.h"
 #include "jobs/mail.h"
@@ -102,32 +102,32 @@ static void on_commit(void *context, unsigned topics)
 
 /* ---- parts, in the order they need each other ---- */
 
-static enum err ask_needed(struct op *op, void *arg)
+static enum err ask_needed(struct tx *tx, void *arg)
 {
-    return master_is_needed(op, arg);
+    return master_is_needed(tx, arg);
 }
 
-static enum err claim(struct op *op, void *arg)
+static enum err claim(struct tx *tx, void *arg)
 {
-    return master_claim(op, arg);
+    return master_claim(tx, arg);
 }
 
 /* The configured keys, if they are the store's. */
 static enum err set_master_key(struct daemon *d, char **ret_why)
 {
     struct arena arena;
-    struct op op = {0};
+    struct tx tx = {0};
     bool needed = false, rekey = false;
     arena_init(&arena, NULL, 0);
-    enum err e = op_transact(d->store, d->config, STORE_READ, &arena, ask_needed, &needed, NULL);
+    enum err e = tx_run(d->store, d->config, STORE_READ, &arena, ask_needed, &needed, NULL);
     if (e)
         e = why(ret_why, "the store cannot be read");
     if (!e)
         e = datadir_master_key(d->config, needed, ret_why);
     if (!e) {
-        e = op_transact(d->store, d->config, STORE_WRITE, &arena, claim, &rekey, &op);
+        e = tx_run(d->store, d->config, STORE_WRITE, &arena, claim, &rekey, &tx);
         if (e)
-            e = why(ret_why, "%.*s", STR_ARG(op.why.p ? op.why : STR("the store cannot be written")));
+            e = why(ret_why, "%.*s", STR_ARG(tx.why.p ? tx.why : STR("the store cannot be written")));
     }
     if (!e && rekey)
         log_warn("master_key secrets are sealed with the previous key, command=\"portero rekey\"");
@@ -174,11 +174,11 @@ static enum err make_deliveries(struct daemon *d, char **ret_why)
     return deliveries_new(&options, &d->deliveries);
 }
 
-static enum err schedule(struct op *op, void *unused)
+static enum err schedule(struct tx *tx, void *unused)
 {
     (void)unused;
-    enum err e = purge_schedule(op);
-    return e ? e : billing_schedule(op);
+    enum err e = purge_schedule(tx);
+    return e ? e : billing_schedule(tx);
 }
 
 static enum err start_jobs(struct daemon *d, char **ret_why)
@@ -186,7 +186,7 @@ static enum err start_jobs(struct daemon *d, char **ret_why)
     struct arena arena;
     (void)ret_why;
     arena_init(&arena, NULL, 0);
-    enum err e = op_transact(d->store, d->config, STORE_WRITE, &arena, schedule, NULL, NULL);
+    enum err e = tx_run(d->store, d->config, STORE_WRITE, &arena, schedule, NULL, NULL);
     arena_done(&arena);
     return e ? e : jobs_start(d->jobs);
 }

@@ -25,11 +25,11 @@ static enum err not_ready(const struct door *door, struct access_decision *ret)
     return decide(door, ACCESS_FORWARD, door->decision.tones[0] ? ACCESS_NO_SUBSCRIPTION : ACCESS_NO_TONE, ret);
 }
 
-static enum err release(struct op *op, const struct door *door, const struct usable *grant, struct access_decision *ret)
+static enum err release(struct tx *tx, const struct door *door, const struct usable *grant, struct access_decision *ret)
 {
     static const enum access_reason reasons[] = {
         [GRANT_TIMER] = ACCESS_TIMER, [GRANT_ROUTINE] = ACCESS_ROUTINE, [GRANT_PASSCODE] = ACCESS_PASSCODE};
-    enum err e = door_record_release(op, door, grant);
+    enum err e = door_record_release(tx, door, grant);
     if (!e)
         e = decide(door, ACCESS_RELEASE, reasons[grant->type], ret);
     if (e)
@@ -42,35 +42,35 @@ static enum err release(struct op *op, const struct door *door, const struct usa
 /* ---- a call arrives ---- */
 
 /* The oldest timer that is open, else the oldest routine inside its window; NULL if there is none. */
-static enum err find_open(struct op *op, const struct door *door, const struct usable **ret)
+static enum err find_open(struct tx *tx, const struct door *door, const struct usable **ret)
 {
     const struct usable *list;
     size_t count;
-    enum err e = door_usable(op, door, GRANT_TIMER, &list, &count);
+    enum err e = door_usable(tx, door, GRANT_TIMER, &list, &count);
     if (e)
         return e;
     if (count) {
         *ret = list;
         return ERR_NONE;
     }
-    e = door_usable(op, door, GRANT_ROUTINE, &list, &count);
+    e = door_usable(tx, door, GRANT_ROUTINE, &list, &count);
     if (e)
         return e;
     size_t i = 0;
-    while (i < count && !schedule_contains(&list[i].schedule, op->now_us))
+    while (i < count && !schedule_contains(&list[i].schedule, tx->now_us))
         i++;
     *ret = i < count ? &list[i] : NULL;
     return ERR_NONE;
 }
 
 /* Collect a code, if there is one to be entered and the guard is open. */
-static enum err collect(struct op *op, const struct door *door, struct access_decision *ret)
+static enum err collect(struct tx *tx, const struct door *door, struct access_decision *ret)
 {
-    if (guard_closed(&door->guard, op->now_us))
+    if (guard_closed(&door->guard, tx->now_us))
         return decide(door, ACCESS_FORWARD, ACCESS_KEYPAD_CLOSED, ret);
     CURSOR c;
-    enum err e = db_one(op->db, SQL_ACCESS_PASSCODES,
-                        DB_ARGS(v_str(id_str(&door->decision.building_id)), v_int(op->now_us)), &c);
+    enum err e = db_one(tx->db, SQL_ACCESS_PASSCODES,
+                        DB_ARGS(v_str(id_str(&door->decision.building_id)), v_int(tx->now_us)), &c);
     if (e)
         return e;
     if (col_int(&c, 0) == 0)
@@ -85,21 +85,21 @@ static bool is_same(struct str a, struct str b)
     return a.n && str_eq(a, b);
 }
 
-enum err access_arrive(struct op *op, struct str to, struct str from, struct access_decision *ret)
+enum err access_arrive(struct tx *tx, struct str to, struct str from, struct access_decision *ret)
 {
     struct door door;
     const struct usable *open;
-    enum err e = door_by_number(op, to, from, &door);
+    enum err e = door_by_number(tx, to, from, &door);
     if (e)
         return e == ERR_NOT_FOUND ? reject(ret) : e;
     if (is_same(door.owner_phone, from) || is_same(door.decision.forward_to, from))
         return decide(&door, ACCESS_SELF_CALL, ACCESS_OWNER, ret);
     if (!door.ready)
         return not_ready(&door, ret);
-    e = find_open(op, &door, &open);
+    e = find_open(tx, &door, &open);
     if (e)
         return e;
-    return open ? release(op, &door, open, ret) : collect(op, &door, ret);
+    return open ? release(tx, &door, open, ret) : collect(tx, &door, ret);
 }
 
 /* ---- a code was entered ---- */
@@ -120,29 +120,29 @@ static const struct usable *match(const struct usable *list, size_t count, struc
     return found < count ? &list[found] : NULL;
 }
 
-enum err access_code(struct op *op, const struct id *building, struct str from, struct str digits, bool spoken,
+enum err access_code(struct tx *tx, const struct id *building, struct str from, struct str digits, bool spoken,
                      struct access_decision *ret)
 {
     struct door door;
     const struct usable *list;
     size_t count;
-    enum err e = door_by_building(op, building, from, &door);
+    enum err e = door_by_building(tx, building, from, &door);
     if (e)
         return e == ERR_NOT_FOUND ? reject(ret) : e;
     if (!door.ready)
         return not_ready(&door, ret);
-    if (guard_closed(&door.guard, op->now_us))
+    if (guard_closed(&door.guard, tx->now_us))
         return decide(&door, ACCESS_FORWARD, ACCESS_KEYPAD_CLOSED, ret);
-    e = door_usable(op, &door, GRANT_PASSCODE, &list, &count);
+    e = door_usable(tx, &door, GRANT_PASSCODE, &list, &count);
     if (e)
         return e;
     if (count == 0)
         return decide(&door, ACCESS_FORWARD, ACCESS_NO_GRANT, ret);
     const struct usable *grant = match(list, count, digits, spoken);
     if (grant)
-        return release(op, &door, grant, ret);
+        return release(tx, &door, grant, ret);
     struct guard_closing closing;
-    e = door_record_wrong_code(op, &door, &closing);
+    e = door_record_wrong_code(tx, &door, &closing);
     if (e)
         return e;
     e = decide(&door, ACCESS_WRONG, closing.minutes ? ACCESS_KEYPAD_CLOSED : ACCESS_WRONG_CODE, ret);
@@ -150,14 +150,14 @@ enum err access_code(struct op *op, const struct id *building, struct str from, 
     return e;
 }
 
-enum err access_forwarded(struct op *op, const struct id *building, struct access_decision *ret)
+enum err access_forwarded(struct tx *tx, const struct id *building, struct access_decision *ret)
 {
     struct door door;
-    enum err e = door_by_building(op, building, STR_NONE, &door);
+    enum err e = door_by_building(tx, building, STR_NONE, &door);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
-    e = door_record_forward(op, &door);
+    e = door_record_forward(tx, &door);
     if (!e && door.ready)
-        e = near_find(op, building, door.decision.near, &door.decision.near_count);
+        e = near_find(tx, building, door.decision.near, &door.decision.near_count);
     return e ? e : decide(&door, ACCESS_FORWARD, ACCESS_UNDECIDED, ret);
 }

@@ -4,7 +4,7 @@
  * entry, events, last buzz) before the caller acts on it. The call's own state (prompts, attempts) is voice/call.h. */
 #pragma once
 #include "domain/access_guard.h"
-#include "domain/op.h"
+#include "domain/tx.h"
 
 enum access_verdict {
     ACCESS_REJECT,    /* no such number */
@@ -55,7 +55,7 @@ struct access_decision {
     struct str grant_label;
     char tones[4]; /* the building's release tone, "" while not set */
     struct str greeting_welcome, greeting_granted, greeting_denied,
-        greeting_forwarding; /* in op's arena; "" says nothing */
+        greeting_forwarding; /* in tx's arena; "" says nothing */
     struct str forward_to;   /* the forwarding phone, STR_NONE without one */
     bool voice;              /* collecting: some usable passcode may be spoken */
     /* The code was wrong, and closed the keypad to this caller's group: collect no other one, forward. */
@@ -66,12 +66,12 @@ struct access_decision {
 
 /* A call arrives (steps 1 to 5): REJECT, SELF_CALL, RELEASE, COLLECT or FORWARD. `to` and `from` are E.164 as far as
  * the network gave them. While the keypad is closed to the caller, a call is forwarded instead of collecting. */
-enum err access_arrive(struct op *op, struct str to, struct str from, struct access_decision *ret) CHECKED;
+enum err access_arrive(struct tx *tx, struct str to, struct str from, struct access_decision *ret) CHECKED;
 /* A code was entered (steps 6 and 7): RELEASE or WRONG; FORWARD, with nothing recorded, if the keypad is closed or
  * nothing may be opened any more; REJECT if the building is gone. A `spoken` code counts for passcodes with voice
  * alone. */
-enum err access_code(struct op *op, const struct id *building, struct str from, struct str digits, bool spoken,
+enum err access_code(struct tx *tx, const struct id *building, struct str from, struct str digits, bool spoken,
                      struct access_decision *ret) CHECKED;
 /* The call is forwarded (step 8): log entry of type call and the event. If the door is set up, *ret also names the
  * newest grants that were not usable, as nothing opened. ERR_BUILDING_NOT_FOUND. */
-enum err access_forwarded(struct op *op, const struct id *building, struct access_decision *ret) CHECKED;
+enum err access_forwarded(struct tx *tx, const struct id *building, struct access_decision *ret) CHECKED;

@@ -8,26 +8,26 @@
 
 /* ---- reading ---- */
 
-static struct str greeting(struct op *op, const struct cursor *c, int i, enum greeting which)
+static struct str greeting(struct tx *tx, const struct cursor *c, int i, enum greeting which)
 {
-    return greeting_or_default(op->config, which, col_copy(c, i, op->arena));
+    return greeting_or_default(tx->config, which, col_copy(c, i, tx->arena));
 }
 
-static enum err load(struct op *op, enum sql statement, struct str key, struct str from, struct door *ret)
+static enum err load(struct tx *tx, enum sql statement, struct str key, struct str from, struct door *ret)
 {
     const struct str caller = guard_caller(from);
     CURSOR c;
-    enum err e = db_one(op->db, statement, DB_ARGS(v_str(key), v_str(caller)), &c);
+    enum err e = db_one(tx->db, statement, DB_ARGS(v_str(key), v_str(caller)), &c);
     if (e)
         return e;
-    struct arena *a = op->arena;
+    struct arena *a = tx->arena;
     struct door door = {
         .decision = {.account_id = col_id(&c, 0),
                      .building_id = col_id(&c, 1),
-                     .greeting_welcome = greeting(op, &c, 4, GREETING_WELCOME),
-                     .greeting_granted = greeting(op, &c, 5, GREETING_GRANTED),
-                     .greeting_denied = greeting(op, &c, 6, GREETING_DENIED),
-                     .greeting_forwarding = greeting(op, &c, 7, GREETING_FORWARDING)},
+                     .greeting_welcome = greeting(tx, &c, 4, GREETING_WELCOME),
+                     .greeting_granted = greeting(tx, &c, 5, GREETING_GRANTED),
+                     .greeting_denied = greeting(tx, &c, 6, GREETING_DENIED),
+                     .greeting_forwarding = greeting(tx, &c, 7, GREETING_FORWARDING)},
         .label = col_copy(&c, 2, a),
         .owner_phone = col_copy(&c, 10, a),
         .guard = guard_read(&c, 11, caller),
@@ -41,14 +41,14 @@ static enum err load(struct op *op, enum sql statement, struct str key, struct s
     return ERR_NONE;
 }
 
-enum err door_by_number(struct op *op, struct str number, struct str from, struct door *ret)
+enum err door_by_number(struct tx *tx, struct str number, struct str from, struct door *ret)
 {
-    return load(op, SQL_ACCESS_BY_NUMBER, number, from, ret);
+    return load(tx, SQL_ACCESS_BY_NUMBER, number, from, ret);
 }
 
-enum err door_by_building(struct op *op, const struct id *building, struct str from, struct door *ret)
+enum err door_by_building(struct tx *tx, const struct id *building, struct str from, struct door *ret)
 {
-    return load(op, SQL_ACCESS_BY_BUILDING, id_str(building), from, ret);
+    return load(tx, SQL_ACCESS_BY_BUILDING, id_str(building), from, ret);
 }
 
 static struct usable read_usable(const struct cursor *c, enum grant_type type, struct arena *a)
@@ -68,20 +68,20 @@ static struct usable read_usable(const struct cursor *c, enum grant_type type, s
     return u;
 }
 
-enum err door_usable(struct op *op, const struct door *door, enum grant_type type, const struct usable **ret,
+enum err door_usable(struct tx *tx, const struct door *door, enum grant_type type, const struct usable **ret,
                      size_t *ret_count)
 {
     CURSOR c;
     struct usable *list = NULL;
     size_t count = 0, room = 0;
     bool more;
-    enum err e = db_query(op->db, SQL_ACCESS_USABLE,
-                          DB_ARGS(v_str(id_str(&door->decision.building_id)), v_int(type), v_int(op->now_us)), &c);
+    enum err e = db_query(tx->db, SQL_ACCESS_USABLE,
+                          DB_ARGS(v_str(id_str(&door->decision.building_id)), v_int(type), v_int(tx->now_us)), &c);
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more) {
-        list = list_room(op->arena, list, count, &room, sizeof *list);
-        list[count++] = read_usable(&c, type, op->arena);
+        list = list_room(tx->arena, list, count, &room, sizeof *list);
+        list[count++] = read_usable(&c, type, tx->arena);
     }
     *ret = list;
     *ret_count = count;
@@ -99,29 +99,29 @@ static struct event_data place_data(const struct door *door, int64_t at_us)
     };
 }
 
-static enum err add_event(struct op *op, const struct door *door, enum event_type type, const struct event_data *data)
+static enum err add_event(struct tx *tx, const struct door *door, enum event_type type, const struct event_data *data)
 {
-    return event_write(op, type, &door->decision.account_id, &door->decision.building_id, data, NULL);
+    return event_write(tx, type, &door->decision.account_id, &door->decision.building_id, data, NULL);
 }
 
-static enum err add_release_events(struct op *op, const struct door *door, const struct usable *grant, int remaining)
+static enum err add_release_events(struct tx *tx, const struct door *door, const struct usable *grant, int remaining)
 {
-    struct event_data data = place_data(door, op->now_us);
+    struct event_data data = place_data(door, tx->now_us);
     data.unlock_id = v_str(id_str(&grant->id));
     data.unlock_type = v_str(str_z(grant_type_names[grant->type]));
     data.label = v_str(grant->label);
     data.remaining_uses = remaining == GRANT_UNLIMITED ? v_null() : v_int(remaining);
-    enum err e = add_event(op, door, EVENT_ACCESS_GRANTED, &data);
+    enum err e = add_event(tx, door, EVENT_ACCESS_GRANTED, &data);
     if (e || remaining != 0)
         return e;
     /* Receivers put events in the order of occurred_at, which shows milliseconds: this one comes after. */
-    data.occurred_at = v_time(op->now_us + 1000);
-    return add_event(op, door, EVENT_UNLOCK_NO_USES_REMAINING, &data);
+    data.occurred_at = v_time(tx->now_us + 1000);
+    return add_event(tx, door, EVENT_UNLOCK_NO_USES_REMAINING, &data);
 }
 
 /* The uses left after this one. The caller read the grant in this transaction: it is ours, or the transaction lost a
  * race. */
-static enum err take_use(struct op *op, const struct door *door, const struct usable *grant, int *ret_remaining)
+static enum err take_use(struct tx *tx, const struct door *door, const struct usable *grant, int *ret_remaining)
 {
     int64_t changed;
     *ret_remaining = grant->remaining_uses;
@@ -129,54 +129,54 @@ static enum err take_use(struct op *op, const struct door *door, const struct us
         return ERR_NONE;
     --*ret_remaining;
     const struct id_bytes id = id_to_bytes(&grant->id);
-    enum err e = db_exec(op->db, SQL_ACCESS_TAKE_USE,
+    enum err e = db_exec(tx->db, SQL_ACCESS_TAKE_USE,
                          DB_ARGS(v_str(id_str(&door->decision.building_id)), v_id_bytes(&id)), &changed);
     if (!e && changed != 1)
         e = ERR_RETRY;
     return e;
 }
 
-enum err door_record_release(struct op *op, const struct door *door, const struct usable *grant)
+enum err door_record_release(struct tx *tx, const struct door *door, const struct usable *grant)
 {
     const struct access_decision *d = &door->decision;
     int remaining;
-    enum err e = take_use(op, door, grant, &remaining);
+    enum err e = take_use(tx, door, grant, &remaining);
     if (!e)
-        e = activity_add(op, &d->building_id,
+        e = activity_add(tx, &d->building_id,
                          &(struct activity){.type = ACTIVITY_UNLOCK,
                                             .unlock_id = grant->id,
                                             .unlock_type = str_z(grant_type_names[grant->type]),
                                             .name = grant->label,
                                             .succeeded = true});
     if (!e)
-        e = db_exec(op->db, SQL_ACCESS_RELEASED,
-                    DB_ARGS(v_str(id_str(&d->account_id)), v_str(id_str(&d->building_id)), v_int(op->now_us)), NULL);
+        e = db_exec(tx->db, SQL_ACCESS_RELEASED,
+                    DB_ARGS(v_str(id_str(&d->account_id)), v_str(id_str(&d->building_id)), v_int(tx->now_us)), NULL);
     if (!e)
-        e = guard_released(op, &door->guard, &d->building_id);
-    return e ? e : add_release_events(op, door, grant, remaining);
+        e = guard_released(tx, &door->guard, &d->building_id);
+    return e ? e : add_release_events(tx, door, grant, remaining);
 }
 
-enum err door_record_wrong_code(struct op *op, struct door *door, struct guard_closing *ret)
+enum err door_record_wrong_code(struct tx *tx, struct door *door, struct guard_closing *ret)
 {
     const struct access_decision *d = &door->decision;
-    enum err e = activity_add(op, &d->building_id,
+    enum err e = activity_add(tx, &d->building_id,
                               &(struct activity){.type = ACTIVITY_UNLOCK,
                                                  .unlock_type = str_z(grant_type_names[GRANT_PASSCODE]),
                                                  .name = STR("Wrong passcode")});
     if (!e)
-        e = db_exec(op->db, SQL_ACCESS_REFUSED, DB_ARGS(v_str(id_str(&d->account_id)), v_str(id_str(&d->building_id))),
+        e = db_exec(tx->db, SQL_ACCESS_REFUSED, DB_ARGS(v_str(id_str(&d->account_id)), v_str(id_str(&d->building_id))),
                     NULL);
-    const struct event_data data = place_data(door, op->now_us);
+    const struct event_data data = place_data(door, tx->now_us);
     if (!e)
-        e = add_event(op, door, EVENT_ACCESS_DENIED, &data);
-    return e ? e : guard_fail(op, &door->guard, &d->account_id, &d->building_id, door->label, ret);
+        e = add_event(tx, door, EVENT_ACCESS_DENIED, &data);
+    return e ? e : guard_fail(tx, &door->guard, &d->account_id, &d->building_id, door->label, ret);
 }
 
-enum err door_record_forward(struct op *op, const struct door *door)
+enum err door_record_forward(struct tx *tx, const struct door *door)
 {
-    const struct event_data data = place_data(door, op->now_us);
+    const struct event_data data = place_data(door, tx->now_us);
     enum err e =
-        activity_add(op, &door->decision.building_id,
+        activity_add(tx, &door->decision.building_id,
                      &(struct activity){.type = ACTIVITY_CALL, .name = STR("Forwarded call"), .succeeded = true});
-    return e ? e : add_event(op, door, EVENT_ACCESS_CALL_FORWARDED, &data);
+    return e ? e : add_event(tx, door, EVENT_ACCESS_CALL_FORWARDED, &data);
 }

@@ -13,8 +13,8 @@ struct door {
 };
 
 /* By virtual number, or by ID, as somebody calls from `from`. ERR_NOT_FOUND. */
-enum err door_by_number(struct op *op, struct str number, struct str from, struct door *ret) CHECKED;
-enum err door_by_building(struct op *op, const struct id *building, struct str from, struct door *ret) CHECKED;
+enum err door_by_number(struct tx *tx, struct str number, struct str from, struct door *ret) CHECKED;
+enum err door_by_building(struct tx *tx, const struct id *building, struct str from, struct door *ret) CHECKED;
 
 /* A grant that may be used now. */
 struct usable {
@@ -28,11 +28,11 @@ struct usable {
 };
 
 /* Every usable grant of one type, oldest first. */
-enum err door_usable(struct op *op, const struct door *door, enum grant_type type, const struct usable **ret,
+enum err door_usable(struct tx *tx, const struct door *door, enum grant_type type, const struct usable **ret,
                      size_t *ret_count) CHECKED;
 
 /* Takes a use and records the release: log entry, last buzz, known caller, events. */
-enum err door_record_release(struct op *op, const struct door *door, const struct usable *grant) CHECKED;
+enum err door_record_release(struct tx *tx, const struct door *door, const struct usable *grant) CHECKED;
 /* Records a wrong code; *ret says whether it closed the keypad to the caller's group. */
-enum err door_record_wrong_code(struct op *op, struct door *door, struct guard_closing *ret) CHECKED;
-enum err door_record_forward(struct op *op, const struct door *door) CHECKED;
+enum err door_record_wrong_code(struct tx *tx, struct door *door, struct guard_closing *ret) CHECKED;
+enum err door_record_forward(struct tx *tx, const struct door *door) CHECKED;

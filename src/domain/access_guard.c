@@ -78,9 +78,9 @@ static struct guard_closing count(struct guard *g, int64_t now_us)
     return closing;
 }
 
-static enum err write_state(struct op *op, const struct guard *g, const struct id *building)
+static enum err write_state(struct tx *tx, const struct guard *g, const struct id *building)
 {
-    return db_exec(op->db, SQL_ACCESS_GUARD_WRITE,
+    return db_exec(tx->db, SQL_ACCESS_GUARD_WRITE,
                    DB_ARGS(v_str(id_str(building)), v_int(is_known(g)), v_int(g->failed_us[0]), v_int(g->failed_us[1]),
                            v_int(g->failed_us[2]), v_int(g->failed_us[3]), v_int(g->closed_until_us),
                            v_int(g->closings), v_int(g->mailed_us)),
@@ -89,10 +89,10 @@ static enum err write_state(struct op *op, const struct guard *g, const struct i
 
 /* ---- telling the owner ---- */
 
-static struct str mail_text(struct op *op, const struct guard *g, struct str label, struct guard_closing closing)
+static struct str mail_text(struct tx *tx, const struct guard *g, struct str label, struct guard_closing closing)
 {
     return arena_printf(
-        op->arena,
+        tx->arena,
         "Five wrong door codes were entered at %.*s within ten minutes.\n"
         "The last one came from %s%.*s.\n"
         "\n"
@@ -107,36 +107,36 @@ static struct str mail_text(struct op *op, const struct guard *g, struct str lab
         closing.known ? "Other callers" : "Callers that have opened it before");
 }
 
-static enum err tell_owner(struct op *op, const struct guard *g, const struct id *account, struct str label,
+static enum err tell_owner(struct tx *tx, const struct guard *g, const struct id *account, struct str label,
                            struct guard_closing closing)
 {
     struct mail_intent mail = {
         .subject = STR("Someone is guessing door codes"),
-        .text = mail_text(op, g, label, closing),
-        .created_us = op->now_us,
-        .give_up_us = op->now_us + MAIL_WORTH_US,
+        .text = mail_text(tx, g, label, closing),
+        .created_us = tx->now_us,
+        .give_up_us = tx->now_us + MAIL_WORTH_US,
     };
     {
         CURSOR c;
-        enum err e = db_one(op->db, SQL_ACCOUNT_GET, DB_ARGS(v_str(id_str(account))), &c);
+        enum err e = db_one(tx->db, SQL_ACCOUNT_GET, DB_ARGS(v_str(id_str(account))), &c);
         if (e)
             return e;
-        mail.to = col_copy(&c, 0, op->arena);
+        mail.to = col_copy(&c, 0, tx->arena);
     }
-    return mail_queue(op, &mail);
+    return mail_queue(tx, &mail);
 }
 
-enum err guard_fail(struct op *op, struct guard *g, const struct id *account, const struct id *building,
+enum err guard_fail(struct tx *tx, struct guard *g, const struct id *account, const struct id *building,
                     struct str label, struct guard_closing *ret)
 {
-    const struct guard_closing closing = count(g, op->now_us);
+    const struct guard_closing closing = count(g, tx->now_us);
     enum err e = ERR_NONE;
-    if (closing.minutes && op->now_us - g->mailed_us >= RESET_US) {
-        g->mailed_us = op->now_us;
-        e = tell_owner(op, g, account, label, closing);
+    if (closing.minutes && tx->now_us - g->mailed_us >= RESET_US) {
+        g->mailed_us = tx->now_us;
+        e = tell_owner(tx, g, account, label, closing);
     }
     if (!e)
-        e = write_state(op, g, building);
+        e = write_state(tx, g, building);
     if (!e)
         *ret = closing;
     return e;
@@ -144,23 +144,23 @@ enum err guard_fail(struct op *op, struct guard *g, const struct id *account, co
 
 /* ---- known callers ---- */
 
-enum err guard_released(struct op *op, const struct guard *g, const struct id *building)
+enum err guard_released(struct tx *tx, const struct guard *g, const struct id *building)
 {
-    if (!g->caller.n || op->now_us - g->released_us < NOTED_AGAIN_US)
+    if (!g->caller.n || tx->now_us - g->released_us < NOTED_AGAIN_US)
         return ERR_NONE;
     const struct val id = v_str(id_str(building));
-    enum err e = db_exec(op->db, SQL_ACCESS_CALLER_RELEASED, DB_ARGS(id, v_str(g->caller), v_int(op->now_us)), NULL);
+    enum err e = db_exec(tx->db, SQL_ACCESS_CALLER_RELEASED, DB_ARGS(id, v_str(g->caller), v_int(tx->now_us)), NULL);
     if (e || is_known(g))
         return e;
-    return db_exec(op->db, SQL_ACCESS_CALLER_TRIM, DB_ARGS(id, v_int(GUARD_CALLERS_MAX)), NULL);
+    return db_exec(tx->db, SQL_ACCESS_CALLER_TRIM, DB_ARGS(id, v_int(GUARD_CALLERS_MAX)), NULL);
 }
 
-enum err guard_purge(struct op *op, int64_t before_us, int64_t limit, int64_t *ret_count)
+enum err guard_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
-    return db_exec(op->db, SQL_ACCESS_GUARD_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL_ACCESS_GUARD_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
 }
 
-enum err guard_purge_callers(struct op *op, int64_t before_us, int64_t limit, int64_t *ret_count)
+enum err guard_purge_callers(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
-    return db_exec(op->db, SQL_ACCESS_CALLER_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL_ACCESS_CALLER_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
 }

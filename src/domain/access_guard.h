@@ -8,7 +8,7 @@
  * Five wrong codes of a group within any ten minutes close the keypad to it: for 10 minutes, then 20, 40, 80, 160, and
  * 320 from then on. A day without a wrong code of the group begins again with 10. */
 #pragma once
-#include "domain/op.h"
+#include "domain/tx.h"
 
 #define GUARD_FAILURES    5
 #define GUARD_WINDOW_S    600
@@ -47,11 +47,11 @@ bool guard_closed(const struct guard *g, int64_t now_us);
 
 /* A wrong code of the caller; g->closed_until_us and *ret say whether it closed the keypad. The first closing of a day
  * queues an e-mail to the owner. */
-enum err guard_fail(struct op *op, struct guard *g, const struct id *account, const struct id *building,
+enum err guard_fail(struct tx *tx, struct guard *g, const struct id *account, const struct id *building,
                     struct str label, struct guard_closing *ret) CHECKED;
 /* The caller's call released the door: a known caller from now on. */
-enum err guard_released(struct op *op, const struct guard *g, const struct id *building) CHECKED;
+enum err guard_released(struct tx *tx, const struct guard *g, const struct id *building) CHECKED;
 
 /* Deletes what has not changed since `before_us`, `limit` rows at most. */
-enum err guard_purge(struct op *op, int64_t before_us, int64_t limit, int64_t *ret_count) CHECKED;
-enum err guard_purge_callers(struct op *op, int64_t before_us, int64_t limit, int64_t *ret_count) CHECKED;
+enum err guard_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count) CHECKED;
+enum err guard_purge_callers(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count) CHECKED;

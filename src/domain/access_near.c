@@ -21,18 +21,18 @@ static bool cannot_be_used(const struct grant *g, int64_t now_us, enum access_wh
     return true;
 }
 
-enum err near_find(struct op *op, const struct id *building, struct access_near ret[static ACCESS_NEAR_MAX],
+enum err near_find(struct tx *tx, const struct id *building, struct access_near ret[static ACCESS_NEAR_MAX],
                    size_t *ret_count)
 {
     CURSOR c;
     size_t count = 0;
-    enum err e = db_query(op->db, SQL_ACCESS_NEWEST, DB_ARGS(v_str(id_str(building)), v_int(NEAR_ROWS_MAX)), &c);
+    enum err e = db_query(tx->db, SQL_ACCESS_NEWEST, DB_ARGS(v_str(id_str(building)), v_int(NEAR_ROWS_MAX)), &c);
     if (e)
         return e;
     for (bool more; count < ACCESS_NEAR_MAX && !(e = db_next(&c, &more)) && more;) {
-        const struct grant g = grant_row(&c, op->arena);
+        const struct grant g = grant_row(&c, tx->arena);
         struct access_near near = {.grant_id = g.id};
-        if (!cannot_be_used(&g, op->now_us, &near.why))
+        if (!cannot_be_used(&g, tx->now_us, &near.why))
             continue;
         near.label = g.label;
         ret[count++] = near;

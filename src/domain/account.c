@@ -25,55 +25,55 @@ static enum subscription_status status_of(struct str text)
     return s;
 }
 
-enum err account_find(struct op *op, struct str email, struct id *ret)
+enum err account_find(struct tx *tx, struct str email, struct id *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_ACCOUNT_BY_EMAIL, DB_ARGS(v_str(email)), &c);
+    enum err e = db_one(tx->db, SQL_ACCOUNT_BY_EMAIL, DB_ARGS(v_str(email)), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
     *ret = col_id(&c, 0);
     return ERR_NONE;
 }
 
-static enum err account_create(struct op *op, struct str email, struct id *ret)
+static enum err account_create(struct tx *tx, struct str email, struct id *ret)
 {
-    struct id id = id_new(op->now_us), primary;
+    struct id id = id_new(tx->now_us), primary;
     enum err e =
-        db_exec(op->db, SQL_ACCOUNT_INSERT, DB_ARGS(v_str(id_str(&id)), v_str(email), v_int(op->now_us)), NULL);
+        db_exec(tx->db, SQL_ACCOUNT_INSERT, DB_ARGS(v_str(id_str(&id)), v_str(email), v_int(tx->now_us)), NULL);
     if (!e)
-        e = building_create_primary(op, &id, &primary);
+        e = building_create_primary(tx, &id, &primary);
     if (!e)
         *ret = id;
     return e;
 }
 
-enum err account_ensure(struct op *op, struct str email, struct id *ret)
+enum err account_ensure(struct tx *tx, struct str email, struct id *ret)
 {
-    enum err e = account_find(op, email, ret);
-    return e == ERR_ACCOUNT_NOT_FOUND ? account_create(op, email, ret) : e;
+    enum err e = account_find(tx, email, ret);
+    return e == ERR_ACCOUNT_NOT_FOUND ? account_create(tx, email, ret) : e;
 }
 
-enum err account_get(struct op *op, const struct id *account, struct account *ret)
+enum err account_get(struct tx *tx, const struct id *account, struct account *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_ACCOUNT_GET, DB_ARGS(v_str(id_str(account))), &c);
+    enum err e = db_one(tx->db, SQL_ACCOUNT_GET, DB_ARGS(v_str(id_str(account))), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
     *ret = (struct account){
         .id = *account,
-        .email = col_copy(&c, 0, op->arena),
+        .email = col_copy(&c, 0, tx->arena),
         .created_us = col_int(&c, 1),
-        .plan = col_copy(&c, 2, op->arena),
+        .plan = col_copy(&c, 2, tx->arena),
         .status = status_of(col_str(&c, 3)),
-        .phone = col_copy(&c, 4, op->arena),
+        .phone = col_copy(&c, 4, tx->arena),
     };
     return ERR_NONE;
 }
 
-static enum err read_usage(struct op *op, const struct principal *who, struct account_view *v)
+static enum err read_usage(struct tx *tx, const struct principal *who, struct account_view *v)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_ACCOUNT_USAGE,
+    enum err e = db_one(tx->db, SQL_ACCOUNT_USAGE,
                         DB_ARGS(v_str(id_str(&who->account_id)), v_str(id_str(&who->building_id))), &c);
     if (e)
         return e;
@@ -83,29 +83,29 @@ static enum err read_usage(struct op *op, const struct principal *who, struct ac
 }
 
 /* The owner and the members of the building's number; nobody while there is no number. */
-static enum err count_users(struct op *op, struct account_view *v)
+static enum err count_users(struct tx *tx, struct account_view *v)
 {
     if (!v->building.number.p)
         return ERR_NONE;
-    enum err e = member_count(op, &v->building.id, &v->shared_users);
+    enum err e = member_count(tx, &v->building.id, &v->shared_users);
     v->shared_users += 1;
     return e;
 }
 
-enum err account_view(struct op *op, const struct principal *who, struct account_view *ret)
+enum err account_view(struct tx *tx, const struct principal *who, struct account_view *ret)
 {
     bool bound = id_given(&who->building_id);
     struct account_view v = {
         .building_count = bound ? 1 : who->building_count,
         .selection_required = !bound && who->building_count > 1,
     };
-    enum err e = account_get(op, &who->account_id, &v.account);
+    enum err e = account_get(tx, &who->account_id, &v.account);
     if (!e)
-        e = building_get(op, &who->account_id, bound ? &who->building_id : &who->primary_id, &v.building);
+        e = building_get(tx, &who->account_id, bound ? &who->building_id : &who->primary_id, &v.building);
     if (!e)
-        e = read_usage(op, who, &v);
+        e = read_usage(tx, who, &v);
     if (!e)
-        e = count_users(op, &v);
+        e = count_users(tx, &v);
     if (!e)
         *ret = v;
     return e;

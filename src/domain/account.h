@@ -1,17 +1,17 @@
 /* Accounts: made by the first sign-in, and the one view of all that a caller needs to know (contract, Account). */
 #pragma once
 #include "domain/building.h"
-#include "domain/op.h"
 #include "domain/principal.h"
+#include "domain/tx.h"
 
 enum subscription_status { SUBSCRIPTION_NONE, SUBSCRIPTION_ACTIVE, SUBSCRIPTION_PAST_DUE };
 /* "none", "active", "past_due" */
 const char *subscription_status_text(enum subscription_status status);
 
 /* The account of an e-mail (lower case), made with its primary building if there is none. */
-enum err account_ensure(struct op *op, struct str email, struct id *ret) CHECKED;
+enum err account_ensure(struct tx *tx, struct str email, struct id *ret) CHECKED;
 /* ERR_ACCOUNT_NOT_FOUND. */
-enum err account_find(struct op *op, struct str email, struct id *ret) CHECKED;
+enum err account_find(struct tx *tx, struct str email, struct id *ret) CHECKED;
 
 struct account {
     struct id id;
@@ -23,7 +23,7 @@ struct account {
 };
 
 /* ERR_ACCOUNT_NOT_FOUND. */
-enum err account_get(struct op *op, const struct id *account, struct account *ret) CHECKED;
+enum err account_get(struct tx *tx, const struct id *account, struct account *ret) CHECKED;
 
 struct account_view {
     struct account account;
@@ -34,4 +34,4 @@ struct account_view {
 };
 
 /* Everything GET /v1/account tells `who`. */
-enum err account_view(struct op *op, const struct principal *who, struct account_view *ret) CHECKED;
+enum err account_view(struct tx *tx, const struct principal *who, struct account_view *ret) CHECKED;

@@ -34,7 +34,7 @@ static bool fold(struct arena *a, struct str text, struct str *ret)
 }
 
 /* The kind of an entry: a row that is found or made. */
-static enum err kind_of(struct op *op, const struct id *building, const struct activity *entry, int64_t *ret)
+static enum err kind_of(struct tx *tx, const struct id *building, const struct activity *entry, int64_t *ret)
 {
     struct val said[6] = {
         v_str(id_str(building)),
@@ -45,26 +45,26 @@ static enum err kind_of(struct op *op, const struct id *building, const struct a
     };
     struct str folded;
     CURSOR c;
-    enum err e = db_one(op->db, SQL_ACTIVITY_KIND_GET, (struct db_args){said, 5}, &c);
-    if (e == ERR_NOT_FOUND && !fold(op->arena, entry->name, &folded))
-        return op_fail(op, ERR_INTERNAL_ERROR, "a name that is not UTF-8");
+    enum err e = db_one(tx->db, SQL_ACTIVITY_KIND_GET, (struct db_args){said, 5}, &c);
+    if (e == ERR_NOT_FOUND && !fold(tx->arena, entry->name, &folded))
+        return tx_fail(tx, ERR_INTERNAL_ERROR, "a name that is not UTF-8");
     if (e == ERR_NOT_FOUND) {
         said[5] = v_str(folded);
-        e = db_one(op->db, SQL_ACTIVITY_KIND_INSERT, (struct db_args){said, 6}, &c);
+        e = db_one(tx->db, SQL_ACTIVITY_KIND_INSERT, (struct db_args){said, 6}, &c);
     }
     if (!e)
         *ret = col_int(&c, 0);
     return e;
 }
 
-enum err activity_add(struct op *op, const struct id *building, const struct activity *entry)
+enum err activity_add(struct tx *tx, const struct id *building, const struct activity *entry)
 {
-    const struct id id = id_new(op->now_us);
+    const struct id id = id_new(tx->now_us);
     int64_t kind = 0;
-    enum err e = kind_of(op, building, entry, &kind);
+    enum err e = kind_of(tx, building, entry, &kind);
     return e ? e
-             : db_exec(op->db, SQL_ACTIVITY_INSERT,
-                       DB_ARGS(v_str(id_str(building)), v_int(op->now_us - op->now_us % MS_US), v_str(id_str(&id)),
+             : db_exec(tx->db, SQL_ACTIVITY_INSERT,
+                       DB_ARGS(v_str(id_str(building)), v_int(tx->now_us - tx->now_us % MS_US), v_str(id_str(&id)),
                                v_int(kind), v_str(id_str(&entry->unlock_id))),
                        NULL);
 }
@@ -91,24 +91,24 @@ struct search {
     struct val building, from_us, from_id, before_us, before_id, limit, type, succeeded, name, unlock_id;
 };
 
-static enum err search_position(struct op *op, const struct id *building, const struct activity_filter *f,
+static enum err search_position(struct tx *tx, const struct id *building, const struct activity_filter *f,
                                 struct search *s)
 {
     struct activity_position at;
     if (!v_set(f->cursor))
         return ERR_NONE;
-    if (!activity_cursor_read(op->arena, f->cursor.s, building, f, &at))
+    if (!activity_cursor_read(tx->arena, f->cursor.s, building, f, &at))
         return ERR_INVALID_CURSOR;
     s->before_us = v_int(at.created_us);
-    s->before_id = v_str(arena_str(op->arena, id_str(&at.id)));
+    s->before_id = v_str(arena_str(tx->arena, id_str(&at.id)));
     return ERR_NONE;
 }
 
-static enum err search_init(struct op *op, const struct id *building, const struct activity_filter *f, int64_t limit,
+static enum err search_init(struct tx *tx, const struct id *building, const struct activity_filter *f, int64_t limit,
                             struct search *ret)
 {
     if (v_set(f->since) && v_set(f->until) && f->since.i > f->until.i)
-        return op_fail(op, ERR_INVALID_DATE, "since must not be later than until");
+        return tx_fail(tx, ERR_INVALID_DATE, "since must not be later than until");
     struct search s = {
         .building = v_str(id_str(building)),
         .from_us = v_int(v_set(f->since) ? f->since.i : INT64_MIN),
@@ -123,12 +123,12 @@ static enum err search_init(struct op *op, const struct id *building, const stru
     };
     if (v_set(f->q)) {
         struct str folded;
-        if (!fold(op->arena, f->q.s, &folded))
-            return op_fail(op, ERR_INVALID_QUERY, "q must be UTF-8");
-        s.name = name_pattern(op->arena, folded);
+        if (!fold(tx->arena, f->q.s, &folded))
+            return tx_fail(tx, ERR_INVALID_QUERY, "q must be UTF-8");
+        s.name = name_pattern(tx->arena, folded);
     }
     *ret = s;
-    return search_position(op, building, f, ret);
+    return search_position(tx, building, f, ret);
 }
 
 /* ---- how to read it ---- */
@@ -142,14 +142,14 @@ enum way {
     WAY_EMPTY   /* no kind matches */
 };
 
-static enum err choose_way(struct op *op, const struct search *s, enum way *ret)
+static enum err choose_way(struct tx *tx, const struct search *s, enum way *ret)
 {
     if (!v_set(s->type) && !v_set(s->succeeded) && !v_set(s->name)) {
         *ret = WAY_ALL;
         return ERR_NONE;
     }
     CURSOR c;
-    enum err e = db_one(op->db, SQL_ACTIVITY_KINDS,
+    enum err e = db_one(tx->db, SQL_ACTIVITY_KINDS,
                         DB_ARGS(s->building, v_int(KINDS_MAX + 1), s->type, s->succeeded, s->name), &c);
     if (e)
         return e;
@@ -168,18 +168,18 @@ static enum err choose_way(struct op *op, const struct search *s, enum way *ret)
 }
 
 /* Ends the search where it has read `most` entries; *ret_cut if there may be more behind that. */
-static enum err cut(struct op *op, struct search *s, int64_t most, bool *ret_cut)
+static enum err cut(struct tx *tx, struct search *s, int64_t most, bool *ret_cut)
 {
     const bool one_grant = v_set(s->unlock_id);
     const struct val args[] = {s->building,  s->from_us,  s->from_id,  s->before_us,
                                s->before_id, v_int(most), s->unlock_id};
     CURSOR c;
-    enum err e = db_one(op->db, one_grant ? SQL_ACTIVITY_LAST_UNLOCK : SQL_ACTIVITY_LAST,
+    enum err e = db_one(tx->db, one_grant ? SQL_ACTIVITY_LAST_UNLOCK : SQL_ACTIVITY_LAST,
                         (struct db_args){args, one_grant ? 7 : 6}, &c);
     *ret_cut = !e;
     if (!e) {
         s->from_us = v_int(col_int(&c, 0));
-        s->from_id = v_str(col_copy(&c, 1, op->arena));
+        s->from_id = v_str(col_copy(&c, 1, tx->arena));
     }
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
@@ -198,25 +198,25 @@ static struct activity read_row(const struct cursor *c, struct arena *a)
 }
 
 /* *ret_end is where the page ends, if there is more. */
-static enum err read_page(struct op *op, enum way way, const struct search *s, struct activity_page *ret,
+static enum err read_page(struct tx *tx, enum way way, const struct search *s, struct activity_page *ret,
                           struct activity_position *ret_end)
 {
     const bool one_grant = v_set(s->unlock_id);
     const struct db_args args = {(const struct val *)s, one_grant ? 10 : 9};
     const size_t limit = (size_t)s->limit.i - 1;
     CURSOR c;
-    enum err e = db_query(op->db,
+    enum err e = db_query(tx->db,
                           way == WAY_MERGE ? SQL_ACTIVITY_MERGE
                           : one_grant      ? SQL_ACTIVITY_LIST_UNLOCK
                                            : SQL_ACTIVITY_LIST,
                           args, &c);
     if (e)
         return e;
-    struct activity *items = arena_alloc(op->arena, limit * sizeof *items);
+    struct activity *items = arena_alloc(tx->arena, limit * sizeof *items);
     size_t n = 0;
     bool more;
     while (!(e = db_next(&c, &more)) && more && n < limit)
-        items[n++] = read_row(&c, op->arena);
+        items[n++] = read_row(&c, tx->arena);
     if (!e)
         *ret = (struct activity_page){.items = items, .count = n, .more = more};
     if (!e && more)
@@ -225,14 +225,14 @@ static enum err read_page(struct op *op, enum way way, const struct search *s, s
 }
 
 /* A page that may also end where it has read `most` entries, and then has `more`; *ret_end is where it ends. */
-static enum err read_along(struct op *op, const struct search *whole, int64_t most, struct activity_page *ret,
+static enum err read_along(struct tx *tx, const struct search *whole, int64_t most, struct activity_page *ret,
                            struct activity_position *ret_end)
 {
     struct search s = *whole;
     bool is_cut = false;
-    enum err e = cut(op, &s, most, &is_cut);
+    enum err e = cut(tx, &s, most, &is_cut);
     if (!e)
-        e = read_page(op, WAY_ALONG, &s, ret, ret_end);
+        e = read_page(tx, WAY_ALONG, &s, ret, ret_end);
     if (!e && !ret->more && is_cut) {
         ret->more = true;
         ret_end->created_us = s.from_us.i;
@@ -241,38 +241,38 @@ static enum err read_along(struct op *op, const struct search *whole, int64_t mo
     return e;
 }
 
-static enum err search(struct op *op, const struct search *s, struct activity_page *ret,
+static enum err search(struct tx *tx, const struct search *s, struct activity_page *ret,
                        struct activity_position *ret_end)
 {
     enum way way;
-    enum err e = choose_way(op, s, &way);
+    enum err e = choose_way(tx, s, &way);
     if (e || way == WAY_EMPTY)
         return e;
     if (way == WAY_ALONG)
-        return read_along(op, s, ALONG_MAX, ret, ret_end);
+        return read_along(tx, s, ALONG_MAX, ret, ret_end);
     if (way == WAY_GLANCE) {
-        e = read_along(op, s, GLANCE_MAX, ret, ret_end);
+        e = read_along(tx, s, GLANCE_MAX, ret, ret_end);
         if (e || !ret->more || (int64_t)ret->count == s->limit.i - 1)
             return e;
         way = WAY_MERGE;
     }
-    return read_page(op, way, s, ret, ret_end);
+    return read_page(tx, way, s, ret, ret_end);
 }
 
-enum err activity_list(struct op *op, const struct id *building, const struct activity_filter *filter,
+enum err activity_list(struct tx *tx, const struct id *building, const struct activity_filter *filter,
                        struct activity_page *ret)
 {
     const int64_t limit = v_set(filter->limit) ? filter->limit.i : ACTIVITY_PAGE_DEFAULT;
     struct search s;
     struct activity_position end = {.created_us = 0};
     struct activity_page page = {.count = 0};
-    enum err e = search_init(op, building, filter, limit, &s);
+    enum err e = search_init(tx, building, filter, limit, &s);
     if (!e)
-        e = search(op, &s, &page, &end);
+        e = search(tx, &s, &page, &end);
     if (e)
         return e;
     if (page.more)
-        page.cursor = activity_cursor_write(op->arena, &end, building, filter);
+        page.cursor = activity_cursor_write(tx->arena, &end, building, filter);
     *ret = page;
     return ERR_NONE;
 }

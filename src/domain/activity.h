@@ -1,6 +1,6 @@
 /* The activity log: what happened at a building's door (contract, Activity logs; decisions section 7). */
 #pragma once
-#include "domain/op.h"
+#include "domain/tx.h"
 
 #define ACTIVITY_PAGE_DEFAULT 50
 #define ACTIVITY_PAGE_MAX     100
@@ -22,7 +22,7 @@ struct activity {
 };
 
 /* Writes an entry; its ID and its time are made here. */
-enum err activity_add(struct op *op, const struct id *building, const struct activity *entry) CHECKED;
+enum err activity_add(struct tx *tx, const struct id *building, const struct activity *entry) CHECKED;
 
 struct activity_filter {
     struct val limit;     /* int */
@@ -44,5 +44,5 @@ struct activity_page {
 
 /* Errors: INVALID_DATE (since later than until), INVALID_CURSOR (altered, or of another list), INVALID_QUERY (not
  * UTF-8). */
-enum err activity_list(struct op *op, const struct id *building, const struct activity_filter *filter,
+enum err activity_list(struct tx *tx, const struct id *building, const struct activity_filter *filter,
                        struct activity_page *ret) CHECKED;

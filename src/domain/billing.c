@@ -8,28 +8,28 @@
 
 /* ---- events ---- */
 
-enum err billing_event_note(struct op *op, struct str event_id, bool *ret_fresh)
+enum err billing_event_note(struct tx *tx, struct str event_id, bool *ret_fresh)
 {
     int64_t fresh;
-    enum err e = db_exec(op->db, SQL_BILLING_EVENT_INSERT, DB_ARGS(v_str(event_id), v_int(op->now_us)), &fresh);
+    enum err e = db_exec(tx->db, SQL_BILLING_EVENT_INSERT, DB_ARGS(v_str(event_id), v_int(tx->now_us)), &fresh);
     if (!e)
         *ret_fresh = fresh > 0;
     return e;
 }
 
-enum err billing_event_purge(struct op *op, int64_t before_us, int64_t limit, int64_t *ret_count)
+enum err billing_event_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
-    return db_exec(op->db, SQL_BILLING_EVENT_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL_BILLING_EVENT_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
 }
 
 static const char *const subjects[] = {
     [BILLING_SUBJECT_SESSION] = "session", [BILLING_SUBJECT_SUBSCRIPTION] = "subscription"};
 
-enum err billing_sync_queue(struct op *op, enum billing_subject subject, struct str object_id)
+enum err billing_sync_queue(struct tx *tx, enum billing_subject subject, struct str object_id)
 {
-    struct str payload = arena_printf(op->arena, "%s %.*s", subjects[subject], STR_ARG(object_id));
-    struct str name = arena_printf(op->arena, "billing %.*s", STR_ARG(payload));
-    return job_add_again(op, name, JOB_BILLING_SYNC, op->now_us, payload);
+    struct str payload = arena_printf(tx->arena, "%s %.*s", subjects[subject], STR_ARG(object_id));
+    struct str name = arena_printf(tx->arena, "billing %.*s", STR_ARG(payload));
+    return job_add_again(tx, name, JOB_BILLING_SYNC, tx->now_us, payload);
 }
 
 bool billing_sync_parse(struct str payload, enum billing_subject *ret_subject, struct str *ret_object)
@@ -46,17 +46,17 @@ bool billing_sync_parse(struct str payload, enum billing_subject *ret_subject, s
 
 /* ---- accounts ---- */
 
-enum err billing_account_get(struct op *op, const struct id *account, struct billing_account *ret)
+enum err billing_account_get(struct tx *tx, const struct id *account, struct billing_account *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_BILLING_ACCOUNT, DB_ARGS(v_str(id_str(account))), &c);
+    enum err e = db_one(tx->db, SQL_BILLING_ACCOUNT, DB_ARGS(v_str(id_str(account))), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
     struct billing_account a = {
-        .email = col_copy(&c, 0, op->arena),
-        .customer_id = col_copy(&c, 2, op->arena),
-        .subscription_id = col_copy(&c, 3, op->arena),
-        .plan = col_copy(&c, 4, op->arena),
+        .email = col_copy(&c, 0, tx->arena),
+        .customer_id = col_copy(&c, 2, tx->arena),
+        .subscription_id = col_copy(&c, 3, tx->arena),
+        .plan = col_copy(&c, 4, tx->arena),
         .building_count = col_int(&c, 5),
     };
     if (!str_eq(col_str(&c, 1), STR("none")) && !subscription_status_parse(col_str(&c, 1), &a.status))
@@ -65,24 +65,24 @@ enum err billing_account_get(struct op *op, const struct id *account, struct bil
     return ERR_NONE;
 }
 
-enum err billing_account_set_customer(struct op *op, const struct id *account, struct str customer_id)
+enum err billing_account_set_customer(struct tx *tx, const struct id *account, struct str customer_id)
 {
-    return db_exec(op->db, SQL_BILLING_ACCOUNT_SET_CUSTOMER, DB_ARGS(v_str(id_str(account)), v_str(customer_id)), NULL);
+    return db_exec(tx->db, SQL_BILLING_ACCOUNT_SET_CUSTOMER, DB_ARGS(v_str(id_str(account)), v_str(customer_id)), NULL);
 }
 
-static enum err set_subscription(struct op *op, const struct id *account, struct str subscription_id)
+static enum err set_subscription(struct tx *tx, const struct id *account, struct str subscription_id)
 {
-    return db_exec(op->db, SQL_BILLING_ACCOUNT_SET_SUBSCRIPTION,
+    return db_exec(tx->db, SQL_BILLING_ACCOUNT_SET_SUBSCRIPTION,
                    DB_ARGS(v_str(id_str(account)), v_str(subscription_id)), NULL);
 }
 
 /* ---- subscriptions ---- */
 
 /* Whose it is: the account that has it, else the one its checkout named. ERR_ACCOUNT_NOT_FOUND. */
-static enum err owner(struct op *op, const struct billing_facts *facts, struct id *ret)
+static enum err owner(struct tx *tx, const struct billing_facts *facts, struct id *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_BILLING_ACCOUNT_BY_SUBSCRIPTION, DB_ARGS(v_str(facts->id)), &c);
+    enum err e = db_one(tx->db, SQL_BILLING_ACCOUNT_BY_SUBSCRIPTION, DB_ARGS(v_str(facts->id)), &c);
     if (!e)
         *ret = col_id(&c, 0);
     if (e == ERR_NOT_FOUND)
@@ -90,17 +90,17 @@ static enum err owner(struct op *op, const struct billing_facts *facts, struct i
     return e;
 }
 
-enum err billing_known(struct op *op, struct str subscription_id)
+enum err billing_known(struct tx *tx, struct str subscription_id)
 {
     CURSOR c;
-    return db_one(op->db, SQL_BILLING_SUBSCRIPTION_KNOWN, DB_ARGS(v_str(subscription_id)), &c);
+    return db_one(tx->db, SQL_BILLING_SUBSCRIPTION_KNOWN, DB_ARGS(v_str(subscription_id)), &c);
 }
 
 /* It ended: the account is without one, and may buy again. */
-static enum err apply_end(struct op *op, const struct id *account)
+static enum err apply_end(struct tx *tx, const struct id *account)
 {
-    enum err e = subscription_set(op, account, SUBSCRIPTION_NONE, STR_NONE);
-    return e ? e : set_subscription(op, account, STR_NONE);
+    enum err e = subscription_set(tx, account, SUBSCRIPTION_NONE, STR_NONE);
+    return e ? e : set_subscription(tx, account, STR_NONE);
 }
 
 static bool known(const struct billing_account *a, const struct billing_facts *facts)
@@ -109,29 +109,29 @@ static bool known(const struct billing_account *a, const struct billing_facts *f
            str_eq(a->customer_id, facts->customer_id) && (!facts->plan.p || str_eq(a->plan, facts->plan));
 }
 
-static enum err apply_state(struct op *op, const struct id *account, const struct billing_facts *facts)
+static enum err apply_state(struct tx *tx, const struct id *account, const struct billing_facts *facts)
 {
-    enum err e = subscription_set(op, account, facts->status, facts->plan);
+    enum err e = subscription_set(tx, account, facts->status, facts->plan);
     if (!e)
-        e = billing_account_set_customer(op, account, facts->customer_id);
-    return e ? e : set_subscription(op, account, facts->id);
+        e = billing_account_set_customer(tx, account, facts->customer_id);
+    return e ? e : set_subscription(tx, account, facts->id);
 }
 
-enum err billing_apply(struct op *op, const struct billing_facts *facts, bool *ret_live)
+enum err billing_apply(struct tx *tx, const struct billing_facts *facts, bool *ret_live)
 {
     struct id account;
     struct billing_account a;
     *ret_live = false;
-    enum err e = owner(op, facts, &account);
+    enum err e = owner(tx, facts, &account);
     if (!e)
-        e = billing_account_get(op, &account, &a);
+        e = billing_account_get(tx, &account, &a);
     if (e == ERR_ACCOUNT_NOT_FOUND) {
         log_warn("billing subscription=%.*s ignored=no such account", STR_ARG(facts->id));
         return ERR_NONE;
     }
     bool ended = facts->status == SUBSCRIPTION_NONE && !facts->unpaid;
     if (!e && ended)
-        e = checkout_subscription_ended(op, &account, facts->id);
+        e = checkout_subscription_ended(tx, &account, facts->id);
     if (e)
         return e;
     *ret_live = !ended;
@@ -145,5 +145,5 @@ enum err billing_apply(struct op *op, const struct billing_facts *facts, bool *r
     }
     if (facts->untold && known(&a, facts))
         return ERR_NONE;
-    return ended ? apply_end(op, &account) : apply_state(op, &account, facts);
+    return ended ? apply_end(tx, &account) : apply_state(tx, &account, facts);
 }

@@ -2,10 +2,10 @@
 
 #include "domain/row.h"
 
-enum err building_of(struct op *op, const struct id *account, const struct id *building, bool *ret_linked)
+enum err building_of(struct tx *tx, const struct id *account, const struct id *building, bool *ret_linked)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_BUILDING_OF, DB_ARGS(v_str(id_str(account)), v_str(id_str(building))), &c);
+    enum err e = db_one(tx->db, SQL_BUILDING_OF, DB_ARGS(v_str(id_str(account)), v_str(id_str(building))), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
     *ret_linked = col_int(&c, 0) == 0;
@@ -33,26 +33,26 @@ static struct building building_read(const struct cursor *c, const struct id *ac
     return b;
 }
 
-enum err building_get(struct op *op, const struct id *account, const struct id *building, struct building *ret)
+enum err building_get(struct tx *tx, const struct id *account, const struct id *building, struct building *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_BUILDING_GET, DB_ARGS(v_str(id_str(account)), v_str(id_str(building))), &c);
+    enum err e = db_one(tx->db, SQL_BUILDING_GET, DB_ARGS(v_str(id_str(account)), v_str(id_str(building))), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
-    *ret = building_read(&c, account, op->arena);
+    *ret = building_read(&c, account, tx->arena);
     return ERR_NONE;
 }
 
-enum err building_list(struct op *op, const struct id *account, const struct building **ret, size_t *ret_count)
+enum err building_list(struct tx *tx, const struct id *account, const struct building **ret, size_t *ret_count)
 {
     CURSOR c;
-    enum err e = db_query(op->db, SQL_BUILDING_LIST, DB_ARGS(v_str(id_str(account))), &c);
+    enum err e = db_query(tx->db, SQL_BUILDING_LIST, DB_ARGS(v_str(id_str(account))), &c);
     if (e)
         return e;
-    struct building *list = arena_array(op->arena, struct building, BUILDING_MAX);
+    struct building *list = arena_array(tx->arena, struct building, BUILDING_MAX);
     size_t count = 0;
     for (bool more; !(e = db_next(&c, &more)) && more && count < BUILDING_MAX;)
-        list[count++] = building_read(&c, account, op->arena);
+        list[count++] = building_read(&c, account, tx->arena);
     if (e)
         return e;
     *ret = list;
@@ -60,12 +60,12 @@ enum err building_list(struct op *op, const struct id *account, const struct bui
     return ERR_NONE;
 }
 
-enum err building_create_primary(struct op *op, const struct id *account, struct id *ret)
+enum err building_create_primary(struct tx *tx, const struct id *account, struct id *ret)
 {
-    struct id id = id_new(op->now_us);
+    struct id id = id_new(tx->now_us);
     enum err e =
-        db_exec(op->db, SQL_BUILDING_INSERT_PRIMARY,
-                DB_ARGS(v_str(id_str(account)), v_str(id_str(&id)), v_int(op->now_us), v_str(STR("Home"))), NULL);
+        db_exec(tx->db, SQL_BUILDING_INSERT_PRIMARY,
+                DB_ARGS(v_str(id_str(account)), v_str(id_str(&id)), v_int(tx->now_us), v_str(STR("Home"))), NULL);
     if (!e)
         *ret = id;
     return e;

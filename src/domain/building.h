@@ -1,7 +1,7 @@
 /* Buildings: the primary one made with the account, and linked ones (contract, Buildings; decisions section 5). */
 #pragma once
-#include "domain/op.h"
 #include "domain/principal.h"
+#include "domain/tx.h"
 
 #define BUILDING_MAX 20 /* of one account, the primary included */
 
@@ -22,13 +22,13 @@ struct building {
 
 /* Is there such a building of the account? For the gate. ERR_BUILDING_NOT_FOUND if not; *ret_linked: it is not the
  * account's primary one. */
-enum err building_of(struct op *op, const struct id *account, const struct id *building, bool *ret_linked) CHECKED;
+enum err building_of(struct tx *tx, const struct id *account, const struct id *building, bool *ret_linked) CHECKED;
 
 /* One building of the account, in the arena. ERR_BUILDING_NOT_FOUND. */
-enum err building_get(struct op *op, const struct id *account, const struct id *building, struct building *ret) CHECKED;
+enum err building_get(struct tx *tx, const struct id *account, const struct id *building, struct building *ret) CHECKED;
 
 /* The account's buildings by creation time, then ID, in the arena. */
-enum err building_list(struct op *op, const struct id *account, const struct building **ret, size_t *ret_count) CHECKED;
+enum err building_list(struct tx *tx, const struct id *account, const struct building **ret, size_t *ret_count) CHECKED;
 
 /* The account's first building: label `Home`, no address, unprovisioned. */
-enum err building_create_primary(struct op *op, const struct id *account, struct id *ret) CHECKED;
+enum err building_create_primary(struct tx *tx, const struct id *account, struct id *ret) CHECKED;

@@ -5,9 +5,9 @@
 #include "domain/checkout_row.h"
 #include "domain/operation.h"
 
-static enum err get(struct op *op, const struct id *account, const struct id *id, struct checkout *ret)
+static enum err get(struct tx *tx, const struct id *account, const struct id *id, struct checkout *ret)
 {
-    return checkout_row(op, SQL_CHECKOUT_BY_ID, DB_ARGS(v_str(id_str(account)), v_str(id_str(id))), ret);
+    return checkout_row(tx, SQL_CHECKOUT_BY_ID, DB_ARGS(v_str(id_str(account)), v_str(id_str(id))), ret);
 }
 
 /* ---- a client's request ---- */
@@ -17,11 +17,11 @@ bool checkout_overdue(const struct checkout *c, int64_t now_us)
     return c->status == CHECKOUT_PREPARING && c->created_us + CHECKOUT_RESOLVE_S * US_PER_S <= now_us;
 }
 
-enum err checkout_replay(struct op *op, const struct checkout_request *r, struct checkout *ret)
+enum err checkout_replay(struct tx *tx, const struct checkout_request *r, struct checkout *ret)
 {
     struct checkout c;
     enum err e =
-        checkout_row(op, SQL_CHECKOUT_BY_REQUEST, DB_ARGS(v_str(id_str(&r->account)), v_str(r->request_id)), &c);
+        checkout_row(tx, SQL_CHECKOUT_BY_REQUEST, DB_ARGS(v_str(id_str(&r->account)), v_str(r->request_id)), &c);
     if (e)
         return e;
     if (memcmp(c.request_hash, r->hash, SHA256_LEN) != 0)
@@ -31,21 +31,21 @@ enum err checkout_replay(struct op *op, const struct checkout_request *r, struct
 }
 
 /* Its checkout again. A checkout that is preparing is resumed: the provider's key is the same. */
-static enum err resume(struct op *op, const struct checkout *c, enum checkout_step *ret_step)
+static enum err resume(struct tx *tx, const struct checkout *c, enum checkout_step *ret_step)
 {
-    if (checkout_overdue(c, op->now_us))
+    if (checkout_overdue(c, tx->now_us))
         return ERR_CHECKOUT_RECONCILIATION_REQUIRED;
     *ret_step = c->status == CHECKOUT_PREPARING ? CHECKOUT_ASK : CHECKOUT_ANSWER;
     return ERR_NONE;
 }
 
 /* Another request while one is preparing or open (rules 3 and 4). */
-static enum err stand_in(struct op *op, const struct checkout_request *r, const struct checkout *c,
+static enum err stand_in(struct tx *tx, const struct checkout_request *r, const struct checkout *c,
                          enum checkout_step *ret_step)
 {
     bool same_plan = str_eq(c->plan, r->plan);
     if (c->status == CHECKOUT_PREPARING) {
-        if (checkout_overdue(c, op->now_us))
+        if (checkout_overdue(c, tx->now_us))
             return ERR_CHECKOUT_RECONCILIATION_REQUIRED;
         return same_plan ? ERR_CHECKOUT_PENDING : ERR_CHECKOUT_EXISTS;
     }
@@ -70,100 +70,100 @@ static enum err check_sale(enum checkout_sale sale)
 }
 
 /* Rules 1 and 5: what was paid for blocks until it has ended. */
-static enum err check_unpaid(struct op *op, const struct checkout_request *r, const struct billing_account *account)
+static enum err check_unpaid(struct tx *tx, const struct checkout_request *r, const struct billing_account *account)
 {
     struct checkout paid;
     if (account->status != SUBSCRIPTION_NONE)
         return ERR_SUBSCRIPTION_EXISTS;
-    enum err e = checkout_row(op, SQL_CHECKOUT_PAID, DB_ARGS(v_str(id_str(&r->account))), &paid);
+    enum err e = checkout_row(tx, SQL_CHECKOUT_PAID, DB_ARGS(v_str(id_str(&r->account))), &paid);
     if (e == ERR_NOT_FOUND)
         return ERR_NONE;
-    return e ? e : op_fail(op, ERR_CHECKOUT_EXISTS, "A checkout was paid; its subscription is being activated.");
+    return e ? e : tx_fail(tx, ERR_CHECKOUT_EXISTS, "A checkout was paid; its subscription is being activated.");
 }
 
 /* How many buildings there will be to pay for is not known before an operation has ended. */
-static enum err check_buildings(struct op *op, const struct checkout_request *r)
+static enum err check_buildings(struct tx *tx, const struct checkout_request *r)
 {
     struct operation o;
-    enum err e = operation_current(op, &r->account, &o);
+    enum err e = operation_current(tx, &r->account, &o);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
     if (o.status == OPERATION_RUNNING)
-        return op_fail(op, ERR_CHECKOUT_PENDING, "A building is being added or removed.");
-    return op_fail(op, ERR_CHECKOUT_RECONCILIATION_REQUIRED, "A change of the buildings must be resolved by support.");
+        return tx_fail(tx, ERR_CHECKOUT_PENDING, "A building is being added or removed.");
+    return tx_fail(tx, ERR_CHECKOUT_RECONCILIATION_REQUIRED, "A change of the buildings must be resolved by support.");
 }
 
-static enum err insert(struct op *op, const struct checkout_request *r, const struct billing_account *account,
+static enum err insert(struct tx *tx, const struct checkout_request *r, const struct billing_account *account,
                        struct checkout *ret)
 {
-    struct id id = id_new(op->now_us);
+    struct id id = id_new(tx->now_us);
     enum err e =
-        db_exec(op->db, SQL_CHECKOUT_INSERT,
+        db_exec(tx->db, SQL_CHECKOUT_INSERT,
                 DB_ARGS(v_str(id_str(&r->account)), v_str(id_str(&id)), v_str(r->request_id),
-                        v_blob(r->hash, SHA256_LEN), v_int(op->now_us), v_str(r->plan), v_int(account->building_count),
+                        v_blob(r->hash, SHA256_LEN), v_int(tx->now_us), v_str(r->plan), v_int(account->building_count),
                         v_str(account->email), v_str(account->customer_id), v_str(r->return_url)),
                 NULL);
-    return e ? e : get(op, &r->account, &id, ret);
+    return e ? e : get(tx, &r->account, &id, ret);
 }
 
 /* The key was answered with another one's checkout (rule 3), and is from then on. */
-static enum err remember(struct op *op, const struct checkout_request *r, const struct checkout *c)
+static enum err remember(struct tx *tx, const struct checkout_request *r, const struct checkout *c)
 {
     return db_exec(
-        op->db, SQL_CHECKOUT_ALIAS_INSERT,
+        tx->db, SQL_CHECKOUT_ALIAS_INSERT,
         DB_ARGS(v_str(id_str(&r->account)), v_str(r->request_id), v_blob(r->hash, SHA256_LEN), v_str(id_str(&c->id))),
         NULL);
 }
 
-static enum err begin_anew(struct op *op, const struct checkout_request *r, struct checkout *ret,
+static enum err begin_anew(struct tx *tx, const struct checkout_request *r, struct checkout *ret,
                            enum checkout_step *ret_step, bool *ret_made)
 {
     struct billing_account account;
-    enum err e = billing_account_get(op, &r->account, &account);
+    enum err e = billing_account_get(tx, &r->account, &account);
     if (!e)
-        e = check_unpaid(op, r, &account);
+        e = check_unpaid(tx, r, &account);
     if (e)
         return e;
-    e = checkout_row(op, SQL_CHECKOUT_PENDING, DB_ARGS(v_str(id_str(&r->account))), ret);
+    e = checkout_row(tx, SQL_CHECKOUT_PENDING, DB_ARGS(v_str(id_str(&r->account))), ret);
     if (!e)
-        e = stand_in(op, r, ret, ret_step);
+        e = stand_in(tx, r, ret, ret_step);
     else if (e == ERR_NOT_FOUND)
         *ret_step = CHECKOUT_ASK, e = ERR_NONE;
     if (!e && *ret_step == CHECKOUT_ANSWER)
-        e = remember(op, r, ret);
+        e = remember(tx, r, ret);
     bool fresh = *ret_step == CHECKOUT_ASK;
     if (!e && (fresh || *ret_step == CHECKOUT_END))
         e = check_sale(r->sale);
     if (!e && fresh)
-        e = check_buildings(op, r);
+        e = check_buildings(tx, r);
     if (!e && fresh)
-        e = insert(op, r, &account, ret);
+        e = insert(tx, r, &account, ret);
     if (!e)
         *ret_made = fresh;
     return e;
 }
 
-enum err checkout_begin(struct op *op, const struct checkout_request *r, struct checkout *ret,
+enum err checkout_begin(struct tx *tx, const struct checkout_request *r, struct checkout *ret,
                         enum checkout_step *ret_step, bool *ret_made)
 {
     *ret_made = false;
     *ret_step = CHECKOUT_ANSWER;
-    enum err e = checkout_replay(op, r, ret);
+    enum err e = checkout_replay(tx, r, ret);
     if (e == ERR_NOT_FOUND)
-        return begin_anew(op, r, ret, ret_step, ret_made);
-    return e ? e : resume(op, ret, ret_step);
+        return begin_anew(tx, r, ret, ret_step, ret_made);
+    return e ? e : resume(tx, ret, ret_step);
 }
 
-enum err checkout_current(struct op *op, const struct id *account, struct checkout *ret)
+enum err checkout_current(struct tx *tx, const struct id *account, struct checkout *ret)
 {
-    enum err e = checkout_row(op, SQL_CHECKOUT_LATEST, DB_ARGS(v_str(id_str(account))), ret);
+    enum err e = checkout_row(tx, SQL_CHECKOUT_LATEST, DB_ARGS(v_str(id_str(account))), ret);
     return !e && ret->canceled ? ERR_NOT_FOUND : e;
 }
 
-enum err checkout_of_session(struct op *op, const struct id *account, struct str session_id, struct checkout *ret)
+enum err checkout_of_session(struct tx *tx, const struct id *account, struct str session_id, struct checkout *ret)
 {
     struct checkout found;
-    enum err e = checkout_row(op, SQL_CHECKOUT_BY_SESSION, DB_ARGS(v_str(session_id)), &found);
+    enum err e = checkout_row(tx, SQL_CHECKOUT_BY_SESSION, DB_ARGS(v_str(session_id)), &found);
     if (e)
         return e;
     if (account && !str_eq(id_str(account), id_str(&found.account_id)))
@@ -175,36 +175,36 @@ enum err checkout_of_session(struct op *op, const struct id *account, struct str
 /* ---- what the provider says ---- */
 
 /* The one place where a checkout changes its status. */
-static enum err move(struct op *op, struct checkout *c, enum checkout_status status)
+static enum err move(struct tx *tx, struct checkout *c, enum checkout_status status)
 {
     c->status = status;
-    return db_exec(op->db, SQL_CHECKOUT_MOVE,
+    return db_exec(tx->db, SQL_CHECKOUT_MOVE,
                    DB_ARGS(v_str(id_str(&c->account_id)), v_str(id_str(&c->id)),
                            v_str(str_z(checkout_status_text(status))), v_str(c->session_id), v_str(c->url),
-                           v_str(c->subscription_id), v_int(op->now_us)),
+                           v_str(c->subscription_id), v_int(tx->now_us)),
                    NULL);
 }
 
-static enum err complete(struct op *op, struct checkout *c, const struct checkout_session *session)
+static enum err complete(struct tx *tx, struct checkout *c, const struct checkout_session *session)
 {
     c->subscription_id = session->subscription_id;
-    enum err e = move(op, c, CHECKOUT_COMPLETE);
+    enum err e = move(tx, c, CHECKOUT_COMPLETE);
     if (!e && session->customer_id.p)
-        e = billing_account_set_customer(op, &c->account_id, session->customer_id);
+        e = billing_account_set_customer(tx, &c->account_id, session->customer_id);
     if (!e && session->subscription_id.p)
-        e = billing_sync_queue(op, BILLING_SUBJECT_SUBSCRIPTION, session->subscription_id);
+        e = billing_sync_queue(tx, BILLING_SUBJECT_SUBSCRIPTION, session->subscription_id);
     return e;
 }
 
 /* The row as it is now: others may have learned the same, or more. */
-static enum err reread(struct op *op, struct checkout *c)
+static enum err reread(struct tx *tx, struct checkout *c)
 {
-    return get(op, &c->account_id, &c->id, c);
+    return get(tx, &c->account_id, &c->id, c);
 }
 
-enum err checkout_settle(struct op *op, struct checkout *c, const struct checkout_session *session)
+enum err checkout_settle(struct tx *tx, struct checkout *c, const struct checkout_session *session)
 {
-    enum err e = reread(op, c);
+    enum err e = reread(tx, c);
     if (e || c->status == CHECKOUT_COMPLETE)
         return e;
     bool pending = c->status == CHECKOUT_PREPARING || c->status == CHECKOUT_OPEN;
@@ -213,65 +213,65 @@ enum err checkout_settle(struct op *op, struct checkout *c, const struct checkou
     c->session_id = session->id;
     if (session->url.p)
         c->url = session->url;
-    return session->status == CHECKOUT_COMPLETE ? complete(op, c, session) : move(op, c, session->status);
+    return session->status == CHECKOUT_COMPLETE ? complete(tx, c, session) : move(tx, c, session->status);
 }
 
-enum err checkout_refuse(struct op *op, struct checkout *c)
+enum err checkout_refuse(struct tx *tx, struct checkout *c)
 {
-    enum err e = reread(op, c);
-    return e || c->status != CHECKOUT_PREPARING ? e : move(op, c, CHECKOUT_FAILED);
+    enum err e = reread(tx, c);
+    return e || c->status != CHECKOUT_PREPARING ? e : move(tx, c, CHECKOUT_FAILED);
 }
 
-enum err checkout_vanish(struct op *op, struct checkout *c)
+enum err checkout_vanish(struct tx *tx, struct checkout *c)
 {
-    enum err e = reread(op, c);
-    return e || c->status != CHECKOUT_OPEN ? e : move(op, c, CHECKOUT_EXPIRED);
+    enum err e = reread(tx, c);
+    return e || c->status != CHECKOUT_OPEN ? e : move(tx, c, CHECKOUT_EXPIRED);
 }
 
-enum err checkout_subscription_ended(struct op *op, const struct id *account, struct str subscription_id)
+enum err checkout_subscription_ended(struct tx *tx, const struct id *account, struct str subscription_id)
 {
-    return db_exec(op->db, SQL_CHECKOUT_CANCEL,
-                   DB_ARGS(v_str(id_str(account)), v_str(subscription_id), v_int(op->now_us)), NULL);
+    return db_exec(tx->db, SQL_CHECKOUT_CANCEL,
+                   DB_ARGS(v_str(id_str(account)), v_str(subscription_id), v_int(tx->now_us)), NULL);
 }
 
 /* ---- lists ---- */
 
-enum err checkout_unsettled(struct op *op, int64_t before_us, int64_t limit, const struct checkout **ret,
+enum err checkout_unsettled(struct tx *tx, int64_t before_us, int64_t limit, const struct checkout **ret,
                             size_t *ret_count)
 {
-    const int64_t overdue_us = op->now_us - CHECKOUT_RESOLVE_S * US_PER_S;
-    return checkout_rows(op, SQL_CHECKOUT_UNSETTLED, DB_ARGS(v_int(before_us), v_int(overdue_us), v_int(limit)), ret,
+    const int64_t overdue_us = tx->now_us - CHECKOUT_RESOLVE_S * US_PER_S;
+    return checkout_rows(tx, SQL_CHECKOUT_UNSETTLED, DB_ARGS(v_int(before_us), v_int(overdue_us), v_int(limit)), ret,
                          ret_count);
 }
 
-enum err checkout_asked(struct op *op, const struct checkout *list, size_t count)
+enum err checkout_asked(struct tx *tx, const struct checkout *list, size_t count)
 {
     enum err e = ERR_NONE;
     for (size_t i = 0; !e && i < count; i++)
-        e = db_exec(op->db, SQL_CHECKOUT_CHECKED,
-                    DB_ARGS(v_str(id_str(&list[i].account_id)), v_str(id_str(&list[i].id)), v_int(op->now_us)), NULL);
+        e = db_exec(tx->db, SQL_CHECKOUT_CHECKED,
+                    DB_ARGS(v_str(id_str(&list[i].account_id)), v_str(id_str(&list[i].id)), v_int(tx->now_us)), NULL);
     return e;
 }
 
-enum err checkout_list(struct op *op, struct str email, int64_t limit, const struct checkout **ret, size_t *ret_count)
+enum err checkout_list(struct tx *tx, struct str email, int64_t limit, const struct checkout **ret, size_t *ret_count)
 {
     if (!email.p)
-        return checkout_rows(op, SQL_CHECKOUT_LIST_PENDING, DB_ARGS(v_int(limit)), ret, ret_count);
-    return checkout_rows(op, SQL_CHECKOUT_LIST_OF, DB_ARGS(v_int(limit), v_str(email)), ret, ret_count);
+        return checkout_rows(tx, SQL_CHECKOUT_LIST_PENDING, DB_ARGS(v_int(limit)), ret, ret_count);
+    return checkout_rows(tx, SQL_CHECKOUT_LIST_OF, DB_ARGS(v_int(limit), v_str(email)), ret, ret_count);
 }
 
-static enum err owner(struct op *op, const struct id *id, struct id *ret)
+static enum err owner(struct tx *tx, const struct id *id, struct id *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_CHECKOUT_OWNER, DB_ARGS(v_str(id_str(id))), &c);
+    enum err e = db_one(tx->db, SQL_CHECKOUT_OWNER, DB_ARGS(v_str(id_str(id))), &c);
     if (!e)
         *ret = col_id(&c, 0);
     return e;
 }
 
-enum err checkout_find(struct op *op, const struct id *id, struct checkout *ret)
+enum err checkout_find(struct tx *tx, const struct id *id, struct checkout *ret)
 {
     struct id account;
-    enum err e = owner(op, id, &account);
-    return e ? e : get(op, &account, id, ret);
+    enum err e = owner(tx, id, &account);
+    return e ? e : get(tx, &account, id, ret);
 }

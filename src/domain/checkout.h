@@ -3,10 +3,10 @@
  *
  * A checkout is written as `preparing` before the provider is asked for a hosted session, under a key that stays the
  * same (its ID); so no crash and no time-out buys twice. An account has at most one that is preparing or open. The
- * conversations with the provider are jobs/checkout.h's; what is said here ends in one transaction. */
+ * conversations with the provider are jobs/checkout_session.h's; what is said here ends in one transaction. */
 #pragma once
 #include "base/crypto.h"
-#include "domain/op.h"
+#include "domain/tx.h"
 
 #define CHECKOUT_RESOLVE_S (23 * 3600) /* preparing for longer: support's; the provider's keys live for a day */
 
@@ -62,19 +62,19 @@ enum checkout_step {
 
 /* The checkout this key was answered with. ERR_NOT_FOUND: there was none; ERR_IDEMPOTENCY_CONFLICT: it had another
  * body. */
-enum err checkout_replay(struct op *op, const struct checkout_request *request, struct checkout *ret) CHECKED;
+enum err checkout_replay(struct tx *tx, const struct checkout_request *request, struct checkout *ret) CHECKED;
 /* The request's own checkout, or the one that stands in its place, which is then its own. *ret_made: this request made
  * it.
  * ERR_IDEMPOTENCY_CONFLICT, ERR_SUBSCRIPTION_EXISTS, ERR_CHECKOUT_EXISTS, ERR_CHECKOUT_PENDING,
  * ERR_CHECKOUT_RECONCILIATION_REQUIRED, ERR_PLAN_UNAVAILABLE, ERR_CHECKOUT_UNAVAILABLE (whether the plan is on sale is
  * not known), ERR_ACCOUNT_NOT_FOUND. */
-enum err checkout_begin(struct op *op, const struct checkout_request *request, struct checkout *ret,
+enum err checkout_begin(struct tx *tx, const struct checkout_request *request, struct checkout *ret,
                         enum checkout_step *ret_step, bool *ret_made) CHECKED;
 
 /* The account's latest; ERR_NOT_FOUND: it has none, or the latest one's subscription has ended. */
-enum err checkout_current(struct op *op, const struct id *account, struct checkout *ret) CHECKED;
+enum err checkout_current(struct tx *tx, const struct id *account, struct checkout *ret) CHECKED;
 /* The account's checkout with that session, or any account's with `account` NULL. ERR_NOT_FOUND. */
-enum err checkout_of_session(struct op *op, const struct id *account, struct str session_id,
+enum err checkout_of_session(struct tx *tx, const struct id *account, struct str session_id,
                              struct checkout *ret) CHECKED;
 
 /* ---- what the provider says ---- */
@@ -87,25 +87,25 @@ struct checkout_session {
 };
 
 /* The checkout becomes what its session is. Complete is final, and queues a reading of the subscription. */
-enum err checkout_settle(struct op *op, struct checkout *c, const struct checkout_session *session) CHECKED;
+enum err checkout_settle(struct tx *tx, struct checkout *c, const struct checkout_session *session) CHECKED;
 /* A definite no: there is no session and will be none. What is not preparing stays as it is. */
-enum err checkout_refuse(struct op *op, struct checkout *c) CHECKED;
+enum err checkout_refuse(struct tx *tx, struct checkout *c) CHECKED;
 /* Its session is not known to the provider: nobody can pay it. */
-enum err checkout_vanish(struct op *op, struct checkout *c) CHECKED;
+enum err checkout_vanish(struct tx *tx, struct checkout *c) CHECKED;
 /* The subscription that a checkout brought has ended: another one may be bought. */
-enum err checkout_subscription_ended(struct op *op, const struct id *account, struct str subscription_id) CHECKED;
+enum err checkout_subscription_ended(struct tx *tx, const struct id *account, struct str subscription_id) CHECKED;
 
 /* At most `limit` whose outcome is not known and that nobody asked about since then, longest unasked first, in the
  * arena. */
-enum err checkout_unsettled(struct op *op, int64_t before_us, int64_t limit, const struct checkout **ret,
+enum err checkout_unsettled(struct tx *tx, int64_t before_us, int64_t limit, const struct checkout **ret,
                             size_t *ret_count) CHECKED;
 /* These were asked about now, whether or not there was an answer. */
-enum err checkout_asked(struct op *op, const struct checkout *list, size_t count) CHECKED;
+enum err checkout_asked(struct tx *tx, const struct checkout *list, size_t count) CHECKED;
 
 /* ---- the operator ---- */
 
 /* Preparing and open ones of all accounts, or all of one e-mail's; newest first, at most `limit`. */
-enum err checkout_list(struct op *op, struct str email, int64_t limit, const struct checkout **ret,
+enum err checkout_list(struct tx *tx, struct str email, int64_t limit, const struct checkout **ret,
                        size_t *ret_count) CHECKED;
 /* By ID alone. ERR_NOT_FOUND. */
-enum err checkout_find(struct op *op, const struct id *id, struct checkout *ret) CHECKED;
+enum err checkout_find(struct tx *tx, const struct id *id, struct checkout *ret) CHECKED;

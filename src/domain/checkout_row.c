@@ -42,27 +42,27 @@ static struct checkout read_row(const struct cursor *c, struct arena *a)
     return r;
 }
 
-enum err checkout_row(struct op *op, enum sql statement, struct db_args args, struct checkout *ret)
+enum err checkout_row(struct tx *tx, enum sql statement, struct db_args args, struct checkout *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, statement, args, &c);
+    enum err e = db_one(tx->db, statement, args, &c);
     if (!e)
-        *ret = read_row(&c, op->arena);
+        *ret = read_row(&c, tx->arena);
     return e;
 }
 
-enum err checkout_rows(struct op *op, enum sql statement, struct db_args args, const struct checkout **ret,
+enum err checkout_rows(struct tx *tx, enum sql statement, struct db_args args, const struct checkout **ret,
                        size_t *ret_count)
 {
     CURSOR c;
-    enum err e = db_query(op->db, statement, args, &c);
+    enum err e = db_query(tx->db, statement, args, &c);
     if (e)
         return e;
     struct checkout *list = NULL;
     size_t count = 0, room = 0;
     for (bool more; !(e = db_next(&c, &more)) && more;) {
-        list = list_room(op->arena, list, count, &room, sizeof *list);
-        list[count++] = read_row(&c, op->arena);
+        list = list_room(tx->arena, list, count, &room, sizeof *list);
+        list[count++] = read_row(&c, tx->arena);
     }
     if (e)
         return e;

@@ -4,7 +4,7 @@
 #include "domain/row.h"
 
 /* The first row. ERR_NOT_FOUND. */
-enum err checkout_row(struct op *op, enum sql statement, struct db_args args, struct checkout *ret) CHECKED;
+enum err checkout_row(struct tx *tx, enum sql statement, struct db_args args, struct checkout *ret) CHECKED;
 /* All rows, in the arena. */
-enum err checkout_rows(struct op *op, enum sql statement, struct db_args args, const struct checkout **ret,
+enum err checkout_rows(struct tx *tx, enum sql statement, struct db_args args, const struct checkout **ret,
                        size_t *ret_count) CHECKED;

@@ -16,7 +16,7 @@ enum { COL_ID, COL_ATTEMPTS, COL_URL, COL_SECRET, COL_EVENT, COL_TYPE, COL_CREAT
 
 /* Once round the lanes that are due. */
 struct round {
-    struct op *op;
+    struct tx *tx;
     struct delivery_take *t;
     unsigned room, slow_room;            /* that are left */
     bool passed;                         /* a slow one with due deliveries, for want of slow_room */
@@ -86,27 +86,27 @@ static void list_lane(struct buf *json, const struct id *webhook)
 }
 
 /* Finds out anew when they may have something to be taken. */
-static enum err settle(struct op *op, struct buf *lanes)
+static enum err settle(struct tx *tx, struct buf *lanes)
 {
     if (!lanes->n)
         return ERR_NONE;
     buf_char(lanes, ']');
     if (lanes->full)
         return ERR_INTERNAL_ERROR;
-    return db_exec(op->db, SQL_DELIVERY_LANE_SETTLE,
-                   DB_ARGS(v_str(buf_view(lanes)), v_int(op->now_us), v_int(clock_real_us())), NULL);
+    return db_exec(tx->db, SQL_DELIVERY_LANE_SETTLE,
+                   DB_ARGS(v_str(buf_view(lanes)), v_int(tx->now_us), v_int(clock_real_us())), NULL);
 }
 
 /* The due ones of one endpoint, besides those that are held. */
 static enum err take_lane(struct round *r, const struct delivery_lane *lane, unsigned room)
 {
     struct delivery_take *t = r->t;
-    struct arena *a = r->op->arena;
+    struct arena *a = r->tx->arena;
     unsigned wanted = least(room, r->room), found = 0;
     bool more;
     CURSOR c;
-    enum err e = db_query(r->op->db, SQL_DELIVERY_TAKE,
-                          DB_ARGS(v_str(id_str(&lane->webhook_id)), v_int(r->op->now_us), v_int(wanted),
+    enum err e = db_query(r->tx->db, SQL_DELIVERY_TAKE,
+                          DB_ARGS(v_str(id_str(&lane->webhook_id)), v_int(r->tx->now_us), v_int(wanted),
                                   v_str(list_held(lane, a)), v_int(clock_real_us())),
                           &c);
     for (; !e && !(e = db_next(&c, &more)) && more && found < wanted; found++) {
@@ -133,7 +133,7 @@ static void expect(struct round *r, int64_t due_us)
 static enum err look_ahead(struct round *r, const struct id *webhook)
 {
     CURSOR c;
-    enum err e = db_one(r->op->db, SQL_DELIVERY_NEXT, DB_ARGS(v_str(id_str(webhook)), v_int(r->op->now_us)), &c);
+    enum err e = db_one(r->tx->db, SQL_DELIVERY_NEXT, DB_ARGS(v_str(id_str(webhook)), v_int(r->tx->now_us)), &c);
     if (!e)
         expect(r, col_int(&c, 0));
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
@@ -166,7 +166,7 @@ static enum err find_stops(struct round *r, const struct delivery_place *behind,
 {
     bool more;
     CURSOR c;
-    enum err e = db_query(r->op->db, SQL_DELIVERY_LANES,
+    enum err e = db_query(r->tx->db, SQL_DELIVERY_LANES,
                           DB_ARGS(v_int(behind->due_us), v_str(str_z(behind->webhook_id.text)), v_int(count)), &c);
     r->stop_count = 0;
     while (!e && !(e = db_next(&c, &more)) && more && r->stop_count < count)
@@ -187,9 +187,9 @@ static enum err walk(struct round *r, const struct delivery_place *from, const s
         enum err e = find_stops(r, &r->t->last, WALK);
         for (size_t i = 0; !e && i < r->stop_count; i++) {
             const struct delivery_place *at = &r->stops[i];
-            if (at->due_us > r->op->now_us)
+            if (at->due_us > r->tx->now_us)
                 expect(r, at->due_us);
-            if (at->due_us > r->op->now_us || (to && is_behind(at, to)))
+            if (at->due_us > r->tx->now_us || (to && is_behind(at, to)))
                 return ERR_NONE;
             r->t->more |= r->room == 0;
             if (r->room == 0)
@@ -215,7 +215,7 @@ static enum err go_round(struct round *r)
         t->more |= begun;
     else if (r->passed)
         t->last = r->before_passed; /* all others had their turn */
-    return e ? e : settle(r->op, &r->settled);
+    return e ? e : settle(r->tx, &r->settled);
 }
 
 /* Whether any lane is due, or when the first will be. */
@@ -226,13 +226,13 @@ static enum err look_first(struct round *r)
     if (e || !r->stop_count)
         return e;
     expect(r, r->stops[0].due_us);
-    r->t->again = r->stops[0].due_us <= r->op->now_us;
+    r->t->again = r->stops[0].due_us <= r->tx->now_us;
     return ERR_NONE;
 }
 
-enum err delivery_take(struct op *op, struct delivery_take *t)
+enum err delivery_take(struct tx *tx, struct delivery_take *t)
 {
-    struct round r = {.op = op, .t = t, .room = t->room, .slow_room = t->slow_room, .settled = BUF(LANES_TEXT)};
+    struct round r = {.tx = tx, .t = t, .room = t->room, .slow_room = t->slow_room, .settled = BUF(LANES_TEXT)};
     t->list = NULL;
     t->count = 0;
     t->next_us = INT64_MAX;
@@ -252,7 +252,7 @@ static int64_t next_us(int64_t attempt, int64_t ended_us)
     return ended_us + pauses_min[attempt - 1] * 60 * US_PER_S;
 }
 
-static enum err record(struct op *op, const struct delivery_result *r)
+static enum err record(struct tx *tx, const struct delivery_result *r)
 {
     const char *status = "delivered";
     int64_t due_us = r->ended_us;
@@ -262,23 +262,23 @@ static enum err record(struct op *op, const struct delivery_result *r)
         status = "pending";
         due_us = next_us(r->attempt, r->ended_us);
     }
-    return db_exec(op->db, SQL_DELIVERY_RECORD,
+    return db_exec(tx->db, SQL_DELIVERY_RECORD,
                    DB_ARGS(v_str(id_str(&r->webhook_id)), v_str(id_str(&r->id)), v_int(r->attempt),
                            v_str(str_z(status)), v_int(due_us), v_int(r->ended_us),
                            r->status_code ? v_int(r->status_code) : v_null(), v_str(str_z(r->failure))),
                    NULL);
 }
 
-enum err delivery_record(struct op *op, const struct delivery_result *list, size_t count)
+enum err delivery_record(struct tx *tx, const struct delivery_result *list, size_t count)
 {
     struct buf lanes = BUF(LANES_TEXT);
     enum err e = ERR_NONE;
     for (size_t i = 0; !e && i < count; i++) {
-        e = record(op, &list[i]);
+        e = record(tx, &list[i]);
         list_lane(&lanes, &list[i].webhook_id);
     }
     if (!e)
-        e = settle(op, &lanes);
+        e = settle(tx, &lanes);
     buf_done(&lanes);
     return e;
 }

@@ -9,7 +9,7 @@
  * row is taken under a lease of a minute, on the real clock. An attempt counts once its end was recorded; one that
  * ended in a crash is made again, with the same event. */
 #pragma once
-#include "domain/op.h"
+#include "domain/tx.h"
 
 #define DELIVERY_ATTEMPTS 5
 
@@ -59,7 +59,7 @@ struct delivery_take {
 
 /* Takes what is due: round the lanes that are, a few of each. First in a STORE_READ, and in a STORE_WRITE if `again` is
  * set after it: where there are leases to be written, or a lane is due that has nothing to be taken. */
-enum err delivery_take(struct op *op, struct delivery_take *t) CHECKED;
+enum err delivery_take(struct tx *tx, struct delivery_take *t) CHECKED;
 
 /* How an attempt ended. */
 struct delivery_result {
@@ -72,4 +72,4 @@ struct delivery_result {
 
 /* Records how attempts ended: delivered, to be tried again, or failed. What was canceled meanwhile, or recorded by
  * another process, stays as it is. */
-enum err delivery_record(struct op *op, const struct delivery_result *list, size_t count) CHECKED;
+enum err delivery_record(struct tx *tx, const struct delivery_result *list, size_t count) CHECKED;

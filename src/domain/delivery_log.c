@@ -52,25 +52,25 @@ static struct delivery_entry read_row(const struct cursor *c, struct arena *a)
 }
 
 /* At most `limit` rows; *ret_more tells whether there was another one. */
-static enum err read_rows(struct op *op, enum sql statement, struct db_args args, int64_t limit,
+static enum err read_rows(struct tx *tx, enum sql statement, struct db_args args, int64_t limit,
                           const struct delivery_entry **ret, size_t *ret_count, bool *ret_more)
 {
     CURSOR c;
-    struct delivery_entry *items = arena_array(op->arena, struct delivery_entry, (size_t)limit);
+    struct delivery_entry *items = arena_array(tx->arena, struct delivery_entry, (size_t)limit);
     size_t n = 0;
     bool more;
-    enum err e = db_query(op->db, statement, args, &c);
+    enum err e = db_query(tx->db, statement, args, &c);
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more && n < (size_t)limit)
-        items[n++] = read_row(&c, op->arena);
+        items[n++] = read_row(&c, tx->arena);
     *ret = items;
     *ret_count = n;
     *ret_more = more;
     return e;
 }
 
-enum err delivery_log_page(struct op *op, const struct id *account, const struct id *webhook,
+enum err delivery_log_page(struct tx *tx, const struct id *account, const struct id *webhook,
                            const struct delivery_filter *filter, struct delivery_page *ret)
 {
     const int64_t limit = v_set(filter->limit) ? filter->limit.i : DELIVERY_PAGE_DEFAULT;
@@ -81,58 +81,58 @@ enum err delivery_log_page(struct op *op, const struct id *account, const struct
         filter->status,
     };
     bool deleted;
-    enum err e = webhook_find(op, account, webhook, &deleted);
+    enum err e = webhook_find(tx, account, webhook, &deleted);
     if (e)
         return e;
     if (v_set(filter->status))
-        return read_rows(op, SQL_DELIVERY_LOG_STATUS, (struct db_args){args, 4}, limit, &ret->items, &ret->count,
+        return read_rows(tx, SQL_DELIVERY_LOG_STATUS, (struct db_args){args, 4}, limit, &ret->items, &ret->count,
                          &ret->more);
-    return read_rows(op, SQL_DELIVERY_LOG, (struct db_args){args, 3}, limit, &ret->items, &ret->count, &ret->more);
+    return read_rows(tx, SQL_DELIVERY_LOG, (struct db_args){args, 3}, limit, &ret->items, &ret->count, &ret->more);
 }
 
-enum err delivery_log_search(struct op *op, const struct id *account, struct str status, int64_t limit,
+enum err delivery_log_search(struct tx *tx, const struct id *account, struct str status, int64_t limit,
                              const struct delivery_entry **ret, size_t *ret_count)
 {
     bool more;
     if (id_given(account))
-        return read_rows(op, SQL_DELIVERY_LOG_ACCOUNT, DB_ARGS(v_str(id_str(account)), v_str(status), v_int(limit)),
+        return read_rows(tx, SQL_DELIVERY_LOG_ACCOUNT, DB_ARGS(v_str(id_str(account)), v_str(status), v_int(limit)),
                          limit, ret, ret_count, &more);
-    return read_rows(op, SQL_DELIVERY_LOG_ALL, DB_ARGS(v_str(status), v_int(limit)), limit, ret, ret_count, &more);
+    return read_rows(tx, SQL_DELIVERY_LOG_ALL, DB_ARGS(v_str(status), v_int(limit)), limit, ret, ret_count, &more);
 }
 
 /* ---- once more ---- */
 
-enum err delivery_replay(struct op *op, const struct id *account, const struct id *webhook, const struct id *id,
+enum err delivery_replay(struct tx *tx, const struct id *account, const struct id *webhook, const struct id *id,
                          struct id *ret_delivery)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_DELIVERY_REPLAY,
+    enum err e = db_one(tx->db, SQL_DELIVERY_REPLAY,
                         DB_ARGS(v_str(id_str(webhook)), v_str(id_str(id)), v_str(id_str(account))), &c);
     if (e)
         return e;
     if (!col_null(&c, 2))
-        return op_fail(op, ERR_NOT_FOUND, "the delivery's endpoint is deleted");
+        return tx_fail(tx, ERR_NOT_FOUND, "the delivery's endpoint is deleted");
     if (str_eq(col_str(&c, 0), str_z(delivery_status_names[DELIVERY_PENDING])))
         return ERR_DELIVERY_PENDING;
-    return event_deliver(op, account, webhook, col_copy(&c, 1, op->arena), ret_delivery);
+    return event_deliver(tx, account, webhook, col_copy(&c, 1, tx->arena), ret_delivery);
 }
 
-enum err delivery_replay_any(struct op *op, const struct id *id, struct id *ret_delivery)
+enum err delivery_replay_any(struct tx *tx, const struct id *id, struct id *ret_delivery)
 {
     struct id account, webhook;
     {
         CURSOR c;
-        enum err e = db_one(op->db, SQL_DELIVERY_FIND, DB_ARGS(v_str(id_str(id))), &c);
+        enum err e = db_one(tx->db, SQL_DELIVERY_FIND, DB_ARGS(v_str(id_str(id))), &c);
         if (e)
             return e;
         account = col_id(&c, 0);
         webhook = col_id(&c, 1);
     }
-    return delivery_replay(op, &account, &webhook, id, ret_delivery);
+    return delivery_replay(tx, &account, &webhook, id, ret_delivery);
 }
 
-enum err delivery_purge(struct op *op, int64_t before_us, int64_t limit, int64_t *ret_count)
+enum err delivery_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
     const struct id first = id_first(before_us);
-    return db_exec(op->db, SQL_DELIVERY_PURGE, DB_ARGS(v_str(id_str(&first)), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL_DELIVERY_PURGE, DB_ARGS(v_str(id_str(&first)), v_int(limit)), ret_count);
 }

@@ -46,19 +46,19 @@ const struct shape event_data_shapes[EVENT_TYPE_COUNT] = {
 
 /* ---- writing ---- */
 
-static enum err insert(struct op *op, enum event_type type, const struct id *account, const struct id *building,
+static enum err insert(struct tx *tx, enum event_type type, const struct id *account, const struct id *building,
                        const struct event_data *data, struct event_id *ret)
 {
     struct event_id id = {"evt_"};
-    memcpy(id.text + 4, id_new(op->now_us).text, ID_LEN + 1);
+    memcpy(id.text + 4, id_new(tx->now_us).text, ID_LEN + 1);
     struct buf json = BUF(DATA_MAX);
     schema_write(&event_data_shapes[type], data, &json);
     enum err e = ERR_INTERNAL_ERROR;
     if (!json.full)
-        e = db_exec(op->db, SQL_EVENT_INSERT,
+        e = db_exec(tx->db, SQL_EVENT_INSERT,
                     DB_ARGS(v_str(id_str(account)), v_str(str_z(id.text)),
                             building ? v_str(id_str(building)) : v_null(), v_str(str_z(event_type_names[type])),
-                            v_int(op->now_us), v_str(buf_view(&json))),
+                            v_int(tx->now_us), v_str(buf_view(&json))),
                     NULL);
     buf_done(&json);
     if (!e)
@@ -72,69 +72,69 @@ struct listener {
 };
 
 /* The account's endpoints that listen to the type, WEBHOOK_MAX at most. */
-static enum err find_listeners(struct op *op, const struct id *account, enum event_type type, struct listener *ret,
+static enum err find_listeners(struct tx *tx, const struct id *account, enum event_type type, struct listener *ret,
                                size_t *ret_count)
 {
     CURSOR c;
     size_t n = 0;
     bool more;
-    enum err e = db_query(op->db, SQL_EVENT_LISTENERS, DB_ARGS(v_str(id_str(account)), v_int(1 << type)), &c);
+    enum err e = db_query(tx->db, SQL_EVENT_LISTENERS, DB_ARGS(v_str(id_str(account)), v_int(1 << type)), &c);
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more && n < WEBHOOK_MAX)
-        ret[n++] = (struct listener){col_id(&c, 0), !col_null(&c, 1) && col_int(&c, 1) <= op->now_us};
+        ret[n++] = (struct listener){col_id(&c, 0), !col_null(&c, 1) && col_int(&c, 1) <= tx->now_us};
     *ret_count = n;
     return e;
 }
 
-static enum err deliver(struct op *op, const struct id *account, const struct listener *listener, struct str event,
+static enum err deliver(struct tx *tx, const struct id *account, const struct listener *listener, struct str event,
                         struct id *ret_delivery)
 {
-    const struct id id = id_new(op->now_us);
+    const struct id id = id_new(tx->now_us);
     const struct str webhook = id_str(&listener->webhook_id);
-    db_notify(op->db, TOPIC_DELIVERIES);
+    db_notify(tx->db, TOPIC_DELIVERIES);
     enum err e = db_exec(
-        op->db, SQL_EVENT_DELIVER,
-        DB_ARGS(v_str(webhook), v_str(id_str(&id)), v_str(id_str(account)), v_str(event), v_int(op->now_us)), NULL);
+        tx->db, SQL_EVENT_DELIVER,
+        DB_ARGS(v_str(webhook), v_str(id_str(&id)), v_str(id_str(account)), v_str(event), v_int(tx->now_us)), NULL);
     if (!e && !listener->known_due)
-        e = db_exec(op->db, SQL_DELIVERY_LANE_LOWER, DB_ARGS(v_str(webhook), v_int(op->now_us)), NULL);
+        e = db_exec(tx->db, SQL_DELIVERY_LANE_LOWER, DB_ARGS(v_str(webhook), v_int(tx->now_us)), NULL);
     if (!e)
         *ret_delivery = id;
     return e;
 }
 
-enum err event_write(struct op *op, enum event_type type, const struct id *account, const struct id *building,
+enum err event_write(struct tx *tx, enum event_type type, const struct id *account, const struct id *building,
                      const struct event_data *data, struct event_id *ret_id)
 {
     struct listener listeners[WEBHOOK_MAX];
     struct id delivery;
     struct event_id id = {""};
     size_t count = 0;
-    enum err e = find_listeners(op, account, type, listeners, &count);
+    enum err e = find_listeners(tx, account, type, listeners, &count);
     if (!e && count)
-        e = insert(op, type, account, building, data, &id);
+        e = insert(tx, type, account, building, data, &id);
     for (size_t i = 0; !e && i < count; i++)
-        e = deliver(op, account, &listeners[i], str_z(id.text), &delivery);
+        e = deliver(tx, account, &listeners[i], str_z(id.text), &delivery);
     if (!e && ret_id)
         *ret_id = id;
     return e;
 }
 
-enum err event_write_to(struct op *op, enum event_type type, const struct id *account, const struct id *webhook,
+enum err event_write_to(struct tx *tx, enum event_type type, const struct id *account, const struct id *webhook,
                         const struct event_data *data, struct id *ret_delivery)
 {
     struct event_id id;
-    enum err e = insert(op, type, account, NULL, data, &id);
-    return e ? e : event_deliver(op, account, webhook, str_z(id.text), ret_delivery);
+    enum err e = insert(tx, type, account, NULL, data, &id);
+    return e ? e : event_deliver(tx, account, webhook, str_z(id.text), ret_delivery);
 }
 
-enum err event_deliver(struct op *op, const struct id *account, const struct id *webhook, struct str event,
+enum err event_deliver(struct tx *tx, const struct id *account, const struct id *webhook, struct str event,
                        struct id *ret_delivery)
 {
-    return deliver(op, account, &(struct listener){*webhook, false}, event, ret_delivery);
+    return deliver(tx, account, &(struct listener){*webhook, false}, event, ret_delivery);
 }
 
-enum err event_purge(struct op *op, int64_t before_us, int64_t limit, int64_t *ret_count)
+enum err event_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
-    return db_exec(op->db, SQL_EVENT_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL_EVENT_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
 }

@@ -1,7 +1,7 @@
 /* Events: what webhook deliveries are made from, written in the transaction of their cause (contract, Events). */
 #pragma once
 #include "base/schema.h"
-#include "domain/op.h"
+#include "domain/tx.h"
 
 enum event_type {
 #define V(symbol, text) EVENT_##symbol,
@@ -33,14 +33,14 @@ struct event_id {
 /* Writes an event of the account, with the parts of `data` that belong to its type, and a delivery of it to each
  * endpoint of the account that listens to the type. Where none does, nothing is written and *ret_id is empty.
  * `building` is NULL where none is concerned; ret_id may be NULL. */
-enum err event_write(struct op *op, enum event_type type, const struct id *account, const struct id *building,
+enum err event_write(struct tx *tx, enum event_type type, const struct id *account, const struct id *building,
                      const struct event_data *data, struct event_id *ret_id) CHECKED;
 /* Writes an event for one endpoint alone, whether or not it listens to the type. */
-enum err event_write_to(struct op *op, enum event_type type, const struct id *account, const struct id *webhook,
+enum err event_write_to(struct tx *tx, enum event_type type, const struct id *account, const struct id *webhook,
                         const struct event_data *data, struct id *ret_delivery) CHECKED;
 /* Queues a delivery, due at once, of an event that is stored. */
-enum err event_deliver(struct op *op, const struct id *account, const struct id *webhook, struct str event,
+enum err event_deliver(struct tx *tx, const struct id *account, const struct id *webhook, struct str event,
                        struct id *ret_delivery) CHECKED;
 
 /* Deletes at most `limit` events that are older and of which no delivery is left; *ret_count says how many. */
-enum err event_purge(struct op *op, int64_t before_us, int64_t limit, int64_t *ret_count) CHECKED;
+enum err event_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count) CHECKED;

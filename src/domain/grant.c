@@ -8,40 +8,40 @@
 #define ABOVE_ALL_IDS v_blob("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", ID_BYTES_LEN + 1)
 
 /* A linked building takes writes only while its account's subscription is active (contract, Grant rules 2). */
-static enum err check_place(struct op *op, const struct grant_place *place)
+static enum err check_place(struct tx *tx, const struct grant_place *place)
 {
     if (!place->linked)
         return ERR_NONE;
     CURSOR c;
-    enum err e = db_one(op->db, SQL_GRANT_BUILDING_PAID, DB_ARGS(v_str(id_str(place->building))), &c);
+    enum err e = db_one(tx->db, SQL_GRANT_BUILDING_PAID, DB_ARGS(v_str(id_str(place->building))), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
     return str_eq(col_str(&c, 0), STR("active")) ? ERR_NONE : ERR_MULTI_BUILDING_REQUIRED;
 }
 
-enum err grant_get(struct op *op, const struct grant_place *place, const struct id *id, struct grant *ret)
+enum err grant_get(struct tx *tx, const struct grant_place *place, const struct id *id, struct grant *ret)
 {
     CURSOR c;
     const struct id_bytes bytes = id_to_bytes(id);
-    enum err e = db_one(op->db, SQL_GRANT_GET,
+    enum err e = db_one(tx->db, SQL_GRANT_GET,
                         DB_ARGS(v_str(id_str(place->building)), v_id_bytes(&bytes), v_int(place->number)), &c);
     if (!e)
-        *ret = grant_row(&c, op->arena);
+        *ret = grant_row(&c, tx->arena);
     return e;
 }
 
 /* ---- creation ---- */
 
-enum err grant_replay(struct op *op, const struct id *building, struct str request_id,
+enum err grant_replay(struct tx *tx, const struct id *building, struct str request_id,
                       const unsigned char request_hash[static SHA256_LEN], struct grant *ret)
 {
     CURSOR c;
     enum err e =
-        db_one(op->db, SQL_GRANT_BY_REQUEST, DB_ARGS(v_str(id_str(building)), v_int(crypto_hash64(request_id))), &c);
+        db_one(tx->db, SQL_GRANT_BY_REQUEST, DB_ARGS(v_str(id_str(building)), v_int(crypto_hash64(request_id))), &c);
     if (e)
         return e;
     const struct str hash = col_blob(&c, GRANT_COLUMNS);
-    const struct grant g = grant_row(&c, op->arena);
+    const struct grant g = grant_row(&c, tx->arena);
     if (!str_eq(hash, str_n((const char *)request_hash, GRANT_REQUEST_HASH_LEN)) || !str_eq(g.request_id, request_id))
         return ERR_IDEMPOTENCY_CONFLICT;
     *ret = g;
@@ -49,29 +49,29 @@ enum err grant_replay(struct op *op, const struct id *building, struct str reque
 }
 
 /* Keeps the count of the building's enabled grants. */
-static enum err count_enabled(struct op *op, const struct id *building, int change)
+static enum err count_enabled(struct tx *tx, const struct id *building, int change)
 {
-    return change ? db_exec(op->db, SQL_GRANT_COUNT_ADD, DB_ARGS(v_str(id_str(building)), v_int(change)), NULL)
+    return change ? db_exec(tx->db, SQL_GRANT_COUNT_ADD, DB_ARGS(v_str(id_str(building)), v_int(change)), NULL)
                   : ERR_NONE;
 }
 
-static enum err create(struct op *op, const struct grant_place *place, const struct grant_input *in,
+static enum err create(struct tx *tx, const struct grant_place *place, const struct grant_input *in,
                        struct str request_id, const unsigned char request_hash[static SHA256_LEN], struct grant *ret,
                        bool *ret_inserted)
 {
-    enum err e = grant_rules_create(op, in, ret);
+    enum err e = grant_rules_create(tx, in, ret);
     if (!e)
-        e = check_place(op, place);
+        e = check_place(tx, place);
     if (e)
         return e;
-    ret->id = id_new(op->now_us);
+    ret->id = id_new(tx->now_us);
     ret->request_id = request_id;
     if (ret->type == GRANT_PASSCODE)
-        e = ret->code[0] ? grant_code_check(op, place->building, ret) : grant_code_generate(op, place->building, ret);
+        e = ret->code[0] ? grant_code_check(tx, place->building, ret) : grant_code_generate(tx, place->building, ret);
     if (e)
         return e;
-    e = grant_row_insert(op, place->building, ret, request_hash, ret_inserted);
-    return e || !*ret_inserted ? e : count_enabled(op, place->building, ret->enabled);
+    e = grant_row_insert(tx, place->building, ret, request_hash, ret_inserted);
+    return e || !*ret_inserted ? e : count_enabled(tx, place->building, ret->enabled);
 }
 
 static bool is_refusal(enum err e)
@@ -79,7 +79,7 @@ static bool is_refusal(enum err e)
     return e == ERR_INVALID_UNLOCK || e == ERR_INVALID_TYPE || e == ERR_MULTI_BUILDING_REQUIRED;
 }
 
-enum err grant_create(struct op *op, const struct grant_place *place, const struct grant_input *in,
+enum err grant_create(struct tx *tx, const struct grant_place *place, const struct grant_input *in,
                       struct str request_id, const unsigned char request_hash[static SHA256_LEN], struct grant *ret,
                       bool *ret_replayed)
 {
@@ -87,11 +87,11 @@ enum err grant_create(struct op *op, const struct grant_place *place, const stru
     bool inserted = false;
     /* A first request is by far the most likely: its receipt is looked for only where it cannot be created. What was
      * right when it was created may be wrong now, so a replay comes before any refusal. */
-    enum err e = create(op, place, in, request_id, request_hash, &g, &inserted);
+    enum err e = create(tx, place, in, request_id, request_hash, &g, &inserted);
     if (!inserted && (!e || is_refusal(e))) {
-        enum err r = grant_replay(op, place->building, request_id, request_hash, &g);
+        enum err r = grant_replay(tx, place->building, request_id, request_hash, &g);
         if (r != ERR_NOT_FOUND) {
-            op->why = STR_NONE;
+            tx->why = STR_NONE;
             e = r;
         } else if (!e) {
             e = ERR_RETRY; /* the row that was in the way is gone: a lost race */
@@ -188,13 +188,13 @@ static struct val wanted_type(struct val name)
 }
 
 /* Few usable grants are sorted by ID; many are found among the others. */
-static enum err plan_usable(struct op *op, const struct id *building, struct plan *plan)
+static enum err plan_usable(struct tx *tx, const struct id *building, struct plan *plan)
 {
     CURSOR c;
     if (plan->statement != SQL_GRANT_LIST_USABLE)
         return ERR_NONE;
     enum err e =
-        db_one(op->db, SQL_GRANT_USABLE_MANY, DB_ARGS(v_str(id_str(building)), plan->args[2], v_int(READ_MAX)), &c);
+        db_one(tx->db, SQL_GRANT_USABLE_MANY, DB_ARGS(v_str(id_str(building)), plan->args[2], v_int(READ_MAX)), &c);
     if (!e)
         plan->statement = SQL_GRANT_LIST;
     else
@@ -203,23 +203,23 @@ static enum err plan_usable(struct op *op, const struct id *building, struct pla
 }
 
 /* The ID at which the list has read its share, of those below `before`; the empty one if it does not come to that. */
-static enum err read_end(struct op *op, const struct id *building, enum sql last, struct val before, struct id *ret)
+static enum err read_end(struct tx *tx, const struct id *building, enum sql last, struct val before, struct id *ret)
 {
     static const struct id none;
     CURSOR c;
-    enum err e = db_one(op->db, last, DB_ARGS(v_str(id_str(building)), before, v_int(READ_MAX)), &c);
+    enum err e = db_one(tx->db, last, DB_ARGS(v_str(id_str(building)), before, v_int(READ_MAX)), &c);
     *ret = e ? none : col_id_bytes(&c, 0);
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
-static enum err read_page(struct op *op, struct cursor *c, size_t limit, struct grant_page *ret)
+static enum err read_page(struct tx *tx, struct cursor *c, size_t limit, struct grant_page *ret)
 {
-    struct grant *items = arena_alloc(op->arena, limit * sizeof *items);
+    struct grant *items = arena_alloc(tx->arena, limit * sizeof *items);
     size_t n = 0;
     bool more;
     enum err e;
     while (!(e = db_next(c, &more)) && more && n < limit)
-        items[n++] = grant_row(c, op->arena);
+        items[n++] = grant_row(c, tx->arena);
     if (!e)
         *ret = (struct grant_page){.items = items, .count = n, .more = more};
     if (!e && more)
@@ -227,10 +227,10 @@ static enum err read_page(struct op *op, struct cursor *c, size_t limit, struct 
     return e;
 }
 
-enum err grant_list(struct op *op, const struct id *building, const struct grant_filter *filter, struct grant_page *ret)
+enum err grant_list(struct tx *tx, const struct id *building, const struct grant_filter *filter, struct grant_page *ret)
 {
     const int64_t limit = v_set(filter->limit) ? filter->limit.i : GRANT_PAGE_DEFAULT;
-    struct plan plan = plan_list(filter, op->now_us);
+    struct plan plan = plan_list(filter, tx->now_us);
     if (plan.nothing) {
         *ret = (struct grant_page){0};
         return ERR_NONE;
@@ -239,10 +239,10 @@ enum err grant_list(struct op *op, const struct id *building, const struct grant
     const bool below = v_set(filter->cursor) && id_parse(filter->cursor.s, &cursor);
     const struct id_bytes first = below ? id_to_bytes(&cursor) : (struct id_bytes){{0}};
     const struct val before = below ? v_id_bytes(&first) : ABOVE_ALL_IDS;
-    enum err e = plan_usable(op, building, &plan);
+    enum err e = plan_usable(tx, building, &plan);
     const bool exact = plan.exact && (!v_set(filter->type) || plan.statement == SQL_GRANT_LIST_USABLE);
     if (!e && !exact)
-        e = read_end(op, building, plan.last, before, &end);
+        e = read_end(tx, building, plan.last, before, &end);
     if (e)
         return e;
     const struct id_bytes last = id_given(&end) ? id_to_bytes(&end) : (struct id_bytes){{0}};
@@ -260,9 +260,9 @@ enum err grant_list(struct op *op, const struct id *building, const struct grant
         plan.args[5],
     };
     CURSOR c;
-    e = db_query(op->db, plan.statement, (struct db_args){args, 5 + plan.arg_count}, &c);
+    e = db_query(tx->db, plan.statement, (struct db_args){args, 5 + plan.arg_count}, &c);
     if (!e)
-        e = read_page(op, &c, (size_t)limit, ret);
+        e = read_page(tx, &c, (size_t)limit, ret);
     if (!e && !ret->more && id_given(&end)) {
         ret->more = true;
         ret->end = end;
@@ -273,10 +273,10 @@ enum err grant_list(struct op *op, const struct id *building, const struct grant
 /* ---- changes ---- */
 
 /* The grant as an update may find it. */
-static enum err get_for_update(struct op *op, const struct id *building, const struct id *id, int64_t version,
+static enum err get_for_update(struct tx *tx, const struct id *building, const struct id *id, int64_t version,
                                struct grant *ret)
 {
-    enum err e = grant_get(op, &(struct grant_place){.building = building}, id, ret);
+    enum err e = grant_get(tx, &(struct grant_place){.building = building}, id, ret);
     if (e)
         return e;
     if (ret->revoked)
@@ -290,48 +290,48 @@ static bool code_matters(const struct grant_input *in, const struct grant *g)
     return g->type == GRANT_PASSCODE && (v_given(in->access_code) || (v_given(in->enabled) && g->enabled));
 }
 
-enum err grant_update(struct op *op, const struct grant_place *place, const struct id *id, int64_t version,
+enum err grant_update(struct tx *tx, const struct grant_place *place, const struct id *id, int64_t version,
                       const struct grant_input *in, struct grant *ret)
 {
     struct grant g = {0};
     bool updated;
     if (grant_rules_empty(in))
-        return op_fail(op, ERR_INVALID_UNLOCK, "an update needs at least one field");
-    enum err e = check_place(op, place);
+        return tx_fail(tx, ERR_INVALID_UNLOCK, "an update needs at least one field");
+    enum err e = check_place(tx, place);
     if (!e)
-        e = get_for_update(op, place->building, id, version, &g);
+        e = get_for_update(tx, place->building, id, version, &g);
     const bool was_enabled = !e && g.enabled;
     if (!e)
-        e = grant_rules_update(op, in, &g);
+        e = grant_rules_update(tx, in, &g);
     if (!e && code_matters(in, &g))
-        e = grant_code_check(op, place->building, &g);
+        e = grant_code_check(tx, place->building, &g);
     if (!e)
-        e = grant_row_update(op, place->building, &g, &updated);
+        e = grant_row_update(tx, place->building, &g, &updated);
     if (e)
         return e;
     if (!updated)
         return ERR_VERSION_CONFLICT;
-    e = count_enabled(op, place->building, g.enabled - was_enabled);
+    e = count_enabled(tx, place->building, g.enabled - was_enabled);
     if (e)
         return e;
     g.version++;
-    g.updated_us = op->now_us;
+    g.updated_us = tx->now_us;
     *ret = g;
     return ERR_NONE;
 }
 
-enum err grant_revoke(struct op *op, const struct id *building, const struct id *id)
+enum err grant_revoke(struct tx *tx, const struct id *building, const struct id *id)
 {
     struct grant g;
     int was_enabled = 0;
     const struct id_bytes bytes = id_to_bytes(id);
     {
         CURSOR c;
-        enum err e = db_one(op->db, SQL_GRANT_REVOKE,
-                            DB_ARGS(v_str(id_str(building)), v_id_bytes(&bytes), v_int(op->now_us)), &c);
+        enum err e = db_one(tx->db, SQL_GRANT_REVOKE,
+                            DB_ARGS(v_str(id_str(building)), v_id_bytes(&bytes), v_int(tx->now_us)), &c);
         if (e)
-            return e == ERR_NOT_FOUND ? grant_get(op, &(struct grant_place){.building = building}, id, &g) : e;
+            return e == ERR_NOT_FOUND ? grant_get(tx, &(struct grant_place){.building = building}, id, &g) : e;
         was_enabled = (int)col_int(&c, 0);
     }
-    return count_enabled(op, building, -was_enabled);
+    return count_enabled(tx, building, -was_enabled);
 }

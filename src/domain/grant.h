@@ -1,11 +1,11 @@
 /* Access grants: what opens a door, when, and how often (contract, Access grants; decisions sections 6 and 10).
  *
  * A grant is a row; its status is never stored but derived from the row and the moment. Each function runs within the
- * caller's transaction, reads or writes one building's grants, and leaves its results in the op's arena. */
+ * caller's transaction, reads or writes one building's grants, and leaves its results in the tx's arena. */
 #pragma once
 #include "base/crypto.h"
-#include "domain/op.h"
 #include "domain/schedule.h"
+#include "domain/tx.h"
 
 enum grant_type { GRANT_TIMER, GRANT_PASSCODE, GRANT_ROUTINE }; /* stored as these numbers */
 enum grant_status { GRANT_ACTIVE, GRANT_SCHEDULED, GRANT_INACTIVE, GRANT_EXPIRED, GRANT_EXHAUSTED, GRANT_REVOKED };
@@ -84,32 +84,32 @@ struct grant_place {
 
 /* What an earlier creation with this Idempotency-Key made, as it is now. ERR_NOT_FOUND: there was none;
  * ERR_IDEMPOTENCY_CONFLICT: it had another body (SHA-256 of its canonical form). */
-enum err grant_replay(struct op *op, const struct id *building, struct str request_id,
+enum err grant_replay(struct tx *tx, const struct id *building, struct str request_id,
                       const unsigned char request_hash[static SHA256_LEN], struct grant *ret) CHECKED;
 
 /* Where the caller's Idempotency-Key and body (SHA-256 of its canonical form) name an earlier creation, the grant it
  * made is given as it is now, with *ret_replayed. Errors: IDEMPOTENCY_CONFLICT, INVALID_UNLOCK,
  * MULTI_BUILDING_REQUIRED, BUILDING_NOT_FOUND. */
-enum err grant_create(struct op *op, const struct grant_place *place, const struct grant_input *in,
+enum err grant_create(struct tx *tx, const struct grant_place *place, const struct grant_input *in,
                       struct str request_id, const unsigned char request_hash[static SHA256_LEN], struct grant *ret,
                       bool *ret_replayed) CHECKED;
 
 /* Revoked ones, too. ERR_NOT_FOUND. */
-enum err grant_get(struct op *op, const struct grant_place *place, const struct id *id, struct grant *ret) CHECKED;
+enum err grant_get(struct tx *tx, const struct grant_place *place, const struct id *id, struct grant *ret) CHECKED;
 
 /* A page of the grants that are not revoked. With `more` it may hold fewer than the limit, even none: a list reads a
  * bounded number of grants. */
-enum err grant_list(struct op *op, const struct id *building, const struct grant_filter *filter,
+enum err grant_list(struct tx *tx, const struct id *building, const struct grant_filter *filter,
                     struct grant_page *ret) CHECKED;
 
 /* Changes the grant if its version still is `version`.
  * Errors, in this order: INVALID_UNLOCK (an empty update), MULTI_BUILDING_REQUIRED, NOT_FOUND, GRANT_REVOKED,
  * VERSION_CONFLICT, INVALID_UNLOCK. */
-enum err grant_update(struct op *op, const struct grant_place *place, const struct id *id, int64_t version,
+enum err grant_update(struct tx *tx, const struct grant_place *place, const struct id *id, int64_t version,
                       const struct grant_input *in, struct grant *ret) CHECKED;
 
 /* Revokes for good; may be repeated. Needs no subscription. ERR_NOT_FOUND. */
-enum err grant_revoke(struct op *op, const struct id *building, const struct id *id) CHECKED;
+enum err grant_revoke(struct tx *tx, const struct id *building, const struct id *id) CHECKED;
 
 /* Revoked, else inactive, else exhausted, else expired, else scheduled, else active. */
 enum grant_status grant_status(const struct grant *g, int64_t now_us);

@@ -5,11 +5,11 @@
 #define CODES 10000
 #define TRIES 8 /* of a code at random before looking at all of them */
 
-static enum err is_taken(struct op *op, const struct id *building, const struct grant *g, bool *ret_taken)
+static enum err is_taken(struct tx *tx, const struct id *building, const struct grant *g, bool *ret_taken)
 {
     CURSOR c;
     const struct id_bytes id = id_to_bytes(&g->id);
-    enum err e = db_one(op->db, SQL_GRANT_CODE_TAKEN,
+    enum err e = db_one(tx->db, SQL_GRANT_CODE_TAKEN,
                         DB_ARGS(v_str(id_str(building)), v_str(str_z(g->code)), v_id_bytes(&id)), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
@@ -17,12 +17,12 @@ static enum err is_taken(struct op *op, const struct id *building, const struct 
     return ERR_NONE;
 }
 
-enum err grant_code_check(struct op *op, const struct id *building, const struct grant *g)
+enum err grant_code_check(struct tx *tx, const struct id *building, const struct grant *g)
 {
     bool taken = false;
-    enum err e = is_taken(op, building, g, &taken);
+    enum err e = is_taken(tx, building, g, &taken);
     if (!e && taken)
-        e = op_fail(op, ERR_INVALID_UNLOCK, "access_code is already the code of another enabled passcode");
+        e = tx_fail(tx, ERR_INVALID_UNLOCK, "access_code is already the code of another enabled passcode");
     return e;
 }
 
@@ -33,12 +33,12 @@ static void write_code(uint32_t number, char ret[static GRANT_CODE_MAX + 1])
     ret[GRANT_CODE_MAX] = '\0';
 }
 
-static enum err mark_taken(struct op *op, const struct id *building, bool taken[static CODES], uint32_t *ret_free)
+static enum err mark_taken(struct tx *tx, const struct id *building, bool taken[static CODES], uint32_t *ret_free)
 {
     CURSOR c;
     bool more;
     uint32_t left = CODES;
-    enum err e = db_query(op->db, SQL_GRANT_CODES, DB_ARGS(v_str(id_str(building))), &c);
+    enum err e = db_query(tx->db, SQL_GRANT_CODES, DB_ARGS(v_str(id_str(building))), &c);
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more) {
@@ -54,15 +54,15 @@ static enum err mark_taken(struct op *op, const struct id *building, bool taken[
 }
 
 /* The one at random among the free ones. */
-static enum err pick_free(struct op *op, const struct id *building, char ret[static GRANT_CODE_MAX + 1])
+static enum err pick_free(struct tx *tx, const struct id *building, char ret[static GRANT_CODE_MAX + 1])
 {
-    bool *taken = arena_array(op->arena, bool, CODES);
+    bool *taken = arena_array(tx->arena, bool, CODES);
     uint32_t left;
-    enum err e = mark_taken(op, building, taken, &left);
+    enum err e = mark_taken(tx, building, taken, &left);
     if (e)
         return e;
     if (left == 0)
-        return op_fail(op, ERR_INVALID_UNLOCK, "every four-digit access_code belongs to an enabled passcode");
+        return tx_fail(tx, ERR_INVALID_UNLOCK, "every four-digit access_code belongs to an enabled passcode");
     uint32_t skip = crypto_uniform(left), number = 0;
     while (taken[number] || skip-- > 0)
         number++;
@@ -70,14 +70,14 @@ static enum err pick_free(struct op *op, const struct id *building, char ret[sta
     return ERR_NONE;
 }
 
-enum err grant_code_generate(struct op *op, const struct id *building, struct grant *g)
+enum err grant_code_generate(struct tx *tx, const struct id *building, struct grant *g)
 {
     for (int i = 0; i < TRIES; i++) {
         bool taken = false;
         write_code(crypto_uniform(CODES), g->code);
-        enum err e = is_taken(op, building, g, &taken);
+        enum err e = is_taken(tx, building, g, &taken);
         if (e || !taken)
             return e;
     }
-    return pick_free(op, building, g->code);
+    return pick_free(tx, building, g->code);
 }

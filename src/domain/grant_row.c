@@ -73,13 +73,13 @@ static struct val of_routine(const struct grant *g, int64_t i)
     return g->type == GRANT_ROUTINE ? v_int(i) : v_null();
 }
 
-static enum err insert(struct op *op, const struct id *building, const struct grant *g,
+static enum err insert(struct tx *tx, const struct id *building, const struct grant *g,
                        const unsigned char request_hash[static SHA256_LEN], bool *ret_inserted)
 {
     int64_t changed;
     const struct id_bytes id = id_to_bytes(&g->id);
     enum err e =
-        db_exec(op->db, SQL_GRANT_INSERT,
+        db_exec(tx->db, SQL_GRANT_INSERT,
                 DB_ARGS(v_str(id_str(building)), v_id_bytes(&id), v_int(g->type), v_str(g->label), v_int(g->enabled),
                         v_int(g->created_us), v_int(g->starts_us), v_int(g->ends_us), uses_of(g), code_of(g),
                         v_int(g->voice), of_routine(g, g->schedule.days), of_routine(g, g->schedule.start_minute),
@@ -91,27 +91,27 @@ static enum err insert(struct op *op, const struct id *building, const struct gr
     return e;
 }
 
-enum err grant_row_insert(struct op *op, const struct id *building, const struct grant *g,
+enum err grant_row_insert(struct tx *tx, const struct id *building, const struct grant *g,
                           const unsigned char request_hash[static SHA256_LEN], bool *ret_inserted)
 {
     int64_t numbered;
-    enum err e = insert(op, building, g, request_hash, ret_inserted);
+    enum err e = insert(tx, building, g, request_hash, ret_inserted);
     if (e || *ret_inserted)
         return e;
-    e = db_exec(op->db, SQL_GRANT_BUILDING_ADD, DB_ARGS(v_str(id_str(building))), &numbered);
-    return e || !numbered ? e : insert(op, building, g, request_hash, ret_inserted);
+    e = db_exec(tx->db, SQL_GRANT_BUILDING_ADD, DB_ARGS(v_str(id_str(building))), &numbered);
+    return e || !numbered ? e : insert(tx, building, g, request_hash, ret_inserted);
 }
 
-enum err grant_row_update(struct op *op, const struct id *building, const struct grant *g, bool *ret_updated)
+enum err grant_row_update(struct tx *tx, const struct id *building, const struct grant *g, bool *ret_updated)
 {
     int64_t changed;
     const struct id_bytes id = id_to_bytes(&g->id);
     enum err e =
-        db_exec(op->db, SQL_GRANT_UPDATE,
+        db_exec(tx->db, SQL_GRANT_UPDATE,
                 DB_ARGS(v_str(id_str(building)), v_id_bytes(&id), v_int(g->version), v_str(g->label), v_int(g->enabled),
                         v_int(g->starts_us), v_int(g->ends_us), uses_of(g), code_of(g), v_int(g->voice),
                         of_routine(g, g->schedule.days), of_routine(g, g->schedule.start_minute),
-                        of_routine(g, g->schedule.end_minute), v_str(g->schedule.timezone), v_int(op->now_us)),
+                        of_routine(g, g->schedule.end_minute), v_str(g->schedule.timezone), v_int(tx->now_us)),
                 &changed);
     if (!e)
         *ret_updated = changed == 1;

@@ -12,7 +12,7 @@ struct grant grant_row(const struct cursor *c, struct arena *a);
 struct schedule grant_row_schedule(const struct cursor *c, int at, struct arena *a);
 
 /* Inserts the grant with its receipt: false in *ret_inserted if the building already has that request. */
-enum err grant_row_insert(struct op *op, const struct id *building, const struct grant *g,
+enum err grant_row_insert(struct tx *tx, const struct id *building, const struct grant *g,
                           const unsigned char request_hash[static SHA256_LEN], bool *ret_inserted) CHECKED;
 /* Writes what an update may change, if the row still has g->version: else false in *ret_updated. */
-enum err grant_row_update(struct op *op, const struct id *building, const struct grant *g, bool *ret_updated) CHECKED;
+enum err grant_row_update(struct tx *tx, const struct id *building, const struct grant *g, bool *ret_updated) CHECKED;

@@ -20,9 +20,9 @@ enum grant_status grant_status(const struct grant *g, int64_t now_us)
     return g->starts_us > now_us ? GRANT_SCHEDULED : GRANT_ACTIVE;
 }
 
-static enum err refuse(struct op *op, const char *why)
+static enum err refuse(struct tx *tx, const char *why)
 {
-    return op_fail(op, ERR_INVALID_UNLOCK, why);
+    return tx_fail(tx, ERR_INVALID_UNLOCK, why);
 }
 
 /* ---- which field belongs to which type ---- */
@@ -51,13 +51,13 @@ static const struct {
 #undef SPECIAL
 };
 
-static enum err check_fields(struct op *op, const struct grant_input *in, enum grant_type type)
+static enum err check_fields(struct tx *tx, const struct grant_input *in, enum grant_type type)
 {
     for (size_t i = 0; i < sizeof special_fields / sizeof *special_fields; i++) {
         const struct val *v = (const struct val *)((const char *)in + special_fields[i].offset);
         if (!v_given(*v) || special_fields[i].types & OF(type))
             continue;
-        op->why = arena_printf(op->arena, "%s is not a field of a %s", special_fields[i].name, grant_type_names[type]);
+        tx->why = arena_printf(tx->arena, "%s is not a field of a %s", special_fields[i].name, grant_type_names[type]);
         return ERR_INVALID_UNLOCK;
     }
     return ERR_NONE;
@@ -93,10 +93,10 @@ static bool has_end(const struct grant_input *in)
     return v_given(in->expires_in_minutes) || v_given(in->ends_at);
 }
 
-static enum err check_one_end(struct op *op, const struct grant_input *in)
+static enum err check_one_end(struct tx *tx, const struct grant_input *in)
 {
     if (v_given(in->expires_in_minutes) && v_given(in->ends_at))
-        return refuse(op, "expires_in_minutes and ends_at cannot be given together");
+        return refuse(tx, "expires_in_minutes and ends_at cannot be given together");
     return ERR_NONE;
 }
 
@@ -109,183 +109,183 @@ static int64_t end_of(const struct grant_input *in, int64_t from_us)
 /* ---- timers ---- */
 
 /* The start, once moved out of the past. */
-static enum err set_start(struct op *op, const struct grant_input *in, struct grant *g)
+static enum err set_start(struct tx *tx, const struct grant_input *in, struct grant *g)
 {
     int64_t at_us = in->starts_at.i;
-    if (at_us > op->now_us + START_MAX_US)
-        return refuse(op, "starts_at must be at most 365 days ahead");
-    g->starts_us = at_us > op->now_us ? at_us : op->now_us;
+    if (at_us > tx->now_us + START_MAX_US)
+        return refuse(tx, "starts_at must be at most 365 days ahead");
+    g->starts_us = at_us > tx->now_us ? at_us : tx->now_us;
     return ERR_NONE;
 }
 
 /* A window that is still to come, of at most seven days from its start, or from now if that has passed. */
-static enum err check_window(struct op *op, const struct grant *g)
+static enum err check_window(struct tx *tx, const struct grant *g)
 {
-    const int64_t from_us = g->starts_us > op->now_us ? g->starts_us : op->now_us;
-    if (g->ends_us <= op->now_us)
-        return refuse(op, "ends_at must be later than now");
+    const int64_t from_us = g->starts_us > tx->now_us ? g->starts_us : tx->now_us;
+    if (g->ends_us <= tx->now_us)
+        return refuse(tx, "ends_at must be later than now");
     if (g->ends_us <= g->starts_us)
-        return refuse(op, "ends_at must be later than starts_at");
+        return refuse(tx, "ends_at must be later than starts_at");
     if (g->ends_us > from_us + WEEK_US)
-        return refuse(op, "ends_at must be at most seven days after starts_at");
+        return refuse(tx, "ends_at must be at most seven days after starts_at");
     return ERR_NONE;
 }
 
-static enum err set_window(struct op *op, const struct grant_input *in, struct grant *g)
+static enum err set_window(struct tx *tx, const struct grant_input *in, struct grant *g)
 {
     if (v_given(in->starts_at)) {
-        enum err e = set_start(op, in, g);
+        enum err e = set_start(tx, in, g);
         if (e)
             return e;
     }
     if (has_end(in))
-        g->ends_us = end_of(in, g->starts_us > op->now_us ? g->starts_us : op->now_us);
-    return check_window(op, g);
+        g->ends_us = end_of(in, g->starts_us > tx->now_us ? g->starts_us : tx->now_us);
+    return check_window(tx, g);
 }
 
-static enum err check_timer_end(struct op *op, const struct grant_input *in)
+static enum err check_timer_end(struct tx *tx, const struct grant_input *in)
 {
     if (v_given(in->ends_at) && !v_set(in->ends_at))
-        return refuse(op, "ends_at cannot be null on a timer");
-    return check_one_end(op, in);
+        return refuse(tx, "ends_at cannot be null on a timer");
+    return check_one_end(tx, in);
 }
 
-static enum err create_timer(struct op *op, const struct grant_input *in, struct grant *g)
+static enum err create_timer(struct tx *tx, const struct grant_input *in, struct grant *g)
 {
-    enum err e = check_timer_end(op, in);
+    enum err e = check_timer_end(tx, in);
     if (e)
         return e;
     if (!has_end(in))
-        return refuse(op, "a timer needs expires_in_minutes or ends_at");
+        return refuse(tx, "a timer needs expires_in_minutes or ends_at");
     set_uses(in, g);
-    g->starts_us = op->now_us;
-    return set_window(op, in, g);
+    g->starts_us = tx->now_us;
+    return set_window(tx, in, g);
 }
 
-static enum err switch_timer_off(struct op *op, const struct grant_input *in, struct grant *g)
+static enum err switch_timer_off(struct tx *tx, const struct grant_input *in, struct grant *g)
 {
     if (has_end(in) || v_given(in->starts_at))
         return refuse(
-            op, "enabled false ends a timer now: starts_at, expires_in_minutes and ends_at cannot be given with it");
+            tx, "enabled false ends a timer now: starts_at, expires_in_minutes and ends_at cannot be given with it");
     g->enabled = false;
-    if (g->ends_us > op->now_us)
-        g->ends_us = op->now_us;
+    if (g->ends_us > tx->now_us)
+        g->ends_us = tx->now_us;
     return ERR_NONE;
 }
 
-static enum err update_timer(struct op *op, const struct grant_input *in, struct grant *g)
+static enum err update_timer(struct tx *tx, const struct grant_input *in, struct grant *g)
 {
-    enum err e = check_timer_end(op, in);
+    enum err e = check_timer_end(tx, in);
     if (e)
         return e;
     set_uses(in, g);
     if (v_given(in->enabled) && !in->enabled.b)
-        return switch_timer_off(op, in, g);
+        return switch_timer_off(tx, in, g);
     if (v_given(in->enabled)) {
         if (!has_end(in))
-            return refuse(op, "enabled true needs expires_in_minutes or ends_at on a timer");
+            return refuse(tx, "enabled true needs expires_in_minutes or ends_at on a timer");
         if (!g->enabled)
-            g->starts_us = op->now_us; /* it restarts */
+            g->starts_us = tx->now_us; /* it restarts */
         g->enabled = true;
     }
-    return has_end(in) || v_given(in->starts_at) ? set_window(op, in, g) : ERR_NONE;
+    return has_end(in) || v_given(in->starts_at) ? set_window(tx, in, g) : ERR_NONE;
 }
 
 /* ---- passcodes ---- */
 
-static enum err set_expiry(struct op *op, const struct grant_input *in, struct grant *g)
+static enum err set_expiry(struct tx *tx, const struct grant_input *in, struct grant *g)
 {
-    enum err e = check_one_end(op, in);
+    enum err e = check_one_end(tx, in);
     if (e || !has_end(in))
         return e;
     if (v_given(in->ends_at) && !v_set(in->ends_at)) {
         g->ends_us = GRANT_NO_END;
         return ERR_NONE;
     }
-    g->ends_us = end_of(in, op->now_us);
-    if (g->ends_us <= op->now_us)
-        return refuse(op, "ends_at must be later than now");
-    if (g->ends_us > op->now_us + WEEK_US)
-        return refuse(op, "ends_at must be at most seven days ahead");
+    g->ends_us = end_of(in, tx->now_us);
+    if (g->ends_us <= tx->now_us)
+        return refuse(tx, "ends_at must be later than now");
+    if (g->ends_us > tx->now_us + WEEK_US)
+        return refuse(tx, "ends_at must be at most seven days ahead");
     return ERR_NONE;
 }
 
-static enum err set_code(struct op *op, const struct grant_input *in, struct grant *g)
+static enum err set_code(struct tx *tx, const struct grant_input *in, struct grant *g)
 {
     const struct str code = in->access_code.s;
     if (!v_given(in->access_code))
         return ERR_NONE;
     if (code.n < 1 || code.n > GRANT_CODE_MAX || !str_to_u64(code, UINT64_MAX, &(uint64_t){0}))
-        return refuse(op, "access_code must be 1 to 4 digits");
+        return refuse(tx, "access_code must be 1 to 4 digits");
     if (str_eq(code, STR("1")))
-        return refuse(op, "access_code must not be the single digit 1");
+        return refuse(tx, "access_code must not be the single digit 1");
     memcpy(g->code, code.p, code.n);
     g->code[code.n] = '\0';
     return ERR_NONE;
 }
 
-static enum err set_passcode(struct op *op, const struct grant_input *in, struct grant *g)
+static enum err set_passcode(struct tx *tx, const struct grant_input *in, struct grant *g)
 {
     set_uses(in, g);
     if (v_given(in->enter_code_with_voice))
         g->voice = in->enter_code_with_voice.b;
-    enum err e = set_expiry(op, in, g);
-    return e ? e : set_code(op, in, g);
+    enum err e = set_expiry(tx, in, g);
+    return e ? e : set_code(tx, in, g);
 }
 
 /* ---- routines ---- */
 
-static enum err set_days(struct op *op, const struct val *days, struct schedule *s)
+static enum err set_days(struct tx *tx, const struct val *days, struct schedule *s)
 {
     const struct val *name = days->ptr;
     unsigned all = 0;
     for (uint32_t i = 0; i < days->count; i++) {
         const unsigned day = schedule_day(name[i].s);
         if (!day)
-            return refuse(op, "days must be day names from sunday to saturday");
+            return refuse(tx, "days must be day names from sunday to saturday");
         if (all & day)
-            return refuse(op, "days must not name a day twice");
+            return refuse(tx, "days must not name a day twice");
         all |= day;
     }
     if (!schedule_days_supported(all))
-        return refuse(op, "days must be one day, all five weekdays, both weekend days, or all seven days");
+        return refuse(tx, "days must be one day, all five weekdays, both weekend days, or all seven days");
     s->days = all;
     return ERR_NONE;
 }
 
-static enum err set_hours(struct op *op, const struct grant_input *in, struct schedule *s)
+static enum err set_hours(struct tx *tx, const struct grant_input *in, struct schedule *s)
 {
     if (!schedule_minute_parse(in->start.s, &s->start_minute))
-        return refuse(op, "start must be a time of day as HH:MM");
+        return refuse(tx, "start must be a time of day as HH:MM");
     if (!schedule_minute_parse(in->end.s, &s->end_minute))
-        return refuse(op, "end must be a time of day as HH:MM");
+        return refuse(tx, "end must be a time of day as HH:MM");
     if (s->end_minute <= s->start_minute)
-        return refuse(op, "end must be later than start, on the same day");
+        return refuse(tx, "end must be later than start, on the same day");
     return ERR_NONE;
 }
 
-static enum err set_schedule(struct op *op, const struct grant_input *in, struct grant *g)
+static enum err set_schedule(struct tx *tx, const struct grant_input *in, struct grant *g)
 {
     enum err e = ERR_NONE;
     if (v_given(in->days))
-        e = set_days(op, &in->days, &g->schedule);
+        e = set_days(tx, &in->days, &g->schedule);
     if (!e && v_given(in->start) != v_given(in->end))
-        e = refuse(op, "start and end must be given together");
+        e = refuse(tx, "start and end must be given together");
     if (!e && v_given(in->start))
-        e = set_hours(op, in, &g->schedule);
+        e = set_hours(tx, in, &g->schedule);
     if (!e && v_given(in->timezone)) {
         if (!schedule_zone_known(in->timezone.s))
-            e = refuse(op, "timezone must be an IANA time zone name such as America/New_York");
+            e = refuse(tx, "timezone must be an IANA time zone name such as America/New_York");
         g->schedule.timezone = in->timezone.s;
     }
     return e;
 }
 
-static enum err create_routine(struct op *op, const struct grant_input *in, struct grant *g)
+static enum err create_routine(struct tx *tx, const struct grant_input *in, struct grant *g)
 {
     if (!v_given(in->days) || !v_given(in->start) || !v_given(in->end) || !v_given(in->timezone))
-        return refuse(op, "a routine needs days, start, end and timezone");
-    return set_schedule(op, in, g);
+        return refuse(tx, "a routine needs days, start, end and timezone");
+    return set_schedule(tx, in, g);
 }
 
 /* ---- all of them ---- */
@@ -300,29 +300,29 @@ static bool find_type(struct str name, enum grant_type *ret)
     return false;
 }
 
-enum err grant_rules_create(struct op *op, const struct grant_input *in, struct grant *ret)
+enum err grant_rules_create(struct tx *tx, const struct grant_input *in, struct grant *ret)
 {
     struct grant g = {
         .enabled = !v_given(in->enabled) || in->enabled.b,
         .remaining_uses = GRANT_UNLIMITED,
-        .created_us = op->now_us,
+        .created_us = tx->now_us,
         .ends_us = GRANT_NO_END,
     };
     if (!v_given(in->type) || !find_type(in->type.s, &g.type))
-        return op_fail(op, ERR_INVALID_TYPE, "type must be one of timer, passcode, routine");
-    enum err e = check_fields(op, in, g.type);
+        return tx_fail(tx, ERR_INVALID_TYPE, "type must be one of timer, passcode, routine");
+    enum err e = check_fields(tx, in, g.type);
     if (e)
         return e;
     set_label(in, &g);
     switch (g.type) {
     case GRANT_TIMER:
-        e = create_timer(op, in, &g);
+        e = create_timer(tx, in, &g);
         break;
     case GRANT_PASSCODE:
-        e = set_passcode(op, in, &g);
+        e = set_passcode(tx, in, &g);
         break;
     case GRANT_ROUTINE:
-        e = create_routine(op, in, &g);
+        e = create_routine(tx, in, &g);
         break;
     }
     if (!e)
@@ -330,15 +330,15 @@ enum err grant_rules_create(struct op *op, const struct grant_input *in, struct 
     return e;
 }
 
-enum err grant_rules_update(struct op *op, const struct grant_input *in, struct grant *g)
+enum err grant_rules_update(struct tx *tx, const struct grant_input *in, struct grant *g)
 {
-    enum err e = check_fields(op, in, g->type);
+    enum err e = check_fields(tx, in, g->type);
     if (e)
         return e;
     set_label(in, g);
     if (g->type == GRANT_TIMER)
-        return update_timer(op, in, g);
+        return update_timer(tx, in, g);
     if (v_given(in->enabled))
         g->enabled = in->enabled.b;
-    return g->type == GRANT_PASSCODE ? set_passcode(op, in, g) : set_schedule(op, in, g);
+    return g->type == GRANT_PASSCODE ? set_passcode(tx, in, g) : set_schedule(tx, in, g);
 }

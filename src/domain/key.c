@@ -19,10 +19,10 @@ void key_hash(struct str text, unsigned char ret[static SHA256_LEN])
     crypto_sha256(text, ret);
 }
 
-enum err key_authenticate(struct op *op, const unsigned char hash[static SHA256_LEN], struct principal *ret)
+enum err key_authenticate(struct tx *tx, const unsigned char hash[static SHA256_LEN], struct principal *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_KEY_AUTHENTICATE, DB_ARGS(v_blob(hash, SHA256_LEN)), &c);
+    enum err e = db_one(tx->db, SQL_KEY_AUTHENTICATE, DB_ARGS(v_blob(hash, SHA256_LEN)), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_INVALID_KEY : e;
     struct principal p = {
@@ -42,7 +42,7 @@ enum err key_authenticate(struct op *op, const unsigned char hash[static SHA256_
     bool revoked = !col_null(&c, 7);
     bool account_gone = col_null(&c, 9);
     bool building_gone = id_given(&p.building_id) && col_null(&c, 12);
-    if (revoked || p.expires_at_us <= op->now_us)
+    if (revoked || p.expires_at_us <= tx->now_us)
         return ERR_INVALID_KEY;
     if (account_gone || building_gone)
         return ERR_AUTHENTICATION_REQUIRED;
@@ -50,12 +50,12 @@ enum err key_authenticate(struct op *op, const unsigned char hash[static SHA256_
     return ERR_NONE;
 }
 
-enum err key_touch(struct op *op, const struct key_use *uses, size_t count)
+enum err key_touch(struct tx *tx, const struct key_use *uses, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct key_use *u = &uses[i];
         enum err e = db_exec(
-            op->db, SQL_KEY_TOUCH,
+            tx->db, SQL_KEY_TOUCH,
             DB_ARGS(v_str(id_str(&u->account_id)), v_str(id_str(&u->key_id)), v_int(u->at_us - u->at_us % MINUTE_US)),
             NULL);
         if (e)
@@ -64,10 +64,10 @@ enum err key_touch(struct op *op, const struct key_use *uses, size_t count)
     return ERR_NONE;
 }
 
-static enum err check_limit(struct op *op, const struct id *account)
+static enum err check_limit(struct tx *tx, const struct id *account)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_KEY_COUNT_AGENTS, DB_ARGS(v_str(id_str(account)), v_int(op->now_us)), &c);
+    enum err e = db_one(tx->db, SQL_KEY_COUNT_AGENTS, DB_ARGS(v_str(id_str(account)), v_int(tx->now_us)), &c);
     if (e)
         return e;
     return col_int(&c, 0) < KEY_ACTIVE_MAX ? ERR_NONE : ERR_KEY_LIMIT;
@@ -82,26 +82,26 @@ static void make_text(struct key_issued *k, enum key_kind kind)
     k->prefix[KEY_PREFIX_LEN] = '\0';
 }
 
-enum err key_issue(struct op *op, const struct key_options *o, struct key_issued *ret)
+enum err key_issue(struct tx *tx, const struct key_options *o, struct key_issued *ret)
 {
     if (o->kind == KEY_AGENT) {
-        enum err e = check_limit(op, &o->account_id);
+        enum err e = check_limit(tx, &o->account_id);
         if (e)
             return e;
     }
     struct key_issued k = {
-        .id = id_new(op->now_us),
+        .id = id_new(tx->now_us),
         .scopes = o->scopes,
-        .expires_at_us = op->now_us + o->ttl_s * US_PER_S,
+        .expires_at_us = tx->now_us + o->ttl_s * US_PER_S,
     };
     make_text(&k, o->kind);
     unsigned char hash[SHA256_LEN];
     key_hash(str_z(k.text), hash);
-    enum err e = db_exec(op->db, SQL_KEY_INSERT,
+    enum err e = db_exec(tx->db, SQL_KEY_INSERT,
                          DB_ARGS(v_blob(hash, sizeof hash), v_str(id_str(&k.id)), v_str(id_str(&o->account_id)),
                                  v_str(id_str(&o->building_id)), v_str(id_str(&o->member_id)),
                                  v_str(o->kind == KEY_WEB_SESSION ? STR("web_session") : STR("agent")), v_str(o->name),
-                                 v_str(str_z(k.prefix)), v_int(k.scopes), v_int(op->now_us), v_int(k.expires_at_us)),
+                                 v_str(str_z(k.prefix)), v_int(k.scopes), v_int(tx->now_us), v_int(k.expires_at_us)),
                          NULL);
     if (!e)
         *ret = k;
@@ -119,50 +119,50 @@ static bool scope_find(struct str text, enum scope *ret)
     return false;
 }
 
-static enum err refuse_scope(struct op *op, enum err e, struct str scope, const char *rule)
+static enum err refuse_scope(struct tx *tx, enum err e, struct str scope, const char *rule)
 {
-    op->why = arena_printf(op->arena, "scopes: %.*s %s", STR_ARG(scope), rule);
+    tx->why = arena_printf(tx->arena, "scopes: %.*s %s", STR_ARG(scope), rule);
     return e;
 }
 
-enum err key_scopes(struct op *op, struct val texts, uint32_t issuer, uint32_t *ret)
+enum err key_scopes(struct tx *tx, struct val texts, uint32_t issuer, uint32_t *ret)
 {
     uint32_t scopes = 0;
     if (!v_given(texts))
         scopes = default_scopes;
     else if (texts.count == 0)
-        return op_fail(op, ERR_INVALID_KEY_OPTIONS, "scopes must have at least one item");
+        return tx_fail(tx, ERR_INVALID_KEY_OPTIONS, "scopes must have at least one item");
     const struct val *list = texts.ptr;
     for (uint32_t i = 0; i < texts.count; i++) {
         enum scope found;
         if (!scope_find(list[i].s, &found))
-            return op_fail(op, ERR_INVALID_KEY_OPTIONS, "scopes has an unknown scope");
+            return tx_fail(tx, ERR_INVALID_KEY_OPTIONS, "scopes has an unknown scope");
         uint32_t bit = 1u << found;
         if (!issuable[found])
-            return refuse_scope(op, ERR_INVALID_KEY_OPTIONS, list[i].s, "cannot be issued");
+            return refuse_scope(tx, ERR_INVALID_KEY_OPTIONS, list[i].s, "cannot be issued");
         if (bit & scopes)
-            return refuse_scope(op, ERR_INVALID_KEY_OPTIONS, list[i].s, "is listed twice");
+            return refuse_scope(tx, ERR_INVALID_KEY_OPTIONS, list[i].s, "is listed twice");
         if (!(bit & issuer))
-            return refuse_scope(op, ERR_INSUFFICIENT_SCOPE, list[i].s, "is not held by the issuer");
+            return refuse_scope(tx, ERR_INSUFFICIENT_SCOPE, list[i].s, "is not held by the issuer");
         scopes |= bit;
     }
     *ret = scopes & issuer;
     return ERR_NONE;
 }
 
-enum err key_list(struct op *op, const struct id *account, const struct key_entry **ret, size_t *ret_count)
+enum err key_list(struct tx *tx, const struct id *account, const struct key_entry **ret, size_t *ret_count)
 {
     CURSOR c;
-    enum err e = db_query(op->db, SQL_KEY_LIST, DB_ARGS(v_str(id_str(account))), &c);
+    enum err e = db_query(tx->db, SQL_KEY_LIST, DB_ARGS(v_str(id_str(account))), &c);
     if (e)
         return e;
     struct key_entry *list = NULL;
     size_t count = 0, room = 0;
     for (bool more; !(e = db_next(&c, &more)) && more;) {
-        list = list_room(op->arena, list, count, &room, sizeof *list);
+        list = list_room(tx->arena, list, count, &room, sizeof *list);
         list[count++] = (struct key_entry){
             .id = col_id(&c, 0),
-            .name = col_copy(&c, 1, op->arena),
+            .name = col_copy(&c, 1, tx->arena),
             .kind = str_eq(col_str(&c, 2), STR("web_session")) ? KEY_WEB_SESSION : KEY_AGENT,
             .scopes = (uint32_t)col_int(&c, 3),
             .expires_at_us = col_int_or(&c, 4, INT64_MAX),
@@ -176,25 +176,25 @@ enum err key_list(struct op *op, const struct id *account, const struct key_entr
     return ERR_NONE;
 }
 
-enum err key_revoke(struct op *op, const struct id *account, const struct id *key)
+enum err key_revoke(struct tx *tx, const struct id *account, const struct id *key)
 {
     int64_t changed;
-    db_notify(op->db, TOPIC_KEYS);
-    enum err e = db_exec(op->db, SQL_KEY_REVOKE, DB_ARGS(v_str(id_str(account)), v_str(id_str(key)), v_int(op->now_us)),
+    db_notify(tx->db, TOPIC_KEYS);
+    enum err e = db_exec(tx->db, SQL_KEY_REVOKE, DB_ARGS(v_str(id_str(account)), v_str(id_str(key)), v_int(tx->now_us)),
                          &changed);
     if (e)
         return e;
     return changed ? ERR_NONE : ERR_NOT_FOUND;
 }
 
-enum err key_revoke_others(struct op *op, const struct id *account, const struct id *keep, int64_t *ret_count)
+enum err key_revoke_others(struct tx *tx, const struct id *account, const struct id *keep, int64_t *ret_count)
 {
-    db_notify(op->db, TOPIC_KEYS);
-    return db_exec(op->db, SQL_KEY_REVOKE_OTHERS,
-                   DB_ARGS(v_str(id_str(account)), v_str(id_str(keep)), v_int(op->now_us)), ret_count);
+    db_notify(tx->db, TOPIC_KEYS);
+    return db_exec(tx->db, SQL_KEY_REVOKE_OTHERS,
+                   DB_ARGS(v_str(id_str(account)), v_str(id_str(keep)), v_int(tx->now_us)), ret_count);
 }
 
-enum err key_purge(struct op *op, int64_t before_us, int64_t limit, int64_t *ret_count)
+enum err key_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
-    return db_exec(op->db, SQL_KEY_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL_KEY_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
 }

@@ -7,7 +7,7 @@
 
 #define PAYLOAD_MAX 16384
 
-enum err mail_queue(struct op *op, const struct mail_intent *m)
+enum err mail_queue(struct tx *tx, const struct mail_intent *m)
 {
     struct buf b = BUF(PAYLOAD_MAX);
     buf_lit(&b, "{\"to\":");
@@ -26,9 +26,9 @@ enum err mail_queue(struct op *op, const struct mail_intent *m)
     }
     buf_printf(&b, ",\"created\":%lld,\"give_up\":%lld}", (long long)m->created_us, (long long)m->give_up_us);
     struct str sealed;
-    enum err e = b.full ? ERR_INTERNAL_ERROR : master_seal(op, MAIL_PURPOSE, buf_view(&b), &sealed);
+    enum err e = b.full ? ERR_INTERNAL_ERROR : master_seal(tx, MAIL_PURPOSE, buf_view(&b), &sealed);
     if (!e)
-        e = job_add(op, JOB_MAIL, op->now_us, sealed);
+        e = job_add(tx, JOB_MAIL, tx->now_us, sealed);
     crypto_wipe(b.p, b.n);
     buf_done(&b);
     return e;

@@ -1,6 +1,6 @@
 /* An e-mail the service means to send: a job of kind `mail`, its payload sealed, written with its cause. */
 #pragma once
-#include "domain/op.h"
+#include "domain/tx.h"
 
 #define JOB_MAIL     "mail"
 #define MAIL_PURPOSE "mail" /* what payloads are sealed for (crypto_open) */
@@ -13,6 +13,6 @@ struct mail_intent {
     int64_t give_up_us; /* worthless from then on */
 };
 
-enum err mail_queue(struct op *op, const struct mail_intent *mail) CHECKED;
+enum err mail_queue(struct tx *tx, const struct mail_intent *mail) CHECKED;
 /* Reads the payload back into the arena: ERR_SECRET_DECRYPT_FAILED if it was not sealed by this service. */
 enum err mail_read(struct str payload, struct arena *a, struct mail_intent *ret) CHECKED;

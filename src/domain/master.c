@@ -3,7 +3,7 @@
 #include "domain/job.h"
 #include "domain/mail.h"
 #include "domain/row.h"
-#include "domain/transact.h"
+#include "domain/tx.h"
 #include "domain/webhook.h"
 
 #define SEALING   STR("master_key")          /* check value of the key that seals */
@@ -14,11 +14,11 @@
 /* ---- what the store says ---- */
 
 /* Empty if it says nothing. */
-static enum err read_check(struct op *op, struct str name, struct str *ret)
+static enum err read_check(struct tx *tx, struct str name, struct str *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_SETTING_GET, DB_ARGS(v_str(name)), &c);
-    *ret = e ? STR_NONE : col_copy(&c, 0, op->arena);
+    enum err e = db_one(tx->db, SQL_SETTING_GET, DB_ARGS(v_str(name)), &c);
+    *ret = e ? STR_NONE : col_copy(&c, 0, tx->arena);
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
@@ -29,20 +29,20 @@ static bool is_check_of(enum master_key which, struct str check)
 }
 
 /* The newest secret of a store that was made before check values were kept. */
-static enum err read_sample(struct op *op, struct str *ret)
+static enum err read_sample(struct tx *tx, struct str *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_SEALED_WEBHOOK_NEWEST, DB_NO_ARGS, &c);
-    *ret = e ? STR_NONE : arena_str(op->arena, col_blob(&c, 0));
+    enum err e = db_one(tx->db, SQL_SEALED_WEBHOOK_NEWEST, DB_NO_ARGS, &c);
+    *ret = e ? STR_NONE : arena_str(tx->arena, col_blob(&c, 0));
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
-enum err master_is_needed(struct op *op, bool *ret)
+enum err master_is_needed(struct tx *tx, bool *ret)
 {
     struct str check, sample = STR_NONE;
-    enum err e = read_check(op, SEALING, &check);
+    enum err e = read_check(tx, SEALING, &check);
     if (!e && !check.p)
-        e = read_sample(op, &sample);
+        e = read_sample(tx, &sample);
     *ret = check.p || sample.p;
     return e;
 }
@@ -50,38 +50,38 @@ enum err master_is_needed(struct op *op, bool *ret)
 /* ---- at start ---- */
 
 /* The store's first key: the one that opens what it has. */
-static enum err claim_first(struct op *op, struct str *ret)
+static enum err claim_first(struct tx *tx, struct str *ret)
 {
     char check[MASTER_CHECK_LEN + 1];
     struct str sample, plain;
     enum master_key which = MASTER_CURRENT;
-    enum err e = read_sample(op, &sample);
+    enum err e = read_sample(tx, &sample);
     if (e)
         return e;
-    if (sample.p && !crypto_open_with(MASTER_CURRENT, WEBHOOK_PURPOSE, sample, op->arena, &plain)) {
+    if (sample.p && !crypto_open_with(MASTER_CURRENT, WEBHOOK_PURPOSE, sample, tx->arena, &plain)) {
         which = MASTER_PREVIOUS;
-        if (!crypto_open_with(MASTER_PREVIOUS, WEBHOOK_PURPOSE, sample, op->arena, &plain))
-            return op_fail(op, ERR_USAGE, OTHER_KEY);
+        if (!crypto_open_with(MASTER_PREVIOUS, WEBHOOK_PURPOSE, sample, tx->arena, &plain))
+            return tx_fail(tx, ERR_USAGE, OTHER_KEY);
     }
     (void)crypto_master_check(which, check);
-    e = db_exec(op->db, SQL_SETTING_CLAIM, DB_ARGS(v_str(SEALING), v_str(str_z(check))), NULL);
-    return e ? e : read_check(op, SEALING, ret);
+    e = db_exec(tx->db, SQL_SETTING_CLAIM, DB_ARGS(v_str(SEALING), v_str(str_z(check))), NULL);
+    return e ? e : read_check(tx, SEALING, ret);
 }
 
-enum err master_claim(struct op *op, bool *ret_rekey)
+enum err master_claim(struct tx *tx, bool *ret_rekey)
 {
     struct str sealing, replacing;
-    enum err e = read_check(op, REPLACING, &replacing);
+    enum err e = read_check(tx, REPLACING, &replacing);
     if (!e)
-        e = read_check(op, SEALING, &sealing);
+        e = read_check(tx, SEALING, &sealing);
     if (!e && !sealing.p)
-        e = claim_first(op, &sealing);
+        e = claim_first(tx, &sealing);
     if (e)
         return e;
     if (!is_check_of(MASTER_CURRENT, sealing) && !is_check_of(MASTER_PREVIOUS, sealing))
-        return op_fail(op, ERR_USAGE, OTHER_KEY);
+        return tx_fail(tx, ERR_USAGE, OTHER_KEY);
     if (replacing.p && !is_check_of(MASTER_PREVIOUS, replacing) && !is_check_of(MASTER_CURRENT, replacing))
-        return op_fail(op, ERR_USAGE,
+        return tx_fail(tx, ERR_USAGE,
                        "the master key is being replaced: secrets.previous_master_key must be the previous one "
                        "until portero rekey has ended");
     *ret_rekey = replacing.p || !is_check_of(MASTER_CURRENT, sealing);
@@ -90,14 +90,14 @@ enum err master_claim(struct op *op, bool *ret_rekey)
 
 /* ---- sealing ---- */
 
-enum err master_seal(struct op *op, const char *purpose, struct str plain, struct str *ret)
+enum err master_seal(struct tx *tx, const char *purpose, struct str plain, struct str *ret)
 {
     struct str sealing;
-    enum err e = read_check(op, SEALING, &sealing);
+    enum err e = read_check(tx, SEALING, &sealing);
     if (e)
         return e;
     const enum master_key which = is_check_of(MASTER_PREVIOUS, sealing) ? MASTER_PREVIOUS : MASTER_CURRENT;
-    *ret = crypto_seal(which, purpose, plain, op->arena);
+    *ret = crypto_seal(which, purpose, plain, tx->arena);
     return ERR_NONE;
 }
 
@@ -126,77 +126,77 @@ struct sealed_row {
     struct str id, sealed;
 };
 
-static enum err begin(struct op *op, void *unused)
+static enum err begin(struct tx *tx, void *unused)
 {
     (void)unused;
     char current[MASTER_CHECK_LEN + 1];
     struct str sealing;
-    enum err e = read_check(op, SEALING, &sealing);
+    enum err e = read_check(tx, SEALING, &sealing);
     if (e || is_check_of(MASTER_CURRENT, sealing))
         return e;
     if (!is_check_of(MASTER_PREVIOUS, sealing))
-        return op_fail(op, ERR_SECRET_DECRYPT_FAILED, OTHER_KEY);
+        return tx_fail(tx, ERR_SECRET_DECRYPT_FAILED, OTHER_KEY);
     (void)crypto_master_check(MASTER_CURRENT, current);
-    e = db_exec(op->db, SQL_SETTING_PUT, DB_ARGS(v_str(REPLACING), v_str(sealing)), NULL);
-    return e ? e : db_exec(op->db, SQL_SETTING_PUT, DB_ARGS(v_str(SEALING), v_str(str_z(current))), NULL);
+    e = db_exec(tx->db, SQL_SETTING_PUT, DB_ARGS(v_str(REPLACING), v_str(sealing)), NULL);
+    return e ? e : db_exec(tx->db, SQL_SETTING_PUT, DB_ARGS(v_str(SEALING), v_str(str_z(current))), NULL);
 }
 
-static enum err end(struct op *op, void *unused)
+static enum err end(struct tx *tx, void *unused)
 {
     (void)unused;
-    return db_exec(op->db, SQL_SETTING_DELETE, DB_ARGS(v_str(REPLACING)), NULL);
+    return db_exec(tx->db, SQL_SETTING_DELETE, DB_ARGS(v_str(REPLACING)), NULL);
 }
 
-static enum err list_rows(struct op *op, const struct pass *p, struct sealed_row *rows, size_t *ret_count)
+static enum err list_rows(struct tx *tx, const struct pass *p, struct sealed_row *rows, size_t *ret_count)
 {
     CURSOR c;
     bool more;
     size_t n = 0;
-    enum err e = db_query(op->db, p->kind->list, DB_ARGS(v_str(p->after), v_int(BATCH)), &c);
+    enum err e = db_query(tx->db, p->kind->list, DB_ARGS(v_str(p->after), v_int(BATCH)), &c);
     while (!e && !(e = db_next(&c, &more)) && more && n < BATCH) {
-        rows[n].id = col_copy(&c, 0, op->arena);
-        rows[n++].sealed = arena_str(op->arena, col_blob(&c, 1));
+        rows[n].id = col_copy(&c, 0, tx->arena);
+        rows[n++].sealed = arena_str(tx->arena, col_blob(&c, 1));
     }
     *ret_count = n;
     return e;
 }
 
-static enum err seal_anew(struct op *op, struct pass *p, const struct sealed_row *row)
+static enum err seal_anew(struct tx *tx, struct pass *p, const struct sealed_row *row)
 {
     struct str plain;
-    if (crypto_open_with(MASTER_CURRENT, p->kind->purpose, row->sealed, op->arena, &plain))
+    if (crypto_open_with(MASTER_CURRENT, p->kind->purpose, row->sealed, tx->arena, &plain))
         return ERR_NONE;
-    if (!crypto_open_with(MASTER_PREVIOUS, p->kind->purpose, row->sealed, op->arena, &plain)) {
+    if (!crypto_open_with(MASTER_PREVIOUS, p->kind->purpose, row->sealed, tx->arena, &plain)) {
         p->seen.unreadable++;
         return ERR_NONE;
     }
-    const struct str sealed = crypto_seal(MASTER_CURRENT, p->kind->purpose, plain, op->arena);
+    const struct str sealed = crypto_seal(MASTER_CURRENT, p->kind->purpose, plain, tx->arena);
     crypto_wipe((char *)plain.p, plain.n);
     p->seen.sealed++;
-    return db_exec(op->db, p->kind->replace, DB_ARGS(v_str(row->id), v_blob(sealed.p, sealed.n)), NULL);
+    return db_exec(tx->db, p->kind->replace, DB_ARGS(v_str(row->id), v_blob(sealed.p, sealed.n)), NULL);
 }
 
-static enum err seal_batch(struct op *op, void *arg)
+static enum err seal_batch(struct tx *tx, void *arg)
 {
     struct pass *p = arg;
     struct sealed_row rows[BATCH];
     p->seen = (struct master_rekeyed){0};
-    enum err e = list_rows(op, p, rows, &p->count);
+    enum err e = list_rows(tx, p, rows, &p->count);
     for (size_t i = 0; !e && i < p->count; i++)
-        e = seal_anew(op, p, &rows[i]);
+        e = seal_anew(tx, p, &rows[i]);
     p->reached = p->count ? rows[p->count - 1].id : STR_NONE;
     return e;
 }
 
-static enum err seal_all(struct store *store, struct op *op, struct pass *p)
+static enum err seal_all(struct store *store, struct tx *tx, struct pass *p)
 {
     p->after = STR("");
     do {
         struct arena arena;
         arena_init(&arena, NULL, 0);
-        enum err e = op_transact(store, op->config, STORE_WRITE, &arena, seal_batch, p, NULL);
+        enum err e = tx_run(store, tx->config, STORE_WRITE, &arena, seal_batch, p, NULL);
         if (!e && p->count)
-            p->after = arena_str(op->arena, p->reached);
+            p->after = arena_str(tx->arena, p->reached);
         arena_done(&arena);
         if (e)
             return e;
@@ -206,18 +206,18 @@ static enum err seal_all(struct store *store, struct op *op, struct pass *p)
     return ERR_NONE;
 }
 
-enum err master_rekey(struct store *store, struct op *op, struct master_rekeyed *ret)
+enum err master_rekey(struct store *store, struct tx *tx, struct master_rekeyed *ret)
 {
     struct pass pass = {0};
-    struct op begun;
-    enum err e = op_transact(store, op->config, STORE_WRITE, op->arena, begin, NULL, &begun);
-    op->why = begun.why;
+    struct tx begun;
+    enum err e = tx_run(store, tx->config, STORE_WRITE, tx->arena, begin, NULL, &begun);
+    tx->why = begun.why;
     for (size_t i = 0; !e && i < sizeof kinds / sizeof *kinds; i++) {
         pass.kind = &kinds[i];
-        e = seal_all(store, op, &pass);
+        e = seal_all(store, tx, &pass);
     }
     if (!e)
-        e = op_transact(store, op->config, STORE_WRITE, op->arena, end, NULL, NULL);
+        e = tx_run(store, tx->config, STORE_WRITE, tx->arena, end, NULL, NULL);
     if (!e)
         *ret = pass.total;
     return e;

@@ -8,21 +8,21 @@
  * again. */
 #pragma once
 #include "base/crypto.h"
-#include "domain/op.h"
+#include "domain/tx.h"
 
 /* Whether the store already has secrets, so that only their key will do. */
-enum err master_is_needed(struct op *op, bool *ret) CHECKED;
+enum err master_is_needed(struct tx *tx, bool *ret) CHECKED;
 /* At start: whether the keys (crypto_set_master) fit the store; the first key of a store is noted. ERR_USAGE with
- * op->why. *ret_rekey: the secrets are not all sealed with the current key yet. */
-enum err master_claim(struct op *op, bool *ret_rekey) CHECKED;
+ * tx->why. *ret_rekey: the secrets are not all sealed with the current key yet. */
+enum err master_claim(struct tx *tx, bool *ret_rekey) CHECKED;
 
 /* Seals with the key that the store says, for the store. */
-enum err master_seal(struct op *op, const char *purpose, struct str plain, struct str *ret) CHECKED;
+enum err master_seal(struct tx *tx, const char *purpose, struct str plain, struct str *ret) CHECKED;
 
 struct master_rekeyed {
     int64_t sealed;     /* rows that were sealed anew */
     int64_t unreadable; /* rows that neither key opens: they are left as they are */
 };
 /* Seals all secrets with the current key. For a thread that may block; safe to repeat. ERR_SECRET_DECRYPT_FAILED with
- * op->why: the store's secrets are sealed with a key that this service does not have. */
-enum err master_rekey(struct store *store, struct op *op, struct master_rekeyed *ret) CHECKED;
+ * tx->why: the store's secrets are sealed with a key that this service does not have. */
+enum err master_rekey(struct store *store, struct tx *tx, struct master_rekeyed *ret) CHECKED;

@@ -2,37 +2,37 @@
 
 #include "domain/row.h"
 
-static enum err account_of(struct op *op, const struct id *building, struct id *ret)
+static enum err account_of(struct tx *tx, const struct id *building, struct id *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(building))), &c);
+    enum err e = db_one(tx->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(building))), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
     *ret = col_id(&c, 0);
     return ERR_NONE;
 }
 
-static enum err check_new(struct op *op, const struct id *building, struct str email)
+static enum err check_new(struct tx *tx, const struct id *building, struct str email)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_MEMBER_BY_EMAIL, DB_ARGS(v_str(id_str(building)), v_str(email)), &c);
+    enum err e = db_one(tx->db, SQL_MEMBER_BY_EMAIL, DB_ARGS(v_str(id_str(building)), v_str(email)), &c);
     if (e == ERR_NOT_FOUND)
         return ERR_NONE;
-    return e ? e : op_fail(op, ERR_BAD_REQUEST, "the building already has a member of that e-mail");
+    return e ? e : tx_fail(tx, ERR_BAD_REQUEST, "the building already has a member of that e-mail");
 }
 
-enum err member_add(struct op *op, const struct id *building, struct str name, struct str email, struct str phone,
+enum err member_add(struct tx *tx, const struct id *building, struct str name, struct str email, struct str phone,
                     struct id *ret)
 {
-    struct id account, id = id_new(op->now_us);
-    enum err e = account_of(op, building, &account);
+    struct id account, id = id_new(tx->now_us);
+    enum err e = account_of(tx, building, &account);
     if (!e)
-        e = check_new(op, building, email);
+        e = check_new(tx, building, email);
     if (e)
         return e;
-    e = db_exec(op->db, SQL_MEMBER_INSERT,
+    e = db_exec(tx->db, SQL_MEMBER_INSERT,
                 DB_ARGS(v_str(id_str(building)), v_str(id_str(&id)), v_str(id_str(&account)), v_str(name), v_str(email),
-                        v_str(phone), v_int(op->now_us)),
+                        v_str(phone), v_int(tx->now_us)),
                 NULL);
     if (!e)
         *ret = id;
@@ -53,17 +53,17 @@ static struct member member_read(const struct cursor *c, struct arena *a)
     };
 }
 
-enum err member_list(struct op *op, const struct member **ret, size_t *ret_count)
+enum err member_list(struct tx *tx, const struct member **ret, size_t *ret_count)
 {
     CURSOR c;
-    enum err e = db_query(op->db, SQL_MEMBER_LIST, DB_NO_ARGS, &c);
+    enum err e = db_query(tx->db, SQL_MEMBER_LIST, DB_NO_ARGS, &c);
     if (e)
         return e;
     struct member *list = NULL;
     size_t count = 0, room = 0;
     for (bool more; !(e = db_next(&c, &more)) && more;) {
-        list = list_room(op->arena, list, count, &room, sizeof *list);
-        list[count++] = member_read(&c, op->arena);
+        list = list_room(tx->arena, list, count, &room, sizeof *list);
+        list[count++] = member_read(&c, tx->arena);
     }
     if (e)
         return e;
@@ -72,33 +72,33 @@ enum err member_list(struct op *op, const struct member **ret, size_t *ret_count
     return ERR_NONE;
 }
 
-enum err member_get(struct op *op, const struct id *member, struct member *ret)
+enum err member_get(struct tx *tx, const struct id *member, struct member *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_MEMBER_GET, DB_ARGS(v_str(id_str(member))), &c);
+    enum err e = db_one(tx->db, SQL_MEMBER_GET, DB_ARGS(v_str(id_str(member))), &c);
     if (e)
         return e;
     *ret = (struct member){.id = *member, .building_id = col_id(&c, 0), .account_id = col_id(&c, 1)};
     return ERR_NONE;
 }
 
-enum err member_remove(struct op *op, const struct id *member)
+enum err member_remove(struct tx *tx, const struct id *member)
 {
     struct member m;
-    db_notify(op->db, TOPIC_KEYS);
-    enum err e = member_get(op, member, &m);
+    db_notify(tx->db, TOPIC_KEYS);
+    enum err e = member_get(tx, member, &m);
     if (!e)
-        e = db_exec(op->db, SQL_MEMBER_DELETE, DB_ARGS(v_str(id_str(&m.building_id)), v_str(id_str(&m.id))), NULL);
+        e = db_exec(tx->db, SQL_MEMBER_DELETE, DB_ARGS(v_str(id_str(&m.building_id)), v_str(id_str(&m.id))), NULL);
     if (!e)
-        e = db_exec(op->db, SQL_KEY_REVOKE_MEMBER,
-                    DB_ARGS(v_str(id_str(&m.account_id)), v_str(id_str(&m.id)), v_int(op->now_us)), NULL);
+        e = db_exec(tx->db, SQL_KEY_REVOKE_MEMBER,
+                    DB_ARGS(v_str(id_str(&m.account_id)), v_str(id_str(&m.id)), v_int(tx->now_us)), NULL);
     return e;
 }
 
-enum err member_count(struct op *op, const struct id *building, int64_t *ret)
+enum err member_count(struct tx *tx, const struct id *building, int64_t *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_MEMBER_COUNT, DB_ARGS(v_str(id_str(building))), &c);
+    enum err e = db_one(tx->db, SQL_MEMBER_COUNT, DB_ARGS(v_str(id_str(building))), &c);
     if (!e)
         *ret = col_int(&c, 0);
     return e;

@@ -4,47 +4,47 @@
 #include "domain/row.h"
 
 /* A number that is known already: what the pool has is there as it should be. */
-static enum err check_pooled(struct op *op, struct str number, struct str country)
+static enum err check_pooled(struct tx *tx, struct str number, struct str country)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_NUMBER_GET, DB_ARGS(v_str(number)), &c);
+    enum err e = db_one(tx->db, SQL_NUMBER_GET, DB_ARGS(v_str(number)), &c);
     if (e)
         return e;
     if (!col_int(&c, 1))
-        return op_fail(op, ERR_BAD_REQUEST, "the number is a provider's");
+        return tx_fail(tx, ERR_BAD_REQUEST, "the number is a provider's");
     return str_eq(col_str(&c, 2), country)
                ? ERR_NONE
-               : op_fail(op, ERR_BAD_REQUEST, "the pool has the number as the other country's");
+               : tx_fail(tx, ERR_BAD_REQUEST, "the pool has the number as the other country's");
 }
 
-enum err number_add(struct op *op, struct str number, struct str country)
+enum err number_add(struct tx *tx, struct str number, struct str country)
 {
     int64_t added;
-    enum err e = db_exec(op->db, SQL_NUMBER_INSERT, DB_ARGS(v_str(number), v_str(country)), &added);
+    enum err e = db_exec(tx->db, SQL_NUMBER_INSERT, DB_ARGS(v_str(number), v_str(country)), &added);
     if (e || !added)
-        return e ? e : check_pooled(op, number, country);
-    return job_hasten_all(op, JOB_PROVISION, op->now_us);
+        return e ? e : check_pooled(tx, number, country);
+    return job_hasten_all(tx, JOB_PROVISION, tx->now_us);
 }
 
-enum err number_list(struct op *op, const struct number **ret, size_t *ret_count)
+enum err number_list(struct tx *tx, const struct number **ret, size_t *ret_count)
 {
     CURSOR c;
-    enum err e = db_query(op->db, SQL_NUMBER_LIST, DB_NO_ARGS, &c);
+    enum err e = db_query(tx->db, SQL_NUMBER_LIST, DB_NO_ARGS, &c);
     if (e)
         return e;
     struct number *list = NULL;
     size_t count = 0, room = 0;
     for (bool more; !(e = db_next(&c, &more)) && more;) {
-        list = list_room(op->arena, list, count, &room, sizeof *list);
+        list = list_room(tx->arena, list, count, &room, sizeof *list);
         list[count++] = (struct number){
-            .number = col_copy(&c, 0, op->arena),
-            .country = col_copy(&c, 1, op->arena),
+            .number = col_copy(&c, 0, tx->arena),
+            .country = col_copy(&c, 1, tx->arena),
             .building_id = col_id(&c, 2),
             .held_since_us = col_int_or(&c, 3, 0),
             .pooled = col_int(&c, 4) != 0,
             .account_id = col_id(&c, 5),
-            .building_label = col_copy(&c, 6, op->arena),
-            .email = col_copy(&c, 7, op->arena),
+            .building_label = col_copy(&c, 6, tx->arena),
+            .email = col_copy(&c, 7, tx->arena),
         };
     }
     if (e)
@@ -61,55 +61,55 @@ struct need {
     struct str number, country;
 };
 
-static enum err read_need(struct op *op, const struct id *building, struct need *ret)
+static enum err read_need(struct tx *tx, const struct id *building, struct need *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(building))), &c);
+    enum err e = db_one(tx->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(building))), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
     *ret = (struct need){
         .account_id = col_id(&c, 0),
-        .number = col_copy(&c, 1, op->arena),
-        .country = col_null(&c, 2) ? STR("US") : col_copy(&c, 2, op->arena),
+        .number = col_copy(&c, 1, tx->arena),
+        .country = col_null(&c, 2) ? STR("US") : col_copy(&c, 2, tx->arena),
     };
     return ERR_NONE;
 }
 
-static enum err set_building(struct op *op, const struct id *account, const struct id *building, struct str number)
+static enum err set_building(struct tx *tx, const struct id *account, const struct id *building, struct str number)
 {
-    return db_exec(op->db, SQL_BUILDING_SET_NUMBER,
+    return db_exec(tx->db, SQL_BUILDING_SET_NUMBER,
                    DB_ARGS(v_str(id_str(account)), v_str(id_str(building)), v_str(number)), NULL);
 }
 
 /* ---- out of the pool ---- */
 
 /* STR_NONE if none is free. */
-static enum err find_free(struct op *op, struct str country, struct str *ret)
+static enum err find_free(struct tx *tx, struct str country, struct str *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_NUMBER_FREE, DB_ARGS(v_str(country)), &c);
-    *ret = e ? STR_NONE : col_copy(&c, 0, op->arena);
+    enum err e = db_one(tx->db, SQL_NUMBER_FREE, DB_ARGS(v_str(country)), &c);
+    *ret = e ? STR_NONE : col_copy(&c, 0, tx->arena);
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
-static enum err hold_pooled(struct op *op, const struct need *need, const struct id *building, struct str number)
+static enum err hold_pooled(struct tx *tx, const struct need *need, const struct id *building, struct str number)
 {
     int64_t changed;
-    enum err e = db_exec(op->db, SQL_NUMBER_HOLD_POOLED,
-                         DB_ARGS(v_str(number), v_str(id_str(building)), v_int(op->now_us)), &changed);
+    enum err e = db_exec(tx->db, SQL_NUMBER_HOLD_POOLED,
+                         DB_ARGS(v_str(number), v_str(id_str(building)), v_int(tx->now_us)), &changed);
     if (!e && !changed)
         e = ERR_RETRY; /* lost to another transaction */
-    return e ? e : set_building(op, &need->account_id, building, number);
+    return e ? e : set_building(tx, &need->account_id, building, number);
 }
 
-enum err number_claim(struct op *op, const struct id *building, struct number_claim *ret)
+enum err number_claim(struct tx *tx, const struct id *building, struct number_claim *ret)
 {
     struct need need;
-    enum err e = read_need(op, building, &need);
+    enum err e = read_need(tx, building, &need);
     if (!e && !need.number.p) {
-        e = find_free(op, need.country, &need.number);
+        e = find_free(tx, need.country, &need.number);
         if (!e && need.number.p)
-            e = hold_pooled(op, &need, building, need.number);
+            e = hold_pooled(tx, &need, building, need.number);
     }
     if (!e)
         *ret = (struct number_claim){need.number, need.country};
@@ -118,11 +118,11 @@ enum err number_claim(struct op *op, const struct id *building, struct number_cl
 
 /* ---- from a provider ---- */
 
-enum err number_provision(struct op *op, const struct id *building)
+enum err number_provision(struct tx *tx, const struct id *building)
 {
-    struct str name = arena_printf(op->arena, JOB_PROVISION "-%s", building->text);
-    enum err e = job_add_once(op, name, JOB_PROVISION, op->now_us, id_str(building));
-    return e ? e : job_hasten(op, name, op->now_us);
+    struct str name = arena_printf(tx->arena, JOB_PROVISION "-%s", building->text);
+    enum err e = job_add_once(tx, name, JOB_PROVISION, tx->now_us, id_str(building));
+    return e ? e : job_hasten(tx, name, tx->now_us);
 }
 
 struct entry {
@@ -130,10 +130,10 @@ struct entry {
     struct id building_id;
 };
 
-static enum err read_entry(struct op *op, struct str number, struct entry *ret)
+static enum err read_entry(struct tx *tx, struct str number, struct entry *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_NUMBER_GET, DB_ARGS(v_str(number)), &c);
+    enum err e = db_one(tx->db, SQL_NUMBER_GET, DB_ARGS(v_str(number)), &c);
     *ret = (struct entry){0};
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
@@ -141,42 +141,42 @@ static enum err read_entry(struct op *op, struct str number, struct entry *ret)
     return ERR_NONE;
 }
 
-static enum err insert(struct op *op, struct str number, struct str country, const struct id *holder)
+static enum err insert(struct tx *tx, struct str number, struct str country, const struct id *holder)
 {
-    return db_exec(op->db, SQL_NUMBER_INSERT_PROVIDED,
+    return db_exec(tx->db, SQL_NUMBER_INSERT_PROVIDED,
                    DB_ARGS(v_str(number), v_str(country), holder ? v_str(id_str(holder)) : v_null(),
-                           holder ? v_int(op->now_us) : v_null()),
+                           holder ? v_int(tx->now_us) : v_null()),
                    NULL);
 }
 
-static enum err queue_release(struct op *op, struct str number)
+static enum err queue_release(struct tx *tx, struct str number)
 {
-    return job_add(op, JOB_RELEASE_NUMBER, op->now_us, number);
+    return job_add(tx, JOB_RELEASE_NUMBER, tx->now_us, number);
 }
 
-static enum err take_in_new(struct op *op, const struct id *building, struct str number, struct str *ret_held)
+static enum err take_in_new(struct tx *tx, const struct id *building, struct str number, struct str *ret_held)
 {
     struct need need = {.country = STR("US")};
-    enum err e = read_need(op, building, &need);
+    enum err e = read_need(tx, building, &need);
     if (e && e != ERR_BUILDING_NOT_FOUND)
         return e;
     bool wanted = !e && !need.number.p;
-    e = insert(op, number, need.country, wanted ? building : NULL);
+    e = insert(tx, number, need.country, wanted ? building : NULL);
     if (!e)
-        e = wanted ? set_building(op, &need.account_id, building, number) : queue_release(op, number);
+        e = wanted ? set_building(tx, &need.account_id, building, number) : queue_release(tx, number);
     if (!e)
         *ret_held = wanted ? number : need.number;
     return e;
 }
 
-enum err number_take_in(struct op *op, const struct id *building, struct str number, struct str *ret_held)
+enum err number_take_in(struct tx *tx, const struct id *building, struct str number, struct str *ret_held)
 {
     struct entry entry;
-    enum err e = read_entry(op, number, &entry);
+    enum err e = read_entry(tx, number, &entry);
     if (e)
         return e;
     if (!entry.known)
-        return take_in_new(op, building, number, ret_held);
+        return take_in_new(tx, building, number, ret_held);
     if (!str_eq(id_str(&entry.building_id), id_str(building)))
         return ERR_NUMBER_NOT_PROVISIONED;
     *ret_held = number;
@@ -186,19 +186,19 @@ enum err number_take_in(struct op *op, const struct id *building, struct str num
 /* ---- letting go ---- */
 
 /* The number is free again, or leaving, and its building (whose account is given if it exists) has none. */
-static enum err let_go(struct op *op, struct str number, const struct id *account, const struct id *building)
+static enum err let_go(struct tx *tx, struct str number, const struct id *account, const struct id *building)
 {
-    enum err e = db_exec(op->db, SQL_NUMBER_RELEASE, DB_ARGS(v_str(number), v_int(op->now_us)), NULL);
-    return e || !id_given(account) ? e : set_building(op, account, building, STR_NONE);
+    enum err e = db_exec(tx->db, SQL_NUMBER_RELEASE, DB_ARGS(v_str(number), v_int(tx->now_us)), NULL);
+    return e || !id_given(account) ? e : set_building(tx, account, building, STR_NONE);
 }
 
-enum err number_release(struct op *op, struct str number)
+enum err number_release(struct tx *tx, struct str number)
 {
     struct id building, account;
     bool pooled;
     {
         CURSOR c;
-        enum err e = db_one(op->db, SQL_NUMBER_HOLDER, DB_ARGS(v_str(number)), &c);
+        enum err e = db_one(tx->db, SQL_NUMBER_HOLDER, DB_ARGS(v_str(number)), &c);
         if (e)
             return e == ERR_NOT_FOUND ? ERR_NUMBER_NOT_FOUND : e;
         building = col_id(&c, 0);
@@ -207,19 +207,19 @@ enum err number_release(struct op *op, struct str number)
     }
     if (!id_given(&building))
         return ERR_NUMBER_NOT_FOUND;
-    enum err e = let_go(op, number, &account, &building);
-    return e || pooled ? e : queue_release(op, number);
+    enum err e = let_go(tx, number, &account, &building);
+    return e || pooled ? e : queue_release(tx, number);
 }
 
-enum err number_detach(struct op *op, const struct id *building, struct str *ret_number, bool *ret_leaving)
+enum err number_detach(struct tx *tx, const struct id *building, struct str *ret_number, bool *ret_leaving)
 {
     struct need need = {.number = STR_NONE};
     struct entry entry = {0};
-    enum err e = read_need(op, building, &need);
+    enum err e = read_need(tx, building, &need);
     if (!e && need.number.p)
-        e = read_entry(op, need.number, &entry);
+        e = read_entry(tx, need.number, &entry);
     if (!e && need.number.p)
-        e = let_go(op, need.number, &need.account_id, building);
+        e = let_go(tx, need.number, &need.account_id, building);
     if (e && e != ERR_BUILDING_NOT_FOUND)
         return e;
     *ret_number = need.number;
@@ -227,30 +227,30 @@ enum err number_detach(struct op *op, const struct id *building, struct str *ret
     return ERR_NONE;
 }
 
-enum err number_leaving(struct op *op, struct str number, bool *ret)
+enum err number_leaving(struct tx *tx, struct str number, bool *ret)
 {
     struct entry entry;
-    enum err e = read_entry(op, number, &entry);
+    enum err e = read_entry(tx, number, &entry);
     if (!e)
         *ret = entry.known && !entry.pooled && !id_given(&entry.building_id);
     return e;
 }
 
-enum err number_forget(struct op *op, struct str number)
+enum err number_forget(struct tx *tx, struct str number)
 {
-    return db_exec(op->db, SQL_NUMBER_DELETE_LEAVING, DB_ARGS(v_str(number)), NULL);
+    return db_exec(tx->db, SQL_NUMBER_DELETE_LEAVING, DB_ARGS(v_str(number)), NULL);
 }
 
-enum err number_reattach(struct op *op, const struct id *building, struct str number, bool *ret)
+enum err number_reattach(struct tx *tx, const struct id *building, struct str number, bool *ret)
 {
     struct need need;
     int64_t changed = 0;
-    enum err e = read_need(op, building, &need);
+    enum err e = read_need(tx, building, &need);
     if (!e && !need.number.p)
-        e = db_exec(op->db, SQL_NUMBER_HOLD_AGAIN, DB_ARGS(v_str(number), v_str(id_str(building)), v_int(op->now_us)),
+        e = db_exec(tx->db, SQL_NUMBER_HOLD_AGAIN, DB_ARGS(v_str(number), v_str(id_str(building)), v_int(tx->now_us)),
                     &changed);
     if (!e)
-        e = changed ? set_building(op, &need.account_id, building, number) : queue_release(op, number);
+        e = changed ? set_building(tx, &need.account_id, building, number) : queue_release(tx, number);
     if (!e)
         *ret = changed > 0;
     return e;

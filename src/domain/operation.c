@@ -14,43 +14,43 @@ struct standing {
     int64_t building_count;
 };
 
-static enum err read_standing(struct op *op, const struct id *account, struct standing *ret)
+static enum err read_standing(struct tx *tx, const struct id *account, struct standing *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_OPERATION_ACCOUNT, DB_ARGS(v_str(id_str(account))), &c);
+    enum err e = db_one(tx->db, SQL_OPERATION_ACCOUNT, DB_ARGS(v_str(id_str(account))), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
     *ret = (struct standing){
         .active = str_eq(col_str(&c, 0), str_z(subscription_status_text(SUBSCRIPTION_ACTIVE))),
         .subscribed = !str_eq(col_str(&c, 0), str_z(subscription_status_text(SUBSCRIPTION_NONE))),
-        .subscription_id = col_copy(&c, 1, op->arena),
-        .phone = col_copy(&c, 2, op->arena),
+        .subscription_id = col_copy(&c, 1, tx->arena),
+        .phone = col_copy(&c, 2, tx->arena),
         .building_count = col_int(&c, 3),
     };
     return ERR_NONE;
 }
 
-enum err operation_current(struct op *op, const struct id *account, struct operation *ret)
+enum err operation_current(struct tx *tx, const struct id *account, struct operation *ret)
 {
-    return operation_one(op, SQL_OPERATION_CURRENT, DB_ARGS(v_str(id_str(account))), ret);
+    return operation_one(tx, SQL_OPERATION_CURRENT, DB_ARGS(v_str(id_str(account))), ret);
 }
 
 /* ---- preview ---- */
 
-static enum err draft_phone(struct op *op, const struct id *account, const struct standing *now, struct str given,
+static enum err draft_phone(struct tx *tx, const struct id *account, const struct standing *now, struct str given,
                             struct str *ret)
 {
     bool verified = true;
     if (!given.p && !now->phone.p)
         return ERR_PHONE_VERIFICATION_REQUIRED;
-    enum err e = given.p ? phone_verified_before(op, account, given, &verified) : ERR_NONE;
+    enum err e = given.p ? phone_verified_before(tx, account, given, &verified) : ERR_NONE;
     if (e || !verified)
         return e ? e : ERR_FORWARDING_PHONE_NOT_VERIFIED;
     *ret = given.p ? given : now->phone;
     return ERR_NONE;
 }
 
-static enum err draft_add(struct op *op, const struct id *account, const struct standing *now,
+static enum err draft_add(struct tx *tx, const struct id *account, const struct standing *now,
                           const struct operation_input *input, struct operation *ret)
 {
     if (now->building_count >= BUILDING_MAX)
@@ -58,50 +58,50 @@ static enum err draft_add(struct op *op, const struct id *account, const struct 
     ret->label = input->label;
     ret->address = input->address;
     ret->unlock_tone = input->unlock_tone;
-    return draft_phone(op, account, now, input->phone_number, &ret->phone_number);
+    return draft_phone(tx, account, now, input->phone_number, &ret->phone_number);
 }
 
-static enum err draft_remove(struct op *op, const struct id *account, const struct operation_input *input,
+static enum err draft_remove(struct tx *tx, const struct id *account, const struct operation_input *input,
                              struct operation *ret)
 {
     struct building b;
-    enum err e = building_get(op, account, &input->building_id, &b);
+    enum err e = building_get(tx, account, &input->building_id, &b);
     if (e)
         return e;
     if (b.primary)
-        return op_fail(op, ERR_INVALID_BUILDING_INPUT, "the primary building cannot be removed");
+        return tx_fail(tx, ERR_INVALID_BUILDING_INPUT, "the primary building cannot be removed");
     ret->building_id = b.id;
     ret->label = b.label;
     ret->virtual_number = b.number;
     return ERR_NONE;
 }
 
-static enum err draft(struct op *op, const struct id *account, const struct operation_input *input,
+static enum err draft(struct tx *tx, const struct id *account, const struct operation_input *input,
                       struct operation *ret)
 {
     struct standing now;
-    enum err e = read_standing(op, account, &now);
+    enum err e = read_standing(tx, account, &now);
     if (!e && !now.active)
         e = ERR_MULTI_BUILDING_REQUIRED;
     if (e)
         return e;
-    *ret = (struct operation){.id = id_new(op->now_us),
+    *ret = (struct operation){.id = id_new(tx->now_us),
                               .account_id = *account,
                               .action = input->action,
-                              .created_us = op->now_us,
-                              .expires_us = op->now_us + OPERATION_QUOTE_TTL_S * US_PER_S,
+                              .created_us = tx->now_us,
+                              .expires_us = tx->now_us + OPERATION_QUOTE_TTL_S * US_PER_S,
                               .building_count = now.building_count,
                               .billing = {.subscription_id = now.subscription_id}};
-    e = input->action == OPERATION_ADD ? draft_add(op, account, &now, input, ret)
-                                       : draft_remove(op, account, input, ret);
+    e = input->action == OPERATION_ADD ? draft_add(tx, account, &now, input, ret)
+                                       : draft_remove(tx, account, input, ret);
     return e || now.subscription_id.p ? e : ERR_BUILDING_BILLING_MISMATCH;
 }
 
-enum err operation_draft(struct op *op, const struct id *account, const struct operation_input *input,
+enum err operation_draft(struct tx *tx, const struct id *account, const struct operation_input *input,
                          struct str *ret_subscription)
 {
     struct operation o;
-    enum err e = draft(op, account, input, &o);
+    enum err e = draft(tx, account, input, &o);
     if (!e)
         *ret_subscription = o.billing.subscription_id;
     return e;
@@ -114,23 +114,23 @@ int64_t operation_new_quantity(enum operation_action action, const struct operat
 
 /* One unit for each building. While an operation has not ended, it may be either of its two quantities: a quote is
  * still given, but cannot be executed before. */
-static enum err check_quantity(struct op *op, const struct operation *o, int64_t quantity)
+static enum err check_quantity(struct tx *tx, const struct operation *o, int64_t quantity)
 {
     struct operation current;
     if (quantity == o->building_count)
         return ERR_NONE;
-    enum err e = operation_current(op, &o->account_id, &current);
+    enum err e = operation_current(tx, &o->account_id, &current);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_BILLING_MISMATCH : e;
     bool its = quantity == current.billing.current_quantity || quantity == current.billing.new_quantity;
     return its ? ERR_NONE : ERR_BUILDING_BILLING_MISMATCH;
 }
 
-static enum err insert(struct op *op, const struct operation *o)
+static enum err insert(struct tx *tx, const struct operation *o)
 {
     const struct building_address *a = &o->address;
     const struct operation_billing *b = &o->billing;
-    return db_exec(op->db, SQL_OPERATION_INSERT,
+    return db_exec(tx->db, SQL_OPERATION_INSERT,
                    DB_ARGS(v_str(id_str(&o->account_id)), v_str(id_str(&o->id)),
                            v_str(str_z(operation_action_text(o->action))), v_int(o->created_us), v_int(o->expires_us),
                            v_str(id_str(&o->building_id)), v_str(o->label), v_str(a->street), v_str(a->city),
@@ -143,12 +143,12 @@ static enum err insert(struct op *op, const struct operation *o)
                    NULL);
 }
 
-enum err operation_quote(struct op *op, const struct id *account, const struct operation_input *input,
+enum err operation_quote(struct tx *tx, const struct id *account, const struct operation_input *input,
                          const struct operation_offer *offer, struct operation *ret)
 {
     const struct operation_facts *facts = offer->facts;
     struct operation o;
-    enum err e = draft(op, account, input, &o);
+    enum err e = draft(tx, account, input, &o);
     if (e)
         return e;
     if (!facts)
@@ -166,9 +166,9 @@ enum err operation_quote(struct op *op, const struct id *account, const struct o
         .per_building_minor = facts->amount_minor,
         .proration_s = offer->proration_s,
     };
-    e = check_quantity(op, &o, facts->quantity);
+    e = check_quantity(tx, &o, facts->quantity);
     if (!e)
-        e = insert(op, &o);
+        e = insert(tx, &o);
     if (!e)
         *ret = o;
     return e;
@@ -176,10 +176,10 @@ enum err operation_quote(struct op *op, const struct id *account, const struct o
 
 /* ---- execution ---- */
 
-enum err operation_replay(struct op *op, const struct operation_request *r, struct operation *ret)
+enum err operation_replay(struct tx *tx, const struct operation_request *r, struct operation *ret)
 {
     struct operation o;
-    enum err e = operation_one(op, SQL_OPERATION_BY_REQUEST, DB_ARGS(v_str(id_str(&r->account_id)), v_str(r->key)), &o);
+    enum err e = operation_one(tx, SQL_OPERATION_BY_REQUEST, DB_ARGS(v_str(id_str(&r->account_id)), v_str(r->key)), &o);
     if (e)
         return e;
     bool same = memcmp(o.request_hash, r->hash, SHA256_LEN) == 0 && o.action == r->action &&
@@ -200,29 +200,29 @@ static enum err check_quote(const struct operation_request *r, const struct oper
     return o->status == OPERATION_QUOTED ? ERR_NONE : ERR_INVALID_QUOTE_CONFLICT; /* used with another key */
 }
 
-static enum err check_busy(struct op *op, const struct operation *o)
+static enum err check_busy(struct tx *tx, const struct operation *o)
 {
     struct operation current;
-    enum err e = operation_current(op, &o->account_id, &current);
+    enum err e = operation_current(tx, &o->account_id, &current);
     if (!e)
         return ERR_BUILDING_BUSY;
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
 /* The building to be removed has still the number that the quote says is released. */
-static enum err check_removed(struct op *op, const struct operation *o)
+static enum err check_removed(struct tx *tx, const struct operation *o)
 {
     struct building b;
-    enum err e = building_get(op, &o->account_id, &o->building_id, &b);
+    enum err e = building_get(tx, &o->account_id, &o->building_id, &b);
     if (e)
         return e;
     return str_eq(b.number, o->virtual_number) ? ERR_NONE : ERR_QUOTE_STALE;
 }
 
-static enum err check_standing(struct op *op, const struct operation *o)
+static enum err check_standing(struct tx *tx, const struct operation *o)
 {
     struct standing now;
-    enum err e = read_standing(op, &o->account_id, &now);
+    enum err e = read_standing(tx, &o->account_id, &now);
     if (e)
         return e;
     if (!now.subscribed)
@@ -230,25 +230,25 @@ static enum err check_standing(struct op *op, const struct operation *o)
     if (!now.active || now.building_count != o->building_count ||
         !str_eq(now.subscription_id, o->billing.subscription_id))
         return ERR_QUOTE_STALE;
-    return o->action == OPERATION_ADD ? ERR_NONE : check_removed(op, o);
+    return o->action == OPERATION_ADD ? ERR_NONE : check_removed(tx, o);
 }
 
-enum err operation_check(struct op *op, const struct operation_request *request, struct operation *ret,
+enum err operation_check(struct tx *tx, const struct operation_request *request, struct operation *ret,
                          bool *ret_replayed)
 {
-    enum err e = operation_replay(op, request, ret);
+    enum err e = operation_replay(tx, request, ret);
     *ret_replayed = !e;
     if (e != ERR_NOT_FOUND)
         return e;
     struct operation o;
-    e = operation_one(op, SQL_OPERATION_GET,
+    e = operation_one(tx, SQL_OPERATION_GET,
                       DB_ARGS(v_str(id_str(&request->account_id)), v_str(id_str(&request->quote_id))), &o);
     if (!e)
         e = check_quote(request, &o);
     if (!e)
-        e = check_busy(op, &o);
+        e = check_busy(tx, &o);
     if (!e)
-        e = check_standing(op, &o);
+        e = check_standing(tx, &o);
     if (!e)
         *ret = o;
     return e;
@@ -269,36 +269,36 @@ struct str operation_job(const struct id *operation, struct arena *a)
     return arena_printf(a, JOB_OPERATION "-%s", operation->text);
 }
 
-static enum err start(struct op *op, const struct operation_request *request, struct operation *o)
+static enum err start(struct tx *tx, const struct operation_request *request, struct operation *o)
 {
     o->status = OPERATION_RUNNING;
     o->step = o->action == OPERATION_ADD ? STEP_ADD_QUANTITY : STEP_REMOVE_RELEASE;
-    o->progressed_us = op->now_us;
+    o->progressed_us = tx->now_us;
     o->request_id = request->key;
     memcpy(o->request_hash, request->hash, SHA256_LEN);
     if (o->action == OPERATION_ADD)
-        o->building_id = id_new(op->now_us);
+        o->building_id = id_new(tx->now_us);
     int64_t changed;
     enum err e =
-        db_exec(op->db, SQL_OPERATION_START,
+        db_exec(tx->db, SQL_OPERATION_START,
                 DB_ARGS(v_str(id_str(&o->account_id)), v_str(id_str(&o->id)),
-                        v_str(str_z(operation_step_text(o->step))), v_int(op->now_us), v_str(id_str(&o->building_id)),
+                        v_str(str_z(operation_step_text(o->step))), v_int(tx->now_us), v_str(id_str(&o->building_id)),
                         v_str(o->request_id), v_blob(o->request_hash, SHA256_LEN)),
                 &changed);
     if (!e && !changed)
         e = ERR_RETRY; /* it was a quote a moment ago: a lost race */
-    return e ? e : job_add_once(op, operation_job(&o->id, op->arena), JOB_OPERATION, op->now_us, id_str(&o->id));
+    return e ? e : job_add_once(tx, operation_job(&o->id, tx->arena), JOB_OPERATION, tx->now_us, id_str(&o->id));
 }
 
-enum err operation_start(struct op *op, const struct operation_request *request, const struct operation_facts *facts,
+enum err operation_start(struct tx *tx, const struct operation_request *request, const struct operation_facts *facts,
                          struct operation *ret, bool *ret_replayed)
 {
     struct operation o;
-    enum err e = operation_check(op, request, &o, ret_replayed);
+    enum err e = operation_check(tx, request, &o, ret_replayed);
     if (!e && !*ret_replayed)
         e = check_facts(&o, facts);
     if (!e && !*ret_replayed)
-        e = start(op, request, &o);
+        e = start(tx, request, &o);
     if (!e)
         *ret = o;
     return e;

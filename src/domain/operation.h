@@ -6,7 +6,7 @@
 #pragma once
 #include "base/crypto.h"
 #include "domain/building.h"
-#include "domain/op.h"
+#include "domain/tx.h"
 
 #define OPERATION_QUOTE_TTL_S (15 * 60)
 #define OPERATION_STALLED_S   (5 * 60)             /* without progress: reconciliation_required */
@@ -105,7 +105,7 @@ struct operation_facts {
  * order: MULTI_BUILDING_REQUIRED; removal: BUILDING_NOT_FOUND, INVALID_BUILDING_INPUT (the primary); addition:
  * BUILDING_LIMIT, PHONE_VERIFICATION_REQUIRED, FORWARDING_PHONE_NOT_VERIFIED; BUILDING_BILLING_MISMATCH (no
  * subscription). */
-enum err operation_draft(struct op *op, const struct id *account, const struct operation_input *input,
+enum err operation_draft(struct tx *tx, const struct id *account, const struct operation_input *input,
                          struct str *ret_subscription) CHECKED;
 
 struct operation_offer {
@@ -116,7 +116,7 @@ struct operation_offer {
 int64_t operation_new_quantity(enum operation_action action, const struct operation_facts *facts);
 /* The same with what the billing provider says, stored: a quote. Besides: BUILDING_BILLING_MISMATCH, unless the
  * difference is that of an operation that has not ended. */
-enum err operation_quote(struct op *op, const struct id *account, const struct operation_input *input,
+enum err operation_quote(struct tx *tx, const struct id *account, const struct operation_input *input,
                          const struct operation_offer *offer, struct operation *ret) CHECKED;
 
 /* ---- execution ---- */
@@ -131,14 +131,14 @@ struct operation_request {
 
 /* The operation that this key executed. ERR_NOT_FOUND: none; ERR_IDEMPOTENCY_CONFLICT: with another body, action or
  * building. */
-enum err operation_replay(struct op *op, const struct operation_request *request, struct operation *ret) CHECKED;
+enum err operation_replay(struct tx *tx, const struct operation_request *request, struct operation *ret) CHECKED;
 /* May it be executed, as far as is known here? Errors in the order of decisions section 10; a key that was used before
  * gives its operation with *ret_replayed, or IDEMPOTENCY_CONFLICT. */
-enum err operation_check(struct op *op, const struct operation_request *request, struct operation *ret,
+enum err operation_check(struct tx *tx, const struct operation_request *request, struct operation *ret,
                          bool *ret_replayed) CHECKED;
 /* The same, and with what the billing provider says (NULL: it knows no such subscription): running from now on, with a
  * job. Besides: QUOTE_STALE, BUILDING_BILLING_MISMATCH. */
-enum err operation_start(struct op *op, const struct operation_request *request, const struct operation_facts *facts,
+enum err operation_start(struct tx *tx, const struct operation_request *request, const struct operation_facts *facts,
                          struct operation *ret, bool *ret_replayed) CHECKED;
 /* The name of its job. */
 struct str operation_job(const struct id *operation, struct arena *a);
@@ -146,14 +146,14 @@ struct str operation_job(const struct id *operation, struct arena *a);
 /* ---- reading ---- */
 
 /* One of the account's. ERR_NOT_FOUND. In a write transaction; one without progress is marked. */
-enum err operation_get(struct op *op, const struct id *account, const struct id *operation,
+enum err operation_get(struct tx *tx, const struct id *account, const struct id *operation,
                        struct operation *ret) CHECKED;
 /* The account's that runs or waits for the operator, as it is on record. ERR_NOT_FOUND: none. */
-enum err operation_current(struct op *op, const struct id *account, struct operation *ret) CHECKED;
+enum err operation_current(struct tx *tx, const struct id *account, struct operation *ret) CHECKED;
 /* Anybody's, for the job and the operator; the same as operation_get otherwise. */
-enum err operation_find(struct op *op, const struct id *operation, struct operation *ret) CHECKED;
+enum err operation_find(struct tx *tx, const struct id *operation, struct operation *ret) CHECKED;
 /* Those that run or wait for the operator, oldest first, and their accounts' e-mails, in the arena. Likewise. */
-enum err operation_list_current(struct op *op, const struct operation **ret, const struct str **ret_emails,
+enum err operation_list_current(struct tx *tx, const struct operation **ret, const struct str **ret_emails,
                                 size_t *ret_count) CHECKED;
 
 /* What a removal does, in sentences: `ret` has room for OPERATION_EFFECTS. */

@@ -120,9 +120,9 @@ static struct operation_billing read_billing(const struct cursor *c, struct aren
     };
 }
 
-static struct operation read_row(const struct cursor *c, struct op *op)
+static struct operation read_row(const struct cursor *c, struct tx *tx)
 {
-    struct arena *a = op->arena;
+    struct arena *a = tx->arena;
     struct operation o = {
         .id = col_id(c, COL_ID),
         .account_id = col_id(c, COL_ACCOUNT),
@@ -152,38 +152,38 @@ static struct operation read_row(const struct cursor *c, struct op *op)
     struct str hash = col_blob(c, COL_HASH);
     if (hash.n == SHA256_LEN)
         memcpy(o.request_hash, hash.p, SHA256_LEN);
-    if (o.status == OPERATION_QUOTED && o.expires_us <= op->now_us)
+    if (o.status == OPERATION_QUOTED && o.expires_us <= tx->now_us)
         o.status = OPERATION_EXPIRED;
     return o;
 }
 
-enum err operation_one(struct op *op, enum sql statement, struct db_args args, struct operation *ret)
+enum err operation_one(struct tx *tx, enum sql statement, struct db_args args, struct operation *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, statement, args, &c);
+    enum err e = db_one(tx->db, statement, args, &c);
     if (!e)
-        *ret = read_row(&c, op);
+        *ret = read_row(&c, tx);
     return e;
 }
 
 /* ---- reading ---- */
 
-static enum err stall(struct op *op, const struct id *operation)
+static enum err stall(struct tx *tx, const struct id *operation)
 {
-    return db_exec(op->db, SQL_OPERATION_STALL,
-                   DB_ARGS(v_str(id_str(operation)), v_int(op->now_us - OPERATION_STALLED_S * US_PER_S)), NULL);
+    return db_exec(tx->db, SQL_OPERATION_STALL,
+                   DB_ARGS(v_str(id_str(operation)), v_int(tx->now_us - OPERATION_STALLED_S * US_PER_S)), NULL);
 }
 
-enum err operation_find(struct op *op, const struct id *operation, struct operation *ret)
+enum err operation_find(struct tx *tx, const struct id *operation, struct operation *ret)
 {
-    enum err e = stall(op, operation);
-    return e ? e : operation_one(op, SQL_OPERATION_FIND, DB_ARGS(v_str(id_str(operation))), ret);
+    enum err e = stall(tx, operation);
+    return e ? e : operation_one(tx, SQL_OPERATION_FIND, DB_ARGS(v_str(id_str(operation))), ret);
 }
 
-enum err operation_get(struct op *op, const struct id *account, const struct id *operation, struct operation *ret)
+enum err operation_get(struct tx *tx, const struct id *account, const struct id *operation, struct operation *ret)
 {
     struct operation o;
-    enum err e = operation_find(op, operation, &o);
+    enum err e = operation_find(tx, operation, &o);
     if (!e && !str_eq(id_str(&o.account_id), id_str(account)))
         e = ERR_NOT_FOUND;
     if (!e)
@@ -193,24 +193,24 @@ enum err operation_get(struct op *op, const struct id *account, const struct id 
 
 #define COL_EMAIL (COL_RESULT + 1)
 
-enum err operation_list_current(struct op *op, const struct operation **ret, const struct str **ret_emails,
+enum err operation_list_current(struct tx *tx, const struct operation **ret, const struct str **ret_emails,
                                 size_t *ret_count)
 {
     CURSOR c = {0};
     enum err e =
-        db_exec(op->db, SQL_OPERATION_STALL_ALL, DB_ARGS(v_int(op->now_us - OPERATION_STALLED_S * US_PER_S)), NULL);
+        db_exec(tx->db, SQL_OPERATION_STALL_ALL, DB_ARGS(v_int(tx->now_us - OPERATION_STALLED_S * US_PER_S)), NULL);
     if (!e)
-        e = db_query(op->db, SQL_OPERATION_LIST_CURRENT, DB_NO_ARGS, &c);
+        e = db_query(tx->db, SQL_OPERATION_LIST_CURRENT, DB_NO_ARGS, &c);
     if (e)
         return e;
     struct operation *list = NULL;
     struct str *emails = NULL;
     size_t count = 0, room = 0, email_room = 0;
     for (bool more; !(e = db_next(&c, &more)) && more; count++) {
-        list = list_room(op->arena, list, count, &room, sizeof *list);
-        emails = list_room(op->arena, emails, count, &email_room, sizeof *emails);
-        list[count] = read_row(&c, op);
-        emails[count] = col_copy(&c, COL_EMAIL, op->arena);
+        list = list_room(tx->arena, list, count, &room, sizeof *list);
+        emails = list_room(tx->arena, emails, count, &email_room, sizeof *emails);
+        list[count] = read_row(&c, tx);
+        emails[count] = col_copy(&c, COL_EMAIL, tx->arena);
     }
     if (e)
         return e;

@@ -56,31 +56,31 @@ enum operation_step operation_backward(enum operation_step step)
 
 /* ---- on record ---- */
 
-static enum err end(struct op *op, struct operation *o, enum operation_step end)
+static enum err end(struct tx *tx, struct operation *o, enum operation_step end)
 {
     int64_t changed;
     const enum err error = ends[end].error;
     enum err e = db_exec(
-        op->db, SQL_OPERATION_END,
+        tx->db, SQL_OPERATION_END,
         DB_ARGS(v_str(id_str(&o->account_id)), v_str(id_str(&o->id)), v_str(str_z(operation_status_text(o->status))),
                 v_str(str_z(operation_step_text(o->step))), v_str(str_z(operation_status_text(ends[end].status))),
-                error ? v_str(str_z(err_info(error)->code)) : v_null(), v_int(op->now_us)),
+                error ? v_str(str_z(err_info(error)->code)) : v_null(), v_int(tx->now_us)),
         &changed);
     if (e || !changed)
         return e ? e : ERR_NOT_FOUND;
     o->status = ends[end].status;
     o->error = error;
     o->step = STEP_NONE;
-    o->progressed_us = op->now_us;
+    o->progressed_us = tx->now_us;
     return ERR_NONE;
 }
 
-static enum err put(struct op *op, struct operation *o, enum operation_step next, int64_t attempt,
+static enum err put(struct tx *tx, struct operation *o, enum operation_step next, int64_t attempt,
                     int64_t progressed_us)
 {
     int64_t changed;
     enum err e =
-        db_exec(op->db, SQL_OPERATION_STEP,
+        db_exec(tx->db, SQL_OPERATION_STEP,
                 DB_ARGS(v_str(id_str(&o->account_id)), v_str(id_str(&o->id)),
                         v_str(str_z(operation_status_text(o->status))), v_str(str_z(operation_step_text(o->step))),
                         v_str(str_z(operation_step_text(next))), v_int(attempt), v_int(progressed_us)),
@@ -93,40 +93,40 @@ static enum err put(struct op *op, struct operation *o, enum operation_step next
     return ERR_NONE;
 }
 
-enum err operation_record(struct op *op, struct operation *o, enum operation_step next)
+enum err operation_record(struct tx *tx, struct operation *o, enum operation_step next)
 {
     if (operation_step_is_end(next))
-        return end(op, o, next);
+        return end(tx, o, next);
     if (next == o->step)
-        return put(op, o, next, o->attempt + 1, o->progressed_us);
-    return put(op, o, next, o->attempt, op->now_us);
+        return put(tx, o, next, o->attempt + 1, o->progressed_us);
+    return put(tx, o, next, o->attempt, tx->now_us);
 }
 
-enum err operation_turn(struct op *op, struct operation *o, enum operation_step next)
+enum err operation_turn(struct tx *tx, struct operation *o, enum operation_step next)
 {
-    return put(op, o, next, o->attempt + 1, o->progressed_us);
+    return put(tx, o, next, o->attempt + 1, o->progressed_us);
 }
 
-enum err operation_progress(struct op *op, struct operation *o)
+enum err operation_progress(struct tx *tx, struct operation *o)
 {
-    return put(op, o, o->step, o->attempt, op->now_us);
+    return put(tx, o, o->step, o->attempt, tx->now_us);
 }
 
-enum err operation_set_number(struct op *op, struct operation *o, struct str number)
+enum err operation_set_number(struct tx *tx, struct operation *o, struct str number)
 {
-    enum err e = db_exec(op->db, SQL_OPERATION_SET_NUMBER,
+    enum err e = db_exec(tx->db, SQL_OPERATION_SET_NUMBER,
                          DB_ARGS(v_str(id_str(&o->account_id)), v_str(id_str(&o->id)), v_str(number)), NULL);
     if (!e)
         o->result_number = number;
     return e;
 }
 
-enum err operation_insert_building(struct op *op, const struct operation *o)
+enum err operation_insert_building(struct tx *tx, const struct operation *o)
 {
     const struct building_address *a = &o->address;
-    db_notify(op->db, TOPIC_KEYS);
-    return db_exec(op->db, SQL_OPERATION_INSERT_BUILDING,
-                   DB_ARGS(v_str(id_str(&o->account_id)), v_str(id_str(&o->building_id)), v_int(op->now_us),
+    db_notify(tx->db, TOPIC_KEYS);
+    return db_exec(tx->db, SQL_OPERATION_INSERT_BUILDING,
+                   DB_ARGS(v_str(id_str(&o->account_id)), v_str(id_str(&o->building_id)), v_int(tx->now_us),
                            v_str(o->label), v_str(a->street), v_str(a->city), v_str(a->state), v_str(a->zip),
                            v_str(a->country), v_str(o->phone_number), v_str(o->unlock_tone)),
                    NULL);

@@ -17,12 +17,12 @@ enum operation_step operation_backward(enum operation_step step);
 
 /* `o` goes from its step to `next`, or ends with it; the same step is no progress, but gets another key.
  * ERR_NOT_FOUND: it stands somewhere else by now. */
-enum err operation_record(struct op *op, struct operation *o, enum operation_step next) CHECKED;
+enum err operation_record(struct tx *tx, struct operation *o, enum operation_step next) CHECKED;
 /* `o` turns to `next` by the operator's decision: with keys of its own, and without progress. */
-enum err operation_turn(struct op *op, struct operation *o, enum operation_step next) CHECKED;
+enum err operation_turn(struct tx *tx, struct operation *o, enum operation_step next) CHECKED;
 /* There was progress within the step. */
-enum err operation_progress(struct op *op, struct operation *o) CHECKED;
+enum err operation_progress(struct tx *tx, struct operation *o) CHECKED;
 /* Keeps the number that was got or given back. */
-enum err operation_set_number(struct op *op, struct operation *o, struct str number) CHECKED;
+enum err operation_set_number(struct tx *tx, struct operation *o, struct str number) CHECKED;
 /* The new building's row; nothing happens if it is there. */
-enum err operation_insert_building(struct op *op, const struct operation *o) CHECKED;
+enum err operation_insert_building(struct tx *tx, const struct operation *o) CHECKED;

@@ -2,10 +2,10 @@
 
 #include "domain/row.h"
 
-enum err building_owner(struct op *op, const struct id *building, struct id *ret_account)
+enum err building_owner(struct tx *tx, const struct id *building, struct id *ret_account)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(building))), &c);
+    enum err e = db_one(tx->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(building))), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
     *ret_account = col_id(&c, 0);

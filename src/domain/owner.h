@@ -1,6 +1,6 @@
 /* Whose a building is. */
 #pragma once
-#include "domain/op.h"
+#include "domain/tx.h"
 
 /* ERR_BUILDING_NOT_FOUND. */
-enum err building_owner(struct op *op, const struct id *building, struct id *ret_account) CHECKED;
+enum err building_owner(struct tx *tx, const struct id *building, struct id *ret_account) CHECKED;

@@ -18,14 +18,14 @@ struct owner {
     bool subscribed, provisioned;
 };
 
-static enum err owner_get(struct op *op, const struct id *account, struct owner *ret)
+static enum err owner_get(struct tx *tx, const struct id *account, struct owner *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_PHONE_ACCOUNT, DB_ARGS(v_str(id_str(account))), &c);
+    enum err e = db_one(tx->db, SQL_PHONE_ACCOUNT, DB_ARGS(v_str(id_str(account))), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
     struct str active = str_z(subscription_status_text(SUBSCRIPTION_ACTIVE));
-    *ret = (struct owner){.phone = col_copy(&c, 0, op->arena),
+    *ret = (struct owner){.phone = col_copy(&c, 0, tx->arena),
                           .verified_us = col_int(&c, 1),
                           .subscribed = str_eq(col_str(&c, 2), active),
                           .provisioned = col_int(&c, 3) > 0};
@@ -33,9 +33,9 @@ static enum err owner_get(struct op *op, const struct id *account, struct owner 
 }
 
 /* Who may verify a phone. */
-static enum err owner_entitled(struct op *op, const struct id *account, struct owner *ret)
+static enum err owner_entitled(struct tx *tx, const struct id *account, struct owner *ret)
 {
-    enum err e = owner_get(op, account, ret);
+    enum err e = owner_get(tx, account, ret);
     if (e)
         return e;
     if (!ret->subscribed)
@@ -43,10 +43,10 @@ static enum err owner_entitled(struct op *op, const struct id *account, struct o
     return ret->provisioned ? ERR_NONE : ERR_NUMBER_NOT_PROVISIONED;
 }
 
-static enum err check_in_use(struct op *op, const struct id *account, struct str number)
+static enum err check_in_use(struct tx *tx, const struct id *account, struct str number)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_PHONE_OF_ANOTHER, DB_ARGS(v_str(id_str(account)), v_str(number)), &c);
+    enum err e = db_one(tx->db, SQL_PHONE_OF_ANOTHER, DB_ARGS(v_str(id_str(account)), v_str(number)), &c);
     return e == ERR_NOT_FOUND ? ERR_NONE : e ? e : ERR_PHONE_IN_USE;
 }
 
@@ -64,16 +64,16 @@ static const struct window changes_window = {SQL_PHONE_CHANGE_NTH, PHONE_CHANGES
                                              ERR_PHONE_CHANGE_LIMIT};
 
 /* The window slides: it is full until the oldest of its rows leaves it. */
-static enum err check_window(struct op *op, const struct id *account, const struct window *w)
+static enum err check_window(struct tx *tx, const struct id *account, const struct window *w)
 {
     int64_t length_us = w->length_s * US_PER_S;
     CURSOR c;
     enum err e =
-        db_one(op->db, w->nth, DB_ARGS(v_str(id_str(account)), v_int(op->now_us - length_us), v_int(w->max - 1)), &c);
+        db_one(tx->db, w->nth, DB_ARGS(v_str(id_str(account)), v_int(tx->now_us - length_us), v_int(w->max - 1)), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
-    int64_t left_us = col_int(&c, 0) + length_us - op->now_us;
-    op->retry_after_s = (left_us + US_PER_S - 1) / US_PER_S;
+    int64_t left_us = col_int(&c, 0) + length_us - tx->now_us;
+    tx->retry_after_s = (left_us + US_PER_S - 1) / US_PER_S;
     return w->error;
 }
 
@@ -95,55 +95,55 @@ struct waiting {
 };
 
 /* ERR_NOT_FOUND: none, or it was used or has expired. */
-static enum err waiting_get(struct op *op, const struct id *account, struct waiting *ret)
+static enum err waiting_get(struct tx *tx, const struct id *account, struct waiting *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_PHONE_CODE_NEWEST, DB_ARGS(v_str(id_str(account))), &c);
+    enum err e = db_one(tx->db, SQL_PHONE_CODE_NEWEST, DB_ARGS(v_str(id_str(account))), &c);
     if (e)
         return e;
-    if (!col_null(&c, 5) || col_int(&c, 4) <= op->now_us)
+    if (!col_null(&c, 5) || col_int(&c, 4) <= tx->now_us)
         return ERR_NOT_FOUND;
     struct str mac = col_blob(&c, 2);
     if (mac.n != sizeof ret->mac)
         return ERR_INTERNAL_ERROR;
     *ret = (struct waiting){.id = col_id(&c, 0),
-                            .number = col_copy(&c, 1, op->arena),
+                            .number = col_copy(&c, 1, tx->arena),
                             .attempts = col_int(&c, 3),
                             .expires_us = col_int(&c, 4)};
     memcpy(ret->mac, mac.p, mac.n);
     return ERR_NONE;
 }
 
-static enum err check_request(struct op *op, const struct id *account, struct str number)
+static enum err check_request(struct tx *tx, const struct id *account, struct str number)
 {
     struct owner owner;
-    enum err e = owner_entitled(op, account, &owner);
+    enum err e = owner_entitled(tx, account, &owner);
     if (e)
         return e;
     if (owner.phone.p && str_eq(owner.phone, number))
         return ERR_ALREADY_VERIFIED;
-    e = check_in_use(op, account, number);
+    e = check_in_use(tx, account, number);
     if (!e)
-        e = check_window(op, account, &changes_window);
+        e = check_window(tx, account, &changes_window);
     if (!e)
-        e = check_window(op, account, &codes_window);
+        e = check_window(tx, account, &codes_window);
     return e;
 }
 
-enum err phone_code_new(struct op *op, const struct id *account, struct str number, struct phone_code *ret)
+enum err phone_code_new(struct tx *tx, const struct id *account, struct str number, struct phone_code *ret)
 {
-    enum err e = check_request(op, account, number);
+    enum err e = check_request(tx, account, number);
     if (e)
         return e;
-    struct phone_code code = {.id = id_new(op->now_us), .expires_us = op->now_us + PHONE_CODE_TTL_S * US_PER_S};
+    struct phone_code code = {.id = id_new(tx->now_us), .expires_us = tx->now_us + PHONE_CODE_TTL_S * US_PER_S};
     unsigned char mac[SHA256_LEN];
     char input[MAC_INPUT_MAX + 1];
     snprintf(code.text, sizeof code.text, "%06u", crypto_uniform(CODES) % CODES);
     crypto_derived_mac(MAC_PURPOSE, mac_input(&code.id, str_z(code.text), input), mac);
     crypto_wipe(input, sizeof input);
-    e = db_exec(op->db, SQL_PHONE_CODE_INSERT,
+    e = db_exec(tx->db, SQL_PHONE_CODE_INSERT,
                 DB_ARGS(v_str(id_str(account)), v_str(id_str(&code.id)), v_str(number), v_blob(mac, sizeof mac),
-                        v_int(op->now_us), v_int(code.expires_us)),
+                        v_int(tx->now_us), v_int(code.expires_us)),
                 NULL);
     if (!e)
         *ret = code;
@@ -151,17 +151,17 @@ enum err phone_code_new(struct op *op, const struct id *account, struct str numb
     return e;
 }
 
-enum err phone_code_sent(struct op *op, const struct id *account, const struct id *code)
+enum err phone_code_sent(struct tx *tx, const struct id *account, const struct id *code)
 {
-    return db_exec(op->db, SQL_PHONE_CODE_SENT, DB_ARGS(v_str(id_str(account)), v_str(id_str(code)), v_int(op->now_us)),
+    return db_exec(tx->db, SQL_PHONE_CODE_SENT, DB_ARGS(v_str(id_str(account)), v_str(id_str(code)), v_int(tx->now_us)),
                    NULL);
 }
 
 /* ---- confirming ---- */
 
-static enum err check_code(struct op *op, const struct id *account, struct str text, struct waiting *ret)
+static enum err check_code(struct tx *tx, const struct id *account, struct str text, struct waiting *ret)
 {
-    enum err e = waiting_get(op, account, ret);
+    enum err e = waiting_get(tx, account, ret);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_PHONE_CODE_EXPIRED : e;
     if (ret->attempts >= PHONE_CODE_ATTEMPTS)
@@ -171,50 +171,50 @@ static enum err check_code(struct op *op, const struct id *account, struct str t
     crypto_wipe(input, sizeof input);
     if (text.n == PHONE_CODE_LEN && right)
         return ERR_NONE;
-    e = db_exec(op->db, SQL_PHONE_CODE_ATTEMPT, DB_ARGS(v_str(id_str(account)), v_str(id_str(&ret->id))), NULL);
+    e = db_exec(tx->db, SQL_PHONE_CODE_ATTEMPT, DB_ARGS(v_str(id_str(account)), v_str(id_str(&ret->id))), NULL);
     return e ? e : ERR_INVALID_PHONE_CODE;
 }
 
-static enum err take_over(struct op *op, const struct id *account, const struct waiting *w)
+static enum err take_over(struct tx *tx, const struct id *account, const struct waiting *w)
 {
-    const struct id change = id_new(op->now_us);
-    enum err e = db_exec(op->db, SQL_PHONE_CODE_USE,
-                         DB_ARGS(v_str(id_str(account)), v_str(id_str(&w->id)), v_int(op->now_us)), NULL);
+    const struct id change = id_new(tx->now_us);
+    enum err e = db_exec(tx->db, SQL_PHONE_CODE_USE,
+                         DB_ARGS(v_str(id_str(account)), v_str(id_str(&w->id)), v_int(tx->now_us)), NULL);
     if (!e)
-        e = db_exec(op->db, SQL_PHONE_CHANGE_INSERT,
-                    DB_ARGS(v_str(id_str(account)), v_str(id_str(&change)), v_str(w->number), v_int(op->now_us)), NULL);
+        e = db_exec(tx->db, SQL_PHONE_CHANGE_INSERT,
+                    DB_ARGS(v_str(id_str(account)), v_str(id_str(&change)), v_str(w->number), v_int(tx->now_us)), NULL);
     if (!e)
-        e = db_exec(op->db, SQL_PHONE_SET, DB_ARGS(v_str(id_str(account)), v_str(w->number), v_int(op->now_us)), NULL);
+        e = db_exec(tx->db, SQL_PHONE_SET, DB_ARGS(v_str(id_str(account)), v_str(w->number), v_int(tx->now_us)), NULL);
     return e;
 }
 
-enum err phone_confirm(struct op *op, const struct id *account, struct str text, struct phone_status *ret)
+enum err phone_confirm(struct tx *tx, const struct id *account, struct str text, struct phone_status *ret)
 {
     struct owner owner;
     struct waiting waiting = {0};
-    enum err e = owner_entitled(op, account, &owner);
+    enum err e = owner_entitled(tx, account, &owner);
     if (!e)
-        e = check_code(op, account, text, &waiting);
+        e = check_code(tx, account, text, &waiting);
     if (!e)
-        e = check_in_use(op, account, waiting.number);
+        e = check_in_use(tx, account, waiting.number);
     if (!e)
-        e = check_window(op, account, &changes_window);
+        e = check_window(tx, account, &changes_window);
     if (!e)
-        e = take_over(op, account, &waiting);
-    return e ? e : phone_status(op, account, ret);
+        e = take_over(tx, account, &waiting);
+    return e ? e : phone_status(tx, account, ret);
 }
 
 /* ---- reading ---- */
 
-enum err phone_status(struct op *op, const struct id *account, struct phone_status *ret)
+enum err phone_status(struct tx *tx, const struct id *account, struct phone_status *ret)
 {
     struct owner owner;
     struct waiting waiting = {0};
-    enum err e = owner_get(op, account, &owner);
+    enum err e = owner_get(tx, account, &owner);
     if (e)
         return e;
     struct phone_status status = {.number = owner.phone, .verified_us = owner.verified_us};
-    e = waiting_get(op, account, &waiting);
+    e = waiting_get(tx, account, &waiting);
     if (e && e != ERR_NOT_FOUND)
         return e;
     if (!e) {
@@ -227,17 +227,17 @@ enum err phone_status(struct op *op, const struct id *account, struct phone_stat
     return ERR_NONE;
 }
 
-enum err phone_verified_before(struct op *op, const struct id *account, struct str number, bool *ret)
+enum err phone_verified_before(struct tx *tx, const struct id *account, struct str number, bool *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_PHONE_VERIFIED, DB_ARGS(v_str(id_str(account)), v_str(number)), &c);
+    enum err e = db_one(tx->db, SQL_PHONE_VERIFIED, DB_ARGS(v_str(id_str(account)), v_str(number)), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
     *ret = !e;
     return ERR_NONE;
 }
 
-enum err phone_purge(struct op *op, int64_t before_us, int64_t limit, int64_t *ret_count)
+enum err phone_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
-    return db_exec(op->db, SQL_PHONE_CODE_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL_PHONE_CODE_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
 }

@@ -5,61 +5,61 @@
 
 #define BATCH 1000 /* rows of a table in a transaction: others want to write, too */
 
-enum err removal_sweep(struct op *op, const struct id *building, bool *ret_more)
+enum err removal_sweep(struct tx *tx, const struct id *building, bool *ret_more)
 {
     int64_t grants, entries, kinds = 0;
     const struct db_args args = DB_ARGS(v_str(id_str(building)), v_int(BATCH));
-    enum err e = db_exec(op->db, SQL_REMOVAL_GRANTS, args, &grants);
+    enum err e = db_exec(tx->db, SQL_REMOVAL_GRANTS, args, &grants);
     if (!e)
-        e = db_exec(op->db, SQL_REMOVAL_ACTIVITY, args, &entries);
+        e = db_exec(tx->db, SQL_REMOVAL_ACTIVITY, args, &entries);
     if (!e && entries < BATCH) /* no entry is left that says any of them */
-        e = db_exec(op->db, SQL_REMOVAL_ACTIVITY_KINDS, args, &kinds);
+        e = db_exec(tx->db, SQL_REMOVAL_ACTIVITY_KINDS, args, &kinds);
     if (!e)
         *ret_more = grants == BATCH || entries == BATCH || kinds == BATCH;
     return e;
 }
 
-static enum err sweep_all(struct op *op, const struct id *building)
+static enum err sweep_all(struct tx *tx, const struct id *building)
 {
     bool more = true;
     enum err e = ERR_NONE;
     while (!e && more)
-        e = removal_sweep(op, building, &more);
+        e = removal_sweep(tx, building, &more);
     return e;
 }
 
-static enum err release_number(struct op *op, const struct id *building)
+static enum err release_number(struct tx *tx, const struct id *building)
 {
     struct str number;
     {
         CURSOR c;
-        enum err e = db_one(op->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(building))), &c);
+        enum err e = db_one(tx->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(building))), &c);
         if (e)
             return e == ERR_NOT_FOUND ? ERR_NONE : e;
-        number = col_copy(&c, 1, op->arena);
+        number = col_copy(&c, 1, tx->arena);
     }
-    enum err e = number.p ? number_release(op, number) : ERR_NONE;
+    enum err e = number.p ? number_release(tx, number) : ERR_NONE;
     return e == ERR_NUMBER_NOT_FOUND ? ERR_NONE : e; /* one the inventory never had */
 }
 
-enum err removal_finish(struct op *op, const struct id *account, const struct id *building)
+enum err removal_finish(struct tx *tx, const struct id *account, const struct id *building)
 {
     const struct val account_id = v_str(id_str(account)), id = v_str(id_str(building));
-    db_notify(op->db, TOPIC_KEYS);
-    enum err e = release_number(op, building);
+    db_notify(tx->db, TOPIC_KEYS);
+    enum err e = release_number(tx, building);
     if (!e)
-        e = sweep_all(op, building); /* what came since, from calls */
+        e = sweep_all(tx, building); /* what came since, from calls */
     if (!e)
-        e = db_exec(op->db, SQL_REMOVAL_CALLERS, DB_ARGS(id), NULL);
+        e = db_exec(tx->db, SQL_REMOVAL_CALLERS, DB_ARGS(id), NULL);
     if (!e)
-        e = db_exec(op->db, SQL_REMOVAL_GUARD, DB_ARGS(id), NULL);
+        e = db_exec(tx->db, SQL_REMOVAL_GUARD, DB_ARGS(id), NULL);
     if (!e)
-        e = db_exec(op->db, SQL_REMOVAL_GRANT_COUNT, DB_ARGS(id), NULL);
+        e = db_exec(tx->db, SQL_REMOVAL_GRANT_COUNT, DB_ARGS(id), NULL);
     if (!e)
-        e = db_exec(op->db, SQL_REMOVAL_GRANT_BUILDING, DB_ARGS(id), NULL);
+        e = db_exec(tx->db, SQL_REMOVAL_GRANT_BUILDING, DB_ARGS(id), NULL);
     if (!e)
-        e = db_exec(op->db, SQL_REMOVAL_MEMBERS, DB_ARGS(id), NULL);
+        e = db_exec(tx->db, SQL_REMOVAL_MEMBERS, DB_ARGS(id), NULL);
     if (!e)
-        e = db_exec(op->db, SQL_REMOVAL_KEYS, DB_ARGS(account_id, id, v_int(op->now_us)), NULL);
-    return e ? e : db_exec(op->db, SQL_REMOVAL_BUILDING, DB_ARGS(account_id, id), NULL);
+        e = db_exec(tx->db, SQL_REMOVAL_KEYS, DB_ARGS(account_id, id, v_int(tx->now_us)), NULL);
+    return e ? e : db_exec(tx->db, SQL_REMOVAL_BUILDING, DB_ARGS(account_id, id), NULL);
 }

@@ -1,6 +1,6 @@
 /* Columns as the rules' own types. */
 #pragma once
-#include "domain/op.h"
+#include "domain/tx.h"
 
 /* An ID column; empty for NULL. */
 static inline struct id col_id(const struct cursor *c, int i)

@@ -23,17 +23,17 @@ static struct str otp_input(struct str challenge, struct str otp, char ret[stati
     return str_n(ret, n <= OTP_INPUT_MAX ? (size_t)n : OTP_INPUT_MAX);
 }
 
-static enum err check_linked(struct op *op, struct str email)
+static enum err check_linked(struct tx *tx, struct str email)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_CHALLENGE_LINKED, DB_ARGS(v_str(email)), &c);
+    enum err e = db_one(tx->db, SQL_CHALLENGE_LINKED, DB_ARGS(v_str(email)), &c);
     return e == ERR_NOT_FOUND ? ERR_NONE : e ? e : ERR_LINKED_ACCOUNT;
 }
 
-static enum err check_count(struct op *op, struct str email)
+static enum err check_count(struct tx *tx, struct str email)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_CHALLENGE_COUNT, DB_ARGS(v_str(email), v_int(op->now_us)), &c);
+    enum err e = db_one(tx->db, SQL_CHALLENGE_COUNT, DB_ARGS(v_str(email), v_int(tx->now_us)), &c);
     if (e)
         return e;
     return col_int(&c, 0) < CHALLENGES_MAX ? ERR_NONE : ERR_OTP_RATE_LIMIT;
@@ -48,40 +48,40 @@ static struct challenge challenge_new(void)
     return c;
 }
 
-enum err session_challenge(struct op *op, struct str email, struct challenge *ret)
+enum err session_challenge(struct tx *tx, struct str email, struct challenge *ret)
 {
-    enum err e = check_linked(op, email);
+    enum err e = check_linked(tx, email);
     if (!e)
-        e = check_count(op, email);
+        e = check_count(tx, email);
     if (e)
         return e;
     struct challenge c = challenge_new();
-    struct str otp = arena_printf(op->arena, "%06u", crypto_uniform(OTP_CODES));
+    struct str otp = arena_printf(tx->arena, "%06u", crypto_uniform(OTP_CODES));
     unsigned char mac[SHA256_LEN];
     char input[OTP_INPUT_MAX + 1];
     crypto_derived_mac(OTP_PURPOSE, otp_input(str_z(c.id), otp, input), mac);
     crypto_wipe(input, sizeof input);
-    int64_t expires_us = op->now_us + CHALLENGE_TTL_S * US_PER_S;
-    e = db_exec(op->db, SQL_CHALLENGE_INSERT,
+    int64_t expires_us = tx->now_us + CHALLENGE_TTL_S * US_PER_S;
+    e = db_exec(tx->db, SQL_CHALLENGE_INSERT,
                 DB_ARGS(v_str(str_z(c.id)), v_str(email), v_blob(mac, sizeof mac), v_int(expires_us)), NULL);
     if (e)
         return e;
-    const struct mail_intent mail = session_mail(op, email, otp, expires_us);
-    e = mail_queue(op, &mail);
+    const struct mail_intent mail = session_mail(tx, email, otp, expires_us);
+    e = mail_queue(tx, &mail);
     if (!e)
         *ret = c;
     return e;
 }
 
 /* Uses up the challenge if the code is right, an attempt if it is not. */
-static enum err challenge_redeem(struct op *op, struct str email, struct str challenge, struct str otp)
+static enum err challenge_redeem(struct tx *tx, struct str email, struct str challenge, struct str otp)
 {
     unsigned char stored[SHA256_LEN] = {0};
     char input[OTP_INPUT_MAX + 1];
     bool alive = false;
     {
         CURSOR c;
-        enum err e = db_one(op->db, SQL_CHALLENGE_GET, DB_ARGS(v_str(challenge), v_str(email), v_int(op->now_us)), &c);
+        enum err e = db_one(tx->db, SQL_CHALLENGE_GET, DB_ARGS(v_str(challenge), v_str(email), v_int(tx->now_us)), &c);
         if (e)
             return e == ERR_NOT_FOUND ? ERR_INVALID_OTP : e;
         struct str found = col_blob(&c, 0);
@@ -94,22 +94,22 @@ static enum err challenge_redeem(struct op *op, struct str email, struct str cha
     const bool right = crypto_is_derived_mac(OTP_PURPOSE, otp_input(challenge, otp, input), stored, sizeof stored);
     crypto_wipe(input, sizeof input);
     if (otp.n == OTP_LEN && right)
-        return db_exec(op->db, SQL_CHALLENGE_USE, DB_ARGS(v_str(challenge), v_int(op->now_us)), NULL);
-    enum err e = db_exec(op->db, SQL_CHALLENGE_ATTEMPT, DB_ARGS(v_str(challenge)), NULL);
+        return db_exec(tx->db, SQL_CHALLENGE_USE, DB_ARGS(v_str(challenge), v_int(tx->now_us)), NULL);
+    enum err e = db_exec(tx->db, SQL_CHALLENGE_ATTEMPT, DB_ARGS(v_str(challenge)), NULL);
     return e ? e : ERR_INVALID_OTP;
 }
 
-enum err session_verify(struct op *op, struct str email, struct str challenge, struct str otp, struct key_issued *ret)
+enum err session_verify(struct tx *tx, struct str email, struct str challenge, struct str otp, struct key_issued *ret)
 {
-    enum err e = check_linked(op, email);
+    enum err e = check_linked(tx, email);
     if (!e)
-        e = challenge_redeem(op, email, challenge, otp);
+        e = challenge_redeem(tx, email, challenge, otp);
     struct id account;
     if (!e)
-        e = account_ensure(op, email, &account);
+        e = account_ensure(tx, email, &account);
     if (e)
         return e;
-    return key_issue(op,
+    return key_issue(tx,
                      &(struct key_options){
                          .kind = KEY_WEB_SESSION,
                          .account_id = account,
@@ -120,7 +120,7 @@ enum err session_verify(struct op *op, struct str email, struct str challenge, s
                      ret);
 }
 
-enum err session_purge(struct op *op, int64_t before_us, int64_t limit, int64_t *ret_count)
+enum err session_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
-    return db_exec(op->db, SQL_CHALLENGE_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL_CHALLENGE_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
 }

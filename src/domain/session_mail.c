@@ -70,15 +70,15 @@ static struct str html_of(struct arena *a, struct str email, struct str code)
     return fill(a, sign_in_html, blanks, sizeof blanks / sizeof *blanks);
 }
 
-struct mail_intent session_mail(struct op *op, struct str email, struct str code, int64_t expires_us)
+struct mail_intent session_mail(struct tx *tx, struct str email, struct str code, int64_t expires_us)
 {
     return (struct mail_intent){
         .to = email,
-        .subject = arena_printf(op->arena, "%.*s is your Portero sign-in code", STR_ARG(code)),
-        .text = text_of(op->arena, email, code),
-        .html = html_of(op->arena, email, code),
+        .subject = arena_printf(tx->arena, "%.*s is your Portero sign-in code", STR_ARG(code)),
+        .text = text_of(tx->arena, email, code),
+        .html = html_of(tx->arena, email, code),
         .code = code,
-        .created_us = op->now_us,
+        .created_us = tx->now_us,
         .give_up_us = expires_us,
     };
 }

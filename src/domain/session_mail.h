@@ -2,5 +2,5 @@
 #pragma once
 #include "domain/mail.h"
 
-/* For that address, in the op's arena: the code stands in the subject, in the text and in the HTML. */
-struct mail_intent session_mail(struct op *op, struct str email, struct str code, int64_t expires_us);
+/* For that address, in the tx's arena: the code stands in the subject, in the text and in the HTML. */
+struct mail_intent session_mail(struct tx *tx, struct str email, struct str code, int64_t expires_us);

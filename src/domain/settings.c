@@ -26,16 +26,16 @@ struct str greeting_or_default(const struct config *config, enum greeting which,
     return stored.p ? stored : str_z(defaults[which]);
 }
 
-static enum err load(struct op *op, const struct id *account, const struct id *building, struct stored *ret)
+static enum err load(struct tx *tx, const struct id *account, const struct id *building, struct stored *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_BUILDING_SETTINGS, DB_ARGS(v_str(id_str(account)), v_str(id_str(building))), &c);
+    enum err e = db_one(tx->db, SQL_BUILDING_SETTINGS, DB_ARGS(v_str(id_str(account)), v_str(id_str(building))), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
-    ret->number = col_copy(&c, 0, op->arena);
-    ret->tone = col_copy(&c, 1, op->arena);
+    ret->number = col_copy(&c, 0, tx->arena);
+    ret->tone = col_copy(&c, 1, tx->arena);
     for (int i = 0; i < GREETING_COUNT; i++)
-        ret->greetings[i] = col_copy(&c, 2 + i, op->arena);
+        ret->greetings[i] = col_copy(&c, 2 + i, tx->arena);
     ret->version = col_int(&c, 6);
     return ERR_NONE;
 }
@@ -68,39 +68,39 @@ static struct str version_of(struct arena *a, const struct id *building, const s
     return str_n(text, SETTINGS_VERSION_LEN);
 }
 
-static struct settings view(const struct op *op, const struct id *building, const struct stored *s)
+static struct settings view(const struct tx *tx, const struct id *building, const struct stored *s)
 {
     struct settings v = {.number = s->number};
     if (s->number.p) {
         v.unlock_tone = s->tone;
-        v.version = version_of(op->arena, building, s);
+        v.version = version_of(tx->arena, building, s);
     }
     for (enum greeting i = 0; i < GREETING_COUNT; i++)
-        v.greetings[i] = greeting_or_default(op->config, i, s->number.p ? s->greetings[i] : STR_NONE);
+        v.greetings[i] = greeting_or_default(tx->config, i, s->number.p ? s->greetings[i] : STR_NONE);
     return v;
 }
 
-enum err settings_get(struct op *op, const struct id *account, const struct id *building, struct settings *ret)
+enum err settings_get(struct tx *tx, const struct id *account, const struct id *building, struct settings *ret)
 {
     struct stored s;
-    enum err e = load(op, account, building, &s);
+    enum err e = load(tx, account, building, &s);
     if (!e)
-        *ret = view(op, building, &s);
+        *ret = view(tx, building, &s);
     return e;
 }
 
-static enum err store(struct op *op, const struct id *account, const struct id *building, const struct stored *s)
+static enum err store(struct tx *tx, const struct id *account, const struct id *building, const struct stored *s)
 {
     int64_t changed;
     enum err e =
-        db_exec(op->db, SQL_BUILDING_SETTINGS_PUT,
+        db_exec(tx->db, SQL_BUILDING_SETTINGS_PUT,
                 DB_ARGS(v_str(id_str(account)), v_str(id_str(building)), v_int(s->version), v_str(s->tone),
                         v_str(s->greetings[0]), v_str(s->greetings[1]), v_str(s->greetings[2]), v_str(s->greetings[3])),
                 &changed);
     return e ? e : changed ? ERR_NONE : ERR_SETTINGS_VERSION_CONFLICT;
 }
 
-enum err settings_patch(struct op *op, const struct principal *who, const struct id *building, bool linked,
+enum err settings_patch(struct tx *tx, const struct principal *who, const struct id *building, bool linked,
                         struct str version, const struct settings_patch *patch, struct settings *ret)
 {
     if (id_given(&who->member_id))
@@ -108,23 +108,23 @@ enum err settings_patch(struct op *op, const struct principal *who, const struct
     if (linked && !who->subscribed)
         return ERR_MULTI_BUILDING_REQUIRED;
     struct stored s;
-    enum err e = load(op, &who->account_id, building, &s);
+    enum err e = load(tx, &who->account_id, building, &s);
     if (e)
         return e;
     if (!s.number.p)
         return ERR_NUMBER_NOT_FOUND;
-    if (!str_eq(version, version_of(op->arena, building, &s)))
+    if (!str_eq(version, version_of(tx->arena, building, &s)))
         return ERR_SETTINGS_VERSION_CONFLICT;
     if (patch->unlock_tone.p)
         s.tone = patch->unlock_tone;
     for (int i = 0; i < GREETING_COUNT; i++)
         if (patch->greetings[i].p)
             s.greetings[i] = patch->greetings[i];
-    e = store(op, &who->account_id, building, &s);
+    e = store(tx, &who->account_id, building, &s);
     if (e)
         return e;
     s.version++;
-    *ret = view(op, building, &s);
+    *ret = view(tx, building, &s);
     return ERR_NONE;
 }
 

@@ -1,8 +1,8 @@
 /* A building's release tone and greetings, edited together (contract, Setup and settings; decisions section 5). */
 #pragma once
 #include "domain/building.h"
-#include "domain/op.h"
 #include "domain/principal.h"
+#include "domain/tx.h"
 
 #define GREETING_MAX 119 /* UTF-16 code units */
 
@@ -21,7 +21,7 @@ struct settings {
 };
 
 /* ERR_BUILDING_NOT_FOUND. */
-enum err settings_get(struct op *op, const struct id *account, const struct id *building, struct settings *ret) CHECKED;
+enum err settings_get(struct tx *tx, const struct id *account, const struct id *building, struct settings *ret) CHECKED;
 
 struct settings_patch {
     struct str unlock_tone; /* STR_NONE: unchanged; valid */
@@ -31,7 +31,7 @@ struct settings_patch {
 /* Changes what is given and answers the new state. `linked`: the building is not the account's primary one. Errors, in
  * this order: ERR_NUMBER_OWNER_REQUIRED (an invited member), ERR_MULTI_BUILDING_REQUIRED (linked, without an active
  * subscription), ERR_BUILDING_NOT_FOUND, ERR_NUMBER_NOT_FOUND (unprovisioned), ERR_SETTINGS_VERSION_CONFLICT. */
-enum err settings_patch(struct op *op, const struct principal *who, const struct id *building, bool linked,
+enum err settings_patch(struct tx *tx, const struct principal *who, const struct id *building, bool linked,
                         struct str version, const struct settings_patch *patch, struct settings *ret) CHECKED;
 
 enum setup_status { SETUP_AWAITING_NUMBER, SETUP_TO_DO, SETUP_BUZZ_RECORDED };

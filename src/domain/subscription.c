@@ -25,69 +25,69 @@ bool subscription_status_parse(struct str text, enum subscription_status *ret)
     return false;
 }
 
-static enum err provision(struct op *op, const struct id *account)
+static enum err provision(struct tx *tx, const struct id *account)
 {
     const struct building *buildings;
     size_t count;
-    enum err e = building_list(op, account, &buildings, &count);
+    enum err e = building_list(tx, account, &buildings, &count);
     for (size_t i = 0; !e && i < count; i++)
         if (!buildings[i].number.p)
-            e = number_provision(op, &buildings[i].id);
+            e = number_provision(tx, &buildings[i].id);
     return e;
 }
 
-static enum err subscribe(struct op *op, const struct account *a, enum subscription_status status, struct str plan)
+static enum err subscribe(struct tx *tx, const struct account *a, enum subscription_status status, struct str plan)
 {
     if (!plan.p)
         plan = a->plan.p ? a->plan : STR(PLAN_DEFAULT);
-    if (!plan_find(op->config, plan))
+    if (!plan_find(tx->config, plan))
         return ERR_INVALID_PLAN;
     enum err e =
-        db_exec(op->db, SQL_ACCOUNT_SUBSCRIBE,
+        db_exec(tx->db, SQL_ACCOUNT_SUBSCRIBE,
                 DB_ARGS(v_str(id_str(&a->id)), v_str(plan), v_str(str_z(subscription_status_text(status)))), NULL);
-    return e || status != SUBSCRIPTION_ACTIVE ? e : provision(op, &a->id);
+    return e || status != SUBSCRIPTION_ACTIVE ? e : provision(tx, &a->id);
 }
 
-static enum err unsubscribe(struct op *op, const struct account *a)
+static enum err unsubscribe(struct tx *tx, const struct account *a)
 {
     if (a->status == SUBSCRIPTION_NONE)
         return ERR_NONE;
-    enum err e = db_exec(op->db, SQL_ACCOUNT_UNSUBSCRIBE, DB_ARGS(v_str(id_str(&a->id)), v_int(op->now_us)), NULL);
-    return e ? e : job_add(op, JOB_RELEASE_NUMBERS, op->now_us + SUBSCRIPTION_NUMBER_KEPT_S * US_PER_S, id_str(&a->id));
+    enum err e = db_exec(tx->db, SQL_ACCOUNT_UNSUBSCRIBE, DB_ARGS(v_str(id_str(&a->id)), v_int(tx->now_us)), NULL);
+    return e ? e : job_add(tx, JOB_RELEASE_NUMBERS, tx->now_us + SUBSCRIPTION_NUMBER_KEPT_S * US_PER_S, id_str(&a->id));
 }
 
-enum err subscription_set(struct op *op, const struct id *account, enum subscription_status status, struct str plan)
+enum err subscription_set(struct tx *tx, const struct id *account, enum subscription_status status, struct str plan)
 {
     struct account a;
-    db_notify(op->db, TOPIC_KEYS);
-    enum err e = account_get(op, account, &a);
+    db_notify(tx->db, TOPIC_KEYS);
+    enum err e = account_get(tx, account, &a);
     if (e)
         return e;
-    return status == SUBSCRIPTION_NONE ? unsubscribe(op, &a) : subscribe(op, &a, status, plan);
+    return status == SUBSCRIPTION_NONE ? unsubscribe(tx, &a) : subscribe(tx, &a, status, plan);
 }
 
 /* Was the subscription over for long enough? A renewal that ended again has a later job of its own. */
-static enum err release_due(struct op *op, const struct id *account, bool *ret)
+static enum err release_due(struct tx *tx, const struct id *account, bool *ret)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_ACCOUNT_ENDED, DB_ARGS(v_str(id_str(account))), &c);
+    enum err e = db_one(tx->db, SQL_ACCOUNT_ENDED, DB_ARGS(v_str(id_str(account))), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
-    *ret = !e && !col_null(&c, 0) && col_int(&c, 0) + SUBSCRIPTION_NUMBER_KEPT_S * US_PER_S <= op->now_us;
+    *ret = !e && !col_null(&c, 0) && col_int(&c, 0) + SUBSCRIPTION_NUMBER_KEPT_S * US_PER_S <= tx->now_us;
     return ERR_NONE;
 }
 
-enum err subscription_release_numbers(struct op *op, const struct id *account)
+enum err subscription_release_numbers(struct tx *tx, const struct id *account)
 {
     bool due;
     const struct building *buildings;
     size_t count;
-    enum err e = release_due(op, account, &due);
+    enum err e = release_due(tx, account, &due);
     if (e || !due)
         return e;
-    e = building_list(op, account, &buildings, &count);
+    e = building_list(tx, account, &buildings, &count);
     for (size_t i = 0; !e && i < count; i++)
         if (buildings[i].number.p)
-            e = number_release(op, buildings[i].number);
+            e = number_release(tx, buildings[i].number);
     return e;
 }

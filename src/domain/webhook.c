@@ -24,7 +24,7 @@ static bool find_type(struct str text, uint32_t *ret_bit)
     return false;
 }
 
-enum err webhook_events(struct op *op, struct val texts, uint32_t *ret)
+enum err webhook_events(struct tx *tx, struct val texts, uint32_t *ret)
 {
     uint32_t bits = 0, bit;
     const struct val *list = texts.ptr;
@@ -33,12 +33,12 @@ enum err webhook_events(struct op *op, struct val texts, uint32_t *ret)
         return ERR_NONE;
     }
     if (texts.count == 0)
-        return op_fail(op, ERR_INVALID_WEBHOOK_EVENTS, "events must have at least one item");
+        return tx_fail(tx, ERR_INVALID_WEBHOOK_EVENTS, "events must have at least one item");
     for (uint32_t i = 0; i < texts.count; i++) {
         if (!find_type(list[i].s, &bit))
-            return op_fail(op, ERR_INVALID_WEBHOOK_EVENTS, "events has an unknown type");
+            return tx_fail(tx, ERR_INVALID_WEBHOOK_EVENTS, "events has an unknown type");
         if (bits & bit) {
-            op->why = arena_printf(op->arena, "events: %.*s is listed twice", STR_ARG(list[i].s));
+            tx->why = arena_printf(tx->arena, "events: %.*s is listed twice", STR_ARG(list[i].s));
             return ERR_INVALID_WEBHOOK_EVENTS;
         }
         bits |= bit;
@@ -59,7 +59,7 @@ static struct webhook read_row(const struct cursor *c, struct arena *a)
     };
 }
 
-enum err webhook_replay(struct op *op, const struct webhook_request *request, struct webhook *ret,
+enum err webhook_replay(struct tx *tx, const struct webhook_request *request, struct webhook *ret,
                         struct str *ret_secret)
 {
     if (!request->key.p)
@@ -67,23 +67,23 @@ enum err webhook_replay(struct op *op, const struct webhook_request *request, st
     CURSOR c;
     struct str secret;
     enum err e =
-        db_one(op->db, SQL_WEBHOOK_BY_REQUEST, DB_ARGS(v_str(id_str(request->account)), v_str(request->key)), &c);
+        db_one(tx->db, SQL_WEBHOOK_BY_REQUEST, DB_ARGS(v_str(id_str(request->account)), v_str(request->key)), &c);
     if (e)
         return e;
     const struct str hash = col_blob(&c, COL_HASH);
     if (hash.n != SHA256_LEN || memcmp(hash.p, request->hash, SHA256_LEN) != 0)
         return ERR_IDEMPOTENCY_CONFLICT;
-    if (!crypto_open(WEBHOOK_PURPOSE, col_blob(&c, COL_SECRET), op->arena, &secret))
+    if (!crypto_open(WEBHOOK_PURPOSE, col_blob(&c, COL_SECRET), tx->arena, &secret))
         return ERR_SECRET_DECRYPT_FAILED;
-    *ret = read_row(&c, op->arena);
+    *ret = read_row(&c, tx->arena);
     *ret_secret = secret;
     return ERR_NONE;
 }
 
-static enum err check_limit(struct op *op, const struct id *account)
+static enum err check_limit(struct tx *tx, const struct id *account)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_WEBHOOK_COUNT, DB_ARGS(v_str(id_str(account))), &c);
+    enum err e = db_one(tx->db, SQL_WEBHOOK_COUNT, DB_ARGS(v_str(id_str(account))), &c);
     if (e)
         return e;
     return col_int(&c, 0) < WEBHOOK_MAX ? ERR_NONE : ERR_WEBHOOK_LIMIT;
@@ -97,14 +97,14 @@ static struct str make_secret(struct arena *a)
     return str_n(text, WEBHOOK_SECRET_LEN);
 }
 
-static enum err insert(struct op *op, const struct webhook_request *request, const struct webhook *w, struct str secret)
+static enum err insert(struct tx *tx, const struct webhook_request *request, const struct webhook *w, struct str secret)
 {
     int64_t changed;
     struct str sealed;
-    enum err e = master_seal(op, WEBHOOK_PURPOSE, secret, &sealed);
+    enum err e = master_seal(tx, WEBHOOK_PURPOSE, secret, &sealed);
     if (e)
         return e;
-    e = db_exec(op->db, SQL_WEBHOOK_INSERT,
+    e = db_exec(tx->db, SQL_WEBHOOK_INSERT,
                 DB_ARGS(v_str(id_str(request->account)), v_str(id_str(&w->id)), v_int(w->created_us), v_str(w->url),
                         v_int(w->events), v_blob(sealed.p, sealed.n), v_str(request->key),
                         request->key.p ? v_blob(request->hash, SHA256_LEN) : v_null()),
@@ -112,19 +112,19 @@ static enum err insert(struct op *op, const struct webhook_request *request, con
     return e || changed ? e : ERR_RETRY; /* its key was not there a moment ago: a lost race */
 }
 
-enum err webhook_create(struct op *op, const struct webhook_request *request, struct str url, uint32_t events,
+enum err webhook_create(struct tx *tx, const struct webhook_request *request, struct str url, uint32_t events,
                         struct webhook *ret, struct str *ret_secret, bool *ret_replayed)
 {
-    enum err e = webhook_replay(op, request, ret, ret_secret);
+    enum err e = webhook_replay(tx, request, ret, ret_secret);
     *ret_replayed = !e;
     if (e != ERR_NOT_FOUND)
         return e;
-    e = check_limit(op, request->account);
+    e = check_limit(tx, request->account);
     if (e)
         return e;
-    const struct webhook w = {.id = id_new(op->now_us), .created_us = op->now_us, .url = url, .events = events};
-    const struct str secret = make_secret(op->arena);
-    e = insert(op, request, &w, secret);
+    const struct webhook w = {.id = id_new(tx->now_us), .created_us = tx->now_us, .url = url, .events = events};
+    const struct str secret = make_secret(tx->arena);
+    e = insert(tx, request, &w, secret);
     if (e)
         return e;
     *ret = w;
@@ -134,49 +134,49 @@ enum err webhook_create(struct op *op, const struct webhook_request *request, st
 
 /* ---- what there is ---- */
 
-enum err webhook_list(struct op *op, const struct id *account, const struct webhook **ret, size_t *ret_count)
+enum err webhook_list(struct tx *tx, const struct id *account, const struct webhook **ret, size_t *ret_count)
 {
     CURSOR c;
     bool more;
     size_t n = 0;
-    struct webhook *list = arena_array(op->arena, struct webhook, WEBHOOK_MAX);
-    enum err e = db_query(op->db, SQL_WEBHOOK_LIST, DB_ARGS(v_str(id_str(account))), &c);
+    struct webhook *list = arena_array(tx->arena, struct webhook, WEBHOOK_MAX);
+    enum err e = db_query(tx->db, SQL_WEBHOOK_LIST, DB_ARGS(v_str(id_str(account))), &c);
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more && n < WEBHOOK_MAX)
-        list[n++] = read_row(&c, op->arena);
+        list[n++] = read_row(&c, tx->arena);
     *ret = list;
     *ret_count = n;
     return e;
 }
 
-enum err webhook_delete(struct op *op, const struct id *account, const struct id *id)
+enum err webhook_delete(struct tx *tx, const struct id *account, const struct id *id)
 {
     int64_t changed;
-    enum err e = db_exec(op->db, SQL_WEBHOOK_DELETE,
-                         DB_ARGS(v_str(id_str(account)), v_str(id_str(id)), v_int(op->now_us)), &changed);
+    enum err e = db_exec(tx->db, SQL_WEBHOOK_DELETE,
+                         DB_ARGS(v_str(id_str(account)), v_str(id_str(id)), v_int(tx->now_us)), &changed);
     if (e || !changed)
         return e;
-    db_notify(op->db, TOPIC_DELIVERIES);
-    return db_exec(op->db, SQL_WEBHOOK_CANCEL, DB_ARGS(v_str(id_str(id))), NULL);
+    db_notify(tx->db, TOPIC_DELIVERIES);
+    return db_exec(tx->db, SQL_WEBHOOK_CANCEL, DB_ARGS(v_str(id_str(id))), NULL);
 }
 
-enum err webhook_find(struct op *op, const struct id *account, const struct id *id, bool *ret_deleted)
+enum err webhook_find(struct tx *tx, const struct id *account, const struct id *id, bool *ret_deleted)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_WEBHOOK_EXISTS, DB_ARGS(v_str(id_str(account)), v_str(id_str(id))), &c);
+    enum err e = db_one(tx->db, SQL_WEBHOOK_EXISTS, DB_ARGS(v_str(id_str(account)), v_str(id_str(id))), &c);
     if (!e)
         *ret_deleted = !col_null(&c, 0);
     return e;
 }
 
-enum err webhook_test(struct op *op, const struct id *account, const struct id *id, struct id *ret_delivery)
+enum err webhook_test(struct tx *tx, const struct id *account, const struct id *id, struct id *ret_delivery)
 {
     bool deleted;
-    enum err e = webhook_find(op, account, id, &deleted);
+    enum err e = webhook_find(tx, account, id, &deleted);
     if (e)
         return e;
     if (deleted)
         return ERR_NOT_FOUND;
-    return event_write_to(op, EVENT_WEBHOOK_TEST, account, id, &(struct event_data){0}, ret_delivery);
+    return event_write_to(tx, EVENT_WEBHOOK_TEST, account, id, &(struct event_data){0}, ret_delivery);
 }

@@ -16,10 +16,10 @@ static struct http_origin origin_of(const struct http_listener *l, const struct 
         o.loopback = true;
         return o;
     }
-    o.address = http_address_of(from);
-    http_address_text(&o.address, o.text);
-    o.loopback = http_address_is_loopback(&o.address);
-    o.trusted = http_cidrs_contain(&l->loop->shared->trusted, &o.address);
+    o.address = net_address_of(from);
+    net_address_text(&o.address, o.text);
+    o.loopback = net_address_is_loopback(&o.address);
+    o.trusted = net_cidrs_contain(&l->loop->shared->trusted, &o.address);
     return o;
 }
 

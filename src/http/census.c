@@ -13,9 +13,9 @@ struct http_census {
 };
 
 /* Of a block, only one half has bits set: of IPv6 the first, of a mapped IPv4 address the second. */
-static gint64 block_of(const struct http_address *a)
+static gint64 block_of(const struct net_address *a)
 {
-    struct http_address block = http_address_block(a);
+    struct net_address block = net_address_block(a);
     gint64 high, low;
     memcpy(&high, block.bytes, sizeof high);
     memcpy(&low, block.bytes + sizeof high, sizeof low);
@@ -44,7 +44,7 @@ void http_census_free(struct http_census *c)
     free(c);
 }
 
-static bool enter_block(struct http_census *c, const struct http_address *a)
+static bool enter_block(struct http_census *c, const struct net_address *a)
 {
     gint64 block = block_of(a);
     pthread_mutex_lock(&c->lock);
@@ -56,7 +56,7 @@ static bool enter_block(struct http_census *c, const struct http_address *a)
     return room;
 }
 
-static void leave_block(struct http_census *c, const struct http_address *a)
+static void leave_block(struct http_census *c, const struct net_address *a)
 {
     gint64 block = block_of(a);
     pthread_mutex_lock(&c->lock);
@@ -68,7 +68,7 @@ static void leave_block(struct http_census *c, const struct http_address *a)
     pthread_mutex_unlock(&c->lock);
 }
 
-enum http_admission http_census_enter(struct http_census *c, const struct http_address *a, bool exempt)
+enum http_admission http_census_enter(struct http_census *c, const struct net_address *a, bool exempt)
 {
     if (atomic_fetch_add_explicit(&c->total, 1, memory_order_relaxed) >= c->most) {
         atomic_fetch_sub_explicit(&c->total, 1, memory_order_relaxed);
@@ -81,7 +81,7 @@ enum http_admission http_census_enter(struct http_census *c, const struct http_a
     return HTTP_ADMITTED;
 }
 
-void http_census_leave(struct http_census *c, const struct http_address *a, bool exempt)
+void http_census_leave(struct http_census *c, const struct net_address *a, bool exempt)
 {
     atomic_fetch_sub_explicit(&c->total, 1, memory_order_relaxed);
     if (!exempt)

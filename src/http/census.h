@@ -1,6 +1,6 @@
-/* How many connections there are, in all and from each address (http_address_block). Any thread. */
+/* How many connections there are, in all and from each address (net_address_block). Any thread. */
 #pragma once
-#include "http/address.h"
+#include "net/address.h"
 
 struct http_census;
 
@@ -9,5 +9,5 @@ void http_census_free(struct http_census *c);
 
 enum http_admission { HTTP_ADMITTED, HTTP_FULL, HTTP_ADDRESS_FULL };
 /* Counts a new connection in; exempt: not by address. What was admitted must leave with the same arguments. */
-enum http_admission http_census_enter(struct http_census *c, const struct http_address *a, bool exempt);
-void http_census_leave(struct http_census *c, const struct http_address *a, bool exempt);
+enum http_admission http_census_enter(struct http_census *c, const struct net_address *a, bool exempt);
+void http_census_leave(struct http_census *c, const struct net_address *a, bool exempt);

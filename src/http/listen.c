@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "http/address.h"
+#include "net/address.h"
 
 #define NOT_SENT_MAX 32768 /* bytes that the kernel takes beyond what the peer's window has room for */
 
@@ -144,7 +144,7 @@ void http_listen_text(int fd, char ret[static HTTP_BOUND_TEXT])
 {
     struct sockaddr_storage at = {0};
     socklen_t n = sizeof at;
-    char host[HTTP_ADDRESS_TEXT], port[8];
+    char host[NET_ADDRESS_TEXT], port[8];
     if (getsockname(fd, (struct sockaddr *)&at, &n) != 0 ||
         getnameinfo((struct sockaddr *)&at, n, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) !=
             0) {

@@ -31,7 +31,7 @@ struct http_shared {
     struct http_tls *tls;
     struct http_census *census;
     struct http_output *output;
-    struct http_cidrs trusted;
+    struct net_cidrs trusted;
     int64_t limit_ms[CONN_STATES];
 };
 

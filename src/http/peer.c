@@ -9,16 +9,16 @@ static struct str last_item(struct str list, struct str *rest)
 }
 
 /* An address, also as some proxies write it: "192.0.2.1:4711", "[2001:db8::1]", "[2001:db8::1]:4711". */
-static bool read_hop(struct str hop, struct http_address *ret)
+static bool read_hop(struct str hop, struct net_address *ret)
 {
     if (hop.n && hop.p[0] == '[') {
         struct str after;
-        return http_address_parse(str_cut(str_from(hop, 1), ']', &after), ret) && after.p;
+        return net_address_parse(str_cut(str_from(hop, 1), ']', &after), ret) && after.p;
     }
-    if (http_address_parse(hop, ret))
+    if (net_address_parse(hop, ret))
         return true;
     struct str port;
-    return http_address_parse(str_cut(hop, ':', &port), ret);
+    return net_address_parse(str_cut(hop, ':', &port), ret);
 }
 
 /* What the forwarding fields say. */
@@ -27,18 +27,18 @@ struct forwarding {
     struct str proto;
     bool known; /* `client` is the hop the walk has come to */
     bool ended;
-    struct http_address client;
+    struct net_address client;
 };
 
 /* Walks the field's hops from the right while they are trusted. */
-static void walk_hops(struct forwarding *f, struct str list, const struct http_cidrs *trusted)
+static void walk_hops(struct forwarding *f, struct str list, const struct net_cidrs *trusted)
 {
     while (list.p && !f->ended) {
-        struct http_address hop;
+        struct net_address hop;
         if (read_hop(last_item(list, &list), &hop)) {
             f->client = hop;
             f->known = true;
-            f->ended = !http_cidrs_contain(trusted, &hop);
+            f->ended = !net_cidrs_contain(trusted, &hop);
         } else {
             f->ended = true;
         }
@@ -51,7 +51,7 @@ static bool is_forwarding(struct str name)
            str_eqi(name, STR("X-Real-IP")) || str_eqi(name, STR("Via"));
 }
 
-static struct forwarding read_forwarding(const struct http_request *r, const struct http_cidrs *trusted)
+static struct forwarding read_forwarding(const struct http_request *r, const struct net_cidrs *trusted)
 {
     struct forwarding f = {0};
     for (size_t i = r->header_count; i-- > 0;) {
@@ -74,7 +74,7 @@ static bool is_https(struct str proto)
     return str_eqi(last_item(proto, &rest), STR("https"));
 }
 
-void http_peer_resolve(struct http_request *r, const struct http_origin *from, const struct http_cidrs *trusted)
+void http_peer_resolve(struct http_request *r, const struct http_origin *from, const struct net_cidrs *trusted)
 {
     struct http_peer *peer = &r->peer;
     struct forwarding f = {0};
@@ -84,7 +84,7 @@ void http_peer_resolve(struct http_request *r, const struct http_origin *from, c
     peer->loopback = from->loopback && !f.spoken_for;
     peer->secure = from->trusted && f.proto.p ? is_https(f.proto) : from->tls || from->local;
     if (from->trusted && f.known)
-        http_address_text(&f.client, peer->address);
+        net_address_text(&f.client, peer->address);
     else
         memcpy(peer->address, from->text, sizeof peer->address);
 }

@@ -1,12 +1,12 @@
 /* Who sent a request: the direct peer, or whom a trusted proxy says it speaks for. */
 #pragma once
-#include "http/address.h"
 #include "http/server.h"
+#include "net/address.h"
 
 /* What is known of a connection's other end. */
 struct http_origin {
-    struct http_address address;
-    char text[HTTP_ADDRESS_TEXT];
+    struct net_address address;
+    char text[NET_ADDRESS_TEXT];
     bool tls;
     bool local;    /* the control socket */
     bool loopback; /* the address is */
@@ -17,4 +17,4 @@ struct http_origin {
  * hop that is not itself a trusted proxy) and X-Forwarded-Proto (what the direct peer said: the last value). A
  * forwarding field that cannot be read counts for nothing, nor does anything left of it. Any such field, whoever sent
  * it (X-Forwarded-*, Forwarded, X-Real-IP, Via), ends loopback. */
-void http_peer_resolve(struct http_request *r, const struct http_origin *from, const struct http_cidrs *trusted);
+void http_peer_resolve(struct http_request *r, const struct http_origin *from, const struct net_cidrs *trusted);

@@ -128,7 +128,7 @@ static enum err read_settings(struct http_server *s, const struct config *c, str
     limit[CONN_FLUSH] = c->http_write_timeout_s * 1000;
     limit[CONN_LINGER] = HTTP_LINGER_MS;
     s->shared.census = http_census_new(most_connections(c), (unsigned)c->http_connections_per_address);
-    enum err e = http_cidrs_parse(c->top_trusted_proxies, &s->shared.trusted, &bad);
+    enum err e = net_cidrs_parse(c->top_trusted_proxies, &s->shared.trusted, &bad);
     if (e)
         *ret_why = format("trusted_proxies: %s is not a CIDR block", bad);
     return e;
@@ -226,6 +226,6 @@ void http_server_free(struct http_server *s)
     free(s->control_path);
     http_tls_free(s->shared.tls);
     http_census_free(s->shared.census);
-    http_cidrs_done(&s->shared.trusted);
+    net_cidrs_done(&s->shared.trusted);
     free(s);
 }

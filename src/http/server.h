@@ -44,7 +44,7 @@ struct http_request {
     size_t body_max; /* HTTP_MAX_BODY; `head` may change it */
     struct http_peer peer;
     struct arena arena; /* the request's own; freed after the reply was sent */
-    struct mail mail;   /* free for the handler's use with http_post */
+    struct mail mail;   /* free for the handler's use with net_post */
     void *user;         /* the handler's */
 };
 

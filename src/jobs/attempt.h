@@ -2,13 +2,13 @@
 #pragma once
 #include "base/buf.h"
 #include "domain/delivery.h"
-#include "http/poster.h"
+#include "net/poster.h"
 
 #define ATTEMPT_BODY_MAX   65536
 #define ATTEMPT_HEADER_MAX 128
 
 struct attempt {
-    struct http_post post;
+    struct net_post post;
     struct delivery_result result; /* failure is set at once if there is nothing to send */
     struct lane *lane;             /* the lanes', as is the rest */
     int64_t began_us;              /* monotonic */

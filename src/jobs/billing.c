@@ -3,8 +3,8 @@
 #include "base/log.h"
 #include "domain/billing.h"
 #include "domain/job.h"
-#include "domain/transact.h"
-#include "jobs/checkout.h"
+#include "domain/tx.h"
+#include "jobs/checkout_session.h"
 
 #define JOB_RECONCILE   "billing_reconcile"
 #define EVERY_S         600
@@ -14,16 +14,16 @@
 #define SUBSCRIPTION_S  86400
 #define PROVIDER_FAILED ERR_CHECKOUT_UNAVAILABLE
 
-enum err billing_event_received(struct op *op, const struct billing_event *event)
+enum err billing_event_received(struct tx *tx, const struct billing_event *event)
 {
     if (event->object == BILLING_OBJECT_NONE)
         return ERR_NONE;
     bool fresh;
-    enum err e = billing_event_note(op, event->id, &fresh);
+    enum err e = billing_event_note(tx, event->id, &fresh);
     if (e || !fresh)
         return e;
     return billing_sync_queue(
-        op, event->object == BILLING_OBJECT_SESSION ? BILLING_SUBJECT_SESSION : BILLING_SUBJECT_SUBSCRIPTION,
+        tx, event->object == BILLING_OBJECT_SESSION ? BILLING_SUBJECT_SESSION : BILLING_SUBJECT_SUBSCRIPTION,
         event->object_id);
 }
 
@@ -36,16 +36,16 @@ struct reading {
 };
 
 /* A session of no checkout of ours may still have brought an account of ours a subscription. */
-static enum err settle_run(struct op *op, void *arg)
+static enum err settle_run(struct tx *tx, void *arg)
 {
     const struct reading *r = arg;
     struct checkout c;
-    enum err e = checkout_of_session(op, NULL, r->session.id, &c);
+    enum err e = checkout_of_session(tx, NULL, r->session.id, &c);
     if (!e)
-        return checkout_settle(op, &c, &r->session);
+        return checkout_settle(tx, &c, &r->session);
     if (e == ERR_NOT_FOUND)
         e = r->session.subscription_id.p
-                ? billing_sync_queue(op, BILLING_SUBJECT_SUBSCRIPTION, r->session.subscription_id)
+                ? billing_sync_queue(tx, BILLING_SUBJECT_SUBSCRIPTION, r->session.subscription_id)
                 : ERR_NONE;
     return e;
 }
@@ -57,31 +57,31 @@ static enum err sync_session(struct billing *b, const struct job *job, struct st
     if (o != OUTCOME_DONE)
         return o == OUTCOME_REFUSED ? ERR_NONE : PROVIDER_FAILED;
     struct reading r = {.job = job, .session = checkout_session_of(&session)};
-    return op_transact(job->store, job->config, STORE_WRITE, job->arena, settle_run, &r, NULL);
+    return tx_run(job->store, job->config, STORE_WRITE, job->arena, settle_run, &r, NULL);
 }
 
-static enum err apply_run(struct op *op, void *arg)
+static enum err apply_run(struct tx *tx, void *arg)
 {
     struct reading *r = arg;
     bool live;
-    r->facts.untold = op->now_us - r->job->created_us >= SUBSCRIPTION_S * US_PER_S; /* it came back by itself */
-    enum err e = billing_apply(op, &r->facts, &live);
+    r->facts.untold = tx->now_us - r->job->created_us >= SUBSCRIPTION_S * US_PER_S; /* it came back by itself */
+    enum err e = billing_apply(tx, &r->facts, &live);
     if (e || !live)
         return e;
-    return job_repeat(op, r->job->id, r->job->created_us, op->now_us + SUBSCRIPTION_S * US_PER_S);
+    return job_repeat(tx, r->job->id, r->job->created_us, tx->now_us + SUBSCRIPTION_S * US_PER_S);
 }
 
-static enum err known_run(struct op *op, void *arg)
+static enum err known_run(struct tx *tx, void *arg)
 {
     const struct str *id = arg;
-    return billing_known(op, *id);
+    return billing_known(tx, *id);
 }
 
 /* The provider has no such subscription. What somebody paid for must be found sooner or later; all others are nobody's
  * business. */
 static enum err check_missing(const struct job *job, struct str id)
 {
-    enum err e = op_transact(job->store, job->config, STORE_READ, job->arena, known_run, &id, NULL);
+    enum err e = tx_run(job->store, job->config, STORE_READ, job->arena, known_run, &id, NULL);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
     return PROVIDER_FAILED;
@@ -106,7 +106,7 @@ static enum err sync_subscription(struct billing *b, const struct job *job, stru
                   .unpaid = s.status == BILLING_INCOMPLETE,
                   .plan = s.plan},
     };
-    return op_transact(job->store, job->config, STORE_WRITE, job->arena, apply_run, &r, NULL);
+    return tx_run(job->store, job->config, STORE_WRITE, job->arena, apply_run, &r, NULL);
 }
 
 static enum err sync_run(void *context, const struct job *job)
@@ -125,14 +125,14 @@ struct job_kind billing_sync_job(struct billing *billing)
 
 /* ---- finding out ---- */
 
-static enum err schedule(struct op *op, int64_t due_us)
+static enum err schedule(struct tx *tx, int64_t due_us)
 {
-    return job_add_once(op, STR(JOB_RECONCILE), JOB_RECONCILE, due_us, STR(""));
+    return job_add_once(tx, STR(JOB_RECONCILE), JOB_RECONCILE, due_us, STR(""));
 }
 
-enum err billing_schedule(struct op *op)
+enum err billing_schedule(struct tx *tx)
 {
-    return schedule(op, op->now_us);
+    return schedule(tx, tx->now_us);
 }
 
 struct list {
@@ -142,20 +142,20 @@ struct list {
     int failures;
 };
 
-static enum err list_run(struct op *op, void *arg)
+static enum err list_run(struct tx *tx, void *arg)
 {
     struct list *l = arg;
-    return checkout_unsettled(op, op->now_us - UNASKED_S * US_PER_S, BATCH, &l->items, &l->count);
+    return checkout_unsettled(tx, tx->now_us - UNASKED_S * US_PER_S, BATCH, &l->items, &l->count);
 }
 
-static enum err reschedule_run(struct op *op, void *arg)
+static enum err reschedule_run(struct tx *tx, void *arg)
 {
     const struct list *l = arg;
     bool more = l->failures < FAILURES_MAX && (l->count == BATCH || l->asked < l->count);
-    enum err e = checkout_asked(op, l->items, l->asked);
+    enum err e = checkout_asked(tx, l->items, l->asked);
     if (!e)
-        e = job_done(op, l->job->id);
-    return e ? e : schedule(op, op->now_us + (more ? 1 : EVERY_S) * US_PER_S);
+        e = job_done(tx, l->job->id);
+    return e ? e : schedule(tx, tx->now_us + (more ? 1 : EVERY_S) * US_PER_S);
 }
 
 struct buyer {
@@ -163,24 +163,24 @@ struct buyer {
     struct billing_account found;
 };
 
-static enum err buyer_run(struct op *op, void *arg)
+static enum err buyer_run(struct tx *tx, void *arg)
 {
     struct buyer *b = arg;
-    return billing_account_get(op, b->account, &b->found);
+    return billing_account_get(tx, b->account, &b->found);
 }
 
 /* Who came by a subscription in another way must not buy a second one. */
-static enum err end_if_subscribed(const struct checkout_desk *d, struct checkout *c)
+static enum err end_if_subscribed(const struct checkout_context *d, struct checkout *c)
 {
     struct buyer b = {.account = &c->account_id};
-    enum err e = op_transact(d->store, d->config, STORE_READ, d->arena, buyer_run, &b, NULL);
-    return e || b.found.status == SUBSCRIPTION_NONE ? e : checkout_end(d, c);
+    enum err e = tx_run(d->store, d->config, STORE_READ, d->arena, buyer_run, &b, NULL);
+    return e || b.found.status == SUBSCRIPTION_NONE ? e : checkout_session_expire(d, c);
 }
 
-static enum err find_out(const struct checkout_desk *d, const struct checkout *unsettled)
+static enum err find_out(const struct checkout_context *d, const struct checkout *unsettled)
 {
     struct checkout c = *unsettled;
-    enum err e = c.status == CHECKOUT_PREPARING ? checkout_ask(d, &c) : checkout_reread(d, &c);
+    enum err e = c.status == CHECKOUT_PREPARING ? checkout_session_open(d, &c) : checkout_session_refresh(d, &c);
     if (!e && c.status == CHECKOUT_OPEN)
         e = end_if_subscribed(d, &c);
     if (!e && c.status != unsettled->status)
@@ -188,7 +188,7 @@ static enum err find_out(const struct checkout_desk *d, const struct checkout *u
     return e;
 }
 
-static enum err find_out_all(const struct checkout_desk *d, struct list *l)
+static enum err find_out_all(const struct checkout_context *d, struct list *l)
 {
     int64_t until_us = clock_monotonic_us() + JOB_PARTS_US;
     enum err e = ERR_NONE;
@@ -203,13 +203,13 @@ static enum err find_out_all(const struct checkout_desk *d, struct list *l)
 /* One that the provider never answers about holds up no others: those that were asked about come last the next time. */
 static enum err reconcile_run(void *context, const struct job *job)
 {
-    const struct checkout_desk desk = {
+    const struct checkout_context desk = {
         .billing = context, .store = job->store, .config = job->config, .arena = job->arena};
     struct list l = {.job = job};
-    enum err e = op_transact(job->store, job->config, STORE_READ, job->arena, list_run, &l, NULL);
+    enum err e = tx_run(job->store, job->config, STORE_READ, job->arena, list_run, &l, NULL);
     if (!e)
         e = find_out_all(&desk, &l);
-    return e ? e : op_transact(job->store, job->config, STORE_WRITE, job->arena, reschedule_run, &l, NULL);
+    return e ? e : tx_run(job->store, job->config, STORE_WRITE, job->arena, reschedule_run, &l, NULL);
 }
 
 struct job_kind billing_reconcile_job(struct billing *billing)

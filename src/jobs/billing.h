@@ -1,13 +1,13 @@
 /* Jobs that keep the service and its billing provider of one mind: reading what an event was about, and finding out
  * what became of checkouts that nobody told about. */
 #pragma once
-#include "domain/op.h"
+#include "domain/tx.h"
 #include "jobs/queue.h"
 #include "providers/billing.h"
 
 /* Takes an event the provider signed (or the sandbox made), in a write transaction: what it is about is read from the
  * provider and applied by a job. One that was seen before, or that is about nothing of ours, does nothing. */
-enum err billing_event_received(struct op *op, const struct billing_event *event) CHECKED;
+enum err billing_event_received(struct tx *tx, const struct billing_event *event) CHECKED;
 
 /* Reads one session or subscription. A live subscription is read again a day later: events get lost. */
 struct job_kind billing_sync_job(struct billing *billing);
@@ -15,4 +15,4 @@ struct job_kind billing_sync_job(struct billing *billing);
  * ones again, and ends those of accounts that have a subscription by now. */
 struct job_kind billing_reconcile_job(struct billing *billing);
 /* Queues the first reconciliation; nothing happens if one is waiting. At every start. */
-enum err billing_schedule(struct op *op) CHECKED;
+enum err billing_schedule(struct tx *tx) CHECKED;

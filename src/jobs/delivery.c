@@ -24,7 +24,7 @@
 
 /* What is asked of the store, one of each at a time. They go to a store thread and come back as mail. */
 struct look {
-    struct store_job job;
+    struct store_task job;
     struct mail mail;
     struct deliveries *engine;
     struct arena arena;
@@ -34,7 +34,7 @@ struct look {
     bool under_way;
 };
 struct record {
-    struct store_job job;
+    struct store_task job;
     struct mail mail;
     struct deliveries *engine;
     struct attempt *attempts[RECORDS];
@@ -51,7 +51,7 @@ struct deliveries {
     atomic_bool stopping;
 
     /* The engine's thread. */
-    struct http_poster *poster;
+    struct net_poster *poster;
     struct lanes *lanes;
     struct look look;
     struct record record;
@@ -86,7 +86,7 @@ static void end_attempt(struct deliveries *d, struct attempt *a)
     d->wanted |= d->more;
 }
 
-static void on_posted(struct http_post *post)
+static void on_posted(struct net_post *post)
 {
     end_attempt(post->context, (struct attempt *)post);
 }
@@ -99,7 +99,7 @@ static void begin_attempt(struct deliveries *d, const struct delivery *delivery)
     lanes_enter(d->lanes, a);
     if (a->result.failure) {
         end_attempt(d, a);
-    } else if (http_poster_start(d->poster, &a->post)) {
+    } else if (net_poster_start(d->poster, &a->post)) {
         a->post.failure = "broken";
         end_attempt(d, a);
     }
@@ -107,14 +107,14 @@ static void begin_attempt(struct deliveries *d, const struct delivery *delivery)
 
 /* ---- looking for what is due ---- */
 
-static enum err look_run(struct store_job *job, struct db *db)
+static enum err look_run(struct store_task *job, struct db *db)
 {
     struct look *l = (struct look *)job;
-    struct op op = {.arena = &l->arena, .db = db, .config = l->engine->options.config, .now_us = clock_now_us()};
-    return delivery_take(&op, &l->take);
+    struct tx tx = {.arena = &l->arena, .db = db, .config = l->engine->options.config, .now_us = clock_now_us()};
+    return delivery_take(&tx, &l->take);
 }
 
-static void look_done(struct store_job *job, enum err result)
+static void look_done(struct store_task *job, enum err result)
 {
     struct look *l = (struct look *)job;
     if (!result && l->take.again && !l->take.writing) {
@@ -180,14 +180,14 @@ static void look(struct deliveries *d)
 
 /* ---- recording ---- */
 
-static enum err record_run(struct store_job *job, struct db *db)
+static enum err record_run(struct store_task *job, struct db *db)
 {
     struct record *r = (struct record *)job;
-    struct op op = {.db = db, .config = r->engine->options.config, .now_us = clock_now_us()};
-    return delivery_record(&op, r->results, r->count);
+    struct tx tx = {.db = db, .config = r->engine->options.config, .now_us = clock_now_us()};
+    return delivery_record(&tx, r->results, r->count);
 }
 
-static void record_done(struct store_job *job, enum err result)
+static void record_done(struct store_task *job, enum err result)
 {
     struct record *r = (struct record *)job;
     r->result = result;
@@ -279,7 +279,7 @@ static int time_to_wait(const struct deliveries *d)
 /* What is being sent is broken off; what has ended is recorded, unless the store fails. */
 static void wind_up(struct deliveries *d)
 {
-    http_poster_free(d->poster);
+    net_poster_free(d->poster);
     d->poster = NULL;
     d->record_us = 0;
     if (!d->record.under_way)
@@ -304,7 +304,7 @@ static void *run(void *arg)
             record(d);
         if (!d->look.under_way)
             look(d);
-        d->busy = http_poster_wait(d->poster, time_to_wait(d));
+        d->busy = net_poster_wait(d->poster, time_to_wait(d));
         mailbox_drain(&d->box);
         tell_idle(d);
     }
@@ -317,7 +317,7 @@ static void *run(void *arg)
 static void make_jobs(struct deliveries *d)
 {
     d->look = (struct look){.job = {.run = look_run, .done = look_done}, .mail = {.run = look_end}, .engine = d};
-    d->record.job = (struct store_job){.mode = STORE_WRITE, .run = record_run, .done = record_done};
+    d->record.job = (struct store_task){.mode = STORE_WRITE, .run = record_run, .done = record_done};
     d->record.mail.run = record_end;
     d->record.engine = d;
     d->kick.run = on_kick;
@@ -349,13 +349,13 @@ enum err deliveries_new(const struct deliveries_options *options, struct deliver
 
 enum err deliveries_start(struct deliveries *d)
 {
-    const struct http_poster_options options = {
+    const struct net_poster_options options = {
         .allow_private = d->options.config->webhooks_allow_private,
         .verify_tls = d->options.config->webhooks_verify_tls,
         .timeout_ms = d->options.timeout_ms ? d->options.timeout_ms : TIMEOUT_MS,
         .connections_kept = CONNECTIONS_KEPT,
     };
-    enum err e = http_poster_new(&options, d->box.fd, &d->poster);
+    enum err e = net_poster_new(&options, d->box.fd, &d->poster);
     if (e)
         return e;
     if (pthread_create(&d->thread, NULL, run, d))
@@ -382,7 +382,7 @@ void deliveries_free(struct deliveries *d)
     if (!d)
         return;
     deliveries_stop(d);
-    http_poster_free(d->poster);
+    net_poster_free(d->poster);
     lanes_free(d->lanes);
     g_ptr_array_free(d->ended, TRUE);
     pthread_cond_destroy(&d->idle);

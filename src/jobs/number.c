@@ -5,7 +5,7 @@
 #include "domain/number.h"
 #include "domain/operation.h"
 #include "domain/owner.h"
-#include "domain/transact.h"
+#include "domain/tx.h"
 
 /* ---- provisioning ---- */
 
@@ -18,40 +18,40 @@ struct provision {
 };
 
 /* A building that is just being added gets its number from its operation, or goes with it. */
-static enum err is_being_added(struct op *op, const struct id *account, const struct id *building, bool *ret)
+static enum err is_being_added(struct tx *tx, const struct id *account, const struct id *building, bool *ret)
 {
     struct operation o;
-    enum err e = operation_current(op, account, &o);
+    enum err e = operation_current(tx, account, &o);
     *ret = !e && o.action == OPERATION_ADD && str_eq(id_str(&o.building_id), id_str(building));
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
-static enum err is_wanted(struct op *op, struct provision *p)
+static enum err is_wanted(struct tx *tx, struct provision *p)
 {
     struct id owner;
     struct account account;
     bool being_added = false;
     p->wanted = false;
-    enum err e = building_owner(op, &p->building, &owner);
+    enum err e = building_owner(tx, &p->building, &owner);
     if (!e)
-        e = account_get(op, &owner, &account);
+        e = account_get(tx, &owner, &account);
     if (e == ERR_BUILDING_NOT_FOUND || e == ERR_ACCOUNT_NOT_FOUND)
         return ERR_NONE;
     if (!e)
-        e = is_being_added(op, &owner, &p->building, &being_added);
+        e = is_being_added(tx, &owner, &p->building, &being_added);
     p->wanted = !e && !being_added && account.status != SUBSCRIPTION_NONE;
     return e;
 }
 
 /* What the inventory can do; the job ends with it unless the provider has to be asked. */
-static enum err claim(struct op *op, void *arg)
+static enum err claim(struct tx *tx, void *arg)
 {
     struct provision *p = arg;
     p->claim = (struct number_claim){STR_NONE, STR_NONE};
-    enum err e = is_wanted(op, p);
+    enum err e = is_wanted(tx, p);
     if (!e && p->wanted)
-        e = number_claim(op, &p->building, &p->claim);
-    return e || (p->wanted && !p->claim.number.p) ? e : job_done(op, p->job->id);
+        e = number_claim(tx, &p->building, &p->claim);
+    return e || (p->wanted && !p->claim.number.p) ? e : job_done(tx, p->job->id);
 }
 
 /* The number that an attempt before this one got, as it was not told so. */
@@ -73,12 +73,12 @@ static enum err acquire(struct number_source *numbers, struct provision *p)
     return o == OUTCOME_DONE ? ERR_NONE : ERR_PROVIDER_UNAVAILABLE;
 }
 
-static enum err take_in(struct op *op, void *arg)
+static enum err take_in(struct tx *tx, void *arg)
 {
     struct provision *p = arg;
     struct str held;
-    enum err e = number_take_in(op, &p->building, p->number, &held);
-    return e ? e : job_done(op, p->job->id);
+    enum err e = number_take_in(tx, &p->building, p->number, &held);
+    return e ? e : job_done(tx, p->job->id);
 }
 
 static enum err provision_run(void *context, const struct job *job)
@@ -89,12 +89,12 @@ static enum err provision_run(void *context, const struct job *job)
         return ERR_NONE;
     enum err e = find_earlier(numbers, &p);
     if (!e && !p.number.p) {
-        e = op_transact(job->store, job->config, STORE_WRITE, job->arena, claim, &p, NULL);
+        e = tx_run(job->store, job->config, STORE_WRITE, job->arena, claim, &p, NULL);
         if (e || !p.wanted || p.claim.number.p)
             return e;
         e = acquire(numbers, &p);
     }
-    return e ? e : op_transact(job->store, job->config, STORE_WRITE, job->arena, take_in, &p, NULL);
+    return e ? e : tx_run(job->store, job->config, STORE_WRITE, job->arena, take_in, &p, NULL);
 }
 
 struct job_kind provision_job(struct number_source *numbers)
@@ -109,29 +109,29 @@ struct release {
     bool leaving;
 };
 
-static enum err is_leaving(struct op *op, void *arg)
+static enum err is_leaving(struct tx *tx, void *arg)
 {
     struct release *r = arg;
-    return number_leaving(op, r->job->payload, &r->leaving);
+    return number_leaving(tx, r->job->payload, &r->leaving);
 }
 
-static enum err forget(struct op *op, void *arg)
+static enum err forget(struct tx *tx, void *arg)
 {
     const struct release *r = arg;
-    enum err e = number_forget(op, r->job->payload);
-    return e ? e : job_done(op, r->job->id);
+    enum err e = number_forget(tx, r->job->payload);
+    return e ? e : job_done(tx, r->job->id);
 }
 
 static enum err release_run(void *context, const struct job *job)
 {
     struct number_source *numbers = context;
     struct release r = {.job = job};
-    enum err e = op_transact(job->store, job->config, STORE_READ, job->arena, is_leaving, &r, NULL);
+    enum err e = tx_run(job->store, job->config, STORE_READ, job->arena, is_leaving, &r, NULL);
     if (e || !r.leaving)
         return e;
     if (numbers->ops->release(numbers, job->payload) != OUTCOME_DONE)
         return ERR_PROVIDER_UNAVAILABLE;
-    return op_transact(job->store, job->config, STORE_WRITE, job->arena, forget, &r, NULL);
+    return tx_run(job->store, job->config, STORE_WRITE, job->arena, forget, &r, NULL);
 }
 
 struct job_kind release_number_job(struct number_source *numbers)

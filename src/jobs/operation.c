@@ -2,33 +2,33 @@
 
 #include "base/log.h"
 #include "domain/job.h"
-#include "domain/transact.h"
-#include "jobs/saga.h"
+#include "domain/tx.h"
+#include "jobs/building_saga.h"
 
 struct load {
     const struct id *id;
     struct operation *o;
 };
 
-static enum err load_run(struct op *op, void *arg)
+static enum err load_run(struct tx *tx, void *arg)
 {
     const struct load *l = arg;
-    return operation_find(op, l->id, l->o);
+    return operation_find(tx, l->id, l->o);
 }
 
-static enum err load(struct saga *s, const struct id *id)
+static enum err load(struct building_saga *s, const struct id *id)
 {
     struct load l = {id, &s->o};
-    return op_transact(s->store, s->config, STORE_WRITE, s->arena, load_run, &l, NULL);
+    return tx_run(s->store, s->config, STORE_WRITE, s->arena, load_run, &l, NULL);
 }
 
 /* ---- the job ---- */
 
-static enum err go_on(struct saga *s)
+static enum err go_on(struct building_saga *s)
 {
     int64_t until_us = clock_monotonic_us() + JOB_PARTS_US;
     while (s->o.status == OPERATION_RUNNING) {
-        enum err e = saga_step(s);
+        enum err e = building_saga_step(s);
         if (e)
             return e;
         if (s->o.status == OPERATION_RUNNING && clock_monotonic_us() > until_us)
@@ -39,12 +39,12 @@ static enum err go_on(struct saga *s)
 
 static enum err operation_run(void *context, const struct job *job)
 {
-    struct saga s = {.store = job->store,
-                     .config = job->config,
-                     .providers = context,
-                     .arena = job->arena,
-                     .resumed = job->attempt > 1,
-                     .until_us = job->until_us};
+    struct building_saga s = {.store = job->store,
+                              .config = job->config,
+                              .providers = context,
+                              .arena = job->arena,
+                              .resumed = job->attempt > 1,
+                              .until_us = job->until_us};
     struct id id;
     if (!id_parse(job->payload, &id))
         return ERR_NONE;
@@ -67,7 +67,7 @@ struct job_kind operation_job_kind(struct providers *providers)
 
 /* What was decided, and where it takes the operation up. */
 struct decision {
-    struct saga *s;
+    struct building_saga *s;
     int64_t held_until_us; /* the real clock */
     struct operation after;
     const char *why;
@@ -81,13 +81,13 @@ static enum err refuse(struct decision *d, enum err e, const char *why)
 
 /* Whoever decides holds the operation's job: what a job thread, or another operator, has begun to ask a provider must
  * have ended before. And asks under a new key: under the old one a provider may repeat the failure it began with. */
-static enum err decide_run(struct op *op, void *arg)
+static enum err decide_run(struct tx *tx, void *arg)
 {
     struct decision *d = arg;
     struct operation *o = &d->after;
     const struct id id = d->s->o.id;
     bool held = false;
-    enum err e = operation_find(op, &id, o);
+    enum err e = operation_find(tx, &id, o);
     if (e)
         return e;
     if (o->status != OPERATION_RECONCILIATION_REQUIRED)
@@ -95,23 +95,23 @@ static enum err decide_run(struct op *op, void *arg)
     enum operation_step to = d->s->onward ? operation_forward(o->step) : operation_backward(o->step);
     if (to == STEP_NONE)
         return refuse(d, ERR_BAD_REQUEST, "the building's data is being deleted: only `succeeded` is left");
-    e = job_hold(op, operation_job(&id, op->arena), JOB_OPERATION, id_str(&id), d->held_until_us, &held);
+    e = job_hold(tx, operation_job(&id, tx->arena), JOB_OPERATION, id_str(&id), d->held_until_us, &held);
     if (!e && !held)
         return refuse(d, ERR_BUILDING_BUSY, "a provider is being asked about it this very moment: decide in a minute");
-    return e ? e : operation_turn(op, o, to);
+    return e ? e : operation_turn(tx, o, to);
 }
 
-static enum err let_go_run(struct op *op, void *arg)
+static enum err let_go_run(struct tx *tx, void *arg)
 {
     const struct decision *d = arg;
-    return job_let_go(op, operation_job(&d->s->o.id, op->arena), d->held_until_us);
+    return job_let_go(tx, operation_job(&d->s->o.id, tx->arena), d->held_until_us);
 }
 
-static enum err carry_out(struct saga *s)
+static enum err carry_out(struct building_saga *s)
 {
     enum err e = ERR_NONE;
     while (!e && s->o.status == OPERATION_RECONCILIATION_REQUIRED)
-        e = saga_step(s);
+        e = building_saga_step(s);
     return e;
 }
 
@@ -119,16 +119,16 @@ enum err operation_resolve(struct store *store, const struct config *config, con
                            const struct id *operation, enum operation_decision decision, struct arena *arena,
                            struct operation *ret, struct str *ret_why)
 {
-    struct saga s = {.store = store,
-                     .config = config,
-                     .providers = providers,
-                     .arena = arena,
-                     .o.id = *operation,
-                     .resumed = true,
-                     .onward = decision == DECIDE_SUCCEEDED,
-                     .until_us = clock_monotonic_us() + JOB_ALONE_US};
+    struct building_saga s = {.store = store,
+                              .config = config,
+                              .providers = providers,
+                              .arena = arena,
+                              .o.id = *operation,
+                              .resumed = true,
+                              .onward = decision == DECIDE_SUCCEEDED,
+                              .until_us = clock_monotonic_us() + JOB_ALONE_US};
     struct decision d = {.s = &s, .held_until_us = clock_real_us() + JOB_LEASE_S * US_PER_S};
-    enum err e = op_transact(store, config, STORE_WRITE, arena, decide_run, &d, NULL);
+    enum err e = tx_run(store, config, STORE_WRITE, arena, decide_run, &d, NULL);
     if (e) {
         if (d.why)
             *ret_why = str_z(d.why);
@@ -136,7 +136,7 @@ enum err operation_resolve(struct store *store, const struct config *config, con
     }
     s.o = d.after;
     e = carry_out(&s);
-    enum err let_go = op_transact(store, config, STORE_WRITE, arena, let_go_run, &d, NULL);
+    enum err let_go = tx_run(store, config, STORE_WRITE, arena, let_go_run, &d, NULL);
     if (let_go)
         log_warn("operation's job not let go id=%s error=%s", operation->text, err_info(let_go)->code);
     if (!e)

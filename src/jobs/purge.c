@@ -8,7 +8,7 @@
 #include "domain/key.h"
 #include "domain/phone.h"
 #include "domain/session.h"
-#include "domain/transact.h"
+#include "domain/tx.h"
 
 #define JOB_PURGE             "purge"
 #define EVERY_S               3600
@@ -24,7 +24,7 @@
 #define PAUSE_MAX_US US_PER_S
 
 static const struct {
-    enum err (*purge)(struct op *op, int64_t before_us, int64_t limit, int64_t *ret_count);
+    enum err (*purge)(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count);
     int64_t kept_s;
 } sweeps[] = {
     {session_purge, CHALLENGES_KEPT_S},
@@ -38,26 +38,26 @@ static const struct {
 };
 
 /* *left is how many rows more it would have deleted. */
-static enum err sweep(struct op *op, void *arg)
+static enum err sweep(struct tx *tx, void *arg)
 {
     int64_t *left = arg, count;
     enum err e = ERR_NONE;
     *left = BATCH;
     for (size_t i = 0; !e && *left && i < sizeof sweeps / sizeof *sweeps; i++) {
-        e = sweeps[i].purge(op, op->now_us - sweeps[i].kept_s * US_PER_S, *left, &count);
+        e = sweeps[i].purge(tx, tx->now_us - sweeps[i].kept_s * US_PER_S, *left, &count);
         *left -= e ? 0 : count;
     }
     return e;
 }
 
-static enum err schedule(struct op *op, int64_t due_us)
+static enum err schedule(struct tx *tx, int64_t due_us)
 {
-    return job_add_once(op, STR(JOB_PURGE), JOB_PURGE, due_us, STR(""));
+    return job_add_once(tx, STR(JOB_PURGE), JOB_PURGE, due_us, STR(""));
 }
 
-enum err purge_schedule(struct op *op)
+enum err purge_schedule(struct tx *tx)
 {
-    return schedule(op, op->now_us);
+    return schedule(tx, tx->now_us);
 }
 
 struct next {
@@ -65,11 +65,11 @@ struct next {
     int64_t after_us;
 };
 
-static enum err reschedule(struct op *op, void *arg)
+static enum err reschedule(struct tx *tx, void *arg)
 {
     const struct next *n = arg;
-    enum err e = job_done(op, n->job->id);
-    return e ? e : schedule(op, op->now_us + n->after_us);
+    enum err e = job_done(tx, n->job->id);
+    return e ? e : schedule(tx, tx->now_us + n->after_us);
 }
 
 static int64_t pause_us(int64_t took_us)
@@ -82,11 +82,11 @@ static enum err purge_run(void *context, const struct job *job)
     (void)context;
     const int64_t began_us = clock_monotonic_us();
     int64_t left;
-    enum err e = op_transact(job->store, job->config, STORE_WRITE, job->arena, sweep, &left, NULL);
+    enum err e = tx_run(job->store, job->config, STORE_WRITE, job->arena, sweep, &left, NULL);
     if (e)
         return e;
     struct next next = {job, left ? EVERY_S * US_PER_S : pause_us(clock_monotonic_us() - began_us)};
-    return op_transact(job->store, job->config, STORE_WRITE, job->arena, reschedule, &next, NULL);
+    return tx_run(job->store, job->config, STORE_WRITE, job->arena, reschedule, &next, NULL);
 }
 
 struct job_kind purge_job(void)

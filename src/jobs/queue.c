@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "domain/row.h"
-#include "domain/transact.h"
+#include "domain/tx.h"
 
 #define THREADS         8 /* a provider that hangs holds up no mail */
 #define THREADS_MAX     64
@@ -44,49 +44,49 @@ struct taken {
     bool found;
 };
 
-static enum err next_due(struct op *op, void *arg)
+static enum err next_due(struct tx *tx, void *arg)
 {
     struct taken *t = arg;
     CURSOR c;
-    enum err e = db_one(op->db, SQL_JOB_NEXT, DB_ARGS(v_int(clock_real_us())), &c);
+    enum err e = db_one(tx->db, SQL_JOB_NEXT, DB_ARGS(v_int(clock_real_us())), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
     t->next_us = e ? INT64_MAX : col_int(&c, 0);
     return ERR_NONE;
 }
 
-static enum err take(struct op *op, void *arg)
+static enum err take(struct tx *tx, void *arg)
 {
     struct taken *t = arg;
     int64_t real_us = clock_real_us();
     int64_t until_us = real_us + JOB_LEASE_S * US_PER_S;
     CURSOR c;
-    enum err e = db_one(op->db, SQL_JOB_TAKE, DB_ARGS(v_int(op->now_us), v_int(real_us), v_int(until_us)), &c);
+    enum err e = db_one(tx->db, SQL_JOB_TAKE, DB_ARGS(v_int(tx->now_us), v_int(real_us), v_int(until_us)), &c);
     t->found = !e;
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
     t->leased_until_us = until_us;
-    t->job.id = col_copy(&c, 0, op->arena);
-    t->job.kind = col_copy(&c, 1, op->arena);
+    t->job.id = col_copy(&c, 0, tx->arena);
+    t->job.kind = col_copy(&c, 1, tx->arena);
     t->job.attempt = col_int(&c, 2);
     t->job.created_us = col_int(&c, 3);
-    t->job.payload = arena_str(op->arena, col_blob(&c, 4));
+    t->job.payload = arena_str(tx->arena, col_blob(&c, 4));
     return ERR_NONE;
 }
 
 /* What was added again while it ran runs again at once. */
-static enum err set_free(struct op *op, const struct taken *t)
+static enum err set_free(struct tx *tx, const struct taken *t)
 {
-    return db_exec(op->db, SQL_JOB_FREE, DB_ARGS(v_str(t->job.id), v_int(t->leased_until_us)), NULL);
+    return db_exec(tx->db, SQL_JOB_FREE, DB_ARGS(v_str(t->job.id), v_int(t->leased_until_us)), NULL);
 }
 
-static enum err finish(struct op *op, void *arg)
+static enum err finish(struct tx *tx, void *arg)
 {
     const struct taken *t = arg;
     int64_t finished;
-    enum err e = db_exec(op->db, SQL_JOB_FINISH,
+    enum err e = db_exec(tx->db, SQL_JOB_FINISH,
                          DB_ARGS(v_str(t->job.id), v_int(t->leased_until_us), v_int(t->job.created_us)), &finished);
-    return e || finished ? e : set_free(op, t);
+    return e || finished ? e : set_free(tx, t);
 }
 
 static int64_t pause_s(int64_t attempt)
@@ -99,20 +99,20 @@ static int64_t pause_s(int64_t attempt)
     return s < PAUSE_LONGEST_S ? s : PAUSE_LONGEST_S;
 }
 
-static enum err postpone(struct op *op, void *arg)
+static enum err postpone(struct tx *tx, void *arg)
 {
     const struct taken *t = arg;
-    int64_t due_us = op->now_us + pause_s(t->job.attempt) * US_PER_S, postponed;
-    enum err e = db_exec(op->db, SQL_JOB_RETRY,
+    int64_t due_us = tx->now_us + pause_s(t->job.attempt) * US_PER_S, postponed;
+    enum err e = db_exec(tx->db, SQL_JOB_RETRY,
                          DB_ARGS(v_str(t->job.id), v_int(t->leased_until_us), v_int(t->job.created_us), v_int(due_us)),
                          &postponed);
-    return e || postponed ? e : set_free(op, t);
+    return e || postponed ? e : set_free(tx, t);
 }
 
-static enum err unlease(struct op *op, void *arg)
+static enum err unlease(struct tx *tx, void *arg)
 {
     (void)arg;
-    return db_exec(op->db, SQL_JOB_UNLEASE, DB_NO_ARGS, NULL);
+    return db_exec(tx->db, SQL_JOB_UNLEASE, DB_NO_ARGS, NULL);
 }
 
 /* ---- one job ---- */
@@ -133,7 +133,7 @@ static void run(struct jobs *j, struct taken *t)
     if (e)
         log_warn("job postponed id=%.*s kind=%.*s attempt=%lld error=%s", STR_ARG(t->job.id), STR_ARG(t->job.kind),
                  (long long)t->job.attempt, kind ? err_info(e)->code : "unknown kind");
-    e = op_transact(o->store, o->config, STORE_WRITE, t->job.arena, e ? postpone : finish, t, NULL);
+    e = tx_run(o->store, o->config, STORE_WRITE, t->job.arena, e ? postpone : finish, t, NULL);
     if (e)
         log_error("job not recorded id=%.*s error=%s", STR_ARG(t->job.id), err_info(e)->code);
 }
@@ -146,9 +146,9 @@ static enum err run_one(struct jobs *j, bool *ret_found, int64_t *ret_next_us)
     arena_init(&arena, NULL, 0);
     const int64_t until_us = clock_monotonic_us() + JOB_ALONE_US;
     struct taken t = {.job = {.arena = &arena, .config = o->config, .store = o->store, .until_us = until_us}};
-    enum err e = op_transact(o->store, o->config, STORE_READ, &arena, next_due, &t, NULL);
+    enum err e = tx_run(o->store, o->config, STORE_READ, &arena, next_due, &t, NULL);
     if (!e && t.next_us <= clock_now_us())
-        e = op_transact(o->store, o->config, STORE_WRITE, &arena, take, &t, NULL);
+        e = tx_run(o->store, o->config, STORE_WRITE, &arena, take, &t, NULL);
     if (!e && t.found) {
         pthread_cond_signal(&j->wake); /* there may be another one */
         run(j, &t);
@@ -235,7 +235,7 @@ enum err jobs_start(struct jobs *j)
     if (store_exclusive(o->store)) {
         struct arena arena;
         arena_init(&arena, NULL, 0);
-        enum err e = op_transact(o->store, o->config, STORE_WRITE, &arena, unlease, NULL, NULL);
+        enum err e = tx_run(o->store, o->config, STORE_WRITE, &arena, unlease, NULL, NULL);
         arena_done(&arena);
         if (e)
             return e;
@@ -297,11 +297,11 @@ struct awaited {
     int64_t due_us;
 };
 
-static enum err look(struct op *op, void *arg)
+static enum err look(struct tx *tx, void *arg)
 {
     struct awaited *w = arg;
     CURSOR c;
-    enum err e = db_one(op->db, SQL_JOB_WAITING, DB_ARGS(v_str(w->id)), &c);
+    enum err e = db_one(tx->db, SQL_JOB_WAITING, DB_ARGS(v_str(w->id)), &c);
     w->done = e == ERR_NOT_FOUND;
     if (e)
         return w->done ? ERR_NONE : e;
@@ -314,7 +314,7 @@ static enum err look_once(struct jobs *j, struct awaited *w)
 {
     struct arena arena;
     arena_init(&arena, NULL, 0);
-    enum err e = op_transact(j->options.store, j->options.config, STORE_READ, &arena, look, w, NULL);
+    enum err e = tx_run(j->options.store, j->options.config, STORE_READ, &arena, look, w, NULL);
     arena_done(&arena);
     return e;
 }

@@ -27,7 +27,7 @@ struct job {
 struct job_kind {
     const char *name;
     /* ERR_NONE ends the job; any error repeats it later. On a job thread; may block; opens its own transactions
-     * (op_transact). */
+     * (tx_run). */
     enum err (*run)(void *context, const struct job *job);
     void *context;
 };

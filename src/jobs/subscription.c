@@ -2,22 +2,22 @@
 
 #include "domain/job.h"
 #include "domain/subscription.h"
-#include "domain/transact.h"
+#include "domain/tx.h"
 
 /* The job's row goes in the same transaction. */
-static enum err release(struct op *op, void *arg)
+static enum err release(struct tx *tx, void *arg)
 {
     const struct job *job = arg;
     struct id account;
-    enum err e = id_parse(job->payload, &account) ? subscription_release_numbers(op, &account) : ERR_NONE;
-    return e ? e : job_done(op, job->id);
+    enum err e = id_parse(job->payload, &account) ? subscription_release_numbers(tx, &account) : ERR_NONE;
+    return e ? e : job_done(tx, job->id);
 }
 
 static enum err release_run(void *context, const struct job *job)
 {
     (void)context;
     struct job copy = *job;
-    return op_transact(job->store, job->config, STORE_WRITE, job->arena, release, &copy, NULL);
+    return tx_run(job->store, job->config, STORE_WRITE, job->arena, release, &copy, NULL);
 }
 
 struct job_kind release_numbers_job(void)

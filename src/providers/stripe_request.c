@@ -7,7 +7,7 @@
 
 #include "base/crypto.h"
 #include "base/log.h"
-#include "http/client.h"
+#include "net/client.h"
 
 #define ANSWER_MAX (1u << 20)
 #define FORM_MAX   16384
@@ -19,7 +19,7 @@
 
 struct stripe_client {
     struct arena arena;
-    struct http_client *http;
+    struct net_client *http;
     struct str url;           /* "https://api.stripe.com" */
     struct str authorization; /* "Bearer sk_…" */
     long timeout_ms;
@@ -54,33 +54,33 @@ static struct str form_text(const struct stripe_request *r, struct arena *a)
     return text;
 }
 
-static enum http_exchange exchange(struct stripe_client *s, const struct stripe_request *r, struct arena *a,
-                                   struct http_answer *ret)
+static enum net_exchange exchange(struct stripe_client *s, const struct stripe_request *r, struct arena *a,
+                                  struct net_answer *ret)
 {
-    struct http_header_line headers[4] = {{"Authorization", s->authorization}, {"Stripe-Version", STR(STRIPE_VERSION)}};
+    struct net_header headers[4] = {{"Authorization", s->authorization}, {"Stripe-Version", STR(STRIPE_VERSION)}};
     size_t count = 2;
     struct str form = STR_NONE;
     if (strcmp(r->method, "POST") == 0) {
         form = form_text(r, a);
         if (!form.p)
-            return HTTP_NOT_SENT;
-        headers[count++] = (struct http_header_line){"Content-Type", STR("application/x-www-form-urlencoded")};
+            return NET_NOT_SENT;
+        headers[count++] = (struct net_header){"Content-Type", STR("application/x-www-form-urlencoded")};
     }
     if (r->key.p)
-        headers[count++] = (struct http_header_line){"Idempotency-Key", r->key};
-    const struct http_call call = {.method = r->method,
-                                   .url = arena_printf(a, "%.*s%.*s", STR_ARG(s->url), STR_ARG(r->path)),
-                                   .headers = headers,
-                                   .header_count = count,
-                                   .body = form,
-                                   .timeout_ms = s->timeout_ms,
-                                   .answer_max = ANSWER_MAX};
-    return http_client_call(s->http, &call, a, ret);
+        headers[count++] = (struct net_header){"Idempotency-Key", r->key};
+    const struct net_call call = {.method = r->method,
+                                  .url = arena_printf(a, "%.*s%.*s", STR_ARG(s->url), STR_ARG(r->path)),
+                                  .headers = headers,
+                                  .header_count = count,
+                                  .body = form,
+                                  .timeout_ms = s->timeout_ms,
+                                  .answer_max = ANSWER_MAX};
+    return net_client_call(s->http, &call, a, ret);
 }
 
 /* ---- what is answered ---- */
 
-static json_t *object_of(const struct http_answer *http)
+static json_t *object_of(const struct net_answer *http)
 {
     json_t *body;
     if (!str_eqi(http->type, STR("application/json")) || json_read(http->body, &body))
@@ -109,7 +109,7 @@ static bool is_about_us(long status)
     return status == 401 || status == 403 || status == 408 || status == 409 || status == 425 || status == 429;
 }
 
-static enum outcome understand(const struct http_answer *http, struct arena *a, struct stripe_answer *ret)
+static enum outcome understand(const struct net_answer *http, struct arena *a, struct stripe_answer *ret)
 {
     ret->status = http->status;
     json_t *body = object_of(http);
@@ -126,18 +126,18 @@ static enum outcome understand(const struct http_answer *http, struct arena *a, 
     return refused ? OUTCOME_REFUSED : OUTCOME_UNKNOWN;
 }
 
-static const char *reason(enum http_exchange x)
+static const char *reason(enum net_exchange x)
 {
-    return x == HTTP_ANSWERED ? "answer" : x == HTTP_NOT_SENT ? "not_sent" : "no_answer";
+    return x == NET_ANSWERED ? "answer" : x == NET_NOT_SENT ? "not_sent" : "no_answer";
 }
 
 static enum outcome ask(struct stripe_client *s, const struct stripe_request *request, struct arena *a,
                         struct stripe_answer *ret)
 {
-    struct http_answer http;
+    struct net_answer http;
     *ret = (struct stripe_answer){0};
-    enum http_exchange x = exchange(s, request, a, &http);
-    enum outcome o = x == HTTP_ANSWERED ? understand(&http, a, ret) : OUTCOME_UNKNOWN;
+    enum net_exchange x = exchange(s, request, a, &http);
+    enum outcome o = x == NET_ANSWERED ? understand(&http, a, ret) : OUTCOME_UNKNOWN;
     if (o != OUTCOME_DONE)
         log_warn("stripe failed operation=%s outcome=%s status=%ld type=%.*s code=%.*s reason=%s", request->operation,
                  o == OUTCOME_REFUSED ? "refused" : "unknown", ret->status, STR_ARG(ret->type), STR_ARG(ret->code),
@@ -189,7 +189,7 @@ enum err stripe_client_new(const struct config *c, struct stripe_client **ret, c
     arena_init(&s->arena, NULL, 0);
     enum err e = configure(s, c, ret_why);
     if (!e)
-        e = http_client_new(&s->http);
+        e = net_client_new(&s->http);
     if (e) {
         stripe_client_free(s);
         return e;
@@ -202,7 +202,7 @@ void stripe_client_free(struct stripe_client *s)
 {
     if (!s)
         return;
-    http_client_free(s->http);
+    net_client_free(s->http);
     crypto_wipe((void *)s->authorization.p, s->authorization.n);
     arena_done(&s->arena);
     free(s);

@@ -6,7 +6,7 @@
 
 #include "base/crypto.h"
 #include "base/log.h"
-#include "http/client.h"
+#include "net/client.h"
 
 #define ANSWER_MAX  (1u << 20)
 #define REQUEST_MAX 8192
@@ -16,7 +16,7 @@
 
 struct twilio {
     struct arena arena;
-    struct http_client *client;
+    struct net_client *client;
     struct str root;    /* "https://api.twilio.com" */
     struct str account; /* "/2010-04-01/Accounts/AC…" */
     struct str sid, token;
@@ -45,34 +45,34 @@ static struct str fields_text(const struct twilio_request *r, struct arena *a)
     return text;
 }
 
-static enum http_exchange exchange(struct twilio *t, const struct twilio_request *r, struct arena *a,
-                                   struct http_answer *ret)
+static enum net_exchange exchange(struct twilio *t, const struct twilio_request *r, struct arena *a,
+                                  struct net_answer *ret)
 {
-    static const struct http_header_line headers[] = {
+    static const struct net_header headers[] = {
         {"Accept", {"application/json", sizeof "application/json" - 1}},
         {"Content-Type", {"application/x-www-form-urlencoded", sizeof "application/x-www-form-urlencoded" - 1}},
     };
     bool get = strcmp(r->method, "GET") == 0;
     struct str fields = fields_text(r, a);
     if (!fields.p)
-        return HTTP_NOT_SENT;
+        return NET_NOT_SENT;
     struct str url = arena_printf(a, "%.*s%.*s%.*s%s%.*s", STR_ARG(t->root), STR_ARG(t->account), STR_ARG(r->path),
                                   get && fields.n ? "?" : "", get ? (int)fields.n : 0, fields.p);
-    const struct http_call call = {.method = r->method,
-                                   .url = url,
-                                   .headers = headers,
-                                   .header_count = get || !fields.n ? 1 : 2,
-                                   .user = t->sid,
-                                   .password = t->token,
-                                   .body = get || !fields.n ? STR_NONE : fields,
-                                   .timeout_ms = t->timeout_ms,
-                                   .answer_max = ANSWER_MAX};
-    return http_client_call(t->client, &call, a, ret);
+    const struct net_call call = {.method = r->method,
+                                  .url = url,
+                                  .headers = headers,
+                                  .header_count = get || !fields.n ? 1 : 2,
+                                  .user = t->sid,
+                                  .password = t->token,
+                                  .body = get || !fields.n ? STR_NONE : fields,
+                                  .timeout_ms = t->timeout_ms,
+                                  .answer_max = ANSWER_MAX};
+    return net_client_call(t->client, &call, a, ret);
 }
 
 /* ---- what is answered ---- */
 
-static json_t *object_of(const struct http_answer *http)
+static json_t *object_of(const struct net_answer *http)
 {
     json_t *body;
     if (!str_eqi(http->type, STR("application/json")) || json_read(http->body, &body))
@@ -83,7 +83,7 @@ static json_t *object_of(const struct http_answer *http)
     return NULL;
 }
 
-static int error_code(const struct http_answer *http)
+static int error_code(const struct net_answer *http)
 {
     json_t *body = object_of(http);
     json_int_t code = json_integer_value(json_object_get(body, "code"));
@@ -91,7 +91,7 @@ static int error_code(const struct http_answer *http)
     return code > 0 && code <= INT_MAX ? (int)code : 0;
 }
 
-static enum outcome understand(const struct http_answer *http, struct twilio_answer *ret)
+static enum outcome understand(const struct net_answer *http, struct twilio_answer *ret)
 {
     ret->status = http->status;
     if (http->status >= 200 && http->status <= 299) {
@@ -109,16 +109,16 @@ static enum outcome understand(const struct http_answer *http, struct twilio_ans
 enum outcome twilio_call(struct twilio *t, const struct twilio_request *request, struct arena *a,
                          struct twilio_answer *ret)
 {
-    struct http_answer http;
+    struct net_answer http;
     *ret = (struct twilio_answer){0};
-    enum http_exchange x = exchange(t, request, a, &http);
-    enum outcome o = x == HTTP_ANSWERED ? understand(&http, ret) : OUTCOME_UNKNOWN;
+    enum net_exchange x = exchange(t, request, a, &http);
+    enum outcome o = x == NET_ANSWERED ? understand(&http, ret) : OUTCOME_UNKNOWN;
     if (o != OUTCOME_DONE)
         log_warn("twilio failed method=%s outcome=%s status=%ld code=%d reason=%s", request->method,
                  o == OUTCOME_REFUSED ? "refused" : "unknown", ret->status, ret->code,
-                 x == HTTP_ANSWERED   ? "answer"
-                 : x == HTTP_NOT_SENT ? "not sent"
-                                      : "no answer");
+                 x == NET_ANSWERED   ? "answer"
+                 : x == NET_NOT_SENT ? "not sent"
+                                     : "no answer");
     return o;
 }
 
@@ -194,7 +194,7 @@ enum err twilio_new(const struct config *c, struct twilio **ret, char **ret_why)
     arena_init(&t->arena, NULL, 0);
     enum err e = configure(t, c, ret_why);
     if (!e)
-        e = http_client_new(&t->client);
+        e = net_client_new(&t->client);
     if (e) {
         twilio_free(t);
         return e;
@@ -207,7 +207,7 @@ void twilio_free(struct twilio *t)
 {
     if (!t)
         return;
-    http_client_free(t->client);
+    net_client_free(t->client);
     crypto_wipe((void *)t->token.p, t->token.n);
     arena_done(&t->arena);
     free(t);

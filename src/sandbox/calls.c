@@ -94,24 +94,24 @@ static struct val near_misses(struct arena *a, const struct access_decision *d)
 
 /* The outcome, copied out of the call and the last decision. ERR_INTERNAL_ERROR for a call that failed without an
  * outcome. */
-static enum err report(const struct dial *d, const struct access_decision *last, struct op *op, struct id id,
+static enum err report(const struct dial *d, const struct access_decision *last, struct tx *tx, struct id id,
                        int64_t took_ms, struct call_reply *ret)
 {
     if (d->call.outcome == CALL_NO_OUTCOME)
         return ERR_INTERNAL_ERROR;
-    struct val *said = arena_array(op->arena, struct val, d->said_count + 1);
+    struct val *said = arena_array(tx->arena, struct val, d->said_count + 1);
     for (size_t i = 0; i < d->said_count; i++)
-        said[i] = v_str(arena_str(op->arena, str_z(d->said[i])));
+        said[i] = v_str(arena_str(tx->arena, str_z(d->said[i])));
     *ret = (struct call_reply){
-        .call_id = text_or_null(op->arena, id.text),
+        .call_id = text_or_null(tx->arena, id.text),
         .outcome = v_str(str_z(call_outcome_name(d->call.outcome))),
         .reason = v_str(str_z(access_reason_names[d->call.reason])),
-        .tones = text_or_null(op->arena, d->tones),
-        .grant_id = text_or_null(op->arena, d->call.grant_id.text),
-        .grant_label = id_given(&d->call.grant_id) ? v_str(arena_str(op->arena, last->grant_label)) : v_null(),
-        .near_misses = near_misses(op->arena, last),
+        .tones = text_or_null(tx->arena, d->tones),
+        .grant_id = text_or_null(tx->arena, d->call.grant_id.text),
+        .grant_label = id_given(&d->call.grant_id) ? v_str(arena_str(tx->arena, last->grant_label)) : v_null(),
+        .near_misses = near_misses(tx->arena, last),
         .said = v_list(said, d->said_count),
-        .forwarded_to = text_or_null(op->arena, d->forwarded ? d->call.forward_to : ""),
+        .forwarded_to = text_or_null(tx->arena, d->forwarded ? d->call.forward_to : ""),
         .duration_ms = v_int(took_ms),
     };
     return ERR_NONE;
@@ -135,7 +135,7 @@ static const char *number(struct arena *a, struct val given)
 static enum err place_call(struct request *q, struct reply *p)
 {
     const struct call_request *body = q->body;
-    struct arena *a = q->op.arena;
+    struct arena *a = q->tx.arena;
     char spoken[CALL_CODE_MAX * 4 + 1] = "";
     if (v_set(body->speech) && !words_to_digits(body->speech.s, spoken, sizeof spoken))
         spoken[0] = '\0'; /* words that are no digits are not understood, like any other noise */
@@ -143,7 +143,7 @@ static enum err place_call(struct request *q, struct reply *p)
     struct dial *dial = arena_new(a, struct dial);
     struct call_reply *ended = arena_new(a, struct call_reply);
     asking->store = service_store(q->service);
-    decide_init(&asking->decide, q->op.config, number(a, body->to), number(a, body->from));
+    decide_init(&asking->decide, q->tx.config, number(a, body->to), number(a, body->from));
     dial->digits = v_set(body->digits) ? body->digits.s : STR_NONE;
     dial->speech = str_z(spoken);
     dial->answer_forward = !v_set(body->answer_forward) || body->answer_forward.b;
@@ -153,9 +153,9 @@ static enum err place_call(struct request *q, struct reply *p)
     int64_t started_us = clock_monotonic_us();
     dial_run(dial);
     const int64_t took_ms = (clock_monotonic_us() - started_us) / 1000 + dial->silence_ms;
-    const struct id id = id_new(q->op.now_us);
+    const struct id id = id_new(q->tx.now_us);
     write_line(dial, &asking->decide, id, took_ms);
-    enum err e = report(dial, &asking->decide.decision, &q->op, id, took_ms, ended);
+    enum err e = report(dial, &asking->decide.decision, &q->tx, id, took_ms, ended);
     decide_done(&asking->decide);
     return e ? e : reply_ok(q, p, 200, &reply_shape, ended);
 }

@@ -1,7 +1,7 @@
 #include "sandbox/checkout.h"
 
 #include "api/service.h"
-#include "domain/transact.h"
+#include "domain/tx.h"
 #include "providers/sandbox_billing.h"
 #include "sandbox/hosted.h"
 
@@ -29,8 +29,8 @@ static const char *status_text(enum billing_session_status status)
 
 static void put_order(struct request *q, struct buf *page, const struct sandbox_session *s)
 {
-    const struct config_plan *plan = plan_find(q->op.config, s->plan);
-    struct arena *a = q->op.arena;
+    const struct config_plan *plan = plan_find(q->tx.config, s->plan);
+    struct arena *a = q->tx.arena;
     buf_lit(page, "<dl class=\"facts\">\n");
     hosted_fact(page, "Account", s->email);
     hosted_fact(page, "Plan", s->plan);
@@ -68,7 +68,7 @@ static void put_state(struct buf *page, const struct sandbox_session *s)
 static enum err get_page(struct request *q, struct reply *p)
 {
     struct sandbox_session s;
-    enum err e = sandbox_session_get(q->op.db, q->path_text, q->op.now_us, q->op.arena, &s);
+    enum err e = sandbox_session_get(q->tx.db, q->path_text, q->tx.now_us, q->tx.arena, &s);
     if (e)
         return e;
     struct buf page = BUF(HOSTED_PAGE_MAX);
@@ -89,18 +89,18 @@ struct press {
     struct sandbox_session session;
 };
 
-static enum err press_run(struct op *op, void *arg)
+static enum err press_run(struct tx *tx, void *arg)
 {
     struct press *b = arg;
-    return b->pays ? sandbox_session_pay(op->db, b->id, op->now_us, op->arena, &b->session)
-                   : sandbox_session_get(op->db, b->id, op->now_us, op->arena, &b->session);
+    return b->pays ? sandbox_session_pay(tx->db, b->id, tx->now_us, tx->arena, &b->session)
+                   : sandbox_session_get(tx->db, b->id, tx->now_us, tx->arena, &b->session);
 }
 
 static enum err press(struct request *q, bool pays, struct sandbox_session *ret)
 {
     struct press b = {.id = q->path_text, .pays = pays};
-    enum err e = op_transact(service_store(q->service), q->op.config, pays ? STORE_WRITE : STORE_READ, q->op.arena,
-                             press_run, &b, NULL);
+    enum err e = tx_run(service_store(q->service), q->tx.config, pays ? STORE_WRITE : STORE_READ, q->tx.arena,
+                        press_run, &b, NULL);
     if (!e)
         *ret = b.session;
     return e;
@@ -108,7 +108,7 @@ static enum err press(struct request *q, bool pays, struct sandbox_session *ret)
 
 static enum err answer(struct request *q, struct reply *p, const struct sandbox_session *s, struct str url)
 {
-    struct session_body *r = arena_new(q->op.arena, struct session_body);
+    struct session_body *r = arena_new(q->tx.arena, struct session_body);
     *r = (struct session_body){v_str(s->session.id), v_str(str_z(status_text(s->session.status))), v_str(url)};
     return hosted_answer(q, p, &session_shape, r, url);
 }

@@ -83,7 +83,7 @@ static enum err move(struct store *store, int64_t advance_s)
 
 static enum err get_clock(struct request *q, struct reply *p)
 {
-    struct clock_reply *body = arena_new(q->op.arena, struct clock_reply);
+    struct clock_reply *body = arena_new(q->tx.arena, struct clock_reply);
     body->now = v_time(clock_now_us());
     body->offset_seconds = v_int(clock_offset_s());
     return reply_ok(q, p, 200, &reply_shape, body);
@@ -104,7 +104,7 @@ static enum err move_clock(struct request *q, struct reply *p)
     drain(q);
     enum err e = move(service_store(q->service), body->advance_seconds.i);
     if (e == ERR_BAD_REQUEST)
-        return op_fail(&q->op, e, "the clock cannot be moved that far");
+        return tx_fail(&q->tx, e, "the clock cannot be moved that far");
     if (e)
         return e;
     drain(q);

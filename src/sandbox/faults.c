@@ -35,7 +35,7 @@ static const struct shape reply_shape = SHAPE(struct fault_request, "SandboxFaul
 static enum err order_fault(struct request *q, struct reply *p)
 {
     const struct fault_request *body = q->body;
-    struct fault_request *r = arena_new(q->op.arena, struct fault_request);
+    struct fault_request *r = arena_new(q->tx.arena, struct fault_request);
     enum fault fault;
     if (!fault_parse(body->fault.s, &fault))
         return ERR_BAD_REQUEST;
@@ -43,7 +43,7 @@ static enum err order_fault(struct request *q, struct reply *p)
     r->operation = v_set(body->operation) ? body->operation : v_null();
     r->count = v_int(fault == FAULT_NONE ? 0 : v_set(body->count) ? body->count.i : 1);
     if (!fault_order(body->provider.s, v_set(body->operation) ? body->operation.s : STR_NONE, fault, r->count.i))
-        return op_fail(&q->op, ERR_BAD_REQUEST, "too many faults are on order: clear some with none");
+        return tx_fail(&q->tx, ERR_BAD_REQUEST, "too many faults are on order: clear some with none");
     return reply_ok(q, p, 200, &reply_shape, r);
 }
 

@@ -3,7 +3,7 @@
 #include <ctype.h>
 
 #include "api/service.h"
-#include "domain/transact.h"
+#include "domain/tx.h"
 #include "jobs/billing.h"
 #include "providers/fault.h"
 
@@ -93,7 +93,7 @@ enum err hosted_reply(struct request *q, struct reply *p, struct buf *page)
 {
     bool full = page->full;
     p->status = 200;
-    p->raw = arena_str(q->op.arena, buf_view(page));
+    p->raw = arena_str(q->tx.arena, buf_view(page));
     buf_done(page);
     return full ? ERR_INTERNAL_ERROR : ERR_NONE;
 }
@@ -122,9 +122,9 @@ enum err hosted_answer(struct request *q, struct reply *p, const struct shape *s
     return reply_ok(q, p, browser ? 303 : 200, shape, body);
 }
 
-static enum err receive(struct op *op, void *arg)
+static enum err receive(struct tx *tx, void *arg)
 {
-    return billing_event_received(op, arg);
+    return billing_event_received(tx, arg);
 }
 
 enum err hosted_event(struct request *q, enum billing_object object, struct str object_id)
@@ -133,8 +133,8 @@ enum err hosted_event(struct request *q, enum billing_object object, struct str 
         return ERR_NONE;
     struct id id = id_new(clock_now_us());
     struct billing_event event = {
-        .id = arena_printf(q->op.arena, "evt_%s", id.text), .object = object, .object_id = object_id};
-    enum err e = op_transact(service_store(q->service), q->op.config, STORE_WRITE, q->op.arena, receive, &event, NULL);
+        .id = arena_printf(q->tx.arena, "evt_%s", id.text), .object = object, .object_id = object_id};
+    enum err e = tx_run(service_store(q->service), q->tx.config, STORE_WRITE, q->tx.arena, receive, &event, NULL);
     if (!e)
         jobs_drain(service_jobs(q->service));
     return e;

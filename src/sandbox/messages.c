@@ -2,7 +2,7 @@
 
 #include "api/service.h"
 #include "domain/row.h"
-#include "domain/transact.h"
+#include "domain/tx.h"
 #include "jobs/queue.h"
 
 #define LIMIT_MAX     100
@@ -79,30 +79,30 @@ static struct val recipient(struct arena *a, struct val to)
     return v_str(text);
 }
 
-static enum err read_page(struct op *op, void *arg)
+static enum err read_page(struct tx *tx, void *arg)
 {
     struct page *page = arg;
     const struct messages_query *q = page->query;
     const bool to = v_set(q->to);
     const struct val args[] = {v_set(q->channel) ? q->channel : v_null(),
-                               v_set(q->limit) ? q->limit : v_int(LIMIT_DEFAULT), recipient(op->arena, q->to)};
+                               v_set(q->limit) ? q->limit : v_int(LIMIT_DEFAULT), recipient(tx->arena, q->to)};
     CURSOR c;
     bool more;
-    enum err e = db_query(op->db, to ? SQL_SANDBOX_MESSAGE_LIST_TO : SQL_SANDBOX_MESSAGE_LIST,
+    enum err e = db_query(tx->db, to ? SQL_SANDBOX_MESSAGE_LIST_TO : SQL_SANDBOX_MESSAGE_LIST,
                           (struct db_args){args, to ? 3 : 2}, &c);
     for (page->count = 0; !e && !(e = db_next(&c, &more)) && more && page->count < LIMIT_MAX; page->count++)
-        take_row(&c, op->arena, &page->rows[page->count]);
+        take_row(&c, tx->arena, &page->rows[page->count]);
     return e;
 }
 
 /* Messages that are due are sent before they are listed, so that a caller never has to wait and look again. */
 static enum err list_messages(struct request *q, struct reply *p)
 {
-    struct page *page = arena_new(q->op.arena, struct page);
-    struct messages *body = arena_new(q->op.arena, struct messages);
+    struct page *page = arena_new(q->tx.arena, struct page);
+    struct messages *body = arena_new(q->tx.arena, struct messages);
     page->query = q->query;
     jobs_drain(service_jobs(q->service));
-    enum err e = op_transact(service_store(q->service), q->op.config, STORE_READ, q->op.arena, read_page, page, NULL);
+    enum err e = tx_run(service_store(q->service), q->tx.config, STORE_READ, q->tx.arena, read_page, page, NULL);
     if (e)
         return e;
     body->data = v_list(page->rows, page->count);

@@ -5,23 +5,23 @@
 
 /* The sandbox's provider has a table of its own: a number that it gave for a building and the service forgot would show
  * here, with the building's ID and nothing else. The operator's numbers are the service's own. */
-static enum err read_numbers(struct op *op, const struct number **ret, size_t *ret_count)
+static enum err read_numbers(struct tx *tx, const struct number **ret, size_t *ret_count)
 {
     CURSOR c;
-    enum err e = db_query(op->db, SQL_SANDBOX_NUMBER_LIST, DB_NO_ARGS, &c);
+    enum err e = db_query(tx->db, SQL_SANDBOX_NUMBER_LIST, DB_NO_ARGS, &c);
     if (e)
         return e;
     struct number *list = NULL;
     size_t count = 0, room = 0;
     for (bool more; !(e = db_next(&c, &more)) && more;) {
-        list = list_room(op->arena, list, count, &room, sizeof *list);
+        list = list_room(tx->arena, list, count, &room, sizeof *list);
         list[count++] = (struct number){
-            .number = col_copy(&c, 0, op->arena),
-            .country = col_copy(&c, 1, op->arena),
+            .number = col_copy(&c, 0, tx->arena),
+            .country = col_copy(&c, 1, tx->arena),
             .building_id = col_id(&c, 2),
             .held_since_us = col_int_or(&c, 3, 0),
-            .building_label = col_copy(&c, 4, op->arena),
-            .email = col_copy(&c, 5, op->arena),
+            .building_label = col_copy(&c, 4, tx->arena),
+            .email = col_copy(&c, 5, tx->arena),
             .pooled = col_int(&c, 6) != 0,
         };
     }
@@ -36,7 +36,7 @@ static enum err list_numbers(struct request *q, struct reply *p)
 {
     const struct number *numbers;
     size_t count;
-    enum err e = read_numbers(&q->op, &numbers, &count);
+    enum err e = read_numbers(&q->tx, &numbers, &count);
     return e ? e : number_list_reply(q, p, numbers, count);
 }
 

@@ -1,7 +1,7 @@
 #include "sandbox/portal.h"
 
 #include "api/service.h"
-#include "domain/transact.h"
+#include "domain/tx.h"
 #include "providers/sandbox_billing.h"
 #include "sandbox/hosted.h"
 
@@ -27,8 +27,8 @@ static const char *status_text(enum billing_status status)
 
 static void put_subscription(struct request *q, struct buf *page, const struct billing_subscription *s)
 {
-    const struct config_plan *plan = plan_find(q->op.config, s->plan);
-    struct arena *a = q->op.arena;
+    const struct config_plan *plan = plan_find(q->tx.config, s->plan);
+    struct arena *a = q->tx.arena;
     buf_lit(page, "<dl class=\"facts\">\n");
     hosted_fact(page, "Plan", s->plan);
     hosted_fact(page, "Status", s->status == BILLING_PAST_DUE ? STR("past due") : str_z(status_text(s->status)));
@@ -58,9 +58,9 @@ static enum err get_page(struct request *q, struct reply *p)
 {
     struct billing_subscription s;
     struct str email;
-    enum err e = sandbox_customer_get(q->op.db, q->path_text, q->op.arena, &email);
+    enum err e = sandbox_customer_get(q->tx.db, q->path_text, q->tx.arena, &email);
     if (!e)
-        e = sandbox_subscription_of(q->op.db, q->path_text, q->op.arena, &s);
+        e = sandbox_subscription_of(q->tx.db, q->path_text, q->tx.arena, &s);
     if (e)
         return e;
     struct buf page = BUF(HOSTED_PAGE_MAX);
@@ -81,27 +81,27 @@ struct ending {
     struct billing_subscription subscription;
 };
 
-static enum err end_run(struct op *op, void *arg)
+static enum err end_run(struct tx *tx, void *arg)
 {
     struct ending *x = arg;
-    enum err e = sandbox_subscription_of(op->db, x->customer_id, op->arena, &x->subscription);
+    enum err e = sandbox_subscription_of(tx->db, x->customer_id, tx->arena, &x->subscription);
     x->subscription.status = BILLING_CANCELED;
-    return e ? e : sandbox_subscription_put(op->db, &x->subscription);
+    return e ? e : sandbox_subscription_put(tx->db, &x->subscription);
 }
 
 static enum err cancel(struct request *q, struct reply *p)
 {
     struct ending x = {.customer_id = q->path_text};
-    enum err e = op_transact(service_store(q->service), q->op.config, STORE_WRITE, q->op.arena, end_run, &x, NULL);
+    enum err e = tx_run(service_store(q->service), q->tx.config, STORE_WRITE, q->tx.arena, end_run, &x, NULL);
     if (!e)
         e = hosted_event(q, BILLING_OBJECT_SUBSCRIPTION, x.subscription.id);
     if (e)
         return e;
-    struct portal_body *r = arena_new(q->op.arena, struct portal_body);
+    struct portal_body *r = arena_new(q->tx.arena, struct portal_body);
     *r = (struct portal_body){v_str(x.subscription.customer_id), v_str(x.subscription.id),
                               v_str(str_z(status_text(BILLING_CANCELED)))};
     return hosted_answer(q, p, &portal_shape, r,
-                         arena_printf(q->op.arena, "/sandbox/portal/%.*s", STR_ARG(x.subscription.customer_id)));
+                         arena_printf(q->tx.arena, "/sandbox/portal/%.*s", STR_ARG(x.subscription.customer_id)));
 }
 
 static const struct route rows[] = {

@@ -2,7 +2,7 @@
 
 #include "api/service.h"
 #include "domain/billing.h"
-#include "domain/transact.h"
+#include "domain/tx.h"
 #include "providers/sandbox_billing.h"
 #include "sandbox/hosted.h"
 
@@ -51,19 +51,19 @@ static enum billing_status wanted(const struct subscription_request *body)
 }
 
 /* The one the account lives on becomes what was asked for. ERR_NOT_FOUND: there is none. */
-static enum err change_existing(struct op *op, struct str id, int64_t quantity, struct change *c)
+static enum err change_existing(struct tx *tx, struct str id, int64_t quantity, struct change *c)
 {
     struct billing_subscription s;
-    enum err e = id.p ? sandbox_subscription_get(op->db, id, op->arena, &s) : ERR_NOT_FOUND;
+    enum err e = id.p ? sandbox_subscription_get(tx->db, id, tx->arena, &s) : ERR_NOT_FOUND;
     if (e)
         return e;
     s.status = wanted(c->body);
     s.quantity = quantity;
     c->changed = s.id;
-    return sandbox_subscription_put(op->db, &s);
+    return sandbox_subscription_put(tx->db, &s);
 }
 
-static enum err make_new(struct op *op, const struct account *account, const struct billing_account *known,
+static enum err make_new(struct tx *tx, const struct account *account, const struct billing_account *known,
                          struct change *c)
 {
     const struct billing_subscription s = {
@@ -73,29 +73,29 @@ static enum err make_new(struct op *op, const struct account *account, const str
         .plan = account->plan.p ? account->plan : STR(PLAN_DEFAULT),
         .quantity = known->building_count,
     };
-    return sandbox_subscription_create(op->db, &s, account->email, op->arena, &c->changed);
+    return sandbox_subscription_create(tx->db, &s, account->email, tx->arena, &c->changed);
 }
 
 /* On the provider's side. */
-static enum err change_run(struct op *op, void *arg)
+static enum err change_run(struct tx *tx, void *arg)
 {
     struct change *c = arg;
     struct account account;
     struct billing_account known;
     struct id id;
-    enum err e = account_find(op, c->body->email.s, &id);
+    enum err e = account_find(tx, c->body->email.s, &id);
     if (!e)
-        e = account_get(op, &id, &account);
+        e = account_get(tx, &id, &account);
     if (!e)
-        e = billing_account_get(op, &id, &known);
+        e = billing_account_get(tx, &id, &known);
     if (e)
         return e;
     c->changed = STR_NONE;
-    e = change_existing(op, known.subscription_id, known.building_count, c);
+    e = change_existing(tx, known.subscription_id, known.building_count, c);
     if (e != ERR_NOT_FOUND)
         return e;
     bool nothing_to_end = wanted(c->body) == BILLING_CANCELED && account.status == SUBSCRIPTION_NONE;
-    return nothing_to_end ? ERR_NONE : make_new(op, &account, &known, c);
+    return nothing_to_end ? ERR_NONE : make_new(tx, &account, &known, c);
 }
 
 struct state {
@@ -111,18 +111,18 @@ static struct val primary_number(const struct building *buildings, size_t count)
     return v_null();
 }
 
-static enum err read_state(struct op *op, void *arg)
+static enum err read_state(struct tx *tx, void *arg)
 {
     struct state *state = arg;
-    struct account *account = arena_new(op->arena, struct account);
+    struct account *account = arena_new(tx->arena, struct account);
     const struct building *buildings;
     struct id id;
     size_t count;
-    enum err e = account_find(op, state->email, &id);
+    enum err e = account_find(tx, state->email, &id);
     if (!e)
-        e = account_get(op, &id, account);
+        e = account_get(tx, &id, account);
     if (!e)
-        e = building_list(op, &id, &buildings, &count);
+        e = building_list(tx, &id, &buildings, &count);
     if (e)
         return e;
     *state->reply = (struct subscription_reply){
@@ -142,16 +142,16 @@ static enum err set_subscription(struct request *q, struct reply *p)
 {
     struct store *store = service_store(q->service);
     struct subscription_request *body = q->body;
-    struct state state = {body->email.s, arena_new(q->op.arena, struct subscription_reply)};
+    struct state state = {body->email.s, arena_new(q->tx.arena, struct subscription_reply)};
     struct change c = {.body = body};
-    enum err e = op_transact(store, q->op.config, STORE_WRITE, q->op.arena, change_run, &c, NULL);
+    enum err e = tx_run(store, q->tx.config, STORE_WRITE, q->tx.arena, change_run, &c, NULL);
     if (e == ERR_ACCOUNT_NOT_FOUND)
-        return op_fail(&q->op, e, "no account has that e-mail: sign in first");
+        return tx_fail(&q->tx, e, "no account has that e-mail: sign in first");
     if (!e && c.changed.p)
         e = hosted_event(q, BILLING_OBJECT_SUBSCRIPTION, c.changed);
     if (e)
         return e;
-    e = op_transact(store, q->op.config, STORE_READ, q->op.arena, read_state, &state, NULL);
+    e = tx_run(store, q->tx.config, STORE_READ, q->tx.arena, read_state, &state, NULL);
     return e ? e : reply_ok(q, p, 200, &reply_shape, state.reply);
 }
 

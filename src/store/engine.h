@@ -31,7 +31,7 @@ struct engine {
     /* Also for a store that was never started. */
     void (*close)(struct store *s);
 
-    void (*submit)(struct store *s, struct store_job *job);
+    void (*submit)(struct store *s, struct store_task *job);
     /* Runs a body on the calling thread, before store_start: for migrations. */
     enum err (*transact)(struct store *s, enum store_mode mode, enum err (*run)(void *arg, struct db *db), void *arg);
     /* Runs a read on the calling thread; NULL where it has to be submitted. */

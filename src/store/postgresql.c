@@ -8,16 +8,16 @@
 
 /* ---- the queue and its workers ---- */
 
-static void push(struct postgresql_jobs *l, struct store_job *job)
+static void push(struct postgresql_jobs *l, struct store_task *job)
 {
     job->next = NULL;
     *l->newest = job;
     l->newest = &job->next;
 }
 
-static struct store_job *pop(struct postgresql_jobs *l)
+static struct store_task *pop(struct postgresql_jobs *l)
 {
-    struct store_job *job = l->oldest;
+    struct store_task *job = l->oldest;
     if (job)
         l->oldest = job->next;
     if (!l->oldest)
@@ -25,7 +25,7 @@ static struct store_job *pop(struct postgresql_jobs *l)
     return job;
 }
 
-static void submit(struct store *base, struct store_job *job)
+static void submit(struct store *base, struct store_task *job)
 {
     struct postgresql_store *s = (struct postgresql_store *)base;
     pthread_mutex_lock(&s->mutex);
@@ -38,9 +38,9 @@ static void submit(struct store *base, struct store_job *job)
 
 /* The oldest urgent job, or else the oldest; now and then the oldest of the others first, so that they are not starved.
  */
-static struct store_job *next_job(struct postgresql_store *s, bool reserved)
+static struct store_task *next_job(struct postgresql_store *s, bool reserved)
 {
-    struct store_job *job = reserved || s->overtaken < OVERTAKEN_MOST ? pop(&s->urgent) : NULL;
+    struct store_task *job = reserved || s->overtaken < OVERTAKEN_MOST ? pop(&s->urgent) : NULL;
     if (reserved)
         return job;
     s->overtaken = job ? s->overtaken + 1 : 0;
@@ -50,9 +50,9 @@ static struct store_job *next_job(struct postgresql_store *s, bool reserved)
 }
 
 /* Waits for a job; NULL when the store closes and none is left. */
-static struct store_job *take(struct postgresql_store *s, bool reserved)
+static struct store_task *take(struct postgresql_store *s, bool reserved)
 {
-    struct store_job *job;
+    struct store_task *job;
     pthread_mutex_lock(&s->mutex);
     while (!(job = next_job(s, reserved)) && !s->stop)
         pthread_cond_wait(reserved ? &s->wake_reserved : &s->wake, &s->mutex);
@@ -62,14 +62,14 @@ static struct store_job *take(struct postgresql_store *s, bool reserved)
 
 static enum err run_job(void *arg, struct db *db)
 {
-    struct store_job *job = arg;
+    struct store_task *job = arg;
     return job->run(job, db);
 }
 
 static void *work(void *arg)
 {
     struct postgresql_worker *w = arg;
-    struct store_job *job;
+    struct store_task *job;
     while ((job = take(w->db.store, w->reserved))) {
         enum store_mode mode = job->mode;
         enum err e = postgresql_run(&w->db, mode, run_job, job);

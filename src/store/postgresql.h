@@ -54,7 +54,7 @@ struct postgresql_worker {
 };
 
 struct postgresql_jobs {
-    struct store_job *oldest, **newest;
+    struct store_task *oldest, **newest;
 };
 
 struct postgresql_store {

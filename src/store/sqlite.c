@@ -173,11 +173,11 @@ static enum err start(struct store *base)
     return e ? e : sqlite_readers_start(s);
 }
 
-static void submit(struct store *base, struct store_job *job)
+static void submit(struct store *base, struct store_task *job)
 {
     struct sqlite_store *s = (struct sqlite_store *)base;
     struct sqlite_reader *reader = job->lengthy ? &s->lengthy_reader : &s->reader;
-    job_queue_push(job->mode == STORE_WRITE ? &s->writer.queue : &reader->queue, job);
+    task_queue_push(job->mode == STORE_WRITE ? &s->writer.queue : &reader->queue, job);
 }
 
 /* One row "ok", or what is wrong. */

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 #include "store/engine.h"
-#include "store/queue.h"
+#include "store/task_queue.h"
 
 enum sqlite_control {
     CONTROL_BEGIN,
@@ -75,7 +75,7 @@ struct sqlite_writer {
     pthread_t thread;
     bool running;
     struct sqlite_db *db;
-    struct job_queue queue;
+    struct task_queue queue;
     _Atomic bool stop;
     bool committed; /* the running transaction reached the WAL */
     bool failing;   /* the last batch could not be committed */
@@ -85,7 +85,7 @@ struct sqlite_reader {
     pthread_t thread;
     bool running, lengthy;
     struct sqlite_store *store;
-    struct job_queue queue;
+    struct task_queue queue;
     _Atomic bool stop;
 };
 

@@ -95,7 +95,7 @@ static void *checkpointer(void *arg)
             continue;
         }
         atomic_store(&c->turn, copy_most(c) ? CHECKPOINT_FINISH : CHECKPOINT_QUIET);
-        job_queue_wake(&s->writer.queue);
+        task_queue_wake(&s->writer.queue);
     }
     return NULL;
 }
@@ -186,7 +186,7 @@ void sqlite_checkpoint_offer(struct sqlite_store *s)
         return;
     const int64_t until_us = clock_monotonic_us() + OFFER_US;
     atomic_store(&c->offered, true);
-    job_queue_wake(&s->writer.queue);
+    task_queue_wake(&s->writer.queue);
     while (atomic_load(&c->offered) && atomic_load(&c->turn) == CHECKPOINT_FINISH && clock_monotonic_us() < until_us)
         nap();
 }

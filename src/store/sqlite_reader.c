@@ -9,7 +9,7 @@
 
 static enum err run_job(void *arg, struct db *db)
 {
-    struct store_job *job = arg;
+    struct store_task *job = arg;
     return job->run(job, db);
 }
 
@@ -20,7 +20,7 @@ static void *reader(void *arg)
     if (r->lengthy)
         (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE_LENGTHY); /* Linux: of this thread alone */
     for (;;) {
-        struct store_job *job = job_queue_take(&r->queue);
+        struct store_task *job = task_queue_take(&r->queue);
         if (job && r->lengthy)
             sqlite_checkpoint_offer(s);
         if (job)
@@ -28,7 +28,7 @@ static void *reader(void *arg)
         else if (atomic_load(&r->stop))
             return NULL;
         else
-            job_queue_wait(&r->queue);
+            task_queue_wait(&r->queue);
     }
 }
 
@@ -47,7 +47,7 @@ static void stop(struct sqlite_reader *r)
     if (!r->running)
         return;
     atomic_store(&r->stop, true);
-    job_queue_wake(&r->queue);
+    task_queue_wake(&r->queue);
     pthread_join(r->thread, NULL);
     r->running = false;
 }

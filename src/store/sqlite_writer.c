@@ -14,7 +14,7 @@
 #define BATCH_SHORT 16   /* jobs that are not urgent: so many in any case */
 
 struct batch {
-    struct store_job *jobs[BATCH_MAX];
+    struct store_task *jobs[BATCH_MAX];
     enum err results[BATCH_MAX];
     size_t n;
     size_t urgent;    /* of them */
@@ -24,7 +24,7 @@ struct batch {
 
 static enum err run_job(void *arg, struct db *db)
 {
-    struct store_job *job = arg;
+    struct store_task *job = arg;
     return job->run(job, db);
 }
 
@@ -65,18 +65,18 @@ static bool run_in_savepoint(struct sqlite_db *db, enum err (*run)(void *, struc
     return control(db, CONTROL_SAVEPOINT_RELEASE, "release");
 }
 
-static struct store_job *next_job(struct sqlite_writer *w, const struct batch *b)
+static struct store_task *next_job(struct sqlite_writer *w, const struct batch *b)
 {
-    struct store_job *job = b->urgent < BATCH_MAX / 2 ? job_list_take(&w->queue.urgent) : NULL;
+    struct store_task *job = b->urgent < BATCH_MAX / 2 ? task_list_take(&w->queue.urgent) : NULL;
     const size_t others = b->n - b->urgent;
     if (!job && (others < BATCH_SHORT || (!b->urgent && clock_monotonic_us() < b->until_us)))
-        job = job_list_take(&w->queue.others);
+        job = task_list_take(&w->queue.others);
     return job;
 }
 
 static bool batch_add(struct sqlite_writer *w, struct batch *b)
 {
-    struct store_job *job = b->n < BATCH_MAX ? next_job(w, b) : NULL;
+    struct store_task *job = b->n < BATCH_MAX ? next_job(w, b) : NULL;
     if (!job)
         return false;
     b->urgent += job->urgent;
@@ -141,7 +141,7 @@ static void *writer(void *arg)
         else if (atomic_load(&w->stop))
             return NULL;
         else
-            job_queue_wait(&w->queue);
+            task_queue_wait(&w->queue);
         sqlite_checkpoint_step(s);
     }
 }
@@ -171,7 +171,7 @@ void sqlite_writer_stop(struct sqlite_store *s)
     if (!s->writer.running)
         return;
     atomic_store(&s->writer.stop, true);
-    job_queue_wake(&s->writer.queue);
+    task_queue_wake(&s->writer.queue);
     pthread_join(s->writer.thread, NULL);
     s->writer.running = false;
 }

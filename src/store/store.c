@@ -76,27 +76,27 @@ void store_tell(struct store *s, struct db *db)
         s->listener(s->listener_context, topics);
 }
 
-void store_submit(struct store *s, struct store_job *job)
+void store_submit(struct store *s, struct store_task *job)
 {
     s->engine->submit(s, job);
 }
 
 /* A job whose submitter waits for it. */
 struct waited {
-    struct store_job job;
+    struct store_task job;
     enum err (*run)(void *arg, struct db *db);
     void *arg;
     enum err result;
     sem_t done;
 };
 
-static enum err waited_run(struct store_job *job, struct db *db)
+static enum err waited_run(struct store_task *job, struct db *db)
 {
     struct waited *w = (struct waited *)job;
     return w->run(w->arg, db);
 }
 
-static void waited_done(struct store_job *job, enum err result)
+static void waited_done(struct store_task *job, enum err result)
 {
     struct waited *w = (struct waited *)job;
     w->result = result;

@@ -41,18 +41,18 @@ void store_listen(struct store *s, void (*listener)(void *context, unsigned topi
 
 enum store_mode { STORE_READ, STORE_WRITE };
 
-struct store_job {
-    struct store_job *next; /* the store's */
+struct store_task {
+    struct store_task *next; /* the store's */
     enum store_mode mode;
     bool urgent;  /* it goes before all that are not: a caller waits at a door */
     bool lengthy; /* a read that may take long: it waits for others like it, and none but those waits for it */
-    enum err (*run)(struct store_job *job, struct db *db);
+    enum err (*run)(struct store_task *job, struct db *db);
     /* On a store thread, after the commit (or the roll-back): hands the job back to its owner. */
-    void (*done)(struct store_job *job, enum err result);
+    void (*done)(struct store_task *job, enum err result);
 };
 
 /* Any thread. The job must stay alive until done. */
-void store_submit(struct store *s, struct store_job *job);
+void store_submit(struct store *s, struct store_task *job);
 /* Runs one job and waits for it: for threads that may block (jobs, admin, tests). */
 enum err store_run(struct store *s, enum store_mode mode, enum err (*run)(void *arg, struct db *db), void *arg) CHECKED;
 /* The same for a write that is urgent. */

@@ -35,14 +35,14 @@ static enum err ask(struct decide *d, struct db *db)
     arena_done(&d->arena);
     arena_init(&d->arena, NULL, 0);
     d->decision = (struct access_decision){0};
-    struct op op = {.arena = &d->arena, .db = db, .config = d->config, .now_us = clock_now_us()};
+    struct tx tx = {.arena = &d->arena, .db = db, .config = d->config, .now_us = clock_now_us()};
     switch (d->kind) {
     case CALL_ASK_ARRIVE:
-        return access_arrive(&op, str_z(d->to), str_z(d->from), &d->decision);
+        return access_arrive(&tx, str_z(d->to), str_z(d->from), &d->decision);
     case CALL_ASK_CODE:
-        return access_code(&op, &d->building_id, str_z(d->from), str_z(d->code), d->spoken, &d->decision);
+        return access_code(&tx, &d->building_id, str_z(d->from), str_z(d->code), d->spoken, &d->decision);
     case CALL_ASK_FORWARDED:
-        return access_forwarded(&op, &d->building_id, &d->decision);
+        return access_forwarded(&tx, &d->building_id, &d->decision);
     default:
         return ERR_INTERNAL_ERROR;
     }
@@ -73,7 +73,7 @@ static void settle(struct decide *d, enum err result)
 
 /* ---- on a store thread ---- */
 
-static enum err job_run(struct store_job *job, struct db *db)
+static enum err job_run(struct store_task *job, struct db *db)
 {
     struct decide *d = (struct decide *)((char *)job - offsetof(struct decide, job));
     return d->dropped ? ERR_NONE : ask(d, db);
@@ -85,7 +85,7 @@ static void mail_run(struct mail *m)
     d->answered(d);
 }
 
-static void job_done(struct store_job *job, enum err result)
+static void job_done(struct store_task *job, enum err result)
 {
     struct decide *d = (struct decide *)((char *)job - offsetof(struct decide, job));
     settle(d, result);
@@ -99,7 +99,7 @@ void decide_submit(struct decide *d, const struct call *c, const struct call_act
     set(d, c, action);
     d->box = box;
     d->answered = answered;
-    d->job = (struct store_job){.mode = STORE_WRITE, .urgent = true, .run = job_run, .done = job_done};
+    d->job = (struct store_task){.mode = STORE_WRITE, .urgent = true, .run = job_run, .done = job_done};
     store_submit(s, &d->job);
 }
 

@@ -5,7 +5,7 @@
 
 /* One question at a time; embedded in its call, which must live until the answer has come. */
 struct decide {
-    struct store_job job;
+    struct store_task job;
     struct mail mail;
     struct mailbox *box;
     const struct config *config;

@@ -32,12 +32,12 @@ enum err sip_peers_init(struct sip_peers *p, const struct config *c, const char 
         all[n++] = c->voice_peers[i];
     enum err e = ERR_NONE;
     for (size_t i = 0; !e && i < c->peer_count; i++) {
-        e = http_cidrs_parse(c->peers[i].addresses, &p->named[i], ret_bad);
+        e = net_cidrs_parse(c->peers[i].addresses, &p->named[i], ret_bad);
         for (size_t k = 0; k < length(c->peers[i].addresses); k++)
             all[n++] = c->peers[i].addresses[k];
     }
     if (!e)
-        e = http_cidrs_parse(all, &p->allowed, ret_bad);
+        e = net_cidrs_parse(all, &p->allowed, ret_bad);
     free(all);
     return e;
 }
@@ -45,23 +45,23 @@ enum err sip_peers_init(struct sip_peers *p, const struct config *c, const char 
 void sip_peers_done(struct sip_peers *p)
 {
     tmr_cancel(&p->filtered);
-    http_cidrs_done(&p->allowed);
+    net_cidrs_done(&p->allowed);
     for (size_t i = 0; i < CONFIG_PEERS_MAX; i++)
-        http_cidrs_done(&p->named[i]);
+        net_cidrs_done(&p->named[i]);
 }
 
-static struct http_address address_of(const struct sa *sa)
+static struct net_address address_of(const struct sa *sa)
 {
     struct sockaddr_storage s = {0};
     memcpy(&s, &sa->u, sizeof sa->u);
-    return http_address_of(&s);
+    return net_address_of(&s);
 }
 
 const struct config_peer *sip_peers_find(const struct sip_peers *p, const struct sa *from)
 {
-    struct http_address a = address_of(from);
+    struct net_address a = address_of(from);
     for (size_t i = 0; i < p->config->peer_count; i++)
-        if (http_cidrs_contain(&p->named[i], &a))
+        if (net_cidrs_contain(&p->named[i], &a))
             return &p->config->peers[i];
     return NULL;
 }
@@ -87,7 +87,7 @@ static void emit(struct program *p, uint16_t code, uint8_t yes, uint8_t no, uint
     p->code[p->n++] = (struct sock_filter){code, yes, no, k};
 }
 
-static uint32_t word_of(const struct http_address *a, unsigned i)
+static uint32_t word_of(const struct net_address *a, unsigned i)
 {
     uint32_t w;
     memcpy(&w, a->bytes + sizeof w * i, sizeof w);
@@ -100,7 +100,7 @@ static uint32_t mask_of(unsigned bits)
 }
 
 /* Bits of the block's i-th word that count. */
-static unsigned bits_of(const struct http_cidr *c, unsigned i)
+static unsigned bits_of(const struct net_cidr *c, unsigned i)
 {
     unsigned before = 32 * i;
     if (c->bits <= before)
@@ -110,7 +110,7 @@ static unsigned bits_of(const struct http_cidr *c, unsigned i)
 
 /* Takes what is in the block, by those of its words from `first` on that count; `at` is where the header has the first.
  * Goes on behind itself with what is not. */
-static void emit_block(struct program *p, const struct http_cidr *c, unsigned first, unsigned at)
+static void emit_block(struct program *p, const struct net_cidr *c, unsigned first, unsigned at)
 {
     unsigned last = first;
     while (last < WORDS && bits_of(c, last))
@@ -125,7 +125,7 @@ static void emit_block(struct program *p, const struct http_cidr *c, unsigned fi
 }
 
 /* Whether the block has IPv4-mapped addresses in it. */
-static bool holds_ipv4(const struct http_cidr *c)
+static bool holds_ipv4(const struct net_cidr *c)
 {
     static const uint32_t prefix[] = {0, 0, 0xffff};
     for (unsigned i = 0; i < MAPPED_PREFIX / 32; i++) {
@@ -136,7 +136,7 @@ static bool holds_ipv4(const struct http_cidr *c)
     return true;
 }
 
-static bool compile(const struct http_cidrs *allowed, struct program *p)
+static bool compile(const struct net_cidrs *allowed, struct program *p)
 {
     if (allowed->count * 2 * BLOCK_MAX + 6 > PROGRAM_MAX)
         return false;
@@ -157,7 +157,7 @@ static bool compile(const struct http_cidrs *allowed, struct program *p)
     return true;
 }
 
-static bool attach(const struct http_cidrs *allowed, int fd)
+static bool attach(const struct net_cidrs *allowed, int fd)
 {
     struct program program;
     if (!compile(allowed, &program))
@@ -210,15 +210,15 @@ void sip_peers_watch(struct sip_peers *p, int udp)
 }
 
 /* A call box that is not in the list gets no answer, so this line is how its owner finds out. */
-static void tell(struct sip_peers *p, const struct http_address *from)
+static void tell(struct sip_peers *p, const struct net_address *from)
 {
-    char text[HTTP_ADDRESS_TEXT];
+    char text[NET_ADDRESS_TEXT];
     int64_t now_ms = tick_now_ms();
     if (++p->dropped == FLOOD)
         begin_filtering(p);
     if (p->told_ms && now_ms - p->told_ms < TELL_MS)
         return;
-    http_address_text(from, text);
+    net_address_text(from, text);
     log_warn("sip message dropped: not in voice.peers source=%s dropped=%llu", text, (unsigned long long)p->dropped);
     p->told_ms = now_ms;
     p->dropped = 0;
@@ -228,8 +228,8 @@ bool sip_peers_admit(struct sip_peers *p, const struct sa *from)
 {
     if (!p->allowed.count)
         return true;
-    struct http_address a = address_of(from);
-    if (http_cidrs_contain(&p->allowed, &a))
+    struct net_address a = address_of(from);
+    if (net_cidrs_contain(&p->allowed, &a))
         return true;
     tell(p, &a);
     return false;

@@ -4,16 +4,16 @@
 #include <re/re.h>
 
 #include "base/config.h"
-#include "http/address.h"
+#include "net/address.h"
 
 struct sip_peers {
     const struct config *config;
-    struct http_cidrs allowed;                 /* all of them; empty: everybody */
-    struct http_cidrs named[CONFIG_PEERS_MAX]; /* those of config->peers */
-    uint64_t dropped;                          /* since the last line in the log */
-    int64_t told_ms;                           /* when that was; 0: never */
-    int udp;                                   /* the socket to be filtered in a flood, -1: none */
-    struct tmr filtered;                       /* runs while it is */
+    struct net_cidrs allowed;                 /* all of them; empty: everybody */
+    struct net_cidrs named[CONFIG_PEERS_MAX]; /* those of config->peers */
+    uint64_t dropped;                         /* since the last line in the log */
+    int64_t told_ms;                          /* when that was; 0: never */
+    int udp;                                  /* the socket to be filtered in a flood, -1: none */
+    struct tmr filtered;                      /* runs while it is */
 };
 
 /* ERR_USAGE: *ret_bad is the block that cannot be read. */

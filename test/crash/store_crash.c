@@ -20,7 +20,7 @@
 #define VALUE_MAX   600
 
 struct pair {
-    struct store_job job;
+    struct store_task job;
     long number;
 };
 
@@ -44,7 +44,7 @@ static bool refused(long n)
     return n % 7 == 0;
 }
 
-static enum err pair_write(struct store_job *job, struct db *db)
+static enum err pair_write(struct store_task *job, struct db *db)
 {
     char name[24], value[VALUE_MAX];
     long n = ((struct pair *)job)->number;
@@ -56,7 +56,7 @@ static enum err pair_write(struct store_job *job, struct db *db)
     return !e && refused(n) ? ERR_INVALID_ID : e;
 }
 
-static void pair_done(struct store_job *job, enum err result)
+static void pair_done(struct store_task *job, enum err result)
 {
     struct pair *p = (struct pair *)job;
     char line[24];

@@ -48,7 +48,7 @@ static void check_addition(const struct operation_input *in)
 static void run(const json_t *json, struct arena *a)
 {
     struct schema_fault fault = {ERR_NONE, STR_NONE};
-    struct op op = {.arena = a};
+    struct tx tx = {.arena = a};
     struct operation_input in;
     void *body = arena_zalloc(a, building_preview_shape.size);
     if (!schema_read(&building_preview_shape, json, ERR_INVALID_BUILDING_INPUT, a, body, &fault)) {
@@ -56,9 +56,9 @@ static void run(const json_t *json, struct arena *a)
         must(fault.error == ERR_INVALID_BUILDING_INPUT || fault.error == ERR_INVALID_PHONE_NUMBER);
         return;
     }
-    enum err e = building_preview_input(&op, body, &in);
+    enum err e = building_preview_input(&tx, body, &in);
     if (e)
-        must(e == ERR_INVALID_BUILDING_INPUT && str_starts(op.why, STR("address.")));
+        must(e == ERR_INVALID_BUILDING_INPUT && str_starts(tx.why, STR("address.")));
     else if (in.action == OPERATION_ADD)
         check_addition(&in);
     else

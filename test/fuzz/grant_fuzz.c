@@ -52,62 +52,62 @@ static void check_end(const struct grant *g, int64_t now_us)
     must(g->ends_us > from_us && (g->ends_us <= from_us + 7 * DAYS || g->ends_us == GRANT_NO_END));
 }
 
-static void check_shown(struct op *op, const struct grant *g)
+static void check_shown(struct tx *tx, const struct grant *g)
 {
     static const struct id building = {"650000000000000000000001"};
     struct buf out = BUF(1 << 20);
     json_t *json = NULL;
-    schema_write(&unlock_shape, unlock_body(op, &building, g), &out);
+    schema_write(&unlock_shape, unlock_body(tx, &building, g), &out);
     must(!out.full && json_read(buf_view(&out), &json) == ERR_NONE);
     json_decref(json);
     buf_done(&out);
 }
 
-static bool read_input(struct op *op, const struct shape *shape, const json_t *json, struct grant_input *ret)
+static bool read_input(struct tx *tx, const struct shape *shape, const json_t *json, struct grant_input *ret)
 {
     struct schema_fault fault = {ERR_NONE, STR_NONE};
     if (!json_is_object(json))
         return false;
-    if (schema_read(shape, json, ERR_INVALID_UNLOCK, op->arena, ret, &fault))
+    if (schema_read(shape, json, ERR_INVALID_UNLOCK, tx->arena, ret, &fault))
         return true;
     must(fault.message.n > 0 && (fault.error == ERR_INVALID_UNLOCK || fault.error == ERR_INVALID_TYPE));
     return false;
 }
 
-static bool create(struct op *op, const json_t *json, struct grant *ret)
+static bool create(struct tx *tx, const json_t *json, struct grant *ret)
 {
     struct grant_input in;
-    if (!read_input(op, &unlock_create_shape, json, &in))
+    if (!read_input(tx, &unlock_create_shape, json, &in))
         return false;
-    if (grant_rules_create(op, &in, ret)) {
-        must(op->why.n > 0);
+    if (grant_rules_create(tx, &in, ret)) {
+        must(tx->why.n > 0);
         return false;
     }
     ret->id = (struct id){"650000000000000000000002"};
     check_grant(ret);
-    check_end(ret, op->now_us);
-    const enum grant_status status = grant_status(ret, op->now_us);
+    check_end(ret, tx->now_us);
+    const enum grant_status status = grant_status(ret, tx->now_us);
     must(status == GRANT_ACTIVE || status == GRANT_SCHEDULED || status == GRANT_INACTIVE);
     return true;
 }
 
-static void update(struct op *op, const json_t *json, struct grant *g)
+static void update(struct tx *tx, const json_t *json, struct grant *g)
 {
     struct grant_input in;
-    if (!read_input(op, &unlock_update_shape, json, &in) || grant_rules_empty(&in))
+    if (!read_input(tx, &unlock_update_shape, json, &in) || grant_rules_empty(&in))
         return;
     const enum grant_type type = g->type;
-    if (grant_rules_update(op, &in, g)) {
-        must(op->why.n > 0);
+    if (grant_rules_update(tx, &in, g)) {
+        must(tx->why.n > 0);
         return;
     }
     must(g->type == type);
     check_grant(g);
     if (v_given(in.ends_at) || v_given(in.expires_in_minutes))
-        check_end(g, op->now_us);
+        check_end(g, tx->now_us);
     if (v_given(in.enabled))
         must(g->enabled == in.enabled.b);
-    check_shown(op, g);
+    check_shown(tx, g);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -118,11 +118,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (json_read(str_n((const char *)data, size), &json))
         return 0;
     arena_init(&arena, NULL, 0);
-    struct op op = {.arena = &arena, .now_us = NOW};
-    if (create(&op, json_object_get(json, "create"), &g)) {
-        check_shown(&op, &g);
-        op.now_us += 60 * MINUTES;
-        update(&op, json_object_get(json, "update"), &g);
+    struct tx tx = {.arena = &arena, .now_us = NOW};
+    if (create(&tx, json_object_get(json, "create"), &g)) {
+        check_shown(&tx, &g);
+        tx.now_us += 60 * MINUTES;
+        update(&tx, json_object_get(json, "update"), &g);
     }
     arena_done(&arena);
     json_decref(json);

@@ -11,14 +11,14 @@
 #define MINUTES (60 * US_PER_S)
 
 static struct arena arena;
-static struct op op;
+static struct tx tx;
 static const struct id building = {"650000000000000000000001"};
 
 static int setup(void **state)
 {
     (void)state;
     arena_init(&arena, NULL, 0);
-    op = (struct op){.arena = &arena, .now_us = NOW};
+    tx = (struct tx){.arena = &arena, .now_us = NOW};
     return 0;
 }
 
@@ -88,28 +88,28 @@ static const struct grant routine = {.id = {"650000000000000000000004"},
 static void test_a_grant_shows_the_fields_of_its_type_and_no_others(void **state)
 {
     (void)state;
-    check_json(&unlock_shape, unlock_body(&op, &building, &timer), TIMER_JSON);
-    check_json(&unlock_shape, unlock_body(&op, &building, &passcode), PASSCODE_JSON);
-    check_json(&unlock_shape, unlock_body(&op, &building, &routine), ROUTINE_JSON);
+    check_json(&unlock_shape, unlock_body(&tx, &building, &timer), TIMER_JSON);
+    check_json(&unlock_shape, unlock_body(&tx, &building, &passcode), PASSCODE_JSON);
+    check_json(&unlock_shape, unlock_body(&tx, &building, &routine), ROUTINE_JSON);
 }
 
 static void test_a_page_says_where_it_ends(void **state)
 {
     (void)state;
     const struct grant both[] = {timer, passcode};
-    check_json(&unlock_page_shape, unlock_page_body(&op, &building, &(struct grant_page){both, 2, true, passcode.id}),
+    check_json(&unlock_page_shape, unlock_page_body(&tx, &building, &(struct grant_page){both, 2, true, passcode.id}),
                "{\"data\":[" TIMER_JSON "," PASSCODE_JSON
                "],\"pagination\":{\"cursor\":\"650000000000000000000003\",\"has_more\":true}}");
-    check_json(&unlock_page_shape, unlock_page_body(&op, &building, &(struct grant_page){.items = both, .count = 1}),
+    check_json(&unlock_page_shape, unlock_page_body(&tx, &building, &(struct grant_page){.items = both, .count = 1}),
                "{\"data\":[" TIMER_JSON "],\"pagination\":{\"cursor\":null,\"has_more\":false}}");
-    check_json(&unlock_page_shape, unlock_page_body(&op, &building, &(struct grant_page){.count = 0}),
+    check_json(&unlock_page_shape, unlock_page_body(&tx, &building, &(struct grant_page){.count = 0}),
                "{\"data\":[],\"pagination\":{\"cursor\":null,\"has_more\":false}}");
 }
 
 static void test_a_revocation_names_the_grant(void **state)
 {
     (void)state;
-    check_json(&unlock_revoked_shape, unlock_revoked_body(&op, &timer.id),
+    check_json(&unlock_revoked_shape, unlock_revoked_body(&tx, &timer.id),
                "{\"id\":\"650000000000000000000002\",\"deleted\":true,\"status\":\"revoked\"}");
 }
 

@@ -62,12 +62,12 @@ static enum err check_as(int account, const char *url, bool allow_private, char 
     struct arena arena;
     struct config config = {.webhooks_allow_private = allow_private};
     arena_init(&arena, NULL, 0);
-    struct op op = {.arena = &arena, .config = &config};
+    struct tx tx = {.arena = &arena, .config = &config};
     snprintf(id.text, sizeof id.text, "%024x", (unsigned)account);
-    enum err e = webhook_url_check(&op, &id, str_z(url));
-    snprintf(ret_why, size, "%.*s", STR_ARG(op.why));
+    enum err e = webhook_url_check(&tx, &id, str_z(url));
+    snprintf(ret_why, size, "%.*s", STR_ARG(tx.why));
     if (e == ERR_RATE_LIMIT_EXCEEDED)
-        assert_true(op.retry_after_s > 0);
+        assert_true(tx.retry_after_s > 0);
     arena_done(&arena);
     return e;
 }

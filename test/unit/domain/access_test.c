@@ -13,10 +13,10 @@ struct arrival {
     struct access_decision decision;
 };
 
-static enum err arrive_run(struct op *op, void *arg)
+static enum err arrive_run(struct tx *tx, void *arg)
 {
     struct arrival *a = arg;
-    return access_arrive(op, a->to, a->from, &a->decision);
+    return access_arrive(tx, a->to, a->from, &a->decision);
 }
 
 static struct access_decision arrive_from(struct house *h, const char *from)
@@ -38,10 +38,10 @@ struct entry {
     struct access_decision decision;
 };
 
-static enum err code_run(struct op *op, void *arg)
+static enum err code_run(struct tx *tx, void *arg)
 {
     struct entry *e = arg;
-    return access_code(op, e->building, e->from, e->digits, e->spoken, &e->decision);
+    return access_code(tx, e->building, e->from, e->digits, e->spoken, &e->decision);
 }
 
 static struct access_decision enter_as(struct house *h, const char *from, const char *digits, bool spoken)
@@ -61,10 +61,10 @@ struct forwarding {
     struct access_decision decision;
 };
 
-static enum err forwarded_run(struct op *op, void *arg)
+static enum err forwarded_run(struct tx *tx, void *arg)
 {
     struct forwarding *f = arg;
-    return access_forwarded(op, f->building, &f->decision);
+    return access_forwarded(tx, f->building, &f->decision);
 }
 
 static struct grant passcode(struct house *h, const char *code)
@@ -618,15 +618,15 @@ static void test_five_codes_are_tried_however_many_guess_at_once(void **state)
 
 /* ---- what the guard tells, and keeps ---- */
 
-static enum err read_mail(struct op *op, void *arg)
+static enum err read_mail(struct tx *tx, void *arg)
 {
     CURSOR c;
-    enum err e = db_query(op->db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX), v_int(1), v_int(0)), &c);
+    enum err e = db_query(tx->db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX), v_int(1), v_int(0)), &c);
     bool more;
     if (e || (e = db_next(&c, &more)))
         return e;
     assert_true(more);
-    return mail_read(col_blob(&c, 4), op->arena, arg);
+    return mail_read(col_blob(&c, 4), tx->arena, arg);
 }
 
 static void test_the_owner_is_mailed_once_a_day_with_the_callers_number(void **state)
@@ -666,12 +666,12 @@ static void test_known_callers_are_bounded_and_the_last_to_release_stay(void **s
     house_expect(h, "SELECT count(*), min(number) FROM door_caller", "200|+15554000020\n");
 }
 
-static enum err purge_run(struct op *op, void *arg)
+static enum err purge_run(struct tx *tx, void *arg)
 {
     (void)arg;
     int64_t count;
-    enum err e = guard_purge(op, op->now_us - GUARD_KEPT_S * US_PER_S, 100, &count);
-    return e ? e : guard_purge_callers(op, op->now_us - CALLERS_KEPT_S * US_PER_S, 100, &count);
+    enum err e = guard_purge(tx, tx->now_us - GUARD_KEPT_S * US_PER_S, 100, &count);
+    return e ? e : guard_purge_callers(tx, tx->now_us - CALLERS_KEPT_S * US_PER_S, 100, &count);
 }
 
 static void test_what_is_old_is_purged(void **state)
@@ -692,10 +692,10 @@ static void test_what_is_old_is_purged(void **state)
     house_expect(h, "SELECT count(*) FROM door_caller", "0\n");
 }
 
-static enum err remove_run(struct op *op, void *arg)
+static enum err remove_run(struct tx *tx, void *arg)
 {
     struct house *h = arg;
-    return removal_finish(op, &h->account, &h->building);
+    return removal_finish(tx, &h->account, &h->building);
 }
 
 static void test_a_removed_building_leaves_no_callers_and_no_guard(void **state)

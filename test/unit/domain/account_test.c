@@ -3,11 +3,11 @@
 #include "domain/member.h"
 #include "domain/subscription.h"
 
-static struct principal owner(struct op *op)
+static struct principal owner(struct tx *tx)
 {
-    struct key_issued key = rules_sign_in(op, OWNER);
+    struct key_issued key = rules_sign_in(tx, OWNER);
     struct principal who;
-    assert_none(rules_who(op, &key, &who));
+    assert_none(rules_who(tx, &key, &who));
     return who;
 }
 
@@ -15,32 +15,32 @@ static const char *add_annex = "INSERT INTO building (account_id, id, created_at
                                "SELECT id, 'ffffffffffffffffffffffff', 1, 0, 'Annex', 'Reno', 'US' FROM account;";
 static const struct id annex = {"ffffffffffffffffffffffff"};
 
-static void test_an_account_is_made_once(struct op *op)
+static void test_an_account_is_made_once(struct tx *tx)
 {
     struct id a, b, c;
-    assert_error(account_find(op, OWNER, &a), ERR_ACCOUNT_NOT_FOUND);
-    assert_none(account_ensure(op, OWNER, &a));
-    assert_none(account_ensure(op, OWNER, &b));
-    assert_none(account_find(op, OWNER, &c));
+    assert_error(account_find(tx, OWNER, &a), ERR_ACCOUNT_NOT_FOUND);
+    assert_none(account_ensure(tx, OWNER, &a));
+    assert_none(account_ensure(tx, OWNER, &b));
+    assert_none(account_find(tx, OWNER, &c));
     assert_id(a, b);
     assert_id(a, c);
     const struct building *list;
     size_t count;
-    assert_none(building_list(op, &a, &list, &count));
+    assert_none(building_list(tx, &a, &list, &count));
     assert_int_equal(count, 1);
 }
 
-static void test_a_missing_account_is_not_found(struct op *op)
+static void test_a_missing_account_is_not_found(struct tx *tx)
 {
     struct account a;
-    assert_error(account_get(op, &annex, &a), ERR_ACCOUNT_NOT_FOUND);
+    assert_error(account_get(tx, &annex, &a), ERR_ACCOUNT_NOT_FOUND);
 }
 
-static void test_the_view_of_a_new_account_is_empty(struct op *op)
+static void test_the_view_of_a_new_account_is_empty(struct tx *tx)
 {
-    struct principal who = owner(op);
+    struct principal who = owner(tx);
     struct account_view v;
-    assert_none(account_view(op, &who, &v));
+    assert_none(account_view(tx, &who, &v));
     assert_true(str_eq(v.account.email, OWNER));
     assert_int_equal(v.account.created_us, RULES_NOW);
     assert_int_equal(v.account.status, SUBSCRIPTION_NONE);
@@ -53,38 +53,38 @@ static void test_the_view_of_a_new_account_is_empty(struct op *op)
 }
 
 /* One in each building. */
-static void add_grants(struct op *op, int number, const char *label, int enabled, int revoked)
+static void add_grants(struct tx *tx, int number, const char *label, int enabled, int revoked)
 {
-    const char *const *bytes = op->db->engine->word_bytes;
+    const char *const *bytes = tx->db->engine->word_bytes;
     rules_sql(
-        op, arena_printf(op->arena,
+        tx, arena_printf(tx->arena,
                          "INSERT INTO access_grant (building, id, type, label, enabled, created_at, ends_at, revoked) "
                          "SELECT number, %s'%024d'%s, 0, '%s', %d, 1, 9, %d FROM grant_building",
                          bytes[0], number, bytes[1], label, enabled, revoked)
                 .p);
 }
 
-static void add_usage(struct op *op)
+static void add_usage(struct tx *tx)
 {
-    rules_sql(op, add_annex);
-    rules_sql(op, "UPDATE building SET virtual_number = '+15550100000', unlock_count = 3 WHERE is_primary = 1;"
+    rules_sql(tx, add_annex);
+    rules_sql(tx, "UPDATE building SET virtual_number = '+15550100000', unlock_count = 3 WHERE is_primary = 1;"
                   "UPDATE building SET unlock_count = 4 WHERE is_primary = 0;"
                   "INSERT INTO grant_building (id, number) SELECT id, 1 + is_primary FROM building;");
-    add_grants(op, 1, "enabled", 1, 0);
-    add_grants(op, 2, "disabled", 0, 0);
-    add_grants(op, 3, "revoked", 1, 1);
-    rules_sql(op, "INSERT INTO grant_count (building, enabled) SELECT number, 1 FROM grant_building");
+    add_grants(tx, 1, "enabled", 1, 0);
+    add_grants(tx, 2, "disabled", 0, 0);
+    add_grants(tx, 3, "revoked", 1, 1);
+    rules_sql(tx, "INSERT INTO grant_count (building, enabled) SELECT number, 1 FROM grant_building");
 }
 
-static void test_the_parents_view_covers_all_buildings(struct op *op)
+static void test_the_parents_view_covers_all_buildings(struct tx *tx)
 {
-    struct principal who = owner(op);
+    struct principal who = owner(tx);
     struct account_view v;
     struct id member;
-    add_usage(op);
+    add_usage(tx);
     who.building_count = 2;
-    assert_none(member_add(op, &who.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
-    assert_none(account_view(op, &who, &v));
+    assert_none(member_add(tx, &who.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
+    assert_none(account_view(tx, &who, &v));
     assert_int_equal(v.building_count, 2);
     assert_true(v.selection_required);
     assert_int_equal(v.total_unlocks, 7);
@@ -93,14 +93,14 @@ static void test_the_parents_view_covers_all_buildings(struct op *op)
     assert_str(v.building.number, "+15550100000");
 }
 
-static void test_a_bound_keys_view_covers_its_building(struct op *op)
+static void test_a_bound_keys_view_covers_its_building(struct tx *tx)
 {
-    struct principal who = owner(op);
+    struct principal who = owner(tx);
     struct account_view v;
-    add_usage(op);
+    add_usage(tx);
     who.building_count = 2;
     who.building_id = annex;
-    assert_none(account_view(op, &who, &v));
+    assert_none(account_view(tx, &who, &v));
     assert_int_equal(v.building_count, 1);
     assert_false(v.selection_required);
     assert_int_equal(v.total_unlocks, 4);
@@ -109,27 +109,27 @@ static void test_a_bound_keys_view_covers_its_building(struct op *op)
     assert_null(v.building.number.p);
 }
 
-static void test_buildings_are_found_by_their_account_alone(struct op *op)
+static void test_buildings_are_found_by_their_account_alone(struct tx *tx)
 {
-    struct principal who = owner(op);
+    struct principal who = owner(tx);
     struct building b;
     bool linked = false;
-    rules_sql(op, add_annex);
-    assert_none(building_of(op, &who.account_id, &annex, &linked));
+    rules_sql(tx, add_annex);
+    assert_none(building_of(tx, &who.account_id, &annex, &linked));
     assert_true(linked);
-    assert_none(building_of(op, &who.account_id, &who.primary_id, &linked));
+    assert_none(building_of(tx, &who.account_id, &who.primary_id, &linked));
     assert_false(linked);
-    assert_error(building_of(op, &annex, &who.primary_id, &linked), ERR_BUILDING_NOT_FOUND);
-    assert_error(building_get(op, &annex, &who.primary_id, &b), ERR_BUILDING_NOT_FOUND);
+    assert_error(building_of(tx, &annex, &who.primary_id, &linked), ERR_BUILDING_NOT_FOUND);
+    assert_error(building_get(tx, &annex, &who.primary_id, &b), ERR_BUILDING_NOT_FOUND);
 }
 
-static void test_buildings_are_listed_by_creation_time(struct op *op)
+static void test_buildings_are_listed_by_creation_time(struct tx *tx)
 {
-    struct principal who = owner(op);
+    struct principal who = owner(tx);
     const struct building *list;
     size_t count;
-    rules_sql(op, add_annex); /* made at the beginning of time */
-    assert_none(building_list(op, &who.account_id, &list, &count));
+    rules_sql(tx, add_annex); /* made at the beginning of time */
+    assert_none(building_list(tx, &who.account_id, &list, &count));
     assert_int_equal(count, 2);
     assert_id(list[0].id, annex);
     assert_true(list[0].has_address);
@@ -139,23 +139,23 @@ static void test_buildings_are_listed_by_creation_time(struct op *op)
     assert_false(list[1].has_address);
 }
 
-static void test_members_are_listed_with_their_building(struct op *op)
+static void test_members_are_listed_with_their_building(struct tx *tx)
 {
-    struct principal who = owner(op);
+    struct principal who = owner(tx);
     struct id a, unknown = annex;
     const struct member *list;
     size_t count;
-    assert_error(member_add(op, &unknown, STR("A"), STR("a@example.com"), STR_NONE, &a), ERR_BUILDING_NOT_FOUND);
-    assert_none(member_add(op, &who.primary_id, STR("A"), STR("a@example.com"), STR("+15551234567"), &a));
-    assert_none(member_list(op, &list, &count));
+    assert_error(member_add(tx, &unknown, STR("A"), STR("a@example.com"), STR_NONE, &a), ERR_BUILDING_NOT_FOUND);
+    assert_none(member_add(tx, &who.primary_id, STR("A"), STR("a@example.com"), STR("+15551234567"), &a));
+    assert_none(member_list(tx, &list, &count));
     assert_int_equal(count, 1);
     assert_id(list[0].id, a);
     assert_id(list[0].building_id, who.primary_id);
     assert_str(list[0].email, "a@example.com");
     assert_str(list[0].phone, "+15551234567");
     assert_str(list[0].building_label, "Home");
-    assert_none(member_remove(op, &a));
-    assert_none(member_list(op, &list, &count));
+    assert_none(member_remove(tx, &a));
+    assert_none(member_list(tx, &list, &count));
     assert_int_equal(count, 0);
 }
 

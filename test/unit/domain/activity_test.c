@@ -7,10 +7,10 @@ struct writer {
     struct activity entry;
 };
 
-static enum err add_run(struct op *op, void *arg)
+static enum err add_run(struct tx *tx, void *arg)
 {
     struct writer *w = arg;
-    return activity_add(op, &w->house->building, &w->entry);
+    return activity_add(tx, &w->house->building, &w->entry);
 }
 
 static void add(struct house *h, struct activity entry)
@@ -25,10 +25,10 @@ struct reader {
     struct activity_page page;
 };
 
-static enum err list_run(struct op *op, void *arg)
+static enum err list_run(struct tx *tx, void *arg)
 {
     struct reader *r = arg;
-    return activity_list(op, &r->house->building, &r->filter, &r->page);
+    return activity_list(tx, &r->house->building, &r->filter, &r->page);
 }
 
 static enum err list(struct house *h, struct activity_filter filter, struct activity_page *ret)

@@ -18,10 +18,10 @@ struct apply {
     bool live;
 };
 
-static enum err apply_run(struct op *op, void *arg)
+static enum err apply_run(struct tx *tx, void *arg)
 {
     struct apply *a = arg;
-    return billing_apply(op, &a->facts, &a->live);
+    return billing_apply(tx, &a->facts, &a->live);
 }
 
 /* Whether it lives on. */
@@ -133,10 +133,10 @@ struct note {
     bool fresh;
 };
 
-static enum err note_run(struct op *op, void *arg)
+static enum err note_run(struct tx *tx, void *arg)
 {
     struct note *n = arg;
-    return billing_event_note(op, str_z(n->id), &n->fresh);
+    return billing_event_note(tx, str_z(n->id), &n->fresh);
 }
 
 static bool fresh(struct house *h, const char *id)
@@ -146,9 +146,9 @@ static bool fresh(struct house *h, const char *id)
     return n.fresh;
 }
 
-static enum err purge_run(struct op *op, void *arg)
+static enum err purge_run(struct tx *tx, void *arg)
 {
-    return billing_event_purge(op, op->now_us - 30 * DAYS, 100, arg);
+    return billing_event_purge(tx, tx->now_us - 30 * DAYS, 100, arg);
 }
 
 static void test_an_event_is_new_once_and_forgotten_after_a_month(void **state)
@@ -166,13 +166,13 @@ static void test_an_event_is_new_once_and_forgotten_after_a_month(void **state)
     assert_int_equal(count, 2);
 }
 
-static enum err queue_run(struct op *op, void *arg)
+static enum err queue_run(struct tx *tx, void *arg)
 {
     (void)arg;
-    enum err e = billing_sync_queue(op, BILLING_SUBJECT_SESSION, STR("cs_1"));
+    enum err e = billing_sync_queue(tx, BILLING_SUBJECT_SESSION, STR("cs_1"));
     if (!e)
-        e = billing_sync_queue(op, BILLING_SUBJECT_SESSION, STR("cs_1"));
-    return e ? e : billing_sync_queue(op, BILLING_SUBJECT_SUBSCRIPTION, STR("sub_1"));
+        e = billing_sync_queue(tx, BILLING_SUBJECT_SESSION, STR("cs_1"));
+    return e ? e : billing_sync_queue(tx, BILLING_SUBJECT_SUBSCRIPTION, STR("sub_1"));
 }
 
 static void test_an_object_has_one_job_however_often_it_is_queued(void **state)

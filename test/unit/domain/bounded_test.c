@@ -13,7 +13,7 @@
 /* ---- counting ---- */
 
 struct counted {
-    enum err (*run)(struct op *op, void *arg);
+    enum err (*run)(struct tx *tx, void *arg);
     void *arg;
     int64_t steps; /* 0 on PostgreSQL */
 };
@@ -29,17 +29,17 @@ static int64_t take_steps(struct db *db)
     return steps;
 }
 
-static enum err counted_run(struct op *op, void *arg)
+static enum err counted_run(struct tx *tx, void *arg)
 {
     struct counted *c = arg;
-    (void)take_steps(op->db);
-    enum err e = c->run(op, c->arg);
-    c->steps = take_steps(op->db);
+    (void)take_steps(tx->db);
+    enum err e = c->run(tx, c->arg);
+    c->steps = take_steps(tx->db);
     return e;
 }
 
 /* Runs a read; the test fails if it takes more steps than `most`. */
-static void bounded(struct house *h, const char *what, int64_t most, enum err (*run)(struct op *, void *), void *arg)
+static void bounded(struct house *h, const char *what, int64_t most, enum err (*run)(struct tx *, void *), void *arg)
 {
     struct counted c = {run, arg, 0};
     assert_int_equal(house_run(h, STORE_READ, counted_run, &c), ERR_NONE);
@@ -78,10 +78,10 @@ struct reading {
     struct activity_page page;
 };
 
-static enum err list_run(struct op *op, void *arg)
+static enum err list_run(struct tx *tx, void *arg)
 {
     struct reading *r = arg;
-    return activity_list(op, &r->house->building, &r->filter, &r->page);
+    return activity_list(tx, &r->house->building, &r->filter, &r->page);
 }
 
 static struct val seconds(int64_t s)
@@ -210,10 +210,10 @@ struct grant_reading {
     struct grant_page page;
 };
 
-static enum err grant_list_run(struct op *op, void *arg)
+static enum err grant_list_run(struct tx *tx, void *arg)
 {
     struct grant_reading *r = arg;
-    return grant_list(op, &r->house->building, &r->filter, &r->page);
+    return grant_list(tx, &r->house->building, &r->filter, &r->page);
 }
 
 static int64_t read_grants(struct house *h, const char *what, struct grant_filter filter, int pages, int64_t steps)
@@ -270,10 +270,10 @@ struct account_reading {
     struct account_view view;
 };
 
-static enum err account_run(struct op *op, void *arg)
+static enum err account_run(struct tx *tx, void *arg)
 {
     struct account_reading *r = arg;
-    return account_view(op, &r->who, &r->view);
+    return account_view(tx, &r->who, &r->view);
 }
 
 static void test_an_account_with_many_grants_is_shown_in_few_steps(void **state)

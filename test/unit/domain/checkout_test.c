@@ -21,10 +21,10 @@ static void prepare(struct house *h)
     house_sql(h, "UPDATE account SET plan = NULL, subscription_status = 'none'");
 }
 
-static enum err begin_run(struct op *op, void *arg)
+static enum err begin_run(struct tx *tx, void *arg)
 {
     struct shop *s = arg;
-    return checkout_begin(op, &s->request, &s->checkout, &s->step, &s->made);
+    return checkout_begin(tx, &s->request, &s->checkout, &s->step, &s->made);
 }
 
 static struct shop wish(struct house *h, const char *key, const char *plan)
@@ -67,10 +67,10 @@ struct said {
     struct checkout_session session;
 };
 
-static enum err settle_run(struct op *op, void *arg)
+static enum err settle_run(struct tx *tx, void *arg)
 {
     struct said *s = arg;
-    return checkout_settle(op, s->checkout, &s->session);
+    return checkout_settle(tx, s->checkout, &s->session);
 }
 
 static void say(struct house *h, struct checkout *c, enum checkout_status status)
@@ -86,19 +86,19 @@ static void say(struct house *h, struct checkout *c, enum checkout_status status
     assert_int_equal(house_run(h, STORE_WRITE, settle_run, &s), ERR_NONE);
 }
 
-static enum err refuse_run(struct op *op, void *arg)
+static enum err refuse_run(struct tx *tx, void *arg)
 {
-    return checkout_refuse(op, arg);
+    return checkout_refuse(tx, arg);
 }
 
-static enum err vanish_run(struct op *op, void *arg)
+static enum err vanish_run(struct tx *tx, void *arg)
 {
-    return checkout_vanish(op, arg);
+    return checkout_vanish(tx, arg);
 }
 
-static enum err ended_run(struct op *op, void *arg)
+static enum err ended_run(struct tx *tx, void *arg)
 {
-    return checkout_subscription_ended(op, arg, STR("sub_1"));
+    return checkout_subscription_ended(tx, arg, STR("sub_1"));
 }
 
 static struct shop opened(struct house *h, const char *key, const char *plan)
@@ -113,10 +113,10 @@ struct current {
     struct checkout checkout;
 };
 
-static enum err current_run(struct op *op, void *arg)
+static enum err current_run(struct tx *tx, void *arg)
 {
     struct current *c = arg;
-    return checkout_current(op, c->account, &c->checkout);
+    return checkout_current(tx, c->account, &c->checkout);
 }
 
 /* NULL: there is none. */
@@ -325,10 +325,10 @@ struct lookup {
     struct checkout found;
 };
 
-static enum err lookup_run(struct op *op, void *arg)
+static enum err lookup_run(struct tx *tx, void *arg)
 {
     struct lookup *l = arg;
-    return checkout_of_session(op, l->account, STR("cs_1"), &l->found);
+    return checkout_of_session(tx, l->account, STR("cs_1"), &l->found);
 }
 
 /* An account whose subscription ended in the midst of an operation: it would pay for a building it may not have. */
@@ -363,11 +363,11 @@ struct unsettled {
     size_t count;
 };
 
-static enum err unsettled_run(struct op *op, void *arg)
+static enum err unsettled_run(struct tx *tx, void *arg)
 {
     struct unsettled *u = arg;
-    enum err e = checkout_unsettled(op, u->before_us, 10, &u->list, &u->count);
-    return e ? e : checkout_asked(op, u->list, u->count);
+    enum err e = checkout_unsettled(tx, u->before_us, 10, &u->list, &u->count);
+    return e ? e : checkout_asked(tx, u->list, u->count);
 }
 
 static size_t unsettled(struct house *h)

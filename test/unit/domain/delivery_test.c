@@ -48,9 +48,9 @@ static void add(struct house *h, int endpoint, int delivery, int64_t due_us)
                      .p);
 }
 
-static enum err take_run(struct op *op, void *arg)
+static enum err take_run(struct tx *tx, void *arg)
 {
-    return delivery_take(op, arg);
+    return delivery_take(tx, arg);
 }
 
 static void take(struct house *h, struct delivery_take *t)
@@ -85,10 +85,10 @@ struct record {
     size_t count;
 };
 
-static enum err record_run(struct op *op, void *arg)
+static enum err record_run(struct tx *tx, void *arg)
 {
     const struct record *r = arg;
-    return delivery_record(op, r->list, r->count);
+    return delivery_record(tx, r->list, r->count);
 }
 
 static void record(struct house *h, struct delivery_result result)
@@ -339,10 +339,10 @@ struct deliver {
     struct id account, webhook, delivery;
 };
 
-static enum err deliver_run(struct op *op, void *arg)
+static enum err deliver_run(struct tx *tx, void *arg)
 {
     struct deliver *d = arg;
-    return event_deliver(op, &d->account, &d->webhook, STR("evt_000000000000000000000001"), &d->delivery);
+    return event_deliver(tx, &d->account, &d->webhook, STR("evt_000000000000000000000001"), &d->delivery);
 }
 
 static void test_an_event_is_due_at_once_though_its_endpoint_waits(void **state)

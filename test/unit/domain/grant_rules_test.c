@@ -12,13 +12,13 @@
 #define DAYS    (24 * HOURS)
 
 static struct arena arena;
-static struct op op;
+static struct tx tx;
 
 static int setup(void **state)
 {
     (void)state;
     arena_init(&arena, NULL, 0);
-    op = (struct op){.arena = &arena, .now_us = NOW};
+    tx = (struct tx){.arena = &arena, .now_us = NOW};
     return 0;
 }
 
@@ -54,8 +54,8 @@ static void check_why(size_t i, enum err e, const char *why)
 {
     if (e == ERR_NONE)
         fail_msg("case %zu passed, it should be refused: %s", i, why);
-    if (!str_eq(op.why, str_z(why)))
-        fail_msg("case %zu says \"%.*s\", not \"%s\"", i, STR_ARG(op.why), why);
+    if (!str_eq(tx.why, str_z(why)))
+        fail_msg("case %zu says \"%.*s\", not \"%s\"", i, STR_ARG(tx.why), why);
 }
 
 /* ---- creation ---- */
@@ -129,8 +129,8 @@ static void test_creation_refuses_what_does_not_fit(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct grant g = {.version = 77};
-        op.why = STR_NONE;
-        enum err e = grant_rules_create(&op, &cases[i].in, &g);
+        tx.why = STR_NONE;
+        enum err e = grant_rules_create(&tx, &cases[i].in, &g);
         check_why(i, e, cases[i].why);
         assert_int_equal(e, ERR_INVALID_UNLOCK);
         assert_int_equal(g.version, 77); /* untouched */
@@ -141,18 +141,18 @@ static void test_creation_needs_a_known_type(void **state)
 {
     (void)state;
     struct grant g;
-    assert_int_equal(grant_rules_create(&op, &(struct grant_input){.expires_in_minutes = v_int(5)}, &g),
+    assert_int_equal(grant_rules_create(&tx, &(struct grant_input){.expires_in_minutes = v_int(5)}, &g),
                      ERR_INVALID_TYPE);
-    assert_int_equal(grant_rules_create(&op, &(struct grant_input){.type = s("gate")}, &g), ERR_INVALID_TYPE);
+    assert_int_equal(grant_rules_create(&tx, &(struct grant_input){.type = s("gate")}, &g), ERR_INVALID_TYPE);
 }
 
 static struct grant create(struct grant_input in)
 {
     struct grant g;
-    op.why = STR_NONE;
-    enum err e = grant_rules_create(&op, &in, &g);
+    tx.why = STR_NONE;
+    enum err e = grant_rules_create(&tx, &in, &g);
     if (e)
-        fail_msg("refused: %.*s", STR_ARG(op.why));
+        fail_msg("refused: %.*s", STR_ARG(tx.why));
     return g;
 }
 
@@ -328,8 +328,8 @@ static void test_an_update_refuses_what_does_not_fit(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct grant g = cases[i].of;
-        op.why = STR_NONE;
-        enum err e = grant_rules_update(&op, &cases[i].in, &g);
+        tx.why = STR_NONE;
+        enum err e = grant_rules_update(&tx, &cases[i].in, &g);
         check_why(i, e, cases[i].why);
         assert_int_equal(e, ERR_INVALID_UNLOCK);
     }
@@ -337,10 +337,10 @@ static void test_an_update_refuses_what_does_not_fit(void **state)
 
 static struct grant update(struct grant g, struct grant_input in)
 {
-    op.why = STR_NONE;
-    enum err e = grant_rules_update(&op, &in, &g);
+    tx.why = STR_NONE;
+    enum err e = grant_rules_update(&tx, &in, &g);
     if (e)
-        fail_msg("refused: %.*s", STR_ARG(op.why));
+        fail_msg("refused: %.*s", STR_ARG(tx.why));
     return g;
 }
 
@@ -361,20 +361,20 @@ static void test_a_timer_that_is_switched_on_restarts(void **state)
 {
     (void)state;
     struct grant off = update(timer_grant(), (struct grant_input){.enabled = v_bool(false)});
-    op.now_us = NOW + DAYS;
+    tx.now_us = NOW + DAYS;
     struct grant g = update(off, (struct grant_input){.enabled = v_bool(true), .expires_in_minutes = v_int(10)});
     assert_int_equal(g.starts_us, NOW + DAYS);
     assert_int_equal(g.ends_us, NOW + DAYS + 10 * MINUTES);
-    assert_int_equal(grant_status(&g, op.now_us), GRANT_ACTIVE);
+    assert_int_equal(grant_status(&g, tx.now_us), GRANT_ACTIVE);
 
     off.starts_us = NOW + 3 * DAYS; /* it was scheduled before */
     g = update(off, (struct grant_input){.enabled = v_bool(true), .ends_at = v_time(NOW + 2 * DAYS)});
     assert_int_equal(g.starts_us, NOW + DAYS);
-    assert_int_equal(grant_status(&g, op.now_us), GRANT_ACTIVE);
+    assert_int_equal(grant_status(&g, tx.now_us), GRANT_ACTIVE);
 
     g = update(off, (struct grant_input){
                         .enabled = v_bool(true), .starts_at = v_time(NOW + 2 * DAYS), .expires_in_minutes = v_int(10)});
-    assert_int_equal(grant_status(&g, op.now_us), GRANT_SCHEDULED);
+    assert_int_equal(grant_status(&g, tx.now_us), GRANT_SCHEDULED);
     assert_int_equal(g.ends_us, NOW + 2 * DAYS + 10 * MINUTES);
 }
 

@@ -89,7 +89,7 @@ static void test_the_same_request_with_another_body_conflicts(void **state)
     assert_int_equal(house_create(h, &five_minutes, "my-key-0123456789", "other", &g, NULL), ERR_IDEMPOTENCY_CONFLICT);
     const struct grant_input wrong = {.type = text("timer")};
     assert_int_equal(house_create(h, &wrong, "my-key-0123456789", "third", &g, NULL), ERR_IDEMPOTENCY_CONFLICT);
-    assert_null(h->op.why.p);
+    assert_null(h->tx.why.p);
     house_expect(h, "SELECT count(*) FROM access_grant", "1\n");
 }
 
@@ -197,7 +197,7 @@ static void test_a_code_that_another_enabled_passcode_has_is_refused(void **stat
     struct grant first = house_grant(h, (struct grant_input){.type = text("passcode"), .access_code = text("1234")});
     const struct grant_input same = {.type = text("passcode"), .access_code = text("1234")};
     assert_int_equal(house_create(h, &same, "another-key-01234", "a", &g, NULL), ERR_INVALID_UNLOCK);
-    assert_true(str_eq(h->op.why, STR("access_code is already the code of another enabled passcode")));
+    assert_true(str_eq(h->tx.why, STR("access_code is already the code of another enabled passcode")));
     const struct grant_input same_off = {
         .type = text("passcode"), .access_code = text("1234"), .enabled = v_bool(false)};
     assert_int_equal(house_create(h, &same_off, "another-key-01234", "a", &g, NULL), ERR_INVALID_UNLOCK);
@@ -244,7 +244,7 @@ static void test_generated_codes_are_four_digits_and_never_an_enabled_passcodes(
     struct grant c;
     const struct grant_input one_more = {.type = text("passcode")};
     assert_int_equal(house_create(h, &one_more, "one-too-many-0123", "x", &c, NULL), ERR_INVALID_UNLOCK);
-    assert_true(str_eq(h->op.why, STR("every four-digit access_code belongs to an enabled passcode")));
+    assert_true(str_eq(h->tx.why, STR("every four-digit access_code belongs to an enabled passcode")));
     house_grant(h, (struct grant_input){.type = text("passcode"), .access_code = text("123")});
 }
 
@@ -272,7 +272,7 @@ static void test_a_refused_update_changes_nothing(void **state)
     struct house *h = *state;
     struct grant g = house_grant(h, five_minutes);
     assert_int_equal(house_update(h, &g, (struct grant_input){0}), ERR_INVALID_UNLOCK);
-    assert_true(str_eq(h->op.why, STR("an update needs at least one field")));
+    assert_true(str_eq(h->tx.why, STR("an update needs at least one field")));
     assert_int_equal(house_update(h, &g, (struct grant_input){.label = text("x"), .enabled = v_bool(true)}),
                      ERR_INVALID_UNLOCK);
     assert_int_equal(house_get(h, &g.id).version, 0);
@@ -422,10 +422,10 @@ struct lister {
     struct grant_page page;
 };
 
-static enum err list_run(struct op *op, void *arg)
+static enum err list_run(struct tx *tx, void *arg)
 {
     struct lister *l = arg;
-    return grant_list(op, &l->house->building, &l->filter, &l->page);
+    return grant_list(tx, &l->house->building, &l->filter, &l->page);
 }
 
 static struct grant_page list(struct house *h, struct grant_filter filter)

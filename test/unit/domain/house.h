@@ -28,7 +28,7 @@ struct house {
     struct arena arena;
     int64_t now_us;
     struct id account, building;
-    struct op op; /* of the last transaction: its message */
+    struct tx tx; /* of the last transaction: its message */
     unsigned requests;
 };
 
@@ -36,7 +36,7 @@ struct house {
 
 struct house_call {
     struct house *house;
-    enum err (*run)(struct op *op, void *arg);
+    enum err (*run)(struct tx *tx, void *arg);
     void *arg;
 };
 
@@ -44,11 +44,11 @@ static inline enum err house_call_run(void *arg, struct db *db)
 {
     struct house_call *call = arg;
     struct house *h = call->house;
-    h->op = (struct op){.arena = &h->arena, .db = db, .config = &h->fixture->config, .now_us = h->now_us};
-    return call->run(&h->op, call->arg);
+    h->tx = (struct tx){.arena = &h->arena, .db = db, .config = &h->fixture->config, .now_us = h->now_us};
+    return call->run(&h->tx, call->arg);
 }
 
-static inline enum err house_run(struct house *h, enum store_mode mode, enum err (*run)(struct op *, void *), void *arg)
+static inline enum err house_run(struct house *h, enum store_mode mode, enum err (*run)(struct tx *, void *), void *arg)
 {
     return store_run(h->fixture->store, mode, house_call_run, &(struct house_call){h, run, arg});
 }
@@ -196,10 +196,10 @@ struct house_create {
     bool replayed;
 };
 
-static inline enum err house_create_run(struct op *op, void *arg)
+static inline enum err house_create_run(struct tx *tx, void *arg)
 {
     struct house_create *c = arg;
-    return grant_create(op, &c->place, c->in, c->key, c->hash, &c->grant, &c->replayed);
+    return grant_create(tx, &c->place, c->in, c->key, c->hash, &c->grant, &c->replayed);
 }
 
 /* `body` stands for the request's canonical body. */
@@ -225,7 +225,7 @@ static inline struct grant house_grant(struct house *h, struct grant_input in)
     snprintf(key, sizeof key, "house-request-%06u", h->requests++);
     enum err e = house_create(h, &in, key, key, &g, NULL);
     if (e)
-        fail_msg("%s: %.*s", err_info(e)->code, STR_ARG(h->op.why));
+        fail_msg("%s: %.*s", err_info(e)->code, STR_ARG(h->tx.why));
     return g;
 }
 
@@ -236,10 +236,10 @@ struct house_get {
     int64_t number; /* the building's, as struct grant_place has it */
 };
 
-static inline enum err house_get_run(struct op *op, void *arg)
+static inline enum err house_get_run(struct tx *tx, void *arg)
 {
     struct house_get *c = arg;
-    return grant_get(op, &(struct grant_place){.building = c->building, .number = c->number}, &c->id, &c->grant);
+    return grant_get(tx, &(struct grant_place){.building = c->building, .number = c->number}, &c->id, &c->grant);
 }
 
 static inline struct grant house_get(struct house *h, const struct id *id)
@@ -257,10 +257,10 @@ struct house_update {
     struct grant grant;
 };
 
-static inline enum err house_update_run(struct op *op, void *arg)
+static inline enum err house_update_run(struct tx *tx, void *arg)
 {
     struct house_update *c = arg;
-    return grant_update(op, &c->place, &c->id, c->version, c->in, &c->grant);
+    return grant_update(tx, &c->place, &c->id, c->version, c->in, &c->grant);
 }
 
 /* *g is the grant to change, and then the changed one. */
@@ -273,10 +273,10 @@ static inline enum err house_update(struct house *h, struct grant *g, struct gra
     return e;
 }
 
-static inline enum err house_revoke_run(struct op *op, void *arg)
+static inline enum err house_revoke_run(struct tx *tx, void *arg)
 {
     struct house_get *c = arg;
-    return grant_revoke(op, c->building, &c->id);
+    return grant_revoke(tx, c->building, &c->id);
 }
 
 static inline enum err house_revoke(struct house *h, const struct id *id)

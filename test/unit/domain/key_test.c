@@ -2,18 +2,18 @@
 
 #include "domain/member.h"
 
-static struct principal owner(struct op *op)
+static struct principal owner(struct tx *tx)
 {
-    struct key_issued key = rules_sign_in(op, OWNER);
+    struct key_issued key = rules_sign_in(tx, OWNER);
     struct principal who;
-    assert_none(rules_who(op, &key, &who));
+    assert_none(rules_who(tx, &key, &who));
     return who;
 }
 
-static struct key_issued agent(struct op *op, const struct principal *who, int64_t ttl_s)
+static struct key_issued agent(struct tx *tx, const struct principal *who, int64_t ttl_s)
 {
     struct key_issued key;
-    assert_none(key_issue(op,
+    assert_none(key_issue(tx,
                           &(struct key_options){.kind = KEY_AGENT,
                                                 .account_id = who->account_id,
                                                 .name = STR("Robot"),
@@ -23,11 +23,11 @@ static struct key_issued agent(struct op *op, const struct principal *who, int64
     return key;
 }
 
-static struct key_issued bound(struct op *op, const struct principal *who, const struct id *building,
+static struct key_issued bound(struct tx *tx, const struct principal *who, const struct id *building,
                                const struct id *member)
 {
     struct key_issued key;
-    assert_none(key_issue(op,
+    assert_none(key_issue(tx,
                           &(struct key_options){.kind = KEY_AGENT,
                                                 .account_id = who->account_id,
                                                 .building_id = *building,
@@ -41,13 +41,13 @@ static struct key_issued bound(struct op *op, const struct principal *who, const
 
 /* ---- authentication ---- */
 
-static void test_an_agent_key_says_who_it_is(struct op *op)
+static void test_an_agent_key_says_who_it_is(struct tx *tx)
 {
-    struct principal parent = owner(op), who;
-    struct key_issued key = agent(op, &parent, 60);
+    struct principal parent = owner(tx), who;
+    struct key_issued key = agent(tx, &parent, 60);
     assert_memory_equal(key.text, "svc_agent_", 10);
     assert_int_equal(strlen(key.text), 10 + 43);
-    assert_none(rules_who(op, &key, &who));
+    assert_none(rules_who(tx, &key, &who));
     assert_id(who.key_id, key.id);
     assert_id(who.account_id, parent.account_id);
     assert_id(who.primary_id, parent.primary_id);
@@ -56,128 +56,128 @@ static void test_an_agent_key_says_who_it_is(struct op *op)
     assert_false(who.web_session);
     assert_false(who.subscribed);
     assert_int_equal(who.scopes, SCOPE(LOGS_READ));
-    assert_int_equal(who.expires_at_us, op->now_us + 60 * US_PER_S);
+    assert_int_equal(who.expires_at_us, tx->now_us + 60 * US_PER_S);
     assert_int_equal(who.last_used_us, 0);
 }
 
-static void test_unknown_expired_and_revoked_keys_are_invalid(struct op *op)
+static void test_unknown_expired_and_revoked_keys_are_invalid(struct tx *tx)
 {
-    struct principal parent = owner(op), who;
-    struct key_issued expiring = agent(op, &parent, 60), revoked = agent(op, &parent, 60);
+    struct principal parent = owner(tx), who;
+    struct key_issued expiring = agent(tx, &parent, 60), revoked = agent(tx, &parent, 60);
     struct key_issued unknown = {.text = "svc_agent_0000000000000000000000000000000000000000000"};
-    assert_error(rules_who(op, &unknown, &who), ERR_INVALID_KEY);
-    assert_none(key_revoke(op, &parent.account_id, &revoked.id));
-    assert_error(rules_who(op, &revoked, &who), ERR_INVALID_KEY);
-    op->now_us += 60 * US_PER_S - 1;
-    assert_none(rules_who(op, &expiring, &who));
-    op->now_us += 1;
-    assert_error(rules_who(op, &expiring, &who), ERR_INVALID_KEY);
+    assert_error(rules_who(tx, &unknown, &who), ERR_INVALID_KEY);
+    assert_none(key_revoke(tx, &parent.account_id, &revoked.id));
+    assert_error(rules_who(tx, &revoked, &who), ERR_INVALID_KEY);
+    tx->now_us += 60 * US_PER_S - 1;
+    assert_none(rules_who(tx, &expiring, &who));
+    tx->now_us += 1;
+    assert_error(rules_who(tx, &expiring, &who), ERR_INVALID_KEY);
 }
 
-static void test_a_key_whose_account_or_building_is_gone_needs_authentication(struct op *op)
+static void test_a_key_whose_account_or_building_is_gone_needs_authentication(struct tx *tx)
 {
-    struct principal parent = owner(op), who;
-    struct key_issued of_account = agent(op, &parent, 60);
-    struct key_issued of_building = bound(op, &parent, &parent.primary_id, NULL);
-    assert_none(rules_who(op, &of_building, &who));
+    struct principal parent = owner(tx), who;
+    struct key_issued of_account = agent(tx, &parent, 60);
+    struct key_issued of_building = bound(tx, &parent, &parent.primary_id, NULL);
+    assert_none(rules_who(tx, &of_building, &who));
     assert_id(who.building_id, parent.primary_id);
-    rules_sql(op, "DELETE FROM building");
-    assert_error(rules_who(op, &of_building, &who), ERR_AUTHENTICATION_REQUIRED);
-    rules_sql(op, "DELETE FROM account");
-    assert_error(rules_who(op, &of_account, &who), ERR_AUTHENTICATION_REQUIRED);
+    rules_sql(tx, "DELETE FROM building");
+    assert_error(rules_who(tx, &of_building, &who), ERR_AUTHENTICATION_REQUIRED);
+    rules_sql(tx, "DELETE FROM account");
+    assert_error(rules_who(tx, &of_account, &who), ERR_AUTHENTICATION_REQUIRED);
 }
 
-static void test_buildings_are_counted_and_a_subscription_shows_while_active(struct op *op)
+static void test_buildings_are_counted_and_a_subscription_shows_while_active(struct tx *tx)
 {
-    struct principal parent = owner(op), who;
-    struct key_issued key = agent(op, &parent, 60);
-    rules_sql(op, "INSERT INTO building (account_id, id, created_at, is_primary, label) "
+    struct principal parent = owner(tx), who;
+    struct key_issued key = agent(tx, &parent, 60);
+    rules_sql(tx, "INSERT INTO building (account_id, id, created_at, is_primary, label) "
                   "SELECT id, 'ffffffffffffffffffffffff', 1, 0, 'Annex' FROM account");
-    rules_sql(op, "UPDATE account SET subscription_status = 'active', plan = 'weekly'");
-    assert_none(rules_who(op, &key, &who));
+    rules_sql(tx, "UPDATE account SET subscription_status = 'active', plan = 'weekly'");
+    assert_none(rules_who(tx, &key, &who));
     assert_int_equal(who.building_count, 2);
     assert_true(who.subscribed);
     assert_id(who.primary_id, parent.primary_id);
-    rules_sql(op, "UPDATE account SET subscription_status = 'past_due'");
-    assert_none(rules_who(op, &key, &who));
+    rules_sql(tx, "UPDATE account SET subscription_status = 'past_due'");
+    assert_none(rules_who(tx, &key, &who));
     assert_false(who.subscribed);
 }
 
-static void test_a_removed_members_key_is_revoked(struct op *op)
+static void test_a_removed_members_key_is_revoked(struct tx *tx)
 {
-    struct principal parent = owner(op), who;
+    struct principal parent = owner(tx), who;
     struct id member;
-    assert_none(member_add(op, &parent.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
-    struct key_issued key = bound(op, &parent, &parent.primary_id, &member);
-    assert_none(rules_who(op, &key, &who));
+    assert_none(member_add(tx, &parent.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
+    struct key_issued key = bound(tx, &parent, &parent.primary_id, &member);
+    assert_none(rules_who(tx, &key, &who));
     assert_id(who.member_id, member);
-    assert_none(member_remove(op, &member));
-    assert_error(rules_who(op, &key, &who), ERR_INVALID_KEY);
-    assert_error(member_remove(op, &member), ERR_NOT_FOUND);
+    assert_none(member_remove(tx, &member));
+    assert_error(rules_who(tx, &key, &who), ERR_INVALID_KEY);
+    assert_error(member_remove(tx, &member), ERR_NOT_FOUND);
 }
 
 /* ---- scopes ---- */
 
-static void test_scopes_default_to_four(struct op *op)
+static void test_scopes_default_to_four(struct tx *tx)
 {
     uint32_t scopes;
-    assert_none(key_scopes(op, (struct val){0}, UINT32_MAX, &scopes));
+    assert_none(key_scopes(tx, (struct val){0}, UINT32_MAX, &scopes));
     assert_int_equal(scopes, SCOPE(ACCOUNT_READ) | SCOPE(ACCESS_READ) | SCOPE(ACCESS_WRITE) | SCOPE(LOGS_READ));
 }
 
-static void test_scopes_are_refused_that_cannot_be_issued(struct op *op)
+static void test_scopes_are_refused_that_cannot_be_issued(struct tx *tx)
 {
     struct val list[2] = {v_str(STR("logs:read")), v_str(STR("keys:write"))};
     uint32_t scopes = 77;
-    assert_error(key_scopes(op, v_list(list, 2), UINT32_MAX, &scopes), ERR_INVALID_KEY_OPTIONS);
-    assert_non_null(strstr(op->why.p, "keys:write"));
+    assert_error(key_scopes(tx, v_list(list, 2), UINT32_MAX, &scopes), ERR_INVALID_KEY_OPTIONS);
+    assert_non_null(strstr(tx->why.p, "keys:write"));
     list[1] = v_str(STR("logs:read"));
-    assert_error(key_scopes(op, v_list(list, 2), UINT32_MAX, &scopes), ERR_INVALID_KEY_OPTIONS);
+    assert_error(key_scopes(tx, v_list(list, 2), UINT32_MAX, &scopes), ERR_INVALID_KEY_OPTIONS);
     list[1] = v_str(STR("owner"));
-    assert_error(key_scopes(op, v_list(list, 2), UINT32_MAX, &scopes), ERR_INVALID_KEY_OPTIONS);
-    assert_error(key_scopes(op, v_list(list, 0), UINT32_MAX, &scopes), ERR_INVALID_KEY_OPTIONS);
+    assert_error(key_scopes(tx, v_list(list, 2), UINT32_MAX, &scopes), ERR_INVALID_KEY_OPTIONS);
+    assert_error(key_scopes(tx, v_list(list, 0), UINT32_MAX, &scopes), ERR_INVALID_KEY_OPTIONS);
     list[1] = v_str(STR("billing:write"));
-    assert_error(key_scopes(op, v_list(list, 2), SCOPE(LOGS_READ), &scopes), ERR_INSUFFICIENT_SCOPE);
+    assert_error(key_scopes(tx, v_list(list, 2), SCOPE(LOGS_READ), &scopes), ERR_INSUFFICIENT_SCOPE);
     assert_int_equal(scopes, 77);
-    assert_none(key_scopes(op, v_list(list, 2), UINT32_MAX, &scopes));
+    assert_none(key_scopes(tx, v_list(list, 2), UINT32_MAX, &scopes));
     assert_int_equal(scopes, SCOPE(LOGS_READ) | SCOPE(BILLING_WRITE));
 }
 
 /* ---- keys of an account ---- */
 
-static enum err one_more(struct op *op, const struct principal *who)
+static enum err one_more(struct tx *tx, const struct principal *who)
 {
     struct key_issued key;
     return key_issue(
-        op, &(struct key_options){.kind = KEY_AGENT, .account_id = who->account_id, .name = STR("Robot"), .ttl_s = 60},
+        tx, &(struct key_options){.kind = KEY_AGENT, .account_id = who->account_id, .name = STR("Robot"), .ttl_s = 60},
         &key);
 }
 
-static void test_twenty_agent_keys_may_be_active(struct op *op)
+static void test_twenty_agent_keys_may_be_active(struct tx *tx)
 {
-    struct principal who = owner(op);
-    struct key_issued first = agent(op, &who, 30);
+    struct principal who = owner(tx);
+    struct key_issued first = agent(tx, &who, 30);
     for (int i = 1; i < KEY_ACTIVE_MAX; i++)
-        assert_none(one_more(op, &who));
-    assert_error(one_more(op, &who), ERR_KEY_LIMIT);
-    rules_sign_in(op, OWNER); /* sessions do not count */
-    assert_none(key_revoke(op, &who.account_id, &first.id));
-    assert_none(one_more(op, &who));
-    assert_error(one_more(op, &who), ERR_KEY_LIMIT);
-    op->now_us += 60 * US_PER_S;
-    assert_none(one_more(op, &who));
+        assert_none(one_more(tx, &who));
+    assert_error(one_more(tx, &who), ERR_KEY_LIMIT);
+    rules_sign_in(tx, OWNER); /* sessions do not count */
+    assert_none(key_revoke(tx, &who.account_id, &first.id));
+    assert_none(one_more(tx, &who));
+    assert_error(one_more(tx, &who), ERR_KEY_LIMIT);
+    tx->now_us += 60 * US_PER_S;
+    assert_none(one_more(tx, &who));
 }
 
-static void test_the_list_shows_what_is_not_revoked_newest_first(struct op *op)
+static void test_the_list_shows_what_is_not_revoked_newest_first(struct tx *tx)
 {
-    struct principal who = owner(op);
-    struct key_issued revoked = agent(op, &who, 60), expired = agent(op, &who, 30);
-    op->now_us += 40 * US_PER_S;
-    struct key_issued newest = agent(op, &who, 60);
-    assert_none(key_revoke(op, &who.account_id, &revoked.id));
+    struct principal who = owner(tx);
+    struct key_issued revoked = agent(tx, &who, 60), expired = agent(tx, &who, 30);
+    tx->now_us += 40 * US_PER_S;
+    struct key_issued newest = agent(tx, &who, 60);
+    assert_none(key_revoke(tx, &who.account_id, &revoked.id));
     const struct key_entry *keys;
     size_t count;
-    assert_none(key_list(op, &who.account_id, &keys, &count));
+    assert_none(key_list(tx, &who.account_id, &keys, &count));
     assert_int_equal(count, 3);
     assert_id(keys[0].id, newest.id);
     assert_id(keys[1].id, expired.id);
@@ -188,69 +188,69 @@ static void test_the_list_shows_what_is_not_revoked_newest_first(struct op *op)
     assert_int_equal(keys[0].expires_at_us, newest.expires_at_us);
 }
 
-static void test_a_long_list_is_complete(struct op *op)
+static void test_a_long_list_is_complete(struct tx *tx)
 {
-    struct principal who = owner(op);
+    struct principal who = owner(tx);
     for (int i = 0; i < 40; i++)
-        rules_sign_in(op, OWNER);
+        rules_sign_in(tx, OWNER);
     const struct key_entry *keys;
     size_t count;
-    assert_none(key_list(op, &who.account_id, &keys, &count));
+    assert_none(key_list(tx, &who.account_id, &keys, &count));
     assert_int_equal(count, 41);
     assert_id(keys[40].id, who.key_id);
 }
 
-static void test_a_key_is_revoked_once_and_only_by_its_account(struct op *op)
+static void test_a_key_is_revoked_once_and_only_by_its_account(struct tx *tx)
 {
-    struct principal who = owner(op), stranger, found;
-    struct key_issued other = rules_sign_in(op, STR("other@example.com")), key = agent(op, &who, 60);
-    assert_none(rules_who(op, &other, &stranger));
-    assert_error(key_revoke(op, &stranger.account_id, &key.id), ERR_NOT_FOUND);
-    assert_none(rules_who(op, &key, &found));
-    assert_none(key_revoke(op, &who.account_id, &key.id));
-    assert_error(key_revoke(op, &who.account_id, &key.id), ERR_NOT_FOUND);
+    struct principal who = owner(tx), stranger, found;
+    struct key_issued other = rules_sign_in(tx, STR("other@example.com")), key = agent(tx, &who, 60);
+    assert_none(rules_who(tx, &other, &stranger));
+    assert_error(key_revoke(tx, &stranger.account_id, &key.id), ERR_NOT_FOUND);
+    assert_none(rules_who(tx, &key, &found));
+    assert_none(key_revoke(tx, &who.account_id, &key.id));
+    assert_error(key_revoke(tx, &who.account_id, &key.id), ERR_NOT_FOUND);
 }
 
-static void test_revoking_the_others_counts_the_active_ones(struct op *op)
+static void test_revoking_the_others_counts_the_active_ones(struct tx *tx)
 {
-    struct principal who = owner(op), found;
-    struct key_issued expired = agent(op, &who, 10), active = agent(op, &who, 60);
-    struct key_issued stranger = rules_sign_in(op, STR("other@example.com"));
+    struct principal who = owner(tx), found;
+    struct key_issued expired = agent(tx, &who, 10), active = agent(tx, &who, 60);
+    struct key_issued stranger = rules_sign_in(tx, STR("other@example.com"));
     int64_t count;
-    op->now_us += 10 * US_PER_S;
-    assert_none(key_revoke_others(op, &who.account_id, &who.key_id, &count));
+    tx->now_us += 10 * US_PER_S;
+    assert_none(key_revoke_others(tx, &who.account_id, &who.key_id, &count));
     assert_int_equal(count, 1);
-    assert_error(rules_who(op, &active, &found), ERR_INVALID_KEY);
-    assert_error(rules_who(op, &expired, &found), ERR_INVALID_KEY);
-    assert_none(rules_who(op, &stranger, &found));
-    assert_none(key_revoke_others(op, &who.account_id, &who.key_id, &count));
+    assert_error(rules_who(tx, &active, &found), ERR_INVALID_KEY);
+    assert_error(rules_who(tx, &expired, &found), ERR_INVALID_KEY);
+    assert_none(rules_who(tx, &stranger, &found));
+    assert_none(key_revoke_others(tx, &who.account_id, &who.key_id, &count));
     assert_int_equal(count, 0);
 }
 
-static void test_use_is_recorded_to_the_minute_and_never_goes_back(struct op *op)
+static void test_use_is_recorded_to_the_minute_and_never_goes_back(struct tx *tx)
 {
-    struct principal who = owner(op);
-    struct key_issued key = agent(op, &who, 60);
+    struct principal who = owner(tx);
+    struct key_issued key = agent(tx, &who, 60);
     struct key_use use = {who.account_id, key.id, RULES_NOW + 59 * US_PER_S};
-    assert_none(key_touch(op, &use, 1));
-    assert_none(rules_who(op, &key, &who));
+    assert_none(key_touch(tx, &use, 1));
+    assert_none(rules_who(tx, &key, &who));
     assert_int_equal(who.last_used_us, RULES_NOW);
     use.at_us = RULES_NOW - 5 * MINUTES;
-    assert_none(key_touch(op, &use, 1));
-    assert_none(rules_who(op, &key, &who));
+    assert_none(key_touch(tx, &use, 1));
+    assert_none(rules_who(tx, &key, &who));
     assert_int_equal(who.last_used_us, RULES_NOW);
 }
 
-static void test_the_purge_takes_keys_by_their_expiry(struct op *op)
+static void test_the_purge_takes_keys_by_their_expiry(struct tx *tx)
 {
-    struct principal who = owner(op);
-    struct key_issued key = agent(op, &who, 60);
+    struct principal who = owner(tx);
+    struct key_issued key = agent(tx, &who, 60);
     int64_t count;
-    assert_none(key_purge(op, key.expires_at_us, 10, &count));
+    assert_none(key_purge(tx, key.expires_at_us, 10, &count));
     assert_int_equal(count, 0);
-    assert_none(key_purge(op, key.expires_at_us + 1, 10, &count));
+    assert_none(key_purge(tx, key.expires_at_us + 1, 10, &count));
     assert_int_equal(count, 1);
-    assert_error(key_revoke(op, &who.account_id, &key.id), ERR_NOT_FOUND);
+    assert_error(key_revoke(tx, &who.account_id, &key.id), ERR_NOT_FOUND);
 }
 
 #define TESTS(x)                                                                                                       \

@@ -7,7 +7,7 @@
 
 #include "domain/mail.h"
 #include "domain/master.h"
-#include "domain/transact.h"
+#include "domain/tx.h"
 #include "domain/webhook.h"
 #include "store/fixture.h"
 
@@ -18,12 +18,12 @@ static const unsigned char key_a[SHA256_LEN] = {1}, key_b[SHA256_LEN] = {2}, key
 struct bench {
     struct store_fixture *fixture;
     struct arena arena;
-    struct op last;
+    struct tx last;
 };
 
-static enum err transact(struct bench *b, enum err (*run)(struct op *op, void *arg), void *arg)
+static enum err transact(struct bench *b, enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
-    return op_transact(b->fixture->store, &b->fixture->config, STORE_WRITE, &b->arena, run, arg, &b->last);
+    return tx_run(b->fixture->store, &b->fixture->config, STORE_WRITE, &b->arena, run, arg, &b->last);
 }
 
 static int open_on(void **state, int (*open)(void **state))
@@ -59,9 +59,9 @@ static int close_bench(void **state)
 
 /* ---- what a service does ---- */
 
-static enum err claim_run(struct op *op, void *arg)
+static enum err claim_run(struct tx *tx, void *arg)
 {
-    return master_claim(op, arg);
+    return master_claim(tx, arg);
 }
 
 static enum err start(struct bench *b, bool *ret_rekey)
@@ -88,14 +88,14 @@ struct endpoint {
     struct str key, secret;
 };
 
-static enum err create_run(struct op *op, void *arg)
+static enum err create_run(struct tx *tx, void *arg)
 {
     struct endpoint *e = arg;
     const unsigned char body[SHA256_LEN] = {1};
     const struct webhook_request request = {&e->account, e->key, body};
     struct webhook w;
     bool replayed;
-    return webhook_create(op, &request, STR("https://example.com/"), 1, &w, &e->secret, &replayed);
+    return webhook_create(tx, &request, STR("https://example.com/"), 1, &w, &e->secret, &replayed);
 }
 
 /* Of an account of its own; the second time, its secret as the receipt tells it. */
@@ -107,18 +107,18 @@ static enum err create(struct bench *b, struct endpoint *e)
     return transact(b, create_run, e);
 }
 
-static enum err mail_run(struct op *op, void *unused)
+static enum err mail_run(struct tx *tx, void *unused)
 {
     (void)unused;
     const struct mail_intent mail = {.to = STR("a@example.com"), .subject = STR("s"), .text = STR("t")};
-    return mail_queue(op, &mail);
+    return mail_queue(tx, &mail);
 }
 
 static struct master_rekeyed rekey(struct bench *b)
 {
-    struct op op = {.arena = &b->arena, .config = &b->fixture->config};
+    struct tx tx = {.arena = &b->arena, .config = &b->fixture->config};
     struct master_rekeyed done = {-1, -1};
-    assert_int_equal(master_rekey(b->fixture->store, &op, &done), ERR_NONE);
+    assert_int_equal(master_rekey(b->fixture->store, &tx, &done), ERR_NONE);
     return done;
 }
 
@@ -129,10 +129,10 @@ static void assert_readable(struct bench *b, const struct endpoint *e)
     assert_true(str_eq(again.secret, e->secret));
 }
 
-static enum err put_run(struct op *op, void *arg)
+static enum err put_run(struct tx *tx, void *arg)
 {
     const char *const *pair = arg;
-    return db_exec(op->db, SQL_SETTING_PUT, DB_ARGS(v_str(str_z(pair[0])), v_str(str_z(pair[1]))), NULL);
+    return db_exec(tx->db, SQL_SETTING_PUT, DB_ARGS(v_str(str_z(pair[0])), v_str(str_z(pair[1]))), NULL);
 }
 
 /* ---- tests ---- */
@@ -150,10 +150,10 @@ static void test_the_first_key_is_the_stores_and_another_is_refused(void **state
     assert_starts(b, false);
 }
 
-static enum err forget_run(struct op *op, void *unused)
+static enum err forget_run(struct tx *tx, void *unused)
 {
     (void)unused;
-    return db_exec(op->db, SQL_SETTING_DELETE, DB_ARGS(v_str(STR("master_key"))), NULL);
+    return db_exec(tx->db, SQL_SETTING_DELETE, DB_ARGS(v_str(STR("master_key"))), NULL);
 }
 
 static void test_a_store_from_before_check_values_takes_only_the_key_that_opens_it(void **state)
@@ -170,9 +170,9 @@ static void test_a_store_from_before_check_values_takes_only_the_key_that_opens_
     assert_starts(b, true);
 }
 
-static enum err needed_run(struct op *op, void *arg)
+static enum err needed_run(struct tx *tx, void *arg)
 {
-    return master_is_needed(op, arg);
+    return master_is_needed(tx, arg);
 }
 
 static void test_a_key_is_needed_once_the_store_has_one(void **state)

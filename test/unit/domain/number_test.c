@@ -3,264 +3,264 @@
 #include "domain/number.h"
 #include "domain/subscription.h"
 
-static struct id home(struct op *op, struct str email)
+static struct id home(struct tx *tx, struct str email)
 {
     struct id account;
     const struct building *list;
     size_t count;
-    assert_none(account_ensure(op, email, &account));
-    assert_none(building_list(op, &account, &list, &count));
+    assert_none(account_ensure(tx, email, &account));
+    assert_none(building_list(tx, &account, &list, &count));
     return list[0].id;
 }
 
-static struct str number_of(struct op *op, const struct id *building)
+static struct str number_of(struct tx *tx, const struct id *building)
 {
     CURSOR c;
-    assert_none(db_one(op->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(building))), &c));
-    return col_copy(&c, 1, op->arena);
+    assert_none(db_one(tx->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(building))), &c));
+    return col_copy(&c, 1, tx->arena);
 }
 
 static const struct id nobody = {"ffffffffffffffffffffffff"};
 
 /* What the building gets from the inventory alone; STR_NONE: a provider has to be asked. */
-static struct str claimed(struct op *op, const struct id *building)
+static struct str claimed(struct tx *tx, const struct id *building)
 {
     struct number_claim claim;
-    assert_none(number_claim(op, building, &claim));
+    assert_none(number_claim(tx, building, &claim));
     return claim.number;
 }
 
-static struct str taken_in(struct op *op, const struct id *building, const char *number)
+static struct str taken_in(struct tx *tx, const struct id *building, const char *number)
 {
     struct str held;
-    assert_none(number_take_in(op, building, str_z(number), &held));
+    assert_none(number_take_in(tx, building, str_z(number), &held));
     return held;
 }
 
-static bool leaving(struct op *op, const char *number)
+static bool leaving(struct tx *tx, const char *number)
 {
     bool is;
-    assert_none(number_leaving(op, str_z(number), &is));
+    assert_none(number_leaving(tx, str_z(number), &is));
     return is;
 }
 
-static size_t inventory(struct op *op, const struct number **ret)
+static size_t inventory(struct tx *tx, const struct number **ret)
 {
     size_t count;
-    assert_none(number_list(op, ret, &count));
+    assert_none(number_list(tx, ret, &count));
     return count;
 }
 
-static void test_a_building_gets_a_number_of_the_pool_and_keeps_it(struct op *op)
+static void test_a_building_gets_a_number_of_the_pool_and_keeps_it(struct tx *tx)
 {
-    struct id a = home(op, OWNER);
+    struct id a = home(tx, OWNER);
     const struct number *list;
-    assert_none(number_add(op, STR("+12125550000"), STR("US")));
-    assert_none(number_add(op, STR("+12125550000"), STR("US")));
-    assert_str(claimed(op, &a), "+12125550000");
-    assert_str(claimed(op, &a), "+12125550000");
-    assert_str(number_of(op, &a), "+12125550000");
-    assert_int_equal(inventory(op, &list), 1);
+    assert_none(number_add(tx, STR("+12125550000"), STR("US")));
+    assert_none(number_add(tx, STR("+12125550000"), STR("US")));
+    assert_str(claimed(tx, &a), "+12125550000");
+    assert_str(claimed(tx, &a), "+12125550000");
+    assert_str(number_of(tx, &a), "+12125550000");
+    assert_int_equal(inventory(tx, &list), 1);
     assert_id(list[0].building_id, a);
     assert_true(list[0].pooled);
     assert_true(str_eq(list[0].email, OWNER));
     assert_int_equal(list[0].held_since_us, RULES_NOW);
 }
 
-static void test_a_provider_is_asked_where_the_pool_has_none_of_the_country(struct op *op)
+static void test_a_provider_is_asked_where_the_pool_has_none_of_the_country(struct tx *tx)
 {
-    struct id a = home(op, OWNER);
+    struct id a = home(tx, OWNER);
     struct number_claim claim;
-    assert_none(number_add(op, STR("+14165550000"), STR("CA")));
-    assert_none(number_claim(op, &a, &claim));
+    assert_none(number_add(tx, STR("+14165550000"), STR("CA")));
+    assert_none(number_claim(tx, &a, &claim));
     assert_null(claim.number.p);
     assert_str(claim.country, "US");
-    rules_sql(op, "UPDATE building SET country = 'CA'");
-    assert_str(claimed(op, &a), "+14165550000");
-    assert_error(number_claim(op, &nobody, &claim), ERR_BUILDING_NOT_FOUND);
+    rules_sql(tx, "UPDATE building SET country = 'CA'");
+    assert_str(claimed(tx, &a), "+14165550000");
+    assert_error(number_claim(tx, &nobody, &claim), ERR_BUILDING_NOT_FOUND);
 }
 
-static void test_the_pool_gives_what_was_never_held_and_then_what_was_given_back_longest_ago(struct op *op)
+static void test_the_pool_gives_what_was_never_held_and_then_what_was_given_back_longest_ago(struct tx *tx)
 {
-    struct id a = home(op, OWNER), b = home(op, STR("b@example.com"));
-    rules_sql(op, "INSERT INTO number (number, country, released_at) VALUES "
+    struct id a = home(tx, OWNER), b = home(tx, STR("b@example.com"));
+    rules_sql(tx, "INSERT INTO number (number, country, released_at) VALUES "
                   "('+12125550001', 'US', 20), ('+12125550002', 'US', 10), ('+12125550003', 'US', 0)");
-    assert_str(claimed(op, &a), "+12125550003");
-    assert_str(claimed(op, &b), "+12125550002");
+    assert_str(claimed(tx, &a), "+12125550003");
+    assert_str(claimed(tx, &b), "+12125550002");
 }
 
-static void test_a_number_of_the_pool_goes_back_to_it(struct op *op)
+static void test_a_number_of_the_pool_goes_back_to_it(struct tx *tx)
 {
-    struct id a = home(op, OWNER), b = home(op, STR("b@example.com"));
-    assert_none(number_add(op, STR("+12125550000"), STR("US")));
-    assert_str(claimed(op, &a), "+12125550000");
-    assert_none(number_release(op, STR("+12125550000")));
-    assert_null(number_of(op, &a).p);
-    assert_false(leaving(op, "+12125550000"));
-    assert_int_equal(rules_take_jobs(op, JOB_RELEASE_NUMBER, NULL), 0);
-    assert_error(number_release(op, STR("+12125550000")), ERR_NUMBER_NOT_FOUND);
-    assert_str(claimed(op, &b), "+12125550000");
+    struct id a = home(tx, OWNER), b = home(tx, STR("b@example.com"));
+    assert_none(number_add(tx, STR("+12125550000"), STR("US")));
+    assert_str(claimed(tx, &a), "+12125550000");
+    assert_none(number_release(tx, STR("+12125550000")));
+    assert_null(number_of(tx, &a).p);
+    assert_false(leaving(tx, "+12125550000"));
+    assert_int_equal(rules_take_jobs(tx, JOB_RELEASE_NUMBER, NULL), 0);
+    assert_error(number_release(tx, STR("+12125550000")), ERR_NUMBER_NOT_FOUND);
+    assert_str(claimed(tx, &b), "+12125550000");
 }
 
-static void test_a_provided_number_is_held_once_however_often_it_is_taken_in(struct op *op)
+static void test_a_provided_number_is_held_once_however_often_it_is_taken_in(struct tx *tx)
 {
-    struct id a = home(op, OWNER);
+    struct id a = home(tx, OWNER);
     const struct number *list;
-    assert_str(taken_in(op, &a, "+12125550000"), "+12125550000");
-    assert_str(taken_in(op, &a, "+12125550000"), "+12125550000");
-    assert_str(number_of(op, &a), "+12125550000");
-    assert_int_equal(inventory(op, &list), 1);
+    assert_str(taken_in(tx, &a, "+12125550000"), "+12125550000");
+    assert_str(taken_in(tx, &a, "+12125550000"), "+12125550000");
+    assert_str(number_of(tx, &a), "+12125550000");
+    assert_int_equal(inventory(tx, &list), 1);
     assert_false(list[0].pooled);
 }
 
-static void test_a_provided_number_leaves_with_its_building(struct op *op)
+static void test_a_provided_number_leaves_with_its_building(struct tx *tx)
 {
-    struct id a = home(op, OWNER), b = home(op, STR("b@example.com"));
+    struct id a = home(tx, OWNER), b = home(tx, STR("b@example.com"));
     struct str payload, held;
-    assert_str(taken_in(op, &a, "+12125550000"), "+12125550000");
-    assert_none(number_release(op, STR("+12125550000")));
-    assert_true(leaving(op, "+12125550000"));
-    assert_null(claimed(op, &b).p);
-    assert_int_equal(rules_take_jobs(op, JOB_RELEASE_NUMBER, &payload), 1);
+    assert_str(taken_in(tx, &a, "+12125550000"), "+12125550000");
+    assert_none(number_release(tx, STR("+12125550000")));
+    assert_true(leaving(tx, "+12125550000"));
+    assert_null(claimed(tx, &b).p);
+    assert_int_equal(rules_take_jobs(tx, JOB_RELEASE_NUMBER, &payload), 1);
     assert_str(payload, "+12125550000");
-    assert_error(number_take_in(op, &b, STR("+12125550000"), &held), ERR_NUMBER_NOT_PROVISIONED);
-    assert_none(number_forget(op, STR("+12125550000")));
-    assert_false(leaving(op, "+12125550000"));
-    assert_str(taken_in(op, &b, "+12125550000"), "+12125550000");
-    assert_none(number_forget(op, STR("+12125550000")));
-    assert_str(number_of(op, &b), "+12125550000");
-    assert_int_equal(inventory(op, &(const struct number *){NULL}), 1);
+    assert_error(number_take_in(tx, &b, STR("+12125550000"), &held), ERR_NUMBER_NOT_PROVISIONED);
+    assert_none(number_forget(tx, STR("+12125550000")));
+    assert_false(leaving(tx, "+12125550000"));
+    assert_str(taken_in(tx, &b, "+12125550000"), "+12125550000");
+    assert_none(number_forget(tx, STR("+12125550000")));
+    assert_str(number_of(tx, &b), "+12125550000");
+    assert_int_equal(inventory(tx, &(const struct number *){NULL}), 1);
 }
 
-static void test_what_comes_for_a_building_that_is_gone_or_has_another_leaves_at_once(struct op *op)
+static void test_what_comes_for_a_building_that_is_gone_or_has_another_leaves_at_once(struct tx *tx)
 {
-    struct id a = home(op, OWNER);
-    assert_null(taken_in(op, &nobody, "+12125550009").p);
-    assert_true(leaving(op, "+12125550009"));
-    assert_none(number_add(op, STR("+12125550000"), STR("US")));
-    assert_str(claimed(op, &a), "+12125550000");
-    assert_str(taken_in(op, &a, "+12125550001"), "+12125550000");
-    assert_true(leaving(op, "+12125550001"));
-    assert_str(number_of(op, &a), "+12125550000");
-    assert_int_equal(rules_take_jobs(op, JOB_RELEASE_NUMBER, NULL), 2);
+    struct id a = home(tx, OWNER);
+    assert_null(taken_in(tx, &nobody, "+12125550009").p);
+    assert_true(leaving(tx, "+12125550009"));
+    assert_none(number_add(tx, STR("+12125550000"), STR("US")));
+    assert_str(claimed(tx, &a), "+12125550000");
+    assert_str(taken_in(tx, &a, "+12125550001"), "+12125550000");
+    assert_true(leaving(tx, "+12125550001"));
+    assert_str(number_of(tx, &a), "+12125550000");
+    assert_int_equal(rules_take_jobs(tx, JOB_RELEASE_NUMBER, NULL), 2);
 }
 
-static void test_a_detached_number_can_be_attached_again_unless_another_has_it(struct op *op)
+static void test_a_detached_number_can_be_attached_again_unless_another_has_it(struct tx *tx)
 {
-    struct id a = home(op, OWNER), b = home(op, STR("b@example.com"));
+    struct id a = home(tx, OWNER), b = home(tx, STR("b@example.com"));
     struct str number;
     bool has;
-    assert_str(taken_in(op, &a, "+12125550000"), "+12125550000");
-    assert_none(number_detach(op, &a, &number, &has));
+    assert_str(taken_in(tx, &a, "+12125550000"), "+12125550000");
+    assert_none(number_detach(tx, &a, &number, &has));
     assert_str(number, "+12125550000");
     assert_true(has);
-    assert_none(number_detach(op, &a, &number, &has));
+    assert_none(number_detach(tx, &a, &number, &has));
     assert_null(number.p);
     assert_false(has);
-    assert_none(number_detach(op, &nobody, &number, &has));
+    assert_none(number_detach(tx, &nobody, &number, &has));
     assert_null(number.p);
-    assert_int_equal(rules_take_jobs(op, JOB_RELEASE_NUMBER, NULL), 0);
-    assert_none(number_reattach(op, &a, STR("+12125550000"), &has));
+    assert_int_equal(rules_take_jobs(tx, JOB_RELEASE_NUMBER, NULL), 0);
+    assert_none(number_reattach(tx, &a, STR("+12125550000"), &has));
     assert_true(has);
-    assert_str(number_of(op, &a), "+12125550000");
-    assert_none(number_reattach(op, &b, STR("+12125550000"), &has));
+    assert_str(number_of(tx, &a), "+12125550000");
+    assert_none(number_reattach(tx, &b, STR("+12125550000"), &has));
     assert_false(has);
-    assert_null(number_of(op, &b).p);
+    assert_null(number_of(tx, &b).p);
 }
 
 /* ---- subscriptions ---- */
 
-static struct account account(struct op *op)
+static struct account account(struct tx *tx)
 {
     struct id id;
     struct account a;
-    assert_none(account_ensure(op, OWNER, &id));
-    assert_none(account_get(op, &id, &a));
+    assert_none(account_ensure(tx, OWNER, &id));
+    assert_none(account_get(tx, &id, &a));
     return a;
 }
 
-static void set(struct op *op, enum subscription_status status, const char *plan)
+static void set(struct tx *tx, enum subscription_status status, const char *plan)
 {
-    struct account a = account(op);
-    assert_none(subscription_set(op, &a.id, status, str_z(plan)));
+    struct account a = account(tx);
+    assert_none(subscription_set(tx, &a.id, status, str_z(plan)));
 }
 
-static void test_activation_asks_for_a_number_for_every_building_without_one(struct op *op)
+static void test_activation_asks_for_a_number_for_every_building_without_one(struct tx *tx)
 {
-    struct id a = home(op, OWNER);
+    struct id a = home(tx, OWNER);
     struct str payload;
-    set(op, SUBSCRIPTION_ACTIVE, NULL);
-    assert_str(account(op).plan, "weekly");
-    assert_int_equal(account(op).status, SUBSCRIPTION_ACTIVE);
-    assert_int_equal(rules_take_jobs(op, JOB_PROVISION, &payload), 1);
+    set(tx, SUBSCRIPTION_ACTIVE, NULL);
+    assert_str(account(tx).plan, "weekly");
+    assert_int_equal(account(tx).status, SUBSCRIPTION_ACTIVE);
+    assert_int_equal(rules_take_jobs(tx, JOB_PROVISION, &payload), 1);
     assert_str(payload, a.text);
-    taken_in(op, &a, "+12125550000");
-    op->now_us += MINUTES;
-    rules_sql(op, "DELETE FROM job");
-    set(op, SUBSCRIPTION_PAST_DUE, NULL);
-    set(op, SUBSCRIPTION_ACTIVE, "yearly");
-    assert_str(account(op).plan, "yearly");
-    assert_int_equal(rules_take_jobs(op, JOB_PROVISION, &payload), 0);
+    taken_in(tx, &a, "+12125550000");
+    tx->now_us += MINUTES;
+    rules_sql(tx, "DELETE FROM job");
+    set(tx, SUBSCRIPTION_PAST_DUE, NULL);
+    set(tx, SUBSCRIPTION_ACTIVE, "yearly");
+    assert_str(account(tx).plan, "yearly");
+    assert_int_equal(rules_take_jobs(tx, JOB_PROVISION, &payload), 0);
 }
 
-static void test_past_due_keeps_the_plan(struct op *op)
+static void test_past_due_keeps_the_plan(struct tx *tx)
 {
-    set(op, SUBSCRIPTION_ACTIVE, "yearly");
-    set(op, SUBSCRIPTION_PAST_DUE, NULL);
-    assert_str(account(op).plan, "yearly");
-    assert_int_equal(account(op).status, SUBSCRIPTION_PAST_DUE);
+    set(tx, SUBSCRIPTION_ACTIVE, "yearly");
+    set(tx, SUBSCRIPTION_PAST_DUE, NULL);
+    assert_str(account(tx).plan, "yearly");
+    assert_int_equal(account(tx).status, SUBSCRIPTION_PAST_DUE);
 }
 
-static void test_an_unknown_plan_or_account_is_refused(struct op *op)
+static void test_an_unknown_plan_or_account_is_refused(struct tx *tx)
 {
-    struct account a = account(op);
-    assert_error(subscription_set(op, &a.id, SUBSCRIPTION_ACTIVE, STR("daily")), ERR_INVALID_PLAN);
-    assert_error(subscription_set(op, &(struct id){"ffffffffffffffffffffffff"}, SUBSCRIPTION_NONE, STR_NONE),
+    struct account a = account(tx);
+    assert_error(subscription_set(tx, &a.id, SUBSCRIPTION_ACTIVE, STR("daily")), ERR_INVALID_PLAN);
+    assert_error(subscription_set(tx, &(struct id){"ffffffffffffffffffffffff"}, SUBSCRIPTION_NONE, STR_NONE),
                  ERR_ACCOUNT_NOT_FOUND);
 }
 
-static void test_numbers_are_released_30_days_after_the_end(struct op *op)
+static void test_numbers_are_released_30_days_after_the_end(struct tx *tx)
 {
-    struct id a = home(op, OWNER);
-    struct account owner = account(op);
-    set(op, SUBSCRIPTION_ACTIVE, NULL);
-    taken_in(op, &a, "+12125550000");
-    set(op, SUBSCRIPTION_NONE, NULL);
-    assert_null(account(op).plan.p);
-    assert_int_equal(rules_take_jobs(op, JOB_RELEASE_NUMBERS, NULL), 0);
-    op->now_us += 30 * DAYS - 1;
-    assert_none(subscription_release_numbers(op, &owner.id));
-    assert_non_null(number_of(op, &a).p);
-    op->now_us += 1;
-    assert_int_equal(rules_take_jobs(op, JOB_RELEASE_NUMBERS, NULL), 1);
-    assert_none(subscription_release_numbers(op, &owner.id));
-    assert_null(number_of(op, &a).p);
+    struct id a = home(tx, OWNER);
+    struct account owner = account(tx);
+    set(tx, SUBSCRIPTION_ACTIVE, NULL);
+    taken_in(tx, &a, "+12125550000");
+    set(tx, SUBSCRIPTION_NONE, NULL);
+    assert_null(account(tx).plan.p);
+    assert_int_equal(rules_take_jobs(tx, JOB_RELEASE_NUMBERS, NULL), 0);
+    tx->now_us += 30 * DAYS - 1;
+    assert_none(subscription_release_numbers(tx, &owner.id));
+    assert_non_null(number_of(tx, &a).p);
+    tx->now_us += 1;
+    assert_int_equal(rules_take_jobs(tx, JOB_RELEASE_NUMBERS, NULL), 1);
+    assert_none(subscription_release_numbers(tx, &owner.id));
+    assert_null(number_of(tx, &a).p);
 }
 
-static void test_a_renewal_keeps_the_number_and_a_second_end_counts_anew(struct op *op)
+static void test_a_renewal_keeps_the_number_and_a_second_end_counts_anew(struct tx *tx)
 {
-    struct id a = home(op, OWNER);
-    struct account owner = account(op);
-    set(op, SUBSCRIPTION_ACTIVE, NULL);
-    taken_in(op, &a, "+12125550000");
-    set(op, SUBSCRIPTION_NONE, NULL);
-    op->now_us += 20 * DAYS;
-    set(op, SUBSCRIPTION_ACTIVE, NULL);
-    op->now_us += 10 * DAYS;
-    assert_none(subscription_release_numbers(op, &owner.id));
-    assert_non_null(number_of(op, &a).p);
-    set(op, SUBSCRIPTION_NONE, NULL);
-    set(op, SUBSCRIPTION_NONE, NULL); /* said twice, it ended once */
-    assert_none(subscription_release_numbers(op, &owner.id));
-    assert_non_null(number_of(op, &a).p);
-    op->now_us += 30 * DAYS;
-    assert_none(subscription_release_numbers(op, &owner.id));
-    assert_null(number_of(op, &a).p);
+    struct id a = home(tx, OWNER);
+    struct account owner = account(tx);
+    set(tx, SUBSCRIPTION_ACTIVE, NULL);
+    taken_in(tx, &a, "+12125550000");
+    set(tx, SUBSCRIPTION_NONE, NULL);
+    tx->now_us += 20 * DAYS;
+    set(tx, SUBSCRIPTION_ACTIVE, NULL);
+    tx->now_us += 10 * DAYS;
+    assert_none(subscription_release_numbers(tx, &owner.id));
+    assert_non_null(number_of(tx, &a).p);
+    set(tx, SUBSCRIPTION_NONE, NULL);
+    set(tx, SUBSCRIPTION_NONE, NULL); /* said twice, it ended once */
+    assert_none(subscription_release_numbers(tx, &owner.id));
+    assert_non_null(number_of(tx, &a).p);
+    tx->now_us += 30 * DAYS;
+    assert_none(subscription_release_numbers(tx, &owner.id));
+    assert_null(number_of(tx, &a).p);
 }
 
-static void test_statuses_are_read_as_billing_providers_say_them(struct op *op)
+static void test_statuses_are_read_as_billing_providers_say_them(struct tx *tx)
 {
-    (void)op;
+    (void)tx;
     enum subscription_status s;
     assert_true(subscription_status_parse(STR("canceled"), &s));
     assert_int_equal(s, SUBSCRIPTION_NONE);

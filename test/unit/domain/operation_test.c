@@ -20,11 +20,11 @@ static const struct operation_facts facts = {
     .quantity = 1,
 };
 
-static struct id owner(struct op *op)
+static struct id owner(struct tx *tx)
 {
     struct id id;
-    assert_none(account_ensure(op, OWNER, &id));
-    rules_sql(op, "UPDATE account SET subscription_status = 'active', plan = 'weekly', subscription_id = 'sub_1', "
+    assert_none(account_ensure(tx, OWNER, &id));
+    rules_sql(tx, "UPDATE account SET subscription_status = 'active', plan = 'weekly', subscription_id = 'sub_1', "
                   "phone = '+12025550100'");
     return id;
 }
@@ -39,17 +39,17 @@ static struct operation_input addition(void)
     };
 }
 
-static enum err quote_as(struct op *op, const struct id *account, struct operation_input in,
+static enum err quote_as(struct tx *tx, const struct id *account, struct operation_input in,
                          const struct operation_facts *f, struct operation *ret)
 {
     const struct operation_offer offer = {.facts = f, .next_invoice_minor = 998, .proration_s = 1};
-    return operation_quote(op, account, &in, &offer, ret);
+    return operation_quote(tx, account, &in, &offer, ret);
 }
 
-static struct operation quote(struct op *op, const struct id *account)
+static struct operation quote(struct tx *tx, const struct id *account)
 {
     struct operation o;
-    assert_none(quote_as(op, account, addition(), &facts, &o));
+    assert_none(quote_as(tx, account, addition(), &facts, &o));
     return o;
 }
 
@@ -63,39 +63,39 @@ static struct operation_request request_for(const struct operation *o, struct st
                                       .hash = hash};
 }
 
-static enum err start_as(struct op *op, const struct operation *o, struct str key, const struct operation_facts *f,
+static enum err start_as(struct tx *tx, const struct operation *o, struct str key, const struct operation_facts *f,
                          struct operation *ret)
 {
     struct operation_request r = request_for(o, key);
     bool replayed;
-    return operation_start(op, &r, f, ret, &replayed);
+    return operation_start(tx, &r, f, ret, &replayed);
 }
 
-static struct operation start(struct op *op, const struct operation *o)
+static struct operation start(struct tx *tx, const struct operation *o)
 {
     struct operation running;
-    assert_none(start_as(op, o, KEY, &facts, &running));
+    assert_none(start_as(tx, o, KEY, &facts, &running));
     return running;
 }
 
-static struct operation find(struct op *op, const struct operation *o)
+static struct operation find(struct tx *tx, const struct operation *o)
 {
     struct operation found;
-    assert_none(operation_find(op, &o->id, &found));
+    assert_none(operation_find(tx, &o->id, &found));
     return found;
 }
 
-static void to(struct op *op, struct operation *o, enum operation_step next)
+static void to(struct tx *tx, struct operation *o, enum operation_step next)
 {
-    assert_none(operation_record(op, o, next));
+    assert_none(operation_record(tx, o, next));
 }
 
 /* ---- quotes and their execution ---- */
 
-static void test_a_quote_is_read_as_it_was_made(struct op *op)
+static void test_a_quote_is_read_as_it_was_made(struct tx *tx)
 {
-    struct id account = owner(op);
-    struct operation made = quote(op, &account), o = find(op, &made);
+    struct id account = owner(tx);
+    struct operation made = quote(tx, &account), o = find(tx, &made);
     assert_int_equal(o.status, OPERATION_QUOTED);
     assert_int_equal(o.expires_us, RULES_NOW + 15 * MINUTES);
     assert_str(o.label, "Cabin");
@@ -108,46 +108,46 @@ static void test_a_quote_is_read_as_it_was_made(struct op *op)
     assert_int_equal(o.billing.next_invoice_minor, 998);
     assert_int_equal(o.building_count, 1);
     assert_false(id_given(&o.building_id));
-    op->now_us += 15 * MINUTES;
-    assert_int_equal(find(op, &made).status, OPERATION_EXPIRED);
+    tx->now_us += 15 * MINUTES;
+    assert_int_equal(find(tx, &made).status, OPERATION_EXPIRED);
     struct id other = {"ffffffffffffffffffffffff"};
-    assert_error(operation_get(op, &other, &made.id, &o), ERR_NOT_FOUND);
+    assert_error(operation_get(tx, &other, &made.id, &o), ERR_NOT_FOUND);
 }
 
-static void test_tiered_prices_have_no_price_a_building(struct op *op)
+static void test_tiered_prices_have_no_price_a_building(struct tx *tx)
 {
-    struct id account = owner(op);
+    struct id account = owner(tx);
     struct operation_facts tiered = facts;
     struct operation o;
     tiered.amount_minor = -1;
     tiered.interval = STR_NONE;
-    assert_none(quote_as(op, &account, addition(), &tiered, &o));
-    o = find(op, &o);
+    assert_none(quote_as(tx, &account, addition(), &tiered, &o));
+    o = find(tx, &o);
     assert_int_equal(o.billing.per_building_minor, -1);
     assert_null(o.billing.interval.p);
-    assert_none(start_as(op, &o, KEY, &tiered, &o));
+    assert_none(start_as(tx, &o, KEY, &tiered, &o));
 }
 
-static void test_no_quote_without_a_matching_subscription(struct op *op)
+static void test_no_quote_without_a_matching_subscription(struct tx *tx)
 {
-    struct id account = owner(op);
+    struct id account = owner(tx);
     struct operation_facts f = facts;
     struct operation o;
     f.quantity = 2;
-    assert_error(quote_as(op, &account, addition(), &f, &o), ERR_BUILDING_BILLING_MISMATCH);
-    assert_error(quote_as(op, &account, addition(), NULL, &o), ERR_BUILDING_BILLING_MISMATCH);
+    assert_error(quote_as(tx, &account, addition(), &f, &o), ERR_BUILDING_BILLING_MISMATCH);
+    assert_error(quote_as(tx, &account, addition(), NULL, &o), ERR_BUILDING_BILLING_MISMATCH);
     f.active = false;
-    assert_error(quote_as(op, &account, addition(), &f, &o), ERR_MULTI_BUILDING_REQUIRED);
-    rules_sql(op, "UPDATE account SET subscription_id = NULL");
-    assert_error(quote_as(op, &account, addition(), &facts, &o), ERR_BUILDING_BILLING_MISMATCH);
-    rules_sql(op, "UPDATE account SET subscription_status = 'past_due'");
-    assert_error(quote_as(op, &account, addition(), &facts, &o), ERR_MULTI_BUILDING_REQUIRED);
+    assert_error(quote_as(tx, &account, addition(), &f, &o), ERR_MULTI_BUILDING_REQUIRED);
+    rules_sql(tx, "UPDATE account SET subscription_id = NULL");
+    assert_error(quote_as(tx, &account, addition(), &facts, &o), ERR_BUILDING_BILLING_MISMATCH);
+    rules_sql(tx, "UPDATE account SET subscription_status = 'past_due'");
+    assert_error(quote_as(tx, &account, addition(), &facts, &o), ERR_MULTI_BUILDING_REQUIRED);
 }
 
-static void test_whatever_differs_from_the_quote_makes_it_stale(struct op *op)
+static void test_whatever_differs_from_the_quote_makes_it_stale(struct tx *tx)
 {
-    struct id account = owner(op);
-    struct operation o = quote(op, &account), x;
+    struct id account = owner(tx);
+    struct operation o = quote(tx, &account), x;
     struct operation_facts changed[] = {facts, facts, facts, facts, facts, facts};
     changed[0].active = false;
     changed[1].price_id = STR("price_2");
@@ -156,87 +156,87 @@ static void test_whatever_differs_from_the_quote_makes_it_stale(struct op *op)
     changed[4].amount_minor = 500;
     changed[5].quantity = 2;
     for (size_t i = 0; i < sizeof changed / sizeof *changed; i++)
-        assert_error(start_as(op, &o, KEY, &changed[i], &x), ERR_QUOTE_STALE);
-    assert_error(start_as(op, &o, KEY, NULL, &x), ERR_QUOTE_STALE);
-    rules_sql(op, "UPDATE account SET subscription_id = 'sub_2'");
-    assert_error(start_as(op, &o, KEY, &facts, &x), ERR_QUOTE_STALE);
-    rules_sql(op, "UPDATE account SET subscription_id = 'sub_1', subscription_status = 'past_due'");
-    assert_error(start_as(op, &o, KEY, &facts, &x), ERR_QUOTE_STALE);
-    rules_sql(op, "UPDATE account SET subscription_status = 'active'");
-    assert_none(start_as(op, &o, KEY, &facts, &x));
+        assert_error(start_as(tx, &o, KEY, &changed[i], &x), ERR_QUOTE_STALE);
+    assert_error(start_as(tx, &o, KEY, NULL, &x), ERR_QUOTE_STALE);
+    rules_sql(tx, "UPDATE account SET subscription_id = 'sub_2'");
+    assert_error(start_as(tx, &o, KEY, &facts, &x), ERR_QUOTE_STALE);
+    rules_sql(tx, "UPDATE account SET subscription_id = 'sub_1', subscription_status = 'past_due'");
+    assert_error(start_as(tx, &o, KEY, &facts, &x), ERR_QUOTE_STALE);
+    rules_sql(tx, "UPDATE account SET subscription_status = 'active'");
+    assert_none(start_as(tx, &o, KEY, &facts, &x));
 }
 
-static void test_a_start_has_a_job_a_building_and_blocks_others(struct op *op)
+static void test_a_start_has_a_job_a_building_and_blocks_others(struct tx *tx)
 {
-    struct id account = owner(op);
-    struct operation first = quote(op, &account), second = quote(op, &account), x;
+    struct id account = owner(tx);
+    struct operation first = quote(tx, &account), second = quote(tx, &account), x;
     struct str payload;
-    struct operation o = start(op, &first);
+    struct operation o = start(tx, &first);
     assert_int_equal(o.status, OPERATION_RUNNING);
     assert_int_equal(o.step, STEP_ADD_QUANTITY);
     assert_true(id_given(&o.building_id));
-    assert_int_equal(rules_take_jobs(op, JOB_OPERATION, &payload), 1);
+    assert_int_equal(rules_take_jobs(tx, JOB_OPERATION, &payload), 1);
     assert_str(payload, o.id.text);
-    assert_error(start_as(op, &second, KEY2, &facts, &x), ERR_BUILDING_BUSY);
-    assert_error(start_as(op, &first, KEY2, &facts, &x), ERR_INVALID_QUOTE);
+    assert_error(start_as(tx, &second, KEY2, &facts, &x), ERR_BUILDING_BUSY);
+    assert_error(start_as(tx, &first, KEY2, &facts, &x), ERR_INVALID_QUOTE);
     struct operation_request again = request_for(&first, KEY);
     bool replayed;
-    assert_none(operation_check(op, &again, &x, &replayed));
+    assert_none(operation_check(tx, &again, &x, &replayed));
     assert_true(replayed);
     assert_id(x.building_id, o.building_id);
     again.hash = (const unsigned char[SHA256_LEN]){8};
-    assert_error(operation_check(op, &again, &x, &replayed), ERR_IDEMPOTENCY_CONFLICT);
+    assert_error(operation_check(tx, &again, &x, &replayed), ERR_IDEMPOTENCY_CONFLICT);
 }
 
-static void test_a_quote_given_while_an_operation_is_stuck_waits_for_its_end(struct op *op)
+static void test_a_quote_given_while_an_operation_is_stuck_waits_for_its_end(struct tx *tx)
 {
-    struct id account = owner(op);
-    struct operation first = quote(op, &account);
-    struct operation o = start(op, &first), during, x;
+    struct id account = owner(tx);
+    struct operation first = quote(tx, &account);
+    struct operation o = start(tx, &first), during, x;
     struct operation_facts f = facts;
     f.quantity = 2; /* as it may be or not */
-    assert_none(quote_as(op, &account, addition(), &f, &during));
-    assert_error(start_as(op, &during, KEY2, &f, &x), ERR_BUILDING_BUSY);
+    assert_none(quote_as(tx, &account, addition(), &f, &during));
+    assert_error(start_as(tx, &during, KEY2, &f, &x), ERR_BUILDING_BUSY);
     f.quantity = 3;
-    assert_error(quote_as(op, &account, addition(), &f, &x), ERR_BUILDING_BILLING_MISMATCH);
-    to(op, &o, STEP_PAYMENT_FAILED);
+    assert_error(quote_as(tx, &account, addition(), &f, &x), ERR_BUILDING_BILLING_MISMATCH);
+    to(tx, &o, STEP_PAYMENT_FAILED);
     f.quantity = 2; /* there is one building still */
-    assert_error(start_as(op, &during, KEY2, &f, &x), ERR_BUILDING_BILLING_MISMATCH);
+    assert_error(start_as(tx, &during, KEY2, &f, &x), ERR_BUILDING_BILLING_MISMATCH);
 }
 
 /* ---- its course ---- */
 
-static void test_an_addition_takes_its_steps_and_ends(struct op *op)
+static void test_an_addition_takes_its_steps_and_ends(struct tx *tx)
 {
-    struct id account = owner(op);
-    struct operation quoted = quote(op, &account), o = start(op, &quoted), stale = o;
-    op->now_us += MINUTES;
-    to(op, &o, operation_next(o.step, STEP_DID));
+    struct id account = owner(tx);
+    struct operation quoted = quote(tx, &account), o = start(tx, &quoted), stale = o;
+    tx->now_us += MINUTES;
+    to(tx, &o, operation_next(o.step, STEP_DID));
     assert_int_equal(o.step, STEP_ADD_BUILDING);
-    assert_int_equal(find(op, &o).progressed_us, op->now_us);
-    assert_error(operation_record(op, &stale, STEP_ADD_BUILDING), ERR_NOT_FOUND);
-    assert_none(operation_insert_building(op, &o));
-    assert_none(operation_insert_building(op, &o));
+    assert_int_equal(find(tx, &o).progressed_us, tx->now_us);
+    assert_error(operation_record(tx, &stale, STEP_ADD_BUILDING), ERR_NOT_FOUND);
+    assert_none(operation_insert_building(tx, &o));
+    assert_none(operation_insert_building(tx, &o));
     struct building b;
-    assert_none(building_get(op, &account, &o.building_id, &b));
+    assert_none(building_get(tx, &account, &o.building_id, &b));
     assert_str(b.label, "Cabin");
     assert_str(b.unlock_tone, "9");
     assert_false(b.primary);
-    to(op, &o, operation_next(o.step, STEP_DID));
-    assert_none(operation_set_number(op, &o, STR("+12025550101")));
-    to(op, &o, operation_next(o.step, STEP_DID));
-    o = find(op, &o);
+    to(tx, &o, operation_next(o.step, STEP_DID));
+    assert_none(operation_set_number(tx, &o, STR("+12025550101")));
+    to(tx, &o, operation_next(o.step, STEP_DID));
+    o = find(tx, &o);
     assert_int_equal(o.status, OPERATION_SUCCEEDED);
     assert_int_equal(o.step, STEP_NONE);
     assert_str(o.result_number, "+12025550101");
 }
 
-static void test_a_declined_payment_ends_it_and_a_refused_number_undoes_it(struct op *op)
+static void test_a_declined_payment_ends_it_and_a_refused_number_undoes_it(struct tx *tx)
 {
-    struct id account = owner(op);
-    struct operation quoted = quote(op, &account), o = start(op, &quoted);
-    to(op, &o, operation_next(o.step, STEP_REFUSED));
-    o = find(op, &o);
+    struct id account = owner(tx);
+    struct operation quoted = quote(tx, &account), o = start(tx, &quoted);
+    to(tx, &o, operation_next(o.step, STEP_REFUSED));
+    o = find(tx, &o);
     assert_int_equal(o.status, OPERATION_FAILED);
     assert_int_equal(o.error, ERR_PAYMENT_FAILED);
     assert_int_equal(operation_next(STEP_ADD_NUMBER, STEP_REFUSED), STEP_ADD_UNDO_BUILDING);
@@ -244,23 +244,23 @@ static void test_a_declined_payment_ends_it_and_a_refused_number_undoes_it(struc
     assert_int_equal(operation_next(STEP_ADD_UNDO_QUANTITY, STEP_DID), STEP_ADD_FAILED);
 }
 
-static void test_what_must_not_be_refused_is_asked_again_with_another_key(struct op *op)
+static void test_what_must_not_be_refused_is_asked_again_with_another_key(struct tx *tx)
 {
-    struct id account = owner(op);
-    struct operation quoted = quote(op, &account), o = start(op, &quoted);
-    to(op, &o, STEP_ADD_UNDO_QUANTITY);
+    struct id account = owner(tx);
+    struct operation quoted = quote(tx, &account), o = start(tx, &quoted);
+    to(tx, &o, STEP_ADD_UNDO_QUANTITY);
     int64_t progressed_us = o.progressed_us;
-    op->now_us += MINUTES;
-    to(op, &o, operation_next(o.step, STEP_REFUSED));
-    o = find(op, &o);
+    tx->now_us += MINUTES;
+    to(tx, &o, operation_next(o.step, STEP_REFUSED));
+    o = find(tx, &o);
     assert_int_equal(o.step, STEP_ADD_UNDO_QUANTITY);
     assert_int_equal(o.attempt, 1);
     assert_int_equal(o.progressed_us, progressed_us);
 }
 
-static void test_every_course_ends_and_every_decision_leads_somewhere(struct op *op)
+static void test_every_course_ends_and_every_decision_leads_somewhere(struct tx *tx)
 {
-    (void)op;
+    (void)tx;
     for (enum operation_step s = STEP_NONE + 1; !operation_step_is_end(s); s++) {
         int steps = 0;
         assert_non_null(operation_step_text(s));
@@ -280,110 +280,110 @@ static void test_every_course_ends_and_every_decision_leads_somewhere(struct op 
     }
 }
 
-static void test_five_minutes_without_progress_are_noticed_once_and_for_good(struct op *op)
+static void test_five_minutes_without_progress_are_noticed_once_and_for_good(struct tx *tx)
 {
-    struct id account = owner(op);
-    struct operation quoted = quote(op, &account), o = start(op, &quoted);
+    struct id account = owner(tx);
+    struct operation quoted = quote(tx, &account), o = start(tx, &quoted);
     const struct operation *list;
     const struct str *emails;
     size_t count;
-    op->now_us += 5 * MINUTES - 1;
-    assert_int_equal(find(op, &o).status, OPERATION_RUNNING);
-    assert_none(operation_progress(op, &o));
-    op->now_us += 5 * MINUTES;
-    assert_none(operation_list_current(op, &list, &emails, &count));
+    tx->now_us += 5 * MINUTES - 1;
+    assert_int_equal(find(tx, &o).status, OPERATION_RUNNING);
+    assert_none(operation_progress(tx, &o));
+    tx->now_us += 5 * MINUTES;
+    assert_none(operation_list_current(tx, &list, &emails, &count));
     assert_int_equal(count, 1);
     assert_int_equal(list[0].status, OPERATION_RECONCILIATION_REQUIRED);
     assert_true(str_eq(emails[0], OWNER));
-    assert_error(operation_record(op, &o, STEP_ADD_BUILDING), ERR_NOT_FOUND); /* the job's view is of a running one */
-    o = find(op, &o);
-    assert_none(operation_turn(op, &o, operation_backward(o.step)));
-    to(op, &o, STEP_ADD_FAILED);
-    o = find(op, &o);
+    assert_error(operation_record(tx, &o, STEP_ADD_BUILDING), ERR_NOT_FOUND); /* the job's view is of a running one */
+    o = find(tx, &o);
+    assert_none(operation_turn(tx, &o, operation_backward(o.step)));
+    to(tx, &o, STEP_ADD_FAILED);
+    o = find(tx, &o);
     assert_int_equal(o.status, OPERATION_FAILED);
     assert_int_equal(o.error, ERR_BUILDING_ADD_FAILED);
-    assert_none(operation_list_current(op, &list, &emails, &count));
+    assert_none(operation_list_current(tx, &list, &emails, &count));
     assert_int_equal(count, 0);
 }
 
 /* ---- what goes with a building ---- */
 
-static struct id child(struct op *op, const struct id *account)
+static struct id child(struct tx *tx, const struct id *account)
 {
-    struct operation quoted = quote(op, account), o = start(op, &quoted);
+    struct operation quoted = quote(tx, account), o = start(tx, &quoted);
     struct str held;
-    to(op, &o, STEP_ADD_BUILDING);
-    assert_none(operation_insert_building(op, &o));
-    assert_none(number_take_in(op, &o.building_id, STR("+12025550101"), &held));
-    to(op, &o, STEP_ADD_NUMBER);
-    to(op, &o, STEP_SUCCEEDED);
+    to(tx, &o, STEP_ADD_BUILDING);
+    assert_none(operation_insert_building(tx, &o));
+    assert_none(number_take_in(tx, &o.building_id, STR("+12025550101"), &held));
+    to(tx, &o, STEP_ADD_NUMBER);
+    to(tx, &o, STEP_SUCCEEDED);
     return o.building_id;
 }
 
-static int64_t numbers_of(struct op *op, const struct id *building)
+static int64_t numbers_of(struct tx *tx, const struct id *building)
 {
     int64_t n = 0;
     bool more;
     CURSOR c;
-    assert_none(db_query(op->db, SQL_NUMBER_LIST, DB_NO_ARGS, &c));
+    assert_none(db_query(tx->db, SQL_NUMBER_LIST, DB_NO_ARGS, &c));
     while (!db_next(&c, &more) && more)
         n += str_eq(col_str(&c, 2), id_str(building));
     return n;
 }
 
-static void test_a_removal_takes_everything_in_parts(struct op *op)
+static void test_a_removal_takes_everything_in_parts(struct tx *tx)
 {
-    struct id account = owner(op), building = child(op, &account);
+    struct id account = owner(tx), building = child(tx, &account);
     struct building b;
     struct str payload;
     bool more = true;
     int parts = 0;
-    rules_sql(op, arena_printf(op->arena,
+    rules_sql(tx, arena_printf(tx->arena,
                                "INSERT INTO activity (building_id, created_at, id, kind) "
                                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500) "
                                "SELECT '%s', i, 'e' || i, 1 FROM n",
                                building.text)
                       .p);
     for (; more; parts++)
-        assert_none(removal_sweep(op, &building, &more));
+        assert_none(removal_sweep(tx, &building, &more));
     assert_int_equal(parts, 3);
-    assert_int_equal(numbers_of(op, &building), 1);
-    assert_none(removal_finish(op, &account, &building));
-    assert_error(building_get(op, &account, &building, &b), ERR_BUILDING_NOT_FOUND);
-    assert_int_equal(numbers_of(op, &building), 0);
-    assert_int_equal(rules_take_jobs(op, JOB_RELEASE_NUMBER, &payload), 1);
+    assert_int_equal(numbers_of(tx, &building), 1);
+    assert_none(removal_finish(tx, &account, &building));
+    assert_error(building_get(tx, &account, &building, &b), ERR_BUILDING_NOT_FOUND);
+    assert_int_equal(numbers_of(tx, &building), 0);
+    assert_int_equal(rules_take_jobs(tx, JOB_RELEASE_NUMBER, &payload), 1);
     assert_str(payload, "+12025550101");
-    assert_none(removal_finish(op, &account, &building));
+    assert_none(removal_finish(tx, &account, &building));
 }
 
-static void test_the_primary_building_is_never_deleted(struct op *op)
+static void test_the_primary_building_is_never_deleted(struct tx *tx)
 {
-    struct id account = owner(op);
+    struct id account = owner(tx);
     const struct building *list;
     size_t count;
-    assert_none(building_list(op, &account, &list, &count));
+    assert_none(building_list(tx, &account, &list, &count));
     struct operation_input in = {.action = OPERATION_REMOVE, .building_id = list[0].id};
     struct operation o;
-    assert_error(quote_as(op, &account, in, &facts, &o), ERR_INVALID_BUILDING_INPUT);
-    assert_none(removal_finish(op, &account, &list[0].id));
-    assert_none(building_list(op, &account, &list, &count));
+    assert_error(quote_as(tx, &account, in, &facts, &o), ERR_INVALID_BUILDING_INPUT);
+    assert_none(removal_finish(tx, &account, &list[0].id));
+    assert_none(building_list(tx, &account, &list, &count));
     assert_int_equal(count, 1);
 }
 
-static void test_a_removal_of_a_building_that_is_gone_meanwhile_is_refused(struct op *op)
+static void test_a_removal_of_a_building_that_is_gone_meanwhile_is_refused(struct tx *tx)
 {
-    struct id account = owner(op), building = child(op, &account);
+    struct id account = owner(tx), building = child(tx, &account);
     struct operation_facts f = facts;
     struct operation o, x;
     f.quantity = 2;
     assert_none(
-        quote_as(op, &account, (struct operation_input){.action = OPERATION_REMOVE, .building_id = building}, &f, &o));
+        quote_as(tx, &account, (struct operation_input){.action = OPERATION_REMOVE, .building_id = building}, &f, &o));
     assert_int_equal(o.billing.new_quantity, 1);
     assert_str(o.virtual_number, "+12025550101");
-    rules_sql(op, arena_printf(op->arena, "UPDATE building SET id = 'ffffffffffffffffffffffff' WHERE id = '%s'",
+    rules_sql(tx, arena_printf(tx->arena, "UPDATE building SET id = 'ffffffffffffffffffffffff' WHERE id = '%s'",
                                building.text)
                       .p);
-    assert_error(start_as(op, &o, KEY2, &f, &x), ERR_BUILDING_NOT_FOUND);
+    assert_error(start_as(tx, &o, KEY2, &f, &x), ERR_BUILDING_NOT_FOUND);
 }
 
 #define TESTS(x)                                                                                                       \

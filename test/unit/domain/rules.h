@@ -1,7 +1,7 @@
 /* A store of its own for a test of the rules. The whole test runs in one transaction on its own thread, so that it can
- * call the rules one by one and check between them; its clock is op->now_us.
+ * call the rules one by one and check between them; its clock is tx->now_us.
  *
- *     static void test_x(struct op *op) { … }
+ *     static void test_x(struct tx *tx) { … }
  *     #define TESTS(x) x(test_x) x(test_y)
  *     RULES_RUN(TESTS)                       on SQLite, and with PORTERO_TEST_DSN on PostgreSQL too */
 #pragma once
@@ -17,9 +17,9 @@
 #include "domain/job.h"
 #include "domain/key.h"
 #include "domain/mail.h"
-#include "domain/op.h"
 #include "domain/row.h"
 #include "domain/session.h"
+#include "domain/tx.h"
 #include "store/engine.h"
 #include "store/fixture.h"
 
@@ -34,25 +34,25 @@
 #define assert_id(a, b)         assert_string_equal((a).text, (b).text)
 
 struct rules_test {
-    void (*run)(struct op *op);
+    void (*run)(struct tx *tx);
     bool postgresql;
     struct store_fixture *fixture;
 };
 
 /* Any SQL, several statements. */
-static inline void rules_sql(struct op *op, const char *sql)
+static inline void rules_sql(struct tx *tx, const char *sql)
 {
-    assert_none(op->db->engine->script(op->db, sql));
+    assert_none(tx->db->engine->script(tx->db, sql));
 }
 
 /* Takes every job that is due: how many of that kind there were, and the last one's payload (may be NULL). */
-static inline int64_t rules_take_jobs(struct op *op, const char *kind, struct str *ret_payload)
+static inline int64_t rules_take_jobs(struct tx *tx, const char *kind, struct str *ret_payload)
 {
     int64_t count = 0;
-    int64_t now_us = op->now_us;
+    int64_t now_us = tx->now_us;
     for (;;) {
         CURSOR c;
-        enum err e = db_one(op->db, SQL_JOB_TAKE, DB_ARGS(v_int(now_us), v_int(0), v_int(1)), &c);
+        enum err e = db_one(tx->db, SQL_JOB_TAKE, DB_ARGS(v_int(now_us), v_int(0), v_int(1)), &c);
         if (e == ERR_NOT_FOUND)
             return count;
         assert_none(e);
@@ -60,34 +60,34 @@ static inline int64_t rules_take_jobs(struct op *op, const char *kind, struct st
             continue;
         count++;
         if (ret_payload)
-            *ret_payload = arena_str(op->arena, col_blob(&c, 4));
+            *ret_payload = arena_str(tx->arena, col_blob(&c, 4));
     }
 }
 
 /* Takes every job that is due; the newest mail's code. */
-static inline struct str rules_code(struct op *op)
+static inline struct str rules_code(struct tx *tx)
 {
     struct str payload;
     struct mail_intent mail;
-    assert_true(rules_take_jobs(op, JOB_MAIL, &payload) > 0);
-    assert_none(mail_read(payload, op->arena, &mail));
+    assert_true(rules_take_jobs(tx, JOB_MAIL, &payload) > 0);
+    assert_none(mail_read(payload, tx->arena, &mail));
     return mail.code;
 }
 
-static inline struct key_issued rules_sign_in(struct op *op, struct str email)
+static inline struct key_issued rules_sign_in(struct tx *tx, struct str email)
 {
     struct challenge c;
     struct key_issued key;
-    assert_none(session_challenge(op, email, &c));
-    assert_none(session_verify(op, email, str_z(c.id), rules_code(op), &key));
+    assert_none(session_challenge(tx, email, &c));
+    assert_none(session_verify(tx, email, str_z(c.id), rules_code(tx), &key));
     return key;
 }
 
-static inline enum err rules_who(struct op *op, const struct key_issued *key, struct principal *ret)
+static inline enum err rules_who(struct tx *tx, const struct key_issued *key, struct principal *ret)
 {
     unsigned char hash[SHA256_LEN];
     key_hash(str_z(key->text), hash);
-    return key_authenticate(op, hash, ret);
+    return key_authenticate(tx, hash, ret);
 }
 
 /* ---- running ---- */
@@ -119,8 +119,8 @@ static inline enum err rules_body(void *arg, struct db *db)
     struct rules_test *t = arg;
     struct arena arena;
     arena_init(&arena, NULL, 0);
-    struct op op = {.arena = &arena, .db = db, .config = &t->fixture->config, .now_us = RULES_NOW};
-    t->run(&op);
+    struct tx tx = {.arena = &arena, .db = db, .config = &t->fixture->config, .now_us = RULES_NOW};
+    t->run(&tx);
     arena_done(&arena);
     return ERR_NONE;
 }

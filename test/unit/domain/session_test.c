@@ -3,47 +3,47 @@
 #include "domain/member.h"
 #include "domain/session_mail.h"
 
-static struct str wrong(struct op *op, struct str otp)
+static struct str wrong(struct tx *tx, struct str otp)
 {
     uint64_t n;
     assert_true(str_to_u64(otp, 999999, &n));
-    return arena_printf(op->arena, "%06llu", (unsigned long long)(n + 1) % 1000000);
+    return arena_printf(tx->arena, "%06llu", (unsigned long long)(n + 1) % 1000000);
 }
 
-static enum err verify(struct op *op, const struct challenge *c, struct str otp)
+static enum err verify(struct tx *tx, const struct challenge *c, struct str otp)
 {
     struct key_issued key;
-    return session_verify(op, OWNER, str_z(c->id), otp, &key);
+    return session_verify(tx, OWNER, str_z(c->id), otp, &key);
 }
 
-static struct challenge challenge(struct op *op)
+static struct challenge challenge(struct tx *tx)
 {
     struct challenge c;
-    assert_none(session_challenge(op, OWNER, &c));
+    assert_none(session_challenge(tx, OWNER, &c));
     return c;
 }
 
-static void test_the_mail_has_the_code_and_the_challenge_has_not(struct op *op)
+static void test_the_mail_has_the_code_and_the_challenge_has_not(struct tx *tx)
 {
-    struct challenge c = challenge(op);
+    struct challenge c = challenge(tx);
     struct str payload;
     struct mail_intent mail;
-    assert_int_equal(rules_take_jobs(op, JOB_MAIL, &payload), 1);
-    assert_none(mail_read(payload, op->arena, &mail));
+    assert_int_equal(rules_take_jobs(tx, JOB_MAIL, &payload), 1);
+    assert_none(mail_read(payload, tx->arena, &mail));
     assert_true(str_eq(mail.to, OWNER));
     assert_int_equal(mail.code.n, 6);
     assert_non_null(memmem(mail.text.p, mail.text.n, mail.code.p, mail.code.n));
     assert_non_null(memmem(mail.html.p, mail.html.n, mail.code.p, mail.code.n));
     assert_true(str_starts(mail.subject, mail.code));
     assert_null(memmem(payload.p, payload.n, mail.code.p, mail.code.n)); /* it is sealed */
-    assert_int_equal(mail.give_up_us, op->now_us + 15 * MINUTES);
+    assert_int_equal(mail.give_up_us, tx->now_us + 15 * MINUTES);
     assert_int_equal(strlen(c.id), CHALLENGE_LEN);
     assert_memory_equal(c.id, "chl_", 4);
 }
 
-static void test_the_mail_says_who_what_and_how_long_and_fetches_nothing(struct op *op)
+static void test_the_mail_says_who_what_and_how_long_and_fetches_nothing(struct tx *tx)
 {
-    struct mail_intent mail = session_mail(op, STR("a&'<b>\"@example.com"), STR("012345"), op->now_us + 1);
+    struct mail_intent mail = session_mail(tx, STR("a&'<b>\"@example.com"), STR("012345"), tx->now_us + 1);
     assert_str(mail.subject, "012345 is your Portero sign-in code");
     static const char *const said[] = {"012345", "15 minutes", "Portero"};
     static const char *const never[] = {"<b>", "<img", "<a ", "<script", "<link", "url(", "http", "src=", "\"@"};
@@ -57,148 +57,148 @@ static void test_the_mail_says_who_what_and_how_long_and_fetches_nothing(struct 
         assert_null(strstr(mail.html.p, never[i]));
 }
 
-static void test_the_right_code_makes_an_account_with_a_home_and_a_session(struct op *op)
+static void test_the_right_code_makes_an_account_with_a_home_and_a_session(struct tx *tx)
 {
-    struct key_issued key = rules_sign_in(op, OWNER);
+    struct key_issued key = rules_sign_in(tx, OWNER);
     struct principal who;
     assert_memory_equal(key.text, "svc_web_", 8);
     assert_int_equal(strlen(key.text), 8 + 43);
     assert_memory_equal(key.prefix, key.text, KEY_PREFIX_LEN);
-    assert_int_equal(key.expires_at_us, op->now_us + KEY_SESSION_TTL_S * US_PER_S);
-    assert_none(rules_who(op, &key, &who));
+    assert_int_equal(key.expires_at_us, tx->now_us + KEY_SESSION_TTL_S * US_PER_S);
+    assert_none(rules_who(tx, &key, &who));
     assert_true(who.web_session);
     assert_int_equal(who.building_count, 1);
     assert_true(who.scopes & SCOPE(KEYS_WRITE));
     struct building home;
-    assert_none(building_get(op, &who.account_id, &who.primary_id, &home));
+    assert_none(building_get(tx, &who.account_id, &who.primary_id, &home));
     assert_str(home.label, "Home");
     assert_true(home.primary);
     assert_false(home.has_address);
     assert_null(home.number.p);
 }
 
-static void test_a_second_sign_in_finds_the_account(struct op *op)
+static void test_a_second_sign_in_finds_the_account(struct tx *tx)
 {
-    struct key_issued first = rules_sign_in(op, OWNER), second = rules_sign_in(op, OWNER);
+    struct key_issued first = rules_sign_in(tx, OWNER), second = rules_sign_in(tx, OWNER);
     struct principal a, b;
-    assert_none(rules_who(op, &first, &a));
-    assert_none(rules_who(op, &second, &b));
+    assert_none(rules_who(tx, &first, &a));
+    assert_none(rules_who(tx, &second, &b));
     assert_id(a.account_id, b.account_id);
     assert_string_not_equal(first.text, second.text);
 }
 
-static void test_a_code_works_once(struct op *op)
+static void test_a_code_works_once(struct tx *tx)
 {
-    struct challenge c = challenge(op);
-    struct str otp = rules_code(op);
-    assert_none(verify(op, &c, otp));
-    assert_error(verify(op, &c, otp), ERR_INVALID_OTP);
+    struct challenge c = challenge(tx);
+    struct str otp = rules_code(tx);
+    assert_none(verify(tx, &c, otp));
+    assert_error(verify(tx, &c, otp), ERR_INVALID_OTP);
 }
 
-static void test_four_wrong_codes_leave_the_right_one_a_fifth_does_not(struct op *op)
+static void test_four_wrong_codes_leave_the_right_one_a_fifth_does_not(struct tx *tx)
 {
     for (int wrongs = 4; wrongs <= 5; wrongs++) {
-        struct challenge c = challenge(op);
-        struct str otp = rules_code(op);
+        struct challenge c = challenge(tx);
+        struct str otp = rules_code(tx);
         for (int i = 0; i < wrongs; i++)
-            assert_error(verify(op, &c, wrong(op, otp)), ERR_INVALID_OTP);
-        assert_error(verify(op, &c, otp), wrongs == 4 ? ERR_NONE : ERR_INVALID_OTP);
+            assert_error(verify(tx, &c, wrong(tx, otp)), ERR_INVALID_OTP);
+        assert_error(verify(tx, &c, otp), wrongs == 4 ? ERR_NONE : ERR_INVALID_OTP);
     }
 }
 
-static void test_malformed_codes_use_up_attempts(struct op *op)
+static void test_malformed_codes_use_up_attempts(struct tx *tx)
 {
-    struct challenge c = challenge(op);
-    struct str otp = rules_code(op);
-    struct str longer = arena_printf(op->arena, "%.*s0", STR_ARG(otp));
-    struct str with_nul = arena_str(op->arena, str_n("123\0\0006", 6));
-    const struct str malformed[] = {STR(""), longer, str_n(otp.p, 5), with_nul, arena_printf(op->arena, "%0500d", 7)};
+    struct challenge c = challenge(tx);
+    struct str otp = rules_code(tx);
+    struct str longer = arena_printf(tx->arena, "%.*s0", STR_ARG(otp));
+    struct str with_nul = arena_str(tx->arena, str_n("123\0\0006", 6));
+    const struct str malformed[] = {STR(""), longer, str_n(otp.p, 5), with_nul, arena_printf(tx->arena, "%0500d", 7)};
     for (size_t i = 0; i < 5; i++)
-        assert_error(verify(op, &c, malformed[i]), ERR_INVALID_OTP);
-    assert_error(verify(op, &c, otp), ERR_INVALID_OTP);
+        assert_error(verify(tx, &c, malformed[i]), ERR_INVALID_OTP);
+    assert_error(verify(tx, &c, otp), ERR_INVALID_OTP);
 }
 
-static void test_another_address_or_challenge_uses_up_nothing(struct op *op)
+static void test_another_address_or_challenge_uses_up_nothing(struct tx *tx)
 {
-    struct challenge c = challenge(op), other;
-    struct str otp = rules_code(op);
+    struct challenge c = challenge(tx), other;
+    struct str otp = rules_code(tx);
     struct key_issued key;
-    assert_none(session_challenge(op, STR("other@example.com"), &other));
+    assert_none(session_challenge(tx, STR("other@example.com"), &other));
     for (int i = 0; i < 6; i++) {
-        assert_error(session_verify(op, STR("other@example.com"), str_z(c.id), otp, &key), ERR_INVALID_OTP);
-        assert_error(session_verify(op, OWNER, STR("chl_0"), otp, &key), ERR_INVALID_OTP);
-        assert_error(session_verify(op, OWNER, STR("' OR 1=1"), otp, &key), ERR_INVALID_OTP);
+        assert_error(session_verify(tx, STR("other@example.com"), str_z(c.id), otp, &key), ERR_INVALID_OTP);
+        assert_error(session_verify(tx, OWNER, STR("chl_0"), otp, &key), ERR_INVALID_OTP);
+        assert_error(session_verify(tx, OWNER, STR("' OR 1=1"), otp, &key), ERR_INVALID_OTP);
     }
-    assert_none(verify(op, &c, otp));
+    assert_none(verify(tx, &c, otp));
 }
 
-static void test_a_challenge_lives_for_15_minutes(struct op *op)
+static void test_a_challenge_lives_for_15_minutes(struct tx *tx)
 {
-    struct challenge early = challenge(op);
-    struct str otp = rules_code(op);
-    struct challenge late = challenge(op);
-    struct str late_otp = rules_code(op);
-    op->now_us += 15 * MINUTES - 1;
-    assert_none(verify(op, &early, otp));
-    op->now_us += 1;
-    assert_error(verify(op, &late, late_otp), ERR_INVALID_OTP);
+    struct challenge early = challenge(tx);
+    struct str otp = rules_code(tx);
+    struct challenge late = challenge(tx);
+    struct str late_otp = rules_code(tx);
+    tx->now_us += 15 * MINUTES - 1;
+    assert_none(verify(tx, &early, otp));
+    tx->now_us += 1;
+    assert_error(verify(tx, &late, late_otp), ERR_INVALID_OTP);
 }
 
-static void test_three_live_challenges_are_enough_used_ones_make_room_dead_ones_do_not(struct op *op)
+static void test_three_live_challenges_are_enough_used_ones_make_room_dead_ones_do_not(struct tx *tx)
 {
-    struct challenge c = challenge(op), more;
-    struct str otp = rules_code(op);
-    struct challenge dead = challenge(op);
-    challenge(op);
-    assert_error(session_challenge(op, OWNER, &more), ERR_OTP_RATE_LIMIT);
-    assert_int_equal(op->retry_after_s, 0);
-    assert_none(session_challenge(op, STR("other@example.com"), &more));
-    assert_none(verify(op, &c, otp));
-    challenge(op);
+    struct challenge c = challenge(tx), more;
+    struct str otp = rules_code(tx);
+    struct challenge dead = challenge(tx);
+    challenge(tx);
+    assert_error(session_challenge(tx, OWNER, &more), ERR_OTP_RATE_LIMIT);
+    assert_int_equal(tx->retry_after_s, 0);
+    assert_none(session_challenge(tx, STR("other@example.com"), &more));
+    assert_none(verify(tx, &c, otp));
+    challenge(tx);
     for (int i = 0; i < 5; i++)
-        assert_error(verify(op, &dead, STR("x")), ERR_INVALID_OTP);
-    assert_error(session_challenge(op, OWNER, &more), ERR_OTP_RATE_LIMIT);
-    op->now_us += 15 * MINUTES;
-    assert_none(session_challenge(op, OWNER, &more));
+        assert_error(verify(tx, &dead, STR("x")), ERR_INVALID_OTP);
+    assert_error(session_challenge(tx, OWNER, &more), ERR_OTP_RATE_LIMIT);
+    tx->now_us += 15 * MINUTES;
+    assert_none(session_challenge(tx, OWNER, &more));
 }
 
-static void test_an_invited_member_without_an_account_cannot_sign_in(struct op *op)
+static void test_an_invited_member_without_an_account_cannot_sign_in(struct tx *tx)
 {
-    struct key_issued key = rules_sign_in(op, OWNER);
+    struct key_issued key = rules_sign_in(tx, OWNER);
     struct principal who;
     struct id member;
     struct challenge c;
-    assert_none(rules_who(op, &key, &who));
-    assert_none(session_challenge(op, STR("guest@example.com"), &c));
-    struct str otp = rules_code(op);
-    assert_none(member_add(op, &who.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
-    assert_error(session_challenge(op, STR("guest@example.com"), &c), ERR_LINKED_ACCOUNT);
-    assert_error(session_verify(op, STR("guest@example.com"), str_z(c.id), otp, &key), ERR_LINKED_ACCOUNT);
-    assert_none(member_remove(op, &member));
-    assert_none(session_verify(op, STR("guest@example.com"), str_z(c.id), otp, &key));
+    assert_none(rules_who(tx, &key, &who));
+    assert_none(session_challenge(tx, STR("guest@example.com"), &c));
+    struct str otp = rules_code(tx);
+    assert_none(member_add(tx, &who.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
+    assert_error(session_challenge(tx, STR("guest@example.com"), &c), ERR_LINKED_ACCOUNT);
+    assert_error(session_verify(tx, STR("guest@example.com"), str_z(c.id), otp, &key), ERR_LINKED_ACCOUNT);
+    assert_none(member_remove(tx, &member));
+    assert_none(session_verify(tx, STR("guest@example.com"), str_z(c.id), otp, &key));
 }
 
-static void test_a_member_with_an_account_can_sign_in(struct op *op)
+static void test_a_member_with_an_account_can_sign_in(struct tx *tx)
 {
-    struct key_issued key = rules_sign_in(op, OWNER);
-    rules_sign_in(op, STR("guest@example.com"));
+    struct key_issued key = rules_sign_in(tx, OWNER);
+    rules_sign_in(tx, STR("guest@example.com"));
     struct principal who;
     struct id member;
-    assert_none(rules_who(op, &key, &who));
-    assert_none(member_add(op, &who.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
-    rules_sign_in(op, STR("guest@example.com"));
+    assert_none(rules_who(tx, &key, &who));
+    assert_none(member_add(tx, &who.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
+    rules_sign_in(tx, STR("guest@example.com"));
 }
 
-static void test_the_purge_takes_old_challenges_in_batches(struct op *op)
+static void test_the_purge_takes_old_challenges_in_batches(struct tx *tx)
 {
     int64_t count;
-    challenge(op), challenge(op), challenge(op);
-    int64_t expiry_us = op->now_us + 15 * MINUTES;
-    assert_none(session_purge(op, expiry_us, 2, &count));
+    challenge(tx), challenge(tx), challenge(tx);
+    int64_t expiry_us = tx->now_us + 15 * MINUTES;
+    assert_none(session_purge(tx, expiry_us, 2, &count));
     assert_int_equal(count, 0);
-    assert_none(session_purge(op, expiry_us + 1, 2, &count));
+    assert_none(session_purge(tx, expiry_us + 1, 2, &count));
     assert_int_equal(count, 2);
-    assert_none(session_purge(op, expiry_us + 1, 2, &count));
+    assert_none(session_purge(tx, expiry_us + 1, 2, &count));
     assert_int_equal(count, 1);
 }
 

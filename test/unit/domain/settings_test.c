@@ -2,128 +2,128 @@
 
 #include "domain/settings.h"
 
-static struct principal owner(struct op *op)
+static struct principal owner(struct tx *tx)
 {
-    struct key_issued key = rules_sign_in(op, OWNER);
+    struct key_issued key = rules_sign_in(tx, OWNER);
     struct principal who;
-    assert_none(rules_who(op, &key, &who));
+    assert_none(rules_who(tx, &key, &who));
     return who;
 }
 
-static struct principal provisioned(struct op *op)
+static struct principal provisioned(struct tx *tx)
 {
-    struct principal who = owner(op);
-    rules_sql(op, "UPDATE building SET virtual_number = '+15550100000'");
+    struct principal who = owner(tx);
+    rules_sql(tx, "UPDATE building SET virtual_number = '+15550100000'");
     return who;
 }
 
-static struct settings current(struct op *op, const struct principal *who)
+static struct settings current(struct tx *tx, const struct principal *who)
 {
     struct settings s;
-    assert_none(settings_get(op, &who->account_id, &who->primary_id, &s));
+    assert_none(settings_get(tx, &who->account_id, &who->primary_id, &s));
     return s;
 }
 
-static enum err save(struct op *op, const struct principal *who, bool linked, struct settings *s,
+static enum err save(struct tx *tx, const struct principal *who, bool linked, struct settings *s,
                      struct settings_patch p)
 {
-    return settings_patch(op, who, &who->primary_id, linked, s->version, &p, s);
+    return settings_patch(tx, who, &who->primary_id, linked, s->version, &p, s);
 }
 
-static void test_without_a_number_there_are_defaults_and_nothing_else(struct op *op)
+static void test_without_a_number_there_are_defaults_and_nothing_else(struct tx *tx)
 {
-    struct principal who = owner(op);
-    struct settings s = current(op, &who);
+    struct principal who = owner(tx);
+    struct settings s = current(tx, &who);
     assert_null(s.number.p);
     assert_null(s.unlock_tone.p);
     assert_null(s.version.p);
     assert_str(s.greetings[GREETING_WELCOME], "Code?");
     assert_str(s.greetings[GREETING_FORWARDING], "Wait.");
     s.version = STR("0");
-    assert_error(save(op, &who, false, &s, (struct settings_patch){.unlock_tone = STR("9")}), ERR_NUMBER_NOT_FOUND);
+    assert_error(save(tx, &who, false, &s, (struct settings_patch){.unlock_tone = STR("9")}), ERR_NUMBER_NOT_FOUND);
 }
 
-static void test_what_is_given_changes_and_the_rest_stays(struct op *op)
+static void test_what_is_given_changes_and_the_rest_stays(struct tx *tx)
 {
-    struct principal who = provisioned(op);
-    struct settings s = current(op, &who);
+    struct principal who = provisioned(tx);
+    struct settings s = current(tx, &who);
     struct str first = s.version;
     assert_int_equal(first.n, SETTINGS_VERSION_LEN);
-    assert_none(save(op, &who, false, &s, (struct settings_patch){.unlock_tone = STR("9#")}));
+    assert_none(save(tx, &who, false, &s, (struct settings_patch){.unlock_tone = STR("9#")}));
     assert_str(s.unlock_tone, "9#");
     assert_str(s.greetings[GREETING_DENIED], "Wrong.");
     assert_false(str_eq(s.version, first));
-    assert_none(save(op, &who, false, &s, (struct settings_patch){.greetings = {[GREETING_DENIED] = STR(" No.\n")}}));
-    struct settings again = current(op, &who);
+    assert_none(save(tx, &who, false, &s, (struct settings_patch){.greetings = {[GREETING_DENIED] = STR(" No.\n")}}));
+    struct settings again = current(tx, &who);
     assert_str(again.unlock_tone, "9#");
     assert_str(again.greetings[GREETING_DENIED], " No.\n");
     assert_str(again.greetings[GREETING_GRANTED], "Welcome.");
     assert_true(str_eq(again.version, s.version));
 }
 
-static void test_an_empty_greeting_is_kept_and_is_not_the_default(struct op *op)
+static void test_an_empty_greeting_is_kept_and_is_not_the_default(struct tx *tx)
 {
-    struct principal who = provisioned(op);
-    struct settings s = current(op, &who);
+    struct principal who = provisioned(tx);
+    struct settings s = current(tx, &who);
     struct str with_default = s.version;
-    assert_none(save(op, &who, false, &s, (struct settings_patch){.greetings = {[GREETING_WELCOME] = STR("")}}));
+    assert_none(save(tx, &who, false, &s, (struct settings_patch){.greetings = {[GREETING_WELCOME] = STR("")}}));
     assert_non_null(s.greetings[GREETING_WELCOME].p);
     assert_int_equal(s.greetings[GREETING_WELCOME].n, 0);
-    assert_int_equal(current(op, &who).greetings[GREETING_WELCOME].n, 0);
+    assert_int_equal(current(tx, &who).greetings[GREETING_WELCOME].n, 0);
     assert_false(str_eq(s.version, with_default));
 }
 
-static void test_a_save_that_changes_nothing_makes_the_old_version_stale(struct op *op)
+static void test_a_save_that_changes_nothing_makes_the_old_version_stale(struct tx *tx)
 {
-    struct principal who = provisioned(op);
-    struct settings s = current(op, &who), stale = s;
+    struct principal who = provisioned(tx);
+    struct settings s = current(tx, &who), stale = s;
     struct settings_patch tone = {.unlock_tone = STR("9")};
-    assert_none(save(op, &who, false, &s, tone));
+    assert_none(save(tx, &who, false, &s, tone));
     struct settings before = s;
-    assert_none(save(op, &who, false, &s, tone));
-    assert_error(save(op, &who, false, &before, tone), ERR_SETTINGS_VERSION_CONFLICT);
-    assert_error(save(op, &who, false, &stale, tone), ERR_SETTINGS_VERSION_CONFLICT);
+    assert_none(save(tx, &who, false, &s, tone));
+    assert_error(save(tx, &who, false, &before, tone), ERR_SETTINGS_VERSION_CONFLICT);
+    assert_error(save(tx, &who, false, &stale, tone), ERR_SETTINGS_VERSION_CONFLICT);
 }
 
-static void test_two_buildings_never_share_a_version(struct op *op)
+static void test_two_buildings_never_share_a_version(struct tx *tx)
 {
-    struct principal who = provisioned(op);
-    struct settings a = current(op, &who), b;
-    rules_sql(op, "INSERT INTO building (account_id, id, created_at, is_primary, label, virtual_number) "
+    struct principal who = provisioned(tx);
+    struct settings a = current(tx, &who), b;
+    rules_sql(tx, "INSERT INTO building (account_id, id, created_at, is_primary, label, virtual_number) "
                   "SELECT id, 'ffffffffffffffffffffffff', 1, 0, 'Annex', '+15550100001' FROM account");
-    assert_none(settings_get(op, &who.account_id, &(struct id){"ffffffffffffffffffffffff"}, &b));
+    assert_none(settings_get(tx, &who.account_id, &(struct id){"ffffffffffffffffffffffff"}, &b));
     assert_false(str_eq(a.version, b.version));
 }
 
-static void test_members_change_nothing(struct op *op)
+static void test_members_change_nothing(struct tx *tx)
 {
-    struct principal who = provisioned(op);
-    struct settings s = current(op, &who);
+    struct principal who = provisioned(tx);
+    struct settings s = current(tx, &who);
     who.member_id = who.account_id;
-    assert_error(save(op, &who, false, &s, (struct settings_patch){.unlock_tone = STR("9")}),
+    assert_error(save(tx, &who, false, &s, (struct settings_patch){.unlock_tone = STR("9")}),
                  ERR_NUMBER_OWNER_REQUIRED);
 }
 
-static void test_a_linked_building_needs_an_active_subscription(struct op *op)
+static void test_a_linked_building_needs_an_active_subscription(struct tx *tx)
 {
-    struct principal who = provisioned(op);
-    struct settings s = current(op, &who);
+    struct principal who = provisioned(tx);
+    struct settings s = current(tx, &who);
     struct settings_patch tone = {.unlock_tone = STR("9")};
-    assert_error(save(op, &who, true, &s, tone), ERR_MULTI_BUILDING_REQUIRED);
+    assert_error(save(tx, &who, true, &s, tone), ERR_MULTI_BUILDING_REQUIRED);
     who.subscribed = true;
-    assert_none(save(op, &who, true, &s, tone));
+    assert_none(save(tx, &who, true, &s, tone));
 }
 
-static void test_set_up_goes_from_no_number_to_a_recorded_buzz(struct op *op)
+static void test_set_up_goes_from_no_number_to_a_recorded_buzz(struct tx *tx)
 {
     struct building b = {.number = STR_NONE};
     assert_string_equal(setup_status_text(setup_status(&b)), "awaiting_subscription_or_provisioning");
     b.number = STR("+15550100000");
     assert_string_equal(setup_status_text(setup_status(&b)), "building_setup_required");
-    assert_non_null(strstr(setup_instructions(&b, op->arena).p, "unlock_tone"));
+    assert_non_null(strstr(setup_instructions(&b, tx->arena).p, "unlock_tone"));
     b.unlock_tone = STR("9");
     assert_string_equal(setup_status_text(setup_status(&b)), "building_setup_required");
-    assert_non_null(strstr(setup_instructions(&b, op->arena).p, "+15550100000"));
+    assert_non_null(strstr(setup_instructions(&b, tx->arena).p, "+15550100000"));
     b.last_buzz_us = 1;
     assert_string_equal(setup_status_text(setup_status(&b)), "previous_buzz_recorded");
 }

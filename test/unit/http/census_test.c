@@ -9,17 +9,17 @@
 
 #include "http/census.h"
 
-static struct http_address address(const char *text)
+static struct net_address address(const char *text)
 {
-    struct http_address a;
-    assert_true(http_address_parse(str_z(text), &a));
+    struct net_address a;
+    assert_true(net_address_parse(str_z(text), &a));
     return a;
 }
 
 static void each_address_has_its_own_bound(void **state)
 {
     struct http_census *c = http_census_new(100, 2);
-    struct http_address a = address("192.0.2.1"), b = address("192.0.2.2");
+    struct net_address a = address("192.0.2.1"), b = address("192.0.2.2");
     (void)state;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(http_census_enter(c, &a, false), HTTP_ADMITTED);
@@ -36,8 +36,8 @@ static void each_address_has_its_own_bound(void **state)
 static void an_ipv6_subscriber_counts_once_however_many_addresses_are_used(void **state)
 {
     struct http_census *c = http_census_new(100, 1);
-    struct http_address one = address("2001:db8:1:2::1"), same = address("2001:db8:1:2:ffff::9"),
-                        other = address("2001:db8:1:3::1");
+    struct net_address one = address("2001:db8:1:2::1"), same = address("2001:db8:1:2:ffff::9"),
+                       other = address("2001:db8:1:3::1");
     (void)state;
     assert_int_equal(http_census_enter(c, &one, false), HTTP_ADMITTED);
     assert_int_equal(http_census_enter(c, &same, false), HTTP_ADDRESS_FULL);
@@ -48,7 +48,7 @@ static void an_ipv6_subscriber_counts_once_however_many_addresses_are_used(void 
 static void the_bound_in_all_is_for_everyone(void **state)
 {
     struct http_census *c = http_census_new(2, 2);
-    struct http_address a = address("192.0.2.1"), b = address("192.0.2.2");
+    struct net_address a = address("192.0.2.1"), b = address("192.0.2.2");
     (void)state;
     assert_int_equal(http_census_enter(c, &a, false), HTTP_ADMITTED);
     assert_int_equal(http_census_enter(c, &a, true), HTTP_ADMITTED);
@@ -62,7 +62,7 @@ static void the_bound_in_all_is_for_everyone(void **state)
 static void who_was_refused_leaves_no_trace(void **state)
 {
     struct http_census *c = http_census_new(2, 1);
-    struct http_address a = address("192.0.2.1"), b = address("192.0.2.2");
+    struct net_address a = address("192.0.2.1"), b = address("192.0.2.2");
     (void)state;
     assert_int_equal(http_census_enter(c, &a, false), HTTP_ADMITTED);
     for (int i = 0; i < 5; i++)
@@ -75,7 +75,7 @@ static void *come_and_go(void *arg)
 {
     struct http_census *c = arg;
     for (unsigned i = 0; i < 2000; i++) {
-        struct http_address a = {.bytes = {[10] = 0xff, 0xff, 192, 0, 2, (unsigned char)(i % 7)}};
+        struct net_address a = {.bytes = {[10] = 0xff, 0xff, 192, 0, 2, (unsigned char)(i % 7)}};
         if (http_census_enter(c, &a, i % 5 == 0) == HTTP_ADMITTED)
             http_census_leave(c, &a, i % 5 == 0);
     }
@@ -85,7 +85,7 @@ static void *come_and_go(void *arg)
 static void threads_come_and_go_and_leave_it_empty(void **state)
 {
     struct http_census *c = http_census_new(4, 1);
-    struct http_address a = address("192.0.2.3");
+    struct net_address a = address("192.0.2.3");
     pthread_t threads[4];
     (void)state;
     for (int i = 0; i < 4; i++)

@@ -138,10 +138,10 @@ static const struct {
 static void the_peer_is_whom_trusted_proxies_speak_for(void **state)
 {
     static const char *const trusted_blocks[] = {"10.0.0.0/8", NULL};
-    struct http_cidrs trusted;
+    struct net_cidrs trusted;
     const char *bad;
     (void)state;
-    assert_int_equal(http_cidrs_parse(trusted_blocks, &trusted, &bad), ERR_NONE);
+    assert_int_equal(net_cidrs_parse(trusted_blocks, &trusted, &bad), ERR_NONE);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct http_header headers[4];
         struct http_request r = {.headers = headers};
@@ -149,16 +149,16 @@ static void the_peer_is_whom_trusted_proxies_speak_for(void **state)
             headers[r.header_count] = (struct http_header){str_z(cases[i].fields[r.header_count].name),
                                                            str_z(cases[i].fields[r.header_count].value)};
         struct http_origin o = {.tls = cases[i].tls};
-        assert_true(http_address_parse(str_z(cases[i].from), &o.address));
-        http_address_text(&o.address, o.text);
-        o.loopback = http_address_is_loopback(&o.address);
-        o.trusted = http_cidrs_contain(&trusted, &o.address);
+        assert_true(net_address_parse(str_z(cases[i].from), &o.address));
+        net_address_text(&o.address, o.text);
+        o.loopback = net_address_is_loopback(&o.address);
+        o.trusted = net_cidrs_contain(&trusted, &o.address);
         http_peer_resolve(&r, &o, &trusted);
         if (strcmp(r.peer.address, cases[i].address) != 0 || r.peer.secure != cases[i].secure ||
             r.peer.loopback != cases[i].loopback || r.peer.local)
             fail_msg("%s: %s secure=%d loopback=%d", cases[i].what, r.peer.address, r.peer.secure, r.peer.loopback);
     }
-    http_cidrs_done(&trusted);
+    net_cidrs_done(&trusted);
 }
 
 static void the_control_socket_is_secure_and_local(void **state)
@@ -166,7 +166,7 @@ static void the_control_socket_is_secure_and_local(void **state)
     struct http_request r = {0};
     struct http_origin o = {.local = true, .loopback = true, .text = "127.0.0.1"};
     (void)state;
-    http_peer_resolve(&r, &o, &(struct http_cidrs){0});
+    http_peer_resolve(&r, &o, &(struct net_cidrs){0});
     assert_true(r.peer.local && r.peer.secure && r.peer.loopback);
 }
 

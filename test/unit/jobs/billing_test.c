@@ -13,8 +13,8 @@
 #include "base/crypto.h"
 #include "domain/billing.h"
 #include "domain/subscription.h"
-#include "domain/transact.h"
-#include "jobs/checkout.h"
+#include "domain/tx.h"
+#include "jobs/checkout_session.h"
 #include "providers/fault.h"
 #include "providers/sandbox_billing.h"
 #include "store/fixture.h"
@@ -28,14 +28,14 @@ struct desk {
     struct id account;
 };
 
-static enum err transact(struct desk *d, enum store_mode mode, enum err (*run)(struct op *op, void *arg), void *arg)
+static enum err transact(struct desk *d, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
-    return op_transact(d->fixture->store, &d->fixture->config, mode, &d->arena, run, arg, NULL);
+    return tx_run(d->fixture->store, &d->fixture->config, mode, &d->arena, run, arg, NULL);
 }
 
-static enum err account_run(struct op *op, void *arg)
+static enum err account_run(struct tx *tx, void *arg)
 {
-    return account_ensure(op, STR("a@example.com"), arg);
+    return account_ensure(tx, STR("a@example.com"), arg);
 }
 
 static int open_desk(void **state)
@@ -103,7 +103,7 @@ struct purchase {
     struct checkout checkout;
 };
 
-static enum err begin_run(struct op *op, void *arg)
+static enum err begin_run(struct tx *tx, void *arg)
 {
     static const unsigned char hash[SHA256_LEN] = {1};
     struct purchase *p = arg;
@@ -117,13 +117,13 @@ static enum err begin_run(struct op *op, void *arg)
     };
     enum checkout_step step;
     bool made;
-    enum err e = checkout_begin(op, &request, &p->checkout, &step, &made);
+    enum err e = checkout_begin(tx, &request, &p->checkout, &step, &made);
     return e || step == CHECKOUT_ASK ? e : ERR_INTERNAL_ERROR;
 }
 
-static struct checkout_desk checkout_desk(struct desk *d)
+static struct checkout_context checkout_context(struct desk *d)
 {
-    return (struct checkout_desk){d->billing, d->fixture->store, &d->fixture->config, &d->arena};
+    return (struct checkout_context){d->billing, d->fixture->store, &d->fixture->config, &d->arena};
 }
 
 static struct checkout begin(struct desk *d, const char *key)
@@ -136,8 +136,8 @@ static struct checkout begin(struct desk *d, const char *key)
 static struct checkout buy(struct desk *d, const char *key)
 {
     struct checkout c = begin(d, key);
-    const struct checkout_desk cd = checkout_desk(d);
-    assert_int_equal(checkout_ask(&cd, &c), ERR_NONE);
+    const struct checkout_context cd = checkout_context(d);
+    assert_int_equal(checkout_session_open(&cd, &c), ERR_NONE);
     assert_int_equal(c.status, CHECKOUT_OPEN);
     return c;
 }
@@ -147,10 +147,10 @@ struct payment {
     struct sandbox_session session;
 };
 
-static enum err pay_run(struct op *op, void *arg)
+static enum err pay_run(struct tx *tx, void *arg)
 {
     struct payment *p = arg;
-    return sandbox_session_pay(op->db, p->id, op->now_us, op->arena, &p->session);
+    return sandbox_session_pay(tx->db, p->id, tx->now_us, tx->arena, &p->session);
 }
 
 /* The subscription that was bought. */
@@ -166,10 +166,10 @@ struct change {
     enum billing_status status;
 };
 
-static enum err change_run(struct op *op, void *arg)
+static enum err change_run(struct tx *tx, void *arg)
 {
     const struct change *c = arg;
-    return sandbox_subscription_put(op->db,
+    return sandbox_subscription_put(tx->db,
                                     &(struct billing_subscription){.id = c->id, .status = c->status, .quantity = 1});
 }
 
@@ -180,9 +180,9 @@ static void change(struct desk *d, struct str id, enum billing_status status)
 
 /* ---- being told ---- */
 
-static enum err event_run(struct op *op, void *arg)
+static enum err event_run(struct tx *tx, void *arg)
 {
-    return billing_event_received(op, arg);
+    return billing_event_received(tx, arg);
 }
 
 static void tell(struct desk *d, const char *event, enum billing_object object, struct str id)
@@ -200,11 +200,11 @@ struct state {
     enum err none;
 };
 
-static enum err state_run(struct op *op, void *arg)
+static enum err state_run(struct tx *tx, void *arg)
 {
     struct state *s = arg;
-    s->none = checkout_current(op, &s->account, &s->checkout);
-    return billing_account_get(op, &s->account, &s->known);
+    s->none = checkout_current(tx, &s->account, &s->checkout);
+    return billing_account_get(tx, &s->account, &s->known);
 }
 
 static void expect(struct desk *d, const char *checkout, enum subscription_status subscription)
@@ -215,10 +215,10 @@ static void expect(struct desk *d, const char *checkout, enum subscription_statu
     assert_int_equal(s.known.status, subscription);
 }
 
-static enum err schedule_run(struct op *op, void *arg)
+static enum err schedule_run(struct tx *tx, void *arg)
 {
     (void)arg;
-    return billing_schedule(op);
+    return billing_schedule(tx);
 }
 
 static void reconcile_from_now_on(struct desk *d)
@@ -325,12 +325,12 @@ struct second {
     struct str id;
 };
 
-static enum err second_run(struct op *op, void *arg)
+static enum err second_run(struct tx *tx, void *arg)
 {
     struct second *s = arg;
     const struct billing_subscription bought = {
         .account_id = id_str(&s->account), .status = BILLING_ACTIVE, .plan = STR("weekly"), .quantity = 1};
-    return sandbox_subscription_create(op->db, &bought, STR("owner@example.com"), op->arena, &s->id);
+    return sandbox_subscription_create(tx->db, &bought, STR("owner@example.com"), tx->arena, &s->id);
 }
 
 /* It is paid for: nobody tells again about it when the first one ends. */

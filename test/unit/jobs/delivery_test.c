@@ -1,9 +1,9 @@
 /* The delivery engine over a real store, to receivers of the test's own in TLS. */
-#include "http/receiver.h"
+#include "net/receiver.h"
 
 #include "base/json.h"
 #include "domain/house.h"
-#include "domain/transact.h"
+#include "domain/tx.h"
 #include "domain/webhook.h"
 #include "jobs/delivery.h"
 
@@ -130,7 +130,7 @@ struct endpoint {
     const char *url, *key;
 };
 
-static enum err create_run(struct op *op, void *arg)
+static enum err create_run(struct tx *tx, void *arg)
 {
     static const unsigned char hash[SHA256_LEN];
     struct endpoint *e = arg;
@@ -138,7 +138,7 @@ static enum err create_run(struct op *op, void *arg)
     bool replayed;
     const struct id account = {"6b018c4a45a00d327e000001"};
     const struct webhook_request request = {.account = &account, .key = str_z(e->key), .hash = hash};
-    enum err result = webhook_create(op, &request, str_z(e->url), 31, &w, &e->secret, &replayed);
+    enum err result = webhook_create(tx, &request, str_z(e->url), 31, &w, &e->secret, &replayed);
     e->id = w.id;
     return result;
 }
@@ -155,14 +155,14 @@ struct queue {
     int count;
 };
 
-static enum err queue_run(struct op *op, void *arg)
+static enum err queue_run(struct tx *tx, void *arg)
 {
     const struct queue *q = arg;
     const struct id account = {"6b018c4a45a00d327e000001"};
     struct id delivery;
     enum err e = ERR_NONE;
     for (int i = 0; !e && i < q->count; i++)
-        e = webhook_test(op, &account, &q->endpoint->id, &delivery);
+        e = webhook_test(tx, &account, &q->endpoint->id, &delivery);
     return e;
 }
 
@@ -547,8 +547,7 @@ static void *write_on(void *arg)
     intptr_t failed = 0;
     arena_init(&arena, NULL, 0);
     for (int i = 0; i < WRITTEN; i++)
-        failed +=
-            op_transact(w->fixture->store, &w->fixture->config, STORE_WRITE, &arena, queue_run, &w->queue, NULL) != 0;
+        failed += tx_run(w->fixture->store, &w->fixture->config, STORE_WRITE, &arena, queue_run, &w->queue, NULL) != 0;
     arena_done(&arena);
     return (void *)failed;
 }

@@ -9,7 +9,7 @@
 #include "base/crypto.h"
 #include "domain/mail.h"
 #include "domain/row.h"
-#include "domain/transact.h"
+#include "domain/tx.h"
 #include "jobs/mail.h"
 #include "jobs/purge.h"
 #include "providers/fault.h"
@@ -23,20 +23,20 @@ struct desk {
     struct arena arena;
 };
 
-static enum err transact(struct desk *d, enum store_mode mode, enum err (*run)(struct op *op, void *arg), void *arg)
+static enum err transact(struct desk *d, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
-    return op_transact(d->fixture->store, &d->fixture->config, mode, &d->arena, run, arg, NULL);
+    return tx_run(d->fixture->store, &d->fixture->config, mode, &d->arena, run, arg, NULL);
 }
 
-static enum err queue_run(struct op *op, void *arg)
+static enum err queue_run(struct tx *tx, void *arg)
 {
-    return mail_queue(op, &(struct mail_intent){
+    return mail_queue(tx, &(struct mail_intent){
                               .to = STR("a@example.com"),
                               .subject = STR("Grüße"),
                               .text = STR("Line \"one\"\nLine two: 123456\n"),
                               .code = arg ? str_z(arg) : STR_NONE,
-                              .created_us = op->now_us,
-                              .give_up_us = op->now_us + 900 * US_PER_S,
+                              .created_us = tx->now_us,
+                              .give_up_us = tx->now_us + 900 * US_PER_S,
                           });
 }
 
@@ -45,17 +45,17 @@ struct inbox {
     struct str channel, to, subject, text, code;
 };
 
-static enum err read_run(struct op *op, void *arg)
+static enum err read_run(struct tx *tx, void *arg)
 {
     struct inbox *in = arg;
     CURSOR c;
-    enum err e = db_query(op->db, SQL_SANDBOX_MESSAGE_LIST, DB_ARGS(v_null(), v_int(100)), &c);
+    enum err e = db_query(tx->db, SQL_SANDBOX_MESSAGE_LIST, DB_ARGS(v_null(), v_int(100)), &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more; in->count++) {
-        in->channel = col_copy(&c, 1, op->arena);
-        in->to = col_copy(&c, 2, op->arena);
-        in->subject = col_copy(&c, 3, op->arena);
-        in->text = col_copy(&c, 4, op->arena);
-        in->code = col_copy(&c, 5, op->arena);
+        in->channel = col_copy(&c, 1, tx->arena);
+        in->to = col_copy(&c, 2, tx->arena);
+        in->subject = col_copy(&c, 3, tx->arena);
+        in->text = col_copy(&c, 4, tx->arena);
+        in->code = col_copy(&c, 5, tx->arena);
     }
     return e;
 }
@@ -172,16 +172,16 @@ static void test_a_worthless_message_is_not_sent(void **state)
 
 /* ---- the purge ---- */
 
-static enum err schedule_run(struct op *op, void *arg)
+static enum err schedule_run(struct tx *tx, void *arg)
 {
     (void)arg;
-    return purge_schedule(op);
+    return purge_schedule(tx);
 }
 
-static enum err challenges_run(struct op *op, void *arg)
+static enum err challenges_run(struct tx *tx, void *arg)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_CHALLENGE_COUNT, DB_ARGS(v_str(STR("a@example.com")), v_int(0)), &c);
+    enum err e = db_one(tx->db, SQL_CHALLENGE_COUNT, DB_ARGS(v_str(STR("a@example.com")), v_int(0)), &c);
     if (!e)
         *(int64_t *)arg = col_int(&c, 0);
     return e;
@@ -194,11 +194,11 @@ static int64_t challenges(struct desk *d)
     return n;
 }
 
-static enum err challenge_run(struct op *op, void *arg)
+static enum err challenge_run(struct tx *tx, void *arg)
 {
     const unsigned char mac[SHA256_LEN] = {0};
-    return db_exec(op->db, SQL_CHALLENGE_INSERT,
-                   DB_ARGS(v_str(str_z(arg)), v_str(STR("a@example.com")), v_blob(mac, sizeof mac), v_int(op->now_us)),
+    return db_exec(tx->db, SQL_CHALLENGE_INSERT,
+                   DB_ARGS(v_str(str_z(arg)), v_str(STR("a@example.com")), v_blob(mac, sizeof mac), v_int(tx->now_us)),
                    NULL);
 }
 

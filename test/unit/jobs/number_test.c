@@ -12,7 +12,7 @@
 #include "domain/number.h"
 #include "domain/row.h"
 #include "domain/subscription.h"
-#include "domain/transact.h"
+#include "domain/tx.h"
 #include "jobs/number.h"
 #include "jobs/subscription.h"
 #include "providers/fault.h"
@@ -29,10 +29,10 @@ struct desk {
     struct arena arena;
 };
 
-static void transact(struct desk *d, enum store_mode mode, enum err (*run)(struct op *op, void *arg), void *arg)
+static void transact(struct desk *d, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     const struct config *c = &d->fixture->config;
-    assert_int_equal(op_transact(d->fixture->store, c, mode, &d->arena, run, arg, NULL), ERR_NONE);
+    assert_int_equal(tx_run(d->fixture->store, c, mode, &d->arena, run, arg, NULL), ERR_NONE);
 }
 
 static int open_desk(void **state)
@@ -83,11 +83,11 @@ static void order(enum fault fault, const char *operation, int64_t count)
 
 /* ---- what the test does ---- */
 
-static enum err subscribe_run(struct op *op, void *arg)
+static enum err subscribe_run(struct tx *tx, void *arg)
 {
     struct id account;
-    enum err e = account_ensure(op, EMAIL, &account);
-    return e ? e : subscription_set(op, &account, *(enum subscription_status *)arg, STR_NONE);
+    enum err e = account_ensure(tx, EMAIL, &account);
+    return e ? e : subscription_set(tx, &account, *(enum subscription_status *)arg, STR_NONE);
 }
 
 static void subscribe(struct desk *d, enum subscription_status status)
@@ -96,14 +96,14 @@ static void subscribe(struct desk *d, enum subscription_status status)
     jobs_drain(d->jobs);
 }
 
-static enum err home_run(struct op *op, void *arg)
+static enum err home_run(struct tx *tx, void *arg)
 {
     struct id account;
     const struct building *list;
     size_t count;
-    enum err e = account_find(op, EMAIL, &account);
+    enum err e = account_find(tx, EMAIL, &account);
     if (!e)
-        e = building_list(op, &account, &list, &count);
+        e = building_list(tx, &account, &list, &count);
     if (!e)
         *(struct building *)arg = list[0];
     return e;
@@ -121,20 +121,20 @@ static const char *number(struct desk *d)
     return home(d).number.p;
 }
 
-static enum err release_run(struct op *op, void *arg)
+static enum err release_run(struct tx *tx, void *arg)
 {
-    return number_release(op, str_z(arg));
+    return number_release(tx, str_z(arg));
 }
 
-static enum err remove_run(struct op *op, void *arg)
+static enum err remove_run(struct tx *tx, void *arg)
 {
     const struct building *b = arg;
-    return db_exec(op->db, SQL_BUILDING_DELETE, DB_ARGS(v_str(id_str(&b->account_id)), v_str(id_str(&b->id))), NULL);
+    return db_exec(tx->db, SQL_BUILDING_DELETE, DB_ARGS(v_str(id_str(&b->account_id)), v_str(id_str(&b->id))), NULL);
 }
 
-static enum err add_run(struct op *op, void *arg)
+static enum err add_run(struct tx *tx, void *arg)
 {
-    return number_add(op, str_z(arg), STR("US"));
+    return number_add(tx, str_z(arg), STR("US"));
 }
 
 /* What the provider says it gave for the building, and whether the inventory knows of anything. */
@@ -145,10 +145,10 @@ static const char *bought(struct desk *d, const struct id *building)
     return n.p;
 }
 
-static enum err count_run(struct op *op, void *arg)
+static enum err count_run(struct tx *tx, void *arg)
 {
     const struct number *list;
-    return number_list(op, &list, arg);
+    return number_list(tx, &list, arg);
 }
 
 static size_t inventory(struct desk *d)

@@ -35,17 +35,17 @@ static void pass_call(const char *operation, void *context)
     pass_point();
 }
 
-/* In place of op_transact, by the linker. */
-enum err __real_op_transact(struct store *store, const struct config *config, enum store_mode mode, struct arena *arena,
-                            enum err (*body)(struct op *op, void *arg), void *arg, struct op *ret_op);
-enum err __wrap_op_transact(struct store *store, const struct config *config, enum store_mode mode, struct arena *arena,
-                            enum err (*body)(struct op *op, void *arg), void *arg, struct op *ret_op);
-enum err __wrap_op_transact(struct store *store, const struct config *config, enum store_mode mode, struct arena *arena,
-                            enum err (*body)(struct op *op, void *arg), void *arg, struct op *ret_op)
+/* In place of tx_run, by the linker. */
+enum err __real_tx_run(struct store *store, const struct config *config, enum store_mode mode, struct arena *arena,
+                       enum err (*body)(struct tx *tx, void *arg), void *arg, struct tx *ret_tx);
+enum err __wrap_tx_run(struct store *store, const struct config *config, enum store_mode mode, struct arena *arena,
+                       enum err (*body)(struct tx *tx, void *arg), void *arg, struct tx *ret_tx);
+enum err __wrap_tx_run(struct store *store, const struct config *config, enum store_mode mode, struct arena *arena,
+                       enum err (*body)(struct tx *tx, void *arg), void *arg, struct tx *ret_tx)
 {
     if (mode == STORE_WRITE)
         pass_point();
-    enum err e = __real_op_transact(store, config, mode, arena, body, arg, ret_op);
+    enum err e = __real_tx_run(store, config, mode, arena, body, arg, ret_tx);
     if (mode == STORE_WRITE)
         pass_point();
     return e;
@@ -53,10 +53,10 @@ enum err __wrap_op_transact(struct store *store, const struct config *config, en
 
 /* ---- a process ---- */
 
-static enum err unlease_run(struct op *op, void *arg)
+static enum err unlease_run(struct tx *tx, void *arg)
 {
     (void)arg;
-    return db_exec(op->db, SQL_JOB_UNLEASE, DB_NO_ARGS, NULL); /* as time does */
+    return db_exec(tx->db, SQL_JOB_UNLEASE, DB_NO_ARGS, NULL); /* as time does */
 }
 
 static void start_process(struct desk *d, struct store_fixture *fixture)

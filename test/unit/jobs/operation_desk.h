@@ -13,7 +13,7 @@
 #include "domain/job.h"
 #include "domain/number.h"
 #include "domain/row.h"
-#include "domain/transact.h"
+#include "domain/tx.h"
 #include "jobs/number.h"
 #include "jobs/operation.h"
 #include "jobs/operation_outside.h"
@@ -32,19 +32,19 @@ struct desk {
     struct id account, building; /* the building: the linked one, of a removal */
 };
 
-static inline void transact(struct desk *d, enum store_mode mode, enum err (*run)(struct op *op, void *arg), void *arg)
+static inline void transact(struct desk *d, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
-    enum err e = op_transact(d->fixture->store, &d->fixture->config, mode, &d->arena, run, arg, NULL);
+    enum err e = tx_run(d->fixture->store, &d->fixture->config, mode, &d->arena, run, arg, NULL);
     if (e)
         fail_msg("%s", err_info(e)->code);
 }
 
-static inline enum err owner_run(struct op *op, void *arg)
+static inline enum err owner_run(struct tx *tx, void *arg)
 {
     struct desk *d = arg;
-    enum err e = account_ensure(op, d->email, &d->account);
+    enum err e = account_ensure(tx, d->email, &d->account);
     return e ? e
-             : db_exec(op->db, SQL_BILLING_ACCOUNT_SET_SUBSCRIPTION,
+             : db_exec(tx->db, SQL_BILLING_ACCOUNT_SET_SUBSCRIPTION,
                        DB_ARGS(v_str(id_str(&d->account)), v_str(STR("sub_1"))), NULL);
 }
 
@@ -125,7 +125,7 @@ static inline struct operation_facts facts_of(const struct desk *d)
 }
 
 /* A quote, for an account that may have one. */
-static inline enum err quote_run(struct op *op, void *arg)
+static inline enum err quote_run(struct tx *tx, void *arg)
 {
     struct begin *b = arg;
     const struct id *account = &b->d->account;
@@ -137,16 +137,16 @@ static inline enum err quote_run(struct op *op, void *arg)
         .label = STR("Cabin"),
         .address = {.city = STR("Portland"), .state = STR("OR"), .zip = STR("97201"), .country = STR("US")},
         .unlock_tone = STR("9")};
-    enum err e = db_exec(op->db, SQL_ACCOUNT_SUBSCRIBE,
+    enum err e = db_exec(tx->db, SQL_ACCOUNT_SUBSCRIBE,
                          DB_ARGS(v_str(id_str(account)), v_str(STR("weekly")), v_str(STR("active"))), NULL);
     if (!e)
-        e = db_exec(op->db, SQL_PHONE_SET,
-                    DB_ARGS(v_str(id_str(account)), v_str(STR("+12025550199")), v_int(op->now_us)), NULL);
-    return e ? e : operation_quote(op, account, &in, &offer, &b->o);
+        e = db_exec(tx->db, SQL_PHONE_SET,
+                    DB_ARGS(v_str(id_str(account)), v_str(STR("+12025550199")), v_int(tx->now_us)), NULL);
+    return e ? e : operation_quote(tx, account, &in, &offer, &b->o);
 }
 
 /* Its execution, under the quote's ID as key: the same again is a replay. */
-static inline enum err start_run(struct op *op, void *arg)
+static inline enum err start_run(struct tx *tx, void *arg)
 {
     struct begin *b = arg;
     static const unsigned char hash[SHA256_LEN];
@@ -160,7 +160,7 @@ static inline enum err start_run(struct op *op, void *arg)
                                               .key = id_str(&quote),
                                               .hash = hash};
     bool replayed;
-    return operation_start(op, &request, &facts, &b->o, &replayed);
+    return operation_start(tx, &request, &facts, &b->o, &replayed);
 }
 
 struct find {
@@ -168,10 +168,10 @@ struct find {
     struct operation o;
 };
 
-static inline enum err find_run(struct op *op, void *arg)
+static inline enum err find_run(struct tx *tx, void *arg)
 {
     struct find *f = arg;
-    return operation_find(op, &f->id, &f->o);
+    return operation_find(tx, &f->id, &f->o);
 }
 
 static inline struct operation look(struct desk *d, const struct id *id)
@@ -229,11 +229,11 @@ static inline size_t own_numbers(const struct inventory *i)
     return own;
 }
 
-static inline enum err inventory_run(struct op *op, void *arg)
+static inline enum err inventory_run(struct tx *tx, void *arg)
 {
     struct inventory *i = arg;
-    enum err e = building_list(op, &i->account, &i->list, &i->buildings);
-    return e ? e : number_list(op, &i->number_list, &i->numbers);
+    enum err e = building_list(tx, &i->account, &i->list, &i->buildings);
+    return e ? e : number_list(tx, &i->number_list, &i->numbers);
 }
 
 /* Every building that should have a number has the one that the provider holds for it, and nobody else has any. */

@@ -35,10 +35,10 @@ static size_t bought_for(const struct desk *d, const struct id *building)
     return count;
 }
 
-static enum err activate_run(struct op *op, void *arg)
+static enum err activate_run(struct tx *tx, void *arg)
 {
     const struct desk *d = arg;
-    return subscription_set(op, &d->account, SUBSCRIPTION_ACTIVE, STR_NONE);
+    return subscription_set(tx, &d->account, SUBSCRIPTION_ACTIVE, STR_NONE);
 }
 
 /* The subscription is reported again, and another node does everything that is to be done. */
@@ -50,7 +50,7 @@ static void on_another_node(struct meanwhile *m)
         .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 3, .threads = 1};
     struct arena arena;
     arena_init(&arena, NULL, 0);
-    m->result = op_transact(d->fixture->store, &d->fixture->config, STORE_WRITE, &arena, activate_run, d, NULL);
+    m->result = tx_run(d->fixture->store, &d->fixture->config, STORE_WRITE, &arena, activate_run, d, NULL);
     if (!m->result)
         m->result = jobs_new(&options, &jobs);
     if (!m->result) {
@@ -99,7 +99,7 @@ static void undo(struct meanwhile *m)
     struct str why;
     arena_init(&arena, NULL, 0);
     clock_set_offset_s(clock_offset_s() + OPERATION_STALLED_S + 1);
-    m->result = op_transact(d->fixture->store, &d->fixture->config, STORE_WRITE, &arena, find_run, &f, NULL);
+    m->result = tx_run(d->fixture->store, &d->fixture->config, STORE_WRITE, &arena, find_run, &f, NULL);
     if (!m->result)
         m->result = operation_resolve(d->fixture->store, &d->fixture->config, &d->providers, &m->id, DECIDE_FAILED,
                                       &arena, &o, &why);

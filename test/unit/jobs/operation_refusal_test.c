@@ -112,11 +112,11 @@ static void test_an_undone_removal_whose_number_is_gone_brings_a_new_one(void **
     assert_string_equal(i.list[1].number.p, "+12025550101");
 }
 
-static enum err pool_run(struct op *op, void *arg)
+static enum err pool_run(struct tx *tx, void *arg)
 {
     const struct desk *d = arg;
-    enum err e = number_add(op, STR("+12025550190"), STR("US"));
-    return e ? e : job_add(op, JOB_PROVISION, op->now_us, id_str(&d->building));
+    enum err e = number_add(tx, STR("+12025550190"), STR("US"));
+    return e ? e : job_add(tx, JOB_PROVISION, tx->now_us, id_str(&d->building));
 }
 
 /* The building has got a number of the pool meanwhile: its own one still goes back. */

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 #include "domain/job.h"
-#include "domain/transact.h"
+#include "domain/tx.h"
 #include "jobs/queue.h"
 #include "store/fixture.h"
 
@@ -37,19 +37,19 @@ struct add {
     struct str payload;
 };
 
-static enum err add_run(struct op *op, void *arg)
+static enum err add_run(struct tx *tx, void *arg)
 {
     const struct add *a = arg;
-    int64_t due_us = op->now_us + a->after_us;
-    return a->name ? job_add_once(op, str_z(a->name), a->kind, due_us, a->payload)
-                   : job_add(op, a->kind, due_us, a->payload);
+    int64_t due_us = tx->now_us + a->after_us;
+    return a->name ? job_add_once(tx, str_z(a->name), a->kind, due_us, a->payload)
+                   : job_add(tx, a->kind, due_us, a->payload);
 }
 
-static void transact(struct desk *d, enum store_mode mode, enum err (*run)(struct op *op, void *arg), void *arg)
+static void transact(struct desk *d, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     struct arena a;
     arena_init(&a, NULL, 0);
-    assert_int_equal(op_transact(d->fixture->store, &d->fixture->config, mode, &a, run, arg, NULL), ERR_NONE);
+    assert_int_equal(tx_run(d->fixture->store, &d->fixture->config, mode, &a, run, arg, NULL), ERR_NONE);
     arena_done(&a);
 }
 
@@ -64,13 +64,13 @@ static enum err chain_run(void *context, const struct job *job)
     struct desk *d = context;
     struct add next = {"count", NULL, 0, job->payload};
     d->runs++;
-    return op_transact(job->store, job->config, STORE_WRITE, job->arena, add_run, &next, NULL);
+    return tx_run(job->store, job->config, STORE_WRITE, job->arena, add_run, &next, NULL);
 }
 
-static enum err add_again_run(struct op *op, void *arg)
+static enum err add_again_run(struct tx *tx, void *arg)
 {
     const struct add *a = arg;
-    return job_add_again(op, str_z(a->name), a->kind, op->now_us + a->after_us, a->payload);
+    return job_add_again(tx, str_z(a->name), a->kind, tx->now_us + a->after_us, a->payload);
 }
 
 /* A job that is added again while it runs, the first time. */
@@ -80,14 +80,14 @@ static enum err echo_run(void *context, const struct job *job)
     struct add same = {"echo", "echo", 0, job->payload};
     enum err e = ERR_NONE;
     if (d->runs++ == 0)
-        e = op_transact(job->store, job->config, STORE_WRITE, job->arena, add_again_run, &same, NULL);
+        e = tx_run(job->store, job->config, STORE_WRITE, job->arena, add_again_run, &same, NULL);
     return !e && d->failures_left > 0 && d->failures_left-- ? ERR_INTERNAL_ERROR : e;
 }
 
-static enum err repeat_run(struct op *op, void *arg)
+static enum err repeat_run(struct tx *tx, void *arg)
 {
     const struct job *job = arg;
-    return job_repeat(op, job->id, job->created_us, op->now_us + 3600 * US_PER_S);
+    return job_repeat(tx, job->id, job->created_us, tx->now_us + 3600 * US_PER_S);
 }
 
 /* A job that comes back in an hour; the first time it is also added again while it runs. */
@@ -98,15 +98,15 @@ static enum err hourly_run(void *context, const struct job *job)
     struct add same = {"hourly", "hourly", 0, job->payload};
     enum err e = ERR_NONE;
     if (d->runs++ == 0)
-        e = op_transact(job->store, job->config, STORE_WRITE, job->arena, add_again_run, &same, NULL);
-    return e ? e : op_transact(job->store, job->config, STORE_WRITE, job->arena, repeat_run, &copy, NULL);
+        e = tx_run(job->store, job->config, STORE_WRITE, job->arena, add_again_run, &same, NULL);
+    return e ? e : tx_run(job->store, job->config, STORE_WRITE, job->arena, repeat_run, &copy, NULL);
 }
 
 /* When the next job is due; INT64_MAX: there is none. */
-static enum err next_run(struct op *op, void *arg)
+static enum err next_run(struct tx *tx, void *arg)
 {
     CURSOR c;
-    enum err e = db_one(op->db, SQL_JOB_NEXT, DB_ARGS(v_int(INT64_MAX)), &c);
+    enum err e = db_one(tx->db, SQL_JOB_NEXT, DB_ARGS(v_int(INT64_MAX)), &c);
     *(int64_t *)arg = e ? INT64_MAX : col_int(&c, 0);
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
@@ -259,11 +259,11 @@ static void test_a_job_added_again_while_it_fails_runs_again_at_once(void **stat
     assert_false(waiting(d));
 }
 
-static enum err list_run(struct op *op, void *arg)
+static enum err list_run(struct tx *tx, void *arg)
 {
     const struct failing_job *list;
     size_t count;
-    enum err e = job_list_failing(op, 10, &list, &count);
+    enum err e = task_list_failing(tx, 10, &list, &count);
     *(int64_t *)arg = e || !count ? 0 : list[0].attempts;
     return e;
 }
@@ -332,11 +332,11 @@ static void test_a_job_that_comes_back_misses_nothing_that_was_added_meanwhile(v
     assert_true(waiting(d));
 }
 
-static enum err steal_run(struct op *op, void *arg)
+static enum err steal_run(struct tx *tx, void *arg)
 {
     (void)arg;
     CURSOR c; /* as a process does that then crashes */
-    return db_one(op->db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX), v_int(0), v_int(INT64_MAX)), &c);
+    return db_one(tx->db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX), v_int(0), v_int(INT64_MAX)), &c);
 }
 
 static void test_what_a_crashed_process_had_taken_runs_at_the_next_start(void **state)

@@ -1,7 +1,7 @@
 /* Billing by Stripe, against a receiver of the test's own that answers as told, on loopback. What Stripe's own SDK
  * makes of the requests is the business of test/e2e/stripe.test.js. */
 #pragma once
-#include "http/receiver.h"
+#include "net/receiver.h"
 
 #include "providers/billing.h"
 

@@ -193,7 +193,7 @@ static void test_a_preview_is_the_upcoming_invoice_at_another_quantity(void **st
 
 static enum outcome set_quantity(struct desk *d)
 {
-    return d->billing->ops->set_quantity(d->billing, STR("op-1"), STR("sub_1"), 4, 1700000000, &d->arena);
+    return d->billing->ops->set_quantity(d->billing, STR("tx-1"), STR("sub_1"), 4, 1700000000, &d->arena);
 }
 
 static void test_a_quantity_is_paid_for_at_once_or_left_as_it_was(void **state)
@@ -203,7 +203,7 @@ static void test_a_quantity_is_paid_for_at_once_or_left_as_it_was(void **state)
     script(d, OK, ITEM("si_1", PRICE("price_weekly", ""), "4"));
     assert_int_equal(set_quantity(d), OUTCOME_DONE);
     heard(d, 1, "POST /v1/subscription_items/si_1 HTTP/1.1\r\n");
-    heard(d, 1, "\r\nIdempotency-Key: op-1\r\n");
+    heard(d, 1, "\r\nIdempotency-Key: tx-1\r\n");
     heard(d, 1,
           "\r\n\r\nquantity=4&proration_behavior=always_invoice&proration_date=1700000000"
           "&payment_behavior=error_if_incomplete");
@@ -227,7 +227,7 @@ static void test_a_quantity_that_comes_too_late_to_be_prorated_is_prorated_from_
     script(d, OK, ITEM("si_1", PRICE("price_weekly", ""), "4"));
     assert_int_equal(set_quantity(d), OUTCOME_DONE);
     heard(d, 1, "&proration_date=1700000000&");
-    heard(d, 2, "\r\nIdempotency-Key: op-1-now\r\n");
+    heard(d, 2, "\r\nIdempotency-Key: tx-1-now\r\n");
     heard(d, 2, "\r\n\r\nquantity=4&proration_behavior=always_invoice&payment_behavior=error_if_incomplete");
     script_anew(d, OK, WEEKLY);
     script(d, "400 Bad Request", FAILURE("invalid_request_error", "x"));

@@ -2,7 +2,7 @@
  * own SDK makes of the requests is the business of test/e2e/twilio.test.js. */
 #include "providers/twilio.h"
 
-#include "http/receiver.h"
+#include "net/receiver.h"
 
 #include "base/clock.h"
 #include "providers/numbers.h"

@@ -213,11 +213,11 @@ struct load {
 };
 
 struct page {
-    struct store_job job;
+    struct store_task job;
     struct load *load;
 };
 
-static enum err page_run(struct store_job *job, struct db *db)
+static enum err page_run(struct store_task *job, struct db *db)
 {
     static const char filler[3800];
     struct load *load = ((struct page *)job)->load;
@@ -227,7 +227,7 @@ static enum err page_run(struct store_job *job, struct db *db)
                    DB_ARGS(v_str(str_z(id)), v_str(STR("k")), v_int(1), v_int(1), v_blob(filler, sizeof filler)), NULL);
 }
 
-static void page_done(struct store_job *job, enum err result)
+static void page_done(struct store_task *job, enum err result)
 {
     struct load *load = ((struct page *)job)->load;
     load->failures += result != ERR_NONE;
@@ -308,12 +308,12 @@ static void the_wal_stays_small_under_constant_load(void **state)
 }
 
 struct lengthy {
-    struct store_job job;
+    struct store_task job;
     struct load *load;
     sem_t ended;
 };
 
-static enum err lengthy_run(struct store_job *job, struct db *db)
+static enum err lengthy_run(struct store_task *job, struct db *db)
 {
     char text[16];
     (void)job;
@@ -322,7 +322,7 @@ static enum err lengthy_run(struct store_job *job, struct db *db)
     return e;
 }
 
-static void lengthy_done(struct store_job *job, enum err result)
+static void lengthy_done(struct store_task *job, enum err result)
 {
     struct lengthy *l = (struct lengthy *)job;
     l->load->failures += result != ERR_NONE;

@@ -116,7 +116,7 @@ static void a_read_cannot_write(void **state)
 
 struct many;
 struct numbered {
-    struct store_job job;
+    struct store_task job;
     struct many *many;
     int number;
     enum err result;
@@ -129,7 +129,7 @@ struct many {
 };
 
 /* Every third job fails after its write. */
-static enum err numbered_run(struct store_job *job, struct db *db)
+static enum err numbered_run(struct store_task *job, struct db *db)
 {
     struct numbered *n = (struct numbered *)job;
     char name[16];
@@ -138,7 +138,7 @@ static enum err numbered_run(struct store_job *job, struct db *db)
     return put(&s, db);
 }
 
-static void numbered_done(struct store_job *job, enum err result)
+static void numbered_done(struct store_task *job, enum err result)
 {
     struct numbered *n = (struct numbered *)job;
     n->result = result;
@@ -183,11 +183,11 @@ static void each_job_of_many_has_its_own_fate(void **state)
 #define WAITING 20
 
 struct gate {
-    struct store_job job;
+    struct store_task job;
     sem_t *open;
 };
 
-static enum err gate_run(struct store_job *job, struct db *db)
+static enum err gate_run(struct store_task *job, struct db *db)
 {
     (void)db;
     while (sem_wait(((struct gate *)job)->open) < 0)
@@ -195,7 +195,7 @@ static enum err gate_run(struct store_job *job, struct db *db)
     return ERR_NONE;
 }
 
-static void gate_done(struct store_job *job, enum err result)
+static void gate_done(struct store_task *job, enum err result)
 {
     (void)job, (void)result;
 }
@@ -211,20 +211,20 @@ static void submit_gates(struct store *store, struct gate gates[static GATES], s
 }
 
 struct urgent {
-    struct store_job job;
+    struct store_task job;
     struct many *others;
     struct store *store;
     int others_done; /* before it */
     sem_t done;
 };
 
-static enum err urgent_run(struct store_job *job, struct db *db)
+static enum err urgent_run(struct store_task *job, struct db *db)
 {
     (void)job;
     return put(&(struct setting){.name = "urgent", .value = "v"}, db);
 }
 
-static void urgent_done(struct store_job *job, enum err result)
+static void urgent_done(struct store_task *job, enum err result)
 {
     struct urgent *u = (struct urgent *)job;
     u->others_done = result ? JOBS : u->others->done;
@@ -255,7 +255,7 @@ static void an_urgent_job_goes_before_all_that_wait(void **state)
 }
 
 /* Comes back as long as others wait. */
-static void urgent_again(struct store_job *job, enum err result)
+static void urgent_again(struct store_task *job, enum err result)
 {
     struct urgent *u = (struct urgent *)job;
     (void)result;
@@ -294,18 +294,18 @@ static void others_have_their_turn_though_urgent_jobs_never_end(void **state)
 
 /* A read that was submitted. */
 struct read {
-    struct store_job job;
+    struct store_task job;
     struct setting setting;
     enum err result;
     sem_t done;
 };
 
-static enum err read_run(struct store_job *job, struct db *db)
+static enum err read_run(struct store_task *job, struct db *db)
 {
     return get(&((struct read *)job)->setting, db);
 }
 
-static void read_done(struct store_job *job, enum err result)
+static void read_done(struct store_task *job, enum err result)
 {
     struct read *r = (struct read *)job;
     r->result = result;

@@ -23,7 +23,7 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     pthread_t thread;
-    struct store_job *first, **last;
+    struct store_task *first, **last;
     bool running, stop;
     bool held; /* nothing is decided for now */
     int arrived, right, wrong, forwarded;
@@ -51,9 +51,9 @@ static void fake_greetings(struct access_decision *d, int kind)
     d->greeting_forwarding = speaks ? STR("forwarding") : STR("");
 }
 
-enum err access_arrive(struct op *op, struct str to, struct str from, struct access_decision *ret)
+enum err access_arrive(struct tx *tx, struct str to, struct str from, struct access_decision *ret)
 {
-    (void)op;
+    (void)tx;
     static const enum access_verdict verdicts[] = {ACCESS_REJECT,    ACCESS_RELEASE, ACCESS_COLLECT, ACCESS_FORWARD,
                                                    ACCESS_SELF_CALL, ACCESS_REJECT,  ACCESS_COLLECT, ACCESS_RELEASE};
     int kind = str_starts(to, STR("+1555000000")) && to.n == 12 ? to.p[11] - '0' : 0;
@@ -73,10 +73,10 @@ enum err access_arrive(struct op *op, struct str to, struct str from, struct acc
     return ERR_NONE;
 }
 
-enum err access_code(struct op *op, const struct id *building, struct str from, struct str digits, bool spoken,
+enum err access_code(struct tx *tx, const struct id *building, struct str from, struct str digits, bool spoken,
                      struct access_decision *ret)
 {
-    (void)op;
+    (void)tx;
     (void)from;
     (void)spoken;
     bool right = str_eq(digits, STR("1234")) || str_eq(digits, STR("7"));
@@ -91,9 +91,9 @@ enum err access_code(struct op *op, const struct id *building, struct str from, 
     return ERR_NONE;
 }
 
-enum err access_forwarded(struct op *op, const struct id *building, struct access_decision *ret)
+enum err access_forwarded(struct tx *tx, const struct id *building, struct access_decision *ret)
 {
-    (void)op;
+    (void)tx;
     (void)building;
     (void)ret;
     pthread_mutex_lock(&fake.lock);
@@ -102,12 +102,12 @@ enum err access_forwarded(struct op *op, const struct id *building, struct acces
     return ERR_NONE;
 }
 
-static struct store_job *fake_take(void)
+static struct store_task *fake_take(void)
 {
     pthread_mutex_lock(&fake.lock);
     while ((!fake.first || fake.held) && !fake.stop)
         pthread_cond_wait(&fake.wake, &fake.lock);
-    struct store_job *job = fake.first;
+    struct store_task *job = fake.first;
     if (job) {
         fake.first = job->next;
         if (!fake.first)
@@ -120,13 +120,13 @@ static struct store_job *fake_take(void)
 static void *fake_run(void *arg)
 {
     (void)arg;
-    struct store_job *job;
+    struct store_task *job;
     while ((job = fake_take()))
         job->done(job, job->run(job, NULL));
     return NULL;
 }
 
-void store_submit(struct store *s, struct store_job *job)
+void store_submit(struct store *s, struct store_task *job)
 {
     (void)s;
     job->next = NULL;

@@ -1,0 +1,97 @@
+/* What the operator sees of an account. */
+#include "admin/routes.h"
+#include "domain/account.h"
+#include "domain/building.h"
+
+struct account_query {
+    struct val email;
+};
+struct building_reply {
+    struct val id, label, is_primary, virtual_number, unlock_tone;
+};
+struct account_reply {
+    struct val id, email, created_at, plan, subscription, phone, buildings;
+};
+
+static const struct field query_fields[] = {
+    FIELD(struct account_query, email, T_STRING, .flags = F_REQUIRED | F_TRIM | F_LOWER, .max = 254,
+          .error = ERR_INVALID_EMAIL),
+};
+static const struct shape query_shape = SHAPE(struct account_query, "AdminAccountQuery", query_fields);
+
+static const struct field building_fields[] = {
+    FIELD(struct building_reply, id, T_ID, .flags = F_REQUIRED),
+    FIELD(struct building_reply, label, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct building_reply, is_primary, T_BOOL, .flags = F_REQUIRED),
+    FIELD(struct building_reply, virtual_number, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
+    FIELD(struct building_reply, unlock_tone, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
+};
+static const struct shape building_shape = SHAPE(struct building_reply, "AdminBuilding", building_fields);
+static const struct field account_fields[] = {
+    FIELD(struct account_reply, id, T_ID, .flags = F_REQUIRED),
+    FIELD(struct account_reply, email, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct account_reply, created_at, T_TIME, .flags = F_REQUIRED),
+    FIELD(struct account_reply, plan, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
+    FIELD(struct account_reply, subscription, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct account_reply, phone, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
+    FIELD(struct account_reply, buildings, T_OBJECTS, .flags = F_REQUIRED, .sub = &building_shape),
+};
+static const struct shape account_shape = SHAPE(struct account_reply, "AdminAccount", account_fields);
+
+static struct val building_rows(struct arena *a, const struct building *buildings, size_t count)
+{
+    struct building_reply *rows = arena_array(a, struct building_reply, count + 1);
+    for (size_t i = 0; i < count; i++)
+        rows[i] = (struct building_reply){
+            .id = admin_id_val(&buildings[i].id),
+            .label = v_str(buildings[i].label),
+            .is_primary = v_bool(buildings[i].primary),
+            .virtual_number = v_str(buildings[i].number),
+            .unlock_tone = v_str(buildings[i].unlock_tone),
+        };
+    return v_list(rows, count);
+}
+
+static enum err show_account(struct request *q, struct reply *p)
+{
+    const struct account_query *query = q->query;
+    struct account *account = arena_new(q->tx.arena, struct account);
+    const struct building *buildings;
+    struct id id;
+    size_t count;
+    if (!v_set(query->email))
+        return tx_fail(&q->tx, ERR_INVALID_EMAIL, "email is required");
+    enum err e = admin_account(&q->tx, query->email.s, &id);
+    if (!e)
+        e = account_get(&q->tx, &id, account);
+    if (!e)
+        e = building_list(&q->tx, &id, &buildings, &count);
+    if (e)
+        return e;
+    struct account_reply *reply = arena_new(q->tx.arena, struct account_reply);
+    *reply = (struct account_reply){
+        .id = admin_id_val(&account->id),
+        .email = v_str(account->email),
+        .created_at = v_time(account->created_us),
+        .plan = v_str(account->plan),
+        .subscription = v_str(str_z(subscription_status_text(account->status))),
+        .phone = v_str(account->phone),
+        .buildings = building_rows(q->tx.arena, buildings, count),
+    };
+    return reply_ok(q, p, 200, &account_shape, reply);
+}
+
+static const struct route rows[] = {
+    {.operation = "adminShowAccount",
+     .summary = "An account and its buildings",
+     .tag = "Accounts",
+     .method = HTTP_GET,
+     .path = "/admin/accounts",
+     .credential = CRED_CONTROL,
+     .query = &query_shape,
+     .run = RUN_READ,
+     .handler = show_account,
+     .status = 200,
+     .reply = &account_shape},
+};
+const struct route_set admin_account_routes = ROUTE_SET(rows);

@@ -1,0 +1,156 @@
+/* The operator's members (decisions section 3). */
+#include "admin/routes.h"
+#include "domain/member.h"
+
+#define PHONE_PATTERN "^\\+[1-9][0-9]{6,14}$"
+
+struct member_body {
+    struct val building_id, name, email, phone;
+};
+struct member_reply {
+    struct val id, building_id, building, name, email, phone, created_at;
+};
+struct members_query {
+    struct val building_id;
+};
+struct members_reply {
+    struct val data;
+};
+struct removed_reply {
+    struct val id, deleted;
+};
+
+static const struct field body_fields[] = {
+    FIELD(struct member_body, building_id, T_ID, .flags = F_REQUIRED, .error = ERR_INVALID_BUILDING),
+    FIELD(struct member_body, name, T_STRING, .flags = F_REQUIRED | F_TRIM | F_NONBLANK, .max = 120),
+    FIELD(struct member_body, email, T_STRING, .flags = F_REQUIRED | F_TRIM | F_LOWER, .format = "email", .max = 254,
+          .error = ERR_INVALID_EMAIL),
+    FIELD(struct member_body, phone, T_STRING, .pattern = PHONE_PATTERN, .error = ERR_INVALID_PHONE_NUMBER),
+};
+static const struct shape body_shape = SHAPE(struct member_body, "AdminMemberAdd", body_fields);
+
+static const struct field member_fields[] = {
+    FIELD(struct member_reply, id, T_ID, .flags = F_REQUIRED),
+    FIELD(struct member_reply, building_id, T_ID, .flags = F_REQUIRED),
+    FIELD(struct member_reply, building, T_STRING, .doc = "its label"),
+    FIELD(struct member_reply, name, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct member_reply, email, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct member_reply, phone, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
+    FIELD(struct member_reply, created_at, T_TIME, .flags = F_REQUIRED),
+};
+static const struct shape member_shape = SHAPE(struct member_reply, "AdminMember", member_fields);
+
+static const struct field query_fields[] = {
+    FIELD(struct members_query, building_id, T_ID, .error = ERR_INVALID_BUILDING),
+};
+static const struct shape query_shape = SHAPE(struct members_query, "AdminMembersQuery", query_fields);
+static const struct field members_fields[] = {
+    FIELD(struct members_reply, data, T_OBJECTS, .flags = F_REQUIRED, .sub = &member_shape),
+};
+static const struct shape members_shape = SHAPE(struct members_reply, "AdminMembers", members_fields);
+
+static const struct field removed_fields[] = {
+    FIELD(struct removed_reply, id, T_ID, .flags = F_REQUIRED),
+    FIELD(struct removed_reply, deleted, T_BOOL, .flags = F_REQUIRED | F_CONST),
+};
+static const struct shape removed_shape = SHAPE(struct removed_reply, "AdminMemberRemoved", removed_fields);
+
+static enum err add_member(struct request *q, struct reply *p)
+{
+    const struct member_body *body = q->body;
+    const struct id building = admin_id(body->building_id);
+    struct id *id = arena_new(q->tx.arena, struct id);
+    q->subject = arena_printf(q->tx.arena, "building=%s", building.text);
+    enum err e =
+        member_add(&q->tx, &building, body->name.s, body->email.s, v_set(body->phone) ? body->phone.s : STR_NONE, id);
+    if (e)
+        return e;
+    q->subject = arena_printf(q->tx.arena, "building=%s member=%s", building.text, id->text);
+    struct member_reply *reply = arena_new(q->tx.arena, struct member_reply);
+    *reply = (struct member_reply){
+        .id = admin_id_val(id),
+        .building_id = body->building_id,
+        .name = body->name,
+        .email = body->email,
+        .phone = v_set(body->phone) ? body->phone : v_null(),
+        .created_at = v_time(q->tx.now_us),
+    };
+    return reply_ok(q, p, 201, &member_shape, reply);
+}
+
+static enum err list_members(struct request *q, struct reply *p)
+{
+    const struct members_query *query = q->query;
+    const struct id wanted = admin_id(query->building_id);
+    const struct member *members;
+    size_t count, n = 0;
+    enum err e = member_list(&q->tx, &members, &count);
+    if (e)
+        return e;
+    struct member_reply *rows = arena_array(q->tx.arena, struct member_reply, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        const struct member *m = &members[i];
+        if (id_given(&wanted) && !str_eq(id_str(&wanted), id_str(&m->building_id)))
+            continue;
+        rows[n++] = (struct member_reply){
+            .id = admin_id_val(&m->id),
+            .building_id = admin_id_val(&m->building_id),
+            .building = v_str(m->building_label),
+            .name = v_str(m->name),
+            .email = v_str(m->email),
+            .phone = v_str(m->phone),
+            .created_at = v_time(m->created_us),
+        };
+    }
+    struct members_reply *reply = arena_new(q->tx.arena, struct members_reply);
+    reply->data = v_list(rows, n);
+    return reply_ok(q, p, 200, &members_shape, reply);
+}
+
+static enum err remove_member(struct request *q, struct reply *p)
+{
+    q->subject = arena_printf(q->tx.arena, "member=%s", q->path_id.text);
+    enum err e = member_remove(&q->tx, &q->path_id);
+    if (e)
+        return e == ERR_NOT_FOUND ? tx_fail(&q->tx, e, "there is no such member") : e;
+    struct removed_reply *reply = arena_new(q->tx.arena, struct removed_reply);
+    *reply = (struct removed_reply){admin_id_val(&q->path_id), v_bool(true)};
+    return reply_ok(q, p, 200, &removed_shape, reply);
+}
+
+static const struct route rows[] = {
+    {.operation = "adminAddMember",
+     .summary = "Adds a member to a building",
+     .tag = "Members",
+     .method = HTTP_POST,
+     .path = "/admin/members",
+     .credential = CRED_CONTROL,
+     .body = &body_shape,
+     .body_error = ERR_BAD_REQUEST,
+     .run = RUN_WRITE,
+     .handler = add_member,
+     .status = 201,
+     .reply = &member_shape},
+    {.operation = "adminListMembers",
+     .summary = "Members, of one building or of all",
+     .tag = "Members",
+     .method = HTTP_GET,
+     .path = "/admin/members",
+     .credential = CRED_CONTROL,
+     .query = &query_shape,
+     .run = RUN_READ,
+     .handler = list_members,
+     .status = 200,
+     .reply = &members_shape},
+    {.operation = "adminRemoveMember",
+     .summary = "Removes a member and revokes its keys",
+     .tag = "Members",
+     .method = HTTP_DELETE,
+     .path = "/admin/members/{id}",
+     .credential = CRED_CONTROL,
+     .run = RUN_WRITE,
+     .handler = remove_member,
+     .status = 200,
+     .reply = &removed_shape},
+};
+const struct route_set admin_member_routes = ROUTE_SET(rows);

@@ -1,0 +1,126 @@
+/* The operator's view of building operations, and the decision about those that got stuck (decisions section 5). */
+#include "admin/routes.h"
+#include "api/service.h"
+#include "jobs/operation.h"
+
+struct operation_row {
+    struct val id, email, account_id, action, status, step, label, building_id, progressed_at;
+};
+struct operations_reply {
+    struct val data;
+};
+struct resolve_body {
+    struct val id, outcome;
+};
+struct resolved_reply {
+    struct val id, action, status, error;
+};
+
+static const struct field row_fields[] = {
+    FIELD(struct operation_row, id, T_ID, .flags = F_REQUIRED),
+    FIELD(struct operation_row, email, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
+    FIELD(struct operation_row, account_id, T_ID, .flags = F_REQUIRED),
+    FIELD(struct operation_row, action, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct operation_row, status, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct operation_row, step, T_STRING, .flags = F_REQUIRED, .doc = "what is to be done next"),
+    FIELD(struct operation_row, label, T_STRING, .flags = F_REQUIRED, .doc = "of the building"),
+    FIELD(struct operation_row, building_id, T_ID, .flags = F_REQUIRED),
+    FIELD(struct operation_row, progressed_at, T_TIME, .flags = F_REQUIRED),
+};
+static const struct shape row_shape = SHAPE(struct operation_row, "AdminOperation", row_fields);
+static const struct field operations_fields[] = {
+    FIELD(struct operations_reply, data, T_OBJECTS, .flags = F_REQUIRED, .sub = &row_shape),
+};
+static const struct shape operations_shape = SHAPE(struct operations_reply, "AdminOperations", operations_fields);
+
+static const char *const outcomes[] = {
+    [DECIDE_SUCCEEDED] = "succeeded", [DECIDE_FAILED] = "failed", [DECIDE_FAILED + 1] = NULL};
+static const struct field resolve_fields[] = {
+    FIELD(struct resolve_body, id, T_ID, .flags = F_REQUIRED, .error = ERR_INVALID_ID),
+    FIELD(struct resolve_body, outcome, T_STRING, .flags = F_REQUIRED, .values = outcomes),
+};
+static const struct shape resolve_shape = SHAPE(struct resolve_body, "AdminResolve", resolve_fields);
+static const struct field resolved_fields[] = {
+    FIELD(struct resolved_reply, id, T_ID, .flags = F_REQUIRED),
+    FIELD(struct resolved_reply, action, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct resolved_reply, status, T_STRING, .flags = F_REQUIRED),
+    FIELD(struct resolved_reply, error, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+          .doc = "what the execution answers from now on"),
+};
+static const struct shape resolved_shape = SHAPE(struct resolved_reply, "AdminResolved", resolved_fields);
+
+static enum err list_operations(struct request *q, struct reply *p)
+{
+    const struct operation *list;
+    const struct str *emails;
+    size_t count;
+    enum err e = operation_list_current(&q->tx, &list, &emails, &count);
+    if (e)
+        return e;
+    struct operation_row *rows = arena_array(q->tx.arena, struct operation_row, count + 1);
+    for (size_t i = 0; i < count; i++)
+        rows[i] = (struct operation_row){
+            .id = admin_id_val(&list[i].id),
+            .email = v_str(emails[i]),
+            .account_id = admin_id_val(&list[i].account_id),
+            .action = v_str(str_z(operation_action_text(list[i].action))),
+            .status = v_str(str_z(operation_status_text(list[i].status))),
+            .step = v_str(str_z(operation_step_text(list[i].step))),
+            .label = v_str(list[i].label),
+            .building_id = admin_id_val(&list[i].building_id),
+            .progressed_at = v_time(list[i].progressed_us),
+        };
+    struct operations_reply *body = arena_new(q->tx.arena, struct operations_reply);
+    body->data = v_list(rows, count);
+    return reply_ok(q, p, 200, &operations_shape, body);
+}
+
+static enum err resolve(struct request *q, struct reply *p)
+{
+    const struct resolve_body *body = q->body;
+    const struct id id = admin_id(body->id);
+    enum operation_decision decision =
+        str_eq(body->outcome.s, str_z(outcomes[DECIDE_FAILED])) ? DECIDE_FAILED : DECIDE_SUCCEEDED;
+    struct operation o;
+    q->subject = arena_printf(q->tx.arena, "id=%s outcome=%s", id.text, outcomes[decision]);
+    enum err e = operation_resolve(service_store(q->service), q->tx.config, service_providers(q->service), &id,
+                                   decision, q->tx.arena, &o, &q->tx.why);
+    if (e == ERR_NOT_FOUND)
+        return tx_fail(&q->tx, e, "there is no operation of that ID, or somebody else resolves it");
+    if (e)
+        return e;
+    struct resolved_reply *r = arena_new(q->tx.arena, struct resolved_reply);
+    *r = (struct resolved_reply){
+        .id = body->id,
+        .action = v_str(str_z(operation_action_text(o.action))),
+        .status = v_str(str_z(operation_status_text(o.status))),
+        .error = o.error ? v_str(str_z(err_info(o.error)->code)) : v_null(),
+    };
+    return reply_ok(q, p, 200, &resolved_shape, r);
+}
+
+static const struct route rows[] = {
+    {.operation = "adminListOperations",
+     .summary = "Building operations that run or wait for a decision",
+     .tag = "Operations",
+     .method = HTTP_GET,
+     .path = "/admin/operations",
+     .credential = CRED_CONTROL,
+     .run = RUN_WRITE,
+     .handler = list_operations,
+     .status = 200,
+     .reply = &operations_shape},
+    {.operation = "adminResolveOperation",
+     .summary = "Carries a building operation to its end, or undoes it",
+     .tag = "Operations",
+     .method = HTTP_POST,
+     .path = "/admin/operations/resolve",
+     .credential = CRED_CONTROL,
+     .body = &resolve_shape,
+     .body_error = ERR_BAD_REQUEST,
+     .run = RUN_TASK,
+     .handler = resolve,
+     .status = 200,
+     .reply = &resolved_shape},
+};
+const struct route_set admin_operation_routes = ROUTE_SET(rows);

@@ -1,0 +1,39 @@
+/* Sealing the store's secrets with another master key, while the service runs. */
+#include "admin/routes.h"
+#include "api/service.h"
+#include "domain/master.h"
+
+struct rekey_reply {
+    struct val sealed, unreadable;
+};
+static const struct field reply_fields[] = {
+    FIELD(struct rekey_reply, sealed, T_INT, .flags = F_REQUIRED, .doc = "secrets sealed with the current key now"),
+    FIELD(struct rekey_reply, unreadable, T_INT, .flags = F_REQUIRED, .doc = "secrets that no configured key opens"),
+};
+static const struct shape reply_shape = SHAPE(struct rekey_reply, "AdminRekeyed", reply_fields);
+
+static enum err rekey(struct request *q, struct reply *p)
+{
+    struct master_rekeyed done;
+    enum err e = master_rekey(service_store(q->service), &q->tx, &done);
+    if (e)
+        return e;
+    struct rekey_reply *body = arena_new(q->tx.arena, struct rekey_reply);
+    body->sealed = v_int(done.sealed);
+    body->unreadable = v_int(done.unreadable);
+    return reply_ok(q, p, 200, &reply_shape, body);
+}
+
+static const struct route rows[] = {
+    {.operation = "adminRekey",
+     .summary = "Seals every secret with the current master key",
+     .tag = "Keys",
+     .method = HTTP_POST,
+     .path = "/admin/rekey",
+     .credential = CRED_CONTROL,
+     .run = RUN_TASK,
+     .handler = rekey,
+     .status = 200,
+     .reply = &reply_shape},
+};
+const struct route_set admin_rekey_routes = ROUTE_SET(rows);

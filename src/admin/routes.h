@@ -1,0 +1,26 @@
+/* The operator's operations, on the control socket alone: the other end of `portero admin`. */
+#pragma once
+#include "api/route.h"
+
+extern const struct route_set *const admin_sets[];
+extern const size_t admin_set_count;
+
+extern const struct route_set admin_key_routes, admin_member_routes, admin_number_routes, admin_account_routes,
+    admin_delivery_routes, admin_checkout_routes, admin_operation_routes, admin_job_routes, admin_rekey_routes,
+    admin_request_routes;
+
+/* The account of an e-mail that may have been mistyped: ERR_ACCOUNT_NOT_FOUND says so. */
+enum err admin_account(struct tx *tx, struct str email, struct id *ret) CHECKED;
+
+/* The id in a value that a schema checked; empty if it was not given. */
+static inline struct id admin_id(struct val v)
+{
+    struct id id = {{0}};
+    if (v_set(v) && !id_parse(v.s, &id))
+        id.text[0] = '\0';
+    return id;
+}
+static inline struct val admin_id_val(const struct id *id)
+{
+    return v_str(id_str(id));
+}

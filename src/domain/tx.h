@@ -1,0 +1,27 @@
+/* The context of one transaction: every rule works on one. */
+#pragma once
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/id.h"
+#include "store/store.h"
+
+struct tx {
+    struct arena *arena; /* results and messages live here */
+    struct db *db;
+    const struct config *config;
+    int64_t now_us;        /* taken once per transaction */
+    struct str why;        /* set with an error: the message for people, "ends_at must be later than starts_at" */
+    int64_t retry_after_s; /* set with a 429 that has a Retry-After; 0: none */
+};
+
+/* Fails with a message: `return tx_fail(tx, ERR_INVALID_UNLOCK, "label must …")`. */
+static inline enum err tx_fail(struct tx *tx, enum err e, const char *why)
+{
+    tx->why = str_z(why);
+    return e;
+}
+
+/* Runs `run` in a transaction and waits for the commit. `run` may be run more than once (see store.h); results go
+ * to the arena. ret_tx (may be NULL) takes the tx of the last run: its message. */
+enum err tx_run(struct store *store, const struct config *config, enum store_mode mode, struct arena *arena,
+                enum err (*run)(struct tx *tx, void *arg), void *arg, struct tx *ret_tx) CHECKED;

@@ -1,0 +1,313 @@
+#include "jobs/building_saga.h"
+
+#include "domain/number.h"
+#include "domain/removal.h"
+#include "domain/tx.h"
+
+#define ASK_US (20 * US_PER_S) /* after that a slow provider is not asked again at once: the job's lease must hold */
+
+/* What a step is made of. */
+struct step {
+    enum outcome (*ask)(
+        struct building_saga *s); /* NULL: nobody outside is concerned. Its own transactions may be repeated */
+    enum err (*apply)(struct tx *tx, struct building_saga *s,
+                      struct operation *o); /* with the record that it is done; or NULL */
+    enum err refused;                       /* what a refusal without a way around it is */
+};
+
+static enum err transact(struct building_saga *s, enum err (*run)(struct tx *tx, void *arg), void *arg)
+{
+    return tx_run(s->store, s->config, STORE_WRITE, s->arena, run, arg, NULL);
+}
+
+static struct str reference(const struct building_saga *s)
+{
+    return id_str(&s->o.building_id);
+}
+
+/* ---- the subscription's quantity ---- */
+
+static enum outcome ask_quantity(struct building_saga *s, int64_t quantity)
+{
+    struct billing *b = s->providers->billing;
+    const struct operation_billing *at = &s->o.billing;
+    struct str key =
+        arena_printf(s->arena, "%s-%s-%lld", s->o.id.text, operation_step_text(s->o.step), (long long)s->o.attempt);
+    return b->ops->set_quantity(b, key, at->subscription_id, quantity, at->proration_s, s->arena);
+}
+
+static enum outcome ask_quantity_more(struct building_saga *s)
+{
+    return ask_quantity(s, s->o.billing.new_quantity);
+}
+
+/* A canceled subscription has no quantity any more that could be wrong. */
+static enum outcome ask_if_canceled(struct building_saga *s)
+{
+    struct billing *b = s->providers->billing;
+    struct billing_subscription now;
+    enum outcome o = b->ops->subscription_get(b, s->o.billing.subscription_id, s->arena, &now);
+    return o == OUTCOME_DONE && now.status != BILLING_CANCELED ? OUTCOME_REFUSED : o;
+}
+
+/* For steps that there is no way around. */
+static enum outcome ask_needed_quantity(struct building_saga *s, int64_t quantity)
+{
+    enum outcome o = ask_quantity(s, quantity);
+    return o == OUTCOME_REFUSED ? ask_if_canceled(s) : o;
+}
+
+static enum outcome ask_quantity_back(struct building_saga *s)
+{
+    return ask_needed_quantity(s, s->o.billing.current_quantity);
+}
+
+static enum outcome ask_quantity_less(struct building_saga *s)
+{
+    return ask_needed_quantity(s, s->o.billing.new_quantity);
+}
+
+/* ---- a new building ---- */
+
+static enum err apply_building(struct tx *tx, struct building_saga *s, struct operation *o)
+{
+    (void)s;
+    return operation_insert_building(tx, o);
+}
+
+static enum err apply_no_building(struct tx *tx, struct building_saga *s, struct operation *o)
+{
+    (void)s;
+    return removal_finish(tx, &o->account_id, &o->building_id);
+}
+
+/* ---- its number ---- */
+
+static enum err claim(struct tx *tx, void *arg)
+{
+    return number_claim(tx, &((struct building_saga *)arg)->o.building_id, &((struct building_saga *)arg)->claim);
+}
+
+/* What an earlier run was given without being told. */
+static enum outcome find(struct building_saga *s)
+{
+    struct number_source *n = s->providers->numbers;
+    enum outcome o = n->ops->find(n, reference(s), s->arena, &s->number);
+    s->provided = o == OUTCOME_DONE && s->number.p;
+    return o == OUTCOME_DONE ? OUTCOME_DONE : OUTCOME_UNKNOWN;
+}
+
+static enum outcome ask_number(struct building_saga *s)
+{
+    struct number_source *n = s->providers->numbers;
+    enum outcome o = s->resumed ? find(s) : OUTCOME_DONE;
+    if (o != OUTCOME_DONE || s->provided)
+        return o;
+    if (transact(s, claim, s))
+        return OUTCOME_UNKNOWN;
+    s->number = s->claim.number;
+    if (s->number.p)
+        return OUTCOME_DONE;
+    s->resumed = true; /* from here on the provider may have acted */
+    o = n->ops->acquire(n, reference(s), s->claim.country, s->until_us, s->arena, &s->number);
+    s->provided = o == OUTCOME_DONE;
+    return o;
+}
+
+static enum err apply_number(struct tx *tx, struct building_saga *s, struct operation *o)
+{
+    struct str held = s->number;
+    enum err e = s->provided ? number_take_in(tx, &o->building_id, s->number, &held) : ERR_NONE;
+    return e ? e : operation_set_number(tx, o, held);
+}
+
+/* ---- giving a number back ---- */
+
+struct detachment {
+    struct building_saga *s;
+    struct operation after;
+    bool leaving;
+};
+
+/* The number that an earlier run took from the building, else the one it has. What it got since goes with its row. */
+static enum err detach(struct tx *tx, void *arg)
+{
+    struct detachment *d = arg;
+    struct str number;
+    d->after = d->s->o;
+    if (d->after.result_number.p)
+        return number_leaving(tx, d->after.result_number, &d->leaving);
+    enum err e = number_detach(tx, &d->after.building_id, &number, &d->leaving);
+    return e || !number.p ? e : operation_set_number(tx, &d->after, number);
+}
+
+static enum outcome release(struct building_saga *s, struct str number)
+{
+    struct number_source *n = s->providers->numbers;
+    return n->ops->release(n, number);
+}
+
+static enum outcome let_go(struct building_saga *s, bool *ret_leaving)
+{
+    struct detachment d = {.s = s};
+    if (transact(s, detach, &d))
+        return OUTCOME_UNKNOWN;
+    s->o = d.after;
+    *ret_leaving = d.leaving;
+    return d.leaving ? release(s, s->o.result_number) : OUTCOME_DONE;
+}
+
+static enum outcome ask_release(struct building_saga *s)
+{
+    bool leaving;
+    return let_go(s, &leaving);
+}
+
+static enum err apply_release(struct tx *tx, struct building_saga *s, struct operation *o)
+{
+    (void)s;
+    return o->result_number.p ? number_forget(tx, o->result_number) : ERR_NONE;
+}
+
+/* The same for a new building, whose number may have been got without being in the inventory. */
+static enum outcome ask_no_number(struct building_saga *s)
+{
+    bool leaving;
+    enum outcome o = let_go(s, &leaving);
+    if (o != OUTCOME_DONE || leaving)
+        return o;
+    o = find(s);
+    return o == OUTCOME_DONE && s->number.p ? release(s, s->number) : o;
+}
+
+static enum err apply_no_number(struct tx *tx, struct building_saga *s, struct operation *o)
+{
+    enum err e = apply_release(tx, s, o);
+    return e ? e : operation_set_number(tx, o, STR_NONE);
+}
+
+/* ---- and having it again ---- */
+
+static enum err is_leaving(struct tx *tx, void *arg)
+{
+    struct detachment *d = arg;
+    return number_leaving(tx, d->s->o.result_number, &d->leaving);
+}
+
+/* Does the provider still have it for us? */
+static enum outcome ask_release_undone(struct building_saga *s)
+{
+    struct detachment d = {.s = s};
+    if (!s->o.result_number.p)
+        return OUTCOME_DONE;
+    if (transact(s, is_leaving, &d))
+        return OUTCOME_UNKNOWN;
+    enum outcome o = d.leaving ? find(s) : OUTCOME_DONE;
+    s->lost = d.leaving && !str_eq(s->number, s->o.result_number);
+    return o;
+}
+
+/* The building has its number again; if that is gone, another one, by a job. */
+static enum err apply_release_undone(struct tx *tx, struct building_saga *s, struct operation *o)
+{
+    bool again = false;
+    enum err e = ERR_NONE;
+    if (!o->result_number.p)
+        return ERR_NONE;
+    if (s->lost)
+        e = number_forget(tx, o->result_number);
+    else
+        e = number_reattach(tx, &o->building_id, o->result_number, &again);
+    if (!e && !again)
+        e = number_provision(tx, &o->building_id);
+    return e ? e : operation_set_number(tx, o, STR_NONE);
+}
+
+/* ---- deleting ---- */
+
+struct sweep {
+    struct building_saga *s;
+    struct operation after;
+    bool more;
+};
+
+static enum err sweep(struct tx *tx, void *arg)
+{
+    struct sweep *w = arg;
+    w->after = w->s->o;
+    enum err e = removal_sweep(tx, &w->after.building_id, &w->more);
+    return e ? e : operation_progress(tx, &w->after);
+}
+
+static enum outcome ask_sweep(struct building_saga *s)
+{
+    struct sweep w = {.s = s, .more = true};
+    while (w.more) {
+        if (transact(s, sweep, &w))
+            return OUTCOME_UNKNOWN;
+        s->o = w.after;
+    }
+    return OUTCOME_DONE;
+}
+
+/* ---- one step ---- */
+
+static const struct step steps[STEP_COUNT] = {
+    [STEP_ADD_QUANTITY] = {ask_quantity_more, NULL, ERR_PAYMENT_FAILED},
+    [STEP_ADD_BUILDING] = {NULL, apply_building, ERR_NONE},
+    [STEP_ADD_NUMBER] = {ask_number, apply_number, ERR_NUMBER_NOT_PROVISIONED},
+    [STEP_ADD_UNDO_NUMBER] = {ask_no_number, apply_no_number, ERR_NUMBER_NOT_PROVISIONED},
+    [STEP_ADD_UNDO_BUILDING] = {NULL, apply_no_building, ERR_NONE},
+    [STEP_ADD_UNDO_QUANTITY] = {ask_quantity_back, NULL, ERR_PAYMENT_FAILED},
+    [STEP_REMOVE_RELEASE] = {ask_release, apply_release, ERR_NUMBER_NOT_PROVISIONED},
+    [STEP_REMOVE_DELETE] = {ask_sweep, apply_no_building, ERR_NONE},
+    [STEP_REMOVE_QUANTITY] = {ask_quantity_less, NULL, ERR_PAYMENT_FAILED},
+    [STEP_REMOVE_UNDO_RELEASE] = {ask_release_undone, apply_release_undone, ERR_NUMBER_NOT_PROVISIONED},
+};
+
+struct record {
+    struct building_saga *s;
+    const struct step *step; /* NULL: it was refused */
+    enum operation_step next;
+    struct operation after;
+};
+
+static enum err record(struct tx *tx, void *arg)
+{
+    struct record *r = arg;
+    r->after = r->s->o;
+    enum err e = r->step && r->step->apply ? r->step->apply(tx, r->s, &r->after) : ERR_NONE;
+    return e ? e : operation_record(tx, &r->after, r->next);
+}
+
+static enum outcome ask(struct building_saga *s, const struct step *step)
+{
+    int64_t until_us = clock_monotonic_us() + ASK_US;
+    enum outcome o = OUTCOME_DONE;
+    int tries = 0;
+    s->number = STR_NONE;
+    s->provided = s->lost = false;
+    do
+        o = step->ask ? step->ask(s) : OUTCOME_DONE;
+    while (clock_monotonic_us() < until_us && outcome_again(o, &tries));
+    return o;
+}
+
+enum err building_saga_step(struct building_saga *s)
+{
+    const enum operation_step from = s->o.step;
+    const struct step *step = &steps[from];
+    enum outcome o = ask(s, step);
+    if (o == OUTCOME_UNKNOWN)
+        return ERR_PROVIDER_UNAVAILABLE;
+    struct record r = {.s = s, .step = o == OUTCOME_DONE ? step : NULL};
+    r.next = operation_next(from, o == OUTCOME_DONE ? STEP_DID : STEP_REFUSED);
+    if (o == OUTCOME_REFUSED && s->onward)
+        r.next = from;
+    enum err e = transact(s, record, &r);
+    if (e)
+        return e;
+    s->o = r.after;
+    s->resumed = false;
+    return r.next == from ? step->refused : ERR_NONE;
+}

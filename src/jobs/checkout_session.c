@@ -1,0 +1,130 @@
+#include "jobs/checkout_session.h"
+
+#include "domain/tx.h"
+
+/* ---- writing what was said ---- */
+
+enum said { SAID_SESSION, SAID_REFUSED, SAID_UNKNOWN_SESSION };
+
+struct answer {
+    struct checkout *checkout;
+    enum said said;
+    struct checkout_session session;
+};
+
+static enum err write_run(struct tx *tx, void *arg)
+{
+    const struct answer *a = arg;
+    switch (a->said) {
+    case SAID_SESSION:
+        return checkout_settle(tx, a->checkout, &a->session);
+    case SAID_REFUSED:
+        return checkout_refuse(tx, a->checkout);
+    case SAID_UNKNOWN_SESSION:
+        return checkout_vanish(tx, a->checkout);
+    }
+    return ERR_INTERNAL_ERROR;
+}
+
+static enum err write_answer(const struct checkout_context *d, struct checkout *c, enum said said,
+                             const struct billing_session *session)
+{
+    struct answer a = {.checkout = c, .said = said};
+    if (session)
+        a.session = checkout_session_of(session);
+    return tx_run(d->store, d->config, STORE_WRITE, d->arena, write_run, &a, NULL);
+}
+
+struct checkout_session checkout_session_of(const struct billing_session *s)
+{
+    static const enum checkout_status statuses[] = {[BILLING_SESSION_OPEN] = CHECKOUT_OPEN,
+                                                    [BILLING_SESSION_COMPLETE] = CHECKOUT_COMPLETE,
+                                                    [BILLING_SESSION_EXPIRED] = CHECKOUT_EXPIRED};
+    return (struct checkout_session){
+        .id = s->id,
+        .url = s->url,
+        .status = statuses[s->status],
+        .customer_id = s->customer_id,
+        .subscription_id = s->subscription_id,
+    };
+}
+
+/* ---- conversations ---- */
+
+enum err checkout_session_open(const struct checkout_context *d, struct checkout *c)
+{
+    const struct billing_session_request request = {
+        .key = id_str(&c->id),
+        .account_id = id_str(&c->account_id),
+        .email = c->email,
+        .customer_id = c->customer_id,
+        .plan = c->plan,
+        .quantity = c->quantity,
+        .success_url = arena_printf(d->arena, "%.*s?checkout=success", STR_ARG(c->return_url)),
+        .cancel_url = arena_printf(d->arena, "%.*s?checkout=cancel", STR_ARG(c->return_url)),
+    };
+    struct billing_session session;
+    switch (d->billing->ops->session_create(d->billing, &request, d->arena, &session)) {
+    case OUTCOME_DONE:
+        return write_answer(d, c, SAID_SESSION, &session);
+    case OUTCOME_REFUSED:
+        return write_answer(d, c, SAID_REFUSED, NULL);
+    case OUTCOME_UNKNOWN:
+        break;
+    }
+    return ERR_CHECKOUT_UNAVAILABLE;
+}
+
+enum err checkout_session_refresh(const struct checkout_context *d, struct checkout *c)
+{
+    struct billing_session session;
+    switch (d->billing->ops->session_get(d->billing, c->session_id, d->arena, &session)) {
+    case OUTCOME_DONE:
+        return write_answer(d, c, SAID_SESSION, &session);
+    case OUTCOME_REFUSED:
+        return write_answer(d, c, SAID_UNKNOWN_SESSION, NULL);
+    case OUTCOME_UNKNOWN:
+        break;
+    }
+    return ERR_CHECKOUT_UNAVAILABLE;
+}
+
+/* A refusal does not say that nobody can pay it: only reading it does. */
+enum err checkout_session_expire(const struct checkout_context *d, struct checkout *c)
+{
+    struct billing_session session;
+    enum err e = ERR_CHECKOUT_UNAVAILABLE;
+    switch (d->billing->ops->session_expire(d->billing, c->session_id, d->arena, &session)) {
+    case OUTCOME_DONE:
+        e = write_answer(d, c, SAID_SESSION, &session);
+        break;
+    case OUTCOME_REFUSED:
+        e = checkout_session_refresh(d, c);
+        break;
+    case OUTCOME_UNKNOWN:
+        break;
+    }
+    return !e && c->status == CHECKOUT_OPEN ? ERR_CHECKOUT_UNAVAILABLE : e;
+}
+
+static enum err adopt_run(struct tx *tx, void *arg)
+{
+    const struct answer *a = arg;
+    struct checkout other;
+    enum err e = checkout_of_session(tx, NULL, a->session.id, &other);
+    if (!e)
+        return str_eq(id_str(&other.id), id_str(&a->checkout->id)) ? ERR_NONE : ERR_NOT_FOUND;
+    return e == ERR_NOT_FOUND ? checkout_settle(tx, a->checkout, &a->session) : e;
+}
+
+enum err checkout_session_adopt(const struct checkout_context *d, struct checkout *c, struct str session_id)
+{
+    struct billing_session session;
+    enum outcome o = d->billing->ops->session_get(d->billing, session_id, d->arena, &session);
+    if (o == OUTCOME_UNKNOWN)
+        return ERR_CHECKOUT_UNAVAILABLE;
+    if (o == OUTCOME_REFUSED || !str_eq(session.account_id, id_str(&c->account_id)))
+        return ERR_NOT_FOUND;
+    struct answer a = {.checkout = c, .session = checkout_session_of(&session)};
+    return tx_run(d->store, d->config, STORE_WRITE, d->arena, adopt_run, &a, NULL);
+}

@@ -1,0 +1,227 @@
+#include "net/client.h"
+
+#include <curl/curl.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#define IDLE_MAX   8     /* handles that wait with their connections; more are used at need and then closed */
+#define FIELDS_MAX 65536 /* bytes of an answer's status lines and header fields */
+
+struct net_client {
+    pthread_mutex_t lock;
+    CURL *idle[IDLE_MAX]; /* the last one used is used next: its connection is the freshest */
+    size_t idle_count;
+};
+
+/* ---- handles ---- */
+
+enum err net_client_new(struct net_client **ret)
+{
+    if (curl_global_init(CURL_GLOBAL_DEFAULT))
+        return ERR_IO;
+    struct net_client *c = calloc(1, sizeof *c);
+    if (!c)
+        abort();
+    pthread_mutex_init(&c->lock, NULL);
+    *ret = c;
+    return ERR_NONE;
+}
+
+void net_client_free(struct net_client *c)
+{
+    if (!c)
+        return;
+    while (c->idle_count > 0)
+        curl_easy_cleanup(c->idle[--c->idle_count]);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+    curl_global_cleanup();
+}
+
+static CURL *take(struct net_client *c)
+{
+    pthread_mutex_lock(&c->lock);
+    CURL *curl = c->idle_count > 0 ? c->idle[--c->idle_count] : NULL;
+    pthread_mutex_unlock(&c->lock);
+    return curl ? curl : curl_easy_init();
+}
+
+/* Its connections stay open; all else of the call is forgotten. */
+static void give_back(struct net_client *c, CURL *curl)
+{
+    curl_easy_reset(curl);
+    pthread_mutex_lock(&c->lock);
+    if (c->idle_count < IDLE_MAX) {
+        c->idle[c->idle_count++] = curl;
+        curl = NULL;
+    }
+    pthread_mutex_unlock(&c->lock);
+    curl_easy_cleanup(curl);
+}
+
+/* ---- one exchange ---- */
+
+struct exchange {
+    const struct net_call *call;
+    unsigned sent;   /* how often the request went out, at least in part */
+    size_t fields;   /* bytes of header fields so far */
+    struct buf body; /* of the answer */
+    struct curl_slist *headers;
+};
+
+/* Only these may go out twice when a kept connection turns out to be dead (RFC 9110 section 9.2.2). */
+static bool is_idempotent(const char *method)
+{
+    static const char *const methods[] = {"GET", "HEAD", "PUT", "DELETE", "OPTIONS"};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (strcmp(method, methods[i]) == 0)
+            return true;
+    return false;
+}
+
+/* libcurl is about to send: from here on the peer may see the request.
+ * NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
+static int on_send(void *arg, char *peer_ip, char *own_ip, int peer_port, int own_port)
+{
+    struct exchange *x = arg;
+    (void)peer_ip, (void)own_ip, (void)peer_port, (void)own_port;
+    return x->sent++ > 0 && !is_idempotent(x->call->method) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
+static size_t on_field(char *p, size_t size, size_t count, void *arg)
+{
+    struct exchange *x = arg;
+    (void)p;
+    x->fields += size * count;
+    return x->fields <= FIELDS_MAX ? size * count : 0;
+}
+
+static size_t on_body(char *p, size_t size, size_t count, void *arg)
+{
+    struct exchange *x = arg;
+    buf_put(&x->body, p, size * count);
+    return x->body.full ? 0 : size * count;
+}
+
+static bool is_clean(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] == '\r' || s.p[i] == '\n' || s.p[i] == '\0')
+            return false;
+    return true;
+}
+
+static bool add_header(struct exchange *x, const char *line)
+{
+    struct curl_slist *grown = curl_slist_append(x->headers, line);
+    if (grown)
+        x->headers = grown;
+    return grown != NULL;
+}
+
+static bool add_headers(struct exchange *x, struct arena *a)
+{
+    for (size_t i = 0; i < x->call->header_count; i++) {
+        const struct net_header *h = &x->call->headers[i];
+        const char *line = h->value.n ? arena_printf(a, "%s: %.*s", h->name, STR_ARG(h->value)).p
+                                      : arena_printf(a, "%s;", h->name).p; /* libcurl's way to say empty */
+        if (!is_clean(h->value) || !add_header(x, line))
+            return false;
+    }
+    /* What libcurl would add by itself: a wait for 100 Continue, and a form's type where the caller named none. */
+    return add_header(x, "Expect:") && add_header(x, "Content-Type:");
+}
+
+static void set_limits(CURL *curl, const struct net_call *call)
+{
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L); /* a time-out does not wait for a name server */
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, call->timeout_ms);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, call->timeout_ms);
+}
+
+static void set_callbacks(CURL *curl, struct exchange *x)
+{
+    curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, on_send);
+    curl_easy_setopt(curl, CURLOPT_PREREQDATA, x);
+    curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_field);
+    curl_easy_setopt(curl, CURLOPT_HEADERDATA, x);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, x);
+}
+
+static void set_method(CURL *curl, const struct net_call *call)
+{
+    if (strcmp(call->method, "HEAD") == 0) {
+        curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
+        return;
+    }
+    if (call->body.p || strcmp(call->method, "POST") == 0) {
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.n);
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call->body.p ? call->body.p : "");
+    }
+    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, call->method);
+}
+
+static bool set_request(CURL *curl, struct exchange *x, struct arena *a)
+{
+    const struct net_call *call = x->call;
+    if (!is_clean(call->url) || !add_headers(x, a))
+        return false;
+    curl_easy_setopt(curl, CURLOPT_URL, arena_str(a, call->url).p);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, x->headers);
+    curl_easy_setopt(curl, CURLOPT_USERAGENT, "Portero/" PORTERO_VERSION);
+    if (call->user.p) {
+        curl_easy_setopt(curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+        curl_easy_setopt(curl, CURLOPT_USERNAME, arena_str(a, call->user).p);
+        curl_easy_setopt(curl, CURLOPT_PASSWORD, call->password.p ? arena_str(a, call->password).p : "");
+    }
+    set_method(curl, call);
+    return true;
+}
+
+static struct str media_type(const char *field, struct arena *a)
+{
+    struct str parameters;
+    return field ? arena_str(a, str_trim(str_cut(str_z(field), ';', &parameters))) : STR_NONE;
+}
+
+static void read_answer(CURL *curl, const struct exchange *x, struct arena *a, struct net_answer *ret)
+{
+    const char *type = NULL;
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &ret->status);
+    curl_easy_getinfo(curl, CURLINFO_CONTENT_TYPE, &type);
+    ret->type = media_type(type, a);
+    ret->body = arena_str(a, buf_view(&x->body));
+}
+
+static enum net_exchange perform(CURL *curl, struct exchange *x, struct arena *a, struct net_answer *ret_answer)
+{
+    set_limits(curl, x->call);
+    set_callbacks(curl, x);
+    if (!set_request(curl, x, a))
+        return NET_NOT_SENT;
+    if (curl_easy_perform(curl) != CURLE_OK)
+        return x->sent > 0 ? NET_UNKNOWN : NET_NOT_SENT;
+    read_answer(curl, x, a, ret_answer);
+    return NET_ANSWERED;
+}
+
+enum net_exchange net_client_call(struct net_client *c, const struct net_call *call, struct arena *a,
+                                  struct net_answer *ret_answer)
+{
+    CURL *curl = take(c);
+    if (!curl)
+        return NET_NOT_SENT;
+    struct exchange x = {.call = call, .body = BUF(call->answer_max)};
+    enum net_exchange result = perform(curl, &x, a, ret_answer);
+    give_back(c, curl);
+    curl_slist_free_all(x.headers);
+    buf_done(&x.body);
+    return result;
+}

@@ -1,0 +1,44 @@
+/* Requests to others, through libcurl: no redirects, no proxies, no cookies; TLS 1.2 or later, certificates checked.
+ * Answers are bounded, and so is the time for all of it. */
+#pragma once
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+
+enum net_exchange {
+    NET_ANSWERED, /* a whole answer came, of whatever status */
+    NET_NOT_SENT, /* the peer cannot have seen the request: no such host, no connection, TLS refused */
+    NET_UNKNOWN   /* it may have seen it: a time-out, a broken connection, an answer too long or malformed */
+};
+
+struct net_header {
+    const char *name;
+    struct str value;
+};
+
+struct net_call {
+    const char *method; /* "GET" */
+    struct str url;     /* http or https */
+    const struct net_header *headers;
+    size_t header_count;
+    struct str user, password; /* Basic authentication; STR_NONE without */
+    struct str body;           /* STR_NONE without */
+    long timeout_ms;           /* for everything: names, connection, TLS, the whole answer */
+    size_t answer_max;         /* bytes of a body */
+};
+
+struct net_answer {
+    long status;
+    struct str body; /* in the arena; NUL-terminated behind its length */
+    struct str type; /* the media type, without parameters; STR_NONE without one */
+};
+
+/* One connection pool, used by any thread, one call at a time each. */
+struct net_client;
+
+enum err net_client_new(struct net_client **ret) CHECKED;
+void net_client_free(struct net_client *c);
+/* Blocks until the exchange is over. ret_answer is set when NET_ANSWERED. */
+enum net_exchange net_client_call(struct net_client *c, const struct net_call *call, struct arena *a,
+                                  struct net_answer *ret_answer);

@@ -1,0 +1,164 @@
+/* Many requests at once, to receivers of the test's own in TLS; what answers lead to is tested with the delivery
+ * engine (jobs/delivery_test.c). */
+#include "net/receiver.h"
+
+#include <sys/eventfd.h>
+
+#include "net/poster.h"
+
+#define POSTS 100
+
+struct desk {
+    struct net_poster *poster;
+    struct receiver *receiver;
+    int wake_fd;
+    atomic_bool hangs, closes_kept;
+    unsigned done, answered;
+};
+
+static bool answer(struct received *q, void *context)
+{
+    struct desk *d = context;
+    if (d->hangs)
+        received_hang(q);
+    if (d->closes_kept && q->on_connection > 1)
+        return false;
+    return !d->hangs && received_accept(q);
+}
+
+static int open_desk(void **state)
+{
+    const struct net_poster_options options = {.allow_private = true, .timeout_ms = 60000, .connections_kept = 100};
+    struct desk *d = calloc(1, sizeof *d);
+    if (!d)
+        return -1;
+    d->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    d->receiver = receiver_open(true, answer, d);
+    *state = d;
+    return net_poster_new(&options, d->wake_fd, &d->poster) ? -1 : 0;
+}
+
+static int close_desk(void **state)
+{
+    struct desk *d = *state;
+    net_poster_free(d->poster);
+    receiver_close(d->receiver);
+    close(d->wake_fd);
+    free(d);
+    return 0;
+}
+
+static void on_done(struct net_post *p)
+{
+    struct desk *d = p->context;
+    d->done++;
+    d->answered += p->status == 200;
+}
+
+static struct net_post post_of(struct desk *d)
+{
+    return (struct net_post){
+        .url = d->receiver->url, .body = STR("{}"), .header = "X-Test: yes", .done = on_done, .context = d};
+}
+
+static void wait_until_done(struct desk *d, unsigned count)
+{
+    while (d->done < count)
+        (void)net_poster_wait(d->poster, 1000);
+}
+
+static void test_many_are_under_way_at_once(void **state)
+{
+    struct desk *d = *state;
+    struct net_post posts[POSTS];
+    for (int i = 0; i < POSTS; i++) {
+        posts[i] = post_of(d);
+        assert_int_equal(net_poster_start(d->poster, &posts[i]), ERR_NONE);
+    }
+    wait_until_done(d, POSTS);
+    assert_int_equal(d->answered, POSTS);
+    assert_int_equal(d->receiver->requests, POSTS);
+}
+
+static void test_one_after_the_other_uses_the_same_connection(void **state)
+{
+    struct desk *d = *state;
+    for (unsigned i = 0; i < POSTS; i++) {
+        struct net_post post = post_of(d);
+        assert_int_equal(net_poster_start(d->poster, &post), ERR_NONE);
+        wait_until_done(d, i + 1);
+    }
+    assert_int_equal(d->answered, POSTS);
+    assert_in_range(d->receiver->connections, 1, POSTS / 4); /* a new one after a pause of the machine's */
+}
+
+static struct net_post second;
+
+static void start_second(struct net_post *p)
+{
+    struct desk *d = p->context;
+    on_done(p);
+    second = post_of(d);
+    assert_int_equal(net_poster_start(d->poster, &second), ERR_NONE);
+}
+
+static void test_the_end_of_one_may_begin_another(void **state)
+{
+    struct desk *d = *state;
+    struct net_post first = post_of(d);
+    first.done = start_second;
+    assert_int_equal(net_poster_start(d->poster, &first), ERR_NONE);
+    wait_until_done(d, 2);
+    assert_int_equal(d->answered, 2);
+}
+
+static void test_none_goes_out_twice_where_a_kept_connection_is_closed(void **state)
+{
+    struct desk *d = *state;
+    struct net_post posts[POSTS];
+    d->closes_kept = true;
+    for (unsigned i = 0; i < POSTS; i++) {
+        posts[i] = post_of(d);
+        assert_int_equal(net_poster_start(d->poster, &posts[i]), ERR_NONE);
+        wait_until_done(d, i + 1);
+        assert_int_equal(d->receiver->requests, i + 1);
+    }
+    assert_true(d->answered > 0 && d->answered < POSTS);
+    for (unsigned i = 0; i < POSTS; i++)
+        if (!posts[i].status)
+            assert_string_equal(posts[i].failure, "broken");
+}
+
+static void test_a_wake_up_ends_the_wait(void **state)
+{
+    struct desk *d = *state;
+    assert_int_equal(eventfd_write(d->wake_fd, 1), 0);
+    (void)net_poster_wait(d->poster, 1000000000);
+}
+
+static void test_what_is_broken_off_is_not_done(void **state)
+{
+    struct desk *d = *state;
+    struct net_post post = post_of(d);
+    d->hangs = true;
+    assert_int_equal(net_poster_start(d->poster, &post), ERR_NONE);
+    while (d->receiver->requests == 0)
+        (void)net_poster_wait(d->poster, 1);
+    net_poster_free(d->poster);
+    d->poster = NULL;
+    assert_int_equal(d->done, 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
+    const struct CMUnitTest tests[] = {
+        TEST(test_many_are_under_way_at_once),
+        TEST(test_one_after_the_other_uses_the_same_connection),
+        TEST(test_none_goes_out_twice_where_a_kept_connection_is_closed),
+        TEST(test_the_end_of_one_may_begin_another),
+        TEST(test_a_wake_up_ends_the_wait),
+        TEST(test_what_is_broken_off_is_not_done),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
