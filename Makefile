@@ -67,11 +67,12 @@ fuzz: ## every fuzzer for FUZZ_SECONDS (10) each
 	cmake --build --preset fuzz
 	scripts/fuzz
 
-check: ## format, layers, documents, cppcheck, clang's warnings, clang-tidy, fuzzers on the same inputs, hardening
+check: ## format, layers, documents, commit messages, cppcheck, clang's warnings, clang-tidy, fuzzers on the same inputs, hardening
 	scripts/setup check
 	clang-format --dry-run -Werror $(SOURCES)
 	scripts/check-layers
 	scripts/check-docs
+	scripts/check-commits
 	cmake --preset fuzz
 	cmake --build --preset fuzz --target generated_headers
 	cppcheck --quiet -j 2 --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
