@@ -1,4 +1,4 @@
-#include "api/account.h"
+#include "api/routes.h"
 
 #include "api/scopes.h"
 #include "domain/account.h"

@@ -1,4 +1,4 @@
-#include "api/auth.h"
+#include "api/routes.h"
 
 #include "domain/session.h"
 

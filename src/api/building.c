@@ -1,4 +1,4 @@
-#include "api/building.h"
+#include "api/routes.h"
 
 #include "api/address.h"
 #include "domain/building.h"

@@ -1,4 +1,4 @@
-#include "api/checkout.h"
+#include "api/routes.h"
 
 #include "api/checkout_reply.h"
 #include "api/service.h"

@@ -1,6 +1,7 @@
 #include "api/delivery.h"
 
 #include "api/page.h"
+#include "api/routes.h"
 #include "domain/delivery_log.h"
 #include "domain/event.h"
 

@@ -1,9 +1,7 @@
-/* What was delivered to a webhook endpoint: lists and replays (decisions section 9). */
+/* The reply that names a queued webhook delivery. */
 #pragma once
-#include "api/route.h"
+#include "api/request.h"
 
-extern const struct route_set delivery_routes;
-
-/* `{"delivery_id": …}`, of what was queued. */
+/* `{"delivery_id": …}` */
 extern const struct shape delivery_queued_shape;
 const void *delivery_queued_body(struct request *q, const struct id *delivery);

@@ -1,4 +1,4 @@
-#include "api/grant.h"
+#include "api/routes.h"
 
 #include "api/grant_body.h"
 

@@ -1,4 +1,4 @@
-#include "api/hook.h"
+#include "api/routes.h"
 
 #include "api/service.h"
 #include "jobs/billing.h"

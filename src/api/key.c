@@ -1,4 +1,4 @@
-#include "api/key.h"
+#include "api/routes.h"
 
 #include "api/scopes.h"
 #include "domain/key.h"

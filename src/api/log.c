@@ -1,4 +1,4 @@
-#include "api/log.h"
+#include "api/routes.h"
 
 #include "api/page.h"
 #include "domain/activity.h"

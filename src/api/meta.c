@@ -1,4 +1,4 @@
-#include "api/meta.h"
+#include "api/routes.h"
 
 #include "api/constant.h"
 #include "api/guide.h"

@@ -1,4 +1,4 @@
-#include "api/operation.h"
+#include "api/routes.h"
 
 #include "api/operation_body.h"
 #include "api/service.h"

@@ -1,4 +1,4 @@
-#include "api/phone.h"
+#include "api/routes.h"
 
 #include "api/service.h"
 #include "base/log.h"

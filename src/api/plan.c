@@ -1,4 +1,4 @@
-#include "api/plan.h"
+#include "api/routes.h"
 
 #include "api/service.h"
 #include "domain/plan.h"

@@ -1,21 +1,6 @@
 #include "api/routes.h"
 
-#include "api/account.h"
-#include "api/auth.h"
-#include "api/building.h"
-#include "api/checkout.h"
-#include "api/delivery.h"
-#include "api/grant.h"
-#include "api/key.h"
-#include "api/log.h"
-#include "api/meta.h"
 #include "api/openapi.h"
-#include "api/operation.h"
-#include "api/phone.h"
-#include "api/plan.h"
-#include "api/settings.h"
-#include "api/site.h"
-#include "api/webhook.h"
 
 /* The busiest first: they are found first. */
 const struct route_set *const api_sets[] = {

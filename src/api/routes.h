@@ -1,6 +1,27 @@
-/* All route sets of the API proper: what clients are served and what the OpenAPI document describes. */
+/* The route sets of the API, one per resource file of this directory. */
 #pragma once
 #include "api/route.h"
 
+/* All sets that clients are served and the OpenAPI document describes. */
 extern const struct route_set *const api_sets[];
 extern const size_t api_set_count;
+
+extern const struct route_set account_routes;   /* GET /v1/account */
+extern const struct route_set auth_routes;      /* sign-in by e-mail code */
+extern const struct route_set building_routes;  /* the list of buildings */
+extern const struct route_set checkout_routes;  /* checkout and the billing portal */
+extern const struct route_set delivery_routes;  /* webhook deliveries: lists and replays */
+extern const struct route_set grant_routes;     /* /v1/unlock: access grants */
+extern const struct route_set key_routes;       /* API keys */
+extern const struct route_set log_routes;       /* /v1/logs: the activity log */
+extern const struct route_set meta_routes;      /* health, the OpenAPI document, the guide for agents */
+extern const struct route_set operation_routes; /* adding and removing linked buildings: quotes and their execution */
+extern const struct route_set phone_routes;     /* the forwarding phone */
+extern const struct route_set plan_routes;      /* the plans on offer */
+extern const struct route_set settings_routes;  /* a building's setup and settings */
+extern const struct route_set site_routes;      /* web pages: index, return from checkout, the style sheet */
+extern const struct route_set webhook_routes;   /* webhook endpoints */
+
+/* POST /hooks/<provider>: webhooks that providers send to the service, signed and without a key. Not part of the
+ * contract. Served only if billing.provider is stripe. */
+extern const struct route_set stripe_hook_routes;

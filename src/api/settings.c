@@ -1,4 +1,4 @@
-#include "api/settings.h"
+#include "api/routes.h"
 
 #include "domain/settings.h"
 

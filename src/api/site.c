@@ -1,4 +1,4 @@
-#include "api/site.h"
+#include "api/routes.h"
 
 #include "api/account_html.h"
 #include "api/account_js.h"

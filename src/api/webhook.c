@@ -1,4 +1,4 @@
-#include "api/webhook.h"
+#include "api/routes.h"
 
 #include "api/delivery.h"
 #include "api/service.h"

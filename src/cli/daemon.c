@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "admin/routes.h"
-#include "api/hook.h"
 #include "api/routes.h"
 #include "api/service.h"
 #include "base/log.h"

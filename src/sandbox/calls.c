@@ -1,4 +1,4 @@
-#include "sandbox/calls.h"
+#include "sandbox/routes.h"
 
 #include "api/service.h"
 #include "jobs/queue.h"

@@ -1,4 +1,4 @@
-#include "sandbox/checkout.h"
+#include "sandbox/routes.h"
 
 #include "api/service.h"
 #include "domain/tx.h"

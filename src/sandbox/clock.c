@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "jobs/delivery.h"
 #include "jobs/queue.h"
+#include "sandbox/routes.h"
 #include "store/store.h"
 
 #define SETTING       "sandbox_clock_offset_s"

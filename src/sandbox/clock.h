@@ -1,8 +1,8 @@
-/* GET and POST /sandbox/clock: the service's clock can be moved forward, and stays moved across restarts. */
+/* The offset of the service's clock, which the sandbox can move forward. */
 #pragma once
-#include "api/route.h"
+#include "base/err.h"
 
-extern const struct route_set sandbox_clock_routes;
+struct store;
 
-/* At start, before anything asks for the time: restores what the clock was moved by. */
+/* Restores the stored offset. Must run at startup, before anything reads the clock. */
 enum err sandbox_clock_restore(struct store *store) CHECKED;

@@ -1,4 +1,4 @@
-#include "sandbox/faults.h"
+#include "sandbox/routes.h"
 
 #include "providers/fault.h"
 

@@ -1,4 +1,4 @@
-#include "sandbox/messages.h"
+#include "sandbox/routes.h"
 
 #include "api/service.h"
 #include "domain/row.h"

@@ -1,4 +1,4 @@
-#include "sandbox/numbers.h"
+#include "sandbox/routes.h"
 
 #include "api/number.h"
 #include "domain/row.h"

@@ -1,4 +1,4 @@
-#include "sandbox/page.h"
+#include "sandbox/routes.h"
 
 #include "sandbox/page_html.h"
 #include "sandbox/page_js.h"

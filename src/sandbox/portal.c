@@ -1,4 +1,4 @@
-#include "sandbox/portal.h"
+#include "sandbox/routes.h"
 
 #include "api/service.h"
 #include "domain/tx.h"

@@ -1,15 +1,5 @@
 #include "sandbox/routes.h"
 
-#include "sandbox/calls.h"
-#include "sandbox/checkout.h"
-#include "sandbox/clock.h"
-#include "sandbox/faults.h"
-#include "sandbox/messages.h"
-#include "sandbox/numbers.h"
-#include "sandbox/page.h"
-#include "sandbox/portal.h"
-#include "sandbox/subscriptions.h"
-
 const struct route_set *const sandbox_sets[] = {
     &sandbox_messages_routes, &sandbox_calls_routes,         &sandbox_clock_routes,
     &sandbox_numbers_routes,  &sandbox_subscriptions_routes, &sandbox_faults_routes,

@@ -1,4 +1,4 @@
-#include "sandbox/subscriptions.h"
+#include "sandbox/routes.h"
 
 #include "api/service.h"
 #include "domain/billing.h"
