@@ -78,11 +78,11 @@ static enum err show_account(struct request *q, struct reply *p)
         .phone = v_str(account->phone),
         .buildings = building_rows(q->tx.arena, buildings, count),
     };
-    return reply_ok(q, p, 200, &account_shape, reply);
+    return reply_ok(p, 200, &account_shape, reply);
 }
 
 static const struct route rows[] = {
-    {.operation = "adminShowAccount",
+    {.operation_id = "adminShowAccount",
      .summary = "An account and its buildings",
      .tag = "Accounts",
      .method = HTTP_GET,

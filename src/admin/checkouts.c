@@ -88,7 +88,7 @@ static enum err list_checkouts(struct request *q, struct reply *p)
         rows[i] = row_of(&list[i], q->tx.now_us);
     struct checkouts_body *body = arena_new(q->tx.arena, struct checkouts_body);
     body->data = v_list(rows, count);
-    return reply_ok(q, p, 200, &list_shape, body);
+    return reply_ok(p, 200, &list_shape, body);
 }
 
 /* ---- resolving ---- */
@@ -143,11 +143,11 @@ static enum err resolve_checkout(struct request *q, struct reply *p)
         return e;
     struct checkout_row_body *row = arena_new(q->tx.arena, struct checkout_row_body);
     *row = row_of(&f->checkout, q->tx.now_us);
-    return reply_ok(q, p, 200, &row_shape, row);
+    return reply_ok(p, 200, &row_shape, row);
 }
 
 static const struct route rows[] = {
-    {.operation = "adminListCheckouts",
+    {.operation_id = "adminListCheckouts",
      .summary = "Checkouts that are not settled, or all of an account",
      .tag = "Checkouts",
      .method = HTTP_GET,
@@ -158,7 +158,7 @@ static const struct route rows[] = {
      .handler = list_checkouts,
      .status = 200,
      .reply = &list_shape},
-    {.operation = "adminResolveCheckout",
+    {.operation_id = "adminResolveCheckout",
      .summary = "Says what became of a checkout that the provider did not answer about",
      .tag = "Checkouts",
      .method = HTTP_POST,
@@ -166,7 +166,7 @@ static const struct route rows[] = {
      .credential = CRED_CONTROL,
      .body = &resolve_shape,
      .body_error = ERR_BAD_REQUEST,
-     .run = RUN_TASK,
+     .run = RUN_BLOCKING,
      .handler = resolve_checkout,
      .status = 200,
      .reply = &row_shape,

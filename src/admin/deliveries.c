@@ -92,7 +92,7 @@ static enum err list_deliveries(struct request *q, struct reply *p)
         rows[i] = delivery_row(&list[i]);
     struct deliveries_reply *reply = arena_new(q->tx.arena, struct deliveries_reply);
     reply->data = v_list(rows, count);
-    return reply_ok(q, p, 200, &deliveries_shape, reply);
+    return reply_ok(p, 200, &deliveries_shape, reply);
 }
 
 static enum err replay_delivery(struct request *q, struct reply *p)
@@ -104,11 +104,11 @@ static enum err replay_delivery(struct request *q, struct reply *p)
     enum err e = delivery_replay_any(&q->tx, &id, &made);
     if (e == ERR_NOT_FOUND && !q->tx.why.p)
         return tx_fail(&q->tx, e, "there is no such delivery");
-    return e ? e : reply_ok(q, p, 202, &delivery_queued_shape, delivery_queued_body(q, &made));
+    return e ? e : reply_ok(p, 202, &delivery_queued_shape, delivery_queued_body(q, &made));
 }
 
 static const struct route rows[] = {
-    {.operation = "adminListDeliveries",
+    {.operation_id = "adminListDeliveries",
      .summary = "The newest webhook deliveries of an account, or of a status",
      .tag = "Webhooks",
      .method = HTTP_GET,
@@ -119,7 +119,7 @@ static const struct route rows[] = {
      .handler = list_deliveries,
      .status = 200,
      .reply = &deliveries_shape},
-    {.operation = "adminReplayDelivery",
+    {.operation_id = "adminReplayDelivery",
      .summary = "Sends the event of a delivery once more",
      .tag = "Webhooks",
      .method = HTTP_POST,

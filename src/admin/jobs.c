@@ -43,11 +43,11 @@ static enum err list_jobs(struct request *q, struct reply *p)
         };
     struct jobs_reply *body = arena_new(q->tx.arena, struct jobs_reply);
     body->data = v_list(rows, count);
-    return reply_ok(q, p, 200, &jobs_shape, body);
+    return reply_ok(p, 200, &jobs_shape, body);
 }
 
 static const struct route rows[] = {
-    {.operation = "adminListJobs",
+    {.operation_id = "adminListJobs",
      .summary = "Jobs that have failed and will be repeated",
      .tag = "Jobs",
      .method = HTTP_GET,

@@ -85,11 +85,11 @@ static enum err create_key(struct request *q, struct reply *p)
         reply->member_id = v_str(arena_str(q->tx.arena, id_str(&options.member_id)));
     q->subject = arena_printf(q->tx.arena, "building=%s key=%s", options.building_id.text, issued.id.text);
     crypto_wipe(issued.text, sizeof issued.text);
-    return reply_ok(q, p, 201, &reply_shape, reply);
+    return reply_ok(p, 201, &reply_shape, reply);
 }
 
 static const struct route rows[] = {
-    {.operation = "adminCreateKey",
+    {.operation_id = "adminCreateKey",
      .summary = "Issues a key for one building or one member",
      .tag = "Keys",
      .method = HTTP_POST,

@@ -75,7 +75,7 @@ static enum err add_member(struct request *q, struct reply *p)
         .phone = v_set(body->phone) ? body->phone : v_null(),
         .created_at = v_time(q->tx.now_us),
     };
-    return reply_ok(q, p, 201, &member_shape, reply);
+    return reply_ok(p, 201, &member_shape, reply);
 }
 
 static enum err list_members(struct request *q, struct reply *p)
@@ -104,7 +104,7 @@ static enum err list_members(struct request *q, struct reply *p)
     }
     struct members_reply *reply = arena_new(q->tx.arena, struct members_reply);
     reply->data = v_list(rows, n);
-    return reply_ok(q, p, 200, &members_shape, reply);
+    return reply_ok(p, 200, &members_shape, reply);
 }
 
 static enum err remove_member(struct request *q, struct reply *p)
@@ -115,11 +115,11 @@ static enum err remove_member(struct request *q, struct reply *p)
         return e == ERR_NOT_FOUND ? tx_fail(&q->tx, e, "there is no such member") : e;
     struct removed_reply *reply = arena_new(q->tx.arena, struct removed_reply);
     *reply = (struct removed_reply){admin_id_val(&q->path_id), v_bool(true)};
-    return reply_ok(q, p, 200, &removed_shape, reply);
+    return reply_ok(p, 200, &removed_shape, reply);
 }
 
 static const struct route rows[] = {
-    {.operation = "adminAddMember",
+    {.operation_id = "adminAddMember",
      .summary = "Adds a member to a building",
      .tag = "Members",
      .method = HTTP_POST,
@@ -131,7 +131,7 @@ static const struct route rows[] = {
      .handler = add_member,
      .status = 201,
      .reply = &member_shape},
-    {.operation = "adminListMembers",
+    {.operation_id = "adminListMembers",
      .summary = "Members, of one building or of all",
      .tag = "Members",
      .method = HTTP_GET,
@@ -142,7 +142,7 @@ static const struct route rows[] = {
      .handler = list_members,
      .status = 200,
      .reply = &members_shape},
-    {.operation = "adminRemoveMember",
+    {.operation_id = "adminRemoveMember",
      .summary = "Removes a member and revokes its keys",
      .tag = "Members",
      .method = HTTP_DELETE,

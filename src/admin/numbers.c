@@ -51,7 +51,7 @@ static enum err add_number(struct request *q, struct reply *p)
     body->country = v_set(given->country) ? given->country : v_str(STR("US"));
     q->subject = arena_printf(q->tx.arena, "number=%.*s", STR_ARG(body->number.s));
     enum err e = number_add(&q->tx, body->number.s, body->country.s);
-    return e ? e : reply_ok(q, p, 201, &body_shape, body);
+    return e ? e : reply_ok(p, 201, &body_shape, body);
 }
 
 static enum err release_number(struct request *q, struct reply *p)
@@ -67,11 +67,11 @@ static enum err release_number(struct request *q, struct reply *p)
     if (e)
         return e;
     *body = (struct released_reply){query->number, v_bool(true)};
-    return reply_ok(q, p, 200, &released_shape, body);
+    return reply_ok(p, 200, &released_shape, body);
 }
 
 static const struct route rows[] = {
-    {.operation = "adminListNumbers",
+    {.operation_id = "adminListNumbers",
      .summary = "The virtual numbers and who holds them",
      .tag = "Numbers",
      .method = HTTP_GET,
@@ -81,7 +81,7 @@ static const struct route rows[] = {
      .handler = list_numbers,
      .status = 200,
      .reply = &number_list_shape},
-    {.operation = "adminAddNumber",
+    {.operation_id = "adminAddNumber",
      .summary = "Adds a virtual number to the pool",
      .tag = "Numbers",
      .method = HTTP_POST,
@@ -93,7 +93,7 @@ static const struct route rows[] = {
      .handler = add_number,
      .status = 201,
      .reply = &body_shape},
-    {.operation = "adminReleaseNumber",
+    {.operation_id = "adminReleaseNumber",
      .summary = "Takes a virtual number from its building",
      .tag = "Numbers",
      .method = HTTP_DELETE,

@@ -72,7 +72,7 @@ static enum err list_operations(struct request *q, struct reply *p)
         };
     struct operations_reply *body = arena_new(q->tx.arena, struct operations_reply);
     body->data = v_list(rows, count);
-    return reply_ok(q, p, 200, &operations_shape, body);
+    return reply_ok(p, 200, &operations_shape, body);
 }
 
 static enum err resolve(struct request *q, struct reply *p)
@@ -96,11 +96,11 @@ static enum err resolve(struct request *q, struct reply *p)
         .status = v_str(str_z(operation_status_text(o.status))),
         .error = o.error ? v_str(str_z(err_info(o.error)->code)) : v_null(),
     };
-    return reply_ok(q, p, 200, &resolved_shape, r);
+    return reply_ok(p, 200, &resolved_shape, r);
 }
 
 static const struct route rows[] = {
-    {.operation = "adminListOperations",
+    {.operation_id = "adminListOperations",
      .summary = "Building operations that run or wait for a decision",
      .tag = "Operations",
      .method = HTTP_GET,
@@ -110,7 +110,7 @@ static const struct route rows[] = {
      .handler = list_operations,
      .status = 200,
      .reply = &operations_shape},
-    {.operation = "adminResolveOperation",
+    {.operation_id = "adminResolveOperation",
      .summary = "Carries a building operation to its end, or undoes it",
      .tag = "Operations",
      .method = HTTP_POST,
@@ -118,7 +118,7 @@ static const struct route rows[] = {
      .credential = CRED_CONTROL,
      .body = &resolve_shape,
      .body_error = ERR_BAD_REQUEST,
-     .run = RUN_TASK,
+     .run = RUN_BLOCKING,
      .handler = resolve,
      .status = 200,
      .reply = &resolved_shape},

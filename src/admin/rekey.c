@@ -21,17 +21,17 @@ static enum err rekey(struct request *q, struct reply *p)
     struct rekey_reply *body = arena_new(q->tx.arena, struct rekey_reply);
     body->sealed = v_int(done.sealed);
     body->unreadable = v_int(done.unreadable);
-    return reply_ok(q, p, 200, &reply_shape, body);
+    return reply_ok(p, 200, &reply_shape, body);
 }
 
 static const struct route rows[] = {
-    {.operation = "adminRekey",
+    {.operation_id = "adminRekey",
      .summary = "Seals every secret with the current master key",
      .tag = "Keys",
      .method = HTTP_POST,
      .path = "/admin/rekey",
      .credential = CRED_CONTROL,
-     .run = RUN_TASK,
+     .run = RUN_BLOCKING,
      .handler = rekey,
      .status = 200,
      .reply = &reply_shape},

@@ -60,17 +60,17 @@ static enum err show_request(struct request *q, struct reply *p)
         .key_id = text_of(q, r.key_id),
         .peer = text_of(q, r.peer),
     };
-    return reply_ok(q, p, 200, &reply_shape, body);
+    return reply_ok(p, 200, &reply_shape, body);
 }
 
 static const struct route rows[] = {
-    {.operation = "adminShowRequest",
+    {.operation_id = "adminShowRequest",
      .summary = "An error answer, by the ID of its request",
      .tag = "Requests",
      .method = HTTP_GET,
      .path = "/admin/requests",
      .credential = CRED_CONTROL,
-     .run = RUN_TASK,
+     .run = RUN_BLOCKING,
      .query = &query_shape,
      .handler = show_request,
      .status = 200,

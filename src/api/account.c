@@ -265,11 +265,11 @@ static enum err get_account(struct request *q, struct reply *p)
     r->capabilities = capabilities_of(q, &v);
     r->readiness = readiness_of(q, &v);
     r->next_actions = next_actions(q, &v);
-    return reply_ok(q, p, 200, &account_shape, r);
+    return reply_ok(p, 200, &account_shape, r);
 }
 
 static const struct route rows[] = {
-    {.operation = "getAccount",
+    {.operation_id = "getAccount",
      .summary = "The account, and what can be done next",
      .description =
          "Where an agent begins: `capabilities` and `readiness` say what the key can do now, `next_actions` what "

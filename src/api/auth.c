@@ -66,7 +66,7 @@ static enum err post_otp(struct request *q, struct reply *p)
     struct otp_challenge *r = arena_new(q->tx.arena, struct otp_challenge);
     r->challenge = v_str(arena_str(q->tx.arena, str_z(challenge.id)));
     r->message = v_str(STR("A six-digit code is on its way to this address. It is valid for 15 minutes."));
-    return reply_ok(q, p, 200, &otp_challenge_shape, r);
+    return reply_ok(p, 200, &otp_challenge_shape, r);
 }
 
 static enum err post_verify(struct request *q, struct reply *p)
@@ -75,7 +75,7 @@ static enum err post_verify(struct request *q, struct reply *p)
     struct key_issued key;
     enum err e = session_verify(&q->tx, body->email.s, body->challenge.s, body->otp.s, &key);
     if (e == ERR_INVALID_OTP)
-        return reply_error_keep(q, p, e);
+        return reply_error_keep(p, e);
     if (e)
         return e;
     struct session_credential *r = arena_new(q->tx.arena, struct session_credential);
@@ -83,11 +83,11 @@ static enum err post_verify(struct request *q, struct reply *p)
     r->keyPrefix = v_str(arena_str(q->tx.arena, str_z(key.prefix)));
     r->name = v_str(STR(SESSION_NAME));
     crypto_wipe(&key, sizeof key);
-    return reply_ok(q, p, 200, &session_credential_shape, r);
+    return reply_ok(p, 200, &session_credential_shape, r);
 }
 
 static const struct route rows[] = {
-    {.operation = "requestOtp",
+    {.operation_id = "requestOtp",
      .summary = "Send a sign-in code by e-mail",
      .description = "Answers alike whether or not the address has an account. The code in the mail and the "
                     "`challenge` in the answer belong together: 15 minutes, one use, five attempts. At most three "
@@ -105,7 +105,7 @@ static const struct route rows[] = {
      .status = 200,
      .reply = &otp_challenge_shape,
      .errors = ROUTE_ERRORS(ERR_LINKED_ACCOUNT)},
-    {.operation = "verifyOtp",
+    {.operation_id = "verifyOtp",
      .summary = "Exchange a sign-in code for a website session",
      .description = "Gives the key of a website session, once: it is valid for 12 hours and belongs on the website's "
                     "server. The first sign-in makes the account.",

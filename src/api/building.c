@@ -77,11 +77,11 @@ static enum err get_buildings(struct request *q, struct reply *p)
     r->data = v_list(items, shown);
     r->selection_required = v_bool(selection_required);
     r->next_action = v_str(next_action(selection_required, shown ? items : NULL));
-    return reply_ok(q, p, 200, &buildings_shape, r);
+    return reply_ok(p, 200, &buildings_shape, r);
 }
 
 static const struct route rows[] = {
-    {.operation = "listBuildings",
+    {.operation_id = "listBuildings",
      .summary = "List the buildings the key can see",
      .description = "All of them in one answer, by creation time. A key bound to one building sees that one alone.",
      .tag = "Buildings",

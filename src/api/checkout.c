@@ -201,7 +201,7 @@ static enum err expire_checkout(struct request *q, struct reply *p)
                        "The checkout was paid; its subscription is not cancelled here.");
     struct expired_body *r = arena_new(q->tx.arena, struct expired_body);
     *r = (struct expired_body){v_str(x->checkout.session_id), v_str(STR("expired")), v_bool(false)};
-    return reply_ok(q, p, 200, &expired_shape, r);
+    return reply_ok(p, 200, &expired_shape, r);
 }
 
 /* ---- POST /v1/billing/portal ---- */
@@ -237,11 +237,11 @@ static enum err open_portal(struct request *q, struct reply *p)
     }
     struct portal_body *r = arena_new(q->tx.arena, struct portal_body);
     r->url = v_str(url);
-    return reply_ok(q, p, 200, &portal_shape, r);
+    return reply_ok(p, 200, &portal_shape, r);
 }
 
 static const struct route rows[] = {
-    {.operation = "getCheckout",
+    {.operation_id = "getCheckout",
      .summary = "The latest checkout",
      .description = "For after a time-out: `preparing` means to repeat the original plan and request ID, `complete` to "
                     "look at the account's subscription. A checkout whose subscription has ended counts as `none`.",
@@ -256,7 +256,7 @@ static const struct route rows[] = {
      .status = 200,
      .reply = &checkout_shape,
      .store_error = ERR_CHECKOUT_UNAVAILABLE},
-    {.operation = "createCheckout",
+    {.operation_id = "createCheckout",
      .summary = "Start buying a subscription",
      .description =
          "Answers with the hosted page where a person pays, for one unit a building. An open checkout for the "
@@ -274,7 +274,7 @@ static const struct route rows[] = {
      .body = &input_shape,
      .body_error = ERR_INVALID_PLAN,
      .body_example = "{\"plan\": \"yearly\"}",
-     .run = RUN_TASK,
+     .run = RUN_BLOCKING,
      .handler = create_checkout,
      .status = 201,
      .other_status = 200,
@@ -283,7 +283,7 @@ static const struct route rows[] = {
          ROUTE_ERRORS(ERR_ACCOUNT_NOT_FOUND, ERR_IDEMPOTENCY_CONFLICT, ERR_SUBSCRIPTION_EXISTS, ERR_CHECKOUT_EXISTS,
                       ERR_CHECKOUT_PENDING, ERR_CHECKOUT_RECONCILIATION_REQUIRED, ERR_PLAN_UNAVAILABLE),
      .store_error = ERR_CHECKOUT_UNAVAILABLE},
-    {.operation = "expireCheckout",
+    {.operation_id = "expireCheckout",
      .summary = "End an unpaid checkout",
      .description =
          "The path names the checkout's `id`, the hosted session's. Can be repeated. Cancels no subscription.",
@@ -293,13 +293,13 @@ static const struct route rows[] = {
      .credential = CRED_KEY,
      .scopes = SCOPE(BILLING_WRITE),
      .limit = LIMIT_KEY,
-     .run = RUN_TASK,
+     .run = RUN_BLOCKING,
      .handler = expire_checkout,
      .status = 200,
      .reply = &expired_shape,
      .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_SUBSCRIPTION_EXISTS),
      .store_error = ERR_CHECKOUT_UNAVAILABLE},
-    {.operation = "openPortal",
+    {.operation_id = "openPortal",
      .summary = "A link to the hosted billing portal",
      .description = "There a person changes the payment method or ends the subscription.",
      .tag = "Billing",
@@ -309,7 +309,7 @@ static const struct route rows[] = {
      .parent_error = ERR_PARENT_BILLING_REQUIRED,
      .scopes = SCOPE(BILLING_WRITE),
      .limit = LIMIT_KEY,
-     .run = RUN_TASK,
+     .run = RUN_BLOCKING,
      .handler = open_portal,
      .status = 200,
      .reply = &portal_shape,

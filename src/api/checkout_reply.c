@@ -59,5 +59,5 @@ enum err checkout_reply(struct request *q, struct reply *p, int status, const st
             .url = c->status == CHECKOUT_OPEN ? v_str(c->url) : v_null(),
             .message = v_str(str_z(texts[c->status].message)),
         };
-    return reply_ok(q, p, status, &checkout_shape, r);
+    return reply_ok(p, status, &checkout_shape, r);
 }

@@ -92,20 +92,20 @@ static enum err list_deliveries(struct request *q, struct reply *p)
     struct delivery_page_body *body = arena_new(a, struct delivery_page_body);
     body->data = v_list(items, page.count);
     body->pagination = pagination_of(a, page.more ? id_str(&page.items[page.count - 1].id) : STR_NONE);
-    return reply_ok(q, p, 200, &page_shape, body);
+    return reply_ok(p, 200, &page_shape, body);
 }
 
 static enum err replay_delivery(struct request *q, struct reply *p)
 {
     struct id made;
     enum err e = delivery_replay(&q->tx, &q->who.account_id, &q->path_id, &q->item_id, &made);
-    return e ? e : reply_ok(q, p, 202, &delivery_queued_shape, delivery_queued_body(q, &made));
+    return e ? e : reply_ok(p, 202, &delivery_queued_shape, delivery_queued_body(q, &made));
 }
 
 #define TAG "Webhooks"
 
 static const struct route rows[] = {
-    {.operation = "listWebhookDeliveries",
+    {.operation_id = "listWebhookDeliveries",
      .summary = "List what was delivered to an endpoint, newest first",
      .description = "The history of 30 days, also of an endpoint that was deleted.",
      .tag = TAG,
@@ -123,7 +123,7 @@ static const struct route rows[] = {
      .flags = ROUTE_EXTENSION,
      .errors = ROUTE_ERRORS(ERR_NOT_FOUND),
      .store_error = ERR_LIST_FAILED},
-    {.operation = "replayWebhookDelivery",
+    {.operation_id = "replayWebhookDelivery",
      .summary = "Send the event of a delivery once more",
      .description =
          "A new delivery of the same event, with the same event ID, under the normal signature, time-out and "

@@ -12,7 +12,7 @@ static struct grant_place place_of(const struct request *q)
 static enum err reply_grant(struct request *q, struct reply *p, int status, const struct grant *g)
 {
     reply_version(q, p, g->version);
-    return reply_ok(q, p, status, &unlock_shape, unlock_body(&q->tx, &q->building_id, g));
+    return reply_ok(p, status, &unlock_shape, unlock_body(&q->tx, &q->building_id, g));
 }
 
 static enum err create_unlock(struct request *q, struct reply *p)
@@ -40,7 +40,7 @@ static enum err list_unlocks(struct request *q, struct reply *p)
 {
     struct grant_page page;
     enum err e = grant_list(&q->tx, &q->building_id, q->query, &page);
-    return e ? e : reply_ok(q, p, 200, &unlock_page_shape, unlock_page_body(&q->tx, &q->building_id, &page));
+    return e ? e : reply_ok(p, 200, &unlock_page_shape, unlock_page_body(&q->tx, &q->building_id, &page));
 }
 
 static enum err get_unlock(struct request *q, struct reply *p)
@@ -62,7 +62,7 @@ static enum err update_unlock(struct request *q, struct reply *p)
 static enum err revoke_unlock(struct request *q, struct reply *p)
 {
     enum err e = grant_revoke(&q->tx, &q->building_id, &q->path_id);
-    return e ? e : reply_ok(q, p, 200, &unlock_revoked_shape, unlock_revoked_body(&q->tx, &q->path_id));
+    return e ? e : reply_ok(p, 200, &unlock_revoked_shape, unlock_revoked_body(&q->tx, &q->path_id));
 }
 
 /* A page of all grants reads its own rows and no others. */
@@ -75,7 +75,7 @@ static bool filters(const void *query)
 #define TAG "Access grants"
 
 static const struct route rows[] = {
-    {.operation = "getUnlock",
+    {.operation_id = "getUnlock",
      .summary = "Read a grant, revoked ones included",
      .description = "The `ETag` of the answer is what a change sends as `If-Match`. A passcode's `access_code` is a "
                     "secret of the visitor it is for.",
@@ -93,7 +93,7 @@ static const struct route rows[] = {
      .flags = ROUTE_ETAG,
      .errors = ROUTE_ERRORS(ERR_NOT_FOUND),
      .store_error = ERR_FETCH_FAILED},
-    {.operation = "listUnlocks",
+    {.operation_id = "listUnlocks",
      .summary = "List the grants that are not revoked, newest first",
      .description = "Follow `pagination.cursor`, unchanged and with the same filters, while `has_more` is true. "
                     "`status=active` matches a timer within its window, an enabled passcode that is neither expired "
@@ -113,7 +113,7 @@ static const struct route rows[] = {
      .status = 200,
      .reply = &unlock_page_shape,
      .store_error = ERR_LIST_FAILED},
-    {.operation = "createUnlock",
+    {.operation_id = "createUnlock",
      .summary = "Create a grant",
      .description = "A `timer` opens for everybody until its end, a `passcode` for whoever enters its code, a "
                     "`routine` in a weekly window. It can be made before there is a subscription or a number, but "
@@ -140,7 +140,7 @@ static const struct route rows[] = {
      .flags = ROUTE_ETAG | ROUTE_LOCATION | ROUTE_REPLAY,
      .errors = ROUTE_ERRORS(ERR_PLAN_UPGRADE_REQUIRED, ERR_MULTI_BUILDING_REQUIRED),
      .store_error = ERR_CREATE_FAILED},
-    {.operation = "updateUnlock",
+    {.operation_id = "updateUnlock",
      .summary = "Change a grant",
      .description = "Send only what changes; the fields must suit the grant's type, which cannot change. "
                     "`{\"enabled\": false}` switches a grant off whatever the plan; a timer ends by it, and needs an "
@@ -165,7 +165,7 @@ static const struct route rows[] = {
      .errors = ROUTE_ERRORS(ERR_PLAN_UPGRADE_REQUIRED, ERR_MULTI_BUILDING_REQUIRED, ERR_NOT_FOUND, ERR_VERSION_CONFLICT,
                             ERR_GRANT_REVOKED),
      .store_error = ERR_UPDATE_FAILED},
-    {.operation = "revokeUnlock",
+    {.operation_id = "revokeUnlock",
      .summary = "Revoke a grant for good; may be repeated",
      .description = "A revoked grant opens no door again and leaves the list; it can still be read. Other grants may "
                     "still open the door.",

@@ -25,13 +25,13 @@ static enum err receive_stripe_event(struct request *q, struct reply *p)
 }
 
 static const struct route stripe_rows[] = {{
-    .operation = "receiveStripeEvent",
+    .operation_id = "receiveStripeEvent",
     .summary = "Receive an event of Stripe's",
     .tag = "Hooks",
     .method = HTTP_POST,
     .path = "/hooks/stripe",
     .body_max = BODY_MAX,
-    .run = RUN_TASK, /* hashes a body of anybody's: not where reads and writes run */
+    .run = RUN_BLOCKING, /* hashes a body of anybody's: not where reads and writes run */
     .handler = receive_stripe_event,
     .status = 200,
 }};

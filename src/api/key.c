@@ -97,7 +97,7 @@ static enum err post_key(struct request *q, struct reply *p)
     r->expires_at = v_time(key.expires_at_us);
     r->message = v_str(STR("Store this key now: it is not shown again."));
     crypto_wipe(&key, sizeof key);
-    return reply_ok(q, p, 201, &agent_credential_shape, r);
+    return reply_ok(p, 201, &agent_credential_shape, r);
 }
 
 static struct key_item key_item(struct request *q, const struct key_entry *k)
@@ -125,7 +125,7 @@ static enum err get_keys(struct request *q, struct reply *p)
         items[i] = key_item(q, &keys[i]);
     struct key_list *r = arena_new(q->tx.arena, struct key_list);
     r->data = v_list(items, count);
-    return reply_ok(q, p, 200, &key_list_shape, r);
+    return reply_ok(p, 200, &key_list_shape, r);
 }
 
 static enum err delete_own_key(struct request *q, struct reply *p)
@@ -135,7 +135,7 @@ static enum err delete_own_key(struct request *q, struct reply *p)
         return e;
     struct revoked *r = arena_new(q->tx.arena, struct revoked);
     r->revoked = v_bool(true);
-    return reply_ok(q, p, 200, &revoked_shape, r);
+    return reply_ok(p, 200, &revoked_shape, r);
 }
 
 static enum err delete_key(struct request *q, struct reply *p)
@@ -146,7 +146,7 @@ static enum err delete_key(struct request *q, struct reply *p)
     struct revoked *r = arena_new(q->tx.arena, struct revoked);
     r->id = v_str(id_str(&q->path_id));
     r->revoked = v_bool(true);
-    return reply_ok(q, p, 200, &key_revoked_shape, r);
+    return reply_ok(p, 200, &key_revoked_shape, r);
 }
 
 static enum err post_revoke_others(struct request *q, struct reply *p)
@@ -158,11 +158,11 @@ static enum err post_revoke_others(struct request *q, struct reply *p)
     struct revoked *r = arena_new(q->tx.arena, struct revoked);
     r->revoked = v_bool(true);
     r->revoked_count = v_int(count);
-    return reply_ok(q, p, 200, &keys_revoked_shape, r);
+    return reply_ok(p, 200, &keys_revoked_shape, r);
 }
 
 static const struct route rows[] = {
-    {.operation = "revokeOwnKey",
+    {.operation_id = "revokeOwnKey",
      .summary = "Revoke the calling key",
      .description = "Signs out. The key is refused from then on.",
      .tag = "Sign-in and keys",
@@ -176,7 +176,7 @@ static const struct route rows[] = {
      .reply = &revoked_shape,
      .flags = ROUTE_RECHECKS_KEY,
      .store_error = ERR_DELETE_FAILED},
-    {.operation = "createKey",
+    {.operation_id = "createKey",
      .summary = "Create an agent key",
      .description = "`api_key` is shown this once. The key holds only scopes that its session holds, never "
                     "`keys:write`; it outlives the session. At most 20 are active at a time.",
@@ -197,7 +197,7 @@ static const struct route rows[] = {
      .flags = ROUTE_RECHECKS_KEY,
      .errors = ROUTE_ERRORS(ERR_KEY_LIMIT),
      .store_error = ERR_CREATE_FAILED},
-    {.operation = "listKeys",
+    {.operation_id = "listKeys",
      .summary = "List the keys that are not revoked",
      .description = "Newest first, without secrets; expired keys stay listed for a while. `current` marks the "
                     "calling session.",
@@ -212,7 +212,7 @@ static const struct route rows[] = {
      .status = 200,
      .reply = &key_list_shape,
      .store_error = ERR_LIST_FAILED},
-    {.operation = "revokeKey",
+    {.operation_id = "revokeKey",
      .summary = "Revoke a key",
      .description = "Any of the account's keys, also the calling one, which then is signed out.",
      .tag = "Sign-in and keys",
@@ -228,7 +228,7 @@ static const struct route rows[] = {
      .flags = ROUTE_RECHECKS_KEY,
      .errors = ROUTE_ERRORS(ERR_NOT_FOUND),
      .store_error = ERR_DELETE_FAILED},
-    {.operation = "revokeOtherKeys",
+    {.operation_id = "revokeOtherKeys",
      .summary = "Revoke every active key but the calling one",
      .description = "For when a key may have leaked: only the calling session is left.",
      .tag = "Sign-in and keys",

@@ -79,7 +79,7 @@ static enum err list_logs(struct request *q, struct reply *p)
         fill(&q->building_id, &page.items[i], &items[i]);
     struct log_page *body = arena_alloc(a, sizeof *body);
     *body = (struct log_page){id_val(&q->building_id), v_list(items, page.count), pagination_of(a, page.cursor)};
-    return reply_ok(q, p, 200, &page_shape, body);
+    return reply_ok(p, 200, &page_shape, body);
 }
 
 /* A page of everything, or of everything of one grant, reads its own rows and no others. */
@@ -90,7 +90,7 @@ static bool searches(const void *query)
 }
 
 static const struct route rows[] = {
-    {.operation = "listLogs",
+    {.operation_id = "listLogs",
      .summary = "List what happened at the door",
      .description = "Newest first. `type=unlock` are attempts to get in, also failed ones; `type=call` are forwarded "
                     "calls. Codes are never shown. An entry says that the release tone was sent, not that somebody "

@@ -36,7 +36,7 @@ static enum err get_health(struct request *q, struct reply *p)
     h->uptime = v_int((clock_monotonic_us() - service_started_us(q->service)) / US_PER_S);
     h->openapi_url = v_str(public_address(q, OPENAPI_PATH));
     h->docs_url = v_str(public_address(q, GUIDE_PATH));
-    return reply_ok(q, p, 200, &health_shape, h);
+    return reply_ok(p, 200, &health_shape, h);
 }
 
 static enum err get_contract(struct request *q, struct reply *p)
@@ -52,7 +52,7 @@ static enum err get_document(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation = "getHealth",
+    {.operation_id = "getHealth",
      .summary = "Is the service up?",
      .description = "Not rate limited.",
      .tag = "Service",
@@ -62,7 +62,7 @@ static const struct route rows[] = {
      .handler = get_health,
      .status = 200,
      .reply = &health_shape},
-    {.operation = "getContract",
+    {.operation_id = "getContract",
      .summary = "Where the OpenAPI document is",
      .description = "Follow `Location`. Not rate limited, open to every origin.",
      .tag = "Service",
@@ -72,7 +72,7 @@ static const struct route rows[] = {
      .handler = get_contract,
      .status = 302,
      .flags = ROUTE_CORS},
-    {.operation = "getDocument",
+    {.operation_id = "getDocument",
      .summary = "The OpenAPI document",
      .description = "This document.",
      .tag = "Service",
@@ -83,7 +83,7 @@ static const struct route rows[] = {
      .status = 200,
      .media = "application/json",
      .flags = ROUTE_ETAG | ROUTE_CORS | ROUTE_CACHEABLE | ROUTE_EXTENSION},
-    {.operation = "getGuide",
+    {.operation_id = "getGuide",
      .summary = "The guide for agents",
      .description = "In Markdown: how an agent should go about things here.",
      .tag = "Service",

@@ -45,5 +45,5 @@ enum err number_list_reply(struct request *q, struct reply *p, const struct numb
     }
     struct numbers_body *body = arena_new(q->tx.arena, struct numbers_body);
     body->data = v_list(rows, count);
-    return reply_ok(q, p, 200, &number_list_shape, body);
+    return reply_ok(p, 200, &number_list_shape, body);
 }

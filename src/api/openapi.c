@@ -235,22 +235,22 @@ static json_t *body_of(const struct route *route, json_t *schemas)
 
 static json_t *operation(const struct route *route, json_t *schemas)
 {
-    json_t *tx = json_pack("{s:s, s:s, s:o, s:[s], s:o, s:o}", "operationId", route->operation, "summary",
-                           route->summary, "description", description_of(route), "tags", route->tag, "parameters",
-                           parameters_of(route), "responses", responses_of(route, schemas));
+    json_t *object = json_pack("{s:s, s:s, s:o, s:[s], s:o, s:o}", "operationId", route->operation_id, "summary",
+                               route->summary, "description", description_of(route), "tags", route->tag, "parameters",
+                               parameters_of(route), "responses", responses_of(route, schemas));
     if (route->body)
-        json_object_set_new(tx, "requestBody", body_of(route, schemas));
+        json_object_set_new(object, "requestBody", body_of(route, schemas));
     if (route->credential >= CRED_KEY && route->credential <= CRED_PARENT) {
-        json_object_set_new(tx, "security", json_pack("[{s:[]}]", "key"));
-        json_object_set_new(tx, "x-required-scopes", scopes_of(route));
+        json_object_set_new(object, "security", json_pack("[{s:[]}]", "key"));
+        json_object_set_new(object, "x-required-scopes", scopes_of(route));
     } else {
-        json_object_set_new(tx, "security", json_array());
+        json_object_set_new(object, "security", json_array());
     }
     if (route->credential == CRED_WEB_SESSION)
-        json_object_set_new(tx, "x-web-session-only", json_true());
+        json_object_set_new(object, "x-web-session-only", json_true());
     if (route->flags & ROUTE_EXTENSION)
-        json_object_set_new(tx, "x-extension", json_true());
-    return tx;
+        json_object_set_new(object, "x-extension", json_true());
+    return object;
 }
 
 /* An ID that somebody else made, {text}, is {id} to a caller like any other. */

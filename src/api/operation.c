@@ -90,7 +90,7 @@ static enum err preview_building(struct request *q, struct reply *p)
         e = service_transact(q, STORE_WRITE, quote_run, v);
     if (e)
         return e;
-    return reply_ok(q, p, 201, &building_operation_shape, building_operation_body(q->tx.arena, &v->quote));
+    return reply_ok(p, 201, &building_operation_shape, building_operation_body(q->tx.arena, &v->quote));
 }
 
 /* ---- execution ---- */
@@ -150,7 +150,7 @@ static enum err answer(struct request *q, struct reply *p, const struct executio
     if (x->replayed)
         reply_header(p, "Idempotency-Replayed", STR("true"));
     int status = !ended ? 202 : x->replayed ? 200 : made;
-    return reply_ok(q, p, status, &building_operation_shape, building_operation_body(q->tx.arena, o));
+    return reply_ok(p, status, &building_operation_shape, building_operation_body(q->tx.arena, o));
 }
 
 /* All but the quote. */
@@ -208,7 +208,7 @@ static enum err get_operation(struct request *q, struct reply *p)
 {
     struct operation *o = arena_new(q->tx.arena, struct operation);
     enum err e = operation_get(&q->tx, &q->who.account_id, &q->path_id, o);
-    return e ? e : reply_ok(q, p, 200, &building_operation_shape, building_operation_body(q->tx.arena, o));
+    return e ? e : reply_ok(p, 200, &building_operation_shape, building_operation_body(q->tx.arena, o));
 }
 
 /* ---- routes ---- */
@@ -223,7 +223,7 @@ static enum err get_operation(struct request *q, struct reply *p)
         ERR_QUOTE_EXPIRED, ERR_QUOTE_STALE, ERR_BUILDING_BUSY, ERR_BUILDING_BILLING_MISMATCH
 
 static const struct route rows[] = {
-    {.operation = "previewBuilding",
+    {.operation_id = "previewBuilding",
      .summary = "Quote the addition or removal of a linked building",
      .description =
          "Changes and buys nothing. The quote is good for 15 minutes and holds exactly what would be done and "
@@ -235,13 +235,13 @@ static const struct route rows[] = {
      .body_error = ERR_INVALID_BUILDING_INPUT,
      .body_example = "{\"action\": \"add\", \"label\": \"Cabin\", \"address\": {\"street\": \"1 Main Street\", "
                      "\"city\": \"Portland\", \"state\": \"OR\", \"zip\": \"97201\"}, \"unlock_tone\": \"9\"}",
-     .run = RUN_TASK,
+     .run = RUN_BLOCKING,
      .handler = preview_building,
      .status = 201,
      .errors =
          ROUTE_ERRORS(ERR_PHONE_VERIFICATION_REQUIRED, ERR_FORWARDING_PHONE_NOT_VERIFIED, ERR_MULTI_BUILDING_REQUIRED,
                       ERR_BUILDING_NOT_FOUND, ERR_BUILDING_LIMIT, ERR_BUILDING_BILLING_MISMATCH)},
-    {.operation = "addBuilding",
+    {.operation_id = "addBuilding",
      .summary = "Add the building of a quote",
      .description =
          "Answers 201 when it is done, 202 when it takes longer: then poll the operation. Repeating the request "
@@ -255,14 +255,14 @@ static const struct route rows[] = {
      .body = &quote_request_shape,
      .body_error = ERR_INVALID_QUOTE,
      .body_example = "{\"quote_id\": \"6564c0ffee0123456789abcd\"}",
-     .run = RUN_TASK,
+     .run = RUN_BLOCKING,
      .handler = add_building,
      .status = 201,
      .other_status = 200,
      .pending_status = 202,
      .flags = ROUTE_REPLAY,
      .errors = ROUTE_ERRORS(EXECUTION_ERRORS, ERR_PAYMENT_FAILED, ERR_BUILDING_ADD_FAILED)},
-    {.operation = "removeBuilding",
+    {.operation_id = "removeBuilding",
      .summary = "Remove the building of a quote",
      .description = "Its number is released for good, its grants and activity log are deleted, keys bound to it are "
                     "revoked, and the subscription is reduced by one unit. Answers as the addition does.",
@@ -274,13 +274,13 @@ static const struct route rows[] = {
      .body = &quote_request_shape,
      .body_error = ERR_INVALID_QUOTE,
      .body_example = "{\"quote_id\": \"6564c0ffee0123456789abcd\"}",
-     .run = RUN_TASK,
+     .run = RUN_BLOCKING,
      .handler = remove_building,
      .status = 200,
      .pending_status = 202,
      .flags = ROUTE_REPLAY,
      .errors = ROUTE_ERRORS(EXECUTION_ERRORS, ERR_BUILDING_NOT_FOUND)},
-    {.operation = "getBuildingOperation",
+    {.operation_id = "getBuildingOperation",
      .summary = "A quote, or what became of it",
      .description = "Quotes and receipts are kept; no subscription is needed.",
      .method = HTTP_GET,

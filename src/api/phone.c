@@ -92,7 +92,7 @@ static enum err reply_status(struct request *q, struct reply *p, const struct ph
     r->verified_at = s->number.p && s->verified_us ? v_time(s->verified_us) : v_null();
     r->pending = pending_of(q->tx.arena, s);
     r->next_action = v_str(str_z(next_action(s)));
-    return reply_ok(q, p, 200, &status_shape, r);
+    return reply_ok(p, 200, &status_shape, r);
 }
 
 static enum err get_phone(struct request *q, struct reply *p)
@@ -172,7 +172,7 @@ static enum err post_verification(struct request *q, struct reply *p)
     r->phone_number = body->phone_number;
     r->expires_at = v_time(s.code.expires_us);
     r->message = v_str(STR("A six-digit code is on its way to this phone. It is valid for 10 minutes."));
-    return reply_ok(q, p, 200, &code_sent_shape, r);
+    return reply_ok(p, 200, &code_sent_shape, r);
 }
 
 /* ---- confirming it ---- */
@@ -183,12 +183,12 @@ static enum err post_confirmation(struct request *q, struct reply *p)
     struct phone_status status;
     enum err e = phone_confirm(&q->tx, &q->who.account_id, body->code.s, &status);
     if (e == ERR_INVALID_PHONE_CODE)
-        return reply_error_keep(q, p, e);
+        return reply_error_keep(p, e);
     return e ? e : reply_status(q, p, &status);
 }
 
 static const struct route rows[] = {
-    {.operation = "getPhone",
+    {.operation_id = "getPhone",
      .summary = "The forwarding phone",
      .description = "Calls that no grant opens are forwarded to it. A phone that was verified once stays so without "
                     "another text message.",
@@ -203,7 +203,7 @@ static const struct route rows[] = {
      .status = 200,
      .reply = &status_shape,
      .errors = ROUTE_ERRORS(ERR_ACCOUNT_NOT_FOUND)},
-    {.operation = "requestPhoneCode",
+    {.operation_id = "requestPhoneCode",
      .summary = "Send a code to a phone that is to be the forwarding phone",
      .description = "Sends a text message with six digits, valid for 10 minutes. The phone in use stays in use until "
                     "the code is confirmed.",
@@ -216,7 +216,7 @@ static const struct route rows[] = {
      .body = &verification_shape,
      .body_error = ERR_INVALID_PHONE_NUMBER,
      .body_example = "{\"phone_number\": \"+15551234567\"}",
-     .run = RUN_TASK,
+     .run = RUN_BLOCKING,
      .handler = post_verification,
      .status = 200,
      .reply = &code_sent_shape,
@@ -224,7 +224,7 @@ static const struct route rows[] = {
                             ERR_ALREADY_VERIFIED, ERR_PHONE_IN_USE, ERR_PHONE_CODE_RATE_LIMIT, ERR_PHONE_CHANGE_LIMIT,
                             ERR_PHONE_CODE_SEND_FAILED),
      .store_error = ERR_PHONE_CODE_SEND_FAILED},
-    {.operation = "confirmPhoneCode",
+    {.operation_id = "confirmPhoneCode",
      .summary = "Confirm the code: the phone becomes the forwarding phone",
      .description = "Five attempts a code; then request another.",
      .tag = "Forwarding phone",

@@ -67,11 +67,11 @@ static enum err get_plans(struct request *q, struct reply *p)
     }
     struct plans *r = arena_new(a, struct plans);
     r->data = v_list(items, PLAN_COUNT);
-    return reply_ok(q, p, 200, &plans_shape, r);
+    return reply_ok(p, 200, &plans_shape, r);
 }
 
 static const struct route rows[] = {
-    {.operation = "listPlans",
+    {.operation_id = "listPlans",
      .summary = "The plans on offer",
      .description = "Amounts are in minor units of the currency; a plan that cannot be bought now is not `available` "
                     "and may have no amount. Never rely on a price seen earlier.",
@@ -85,7 +85,7 @@ static const struct route rows[] = {
      .status = 200,
      .reply = &plans_shape,
      .flags = ROUTE_CACHEABLE},
-    {.operation = "listBillingPlans",
+    {.operation_id = "listBillingPlans",
      .summary = "The plans on offer, for a signed-in buyer",
      .description = "The same catalogue as `GET /v1/plans`.",
      .tag = "Billing",

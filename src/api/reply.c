@@ -77,9 +77,8 @@ void reply_version(struct request *q, struct reply *p, int64_t version)
     reply_header(p, "ETag", buf_view(&tag));
 }
 
-enum err reply_error_keep(struct request *q, struct reply *p, enum err e)
+enum err reply_error_keep(struct reply *p, enum err e)
 {
-    (void)q;
     p->status = err_info(e)->status;
     p->kept_error = e;
     return ERR_NONE;
@@ -276,7 +275,7 @@ static void send_success(struct request *q, struct reply_buffers *b)
 static void log_operator(const struct request *q, enum err e)
 {
     if (q->route && q->route->credential == CRED_CONTROL && q->route->method != HTTP_GET)
-        log_info("operator operation=%s %.*s%sresult=%s request=%s", q->route->operation, STR_ARG(q->subject),
+        log_info("operator operation=%s %.*s%sresult=%s request=%s", q->route->operation_id, STR_ARG(q->subject),
                  q->subject.n ? " " : "", e ? err_info(e)->code : "done", q->request_id);
 }
 

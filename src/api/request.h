@@ -56,21 +56,19 @@ struct request {
     struct limit_state limits; /* the tightest limit taken; limit 0: none */
     enum err limits_result;
     bool limits_taken;
-    bool handed;           /* a task worker has it */
-    bool key_used;         /* this use of the key is to be recorded: the first in its minute */
-    uint64_t keys_epoch;   /* read before the snapshot that authenticates; see api/gate.h */
-    struct store_task job; /* the gate's, while the store works for it */
-    struct str allow;      /* of a 405 */
-    enum err result;       /* the gate's: what the checks and the handler came to */
-    int64_t began_us;      /* monotonic: when its head was complete */
+    bool handed;            /* a blocking worker has it */
+    bool key_used;          /* this use of the key is to be recorded: the first in its minute */
+    uint64_t keys_epoch;    /* read before the snapshot that authenticates; see api/gate.h */
+    struct store_task task; /* while a store thread has the request */
+    struct str allow;       /* of a 405 */
+    enum err result;        /* the gate's: what the checks and the handler came to */
+    int64_t began_us;       /* monotonic: when its head was complete */
     unsigned loop;
 };
 
 /* Success with a JSON body of the route's reply shape. `body` must live in the arena or longer. */
-static inline enum err reply_ok(struct request *q, struct reply *p, int status, const struct shape *shape,
-                                const void *body)
+static inline enum err reply_ok(struct reply *p, int status, const struct shape *shape, const void *body)
 {
-    (void)q;
     p->status = status;
     p->shape = shape;
     p->body = body;
@@ -79,7 +77,7 @@ static inline enum err reply_ok(struct request *q, struct reply *p, int status, 
 
 /* An error answer that keeps what the transaction did (a wrong one-time code must count): the handler returns the
  * result of this, ERR_NONE. An error that is returned instead rolls the transaction back. */
-enum err reply_error_keep(struct request *q, struct reply *p, enum err e) CHECKED;
+enum err reply_error_keep(struct reply *p, enum err e) CHECKED;
 
 void reply_header(struct reply *p, const char *name, struct str value);
 /* An ETag of a decimal version, quoted. */

@@ -33,10 +33,10 @@ enum route_need { NEED_NOT, NEED_OPTIONAL, NEED_REQUIRED };
 enum route_match { MATCH_NONE, MATCH_GRANT /* "7": VERSION_REQUIRED */, MATCH_SETTINGS /* "64 hex" */ };
 
 enum route_run {
-    RUN_HERE,  /* needs no store: runs on the loop thread */
-    RUN_READ,  /* in a read session */
-    RUN_WRITE, /* in a write transaction; the reply leaves after its commit */
-    RUN_TASK   /* on a task worker: may block, opens its own transactions (store_run); q->tx.db is NULL */
+    RUN_HERE,    /* needs no store: runs on the loop thread */
+    RUN_READ,    /* in a read session */
+    RUN_WRITE,   /* in a write transaction; the reply leaves after its commit */
+    RUN_BLOCKING /* on a blocking worker: may wait for a provider; opens its own transactions; q->tx.db is NULL */
 };
 
 enum route_flag {
@@ -54,7 +54,7 @@ enum route_flag {
 #define ROUTE_ERRORS(...) ((const enum err[]){__VA_ARGS__, ERR_NONE})
 
 struct route {
-    const char *operation; /* operationId, "createUnlock" */
+    const char *operation_id; /* operationId, "createUnlock" */
     const char *summary;
     const char *description; /* what the summary leaves open, for the document (Markdown); the document adds what the
                                 other columns mean. NULL: nothing */

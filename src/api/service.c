@@ -15,7 +15,7 @@
 #include "domain/key.h"
 #include "domain/tx.h"
 
-#define TASK_THREADS 32 /* at most; most of their time they wait for providers, or for a building operation to end */
+#define BLOCKING_WORKERS 32 /* at most: threads that mostly wait for providers or for a building operation to end */
 
 /* What one loop thread works with; only that thread touches it. */
 struct loop {
@@ -28,7 +28,7 @@ struct service {
     struct service_options options;
     struct gate gate;
     struct router *router;
-    GThreadPool *tasks;
+    GThreadPool *blocking;   /* runs the handlers of RUN_BLOCKING */
     struct journal *journal; /* NULL: not kept */
     char *public_url;
     struct buf openapi_text;
@@ -75,14 +75,14 @@ static enum err run_handler(struct request *q, struct db *db)
 /* ---- recording the use of keys ---- */
 
 struct touch {
-    struct store_task job;
+    struct store_task task;
     struct key_use use;
     const struct config *config;
 };
 
-static enum err touch_run(struct store_task *job, struct db *db)
+static enum err touch_run(struct store_task *task, struct db *db)
 {
-    struct touch *t = (struct touch *)job;
+    struct touch *t = (struct touch *)task;
     char memory[512];
     struct arena arena;
     arena_init(&arena, memory, sizeof memory);
@@ -92,11 +92,11 @@ static enum err touch_run(struct store_task *job, struct db *db)
     return e;
 }
 
-static void touch_done(struct store_task *job, enum err result)
+static void touch_done(struct store_task *task, enum err result)
 {
     if (result && result != ERR_NOT_FOUND)
         log_warn("key_use_not_recorded");
-    free(job);
+    free(task);
 }
 
 /* Beside the request, never on its path: at most once a minute for each key. */
@@ -105,10 +105,10 @@ static void record_use(struct request *q)
     struct touch *t = q->key_used ? calloc(1, sizeof *t) : NULL;
     if (!t)
         return;
-    t->job = (struct store_task){.mode = STORE_WRITE, .run = touch_run, .done = touch_done};
+    t->task = (struct store_task){.mode = STORE_WRITE, .run = touch_run, .done = touch_done};
     t->use = (struct key_use){q->who.account_id, q->who.key_id, q->tx.now_us};
     t->config = q->tx.config;
-    store_submit(q->service->options.store, &t->job);
+    store_submit(q->service->options.store, &t->task);
 }
 
 /* ---- running ---- */
@@ -116,9 +116,9 @@ static void record_use(struct request *q)
 static void submit(struct request *q, enum store_mode mode, enum err (*run)(struct store_task *, struct db *));
 static void posted(struct mail *mail);
 
-static struct request *request_of(struct store_task *job)
+static struct request *request_of(struct store_task *task)
 {
-    return (struct request *)(void *)((char *)job - offsetof(struct request, job));
+    return (struct request *)(void *)((char *)task - offsetof(struct request, task));
 }
 
 static void hand_back(struct request *q)
@@ -127,7 +127,7 @@ static void hand_back(struct request *q)
     http_post(q->http, &q->http->mail);
 }
 
-static void task_run(void *data, void *context)
+static void blocking_run(void *data, void *context)
 {
     struct request *q = data;
     (void)context;
@@ -137,31 +137,31 @@ static void task_run(void *data, void *context)
 
 /* The checks ran in a snapshot that is older than this transaction. That is as good as having come earlier, except for
  * who changes keys: a key revoked in between could leave keys of its making behind. */
-static enum err store_handler(struct store_task *job, struct db *db)
+static enum err store_handler(struct store_task *task, struct db *db)
 {
-    struct request *q = request_of(job);
+    struct request *q = request_of(task);
     q->tx.db = db;
     enum err e = q->route->flags & ROUTE_RECHECKS_KEY ? gate_check_key(NULL, q) : ERR_NONE;
     return e ? e : run_handler(q, db);
 }
 
-static enum err store_check_only(struct store_task *job, struct db *db)
+static enum err store_check_only(struct store_task *task, struct db *db)
 {
-    struct request *q = request_of(job);
+    struct request *q = request_of(task);
     q->tx.db = db;
     return gate_check(&q->service->gate, NULL, q);
 }
 
-static enum err store_check_and_handler(struct store_task *job, struct db *db)
+static enum err store_check_and_handler(struct store_task *task, struct db *db)
 {
-    enum err e = store_check_only(job, db);
-    return e ? e : run_handler(request_of(job), db);
+    enum err e = store_check_only(task, db);
+    return e ? e : run_handler(request_of(task), db);
 }
 
 /* After the commit, on a store thread. */
-static void store_done(struct store_task *job, enum err result)
+static void store_done(struct store_task *task, enum err result)
 {
-    struct request *q = request_of(job);
+    struct request *q = request_of(task);
     q->result = result == ERR_INTERNAL_ERROR && q->route->store_error ? q->route->store_error : result;
     hand_back(q);
 }
@@ -174,26 +174,26 @@ static bool lengthy(const struct request *q)
 
 static void submit(struct request *q, enum store_mode mode, enum err (*run)(struct store_task *, struct db *))
 {
-    q->job = (struct store_task){.mode = mode, .lengthy = lengthy(q), .run = run, .done = store_done};
-    store_submit(q->service->options.store, &q->job);
+    q->task = (struct store_task){.mode = mode, .lengthy = lengthy(q), .run = run, .done = store_done};
+    store_submit(q->service->options.store, &q->task);
 }
 
-/* The task pool's queue is as long as there are connections: each has one request waiting at most. */
-static void push_task(struct request *q)
+/* The pool's queue is bounded by the number of connections: each has at most one request waiting. */
+static void push_blocking(struct request *q)
 {
     q->handed = true;
-    g_thread_pool_push(q->service->tasks, q, NULL);
+    g_thread_pool_push(q->service->blocking, q, NULL);
 }
 
-/* Back on the loop thread. Where the store only did the checks, a task goes on. */
+/* Runs on the loop thread. After the checks of a blocking route, its handler follows on a worker. */
 static void posted(struct mail *mail)
 {
     struct http_request *r = (struct http_request *)(void *)((char *)mail - offsetof(struct http_request, mail));
     struct request *q = r->user;
     record_use(q);
     q->key_used = false;
-    if (!q->result && q->route->run == RUN_TASK && !q->handed)
-        push_task(q);
+    if (!q->result && q->route->run == RUN_BLOCKING && !q->handed)
+        push_blocking(q);
     else
         answer(q);
 }
@@ -211,7 +211,7 @@ static void run_in_store(struct request *q)
     case RUN_WRITE:
         submit(q, STORE_WRITE, store_check_and_handler);
         return;
-    case RUN_TASK:
+    case RUN_BLOCKING:
         submit(q, STORE_READ, store_check_only);
         return;
     case RUN_READ:
@@ -247,8 +247,8 @@ static void run_here(struct request *q, struct loop *loop)
         submit(q, STORE_READ, store_handler);
         return;
     }
-    if (!q->result && q->route->run == RUN_TASK) {
-        push_task(q);
+    if (!q->result && q->route->run == RUN_BLOCKING) {
+        push_blocking(q);
         return;
     }
     if (!q->result)
@@ -385,8 +385,8 @@ enum err service_new(const struct service_options *options, struct service **ret
     atomic_init(&s->gate.keys_epoch, 1);
     s->router = router_new(options->sets, options->set_count);
     s->texts = make_texts(options->sets, options->set_count);
-    s->tasks = g_thread_pool_new(task_run, s, TASK_THREADS, FALSE, NULL);
-    if (!s->gate.limiter || !s->router || !s->tasks || open_journal(s)) {
+    s->blocking = g_thread_pool_new(blocking_run, s, BLOCKING_WORKERS, FALSE, NULL);
+    if (!s->gate.limiter || !s->router || !s->blocking || open_journal(s)) {
         service_free(s);
         return ERR_IO;
     }
@@ -405,9 +405,9 @@ enum err service_publish(struct service *s, const char *public_url)
 
 void service_stop(struct service *s)
 {
-    if (s->tasks)
-        g_thread_pool_free(s->tasks, TRUE, TRUE);
-    s->tasks = NULL;
+    if (s->blocking)
+        g_thread_pool_free(s->blocking, TRUE, TRUE);
+    s->blocking = NULL;
 }
 
 void service_free(struct service *s)

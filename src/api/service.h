@@ -20,8 +20,8 @@ struct service_options {
 struct service;
 
 enum err service_new(const struct service_options *options, struct service **ret) CHECKED;
-/* After the HTTP server was stopped: waits for the tasks of requests that it has waited for in vain, and begins none of
- * those that still queue. */
+/* Must follow the HTTP server's stop. Waits for running blocking handlers whose requests have timed out, and drops
+ * queued ones. */
 void service_stop(struct service *s);
 void service_free(struct service *s);
 
@@ -36,7 +36,7 @@ struct store *service_store(const struct service *s);
 struct jobs *service_jobs(const struct service *s);
 struct deliveries *service_deliveries(const struct service *s);
 const struct providers *service_providers(const struct service *s);
-/* One transaction of a task (see domain/tx.h); what it says of an error is the request's to say. */
+/* Runs one transaction of a blocking handler (see domain/tx.h) and copies its tx->why into q->tx. */
 enum err service_transact(struct request *q, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg),
                           void *arg) CHECKED;
 /* The journal of error answers; NULL if none is kept. */

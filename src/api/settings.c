@@ -76,7 +76,7 @@ static enum err get_setup(struct request *q, struct reply *p)
     r->last_successful_buzz_at = v_time_or_null(b.last_buzz_us);
     r->status = v_str(str_z(setup_status_text(setup_status(&b))));
     r->instructions = v_str(setup_instructions(&b, q->tx.arena));
-    return reply_ok(q, p, 200, &setup_shape, r);
+    return reply_ok(p, 200, &setup_shape, r);
 }
 
 static enum err reply_settings(struct request *q, struct reply *p, const struct settings *s)
@@ -93,7 +93,7 @@ static enum err reply_settings(struct request *q, struct reply *p, const struct 
     r->editable = v_bool(!id_given(&q->who.member_id));
     if (etag.p)
         reply_header(p, "ETag", etag);
-    return reply_ok(q, p, 200, &building_settings_shape, r);
+    return reply_ok(p, 200, &building_settings_shape, r);
 }
 
 static enum err get_settings(struct request *q, struct reply *p)
@@ -129,7 +129,7 @@ static enum err patch_settings(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation = "getSetup",
+    {.operation_id = "getSetup",
      .summary = "How far a building's set-up is",
      .description = "`building_setup_required`: the building has a number, to which its call box must be pointed. "
                     "`previous_buzz_recorded`: a grant has released the door before. Neither proves that anybody "
@@ -146,7 +146,7 @@ static const struct route rows[] = {
      .status = 200,
      .reply = &setup_shape,
      .store_error = ERR_FETCH_FAILED},
-    {.operation = "getSettings",
+    {.operation_id = "getSettings",
      .summary = "A building's release tone and greetings",
      .description = "A building without a number has no `version`, and answers with the greetings it would have.",
      .tag = "Buildings",
@@ -162,7 +162,7 @@ static const struct route rows[] = {
      .reply = &building_settings_shape,
      .flags = ROUTE_ETAG,
      .store_error = ERR_FETCH_FAILED},
-    {.operation = "updateSettings",
+    {.operation_id = "updateSettings",
      .summary = "Change a building's release tone and greetings",
      .description = "Send only what changes; tone and greetings are saved together. An empty greeting is not spoken. "
                     "The tone must be the very keys on which the building's call box releases the door: test it "

@@ -21,7 +21,7 @@ static enum err get_index(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation = "getIndex",
+    {.operation_id = "getIndex",
      .summary = "Where to go from here",
      .tag = "Pages",
      .method = HTTP_GET,
@@ -32,7 +32,7 @@ static const struct route rows[] = {
      .status = 200,
      .media = "text/html; charset=utf-8",
      .flags = ROUTE_PAGE},
-    {.operation = "getAccountPage",
+    {.operation_id = "getAccountPage",
      .summary = "The page that the billing provider leads back to",
      .tag = "Pages",
      .method = HTTP_GET,
@@ -43,7 +43,7 @@ static const struct route rows[] = {
      .status = 200,
      .media = "text/html; charset=utf-8",
      .flags = ROUTE_PAGE},
-    {.operation = "getAccountScript",
+    {.operation_id = "getAccountScript",
      .summary = "The account page's script",
      .tag = "Pages",
      .method = HTTP_GET,
@@ -54,7 +54,7 @@ static const struct route rows[] = {
      .status = 200,
      .media = "text/javascript; charset=utf-8",
      .flags = ROUTE_PAGE},
-    {.operation = "getStyle",
+    {.operation_id = "getStyle",
      .summary = "The style sheet of all pages",
      .tag = "Pages",
      .method = HTTP_GET,

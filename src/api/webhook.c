@@ -143,7 +143,7 @@ static enum err create_webhook(struct request *q, struct reply *p)
     struct endpoint *body = arena_new(q->tx.arena, struct endpoint);
     *body = endpoint_body(q->tx.arena, &c->webhook);
     body->secret = v_str(c->secret);
-    return reply_ok(q, p, c->replayed ? 200 : 201, &created_shape, body);
+    return reply_ok(p, c->replayed ? 200 : 201, &created_shape, body);
 }
 
 /* ---- the others ---- */
@@ -160,7 +160,7 @@ static enum err list_webhooks(struct request *q, struct reply *p)
         items[i] = endpoint_body(q->tx.arena, &webhooks[i]);
     struct endpoint_list *body = arena_new(q->tx.arena, struct endpoint_list);
     body->data = v_list(items, count);
-    return reply_ok(q, p, 200, &list_shape, body);
+    return reply_ok(p, 200, &list_shape, body);
 }
 
 static enum err delete_webhook(struct request *q, struct reply *p)
@@ -170,20 +170,20 @@ static enum err delete_webhook(struct request *q, struct reply *p)
         return e;
     struct endpoint_deleted *body = arena_new(q->tx.arena, struct endpoint_deleted);
     *body = (struct endpoint_deleted){v_str(id_str(&q->path_id)), v_bool(true)};
-    return reply_ok(q, p, 200, &deleted_shape, body);
+    return reply_ok(p, 200, &deleted_shape, body);
 }
 
 static enum err test_webhook(struct request *q, struct reply *p)
 {
     struct id delivery;
     enum err e = webhook_test(&q->tx, &q->who.account_id, &q->path_id, &delivery);
-    return e ? e : reply_ok(q, p, 202, &delivery_queued_shape, delivery_queued_body(q, &delivery));
+    return e ? e : reply_ok(p, 202, &delivery_queued_shape, delivery_queued_body(q, &delivery));
 }
 
 #define TAG "Webhooks"
 
 static const struct route rows[] = {
-    {.operation = "createWebhook",
+    {.operation_id = "createWebhook",
      .summary = "Register an HTTPS receiver for events",
      .description = "Endpoints belong to the account and hear of all its buildings; five at most. Without an "
                     "Idempotency-Key, list the endpoints before repeating a request that was not answered.",
@@ -199,7 +199,7 @@ static const struct route rows[] = {
      .body = &request_shape,
      .body_error = ERR_INVALID_WEBHOOK_URL,
      .body_example = "{\"url\":\"https://example.com/hooks/door\",\"events\":[\"access.granted\",\"access.denied\"]}",
-     .run = RUN_TASK,
+     .run = RUN_BLOCKING,
      .handler = create_webhook,
      .status = 201,
      .other_status = 200,
@@ -207,7 +207,7 @@ static const struct route rows[] = {
      .flags = ROUTE_REPLAY,
      .errors = ROUTE_ERRORS(ERR_WEBHOOK_LIMIT, ERR_SECRET_DECRYPT_FAILED),
      .store_error = ERR_CREATE_FAILED},
-    {.operation = "listWebhooks",
+    {.operation_id = "listWebhooks",
      .summary = "List the account's endpoints, without their secrets",
      .tag = TAG,
      .method = HTTP_GET,
@@ -221,7 +221,7 @@ static const struct route rows[] = {
      .status = 200,
      .reply = &list_shape,
      .store_error = ERR_LIST_FAILED},
-    {.operation = "deleteWebhook",
+    {.operation_id = "deleteWebhook",
      .summary = "Delete an endpoint; may be repeated",
      .description = "Stops its deliveries and cancels their retries.",
      .tag = TAG,
@@ -236,7 +236,7 @@ static const struct route rows[] = {
      .status = 200,
      .reply = &deleted_shape,
      .store_error = ERR_DELETE_FAILED},
-    {.operation = "testWebhook",
+    {.operation_id = "testWebhook",
      .summary = "Queue a webhook.test event for an endpoint",
      .description = "Sent under the normal signature, time-out and retry rules, whether or not the endpoint lists the "
                     "type. Queued is not delivered.",

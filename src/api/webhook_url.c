@@ -8,7 +8,7 @@
 #include "net/guard.h"
 
 #define LOOK_UP_MS       2000
-#define LOOK_UPS_MOST    16 /* at once: names that nobody answers for must not hold up all task workers */
+#define LOOK_UPS_MOST    16 /* at once: names that nobody answers for must not occupy all blocking workers */
 #define LOOK_UPS_ACCOUNT 2  /* of these, one account's */
 #define RETRY_S          5
 #define SCHEME           "https://"

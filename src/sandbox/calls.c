@@ -157,11 +157,11 @@ static enum err place_call(struct request *q, struct reply *p)
     write_line(dial, &asking->decide, id, took_ms);
     enum err e = report(dial, &asking->decide.decision, &q->tx, id, took_ms, ended);
     decide_done(&asking->decide);
-    return e ? e : reply_ok(q, p, 200, &reply_shape, ended);
+    return e ? e : reply_ok(p, 200, &reply_shape, ended);
 }
 
 static const struct route rows[] = {
-    {.operation = "placeSandboxCall",
+    {.operation_id = "placeSandboxCall",
      .summary = "A visitor's call, without media; answers when it has ended",
      .description = "Goes through the same call logic and the same transactions as a telephone call. Silences are "
                     "counted in `duration_ms`, not waited.",
@@ -172,7 +172,7 @@ static const struct route rows[] = {
      .body = &request_shape,
      .body_error = ERR_BAD_REQUEST,
      .body_example = "{\"to\": \"+15550100000\", \"from\": \"+15550001111\", \"digits\": \"1234\"}",
-     .run = RUN_TASK,
+     .run = RUN_BLOCKING,
      .handler = place_call,
      .status = 200,
      .reply = &reply_shape},

@@ -87,7 +87,7 @@ static enum err get_clock(struct request *q, struct reply *p)
     struct clock_reply *body = arena_new(q->tx.arena, struct clock_reply);
     body->now = v_time(clock_now_us());
     body->offset_seconds = v_int(clock_offset_s());
-    return reply_ok(q, p, 200, &reply_shape, body);
+    return reply_ok(p, 200, &reply_shape, body);
 }
 
 /* Until nothing is due, but for deliveries to receivers that take too long. */
@@ -113,7 +113,7 @@ static enum err move_clock(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation = "getSandboxClock",
+    {.operation_id = "getSandboxClock",
      .summary = "The service's clock",
      .description = "It may be ahead of the real time, never behind it.",
      .tag = "Sandbox",
@@ -124,7 +124,7 @@ static const struct route rows[] = {
      .handler = get_clock,
      .status = 200,
      .reply = &reply_shape},
-    {.operation = "moveSandboxClock",
+    {.operation_id = "moveSandboxClock",
      .summary = "Moves the service's clock forward; work that has come due is done before the answer",
      .description = "Every expiry, window, retry and schedule follows it. It never goes back, and stays moved over a "
                     "restart.",
@@ -135,7 +135,7 @@ static const struct route rows[] = {
      .body = &request_shape,
      .body_error = ERR_BAD_REQUEST,
      .body_example = "{\"advance_seconds\": 3600}",
-     .run = RUN_TASK,
+     .run = RUN_BLOCKING,
      .handler = move_clock,
      .status = 200,
      .reply = &reply_shape},

@@ -44,11 +44,11 @@ static enum err order_fault(struct request *q, struct reply *p)
     r->count = v_int(fault == FAULT_NONE ? 0 : v_set(body->count) ? body->count.i : 1);
     if (!fault_order(body->provider.s, v_set(body->operation) ? body->operation.s : STR_NONE, fault, r->count.i))
         return tx_fail(&q->tx, ERR_BAD_REQUEST, "too many faults are on order: clear some with none");
-    return reply_ok(q, p, 200, &reply_shape, r);
+    return reply_ok(p, 200, &reply_shape, r);
 }
 
 static const struct route rows[] = {
-    {.operation = "orderSandboxFault",
+    {.operation_id = "orderSandboxFault",
      .summary = "Makes the next calls to a provider fail",
      .tag = "Sandbox",
      .method = HTTP_POST,

@@ -119,7 +119,7 @@ enum err hosted_answer(struct request *q, struct reply *p, const struct shape *s
     bool browser = is_browser(q);
     if (browser)
         reply_header(p, "Location", beside(q, url));
-    return reply_ok(q, p, browser ? 303 : 200, shape, body);
+    return reply_ok(p, browser ? 303 : 200, shape, body);
 }
 
 static enum err receive(struct tx *tx, void *arg)

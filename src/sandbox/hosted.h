@@ -27,5 +27,5 @@ enum err hosted_answer(struct request *q, struct reply *p, const struct shape *s
                        struct str url) CHECKED;
 
 /* The provider reports that an object changed, and what follows is done when this returns. A fault ordered for the
- * operation `event` makes the report get lost. For tasks. */
+ * operation `event` makes the report get lost. For blocking handlers. */
 enum err hosted_event(struct request *q, enum billing_object object, struct str object_id) CHECKED;

@@ -106,11 +106,11 @@ static enum err list_messages(struct request *q, struct reply *p)
     if (e)
         return e;
     body->data = v_list(page->rows, page->count);
-    return reply_ok(q, p, 200, &messages_shape, body);
+    return reply_ok(p, 200, &messages_shape, body);
 }
 
 static const struct route rows[] = {
-    {.operation = "listSandboxMessages",
+    {.operation_id = "listSandboxMessages",
      .summary = "The e-mails and text messages the service sent",
      .description = "What is due is sent before the list is read. A one-time code stands alone in `code`.",
      .tag = "Sandbox",
@@ -118,7 +118,7 @@ static const struct route rows[] = {
      .path = "/sandbox/messages",
      .credential = CRED_LOOPBACK,
      .query = &query_shape,
-     .run = RUN_TASK,
+     .run = RUN_BLOCKING,
      .handler = list_messages,
      .status = 200,
      .reply = &messages_shape,

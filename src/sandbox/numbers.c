@@ -41,7 +41,7 @@ static enum err list_numbers(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation = "listSandboxNumbers",
+    {.operation_id = "listSandboxNumbers",
      .summary = "Virtual numbers, the provider's and the operator's, and who holds them",
      .tag = "Sandbox",
      .method = HTTP_GET,

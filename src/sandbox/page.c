@@ -4,7 +4,7 @@
 #include "sandbox/page_js.h"
 
 static const struct route rows[] = {
-    {.operation = "getSandboxPage",
+    {.operation_id = "getSandboxPage",
      .summary = "A page with all of this: messages, clock, numbers, faults, and the bell",
      .tag = "Sandbox",
      .method = HTTP_GET,
@@ -15,7 +15,7 @@ static const struct route rows[] = {
      .status = 200,
      .media = "text/html; charset=utf-8",
      .flags = ROUTE_PAGE},
-    {.operation = "getSandboxModule",
+    {.operation_id = "getSandboxModule",
      .summary = "The page's script",
      .tag = "Sandbox",
      .method = HTTP_GET,

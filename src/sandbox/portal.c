@@ -105,7 +105,7 @@ static enum err cancel(struct request *q, struct reply *p)
 }
 
 static const struct route rows[] = {
-    {.operation = "getSandboxPortal",
+    {.operation_id = "getSandboxPortal",
      .summary = "The hosted billing portal page",
      .tag = "Sandbox",
      .method = HTTP_GET,
@@ -116,14 +116,14 @@ static const struct route rows[] = {
      .status = 200,
      .media = "text/html; charset=utf-8",
      .flags = ROUTE_PAGE},
-    {.operation = "cancelSandboxSubscription",
+    {.operation_id = "cancelSandboxSubscription",
      .summary = "Ends a customer's subscription, as the portal's button does",
      .description = "Answers once the account is without it. A browser (`Accept: text/html`) is redirected.",
      .tag = "Sandbox",
      .method = HTTP_POST,
      .path = "/sandbox/portal/{text}/cancel",
      .credential = CRED_LOOPBACK,
-     .run = RUN_TASK,
+     .run = RUN_BLOCKING,
      .handler = cancel,
      .status = 200,
      .other_status = 303,

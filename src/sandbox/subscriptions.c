@@ -152,11 +152,11 @@ static enum err set_subscription(struct request *q, struct reply *p)
     if (e)
         return e;
     e = tx_run(store, q->tx.config, STORE_READ, q->tx.arena, read_state, &state, NULL);
-    return e ? e : reply_ok(q, p, 200, &reply_shape, state.reply);
+    return e ? e : reply_ok(p, 200, &reply_shape, state.reply);
 }
 
 static const struct route rows[] = {
-    {.operation = "setSandboxSubscription",
+    {.operation_id = "setSandboxSubscription",
      .summary = "The billing provider's event for a change of subscription",
      .description = "Answers once the numbers are provisioned.",
      .tag = "Sandbox",
@@ -166,7 +166,7 @@ static const struct route rows[] = {
      .body = &request_shape,
      .body_error = ERR_BAD_REQUEST,
      .body_example = "{\"email\": \"resident@example.com\", \"status\": \"active\"}",
-     .run = RUN_TASK,
+     .run = RUN_BLOCKING,
      .handler = set_subscription,
      .status = 200,
      .reply = &reply_shape,

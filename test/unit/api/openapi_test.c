@@ -14,7 +14,7 @@ static const struct field body_fields[] = {FIELD(struct body, name, T_STRING, .f
 static const struct shape body_shape = SHAPE(struct body, "Body", body_fields);
 
 static const struct route keyed_rows[] = {
-    {.operation = "make",
+    {.operation_id = "make",
      .summary = "Make one",
      .description = "Of the given name.",
      .tag = "Access grants",
@@ -32,7 +32,7 @@ static const struct route keyed_rows[] = {
      .other_status = 200,
      .flags = ROUTE_REPLAY,
      .store_error = ERR_CREATE_FAILED},
-    {.operation = "end",
+    {.operation_id = "end",
      .summary = "End one",
      .tag = "Access grants",
      .method = HTTP_POST,
@@ -41,8 +41,8 @@ static const struct route keyed_rows[] = {
      .status = 200},
 };
 static const struct route open_rows[] = {
-    {.operation = "look", .summary = "Look", .tag = "Service", .method = HTTP_GET, .path = "/look", .status = 200},
-    {.operation = "page",
+    {.operation_id = "look", .summary = "Look", .tag = "Service", .method = HTTP_GET, .path = "/look", .status = 200},
+    {.operation_id = "page",
      .summary = "A page",
      .tag = "Sandbox",
      .method = HTTP_GET,

@@ -8,16 +8,16 @@
 #include "api/router.h"
 
 static const struct route rows[] = {
-    {.operation = "list", .method = HTTP_GET, .path = "/v1/unlock"},
-    {.operation = "create", .method = HTTP_POST, .path = "/v1/unlock"},
-    {.operation = "get", .method = HTTP_GET, .path = "/v1/unlock/{id}"},
-    {.operation = "revoke", .method = HTTP_DELETE, .path = "/v1/unlock/{id}"},
-    {.operation = "setup", .method = HTTP_GET, .path = "/v1/buildings/{buildingId}/setup"},
-    {.operation = "revokeOthers", .method = HTTP_POST, .path = "/v1/auth/keys/revoke-others"},
-    {.operation = "revokeKey", .method = HTTP_DELETE, .path = "/v1/auth/keys/{id}"},
-    {.operation = "replay", .method = HTTP_POST, .path = "/v1/webhooks/{id}/deliveries/{delivery_id}/replay"},
-    {.operation = "delivery", .method = HTTP_GET, .path = "/v1/webhooks/{id}/deliveries/{delivery_id}"},
-    {.operation = "release", .method = HTTP_DELETE, .path = "/admin/numbers", .credential = CRED_CONTROL},
+    {.operation_id = "list", .method = HTTP_GET, .path = "/v1/unlock"},
+    {.operation_id = "create", .method = HTTP_POST, .path = "/v1/unlock"},
+    {.operation_id = "get", .method = HTTP_GET, .path = "/v1/unlock/{id}"},
+    {.operation_id = "revoke", .method = HTTP_DELETE, .path = "/v1/unlock/{id}"},
+    {.operation_id = "setup", .method = HTTP_GET, .path = "/v1/buildings/{buildingId}/setup"},
+    {.operation_id = "revokeOthers", .method = HTTP_POST, .path = "/v1/auth/keys/revoke-others"},
+    {.operation_id = "revokeKey", .method = HTTP_DELETE, .path = "/v1/auth/keys/{id}"},
+    {.operation_id = "replay", .method = HTTP_POST, .path = "/v1/webhooks/{id}/deliveries/{delivery_id}/replay"},
+    {.operation_id = "delivery", .method = HTTP_GET, .path = "/v1/webhooks/{id}/deliveries/{delivery_id}"},
+    {.operation_id = "release", .method = HTTP_DELETE, .path = "/admin/numbers", .credential = CRED_CONTROL},
 };
 static const struct route_set set = ROUTE_SET(rows);
 static const struct route_set *const sets[] = {&set};
@@ -73,7 +73,7 @@ static void a_path_finds_its_row_or_the_methods_it_allows(void **state)
         const struct route *found = router_find(r, false, x->method, str_z(x->path), &a, params, &allow);
         if (x->operation) {
             assert_non_null(found);
-            assert_string_equal(found->operation, x->operation);
+            assert_string_equal(found->operation_id, x->operation);
             assert_true(str_eq(params[0], str_z(x->param)));
             assert_true(str_eq(params[1], str_z(x->second)));
         } else {
