@@ -1,10 +1,10 @@
 #include "providers/billing.h"
 
-#include "providers/sandbox_billing.h"
+#include "providers/builtin_billing.h"
 
 enum err billing_new(const struct config *c, struct store *store, struct billing **ret, char **ret_why)
 {
     if (strcmp(c->billing_provider, "sandbox") == 0)
-        return sandbox_billing_new(c, store, ret);
+        return builtin_billing_new(c, store, ret);
     return stripe_billing_new(c, ret, ret_why);
 }

@@ -125,5 +125,5 @@ static inline void billing_free(struct billing *b)
         b->ops->free(b);
 }
 
-/* The provider that is real; the sandbox's stands in sandbox_billing.h. */
+/* The provider that is real; the sandbox's stands in builtin_billing.h. */
 enum err stripe_billing_new(const struct config *c, struct billing **ret, char **ret_why) CHECKED;

@@ -8,7 +8,7 @@
 
 struct order {
     char provider[NAME_LEN + 1];
-    char operation[NAME_LEN + 1]; /* "": any */
+    char call[NAME_LEN + 1]; /* "": any */
     enum fault fault;
     int64_t left;
 };
@@ -41,43 +41,43 @@ static void clear(struct str provider)
             drop(i);
 }
 
-static bool append(struct str provider, struct str operation, enum fault fault, int64_t n)
+static bool append(struct str provider, struct str call, enum fault fault, int64_t n)
 {
     if (count == ORDERS)
         return false;
     struct order *o = &orders[count++];
     *o = (struct order){.fault = fault, .left = n};
     memcpy(o->provider, provider.p, provider.n);
-    if (operation.n)
-        memcpy(o->operation, operation.p, operation.n);
+    if (call.n)
+        memcpy(o->call, call.p, call.n);
     return true;
 }
 
-bool fault_order(struct str provider, struct str operation, enum fault fault, int64_t n)
+bool fault_order(struct str provider, struct str call, enum fault fault, int64_t n)
 {
-    if (provider.n == 0 || provider.n > NAME_LEN || operation.n > NAME_LEN)
+    if (provider.n == 0 || provider.n > NAME_LEN || call.n > NAME_LEN)
         return false;
     pthread_mutex_lock(&lock);
     bool fits = true;
     if (fault == FAULT_NONE)
         clear(provider);
     else if (n > 0)
-        fits = append(provider, operation, fault, n);
+        fits = append(provider, call, fault, n);
     pthread_mutex_unlock(&lock);
     return fits;
 }
 
-static bool matches(const struct order *o, const char *provider, const char *operation)
+static bool matches(const struct order *o, const char *provider, const char *call)
 {
-    return strcmp(o->provider, provider) == 0 && (!o->operation[0] || strcmp(o->operation, operation) == 0);
+    return strcmp(o->provider, provider) == 0 && (!o->call[0] || strcmp(o->call, call) == 0);
 }
 
-enum fault fault_take(const char *provider, const char *operation)
+enum fault fault_take(const char *provider, const char *call)
 {
     enum fault fault = FAULT_NONE;
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < count && fault == FAULT_NONE; i++)
-        if (matches(&orders[i], provider, operation)) {
+        if (matches(&orders[i], provider, call)) {
             fault = orders[i].fault;
             if (--orders[i].left == 0)
                 drop(i);

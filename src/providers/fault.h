@@ -8,11 +8,11 @@ enum fault { FAULT_NONE, FAULT_TIMEOUT, FAULT_ERROR, FAULT_DECLINE, FAULT_CRASH_
 
 /* "timeout", "error", "decline", "crash_after", "none"; false for anything else. */
 bool fault_parse(struct str text, enum fault *ret);
-/* The next `count` calls to that provider (STR_NONE or empty operation: whatever they ask for) behave so. FAULT_NONE
+/* The next `count` calls to that provider (STR_NONE or empty call: whatever they ask for) behave so. FAULT_NONE
  * clears all the provider's faults. False if more kinds of faults are on order than fit, or a name is too long. */
-bool fault_order(struct str provider, struct str operation, enum fault fault, int64_t count);
+bool fault_order(struct str provider, struct str call, enum fault fault, int64_t count);
 /* Takes the fault this call shall have, the oldest order first. */
-enum fault fault_take(const char *provider, const char *operation);
+enum fault fault_take(const char *provider, const char *call);
 
 /* What a faulty call reports before it has acted: DONE means go on and act. */
 static inline enum outcome fault_outcome(enum fault f)

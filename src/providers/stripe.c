@@ -23,10 +23,10 @@ static struct stripe *stripe_of(struct billing *b)
 }
 
 /* DONE with what the reader did not understand is UNKNOWN. */
-static enum outcome understood(const char *operation, bool fine)
+static enum outcome understood(const char *call, bool fine)
 {
     if (!fine)
-        log_warn("stripe failed operation=%s outcome=unknown reason=malformed", operation);
+        log_warn("stripe failed call=%s outcome=unknown reason=malformed", call);
     return fine ? OUTCOME_DONE : OUTCOME_UNKNOWN;
 }
 
@@ -35,14 +35,14 @@ static bool is_missing(const struct stripe_answer *answer)
     return str_eq(answer->code, STR("resource_missing"));
 }
 
-static enum outcome get(struct stripe *s, const char *operation, const char *collection, struct str id, struct arena *a,
+static enum outcome get(struct stripe *s, const char *call, const char *collection, struct str id, struct arena *a,
                         struct stripe_answer *ret)
 {
     *ret = (struct stripe_answer){0};
     if (!stripe_is_id(id))
         return OUTCOME_REFUSED;
     struct stripe_request r = {
-        .operation = operation, .method = "GET", .path = arena_printf(a, "/v1/%s/%.*s", collection, STR_ARG(id))};
+        .call = call, .method = "GET", .path = arena_printf(a, "/v1/%s/%.*s", collection, STR_ARG(id))};
     return stripe_call(s->client, &r, a, ret);
 }
 
@@ -92,7 +92,7 @@ static struct stripe_request session_request(const struct billing_session_reques
                                              struct arena *a)
 {
     struct stripe_request r = {
-        .operation = "session_create", .method = "POST", .path = STR("/v1/checkout/sessions"), .key = request->key};
+        .call = "session_create", .method = "POST", .path = STR("/v1/checkout/sessions"), .key = request->key};
     stripe_field(&r, "mode", STR("subscription"));
     stripe_field(&r, "line_items[0][price]", price);
     stripe_field_int(&r, "line_items[0][quantity]", request->quantity, a);
@@ -108,11 +108,11 @@ static struct stripe_request session_request(const struct billing_session_reques
     return r;
 }
 
-static enum outcome take_session(const char *operation, enum outcome o, struct stripe_answer *answer, struct arena *a,
+static enum outcome take_session(const char *call, enum outcome o, struct stripe_answer *answer, struct arena *a,
                                  struct billing_session *ret)
 {
     if (o == OUTCOME_DONE)
-        o = understood(operation, stripe_read_session(answer->body, a, ret));
+        o = understood(call, stripe_read_session(answer->body, a, ret));
     json_decref(answer->body);
     return o;
 }
@@ -151,7 +151,7 @@ static enum outcome stripe_session_expire(struct billing *b, struct str id, stru
     struct stripe_answer answer;
     if (!stripe_is_id(id))
         return OUTCOME_REFUSED;
-    struct stripe_request r = {.operation = "session_expire",
+    struct stripe_request r = {.call = "session_expire",
                                .method = "POST",
                                .path = arena_printf(a, "/v1/checkout/sessions/%.*s/expire", STR_ARG(id))};
     enum outcome o = stripe_call(stripe_of(b)->client, &r, a, &answer);
@@ -167,7 +167,7 @@ static enum outcome stripe_portal(struct billing *b, struct str customer_id, str
                                   struct str *ret_url)
 {
     struct stripe_answer answer;
-    struct stripe_request r = {.operation = "portal", .method = "POST", .path = STR("/v1/billing_portal/sessions")};
+    struct stripe_request r = {.call = "portal", .method = "POST", .path = STR("/v1/billing_portal/sessions")};
     stripe_field(&r, "customer", customer_id);
     stripe_field(&r, "return_url", return_url);
     enum outcome o = stripe_call(stripe_of(b)->client, &r, a, &answer);
@@ -213,7 +213,7 @@ static enum outcome stripe_preview(struct billing *b, struct str subscription_id
     enum outcome o = subscription(s, subscription_id, a, &now, &item);
     if (o != OUTCOME_DONE)
         return o;
-    struct stripe_request r = {.operation = "preview", .method = "POST", .path = STR("/v1/invoices/create_preview")};
+    struct stripe_request r = {.call = "preview", .method = "POST", .path = STR("/v1/invoices/create_preview")};
     stripe_field(&r, "subscription", subscription_id);
     stripe_field(&r, "subscription_details[items][0][id]", item);
     stripe_field_int(&r, "subscription_details[items][0][quantity]", quantity, a);
@@ -231,7 +231,7 @@ static enum outcome stripe_preview(struct billing *b, struct str subscription_id
 static enum outcome put_quantity(struct stripe *s, struct str key, struct str item, int64_t quantity,
                                  int64_t proration_s, struct arena *a, struct stripe_answer *ret)
 {
-    struct stripe_request r = {.operation = "set_quantity",
+    struct stripe_request r = {.call = "set_quantity",
                                .method = "POST",
                                .path = arena_printf(a, "/v1/subscription_items/%.*s", STR_ARG(item)),
                                .key = key};

@@ -70,7 +70,7 @@ bool stripe_is_page(struct str url)
 
 /* ---- checkout sessions ---- */
 
-static bool session_status(struct str text, enum billing_session_status *ret)
+static bool stripe_session_status(struct str text, enum billing_session_status *ret)
 {
     static const char *const texts[] = {[BILLING_SESSION_OPEN] = "open",
                                         [BILLING_SESSION_COMPLETE] = "complete",
@@ -89,7 +89,7 @@ bool stripe_read_session(const json_t *o, struct arena *a, struct billing_sessio
                                 .account_id = arena_str(a, stripe_text(o, "client_reference_id"))};
     struct str url = stripe_text(o, "url");
     if (!is_object(o, "checkout.session") || !stripe_is_id(s.id) ||
-        !session_status(stripe_text(o, "status"), &s.status))
+        !stripe_session_status(stripe_text(o, "status"), &s.status))
         return false;
     if (s.status == BILLING_SESSION_OPEN) {
         if (!stripe_is_page(url))
@@ -135,7 +135,7 @@ bool stripe_read_price(const json_t *o, struct arena *a, struct billing_price *r
 /* ---- subscriptions ---- */
 
 /* What is not paid for any more, but not ended either, is past due. */
-static bool subscription_status(struct str text, enum billing_status *ret)
+static bool stripe_status(struct str text, enum billing_status *ret)
 {
     static const struct {
         const char *text;
@@ -206,7 +206,7 @@ bool stripe_read_subscription(const struct config *c, const json_t *o, struct ar
     struct billing_subscription s = {0};
     const json_t *item = choose_item(c, o);
     struct str item_id = stripe_text(item, "id");
-    if (!is_object(o, "subscription") || !subscription_status(stripe_text(o, "status"), &s.status) ||
+    if (!is_object(o, "subscription") || !stripe_status(stripe_text(o, "status"), &s.status) ||
         !read_item(c, item, a, &s))
         return false;
     if (!s.plan.p)

@@ -139,7 +139,7 @@ static enum outcome ask(struct stripe_client *s, const struct stripe_request *re
     enum net_exchange x = exchange(s, request, a, &http);
     enum outcome o = x == NET_ANSWERED ? understand(&http, a, ret) : OUTCOME_UNKNOWN;
     if (o != OUTCOME_DONE)
-        log_warn("stripe failed operation=%s outcome=%s status=%ld type=%.*s code=%.*s reason=%s", request->operation,
+        log_warn("stripe failed call=%s outcome=%s status=%ld type=%.*s code=%.*s reason=%s", request->call,
                  o == OUTCOME_REFUSED ? "refused" : "unknown", ret->status, STR_ARG(ret->type), STR_ARG(ret->code),
                  reason(x));
     return o;

@@ -18,10 +18,10 @@ enum err stripe_client_new(const struct config *c, struct stripe_client **ret, c
 void stripe_client_free(struct stripe_client *s);
 
 struct stripe_request {
-    const char *operation; /* for the log: "session_create" */
-    const char *method;    /* "GET", "POST" */
-    struct str path;       /* "/v1/checkout/sessions" */
-    struct str key;        /* Idempotency-Key of a POST; STR_NONE without */
+    const char *call;   /* for the log: "session_create" */
+    const char *method; /* "GET", "POST" */
+    struct str path;    /* "/v1/checkout/sessions" */
+    struct str key;     /* Idempotency-Key of a POST; STR_NONE without */
     struct {
         const char *name; /* as it stands in the form: "line_items[0][price]" */
         struct str value;

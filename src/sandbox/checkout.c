@@ -2,7 +2,7 @@
 
 #include "api/service.h"
 #include "domain/tx.h"
-#include "providers/sandbox_billing.h"
+#include "providers/builtin_billing.h"
 #include "sandbox/hosted.h"
 
 struct session_body {
@@ -27,7 +27,7 @@ static const char *status_text(enum billing_session_status status)
 
 /* ---- the page ---- */
 
-static void put_order(struct request *q, struct buf *page, const struct sandbox_session *s)
+static void put_order(struct request *q, struct buf *page, const struct builtin_session *s)
 {
     const struct config_plan *plan = plan_find(q->tx.config, s->plan);
     struct arena *a = q->tx.arena;
@@ -46,7 +46,7 @@ static void put_order(struct request *q, struct buf *page, const struct sandbox_
 }
 
 /* IDs are the provider's own: letters, digits and underscores. */
-static void put_state(struct buf *page, const struct sandbox_session *s)
+static void put_state(struct buf *page, const struct builtin_session *s)
 {
     switch (s->session.status) {
     case BILLING_SESSION_OPEN:
@@ -67,8 +67,8 @@ static void put_state(struct buf *page, const struct sandbox_session *s)
 
 static enum err get_page(struct request *q, struct reply *p)
 {
-    struct sandbox_session s;
-    enum err e = sandbox_session_get(q->tx.db, q->path_text, q->tx.now_us, q->tx.arena, &s);
+    struct builtin_session s;
+    enum err e = builtin_session_get(q->tx.db, q->path_text, q->tx.now_us, q->tx.arena, &s);
     if (e)
         return e;
     struct buf page = BUF(HOSTED_PAGE_MAX);
@@ -86,17 +86,17 @@ static enum err get_page(struct request *q, struct reply *p)
 struct press {
     struct str id;
     bool pays;
-    struct sandbox_session session;
+    struct builtin_session session;
 };
 
 static enum err press_run(struct tx *tx, void *arg)
 {
     struct press *b = arg;
-    return b->pays ? sandbox_session_pay(tx->db, b->id, tx->now_us, tx->arena, &b->session)
-                   : sandbox_session_get(tx->db, b->id, tx->now_us, tx->arena, &b->session);
+    return b->pays ? builtin_session_pay(tx->db, b->id, tx->now_us, tx->arena, &b->session)
+                   : builtin_session_get(tx->db, b->id, tx->now_us, tx->arena, &b->session);
 }
 
-static enum err press(struct request *q, bool pays, struct sandbox_session *ret)
+static enum err press(struct request *q, bool pays, struct builtin_session *ret)
 {
     struct press b = {.id = q->path_text, .pays = pays};
     enum err e = tx_run(service_store(q->service), q->tx.config, pays ? STORE_WRITE : STORE_READ, q->tx.arena,
@@ -106,7 +106,7 @@ static enum err press(struct request *q, bool pays, struct sandbox_session *ret)
     return e;
 }
 
-static enum err answer(struct request *q, struct reply *p, const struct sandbox_session *s, struct str url)
+static enum err answer(struct request *q, struct reply *p, const struct builtin_session *s, struct str url)
 {
     struct session_body *r = arena_new(q->tx.arena, struct session_body);
     *r = (struct session_body){v_str(s->session.id), v_str(str_z(status_text(s->session.status))), v_str(url)};
@@ -116,7 +116,7 @@ static enum err answer(struct request *q, struct reply *p, const struct sandbox_
 /* An expired one cannot be paid: its page says so. */
 static enum err pay(struct request *q, struct reply *p)
 {
-    struct sandbox_session s;
+    struct builtin_session s;
     enum err e = press(q, true, &s);
     bool paid = !e && s.session.status == BILLING_SESSION_COMPLETE;
     if (paid)
@@ -127,7 +127,7 @@ static enum err pay(struct request *q, struct reply *p)
 /* Who backs out may come back: the checkout stays open. */
 static enum err cancel(struct request *q, struct reply *p)
 {
-    struct sandbox_session s;
+    struct builtin_session s;
     enum err e = press(q, false, &s);
     return e ? e : answer(q, p, &s, s.cancel_url);
 }

@@ -2,7 +2,7 @@
 
 #include "api/service.h"
 #include "domain/tx.h"
-#include "providers/sandbox_billing.h"
+#include "providers/builtin_billing.h"
 #include "sandbox/hosted.h"
 
 struct portal_body {
@@ -58,9 +58,9 @@ static enum err get_page(struct request *q, struct reply *p)
 {
     struct billing_subscription s;
     struct str email;
-    enum err e = sandbox_customer_get(q->tx.db, q->path_text, q->tx.arena, &email);
+    enum err e = builtin_customer_get(q->tx.db, q->path_text, q->tx.arena, &email);
     if (!e)
-        e = sandbox_subscription_of(q->tx.db, q->path_text, q->tx.arena, &s);
+        e = builtin_subscription_of(q->tx.db, q->path_text, q->tx.arena, &s);
     if (e)
         return e;
     struct buf page = BUF(HOSTED_PAGE_MAX);
@@ -84,9 +84,9 @@ struct ending {
 static enum err end_run(struct tx *tx, void *arg)
 {
     struct ending *x = arg;
-    enum err e = sandbox_subscription_of(tx->db, x->customer_id, tx->arena, &x->subscription);
+    enum err e = builtin_subscription_of(tx->db, x->customer_id, tx->arena, &x->subscription);
     x->subscription.status = BILLING_CANCELED;
-    return e ? e : sandbox_subscription_put(tx->db, &x->subscription);
+    return e ? e : builtin_subscription_put(tx->db, &x->subscription);
 }
 
 static enum err cancel(struct request *q, struct reply *p)

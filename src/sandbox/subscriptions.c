@@ -3,7 +3,7 @@
 #include "api/service.h"
 #include "domain/billing.h"
 #include "domain/tx.h"
-#include "providers/sandbox_billing.h"
+#include "providers/builtin_billing.h"
 #include "sandbox/hosted.h"
 
 #define PLAN_DEFAULT "weekly"
@@ -54,13 +54,13 @@ static enum billing_status wanted(const struct subscription_request *body)
 static enum err change_existing(struct tx *tx, struct str id, int64_t quantity, struct change *c)
 {
     struct billing_subscription s;
-    enum err e = id.p ? sandbox_subscription_get(tx->db, id, tx->arena, &s) : ERR_NOT_FOUND;
+    enum err e = id.p ? builtin_subscription_get(tx->db, id, tx->arena, &s) : ERR_NOT_FOUND;
     if (e)
         return e;
     s.status = wanted(c->body);
     s.quantity = quantity;
     c->changed = s.id;
-    return sandbox_subscription_put(tx->db, &s);
+    return builtin_subscription_put(tx->db, &s);
 }
 
 static enum err make_new(struct tx *tx, const struct account *account, const struct billing_account *known,
@@ -73,7 +73,7 @@ static enum err make_new(struct tx *tx, const struct account *account, const str
         .plan = account->plan.p ? account->plan : STR(PLAN_DEFAULT),
         .quantity = known->building_count,
     };
-    return sandbox_subscription_create(tx->db, &s, account->email, tx->arena, &c->changed);
+    return builtin_subscription_create(tx->db, &s, account->email, tx->arena, &c->changed);
 }
 
 /* On the provider's side. */

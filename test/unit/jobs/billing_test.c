@@ -15,8 +15,8 @@
 #include "domain/subscription.h"
 #include "domain/tx.h"
 #include "jobs/checkout_session.h"
+#include "providers/builtin_billing.h"
 #include "providers/fault.h"
-#include "providers/sandbox_billing.h"
 #include "store/fixture.h"
 
 struct desk {
@@ -144,13 +144,13 @@ static struct checkout buy(struct desk *d, const char *key)
 
 struct payment {
     struct str id;
-    struct sandbox_session session;
+    struct builtin_session session;
 };
 
 static enum err pay_run(struct tx *tx, void *arg)
 {
     struct payment *p = arg;
-    return sandbox_session_pay(tx->db, p->id, tx->now_us, tx->arena, &p->session);
+    return builtin_session_pay(tx->db, p->id, tx->now_us, tx->arena, &p->session);
 }
 
 /* The subscription that was bought. */
@@ -169,7 +169,7 @@ struct change {
 static enum err change_run(struct tx *tx, void *arg)
 {
     const struct change *c = arg;
-    return sandbox_subscription_put(tx->db,
+    return builtin_subscription_put(tx->db,
                                     &(struct billing_subscription){.id = c->id, .status = c->status, .quantity = 1});
 }
 
@@ -330,7 +330,7 @@ static enum err second_run(struct tx *tx, void *arg)
     struct second *s = arg;
     const struct billing_subscription bought = {
         .account_id = id_str(&s->account), .status = BILLING_ACTIVE, .plan = STR("weekly"), .quantity = 1};
-    return sandbox_subscription_create(tx->db, &bought, STR("owner@example.com"), tx->arena, &s->id);
+    return builtin_subscription_create(tx->db, &bought, STR("owner@example.com"), tx->arena, &s->id);
 }
 
 /* It is paid for: nobody tells again about it when the first one ends. */

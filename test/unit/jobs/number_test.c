@@ -47,7 +47,7 @@ static int open_desk(void **state)
     d->fixture->config.plans[1].id = "yearly";
     arena_init(&d->arena, NULL, 0);
     *state = d;
-    if (sandbox_numbers_new(d->fixture->store, &d->numbers))
+    if (builtin_numbers_new(d->fixture->store, &d->numbers))
         return -1;
     d->kinds[0] = provision_job(d->numbers);
     d->kinds[1] = release_number_job(d->numbers);

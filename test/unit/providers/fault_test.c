@@ -26,7 +26,7 @@ static void test_a_fault_lasts_for_as_many_calls_as_ordered(void **state)
     assert_int_equal(fault_take("mail", "send"), FAULT_NONE);
 }
 
-static void test_faults_keep_to_their_provider_and_operation(void **state)
+static void test_a_fault_applies_to_its_provider_and_call_only(void **state)
 {
     (void)state;
     assert_true(fault_order(STR("mail"), STR("send"), FAULT_TIMEOUT, 1));
@@ -107,7 +107,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, clean, clean)
     const struct CMUnitTest tests[] = {
         TEST(test_a_fault_lasts_for_as_many_calls_as_ordered),
-        TEST(test_faults_keep_to_their_provider_and_operation),
+        TEST(test_a_fault_applies_to_its_provider_and_call_only),
         TEST(test_orders_are_served_in_turn),
         TEST(test_none_clears_the_providers_faults_alone),
         TEST(test_orders_that_do_not_fit_are_refused),

@@ -6,7 +6,7 @@
 #include "providers/fault.h"
 #include "providers/numbers.h"
 
-struct sandbox_numbers {
+struct builtin_numbers {
     struct number_source source;
     struct store *store;
 };
@@ -119,15 +119,14 @@ static enum err give_back(void *arg, struct db *db)
     return db_exec(db, SQL_SANDBOX_NUMBER_RELEASE, DB_ARGS(v_str(r->number), v_int(clock_now_us())), NULL);
 }
 
-/* ---- operations ---- */
+/* ---- the calls ---- */
 
-/* What every operation does around its transaction: the fault on order comes before it, or ends the process after it.
- */
-static enum outcome act(struct number_source *source, const char *operation, enum store_mode mode,
+/* Runs one call in a transaction. An ordered fault takes effect before it, or ends the process after it. */
+static enum outcome act(struct number_source *source, const char *call, enum store_mode mode,
                         enum err (*run)(void *arg, struct db *db), struct request *r)
 {
-    struct sandbox_numbers *s = (struct sandbox_numbers *)source;
-    enum fault fault = fault_take("numbers", operation);
+    struct builtin_numbers *s = (struct builtin_numbers *)source;
+    enum fault fault = fault_take("numbers", call);
     enum outcome o = fault_outcome(fault);
     if (o != OUTCOME_DONE)
         return o;
@@ -137,8 +136,8 @@ static enum outcome act(struct number_source *source, const char *operation, enu
     return OUTCOME_DONE;
 }
 
-static enum outcome sandbox_acquire(struct number_source *source, struct str reference, struct str country,
-                                    int64_t until_us, struct arena *a, struct str *ret)
+static enum outcome builtin_number_acquire(struct number_source *source, struct str reference, struct str country,
+                                           int64_t until_us, struct arena *a, struct str *ret)
 {
     (void)until_us; /* a transaction finds what another has given */
     struct request r = {.reference = reference, .country = country, .arena = a};
@@ -150,7 +149,8 @@ static enum outcome sandbox_acquire(struct number_source *source, struct str ref
     return o;
 }
 
-static enum outcome sandbox_find(struct number_source *source, struct str reference, struct arena *a, struct str *ret)
+static enum outcome builtin_number_find(struct number_source *source, struct str reference, struct arena *a,
+                                        struct str *ret)
 {
     struct request r = {.reference = reference, .arena = a};
     enum outcome o = act(source, "find", STORE_READ, find, &r);
@@ -159,26 +159,28 @@ static enum outcome sandbox_find(struct number_source *source, struct str refere
     return o;
 }
 
-static enum outcome sandbox_release(struct number_source *source, struct str number)
+static enum outcome builtin_number_release(struct number_source *source, struct str number)
 {
     struct request r = {.number = number};
     return act(source, "release", STORE_WRITE, give_back, &r);
 }
 
-static void sandbox_free(struct number_source *source)
+static void builtin_numbers_free(struct number_source *source)
 {
     free(source);
 }
 
-static const struct number_source_ops sandbox_ops = {
-    .acquire = sandbox_acquire, .find = sandbox_find, .release = sandbox_release, .free = sandbox_free};
+static const struct number_source_ops builtin_numbers_ops = {.acquire = builtin_number_acquire,
+                                                             .find = builtin_number_find,
+                                                             .release = builtin_number_release,
+                                                             .free = builtin_numbers_free};
 
-enum err sandbox_numbers_new(struct store *store, struct number_source **ret)
+enum err builtin_numbers_new(struct store *store, struct number_source **ret)
 {
-    struct sandbox_numbers *s = calloc(1, sizeof *s);
+    struct builtin_numbers *s = calloc(1, sizeof *s);
     if (!s)
         return ERR_IO;
-    *s = (struct sandbox_numbers){.source.ops = &sandbox_ops, .store = store};
+    *s = (struct builtin_numbers){.source.ops = &builtin_numbers_ops, .store = store};
     *ret = &s->source;
     return ERR_NONE;
 }

@@ -1,5 +1,5 @@
 /* The sandbox's billing provider: what it does is done once a key, outlives the service, and fails on order. */
-#include "providers/sandbox_billing.h"
+#include "providers/builtin_billing.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,13 +87,13 @@ static struct billing_session get(struct desk *d, struct str id)
 struct payment {
     struct str id;
     struct arena *arena;
-    struct sandbox_session session;
+    struct builtin_session session;
 };
 
 static enum err pay_run(void *arg, struct db *db)
 {
     struct payment *p = arg;
-    return sandbox_session_pay(db, p->id, clock_now_us(), p->arena, &p->session);
+    return builtin_session_pay(db, p->id, clock_now_us(), p->arena, &p->session);
 }
 
 static struct billing_session pay(struct desk *d, struct str id)
@@ -161,9 +161,9 @@ static void test_a_session_ends_by_request_or_after_a_day_and_is_not_paid_then(v
     pay(d, paid.id);
     assert_int_equal(d->ops->session_expire(d->billing, paid.id, &d->arena, &ended), OUTCOME_DONE);
     assert_int_equal(ended.status, BILLING_SESSION_COMPLETE);
-    clock_set_offset_s(SANDBOX_SESSION_TTL_S - 60);
+    clock_set_offset_s(BUILTIN_SESSION_TTL_S - 60);
     assert_int_equal(get(d, old.id).status, BILLING_SESSION_OPEN);
-    clock_set_offset_s(SANDBOX_SESSION_TTL_S + 60);
+    clock_set_offset_s(BUILTIN_SESSION_TTL_S + 60);
     assert_int_equal(get(d, old.id).status, BILLING_SESSION_EXPIRED);
     assert_int_equal(pay(d, old.id).status, BILLING_SESSION_EXPIRED);
     assert_int_equal(get(d, paid.id).status, BILLING_SESSION_COMPLETE);
@@ -233,7 +233,7 @@ static void test_prices_are_the_configurations(void **state)
     assert_int_equal(billing_price_of(&p, STR("yearly"))->amount_minor, -1);
 }
 
-static void test_every_operation_fails_on_order_before_it_acts(void **state)
+static void test_an_ordered_fault_fails_every_call_before_it_acts(void **state)
 {
     struct desk *d = *state;
     struct billing *b = d->billing;
@@ -288,7 +288,7 @@ int main(void)
         TEST(test_what_does_not_exist_is_refused),
         TEST(test_the_portal_stands_beside_the_account_page),
         TEST(test_prices_are_the_configurations),
-        TEST(test_every_operation_fails_on_order_before_it_acts),
+        TEST(test_an_ordered_fault_fails_every_call_before_it_acts),
         TEST(test_its_books_outlive_the_service),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,12 +3,12 @@
 #include "providers/fault.h"
 #include "providers/sms.h"
 
-struct sandbox_texter {
+struct builtin_texter {
     struct texter texter;
     struct store *store;
 };
 
-static enum err keep(void *arg, struct db *db)
+static enum err builtin_keep_sms(void *arg, struct db *db)
 {
     const struct sms_message *m = arg;
     return db_exec(db, SQL_SANDBOX_MESSAGE_INSERT,
@@ -17,34 +17,34 @@ static enum err keep(void *arg, struct db *db)
                    NULL);
 }
 
-static enum outcome sandbox_send(struct texter *texter, const struct sms_message *message, bool *ret_number)
+static enum outcome builtin_texter_send(struct texter *texter, const struct sms_message *message, bool *ret_number)
 {
     *ret_number = false;
-    struct sandbox_texter *t = (struct sandbox_texter *)texter;
+    struct builtin_texter *t = (struct builtin_texter *)texter;
     enum fault fault = fault_take("sms", "send");
     enum outcome o = fault_outcome(fault);
     if (o != OUTCOME_DONE)
         return o;
     struct sms_message copy = *message;
-    if (store_run(t->store, STORE_WRITE, keep, &copy))
+    if (store_run(t->store, STORE_WRITE, builtin_keep_sms, &copy))
         return OUTCOME_UNKNOWN;
     fault_after(fault);
     return OUTCOME_DONE;
 }
 
-static void sandbox_free(struct texter *texter)
+static void builtin_texter_free(struct texter *texter)
 {
     free(texter);
 }
 
-static const struct texter_ops sandbox_ops = {.send = sandbox_send, .free = sandbox_free};
+static const struct texter_ops builtin_texter_ops = {.send = builtin_texter_send, .free = builtin_texter_free};
 
-enum err sandbox_texter_new(struct store *store, struct texter **ret)
+enum err builtin_texter_new(struct store *store, struct texter **ret)
 {
-    struct sandbox_texter *t = calloc(1, sizeof *t);
+    struct builtin_texter *t = calloc(1, sizeof *t);
     if (!t)
         return ERR_IO;
-    *t = (struct sandbox_texter){.texter.ops = &sandbox_ops, .store = store};
+    *t = (struct builtin_texter){.texter.ops = &builtin_texter_ops, .store = store};
     *ret = &t->texter;
     return ERR_NONE;
 }

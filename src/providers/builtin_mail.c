@@ -3,12 +3,12 @@
 #include "providers/fault.h"
 #include "providers/mail.h"
 
-struct sandbox_mailer {
+struct builtin_mailer {
     struct mailer mailer;
     struct store *store;
 };
 
-static enum err keep(void *arg, struct db *db)
+static enum err builtin_keep_mail(void *arg, struct db *db)
 {
     const struct mail_message *m = arg;
     return db_exec(db, SQL_SANDBOX_MESSAGE_INSERT,
@@ -17,33 +17,33 @@ static enum err keep(void *arg, struct db *db)
                    NULL);
 }
 
-static enum outcome sandbox_send(struct mailer *mailer, const struct mail_message *message)
+static enum outcome builtin_mailer_send(struct mailer *mailer, const struct mail_message *message)
 {
-    struct sandbox_mailer *m = (struct sandbox_mailer *)mailer;
+    struct builtin_mailer *m = (struct builtin_mailer *)mailer;
     enum fault fault = fault_take("mail", "send");
     enum outcome o = fault_outcome(fault);
     if (o != OUTCOME_DONE)
         return o;
     struct mail_message copy = *message;
-    if (store_run(m->store, STORE_WRITE, keep, &copy))
+    if (store_run(m->store, STORE_WRITE, builtin_keep_mail, &copy))
         return OUTCOME_UNKNOWN;
     fault_after(fault);
     return OUTCOME_DONE;
 }
 
-static void sandbox_free(struct mailer *mailer)
+static void builtin_mailer_free(struct mailer *mailer)
 {
     free(mailer);
 }
 
-static const struct mailer_ops sandbox_ops = {.send = sandbox_send, .free = sandbox_free};
+static const struct mailer_ops builtin_mailer_ops = {.send = builtin_mailer_send, .free = builtin_mailer_free};
 
-enum err sandbox_mailer_new(struct store *store, struct mailer **ret)
+enum err builtin_mailer_new(struct store *store, struct mailer **ret)
 {
-    struct sandbox_mailer *m = calloc(1, sizeof *m);
+    struct builtin_mailer *m = calloc(1, sizeof *m);
     if (!m)
         return ERR_IO;
-    *m = (struct sandbox_mailer){.mailer.ops = &sandbox_ops, .store = store};
+    *m = (struct builtin_mailer){.mailer.ops = &builtin_mailer_ops, .store = store};
     *ret = &m->mailer;
     return ERR_NONE;
 }

@@ -1,30 +1,31 @@
-#include "providers/sandbox_billing.h"
+#include "providers/builtin_billing.h"
 
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "providers/fault.h"
 
-struct sandbox_billing {
+struct builtin_billing {
     struct billing billing;
     const struct config *config;
     struct store *store;
 };
 
-static struct sandbox_billing *of(struct billing *b)
+static struct builtin_billing *of(struct billing *b)
 {
-    return (struct sandbox_billing *)b;
+    return (struct builtin_billing *)b;
 }
 
 /* ---- one call to the provider ---- */
 
-/* What a call works with; each operation uses what it needs. */
+/* One call: its arguments and its results. Each call uses the members that it needs. */
 struct call {
+    const char *name; /* by which a fault is ordered: "session_create" */
     struct arena *arena;
     struct str id, key;
     const struct billing_session_request *request;
     int64_t quantity;
-    struct sandbox_session session;
+    struct builtin_session session;
     struct billing_subscription subscription;
     struct str text;
     enum err result; /* the provider's own answer, which commits all the same */
@@ -40,9 +41,9 @@ static enum err call_run(void *arg, struct db *db)
 }
 
 /* Faults come first, as the network does; then the provider acts; then it may take the service down with it. */
-static enum outcome perform(struct billing *b, const char *operation, struct call call, struct call *ret)
+static enum outcome perform(struct billing *b, struct call call, struct call *ret)
 {
-    enum fault fault = fault_take("billing", operation);
+    enum fault fault = fault_take("billing", call.name);
     enum outcome o = fault_outcome(fault);
     if (o != OUTCOME_DONE)
         return o;
@@ -53,7 +54,7 @@ static enum outcome perform(struct billing *b, const char *operation, struct cal
     return ret->result ? OUTCOME_REFUSED : OUTCOME_DONE;
 }
 
-static const struct config_plan *plan_of(const struct sandbox_billing *s, struct str id)
+static const struct config_plan *plan_of(const struct builtin_billing *s, struct str id)
 {
     for (size_t i = 0; i < CONFIG_PLANS; i++)
         if (str_eq(id, str_z(s->config->plans[i].id)))
@@ -93,11 +94,10 @@ static enum outcome prices(struct billing *b, struct arena *a, struct billing_pr
 
 /* ---- sessions ---- */
 
-static enum outcome session_call(struct billing *b, const char *operation, struct call call,
-                                 struct billing_session *ret)
+static enum outcome session_call(struct billing *b, struct call call, struct billing_session *ret)
 {
     struct call done;
-    enum outcome o = perform(b, operation, call, &done);
+    enum outcome o = perform(b, call, &done);
     if (o == OUTCOME_DONE)
         *ret = done.session.session;
     return o;
@@ -105,7 +105,7 @@ static enum outcome session_call(struct billing *b, const char *operation, struc
 
 static enum err create_session(struct call *call, struct db *db)
 {
-    return sandbox_session_create(db, call->request, clock_now_us(), call->arena, &call->session);
+    return builtin_session_create(db, call->request, clock_now_us(), call->arena, &call->session);
 }
 
 static enum outcome session_create(struct billing *b, const struct billing_session_request *request, struct arena *a,
@@ -113,46 +113,49 @@ static enum outcome session_create(struct billing *b, const struct billing_sessi
 {
     if (!on_sale(plan_of(of(b), request->plan)))
         return OUTCOME_REFUSED;
-    const struct call call = {.arena = a, .request = request, .mode = STORE_WRITE, .run = create_session};
-    return session_call(b, "session_create", call, ret);
+    const struct call call = {
+        .name = "session_create", .arena = a, .request = request, .mode = STORE_WRITE, .run = create_session};
+    return session_call(b, call, ret);
 }
 
 static enum err get_session(struct call *call, struct db *db)
 {
-    return sandbox_session_get(db, call->id, clock_now_us(), call->arena, &call->session);
+    return builtin_session_get(db, call->id, clock_now_us(), call->arena, &call->session);
 }
 
 static enum outcome session_get(struct billing *b, struct str id, struct arena *a, struct billing_session *ret)
 {
-    return session_call(b, "session_get", (struct call){.arena = a, .id = id, .run = get_session}, ret);
+    return session_call(b, (struct call){.name = "session_get", .arena = a, .id = id, .run = get_session}, ret);
 }
 
 static enum err expire_session(struct call *call, struct db *db)
 {
-    return sandbox_session_expire(db, call->id, clock_now_us(), call->arena, &call->session);
+    return builtin_session_expire(db, call->id, clock_now_us(), call->arena, &call->session);
 }
 
 static enum outcome session_expire(struct billing *b, struct str id, struct arena *a, struct billing_session *ret)
 {
-    const struct call call = {.arena = a, .id = id, .mode = STORE_WRITE, .run = expire_session};
-    return session_call(b, "session_expire", call, ret);
+    const struct call call = {
+        .name = "session_expire", .arena = a, .id = id, .mode = STORE_WRITE, .run = expire_session};
+    return session_call(b, call, ret);
 }
 
 /* ---- the portal ---- */
 
 static enum err get_customer(struct call *call, struct db *db)
 {
-    return sandbox_customer_get(db, call->id, call->arena, &call->text);
+    return builtin_customer_get(db, call->id, call->arena, &call->text);
 }
 
 static enum outcome portal(struct billing *b, struct str customer_id, struct str return_url, struct arena *a,
                            struct str *ret_url)
 {
     struct call call;
-    enum outcome o = perform(b, "portal", (struct call){.arena = a, .id = customer_id, .run = get_customer}, &call);
+    enum outcome o =
+        perform(b, (struct call){.name = "portal", .arena = a, .id = customer_id, .run = get_customer}, &call);
     if (o == OUTCOME_DONE)
         *ret_url =
-            arena_printf(a, "%.*s/sandbox/portal/%.*s", STR_ARG(sandbox_beside(return_url)), STR_ARG(customer_id));
+            arena_printf(a, "%.*s/sandbox/portal/%.*s", STR_ARG(builtin_page_base(return_url)), STR_ARG(customer_id));
     return o;
 }
 
@@ -160,10 +163,10 @@ static enum outcome portal(struct billing *b, struct str customer_id, struct str
 
 static enum err get_subscription(struct call *call, struct db *db)
 {
-    return sandbox_subscription_get(db, call->id, call->arena, &call->subscription);
+    return builtin_subscription_get(db, call->id, call->arena, &call->subscription);
 }
 
-static void put_price(const struct sandbox_billing *s, struct arena *a, struct billing_subscription *ret)
+static void put_price(const struct builtin_billing *s, struct arena *a, struct billing_subscription *ret)
 {
     const struct config_plan *plan = plan_of(s, ret->plan);
     if (!plan) {
@@ -176,11 +179,11 @@ static void put_price(const struct sandbox_billing *s, struct arena *a, struct b
     ret->amount_minor = plan->amount_minor;
 }
 
-static enum outcome read_subscription(struct billing *b, const char *operation, struct str id, struct arena *a,
+static enum outcome read_subscription(struct billing *b, const char *call_name, struct str id, struct arena *a,
                                       struct billing_subscription *ret)
 {
     struct call call;
-    enum outcome o = perform(b, operation, (struct call){.arena = a, .id = id, .run = get_subscription}, &call);
+    enum outcome o = perform(b, (struct call){.name = call_name, .arena = a, .id = id, .run = get_subscription}, &call);
     if (o != OUTCOME_DONE)
         return o;
     *ret = call.subscription;
@@ -211,21 +214,22 @@ static enum outcome preview(struct billing *b, struct str subscription_id, int64
 
 static enum err change_quantity(struct call *call, struct db *db)
 {
-    return sandbox_subscription_set_quantity(db, call->key, call->id, call->quantity, call->arena);
+    return builtin_subscription_set_quantity(db, call->key, call->id, call->quantity, call->arena);
 }
 
 static enum outcome set_quantity(struct billing *b, struct str key, struct str subscription_id, int64_t quantity,
                                  int64_t proration_s, struct arena *a)
 {
     (void)proration_s;
-    const struct call call = {.arena = a,
+    const struct call call = {.name = "set_quantity",
+                              .arena = a,
                               .key = key,
                               .id = subscription_id,
                               .quantity = quantity,
                               .mode = STORE_WRITE,
                               .run = change_quantity};
     struct call done;
-    return perform(b, "set_quantity", call, &done);
+    return perform(b, call, &done);
 }
 
 /* ---- life ---- */
@@ -235,7 +239,7 @@ static void billing_done(struct billing *b)
     free(b);
 }
 
-/* Its events do not come by HTTP: the sandbox's operations report them. */
+/* No .event: the routes under /sandbox report events without HTTP. */
 static const struct billing_ops ops = {
     .prices = prices,
     .session_create = session_create,
@@ -248,12 +252,12 @@ static const struct billing_ops ops = {
     .free = billing_done,
 };
 
-enum err sandbox_billing_new(const struct config *c, struct store *store, struct billing **ret)
+enum err builtin_billing_new(const struct config *c, struct store *store, struct billing **ret)
 {
-    struct sandbox_billing *s = calloc(1, sizeof *s);
+    struct builtin_billing *s = calloc(1, sizeof *s);
     if (!s)
         return ERR_IO;
-    *s = (struct sandbox_billing){.billing.ops = &ops, .config = c, .store = store};
+    *s = (struct builtin_billing){.billing.ops = &ops, .config = c, .store = store};
     *ret = &s->billing;
     return ERR_NONE;
 }

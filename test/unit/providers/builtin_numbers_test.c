@@ -65,9 +65,9 @@ static void release(struct shop *s, const char *number)
     assert_int_equal(s->numbers->ops->release(s->numbers, str_z(number)), OUTCOME_DONE);
 }
 
-static void order(enum fault fault, const char *operation)
+static void order(enum fault fault, const char *call)
 {
-    assert_true(fault_order(STR("numbers"), str_z(operation), fault, 1));
+    assert_true(fault_order(STR("numbers"), str_z(call), fault, 1));
 }
 
 /* The sandbox's table as of a moment far away: a number somebody else holds, or gave back then. */
@@ -170,7 +170,7 @@ static void test_what_was_given_before_a_crash_is_found_after_it(void **state)
         struct shop in_child = *s;
         order(FAULT_CRASH_AFTER, "acquire");
         number_source_free(s->numbers);
-        if (!store_fixture_start(s->fixture) && !sandbox_numbers_new(s->fixture->store, &in_child.numbers))
+        if (!store_fixture_start(s->fixture) && !builtin_numbers_new(s->fixture->store, &in_child.numbers))
             acquire(&in_child, "a", "US");
         _exit(0);
     }
@@ -179,7 +179,7 @@ static void test_what_was_given_before_a_crash_is_found_after_it(void **state)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     number_source_free(s->numbers);
     assert_int_equal(store_fixture_start(s->fixture), 0);
-    assert_int_equal(sandbox_numbers_new(s->fixture->store, &s->numbers), ERR_NONE);
+    assert_int_equal(builtin_numbers_new(s->fixture->store, &s->numbers), ERR_NONE);
     assert_string_equal(find(s, "a"), "+15550100000");
     assert_string_equal(acquire(s, "a", "US"), "+15550100000");
 }

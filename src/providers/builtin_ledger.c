@@ -1,7 +1,7 @@
 /* What the sandbox's billing provider keeps, on a transaction of the caller's. */
 #include "base/clock.h"
 #include "base/crypto.h"
-#include "providers/sandbox_billing.h"
+#include "providers/builtin_billing.h"
 
 #define ID_RANDOM 24 /* base62: a page's address must not be guessed */
 
@@ -30,7 +30,7 @@ static enum billing_status status_of(struct str text)
     return BILLING_CANCELED;
 }
 
-enum err sandbox_customer_get(struct db *db, struct str id, struct arena *a, struct str *ret_email)
+enum err builtin_customer_get(struct db *db, struct str id, struct arena *a, struct str *ret_email)
 {
     CURSOR c;
     enum err e = db_one(db, SQL_SANDBOX_CUSTOMER_GET, DB_ARGS(v_str(id)), &c);
@@ -39,7 +39,7 @@ enum err sandbox_customer_get(struct db *db, struct str id, struct arena *a, str
     return e;
 }
 
-enum err sandbox_subscription_get(struct db *db, struct str id, struct arena *a, struct billing_subscription *ret)
+enum err builtin_subscription_get(struct db *db, struct str id, struct arena *a, struct billing_subscription *ret)
 {
     CURSOR c;
     enum err e = db_one(db, SQL_SANDBOX_SUBSCRIPTION_GET, DB_ARGS(v_str(id)), &c);
@@ -66,15 +66,15 @@ static enum err newest_of(struct db *db, struct str customer_id, struct arena *a
     return e;
 }
 
-enum err sandbox_subscription_of(struct db *db, struct str customer_id, struct arena *a,
+enum err builtin_subscription_of(struct db *db, struct str customer_id, struct arena *a,
                                  struct billing_subscription *ret)
 {
     struct str id;
     enum err e = newest_of(db, customer_id, a, &id);
-    return e ? e : sandbox_subscription_get(db, id, a, ret);
+    return e ? e : builtin_subscription_get(db, id, a, ret);
 }
 
-enum err sandbox_subscription_create(struct db *db, const struct billing_subscription *s, struct str email,
+enum err builtin_subscription_create(struct db *db, const struct billing_subscription *s, struct str email,
                                      struct arena *a, struct str *ret_id)
 {
     struct id ascending = id_new(clock_now_us());
@@ -95,18 +95,18 @@ enum err sandbox_subscription_create(struct db *db, const struct billing_subscri
     return e;
 }
 
-enum err sandbox_subscription_put(struct db *db, const struct billing_subscription *s)
+enum err builtin_subscription_put(struct db *db, const struct billing_subscription *s)
 {
     return db_exec(db, SQL_SANDBOX_SUBSCRIPTION_PUT,
                    DB_ARGS(v_str(s->id), v_str(str_z(status_texts[s->status])), v_int(s->quantity)), NULL);
 }
 
-enum err sandbox_subscription_set_quantity(struct db *db, struct str key, struct str id, int64_t quantity,
+enum err builtin_subscription_set_quantity(struct db *db, struct str key, struct str id, int64_t quantity,
                                            struct arena *a)
 {
     struct billing_subscription s;
     int64_t fresh;
-    enum err e = sandbox_subscription_get(db, id, a, &s);
+    enum err e = builtin_subscription_get(db, id, a, &s);
     if (e)
         return e;
     e = db_exec(db, SQL_SANDBOX_QUANTITY_INSERT, DB_ARGS(v_str(key), v_str(id), v_int(quantity)), &fresh);
@@ -128,13 +128,13 @@ static enum billing_session_status session_status(const struct cursor *c, int64_
     return str_eq(status, STR("open")) && col_int(c, 10) > now_us ? BILLING_SESSION_OPEN : BILLING_SESSION_EXPIRED;
 }
 
-enum err sandbox_session_get(struct db *db, struct str id, int64_t now_us, struct arena *a, struct sandbox_session *ret)
+enum err builtin_session_get(struct db *db, struct str id, int64_t now_us, struct arena *a, struct builtin_session *ret)
 {
     CURSOR c;
     enum err e = db_one(db, SQL_SANDBOX_SESSION_GET, DB_ARGS(v_str(id)), &c);
     if (e)
         return e;
-    *ret = (struct sandbox_session){
+    *ret = (struct builtin_session){
         .session = {.id = arena_str(a, id),
                     .status = session_status(&c, now_us),
                     .account_id = column(&c, 0, a),
@@ -161,7 +161,7 @@ static enum err id_of_key(struct db *db, struct str key, struct arena *a, struct
     return e;
 }
 
-struct str sandbox_beside(struct str url)
+struct str builtin_page_base(struct str url)
 {
     struct str rest, path = str_cut(url, '?', &rest);
     size_t n = path.n;
@@ -170,29 +170,29 @@ struct str sandbox_beside(struct str url)
     return str_n(path.p, n > 0 ? n - 1 : path.n);
 }
 
-enum err sandbox_session_create(struct db *db, const struct billing_session_request *r, int64_t now_us, struct arena *a,
-                                struct sandbox_session *ret)
+enum err builtin_session_create(struct db *db, const struct billing_session_request *r, int64_t now_us, struct arena *a,
+                                struct builtin_session *ret)
 {
     struct str id = new_id(a, "cs");
-    struct str url = arena_printf(a, "%.*s/sandbox/checkout/%s", STR_ARG(sandbox_beside(r->success_url)), id.p);
+    struct str url = arena_printf(a, "%.*s/sandbox/checkout/%s", STR_ARG(builtin_page_base(r->success_url)), id.p);
     enum err e = db_exec(db, SQL_SANDBOX_SESSION_INSERT,
                          DB_ARGS(v_str(id), v_str(r->key), v_str(r->account_id), v_str(r->email), v_str(r->customer_id),
                                  v_str(r->plan), v_int(r->quantity), v_str(r->success_url), v_str(r->cancel_url),
-                                 v_str(url), v_int(now_us + SANDBOX_SESSION_TTL_S * US_PER_S)),
+                                 v_str(url), v_int(now_us + BUILTIN_SESSION_TTL_S * US_PER_S)),
                          NULL);
     if (!e)
         e = id_of_key(db, r->key, a, &id);
-    return e ? e : sandbox_session_get(db, id, now_us, a, ret);
+    return e ? e : builtin_session_get(db, id, now_us, a, ret);
 }
 
-static enum err end(struct db *db, const struct sandbox_session *s, const char *status, struct str customer,
+static enum err end(struct db *db, const struct builtin_session *s, const char *status, struct str customer,
                     struct str subscription)
 {
     return db_exec(db, SQL_SANDBOX_SESSION_END,
                    DB_ARGS(v_str(s->session.id), v_str(str_z(status)), v_str(customer), v_str(subscription)), NULL);
 }
 
-static enum err pay(struct db *db, const struct sandbox_session *s, struct arena *a)
+static enum err pay(struct db *db, const struct builtin_session *s, struct arena *a)
 {
     const struct billing_subscription bought = {
         .customer_id = s->session.customer_id,
@@ -203,27 +203,27 @@ static enum err pay(struct db *db, const struct sandbox_session *s, struct arena
     };
     struct billing_subscription made;
     struct str id;
-    enum err e = sandbox_subscription_create(db, &bought, s->email, a, &id);
+    enum err e = builtin_subscription_create(db, &bought, s->email, a, &id);
     if (!e)
-        e = sandbox_subscription_get(db, id, a, &made);
+        e = builtin_subscription_get(db, id, a, &made);
     return e ? e : end(db, s, "complete", made.customer_id, made.id);
 }
 
-enum err sandbox_session_pay(struct db *db, struct str id, int64_t now_us, struct arena *a, struct sandbox_session *ret)
+enum err builtin_session_pay(struct db *db, struct str id, int64_t now_us, struct arena *a, struct builtin_session *ret)
 {
-    enum err e = sandbox_session_get(db, id, now_us, a, ret);
+    enum err e = builtin_session_get(db, id, now_us, a, ret);
     if (e || ret->session.status != BILLING_SESSION_OPEN)
         return e;
     e = pay(db, ret, a);
-    return e ? e : sandbox_session_get(db, id, now_us, a, ret);
+    return e ? e : builtin_session_get(db, id, now_us, a, ret);
 }
 
-enum err sandbox_session_expire(struct db *db, struct str id, int64_t now_us, struct arena *a,
-                                struct sandbox_session *ret)
+enum err builtin_session_expire(struct db *db, struct str id, int64_t now_us, struct arena *a,
+                                struct builtin_session *ret)
 {
-    enum err e = sandbox_session_get(db, id, now_us, a, ret);
+    enum err e = builtin_session_get(db, id, now_us, a, ret);
     if (e || ret->session.status != BILLING_SESSION_OPEN)
         return e;
     e = end(db, ret, "expired", ret->session.customer_id, STR_NONE);
-    return e ? e : sandbox_session_get(db, id, now_us, a, ret);
+    return e ? e : builtin_session_get(db, id, now_us, a, ret);
 }
