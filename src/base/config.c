@@ -351,9 +351,7 @@ enum err config_secret_of(const char *key, const char *value, struct arena *a, s
     enum err e = config_secret(value, a, ret);
     if (!e)
         return ERR_NONE;
-    const int n = e == ERR_USAGE ? asprintf(ret_why, "%s: the environment has no %s", key, place + 1)
-                                 : asprintf(ret_why, "%s: %s: %s", key, place + 1, strerror(errno));
-    if (n < 0)
-        abort();
-    return ERR_USAGE;
+    if (e == ERR_USAGE)
+        return err_why(ret_why, ERR_USAGE, "%s: the environment has no %s", key, place + 1);
+    return err_why(ret_why, ERR_USAGE, "%s: %s: %s", key, place + 1, strerror(errno));
 }

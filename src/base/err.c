@@ -1,5 +1,9 @@
 #include "base/err.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
 static const struct err_info table[] = {
 #define E(code, status, message, next_action)            [ERR_##code] = {#code, status, message, next_action},
 #define E_AS(symbol, code, status, message, next_action) [ERR_##symbol] = {#code, status, message, next_action},
@@ -10,4 +14,16 @@ static const struct err_info table[] = {
 const struct err_info *err_info(enum err e)
 {
     return e > ERR_NONE && e < ERR_TABLE_END ? &table[e] : &table[ERR_INTERNAL_ERROR];
+}
+
+enum err err_why(char **ret_why, enum err e, const char *fmt, ...)
+{
+    char *text;
+    va_list ap;
+    va_start(ap, fmt);
+    if (vasprintf(&text, fmt, ap) < 0)
+        abort();
+    va_end(ap);
+    *ret_why = text;
+    return e;
 }

@@ -24,5 +24,8 @@ struct err_info {
     const char *next_action;
 };
 
-/* The table row of an error. Internal values and ERR_NONE answer as INTERNAL_ERROR. */
+/* The table row of an error. Internal values and ERR_NONE have the row of INTERNAL_ERROR. */
 const struct err_info *err_info(enum err e);
+
+/* Sets *ret_why to the formatted text, which the caller frees, and returns e. */
+enum err err_why(char **ret_why, enum err e, const char *fmt, ...) __attribute__((format(printf, 3, 4))) CHECKED;

@@ -40,21 +40,16 @@ static CURLcode prepare(CURL *curl, const struct control_request *q, struct curl
 static enum err explain(const struct control_request *q, CURLcode e, int os_errno, char **ret_why)
 {
     const bool absent = !os_errno || os_errno == ENOENT || os_errno == ECONNREFUSED;
-    int n = e == CURLE_COULDNT_CONNECT && absent
-                ? asprintf(ret_why, "no service is running there: nobody listens on %s", q->socket)
-                : asprintf(ret_why, "%s: %s", q->socket,
-                           e == CURLE_COULDNT_CONNECT ? strerror(os_errno) : curl_easy_strerror(e));
-    if (n < 0)
-        *ret_why = NULL;
-    return ERR_IO;
+    if (e == CURLE_COULDNT_CONNECT && absent)
+        return err_why(ret_why, ERR_IO, "no service is running there: nobody listens on %s", q->socket);
+    return err_why(ret_why, ERR_IO, "%s: %s", q->socket,
+                   e == CURLE_COULDNT_CONNECT ? strerror(os_errno) : curl_easy_strerror(e));
 }
 
 enum err control_send(const struct control_request *q, int *ret_status, struct buf *ret_body, char **ret_why)
 {
-    if (strlen(q->socket) >= sizeof((struct sockaddr_un *)0)->sun_path) {
-        *ret_why = strdup("the data directory's path is too long for a socket");
-        return ERR_IO;
-    }
+    if (strlen(q->socket) >= sizeof((struct sockaddr_un *)0)->sun_path)
+        return err_why(ret_why, ERR_IO, "the data directory's path is too long for a socket");
     CURL *curl = curl_easy_init();
     struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
     long status = 0, os_errno = 0;

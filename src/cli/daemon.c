@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "cli/control.h"
 #include "cli/datadir.h"
-#include "cli/why.h"
 #include "domain/master.h"
 #include "domain/tx.h"
 #include "jobs/billing.h"
@@ -120,13 +119,13 @@ static enum err set_master_key(struct daemon *d, char **ret_why)
     arena_init(&arena, NULL, 0);
     enum err e = tx_run(d->store, d->config, STORE_READ, &arena, ask_needed, &needed, NULL);
     if (e)
-        e = why(ret_why, "the store cannot be read");
+        e = err_why(ret_why, ERR_USAGE, "the store cannot be read");
     if (!e)
         e = datadir_master_key(d->config, needed, ret_why);
     if (!e) {
         e = tx_run(d->store, d->config, STORE_WRITE, &arena, claim, &rekey, &tx);
         if (e)
-            e = why(ret_why, "%.*s", STR_ARG(tx.why.p ? tx.why : STR("the store cannot be written")));
+            e = err_why(ret_why, ERR_USAGE, "%.*s", STR_ARG(tx.why.p ? tx.why : STR("the store cannot be written")));
     }
     if (!e && rekey)
         log_warn("master_key secrets are sealed with the previous key, command=\"portero rekey\"");
@@ -146,12 +145,12 @@ static enum err open_store(struct daemon *d, char **ret_why)
         return e;
     store_listen(d->store, on_commit, d);
     if (store_start(d->store))
-        return why(ret_why, "the store's threads cannot be started");
+        return err_why(ret_why, ERR_USAGE, "the store's threads cannot be started");
     e = set_master_key(d, ret_why);
     if (e)
         return e;
     if (!c->production && sandbox_clock_restore(d->store))
-        return why(ret_why, "the sandbox's clock cannot be read from the store");
+        return err_why(ret_why, ERR_USAGE, "the sandbox's clock cannot be read from the store");
     return ERR_NONE;
 }
 
@@ -267,8 +266,8 @@ enum err daemon_start(const struct config *c, struct daemon **ret, char **ret_wh
         enum err e = steps[i].run(d, ret_why);
         if (!e)
             continue;
-        if (!*ret_why && asprintf(ret_why, "%s: too few descriptors or threads, or a failing store", steps[i].part) < 0)
-            *ret_why = NULL;
+        if (!*ret_why)
+            e = err_why(ret_why, e, "%s: too few descriptors or threads, or a failing store", steps[i].part);
         daemon_stop(d);
         return e;
     }

@@ -11,7 +11,6 @@
 
 #include "base/crypto.h"
 #include "cli/control.h"
-#include "cli/why.h"
 
 #define KEY_HEX_LEN (2 * SHA256_LEN)
 
@@ -44,12 +43,12 @@ static bool may_close(const char *dir)
 static enum err check_directory(const char *dir, const struct stat *found, char **ret_why)
 {
     if (!S_ISDIR(found->st_mode))
-        return why(ret_why, "data_dir %s: not a directory", dir);
+        return err_why(ret_why, ERR_USAGE, "data_dir %s: not a directory", dir);
     if (found->st_mode & 077 && !may_close(dir))
-        return why(ret_why, "data_dir %s: others may enter it, and it is no data directory yet: name one of its own",
-                   dir);
+        return err_why(ret_why, ERR_USAGE,
+                       "data_dir %s: others may enter it, and it is no data directory yet: name one of its own", dir);
     if (access(dir, R_OK | W_OK | X_OK) < 0)
-        return why(ret_why, "data_dir %s: %s", dir, strerror(errno));
+        return err_why(ret_why, ERR_USAGE, "data_dir %s: %s", dir, strerror(errno));
     return ERR_NONE;
 }
 
@@ -60,11 +59,11 @@ enum err datadir_check(const struct config *c, char **ret_why)
     if (stat(dir, &found) == 0)
         return check_directory(dir, &found, ret_why);
     if (errno != ENOENT)
-        return why(ret_why, "data_dir %s: %s", dir, strerror(errno));
+        return err_why(ret_why, ERR_USAGE, "data_dir %s: %s", dir, strerror(errno));
     char *above = g_path_get_dirname(dir);
     int error = access(above, W_OK | X_OK) == 0 ? 0 : errno;
     g_free(above);
-    return error ? why(ret_why, "data_dir %s: %s", dir, strerror(error)) : ERR_NONE;
+    return error ? err_why(ret_why, ERR_USAGE, "data_dir %s: %s", dir, strerror(error)) : ERR_NONE;
 }
 
 enum err datadir_prepare(const struct config *c, char **ret_why)
@@ -72,12 +71,13 @@ enum err datadir_prepare(const struct config *c, char **ret_why)
     const char *dir = c->top_data_dir;
     struct stat found;
     if (mkdir(dir, 0700) < 0 && errno != EEXIST)
-        return why(ret_why, "data_dir %s: %s", dir, strerror(errno));
+        return err_why(ret_why, ERR_USAGE, "data_dir %s: %s", dir, strerror(errno));
     if (stat(dir, &found) < 0)
-        return why(ret_why, "data_dir %s: %s", dir, strerror(errno));
+        return err_why(ret_why, ERR_USAGE, "data_dir %s: %s", dir, strerror(errno));
     enum err e = check_directory(dir, &found, ret_why);
     if (!e && found.st_mode & 077 && chmod(dir, 0700) < 0)
-        e = why(ret_why, "data_dir %s: others may enter it, and its mode cannot be changed: %s", dir, strerror(errno));
+        e = err_why(ret_why, ERR_USAGE, "data_dir %s: others may enter it, and its mode cannot be changed: %s", dir,
+                    strerror(errno));
     return e;
 }
 
@@ -113,7 +113,8 @@ static enum err make_key_file(const char *dir, const char *path, char **ret_why)
     bool made = write_private(beside, text, KEY_HEX_LEN + 1) && (link(beside, path) == 0 || errno == EEXIST) &&
                 sync_directory(dir);
     crypto_wipe(text, sizeof text);
-    enum err e = made ? ERR_NONE : why(ret_why, "%s: the master key cannot be written: %s", path, strerror(errno));
+    enum err e = made ? ERR_NONE
+                      : err_why(ret_why, ERR_USAGE, "%s: the master key cannot be written: %s", path, strerror(errno));
     (void)unlink(beside);
     return e;
 }
@@ -126,15 +127,16 @@ static enum err key_source(const struct config *c, bool needed, struct arena *a,
         return ERR_NONE;
     }
     if (c->production)
-        return why(ret_why, "secrets.master_key is required in production");
+        return err_why(ret_why, ERR_USAGE, "secrets.master_key is required in production");
     struct str source = arena_printf(a, "file:%s/master.key", c->top_data_dir);
     const char *path = source.p + strlen("file:");
     if (access(path, F_OK) < 0) {
         if (needed)
-            return why(ret_why,
-                       "%s: not found, and the store has secrets that were sealed with it: restore this file, or give "
-                       "its key as secrets.master_key",
-                       path);
+            return err_why(
+                ret_why, ERR_USAGE,
+                "%s: not found, and the store has secrets that were sealed with it: restore this file, or give "
+                "its key as secrets.master_key",
+                path);
         enum err e = make_key_file(c->top_data_dir, path, ret_why);
         if (e)
             return e;
@@ -151,7 +153,7 @@ static enum err parse_key(const char *name, struct str text, unsigned char ret[s
         memcpy(hex, text.p, KEY_HEX_LEN);
     bool read = OPENSSL_hexstr2buf_ex(ret, SHA256_LEN, &n, hex, '\0') == 1 && n == SHA256_LEN;
     crypto_wipe(hex, sizeof hex);
-    return read ? ERR_NONE : why(ret_why, "%s must be 64 hexadecimal characters", name);
+    return read ? ERR_NONE : err_why(ret_why, ERR_USAGE, "%s must be 64 hexadecimal characters", name);
 }
 
 static enum err read_key(const char *name, const char *source, struct arena *a, unsigned char ret[static SHA256_LEN],

@@ -1,13 +1,12 @@
 #include "http/server.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "http/listen.h"
 #include "http/loop.h"
 #include "http/tls_self_signed.h"
@@ -21,18 +20,6 @@ struct http_server {
     char *control_path; /* of a socket file that is ours */
 };
 
-__attribute__((format(printf, 1, 2))) static char *format(const char *fmt, ...)
-{
-    char *text = NULL;
-    va_list ap;
-    va_start(ap, fmt);
-    int n = vasprintf(&text, fmt, ap);
-    va_end(ap);
-    if (n < 0)
-        abort();
-    return text;
-}
-
 /* ---- certificate ---- */
 
 static enum err make_certificate(const char *certificate, const char *key, char **ret_why)
@@ -40,21 +27,17 @@ static enum err make_certificate(const char *certificate, const char *key, char 
     if (access(certificate, F_OK) == 0 && access(key, F_OK) == 0)
         return ERR_NONE;
     enum err e = tls_self_signed(certificate, key);
-    if (e)
-        *ret_why = format("%s: %s", certificate, strerror(errno));
-    return e;
+    return e ? err_why(ret_why, e, "%s: %s", certificate, strerror(errno)) : ERR_NONE;
 }
 
 static enum err open_tls(struct http_server *s, const struct config *c, char **ret_why)
 {
     if (c->tls_certificate[0] || c->tls_key[0])
         return http_tls_new(c->tls_certificate, c->tls_key, c->tls_groups, &s->shared.tls, ret_why);
-    if (c->production) {
-        *ret_why = format("tls.certificate and tls.key are required in production");
-        return ERR_USAGE;
-    }
-    char *certificate = format("%s/tls.crt", c->top_data_dir);
-    char *key = format("%s/tls.key", c->top_data_dir);
+    if (c->production)
+        return err_why(ret_why, ERR_USAGE, "tls.certificate and tls.key are required in production");
+    char *certificate = mem_printf("%s/tls.crt", c->top_data_dir);
+    char *key = mem_printf("%s/tls.key", c->top_data_dir);
     enum err e = make_certificate(certificate, key, ret_why);
     if (!e)
         e = http_tls_new(certificate, key, c->tls_groups, &s->shared.tls, ret_why);
@@ -74,10 +57,8 @@ static enum err bind_all(struct http_server *s, enum http_listen_kind kind, cons
     for (unsigned i = 0; i < s->loop_count; i++) {
         int fd;
         enum err e = http_listen_tcp(i ? bound : address, i > 0, &fd);
-        if (e) {
-            *ret_why = format("%s: %s", address, e == ERR_USAGE ? "not an address and port" : strerror(errno));
-            return e;
-        }
+        if (e)
+            return err_why(ret_why, e, "%s: %s", address, e == ERR_USAGE ? "not an address and port" : strerror(errno));
         s->loops[i].listeners[kind].fd = fd;
         s->loops[i].listeners[kind].kind = kind;
         if (i == 0)
@@ -92,10 +73,8 @@ static enum err bind_control(struct http_server *s, const char *path, char **ret
         return ERR_NONE;
     struct http_listener *l = &s->loops[0].listeners[HTTP_LISTEN_CONTROL];
     enum err e = http_listen_unix(path, &l->fd);
-    if (e) {
-        *ret_why = format("%s: %s", path, strerror(errno));
-        return e;
-    }
+    if (e)
+        return err_why(ret_why, e, "%s: %s", path, strerror(errno));
     l->kind = HTTP_LISTEN_CONTROL;
     s->control_path = strdup(path);
     return s->control_path ? ERR_NONE : ERR_IO;
@@ -129,9 +108,7 @@ static enum err read_settings(struct http_server *s, const struct config *c, str
     limit[CONN_LINGER] = HTTP_LINGER_MS;
     s->shared.census = http_census_new(most_connections(c), (unsigned)c->http_connections_per_address);
     enum err e = net_cidrs_parse(c->top_trusted_proxies, &s->shared.trusted, &bad);
-    if (e)
-        *ret_why = format("trusted_proxies: %s is not a CIDR block", bad);
-    return e;
+    return e ? err_why(ret_why, e, "trusted_proxies: %s is not a CIDR block", bad) : ERR_NONE;
 }
 
 static enum err make_loops(struct http_server *s, const struct config *c)
@@ -159,7 +136,7 @@ enum err http_server_new(const struct config *c, const char *control_path, struc
         abort();
     enum err e = read_settings(s, c, handler, ret_why);
     if (!e && (e = make_loops(s, c)))
-        *ret_why = format("event loop: %s", strerror(errno));
+        e = err_why(ret_why, e, "event loop: %s", strerror(errno));
     if (!e && c->listen_https[0])
         e = open_tls(s, c, ret_why);
     if (!e)
@@ -181,7 +158,7 @@ enum err http_server_start(struct http_server *s, char **ret_why)
     for (; s->running < s->loop_count; s->running++) {
         enum err e = http_loop_start(&s->loops[s->running]);
         if (e) {
-            *ret_why = format("HTTP server: %s", strerror(errno));
+            e = err_why(ret_why, e, "HTTP server: %s", strerror(errno));
             http_server_stop(s, 0);
             return e;
         }

@@ -108,16 +108,7 @@ static const char *first_reason(void)
     return ERR_SYSTEM_ERROR(first) ? strerrordesc_np((int)ERR_GET_REASON(first)) : ERR_reason_error_string(first);
 }
 
-static char *why_not(const char *path)
-{
-    char *why = NULL;
-    const char *reason = first_reason();
-    if (asprintf(&why, "%s: %s", path, reason ? reason : "cannot be read") < 0)
-        abort();
-    return why;
-}
-
-static SSL_CTX *load(const struct http_tls *t, char **ret_why)
+static enum err load(const struct http_tls *t, SSL_CTX **ret, char **ret_why)
 {
     SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
     const char *at = t->certificate;
@@ -127,12 +118,14 @@ static SSL_CTX *load(const struct http_tls *t, char **ret_why)
     at = t->key;
     if (SSL_CTX_use_PrivateKey_file(ctx, t->key, SSL_FILETYPE_PEM) != 1 || SSL_CTX_check_private_key(ctx) != 1)
         goto fail;
-    return ctx;
-fail:
-    *ret_why = why_not(at);
+    *ret = ctx;
+    return ERR_NONE;
+fail:;
+    const char *reason = first_reason();
+    enum err e = err_why(ret_why, ERR_USAGE, "%s: %s", at, reason ? reason : "cannot be read");
     ERR_clear_error();
     SSL_CTX_free(ctx);
-    return NULL;
+    return e;
 }
 
 enum err http_tls_new(const char *certificate, const char *key, const char *groups, struct http_tls **ret,
@@ -143,10 +136,10 @@ enum err http_tls_new(const char *certificate, const char *key, const char *grou
         abort();
     tls_tickets_init(&t->tickets);
     pthread_mutex_init(&t->lock, NULL);
-    t->ctx = load(t, ret_why);
-    if (!t->ctx) {
+    enum err e = load(t, &t->ctx, ret_why);
+    if (e) {
         http_tls_free(t);
-        return ERR_USAGE;
+        return e;
     }
     *ret = t;
     return ERR_NONE;
@@ -167,9 +160,10 @@ void http_tls_free(struct http_tls *t)
 
 enum err http_tls_reload(struct http_tls *t, char **ret_why)
 {
-    SSL_CTX *fresh = load(t, ret_why);
-    if (!fresh)
-        return ERR_USAGE;
+    SSL_CTX *fresh;
+    enum err e = load(t, &fresh, ret_why);
+    if (e)
+        return e;
     pthread_mutex_lock(&t->lock);
     SSL_CTX *old = t->ctx;
     t->ctx = fresh;

@@ -153,22 +153,16 @@ static const struct mailer_ops smtp_ops = {.send = smtp_send, .free = smtp_free}
 
 /* ---- configuration ---- */
 
-static enum err refuse(char **ret_why, const char *why)
-{
-    *ret_why = strdup(why);
-    return ERR_USAGE;
-}
-
 static enum err configure(struct smtp_mailer *m, const struct config *c, char **ret_why)
 {
     struct str from = str_z(c->mail_from), address = mime_address(from);
     if (!config_is_url(c->mail_url, "smtp|smtps"))
-        return refuse(ret_why, "mail.url must be like smtp://host:587 or smtps://host:465");
+        return err_why(ret_why, ERR_USAGE, "mail.url must be like smtp://host:587 or smtps://host:465");
     if (!address.p || !mime_clean(from))
-        return refuse(ret_why, "mail.from must be like Portero <portero@example.com>");
+        return err_why(ret_why, ERR_USAGE, "mail.from must be like Portero <portero@example.com>");
     m->ca = *c->mail_ca ? c->mail_ca : NULL;
     if (m->ca && access(m->ca, R_OK))
-        return refuse(ret_why, "mail.ca cannot be read");
+        return err_why(ret_why, ERR_USAGE, "mail.ca cannot be read");
     m->plain_allowed = config_is_local_url(c->mail_url) && !m->ca;
     enum err e = config_secret_of("mail.password", c->mail_password, &m->arena, &m->password, ret_why);
     if (e)
@@ -184,7 +178,7 @@ static enum err configure(struct smtp_mailer *m, const struct config *c, char **
 enum err smtp_mailer_new(const struct config *c, struct mailer **ret, char **ret_why)
 {
     if (curl_global_init(CURL_GLOBAL_DEFAULT))
-        return refuse(ret_why, "libcurl does not start");
+        return err_why(ret_why, ERR_USAGE, "libcurl does not start");
     struct smtp_mailer *m = calloc(1, sizeof *m);
     if (!m)
         return ERR_IO;

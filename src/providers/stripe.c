@@ -296,12 +296,6 @@ static const struct billing_ops stripe_ops = {
     .free = stripe_free,
 };
 
-static enum err refuse(char **ret_why, const char *why)
-{
-    *ret_why = strdup(why);
-    return ERR_USAGE;
-}
-
 static enum err configure(struct stripe *s, const struct config *c, char **ret_why)
 {
     enum err e =
@@ -309,10 +303,11 @@ static enum err configure(struct stripe *s, const struct config *c, char **ret_w
     if (e)
         return e;
     if (!s->webhook_secret.n)
-        return refuse(ret_why, "stripe.webhook_secret is empty");
+        return err_why(ret_why, ERR_USAGE, "stripe.webhook_secret is empty");
     for (size_t i = 0; i < CONFIG_PLANS; i++)
         if (*c->plans[i].stripe_price && !stripe_is_id(str_z(c->plans[i].stripe_price)))
-            return refuse(ret_why, "billing.plan: a stripe_price must be the ID of a price, like price_1AbC");
+            return err_why(ret_why, ERR_USAGE,
+                           "billing.plan: a stripe_price must be the ID of a price, like price_1AbC");
     return ERR_NONE;
 }
 

@@ -158,12 +158,6 @@ enum outcome stripe_call(struct stripe_client *s, const struct stripe_request *r
 
 /* ---- life ---- */
 
-static enum err refuse(char **ret_why, const char *why)
-{
-    *ret_why = strdup(why);
-    return ERR_USAGE;
-}
-
 static enum err configure(struct stripe_client *s, const struct config *c, char **ret_why)
 {
     struct str key;
@@ -172,9 +166,9 @@ static enum err configure(struct stripe_client *s, const struct config *c, char 
         return e;
     for (size_t i = 0; i < key.n; i++)
         if (!isgraph((unsigned char)key.p[i]))
-            return refuse(ret_why, "stripe.secret_key has characters that no key has");
+            return err_why(ret_why, ERR_USAGE, "stripe.secret_key has characters that no key has");
     if (key.n == 0)
-        return refuse(ret_why, "stripe.secret_key is empty");
+        return err_why(ret_why, ERR_USAGE, "stripe.secret_key is empty");
     s->authorization = arena_printf(&s->arena, "Bearer %.*s", STR_ARG(key));
     s->url = str_z(c->stripe_url);
     s->timeout_ms = (long)c->stripe_timeout_s * 1000;

@@ -166,24 +166,18 @@ bool twilio_is_number(struct str s)
 
 /* ---- life ---- */
 
-static enum err refuse(char **ret_why, const char *why)
-{
-    *ret_why = strdup(why);
-    return ERR_USAGE;
-}
-
 static enum err configure(struct twilio *t, const struct config *c, char **ret_why)
 {
     t->root = str_z(c->twilio_url);
     t->sid = str_z(c->twilio_account_sid);
     t->timeout_ms = (long)c->twilio_timeout_s * 1000;
     if (!twilio_is_sid(t->sid, "AC"))
-        return refuse(ret_why, "twilio.account_sid must be AC and 32 hexadecimal digits");
+        return err_why(ret_why, ERR_USAGE, "twilio.account_sid must be AC and 32 hexadecimal digits");
     t->account = arena_printf(&t->arena, VERSION "/Accounts/%.*s", STR_ARG(t->sid));
     enum err e = config_secret_of("twilio.auth_token", c->twilio_auth_token, &t->arena, &t->token, ret_why);
     if (e)
         return e;
-    return t->token.n ? ERR_NONE : refuse(ret_why, "twilio.auth_token is empty");
+    return t->token.n ? ERR_NONE : err_why(ret_why, ERR_USAGE, "twilio.auth_token is empty");
 }
 
 enum err twilio_new(const struct config *c, struct twilio **ret, char **ret_why)

@@ -70,10 +70,9 @@ static enum err configure(struct twilio_texter *t, const struct config *c, char 
 {
     struct str from = str_z(c->twilio_from);
     bool service = twilio_is_sid(from, "MG");
-    if (!service && !twilio_is_number(from)) {
-        *ret_why = strdup("twilio.from must be a number like +15551234567, or MG and 32 hexadecimal digits");
-        return ERR_USAGE;
-    }
+    if (!service && !twilio_is_number(from))
+        return err_why(ret_why, ERR_USAGE,
+                       "twilio.from must be a number like +15551234567, or MG and 32 hexadecimal digits");
     t->from = (struct twilio_field){service ? "MessagingServiceSid" : "From", from};
     return twilio_new(c, &t->twilio, ret_why);
 }

@@ -73,8 +73,6 @@ static inline enum err db_result(const struct db *db, enum err body)
 
 /* After a commit: tells the listener what the session's transaction had to tell. */
 void store_tell(struct store *s, struct db *db);
-/* Sets *ret_why (malloc'd) and returns e. */
-enum err store_refuse(char **ret_why, enum err e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Says on the log why the engine failed; what names a statement or an operation. Bounded: a full disk does not make a
  * second full disk of the log. */
 void store_complain(const char *what, int code, const char *message);

@@ -90,7 +90,7 @@ static enum err advance_to(struct step *step, int want, char **ret_why)
         step->from = step->have;
         enum err e = step->store->engine->transact(step->store, STORE_WRITE, advance, step);
         if (e)
-            return store_refuse(ret_why, ERR_USAGE, "migration %d failed (the log says why)", step->from + 1);
+            return err_why(ret_why, ERR_USAGE, "migration %d failed (the log says why)", step->from + 1);
     }
     return ERR_NONE;
 }
@@ -108,13 +108,13 @@ enum err migrate(struct store *s, bool wanted, char **ret_why)
     const int want = newest();
     enum err e = s->engine->transact(s, STORE_WRITE, create_table, &step);
     if (e)
-        return store_refuse(ret_why, ERR_USAGE, "the database's schema version cannot be read (the log says why)");
+        return err_why(ret_why, ERR_USAGE, "the database's schema version cannot be read (the log says why)");
     if (step.have > want)
-        return store_refuse(ret_why, ERR_USAGE, "the database's schema is version %d, this program knows only %d",
-                            step.have, want);
+        return err_why(ret_why, ERR_USAGE, "the database's schema is version %d, this program knows only %d", step.have,
+                       want);
     if (step.have < want && !wanted)
-        return store_refuse(ret_why, ERR_USAGE,
-                            "the database's schema is version %d, this program needs %d: migrate it", step.have, want);
+        return err_why(ret_why, ERR_USAGE, "the database's schema is version %d, this program needs %d: migrate it",
+                       step.have, want);
     const bool outdated = step.have < want;
     e = advance_to(&step, want, ret_why);
     if (!e && outdated && s->engine->compact)

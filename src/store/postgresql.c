@@ -115,7 +115,7 @@ static enum err read_dsn(struct postgresql_store *s, const char *value, char **r
     arena_init(&arena, NULL, 0);
     enum err e = config_secret_of("store.dsn", value ? value : "", &arena, &dsn, ret_why);
     if (!e && !(s->dsn = strdup(dsn.p)))
-        e = store_refuse(ret_why, ERR_USAGE, "out of memory");
+        e = err_why(ret_why, ERR_USAGE, "out of memory");
     arena_done(&arena);
     return e;
 }
@@ -124,11 +124,11 @@ static enum err connect_first(struct postgresql_store *s, char **ret_why)
 {
     struct postgresql_db *db = &s->workers[0].db;
     if (!postgresql_connect(db))
-        return store_refuse(ret_why, ERR_USAGE, "PostgreSQL: %s", PQerrorMessage(db->conn));
+        return err_why(ret_why, ERR_USAGE, "PostgreSQL: %s", PQerrorMessage(db->conn));
     const char *encoding = PQparameterStatus(db->conn, "server_encoding");
     if (!encoding || strcmp(encoding, "UTF8") != 0)
-        return store_refuse(ret_why, ERR_USAGE, "PostgreSQL: the database's encoding is %s, it must be UTF8",
-                            encoding ? encoding : "unknown");
+        return err_why(ret_why, ERR_USAGE, "PostgreSQL: the database's encoding is %s, it must be UTF8",
+                       encoding ? encoding : "unknown");
     return ERR_NONE;
 }
 
@@ -147,7 +147,7 @@ static enum err open_store(const struct config *c, struct store **ret, char **re
     size_t workers = c->store_workers > 0 ? (size_t)c->store_workers : 1;
     struct postgresql_store *s = calloc(1, sizeof *s + workers * sizeof s->workers[0]);
     if (!s)
-        return store_refuse(ret_why, ERR_USAGE, "out of memory");
+        return err_why(ret_why, ERR_USAGE, "out of memory");
     s->base.engine = &postgresql_engine;
     s->worker_count = workers;
     s->urgent.newest = &s->urgent.oldest;

@@ -69,7 +69,7 @@ void sqlite_disconnect(struct sqlite_db *db)
 
 static enum err refuse_errno(char **ret_why, const char *path)
 {
-    return store_refuse(ret_why, ERR_USAGE, "%s: %s", path, strerrordesc_np(errno));
+    return err_why(ret_why, ERR_USAGE, "%s: %s", path, strerrordesc_np(errno));
 }
 
 static enum err make_directory(const char *dir, char **ret_why)
@@ -90,7 +90,7 @@ static enum err lock_directory(struct sqlite_store *s, const char *dir, char **r
         e = refuse_errno(ret_why, path);
     else if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
         e = errno == EWOULDBLOCK
-                ? store_refuse(ret_why, ERR_USAGE, "data directory %s is in use by another portero process", dir)
+                ? err_why(ret_why, ERR_USAGE, "data directory %s is in use by another portero process", dir)
                 : refuse_errno(ret_why, path);
     free(path);
     return e;
@@ -144,7 +144,7 @@ static enum err open_store(const struct config *c, struct store **ret, char **re
     pthread_once(&once, configure_library);
     struct sqlite_store *s = calloc(1, sizeof *s);
     if (!s)
-        return store_refuse(ret_why, ERR_USAGE, "out of memory");
+        return err_why(ret_why, ERR_USAGE, "out of memory");
     s->base.engine = &sqlite_engine;
     s->lock_fd = -1;
     atomic_init(&s->commits, 1);
@@ -155,7 +155,7 @@ static enum err open_store(const struct config *c, struct store **ret, char **re
     if (!e)
         e = make_database(s, c->top_data_dir, ret_why);
     if (!e && sqlite_connect(s, false, &s->writer.db))
-        e = store_refuse(ret_why, ERR_USAGE, "%s cannot be opened as a database (the log says why)", s->path);
+        e = err_why(ret_why, ERR_USAGE, "%s cannot be opened as a database (the log says why)", s->path);
     if (e) {
         close_store(&s->base);
         return e;

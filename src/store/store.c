@@ -3,9 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <semaphore.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -13,16 +11,6 @@
 #include "store/engine.h"
 
 #define COMPLAINTS_PER_S 5
-
-enum err store_refuse(char **ret_why, enum err e, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    if (vasprintf(ret_why, fmt, ap) < 0)
-        *ret_why = NULL;
-    va_end(ap);
-    return e;
-}
 
 void store_complain(const char *what, int code, const char *message)
 {

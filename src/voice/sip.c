@@ -281,17 +281,15 @@ enum err sip_start(const struct config *c, struct store *s, struct sip_agent **r
     if (!e && pthread_create(&a->thread, NULL, run, a))
         e = ERR_IO;
     if (e) {
-        *ret_why = strdup("cannot start the SIP thread");
         sip_free(a);
-        return e;
+        return err_why(ret_why, e, "cannot start the SIP thread");
     }
     pthread_setname_np(a->thread, "sip");
     while (sem_wait(&a->started))
         ;
     if (a->start_error) {
         pthread_join(a->thread, NULL);
-        e = a->start_error;
-        *ret_why = strdup(a->why);
+        e = err_why(ret_why, a->start_error, "%s", a->why);
         sip_free(a);
         return e;
     }

@@ -29,11 +29,21 @@ static void inner_errors_answer_as_internal_error(void **state)
     assert_string_equal(err_info(ERR_IO)->code, "INTERNAL_ERROR");
 }
 
+static void err_why_sets_the_reason_and_returns_the_error(void **state)
+{
+    (void)state;
+    char *why = NULL;
+    assert_int_equal(err_why(&why, ERR_USAGE, "%s: %d", "port", 7), ERR_USAGE);
+    assert_string_equal(why, "port: 7");
+    free(why);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_error_of_the_table_has_its_row),
         cmocka_unit_test(inner_errors_answer_as_internal_error),
+        cmocka_unit_test(err_why_sets_the_reason_and_returns_the_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
