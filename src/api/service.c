@@ -11,6 +11,7 @@
 #include "api/reply.h"
 #include "api/router.h"
 #include "api/routes.h"
+#include "base/container_of.h"
 #include "base/log.h"
 #include "domain/key.h"
 #include "domain/tx.h"
@@ -118,7 +119,7 @@ static void posted(struct mail *mail);
 
 static struct request *request_of(struct store_task *task)
 {
-    return (struct request *)(void *)((char *)task - offsetof(struct request, task));
+    return container_of(task, struct request, task);
 }
 
 static void hand_back(struct request *q)
@@ -188,7 +189,7 @@ static void push_blocking(struct request *q)
 /* Runs on the loop thread. After the checks of a blocking route, its handler follows on a worker. */
 static void posted(struct mail *mail)
 {
-    struct http_request *r = (struct http_request *)(void *)((char *)mail - offsetof(struct http_request, mail));
+    struct http_request *r = container_of(mail, struct http_request, mail);
     struct request *q = r->user;
     record_use(q);
     q->key_used = false;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/container_of.h"
 #include "http/session.h"
 
 #define TRIM_AFTER (8u << 20) /* bytes freed */
@@ -118,7 +119,7 @@ static void close_idle(struct http_loop *l)
 
 static void on_stop_mail(struct mail *m)
 {
-    struct http_loop *l = (struct http_loop *)((char *)m - offsetof(struct http_loop, stop_mail));
+    struct http_loop *l = container_of(m, struct http_loop, stop_mail);
     struct timeval wait = {l->stop_wait_ms / 1000, l->stop_wait_ms % 1000 * 1000};
     for (unsigned i = 0; i < HTTP_LISTENERS; i++)
         http_listener_stop(&l->listeners[i]);

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/container_of.h"
 #include "base/log.h"
 #include "base/mailbox.h"
 #include "jobs/lane.h"
@@ -140,7 +141,7 @@ static int64_t sleep_us(const struct deliveries *d)
 
 static void look_end(struct mail *m)
 {
-    struct look *l = (struct look *)((char *)m - offsetof(struct look, mail));
+    struct look *l = container_of(m, struct look, mail);
     struct deliveries *d = l->engine;
     l->under_way = false;
     d->look_us = clock_monotonic_us() + sleep_us(d);
@@ -203,7 +204,7 @@ static void complain(const struct delivery_result *r)
 
 static void record_end(struct mail *m)
 {
-    struct record *r = (struct record *)((char *)m - offsetof(struct record, mail));
+    struct record *r = container_of(m, struct record, mail);
     struct deliveries *d = r->engine;
     r->under_way = false;
     if (r->result) {
@@ -242,7 +243,7 @@ static void record(struct deliveries *d)
 
 static void on_kick(struct mail *m)
 {
-    struct deliveries *d = (struct deliveries *)((char *)m - offsetof(struct deliveries, kick));
+    struct deliveries *d = container_of(m, struct deliveries, kick);
     d->kicked = false;
     d->wanted = true;
 }

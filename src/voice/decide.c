@@ -1,8 +1,8 @@
 #include "voice/decide.h"
 
-#include <stddef.h>
 
 #include "base/clock.h"
+#include "base/container_of.h"
 #include "base/crypto.h"
 #include "base/log.h"
 
@@ -75,19 +75,19 @@ static void settle(struct decide *d, enum err result)
 
 static enum err job_run(struct store_task *job, struct db *db)
 {
-    struct decide *d = (struct decide *)((char *)job - offsetof(struct decide, job));
+    struct decide *d = container_of(job, struct decide, job);
     return d->dropped ? ERR_NONE : ask(d, db);
 }
 
 static void mail_run(struct mail *m)
 {
-    struct decide *d = (struct decide *)((char *)m - offsetof(struct decide, mail));
+    struct decide *d = container_of(m, struct decide, mail);
     d->answered(d);
 }
 
 static void job_done(struct store_task *job, enum err result)
 {
-    struct decide *d = (struct decide *)((char *)job - offsetof(struct decide, job));
+    struct decide *d = container_of(job, struct decide, job);
     settle(d, result);
     d->mail.run = mail_run;
     mailbox_post(d->box, &d->mail);

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/container_of.h"
 #include "base/log.h"
 
 #define DEBUG_MODULE "portero" /* for re_dbg.h, which re.h leaves out */
@@ -324,7 +325,7 @@ static void on_stop_timer(void *arg)
 
 static void on_stop(struct mail *m)
 {
-    struct sip_agent *a = (struct sip_agent *)((char *)m - offsetof(struct sip_agent, stop));
+    struct sip_agent *a = container_of(m, struct sip_agent, stop);
     a->stopping = true;
     tmr_start(&a->stop_timer, (uint64_t)a->stop_wait_ms, on_stop_timer, a);
     sip_agent_settled(a);

@@ -1,6 +1,7 @@
 /* One SIP call: performs what the call machine says with a SIP session, an RTP session and the store. */
 #include "voice/sip_call.h"
 
+#include "base/container_of.h"
 #include "base/log.h"
 #include "voice/sip_admit.h"
 #include "voice/sip_agent.h"
@@ -151,7 +152,7 @@ static void go_on(struct sip_call *c)
 
 static void on_answer(struct decide *d)
 {
-    struct sip_call *c = (struct sip_call *)((char *)d - offsetof(struct sip_call, decide));
+    struct sip_call *c = container_of(d, struct sip_call, decide);
     c->agent->asking--;
     if (!c->ended) {
         struct call_event e = decide_event(d);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/container_of.h"
 
 /* A thread that was held up sends what it missed, up to this much; beyond it the stream has a gap. */
 #define CATCH_UP_MAX 5
@@ -99,7 +100,7 @@ void tick_remove(struct tick_entry *e)
 {
     if (!e->le.list)
         return;
-    struct tick *t = (struct tick *)((char *)e->le.list - offsetof(struct tick, entries));
+    struct tick *t = container_of(e->le.list, struct tick, entries);
     if (t->next == &e->le)
         t->next = e->le.next;
     list_unlink(&e->le);

@@ -26,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/container_of.h"
 #include "http/server.h"
 
 #define PATIENCE_S   30 /* nothing takes so long; a test that waits for it has failed */
@@ -70,7 +71,7 @@ static inline void rig_head(void *ctx, struct http_request *r, unsigned loop)
 
 static inline void rig_let_go(struct mail *m)
 {
-    struct http_request *r = (struct http_request *)((char *)m - offsetof(struct http_request, mail));
+    struct http_request *r = container_of(m, struct http_request, mail);
     struct rig *g = r->user;
     rig_reply(r, 202, arena_str(&r->arena, r->target));
     rig_count(g, &g->let_go);

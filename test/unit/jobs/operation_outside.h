@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/container_of.h"
 #include "jobs/operation.h"
 
 #define KEYS    32
@@ -116,7 +117,7 @@ static inline enum outcome subscription_get(struct billing *b, struct str id, st
 
 static inline struct outside *of_numbers(struct number_source *s)
 {
-    return (struct outside *)(void *)((char *)s - offsetof(struct outside, numbers));
+    return container_of(s, struct outside, numbers);
 }
 
 static inline const char *held_by(const struct outside *o, struct str reference)
