@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/wait.h"
 #include "http/server.h"
 #include "net/address.h"
 
@@ -289,7 +289,7 @@ static void *write_all(void *arg)
         atomic_store(&j->woken, false);
         locked_drain(j);
         if (!atomic_load(&j->stopping))
-            usleep(PAUSE_MS * 1000);
+            sleep_for_us(PAUSE_MS * 1000);
     }
     locked_drain(j);
     return NULL;

@@ -2,16 +2,15 @@
 
 #include <glib.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/mailbox.h"
+#include "base/wait.h"
 #include "jobs/lane.h"
 
 #define NICE             5    /* calls and requests come first */
@@ -327,7 +326,6 @@ static void make_jobs(struct deliveries *d)
 enum err deliveries_new(const struct deliveries_options *options, struct deliveries **ret)
 {
     struct deliveries *d = calloc(1, sizeof *d);
-    pthread_condattr_t monotonic;
     if (!d)
         return ERR_IO;
     if (mailbox_init(&d->box)) {
@@ -336,10 +334,7 @@ enum err deliveries_new(const struct deliveries_options *options, struct deliver
     }
     d->options = *options;
     d->wanted = true;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&d->idle, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cond_init(&d->idle);
     pthread_mutex_init(&d->lock, NULL);
     d->lanes = lanes_new();
     d->ended = g_ptr_array_new();
@@ -402,13 +397,12 @@ void deliveries_kick(struct deliveries *d)
 bool deliveries_drain(struct deliveries *d, int wait_ms)
 {
     int64_t until_us = clock_monotonic_us() + wait_ms * 1000LL;
-    const struct timespec until = {.tv_sec = until_us / US_PER_S, .tv_nsec = until_us % US_PER_S * 1000};
-    int rc = 0;
+    bool in_time = true;
     uint64_t wanted = ++d->kicks;
     deliveries_kick(d);
     pthread_mutex_lock(&d->lock);
-    while (d->idle_since < wanted && !d->stopping && rc == 0)
-        rc = pthread_cond_timedwait(&d->idle, &d->lock, &until);
+    while (d->idle_since < wanted && !d->stopping && in_time)
+        in_time = cond_wait_until(&d->idle, &d->lock, until_us);
     bool idle = d->idle_since >= wanted;
     pthread_mutex_unlock(&d->lock);
     return idle;

@@ -1,11 +1,10 @@
 #include "jobs/queue.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/log.h"
+#include "base/wait.h"
 #include "domain/row.h"
 #include "domain/tx.h"
 
@@ -23,9 +22,9 @@
 struct jobs {
     struct jobs_options options;
     pthread_mutex_t lock;
-    pthread_cond_t wake; /* the clock is the monotonic one */
+    pthread_cond_t wake;
     pthread_cond_t idle;
-    pthread_cond_t ended; /* a job was run; the clock is the monotonic one */
+    pthread_cond_t ended; /* a job was run */
     uint64_t ends;
     uint64_t kicks;      /* counts reasons to look */
     uint64_t idle_since; /* the youngest kick after which nothing was found due and nothing ran */
@@ -174,9 +173,7 @@ static int64_t sleep_us(const struct jobs *j, enum err e, int64_t next_us)
 
 static void wait_for(struct jobs *j, pthread_cond_t *condition, int64_t us)
 {
-    int64_t at = clock_monotonic_us() + us;
-    struct timespec ts = {.tv_sec = at / US_PER_S, .tv_nsec = at % US_PER_S * 1000};
-    pthread_cond_timedwait(condition, &j->lock, &ts);
+    (void)cond_wait_until(condition, &j->lock, clock_monotonic_us() + us);
 }
 
 static void *worker(void *arg)
@@ -217,14 +214,10 @@ enum err jobs_new(const struct jobs_options *options, struct jobs **ret)
     if (j->options.threads == 0)
         j->options.threads = THREADS;
     assert(j->options.threads <= THREADS_MAX);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&j->lock, NULL);
-    pthread_cond_init(&j->wake, &monotonic);
-    pthread_cond_init(&j->idle, NULL);
-    pthread_cond_init(&j->ended, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cond_init(&j->wake);
+    cond_init(&j->idle);
+    cond_init(&j->ended);
     *ret = j;
     return ERR_NONE;
 }

@@ -3,11 +3,10 @@
 #include <curl/curl.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/wait.h"
 
 /* ---- addresses ---- */
 
@@ -142,16 +141,12 @@ static struct lookup *lookup_new(const char *host)
 {
     size_t n = strlen(host) + 1;
     struct lookup *l = calloc(1, sizeof *l + n);
-    pthread_condattr_t monotonic;
     if (!l)
         abort();
     memcpy(l->host, host, n);
     l->verdict = GUARD_UNRESOLVED;
     l->holders = 1;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&l->over, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cond_init(&l->over);
     pthread_mutex_init(&l->lock, NULL);
     return l;
 }
@@ -172,12 +167,11 @@ static enum net_guard_verdict resolve(const char *host, int wait_ms)
 {
     struct lookup *l = lookup_new(host);
     int64_t until_us = clock_monotonic_us() + wait_ms * 1000LL;
-    const struct timespec until = {.tv_sec = until_us / US_PER_S, .tv_nsec = until_us % US_PER_S * 1000};
-    int rc = 0;
+    bool in_time = true;
     pthread_mutex_lock(&l->lock);
     bool started = lookup_start(l);
-    while (started && !l->done && rc == 0)
-        rc = pthread_cond_timedwait(&l->over, &l->lock, &until);
+    while (started && !l->done && in_time)
+        in_time = cond_wait_until(&l->over, &l->lock, until_us);
     enum net_guard_verdict verdict = l->verdict;
     let_go(l);
     return verdict;

@@ -1,10 +1,10 @@
 #include "providers/catalog.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/wait.h"
 
 #define ASK_AGAIN_US  (15 * US_PER_S)
 #define FIRST_WAIT_US (2 * US_PER_S)
@@ -15,7 +15,7 @@ struct catalog {
     pthread_t asker;
     bool joinable; /* a thread is asking, or has asked */
     pthread_mutex_t lock;
-    pthread_cond_t answered; /* the clock is the monotonic one */
+    pthread_cond_t answered;
     bool asking, known;
     int64_t stale_us; /* monotonic: from then on the prices are asked for anew */
     struct arena arena;
@@ -97,10 +97,9 @@ bool catalog_get(struct catalog *c, struct arena *a, struct billing_prices *ret)
 static void wait_for_first(struct catalog *c)
 {
     int64_t until_us = clock_monotonic_us() + FIRST_WAIT_US;
-    struct timespec until = {.tv_sec = until_us / US_PER_S, .tv_nsec = until_us % US_PER_S * 1000};
     pthread_mutex_lock(&c->lock);
     ask_if_stale(c);
-    while (c->asking && !pthread_cond_timedwait(&c->answered, &c->lock, &until))
+    while (c->asking && cond_wait_until(&c->answered, &c->lock, until_us))
         ;
     pthread_mutex_unlock(&c->lock);
 }
@@ -110,12 +109,8 @@ enum err catalog_new(struct billing *billing, int64_t good_for_s, struct catalog
     struct catalog *c = calloc(1, sizeof *c);
     if (!c)
         return ERR_IO;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&c->lock, NULL);
-    pthread_cond_init(&c->answered, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cond_init(&c->answered);
     arena_init(&c->arena, NULL, 0);
     c->billing = billing;
     c->good_for_us = good_for_s * US_PER_S;

@@ -1,6 +1,6 @@
 #include "providers/outcome.h"
 
-#include <unistd.h>
+#include "base/wait.h"
 
 #define TRIES    3
 #define PAUSE_US 100000
@@ -9,6 +9,6 @@ bool outcome_again(enum outcome o, int *tries)
 {
     if (o != OUTCOME_UNKNOWN || ++*tries >= TRIES)
         return false;
-    usleep(PAUSE_US);
+    sleep_for_us(PAUSE_US);
     return true;
 }

@@ -7,6 +7,7 @@
 
 #include "base/crypto.h"
 #include "base/log.h"
+#include "base/wait.h"
 #include "net/client.h"
 
 #define ANSWER_MAX (1u << 20)
@@ -150,7 +151,7 @@ enum outcome stripe_call(struct stripe_client *s, const struct stripe_request *r
 {
     enum outcome o = ask(s, request, a, ret);
     for (int i = 0; i < IN_USE_RETRIES && request->key.p && ret->status == 409; i++) {
-        g_usleep(IN_USE_WAIT_US);
+        sleep_for_us(IN_USE_WAIT_US);
         o = ask(s, request, a, ret);
     }
     return o;

@@ -78,7 +78,6 @@ void postgresql_disconnect(struct postgresql_db *db);
 bool postgresql_connected(struct postgresql_db *db) CHECKED;
 /* Whether the store is closing. */
 bool postgresql_stopping(struct postgresql_store *s);
-void postgresql_sleep_us(int64_t us);
 
 /* ---- postgresql_control.c ---- */
 /* Runs BEGIN, COMMIT and the like. The caller clears the result. */

@@ -1,8 +1,7 @@
 /* Getting a connection, and getting it back. */
-#include <time.h>
-
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "base/wait.h"
 #include "store/postgresql.h"
 
 #define OUTAGE_US       (10 * US_PER_S) /* so long jobs wait for a lost server; after that they fail at once */
@@ -43,12 +42,6 @@ void postgresql_disconnect(struct postgresql_db *db)
     db->conn = NULL;
 }
 
-void postgresql_sleep_us(int64_t us)
-{
-    const struct timespec t = {.tv_sec = us / US_PER_S, .tv_nsec = us % US_PER_S * 1000};
-    nanosleep(&t, NULL);
-}
-
 bool postgresql_stopping(struct postgresql_store *s)
 {
     pthread_mutex_lock(&s->mutex);
@@ -68,7 +61,7 @@ static bool wait_for_retry(struct postgresql_db *db)
     db->retry_at_us = now + RETRY_US + crypto_uniform(RETRY_JITTER_US);
     if (now - db->down_since_us > OUTAGE_US || postgresql_stopping(db->store))
         return false;
-    postgresql_sleep_us(db->retry_at_us - now);
+    sleep_for_us(db->retry_at_us - now);
     return true;
 }
 

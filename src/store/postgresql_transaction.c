@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "base/wait.h"
 #include "store/postgresql.h"
 
 #define ATTEMPTS        32
@@ -71,7 +72,7 @@ static enum err settle(struct postgresql_db *db)
             return ERR_NONE;
         if (outcome == OUTCOME_NOT)
             return ERR_RETRY;
-        postgresql_sleep_us(BACKOFF_MAX_US);
+        sleep_for_us(BACKOFF_MAX_US);
     } while (clock_monotonic_us() < until_us && !postgresql_stopping(db->store));
     store_complain("commit", 0, "the connection was lost and whether it succeeded cannot be found out");
     return ERR_INTERNAL_ERROR;
@@ -150,7 +151,7 @@ void postgresql_marks_expire(struct postgresql_db *db)
 static void back_off(int attempts)
 {
     uint32_t most = attempts < 7 ? BACKOFF_US << attempts : BACKOFF_MAX_US;
-    postgresql_sleep_us(1 + crypto_uniform(most));
+    sleep_for_us(1 + crypto_uniform(most));
 }
 
 /* A write that has lost several races runs alone in this process, so that a stream of others cannot starve it: only

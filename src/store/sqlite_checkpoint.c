@@ -13,10 +13,9 @@
  * disk, an empty WAL may be all the room they need. After a sync of the database that failed, nothing is known of the
  * pages that were copied before, not even if a later sync succeeds: the WAL is kept, whatever its length, until another
  * process reads it from its beginning. */
-#include <time.h>
-
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/wait.h"
 #include "store/sqlite.h"
 
 #define ROUND_FRAMES 4096 /* 16 MiB: a WAL of this length begins a round */
@@ -28,16 +27,11 @@
 
 #define WAIT_US      2000 /* for readers; twice as long for each ROUND_FRAMES of the WAL: a busy machine needs it */
 #define WAIT_DOUBLED 5    /* times at most: 64 ms, in which nothing is written */
-#define WAIT_POLL_NS 50000
+#define WAIT_POLL_US 50
 #define WRITE_TIMES  10 /* as long as it waited, it writes before it waits again */
 #define TRIES        16
 #define OFFER_US     250000  /* a long read waits so long at most for a try */
 #define FAILING_US   1000000 /* between rounds while commits fail */
-
-static void nap(void)
-{
-    nanosleep(&(struct timespec){.tv_nsec = WAIT_POLL_NS}, NULL);
-}
 
 static void note_failed_sync(struct sqlite_checkpointer *c, int rc)
 {
@@ -107,7 +101,7 @@ static bool sessions_renewed(struct sqlite_store *s, int64_t until_us)
     while (!sqlite_sessions_reached(s, commits)) {
         if (clock_monotonic_us() >= until_us)
             return false;
-        nap();
+        sleep_for_us(WAIT_POLL_US);
     }
     return true;
 }
@@ -188,7 +182,7 @@ void sqlite_checkpoint_offer(struct sqlite_store *s)
     atomic_store(&c->offered, true);
     task_queue_wake(&s->writer.queue);
     while (atomic_load(&c->offered) && atomic_load(&c->turn) == CHECKPOINT_FINISH && clock_monotonic_us() < until_us)
-        nap();
+        sleep_for_us(WAIT_POLL_US);
 }
 
 void sqlite_checkpoint_final(struct sqlite_store *s)

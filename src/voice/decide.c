@@ -1,6 +1,5 @@
 #include "voice/decide.h"
 
-
 #include "base/clock.h"
 #include "base/container_of.h"
 #include "base/crypto.h"
