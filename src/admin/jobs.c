@@ -29,7 +29,7 @@ static enum err list_jobs(struct request *q, struct reply *p)
 {
     const struct failing_job *list;
     size_t count;
-    enum err e = task_list_failing(&q->tx, LIST_MAX, &list, &count);
+    enum err e = job_list_failing(&q->tx, LIST_MAX, &list, &count);
     if (e)
         return e;
     struct job_row *rows = arena_array(q->tx.arena, struct job_row, count + 1);

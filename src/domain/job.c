@@ -68,7 +68,7 @@ enum err job_done(struct tx *tx, struct str id)
     return db_exec(tx->db, SQL_JOB_DELETE, DB_ARGS(v_str(id)), NULL);
 }
 
-enum err task_list_failing(struct tx *tx, int64_t limit, const struct failing_job **ret, size_t *ret_count)
+enum err job_list_failing(struct tx *tx, int64_t limit, const struct failing_job **ret, size_t *ret_count)
 {
     CURSOR c;
     enum err e = db_query(tx->db, SQL_JOB_LIST_FAILING, DB_ARGS(v_int(limit)), &c);

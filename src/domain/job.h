@@ -32,4 +32,4 @@ struct failing_job {
     int64_t attempts, created_us, due_us;
 };
 /* For the operator: most often failed first, at most `limit`. */
-enum err task_list_failing(struct tx *tx, int64_t limit, const struct failing_job **ret, size_t *ret_count) CHECKED;
+enum err job_list_failing(struct tx *tx, int64_t limit, const struct failing_job **ret, size_t *ret_count) CHECKED;

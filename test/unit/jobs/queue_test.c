@@ -263,7 +263,7 @@ static enum err list_run(struct tx *tx, void *arg)
 {
     const struct failing_job *list;
     size_t count;
-    enum err e = task_list_failing(tx, 10, &list, &count);
+    enum err e = job_list_failing(tx, 10, &list, &count);
     *(int64_t *)arg = e || !count ? 0 : list[0].attempts;
     return e;
 }

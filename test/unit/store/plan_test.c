@@ -35,7 +35,7 @@ static const struct exception {
     {"delivery_log_account", OPERATOR},
     {"delivery_take", "of the list it is given"},
     {"grant_list_usable", USABLE},
-    {"task_list_failing", OPERATOR},
+    {"job_list_failing", OPERATOR},
     {"job_next", JOBS},
     {"job_unlease", START},
     {"member_list", OPERATOR},
