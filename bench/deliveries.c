@@ -18,8 +18,8 @@
 #include "base/crypto.h"
 #include "domain/access.h"
 #include "domain/event.h"
-#include "domain/tx.h"
 #include "domain/webhook.h"
+#include "domain/work.h"
 #include "jobs/delivery.h"
 #include "receivers.h"
 
@@ -87,8 +87,9 @@ static void sql(const struct bench *b, const char *text)
 static void transact(const struct bench *b, enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     struct arena a;
+    struct work work = {.store = b->store, .config = b->config, .arena = &a};
     arena_init(&a, NULL, 0);
-    enum err e = tx_run(b->store, b->config, STORE_WRITE, &a, run, arg, NULL);
+    enum err e = work_write(&work, run, arg);
     if (e)
         fail(err_info(e)->code);
     arena_done(&a);

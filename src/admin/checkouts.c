@@ -2,7 +2,7 @@
 #include "admin/routes.h"
 #include "api/service.h"
 #include "domain/checkout.h"
-#include "domain/tx.h"
+#include "domain/work.h"
 #include "jobs/checkout_session.h"
 
 #define LIST_MAX    100
@@ -113,10 +113,9 @@ static enum err refuse_run(struct tx *tx, void *arg)
 /* The provider is asked in every case but `failed`: what it says counts. */
 static enum err resolve(struct request *q, struct finding *f, struct str outcome, struct str session_id)
 {
-    struct store *store = service_store(q->service);
-    const struct checkout_context desk = {service_providers(q->service)->billing, store, q->tx.config, q->tx.arena};
+    const struct checkout_context desk = {service_providers(q->service)->billing, &q->work};
     if (str_eq(outcome, STR("failed")))
-        return tx_run(store, q->tx.config, STORE_WRITE, q->tx.arena, refuse_run, f, NULL);
+        return work_write(&q->work, refuse_run, f);
     if (!session_id.p && str_eq(outcome, STR("complete")))
         return tx_fail(&q->tx, ERR_BAD_REQUEST, "a paid checkout is resolved by its session: --session ID");
     if (!session_id.p)
@@ -133,7 +132,7 @@ static enum err resolve_checkout(struct request *q, struct reply *p)
     struct finding *f = arena_new(q->tx.arena, struct finding);
     f->id = admin_id(body->checkout_id);
     q->subject = arena_printf(q->tx.arena, "id=%s outcome=%.*s", f->id.text, STR_ARG(body->outcome.s));
-    enum err e = tx_run(service_store(q->service), q->tx.config, STORE_READ, q->tx.arena, find_run, f, NULL);
+    enum err e = work_read(&q->work, find_run, f);
     if (e)
         return e == ERR_NOT_FOUND ? tx_fail(&q->tx, e, "there is no such checkout") : e;
     if (f->checkout.status != CHECKOUT_PREPARING)

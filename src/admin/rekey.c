@@ -15,7 +15,7 @@ static const struct shape reply_shape = SHAPE(struct rekey_reply, "AdminRekeyed"
 static enum err rekey(struct request *q, struct reply *p)
 {
     struct master_rekeyed done;
-    enum err e = master_rekey(service_store(q->service), &q->tx, &done);
+    enum err e = master_rekey(&q->work, &done);
     if (e)
         return e;
     struct rekey_reply *body = arena_new(q->tx.arena, struct rekey_reply);

@@ -41,10 +41,7 @@ static const struct shape portal_shape = SHAPE(struct portal_body, "Portal", por
 
 static struct checkout_context desk(struct request *q)
 {
-    return (struct checkout_context){.billing = service_providers(q->service)->billing,
-                                     .store = service_store(q->service),
-                                     .config = q->tx.config,
-                                     .arena = q->tx.arena};
+    return (struct checkout_context){.billing = service_providers(q->service)->billing, .work = &q->work};
 }
 
 /* Where hosted pages lead back to (rule 8 adds how it went). */
@@ -98,7 +95,7 @@ static enum err end(struct request *q, const struct checkout_context *d, struct 
 static enum err buy(struct request *q, const struct checkout_context *d, struct purchase *b)
 {
     for (int turn = 0; turn < TURNS_MAX; turn++) {
-        enum err e = service_transact(q, STORE_WRITE, begin_run, b);
+        enum err e = work_write(&q->work, begin_run, b);
         if (e)
             return e;
         switch (b->step) {
@@ -140,7 +137,7 @@ static enum err create_receipt(struct request *q)
 static enum err refuse_plan(struct request *q)
 {
     struct checkout_request r = request_of(q);
-    enum err e = service_transact(q, STORE_READ, receipt_run, &r);
+    enum err e = work_read(&q->work, receipt_run, &r);
     return e && e != ERR_NOT_FOUND ? e : ERR_INVALID_PLAN;
 }
 
@@ -191,7 +188,7 @@ static enum err expire_checkout(struct request *q, struct reply *p)
     x->account = q->who.account_id;
     x->session_id = q->path_text;
     const struct checkout_context d = desk(q);
-    enum err e = service_transact(q, STORE_READ, find_run, x);
+    enum err e = work_read(&q->work, find_run, x);
     if (!e && x->checkout.status == CHECKOUT_OPEN)
         e = checkout_session_expire(&d, &x->checkout);
     if (e)
@@ -220,7 +217,7 @@ static enum err customer_run(struct tx *tx, void *arg)
 static enum err open_portal(struct request *q, struct reply *p)
 {
     struct customer x = {.account = q->who.account_id};
-    enum err e = service_transact(q, STORE_READ, customer_run, &x);
+    enum err e = work_read(&q->work, customer_run, &x);
     if (e)
         return e;
     if (!x.found.customer_id.p)

@@ -5,11 +5,6 @@
 
 #define BODY_MAX 524288 /* an event has all of its object in it: an invoice may be long */
 
-static enum err record(struct tx *tx, void *arg)
-{
-    return billing_event_received(tx, arg);
-}
-
 /* The signature is of the body's bytes as they came. Answered once the event is durably recorded: whatever else
  * happens, the provider posts it again. */
 static enum err receive_stripe_event(struct request *q, struct reply *p)
@@ -21,7 +16,7 @@ static enum err receive_stripe_event(struct request *q, struct reply *p)
     if (count != 1 || !billing->ops->event(billing, signature, q->http->body, q->tx.arena, &event))
         return tx_fail(&q->tx, ERR_BAD_REQUEST, "the body is no event that Stripe signed within the last five minutes");
     p->status = 200;
-    return service_transact(q, STORE_WRITE, record, &event);
+    return billing_event_receive(&q->work, &event);
 }
 
 static const struct route stripe_rows[] = {{

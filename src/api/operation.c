@@ -81,13 +81,13 @@ static enum err preview_building(struct request *q, struct reply *p)
     v->offer.proration_s = q->tx.now_us / US_PER_S;
     enum err e = building_preview_input(&q->tx, q->body, &v->input);
     if (!e)
-        e = service_transact(q, STORE_READ, draft_run, v);
+        e = work_read(&q->work, draft_run, v);
     if (!e)
         e = read_facts(q, v->subscription, &v->offer.facts);
     if (!e && v->offer.facts && v->offer.facts->active)
         e = read_invoice(q, v->subscription, operation_new_quantity(v->input.action, v->offer.facts), &v->offer);
     if (!e)
-        e = service_transact(q, STORE_WRITE, quote_run, v);
+        e = work_write(&q->work, quote_run, v);
     if (e)
         return e;
     return reply_ok(p, 201, &building_operation_shape, building_operation_body(q->tx.arena, &v->quote));
@@ -124,11 +124,11 @@ static enum err read_run(struct tx *tx, void *arg)
 /* Checks, asks the billing provider, checks again and starts. A key that was used before only finds its operation. */
 static enum err begin(struct request *q, struct execution *x)
 {
-    enum err e = service_transact(q, STORE_READ, check_run, x);
+    enum err e = work_read(&q->work, check_run, x);
     if (e || x->replayed)
         return e;
     e = read_facts(q, x->o.billing.subscription_id, &x->facts);
-    return e ? e : service_transact(q, STORE_WRITE, start_run, x);
+    return e ? e : work_write(&q->work, start_run, x);
 }
 
 /* Waits for the end, as long as it is worth while. */
@@ -138,7 +138,7 @@ static enum err await(struct request *q, struct execution *x)
     if (x->o.status != OPERATION_RUNNING)
         return ERR_NONE;
     enum err e = jobs_wait(service_jobs(q->service), operation_job(&x->o.id, q->tx.arena), WAIT_MS, &done);
-    return e ? e : service_transact(q, STORE_WRITE, read_run, x);
+    return e ? e : work_write(&q->work, read_run, x);
 }
 
 static enum err answer(struct request *q, struct reply *p, const struct execution *x, int made)

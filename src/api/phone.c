@@ -151,11 +151,11 @@ static enum err send_text(struct request *q, const struct sending *s)
 /* The code is stored, then sent, then good: what was not sent for certain can never be confirmed. */
 static enum err run_sending(struct request *q, struct sending *s)
 {
-    enum err e = service_transact(q, STORE_WRITE, make_code, s);
+    enum err e = work_write(&q->work, make_code, s);
     if (!e)
         e = send_text(q, s);
     if (!e)
-        e = service_transact(q, STORE_WRITE, code_was_sent, s);
+        e = work_write(&q->work, code_was_sent, s);
     return e;
 }
 

@@ -7,7 +7,7 @@
 #include "base/crypto.h"
 #include "base/schema.h"
 #include "domain/principal.h"
-#include "domain/tx.h"
+#include "domain/work.h"
 #include "http/server.h"
 
 struct route;
@@ -35,6 +35,7 @@ struct request {
     struct http_request *http;
     struct service *service;
     const struct route *route;
+    struct work work;                    /* of a task's transactions, while tx.db is NULL */
     struct tx tx;                        /* arena, config, now; db while a handler runs; why */
     char request_id[29];                 /* "req_" and 24 hex */
     struct principal who;                /* valid unless the route is public */

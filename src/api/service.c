@@ -14,7 +14,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "domain/key.h"
-#include "domain/tx.h"
+#include "domain/work.h"
 
 #define BLOCKING_WORKERS 32 /* at most: threads that mostly wait for providers or for a building operation to end */
 
@@ -48,7 +48,8 @@ static struct request *request_new(struct service *s, struct http_request *r, un
     q->service = s;
     q->loop = loop;
     q->began_us = clock_monotonic_us();
-    q->tx = (struct tx){.arena = &r->arena, .config = s->options.config, .now_us = clock_now_us()};
+    q->work = (struct work){.store = s->options.store, .config = s->options.config, .arena = &r->arena};
+    q->tx = work_tx(&q->work, NULL);
     struct id id = id_new(q->tx.now_us);
     memcpy(q->request_id, "req_", 4);
     memcpy(q->request_id + 4, id.text, sizeof id.text);
@@ -56,12 +57,15 @@ static struct request *request_new(struct service *s, struct http_request *r, un
     return q;
 }
 
+/* A failure of the store answers as the route documents it. */
 static void answer(struct request *q)
 {
+    if (q->result == ERR_INTERNAL_ERROR && q->route && q->route->store_error)
+        q->result = q->route->store_error;
     reply_send(q, &q->service->loops[q->loop].buffers);
 }
 
-/* The store's own failures answer as the route documents them. */
+/* The message of a failed transaction is the reply's, unless the handler gave another. */
 static enum err run_handler(struct request *q, struct db *db)
 {
     q->tx.db = db;
@@ -70,7 +74,11 @@ static enum err run_handler(struct request *q, struct db *db)
     if (q->route->text)
         return reply_constant(q, &q->reply, g_hash_table_lookup(q->service->texts, q->route));
     enum err e = q->route->handler(q, &q->reply);
-    return e == ERR_INTERNAL_ERROR && q->route->store_error ? q->route->store_error : e;
+    if (!q->tx.why.p)
+        q->tx.why = q->work.why;
+    if (q->work.retry_after_s)
+        q->tx.retry_after_s = q->work.retry_after_s;
+    return e;
 }
 
 /* ---- recording the use of keys ---- */
@@ -163,7 +171,7 @@ static enum err store_check_and_handler(struct store_task *task, struct db *db)
 static void store_done(struct store_task *task, enum err result)
 {
     struct request *q = request_of(task);
-    q->result = result == ERR_INTERNAL_ERROR && q->route->store_error ? q->route->store_error : result;
+    q->result = result;
     hand_back(q);
 }
 
@@ -230,7 +238,7 @@ static enum err check_here(struct request *q, struct loop *loop)
     if (needs_store(q->route)) {
         enum err e = store_session_begin(loop->session);
         if (e)
-            return q->route->store_error ? q->route->store_error : e;
+            return e;
     }
     return gate_check(&s->gate, loop->cache, q);
 }
@@ -429,15 +437,6 @@ void service_free(struct service *s)
 struct store *service_store(const struct service *s)
 {
     return s->options.store;
-}
-
-enum err service_transact(struct request *q, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg), void *arg)
-{
-    struct tx last;
-    enum err e = tx_run(q->service->options.store, q->tx.config, mode, q->tx.arena, run, arg, &last);
-    q->tx.why = last.why;
-    q->tx.retry_after_s = last.retry_after_s;
-    return e;
 }
 
 struct deliveries *service_deliveries(const struct service *s)

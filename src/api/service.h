@@ -36,9 +36,6 @@ struct store *service_store(const struct service *s);
 struct jobs *service_jobs(const struct service *s);
 struct deliveries *service_deliveries(const struct service *s);
 const struct providers *service_providers(const struct service *s);
-/* Runs one transaction of a blocking handler (see domain/tx.h) and copies its tx->why into q->tx. */
-enum err service_transact(struct request *q, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg),
-                          void *arg) CHECKED;
 /* The journal of error answers; NULL if none is kept. */
 struct journal *service_journal(const struct service *s);
 /* When the service was made, monotonic. */

@@ -106,13 +106,13 @@ static enum err run_create(struct tx *tx, void *arg)
 static enum err create(struct request *q, struct creation *c)
 {
     const struct endpoint_request *in = q->body;
-    enum err e = c->request.key.p ? service_transact(q, STORE_READ, run_replay, c) : ERR_NONE;
+    enum err e = c->request.key.p ? work_read(&q->work, run_replay, c) : ERR_NONE;
     if (e || c->replayed)
         return e;
     e = webhook_events(&q->tx, in->events, &c->events);
     if (!e)
         e = webhook_url_check(&q->tx, c->request.account, c->url);
-    return e ? e : service_transact(q, STORE_WRITE, run_create, c);
+    return e ? e : work_write(&q->work, run_create, c);
 }
 
 static struct webhook_request request_of(const struct request *q)

@@ -13,7 +13,7 @@
 #include "cli/control.h"
 #include "cli/datadir.h"
 #include "domain/master.h"
-#include "domain/tx.h"
+#include "domain/work.h"
 #include "jobs/billing.h"
 #include "jobs/delivery.h"
 #include "jobs/mail.h"
@@ -114,18 +114,19 @@ static enum err claim(struct tx *tx, void *arg)
 static enum err set_master_key(struct daemon *d, char **ret_why)
 {
     struct arena arena;
-    struct tx tx = {0};
+    struct work work = {.store = d->store, .config = d->config, .arena = &arena};
     bool needed = false, rekey = false;
     arena_init(&arena, NULL, 0);
-    enum err e = tx_run(d->store, d->config, STORE_READ, &arena, ask_needed, &needed, NULL);
+    enum err e = work_read(&work, ask_needed, &needed);
     if (e)
         e = err_why(ret_why, ERR_USAGE, "the store cannot be read");
     if (!e)
         e = datadir_master_key(d->config, needed, ret_why);
     if (!e) {
-        e = tx_run(d->store, d->config, STORE_WRITE, &arena, claim, &rekey, &tx);
+        e = work_write(&work, claim, &rekey);
         if (e)
-            e = err_why(ret_why, ERR_USAGE, "%.*s", STR_ARG(tx.why.p ? tx.why : STR("the store cannot be written")));
+            e = err_why(ret_why, ERR_USAGE, "%.*s",
+                        STR_ARG(work.why.p ? work.why : STR("the store cannot be written")));
     }
     if (!e && rekey)
         log_warn("master_key secrets are sealed with the previous key, command=\"portero rekey\"");
@@ -182,9 +183,10 @@ static enum err schedule(struct tx *tx, void *unused)
 static enum err start_jobs(struct daemon *d, char **ret_why)
 {
     struct arena arena;
+    struct work work = {.store = d->store, .config = d->config, .arena = &arena};
     (void)ret_why;
     arena_init(&arena, NULL, 0);
-    enum err e = tx_run(d->store, d->config, STORE_WRITE, &arena, schedule, NULL, NULL);
+    enum err e = work_write(&work, schedule, NULL);
     arena_done(&arena);
     return e ? e : jobs_start(d->jobs);
 }

@@ -3,8 +3,8 @@
 #include "domain/job.h"
 #include "domain/mail.h"
 #include "domain/row.h"
-#include "domain/tx.h"
 #include "domain/webhook.h"
+#include "domain/work.h"
 
 #define SEALING   STR("master_key")          /* check value of the key that seals */
 #define REPLACING STR("master_key_previous") /* of the key whose replacement has not ended */
@@ -188,15 +188,16 @@ static enum err seal_batch(struct tx *tx, void *arg)
     return e;
 }
 
-static enum err seal_all(struct store *store, struct tx *tx, struct pass *p)
+static enum err seal_all(const struct work *work, struct pass *p)
 {
     p->after = STR("");
     do {
         struct arena arena;
+        struct work batch = {.store = work->store, .config = work->config, .arena = &arena};
         arena_init(&arena, NULL, 0);
-        enum err e = tx_run(store, tx->config, STORE_WRITE, &arena, seal_batch, p, NULL);
+        enum err e = work_write(&batch, seal_batch, p);
         if (!e && p->count)
-            p->after = arena_str(tx->arena, p->reached);
+            p->after = arena_str(work->arena, p->reached);
         arena_done(&arena);
         if (e)
             return e;
@@ -206,18 +207,16 @@ static enum err seal_all(struct store *store, struct tx *tx, struct pass *p)
     return ERR_NONE;
 }
 
-enum err master_rekey(struct store *store, struct tx *tx, struct master_rekeyed *ret)
+enum err master_rekey(struct work *work, struct master_rekeyed *ret)
 {
     struct pass pass = {0};
-    struct tx begun;
-    enum err e = tx_run(store, tx->config, STORE_WRITE, tx->arena, begin, NULL, &begun);
-    tx->why = begun.why;
+    enum err e = work_write(work, begin, NULL);
     for (size_t i = 0; !e && i < sizeof kinds / sizeof *kinds; i++) {
         pass.kind = &kinds[i];
-        e = seal_all(store, tx, &pass);
+        e = seal_all(work, &pass);
     }
     if (!e)
-        e = tx_run(store, tx->config, STORE_WRITE, tx->arena, end, NULL, NULL);
+        e = work_write(work, end, NULL);
     if (!e)
         *ret = pass.total;
     return e;

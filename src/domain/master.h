@@ -8,7 +8,7 @@
  * again. */
 #pragma once
 #include "base/crypto.h"
-#include "domain/tx.h"
+#include "domain/work.h"
 
 /* Whether the store already has secrets, so that only their key will do. */
 enum err master_is_needed(struct tx *tx, bool *ret) CHECKED;
@@ -24,5 +24,5 @@ struct master_rekeyed {
     int64_t unreadable; /* rows that neither key opens: they are left as they are */
 };
 /* Seals all secrets with the current key. For a thread that may block; safe to repeat. ERR_SECRET_DECRYPT_FAILED with
- * tx->why: the store's secrets are sealed with a key that this service does not have. */
-enum err master_rekey(struct store *store, struct tx *tx, struct master_rekeyed *ret) CHECKED;
+ * work->why: the store's secrets are sealed with a key that this service does not have. */
+enum err master_rekey(struct work *work, struct master_rekeyed *ret) CHECKED;

@@ -20,8 +20,3 @@ static inline enum err tx_fail(struct tx *tx, enum err e, const char *why)
     tx->why = str_z(why);
     return e;
 }
-
-/* Runs `run` in a transaction and waits for the commit. `run` may be run more than once (see store.h); results go
- * to the arena. ret_tx (may be NULL) takes the tx of the last run: its message. */
-enum err tx_run(struct store *store, const struct config *config, enum store_mode mode, struct arena *arena,
-                enum err (*run)(struct tx *tx, void *arg), void *arg, struct tx *ret_tx) CHECKED;

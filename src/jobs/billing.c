@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "domain/billing.h"
 #include "domain/job.h"
-#include "domain/tx.h"
+#include "domain/work.h"
 #include "jobs/checkout_session.h"
 
 #define JOB_RECONCILE   "billing_reconcile"
@@ -14,10 +14,9 @@
 #define SUBSCRIPTION_S  86400
 #define PROVIDER_FAILED ERR_CHECKOUT_UNAVAILABLE
 
-enum err billing_event_received(struct tx *tx, const struct billing_event *event)
+static enum err event_run(struct tx *tx, void *arg)
 {
-    if (event->object == BILLING_OBJECT_NONE)
-        return ERR_NONE;
+    const struct billing_event *event = arg;
     bool fresh;
     enum err e = billing_event_note(tx, event->id, &fresh);
     if (e || !fresh)
@@ -25,6 +24,12 @@ enum err billing_event_received(struct tx *tx, const struct billing_event *event
     return billing_sync_queue(
         tx, event->object == BILLING_OBJECT_SESSION ? BILLING_SUBJECT_SESSION : BILLING_SUBJECT_SUBSCRIPTION,
         event->object_id);
+}
+
+enum err billing_event_receive(struct work *work, const struct billing_event *event)
+{
+    struct billing_event copy = *event;
+    return event->object == BILLING_OBJECT_NONE ? ERR_NONE : work_write(work, event_run, &copy);
 }
 
 /* ---- reading one object ---- */
@@ -53,11 +58,11 @@ static enum err settle_run(struct tx *tx, void *arg)
 static enum err sync_session(struct billing *b, const struct job *job, struct str id)
 {
     struct billing_session session;
-    enum outcome o = b->ops->session_get(b, id, job->arena, &session);
+    enum outcome o = b->ops->session_get(b, id, job->work->arena, &session);
     if (o != OUTCOME_DONE)
         return o == OUTCOME_REFUSED ? ERR_NONE : PROVIDER_FAILED;
     struct reading r = {.job = job, .session = checkout_session_of(&session)};
-    return tx_run(job->store, job->config, STORE_WRITE, job->arena, settle_run, &r, NULL);
+    return work_write(job->work, settle_run, &r);
 }
 
 static enum err apply_run(struct tx *tx, void *arg)
@@ -81,7 +86,7 @@ static enum err known_run(struct tx *tx, void *arg)
  * business. */
 static enum err check_missing(const struct job *job, struct str id)
 {
-    enum err e = tx_run(job->store, job->config, STORE_READ, job->arena, known_run, &id, NULL);
+    enum err e = work_read(job->work, known_run, &id);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
     return PROVIDER_FAILED;
@@ -94,7 +99,7 @@ static enum err sync_subscription(struct billing *b, const struct job *job, stru
                                                         [BILLING_CANCELED] = SUBSCRIPTION_NONE,
                                                         [BILLING_INCOMPLETE] = SUBSCRIPTION_NONE};
     struct billing_subscription s;
-    enum outcome o = b->ops->subscription_get(b, id, job->arena, &s);
+    enum outcome o = b->ops->subscription_get(b, id, job->work->arena, &s);
     if (o != OUTCOME_DONE)
         return o == OUTCOME_REFUSED ? check_missing(job, id) : PROVIDER_FAILED;
     struct reading r = {
@@ -106,7 +111,7 @@ static enum err sync_subscription(struct billing *b, const struct job *job, stru
                   .unpaid = s.status == BILLING_INCOMPLETE,
                   .plan = s.plan},
     };
-    return tx_run(job->store, job->config, STORE_WRITE, job->arena, apply_run, &r, NULL);
+    return work_write(job->work, apply_run, &r);
 }
 
 static enum err sync_run(void *context, const struct job *job)
@@ -173,7 +178,7 @@ static enum err buyer_run(struct tx *tx, void *arg)
 static enum err end_if_subscribed(const struct checkout_context *d, struct checkout *c)
 {
     struct buyer b = {.account = &c->account_id};
-    enum err e = tx_run(d->store, d->config, STORE_READ, d->arena, buyer_run, &b, NULL);
+    enum err e = work_read(d->work, buyer_run, &b);
     return e || b.found.status == SUBSCRIPTION_NONE ? e : checkout_session_expire(d, c);
 }
 
@@ -203,13 +208,12 @@ static enum err find_out_all(const struct checkout_context *d, struct list *l)
 /* One that the provider never answers about holds up no others: those that were asked about come last the next time. */
 static enum err reconcile_run(void *context, const struct job *job)
 {
-    const struct checkout_context desk = {
-        .billing = context, .store = job->store, .config = job->config, .arena = job->arena};
+    const struct checkout_context desk = {.billing = context, .work = job->work};
     struct list l = {.job = job};
-    enum err e = tx_run(job->store, job->config, STORE_READ, job->arena, list_run, &l, NULL);
+    enum err e = work_read(job->work, list_run, &l);
     if (!e)
         e = find_out_all(&desk, &l);
-    return e ? e : tx_run(job->store, job->config, STORE_WRITE, job->arena, reschedule_run, &l, NULL);
+    return e ? e : work_write(job->work, reschedule_run, &l);
 }
 
 struct job_kind billing_reconcile_job(struct billing *billing)

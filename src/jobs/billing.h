@@ -1,13 +1,13 @@
 /* Jobs that keep the service and its billing provider of one mind: reading what an event was about, and finding out
  * what became of checkouts that nobody told about. */
 #pragma once
-#include "domain/tx.h"
 #include "jobs/queue.h"
 #include "providers/billing.h"
 
-/* Takes an event the provider signed (or the sandbox made), in a write transaction: what it is about is read from the
- * provider and applied by a job. One that was seen before, or that is about nothing of ours, does nothing. */
-enum err billing_event_received(struct tx *tx, const struct billing_event *event) CHECKED;
+/* Records an event that the provider signed, or the sandbox made, in its own write transaction; a job reads the object
+ * of the event from the provider and applies it. An event that was seen before, or of another kind of object, has no
+ * effect. */
+enum err billing_event_receive(struct work *work, const struct billing_event *event) CHECKED;
 
 /* Reads one session or subscription. A live subscription is read again a day later: events get lost. */
 struct job_kind billing_sync_job(struct billing *billing);

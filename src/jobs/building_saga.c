@@ -2,7 +2,6 @@
 
 #include "domain/number.h"
 #include "domain/removal.h"
-#include "domain/tx.h"
 
 #define ASK_US (20 * US_PER_S) /* after that a slow provider is not asked again at once: the job's lease must hold */
 
@@ -15,11 +14,6 @@ struct step {
     enum err refused;                       /* what a refusal without a way around it is */
 };
 
-static enum err transact(struct building_saga *s, enum err (*run)(struct tx *tx, void *arg), void *arg)
-{
-    return tx_run(s->store, s->config, STORE_WRITE, s->arena, run, arg, NULL);
-}
-
 static struct str reference(const struct building_saga *s)
 {
     return id_str(&s->o.building_id);
@@ -31,9 +25,9 @@ static enum outcome ask_quantity(struct building_saga *s, int64_t quantity)
 {
     struct billing *b = s->providers->billing;
     const struct operation_billing *at = &s->o.billing;
-    struct str key =
-        arena_printf(s->arena, "%s-%s-%lld", s->o.id.text, operation_step_text(s->o.step), (long long)s->o.attempt);
-    return b->ops->set_quantity(b, key, at->subscription_id, quantity, at->proration_s, s->arena);
+    struct str key = arena_printf(s->work->arena, "%s-%s-%lld", s->o.id.text, operation_step_text(s->o.step),
+                                  (long long)s->o.attempt);
+    return b->ops->set_quantity(b, key, at->subscription_id, quantity, at->proration_s, s->work->arena);
 }
 
 static enum outcome ask_quantity_more(struct building_saga *s)
@@ -46,7 +40,7 @@ static enum outcome ask_if_canceled(struct building_saga *s)
 {
     struct billing *b = s->providers->billing;
     struct billing_subscription now;
-    enum outcome o = b->ops->subscription_get(b, s->o.billing.subscription_id, s->arena, &now);
+    enum outcome o = b->ops->subscription_get(b, s->o.billing.subscription_id, s->work->arena, &now);
     return o == OUTCOME_DONE && now.status != BILLING_CANCELED ? OUTCOME_REFUSED : o;
 }
 
@@ -92,7 +86,7 @@ static enum err claim(struct tx *tx, void *arg)
 static enum outcome find(struct building_saga *s)
 {
     struct number_source *n = s->providers->numbers;
-    enum outcome o = n->ops->find(n, reference(s), s->arena, &s->number);
+    enum outcome o = n->ops->find(n, reference(s), s->work->arena, &s->number);
     s->provided = o == OUTCOME_DONE && s->number.p;
     return o == OUTCOME_DONE ? OUTCOME_DONE : OUTCOME_UNKNOWN;
 }
@@ -103,13 +97,13 @@ static enum outcome ask_number(struct building_saga *s)
     enum outcome o = s->resumed ? find(s) : OUTCOME_DONE;
     if (o != OUTCOME_DONE || s->provided)
         return o;
-    if (transact(s, claim, s))
+    if (work_write(s->work, claim, s))
         return OUTCOME_UNKNOWN;
     s->number = s->claim.number;
     if (s->number.p)
         return OUTCOME_DONE;
     s->resumed = true; /* from here on the provider may have acted */
-    o = n->ops->acquire(n, reference(s), s->claim.country, s->until_us, s->arena, &s->number);
+    o = n->ops->acquire(n, reference(s), s->claim.country, s->until_us, s->work->arena, &s->number);
     s->provided = o == OUTCOME_DONE;
     return o;
 }
@@ -150,7 +144,7 @@ static enum outcome release(struct building_saga *s, struct str number)
 static enum outcome let_go(struct building_saga *s, bool *ret_leaving)
 {
     struct detachment d = {.s = s};
-    if (transact(s, detach, &d))
+    if (work_write(s->work, detach, &d))
         return OUTCOME_UNKNOWN;
     s->o = d.after;
     *ret_leaving = d.leaving;
@@ -200,7 +194,7 @@ static enum outcome ask_release_undone(struct building_saga *s)
     struct detachment d = {.s = s};
     if (!s->o.result_number.p)
         return OUTCOME_DONE;
-    if (transact(s, is_leaving, &d))
+    if (work_write(s->work, is_leaving, &d))
         return OUTCOME_UNKNOWN;
     enum outcome o = d.leaving ? find(s) : OUTCOME_DONE;
     s->lost = d.leaving && !str_eq(s->number, s->o.result_number);
@@ -243,7 +237,7 @@ static enum outcome ask_sweep(struct building_saga *s)
 {
     struct sweep w = {.s = s, .more = true};
     while (w.more) {
-        if (transact(s, sweep, &w))
+        if (work_write(s->work, sweep, &w))
             return OUTCOME_UNKNOWN;
         s->o = w.after;
     }
@@ -304,7 +298,7 @@ enum err building_saga_step(struct building_saga *s)
     r.next = operation_next(from, o == OUTCOME_DONE ? STEP_DID : STEP_REFUSED);
     if (o == OUTCOME_REFUSED && s->onward)
         r.next = from;
-    enum err e = transact(s, record, &r);
+    enum err e = work_write(s->work, record, &r);
     if (e)
         return e;
     s->o = r.after;

@@ -5,13 +5,12 @@
 #pragma once
 #include "domain/number.h"
 #include "domain/operation_step.h"
+#include "domain/work.h"
 #include "providers/providers.h"
 
 struct building_saga {
-    struct store *store;
-    const struct config *config;
+    struct work *work;
     const struct providers *providers;
-    struct arena *arena;
     struct operation o; /* as it is on record */
     bool resumed;       /* its step may have been begun before */
     bool onward;        /* what is refused is an error, and nothing is undone for it */

@@ -1,6 +1,6 @@
 #include "jobs/checkout_session.h"
 
-#include "domain/tx.h"
+#include "domain/work.h"
 
 /* ---- writing what was said ---- */
 
@@ -32,7 +32,7 @@ static enum err write_answer(const struct checkout_context *d, struct checkout *
     struct answer a = {.checkout = c, .said = said};
     if (session)
         a.session = checkout_session_of(session);
-    return tx_run(d->store, d->config, STORE_WRITE, d->arena, write_run, &a, NULL);
+    return work_write(d->work, write_run, &a);
 }
 
 struct checkout_session checkout_session_of(const struct billing_session *s)
@@ -60,11 +60,11 @@ enum err checkout_session_open(const struct checkout_context *d, struct checkout
         .customer_id = c->customer_id,
         .plan = c->plan,
         .quantity = c->quantity,
-        .success_url = arena_printf(d->arena, "%.*s?checkout=success", STR_ARG(c->return_url)),
-        .cancel_url = arena_printf(d->arena, "%.*s?checkout=cancel", STR_ARG(c->return_url)),
+        .success_url = arena_printf(d->work->arena, "%.*s?checkout=success", STR_ARG(c->return_url)),
+        .cancel_url = arena_printf(d->work->arena, "%.*s?checkout=cancel", STR_ARG(c->return_url)),
     };
     struct billing_session session;
-    switch (d->billing->ops->session_create(d->billing, &request, d->arena, &session)) {
+    switch (d->billing->ops->session_create(d->billing, &request, d->work->arena, &session)) {
     case OUTCOME_DONE:
         return write_answer(d, c, SAID_SESSION, &session);
     case OUTCOME_REFUSED:
@@ -78,7 +78,7 @@ enum err checkout_session_open(const struct checkout_context *d, struct checkout
 enum err checkout_session_refresh(const struct checkout_context *d, struct checkout *c)
 {
     struct billing_session session;
-    switch (d->billing->ops->session_get(d->billing, c->session_id, d->arena, &session)) {
+    switch (d->billing->ops->session_get(d->billing, c->session_id, d->work->arena, &session)) {
     case OUTCOME_DONE:
         return write_answer(d, c, SAID_SESSION, &session);
     case OUTCOME_REFUSED:
@@ -94,7 +94,7 @@ enum err checkout_session_expire(const struct checkout_context *d, struct checko
 {
     struct billing_session session;
     enum err e = ERR_CHECKOUT_UNAVAILABLE;
-    switch (d->billing->ops->session_expire(d->billing, c->session_id, d->arena, &session)) {
+    switch (d->billing->ops->session_expire(d->billing, c->session_id, d->work->arena, &session)) {
     case OUTCOME_DONE:
         e = write_answer(d, c, SAID_SESSION, &session);
         break;
@@ -120,11 +120,11 @@ static enum err adopt_run(struct tx *tx, void *arg)
 enum err checkout_session_adopt(const struct checkout_context *d, struct checkout *c, struct str session_id)
 {
     struct billing_session session;
-    enum outcome o = d->billing->ops->session_get(d->billing, session_id, d->arena, &session);
+    enum outcome o = d->billing->ops->session_get(d->billing, session_id, d->work->arena, &session);
     if (o == OUTCOME_UNKNOWN)
         return ERR_CHECKOUT_UNAVAILABLE;
     if (o == OUTCOME_REFUSED || !str_eq(session.account_id, id_str(&c->account_id)))
         return ERR_NOT_FOUND;
     struct answer a = {.checkout = c, .session = checkout_session_of(&session)};
-    return tx_run(d->store, d->config, STORE_WRITE, d->arena, adopt_run, &a, NULL);
+    return work_write(d->work, adopt_run, &a);
 }

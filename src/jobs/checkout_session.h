@@ -5,13 +5,12 @@
  * ERR_CHECKOUT_UNAVAILABLE: the provider did not answer; nothing has changed. Other errors are the store's. */
 #pragma once
 #include "domain/checkout.h"
+#include "domain/work.h"
 #include "providers/billing.h"
 
 struct checkout_context {
     struct billing *billing;
-    struct store *store;
-    const struct config *config;
-    struct arena *arena;
+    struct work *work;
 };
 
 /* Asks for its session, which is made now unless it was made before. A refusal makes it failed. */

@@ -8,7 +8,7 @@ static enum err mail_run(void *context, const struct job *job)
 {
     struct mailer *mailer = context;
     struct mail_intent mail;
-    enum err e = mail_read(job->payload, job->arena, &mail);
+    enum err e = mail_read(job->payload, job->work->arena, &mail);
     if (e) { /* another master key: it will not become readable */
         log_error("mail dropped id=%.*s error=%s", STR_ARG(job->id), err_info(e)->code);
         return ERR_NONE;

@@ -5,7 +5,7 @@
 #include "domain/number.h"
 #include "domain/operation.h"
 #include "domain/owner.h"
-#include "domain/tx.h"
+#include "domain/work.h"
 
 /* ---- provisioning ---- */
 
@@ -59,15 +59,15 @@ static enum err find_earlier(struct number_source *numbers, struct provision *p)
 {
     if (p->job->attempt == 1)
         return ERR_NONE;
-    enum outcome o = numbers->ops->find(numbers, id_str(&p->building), p->job->arena, &p->number);
+    enum outcome o = numbers->ops->find(numbers, id_str(&p->building), p->job->work->arena, &p->number);
     return o == OUTCOME_DONE ? ERR_NONE : ERR_PROVIDER_UNAVAILABLE;
 }
 
 static enum err acquire(struct number_source *numbers, struct provision *p)
 {
     const struct job *job = p->job;
-    enum outcome o =
-        numbers->ops->acquire(numbers, id_str(&p->building), p->claim.country, job->until_us, job->arena, &p->number);
+    enum outcome o = numbers->ops->acquire(numbers, id_str(&p->building), p->claim.country, job->until_us,
+                                           job->work->arena, &p->number);
     if (o == OUTCOME_REFUSED)
         return ERR_NUMBER_NOT_PROVISIONED; /* there may be one later */
     return o == OUTCOME_DONE ? ERR_NONE : ERR_PROVIDER_UNAVAILABLE;
@@ -89,12 +89,12 @@ static enum err provision_run(void *context, const struct job *job)
         return ERR_NONE;
     enum err e = find_earlier(numbers, &p);
     if (!e && !p.number.p) {
-        e = tx_run(job->store, job->config, STORE_WRITE, job->arena, claim, &p, NULL);
+        e = work_write(job->work, claim, &p);
         if (e || !p.wanted || p.claim.number.p)
             return e;
         e = acquire(numbers, &p);
     }
-    return e ? e : tx_run(job->store, job->config, STORE_WRITE, job->arena, take_in, &p, NULL);
+    return e ? e : work_write(job->work, take_in, &p);
 }
 
 struct job_kind provision_job(struct number_source *numbers)
@@ -126,12 +126,12 @@ static enum err release_run(void *context, const struct job *job)
 {
     struct number_source *numbers = context;
     struct release r = {.job = job};
-    enum err e = tx_run(job->store, job->config, STORE_READ, job->arena, is_leaving, &r, NULL);
+    enum err e = work_read(job->work, is_leaving, &r);
     if (e || !r.leaving)
         return e;
     if (numbers->ops->release(numbers, job->payload) != OUTCOME_DONE)
         return ERR_PROVIDER_UNAVAILABLE;
-    return tx_run(job->store, job->config, STORE_WRITE, job->arena, forget, &r, NULL);
+    return work_write(job->work, forget, &r);
 }
 
 struct job_kind release_number_job(struct number_source *numbers)

@@ -2,7 +2,6 @@
 
 #include "base/log.h"
 #include "domain/job.h"
-#include "domain/tx.h"
 #include "jobs/building_saga.h"
 
 struct load {
@@ -19,7 +18,7 @@ static enum err load_run(struct tx *tx, void *arg)
 static enum err load(struct building_saga *s, const struct id *id)
 {
     struct load l = {id, &s->o};
-    return tx_run(s->store, s->config, STORE_WRITE, s->arena, load_run, &l, NULL);
+    return work_write(s->work, load_run, &l);
 }
 
 /* ---- the job ---- */
@@ -39,12 +38,8 @@ static enum err go_on(struct building_saga *s)
 
 static enum err operation_run(void *context, const struct job *job)
 {
-    struct building_saga s = {.store = job->store,
-                              .config = job->config,
-                              .providers = context,
-                              .arena = job->arena,
-                              .resumed = job->attempt > 1,
-                              .until_us = job->until_us};
+    struct building_saga s = {
+        .work = job->work, .providers = context, .resumed = job->attempt > 1, .until_us = job->until_us};
     struct id id;
     if (!id_parse(job->payload, &id))
         return ERR_NONE;
@@ -70,14 +65,7 @@ struct decision {
     struct building_saga *s;
     int64_t held_until_us; /* the real clock */
     struct operation after;
-    const char *why;
 };
-
-static enum err refuse(struct decision *d, enum err e, const char *why)
-{
-    d->why = why;
-    return e;
-}
 
 /* Whoever decides holds the operation's job: what a job thread, or another operator, has begun to ask a provider must
  * have ended before. And asks under a new key: under the old one a provider may repeat the failure it began with. */
@@ -91,13 +79,14 @@ static enum err decide_run(struct tx *tx, void *arg)
     if (e)
         return e;
     if (o->status != OPERATION_RECONCILIATION_REQUIRED)
-        return refuse(d, ERR_BAD_REQUEST, "only an operation that requires reconciliation can be decided");
+        return tx_fail(tx, ERR_BAD_REQUEST, "only an operation that requires reconciliation can be decided");
     enum operation_step to = d->s->onward ? operation_forward(o->step) : operation_backward(o->step);
     if (to == STEP_NONE)
-        return refuse(d, ERR_BAD_REQUEST, "the building's data is being deleted: only `succeeded` is left");
+        return tx_fail(tx, ERR_BAD_REQUEST, "the building's data is being deleted: only `succeeded` is left");
     e = job_hold(tx, operation_job(&id, tx->arena), JOB_OPERATION, id_str(&id), d->held_until_us, &held);
     if (!e && !held)
-        return refuse(d, ERR_BUILDING_BUSY, "a provider is being asked about it this very moment: decide in a minute");
+        return tx_fail(tx, ERR_BUILDING_BUSY,
+                       "a provider is being asked about it this very moment: decide in a minute");
     return e ? e : operation_turn(tx, o, to);
 }
 
@@ -115,28 +104,22 @@ static enum err carry_out(struct building_saga *s)
     return e;
 }
 
-enum err operation_resolve(struct store *store, const struct config *config, const struct providers *providers,
-                           const struct id *operation, enum operation_decision decision, struct arena *arena,
-                           struct operation *ret, struct str *ret_why)
+enum err operation_resolve(struct work *work, const struct providers *providers, const struct id *operation,
+                           enum operation_decision decision, struct operation *ret)
 {
-    struct building_saga s = {.store = store,
-                              .config = config,
+    struct building_saga s = {.work = work,
                               .providers = providers,
-                              .arena = arena,
                               .o.id = *operation,
                               .resumed = true,
                               .onward = decision == DECIDE_SUCCEEDED,
                               .until_us = clock_monotonic_us() + JOB_ALONE_US};
     struct decision d = {.s = &s, .held_until_us = clock_real_us() + JOB_LEASE_S * US_PER_S};
-    enum err e = tx_run(store, config, STORE_WRITE, arena, decide_run, &d, NULL);
-    if (e) {
-        if (d.why)
-            *ret_why = str_z(d.why);
+    enum err e = work_write(work, decide_run, &d);
+    if (e)
         return e;
-    }
     s.o = d.after;
     e = carry_out(&s);
-    enum err let_go = tx_run(store, config, STORE_WRITE, arena, let_go_run, &d, NULL);
+    enum err let_go = work_write(work, let_go_run, &d);
     if (let_go)
         log_warn("operation's job not let go id=%s error=%s", operation->text, err_info(let_go)->code);
     if (!e)

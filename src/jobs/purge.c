@@ -8,7 +8,7 @@
 #include "domain/key.h"
 #include "domain/phone.h"
 #include "domain/session.h"
-#include "domain/tx.h"
+#include "domain/work.h"
 
 #define JOB_PURGE             "purge"
 #define EVERY_S               3600
@@ -82,11 +82,11 @@ static enum err purge_run(void *context, const struct job *job)
     (void)context;
     const int64_t began_us = clock_monotonic_us();
     int64_t left;
-    enum err e = tx_run(job->store, job->config, STORE_WRITE, job->arena, sweep, &left, NULL);
+    enum err e = work_write(job->work, sweep, &left);
     if (e)
         return e;
     struct next next = {job, left ? EVERY_S * US_PER_S : pause_us(clock_monotonic_us() - began_us)};
-    return tx_run(job->store, job->config, STORE_WRITE, job->arena, reschedule, &next, NULL);
+    return work_write(job->work, reschedule, &next);
 }
 
 struct job_kind purge_job(void)

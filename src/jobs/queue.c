@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/wait.h"
 #include "domain/row.h"
-#include "domain/tx.h"
+#include "domain/work.h"
 
 #define THREADS         8 /* a provider that hangs holds up no mail */
 #define THREADS_MAX     64
@@ -124,15 +124,19 @@ static const struct job_kind *kind_of(const struct jobs *j, struct str name)
     return NULL;
 }
 
+static struct work work_on(const struct jobs *j, struct arena *arena)
+{
+    return (struct work){.store = j->options.store, .config = j->options.config, .arena = arena};
+}
+
 static void run(struct jobs *j, struct taken *t)
 {
-    const struct jobs_options *o = &j->options;
     const struct job_kind *kind = kind_of(j, t->job.kind);
     enum err e = kind ? kind->run(kind->context, &t->job) : ERR_INTERNAL_ERROR;
     if (e)
         log_warn("job postponed id=%.*s kind=%.*s attempt=%lld error=%s", STR_ARG(t->job.id), STR_ARG(t->job.kind),
                  (long long)t->job.attempt, kind ? err_info(e)->code : "unknown kind");
-    e = tx_run(o->store, o->config, STORE_WRITE, t->job.arena, e ? postpone : finish, t, NULL);
+    e = work_write(t->job.work, e ? postpone : finish, t);
     if (e)
         log_error("job not recorded id=%.*s error=%s", STR_ARG(t->job.id), err_info(e)->code);
 }
@@ -140,14 +144,14 @@ static void run(struct jobs *j, struct taken *t)
 /* Takes and runs one job. *ret_next_us: when to look again without being told. */
 static enum err run_one(struct jobs *j, bool *ret_found, int64_t *ret_next_us)
 {
-    const struct jobs_options *o = &j->options;
     struct arena arena;
     arena_init(&arena, NULL, 0);
     const int64_t until_us = clock_monotonic_us() + JOB_ALONE_US;
-    struct taken t = {.job = {.arena = &arena, .config = o->config, .store = o->store, .until_us = until_us}};
-    enum err e = tx_run(o->store, o->config, STORE_READ, &arena, next_due, &t, NULL);
+    struct work work = work_on(j, &arena);
+    struct taken t = {.job = {.work = &work, .until_us = until_us}};
+    enum err e = work_read(&work, next_due, &t);
     if (!e && t.next_us <= clock_now_us())
-        e = tx_run(o->store, o->config, STORE_WRITE, &arena, take, &t, NULL);
+        e = work_write(&work, take, &t);
     if (!e && t.found) {
         pthread_cond_signal(&j->wake); /* there may be another one */
         run(j, &t);
@@ -228,7 +232,8 @@ enum err jobs_start(struct jobs *j)
     if (store_exclusive(o->store)) {
         struct arena arena;
         arena_init(&arena, NULL, 0);
-        enum err e = tx_run(o->store, o->config, STORE_WRITE, &arena, unlease, NULL, NULL);
+        struct work work = work_on(j, &arena);
+        enum err e = work_write(&work, unlease, NULL);
         arena_done(&arena);
         if (e)
             return e;
@@ -307,7 +312,8 @@ static enum err look_once(struct jobs *j, struct awaited *w)
 {
     struct arena arena;
     arena_init(&arena, NULL, 0);
-    enum err e = tx_run(j->options.store, j->options.config, STORE_READ, &arena, look, w, NULL);
+    struct work work = work_on(j, &arena);
+    enum err e = work_read(&work, look, w);
     arena_done(&arena);
     return e;
 }

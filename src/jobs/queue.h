@@ -4,8 +4,7 @@
  * crash of the process that had it (when its lease ends, on the real clock; with a store of one process at the next
  * start). A kind's function makes repeating harmless, or removes the row with job_done in its own last transaction. */
 #pragma once
-#include "base/config.h"
-#include "store/store.h"
+#include "domain/work.h"
 
 #define JOB_LEASE_S 120 /* a job must have ended by then */
 /* How much of it counts: the rest is for clocks of several nodes that differ. */
@@ -19,15 +18,13 @@ struct job {
     int64_t created_us;
     int64_t until_us; /* the monotonic clock: so long nobody else, on any node, runs it */
     struct str payload;
-    struct arena *arena; /* for this run */
-    const struct config *config;
-    struct store *store;
+    struct work *work; /* the arena is this run's */
 };
 
 struct job_kind {
     const char *name;
     /* ERR_NONE ends the job; any error repeats it later. On a job thread; may block; opens its own transactions
-     * (tx_run). */
+     * (job->work). */
     enum err (*run)(void *context, const struct job *job);
     void *context;
 };

@@ -2,7 +2,7 @@
 
 #include "domain/job.h"
 #include "domain/subscription.h"
-#include "domain/tx.h"
+#include "domain/work.h"
 
 /* The job's row goes in the same transaction. */
 static enum err release(struct tx *tx, void *arg)
@@ -17,7 +17,7 @@ static enum err release_run(void *context, const struct job *job)
 {
     (void)context;
     struct job copy = *job;
-    return tx_run(job->store, job->config, STORE_WRITE, job->arena, release, &copy, NULL);
+    return work_write(job->work, release, &copy);
 }
 
 struct job_kind release_numbers_job(void)

@@ -1,7 +1,7 @@
 #include "sandbox/routes.h"
 
 #include "api/service.h"
-#include "domain/tx.h"
+#include "domain/work.h"
 #include "providers/builtin_billing.h"
 #include "sandbox/hosted.h"
 
@@ -99,8 +99,7 @@ static enum err press_run(struct tx *tx, void *arg)
 static enum err press(struct request *q, bool pays, struct builtin_session *ret)
 {
     struct press b = {.id = q->path_text, .pays = pays};
-    enum err e = tx_run(service_store(q->service), q->tx.config, pays ? STORE_WRITE : STORE_READ, q->tx.arena,
-                        press_run, &b, NULL);
+    enum err e = work_run(&q->work, pays ? STORE_WRITE : STORE_READ, press_run, &b);
     if (!e)
         *ret = b.session;
     return e;

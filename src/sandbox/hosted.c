@@ -3,7 +3,7 @@
 #include <ctype.h>
 
 #include "api/service.h"
-#include "domain/tx.h"
+#include "domain/work.h"
 #include "jobs/billing.h"
 #include "providers/fault.h"
 
@@ -122,11 +122,6 @@ enum err hosted_answer(struct request *q, struct reply *p, const struct shape *s
     return reply_ok(p, browser ? 303 : 200, shape, body);
 }
 
-static enum err receive(struct tx *tx, void *arg)
-{
-    return billing_event_received(tx, arg);
-}
-
 enum err hosted_event(struct request *q, enum billing_object object, struct str object_id)
 {
     if (fault_outcome(fault_take("billing", "event")) != OUTCOME_DONE)
@@ -134,7 +129,7 @@ enum err hosted_event(struct request *q, enum billing_object object, struct str 
     struct id id = id_new(clock_now_us());
     struct billing_event event = {
         .id = arena_printf(q->tx.arena, "evt_%s", id.text), .object = object, .object_id = object_id};
-    enum err e = tx_run(service_store(q->service), q->tx.config, STORE_WRITE, q->tx.arena, receive, &event, NULL);
+    enum err e = billing_event_receive(&q->work, &event);
     if (!e)
         jobs_drain(service_jobs(q->service));
     return e;

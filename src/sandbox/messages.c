@@ -2,7 +2,7 @@
 
 #include "api/service.h"
 #include "domain/row.h"
-#include "domain/tx.h"
+#include "domain/work.h"
 #include "jobs/queue.h"
 
 #define LIMIT_MAX     100
@@ -102,7 +102,7 @@ static enum err list_messages(struct request *q, struct reply *p)
     struct messages *body = arena_new(q->tx.arena, struct messages);
     page->query = q->query;
     jobs_drain(service_jobs(q->service));
-    enum err e = tx_run(service_store(q->service), q->tx.config, STORE_READ, q->tx.arena, read_page, page, NULL);
+    enum err e = work_read(&q->work, read_page, page);
     if (e)
         return e;
     body->data = v_list(page->rows, page->count);

@@ -1,7 +1,7 @@
 #include "sandbox/routes.h"
 
 #include "api/service.h"
-#include "domain/tx.h"
+#include "domain/work.h"
 #include "providers/builtin_billing.h"
 #include "sandbox/hosted.h"
 
@@ -92,7 +92,7 @@ static enum err end_run(struct tx *tx, void *arg)
 static enum err cancel(struct request *q, struct reply *p)
 {
     struct ending x = {.customer_id = q->path_text};
-    enum err e = tx_run(service_store(q->service), q->tx.config, STORE_WRITE, q->tx.arena, end_run, &x, NULL);
+    enum err e = work_write(&q->work, end_run, &x);
     if (!e)
         e = hosted_event(q, BILLING_OBJECT_SUBSCRIPTION, x.subscription.id);
     if (e)

@@ -2,7 +2,7 @@
 
 #include "api/service.h"
 #include "domain/billing.h"
-#include "domain/tx.h"
+#include "domain/work.h"
 #include "providers/builtin_billing.h"
 #include "sandbox/hosted.h"
 
@@ -140,18 +140,17 @@ static enum err read_state(struct tx *tx, void *arg)
 /* Answers when the numbers are provisioned: with what the account has become. */
 static enum err set_subscription(struct request *q, struct reply *p)
 {
-    struct store *store = service_store(q->service);
     struct subscription_request *body = q->body;
     struct state state = {body->email.s, arena_new(q->tx.arena, struct subscription_reply)};
     struct change c = {.body = body};
-    enum err e = tx_run(store, q->tx.config, STORE_WRITE, q->tx.arena, change_run, &c, NULL);
+    enum err e = work_write(&q->work, change_run, &c);
     if (e == ERR_ACCOUNT_NOT_FOUND)
         return tx_fail(&q->tx, e, "no account has that e-mail: sign in first");
     if (!e && c.changed.p)
         e = hosted_event(q, BILLING_OBJECT_SUBSCRIPTION, c.changed);
     if (e)
         return e;
-    e = tx_run(store, q->tx.config, STORE_READ, q->tx.arena, read_state, &state, NULL);
+    e = work_read(&q->work, read_state, &state);
     return e ? e : reply_ok(p, 200, &reply_shape, state.reply);
 }
 

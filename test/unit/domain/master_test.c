@@ -7,8 +7,8 @@
 
 #include "domain/mail.h"
 #include "domain/master.h"
-#include "domain/tx.h"
 #include "domain/webhook.h"
+#include "domain/work.h"
 #include "store/fixture.h"
 
 #define MANY 250 /* more than two batches */
@@ -18,12 +18,12 @@ static const unsigned char key_a[SHA256_LEN] = {1}, key_b[SHA256_LEN] = {2}, key
 struct bench {
     struct store_fixture *fixture;
     struct arena arena;
-    struct tx last;
+    struct work work;
 };
 
 static enum err transact(struct bench *b, enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
-    return tx_run(b->fixture->store, &b->fixture->config, STORE_WRITE, &b->arena, run, arg, &b->last);
+    return work_write(&b->work, run, arg);
 }
 
 static int open_on(void **state, int (*open)(void **state))
@@ -34,6 +34,7 @@ static int open_on(void **state, int (*open)(void **state))
         return -1;
     b->fixture = fixture;
     arena_init(&b->arena, NULL, 0);
+    b->work = (struct work){.store = b->fixture->store, .config = &b->fixture->config, .arena = &b->arena};
     *state = b;
     return 0;
 }
@@ -80,7 +81,7 @@ static void assert_refused(struct bench *b)
 {
     bool rekey;
     assert_int_equal(start(b, &rekey), ERR_USAGE);
-    assert_non_null(b->last.why.p);
+    assert_non_null(b->work.why.p);
 }
 
 struct endpoint {
@@ -116,9 +117,8 @@ static enum err mail_run(struct tx *tx, void *unused)
 
 static struct master_rekeyed rekey(struct bench *b)
 {
-    struct tx tx = {.arena = &b->arena, .config = &b->fixture->config};
     struct master_rekeyed done = {-1, -1};
-    assert_int_equal(master_rekey(b->fixture->store, &tx, &done), ERR_NONE);
+    assert_int_equal(master_rekey(&b->work, &done), ERR_NONE);
     return done;
 }
 

@@ -13,7 +13,7 @@
 #include "base/crypto.h"
 #include "domain/billing.h"
 #include "domain/subscription.h"
-#include "domain/tx.h"
+#include "domain/work.h"
 #include "jobs/checkout_session.h"
 #include "providers/builtin_billing.h"
 #include "providers/fault.h"
@@ -25,12 +25,13 @@ struct desk {
     struct jobs *jobs;
     struct job_kind kinds[2];
     struct arena arena;
+    struct work work;
     struct id account;
 };
 
 static enum err transact(struct desk *d, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
-    return tx_run(d->fixture->store, &d->fixture->config, mode, &d->arena, run, arg, NULL);
+    return work_run(&d->work, mode, run, arg);
 }
 
 static enum err account_run(struct tx *tx, void *arg)
@@ -62,6 +63,7 @@ static int open_desk(void **state)
                                        .interval_count = 1,
                                        .available = true};
     arena_init(&d->arena, NULL, 0);
+    d->work = (struct work){.store = d->fixture->store, .config = &d->fixture->config, .arena = &d->arena};
     *state = d;
     if (billing_new(c, d->fixture->store, &d->billing, &why) || transact(d, STORE_WRITE, account_run, &d->account))
         return -1;
@@ -123,7 +125,7 @@ static enum err begin_run(struct tx *tx, void *arg)
 
 static struct checkout_context checkout_context(struct desk *d)
 {
-    return (struct checkout_context){d->billing, d->fixture->store, &d->fixture->config, &d->arena};
+    return (struct checkout_context){d->billing, &d->work};
 }
 
 static struct checkout begin(struct desk *d, const char *key)
@@ -180,15 +182,10 @@ static void change(struct desk *d, struct str id, enum billing_status status)
 
 /* ---- being told ---- */
 
-static enum err event_run(struct tx *tx, void *arg)
-{
-    return billing_event_received(tx, arg);
-}
-
 static void tell(struct desk *d, const char *event, enum billing_object object, struct str id)
 {
     struct billing_event e = {.id = str_z(event), .object = object, .object_id = id};
-    assert_int_equal(transact(d, STORE_WRITE, event_run, &e), ERR_NONE);
+    assert_int_equal(billing_event_receive(&d->work, &e), ERR_NONE);
 }
 
 /* ---- what came of it ---- */

@@ -3,8 +3,8 @@
 
 #include "base/json.h"
 #include "domain/house.h"
-#include "domain/tx.h"
 #include "domain/webhook.h"
+#include "domain/work.h"
 #include "jobs/delivery.h"
 
 #define COUNT(array)  (sizeof(array) / sizeof *(array))
@@ -545,9 +545,10 @@ static void *write_on(void *arg)
     struct writer *w = arg;
     struct arena arena;
     intptr_t failed = 0;
+    struct work work = {.store = w->fixture->store, .config = &w->fixture->config, .arena = &arena};
     arena_init(&arena, NULL, 0);
     for (int i = 0; i < WRITTEN; i++)
-        failed += tx_run(w->fixture->store, &w->fixture->config, STORE_WRITE, &arena, queue_run, &w->queue, NULL) != 0;
+        failed += work_write(&work, queue_run, &w->queue) != 0;
     arena_done(&arena);
     return (void *)failed;
 }

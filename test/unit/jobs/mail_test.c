@@ -9,7 +9,7 @@
 #include "base/crypto.h"
 #include "domain/mail.h"
 #include "domain/row.h"
-#include "domain/tx.h"
+#include "domain/work.h"
 #include "jobs/mail.h"
 #include "jobs/purge.h"
 #include "providers/fault.h"
@@ -21,11 +21,12 @@ struct desk {
     struct jobs *jobs;
     struct job_kind kinds[2];
     struct arena arena;
+    struct work work;
 };
 
 static enum err transact(struct desk *d, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
-    return tx_run(d->fixture->store, &d->fixture->config, mode, &d->arena, run, arg, NULL);
+    return work_run(&d->work, mode, run, arg);
 }
 
 static enum err queue_run(struct tx *tx, void *arg)
@@ -78,6 +79,7 @@ static int open_desk(void **state)
     d->fixture = fixture;
     d->fixture->config.mail_provider = "sandbox";
     arena_init(&d->arena, NULL, 0);
+    d->work = (struct work){.store = d->fixture->store, .config = &d->fixture->config, .arena = &d->arena};
     *state = d;
     if (mailer_new(&d->fixture->config, d->fixture->store, &d->mailer, &why))
         return -1;

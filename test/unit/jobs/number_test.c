@@ -12,7 +12,7 @@
 #include "domain/number.h"
 #include "domain/row.h"
 #include "domain/subscription.h"
-#include "domain/tx.h"
+#include "domain/work.h"
 #include "jobs/number.h"
 #include "jobs/subscription.h"
 #include "providers/fault.h"
@@ -27,12 +27,12 @@ struct desk {
     struct jobs *jobs;
     struct job_kind kinds[3];
     struct arena arena;
+    struct work work;
 };
 
 static void transact(struct desk *d, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
-    const struct config *c = &d->fixture->config;
-    assert_int_equal(tx_run(d->fixture->store, c, mode, &d->arena, run, arg, NULL), ERR_NONE);
+    assert_int_equal(work_run(&d->work, mode, run, arg), ERR_NONE);
 }
 
 static int open_desk(void **state)
@@ -46,6 +46,7 @@ static int open_desk(void **state)
     d->fixture->config.plans[0].id = "weekly";
     d->fixture->config.plans[1].id = "yearly";
     arena_init(&d->arena, NULL, 0);
+    d->work = (struct work){.store = d->fixture->store, .config = &d->fixture->config, .arena = &d->arena};
     *state = d;
     if (builtin_numbers_new(d->fixture->store, &d->numbers))
         return -1;

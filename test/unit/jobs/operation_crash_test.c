@@ -35,17 +35,16 @@ static void pass_call(const char *operation, void *context)
     pass_point();
 }
 
-/* In place of tx_run, by the linker. */
-enum err __real_tx_run(struct store *store, const struct config *config, enum store_mode mode, struct arena *arena,
-                       enum err (*body)(struct tx *tx, void *arg), void *arg, struct tx *ret_tx);
-enum err __wrap_tx_run(struct store *store, const struct config *config, enum store_mode mode, struct arena *arena,
-                       enum err (*body)(struct tx *tx, void *arg), void *arg, struct tx *ret_tx);
-enum err __wrap_tx_run(struct store *store, const struct config *config, enum store_mode mode, struct arena *arena,
-                       enum err (*body)(struct tx *tx, void *arg), void *arg, struct tx *ret_tx)
+/* The linker puts this in place of work_run. */
+enum err __real_work_run(struct work *work, enum store_mode mode, enum err (*body)(struct tx *tx, void *arg),
+                         void *arg);
+enum err __wrap_work_run(struct work *work, enum store_mode mode, enum err (*body)(struct tx *tx, void *arg),
+                         void *arg);
+enum err __wrap_work_run(struct work *work, enum store_mode mode, enum err (*body)(struct tx *tx, void *arg), void *arg)
 {
     if (mode == STORE_WRITE)
         pass_point();
-    enum err e = __real_tx_run(store, config, mode, arena, body, arg, ret_tx);
+    enum err e = __real_work_run(work, mode, body, arg);
     if (mode == STORE_WRITE)
         pass_point();
     return e;
@@ -70,6 +69,7 @@ static void start_process(struct desk *d, struct store_fixture *fixture)
     fixture->config.plans[0].id = "weekly";
     arena_init(&d->arena, NULL, 0);
     assert_int_equal(store_fixture_start(fixture), 0);
+    d->work = (struct work){.store = d->fixture->store, .config = &d->fixture->config, .arena = &d->arena};
     transact(d, STORE_WRITE, unlease_run, d);
     assert_int_equal(start_jobs(d, 1), 0);
 }

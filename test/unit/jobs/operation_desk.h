@@ -13,7 +13,7 @@
 #include "domain/job.h"
 #include "domain/number.h"
 #include "domain/row.h"
-#include "domain/tx.h"
+#include "domain/work.h"
 #include "jobs/number.h"
 #include "jobs/operation.h"
 #include "jobs/operation_outside.h"
@@ -28,13 +28,14 @@ struct desk {
     struct jobs *jobs;
     struct job_kind kinds[3];
     struct arena arena;
+    struct work work;
     struct str email;
     struct id account, building; /* the building: the linked one, of a removal */
 };
 
 static inline void transact(struct desk *d, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
-    enum err e = tx_run(d->fixture->store, &d->fixture->config, mode, &d->arena, run, arg, NULL);
+    enum err e = work_run(&d->work, mode, run, arg);
     if (e)
         fail_msg("%s", err_info(e)->code);
 }
@@ -77,6 +78,7 @@ static inline int open_desk_on(void **state, int (*open_store)(void **state), un
     outside_init(outside);
     d->outside = outside;
     arena_init(&d->arena, NULL, 0);
+    d->work = (struct work){.store = d->fixture->store, .config = &d->fixture->config, .arena = &d->arena};
     *state = d;
     if (start_jobs(d, threads))
         return -1;
@@ -270,6 +272,5 @@ static inline void expect_status(const struct operation *o, enum operation_statu
 static inline enum err resolve(struct desk *d, const struct id *id, enum operation_decision decision,
                                struct operation *ret)
 {
-    struct str why;
-    return operation_resolve(d->fixture->store, &d->fixture->config, &d->providers, id, decision, &d->arena, ret, &why);
+    return operation_resolve(&d->work, &d->providers, id, decision, ret);
 }

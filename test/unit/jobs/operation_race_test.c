@@ -49,8 +49,9 @@ static void on_another_node(struct meanwhile *m)
     const struct jobs_options options = {
         .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 3, .threads = 1};
     struct arena arena;
+    struct work work = {.store = d->fixture->store, .config = &d->fixture->config, .arena = &arena};
     arena_init(&arena, NULL, 0);
-    m->result = tx_run(d->fixture->store, &d->fixture->config, STORE_WRITE, &arena, activate_run, d, NULL);
+    m->result = work_write(&work, activate_run, d);
     if (!m->result)
         m->result = jobs_new(&options, &jobs);
     if (!m->result) {
@@ -95,14 +96,13 @@ static void undo(struct meanwhile *m)
     struct desk *d = m->d;
     struct arena arena;
     struct find f = {.id = m->id};
+    struct work work = {.store = d->fixture->store, .config = &d->fixture->config, .arena = &arena};
     struct operation o;
-    struct str why;
     arena_init(&arena, NULL, 0);
     clock_set_offset_s(clock_offset_s() + OPERATION_STALLED_S + 1);
-    m->result = tx_run(d->fixture->store, &d->fixture->config, STORE_WRITE, &arena, find_run, &f, NULL);
+    m->result = work_write(&work, find_run, &f);
     if (!m->result)
-        m->result = operation_resolve(d->fixture->store, &d->fixture->config, &d->providers, &m->id, DECIDE_FAILED,
-                                      &arena, &o, &why);
+        m->result = operation_resolve(&work, &d->providers, &m->id, DECIDE_FAILED, &o);
     arena_done(&arena);
 }
 

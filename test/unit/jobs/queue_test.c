@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 #include "domain/job.h"
-#include "domain/tx.h"
+#include "domain/work.h"
 #include "jobs/queue.h"
 #include "store/fixture.h"
 
@@ -48,8 +48,9 @@ static enum err add_run(struct tx *tx, void *arg)
 static void transact(struct desk *d, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     struct arena a;
+    struct work work = {.store = d->fixture->store, .config = &d->fixture->config, .arena = &a};
     arena_init(&a, NULL, 0);
-    assert_int_equal(tx_run(d->fixture->store, &d->fixture->config, mode, &a, run, arg, NULL), ERR_NONE);
+    assert_int_equal(work_run(&work, mode, run, arg), ERR_NONE);
     arena_done(&a);
 }
 
@@ -64,7 +65,7 @@ static enum err chain_run(void *context, const struct job *job)
     struct desk *d = context;
     struct add next = {"count", NULL, 0, job->payload};
     d->runs++;
-    return tx_run(job->store, job->config, STORE_WRITE, job->arena, add_run, &next, NULL);
+    return work_write(job->work, add_run, &next);
 }
 
 static enum err add_again_run(struct tx *tx, void *arg)
@@ -80,7 +81,7 @@ static enum err echo_run(void *context, const struct job *job)
     struct add same = {"echo", "echo", 0, job->payload};
     enum err e = ERR_NONE;
     if (d->runs++ == 0)
-        e = tx_run(job->store, job->config, STORE_WRITE, job->arena, add_again_run, &same, NULL);
+        e = work_write(job->work, add_again_run, &same);
     return !e && d->failures_left > 0 && d->failures_left-- ? ERR_INTERNAL_ERROR : e;
 }
 
@@ -98,8 +99,8 @@ static enum err hourly_run(void *context, const struct job *job)
     struct add same = {"hourly", "hourly", 0, job->payload};
     enum err e = ERR_NONE;
     if (d->runs++ == 0)
-        e = tx_run(job->store, job->config, STORE_WRITE, job->arena, add_again_run, &same, NULL);
-    return e ? e : tx_run(job->store, job->config, STORE_WRITE, job->arena, repeat_run, &copy, NULL);
+        e = work_write(job->work, add_again_run, &same);
+    return e ? e : work_write(job->work, repeat_run, &copy);
 }
 
 /* When the next job is due; INT64_MAX: there is none. */
