@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "domain/webhook.h"
 
-/* Writes the signature's time and the body; returns where the body begins. */
+/* Writes the signature's time and the body. Returns the offset of the body. */
 static size_t write_body(struct buf *b, const struct delivery *d, int64_t time_s)
 {
     buf_i64(b, time_s);
@@ -42,8 +42,8 @@ static bool open_secret(const struct delivery *d, struct arena *a, struct str *r
     return false;
 }
 
-/* NULL, or why there is nothing to send. */
-static const char *prepare(struct attempt *a, const struct delivery *d, struct arena *arena)
+/* Returns NULL, or the failure if nothing can be sent. */
+static const char *make_request(struct attempt *a, const struct delivery *d, struct arena *arena)
 {
     int64_t time_s = clock_real_us() / US_PER_S;
     struct str secret;
@@ -53,7 +53,7 @@ static const char *prepare(struct attempt *a, const struct delivery *d, struct a
         return "secret";
     size_t body_at = write_body(&a->signed_text, d, time_s);
     write_header(a, secret, time_s);
-    /* NOLINTNEXTLINE(performance-no-int-to-ptr): the arena's own copy */
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): a copy in the arena */
     crypto_wipe((void *)(uintptr_t)secret.p, secret.n);
     a->url = strndup(d->url.p, d->url.n);
     if (!a->url || a->signed_text.full)
@@ -74,7 +74,7 @@ struct attempt *attempt_new(const struct delivery *d)
     a->signed_text = BUF(ATTEMPT_BODY_MAX);
     a->result = (struct delivery_result){.webhook_id = d->webhook_id, .id = d->id, .attempt = d->attempts + 1};
     arena_init(&arena, first, sizeof first);
-    a->result.failure = prepare(a, d, &arena);
+    a->result.failure = make_request(a, d, &arena);
     arena_done(&arena);
     return a;
 }

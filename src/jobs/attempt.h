@@ -1,4 +1,4 @@
-/* One attempt of a delivery: its request, signed (contract, Events), and how it ended. */
+/* One attempt of a delivery: the signed request (contract, Events) and its result. */
 #pragma once
 #include "base/buf.h"
 #include "domain/delivery.h"
@@ -9,17 +9,19 @@
 
 struct attempt {
     struct net_post post;
-    struct delivery_result result; /* failure is set at once if there is nothing to send */
-    struct lane *lane;             /* the lanes', as is the rest */
-    int64_t began_us;              /* monotonic */
-    struct attempt *previous, *next;
+    struct delivery_result result; /* failure is set by attempt_new if nothing can be sent */
     char *url;
     struct buf signed_text; /* the signature's time, a period, and the body */
     char header[ATTEMPT_HEADER_MAX];
+
+    /* For jobs/endpoint.c. */
+    struct endpoint *endpoint;
+    int64_t began_us; /* monotonic */
+    struct attempt *previous, *next;
 };
 
-/* Makes the request: nothing of d is kept. */
+/* Makes the request. Keeps no reference to d. */
 struct attempt *attempt_new(const struct delivery *d);
 void attempt_free(struct attempt *a);
-/* Takes the answer, or what went wrong, from a->post. */
+/* Sets the result from the response, or the failure, in a->post. */
 void attempt_end(struct attempt *a);

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/mailbox.h"
 #include "base/wait.h"
-#include "jobs/lane.h"
+#include "jobs/endpoint.h"
 
 #define NICE             5    /* calls and requests come first */
 #define TIMEOUT_MS       5000 /* contract, Events */
@@ -52,7 +52,7 @@ struct deliveries {
 
     /* The engine's thread. */
     struct net_poster *poster;
-    struct lanes *lanes;
+    struct endpoints *endpoints;
     struct look look;
     struct record record;
     GPtrArray *ended;            /* attempts to record */
@@ -80,7 +80,7 @@ struct deliveries {
 static void end_attempt(struct deliveries *d, struct attempt *a)
 {
     attempt_end(a);
-    lanes_end(d->lanes, a);
+    endpoints_end(d->endpoints, a);
     g_ptr_array_add(d->ended, a);
     d->freed = true;
     d->wanted |= d->more;
@@ -96,7 +96,7 @@ static void begin_attempt(struct deliveries *d, const struct delivery *delivery)
     struct attempt *a = attempt_new(delivery);
     a->post.done = on_posted;
     a->post.context = d;
-    lanes_enter(d->lanes, a);
+    endpoints_begin(d->endpoints, a);
     if (a->result.failure) {
         end_attempt(d, a);
     } else if (net_poster_start(d->poster, &a->post)) {
@@ -162,7 +162,7 @@ static void look(struct deliveries *d)
     int64_t now_us = clock_monotonic_us();
     if (now_us < (d->wanted ? d->looked_us + (d->busy ? BUSY_US : 0) : d->look_us))
         return;
-    if (lanes_room(d->lanes) == 0) {
+    if (endpoints_room(d->endpoints) == 0) {
         d->wanted = true; /* once there is room again */
         d->look_us = INT64_MAX;
         return;
@@ -170,7 +170,7 @@ static void look(struct deliveries *d)
     arena_init(&l->arena, NULL, 0);
     l->job.mode = STORE_READ;
     l->take = (struct delivery_take){.leases = !store_exclusive(d->options.store), .after = d->after};
-    lanes_offer(d->lanes, &l->arena, &l->take);
+    endpoints_offer(d->endpoints, &l->arena, &l->take);
     d->looked_us = now_us;
     l->kicks = d->kicks;
     l->under_way = true;
@@ -216,7 +216,7 @@ static void record_end(struct mail *m)
             complain(&r->results[i]);
             d->wanted = true; /* to know when the next attempt is due */
         }
-        lanes_leave(d->lanes, r->attempts[i]);
+        endpoints_remove(d->endpoints, r->attempts[i]);
     }
     r->count = 0;
 }
@@ -250,7 +250,7 @@ static void on_kick(struct mail *m)
 /* Whether the last look has found nothing, and all it had found before is recorded. */
 static bool is_idle(const struct deliveries *d)
 {
-    return !d->wanted && !d->look.under_way && !d->look.result && lanes_held(d->lanes) == 0;
+    return !d->wanted && !d->look.under_way && !d->look.result && endpoints_held(d->endpoints) == 0;
 }
 
 static void tell_idle(struct deliveries *d)
@@ -336,7 +336,7 @@ enum err deliveries_new(const struct deliveries_options *options, struct deliver
     d->wanted = true;
     cond_init(&d->idle);
     pthread_mutex_init(&d->lock, NULL);
-    d->lanes = lanes_new();
+    d->endpoints = endpoints_new();
     d->ended = g_ptr_array_new();
     make_jobs(d);
     *ret = d;
@@ -379,7 +379,7 @@ void deliveries_free(struct deliveries *d)
         return;
     deliveries_stop(d);
     net_poster_free(d->poster);
-    lanes_free(d->lanes);
+    endpoints_free(d->endpoints);
     g_ptr_array_free(d->ended, TRUE);
     pthread_cond_destroy(&d->idle);
     pthread_mutex_destroy(&d->lock);
