@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include "base/crypto.h"
+#include "base/mem.h"
 
 #define TAG_BYTES     12
 #define GZIP          16 /* makes deflateInit2 write a gzip header, without time or name */
@@ -20,16 +21,14 @@ static struct str compress_text(struct str text)
     if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, MAX_WBITS + GZIP, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
         abort(); /* no memory */
     uLong room = deflateBound(&z, text.n);
-    char *out = malloc(room);
-    if (!out)
-        abort();
+    char *out = mem_bytes(room);
     z.next_out = (Bytef *)out;
     z.avail_out = (uInt)room;
     bool done = deflate(&z, Z_FINISH) == Z_STREAM_END;
     size_t n = z.total_out;
     deflateEnd(&z);
     if (done && n < text.n)
-        return str_n(realloc(out, n), n);
+        return str_n(mem_resize(out, n), n);
     free(out);
     return STR_NONE;
 }

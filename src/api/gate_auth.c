@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "domain/key.h"
 
 #define CACHE_SETS 8192 /* a power of two */
@@ -23,7 +24,7 @@ struct gate_cache {
 
 struct gate_cache *gate_cache_new(void)
 {
-    return calloc(1, sizeof(struct gate_cache));
+    return mem_new(struct gate_cache);
 }
 
 void gate_cache_free(struct gate_cache *cache)

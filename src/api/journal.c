@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/wait.h"
 #include "http/server.h"
 #include "net/address.h"
@@ -79,8 +80,10 @@ static bool may_note(struct ring *ring, const char *peer, int64_t at_us)
 static struct ring *ring_of(struct journal *j, unsigned loop)
 {
     struct ring *ring = atomic_load_explicit(&j->rings[loop], memory_order_relaxed);
-    if (!ring && (ring = calloc(1, sizeof *ring)) != NULL)
+    if (!ring) {
+        ring = mem_new(struct ring);
         atomic_store_explicit(&j->rings[loop], ring, memory_order_release);
+    }
     return ring;
 }
 
@@ -95,7 +98,7 @@ struct journal_record *journal_reserve(struct journal *j, unsigned loop, const c
 {
     struct ring *ring = ring_of(j, loop);
     const int64_t at_us = clock_real_us();
-    if (!ring || !may_note(ring, peer, at_us))
+    if (!may_note(ring, peer, at_us))
         return NULL;
     uint32_t noted = atomic_load_explicit(&ring->noted, memory_order_relaxed);
     if (noted - atomic_load_explicit(&ring->taken, memory_order_acquire) == RING)
@@ -359,9 +362,8 @@ static void release(struct journal *j)
 
 enum err journal_new(const char *directory, int64_t keep_h, struct journal **ret)
 {
-    struct journal *j = calloc(1, sizeof *j);
-    if (!j || !(j->directory = strdup(directory)))
-        abort();
+    struct journal *j = mem_new(struct journal);
+    j->directory = mem_strdup(directory);
     pthread_mutex_init(&j->lock, NULL);
     j->keep_us = keep_h * HOUR_US;
     j->fd = -1;

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "base/mem.h"
 
 #define WINDOW_US (15 * 60 * US_PER_S)
 #define KINDS     (LIMIT_PER_ADDRESS_OTP + 1)
@@ -36,14 +37,10 @@ struct limiter {
 
 struct limiter *limiter_new(void)
 {
-    struct limiter *l = calloc(1, sizeof *l);
-    if (!l)
-        abort();
+    struct limiter *l = mem_new(struct limiter);
     crypto_random(l->seeds, sizeof l->seeds);
     for (size_t kind = 0; kind < KINDS; kind++) {
-        l->sets[kind] = calloc(SETS, sizeof *l->sets[kind]);
-        if (!l->sets[kind])
-            abort();
+        l->sets[kind] = mem_array(struct set, SETS);
         for (size_t i = 0; i < LOCKS; i++)
             pthread_mutex_init(&l->locks[kind][i], NULL);
     }

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
+
 /* A path split around its parameters: a piece before each, and one behind the last. */
 struct pattern {
     const struct route *route;
@@ -35,9 +37,7 @@ struct router *router_new(const struct route_set *const *sets, size_t count)
     size_t rows = 0;
     for (size_t i = 0; i < count; i++)
         rows += sets[i]->count;
-    struct router *r = calloc(1, sizeof *r + rows * sizeof *r->patterns);
-    if (!r)
-        return NULL;
+    struct router *r = mem_new_with(struct router, rows * sizeof *r->patterns);
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < sets[i]->count; k++)
             r->patterns[r->count++] = pattern_of(&sets[i]->rows[k]);

@@ -13,6 +13,7 @@
 #include "api/routes.h"
 #include "base/container_of.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "domain/key.h"
 #include "domain/work.h"
 
@@ -111,9 +112,9 @@ static void touch_done(struct store_task *task, enum err result)
 /* Beside the request, never on its path: at most once a minute for each key. */
 static void record_use(struct request *q)
 {
-    struct touch *t = q->key_used ? calloc(1, sizeof *t) : NULL;
-    if (!t)
+    if (!q->key_used)
         return;
+    struct touch *t = mem_new(struct touch);
     t->task = (struct store_task){.mode = STORE_WRITE, .run = touch_run, .done = touch_done};
     t->use = (struct key_use){q->who.account_id, q->who.key_id, q->tx.now_us};
     t->config = q->tx.config;
@@ -371,11 +372,9 @@ static GHashTable *make_texts(const struct route_set *const *sets, size_t count)
     for (size_t s = 0; s < count; s++)
         for (size_t i = 0; i < sets[s]->count; i++) {
             const struct route *row = &sets[s]->rows[i];
-            struct constant *c = row->text ? malloc(sizeof *c) : NULL;
             if (!row->text)
                 continue;
-            if (!c)
-                abort();
+            struct constant *c = mem_new(struct constant);
             constant_init(c, str_z(row->text));
             g_hash_table_insert(texts, (void *)(uintptr_t)row, c);
         }
@@ -384,9 +383,7 @@ static GHashTable *make_texts(const struct route_set *const *sets, size_t count)
 
 enum err service_new(const struct service_options *options, struct service **ret)
 {
-    struct service *s = calloc(1, sizeof *s);
-    if (!s)
-        return ERR_IO;
+    struct service *s = mem_new(struct service);
     s->options = *options;
     s->started_us = clock_monotonic_us();
     s->gate.config = options->config;
@@ -395,7 +392,7 @@ enum err service_new(const struct service_options *options, struct service **ret
     s->router = router_new(options->sets, options->set_count);
     s->texts = make_texts(options->sets, options->set_count);
     s->blocking = g_thread_pool_new(blocking_run, s, BLOCKING_WORKERS, FALSE, NULL);
-    if (!s->gate.limiter || !s->router || !s->blocking || open_journal(s)) {
+    if (!s->blocking || open_journal(s)) {
         service_free(s);
         return ERR_IO;
     }
@@ -405,11 +402,11 @@ enum err service_new(const struct service_options *options, struct service **ret
 
 enum err service_publish(struct service *s, const char *public_url)
 {
-    s->public_url = strdup(public_url);
+    s->public_url = mem_strdup(public_url);
     s->openapi_text = BUF(4u << 20);
     openapi_document(&openapi_contract, public_url, &s->openapi_text);
     constant_init(&s->openapi, buf_view(&s->openapi_text));
-    return s->public_url && !s->openapi_text.full ? ERR_NONE : ERR_IO;
+    return !s->openapi_text.full ? ERR_NONE : ERR_IO;
 }
 
 void service_stop(struct service *s)

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
+
 #define BLOCK 4096
 
 struct arena_block {
@@ -29,9 +31,7 @@ void arena_done(struct arena *a)
 static void grow(struct arena *a, size_t n)
 {
     size_t size = n + 16 > BLOCK ? n + 16 : BLOCK;
-    struct arena_block *b = malloc(sizeof *b + size);
-    if (!b)
-        abort();
+    struct arena_block *b = mem_bytes(sizeof *b + size);
     b->next = a->blocks;
     a->blocks = b;
     a->at = b->bytes;

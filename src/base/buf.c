@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
+
 void buf_done(struct buf *b)
 {
     free(b->p);
@@ -21,12 +23,7 @@ bool buf_reserve_slow(struct buf *b, size_t n)
         cap *= 2;
     if (cap > b->max)
         cap = b->max;
-    char *p = realloc(b->p, cap);
-    if (!p) {
-        b->full = true;
-        return false;
-    }
-    b->p = p;
+    mem_resize(b->p, cap);
     b->cap = cap;
     return true;
 }

@@ -11,6 +11,7 @@
 #include "base/config_file.h"
 #include "base/config_names.h"
 #include "base/config_table.h"
+#include "base/mem.h"
 
 #define SECRET_MAX 65536
 #define FAULT_MAX  1000
@@ -251,9 +252,7 @@ static void derive(struct config *c)
 
 struct config *config_read(const char *path, const struct config_override *overrides, size_t count, struct buf *faults)
 {
-    struct config *c = calloc(1, sizeof *c);
-    if (!c)
-        abort();
+    struct config *c = mem_new(struct config);
     arena_init(&c->arena, NULL, 0);
     c->file = path ? path : "configuration";
     c->text = "";
@@ -275,7 +274,7 @@ struct config *config_read(const char *path, const struct config_override *overr
 
 char *config_faults_text(struct buf *faults)
 {
-    char *text = strndup(faults->n ? faults->p : "", faults->n ? faults->n - 1 : 0);
+    char *text = mem_strndup(faults->n ? faults->p : "", faults->n ? faults->n - 1 : 0);
     buf_done(faults);
     return text;
 }

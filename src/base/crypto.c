@@ -8,6 +8,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
+
 #define NONCE_LEN 12
 #define TAG_LEN   16
 
@@ -55,8 +57,7 @@ static struct contexts *contexts(void)
     if (mine)
         return mine;
     pthread_once(&started, start);
-    struct contexts *c = calloc(1, sizeof *c);
-    must(c != NULL);
+    struct contexts *c = mem_new(struct contexts);
     OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char[]){"SHA256"}, 0),
                            OSSL_PARAM_construct_end()};
     c->digest = EVP_MD_CTX_new();

@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
+
 #define EMAIL_MAX 254
 #define LOCAL_MAX 64
 #define LABEL_MAX 63
@@ -128,8 +130,8 @@ static const struct pattern *add(const char *text)
     pthread_mutex_lock(&adding);
     const struct pattern *found = find(text);
     if (!found) {
-        struct pattern *p = malloc(sizeof *p);
-        if (!p || regcomp(&p->compiled, text, REG_EXTENDED | REG_NOSUB) != 0)
+        struct pattern *p = mem_new(struct pattern);
+        if (regcomp(&p->compiled, text, REG_EXTENDED | REG_NOSUB) != 0)
             abort();
         p->text = text;
         p->next = atomic_load_explicit(&patterns, memory_order_relaxed);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "cli/options.h"
 
@@ -46,11 +47,7 @@ void command_complain_lines(const char *text)
 
 int command_run(const struct command *c, const void *before, int argc, char **argv)
 {
-    void *options = calloc(1, c->options_size ? c->options_size : 1);
-    if (!options) {
-        command_complain("out of memory");
-        return EXIT_FAILED;
-    }
+    void *options = mem_zeroed(1, c->options_size ? c->options_size : 1);
     if (before || c->defaults)
         memcpy(options, before ? before : c->defaults, c->options_size);
     struct arguments operands;

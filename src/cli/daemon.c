@@ -10,6 +10,7 @@
 #include "api/routes.h"
 #include "api/service.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "cli/control.h"
 #include "cli/datadir.h"
 #include "domain/master.h"
@@ -163,7 +164,8 @@ static enum err make_jobs(struct daemon *d, char **ret_why)
     choose_kinds(d);
     const struct jobs_options options = {
         .config = d->config, .store = d->store, .kinds = d->kinds, .kind_count = d->kind_count};
-    return jobs_new(&options, &d->jobs);
+    d->jobs = jobs_new(&options);
+    return ERR_NONE;
 }
 
 static enum err make_deliveries(struct daemon *d, char **ret_why)
@@ -259,9 +261,7 @@ static const struct {
 
 enum err daemon_start(const struct config *c, struct daemon **ret, char **ret_why)
 {
-    struct daemon *d = calloc(1, sizeof *d);
-    if (!d)
-        return ERR_IO;
+    struct daemon *d = mem_new(struct daemon);
     d->config = c;
     *ret_why = NULL;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {

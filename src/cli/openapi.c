@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/config_check.h"
+#include "base/mem.h"
 #include "cli/command.h"
 #include "sandbox/routes.h"
 
@@ -29,7 +30,7 @@ static char *address_of(const char *url)
     size_t n = strlen(url);
     while (url[n - 1] == '/')
         n--;
-    return strndup(url, n);
+    return mem_strndup(url, n);
 }
 
 static int run(const struct command *self, const void *given, struct arguments operands)

@@ -5,6 +5,7 @@
 #include "base/crypto.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "domain/webhook.h"
 
 /* Writes the signature's time and the body. Returns the offset of the body. */
@@ -55,8 +56,8 @@ static const char *make_request(struct attempt *a, const struct delivery *d, str
     write_header(a, secret, time_s);
     /* NOLINTNEXTLINE(performance-no-int-to-ptr): a copy in the arena */
     crypto_wipe((void *)(uintptr_t)secret.p, secret.n);
-    a->url = strndup(d->url.p, d->url.n);
-    if (!a->url || a->signed_text.full)
+    a->url = mem_strndup(d->url.p, d->url.n);
+    if (a->signed_text.full)
         abort();
     a->post.url = a->url;
     a->post.header = a->header;
@@ -68,9 +69,7 @@ struct attempt *attempt_new(const struct delivery *d)
 {
     char first[512];
     struct arena arena;
-    struct attempt *a = calloc(1, sizeof *a);
-    if (!a)
-        abort();
+    struct attempt *a = mem_new(struct attempt);
     a->signed_text = BUF(ATTEMPT_BODY_MAX);
     a->result = (struct delivery_result){.webhook_id = d->webhook_id, .id = d->id, .attempt = d->attempts + 1};
     arena_init(&arena, first, sizeof first);

@@ -10,6 +10,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/mailbox.h"
+#include "base/mem.h"
 #include "base/wait.h"
 #include "jobs/endpoint.h"
 
@@ -325,9 +326,7 @@ static void make_jobs(struct deliveries *d)
 
 enum err deliveries_new(const struct deliveries_options *options, struct deliveries **ret)
 {
-    struct deliveries *d = calloc(1, sizeof *d);
-    if (!d)
-        return ERR_IO;
+    struct deliveries *d = mem_new(struct deliveries);
     if (mailbox_init(&d->box)) {
         free(d);
         return ERR_IO;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 
 #define SLOW_US US_PER_S /* a slower answer makes the endpoint slow */
 
@@ -30,9 +31,7 @@ struct endpoints {
 
 struct endpoints *endpoints_new(void)
 {
-    struct endpoints *s = calloc(1, sizeof *s);
-    if (!s)
-        abort();
+    struct endpoints *s = mem_new(struct endpoints);
     s->table = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free);
     return s;
 }
@@ -156,9 +155,7 @@ static struct endpoint *find_or_add(struct endpoints *s, const struct id *webhoo
     struct endpoint *endpoint = g_hash_table_lookup(s->table, webhook->text);
     if (endpoint)
         return endpoint;
-    endpoint = calloc(1, sizeof *endpoint);
-    if (!endpoint)
-        abort();
+    endpoint = mem_new(struct endpoint);
     endpoint->webhook_id = *webhook;
     endpoint->window = ENDPOINT_WINDOW_FIRST;
     g_hash_table_insert(s->table, endpoint->webhook_id.text, endpoint);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/wait.h"
 #include "domain/row.h"
 #include "domain/work.h"
@@ -209,11 +210,9 @@ static void *worker(void *arg)
     return NULL;
 }
 
-enum err jobs_new(const struct jobs_options *options, struct jobs **ret)
+struct jobs *jobs_new(const struct jobs_options *options)
 {
-    struct jobs *j = calloc(1, sizeof *j);
-    if (!j)
-        return ERR_IO;
+    struct jobs *j = mem_new(struct jobs);
     j->options = *options;
     if (j->options.threads == 0)
         j->options.threads = THREADS;
@@ -222,8 +221,7 @@ enum err jobs_new(const struct jobs_options *options, struct jobs **ret)
     cond_init(&j->wake);
     cond_init(&j->idle);
     cond_init(&j->ended);
-    *ret = j;
-    return ERR_NONE;
+    return j;
 }
 
 enum err jobs_start(struct jobs *j)

@@ -39,7 +39,7 @@ struct jobs_options {
     unsigned threads; /* 0: eight */
 };
 
-enum err jobs_new(const struct jobs_options *options, struct jobs **ret) CHECKED;
+struct jobs *jobs_new(const struct jobs_options *options);
 /* Frees the leases a crash left (where one process has the store) and starts the threads. */
 enum err jobs_start(struct jobs *j) CHECKED;
 /* Lets running jobs end, takes no more. */

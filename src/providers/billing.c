@@ -4,7 +4,8 @@
 
 enum err billing_new(const struct config *c, struct store *store, struct billing **ret, char **ret_why)
 {
-    if (strcmp(c->billing_provider, "sandbox") == 0)
-        return builtin_billing_new(c, store, ret);
-    return stripe_billing_new(c, ret, ret_why);
+    if (strcmp(c->billing_provider, "stripe") == 0)
+        return stripe_billing_new(c, ret, ret_why);
+    *ret = builtin_billing_new(c, store);
+    return ERR_NONE;
 }

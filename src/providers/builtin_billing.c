@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "providers/fault.h"
 
 struct builtin_billing {
@@ -252,12 +253,9 @@ static const struct billing_ops ops = {
     .free = billing_done,
 };
 
-enum err builtin_billing_new(const struct config *c, struct store *store, struct billing **ret)
+struct billing *builtin_billing_new(const struct config *c, struct store *store)
 {
-    struct builtin_billing *s = calloc(1, sizeof *s);
-    if (!s)
-        return ERR_IO;
+    struct builtin_billing *s = mem_new(struct builtin_billing);
     *s = (struct builtin_billing){.billing.ops = &ops, .config = c, .store = store};
-    *ret = &s->billing;
-    return ERR_NONE;
+    return &s->billing;
 }

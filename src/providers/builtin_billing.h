@@ -7,7 +7,7 @@
 
 #define BUILTIN_SESSION_TTL_S 86400
 
-enum err builtin_billing_new(const struct config *c, struct store *store, struct billing **ret) CHECKED;
+struct billing *builtin_billing_new(const struct config *c, struct store *store);
 
 /* "https://host:8443/some" of "https://host:8443/some/account?checkout=success": the sandbox's pages stand beside the
  * account's, as the sandbox listens with the service. */

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "providers/fault.h"
 #include "providers/mail.h"
 
@@ -38,12 +39,9 @@ static void builtin_mailer_free(struct mailer *mailer)
 
 static const struct mailer_ops builtin_mailer_ops = {.send = builtin_mailer_send, .free = builtin_mailer_free};
 
-enum err builtin_mailer_new(struct store *store, struct mailer **ret)
+struct mailer *builtin_mailer_new(struct store *store)
 {
-    struct builtin_mailer *m = calloc(1, sizeof *m);
-    if (!m)
-        return ERR_IO;
+    struct builtin_mailer *m = mem_new(struct builtin_mailer);
     *m = (struct builtin_mailer){.mailer.ops = &builtin_mailer_ops, .store = store};
-    *ret = &m->mailer;
-    return ERR_NONE;
+    return &m->mailer;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "providers/fault.h"
 #include "providers/numbers.h"
 
@@ -175,12 +176,9 @@ static const struct number_source_ops builtin_numbers_ops = {.acquire = builtin_
                                                              .release = builtin_number_release,
                                                              .free = builtin_numbers_free};
 
-enum err builtin_numbers_new(struct store *store, struct number_source **ret)
+struct number_source *builtin_numbers_new(struct store *store)
 {
-    struct builtin_numbers *s = calloc(1, sizeof *s);
-    if (!s)
-        return ERR_IO;
+    struct builtin_numbers *s = mem_new(struct builtin_numbers);
     *s = (struct builtin_numbers){.source.ops = &builtin_numbers_ops, .store = store};
-    *ret = &s->source;
-    return ERR_NONE;
+    return &s->source;
 }

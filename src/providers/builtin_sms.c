@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "providers/fault.h"
 #include "providers/sms.h"
 
@@ -39,12 +40,9 @@ static void builtin_texter_free(struct texter *texter)
 
 static const struct texter_ops builtin_texter_ops = {.send = builtin_texter_send, .free = builtin_texter_free};
 
-enum err builtin_texter_new(struct store *store, struct texter **ret)
+struct texter *builtin_texter_new(struct store *store)
 {
-    struct builtin_texter *t = calloc(1, sizeof *t);
-    if (!t)
-        return ERR_IO;
+    struct builtin_texter *t = mem_new(struct builtin_texter);
     *t = (struct builtin_texter){.texter.ops = &builtin_texter_ops, .store = store};
-    *ret = &t->texter;
-    return ERR_NONE;
+    return &t->texter;
 }

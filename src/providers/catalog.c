@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/wait.h"
 
 #define ASK_AGAIN_US  (15 * US_PER_S)
@@ -104,11 +105,9 @@ static void wait_for_first(struct catalog *c)
     pthread_mutex_unlock(&c->lock);
 }
 
-enum err catalog_new(struct billing *billing, int64_t good_for_s, struct catalog **ret)
+struct catalog *catalog_new(struct billing *billing, int64_t good_for_s)
 {
-    struct catalog *c = calloc(1, sizeof *c);
-    if (!c)
-        return ERR_IO;
+    struct catalog *c = mem_new(struct catalog);
     pthread_mutex_init(&c->lock, NULL);
     cond_init(&c->answered);
     arena_init(&c->arena, NULL, 0);
@@ -116,8 +115,7 @@ enum err catalog_new(struct billing *billing, int64_t good_for_s, struct catalog
     c->good_for_us = good_for_s * US_PER_S;
     c->again_us = c->good_for_us < ASK_AGAIN_US ? c->good_for_us : ASK_AGAIN_US;
     wait_for_first(c);
-    *ret = c;
-    return ERR_NONE;
+    return c;
 }
 
 void catalog_free(struct catalog *c)

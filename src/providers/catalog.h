@@ -10,7 +10,7 @@
 struct catalog;
 
 /* Asks for the first prices, and waits for them for two seconds at most. The billing provider must outlive it. */
-enum err catalog_new(struct billing *billing, int64_t good_for_s, struct catalog **ret) CHECKED;
+struct catalog *catalog_new(struct billing *billing, int64_t good_for_s);
 void catalog_free(struct catalog *c);
 /* Any thread, never blocks. False: the provider has never answered. Strings are in the arena. */
 bool catalog_get(struct catalog *c, struct arena *a, struct billing_prices *ret);

@@ -4,5 +4,6 @@ enum err mailer_new(const struct config *c, struct store *store, struct mailer *
 {
     if (strcmp(c->mail_provider, "smtp") == 0)
         return smtp_mailer_new(c, ret, ret_why);
-    return builtin_mailer_new(store, ret);
+    *ret = builtin_mailer_new(store);
+    return ERR_NONE;
 }

@@ -36,5 +36,5 @@ static inline void mailer_free(struct mailer *m)
 }
 
 /* The providers themselves. */
-enum err builtin_mailer_new(struct store *store, struct mailer **ret) CHECKED;
+struct mailer *builtin_mailer_new(struct store *store);
 enum err smtp_mailer_new(const struct config *c, struct mailer **ret, char **ret_why) CHECKED;

@@ -38,5 +38,5 @@ static inline void number_source_free(struct number_source *s)
 }
 
 /* The providers themselves. */
-enum err builtin_numbers_new(struct store *store, struct number_source **ret) CHECKED;
+struct number_source *builtin_numbers_new(struct store *store);
 enum err twilio_numbers_new(const struct config *c, struct number_source **ret, char **ret_why) CHECKED;

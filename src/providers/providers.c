@@ -11,7 +11,7 @@ enum err providers_open(const struct config *c, struct store *store, struct prov
     if (!e)
         e = billing_new(c, store, &ret->billing, ret_why);
     if (!e)
-        e = catalog_new(ret->billing, CATALOG_GOOD_FOR_S, &ret->catalog);
+        ret->catalog = catalog_new(ret->billing, CATALOG_GOOD_FOR_S);
     if (e)
         providers_close(ret);
     return e;

@@ -35,5 +35,5 @@ static inline void texter_free(struct texter *t)
 }
 
 /* The providers themselves. */
-enum err builtin_texter_new(struct store *store, struct texter **ret) CHECKED;
+struct texter *builtin_texter_new(struct store *store);
 enum err twilio_texter_new(const struct config *c, struct texter **ret, char **ret_why) CHECKED;

@@ -7,6 +7,7 @@
 #include "base/config_check.h"
 #include "base/crypto.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "providers/mail.h"
 #include "providers/mime.h"
 
@@ -179,9 +180,7 @@ enum err smtp_mailer_new(const struct config *c, struct mailer **ret, char **ret
 {
     if (curl_global_init(CURL_GLOBAL_DEFAULT))
         return err_why(ret_why, ERR_USAGE, "libcurl does not start");
-    struct smtp_mailer *m = calloc(1, sizeof *m);
-    if (!m)
-        return ERR_IO;
+    struct smtp_mailer *m = mem_new(struct smtp_mailer);
     m->mailer.ops = &smtp_ops;
     arena_init(&m->arena, NULL, 0);
     enum err e = configure(m, c, ret_why);

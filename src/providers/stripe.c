@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "providers/billing.h"
 #include "providers/stripe_event.h"
 #include "providers/stripe_object.h"
@@ -313,9 +314,7 @@ static enum err configure(struct stripe *s, const struct config *c, char **ret_w
 
 enum err stripe_billing_new(const struct config *c, struct billing **ret, char **ret_why)
 {
-    struct stripe *s = calloc(1, sizeof *s);
-    if (!s)
-        return ERR_IO;
+    struct stripe *s = mem_new(struct stripe);
     s->billing.ops = &stripe_ops;
     s->config = c;
     arena_init(&s->arena, NULL, 0);

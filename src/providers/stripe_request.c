@@ -7,6 +7,7 @@
 
 #include "base/crypto.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/wait.h"
 #include "net/client.h"
 
@@ -178,9 +179,7 @@ static enum err configure(struct stripe_client *s, const struct config *c, char 
 
 enum err stripe_client_new(const struct config *c, struct stripe_client **ret, char **ret_why)
 {
-    struct stripe_client *s = calloc(1, sizeof *s);
-    if (!s)
-        return ERR_IO;
+    struct stripe_client *s = mem_new(struct stripe_client);
     arena_init(&s->arena, NULL, 0);
     enum err e = configure(s, c, ret_why);
     if (!e)

@@ -6,6 +6,7 @@
 
 #include "base/crypto.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "net/client.h"
 
 #define ANSWER_MAX  (1u << 20)
@@ -182,9 +183,7 @@ static enum err configure(struct twilio *t, const struct config *c, char **ret_w
 
 enum err twilio_new(const struct config *c, struct twilio **ret, char **ret_why)
 {
-    struct twilio *t = calloc(1, sizeof *t);
-    if (!t)
-        return ERR_IO;
+    struct twilio *t = mem_new(struct twilio);
     arena_init(&t->arena, NULL, 0);
     enum err e = configure(t, c, ret_why);
     if (!e)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "providers/numbers.h"
 #include "providers/twilio.h"
 
@@ -302,9 +303,7 @@ static const struct number_source_ops ops = {
 
 enum err twilio_numbers_new(const struct config *c, struct number_source **ret, char **ret_why)
 {
-    struct twilio_numbers *n = calloc(1, sizeof *n);
-    if (!n)
-        return ERR_IO;
+    struct twilio_numbers *n = mem_new(struct twilio_numbers);
     n->source.ops = &ops;
     n->timeout_us = (int64_t)c->twilio_timeout_s * US_PER_S;
     arena_init(&n->arena, NULL, 0);

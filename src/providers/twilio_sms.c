@@ -1,6 +1,7 @@
 /* Text messages through Twilio's Messages resource. */
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "providers/sms.h"
 #include "providers/twilio.h"
 
@@ -79,9 +80,7 @@ static enum err configure(struct twilio_texter *t, const struct config *c, char 
 
 enum err twilio_texter_new(const struct config *c, struct texter **ret, char **ret_why)
 {
-    struct twilio_texter *t = calloc(1, sizeof *t);
-    if (!t)
-        return ERR_IO;
+    struct twilio_texter *t = mem_new(struct twilio_texter);
     t->texter.ops = &ops;
     enum err e = configure(t, c, ret_why);
     if (e) {

@@ -70,7 +70,8 @@ static int open_desk(void **state)
     d->kinds[0] = billing_sync_job(d->billing);
     d->kinds[1] = billing_reconcile_job(d->billing);
     const struct jobs_options options = {.config = c, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 2};
-    return jobs_new(&options, &d->jobs) || jobs_start(d->jobs) ? -1 : 0;
+    d->jobs = jobs_new(&options);
+    return jobs_start(d->jobs) ? -1 : 0;
 }
 
 static int close_desk(void **state)
@@ -384,7 +385,7 @@ static void test_what_changes_while_it_is_read_is_read_once_more(void **state)
     d->kinds[0] = billing_sync_job(&slow.billing);
     const struct jobs_options options = {
         .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 1};
-    assert_int_equal(jobs_new(&options, &d->jobs), ERR_NONE);
+    d->jobs = jobs_new(&options);
     assert_int_equal(jobs_start(d->jobs), ERR_NONE);
     tell(d, "evt_1", BILLING_OBJECT_SUBSCRIPTION, slow.subscription_id);
     jobs_drain(d->jobs);

@@ -87,7 +87,8 @@ static int open_desk(void **state)
     d->kinds[1] = purge_job();
     const struct jobs_options options = {
         .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 2};
-    return jobs_new(&options, &d->jobs) || jobs_start(d->jobs) ? -1 : 0;
+    d->jobs = jobs_new(&options);
+    return jobs_start(d->jobs) ? -1 : 0;
 }
 
 static int close_desk(void **state)

@@ -48,14 +48,14 @@ static int open_desk(void **state)
     arena_init(&d->arena, NULL, 0);
     d->work = (struct work){.store = d->fixture->store, .config = &d->fixture->config, .arena = &d->arena};
     *state = d;
-    if (builtin_numbers_new(d->fixture->store, &d->numbers))
-        return -1;
+    d->numbers = builtin_numbers_new(d->fixture->store);
     d->kinds[0] = provision_job(d->numbers);
     d->kinds[1] = release_number_job(d->numbers);
     d->kinds[2] = release_numbers_job();
     const struct jobs_options options = {
         .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 3};
-    return jobs_new(&options, &d->jobs) || jobs_start(d->jobs) ? -1 : 0;
+    d->jobs = jobs_new(&options);
+    return jobs_start(d->jobs) ? -1 : 0;
 }
 
 static int close_desk(void **state)

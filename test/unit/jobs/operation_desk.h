@@ -61,7 +61,8 @@ static inline int start_jobs(struct desk *d, unsigned threads)
                                          .kinds = d->kinds,
                                          .kind_count = 3,
                                          .threads = threads};
-    return jobs_new(&options, &d->jobs) || jobs_start(d->jobs) ? -1 : 0;
+    d->jobs = jobs_new(&options);
+    return jobs_start(d->jobs) ? -1 : 0;
 }
 
 static inline int open_desk_on(void **state, int (*open_store)(void **state), unsigned threads)

@@ -45,16 +45,14 @@ static enum err activate_run(struct tx *tx, void *arg)
 static void on_another_node(struct meanwhile *m)
 {
     struct desk *d = m->d;
-    struct jobs *jobs;
     const struct jobs_options options = {
         .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 3, .threads = 1};
     struct arena arena;
     struct work work = {.store = d->fixture->store, .config = &d->fixture->config, .arena = &arena};
     arena_init(&arena, NULL, 0);
     m->result = work_write(&work, activate_run, d);
-    if (!m->result)
-        m->result = jobs_new(&options, &jobs);
     if (!m->result) {
+        struct jobs *jobs = jobs_new(&options);
         m->result = jobs_start(jobs);
         jobs_drain(jobs);
         jobs_free(jobs);

@@ -138,7 +138,8 @@ static int open_desk(void **state)
     const struct jobs_options options = {
         .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 4};
     *state = d;
-    return jobs_new(&options, &d->jobs) || jobs_start(d->jobs) ? -1 : 0;
+    d->jobs = jobs_new(&options);
+    return jobs_start(d->jobs) ? -1 : 0;
 }
 
 static int close_desk(void **state)
@@ -349,7 +350,7 @@ static void test_what_a_crashed_process_had_taken_runs_at_the_next_start(void **
     d->jobs = NULL;
     add(d, "count", 0, STR("x"));
     transact(d, STORE_WRITE, steal_run, NULL);
-    assert_int_equal(jobs_new(&options, &d->jobs), ERR_NONE);
+    d->jobs = jobs_new(&options);
     assert_int_equal(jobs_start(d->jobs), ERR_NONE);
     jobs_drain(d->jobs);
     assert_int_equal(d->runs, 1);
