@@ -12,7 +12,7 @@
 
 struct buzz_given {
     const char *to, *from, *sip, *digits, *wav;
-    int64_t delay_ms, tone_ms, gap_ms, timeout_s;
+    int64_t delay_ms, wait_ms, tone_ms, gap_ms, timeout_s;
     bool inband, info, json;
 };
 
@@ -29,6 +29,8 @@ static const struct option_row rows[] = {
     OPTION_TEXT(struct buzz_given, wav, "wav", "FILE", "plays this: PCM, 16 bits, mono, 8 kHz"),
     OPTION_NUMBER(struct buzz_given, delay_ms, "delay", "MS", 0, 600000,
                   "from the answer to the first key [when the greeting has ended]"),
+    OPTION_NUMBER(struct buzz_given, wait_ms, "wait", "MS", 1, 600000,
+                  "longest wait of a comma for a greeting to begin [1000]"),
     OPTION_NUMBER(struct buzz_given, tone_ms, "tone", "MS", 20, 5000, "length of a key [100]"),
     OPTION_NUMBER(struct buzz_given, gap_ms, "gap", "MS", 20, 5000, "silence between keys [100]"),
     OPTION_NUMBER(struct buzz_given, timeout_s, "timeout", "S", 1, 3600, "for the whole call [60]"),
@@ -73,6 +75,7 @@ static int run(const struct command *self, const void *given, struct arguments o
         .inband = g->inband,
         .info = g->info,
         .delay_ms = g->delay_ms,
+        .wait_ms = g->wait_ms,
         .tone_ms = g->tone_ms,
         .gap_ms = g->gap_ms,
         .timeout_ms = g->timeout_s * 1000,

@@ -14,10 +14,12 @@
 #define SILENT_MS      3000  /* without any answer: the caller is told what to look at, */
 #define GIVE_UP_MS     10000 /* and that was all */
 #define LOUD           300   /* mean amplitude above which a packet is sound, not silence */
-#define QUIET_MS       400   /* silence that ends a greeting */
+#define QUIET_MS       400   /* received silence that ends a greeting */
+#define NO_AUDIO_MS    3000  /* without a packet: counts as silence, too */
 #define NO_GREETING_MS 1000  /* nothing heard until then: there is none */
 #define WAV_MAX        (60 * SOUND_RATE * 2)
 #define FLUSH_MS       200 /* after our own BYE */
+#define DRAIN_MS       100 /* after the peer's BYE, for audio that came before it */
 
 struct buzz {
     const struct buzz_options *o;
@@ -36,15 +38,18 @@ struct buzz {
     struct sa server;
     bool tcp;
 
-    const char *digits; /* what is left to press */
+    const char *digits; /* not pressed yet */
     bool wav_played, started;
     bool reached; /* something came back */
     bool advised; /* what to look at, as nothing did */
-    bool answered, closed, pressing;
-    bool heard;        /* some sound since we began to wait for the greeting */
-    int64_t began_ms;  /* when the call was placed, */
-    int64_t waited_ms; /* since when we wait for the greeting, */
-    int64_t loud_ms;   /* when it was last loud */
+    bool answered, closed;
+    bool playing;         /* a key or the file */
+    bool in_code;         /* from the first key of a code to its last */
+    int64_t began_ms;     /* when the call was placed */
+    int64_t waited_ms;    /* since when we wait for the greeting */
+    int64_t audio_ms;     /* when a packet of audio last came */
+    bool heard;           /* some sound since the last key went down */
+    size_t quiet_samples; /* received since the last sound */
 };
 
 /* ---- reports ---- */
@@ -70,17 +75,28 @@ static void fail(struct buzz *b, const char *what, int error)
 
 /* ---- pressing keys ---- */
 
-static void wait_for_greeting(struct buzz *b)
+/* From here on, a sound is the next greeting. A fast service says it before the last key is released. */
+static void expect_greeting(struct buzz *b)
 {
     b->heard = false;
-    b->waited_ms = b->loud_ms = tick_now_ms();
+    b->quiet_samples = 0;
 }
 
+static void wait_for_greeting(struct buzz *b)
+{
+    b->playing = false;
+    b->waited_ms = tick_now_ms();
+}
+
+/* Silence is counted in received audio: on a busy machine, packets come late. */
 static bool greeting_over(const struct buzz *b, int64_t now_ms)
 {
-    if (b->o->delay_ms >= 0 && !b->started)
-        return now_ms - b->waited_ms >= b->o->delay_ms;
-    return now_ms - b->loud_ms >= (b->heard ? QUIET_MS : NO_GREETING_MS);
+    const int64_t waited_ms = now_ms - b->waited_ms;
+    if (!b->started && b->o->delay_ms >= 0)
+        return waited_ms >= b->o->delay_ms;
+    if (!b->heard)
+        return waited_ms >= (b->started && b->o->wait_ms ? b->o->wait_ms : NO_GREETING_MS);
+    return b->quiet_samples >= SOUND_MS(QUIET_MS) || now_ms - b->audio_ms >= NO_AUDIO_MS;
 }
 
 static void info_sent(int err, const struct sip_msg *msg, void *arg)
@@ -100,49 +116,60 @@ static void send_info(struct buzz *b, char key)
     mem_deref(body);
 }
 
-/* Presses everything up to the next comma, and waits for what is said to it. */
-static void press(struct buzz *b)
+static bool key_left(const struct buzz *b)
 {
-    char keys[DTMF_KEYS_MAX + 1];
-    size_t n = strcspn(b->digits, ",");
-    if (n > DTMF_KEYS_MAX)
-        n = DTMF_KEYS_MAX;
-    memcpy(keys, b->digits, n);
-    keys[n] = '\0';
-    b->digits += n;
+    return *b->digits && *b->digits != ',';
+}
+
+static void code_pressed(struct buzz *b)
+{
+    b->in_code = false;
     if (*b->digits == ',')
         b->digits++;
-    if (b->o->info) {
-        for (const char *k = keys; *k; k++)
-            send_info(b, *k);
-        wait_for_greeting(b);
-        return;
-    }
-    b->pressing = true;
-    media_press(b->media, keys, b->o->tone_ms ? b->o->tone_ms : TONE_MS, b->o->gap_ms ? b->o->gap_ms : TONE_MS,
+    wait_for_greeting(b);
+}
+
+/* Presses one key; on_played() presses the next. */
+static void press(struct buzz *b)
+{
+    const char key[] = {*b->digits++, '\0'};
+    expect_greeting(b);
+    b->playing = b->in_code = true;
+    media_press(b->media, key, b->o->tone_ms ? b->o->tone_ms : TONE_MS, b->o->gap_ms ? b->o->gap_ms : TONE_MS,
                 b->o->inband);
+}
+
+static void press_by_info(struct buzz *b)
+{
+    expect_greeting(b);
+    while (key_left(b))
+        send_info(b, *b->digits++);
+    code_pressed(b);
 }
 
 static void play_wav(struct buzz *b)
 {
     uint32_t n = (uint32_t)(b->wav->end / sizeof(int16_t));
     struct sound s = {.samples = (const int16_t *)(const void *)b->wav->buf, .loop = n, .length = n};
-    b->pressing = b->wav_played = true;
+    b->playing = b->wav_played = true;
     media_play(b->media, &s, 1);
 }
 
 /* The next thing to do, once it is quiet. */
 static void act(struct buzz *b, int64_t now_ms)
 {
-    if (b->pressing || !greeting_over(b, now_ms))
+    if (b->playing || !greeting_over(b, now_ms))
         return;
     b->started = true;
     if (b->wav && !b->wav_played) {
         play_wav(b);
     } else if (*b->digits == ',') {
         b->digits++;
+        expect_greeting(b);
         wait_for_greeting(b);
-    } else if (*b->digits) {
+    } else if (key_left(b) && b->o->info) {
+        press_by_info(b);
+    } else if (key_left(b)) {
         press(b);
     }
 }
@@ -160,8 +187,14 @@ static void on_key(char key, void *arg)
 static void on_played(void *arg)
 {
     struct buzz *b = arg;
-    b->pressing = false;
-    wait_for_greeting(b);
+    if (!b->in_code) { /* the file */
+        expect_greeting(b);
+        wait_for_greeting(b);
+    } else if (key_left(b)) {
+        press(b);
+    } else {
+        code_pressed(b);
+    }
 }
 
 static void on_audio(const int16_t *samples, size_t n, void *arg)
@@ -170,9 +203,12 @@ static void on_audio(const int16_t *samples, size_t n, void *arg)
     int64_t sum = 0;
     for (size_t i = 0; i < n; i++)
         sum += abs(samples[i]);
+    b->audio_ms = tick_now_ms();
     if (n && sum / (int64_t)n > LOUD) {
         b->heard = true;
-        b->loud_ms = tick_now_ms();
+        b->quiet_samples = 0;
+    } else {
+        b->quiet_samples += n;
     }
 }
 
@@ -249,7 +285,16 @@ static void on_established(const struct sip_msg *msg, void *arg)
     b->answered = true;
     report(b, "answered", NULL);
     media_start(b->media, b->tick, &msg->src);
+    b->audio_ms = tick_now_ms();
+    expect_greeting(b);
     wait_for_greeting(b);
+}
+
+static void on_drained(void *arg)
+{
+    struct buzz *b = arg;
+    report(b, "hangup", NULL);
+    finish(b, 0);
 }
 
 static void on_close(int err, const struct sip_msg *msg, void *arg)
@@ -258,8 +303,11 @@ static void on_close(int err, const struct sip_msg *msg, void *arg)
     if (b->closed)
         return;
     if (b->answered) {
-        report(b, "hangup", NULL);
-    } else if (msg && msg->scode >= 300) {
+        tick_remove(&b->entry);
+        tmr_start(&b->end_timer, DRAIN_MS, on_drained, b);
+        return;
+    }
+    if (msg && msg->scode >= 300) {
         char code[16];
         (void)snprintf(code, sizeof code, "%u", msg->scode);
         report(b, "rejected", code);

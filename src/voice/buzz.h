@@ -16,6 +16,7 @@ struct buzz_options {
     int64_t delay_ms;   /* from the answer to the first key; below 0: when the greeting has ended */
     int64_t tone_ms;    /* of a key; 0: 100 */
     int64_t gap_ms;     /* between keys; 0: 100 */
+    int64_t wait_ms;    /* how long a `,` waits for a greeting to begin; 0: 1 s */
     int64_t timeout_ms; /* for the whole call; 0: 60 s */
     bool json;          /* report one JSON object a line */
     FILE *notes;        /* where to say meanwhile that nobody answers; NULL: nowhere */
@@ -33,8 +34,8 @@ bool buzz_is_service(const char *text);
 
 /* Places the call on the calling thread and returns when it is over: the exit status. Writes lines to `out`:
  * `answered`, `tone 9`, `hangup`, `rejected 404`, `timeout`. A host with several addresses is called at the first that
- * answers (reach.h). Without any answer, says so after 3 s and gives up after 10 s. The greeting has ended when, after
- * some sound, it was quiet for 0.4 s, or if there was none within 1 s. *ret_why (owned by the caller, free) is set with
- * BUZZ_FAILED alone.
+ * answers (reach.h). Without any answer, says so after 3 s and gives up after 10 s. A greeting has ended when 0.4 s
+ * of silence were received after some sound, or if no sound came within 1 s (after a comma: within wait_ms). *ret_why
+ * (owned by the caller, free) is set with BUZZ_FAILED alone.
  */
 int buzz_run(const struct buzz_options *o, FILE *out, char **ret_why);

@@ -11,11 +11,11 @@ import { binary, cleanEnvironment } from './daemon.js';
 import { freePort } from './port.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
-export const BOX = '+15557654321'; // who calls
+export const BOX = '+15557654321'; // the caller's number
 
-/** Greetings that are over at once and tones that are short: what the tests of media wait for. */
+/** Short tones, and of the greetings only the denial: `buzz` hears it and then presses the next code. */
 export const QUICK = {
-    greetings: { welcome: '', granted: '', denied: '', forwarding: '' },
+    greetings: { welcome: '', granted: '', denied: 'No.', forwarding: '' },
     voice: { tone_ms: 80, tone_gap_ms: 80 },
 };
 
@@ -34,11 +34,13 @@ function run(command, args, { ms = 180_000, onOutput = () => {}, ...options } = 
     });
 }
 
-/** A call of `portero buzz`: {answered, ended}, promises; of its end as `buzz` tells it. */
+/** Places a call with `portero buzz`: {answered, ended}, both promises. Between two codes it waits until it has heard the
+ *  denial, however slow the machine is. */
 export function startBuzz(daemon, to, ...options) {
     let onOutput;
     const answered = new Promise((done) => { onOutput = (stdout) => { if (stdout.startsWith('answered')) done(); }; });
-    const ended = run(binary, ['buzz', '--sip', address(daemon), '--to', to, '--from', BOX, ...options], { onOutput }).then((done) => {
+    const args = ['buzz', '--sip', address(daemon), '--to', to, '--from', BOX, '--wait', '120000', '--timeout', '150', ...options];
+    const ended = run(binary, args, { onOutput }).then((done) => {
         const heard = done.stdout.split('\n').filter(Boolean);
         return { ...done, heard, tones: heard.filter((line) => line.startsWith('tone ')).map((line) => line.slice(5)).join('') };
     });

@@ -1,6 +1,7 @@
 // The engine under a daemon: a database of its own on PostgreSQL, and direct looks into either engine for what no
 // operation of the interface can set up.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 
@@ -24,6 +25,15 @@ export function createDatabase() {
 export function sql(daemon, text) {
     if (daemon.dsn) return run('psql', ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-d', daemon.dsn], text);
     return run('sqlite3', ['-bail', '-cmd', '.timeout 10000', join(daemon.data, 'portero.db')], text);
+}
+
+/** PostgreSQL: locks a table of the daemon for some seconds. Resolves to {unlocked}, a promise, when the lock is held. */
+export async function lockTable(daemon, table, seconds) {
+    const child = spawn('psql', ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-d', daemon.dsn], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const closed = once(child, 'close');
+    child.stdin.end(`BEGIN; LOCK TABLE ${table}; SELECT 'locked'; SELECT pg_sleep(${seconds}); COMMIT;\n`);
+    await once(child.stdout, 'data');
+    return { unlocked: closed };
 }
 
 /** Ends the leases of the jobs and deliveries that a crashed daemon had, as time does where several share the store. */
