@@ -134,7 +134,8 @@ static double read_store(struct db *session)
         must(!db_one(session, SQL_GRANT_GET,
                      DB_ARGS(v_str(str_n(g->building, 24)), v_blob(g->id.p, sizeof g->id.p), v_int(0)), &c),
              "get");
-        bytes += col_blob(&c, 0).n + col_str(&c, 3).n + (size_t)col_int(&c, 6) + (size_t)col_null(&c, 8);
+        bytes += col_blob(&c, COL_GRANT_ID).n + col_str(&c, COL_GRANT_LABEL).n +
+                 (size_t)col_int(&c, COL_GRANT_CREATED_AT) + (size_t)col_null(&c, COL_GRANT_STARTS_AT);
     }
     int64_t to = cpu_ns();
     store_session_idle(session);

@@ -73,10 +73,10 @@ static enum err collect(struct tx *tx, const struct door *door, struct access_de
                         DB_ARGS(v_str(id_str(&door->decision.building_id)), v_int(tx->now_us)), &c);
     if (e)
         return e;
-    if (col_int(&c, 0) == 0)
+    if (col_int(&c, COL_ACCESS_PASSCODES_USABLE) == 0)
         return decide(door, ACCESS_FORWARD, ACCESS_NO_GRANT, ret);
     e = decide(door, ACCESS_COLLECT, ACCESS_NO_CODE, ret);
-    ret->voice = col_int(&c, 1) > 0;
+    ret->voice = col_int(&c, COL_ACCESS_PASSCODES_SPOKEN) > 0;
     return e;
 }
 

@@ -22,21 +22,22 @@ static enum err load(struct tx *tx, enum sql statement, struct str key, struct s
         return e;
     struct arena *a = tx->arena;
     struct door door = {
-        .decision = {.account_id = col_id(&c, 0),
-                     .building_id = col_id(&c, 1),
-                     .greeting_welcome = greeting(tx, &c, 4, GREETING_WELCOME),
-                     .greeting_granted = greeting(tx, &c, 5, GREETING_GRANTED),
-                     .greeting_denied = greeting(tx, &c, 6, GREETING_DENIED),
-                     .greeting_forwarding = greeting(tx, &c, 7, GREETING_FORWARDING)},
-        .label = col_copy(&c, 2, a),
-        .owner_phone = col_copy(&c, 10, a),
-        .guard = guard_read(&c, 11, caller),
+        .decision = {.account_id = col_id(&c, COL_DOOR_ACCOUNT_ID),
+                     .building_id = col_id(&c, COL_DOOR_ID),
+                     .greeting_welcome = greeting(tx, &c, COL_DOOR_GREETING_WELCOME, GREETING_WELCOME),
+                     .greeting_granted = greeting(tx, &c, COL_DOOR_GREETING_GRANTED, GREETING_GRANTED),
+                     .greeting_denied = greeting(tx, &c, COL_DOOR_GREETING_DENIED, GREETING_DENIED),
+                     .greeting_forwarding = greeting(tx, &c, COL_DOOR_GREETING_FORWARDING, GREETING_FORWARDING)},
+        .label = col_copy(&c, COL_DOOR_LABEL, a),
+        .owner_phone = col_copy(&c, COL_DOOR_PHONE, a),
+        .guard = guard_read(&c, caller),
     };
-    const struct str tones = col_str(&c, 3);
+    const struct str tones = col_str(&c, COL_DOOR_UNLOCK_TONE);
     if (tones.n < sizeof door.decision.tones)
         memcpy(door.decision.tones, tones.n ? tones.p : "", tones.n);
-    door.decision.forward_to = col_null(&c, 8) ? door.owner_phone : col_copy(&c, 8, a);
-    door.ready = door.decision.tones[0] && !str_eq(col_str(&c, 9), STR("none"));
+    door.decision.forward_to =
+        col_null(&c, COL_DOOR_FORWARD_PHONE) ? door.owner_phone : col_copy(&c, COL_DOOR_FORWARD_PHONE, a);
+    door.ready = door.decision.tones[0] && !str_eq(col_str(&c, COL_DOOR_SUBSCRIPTION_STATUS), STR("none"));
     *ret = door;
     return ERR_NONE;
 }
@@ -54,17 +55,17 @@ enum err door_by_building(struct tx *tx, const struct id *building, struct str f
 static struct usable read_usable(const struct cursor *c, enum grant_type type, struct arena *a)
 {
     struct usable u = {
-        .id = col_id_bytes(c, 0),
+        .id = col_id_bytes(c, COL_ACCESS_USABLE_ID),
         .type = type,
-        .label = col_copy(c, 1, a),
-        .remaining_uses = (int)col_int_or(c, 2, GRANT_UNLIMITED),
-        .voice = col_int(c, 4) != 0,
+        .label = col_copy(c, COL_ACCESS_USABLE_LABEL, a),
+        .remaining_uses = (int)col_int_or(c, COL_ACCESS_USABLE_REMAINING_USES, GRANT_UNLIMITED),
+        .voice = col_int(c, COL_ACCESS_USABLE_VOICE) != 0,
     };
-    const struct str code = col_str(c, 3);
+    const struct str code = col_str(c, COL_ACCESS_USABLE_ACCESS_CODE);
     if (code.n && code.n <= GRANT_CODE_MAX)
         memcpy(u.code, code.p, code.n);
     if (type == GRANT_ROUTINE)
-        u.schedule = grant_row_schedule(c, 5, a);
+        u.schedule = grant_row_schedule(c, COL_ACCESS_USABLE_SCHEDULE, a);
     return u;
 }
 

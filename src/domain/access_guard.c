@@ -34,17 +34,17 @@ struct str guard_caller(struct str from)
     return from;
 }
 
-struct guard guard_read(const struct cursor *c, int at, struct str caller)
+struct guard guard_read(const struct cursor *c, struct str caller)
 {
     struct guard g = {
         .caller = caller,
-        .released_us = col_int(c, at),
-        .closed_until_us = col_int(c, at + GUARD_FAILURES),
-        .closings = col_int(c, at + GUARD_FAILURES + 1),
-        .mailed_us = col_int(c, at + GUARD_FAILURES + 2),
+        .released_us = col_int(c, COL_DOOR_RELEASED_AT),
+        .closed_until_us = col_int(c, COL_DOOR_CLOSED_UNTIL),
+        .closings = col_int(c, COL_DOOR_CLOSINGS),
+        .mailed_us = col_int(c, COL_DOOR_MAILED_AT),
     };
     for (int i = 0; i < GUARD_FAILURES - 1; i++)
-        g.failed_us[i] = col_int(c, at + 1 + i);
+        g.failed_us[i] = col_int(c, COL_DOOR_FAILED_1 + i);
     return g;
 }
 
@@ -121,7 +121,7 @@ static enum err tell_owner(struct tx *tx, const struct guard *g, const struct id
         enum err e = db_one(tx->db, SQL_ACCOUNT_GET, DB_ARGS(v_str(id_str(account))), &c);
         if (e)
             return e;
-        mail.to = col_copy(&c, 0, tx->arena);
+        mail.to = col_copy(&c, COL_ACCOUNT_GET_EMAIL, tx->arena);
     }
     return mail_queue(tx, &mail);
 }

@@ -41,8 +41,8 @@ struct guard_closing {
 /* The number of a caller, which may be anything that the network gave: STR_NONE unless it is 2 to 15 digits, with or
  * without a "+", or if it stands for a withheld number. Not copied. */
 struct str guard_caller(struct str from);
-/* Reads GUARD_COLUMNS columns from `at` on. */
-struct guard guard_read(const struct cursor *c, int at, struct str caller);
+/* The guard in the columns {door} of the cursor's row. */
+struct guard guard_read(const struct cursor *c, struct str caller);
 bool guard_closed(const struct guard *g, int64_t now_us);
 
 /* A wrong code of the caller; g->closed_until_us and *ret say whether it closed the keypad. The first closing of a day

@@ -31,7 +31,7 @@ enum err account_find(struct tx *tx, struct str email, struct id *ret)
     enum err e = db_one(tx->db, SQL_ACCOUNT_BY_EMAIL, DB_ARGS(v_str(email)), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
-    *ret = col_id(&c, 0);
+    *ret = col_id(&c, COL_ACCOUNT_BY_EMAIL_ID);
     return ERR_NONE;
 }
 
@@ -61,11 +61,11 @@ enum err account_get(struct tx *tx, const struct id *account, struct account *re
         return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
     *ret = (struct account){
         .id = *account,
-        .email = col_copy(&c, 0, tx->arena),
-        .created_us = col_int(&c, 1),
-        .plan = col_copy(&c, 2, tx->arena),
-        .status = status_of(col_str(&c, 3)),
-        .phone = col_copy(&c, 4, tx->arena),
+        .email = col_copy(&c, COL_ACCOUNT_GET_EMAIL, tx->arena),
+        .created_us = col_int(&c, COL_ACCOUNT_GET_CREATED_AT),
+        .plan = col_copy(&c, COL_ACCOUNT_GET_PLAN, tx->arena),
+        .status = status_of(col_str(&c, COL_ACCOUNT_GET_SUBSCRIPTION_STATUS)),
+        .phone = col_copy(&c, COL_ACCOUNT_GET_PHONE, tx->arena),
     };
     return ERR_NONE;
 }
@@ -77,8 +77,8 @@ static enum err read_usage(struct tx *tx, const struct principal *who, struct ac
                         DB_ARGS(v_str(id_str(&who->account_id)), v_str(id_str(&who->building_id))), &c);
     if (e)
         return e;
-    v->total_unlocks = col_int(&c, 0);
-    v->active_grants = col_int(&c, 1);
+    v->total_unlocks = col_int(&c, COL_ACCOUNT_USAGE_UNLOCKS);
+    v->active_grants = col_int(&c, COL_ACCOUNT_USAGE_GRANTS);
     return ERR_NONE;
 }
 

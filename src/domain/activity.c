@@ -53,7 +53,7 @@ static enum err kind_of(struct tx *tx, const struct id *building, const struct a
         e = db_one(tx->db, SQL_ACTIVITY_KIND_INSERT, (struct db_args){said, 6}, &c);
     }
     if (!e)
-        *ret = col_int(&c, 0);
+        *ret = col_int(&c, COL_ACTIVITY_KIND_KIND);
     return e;
 }
 
@@ -153,7 +153,7 @@ static enum err choose_way(struct tx *tx, const struct search *s, enum way *ret)
                         DB_ARGS(s->building, v_int(KINDS_MAX + 1), s->type, s->succeeded, s->name), &c);
     if (e)
         return e;
-    const int64_t kinds = col_int(&c, 0), matching = col_int(&c, 1);
+    const int64_t kinds = col_int(&c, COL_ACTIVITY_KINDS_KINDS), matching = col_int(&c, COL_ACTIVITY_KINDS_MATCHING);
     if (kinds > KINDS_MAX)
         *ret = WAY_ALONG;
     else if (matching == 0)
@@ -178,8 +178,8 @@ static enum err cut(struct tx *tx, struct search *s, int64_t most, bool *ret_cut
                         (struct db_args){args, one_grant ? 7 : 6}, &c);
     *ret_cut = !e;
     if (!e) {
-        s->from_us = v_int(col_int(&c, 0));
-        s->from_id = v_str(col_copy(&c, 1, tx->arena));
+        s->from_us = v_int(col_int(&c, COL_ACTIVITY_LAST_CREATED_AT));
+        s->from_id = v_str(col_copy(&c, COL_ACTIVITY_LAST_ID, tx->arena));
     }
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
@@ -187,13 +187,13 @@ static enum err cut(struct tx *tx, struct search *s, int64_t most, bool *ret_cut
 static struct activity read_row(const struct cursor *c, struct arena *a)
 {
     return (struct activity){
-        .id = col_id(c, 0),
-        .created_us = col_int(c, 1),
-        .type = str_eq(col_str(c, 2), STR("call")) ? ACTIVITY_CALL : ACTIVITY_UNLOCK,
-        .unlock_id = col_id(c, 3),
-        .unlock_type = col_str(c, 4).n ? col_copy(c, 4, a) : STR_NONE,
-        .name = col_copy(c, 5, a),
-        .succeeded = col_int(c, 6) != 0,
+        .id = col_id(c, COL_ACTIVITY_KIND_KIND),
+        .created_us = col_int(c, COL_ACTIVITY_CREATED_AT),
+        .type = str_eq(col_str(c, COL_ACTIVITY_TYPE), STR("call")) ? ACTIVITY_CALL : ACTIVITY_UNLOCK,
+        .unlock_id = col_id(c, COL_ACTIVITY_UNLOCK_ID),
+        .unlock_type = col_str(c, COL_ACTIVITY_UNLOCK_TYPE).n ? col_copy(c, COL_ACTIVITY_UNLOCK_TYPE, a) : STR_NONE,
+        .name = col_copy(c, COL_ACTIVITY_NAME, a),
+        .succeeded = col_int(c, COL_ACTIVITY_SUCCEEDED) != 0,
     };
 }
 

@@ -53,13 +53,14 @@ enum err billing_account_get(struct tx *tx, const struct id *account, struct bil
     if (e)
         return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
     struct billing_account a = {
-        .email = col_copy(&c, 0, tx->arena),
-        .customer_id = col_copy(&c, 2, tx->arena),
-        .subscription_id = col_copy(&c, 3, tx->arena),
-        .plan = col_copy(&c, 4, tx->arena),
-        .building_count = col_int(&c, 5),
+        .email = col_copy(&c, COL_BILLING_ACCOUNT_EMAIL, tx->arena),
+        .customer_id = col_copy(&c, COL_BILLING_ACCOUNT_CUSTOMER_ID, tx->arena),
+        .subscription_id = col_copy(&c, COL_BILLING_ACCOUNT_SUBSCRIPTION_ID, tx->arena),
+        .plan = col_copy(&c, COL_BILLING_ACCOUNT_PLAN, tx->arena),
+        .building_count = col_int(&c, COL_BILLING_ACCOUNT_BUILDINGS),
     };
-    if (!str_eq(col_str(&c, 1), STR("none")) && !subscription_status_parse(col_str(&c, 1), &a.status))
+    if (!str_eq(col_str(&c, COL_BILLING_ACCOUNT_SUBSCRIPTION_STATUS), STR("none")) &&
+        !subscription_status_parse(col_str(&c, COL_BILLING_ACCOUNT_SUBSCRIPTION_STATUS), &a.status))
         return ERR_INTERNAL_ERROR;
     *ret = a;
     return ERR_NONE;
@@ -84,7 +85,7 @@ static enum err owner(struct tx *tx, const struct billing_facts *facts, struct i
     CURSOR c;
     enum err e = db_one(tx->db, SQL_BILLING_ACCOUNT_BY_SUBSCRIPTION, DB_ARGS(v_str(facts->id)), &c);
     if (!e)
-        *ret = col_id(&c, 0);
+        *ret = col_id(&c, COL_BILLING_ACCOUNT_BY_SUBSCRIPTION_ID);
     if (e == ERR_NOT_FOUND)
         e = id_parse(facts->account_id, ret) ? ERR_NONE : ERR_ACCOUNT_NOT_FOUND;
     return e;

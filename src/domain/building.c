@@ -8,7 +8,7 @@ enum err building_of(struct tx *tx, const struct id *account, const struct id *b
     enum err e = db_one(tx->db, SQL_BUILDING_OF, DB_ARGS(v_str(id_str(account)), v_str(id_str(building))), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
-    *ret_linked = col_int(&c, 0) == 0;
+    *ret_linked = col_int(&c, COL_BUILDING_OF_IS_PRIMARY) == 0;
     return ERR_NONE;
 }
 
@@ -16,18 +16,18 @@ enum err building_of(struct tx *tx, const struct id *account, const struct id *b
 static struct building building_read(const struct cursor *c, const struct id *account, struct arena *a)
 {
     struct building b = {
-        .id = col_id(c, 0),
+        .id = col_id(c, COL_BUILDING_ID),
         .account_id = *account,
-        .primary = col_int(c, 1) != 0,
-        .label = col_copy(c, 2, a),
-        .street = col_copy(c, 3, a),
-        .city = col_copy(c, 4, a),
-        .state = col_copy(c, 5, a),
-        .zip = col_copy(c, 6, a),
-        .country = col_copy(c, 7, a),
-        .number = col_copy(c, 8, a),
-        .unlock_tone = col_copy(c, 9, a),
-        .last_buzz_us = col_int_or(c, 10, 0),
+        .primary = col_int(c, COL_BUILDING_IS_PRIMARY) != 0,
+        .label = col_copy(c, COL_BUILDING_LABEL, a),
+        .street = col_copy(c, COL_BUILDING_STREET, a),
+        .city = col_copy(c, COL_BUILDING_CITY, a),
+        .state = col_copy(c, COL_BUILDING_STATE, a),
+        .zip = col_copy(c, COL_BUILDING_ZIP, a),
+        .country = col_copy(c, COL_BUILDING_COUNTRY, a),
+        .number = col_copy(c, COL_BUILDING_VIRTUAL_NUMBER, a),
+        .unlock_tone = col_copy(c, COL_BUILDING_UNLOCK_TONE, a),
+        .last_buzz_us = col_int_or(c, COL_BUILDING_LAST_BUZZ_AT, 0),
     };
     b.has_address = b.city.p != NULL;
     return b;

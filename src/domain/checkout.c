@@ -19,14 +19,14 @@ bool checkout_overdue(const struct checkout *c, int64_t now_us)
 
 enum err checkout_replay(struct tx *tx, const struct checkout_request *r, struct checkout *ret)
 {
-    struct checkout c;
-    enum err e =
-        checkout_row(tx, SQL_CHECKOUT_BY_REQUEST, DB_ARGS(v_str(id_str(&r->account)), v_str(r->request_id)), &c);
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_CHECKOUT_BY_REQUEST, DB_ARGS(v_str(id_str(&r->account)), v_str(r->request_id)), &c);
     if (e)
         return e;
-    if (memcmp(c.request_hash, r->hash, SHA256_LEN) != 0)
+    const struct str hash = col_blob(&c, COL_CHECKOUT_BY_REQUEST_REQUEST_HASH);
+    if (!str_eq(hash, str_n((const char *)r->hash, SHA256_LEN)))
         return ERR_IDEMPOTENCY_CONFLICT;
-    *ret = c;
+    *ret = checkout_row_read(&c, tx->arena);
     return ERR_NONE;
 }
 
@@ -265,7 +265,7 @@ static enum err owner(struct tx *tx, const struct id *id, struct id *ret)
     CURSOR c;
     enum err e = db_one(tx->db, SQL_CHECKOUT_OWNER, DB_ARGS(v_str(id_str(id))), &c);
     if (!e)
-        *ret = col_id(&c, 0);
+        *ret = col_id(&c, COL_CHECKOUT_OWNER_ACCOUNT_ID);
     return e;
 }
 

@@ -24,7 +24,6 @@ const char *checkout_status_text(enum checkout_status status);
 struct checkout {
     struct id account_id, id; /* id: also the provider's idempotency key */
     struct str request_id;
-    unsigned char request_hash[SHA256_LEN];
     enum checkout_status status;
     int64_t created_us;
     struct str plan;

@@ -18,28 +18,24 @@ static enum checkout_status status_of(struct str text)
     return (enum checkout_status)i;
 }
 
-static struct checkout read_row(const struct cursor *c, struct arena *a)
+struct checkout checkout_row_read(const struct cursor *c, struct arena *a)
 {
-    struct checkout r = {
-        .account_id = col_id(c, 0),
-        .id = col_id(c, 1),
-        .request_id = col_copy(c, 2, a),
-        .status = status_of(col_str(c, 4)),
-        .created_us = col_int(c, 5),
-        .plan = col_copy(c, 6, a),
-        .quantity = col_int(c, 7),
-        .email = col_copy(c, 8, a),
-        .customer_id = col_copy(c, 9, a),
-        .return_url = col_copy(c, 10, a),
-        .session_id = col_copy(c, 11, a),
-        .url = col_copy(c, 12, a),
-        .subscription_id = col_copy(c, 13, a),
-        .canceled = !col_null(c, 14),
+    return (struct checkout){
+        .account_id = col_id(c, COL_CHECKOUT_ACCOUNT_ID),
+        .id = col_id(c, COL_CHECKOUT_ID),
+        .request_id = col_copy(c, COL_CHECKOUT_REQUEST_ID, a),
+        .status = status_of(col_str(c, COL_CHECKOUT_STATUS)),
+        .created_us = col_int(c, COL_CHECKOUT_CREATED_AT),
+        .plan = col_copy(c, COL_CHECKOUT_PLAN, a),
+        .quantity = col_int(c, COL_CHECKOUT_QUANTITY),
+        .email = col_copy(c, COL_CHECKOUT_EMAIL, a),
+        .customer_id = col_copy(c, COL_CHECKOUT_CUSTOMER_ID, a),
+        .return_url = col_copy(c, COL_CHECKOUT_RETURN_URL, a),
+        .session_id = col_copy(c, COL_CHECKOUT_SESSION_ID, a),
+        .url = col_copy(c, COL_CHECKOUT_URL, a),
+        .subscription_id = col_copy(c, COL_CHECKOUT_SUBSCRIPTION_ID, a),
+        .canceled = !col_null(c, COL_CHECKOUT_CANCELED_AT),
     };
-    struct str hash = col_blob(c, 3);
-    if (hash.n == sizeof r.request_hash)
-        memcpy(r.request_hash, hash.p, sizeof r.request_hash);
-    return r;
 }
 
 enum err checkout_row(struct tx *tx, enum sql statement, struct db_args args, struct checkout *ret)
@@ -47,7 +43,7 @@ enum err checkout_row(struct tx *tx, enum sql statement, struct db_args args, st
     CURSOR c;
     enum err e = db_one(tx->db, statement, args, &c);
     if (!e)
-        *ret = read_row(&c, tx->arena);
+        *ret = checkout_row_read(&c, tx->arena);
     return e;
 }
 
@@ -62,7 +58,7 @@ enum err checkout_rows(struct tx *tx, enum sql statement, struct db_args args, c
     size_t count = 0, room = 0;
     for (bool more; !(e = db_next(&c, &more)) && more;) {
         list = list_room(tx->arena, list, count, &room, sizeof *list);
-        list[count++] = read_row(&c, tx->arena);
+        list[count++] = checkout_row_read(&c, tx->arena);
     }
     if (e)
         return e;

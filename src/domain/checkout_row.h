@@ -1,8 +1,10 @@
-/* Rows of table checkout as the rules' own struct: every reader of checkout.sql has the same columns. */
+/* Rows of table checkout: the columns {checkout} of store/sql/checkout.sql. */
 #pragma once
 #include "domain/checkout.h"
 #include "domain/row.h"
 
+/* The checkout in the columns that the cursor's row begins with; its text is in the arena. */
+struct checkout checkout_row_read(const struct cursor *c, struct arena *a);
 /* The first row. ERR_NOT_FOUND. */
 enum err checkout_row(struct tx *tx, enum sql statement, struct db_args args, struct checkout *ret) CHECKED;
 /* All rows, in the arena. */

@@ -11,9 +11,6 @@
 
 /* ---- taking ---- */
 
-/* Columns of delivery_take. */
-enum { COL_ID, COL_ATTEMPTS, COL_URL, COL_SECRET, COL_EVENT, COL_TYPE, COL_CREATED, COL_DATA };
-
 /* Once round the lanes that are due. */
 struct round {
     struct tx *tx;
@@ -49,17 +46,17 @@ static struct delivery_lane lane_of(const struct delivery_take *t, const struct 
 
 static struct delivery read_row(const struct cursor *c, const struct id *webhook, struct arena *a)
 {
-    const struct str secret = col_blob(c, COL_SECRET);
+    const struct str secret = col_blob(c, COL_DELIVERY_SECRET);
     return (struct delivery){
         .webhook_id = *webhook,
-        .id = col_id(c, COL_ID),
-        .attempts = col_int(c, COL_ATTEMPTS),
-        .url = col_copy(c, COL_URL, a),
+        .id = col_id(c, COL_DELIVERY_ID),
+        .attempts = col_int(c, COL_DELIVERY_ATTEMPTS),
+        .url = col_copy(c, COL_DELIVERY_URL, a),
         .secret = arena_str(a, secret),
-        .event_id = col_copy(c, COL_EVENT, a),
-        .type = col_copy(c, COL_TYPE, a),
-        .data = col_copy(c, COL_DATA, a),
-        .event_created_us = col_int(c, COL_CREATED),
+        .event_id = col_copy(c, COL_DELIVERY_EVENT_ID, a),
+        .type = col_copy(c, COL_DELIVERY_TYPE, a),
+        .data = col_copy(c, COL_DELIVERY_DATA, a),
+        .event_created_us = col_int(c, COL_DELIVERY_CREATED_AT),
     };
 }
 
@@ -135,7 +132,7 @@ static enum err look_ahead(struct round *r, const struct id *webhook)
     CURSOR c;
     enum err e = db_one(r->tx->db, SQL_DELIVERY_NEXT, DB_ARGS(v_str(id_str(webhook)), v_int(r->tx->now_us)), &c);
     if (!e)
-        expect(r, col_int(&c, 0));
+        expect(r, col_int(&c, COL_DELIVERY_NEXT_DUE_AT));
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
@@ -170,7 +167,8 @@ static enum err find_stops(struct round *r, const struct delivery_place *behind,
                           DB_ARGS(v_int(behind->due_us), v_str(str_z(behind->webhook_id.text)), v_int(count)), &c);
     r->stop_count = 0;
     while (!e && !(e = db_next(&c, &more)) && more && r->stop_count < count)
-        r->stops[r->stop_count++] = (struct delivery_place){col_int(&c, 1), col_id(&c, 0)};
+        r->stops[r->stop_count++] =
+            (struct delivery_place){col_int(&c, COL_DELIVERY_LANES_DUE_AT), col_id(&c, COL_DELIVERY_LANES_WEBHOOK_ID)};
     return e;
 }
 

@@ -14,40 +14,24 @@ const char *const delivery_status_names[] = {
     NULL,
 };
 
-/* Columns of the delivery_log… statements, in store/sql/delivery_log.sql. */
-enum {
-    COL_ID,
-    COL_WEBHOOK,
-    COL_EVENT,
-    COL_TYPE,
-    COL_STATUS,
-    COL_ATTEMPTS,
-    COL_CREATED,
-    COL_DUE,
-    COL_ATTEMPTED,
-    COL_STATUS_CODE,
-    COL_FAILURE,
-    COL_ACCOUNT
-};
-
 /* ---- lists ---- */
 
 static struct delivery_entry read_row(const struct cursor *c, struct arena *a)
 {
-    const bool pending = str_eq(col_str(c, COL_STATUS), str_z(delivery_status_names[DELIVERY_PENDING]));
+    const bool pending = str_eq(col_str(c, COL_DELIVERY_LOG_STATUS), str_z(delivery_status_names[DELIVERY_PENDING]));
     return (struct delivery_entry){
-        .id = col_id(c, COL_ID),
-        .webhook_id = col_id(c, COL_WEBHOOK),
-        .account_id = col_id(c, COL_ACCOUNT),
-        .event_id = col_copy(c, COL_EVENT, a),
-        .type = col_copy(c, COL_TYPE, a),
-        .status = col_copy(c, COL_STATUS, a),
-        .attempts = col_int(c, COL_ATTEMPTS),
-        .created_us = col_int(c, COL_CREATED),
-        .due_us = pending ? col_int(c, COL_DUE) : 0,
-        .attempted_us = col_int_or(c, COL_ATTEMPTED, 0),
-        .status_code = col_int_or(c, COL_STATUS_CODE, 0),
-        .failure = col_copy(c, COL_FAILURE, a),
+        .id = col_id(c, COL_DELIVERY_LOG_ID),
+        .webhook_id = col_id(c, COL_DELIVERY_LOG_WEBHOOK_ID),
+        .account_id = col_id(c, COL_DELIVERY_LOG_ACCOUNT_ID),
+        .event_id = col_copy(c, COL_DELIVERY_LOG_EVENT_ID, a),
+        .type = col_copy(c, COL_DELIVERY_LOG_TYPE, a),
+        .status = col_copy(c, COL_DELIVERY_LOG_STATUS, a),
+        .attempts = col_int(c, COL_DELIVERY_LOG_ATTEMPTS),
+        .created_us = col_int(c, COL_DELIVERY_LOG_CREATED_AT),
+        .due_us = pending ? col_int(c, COL_DELIVERY_LOG_DUE_AT) : 0,
+        .attempted_us = col_int_or(c, COL_DELIVERY_LOG_ATTEMPTED_AT, 0),
+        .status_code = col_int_or(c, COL_DELIVERY_LOG_STATUS_CODE, 0),
+        .failure = col_copy(c, COL_DELIVERY_LOG_FAILURE, a),
     };
 }
 
@@ -110,11 +94,11 @@ enum err delivery_replay(struct tx *tx, const struct id *account, const struct i
                         DB_ARGS(v_str(id_str(webhook)), v_str(id_str(id)), v_str(id_str(account))), &c);
     if (e)
         return e;
-    if (!col_null(&c, 2))
+    if (!col_null(&c, COL_DELIVERY_REPLAY_DELETED_AT))
         return tx_fail(tx, ERR_NOT_FOUND, "the delivery's endpoint is deleted");
-    if (str_eq(col_str(&c, 0), str_z(delivery_status_names[DELIVERY_PENDING])))
+    if (str_eq(col_str(&c, COL_DELIVERY_REPLAY_STATUS), str_z(delivery_status_names[DELIVERY_PENDING])))
         return ERR_DELIVERY_PENDING;
-    return event_deliver(tx, account, webhook, col_copy(&c, 1, tx->arena), ret_delivery);
+    return event_deliver(tx, account, webhook, col_copy(&c, COL_DELIVERY_REPLAY_EVENT_ID, tx->arena), ret_delivery);
 }
 
 enum err delivery_replay_any(struct tx *tx, const struct id *id, struct id *ret_delivery)
@@ -125,8 +109,8 @@ enum err delivery_replay_any(struct tx *tx, const struct id *id, struct id *ret_
         enum err e = db_one(tx->db, SQL_DELIVERY_FIND, DB_ARGS(v_str(id_str(id))), &c);
         if (e)
             return e;
-        account = col_id(&c, 0);
-        webhook = col_id(&c, 1);
+        account = col_id(&c, COL_DELIVERY_FIND_ACCOUNT_ID);
+        webhook = col_id(&c, COL_DELIVERY_FIND_WEBHOOK_ID);
     }
     return delivery_replay(tx, &account, &webhook, id, ret_delivery);
 }

@@ -82,7 +82,9 @@ static enum err find_listeners(struct tx *tx, const struct id *account, enum eve
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more && n < WEBHOOK_MAX)
-        ret[n++] = (struct listener){col_id(&c, 0), !col_null(&c, 1) && col_int(&c, 1) <= tx->now_us};
+        ret[n++] = (struct listener){col_id(&c, COL_EVENT_LISTENERS_ID),
+                                     !col_null(&c, COL_EVENT_LISTENERS_DUE_AT) &&
+                                         col_int(&c, COL_EVENT_LISTENERS_DUE_AT) <= tx->now_us};
     *ret_count = n;
     return e;
 }

@@ -16,7 +16,9 @@ static enum err check_place(struct tx *tx, const struct grant_place *place)
     enum err e = db_one(tx->db, SQL_GRANT_BUILDING_PAID, DB_ARGS(v_str(id_str(place->building))), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
-    return str_eq(col_str(&c, 0), STR("active")) ? ERR_NONE : ERR_MULTI_BUILDING_REQUIRED;
+    return str_eq(col_str(&c, COL_GRANT_BUILDING_PAID_SUBSCRIPTION_STATUS), STR("active"))
+               ? ERR_NONE
+               : ERR_MULTI_BUILDING_REQUIRED;
 }
 
 enum err grant_get(struct tx *tx, const struct grant_place *place, const struct id *id, struct grant *ret)
@@ -40,7 +42,7 @@ enum err grant_replay(struct tx *tx, const struct id *building, struct str reque
         db_one(tx->db, SQL_GRANT_BY_REQUEST, DB_ARGS(v_str(id_str(building)), v_int(crypto_hash64(request_id))), &c);
     if (e)
         return e;
-    const struct str hash = col_blob(&c, GRANT_COLUMNS);
+    const struct str hash = col_blob(&c, COL_GRANT_BY_REQUEST_REQUEST_HASH);
     const struct grant g = grant_row(&c, tx->arena);
     if (!str_eq(hash, str_n((const char *)request_hash, GRANT_REQUEST_HASH_LEN)) || !str_eq(g.request_id, request_id))
         return ERR_IDEMPOTENCY_CONFLICT;
@@ -208,7 +210,7 @@ static enum err read_end(struct tx *tx, const struct id *building, enum sql last
     static const struct id none;
     CURSOR c;
     enum err e = db_one(tx->db, last, DB_ARGS(v_str(id_str(building)), before, v_int(READ_MAX)), &c);
-    *ret = e ? none : col_id_bytes(&c, 0);
+    *ret = e ? none : col_id_bytes(&c, COL_GRANT_LAST_ID);
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
@@ -331,7 +333,7 @@ enum err grant_revoke(struct tx *tx, const struct id *building, const struct id 
                             DB_ARGS(v_str(id_str(building)), v_id_bytes(&bytes), v_int(tx->now_us)), &c);
         if (e)
             return e == ERR_NOT_FOUND ? grant_get(tx, &(struct grant_place){.building = building}, id, &g) : e;
-        was_enabled = (int)col_int(&c, 0);
+        was_enabled = (int)col_int(&c, COL_GRANT_REVOKE_ENABLED);
     }
     return count_enabled(tx, building, -was_enabled);
 }

@@ -43,7 +43,7 @@ static enum err mark_taken(struct tx *tx, const struct id *building, bool taken[
         return e;
     while (!(e = db_next(&c, &more)) && more) {
         uint64_t number;
-        const struct str code = col_str(&c, 0);
+        const struct str code = col_str(&c, COL_GRANT_CODES_ACCESS_CODE);
         if (code.n != GRANT_CODE_MAX || !str_to_u64(code, CODES - 1, &number) || taken[number])
             continue;
         taken[number] = true;

@@ -2,58 +2,38 @@
 
 #include "domain/row.h"
 
-/* Columns of the statements grant_get, grant_by_request and grant_list…, in store/sql/grant.sql. */
-enum {
-    COL_ID,
-    COL_REVOKED,
-    COL_TYPE,
-    COL_LABEL,
-    COL_ENABLED,
-    COL_VERSION,
-    COL_CREATED,
-    COL_UPDATED,
-    COL_STARTS,
-    COL_ENDS,
-    COL_USES,
-    COL_CODE,
-    COL_VOICE,
-    COL_SCHEDULE, /* four of them */
-    COL_REQUEST = COL_SCHEDULE + 4
-};
-_Static_assert(COL_REQUEST + 1 == GRANT_COLUMNS, "the columns of a grant");
-
 struct schedule grant_row_schedule(const struct cursor *c, int at, struct arena *a)
 {
     return (struct schedule){
-        .days = (unsigned)col_int(c, at),
-        .start_minute = (int)col_int(c, at + 1),
-        .end_minute = (int)col_int(c, at + 2),
-        .timezone = col_copy(c, at + 3, a),
+        .days = (unsigned)col_int(c, at + COL_SCHEDULE_DAYS),
+        .start_minute = (int)col_int(c, at + COL_SCHEDULE_START_MINUTE),
+        .end_minute = (int)col_int(c, at + COL_SCHEDULE_END_MINUTE),
+        .timezone = col_copy(c, at + COL_SCHEDULE_TIMEZONE, a),
     };
 }
 
 struct grant grant_row(const struct cursor *c, struct arena *a)
 {
     struct grant g = {
-        .id = col_id_bytes(c, COL_ID),
-        .type = (enum grant_type)col_int(c, COL_TYPE),
-        .enabled = col_int(c, COL_ENABLED) != 0,
-        .revoked = col_int(c, COL_REVOKED) != 0,
-        .voice = col_int(c, COL_VOICE) != 0,
-        .remaining_uses = (int)col_int_or(c, COL_USES, GRANT_UNLIMITED),
-        .version = col_int(c, COL_VERSION),
-        .created_us = col_int(c, COL_CREATED),
-        .updated_us = col_int_or(c, COL_UPDATED, 0),
-        .starts_us = col_int(c, COL_STARTS),
-        .ends_us = col_int(c, COL_ENDS),
-        .label = col_copy(c, COL_LABEL, a),
-        .request_id = col_copy(c, COL_REQUEST, a),
+        .id = col_id_bytes(c, COL_GRANT_ID),
+        .type = (enum grant_type)col_int(c, COL_GRANT_TYPE),
+        .enabled = col_int(c, COL_GRANT_ENABLED) != 0,
+        .revoked = col_int(c, COL_GRANT_REVOKED) != 0,
+        .voice = col_int(c, COL_GRANT_VOICE) != 0,
+        .remaining_uses = (int)col_int_or(c, COL_GRANT_REMAINING_USES, GRANT_UNLIMITED),
+        .version = col_int(c, COL_GRANT_VERSION),
+        .created_us = col_int(c, COL_GRANT_CREATED_AT),
+        .updated_us = col_int_or(c, COL_GRANT_UPDATED_AT, 0),
+        .starts_us = col_int(c, COL_GRANT_STARTS_AT),
+        .ends_us = col_int(c, COL_GRANT_ENDS_AT),
+        .label = col_copy(c, COL_GRANT_LABEL, a),
+        .request_id = col_copy(c, COL_GRANT_REQUEST_ID, a),
     };
     if (g.type == GRANT_PASSCODE) {
-        const struct str code = col_str(c, COL_CODE);
+        const struct str code = col_str(c, COL_GRANT_ACCESS_CODE);
         memcpy(g.code, code.p, code.n <= GRANT_CODE_MAX ? code.n : 0);
     } else if (g.type == GRANT_ROUTINE) {
-        g.schedule = grant_row_schedule(c, COL_SCHEDULE, a);
+        g.schedule = grant_row_schedule(c, COL_GRANT_SCHEDULE, a);
     }
     return g;
 }

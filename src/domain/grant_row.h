@@ -2,13 +2,11 @@
 #pragma once
 #include "domain/grant.h"
 
-enum { GRANT_COLUMNS = 18 }; /* of grant_row; a statement's further columns follow them */
-
 #define GRANT_REQUEST_HASH_LEN 16 /* so much of the SHA-256 of a create's body is kept */
 
-/* The grant in the cursor's row, its text in the arena. */
+/* The grant in the columns {grant} that the cursor's row begins with; its text is in the arena. */
 struct grant grant_row(const struct cursor *c, struct arena *a);
-/* Columns days, start_minute, end_minute, timezone from column `at` on. */
+/* The schedule in the columns {schedule} of a statement, which begin with column `at`. */
 struct schedule grant_row_schedule(const struct cursor *c, int at, struct arena *a);
 
 /* Inserts the grant with its receipt: false in *ret_inserted if the building already has that request. */

@@ -79,11 +79,11 @@ enum err job_list_failing(struct tx *tx, int64_t limit, const struct failing_job
     for (bool more; !(e = db_next(&c, &more)) && more;) {
         list = list_room(tx->arena, list, count, &room, sizeof *list);
         list[count++] = (struct failing_job){
-            .id = col_copy(&c, 0, tx->arena),
-            .kind = col_copy(&c, 1, tx->arena),
-            .attempts = col_int(&c, 2),
-            .created_us = col_int(&c, 3),
-            .due_us = col_int(&c, 4),
+            .id = col_copy(&c, COL_JOB_ID, tx->arena),
+            .kind = col_copy(&c, COL_JOB_KIND, tx->arena),
+            .attempts = col_int(&c, COL_JOB_ATTEMPTS),
+            .created_us = col_int(&c, COL_JOB_CREATED_AT),
+            .due_us = col_int(&c, COL_JOB_TAKE_PAYLOAD),
         };
     }
     if (e)

@@ -26,22 +26,22 @@ enum err key_authenticate(struct tx *tx, const unsigned char hash[static SHA256_
     if (e)
         return e == ERR_NOT_FOUND ? ERR_INVALID_KEY : e;
     struct principal p = {
-        .key_id = col_id(&c, 0),
-        .account_id = col_id(&c, 1),
-        .building_id = col_id(&c, 2),
-        .member_id = col_id(&c, 3),
-        .web_session = str_eq(col_str(&c, 4), STR("web_session")),
-        .scopes = (uint32_t)col_int(&c, 5),
-        .expires_at_us = col_int_or(&c, 6, INT64_MAX),
-        .last_used_us = col_int_or(&c, 8, 0),
-        .subscribed = str_eq(col_str(&c, 9), STR("active")),
-        .primary_id = col_id(&c, 10),
-        .building_count = (uint32_t)col_int(&c, 11),
-        .building_number = col_int_or(&c, 13, 0),
+        .key_id = col_id(&c, COL_KEY_AUTHENTICATE_ID),
+        .account_id = col_id(&c, COL_KEY_AUTHENTICATE_ACCOUNT_ID),
+        .building_id = col_id(&c, COL_KEY_AUTHENTICATE_BUILDING_ID),
+        .member_id = col_id(&c, COL_KEY_AUTHENTICATE_MEMBER_ID),
+        .web_session = str_eq(col_str(&c, COL_KEY_AUTHENTICATE_KIND), STR("web_session")),
+        .scopes = (uint32_t)col_int(&c, COL_KEY_AUTHENTICATE_SCOPES),
+        .expires_at_us = col_int_or(&c, COL_KEY_AUTHENTICATE_EXPIRES_AT, INT64_MAX),
+        .last_used_us = col_int_or(&c, COL_KEY_AUTHENTICATE_LAST_USED_AT, 0),
+        .subscribed = str_eq(col_str(&c, COL_KEY_AUTHENTICATE_SUBSCRIPTION_STATUS), STR("active")),
+        .primary_id = col_id(&c, COL_KEY_AUTHENTICATE_PRIMARY_ID),
+        .building_count = (uint32_t)col_int(&c, COL_KEY_AUTHENTICATE_BUILDINGS),
+        .building_number = col_int_or(&c, COL_KEY_AUTHENTICATE_BUILDING_NUMBER, 0),
     };
-    bool revoked = !col_null(&c, 7);
-    bool account_gone = col_null(&c, 9);
-    bool building_gone = id_given(&p.building_id) && col_null(&c, 12);
+    bool revoked = !col_null(&c, COL_KEY_AUTHENTICATE_REVOKED_AT);
+    bool account_gone = col_null(&c, COL_KEY_AUTHENTICATE_SUBSCRIPTION_STATUS);
+    bool building_gone = id_given(&p.building_id) && col_null(&c, COL_KEY_AUTHENTICATE_BUILDING_FOUND);
     if (revoked || p.expires_at_us <= tx->now_us)
         return ERR_INVALID_KEY;
     if (account_gone || building_gone)
@@ -70,7 +70,7 @@ static enum err check_limit(struct tx *tx, const struct id *account)
     enum err e = db_one(tx->db, SQL_KEY_COUNT_AGENTS, DB_ARGS(v_str(id_str(account)), v_int(tx->now_us)), &c);
     if (e)
         return e;
-    return col_int(&c, 0) < KEY_ACTIVE_MAX ? ERR_NONE : ERR_KEY_LIMIT;
+    return col_int(&c, COL_KEY_COUNT_AGENTS_KEYS) < KEY_ACTIVE_MAX ? ERR_NONE : ERR_KEY_LIMIT;
 }
 
 static void make_text(struct key_issued *k, enum key_kind kind)
@@ -161,12 +161,12 @@ enum err key_list(struct tx *tx, const struct id *account, const struct key_entr
     for (bool more; !(e = db_next(&c, &more)) && more;) {
         list = list_room(tx->arena, list, count, &room, sizeof *list);
         list[count++] = (struct key_entry){
-            .id = col_id(&c, 0),
-            .name = col_copy(&c, 1, tx->arena),
-            .kind = str_eq(col_str(&c, 2), STR("web_session")) ? KEY_WEB_SESSION : KEY_AGENT,
-            .scopes = (uint32_t)col_int(&c, 3),
-            .expires_at_us = col_int_or(&c, 4, INT64_MAX),
-            .last_used_us = col_int_or(&c, 5, 0),
+            .id = col_id(&c, COL_KEY_LIST_ID),
+            .name = col_copy(&c, COL_KEY_LIST_NAME, tx->arena),
+            .kind = str_eq(col_str(&c, COL_KEY_LIST_KIND), STR("web_session")) ? KEY_WEB_SESSION : KEY_AGENT,
+            .scopes = (uint32_t)col_int(&c, COL_KEY_LIST_SCOPES),
+            .expires_at_us = col_int_or(&c, COL_KEY_LIST_EXPIRES_AT, INT64_MAX),
+            .last_used_us = col_int_or(&c, COL_KEY_LIST_LAST_USED_AT, 0),
         };
     }
     if (e)

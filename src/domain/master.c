@@ -18,7 +18,7 @@ static enum err read_check(struct tx *tx, struct str name, struct str *ret)
 {
     CURSOR c;
     enum err e = db_one(tx->db, SQL_SETTING_GET, DB_ARGS(v_str(name)), &c);
-    *ret = e ? STR_NONE : col_copy(&c, 0, tx->arena);
+    *ret = e ? STR_NONE : col_copy(&c, COL_SETTING_GET_VALUE, tx->arena);
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
@@ -33,7 +33,7 @@ static enum err read_sample(struct tx *tx, struct str *ret)
 {
     CURSOR c;
     enum err e = db_one(tx->db, SQL_SEALED_WEBHOOK_NEWEST, DB_NO_ARGS, &c);
-    *ret = e ? STR_NONE : arena_str(tx->arena, col_blob(&c, 0));
+    *ret = e ? STR_NONE : arena_str(tx->arena, col_blob(&c, COL_SEALED_WEBHOOK_NEWEST_SECRET));
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
@@ -107,9 +107,11 @@ enum err master_seal(struct tx *tx, const char *purpose, struct str plain, struc
 static const struct kind {
     const char *purpose;
     enum sql list, replace;
+    int id_column, sealed_column; /* of `list` */
 } kinds[] = {
-    {WEBHOOK_PURPOSE, SQL_SEALED_WEBHOOKS, SQL_SEALED_WEBHOOK_REPLACE},
-    {MAIL_PURPOSE, SQL_SEALED_MAILS, SQL_SEALED_MAIL_REPLACE},
+    {WEBHOOK_PURPOSE, SQL_SEALED_WEBHOOKS, SQL_SEALED_WEBHOOK_REPLACE, COL_SEALED_WEBHOOKS_ID,
+     COL_SEALED_WEBHOOKS_SECRET},
+    {MAIL_PURPOSE, SQL_SEALED_MAILS, SQL_SEALED_MAIL_REPLACE, COL_SEALED_MAILS_ID, COL_SEALED_MAILS_PAYLOAD},
 };
 
 /* One after the other through the rows of a kind. */
@@ -154,8 +156,8 @@ static enum err list_rows(struct tx *tx, const struct pass *p, struct sealed_row
     size_t n = 0;
     enum err e = db_query(tx->db, p->kind->list, DB_ARGS(v_str(p->after), v_int(BATCH)), &c);
     while (!e && !(e = db_next(&c, &more)) && more && n < BATCH) {
-        rows[n].id = col_copy(&c, 0, tx->arena);
-        rows[n++].sealed = arena_str(tx->arena, col_blob(&c, 1));
+        rows[n].id = col_copy(&c, p->kind->id_column, tx->arena);
+        rows[n++].sealed = arena_str(tx->arena, col_blob(&c, p->kind->sealed_column));
     }
     *ret_count = n;
     return e;

@@ -8,7 +8,7 @@ static enum err account_of(struct tx *tx, const struct id *building, struct id *
     enum err e = db_one(tx->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(building))), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
-    *ret = col_id(&c, 0);
+    *ret = col_id(&c, COL_BUILDING_FOR_NUMBER_ACCOUNT_ID);
     return ERR_NONE;
 }
 
@@ -42,14 +42,14 @@ enum err member_add(struct tx *tx, const struct id *building, struct str name, s
 static struct member member_read(const struct cursor *c, struct arena *a)
 {
     return (struct member){
-        .id = col_id(c, 0),
-        .building_id = col_id(c, 1),
-        .account_id = col_id(c, 2),
-        .name = col_copy(c, 3, a),
-        .email = col_copy(c, 4, a),
-        .phone = col_copy(c, 5, a),
-        .created_us = col_int(c, 6),
-        .building_label = col_copy(c, 7, a),
+        .id = col_id(c, COL_MEMBER_LIST_ID),
+        .building_id = col_id(c, COL_MEMBER_LIST_BUILDING_ID),
+        .account_id = col_id(c, COL_MEMBER_LIST_ACCOUNT_ID),
+        .name = col_copy(c, COL_MEMBER_LIST_NAME, a),
+        .email = col_copy(c, COL_MEMBER_LIST_EMAIL, a),
+        .phone = col_copy(c, COL_MEMBER_LIST_PHONE, a),
+        .created_us = col_int(c, COL_MEMBER_LIST_CREATED_AT),
+        .building_label = col_copy(c, COL_MEMBER_LIST_LABEL, a),
     };
 }
 
@@ -78,7 +78,9 @@ enum err member_get(struct tx *tx, const struct id *member, struct member *ret)
     enum err e = db_one(tx->db, SQL_MEMBER_GET, DB_ARGS(v_str(id_str(member))), &c);
     if (e)
         return e;
-    *ret = (struct member){.id = *member, .building_id = col_id(&c, 0), .account_id = col_id(&c, 1)};
+    *ret = (struct member){.id = *member,
+                           .building_id = col_id(&c, COL_MEMBER_GET_BUILDING_ID),
+                           .account_id = col_id(&c, COL_MEMBER_GET_ACCOUNT_ID)};
     return ERR_NONE;
 }
 
@@ -100,6 +102,6 @@ enum err member_count(struct tx *tx, const struct id *building, int64_t *ret)
     CURSOR c;
     enum err e = db_one(tx->db, SQL_MEMBER_COUNT, DB_ARGS(v_str(id_str(building))), &c);
     if (!e)
-        *ret = col_int(&c, 0);
+        *ret = col_int(&c, COL_MEMBER_COUNT_MEMBERS);
     return e;
 }

@@ -10,9 +10,9 @@ static enum err check_pooled(struct tx *tx, struct str number, struct str countr
     enum err e = db_one(tx->db, SQL_NUMBER_GET, DB_ARGS(v_str(number)), &c);
     if (e)
         return e;
-    if (!col_int(&c, 1))
+    if (!col_int(&c, COL_NUMBER_GET_POOLED))
         return tx_fail(tx, ERR_BAD_REQUEST, "the number is a provider's");
-    return str_eq(col_str(&c, 2), country)
+    return str_eq(col_str(&c, COL_NUMBER_GET_COUNTRY), country)
                ? ERR_NONE
                : tx_fail(tx, ERR_BAD_REQUEST, "the pool has the number as the other country's");
 }
@@ -37,14 +37,14 @@ enum err number_list(struct tx *tx, const struct number **ret, size_t *ret_count
     for (bool more; !(e = db_next(&c, &more)) && more;) {
         list = list_room(tx->arena, list, count, &room, sizeof *list);
         list[count++] = (struct number){
-            .number = col_copy(&c, 0, tx->arena),
-            .country = col_copy(&c, 1, tx->arena),
-            .building_id = col_id(&c, 2),
-            .held_since_us = col_int_or(&c, 3, 0),
-            .pooled = col_int(&c, 4) != 0,
-            .account_id = col_id(&c, 5),
-            .building_label = col_copy(&c, 6, tx->arena),
-            .email = col_copy(&c, 7, tx->arena),
+            .number = col_copy(&c, COL_NUMBER_LIST_NUMBER, tx->arena),
+            .country = col_copy(&c, COL_NUMBER_LIST_COUNTRY, tx->arena),
+            .building_id = col_id(&c, COL_NUMBER_LIST_BUILDING_ID),
+            .held_since_us = col_int_or(&c, COL_NUMBER_LIST_HELD_SINCE, 0),
+            .pooled = col_int(&c, COL_NUMBER_LIST_POOLED) != 0,
+            .account_id = col_id(&c, COL_NUMBER_LIST_ACCOUNT_ID),
+            .building_label = col_copy(&c, COL_NUMBER_LIST_LABEL, tx->arena),
+            .email = col_copy(&c, COL_NUMBER_LIST_EMAIL, tx->arena),
         };
     }
     if (e)
@@ -68,9 +68,11 @@ static enum err read_need(struct tx *tx, const struct id *building, struct need 
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
     *ret = (struct need){
-        .account_id = col_id(&c, 0),
-        .number = col_copy(&c, 1, tx->arena),
-        .country = col_null(&c, 2) ? STR("US") : col_copy(&c, 2, tx->arena),
+        .account_id = col_id(&c, COL_BUILDING_FOR_NUMBER_ACCOUNT_ID),
+        .number = col_copy(&c, COL_BUILDING_FOR_NUMBER_VIRTUAL_NUMBER, tx->arena),
+        .country = col_null(&c, COL_BUILDING_FOR_NUMBER_COUNTRY)
+                       ? STR("US")
+                       : col_copy(&c, COL_BUILDING_FOR_NUMBER_COUNTRY, tx->arena),
     };
     return ERR_NONE;
 }
@@ -88,7 +90,7 @@ static enum err find_free(struct tx *tx, struct str country, struct str *ret)
 {
     CURSOR c;
     enum err e = db_one(tx->db, SQL_NUMBER_FREE, DB_ARGS(v_str(country)), &c);
-    *ret = e ? STR_NONE : col_copy(&c, 0, tx->arena);
+    *ret = e ? STR_NONE : col_copy(&c, COL_NUMBER_FREE_NUMBER, tx->arena);
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
@@ -137,7 +139,9 @@ static enum err read_entry(struct tx *tx, struct str number, struct entry *ret)
     *ret = (struct entry){0};
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
-    *ret = (struct entry){.known = true, .pooled = col_int(&c, 1) != 0, .building_id = col_id(&c, 0)};
+    *ret = (struct entry){.known = true,
+                          .pooled = col_int(&c, COL_NUMBER_GET_POOLED) != 0,
+                          .building_id = col_id(&c, COL_NUMBER_GET_BUILDING_ID)};
     return ERR_NONE;
 }
 
@@ -201,9 +205,9 @@ enum err number_release(struct tx *tx, struct str number)
         enum err e = db_one(tx->db, SQL_NUMBER_HOLDER, DB_ARGS(v_str(number)), &c);
         if (e)
             return e == ERR_NOT_FOUND ? ERR_NUMBER_NOT_FOUND : e;
-        building = col_id(&c, 0);
-        pooled = col_int(&c, 1) != 0;
-        account = col_id(&c, 2);
+        building = col_id(&c, COL_NUMBER_HOLDER_BUILDING_ID);
+        pooled = col_int(&c, COL_NUMBER_HOLDER_POOLED) != 0;
+        account = col_id(&c, COL_NUMBER_HOLDER_ACCOUNT_ID);
     }
     if (!id_given(&building))
         return ERR_NUMBER_NOT_FOUND;

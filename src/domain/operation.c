@@ -21,11 +21,13 @@ static enum err read_standing(struct tx *tx, const struct id *account, struct st
     if (e)
         return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
     *ret = (struct standing){
-        .active = str_eq(col_str(&c, 0), str_z(subscription_status_text(SUBSCRIPTION_ACTIVE))),
-        .subscribed = !str_eq(col_str(&c, 0), str_z(subscription_status_text(SUBSCRIPTION_NONE))),
-        .subscription_id = col_copy(&c, 1, tx->arena),
-        .phone = col_copy(&c, 2, tx->arena),
-        .building_count = col_int(&c, 3),
+        .active = str_eq(col_str(&c, COL_OPERATION_ACCOUNT_SUBSCRIPTION_STATUS),
+                         str_z(subscription_status_text(SUBSCRIPTION_ACTIVE))),
+        .subscribed = !str_eq(col_str(&c, COL_OPERATION_ACCOUNT_SUBSCRIPTION_STATUS),
+                              str_z(subscription_status_text(SUBSCRIPTION_NONE))),
+        .subscription_id = col_copy(&c, COL_OPERATION_ACCOUNT_SUBSCRIPTION_ID, tx->arena),
+        .phone = col_copy(&c, COL_OPERATION_ACCOUNT_PHONE, tx->arena),
+        .building_count = col_int(&c, COL_OPERATION_ACCOUNT_BUILDINGS),
     };
     return ERR_NONE;
 }

@@ -4,43 +4,6 @@
 
 #include "domain/row.h"
 
-/* The columns that all reading statements begin with. */
-enum column {
-    COL_ID,
-    COL_ACCOUNT,
-    COL_ACTION,
-    COL_STATUS,
-    COL_CREATED,
-    COL_EXPIRES,
-    COL_BUILDING,
-    COL_LABEL,
-    COL_STREET,
-    COL_CITY,
-    COL_STATE,
-    COL_ZIP,
-    COL_COUNTRY,
-    COL_TONE,
-    COL_PHONE,
-    COL_NUMBER,
-    COL_BUILDING_COUNT,
-    COL_SUBSCRIPTION,
-    COL_PRICE,
-    COL_CURRENCY,
-    COL_INTERVAL,
-    COL_QUANTITY,
-    COL_NEW_QUANTITY,
-    COL_NEXT_INVOICE,
-    COL_PER_BUILDING,
-    COL_PRORATION,
-    COL_REQUEST,
-    COL_HASH,
-    COL_STEP,
-    COL_ATTEMPT,
-    COL_PROGRESSED,
-    COL_ERROR,
-    COL_RESULT
-};
-
 static const char *const statuses[] = {
     [OPERATION_QUOTED] = "quoted",
     [OPERATION_EXPIRED] = "expired",
@@ -108,15 +71,15 @@ static enum err error_of(struct str code)
 static struct operation_billing read_billing(const struct cursor *c, struct arena *a)
 {
     return (struct operation_billing){
-        .subscription_id = col_copy(c, COL_SUBSCRIPTION, a),
-        .price_id = col_copy(c, COL_PRICE, a),
-        .currency = col_copy(c, COL_CURRENCY, a),
-        .interval = col_copy(c, COL_INTERVAL, a),
-        .current_quantity = col_int(c, COL_QUANTITY),
-        .new_quantity = col_int(c, COL_NEW_QUANTITY),
-        .next_invoice_minor = col_int(c, COL_NEXT_INVOICE),
-        .per_building_minor = col_int_or(c, COL_PER_BUILDING, -1),
-        .proration_s = col_int(c, COL_PRORATION),
+        .subscription_id = col_copy(c, COL_OPERATION_SUBSCRIPTION_ID, a),
+        .price_id = col_copy(c, COL_OPERATION_PRICE_ID, a),
+        .currency = col_copy(c, COL_OPERATION_CURRENCY, a),
+        .interval = col_copy(c, COL_OPERATION_BILLING_INTERVAL, a),
+        .current_quantity = col_int(c, COL_OPERATION_CURRENT_QUANTITY),
+        .new_quantity = col_int(c, COL_OPERATION_NEW_QUANTITY),
+        .next_invoice_minor = col_int(c, COL_OPERATION_NEXT_INVOICE_MINOR),
+        .per_building_minor = col_int_or(c, COL_OPERATION_PER_BUILDING_MINOR, -1),
+        .proration_s = col_int(c, COL_OPERATION_PRORATION_S),
     };
 }
 
@@ -124,32 +87,32 @@ static struct operation read_row(const struct cursor *c, struct tx *tx)
 {
     struct arena *a = tx->arena;
     struct operation o = {
-        .id = col_id(c, COL_ID),
-        .account_id = col_id(c, COL_ACCOUNT),
-        .action = str_eq(col_str(c, COL_ACTION), STR("add")) ? OPERATION_ADD : OPERATION_REMOVE,
-        .status = status_of(col_str(c, COL_STATUS)),
-        .created_us = col_int(c, COL_CREATED),
-        .expires_us = col_int(c, COL_EXPIRES),
-        .building_id = col_id(c, COL_BUILDING),
-        .label = col_copy(c, COL_LABEL, a),
-        .address = {.street = col_copy(c, COL_STREET, a),
-                    .city = col_copy(c, COL_CITY, a),
-                    .state = col_copy(c, COL_STATE, a),
-                    .zip = col_copy(c, COL_ZIP, a),
-                    .country = col_copy(c, COL_COUNTRY, a)},
-        .unlock_tone = col_copy(c, COL_TONE, a),
-        .phone_number = col_copy(c, COL_PHONE, a),
-        .virtual_number = col_copy(c, COL_NUMBER, a),
-        .building_count = col_int(c, COL_BUILDING_COUNT),
+        .id = col_id(c, COL_OPERATION_ID),
+        .account_id = col_id(c, COL_OPERATION_ACCOUNT_ID),
+        .action = str_eq(col_str(c, COL_OPERATION_ACTION), STR("add")) ? OPERATION_ADD : OPERATION_REMOVE,
+        .status = status_of(col_str(c, COL_OPERATION_STATUS)),
+        .created_us = col_int(c, COL_OPERATION_CREATED_AT),
+        .expires_us = col_int(c, COL_OPERATION_EXPIRES_AT),
+        .building_id = col_id(c, COL_OPERATION_BUILDING_ID),
+        .label = col_copy(c, COL_OPERATION_LABEL, a),
+        .address = {.street = col_copy(c, COL_OPERATION_STREET, a),
+                    .city = col_copy(c, COL_OPERATION_CITY, a),
+                    .state = col_copy(c, COL_OPERATION_STATE, a),
+                    .zip = col_copy(c, COL_OPERATION_ZIP, a),
+                    .country = col_copy(c, COL_OPERATION_COUNTRY, a)},
+        .unlock_tone = col_copy(c, COL_OPERATION_UNLOCK_TONE, a),
+        .phone_number = col_copy(c, COL_OPERATION_PHONE_NUMBER, a),
+        .virtual_number = col_copy(c, COL_OPERATION_VIRTUAL_NUMBER, a),
+        .building_count = col_int(c, COL_OPERATION_BUILDING_COUNT),
         .billing = read_billing(c, a),
-        .request_id = col_copy(c, COL_REQUEST, a),
-        .step = step_of(col_str(c, COL_STEP)),
-        .attempt = col_int(c, COL_ATTEMPT),
-        .progressed_us = col_int_or(c, COL_PROGRESSED, 0),
-        .error = error_of(col_str(c, COL_ERROR)),
-        .result_number = col_copy(c, COL_RESULT, a),
+        .request_id = col_copy(c, COL_OPERATION_REQUEST_ID, a),
+        .step = step_of(col_str(c, COL_OPERATION_STEP)),
+        .attempt = col_int(c, COL_OPERATION_ATTEMPT),
+        .progressed_us = col_int_or(c, COL_OPERATION_PROGRESSED_AT, 0),
+        .error = error_of(col_str(c, COL_OPERATION_ERROR)),
+        .result_number = col_copy(c, COL_OPERATION_RESULT_NUMBER, a),
     };
-    struct str hash = col_blob(c, COL_HASH);
+    struct str hash = col_blob(c, COL_OPERATION_REQUEST_HASH);
     if (hash.n == SHA256_LEN)
         memcpy(o.request_hash, hash.p, SHA256_LEN);
     if (o.status == OPERATION_QUOTED && o.expires_us <= tx->now_us)
@@ -191,8 +154,6 @@ enum err operation_get(struct tx *tx, const struct id *account, const struct id 
     return e;
 }
 
-#define COL_EMAIL (COL_RESULT + 1)
-
 enum err operation_list_current(struct tx *tx, const struct operation **ret, const struct str **ret_emails,
                                 size_t *ret_count)
 {
@@ -210,7 +171,7 @@ enum err operation_list_current(struct tx *tx, const struct operation **ret, con
         list = list_room(tx->arena, list, count, &room, sizeof *list);
         emails = list_room(tx->arena, emails, count, &email_room, sizeof *emails);
         list[count] = read_row(&c, tx);
-        emails[count] = col_copy(&c, COL_EMAIL, tx->arena);
+        emails[count] = col_copy(&c, COL_OPERATION_LIST_CURRENT_EMAIL, tx->arena);
     }
     if (e)
         return e;

@@ -8,6 +8,6 @@ enum err building_owner(struct tx *tx, const struct id *building, struct id *ret
     enum err e = db_one(tx->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(building))), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
-    *ret_account = col_id(&c, 0);
+    *ret_account = col_id(&c, COL_BUILDING_FOR_NUMBER_ACCOUNT_ID);
     return ERR_NONE;
 }

@@ -25,10 +25,10 @@ static enum err owner_get(struct tx *tx, const struct id *account, struct owner 
     if (e)
         return e == ERR_NOT_FOUND ? ERR_ACCOUNT_NOT_FOUND : e;
     struct str active = str_z(subscription_status_text(SUBSCRIPTION_ACTIVE));
-    *ret = (struct owner){.phone = col_copy(&c, 0, tx->arena),
-                          .verified_us = col_int(&c, 1),
-                          .subscribed = str_eq(col_str(&c, 2), active),
-                          .provisioned = col_int(&c, 3) > 0};
+    *ret = (struct owner){.phone = col_copy(&c, COL_PHONE_ACCOUNT_PHONE, tx->arena),
+                          .verified_us = col_int(&c, COL_PHONE_ACCOUNT_PHONE_VERIFIED_AT),
+                          .subscribed = str_eq(col_str(&c, COL_PHONE_ACCOUNT_SUBSCRIPTION_STATUS), active),
+                          .provisioned = col_int(&c, COL_PHONE_ACCOUNT_PROVISIONED) > 0};
     return ERR_NONE;
 }
 
@@ -72,7 +72,7 @@ static enum err check_window(struct tx *tx, const struct id *account, const stru
         db_one(tx->db, w->nth, DB_ARGS(v_str(id_str(account)), v_int(tx->now_us - length_us), v_int(w->max - 1)), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
-    int64_t left_us = col_int(&c, 0) + length_us - tx->now_us;
+    int64_t left_us = col_int(&c, COL_PHONE_NTH_CREATED_AT) + length_us - tx->now_us;
     tx->retry_after_s = (left_us + US_PER_S - 1) / US_PER_S;
     return w->error;
 }
@@ -101,15 +101,15 @@ static enum err waiting_get(struct tx *tx, const struct id *account, struct wait
     enum err e = db_one(tx->db, SQL_PHONE_CODE_NEWEST, DB_ARGS(v_str(id_str(account))), &c);
     if (e)
         return e;
-    if (!col_null(&c, 5) || col_int(&c, 4) <= tx->now_us)
+    if (!col_null(&c, COL_PHONE_CODE_NEWEST_USED_AT) || col_int(&c, COL_PHONE_CODE_NEWEST_EXPIRES_AT) <= tx->now_us)
         return ERR_NOT_FOUND;
-    struct str mac = col_blob(&c, 2);
+    struct str mac = col_blob(&c, COL_PHONE_CODE_NEWEST_CODE_MAC);
     if (mac.n != sizeof ret->mac)
         return ERR_INTERNAL_ERROR;
-    *ret = (struct waiting){.id = col_id(&c, 0),
-                            .number = col_copy(&c, 1, tx->arena),
-                            .attempts = col_int(&c, 3),
-                            .expires_us = col_int(&c, 4)};
+    *ret = (struct waiting){.id = col_id(&c, COL_PHONE_CODE_NEWEST_ID),
+                            .number = col_copy(&c, COL_PHONE_CODE_NEWEST_PHONE, tx->arena),
+                            .attempts = col_int(&c, COL_PHONE_CODE_NEWEST_ATTEMPTS),
+                            .expires_us = col_int(&c, COL_PHONE_CODE_NEWEST_EXPIRES_AT)};
     memcpy(ret->mac, mac.p, mac.n);
     return ERR_NONE;
 }

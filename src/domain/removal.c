@@ -36,7 +36,7 @@ static enum err release_number(struct tx *tx, const struct id *building)
         enum err e = db_one(tx->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(building))), &c);
         if (e)
             return e == ERR_NOT_FOUND ? ERR_NONE : e;
-        number = col_copy(&c, 1, tx->arena);
+        number = col_copy(&c, COL_BUILDING_FOR_NUMBER_VIRTUAL_NUMBER, tx->arena);
     }
     enum err e = number.p ? number_release(tx, number) : ERR_NONE;
     return e == ERR_NUMBER_NOT_FOUND ? ERR_NONE : e; /* one the inventory never had */

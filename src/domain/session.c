@@ -36,7 +36,7 @@ static enum err check_count(struct tx *tx, struct str email)
     enum err e = db_one(tx->db, SQL_CHALLENGE_COUNT, DB_ARGS(v_str(email), v_int(tx->now_us)), &c);
     if (e)
         return e;
-    return col_int(&c, 0) < CHALLENGES_MAX ? ERR_NONE : ERR_OTP_RATE_LIMIT;
+    return col_int(&c, COL_CHALLENGE_COUNT_CHALLENGES) < CHALLENGES_MAX ? ERR_NONE : ERR_OTP_RATE_LIMIT;
 }
 
 static struct challenge challenge_new(void)
@@ -84,10 +84,10 @@ static enum err challenge_redeem(struct tx *tx, struct str email, struct str cha
         enum err e = db_one(tx->db, SQL_CHALLENGE_GET, DB_ARGS(v_str(challenge), v_str(email), v_int(tx->now_us)), &c);
         if (e)
             return e == ERR_NOT_FOUND ? ERR_INVALID_OTP : e;
-        struct str found = col_blob(&c, 0);
+        struct str found = col_blob(&c, COL_CHALLENGE_GET_OTP_MAC);
         if (found.n == sizeof stored)
             memcpy(stored, found.p, sizeof stored);
-        alive = col_int(&c, 1) < CHALLENGE_ATTEMPTS;
+        alive = col_int(&c, COL_CHALLENGE_GET_ATTEMPTS) < CHALLENGE_ATTEMPTS;
     }
     if (!alive)
         return ERR_INVALID_OTP;

@@ -32,11 +32,11 @@ static enum err load(struct tx *tx, const struct id *account, const struct id *b
     enum err e = db_one(tx->db, SQL_BUILDING_SETTINGS, DB_ARGS(v_str(id_str(account)), v_str(id_str(building))), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
-    ret->number = col_copy(&c, 0, tx->arena);
-    ret->tone = col_copy(&c, 1, tx->arena);
+    ret->number = col_copy(&c, COL_BUILDING_SETTINGS_VIRTUAL_NUMBER, tx->arena);
+    ret->tone = col_copy(&c, COL_BUILDING_SETTINGS_UNLOCK_TONE, tx->arena);
     for (int i = 0; i < GREETING_COUNT; i++)
-        ret->greetings[i] = col_copy(&c, 2 + i, tx->arena);
-    ret->version = col_int(&c, 6);
+        ret->greetings[i] = col_copy(&c, COL_BUILDING_SETTINGS_GREETING_WELCOME + i, tx->arena);
+    ret->version = col_int(&c, COL_BUILDING_SETTINGS_SETTINGS_VERSION);
     return ERR_NONE;
 }
 

@@ -73,7 +73,8 @@ static enum err release_due(struct tx *tx, const struct id *account, bool *ret)
     enum err e = db_one(tx->db, SQL_ACCOUNT_ENDED, DB_ARGS(v_str(id_str(account))), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
-    *ret = !e && !col_null(&c, 0) && col_int(&c, 0) + SUBSCRIPTION_NUMBER_KEPT_S * US_PER_S <= tx->now_us;
+    *ret = !e && !col_null(&c, COL_ACCOUNT_ENDED_SUBSCRIPTION_ENDED_AT) &&
+           col_int(&c, COL_ACCOUNT_ENDED_SUBSCRIPTION_ENDED_AT) + SUBSCRIPTION_NUMBER_KEPT_S * US_PER_S <= tx->now_us;
     return ERR_NONE;
 }
 

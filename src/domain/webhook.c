@@ -9,9 +9,6 @@
 
 #define ALL_EVENTS ((1U << EVENT_TYPE_COUNT) - 1)
 
-/* Columns of webhook_list and webhook_by_request, in store/sql/webhook.sql. */
-enum { COL_ID, COL_CREATED, COL_URL, COL_EVENTS, COL_SECRET, COL_HASH };
-
 /* ---- types of events ---- */
 
 static bool find_type(struct str text, uint32_t *ret_bit)
@@ -52,10 +49,10 @@ enum err webhook_events(struct tx *tx, struct val texts, uint32_t *ret)
 static struct webhook read_row(const struct cursor *c, struct arena *a)
 {
     return (struct webhook){
-        .id = col_id(c, COL_ID),
-        .created_us = col_int(c, COL_CREATED),
-        .url = col_copy(c, COL_URL, a),
-        .events = (uint32_t)col_int(c, COL_EVENTS),
+        .id = col_id(c, COL_WEBHOOK_ID),
+        .created_us = col_int(c, COL_WEBHOOK_CREATED_AT),
+        .url = col_copy(c, COL_WEBHOOK_URL, a),
+        .events = (uint32_t)col_int(c, COL_WEBHOOK_EVENTS),
     };
 }
 
@@ -70,10 +67,10 @@ enum err webhook_replay(struct tx *tx, const struct webhook_request *request, st
         db_one(tx->db, SQL_WEBHOOK_BY_REQUEST, DB_ARGS(v_str(id_str(request->account)), v_str(request->key)), &c);
     if (e)
         return e;
-    const struct str hash = col_blob(&c, COL_HASH);
+    const struct str hash = col_blob(&c, COL_WEBHOOK_BY_REQUEST_REQUEST_HASH);
     if (hash.n != SHA256_LEN || memcmp(hash.p, request->hash, SHA256_LEN) != 0)
         return ERR_IDEMPOTENCY_CONFLICT;
-    if (!crypto_open(WEBHOOK_PURPOSE, col_blob(&c, COL_SECRET), tx->arena, &secret))
+    if (!crypto_open(WEBHOOK_PURPOSE, col_blob(&c, COL_WEBHOOK_BY_REQUEST_SECRET), tx->arena, &secret))
         return ERR_SECRET_DECRYPT_FAILED;
     *ret = read_row(&c, tx->arena);
     *ret_secret = secret;
@@ -86,7 +83,7 @@ static enum err check_limit(struct tx *tx, const struct id *account)
     enum err e = db_one(tx->db, SQL_WEBHOOK_COUNT, DB_ARGS(v_str(id_str(account))), &c);
     if (e)
         return e;
-    return col_int(&c, 0) < WEBHOOK_MAX ? ERR_NONE : ERR_WEBHOOK_LIMIT;
+    return col_int(&c, COL_WEBHOOK_COUNT_WEBHOOKS) < WEBHOOK_MAX ? ERR_NONE : ERR_WEBHOOK_LIMIT;
 }
 
 static struct str make_secret(struct arena *a)
@@ -166,7 +163,7 @@ enum err webhook_find(struct tx *tx, const struct id *account, const struct id *
     CURSOR c;
     enum err e = db_one(tx->db, SQL_WEBHOOK_EXISTS, DB_ARGS(v_str(id_str(account)), v_str(id_str(id))), &c);
     if (!e)
-        *ret_deleted = !col_null(&c, 0);
+        *ret_deleted = !col_null(&c, COL_WEBHOOK_EXISTS_DELETED_AT);
     return e;
 }
 

@@ -51,7 +51,7 @@ static enum err next_due(struct tx *tx, void *arg)
     enum err e = db_one(tx->db, SQL_JOB_NEXT, DB_ARGS(v_int(clock_real_us())), &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
-    t->next_us = e ? INT64_MAX : col_int(&c, 0);
+    t->next_us = e ? INT64_MAX : col_int(&c, COL_JOB_NEXT_DUE_AT);
     return ERR_NONE;
 }
 
@@ -66,11 +66,11 @@ static enum err take(struct tx *tx, void *arg)
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
     t->leased_until_us = until_us;
-    t->job.id = col_copy(&c, 0, tx->arena);
-    t->job.kind = col_copy(&c, 1, tx->arena);
-    t->job.attempt = col_int(&c, 2);
-    t->job.created_us = col_int(&c, 3);
-    t->job.payload = arena_str(tx->arena, col_blob(&c, 4));
+    t->job.id = col_copy(&c, COL_JOB_ID, tx->arena);
+    t->job.kind = col_copy(&c, COL_JOB_KIND, tx->arena);
+    t->job.attempt = col_int(&c, COL_JOB_ATTEMPTS);
+    t->job.created_us = col_int(&c, COL_JOB_CREATED_AT);
+    t->job.payload = arena_str(tx->arena, col_blob(&c, COL_JOB_TAKE_PAYLOAD));
     return ERR_NONE;
 }
 
@@ -301,8 +301,8 @@ static enum err look(struct tx *tx, void *arg)
     w->done = e == ERR_NOT_FOUND;
     if (e)
         return w->done ? ERR_NONE : e;
-    w->due_us = col_int(&c, 0);
-    w->running = col_int(&c, 1) > clock_real_us();
+    w->due_us = col_int(&c, COL_JOB_WAITING_DUE_AT);
+    w->running = col_int(&c, COL_JOB_WAITING_LEASED_UNTIL) > clock_real_us();
     return ERR_NONE;
 }
 

@@ -35,7 +35,7 @@ enum err builtin_customer_get(struct db *db, struct str id, struct arena *a, str
     CURSOR c;
     enum err e = db_one(db, SQL_SANDBOX_CUSTOMER_GET, DB_ARGS(v_str(id)), &c);
     if (!e)
-        *ret_email = column(&c, 0, a);
+        *ret_email = column(&c, COL_SANDBOX_CUSTOMER_GET_EMAIL, a);
     return e;
 }
 
@@ -47,12 +47,12 @@ enum err builtin_subscription_get(struct db *db, struct str id, struct arena *a,
         return e;
     *ret = (struct billing_subscription){
         .id = arena_str(a, id),
-        .customer_id = column(&c, 0, a),
-        .account_id = column(&c, 1, a),
-        .status = status_of(col_str(&c, 2)),
-        .plan = column(&c, 3, a),
+        .customer_id = column(&c, COL_SANDBOX_SUBSCRIPTION_GET_CUSTOMER_ID, a),
+        .account_id = column(&c, COL_SANDBOX_SUBSCRIPTION_GET_ACCOUNT_ID, a),
+        .status = status_of(col_str(&c, COL_SANDBOX_SUBSCRIPTION_GET_STATUS)),
+        .plan = column(&c, COL_SANDBOX_SUBSCRIPTION_GET_PLAN, a),
         .amount_minor = -1,
-        .quantity = col_int(&c, 4),
+        .quantity = col_int(&c, COL_SANDBOX_SUBSCRIPTION_GET_QUANTITY),
     };
     return ERR_NONE;
 }
@@ -62,7 +62,7 @@ static enum err newest_of(struct db *db, struct str customer_id, struct arena *a
     CURSOR c;
     enum err e = db_one(db, SQL_SANDBOX_SUBSCRIPTION_OF, DB_ARGS(v_str(customer_id)), &c);
     if (!e)
-        *ret_id = column(&c, 0, a);
+        *ret_id = column(&c, COL_SANDBOX_SUBSCRIPTION_OF_ID, a);
     return e;
 }
 
@@ -122,10 +122,12 @@ enum err builtin_subscription_set_quantity(struct db *db, struct str key, struct
 /* An open session that is too old has expired, whether or not anybody noticed. */
 static enum billing_session_status session_status(const struct cursor *c, int64_t now_us)
 {
-    struct str status = col_str(c, 8);
+    struct str status = col_str(c, COL_SANDBOX_SESSION_GET_STATUS);
     if (str_eq(status, STR("complete")))
         return BILLING_SESSION_COMPLETE;
-    return str_eq(status, STR("open")) && col_int(c, 10) > now_us ? BILLING_SESSION_OPEN : BILLING_SESSION_EXPIRED;
+    return str_eq(status, STR("open")) && col_int(c, COL_SANDBOX_SESSION_GET_EXPIRES_AT) > now_us
+               ? BILLING_SESSION_OPEN
+               : BILLING_SESSION_EXPIRED;
 }
 
 enum err builtin_session_get(struct db *db, struct str id, int64_t now_us, struct arena *a, struct builtin_session *ret)
@@ -137,15 +139,15 @@ enum err builtin_session_get(struct db *db, struct str id, int64_t now_us, struc
     *ret = (struct builtin_session){
         .session = {.id = arena_str(a, id),
                     .status = session_status(&c, now_us),
-                    .account_id = column(&c, 0, a),
-                    .customer_id = column(&c, 2, a),
-                    .subscription_id = column(&c, 9, a)},
-        .url = column(&c, 7, a),
-        .email = column(&c, 1, a),
-        .plan = column(&c, 3, a),
-        .quantity = col_int(&c, 4),
-        .success_url = column(&c, 5, a),
-        .cancel_url = column(&c, 6, a),
+                    .account_id = column(&c, COL_SANDBOX_SESSION_GET_ACCOUNT_ID, a),
+                    .customer_id = column(&c, COL_SANDBOX_SESSION_GET_CUSTOMER_ID, a),
+                    .subscription_id = column(&c, COL_SANDBOX_SESSION_GET_SUBSCRIPTION_ID, a)},
+        .url = column(&c, COL_SANDBOX_SESSION_GET_URL, a),
+        .email = column(&c, COL_SANDBOX_SESSION_GET_EMAIL, a),
+        .plan = column(&c, COL_SANDBOX_SESSION_GET_PLAN, a),
+        .quantity = col_int(&c, COL_SANDBOX_SESSION_GET_QUANTITY),
+        .success_url = column(&c, COL_SANDBOX_SESSION_GET_SUCCESS_URL, a),
+        .cancel_url = column(&c, COL_SANDBOX_SESSION_GET_CANCEL_URL, a),
     };
     if (ret->session.status == BILLING_SESSION_OPEN)
         ret->session.url = ret->url;
@@ -157,7 +159,7 @@ static enum err id_of_key(struct db *db, struct str key, struct arena *a, struct
     CURSOR c;
     enum err e = db_one(db, SQL_SANDBOX_SESSION_BY_KEY, DB_ARGS(v_str(key)), &c);
     if (!e)
-        *ret_id = column(&c, 0, a);
+        *ret_id = column(&c, COL_SANDBOX_SESSION_BY_KEY_ID, a);
     return e;
 }
 

@@ -35,19 +35,20 @@ static const struct range *range_of(struct str country)
     return NULL;
 }
 
-/* The row's first column, or STR_NONE. */
-static enum err one_text(struct db *db, enum sql statement, struct str key, struct arena *a, struct str *ret)
+/* A column of the first row, or STR_NONE. */
+static enum err one_text(struct db *db, enum sql statement, int column, struct str key, struct arena *a,
+                         struct str *ret)
 {
     CURSOR c;
     enum err e = db_one(db, statement, DB_ARGS(v_str(key)), &c);
-    *ret = e ? STR_NONE : arena_str(a, col_str(&c, 0));
+    *ret = e ? STR_NONE : arena_str(a, col_str(&c, column));
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
 static enum err find(void *arg, struct db *db)
 {
     struct request *r = arg;
-    return one_text(db, SQL_SANDBOX_NUMBER_FIND, r->reference, r->arena, &r->found);
+    return one_text(db, SQL_SANDBOX_NUMBER_FIND, COL_SANDBOX_NUMBER_FIND_NUMBER, r->reference, r->arena, &r->found);
 }
 
 /* ---- giving one out ---- */
@@ -66,7 +67,8 @@ static enum err fresh(struct db *db, const struct range *range, struct request *
 {
     struct str highest;
     uint64_t next = range->first;
-    enum err e = one_text(db, SQL_SANDBOX_NUMBER_HIGHEST, range->country, r->arena, &highest);
+    enum err e =
+        one_text(db, SQL_SANDBOX_NUMBER_HIGHEST, COL_SANDBOX_NUMBER_HIGHEST_NUMBER, range->country, r->arena, &highest);
     if (!e && highest.n && str_to_u64(str_from(highest, 1), range->last, &next))
         next++;
     for (bool taken = true; !e && next <= range->last; next++) {
@@ -95,7 +97,8 @@ static enum err give_fresh(struct db *db, const struct range *range, struct requ
 
 static enum err give_again(struct db *db, const struct range *range, struct request *r)
 {
-    enum err e = one_text(db, SQL_SANDBOX_NUMBER_FREE, range->country, r->arena, &r->found);
+    enum err e =
+        one_text(db, SQL_SANDBOX_NUMBER_FREE, COL_SANDBOX_NUMBER_FREE_NUMBER, range->country, r->arena, &r->found);
     if (e || !r->found.p)
         return e;
     return db_exec(db, SQL_SANDBOX_NUMBER_HOLD, DB_ARGS(v_str(r->found), v_str(r->reference), v_int(clock_now_us())),

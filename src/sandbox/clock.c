@@ -49,7 +49,7 @@ static enum err read_offset(void *arg, struct db *db)
     }
     if (e)
         return e;
-    if (!str_to_u64(col_str(&c, 0), OFFSET_MAX_S, &offset))
+    if (!str_to_u64(col_str(&c, COL_SETTING_GET_VALUE), OFFSET_MAX_S, &offset))
         return ERR_INTERNAL_ERROR;
     *ret = (int64_t)offset;
     return ERR_NONE;

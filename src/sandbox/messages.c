@@ -56,15 +56,15 @@ struct page {
 static void take_row(const struct cursor *c, struct arena *a, struct message *ret)
 {
     *ret = (struct message){
-        .id = v_str(col_copy(c, 0, a)),
-        .channel = v_str(col_copy(c, 1, a)),
-        .to = v_str(col_copy(c, 2, a)),
-        .subject = v_str(col_copy(c, 3, a)),
-        .text = v_str(col_copy(c, 4, a)),
-        .created_at = v_time(col_int(c, 6)),
+        .id = v_str(col_copy(c, COL_SANDBOX_MESSAGE_ID, a)),
+        .channel = v_str(col_copy(c, COL_SANDBOX_MESSAGE_CHANNEL, a)),
+        .to = v_str(col_copy(c, COL_SANDBOX_MESSAGE_RECIPIENT, a)),
+        .subject = v_str(col_copy(c, COL_SANDBOX_MESSAGE_SUBJECT, a)),
+        .text = v_str(col_copy(c, COL_SANDBOX_MESSAGE_TEXT, a)),
+        .created_at = v_time(col_int(c, COL_SANDBOX_MESSAGE_CREATED_AT)),
     };
-    if (!col_null(c, 5))
-        ret->code = v_str(col_copy(c, 5, a));
+    if (!col_null(c, COL_SANDBOX_MESSAGE_CODE))
+        ret->code = v_str(col_copy(c, COL_SANDBOX_MESSAGE_CODE, a));
 }
 
 /* In a query a + is a space unless it is encoded. No recipient has a space: it was meant as +. */

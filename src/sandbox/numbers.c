@@ -16,13 +16,13 @@ static enum err read_numbers(struct tx *tx, const struct number **ret, size_t *r
     for (bool more; !(e = db_next(&c, &more)) && more;) {
         list = list_room(tx->arena, list, count, &room, sizeof *list);
         list[count++] = (struct number){
-            .number = col_copy(&c, 0, tx->arena),
-            .country = col_copy(&c, 1, tx->arena),
-            .building_id = col_id(&c, 2),
-            .held_since_us = col_int_or(&c, 3, 0),
-            .building_label = col_copy(&c, 4, tx->arena),
-            .email = col_copy(&c, 5, tx->arena),
-            .pooled = col_int(&c, 6) != 0,
+            .number = col_copy(&c, COL_SANDBOX_NUMBER_LIST_NUMBER, tx->arena),
+            .country = col_copy(&c, COL_SANDBOX_NUMBER_LIST_COUNTRY, tx->arena),
+            .building_id = col_id(&c, COL_SANDBOX_NUMBER_LIST_REFERENCE),
+            .held_since_us = col_int_or(&c, COL_SANDBOX_NUMBER_LIST_HELD_SINCE, 0),
+            .building_label = col_copy(&c, COL_SANDBOX_NUMBER_LIST_LABEL, tx->arena),
+            .email = col_copy(&c, COL_SANDBOX_NUMBER_LIST_EMAIL, tx->arena),
+            .pooled = col_int(&c, COL_SANDBOX_NUMBER_LIST_POOLED) != 0,
         };
     }
     if (e)

@@ -25,7 +25,7 @@ static enum err read_version(void *arg, struct db *db)
     CURSOR c;
     enum err e = db_one(db, SQL_SCHEMA_VERSION, DB_NO_ARGS, &c);
     if (!e)
-        step->have = (int)col_int(&c, 0);
+        step->have = (int)col_int(&c, COL_SCHEMA_VERSION_VERSION);
     return e;
 }
 

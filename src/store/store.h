@@ -1,8 +1,9 @@
 /* The store: sessions, transactions and named statements over one of two engines, SQLite or PostgreSQL.
  *
- * Callers cannot tell the engines apart. All SQL stands in store/sql/<group>.sql, one statement per name; `enum sql` is
- * generated from it (SQL_<NAME>). Parameters are $1, $2 …; the text is the same for both engines except where a
- * statement carries `-- name: x (sqlite)` and `-- name: x (postgresql)` side by side.
+ * Callers cannot tell the engines apart. All SQL is in store/sql/<group>.sql, one statement per name. `enum sql`
+ * (SQL_<NAME>) and the numbers of columns (COL_<NAME>_<COLUMN>) are generated from it by scripts/sqlgen.awk. Parameters
+ * are $1, $2 …; the text is the same for both engines, unless a statement has the overrides `-- name: x (sqlite)` and
+ * `-- name: x (postgresql)`.
  *
  * Writes are jobs. A job's body runs on a store thread inside a transaction that commits before job->done is called:
  * with SQLite in a savepoint of its own within the batch's one transaction on the one writer thread, with PostgreSQL
@@ -97,8 +98,8 @@ enum err db_next(struct cursor *c, bool *ret_more) CHECKED;
 enum err db_one(struct db *db, enum sql statement, struct db_args args, struct cursor *ret) CHECKED;
 void db_end(struct cursor *c);
 
-/* Columns of the current row, from 0; text and blobs are valid until the next db_next or db_end. NULL reads as 0,
- * STR_NONE. */
+/* Columns of the current row, numbered by the enumerators COL_<LIST>_<COLUMN> and COL_<STATEMENT>_<COLUMN> of sql.h.
+ * Text and blobs are valid until the next db_next or db_end. NULL reads as 0, STR_NONE. */
 bool col_null(const struct cursor *c, int i);
 int64_t col_int(const struct cursor *c, int i);
 struct str col_str(const struct cursor *c, int i);

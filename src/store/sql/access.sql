@@ -1,20 +1,21 @@
 -- Deciding at the door.
 
+-- columns: door
+b.account_id, b.id, b.label, b.unlock_tone, b.greeting_welcome, b.greeting_granted, b.greeting_denied,
+    b.greeting_forwarding, b.forward_phone, a.subscription_status, a.phone,
+    k.released_at, g.failed_1, g.failed_2, g.failed_3, g.failed_4, g.closed_until, g.closings, g.mailed_at
+
 -- name: access_by_number
 -- The building of a number, and what is known of the caller $2: when that number last released the door, and the guard
 -- of its group.
-SELECT b.account_id, b.id, b.label, b.unlock_tone, b.greeting_welcome, b.greeting_granted, b.greeting_denied,
-    b.greeting_forwarding, b.forward_phone, a.subscription_status, a.phone,
-    k.released_at, g.failed_1, g.failed_2, g.failed_3, g.failed_4, g.closed_until, g.closings, g.mailed_at
+SELECT {door}
 FROM building b JOIN account a ON a.id = b.account_id
     LEFT JOIN door_caller k ON k.building_id = b.id AND k.number = $2
     LEFT JOIN door_guard g ON g.building_id = b.id AND g.known = CASE WHEN k.number IS NULL THEN 0 ELSE 1 END
 WHERE b.virtual_number = $1
 
 -- name: access_by_building
-SELECT b.account_id, b.id, b.label, b.unlock_tone, b.greeting_welcome, b.greeting_granted, b.greeting_denied,
-    b.greeting_forwarding, b.forward_phone, a.subscription_status, a.phone,
-    k.released_at, g.failed_1, g.failed_2, g.failed_3, g.failed_4, g.closed_until, g.closings, g.mailed_at
+SELECT {door}
 FROM building b JOIN account a ON a.id = b.account_id
     LEFT JOIN door_caller k ON k.building_id = b.id AND k.number = $2
     LEFT JOIN door_guard g ON g.building_id = b.id AND g.known = CASE WHEN k.number IS NULL THEN 0 ELSE 1 END
@@ -22,7 +23,7 @@ WHERE b.id = $1
 
 -- name: access_usable
 -- The building's grants of type $2 that may be used at $3, oldest first.
-SELECT id, label, remaining_uses, access_code, voice, days, start_minute, end_minute, timezone
+SELECT id, label, remaining_uses, access_code, voice, {schedule}
 FROM access_grant {by access_grant_usable}
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
     AND type = $2 AND ends_at > $3 AND starts_at <= $3
@@ -30,15 +31,14 @@ ORDER BY id
 
 -- name: access_passcodes
 -- How many passcodes (type 1) may be used at $2, and how many of them may be spoken.
-SELECT count(*), CAST(coalesce(sum(voice), 0) AS BIGINT)
+SELECT count(*) AS usable, CAST(coalesce(sum(voice), 0) AS BIGINT) AS spoken
 FROM access_grant {by access_grant_usable}
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
     AND type = 1 AND ends_at > $2
 
 -- name: access_newest
--- The newest $2 grants that are not revoked, usable or not; the columns of domain/grant_row.c.
-SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
-    access_code, voice, days, start_minute, end_minute, timezone, request_id
+-- The newest $2 grants that are not revoked, usable or not.
+SELECT {grant}
 FROM access_grant
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0
 ORDER BY id DESC LIMIT $2

@@ -10,9 +10,9 @@ INSERT INTO account (id, email, created_at) VALUES ($1, $2, $3)
 SELECT email, created_at, plan, subscription_status, phone FROM account WHERE id = $1
 
 -- name: account_usage
-SELECT CAST(coalesce(sum(b.unlock_count), 0) AS BIGINT),
+SELECT CAST(coalesce(sum(b.unlock_count), 0) AS BIGINT) AS unlocks,
     CAST(coalesce(sum((SELECT c.enabled FROM grant_building n JOIN grant_count c ON c.building = n.number
-        WHERE n.id = b.id)), 0) AS BIGINT)
+        WHERE n.id = b.id)), 0) AS BIGINT) AS grants
 FROM building b WHERE b.account_id = $1 AND (CAST($2 AS TEXT) IS NULL OR b.id = $2)
 
 -- name: account_subscribe

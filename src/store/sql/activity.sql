@@ -2,21 +2,27 @@
 -- Lists hold the entries from the position ($2, $3) on that come before the position ($4, $5), $6 of them at most: of
 -- type $7, outcome $8 and name pattern $9, each NULL for any.
 
+-- columns: activity_kind
+kind
+
 -- name: activity_kind_get
-SELECT kind FROM activity_kind {by activity_kind_text}
+SELECT {activity_kind} FROM activity_kind {by activity_kind_text}
 WHERE building_id = $1 AND name = $2 AND type = $3 AND unlock_type = $4 AND succeeded = $5
 
 -- name: activity_kind_insert
 INSERT INTO activity_kind (building_id, name, type, unlock_type, succeeded, name_folded, kind)
 VALUES ($1, $2, $3, $4, $5, $6,
     coalesce((SELECT kind FROM activity_kind WHERE building_id = $1 ORDER BY kind DESC LIMIT 1), 0) + 1)
-RETURNING kind
+RETURNING {activity_kind}
 
 -- name: activity_insert
 INSERT INTO activity (building_id, created_at, id, kind, unlock_id) VALUES ($1, $2, $3, $4, $5)
 
+-- columns: activity
+a.id, a.created_at, k.type, a.unlock_id, k.unlock_type, k.name, k.succeeded
+
 -- name: activity_list (sqlite)
-SELECT a.id, a.created_at, k.type, a.unlock_id, k.unlock_type, k.name, k.succeeded
+SELECT {activity}
 FROM activity a CROSS JOIN activity_kind k
 WHERE a.building_id = $1 AND (a.created_at, a.id) >= ($2, $3) AND (a.created_at, a.id) < ($4, $5)
     AND k.building_id = $1 AND k.kind = a.kind
@@ -27,7 +33,7 @@ ORDER BY a.created_at DESC, a.id DESC LIMIT $6
 
 -- name: activity_list (postgresql)
 -- OFFSET 0 keeps the planner from joining all entries of a building before it sorts them.
-SELECT a.id, a.created_at, k.type, a.unlock_id, k.unlock_type, k.name, k.succeeded
+SELECT {activity}
 FROM activity a CROSS JOIN LATERAL (
     SELECT s.type, s.unlock_type, s.name, s.succeeded FROM activity_kind s
     WHERE s.building_id = $1 AND s.kind = a.kind
@@ -40,7 +46,7 @@ ORDER BY a.created_at DESC, a.id DESC LIMIT $6
 
 -- name: activity_list_unlock (sqlite)
 -- The same for the entries of one grant, $10.
-SELECT a.id, a.created_at, k.type, a.unlock_id, k.unlock_type, k.name, k.succeeded
+SELECT {activity}
 FROM activity a {by activity_unlock} CROSS JOIN activity_kind k
 WHERE a.building_id = $1 AND a.unlock_id = $10
     AND (a.created_at, a.id) >= ($2, $3) AND (a.created_at, a.id) < ($4, $5)
@@ -51,7 +57,7 @@ WHERE a.building_id = $1 AND a.unlock_id = $10
 ORDER BY a.created_at DESC, a.id DESC LIMIT $6
 
 -- name: activity_list_unlock (postgresql)
-SELECT a.id, a.created_at, k.type, a.unlock_id, k.unlock_type, k.name, k.succeeded
+SELECT {activity}
 FROM activity a CROSS JOIN LATERAL (
     SELECT s.type, s.unlock_type, s.name, s.succeeded FROM activity_kind s
     WHERE s.building_id = $1 AND s.kind = a.kind
@@ -63,25 +69,28 @@ WHERE a.building_id = $1 AND a.unlock_id = $10
     AND (a.created_at, a.id) >= ($2, $3) AND (a.created_at, a.id) < ($4, $5)
 ORDER BY a.created_at DESC, a.id DESC LIMIT $6
 
+-- columns: activity_last
+created_at, id
+
 -- name: activity_last
 -- The $6th entry of such a list with any type, outcome and name; no row if there are fewer.
-SELECT created_at, id FROM activity
+SELECT {activity_last} FROM activity
 WHERE building_id = $1 AND (created_at, id) >= ($2, $3) AND (created_at, id) < ($4, $5)
 ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET CAST($6 AS BIGINT) - 1
 
 -- name: activity_last_unlock
 -- The same for the entries of one grant, $7.
-SELECT created_at, id FROM activity {by activity_unlock}
+SELECT {activity_last} FROM activity {by activity_unlock}
 WHERE building_id = $1 AND unlock_id = $7 AND (created_at, id) >= ($2, $3) AND (created_at, id) < ($4, $5)
 ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET CAST($6 AS BIGINT) - 1
 
 -- name: activity_kinds
 -- How many kinds of entries there are, and how many of them are of type $3, outcome $4 and name pattern $5; counted
 -- up to $2.
-SELECT count(*), CAST(coalesce(sum(CASE
+SELECT count(*) AS kinds, CAST(coalesce(sum(CASE
     WHEN (CAST($3 AS TEXT) IS NULL OR k.type = $3)
         AND (CAST($4 AS BIGINT) IS NULL OR k.succeeded = $4)
-        AND (CAST($5 AS TEXT) IS NULL OR k.name_folded LIKE $5 ESCAPE '!') THEN 1 ELSE 0 END), 0) AS BIGINT)
+        AND (CAST($5 AS TEXT) IS NULL OR k.name_folded LIKE $5 ESCAPE '!') THEN 1 ELSE 0 END), 0) AS BIGINT) AS matching
 FROM (SELECT type, succeeded, name_folded FROM activity_kind WHERE building_id = $1 LIMIT $2) AS k
 
 -- The same list as activity_list's, merged of the entries of the kinds that match: it reads one of each, and the page.
@@ -110,7 +119,7 @@ WITH RECURSIVE newest (kind, created_at, id) AS (
             ORDER BY x.created_at DESC, x.id DESC LIMIT 1)
     ORDER BY 2 DESC, 3 DESC LIMIT $6
 )
-SELECT a.id, a.created_at, k.type, a.unlock_id, k.unlock_type, k.name, k.succeeded
+SELECT {activity}
 FROM newest n CROSS JOIN activity a CROSS JOIN activity_kind k
 WHERE a.building_id = $1 AND a.created_at = n.created_at AND a.id = n.id
     AND k.building_id = $1 AND k.kind = n.kind
@@ -118,7 +127,7 @@ ORDER BY a.created_at DESC, a.id DESC
 
 -- name: activity_merge (postgresql)
 -- A page has the entries of as many kinds at most, those with the newest ones.
-SELECT a.id, a.created_at, k.type, a.unlock_id, k.unlock_type, k.name, k.succeeded
+SELECT {activity}
 FROM (SELECT s.* FROM activity_kind s CROSS JOIN LATERAL (
           SELECT x.created_at, x.id FROM activity x
           WHERE x.building_id = $1 AND x.kind = s.kind

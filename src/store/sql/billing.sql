@@ -8,7 +8,7 @@ DELETE FROM billing_event WHERE id IN (SELECT id FROM billing_event WHERE receiv
 
 -- name: billing_account
 SELECT email, subscription_status, customer_id, subscription_id, plan,
-    (SELECT count(*) FROM building b WHERE b.account_id = account.id)
+    (SELECT count(*) FROM building b WHERE b.account_id = account.id) AS buildings
 FROM account WHERE id = $1
 
 -- name: billing_account_by_subscription

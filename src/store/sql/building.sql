@@ -6,12 +6,15 @@ SELECT is_primary FROM building WHERE account_id = $1 AND id = $2
 -- name: building_insert_primary
 INSERT INTO building (account_id, id, created_at, is_primary, label) VALUES ($1, $2, $3, 1, $4)
 
+-- columns: building
+id, is_primary, label, street, city, state, zip, country, virtual_number, unlock_tone, last_buzz_at
+
 -- name: building_get
-SELECT id, is_primary, label, street, city, state, zip, country, virtual_number, unlock_tone, last_buzz_at
+SELECT {building}
 FROM building WHERE account_id = $1 AND id = $2
 
 -- name: building_list
-SELECT id, is_primary, label, street, city, state, zip, country, virtual_number, unlock_tone, last_buzz_at
+SELECT {building}
 FROM building WHERE account_id = $1
 ORDER BY created_at, id
 

@@ -1,47 +1,43 @@
--- Checkouts. Each of the readers has the columns of checkout_by_id.
+-- Checkouts.
+
+-- columns: checkout
+account_id, id, request_id, status, created_at, plan, quantity, email, customer_id, return_url, session_id, url,
+    subscription_id, canceled_at
 
 -- name: checkout_by_id
-SELECT account_id, id, request_id, request_hash, status, created_at, plan, quantity, email, customer_id, return_url,
-    session_id, url, subscription_id, canceled_at
+SELECT {checkout}
 FROM checkout WHERE account_id = $1 AND id = $2
 
 -- What a key made, or was given; with that key's own hash.
 
 -- name: checkout_by_request
-SELECT account_id, id, request_id, request_hash, status, created_at, plan, quantity, email, customer_id, return_url,
-    session_id, url, subscription_id, canceled_at
+SELECT {checkout}, request_hash
 FROM checkout WHERE account_id = $1 AND request_id = $2
 UNION ALL
-SELECT c.account_id, c.id, c.request_id, a.request_hash, c.status, c.created_at, c.plan, c.quantity, c.email,
-    c.customer_id, c.return_url, c.session_id, c.url, c.subscription_id, c.canceled_at
+SELECT {checkout c}, a.request_hash
 FROM checkout_alias a JOIN checkout c ON c.account_id = a.account_id AND c.id = a.checkout_id
 WHERE a.account_id = $1 AND a.request_id = $2
 
 -- name: checkout_by_session
-SELECT account_id, id, request_id, request_hash, status, created_at, plan, quantity, email, customer_id, return_url,
-    session_id, url, subscription_id, canceled_at
+SELECT {checkout}
 FROM checkout WHERE session_id = $1
 
 -- name: checkout_latest
-SELECT account_id, id, request_id, request_hash, status, created_at, plan, quantity, email, customer_id, return_url,
-    session_id, url, subscription_id, canceled_at
+SELECT {checkout}
 FROM checkout WHERE account_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1
 
 -- name: checkout_pending
-SELECT account_id, id, request_id, request_hash, status, created_at, plan, quantity, email, customer_id, return_url,
-    session_id, url, subscription_id, canceled_at
+SELECT {checkout}
 FROM checkout WHERE account_id = $1 AND status IN ('preparing', 'open')
 
 -- name: checkout_paid
-SELECT account_id, id, request_id, request_hash, status, created_at, plan, quantity, email, customer_id, return_url,
-    session_id, url, subscription_id, canceled_at
+SELECT {checkout}
 FROM checkout WHERE account_id = $1 AND status = 'complete' AND canceled_at IS NULL LIMIT 1
 
 -- Those whose outcome is not known, longest unasked first; what is being prepared for too long is support's.
 
 -- name: checkout_unsettled
-SELECT account_id, id, request_id, request_hash, status, created_at, plan, quantity, email, customer_id, return_url,
-    session_id, url, subscription_id, canceled_at
+SELECT {checkout}
 FROM checkout
 WHERE status IN ('preparing', 'open') AND checked_at <= $1 AND (status = 'open' OR created_at > $2)
 ORDER BY checked_at LIMIT $3
@@ -49,13 +45,11 @@ ORDER BY checked_at LIMIT $3
 -- For the operator: unsettled ones, or all of an account, newest first.
 
 -- name: checkout_list_pending
-SELECT c.account_id, c.id, c.request_id, c.request_hash, c.status, c.created_at, c.plan, c.quantity, c.email,
-    c.customer_id, c.return_url, c.session_id, c.url, c.subscription_id, c.canceled_at
+SELECT {checkout c}
 FROM checkout c WHERE c.status IN ('preparing', 'open') ORDER BY c.id DESC LIMIT $1
 
 -- name: checkout_list_of
-SELECT c.account_id, c.id, c.request_id, c.request_hash, c.status, c.created_at, c.plan, c.quantity, c.email,
-    c.customer_id, c.return_url, c.session_id, c.url, c.subscription_id, c.canceled_at
+SELECT {checkout c}
 FROM checkout c JOIN account a ON a.id = c.account_id WHERE a.email = $2 ORDER BY c.id DESC LIMIT $1
 
 -- name: checkout_owner

@@ -30,9 +30,12 @@ WHERE webhook_id IN (SELECT json_array_elements_text(CAST(CAST($1 AS TEXT) AS JS
     AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.webhook_id = delivery_lane.webhook_id
                     AND d.status = 'pending' AND d.due_at <= $2 AND d.leased_until <= $3)
 
+-- columns: delivery
+d.id, d.attempts, w.url, w.secret, d.event_id, e.type, e.created_at, e.data
+
 -- name: delivery_take (sqlite)
 -- Besides those the caller has, which $4 lists (JSON). One process has the store: there are no leases to write.
-SELECT d.id, d.attempts, w.url, w.secret, d.event_id, e.type, e.created_at, e.data
+SELECT {delivery}
 FROM delivery d {by delivery_due}
 LEFT JOIN webhook w {by webhook_id} ON w.id = d.webhook_id
 LEFT JOIN event e ON e.account_id = d.account_id AND e.id = d.event_id
@@ -52,11 +55,11 @@ WITH due AS MATERIALIZED (
     FROM due WHERE d.webhook_id = $1 AND d.id = due.id
     RETURNING d.webhook_id, d.account_id, d.event_id, d.id, d.attempts, d.due_at
 )
-SELECT t.id, t.attempts, w.url, w.secret, t.event_id, e.type, e.created_at, e.data
-FROM taken t
-LEFT JOIN webhook w ON w.id = t.webhook_id
-LEFT JOIN event e ON e.account_id = t.account_id AND e.id = t.event_id
-ORDER BY t.due_at, t.id
+SELECT {delivery}
+FROM taken d
+LEFT JOIN webhook w ON w.id = d.webhook_id
+LEFT JOIN event e ON e.account_id = d.account_id AND e.id = d.event_id
+ORDER BY d.due_at, d.id
 
 -- name: delivery_next
 -- When the first of an endpoint's is due that are not due yet.

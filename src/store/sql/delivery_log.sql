@@ -1,29 +1,29 @@
--- What became of deliveries. The columns of an entry always come in the order of domain/delivery_log.c.
+-- The results of deliveries.
+
+-- columns: delivery_log
+d.id, d.webhook_id, d.event_id, e.type, d.status, d.attempts, d.created_at, d.due_at, d.attempted_at,
+    d.status_code, d.failure, d.account_id
 
 -- name: delivery_log
-SELECT d.id, d.webhook_id, d.event_id, e.type, d.status, d.attempts, d.created_at, d.due_at, d.attempted_at,
-    d.status_code, d.failure, d.account_id
+SELECT {delivery_log}
 FROM delivery d JOIN event e ON e.account_id = d.account_id AND e.id = d.event_id
 WHERE d.webhook_id = $1 AND d.id < $2
 ORDER BY d.id DESC LIMIT $3
 
 -- name: delivery_log_status
-SELECT d.id, d.webhook_id, d.event_id, e.type, d.status, d.attempts, d.created_at, d.due_at, d.attempted_at,
-    d.status_code, d.failure, d.account_id
+SELECT {delivery_log}
 FROM delivery d {by delivery_history} JOIN event e ON e.account_id = d.account_id AND e.id = d.event_id
 WHERE d.webhook_id = $1 AND d.id < $2 AND d.status = $4
 ORDER BY d.id DESC LIMIT $3
 
 -- name: delivery_log_account
-SELECT d.id, d.webhook_id, d.event_id, e.type, d.status, d.attempts, d.created_at, d.due_at, d.attempted_at,
-    d.status_code, d.failure, d.account_id
+SELECT {delivery_log}
 FROM delivery d {by delivery_event} JOIN event e ON e.account_id = d.account_id AND e.id = d.event_id
 WHERE d.account_id = $1 AND (CAST($2 AS TEXT) IS NULL OR d.status = $2)
 ORDER BY d.event_id DESC, d.id DESC LIMIT $3
 
 -- name: delivery_log_all
-SELECT d.id, d.webhook_id, d.event_id, e.type, d.status, d.attempts, d.created_at, d.due_at, d.attempted_at,
-    d.status_code, d.failure, d.account_id
+SELECT {delivery_log}
 FROM delivery d {by delivery_status} JOIN event e ON e.account_id = d.account_id AND e.id = d.event_id
 WHERE d.status = $1
 ORDER BY d.id DESC LIMIT $2

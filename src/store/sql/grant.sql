@@ -1,6 +1,6 @@
 -- Access grants. A grant is live (revoked = 0) or not; its status is derived from the columns when it is read.
--- The columns of a grant always come in the order of domain/grant_row.c. $1 is the building's ID; its grants are kept
--- under its number (table grant_building), their IDs in 12 bytes, and types as enum grant_type.
+-- $1 is the building's ID; its grants are kept under its number (table grant_building), their IDs in 12 bytes, and types
+-- as enum grant_type.
 
 -- name: grant_insert
 -- Inserts nothing where the building has no number yet, or has the request already.
@@ -14,24 +14,28 @@ ON CONFLICT DO NOTHING
 INSERT INTO grant_building (id, number) SELECT $1, coalesce(max(number), 0) + 1 FROM grant_building WHERE true
 ON CONFLICT DO NOTHING
 
+-- columns: schedule
+days, start_minute, end_minute, timezone
+
+-- columns: grant
+id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
+    access_code, voice, {schedule}, request_id
+
 -- name: grant_get
 -- $3 is the building's number, or 0.
 -- Live ones are looked for first; IN would have SQLite fill a temporary set for each call.
-SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
-    access_code, voice, days, start_minute, end_minute, timezone, request_id
+SELECT {grant}
 FROM access_grant
 WHERE building = CASE WHEN CAST($3 AS BIGINT) > 0 THEN CAST($3 AS BIGINT)
     ELSE (SELECT number FROM grant_building WHERE id = $1) END AND revoked = 0 AND id = $2
 UNION ALL
-SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
-    access_code, voice, days, start_minute, end_minute, timezone, request_id
+SELECT {grant}
 FROM access_grant
 WHERE building = CASE WHEN CAST($3 AS BIGINT) > 0 THEN CAST($3 AS BIGINT)
     ELSE (SELECT number FROM grant_building WHERE id = $1) END AND revoked = 1 AND id = $2
 
 -- name: grant_by_request
-SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
-    access_code, voice, days, start_minute, end_minute, timezone, request_id, request_hash
+SELECT {grant}, request_hash
 FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND request_key = $2
 
 -- name: grant_update
@@ -66,8 +70,7 @@ ON CONFLICT (building) DO UPDATE SET enabled = grant_count.enabled + excluded.en
 
 -- name: grant_list
 -- $6 least enabled, $7 least number of uses left, ends after $8 and not after $9, starts after $10 and not after $11.
-SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
-    access_code, voice, days, start_minute, end_minute, timezone, request_id
+SELECT {grant}
 FROM access_grant
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id < $2 AND id >= $3
     AND (CAST($4 AS BIGINT) IS NULL OR type = $4) AND enabled >= $6 AND coalesce(remaining_uses, 1) >= $7
@@ -77,8 +80,7 @@ ORDER BY id DESC LIMIT $5
 -- name: grant_list_usable
 -- What is enabled, has uses left, ends after $8, and starts after $10 but not after $11: active or scheduled grants.
 -- There are few (grant_usable_many): their IDs are sorted, from the index alone.
-SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
-    access_code, voice, days, start_minute, end_minute, timezone, request_id
+SELECT {grant}
 FROM access_grant
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id IN (
     SELECT id FROM access_grant {by access_grant_usable}
@@ -91,16 +93,14 @@ WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked =
 ORDER BY id DESC
 
 -- name: grant_list_exhausted
-SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
-    access_code, voice, days, start_minute, end_minute, timezone, request_id
+SELECT {grant}
 FROM access_grant {by access_grant_exhausted}
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 1 AND revoked = 0 AND remaining_uses = 0
     AND id < $2 AND id >= $3 AND (CAST($4 AS BIGINT) IS NULL OR type = $4)
 ORDER BY id DESC LIMIT $5
 
 -- name: grant_list_disabled
-SELECT id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
-    access_code, voice, days, start_minute, end_minute, timezone, request_id
+SELECT {grant}
 FROM access_grant {by access_grant_disabled}
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 0 AND revoked = 0 AND id < $2 AND id >= $3
     AND (CAST($4 AS BIGINT) IS NULL OR type = $4)
@@ -108,17 +108,20 @@ ORDER BY id DESC LIMIT $5
 
 -- How far a list may read: the $3th ID below $2 of any type; no row if there are fewer.
 
+-- columns: grant_last
+id
+
 -- name: grant_last
-SELECT id FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id < $2
+SELECT {grant_last} FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id < $2
 ORDER BY id DESC LIMIT 1 OFFSET CAST($3 AS BIGINT) - 1
 
 -- name: grant_last_exhausted
-SELECT id FROM access_grant {by access_grant_exhausted}
+SELECT {grant_last} FROM access_grant {by access_grant_exhausted}
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 1 AND revoked = 0 AND remaining_uses = 0 AND id < $2
 ORDER BY id DESC LIMIT 1 OFFSET CAST($3 AS BIGINT) - 1
 
 -- name: grant_last_disabled
-SELECT id FROM access_grant {by access_grant_disabled}
+SELECT {grant_last} FROM access_grant {by access_grant_disabled}
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 0 AND revoked = 0 AND id < $2
 ORDER BY id DESC LIMIT 1 OFFSET CAST($3 AS BIGINT) - 1
 

@@ -14,16 +14,19 @@ ON CONFLICT (id) DO UPDATE SET
 -- name: job_repeat
 UPDATE job SET due_at = $3, leased_until = 0, attempts = 0 WHERE id = $1 AND created_at = $2
 
+-- columns: job
+id, kind, attempts, created_at
+
 -- name: job_take (sqlite)
 UPDATE job SET leased_until = $3, attempts = attempts + 1
 WHERE id = (SELECT id FROM job WHERE due_at <= $1 AND leased_until <= $2 ORDER BY due_at LIMIT 1)
-RETURNING id, kind, attempts, created_at, payload
+RETURNING {job}, payload
 
 -- name: job_take (postgresql)
 UPDATE job SET leased_until = $3, attempts = attempts + 1
 WHERE id = (SELECT id FROM job WHERE due_at <= $1 AND leased_until <= $2 ORDER BY due_at LIMIT 1
     FOR UPDATE SKIP LOCKED)
-RETURNING id, kind, attempts, created_at, payload
+RETURNING {job}, payload
 
 -- name: job_next
 SELECT due_at FROM job WHERE leased_until <= $1 ORDER BY due_at LIMIT 1
@@ -59,7 +62,7 @@ UPDATE job SET due_at = $4, leased_until = 0 WHERE id = $1 AND leased_until = $2
 -- For the operator: what has failed and will be repeated, most often failed first.
 
 -- name: job_list_failing
-SELECT id, kind, attempts, created_at, due_at FROM job WHERE attempts > 1 OR (attempts = 1 AND leased_until = 0)
+SELECT {job}, due_at FROM job WHERE attempts > 1 OR (attempts = 1 AND leased_until = 0)
 ORDER BY attempts DESC, id LIMIT $1
 
 -- name: job_unlease

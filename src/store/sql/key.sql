@@ -3,11 +3,11 @@
 -- name: key_authenticate
 SELECT k.id, k.account_id, k.building_id, k.member_id, k.kind, k.scopes, k.expires_at, k.revoked_at, k.last_used_at,
     a.subscription_status,
-    (SELECT b.id FROM building b WHERE b.account_id = k.account_id AND b.is_primary = 1),
-    (SELECT count(*) FROM building b WHERE b.account_id = k.account_id),
-    (SELECT b.id FROM building b WHERE b.account_id = k.account_id AND b.id = k.building_id),
+    (SELECT b.id FROM building b WHERE b.account_id = k.account_id AND b.is_primary = 1) AS primary_id,
+    (SELECT count(*) FROM building b WHERE b.account_id = k.account_id) AS buildings,
+    (SELECT b.id FROM building b WHERE b.account_id = k.account_id AND b.id = k.building_id) AS building_found,
     (SELECT n.number FROM grant_building n WHERE n.id = coalesce(k.building_id,
-        (SELECT b.id FROM building b WHERE b.account_id = k.account_id AND b.is_primary = 1)))
+        (SELECT b.id FROM building b WHERE b.account_id = k.account_id AND b.is_primary = 1))) AS building_number
 FROM api_key k LEFT JOIN account a ON a.id = k.account_id
 WHERE k.hash = $1
 
@@ -16,7 +16,7 @@ UPDATE api_key SET last_used_at = $3
 WHERE account_id = $1 AND id = $2 AND (last_used_at IS NULL OR last_used_at < $3)
 
 -- name: key_count_agents
-SELECT count(*) FROM api_key {by api_key_live}
+SELECT count(*) AS keys FROM api_key {by api_key_live}
 WHERE account_id = $1 AND kind = 'agent' AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
 
 -- name: key_insert

@@ -18,4 +18,4 @@ SELECT building_id, account_id FROM member WHERE id = $1
 DELETE FROM member WHERE building_id = $1 AND id = $2
 
 -- name: member_count
-SELECT count(*) FROM member WHERE building_id = $1
+SELECT count(*) AS members FROM member WHERE building_id = $1

@@ -2,7 +2,7 @@
 
 -- name: operation_account
 SELECT subscription_status, subscription_id, phone,
-    (SELECT count(*) FROM building b WHERE b.account_id = account.id)
+    (SELECT count(*) FROM building b WHERE b.account_id = account.id) AS buildings
 FROM account WHERE id = $1
 
 -- name: operation_insert
@@ -13,42 +13,32 @@ INSERT INTO building_operation (account_id, id, action, created_at, expires_at, 
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
     $25)
 
--- Reading: the same columns for all, in the order of operation_row.c.
+-- Reading.
 
--- name: operation_get
-SELECT id, account_id, action, status, created_at, expires_at, building_id, label, street, city, state, zip, country,
+-- columns: operation
+id, account_id, action, status, created_at, expires_at, building_id, label, street, city, state, zip, country,
     unlock_tone, phone_number, virtual_number, building_count, subscription_id, price_id, currency, billing_interval,
     current_quantity, new_quantity, next_invoice_minor, per_building_minor, proration_s, request_id, request_hash,
     step, attempt, progressed_at, error, result_number
+
+-- name: operation_get
+SELECT {operation}
 FROM building_operation WHERE account_id = $1 AND id = $2
 
 -- name: operation_find
-SELECT id, account_id, action, status, created_at, expires_at, building_id, label, street, city, state, zip, country,
-    unlock_tone, phone_number, virtual_number, building_count, subscription_id, price_id, currency, billing_interval,
-    current_quantity, new_quantity, next_invoice_minor, per_building_minor, proration_s, request_id, request_hash,
-    step, attempt, progressed_at, error, result_number
+SELECT {operation}
 FROM building_operation WHERE id = $1
 
 -- name: operation_by_request
-SELECT id, account_id, action, status, created_at, expires_at, building_id, label, street, city, state, zip, country,
-    unlock_tone, phone_number, virtual_number, building_count, subscription_id, price_id, currency, billing_interval,
-    current_quantity, new_quantity, next_invoice_minor, per_building_minor, proration_s, request_id, request_hash,
-    step, attempt, progressed_at, error, result_number
+SELECT {operation}
 FROM building_operation WHERE account_id = $1 AND request_id = $2
 
 -- name: operation_current
-SELECT id, account_id, action, status, created_at, expires_at, building_id, label, street, city, state, zip, country,
-    unlock_tone, phone_number, virtual_number, building_count, subscription_id, price_id, currency, billing_interval,
-    current_quantity, new_quantity, next_invoice_minor, per_building_minor, proration_s, request_id, request_hash,
-    step, attempt, progressed_at, error, result_number
+SELECT {operation}
 FROM building_operation WHERE account_id = $1 AND status IN ('running', 'reconciliation_required')
 
 -- name: operation_list_current
-SELECT o.id, o.account_id, o.action, o.status, o.created_at, o.expires_at, o.building_id, o.label, o.street, o.city,
-    o.state, o.zip, o.country, o.unlock_tone, o.phone_number, o.virtual_number, o.building_count, o.subscription_id,
-    o.price_id, o.currency, o.billing_interval, o.current_quantity, o.new_quantity, o.next_invoice_minor,
-    o.per_building_minor, o.proration_s, o.request_id, o.request_hash, o.step, o.attempt, o.progressed_at, o.error,
-    o.result_number, a.email
+SELECT {operation o}, a.email
 FROM building_operation o LEFT JOIN account a ON a.id = o.account_id
 WHERE o.status IN ('running', 'reconciliation_required')
 ORDER BY o.created_at, o.id

@@ -2,7 +2,7 @@
 
 -- name: phone_account
 SELECT phone, phone_verified_at, subscription_status,
-    (SELECT count(*) FROM building b WHERE b.account_id = $1 AND b.virtual_number IS NOT NULL)
+    (SELECT count(*) FROM building b WHERE b.account_id = $1 AND b.virtual_number IS NOT NULL) AS provisioned
 FROM account WHERE id = $1
 
 -- name: phone_of_another
@@ -14,9 +14,12 @@ UPDATE account SET phone = $2, phone_verified_at = $3 WHERE id = $1
 -- name: phone_code_insert
 INSERT INTO phone_code (account_id, id, phone, code_mac, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
 
+-- columns: phone_nth
+created_at
+
 -- name: phone_code_nth
 -- When the code was requested that has $3 later ones, if that was after $2.
-SELECT created_at FROM phone_code WHERE account_id = $1 AND created_at > $2
+SELECT {phone_nth} FROM phone_code WHERE account_id = $1 AND created_at > $2
 ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET $3
 
 -- name: phone_code_sent
@@ -41,7 +44,7 @@ WHERE (account_id, id) IN (SELECT account_id, id FROM phone_code WHERE expires_a
 INSERT INTO phone_change (account_id, id, phone, created_at) VALUES ($1, $2, $3, $4)
 
 -- name: phone_change_nth
-SELECT created_at FROM phone_change WHERE account_id = $1 AND created_at > $2
+SELECT {phone_nth} FROM phone_change WHERE account_id = $1 AND created_at > $2
 ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET $3
 
 -- name: phone_verified

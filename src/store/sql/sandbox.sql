@@ -1,17 +1,20 @@
 -- What the sandbox's providers keep.
 
+-- columns: sandbox_message
+id, channel, recipient, subject, text, code, created_at
+
 -- name: sandbox_message_insert
-INSERT INTO sandbox_message (id, channel, recipient, subject, text, code, created_at)
+INSERT INTO sandbox_message ({sandbox_message})
 VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING
 
 -- Lists, newest first: $1 a channel or NULL, $2 the most rows.
 
 -- name: sandbox_message_list
-SELECT id, channel, recipient, subject, text, code, created_at FROM sandbox_message
+SELECT {sandbox_message} FROM sandbox_message
 WHERE (CAST($1 AS TEXT) IS NULL OR channel = $1)
 ORDER BY id DESC LIMIT $2
 
 -- name: sandbox_message_list_to
-SELECT id, channel, recipient, subject, text, code, created_at FROM sandbox_message
+SELECT {sandbox_message} FROM sandbox_message
 WHERE recipient = $3 AND (CAST($1 AS TEXT) IS NULL OR channel = $1)
 ORDER BY id DESC LIMIT $2

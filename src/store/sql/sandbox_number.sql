@@ -4,7 +4,7 @@
 SELECT number FROM sandbox_number WHERE reference = $1
 
 -- name: sandbox_number_highest
-SELECT max(number) FROM sandbox_number WHERE country = $1
+SELECT max(number) AS number FROM sandbox_number WHERE country = $1
 
 -- name: sandbox_number_is_ours
 SELECT 1 FROM number WHERE number = $1
@@ -24,7 +24,7 @@ WHERE number = $1 AND reference IS NOT NULL
 
 -- name: sandbox_number_list
 -- The provider's, and the operator's pool.
-SELECT n.number, n.country, n.reference, n.held_since, b.label, a.email, CAST(0 AS BIGINT)
+SELECT n.number, n.country, n.reference, n.held_since, b.label, a.email, CAST(0 AS BIGINT) AS pooled
 FROM sandbox_number n
     LEFT JOIN building b ON b.id = n.reference
     LEFT JOIN account a ON a.id = b.account_id

@@ -4,7 +4,7 @@
 CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL PRIMARY KEY)
 
 -- name: schema_version
-SELECT coalesce(max(version), 0) FROM schema_version
+SELECT coalesce(max(version), 0) AS version FROM schema_version
 
 -- name: schema_advance
 INSERT INTO schema_version (version) VALUES ($1)

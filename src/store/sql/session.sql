@@ -4,7 +4,7 @@
 SELECT 1 FROM member WHERE email = $1 AND NOT EXISTS (SELECT 1 FROM account WHERE email = $1) LIMIT 1
 
 -- name: challenge_count
-SELECT count(*) FROM challenge WHERE email = $1 AND expires_at > $2 AND used_at IS NULL
+SELECT count(*) AS challenges FROM challenge WHERE email = $1 AND expires_at > $2 AND used_at IS NULL
 
 -- name: challenge_insert
 INSERT INTO challenge (id, email, otp_mac, expires_at) VALUES ($1, $2, $3, $4)

@@ -5,14 +5,17 @@ INSERT INTO webhook (account_id, id, created_at, url, events, secret, request_id
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT DO NOTHING
 
+-- columns: webhook
+id, created_at, url, events
+
 -- name: webhook_by_request
-SELECT id, created_at, url, events, secret, request_hash FROM webhook WHERE account_id = $1 AND request_id = $2
+SELECT {webhook}, secret, request_hash FROM webhook WHERE account_id = $1 AND request_id = $2
 
 -- name: webhook_count
-SELECT count(*) FROM webhook {by webhook_live} WHERE account_id = $1 AND deleted_at IS NULL
+SELECT count(*) AS webhooks FROM webhook {by webhook_live} WHERE account_id = $1 AND deleted_at IS NULL
 
 -- name: webhook_list
-SELECT id, created_at, url, events FROM webhook {by webhook_live}
+SELECT {webhook} FROM webhook {by webhook_live}
 WHERE account_id = $1 AND deleted_at IS NULL
 ORDER BY id DESC
 

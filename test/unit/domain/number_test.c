@@ -17,7 +17,7 @@ static struct str number_of(struct tx *tx, const struct id *building)
 {
     CURSOR c;
     assert_none(db_one(tx->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(building))), &c));
-    return col_copy(&c, 1, tx->arena);
+    return col_copy(&c, COL_BUILDING_FOR_NUMBER_VIRTUAL_NUMBER, tx->arena);
 }
 
 static const struct id nobody = {"ffffffffffffffffffffffff"};

@@ -327,7 +327,7 @@ static int64_t numbers_of(struct tx *tx, const struct id *building)
     CURSOR c;
     assert_none(db_query(tx->db, SQL_NUMBER_LIST, DB_NO_ARGS, &c));
     while (!db_next(&c, &more) && more)
-        n += str_eq(col_str(&c, 2), id_str(building));
+        n += str_eq(col_str(&c, COL_NUMBER_LIST_BUILDING_ID), id_str(building));
     return n;
 }
 

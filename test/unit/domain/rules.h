@@ -56,11 +56,11 @@ static inline int64_t rules_take_jobs(struct tx *tx, const char *kind, struct st
         if (e == ERR_NOT_FOUND)
             return count;
         assert_none(e);
-        if (!str_eq(col_str(&c, 1), str_z(kind)))
+        if (!str_eq(col_str(&c, COL_JOB_KIND), str_z(kind)))
             continue;
         count++;
         if (ret_payload)
-            *ret_payload = arena_str(tx->arena, col_blob(&c, 4));
+            *ret_payload = arena_str(tx->arena, col_blob(&c, COL_JOB_TAKE_PAYLOAD));
     }
 }
 

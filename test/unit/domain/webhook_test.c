@@ -103,7 +103,8 @@ static void test_a_secret_is_sealed_and_one_of_another_master_key_is_not_told(st
     assert_none(webhook_create(tx, &request, URL, ALL_EVENTS, &w, &secret, &replayed));
     CURSOR c;
     assert_none(db_one(tx->db, SQL_WEBHOOK_BY_REQUEST, DB_ARGS(v_str(id_str(&mine)), v_str(request.key)), &c));
-    assert_null(memmem(col_blob(&c, 4).p, col_blob(&c, 4).n, "whsec_", 6));
+    assert_null(memmem(col_blob(&c, COL_WEBHOOK_BY_REQUEST_SECRET).p, col_blob(&c, COL_WEBHOOK_BY_REQUEST_SECRET).n,
+                       "whsec_", 6));
     db_end(&c);
     crypto_set_master((const unsigned char[SHA256_LEN]){2}, NULL);
     assert_error(webhook_replay(tx, &request, &w, &secret), ERR_SECRET_DECRYPT_FAILED);

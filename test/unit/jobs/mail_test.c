@@ -52,11 +52,11 @@ static enum err read_run(struct tx *tx, void *arg)
     CURSOR c;
     enum err e = db_query(tx->db, SQL_SANDBOX_MESSAGE_LIST, DB_ARGS(v_null(), v_int(100)), &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more; in->count++) {
-        in->channel = col_copy(&c, 1, tx->arena);
-        in->to = col_copy(&c, 2, tx->arena);
-        in->subject = col_copy(&c, 3, tx->arena);
-        in->text = col_copy(&c, 4, tx->arena);
-        in->code = col_copy(&c, 5, tx->arena);
+        in->channel = col_copy(&c, COL_SANDBOX_MESSAGE_CHANNEL, tx->arena);
+        in->to = col_copy(&c, COL_SANDBOX_MESSAGE_RECIPIENT, tx->arena);
+        in->subject = col_copy(&c, COL_SANDBOX_MESSAGE_SUBJECT, tx->arena);
+        in->text = col_copy(&c, COL_SANDBOX_MESSAGE_TEXT, tx->arena);
+        in->code = col_copy(&c, COL_SANDBOX_MESSAGE_CODE, tx->arena);
     }
     return e;
 }
@@ -186,7 +186,7 @@ static enum err challenges_run(struct tx *tx, void *arg)
     CURSOR c;
     enum err e = db_one(tx->db, SQL_CHALLENGE_COUNT, DB_ARGS(v_str(STR("a@example.com")), v_int(0)), &c);
     if (!e)
-        *(int64_t *)arg = col_int(&c, 0);
+        *(int64_t *)arg = col_int(&c, COL_CHALLENGE_COUNT_CHALLENGES);
     return e;
 }
 

@@ -108,7 +108,7 @@ static enum err next_run(struct tx *tx, void *arg)
 {
     CURSOR c;
     enum err e = db_one(tx->db, SQL_JOB_NEXT, DB_ARGS(v_int(INT64_MAX)), &c);
-    *(int64_t *)arg = e ? INT64_MAX : col_int(&c, 0);
+    *(int64_t *)arg = e ? INT64_MAX : col_int(&c, COL_JOB_NEXT_DUE_AT);
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 

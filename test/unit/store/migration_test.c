@@ -85,7 +85,6 @@ static struct id_bytes bytes_of(const char *text)
     return id_to_bytes(&id);
 }
 
-/* Columns as in domain/grant_row.c. */
 static enum err look(void *arg, struct db *db)
 {
     (void)arg;
@@ -95,20 +94,21 @@ static enum err look(void *arg, struct db *db)
         CURSOR c;
         assert_int_equal(db_one(db, SQL_GRANT_GET, DB_ARGS(home, v_blob(vera.p, sizeof vera.p), v_int(0)), &c),
                          ERR_NONE);
-        assert_memory_equal(col_blob(&c, 0).p, vera.p, sizeof vera.p);
+        assert_memory_equal(col_blob(&c, COL_GRANT_ID).p, vera.p, sizeof vera.p);
         const int64_t numbers[] = {0, 1, -1, 1, 3, 1000, 2000, 0, INT64_MAX, 4};
         for (int i = 0; i < 10; i++)
             if (numbers[i] >= 0)
-                assert_int_equal(col_int(&c, i + 1), numbers[i]);
-        assert_true(str_eq(col_str(&c, 3), STR("Vera")) && str_eq(col_str(&c, 11), STR("0042")));
-        assert_true(str_eq(col_str(&c, 17), STR("request-of-vera-01")));
+                assert_int_equal(col_int(&c, COL_GRANT_REVOKED + i), numbers[i]);
+        assert_true(str_eq(col_str(&c, COL_GRANT_LABEL), STR("Vera")) &&
+                    str_eq(col_str(&c, COL_GRANT_ACCESS_CODE), STR("0042")));
+        assert_true(str_eq(col_str(&c, COL_GRANT_REQUEST_ID), STR("request-of-vera-01")));
     }
     {
         CURSOR c;
         assert_int_equal(db_one(db, SQL_GRANT_GET, DB_ARGS(home, v_blob(tim.p, sizeof tim.p), v_int(0)), &c), ERR_NONE);
-        assert_int_equal(col_int(&c, 1), 1);
-        assert_int_equal(col_int(&c, 2), 0);
-        assert_true(col_null(&c, 17));
+        assert_int_equal(col_int(&c, COL_GRANT_REVOKED), 1);
+        assert_int_equal(col_int(&c, COL_GRANT_TYPE), 0);
+        assert_true(col_null(&c, COL_GRANT_REQUEST_ID));
     }
     {
         CURSOR c;
@@ -119,8 +119,8 @@ static enum err look(void *arg, struct db *db)
         CURSOR c;
         assert_int_equal(db_one(db, SQL_GRANT_GET, DB_ARGS(other, v_blob(rosa.p, sizeof rosa.p), v_int(0)), &c),
                          ERR_NONE);
-        assert_int_equal(col_int(&c, 2), 2);
-        assert_true(str_eq(col_str(&c, 16), STR("Europe/Madrid")));
+        assert_int_equal(col_int(&c, COL_GRANT_TYPE), 2);
+        assert_true(str_eq(col_str(&c, COL_GRANT_SCHEDULE + COL_SCHEDULE_TIMEZONE), STR("Europe/Madrid")));
     }
     return ERR_NONE;
 }
@@ -131,8 +131,8 @@ static enum err look_for_request(void *arg, struct db *db)
     CURSOR c;
     const int64_t key = crypto_hash64(STR("request-of-vera-01"));
     assert_int_equal(db_one(db, SQL_GRANT_BY_REQUEST, DB_ARGS(v_str(STR(HOME)), v_int(key)), &c), ERR_NONE);
-    assert_true(str_eq(col_str(&c, 3), STR("Vera")));
-    assert_int_equal(col_blob(&c, 18).n, 12); /* what was there of the body's hash */
+    assert_true(str_eq(col_str(&c, COL_GRANT_LABEL), STR("Vera")));
+    assert_int_equal(col_blob(&c, COL_GRANT_BY_REQUEST_REQUEST_HASH).n, 12); /* what was there of the body's hash */
     return ERR_NONE;
 }
 
@@ -141,7 +141,7 @@ static enum err look_as_the_door(void *arg, struct db *db)
     (void)arg;
     CURSOR c;
     assert_int_equal(db_one(db, SQL_ACCESS_USABLE, DB_ARGS(v_str(STR(HOME)), v_int(1), v_time(3000)), &c), ERR_NONE);
-    assert_true(str_eq(col_str(&c, 3), STR("0042")));
+    assert_true(str_eq(col_str(&c, COL_ACCESS_USABLE_ACCESS_CODE), STR("0042")));
     return ERR_NONE;
 }
 
@@ -171,7 +171,6 @@ static enum err close_keypad(void *arg, struct db *db)
                    "('ada', 'bbbbbbbbbbbbbbbbbbbbbbb3', 0, 0, 'Annex', 0)");
 }
 
-/* Columns as in domain/access_door.c. */
 static enum err look_at_guards(void *arg, struct db *db)
 {
     (void)arg;
@@ -179,15 +178,15 @@ static enum err look_at_guards(void *arg, struct db *db)
         CURSOR c;
         const struct db_args home = DB_ARGS(v_str(STR(HOME)), v_null());
         assert_int_equal(db_one(db, SQL_ACCESS_BY_BUILDING, home, &c), ERR_NONE);
-        assert_true(str_eq(col_str(&c, 2), STR("Home")));
-        assert_int_equal(col_int(&c, 12), CLOSED_UNTIL - 600000000);
-        assert_int_equal(col_int(&c, 16), CLOSED_UNTIL);
-        assert_int_equal(col_int(&c, 17), 1);
+        assert_true(str_eq(col_str(&c, COL_DOOR_LABEL), STR("Home")));
+        assert_int_equal(col_int(&c, COL_DOOR_FAILED_1), CLOSED_UNTIL - 600000000);
+        assert_int_equal(col_int(&c, COL_DOOR_CLOSED_UNTIL), CLOSED_UNTIL);
+        assert_int_equal(col_int(&c, COL_DOOR_CLOSINGS), 1);
     }
     CURSOR c;
     const struct db_args annex = DB_ARGS(v_str(STR("bbbbbbbbbbbbbbbbbbbbbbb3")), v_null());
     assert_int_equal(db_one(db, SQL_ACCESS_BY_BUILDING, annex, &c), ERR_NONE);
-    assert_true(col_null(&c, 16));
+    assert_true(col_null(&c, COL_DOOR_CLOSED_UNTIL));
     return ERR_NONE;
 }
 

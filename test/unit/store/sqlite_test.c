@@ -27,7 +27,7 @@ static enum err read_setting(struct db *db, char *ret, size_t n)
     CURSOR c;
     enum err e = db_one(db, SQL_SETTING_GET, DB_ARGS(v_str(STR("k"))), &c);
     if (!e)
-        snprintf(ret, n, "%.*s", STR_ARG(col_str(&c, 0)));
+        snprintf(ret, n, "%.*s", STR_ARG(col_str(&c, COL_SETTING_GET_VALUE)));
     return e;
 }
 

@@ -33,7 +33,7 @@ static enum err get(void *arg, struct db *db)
     CURSOR c;
     enum err e = db_one(db, SQL_SETTING_GET, DB_ARGS(v_str(str_z(s->name))), &c);
     if (!e)
-        snprintf(s->value, sizeof s->value, "%.*s", STR_ARG(col_str(&c, 0)));
+        snprintf(s->value, sizeof s->value, "%.*s", STR_ARG(col_str(&c, COL_SETTING_GET_VALUE)));
     return e;
 }
 
@@ -400,12 +400,12 @@ static enum err values_go_round(void *arg, struct db *db)
     e = db_one(db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX), v_bool(false), v_bool(true)), &taken);
     if (e)
         return e;
-    CHECK(str_eq(col_str(&taken, 0), STR("jé☎")));
-    CHECK(col_str(&taken, 1).p != NULL && col_str(&taken, 1).n == 0);
-    CHECK(col_int(&taken, 2) == 1);
-    CHECK(col_int(&taken, 3) == INT64_MIN);
-    CHECK(col_blob(&taken, 4).n == sizeof bytes);
-    CHECK(memcmp(col_blob(&taken, 4).p, bytes, sizeof bytes) == 0);
+    CHECK(str_eq(col_str(&taken, COL_JOB_ID), STR("jé☎")));
+    CHECK(col_str(&taken, COL_JOB_KIND).p != NULL && col_str(&taken, COL_JOB_KIND).n == 0);
+    CHECK(col_int(&taken, COL_JOB_ATTEMPTS) == 1);
+    CHECK(col_int(&taken, COL_JOB_CREATED_AT) == INT64_MIN);
+    CHECK(col_blob(&taken, COL_JOB_TAKE_PAYLOAD).n == sizeof bytes);
+    CHECK(memcmp(col_blob(&taken, COL_JOB_TAKE_PAYLOAD).p, bytes, sizeof bytes) == 0);
     db_end(&taken);
     /* Leased until 1 (true): whoever asks with 0 finds it taken. */
     CURSOR none;
@@ -424,10 +424,10 @@ static enum err nulls_go_round(void *arg, struct db *db)
     e = db_one(db, SQL_ACCOUNT_GET, DB_ARGS(v_str(STR("a"))), &c);
     if (e)
         return e;
-    CHECK(!col_null(&c, 0));
-    CHECK(col_null(&c, 2));
-    CHECK(!col_str(&c, 2).p);
-    CHECK(col_int(&c, 2) == 0);
+    CHECK(!col_null(&c, COL_ACCOUNT_GET_EMAIL));
+    CHECK(col_null(&c, COL_ACCOUNT_GET_PLAN));
+    CHECK(!col_str(&c, COL_ACCOUNT_GET_PLAN).p);
+    CHECK(col_int(&c, COL_ACCOUNT_GET_PLAN) == 0);
     bool more = true;
     CHECK(db_next(&c, &more) == ERR_NONE);
     CHECK(!more);
@@ -465,7 +465,7 @@ static enum err read_beyond_the_row(void *arg, struct db *db)
     CURSOR c;
     enum err e = db_one(db, SQL_SCHEMA_VERSION, DB_NO_ARGS, &c);
     if (!e)
-        *(int64_t *)arg = col_int(&c, 1);
+        *(int64_t *)arg = col_int(&c, COL_SCHEMA_VERSION_VERSION + 1);
     return e;
 }
 
@@ -474,7 +474,7 @@ static enum err read_before_the_row(void *arg, struct db *db)
     CURSOR c;
     enum err e = db_query(db, SQL_SCHEMA_VERSION, DB_NO_ARGS, &c);
     if (!e)
-        *(int64_t *)arg = col_int(&c, 0);
+        *(int64_t *)arg = col_int(&c, COL_SCHEMA_VERSION_VERSION);
     return e;
 }
 
