@@ -20,18 +20,18 @@ static void on_head(void *ctx, struct http_request *r, unsigned loop)
 static void on_request(void *ctx, struct http_request *r, unsigned loop)
 {
     (void)loop;
-    http_reply(r, 200,
-               STR("Content-Type: application/json\r\nX-Request-ID: 0123456789abcdef01234567\r\n"
-                   "X-Content-Type-Options: nosniff\r\nStrict-Transport-Security: max-age=31536000\r\n"
-                   "Cache-Control: no-store\r\n"),
-               *(const struct str *)ctx);
+    http_respond(r, 200,
+                 STR("Content-Type: application/json\r\nX-Request-ID: 0123456789abcdef01234567\r\n"
+                     "X-Content-Type-Options: nosniff\r\nStrict-Transport-Security: max-age=31536000\r\n"
+                     "Cache-Control: no-store\r\n"),
+                 *(const struct str *)ctx);
 }
 
 static void on_refuse(void *ctx, struct http_request *r, enum err why, unsigned loop)
 {
     (void)ctx;
     (void)loop;
-    http_reply(r, err_info(why)->status, STR(""), str_z(err_info(why)->code));
+    http_respond(r, err_info(why)->status, STR(""), str_z(err_info(why)->code));
 }
 
 static size_t read_bytes(int argc, char **argv)

@@ -54,14 +54,14 @@ static inline void receivers_request(void *ctx, struct http_request *r, unsigned
     int64_t latency_us = receivers_latency(r->body), n = h->count;
     if (n < LATENCIES_MAX)
         h->latency_us[n] = latency_us;
-    http_reply(r, 200, STR(""), STR(""));
+    http_respond(r, 200, STR(""), STR(""));
     h->count++; /* one loop: nobody else counts */
 }
 
 static inline void receivers_refuse(void *ctx, struct http_request *r, enum err why, unsigned loop)
 {
     (void)ctx, (void)loop;
-    http_reply(r, err_info(why)->status, STR(""), STR(""));
+    http_respond(r, err_info(why)->status, STR(""), STR(""));
 }
 
 static inline int receivers_serve(const char *config_path, struct heard *heard, int port_fd)

@@ -231,7 +231,7 @@ static void send_error(struct request *q, struct reply_buffers *b, enum err e)
     note_error(q, info, body.message.s);
     if (q->tx.config->log_requests)
         log_request(q, info->status, info->code, b->body.n);
-    http_reply(q->http, info->status, buf_view(&b->head), buf_view(&b->body));
+    http_respond(q->http, info->status, buf_view(&b->head), buf_view(&b->body));
 }
 
 static void reset(struct buf *b)
@@ -265,9 +265,9 @@ static void send_success(struct request *q, struct reply_buffers *b)
     if (q->tx.config->log_requests)
         log_request(q, p->status, NULL, body.n);
     if (p->constant)
-        http_reply_constant(q->http, p->status, buf_view(&b->head), body);
+        http_respond_constant(q->http, p->status, buf_view(&b->head), body);
     else
-        http_reply(q->http, p->status, buf_view(&b->head), body);
+        http_respond(q->http, p->status, buf_view(&b->head), body);
 }
 
 /* Who asks support what was done to an account finds it in the log: each of the operator's commands that may change

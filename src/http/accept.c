@@ -1,12 +1,12 @@
-/* New connections: from a listener to a connection on its loop, within the bounds of the census. */
+#include "http/accept.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "http/listen.h"
-#include "http/loop.h"
 
-#define MAX_IN_A_ROW 64 /* before the connections there are have their turn */
+#define MAX_IN_A_ROW 64 /* accepted before the open connections are served */
 
 static struct http_origin origin_of(const struct http_listener *l, const struct sockaddr_storage *from)
 {
@@ -19,43 +19,43 @@ static struct http_origin origin_of(const struct http_listener *l, const struct 
     o.address = net_address_of(from);
     net_address_text(&o.address, o.text);
     o.loopback = net_address_is_loopback(&o.address);
-    o.trusted = net_cidrs_contain(&l->loop->shared->trusted, &o.address);
+    o.trusted = net_cidrs_contain(&l->conns->shared->trusted, &o.address);
     return o;
 }
 
-/* When the house is full, the connection that has been idle longest makes room. */
-static bool admit(struct http_loop *l, const struct http_origin *o)
+/* At the connection limit, evicts the longest-idle connection. */
+static bool admit(struct http_conns *conns, const struct http_origin *o)
 {
     bool exempt = o->loopback || o->trusted;
-    enum http_admission a = http_census_enter(l->shared->census, &o->address, exempt);
+    enum http_admission a = http_census_enter(conns->shared->census, &o->address, exempt);
     if (a == HTTP_FULL) {
-        http_loop_turn(l); /* who has sent a request is not idle */
-        if (l->lists[CONN_IDLE].first)
-            http_conn_close(l->lists[CONN_IDLE].first, false);
-        a = http_census_enter(l->shared->census, &o->address, exempt);
+        http_conns_turn(conns); /* a connection that has sent a request is not idle */
+        if (conns->lists[CONN_IDLE].first)
+            http_conn_end(conns->lists[CONN_IDLE].first, false);
+        a = http_census_enter(conns->shared->census, &o->address, exempt);
     }
     return a == HTTP_ADMITTED;
 }
 
-static void take_in(struct http_listener *l, int fd, const struct sockaddr_storage *from)
+static void open_accepted(struct http_listener *l, int fd, const struct sockaddr_storage *from)
 {
-    struct http_loop *loop = l->loop;
+    struct http_conns *conns = l->conns;
     struct http_origin o = origin_of(l, from);
     if (o.tls && http_tls_is_gone(fd)) { /* a flood leaves many such in the kernel's queue */
         close(fd);
         return;
     }
-    if (!admit(loop, &o)) {
+    if (!admit(conns, &o)) {
         close(fd);
         return;
     }
-    SSL *ssl = o.tls ? http_tls_accept(loop->shared->tls, fd) : NULL;
+    SSL *ssl = o.tls ? http_tls_accept(conns->shared->tls, fd) : NULL;
     if (o.tls && !ssl) {
-        http_census_leave(loop->shared->census, &o.address, o.loopback || o.trusted);
+        http_census_leave(conns->shared->census, &o.address, o.loopback || o.trusted);
         close(fd);
         return;
     }
-    http_conn_open(loop, fd, ssl, &o);
+    http_conn_open(conns, fd, ssl, &o);
 }
 
 static bool is_shortage(int error)
@@ -70,7 +70,7 @@ static bool accept_one(struct http_listener *l)
     socklen_t n = sizeof from;
     int fd = accept4(l->fd, (struct sockaddr *)&from, &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0) {
-        take_in(l, fd, &from);
+        open_accepted(l, fd, &from);
         return true;
     }
     if (is_shortage(errno)) {
@@ -92,7 +92,7 @@ enum err http_listener_start(struct http_listener *l)
 {
     if (l->fd < 0)
         return ERR_NONE;
-    event_assign(&l->ev, l->loop->base, l->fd, EV_READ | EV_PERSIST, on_connection, l);
+    event_assign(&l->ev, l->conns->base, l->fd, EV_READ | EV_PERSIST, on_connection, l);
     return event_add(&l->ev, NULL) == 0 ? ERR_NONE : ERR_IO;
 }
 

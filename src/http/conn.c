@@ -8,16 +8,24 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "http/loop.h"
-#include "http/session.h"
 
-#define MAX_PARTS  8
-#define SEND_LARGE 16384 /* a TLS record */
-#define TLS_BYTES  12288 /* about what libssl holds for a connection */
+#define TURN          16   /* connections that are read before their protocols run */
+#define HANDSHAKES_US 1000 /* for handshakes, before established connections have their next turn */
+#define MAX_PARTS     8
+#define SEND_LARGE    16384 /* a TLS record */
+#define TLS_BYTES     12288 /* about the memory that libssl holds for a connection */
 
-_Static_assert(sizeof(struct http_conn) <= 512, "an idle connection is to cost little");
+_Static_assert(sizeof(struct http_conn) <= 512, "an idle connection must cost little");
 
 /* ---- state ---- */
+
+/* The monotonic clock, to a few milliseconds. */
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
 
 static void unlink_from(struct http_conn_list *list, struct http_conn *c)
 {
@@ -35,13 +43,13 @@ static void append_to(struct http_conn_list *list, struct http_conn *c)
 
 void http_conn_enter(struct http_conn *c, enum http_state state)
 {
-    struct http_loop *l = c->loop;
+    struct http_conns *conns = c->conns;
     if (c->state == state)
         return;
-    unlink_from(&l->lists[c->state], c);
+    unlink_from(&conns->lists[c->state], c);
     c->state = state;
-    c->deadline_ms = http_loop_now_ms() + l->shared->limit_ms[state];
-    append_to(&l->lists[state], c);
+    c->deadline_ms = now_ms() + conns->shared->limit_ms[state];
+    append_to(&conns->lists[state], c);
 }
 
 void http_conn_ready(struct http_conn *c)
@@ -49,20 +57,20 @@ void http_conn_ready(struct http_conn *c)
     if (c->is_ready)
         return;
     c->is_ready = true;
-    TAILQ_INSERT_TAIL(&c->loop->ready, c, ready);
-    c->loop->ready_count++;
+    TAILQ_INSERT_TAIL(&c->conns->ready, c, ready);
+    c->conns->ready_count++;
 }
 
-/* Those who have answered us go first: they are there, and wait for less. */
+/* Clients that have answered us go first: they are there, and wait for less. */
 static void handshake_ready(struct http_conn *c)
 {
     if (c->is_ready)
         return;
     c->is_ready = true;
     if (SSL_in_before(c->ssl))
-        TAILQ_INSERT_TAIL(&c->loop->handshakes, c, ready);
+        TAILQ_INSERT_TAIL(&c->conns->handshakes, c, ready);
     else
-        TAILQ_INSERT_HEAD(&c->loop->handshakes, c, ready);
+        TAILQ_INSERT_HEAD(&c->conns->handshakes, c, ready);
 }
 
 static void unready(struct http_conn *c)
@@ -71,11 +79,11 @@ static void unready(struct http_conn *c)
         return;
     c->is_ready = false;
     if (c->state == CONN_HANDSHAKE) {
-        TAILQ_REMOVE(&c->loop->handshakes, c, ready);
+        TAILQ_REMOVE(&c->conns->handshakes, c, ready);
         return;
     }
-    TAILQ_REMOVE(&c->loop->ready, c, ready);
-    c->loop->ready_count--;
+    TAILQ_REMOVE(&c->conns->ready, c, ready);
+    c->conns->ready_count--;
 }
 
 /* ---- input ---- */
@@ -85,7 +93,7 @@ bool http_conn_has_pending(const struct http_conn *c)
     return c->ssl && !c->eof && !c->broken && SSL_has_pending(c->ssl);
 }
 
-/* Any call of libssl that fails leaves its reasons in the thread's queue, where the next call would find them. */
+/* A failed call of libssl leaves its reasons in the thread's queue, where the next call would find them. */
 static int tls_reason(struct http_conn *c, int n)
 {
     int reason = SSL_get_error(c->ssl, n);
@@ -133,7 +141,7 @@ size_t http_conn_recv(struct http_conn *c, void *p, size_t n)
 
 /* ---- output ---- */
 
-/* How much of the bytes the socket took; 0 also if the connection broke. */
+/* Returns the number of bytes that the socket accepted; 0 also if the connection broke. */
 static size_t write_some(struct http_conn *c, const char *p, size_t n)
 {
     if (c->broken || n == 0)
@@ -149,11 +157,11 @@ static size_t write_some(struct http_conn *c, const char *p, size_t n)
     while (all < n && (done = SSL_write_ex(c->ssl, p + all, n - all, &sent)) == 1)
         all += sent;
     if (done != 1 && tls_reason(c, done) != SSL_ERROR_WANT_WRITE)
-        c->broken = true; /* wanting to read cannot happen: renegotiation is off */
+        c->broken = true; /* a write cannot want to read: renegotiation is off */
     return all;
 }
 
-static void keep(struct http_conn *c, const char *p, size_t n)
+static void keep_output(struct http_conn *c, const char *p, size_t n)
 {
     size_t before = c->out.n;
     if (c->broken || n == 0)
@@ -161,41 +169,42 @@ static void keep(struct http_conn *c, const char *p, size_t n)
     buf_put(&c->out, p, n);
     if (c->out.full)
         c->broken = true;
-    atomic_fetch_add_explicit(&c->loop->shared->output->held, c->out.n - before, memory_order_relaxed);
-    http_loop_relieve(c->loop, c);
+    atomic_fetch_add_explicit(&c->conns->shared->output->held, c->out.n - before, memory_order_relaxed);
+    http_conns_relieve(c->conns, c);
 }
 
-static void drop_kept(struct http_conn *c)
+static void drop_output(struct http_conn *c)
 {
-    atomic_fetch_sub_explicit(&c->loop->shared->output->held, c->out.n, memory_order_relaxed);
-    c->loop->freed += c->out.cap;
+    atomic_fetch_sub_explicit(&c->conns->shared->output->held, c->out.n, memory_order_relaxed);
+    c->conns->freed += c->out.cap;
     buf_done(&c->out);
     c->out_at = 0;
 }
 
-/* A client that takes its replies has none waiting for long. */
-void http_loop_relieve(struct http_loop *l, const struct http_conn *but)
+/* A client that reads its replies has none waiting for long. */
+void http_conns_relieve(struct http_conns *conns, const struct http_conn *except)
 {
-    struct http_output *o = l->shared->output;
+    struct http_output *o = conns->shared->output;
     struct http_conn *next;
     if (atomic_load_explicit(&o->held, memory_order_relaxed) <= o->most)
         return;
-    for (struct http_conn *c = l->lists[CONN_FLUSH].first; c; c = next) {
+    for (struct http_conn *c = conns->lists[CONN_FLUSH].first; c; c = next) {
         next = c->next;
-        if (c == but || c->out.n == 0)
+        if (c == except || c->out.n == 0)
             continue;
-        http_conn_close(c, true);
+        http_conn_end(c, true);
         if (atomic_load_explicit(&o->held, memory_order_relaxed) <= o->most)
             return;
     }
 }
 
-void http_conn_drain(struct http_conn *c)
+/* Tries again to send the output that the socket did not accept. */
+static void drain_output(struct http_conn *c)
 {
     if (c->out.n) {
         c->out_at += write_some(c, c->out.p + c->out_at, c->out.n - c->out_at);
         if (c->out_at == c->out.n || c->broken)
-            drop_kept(c);
+            drop_output(c);
     }
     if (c->out.n == 0 && c->out_constant.n)
         c->out_constant = str_from(c->out_constant, write_some(c, c->out_constant.p, c->out_constant.n));
@@ -203,42 +212,33 @@ void http_conn_drain(struct http_conn *c)
         c->out_constant = STR_NONE;
 }
 
-static void send_gathered(struct http_loop *l, struct http_gathered *g)
+static void send_gathered(struct http_conns *conns, struct http_gathered *g)
 {
     struct http_conn *c = g->conn;
     g->conn = NULL;
     c->gathered = NULL;
-    size_t sent = write_some(c, l->gather + g->at, g->n);
-    keep(c, l->gather + g->at + sent, g->n - sent);
+    size_t sent = write_some(c, conns->gather + g->at, g->n);
+    keep_output(c, conns->gather + g->at + sent, g->n - sent);
 }
 
-void http_loop_flush(struct http_loop *l)
+/* Sends the gathered output and settles its connections, some of which end. */
+static void flush(struct http_conns *conns)
 {
-    for (unsigned i = 0; i < l->gathered_count; i++) {
-        struct http_conn *c = l->gathered[i].conn;
+    for (unsigned i = 0; i < conns->gathered_count; i++) {
+        struct http_conn *c = conns->gathered[i].conn;
         if (!c)
             continue;
-        send_gathered(l, &l->gathered[i]);
+        send_gathered(conns, &conns->gathered[i]);
         if (!c->running)
-            http_session_settle(c);
+            c->protocol->settle(c);
     }
-    l->gathered_count = 0;
-    l->gather_n = 0;
+    conns->gathered_count = 0;
+    conns->gather_n = 0;
 }
 
-void http_loop_turn(struct http_loop *l)
+static void keep_parts(struct http_conn *c, const struct str *parts, size_t count, bool constant, size_t skip)
 {
-    struct http_conn *c;
-    while ((c = TAILQ_FIRST(&l->ready))) {
-        unready(c);
-        http_session_run(c);
-    }
-    http_loop_flush(l);
-}
-
-static void keep_all(struct http_conn *c, const struct str *parts, size_t count, bool constant, size_t skip)
-{
-    keep(c, c->out_constant.p, c->out_constant.n); /* what comes now is behind it */
+    keep_output(c, c->out_constant.p, c->out_constant.n); /* the new parts follow it */
     c->out_constant = STR_NONE;
     for (size_t i = 0; i < count; i++) {
         if (parts[i].n == 0)
@@ -248,11 +248,11 @@ static void keep_all(struct http_conn *c, const struct str *parts, size_t count,
         if (constant && i == count - 1)
             c->out_constant = c->broken ? STR_NONE : rest;
         else
-            keep(c, rest.p, rest.n);
+            keep_output(c, rest.p, rest.n);
     }
 }
 
-/* More than is worth copying: straight to the socket, the rest is kept. */
+/* Too much to copy: goes straight to the socket, and the rest is kept. */
 static void send_large(struct http_conn *c, const struct str *parts, size_t count, bool constant)
 {
     assert(count <= MAX_PARTS);
@@ -266,29 +266,29 @@ static void send_large(struct http_conn *c, const struct str *parts, size_t coun
         if (sent < 0 && errno != EAGAIN && errno != EINTR)
             c->broken = true;
     }
-    keep_all(c, parts, count, constant, sent < 0 ? 0 : (size_t)sent);
+    keep_parts(c, parts, count, constant, sent < 0 ? 0 : (size_t)sent);
     if (c->ssl)
-        http_conn_drain(c);
+        drain_output(c);
 }
 
-/* Where c's next n bytes are gathered; NULL: nowhere. */
+/* The place for the next n bytes of c's gathered output; NULL if they cannot be gathered. */
 static char *gather_room(struct http_conn *c, size_t n)
 {
-    struct http_loop *l = c->loop;
+    struct http_conns *conns = c->conns;
     if (http_conn_is_blocked(c) || c->broken)
         return NULL;
-    bool last = c->gathered && c->gathered == &l->gathered[l->gathered_count - 1];
+    bool last = c->gathered && c->gathered == &conns->gathered[conns->gathered_count - 1];
     if (c->gathered && c->gathered->n + n > SEND_LARGE)
-        return NULL; /* how much of it the peer takes is to be known before more is made */
-    if (n > HTTP_GATHER - l->gather_n || (!last && (c->gathered || l->gathered_count == HTTP_GATHERED)))
+        return NULL; /* before more is made, it must be known how much of it the peer accepts */
+    if (n > HTTP_GATHER - conns->gather_n || (!last && (c->gathered || conns->gathered_count == HTTP_GATHERED)))
         return NULL;
     if (!c->gathered) {
-        c->gathered = &l->gathered[l->gathered_count++];
-        *c->gathered = (struct http_gathered){.conn = c, .at = l->gather_n};
+        c->gathered = &conns->gathered[conns->gathered_count++];
+        *c->gathered = (struct http_gathered){.conn = c, .at = conns->gather_n};
     }
     c->gathered->n += n;
-    l->gather_n += n;
-    return l->gather + l->gather_n - n;
+    conns->gather_n += n;
+    return conns->gather + conns->gather_n - n;
 }
 
 void http_conn_send(struct http_conn *c, const struct str *parts, size_t count, bool constant)
@@ -298,36 +298,75 @@ void http_conn_send(struct http_conn *c, const struct str *parts, size_t count, 
         total += parts[i].n;
     bool large = total > SEND_LARGE;
     if (large && c->gathered)
-        send_gathered(c->loop, c->gathered);
+        send_gathered(c->conns, c->gathered);
     if (large && !http_conn_is_blocked(c)) {
         send_large(c, parts, count, constant);
         return;
     }
     char *p = gather_room(c, total);
     if (!p && !http_conn_is_blocked(c)) {
-        http_loop_flush(c->loop);
+        flush(c->conns);
         p = gather_room(c, total);
     }
     if (!p)
-        keep_all(c, parts, count, constant, 0);
+        keep_parts(c, parts, count, constant, 0);
     for (size_t i = 0; p && i < count; i++)
         if (parts[i].n)
             p = (char *)memcpy(p, parts[i].p, parts[i].n) + parts[i].n;
 }
 
-/* ---- events ---- */
+/* ---- turns ---- */
+
+static void run_protocol(struct http_conn *c)
+{
+    c->running = true;
+    drain_output(c);
+    c->protocol->run(c);
+    c->running = false;
+    if (!c->gathered)
+        c->protocol->settle(c);
+}
+
+void http_conns_turn(struct http_conns *conns)
+{
+    struct http_conn *c;
+    while ((c = TAILQ_FIRST(&conns->ready))) {
+        unready(c);
+        run_protocol(c);
+    }
+    flush(conns);
+}
+
+static void read_input(struct http_conn *c)
+{
+    c->protocol->input(c);
+    http_conn_ready(c);
+}
+
+void http_conns_read_idle(struct http_conns *conns)
+{
+    for (struct http_conn *c = conns->lists[CONN_IDLE].first; c; c = c->next)
+        read_input(c);
+}
+
+/* HTTP/1.1 is the only protocol so far; with a second one, SSL_get0_alpn_selected chooses. */
+static void choose_protocol(struct http_conn *c)
+{
+    c->protocol = c->conns->shared->protocol;
+}
 
 static void shake_hands(struct http_conn *c)
 {
     enum http_tls_hello hello = SSL_in_before(c->ssl) ? http_tls_look(c->fd) : HTTP_TLS_HELLO_FINE;
     if (hello == HTTP_TLS_HELLO_REFUSED)
-        http_conn_close(c, false);
+        http_conn_end(c, false);
     if (hello != HTTP_TLS_HELLO_FINE)
         return;
     int done = SSL_do_handshake(c->ssl);
     if (done == 1) {
+        choose_protocol(c);
         http_conn_enter(c, CONN_IDLE);
-        http_session_input(c);
+        read_input(c);
         return;
     }
     switch (tls_reason(c, done)) {
@@ -338,76 +377,80 @@ static void shake_hands(struct http_conn *c)
         http_conn_wait_for(c, EV_WRITE);
         break;
     default:
-        http_conn_close(c, false);
+        http_conn_end(c, false);
     }
 }
 
-void http_loop_handshakes(struct http_loop *l)
+void http_conns_handshakes(struct http_conns *conns)
 {
-    struct http_conn *c = TAILQ_FIRST(&l->handshakes);
+    struct http_conn *c = TAILQ_FIRST(&conns->handshakes);
     if (!c)
         return;
-    int64_t until = clock_monotonic_us() + HTTP_HANDSHAKES_US;
+    int64_t until = clock_monotonic_us() + HANDSHAKES_US;
     do {
         unready(c);
         shake_hands(c);
-        c = TAILQ_FIRST(&l->handshakes);
+        c = TAILQ_FIRST(&conns->handshakes);
     } while (c && clock_monotonic_us() < until);
-    http_loop_turn(l); /* a handshake's last flight may bring a request */
+    http_conns_turn(conns); /* a handshake's last flight may bring a request */
 }
+
+/* ---- events ---- */
 
 static void drop_input(struct http_conn *c)
 {
     char sink[16384];
     ssize_t n = recv(c->fd, sink, sizeof sink, 0);
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-        http_conn_close(c, false);
+        http_conn_end(c, false);
 }
 
-static void on_event(evutil_socket_t fd, short what, void *arg)
+static void on_event(evutil_socket_t fd, short event, void *arg)
 {
     struct http_conn *c = arg;
-    struct http_loop *l = c->loop;
+    struct http_conns *conns = c->conns;
     (void)fd;
-    (void)what;
+    (void)event;
     if (c->state == CONN_HANDSHAKE)
         handshake_ready(c);
     else if (c->state == CONN_LINGER)
         drop_input(c);
     else
-        http_session_input(c);
-    if (l->ready_count >= HTTP_TURN)
-        http_loop_turn(l);
+        read_input(c);
+    if (conns->ready_count >= TURN)
+        http_conns_turn(conns);
 }
 
-void http_conn_wait_for(struct http_conn *c, short what)
+void http_conn_wait_for(struct http_conn *c, short event)
 {
-    if (c->waiting_for == what)
+    if (c->waiting_for == event)
         return;
     if (c->waiting_for)
         event_del(&c->ev);
-    c->waiting_for = what;
-    if (!what)
+    c->waiting_for = event;
+    if (!event)
         return;
-    event_assign(&c->ev, c->loop->base, c->fd, (short)(what | EV_PERSIST), on_event, c);
+    event_assign(&c->ev, c->conns->base, c->fd, (short)(event | EV_PERSIST), on_event, c);
     if (event_add(&c->ev, NULL) != 0)
         abort(); /* no memory */
 }
 
 /* ---- beginning and end ---- */
 
-void http_conn_open(struct http_loop *loop, int fd, SSL *ssl, const struct http_origin *origin)
+void http_conn_open(struct http_conns *conns, int fd, SSL *ssl, const struct http_origin *origin)
 {
-    struct http_conn *c = http_pool_take(&loop->conns, sizeof *c);
-    *c = (struct http_conn){.loop = loop, .fd = fd, .ssl = ssl, .origin = *origin, .out = BUF(HTTP_MAX_OUTPUT)};
+    struct http_conn *c = http_pool_take(&conns->pool, sizeof *c);
+    *c = (struct http_conn){.conns = conns, .fd = fd, .ssl = ssl, .origin = *origin, .out = BUF(HTTP_MAX_OUTPUT)};
     c->state = ssl ? CONN_HANDSHAKE : CONN_IDLE;
-    c->deadline_ms = http_loop_now_ms() + loop->shared->limit_ms[c->state];
-    append_to(&loop->lists[c->state], c);
-    loop->connections++;
+    c->deadline_ms = now_ms() + conns->shared->limit_ms[c->state];
+    if (!ssl)
+        choose_protocol(c);
+    append_to(&conns->lists[c->state], c);
+    conns->count++;
     http_conn_wait_for(c, EV_READ);
 }
 
-/* Says goodbye in TLS, so that the peer knows nothing was cut off. */
+/* Sends close_notify, so that the peer knows nothing was cut off. */
 static void end_tls(struct http_conn *c)
 {
     if (!c->ssl)
@@ -416,16 +459,15 @@ static void end_tls(struct http_conn *c)
         SSL_shutdown(c->ssl);
     ERR_clear_error();
     SSL_free(c->ssl);
-    c->loop->freed += TLS_BYTES;
+    c->conns->freed += TLS_BYTES;
     c->ssl = NULL;
 }
 
 void http_conn_linger(struct http_conn *c)
 {
-    http_session_release(c);
     end_tls(c);
     if (shutdown(c->fd, SHUT_WR) != 0) {
-        http_conn_close(c, false);
+        http_conn_end(c, false);
         return;
     }
     http_conn_enter(c, CONN_LINGER);
@@ -437,7 +479,7 @@ static void close_socket(struct http_conn *c, bool abort)
     unready(c);
     c->broken = c->broken || abort;
     if (c->gathered)
-        send_gathered(c->loop, c->gathered);
+        send_gathered(c->conns, c->gathered);
     http_conn_wait_for(c, 0);
     end_tls(c);
     if (abort)
@@ -445,38 +487,96 @@ static void close_socket(struct http_conn *c, bool abort)
     close(c->fd);
     c->fd = -1;
     c->broken = true;
-    drop_kept(c);
+    drop_output(c);
     c->out_constant = STR_NONE;
-    http_census_leave(c->loop->shared->census, &c->origin.address, c->origin.loopback || c->origin.trusted);
+    http_census_leave(c->conns->shared->census, &c->origin.address, c->origin.loopback || c->origin.trusted);
 }
 
-void http_conn_close(struct http_conn *c, bool abort)
+void http_conn_end(struct http_conn *c, bool abort)
 {
-    struct http_loop *l = c->loop;
-    if (c->fd >= 0)
-        close_socket(c, abort);
-    http_session_broken(c);
-    if (c->exchange) {
+    close_socket(c, abort);
+    c->running = true;
+    bool ended = !c->protocol || c->protocol->close(c);
+    c->running = false;
+    if (ended)
+        http_conn_free(c);
+    else
         http_conn_enter(c, CONN_DEAD);
-        return;
-    }
-    http_session_release(c);
-    unlink_from(&l->lists[c->state], c);
-    l->connections--;
-    http_pool_give(l, &l->conns, c, sizeof *c);
 }
 
-void http_conn_expire(struct http_conn *c)
+void http_conn_free(struct http_conn *c)
+{
+    struct http_conns *conns = c->conns;
+    unlink_from(&conns->lists[c->state], c);
+    conns->count--;
+    conns->freed += http_pool_give(&conns->pool, c, sizeof *c);
+}
+
+static void expire(struct http_conn *c)
 {
     switch (c->state) {
     case CONN_HEAD:
     case CONN_BODY:
-        http_session_timeout(c);
+        c->running = true;
+        c->protocol->timeout(c);
+        run_protocol(c);
         break;
     case CONN_FLUSH:
-        http_conn_close(c, true);
+        http_conn_end(c, true);
         break;
     default:
-        http_conn_close(c, false);
+        http_conn_end(c, false);
     }
+}
+
+void http_conns_expire(struct http_conns *conns)
+{
+    int64_t now = now_ms();
+    for (unsigned s = 0; s < CONN_STATES; s++)
+        while (conns->shared->limit_ms[s] && conns->lists[s].first && conns->lists[s].first->deadline_ms <= now)
+            expire(conns->lists[s].first);
+}
+
+void http_conns_abort(struct http_conns *conns)
+{
+    for (unsigned s = 0; s < CONN_DEAD; s++)
+        while (conns->lists[s].first)
+            http_conn_end(conns->lists[s].first, true);
+}
+
+void http_conns_init(struct http_conns *conns, const struct http_shared *shared, unsigned loop, struct event_base *base,
+                     struct mailbox *mailbox)
+{
+    conns->shared = shared;
+    conns->base = base;
+    conns->mailbox = mailbox;
+    conns->loop = loop;
+    TAILQ_INIT(&conns->ready);
+    TAILQ_INIT(&conns->handshakes);
+}
+
+void http_conns_done(struct http_conns *conns)
+{
+    for (struct http_conn *c; (c = conns->lists[CONN_DEAD].first);)
+        c->protocol->abandon(c);
+    http_pool_done(&conns->pool);
+    http_pool_done(&conns->inbufs);
+    http_pool_done(&conns->exchanges);
+}
+
+/* ---- requests ---- */
+
+void http_respond(struct http_request *r, int status, struct str head, struct str body)
+{
+    r->conn->protocol->respond(r, status, head, body, false);
+}
+
+void http_respond_constant(struct http_request *r, int status, struct str head, struct str body)
+{
+    r->conn->protocol->respond(r, status, head, body, true);
+}
+
+void http_post(struct http_request *r, struct mail *mail)
+{
+    mailbox_post(r->conn->conns->mailbox, mail);
 }

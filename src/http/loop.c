@@ -1,120 +1,58 @@
 #include "http/loop.h"
 
+#include <errno.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/container_of.h"
-#include "http/session.h"
 
+#define TICK_MS    250
 #define TRIM_AFTER (8u << 20) /* bytes freed */
-
-/* Under AddressSanitizer nothing is kept, so that it sees every use after the end. */
-#if defined(__SANITIZE_ADDRESS__)
-static const unsigned pool_max = 0;
-#else
-static const unsigned pool_max = 64;
-#endif
-
-int64_t http_loop_now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-/* ---- pools ---- */
-
-void *http_pool_take(struct http_pool *p, size_t size)
-{
-    void *object = p->first;
-    if (object) {
-        memcpy(&p->first, object, sizeof p->first);
-        p->count--;
-        return object;
-    }
-    object = malloc(size);
-    if (!object)
-        abort();
-    return object;
-}
-
-void http_pool_give(struct http_loop *l, struct http_pool *p, void *object, size_t size)
-{
-    if (p->count >= pool_max) {
-        free(object);
-        l->freed += size;
-        return;
-    }
-    memcpy(object, &p->first, sizeof p->first);
-    p->first = object;
-    p->count++;
-}
-
-static void empty_pool(struct http_pool *p)
-{
-    while (p->first)
-        free(http_pool_take(p, 0));
-}
 
 /* ---- ticks ---- */
 
-static void expire_overdue(struct http_loop *l)
+/* After a busy time, not within it: the next burst would only ask the kernel for the memory again. */
+static void trim_memory(struct http_loop *l)
 {
-    int64_t now = http_loop_now_ms();
-    for (unsigned s = 0; s < CONN_STATES; s++)
-        while (l->shared->limit_ms[s] && l->lists[s].first && l->lists[s].first->deadline_ms <= now)
-            http_conn_expire(l->lists[s].first);
-}
-
-/* After a busy time, not within it: the kernel gets back what the next burst would only ask for again. */
-static void trim(struct http_loop *l)
-{
-    if (l->freed > TRIM_AFTER && l->freed == l->freed_before) {
+    size_t freed = l->conns.freed;
+    if (freed > TRIM_AFTER && freed == l->freed_before) {
         malloc_trim(0);
-        l->freed = 0;
+        l->conns.freed = 0;
     }
-    l->freed_before = l->freed;
+    l->freed_before = l->conns.freed;
 }
 
-static void on_tick(evutil_socket_t fd, short what, void *arg)
+static void on_tick(evutil_socket_t fd, short event, void *arg)
 {
     struct http_loop *l = arg;
     (void)fd;
-    (void)what;
-    http_loop_turn(l); /* what has come in time is not too late */
-    expire_overdue(l);
-    http_loop_relieve(l, NULL);
+    (void)event;
+    http_conns_turn(&l->conns); /* before: input that arrived in time is not too late */
+    http_conns_expire(&l->conns);
+    http_conns_relieve(&l->conns, NULL);
     for (unsigned i = 0; i < HTTP_LISTENERS; i++)
         http_listener_resume(&l->listeners[i]);
-    if (l->shared->tls)
-        http_tls_tick(l->shared->tls);
-    trim(l);
+    if (l->conns.shared->tls)
+        http_tls_tick(l->conns.shared->tls);
+    trim_memory(l);
 }
 
-static void on_mail(evutil_socket_t fd, short what, void *arg)
+static void on_mail(evutil_socket_t fd, short event, void *arg)
 {
     struct http_loop *l = arg;
     (void)fd;
-    (void)what;
+    (void)event;
     mailbox_drain(&l->mailbox);
 }
 
 /* ---- stopping ---- */
 
-static void on_stop_expired(evutil_socket_t fd, short what, void *arg)
+static void on_stop_expired(evutil_socket_t fd, short event, void *arg)
 {
     (void)fd;
-    (void)what;
+    (void)event;
     ((struct http_loop *)arg)->expired = true;
-}
-
-/* Takes the requests that have already come in; without one, a connection does not stay idle while the loop drains. */
-static void close_idle(struct http_loop *l)
-{
-    for (struct http_conn *c = l->lists[CONN_IDLE].first; c; c = c->next)
-        http_session_input(c);
 }
 
 static void on_stop_mail(struct mail *m)
@@ -123,9 +61,9 @@ static void on_stop_mail(struct mail *m)
     struct timeval wait = {l->stop_wait_ms / 1000, l->stop_wait_ms % 1000 * 1000};
     for (unsigned i = 0; i < HTTP_LISTENERS; i++)
         http_listener_stop(&l->listeners[i]);
-    http_loop_turn(l); /* before: a connection that falls idle now may have more to say */
-    l->draining = true;
-    close_idle(l);
+    http_conns_turn(&l->conns); /* before: a connection that becomes idle now may have sent more */
+    l->conns.draining = true;
+    http_conns_read_idle(&l->conns); /* a connection without a request does not stay idle while the loop drains */
     if (event_add(&l->stop_ev, &wait) != 0)
         abort();
 }
@@ -137,40 +75,33 @@ void http_loop_stop(struct http_loop *l, int wait_ms)
     mailbox_post(&l->mailbox, &l->stop_mail);
 }
 
-static void abort_all(struct http_loop *l)
-{
-    for (unsigned s = 0; s < CONN_DEAD; s++)
-        while (l->lists[s].first)
-            http_conn_close(l->lists[s].first, true);
-}
-
 /* ---- the thread ---- */
 
 static bool is_finished(const struct http_loop *l)
 {
-    return l->draining && (l->connections == 0 || l->expired);
+    return l->conns.draining && (l->conns.count == 0 || l->expired);
 }
 
-static void *run(void *arg)
+static void *loop_thread(void *arg)
 {
     struct http_loop *l = arg;
-    const struct http_handler *h = &l->shared->handler;
+    const struct http_handler *h = &l->conns.shared->handler;
     if (h->thread_start)
-        h->thread_start(h->ctx, l->index);
+        h->thread_start(h->ctx, l->conns.loop);
     while (!is_finished(l)) {
         event_base_loop(l->base, EVLOOP_ONCE);
-        http_loop_turn(l);
-        http_loop_handshakes(l);
+        http_conns_turn(&l->conns);
+        http_conns_handshakes(&l->conns);
         if (h->thread_idle)
-            h->thread_idle(h->ctx, l->index);
+            h->thread_idle(h->ctx, l->conns.loop);
     }
-    abort_all(l);
+    http_conns_abort(&l->conns);
     if (h->thread_stop)
-        h->thread_stop(h->ctx, l->index);
+        h->thread_stop(h->ctx, l->conns.loop);
     return NULL;
 }
 
-static struct event_base *new_base(void)
+static struct event_base *base_new(void)
 {
     struct event_config *c = event_config_new();
     struct event_base *base = NULL;
@@ -183,20 +114,17 @@ static struct event_base *new_base(void)
 
 enum err http_loop_init(struct http_loop *l, const struct http_shared *shared, unsigned index)
 {
-    l->shared = shared;
-    l->index = index;
-    TAILQ_INIT(&l->ready);
-    TAILQ_INIT(&l->handshakes);
     for (unsigned i = 0; i < HTTP_LISTENERS; i++)
-        l->listeners[i] = (struct http_listener){.loop = l, .fd = -1};
+        l->listeners[i] = (struct http_listener){.conns = &l->conns, .fd = -1};
     enum err e = mailbox_init(&l->mailbox);
     if (e)
         return e;
-    l->base = new_base();
+    l->base = base_new();
     if (!l->base) {
         mailbox_done(&l->mailbox);
         return ERR_IO;
     }
+    http_conns_init(&l->conns, shared, index, l->base, &l->mailbox);
     event_assign(&l->mail_ev, l->base, l->mailbox.fd, EV_READ | EV_PERSIST, on_mail, l);
     event_assign(&l->tick_ev, l->base, -1, EV_PERSIST, on_tick, l);
     event_assign(&l->stop_ev, l->base, -1, 0, on_stop_expired, l);
@@ -205,7 +133,7 @@ enum err http_loop_init(struct http_loop *l, const struct http_shared *shared, u
 
 static enum err start_events(struct http_loop *l)
 {
-    struct timeval tick = {0, HTTP_TICK_MS * 1000};
+    struct timeval tick = {0, TICK_MS * 1000};
     for (unsigned i = 0; i < HTTP_LISTENERS; i++) {
         enum err e = http_listener_start(&l->listeners[i]);
         if (e)
@@ -214,7 +142,7 @@ static enum err start_events(struct http_loop *l)
     return event_add(&l->mail_ev, NULL) == 0 && event_add(&l->tick_ev, &tick) == 0 ? ERR_NONE : ERR_IO;
 }
 
-/* Signals are for the main thread; libssl's writes to a closed socket must not end the process. */
+/* Blocks all signals, which are for the main thread; libssl's writes to a closed socket must not end the process. */
 enum err http_loop_start(struct http_loop *l)
 {
     enum err e = start_events(l);
@@ -223,7 +151,7 @@ enum err http_loop_start(struct http_loop *l)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    errno = pthread_create(&l->thread, NULL, run, l);
+    errno = pthread_create(&l->thread, NULL, loop_thread, l);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return errno ? ERR_IO : ERR_NONE;
 }
@@ -232,11 +160,7 @@ void http_loop_done(struct http_loop *l)
 {
     for (unsigned i = 0; i < HTTP_LISTENERS; i++)
         http_listener_stop(&l->listeners[i]);
-    for (struct http_conn *c; (c = l->lists[CONN_DEAD].first);)
-        http_session_answered(c);
-    empty_pool(&l->conns);
-    empty_pool(&l->inbufs);
-    empty_pool(&l->exchanges);
+    http_conns_done(&l->conns);
     if (l->base) {
         event_del(&l->mail_ev);
         event_del(&l->tick_ev);

@@ -4,7 +4,7 @@
  * colon, control characters, a repeated or non-decimal Content-Length, Content-Length beside Transfer-Encoding, any
  * transfer coding but one `chunked`, a missing, repeated or malformed Host. */
 #pragma once
-#include "http/server.h"
+#include "http/request.h"
 
 enum http_parse {
     HTTP_PARSE_MORE,   /* the head is not complete yet, and nothing in it is wrong so far */

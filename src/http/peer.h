@@ -1,6 +1,6 @@
 /* Who sent a request: the direct peer, or whom a trusted proxy says it speaks for. */
 #pragma once
-#include "http/server.h"
+#include "http/request.h"
 #include "net/address.h"
 
 /* What is known of a connection's other end. */

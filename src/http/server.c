@@ -7,9 +7,12 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "http/http1.h"
 #include "http/listen.h"
 #include "http/loop.h"
 #include "http/tls_self_signed.h"
+
+#define LINGER_MS 3000 /* for the peer to close its side */
 
 struct http_server {
     struct http_shared shared;
@@ -99,13 +102,14 @@ static enum err read_settings(struct http_server *s, const struct config *c, str
     const char *bad = "";
     int64_t *limit = s->shared.limit_ms;
     s->shared.handler = handler;
+    s->shared.protocol = &http1_protocol;
     s->output.most = (size_t)c->http_output_memory_mb << 20;
     s->shared.output = &s->output;
     limit[CONN_HANDSHAKE] = limit[CONN_HEAD] = c->http_header_timeout_s * 1000;
     limit[CONN_BODY] = c->http_body_timeout_s * 1000;
     limit[CONN_IDLE] = c->http_idle_timeout_s * 1000;
     limit[CONN_FLUSH] = c->http_write_timeout_s * 1000;
-    limit[CONN_LINGER] = HTTP_LINGER_MS;
+    limit[CONN_LINGER] = LINGER_MS;
     s->shared.census = http_census_new(most_connections(c), (unsigned)c->http_connections_per_address);
     enum err e = net_cidrs_parse(c->top_trusted_proxies, &s->shared.trusted, &bad);
     return e ? err_why(ret_why, e, "trusted_proxies: %s is not a CIDR block", bad) : ERR_NONE;

@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "http/http1.h"
 #include "http/loop.h"
-#include "http/session.h"
 
 #define LATER_MAX 64
 
@@ -32,7 +32,7 @@ static size_t later_count;
 static struct http_loop loop;
 static char constant[20000]; /* more than is gathered */
 static struct http_output output = {.most = SIZE_MAX};
-static struct http_shared shared = {.output = &output};
+static struct http_shared shared = {.output = &output, .protocol = &http1_protocol};
 
 static void must(bool condition)
 {
@@ -42,7 +42,7 @@ static void must(bool condition)
 
 static void answer(struct http_request *r, int status)
 {
-    http_reply(r, status, STR("X-A: b\r\n"), arena_printf(&r->arena, "%.*s", STR_ARG(r->body)));
+    http_respond(r, status, STR("X-A: b\r\n"), arena_printf(&r->arena, "%.*s", STR_ARG(r->body)));
 }
 
 static void on_head(void *ctx, struct http_request *r, unsigned index)
@@ -61,7 +61,7 @@ static void on_request(void *ctx, struct http_request *r, unsigned index)
     if (r->path.n > 1 && r->path.p[1] == 'w' && later_count < LATER_MAX)
         later[later_count++] = r;
     else if (r->path.n > 1 && r->path.p[1] == 'c')
-        http_reply_constant(r, 200, STR("X-A: b\r\n"), str_n(constant, sizeof constant));
+        http_respond_constant(r, 200, STR("X-A: b\r\n"), str_n(constant, sizeof constant));
     else
         answer(r, 200);
 }
@@ -77,7 +77,7 @@ static void on_refuse(void *ctx, struct http_request *r, enum err why, unsigned 
 static void turn(void)
 {
     event_base_loop(loop.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
-    http_loop_turn(&loop);
+    http_conns_turn(&loop.conns);
 }
 
 static void answer_one(void)
@@ -128,7 +128,7 @@ static void open_peer(struct peer *p, unsigned options, size_t piece, struct str
     if (options & SMALL)
         must(setsockopt(fds[1], SOL_SOCKET, SO_SNDBUF, &(int){OUT_SMALL}, sizeof(int)) == 0);
     must(http_census_enter(shared.census, &origin.address, true) == HTTP_ADMITTED);
-    http_conn_open(&loop, fds[1], NULL, &origin);
+    http_conn_open(&loop.conns, fds[1], NULL, &origin);
     *p = (struct peer){.fd = fds[0], .piece = piece, .in = in, .out = BUF(1u << 28)};
 }
 
@@ -174,7 +174,7 @@ static void leave(const struct peer *p, unsigned options)
 static void finish(struct peer *peers, unsigned count, unsigned options)
 {
     for (int i = 0, quiet = 0; i < 20000 && quiet < 100; i++) {
-        quiet = later_count || !TAILQ_EMPTY(&loop.ready) ? 0 : quiet + 1;
+        quiet = later_count || !TAILQ_EMPTY(&loop.conns.ready) ? 0 : quiet + 1;
         answer_one();
         turn();
         for (unsigned p = 0; p < count && !(options & RESET); p++)
@@ -205,8 +205,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         buf_done(&peers[i].out);
     }
-    for (int i = 0; i < 100 && loop.connections; i++)
+    for (int i = 0; i < 100 && loop.conns.count; i++)
         turn();
-    must(loop.connections == 0 && loop.gathered_count == 0 && atomic_load(&output.held) == 0);
+    must(loop.conns.count == 0 && loop.conns.gathered_count == 0 && atomic_load(&output.held) == 0);
     return 0;
 }

@@ -58,7 +58,7 @@ static inline void rig_count(struct rig *g, unsigned *counter)
 
 static inline void rig_reply(struct http_request *r, int status, struct str body)
 {
-    http_reply(r, status, STR("Content-Type: text/plain\r\n"), body);
+    http_respond(r, status, STR("Content-Type: text/plain\r\n"), body);
 }
 
 static inline void rig_head(void *ctx, struct http_request *r, unsigned loop)
@@ -103,7 +103,7 @@ static inline void rig_request(void *ctx, struct http_request *r, unsigned loop)
     } else if (str_eq(r->path, STR("/big"))) {
         rig_big(r);
     } else if (str_eq(r->path, STR("/constant"))) {
-        http_reply_constant(r, 200, STR("Content-Type: text/plain\r\n"), rig_constant());
+        http_respond_constant(r, 200, STR("Content-Type: text/plain\r\n"), rig_constant());
     } else if (str_eq(r->path, STR("/peer"))) {
         rig_reply(r, 200,
                   arena_printf(&r->arena, "%s secure=%d loopback=%d local=%d", r->peer.address, r->peer.secure,

@@ -13,9 +13,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "http/http1.h"
 #include "http/listen.h"
 #include "http/loop.h"
-#include "http/session.h"
 #include "http/tls_self_signed.h"
 
 #define REQUEST "GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -44,14 +44,14 @@ static void on_request(void *ctx, struct http_request *r, unsigned loop)
     if (g->again)
         assert_int_equal(send(g->client, REQUEST, strlen(REQUEST), 0), strlen(REQUEST));
     g->again = false;
-    http_reply(r, 200, STR(""), r->path);
+    http_respond(r, 200, STR(""), r->path);
 }
 
 static void on_refuse(void *ctx, struct http_request *r, enum err why, unsigned loop)
 {
     (void)ctx;
     (void)loop;
-    http_reply(r, err_info(why)->status, STR(""), STR(""));
+    http_respond(r, err_info(why)->status, STR(""), STR(""));
 }
 
 /* `tls`: for the connection; NULL: plain. */
@@ -61,6 +61,7 @@ static void rig_open_with(struct rig *g, unsigned connections, struct http_tls *
     int fds[2];
     *g = (struct rig){
         .shared = {.handler = {.ctx = g, .head = on_head, .request = on_request, .refuse = on_refuse},
+                   .protocol = &http1_protocol,
                    .census = http_census_new(connections, connections),
                    .output = &g->output},
         .output = {.most = 1 << 20},
@@ -69,7 +70,7 @@ static void rig_open_with(struct rig *g, unsigned connections, struct http_tls *
     assert_int_equal(http_loop_init(g->loop, &g->shared, 0), ERR_NONE);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds), 0);
     assert_int_equal(http_census_enter(g->shared.census, &origin.address, true), HTTP_ADMITTED);
-    http_conn_open(g->loop, fds[1], tls ? http_tls_accept(tls, fds[1]) : NULL, &origin);
+    http_conn_open(&g->loop->conns, fds[1], tls ? http_tls_accept(tls, fds[1]) : NULL, &origin);
     g->client = fds[0];
 }
 
@@ -78,17 +79,10 @@ static void rig_open(struct rig *g, unsigned connections)
     rig_open_with(g, connections, NULL);
 }
 
-static void close_all(struct rig *g)
-{
-    for (unsigned s = 0; s < CONN_DEAD; s++)
-        while (g->loop->lists[s].first)
-            http_conn_close(g->loop->lists[s].first, true);
-}
-
 static void rig_close(struct rig *g)
 {
-    close_all(g);
-    assert_int_equal(g->loop->connections, 0);
+    http_conns_abort(&g->loop->conns);
+    assert_int_equal(g->loop->conns.count, 0);
     http_loop_done(g->loop);
     free(g->loop);
     http_census_free(g->shared.census);
@@ -99,8 +93,8 @@ static void rig_close(struct rig *g)
 static void turn(struct rig *g)
 {
     event_base_loop(g->loop->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
-    http_loop_turn(g->loop);
-    http_loop_handshakes(g->loop);
+    http_conns_turn(&g->loop->conns);
+    http_conns_handshakes(&g->loop->conns);
 }
 
 /* How many replies have come; *ret_end: and then the end. */
@@ -171,6 +165,58 @@ static void stopping_takes_what_has_come_in_behind_an_answer(void **state)
     rig_close(&g);
 }
 
+/* ---- another protocol ---- */
+
+static void echo_input(struct http_conn *c)
+{
+    char bytes[64];
+    struct str got = str_n(bytes, http_conn_recv(c, bytes, sizeof bytes));
+    http_conn_send(c, &got, 1, false);
+}
+
+static void echo_run(struct http_conn *c)
+{
+    (void)c;
+}
+
+static void echo_settle(struct http_conn *c)
+{
+    if (c->eof || c->broken)
+        http_conn_end(c, false);
+    else
+        http_conn_wait_for(c, http_conn_is_blocked(c) ? EV_WRITE : EV_READ);
+}
+
+static bool echo_close(struct http_conn *c)
+{
+    (void)c;
+    return true;
+}
+
+static const struct http_protocol echo = {
+    .input = echo_input, .run = echo_run, .settle = echo_settle, .close = echo_close};
+
+static void a_connection_can_speak_a_protocol_other_than_http1(void **state)
+{
+    (void)state;
+    struct rig g;
+    char text[16];
+    rig_open(&g, 1);
+    g.loop->conns.lists[CONN_IDLE].first->protocol = &echo;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(send(g.client, "echo", 4, 0), 4);
+        turn(&g);
+        assert_int_equal(recv(g.client, text, sizeof text, 0), 4);
+        assert_memory_equal(text, "echo", 4);
+    }
+    assert_int_equal(g.requests, 0);
+    shutdown(g.client, SHUT_WR);
+    turn(&g);
+    assert_int_equal(recv(g.client, text, sizeof text, 0), 0);
+    assert_int_equal(g.loop->conns.count, 0);
+    rig_close(&g);
+}
+
 /* ---- in TLS ---- */
 
 static struct http_tls *make_tls(void)
@@ -230,6 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_connection_that_makes_room_for_another_has_its_reply),
         cmocka_unit_test(stopping_takes_what_has_come_in_behind_an_answer),
+        cmocka_unit_test(a_connection_can_speak_a_protocol_other_than_http1),
         cmocka_unit_test(a_body_in_many_small_records_takes_many_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
