@@ -284,12 +284,15 @@ static enum err parse_body(struct request *q, json_t **ret)
     }
     if (!is_json(q))
         return tx_fail(&q->tx, ERR_INVALID_JSON, "Content-Type must be application/json");
-    enum err e = json_read(q->http->body, ret);
+    json_t *body;
+    enum err e = json_read(q->http->body, &body);
     if (e)
         return e;
-    if (json_is_object(*ret))
+    if (json_is_object(body)) {
+        *ret = body;
         return ERR_NONE;
-    json_decref(*ret);
+    }
+    json_decref(body);
     return tx_fail(&q->tx, ERR_INVALID_JSON, "the body must be a JSON object");
 }
 

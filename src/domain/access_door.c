@@ -84,9 +84,11 @@ enum err door_usable(struct tx *tx, const struct door *door, enum grant_type typ
         list = list_room(tx->arena, list, count, &room, sizeof *list);
         list[count++] = read_usable(&c, type, tx->arena);
     }
+    if (e)
+        return e;
     *ret = list;
     *ret_count = count;
-    return e;
+    return ERR_NONE;
 }
 
 /* ---- recording ---- */
@@ -125,16 +127,19 @@ static enum err add_release_events(struct tx *tx, const struct door *door, const
 static enum err take_use(struct tx *tx, const struct door *door, const struct usable *grant, int *ret_remaining)
 {
     int64_t changed;
-    *ret_remaining = grant->remaining_uses;
-    if (grant->remaining_uses == GRANT_UNLIMITED)
+    if (grant->remaining_uses == GRANT_UNLIMITED) {
+        *ret_remaining = GRANT_UNLIMITED;
         return ERR_NONE;
-    --*ret_remaining;
+    }
     const struct id_bytes id = id_to_bytes(&grant->id);
     enum err e = db_exec(tx->db, SQL_ACCESS_TAKE_USE,
                          DB_ARGS(v_str(id_str(&door->decision.building_id)), v_id_bytes(&id)), &changed);
-    if (!e && changed != 1)
-        e = ERR_RETRY;
-    return e;
+    if (e)
+        return e;
+    if (changed != 1)
+        return ERR_RETRY;
+    *ret_remaining = grant->remaining_uses - 1;
+    return ERR_NONE;
 }
 
 enum err door_record_release(struct tx *tx, const struct door *door, const struct usable *grant)

@@ -118,11 +118,11 @@ static enum err apply_state(struct tx *tx, const struct id *account, const struc
     return e ? e : set_subscription(tx, account, facts->id);
 }
 
-enum err billing_apply(struct tx *tx, const struct billing_facts *facts, bool *ret_live)
+/* *live, false before, is set if the subscription is. */
+static enum err apply(struct tx *tx, const struct billing_facts *facts, bool *live)
 {
     struct id account;
     struct billing_account a;
-    *ret_live = false;
     enum err e = owner(tx, facts, &account);
     if (!e)
         e = billing_account_get(tx, &account, &a);
@@ -135,7 +135,7 @@ enum err billing_apply(struct tx *tx, const struct billing_facts *facts, bool *r
         e = checkout_subscription_ended(tx, &account, facts->id);
     if (e)
         return e;
-    *ret_live = !ended;
+    *live = !ended;
     if (facts->unpaid)
         return ERR_NONE;
     if (a.subscription_id.p && !str_eq(a.subscription_id, facts->id)) {
@@ -147,4 +147,13 @@ enum err billing_apply(struct tx *tx, const struct billing_facts *facts, bool *r
     if (facts->untold && known(&a, facts))
         return ERR_NONE;
     return ended ? apply_end(tx, &account) : apply_state(tx, &account, facts);
+}
+
+enum err billing_apply(struct tx *tx, const struct billing_facts *facts, bool *ret_live)
+{
+    bool live = false;
+    enum err e = apply(tx, facts, &live);
+    if (!e)
+        *ret_live = live;
+    return e;
 }

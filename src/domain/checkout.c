@@ -39,23 +39,6 @@ static enum err resume(struct tx *tx, const struct checkout *c, enum checkout_st
     return ERR_NONE;
 }
 
-/* Another request while one is preparing or open (rules 3 and 4). */
-static enum err stand_in(struct tx *tx, const struct checkout_request *r, const struct checkout *c,
-                         enum checkout_step *ret_step)
-{
-    bool same_plan = str_eq(c->plan, r->plan);
-    if (c->status == CHECKOUT_PREPARING) {
-        if (checkout_overdue(c, tx->now_us))
-            return ERR_CHECKOUT_RECONCILIATION_REQUIRED;
-        return same_plan ? ERR_CHECKOUT_PENDING : ERR_CHECKOUT_EXISTS;
-    }
-    if (same_plan)
-        *ret_step = r->reread ? CHECKOUT_ANSWER : CHECKOUT_REREAD;
-    else
-        *ret_step = CHECKOUT_END;
-    return ERR_NONE;
-}
-
 static enum err check_sale(enum checkout_sale sale)
 {
     switch (sale) {
@@ -66,6 +49,36 @@ static enum err check_sale(enum checkout_sale sale)
     case CHECKOUT_SALE_ON:
         break;
     }
+    return ERR_NONE;
+}
+
+/* Answers later requests with this key with the same checkout (rule 3). */
+static enum err remember(struct tx *tx, const struct checkout_request *r, const struct checkout *c)
+{
+    return db_exec(
+        tx->db, SQL_CHECKOUT_ALIAS_INSERT,
+        DB_ARGS(v_str(id_str(&r->account)), v_str(r->request_id), v_blob(r->hash, SHA256_LEN), v_str(id_str(&c->id))),
+        NULL);
+}
+
+/* Another request while one is preparing or open (rules 3 and 4). */
+static enum err stand_in(struct tx *tx, const struct checkout_request *r, const struct checkout *c,
+                         enum checkout_step *ret_step)
+{
+    bool same_plan = str_eq(c->plan, r->plan);
+    if (c->status == CHECKOUT_PREPARING) {
+        if (checkout_overdue(c, tx->now_us))
+            return ERR_CHECKOUT_RECONCILIATION_REQUIRED;
+        return same_plan ? ERR_CHECKOUT_PENDING : ERR_CHECKOUT_EXISTS;
+    }
+    enum err e = ERR_NONE;
+    if (!same_plan)
+        e = check_sale(r->sale);
+    else if (r->reread)
+        e = remember(tx, r, c);
+    if (e)
+        return e;
+    *ret_step = !same_plan ? CHECKOUT_END : r->reread ? CHECKOUT_ANSWER : CHECKOUT_REREAD;
     return ERR_NONE;
 }
 
@@ -106,17 +119,8 @@ static enum err insert(struct tx *tx, const struct checkout_request *r, const st
     return e ? e : get(tx, &r->account, &id, ret);
 }
 
-/* The key was answered with another one's checkout (rule 3), and is from then on. */
-static enum err remember(struct tx *tx, const struct checkout_request *r, const struct checkout *c)
-{
-    return db_exec(
-        tx->db, SQL_CHECKOUT_ALIAS_INSERT,
-        DB_ARGS(v_str(id_str(&r->account)), v_str(r->request_id), v_blob(r->hash, SHA256_LEN), v_str(id_str(&c->id))),
-        NULL);
-}
-
-static enum err begin_anew(struct tx *tx, const struct checkout_request *r, struct checkout *ret,
-                           enum checkout_step *ret_step, bool *ret_made)
+static enum err begin_new(struct tx *tx, const struct checkout_request *r, struct checkout *ret,
+                          enum checkout_step *ret_step)
 {
     struct billing_account account;
     enum err e = billing_account_get(tx, &r->account, &account);
@@ -126,38 +130,47 @@ static enum err begin_anew(struct tx *tx, const struct checkout_request *r, stru
         return e;
     e = checkout_row(tx, SQL_CHECKOUT_PENDING, DB_ARGS(v_str(id_str(&r->account))), ret);
     if (!e)
-        e = stand_in(tx, r, ret, ret_step);
-    else if (e == ERR_NOT_FOUND)
-        *ret_step = CHECKOUT_ASK, e = ERR_NONE;
-    if (!e && *ret_step == CHECKOUT_ANSWER)
-        e = remember(tx, r, ret);
-    bool fresh = *ret_step == CHECKOUT_ASK;
-    if (!e && (fresh || *ret_step == CHECKOUT_END))
+        return stand_in(tx, r, ret, ret_step);
+    if (e == ERR_NOT_FOUND)
         e = check_sale(r->sale);
-    if (!e && fresh)
+    if (!e)
         e = check_buildings(tx, r);
-    if (!e && fresh)
+    if (!e)
         e = insert(tx, r, &account, ret);
     if (!e)
-        *ret_made = fresh;
+        *ret_step = CHECKOUT_ASK;
     return e;
 }
 
 enum err checkout_begin(struct tx *tx, const struct checkout_request *r, struct checkout *ret,
                         enum checkout_step *ret_step, bool *ret_made)
 {
-    *ret_made = false;
-    *ret_step = CHECKOUT_ANSWER;
-    enum err e = checkout_replay(tx, r, ret);
+    struct checkout c;
+    enum checkout_step step = CHECKOUT_ANSWER;
+    enum err e = checkout_replay(tx, r, &c);
+    bool replayed = !e;
     if (e == ERR_NOT_FOUND)
-        return begin_anew(tx, r, ret, ret_step, ret_made);
-    return e ? e : resume(tx, ret, ret_step);
+        e = begin_new(tx, r, &c, &step);
+    else if (!e)
+        e = resume(tx, &c, &step);
+    if (e)
+        return e;
+    *ret = c;
+    *ret_step = step;
+    *ret_made = !replayed && step == CHECKOUT_ASK;
+    return ERR_NONE;
 }
 
 enum err checkout_current(struct tx *tx, const struct id *account, struct checkout *ret)
 {
-    enum err e = checkout_row(tx, SQL_CHECKOUT_LATEST, DB_ARGS(v_str(id_str(account))), ret);
-    return !e && ret->canceled ? ERR_NOT_FOUND : e;
+    struct checkout c;
+    enum err e = checkout_row(tx, SQL_CHECKOUT_LATEST, DB_ARGS(v_str(id_str(account))), &c);
+    if (e)
+        return e;
+    if (c.canceled)
+        return ERR_NOT_FOUND;
+    *ret = c;
+    return ERR_NONE;
 }
 
 enum err checkout_of_session(struct tx *tx, const struct id *account, struct str session_id, struct checkout *ret)

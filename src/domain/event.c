@@ -85,7 +85,8 @@ static enum err find_listeners(struct tx *tx, const struct id *account, enum eve
         ret[n++] = (struct listener){col_id(&c, COL_EVENT_LISTENERS_ID),
                                      !col_null(&c, COL_EVENT_LISTENERS_DUE_AT) &&
                                          col_int(&c, COL_EVENT_LISTENERS_DUE_AT) <= tx->now_us};
-    *ret_count = n;
+    if (!e)
+        *ret_count = n;
     return e;
 }
 

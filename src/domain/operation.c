@@ -235,16 +235,11 @@ static enum err check_standing(struct tx *tx, const struct operation *o)
     return o->action == OPERATION_ADD ? ERR_NONE : check_removed(tx, o);
 }
 
-enum err operation_check(struct tx *tx, const struct operation_request *request, struct operation *ret,
-                         bool *ret_replayed)
+static enum err check_new(struct tx *tx, const struct operation_request *request, struct operation *ret)
 {
-    enum err e = operation_replay(tx, request, ret);
-    *ret_replayed = !e;
-    if (e != ERR_NOT_FOUND)
-        return e;
     struct operation o;
-    e = operation_one(tx, SQL_OPERATION_GET,
-                      DB_ARGS(v_str(id_str(&request->account_id)), v_str(id_str(&request->quote_id))), &o);
+    enum err e = operation_one(tx, SQL_OPERATION_GET,
+                               DB_ARGS(v_str(id_str(&request->account_id)), v_str(id_str(&request->quote_id))), &o);
     if (!e)
         e = check_quote(request, &o);
     if (!e)
@@ -254,6 +249,21 @@ enum err operation_check(struct tx *tx, const struct operation_request *request,
     if (!e)
         *ret = o;
     return e;
+}
+
+enum err operation_check(struct tx *tx, const struct operation_request *request, struct operation *ret,
+                         bool *ret_replayed)
+{
+    struct operation o;
+    enum err e = operation_replay(tx, request, &o);
+    bool replayed = !e;
+    if (e == ERR_NOT_FOUND)
+        e = check_new(tx, request, &o);
+    if (e)
+        return e;
+    *ret = o;
+    *ret_replayed = replayed;
+    return ERR_NONE;
 }
 
 static enum err check_facts(const struct operation *o, const struct operation_facts *facts)

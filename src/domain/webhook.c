@@ -113,7 +113,8 @@ enum err webhook_create(struct tx *tx, const struct webhook_request *request, st
                         struct webhook *ret, struct str *ret_secret, bool *ret_replayed)
 {
     enum err e = webhook_replay(tx, request, ret, ret_secret);
-    *ret_replayed = !e;
+    if (!e)
+        *ret_replayed = true;
     if (e != ERR_NOT_FOUND)
         return e;
     e = check_limit(tx, request->account);
@@ -126,6 +127,7 @@ enum err webhook_create(struct tx *tx, const struct webhook_request *request, st
         return e;
     *ret = w;
     *ret_secret = secret;
+    *ret_replayed = false;
     return ERR_NONE;
 }
 

@@ -20,10 +20,11 @@ static enum err builtin_keep_sms(void *arg, struct db *db)
 
 static enum outcome builtin_texter_send(struct texter *texter, const struct sms_message *message, bool *ret_number)
 {
-    *ret_number = false;
     struct builtin_texter *t = (struct builtin_texter *)texter;
     enum fault fault = fault_take("sms", "send");
     enum outcome o = fault_outcome(fault);
+    if (o == OUTCOME_REFUSED)
+        *ret_number = false;
     if (o != OUTCOME_DONE)
         return o;
     struct sms_message copy = *message;

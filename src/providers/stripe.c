@@ -37,32 +37,30 @@ static bool is_missing(const struct stripe_answer *answer)
 }
 
 static enum outcome get(struct stripe *s, const char *call, const char *collection, struct str id, struct arena *a,
-                        struct stripe_answer *ret)
+                        struct stripe_answer *answer)
 {
-    *ret = (struct stripe_answer){0};
+    *answer = (struct stripe_answer){0};
     if (!stripe_is_id(id))
         return OUTCOME_REFUSED;
     struct stripe_request r = {
         .call = call, .method = "GET", .path = arena_printf(a, "/v1/%s/%.*s", collection, STR_ARG(id))};
-    return stripe_call(s->client, &r, a, ret);
+    return stripe_call(s->client, &r, a, answer);
 }
 
 /* ---- prices ---- */
 
-static enum outcome price_of(struct stripe *s, const struct config_plan *plan, struct arena *a,
-                             struct billing_price *ret)
+/* Completes *price. A price that Stripe does not have stays without an amount. */
+static enum outcome add_price(struct stripe *s, const struct config_plan *plan, struct arena *a,
+                              struct billing_price *price)
 {
     struct stripe_answer answer;
-    *ret = (struct billing_price){.plan = str_z(plan->id), .amount_minor = -1};
-    if (!*plan->stripe_price)
-        return OUTCOME_DONE;
     enum outcome o = get(s, "prices", "prices", str_z(plan->stripe_price), a, &answer);
     if (o == OUTCOME_REFUSED)
-        return OUTCOME_DONE; /* no such price */
+        return OUTCOME_DONE;
     if (o == OUTCOME_DONE)
-        o = understood("prices", stripe_read_price(answer.body, a, ret));
+        o = understood("prices", stripe_read_price(answer.body, a, price));
     json_decref(answer.body);
-    ret->available = ret->available && plan->available;
+    price->available = price->available && plan->available;
     return o;
 }
 
@@ -71,7 +69,10 @@ static enum outcome stripe_prices(struct billing *b, struct arena *a, struct bil
     struct stripe *s = stripe_of(b);
     struct billing_prices prices = {0};
     for (size_t i = 0; i < CONFIG_PLANS; i++) {
-        enum outcome o = price_of(s, &s->config->plans[i], a, &prices.items[prices.count++]);
+        const struct config_plan *plan = &s->config->plans[i];
+        struct billing_price *price = &prices.items[prices.count++];
+        *price = (struct billing_price){.plan = str_z(plan->id), .amount_minor = -1};
+        enum outcome o = *plan->stripe_price ? add_price(s, plan, a, price) : OUTCOME_DONE;
         if (o != OUTCOME_DONE)
             return o;
     }

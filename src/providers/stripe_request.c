@@ -111,19 +111,19 @@ static bool is_about_us(long status)
     return status == 401 || status == 403 || status == 408 || status == 409 || status == 425 || status == 429;
 }
 
-static enum outcome understand(const struct net_answer *http, struct arena *a, struct stripe_answer *ret)
+static enum outcome understand(const struct net_answer *http, struct arena *a, struct stripe_answer *answer)
 {
-    ret->status = http->status;
+    answer->status = http->status;
     json_t *body = object_of(http);
     if (http->status >= 200 && http->status <= 299) {
-        ret->body = body;
+        answer->body = body;
         return body ? OUTCOME_DONE : OUTCOME_UNKNOWN;
     }
     const json_t *error = json_object_get(body, "error");
-    ret->type = word(error, "type", a);
-    ret->code = word(error, "code", a);
+    answer->type = word(error, "type", a);
+    answer->code = word(error, "code", a);
     json_decref(body);
-    bool of_request = str_eq(ret->type, STR("card_error")) || str_eq(ret->type, STR("invalid_request_error"));
+    bool of_request = str_eq(answer->type, STR("card_error")) || str_eq(answer->type, STR("invalid_request_error"));
     bool refused = of_request && http->status >= 400 && http->status <= 499 && !is_about_us(http->status);
     return refused ? OUTCOME_REFUSED : OUTCOME_UNKNOWN;
 }
@@ -134,26 +134,26 @@ static const char *reason(enum net_exchange x)
 }
 
 static enum outcome ask(struct stripe_client *s, const struct stripe_request *request, struct arena *a,
-                        struct stripe_answer *ret)
+                        struct stripe_answer *answer)
 {
     struct net_answer http;
-    *ret = (struct stripe_answer){0};
+    *answer = (struct stripe_answer){0};
     enum net_exchange x = exchange(s, request, a, &http);
-    enum outcome o = x == NET_ANSWERED ? understand(&http, a, ret) : OUTCOME_UNKNOWN;
+    enum outcome o = x == NET_ANSWERED ? understand(&http, a, answer) : OUTCOME_UNKNOWN;
     if (o != OUTCOME_DONE)
         log_warn("stripe failed call=%s outcome=%s status=%ld type=%.*s code=%.*s reason=%s", request->call,
-                 o == OUTCOME_REFUSED ? "refused" : "unknown", ret->status, STR_ARG(ret->type), STR_ARG(ret->code),
-                 reason(x));
+                 o == OUTCOME_REFUSED ? "refused" : "unknown", answer->status, STR_ARG(answer->type),
+                 STR_ARG(answer->code), reason(x));
     return o;
 }
 
 enum outcome stripe_call(struct stripe_client *s, const struct stripe_request *request, struct arena *a,
-                         struct stripe_answer *ret)
+                         struct stripe_answer *answer)
 {
-    enum outcome o = ask(s, request, a, ret);
-    for (int i = 0; i < IN_USE_RETRIES && request->key.p && ret->status == 409; i++) {
+    enum outcome o = ask(s, request, a, answer);
+    for (int i = 0; i < IN_USE_RETRIES && request->key.p && answer->status == 409; i++) {
         sleep_for_us(IN_USE_WAIT_US);
-        o = ask(s, request, a, ret);
+        o = ask(s, request, a, answer);
     }
     return o;
 }

@@ -43,6 +43,6 @@ struct stripe_answer {
  * type card_error or invalid_request_error, and a 4xx that is not about us. All else is UNKNOWN, with a line in the
  * log: no answer, 3xx, 5xx, our key or its rights (401, 403), a key in use or used for something else (409,
  * idempotency_error), too many requests (429), and what is too long, malformed or no JSON object. Who finds its key
- * in use waits a little for the first request to end. Any thread; blocks. */
+ * in use waits a little for the first request to end. *answer is set whatever the outcome. Any thread; blocks. */
 enum outcome stripe_call(struct stripe_client *s, const struct stripe_request *request, struct arena *a,
-                         struct stripe_answer *ret);
+                         struct stripe_answer *answer);

@@ -92,31 +92,31 @@ static int error_code(const struct net_answer *http)
     return code > 0 && code <= INT_MAX ? (int)code : 0;
 }
 
-static enum outcome understand(const struct net_answer *http, struct twilio_answer *ret)
+static enum outcome understand(const struct net_answer *http, struct twilio_answer *answer)
 {
-    ret->status = http->status;
+    answer->status = http->status;
     if (http->status >= 200 && http->status <= 299) {
         if (http->status == 204)
             return OUTCOME_DONE;
-        ret->body = object_of(http);
-        return ret->body ? OUTCOME_DONE : OUTCOME_UNKNOWN;
+        answer->body = object_of(http);
+        return answer->body ? OUTCOME_DONE : OUTCOME_UNKNOWN;
     }
     if (http->status < 400 || http->status > 499 || http->status == 408 || http->status == 429)
         return OUTCOME_UNKNOWN;
-    ret->code = error_code(http);
+    answer->code = error_code(http);
     return OUTCOME_REFUSED;
 }
 
 enum outcome twilio_call(struct twilio *t, const struct twilio_request *request, struct arena *a,
-                         struct twilio_answer *ret)
+                         struct twilio_answer *answer)
 {
     struct net_answer http;
-    *ret = (struct twilio_answer){0};
+    *answer = (struct twilio_answer){0};
     enum net_exchange x = exchange(t, request, a, &http);
-    enum outcome o = x == NET_ANSWERED ? understand(&http, ret) : OUTCOME_UNKNOWN;
+    enum outcome o = x == NET_ANSWERED ? understand(&http, answer) : OUTCOME_UNKNOWN;
     if (o != OUTCOME_DONE)
         log_warn("twilio failed method=%s outcome=%s status=%ld code=%d reason=%s", request->method,
-                 o == OUTCOME_REFUSED ? "refused" : "unknown", ret->status, ret->code,
+                 o == OUTCOME_REFUSED ? "refused" : "unknown", answer->status, answer->code,
                  x == NET_ANSWERED   ? "answer"
                  : x == NET_NOT_SENT ? "not sent"
                                      : "no answer");
@@ -126,9 +126,10 @@ enum outcome twilio_call(struct twilio *t, const struct twilio_request *request,
 bool twilio_next_page(const struct twilio *t, const json_t *page, struct arena *a, struct str *ret)
 {
     const json_t *next = json_object_get(page, "next_page_uri");
-    *ret = STR_NONE;
-    if (!next || json_is_null(next))
+    if (!next || json_is_null(next)) {
+        *ret = STR_NONE;
         return true;
+    }
     struct str uri = twilio_text(page, "next_page_uri");
     if (!str_starts(uri, t->account) || uri.n > REQUEST_MAX || uri.n == t->account.n || uri.p[t->account.n] != '/')
         return false;

@@ -33,9 +33,9 @@ struct twilio_answer {
 };
 
 /* 2xx with a JSON object or without a body is DONE, 4xx REFUSED; all else UNKNOWN: 408, 429, 5xx, 3xx, no answer, one
- * that is too long, malformed or of another type. Any thread; blocks. */
+ * that is too long, malformed or of another type. *answer is set whatever the outcome. Any thread; blocks. */
 enum outcome twilio_call(struct twilio *t, const struct twilio_request *request, struct arena *a,
-                         struct twilio_answer *ret);
+                         struct twilio_answer *answer);
 
 /* Where the next page of a list is, as a path below the account with its query, in the arena; STR_NONE at the end.
  * False if the list names a place that is not of this account. */

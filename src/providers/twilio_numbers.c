@@ -71,20 +71,22 @@ static enum outcome search(struct twilio_numbers *n, struct twilio_field filter,
     const struct twilio_field fields[] = {filter, {"PageSize", STR("100")}};
     struct twilio_request request = {
         .method = "GET", .path = STR("/IncomingPhoneNumbers.json"), .fields = fields, .field_count = 2};
-    *ret = (struct held){0};
+    struct held held = {0};
     for (int pages = 0; pages < PAGES_MAX; pages++) {
         struct twilio_answer answer;
         struct str next;
         enum outcome o = twilio_call(n->twilio, &request, a, &answer);
         if (o != OUTCOME_DONE)
             return OUTCOME_UNKNOWN;
-        bool fine = answer.body && search_page(answer.body, &filter, member, a, ret) &&
+        bool fine = answer.body && search_page(answer.body, &filter, member, a, &held) &&
                     twilio_next_page(n->twilio, answer.body, a, &next);
         json_decref(answer.body);
         if (!fine)
             return OUTCOME_UNKNOWN;
-        if (ret->sid.p || !next.p)
+        if (held.sid.p || !next.p) {
+            *ret = held;
             return OUTCOME_DONE;
+        }
         request = (struct twilio_request){.method = "GET", .path = next};
     }
     return OUTCOME_UNKNOWN; /* a list without an end */

@@ -50,9 +50,10 @@ static enum outcome twilio_send(struct texter *texter, const struct sms_message 
     struct arena a;
     arena_init(&a, NULL, 0);
     enum outcome o = twilio_call(t->twilio, &request, &a, &answer);
-    *ret_number = is_about_number(answer.code);
     if (o == OUTCOME_DONE)
         o = understand(answer.body);
+    if (o == OUTCOME_REFUSED)
+        *ret_number = is_about_number(answer.code);
     json_decref(answer.body);
     arena_done(&a);
     return o;
