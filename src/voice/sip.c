@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "base/container_of.h"
 #include "base/log.h"
@@ -23,28 +22,6 @@
 #define BIND_ATTEMPTS 20
 
 /* ---- messages ---- */
-
-/* Our address on the way to `peer`. */
-static bool local_toward(const struct sa *peer, struct sa *ret)
-{
-    int fd = socket(sa_af(peer), SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return false;
-    ret->len = sizeof ret->u;
-    bool ok = !connect(fd, &peer->u.sa, peer->len) && !getsockname(fd, &ret->u.sa, &ret->len);
-    close(fd);
-    return ok;
-}
-
-/* Bound to a wildcard, the stack would name that in Contact and SDP: name the address this peer reaches us at. */
-static void name_local(const struct sip_msg *msg)
-{
-    struct sa local;
-    if (!sa_is_any(&msg->dst) || !local_toward(&msg->src, &local))
-        return;
-    sa_set_port(&local, sa_port(&msg->dst));
-    ((struct sip_msg *)msg)->dst = local;
-}
 
 static void refuse(struct sip_agent *a, const struct sip_msg *msg, const struct sip_verdict *v)
 {
@@ -79,7 +56,6 @@ static bool on_request(const struct sip_msg *msg, void *arg)
     /* libre would keep its 481 to an INVITE for 32 s. */
     if (!v.status && pl_isset(&msg->to.tag) && !sip_call_knows(a, msg) && !pl_strcmp(&msg->met, "INVITE"))
         v = (struct sip_verdict){.status = 481, .reason = "Call/Transaction Does Not Exist"};
-    name_local(msg);
     if (v.status > 0)
         refuse(a, msg, &v);
     return v.status != 0;
@@ -202,6 +178,8 @@ static enum err set_up(struct sip_agent *a)
     dbg_handler_set(on_warning, NULL);
     if (sa_decode(&want, a->config->listen_sip, strlen(a->config->listen_sip)))
         return fail(a, ERR_USAGE, "not an address and port", 0);
+    if (sa_is_any(&want)) /* libre does not listen there */
+        return fail(a, ERR_USAGE, "must be one address of this machine, not all of them", 0);
     if (sip_peers_init(&a->peers, a->config, &bad))
         return fail(a, ERR_USAGE, "voice.peers cannot be read", 0);
     if (a->config->production && !a->peers.allowed.count)
@@ -301,11 +279,6 @@ enum err sip_start(const struct config *c, struct store *s, struct sip_agent **r
 const char *sip_address(const struct sip_agent *a)
 {
     return a->address;
-}
-
-unsigned sip_calls(const struct sip_agent *a)
-{
-    return a->call_count;
 }
 
 /* ---- stopping ---- */

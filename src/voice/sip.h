@@ -13,8 +13,6 @@ struct sip_agent;
 enum err sip_start(const struct config *c, struct store *s, struct sip_agent **ret, char **ret_why) CHECKED;
 /* "127.0.0.1:5060", with the port that was bound; lives as long as the agent. */
 const char *sip_address(const struct sip_agent *a);
-/* Calls in progress now. Any thread. */
-unsigned sip_calls(const struct sip_agent *a);
 /* Takes no more calls, lets those in progress end for up to wait_ms, hangs up what is left. Does not wait for that. */
 void sip_wind_down(struct sip_agent *a, int64_t wait_ms);
 /* The same, unless it was done before, and waits until it is over and every decision that was asked for has come. */

@@ -17,7 +17,6 @@ struct sip_agent {
     enum err start_error;
     char why[200];
     char address[64];
-    _Atomic unsigned call_count;
     bool winding_down; /* of the owner's thread */
 
     /* of the agent's thread */
@@ -31,6 +30,7 @@ struct sip_agent {
     struct mailbox box;
     struct tick *tick;
     struct list calls;   /* sip_call */
+    unsigned call_count; /* of them */
     struct list ended;   /* those that are over and about to be freed */
     struct list waiting; /* those that nobody has acknowledged yet, oldest first */
     unsigned waiting_count;

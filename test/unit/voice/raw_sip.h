@@ -151,6 +151,12 @@ static inline const char *raw_offer(struct raw *r, const char *direction)
     return raw_offer_at(r, r->host, direction);
 }
 
+/* The first INVITE of a call, with an offer. */
+static inline void raw_invite(struct raw *r, const char *user)
+{
+    raw_request(r, "INVITE", user, 1, RAW_SDP, raw_offer(r, "sendrecv"));
+}
+
 /* The port of the service's RTP in the last answer. */
 static inline int raw_media_port(const struct raw *r)
 {

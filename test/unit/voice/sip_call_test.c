@@ -12,68 +12,27 @@
 #include <re/re.h>
 #include <rem/rem.h>
 
-#include "voice/fake_domain.h"
-#include "voice/raw_sip.h"
-#include "voice/sip.h"
+#include "voice/sip_fixture.h"
 #include "voice/sound.h"
 
-static struct config config = {
-    .listen_sip = "127.0.0.1:0",
-    .voice_tone_ms = 60,
-    .voice_tone_gap_ms = 60,
-    .voice_calls = 8,
-    .voice_calls_per_source = 4,
-};
-
-static struct sip_agent *agent;
 static struct raw r;
 
 static int set_up(void **state)
 {
-    (void)state;
-    char *why = NULL;
-    fake_start();
-    fake_reset();
-    if (sip_start(&config, NULL, &agent, &why)) {
-        fprintf(stderr, "%s\n", why);
-        return -1;
-    }
+    agent_set_up(state);
     raw_open(&r, sip_address(agent));
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    (void)state;
     raw_close(&r);
-    sip_stop(agent, 0);
-    sip_free(agent);
-    fake_stop();
-    return 0;
-}
-
-/* Waits for it, with a limit far above what it takes. */
-static void wait_for_calls(unsigned n)
-{
-    for (int i = 0; i < RAW_PATIENCE_MS / 10 && sip_calls(agent) != n; i++)
-        usleep(10000);
-    assert_int_equal(sip_calls(agent), n);
-}
-
-static void wait_for_codes(int n)
-{
-    for (int i = 0, have = 0; i < RAW_PATIENCE_MS / 10 && have < n; i++) {
-        usleep(10000);
-        pthread_mutex_lock(&fake.lock);
-        have = fake.code_count;
-        pthread_mutex_unlock(&fake.lock);
-    }
-    assert_int_equal(fake.code_count, n);
+    return agent_tear_down(state);
 }
 
 static void establish(const char *number)
 {
-    raw_request(&r, "INVITE", number, 1, RAW_SDP, raw_offer(&r, "sendrecv"));
+    raw_invite(&r, number);
     assert_int_equal(raw_final(&r), 200);
     raw_request(&r, "ACK", number, 1, "", "");
 }
@@ -199,7 +158,7 @@ static void test_a_reply_is_never_sent_to_a_third_party(void **state)
 static void test_a_cancelled_call_is_over(void **state)
 {
     (void)state;
-    raw_request(&r, "INVITE", FAKE_SLOW, 1, RAW_SDP, raw_offer(&r, "sendrecv"));
+    raw_invite(&r, FAKE_SLOW);
     assert_int_equal(raw_receive(&r, RAW_PATIENCE_MS), 100);
     raw_request(&r, "CANCEL", FAKE_SLOW, 1, "", "");
     int first = raw_final(&r), second = raw_final(&r);
@@ -224,7 +183,7 @@ static void test_a_repeated_invite_is_the_same_call(void **state)
 static void test_no_media_flows_before_the_call_is_acknowledged(void **state)
 {
     (void)state;
-    raw_request(&r, "INVITE", FAKE_CODE, 1, RAW_SDP, raw_offer(&r, "sendrecv"));
+    raw_invite(&r, FAKE_CODE);
     assert_int_equal(raw_final(&r), 200);
     assert_int_equal(raw_count_rtp(&r, 150), 0);
     raw_request(&r, "ACK", FAKE_CODE, 1, "", "");
@@ -413,7 +372,7 @@ static void test_one_source_cannot_take_every_line(void **state)
     struct raw callers[5];
     for (int i = 0; i < 5; i++) {
         raw_open(&callers[i], sip_address(agent));
-        raw_request(&callers[i], "INVITE", FAKE_CODE, 1, RAW_SDP, raw_offer(&callers[i], "sendrecv"));
+        raw_invite(&callers[i], FAKE_CODE);
         assert_int_equal(raw_final(&callers[i]), i < 4 ? 200 : 486);
         raw_request(&callers[i], "ACK", FAKE_CODE, 1, "", "");
     }
@@ -424,15 +383,13 @@ static void test_one_source_cannot_take_every_line(void **state)
 static void test_calls_beyond_the_limit_are_refused(void **state)
 {
     (void)state;
-    struct config one = config;
-    struct sip_agent *a;
-    char *why = NULL;
+    struct config one = agent_config;
     one.voice_calls = 1;
-    assert_int_equal(sip_start(&one, NULL, &a, &why), ERR_NONE);
+    struct sip_agent *a = start_agent(&one);
     struct raw callers[2];
     for (int i = 0; i < 2; i++) {
         raw_open(&callers[i], sip_address(a));
-        raw_request(&callers[i], "INVITE", FAKE_CODE, 1, RAW_SDP, raw_offer(&callers[i], "sendrecv"));
+        raw_invite(&callers[i], FAKE_CODE);
         assert_int_equal(raw_final(&callers[i]), i < 1 ? 200 : 503);
         raw_request(&callers[i], "ACK", FAKE_CODE, 1, "", "");
         raw_close(&callers[i]);
@@ -477,7 +434,7 @@ static int try_once(const struct sockaddr_in *service)
     struct raw one;
     raw_open(&one, sip_address(agent));
     one.service = *service;
-    raw_request(&one, "INVITE", FAKE_CODE, 1, RAW_SDP, raw_offer(&one, "sendrecv"));
+    raw_invite(&one, FAKE_CODE);
     int status = raw_final(&one);
     if (status == 200) {
         raw_request(&one, "ACK", FAKE_CODE, 1, "", "");
@@ -499,10 +456,8 @@ static void *stop_thread(void *arg)
 static void test_stopping_lets_calls_end_and_takes_no_more(void **state)
 {
     (void)state;
-    struct sip_agent *a;
-    char *why = NULL;
+    struct sip_agent *a = start_agent(&agent_config);
     pthread_t thread;
-    assert_int_equal(sip_start(&config, NULL, &a, &why), ERR_NONE);
     raw_close(&r);
     raw_open(&r, sip_address(a));
     establish(FAKE_CODE);
@@ -522,9 +477,7 @@ static void test_stopping_lets_calls_end_and_takes_no_more(void **state)
 static void test_stopping_at_once_hangs_up(void **state)
 {
     (void)state;
-    struct sip_agent *a;
-    char *why = NULL;
-    assert_int_equal(sip_start(&config, NULL, &a, &why), ERR_NONE);
+    struct sip_agent *a = start_agent(&agent_config);
     raw_close(&r);
     raw_open(&r, sip_address(a));
     establish(FAKE_CODE);
@@ -537,12 +490,10 @@ static void test_stopping_at_once_hangs_up(void **state)
 static void test_stopping_waits_for_the_decision_that_was_asked_for(void **state)
 {
     (void)state;
-    struct sip_agent *a;
-    char *why = NULL;
-    assert_int_equal(sip_start(&config, NULL, &a, &why), ERR_NONE);
+    struct sip_agent *a = start_agent(&agent_config);
     raw_close(&r);
     raw_open(&r, sip_address(a));
-    raw_request(&r, "INVITE", FAKE_SLOW, 1, RAW_SDP, raw_offer(&r, "sendrecv"));
+    raw_invite(&r, FAKE_SLOW);
     assert_int_equal(raw_receive(&r, RAW_PATIENCE_MS), 100);
     sip_stop(a, 0);
     sip_free(a);

@@ -7,50 +7,25 @@
 
 #include <cmocka.h>
 
-#include "voice/fake_domain.h"
-#include "voice/raw_sip.h"
-#include "voice/sip.h"
+#include "voice/sip_fixture.h"
 
 #define FLOOD 60 /* INVITEs, more than all calls together */
 
-static struct config config = {
-    .listen_sip = "127.0.0.1:0",
-    .voice_tone_ms = 60,
-    .voice_tone_gap_ms = 60,
-    .voice_calls = 40, /* so 10 that are not acknowledged */
-    .voice_calls_per_source = 20,
-};
-
-static struct sip_agent *agent;
 static struct raw r;
 
 static int set_up(void **state)
 {
-    (void)state;
-    char *why = NULL;
-    fake_start();
-    fake_reset();
-    if (sip_start(&config, NULL, &agent, &why)) {
-        fprintf(stderr, "%s\n", why);
-        return -1;
-    }
+    agent_config.voice_calls = 40; /* so 10 that are not acknowledged */
+    agent_config.voice_calls_per_source = 20;
+    agent_set_up(state);
     raw_open(&r, sip_address(agent));
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    (void)state;
     raw_close(&r);
-    sip_stop(agent, 0);
-    sip_free(agent);
-    fake_stop();
-    return 0;
-}
-
-static void invite(struct raw *caller, const char *number)
-{
-    raw_request(caller, "INVITE", number, 1, RAW_SDP, raw_offer(caller, "sendrecv"));
+    return agent_tear_down(state);
 }
 
 /* INVITEs from as many addresses as `hosts`, whose answers nobody reads. */
@@ -61,7 +36,7 @@ static void flood(int count, int hosts, const char *number)
         char host[32];
         (void)snprintf(host, sizeof host, "127.0.1.%d", 1 + i % hosts);
         raw_open_at(&liar, host, sip_address(agent));
-        invite(&liar, number);
+        raw_invite(&liar, number);
         raw_close(&liar);
         usleep(300); /* or the socket's buffer drops what comes next, and these callers repeat nothing */
     }
@@ -69,7 +44,7 @@ static void flood(int count, int hosts, const char *number)
 
 static void is_served(struct raw *caller)
 {
-    invite(caller, FAKE_CODE);
+    raw_invite(caller, FAKE_CODE);
     assert_int_equal(raw_final(caller), 200);
     raw_request(caller, "ACK", FAKE_CODE, 1, "", "");
     assert_true(raw_hears_rtp(caller));
@@ -100,7 +75,7 @@ static void test_calls_forged_in_a_callers_name_do_not_shut_it_out(void **state)
     for (int i = 0; i < FLOOD; i++) {
         struct raw liar;
         raw_open(&liar, sip_address(agent));
-        invite(&liar, FAKE_CODE);
+        raw_invite(&liar, FAKE_CODE);
         raw_close(&liar);
     }
     is_served(&r);
@@ -119,7 +94,7 @@ static void test_a_call_in_progress_outlives_a_flood(void **state)
 static void test_a_dropped_call_costs_nothing_more(void **state)
 {
     (void)state;
-    invite(&r, FAKE_CODE);
+    raw_invite(&r, FAKE_CODE);
     assert_int_equal(raw_final(&r), 200);
     flood(FLOOD, FLOOD, FAKE_CODE);
     assert_int_equal(raw_receive(&r, 1300), 0); /* the 200 would have come again, twice */
@@ -136,7 +111,7 @@ static void test_nothing_is_decided_for_a_call_that_was_dropped_before(void **st
     fake_hold(true);
     for (int i = 0; i < 20; i++) {
         raw_open_at(&callers[i], "127.0.1.1", sip_address(agent));
-        invite(&callers[i], FAKE_CODE);
+        raw_invite(&callers[i], FAKE_CODE);
     }
     for (int i = 0; i < 20; i++) {
         assert_int_equal(raw_final(&callers[i]), i < 10 ? 503 : 200);
@@ -150,7 +125,7 @@ static void test_nothing_is_decided_for_a_call_that_was_dropped_before(void **st
 static void test_the_200_is_repeated_until_it_is_acknowledged(void **state)
 {
     (void)state;
-    invite(&r, FAKE_CODE);
+    raw_invite(&r, FAKE_CODE);
     assert_int_equal(raw_final(&r), 200);
     assert_int_equal(raw_receive(&r, RAW_PATIENCE_MS), 200);
     raw_request(&r, "ACK", FAKE_CODE, 1, "", "");
@@ -163,19 +138,17 @@ static void test_the_200_is_repeated_until_it_is_acknowledged(void **state)
 static void test_a_caller_may_hang_up_without_having_acknowledged(void **state)
 {
     (void)state;
-    invite(&r, FAKE_CODE);
+    raw_invite(&r, FAKE_CODE);
     assert_int_equal(raw_final(&r), 200);
     hang_up(&r);
-    for (int i = 0; i < RAW_PATIENCE_MS / 10 && sip_calls(agent); i++)
-        usleep(10000);
-    assert_int_equal(sip_calls(agent), 0);
+    wait_for_calls(0);
 }
 
 static void test_a_stranger_cannot_acknowledge(void **state)
 {
     (void)state;
     char tag[sizeof r.to_tag];
-    invite(&r, FAKE_CODE);
+    raw_invite(&r, FAKE_CODE);
     assert_int_equal(raw_final(&r), 200);
     memcpy(tag, r.to_tag, sizeof tag);
     (void)snprintf(r.to_tag, sizeof r.to_tag, ";tag=0123456789abcdef");
@@ -192,11 +165,11 @@ static void test_refusals_are_not_repeated_in_a_flood(void **state)
     for (int i = 0; i < 600; i++) {
         struct raw liar;
         raw_open_at(&liar, "127.0.1.1", sip_address(agent));
-        invite(&liar, "+15559999999");
+        raw_invite(&liar, "+15559999999");
         assert_int_equal(raw_final(&liar), 404);
         raw_close(&liar);
     }
-    invite(&r, "+15559999999");
+    raw_invite(&r, "+15559999999");
     assert_int_equal(raw_final(&r), 404);
     assert_int_equal(raw_receive(&r, 1300), 0);
 }
@@ -205,7 +178,7 @@ static void test_an_invite_in_no_call_is_refused_once(void **state)
 {
     (void)state;
     (void)snprintf(r.to_tag, sizeof r.to_tag, ";tag=0123456789abcdef");
-    invite(&r, FAKE_CODE);
+    raw_invite(&r, FAKE_CODE);
     assert_int_equal(raw_final(&r), 481);
     assert_int_equal(raw_receive(&r, 1300), 0);
 }

@@ -7,21 +7,10 @@
 
 #include <cmocka.h>
 
-#include "voice/fake_domain.h"
-#include "voice/raw_sip.h"
-#include "voice/sip.h"
+#include "voice/sip_fixture.h"
 
 #define OTHER "127.0.0.9"
 
-static struct config config = {
-    .listen_sip = "127.0.0.1:0",
-    .voice_tone_ms = 60,
-    .voice_tone_gap_ms = 60,
-    .voice_calls = 8,
-    .voice_calls_per_source = 4,
-};
-
-static struct sip_agent *agent;
 static struct raw r, other; /* the caller; another host, whose audio has the port that the caller's has */
 
 static int rtp_at(const char *host, int port)
@@ -35,14 +24,7 @@ static int rtp_at(const char *host, int port)
 
 static int set_up(void **state)
 {
-    (void)state;
-    char *why = NULL;
-    fake_start();
-    fake_reset();
-    if (sip_start(&config, NULL, &agent, &why)) {
-        fprintf(stderr, "%s\n", why);
-        return -1;
-    }
+    agent_set_up(state);
     raw_open(&r, sip_address(agent));
     raw_open_at(&other, OTHER, sip_address(agent));
     close(other.rtp);
@@ -53,13 +35,9 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     raw_close(&r);
     raw_close(&other);
-    sip_stop(agent, 0);
-    sip_free(agent);
-    fake_stop();
-    return 0;
+    return agent_tear_down(state);
 }
 
 /* The caller says that its audio is on that host. Returns the port of ours. */
@@ -103,8 +81,7 @@ static void test_a_named_host_that_speaks_gets_the_audio(void **state)
     assert_true(raw_falls_silent(&r, 150));
     raw_press(r.rtp, port, 2000, 9); /* too late for anybody else */
     raw_press(other.rtp, port, 3000, 11);
-    for (int i = 0; i < RAW_PATIENCE_MS / 10 && !fake_count(&fake.code_count); i++)
-        usleep(10000);
+    wait_for_codes(1);
     assert_string_equal(fake.codes[0], "7");
 }
 

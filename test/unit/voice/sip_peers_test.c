@@ -8,50 +8,25 @@
 
 #include <cmocka.h>
 
-#include "voice/fake_domain.h"
-#include "voice/raw_sip.h"
-#include "voice/sip.h"
+#include "voice/sip_fixture.h"
 
 #define PEER     "127.0.0.1"
 #define STRANGER "127.0.0.2"
 
-static const char *peers[4]; /* NULL-terminated */
-
-static struct config config = {
-    .listen_sip = "127.0.0.1:0",
-    .voice_tone_ms = 60,
-    .voice_tone_gap_ms = 60,
-    .voice_peers = peers,
-    .voice_calls = 8,
-    .voice_calls_per_source = 4,
-};
-
-static struct sip_agent *agent;
-
 static void start(const char *listen, const char *first, const char *second)
 {
-    char *why = NULL;
+    static const char *peers[4]; /* NULL-terminated */
     peers[0] = first;
     peers[1] = second;
-    config.listen_sip = listen;
-    fake_start();
-    fake_reset();
-    assert_int_equal(sip_start(&config, NULL, &agent, &why), ERR_NONE);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    sip_stop(agent, 0);
-    sip_free(agent);
-    fake_stop();
-    return 0;
+    agent_config.voice_peers = peers;
+    agent_config.listen_sip = listen;
+    agent_set_up(NULL);
 }
 
 static void call(struct raw *r, const char *host)
 {
     raw_open_at(r, host, sip_address(agent));
-    raw_request(r, "INVITE", FAKE_CODE, 1, RAW_SDP, raw_offer(r, "sendrecv"));
+    raw_invite(r, FAKE_CODE);
 }
 
 /* A call that is answered, after which nothing that was sent before is still on its way. */
@@ -159,15 +134,15 @@ static void start_with_trunk(struct config_peer trunk)
     trunk.addresses = trunk_addresses;
     trunk.country_code = trunk.country_code ? trunk.country_code : "";
     trunk.national_prefix = trunk.international_prefix = "";
-    config.peers[0] = trunk;
-    config.peer_count = 1;
+    agent_config.peers[0] = trunk;
+    agent_config.peer_count = 1;
     start("127.0.0.1:0", PEER, NULL);
 }
 
 static int stop_with_trunk(void **state)
 {
-    config.peer_count = 0;
-    return stop(state);
+    agent_config.peer_count = 0;
+    return agent_tear_down(state);
 }
 
 static void test_a_peer_with_settings_may_call_as_well(void **state)
@@ -319,7 +294,7 @@ static void test_peers_may_have_ipv6(void **state)
         int fd = connect_over_ipv6(0);
         is_answered(fd);
         close(fd);
-        stop(state);
+        agent_tear_down(state);
     }
     start("[::1]:0", "127.0.0.1", "::2/127");
     int fd = connect_over_ipv6(SOCK_NONBLOCK);
@@ -329,7 +304,7 @@ static void test_peers_may_have_ipv6(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_teardown(test_##name, stop)
+#define T(name) cmocka_unit_test_teardown(test_##name, agent_tear_down)
     const struct CMUnitTest tests[] = {
         T(a_stranger_gets_no_answer_and_a_peer_is_served),
         T(a_network_may_call_and_its_neighbours_may_not),

@@ -11,44 +11,15 @@
 #include <rem/rem.h>
 
 #include "voice/buzz.h"
-#include "voice/fake_domain.h"
-#include "voice/sip.h"
+#include "voice/sip_fixture.h"
 #include "voice/sound.h"
 
-static struct config config = {
-    .listen_sip = "127.0.0.1:0",
-    .voice_tone_ms = 60,
-    .voice_tone_gap_ms = 60,
-    .voice_calls = 8,
-    .voice_calls_per_source = 4,
-};
-
-struct fixture {
-    struct sip_agent *agent;
-    char tcp[80];
-};
-
-static struct fixture f;
+static char tcp[80]; /* the agent, over TCP */
 
 static int set_up(void **state)
 {
-    char *why = NULL;
-    fake_start();
-    if (sip_start(&config, NULL, &f.agent, &why)) {
-        fprintf(stderr, "%s\n", why);
-        return -1;
-    }
-    (void)snprintf(f.tcp, sizeof f.tcp, "tcp:%s", sip_address(f.agent));
-    *state = &f;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    sip_stop(f.agent, 1000);
-    sip_free(f.agent);
-    fake_stop();
+    agent_set_up(state);
+    (void)snprintf(tcp, sizeof tcp, "tcp:%s", sip_address(agent));
     return 0;
 }
 
@@ -66,7 +37,7 @@ static void heard(struct buzz_options o, int status, const char *lines)
     size_t n = 0;
     FILE *out = open_memstream(&text, &n);
     if (!o.sip)
-        o.sip = sip_address(f.agent);
+        o.sip = sip_address(agent);
     if (!o.delay_ms)
         o.delay_ms = -1;
     int got = buzz_run(&o, out, &why);
@@ -89,7 +60,7 @@ static void test_a_grant_opens_the_door_at_once(void **state)
 static void test_the_door_opens_over_tcp(void **state)
 {
     (void)state;
-    heard((struct buzz_options){.to = FAKE_OPEN, .sip = f.tcp}, BUZZ_OPENED, "answered\ntone 9\nhangup\n");
+    heard((struct buzz_options){.to = FAKE_OPEN, .sip = tcp}, BUZZ_OPENED, "answered\ntone 9\nhangup\n");
 }
 
 static void test_the_tone_is_sent_in_band_to_a_peer_without_events(void **state)
@@ -128,7 +99,7 @@ static void test_a_code_pressed_as_info_opens(void **state)
     (void)state;
     heard((struct buzz_options){.to = FAKE_CODE, .digits = "1234", .info = true}, BUZZ_OPENED,
           "answered\ntone 9\ntone #\ntone 0\nhangup\n");
-    heard((struct buzz_options){.to = FAKE_CODE, .digits = "1234", .info = true, .sip = f.tcp}, BUZZ_OPENED,
+    heard((struct buzz_options){.to = FAKE_CODE, .digits = "1234", .info = true, .sip = tcp}, BUZZ_OPENED,
           "answered\ntone 9\ntone #\ntone 0\nhangup\n");
     assert_int_equal(fake.code_count, 2);
 }
@@ -262,24 +233,24 @@ static void test_a_call_that_cannot_be_placed_is_explained(void **state)
     fails((struct buzz_options){.to = FAKE_OPEN, .sip = "127.0.0.1:99999"}, "HOST:PORT");
     fails((struct buzz_options){.to = FAKE_OPEN, .sip = ""}, "HOST:PORT");
     fails((struct buzz_options){.to = FAKE_OPEN, .sip = "no-such-host.invalid:5060"}, "cannot be found");
-    fails((struct buzz_options){.to = FAKE_OPEN, .sip = f.tcp, .wav = "/nowhere.wav"}, "WAV");
+    fails((struct buzz_options){.to = FAKE_OPEN, .sip = tcp, .wav = "/nowhere.wav"}, "WAV");
 }
 
 static void test_a_host_name_will_do(void **state)
 {
     (void)state;
     char by_name[80];
-    (void)snprintf(by_name, sizeof by_name, "localhost:%s;transport=tcp", strrchr(sip_address(f.agent), ':') + 1);
+    (void)snprintf(by_name, sizeof by_name, "localhost:%s;transport=tcp", strrchr(sip_address(agent), ':') + 1);
     heard((struct buzz_options){.to = FAKE_OPEN, .sip = by_name}, BUZZ_OPENED, "answered\ntone 9\nhangup\n");
 }
 
 static void test_an_address_in_use_is_explained(void **state)
 {
     (void)state;
-    struct config second = config;
+    struct config second = agent_config;
     struct sip_agent *a = NULL;
     char *why = NULL;
-    second.listen_sip = sip_address(f.agent);
+    second.listen_sip = sip_address(agent);
     assert_int_equal(sip_start(&second, NULL, &a, &why), ERR_USAGE);
     assert_non_null(strstr(why, "Address already in use"));
     free(why);
@@ -287,6 +258,22 @@ static void test_an_address_in_use_is_explained(void **state)
     assert_int_equal(sip_start(&second, NULL, &a, &why), ERR_USAGE);
     assert_non_null(strstr(why, "nowhere"));
     free(why);
+}
+
+/* The stack cannot listen on all addresses at once, however they are written. */
+static void test_all_addresses_at_once_are_refused(void **state)
+{
+    (void)state;
+    static const char *const all[] = {"0.0.0.0:0", "[::]:0", "[0::0]:0"};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct config c = agent_config;
+        struct sip_agent *a = NULL;
+        char *why = NULL;
+        c.listen_sip = all[i];
+        assert_int_equal(sip_start(&c, NULL, &a, &why), ERR_USAGE);
+        assert_non_null(strstr(why, "must be one address of this machine"));
+        free(why);
+    }
 }
 
 int main(void)
@@ -314,6 +301,7 @@ int main(void)
         T(a_call_that_cannot_be_placed_is_explained),
         T(a_host_name_will_do),
         T(an_address_in_use_is_explained),
+        T(all_addresses_at_once_are_refused),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, agent_tear_down);
 }

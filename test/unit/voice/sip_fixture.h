@@ -1,0 +1,92 @@
+/* A SIP user agent on loopback, in front of the fake domain. Include it in one file of a test. A test may change
+ * agent_config before it starts an agent. */
+#pragma once
+#include <semaphore.h>
+
+#include "base/container_of.h"
+#include "voice/fake_domain.h"
+#include "voice/raw_sip.h"
+#include "voice/sip_agent.h"
+
+static struct config agent_config = {
+    .listen_sip = "127.0.0.1:0",
+    .voice_tone_ms = 60,
+    .voice_tone_gap_ms = 60,
+    .voice_calls = 8,
+    .voice_calls_per_source = 4,
+};
+
+static struct sip_agent *agent;
+
+/* Another agent with settings of its own; the caller stops and frees it. */
+static inline struct sip_agent *start_agent(const struct config *c)
+{
+    struct sip_agent *a;
+    char *why = NULL;
+    if (sip_start(c, NULL, &a, &why)) {
+        fprintf(stderr, "%s\n", why);
+        abort();
+    }
+    return a;
+}
+
+static inline int agent_set_up(void **state)
+{
+    (void)state;
+    fake_start();
+    fake_reset();
+    agent = start_agent(&agent_config);
+    return 0;
+}
+
+static inline int agent_tear_down(void **state)
+{
+    (void)state;
+    sip_stop(agent, 0);
+    sip_free(agent);
+    fake_stop();
+    return 0;
+}
+
+/* ---- the agent's calls, counted on its thread ---- */
+
+struct call_count {
+    struct mail mail;
+    struct sip_agent *of;
+    unsigned calls;
+    sem_t counted;
+};
+
+static inline void count_calls(struct mail *m)
+{
+    struct call_count *c = container_of(m, struct call_count, mail);
+    c->calls = c->of->call_count;
+    sem_post(&c->counted);
+}
+
+static inline unsigned agent_calls(void)
+{
+    struct call_count c = {.mail = {.run = count_calls}, .of = agent};
+    sem_init(&c.counted, 0, 0);
+    mailbox_post(&agent->box, &c.mail);
+    while (sem_wait(&c.counted))
+        ;
+    sem_destroy(&c.counted);
+    return c.calls;
+}
+
+/* Waits until n calls are in progress. */
+static inline void wait_for_calls(unsigned n)
+{
+    for (int i = 0; i < RAW_PATIENCE_MS / 10 && agent_calls() != n; i++)
+        usleep(10000);
+    assert_int_equal(agent_calls(), n);
+}
+
+/* Waits until the fake domain was asked about n codes. */
+static inline void wait_for_codes(int n)
+{
+    for (int i = 0; i < RAW_PATIENCE_MS / 10 && fake_count(&fake.code_count) < n; i++)
+        usleep(10000);
+    assert_int_equal(fake_count(&fake.code_count), n);
+}
