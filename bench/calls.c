@@ -5,20 +5,12 @@
  * first packet is handed to the kernel until the first packet of the release tone arrives. Greetings are empty, so that
  * nothing is said in between. usage: bench_calls [CALLS [ROUNDS]]; prints a line for digits spread over a second and
  * one for all of them in the same instant. */
-#include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
-#include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/crypto.h"
+#include "sip_service.h"
 #include "voice/media.h"
-#include "voice/sip.h"
 
 #define CALLS        100
 #define ROUNDS       5
@@ -27,21 +19,6 @@
 #define ESTABLISH_MS 2500 /* until the first last digit: all calls stand by then */
 #define BEFORE_MS    600  /* the first three digits begin so long before the last */
 #define ROUND_MS     6000
-
-static void fail(const char *what)
-{
-    fprintf(stderr, "bench_calls: %s\n", what);
-    exit(1);
-}
-
-static void pin(int core)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET((size_t)core, &set);
-    if (sched_setaffinity(0, sizeof set, &set))
-        fprintf(stderr, "bench_calls: not pinned to core %d\n", core);
-}
 
 /* ---- callers ---- */
 
@@ -177,12 +154,6 @@ static void run_round(struct load *l, int64_t *times, int *ret_n)
     free(l->callers);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void report(const char *what, int64_t *times, int n, int calls)
 {
     if (n < calls)
@@ -220,72 +191,22 @@ static void load(int address_fd, int calls, int rounds)
 
 /* ---- service ---- */
 
-static void seed(const char *dir, int buildings)
-{
-    char path[128], *sql = NULL, *why = NULL;
-    sqlite3 *db;
-    (void)snprintf(path, sizeof path, "%s/portero.db", dir);
-    if (asprintf(&sql,
-                 "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < %d) "
-                 "INSERT INTO account (id, email, created_at, plan, subscription_status) "
-                 "SELECT printf('a%%023x', i), i || '@example.com', 0, 'weekly', 'active' FROM n;"
-                 "INSERT INTO building (account_id, id, created_at, is_primary, label, virtual_number, unlock_tone, "
-                 "greeting_welcome, greeting_granted) SELECT id, 'b' || substr(id, 2), 0, 1, 'Home', "
-                 "printf('+1999%%07d', email + 0), '9', '', '' FROM account;"
-                 "INSERT INTO grant_building (id, number) SELECT id, row_number() OVER () FROM building;"
-                 "INSERT INTO access_grant (building, id, type, label, enabled, version, created_at, ends_at, "
-                 "access_code) SELECT number, CAST(substr(id, 13) AS BLOB), 1, 'Visitor', 1, 0, 0, "
-                 "9223372036854775807, '1234' FROM grant_building;",
-                 buildings) < 0)
-        fail("no memory");
-    if (sqlite3_open(path, &db) || sqlite3_exec(db, sql, NULL, NULL, &why))
-        fail(why ? why : "cannot seed");
-    sqlite3_close(db);
-    free(sql);
-}
-
 static void serve(const char *dir, int calls, int address_fd, pid_t child)
 {
-    char path[128], *why = NULL;
-    static const unsigned char master[SHA256_LEN];
-    struct config *config;
-    struct store *store = NULL;
-    struct sip_agent *agent = NULL;
+    struct sip_service s = {0};
+    char voice[128];
     int status;
     pin(0);
-    (void)snprintf(path, sizeof path, "%s/portero.conf", dir);
-    FILE *f = fopen(path, "w");
-    if (!f ||
-        fprintf(f,
-                "data_dir = \"%s\"\nlisten { sip = \"127.0.0.1:0\" }\n"
-                "voice { calls = %d calls_per_source = %d tone_ms = 60 tone_gap_ms = 60 }\n",
-                dir, 2 * calls, 2 * calls) < 0 ||
-        fclose(f))
-        fail("cannot write the configuration");
-    crypto_set_master(master, NULL);
-    if (config_load(path, &config, &why) || store_open(config, true, &store, &why))
-        fail(why);
-    seed(dir, calls);
-    if (store_start(store) || sip_start(config, store, &agent, &why))
-        fail(why ? why : "cannot start");
-    const char *address = sip_address(agent);
-    if (write(address_fd, address, strlen(address)) < 0)
-        fail("the callers are gone");
+    (void)snprintf(voice, sizeof voice, "calls = %d calls_per_source = %d tone_ms = 60 tone_gap_ms = 60", 2 * calls,
+                   2 * calls);
+    start_service(&s, dir, voice, calls, address_fd);
     waitpid(child, &status, 0);
-    sip_stop(agent, 0);
-    store_close(store);
-    sip_free(agent);
-    config_free(config);
+    sip_stop(s.agent, 0);
+    store_close(s.store);
+    sip_free(s.agent);
+    config_free(s.config);
     if (!WIFEXITED(status) || WEXITSTATUS(status))
         fail("the callers failed");
-}
-
-static void remove_dir(const char *dir)
-{
-    char command[128];
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", dir);
-    if (system(command))
-        fprintf(stderr, "bench_calls: %s is left\n", dir);
 }
 
 int main(int argc, char **argv)

@@ -4,20 +4,12 @@
  * processes of their own on another. The caller places calls one after the other, repeats an INVITE that is not
  * answered as RFC 3261 says, and measures from its first INVITE to the 200. Each flood runs next to a control without
  * one, on the same service. usage: bench_flood [SECONDS]; prints a line for each flood. */
-#include <errno.h>
-#include <sched.h>
 #include <signal.h>
-#include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "../test/unit/voice/raw_sip.h"
-#include "base/clock.h"
-#include "base/crypto.h"
 #include "base/log.h"
-#include "voice/sip.h"
+#include "sip_service.h"
 
 #define SECONDS   30
 #define NUMBER    "+19990000000"
@@ -26,76 +18,17 @@
 #define CALLS_MAX 10000
 #define RESEND_MS 500
 
-static void fail(const char *what)
-{
-    fprintf(stderr, "bench_flood: %s\n", what);
-    exit(1);
-}
-
-static void pin(int core)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET((size_t)core, &set);
-    if (sched_setaffinity(0, sizeof set, &set))
-        fprintf(stderr, "bench_flood: not pinned to core %d\n", core);
-}
-
 /* ---- the service ---- */
 
-static void seed(const char *dir)
-{
-    static const char sql[] =
-        "INSERT INTO account (id, email, created_at, plan, subscription_status) "
-        "VALUES ('a00000000000000000000000', 'a@example.com', 0, 'weekly', 'active');"
-        "INSERT INTO building (account_id, id, created_at, is_primary, label, virtual_number, unlock_tone, "
-        "greeting_welcome, greeting_granted) VALUES ('a00000000000000000000000', 'b00000000000000000000000', 0, 1, "
-        "'Home', '" NUMBER "', '9', '', '');"
-        "INSERT INTO grant_building (id, number) VALUES ('b00000000000000000000000', 1);"
-        "INSERT INTO access_grant (building, id, type, label, enabled, version, created_at, ends_at, access_code) "
-        "VALUES (1, x'c00000000000000000000000', 1, 'Visitor', 1, 0, 0, 9223372036854775807, '1234');";
-    char path[128], *why = NULL;
-    sqlite3 *db;
-    (void)snprintf(path, sizeof path, "%s/portero.db", dir);
-    if (sqlite3_open(path, &db) || sqlite3_exec(db, sql, NULL, NULL, &why))
-        fail(why ? why : "cannot seed");
-    sqlite3_close(db);
-}
-
-static struct config *configure(const char *dir, const char *peers)
-{
-    char path[128], *why = NULL;
-    struct config *config;
-    (void)snprintf(path, sizeof path, "%s/portero.conf", dir);
-    FILE *f = fopen(path, "w");
-    if (!f ||
-        fprintf(f, "data_dir = \"%s\"\nlisten { sip = \"127.0.0.1:0\" }\nvoice { peers = {%s} }\n", dir, peers) < 0 ||
-        fclose(f))
-        fail("cannot write the configuration");
-    if (config_load(path, &config, &why))
-        fail(why);
-    return config;
-}
-
-/* Runs until it is killed; nothing of it is needed any more then. */
+/* Runs until it is killed. */
 static void serve(const char *dir, const char *peers, int address_fd)
 {
-    static const unsigned char master[SHA256_LEN];
-    char *why = NULL;
-    struct store *store = NULL;
-    struct sip_agent *agent = NULL;
-    struct config *config = configure(dir, peers);
+    struct sip_service s = {0};
+    char voice[128];
     pin(0);
-    crypto_set_master(master, NULL);
     log_set_level(LOG_WARN);
-    if (store_open(config, true, &store, &why))
-        fail(why);
-    seed(dir);
-    if (store_start(store) || sip_start(config, store, &agent, &why))
-        fail(why ? why : "cannot start");
-    const char *address = sip_address(agent);
-    if (write(address_fd, address, strlen(address)) < 0)
-        fail("nobody calls");
+    (void)snprintf(voice, sizeof voice, "peers = {%s}", peers);
+    start_service(&s, dir, voice, 1, address_fd);
     for (;;)
         pause();
 }
@@ -121,12 +54,9 @@ static void start(struct service *s, const char *peers)
 
 static void stop(const struct service *s)
 {
-    char command[128];
     kill(s->pid, SIGKILL);
     waitpid(s->pid, NULL, 0);
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", s->dir);
-    if (system(command))
-        fprintf(stderr, "bench_flood: %s is left\n", s->dir);
+    remove_dir(s->dir);
 }
 
 /* CPU seconds it has used, and its resident memory in MB. */
@@ -167,7 +97,7 @@ static void flood(const char *address, int rate)
         for (; sent < due; sent++) {
             struct raw *liar = &liars[sent % SOURCES];
             liar->sip_port = 10000 + (int)(sent / SOURCES); /* which goes into Call-ID and branch: another call */
-            raw_request(liar, "INVITE", NUMBER, 1, RAW_SDP, raw_offer(liar, "sendrecv"));
+            raw_invite(liar, NUMBER);
         }
     }
 }
@@ -195,7 +125,7 @@ struct figures {
 static int set_up(struct raw *r)
 {
     for (int waited_ms = 0, wait_ms = RESEND_MS; waited_ms < 64 * RESEND_MS; waited_ms += wait_ms, wait_ms *= 2) {
-        raw_request(r, "INVITE", NUMBER, 1, RAW_SDP, raw_offer(r, "sendrecv"));
+        raw_invite(r, NUMBER);
         r->branch--; /* the next one is the same */
         struct pollfd p = {.fd = r->sip, .events = POLLIN};
         if (poll(&p, 1, wait_ms) > 0) {
@@ -205,12 +135,6 @@ static int set_up(struct raw *r)
         }
     }
     return 0;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
 }
 
 static struct figures call_for(const struct service *s, int seconds)
