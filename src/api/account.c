@@ -98,7 +98,7 @@ static const struct field account_fields[] = {
 };
 static const struct shape account_shape = SHAPE(struct account_body, "Account", account_fields);
 
-/* ---- what to do next ---- */
+/* ---- next actions ---- */
 
 #define ACTIONS_MAX 8
 
@@ -109,7 +109,7 @@ struct actions {
     size_t count;
 };
 
-static void add(struct actions *a, struct str command, const char *reason)
+static void add_action(struct actions *a, struct str command, const char *reason)
 {
     if (a->count < ACTIONS_MAX)
         a->items[a->count++] = (struct next_action){.command = v_str(command), .reason = v_str(str_z(reason))};
@@ -120,26 +120,26 @@ static bool may(const struct actions *a, uint32_t scopes)
     return (a->who->scopes & scopes) == scopes;
 }
 
-/* For keys that may do it. */
+/* listed only for keys that can do it */
 static void suggest(struct actions *a, uint32_t scopes, struct str command, const char *reason)
 {
     if (may(a, scopes))
-        add(a, command, reason);
+        add_action(a, command, reason);
 }
 
-/* The door does not open without it: a key that cannot do it tells its user to ask for it. */
+/* The door does not open without it. A key that cannot do it is told to ask the resident. */
 static void need(struct actions *a, bool can, struct str command, const char *reason)
 {
-    add(a, can ? command : arena_printf(a->arena, "ask the resident: %.*s", STR_ARG(command)), reason);
+    add_action(a, can ? command : arena_printf(a->arena, "ask the resident: %.*s", STR_ARG(command)), reason);
 }
 
-/* Linked buildings can be changed only under an active subscription. */
+/* Linked buildings can be changed only with an active subscription. */
 static bool may_change(const struct account_view *v)
 {
     return v->building.primary || v->account.status == SUBSCRIPTION_ACTIVE;
 }
 
-/* The parent's business. */
+/* only for parent keys */
 static void add_billing(struct actions *a, const struct account_view *v)
 {
     const bool can = may(a, SCOPE(BILLING_WRITE)) && !id_given(&a->who->building_id);
@@ -150,7 +150,7 @@ static void add_billing(struct actions *a, const struct account_view *v)
         need(a, can, STR("POST /v1/billing/portal"), "The last payment failed: update the payment method.");
 }
 
-/* All that is left to do, in its order: also what has to wait for the number that a subscription brings. */
+/* Every remaining step, in order, including steps that must wait for the subscription's number. */
 static void add_setup(struct actions *a, const struct account_view *v)
 {
     const struct building *b = &v->building;
@@ -163,8 +163,8 @@ static void add_setup(struct actions *a, const struct account_view *v)
              b->number.p ? "Set unlock_tone to the keypress that releases the door."
                          : "Once there is a number, set unlock_tone to the keypress that releases the door.");
     if (!b->last_buzz_us)
-        add(a, arena_printf(a->arena, "ask the building manager: %.*s", STR_ARG(setup)),
-            "Point the call box at the virtual number; then try it at the door.");
+        add_action(a, arena_printf(a->arena, "ask the building manager: %.*s", STR_ARG(setup)),
+                   "Point the call box at the virtual number; then try it at the door.");
 }
 
 static void suggest_phone(struct actions *a, const struct account_view *v)

@@ -24,8 +24,8 @@ static const struct field input_fields[] = {
 };
 const struct shape address_input_shape = SHAPE(struct address, "AddressInput", input_fields);
 
-/* A member that is left out when it is not known. */
-static struct val known(struct str s)
+/* An absent member if the value is unknown. */
+static struct val known_val(struct str s)
 {
     return s.p ? v_str(s) : (struct val){0};
 }
@@ -34,23 +34,23 @@ struct val address_val(struct arena *a, const struct building_address *address)
 {
     struct address *r = arena_new(a, struct address);
     *r = (struct address){
-        .street = known(address->street),
-        .city = known(address->city),
-        .state = known(address->state),
-        .zip = known(address->zip),
-        .country = known(address->country),
+        .street = known_val(address->street),
+        .city = known_val(address->city),
+        .state = known_val(address->state),
+        .zip = known_val(address->zip),
+        .country = known_val(address->country),
     };
     return v_object(r);
 }
 
-/* Nothing, and an empty text, are both not given. */
-static struct str given(struct val v)
+/* An absent member and an empty text both mean "not given". */
+static struct str given_text(struct val v)
 {
     return v_set(v) && v.s.n ? v.s : STR_NONE;
 }
 
 struct building_address address_given(const struct address *body)
 {
-    return (struct building_address){given(body->street), given(body->city), given(body->state), given(body->zip),
-                                     given(body->country)};
+    return (struct building_address){given_text(body->street), given_text(body->city), given_text(body->state),
+                                     given_text(body->zip), given_text(body->country)};
 }

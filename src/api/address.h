@@ -8,10 +8,10 @@ struct address {
 };
 
 extern const struct shape address_shape;
-/* As a caller may give one: INVALID_BUILDING_INPUT. What is right in each country is left to
- * building_address_normalise. */
+/* Reads an address as callers may give it; fails with INVALID_BUILDING_INPUT. building_address_normalise checks the
+ * rules of each country. */
 extern const struct shape address_input_shape;
 
-/* What is not known is left out. In the arena. */
+/* Leaves out unknown members. Allocated in the arena. */
 struct val address_val(struct arena *a, const struct building_address *address);
 struct building_address address_given(const struct address *body);

@@ -35,7 +35,7 @@ static const struct field verify_request_fields[] = {
     FIELD(struct verify_request, purpose, T_STRING, .flags = F_REQUIRED | F_CONST, .values = web_only,
           .error = ERR_WEBSITE_SIGN_IN_REQUIRED),
     FIELD(struct verify_request, challenge, T_STRING, .flags = F_REQUIRED | F_SECRET, .error = ERR_INVALID_OTP),
-    /* A malformed code is a wrong code and uses up an attempt. */
+    /* A malformed code counts as a wrong one and uses up an attempt. */
     FIELD(struct verify_request, otp, T_STRING, .flags = F_REQUIRED | F_SECRET | F_UNCHECKED, .pattern = OTP_PATTERN,
           .error = ERR_INVALID_OTP, .doc = "the six-digit code of the e-mail"),
 };
@@ -43,7 +43,7 @@ static const struct shape verify_request_shape =
     SHAPE(struct verify_request, "VerifyRequest", verify_request_fields, .open = true);
 
 struct session_credential {
-    struct val apiKey, keyPrefix, name; /* as the interface spells them */
+    struct val apiKey, keyPrefix, name; /* spelled as in the contract */
 };
 static const struct field session_credential_fields[] = {
     FIELD(struct session_credential, apiKey, T_STRING, .flags = F_REQUIRED | F_SECRET,

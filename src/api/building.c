@@ -28,7 +28,7 @@ static const struct field buildings_fields[] = {
 };
 static const struct shape buildings_shape = SHAPE(struct buildings, "Buildings", buildings_fields);
 
-static struct val address_of(struct arena *a, const struct building *b)
+static struct val building_address_of(struct arena *a, const struct building *b)
 {
     const struct building_address address = {b->street, b->city, b->state, b->zip, b->country};
     return b->has_address ? address_val(a, &address) : v_null();
@@ -39,7 +39,7 @@ static struct building_item building_item(struct arena *a, const struct building
     return (struct building_item){
         .id = v_str(id_str(&b->id)),
         .label = v_str(b->label),
-        .address = address_of(a, b),
+        .address = building_address_of(a, b),
         .virtual_number = v_str(b->number),
         .is_primary = v_bool(b->primary),
         .provisioned = v_bool(b->number.p != NULL),
@@ -51,7 +51,7 @@ static bool visible(const struct principal *who, const struct building *b)
     return !id_given(&who->building_id) || str_eq(id_str(&who->building_id), id_str(&b->id));
 }
 
-static struct str next_action(bool selection_required, const struct building_item *first)
+static struct str buildings_next_action(bool selection_required, const struct building_item *first)
 {
     if (selection_required)
         return STR("Send the id of one building as X-Service-Building-Id with every request for it.");
@@ -76,7 +76,7 @@ static enum err get_buildings(struct request *q, struct reply *p)
     struct buildings *r = arena_new(a, struct buildings);
     r->data = v_list(items, shown);
     r->selection_required = v_bool(selection_required);
-    r->next_action = v_str(next_action(selection_required, shown ? items : NULL));
+    r->next_action = v_str(buildings_next_action(selection_required, shown ? items : NULL));
     return reply_ok(p, 200, &buildings_shape, r);
 }
 

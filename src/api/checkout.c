@@ -6,7 +6,7 @@
 #include "domain/plan.h"
 #include "jobs/checkout_session.h"
 
-#define TURNS_MAX 4 /* begin, end another plan's, begin; a turn more for who is overtaken */
+#define TURNS_MAX 4 /* begin, end another plan's session, begin; plus one turn for a lost race */
 
 /* ---- bodies ---- */
 
@@ -37,14 +37,14 @@ static const struct field portal_fields[] = {
 };
 static const struct shape portal_shape = SHAPE(struct portal_body, "Portal", portal_fields);
 
-/* ---- what handlers share ---- */
+/* ---- shared by the handlers ---- */
 
 static struct checkout_context desk(struct request *q)
 {
     return (struct checkout_context){.billing = service_providers(q->service)->billing, .work = &q->work};
 }
 
-/* Where hosted pages lead back to (rule 8 adds how it went). */
+/* The return address of hosted pages. The provider's session adds the outcome (contract, Checkout rule 8). */
 static struct str account_page(struct request *q)
 {
     return arena_printf(q->tx.arena, "%s/account", service_public_url(q->service));
@@ -74,16 +74,16 @@ static enum checkout_sale sale(struct request *q, struct str plan)
     return price && price->available ? CHECKOUT_SALE_ON : CHECKOUT_SALE_OFF;
 }
 
-/* A session that cannot be read may well be open still: the stored one is as good an answer as there is. */
-static enum err reread(const struct checkout_context *d, struct purchase *b)
+/* If the provider cannot be read, the session may still be open: answer with the stored state. */
+static enum err checkout_refresh(const struct checkout_context *d, struct purchase *b)
 {
     enum err e = checkout_session_refresh(d, &b->checkout);
     b->request.reread = true;
     return e == ERR_CHECKOUT_UNAVAILABLE ? ERR_NONE : e;
 }
 
-/* What was found paid while it should have been ended (rule 4). */
-static enum err end(struct request *q, const struct checkout_context *d, struct purchase *b)
+/* The session was to be expired for another plan but turned out to be paid (rule 4). */
+static enum err checkout_expire_open(struct request *q, const struct checkout_context *d, struct purchase *b)
 {
     enum err e = checkout_session_expire(d, &b->checkout);
     if (!e && b->checkout.status == CHECKOUT_COMPLETE)
@@ -91,8 +91,8 @@ static enum err end(struct request *q, const struct checkout_context *d, struct 
     return e;
 }
 
-/* Takes the steps until there is an answer. */
-static enum err buy(struct request *q, const struct checkout_context *d, struct purchase *b)
+/* Runs the steps until one of them answers. */
+static enum err checkout_buy(struct request *q, const struct checkout_context *d, struct purchase *b)
 {
     for (int turn = 0; turn < TURNS_MAX; turn++) {
         enum err e = work_write(&q->work, begin_run, b);
@@ -104,10 +104,10 @@ static enum err buy(struct request *q, const struct checkout_context *d, struct 
         case CHECKOUT_ASK:
             return checkout_session_open(d, &b->checkout);
         case CHECKOUT_REREAD:
-            e = reread(d, b);
+            e = checkout_refresh(d, b);
             break;
         case CHECKOUT_END:
-            e = end(q, d, b);
+            e = checkout_expire_open(q, d, b);
             break;
         }
         if (e)
@@ -116,7 +116,7 @@ static enum err buy(struct request *q, const struct checkout_context *d, struct 
     return ERR_CHECKOUT_UNAVAILABLE;
 }
 
-static struct checkout_request request_of(struct request *q)
+static struct checkout_request checkout_request_of(struct request *q)
 {
     return (struct checkout_request){
         .account = q->who.account_id, .request_id = q->idempotency_key, .hash = q->body_hash};
@@ -128,15 +128,15 @@ static enum err receipt_run(struct tx *tx, void *arg)
     return checkout_replay(tx, arg, &c);
 }
 
-static enum err create_receipt(struct request *q)
+static enum err checkout_receipt(struct request *q)
 {
-    struct checkout_request r = request_of(q);
+    struct checkout_request r = checkout_request_of(q);
     return receipt_run(&q->tx, &r);
 }
 
 static enum err refuse_plan(struct request *q)
 {
-    struct checkout_request r = request_of(q);
+    struct checkout_request r = checkout_request_of(q);
     enum err e = work_read(&q->work, receipt_run, &r);
     return e && e != ERR_NOT_FOUND ? e : ERR_INVALID_PLAN;
 }
@@ -147,12 +147,12 @@ static enum err create_checkout(struct request *q, struct reply *p)
     if (!plan_find(q->tx.config, input->plan.s))
         return refuse_plan(q);
     struct purchase *b = arena_new(q->tx.arena, struct purchase);
-    b->request = request_of(q);
+    b->request = checkout_request_of(q);
     b->request.plan = input->plan.s;
     b->request.sale = sale(q, input->plan.s);
     b->request.return_url = account_page(q);
     const struct checkout_context d = desk(q);
-    enum err e = buy(q, &d, b);
+    enum err e = checkout_buy(q, &d, b);
     bool created = b->made && b->checkout.status != CHECKOUT_FAILED;
     return e ? e : checkout_reply(q, p, created ? 201 : 200, &b->checkout);
 }
@@ -176,7 +176,7 @@ struct ending {
     struct checkout checkout;
 };
 
-static enum err find_run(struct tx *tx, void *arg)
+static enum err find_checkout_run(struct tx *tx, void *arg)
 {
     struct ending *x = arg;
     return checkout_of_session(tx, &x->account, x->session_id, &x->checkout);
@@ -188,7 +188,7 @@ static enum err expire_checkout(struct request *q, struct reply *p)
     x->account = q->who.account_id;
     x->session_id = q->path_text;
     const struct checkout_context d = desk(q);
-    enum err e = work_read(&q->work, find_run, x);
+    enum err e = work_read(&q->work, find_checkout_run, x);
     if (!e && x->checkout.status == CHECKOUT_OPEN)
         e = checkout_session_expire(&d, &x->checkout);
     if (e)
@@ -267,7 +267,7 @@ static const struct route rows[] = {
      .scopes = SCOPE(BILLING_WRITE),
      .limit = LIMIT_KEY,
      .idempotency = NEED_REQUIRED,
-     .receipt = create_receipt,
+     .receipt = checkout_receipt,
      .body = &input_shape,
      .body_error = ERR_INVALID_PLAN,
      .body_example = "{\"plan\": \"yearly\"}",

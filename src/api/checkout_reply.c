@@ -38,7 +38,7 @@ static const struct {
 #define NEXT_OVERDUE "Contact support with this request_id; do not buy again."
 #define NEXT_WITHOUT "Start a checkout with POST /v1/billing/checkout."
 
-static struct val next_action(const struct checkout *c, int64_t now_us)
+static struct val checkout_next_action(const struct checkout *c, int64_t now_us)
 {
     return v_str(str_z(checkout_overdue(c, now_us) ? NEXT_OVERDUE : texts[c->status].next_action));
 }
@@ -52,7 +52,7 @@ enum err checkout_reply(struct request *q, struct reply *p, int status, const st
         *r = (struct checkout_body){
             .status = v_str(str_z(checkout_status_text(c->status))),
             .payment_required = v_bool(c->status == CHECKOUT_OPEN || c->status == CHECKOUT_PREPARING),
-            .next_action = next_action(c, q->tx.now_us),
+            .next_action = checkout_next_action(c, q->tx.now_us),
             .id = v_str(c->session_id),
             .request_id = v_str(c->request_id),
             .plan = v_str(c->plan),

@@ -1,8 +1,8 @@
-/* How a checkout looks to a client: contract, Checkout. */
+/* The reply for a checkout (contract, Checkout). */
 #pragma once
 #include "api/request.h"
 #include "domain/checkout.h"
 
 extern const struct shape checkout_shape;
-/* NULL: there is none, or its subscription has ended. */
+/* `c` NULL: no checkout, or its subscription has ended. */
 enum err checkout_reply(struct request *q, struct reply *p, int status, const struct checkout *c) CHECKED;

@@ -13,13 +13,13 @@
 #define QUALITY_FULL  1000
 #define QUALITY_UNSET (-1)
 
-/* ---- making ---- */
+/* ---- preparing ---- */
 
 static struct str compress_text(struct str text)
 {
     z_stream z = {.next_in = (Bytef *)(uintptr_t)text.p, .avail_in = (uInt)text.n};
     if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, MAX_WBITS + GZIP, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
-        abort(); /* no memory */
+        abort(); /* out of memory */
     uLong room = deflateBound(&z, text.n);
     char *out = mem_bytes(room);
     z.next_out = (Bytef *)out;
@@ -33,7 +33,7 @@ static struct str compress_text(struct str text)
     return STR_NONE;
 }
 
-/* A strong tag is of the bytes that are sent: each coding has its own. */
+/* A strong tag identifies the bytes sent, so each coding has its own tag. */
 static void make_tag(struct str text, const char *coding, char ret[static 40])
 {
     unsigned char hash[SHA256_LEN];
@@ -57,9 +57,9 @@ void constant_done(struct constant *c)
     *c = (struct constant){.plain = STR_NONE};
 }
 
-/* ---- what the client prefers ---- */
+/* ---- content negotiation ---- */
 
-/* qvalue (RFC 9110 section 12.4.2) in thousandths; what is none counts as 0. */
+/* A qvalue (RFC 9110 section 12.4.2) in thousandths; 0 if it is malformed. */
 static int quality(struct str s)
 {
     int q = 0, scale = QUALITY_FULL;
@@ -76,7 +76,7 @@ static int quality(struct str s)
     return q <= QUALITY_FULL ? q : 0;
 }
 
-/* One member of the list, "gzip;q=0.5". */
+/* One list member, such as "gzip;q=0.5". */
 static struct str read_coding(struct str member, int *ret_quality)
 {
     struct str weight, coding = str_trim(str_cut(member, ';', &weight));
@@ -115,12 +115,12 @@ bool constant_wants_gzip(const struct http_header *headers, size_t count)
             read_codings(headers[i].value, &c);
     if (c.gzip == QUALITY_UNSET)
         c.gzip = c.any;
-    return c.gzip > 0 && c.gzip >= c.identity; /* identity without a weight is welcome, but less so */
+    return c.gzip > 0 && c.gzip >= c.identity; /* identity without a weight is acceptable but least preferred */
 }
 
-/* ---- what the client has ---- */
+/* ---- conditional requests ---- */
 
-/* The next entity tag of the list, quotes included; STR_NONE at its end, or where it is malformed. */
+/* The next entity tag of the list, including its quotes; STR_NONE at the end of the list or if it is malformed. */
 static struct str next_tag(struct str *list)
 {
     struct str s = *list;

@@ -60,7 +60,7 @@ const void *delivery_queued_body(struct request *q, const struct id *delivery)
     return body;
 }
 
-/* `d` stays where it is while the body is in use. */
+/* Borrows `d`, which must not move while the body is in use. */
 static struct delivery_body entry_body(const struct delivery_entry *d)
 {
     return (struct delivery_body){
@@ -79,7 +79,7 @@ static struct delivery_body entry_body(const struct delivery_entry *d)
 
 /* ---- handlers ---- */
 
-static enum err list_deliveries(struct request *q, struct reply *p)
+static enum err list_webhook_deliveries(struct request *q, struct reply *p)
 {
     struct arena *a = q->tx.arena;
     struct delivery_page page;
@@ -95,7 +95,7 @@ static enum err list_deliveries(struct request *q, struct reply *p)
     return reply_ok(p, 200, &page_shape, body);
 }
 
-static enum err replay_delivery(struct request *q, struct reply *p)
+static enum err replay_webhook_delivery(struct request *q, struct reply *p)
 {
     struct id made;
     enum err e = delivery_replay(&q->tx, &q->who.account_id, &q->path_id, &q->item_id, &made);
@@ -117,7 +117,7 @@ static const struct route rows[] = {
      .limit = LIMIT_KEY,
      .query = &query_shape,
      .run = RUN_READ,
-     .handler = list_deliveries,
+     .handler = list_webhook_deliveries,
      .status = 200,
      .reply = &page_shape,
      .flags = ROUTE_EXTENSION,
@@ -136,7 +136,7 @@ static const struct route rows[] = {
      .scopes = SCOPE(ACCESS_WRITE),
      .limit = LIMIT_KEY,
      .run = RUN_WRITE,
-     .handler = replay_delivery,
+     .handler = replay_webhook_delivery,
      .status = 202,
      .reply = &delivery_queued_shape,
      .flags = ROUTE_EXTENSION,

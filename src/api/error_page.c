@@ -9,7 +9,7 @@ bool error_page_wanted(const struct request *q)
            memmem(accept.p, accept.n, "text/html", 9);
 }
 
-/* The texts are those of tbl/errors.def, which hold nothing that HTML would take for its own. */
+/* The texts come from tbl/errors.def and contain no HTML special characters, so they need no escaping. */
 void error_page_put(const struct err_info *info, const char *request_id, struct buf *out)
 {
     buf_printf(out,

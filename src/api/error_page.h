@@ -1,9 +1,9 @@
-/* Errors for somebody who looks at them in a browser. */
+/* Error pages for browsers. */
 #pragma once
 #include "api/request.h"
 #include "base/buf.h"
 
-/* Whether the error is better shown as a page: a browser asks for something that is not the API's. */
+/* True if a browser requests a page rather than an API resource, so that the error should be sent as HTML. */
 bool error_page_wanted(const struct request *q);
-/* Appends the page (HTML). */
+/* Appends the HTML page to `out`. */
 void error_page_put(const struct err_info *info, const char *request_id, struct buf *out);

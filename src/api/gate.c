@@ -24,8 +24,8 @@ enum err gate_head(struct request *q)
 
 /* ---- limits ---- */
 
-static enum err take(struct gate *gate, struct request *q, enum limit_kind kind, struct str subject, int64_t limit,
-                     enum err code)
+static enum err take_limit(struct gate *gate, struct request *q, enum limit_kind kind, struct str subject,
+                           int64_t limit, enum err code)
 {
     struct limit_state state = limit_take(gate->limiter, kind, subject, limit, q->tx.now_us);
     if (q->limits.limit == 0 || state.exceeded || state.remaining < q->limits.remaining)
@@ -36,7 +36,7 @@ static enum err take(struct gate *gate, struct request *q, enum limit_kind kind,
     return code;
 }
 
-/* Whom a limit per address counts. */
+/* The subject of a limit per address: a network block. */
 static struct str address_block(struct request *q)
 {
     struct net_address address;
@@ -58,22 +58,23 @@ static enum err take_all(struct gate *gate, struct request *q)
     case LIMIT_KEY:
         break;
     case LIMIT_PLANS:
-        e = take(gate, q, LIMIT_PER_ADDRESS_PLANS, address_block(q), c->limits_plans_per_ip, ERR_RATE_LIMIT_EXCEEDED);
+        e = take_limit(gate, q, LIMIT_PER_ADDRESS_PLANS, address_block(q), c->limits_plans_per_ip,
+                       ERR_RATE_LIMIT_EXCEEDED);
         break;
     case LIMIT_AUTH:
     case LIMIT_OTP:
-        e = take(gate, q, LIMIT_PER_ADDRESS_AUTH, address_block(q), c->limits_auth_per_ip, ERR_AUTH_RATE_LIMIT);
+        e = take_limit(gate, q, LIMIT_PER_ADDRESS_AUTH, address_block(q), c->limits_auth_per_ip, ERR_AUTH_RATE_LIMIT);
         if (!e && q->route->limit == LIMIT_OTP)
-            e = take(gate, q, LIMIT_PER_ADDRESS_OTP, address_block(q), c->limits_otp_per_ip, ERR_OTP_RATE_LIMIT);
+            e = take_limit(gate, q, LIMIT_PER_ADDRESS_OTP, address_block(q), c->limits_otp_per_ip, ERR_OTP_RATE_LIMIT);
         break;
     }
     if (e || !id_given(&q->who.key_id) || q->route->limit == LIMIT_NONE)
         return e;
     int64_t limit = q->who.subscribed ? c->limits_requests_active : c->limits_requests_free;
-    return take(gate, q, LIMIT_PER_KEY, id_str(&q->who.key_id), limit, ERR_RATE_LIMIT_EXCEEDED);
+    return take_limit(gate, q, LIMIT_PER_KEY, id_str(&q->who.key_id), limit, ERR_RATE_LIMIT_EXCEEDED);
 }
 
-/* A transaction that is run again must not pay twice. */
+/* A retried transaction must not count twice. */
 static enum err check_limits(struct gate *gate, struct request *q)
 {
     if (!q->limits_taken) {
@@ -117,7 +118,7 @@ static enum err check_scopes(struct request *q)
 
 /* ---- the building ---- */
 
-/* The header's ID: ERR_NONE with an empty one if it was not sent. */
+/* The header's ID; ERR_NONE with an empty one if the header was not sent. */
 static enum err building_header(struct request *q, struct id *ret)
 {
     size_t count;
@@ -296,7 +297,7 @@ static enum err parse_body(struct request *q, json_t **ret)
     return tx_fail(&q->tx, ERR_INVALID_JSON, "the body must be a JSON object");
 }
 
-static enum err fail(struct request *q, const struct schema_fault *fault)
+static enum err field_error(struct request *q, const struct schema_fault *fault)
 {
     q->tx.why = fault->message;
     return fault->error;
@@ -313,7 +314,7 @@ static enum err read_path_and_query(struct request *q)
     if (!route->query)
         return ERR_NONE;
     q->query = arena_alloc(q->tx.arena, route->query->size);
-    return query_read(route->query, q->http->query, q->tx.arena, q->query, &fault) ? ERR_NONE : fail(q, &fault);
+    return query_read(route->query, q->http->query, q->tx.arena, q->query, &fault) ? ERR_NONE : field_error(q, &fault);
 }
 
 static void hash_body(struct request *q, const json_t *json)
@@ -324,7 +325,7 @@ static void hash_body(struct request *q, const json_t *json)
     buf_done(&canonical);
 }
 
-/* A key that was used for another body is told so, whatever is wrong with this one. */
+/* A reused Idempotency-Key with another body is reported first, even if the new body is invalid. */
 static enum err read_body(struct request *q, const json_t *json)
 {
     struct schema_fault fault = {0};
@@ -335,7 +336,7 @@ static enum err read_body(struct request *q, const json_t *json)
     if (schema_read(q->route->body, json, q->route->body_error, q->tx.arena, q->body, &fault))
         return ERR_NONE;
     const enum err e = keyed ? q->route->receipt(q) : ERR_NOT_FOUND;
-    return e && e != ERR_NOT_FOUND ? e : fail(q, &fault);
+    return e && e != ERR_NOT_FOUND ? e : field_error(q, &fault);
 }
 
 static enum err check_input(struct request *q)
@@ -353,7 +354,7 @@ static enum err check_input(struct request *q)
     return e;
 }
 
-/* ---- the order of decisions section 1 ---- */
+/* ---- all checks, in the order of decisions section 1 ---- */
 
 enum err gate_check_key(struct gate_cache *cache, struct request *q)
 {

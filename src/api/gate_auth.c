@@ -8,18 +8,18 @@
 
 #define CACHE_SETS 8192 /* a power of two */
 #define CACHE_WAYS 4
-#define KEY_MAX    128 /* characters of a key worth hashing */
+#define KEY_MAX    128 /* a longer key is refused without hashing */
 
 #define US_PER_MINUTE (60 * US_PER_S)
 
 struct entry {
-    uint64_t epoch; /* 0: never filled */
+    uint64_t epoch; /* 0: unused */
     unsigned char hash[SHA256_LEN];
     struct principal who;
 };
 
 struct gate_cache {
-    struct entry entries[CACHE_SETS][CACHE_WAYS]; /* the newest stands first */
+    struct entry entries[CACHE_SETS][CACHE_WAYS]; /* newest first */
 };
 
 struct gate_cache *gate_cache_new(void)
@@ -32,7 +32,7 @@ void gate_cache_free(struct gate_cache *cache)
     free(cache);
 }
 
-/* The hash is uniform, so any of its bytes choose the set. */
+/* The hash is uniform, so any of its bytes can choose the set. */
 static struct entry *set_of(struct gate_cache *cache, const unsigned char *hash)
 {
     uint32_t index;
@@ -60,7 +60,7 @@ static struct principal *cache_put(struct gate_cache *cache, uint64_t epoch, con
     return &set[0].who;
 }
 
-/* RFC 6750 section 2.1: scheme in any case, one or more spaces, the token. */
+/* RFC 6750 section 2.1: the scheme in any case, one or more spaces, the token. */
 static bool bearer(const struct http_request *r, struct str *ret)
 {
     size_t count;

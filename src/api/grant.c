@@ -2,13 +2,13 @@
 
 #include "api/grant_body.h"
 
-static struct grant_place place_of(const struct request *q)
+static struct grant_place grant_place_of(const struct request *q)
 {
     return (struct grant_place){
         .building = &q->building_id, .number = q->building_number, .linked = q->building_linked};
 }
 
-/* The grant as a reply, with its version as ETag (contract: the quoted decimal version). */
+/* Replies with the grant, and its version as ETag (contract: the quoted decimal version). */
 static enum err reply_grant(struct request *q, struct reply *p, int status, const struct grant *g)
 {
     reply_version(q, p, g->version);
@@ -17,7 +17,7 @@ static enum err reply_grant(struct request *q, struct reply *p, int status, cons
 
 static enum err create_unlock(struct request *q, struct reply *p)
 {
-    const struct grant_place place = place_of(q);
+    const struct grant_place place = grant_place_of(q);
     struct grant *g = arena_new(q->tx.arena, struct grant);
     bool replayed;
     enum err e = grant_create(&q->tx, &place, q->body, q->idempotency_key, q->body_hash, g, &replayed);
@@ -30,7 +30,7 @@ static enum err create_unlock(struct request *q, struct reply *p)
     return reply_grant(q, p, replayed ? 200 : 201, g);
 }
 
-static enum err create_receipt(struct request *q)
+static enum err grant_receipt(struct request *q)
 {
     struct grant g;
     return grant_replay(&q->tx, &q->building_id, q->idempotency_key, q->body_hash, &g);
@@ -45,7 +45,7 @@ static enum err list_unlocks(struct request *q, struct reply *p)
 
 static enum err get_unlock(struct request *q, struct reply *p)
 {
-    const struct grant_place place = place_of(q);
+    const struct grant_place place = grant_place_of(q);
     struct grant *g = arena_alloc(q->tx.arena, sizeof *g);
     enum err e = grant_get(&q->tx, &place, &q->path_id, g);
     return e ? e : reply_grant(q, p, 200, g);
@@ -53,7 +53,7 @@ static enum err get_unlock(struct request *q, struct reply *p)
 
 static enum err update_unlock(struct request *q, struct reply *p)
 {
-    const struct grant_place place = place_of(q);
+    const struct grant_place place = grant_place_of(q);
     struct grant *g = arena_alloc(q->tx.arena, sizeof *g);
     enum err e = grant_update(&q->tx, &place, &q->path_id, q->match_version, q->body, g);
     return e ? e : reply_grant(q, p, 200, g);
@@ -65,7 +65,7 @@ static enum err revoke_unlock(struct request *q, struct reply *p)
     return e ? e : reply_ok(p, 200, &unlock_revoked_shape, unlock_revoked_body(&q->tx, &q->path_id));
 }
 
-/* A page of all grants reads its own rows and no others. */
+/* An unfiltered page is one range of an index; a filter may scan many rows. */
 static bool filters(const void *query)
 {
     const struct grant_filter *f = query;
@@ -127,7 +127,7 @@ static const struct route rows[] = {
      .limit = LIMIT_KEY,
      .building = BUILDING_HEADER,
      .idempotency = NEED_REQUIRED,
-     .receipt = create_receipt,
+     .receipt = grant_receipt,
      .body = &unlock_create_shape,
      .body_error = ERR_INVALID_UNLOCK,
      .body_example = "{\"type\": \"passcode\", \"label\": \"Dog walker\", \"expires_in_minutes\": 1440, "

@@ -2,15 +2,15 @@
 
 #include "api/page.h"
 
-/* ---- what callers send ---- */
+/* ---- fields of requests ---- */
 
 #define TIME_OF_DAY "^([01][0-9]|2[0-3]):[0-5][0-9]$"
 #define CODE        "^([02-9]|[0-9]{2,4})$"
 
 #define IN(member, type, ...) FIELD(struct grant_input, member, type, __VA_ARGS__)
 
-/* Each field once: for the tables that read a body of any type, and for the document's schema of each type. `more` are
- * further flags. */
+/* One macro per field, for two kinds of table: those that read a body of any type, and those that document each type.
+ * `more` are further flags. */
 #define LABEL     IN(label, T_STRING, .max = GRANT_LABEL_MAX, .doc = "default, also for an empty one: the type")
 #define ENABLED   IN(enabled, T_BOOL, .doc = "the on/off switch; new grants start enabled. On a timer, false ends it now")
 #define STARTS_AT IN(starts_at, T_TIME, .doc = "default and earliest is now; at most 365 days ahead")
@@ -36,7 +36,7 @@
         IN(end, T_STRING, .flags = (more), .pattern = TIME_OF_DAY, .doc = "HH:MM, exclusive, later than start"),       \
         IN(timezone, T_STRING, .flags = F_NONBLANK | (more), .doc = "IANA name, e.g. America/New_York")
 
-/* With the property, as generators of types need to know of what is required. */
+/* `required` is listed together with its property, because type generators need both. */
 #define NEEDED(field)  "{\"properties\":{\"" field "\":{}},\"required\":[\"" field "\"]}"
 #define ONE_END        "\"oneOf\":[" NEEDED("expires_in_minutes") "," NEEDED("ends_at") "]"
 #define NOT_TWO_ENDS   "\"not\":{\"required\":[\"expires_in_minutes\",\"ends_at\"]}"
@@ -118,7 +118,7 @@ static const struct field query_fields[] = {
 };
 const struct shape unlock_query_shape = SHAPE(struct grant_filter, "UnlockQuery", query_fields);
 
-/* ---- what they get ---- */
+/* ---- replies ---- */
 
 struct unlock {
     struct val building_id, id, type, label, enabled, version, status, request_id, created_at, updated_at;
@@ -197,15 +197,15 @@ static void put_schedule(struct arena *a, const struct schedule *s, struct unloc
     u->timezone = v_str(s->timezone);
 }
 
-static void put_limits(const struct grant *g, struct unlock *u)
+static void put_uses(const struct grant *g, struct unlock *u)
 {
     u->remaining_uses = g->remaining_uses == GRANT_UNLIMITED ? v_null() : v_int(g->remaining_uses);
     if (g->ends_us != GRANT_NO_END)
         u->ends_at = v_time(g->ends_us);
 }
 
-/* g and building stay where they are while the body is in use. */
-static void fill(struct tx *tx, const struct id *building, const struct grant *g, struct unlock *u)
+/* Borrows g and building, which must not move while the body is in use. */
+static void fill_unlock(struct tx *tx, const struct id *building, const struct grant *g, struct unlock *u)
 {
     *u = (struct unlock){
         .building_id = v_str(str_n(building->text, ID_LEN)),
@@ -224,12 +224,12 @@ static void fill(struct tx *tx, const struct id *building, const struct grant *g
     switch (g->type) {
     case GRANT_TIMER:
         u->starts_at = v_time(g->starts_us);
-        put_limits(g, u);
+        put_uses(g, u);
         break;
     case GRANT_PASSCODE:
         u->access_code = v_str(str_n(g->code, strlen(g->code)));
         u->enter_code_with_voice = v_bool(g->voice);
-        put_limits(g, u);
+        put_uses(g, u);
         break;
     case GRANT_ROUTINE:
         put_schedule(tx->arena, &g->schedule, u);
@@ -240,7 +240,7 @@ static void fill(struct tx *tx, const struct id *building, const struct grant *g
 const void *unlock_body(struct tx *tx, const struct id *building, const struct grant *g)
 {
     struct unlock *u = arena_alloc(tx->arena, sizeof *u);
-    fill(tx, building, g, u);
+    fill_unlock(tx, building, g, u);
     return u;
 }
 
@@ -248,7 +248,7 @@ const void *unlock_page_body(struct tx *tx, const struct id *building, const str
 {
     struct unlock *items = arena_alloc(tx->arena, page->count * sizeof *items);
     for (size_t i = 0; i < page->count; i++)
-        fill(tx, building, &page->items[i], &items[i]);
+        fill_unlock(tx, building, &page->items[i], &items[i]);
     struct unlock_page *body = arena_alloc(tx->arena, sizeof *body);
     body->data = v_list(items, page->count);
     body->pagination = pagination_of(tx->arena, page->more ? arena_str(tx->arena, id_str(&page->end)) : STR_NONE);

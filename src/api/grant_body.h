@@ -1,4 +1,4 @@
-/* Access grants as JSON: what callers send and what they get. */
+/* Access grants as JSON: request and reply bodies. */
 #pragma once
 #include "base/schema.h"
 #include "domain/grant.h"
@@ -13,7 +13,7 @@ extern const struct shape unlock_shape;
 extern const struct shape unlock_page_shape;
 extern const struct shape unlock_revoked_shape;
 
-/* Bodies of the last three, in the arena. What they say of the grant's status holds at tx's now. */
+/* Bodies of the last three shapes, in the arena. The status of a grant is computed for tx->now_us. */
 const void *unlock_body(struct tx *tx, const struct id *building, const struct grant *g);
 const void *unlock_page_body(struct tx *tx, const struct id *building, const struct grant_page *page);
 const void *unlock_revoked_body(struct tx *tx, const struct id *id);

@@ -3,10 +3,10 @@
 #include "api/service.h"
 #include "jobs/billing.h"
 
-#define BODY_MAX 524288 /* an event has all of its object in it: an invoice may be long */
+#define BODY_MAX 524288 /* an event contains its whole object, and an invoice may be long */
 
-/* The signature is of the body's bytes as they came. Answered once the event is durably recorded: whatever else
- * happens, the provider posts it again. */
+/* The signature covers the raw body. The reply follows the durable record of the event; on any failure the provider
+ * sends it again. */
 static enum err receive_stripe_event(struct request *q, struct reply *p)
 {
     struct billing *billing = service_providers(q->service)->billing;
@@ -26,7 +26,7 @@ static const struct route stripe_rows[] = {{
     .method = HTTP_POST,
     .path = "/hooks/stripe",
     .body_max = BODY_MAX,
-    .run = RUN_BLOCKING, /* hashes a body of anybody's: not where reads and writes run */
+    .run = RUN_BLOCKING, /* hashing an unauthenticated body must not delay reads and writes */
     .handler = receive_stripe_event,
     .status = 200,
 }};

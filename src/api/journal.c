@@ -18,45 +18,45 @@
 #include "http/server.h"
 #include "net/address.h"
 
-#define RING          256               /* records of a loop thread that wait to be written */
-#define PEERS         1024              /* that a loop thread tells apart; others share a place */
-#define PEER_MINUTE   60                /* records of one peer a minute */
-#define SEGMENTS      5                 /* files; a new one is begun each quarter of the time to keep */
-#define SEGMENT_BYTES (8L << 20)        /* of one */
-#define LINE_MAX_LEN  2048              /* of one record */
-#define PAUSE_MS      50                /* between two rounds of writing */
-#define COMPLAIN_US   (60 * US_PER_S)   /* between two complaints about a file */
-#define HOUR_US       (3600 * US_PER_S) /* of keep_h */
+#define RING          256        /* records of one loop thread that wait to be written */
+#define PEERS         1024       /* peers that a loop thread counts separately; others share a counter */
+#define PEER_MINUTE   60         /* records of one peer per minute */
+#define SEGMENTS      5          /* number of files; a new one is started after each quarter of the retention time */
+#define SEGMENT_BYTES (8L << 20) /* bytes of one file */
+#define LINE_MAX_LEN  2048       /* bytes of one record */
+#define PAUSE_MS      50         /* pause between two rounds of writing */
+#define COMPLAIN_US   (60 * US_PER_S)   /* pause between two warnings about a file */
+#define HOUR_US       (3600 * US_PER_S) /* of the retention time */
 
 struct peer {
     uint32_t hash;
     uint32_t minute, count;
 };
 
-/* One producer, the loop thread; one consumer, whoever holds the lock. */
+/* A ring with one producer, the loop thread, and one consumer, the holder of the journal's lock. */
 struct ring {
     _Atomic uint32_t noted, taken;
-    struct peer peers[PEERS]; /* the producer's */
+    struct peer peers[PEERS]; /* owned by the producer */
     struct journal_record records[RING];
 };
 
 struct journal {
     char *directory;
     int64_t keep_us;
-    _Atomic(struct ring *) rings[HTTP_MAX_LOOPS]; /* made by their threads at the first note */
+    _Atomic(struct ring *) rings[HTTP_MAX_LOOPS]; /* allocated by each loop thread with its first record */
     int event;                                    /* the writer sleeps on it */
     _Atomic bool woken, stopping;
     pthread_t writer;
-    pthread_mutex_t lock; /* of all below, and of taking from rings: never the producers' */
-    int fd;               /* the newest file; -1: there is none */
+    pthread_mutex_t lock; /* protects the members below and the reading of rings; producers never take it */
+    int fd;               /* the newest file; -1: not open */
     int64_t begun_us, complained_us;
     long bytes;
 };
 
-/* ---- noting: loop threads ---- */
+/* ---- recording: loop threads ---- */
 
-/* Of the block that limits count as one peer. */
-static uint32_t hash_of(const char *peer)
+/* Counter of the address block, which rate limits count as one peer, too. */
+static uint32_t peer_hash(const char *peer)
 {
     struct net_address address = {{0}};
     uint32_t h = 2166136261u; /* FNV-1a */
@@ -67,10 +67,10 @@ static uint32_t hash_of(const char *peer)
     return h;
 }
 
-/* Whether this peer may be noted once more: who causes errors without end must not push out everybody else's. */
+/* True if this peer may add another record. A peer that causes endless errors must not displace all other records. */
 static bool may_note(struct ring *ring, const char *peer, int64_t at_us)
 {
-    const uint32_t hash = hash_of(peer), minute = (uint32_t)(at_us / (60 * US_PER_S));
+    const uint32_t hash = peer_hash(peer), minute = (uint32_t)(at_us / (60 * US_PER_S));
     struct peer *p = &ring->peers[hash % PEERS];
     if (p->hash != hash || p->minute != minute)
         *p = (struct peer){.hash = hash, .minute = minute};
@@ -123,7 +123,7 @@ static void segment_path(const struct journal *j, int number, char ret[static 40
     snprintf(ret, 4096, "%s/requests.%d.jsonl", j->directory, number);
 }
 
-static void complain(struct journal *j, const char *what)
+static void journal_warn(struct journal *j, const char *what)
 {
     int64_t now = clock_monotonic_us();
     if (j->complained_us && now - j->complained_us < COMPLAIN_US)
@@ -139,14 +139,14 @@ static void open_newest(struct journal *j)
     segment_path(j, 0, path);
     j->fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     if (j->fd < 0 || fstat(j->fd, &found) < 0) {
-        complain(j, "file=open");
+        journal_warn(j, "file=open");
         return;
     }
     j->bytes = found.st_size;
 }
 
-/* Moves every file one number up; the last one is gone. */
-static void rotate(struct journal *j)
+/* Renames every file to the next number and removes the last one. */
+static void journal_rotate(struct journal *j)
 {
     char from[4096], to[4096];
     if (j->fd >= 0)
@@ -155,7 +155,7 @@ static void rotate(struct journal *j)
         segment_path(j, i - 1, from);
         segment_path(j, i, to);
         if (rename(from, to) < 0 && errno == ENOENT)
-            (void)unlink(to); /* so that every file leaves in its time */
+            (void)unlink(to); /* so that every file is removed in time */
     }
     j->begun_us = clock_real_us();
     open_newest(j);
@@ -165,7 +165,7 @@ static void rotate_if_due(struct journal *j)
 {
     const int64_t age_us = clock_real_us() - j->begun_us;
     if (j->bytes >= SEGMENT_BYTES || age_us >= j->keep_us / (SEGMENTS - 1) || age_us < 0)
-        rotate(j);
+        journal_rotate(j);
 }
 
 /* ---- a record as a line ---- */
@@ -203,7 +203,7 @@ static size_t to_line(const struct journal_record *r, char ret[static LINE_MAX_L
         json_t *value = fields[i].kind == TEXT     ? json_string(member)
                         : fields[i].kind == STATUS ? json_integer(r->status)
                                                    : json_integer(*(const int64_t *)(const void *)member);
-        json_object_set_new(object, fields[i].name, value); /* a text that was cut within a character is left out */
+        json_object_set_new(object, fields[i].name, value); /* omit a text that was cut within a character */
     }
     size_t n = json_dumpb(object, ret, LINE_MAX_LEN - 1, JSON_COMPACT);
     json_decref(object);
@@ -243,14 +243,14 @@ static void write_out(struct journal *j, struct buf *lines)
     if (lines->n && j->fd >= 0) {
         ssize_t n = write(j->fd, lines->p, lines->n);
         if (n < 0 || (size_t)n < lines->n)
-            complain(j, "file=write");
+            journal_warn(j, "file=write");
         j->bytes += n > 0 ? n : 0;
     }
     lines->n = 0;
 }
 
-/* Takes all that is noted. The lock is held. */
-static void drain(struct journal *j)
+/* Writes all waiting records. The caller must hold the lock. */
+static void journal_drain(struct journal *j)
 {
     struct buf lines = BUF(RING * LINE_MAX_LEN);
     rotate_if_due(j);
@@ -274,11 +274,12 @@ static void drain(struct journal *j)
 static void locked_drain(struct journal *j)
 {
     pthread_mutex_lock(&j->lock);
-    drain(j);
+    journal_drain(j);
     pthread_mutex_unlock(&j->lock);
 }
 
-/* Sleeps until something is noted, and for as long as a file may be in use: what is old leaves even in a quiet time. */
+/* Sleeps until a record arrives, or until the newest file must be rotated: old records must go even if nothing happens.
+ */
 static void *write_all(void *arg)
 {
     struct journal *j = arg;
@@ -298,9 +299,9 @@ static void *write_all(void *arg)
     return NULL;
 }
 
-/* ---- finding ---- */
+/* ---- lookup ---- */
 
-/* The line that names the ID, in one file. */
+/* The line with that request ID in one file. */
 static bool find_in(const char *path, const char *needle, int64_t since_us, struct journal_record *ret)
 {
     char line[LINE_MAX_LEN];
@@ -320,7 +321,7 @@ enum err journal_find(struct journal *j, struct str request_id, struct journal_r
     const int64_t since_us = clock_real_us() - j->keep_us;
     snprintf(needle, sizeof needle, "\"request_id\":\"%.*s\"", STR_ARG(request_id));
     pthread_mutex_lock(&j->lock);
-    drain(j);
+    journal_drain(j);
     for (int i = 0; i < SEGMENTS && e; i++) {
         segment_path(j, i, path);
         if (find_in(path, needle, since_us, ret))
@@ -332,7 +333,7 @@ enum err journal_find(struct journal *j, struct str request_id, struct journal_r
 
 /* ---- life ---- */
 
-/* When the newest file was begun is when its first record was noted; without one it begins now. */
+/* The start time of the newest file is the time of its first record. An empty file starts now. */
 static int64_t begin_of(const struct journal *j)
 {
     char path[4096], line[LINE_MAX_LEN];
@@ -347,7 +348,7 @@ static int64_t begin_of(const struct journal *j)
     return begun_us;
 }
 
-static void release(struct journal *j)
+static void journal_release(struct journal *j)
 {
     for (size_t i = 0; i < HTTP_MAX_LOOPS; i++)
         free(j->rings[i]);
@@ -369,13 +370,13 @@ enum err journal_new(const char *directory, int64_t keep_h, struct journal **ret
     j->fd = -1;
     j->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (j->event < 0 || (mkdir(directory, 0700) < 0 && errno != EEXIST)) {
-        release(j);
+        journal_release(j);
         return ERR_IO;
     }
     j->begun_us = begin_of(j);
     open_newest(j);
     if (j->fd < 0 || pthread_create(&j->writer, NULL, write_all, j) != 0) {
-        release(j);
+        journal_release(j);
         return ERR_IO;
     }
     *ret = j;
@@ -390,5 +391,5 @@ void journal_free(struct journal *j)
     atomic_store(&j->stopping, true);
     (void)!write(j->event, &one, sizeof one);
     pthread_join(j->writer, NULL);
-    release(j);
+    journal_release(j);
 }

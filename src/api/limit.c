@@ -16,23 +16,23 @@
 
 /* One subject's window. */
 struct window {
-    char subject[LIMIT_SUBJECT_MAX]; /* padded with NULs; empty: never used */
+    char subject[LIMIT_SUBJECT_MAX]; /* padded with NULs; empty: unused */
     int64_t start_us;
     int64_t taken;
 };
 
-/* The subjects that fall together, in no order. */
+/* Subjects with the same hash, in no order. */
 struct set {
     struct window windows[WAYS];
-    int64_t forgotten;          /* the most that a forgotten subject had taken */
-    int64_t forgotten_start_us; /* when the last of the forgotten windows began */
+    int64_t forgotten;          /* the highest count of an evicted subject */
+    int64_t forgotten_start_us; /* start of the newest evicted window */
 } __attribute__((aligned(64)));
 static_assert(sizeof(struct set) * SETS * KINDS < 64 * 1000 * 1000, "64 MB in all");
 
 struct limiter {
-    struct set *sets[KINDS]; /* the system gives the pages when they are first used */
+    struct set *sets[KINDS]; /* the kernel provides the pages when they are first used */
     pthread_mutex_t locks[KINDS][LOCKS];
-    uint64_t seeds[3]; /* nobody outside can choose subjects that fall together */
+    uint64_t seeds[3]; /* secret, so that clients cannot choose subjects that collide */
 };
 
 struct limiter *limiter_new(void)
@@ -59,7 +59,7 @@ void limiter_free(struct limiter *l)
     free(l);
 }
 
-/* The padded subject as three words, each mixed with a secret one. */
+/* Hashes the padded subject as three words, each mixed with a secret one. */
 static uint32_t find_set(const struct limiter *l, const char *subject)
 {
     uint64_t words[LIMIT_SUBJECT_MAX / 8], h = 0;
@@ -77,8 +77,8 @@ static bool is_running(const struct window *w, int64_t now_us)
     return w->subject[0] && now_us - w->start_us < WINDOW_US;
 }
 
-/* Makes room: the window that has taken least gives way. */
-static void forget(struct set *s, const struct window *w)
+/* Evicts the window with the lowest count. */
+static void evict_window(struct set *s, const struct window *w)
 {
     if (w->taken > s->forgotten)
         s->forgotten = w->taken;
@@ -86,7 +86,7 @@ static void forget(struct set *s, const struct window *w)
         s->forgotten_start_us = w->start_us;
 }
 
-/* The subject's running window, begun if need be. */
+/* The subject's current window; starts one if needed. */
 static struct window *window_of(struct set *s, const char *subject, int64_t now_us)
 {
     struct window *place = &s->windows[0];
@@ -103,7 +103,7 @@ static struct window *window_of(struct set *s, const char *subject, int64_t now_
     if (now_us - s->forgotten_start_us >= WINDOW_US)
         s->forgotten = 0;
     if (is_running(place, now_us))
-        forget(s, place);
+        evict_window(s, place);
     memcpy(place->subject, subject, LIMIT_SUBJECT_MAX);
     place->taken = s->forgotten;
     place->start_us = s->forgotten ? s->forgotten_start_us : now_us;

@@ -1,14 +1,15 @@
-/* Rate limits: fixed windows of 15 minutes per subject, from its first request (decisions section 1). In-process.
+/* Rate limits: fixed windows of 15 minutes per subject, starting at its first request (decisions section 1).
+ * In-process.
  *
- * Memory is bounded, and the bound never opens a limit. A subject's window has its place in one of many small sets.
- * When a set is full of running windows, it forgets the subject that has taken least, and remembers how much that was
- * and until when: a subject that the set does not know begins with that count. So a count is never too low. It is too
- * high only for a new subject, and only while more subjects than LIMIT_SUBJECTS come within 15 minutes. */
+ * Memory is bounded, and the bound never lifts a limit. A subject's window belongs to one of many small sets. If all
+ * windows of a set are running, the set evicts the subject with the lowest count and remembers this count and its end.
+ * A subject that the set does not know starts with that count. So a count is never too low. It can be too high only for
+ * a new subject, and only if more than LIMIT_SUBJECTS subjects appear within 15 minutes. */
 #pragma once
 #include "base/str.h"
 
-#define LIMIT_SUBJECT_MAX 24     /* characters: an ID, or a block of addresses as text */
-#define LIMIT_SUBJECTS    360000 /* of each kind, about; 62 MB for all kinds, taken as they come */
+#define LIMIT_SUBJECT_MAX 24     /* characters: an ID, or an address block as text */
+#define LIMIT_SUBJECTS    360000 /* of each kind, approximately; 62 MB for all kinds, allocated on first use */
 
 struct limiter;
 
@@ -22,6 +23,7 @@ struct limit_state {
 
 struct limiter *limiter_new(void);
 void limiter_free(struct limiter *l);
-/* Takes one from the subject's window. Any thread. The subject has 1 to LIMIT_SUBJECT_MAX characters, no NUL. */
+/* Takes one from the subject's window. Any thread. The subject must have 1 to LIMIT_SUBJECT_MAX characters and no NUL.
+ */
 struct limit_state limit_take(struct limiter *l, enum limit_kind kind, struct str subject, int64_t limit,
                               int64_t now_us);

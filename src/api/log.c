@@ -51,7 +51,7 @@ static struct val id_val(const struct id *id)
     return v_str(str_n(id->text, ID_LEN));
 }
 
-static void fill(const struct id *building, const struct activity *entry, struct log_entry *ret)
+static void fill_log_entry(const struct id *building, const struct activity *entry, struct log_entry *ret)
 {
     *ret = (struct log_entry){
         .building_id = id_val(building),
@@ -76,13 +76,13 @@ static enum err list_logs(struct request *q, struct reply *p)
         return e;
     struct log_entry *items = arena_alloc(a, page.count * sizeof *items);
     for (size_t i = 0; i < page.count; i++)
-        fill(&q->building_id, &page.items[i], &items[i]);
+        fill_log_entry(&q->building_id, &page.items[i], &items[i]);
     struct log_page *body = arena_alloc(a, sizeof *body);
     *body = (struct log_page){id_val(&q->building_id), v_list(items, page.count), pagination_of(a, page.cursor)};
     return reply_ok(p, 200, &page_shape, body);
 }
 
-/* A page of everything, or of everything of one grant, reads its own rows and no others. */
+/* A page without filters, or of one grant, is one range of an index; other filters may scan many rows. */
 static bool searches(const void *query)
 {
     const struct activity_filter *f = query;

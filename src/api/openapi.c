@@ -34,7 +34,7 @@ static json_t *pattern(const char *regex)
     return json_pack("{s:s, s:s}", "type", "string", "pattern", regex);
 }
 
-/* All of them are IDs, but for a first one with a name of its own. */
+/* All path parameters are IDs, except a first one with its own name. */
 static void add_path_parameters(json_t *parameters, const char *path)
 {
     struct str rest = str_z(path), name;
@@ -49,7 +49,7 @@ static void add_path_parameters(json_t *parameters, const char *path)
     }
 }
 
-/* A query table's fields, as the schema of their shape describes them. */
+/* A query table's fields, from the schema of their shape. */
 static void add_query(json_t *parameters, const struct shape *query)
 {
     json_t *schema = openapi_schema(query, SCHEMA_REQUEST);
@@ -86,17 +86,17 @@ static json_t *parameters_of(const struct route *route)
 
 /* ---- responses ---- */
 
-static void add_header(json_t *headers, const char *name, const char *type, const char *doc)
+static void document_header(json_t *headers, const char *name, const char *type, const char *doc)
 {
     json_object_set_new(headers, name, json_pack("{s:s, s:{s:s}}", "description", doc, "schema", "type", type));
 }
 
-/* Every answer has them. */
+/* on every response */
 static json_t *common_headers(bool cacheable)
 {
     json_t *headers = json_object();
-    add_header(headers, "X-Request-ID", "string", "names this request in support cases");
-    add_header(headers, "Cache-Control", "string", cacheable ? "public, for a minute" : "no-store");
+    document_header(headers, "X-Request-ID", "string", "names this request in support cases");
+    document_header(headers, "Cache-Control", "string", cacheable ? "public, for a minute" : "no-store");
     return headers;
 }
 
@@ -104,32 +104,33 @@ static json_t *headers_of(const struct route *route, int status)
 {
     json_t *headers = common_headers(route->flags & ROUTE_CACHEABLE && status < 400);
     const bool success = status < 400;
-    const bool early = status == 413 || status == 426; /* answered before anything is counted */
+    const bool early = status == 413 || status == 426; /* refused before any limit is counted */
     if (route->limit != LIMIT_NONE && !early) {
-        add_header(headers, "RateLimit-Limit", "integer", "requests in a window");
-        add_header(headers, "RateLimit-Remaining", "integer", "requests left in it");
-        add_header(headers, "RateLimit-Reset", "integer", "seconds until it ends");
+        document_header(headers, "RateLimit-Limit", "integer", "requests in a window");
+        document_header(headers, "RateLimit-Remaining", "integer", "requests left in it");
+        document_header(headers, "RateLimit-Reset", "integer", "seconds until it ends");
     }
     if (!early && status != 401 && status != 429 &&
         (route->building == BUILDING_HEADER || route->building == BUILDING_PATH))
-        add_header(headers, "X-Service-Building-Id", "string", "the selected building, once it is known");
+        document_header(headers, "X-Service-Building-Id", "string", "the selected building, once it is known");
     if (route->flags & ROUTE_CORS)
-        add_header(headers, "Access-Control-Allow-Origin", "string", "*");
+        document_header(headers, "Access-Control-Allow-Origin", "string", "*");
     if (success && (route->flags & ROUTE_ETAG))
-        add_header(headers, "ETag", "string",
-                   route->flags & ROUTE_CACHEABLE ? "of this text, for If-None-Match" : "the version, for If-Match");
+        document_header(headers, "ETag", "string",
+                        route->flags & ROUTE_CACHEABLE ? "of this text, for If-None-Match"
+                                                       : "the version, for If-Match");
     if (status == 201 && (route->flags & ROUTE_LOCATION))
-        add_header(headers, "Location", "string", "path of what was created");
+        document_header(headers, "Location", "string", "path of what was created");
     if ((status == 200 || (status && status == route->pending_status)) && (route->flags & ROUTE_REPLAY))
-        add_header(headers, "Idempotency-Replayed", "string", "true: this is the result of an earlier request");
+        document_header(headers, "Idempotency-Replayed", "string", "true: this is the result of an earlier request");
     if (status == 302 || status == 303)
-        add_header(headers, "Location", "string", "address to follow");
+        document_header(headers, "Location", "string", "address to follow");
     if (status == 401)
-        add_header(headers, "WWW-Authenticate", "string", "Bearer");
+        document_header(headers, "WWW-Authenticate", "string", "Bearer");
     if (status == 426)
-        add_header(headers, "Upgrade", "string", "TLS/1.2");
+        document_header(headers, "Upgrade", "string", "TLS/1.2");
     if (status == 429 || status == 503)
-        add_header(headers, "Retry-After", "integer", "seconds to wait");
+        document_header(headers, "Retry-After", "integer", "seconds to wait");
     return headers;
 }
 
@@ -224,7 +225,7 @@ static json_t *description_of(const struct route *route)
     return description;
 }
 
-static json_t *body_of(const struct route *route, json_t *schemas)
+static json_t *request_body_of(const struct route *route, json_t *schemas)
 {
     json_t *content = json_content(openapi_reference(schemas, route->body, SCHEMA_REQUEST));
     if (route->body_example)
@@ -233,13 +234,13 @@ static json_t *body_of(const struct route *route, json_t *schemas)
     return json_pack("{s:b, s:o}", "required", !route->body_optional, "content", content);
 }
 
-static json_t *operation(const struct route *route, json_t *schemas)
+static json_t *operation_of(const struct route *route, json_t *schemas)
 {
     json_t *object = json_pack("{s:s, s:s, s:o, s:[s], s:o, s:o}", "operationId", route->operation_id, "summary",
                                route->summary, "description", description_of(route), "tags", route->tag, "parameters",
                                parameters_of(route), "responses", responses_of(route, schemas));
     if (route->body)
-        json_object_set_new(object, "requestBody", body_of(route, schemas));
+        json_object_set_new(object, "requestBody", request_body_of(route, schemas));
     if (route->credential >= CRED_KEY && route->credential <= CRED_PARENT) {
         json_object_set_new(object, "security", json_pack("[{s:[]}]", "key"));
         json_object_set_new(object, "x-required-scopes", scopes_of(route));
@@ -253,7 +254,7 @@ static json_t *operation(const struct route *route, json_t *schemas)
     return object;
 }
 
-/* An ID that somebody else made, {text}, is {id} to a caller like any other. */
+/* {text}, an ID made by another system, is documented as {id}. */
 static void public_path(const char *path, char *ret, size_t size)
 {
     const char *text = strstr(path, "{text}");
@@ -270,17 +271,17 @@ static void add_route(json_t *paths, json_t *schemas, const struct route *route)
         path = json_object();
         json_object_set_new(paths, name, path);
     }
-    json_object_set_new(path, methods[route->method], operation(route, schemas));
+    json_object_set_new(path, methods[route->method], operation_of(route, schemas));
 }
 
 /* ---- the document ---- */
 
 struct document {
     json_t *paths, *schemas, *tags;
-    bool keys; /* some operation needs a key */
+    bool keys; /* true if an operation needs a key */
 };
 
-/* A group is listed where its first operation is. */
+/* Groups appear in the order of their first operations. */
 static void add_tag(json_t *tags, const char *name)
 {
     size_t i;
@@ -307,8 +308,8 @@ static void add_set(struct document *d, const struct route_set *set)
     }
 }
 
-/* Of its own name nobody but the machine can make anything. */
-static bool is_address(const char *public_url)
+/* A machine's own name means nothing to other machines. */
+static bool is_public_address(const char *public_url)
 {
     return public_url && !str_starts(str_z(public_url), STR("https://localhost"));
 }
@@ -320,7 +321,7 @@ static json_t *info_of(const struct openapi *d)
                      "name", "Apache License 2.0", "identifier", "Apache-2.0");
 }
 
-/* What only an absolute address can say. */
+/* The server entry needs an absolute address. */
 static void add_addresses(json_t *document, const struct openapi *d, const char *public_url)
 {
     json_t *contact = json_object_get(json_object_get(document, "info"), "contact");
@@ -347,13 +348,13 @@ void openapi_document(const struct openapi *d, const char *public_url, struct bu
     for (size_t i = 0; i < d->set_count; i++)
         add_set(&parts, d->sets[i]);
     json_t *document = json_pack("{s:s, s:o, s:[{s:s}], s:o, s:o, s:o}", "openapi", "3.1.0", "info", info_of(d),
-                                 "servers", "url", is_address(public_url) ? public_url : "/", "tags", parts.tags,
+                                 "servers", "url", is_public_address(public_url) ? public_url : "/", "tags", parts.tags,
                                  "paths", parts.paths, "components", components_of(&parts));
     openapi_examples(parts.paths);
     openapi_share(parts.paths, json_object_get(document, "components"));
     if (d->events)
         json_object_set_new(document, "webhooks", openapi_events(parts.schemas));
-    if (is_address(public_url))
+    if (is_public_address(public_url))
         add_addresses(document, d, public_url);
     char *text = document ? json_dumps(document, JSON_COMPACT) : NULL;
     if (text)

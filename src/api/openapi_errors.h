@@ -1,8 +1,8 @@
-/* Which errors a route can answer with: those of its own row, and those its gate brings. */
+/* The errors of a route: those of its row and those of the checks that its row requires. */
 #pragma once
 #include "api/route.h"
 
-/* A set of errors. */
+/* A set of errors, one bit each. */
 struct error_set {
     bool has[ERR_TABLE_END];
 };

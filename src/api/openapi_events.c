@@ -4,19 +4,20 @@
 
 #include "domain/event.h"
 
-static json_t *text_of(const char *key, const char *value, const char *doc)
+static json_t *string_schema(const char *key, const char *value, const char *doc)
 {
     return json_pack("{s:s, s:s, s:s}", "type", "string", key, value, "description", doc);
 }
 
-/* What is posted: the same envelope around the data of each type. */
-static json_t *body_of(const char *type, const struct shape *data, json_t *schemas)
+/* The request body of an event: the same envelope around the data of each type. */
+static json_t *event_body_of(const char *type, const struct shape *data, json_t *schemas)
 {
     json_t *properties = json_pack(
         "{s:o, s:o, s:o, s:o, s:o}", "id",
-        text_of("pattern", "^evt_[0-9a-f]{24}$", "the event's; repetitions and replays have the same one"), "type",
-        text_of("const", type, "what happened"), "created_at", text_of("format", "date-time", "of the event"),
-        "api_version", text_of("const", "v1", "of this body"), "data", openapi_reference(schemas, data, SCHEMA_REPLY));
+        string_schema("pattern", "^evt_[0-9a-f]{24}$", "the event's; repetitions and replays have the same one"),
+        "type", string_schema("const", type, "what happened"), "created_at",
+        string_schema("format", "date-time", "of the event"), "api_version",
+        string_schema("const", "v1", "of this body"), "data", openapi_reference(schemas, data, SCHEMA_REPLY));
     return json_pack("{s:s, s:o, s:[s, s, s, s, s]}", "type", "object", "properties", properties, "required", "id",
                      "type", "created_at", "api_version", "data");
 }
@@ -36,7 +37,7 @@ static json_t *responses(void)
                      "what takes longer than 5 seconds; redirects are not followed");
 }
 
-static json_t *operation(enum event_type type, json_t *schemas)
+static json_t *event_operation(enum event_type type, json_t *schemas)
 {
     const struct shape *data = &event_data_shapes[type];
     return json_pack("{s:{s:o, s:s, s:s, s:[s], s:[], s:[o], s:{s:b, s:{s:{s:o}}}, s:o}}", "post", "operationId",
@@ -44,7 +45,7 @@ static json_t *operation(enum event_type type, json_t *schemas)
                      "Posted at least once to each endpoint that listens to the type, in no certain order: tell "
                      "repetitions by `id`.",
                      "tags", "Webhooks", "security", "parameters", signature(), "requestBody", "required", 1, "content",
-                     "application/json", "schema", body_of(event_type_names[type], data, schemas), "responses",
+                     "application/json", "schema", event_body_of(event_type_names[type], data, schemas), "responses",
                      responses());
 }
 
@@ -52,6 +53,6 @@ json_t *openapi_events(json_t *schemas)
 {
     json_t *webhooks = json_object();
     for (enum event_type type = 0; type < EVENT_TYPE_COUNT; type++)
-        json_object_set_new(webhooks, event_type_names[type], operation(type, schemas));
+        json_object_set_new(webhooks, event_type_names[type], event_operation(type, schemas));
     return webhooks;
 }

@@ -2,5 +2,5 @@
 #pragma once
 #include <jansson.h>
 
-/* The document's `webhooks`, by event type; the schemas of the events' data are added to `schemas`. */
+/* Returns the document's `webhooks`, by event type. Adds the schemas of the events' data to `schemas`. */
 json_t *openapi_events(json_t *schemas);

@@ -2,7 +2,7 @@
 
 #include "api/examples.h"
 
-static void add(json_t *operation, json_t *examples)
+static void add_example(json_t *operation, json_t *examples)
 {
     json_t *example = json_object_get(examples, json_string_value(json_object_get(operation, "operationId")));
     json_t *responses = json_object_get(operation, "responses");
@@ -18,7 +18,7 @@ void openapi_examples(json_t *paths)
     const char *path, *method;
     json_object_foreach (paths, path, item) {
         json_object_foreach (item, method, operation) {
-            add(operation, examples);
+            add_example(operation, examples);
         }
     }
     json_decref(examples);

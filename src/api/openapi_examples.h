@@ -1,7 +1,7 @@
-/* Examples of the answers in an OpenAPI document. */
+/* Examples of replies in an OpenAPI document. */
 #pragma once
 #include <jansson.h>
 
-/* Adds to the first answer of each operation in `paths` its example, which `api/examples.json` has by the operation's
- * ID. The end-to-end tests hold each one against its schema, and a whole run against what was answered. */
+/* Adds an example to the first response of each operation in `paths`. `api/examples.json` holds them by operation ID.
+ * The end-to-end tests check each one against its schema and against real responses. */
 void openapi_examples(json_t *paths);

@@ -86,7 +86,7 @@ static void put_building(enum route_building building, struct buf *out)
     }
 }
 
-static void put_headers(const struct route *route, struct buf *out)
+static void put_header_prose(const struct route *route, struct buf *out)
 {
     if (route->idempotency == NEED_REQUIRED)
         buf_lit(out, " After a time-out repeat it with the same `Idempotency-Key` and body: it does not happen twice.");
@@ -102,7 +102,7 @@ void openapi_describe(const struct route *route, struct buf *out)
         buf_printf(out, "%s\n\n", route->description);
     put_credential(route, out);
     put_building(route->building, out);
-    put_headers(route, out);
+    put_header_prose(route, out);
     if (route->flags & ROUTE_EXTENSION)
         buf_lit(out, " An extension: the contract does not have it.");
 }

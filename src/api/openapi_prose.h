@@ -1,8 +1,8 @@
-/* What the OpenAPI document says to people, and to agents: of a group of operations, and of each. */
+/* Descriptions of operations and of their groups in the OpenAPI document. */
 #pragma once
 #include "api/route.h"
 
-/* The row's own description, and what its other columns mean to a caller. */
+/* Appends the row's own description and the meaning of its other columns for a caller. */
 void openapi_describe(const struct route *route, struct buf *out);
-/* What a group of operations is about; NULL for one that is not known. */
+/* The description of a group of operations; NULL if it is unknown. */
 const char *openapi_tag(const char *tag);

@@ -11,20 +11,20 @@ json_t *openapi_schema(const struct shape *shape, enum schema_use use)
     return schema;
 }
 
-static void add(json_t *schemas, const struct shape *shape, enum schema_use use)
+static void add_schema(json_t *schemas, const struct shape *shape, enum schema_use use)
 {
     if (json_object_get(schemas, shape->name))
         return;
     json_object_set_new(schemas, shape->name, openapi_schema(shape, use));
     for (size_t i = 0; shape->variants && shape->variants[i]; i++)
-        add(schemas, shape->variants[i], use);
+        add_schema(schemas, shape->variants[i], use);
     for (size_t i = 0; !shape->variants && i < shape->field_count; i++)
         if (shape->fields[i].sub)
-            add(schemas, shape->fields[i].sub, use);
+            add_schema(schemas, shape->fields[i].sub, use);
 }
 
 json_t *openapi_reference(json_t *schemas, const struct shape *shape, enum schema_use use)
 {
-    add(schemas, shape, use);
+    add_schema(schemas, shape, use);
     return json_pack("{s:o}", "$ref", json_sprintf("#/components/schemas/%s", shape->name));
 }

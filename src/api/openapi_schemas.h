@@ -2,9 +2,9 @@
 #pragma once
 #include "base/schema.h"
 
-/* The shape's own schema, which names sub-shapes and variants by reference. */
+/* The shape's own schema, which refers to sub-shapes and variants by name. */
 json_t *openapi_schema(const struct shape *shape, enum schema_use use);
 
-/* A reference to the shape among `schemas`, which it is put into with all that it names. A shape has a name of its own,
- * and is either a request's or a reply's. */
+/* Returns a reference to the shape, and adds the shape and everything it refers to to `schemas`. A shape must have a
+ * unique name and be used either in requests or in replies. */
 json_t *openapi_reference(json_t *schemas, const struct shape *shape, enum schema_use use);

@@ -6,10 +6,10 @@
 
 #define NAME_MAX_LEN 96
 
-/* The objects of one kind. They are visited twice: to count equal ones, then to replace those that are shared. */
+/* The objects of one kind. They are visited twice: once to count equal ones, once to replace those that repeat. */
 struct pool {
-    json_t *counts; /* how often each stands there, by its text */
-    json_t *names;  /* its component's name, by its text; NULL while counting */
+    json_t *counts; /* number of occurrences, by text */
+    json_t *names;  /* component names, by text; NULL in the first pass */
     json_t *components;
     const char *kind;
 };
@@ -21,7 +21,7 @@ static void choose_name(const struct pool *p, const char *base, char ret[static 
         snprintf(ret, NAME_MAX_LEN, "%s_%d", base, n);
 }
 
-/* The reference that takes the object's place; NULL: it stays. */
+/* The reference that replaces the object; NULL: keep the object. */
 static json_t *replacement(struct pool *p, json_t *object, const char *text, const char *base)
 {
     if (json_integer_value(json_object_get(p->counts, text)) < 2)
@@ -36,7 +36,7 @@ static json_t *replacement(struct pool *p, json_t *object, const char *text, con
     return json_pack("{s:o}", "$ref", json_sprintf("#/components/%s/%s", p->kind, name));
 }
 
-static json_t *visit(struct pool *p, json_t *object, const char *base)
+static json_t *share_object(struct pool *p, json_t *object, const char *base)
 {
     char *text = json_dumps(object, JSON_COMPACT);
     json_t *instead = NULL;
@@ -53,7 +53,7 @@ static void visit_parameters(struct pool *p, json_t *operation)
     size_t i;
     json_t *list = json_object_get(operation, "parameters"), *parameter, *instead;
     json_array_foreach (list, i, parameter)
-        if ((instead = visit(p, parameter, json_string_value(json_object_get(parameter, "name")))))
+        if ((instead = share_object(p, parameter, json_string_value(json_object_get(parameter, "name")))))
             json_array_set_new(list, i, instead);
 }
 
@@ -64,12 +64,12 @@ static void visit_headers(struct pool *p, json_t *operation)
     json_object_foreach (json_object_get(operation, "responses"), status, response) {
         json_t *headers = json_object_get(response, "headers");
         json_object_foreach (headers, name, header)
-            if ((instead = visit(p, header, name)))
+            if ((instead = share_object(p, header, name)))
                 json_object_set_new(headers, name, instead);
     }
 }
 
-/* "401_AUTH_REQUIRED": an error's description begins with its first code. */
+/* "401_AUTH_REQUIRED": the description of an error response begins with its first code. */
 static void visit_responses(struct pool *p, json_t *operation)
 {
     const char *status;
@@ -79,7 +79,7 @@ static void visit_responses(struct pool *p, json_t *operation)
         const char *codes = json_string_value(json_object_get(response, "description"));
         const bool error = status[0] == '4' || status[0] == '5';
         snprintf(base, sizeof base, "%s%s%.*s", status, error ? "_" : "", error ? (int)strcspn(codes, ",") : 0, codes);
-        if ((instead = visit(p, response, base)))
+        if ((instead = share_object(p, response, base)))
             json_object_set_new(responses, status, instead);
     }
 }
@@ -112,5 +112,6 @@ void openapi_share(json_t *paths, json_t *components)
 {
     share(paths, components, "parameters", visit_parameters);
     share(paths, components, "headers", visit_headers);
-    share(paths, components, "responses", visit_responses); /* equal ones refer to equal headers by now */
+    share(paths, components, "responses",
+          visit_responses); /* equal headers are already replaced, so equal responses have equal references */
 }

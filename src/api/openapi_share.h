@@ -1,8 +1,8 @@
-/* Parts that several operations of an OpenAPI document share, written once. */
+/* Sharing of repeated parts of an OpenAPI document. */
 #pragma once
 #include <jansson.h>
 
-/* Moves each parameter, header and answer that stands more than once in `paths` to `components`, and leaves references:
- * a parameter or header under its name, an answer under its status and first code, with a number where that is taken.
- */
+/* Moves each parameter, header and response that occurs more than once in `paths` to `components` and leaves
+ * references. A parameter or header keeps its name. A response is named after its status and first code, with a number
+ * if that name is taken. */
 void openapi_share(json_t *paths, json_t *components);

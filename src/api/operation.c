@@ -3,11 +3,12 @@
 #include "api/operation_body.h"
 #include "api/service.h"
 
-#define WAIT_MS 10000 /* for an operation's end; then the answer is 202 (decisions section 5) */
+#define WAIT_MS 10000 /* for an operation's end; after it the reply is 202 (decisions section 5) */
 
-/* ---- what the billing provider says ---- */
+/* ---- state of the subscription at the provider ---- */
 
-/* *ret is NULL if it knows no such subscription. No answer: INTERNAL_ERROR, and nothing has happened. */
+/* *ret is NULL if the provider does not know the subscription. Fails with INTERNAL_ERROR if the provider does not
+ * respond; nothing has changed then. */
 static enum err read_facts(struct request *q, struct str subscription, const struct operation_facts **ret)
 {
     struct billing *b = service_providers(q->service)->billing;
@@ -33,7 +34,7 @@ static enum err read_facts(struct request *q, struct str subscription, const str
     return ERR_NONE;
 }
 
-/* A refusal is of the change: there is no unit left to take away, say. */
+/* The provider refuses the change itself, for example because no unit is left to remove. */
 static enum err read_invoice(struct request *q, struct str subscription, int64_t quantity,
                              struct operation_offer *offer)
 {
@@ -121,8 +122,9 @@ static enum err read_run(struct tx *tx, void *arg)
     return operation_get(tx, &account, &id, &x->o);
 }
 
-/* Checks, asks the billing provider, checks again and starts. A key that was used before only finds its operation. */
-static enum err begin(struct request *q, struct execution *x)
+/* Checks, reads the provider's state, checks again and starts the operation. A used Idempotency-Key returns its
+ * operation. */
+static enum err begin_operation(struct request *q, struct execution *x)
 {
     enum err e = work_read(&q->work, check_run, x);
     if (e || x->replayed)
@@ -131,7 +133,7 @@ static enum err begin(struct request *q, struct execution *x)
     return e ? e : work_write(&q->work, start_run, x);
 }
 
-/* Waits for the end, as long as it is worth while. */
+/* Waits for the end of the operation, within the time limit. */
 static enum err await(struct request *q, struct execution *x)
 {
     bool done;
@@ -141,7 +143,7 @@ static enum err await(struct request *q, struct execution *x)
     return e ? e : work_write(&q->work, read_run, x);
 }
 
-static enum err answer(struct request *q, struct reply *p, const struct execution *x, int made)
+static enum err operation_reply(struct request *q, struct reply *p, const struct execution *x, int made)
 {
     const struct operation *o = &x->o;
     if (o->status == OPERATION_FAILED && o->error)
@@ -153,8 +155,8 @@ static enum err answer(struct request *q, struct reply *p, const struct executio
     return reply_ok(p, status, &building_operation_shape, building_operation_body(q->tx.arena, o));
 }
 
-/* All but the quote. */
-static struct operation_request request_of(struct request *q, enum operation_action action)
+/* Everything except the quote. */
+static struct operation_request operation_request_of(struct request *q, enum operation_action action)
 {
     return (struct operation_request){.account_id = q->who.account_id,
                                       .action = action,
@@ -165,7 +167,7 @@ static struct operation_request request_of(struct request *q, enum operation_act
 
 static enum err receipt(struct request *q, enum operation_action action)
 {
-    const struct operation_request r = request_of(q, action);
+    const struct operation_request r = operation_request_of(q, action);
     struct operation o;
     return operation_replay(&q->tx, &r, &o);
 }
@@ -183,12 +185,12 @@ static enum err remove_receipt(struct request *q)
 static enum err execute(struct request *q, struct reply *p, enum operation_action action, int made)
 {
     struct execution *x = arena_new(q->tx.arena, struct execution);
-    x->request = request_of(q, action);
+    x->request = operation_request_of(q, action);
     x->request.quote_id = quote_request_id(q->body);
-    enum err e = begin(q, x);
+    enum err e = begin_operation(q, x);
     if (!e)
         e = await(q, x);
-    return e ? e : answer(q, p, x, made);
+    return e ? e : operation_reply(q, p, x, made);
 }
 
 static enum err add_building(struct request *q, struct reply *p)
@@ -203,7 +205,7 @@ static enum err remove_building(struct request *q, struct reply *p)
 
 /* ---- GET /v1/buildings/operations/{id} ---- */
 
-/* A write, as an operation that is found without progress is marked so. */
+/* A write, because it marks an operation that has made no progress. */
 static enum err get_operation(struct request *q, struct reply *p)
 {
     struct operation *o = arena_new(q->tx.arena, struct operation);

@@ -79,7 +79,7 @@ struct id quote_request_id(const void *body)
     return id_of(((const struct quote *)body)->quote_id);
 }
 
-/* ---- what was asked ---- */
+/* ---- input ---- */
 
 struct add_input {
     struct val label, address, unlock_tone, phone_number;
@@ -122,7 +122,7 @@ static struct val input_of(struct arena *a, const struct operation *o)
     return v_object(in);
 }
 
-/* ---- what it costs ---- */
+/* ---- billing ---- */
 
 struct billing_body {
     struct val subscription_id, price_id, current_quantity, new_quantity, currency, next_invoice_amount_due,
@@ -163,7 +163,7 @@ static struct val billing_of(struct arena *a, const struct operation_billing *b)
     return v_object(r);
 }
 
-/* ---- what came of it ---- */
+/* ---- result ---- */
 
 struct add_result {
     struct val building_id, label, virtual_number, physical_test_required;
@@ -255,7 +255,7 @@ static struct str after_failure(const struct operation *o)
     return STR("The building is kept. Request a new preview.");
 }
 
-static struct str next_action(struct arena *a, const struct operation *o)
+static struct str operation_next_action(struct arena *a, const struct operation *o)
 {
     switch (o->status) {
     case OPERATION_QUOTED:
@@ -277,7 +277,7 @@ static struct str next_action(struct arena *a, const struct operation *o)
     return after_failure(o);
 }
 
-/* A new building is there between two of its steps, and for good when they are done. */
+/* A new building exists between two steps of its operation, and for good after the last one. */
 static bool building_exists(const struct operation *o)
 {
     return o->action == OPERATION_REMOVE || o->status == OPERATION_SUCCEEDED || o->step == STEP_ADD_NUMBER ||
@@ -297,7 +297,7 @@ const void *building_operation_body(struct arena *a, const struct operation *o)
         .building_id = building_exists(o) ? v_str(id_str(&o->building_id)) : v_null(),
         .request_id = v_str(o->request_id),
         .result = result_of(a, o),
-        .next_action = v_str(next_action(a, o)),
+        .next_action = v_str(operation_next_action(a, o)),
     };
     return r;
 }

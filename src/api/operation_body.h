@@ -1,4 +1,4 @@
-/* Building operations as bodies (contract, Buildings). */
+/* Bodies of building operations (contract, Buildings). */
 #pragma once
 #include "api/route.h"
 #include "domain/operation.h"
@@ -7,7 +7,7 @@ extern const struct shape building_preview_shape; /* of either action */
 extern const struct shape quote_request_shape;
 extern const struct shape building_operation_shape;
 
-/* A read BuildingPreview; INVALID_BUILDING_INPUT with tx->why. */
+/* Converts a read BuildingPreview. Fails with INVALID_BUILDING_INPUT and tx->why. */
 enum err building_preview_input(struct tx *tx, const void *body, struct operation_input *ret) CHECKED;
 /* The quote's ID of a read QuoteRequest. */
 struct id quote_request_id(const void *body);

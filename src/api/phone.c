@@ -64,7 +64,7 @@ static const struct shape confirmation_shape = SHAPE(struct confirmation, "Phone
 
 /* ---- status ---- */
 
-static const char *next_action(const struct phone_status *s)
+static const char *phone_next_action(const struct phone_status *s)
 {
     if (s->pending.number.p && s->pending.attempts_left > 0)
         return "Confirm the code with POST /v1/account/phone/confirmation.";
@@ -91,7 +91,7 @@ static enum err reply_status(struct request *q, struct reply *p, const struct ph
     r->verified = v_bool(s->number.p);
     r->verified_at = s->number.p && s->verified_us ? v_time(s->verified_us) : v_null();
     r->pending = pending_of(q->tx.arena, s);
-    r->next_action = v_str(str_z(next_action(s)));
+    r->next_action = v_str(str_z(phone_next_action(s)));
     return reply_ok(p, 200, &status_shape, r);
 }
 
@@ -148,7 +148,7 @@ static enum err send_text(struct request *q, const struct sending *s)
     return ERR_PHONE_CODE_SEND_FAILED;
 }
 
-/* The code is stored, then sent, then good: what was not sent for certain can never be confirmed. */
+/* Stores the code, sends it, then activates it: a code that was not sent can never be confirmed. */
 static enum err run_sending(struct request *q, struct sending *s)
 {
     enum err e = work_write(&q->work, make_code, s);
@@ -175,7 +175,7 @@ static enum err post_verification(struct request *q, struct reply *p)
     return reply_ok(p, 200, &code_sent_shape, r);
 }
 
-/* ---- confirming it ---- */
+/* ---- confirming a code ---- */
 
 static enum err post_confirmation(struct request *q, struct reply *p)
 {

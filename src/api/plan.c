@@ -36,7 +36,7 @@ static struct val access_list(struct arena *a)
     return v_list(list, plan_access_count);
 }
 
-/* A plan whose price is not known cannot be bought. */
+/* A plan without a known price is not available. */
 static struct plan plan_item(const struct config_plan *c, const struct billing_price *price, struct val access)
 {
     struct plan item = {

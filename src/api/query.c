@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 
-static const struct field *find(const struct shape *shape, struct str name)
+static const struct field *query_field(const struct shape *shape, struct str name)
 {
     for (size_t i = 0; i < shape->field_count; i++)
         if (str_eq(str_z(shape->fields[i].name), name))
@@ -10,7 +10,7 @@ static const struct field *find(const struct shape *shape, struct str name)
     return NULL;
 }
 
-static int hex_digit(char c)
+static int query_hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -20,7 +20,7 @@ static int hex_digit(char c)
 }
 
 /* application/x-www-form-urlencoded: '+' is a space, %XX a byte, but never NUL. */
-static bool decode(struct str s, struct arena *a, struct str *ret)
+static bool query_decode(struct str s, struct arena *a, struct str *ret)
 {
     char *out = arena_alloc(a, s.n + 1);
     size_t n = 0;
@@ -29,8 +29,8 @@ static bool decode(struct str s, struct arena *a, struct str *ret)
             out[n++] = s.p[i] == '+' ? ' ' : s.p[i];
             continue;
         }
-        int high = i + 2 < s.n ? hex_digit(s.p[i + 1]) : -1;
-        int low = i + 2 < s.n ? hex_digit(s.p[i + 2]) : -1;
+        int high = i + 2 < s.n ? query_hex_digit(s.p[i + 1]) : -1;
+        int low = i + 2 < s.n ? query_hex_digit(s.p[i + 2]) : -1;
         if (high < 0 || low < 0 || (high == 0 && low == 0))
             return false;
         out[n++] = (char)(high * 16 + low);
@@ -41,8 +41,7 @@ static bool decode(struct str s, struct arena *a, struct str *ret)
     return true;
 }
 
-/* The JSON value a parameter's text stands for; text that does not fit its type stays a string, which the schema
- * refuses. */
+/* The JSON value of a parameter's text. Text that does not fit the type stays a string, which the schema refuses. */
 static json_t *json_of(const struct field *f, struct str text)
 {
     uint64_t number;
@@ -55,7 +54,7 @@ static json_t *json_of(const struct field *f, struct str text)
     return json_stringn(text.p, text.n); /* NULL if it is not UTF-8 */
 }
 
-/* A time whose offset lost its plus sign, which stands for a space in a query. */
+/* Restores the plus sign of a time's offset: in a query it stands for a space. */
 static bool lost_plus(struct str text, struct arena *a)
 {
     int64_t at_us;
@@ -67,36 +66,36 @@ static bool lost_plus(struct str text, struct arena *a)
     return time_parse(text, &at_us);
 }
 
-static bool refuse(const struct field *f, struct arena *a, const char *rule, struct schema_fault *ret_fault)
+static bool query_refuse(const struct field *f, struct arena *a, const char *rule, struct schema_fault *ret_fault)
 {
     ret_fault->error = f->error;
     ret_fault->message = arena_printf(a, "%s %s", f->name, rule);
     return false;
 }
 
-static bool collect(const struct shape *shape, struct str query, struct arena *a, json_t *object,
-                    struct schema_fault *ret_fault)
+static bool query_object(const struct shape *shape, struct str query, struct arena *a, json_t *object,
+                         struct schema_fault *ret_fault)
 {
     while (query.p) {
         struct str value, pair = str_cut(query, '&', &query), name;
         struct str key = str_cut(pair, '=', &value);
-        if (!decode(key, a, &name))
+        if (!query_decode(key, a, &name))
             continue;
-        const struct field *f = find(shape, name);
+        const struct field *f = query_field(shape, name);
         if (!f)
             continue;
         if (json_object_get(object, f->name))
-            return refuse(f, a, "must be given once", ret_fault);
+            return query_refuse(f, a, "must be given once", ret_fault);
         struct str text = STR_NONE;
         if (!value.n)
-            return refuse(f, a, "must not be empty", ret_fault);
-        if (!decode(value, a, &text))
-            return refuse(f, a, "is not properly percent-encoded", ret_fault);
+            return query_refuse(f, a, "must not be empty", ret_fault);
+        if (!query_decode(value, a, &text))
+            return query_refuse(f, a, "is not properly percent-encoded", ret_fault);
         if (f->type == T_TIME && lost_plus(text, a))
-            return refuse(f, a, "must be an RFC 3339 date-time with offset: send %2B for the + of its offset",
-                          ret_fault);
+            return query_refuse(f, a, "must be an RFC 3339 date-time with offset: send %2B for the + of its offset",
+                                ret_fault);
         if (json_object_set_new(object, f->name, json_of(f, text)) != 0)
-            return refuse(f, a, "must be UTF-8 text", ret_fault);
+            return query_refuse(f, a, "must be UTF-8 text", ret_fault);
     }
     return true;
 }
@@ -108,7 +107,7 @@ bool query_read(const struct shape *shape, struct str query, struct arena *a, vo
         return true;
     }
     json_t *object = json_object();
-    bool read = object && collect(shape, query, a, object, ret_fault) &&
+    bool read = object && query_object(shape, query, a, object, ret_fault) &&
                 schema_read(shape, object, ERR_INVALID_FILTER, a, ret, ret_fault);
     json_decref(object);
     return read;

@@ -5,11 +5,11 @@
 #include "base/log.h"
 
 #define HEAD_MAX 8192
-#define BODY_MAX (15u << 20) /* with its head below what the server keeps for one peer */
-#define KEEP     65536       /* a buffer that grew past this is given back */
+#define BODY_MAX (15u << 20) /* with its head, less than the server keeps for one peer */
+#define KEEP     65536       /* a buffer that grew past this size is freed after use */
 
-/* A page loads and sends to its own origin only, runs no inline script or style, and stands in no frame. No-referrer
- * would make the Origin of its own forms null. */
+/* A page loads and sends to its own origin only, runs no inline script or style, and cannot be framed. no-referrer
+ * would set the Origin of its own forms to null. */
 #define PAGE_POLICY                                                                                                    \
     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "         \
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'\r\n"                              \
@@ -84,7 +84,7 @@ enum err reply_error_keep(struct reply *p, enum err e)
     return ERR_NONE;
 }
 
-static void put_header(struct buf *head, const char *name, struct str value)
+static void put_reply_header(struct buf *head, const char *name, struct str value)
 {
     buf_str(head, str_z(name));
     buf_lit(head, ": ");
@@ -100,7 +100,7 @@ static void put_number(struct buf *head, const char *name, int64_t value)
     buf_lit(head, "\r\n");
 }
 
-static void put_limits(struct request *q, struct buf *head)
+static void put_rate_limits(struct request *q, struct buf *head)
 {
     if (q->limits.limit) {
         put_number(head, "RateLimit-Limit", q->limits.limit);
@@ -111,7 +111,7 @@ static void put_limits(struct request *q, struct buf *head)
         put_number(head, "Retry-After", q->tx.retry_after_s);
 }
 
-/* What every response carries, and what its route adds. */
+/* Writes the headers of every response and those of its route. */
 static void put_common(struct request *q, struct buf *head)
 {
     unsigned flags = q->route ? q->route->flags : 0;
@@ -121,7 +121,7 @@ static void put_common(struct request *q, struct buf *head)
     if ((flags & ROUTE_CACHEABLE) && !q->result)
         buf_lit(head, "Cache-Control: public, max-age=60\r\n");
     else if (q->reply.constant && !q->result)
-        buf_lit(head, "Cache-Control: no-cache\r\n"); /* kept, but asked for again each time */
+        buf_lit(head, "Cache-Control: no-cache\r\n"); /* cached, but revalidated each time */
     else
         buf_lit(head, "Cache-Control: no-store\r\n");
     if (flags & ROUTE_PAGE)
@@ -129,20 +129,20 @@ static void put_common(struct request *q, struct buf *head)
     if (flags & ROUTE_CORS)
         buf_lit(head, "Access-Control-Allow-Origin: *\r\n");
     if (id_given(&q->building_id))
-        put_header(head, "X-Service-Building-Id", id_str(&q->building_id));
-    put_limits(q, head);
+        put_reply_header(head, "X-Service-Building-Id", id_str(&q->building_id));
+    put_rate_limits(q, head);
 }
 
-/* Not so: a transfer coding (501) or a version of HTTP (505) that only the client can change. */
+/* False for a transfer coding (501) or HTTP version (505) that only the client can change. */
 static bool is_our_fault(const struct err_info *info)
 {
     return info->status >= 500 && info->status != 501 && info->status != 505;
 }
 
-/* ---- what is noted of an answer ---- */
+/* ---- log and journal ---- */
 
-/* The route's pattern, which has no IDs in it; of a path that there is not, no more than its first two parts: what
- * follows could be anything. */
+/* The route's pattern, which contains no IDs. Of an unknown path only the first two segments: the rest could be
+ * anything. */
 static struct str noted_path(const struct request *q)
 {
     if (q->route)
@@ -164,8 +164,8 @@ static void log_request(const struct request *q, int status, const char *code, s
              id_given(&q->who.key_id) ? q->who.key_id.text : "-", q->http->peer.address);
 }
 
-/* As much as fits, in whole characters. */
-static void copy(char *to, size_t size, struct str from)
+/* Copies as many whole characters as fit. */
+static void copy_text(char *to, size_t size, struct str from)
 {
     size_t n = from.n < size ? from.n : size - 1;
     while (n && n < from.n && (from.p[n] & 0xc0) == 0x80)
@@ -174,9 +174,10 @@ static void copy(char *to, size_t size, struct str from)
         memcpy(to, from.p, n);
     to[n] = '\0';
 }
-#define COPY(to, from) copy((to), sizeof(to), (from))
+#define COPY(to, from) copy_text((to), sizeof(to), (from))
 
-/* For who quotes the request's ID. The operator's own requests are told there and then. */
+/* Records the error for lookup by its request ID. The operator's own requests are left out: the command prints their
+ * errors. */
 static void note_error(const struct request *q, const struct err_info *info, struct str message)
 {
     struct journal *journal = service_journal(q->service);
@@ -215,7 +216,7 @@ static void send_error(struct request *q, struct reply_buffers *b, enum err e)
     if (info->status == 503)
         buf_lit(&b->head, "Retry-After: 1\r\n");
     if (q->allow.p)
-        put_header(&b->head, "Allow", q->allow);
+        put_reply_header(&b->head, "Allow", q->allow);
     if (error_page_wanted(q)) {
         buf_lit(&b->head, "Content-Type: text/html; charset=utf-8\r\nVary: Accept\r\n");
         if (!q->route || !(q->route->flags & ROUTE_PAGE))
@@ -250,18 +251,18 @@ static void send_success(struct request *q, struct reply_buffers *b)
         schema_write(p->shape, p->body, &b->body);
         body = buf_view(&b->body);
     }
-    if (b->body.full) { /* half a body is none */
+    if (b->body.full) { /* never send a truncated body */
         reset(&b->body);
         send_error(q, b, ERR_INTERNAL_ERROR);
         return;
     }
     put_common(q, &b->head);
     for (size_t i = 0; i < p->header_count; i++)
-        put_header(&b->head, p->headers[i].name, p->headers[i].value);
+        put_reply_header(&b->head, p->headers[i].name, p->headers[i].value);
     if (p->shape)
         buf_lit(&b->head, "Content-Type: application/json\r\n");
     else if (p->raw.p)
-        put_header(&b->head, "Content-Type", str_z(q->route->media));
+        put_reply_header(&b->head, "Content-Type", str_z(q->route->media));
     if (q->tx.config->log_requests)
         log_request(q, p->status, NULL, body.n);
     if (p->constant)
@@ -270,8 +271,8 @@ static void send_success(struct request *q, struct reply_buffers *b)
         http_respond(q->http, p->status, buf_view(&b->head), body);
 }
 
-/* Who asks support what was done to an account finds it in the log: each of the operator's commands that may change
- * something, and what came of it. */
+/* Logs each operator command that may change something, with its result, so that support can tell how an account was
+ * changed. */
 static void log_operator(const struct request *q, enum err e)
 {
     if (q->route && q->route->credential == CRED_CONTROL && q->route->method != HTTP_GET)

@@ -1,8 +1,8 @@
-/* Replies on the wire: header lines, rendered bodies and the error envelope. */
+/* Responses on the wire: header lines, rendered bodies and the error envelope. */
 #pragma once
 #include "api/route.h"
 
-/* A thread's buffers for the reply being sent. */
+/* A loop thread's buffers for the response being sent. */
 struct reply_buffers {
     struct buf head, body;
 };
@@ -10,8 +10,8 @@ struct reply_buffers {
 struct reply_buffers reply_buffers_init(void);
 void reply_buffers_done(struct reply_buffers *b);
 
-/* Sends what q came to, on its loop thread: q->reply with ERR_NONE, else the envelope of q->result. q is gone then. */
+/* Sends q->reply, or the envelope of q->result if that is an error. Runs on q's loop thread. q is freed. */
 void reply_send(struct request *q, struct reply_buffers *b);
 
-/* The envelope (contract, Error envelope), for its documentation. */
+/* The error envelope (contract, Error envelope), for the OpenAPI document. */
 extern const struct shape error_shape;

@@ -1,5 +1,5 @@
-/* One row per route. Routing, every check in the order of decisions section 1, body and query validation and the
- * OpenAPI document are all derived from it; a new route is one row and one handler. */
+/* One row per route. Routing, all checks, validation of bodies and queries, and the OpenAPI document are derived from
+ * it. A new route is one row and one handler. */
 #pragma once
 #include "api/request.h"
 
@@ -7,10 +7,10 @@ enum route_credential {
     CRED_NONE,        /* public */
     CRED_KEY,         /* any API key */
     CRED_WEB_SESSION, /* a website session, else 403 WEB_SESSION_REQUIRED */
-    CRED_OWNER,       /* not an invited member's, else `parent_error` */
-    CRED_PARENT,      /* not bound to one building, else `parent_error` */
+    CRED_OWNER,       /* not an invited member's key, else `parent_error` */
+    CRED_PARENT,      /* not a key bound to one building, else `parent_error` */
     CRED_LOOPBACK,    /* the sandbox: loopback peers only, no key */
-    CRED_CONTROL      /* the control socket only; elsewhere the path does not exist */
+    CRED_CONTROL      /* the control socket only; 404 elsewhere */
 };
 
 enum route_limit {
@@ -25,30 +25,33 @@ enum route_building {
     BUILDING_NONE,     /* the header is ignored */
     BUILDING_HEADER,   /* X-Service-Building-Id selects */
     BUILDING_PATH,     /* {buildingId} selects; the header, if sent, must agree */
-    BUILDING_FORBIDDEN /* the header is refused: INVALID_BUILDING_CONTEXT */
+    BUILDING_FORBIDDEN /* the header must not be sent: INVALID_BUILDING_CONTEXT */
 };
 
 enum route_need { NEED_NOT, NEED_OPTIONAL, NEED_REQUIRED };
 
-enum route_match { MATCH_NONE, MATCH_GRANT /* "7": VERSION_REQUIRED */, MATCH_SETTINGS /* "64 hex" */ };
+enum route_match {
+    MATCH_NONE,
+    MATCH_GRANT /* "7", else VERSION_REQUIRED */,
+    MATCH_SETTINGS /* "64 hex", else SETTINGS_VERSION_REQUIRED */
+};
 
 enum route_run {
-    RUN_HERE,    /* needs no store: runs on the loop thread */
+    RUN_HERE,    /* on the loop thread, without the store */
     RUN_READ,    /* in a read session */
-    RUN_WRITE,   /* in a write transaction; the reply leaves after its commit */
+    RUN_WRITE,   /* in a write transaction; the reply follows its commit */
     RUN_BLOCKING /* on a blocking worker: may wait for a provider; opens its own transactions; q->tx.db is NULL */
 };
 
 enum route_flag {
-    ROUTE_ETAG = 1,       /* the reply carries ETag */
-    ROUTE_LOCATION = 2,   /* a created (201) reply carries Location */
-    ROUTE_REPLAY = 4,     /* a replay answers 200 with Idempotency-Replayed: true */
-    ROUTE_CACHEABLE = 8,  /* Cache-Control: public, max-age=60 in place of no-store */
-    ROUTE_CORS = 16,      /* Access-Control-Allow-Origin: * */
-    ROUTE_EXTENSION = 32, /* x-extension: true */
-    ROUTE_RECHECKS_KEY =
-        64, /* the key is checked again in the write transaction: what one that was revoked meanwhile must not do */
-    ROUTE_PAGE = 128 /* for a browser: carries a strict Content-Security-Policy, and stands in no OpenAPI document */
+    ROUTE_ETAG = 1,          /* the reply has an ETag */
+    ROUTE_LOCATION = 2,      /* a 201 reply has a Location */
+    ROUTE_REPLAY = 4,        /* a replay answers 200 with Idempotency-Replayed: true */
+    ROUTE_CACHEABLE = 8,     /* Cache-Control: public, max-age=60 instead of no-store */
+    ROUTE_CORS = 16,         /* Access-Control-Allow-Origin: * */
+    ROUTE_EXTENSION = 32,    /* x-extension: true */
+    ROUTE_RECHECKS_KEY = 64, /* re-check the key in the write transaction: a just-revoked key must not do this */
+    ROUTE_PAGE = 128         /* a web page: strict Content-Security-Policy, left out of OpenAPI documents */
 };
 
 #define ROUTE_ERRORS(...) ((const enum err[]){__VA_ARGS__, ERR_NONE})
@@ -56,41 +59,42 @@ enum route_flag {
 struct route {
     const char *operation_id; /* operationId, "createUnlock" */
     const char *summary;
-    const char *description; /* what the summary leaves open, for the document (Markdown); the document adds what the
-                                other columns mean. NULL: nothing */
-    const char *tag;         /* groups the document: "Access grants" */
+    const char *description; /* further description for the document (Markdown); the document adds the meaning of the
+                                other columns. NULL: none */
+    const char *tag;         /* group in the document: "Access grants" */
     enum http_method method;
-    const char *path; /* "/v1/unlock/{id}": the first parameter is {id} (INVALID_ID), {buildingId} (INVALID_BUILDING) or
-                         {text}; a second one, and there are no more, is an ID of any name (INVALID_ID) */
+    /* "/v1/unlock/{id}". The first parameter must be {id} (INVALID_ID), {buildingId} (INVALID_BUILDING) or {text}. A
+     * second one is an ID of any name (INVALID_ID); there is no third. */
+    const char *path;
     enum route_credential credential;
-    enum err parent_error; /* of CRED_PARENT */
-    uint32_t scopes;       /* all of these bits */
+    enum err parent_error; /* of CRED_OWNER and CRED_PARENT */
+    uint32_t scopes;       /* bits; all are required */
     enum route_limit limit;
     enum route_building building;
     enum route_need idempotency;
-    enum err (*receipt)(struct request *q); /* of a row with Idempotency-Key: what that was used for with this account
-                                               or building. ERR_NOT_FOUND: nothing; ERR_IDEMPOTENCY_CONFLICT: another
-                                               body. Asked only for a body whose fields are wrong */
+    enum err (*receipt)(struct request *q); /* of a row with Idempotency-Key: looks up the key's earlier use in this
+                                               account or building. ERR_NOT_FOUND: unused; ERR_IDEMPOTENCY_CONFLICT:
+                                               used with another body. Called only if the body's fields are invalid */
     enum route_match match;
-    const struct shape *query; /* its fields' own errors */
+    const struct shape *query; /* its fields have their own errors */
     const struct shape *body;  /* NULL: a body is ignored */
-    enum err body_error;       /* of a field without its own */
-    bool body_optional;        /* no body at all reads as {} */
+    enum err body_error;       /* of fields without their own error */
+    bool body_optional;        /* an empty body reads as {} */
     size_t body_max;           /* bytes; 0: HTTP_MAX_BODY */
     const char *body_example;  /* JSON, for the document; NULL: none */
     enum route_run run;
-    bool (*lengthy)(const void *query); /* of RUN_READ: whether this one may take long, so that it must not run on the
-                                           loop thread. NULL: none does */
+    bool (*lengthy)(const void *query); /* of RUN_READ: true if this query may take long and must not run on the loop
+                                           thread. NULL: never */
     enum err (*handler)(struct request *q, struct reply *p);
-    const char *text;          /* instead of a handler: what is always answered */
+    const char *text;          /* a constant response instead of a handler */
     int status;                /* of success */
-    int other_status;          /* a second success status (replay), or 0 */
-    int pending_status;        /* of what has not ended yet: 202, or 0 */
+    int other_status;          /* another success status (replay), or 0 */
+    int pending_status;        /* 202 if the operation may still be running, or 0 */
     const struct shape *reply; /* NULL: no JSON body */
-    const char *media;         /* without `reply`: the media type of a ready text; NULL: no body */
+    const char *media;         /* media type of a text reply, if `reply` is NULL; NULL: no body */
     unsigned flags;
-    const enum err *errors; /* ROUTE_ERRORS(…): documented, besides those the gate derives from this row */
-    enum err store_error;   /* what a failing store answers: FETCH_FAILED …; ERR_NONE: INTERNAL_ERROR */
+    const enum err *errors; /* ROUTE_ERRORS(…): documented in addition to those of the gate */
+    enum err store_error;   /* error if the store fails: FETCH_FAILED …; ERR_NONE: INTERNAL_ERROR */
 };
 
 struct route_set {

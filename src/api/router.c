@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-/* A path split around its parameters: a piece before each, and one behind the last. */
+/* A path pattern split at its parameters: a piece before each, and one after the last. */
 struct pattern {
     const struct route *route;
     struct str pieces[ROUTE_PARAMS + 1];
@@ -49,8 +49,8 @@ void router_free(struct router *r)
     free(r);
 }
 
-/* A parameter is all that stands before the next slash, and not empty. */
-static bool matches(const struct pattern *p, struct str path, struct str ret_params[static ROUTE_PARAMS])
+/* A parameter extends to the next slash and is not empty. */
+static bool pattern_matches(const struct pattern *p, struct str path, struct str ret_params[static ROUTE_PARAMS])
 {
     for (size_t i = 0; i < p->params; i++) {
         if (!str_starts(path, p->pieces[i]))
@@ -80,7 +80,7 @@ const struct route *router_find(const struct router *r, bool control, enum http_
     for (size_t i = 0; i < r->count; i++) {
         const struct pattern *p = &r->patterns[i];
         struct str params[ROUTE_PARAMS] = {STR_NONE};
-        if ((p->route->credential == CRED_CONTROL) != control || !matches(p, path, params))
+        if ((p->route->credential == CRED_CONTROL) != control || !pattern_matches(p, path, params))
             continue;
         if (p->route->method == method) {
             memcpy(ret_params, params, sizeof params);

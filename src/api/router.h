@@ -7,11 +7,10 @@ struct router;
 struct router *router_new(const struct route_set *const *sets, size_t count);
 void router_free(struct router *r);
 
-#define ROUTE_PARAMS 2 /* of a path, at most */
+#define ROUTE_PARAMS 2 /* parameters of a path, at most */
 
-/* The row, with the path's parameters (as sent) in ret_params, STR_NONE for those it does not have. HEAD finds GET's
- * row. Without a row NULL; then *ret_allow is the Allow header's value if the path is known with other methods, else
- * STR_NONE. The control socket has its own rows (CRED_CONTROL), and only those: with `control` the others do not exist,
- * without it those do not. */
+/* Returns the row, with the path's parameters (as sent) in ret_params, or STR_NONE for missing ones. HEAD returns GET's
+ * row. Returns NULL if no row matches; *ret_allow is then the value of Allow if the path has other methods, else
+ * STR_NONE. With `control` only rows of CRED_CONTROL match, without it only the others. */
 const struct route *router_find(const struct router *r, bool control, enum http_method method, struct str path,
                                 struct arena *a, struct str ret_params[static ROUTE_PARAMS], struct str *ret_allow);

@@ -2,7 +2,7 @@
 
 #include "api/openapi.h"
 
-/* The busiest first: they are found first. */
+/* Searched in this order, so the most used sets are first. */
 const struct route_set *const api_sets[] = {
     &grant_routes,    &log_routes,   &building_routes, &settings_routes, &operation_routes,
     &account_routes,  &phone_routes, &auth_routes,     &key_routes,      &webhook_routes,

@@ -2,7 +2,7 @@
 #pragma once
 #include "api/route.h"
 
-/* All sets that clients are served and the OpenAPI document describes. */
+/* All sets that clients can call and the OpenAPI document describes. */
 extern const struct route_set *const api_sets[];
 extern const size_t api_set_count;
 
@@ -22,6 +22,6 @@ extern const struct route_set settings_routes;  /* a building's setup and settin
 extern const struct route_set site_routes;      /* web pages: index, return from checkout, the style sheet */
 extern const struct route_set webhook_routes;   /* webhook endpoints */
 
-/* POST /hooks/<provider>: webhooks that providers send to the service, signed and without a key. Not part of the
+/* POST /hooks/<provider>: webhooks sent by providers to the service, signed and without a key. Not part of the
  * contract. Served only if billing.provider is stripe. */
 extern const struct route_set stripe_hook_routes;

@@ -19,9 +19,9 @@
 
 #define BLOCKING_WORKERS 32 /* at most: threads that mostly wait for providers or for a building operation to end */
 
-/* What one loop thread works with; only that thread touches it. */
+/* State of one loop thread; no other thread may access it. */
 struct loop {
-    struct db *session; /* NULL where reads have to be submitted */
+    struct db *session; /* NULL if reads must be submitted to the store */
     struct gate_cache *cache;
     struct reply_buffers buffers;
 };
@@ -31,11 +31,11 @@ struct service {
     struct gate gate;
     struct router *router;
     GThreadPool *blocking;   /* runs the handlers of RUN_BLOCKING */
-    struct journal *journal; /* NULL: not kept */
+    struct journal *journal; /* NULL: disabled */
     char *public_url;
     struct buf openapi_text;
     struct constant openapi;
-    GHashTable *texts; /* route row -> struct constant, of those that have a text */
+    GHashTable *texts; /* route row -> struct constant, for rows with a text */
     int64_t started_us;
     struct loop loops[HTTP_MAX_LOOPS];
 };
@@ -58,15 +58,15 @@ static struct request *request_new(struct service *s, struct http_request *r, un
     return q;
 }
 
-/* A failure of the store answers as the route documents it. */
-static void answer(struct request *q)
+/* A store failure is reported with the route's documented error. */
+static void service_reply(struct request *q)
 {
     if (q->result == ERR_INTERNAL_ERROR && q->route && q->route->store_error)
         q->result = q->route->store_error;
     reply_send(q, &q->service->loops[q->loop].buffers);
 }
 
-/* The message of a failed transaction is the reply's, unless the handler gave another. */
+/* The message of a failed transaction becomes that of the reply, unless the handler set one. */
 static enum err run_handler(struct request *q, struct db *db)
 {
     q->tx.db = db;
@@ -109,7 +109,7 @@ static void touch_done(struct store_task *task, enum err result)
     free(task);
 }
 
-/* Beside the request, never on its path: at most once a minute for each key. */
+/* Submits the write at most once a minute per key. The request does not wait for it. */
 static void record_use(struct request *q)
 {
     if (!q->key_used)
@@ -123,17 +123,16 @@ static void record_use(struct request *q)
 
 /* ---- running ---- */
 
-static void submit(struct request *q, enum store_mode mode, enum err (*run)(struct store_task *, struct db *));
-static void posted(struct mail *mail);
+static void request_posted(struct mail *mail);
 
-static struct request *request_of(struct store_task *task)
+static struct request *request_of_task(struct store_task *task)
 {
     return container_of(task, struct request, task);
 }
 
 static void hand_back(struct request *q)
 {
-    q->http->mail.run = posted;
+    q->http->mail.run = request_posted;
     http_post(q->http, &q->http->mail);
 }
 
@@ -145,11 +144,11 @@ static void blocking_run(void *data, void *context)
     hand_back(q);
 }
 
-/* The checks ran in a snapshot that is older than this transaction. That is as good as having come earlier, except for
- * who changes keys: a key revoked in between could leave keys of its making behind. */
+/* The checks ran in an older snapshot than this transaction. This is equivalent to running earlier, except for routes
+ * that issue keys: a key revoked since the checks must not create new ones. */
 static enum err store_handler(struct store_task *task, struct db *db)
 {
-    struct request *q = request_of(task);
+    struct request *q = request_of_task(task);
     q->tx.db = db;
     enum err e = q->route->flags & ROUTE_RECHECKS_KEY ? gate_check_key(NULL, q) : ERR_NONE;
     return e ? e : run_handler(q, db);
@@ -157,7 +156,7 @@ static enum err store_handler(struct store_task *task, struct db *db)
 
 static enum err store_check_only(struct store_task *task, struct db *db)
 {
-    struct request *q = request_of(task);
+    struct request *q = request_of_task(task);
     q->tx.db = db;
     return gate_check(&q->service->gate, NULL, q);
 }
@@ -165,24 +164,24 @@ static enum err store_check_only(struct store_task *task, struct db *db)
 static enum err store_check_and_handler(struct store_task *task, struct db *db)
 {
     enum err e = store_check_only(task, db);
-    return e ? e : run_handler(request_of(task), db);
+    return e ? e : run_handler(request_of_task(task), db);
 }
 
-/* After the commit, on a store thread. */
+/* Runs on a store thread, after the commit. */
 static void store_done(struct store_task *task, enum err result)
 {
-    struct request *q = request_of(task);
+    struct request *q = request_of_task(task);
     q->result = result;
     hand_back(q);
 }
 
-/* Known once the gate has read the query. */
+/* Must not be called before the gate has read the query. */
 static bool lengthy(const struct request *q)
 {
     return q->route->lengthy && q->query && q->route->lengthy(q->query);
 }
 
-static void submit(struct request *q, enum store_mode mode, enum err (*run)(struct store_task *, struct db *))
+static void submit_request(struct request *q, enum store_mode mode, enum err (*run)(struct store_task *, struct db *))
 {
     q->task = (struct store_task){.mode = mode, .lengthy = lengthy(q), .run = run, .done = store_done};
     store_submit(q->service->options.store, &q->task);
@@ -196,7 +195,7 @@ static void push_blocking(struct request *q)
 }
 
 /* Runs on the loop thread. After the checks of a blocking route, its handler follows on a worker. */
-static void posted(struct mail *mail)
+static void request_posted(struct mail *mail)
 {
     struct http_request *r = container_of(mail, struct http_request, mail);
     struct request *q = r->user;
@@ -205,7 +204,7 @@ static void posted(struct mail *mail)
     if (!q->result && q->route->run == RUN_BLOCKING && !q->handed)
         push_blocking(q);
     else
-        answer(q);
+        service_reply(q);
 }
 
 static bool needs_store(const struct route *route)
@@ -214,19 +213,19 @@ static bool needs_store(const struct route *route)
            (route->credential >= CRED_KEY && route->credential <= CRED_PARENT);
 }
 
-/* Where reads cannot run here (PostgreSQL), checks and handler share one transaction on a store thread. */
+/* Without a read session (PostgreSQL), checks and handler share one transaction on a store thread. */
 static void run_in_store(struct request *q)
 {
     switch (q->route->run) {
     case RUN_WRITE:
-        submit(q, STORE_WRITE, store_check_and_handler);
+        submit_request(q, STORE_WRITE, store_check_and_handler);
         return;
     case RUN_BLOCKING:
-        submit(q, STORE_READ, store_check_only);
+        submit_request(q, STORE_READ, store_check_only);
         return;
     case RUN_READ:
     case RUN_HERE:
-        submit(q, STORE_READ, store_check_and_handler);
+        submit_request(q, STORE_READ, store_check_and_handler);
         return;
     }
 }
@@ -250,11 +249,11 @@ static void run_here(struct request *q, struct loop *loop)
     record_use(q);
     q->key_used = false;
     if (!q->result && q->route->run == RUN_WRITE) {
-        submit(q, STORE_WRITE, store_handler);
+        submit_request(q, STORE_WRITE, store_handler);
         return;
     }
     if (!q->result && q->route->run == RUN_READ && lengthy(q)) {
-        submit(q, STORE_READ, store_handler);
+        submit_request(q, STORE_READ, store_handler);
         return;
     }
     if (!q->result && q->route->run == RUN_BLOCKING) {
@@ -263,7 +262,7 @@ static void run_here(struct request *q, struct loop *loop)
     }
     if (!q->result)
         q->result = run_handler(q, loop->session);
-    answer(q);
+    service_reply(q);
 }
 
 /* ---- the server's callbacks ---- */
@@ -271,10 +270,10 @@ static void run_here(struct request *q, struct loop *loop)
 static void refuse_with(struct request *q, enum err e)
 {
     q->result = e;
-    answer(q);
+    service_reply(q);
 }
 
-static void on_head(void *ctx, struct http_request *r, unsigned loop)
+static void service_on_head(void *ctx, struct http_request *r, unsigned loop)
 {
     struct service *s = ctx;
     struct request *q = request_new(s, r, loop);
@@ -293,11 +292,11 @@ static void on_head(void *ctx, struct http_request *r, unsigned loop)
         r->body_max = q->route->body_max;
 }
 
-static void on_request(void *ctx, struct http_request *r, unsigned loop)
+static void service_on_request(void *ctx, struct http_request *r, unsigned loop)
 {
     struct service *s = ctx;
     struct request *q = r->user;
-    q->tx.now_us = clock_now_us(); /* the body may have taken its time */
+    q->tx.now_us = clock_now_us(); /* reading the body may have taken long */
     if (s->loops[loop].session || !needs_store(q->route))
         run_here(q, &s->loops[loop]);
     else
@@ -340,8 +339,8 @@ static void on_thread_stop(void *ctx, unsigned index)
 struct http_handler service_handler(struct service *s)
 {
     return (struct http_handler){.ctx = s,
-                                 .head = on_head,
-                                 .request = on_request,
+                                 .head = service_on_head,
+                                 .request = service_on_request,
                                  .refuse = on_refuse,
                                  .thread_start = on_thread_start,
                                  .thread_idle = on_thread_idle,

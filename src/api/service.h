@@ -1,4 +1,4 @@
-/* The API as one HTTP handler: what stands between the server and the routes' handlers. */
+/* The API as one HTTP handler: connects the server with the routes' handlers. */
 #pragma once
 #include "api/journal.h"
 #include "api/route.h"
@@ -9,10 +9,9 @@
 struct service_options {
     const struct config *config;
     struct store *store;
-    const struct route_set *const
-        *sets; /* api_sets and what else is served; searched in order; must outlive the service */
+    const struct route_set *const *sets; /* searched in order; must outlive the service */
     size_t set_count;
-    struct jobs *jobs; /* for handlers, as are the providers; NULL: none that needs them is served */
+    struct jobs *jobs; /* for handlers, as are the providers; NULL: no served route needs them */
     const struct providers *providers;
     struct deliveries *deliveries;
 };
@@ -25,10 +24,11 @@ enum err service_new(const struct service_options *options, struct service **ret
 void service_stop(struct service *s);
 void service_free(struct service *s);
 
-/* Once, after service_new and before the first request: under which address it is reached (copied). */
+/* Sets the public address of the service (copied). Must be called once, after service_new and before the first request.
+ */
 enum err service_publish(struct service *s, const char *public_url) CHECKED;
 
-/* The handler to give to http_server_new. */
+/* The handler for http_server_new. */
 struct http_handler service_handler(struct service *s);
 
 /* For handlers. */
@@ -36,13 +36,13 @@ struct store *service_store(const struct service *s);
 struct jobs *service_jobs(const struct service *s);
 struct deliveries *service_deliveries(const struct service *s);
 const struct providers *service_providers(const struct service *s);
-/* The journal of error answers; NULL if none is kept. */
+/* The journal of error responses; NULL if disabled. */
 struct journal *service_journal(const struct service *s);
-/* When the service was made, monotonic. */
+/* Time of service_new, monotonic. */
 int64_t service_started_us(const struct service *s);
-/* How clients reach the service, without a slash at the end; goes into links. */
+/* The public address, without a trailing slash, for links. */
 const char *service_public_url(const struct service *s);
-/* The OpenAPI document of api_sets, made once. */
+/* The OpenAPI document of api_sets, built by service_publish. */
 const struct constant *service_openapi(const struct service *s);
-/* Cached authentications are forgotten: for the store's listener (TOPIC_KEYS). Any thread. */
+/* Invalidates cached authentications; for the store's listener (TOPIC_KEYS). Any thread. */
 void service_keys_changed(struct service *s);

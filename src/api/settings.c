@@ -103,7 +103,7 @@ static enum err get_settings(struct request *q, struct reply *p)
     return e ? e : reply_settings(q, p, &s);
 }
 
-static struct str given(struct val v)
+static struct str given_setting(struct val v)
 {
     return v_given(v) ? v.s : STR_NONE;
 }
@@ -112,11 +112,11 @@ static enum err patch_settings(struct request *q, struct reply *p)
 {
     const struct settings_body *b = q->body;
     const struct settings_patch patch = {
-        .unlock_tone = given(b->unlock_tone),
-        .greetings = {[GREETING_WELCOME] = given(b->greeting_welcome),
-                      [GREETING_GRANTED] = given(b->greeting_granted),
-                      [GREETING_DENIED] = given(b->greeting_denied),
-                      [GREETING_FORWARDING] = given(b->greeting_forwarding)},
+        .unlock_tone = given_setting(b->unlock_tone),
+        .greetings = {[GREETING_WELCOME] = given_setting(b->greeting_welcome),
+                      [GREETING_GRANTED] = given_setting(b->greeting_granted),
+                      [GREETING_DENIED] = given_setting(b->greeting_denied),
+                      [GREETING_FORWARDING] = given_setting(b->greeting_forwarding)},
     };
     bool any = patch.unlock_tone.p;
     for (int i = 0; i < GREETING_COUNT; i++)

@@ -64,7 +64,7 @@ static struct val type_list(struct arena *a, uint32_t events)
     return v_list(types, n);
 }
 
-/* `w` stays where it is while the body is in use. */
+/* Borrows `w`, which must not move while the body is in use. */
 static struct endpoint endpoint_body(struct arena *a, const struct webhook *w)
 {
     return (struct endpoint){
@@ -102,8 +102,8 @@ static enum err run_create(struct tx *tx, void *arg)
     return webhook_create(tx, &c->request, c->url, c->events, &c->webhook, &c->secret, &c->replayed);
 }
 
-/* A URL that was right at the creation may be wrong now: a replay comes before any refusal. */
-static enum err create(struct request *q, struct creation *c)
+/* A URL that was valid at creation may have become invalid: look for a replay before checking it. */
+static enum err webhook_make(struct request *q, struct creation *c)
 {
     const struct endpoint_request *in = q->body;
     enum err e = c->request.key.p ? work_read(&q->work, run_replay, c) : ERR_NONE;
@@ -115,14 +115,14 @@ static enum err create(struct request *q, struct creation *c)
     return e ? e : work_write(&q->work, run_create, c);
 }
 
-static struct webhook_request request_of(const struct request *q)
+static struct webhook_request webhook_request_of(const struct request *q)
 {
     return (struct webhook_request){&q->who.account_id, q->idempotency_key, q->body_hash};
 }
 
-static enum err create_receipt(struct request *q)
+static enum err webhook_receipt(struct request *q)
 {
-    const struct webhook_request r = request_of(q);
+    const struct webhook_request r = webhook_request_of(q);
     struct webhook w;
     struct str secret;
     return webhook_replay(&q->tx, &r, &w, &secret);
@@ -133,9 +133,9 @@ static enum err create_webhook(struct request *q, struct reply *p)
     const struct endpoint_request *in = q->body;
     struct creation *c = arena_new(q->tx.arena, struct creation);
     c->q = q;
-    c->request = request_of(q);
+    c->request = webhook_request_of(q);
     c->url = in->url.s;
-    enum err e = create(q, c);
+    enum err e = webhook_make(q, c);
     if (e)
         return e;
     if (c->replayed)
@@ -195,7 +195,7 @@ static const struct route rows[] = {
      .scopes = SCOPE(ACCESS_WRITE),
      .limit = LIMIT_KEY,
      .idempotency = NEED_OPTIONAL,
-     .receipt = create_receipt,
+     .receipt = webhook_receipt,
      .body = &request_shape,
      .body_error = ERR_INVALID_WEBHOOK_URL,
      .body_example = "{\"url\":\"https://example.com/hooks/door\",\"events\":[\"access.granted\",\"access.denied\"]}",

@@ -8,11 +8,11 @@
 #include "net/guard.h"
 
 #define LOOK_UP_MS       2000
-#define LOOK_UPS_MOST    16 /* at once: names that nobody answers for must not occupy all blocking workers */
-#define LOOK_UPS_ACCOUNT 2  /* of these, one account's */
+#define LOOK_UPS_MOST    16 /* at once: unresolvable names must not occupy all blocking workers */
+#define LOOK_UPS_ACCOUNT 2  /* of these, for one account */
 #define RETRY_S          5
 #define SCHEME           "https://"
-/* All that a URI is made of (RFC 3986 section 2). */
+/* All characters of a URI (RFC 3986 section 2). */
 #define URI_CHARACTERS                                                                                                 \
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"                                                   \
     "-._~:/?#[]@!$&'()*+,;=%"
@@ -33,8 +33,8 @@ static bool is_port(CURLU *u)
     return is;
 }
 
-/* An IP address, which needs no look-up; libcurl writes IPv4 in its usual form. */
-static bool is_address(CURLU *u)
+/* True for an IP address, which needs no lookup; libcurl normalises IPv4. */
+static bool host_is_address(CURLU *u)
 {
     unsigned char bytes[sizeof(struct in_addr)];
     char *host = NULL;
@@ -44,7 +44,7 @@ static bool is_address(CURLU *u)
     return is;
 }
 
-/* What is wrong with the form of the URL; NULL: nothing. */
+/* The reason why the URL is malformed; NULL: it is well-formed. */
 static const char *find_fault(const char *url, CURLU *u)
 {
     if (strncasecmp(url, SCHEME, sizeof SCHEME - 1) != 0 || url[sizeof SCHEME - 1] == '/')
@@ -59,17 +59,17 @@ static const char *find_fault(const char *url, CURLU *u)
         return "url must not have a fragment";
     if (has_part(u, CURLUPART_ZONEID))
         return "url must not have an address with a zone";
-    /* libcurl takes any text behind a percent sign. */
+    /* libcurl accepts any text after a percent sign. */
     if (!g_uri_is_valid(url, G_URI_FLAGS_ENCODED, NULL))
         return "url must be a valid URL, with two hexadecimal digits behind each %";
     return NULL;
 }
 
-/* Whose name is being looked up in each slot; an empty ID: nobody's. */
+/* The account of each running lookup; an empty ID: the slot is free. */
 static struct id slots[LOOK_UPS_MOST];
 static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* NULL: the account has as many as it may, or all are taken. */
+/* NULL: the account's share or all slots are in use. */
 static struct id *take_slot(const struct id *account)
 {
     struct id *slot = NULL;
@@ -95,7 +95,7 @@ static void release_slot(struct id *slot)
     pthread_mutex_unlock(&slots_lock);
 }
 
-static enum err judge(struct tx *tx, enum net_guard_verdict verdict)
+static enum err verdict_error(struct tx *tx, enum net_guard_verdict verdict)
 {
     switch (verdict) {
     case GUARD_PUBLIC:
@@ -110,7 +110,7 @@ static enum err judge(struct tx *tx, enum net_guard_verdict verdict)
     return ERR_INTERNAL_ERROR;
 }
 
-static enum err look_up(struct tx *tx, const struct id *account, struct str url)
+static enum err check_host(struct tx *tx, const struct id *account, struct str url)
 {
     struct id *slot = take_slot(account);
     if (!slot) {
@@ -119,7 +119,7 @@ static enum err look_up(struct tx *tx, const struct id *account, struct str url)
     }
     const enum net_guard_verdict verdict = net_guard_check(url, LOOK_UP_MS);
     release_slot(slot);
-    return judge(tx, verdict);
+    return verdict_error(tx, verdict);
 }
 
 enum err webhook_url_check(struct tx *tx, const struct id *account, struct str url)
@@ -129,9 +129,9 @@ enum err webhook_url_check(struct tx *tx, const struct id *account, struct str u
     if (!u)
         return ERR_INTERNAL_ERROR;
     const char *fault = find_fault(text.p, u);
-    const bool address = !fault && is_address(u);
+    const bool address = !fault && host_is_address(u);
     curl_url_cleanup(u);
     if (fault)
         return tx_fail(tx, ERR_INVALID_WEBHOOK_URL, fault);
-    return address ? judge(tx, net_guard_check(url, LOOK_UP_MS)) : look_up(tx, account, url);
+    return address ? verdict_error(tx, net_guard_check(url, LOOK_UP_MS)) : check_host(tx, account, url);
 }

@@ -1,8 +1,8 @@
-/* What a webhook's URL must be like (decisions sections 8 and 10). */
+/* Validation of webhook URLs (decisions sections 8 and 10). */
 #pragma once
 #include "domain/tx.h"
 
-/* ERR_INVALID_WEBHOOK_URL, with the reason in tx->why, unless `url` is https, has a host, no user, no fragment, and
- * every address of its host is one that receivers may have now. Blocks while the name is looked up.
- * ERR_RATE_LIMIT_EXCEEDED: too many names are being looked up, in all or for this account. Any thread. */
+/* Checks that `url` is https, has a host, no user and no fragment, and that receivers may have every address of its
+ * host now. Fails with ERR_INVALID_WEBHOOK_URL and tx->why, or with ERR_RATE_LIMIT_EXCEEDED if too many names are being
+ * looked up, in total or for this account. Blocks during the lookup. Any thread. */
 enum err webhook_url_check(struct tx *tx, const struct id *account, struct str url) CHECKED;

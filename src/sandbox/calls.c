@@ -62,13 +62,13 @@ static const struct field reply_fields[] = {
 };
 static const struct shape reply_shape = SHAPE(struct call_reply, "SandboxCallEnded", reply_fields);
 
-/* The machine's questions go to the store like those of a call with media. */
+/* Passes the call machine's questions to the store, as calls with media do. */
 struct asking {
     struct decide decide;
     struct store *store;
 };
 
-static struct call_event ask(void *arg, const struct call *c, const struct call_action *action)
+static struct call_event ask_store(void *arg, const struct call *c, const struct call_action *action)
 {
     struct asking *asking = arg;
     decide_now(&asking->decide, c, action, asking->store);
@@ -92,10 +92,10 @@ static struct val near_misses(struct arena *a, const struct access_decision *d)
     return v_list(list, d->near_count);
 }
 
-/* The outcome, copied out of the call and the last decision. ERR_INTERNAL_ERROR for a call that failed without an
+/* Copies the outcome out of the call and the last decision. Fails with ERR_INTERNAL_ERROR if the call ended without an
  * outcome. */
-static enum err report(const struct dial *d, const struct access_decision *last, struct tx *tx, struct id id,
-                       int64_t took_ms, struct call_reply *ret)
+static enum err fill_call_body(const struct dial *d, const struct access_decision *last, struct tx *tx, struct id id,
+                               int64_t took_ms, struct call_reply *ret)
 {
     if (d->call.outcome == CALL_NO_OUTCOME)
         return ERR_INTERNAL_ERROR;
@@ -117,8 +117,8 @@ static enum err report(const struct dial *d, const struct access_decision *last,
     return ERR_NONE;
 }
 
-/* The line of the log that any call leaves. */
-static void write_line(const struct dial *d, const struct decide *decide, struct id id, int64_t took_ms)
+/* The log line of every call. */
+static void log_call(const struct dial *d, const struct decide *decide, struct id id, int64_t took_ms)
 {
     struct call_record r = {.source = "sandbox", .established = true, .duration_ms = took_ms};
     memcpy(r.id, id.text, sizeof id.text);
@@ -127,7 +127,7 @@ static void write_line(const struct dial *d, const struct decide *decide, struct
     call_log(&d->call, &r);
 }
 
-static const char *number(struct arena *a, struct val given)
+static const char *call_number(struct arena *a, struct val given)
 {
     return v_set(given) ? arena_str(a, given.s).p : "";
 }
@@ -138,24 +138,24 @@ static enum err place_call(struct request *q, struct reply *p)
     struct arena *a = q->tx.arena;
     char spoken[CALL_CODE_MAX * 4 + 1] = "";
     if (v_set(body->speech) && !words_to_digits(body->speech.s, spoken, sizeof spoken))
-        spoken[0] = '\0'; /* words that are no digits are not understood, like any other noise */
+        spoken[0] = '\0'; /* words other than digits are ignored, like noise */
     struct asking *asking = arena_new(a, struct asking);
     struct dial *dial = arena_new(a, struct dial);
     struct call_reply *ended = arena_new(a, struct call_reply);
     asking->store = service_store(q->service);
-    decide_init(&asking->decide, q->tx.config, number(a, body->to), number(a, body->from));
+    decide_init(&asking->decide, q->tx.config, call_number(a, body->to), call_number(a, body->from));
     dial->digits = v_set(body->digits) ? body->digits.s : STR_NONE;
     dial->speech = str_z(spoken);
     dial->answer_forward = !v_set(body->answer_forward) || body->answer_forward.b;
-    dial->ask = ask;
+    dial->ask = ask_store;
     dial->arg = asking;
 
     int64_t started_us = clock_monotonic_us();
     dial_run(dial);
     const int64_t took_ms = (clock_monotonic_us() - started_us) / 1000 + dial->silence_ms;
     const struct id id = id_new(q->tx.now_us);
-    write_line(dial, &asking->decide, id, took_ms);
-    enum err e = report(dial, &asking->decide.decision, &q->tx, id, took_ms, ended);
+    log_call(dial, &asking->decide, id, took_ms);
+    enum err e = fill_call_body(dial, &asking->decide.decision, &q->tx, id, took_ms, ended);
     decide_done(&asking->decide);
     return e ? e : reply_ok(p, 200, &reply_shape, ended);
 }

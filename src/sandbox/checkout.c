@@ -17,7 +17,7 @@ static const struct field session_fields[] = {
 };
 static const struct shape session_shape = SHAPE(struct session_body, "SandboxCheckout", session_fields);
 
-static const char *status_text(enum billing_session_status status)
+static const char *session_status_text(enum billing_session_status status)
 {
     static const char *const texts[] = {[BILLING_SESSION_OPEN] = "open",
                                         [BILLING_SESSION_COMPLETE] = "complete",
@@ -45,7 +45,7 @@ static void put_order(struct request *q, struct buf *page, const struct builtin_
     }
 }
 
-/* IDs are the provider's own: letters, digits and underscores. */
+/* IDs contain only letters, digits and underscores, so they need no escaping. */
 static void put_state(struct buf *page, const struct builtin_session *s)
 {
     switch (s->session.status) {
@@ -65,7 +65,7 @@ static void put_state(struct buf *page, const struct builtin_session *s)
     }
 }
 
-static enum err get_page(struct request *q, struct reply *p)
+static enum err get_checkout_page(struct request *q, struct reply *p)
 {
     struct builtin_session s;
     enum err e = builtin_session_get(q->tx.db, q->path_text, q->tx.now_us, q->tx.arena, &s);
@@ -96,7 +96,7 @@ static enum err press_run(struct tx *tx, void *arg)
                    : builtin_session_get(tx->db, b->id, tx->now_us, tx->arena, &b->session);
 }
 
-static enum err press(struct request *q, bool pays, struct builtin_session *ret)
+static enum err press_button(struct request *q, bool pays, struct builtin_session *ret)
 {
     struct press b = {.id = q->path_text, .pays = pays};
     enum err e = work_run(&q->work, pays ? STORE_WRITE : STORE_READ, press_run, &b);
@@ -105,30 +105,30 @@ static enum err press(struct request *q, bool pays, struct builtin_session *ret)
     return e;
 }
 
-static enum err answer(struct request *q, struct reply *p, const struct builtin_session *s, struct str url)
+static enum err checkout_answer(struct request *q, struct reply *p, const struct builtin_session *s, struct str url)
 {
     struct session_body *r = arena_new(q->tx.arena, struct session_body);
-    *r = (struct session_body){v_str(s->session.id), v_str(str_z(status_text(s->session.status))), v_str(url)};
+    *r = (struct session_body){v_str(s->session.id), v_str(str_z(session_status_text(s->session.status))), v_str(url)};
     return hosted_answer(q, p, &session_shape, r, url);
 }
 
-/* An expired one cannot be paid: its page says so. */
-static enum err pay(struct request *q, struct reply *p)
+/* An expired checkout cannot be paid. The reply then leads back to its page, which shows this. */
+static enum err pay_checkout(struct request *q, struct reply *p)
 {
     struct builtin_session s;
-    enum err e = press(q, true, &s);
+    enum err e = press_button(q, true, &s);
     bool paid = !e && s.session.status == BILLING_SESSION_COMPLETE;
     if (paid)
         e = hosted_event(q, BILLING_OBJECT_SESSION, s.session.id);
-    return e ? e : answer(q, p, &s, paid ? s.success_url : s.url);
+    return e ? e : checkout_answer(q, p, &s, paid ? s.success_url : s.url);
 }
 
-/* Who backs out may come back: the checkout stays open. */
-static enum err cancel(struct request *q, struct reply *p)
+/* The checkout stays open, so that the customer can return to it. */
+static enum err cancel_checkout(struct request *q, struct reply *p)
 {
     struct builtin_session s;
-    enum err e = press(q, false, &s);
-    return e ? e : answer(q, p, &s, s.cancel_url);
+    enum err e = press_button(q, false, &s);
+    return e ? e : checkout_answer(q, p, &s, s.cancel_url);
 }
 
 static const struct route rows[] = {
@@ -139,7 +139,7 @@ static const struct route rows[] = {
      .path = "/sandbox/checkout/{text}",
      .credential = CRED_LOOPBACK,
      .run = RUN_READ,
-     .handler = get_page,
+     .handler = get_checkout_page,
      .status = 200,
      .media = "text/html; charset=utf-8",
      .flags = ROUTE_PAGE},
@@ -152,7 +152,7 @@ static const struct route rows[] = {
      .path = "/sandbox/checkout/{text}/pay",
      .credential = CRED_LOOPBACK,
      .run = RUN_BLOCKING,
-     .handler = pay,
+     .handler = pay_checkout,
      .status = 200,
      .other_status = 303,
      .reply = &session_shape,
@@ -165,7 +165,7 @@ static const struct route rows[] = {
      .path = "/sandbox/checkout/{text}/cancel",
      .credential = CRED_LOOPBACK,
      .run = RUN_BLOCKING,
-     .handler = cancel,
+     .handler = cancel_checkout,
      .status = 200,
      .other_status = 303,
      .reply = &session_shape,

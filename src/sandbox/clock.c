@@ -10,12 +10,12 @@
 #include "store/store.h"
 
 #define SETTING       "sandbox_clock_offset_s"
-#define OFFSET_MAX_S  (200LL * 365 * 86400) /* the clock stays within years that RFC 3339 can write */
+#define OFFSET_MAX_S  (200LL * 365 * 86400) /* keeps the clock within the years that RFC 3339 can express */
 #define ADVANCE_MAX_S (10LL * 365 * 86400)
 
-#define DELIVERIES_WAIT_MS 30000 /* receivers that hang may have many deliveries due */
+#define DELIVERIES_WAIT_MS 30000 /* receivers that do not respond may have many deliveries due */
 
-/* One move at a time: the clock, like the stored offset, never goes back. */
+/* Moves are serialised: neither the clock nor the stored offset ever goes back. */
 static pthread_mutex_t moving = PTHREAD_MUTEX_INITIALIZER;
 
 struct clock_request {
@@ -71,7 +71,7 @@ enum err sandbox_clock_restore(struct store *store)
     return e;
 }
 
-static enum err move(struct store *store, int64_t advance_s)
+static enum err advance_clock(struct store *store, int64_t advance_s)
 {
     pthread_mutex_lock(&moving);
     int64_t offset_s = clock_offset_s() + advance_s;
@@ -90,25 +90,25 @@ static enum err get_clock(struct request *q, struct reply *p)
     return reply_ok(p, 200, &reply_shape, body);
 }
 
-/* Until nothing is due, but for deliveries to receivers that take too long. */
-static void drain(const struct request *q)
+/* Runs deliveries until nothing is due, except those to slow receivers. */
+static void run_due(const struct request *q)
 {
     jobs_drain(service_jobs(q->service));
     (void)deliveries_drain(service_deliveries(q->service), DELIVERIES_WAIT_MS);
 }
 
-/* What is under way ends before the move: its next attempt counts from then. What has come due by it is done before the
- * answer. */
+/* Finishes running work before the move, because its next attempt counts from the old time. Runs everything that the
+ * move made due before replying. */
 static enum err move_clock(struct request *q, struct reply *p)
 {
     const struct clock_request *body = q->body;
-    drain(q);
-    enum err e = move(service_store(q->service), body->advance_seconds.i);
+    run_due(q);
+    enum err e = advance_clock(service_store(q->service), body->advance_seconds.i);
     if (e == ERR_BAD_REQUEST)
         return tx_fail(&q->tx, e, "the clock cannot be moved that far");
     if (e)
         return e;
-    drain(q);
+    run_due(q);
     return get_clock(q, p);
 }
 

@@ -1,6 +1,6 @@
 #include "sandbox/dial.h"
 
-/* The next thing the visitor does when asked for a code. */
+/* The visitor's next input when asked for a code. */
 static struct call_event visitor(struct dial *d, const struct call_action *collect)
 {
     if (d->digits.n) {
@@ -17,8 +17,8 @@ static struct call_event visitor(struct dial *d, const struct call_action *colle
     return (struct call_event){.kind = CALL_TIMEOUT};
 }
 
-/* Performs one action; true with the event it leads to, false if the next action follows at once. */
-static bool perform(struct dial *d, const struct call_action *a, struct call_event *ret)
+/* Performs one action. Returns true with the event that it causes, or false if the next action follows at once. */
+static bool dial_action(struct dial *d, const struct call_action *a, struct call_event *ret)
 {
     switch (a->kind) {
     case CALL_ASK_ARRIVE:
@@ -55,14 +55,14 @@ void dial_run(struct dial *d)
     call_init(&d->call);
     for (bool more = true; more;) {
         call_step(&d->call, &event, &actions);
-        /* A key or a word that the machine ignores leaves it collecting: the visitor goes on. */
+        /* The machine stays in the collecting state after a key or word that it ignores, so the visitor continues. */
         if (actions.n == 0 && d->call.state == CALL_COLLECTING)
             actions = listening;
         more = false;
         for (size_t i = 0; i < actions.n && !more; i++) {
             if (actions.v[i].kind == CALL_COLLECT)
                 listening = (struct call_actions){{actions.v[i]}, 1};
-            more = perform(d, &actions.v[i], &event);
+            more = dial_action(d, &actions.v[i], &event);
         }
     }
     call_step(&d->call, &(struct call_event){.kind = CALL_HUNG_UP}, &actions);

@@ -3,7 +3,7 @@
 #include "providers/fault.h"
 
 #define COUNT_MAX     1000000
-#define OPERATION_MAX 31 /* what providers/fault.h has room for */
+#define OPERATION_MAX 31 /* limit of providers/fault.h */
 
 struct fault_request {
     struct val provider, operation, fault, count;

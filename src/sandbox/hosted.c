@@ -60,7 +60,7 @@ void hosted_fact(struct buf *page, const char *name, struct str text)
     buf_lit(page, "</dd>\n");
 }
 
-/* Minor units are hundredths, but for the few currencies that have none (ISO 4217). */
+/* Minor units are hundredths, except in the few currencies without any (ISO 4217). */
 static bool has_cents(const char *currency)
 {
     static const char *const without[] = {"bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "pyg",
@@ -106,7 +106,8 @@ static bool is_browser(struct request *q)
     return accept.n && memmem(accept.p, accept.n, "text/html", 9);
 }
 
-/* A page of ours, without our address: a browser came by one of several, and may send its form to that alone. */
+/* A URL of this service without scheme and host. The service may have several addresses, and the page's policy lets a
+ * form lead only to the one that the browser used. */
 static struct str beside(struct request *q, struct str url)
 {
     struct str here = str_z(service_public_url(q->service));

@@ -1,5 +1,5 @@
-/* What the provider's hosted pages share, the checkout's and the portal's: HTML, events, and answers that suit both a
- * person's browser and a program. */
+/* Shared by the provider's hosted pages, checkout and portal: HTML, events, and replies for both browsers and programs.
+ */
 #pragma once
 #include "api/route.h"
 #include "base/buf.h"
@@ -8,7 +8,7 @@
 
 #define HOSTED_PAGE_MAX 16384
 
-/* The page's start up to <main>, and its end. The text is escaped. */
+/* The start of a page up to <main>, and its end. Texts are escaped. */
 void hosted_begin(struct buf *page, const char *title, const char *subtitle);
 void hosted_end(struct buf *page);
 /* Escaped text. */
@@ -19,13 +19,13 @@ void hosted_fact(struct buf *page, const char *name, struct str text);
 struct str hosted_price(struct arena *a, int64_t amount_minor, const char *currency);
 /* "4.99 USD a week" */
 struct str hosted_price_of(struct arena *a, const struct config_plan *plan);
-/* Answers with the page, whose memory is freed. */
+/* Replies with the page and frees it. */
 enum err hosted_reply(struct request *q, struct reply *p, struct buf *page) CHECKED;
 
-/* Answers a button: 200 with the body, for a browser 303 to `url` with the same. */
+/* Replies to a form: 200 with the body; for a browser 303 to `url` with the same body. */
 enum err hosted_answer(struct request *q, struct reply *p, const struct shape *shape, const void *body,
                        struct str url) CHECKED;
 
-/* The provider reports that an object changed, and what follows is done when this returns. A fault ordered for the
- * operation `event` makes the report get lost. For blocking handlers. */
+/* Receives the provider's event for a changed object and runs the jobs that follow from it. A fault ordered for the
+ * operation `event` drops the event. For blocking handlers. */
 enum err hosted_event(struct request *q, enum billing_object object, struct str object_id) CHECKED;

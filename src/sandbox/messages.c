@@ -67,7 +67,7 @@ static void take_row(const struct cursor *c, struct arena *a, struct message *re
         ret->code = v_str(col_copy(c, COL_SANDBOX_MESSAGE_CODE, a));
 }
 
-/* In a query a + is a space unless it is encoded. No recipient has a space: it was meant as +. */
+/* In a query an unencoded + means a space. Recipients contain no spaces, so it was meant as +. */
 static struct val recipient(struct arena *a, struct val to)
 {
     if (!v_set(to))
@@ -79,7 +79,7 @@ static struct val recipient(struct arena *a, struct val to)
     return v_str(text);
 }
 
-static enum err read_page(struct tx *tx, void *arg)
+static enum err read_messages(struct tx *tx, void *arg)
 {
     struct page *page = arg;
     const struct messages_query *q = page->query;
@@ -95,14 +95,14 @@ static enum err read_page(struct tx *tx, void *arg)
     return e;
 }
 
-/* Messages that are due are sent before they are listed, so that a caller never has to wait and look again. */
+/* Sends due messages before listing them, so that clients do not have to poll. */
 static enum err list_messages(struct request *q, struct reply *p)
 {
     struct page *page = arena_new(q->tx.arena, struct page);
     struct messages *body = arena_new(q->tx.arena, struct messages);
     page->query = q->query;
     jobs_drain(service_jobs(q->service));
-    enum err e = work_read(&q->work, read_page, page);
+    enum err e = work_read(&q->work, read_messages, page);
     if (e)
         return e;
     body->data = v_list(page->rows, page->count);

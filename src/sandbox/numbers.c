@@ -3,8 +3,8 @@
 #include "api/number.h"
 #include "domain/row.h"
 
-/* The sandbox's provider has a table of its own: a number that it gave for a building and the service forgot would show
- * here, with the building's ID and nothing else. The operator's numbers are the service's own. */
+/* The built-in provider has its own table. A number that it assigned to a building but that the service lost appears
+ * with the building's ID only. The operator's numbers come from the service's table. */
 static enum err read_numbers(struct tx *tx, const struct number **ret, size_t *ret_count)
 {
     CURSOR c;
@@ -32,7 +32,7 @@ static enum err read_numbers(struct tx *tx, const struct number **ret, size_t *r
     return ERR_NONE;
 }
 
-static enum err list_numbers(struct request *q, struct reply *p)
+static enum err list_number_pool(struct request *q, struct reply *p)
 {
     const struct number *numbers;
     size_t count;
@@ -48,7 +48,7 @@ static const struct route rows[] = {
      .path = "/sandbox/numbers",
      .credential = CRED_LOOPBACK,
      .run = RUN_READ,
-     .handler = list_numbers,
+     .handler = list_number_pool,
      .status = 200,
      .reply = &number_list_shape},
 };

@@ -16,7 +16,7 @@ static const struct field portal_fields[] = {
 };
 static const struct shape portal_shape = SHAPE(struct portal_body, "SandboxPortal", portal_fields);
 
-static const char *status_text(enum billing_status status)
+static const char *portal_status_text(enum billing_status status)
 {
     static const char *const texts[] = {
         [BILLING_ACTIVE] = "active", [BILLING_PAST_DUE] = "past_due", [BILLING_CANCELED] = "canceled"};
@@ -31,7 +31,7 @@ static void put_subscription(struct request *q, struct buf *page, const struct b
     struct arena *a = q->tx.arena;
     buf_lit(page, "<dl class=\"facts\">\n");
     hosted_fact(page, "Plan", s->plan);
-    hosted_fact(page, "Status", s->status == BILLING_PAST_DUE ? STR("past due") : str_z(status_text(s->status)));
+    hosted_fact(page, "Status", s->status == BILLING_PAST_DUE ? STR("past due") : str_z(portal_status_text(s->status)));
     if (plan && s->status != BILLING_CANCELED) {
         hosted_fact(page, "Per building", hosted_price_of(a, plan));
         hosted_fact(page, "Buildings", arena_printf(a, "%lld", (long long)s->quantity));
@@ -54,7 +54,7 @@ static void put_cancel(struct buf *page, const struct billing_subscription *s)
                STR_ARG(s->customer_id));
 }
 
-static enum err get_page(struct request *q, struct reply *p)
+static enum err get_portal_page(struct request *q, struct reply *p)
 {
     struct billing_subscription s;
     struct str email;
@@ -89,7 +89,7 @@ static enum err end_run(struct tx *tx, void *arg)
     return e ? e : builtin_subscription_put(tx->db, &x->subscription);
 }
 
-static enum err cancel(struct request *q, struct reply *p)
+static enum err cancel_subscription(struct request *q, struct reply *p)
 {
     struct ending x = {.customer_id = q->path_text};
     enum err e = work_write(&q->work, end_run, &x);
@@ -99,7 +99,7 @@ static enum err cancel(struct request *q, struct reply *p)
         return e;
     struct portal_body *r = arena_new(q->tx.arena, struct portal_body);
     *r = (struct portal_body){v_str(x.subscription.customer_id), v_str(x.subscription.id),
-                              v_str(str_z(status_text(BILLING_CANCELED)))};
+                              v_str(str_z(portal_status_text(BILLING_CANCELED)))};
     return hosted_answer(q, p, &portal_shape, r,
                          arena_printf(q->tx.arena, "/sandbox/portal/%.*s", STR_ARG(x.subscription.customer_id)));
 }
@@ -112,7 +112,7 @@ static const struct route rows[] = {
      .path = "/sandbox/portal/{text}",
      .credential = CRED_LOOPBACK,
      .run = RUN_READ,
-     .handler = get_page,
+     .handler = get_portal_page,
      .status = 200,
      .media = "text/html; charset=utf-8",
      .flags = ROUTE_PAGE},
@@ -124,7 +124,7 @@ static const struct route rows[] = {
      .path = "/sandbox/portal/{text}/cancel",
      .credential = CRED_LOOPBACK,
      .run = RUN_BLOCKING,
-     .handler = cancel,
+     .handler = cancel_subscription,
      .status = 200,
      .other_status = 303,
      .reply = &portal_shape,

@@ -10,7 +10,7 @@ extern const struct openapi openapi_sandbox;
 extern const struct route_set sandbox_calls_routes;         /* POST /sandbox/calls: a call without media */
 extern const struct route_set sandbox_checkout_routes;      /* the hosted checkout page */
 extern const struct route_set sandbox_clock_routes;         /* the service's clock, which can be moved forward */
-extern const struct route_set sandbox_faults_routes;        /* faults that the built-in providers must produce */
+extern const struct route_set sandbox_faults_routes;        /* faults that built-in providers must produce */
 extern const struct route_set sandbox_messages_routes;      /* e-mails and text messages "sent" */
 extern const struct route_set sandbox_numbers_routes;       /* the pool of virtual numbers */
 extern const struct route_set sandbox_page_routes;          /* GET /sandbox/: the same operations as a web page */

@@ -40,7 +40,7 @@ static const struct shape reply_shape = SHAPE(struct subscription_reply, "Sandbo
 
 struct change {
     const struct subscription_request *body;
-    struct str changed; /* the provider's subscription; STR_NONE: nothing to tell */
+    struct str changed; /* the provider's subscription; STR_NONE: no event to send */
 };
 
 static enum billing_status wanted(const struct subscription_request *body)
@@ -50,7 +50,7 @@ static enum billing_status wanted(const struct subscription_request *body)
     return str_eq(body->status.s, STR("past_due")) ? BILLING_PAST_DUE : BILLING_CANCELED;
 }
 
-/* The one the account lives on becomes what was asked for. ERR_NOT_FOUND: there is none. */
+/* Changes the account's subscription as requested. Fails with ERR_NOT_FOUND if it has none. */
 static enum err change_existing(struct tx *tx, struct str id, int64_t quantity, struct change *c)
 {
     struct billing_subscription s;
@@ -76,7 +76,7 @@ static enum err make_new(struct tx *tx, const struct account *account, const str
     return builtin_subscription_create(tx->db, &s, account->email, tx->arena, &c->changed);
 }
 
-/* On the provider's side. */
+/* At the built-in provider. */
 static enum err change_run(struct tx *tx, void *arg)
 {
     struct change *c = arg;
@@ -137,8 +137,8 @@ static enum err read_state(struct tx *tx, void *arg)
 
 /* ---- the route ---- */
 
-/* Answers when the numbers are provisioned: with what the account has become. */
-static enum err set_subscription(struct request *q, struct reply *p)
+/* Replies with the new state of the account, after the numbers have been provisioned. */
+static enum err post_subscription(struct request *q, struct reply *p)
 {
     struct subscription_request *body = q->body;
     struct state state = {body->email.s, arena_new(q->tx.arena, struct subscription_reply)};
@@ -166,7 +166,7 @@ static const struct route rows[] = {
      .body_error = ERR_BAD_REQUEST,
      .body_example = "{\"email\": \"resident@example.com\", \"status\": \"active\"}",
      .run = RUN_BLOCKING,
-     .handler = set_subscription,
+     .handler = post_subscription,
      .status = 200,
      .reply = &reply_shape,
      .errors = ROUTE_ERRORS(ERR_ACCOUNT_NOT_FOUND)},

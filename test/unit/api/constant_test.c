@@ -1,4 +1,4 @@
-/* Texts that never change: which coding a client gets, and when it has the text already. */
+/* Constant texts: content negotiation, entity tags and conditional requests. */
 #include "api/constant.h"
 
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-static void the_coding_is_the_one_that_the_client_prefers(void **state)
+static void the_client_gets_the_coding_it_prefers(void **state)
 {
     static const struct {
         const char *fields[2];
@@ -22,7 +22,7 @@ static void the_coding_is_the_one_that_the_client_prefers(void **state)
         {{"GZIP"}, true},
         {{"deflate, gzip, br"}, true},
         {{"deflate,br"}, false},
-        {{"deflate", "gzip"}, true}, /* two fields are one list */
+        {{"deflate", "gzip"}, true}, /* two fields form one list */
         {{"gzipped"}, false},
         {{"gzip;q=0"}, false},
         {{"gzip;q=0.000"}, false},
@@ -57,7 +57,7 @@ static void the_coding_is_the_one_that_the_client_prefers(void **state)
     }
 }
 
-static void a_tag_is_found_in_any_list(void **state)
+static void if_none_match_finds_the_tag_in_a_list(void **state)
 {
     static const struct {
         const char *field;
@@ -72,7 +72,7 @@ static void a_tag_is_found_in_any_list(void **state)
         {"ab", false},
         {"\"a\"", false},
         {"\"abc\"", false},
-        {"\"x,\"ab\"", false}, /* what follows a malformed one is not read */
+        {"\"x,\"ab\"", false}, /* nothing after a malformed tag is read */
         {"\"x, \\\"ab\\\"\"", false},
         {"\"ab", false},
         {"w/\"ab\"", false},
@@ -89,7 +89,7 @@ static void a_tag_is_found_in_any_list(void **state)
     }
 }
 
-static void what_is_compressed_is_the_text_and_has_a_tag_of_its_own(void **state)
+static void the_compressed_text_has_its_own_tag(void **state)
 {
     struct constant c, d;
     char text[5000], again[5000];
@@ -115,7 +115,7 @@ static void what_is_compressed_is_the_text_and_has_a_tag_of_its_own(void **state
     constant_done(&d);
 }
 
-static void what_does_not_shrink_is_left_as_it_is(void **state)
+static void a_text_that_does_not_shrink_is_not_compressed(void **state)
 {
     struct constant c;
     (void)state;
@@ -127,10 +127,10 @@ static void what_does_not_shrink_is_left_as_it_is(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_coding_is_the_one_that_the_client_prefers),
-        cmocka_unit_test(a_tag_is_found_in_any_list),
-        cmocka_unit_test(what_is_compressed_is_the_text_and_has_a_tag_of_its_own),
-        cmocka_unit_test(what_does_not_shrink_is_left_as_it_is),
+        cmocka_unit_test(the_client_gets_the_coding_it_prefers),
+        cmocka_unit_test(if_none_match_finds_the_tag_in_a_list),
+        cmocka_unit_test(the_compressed_text_has_its_own_tag),
+        cmocka_unit_test(a_text_that_does_not_shrink_is_not_compressed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* ---- what callers get ---- */
+/* ---- replies ---- */
 
 static void check_json(const struct shape *shape, const void *body, const char *wanted)
 {
@@ -93,7 +93,7 @@ static void test_a_grant_shows_the_fields_of_its_type_and_no_others(void **state
     check_json(&unlock_shape, unlock_body(&tx, &building, &routine), ROUTINE_JSON);
 }
 
-static void test_a_page_says_where_it_ends(void **state)
+static void test_a_page_has_the_cursor_of_the_next(void **state)
 {
     (void)state;
     const struct grant both[] = {timer, passcode};
@@ -113,7 +113,7 @@ static void test_a_revocation_names_the_grant(void **state)
                "{\"id\":\"650000000000000000000002\",\"deleted\":true,\"status\":\"revoked\"}");
 }
 
-/* ---- what they send ---- */
+/* ---- requests ---- */
 
 static bool read_body(const struct shape *shape, const char *text, struct grant_input *ret,
                       struct schema_fault *ret_fault)
@@ -128,7 +128,7 @@ static bool read_body(const struct shape *shape, const char *text, struct grant_
 struct refused {
     const char *body;
     enum err error;
-    const char *message; /* how it begins */
+    const char *message; /* the message's beginning */
 };
 
 static void check_refused(const struct shape *shape, const struct refused *cases, size_t n)
@@ -185,7 +185,7 @@ static void test_a_creation_with_a_wrong_field_is_refused(void **state)
     check_refused(&unlock_create_shape, cases, sizeof cases / sizeof *cases);
 }
 
-static void test_an_update_knows_no_type(void **state)
+static void test_an_update_has_no_type(void **state)
 {
     (void)state;
     static const struct refused cases[] = {
@@ -198,7 +198,7 @@ static void test_an_update_knows_no_type(void **state)
     check_refused(&unlock_update_shape, cases, sizeof cases / sizeof *cases);
 }
 
-static void test_null_says_something_where_it_may(void **state)
+static void test_null_is_accepted_only_for_nullable_fields(void **state)
 {
     (void)state;
     struct grant_input in;
@@ -280,11 +280,11 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_a_grant_shows_the_fields_of_its_type_and_no_others),
-        TEST(test_a_page_says_where_it_ends),
+        TEST(test_a_page_has_the_cursor_of_the_next),
         TEST(test_a_revocation_names_the_grant),
         TEST(test_a_creation_with_a_wrong_field_is_refused),
-        TEST(test_an_update_knows_no_type),
-        TEST(test_null_says_something_where_it_may),
+        TEST(test_an_update_has_no_type),
+        TEST(test_null_is_accepted_only_for_nullable_fields),
         TEST(test_a_whole_routine_is_read),
         TEST(test_a_label_has_at_most_120_characters),
         TEST(test_each_filter_of_the_list_has_its_own_error),

@@ -1,4 +1,4 @@
-/* The journal of error answers: what is found again, for how long, and what bounds it. */
+/* The journal of error responses: lookup, retention and limits. */
 #include "api/journal.h"
 
 #include <dirent.h>
@@ -67,7 +67,7 @@ static enum err find(struct journal *j, unsigned number, struct journal_record *
     return journal_find(j, str_z(id), ret);
 }
 
-static void an_answer_is_found_by_its_request(void **state)
+static void an_error_is_found_by_its_request_id(void **state)
 {
     (void)state;
     struct journal *j = open_journal();
@@ -82,7 +82,7 @@ static void an_answer_is_found_by_its_request(void **state)
     journal_free(j);
 }
 
-static void what_was_noted_outlives_the_service(void **state)
+static void records_survive_a_restart(void **state)
 {
     (void)state;
     struct journal *j = open_journal();
@@ -95,7 +95,7 @@ static void what_was_noted_outlives_the_service(void **state)
     journal_free(j);
 }
 
-static void an_answer_older_than_is_kept_is_not_found(void **state)
+static void a_record_past_its_retention_is_not_found(void **state)
 {
     (void)state;
     struct journal *j = open_journal();
@@ -109,8 +109,8 @@ static void an_answer_older_than_is_kept_is_not_found(void **state)
     journal_free(j);
 }
 
-/* Each start with a first record that old begins a new file: after five of them, the first is gone. */
-static void files_leave_in_their_time(void **state)
+/* Each start whose first record is that old begins a new file. After five of them, the first file is removed. */
+static void files_are_removed_after_their_retention(void **state)
 {
     (void)state;
     struct journal_record got;
@@ -127,7 +127,7 @@ static void files_leave_in_their_time(void **state)
     journal_free(j);
 }
 
-static void one_peer_does_not_push_out_the_others(void **state)
+static void one_peer_does_not_displace_the_others(void **state)
 {
     (void)state;
     struct journal *j = open_journal();
@@ -142,7 +142,7 @@ static void one_peer_does_not_push_out_the_others(void **state)
     assert_int_equal(find(j, 1000, &got), ERR_NONE);
     for (unsigned i = 0; i < 200; i++)
         kept += find(j, i, &got) == ERR_NONE;
-    assert_in_range(kept, 60, 120); /* a minute may have begun meanwhile */
+    assert_in_range(kept, 60, 120); /* another minute may have begun */
     journal_free(j);
 }
 
@@ -151,7 +151,7 @@ struct noter {
     unsigned loop;
 };
 
-/* A thousand peers, each once: more than a ring holds. */
+/* A thousand peers with one record each: more than a ring can hold. */
 static void *note_many(void *arg)
 {
     const struct noter *n = arg;
@@ -166,7 +166,7 @@ static void *note_many(void *arg)
     return NULL;
 }
 
-static void threads_note_while_others_look(void **state)
+static void records_are_added_during_lookups(void **state)
 {
     (void)state;
     struct journal *j = open_journal();
@@ -186,7 +186,7 @@ static void threads_note_while_others_look(void **state)
     journal_free(j);
 }
 
-static void files_are_the_owner_s_alone_and_what_is_no_record_is_passed_over(void **state)
+static void files_are_private_and_malformed_lines_are_skipped(void **state)
 {
     (void)state;
     char path[100];
@@ -209,7 +209,7 @@ static void files_are_the_owner_s_alone_and_what_is_no_record_is_passed_over(voi
     journal_free(j);
 }
 
-static void a_directory_that_cannot_be_made_is_an_error(void **state)
+static void a_directory_that_cannot_be_created_is_an_error(void **state)
 {
     (void)state;
     struct journal *j;
@@ -220,14 +220,14 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        T(an_answer_is_found_by_its_request),
-        T(what_was_noted_outlives_the_service),
-        T(an_answer_older_than_is_kept_is_not_found),
-        T(files_leave_in_their_time),
-        T(one_peer_does_not_push_out_the_others),
-        T(threads_note_while_others_look),
-        T(files_are_the_owner_s_alone_and_what_is_no_record_is_passed_over),
-        T(a_directory_that_cannot_be_made_is_an_error),
+        T(an_error_is_found_by_its_request_id),
+        T(records_survive_a_restart),
+        T(a_record_past_its_retention_is_not_found),
+        T(files_are_removed_after_their_retention),
+        T(one_peer_does_not_displace_the_others),
+        T(records_are_added_during_lookups),
+        T(files_are_private_and_malformed_lines_are_skipped),
+        T(a_directory_that_cannot_be_created_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

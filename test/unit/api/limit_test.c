@@ -43,7 +43,7 @@ static void test_counts_down_to_the_limit_and_then_refuses(void **state)
     assert_int_equal(s.remaining, 0);
 }
 
-static void test_subjects_and_kinds_have_windows_of_their_own(void **state)
+static void test_each_subject_and_kind_has_its_own_window(void **state)
 {
     assert_false(take(state, "a", 1, NOW).exceeded);
     assert_false(take(state, "b", 1, NOW).exceeded);
@@ -73,7 +73,7 @@ static void test_a_clock_that_steps_back_a_little_keeps_the_window(void **state)
     assert_int_equal(s.reset_s, 900);
 }
 
-static void test_a_raised_limit_counts_at_once(void **state)
+static void test_a_raised_limit_applies_at_once(void **state)
 {
     take(state, "a", 1, NOW);
     assert_true(take(state, "a", 1, NOW).exceeded);
@@ -94,7 +94,7 @@ static void flood(void **state, int64_t limit)
     }
 }
 
-static void test_a_used_up_subject_stays_refused_however_many_others_come(void **state)
+static void test_an_exhausted_subject_stays_refused_during_a_flood(void **state)
 {
     char subject[LIMIT_SUBJECT_MAX + 1];
     for (int i = 0; i < 1000; i++) {
@@ -109,8 +109,8 @@ static void test_a_used_up_subject_stays_refused_however_many_others_come(void *
     }
 }
 
-/* The subject with the smallest count is forgotten first: here, one that only its own limit calls used up. */
-static void test_a_used_up_subject_is_refused_again_after_it_was_forgotten(void **state)
+/* The subject with the lowest count is evicted first: here, one whose limit is exhausted. */
+static void test_an_exhausted_subject_is_refused_after_its_eviction(void **state)
 {
     char subject[LIMIT_SUBJECT_MAX + 1];
     assert_false(take(state, "one", 1, NOW).exceeded);
@@ -123,7 +123,7 @@ static void test_a_used_up_subject_is_refused_again_after_it_was_forgotten(void 
     assert_true(take(state, "one", 1, NOW + WINDOW - 1).exceeded);
 }
 
-static void test_a_flood_is_over_a_window_after_its_end(void **state)
+static void test_a_flood_has_no_effect_one_window_after_its_end(void **state)
 {
     char subject[LIMIT_SUBJECT_MAX + 1];
     flood(state, 5);
@@ -133,13 +133,13 @@ static void test_a_flood_is_over_a_window_after_its_end(void **state)
     }
 }
 
-static void test_a_flood_leaves_other_kinds_alone(void **state)
+static void test_a_flood_does_not_affect_other_kinds(void **state)
 {
     flood(state, 5);
     assert_int_equal(limit_take(*state, LIMIT_PER_ADDRESS_AUTH, STR("a"), 5, NOW + WINDOW / 2).remaining, 4);
 }
 
-static void test_ended_windows_of_a_busy_subject_leave_room_for_all(void **state)
+static void test_ended_windows_of_a_busy_subject_are_reused(void **state)
 {
     for (int i = 0; i < 100000; i++) {
         assert_false(take(state, "busy", 1, NOW + i * WINDOW).exceeded);
@@ -162,7 +162,7 @@ static void *take_many(void *arg)
     return NULL;
 }
 
-static void test_threads_together_get_exactly_the_limit(void **state)
+static void test_concurrent_threads_get_exactly_the_limit(void **state)
 {
     pthread_t threads[THREADS];
     struct taker takers[THREADS];
@@ -183,16 +183,16 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_counts_down_to_the_limit_and_then_refuses),
-        TEST(test_subjects_and_kinds_have_windows_of_their_own),
+        TEST(test_each_subject_and_kind_has_its_own_window),
         TEST(test_the_window_begins_with_the_first_request_and_lasts_15_minutes),
         TEST(test_a_clock_that_steps_back_a_little_keeps_the_window),
-        TEST(test_a_raised_limit_counts_at_once),
-        TEST(test_a_used_up_subject_stays_refused_however_many_others_come),
-        TEST(test_a_used_up_subject_is_refused_again_after_it_was_forgotten),
-        TEST(test_a_flood_is_over_a_window_after_its_end),
-        TEST(test_a_flood_leaves_other_kinds_alone),
-        TEST(test_ended_windows_of_a_busy_subject_leave_room_for_all),
-        TEST(test_threads_together_get_exactly_the_limit),
+        TEST(test_a_raised_limit_applies_at_once),
+        TEST(test_an_exhausted_subject_stays_refused_during_a_flood),
+        TEST(test_an_exhausted_subject_is_refused_after_its_eviction),
+        TEST(test_a_flood_has_no_effect_one_window_after_its_end),
+        TEST(test_a_flood_does_not_affect_other_kinds),
+        TEST(test_ended_windows_of_a_busy_subject_are_reused),
+        TEST(test_concurrent_threads_get_exactly_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The OpenAPI document of a few rows: what is left out, what is renamed, and what the columns say in words. */
+/* The OpenAPI document of a few rows: omissions, renamed parameters, and the descriptions of columns. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +68,7 @@ static json_t *document(const struct openapi *d, const char *public_url)
     return read;
 }
 
-/* What a path of member names leads to; NULL where it ends before. */
+/* The value at a path of member names; NULL if a member is missing. */
 static json_t *at(json_t *node, const char *const *names)
 {
     while (node && *names)
@@ -78,7 +78,7 @@ static json_t *at(json_t *node, const char *const *names)
 #define AT(node, ...)   at((node), (const char *const[]){__VA_ARGS__, NULL})
 #define TEXT(node, ...) json_string_value(AT(node, __VA_ARGS__))
 
-static void names_the_server_only_where_others_can_reach_it(void **state)
+static void the_server_is_named_only_by_a_public_address(void **state)
 {
     (void)state;
     static const char *const nobody_elses[] = {NULL, "https://localhost", "https://localhost:8443"};
@@ -95,7 +95,7 @@ static void names_the_server_only_where_others_can_reach_it(void **state)
     json_decref(d);
 }
 
-static void leaves_out_pages_and_what_nothing_uses(void **state)
+static void pages_and_unused_parts_are_left_out(void **state)
 {
     (void)state;
     json_t *d = document(&public, NULL);
@@ -106,7 +106,7 @@ static void leaves_out_pages_and_what_nothing_uses(void **state)
     json_decref(d);
 }
 
-static void lists_a_group_once_with_what_it_is_about(void **state)
+static void a_group_is_listed_once_with_its_description(void **state)
 {
     (void)state;
     json_t *d = document(&whole, NULL), *tags = AT(d, "tags");
@@ -116,7 +116,7 @@ static void lists_a_group_once_with_what_it_is_about(void **state)
     json_decref(d);
 }
 
-static void calls_every_id_id(void **state)
+static void every_id_parameter_is_named_id(void **state)
 {
     (void)state;
     json_t *d = document(&whole, NULL);
@@ -126,7 +126,7 @@ static void calls_every_id_id(void **state)
     json_decref(d);
 }
 
-static void says_in_words_what_the_columns_ask(void **state)
+static void descriptions_state_the_requirements_of_the_row(void **state)
 {
     (void)state;
     json_t *d = document(&whole, NULL);
@@ -140,7 +140,7 @@ static void says_in_words_what_the_columns_ask(void **state)
     json_decref(d);
 }
 
-static void shows_the_example_and_tells_the_answers_apart(void **state)
+static void operations_have_an_example_and_distinct_responses(void **state)
 {
     (void)state;
     json_t *d = document(&whole, NULL), *make = AT(d, "paths", "/v1/things", "post");
@@ -156,12 +156,12 @@ static void shows_the_example_and_tells_the_answers_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_the_server_only_where_others_can_reach_it),
-        cmocka_unit_test(leaves_out_pages_and_what_nothing_uses),
-        cmocka_unit_test(lists_a_group_once_with_what_it_is_about),
-        cmocka_unit_test(calls_every_id_id),
-        cmocka_unit_test(says_in_words_what_the_columns_ask),
-        cmocka_unit_test(shows_the_example_and_tells_the_answers_apart),
+        cmocka_unit_test(the_server_is_named_only_by_a_public_address),
+        cmocka_unit_test(pages_and_unused_parts_are_left_out),
+        cmocka_unit_test(a_group_is_listed_once_with_its_description),
+        cmocka_unit_test(every_id_parameter_is_named_id),
+        cmocka_unit_test(descriptions_state_the_requirements_of_the_row),
+        cmocka_unit_test(operations_have_an_example_and_distinct_responses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Query parameters: what is read, what is ignored, and which parameter's error answers what is wrong. */
+/* Query parameters: values, ignored ones, and the error code of each invalid one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static bool read(const char *query, struct arena *a, struct params *ret, struct 
     return query_read(&shape, str_z(query), a, ret, fault);
 }
 
-static void every_type_is_read(void **state)
+static void each_type_is_read(void **state)
 {
     (void)state;
     struct arena a;
@@ -52,7 +52,7 @@ static void every_type_is_read(void **state)
     arena_done(&a);
 }
 
-static void nothing_given_is_nothing_set(void **state)
+static void absent_parameters_stay_unset(void **state)
 {
     (void)state;
     const char *const empty[] = {NULL, "", "unknown=1", "&", "=", "unknown"};
@@ -67,7 +67,7 @@ static void nothing_given_is_nothing_set(void **state)
     }
 }
 
-static void what_is_wrong_answers_its_own_error(void **state)
+static void each_invalid_parameter_has_its_own_error(void **state)
 {
     (void)state;
     static const struct {
@@ -113,9 +113,9 @@ static void what_is_wrong_answers_its_own_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type_is_read),
-        cmocka_unit_test(nothing_given_is_nothing_set),
-        cmocka_unit_test(what_is_wrong_answers_its_own_error),
+        cmocka_unit_test(each_type_is_read),
+        cmocka_unit_test(absent_parameters_stay_unset),
+        cmocka_unit_test(each_invalid_parameter_has_its_own_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

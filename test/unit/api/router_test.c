@@ -1,4 +1,4 @@
-/* Paths to rows: exact ones, one parameter or two, other methods, and nothing that only looks alike. */
+/* Finding rows by path: exact paths, one or two parameters, other methods, and near misses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static const struct route_set *const sets[] = {&set};
 struct expectation {
     enum http_method method;
     const char *path;
-    const char *operation; /* NULL: none */
+    const char *operation; /* NULL: no Allow */
     const char *param;
     const char *allow;
     const char *second;
@@ -86,7 +86,7 @@ static void a_path_finds_its_row_or_the_methods_it_allows(void **state)
     router_free(r);
 }
 
-static void the_control_socket_knows_its_own_rows_alone(void **state)
+static void the_control_socket_finds_only_control_rows(void **state)
 {
     (void)state;
     struct router *r = router_new(sets, 1);
@@ -108,6 +108,6 @@ static void the_control_socket_knows_its_own_rows_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_path_finds_its_row_or_the_methods_it_allows),
-                                       cmocka_unit_test(the_control_socket_knows_its_own_rows_alone)};
+                                       cmocka_unit_test(the_control_socket_finds_only_control_rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* URLs that receivers may have. Names are resolved here, by a getaddrinfo of our own: no test asks the network. */
+/* Valid and invalid webhook URLs. Names are resolved by a getaddrinfo of this file: no test uses the network. */
 #include <dlfcn.h>
 #include <netdb.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@
 
 #include "api/webhook_url.h"
 
-#define AT_ONCE 16 /* look-ups, at most */
+#define AT_ONCE 16 /* lookups, at most */
 #define ACCOUNT 2  /* of one account */
 
 /* ---- names ---- */
@@ -35,7 +35,7 @@ static void hang(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* In libc's place, for all that is linked into this program. */
+/* Replaces libc's function in this program. */
 __attribute__((visibility("default"))) int getaddrinfo(const char *host, const char *service,
                                                        const struct addrinfo *hints, struct addrinfo **ret)
 {
@@ -80,7 +80,7 @@ static void expect(const char *url, bool allow_private, const char *why)
         fail_msg("%s: %s %s", url, err_info(e)->code, got);
 }
 
-static void public_https_urls_are_taken(void **state)
+static void public_https_urls_are_accepted(void **state)
 {
     static const char *const urls[] = {
         "https://public.example",
@@ -98,7 +98,7 @@ static void public_https_urls_are_taken(void **state)
     }
 }
 
-static void the_form_is_checked_before_a_name_is_looked_up(void **state)
+static void the_syntax_is_checked_before_the_lookup(void **state)
 {
     static const struct {
         const char *url, *why;
@@ -139,7 +139,7 @@ static void the_form_is_checked_before_a_name_is_looked_up(void **state)
         expect(cases[i].url, true, cases[i].why);
 }
 
-static void names_and_addresses_must_be_public_unless_private_ones_are_allowed(void **state)
+static void hosts_must_be_public_unless_private_ones_are_allowed(void **state)
 {
     static const char *const urls[] = {"https://private.example/", "https://127.0.0.1/", "https://127.1/",
                                        "https://0x7f000001/", "https://[::ffff:10.0.0.1]/"};
@@ -150,7 +150,7 @@ static void names_and_addresses_must_be_public_unless_private_ones_are_allowed(v
     }
 }
 
-static void an_unknown_name_is_refused_in_any_case(void **state)
+static void an_unknown_name_is_always_refused(void **state)
 {
     (void)state;
     expect("https://unknown.example/", false, "not found");
@@ -171,7 +171,7 @@ static void *check_hanging(void *arg)
     return NULL;
 }
 
-/* Begins `count` look-ups that hang, ACCOUNT of each account from the first on. */
+/* Starts `count` lookups that hang, with ACCOUNT accounts each, counted from the first. */
 static void begin_hanging(struct hanging_check *checks, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -184,7 +184,7 @@ static void begin_hanging(struct hanging_check *checks, int count)
     pthread_mutex_unlock(&lock);
 }
 
-/* They are given up, though nobody answered. */
+/* The lookups are abandoned without an answer. */
 static void end_hanging(struct hanging_check *checks, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -200,20 +200,20 @@ static void end_hanging(struct hanging_check *checks, int count)
     pthread_mutex_unlock(&lock);
 }
 
-static void names_that_hang_hold_up_nobody_but_their_account(void **state)
+static void hanging_lookups_block_only_their_account(void **state)
 {
     struct hanging_check checks[ACCOUNT];
     char why[200];
     (void)state;
     begin_hanging(checks, ACCOUNT);
     assert_int_equal(check_as(1, "https://public.example/", false, why, sizeof why), ERR_RATE_LIMIT_EXCEEDED);
-    assert_int_equal(check_as(1, "https://93.184.216.34/", false, why, sizeof why), ERR_NONE); /* needs no look-up */
+    assert_int_equal(check_as(1, "https://93.184.216.34/", false, why, sizeof why), ERR_NONE); /* needs no lookup */
     assert_int_equal(check_as(2, "https://public.example/", false, why, sizeof why), ERR_NONE);
     end_hanging(checks, ACCOUNT);
     assert_int_equal(check_as(1, "https://public.example/", false, why, sizeof why), ERR_NONE);
 }
 
-static void names_that_hang_are_so_many_in_all(void **state)
+static void hanging_lookups_are_limited_in_total(void **state)
 {
     struct hanging_check checks[AT_ONCE];
     char why[200];
@@ -227,12 +227,12 @@ static void names_that_hang_are_so_many_in_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(public_https_urls_are_taken),
-        cmocka_unit_test(the_form_is_checked_before_a_name_is_looked_up),
-        cmocka_unit_test(names_and_addresses_must_be_public_unless_private_ones_are_allowed),
-        cmocka_unit_test(an_unknown_name_is_refused_in_any_case),
-        cmocka_unit_test(names_that_hang_hold_up_nobody_but_their_account),
-        cmocka_unit_test(names_that_hang_are_so_many_in_all),
+        cmocka_unit_test(public_https_urls_are_accepted),
+        cmocka_unit_test(the_syntax_is_checked_before_the_lookup),
+        cmocka_unit_test(hosts_must_be_public_unless_private_ones_are_allowed),
+        cmocka_unit_test(an_unknown_name_is_always_refused),
+        cmocka_unit_test(hanging_lookups_block_only_their_account),
+        cmocka_unit_test(hanging_lookups_are_limited_in_total),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

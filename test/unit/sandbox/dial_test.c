@@ -8,13 +8,13 @@
 
 #include "sandbox/dial.h"
 
-/* A domain that answers from a script: what arriving comes to, and the one code that opens. */
+/* A domain that answers from a script: the decision at the start of the call, and the one valid code. */
 struct domain {
     enum access_verdict on_arrival;
-    const char *opens; /* NULL: no code does */
+    const char *opens; /* NULL: no valid code */
     bool voice;
     const char *resident;
-    char asked[8][CALL_CODE_MAX + 1]; /* the codes tried */
+    char asked[8][CALL_CODE_MAX + 1]; /* codes tried */
     size_t asked_count;
     struct access_decision decision;
 };
@@ -74,7 +74,7 @@ static void a_timer_opens_without_a_code(void **state)
     assert_int_equal(dial.silence_ms, 0);
 }
 
-static void the_right_code_opens(void **state)
+static void the_valid_code_opens(void **state)
 {
     (void)state;
     struct domain domain = {.on_arrival = ACCESS_COLLECT, .opens = "1234"};
@@ -129,7 +129,7 @@ static void three_wrong_codes_ring_the_resident(void **state)
     assert_string_equal(dial.said[dial.said_count - 1], "forwarding");
 }
 
-static void silence_is_counted_and_forwards(void **state)
+static void silence_is_counted_and_then_forwards(void **state)
 {
     (void)state;
     struct domain domain = {.on_arrival = ACCESS_COLLECT, .opens = "1234", .resident = "+15551234567"};
@@ -140,7 +140,7 @@ static void silence_is_counted_and_forwards(void **state)
     assert_int_equal(domain.asked_count, 0);
 }
 
-static void speech_counts_where_it_is_listened_for(void **state)
+static void speech_counts_only_if_enabled(void **state)
 {
     (void)state;
     struct domain listening = {.on_arrival = ACCESS_COLLECT, .opens = "1234", .voice = true};
@@ -161,7 +161,7 @@ static void a_hash_before_speech_does_not_silence_it(void **state)
     assert_int_equal(dial.call.outcome, CALL_RELEASED);
 }
 
-static void with_no_phone_on_record_nobody_is_rung(void **state)
+static void without_a_phone_no_call_is_forwarded(void **state)
 {
     (void)state;
     struct domain domain = {.on_arrival = ACCESS_FORWARD};
@@ -172,7 +172,7 @@ static void with_no_phone_on_record_nobody_is_rung(void **state)
     assert_int_equal(dial.said_count, 1);
 }
 
-static void a_resident_who_does_not_answer_is_said(void **state)
+static void the_visitor_hears_that_the_resident_does_not_answer(void **state)
 {
     (void)state;
     struct domain domain = {.on_arrival = ACCESS_FORWARD, .resident = "+15551234567"};
@@ -209,15 +209,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_timer_opens_without_a_code),
-        cmocka_unit_test(the_right_code_opens),
+        cmocka_unit_test(the_valid_code_opens),
         cmocka_unit_test(several_codes_may_follow_each_other_with_or_without_a_hash),
         cmocka_unit_test(a_short_code_ends_by_hash_or_by_silence),
         cmocka_unit_test(three_wrong_codes_ring_the_resident),
-        cmocka_unit_test(silence_is_counted_and_forwards),
-        cmocka_unit_test(speech_counts_where_it_is_listened_for),
+        cmocka_unit_test(silence_is_counted_and_then_forwards),
+        cmocka_unit_test(speech_counts_only_if_enabled),
         cmocka_unit_test(a_hash_before_speech_does_not_silence_it),
-        cmocka_unit_test(with_no_phone_on_record_nobody_is_rung),
-        cmocka_unit_test(a_resident_who_does_not_answer_is_said),
+        cmocka_unit_test(without_a_phone_no_call_is_forwarded),
+        cmocka_unit_test(the_visitor_hears_that_the_resident_does_not_answer),
         cmocka_unit_test(an_unknown_number_is_rejected),
         cmocka_unit_test(the_owner_hears_that_the_line_works),
     };
