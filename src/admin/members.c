@@ -61,8 +61,8 @@ static enum err add_member(struct request *q, struct reply *p)
     const struct id building = admin_id(body->building_id);
     struct id *id = arena_new(q->tx.arena, struct id);
     q->subject = arena_printf(q->tx.arena, "building=%s", building.text);
-    enum err e =
-        member_add(&q->tx, &building, body->name.s, body->email.s, v_set(body->phone) ? body->phone.s : STR_NONE, id);
+    enum err e = member_create(&q->tx, &building, body->name.s, body->email.s,
+                               v_set(body->phone) ? body->phone.s : STR_NONE, id);
     if (e)
         return e;
     q->subject = arena_printf(q->tx.arena, "building=%s member=%s", building.text, id->text);

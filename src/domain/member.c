@@ -21,8 +21,8 @@ static enum err check_new(struct tx *tx, const struct id *building, struct str e
     return e ? e : tx_fail(tx, ERR_BAD_REQUEST, "the building already has a member of that e-mail");
 }
 
-enum err member_add(struct tx *tx, const struct id *building, struct str name, struct str email, struct str phone,
-                    struct id *ret)
+enum err member_create(struct tx *tx, const struct id *building, struct str name, struct str email, struct str phone,
+                       struct id *ret)
 {
     struct id account, id = id_new(tx->now_us);
     enum err e = account_of(tx, building, &account);

@@ -13,8 +13,8 @@ struct member {
 
 /* The caller has validated the fields. ERR_BUILDING_NOT_FOUND; ERR_BAD_REQUEST: the building has a member of that
  * e-mail. */
-enum err member_add(struct tx *tx, const struct id *building, struct str name, struct str email, struct str phone,
-                    struct id *ret) CHECKED;
+enum err member_create(struct tx *tx, const struct id *building, struct str name, struct str email, struct str phone,
+                       struct id *ret) CHECKED;
 /* Every member of every building, in the arena. */
 enum err member_list(struct tx *tx, const struct member **ret, size_t *ret_count) CHECKED;
 /* ERR_NOT_FOUND. Fills the IDs alone. */

@@ -83,7 +83,7 @@ static void test_the_parents_view_covers_all_buildings(struct tx *tx)
     struct id member;
     add_usage(tx);
     who.building_count = 2;
-    assert_none(member_add(tx, &who.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
+    assert_none(member_create(tx, &who.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
     assert_none(account_view(tx, &who, &v));
     assert_int_equal(v.building_count, 2);
     assert_true(v.selection_required);
@@ -145,8 +145,8 @@ static void test_members_are_listed_with_their_building(struct tx *tx)
     struct id a, unknown = annex;
     const struct member *list;
     size_t count;
-    assert_error(member_add(tx, &unknown, STR("A"), STR("a@example.com"), STR_NONE, &a), ERR_BUILDING_NOT_FOUND);
-    assert_none(member_add(tx, &who.primary_id, STR("A"), STR("a@example.com"), STR("+15551234567"), &a));
+    assert_error(member_create(tx, &unknown, STR("A"), STR("a@example.com"), STR_NONE, &a), ERR_BUILDING_NOT_FOUND);
+    assert_none(member_create(tx, &who.primary_id, STR("A"), STR("a@example.com"), STR("+15551234567"), &a));
     assert_none(member_list(tx, &list, &count));
     assert_int_equal(count, 1);
     assert_id(list[0].id, a);

@@ -107,7 +107,7 @@ static void test_a_removed_members_key_is_revoked(struct tx *tx)
 {
     struct principal parent = owner(tx), who;
     struct id member;
-    assert_none(member_add(tx, &parent.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
+    assert_none(member_create(tx, &parent.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
     struct key_issued key = bound(tx, &parent, &parent.primary_id, &member);
     assert_none(rules_who(tx, &key, &who));
     assert_id(who.member_id, member);

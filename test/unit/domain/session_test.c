@@ -171,7 +171,7 @@ static void test_an_invited_member_without_an_account_cannot_sign_in(struct tx *
     assert_none(rules_who(tx, &key, &who));
     assert_none(session_challenge(tx, STR("guest@example.com"), &c));
     struct str otp = rules_code(tx);
-    assert_none(member_add(tx, &who.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
+    assert_none(member_create(tx, &who.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
     assert_error(session_challenge(tx, STR("guest@example.com"), &c), ERR_LINKED_ACCOUNT);
     assert_error(session_verify(tx, STR("guest@example.com"), str_z(c.id), otp, &key), ERR_LINKED_ACCOUNT);
     assert_none(member_remove(tx, &member));
@@ -185,7 +185,7 @@ static void test_a_member_with_an_account_can_sign_in(struct tx *tx)
     struct principal who;
     struct id member;
     assert_none(rules_who(tx, &key, &who));
-    assert_none(member_add(tx, &who.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
+    assert_none(member_create(tx, &who.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
     rules_sign_in(tx, STR("guest@example.com"));
 }
 
