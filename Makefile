@@ -70,7 +70,6 @@ fuzz: ## every fuzzer for FUZZ_SECONDS (10) each
 check: ## format, layers, documents, commit messages, cppcheck, clang's warnings, clang-tidy, fuzzers on the same inputs, hardening
 	scripts/setup check
 	clang-format --dry-run -Werror $(SOURCES)
-	scripts/check-layers
 	scripts/check-docs
 	scripts/check-commits
 	cmake --preset fuzz
@@ -82,6 +81,7 @@ check: ## format, layers, documents, commit messages, cppcheck, clang's warnings
 	find src -name '*.c' | xargs -P 2 -n 1 clang-tidy -p build/fuzz --quiet
 	FUZZ_RUNS=$(FUZZ_RUNS_CHECK) scripts/fuzz
 	$(MAKE) --no-print-directory build
+	scripts/check-layers
 	scripts/check-hardening build/portero
 
 fresh: ## the README on a minimal Debian 12, made for it: FRESH="run test" for some stages, scripts/fresh --help for all
