@@ -31,12 +31,11 @@ struct engine {
     /* Also for a store that was never started. */
     void (*close)(struct store *s);
 
-    void (*submit)(struct store *s, struct store_task *job);
+    void (*submit)(struct store *s, struct store_task *task);
     /* Runs a body on the calling thread, before store_start: for migrations. */
     enum err (*transact)(struct store *s, enum store_mode mode, enum err (*run)(void *arg, struct db *db), void *arg);
     /* Runs a read on the calling thread; NULL where it has to be submitted. */
     enum err (*read)(struct store *s, enum err (*run)(void *arg, struct db *db), void *arg);
-    enum err (*check)(struct store *s);
     /* After migrations, before start: gives back the room they left behind. NULL where the server does that. */
     void (*compact)(struct store *s);
 
@@ -71,13 +70,18 @@ static inline enum err db_result(const struct db *db, enum err body)
     return db->failed ? db->failed : body;
 }
 
+/* Runs the store_task at `task`: a body for functions that take any. */
+enum err store_task_run(void *task, struct db *db) CHECKED;
 /* After a commit: tells the listener what the session's transaction had to tell. */
-void store_tell(struct store *s, struct db *db);
+void store_notify_listener(struct store *s, struct db *db);
 /* Says on the log why the engine failed; what names a statement or an operation. Bounded: a full disk does not make a
  * second full disk of the log. */
-void store_complain(const char *what, int code, const char *message);
+void store_log_error(const char *what, int code, const char *message);
 /* Brings the schema up to date, or refuses (see store_open). */
-enum err migrate(struct store *s, bool wanted, char **ret_why) CHECKED;
+enum err migrate_store(struct store *s, bool wanted, char **ret_why) CHECKED;
 /* To that version and no further: for tests of what later migrations make of its rows. */
 enum err migrate_to(struct store *s, int want, char **ret_why) CHECKED;
-enum err migrate_versions(struct store *s, int *ret_have, int *ret_want) CHECKED;
+/* The newest version that this program knows. */
+int migrate_newest(void);
+/* A body that reads the database's version into the int at `ret_version`. */
+enum err migrate_read_version(void *ret_version, struct db *db) CHECKED;

@@ -11,7 +11,7 @@ struct step {
     int from, have;
 };
 
-static int newest(void)
+int migrate_newest(void)
 {
     int n = 0;
     while (sql_migrations[n])
@@ -19,20 +19,21 @@ static int newest(void)
     return n;
 }
 
-static enum err read_version(void *arg, struct db *db)
+enum err migrate_read_version(void *arg, struct db *db)
 {
-    struct step *step = arg;
+    int *ret_version = arg;
     CURSOR c;
     enum err e = db_one(db, SQL_SCHEMA_VERSION, DB_NO_ARGS, &c);
     if (!e)
-        step->have = (int)col_int(&c, COL_SCHEMA_VERSION_VERSION);
+        *ret_version = (int)col_int(&c, COL_SCHEMA_VERSION_VERSION);
     return e;
 }
 
 static enum err create_table(void *arg, struct db *db)
 {
+    struct step *step = arg;
     enum err e = db_exec(db, SQL_SCHEMA_CREATE, DB_NO_ARGS, NULL);
-    return e ? e : read_version(arg, db);
+    return e ? e : migrate_read_version(&step->have, db);
 }
 
 /* The migration's text in the engine's own words. */
@@ -71,7 +72,7 @@ static void translate(const struct engine *engine, const char *text, struct buf 
 static enum err advance(void *arg, struct db *db)
 {
     struct step *step = arg;
-    enum err e = read_version(step, db);
+    enum err e = migrate_read_version(&step->have, db);
     if (e || step->have != step->from)
         return e; /* another node was faster */
     struct buf sql = BUF(MIGRATION_MAX);
@@ -102,10 +103,10 @@ enum err migrate_to(struct store *s, int want, char **ret_why)
     return e ? e : advance_to(&step, want, ret_why);
 }
 
-enum err migrate(struct store *s, bool wanted, char **ret_why)
+enum err migrate_store(struct store *s, bool wanted, char **ret_why)
 {
     struct step step = {.store = s};
-    const int want = newest();
+    const int want = migrate_newest();
     enum err e = s->engine->transact(s, STORE_WRITE, create_table, &step);
     if (e)
         return err_why(ret_why, ERR_USAGE, "the database's schema version cannot be read (the log says why)");
@@ -120,15 +121,4 @@ enum err migrate(struct store *s, bool wanted, char **ret_why)
     if (!e && outdated && s->engine->compact)
         s->engine->compact(s);
     return e;
-}
-
-enum err migrate_versions(struct store *s, int *ret_have, int *ret_want)
-{
-    struct step step = {.store = s};
-    enum err e = store_run(s, STORE_READ, read_version, &step);
-    if (e)
-        return e;
-    *ret_have = step.have;
-    *ret_want = newest();
-    return ERR_NONE;
 }

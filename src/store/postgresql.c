@@ -1,6 +1,7 @@
 /* The PostgreSQL engine: a pool of connections, each with a thread. */
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "store/postgresql.h"
 
 #define OVERTAKEN_MOST 16 /* urgent jobs that go before another one */
@@ -8,73 +9,67 @@
 
 /* ---- the queue and its workers ---- */
 
-static void push(struct postgresql_jobs *l, struct store_task *job)
+static void task_push(struct postgresql_tasks *l, struct store_task *task)
 {
-    job->next = NULL;
-    *l->newest = job;
-    l->newest = &job->next;
+    task->next = NULL;
+    *l->newest = task;
+    l->newest = &task->next;
 }
 
-static struct store_task *pop(struct postgresql_jobs *l)
+static struct store_task *task_pop(struct postgresql_tasks *l)
 {
-    struct store_task *job = l->oldest;
-    if (job)
-        l->oldest = job->next;
+    struct store_task *task = l->oldest;
+    if (task)
+        l->oldest = task->next;
     if (!l->oldest)
         l->newest = &l->oldest;
-    return job;
+    return task;
 }
 
-static void submit(struct store *base, struct store_task *job)
+static void postgresql_submit(struct store *base, struct store_task *task)
 {
     struct postgresql_store *s = (struct postgresql_store *)base;
     pthread_mutex_lock(&s->mutex);
-    push(job->urgent ? &s->urgent : &s->others, job);
+    task_push(task->urgent ? &s->urgent : &s->others, task);
     pthread_mutex_unlock(&s->mutex);
     pthread_cond_signal(&s->wake);
-    if (job->urgent)
+    if (task->urgent)
         pthread_cond_signal(&s->wake_reserved);
 }
 
 /* The oldest urgent job, or else the oldest; now and then the oldest of the others first, so that they are not starved.
  */
-static struct store_task *next_job(struct postgresql_store *s, bool reserved)
+static struct store_task *next_task(struct postgresql_store *s, bool reserved)
 {
-    struct store_task *job = reserved || s->overtaken < OVERTAKEN_MOST ? pop(&s->urgent) : NULL;
+    struct store_task *task = reserved || s->overtaken < OVERTAKEN_MOST ? task_pop(&s->urgent) : NULL;
     if (reserved)
-        return job;
-    s->overtaken = job ? s->overtaken + 1 : 0;
-    if (!job)
-        job = pop(&s->others);
-    return job ? job : pop(&s->urgent);
+        return task;
+    s->overtaken = task ? s->overtaken + 1 : 0;
+    if (!task)
+        task = task_pop(&s->others);
+    return task ? task : task_pop(&s->urgent);
 }
 
 /* Waits for a job; NULL when the store closes and none is left. */
-static struct store_task *take(struct postgresql_store *s, bool reserved)
+static struct store_task *take_task(struct postgresql_store *s, bool reserved)
 {
-    struct store_task *job;
+    struct store_task *task;
     pthread_mutex_lock(&s->mutex);
-    while (!(job = next_job(s, reserved)) && !s->stop)
+    while (!(task = next_task(s, reserved)) && !s->stop)
         pthread_cond_wait(reserved ? &s->wake_reserved : &s->wake, &s->mutex);
     pthread_mutex_unlock(&s->mutex);
-    return job;
-}
-
-static enum err run_job(void *arg, struct db *db)
-{
-    struct store_task *job = arg;
-    return job->run(job, db);
+    return task;
 }
 
 static void *work(void *arg)
 {
     struct postgresql_worker *w = arg;
-    struct store_task *job;
-    while ((job = take(w->db.store, w->reserved))) {
-        enum store_mode mode = job->mode;
-        enum err e = postgresql_run(&w->db, mode, run_job, job);
-        store_tell(&w->db.store->base, &w->db.base);
-        job->done(job, e);
+    struct store_task *task;
+    while ((task = take_task(w->db.store, w->reserved))) {
+        enum store_mode mode = task->mode;
+        enum err e = postgresql_run(&w->db, mode, store_task_run, task);
+        store_notify_listener(&w->db.store->base, &w->db.base);
+        task->done(task, e);
         postgresql_marks_forget(&w->db);
     }
     return NULL;
@@ -94,7 +89,7 @@ static void stop_workers(struct postgresql_store *s)
             pthread_join(s->workers[i].thread, NULL);
 }
 
-static void close_store(struct store *base)
+static void postgresql_close(struct store *base)
 {
     struct postgresql_store *s = (struct postgresql_store *)base;
     stop_workers(s);
@@ -114,8 +109,8 @@ static enum err read_dsn(struct postgresql_store *s, const char *value, char **r
     struct str dsn;
     arena_init(&arena, NULL, 0);
     enum err e = config_secret_of("store.dsn", value ? value : "", &arena, &dsn, ret_why);
-    if (!e && !(s->dsn = strdup(dsn.p)))
-        e = err_why(ret_why, ERR_USAGE, "out of memory");
+    if (!e)
+        s->dsn = mem_strdup(dsn.p);
     arena_done(&arena);
     return e;
 }
@@ -142,12 +137,10 @@ static void init_turn(pthread_rwlock_t *turn)
     pthread_rwlockattr_destroy(&attributes);
 }
 
-static enum err open_store(const struct config *c, struct store **ret, char **ret_why)
+static enum err postgresql_open(const struct config *c, struct store **ret, char **ret_why)
 {
     size_t workers = c->store_workers > 0 ? (size_t)c->store_workers : 1;
-    struct postgresql_store *s = calloc(1, sizeof *s + workers * sizeof s->workers[0]);
-    if (!s)
-        return err_why(ret_why, ERR_USAGE, "out of memory");
+    struct postgresql_store *s = mem_new_with(struct postgresql_store, workers * sizeof(struct postgresql_worker));
     s->base.engine = &postgresql_engine;
     s->worker_count = workers;
     s->urgent.newest = &s->urgent.oldest;
@@ -163,14 +156,14 @@ static enum err open_store(const struct config *c, struct store **ret, char **re
     if (!e)
         e = connect_first(s, ret_why);
     if (e) {
-        close_store(&s->base);
+        postgresql_close(&s->base);
         return e;
     }
     *ret = &s->base;
     return ERR_NONE;
 }
 
-static enum err start(struct store *base)
+static enum err postgresql_start(struct store *base)
 {
     struct postgresql_store *s = (struct postgresql_store *)base;
     postgresql_marks_expire(&s->workers[0].db);
@@ -190,19 +183,12 @@ static enum err transact(struct store *base, enum store_mode mode, enum err (*ru
     return postgresql_run(&s->workers[0].db, mode, run, arg);
 }
 
-static enum err check(struct store *base)
-{
-    (void)base;
-    return ERR_NONE;
-}
-
 const struct engine postgresql_engine = {
-    .open = open_store,
-    .start = start,
-    .close = close_store,
-    .submit = submit,
+    .open = postgresql_open,
+    .start = postgresql_start,
+    .close = postgresql_close,
+    .submit = postgresql_submit,
     .transact = transact,
-    .check = check,
     .exec = postgresql_exec,
     .query = postgresql_query,
     .next = postgresql_next,

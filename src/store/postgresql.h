@@ -53,7 +53,7 @@ struct postgresql_worker {
     struct postgresql_db db;
 };
 
-struct postgresql_jobs {
+struct postgresql_tasks {
     struct store_task *oldest, **newest;
 };
 
@@ -62,7 +62,7 @@ struct postgresql_store {
     char *dsn;
     pthread_mutex_t mutex; /* of the queue and `stop` */
     pthread_cond_t wake, wake_reserved;
-    struct postgresql_jobs urgent, others;
+    struct postgresql_tasks urgent, others;
     unsigned overtaken; /* urgent jobs since one of the others was taken */
     bool stop;
     pthread_rwlock_t writes; /* held by each write transaction: shared, or alone after lost races */

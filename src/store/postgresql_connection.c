@@ -56,7 +56,7 @@ static bool wait_for_retry(struct postgresql_db *db)
     int64_t now = clock_monotonic_us();
     if (!db->down_since_us) {
         db->down_since_us = now;
-        store_complain("connection to PostgreSQL", 0, PQerrorMessage(db->conn));
+        store_log_error("connection to PostgreSQL", 0, PQerrorMessage(db->conn));
     }
     db->retry_at_us = now + RETRY_US + crypto_uniform(RETRY_JITTER_US);
     if (now - db->down_since_us > OUTAGE_US || postgresql_stopping(db->store))

@@ -48,7 +48,7 @@ static enum verdict verdict_of(const struct postgresql_db *db, const char *state
 }
 
 /* Says why, without the server's details: they may quote values. */
-static void complain(const char *what, const PGresult *r)
+static void log_failure(const char *what, const PGresult *r)
 {
     char reason[160];
     const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
@@ -57,7 +57,7 @@ static void complain(const char *what, const PGresult *r)
     bool quotes = state && strncmp(state, "22", 2) == 0; /* data exceptions quote the datum */
     snprintf(reason, sizeof reason, "%s %s %s", state ? state : "-", constraint ? constraint : "",
              message && !quotes ? message : "");
-    store_complain(what, 0, reason);
+    store_log_error(what, 0, reason);
 }
 
 enum err postgresql_failed(struct postgresql_db *db, const char *what, const PGresult *r)
@@ -72,7 +72,7 @@ enum err postgresql_failed(struct postgresql_db *db, const char *what, const PGr
     if (db->broken || verdict == VERDICT_LOST_RACE) {
         db->base.failed = ERR_RETRY;
     } else {
-        complain(what, r);
+        log_failure(what, r);
         db->base.failed = ERR_INTERNAL_ERROR;
     }
     return db->base.failed;

@@ -35,7 +35,7 @@ static void put_bytes(struct arguments *a, size_t i, const void *p, size_t n)
 }
 
 /* False if the number does not fit its parameter. */
-static bool put_int(struct arguments *a, size_t i, Oid type, int64_t v)
+static bool put_integer(struct arguments *a, size_t i, Oid type, int64_t v)
 {
     void *at = &a->numbers[i];
     switch (type) {
@@ -57,16 +57,16 @@ static bool put_int(struct arguments *a, size_t i, Oid type, int64_t v)
 }
 
 /* False if the value does not fit its parameter. */
-static bool put(struct arguments *a, size_t i, Oid type, const struct val *v)
+static bool put_argument(struct arguments *a, size_t i, Oid type, const struct val *v)
 {
     a->formats[i] = 1;
     a->values[i] = NULL;
     switch (v->kind) {
     case VAL_BOOL:
-        return put_int(a, i, type, v->b);
+        return put_integer(a, i, type, v->b);
     case VAL_INT:
     case VAL_TIME:
-        return put_int(a, i, type, v->i);
+        return put_integer(a, i, type, v->i);
     case VAL_STR:
         put_bytes(a, i, v->s.p, v->s.n);
         return type == TYPE_TEXT || type == TYPE_VARCHAR;
@@ -92,7 +92,7 @@ static bool known_type(Oid type)
 /* ---- running ---- */
 
 /* Notes the types the server found for the statement's parameters, and refuses those no column or val has. */
-static bool describe(struct postgresql_statement *st, const PGresult *r)
+static bool note_types(struct postgresql_statement *st, const PGresult *r)
 {
     int args = PQnparams(r);
     assert(args <= SQL_PARAMS_MAX);
@@ -108,7 +108,7 @@ static bool describe(struct postgresql_statement *st, const PGresult *r)
     return true;
 }
 
-static enum err prepare(struct postgresql_db *db, enum sql id)
+static enum err prepare_statement(struct postgresql_db *db, enum sql id)
 {
     struct postgresql_statement *st = &db->statements[id];
     const char *name = sql_table[id].name;
@@ -120,8 +120,8 @@ static enum err prepare(struct postgresql_db *db, enum sql id)
     r = PQdescribePrepared(db->conn, name);
     if (PQresultStatus(r) != PGRES_COMMAND_OK) {
         e = postgresql_failed(db, name, r);
-    } else if (!describe(st, r)) {
-        store_complain(name, 0, "a parameter or column needs a cast to BIGINT, TEXT or BYTEA");
+    } else if (!note_types(st, r)) {
+        store_log_error(name, 0, "a parameter or column needs a cast to BIGINT, TEXT or BYTEA");
         db->base.failed = e = ERR_INTERNAL_ERROR;
     }
     PQclear(r);
@@ -130,26 +130,26 @@ static enum err prepare(struct postgresql_db *db, enum sql id)
 }
 
 /* The statement, prepared and with its arguments in the server's form. */
-static enum err ready(struct postgresql_db *db, enum sql id, struct db_args args, struct arguments *ret)
+static enum err postgresql_ready(struct postgresql_db *db, enum sql id, struct db_args args, struct arguments *ret)
 {
     struct postgresql_statement *st = &db->statements[id];
     if (!st->prepared) {
-        enum err e = prepare(db, id);
+        enum err e = prepare_statement(db, id);
         if (e)
             return e;
     }
     assert(args.n == st->args);
     for (size_t i = 0; i < args.n; i++) {
-        if (put(ret, i, st->types[i], &args.v[i]))
+        if (put_argument(ret, i, st->types[i], &args.v[i]))
             continue;
-        store_complain(sql_table[id].name, (int)i + 1, "an argument does not fit its parameter's type");
+        store_log_error(sql_table[id].name, (int)i + 1, "an argument does not fit its parameter's type");
         return db->base.failed = ERR_INTERNAL_ERROR;
     }
     ret->n = (int)args.n;
     return ERR_NONE;
 }
 
-static bool send(struct postgresql_db *db, enum sql id, const struct arguments *a)
+static bool send_statement(struct postgresql_db *db, enum sql id, const struct arguments *a)
 {
     return PQsendQueryPrepared(db->conn, sql_table[id].name, a->n, a->values, a->lengths, a->formats, 1);
 }
@@ -160,7 +160,7 @@ static bool succeeded(const PGresult *r)
 }
 
 /* The result of a pipeline's next command; after a failed one, the failure. */
-static PGresult *collect(PGconn *conn, PGresult *before)
+static PGresult *pipeline_result(PGconn *conn, PGresult *before)
 {
     PGresult *r = PQgetResult(conn);
     if (r)
@@ -175,14 +175,15 @@ static PGresult *begin_with(struct postgresql_db *db, enum sql id, const struct 
 {
     const bool write = db->mode == STORE_WRITE, mark = write && db->marks;
     struct arguments mark_args;
-    if (mark && ready(db, SQL_COMMIT_MARK_PUT, POSTGRESQL_MARK_ARGS(db), &mark_args))
+    if (mark && postgresql_ready(db, SQL_COMMIT_MARK_PUT, POSTGRESQL_MARK_ARGS(db), &mark_args))
         return NULL;
     db->begun = true;
     PGresult *r = NULL;
     if (PQenterPipelineMode(db->conn) && postgresql_send_control(db, write ? PG_BEGIN_WRITE : PG_BEGIN_READ) &&
-        (!mark || send(db, SQL_COMMIT_MARK_PUT, &mark_args)) && send(db, id, a) && PQpipelineSync(db->conn)) {
+        (!mark || send_statement(db, SQL_COMMIT_MARK_PUT, &mark_args)) && send_statement(db, id, a) &&
+        PQpipelineSync(db->conn)) {
         for (int commands = mark ? 3 : 2; commands > 0; commands--)
-            r = collect(db->conn, r);
+            r = pipeline_result(db->conn, r);
         PQclear(PQgetResult(db->conn)); /* the synchronisation point */
     }
     if (!PQexitPipelineMode(db->conn))
@@ -191,10 +192,10 @@ static PGresult *begin_with(struct postgresql_db *db, enum sql id, const struct 
 }
 
 /* Runs the statement. On success the caller clears *ret. */
-static enum err run(struct postgresql_db *db, enum sql id, struct db_args args, PGresult **ret)
+static enum err run_statement(struct postgresql_db *db, enum sql id, struct db_args args, PGresult **ret)
 {
     struct arguments a;
-    enum err e = ready(db, id, args, &a);
+    enum err e = postgresql_ready(db, id, args, &a);
     if (e)
         return e;
     PGresult *r = db->begun ? PQexecPrepared(db->conn, sql_table[id].name, a.n, a.values, a.lengths, a.formats, 1)
@@ -211,7 +212,7 @@ static enum err run(struct postgresql_db *db, enum sql id, struct db_args args, 
 enum err postgresql_exec(struct db *base, enum sql id, struct db_args args, int64_t *ret_changed)
 {
     PGresult *r = NULL;
-    enum err e = run((struct postgresql_db *)base, id, args, &r);
+    enum err e = run_statement((struct postgresql_db *)base, id, args, &r);
     if (e)
         return e;
     assert(PQresultStatus(r) == PGRES_COMMAND_OK && "db_exec is for statements without rows");
@@ -224,7 +225,7 @@ enum err postgresql_exec(struct db *base, enum sql id, struct db_args args, int6
 enum err postgresql_query(struct db *base, enum sql id, struct db_args args, struct cursor *ret)
 {
     PGresult *r = NULL;
-    enum err e = run((struct postgresql_db *)base, id, args, &r);
+    enum err e = run_statement((struct postgresql_db *)base, id, args, &r);
     if (!e)
         *ret = (struct cursor){.db = base, .stmt = r};
     return e;

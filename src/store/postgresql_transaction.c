@@ -22,7 +22,7 @@
 #define MARKS_KEPT      256
 #define MARKS_AGE_US    (24 * 3600 * US_PER_S)
 
-static bool control(struct postgresql_db *db, enum postgresql_control what, const char *name)
+static bool run_control(struct postgresql_db *db, enum postgresql_control what, const char *name)
 {
     PGresult *r = postgresql_control(db, what);
     bool good = PQresultStatus(r) == PGRES_COMMAND_OK || postgresql_failed(db, name, r) == ERR_NONE;
@@ -42,39 +42,39 @@ static void roll_back(struct postgresql_db *db)
 
 /* ---- settling ---- */
 
-enum outcome { OUTCOME_COMMITTED, OUTCOME_NOT, OUTCOME_UNKNOWN };
+enum commit_fate { FATE_COMMITTED, FATE_NOT_COMMITTED, FATE_UNKNOWN };
 
 /* Tries to insert the mark again. */
-static enum outcome ask(struct postgresql_db *db)
+static enum commit_fate fate_of_mark(struct postgresql_db *db)
 {
     db->base.failed = ERR_NONE;
-    if (!control(db, PG_BEGIN_PLAIN, "begin"))
-        return OUTCOME_UNKNOWN;
+    if (!run_control(db, PG_BEGIN_PLAIN, "begin"))
+        return FATE_UNKNOWN;
     db->begun = true;
-    enum outcome outcome = OUTCOME_UNKNOWN;
-    if (control(db, PG_LOCK_TIMEOUT, "lock time-out")) {
+    enum commit_fate fate = FATE_UNKNOWN;
+    if (run_control(db, PG_LOCK_TIMEOUT, "lock time-out")) {
         if (!postgresql_exec(&db->base, SQL_COMMIT_MARK_PUT, POSTGRESQL_MARK_ARGS(db), NULL))
-            outcome = OUTCOME_NOT;
+            fate = FATE_NOT_COMMITTED;
         else if (strcmp(db->state, "23505") == 0)
-            outcome = OUTCOME_COMMITTED;
+            fate = FATE_COMMITTED;
     }
     roll_back(db);
-    return outcome;
+    return fate;
 }
 
 /* The answer to COMMIT was lost: finds out what it was. */
-static enum err settle(struct postgresql_db *db)
+static enum err settle_commit(struct postgresql_db *db)
 {
     const int64_t until_us = clock_monotonic_us() + SETTLE_US;
     do {
-        enum outcome outcome = postgresql_connected(db) ? ask(db) : OUTCOME_UNKNOWN;
-        if (outcome == OUTCOME_COMMITTED)
+        enum commit_fate fate = postgresql_connected(db) ? fate_of_mark(db) : FATE_UNKNOWN;
+        if (fate == FATE_COMMITTED)
             return ERR_NONE;
-        if (outcome == OUTCOME_NOT)
+        if (fate == FATE_NOT_COMMITTED)
             return ERR_RETRY;
         sleep_for_us(BACKOFF_MAX_US);
     } while (clock_monotonic_us() < until_us && !postgresql_stopping(db->store));
-    store_complain("commit", 0, "the connection was lost and whether it succeeded cannot be found out");
+    store_log_error("commit", 0, "the connection was lost and whether it succeeded cannot be found out");
     return ERR_INTERNAL_ERROR;
 }
 
@@ -90,10 +90,11 @@ static enum err commit(struct postgresql_db *db)
         e = ERR_INTERNAL_ERROR;
     PQclear(r);
     db->begun = false;
-    return e && db->broken && db->mode == STORE_WRITE && db->marks ? settle(db) : e;
+    return e && db->broken && db->mode == STORE_WRITE && db->marks ? settle_commit(db) : e;
 }
 
-static enum err attempt(struct postgresql_db *db, enum store_mode mode, enum err (*run)(void *, struct db *), void *arg)
+static enum err run_once(struct postgresql_db *db, enum store_mode mode, enum err (*run)(void *, struct db *),
+                         void *arg)
 {
     db->base.failed = ERR_NONE;
     db->mode = mode;
@@ -113,11 +114,11 @@ static enum err attempt(struct postgresql_db *db, enum store_mode mode, enum err
 static enum err delete_marks(struct postgresql_db *db, enum sql id, struct db_args args)
 {
     db->base.failed = ERR_NONE;
-    if (!control(db, PG_BEGIN_PLAIN, "begin"))
+    if (!run_control(db, PG_BEGIN_PLAIN, "begin"))
         return db->base.failed;
     db->begun = true;
     enum err e = postgresql_exec(&db->base, id, args, NULL);
-    if (!e && !control(db, PG_COMMIT, "commit"))
+    if (!e && !run_control(db, PG_COMMIT, "commit"))
         e = db->base.failed;
     roll_back(db);
     return e;
@@ -143,7 +144,7 @@ void postgresql_marks_expire(struct postgresql_db *db)
 {
     const int64_t before_us = clock_real_us() - MARKS_AGE_US;
     if (delete_marks(db, SQL_COMMIT_MARK_EXPIRE, DB_ARGS(v_time(before_us))))
-        store_complain("deletion of old marks", 0, db->state);
+        store_log_error("deletion of old marks", 0, db->state);
 }
 
 /* ---- a job ---- */
@@ -156,14 +157,14 @@ static void back_off(int attempts)
 
 /* A write that has lost several races runs alone in this process, so that a stream of others cannot starve it: only
  * another node can take the race from it then. */
-static enum err attempt_in_turn(struct postgresql_db *db, bool alone, enum store_mode mode,
-                                enum err (*run)(void *, struct db *), void *arg)
+static enum err run_in_turn(struct postgresql_db *db, bool alone, enum store_mode mode,
+                            enum err (*run)(void *, struct db *), void *arg)
 {
     if (mode == STORE_READ)
-        return attempt(db, mode, run, arg);
+        return run_once(db, mode, run, arg);
     pthread_rwlock_t *writes = &db->store->writes;
     (void)(alone ? pthread_rwlock_wrlock(writes) : pthread_rwlock_rdlock(writes));
-    enum err e = attempt(db, mode, run, arg);
+    enum err e = run_once(db, mode, run, arg);
     pthread_rwlock_unlock(writes);
     return e;
 }
@@ -174,12 +175,12 @@ enum err postgresql_run(struct postgresql_db *db, enum store_mode mode, enum err
     for (int attempts = 0; e == ERR_RETRY && attempts < ATTEMPTS; attempts++) {
         if (!postgresql_connected(db))
             return ERR_INTERNAL_ERROR;
-        e = attempt_in_turn(db, attempts >= ATTEMPTS_SHARED, mode, run, arg);
+        e = run_in_turn(db, attempts >= ATTEMPTS_SHARED, mode, run, arg);
         if (e == ERR_RETRY && !db->broken)
             back_off(attempts);
     }
     if (e == ERR_RETRY) {
-        store_complain("transaction given up", ATTEMPTS, db->state);
+        store_log_error("transaction given up", ATTEMPTS, db->state);
         e = ERR_INTERNAL_ERROR;
     }
     return e;

@@ -101,7 +101,7 @@ struct sqlite_store {
     struct sqlite_db *sessions, *spare;
 };
 
-/* ---- sqlite.c ---- */
+/* ---- sqlite_connection.c ---- */
 enum err sqlite_connect(struct sqlite_store *s, bool reads_only, struct sqlite_db **ret) CHECKED;
 void sqlite_disconnect(struct sqlite_db *db);
 
@@ -109,7 +109,7 @@ void sqlite_disconnect(struct sqlite_db *db);
 /* Runs BEGIN, COMMIT and the like; SQLite's result code. */
 int sqlite_control(struct sqlite_db *db, enum sqlite_control control);
 /* Complains about the connection's last error. */
-void sqlite_complain(const struct sqlite_db *db, const char *what);
+void sqlite_log_error(const struct sqlite_db *db, const char *what);
 void sqlite_finalize_all(struct sqlite_db *db);
 enum err sqlite_exec(struct db *base, enum sql id, struct db_args args, int64_t *ret_changed) CHECKED;
 enum err sqlite_query(struct db *base, enum sql id, struct db_args args, struct cursor *ret) CHECKED;

@@ -49,7 +49,7 @@ static bool sync_database(struct sqlite_checkpointer *c)
         rc = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
     if (rc == SQLITE_OK)
         return true;
-    store_complain("sync of the database", rc, sqlite3_errstr(rc));
+    store_log_error("sync of the database", rc, sqlite3_errstr(rc));
     note_failed_sync(c, rc);
     return false;
 }
@@ -60,7 +60,7 @@ static bool copy_wal(struct sqlite_db *db, int mode, int *ret_frames, int *ret_c
     int rc = sqlite3_wal_checkpoint_v2(db->handle, "main", mode, ret_frames, ret_copied);
     if (rc == SQLITE_OK || rc == SQLITE_BUSY)
         return true;
-    sqlite_complain(db, "checkpoint");
+    sqlite_log_error(db, "checkpoint");
     note_failed_sync(&db->store->checkpointer, rc);
     return false;
 }
@@ -108,7 +108,7 @@ static bool sessions_renewed(struct sqlite_store *s, int64_t until_us)
 
 /* The writer's part. Sessions must stand at the WAL's end for all of it to be copied, and then leave it. False if they
  * did not. */
-static bool finish(struct sqlite_store *s)
+static bool finish_round(struct sqlite_store *s)
 {
     const int length = atomic_load(&s->checkpointer.wal_frames);
     const int doubled = length / ROUND_FRAMES;
@@ -128,7 +128,7 @@ static enum checkpoint_turn try_to_finish(struct sqlite_store *s)
 {
     struct sqlite_checkpointer *c = &s->checkpointer;
     const int64_t began_us = clock_monotonic_us();
-    const bool finished = finish(s);
+    const bool finished = finish_round(s);
     atomic_store(&c->offered, false); /* not before: the read would begin now, on an old snapshot */
     const int64_t now_us = clock_monotonic_us();
     c->again_us = now_us + WRITE_TIMES * (now_us - began_us);

@@ -7,12 +7,6 @@
 
 #define NICE_LENGTHY 10 /* requests and calls come first */
 
-static enum err run_job(void *arg, struct db *db)
-{
-    struct store_task *job = arg;
-    return job->run(job, db);
-}
-
 static void *reader(void *arg)
 {
     struct sqlite_reader *r = arg;
@@ -20,11 +14,11 @@ static void *reader(void *arg)
     if (r->lengthy)
         (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE_LENGTHY); /* Linux: of this thread alone */
     for (;;) {
-        struct store_task *job = task_queue_take(&r->queue);
-        if (job && r->lengthy)
+        struct store_task *task = task_queue_take(&r->queue);
+        if (task && r->lengthy)
             sqlite_checkpoint_offer(s);
-        if (job)
-            job->done(job, sqlite_read(&s->base, run_job, job));
+        if (task)
+            task->done(task, sqlite_read(&s->base, store_task_run, task));
         else if (atomic_load(&r->stop))
             return NULL;
         else
@@ -32,7 +26,7 @@ static void *reader(void *arg)
     }
 }
 
-static enum err start(struct sqlite_store *s, struct sqlite_reader *r, bool lengthy)
+static enum err reader_start(struct sqlite_store *s, struct sqlite_reader *r, bool lengthy)
 {
     r->store = s;
     r->lengthy = lengthy;
@@ -42,7 +36,7 @@ static enum err start(struct sqlite_store *s, struct sqlite_reader *r, bool leng
     return ERR_NONE;
 }
 
-static void stop(struct sqlite_reader *r)
+static void reader_stop(struct sqlite_reader *r)
 {
     if (!r->running)
         return;
@@ -54,12 +48,12 @@ static void stop(struct sqlite_reader *r)
 
 enum err sqlite_readers_start(struct sqlite_store *s)
 {
-    enum err e = start(s, &s->reader, false);
-    return e ? e : start(s, &s->lengthy_reader, true);
+    enum err e = reader_start(s, &s->reader, false);
+    return e ? e : reader_start(s, &s->lengthy_reader, true);
 }
 
 void sqlite_readers_stop(struct sqlite_store *s)
 {
-    stop(&s->reader);
-    stop(&s->lengthy_reader);
+    reader_stop(&s->reader);
+    reader_stop(&s->lengthy_reader);
 }

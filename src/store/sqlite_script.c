@@ -5,31 +5,32 @@
 
 #include "base/crypto.h"
 #include "base/id.h"
+#include "base/mem.h"
 #include "store/sqlite.h"
 
 #define COMPACT_PAGES 256 /* fewer free ones are not worth rewriting the file */
 
-static struct str text_of(sqlite3_value *v)
+static struct str value_text(sqlite3_value *v)
 {
     const unsigned char *p = sqlite3_value_text(v);
     return (struct str){(const char *)p, p ? (size_t)sqlite3_value_bytes(v) : 0};
 }
 
 /* portero_bytes(ID): its 12 bytes, NULL for what is no ID. */
-static void bytes_of(sqlite3_context *context, int n, sqlite3_value **args)
+static void portero_bytes(sqlite3_context *context, int n, sqlite3_value **args)
 {
     struct id id;
     (void)n;
-    if (!id_parse(text_of(args[0]), &id))
+    if (!id_parse(value_text(args[0]), &id))
         return;
     const struct id_bytes bytes = id_to_bytes(&id);
     sqlite3_result_blob(context, bytes.p, sizeof bytes.p, SQLITE_TRANSIENT);
 }
 
 /* portero_hash(text): crypto_hash64, NULL for NULL. */
-static void hash_of(sqlite3_context *context, int n, sqlite3_value **args)
+static void portero_hash(sqlite3_context *context, int n, sqlite3_value **args)
 {
-    const struct str text = text_of(args[0]);
+    const struct str text = value_text(args[0]);
     (void)n;
     if (text.p)
         sqlite3_result_int64(context, crypto_hash64(text));
@@ -42,7 +43,7 @@ static int define(struct sqlite_db *db, const char *name, void (*function)(sqlit
 }
 
 /* A table that is dropped is not overwritten: that would take as much of the WAL, and of memory, as it has pages. */
-static int run(struct sqlite_db *db, const char *sql)
+static int run_unwiped(struct sqlite_db *db, const char *sql)
 {
     int rc = sqlite3_exec(db->handle, "PRAGMA secure_delete=OFF", NULL, NULL, NULL);
     if (rc == SQLITE_OK)
@@ -54,21 +55,21 @@ static int run(struct sqlite_db *db, const char *sql)
 enum err sqlite_script(struct db *base, const char *sql)
 {
     struct sqlite_db *db = (struct sqlite_db *)base;
-    int rc = define(db, "portero_bytes", bytes_of);
+    int rc = define(db, "portero_bytes", portero_bytes);
     if (rc == SQLITE_OK)
-        rc = define(db, "portero_hash", hash_of);
+        rc = define(db, "portero_hash", portero_hash);
     if (rc == SQLITE_OK)
-        rc = run(db, sql);
+        rc = run_unwiped(db, sql);
     if (rc == SQLITE_OK)
         return ERR_NONE;
-    sqlite_complain(db, "script");
+    sqlite_log_error(db, "script");
     return db->base.failed = ERR_INTERNAL_ERROR;
 }
 
 /* ---- afterwards ---- */
 
 /* -1: failed. */
-static int64_t number(struct sqlite_db *db, const char *sql)
+static int64_t query_number(struct sqlite_db *db, const char *sql)
 {
     sqlite3_stmt *stmt;
     if (sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL) != SQLITE_OK)
@@ -81,12 +82,10 @@ static int64_t number(struct sqlite_db *db, const char *sql)
 /* With its temporary file in the data directory: as private as the database, and on the same disk. */
 static void rewrite(struct sqlite_store *s)
 {
-    char *path = strdup(s->path);
-    if (!path)
-        return;
+    char *path = mem_strdup(s->path);
     sqlite3_temp_directory = sqlite3_mprintf("%s", dirname(path));
     if (sqlite3_exec(s->writer.db->handle, "VACUUM", NULL, NULL, NULL) != SQLITE_OK)
-        sqlite_complain(s->writer.db, "vacuum");
+        sqlite_log_error(s->writer.db, "vacuum");
     sqlite3_free(sqlite3_temp_directory);
     sqlite3_temp_directory = NULL;
     free(path);
@@ -95,8 +94,8 @@ static void rewrite(struct sqlite_store *s)
 void sqlite_compact(struct store *base)
 {
     struct sqlite_store *s = (struct sqlite_store *)base;
-    const int64_t free_pages = number(s->writer.db, "PRAGMA freelist_count");
-    if (free_pages < COMPACT_PAGES || free_pages <= number(s->writer.db, "PRAGMA page_count") / 4)
+    const int64_t free_pages = query_number(s->writer.db, "PRAGMA freelist_count");
+    if (free_pages < COMPACT_PAGES || free_pages <= query_number(s->writer.db, "PRAGMA page_count") / 4)
         return;
     sqlite_checkpoint_final(s);
     rewrite(s);

@@ -62,7 +62,7 @@ enum err sqlite_session_begin(struct db *base)
      * than the counter says, never older. */
     atomic_store(&db->snapshot, commits);
     if (sqlite_control(db, CONTROL_BEGIN)) {
-        sqlite_complain(db, "begin of a read");
+        sqlite_log_error(db, "begin of a read");
         atomic_store(&db->snapshot, 0);
         return ERR_INTERNAL_ERROR;
     }

@@ -9,14 +9,14 @@ static const char *const control_sql[CONTROL_COUNT] = {
     [CONTROL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
     [CONTROL_COMMIT] = "COMMIT",
     [CONTROL_ROLLBACK] = "ROLLBACK",
-    [CONTROL_SAVEPOINT] = "SAVEPOINT job",
-    [CONTROL_SAVEPOINT_RELEASE] = "RELEASE job",
-    [CONTROL_SAVEPOINT_ROLLBACK] = "ROLLBACK TO job",
+    [CONTROL_SAVEPOINT] = "SAVEPOINT task",
+    [CONTROL_SAVEPOINT_RELEASE] = "RELEASE task",
+    [CONTROL_SAVEPOINT_ROLLBACK] = "ROLLBACK TO task",
 };
 
-void sqlite_complain(const struct sqlite_db *db, const char *what)
+void sqlite_log_error(const struct sqlite_db *db, const char *what)
 {
-    store_complain(what, sqlite3_extended_errcode(db->handle), sqlite3_errmsg(db->handle));
+    store_log_error(what, sqlite3_extended_errcode(db->handle), sqlite3_errmsg(db->handle));
 }
 
 int sqlite_control(struct sqlite_db *db, enum sqlite_control control)
@@ -39,9 +39,9 @@ void sqlite_finalize_all(struct sqlite_db *db)
         sqlite3_finalize(db->statements[i].handle);
 }
 
-static enum err fail(struct sqlite_db *db, const char *what)
+static enum err statement_failed(struct sqlite_db *db, const char *what)
 {
-    sqlite_complain(db, what);
+    sqlite_log_error(db, what);
     db->base.failed = ERR_INTERNAL_ERROR;
     return ERR_INTERNAL_ERROR;
 }
@@ -87,7 +87,7 @@ static int bind(sqlite3_stmt *stmt, int slot, const struct val *v)
 }
 
 /* The statement, prepared and with its arguments bound; NULL on failure. */
-static struct sqlite_statement *ready(struct sqlite_db *db, enum sql id, struct db_args args)
+static struct sqlite_statement *sqlite_ready(struct sqlite_db *db, enum sql id, struct db_args args)
 {
     struct sqlite_statement *st = &db->statements[id];
     if (!st->handle) {
@@ -106,13 +106,13 @@ static struct sqlite_statement *ready(struct sqlite_db *db, enum sql id, struct 
 enum err sqlite_exec(struct db *base, enum sql id, struct db_args args, int64_t *ret_changed)
 {
     struct sqlite_db *db = (struct sqlite_db *)base;
-    struct sqlite_statement *st = ready(db, id, args);
+    struct sqlite_statement *st = sqlite_ready(db, id, args);
     if (!st)
-        return fail(db, sql_table[id].name);
+        return statement_failed(db, sql_table[id].name);
     int rc = sqlite3_step(st->handle);
     assert(rc != SQLITE_ROW && "db_exec is for statements without rows");
     if (rc != SQLITE_DONE) {
-        enum err e = fail(db, sql_table[id].name);
+        enum err e = statement_failed(db, sql_table[id].name);
         sqlite3_reset(st->handle);
         return e;
     }
@@ -125,9 +125,9 @@ enum err sqlite_exec(struct db *base, enum sql id, struct db_args args, int64_t 
 enum err sqlite_query(struct db *base, enum sql id, struct db_args args, struct cursor *ret)
 {
     struct sqlite_db *db = (struct sqlite_db *)base;
-    struct sqlite_statement *st = ready(db, id, args);
+    struct sqlite_statement *st = sqlite_ready(db, id, args);
     if (!st)
-        return fail(db, sql_table[id].name);
+        return statement_failed(db, sql_table[id].name);
     st->open = true;
     *ret = (struct cursor){.db = base, .stmt = st};
     return ERR_NONE;
@@ -145,7 +145,7 @@ enum err sqlite_next(struct cursor *c, bool *ret_more)
     c->row = -1; /* stepping on would start over */
     if (rc != SQLITE_DONE) {
         struct sqlite_db *db = (struct sqlite_db *)c->db;
-        return fail(db, sql_table[st - db->statements].name);
+        return statement_failed(db, sql_table[st - db->statements].name);
     }
     *ret_more = false;
     return ERR_NONE;
@@ -159,7 +159,7 @@ void sqlite_end(struct cursor *c)
 }
 
 /* A value of the current row. Connections have no mutex, so it is as good as a protected one (sqlite3_value). */
-static sqlite3_value *column(const struct cursor *c, int i)
+static sqlite3_value *current_value(const struct cursor *c, int i)
 {
     const struct sqlite_statement *st = c->stmt;
     assert(st && c->row > 0 && "there is no current row");
@@ -169,12 +169,12 @@ static sqlite3_value *column(const struct cursor *c, int i)
 
 bool sqlite_col_null(const struct cursor *c, int i)
 {
-    return sqlite3_value_type(column(c, i)) == SQLITE_NULL;
+    return sqlite3_value_type(current_value(c, i)) == SQLITE_NULL;
 }
 
 int64_t sqlite_col_int(const struct cursor *c, int i)
 {
-    sqlite3_value *v = column(c, i);
+    sqlite3_value *v = current_value(c, i);
     int type = sqlite3_value_type(v);
     assert(type == SQLITE_INTEGER || type == SQLITE_NULL);
     return type == SQLITE_INTEGER ? sqlite3_value_int64(v) : 0;
@@ -182,7 +182,7 @@ int64_t sqlite_col_int(const struct cursor *c, int i)
 
 struct str sqlite_col_bytes(const struct cursor *c, int i, bool blob)
 {
-    sqlite3_value *v = column(c, i);
+    sqlite3_value *v = current_value(c, i);
     int type = sqlite3_value_type(v);
     if (type == SQLITE_NULL)
         return STR_NONE;

@@ -14,7 +14,7 @@
 #define BATCH_SHORT 16   /* jobs that are not urgent: so many in any case */
 
 struct batch {
-    struct store_task *jobs[BATCH_MAX];
+    struct store_task *tasks[BATCH_MAX];
     enum err results[BATCH_MAX];
     size_t n;
     size_t urgent;    /* of them */
@@ -22,23 +22,17 @@ struct batch {
     size_t blamed;    /* the job that took the whole transaction with it; BATCH_MAX: none */
 };
 
-static enum err run_job(void *arg, struct db *db)
-{
-    struct store_task *job = arg;
-    return job->run(job, db);
-}
-
 /* SQLite ends a transaction by itself when the disk is full, a read fails or memory is short. */
 static bool transaction_lost(const struct sqlite_db *db)
 {
     return sqlite3_get_autocommit(db->handle);
 }
 
-static bool control(struct sqlite_db *db, enum sqlite_control what, const char *name)
+static bool writer_control(struct sqlite_db *db, enum sqlite_control what, const char *name)
 {
     if (sqlite_control(db, what) == SQLITE_OK)
         return true;
-    sqlite_complain(db, name);
+    sqlite_log_error(db, name);
     return false;
 }
 
@@ -52,7 +46,7 @@ static void give_up(struct sqlite_db *db)
 static bool run_in_savepoint(struct sqlite_db *db, enum err (*run)(void *, struct db *), void *arg,
                              enum err *ret_result)
 {
-    if (!control(db, CONTROL_SAVEPOINT, "savepoint"))
+    if (!writer_control(db, CONTROL_SAVEPOINT, "savepoint"))
         return false;
     db->base.failed = ERR_NONE;
     enum err e = run(arg, &db->base);
@@ -60,28 +54,28 @@ static bool run_in_savepoint(struct sqlite_db *db, enum err (*run)(void *, struc
     *ret_result = db_result(&db->base, e);
     if (transaction_lost(db))
         return false;
-    if (*ret_result && !control(db, CONTROL_SAVEPOINT_ROLLBACK, "roll-back"))
+    if (*ret_result && !writer_control(db, CONTROL_SAVEPOINT_ROLLBACK, "roll-back"))
         return false;
-    return control(db, CONTROL_SAVEPOINT_RELEASE, "release");
+    return writer_control(db, CONTROL_SAVEPOINT_RELEASE, "release");
 }
 
-static struct store_task *next_job(struct sqlite_writer *w, const struct batch *b)
+static struct store_task *batch_next(struct sqlite_writer *w, const struct batch *b)
 {
-    struct store_task *job = b->urgent < BATCH_MAX / 2 ? task_list_take(&w->queue.urgent) : NULL;
+    struct store_task *task = b->urgent < BATCH_MAX / 2 ? task_list_take(&w->queue.urgent) : NULL;
     const size_t others = b->n - b->urgent;
-    if (!job && (others < BATCH_SHORT || (!b->urgent && clock_monotonic_us() < b->until_us)))
-        job = task_list_take(&w->queue.others);
-    return job;
+    if (!task && (others < BATCH_SHORT || (!b->urgent && clock_monotonic_us() < b->until_us)))
+        task = task_list_take(&w->queue.others);
+    return task;
 }
 
 static bool batch_add(struct sqlite_writer *w, struct batch *b)
 {
-    struct store_task *job = b->n < BATCH_MAX ? next_job(w, b) : NULL;
-    if (!job)
+    struct store_task *task = b->n < BATCH_MAX ? batch_next(w, b) : NULL;
+    if (!task)
         return false;
-    b->urgent += job->urgent;
+    b->urgent += task->urgent;
     b->results[b->n] = ERR_NONE;
-    b->jobs[b->n++] = job;
+    b->tasks[b->n++] = task;
     return true;
 }
 
@@ -92,41 +86,41 @@ static void batch_start(struct batch *b)
 }
 
 /* One transaction over the batch, and over what arrives meanwhile. False if nothing of it may be acknowledged. */
-static bool attempt(struct sqlite_writer *w, struct batch *b)
+static bool batch_attempt(struct sqlite_writer *w, struct batch *b)
 {
     const size_t skip = b->blamed;
     b->blamed = BATCH_MAX;
-    if (!control(w->db, CONTROL_BEGIN_WRITE, "begin of a write"))
+    if (!writer_control(w->db, CONTROL_BEGIN_WRITE, "begin of a write"))
         return false;
     for (size_t i = 0; i < b->n || batch_add(w, b); i++) {
-        if (i == skip || run_in_savepoint(w->db, run_job, b->jobs[i], &b->results[i]))
+        if (i == skip || run_in_savepoint(w->db, store_task_run, b->tasks[i], &b->results[i]))
             continue;
         give_up(w->db);
         b->blamed = i;
         return false;
     }
-    if (control(w->db, CONTROL_COMMIT, "commit"))
+    if (writer_control(w->db, CONTROL_COMMIT, "commit"))
         return true;
     give_up(w->db);
     return false;
 }
 
-static void run_batch(struct sqlite_store *s, struct batch *b)
+static void batch_run(struct sqlite_store *s, struct batch *b)
 {
     struct sqlite_writer *w = &s->writer;
     b->blamed = BATCH_MAX;
     w->committed = false;
-    bool durable = attempt(w, b);
+    bool durable = batch_attempt(w, b);
     if (!durable && b->blamed < BATCH_MAX && b->n > 1) {
         b->results[b->blamed] = ERR_INTERNAL_ERROR; /* without the culprit, the others may get through */
-        durable = attempt(w, b);
+        durable = batch_attempt(w, b);
     }
     w->failing = !durable;
     if (w->committed)
         atomic_fetch_add(&s->commits, 1);
-    store_tell(&s->base, &w->db->base);
+    store_notify_listener(&s->base, &w->db->base);
     for (size_t i = 0; i < b->n; i++)
-        b->jobs[i]->done(b->jobs[i], durable ? b->results[i] : ERR_INTERNAL_ERROR);
+        b->tasks[i]->done(b->tasks[i], durable ? b->results[i] : ERR_INTERNAL_ERROR);
 }
 
 static void *writer(void *arg)
@@ -137,7 +131,7 @@ static void *writer(void *arg)
     for (;;) {
         batch_start(&batch);
         if (batch_add(w, &batch))
-            run_batch(s, &batch);
+            batch_run(s, &batch);
         else if (atomic_load(&w->stop))
             return NULL;
         else
@@ -147,7 +141,7 @@ static void *writer(void *arg)
 }
 
 /* After each commit: how long the WAL is now. */
-static int on_commit(void *arg, sqlite3 *handle, const char *name, int frames)
+static int on_wal_commit(void *arg, sqlite3 *handle, const char *name, int frames)
 {
     (void)handle;
     (void)name;
@@ -159,7 +153,7 @@ static int on_commit(void *arg, sqlite3 *handle, const char *name, int frames)
 
 enum err sqlite_writer_start(struct sqlite_store *s)
 {
-    sqlite3_wal_hook(s->writer.db->handle, on_commit, s);
+    sqlite3_wal_hook(s->writer.db->handle, on_wal_commit, s);
     if (pthread_create(&s->writer.thread, NULL, writer, s))
         return ERR_IO;
     s->writer.running = true;
@@ -180,9 +174,9 @@ enum err sqlite_transact(struct store *base, enum store_mode mode, enum err (*ru
 {
     struct sqlite_db *db = ((struct sqlite_store *)base)->writer.db;
     enum err result = ERR_INTERNAL_ERROR;
-    if (!control(db, mode == STORE_WRITE ? CONTROL_BEGIN_WRITE : CONTROL_BEGIN, "begin"))
+    if (!writer_control(db, mode == STORE_WRITE ? CONTROL_BEGIN_WRITE : CONTROL_BEGIN, "begin"))
         return ERR_INTERNAL_ERROR;
-    if (run_in_savepoint(db, run, arg, &result) && control(db, CONTROL_COMMIT, "commit"))
+    if (run_in_savepoint(db, run, arg, &result) && writer_control(db, CONTROL_COMMIT, "commit"))
         return result;
     give_up(db);
     return ERR_INTERNAL_ERROR;

@@ -47,13 +47,13 @@ struct store_task {
     enum store_mode mode;
     bool urgent;  /* it goes before all that are not: a caller waits at a door */
     bool lengthy; /* a read that may take long: it waits for others like it, and none but those waits for it */
-    enum err (*run)(struct store_task *job, struct db *db);
+    enum err (*run)(struct store_task *task, struct db *db);
     /* On a store thread, after the commit (or the roll-back): hands the job back to its owner. */
-    void (*done)(struct store_task *job, enum err result);
+    void (*done)(struct store_task *task, enum err result);
 };
 
 /* Any thread. The job must stay alive until done. */
-void store_submit(struct store *s, struct store_task *job);
+void store_submit(struct store *s, struct store_task *task);
 /* Runs one job and waits for it: for threads that may block (jobs, admin, tests). */
 enum err store_run(struct store *s, enum store_mode mode, enum err (*run)(void *arg, struct db *db), void *arg) CHECKED;
 /* The same for a write that is urgent. */
@@ -112,7 +112,5 @@ void db_notify(struct db *db, unsigned topics);
 
 /* What the schema's version is, and what this program wants. */
 enum err store_versions(struct store *s, int *ret_have, int *ret_want) CHECKED;
-/* The engine's own integrity check (SQLite: PRAGMA integrity_check; PostgreSQL: amcheck is not used, ERR_NONE). */
-enum err store_check(struct store *s) CHECKED;
 /* Whether this process alone uses the data (SQLite): caches of committed data can then be exact. */
 bool store_exclusive(const struct store *s);

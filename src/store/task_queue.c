@@ -1,13 +1,13 @@
 #include "store/task_queue.h"
 
-void task_queue_push(struct task_queue *q, struct store_task *job)
+void task_queue_push(struct task_queue *q, struct store_task *task)
 {
-    struct task_list *l = job->urgent ? &q->urgent : &q->others;
+    struct task_list *l = task->urgent ? &q->urgent : &q->others;
     struct store_task *newest = atomic_load_explicit(&l->newest, memory_order_relaxed);
     do
-        job->next = newest;
+        task->next = newest;
     while (
-        !atomic_compare_exchange_weak_explicit(&l->newest, &newest, job, memory_order_acq_rel, memory_order_relaxed));
+        !atomic_compare_exchange_weak_explicit(&l->newest, &newest, task, memory_order_acq_rel, memory_order_relaxed));
     if (!newest)
         unpark(&q->taker);
 }
@@ -20,24 +20,24 @@ void task_queue_wake(struct task_queue *q)
 struct store_task *task_list_take(struct task_list *l)
 {
     if (!l->oldest && atomic_load_explicit(&l->newest, memory_order_relaxed)) {
-        struct store_task *job = atomic_exchange_explicit(&l->newest, NULL, memory_order_acq_rel);
-        while (job) {
-            struct store_task *next = job->next;
-            job->next = l->oldest;
-            l->oldest = job;
-            job = next;
+        struct store_task *task = atomic_exchange_explicit(&l->newest, NULL, memory_order_acq_rel);
+        while (task) {
+            struct store_task *next = task->next;
+            task->next = l->oldest;
+            l->oldest = task;
+            task = next;
         }
     }
-    struct store_task *job = l->oldest;
-    if (job)
-        l->oldest = job->next;
-    return job;
+    struct store_task *task = l->oldest;
+    if (task)
+        l->oldest = task->next;
+    return task;
 }
 
 struct store_task *task_queue_take(struct task_queue *q)
 {
-    struct store_task *job = task_list_take(&q->urgent);
-    return job ? job : task_list_take(&q->others);
+    struct store_task *task = task_list_take(&q->urgent);
+    return task ? task : task_list_take(&q->others);
 }
 
 static bool is_empty(struct task_list *l)

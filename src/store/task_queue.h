@@ -15,7 +15,7 @@ struct task_queue {
 };
 
 /* Any thread. */
-void task_queue_push(struct task_queue *q, struct store_task *job);
+void task_queue_push(struct task_queue *q, struct store_task *task);
 /* Wakes the taker without a job. Any thread. */
 void task_queue_wake(struct task_queue *q);
 /* The oldest urgent job, or else the oldest job, or NULL. The taker's thread. */

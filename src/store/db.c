@@ -1,0 +1,107 @@
+/* A session's statements and columns, by the functions of its engine; and the functions that engines call back. */
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/engine.h"
+
+/* ---- called by engines ---- */
+
+#define COMPLAINTS_PER_S 5
+
+void store_log_error(const char *what, int code, const char *message)
+{
+    static _Atomic int64_t second;
+    static _Atomic int said;
+    int64_t now = clock_monotonic_us() / US_PER_S;
+    if (atomic_exchange(&second, now) != now)
+        atomic_store(&said, 0);
+    if (atomic_fetch_add(&said, 1) < COMPLAINTS_PER_S)
+        log_error("store failed what=%s code=%d reason=\"%.*s\"", what, code, (int)strcspn(message, "\n"), message);
+}
+
+enum err store_task_run(void *arg, struct db *db)
+{
+    struct store_task *task = arg;
+    return task->run(task, db);
+}
+
+void store_notify_listener(struct store *s, struct db *db)
+{
+    unsigned topics = db->topics;
+    db->topics = 0;
+    if (topics && s->listener)
+        s->listener(s->listener_context, topics);
+}
+
+/* ---- statements ---- */
+
+enum err db_exec(struct db *db, enum sql statement, struct db_args args, int64_t *ret_changed)
+{
+    return db->failed ? db->failed : db->engine->exec(db, statement, args, ret_changed);
+}
+
+enum err db_query(struct db *db, enum sql statement, struct db_args args, struct cursor *ret)
+{
+    *ret = (struct cursor){.db = db};
+    if (db->failed)
+        return db->failed;
+    enum err e = db->engine->query(db, statement, args, ret);
+    if (e)
+        return e;
+    db->cursors++;
+    return ERR_NONE;
+}
+
+enum err db_next(struct cursor *c, bool *ret_more)
+{
+    return c->db->failed ? c->db->failed : c->db->engine->next(c, ret_more);
+}
+
+enum err db_one(struct db *db, enum sql statement, struct db_args args, struct cursor *ret)
+{
+    bool more = false;
+    enum err e = db_query(db, statement, args, ret);
+    if (e)
+        return e;
+    e = db_next(ret, &more);
+    if (!e && !more)
+        e = ERR_NOT_FOUND;
+    if (e)
+        db_end(ret);
+    return e;
+}
+
+void db_end(struct cursor *c)
+{
+    if (!c->stmt)
+        return;
+    c->db->engine->end(c);
+    c->db->cursors--;
+    c->stmt = NULL;
+}
+
+void db_notify(struct db *db, unsigned topics)
+{
+    db->topics |= topics;
+}
+
+bool col_null(const struct cursor *c, int i)
+{
+    return c->db->engine->col_null(c, i);
+}
+
+int64_t col_int(const struct cursor *c, int i)
+{
+    return c->db->engine->col_int(c, i);
+}
+
+struct str col_str(const struct cursor *c, int i)
+{
+    return c->db->engine->col_bytes(c, i, false);
+}
+
+struct str col_blob(const struct cursor *c, int i)
+{
+    return c->db->engine->col_bytes(c, i, true);
+}
