@@ -34,14 +34,14 @@ const struct config_row config_rows[] = {
         .key = key_, .doc = doc_, .kind = kind_, .offset = offsetof(struct config_plan, member), __VA_ARGS__           \
     }
 const struct config_row config_plan_rows[] = {
-    PLAN_ROW("amount", amount_minor, CONFIG_INTEGER, "price in minor units; -1: none, so that it cannot be bought",
-             .lo = -1, .hi = 99999999),
+    PLAN_ROW("amount", amount_minor, CONFIG_INTEGER, "price in minor units; -1: the plan cannot be bought", .lo = -1,
+             .hi = 99999999),
     PLAN_ROW("currency", currency, CONFIG_CURRENCY, "three lower-case letters"),
-    PLAN_ROW("interval", interval, CONFIG_ENUM, "what is paid for at a time", .words = "day|week|month|year"),
-    PLAN_ROW("interval_count", interval_count, CONFIG_INTEGER, "how many of them", .lo = 1, .hi = 365),
-    PLAN_ROW("available", available, CONFIG_BOOLEAN, "whether it can be bought"),
+    PLAN_ROW("interval", interval, CONFIG_ENUM, "billing interval", .words = "day|week|month|year"),
+    PLAN_ROW("interval_count", interval_count, CONFIG_INTEGER, "intervals per payment", .lo = 1, .hi = 365),
+    PLAN_ROW("available", available, CONFIG_BOOLEAN, "whether the plan can be bought"),
     PLAN_ROW("stripe_price", stripe_price, CONFIG_STRING,
-             "stripe: ID of its recurring price (price_...); none: it cannot be bought"),
+             "stripe: ID of the recurring price (price_...); empty: the plan cannot be bought"),
     {.key = NULL}};
 
 #define DIGITS_MAX 7
@@ -52,15 +52,16 @@ const struct config_row config_plan_rows[] = {
         __VA_ARGS__                                                                                                    \
     }
 const struct config_row config_peer_rows[] = {
-    PEER_ROW(addresses, CONFIG_CIDRS, "", "its addresses and CIDR blocks, which may call"),
-    PEER_ROW(calls, CONFIG_INTEGER, "100", "calls at once, all its addresses together", .lo = 1, .hi = 10000),
+    PEER_ROW(addresses, CONFIG_CIDRS, "", "addresses and CIDR blocks of the peer, which may call"),
+    PEER_ROW(calls, CONFIG_INTEGER, "100", "maximum number of concurrent calls from all its addresses together",
+             .lo = 1, .hi = 10000),
     PEER_ROW(number_in, CONFIG_ENUM, "uri",
-             "where the dialled number is: the request URI, To, or P-Called-Party-ID if there is one",
+             "source of the dialled number: the request URI, To, or P-Called-Party-ID if present",
              .words = "uri|to|p_called_party_id"),
     PEER_ROW(country_code, CONFIG_DIGITS, "",
-             "numbers without + are national, of this country (1, 44); empty: they are international"),
-    PEER_ROW(national_prefix, CONFIG_DIGITS, "", "what national numbers may begin with (1, 0), which is left out"),
-    PEER_ROW(international_prefix, CONFIG_DIGITS, "", "what stands for the + (011, 00)"),
+             "country code (1, 44) of national numbers, those without +; empty: such numbers are international"),
+    PEER_ROW(national_prefix, CONFIG_DIGITS, "", "trunk prefix (1, 0) that is removed from national numbers"),
+    PEER_ROW(international_prefix, CONFIG_DIGITS, "", "prefix (011, 00) that stands for +"),
     {.key = NULL}};
 
 const struct config_plan config_plan_defaults[CONFIG_PLANS] = {

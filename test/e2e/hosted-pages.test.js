@@ -138,7 +138,7 @@ describe('the hosted pages', () => {
 
     it('lead from what is not there to a page that says where to go', async () => {
         const page = await browser.page(new URL('/sandbox/checkout/cs_nope', w.daemon.https).href);
-        await page.getByRole('heading', { name: 'There is no such thing here.' }).waitFor();
+        await page.getByRole('heading', { name: 'Not found.' }).waitFor();
         await checkAccessible(page);
         await checkFits(page);
         await page.getByRole('link', { name: 'To the start page' }).click();
