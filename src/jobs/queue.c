@@ -8,29 +8,23 @@
 #include "base/wait.h"
 #include "domain/row.h"
 #include "domain/work.h"
+#include "jobs/bell.h"
 
-#define THREADS         8 /* a provider that hangs holds up no mail */
+#define THREADS         8 /* so that a provider that hangs does not hold up mail */
 #define THREADS_MAX     64
 #define PAUSE_FIRST_S   5
 #define PAUSE_LONG_S    300
 #define PAUSE_LONGEST_S 3600
 #define ATTEMPTS_OFTEN  29              /* these take two hours */
-#define SLEEP_ALONE_US  (30 * US_PER_S) /* one process has the store: whoever adds a row kicks */
-#define SLEEP_SHARED_US US_PER_S        /* another node may have added a row, or lost its lease */
-#define PAUSE_US        US_PER_S        /* after a failure of the store */
-#define POLL_SHARED_US  (US_PER_S / 20) /* another node may run what somebody waits for */
+#define POLL_SHARED_US  (US_PER_S / 20) /* another node may run the job that jobs_wait waits for */
 
 struct jobs {
     struct jobs_options options;
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    pthread_cond_t idle;
-    pthread_cond_t ended; /* a job was run */
-    uint64_t ends;
-    uint64_t kicks;      /* counts reasons to look */
-    uint64_t idle_since; /* the youngest kick after which nothing was found due and nothing ran */
-    unsigned busy;       /* threads that look or run */
-    bool stopping;
+    struct bell bell;
+    pthread_mutex_t lock; /* of busy and ends */
+    pthread_cond_t ended; /* ends has grown, or the bell is stopping */
+    uint64_t ends;        /* counts jobs that were run */
+    unsigned busy;        /* threads that look or run */
     unsigned started;
     pthread_t threads[THREADS_MAX];
 };
@@ -40,7 +34,7 @@ struct jobs {
 struct taken {
     struct job job;
     int64_t leased_until_us;
-    int64_t next_us; /* without a job: when the next one is due; INT64_MAX: none is known */
+    int64_t next_us; /* if no job was found: when the next one is due; INT64_MAX: no job is known */
     bool found;
 };
 
@@ -55,7 +49,7 @@ static enum err next_due(struct tx *tx, void *arg)
     return ERR_NONE;
 }
 
-static enum err take(struct tx *tx, void *arg)
+static enum err lease_job(struct tx *tx, void *arg)
 {
     struct taken *t = arg;
     int64_t real_us = clock_real_us();
@@ -74,19 +68,19 @@ static enum err take(struct tx *tx, void *arg)
     return ERR_NONE;
 }
 
-/* What was added again while it ran runs again at once. */
-static enum err set_free(struct tx *tx, const struct taken *t)
+/* A job that was added again while it ran is run again at once. */
+static enum err unlease_job(struct tx *tx, const struct taken *t)
 {
     return db_exec(tx->db, SQL_JOB_FREE, DB_ARGS(v_str(t->job.id), v_int(t->leased_until_us)), NULL);
 }
 
-static enum err finish(struct tx *tx, void *arg)
+static enum err finish_job(struct tx *tx, void *arg)
 {
     const struct taken *t = arg;
     int64_t finished;
     enum err e = db_exec(tx->db, SQL_JOB_FINISH,
                          DB_ARGS(v_str(t->job.id), v_int(t->leased_until_us), v_int(t->job.created_us)), &finished);
-    return e || finished ? e : set_free(tx, t);
+    return e || finished ? e : unlease_job(tx, t);
 }
 
 static int64_t pause_s(int64_t attempt)
@@ -99,17 +93,17 @@ static int64_t pause_s(int64_t attempt)
     return s < PAUSE_LONGEST_S ? s : PAUSE_LONGEST_S;
 }
 
-static enum err postpone(struct tx *tx, void *arg)
+static enum err postpone_job(struct tx *tx, void *arg)
 {
     const struct taken *t = arg;
     int64_t due_us = tx->now_us + pause_s(t->job.attempt) * US_PER_S, postponed;
     enum err e = db_exec(tx->db, SQL_JOB_RETRY,
                          DB_ARGS(v_str(t->job.id), v_int(t->leased_until_us), v_int(t->job.created_us), v_int(due_us)),
                          &postponed);
-    return e || postponed ? e : set_free(tx, t);
+    return e || postponed ? e : unlease_job(tx, t);
 }
 
-static enum err unlease(struct tx *tx, void *arg)
+static enum err unlease_all(struct tx *tx, void *arg)
 {
     (void)arg;
     return db_exec(tx->db, SQL_JOB_UNLEASE, DB_NO_ARGS, NULL);
@@ -117,7 +111,7 @@ static enum err unlease(struct tx *tx, void *arg)
 
 /* ---- one job ---- */
 
-static const struct job_kind *kind_of(const struct jobs *j, struct str name)
+static const struct job_kind *find_kind(const struct jobs *j, struct str name)
 {
     for (size_t i = 0; i < j->options.kind_count; i++)
         if (str_eq(name, str_z(j->options.kinds[i].name)))
@@ -130,20 +124,20 @@ static struct work work_on(const struct jobs *j, struct arena *arena)
     return (struct work){.store = j->options.store, .config = j->options.config, .arena = arena};
 }
 
-static void run(struct jobs *j, struct taken *t)
+static void run_job(struct jobs *j, struct taken *t)
 {
-    const struct job_kind *kind = kind_of(j, t->job.kind);
+    const struct job_kind *kind = find_kind(j, t->job.kind);
     enum err e = kind ? kind->run(kind->context, &t->job) : ERR_INTERNAL_ERROR;
     if (e)
         log_warn("job postponed id=%.*s kind=%.*s attempt=%lld error=%s", STR_ARG(t->job.id), STR_ARG(t->job.kind),
                  (long long)t->job.attempt, kind ? err_info(e)->code : "unknown kind");
-    e = work_write(t->job.work, e ? postpone : finish, t);
+    e = work_write(t->job.work, e ? postpone_job : finish_job, t);
     if (e)
         log_error("job not recorded id=%.*s error=%s", STR_ARG(t->job.id), err_info(e)->code);
 }
 
-/* Takes and runs one job. *ret_next_us: when to look again without being told. */
-static enum err run_one(struct jobs *j, bool *ret_found, int64_t *ret_next_us)
+/* Leases and runs one job. *ret_next_us is when to look again without a kick. */
+static enum err run_next(struct jobs *j, bool *ret_found, int64_t *ret_next_us)
 {
     struct arena arena;
     arena_init(&arena, NULL, 0);
@@ -152,10 +146,10 @@ static enum err run_one(struct jobs *j, bool *ret_found, int64_t *ret_next_us)
     struct taken t = {.job = {.work = &work, .until_us = until_us}};
     enum err e = work_read(&work, next_due, &t);
     if (!e && t.next_us <= clock_now_us())
-        e = work_write(&work, take, &t);
+        e = work_write(&work, lease_job, &t);
     if (!e && t.found) {
-        pthread_cond_signal(&j->wake); /* there may be another one */
-        run(j, &t);
+        bell_wake(&j->bell); /* there may be another one */
+        run_job(j, &t);
     }
     *ret_found = t.found;
     *ret_next_us = t.next_us;
@@ -165,48 +159,42 @@ static enum err run_one(struct jobs *j, bool *ret_found, int64_t *ret_next_us)
 
 /* ---- threads ---- */
 
-static int64_t sleep_us(const struct jobs *j, enum err e, int64_t next_us)
+static void begin_look(struct jobs *j)
 {
-    int64_t longest = store_exclusive(j->options.store) ? SLEEP_ALONE_US : SLEEP_SHARED_US;
-    if (e)
-        return PAUSE_US;
-    if (next_us == INT64_MAX)
-        return longest;
-    int64_t wait = next_us - clock_now_us();
-    return wait < 0 ? 0 : wait < longest ? wait : longest;
-}
-
-static void wait_for(struct jobs *j, pthread_cond_t *condition, int64_t us)
-{
-    (void)cond_wait_until(condition, &j->lock, clock_monotonic_us() + us);
-}
-
-static void *worker(void *arg)
-{
-    struct jobs *j = arg;
     pthread_mutex_lock(&j->lock);
-    while (!j->stopping) {
-        uint64_t seen = j->kicks;
-        bool found = false;
-        int64_t next_us = INT64_MAX;
-        j->busy++;
-        pthread_mutex_unlock(&j->lock);
-        enum err e = run_one(j, &found, &next_us);
-        pthread_mutex_lock(&j->lock);
-        j->busy--;
-        if (found) {
-            j->ends++;
-            pthread_cond_broadcast(&j->ended);
-            continue;
-        }
-        if (j->busy == 0 && seen > j->idle_since) {
-            j->idle_since = seen;
-            pthread_cond_broadcast(&j->idle);
-        }
-        if (seen == j->kicks && !j->stopping)
-            wait_for(j, &j->wake, sleep_us(j, e, next_us));
+    j->busy++;
+    pthread_mutex_unlock(&j->lock);
+}
+
+/* Returns true if no other thread looks or runs a job. */
+static bool end_look(struct jobs *j, bool found)
+{
+    pthread_mutex_lock(&j->lock);
+    bool alone = --j->busy == 0;
+    if (found) {
+        j->ends++;
+        pthread_cond_broadcast(&j->ended);
     }
     pthread_mutex_unlock(&j->lock);
+    return alone;
+}
+
+static void *job_thread(void *arg)
+{
+    struct jobs *j = arg;
+    while (!bell_is_stopping(&j->bell)) {
+        bool found = false;
+        int64_t next_us = INT64_MAX;
+        begin_look(j);
+        uint64_t heard = bell_heard(&j->bell);
+        enum err e = run_next(j, &found, &next_us);
+        bool alone = end_look(j, found);
+        if (found)
+            continue;
+        if (alone)
+            bell_set_idle(&j->bell, heard);
+        bell_wait(&j->bell, heard, clock_monotonic_us() + bell_sleep_us(j->options.store, e, next_us));
+    }
     return NULL;
 }
 
@@ -218,8 +206,7 @@ struct jobs *jobs_new(const struct jobs_options *options)
         j->options.threads = THREADS;
     assert(j->options.threads <= THREADS_MAX);
     pthread_mutex_init(&j->lock, NULL);
-    cond_init(&j->wake);
-    cond_init(&j->idle);
+    bell_init(&j->bell);
     cond_init(&j->ended);
     return j;
 }
@@ -231,23 +218,21 @@ enum err jobs_start(struct jobs *j)
         struct arena arena;
         arena_init(&arena, NULL, 0);
         struct work work = work_on(j, &arena);
-        enum err e = work_write(&work, unlease, NULL);
+        enum err e = work_write(&work, unlease_all, NULL);
         arena_done(&arena);
         if (e)
             return e;
     }
     for (; j->started < o->threads; j->started++)
-        if (pthread_create(&j->threads[j->started], NULL, worker, j))
+        if (pthread_create(&j->threads[j->started], NULL, job_thread, j))
             return ERR_IO;
     return ERR_NONE;
 }
 
 void jobs_stop(struct jobs *j)
 {
+    bell_stop(&j->bell);
     pthread_mutex_lock(&j->lock);
-    j->stopping = true;
-    pthread_cond_broadcast(&j->wake);
-    pthread_cond_broadcast(&j->idle);
     pthread_cond_broadcast(&j->ended);
     pthread_mutex_unlock(&j->lock);
     while (j->started > 0)
@@ -259,32 +244,23 @@ void jobs_free(struct jobs *j)
     if (!j)
         return;
     jobs_stop(j);
-    pthread_cond_destroy(&j->idle);
     pthread_cond_destroy(&j->ended);
-    pthread_cond_destroy(&j->wake);
     pthread_mutex_destroy(&j->lock);
+    bell_done(&j->bell);
     free(j);
 }
 
 void jobs_kick(struct jobs *j)
 {
-    pthread_mutex_lock(&j->lock);
-    j->kicks++;
-    pthread_cond_signal(&j->wake);
-    pthread_mutex_unlock(&j->lock);
+    bell_kick(&j->bell);
 }
 
 void jobs_drain(struct jobs *j)
 {
-    pthread_mutex_lock(&j->lock);
-    uint64_t wanted = ++j->kicks;
-    pthread_cond_signal(&j->wake);
-    while (j->idle_since < wanted && !j->stopping)
-        pthread_cond_wait(&j->idle, &j->lock);
-    pthread_mutex_unlock(&j->lock);
+    (void)bell_wait_idle(&j->bell, bell_kick(&j->bell), INT64_MAX);
 }
 
-/* ---- waiting for one ---- */
+/* ---- waiting for one job ---- */
 
 struct awaited {
     struct str id;
@@ -293,7 +269,7 @@ struct awaited {
     int64_t due_us;
 };
 
-static enum err look(struct tx *tx, void *arg)
+static enum err read_awaited(struct tx *tx, void *arg)
 {
     struct awaited *w = arg;
     CURSOR c;
@@ -306,29 +282,29 @@ static enum err look(struct tx *tx, void *arg)
     return ERR_NONE;
 }
 
-static enum err look_once(struct jobs *j, struct awaited *w)
+static enum err look_at(struct jobs *j, struct awaited *w)
 {
     struct arena arena;
     arena_init(&arena, NULL, 0);
     struct work work = work_on(j, &arena);
-    enum err e = work_read(&work, look, w);
+    enum err e = work_read(&work, read_awaited, w);
     arena_done(&arena);
     return e;
 }
 
-/* Sleeps until a job was run since `seen`; false if the jobs end. */
+/* Waits until a job was run since `seen`. Returns false if the threads stop. */
 static bool wait_for_end(struct jobs *j, uint64_t seen, int64_t left_us)
 {
-    bool alone = store_exclusive(j->options.store);
+    bool exclusive = store_exclusive(j->options.store);
+    int64_t wait_us = exclusive || left_us < POLL_SHARED_US ? left_us : POLL_SHARED_US;
     pthread_mutex_lock(&j->lock);
-    if (j->ends == seen && !j->stopping)
-        wait_for(j, &j->ended, alone || left_us < POLL_SHARED_US ? left_us : POLL_SHARED_US);
-    bool stopping = j->stopping;
+    if (j->ends == seen && !bell_is_stopping(&j->bell))
+        (void)cond_wait_until(&j->ended, &j->lock, clock_monotonic_us() + wait_us);
     pthread_mutex_unlock(&j->lock);
-    return !stopping;
+    return !bell_is_stopping(&j->bell);
 }
 
-static uint64_t ends_seen(struct jobs *j)
+static uint64_t count_ends(struct jobs *j)
 {
     pthread_mutex_lock(&j->lock);
     uint64_t seen = j->ends;
@@ -341,8 +317,8 @@ enum err jobs_wait(struct jobs *j, struct str id, int64_t wait_ms, bool *ret_don
     int64_t until_us = clock_monotonic_us() + wait_ms * 1000;
     for (bool going = true;;) {
         struct awaited w = {.id = id};
-        uint64_t seen = ends_seen(j);
-        enum err e = look_once(j, &w);
+        uint64_t seen = count_ends(j);
+        enum err e = look_at(j, &w);
         if (e)
             return e;
         int64_t left_us = until_us - clock_monotonic_us();
