@@ -5,6 +5,13 @@
 #define TRIES    3
 #define PAUSE_US 100000
 
+const char *outcome_text(enum outcome o)
+{
+    static const char *const texts[] = {
+        [OUTCOME_DONE] = "done", [OUTCOME_REFUSED] = "refused", [OUTCOME_UNKNOWN] = "unknown"};
+    return texts[o];
+}
+
 bool outcome_again(enum outcome o, int *tries)
 {
     if (o != OUTCOME_UNKNOWN || ++*tries >= TRIES)

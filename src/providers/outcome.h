@@ -1,14 +1,18 @@
-/* How a call to an outside provider ended. */
+/* The outcome of a call to an outside provider. */
 #pragma once
 #include <stdbool.h>
 
 enum outcome {
     OUTCOME_DONE,    /* the provider has acted */
-    OUTCOME_REFUSED, /* a definite no: repeating it would not help */
-    OUTCOME_UNKNOWN  /* a time-out, a 5xx: it may have acted or not; repeat it with the same key */
+    OUTCOME_REFUSED, /* the provider has refused, and has not acted; repeating the call would not help */
+    OUTCOME_UNKNOWN  /* a timeout, a 5xx: the provider may have acted; repeat the call with the same key */
 };
 
-/* Is an UNKNOWN call worth another try at once, with the same key? Sleeps before it; *tries counts, from 0.
+/* For the log: "done", "refused", "unknown". */
+const char *outcome_text(enum outcome o);
+
+/* Should a call that ended with `o` be repeated at once, with the same key? Sleeps before it returns true. *tries
+ * counts the calls, from 0.
  *
  *     int tries = 0;
  *     do

@@ -175,7 +175,7 @@ static enum outcome stripe_portal(struct billing *b, struct str customer_id, str
     enum outcome o = stripe_call(stripe_of(b)->client, &r, a, &answer);
     if (o == OUTCOME_REFUSED)
         return is_missing(&answer) ? OUTCOME_REFUSED : OUTCOME_UNKNOWN;
-    struct str url = arena_str(a, stripe_text(answer.body, "url"));
+    struct str url = arena_str(a, rest_text(answer.body, "url"));
     json_decref(answer.body);
     if (o == OUTCOME_DONE)
         o = understood("portal", stripe_is_page(url));

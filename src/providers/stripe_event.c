@@ -89,7 +89,7 @@ static struct str subscription_of_invoice(const json_t *invoice)
  * are somebody else's business. */
 static bool read_object(struct str type, const json_t *object, struct arena *a, struct billing_event *e)
 {
-    struct str mode = stripe_text(object, "mode"), about = stripe_text(object, "id");
+    struct str mode = rest_text(object, "mode"), about = rest_text(object, "id");
     e->object = object_of(type);
     if (str_starts(type, STR("invoice."))) {
         about = subscription_of_invoice(object);
@@ -106,9 +106,9 @@ static bool read_object(struct str type, const json_t *object, struct arena *a, 
 
 static bool read_event(const json_t *o, struct arena *a, struct billing_event *ret)
 {
-    struct str id = stripe_text(o, "id"), type = stripe_text(o, "type");
+    struct str id = rest_text(o, "id"), type = rest_text(o, "type");
     const json_t *object = json_object_get(json_object_get(o, "data"), "object");
-    if (!str_eq(stripe_text(o, "object"), STR("event")) || !stripe_is_id(id) || !type.n || !json_is_object(object))
+    if (!str_eq(rest_text(o, "object"), STR("event")) || !stripe_is_id(id) || !type.n || !json_is_object(object))
         return false;
     struct billing_event e = {.id = arena_str(a, id)};
     if (!read_object(type, object, a, &e))

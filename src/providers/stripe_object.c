@@ -19,16 +19,10 @@ bool stripe_is_id(struct str s)
     return true;
 }
 
-struct str stripe_text(const json_t *object, const char *name)
-{
-    const json_t *v = json_object_get(object, name);
-    return json_is_string(v) ? str_n(json_string_value(v), json_string_length(v)) : STR_NONE;
-}
-
 struct str stripe_reference(const json_t *object, const char *name)
 {
     const json_t *v = json_object_get(object, name);
-    struct str id = json_is_object(v) ? stripe_text(v, "id") : stripe_text(object, name);
+    struct str id = json_is_object(v) ? rest_text(v, "id") : rest_text(object, name);
     return stripe_is_id(id) ? id : STR_NONE;
 }
 
@@ -44,13 +38,13 @@ static bool natural(const json_t *object, const char *name, int64_t *ret)
 
 static bool is_object(const json_t *o, const char *kind)
 {
-    return str_eq(stripe_text(o, "object"), str_z(kind));
+    return str_eq(rest_text(o, "object"), str_z(kind));
 }
 
 /* "usd" */
 static bool currency(const json_t *o, struct arena *a, struct str *ret)
 {
-    struct str s = stripe_text(o, "currency");
+    struct str s = rest_text(o, "currency");
     if (s.n != 3 || !islower((unsigned char)s.p[0]) || !islower((unsigned char)s.p[1]) ||
         !islower((unsigned char)s.p[2]))
         return false;
@@ -85,11 +79,11 @@ static bool stripe_session_status(struct str text, enum billing_session_status *
 
 bool stripe_read_session(const json_t *o, struct arena *a, struct billing_session *ret)
 {
-    struct billing_session s = {.id = arena_str(a, stripe_text(o, "id")),
-                                .account_id = arena_str(a, stripe_text(o, "client_reference_id"))};
-    struct str url = stripe_text(o, "url");
+    struct billing_session s = {.id = arena_str(a, rest_text(o, "id")),
+                                .account_id = arena_str(a, rest_text(o, "client_reference_id"))};
+    struct str url = rest_text(o, "url");
     if (!is_object(o, "checkout.session") || !stripe_is_id(s.id) ||
-        !stripe_session_status(stripe_text(o, "status"), &s.status))
+        !stripe_session_status(rest_text(o, "status"), &s.status))
         return false;
     if (s.status == BILLING_SESSION_OPEN) {
         if (!stripe_is_page(url))
@@ -123,7 +117,7 @@ bool stripe_read_price(const json_t *o, struct arena *a, struct billing_price *r
         !unit_amount(o, &p.amount_minor))
         return false;
     if (json_is_object(recurring)) {
-        p.interval = arena_str(a, stripe_text(recurring, "interval"));
+        p.interval = arena_str(a, rest_text(recurring, "interval"));
         if (!p.interval.n || !natural(recurring, "interval_count", &p.interval_count))
             return false;
     }
@@ -165,7 +159,7 @@ static struct str plan_of_price(const struct config *c, struct str price_id)
 /* What was bought at a price that has been replaced since: the checkout noted the plan. */
 static struct str noted_plan(const struct config *c, const json_t *subscription)
 {
-    struct str noted = stripe_text(json_object_get(subscription, "metadata"), "plan");
+    struct str noted = rest_text(json_object_get(subscription, "metadata"), "plan");
     for (size_t i = 0; i < CONFIG_PLANS; i++)
         if (str_eq(noted, str_z(c->plans[i].id)))
             return str_z(c->plans[i].id);
@@ -177,7 +171,7 @@ static const json_t *choose_item(const struct config *c, const json_t *subscript
     const json_t *items = json_object_get(json_object_get(subscription, "items"), "data");
     for (size_t i = 0; i < json_array_size(items); i++) {
         const json_t *item = json_array_get(items, i);
-        if (plan_of_price(c, stripe_text(json_object_get(item, "price"), "id")).p)
+        if (plan_of_price(c, rest_text(json_object_get(item, "price"), "id")).p)
             return item;
     }
     return json_array_get(items, 0);
@@ -187,7 +181,7 @@ static bool read_item(const struct config *c, const json_t *item, struct arena *
 {
     const json_t *price = json_object_get(item, "price");
     struct billing_price p = {0};
-    struct str price_id = stripe_text(price, "id");
+    struct str price_id = rest_text(price, "id");
     bool metered = !json_object_get(item, "quantity"); /* none of ours: it has no quantity */
     if (!stripe_is_id(price_id) || !stripe_read_price(price, a, &p) ||
         (!metered && !natural(item, "quantity", &s->quantity)))
@@ -205,15 +199,15 @@ bool stripe_read_subscription(const struct config *c, const json_t *o, struct ar
 {
     struct billing_subscription s = {0};
     const json_t *item = choose_item(c, o);
-    struct str item_id = stripe_text(item, "id");
-    if (!is_object(o, "subscription") || !stripe_status(stripe_text(o, "status"), &s.status) ||
+    struct str item_id = rest_text(item, "id");
+    if (!is_object(o, "subscription") || !stripe_status(rest_text(o, "status"), &s.status) ||
         !read_item(c, item, a, &s))
         return false;
     if (!s.plan.p)
         s.plan = noted_plan(c, o);
-    s.id = arena_str(a, stripe_text(o, "id"));
+    s.id = arena_str(a, rest_text(o, "id"));
     s.customer_id = arena_str(a, stripe_reference(o, "customer"));
-    s.account_id = arena_str(a, stripe_text(json_object_get(o, "metadata"), "account_id"));
+    s.account_id = arena_str(a, rest_text(json_object_get(o, "metadata"), "account_id"));
     if (!stripe_is_id(s.id) || !s.customer_id.p || !stripe_is_id(item_id))
         return false;
     *ret = s;

@@ -1,12 +1,10 @@
 /* Stripe's objects as billing.h has them: what is missing, of another type or impossible makes the whole malformed. */
 #pragma once
-#include "base/json.h"
 #include "providers/billing.h"
+#include "providers/rest.h"
 
 /* Is it an identifier of Stripe's ("cs_test_a1…"), fit to stand in a path? */
 bool stripe_is_id(struct str s);
-/* A member that is text, borrowed from the object; STR_NONE for anything else. */
-struct str stripe_text(const json_t *object, const char *name);
 /* The ID of what a member refers to, which is either the ID alone or the object itself, borrowed; STR_NONE without. */
 struct str stripe_reference(const json_t *object, const char *name);
 

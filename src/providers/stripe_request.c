@@ -2,32 +2,26 @@
 
 #include <assert.h>
 #include <ctype.h>
-#include <glib.h>
 #include <stdlib.h>
 
 #include "base/crypto.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/wait.h"
-#include "net/client.h"
 
-#define ANSWER_MAX (1u << 20)
-#define FORM_MAX   16384
-#define WORD_MAX   64
+#define WORD_MAX 64
 
-/* Of a key under which another request is on its way (409). */
+/* For an idempotency key that another request in progress uses (409). */
 #define IN_USE_RETRIES 3
 #define IN_USE_WAIT_US 400000
 
 struct stripe_client {
     struct arena arena;
-    struct net_client *http;
-    struct str url;           /* "https://api.stripe.com" */
+    struct rest rest;
     struct str authorization; /* "Bearer sk_…" */
-    long timeout_ms;
 };
 
-/* ---- what is said ---- */
+/* ---- the request ---- */
 
 void stripe_field(struct stripe_request *r, const char *name, struct str value)
 {
@@ -41,63 +35,12 @@ void stripe_field_int(struct stripe_request *r, const char *name, int64_t value,
     stripe_field(r, name, arena_printf(a, "%lld", (long long)value));
 }
 
-/* application/x-www-form-urlencoded; the names are ours and need no escapes. */
-static struct str form_text(const struct stripe_request *r, struct arena *a)
-{
-    struct buf b = BUF(FORM_MAX);
-    for (size_t i = 0; i < r->field_count; i++) {
-        struct str value = r->fields[i].value;
-        char *escaped = g_uri_escape_bytes((const guint8 *)value.p, value.n, NULL);
-        buf_printf(&b, "%s%s=%s", i ? "&" : "", r->fields[i].name, escaped);
-        g_free(escaped);
-    }
-    struct str text = b.full ? STR_NONE : arena_str(a, buf_view(&b));
-    buf_done(&b);
-    return text;
-}
+/* ---- the answer ---- */
 
-static enum net_exchange exchange(struct stripe_client *s, const struct stripe_request *r, struct arena *a,
-                                  struct net_answer *ret)
+/* A member that is one of Stripe's codes, like "resource_missing". Nothing else of an answer may reach the log. */
+static struct str error_word(const json_t *object, const char *name, struct arena *a)
 {
-    struct net_header headers[4] = {{"Authorization", s->authorization}, {"Stripe-Version", STR(STRIPE_VERSION)}};
-    size_t count = 2;
-    struct str form = STR_NONE;
-    if (strcmp(r->method, "POST") == 0) {
-        form = form_text(r, a);
-        if (!form.p)
-            return NET_NOT_SENT;
-        headers[count++] = (struct net_header){"Content-Type", STR("application/x-www-form-urlencoded")};
-    }
-    if (r->key.p)
-        headers[count++] = (struct net_header){"Idempotency-Key", r->key};
-    const struct net_call call = {.method = r->method,
-                                  .url = arena_printf(a, "%.*s%.*s", STR_ARG(s->url), STR_ARG(r->path)),
-                                  .headers = headers,
-                                  .header_count = count,
-                                  .body = form,
-                                  .timeout_ms = s->timeout_ms,
-                                  .answer_max = ANSWER_MAX};
-    return net_client_call(s->http, &call, a, ret);
-}
-
-/* ---- what is answered ---- */
-
-static json_t *object_of(const struct net_answer *http)
-{
-    json_t *body;
-    if (!str_eqi(http->type, STR("application/json")) || json_read(http->body, &body))
-        return NULL;
-    if (json_is_object(body))
-        return body;
-    json_decref(body);
-    return NULL;
-}
-
-/* One of Stripe's words, "resource_missing": nothing else can come through here into a log. */
-static struct str word(const json_t *object, const char *name, struct arena *a)
-{
-    const json_t *v = json_object_get(object, name);
-    struct str s = str_n(json_string_value(v), json_string_length(v));
+    struct str s = rest_text(object, name);
     if (s.n == 0 || s.n > WORD_MAX)
         return STR_NONE;
     for (size_t i = 0; i < s.n; i++)
@@ -106,61 +49,63 @@ static struct str word(const json_t *object, const char *name, struct arena *a)
     return arena_str(a, s);
 }
 
-static bool is_about_us(long status)
+static bool is_about_access(long status)
 {
     return status == 401 || status == 403 || status == 408 || status == 409 || status == 425 || status == 429;
 }
 
-static enum outcome understand(const struct net_answer *http, struct arena *a, struct stripe_answer *answer)
+static enum outcome read_stripe_answer(const struct rest_answer *http, struct arena *a, struct stripe_answer *answer)
 {
     answer->status = http->status;
-    json_t *body = object_of(http);
     if (http->status >= 200 && http->status <= 299) {
-        answer->body = body;
-        return body ? OUTCOME_DONE : OUTCOME_UNKNOWN;
+        answer->body = http->body;
+        return answer->body ? OUTCOME_DONE : OUTCOME_UNKNOWN;
     }
-    const json_t *error = json_object_get(body, "error");
-    answer->type = word(error, "type", a);
-    answer->code = word(error, "code", a);
-    json_decref(body);
+    const json_t *error = json_object_get(http->body, "error");
+    answer->type = error_word(error, "type", a);
+    answer->code = error_word(error, "code", a);
+    json_decref(http->body);
     bool of_request = str_eq(answer->type, STR("card_error")) || str_eq(answer->type, STR("invalid_request_error"));
-    bool refused = of_request && http->status >= 400 && http->status <= 499 && !is_about_us(http->status);
+    bool refused = of_request && http->status >= 400 && http->status <= 499 && !is_about_access(http->status);
     return refused ? OUTCOME_REFUSED : OUTCOME_UNKNOWN;
 }
 
-static const char *reason(enum net_exchange x)
+static enum outcome call_once(struct stripe_client *s, const struct stripe_request *request, struct arena *a,
+                              struct stripe_answer *answer)
 {
-    return x == NET_ANSWERED ? "answer" : x == NET_NOT_SENT ? "not_sent" : "no_answer";
-}
-
-static enum outcome ask(struct stripe_client *s, const struct stripe_request *request, struct arena *a,
-                        struct stripe_answer *answer)
-{
-    struct net_answer http;
+    const struct net_header headers[] = {{"Authorization", s->authorization},
+                                         {"Stripe-Version", STR(STRIPE_VERSION)},
+                                         {"Idempotency-Key", request->key}};
+    const struct rest_request r = {.method = request->method,
+                                   .path = request->path,
+                                   .headers = headers,
+                                   .header_count = request->key.p ? 3 : 2,
+                                   .fields = request->fields,
+                                   .field_count = request->field_count};
     *answer = (struct stripe_answer){0};
-    enum net_exchange x = exchange(s, request, a, &http);
-    enum outcome o = x == NET_ANSWERED ? understand(&http, a, answer) : OUTCOME_UNKNOWN;
+    const struct rest_answer http = rest_call(&s->rest, &r, a);
+    enum outcome o = read_stripe_answer(&http, a, answer);
     if (o != OUTCOME_DONE)
         log_warn("stripe failed call=%s outcome=%s status=%ld type=%.*s code=%.*s reason=%s", request->call,
-                 o == OUTCOME_REFUSED ? "refused" : "unknown", answer->status, STR_ARG(answer->type),
-                 STR_ARG(answer->code), reason(x));
+                 outcome_text(o), answer->status, STR_ARG(answer->type), STR_ARG(answer->code),
+                 rest_reason(http.exchange));
     return o;
 }
 
 enum outcome stripe_call(struct stripe_client *s, const struct stripe_request *request, struct arena *a,
                          struct stripe_answer *answer)
 {
-    enum outcome o = ask(s, request, a, answer);
+    enum outcome o = call_once(s, request, a, answer);
     for (int i = 0; i < IN_USE_RETRIES && request->key.p && answer->status == 409; i++) {
         sleep_for_us(IN_USE_WAIT_US);
-        o = ask(s, request, a, answer);
+        o = call_once(s, request, a, answer);
     }
     return o;
 }
 
 /* ---- life ---- */
 
-static enum err configure(struct stripe_client *s, const struct config *c, char **ret_why)
+static enum err read_stripe_account(struct stripe_client *s, const struct config *c, char **ret_why)
 {
     struct str key;
     enum err e = config_secret_of("stripe.secret_key", c->stripe_secret_key, &s->arena, &key, ret_why);
@@ -168,12 +113,12 @@ static enum err configure(struct stripe_client *s, const struct config *c, char 
         return e;
     for (size_t i = 0; i < key.n; i++)
         if (!isgraph((unsigned char)key.p[i]))
-            return err_why(ret_why, ERR_USAGE, "stripe.secret_key has characters that no key has");
+            return err_why(ret_why, ERR_USAGE, "stripe.secret_key contains invalid characters");
     if (key.n == 0)
         return err_why(ret_why, ERR_USAGE, "stripe.secret_key is empty");
     s->authorization = arena_printf(&s->arena, "Bearer %.*s", STR_ARG(key));
-    s->url = str_z(c->stripe_url);
-    s->timeout_ms = (long)c->stripe_timeout_s * 1000;
+    s->rest.root = str_z(c->stripe_url);
+    s->rest.timeout_ms = (long)c->stripe_timeout_s * 1000;
     return ERR_NONE;
 }
 
@@ -181,9 +126,9 @@ enum err stripe_client_new(const struct config *c, struct stripe_client **ret, c
 {
     struct stripe_client *s = mem_new(struct stripe_client);
     arena_init(&s->arena, NULL, 0);
-    enum err e = configure(s, c, ret_why);
+    enum err e = read_stripe_account(s, c, ret_why);
     if (!e)
-        e = net_client_new(&s->http);
+        e = net_client_new(&s->rest.client);
     if (e) {
         stripe_client_free(s);
         return e;
@@ -196,7 +141,7 @@ void stripe_client_free(struct stripe_client *s)
 {
     if (!s)
         return;
-    net_client_free(s->http);
+    net_client_free(s->rest.client);
     crypto_wipe((void *)s->authorization.p, s->authorization.n);
     arena_done(&s->arena);
     free(s);

@@ -1,125 +1,62 @@
 #include "providers/twilio.h"
 
 #include <ctype.h>
-#include <glib.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/crypto.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "net/client.h"
 
-#define ANSWER_MAX  (1u << 20)
-#define REQUEST_MAX 8192
-#define NUMBER_MIN  8 /* + and seven digits */
-#define NUMBER_MAX  16
-#define VERSION     "/2010-04-01"
+#define PAGE_URI_MAX 8192
+#define NUMBER_MIN   8 /* + and seven digits */
+#define NUMBER_MAX   16
+#define VERSION      "/2010-04-01"
 
 struct twilio {
     struct arena arena;
-    struct net_client *client;
-    struct str root;    /* "https://api.twilio.com" */
+    struct rest rest;   /* its root is the account's URL */
     struct str account; /* "/2010-04-01/Accounts/AC…" */
-    struct str sid, token;
-    long timeout_ms;
 };
 
-/* ---- what is said ---- */
+/* ---- calls ---- */
 
-static void put_fields(struct buf *b, const struct twilio_request *r)
+static int error_code(const json_t *body)
 {
-    for (size_t i = 0; i < r->field_count; i++) {
-        const struct twilio_field *f = &r->fields[i];
-        char *value = g_uri_escape_bytes((const guint8 *)f->value.p, f->value.n, NULL);
-        buf_printf(b, "%s%s=%s", i ? "&" : "", f->name, value);
-        g_free(value);
-    }
-}
-
-static struct str fields_text(const struct twilio_request *r, struct arena *a)
-{
-    struct buf b = BUF(REQUEST_MAX);
-    put_fields(&b, r);
-    struct str text = b.full ? STR_NONE : arena_str(a, buf_view(&b));
-    crypto_wipe(b.p, b.n);
-    buf_done(&b);
-    return text;
-}
-
-static enum net_exchange exchange(struct twilio *t, const struct twilio_request *r, struct arena *a,
-                                  struct net_answer *ret)
-{
-    static const struct net_header headers[] = {
-        {"Accept", {"application/json", sizeof "application/json" - 1}},
-        {"Content-Type", {"application/x-www-form-urlencoded", sizeof "application/x-www-form-urlencoded" - 1}},
-    };
-    bool get = strcmp(r->method, "GET") == 0;
-    struct str fields = fields_text(r, a);
-    if (!fields.p)
-        return NET_NOT_SENT;
-    struct str url = arena_printf(a, "%.*s%.*s%.*s%s%.*s", STR_ARG(t->root), STR_ARG(t->account), STR_ARG(r->path),
-                                  get && fields.n ? "?" : "", get ? (int)fields.n : 0, fields.p);
-    const struct net_call call = {.method = r->method,
-                                  .url = url,
-                                  .headers = headers,
-                                  .header_count = get || !fields.n ? 1 : 2,
-                                  .user = t->sid,
-                                  .password = t->token,
-                                  .body = get || !fields.n ? STR_NONE : fields,
-                                  .timeout_ms = t->timeout_ms,
-                                  .answer_max = ANSWER_MAX};
-    return net_client_call(t->client, &call, a, ret);
-}
-
-/* ---- what is answered ---- */
-
-static json_t *object_of(const struct net_answer *http)
-{
-    json_t *body;
-    if (!str_eqi(http->type, STR("application/json")) || json_read(http->body, &body))
-        return NULL;
-    if (json_is_object(body))
-        return body;
-    json_decref(body);
-    return NULL;
-}
-
-static int error_code(const struct net_answer *http)
-{
-    json_t *body = object_of(http);
     json_int_t code = json_integer_value(json_object_get(body, "code"));
-    json_decref(body);
     return code > 0 && code <= INT_MAX ? (int)code : 0;
 }
 
-static enum outcome understand(const struct net_answer *http, struct twilio_answer *answer)
+static enum outcome read_twilio_answer(const struct rest_answer *http, struct twilio_answer *answer)
 {
-    answer->status = http->status;
-    if (http->status >= 200 && http->status <= 299) {
-        if (http->status == 204)
-            return OUTCOME_DONE;
-        answer->body = object_of(http);
+    long status = answer->status = http->status;
+    if (status >= 200 && status <= 299 && status != 204) {
+        answer->body = http->body;
         return answer->body ? OUTCOME_DONE : OUTCOME_UNKNOWN;
     }
-    if (http->status < 400 || http->status > 499 || http->status == 408 || http->status == 429)
-        return OUTCOME_UNKNOWN;
-    answer->code = error_code(http);
-    return OUTCOME_REFUSED;
+    bool refused = status >= 400 && status <= 499 && status != 408 && status != 429;
+    if (refused)
+        answer->code = error_code(http->body);
+    json_decref(http->body);
+    return status == 204 ? OUTCOME_DONE : refused ? OUTCOME_REFUSED : OUTCOME_UNKNOWN;
 }
 
 enum outcome twilio_call(struct twilio *t, const struct twilio_request *request, struct arena *a,
                          struct twilio_answer *answer)
 {
-    struct net_answer http;
+    static const struct net_header accept = {"Accept", {"application/json", sizeof "application/json" - 1}};
+    const struct rest_request r = {.method = request->method,
+                                   .path = request->path,
+                                   .headers = &accept,
+                                   .header_count = 1,
+                                   .fields = request->fields,
+                                   .field_count = request->field_count};
     *answer = (struct twilio_answer){0};
-    enum net_exchange x = exchange(t, request, a, &http);
-    enum outcome o = x == NET_ANSWERED ? understand(&http, answer) : OUTCOME_UNKNOWN;
+    const struct rest_answer http = rest_call(&t->rest, &r, a);
+    enum outcome o = read_twilio_answer(&http, answer);
     if (o != OUTCOME_DONE)
-        log_warn("twilio failed method=%s outcome=%s status=%ld code=%d reason=%s", request->method,
-                 o == OUTCOME_REFUSED ? "refused" : "unknown", answer->status, answer->code,
-                 x == NET_ANSWERED   ? "answer"
-                 : x == NET_NOT_SENT ? "not sent"
-                                     : "no answer");
+        log_warn("twilio failed method=%s outcome=%s status=%ld code=%d reason=%s", request->method, outcome_text(o),
+                 answer->status, answer->code, rest_reason(http.exchange));
     return o;
 }
 
@@ -130,20 +67,14 @@ bool twilio_next_page(const struct twilio *t, const json_t *page, struct arena *
         *ret = STR_NONE;
         return true;
     }
-    struct str uri = twilio_text(page, "next_page_uri");
-    if (!str_starts(uri, t->account) || uri.n > REQUEST_MAX || uri.n == t->account.n || uri.p[t->account.n] != '/')
+    struct str uri = rest_text(page, "next_page_uri");
+    if (!str_starts(uri, t->account) || uri.n > PAGE_URI_MAX || uri.n == t->account.n || uri.p[t->account.n] != '/')
         return false;
     for (size_t i = 0; i < uri.n; i++)
         if (!isgraph((unsigned char)uri.p[i]) || uri.p[i] == '#')
             return false;
     *ret = arena_str(a, str_from(uri, t->account.n));
     return true;
-}
-
-struct str twilio_text(const json_t *object, const char *name)
-{
-    const json_t *v = json_object_get(object, name);
-    return json_is_string(v) ? str_n(json_string_value(v), json_string_length(v)) : STR_NONE;
 }
 
 bool twilio_is_sid(struct str s, const char *kind)
@@ -168,27 +99,28 @@ bool twilio_is_number(struct str s)
 
 /* ---- life ---- */
 
-static enum err configure(struct twilio *t, const struct config *c, char **ret_why)
+static enum err read_twilio_account(struct twilio *t, const struct config *c, char **ret_why)
 {
-    t->root = str_z(c->twilio_url);
-    t->sid = str_z(c->twilio_account_sid);
-    t->timeout_ms = (long)c->twilio_timeout_s * 1000;
-    if (!twilio_is_sid(t->sid, "AC"))
+    struct rest *r = &t->rest;
+    r->user = str_z(c->twilio_account_sid);
+    r->timeout_ms = (long)c->twilio_timeout_s * 1000;
+    if (!twilio_is_sid(r->user, "AC"))
         return err_why(ret_why, ERR_USAGE, "twilio.account_sid must be AC and 32 hexadecimal digits");
-    t->account = arena_printf(&t->arena, VERSION "/Accounts/%.*s", STR_ARG(t->sid));
-    enum err e = config_secret_of("twilio.auth_token", c->twilio_auth_token, &t->arena, &t->token, ret_why);
+    t->account = arena_printf(&t->arena, VERSION "/Accounts/%.*s", STR_ARG(r->user));
+    r->root = arena_printf(&t->arena, "%s%.*s", c->twilio_url, STR_ARG(t->account));
+    enum err e = config_secret_of("twilio.auth_token", c->twilio_auth_token, &t->arena, &r->password, ret_why);
     if (e)
         return e;
-    return t->token.n ? ERR_NONE : err_why(ret_why, ERR_USAGE, "twilio.auth_token is empty");
+    return r->password.n ? ERR_NONE : err_why(ret_why, ERR_USAGE, "twilio.auth_token is empty");
 }
 
 enum err twilio_new(const struct config *c, struct twilio **ret, char **ret_why)
 {
     struct twilio *t = mem_new(struct twilio);
     arena_init(&t->arena, NULL, 0);
-    enum err e = configure(t, c, ret_why);
+    enum err e = read_twilio_account(t, c, ret_why);
     if (!e)
-        e = net_client_new(&t->client);
+        e = net_client_new(&t->rest.client);
     if (e) {
         twilio_free(t);
         return e;
@@ -201,8 +133,8 @@ void twilio_free(struct twilio *t)
 {
     if (!t)
         return;
-    net_client_free(t->client);
-    crypto_wipe((void *)t->token.p, t->token.n);
+    net_client_free(t->rest.client);
+    crypto_wipe((void *)t->rest.password.p, t->rest.password.n);
     arena_done(&t->arena);
     free(t);
 }

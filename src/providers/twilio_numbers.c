@@ -44,7 +44,7 @@ struct held {
 /* ---- the account's own numbers ---- */
 
 /* The first entry of a page whose `member` is `value`. False if the page is not what it should be. */
-static bool search_page(const json_t *page, const struct twilio_field *wanted, const char *member, struct arena *a,
+static bool search_page(const json_t *page, const struct rest_field *wanted, const char *member, struct arena *a,
                         struct held *ret)
 {
     const json_t *list = json_object_get(page, "incoming_phone_numbers"), *entry;
@@ -52,8 +52,8 @@ static bool search_page(const json_t *page, const struct twilio_field *wanted, c
     if (!json_is_array(list))
         return false;
     json_array_foreach (list, i, entry) {
-        struct str sid = twilio_text(entry, "sid"), number = twilio_text(entry, "phone_number");
-        if (!str_eq(twilio_text(entry, member), wanted->value))
+        struct str sid = rest_text(entry, "sid"), number = rest_text(entry, "phone_number");
+        if (!str_eq(rest_text(entry, member), wanted->value))
             continue;
         if (!twilio_is_sid(sid, "PN") || !twilio_is_number(number))
             return false;
@@ -65,10 +65,10 @@ static bool search_page(const json_t *page, const struct twilio_field *wanted, c
 
 /* Looks for the number whose `member` is what the filter says, page by page: DONE, also where there is none. Never
  * REFUSED: that the account is refused says nothing about its numbers. */
-static enum outcome search(struct twilio_numbers *n, struct twilio_field filter, const char *member, struct arena *a,
+static enum outcome search(struct twilio_numbers *n, struct rest_field filter, const char *member, struct arena *a,
                            struct held *ret)
 {
-    const struct twilio_field fields[] = {filter, {"PageSize", STR("100")}};
+    const struct rest_field fields[] = {filter, {"PageSize", STR("100")}};
     struct twilio_request request = {
         .method = "GET", .path = STR("/IncomingPhoneNumbers.json"), .fields = fields, .field_count = 2};
     struct held held = {0};
@@ -94,7 +94,7 @@ static enum outcome search(struct twilio_numbers *n, struct twilio_field filter,
 
 static enum outcome search_reference(struct twilio_numbers *n, struct str reference, struct arena *a, struct held *ret)
 {
-    return search(n, (struct twilio_field){"FriendlyName", reference}, "friendly_name", a, ret);
+    return search(n, (struct rest_field){"FriendlyName", reference}, "friendly_name", a, ret);
 }
 
 static enum outcome twilio_find(struct number_source *source, struct str reference, struct arena *a, struct str *ret)
@@ -121,7 +121,7 @@ static bool read_candidates(const json_t *page, struct arena *a, struct candidat
         return false;
     ret->count = 0;
     json_array_foreach (list, i, entry) {
-        struct str number = twilio_text(entry, "phone_number");
+        struct str number = rest_text(entry, "phone_number");
         if (!twilio_is_number(number))
             return false;
         if (ret->count < CANDIDATES_MAX)
@@ -133,7 +133,7 @@ static bool read_candidates(const json_t *page, struct arena *a, struct candidat
 static enum outcome list_available(struct twilio_numbers *n, struct str country, struct arena *a,
                                    struct candidates *ret)
 {
-    const struct twilio_field fields[] = {{"VoiceEnabled", STR("true")}, {"PageSize", STR("5")}};
+    const struct rest_field fields[] = {{"VoiceEnabled", STR("true")}, {"PageSize", STR("5")}};
     const struct twilio_request request = {
         .method = "GET",
         .path = arena_printf(a, "/AvailablePhoneNumbers/%.*s/Local.json", STR_ARG(country)),
@@ -151,7 +151,7 @@ static enum outcome list_available(struct twilio_numbers *n, struct str country,
 static enum outcome buy(struct twilio_numbers *n, struct str number, struct str reference, struct arena *a,
                         bool *ret_taken)
 {
-    const struct twilio_field fields[] = {
+    const struct rest_field fields[] = {
         {"PhoneNumber", number}, {"FriendlyName", reference}, {"VoiceUrl", n->voice_url}, {"VoiceMethod", STR("POST")}};
     const struct twilio_request request = {.method = "POST",
                                            .path = STR("/IncomingPhoneNumbers.json"),
@@ -160,7 +160,7 @@ static enum outcome buy(struct twilio_numbers *n, struct str number, struct str 
     struct twilio_answer answer;
     enum outcome o = twilio_call(n->twilio, &request, a, &answer);
     *ret_taken = o == OUTCOME_REFUSED && answer.code == CODE_TAKEN;
-    if (o == OUTCOME_DONE && !str_eq(twilio_text(answer.body, "phone_number"), number))
+    if (o == OUTCOME_DONE && !str_eq(rest_text(answer.body, "phone_number"), number))
         o = OUTCOME_UNKNOWN;
     json_decref(answer.body);
     return o;
@@ -282,7 +282,7 @@ static enum outcome twilio_release(struct number_source *source, struct str numb
     struct held held;
     struct arena a;
     arena_init(&a, NULL, 0);
-    enum outcome o = search(n, (struct twilio_field){"PhoneNumber", number}, "phone_number", &a, &held);
+    enum outcome o = search(n, (struct rest_field){"PhoneNumber", number}, "phone_number", &a, &held);
     if (o == OUTCOME_DONE && held.sid.p)
         o = give_back(n, held.sid, &a);
     arena_done(&a);

@@ -8,7 +8,7 @@
 struct twilio_texter {
     struct texter texter;
     struct twilio *twilio;
-    struct twilio_field from;
+    struct rest_field from;
 };
 
 /* What Twilio says of a number that no message of ours can reach, whoever asks for it. */
@@ -30,10 +30,10 @@ static bool is_about_number(int code)
 /* It is queued at best; what Twilio knows at once that it cannot send is refused. */
 static enum outcome understand(const json_t *body)
 {
-    if (!twilio_is_sid(twilio_text(body, "sid"), "SM"))
+    if (!twilio_is_sid(rest_text(body, "sid"), "SM"))
         return OUTCOME_UNKNOWN;
     static const char *const dead[] = {"failed", "undelivered", "canceled"};
-    struct str status = twilio_text(body, "status");
+    struct str status = rest_text(body, "status");
     for (size_t i = 0; i < sizeof dead / sizeof *dead; i++)
         if (str_eq(status, str_z(dead[i])))
             return OUTCOME_REFUSED;
@@ -43,7 +43,7 @@ static enum outcome understand(const json_t *body)
 static enum outcome twilio_send(struct texter *texter, const struct sms_message *message, bool *ret_number)
 {
     const struct twilio_texter *t = (const struct twilio_texter *)texter;
-    const struct twilio_field fields[] = {{"To", message->to}, t->from, {"Body", message->text}};
+    const struct rest_field fields[] = {{"To", message->to}, t->from, {"Body", message->text}};
     const struct twilio_request request = {
         .method = "POST", .path = STR("/Messages.json"), .fields = fields, .field_count = 3};
     struct twilio_answer answer;
@@ -75,7 +75,7 @@ static enum err configure(struct twilio_texter *t, const struct config *c, char 
     if (!service && !twilio_is_number(from))
         return err_why(ret_why, ERR_USAGE,
                        "twilio.from must be a number like +15551234567, or MG and 32 hexadecimal digits");
-    t->from = (struct twilio_field){service ? "MessagingServiceSid" : "From", from};
+    t->from = (struct rest_field){service ? "MessagingServiceSid" : "From", from};
     return twilio_new(c, &t->twilio, ret_why);
 }
 
