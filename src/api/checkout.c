@@ -2,7 +2,7 @@
 
 #include "api/checkout_reply.h"
 #include "api/service.h"
-#include "domain/billing.h"
+#include "domain/billing_account.h"
 #include "domain/plan.h"
 #include "jobs/checkout_session.h"
 

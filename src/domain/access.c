@@ -4,8 +4,8 @@
 #include "domain/access_door.h"
 #include "domain/access_near.h"
 
-static enum err decide(const struct door *door, enum access_verdict verdict, enum access_reason reason,
-                       struct access_decision *ret)
+static enum err access_decide(const struct door *door, enum access_verdict verdict, enum access_reason reason,
+                              struct access_decision *ret)
 {
     *ret = door->decision;
     ret->verdict = verdict;
@@ -13,25 +13,26 @@ static enum err decide(const struct door *door, enum access_verdict verdict, enu
     return ERR_NONE;
 }
 
-static enum err reject(struct access_decision *ret)
+static enum err access_reject(struct access_decision *ret)
 {
     *ret = (struct access_decision){.verdict = ACCESS_REJECT, .reason = ACCESS_UNKNOWN_NUMBER};
     return ERR_NONE;
 }
 
 /* A door that no grant opens. */
-static enum err not_ready(const struct door *door, struct access_decision *ret)
+static enum err access_not_ready(const struct door *door, struct access_decision *ret)
 {
-    return decide(door, ACCESS_FORWARD, door->decision.tones[0] ? ACCESS_NO_SUBSCRIPTION : ACCESS_NO_TONE, ret);
+    return access_decide(door, ACCESS_FORWARD, door->decision.tones[0] ? ACCESS_NO_SUBSCRIPTION : ACCESS_NO_TONE, ret);
 }
 
-static enum err release(struct tx *tx, const struct door *door, const struct usable *grant, struct access_decision *ret)
+static enum err access_release(struct tx *tx, const struct door *door, const struct usable *grant,
+                               struct access_decision *ret)
 {
     static const enum access_reason reasons[] = {
         [GRANT_TIMER] = ACCESS_TIMER, [GRANT_ROUTINE] = ACCESS_ROUTINE, [GRANT_PASSCODE] = ACCESS_PASSCODE};
     enum err e = door_record_release(tx, door, grant);
     if (!e)
-        e = decide(door, ACCESS_RELEASE, reasons[grant->type], ret);
+        e = access_decide(door, ACCESS_RELEASE, reasons[grant->type], ret);
     if (e)
         return e;
     ret->grant_id = grant->id;
@@ -42,7 +43,7 @@ static enum err release(struct tx *tx, const struct door *door, const struct usa
 /* ---- a call arrives ---- */
 
 /* The oldest timer that is open, else the oldest routine inside its window; NULL if there is none. */
-static enum err find_open(struct tx *tx, const struct door *door, const struct usable **ret)
+static enum err access_find_open(struct tx *tx, const struct door *door, const struct usable **ret)
 {
     const struct usable *list;
     size_t count;
@@ -64,23 +65,23 @@ static enum err find_open(struct tx *tx, const struct door *door, const struct u
 }
 
 /* Collect a code, if there is one to be entered and the guard is open. */
-static enum err collect(struct tx *tx, const struct door *door, struct access_decision *ret)
+static enum err access_collect(struct tx *tx, const struct door *door, struct access_decision *ret)
 {
     if (guard_closed(&door->guard, tx->now_us))
-        return decide(door, ACCESS_FORWARD, ACCESS_KEYPAD_CLOSED, ret);
+        return access_decide(door, ACCESS_FORWARD, ACCESS_KEYPAD_CLOSED, ret);
     CURSOR c;
     enum err e = db_one(tx->db, SQL_ACCESS_PASSCODES,
                         DB_ARGS(v_str(id_str(&door->decision.building_id)), v_int(tx->now_us)), &c);
     if (e)
         return e;
     if (col_int(&c, COL_ACCESS_PASSCODES_USABLE) == 0)
-        return decide(door, ACCESS_FORWARD, ACCESS_NO_GRANT, ret);
-    e = decide(door, ACCESS_COLLECT, ACCESS_NO_CODE, ret);
+        return access_decide(door, ACCESS_FORWARD, ACCESS_NO_GRANT, ret);
+    e = access_decide(door, ACCESS_COLLECT, ACCESS_NO_CODE, ret);
     ret->voice = col_int(&c, COL_ACCESS_PASSCODES_SPOKEN) > 0;
     return e;
 }
 
-static bool is_same(struct str a, struct str b)
+static bool access_same_number(struct str a, struct str b)
 {
     return a.n && str_eq(a, b);
 }
@@ -91,21 +92,21 @@ enum err access_arrive(struct tx *tx, struct str to, struct str from, struct acc
     const struct usable *open;
     enum err e = door_by_number(tx, to, from, &door);
     if (e)
-        return e == ERR_NOT_FOUND ? reject(ret) : e;
-    if (is_same(door.owner_phone, from) || is_same(door.decision.forward_to, from))
-        return decide(&door, ACCESS_SELF_CALL, ACCESS_OWNER, ret);
+        return e == ERR_NOT_FOUND ? access_reject(ret) : e;
+    if (access_same_number(door.owner_phone, from) || access_same_number(door.decision.forward_to, from))
+        return access_decide(&door, ACCESS_SELF_CALL, ACCESS_OWNER, ret);
     if (!door.ready)
-        return not_ready(&door, ret);
-    e = find_open(tx, &door, &open);
+        return access_not_ready(&door, ret);
+    e = access_find_open(tx, &door, &open);
     if (e)
         return e;
-    return open ? release(tx, &door, open, ret) : collect(tx, &door, ret);
+    return open ? access_release(tx, &door, open, ret) : access_collect(tx, &door, ret);
 }
 
 /* ---- a code was entered ---- */
 
 /* The first passcode with these digits, or NULL. Looks at all of them, each in constant time, whatever it finds. */
-static const struct usable *match(const struct usable *list, size_t count, struct str digits, bool spoken)
+static const struct usable *access_match_code(const struct usable *list, size_t count, struct str digits, bool spoken)
 {
     char entered[GRANT_CODE_MAX + 1] = {0};
     size_t found = count;
@@ -128,24 +129,24 @@ enum err access_code(struct tx *tx, const struct id *building, struct str from, 
     size_t count;
     enum err e = door_by_building(tx, building, from, &door);
     if (e)
-        return e == ERR_NOT_FOUND ? reject(ret) : e;
+        return e == ERR_NOT_FOUND ? access_reject(ret) : e;
     if (!door.ready)
-        return not_ready(&door, ret);
+        return access_not_ready(&door, ret);
     if (guard_closed(&door.guard, tx->now_us))
-        return decide(&door, ACCESS_FORWARD, ACCESS_KEYPAD_CLOSED, ret);
+        return access_decide(&door, ACCESS_FORWARD, ACCESS_KEYPAD_CLOSED, ret);
     e = door_usable(tx, &door, GRANT_PASSCODE, &list, &count);
     if (e)
         return e;
     if (count == 0)
-        return decide(&door, ACCESS_FORWARD, ACCESS_NO_GRANT, ret);
-    const struct usable *grant = match(list, count, digits, spoken);
+        return access_decide(&door, ACCESS_FORWARD, ACCESS_NO_GRANT, ret);
+    const struct usable *grant = access_match_code(list, count, digits, spoken);
     if (grant)
-        return release(tx, &door, grant, ret);
+        return access_release(tx, &door, grant, ret);
     struct guard_closing closing;
     e = door_record_wrong_code(tx, &door, &closing);
     if (e)
         return e;
-    e = decide(&door, ACCESS_WRONG, closing.minutes ? ACCESS_KEYPAD_CLOSED : ACCESS_WRONG_CODE, ret);
+    e = access_decide(&door, ACCESS_WRONG, closing.minutes ? ACCESS_KEYPAD_CLOSED : ACCESS_WRONG_CODE, ret);
     ret->closing = closing;
     return e;
 }
@@ -159,5 +160,5 @@ enum err access_forwarded(struct tx *tx, const struct id *building, struct acces
     e = door_record_forward(tx, &door);
     if (!e && door.ready)
         e = near_find(tx, building, door.decision.near, &door.decision.near_count);
-    return e ? e : decide(&door, ACCESS_FORWARD, ACCESS_UNDECIDED, ret);
+    return e ? e : access_decide(&door, ACCESS_FORWARD, ACCESS_UNDECIDED, ret);
 }

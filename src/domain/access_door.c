@@ -13,7 +13,7 @@ static struct str greeting(struct tx *tx, const struct cursor *c, int i, enum gr
     return greeting_or_default(tx->config, which, col_copy(c, i, tx->arena));
 }
 
-static enum err load(struct tx *tx, enum sql statement, struct str key, struct str from, struct door *ret)
+static enum err door_load(struct tx *tx, enum sql statement, struct str key, struct str from, struct door *ret)
 {
     const struct str caller = guard_caller(from);
     CURSOR c;
@@ -44,12 +44,12 @@ static enum err load(struct tx *tx, enum sql statement, struct str key, struct s
 
 enum err door_by_number(struct tx *tx, struct str number, struct str from, struct door *ret)
 {
-    return load(tx, SQL_ACCESS_BY_NUMBER, number, from, ret);
+    return door_load(tx, SQL_ACCESS_BY_NUMBER, number, from, ret);
 }
 
 enum err door_by_building(struct tx *tx, const struct id *building, struct str from, struct door *ret)
 {
-    return load(tx, SQL_ACCESS_BY_BUILDING, id_str(building), from, ret);
+    return door_load(tx, SQL_ACCESS_BY_BUILDING, id_str(building), from, ret);
 }
 
 static struct usable read_usable(const struct cursor *c, enum grant_type type, struct arena *a)

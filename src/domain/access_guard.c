@@ -60,7 +60,7 @@ bool guard_closed(const struct guard *g, int64_t now_us)
     return now_us < g->closed_until_us;
 }
 
-static struct guard_closing count(struct guard *g, int64_t now_us)
+static struct guard_closing guard_count(struct guard *g, int64_t now_us)
 {
     struct guard_closing closing = {.known = is_known(g)};
     const size_t last = GUARD_FAILURES - 2;
@@ -129,7 +129,7 @@ static enum err tell_owner(struct tx *tx, const struct guard *g, const struct id
 enum err guard_fail(struct tx *tx, struct guard *g, const struct id *account, const struct id *building,
                     struct str label, struct guard_closing *ret)
 {
-    const struct guard_closing closing = count(g, tx->now_us);
+    const struct guard_closing closing = guard_count(g, tx->now_us);
     enum err e = ERR_NONE;
     if (closing.minutes && tx->now_us - g->mailed_us >= RESET_US) {
         g->mailed_us = tx->now_us;

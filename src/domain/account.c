@@ -17,7 +17,7 @@ const char *subscription_status_text(enum subscription_status status)
     return status_texts[status];
 }
 
-static enum subscription_status status_of(struct str text)
+static enum subscription_status account_status_of(struct str text)
 {
     enum subscription_status s = SUBSCRIPTION_PAST_DUE;
     while (s > SUBSCRIPTION_NONE && !str_eq(text, str_z(status_texts[s])))
@@ -64,7 +64,7 @@ enum err account_get(struct tx *tx, const struct id *account, struct account *re
         .email = col_copy(&c, COL_ACCOUNT_GET_EMAIL, tx->arena),
         .created_us = col_int(&c, COL_ACCOUNT_GET_CREATED_AT),
         .plan = col_copy(&c, COL_ACCOUNT_GET_PLAN, tx->arena),
-        .status = status_of(col_str(&c, COL_ACCOUNT_GET_SUBSCRIPTION_STATUS)),
+        .status = account_status_of(col_str(&c, COL_ACCOUNT_GET_SUBSCRIPTION_STATUS)),
         .phone = col_copy(&c, COL_ACCOUNT_GET_PHONE, tx->arena),
     };
     return ERR_NONE;

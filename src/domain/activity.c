@@ -17,7 +17,7 @@
 const char *const activity_type_names[] = {"unlock", "call", NULL};
 
 /* The form in which names are searched: case folded, characters composed. False if the text is not UTF-8. */
-static bool fold(struct arena *a, struct str text, struct str *ret)
+static bool activity_fold(struct arena *a, struct str text, struct str *ret)
 {
     if (text.n == 0) {
         *ret = STR("");
@@ -34,7 +34,7 @@ static bool fold(struct arena *a, struct str text, struct str *ret)
 }
 
 /* The kind of an entry: a row that is found or made. */
-static enum err kind_of(struct tx *tx, const struct id *building, const struct activity *entry, int64_t *ret)
+static enum err activity_kind(struct tx *tx, const struct id *building, const struct activity *entry, int64_t *ret)
 {
     struct val said[6] = {
         v_str(id_str(building)),
@@ -46,7 +46,7 @@ static enum err kind_of(struct tx *tx, const struct id *building, const struct a
     struct str folded;
     CURSOR c;
     enum err e = db_one(tx->db, SQL_ACTIVITY_KIND_GET, (struct db_args){said, 5}, &c);
-    if (e == ERR_NOT_FOUND && !fold(tx->arena, entry->name, &folded))
+    if (e == ERR_NOT_FOUND && !activity_fold(tx->arena, entry->name, &folded))
         return tx_fail(tx, ERR_INTERNAL_ERROR, "a name that is not UTF-8");
     if (e == ERR_NOT_FOUND) {
         said[5] = v_str(folded);
@@ -61,7 +61,7 @@ enum err activity_add(struct tx *tx, const struct id *building, const struct act
 {
     const struct id id = id_new(tx->now_us);
     int64_t kind = 0;
-    enum err e = kind_of(tx, building, entry, &kind);
+    enum err e = activity_kind(tx, building, entry, &kind);
     return e ? e
              : db_exec(tx->db, SQL_ACTIVITY_INSERT,
                        DB_ARGS(v_str(id_str(building)), v_int(tx->now_us - tx->now_us % MS_US), v_str(id_str(&id)),
@@ -123,7 +123,7 @@ static enum err search_init(struct tx *tx, const struct id *building, const stru
     };
     if (v_set(f->q)) {
         struct str folded;
-        if (!fold(tx->arena, f->q.s, &folded))
+        if (!activity_fold(tx->arena, f->q.s, &folded))
             return tx_fail(tx, ERR_INVALID_QUERY, "q must be UTF-8");
         s.name = name_pattern(tx->arena, folded);
     }
@@ -168,7 +168,7 @@ static enum err choose_way(struct tx *tx, const struct search *s, enum way *ret)
 }
 
 /* Ends the search where it has read `most` entries; *ret_cut if there may be more behind that. */
-static enum err cut(struct tx *tx, struct search *s, int64_t most, bool *ret_cut)
+static enum err activity_cut(struct tx *tx, struct search *s, int64_t most, bool *ret_cut)
 {
     const bool one_grant = v_set(s->unlock_id);
     const struct val args[] = {s->building,  s->from_us,  s->from_id,  s->before_us,
@@ -184,7 +184,7 @@ static enum err cut(struct tx *tx, struct search *s, int64_t most, bool *ret_cut
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
-static struct activity read_row(const struct cursor *c, struct arena *a)
+static struct activity activity_read(const struct cursor *c, struct arena *a)
 {
     return (struct activity){
         .id = col_id(c, COL_ACTIVITY_KIND_KIND),
@@ -198,8 +198,8 @@ static struct activity read_row(const struct cursor *c, struct arena *a)
 }
 
 /* *ret_end is where the page ends, if there is more. */
-static enum err read_page(struct tx *tx, enum way way, const struct search *s, struct activity_page *ret,
-                          struct activity_position *ret_end)
+static enum err activity_read_page(struct tx *tx, enum way way, const struct search *s, struct activity_page *ret,
+                                   struct activity_position *ret_end)
 {
     const bool one_grant = v_set(s->unlock_id);
     const struct db_args args = {(const struct val *)s, one_grant ? 10 : 9};
@@ -216,7 +216,7 @@ static enum err read_page(struct tx *tx, enum way way, const struct search *s, s
     size_t n = 0;
     bool more;
     while (!(e = db_next(&c, &more)) && more && n < limit)
-        items[n++] = read_row(&c, tx->arena);
+        items[n++] = activity_read(&c, tx->arena);
     if (!e)
         *ret = (struct activity_page){.items = items, .count = n, .more = more};
     if (!e && more)
@@ -230,9 +230,9 @@ static enum err read_along(struct tx *tx, const struct search *whole, int64_t mo
 {
     struct search s = *whole;
     bool is_cut = false;
-    enum err e = cut(tx, &s, most, &is_cut);
+    enum err e = activity_cut(tx, &s, most, &is_cut);
     if (!e)
-        e = read_page(tx, WAY_ALONG, &s, ret, ret_end);
+        e = activity_read_page(tx, WAY_ALONG, &s, ret, ret_end);
     if (!e && !ret->more && is_cut) {
         ret->more = true;
         ret_end->created_us = s.from_us.i;
@@ -241,8 +241,8 @@ static enum err read_along(struct tx *tx, const struct search *whole, int64_t mo
     return e;
 }
 
-static enum err search(struct tx *tx, const struct search *s, struct activity_page *ret,
-                       struct activity_position *ret_end)
+static enum err activity_search(struct tx *tx, const struct search *s, struct activity_page *ret,
+                                struct activity_position *ret_end)
 {
     enum way way;
     enum err e = choose_way(tx, s, &way);
@@ -256,7 +256,7 @@ static enum err search(struct tx *tx, const struct search *s, struct activity_pa
             return e;
         way = WAY_MERGE;
     }
-    return read_page(tx, way, s, ret, ret_end);
+    return activity_read_page(tx, way, s, ret, ret_end);
 }
 
 enum err activity_list(struct tx *tx, const struct id *building, const struct activity_filter *filter,
@@ -268,7 +268,7 @@ enum err activity_list(struct tx *tx, const struct id *building, const struct ac
     struct activity_page page = {.count = 0};
     enum err e = search_init(tx, building, filter, limit, &s);
     if (!e)
-        e = search(tx, &s, &page, &end);
+        e = activity_search(tx, &s, &page, &end);
     if (e)
         return e;
     if (page.more)

@@ -1,11 +1,11 @@
 #include "domain/checkout.h"
 
-#include "domain/account.h"
-#include "domain/billing.h"
+#include "domain/billing_account.h"
+#include "domain/billing_sync.h"
 #include "domain/checkout_row.h"
 #include "domain/operation.h"
 
-static enum err get(struct tx *tx, const struct id *account, const struct id *id, struct checkout *ret)
+static enum err checkout_get(struct tx *tx, const struct id *account, const struct id *id, struct checkout *ret)
 {
     return checkout_row(tx, SQL_CHECKOUT_BY_ID, DB_ARGS(v_str(id_str(account)), v_str(id_str(id))), ret);
 }
@@ -31,7 +31,7 @@ enum err checkout_replay(struct tx *tx, const struct checkout_request *r, struct
 }
 
 /* Its checkout again. A checkout that is preparing is resumed: the provider's key is the same. */
-static enum err resume(struct tx *tx, const struct checkout *c, enum checkout_step *ret_step)
+static enum err checkout_resume(struct tx *tx, const struct checkout *c, enum checkout_step *ret_step)
 {
     if (checkout_overdue(c, tx->now_us))
         return ERR_CHECKOUT_RECONCILIATION_REQUIRED;
@@ -49,36 +49,6 @@ static enum err check_sale(enum checkout_sale sale)
     case CHECKOUT_SALE_ON:
         break;
     }
-    return ERR_NONE;
-}
-
-/* Answers later requests with this key with the same checkout (rule 3). */
-static enum err remember(struct tx *tx, const struct checkout_request *r, const struct checkout *c)
-{
-    return db_exec(
-        tx->db, SQL_CHECKOUT_ALIAS_INSERT,
-        DB_ARGS(v_str(id_str(&r->account)), v_str(r->request_id), v_blob(r->hash, SHA256_LEN), v_str(id_str(&c->id))),
-        NULL);
-}
-
-/* Another request while one is preparing or open (rules 3 and 4). */
-static enum err stand_in(struct tx *tx, const struct checkout_request *r, const struct checkout *c,
-                         enum checkout_step *ret_step)
-{
-    bool same_plan = str_eq(c->plan, r->plan);
-    if (c->status == CHECKOUT_PREPARING) {
-        if (checkout_overdue(c, tx->now_us))
-            return ERR_CHECKOUT_RECONCILIATION_REQUIRED;
-        return same_plan ? ERR_CHECKOUT_PENDING : ERR_CHECKOUT_EXISTS;
-    }
-    enum err e = ERR_NONE;
-    if (!same_plan)
-        e = check_sale(r->sale);
-    else if (r->reread)
-        e = remember(tx, r, c);
-    if (e)
-        return e;
-    *ret_step = !same_plan ? CHECKOUT_END : r->reread ? CHECKOUT_ANSWER : CHECKOUT_REREAD;
     return ERR_NONE;
 }
 
@@ -106,8 +76,8 @@ static enum err check_buildings(struct tx *tx, const struct checkout_request *r)
     return tx_fail(tx, ERR_CHECKOUT_RECONCILIATION_REQUIRED, "A change of the buildings must be resolved by support.");
 }
 
-static enum err insert(struct tx *tx, const struct checkout_request *r, const struct billing_account *account,
-                       struct checkout *ret)
+static enum err checkout_insert(struct tx *tx, const struct checkout_request *r, const struct billing_account *account,
+                                struct checkout *ret)
 {
     struct id id = id_new(tx->now_us);
     enum err e =
@@ -116,48 +86,88 @@ static enum err insert(struct tx *tx, const struct checkout_request *r, const st
                         v_blob(r->hash, SHA256_LEN), v_int(tx->now_us), v_str(r->plan), v_int(account->building_count),
                         v_str(account->email), v_str(account->customer_id), v_str(r->return_url)),
                 NULL);
-    return e ? e : get(tx, &r->account, &id, ret);
+    return e ? e : checkout_get(tx, &r->account, &id, ret);
 }
 
-static enum err begin_new(struct tx *tx, const struct checkout_request *r, struct checkout *ret,
-                          enum checkout_step *ret_step)
+/* Answers later requests with this key with the same checkout (rule 3). */
+static enum err checkout_add_alias(struct tx *tx, const struct checkout_request *r, const struct checkout *c)
+{
+    return db_exec(
+        tx->db, SQL_CHECKOUT_ALIAS_INSERT,
+        DB_ARGS(v_str(id_str(&r->account)), v_str(r->request_id), v_blob(r->hash, SHA256_LEN), v_str(id_str(&c->id))),
+        NULL);
+}
+
+/* Another request while a checkout is preparing or open (rules 3 and 4). */
+static enum err checkout_join_pending(struct tx *tx, const struct checkout_request *r, const struct checkout *c,
+                                      enum checkout_step *ret_step)
+{
+    enum checkout_step step = CHECKOUT_END;
+    enum err e = ERR_NONE;
+    bool same_plan = str_eq(c->plan, r->plan);
+    if (checkout_overdue(c, tx->now_us))
+        return ERR_CHECKOUT_RECONCILIATION_REQUIRED;
+    if (c->status == CHECKOUT_PREPARING)
+        return same_plan ? ERR_CHECKOUT_PENDING : ERR_CHECKOUT_EXISTS;
+    if (same_plan)
+        step = r->reread ? CHECKOUT_ANSWER : CHECKOUT_REREAD;
+    if (step == CHECKOUT_ANSWER)
+        e = checkout_add_alias(tx, r, c);
+    else if (step == CHECKOUT_END)
+        e = check_sale(r->sale);
+    if (!e)
+        *ret_step = step;
+    return e;
+}
+
+static enum err checkout_create(struct tx *tx, const struct checkout_request *r, const struct billing_account *account,
+                                struct checkout *ret)
+{
+    enum err e = check_sale(r->sale);
+    if (!e)
+        e = check_buildings(tx, r);
+    return e ? e : checkout_insert(tx, r, account, ret);
+}
+
+/* A request under a new key. */
+static enum err checkout_begin_new(struct tx *tx, const struct checkout_request *r, struct checkout *ret,
+                                   enum checkout_step *ret_step, bool *ret_made)
 {
     struct billing_account account;
+    struct checkout c;
     enum err e = billing_account_get(tx, &r->account, &account);
     if (!e)
         e = check_unpaid(tx, r, &account);
     if (e)
         return e;
-    e = checkout_row(tx, SQL_CHECKOUT_PENDING, DB_ARGS(v_str(id_str(&r->account))), ret);
-    if (!e)
-        return stand_in(tx, r, ret, ret_step);
-    if (e == ERR_NOT_FOUND)
-        e = check_sale(r->sale);
-    if (!e)
-        e = check_buildings(tx, r);
-    if (!e)
-        e = insert(tx, r, &account, ret);
-    if (!e)
-        *ret_step = CHECKOUT_ASK;
-    return e;
+    e = checkout_row(tx, SQL_CHECKOUT_PENDING, DB_ARGS(v_str(id_str(&r->account))), &c);
+    const bool none = e == ERR_NOT_FOUND;
+    enum checkout_step step = CHECKOUT_ASK;
+    if (none)
+        e = checkout_create(tx, r, &account, &c);
+    else if (!e)
+        e = checkout_join_pending(tx, r, &c, &step);
+    if (e)
+        return e;
+    *ret = c;
+    *ret_step = step;
+    *ret_made = none;
+    return ERR_NONE;
 }
 
 enum err checkout_begin(struct tx *tx, const struct checkout_request *r, struct checkout *ret,
                         enum checkout_step *ret_step, bool *ret_made)
 {
     struct checkout c;
-    enum checkout_step step = CHECKOUT_ANSWER;
     enum err e = checkout_replay(tx, r, &c);
-    bool replayed = !e;
     if (e == ERR_NOT_FOUND)
-        e = begin_new(tx, r, &c, &step);
-    else if (!e)
-        e = resume(tx, &c, &step);
+        return checkout_begin_new(tx, r, ret, ret_step, ret_made);
+    if (!e)
+        e = checkout_resume(tx, &c, ret_step);
     if (e)
         return e;
     *ret = c;
-    *ret_step = step;
-    *ret_made = !replayed && step == CHECKOUT_ASK;
+    *ret_made = false;
     return ERR_NONE;
 }
 
@@ -188,7 +198,7 @@ enum err checkout_of_session(struct tx *tx, const struct id *account, struct str
 /* ---- what the provider says ---- */
 
 /* The one place where a checkout changes its status. */
-static enum err move(struct tx *tx, struct checkout *c, enum checkout_status status)
+static enum err checkout_move(struct tx *tx, struct checkout *c, enum checkout_status status)
 {
     c->status = status;
     return db_exec(tx->db, SQL_CHECKOUT_MOVE,
@@ -198,10 +208,10 @@ static enum err move(struct tx *tx, struct checkout *c, enum checkout_status sta
                    NULL);
 }
 
-static enum err complete(struct tx *tx, struct checkout *c, const struct checkout_session *session)
+static enum err checkout_complete(struct tx *tx, struct checkout *c, const struct checkout_session *session)
 {
     c->subscription_id = session->subscription_id;
-    enum err e = move(tx, c, CHECKOUT_COMPLETE);
+    enum err e = checkout_move(tx, c, CHECKOUT_COMPLETE);
     if (!e && session->customer_id.p)
         e = billing_account_set_customer(tx, &c->account_id, session->customer_id);
     if (!e && session->subscription_id.p)
@@ -210,14 +220,14 @@ static enum err complete(struct tx *tx, struct checkout *c, const struct checkou
 }
 
 /* The row as it is now: others may have learned the same, or more. */
-static enum err reread(struct tx *tx, struct checkout *c)
+static enum err checkout_reload(struct tx *tx, struct checkout *c)
 {
-    return get(tx, &c->account_id, &c->id, c);
+    return checkout_get(tx, &c->account_id, &c->id, c);
 }
 
 enum err checkout_settle(struct tx *tx, struct checkout *c, const struct checkout_session *session)
 {
-    enum err e = reread(tx, c);
+    enum err e = checkout_reload(tx, c);
     if (e || c->status == CHECKOUT_COMPLETE)
         return e;
     bool pending = c->status == CHECKOUT_PREPARING || c->status == CHECKOUT_OPEN;
@@ -226,19 +236,20 @@ enum err checkout_settle(struct tx *tx, struct checkout *c, const struct checkou
     c->session_id = session->id;
     if (session->url.p)
         c->url = session->url;
-    return session->status == CHECKOUT_COMPLETE ? complete(tx, c, session) : move(tx, c, session->status);
+    return session->status == CHECKOUT_COMPLETE ? checkout_complete(tx, c, session)
+                                                : checkout_move(tx, c, session->status);
 }
 
 enum err checkout_refuse(struct tx *tx, struct checkout *c)
 {
-    enum err e = reread(tx, c);
-    return e || c->status != CHECKOUT_PREPARING ? e : move(tx, c, CHECKOUT_FAILED);
+    enum err e = checkout_reload(tx, c);
+    return e || c->status != CHECKOUT_PREPARING ? e : checkout_move(tx, c, CHECKOUT_FAILED);
 }
 
 enum err checkout_vanish(struct tx *tx, struct checkout *c)
 {
-    enum err e = reread(tx, c);
-    return e || c->status != CHECKOUT_OPEN ? e : move(tx, c, CHECKOUT_EXPIRED);
+    enum err e = checkout_reload(tx, c);
+    return e || c->status != CHECKOUT_OPEN ? e : checkout_move(tx, c, CHECKOUT_EXPIRED);
 }
 
 enum err checkout_subscription_ended(struct tx *tx, const struct id *account, struct str subscription_id)
@@ -273,7 +284,7 @@ enum err checkout_list(struct tx *tx, struct str email, int64_t limit, const str
     return checkout_rows(tx, SQL_CHECKOUT_LIST_OF, DB_ARGS(v_int(limit), v_str(email)), ret, ret_count);
 }
 
-static enum err owner(struct tx *tx, const struct id *id, struct id *ret)
+static enum err checkout_owner(struct tx *tx, const struct id *id, struct id *ret)
 {
     CURSOR c;
     enum err e = db_one(tx->db, SQL_CHECKOUT_OWNER, DB_ARGS(v_str(id_str(id))), &c);
@@ -285,6 +296,6 @@ static enum err owner(struct tx *tx, const struct id *id, struct id *ret)
 enum err checkout_find(struct tx *tx, const struct id *id, struct checkout *ret)
 {
     struct id account;
-    enum err e = owner(tx, id, &account);
-    return e ? e : get(tx, &account, id, ret);
+    enum err e = checkout_owner(tx, id, &account);
+    return e ? e : checkout_get(tx, &account, id, ret);
 }

@@ -10,7 +10,7 @@ const char *checkout_status_text(enum checkout_status status)
     return status_texts[status];
 }
 
-static enum checkout_status status_of(struct str text)
+static enum checkout_status checkout_status_of(struct str text)
 {
     int i = 0;
     while (i < CHECKOUT_FAILED && !str_eq(text, str_z(status_texts[i])))
@@ -24,7 +24,7 @@ struct checkout checkout_row_read(const struct cursor *c, struct arena *a)
         .account_id = col_id(c, COL_CHECKOUT_ACCOUNT_ID),
         .id = col_id(c, COL_CHECKOUT_ID),
         .request_id = col_copy(c, COL_CHECKOUT_REQUEST_ID, a),
-        .status = status_of(col_str(c, COL_CHECKOUT_STATUS)),
+        .status = checkout_status_of(col_str(c, COL_CHECKOUT_STATUS)),
         .created_us = col_int(c, COL_CHECKOUT_CREATED_AT),
         .plan = col_copy(c, COL_CHECKOUT_PLAN, a),
         .quantity = col_int(c, COL_CHECKOUT_QUANTITY),

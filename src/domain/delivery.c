@@ -29,7 +29,7 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-static int compare(const void *key, const void *item)
+static int delivery_compare(const void *key, const void *item)
 {
     const struct id *id = key;
     const struct delivery_lane *lane = item;
@@ -40,11 +40,11 @@ static struct delivery_lane lane_of(const struct delivery_take *t, const struct 
 {
     const struct delivery_lane *known = NULL;
     if (t->lane_count)
-        known = bsearch(webhook, t->lanes, t->lane_count, sizeof *t->lanes, compare);
+        known = bsearch(webhook, t->lanes, t->lane_count, sizeof *t->lanes, delivery_compare);
     return known ? *known : (struct delivery_lane){.webhook_id = *webhook, .room = t->lane_room};
 }
 
-static struct delivery read_row(const struct cursor *c, const struct id *webhook, struct arena *a)
+static struct delivery delivery_read(const struct cursor *c, const struct id *webhook, struct arena *a)
 {
     const struct str secret = col_blob(c, COL_DELIVERY_SECRET);
     return (struct delivery){
@@ -83,7 +83,7 @@ static void list_lane(struct buf *json, const struct id *webhook)
 }
 
 /* Finds out anew when they may have something to be taken. */
-static enum err settle(struct tx *tx, struct buf *lanes)
+static enum err delivery_settle(struct tx *tx, struct buf *lanes)
 {
     if (!lanes->n)
         return ERR_NONE;
@@ -108,7 +108,7 @@ static enum err take_lane(struct round *r, const struct delivery_lane *lane, uns
                           &c);
     for (; !e && !(e = db_next(&c, &more)) && more && found < wanted; found++) {
         t->list = list_room(a, t->list, t->count, &r->list_size, sizeof *t->list);
-        t->list[t->count++] = read_row(&c, &lane->webhook_id, a);
+        t->list[t->count++] = delivery_read(&c, &lane->webhook_id, a);
     }
     r->room -= found;
     r->slow_room -= lane->slow ? found : 0;
@@ -120,7 +120,7 @@ static enum err take_lane(struct round *r, const struct delivery_lane *lane, uns
     return e;
 }
 
-static void expect(struct round *r, int64_t due_us)
+static void delivery_expect(struct round *r, int64_t due_us)
 {
     if (due_us < r->t->next_us)
         r->t->next_us = due_us;
@@ -132,11 +132,11 @@ static enum err look_ahead(struct round *r, const struct id *webhook)
     CURSOR c;
     enum err e = db_one(r->tx->db, SQL_DELIVERY_NEXT, DB_ARGS(v_str(id_str(webhook)), v_int(r->tx->now_us)), &c);
     if (!e)
-        expect(r, col_int(&c, COL_DELIVERY_NEXT_DUE_AT));
+        delivery_expect(r, col_int(&c, COL_DELIVERY_NEXT_DUE_AT));
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
-static void pass(struct round *r, const struct delivery_lane *lane, const struct delivery_place *before)
+static void delivery_pass(struct round *r, const struct delivery_lane *lane, const struct delivery_place *before)
 {
     r->t->more = true;
     if (!lane->room || r->passed)
@@ -145,7 +145,7 @@ static void pass(struct round *r, const struct delivery_lane *lane, const struct
     r->before_passed = *before;
 }
 
-static enum err visit(struct round *r, const struct delivery_place *at)
+static enum err delivery_visit(struct round *r, const struct delivery_place *at)
 {
     const struct delivery_place before = r->t->last;
     r->t->last = *at;
@@ -154,7 +154,7 @@ static enum err visit(struct round *r, const struct delivery_place *at)
     enum err e = look_ahead(r, &at->webhook_id);
     if (!e && room)
         return take_lane(r, &lane, room);
-    pass(r, &lane, &before);
+    delivery_pass(r, &lane, &before);
     return e;
 }
 
@@ -178,7 +178,7 @@ static bool is_behind(const struct delivery_place *a, const struct delivery_plac
 }
 
 /* From behind `from` to the last that is due, or to `to`. */
-static enum err walk(struct round *r, const struct delivery_place *from, const struct delivery_place *to)
+static enum err delivery_walk(struct round *r, const struct delivery_place *from, const struct delivery_place *to)
 {
     r->t->last = *from;
     do {
@@ -186,13 +186,13 @@ static enum err walk(struct round *r, const struct delivery_place *from, const s
         for (size_t i = 0; !e && i < r->stop_count; i++) {
             const struct delivery_place *at = &r->stops[i];
             if (at->due_us > r->tx->now_us)
-                expect(r, at->due_us);
+                delivery_expect(r, at->due_us);
             if (at->due_us > r->tx->now_us || (to && is_behind(at, to)))
                 return ERR_NONE;
             r->t->more |= r->room == 0;
             if (r->room == 0)
                 return ERR_NONE;
-            e = visit(r, at);
+            e = delivery_visit(r, at);
         }
         if (e)
             return e;
@@ -206,14 +206,14 @@ static enum err go_round(struct round *r)
     static const struct delivery_place first;
     struct delivery_take *t = r->t;
     const bool begun = id_given(&t->after.webhook_id);
-    enum err e = walk(r, &t->after, NULL);
+    enum err e = delivery_walk(r, &t->after, NULL);
     if (!e && begun && r->room > 0)
-        e = walk(r, &first, &t->after);
+        e = delivery_walk(r, &first, &t->after);
     if (r->room == 0)
         t->more |= begun;
     else if (r->passed)
         t->last = r->before_passed; /* all others had their turn */
-    return e ? e : settle(r->tx, &r->settled);
+    return e ? e : delivery_settle(r->tx, &r->settled);
 }
 
 /* Whether any lane is due, or when the first will be. */
@@ -223,7 +223,7 @@ static enum err look_first(struct round *r)
     r->t->last = r->t->after;
     if (e || !r->stop_count)
         return e;
-    expect(r, r->stops[0].due_us);
+    delivery_expect(r, r->stops[0].due_us);
     r->t->again = r->stops[0].due_us <= r->tx->now_us;
     return ERR_NONE;
 }
@@ -250,7 +250,7 @@ static int64_t next_us(int64_t attempt, int64_t ended_us)
     return ended_us + pauses_min[attempt - 1] * 60 * US_PER_S;
 }
 
-static enum err record(struct tx *tx, const struct delivery_result *r)
+static enum err delivery_record_one(struct tx *tx, const struct delivery_result *r)
 {
     const char *status = "delivered";
     int64_t due_us = r->ended_us;
@@ -272,11 +272,11 @@ enum err delivery_record(struct tx *tx, const struct delivery_result *list, size
     struct buf lanes = BUF(LANES_TEXT);
     enum err e = ERR_NONE;
     for (size_t i = 0; !e && i < count; i++) {
-        e = record(tx, &list[i]);
+        e = delivery_record_one(tx, &list[i]);
         list_lane(&lanes, &list[i].webhook_id);
     }
     if (!e)
-        e = settle(tx, &lanes);
+        e = delivery_settle(tx, &lanes);
     buf_done(&lanes);
     return e;
 }

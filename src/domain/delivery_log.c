@@ -16,7 +16,7 @@ const char *const delivery_status_names[] = {
 
 /* ---- lists ---- */
 
-static struct delivery_entry read_row(const struct cursor *c, struct arena *a)
+static struct delivery_entry delivery_log_read(const struct cursor *c, struct arena *a)
 {
     const bool pending = str_eq(col_str(c, COL_DELIVERY_LOG_STATUS), str_z(delivery_status_names[DELIVERY_PENDING]));
     return (struct delivery_entry){
@@ -47,11 +47,13 @@ static enum err read_rows(struct tx *tx, enum sql statement, struct db_args args
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more && n < (size_t)limit)
-        items[n++] = read_row(&c, tx->arena);
+        items[n++] = delivery_log_read(&c, tx->arena);
+    if (e)
+        return e;
     *ret = items;
     *ret_count = n;
     *ret_more = more;
-    return e;
+    return ERR_NONE;
 }
 
 enum err delivery_log_page(struct tx *tx, const struct id *account, const struct id *webhook,

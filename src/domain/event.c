@@ -46,8 +46,8 @@ const struct shape event_data_shapes[EVENT_TYPE_COUNT] = {
 
 /* ---- writing ---- */
 
-static enum err insert(struct tx *tx, enum event_type type, const struct id *account, const struct id *building,
-                       const struct event_data *data, struct event_id *ret)
+static enum err event_insert(struct tx *tx, enum event_type type, const struct id *account, const struct id *building,
+                             const struct event_data *data, struct event_id *ret)
 {
     struct event_id id = {"evt_"};
     memcpy(id.text + 4, id_new(tx->now_us).text, ID_LEN + 1);
@@ -90,8 +90,8 @@ static enum err find_listeners(struct tx *tx, const struct id *account, enum eve
     return e;
 }
 
-static enum err deliver(struct tx *tx, const struct id *account, const struct listener *listener, struct str event,
-                        struct id *ret_delivery)
+static enum err event_deliver_to(struct tx *tx, const struct id *account, const struct listener *listener,
+                                 struct str event, struct id *ret_delivery)
 {
     const struct id id = id_new(tx->now_us);
     const struct str webhook = id_str(&listener->webhook_id);
@@ -115,9 +115,9 @@ enum err event_write(struct tx *tx, enum event_type type, const struct id *accou
     size_t count = 0;
     enum err e = find_listeners(tx, account, type, listeners, &count);
     if (!e && count)
-        e = insert(tx, type, account, building, data, &id);
+        e = event_insert(tx, type, account, building, data, &id);
     for (size_t i = 0; !e && i < count; i++)
-        e = deliver(tx, account, &listeners[i], str_z(id.text), &delivery);
+        e = event_deliver_to(tx, account, &listeners[i], str_z(id.text), &delivery);
     if (!e && ret_id)
         *ret_id = id;
     return e;
@@ -127,14 +127,14 @@ enum err event_write_to(struct tx *tx, enum event_type type, const struct id *ac
                         const struct event_data *data, struct id *ret_delivery)
 {
     struct event_id id;
-    enum err e = insert(tx, type, account, NULL, data, &id);
+    enum err e = event_insert(tx, type, account, NULL, data, &id);
     return e ? e : event_deliver(tx, account, webhook, str_z(id.text), ret_delivery);
 }
 
 enum err event_deliver(struct tx *tx, const struct id *account, const struct id *webhook, struct str event,
                        struct id *ret_delivery)
 {
-    return deliver(tx, account, &(struct listener){*webhook, false}, event, ret_delivery);
+    return event_deliver_to(tx, account, &(struct listener){*webhook, false}, event, ret_delivery);
 }
 
 enum err event_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)

@@ -57,9 +57,9 @@ static enum err count_enabled(struct tx *tx, const struct id *building, int chan
                   : ERR_NONE;
 }
 
-static enum err create(struct tx *tx, const struct grant_place *place, const struct grant_input *in,
-                       struct str request_id, const unsigned char request_hash[static SHA256_LEN], struct grant *ret,
-                       bool *ret_inserted)
+static enum err grant_try_create(struct tx *tx, const struct grant_place *place, const struct grant_input *in,
+                                 struct str request_id, const unsigned char request_hash[static SHA256_LEN],
+                                 struct grant *ret, bool *ret_inserted)
 {
     enum err e = grant_rules_create(tx, in, ret);
     if (!e)
@@ -89,7 +89,7 @@ enum err grant_create(struct tx *tx, const struct grant_place *place, const stru
     bool inserted = false;
     /* A first request is by far the most likely: its receipt is looked for only where it cannot be created. What was
      * right when it was created may be wrong now, so a replay comes before any refusal. */
-    enum err e = create(tx, place, in, request_id, request_hash, &g, &inserted);
+    enum err e = grant_try_create(tx, place, in, request_id, request_hash, &g, &inserted);
     if (!inserted && (!e || is_refusal(e))) {
         enum err r = grant_replay(tx, place->building, request_id, request_hash, &g);
         if (r != ERR_NOT_FOUND) {
@@ -214,7 +214,7 @@ static enum err read_end(struct tx *tx, const struct id *building, enum sql last
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
-static enum err read_page(struct tx *tx, struct cursor *c, size_t limit, struct grant_page *ret)
+static enum err grant_read_page(struct tx *tx, struct cursor *c, size_t limit, struct grant_page *ret)
 {
     struct grant *items = arena_alloc(tx->arena, limit * sizeof *items);
     size_t n = 0;
@@ -264,7 +264,7 @@ enum err grant_list(struct tx *tx, const struct id *building, const struct grant
     CURSOR c;
     e = db_query(tx->db, plan.statement, (struct db_args){args, 5 + plan.arg_count}, &c);
     if (!e)
-        e = read_page(tx, &c, (size_t)limit, ret);
+        e = grant_read_page(tx, &c, (size_t)limit, ret);
     if (!e && !ret->more && id_given(&end)) {
         ret->more = true;
         ret->end = end;

@@ -5,7 +5,7 @@
 #define CODES 10000
 #define TRIES 8 /* of a code at random before looking at all of them */
 
-static enum err is_taken(struct tx *tx, const struct id *building, const struct grant *g, bool *ret_taken)
+static enum err grant_code_taken(struct tx *tx, const struct id *building, const struct grant *g, bool *ret_taken)
 {
     CURSOR c;
     const struct id_bytes id = id_to_bytes(&g->id);
@@ -20,7 +20,7 @@ static enum err is_taken(struct tx *tx, const struct id *building, const struct 
 enum err grant_code_check(struct tx *tx, const struct id *building, const struct grant *g)
 {
     bool taken = false;
-    enum err e = is_taken(tx, building, g, &taken);
+    enum err e = grant_code_taken(tx, building, g, &taken);
     if (!e && taken)
         e = tx_fail(tx, ERR_INVALID_UNLOCK, "access_code is already the code of another enabled passcode");
     return e;
@@ -75,7 +75,7 @@ enum err grant_code_generate(struct tx *tx, const struct id *building, struct gr
     for (int i = 0; i < TRIES; i++) {
         bool taken = false;
         write_code(crypto_uniform(CODES), g->code);
-        enum err e = is_taken(tx, building, g, &taken);
+        enum err e = grant_code_taken(tx, building, g, &taken);
         if (e || !taken)
             return e;
     }

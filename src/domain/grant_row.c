@@ -53,8 +53,8 @@ static struct val of_routine(const struct grant *g, int64_t i)
     return g->type == GRANT_ROUTINE ? v_int(i) : v_null();
 }
 
-static enum err insert(struct tx *tx, const struct id *building, const struct grant *g,
-                       const unsigned char request_hash[static SHA256_LEN], bool *ret_inserted)
+static enum err grant_row_try_insert(struct tx *tx, const struct id *building, const struct grant *g,
+                                     const unsigned char request_hash[static SHA256_LEN], bool *ret_inserted)
 {
     int64_t changed;
     const struct id_bytes id = id_to_bytes(&g->id);
@@ -75,11 +75,11 @@ enum err grant_row_insert(struct tx *tx, const struct id *building, const struct
                           const unsigned char request_hash[static SHA256_LEN], bool *ret_inserted)
 {
     int64_t numbered;
-    enum err e = insert(tx, building, g, request_hash, ret_inserted);
+    enum err e = grant_row_try_insert(tx, building, g, request_hash, ret_inserted);
     if (e || *ret_inserted)
         return e;
     e = db_exec(tx->db, SQL_GRANT_BUILDING_ADD, DB_ARGS(v_str(id_str(building))), &numbered);
-    return e || !numbered ? e : insert(tx, building, g, request_hash, ret_inserted);
+    return e || !numbered ? e : grant_row_try_insert(tx, building, g, request_hash, ret_inserted);
 }
 
 enum err grant_row_update(struct tx *tx, const struct id *building, const struct grant *g, bool *ret_updated)

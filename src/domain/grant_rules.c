@@ -20,7 +20,7 @@ enum grant_status grant_status(const struct grant *g, int64_t now_us)
     return g->starts_us > now_us ? GRANT_SCHEDULED : GRANT_ACTIVE;
 }
 
-static enum err refuse(struct tx *tx, const char *why)
+static enum err grant_invalid(struct tx *tx, const char *why)
 {
     return tx_fail(tx, ERR_INVALID_UNLOCK, why);
 }
@@ -96,7 +96,7 @@ static bool has_end(const struct grant_input *in)
 static enum err check_one_end(struct tx *tx, const struct grant_input *in)
 {
     if (v_given(in->expires_in_minutes) && v_given(in->ends_at))
-        return refuse(tx, "expires_in_minutes and ends_at cannot be given together");
+        return grant_invalid(tx, "expires_in_minutes and ends_at cannot be given together");
     return ERR_NONE;
 }
 
@@ -113,21 +113,21 @@ static enum err set_start(struct tx *tx, const struct grant_input *in, struct gr
 {
     int64_t at_us = in->starts_at.i;
     if (at_us > tx->now_us + START_MAX_US)
-        return refuse(tx, "starts_at must be at most 365 days ahead");
+        return grant_invalid(tx, "starts_at must be at most 365 days ahead");
     g->starts_us = at_us > tx->now_us ? at_us : tx->now_us;
     return ERR_NONE;
 }
 
 /* A window that is still to come, of at most seven days from its start, or from now if that has passed. */
-static enum err check_window(struct tx *tx, const struct grant *g)
+static enum err grant_check_window(struct tx *tx, const struct grant *g)
 {
     const int64_t from_us = g->starts_us > tx->now_us ? g->starts_us : tx->now_us;
     if (g->ends_us <= tx->now_us)
-        return refuse(tx, "ends_at must be later than now");
+        return grant_invalid(tx, "ends_at must be later than now");
     if (g->ends_us <= g->starts_us)
-        return refuse(tx, "ends_at must be later than starts_at");
+        return grant_invalid(tx, "ends_at must be later than starts_at");
     if (g->ends_us > from_us + WEEK_US)
-        return refuse(tx, "ends_at must be at most seven days after starts_at");
+        return grant_invalid(tx, "ends_at must be at most seven days after starts_at");
     return ERR_NONE;
 }
 
@@ -140,13 +140,13 @@ static enum err set_window(struct tx *tx, const struct grant_input *in, struct g
     }
     if (has_end(in))
         g->ends_us = end_of(in, g->starts_us > tx->now_us ? g->starts_us : tx->now_us);
-    return check_window(tx, g);
+    return grant_check_window(tx, g);
 }
 
 static enum err check_timer_end(struct tx *tx, const struct grant_input *in)
 {
     if (v_given(in->ends_at) && !v_set(in->ends_at))
-        return refuse(tx, "ends_at cannot be null on a timer");
+        return grant_invalid(tx, "ends_at cannot be null on a timer");
     return check_one_end(tx, in);
 }
 
@@ -156,7 +156,7 @@ static enum err create_timer(struct tx *tx, const struct grant_input *in, struct
     if (e)
         return e;
     if (!has_end(in))
-        return refuse(tx, "a timer needs expires_in_minutes or ends_at");
+        return grant_invalid(tx, "a timer needs expires_in_minutes or ends_at");
     set_uses(in, g);
     g->starts_us = tx->now_us;
     return set_window(tx, in, g);
@@ -165,7 +165,7 @@ static enum err create_timer(struct tx *tx, const struct grant_input *in, struct
 static enum err switch_timer_off(struct tx *tx, const struct grant_input *in, struct grant *g)
 {
     if (has_end(in) || v_given(in->starts_at))
-        return refuse(
+        return grant_invalid(
             tx, "enabled false ends a timer now: starts_at, expires_in_minutes and ends_at cannot be given with it");
     g->enabled = false;
     if (g->ends_us > tx->now_us)
@@ -183,7 +183,7 @@ static enum err update_timer(struct tx *tx, const struct grant_input *in, struct
         return switch_timer_off(tx, in, g);
     if (v_given(in->enabled)) {
         if (!has_end(in))
-            return refuse(tx, "enabled true needs expires_in_minutes or ends_at on a timer");
+            return grant_invalid(tx, "enabled true needs expires_in_minutes or ends_at on a timer");
         if (!g->enabled)
             g->starts_us = tx->now_us; /* it restarts */
         g->enabled = true;
@@ -204,9 +204,9 @@ static enum err set_expiry(struct tx *tx, const struct grant_input *in, struct g
     }
     g->ends_us = end_of(in, tx->now_us);
     if (g->ends_us <= tx->now_us)
-        return refuse(tx, "ends_at must be later than now");
+        return grant_invalid(tx, "ends_at must be later than now");
     if (g->ends_us > tx->now_us + WEEK_US)
-        return refuse(tx, "ends_at must be at most seven days ahead");
+        return grant_invalid(tx, "ends_at must be at most seven days ahead");
     return ERR_NONE;
 }
 
@@ -216,9 +216,9 @@ static enum err set_code(struct tx *tx, const struct grant_input *in, struct gra
     if (!v_given(in->access_code))
         return ERR_NONE;
     if (code.n < 1 || code.n > GRANT_CODE_MAX || !str_to_u64(code, UINT64_MAX, &(uint64_t){0}))
-        return refuse(tx, "access_code must be 1 to 4 digits");
+        return grant_invalid(tx, "access_code must be 1 to 4 digits");
     if (str_eq(code, STR("1")))
-        return refuse(tx, "access_code must not be the single digit 1");
+        return grant_invalid(tx, "access_code must not be the single digit 1");
     memcpy(g->code, code.p, code.n);
     g->code[code.n] = '\0';
     return ERR_NONE;
@@ -242,13 +242,13 @@ static enum err set_days(struct tx *tx, const struct val *days, struct schedule 
     for (uint32_t i = 0; i < days->count; i++) {
         const unsigned day = schedule_day(name[i].s);
         if (!day)
-            return refuse(tx, "days must be day names from sunday to saturday");
+            return grant_invalid(tx, "days must be day names from sunday to saturday");
         if (all & day)
-            return refuse(tx, "days must not name a day twice");
+            return grant_invalid(tx, "days must not name a day twice");
         all |= day;
     }
     if (!schedule_days_supported(all))
-        return refuse(tx, "days must be one day, all five weekdays, both weekend days, or all seven days");
+        return grant_invalid(tx, "days must be one day, all five weekdays, both weekend days, or all seven days");
     s->days = all;
     return ERR_NONE;
 }
@@ -256,11 +256,11 @@ static enum err set_days(struct tx *tx, const struct val *days, struct schedule 
 static enum err set_hours(struct tx *tx, const struct grant_input *in, struct schedule *s)
 {
     if (!schedule_minute_parse(in->start.s, &s->start_minute))
-        return refuse(tx, "start must be a time of day as HH:MM");
+        return grant_invalid(tx, "start must be a time of day as HH:MM");
     if (!schedule_minute_parse(in->end.s, &s->end_minute))
-        return refuse(tx, "end must be a time of day as HH:MM");
+        return grant_invalid(tx, "end must be a time of day as HH:MM");
     if (s->end_minute <= s->start_minute)
-        return refuse(tx, "end must be later than start, on the same day");
+        return grant_invalid(tx, "end must be later than start, on the same day");
     return ERR_NONE;
 }
 
@@ -270,12 +270,12 @@ static enum err set_schedule(struct tx *tx, const struct grant_input *in, struct
     if (v_given(in->days))
         e = set_days(tx, &in->days, &g->schedule);
     if (!e && v_given(in->start) != v_given(in->end))
-        e = refuse(tx, "start and end must be given together");
+        e = grant_invalid(tx, "start and end must be given together");
     if (!e && v_given(in->start))
         e = set_hours(tx, in, &g->schedule);
     if (!e && v_given(in->timezone)) {
         if (!schedule_zone_known(in->timezone.s))
-            e = refuse(tx, "timezone must be an IANA time zone name such as America/New_York");
+            e = grant_invalid(tx, "timezone must be an IANA time zone name such as America/New_York");
         g->schedule.timezone = in->timezone.s;
     }
     return e;
@@ -284,13 +284,13 @@ static enum err set_schedule(struct tx *tx, const struct grant_input *in, struct
 static enum err create_routine(struct tx *tx, const struct grant_input *in, struct grant *g)
 {
     if (!v_given(in->days) || !v_given(in->start) || !v_given(in->end) || !v_given(in->timezone))
-        return refuse(tx, "a routine needs days, start, end and timezone");
+        return grant_invalid(tx, "a routine needs days, start, end and timezone");
     return set_schedule(tx, in, g);
 }
 
 /* ---- all of them ---- */
 
-static bool find_type(struct str name, enum grant_type *ret)
+static bool grant_type_parse(struct str name, enum grant_type *ret)
 {
     for (int i = 0; grant_type_names[i]; i++)
         if (str_eq(name, str_z(grant_type_names[i]))) {
@@ -308,7 +308,7 @@ enum err grant_rules_create(struct tx *tx, const struct grant_input *in, struct 
         .created_us = tx->now_us,
         .ends_us = GRANT_NO_END,
     };
-    if (!v_given(in->type) || !find_type(in->type.s, &g.type))
+    if (!v_given(in->type) || !grant_type_parse(in->type.s, &g.type))
         return tx_fail(tx, ERR_INVALID_TYPE, "type must be one of timer, passcode, routine");
     enum err e = check_fields(tx, in, g.type);
     if (e)

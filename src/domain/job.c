@@ -2,8 +2,8 @@
 
 #include "domain/row.h"
 
-static enum err insert(struct tx *tx, enum sql statement, struct str id, const char *kind, int64_t due_us,
-                       struct str payload)
+static enum err job_insert(struct tx *tx, enum sql statement, struct str id, const char *kind, int64_t due_us,
+                           struct str payload)
 {
     db_notify(tx->db, TOPIC_JOBS);
     return db_exec(
@@ -14,17 +14,17 @@ static enum err insert(struct tx *tx, enum sql statement, struct str id, const c
 enum err job_add(struct tx *tx, const char *kind, int64_t due_us, struct str payload)
 {
     struct id id = id_new(tx->now_us);
-    return insert(tx, SQL_JOB_INSERT, id_str(&id), kind, due_us, payload);
+    return job_insert(tx, SQL_JOB_INSERT, id_str(&id), kind, due_us, payload);
 }
 
 enum err job_add_once(struct tx *tx, struct str name, const char *kind, int64_t due_us, struct str payload)
 {
-    return insert(tx, SQL_JOB_INSERT, name, kind, due_us, payload);
+    return job_insert(tx, SQL_JOB_INSERT, name, kind, due_us, payload);
 }
 
 enum err job_add_again(struct tx *tx, struct str name, const char *kind, int64_t due_us, struct str payload)
 {
-    return insert(tx, SQL_JOB_INSERT_AGAIN, name, kind, due_us, payload);
+    return job_insert(tx, SQL_JOB_INSERT_AGAIN, name, kind, due_us, payload);
 }
 
 enum err job_repeat(struct tx *tx, struct str id, int64_t created_us, int64_t due_us)
@@ -33,16 +33,16 @@ enum err job_repeat(struct tx *tx, struct str id, int64_t created_us, int64_t du
     return db_exec(tx->db, SQL_JOB_REPEAT, DB_ARGS(v_str(id), v_int(created_us), v_int(due_us)), NULL);
 }
 
-enum err job_hasten(struct tx *tx, struct str name, int64_t due_us)
+enum err job_reschedule(struct tx *tx, struct str name, int64_t due_us)
 {
     db_notify(tx->db, TOPIC_JOBS);
-    return db_exec(tx->db, SQL_JOB_HASTEN, DB_ARGS(v_str(name), v_int(due_us)), NULL);
+    return db_exec(tx->db, SQL_JOB_RESCHEDULE, DB_ARGS(v_str(name), v_int(due_us)), NULL);
 }
 
-enum err job_hasten_all(struct tx *tx, const char *kind, int64_t due_us)
+enum err job_reschedule_all(struct tx *tx, const char *kind, int64_t due_us)
 {
     db_notify(tx->db, TOPIC_JOBS);
-    return db_exec(tx->db, SQL_JOB_HASTEN_ALL, DB_ARGS(v_str(str_z(kind)), v_int(due_us)), NULL);
+    return db_exec(tx->db, SQL_JOB_RESCHEDULE_ALL, DB_ARGS(v_str(str_z(kind)), v_int(due_us)), NULL);
 }
 
 enum err job_hold(struct tx *tx, struct str name, const char *kind, struct str payload, int64_t until_us,
@@ -58,9 +58,9 @@ enum err job_hold(struct tx *tx, struct str name, const char *kind, struct str p
     return e;
 }
 
-enum err job_let_go(struct tx *tx, struct str name, int64_t until_us)
+enum err job_release(struct tx *tx, struct str name, int64_t until_us)
 {
-    return db_exec(tx->db, SQL_JOB_LET_GO, DB_ARGS(v_str(name), v_int(until_us)), NULL);
+    return db_exec(tx->db, SQL_JOB_RELEASE, DB_ARGS(v_str(name), v_int(until_us)), NULL);
 }
 
 enum err job_done(struct tx *tx, struct str id)

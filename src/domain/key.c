@@ -64,7 +64,7 @@ enum err key_touch(struct tx *tx, const struct key_use *uses, size_t count)
     return ERR_NONE;
 }
 
-static enum err check_limit(struct tx *tx, const struct id *account)
+static enum err key_check_limit(struct tx *tx, const struct id *account)
 {
     CURSOR c;
     enum err e = db_one(tx->db, SQL_KEY_COUNT_AGENTS, DB_ARGS(v_str(id_str(account)), v_int(tx->now_us)), &c);
@@ -85,7 +85,7 @@ static void make_text(struct key_issued *k, enum key_kind kind)
 enum err key_issue(struct tx *tx, const struct key_options *o, struct key_issued *ret)
 {
     if (o->kind == KEY_AGENT) {
-        enum err e = check_limit(tx, &o->account_id);
+        enum err e = key_check_limit(tx, &o->account_id);
         if (e)
             return e;
     }

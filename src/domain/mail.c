@@ -34,7 +34,7 @@ enum err mail_queue(struct tx *tx, const struct mail_intent *m)
     return e;
 }
 
-static struct str member(const json_t *object, const char *name, struct arena *a)
+static struct str mail_member(const json_t *object, const char *name, struct arena *a)
 {
     const json_t *v = json_object_get(object, name);
     return v ? arena_str(a, str_n(json_string_value(v), json_string_length(v))) : STR_NONE;
@@ -47,11 +47,11 @@ enum err mail_read(struct str payload, struct arena *a, struct mail_intent *ret)
     if (!crypto_open(MAIL_PURPOSE, payload, a, &plain) || json_read(plain, &j))
         return ERR_SECRET_DECRYPT_FAILED;
     *ret = (struct mail_intent){
-        .to = member(j, "to", a),
-        .subject = member(j, "subject", a),
-        .text = member(j, "text", a),
-        .html = member(j, "html", a),
-        .code = member(j, "code", a),
+        .to = mail_member(j, "to", a),
+        .subject = mail_member(j, "subject", a),
+        .text = mail_member(j, "text", a),
+        .html = mail_member(j, "html", a),
+        .code = mail_member(j, "code", a),
         .created_us = json_integer_value(json_object_get(j, "created")),
         .give_up_us = json_integer_value(json_object_get(j, "give_up")),
     };

@@ -43,7 +43,8 @@ enum err master_is_needed(struct tx *tx, bool *ret)
     enum err e = read_check(tx, SEALING, &check);
     if (!e && !check.p)
         e = read_sample(tx, &sample);
-    *ret = check.p || sample.p;
+    if (!e)
+        *ret = check.p || sample.p;
     return e;
 }
 
@@ -128,7 +129,7 @@ struct sealed_row {
     struct str id, sealed;
 };
 
-static enum err begin(struct tx *tx, void *unused)
+static enum err master_begin_rekey(struct tx *tx, void *unused)
 {
     (void)unused;
     char current[MASTER_CHECK_LEN + 1];
@@ -143,7 +144,7 @@ static enum err begin(struct tx *tx, void *unused)
     return e ? e : db_exec(tx->db, SQL_SETTING_PUT, DB_ARGS(v_str(SEALING), v_str(str_z(current))), NULL);
 }
 
-static enum err end(struct tx *tx, void *unused)
+static enum err master_end_rekey(struct tx *tx, void *unused)
 {
     (void)unused;
     return db_exec(tx->db, SQL_SETTING_DELETE, DB_ARGS(v_str(REPLACING)), NULL);
@@ -212,13 +213,13 @@ static enum err seal_all(const struct work *work, struct pass *p)
 enum err master_rekey(struct work *work, struct master_rekeyed *ret)
 {
     struct pass pass = {0};
-    enum err e = work_write(work, begin, NULL);
+    enum err e = work_write(work, master_begin_rekey, NULL);
     for (size_t i = 0; !e && i < sizeof kinds / sizeof *kinds; i++) {
         pass.kind = &kinds[i];
         e = seal_all(work, &pass);
     }
     if (!e)
-        e = work_write(work, end, NULL);
+        e = work_write(work, master_end_rekey, NULL);
     if (!e)
         *ret = pass.total;
     return e;

@@ -1,16 +1,7 @@
 #include "domain/member.h"
 
+#include "domain/owner.h"
 #include "domain/row.h"
-
-static enum err account_of(struct tx *tx, const struct id *building, struct id *ret)
-{
-    CURSOR c;
-    enum err e = db_one(tx->db, SQL_BUILDING_FOR_NUMBER, DB_ARGS(v_str(id_str(building))), &c);
-    if (e)
-        return e == ERR_NOT_FOUND ? ERR_BUILDING_NOT_FOUND : e;
-    *ret = col_id(&c, COL_BUILDING_FOR_NUMBER_ACCOUNT_ID);
-    return ERR_NONE;
-}
 
 static enum err check_new(struct tx *tx, const struct id *building, struct str email)
 {
@@ -25,7 +16,7 @@ enum err member_create(struct tx *tx, const struct id *building, struct str name
                        struct id *ret)
 {
     struct id account, id = id_new(tx->now_us);
-    enum err e = account_of(tx, building, &account);
+    enum err e = building_owner(tx, building, &account);
     if (!e)
         e = check_new(tx, building, email);
     if (e)

@@ -23,7 +23,7 @@ enum err number_add(struct tx *tx, struct str number, struct str country)
     enum err e = db_exec(tx->db, SQL_NUMBER_INSERT, DB_ARGS(v_str(number), v_str(country)), &added);
     if (e || !added)
         return e ? e : check_pooled(tx, number, country);
-    return job_hasten_all(tx, JOB_PROVISION, tx->now_us);
+    return job_reschedule_all(tx, JOB_PROVISION, tx->now_us);
 }
 
 enum err number_list(struct tx *tx, const struct number **ret, size_t *ret_count)
@@ -124,7 +124,7 @@ enum err number_provision(struct tx *tx, const struct id *building)
 {
     struct str name = arena_printf(tx->arena, JOB_PROVISION "-%s", building->text);
     enum err e = job_add_once(tx, name, JOB_PROVISION, tx->now_us, id_str(building));
-    return e ? e : job_hasten(tx, name, tx->now_us);
+    return e ? e : job_reschedule(tx, name, tx->now_us);
 }
 
 struct entry {
@@ -145,7 +145,7 @@ static enum err read_entry(struct tx *tx, struct str number, struct entry *ret)
     return ERR_NONE;
 }
 
-static enum err insert(struct tx *tx, struct str number, struct str country, const struct id *holder)
+static enum err number_insert_provided(struct tx *tx, struct str number, struct str country, const struct id *holder)
 {
     return db_exec(tx->db, SQL_NUMBER_INSERT_PROVIDED,
                    DB_ARGS(v_str(number), v_str(country), holder ? v_str(id_str(holder)) : v_null(),
@@ -158,14 +158,14 @@ static enum err queue_release(struct tx *tx, struct str number)
     return job_add(tx, JOB_RELEASE_NUMBER, tx->now_us, number);
 }
 
-static enum err take_in_new(struct tx *tx, const struct id *building, struct str number, struct str *ret_held)
+static enum err number_add_new(struct tx *tx, const struct id *building, struct str number, struct str *ret_held)
 {
     struct need need = {.country = STR("US")};
     enum err e = read_need(tx, building, &need);
     if (e && e != ERR_BUILDING_NOT_FOUND)
         return e;
     bool wanted = !e && !need.number.p;
-    e = insert(tx, number, need.country, wanted ? building : NULL);
+    e = number_insert_provided(tx, number, need.country, wanted ? building : NULL);
     if (!e)
         e = wanted ? set_building(tx, &need.account_id, building, number) : queue_release(tx, number);
     if (!e)
@@ -173,14 +173,14 @@ static enum err take_in_new(struct tx *tx, const struct id *building, struct str
     return e;
 }
 
-enum err number_take_in(struct tx *tx, const struct id *building, struct str number, struct str *ret_held)
+enum err number_add_provided(struct tx *tx, const struct id *building, struct str number, struct str *ret_held)
 {
     struct entry entry;
     enum err e = read_entry(tx, number, &entry);
     if (e)
         return e;
     if (!entry.known)
-        return take_in_new(tx, building, number, ret_held);
+        return number_add_new(tx, building, number, ret_held);
     if (!str_eq(id_str(&entry.building_id), id_str(building)))
         return ERR_NUMBER_NOT_PROVISIONED;
     *ret_held = number;
@@ -190,7 +190,8 @@ enum err number_take_in(struct tx *tx, const struct id *building, struct str num
 /* ---- letting go ---- */
 
 /* The number is free again, or leaving, and its building (whose account is given if it exists) has none. */
-static enum err let_go(struct tx *tx, struct str number, const struct id *account, const struct id *building)
+static enum err number_clear_holder(struct tx *tx, struct str number, const struct id *account,
+                                    const struct id *building)
 {
     enum err e = db_exec(tx->db, SQL_NUMBER_RELEASE, DB_ARGS(v_str(number), v_int(tx->now_us)), NULL);
     return e || !id_given(account) ? e : set_building(tx, account, building, STR_NONE);
@@ -211,7 +212,7 @@ enum err number_release(struct tx *tx, struct str number)
     }
     if (!id_given(&building))
         return ERR_NUMBER_NOT_FOUND;
-    enum err e = let_go(tx, number, &account, &building);
+    enum err e = number_clear_holder(tx, number, &account, &building);
     return e || pooled ? e : queue_release(tx, number);
 }
 
@@ -223,7 +224,7 @@ enum err number_detach(struct tx *tx, const struct id *building, struct str *ret
     if (!e && need.number.p)
         e = read_entry(tx, need.number, &entry);
     if (!e && need.number.p)
-        e = let_go(tx, need.number, &need.account_id, building);
+        e = number_clear_holder(tx, need.number, &need.account_id, building);
     if (e && e != ERR_BUILDING_NOT_FOUND)
         return e;
     *ret_number = need.number;

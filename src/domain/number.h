@@ -39,7 +39,7 @@ enum err number_provision(struct tx *tx, const struct id *building) CHECKED;
 /* Takes into the inventory what a provider gave for a building: held by it, or leaving if the building is gone or has
  * another one. *ret_held: what the building has now (the other one), STR_NONE if it is gone; in the arena. May be
  * repeated. ERR_NUMBER_NOT_PROVISIONED: the number is just being given back; ask the provider again later. */
-enum err number_take_in(struct tx *tx, const struct id *building, struct str number, struct str *ret_held) CHECKED;
+enum err number_add_provided(struct tx *tx, const struct id *building, struct str number, struct str *ret_held) CHECKED;
 
 /* Takes a number from the building that holds it: back to the pool, or to its provider by a job. ERR_NUMBER_NOT_FOUND:
  * unknown, or held by nobody. */

@@ -78,8 +78,8 @@ static enum err draft_remove(struct tx *tx, const struct id *account, const stru
     return ERR_NONE;
 }
 
-static enum err draft(struct tx *tx, const struct id *account, const struct operation_input *input,
-                      struct operation *ret)
+static enum err operation_make_draft(struct tx *tx, const struct id *account, const struct operation_input *input,
+                                     struct operation *ret)
 {
     struct standing now;
     enum err e = read_standing(tx, account, &now);
@@ -103,7 +103,7 @@ enum err operation_draft(struct tx *tx, const struct id *account, const struct o
                          struct str *ret_subscription)
 {
     struct operation o;
-    enum err e = draft(tx, account, input, &o);
+    enum err e = operation_make_draft(tx, account, input, &o);
     if (!e)
         *ret_subscription = o.billing.subscription_id;
     return e;
@@ -128,7 +128,7 @@ static enum err check_quantity(struct tx *tx, const struct operation *o, int64_t
     return its ? ERR_NONE : ERR_BUILDING_BILLING_MISMATCH;
 }
 
-static enum err insert(struct tx *tx, const struct operation *o)
+static enum err operation_insert(struct tx *tx, const struct operation *o)
 {
     const struct building_address *a = &o->address;
     const struct operation_billing *b = &o->billing;
@@ -150,7 +150,7 @@ enum err operation_quote(struct tx *tx, const struct id *account, const struct o
 {
     const struct operation_facts *facts = offer->facts;
     struct operation o;
-    enum err e = draft(tx, account, input, &o);
+    enum err e = operation_make_draft(tx, account, input, &o);
     if (e)
         return e;
     if (!facts)
@@ -170,7 +170,7 @@ enum err operation_quote(struct tx *tx, const struct id *account, const struct o
     };
     e = check_quantity(tx, &o, facts->quantity);
     if (!e)
-        e = insert(tx, &o);
+        e = operation_insert(tx, &o);
     if (!e)
         *ret = o;
     return e;
@@ -235,20 +235,15 @@ static enum err check_standing(struct tx *tx, const struct operation *o)
     return o->action == OPERATION_ADD ? ERR_NONE : check_removed(tx, o);
 }
 
-static enum err check_new(struct tx *tx, const struct operation_request *request, struct operation *ret)
+static enum err check_execution(struct tx *tx, const struct operation_request *r, struct operation *ret)
 {
-    struct operation o;
-    enum err e = operation_one(tx, SQL_OPERATION_GET,
-                               DB_ARGS(v_str(id_str(&request->account_id)), v_str(id_str(&request->quote_id))), &o);
+    enum err e =
+        operation_one(tx, SQL_OPERATION_GET, DB_ARGS(v_str(id_str(&r->account_id)), v_str(id_str(&r->quote_id))), ret);
     if (!e)
-        e = check_quote(request, &o);
+        e = check_quote(r, ret);
     if (!e)
-        e = check_busy(tx, &o);
-    if (!e)
-        e = check_standing(tx, &o);
-    if (!e)
-        *ret = o;
-    return e;
+        e = check_busy(tx, ret);
+    return e ? e : check_standing(tx, ret);
 }
 
 enum err operation_check(struct tx *tx, const struct operation_request *request, struct operation *ret,
@@ -256,9 +251,9 @@ enum err operation_check(struct tx *tx, const struct operation_request *request,
 {
     struct operation o;
     enum err e = operation_replay(tx, request, &o);
-    bool replayed = !e;
+    const bool replayed = !e;
     if (e == ERR_NOT_FOUND)
-        e = check_new(tx, request, &o);
+        e = check_execution(tx, request, &o);
     if (e)
         return e;
     *ret = o;
@@ -281,7 +276,7 @@ struct str operation_job(const struct id *operation, struct arena *a)
     return arena_printf(a, JOB_OPERATION "-%s", operation->text);
 }
 
-static enum err start(struct tx *tx, const struct operation_request *request, struct operation *o)
+static enum err operation_set_running(struct tx *tx, const struct operation_request *request, struct operation *o)
 {
     o->status = OPERATION_RUNNING;
     o->step = o->action == OPERATION_ADD ? STEP_ADD_QUANTITY : STEP_REMOVE_RELEASE;
@@ -306,12 +301,15 @@ enum err operation_start(struct tx *tx, const struct operation_request *request,
                          struct operation *ret, bool *ret_replayed)
 {
     struct operation o;
-    enum err e = operation_check(tx, request, &o, ret_replayed);
-    if (!e && !*ret_replayed)
+    bool replayed;
+    enum err e = operation_check(tx, request, &o, &replayed);
+    if (!e && !replayed)
         e = check_facts(&o, facts);
-    if (!e && !*ret_replayed)
-        e = start(tx, request, &o);
-    if (!e)
-        *ret = o;
-    return e;
+    if (!e && !replayed)
+        e = operation_set_running(tx, request, &o);
+    if (e)
+        return e;
+    *ret = o;
+    *ret_replayed = replayed;
+    return ERR_NONE;
 }

@@ -42,7 +42,7 @@ const char *operation_step_text(enum operation_step step)
     return steps[step];
 }
 
-static enum operation_status status_of(struct str text)
+static enum operation_status operation_status_of(struct str text)
 {
     enum operation_status s = OPERATION_FAILED;
     while (s > OPERATION_QUOTED && !str_eq(text, str_z(statuses[s])))
@@ -83,14 +83,14 @@ static struct operation_billing read_billing(const struct cursor *c, struct aren
     };
 }
 
-static struct operation read_row(const struct cursor *c, struct tx *tx)
+static struct operation operation_read(const struct cursor *c, struct tx *tx)
 {
     struct arena *a = tx->arena;
     struct operation o = {
         .id = col_id(c, COL_OPERATION_ID),
         .account_id = col_id(c, COL_OPERATION_ACCOUNT_ID),
         .action = str_eq(col_str(c, COL_OPERATION_ACTION), STR("add")) ? OPERATION_ADD : OPERATION_REMOVE,
-        .status = status_of(col_str(c, COL_OPERATION_STATUS)),
+        .status = operation_status_of(col_str(c, COL_OPERATION_STATUS)),
         .created_us = col_int(c, COL_OPERATION_CREATED_AT),
         .expires_us = col_int(c, COL_OPERATION_EXPIRES_AT),
         .building_id = col_id(c, COL_OPERATION_BUILDING_ID),
@@ -125,13 +125,13 @@ enum err operation_one(struct tx *tx, enum sql statement, struct db_args args, s
     CURSOR c;
     enum err e = db_one(tx->db, statement, args, &c);
     if (!e)
-        *ret = read_row(&c, tx);
+        *ret = operation_read(&c, tx);
     return e;
 }
 
 /* ---- reading ---- */
 
-static enum err stall(struct tx *tx, const struct id *operation)
+static enum err operation_stall(struct tx *tx, const struct id *operation)
 {
     return db_exec(tx->db, SQL_OPERATION_STALL,
                    DB_ARGS(v_str(id_str(operation)), v_int(tx->now_us - OPERATION_STALLED_S * US_PER_S)), NULL);
@@ -139,7 +139,7 @@ static enum err stall(struct tx *tx, const struct id *operation)
 
 enum err operation_find(struct tx *tx, const struct id *operation, struct operation *ret)
 {
-    enum err e = stall(tx, operation);
+    enum err e = operation_stall(tx, operation);
     return e ? e : operation_one(tx, SQL_OPERATION_FIND, DB_ARGS(v_str(id_str(operation))), ret);
 }
 
@@ -170,7 +170,7 @@ enum err operation_list_current(struct tx *tx, const struct operation **ret, con
     for (bool more; !(e = db_next(&c, &more)) && more; count++) {
         list = list_room(tx->arena, list, count, &room, sizeof *list);
         emails = list_room(tx->arena, emails, count, &email_room, sizeof *emails);
-        list[count] = read_row(&c, tx);
+        list[count] = operation_read(&c, tx);
         emails[count] = col_copy(&c, COL_OPERATION_LIST_CURRENT_EMAIL, tx->arena);
     }
     if (e)

@@ -56,7 +56,7 @@ enum operation_step operation_backward(enum operation_step step)
 
 /* ---- on record ---- */
 
-static enum err end(struct tx *tx, struct operation *o, enum operation_step end)
+static enum err operation_end(struct tx *tx, struct operation *o, enum operation_step end)
 {
     int64_t changed;
     const enum err error = ends[end].error;
@@ -75,8 +75,8 @@ static enum err end(struct tx *tx, struct operation *o, enum operation_step end)
     return ERR_NONE;
 }
 
-static enum err put(struct tx *tx, struct operation *o, enum operation_step next, int64_t attempt,
-                    int64_t progressed_us)
+static enum err operation_set_step(struct tx *tx, struct operation *o, enum operation_step next, int64_t attempt,
+                                   int64_t progressed_us)
 {
     int64_t changed;
     enum err e =
@@ -96,20 +96,20 @@ static enum err put(struct tx *tx, struct operation *o, enum operation_step next
 enum err operation_record(struct tx *tx, struct operation *o, enum operation_step next)
 {
     if (operation_step_is_end(next))
-        return end(tx, o, next);
+        return operation_end(tx, o, next);
     if (next == o->step)
-        return put(tx, o, next, o->attempt + 1, o->progressed_us);
-    return put(tx, o, next, o->attempt, tx->now_us);
+        return operation_set_step(tx, o, next, o->attempt + 1, o->progressed_us);
+    return operation_set_step(tx, o, next, o->attempt, tx->now_us);
 }
 
 enum err operation_turn(struct tx *tx, struct operation *o, enum operation_step next)
 {
-    return put(tx, o, next, o->attempt + 1, o->progressed_us);
+    return operation_set_step(tx, o, next, o->attempt + 1, o->progressed_us);
 }
 
 enum err operation_progress(struct tx *tx, struct operation *o)
 {
-    return put(tx, o, o->step, o->attempt, tx->now_us);
+    return operation_set_step(tx, o, o->step, o->attempt, tx->now_us);
 }
 
 enum err operation_set_number(struct tx *tx, struct operation *o, struct str number)

@@ -64,7 +64,7 @@ static const struct window changes_window = {SQL_PHONE_CHANGE_NTH, PHONE_CHANGES
                                              ERR_PHONE_CHANGE_LIMIT};
 
 /* The window slides: it is full until the oldest of its rows leaves it. */
-static enum err check_window(struct tx *tx, const struct id *account, const struct window *w)
+static enum err phone_check_window(struct tx *tx, const struct id *account, const struct window *w)
 {
     int64_t length_us = w->length_s * US_PER_S;
     CURSOR c;
@@ -124,9 +124,9 @@ static enum err check_request(struct tx *tx, const struct id *account, struct st
         return ERR_ALREADY_VERIFIED;
     e = check_in_use(tx, account, number);
     if (!e)
-        e = check_window(tx, account, &changes_window);
+        e = phone_check_window(tx, account, &changes_window);
     if (!e)
-        e = check_window(tx, account, &codes_window);
+        e = phone_check_window(tx, account, &codes_window);
     return e;
 }
 
@@ -198,7 +198,7 @@ enum err phone_confirm(struct tx *tx, const struct id *account, struct str text,
     if (!e)
         e = check_in_use(tx, account, waiting.number);
     if (!e)
-        e = check_window(tx, account, &changes_window);
+        e = phone_check_window(tx, account, &changes_window);
     if (!e)
         e = take_over(tx, account, &waiting);
     return e ? e : phone_status(tx, account, ret);

@@ -28,7 +28,7 @@ static enum err sweep_all(struct tx *tx, const struct id *building)
     return e;
 }
 
-static enum err release_number(struct tx *tx, const struct id *building)
+static enum err removal_release_number(struct tx *tx, const struct id *building)
 {
     struct str number;
     {
@@ -46,7 +46,7 @@ enum err removal_finish(struct tx *tx, const struct id *account, const struct id
 {
     const struct val account_id = v_str(id_str(account)), id = v_str(id_str(building));
     db_notify(tx->db, TOPIC_KEYS);
-    enum err e = release_number(tx, building);
+    enum err e = removal_release_number(tx, building);
     if (!e)
         e = sweep_all(tx, building); /* what came since, from calls */
     if (!e)

@@ -30,7 +30,7 @@ static enum err check_linked(struct tx *tx, struct str email)
     return e == ERR_NOT_FOUND ? ERR_NONE : e ? e : ERR_LINKED_ACCOUNT;
 }
 
-static enum err check_count(struct tx *tx, struct str email)
+static enum err session_check_count(struct tx *tx, struct str email)
 {
     CURSOR c;
     enum err e = db_one(tx->db, SQL_CHALLENGE_COUNT, DB_ARGS(v_str(email), v_int(tx->now_us)), &c);
@@ -52,7 +52,7 @@ enum err session_challenge(struct tx *tx, struct str email, struct challenge *re
 {
     enum err e = check_linked(tx, email);
     if (!e)
-        e = check_count(tx, email);
+        e = session_check_count(tx, email);
     if (e)
         return e;
     struct challenge c = challenge_new();

@@ -15,7 +15,7 @@ struct blank {
     struct str name, text; /* {{name}} is replaced by the text, escaped */
 };
 
-static void put_escaped(struct buf *b, struct str s)
+static void session_mail_escape(struct buf *b, struct str s)
 {
     char *text = g_markup_escape_text(s.p, (gssize)s.n);
     buf_str(b, str_z(text));
@@ -27,10 +27,10 @@ static void put_blank(struct buf *b, struct str name, const struct blank *blanks
 {
     for (size_t i = 0; i < count; i++)
         if (str_eq(name, blanks[i].name))
-            put_escaped(b, blanks[i].text);
+            session_mail_escape(b, blanks[i].text);
 }
 
-static struct str fill(struct arena *a, const char *page, const struct blank *blanks, size_t count)
+static struct str session_mail_fill(struct arena *a, const char *page, const struct blank *blanks, size_t count)
 {
     struct buf b = BUF(HTML_MAX);
     for (const char *open, *close; (open = strstr(page, "{{")) && (close = strstr(open, "}}")); page = close + 2) {
@@ -45,7 +45,7 @@ static struct str fill(struct arena *a, const char *page, const struct blank *bl
 
 /* ---- the mail ---- */
 
-static struct str text_of(struct arena *a, struct str email, struct str code)
+static struct str session_mail_text(struct arena *a, struct str email, struct str code)
 {
     return arena_printf(a,
                         "%.*s is your Portero sign-in code.\n"
@@ -60,14 +60,14 @@ static struct str text_of(struct arena *a, struct str email, struct str code)
 }
 
 /* The page says what the text says, in the site's colours, light or dark. Nothing in it is fetched or followed. */
-static struct str html_of(struct arena *a, struct str email, struct str code)
+static struct str session_mail_html(struct arena *a, struct str email, struct str code)
 {
     const struct blank blanks[] = {
         {STR("code"), code},
         {STR("email"), email},
         {STR("minutes"), arena_printf(a, "%d", VALID_MINUTES)},
     };
-    return fill(a, sign_in_html, blanks, sizeof blanks / sizeof *blanks);
+    return session_mail_fill(a, sign_in_html, blanks, sizeof blanks / sizeof *blanks);
 }
 
 struct mail_intent session_mail(struct tx *tx, struct str email, struct str code, int64_t expires_us)
@@ -75,8 +75,8 @@ struct mail_intent session_mail(struct tx *tx, struct str email, struct str code
     return (struct mail_intent){
         .to = email,
         .subject = arena_printf(tx->arena, "%.*s is your Portero sign-in code", STR_ARG(code)),
-        .text = text_of(tx->arena, email, code),
-        .html = html_of(tx->arena, email, code),
+        .text = session_mail_text(tx->arena, email, code),
+        .html = session_mail_html(tx->arena, email, code),
         .code = code,
         .created_us = tx->now_us,
         .give_up_us = expires_us,

@@ -26,7 +26,7 @@ struct str greeting_or_default(const struct config *config, enum greeting which,
     return stored.p ? stored : str_z(defaults[which]);
 }
 
-static enum err load(struct tx *tx, const struct id *account, const struct id *building, struct stored *ret)
+static enum err settings_load(struct tx *tx, const struct id *account, const struct id *building, struct stored *ret)
 {
     CURSOR c;
     enum err e = db_one(tx->db, SQL_BUILDING_SETTINGS, DB_ARGS(v_str(id_str(account)), v_str(id_str(building))), &c);
@@ -41,7 +41,7 @@ static enum err load(struct tx *tx, const struct id *account, const struct id *b
 }
 
 /* Every part with its length before it, so that no two states have the same text; -1 stands for none. */
-static void put_part(struct buf *b, struct str s)
+static void settings_put_part(struct buf *b, struct str s)
 {
     if (!s.p) {
         buf_lit(b, "-1:");
@@ -56,11 +56,11 @@ static struct str version_of(struct arena *a, const struct id *building, const s
 {
     struct buf b = BUF(STORED_MAX);
     unsigned char hash[SHA256_LEN];
-    put_part(&b, id_str(building));
+    settings_put_part(&b, id_str(building));
     buf_i64(&b, s->version);
-    put_part(&b, s->tone);
+    settings_put_part(&b, s->tone);
     for (int i = 0; i < GREETING_COUNT; i++)
-        put_part(&b, s->greetings[i]);
+        settings_put_part(&b, s->greetings[i]);
     crypto_sha256(buf_view(&b), hash);
     buf_done(&b);
     char *text = arena_alloc(a, SETTINGS_VERSION_LEN + 1);
@@ -68,7 +68,7 @@ static struct str version_of(struct arena *a, const struct id *building, const s
     return str_n(text, SETTINGS_VERSION_LEN);
 }
 
-static struct settings view(const struct tx *tx, const struct id *building, const struct stored *s)
+static struct settings settings_view(const struct tx *tx, const struct id *building, const struct stored *s)
 {
     struct settings v = {.number = s->number};
     if (s->number.p) {
@@ -83,13 +83,14 @@ static struct settings view(const struct tx *tx, const struct id *building, cons
 enum err settings_get(struct tx *tx, const struct id *account, const struct id *building, struct settings *ret)
 {
     struct stored s;
-    enum err e = load(tx, account, building, &s);
+    enum err e = settings_load(tx, account, building, &s);
     if (!e)
-        *ret = view(tx, building, &s);
+        *ret = settings_view(tx, building, &s);
     return e;
 }
 
-static enum err store(struct tx *tx, const struct id *account, const struct id *building, const struct stored *s)
+static enum err settings_store(struct tx *tx, const struct id *account, const struct id *building,
+                               const struct stored *s)
 {
     int64_t changed;
     enum err e =
@@ -108,7 +109,7 @@ enum err settings_patch(struct tx *tx, const struct principal *who, const struct
     if (linked && !who->subscribed)
         return ERR_MULTI_BUILDING_REQUIRED;
     struct stored s;
-    enum err e = load(tx, &who->account_id, building, &s);
+    enum err e = settings_load(tx, &who->account_id, building, &s);
     if (e)
         return e;
     if (!s.number.p)
@@ -120,11 +121,11 @@ enum err settings_patch(struct tx *tx, const struct principal *who, const struct
     for (int i = 0; i < GREETING_COUNT; i++)
         if (patch->greetings[i].p)
             s.greetings[i] = patch->greetings[i];
-    e = store(tx, &who->account_id, building, &s);
+    e = settings_store(tx, &who->account_id, building, &s);
     if (e)
         return e;
     s.version++;
-    *ret = view(tx, building, &s);
+    *ret = settings_view(tx, building, &s);
     return ERR_NONE;
 }
 

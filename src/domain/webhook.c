@@ -11,7 +11,7 @@
 
 /* ---- types of events ---- */
 
-static bool find_type(struct str text, uint32_t *ret_bit)
+static bool webhook_event_parse(struct str text, uint32_t *ret_bit)
 {
     for (int i = 0; i < EVENT_TYPE_COUNT; i++)
         if (str_eq(text, str_z(event_type_names[i]))) {
@@ -32,7 +32,7 @@ enum err webhook_events(struct tx *tx, struct val texts, uint32_t *ret)
     if (texts.count == 0)
         return tx_fail(tx, ERR_INVALID_WEBHOOK_EVENTS, "events must have at least one item");
     for (uint32_t i = 0; i < texts.count; i++) {
-        if (!find_type(list[i].s, &bit))
+        if (!webhook_event_parse(list[i].s, &bit))
             return tx_fail(tx, ERR_INVALID_WEBHOOK_EVENTS, "events has an unknown type");
         if (bits & bit) {
             tx->why = arena_printf(tx->arena, "events: %.*s is listed twice", STR_ARG(list[i].s));
@@ -46,7 +46,7 @@ enum err webhook_events(struct tx *tx, struct val texts, uint32_t *ret)
 
 /* ---- creation ---- */
 
-static struct webhook read_row(const struct cursor *c, struct arena *a)
+static struct webhook webhook_read(const struct cursor *c, struct arena *a)
 {
     return (struct webhook){
         .id = col_id(c, COL_WEBHOOK_ID),
@@ -72,12 +72,12 @@ enum err webhook_replay(struct tx *tx, const struct webhook_request *request, st
         return ERR_IDEMPOTENCY_CONFLICT;
     if (!crypto_open(WEBHOOK_PURPOSE, col_blob(&c, COL_WEBHOOK_BY_REQUEST_SECRET), tx->arena, &secret))
         return ERR_SECRET_DECRYPT_FAILED;
-    *ret = read_row(&c, tx->arena);
+    *ret = webhook_read(&c, tx->arena);
     *ret_secret = secret;
     return ERR_NONE;
 }
 
-static enum err check_limit(struct tx *tx, const struct id *account)
+static enum err webhook_check_limit(struct tx *tx, const struct id *account)
 {
     CURSOR c;
     enum err e = db_one(tx->db, SQL_WEBHOOK_COUNT, DB_ARGS(v_str(id_str(account))), &c);
@@ -94,7 +94,8 @@ static struct str make_secret(struct arena *a)
     return str_n(text, WEBHOOK_SECRET_LEN);
 }
 
-static enum err insert(struct tx *tx, const struct webhook_request *request, const struct webhook *w, struct str secret)
+static enum err webhook_insert(struct tx *tx, const struct webhook_request *request, const struct webhook *w,
+                               struct str secret)
 {
     int64_t changed;
     struct str sealed;
@@ -117,12 +118,12 @@ enum err webhook_create(struct tx *tx, const struct webhook_request *request, st
         *ret_replayed = true;
     if (e != ERR_NOT_FOUND)
         return e;
-    e = check_limit(tx, request->account);
+    e = webhook_check_limit(tx, request->account);
     if (e)
         return e;
     const struct webhook w = {.id = id_new(tx->now_us), .created_us = tx->now_us, .url = url, .events = events};
     const struct str secret = make_secret(tx->arena);
-    e = insert(tx, request, &w, secret);
+    e = webhook_insert(tx, request, &w, secret);
     if (e)
         return e;
     *ret = w;
@@ -143,10 +144,12 @@ enum err webhook_list(struct tx *tx, const struct id *account, const struct webh
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more && n < WEBHOOK_MAX)
-        list[n++] = read_row(&c, tx->arena);
+        list[n++] = webhook_read(&c, tx->arena);
+    if (e)
+        return e;
     *ret = list;
     *ret_count = n;
-    return e;
+    return ERR_NONE;
 }
 
 enum err webhook_delete(struct tx *tx, const struct id *account, const struct id *id)

@@ -2,6 +2,8 @@
 
 #include "base/log.h"
 #include "domain/billing.h"
+#include "domain/billing_account.h"
+#include "domain/billing_sync.h"
 #include "domain/job.h"
 #include "domain/work.h"
 #include "jobs/checkout_session.h"

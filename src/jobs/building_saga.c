@@ -111,7 +111,7 @@ static enum outcome ask_number(struct building_saga *s)
 static enum err apply_number(struct tx *tx, struct building_saga *s, struct operation *o)
 {
     struct str held = s->number;
-    enum err e = s->provided ? number_take_in(tx, &o->building_id, s->number, &held) : ERR_NONE;
+    enum err e = s->provided ? number_add_provided(tx, &o->building_id, s->number, &held) : ERR_NONE;
     return e ? e : operation_set_number(tx, o, held);
 }
 

@@ -77,7 +77,7 @@ static enum err take_in(struct tx *tx, void *arg)
 {
     struct provision *p = arg;
     struct str held;
-    enum err e = number_take_in(tx, &p->building, p->number, &held);
+    enum err e = number_add_provided(tx, &p->building, p->number, &held);
     return e ? e : job_done(tx, p->job->id);
 }
 

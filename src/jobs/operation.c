@@ -93,7 +93,7 @@ static enum err decide_run(struct tx *tx, void *arg)
 static enum err let_go_run(struct tx *tx, void *arg)
 {
     const struct decision *d = arg;
-    return job_let_go(tx, operation_job(&d->s->o.id, tx->arena), d->held_until_us);
+    return job_release(tx, operation_job(&d->s->o.id, tx->arena), d->held_until_us);
 }
 
 static enum err carry_out(struct building_saga *s)

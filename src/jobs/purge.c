@@ -1,7 +1,7 @@
 #include "jobs/purge.h"
 
 #include "domain/access_guard.h"
-#include "domain/billing.h"
+#include "domain/billing_sync.h"
 #include "domain/delivery_log.h"
 #include "domain/event.h"
 #include "domain/job.h"

@@ -1,7 +1,7 @@
 #include "sandbox/routes.h"
 
 #include "api/service.h"
-#include "domain/billing.h"
+#include "domain/billing_account.h"
 #include "domain/work.h"
 #include "providers/builtin_billing.h"
 #include "sandbox/hosted.h"

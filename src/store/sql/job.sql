@@ -34,17 +34,17 @@ SELECT due_at FROM job WHERE leased_until <= $1 ORDER BY due_at LIMIT 1
 -- name: job_waiting
 SELECT due_at, leased_until FROM job WHERE id = $1
 
--- name: job_hasten
+-- name: job_reschedule
 UPDATE job SET due_at = $2 WHERE id = $1 AND due_at > $2
 
--- name: job_hasten_all
+-- name: job_reschedule_all
 UPDATE job SET due_at = $2 WHERE kind = $1 AND due_at > $2
 
 -- name: job_hold
 INSERT INTO job (id, kind, created_at, due_at, payload, leased_until, attempts) VALUES ($1, $2, $3, $3, $4, $5, 1)
 ON CONFLICT (id) DO UPDATE SET leased_until = excluded.leased_until WHERE job.leased_until <= $6
 
--- name: job_let_go
+-- name: job_release
 DELETE FROM job WHERE id = $1 AND leased_until = $2
 
 -- name: job_delete

@@ -1,5 +1,6 @@
 /* What the billing provider says, in any order and more than once, and what the account becomes of it. */
 #include "domain/billing.h"
+#include "domain/billing_sync.h"
 
 #include "domain/checkout.h"
 #include "domain/house.h"

@@ -1,7 +1,6 @@
 /* Checkouts: every row of the contract's state table and its rules, as far as they are decided in one transaction. */
 #include "domain/checkout.h"
 
-#include "domain/billing.h"
 #include "domain/house.h"
 
 static const unsigned char hash_weekly[SHA256_LEN] = {1};

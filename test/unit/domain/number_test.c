@@ -33,7 +33,7 @@ static struct str claimed(struct tx *tx, const struct id *building)
 static struct str taken_in(struct tx *tx, const struct id *building, const char *number)
 {
     struct str held;
-    assert_none(number_take_in(tx, building, str_z(number), &held));
+    assert_none(number_add_provided(tx, building, str_z(number), &held));
     return held;
 }
 
@@ -123,7 +123,7 @@ static void test_a_provided_number_leaves_with_its_building(struct tx *tx)
     assert_null(claimed(tx, &b).p);
     assert_int_equal(rules_take_jobs(tx, JOB_RELEASE_NUMBER, &payload), 1);
     assert_str(payload, "+12125550000");
-    assert_error(number_take_in(tx, &b, STR("+12125550000"), &held), ERR_NUMBER_NOT_PROVISIONED);
+    assert_error(number_add_provided(tx, &b, STR("+12125550000"), &held), ERR_NUMBER_NOT_PROVISIONED);
     assert_none(number_forget(tx, STR("+12125550000")));
     assert_false(leaving(tx, "+12125550000"));
     assert_str(taken_in(tx, &b, "+12125550000"), "+12125550000");

@@ -314,7 +314,7 @@ static struct id child(struct tx *tx, const struct id *account)
     struct str held;
     to(tx, &o, STEP_ADD_BUILDING);
     assert_none(operation_insert_building(tx, &o));
-    assert_none(number_take_in(tx, &o.building_id, STR("+12025550101"), &held));
+    assert_none(number_add_provided(tx, &o.building_id, STR("+12025550101"), &held));
     to(tx, &o, STEP_ADD_NUMBER);
     to(tx, &o, STEP_SUCCEEDED);
     return o.building_id;

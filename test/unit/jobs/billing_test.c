@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 
 #include "base/crypto.h"
-#include "domain/billing.h"
+#include "domain/billing_account.h"
 #include "domain/subscription.h"
 #include "domain/work.h"
 #include "jobs/checkout_session.h"
