@@ -4,6 +4,7 @@
 #include <rem/rem.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "voice/media.h"
 #include "voice/reach.h"
 
@@ -11,12 +12,12 @@
 #define FDS            256
 #define TONE_MS        100
 #define TIMEOUT_MS     60000
-#define SILENT_MS      3000  /* without any answer: the caller is told what to look at, */
-#define GIVE_UP_MS     10000 /* and that was all */
+#define SILENT_MS      3000  /* without any answer: print advice */
+#define GIVE_UP_MS     10000 /* without any answer: end the call */
 #define LOUD           300   /* mean amplitude above which a packet is sound, not silence */
 #define QUIET_MS       400   /* received silence that ends a greeting */
-#define NO_AUDIO_MS    3000  /* without a packet: counts as silence, too */
-#define NO_GREETING_MS 1000  /* nothing heard until then: there is none */
+#define NO_AUDIO_MS    3000  /* without a packet: counts as silence */
+#define NO_GREETING_MS 1000  /* without a sound: there is no greeting */
 #define WAV_MAX        (60 * SOUND_RATE * 2)
 #define FLUSH_MS       200 /* after our own BYE */
 #define DRAIN_MS       100 /* after the peer's BYE, for audio that came before it */
@@ -40,21 +41,21 @@ struct buzz {
 
     const char *digits; /* not pressed yet */
     bool wav_played, started;
-    bool reached; /* something came back */
-    bool advised; /* what to look at, as nothing did */
+    bool reached; /* some message came back */
+    bool advised; /* the advice was printed */
     bool answered, closed;
     bool playing;         /* a key or the file */
     bool in_code;         /* from the first key of a code to its last */
-    int64_t began_ms;     /* when the call was placed */
-    int64_t waited_ms;    /* since when we wait for the greeting */
-    int64_t audio_ms;     /* when a packet of audio last came */
-    bool heard;           /* some sound since the last key went down */
+    int64_t began_ms;     /* the call was placed */
+    int64_t waited_ms;    /* start of the wait for a greeting */
+    int64_t audio_ms;     /* arrival of the last packet of audio */
+    bool heard;           /* a sound since the last key went down */
     size_t quiet_samples; /* received since the last sound */
 };
 
 /* ---- reports ---- */
 
-static void report(struct buzz *b, const char *event, const char *detail)
+static void buzz_report(struct buzz *b, const char *event, const char *detail)
 {
     if (b->o->json && detail)
         fprintf(b->out, "{\"event\":\"%s\",\"detail\":\"%s\"}\n", event, detail);
@@ -65,7 +66,7 @@ static void report(struct buzz *b, const char *event, const char *detail)
     fflush(b->out);
 }
 
-static void fail(struct buzz *b, const char *what, int error)
+static void buzz_fail(struct buzz *b, const char *what, int error)
 {
     char text[80] = "";
     (void)snprintf(b->why, sizeof b->why, "%s%s%s", what, error ? ": " : "",
@@ -75,7 +76,7 @@ static void fail(struct buzz *b, const char *what, int error)
 
 /* ---- pressing keys ---- */
 
-/* From here on, a sound is the next greeting. A fast service says it before the last key is released. */
+/* Counts sounds from now on as the next greeting. A fast service plays it before the last key is released. */
 static void expect_greeting(struct buzz *b)
 {
     b->heard = false;
@@ -88,7 +89,7 @@ static void wait_for_greeting(struct buzz *b)
     b->waited_ms = tick_now_ms();
 }
 
-/* Silence is counted in received audio: on a busy machine, packets come late. */
+/* Counts silence in received audio, not in wall time: on a busy machine, packets come late. */
 static bool greeting_over(const struct buzz *b, int64_t now_ms)
 {
     const int64_t waited_ms = now_ms - b->waited_ms;
@@ -130,7 +131,7 @@ static void code_pressed(struct buzz *b)
 }
 
 /* Presses one key; on_played() presses the next. */
-static void press(struct buzz *b)
+static void press_key(struct buzz *b)
 {
     const char key[] = {*b->digits++, '\0'};
     expect_greeting(b);
@@ -139,7 +140,7 @@ static void press(struct buzz *b)
                 b->o->inband);
 }
 
-static void press_by_info(struct buzz *b)
+static void press_keys_by_info(struct buzz *b)
 {
     expect_greeting(b);
     while (key_left(b))
@@ -155,8 +156,8 @@ static void play_wav(struct buzz *b)
     media_play(b->media, &s, 1);
 }
 
-/* The next thing to do, once it is quiet. */
-static void act(struct buzz *b, int64_t now_ms)
+/* Takes the next step of the script, unless something plays or the greeting has not ended. */
+static void buzz_act(struct buzz *b, int64_t now_ms)
 {
     if (b->playing || !greeting_over(b, now_ms))
         return;
@@ -168,36 +169,36 @@ static void act(struct buzz *b, int64_t now_ms)
         expect_greeting(b);
         wait_for_greeting(b);
     } else if (key_left(b) && b->o->info) {
-        press_by_info(b);
+        press_keys_by_info(b);
     } else if (key_left(b)) {
-        press(b);
+        press_key(b);
     }
 }
 
-/* ---- what the call reports ---- */
+/* ---- events of the call ---- */
 
-static void on_key(char key, void *arg)
+static void buzz_on_key(char key, void *arg)
 {
     struct buzz *b = arg;
     char text[] = {key, '\0'};
-    report(b, "tone", text);
+    buzz_report(b, "tone", text);
     b->status = BUZZ_OPENED;
 }
 
-static void on_played(void *arg)
+static void buzz_on_played(void *arg)
 {
     struct buzz *b = arg;
     if (!b->in_code) { /* the file */
         expect_greeting(b);
         wait_for_greeting(b);
     } else if (key_left(b)) {
-        press(b);
+        press_key(b);
     } else {
         code_pressed(b);
     }
 }
 
-static void on_audio(const int16_t *samples, size_t n, void *arg)
+static void buzz_on_audio(const int16_t *samples, size_t n, void *arg)
 {
     struct buzz *b = arg;
     int64_t sum = 0;
@@ -212,29 +213,29 @@ static void on_audio(const int16_t *samples, size_t n, void *arg)
     }
 }
 
-static const struct media_events media_events = {.key = on_key, .played = on_played, .audio = on_audio};
+static const struct media_events buzz_media_events = {
+    .key = buzz_on_key, .played = buzz_on_played, .audio = buzz_on_audio};
 
-static void on_end(void *arg)
+static void buzz_on_end(void *arg)
 {
     (void)arg;
     re_cancel();
 }
 
-/* Leaves the loop once what is under way has left. */
-static void finish(struct buzz *b, uint64_t after_ms)
+/* Leaves the loop after the last messages were sent. */
+static void buzz_finish(struct buzz *b, uint64_t after_ms)
 {
     b->closed = true;
     tick_remove(&b->entry);
     media_stop(b->media);
-    tmr_start(&b->end_timer, after_ms, on_end, NULL);
+    tmr_start(&b->end_timer, after_ms, buzz_on_end, NULL);
 }
 
-/* Nothing came back, not even that the call is being tried (RFC 3261, 17.2.1). The first time this is said at once, and
- * with advice. */
+/* No message came back, not even 100 Trying (RFC 3261, 17.2.1). The first report includes advice. */
 static void fail_unanswered(struct buzz *b, int64_t waited_ms)
 {
     static const char advice[] = ": is the service running, is --sip right, does a firewall drop ";
-    (void)re_snprintf(b->why, sizeof b->why, "no answer from %J after %u s%s%s", &b->server,
+    (void)re_snprintf(b->why, sizeof b->why, "no response from %J after %u s%s%s", &b->server,
                       (unsigned)(waited_ms / 1000), b->advised ? "" : advice,
                       b->advised ? ""
                       : b->tcp   ? "it?"
@@ -252,38 +253,38 @@ static void advise(struct buzz *b, int64_t waited_ms)
         fprintf(b->o->notes, "portero: %s\n", b->why);
 }
 
-/* Of what came and went; anything that comes shows that somebody is there. */
-static void on_trace(bool sent, enum sip_transp tp, const struct sa *src, const struct sa *dst, const uint8_t *packet,
-                     size_t n, void *arg)
+/* Sees every message. Any that comes in shows that the service is there. */
+static void buzz_on_trace(bool sent, enum sip_transp tp, const struct sa *src, const struct sa *dst,
+                          const uint8_t *packet, size_t n, void *arg)
 {
     struct buzz *b = arg;
     (void)tp, (void)src, (void)dst, (void)packet, (void)n;
     b->reached = b->reached || !sent;
 }
 
-static void on_tick(void *arg, int64_t now_ms)
+static void buzz_on_tick(void *arg, int64_t now_ms)
 {
     struct buzz *b = arg;
     const int64_t waited_ms = now_ms - b->began_ms, most_ms = b->o->timeout_ms ? b->o->timeout_ms : TIMEOUT_MS;
     if (waited_ms > most_ms || (!b->reached && waited_ms > GIVE_UP_MS)) {
         if (b->answered)
-            report(b, "timeout", NULL);
+            buzz_report(b, "timeout", NULL);
         else
             fail_unanswered(b, waited_ms);
-        finish(b, FLUSH_MS);
+        buzz_finish(b, FLUSH_MS);
         b->session = mem_deref(b->session);
     } else if (!b->reached && !b->advised && waited_ms >= SILENT_MS) {
         advise(b, waited_ms);
     } else if (b->answered) {
-        act(b, now_ms);
+        buzz_act(b, now_ms);
     }
 }
 
-static void on_established(const struct sip_msg *msg, void *arg)
+static void buzz_on_established(const struct sip_msg *msg, void *arg)
 {
     struct buzz *b = arg;
     b->answered = true;
-    report(b, "answered", NULL);
+    buzz_report(b, "answered", NULL);
     media_start(b->media, b->tick, &msg->src);
     b->audio_ms = tick_now_ms();
     expect_greeting(b);
@@ -293,11 +294,11 @@ static void on_established(const struct sip_msg *msg, void *arg)
 static void on_drained(void *arg)
 {
     struct buzz *b = arg;
-    report(b, "hangup", NULL);
-    finish(b, 0);
+    buzz_report(b, "hangup", NULL);
+    buzz_finish(b, 0);
 }
 
-static void on_close(int err, const struct sip_msg *msg, void *arg)
+static void buzz_on_close(int err, const struct sip_msg *msg, void *arg)
 {
     struct buzz *b = arg;
     if (b->closed)
@@ -310,16 +311,16 @@ static void on_close(int err, const struct sip_msg *msg, void *arg)
     if (msg && msg->scode >= 300) {
         char code[16];
         (void)snprintf(code, sizeof code, "%u", msg->scode);
-        report(b, "rejected", code);
+        buzz_report(b, "rejected", code);
     } else {
         char what[80];
-        (void)re_snprintf(what, sizeof what, "no answer from %J", &b->server);
-        fail(b, what, err);
+        (void)re_snprintf(what, sizeof what, "no response from %J", &b->server);
+        buzz_fail(b, what, err);
     }
-    finish(b, 0);
+    buzz_finish(b, 0);
 }
 
-static int on_offer(struct mbuf **ret, const struct sip_msg *msg, void *arg)
+static int buzz_on_offer(struct mbuf **ret, const struct sip_msg *msg, void *arg)
 {
     struct buzz *b = arg;
     bool offer = mbuf_get_left(msg->mb) > 0;
@@ -328,7 +329,7 @@ static int on_offer(struct mbuf **ret, const struct sip_msg *msg, void *arg)
     return media_make_sdp(b->media, !offer, ret) ? ENOMEM : 0;
 }
 
-static int on_sdp_answer(const struct sip_msg *msg, void *arg)
+static int buzz_on_sdp_answer(const struct sip_msg *msg, void *arg)
 {
     struct buzz *b = arg;
     return media_take_sdp(b->media, false, msg->mb) ? EPROTO : 0;
@@ -383,17 +384,17 @@ static bool find_server(struct buzz *b)
     struct service at;
     char host[256], what[300];
     if (!read_service(b->o->sip, &at)) {
-        fail(b, "--sip is not HOST:PORT", 0);
+        buzz_fail(b, "--sip is not HOST:PORT", 0);
         return false;
     }
     (void)snprintf(host, sizeof host, "%.*s", STR_ARG(at.host));
     b->tcp = at.tcp;
     int e = at.host.n < sizeof host ? reach_find(host, at.port, at.tcp, &b->server) : ENOENT;
     if (e == ENOENT)
-        fail(b, "--sip: the host cannot be found", 0);
+        buzz_fail(b, "--sip: host not found", 0);
     else if (e) {
-        (void)snprintf(what, sizeof what, "no answer from any address of %s", host);
-        fail(b, what, e);
+        (void)snprintf(what, sizeof what, "no response from any address of %s", host);
+        buzz_fail(b, what, e);
     }
     return !e;
 }
@@ -404,7 +405,7 @@ static bool load_wav(struct buzz *b)
     struct aufile_prm prm;
     int e = aufile_open(&file, &prm, b->o->wav, AUFILE_READ);
     if (e) {
-        fail(b, "cannot read the WAV file", e);
+        buzz_fail(b, "cannot read the WAV file", e);
         return false;
     }
     bool ok = prm.srate == SOUND_RATE && prm.channels == 1 && prm.fmt == AUFMT_S16LE;
@@ -414,12 +415,12 @@ static bool load_wav(struct buzz *b)
     if (ok)
         b->wav->end = n;
     else
-        fail(b, "the WAV file is not 8 kHz mono 16 bit PCM", 0);
+        buzz_fail(b, "the WAV file is not 8 kHz mono 16 bit PCM", 0);
     mem_deref(file);
     return ok;
 }
 
-/* Our address on the way to the service. */
+/* The local address of the route to the service. */
 static int local_address(const struct buzz *b, struct sa *ret)
 {
     struct udp_sock *probe;
@@ -436,7 +437,7 @@ static int local_address(const struct buzz *b, struct sa *ret)
     return e;
 }
 
-static int place(struct buzz *b, const struct sa *local)
+static int buzz_place(struct buzz *b, const struct sa *local)
 {
     char to[128], from[160];
     (void)re_snprintf(to, sizeof to, "sip:%s@%J%s", b->o->to, &b->server, b->tcp ? ";transport=tcp" : "");
@@ -445,19 +446,20 @@ static int place(struct buzz *b, const struct sa *local)
     if (media_make_sdp(b->media, true, &sdp))
         return ENOMEM;
     int e = sipsess_connect(&b->session, b->sessions, to, NULL, from, "callbox", NULL, 0, "application/sdp", sdp, NULL,
-                            NULL, false, on_offer, on_sdp_answer, NULL, on_established, NULL, NULL, on_close, b, NULL);
+                            NULL, false, buzz_on_offer, buzz_on_sdp_answer, NULL, buzz_on_established, NULL, NULL,
+                            buzz_on_close, b, NULL);
     mem_deref(sdp);
     return e;
 }
 
-static int start(struct buzz *b)
+static int buzz_start(struct buzz *b)
 {
     struct sa local;
     int e = local_address(b, &local);
     if (!e)
         e = sip_alloc(&b->sip, NULL, HASH_SIZE, HASH_SIZE, HASH_SIZE, "portero-buzz/" PORTERO_VERSION, NULL, b);
     if (!e)
-        sip_set_trace_handler(b->sip, on_trace);
+        sip_set_trace_handler(b->sip, buzz_on_trace);
     if (!e)
         e = sip_transp_add(b->sip, b->tcp ? SIP_TRANSP_TCP : SIP_TRANSP_UDP, &local);
     if (!e)
@@ -465,24 +467,24 @@ static int start(struct buzz *b)
     if (!e && (tick_new(&b->tick) || sound_init()))
         e = ENOMEM;
     struct media_options options = {.laddr = &local, .events = !b->o->inband};
-    if (!e && media_new(&b->media, &options, &media_events, b))
+    if (!e && media_new(&b->media, &options, &buzz_media_events, b))
         e = EADDRNOTAVAIL;
-    return e ? e : place(b, &local);
+    return e ? e : buzz_place(b, &local);
 }
 
-static void call(struct buzz *b)
+static void buzz_call(struct buzz *b)
 {
     rand_init();
     b->began_ms = tick_now_ms();
     int e = fd_setsize(FDS);
     if (!e)
-        e = start(b);
+        e = buzz_start(b);
     if (!e) {
-        tick_add(b->tick, &b->entry, on_tick, b);
+        tick_add(b->tick, &b->entry, buzz_on_tick, b);
         e = re_main(NULL);
     }
     if (e)
-        fail(b, "cannot place the call", e);
+        buzz_fail(b, "cannot place the call", e);
     tmr_cancel(&b->end_timer);
     mem_deref(b->session);
     sipsess_close_all(b->sessions);
@@ -499,12 +501,12 @@ int buzz_run(const struct buzz_options *o, FILE *out, char **ret_why)
 {
     struct buzz b = {.o = o, .out = out, .status = BUZZ_NOT_OPENED, .digits = o->digits ? o->digits : ""};
     if (re_thread_init())
-        fail(&b, "no memory", 0);
+        buzz_fail(&b, "no memory", 0);
     else if (find_server(&b) && (!o->wav || load_wav(&b)))
-        call(&b);
+        buzz_call(&b);
     mem_deref(b.wav);
     re_thread_close();
     if (b.status == BUZZ_FAILED)
-        *ret_why = strdup(b.why);
+        *ret_why = mem_strdup(b.why);
     return b.status;
 }

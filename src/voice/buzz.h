@@ -8,9 +8,9 @@
 struct buzz_options {
     const char *to;     /* number or user to call */
     const char *from;   /* NULL: "callbox" */
-    const char *sip;    /* where the service is, see buzz_is_service */
-    const char *digits; /* keys to press, NULL: none; `,` waits for the next greeting to end */
-    const char *wav;    /* 8 kHz mono 16 bit PCM file to play, NULL: none */
+    const char *sip;    /* the service's address, see buzz_is_service */
+    const char *digits; /* keys to press, or NULL; `,` waits for the next greeting to end */
+    const char *wav;    /* 8 kHz mono 16 bit PCM file to play, or NULL */
     bool inband;        /* keys as tones in the audio: RFC 4733 is not offered */
     bool info;          /* keys as SIP INFO */
     int64_t delay_ms;   /* from the answer to the first key; below 0: when the greeting has ended */
@@ -19,23 +19,22 @@ struct buzz_options {
     int64_t wait_ms;    /* how long a `,` waits for a greeting to begin; 0: 1 s */
     int64_t timeout_ms; /* for the whole call; 0: 60 s */
     bool json;          /* report one JSON object a line */
-    FILE *notes;        /* where to say meanwhile that nobody answers; NULL: nowhere */
+    FILE *notes;        /* for advice while nobody answers; NULL: silent */
 };
 
 enum {
     BUZZ_OPENED = 0,    /* a release tone was received */
-    BUZZ_FAILED = 1,    /* the call could not be placed, or nobody answered it; *ret_why says why */
+    BUZZ_FAILED = 1,    /* the call could not be placed or was not answered; *ret_why says why */
     BUZZ_NOT_OPENED = 3 /* no release tone: rejected, hung up, timed out */
 };
 
-/* HOST:PORT or [IPv6]:PORT, for TCP with `tcp:` before or `;transport=tcp` behind it. `udp:` and `sip:` may stand
- * before it as well. */
+/* Whether the text is HOST:PORT or [IPv6]:PORT. A prefix `tcp:` or a suffix `;transport=tcp` selects TCP; the prefixes
+ * `udp:` and `sip:` select UDP. */
 bool buzz_is_service(const char *text);
 
-/* Places the call on the calling thread and returns when it is over: the exit status. Writes lines to `out`:
- * `answered`, `tone 9`, `hangup`, `rejected 404`, `timeout`. A host with several addresses is called at the first that
- * answers (reach.h). Without any answer, says so after 3 s and gives up after 10 s. A greeting has ended when 0.4 s
- * of silence were received after some sound, or if no sound came within 1 s (after a comma: within wait_ms). *ret_why
- * (owned by the caller, free) is set with BUZZ_FAILED alone.
- */
+/* Places the call on the calling thread, blocks until it has ended, and returns the exit status. Writes lines to `out`:
+ * `answered`, `tone 9`, `hangup`, `rejected 404`, `timeout`. Calls the first address of a host that answers (reach.h).
+ * Without any answer, writes advice to `notes` after 3 s and gives up after 10 s. A greeting has ended after 0.4 s of
+ * received silence that follow a sound. Without a sound it has ended after 1 s, after a comma: after wait_ms. With
+ * BUZZ_FAILED alone, sets *ret_why, which the caller frees. */
 int buzz_run(const struct buzz_options *o, FILE *out, char **ret_why);

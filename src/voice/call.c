@@ -26,14 +26,14 @@ const char *call_state_name(enum call_state s)
 }
 
 /* The only place where the state changes. */
-static void enter(struct call *c, enum call_state s)
+static void call_enter(struct call *c, enum call_state s)
 {
     c->state = s;
 }
 
 /* ---- actions ---- */
 
-static struct call_action *add(struct call_actions *out, enum call_action_kind kind)
+static struct call_action *add_action(struct call_actions *out, enum call_action_kind kind)
 {
     assert(out->n < CALL_ACTIONS_MAX);
     struct call_action *a = &out->v[out->n++];
@@ -41,30 +41,30 @@ static struct call_action *add(struct call_actions *out, enum call_action_kind k
     return a;
 }
 
-static void answer(struct call *c, struct call_actions *out)
+static void add_answer(struct call *c, struct call_actions *out)
 {
     if (c->answered)
         return;
     c->answered = true;
-    add(out, CALL_ANSWER);
+    add_action(out, CALL_ANSWER);
 }
 
-static void say(const struct call *c, enum call_prompt prompt, bool interruptible, struct call_actions *out)
+static void add_prompt(const struct call *c, enum call_prompt prompt, bool interruptible, struct call_actions *out)
 {
     if (!c->text[prompt][0])
         return;
-    struct call_action *a = add(out, CALL_SAY);
+    struct call_action *a = add_action(out, CALL_SAY);
     a->say.prompt = prompt;
     a->say.text = c->text[prompt];
     a->say.interruptible = interruptible;
 }
 
-static void collect(struct call *c, int64_t wait_ms, struct call_actions *out)
+static void collect_digits(struct call *c, int64_t wait_ms, struct call_actions *out)
 {
-    struct call_action *a = add(out, CALL_COLLECT);
+    struct call_action *a = add_action(out, CALL_COLLECT);
     a->collect.wait_ms = wait_ms;
     a->collect.speech = c->speech && !c->code[0];
-    enter(c, CALL_COLLECTING);
+    call_enter(c, CALL_COLLECTING);
 }
 
 static void clear_code(struct call *c)
@@ -72,73 +72,73 @@ static void clear_code(struct call *c)
     crypto_wipe(c->code, sizeof c->code);
 }
 
-static void check(struct call *c, const char *code, bool spoken, struct call_actions *out)
+static void ask_code(struct call *c, const char *code, bool spoken, struct call_actions *out)
 {
-    struct call_action *a = add(out, CALL_ASK_CODE);
+    struct call_action *a = add_action(out, CALL_ASK_CODE);
     memcpy(a->ask.code, code, strlen(code) + 1);
     a->ask.spoken = spoken;
     clear_code(c);
-    enter(c, CALL_CHECKING);
+    call_enter(c, CALL_CHECKING);
 }
 
-static void hang_up(struct call *c, struct call_actions *out)
+static void add_hang_up(struct call *c, struct call_actions *out)
 {
-    add(out, CALL_HANG_UP);
-    enter(c, CALL_ENDING);
+    add_action(out, CALL_HANG_UP);
+    call_enter(c, CALL_ENDING);
 }
 
-static void reject(struct call *c, int status, struct call_actions *out)
+static void reject_call(struct call *c, int status, struct call_actions *out)
 {
-    add(out, CALL_REJECT)->status = status;
-    enter(c, CALL_OVER);
+    add_action(out, CALL_REJECT)->status = status;
+    call_enter(c, CALL_OVER);
 }
 
-/* Step 8 begins: what happened is recorded before anybody's phone rings. */
-static void forward(struct call *c, struct call_actions *out)
+/* Step 8 begins: record the forwarding before the phone rings. */
+static void forward_call(struct call *c, struct call_actions *out)
 {
     clear_code(c);
     c->outcome = CALL_FORWARDED;
-    add(out, CALL_ASK_FORWARDED);
-    enter(c, CALL_RECORDING);
+    add_action(out, CALL_ASK_FORWARDED);
+    call_enter(c, CALL_RECORDING);
 }
 
-static void nobody(struct call *c, struct call_actions *out)
+static void say_nobody(struct call *c, struct call_actions *out)
 {
-    answer(c, out);
-    say(c, PROMPT_NOBODY, false, out);
-    hang_up(c, out);
+    add_answer(c, out);
+    add_prompt(c, PROMPT_NOBODY, false, out);
+    add_hang_up(c, out);
 }
 
-static void ring(struct call *c, struct call_actions *out)
+static void ring_resident(struct call *c, struct call_actions *out)
 {
     if (c->denied)
-        say(c, PROMPT_DENIED, false, out);
+        add_prompt(c, PROMPT_DENIED, false, out);
     if (c->answered)
-        say(c, PROMPT_FORWARDING, false, out);
+        add_prompt(c, PROMPT_FORWARDING, false, out);
     if (!c->forward_to[0]) {
-        nobody(c, out);
+        say_nobody(c, out);
         return;
     }
-    struct call_action *a = add(out, CALL_FORWARD);
+    struct call_action *a = add_action(out, CALL_FORWARD);
     a->forward.to = c->forward_to;
     a->forward.ring_s = CALL_RING_S;
-    enter(c, CALL_RINGING);
+    call_enter(c, CALL_RINGING);
 }
 
-static void release(struct call *c, const struct access_decision *d, struct call_actions *out)
+static void release_door(struct call *c, const struct access_decision *d, struct call_actions *out)
 {
     c->outcome = CALL_RELEASED;
     c->grant_id = d->grant_id;
-    answer(c, out);
-    say(c, PROMPT_GRANTED, false, out);
-    memcpy(add(out, CALL_SEND_TONES)->tones, d->tones, sizeof d->tones);
-    hang_up(c, out);
+    add_answer(c, out);
+    add_prompt(c, PROMPT_GRANTED, false, out);
+    memcpy(add_action(out, CALL_SEND_TONES)->tones, d->tones, sizeof d->tones);
+    add_hang_up(c, out);
 }
 
-/* ---- what the domain said ---- */
+/* ---- decisions ---- */
 
-/* Copies what is given, cut to size between two characters. */
-static void keep(char *to, size_t size, struct str s)
+/* Copies the string if it is set, cut to size at a character boundary. */
+static void copy_text(char *to, size_t size, struct str s)
 {
     if (!s.p)
         return;
@@ -154,11 +154,11 @@ static void keep(char *to, size_t size, struct str s)
 
 static void keep_decision(struct call *c, const struct access_decision *d)
 {
-    keep(c->text[PROMPT_WELCOME], CALL_TEXT_MAX, d->greeting_welcome);
-    keep(c->text[PROMPT_GRANTED], CALL_TEXT_MAX, d->greeting_granted);
-    keep(c->text[PROMPT_DENIED], CALL_TEXT_MAX, d->greeting_denied);
-    keep(c->text[PROMPT_FORWARDING], CALL_TEXT_MAX, d->greeting_forwarding);
-    keep(c->forward_to, CALL_NUMBER_MAX, d->forward_to);
+    copy_text(c->text[PROMPT_WELCOME], CALL_TEXT_MAX, d->greeting_welcome);
+    copy_text(c->text[PROMPT_GRANTED], CALL_TEXT_MAX, d->greeting_granted);
+    copy_text(c->text[PROMPT_DENIED], CALL_TEXT_MAX, d->greeting_denied);
+    copy_text(c->text[PROMPT_FORWARDING], CALL_TEXT_MAX, d->greeting_forwarding);
+    copy_text(c->forward_to, CALL_NUMBER_MAX, d->forward_to);
     if (id_given(&d->building_id))
         c->building_id = d->building_id;
     c->reason = d->reason;
@@ -171,90 +171,90 @@ static void keep_near(struct call *c, const struct access_decision *d)
         c->near[i] = (struct access_near){.grant_id = d->near[i].grant_id, .why = d->near[i].why};
 }
 
-static void arrived(struct call *c, const struct access_decision *d, struct call_actions *out)
+static void call_arrived(struct call *c, const struct access_decision *d, struct call_actions *out)
 {
     keep_decision(c, d);
     switch (d->verdict) {
     case ACCESS_REJECT:
         c->outcome = CALL_REJECTED;
-        reject(c, 404, out);
+        reject_call(c, 404, out);
         return;
     case ACCESS_SELF_CALL:
         c->outcome = CALL_OWNER;
-        answer(c, out);
-        say(c, PROMPT_LINE_WORKS, false, out);
-        hang_up(c, out);
+        add_answer(c, out);
+        add_prompt(c, PROMPT_LINE_WORKS, false, out);
+        add_hang_up(c, out);
         return;
     case ACCESS_RELEASE:
-        release(c, d, out);
+        release_door(c, d, out);
         return;
     case ACCESS_COLLECT:
         c->speech = d->voice;
-        answer(c, out);
-        say(c, PROMPT_WELCOME, true, out);
-        collect(c, CALL_FIRST_WAIT_MS, out);
+        add_answer(c, out);
+        add_prompt(c, PROMPT_WELCOME, true, out);
+        collect_digits(c, CALL_FIRST_WAIT_MS, out);
         return;
     case ACCESS_WRONG:
     case ACCESS_FORWARD:
-        forward(c, out);
+        forward_call(c, out);
         return;
     }
 }
 
-static void checked(struct call *c, const struct access_decision *d, struct call_actions *out)
+static void call_checked(struct call *c, const struct access_decision *d, struct call_actions *out)
 {
     keep_decision(c, d);
     if (d->verdict == ACCESS_RELEASE) {
-        release(c, d, out);
+        release_door(c, d, out);
         return;
     }
     if (d->verdict != ACCESS_WRONG) {
-        forward(c, out);
+        forward_call(c, out);
         return;
     }
     if (++c->wrong == CALL_ATTEMPTS || d->closing.minutes) {
         c->denied = true;
-        forward(c, out);
+        forward_call(c, out);
         return;
     }
-    say(c, PROMPT_DENIED, false, out);
-    collect(c, CALL_FIRST_WAIT_MS, out);
+    add_prompt(c, PROMPT_DENIED, false, out);
+    collect_digits(c, CALL_FIRST_WAIT_MS, out);
 }
 
-static void failed(struct call *c, struct call_actions *out)
+static void call_failed(struct call *c, struct call_actions *out)
 {
     c->reason = ACCESS_FAILED;
     if (c->answered)
-        nobody(c, out);
+        say_nobody(c, out);
     else
-        reject(c, 500, out);
+        reject_call(c, 500, out);
 }
 
-/* ---- what the caller does ---- */
+/* ---- the caller's input ---- */
 
-/* `*` starts the code anew, `#` ends it; a `#` with nothing entered (the one after four digits) says nothing. */
-static void digit(struct call *c, char key, struct call_actions *out)
+/* `*` restarts the code, `#` ends it. A `#` without digits, as after a fourth digit, has no effect. */
+static void take_digit(struct call *c, char key, struct call_actions *out)
 {
     size_t n = strlen(c->code);
     c->keys++;
     if (key == '*') {
         clear_code(c);
-        collect(c, CALL_FIRST_WAIT_MS, out);
+        collect_digits(c, CALL_FIRST_WAIT_MS, out);
     } else if (key == '#') {
         if (n)
-            check(c, c->code, false, out);
+            ask_code(c, c->code, false, out);
     } else if (key >= '0' && key <= '9') {
         c->code[n++] = key;
         c->code[n] = '\0';
         if (n == CALL_CODE_MAX)
-            check(c, c->code, false, out);
+            ask_code(c, c->code, false, out);
         else
-            collect(c, CALL_NEXT_WAIT_MS, out);
+            collect_digits(c, CALL_NEXT_WAIT_MS, out);
     }
 }
 
-/* Speech counts only where it was asked for, and never beside the keypad. */
-static void spoken(struct call *c, struct str digits, struct call_actions *out)
+/* Speech counts only where the building allows it, and not after a key was pressed. */
+static void take_spoken(struct call *c, struct str digits, struct call_actions *out)
 {
     if (!c->speech || c->code[0] || digits.n == 0 || digits.n > CALL_CODE_MAX)
         return;
@@ -262,17 +262,17 @@ static void spoken(struct call *c, struct str digits, struct call_actions *out)
     memcpy(code, digits.p, digits.n);
     if (strspn(code, "0123456789") == digits.n) {
         c->spoken++;
-        check(c, code, true, out);
+        ask_code(c, code, true, out);
     }
     crypto_wipe(code, sizeof code);
 }
 
-static void timed_out(struct call *c, struct call_actions *out)
+static void call_timed_out(struct call *c, struct call_actions *out)
 {
     if (c->code[0])
-        check(c, c->code, false, out);
+        ask_code(c, c->code, false, out);
     else
-        forward(c, out);
+        forward_call(c, out);
 }
 
 /* ---- the machine ---- */
@@ -281,13 +281,13 @@ static void step_collecting(struct call *c, const struct call_event *e, struct c
 {
     switch (e->kind) {
     case CALL_DIGIT:
-        digit(c, e->digit, out);
+        take_digit(c, e->digit, out);
         return;
     case CALL_SPOKEN:
-        spoken(c, e->spoken, out);
+        take_spoken(c, e->spoken, out);
         return;
     case CALL_TIMEOUT:
-        timed_out(c, out);
+        call_timed_out(c, out);
         return;
     default:
         return;
@@ -297,18 +297,18 @@ static void step_collecting(struct call *c, const struct call_event *e, struct c
 static void step_asked(struct call *c, const struct call_event *e, struct call_actions *out)
 {
     if (c->state == CALL_RECORDING) {
-        /* A resident is rung even if it could not be recorded. */
+        /* Ring the resident even if recording failed. */
         if (e->kind == CALL_DECIDED)
             keep_near(c, e->decision);
         if (e->kind == CALL_DECIDED || e->kind == CALL_FAILED)
-            ring(c, out);
+            ring_resident(c, out);
     } else if (e->kind == CALL_FAILED) {
-        failed(c, out);
+        call_failed(c, out);
     } else if (e->kind == CALL_DECIDED) {
         if (c->state == CALL_ARRIVING)
-            arrived(c, e->decision, out);
+            call_arrived(c, e->decision, out);
         else
-            checked(c, e->decision, out);
+            call_checked(c, e->decision, out);
     }
 }
 
@@ -318,14 +318,14 @@ void call_step(struct call *c, const struct call_event *e, struct call_actions *
     if (e->kind == CALL_HUNG_UP) {
         clear_code(c);
         c->hung_up |= c->state < CALL_BRIDGED;
-        enter(c, CALL_OVER);
+        call_enter(c, CALL_OVER);
         return;
     }
     switch (c->state) {
     case CALL_NEW:
         if (e->kind == CALL_ARRIVED) {
-            add(ret, CALL_ASK_ARRIVE);
-            enter(c, CALL_ARRIVING);
+            add_action(ret, CALL_ASK_ARRIVE);
+            call_enter(c, CALL_ARRIVING);
         }
         return;
     case CALL_COLLECTING:
@@ -338,9 +338,9 @@ void call_step(struct call *c, const struct call_event *e, struct call_actions *
         return;
     case CALL_RINGING:
         if (e->kind == CALL_FORWARD_ANSWERED)
-            enter(c, CALL_BRIDGED);
+            call_enter(c, CALL_BRIDGED);
         else if (e->kind == CALL_FORWARD_FAILED)
-            nobody(c, ret);
+            say_nobody(c, ret);
         return;
     case CALL_BRIDGED:
     case CALL_ENDING:

@@ -1,22 +1,22 @@
 /* The call logic (calls.md, steps 1 to 10): one pure state machine. Events in, actions out; no I/O, no clock, no
  * thread.
  *
- * A front end (the SIP user agent, a provider's voice webhooks, the sandbox) owns a `struct call`, tells it what
- * happened with call_step() and performs the actions it gets back, in order, each one when the one before is done:
+ * A front end (the SIP user agent, a provider's voice webhooks, the sandbox) owns a `struct call`, reports each event
+ * with call_step() and performs the actions it gets back in order, each after the one before is done:
  *
- *   CALL_ASK_…      ask the domain (voice/decide.h); the answer is CALL_DECIDED, or CALL_FAILED if there is none
- *   CALL_REJECT     refuse the call with a SIP status; the call is over
- *   CALL_ANSWER     answer it; done when media may flow
+ *   CALL_ASK_…      ask the domain (voice/decide.h); report CALL_DECIDED, or CALL_FAILED if it could not answer
+ *   CALL_REJECT     refuse the call with a SIP status, which ends it
+ *   CALL_ANSWER     answer the call; done when media may flow
  *   CALL_SAY        say a text; done when it has been played
- *   CALL_COLLECT    report CALL_DIGIT (and CALL_SPOKEN) from now on, and CALL_TIMEOUT once nothing came for wait_ms
- *                   after the last CALL_SAY was played, and after the last key was released. A digit is reported when
+ *   CALL_COLLECT    report CALL_DIGIT (and CALL_SPOKEN) from now on, and CALL_TIMEOUT if no input came for wait_ms
+ *                   after the last CALL_SAY was played and after the last key was released. A digit is reported when
  *                   its key goes down. If that CALL_SAY is interruptible, digits count while it plays,
  *                   and the first one ends it; while another is played, digits are dropped
- *   CALL_SEND_TONES press the release tone; done when the peer has had time to take it in
+ *   CALL_SEND_TONES press the release tone; done when the peer has had time to hear it
  *   CALL_FORWARD    ring the resident; reports CALL_FORWARD_ANSWERED or CALL_FORWARD_FAILED
  *   CALL_HANG_UP    end the call
  *
- * New actions replace what is left of the old ones. CALL_HUNG_UP may come at any time and ends everything. */
+ * New actions replace pending ones. CALL_HUNG_UP may come at any time and ends the call. */
 #pragma once
 #include "domain/access.h"
 
@@ -34,21 +34,21 @@ enum call_prompt {
     PROMPT_GRANTED,
     PROMPT_DENIED,
     PROMPT_FORWARDING,
-    PROMPT_NOBODY,     /* no one to forward to, or no one answers */
+    PROMPT_NOBODY,     /* no forwarding phone, or it did not answer */
     PROMPT_LINE_WORKS, /* to the owner, calling from the verified phone */
     PROMPT_COUNT
 };
 
 enum call_event_kind {
-    CALL_ARRIVED,          /* somebody dialled one of our numbers */
+    CALL_ARRIVED,          /* a call to one of our numbers */
     CALL_DECIDED,          /* the domain answered: `decision` (after CALL_ASK_FORWARDED its near misses alone) */
     CALL_FAILED,           /* the domain could not answer */
     CALL_DIGIT,            /* `digit`: a key, 0-9 * # (others are ignored) */
     CALL_SPOKEN,           /* `spoken`: the digits recognised in speech */
     CALL_TIMEOUT,          /* CALL_COLLECT's wait_ms are over */
-    CALL_FORWARD_ANSWERED, /* the resident answered: bridged until somebody hangs up */
+    CALL_FORWARD_ANSWERED, /* the resident answered: bridged until one side hangs up */
     CALL_FORWARD_FAILED,   /* busy, no answer, or this front end cannot forward */
-    CALL_HUNG_UP           /* the caller is gone */
+    CALL_HUNG_UP           /* the caller hung up */
 };
 
 struct call_event {
@@ -103,47 +103,47 @@ struct call_actions {
 
 enum call_state {
     CALL_NEW,
-    CALL_ARRIVING,   /* asked what to do with it */
+    CALL_ARRIVING,   /* asked how to handle the call */
     CALL_COLLECTING, /* waiting for a code */
-    CALL_CHECKING,   /* asked whether it is right */
-    CALL_RECORDING,  /* asked to record that it is forwarded */
+    CALL_CHECKING,   /* asked whether the code is right */
+    CALL_RECORDING,  /* asked to record the forwarding */
     CALL_RINGING,    /* the resident's phone rings */
     CALL_BRIDGED,    /* caller and resident talk */
     CALL_ENDING,     /* the last actions were given */
-    CALL_OVER        /* the caller is gone, or was never let in */
+    CALL_OVER        /* the caller hung up, or was rejected */
 };
 
-/* What became of it, known once the state is CALL_RECORDING or later (CALL_ENDING for a release). */
+/* The result of a call, known from CALL_RECORDING on (from CALL_ENDING on for a release). */
 enum call_outcome {
-    CALL_NO_OUTCOME, /* hung up, or given up for a failure, before there was one */
+    CALL_NO_OUTCOME, /* hung up or failed before a decision */
     CALL_RELEASED,
     CALL_FORWARDED,
     CALL_REJECTED,
     CALL_OWNER
 };
 
-/* Read it, do not write it. */
+/* Front ends may read the members and must not write them. */
 struct call {
     enum call_state state;
     enum call_outcome outcome;
-    enum access_reason reason;                /* of the outcome, as far as it is known */
+    enum access_reason reason;                /* of the outcome */
     struct id building_id;                    /* empty until decided */
     struct id grant_id;                       /* of a release */
     struct access_near near[ACCESS_NEAR_MAX]; /* of a forwarded call; without the labels */
     size_t near_count;
-    bool hung_up; /* the caller went before the last actions were given */
+    bool hung_up; /* the caller hung up before the last actions were given */
     bool answered;
     bool speech;
-    int keys, spoken;                 /* keys and spoken codes that were taken */
+    int keys, spoken;                 /* accepted keys and spoken codes */
     int wrong;                        /* wrong codes so far */
-    bool denied;                      /* forwarded for a wrong code, which is still to be said */
-    char code[CALL_CODE_MAX + 1];     /* what has been entered of the current one */
-    char forward_to[CALL_NUMBER_MAX]; /* "" : nobody */
+    bool denied;                      /* forwarded for a wrong code: PROMPT_DENIED comes first */
+    char code[CALL_CODE_MAX + 1];     /* the digits entered so far */
+    char forward_to[CALL_NUMBER_MAX]; /* "": no phone */
     char text[PROMPT_COUNT][CALL_TEXT_MAX];
 };
 
 void call_init(struct call *c);
-/* Takes one event and gives the actions it leads to: none, if it means nothing in the present state. */
+/* Takes one event and returns the actions it leads to. An event that the state does not expect leads to no action. */
 void call_step(struct call *c, const struct call_event *e, struct call_actions *ret);
 /* "collecting": for logs. */
 const char *call_state_name(enum call_state s);

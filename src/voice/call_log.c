@@ -19,7 +19,7 @@ const char *call_outcome_name(enum call_outcome o)
     return names[o];
 }
 
-/* How the call itself ended: as decided, unless the caller went first. */
+/* How the call ended: as decided, unless the caller hung up first. */
 static const char *ending(const struct call *c, const struct call_record *r)
 {
     if (c->reason == ACCESS_FAILED)
@@ -31,8 +31,8 @@ static const char *ending(const struct call *c, const struct call_record *r)
 
 /* ---- the line ---- */
 
-/* Text of others: what could end the value, or look like another one, is written as %XX. */
-static void put_text(struct buf *b, const char *name, const char *text)
+/* Received text. Bytes that could end the value or imitate another one are written as %XX. */
+static void log_text(struct buf *b, const char *name, const char *text)
 {
     buf_printf(b, " %s=", name);
     for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
@@ -43,13 +43,13 @@ static void put_text(struct buf *b, const char *name, const char *text)
     }
 }
 
-static void put_id(struct buf *b, const char *name, const struct id *id)
+static void log_id(struct buf *b, const char *name, const struct id *id)
 {
     if (id_given(id))
         buf_printf(b, " %s=%s", name, id->text);
 }
 
-static void put_keys(struct buf *b, const struct call *c, const struct call_record *r)
+static void log_keys(struct buf *b, const struct call *c, const struct call_record *r)
 {
     buf_printf(b, " keys=%d", c->keys);
     if (r->has_media)
@@ -57,7 +57,7 @@ static void put_keys(struct buf *b, const struct call *c, const struct call_reco
     buf_printf(b, " spoken=%d wrong=%d", c->spoken, c->wrong);
 }
 
-static void put_near(struct buf *b, const struct call *c)
+static void log_near(struct buf *b, const struct call *c)
 {
     for (size_t i = 0; i < c->near_count; i++)
         buf_printf(b, "%s%s:%s", i ? " " : " near=\"", c->near[i].grant_id.text, access_why_names[c->near[i].why]);
@@ -65,30 +65,30 @@ static void put_near(struct buf *b, const struct call *c)
         buf_char(b, '"');
 }
 
-static void put_call(struct buf *b, const struct call *c, const struct call_record *r)
+static void log_call(struct buf *b, const struct call *c, const struct call_record *r)
 {
-    put_text(b, "source", r->source);
-    put_text(b, "caller", r->caller);
-    put_text(b, "dialled", r->dialled);
+    log_text(b, "source", r->source);
+    log_text(b, "caller", r->caller);
+    log_text(b, "dialled", r->dialled);
     if (r->number[0] && strcmp(r->number, r->dialled) != 0)
-        put_text(b, "number", r->number);
-    put_id(b, "building", &c->building_id);
-    put_keys(b, c, r);
+        log_text(b, "number", r->number);
+    log_id(b, "building", &c->building_id);
+    log_keys(b, c, r);
     buf_printf(b, " decision=%s reason=%s", call_outcome_name(c->outcome), access_reason_names[c->reason]);
-    put_id(b, "grant", &c->grant_id);
-    put_near(b, c);
+    log_id(b, "grant", &c->grant_id);
+    log_near(b, c);
     buf_printf(b, " ended=%s", ending(c, r));
     if (r->status)
         buf_printf(b, " status=%d", r->status);
     buf_printf(b, " duration_ms=%lld", (long long)r->duration_ms);
-    put_text(b, "id", r->id);
+    log_text(b, "id", r->id);
 }
 
-/* ---- how many ---- */
+/* ---- rate limit ---- */
 
-/* Scans and floods make thousands of calls that come to nothing: they must not fill the disk. False: leave it out;
- * *ret_left_out is how many were since the last line. */
-static bool take_turn(bool established, unsigned *ret_left_out)
+/* Limits the lines of calls that were never established: scans and floods make thousands and must not fill the disk.
+ * False: suppress the line. *ret_left_out counts the lines suppressed since the last one. */
+static bool may_log(bool established, unsigned *ret_left_out)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static int64_t since_us;
@@ -110,11 +110,11 @@ static bool take_turn(bool established, unsigned *ret_left_out)
 void call_log(const struct call *c, const struct call_record *r)
 {
     unsigned left_out;
-    if (!take_turn(r->established, &left_out))
+    if (!may_log(r->established, &left_out))
         return;
     struct buf b = BUF(LINE_MAX);
     buf_lit(&b, "call");
-    put_call(&b, c, r);
+    log_call(&b, c, r);
     if (left_out)
         buf_printf(&b, " unlogged=%u", left_out);
     log_info("%.*s", STR_ARG(buf_view(&b)));

@@ -28,8 +28,8 @@ void decide_done(struct decide *d)
     arena_done(&d->arena);
 }
 
-/* Inside the transaction; may be run again, so it starts from nothing. */
-static enum err ask(struct decide *d, struct db *db)
+/* Inside the transaction. It may run again, so it resets its results first. */
+static enum err decide_ask(struct decide *d, struct db *db)
 {
     arena_done(&d->arena);
     arena_init(&d->arena, NULL, 0);
@@ -47,7 +47,7 @@ static enum err ask(struct decide *d, struct db *db)
     }
 }
 
-static void set(struct decide *d, const struct call *c, const struct call_action *action)
+static void decide_set(struct decide *d, const struct call *c, const struct call_action *action)
 {
     d->kind = action->kind;
     d->building_id = c->building_id;
@@ -57,7 +57,7 @@ static void set(struct decide *d, const struct call *c, const struct call_action
     }
 }
 
-static void settle(struct decide *d, enum err result)
+static void decide_settle(struct decide *d, enum err result)
 {
     crypto_wipe(d->code, sizeof d->code);
     d->result = result;
@@ -72,33 +72,33 @@ static void settle(struct decide *d, enum err result)
 
 /* ---- on a store thread ---- */
 
-static enum err job_run(struct store_task *job, struct db *db)
+static enum err decide_job_run(struct store_task *job, struct db *db)
 {
     struct decide *d = container_of(job, struct decide, job);
-    return d->dropped ? ERR_NONE : ask(d, db);
+    return d->dropped ? ERR_NONE : decide_ask(d, db);
 }
 
-static void mail_run(struct mail *m)
+static void decide_mail_run(struct mail *m)
 {
     struct decide *d = container_of(m, struct decide, mail);
     d->answered(d);
 }
 
-static void job_done(struct store_task *job, enum err result)
+static void decide_job_done(struct store_task *job, enum err result)
 {
     struct decide *d = container_of(job, struct decide, job);
-    settle(d, result);
-    d->mail.run = mail_run;
+    decide_settle(d, result);
+    d->mail.run = decide_mail_run;
     mailbox_post(d->box, &d->mail);
 }
 
 void decide_submit(struct decide *d, const struct call *c, const struct call_action *action, struct store *s,
                    struct mailbox *box, void (*answered)(struct decide *d))
 {
-    set(d, c, action);
+    decide_set(d, c, action);
     d->box = box;
     d->answered = answered;
-    d->job = (struct store_task){.mode = STORE_WRITE, .urgent = true, .run = job_run, .done = job_done};
+    d->job = (struct store_task){.mode = STORE_WRITE, .urgent = true, .run = decide_job_run, .done = decide_job_done};
     store_submit(s, &d->job);
 }
 
@@ -107,17 +107,17 @@ void decide_drop(struct decide *d)
     d->dropped = true;
 }
 
-/* ---- waiting ---- */
+/* ---- on the caller's thread ---- */
 
-static enum err wait_run(void *arg, struct db *db)
+static enum err decide_wait_run(void *arg, struct db *db)
 {
-    return ask(arg, db);
+    return decide_ask(arg, db);
 }
 
 void decide_now(struct decide *d, const struct call *c, const struct call_action *action, struct store *s)
 {
-    set(d, c, action);
-    settle(d, store_run_urgent(s, wait_run, d));
+    decide_set(d, c, action);
+    decide_settle(d, store_run_urgent(s, decide_wait_run, d));
 }
 
 struct call_event decide_event(const struct decide *d)

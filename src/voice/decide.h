@@ -1,9 +1,9 @@
-/* A call's questions to the domain, asked as store write jobs: the answer is durable before anybody hears of it. */
+/* A call's questions to the domain, asked as store write tasks: a decision is durable before the call acts on it. */
 #pragma once
 #include "base/mailbox.h"
 #include "voice/call.h"
 
-/* One question at a time; embedded in its call, which must live until the answer has come. */
+/* One question at a time. Embedded in its call, which must stay alive until the answer has come. */
 struct decide {
     struct store_task job;
     struct mail mail;
@@ -23,17 +23,17 @@ struct decide {
     struct access_decision decision; /* strings in the arena, until the next question */
 };
 
-/* `to` and `from` are E.164, or "" if the network gave none; longer than fits is taken as none. */
+/* `to` and `from` are E.164, or "" if the network gave no number. A number that does not fit counts as "". */
 void decide_init(struct decide *d, const struct config *config, const char *to, const char *from);
 void decide_done(struct decide *d);
 
-/* Asks what `action` (one of CALL_ASK_…) says on behalf of the call, on a store thread; `answered` is then called
- * through the mailbox, with the call's next event in decide_event(). */
+/* Asks the question of `action` (a CALL_ASK_…) on a store thread. Then `answered` is called through the mailbox, and
+ * decide_event() has the call's next event. */
 void decide_submit(struct decide *d, const struct call *c, const struct call_action *action, struct store *s,
                    struct mailbox *box, void (*answered)(struct decide *d));
-/* The same, waiting for the answer: for front ends on threads that may block. */
+/* Like decide_submit, but blocks until the answer has come. */
 void decide_now(struct decide *d, const struct call *c, const struct call_action *action, struct store *s);
-/* The caller has gone: the question comes back unasked if no store thread has taken it up yet. No other may follow. */
+/* Cancels the question unless a store thread has begun it; `answered` is still called. No other question may follow. */
 void decide_drop(struct decide *d);
-/* CALL_DECIDED with the decision, or CALL_FAILED. */
+/* The event for the call: CALL_DECIDED with the decision, or CALL_FAILED. */
 struct call_event decide_event(const struct decide *d);

@@ -3,13 +3,13 @@
 #include <re/re.h>
 #include <rem/rem.h>
 
-/* How long after the last sign of a press another source may still report the same one. */
+/* Time after the last report of a press in which another source may report the same press. */
 #define SAME_PRESS_MS 500
-#define HELD_MAX_MS   5000 /* a longer Duration in a SIP INFO is not believed */
+#define HELD_MAX_MS   5000 /* a longer Duration in a SIP INFO is ignored */
 
-#define TONE_SHARE_MIN  0.05 /* of the energy in a packet that holds a key's tones: each of the two */
-#define TONES_SHARE_MIN 0.6  /* and both */
-#define JUDGED_MIN      80   /* samples: fewer tell two tones badly apart */
+#define TONE_SHARE_MIN  0.05 /* least share of each tone in the energy of a packet */
+#define TONES_SHARE_MIN 0.6  /* least share of both */
+#define JUDGED_MIN      80   /* samples: fewer do not separate two tones */
 
 #define PAYLOAD_LEN  4
 #define END_BIT      0x80
@@ -19,11 +19,11 @@
 
 enum source { EVENT = 1, TONE = 2, INFO = 4 };
 
-/* ---- in: one press, whoever reports it ---- */
+/* ---- in: one press from several sources ---- */
 
-/* Each source alone tells presses apart. A source's report is the same press as an earlier report of the same key by
- * another source if that one is recent and this source has not claimed it yet. `began_ms`: when the key went down. */
-static void report(struct dtmf_in *in, enum source source, int64_t now_ms, int64_t began_ms, char key)
+/* Each source tells its own presses apart. A report is the same press as a recent report of the same key by another
+ * source if this source has not claimed that press. `began_ms`: when the key went down. */
+static void report_press(struct dtmf_in *in, enum source source, int64_t now_ms, int64_t began_ms, char key)
 {
     in->held_ms = now_ms;
     ++*(source == EVENT ? &in->events : source == TONE ? &in->tones : &in->infos);
@@ -42,8 +42,8 @@ static void report(struct dtmf_in *in, enum source source, int64_t now_ms, int64
     in->on_key(key, in->arg);
 }
 
-/* The press that `source` reported last goes on. */
-static void goes_on(struct dtmf_in *in, enum source source, int64_t now_ms)
+/* The last press that `source` reported continues. */
+static void extend_press(struct dtmf_in *in, enum source source, int64_t now_ms)
 {
     in->held_ms = now_ms;
     for (unsigned i = 1; i <= DTMF_PRESSES; i++) {
@@ -55,17 +55,17 @@ static void goes_on(struct dtmf_in *in, enum source source, int64_t now_ms)
     }
 }
 
-static void on_tone(char key, void *arg)
+static void dtmf_on_tone(char key, void *arg)
 {
     struct dtmf_in *in = arg;
     in->tone = key;
-    report(in, TONE, in->now_ms, in->now_ms, key);
+    report_press(in, TONE, in->now_ms, in->now_ms, key);
 }
 
 bool dtmf_in_init(struct dtmf_in *in, dtmf_key_h on_key, void *arg)
 {
     *in = (struct dtmf_in){.on_key = on_key, .arg = arg};
-    return !dtmf_dec_alloc(&in->decoder, 8000, 1, on_tone, in);
+    return !dtmf_dec_alloc(&in->decoder, 8000, 1, dtmf_on_tone, in);
 }
 
 void dtmf_in_done(struct dtmf_in *in)
@@ -74,9 +74,9 @@ void dtmf_in_done(struct dtmf_in *in)
     memset(in->presses, 0, sizeof in->presses);
 }
 
-/* ---- in: is the key still down? The decoder tells its begin alone. ---- */
+/* ---- in: is the key still down? The decoder reports only its start. ---- */
 
-/* The part of the energy that a frequency has in n samples, 0 to about 1. */
+/* The share of a frequency in the energy of n samples, 0 to about 1. */
 static double share_of(double frequency, const int16_t *samples, size_t n, double energy)
 {
     struct goertzel g;
@@ -86,7 +86,7 @@ static double share_of(double frequency, const int16_t *samples, size_t n, doubl
     return goertzel_result(&g) / ((double)n * energy);
 }
 
-/* Both of the key's tones, and little else. */
+/* Whether the samples are mostly the key's two tones. */
 static bool has_tones(char key, const int16_t *samples, size_t n)
 {
     static const char keys[] = "123A456B789C*0#D";
@@ -107,7 +107,7 @@ void dtmf_in_audio(struct dtmf_in *in, int64_t now_ms, const int16_t *samples, s
     in->now_ms = now_ms;
     if (in->tone && n >= JUDGED_MIN) {
         if (has_tones(in->tone, samples, n))
-            goes_on(in, TONE, now_ms);
+            extend_press(in, TONE, now_ms);
         else
             in->tone = 0;
     }
@@ -121,7 +121,7 @@ static uint16_t be16(const uint8_t *p)
     return (uint16_t)(p[0] << 8 | p[1]);
 }
 
-/* What a packet means beside the last one: a new press, the same again, or a late packet of an earlier one. */
+/* The relation of a packet to the last one: a new press, the same press, or a late packet of an earlier press. */
 enum relation { NEW, SAME, LATE };
 
 static enum relation relate(const struct dtmf_in *in, bool marker, uint32_t ssrc, uint32_t timestamp, uint8_t code,
@@ -134,7 +134,7 @@ static enum relation relate(const struct dtmf_in *in, bool marker, uint32_t ssrc
         return LATE;
     if (code != in->event.code)
         return NEW;
-    if (later == 0) /* senders that never move the timestamp mark a new press */
+    if (later == 0) /* a sender that never moves the timestamp marks a new press */
         return marker && in->event.ended ? NEW : SAME;
     /* A timestamp that moves within one press: a segment of a long one (RFC 4733, 2.5.1.3), or a sender's bug. */
     return !in->event.ended && !marker && (duration > in->event.duration || in->event.duration == UINT16_MAX) ? SAME
@@ -161,9 +161,9 @@ void dtmf_in_event(struct dtmf_in *in, int64_t now_ms, bool marker, uint32_t ssr
     in->event.ssrc = ssrc;
     in->event.timestamp = timestamp;
     if (r == NEW)
-        report(in, EVENT, now_ms, now_ms, (char)key);
+        report_press(in, EVENT, now_ms, now_ms, (char)key);
     else
-        goes_on(in, EVENT, now_ms);
+        extend_press(in, EVENT, now_ms);
 }
 
 /* ---- in: SIP INFO ---- */
@@ -210,14 +210,14 @@ static char relay_key(struct str body, int64_t *ret_held_ms)
 bool dtmf_in_info(struct dtmf_in *in, int64_t now_ms, struct str type, struct str body)
 {
     char key = 0;
-    int64_t held_ms = 0; /* many telephones report a press when it is over */
+    int64_t held_ms = 0; /* many telephones report a press after its end */
     if (str_eqi(type, STR("application/dtmf-relay")))
         key = relay_key(body, &held_ms);
     else if (str_eqi(type, STR("application/dtmf")))
         key = info_key(line(&body));
     if (!key)
         return false;
-    report(in, INFO, now_ms, now_ms - held_ms, key);
+    report_press(in, INFO, now_ms, now_ms - held_ms, key);
     return true;
 }
 
@@ -247,7 +247,7 @@ bool dtmf_out_active(const struct dtmf_out *out)
     return out->keys[out->at] != '\0';
 }
 
-/* Steps 0 … tone_steps-1 hold the key down, the next three tell its end, the rest is silence. */
+/* Steps 0 to tone_steps-1 hold the key down, the next three send its end, the others are silence. */
 bool dtmf_out_next(struct dtmf_out *out, uint32_t timestamp, struct dtmf_packet *ret)
 {
     char key = out->keys[out->at];

@@ -1,6 +1,6 @@
-/* Keys pressed on the telephone, heard and sent.
+/* DTMF keys, received and sent.
  *
- * In: one press may reach us as RFC 4733 events, as tones in the audio and as SIP INFO, in any combination, and counts
+ * In: a press may arrive as RFC 4733 events, as tones in the audio and as SIP INFO, in any combination, and counts
  * once. Out: RFC 4733 events, packet by packet. No I/O and no clock here: the caller passes the time and sends. */
 #pragma once
 #include "base/str.h"
@@ -9,7 +9,7 @@
 
 struct dtmf_dec;
 
-/* One key, 0-9 * # A-D, at the first sign of it. */
+/* Called with one key, 0-9 * # A-D, at the first report of the press. */
 typedef void (*dtmf_key_h)(char key, void *arg);
 
 #define DTMF_PRESSES 8
@@ -19,8 +19,8 @@ struct dtmf_in {
     void *arg;
     struct dtmf_dec *decoder;
     int64_t now_ms; /* of the audio being decoded */
-    char tone;      /* the key whose tones go on in the audio; 0: none */
-    struct {        /* the RFC 4733 event that came last */
+    char tone;      /* the key whose tones are in the audio; 0: no key */
+    struct {        /* the last RFC 4733 event */
         bool any, ended;
         uint8_t code;
         uint16_t duration;
@@ -28,26 +28,26 @@ struct dtmf_in {
     } event;
     struct { /* the last presses, newest at (next - 1) */
         char key;
-        unsigned sources; /* which have reported it */
-        int64_t at_ms;    /* when it was last heard of */
+        unsigned sources; /* those that have reported it */
+        int64_t at_ms;    /* the last report */
     } presses[DTMF_PRESSES];
     unsigned next;
-    unsigned events, tones, infos; /* presses each source has reported */
-    int64_t held_ms;               /* when a key was last known to be down; 0: never */
+    unsigned events, tones, infos; /* presses reported by each source */
+    int64_t held_ms;               /* the last time a key was known to be down; 0: never */
 };
 
-/* False if there is no memory. */
+/* False if memory is short. */
 bool dtmf_in_init(struct dtmf_in *in, dtmf_key_h on_key, void *arg);
 void dtmf_in_done(struct dtmf_in *in);
 
-/* An RTP packet of the negotiated telephone-event type. A press counts at the first packet of it that arrives; what is
- * malformed, repeated, late, or no key is dropped. */
+/* An RTP packet of the negotiated telephone-event type. A press counts at its first packet. Malformed, repeated and
+ * late packets, and events that are no key, are dropped. */
 void dtmf_in_event(struct dtmf_in *in, int64_t now_ms, bool marker, uint32_t ssrc, uint32_t timestamp,
                    const uint8_t *payload, size_t n);
-/* Decoded audio, 8 kHz. Where packets were lost, leave the gap out. */
+/* Decoded audio, 8 kHz. Leave out the gaps of lost packets. */
 void dtmf_in_audio(struct dtmf_in *in, int64_t now_ms, const int16_t *samples, size_t n);
-/* A SIP INFO body: application/dtmf-relay ("Signal=5\r\nDuration=160") or application/dtmf ("5"). False if it is of
- * another type or holds no key. */
+/* A SIP INFO body: application/dtmf-relay ("Signal=5\r\nDuration=160") or application/dtmf ("5"). False for
+ * another type or a body without a key. */
 bool dtmf_in_info(struct dtmf_in *in, int64_t now_ms, struct str type, struct str body);
 
 /* ---- out ---- */
@@ -60,7 +60,7 @@ struct dtmf_out {
     unsigned at;                /* which key */
     unsigned step;              /* of this key: tone, then gap */
     unsigned tone_steps, steps; /* of the tone; of tone and gap together */
-    uint32_t timestamp;         /* of the present event */
+    uint32_t timestamp;         /* of the current event */
 };
 
 struct dtmf_packet {
@@ -69,9 +69,9 @@ struct dtmf_packet {
     uint8_t payload[4];
 };
 
-/* Keys that have no event are left out. Durations are rounded up to whole packets; the gap is at least three of them,
- * for the three end packets. */
+/* Skips keys that have no event. Rounds durations up to whole packets; the gap is at least three of them, for the three
+ * end packets. */
 void dtmf_out_start(struct dtmf_out *out, const char *keys, int64_t tone_ms, int64_t gap_ms);
 bool dtmf_out_active(const struct dtmf_out *out);
-/* The next step; `timestamp` is the stream's present one. False if nothing is to be sent in this step. */
+/* The next step; `timestamp` is the stream's current one. False if this step sends no packet. */
 bool dtmf_out_next(struct dtmf_out *out, uint32_t timestamp, struct dtmf_packet *ret);

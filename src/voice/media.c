@@ -4,6 +4,8 @@
 #include <rem/rem.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
+
 #define FRAME      160 /* samples in 20 ms */
 #define PT_PCMU    0
 #define PT_PCMA    8
@@ -13,7 +15,7 @@
 #define QUIET_ULAW 0xff
 #define QUIET_ALAW 0xd5
 #define PARTS_MAX  (2 * DTMF_KEYS_MAX)
-#define UNHEARD_MS 3000 /* audio goes out so long to a peer that sends none */
+#define UNHEARD_MS 3000 /* audio goes to a silent peer for this long */
 
 static_assert(PARTS_MAX >= SOUND_PARTS_MAX, "a prompt fits");
 
@@ -28,24 +30,24 @@ struct media {
 
     struct {           /* negotiated */
         bool send;     /* the peer wants our audio */
-        uint8_t pt;    /* of what we send */
-        int event_pt;  /* -1: none */
-        struct sa rtp; /* the peer's address as it gave it */
+        uint8_t pt;    /* of our packets */
+        int event_pt;  /* -1: not negotiated */
+        struct sa rtp; /* the peer's address in its SDP */
     } peer;
 
-    struct sa signalling; /* where its SIP was answered */
-    struct sa host;       /* another one it may send from */
-    struct sa source;     /* the one address packets are taken from, and sent to, once chosen */
+    struct sa signalling; /* host of its INVITE */
+    struct sa host;       /* another host that it may send from */
+    struct sa source;     /* once chosen, the only address for packets in and out */
     bool chosen;
-    int64_t alive_ms; /* the last sign of it that was no packet */
+    int64_t alive_ms; /* the peer's last sign of life that was no packet */
     bool heard_any;
-    uint16_t seq; /* last sequence number taken */
+    uint16_t seq; /* last accepted sequence number */
     uint32_t ssrc;
     int64_t heard_ms;
     struct dtmf_in in;
 
     uint32_t timestamp; /* of the next frame */
-    bool ahead;         /* the next frame's packet has left already */
+    bool ahead;         /* the next frame's packet was already sent */
     bool marker;        /* the next audio packet begins a talk spurt */
     bool playing;
     struct sound parts[PARTS_MAX];
@@ -54,46 +56,46 @@ struct media {
     struct dtmf_out out;
 };
 
-/* ---- where the peer is ---- */
+/* ---- the peer's address ---- */
 
-enum place { ANYWHERE, LOOPBACK, LINK_LOCAL, NOWHERE };
+enum scope { SCOPE_GLOBAL, SCOPE_LOOPBACK, SCOPE_LINK, SCOPE_INVALID };
 
-static enum place place_of_ipv4(uint32_t address)
+static enum scope scope_of_ipv4(uint32_t address)
 {
     if (address >> 24 == 127)
-        return LOOPBACK;
+        return SCOPE_LOOPBACK;
     if (address >> 16 == 0xa9fe)
-        return LINK_LOCAL;
+        return SCOPE_LINK;
     bool unspecified = address >> 24 == 0, multicast_or_reserved = address >> 29 == 7;
-    return unspecified || multicast_or_reserved ? NOWHERE : ANYWHERE;
+    return unspecified || multicast_or_reserved ? SCOPE_INVALID : SCOPE_GLOBAL;
 }
 
-static enum place place_of(const struct sa *sa)
+static enum scope scope_of(const struct sa *sa)
 {
     if (sa_af(sa) == AF_INET)
-        return place_of_ipv4(sa_in(sa));
+        return scope_of_ipv4(sa_in(sa));
     const struct in6_addr *address = &sa->u.in6.sin6_addr;
     uint32_t mapped;
     memcpy(&mapped, address->s6_addr + 12, sizeof mapped);
     if (IN6_IS_ADDR_V4MAPPED(address))
-        return place_of_ipv4(ntohl(mapped));
+        return scope_of_ipv4(ntohl(mapped));
     if (IN6_IS_ADDR_LOOPBACK(address))
-        return LOOPBACK;
+        return SCOPE_LOOPBACK;
     if (IN6_IS_ADDR_LINKLOCAL(address))
-        return LINK_LOCAL;
-    return IN6_IS_ADDR_UNSPECIFIED(address) || IN6_IS_ADDR_MULTICAST(address) ? NOWHERE : ANYWHERE;
+        return SCOPE_LINK;
+    return IN6_IS_ADDR_UNSPECIFIED(address) || IN6_IS_ADDR_MULTICAST(address) ? SCOPE_INVALID : SCOPE_GLOBAL;
 }
 
-/* A peer elsewhere has no business on this machine or on its link. */
+/* A loopback or link-local address is accepted only from a peer whose signalling is there, too. */
 static bool may_be_at(const struct media *m, const struct sa *at)
 {
-    enum place place = place_of(at);
-    return place == ANYWHERE || (place != NOWHERE && place == place_of(&m->signalling));
+    enum scope scope = scope_of(at);
+    return scope == SCOPE_GLOBAL || (scope != SCOPE_INVALID && scope == scope_of(&m->signalling));
 }
 
-/* Where packets go now: to where the peer was heard from. One that was not heard yet gets them where its SIP was
- * answered, which is no third party, while there is something to hear, and for a moment after each sign of it. False:
- * nowhere. */
+/* The current destination of packets: the address that the peer sends from. Until the peer has sent a packet it is the
+ * host of its INVITE, which is no third party, while a sound plays and for a moment after each sign of life. False:
+ * send no packet. */
 static bool destination(const struct media *m, struct sa *ret)
 {
     if (m->chosen) {
@@ -110,14 +112,14 @@ static bool destination(const struct media *m, struct sa *ret)
 
 /* ---- in ---- */
 
-static void on_key(char key, void *arg)
+static void media_on_key(char key, void *arg)
 {
     struct media *m = arg;
     m->events->key(key, m->arg);
 }
 
-/* Is this our peer? The first packet from the negotiated host, or from a host its SIP comes from (a box behind NAT
- * gives an address that is not reachable), settles where it is until it is negotiated again. */
+/* Whether the packet comes from our peer. The first packet from the negotiated host, or from a host of its SIP (a box
+ * behind NAT names an unreachable address), fixes the peer's address until the next SDP. */
 static bool accept_source(struct media *m, const struct sa *src)
 {
     if (m->chosen)
@@ -130,7 +132,7 @@ static bool accept_source(struct media *m, const struct sa *src)
     return m->chosen;
 }
 
-static size_t decode(uint8_t pt, const uint8_t *payload, size_t n, int16_t *ret)
+static size_t decode_audio(uint8_t pt, const uint8_t *payload, size_t n, int16_t *ret)
 {
     if (n > IN_MAX)
         n = IN_MAX;
@@ -142,19 +144,19 @@ static size_t decode(uint8_t pt, const uint8_t *payload, size_t n, int16_t *ret)
 static void take_audio(struct media *m, uint8_t pt, const uint8_t *payload, size_t n)
 {
     int16_t samples[IN_MAX];
-    n = decode(pt, payload, n, samples);
+    n = decode_audio(pt, payload, n, samples);
     dtmf_in_audio(&m->in, m->heard_ms, samples, n);
     if (m->events->audio)
         m->events->audio(samples, n, m->arg);
 }
 
-static void on_rtp(const struct sa *src, const struct rtp_header *h, struct mbuf *mb, void *arg)
+static void media_on_rtp(const struct sa *src, const struct rtp_header *h, struct mbuf *mb, void *arg)
 {
     struct media *m = arg;
     if (!m->tick.le.list || !accept_source(m, src))
         return;
     size_t n = mbuf_get_left(mb);
-    if (h->pad && n) { /* the last byte says how many to leave out */
+    if (h->pad && n) { /* the last byte is the length of the padding */
         uint8_t pad = mb->buf[mb->end - 1];
         n = pad <= n ? n - pad : 0;
     }
@@ -200,20 +202,20 @@ static void send_packet(struct media *m, bool marker, uint8_t pt, uint32_t times
     if (mbuf_write_mem(m->packet, payload, n))
         return;
     m->packet->pos = RTP_HEADER_SIZE;
-    /* A packet the kernel cannot take is lost, as on any network. */
+    /* A packet that the kernel refuses is lost, as on any network. */
     (void)rtp_send(m->rtp, &to, false, marker, pt, timestamp, m->packet);
 }
 
-/* The table behind g711_pcm2alaw() ends before -32768. */
-static uint8_t encode(uint8_t pt, int16_t sample)
+/* The table of g711_pcm2alaw() ends before -32768. */
+static uint8_t encode_sample(uint8_t pt, int16_t sample)
 {
     if (sample < -INT16_MAX)
         sample = -INT16_MAX;
     return pt == PT_PCMU ? g711_pcm2ulaw(sample) : g711_pcm2alaw(sample);
 }
 
-/* Fills a frame from the parts; false if there was nothing left to fill it with. */
-static bool fill(struct media *m, uint8_t frame[static FRAME])
+/* Fills a frame from the parts, then with silence. */
+static void fill_frame(struct media *m, uint8_t frame[static FRAME])
 {
     memset(frame, m->peer.pt == PT_PCMU ? QUIET_ULAW : QUIET_ALAW, FRAME);
     size_t i = 0;
@@ -221,25 +223,24 @@ static bool fill(struct media *m, uint8_t frame[static FRAME])
         const struct sound *p = &m->parts[m->part];
         for (; i < FRAME && m->at < p->length; i++, m->at++) {
             if (p->samples)
-                frame[i] = encode(m->peer.pt, p->samples[m->at % p->loop]);
+                frame[i] = encode_sample(m->peer.pt, p->samples[m->at % p->loop]);
         }
         if (m->at == p->length) {
             m->part++;
             m->at = 0;
         }
     }
-    return i > 0;
 }
 
 static void send_audio(struct media *m, uint32_t timestamp)
 {
     uint8_t frame[FRAME];
-    (void)fill(m, frame);
+    fill_frame(m, frame);
     send_packet(m, m->marker, m->peer.pt, timestamp, frame, sizeof frame);
     m->marker = false;
 }
 
-/* Sends what belongs to the frame at `timestamp`. */
+/* Sends the packet of the frame at `timestamp`. */
 static void send_frame(struct media *m, uint32_t timestamp)
 {
     struct dtmf_packet p;
@@ -253,7 +254,7 @@ static void send_frame(struct media *m, uint32_t timestamp)
     }
 }
 
-static void on_tick(void *arg, int64_t now_ms)
+static void media_on_tick(void *arg, int64_t now_ms)
 {
     (void)now_ms;
     struct media *m = arg;
@@ -268,8 +269,8 @@ static void on_tick(void *arg, int64_t now_ms)
     }
 }
 
-/* Starts what was just queued without waiting for the tick. */
-static void begin(struct media *m)
+/* Sends the first packet of the new sound without waiting for the tick. */
+static void media_begin(struct media *m)
 {
     m->playing = true;
     if (m->ahead || !m->tick.le.list)
@@ -293,7 +294,7 @@ void media_play(struct media *m, const struct sound *parts, size_t n)
         n = PARTS_MAX;
     memcpy(m->parts, parts, n * sizeof *parts);
     m->part_count = n;
-    begin(m);
+    media_begin(m);
 }
 
 void media_press(struct media *m, const char *keys, int64_t tone_ms, int64_t gap_ms, bool inband)
@@ -307,7 +308,7 @@ void media_press(struct media *m, const char *keys, int64_t tone_ms, int64_t gap
             m->parts[m->part_count++] = sound_silence(gap_ms);
         }
     }
-    begin(m);
+    media_begin(m);
 }
 
 void media_start(struct media *m, struct tick *tick, const struct sa *signalling)
@@ -315,7 +316,7 @@ void media_start(struct media *m, struct tick *tick, const struct sa *signalling
     m->signalling = *signalling;
     m->heard_ms = m->alive_ms = tick_now_ms();
     m->marker = true;
-    tick_add(tick, &m->tick, on_tick, m);
+    tick_add(tick, &m->tick, media_on_tick, m);
 }
 
 void media_expect(struct media *m, const struct sa *host)
@@ -337,8 +338,8 @@ void media_stop(struct media *m)
 
 /* ---- SDP ---- */
 
-/* The first of the peer's formats, which stand in the order of its preference, that is G.711. */
-static const struct sdp_format *chosen(const struct media *m)
+/* The peer's preferred G.711 format. Its formats are in the order of its preference. */
+static const struct sdp_format *chosen_format(const struct media *m)
 {
     const struct le *le;
     LIST_FOREACH(sdp_media_format_lst(m->audio, false), le)
@@ -354,14 +355,14 @@ enum err media_take_sdp(struct media *m, bool offer, struct mbuf *sdp)
 {
     if (sdp_decode(m->sdp, sdp, offer))
         return ERR_USAGE;
-    const struct sdp_format *codec = chosen(m);
+    const struct sdp_format *codec = chosen_format(m);
     const struct sa *raddr = sdp_media_raddr(m->audio);
     if (!codec || !sa_port(raddr))
         return ERR_USAGE;
     const struct sdp_format *events = sdp_media_rformat(m->audio, telev_rtpfmt);
     m->peer.pt = (uint8_t)codec->pt;
     m->peer.event_pt = events && events->pt >= 0 && events->pt < 128 ? events->pt : -1;
-    bool held = !sa_isset(raddr, SA_ADDR) || sa_is_any(raddr); /* RFC 3264, 8.4: the old way */
+    bool held = !sa_isset(raddr, SA_ADDR) || sa_is_any(raddr); /* RFC 3264, 8.4: the old form of hold */
     m->peer.send = !held && (sdp_media_dir(m->audio) & SDP_SENDONLY);
     if (!held && !sa_cmp(raddr, &m->peer.rtp, SA_ALL)) {
         m->peer.rtp = *raddr;
@@ -386,7 +387,7 @@ bool media_events_negotiated(const struct media *m)
     return m->peer.event_pt >= 0;
 }
 
-/* The port beside the RTP port is bound, as RFC 3550 wants it, but what comes there is not parsed. */
+/* The RTCP port is bound, as RFC 3550 requires, but its packets are not parsed. */
 static void drop_rtcp(const struct sa *src, struct mbuf *mb, void *arg)
 {
     (void)src;
@@ -396,7 +397,7 @@ static void drop_rtcp(const struct sa *src, struct mbuf *mb, void *arg)
 
 /* ---- life ---- */
 
-static int describe(struct media *m, const struct media_options *o)
+static int describe_session(struct media *m, const struct media_options *o)
 {
     int e = sdp_session_alloc(&m->sdp, o->laddr);
     if (!e)
@@ -415,20 +416,18 @@ static int describe(struct media *m, const struct media_options *o)
 enum err media_new(struct media **ret, const struct media_options *options, const struct media_events *events,
                    void *arg)
 {
-    struct media *m = calloc(1, sizeof *m);
-    if (!m)
-        return ERR_IO;
+    struct media *m = mem_new(struct media);
     m->events = events;
     m->arg = arg;
     m->peer.event_pt = -1;
     m->timestamp = rand_u32();
     m->packet = mbuf_alloc(RTP_HEADER_SIZE + FRAME);
-    if (!m->packet || !dtmf_in_init(&m->in, on_key, m))
+    if (!m->packet || !dtmf_in_init(&m->in, media_on_key, m))
         goto fail;
-    if (rtp_listen(&m->rtp, IPPROTO_UDP, options->laddr, PORT_LOW, PORT_HIGH, false, on_rtp, NULL, m))
+    if (rtp_listen(&m->rtp, IPPROTO_UDP, options->laddr, PORT_LOW, PORT_HIGH, false, media_on_rtp, NULL, m))
         goto fail;
     udp_handler_set(rtcp_sock(m->rtp), drop_rtcp, NULL);
-    if (describe(m, options))
+    if (describe_session(m, options))
         goto fail;
     *ret = m;
     return ERR_NONE;

@@ -1,9 +1,10 @@
 /* One call's audio: an RTP session with G.711 both ways and RFC 4733 events, negotiated by SDP.
  *
- * Lives on one thread that runs libre's loop. Sends a packet every tick once started: sound, events or silence. Takes
- * packets only from the host that was negotiated or one the signalling comes from, and from one port of it, chosen once
- * (symmetric RTP), so that nobody else can press keys in a call. Sends there and nowhere else: an address that was only
- * named, as anybody's could be, gets nothing. A peer that sends nothing gets its packets where its SIP was answered. */
+ * Lives on one thread that runs libre's loop. Once started, sends a packet every tick: sound, events or silence.
+ * Accepts packets only from the negotiated host or a host of the signalling, and from one port of it, chosen once
+ * (symmetric RTP), so that nobody else can press keys in a call. Sends only to that address: an address that is merely
+ * named in SDP could be a third party's and gets no packet. A peer that sends no packets gets ours at the host of its
+ * SIP. */
 #pragma once
 #include <re/re.h>
 
@@ -14,8 +15,8 @@
 struct media;
 
 struct media_events {
-    void (*key)(char key, void *arg);                           /* pressed at the other end, once per press */
-    void (*played)(void *arg);                                  /* what was started last has been sent */
+    void (*key)(char key, void *arg);                           /* once per press at the other end */
+    void (*played)(void *arg);                                  /* the last media_play or media_press has been sent */
     void (*audio)(const int16_t *samples, size_t n, void *arg); /* decoded; may be NULL */
 };
 
@@ -24,42 +25,43 @@ struct media_options {
     bool events;            /* offer and accept RFC 4733 */
 };
 
-/* `events` is not copied. */
+/* `events` is not copied and must outlive the session. ERR_IO if no port can be bound. */
 enum err media_new(struct media **ret, const struct media_options *options, const struct media_events *events,
                    void *arg) CHECKED;
-/* Not from within one of its events. */
+/* Must not be called from within an event of this session. */
 void media_free(struct media *m);
 
 /* ---- SDP ---- */
 
-/* Our description, as an offer or as the answer to what media_take_sdp took. The caller derefs *ret. */
+/* Our SDP, as an offer or as the answer to the SDP that media_take_sdp took. The caller derefs *ret. */
 enum err media_make_sdp(struct media *m, bool offer, struct mbuf **ret) CHECKED;
-/* The peer's, an offer or an answer. ERR_USAGE if there is no audio we can send and receive: the call cannot be. */
+/* Takes the peer's SDP, an offer or an answer. ERR_USAGE if it has no audio format in common with ours. */
 enum err media_take_sdp(struct media *m, bool offer, struct mbuf *sdp) CHECKED;
 
 /* ---- running ---- */
 
-/* Packets flow from now on. `signalling` is where the peer's SIP comes from, and an answer of ours has reached it. */
+/* Starts the flow of packets. `signalling` is the source of the peer's SIP; it must have proved that it received our
+ * answer. */
 void media_start(struct media *m, struct tick *tick, const struct sa *signalling);
-/* Another host the peer's packets may come from. */
+/* Adds a host that the peer's packets may come from. */
 void media_expect(struct media *m, const struct sa *host);
-/* A message of the peer came from there: one that sends no packets gets ours for a moment longer. */
+/* A SIP message of the peer came from there: extends the time for which a peer that sends no packets gets ours. */
 void media_alive(struct media *m, const struct sa *from);
-/* No packet in or out, and no event, from now on. Unlike media_free(), it may be called from within an event. */
+/* Stops packets and events. Unlike media_free(), it may be called from within an event. */
 void media_stop(struct media *m);
-/* Plays the parts (copied; their samples must live until then) in place of what is being played. */
+/* Plays the parts in place of the current sound. Copies the parts; their samples must live until they are played. */
 void media_play(struct media *m, const struct sound *parts, size_t n);
-/* Presses the keys: as events if the peer takes them, in-band otherwise or if `inband`. The first packet leaves at
- * once. Keys beyond DTMF_KEYS_MAX are dropped. */
+/* Presses the keys: as events if the peer accepts them and `inband` is false, otherwise in-band. Sends the first packet
+ * at once. Keys beyond DTMF_KEYS_MAX are dropped. */
 void media_press(struct media *m, const char *keys, int64_t tone_ms, int64_t gap_ms, bool inband);
-/* Silence from now on; `played` is not called. */
+/* Stops the current sound; `played` is not called. */
 void media_quiet(struct media *m);
-/* A SIP INFO that may hold a key. */
+/* Takes the body of a SIP INFO; false if it holds no key. */
 bool media_take_info(struct media *m, struct str type, struct str body);
-/* The keys that came in, and how. */
+/* The received keys, with counters by source. */
 const struct dtmf_in *media_keys(const struct media *m);
-/* When the last packet of the peer came in, tick_now_ms(). */
+/* Arrival of the peer's last packet, as tick_now_ms(). */
 int64_t media_heard_ms(const struct media *m);
-/* "PCMU", and whether keys go out as events. */
+/* "PCMU" or "PCMA". */
 const char *media_codec(const struct media *m);
 bool media_events_negotiated(const struct media *m);

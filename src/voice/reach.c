@@ -17,13 +17,13 @@
 
 struct search {
     const struct addrinfo *at[ADDRESSES_MAX];
-    struct pollfd fds[ADDRESSES_MAX]; /* of those that were begun; fd -1: refused */
+    struct pollfd fds[ADDRESSES_MAX]; /* of the probes begun; fd -1: refused */
     size_t count, begun;
     bool tcp;
-    int error; /* of the last that refused */
+    int error; /* of the last refusal */
 };
 
-static int64_t now_ms(void)
+static int64_t reach_now_ms(void)
 {
     return clock_monotonic_us() / 1000;
 }
@@ -50,8 +50,8 @@ static bool send_options(int fd)
     return n > 0 && send(fd, request, (size_t)n, MSG_NOSIGNAL) == n;
 }
 
-/* A socket on its way to the address, or -1 (errno). */
-static int begin(const struct addrinfo *at, bool tcp)
+/* Begins a probe: its socket, or -1 (errno). */
+static int reach_begin(const struct addrinfo *at, bool tcp)
 {
     int fd = socket(at->ai_family, at->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
@@ -65,8 +65,8 @@ static int begin(const struct addrinfo *at, bool tcp)
     return -1;
 }
 
-/* How it ended: 0 if somebody is there. */
-static int outcome(int fd, bool tcp)
+/* The result of a probe: 0 if the address answered. */
+static int reach_outcome(int fd, bool tcp)
 {
     char byte;
     int error = 0;
@@ -76,11 +76,11 @@ static int outcome(int fd, bool tcp)
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 ? error : errno;
 }
 
-/* Begins the next attempt; once all were begun, repeats the questions that may have been lost. */
-static void go_on(struct search *s)
+/* Begins the next probe. After the last, repeats the requests over UDP, which may have been lost. */
+static void reach_next(struct search *s)
 {
     if (s->begun < s->count) {
-        int fd = begin(s->at[s->begun], s->tcp);
+        int fd = reach_begin(s->at[s->begun], s->tcp);
         if (fd < 0)
             s->error = errno;
         s->fds[s->begun++] = (struct pollfd){.fd = fd, .events = s->tcp ? POLLOUT : POLLIN};
@@ -91,13 +91,14 @@ static void go_on(struct search *s)
             (void)send_options(s->fds[i].fd);
 }
 
-/* Looks at what poll found: the address that answered, or -1. Sets *ret_refused if one will not. */
-static int settle(struct search *s, bool *ret_refused)
+/* Reads the results of poll. Returns the index of an address that answered, or -1. Sets *ret_refused after a refusal.
+ */
+static int reach_settle(struct search *s, bool *ret_refused)
 {
     for (size_t i = 0; i < s->begun; i++) {
         if (s->fds[i].fd < 0 || !s->fds[i].revents)
             continue;
-        int error = outcome(s->fds[i].fd, s->tcp);
+        int error = reach_outcome(s->fds[i].fd, s->tcp);
         if (!error)
             return (int)i;
         s->error = error;
@@ -108,8 +109,8 @@ static int settle(struct search *s, bool *ret_refused)
     return -1;
 }
 
-/* The first that is still asked, or -1. */
-static int waiting(const struct search *s)
+/* The first pending probe, or -1. */
+static int reach_waiting(const struct search *s)
 {
     for (size_t i = 0; i < s->begun; i++)
         if (s->fds[i].fd >= 0)
@@ -117,27 +118,27 @@ static int waiting(const struct search *s)
     return -1;
 }
 
-/* Which one to take, or -1 if all refused. */
-static int search(struct search *s)
+/* The index of the chosen address, or -1 if all refused. */
+static int reach_search(struct search *s)
 {
-    int64_t now = now_ms(), next = now;
+    int64_t now = reach_now_ms(), next = now;
     const int64_t until = now + PATIENCE_MS;
     int found = -1;
-    for (; found < 0 && now < until; now = now_ms()) {
+    for (; found < 0 && now < until; now = reach_now_ms()) {
         bool refused = false;
-        if (waiting(s) < 0 && s->begun == s->count)
+        if (reach_waiting(s) < 0 && s->begun == s->count)
             break;
-        if (waiting(s) < 0 || now >= next) {
-            go_on(s);
+        if (reach_waiting(s) < 0 || now >= next) {
+            reach_next(s);
             next = now + STAGGER_MS;
         }
-        if (waiting(s) >= 0 && poll(s->fds, s->begun, (int)(next - now)) > 0)
-            found = settle(s, &refused);
+        if (reach_waiting(s) >= 0 && poll(s->fds, s->begun, (int)(next - now)) > 0)
+            found = reach_settle(s, &refused);
         if (refused && s->begun < s->count)
             next = now;
     }
     if (found < 0)
-        found = waiting(s);
+        found = reach_waiting(s);
     for (size_t i = 0; i < s->begun; i++)
         if (s->fds[i].fd >= 0)
             close(s->fds[i].fd);
@@ -155,7 +156,7 @@ int reach_find(const char *host, uint16_t port, bool tcp, struct sa *ret)
         return ENOENT;
     for (const struct addrinfo *i = list; i && s.count < ADDRESSES_MAX; i = i->ai_next)
         s.at[s.count++] = i;
-    int chosen = s.count > 1 ? search(&s) : 0;
+    int chosen = s.count > 1 ? reach_search(&s) : 0;
     const struct addrinfo *found = chosen < 0 ? NULL : s.at[chosen];
     int e = found ? sa_set_sa(ret, found->ai_addr) : s.error;
     freeaddrinfo(list);

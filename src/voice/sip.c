@@ -7,6 +7,7 @@
 
 #include "base/container_of.h"
 #include "base/log.h"
+#include "base/mem.h"
 
 #define DEBUG_MODULE "portero" /* for re_dbg.h, which re.h leaves out */
 #define DEBUG_LEVEL  0
@@ -17,13 +18,13 @@
 #include "voice/sound.h"
 
 #define HASH_SIZE     256
-#define FDS_MAX       65536 /* descriptors libre's loop may know, which are the process's */
-#define FDS_DEFAULT   1024  /* where no limit can be read */
+#define FDS_MAX       65536 /* highest descriptor for libre's loop */
+#define FDS_DEFAULT   1024  /* if the limit cannot be read */
 #define BIND_ATTEMPTS 20
 
 /* ---- messages ---- */
 
-static void refuse(struct sip_agent *a, const struct sip_msg *msg, const struct sip_verdict *v)
+static void sip_refuse_request(struct sip_agent *a, const struct sip_msg *msg, const struct sip_verdict *v)
 {
     log_debug("sip request refused status=%d", v->status);
     int e;
@@ -36,9 +37,9 @@ static void refuse(struct sip_agent *a, const struct sip_msg *msg, const struct 
         log_debug("sip reply not sent errno=%d", e);
 }
 
-/* A stranger's request is dropped without an answer, which a forged source would have sent to somebody else. Most never
- * come so far: the filter of the UDP socket and that of the listening one are in front. */
-static bool from_stranger(struct sip_agent *a, const struct sip_msg *msg)
+/* Drops a stranger's request without an answer, which a forged source would direct at a third party. The filters of the
+ * UDP socket and of the listening socket drop most of them earlier. */
+static bool drop_stranger(struct sip_agent *a, const struct sip_msg *msg)
 {
     if (sip_peers_admit(&a->peers, &msg->src))
         return false;
@@ -47,21 +48,21 @@ static bool from_stranger(struct sip_agent *a, const struct sip_msg *msg)
     return true;
 }
 
-static bool on_request(const struct sip_msg *msg, void *arg)
+static bool sip_on_request(const struct sip_msg *msg, void *arg)
 {
     struct sip_agent *a = arg;
-    if (sip_filter_probe(a, msg) || from_stranger(a, msg))
+    if (sip_filter_probe(a, msg) || drop_stranger(a, msg))
         return true;
     struct sip_verdict v = sip_guard(msg);
     /* libre would keep its 481 to an INVITE for 32 s. */
     if (!v.status && pl_isset(&msg->to.tag) && !sip_call_knows(a, msg) && !pl_strcmp(&msg->met, "INVITE"))
         v = (struct sip_verdict){.status = 481, .reason = "Call/Transaction Does Not Exist"};
     if (v.status > 0)
-        refuse(a, msg, &v);
+        sip_refuse_request(a, msg, &v);
     return v.status != 0;
 }
 
-/* What is left after sessions took theirs: OPTIONS, and a CANCEL of nothing. */
+/* Requests that belong to no session: OPTIONS, and a CANCEL without a transaction. */
 static bool on_rest(const struct sip_msg *msg, void *arg)
 {
     struct sip_agent *a = arg;
@@ -73,7 +74,7 @@ static bool on_rest(const struct sip_msg *msg, void *arg)
     return true;
 }
 
-/* Answers to nothing we asked. */
+/* Responses without a request of ours are dropped. */
 static bool on_response(const struct sip_msg *msg, void *arg)
 {
     (void)msg;
@@ -88,7 +89,7 @@ static void on_invite(const struct sip_msg *msg, void *arg)
 
 /* ---- starting ---- */
 
-/* The port of a UDP socket we let the system choose must be free for TCP, too. */
+/* Binds UDP and TCP to one port. A port that the system chose for UDP may be taken for TCP: try another. */
 static int bind_both(struct sip_agent *a, const struct sa *want)
 {
     int e = 0;
@@ -113,7 +114,7 @@ static int bind_both(struct sip_agent *a, const struct sa *want)
     return e;
 }
 
-static enum err fail(struct sip_agent *a, enum err e, const char *what, int number)
+static enum err sip_fail(struct sip_agent *a, enum err e, const char *what, int number)
 {
     char text[80] = "";
     (void)snprintf(a->why, sizeof a->why, "listen.sip %s: %s%s%s", a->config->listen_sip, what, number ? ": " : "",
@@ -121,8 +122,8 @@ static enum err fail(struct sip_agent *a, enum err e, const char *what, int numb
     return e;
 }
 
-/* libre takes every TCP connection it is offered, but refuses a descriptor at or above what it may know: the last
- * quarter stays with the store and the HTTP side, however many connections come. */
+/* The limit of descriptors for libre. It accepts every TCP connection but refuses a descriptor above this limit, so the
+ * last quarter stays with the store and HTTP. */
 static int descriptors(void)
 {
     struct rlimit limit;
@@ -131,7 +132,7 @@ static int descriptors(void)
     return n > FDS_MAX ? FDS_MAX : (int)n;
 }
 
-/* The library's own warnings, which would go to standard error. */
+/* Logs libre's warnings, which would go to standard error. */
 static void on_warning(int level, const char *text, size_t n, void *arg)
 {
     (void)level;
@@ -141,7 +142,7 @@ static void on_warning(int level, const char *text, size_t n, void *arg)
     log_debug("sip stack: %.*s", (int)n, text);
 }
 
-static void on_mail(int flags, void *arg)
+static void sip_on_mail(int flags, void *arg)
 {
     (void)flags;
     struct sip_agent *a = arg;
@@ -158,7 +159,7 @@ static int make_stack(struct sip_agent *a)
     if (!e)
         e = sip_alloc(&a->sip, NULL, HASH_SIZE, HASH_SIZE, HASH_SIZE, "portero/" PORTERO_VERSION, NULL, NULL);
     if (!e)
-        e = sip_listen(&a->guard, a->sip, true, on_request, a);
+        e = sip_listen(&a->guard, a->sip, true, sip_on_request, a);
     if (!e)
         e = sipsess_listen(&a->sessions, a->sip, HASH_SIZE, on_invite, a);
     if (!e)
@@ -166,38 +167,36 @@ static int make_stack(struct sip_agent *a)
     if (!e)
         e = sip_listen(&a->responses, a->sip, false, on_response, a);
     if (!e)
-        e = fd_listen(a->box.fd, FD_READ, on_mail, a);
+        e = fd_listen(a->box.fd, FD_READ, sip_on_mail, a);
     return e;
 }
 
-static enum err set_up(struct sip_agent *a)
+static enum err sip_set_up(struct sip_agent *a)
 {
     struct sa want;
     const char *bad;
     rand_init();
     dbg_handler_set(on_warning, NULL);
     if (sa_decode(&want, a->config->listen_sip, strlen(a->config->listen_sip)))
-        return fail(a, ERR_USAGE, "not an address and port", 0);
+        return sip_fail(a, ERR_USAGE, "not an address and port", 0);
     if (sa_is_any(&want)) /* libre does not listen there */
-        return fail(a, ERR_USAGE, "must be one address of this machine, not all of them", 0);
+        return sip_fail(a, ERR_USAGE, "must be one address of this machine, not all of them", 0);
     if (sip_peers_init(&a->peers, a->config, &bad))
-        return fail(a, ERR_USAGE, "voice.peers cannot be read", 0);
+        return sip_fail(a, ERR_USAGE, "voice.peers cannot be read", 0);
     if (a->config->production && !a->peers.allowed.count)
-        log_warn("voice.peers is empty: everybody who reaches the SIP port may call");
+        log_warn("voice.peers is empty: any host that reaches the SIP port may call");
     if (sound_init())
-        return fail(a, ERR_IO, "no memory", 0);
+        return sip_fail(a, ERR_IO, "no memory", 0);
     int e = make_stack(a);
     if (!e && tick_new(&a->tick))
         e = errno;
     if (e)
-        return fail(a, ERR_IO, "cannot start the SIP stack", e);
+        return sip_fail(a, ERR_IO, "cannot start the SIP stack", e);
     e = bind_both(a, &want);
-    if (e)
-        return fail(a, ERR_USAGE, "cannot listen", e);
-    return ERR_NONE;
+    return e ? sip_fail(a, ERR_USAGE, "cannot listen", e) : ERR_NONE;
 }
 
-static void tear_down(struct sip_agent *a)
+static void sip_tear_down(struct sip_agent *a)
 {
     tmr_cancel(&a->stop_timer);
     list_flush(&a->ended);
@@ -218,15 +217,15 @@ static void tear_down(struct sip_agent *a)
     fd_close(a->box.fd);
 }
 
-static void *run(void *arg)
+static void *sip_run(void *arg)
 {
     struct sip_agent *a = arg;
     if (re_thread_init()) {
-        a->start_error = fail(a, ERR_IO, "no memory", 0);
+        a->start_error = sip_fail(a, ERR_IO, "no memory", 0);
         sem_post(&a->started);
         return NULL;
     }
-    a->start_error = set_up(a);
+    a->start_error = sip_set_up(a);
     bool up = !a->start_error;
     sem_post(&a->started);
     if (up) {
@@ -234,7 +233,7 @@ static void *run(void *arg)
         if (e)
             log_error("sip loop ended errno=%d", e);
     }
-    tear_down(a);
+    sip_tear_down(a);
     re_thread_close();
     return NULL;
 }
@@ -250,14 +249,12 @@ void sip_free(struct sip_agent *a)
 
 enum err sip_start(const struct config *c, struct store *s, struct sip_agent **ret, char **ret_why)
 {
-    struct sip_agent *a = calloc(1, sizeof *a);
-    if (!a)
-        abort();
+    struct sip_agent *a = mem_new(struct sip_agent);
     a->config = c;
     a->store = s;
     sem_init(&a->started, 0, 0);
     enum err e = mailbox_init(&a->box);
-    if (!e && pthread_create(&a->thread, NULL, run, a))
+    if (!e && pthread_create(&a->thread, NULL, sip_run, a))
         e = ERR_IO;
     if (e) {
         sip_free(a);

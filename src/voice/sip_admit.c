@@ -5,11 +5,11 @@
 #include "voice/sip_call.h"
 #include "voice/sip_guard.h"
 
-#define WAITING_SHARE  4     /* of voice.calls, calls that are not acknowledged are one in so many at most */
-#define WAITING_SOURCE 50    /* and so many of one source */
-#define ASKING_FACTOR  10    /* decisions under way, those of dropped calls included, are so many times as many */
-#define TELL_MS        10000 /* between two lines in the log about calls that were dropped */
-#define LINES_MAX      100   /* in that time, about calls that did not come about */
+#define WAITING_SHARE  4     /* unacknowledged calls are at most voice.calls / WAITING_SHARE */
+#define WAITING_SOURCE 50    /* and of one source, at most this many */
+#define ASKING_FACTOR  10    /* pending decisions, evicted calls included, are at most voice.calls times this */
+#define TELL_MS        10000 /* between two log lines about evicted calls */
+#define LINES_MAX      100   /* in that time, of calls that were never established */
 #define CONTENT_LENGTH "Content-Length: 0\r\n\r\n"
 
 void sip_admit_record(struct call_record *r, const struct sip_msg *msg, const struct uri *dialled)
@@ -26,7 +26,7 @@ bool sip_admit_may_tell(struct sip_agent *a)
     int64_t now_ms = tick_now_ms();
     if (!a->lines_ms || now_ms - a->lines_ms >= TELL_MS) {
         if (a->lines > LINES_MAX)
-            log_warn("sip calls refused without a line count=%u", a->lines - LINES_MAX);
+            log_warn("sip calls refused and not logged count=%u", a->lines - LINES_MAX);
         a->lines_ms = now_ms;
         a->lines = 0;
     }
@@ -43,8 +43,8 @@ void sip_refuse(struct sip_agent *a, const struct sip_msg *msg, uint16_t status,
     (void)sip_replyf(a->sip, msg, status, reason, "%s" CONTENT_LENGTH, header);
 }
 
-/* The call of the source (NULL: of any) that gives way to another one: the oldest that was answered and not
- * acknowledged, or else the oldest that is still to be answered. NULL if there is none. */
+/* The call to evict, of the source or of any (NULL): the oldest answered and unacknowledged one, else the oldest
+ * unanswered one. NULL if there is no such call. */
 static struct sip_call *oldest_waiting(const struct sip_agent *a, const struct sip_source *s)
 {
     struct sip_call *oldest = NULL;
@@ -66,12 +66,12 @@ static void tell_dropped(struct sip_agent *a)
     a->dropped++;
     if (a->dropped_ms && now_ms - a->dropped_ms < TELL_MS)
         return;
-    log_warn("sip calls dropped that nobody acknowledged count=%u", a->dropped);
+    log_warn("unacknowledged sip calls dropped count=%u", a->dropped);
     a->dropped_ms = now_ms;
     a->dropped = 0;
 }
 
-/* Drops a call whose caller may never have been there: nothing more is sent, kept or decided for it. */
+/* Evicts a call whose caller may be forged: nothing more is sent, kept or decided for it. */
 static bool evict(struct sip_call *c)
 {
     if (!c)
@@ -83,7 +83,7 @@ static bool evict(struct sip_call *c)
         (void)sip_reply(c->agent->sip, c->invite, 503, "Service Unavailable");
     c->transaction = mem_deref(c->transaction);
     sip_call_end(c);
-    media_free(c->media); /* its decision may be long in coming */
+    media_free(c->media); /* the decision may take long */
     c->media = NULL;
     return true;
 }
@@ -94,8 +94,7 @@ static unsigned waiting_max(const struct sip_agent *a)
     return n ? n : 1;
 }
 
-/* A place among all calls. Those that nobody has acknowledged give way, so that whoever forges them shuts nobody out.
- */
+/* Finds a place among all calls. Evicts unacknowledged calls first, so that forged calls shut nobody out. */
 static bool find_place(struct sip_agent *a)
 {
     if (a->stopping || a->asking >= ASKING_FACTOR * (unsigned)a->config->voice_calls)
@@ -105,18 +104,18 @@ static bool find_place(struct sip_agent *a)
     return a->call_count < (unsigned)a->config->voice_calls || evict(oldest_waiting(a, NULL));
 }
 
-/* A place among the calls of the source, which stays alive. */
+/* Finds a place among the calls of the source, which stays alive. */
 static bool find_source_place(struct sip_agent *a, struct sip_source *s)
 {
     bool found = true, fresh = s->calls == 0;
     int64_t calls_max = s->peer ? s->peer->calls : a->config->voice_calls_per_source;
     mem_ref(s);
-    if (!s->peer && s->waiting >= WAITING_SOURCE) /* a peer may be many callers */
+    if (!s->peer && s->waiting >= WAITING_SOURCE) /* a configured peer may be many callers */
         (void)evict(oldest_waiting(a, s));
     if (s->calls >= (unsigned)calls_max)
         found = evict(oldest_waiting(a, s));
     if (fresh || s->calls)
-        mem_deref(s); /* if all its calls have gone, they took their reference along, and this one is left */
+        mem_deref(s); /* without calls, this is its only reference */
     return found;
 }
 

@@ -1,4 +1,4 @@
-/* Inside the SIP user agent: what its thread shares among sip.c and sip_call.c. */
+/* Inside the SIP user agent: the state that its files share. */
 #pragma once
 #include <pthread.h>
 #include <re/re.h>
@@ -24,25 +24,25 @@ struct sip_agent {
     struct sip *sip;
     struct sipsess_sock *sessions;
     struct sip_lsnr *guard, *rest, *responses;
-    char probe[20];            /* Call-ID of the filter's request to ourselves, until it came */
+    char probe[20];            /* Call-ID of the filter's request to ourselves, until it arrives */
     struct udp_sock *udp;      /* the SIP socket, once known */
     struct udp_helper *filter; /* on it */
     struct mailbox box;
     struct tick *tick;
     struct list calls;   /* sip_call */
     unsigned call_count; /* of them */
-    struct list ended;   /* those that are over and about to be freed */
-    struct list waiting; /* those that nobody has acknowledged yet, oldest first */
+    struct list ended;   /* ended and about to be freed */
+    struct list waiting; /* not yet acknowledged, oldest first */
     unsigned waiting_count;
     struct hash *sources; /* sip_source by address */
     struct hash *dialogs; /* sip_call by Call-ID */
     unsigned serial;      /* of calls, for the log */
-    unsigned asking;      /* decisions the store still owes */
-    unsigned refusals;    /* since refusals_ms, that libre repeats */
+    unsigned asking;      /* pending decisions */
+    unsigned refusals;    /* since refusals_ms, repeated by libre */
     int64_t refusals_ms;
     unsigned dropped; /* calls, since the last line in the log */
     int64_t dropped_ms;
-    unsigned lines; /* about calls that did not come about, since lines_ms */
+    unsigned lines; /* of calls that were never established, since lines_ms */
     int64_t lines_ms;
     bool stopping;
     struct mail stop;
@@ -50,13 +50,13 @@ struct sip_agent {
     int64_t stop_wait_ms;
 };
 
-/* A call is over, or a decision came in: the thread may be waiting for it to stop. */
+/* A call ended or a decision came. Ends the loop of a stopping agent after the last one. */
 void sip_agent_settled(struct sip_agent *a);
 
-/* An INVITE outside a dialog, past the guard. */
+/* Takes an INVITE outside a dialog that has passed the guard. */
 void sip_call_invite(struct sip_agent *a, const struct sip_msg *msg);
-/* Whether a request with a tag of ours is one of a call's. If that was waiting to be acknowledged, it is now a session,
- * to which the request is to go. */
+/* Whether a request with our tag belongs to a call. If the call was not acknowledged yet, this makes it a session,
+ * which receives the request. */
 bool sip_call_knows(struct sip_agent *a, const struct sip_msg *msg);
 /* Ends every call at once. */
 void sip_call_end_all(struct sip_agent *a);

@@ -1,9 +1,9 @@
 #include "voice/sip_answer.h"
 
-#define HELPER_LAYER 10 /* next to the socket: nothing passes it */
+#define HELPER_LAYER 10 /* next to the socket: below all others */
 #define PATIENCE_MS  (64 * SIP_T1)
 
-static void send_reply(const struct sip_answer *a)
+static void send_200(const struct sip_answer *a)
 {
     struct sa to;
     struct pl rport;
@@ -14,7 +14,7 @@ static void send_reply(const struct sip_answer *a)
 static void on_repeat(void *arg)
 {
     struct sip_answer *a = arg;
-    send_reply(a);
+    send_200(a);
     unsigned wait_ms = (unsigned)SIP_T1 << ++a->repeated;
     tmr_start(&a->repeat, wait_ms < SIP_T2 ? wait_ms : SIP_T2, on_repeat, a);
 }
@@ -25,7 +25,7 @@ static void on_patience(void *arg)
     a->given_up(a->arg);
 }
 
-static int reply(struct sip_answer *a, struct sip_strans **transaction)
+static int send_answer(struct sip_answer *a, struct sip_strans **transaction)
 {
     const struct sip_msg *invite = a->invite;
     struct sip_contact contact;
@@ -39,10 +39,10 @@ int sip_answer_send(struct sip_answer *a, struct sip *sip, const struct sip_msg 
                     struct sip_strans **transaction, struct mbuf *sdp, void (*given_up)(void *arg), void *arg)
 {
     *a = (struct sip_answer){.sip = sip, .invite = invite, .given_up = given_up, .arg = arg};
-    /* Once answered, libre holds a reference of its own until its timer ends. */
+    /* Once answered, libre holds another reference until its timer ends. */
     a->transaction = mem_ref(*transaction);
     a->sdp = mem_ref(sdp);
-    int e = reply(a, transaction);
+    int e = send_answer(a, transaction);
     if (e) {
         a->transaction = mem_deref(a->transaction);
         a->sdp = mem_deref(a->sdp);
@@ -80,7 +80,7 @@ int sip_answer_confirm(struct sip_answer *a, struct sipsess **ret, struct sipses
     struct mbuf *sdp = mem_ref(a->sdp);
     struct udp_helper *udp = NULL;
     struct tcp_helper *tcp = NULL;
-    sip_answer_done(a); /* the session has a transaction of its own */
+    sip_answer_done(a); /* the session makes its own transaction */
     int e = invite->tp == SIP_TRANSP_UDP
                 ? udp_register_helper(&udp, invite->sock, HELPER_LAYER, keep_datagram, NULL, NULL)
                 : tcp_register_helper(&tcp, sip_msg_tcpconn(invite), HELPER_LAYER, NULL, keep_segment, NULL, NULL);

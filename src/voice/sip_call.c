@@ -1,4 +1,4 @@
-/* One SIP call: performs what the call machine says with a SIP session, an RTP session and the store. */
+/* One SIP call: performs the actions of the call machine with a SIP session, an RTP session and the store. */
 #include "voice/sip_call.h"
 
 #include "base/container_of.h"
@@ -7,14 +7,14 @@
 #include "voice/sip_agent.h"
 #include "voice/sip_guard.h"
 
-#define REFUSALS_MAX 500              /* that are repeated until they are acknowledged, in REFUSALS_MS */
-#define REFUSALS_MS  (64 * SIP_T1)    /* libre keeps each so long */
-#define LINGER_MS    500              /* between the last tone and the BYE: some boxes miss its end otherwise */
-#define SILENT_MS    30000            /* without a packet or a message of the peer: it is gone */
-#define CALL_MAX_MS  (10 * 60 * 1000) /* no call is longer */
-#define TAG_MAX      17               /* of ours: 64 bits in hexadecimal, as libre writes them */
+#define REFUSALS_MAX 500           /* repeated until they are acknowledged, in REFUSALS_MS */
+#define REFUSALS_MS  (64 * SIP_T1) /* libre keeps each for this long */
+#define LINGER_MS    500   /* between the last tone and the BYE: some call boxes need it to hear the end of the tone */
+#define SILENT_MS    30000 /* without a packet or a message, the peer is gone */
+#define CALL_MAX_MS  (10 * 60 * 1000) /* the longest call */
+#define TAG_MAX      17               /* our tag: 64 bits in hexadecimal, as libre writes it */
 
-static void perform(struct sip_call *c);
+static void sip_call_perform(struct sip_call *c);
 
 /* ---- the end ---- */
 
@@ -23,7 +23,7 @@ static const struct call_action *current(const struct sip_call *c)
     return c->at < c->actions.n ? &c->actions.v[c->at] : NULL;
 }
 
-static void destructor(void *arg)
+static void sip_call_destructor(void *arg)
 {
     struct sip_call *c = arg;
     list_unlink(&c->le);
@@ -39,7 +39,7 @@ static void on_free(void *arg)
     mem_deref(arg);
 }
 
-static void write_line(struct sip_call *c)
+static void sip_call_write_line(struct sip_call *c)
 {
     struct call_record *r = &c->record;
     r->duration_ms = tick_now_ms() - c->arrived_ms;
@@ -63,8 +63,8 @@ static void stop_waiting(struct sip_call *c)
     c->source->waiting--;
 }
 
-/* Whether one more refusal may be repeated until it is acknowledged, as RFC 3261 wants it. Each costs memory for 32 s,
- * and nobody has to be there: in a flood the others are sent once. */
+/* Whether one more refusal may be repeated until it is acknowledged, as RFC 3261 requires. Each costs memory for 32 s,
+ * and its source may be forged: in a flood the others are sent once. */
 static bool may_repeat(struct sip_agent *a)
 {
     int64_t now_ms = tick_now_ms();
@@ -75,8 +75,8 @@ static bool may_repeat(struct sip_agent *a)
     return a->refusals++ < REFUSALS_MAX;
 }
 
-/* The last answer of a call that is not taken. */
-static void refuse_call(struct sip_call *c, int status, const char *reason)
+/* Sends the final response of a call that is not answered. */
+static void sip_call_refuse(struct sip_call *c, int status, const char *reason)
 {
     if (may_repeat(c->agent)) {
         (void)sip_treply(&c->transaction, c->agent->sip, c->invite, (uint16_t)status, reason);
@@ -91,19 +91,19 @@ void sip_call_end(struct sip_call *c)
     if (c->ended)
         return;
     c->ended = true;
-    struct call_actions none;
+    struct call_actions unused;
     const struct call_action *at = current(c);
     c->record.unfinished = c->machine.state == CALL_ENDING && !(at && at->kind == CALL_HANG_UP);
-    call_step(&c->machine, &(struct call_event){.kind = CALL_HUNG_UP}, &none);
+    call_step(&c->machine, &(struct call_event){.kind = CALL_HUNG_UP}, &unused);
     if (!c->evicted && (c->answered_ms || sip_admit_may_tell(c->agent)))
-        write_line(c);
+        sip_call_write_line(c);
     tick_remove(&c->tick);
     if (c->media)
         media_stop(c->media);
     if (c->transaction)
-        refuse_call(c, 503, "Service Unavailable");
+        sip_call_refuse(c, 503, "Service Unavailable");
     sip_answer_done(&c->answer);
-    c->session = mem_deref(c->session); /* BYE, if it was acknowledged and the peer is still there */
+    c->session = mem_deref(c->session); /* sends BYE, unless the peer hung up */
     stop_waiting(c);
     sip_source_leave(c->source);
     c->source = NULL;
@@ -127,7 +127,7 @@ void sip_call_end_all(struct sip_agent *a)
 
 /* ---- the machine ---- */
 
-static void step(struct sip_call *c, const struct call_event *e)
+static void sip_call_step(struct sip_call *c, const struct call_event *e)
 {
     struct call_actions next;
     call_step(&c->machine, e, &next);
@@ -137,15 +137,15 @@ static void step(struct sip_call *c, const struct call_event *e)
     c->actions = next;
     c->at = 0;
     c->due_ms = 0;
-    perform(c);
+    sip_call_perform(c);
 }
 
-/* The action in progress is done. */
-static void go_on(struct sip_call *c)
+/* The action in progress is done: perform the next. */
+static void sip_call_advance(struct sip_call *c)
 {
     c->due_ms = 0;
     c->at++;
-    perform(c);
+    sip_call_perform(c);
 }
 
 /* ---- decisions ---- */
@@ -156,46 +156,46 @@ static void on_answer(struct decide *d)
     c->agent->asking--;
     if (!c->ended) {
         struct call_event e = decide_event(d);
-        step(c, &e);
+        sip_call_step(c, &e);
     }
     sip_agent_settled(c->agent);
     mem_deref(c);
 }
 
-static void ask(struct sip_call *c, const struct call_action *action)
+static void sip_call_ask(struct sip_call *c, const struct call_action *action)
 {
     mem_ref(c);
     c->agent->asking++;
     decide_submit(&c->decide, &c->machine, action, c->agent->store, &c->agent->box, on_answer);
 }
 
-/* ---- what the SIP session reports ---- */
+/* ---- events of the SIP session ---- */
 
 static void on_cancel(void *arg)
 {
     struct sip_call *c = arg;
     decide_drop(&c->decide);
-    refuse_call(c, 487, "Request Terminated");
+    sip_call_refuse(c, 487, "Request Terminated");
     sip_call_end(c);
 }
 
-static void on_tick(void *arg, int64_t now_ms);
+static void sip_call_on_tick(void *arg, int64_t now_ms);
 
-static void on_established(const struct sip_msg *msg, void *arg)
+static void sip_call_on_established(const struct sip_msg *msg, void *arg)
 {
     struct sip_call *c = arg;
     c->answered_ms = c->signalled_ms = tick_now_ms();
-    /* The ACK may come another way than the INVITE did, but only the one of them had our answer. */
+    /* The ACK may come from another address, but only the source of the INVITE has proved that it got our answer. */
     media_start(c->media, c->agent->tick, &c->invite->src);
     media_expect(c->media, &msg->src);
-    tick_add(c->agent->tick, &c->tick, on_tick, c);
+    tick_add(c->agent->tick, &c->tick, sip_call_on_tick, c);
     log_debug("call %u established codec=%s events=%d", c->serial, media_codec(c->media),
               media_events_negotiated(c->media));
-    go_on(c);
+    sip_call_advance(c);
 }
 
 /* A new offer within the call: hold, resume, another address, a session refresh. */
-static int on_offer(struct mbuf **ret, const struct sip_msg *msg, void *arg)
+static int sip_call_on_offer(struct mbuf **ret, const struct sip_msg *msg, void *arg)
 {
     struct sip_call *c = arg;
     c->signalled_ms = tick_now_ms();
@@ -205,8 +205,8 @@ static int on_offer(struct mbuf **ret, const struct sip_msg *msg, void *arg)
     return media_make_sdp(c->media, !offer, ret) ? ENOMEM : 0;
 }
 
-/* The answer to an offer of ours, in the ACK. */
-static int on_sdp_answer(const struct sip_msg *msg, void *arg)
+/* The answer to our offer, in the ACK. */
+static int sip_call_on_sdp_answer(const struct sip_msg *msg, void *arg)
 {
     struct sip_call *c = arg;
     if (!mbuf_get_left(msg->mb) || !sip_body_is_sdp(msg) || media_take_sdp(c->media, false, msg->mb))
@@ -223,7 +223,7 @@ static void on_info(struct sip *sip, const struct sip_msg *msg, void *arg)
     char type[64];
     int n = re_snprintf(type, sizeof type, "%r/%r", &msg->ctyp.type, &msg->ctyp.subtype);
     bool taken = !body.n || (n > 0 && media_take_info(c->media, str_n(type, (size_t)n), body));
-    /* In a transaction, so that a repeated request is the same press. */
+    /* In a transaction, so that a repeated request counts once. */
     (void)sip_treply(NULL, sip, msg, taken ? 200 : 415, taken ? "OK" : "Unsupported Media Type");
 }
 
@@ -234,7 +234,7 @@ static void on_given_up(void *arg)
     sip_call_end(c);
 }
 
-static void on_close(int error, const struct sip_msg *msg, void *arg)
+static void sip_call_on_close(int error, const struct sip_msg *msg, void *arg)
 {
     (void)msg;
     struct sip_call *c = arg;
@@ -242,9 +242,9 @@ static void on_close(int error, const struct sip_msg *msg, void *arg)
     sip_call_end(c);
 }
 
-/* ---- actions: each is done when media, time, the peer or the store says so ---- */
+/* ---- actions: media, time, the peer or the store reports when one is done ---- */
 
-static void answer(struct sip_call *c)
+static void sip_call_answer(struct sip_call *c)
 {
     struct mbuf *sdp = NULL;
     int e = media_make_sdp(c->media, c->offered, &sdp) ? ENOMEM : 0;
@@ -257,49 +257,49 @@ static void answer(struct sip_call *c)
     }
 }
 
-/* The caller was heard from: it is where it says. */
-static void confirm(struct sip_call *c)
+/* A message with our tag came, so the caller's address is not forged. */
+static void sip_call_confirm(struct sip_call *c)
 {
     stop_waiting(c);
-    int e = sip_answer_confirm(&c->answer, &c->session, c->agent->sessions, on_offer, on_sdp_answer, on_established,
-                               on_info, on_close, c);
+    int e = sip_answer_confirm(&c->answer, &c->session, c->agent->sessions, sip_call_on_offer, sip_call_on_sdp_answer,
+                               sip_call_on_established, on_info, sip_call_on_close, c);
     if (e) {
         log_debug("call %u cannot be confirmed errno=%d", c->serial, e);
         sip_call_end(c);
     }
 }
 
-static void reject(struct sip_call *c, int status)
+static void sip_call_reject(struct sip_call *c, int status)
 {
     c->record.status = status;
-    refuse_call(c, status, status == 404 ? "Not Found" : "Server Internal Error");
+    sip_call_refuse(c, status, status == 404 ? "Not Found" : "Server Internal Error");
     sip_call_end(c);
 }
 
-static void say(struct sip_call *c, enum call_prompt prompt)
+static void sip_call_say(struct sip_call *c, enum call_prompt prompt)
 {
     struct sound parts[SOUND_PARTS_MAX];
     size_t n = sound_prompt(prompt, parts);
     media_play(c->media, parts, n);
 }
 
-static void begin(struct sip_call *c, const struct call_action *a)
+static void sip_call_begin(struct sip_call *c, const struct call_action *a)
 {
     const struct config *config = c->agent->config;
     switch (a->kind) {
     case CALL_ASK_ARRIVE:
     case CALL_ASK_CODE:
     case CALL_ASK_FORWARDED:
-        ask(c, a);
+        sip_call_ask(c, a);
         return;
     case CALL_REJECT:
-        reject(c, a->status);
+        sip_call_reject(c, a->status);
         return;
     case CALL_ANSWER:
-        answer(c);
+        sip_call_answer(c);
         return;
     case CALL_SAY:
-        say(c, a->say.prompt);
+        sip_call_say(c, a->say.prompt);
         return;
     case CALL_COLLECT:
         c->due_ms = tick_now_ms() + a->collect.wait_ms;
@@ -307,8 +307,8 @@ static void begin(struct sip_call *c, const struct call_action *a)
     case CALL_SEND_TONES:
         media_press(c->media, a->tones, config->voice_tone_ms, config->voice_tone_gap_ms, false);
         return;
-    case CALL_FORWARD: /* this agent rings nobody */
-        step(c, &(struct call_event){.kind = CALL_FORWARD_FAILED});
+    case CALL_FORWARD: /* this agent cannot forward */
+        sip_call_step(c, &(struct call_event){.kind = CALL_FORWARD_FAILED});
         return;
     case CALL_HANG_UP:
         sip_call_end(c);
@@ -316,22 +316,22 @@ static void begin(struct sip_call *c, const struct call_action *a)
     }
 }
 
-static void perform(struct sip_call *c)
+static void sip_call_perform(struct sip_call *c)
 {
     if (!c->ended && current(c))
-        begin(c, current(c));
+        sip_call_begin(c, current(c));
 }
 
-/* ---- what media and time report ---- */
+/* ---- events of media and time ---- */
 
-static void on_played(void *arg)
+static void sip_call_on_played(void *arg)
 {
     struct sip_call *c = arg;
     const struct call_action *a = current(c);
     if (c->ended || !a)
         return;
     if (a->kind == CALL_SAY)
-        go_on(c);
+        sip_call_advance(c);
     else if (a->kind == CALL_SEND_TONES)
         c->due_ms = tick_now_ms() + LINGER_MS;
 }
@@ -342,18 +342,18 @@ static bool may_interrupt(const struct sip_call *c)
     return a && a->kind == CALL_SAY && a->say.interruptible && c->at + 1 < c->actions.n && a[1].kind == CALL_COLLECT;
 }
 
-static void on_key(char key, void *arg)
+static void sip_call_on_key(char key, void *arg)
 {
     struct sip_call *c = arg;
     if (c->ended)
         return;
     if (may_interrupt(c)) {
         media_quiet(c->media);
-        go_on(c);
+        sip_call_advance(c);
     }
     const struct call_action *a = current(c);
     if (a && a->kind == CALL_COLLECT)
-        step(c, &(struct call_event){.kind = CALL_DIGIT, .digit = key});
+        sip_call_step(c, &(struct call_event){.kind = CALL_DIGIT, .digit = key});
 }
 
 static bool gone(const struct sip_call *c, int64_t now_ms)
@@ -363,14 +363,14 @@ static bool gone(const struct sip_call *c, int64_t now_ms)
     return now_ms - last_ms > SILENT_MS || now_ms - c->answered_ms > CALL_MAX_MS;
 }
 
-/* The silence that a collection waits for counts from the release of the last key. */
+/* The wait of a collection counts from the release of the last key. */
 static bool is_key_fresh(const struct sip_call *c, const struct call_action *a, int64_t now_ms)
 {
     const int64_t held_ms = media_keys(c->media)->held_ms;
     return a && a->kind == CALL_COLLECT && held_ms && now_ms - held_ms < a->collect.wait_ms;
 }
 
-static void on_tick(void *arg, int64_t now_ms)
+static void sip_call_on_tick(void *arg, int64_t now_ms)
 {
     struct sip_call *c = arg;
     if (gone(c, now_ms)) {
@@ -385,19 +385,19 @@ static void on_tick(void *arg, int64_t now_ms)
         return;
     c->due_ms = 0;
     if (a && a->kind == CALL_COLLECT)
-        step(c, &(struct call_event){.kind = CALL_TIMEOUT});
+        sip_call_step(c, &(struct call_event){.kind = CALL_TIMEOUT});
     else if (a)
-        go_on(c);
+        sip_call_advance(c);
 }
 
 /* ---- the beginning ---- */
 
-static const struct media_events media_events = {.key = on_key, .played = on_played};
+static const struct media_events sip_call_media_events = {.key = sip_call_on_key, .played = sip_call_on_played};
 
 static struct sip_call *new_call(struct sip_agent *a, const struct sip_msg *msg, struct sip_source *s)
 {
     char to[CALL_NUMBER_MAX], from[CALL_NUMBER_MAX];
-    struct sip_call *c = mem_zalloc(sizeof *c, destructor);
+    struct sip_call *c = mem_zalloc(sizeof *c, sip_call_destructor);
     if (!c)
         return NULL;
     struct uri dialled = sip_dialled(msg, s->peer);
@@ -422,11 +422,11 @@ static struct sip_call *new_call(struct sip_agent *a, const struct sip_msg *msg,
     return c;
 }
 
-/* Media first: a call that cannot carry a tone must not use up a grant. */
+/* Comes before the decision: a call that cannot carry a tone must not use up a grant. */
 static int make_media(struct sip_call *c, const struct sip_msg *msg)
 {
     struct media_options options = {.laddr = &msg->dst, .events = true};
-    if (media_new(&c->media, &options, &media_events, c))
+    if (media_new(&c->media, &options, &sip_call_media_events, c))
         return 503;
     c->offered = mbuf_get_left(msg->mb) == 0;
     return !c->offered && media_take_sdp(c->media, true, msg->mb) ? 488 : 0;
@@ -451,18 +451,19 @@ void sip_call_invite(struct sip_agent *a, const struct sip_msg *msg)
     int status = make_media(c, msg);
     if (status) {
         c->record.status = status;
-        refuse_call(c, status, status == 488 ? "Not Acceptable Here" : "Service Unavailable");
+        sip_call_refuse(c, status, status == 488 ? "Not Acceptable Here" : "Service Unavailable");
         sip_call_end(c);
         return;
     }
     (void)sip_treply(&c->transaction, a->sip, msg, 100, "Trying");
     log_debug("call %u arrived", c->serial);
-    step(c, &(struct call_event){.kind = CALL_ARRIVED});
+    sip_call_step(c, &(struct call_event){.kind = CALL_ARRIVED});
 }
 
 /* ---- requests within a call ---- */
 
-/* Of this call's dialog, in which our tag is a secret of the 200: who has it is where the INVITE came from. */
+/* Whether the request is of this call's dialog. Our tag is a secret of the 200: a request with it comes from the
+ * receiver of the 200. */
 static bool is_dialog(struct le *le, void *arg)
 {
     const struct sip_call *c = le->data;
@@ -477,6 +478,6 @@ bool sip_call_knows(struct sip_agent *a, const struct sip_msg *msg)
 {
     struct sip_call *c = list_ledata(hash_lookup(a->dialogs, hash_joaat_pl(&msg->callid), is_dialog, (void *)msg));
     if (c && !c->session)
-        confirm(c);
+        sip_call_confirm(c);
     return c;
 }

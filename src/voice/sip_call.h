@@ -1,4 +1,4 @@
-/* Inside the SIP user agent: a call, for those who take it up and drop it. */
+/* Inside the SIP user agent: one call. */
 #pragma once
 #include "voice/call_log.h"
 #include "voice/decide.h"
@@ -8,7 +8,7 @@
 
 struct sip_call {
     struct le le;      /* in agent->calls, then in agent->ended */
-    struct le waiting; /* in agent->waiting, until its caller is heard from again */
+    struct le waiting; /* in agent->waiting, until the caller's next message */
     struct le dialog;  /* in agent->dialogs */
     struct sip_agent *agent;
     struct sip_source *source;
@@ -26,15 +26,14 @@ struct sip_call {
     struct sip_answer answer;       /* from then on */
     struct sipsess *session;        /* from the caller's next message on */
     struct media *media;
-    bool offered; /* the INVITE came without SDP: ours is the offer */
+    bool offered; /* the INVITE had no SDP: ours is the offer */
     bool ended, evicted;
 
     struct tick_entry tick;
     int64_t answered_ms, signalled_ms;
-    int64_t due_ms; /* when the action in progress times out or is done; 0: not by time */
+    int64_t due_ms; /* when the action in progress times out or is done; 0: no deadline */
     struct tmr free_timer;
 };
 
-/* Ends the call as far as anybody outside can tell. Its memory goes a moment later, when nothing of it is running, and
- * not before the decision it asked for came. */
+/* Ends the call for its peer at once. Frees it later, from the loop, and not before its pending decision has come. */
 void sip_call_end(struct sip_call *c);

@@ -1,7 +1,7 @@
 #include "voice/sip_filter.h"
 
 #define FILTER_LAYER   0
-#define RECEIVE_BUFFER (1024 * 1024) /* bytes: a burst of calls waits instead of being lost */
+#define RECEIVE_BUFFER (1024 * 1024) /* bytes: room for a burst of calls */
 
 static bool unwanted(struct sa *src, struct mbuf *mb, void *arg)
 {
@@ -29,19 +29,8 @@ bool sip_filter_probe(struct sip_agent *a, const struct sip_msg *msg)
     return true;
 }
 
-static void to_ourselves(const struct sa *bound, struct sa *ret)
-{
-    *ret = *bound;
-    if (!sa_is_any(bound))
-        return;
-    const char *loopback = sa_af(bound) == AF_INET6 ? "::1" : "127.0.0.1";
-    (void)sa_set_str(ret, loopback, sa_port(bound));
-}
-
 void sip_filter_start(struct sip_agent *a, const struct sa *bound)
 {
-    struct sa self;
-    to_ourselves(bound, &self);
     (void)re_snprintf(a->probe, sizeof a->probe, "%016llx", (unsigned long long)rand_u64());
     struct mbuf *mb = mbuf_alloc(512);
     if (!mb)
@@ -50,10 +39,10 @@ void sip_filter_start(struct sip_agent *a, const struct sa *bound)
         mbuf_printf(mb,
                     "OPTIONS sip:%J SIP/2.0\r\nVia: SIP/2.0/UDP %J;branch=z9hG4bK%s\r\nFrom: <sip:%J>;tag=%s\r\n"
                     "To: <sip:%J>\r\nCall-ID: %s\r\nCSeq: 1 OPTIONS\r\nMax-Forwards: 0\r\nContent-Length: 0\r\n\r\n",
-                    &self, &self, a->probe, &self, a->probe, &self, a->probe);
+                    bound, bound, a->probe, bound, a->probe, bound, a->probe);
     mb->pos = 0;
     if (!e)
-        (void)sip_send(a->sip, NULL, SIP_TRANSP_UDP, &self, mb);
+        (void)sip_send(a->sip, NULL, SIP_TRANSP_UDP, bound, mb);
     mem_deref(mb);
 }
 

@@ -4,7 +4,7 @@
 
 #define TOKEN_MAX 256 /* of a Call-ID, tag or branch */
 
-static struct sip_verdict refuse(int status, const char *reason)
+static struct sip_verdict sip_verdict_of(int status, const char *reason)
 {
     return (struct sip_verdict){.status = status, .reason = reason};
 }
@@ -19,7 +19,7 @@ static bool once(const struct sip_msg *msg, enum sip_hdrid id)
     return sip_msg_hdr_count(msg, id) == 1;
 }
 
-/* A reply goes where the Via says; `maddr` would let a stranger send it anywhere. */
+/* A reply goes to the address in Via; `maddr` would let a stranger direct it to anybody. */
 static bool via_misleads(const struct sip_msg *msg)
 {
     struct pl maddr;
@@ -72,10 +72,10 @@ static struct sip_verdict check_method(const struct pl *method)
     static const char *const known[] = {"REGISTER", "SUBSCRIBE", "NOTIFY", "PUBLISH",
                                         "MESSAGE",  "UPDATE",    "PRACK",  "REFER"};
     if (one_of(method, ours, ARRAY_SIZE(ours)))
-        return refuse(0, NULL);
+        return sip_verdict_of(0, NULL);
     if (one_of(method, known, ARRAY_SIZE(known)))
-        return refuse(405, "Method Not Allowed");
-    return refuse(501, "Not Implemented");
+        return sip_verdict_of(405, "Method Not Allowed");
+    return sip_verdict_of(501, "Not Implemented");
 }
 
 static bool known_scheme(const struct pl *scheme)
@@ -87,19 +87,19 @@ struct sip_verdict sip_guard(const struct sip_msg *msg)
 {
     bool ack = !pl_strcmp(&msg->met, "ACK");
     if (!pl_isset(&msg->via.sentby) || via_misleads(msg))
-        return refuse(-1, NULL);
+        return sip_verdict_of(-1, NULL);
     if (!well_formed(msg))
-        return refuse(ack ? -1 : 400, "Bad Request");
+        return sip_verdict_of(ack ? -1 : 400, "Bad Request");
     if (!fit_body(msg))
-        return refuse(ack ? -1 : 400, "Bad Content-Length");
+        return sip_verdict_of(ack ? -1 : 400, "Bad Content-Length");
     struct sip_verdict v = check_method(&msg->met);
     if (v.status || ack || !pl_strcmp(&msg->met, "CANCEL"))
         return v;
     if (!known_scheme(&msg->uri.scheme))
-        return refuse(416, "Unsupported URI Scheme");
+        return sip_verdict_of(416, "Unsupported URI Scheme");
     const struct sip_hdr *require = sip_msg_hdr(msg, SIP_HDR_REQUIRE);
     if (require) {
-        v = refuse(420, "Bad Extension");
+        v = sip_verdict_of(420, "Bad Extension");
         v.require = require->val;
     }
     return v;
@@ -143,8 +143,8 @@ void sip_user_text(const struct uri *uri, char *ret, size_t size)
     ret[n] = '\0';
 }
 
-/* A number that is written without a `+`, as E.164. */
-static bool complete(const struct config_peer *peer, const char *digits, char ret[static CALL_NUMBER_MAX])
+/* Completes digits without a `+` to E.164. */
+static bool complete_number(const struct config_peer *peer, const char *digits, char ret[static CALL_NUMBER_MAX])
 {
     const char *country = "";
     size_t prefix = 0;
@@ -185,7 +185,7 @@ bool sip_number(const struct uri *uri, const struct config_peer *peer, char ret[
     if (!digits)
         return false;
     if (plain[0] != '+')
-        return complete(peer, number + 1, ret);
+        return complete_number(peer, number + 1, ret);
     memcpy(ret, number, digits + 2);
     return true;
 }

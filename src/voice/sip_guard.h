@@ -1,4 +1,4 @@
-/* What may come in: checks of a SIP request before the stack works on it. Pure. */
+/* Checks of a SIP request before the stack handles it. Pure. */
 #pragma once
 #include <re/re.h>
 
@@ -8,23 +8,22 @@
 #define SIP_ALLOW "INVITE, ACK, BYE, CANCEL, INFO, OPTIONS"
 
 struct sip_verdict {
-    int status;         /* 0: go on; -1: drop without an answer; else answer this */
+    int status;         /* 0: accept; -1: drop without an answer; otherwise the SIP status of the answer */
     const char *reason; /* of a status */
     struct pl require;  /* 420: the options that are not supported */
 };
 
-/* Essential headers, their number and size, CSeq against the method, Via, body length, method, URI scheme, Require
- * (RFC 3261, 8.2). May shorten the message's buffer to its Content-Length. */
+/* Checks essential headers, their number and size, CSeq against the method, Via, body length, method, URI scheme and
+ * Require (RFC 3261, 8.2). May shorten the message's buffer to its Content-Length. */
 struct sip_verdict sip_guard(const struct sip_msg *msg);
-/* Whom limits per source count: an IPv4 address, or the /64 of an IPv6 address, written as its beginning. */
+/* The source that limits count: an IPv4 address, or the first address of the /64 of an IPv6 address. */
 struct sa sip_source_block(const struct sa *addr);
-/* The telephone number a URI names, as E.164: the user part without parameters and visual separators (RFC 3966), with a
- * `+` put before bare digits, which are of the form that the peer (may be NULL) is configured for. False, and "", if
- * there is none. */
+/* The telephone number of a URI as E.164: the user part without parameters and visual separators (RFC 3966). Digits
+ * without a `+` are completed as the peer (may be NULL) is configured. False, and "", if it holds no number. */
 bool sip_number(const struct uri *uri, const struct config_peer *peer, char ret[static CALL_NUMBER_MAX]);
-/* Where the request has the dialled number, by the peer's number_in (may be NULL: in the request URI). */
+/* The URI with the dialled number, chosen by the peer's number_in; the request URI if peer is NULL. */
 struct uri sip_dialled(const struct sip_msg *msg, const struct config_peer *peer);
-/* The user part of a URI as it came, for the log: cut to size, and "" if there is none. */
+/* The user part of a URI as received, for the log: cut to size, "" without a user part. */
 void sip_user_text(const struct uri *uri, char *ret, size_t size);
-/* Is the body one we read: none, or application/sdp as it stands? */
+/* Whether the body is empty, or application/sdp without an encoding. */
 bool sip_body_is_sdp(const struct sip_msg *msg);

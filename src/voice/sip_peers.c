@@ -5,11 +5,12 @@
 #include <sys/socket.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "voice/tick.h"
 
 #define TELL_MS 10000 /* between two lines in the log */
-#define FLOOD   100   /* messages between two such lines, which make the kernel drop the rest */
-#define FDS_MAX 65536 /* a listening socket is opened at the start, so its number is low */
+#define FLOOD   100   /* dropped messages between two such lines that start the kernel's filter */
+#define FDS_MAX 65536 /* the listening socket is opened at the start, so its number is low */
 
 static size_t length(const char *const *list)
 {
@@ -25,9 +26,7 @@ enum err sip_peers_init(struct sip_peers *p, const struct config *c, const char 
     size_t count = length(c->voice_peers), n = 0;
     for (size_t i = 0; i < c->peer_count; i++)
         count += length(c->peers[i].addresses);
-    const char **all = calloc(count + 1, sizeof *all);
-    if (!all)
-        abort();
+    const char **all = mem_array(const char *, count + 1);
     for (size_t i = 0; i < length(c->voice_peers); i++)
         all[n++] = c->voice_peers[i];
     enum err e = ERR_NONE;
@@ -50,7 +49,7 @@ void sip_peers_done(struct sip_peers *p)
         net_cidrs_done(&p->named[i]);
 }
 
-static struct net_address address_of(const struct sa *sa)
+static struct net_address peer_address(const struct sa *sa)
 {
     struct sockaddr_storage s = {0};
     memcpy(&s, &sa->u, sizeof sa->u);
@@ -59,7 +58,7 @@ static struct net_address address_of(const struct sa *sa)
 
 const struct config_peer *sip_peers_find(const struct sip_peers *p, const struct sa *from)
 {
-    struct net_address a = address_of(from);
+    struct net_address a = peer_address(from);
     for (size_t i = 0; i < p->config->peer_count; i++)
         if (net_cidrs_contain(&p->named[i], &a))
             return &p->config->peers[i];
@@ -87,20 +86,20 @@ static void emit(struct program *p, uint16_t code, uint8_t yes, uint8_t no, uint
     p->code[p->n++] = (struct sock_filter){code, yes, no, k};
 }
 
-static uint32_t word_of(const struct net_address *a, unsigned i)
+static uint32_t filter_word(const struct net_address *a, unsigned i)
 {
     uint32_t w;
     memcpy(&w, a->bytes + sizeof w * i, sizeof w);
     return ntohl(w);
 }
 
-static uint32_t mask_of(unsigned bits)
+static uint32_t filter_mask(unsigned bits)
 {
     return bits ? UINT32_MAX << (32 - bits) : 0;
 }
 
-/* Bits of the block's i-th word that count. */
-static unsigned bits_of(const struct net_cidr *c, unsigned i)
+/* The significant bits of the block's i-th word. */
+static unsigned filter_bits(const struct net_cidr *c, unsigned i)
 {
     unsigned before = 32 * i;
     if (c->bits <= before)
@@ -108,29 +107,29 @@ static unsigned bits_of(const struct net_cidr *c, unsigned i)
     return c->bits - before < 32 ? c->bits - before : 32;
 }
 
-/* Takes what is in the block, by those of its words from `first` on that count; `at` is where the header has the first.
- * Goes on behind itself with what is not. */
+/* Emits code that accepts an address in the block and otherwise continues after itself. Compares the significant words
+ * from `first` on; `at` is the offset of that word in the header. */
 static void emit_block(struct program *p, const struct net_cidr *c, unsigned first, unsigned at)
 {
     unsigned last = first;
-    while (last < WORDS && bits_of(c, last))
+    while (last < WORDS && filter_bits(c, last))
         last++;
     for (unsigned i = first; i < last; i++) {
-        uint32_t mask = mask_of(bits_of(c, i));
+        uint32_t mask = filter_mask(filter_bits(c, i));
         emit(p, BPF_LD | BPF_W | BPF_ABS, 0, 0, HEADER(at + 4 * (i - first)));
         emit(p, BPF_ALU | BPF_AND | BPF_K, 0, 0, mask);
-        emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, (uint8_t)(3 * (last - 1 - i) + 1), word_of(&c->address, i) & mask);
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, (uint8_t)(3 * (last - 1 - i) + 1), filter_word(&c->address, i) & mask);
     }
     emit(p, BPF_RET | BPF_K, 0, 0, TAKE);
 }
 
-/* Whether the block has IPv4-mapped addresses in it. */
+/* Whether the block contains IPv4-mapped addresses. */
 static bool holds_ipv4(const struct net_cidr *c)
 {
     static const uint32_t prefix[] = {0, 0, 0xffff};
     for (unsigned i = 0; i < MAPPED_PREFIX / 32; i++) {
-        uint32_t mask = mask_of(bits_of(c, i));
-        if ((word_of(&c->address, i) & mask) != (prefix[i] & mask))
+        uint32_t mask = filter_mask(filter_bits(c, i));
+        if ((filter_word(&c->address, i) & mask) != (prefix[i] & mask))
             return false;
     }
     return true;
@@ -177,7 +176,7 @@ static bool listens_on(int fd, const struct sa *bound)
            !getsockname(fd, &at.u.sa, &at.len) && sa_cmp(&at, bound, SA_ALL);
 }
 
-/* libre does not give its listening socket away, so it is looked for among the descriptors. */
+/* libre does not expose its listening socket, so search the descriptors for it. */
 bool sip_peers_filter(const struct sip_peers *p, const struct sa *bound)
 {
     int fd = 0;
@@ -193,11 +192,11 @@ bool sip_peers_filter(const struct sip_peers *p, const struct sa *bound)
 static void on_filtered(void *arg)
 {
     struct sip_peers *p = arg;
-    int none = 0;
-    (void)setsockopt(p->udp, SOL_SOCKET, SO_DETACH_FILTER, &none, sizeof none);
+    int unused = 0;
+    (void)setsockopt(p->udp, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof unused);
 }
 
-/* Each datagram that comes as far as here costs several system calls. */
+/* Each datagram that the kernel does not drop costs several system calls. */
 static void begin_filtering(struct sip_peers *p)
 {
     if (p->udp >= 0 && attach(&p->allowed, p->udp))
@@ -209,8 +208,8 @@ void sip_peers_watch(struct sip_peers *p, int udp)
     p->udp = udp;
 }
 
-/* A call box that is not in the list gets no answer, so this line is how its owner finds out. */
-static void tell(struct sip_peers *p, const struct net_address *from)
+/* A call box outside the list gets no answer; this line tells the operator. */
+static void tell_dropped_message(struct sip_peers *p, const struct net_address *from)
 {
     char text[NET_ADDRESS_TEXT];
     int64_t now_ms = tick_now_ms();
@@ -228,9 +227,9 @@ bool sip_peers_admit(struct sip_peers *p, const struct sa *from)
 {
     if (!p->allowed.count)
         return true;
-    struct net_address a = address_of(from);
+    struct net_address a = peer_address(from);
     if (net_cidrs_contain(&p->allowed, &a))
         return true;
-    tell(p, &a);
+    tell_dropped_message(p, &a);
     return false;
 }

@@ -8,7 +8,7 @@ static bool same(struct le *le, void *arg)
     return s->peer == wanted->peer && (s->peer || sa_cmp(&s->addr, &wanted->addr, SA_ADDR));
 }
 
-static void destructor(void *arg)
+static void sip_source_destructor(void *arg)
 {
     struct sip_source *s = arg;
     hash_unlink(&s->le);
@@ -21,7 +21,7 @@ struct sip_source *sip_source_find(struct hash *table, const struct sa *from, co
     struct sip_source *s = list_ledata(hash_lookup(table, key, same, &wanted));
     if (s)
         return s;
-    s = mem_zalloc(sizeof *s, destructor);
+    s = mem_zalloc(sizeof *s, sip_source_destructor);
     if (s) {
         s->peer = wanted.peer;
         s->addr = wanted.addr;

@@ -1,5 +1,5 @@
-/* Where calls come from, for limits: a peer with settings of its own, or else an address or the /64 of an IPv6 address.
- * There is one while it has calls. */
+/* The source of calls, for limits: a peer with settings, otherwise an IPv4 address or the /64 of an IPv6 address. It
+ * exists while it has calls. */
 #pragma once
 #include <re/re.h>
 
@@ -7,14 +7,14 @@
 
 struct sip_source {
     struct le le;                   /* in the table */
-    const struct config_peer *peer; /* NULL: addr is what counts */
+    const struct config_peer *peer; /* NULL: the source is addr */
     struct sa addr;
     unsigned calls;
-    unsigned waiting; /* of these, not acknowledged yet: cheap for a liar, dear for us */
+    unsigned waiting; /* of these, not acknowledged yet */
 };
 
-/* The source of this address, which the peer (may be NULL) has, made if need be; NULL without memory. One without calls
- * is to be given one, or dropped. */
+/* Finds or makes the source of this address, which belongs to the peer (may be NULL). NULL if memory is short. The
+ * caller must add a call to a source without calls, or deref it. */
 struct sip_source *sip_source_find(struct hash *table, const struct sa *from, const struct config_peer *peer);
-/* The call is over. Frees the source with the last one. */
+/* A call of the source has ended. The last one frees the source. */
 void sip_source_leave(struct sip_source *s);

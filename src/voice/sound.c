@@ -13,7 +13,7 @@ static const char KEYS[] = "123A456B789C*0#D";
 static const uint16_t LOW_HZ[] = {697, 770, 852, 941};
 static const uint16_t HIGH_HZ[] = {1209, 1336, 1477, 1633};
 
-/* The notes of the prompts: single tones, clear of the DTMF frequencies. */
+/* The notes of the prompts: single tones, away from the DTMF frequencies. */
 enum note { PAUSE, LOW, MIDDLE, BRIGHT, NOTE_COUNT };
 static const uint16_t NOTE_HZ[] = {[LOW] = 330, [MIDDLE] = 440, [BRIGHT] = 587};
 #define LEVEL_NOTE 20
@@ -24,15 +24,15 @@ struct step {
 };
 
 static const struct step PROMPTS[PROMPT_COUNT][SOUND_PARTS_MAX] = {
-    [PROMPT_WELCOME] = {{120, MIDDLE}, {60, PAUSE}, {200, BRIGHT}}, /* rising: go on */
+    [PROMPT_WELCOME] = {{120, MIDDLE}, {60, PAUSE}, {200, BRIGHT}}, /* rising */
     [PROMPT_GRANTED] = {{100, LOW}, {100, MIDDLE}, {200, BRIGHT}},  /* rising by three */
     [PROMPT_DENIED] = {{150, BRIGHT}, {60, PAUSE}, {300, LOW}},     /* falling */
-    [PROMPT_FORWARDING] = {{120, MIDDLE}, {120, PAUSE}, {120, MIDDLE}, {120, PAUSE}, {120, MIDDLE}}, /* wait */
+    [PROMPT_FORWARDING] = {{120, MIDDLE}, {120, PAUSE}, {120, MIDDLE}, {120, PAUSE}, {120, MIDDLE}}, /* repeated */
     [PROMPT_NOBODY] = {{250, LOW}, {150, PAUSE}, {250, LOW}, {150, PAUSE}, {250, LOW}},              /* like busy */
     [PROMPT_LINE_WORKS] = {{150, MIDDLE}, {150, BRIGHT}, {150, MIDDLE}, {300, BRIGHT}},              /* up and down */
 };
 
-/* One second of each, so that whole cycles loop without a click. Made once, kept for the life of the process. */
+/* One second of each, so that whole cycles loop without a click. Never freed. */
 static int16_t keys[sizeof KEYS - 1][SOUND_RATE];
 static int16_t notes[NOTE_COUNT][SOUND_RATE];
 static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -1,4 +1,4 @@
-/* Sound as the media session plays it: 8 kHz, 16 bit, mono, as a few parts one after the other. */
+/* Sound for the media session: a sequence of parts, 8 kHz, 16 bit, mono. */
 #pragma once
 #include "base/err.h"
 #include "voice/call.h"
@@ -17,9 +17,9 @@ struct sound {
 
 /* Makes the tones below, once per process; any thread. */
 enum err sound_init(void) CHECKED;
-/* One key's tone pair (ITU-T Q.23) at -9 and -7 dBm0; silence for anything that is no key. */
+/* One key's tone pair (ITU-T Q.23) at -9 and -7 dBm0; silence for a character that is no key. */
 struct sound sound_key(char key, int64_t ms);
 struct sound sound_silence(int64_t ms);
-/* What stands for a prompt while nothing speaks it: a short, distinct sequence of tones that no DTMF decoder takes for
- * a key. Returns the number of parts. */
+/* The signal for a prompt, in place of speech: a short, distinct sequence of tones that no DTMF decoder mistakes for a
+ * key. Returns the number of parts. */
 size_t sound_prompt(enum call_prompt prompt, struct sound ret[static SOUND_PARTS_MAX]);

@@ -6,13 +6,14 @@
 
 #include "base/clock.h"
 #include "base/container_of.h"
+#include "base/mem.h"
 
-/* A thread that was held up sends what it missed, up to this much; beyond it the stream has a gap. */
+/* Missed ticks that a delayed thread makes up for. Beyond that the stream has a gap. */
 #define CATCH_UP_MAX 5
 
 struct tick {
     struct list entries;
-    struct le *next; /* of the round under way; an entry that leaves moves it on */
+    struct le *next; /* in the current round; removing this entry advances it */
     int fd;
     bool armed;
 };
@@ -43,7 +44,7 @@ static void run_all(struct tick *t)
     }
 }
 
-static void on_timer(int flags, void *arg)
+static void tick_on_timer(int flags, void *arg)
 {
     (void)flags;
     struct tick *t = arg;
@@ -60,13 +61,11 @@ static void on_timer(int flags, void *arg)
 
 enum err tick_new(struct tick **ret)
 {
-    struct tick *t = calloc(1, sizeof *t);
-    if (!t)
-        return ERR_IO;
+    struct tick *t = mem_new(struct tick);
     t->fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     if (t->fd < 0)
         goto free;
-    if (fd_listen(t->fd, FD_READ, on_timer, t))
+    if (fd_listen(t->fd, FD_READ, tick_on_timer, t))
         goto close;
     *ret = t;
     return ERR_NONE;

@@ -1,6 +1,5 @@
-/* A thread's 20 ms tick: absolute deadlines on the monotonic clock, so that packets keep their spacing however long a
- * round takes and whatever happens to the wall clock (which libre's own timers follow). For threads that run libre's
- * loop. */
+/* A thread's 20 ms tick: absolute deadlines on the monotonic clock. Packets keep their spacing after a slow round and
+ * when the wall clock, which libre's timers follow, is set. For threads that run libre's loop. */
 #pragma once
 #include <re/re.h>
 
@@ -19,8 +18,8 @@ struct tick_entry {
 
 enum err tick_new(struct tick **ret) CHECKED;
 void tick_free(struct tick *t);
-/* From the next tick on. The timer runs only while there are entries. */
+/* Runs the entry from the next tick on. The timer runs only while there are entries. */
 void tick_add(struct tick *t, struct tick_entry *e, void (*run)(void *arg, int64_t now_ms), void *arg);
-/* Does nothing if it is not there. */
+/* No effect on an entry that was not added. */
 void tick_remove(struct tick_entry *e);
 int64_t tick_now_ms(void);

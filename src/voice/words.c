@@ -17,7 +17,7 @@ struct digits {
 };
 
 /* Adds the digit `times` times. */
-static bool add(struct digits *out, char digit, int times)
+static bool add_digit(struct digits *out, char digit, int times)
 {
     for (; times > 0; times--) {
         if (out->n + 1 >= out->size)
@@ -28,14 +28,14 @@ static bool add(struct digits *out, char digit, int times)
     return true;
 }
 
-/* One word: a digit's name, or digits themselves. */
+/* Takes one word: the name of a digit, or digits. */
 static bool take_word(struct str word, int times, struct digits *out)
 {
     for (size_t i = 0; i < sizeof digit_words / sizeof *digit_words; i++)
         if (str_eqi(word, digit_words[i].word))
-            return add(out, digit_words[i].digit, times);
+            return add_digit(out, digit_words[i].digit, times);
     for (size_t i = 0; i < word.n; i++) {
-        if (word.p[i] < '0' || word.p[i] > '9' || !add(out, word.p[i], times))
+        if (word.p[i] < '0' || word.p[i] > '9' || !add_digit(out, word.p[i], times))
             return false;
         times = 1;
     }
@@ -49,7 +49,7 @@ static struct str next_word(struct str *rest)
         start++;
     for (end = start; end < rest->n && rest->p[end] && !strchr(BETWEEN, rest->p[end]); end++)
         ;
-    if (end == start && end < rest->n) /* a NUL is no word's character: let the caller refuse it */
+    if (end == start && end < rest->n) /* a NUL is part of no word: the caller refuses it */
         end++;
     struct str word = str_n(rest->p + start, end - start);
     *rest = str_from(*rest, end);

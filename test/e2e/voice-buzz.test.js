@@ -231,7 +231,7 @@ describe('a call to a service', () => {
         for (const sip of [`localhost:${port}`, `tcp:localhost:${port}`]) {
             const done = call(sip);
             assert.equal(done.status, 1, sip);
-            assert.equal(done.stderr, 'portero: no answer from any address of localhost: Connection refused\n');
+            assert.equal(done.stderr, 'portero: no response from any address of localhost: Connection refused\n');
         }
         socket.close();
     });
@@ -243,8 +243,8 @@ describe('a call to a service', () => {
         const done = call(at);
         assert.deepEqual([done.status, done.stdout], [1, '']);
         const [advice, end] = done.stderr.replaceAll(/ after \d+ s/g, '').split('\n');
-        assert.equal(advice, `portero: no answer from ${at}: is the service running, is --sip right, does a firewall drop UDP?`);
-        assert.equal(end, `portero: no answer from ${at}`);
+        assert.equal(advice, `portero: no response from ${at}: is the service running, is --sip right, does a firewall drop UDP?`);
+        assert.equal(end, `portero: no response from ${at}`);
         socket.close();
     });
 });

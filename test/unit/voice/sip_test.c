@@ -228,11 +228,11 @@ static void fails(struct buzz_options o, const char *why_part)
 static void test_a_call_that_cannot_be_placed_is_explained(void **state)
 {
     (void)state;
-    fails((struct buzz_options){.to = FAKE_OPEN, .sip = "tcp:127.0.0.1:1", .timeout_ms = 5000}, "no answer");
-    fails((struct buzz_options){.to = FAKE_OPEN, .sip = "127.0.0.1:1", .timeout_ms = 300}, "no answer");
+    fails((struct buzz_options){.to = FAKE_OPEN, .sip = "tcp:127.0.0.1:1", .timeout_ms = 5000}, "no response");
+    fails((struct buzz_options){.to = FAKE_OPEN, .sip = "127.0.0.1:1", .timeout_ms = 300}, "no response");
     fails((struct buzz_options){.to = FAKE_OPEN, .sip = "127.0.0.1:99999"}, "HOST:PORT");
     fails((struct buzz_options){.to = FAKE_OPEN, .sip = ""}, "HOST:PORT");
-    fails((struct buzz_options){.to = FAKE_OPEN, .sip = "no-such-host.invalid:5060"}, "cannot be found");
+    fails((struct buzz_options){.to = FAKE_OPEN, .sip = "no-such-host.invalid:5060"}, "host not found");
     fails((struct buzz_options){.to = FAKE_OPEN, .sip = tcp, .wav = "/nowhere.wav"}, "WAV");
 }
 
