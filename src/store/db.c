@@ -1,13 +1,13 @@
-/* A session's statements and columns, by the functions of its engine; and the functions that engines call back. */
+/* Statements and columns, forwarded to the engine of the session; and functions for the engines. */
 #include <stdatomic.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/engine.h"
 
-/* ---- called by engines ---- */
+/* ---- for engines ---- */
 
-#define COMPLAINTS_PER_S 5
+#define LOGGED_PER_S 5
 
 void store_log_error(const char *what, int code, const char *message)
 {
@@ -16,7 +16,7 @@ void store_log_error(const char *what, int code, const char *message)
     int64_t now = clock_monotonic_us() / US_PER_S;
     if (atomic_exchange(&second, now) != now)
         atomic_store(&said, 0);
-    if (atomic_fetch_add(&said, 1) < COMPLAINTS_PER_S)
+    if (atomic_fetch_add(&said, 1) < LOGGED_PER_S)
         log_error("store failed what=%s code=%d reason=\"%.*s\"", what, code, (int)strcspn(message, "\n"), message);
 }
 

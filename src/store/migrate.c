@@ -1,4 +1,4 @@
-/* The schema's versions: which one the database has, and the way to this program's. */
+/* Migrations of the schema. */
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -36,12 +36,12 @@ static enum err create_table(void *arg, struct db *db)
     return e ? e : migrate_read_version(&step->have, db);
 }
 
-/* The migration's text in the engine's own words. */
+/* Replaces the {words} of a migration by those of the engine. */
 static void translate(const struct engine *engine, const char *text, struct buf *out)
 {
     const struct {
         struct str name;
-        const char *word, *close; /* with what stands between them up to the brace, if there is a second one */
+        const char *word, *close; /* with a second part, the text up to the brace goes between the two */
     } words[] = {{STR("{int}"), engine->word_int, NULL},
                  {STR("{blob}"), engine->word_blob, NULL},
                  {STR("{clustered}"), engine->word_clustered, NULL},
@@ -74,7 +74,7 @@ static enum err advance(void *arg, struct db *db)
     struct step *step = arg;
     enum err e = migrate_read_version(&step->have, db);
     if (e || step->have != step->from)
-        return e; /* another node was faster */
+        return e; /* another node has migrated */
     struct buf sql = BUF(MIGRATION_MAX);
     translate(step->store->engine, sql_migrations[step->from], &sql);
     e = sql.full ? ERR_INTERNAL_ERROR : db->engine->script(db, sql.p);
@@ -91,7 +91,7 @@ static enum err advance_to(struct step *step, int want, char **ret_why)
         step->from = step->have;
         enum err e = step->store->engine->transact(step->store, STORE_WRITE, advance, step);
         if (e)
-            return err_why(ret_why, ERR_USAGE, "migration %d failed (the log says why)", step->from + 1);
+            return err_why(ret_why, ERR_USAGE, "migration %d failed (see the log)", step->from + 1);
     }
     return ERR_NONE;
 }
@@ -109,7 +109,7 @@ enum err migrate_store(struct store *s, bool wanted, char **ret_why)
     const int want = migrate_newest();
     enum err e = s->engine->transact(s, STORE_WRITE, create_table, &step);
     if (e)
-        return err_why(ret_why, ERR_USAGE, "the database's schema version cannot be read (the log says why)");
+        return err_why(ret_why, ERR_USAGE, "the database's schema version cannot be read (see the log)");
     if (step.have > want)
         return err_why(ret_why, ERR_USAGE, "the database's schema is version %d, this program knows only %d", step.have,
                        want);

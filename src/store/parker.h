@@ -1,5 +1,5 @@
-/* A place for one thread to sleep in until another one has something for it (as in Java's LockSupport): unpark before
- * park is remembered, so no wake-up is lost. */
+/* Lets a thread sleep until another one wakes it (as LockSupport in Java). An unpark before the park is remembered, so
+ * no wake-up is lost. */
 #pragma once
 #include <limits.h>
 #include <linux/futex.h>
@@ -11,7 +11,7 @@ struct parker {
     _Atomic int state; /* 0: awake, 1: was unparked, -1: asleep */
 };
 
-/* The sleeper's thread alone. May return early: the caller looks again whether there is something to do. */
+/* Only for the thread that owns the parker. May return early: the caller must check its condition again. */
 static inline void park(struct parker *p)
 {
     if (atomic_fetch_sub(&p->state, 1) == 1)
@@ -21,7 +21,7 @@ static inline void park(struct parker *p)
     atomic_store(&p->state, 0);
 }
 
-/* Any thread. Costs a system call only if the other one sleeps. */
+/* Any thread. Makes a system call only if the owner sleeps. */
 static inline void unpark(struct parker *p)
 {
     if (atomic_exchange(&p->state, 1) == -1)

@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "store/postgresql.h"
 
-#define OVERTAKEN_MOST 16 /* urgent jobs that go before another one */
-#define RESERVED_FROM  4  /* workers: from so many on, one is kept for urgent jobs */
+#define OVERTAKEN_MOST 16 /* urgent tasks that may run before another task */
+#define RESERVED_FROM  4  /* with at least this many workers, one is kept for urgent tasks */
 
 /* ---- the queue and its workers ---- */
 
@@ -37,8 +37,8 @@ static void postgresql_submit(struct store *base, struct store_task *task)
         pthread_cond_signal(&s->wake_reserved);
 }
 
-/* The oldest urgent job, or else the oldest; now and then the oldest of the others first, so that they are not starved.
- */
+/* The oldest urgent task, or else the oldest other task. Now and then an other task comes first, so that they are not
+ * starved. */
 static struct store_task *next_task(struct postgresql_store *s, bool reserved)
 {
     struct store_task *task = reserved || s->overtaken < OVERTAKEN_MOST ? task_pop(&s->urgent) : NULL;
@@ -50,7 +50,7 @@ static struct store_task *next_task(struct postgresql_store *s, bool reserved)
     return task ? task : task_pop(&s->urgent);
 }
 
-/* Waits for a job; NULL when the store closes and none is left. */
+/* Waits for a task; returns NULL when the store closes and no task is left. */
 static struct store_task *take_task(struct postgresql_store *s, bool reserved)
 {
     struct store_task *task;
@@ -127,7 +127,7 @@ static enum err connect_first(struct postgresql_store *s, char **ret_why)
     return ERR_NONE;
 }
 
-/* Whoever asks to be alone comes next. */
+/* Initialises a lock that prefers writers: a transaction that asks to run alone is next. */
 static void init_turn(pthread_rwlock_t *turn)
 {
     pthread_rwlockattr_t attributes;

@@ -1,8 +1,7 @@
-/* The PostgreSQL engine's insides, shared by its files.
+/* The parts of the PostgreSQL engine, shared by its files.
  *
- * A pool of workers, each a thread with a connection of its own, takes jobs of either mode from one queue, urgent ones
- * first; one worker takes nothing else. Nothing is shared between workers but that queue and the turn of writes that
- * keep losing races. */
+ * A pool of workers, each a thread with a connection, takes tasks of both modes from one queue, urgent tasks first. One
+ * worker takes urgent tasks alone. Workers share only that queue and the lock for writes that keep losing races. */
 #pragma once
 #include <libpq-fe.h>
 #include <pthread.h>
@@ -20,7 +19,7 @@ enum postgresql_control {
     PG_CONTROL_COUNT
 };
 
-/* A statement as one connection has prepared it, at its first use. */
+/* A statement that a connection prepares at its first use. */
 struct postgresql_statement {
     bool prepared;
     unsigned char args;
@@ -29,19 +28,19 @@ struct postgresql_statement {
 
 struct postgresql_store;
 
-/* A connection, which is made again when it is lost. */
+/* A connection, with its reconnection after a loss. */
 struct postgresql_db {
     struct db base;
     struct postgresql_store *store;
     PGconn *conn;
     enum store_mode mode; /* of the running transaction */
-    bool begun;           /* BEGIN was sent: it goes with the first statement */
-    bool broken;          /* the connection must be made anew */
+    bool begun;           /* BEGIN was sent, together with the first statement */
+    bool broken;          /* the connection must be replaced */
     char state[6];        /* SQLSTATE of the last failure */
-    /* The running transaction's mark, see postgresql_transaction.c. */
-    bool marks; /* write transactions leave one */
+    /* The mark of the running transaction, see postgresql_transaction.c. */
+    bool marks; /* write transactions leave a mark */
     int64_t worker, mark, marks_forgotten;
-    /* Since when there is no connection (0: there is one), and when to try next. */
+    /* The start of the outage (0: connected), and the time of the next attempt to connect. */
     int64_t down_since_us, retry_at_us;
     struct postgresql_statement statements[SQL_COUNT];
 };
@@ -49,7 +48,7 @@ struct postgresql_db {
 struct postgresql_worker {
     pthread_t thread;
     bool running;
-    bool reserved; /* for urgent jobs */
+    bool reserved; /* for urgent tasks */
     struct postgresql_db db;
 };
 
@@ -60,31 +59,31 @@ struct postgresql_tasks {
 struct postgresql_store {
     struct store base;
     char *dsn;
-    pthread_mutex_t mutex; /* of the queue and `stop` */
+    pthread_mutex_t mutex; /* for the queue and `stop` */
     pthread_cond_t wake, wake_reserved;
     struct postgresql_tasks urgent, others;
-    unsigned overtaken; /* urgent jobs since one of the others was taken */
+    unsigned overtaken; /* urgent tasks since the last other task was taken */
     bool stop;
-    pthread_rwlock_t writes; /* held by each write transaction: shared, or alone after lost races */
+    pthread_rwlock_t writes; /* held by each write transaction: shared, or exclusively after lost races */
     size_t worker_count;
     struct postgresql_worker workers[];
 };
 
 /* ---- postgresql_connection.c ---- */
-/* One attempt. On failure the connection has the reason. */
+/* Connects once. On failure the connection has the reason. */
 bool postgresql_connect(struct postgresql_db *db) CHECKED;
 void postgresql_disconnect(struct postgresql_db *db);
-/* A connection that works, waiting for one if it was lost a short while ago; false: there is none. */
+/* Makes sure that the connection works; waits during a short outage. Returns false if there is no connection. */
 bool postgresql_connected(struct postgresql_db *db) CHECKED;
 /* Whether the store is closing. */
 bool postgresql_stopping(struct postgresql_store *s);
 
 /* ---- postgresql_control.c ---- */
-/* Runs BEGIN, COMMIT and the like. The caller clears the result. */
+/* Runs BEGIN, COMMIT and so on. The caller clears the result. */
 PGresult *postgresql_control(struct postgresql_db *db, enum postgresql_control control) CHECKED;
-/* The same as the next command of a pipeline. */
+/* The same, as the next command of a pipeline. */
 bool postgresql_send_control(struct postgresql_db *db, enum postgresql_control control) CHECKED;
-/* Takes note of a failure: complains unless it is to be tried again, and returns what the transaction's error is. */
+/* Records a failure, and logs it unless the transaction will run again. Returns the error of the transaction. */
 enum err postgresql_failed(struct postgresql_db *db, const char *what, const PGresult *r) CHECKED;
 
 /* ---- postgresql_statement.c ---- */
@@ -98,13 +97,14 @@ int64_t postgresql_col_int(const struct cursor *c, int i);
 struct str postgresql_col_bytes(const struct cursor *c, int i, bool blob);
 
 /* ---- postgresql_transaction.c ---- */
-/* Runs a body in a transaction, again if it lost a race or the connection; the result is final. */
+/* Runs a body in a transaction, again after a lost race or a lost connection. The result is final. */
 enum err postgresql_run(struct postgresql_db *db, enum store_mode mode, enum err (*run)(void *, struct db *),
                         void *arg) CHECKED;
-/* From now on write transactions leave a mark. */
+/* Makes later write transactions leave a mark. */
 void postgresql_marks_start(struct postgresql_db *db);
-/* Deletes marks that nobody will ask for: the connection's own from time to time; those of processes long gone. */
+/* Delete marks that no worker will ask for: from time to time those of the connection; those of processes that ended
+ * long ago. */
 void postgresql_marks_forget(struct postgresql_db *db);
 void postgresql_marks_expire(struct postgresql_db *db);
-/* The arguments of the running transaction's mark. */
+/* The arguments for the mark of the running transaction. */
 #define POSTGRESQL_MARK_ARGS(db) DB_ARGS(v_int((db)->worker), v_int((db)->mark), v_time(clock_real_us()))

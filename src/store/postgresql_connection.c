@@ -1,10 +1,10 @@
-/* Getting a connection, and getting it back. */
+/* Connecting, and reconnecting after an outage. */
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/wait.h"
 #include "store/postgresql.h"
 
-#define OUTAGE_US       (10 * US_PER_S) /* so long jobs wait for a lost server; after that they fail at once */
+#define OUTAGE_US       (10 * US_PER_S) /* tasks wait this long for a lost server; after that they fail at once */
 #define RETRY_US        100000
 #define RETRY_JITTER_US 150000
 
@@ -16,7 +16,7 @@ static void ignore_notice(void *arg, const PGresult *r)
 
 bool postgresql_connect(struct postgresql_db *db)
 {
-    /* What stands before the connection string are defaults, what stands behind it is not to be changed by it. */
+    /* Parameters before the connection string (dbname) are defaults, those after it cannot be changed by it. */
     static const char *const names[] = {
         "connect_timeout",  "target_session_attrs", "tcp_user_timeout", "keepalives_idle", "keepalives_interval",
         "keepalives_count", "application_name",     "dbname",           "client_encoding", NULL};
@@ -50,7 +50,7 @@ bool postgresql_stopping(struct postgresql_store *s)
     return stop;
 }
 
-/* After a failed attempt: when to try again, or that it is time to give up. */
+/* After a failed attempt: sleeps until the next one, or returns false if the outage has lasted too long. */
 static bool wait_for_retry(struct postgresql_db *db)
 {
     int64_t now = clock_monotonic_us();
@@ -69,7 +69,7 @@ bool postgresql_connected(struct postgresql_db *db)
 {
     if (!db->broken && PQstatus(db->conn) == CONNECTION_OK)
         return true;
-    /* In a long outage an attempt now and then is enough. */
+    /* In a long outage, connect only now and then. */
     if (db->down_since_us && clock_monotonic_us() < db->retry_at_us)
         return false;
     do {

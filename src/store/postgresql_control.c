@@ -1,4 +1,4 @@
-/* Statements that manage transactions, and what a failed statement means for its transaction. */
+/* Statements that control transactions, and the effect of a failed statement on its transaction. */
 #include <stdio.h>
 
 #include "store/postgresql.h"
@@ -10,7 +10,7 @@ static const char *const control_sql[PG_CONTROL_COUNT] = {
     [PG_COMMIT] = "COMMIT",
     [PG_ROLLBACK] = "ROLLBACK",
     [PG_LOCK_TIMEOUT] = "SET LOCAL lock_timeout = '2s'",
-    /* A server set to answer before a commit is on its disk is told not to. */
+    /* Overrides a server setting that acknowledges a commit before it is on disk. */
     [PG_DURABLE] = ("SELECT CASE current_setting('synchronous_commit') WHEN 'off' "
                     "THEN set_config('synchronous_commit', 'local', false) END"),
 };
@@ -19,35 +19,36 @@ static const char *const control_sql[PG_CONTROL_COUNT] = {
 
 enum verdict { VERDICT_LOST_RACE = 1, VERDICT_RECONNECT };
 
-/* SQLSTATEs after which the transaction is run again; all others are errors. */
+/* SQLSTATEs after which the transaction runs again; all others are errors. */
 static const struct {
     char state[6];
     enum verdict verdict;
 } verdicts[] = {
     {"40001", VERDICT_LOST_RACE}, /* serialization_failure */
     {"40P01", VERDICT_LOST_RACE}, /* deadlock_detected */
-    {"23505", VERDICT_LOST_RACE}, /* unique_violation: what the body looked for and missed came meanwhile */
+    {"23505",
+     VERDICT_LOST_RACE}, /* unique_violation: another transaction inserted the row that the body did not find */
     {"23P01", VERDICT_LOST_RACE}, /* exclusion_violation */
-    {"42P07", VERDICT_LOST_RACE}, /* duplicate_table: another node migrates */
+    {"42P07", VERDICT_LOST_RACE}, /* duplicate_table: another node is migrating */
     {"25006", VERDICT_RECONNECT}, /* read_only_sql_transaction: the server was demoted */
     {"57P01", VERDICT_RECONNECT}, /* admin_shutdown */
     {"57P02", VERDICT_RECONNECT}, /* crash_shutdown */
     {"57P03", VERDICT_RECONNECT}, /* cannot_connect_now */
-    {"26000", VERDICT_RECONNECT}, /* invalid_sql_statement_name: our prepared statements are gone */
+    {"26000", VERDICT_RECONNECT}, /* invalid_sql_statement_name: the prepared statements are gone */
     {"0A000", VERDICT_RECONNECT}, /* feature_not_supported: a prepared plan no longer fits the schema */
 };
 
 static enum verdict verdict_of(const struct postgresql_db *db, const char *state)
 {
     if (state && strcmp(state, "25006") == 0 && db->mode == STORE_READ)
-        return 0; /* a body that was to read only: our own mistake */
+        return 0; /* a read body that writes: our own bug */
     for (size_t i = 0; state && i < sizeof verdicts / sizeof *verdicts; i++)
         if (strcmp(state, verdicts[i].state) == 0)
             return verdicts[i].verdict;
     return 0;
 }
 
-/* Says why, without the server's details: they may quote values. */
+/* Logs the reason without the server's details, which may quote values. */
 static void log_failure(const char *what, const PGresult *r)
 {
     char reason[160];
@@ -65,8 +66,8 @@ enum err postgresql_failed(struct postgresql_db *db, const char *what, const PGr
     const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
     enum verdict verdict = verdict_of(db, state);
     snprintf(db->state, sizeof db->state, "%s", state ? state : "");
-    /* Without an SQLSTATE it is libpq that failed, not the server: it could not send, though the connection may still
-     * count as good, because a server that was stopping has left a warning to be read. */
+    /* Without an SQLSTATE, libpq failed, not the server: it could not send. The connection may still count as good,
+     * because a server that was stopping has left an unread warning. */
     if (!state || PQstatus(db->conn) != CONNECTION_OK || verdict == VERDICT_RECONNECT)
         db->broken = true;
     if (db->broken || verdict == VERDICT_LOST_RACE) {

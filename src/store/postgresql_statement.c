@@ -1,4 +1,4 @@
-/* Named statements on a PostgreSQL connection: prepared at first use and kept. Arguments and columns are binary. */
+/* Named statements on a PostgreSQL connection, prepared at first use and kept. Arguments and columns are binary. */
 #include <assert.h>
 #include <endian.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "store/postgresql.h"
 
-/* Types of pg_type.dat that statements may use. */
+/* The types of pg_type.dat that statements may use. */
 enum {
     TYPE_BOOL = 16,
     TYPE_BYTEA = 17,
@@ -34,7 +34,7 @@ static void put_bytes(struct arguments *a, size_t i, const void *p, size_t n)
     a->lengths[i] = (int)n;
 }
 
-/* False if the number does not fit its parameter. */
+/* Returns false if the number does not fit its parameter. */
 static bool put_integer(struct arguments *a, size_t i, Oid type, int64_t v)
 {
     void *at = &a->numbers[i];
@@ -56,7 +56,7 @@ static bool put_integer(struct arguments *a, size_t i, Oid type, int64_t v)
     }
 }
 
-/* False if the value does not fit its parameter. */
+/* Returns false if the value does not fit its parameter. */
 static bool put_argument(struct arguments *a, size_t i, Oid type, const struct val *v)
 {
     a->formats[i] = 1;
@@ -91,7 +91,7 @@ static bool known_type(Oid type)
 
 /* ---- running ---- */
 
-/* Notes the types the server found for the statement's parameters, and refuses those no column or val has. */
+/* Stores the types of the parameters. Returns false for a type that no column or val has. */
 static bool note_types(struct postgresql_statement *st, const PGresult *r)
 {
     int args = PQnparams(r);
@@ -129,7 +129,7 @@ static enum err prepare_statement(struct postgresql_db *db, enum sql id)
     return e;
 }
 
-/* The statement, prepared and with its arguments in the server's form. */
+/* Prepares the statement and its arguments in the binary form of the server. */
 static enum err postgresql_ready(struct postgresql_db *db, enum sql id, struct db_args args, struct arguments *ret)
 {
     struct postgresql_statement *st = &db->statements[id];
@@ -159,7 +159,7 @@ static bool succeeded(const PGresult *r)
     return PQresultStatus(r) == PGRES_TUPLES_OK || PQresultStatus(r) == PGRES_COMMAND_OK;
 }
 
-/* The result of a pipeline's next command; after a failed one, the failure. */
+/* Returns the result of the next command of a pipeline, or `before` if that is a failure. Clears the other one. */
 static PGresult *pipeline_result(PGconn *conn, PGresult *before)
 {
     PGresult *r = PQgetResult(conn);
@@ -256,7 +256,7 @@ enum err postgresql_script(struct db *base, const char *sql)
 
 /* ---- columns ---- */
 
-/* The current row's index, from 0. */
+/* The index of the current row, from 0. */
 static int row(const struct cursor *c, int i)
 {
     assert(c->stmt && c->row > 0 && "there is no current row");

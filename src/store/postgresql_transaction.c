@@ -1,12 +1,12 @@
-/* Transactions on PostgreSQL: run again after a lost race or a lost connection, and settled exactly when the connection
- * is lost during COMMIT.
+/* Transactions on PostgreSQL. They run again after a lost race or a lost connection. If the connection is lost during
+ * COMMIT, the result of the commit is determined exactly.
  *
- * A server that goes away during COMMIT may or may not have committed. To find out, each write transaction inserts a
- * mark, a row that no other transaction has: (worker, mark). On a new connection the same mark is inserted again, which
- * waits for the old transaction if that is still running: if it is a duplicate, the transaction was committed; if not,
- * it never will be, and the job is run again. The trial is rolled back. (The transaction's id would not do: after a
- * crash or a failover, ids whose transactions left no trace are given out again.) The insert travels with BEGIN, and
- * marks whose answer has arrived are deleted many at a time. */
+ * A server that goes away during COMMIT may or may not have committed. So each write transaction inserts a mark, a row
+ * (worker, mark) that no other transaction has. After a loss, the same mark is inserted on a new connection; the insert
+ * waits for the old transaction if that still runs. If the mark is a duplicate, the transaction was committed. If it is
+ * not, it never will be, and the task runs again. The trial insert is rolled back. (The ID of the transaction would not
+ * do: after a crash or a failover, IDs of transactions that left no trace are assigned again.) The insert of a mark
+ * travels with BEGIN, and marks that are no longer needed are deleted in bulk. */
 #include <assert.h>
 
 #include "base/clock.h"
@@ -15,7 +15,7 @@
 #include "store/postgresql.h"
 
 #define ATTEMPTS        32
-#define ATTEMPTS_SHARED 4 /* beside other writes; the others alone, against other nodes' writes only */
+#define ATTEMPTS_SHARED 4 /* together with other writes of this process; later attempts run alone */
 #define BACKOFF_US      500u
 #define BACKOFF_MAX_US  50000u
 #define SETTLE_US       (60 * US_PER_S) /* a failover takes 5 to 25 seconds */
@@ -62,7 +62,7 @@ static enum commit_fate fate_of_mark(struct postgresql_db *db)
     return fate;
 }
 
-/* The answer to COMMIT was lost: finds out what it was. */
+/* Determines the result of a COMMIT whose answer was lost. */
 static enum err settle_commit(struct postgresql_db *db)
 {
     const int64_t until_us = clock_monotonic_us() + SETTLE_US;
@@ -74,7 +74,7 @@ static enum err settle_commit(struct postgresql_db *db)
             return ERR_RETRY;
         sleep_for_us(BACKOFF_MAX_US);
     } while (clock_monotonic_us() < until_us && !postgresql_stopping(db->store));
-    store_log_error("commit", 0, "the connection was lost and whether it succeeded cannot be found out");
+    store_log_error("commit", 0, "the connection was lost, and the result is unknown");
     return ERR_INTERNAL_ERROR;
 }
 
@@ -147,7 +147,7 @@ void postgresql_marks_expire(struct postgresql_db *db)
         store_log_error("deletion of old marks", 0, db->state);
 }
 
-/* ---- a job ---- */
+/* ---- a task ---- */
 
 static void back_off(int attempts)
 {
@@ -155,8 +155,8 @@ static void back_off(int attempts)
     sleep_for_us(1 + crypto_uniform(most));
 }
 
-/* A write that has lost several races runs alone in this process, so that a stream of others cannot starve it: only
- * another node can take the race from it then. */
+/* A write that has lost several races runs alone in this process, so that a stream of other writes cannot starve it.
+ * Then only another node can win the race against it. */
 static enum err run_in_turn(struct postgresql_db *db, bool alone, enum store_mode mode,
                             enum err (*run)(void *, struct db *), void *arg)
 {

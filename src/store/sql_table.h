@@ -9,5 +9,5 @@ struct sql_statement {
 };
 
 extern const struct sql_statement sql_table[SQL_COUNT];
-/* Oldest first, NULL-terminated; {int}, {bytes X} and the like stand for each engine's own words (engine.h). */
+/* Oldest first, NULL-terminated; with {int}, {bytes X} and so on in place of the words of an engine (engine.h). */
 extern const char *const sql_migrations[];

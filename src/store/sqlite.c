@@ -11,8 +11,8 @@
 
 static void configure_library(void)
 {
-    /* Both are refused once somebody else in the process has used SQLite: connections are opened NOMUTEX in any case,
-     * and the statistics only cost time. */
+    /* Both fail after another part of the process has used SQLite. Connections are opened NOMUTEX in any case, and the
+     * statistics only cost time. */
     (void)sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
     (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     (void)sqlite3_initialize();
@@ -47,7 +47,7 @@ static enum err lock_directory(struct sqlite_store *s, const char *dir, char **r
     return e;
 }
 
-/* SQLite gives its other files the mode of the database file; so that one is made here. */
+/* SQLite gives its other files the mode of the database file, so this file is created here. */
 static enum err make_database(struct sqlite_store *s, const char *dir, char **ret_why)
 {
     s->path = mem_printf("%s/portero.db", dir);
@@ -101,7 +101,7 @@ static enum err sqlite_open(const struct config *c, struct store **ret, char **r
     if (!e)
         e = make_database(s, c->top_data_dir, ret_why);
     if (!e && sqlite_connect(s, false, &s->writer.db))
-        e = err_why(ret_why, ERR_USAGE, "%s cannot be opened as a database (the log says why)", s->path);
+        e = err_why(ret_why, ERR_USAGE, "%s cannot be opened as a database (see the log)", s->path);
     if (e) {
         sqlite_close(&s->base);
         return e;

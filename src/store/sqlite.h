@@ -1,8 +1,8 @@
-/* The SQLite engine's insides, shared by its files.
+/* The parts of the SQLite engine, shared by its files.
  *
- * Threads: the writer (the only one that changes anything), the checkpointer (copies the WAL into the database while
- * the writer goes on), two readers (reads submitted as jobs, lengthy ones apart), and whoever holds a read session.
- * Each has a connection of its own; what they share stands in struct sqlite_store. */
+ * Threads: the writer, which makes all changes; the checkpointer, which copies the WAL into the database while the
+ * writer continues; two readers, which run submitted reads, one of them lengthy reads alone; and the threads that own a
+ * read session. Each thread has its own connection; they share struct sqlite_store. */
 #pragma once
 #include <pthread.h>
 #include <sqlite3.h>
@@ -22,10 +22,10 @@ enum sqlite_control {
     CONTROL_COUNT
 };
 
-/* A statement as one connection has prepared it, at its first use. */
+/* A statement that a connection prepares at its first use. */
 struct sqlite_statement {
     sqlite3_stmt *handle;
-    bool open; /* a cursor stands on it */
+    bool open; /* has a cursor */
     unsigned char args;
     unsigned char slots;
     int columns;
@@ -41,17 +41,17 @@ struct sqlite_db {
     sqlite3 *handle;
     sqlite3_stmt *control[CONTROL_COUNT];
     struct sqlite_statement statements[SQL_COUNT];
-    /* Of a session: */
-    struct sqlite_db *next;       /* in the store's list of all */
-    struct sqlite_db *next_spare; /* in its list of those nobody uses */
-    _Atomic uint64_t snapshot;    /* the commit counter when its transaction began; 0: none is open */
+    /* Used by sessions: */
+    struct sqlite_db *next;       /* in the store's list of all sessions */
+    struct sqlite_db *next_spare; /* in its list of unused sessions */
+    _Atomic uint64_t snapshot;    /* the commit counter when its transaction began; 0: no transaction */
 };
 
-/* Whose turn it is to work on the checkpoint. Each state has one owner, who alone moves on from it. */
+/* The thread whose turn it is in a checkpoint. Only the owner of a state may leave it. */
 enum checkpoint_turn {
-    CHECKPOINT_QUIET,      /* the writer: begins a round when the WAL has grown */
-    CHECKPOINT_BACKGROUND, /* the checkpointer: copies what it can */
-    CHECKPOINT_FINISH      /* the writer: copies the little rest, so that the WAL starts over */
+    CHECKPOINT_QUIET,      /* the writer: starts a round when the WAL has grown */
+    CHECKPOINT_BACKGROUND, /* the checkpointer: copies as much as it can */
+    CHECKPOINT_FINISH      /* the writer: copies the rest, so that the WAL starts over */
 };
 
 struct sqlite_checkpointer {
@@ -61,14 +61,14 @@ struct sqlite_checkpointer {
     struct parker parker;
     _Atomic bool stop;
     _Atomic int turn;       /* enum checkpoint_turn */
-    _Atomic int wal_frames; /* at the last commit; written by the writer */
-    int copied;             /* of them are in the database; the owner's of the turn, but QUIET */
-    _Atomic bool offered;   /* a long read waits for a try to finish */
-    _Atomic bool unsynced;  /* a sync of the database failed: there is no checkpoint any more */
-    /* The writer's: */
-    int round_at;     /* a round begins when the WAL has so many frames */
-    int tries;        /* to finish this round */
-    int64_t again_us; /* not before this moment */
+    _Atomic int wal_frames; /* at the last commit; set by the writer */
+    int copied;             /* frames copied to the database; for the owner of the turn, not in QUIET */
+    _Atomic bool offered;   /* a lengthy read waits for an attempt to finish */
+    _Atomic bool unsynced;  /* a sync of the database failed: no more checkpoints */
+    /* Used by the writer: */
+    int round_at;     /* the length of the WAL that starts a round */
+    int tries;        /* attempts to finish this round */
+    int64_t again_us; /* the earliest time of the next attempt or round */
 };
 
 struct sqlite_writer {
@@ -77,8 +77,8 @@ struct sqlite_writer {
     struct sqlite_db *db;
     struct task_queue queue;
     _Atomic bool stop;
-    bool committed; /* the running transaction reached the WAL */
-    bool failing;   /* the last batch could not be committed */
+    bool committed; /* the running transaction has reached the WAL */
+    bool failing;   /* the last batch failed to commit */
 };
 
 struct sqlite_reader {
@@ -93,7 +93,7 @@ struct sqlite_store {
     struct store base;
     int lock_fd;
     char *path;
-    _Atomic uint64_t commits; /* counts commits from 1; bumped after each one and before its jobs are done */
+    _Atomic uint64_t commits; /* counts commits, from 1; incremented after each, before its tasks are done */
     struct sqlite_writer writer;
     struct sqlite_checkpointer checkpointer;
     struct sqlite_reader reader, lengthy_reader;
@@ -106,9 +106,9 @@ enum err sqlite_connect(struct sqlite_store *s, bool reads_only, struct sqlite_d
 void sqlite_disconnect(struct sqlite_db *db);
 
 /* ---- sqlite_statement.c ---- */
-/* Runs BEGIN, COMMIT and the like; SQLite's result code. */
+/* Runs BEGIN, COMMIT and so on; returns the result code of SQLite. */
 int sqlite_control(struct sqlite_db *db, enum sqlite_control control);
-/* Complains about the connection's last error. */
+/* Logs the last error of the connection. */
 void sqlite_log_error(const struct sqlite_db *db, const char *what);
 void sqlite_finalize_all(struct sqlite_db *db);
 enum err sqlite_exec(struct db *base, enum sql id, struct db_args args, int64_t *ret_changed) CHECKED;
@@ -121,26 +121,26 @@ struct str sqlite_col_bytes(const struct cursor *c, int i, bool blob);
 
 /* ---- sqlite_script.c ---- */
 enum err sqlite_script(struct db *base, const char *sql) CHECKED;
-/* Rewrites the file if more than a quarter of it is free, each table in one piece. Where that fails (the disk is full),
- * the file stays as it is, and in use. */
+/* Rewrites the file, each table in one piece, if more than a quarter of it is free. If that fails (the disk is full),
+ * the file stays unchanged and usable. */
 void sqlite_compact(struct store *base);
 
 /* ---- sqlite_writer.c ---- */
 enum err sqlite_writer_start(struct sqlite_store *s) CHECKED;
-/* Lets it finish what was submitted. */
+/* Finishes all submitted tasks first. */
 void sqlite_writer_stop(struct sqlite_store *s);
-/* One body in a transaction of its own on the writer's connection; only while the writer does not run. */
+/* Runs a body in its own transaction on the writer's connection. Must not be called while the writer runs. */
 enum err sqlite_transact(struct store *base, enum store_mode mode, enum err (*run)(void *, struct db *),
                          void *arg) CHECKED;
 
 /* ---- sqlite_checkpoint.c ---- */
 enum err sqlite_checkpointer_start(struct sqlite_store *s) CHECKED;
 void sqlite_checkpointer_stop(struct sqlite_store *s);
-/* The writer's part, between transactions. */
+/* The part of the writer, between transactions. */
 void sqlite_checkpoint_step(struct sqlite_store *s);
-/* Before a long read, on its thread: lets the writer finish a checkpoint that readers keep from its end. */
+/* Called by the thread of lengthy reads before each: lets the writer finish a checkpoint that readers delay. */
 void sqlite_checkpoint_offer(struct sqlite_store *s);
-/* Copies all of the WAL and empties it. */
+/* Copies the whole WAL and truncates it. */
 void sqlite_checkpoint_final(struct sqlite_store *s);
 
 /* ---- sqlite_session.c ---- */
@@ -148,10 +148,10 @@ struct db *sqlite_session_new(struct store *base);
 void sqlite_session_free(struct db *db);
 enum err sqlite_session_begin(struct db *base) CHECKED;
 void sqlite_session_idle(struct db *base);
-/* Runs a read on the calling thread, with a spare session. */
+/* Runs a read on the calling thread, in an unused session. */
 enum err sqlite_read(struct store *base, enum err (*run)(void *, struct db *), void *arg) CHECKED;
 void sqlite_spare_sessions_free(struct sqlite_store *s);
-/* Whether every open snapshot is at least as new as the given count of commits. */
+/* Whether every open snapshot is at least as new as this count of commits. */
 bool sqlite_sessions_reached(struct sqlite_store *s, uint64_t commits);
 /* Makes every read on an older snapshot fail. */
 void sqlite_sessions_interrupt(struct sqlite_store *s, uint64_t commits);

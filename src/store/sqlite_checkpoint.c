@@ -1,36 +1,37 @@
-/* Checkpoints: the WAL's pages go back into the database while the writer goes on.
+/* Checkpoints: copying the pages of the WAL into the database while the writer continues.
  *
- * SQLite starts the WAL over only when all of it has been copied and no reader stands on it, which under load never
- * happens by itself. So a round has two parts. The checkpointer thread copies what it can and syncs the database file,
- * in passes, until little is left. Then the writer, between two transactions, has the sessions renew their snapshots
- * (they do at their next request), copies the rest, and has them renew once more: now the database is complete and they
- * read it without the WAL, so that the writer's next commit starts it over. Nothing is written while it waits for them,
- * so it waits a moment only, and then writes on for ten times as long before it tries again. Long reads give it the
- * moment it needs: their thread begins none while a try is due (sqlite_checkpoint_offer). After some tries that failed,
- * the rest is the next round's. Past a hard limit old reads are interrupted, as nothing here needs to read that long.
+ * SQLite starts the WAL over only after all of it has been copied and no reader uses it any more. Under load that never
+ * happens by itself, so a round has two parts. First, the checkpointer thread copies frames and syncs the database
+ * file, in passes, until few are left. Then the writer, between two transactions, makes the sessions renew their
+ * snapshots (they do at their next request), copies the rest, and makes them renew once more. Now the database is
+ * complete and the sessions read it without the WAL, so the next commit starts the WAL over. Nothing is written while
+ * the writer waits for sessions. So it waits only briefly, and then writes for ten times as long before the next
+ * attempt. The thread of lengthy reads starts no read while an attempt is due (sqlite_checkpoint_offer). After a number
+ * of failed attempts, the rest is left to the next round. If the WAL exceeds a hard limit, old reads are interrupted;
+ * no read in this program needs that long.
  *
- * A round also begins at the start, for what a crash or a migration left in the WAL, and when commits fail: on a full
- * disk, an empty WAL may be all the room they need. After a sync of the database that failed, nothing is known of the
- * pages that were copied before, not even if a later sync succeeds: the WAL is kept, whatever its length, until another
+ * A round also starts when the store is opened, for a WAL left by a crash or a migration, and when commits fail: on a
+ * full disk, an empty WAL may free all the space they need. After a failed sync of the database, the state of the pages
+ * copied before is unknown, even if a later sync succeeds. The WAL is then kept, however long it grows, until another
  * process reads it from its beginning. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/wait.h"
 #include "store/sqlite.h"
 
-#define ROUND_FRAMES 4096 /* 16 MiB: a WAL of this length begins a round */
+#define ROUND_FRAMES 4096 /* 16 MiB: the length of the WAL that starts a round */
 #define REST_FRAMES  256  /* left to the writer */
 #define PASSES       6
-#define LIMIT_FRAMES 262144 /* 1 GiB: from here on old reads fail */
+#define LIMIT_FRAMES 262144 /* 1 GiB: the length from which old reads are interrupted */
 
-#define REST_MOST 2048 /* 8 MiB: so much the checkpointer has to copy again */
+#define REST_MOST 2048 /* 8 MiB: a longer rest goes back to the checkpointer */
 
-#define WAIT_US      2000 /* for readers; twice as long for each ROUND_FRAMES of the WAL: a busy machine needs it */
-#define WAIT_DOUBLED 5    /* times at most: 64 ms, in which nothing is written */
+#define WAIT_US      2000 /* for readers; doubled for each ROUND_FRAMES of the WAL, because a busy machine needs it */
+#define WAIT_DOUBLED 5    /* doublings at most: 64 ms, in which nothing is written */
 #define WAIT_POLL_US 50
-#define WRITE_TIMES  10 /* as long as it waited, it writes before it waits again */
+#define WRITE_TIMES  10 /* the writer writes this many times as long as it waited before it waits again */
 #define TRIES        16
-#define OFFER_US     250000  /* a long read waits so long at most for a try */
+#define OFFER_US     250000  /* the maximum wait of a lengthy read for an attempt */
 #define FAILING_US   1000000 /* between rounds while commits fail */
 
 static void note_failed_sync(struct sqlite_checkpointer *c, int rc)
@@ -54,7 +55,7 @@ static bool sync_database(struct sqlite_checkpointer *c)
     return false;
 }
 
-/* Copies what readers allow; *ret_copied of the WAL's frames are in the database now. */
+/* Copies the frames that readers allow; *ret_copied is the number of frames that are in the database then. */
 static bool copy_wal(struct sqlite_db *db, int mode, int *ret_frames, int *ret_copied)
 {
     int rc = sqlite3_wal_checkpoint_v2(db->handle, "main", mode, ret_frames, ret_copied);
@@ -65,7 +66,7 @@ static bool copy_wal(struct sqlite_db *db, int mode, int *ret_frames, int *ret_c
     return false;
 }
 
-/* The checkpointer's part: each pass leaves what was committed while it ran, which is less each time. */
+/* The part of the checkpointer. Each pass leaves the frames that were committed while it ran, fewer each time. */
 static bool copy_most(struct sqlite_checkpointer *c)
 {
     int frames = 0, copied = 0, before;
@@ -94,7 +95,7 @@ static void *checkpointer(void *arg)
     return NULL;
 }
 
-/* Makes the sessions take new snapshots, each at its next request, and waits a moment until they have. */
+/* Makes the sessions take new snapshots, each at its next request, and waits briefly until they have. */
 static bool sessions_renewed(struct sqlite_store *s, int64_t until_us)
 {
     const uint64_t commits = atomic_fetch_add(&s->commits, 1) + 1;
@@ -106,8 +107,8 @@ static bool sessions_renewed(struct sqlite_store *s, int64_t until_us)
     return true;
 }
 
-/* The writer's part. Sessions must stand at the WAL's end for all of it to be copied, and then leave it. False if they
- * did not. */
+/* The part of the writer. All of the WAL can be copied only if every session is at its end; then they must leave it.
+ * Returns false if they did not. */
 static bool finish_round(struct sqlite_store *s)
 {
     const int length = atomic_load(&s->checkpointer.wal_frames);
@@ -123,13 +124,13 @@ static bool finish_round(struct sqlite_store *s)
            sessions_renewed(s, clock_monotonic_us() + wait_us);
 }
 
-/* One try to end the round, and whose turn it is after it. */
-static enum checkpoint_turn try_to_finish(struct sqlite_store *s)
+/* Makes one attempt to finish the round. Returns the next turn. */
+static enum checkpoint_turn attempt_to_finish(struct sqlite_store *s)
 {
     struct sqlite_checkpointer *c = &s->checkpointer;
     const int64_t began_us = clock_monotonic_us();
     const bool finished = finish_round(s);
-    atomic_store(&c->offered, false); /* not before: the read would begin now, on an old snapshot */
+    atomic_store(&c->offered, false); /* not earlier: the read would begin now, on an old snapshot */
     const int64_t now_us = clock_monotonic_us();
     c->again_us = now_us + WRITE_TIMES * (now_us - began_us);
     if (!finished && ++c->tries < TRIES && !atomic_load(&c->unsynced))
@@ -166,7 +167,7 @@ void sqlite_checkpoint_step(struct sqlite_store *s)
         c->round_at = c->wal_frames + ROUND_FRAMES;
         turn = CHECKPOINT_BACKGROUND;
     } else if (atomic_load(&c->offered) || clock_monotonic_us() >= c->again_us) {
-        turn = try_to_finish(s);
+        turn = attempt_to_finish(s);
     }
     atomic_store(&c->turn, turn);
     if (turn == CHECKPOINT_BACKGROUND)
@@ -188,7 +189,7 @@ void sqlite_checkpoint_offer(struct sqlite_store *s)
 void sqlite_checkpoint_final(struct sqlite_store *s)
 {
     int frames, copied;
-    if (atomic_load(&s->checkpointer.unsynced)) /* closing would copy what is left of the WAL and delete it */
+    if (atomic_load(&s->checkpointer.unsynced)) /* closing would copy the rest of the WAL and delete it */
         (void)sqlite3_db_config(s->writer.db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     else
         (void)copy_wal(s->writer.db, SQLITE_CHECKPOINT_TRUNCATE, &frames, &copied);

@@ -1,5 +1,5 @@
-/* Reads that were submitted as jobs: on threads of their own, so that they never hold up the writer, and the lengthy
- * ones on one apart, so that they hold up no other read either. */
+/* Submitted reads. They run on separate threads so that they do not delay the writer; lengthy reads have another thread
+ * so that they do not delay other reads. */
 #include <sys/resource.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-/* Migrations on a SQLite connection: the functions they use that SQLite has not, and tidying up behind them. */
+/* Migrations on a SQLite connection: the SQL functions that they use, and compaction afterwards. */
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "store/sqlite.h"
 
-#define COMPACT_PAGES 256 /* fewer free ones are not worth rewriting the file */
+#define COMPACT_PAGES 256 /* rewriting the file for fewer free pages is not worthwhile */
 
 static struct str value_text(sqlite3_value *v)
 {
@@ -16,7 +16,7 @@ static struct str value_text(sqlite3_value *v)
     return (struct str){(const char *)p, p ? (size_t)sqlite3_value_bytes(v) : 0};
 }
 
-/* portero_bytes(ID): its 12 bytes, NULL for what is no ID. */
+/* portero_bytes(ID): the 12 bytes of an ID, NULL for an invalid one. */
 static void portero_bytes(sqlite3_context *context, int n, sqlite3_value **args)
 {
     struct id id;
@@ -42,7 +42,8 @@ static int define(struct sqlite_db *db, const char *name, void (*function)(sqlit
     return sqlite3_create_function_v2(db->handle, name, 1, flags, NULL, function, NULL, NULL, NULL);
 }
 
-/* A table that is dropped is not overwritten: that would take as much of the WAL, and of memory, as it has pages. */
+/* Does not overwrite dropped tables with zeros: that would take as much of the WAL, and of memory, as they have pages.
+ * */
 static int run_unwiped(struct sqlite_db *db, const char *sql)
 {
     int rc = sqlite3_exec(db->handle, "PRAGMA secure_delete=OFF", NULL, NULL, NULL);
@@ -66,9 +67,9 @@ enum err sqlite_script(struct db *base, const char *sql)
     return db->base.failed = ERR_INTERNAL_ERROR;
 }
 
-/* ---- afterwards ---- */
+/* ---- compaction ---- */
 
-/* -1: failed. */
+/* Returns -1 on failure. */
 static int64_t query_number(struct sqlite_db *db, const char *sql)
 {
     sqlite3_stmt *stmt;
@@ -79,7 +80,7 @@ static int64_t query_number(struct sqlite_db *db, const char *sql)
     return n;
 }
 
-/* With its temporary file in the data directory: as private as the database, and on the same disk. */
+/* The temporary file is in the data directory: as private as the database, and on the same disk. */
 static void rewrite(struct sqlite_store *s)
 {
     char *path = mem_strdup(s->path);

@@ -1,4 +1,4 @@
-/* Read sessions: a connection each, whose snapshot stays open from one request to the next until something commits. */
+/* Read sessions. Each has a connection whose snapshot stays open across requests until a commit. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -58,8 +58,8 @@ enum err sqlite_session_begin(struct db *base)
     if (atomic_load_explicit(&db->snapshot, memory_order_relaxed) == commits && !base->failed)
         return ERR_NONE;
     sqlite_session_idle(base);
-    /* SQLite takes the snapshot at the first read that follows, which is after the counter was read: it may be newer
-     * than the counter says, never older. */
+    /* SQLite takes the snapshot at the first read that follows, after the counter was read. So the snapshot may be
+     * newer than the counter, never older. */
     atomic_store(&db->snapshot, commits);
     if (sqlite_control(db, CONTROL_BEGIN)) {
         sqlite_log_error(db, "begin of a read");
@@ -69,7 +69,7 @@ enum err sqlite_session_begin(struct db *base)
     return ERR_NONE;
 }
 
-/* ---- spare sessions, for threads that read now and then ---- */
+/* ---- spare sessions, for threads that read only now and then ---- */
 
 static struct sqlite_db *spare_take(struct sqlite_store *s)
 {
@@ -113,7 +113,7 @@ void sqlite_spare_sessions_free(struct sqlite_store *s)
     assert(!s->sessions && "a session was left open");
 }
 
-/* ---- what the checkpoint asks of sessions ---- */
+/* ---- for checkpoints ---- */
 
 bool sqlite_sessions_reached(struct sqlite_store *s, uint64_t commits)
 {

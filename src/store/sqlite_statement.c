@@ -1,4 +1,4 @@
-/* Named statements on a SQLite connection: prepared at first use and kept. */
+/* Named statements on a SQLite connection, prepared at first use and kept. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -86,7 +86,7 @@ static int bind(sqlite3_stmt *stmt, int slot, const struct val *v)
     return SQLITE_MISUSE;
 }
 
-/* The statement, prepared and with its arguments bound; NULL on failure. */
+/* Returns the statement, prepared and with its arguments bound, or NULL on failure. */
 static struct sqlite_statement *sqlite_ready(struct sqlite_db *db, enum sql id, struct db_args args)
 {
     struct sqlite_statement *st = &db->statements[id];
@@ -142,7 +142,7 @@ enum err sqlite_next(struct cursor *c, bool *ret_more)
         *ret_more = true;
         return ERR_NONE;
     }
-    c->row = -1; /* stepping on would start over */
+    c->row = -1; /* another step would start over */
     if (rc != SQLITE_DONE) {
         struct sqlite_db *db = (struct sqlite_db *)c->db;
         return statement_failed(db, sql_table[st - db->statements].name);
@@ -158,7 +158,8 @@ void sqlite_end(struct cursor *c)
     st->open = false;
 }
 
-/* A value of the current row. Connections have no mutex, so it is as good as a protected one (sqlite3_value). */
+/* A value of the current row. Connections are used by one thread at a time, so it needs no protection (sqlite3_value).
+ * */
 static sqlite3_value *current_value(const struct cursor *c, int i)
 {
     const struct sqlite_statement *st = c->stmt;

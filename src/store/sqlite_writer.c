@@ -1,28 +1,28 @@
-/* The writer: the waiting jobs in one transaction, each in a savepoint of its own; one commit for all of them, and then
- * their answers, in the order they ran.
+/* The writer. It runs the waiting tasks in one transaction, each in a savepoint, commits once for all of them, and then
+ * reports their results in the order they ran.
  *
- * An urgent job runs as soon as the one before it has ended, and the transaction is committed then, or after a few more
- * if it has only begun. So an urgent job waits for one short transaction at most, and the others, of which each
- * transaction takes some, are never starved. */
+ * An urgent task runs as soon as the running one has ended. The transaction is then committed at once, or after a few
+ * more tasks if it has just begun. So an urgent task waits for one short transaction at most. Each transaction also
+ * takes some of the other tasks, so they are never starved. */
 #include <assert.h>
 
 #include "base/clock.h"
 #include "store/sqlite.h"
 
 #define BATCH_MAX   256
-#define BATCH_US    4000 /* so long a transaction takes what arrives; the longer it is, the longer its commit */
-#define BATCH_SHORT 16   /* jobs that are not urgent: so many in any case */
+#define BATCH_US    4000 /* the time in which a transaction accepts tasks; a longer one takes longer to commit */
+#define BATCH_SHORT 16   /* tasks that are not urgent: a transaction accepts this many in any case */
 
 struct batch {
     struct store_task *tasks[BATCH_MAX];
     enum err results[BATCH_MAX];
     size_t n;
-    size_t urgent;    /* of them */
+    size_t urgent;    /* urgent tasks among them */
     int64_t until_us; /* monotonic */
-    size_t blamed;    /* the job that took the whole transaction with it; BATCH_MAX: none */
+    size_t blamed;    /* the task that made the whole transaction fail; BATCH_MAX: no task did */
 };
 
-/* SQLite ends a transaction by itself when the disk is full, a read fails or memory is short. */
+/* SQLite ends a transaction by itself if the disk is full, a read fails or memory is short. */
 static bool transaction_lost(const struct sqlite_db *db)
 {
     return sqlite3_get_autocommit(db->handle);
@@ -42,7 +42,7 @@ static void give_up(struct sqlite_db *db)
         sqlite_control(db, CONTROL_ROLLBACK);
 }
 
-/* Runs one body in its savepoint. False if the transaction did not survive it. */
+/* Runs a body in a savepoint. Returns false if the transaction was lost. */
 static bool run_in_savepoint(struct sqlite_db *db, enum err (*run)(void *, struct db *), void *arg,
                              enum err *ret_result)
 {
@@ -85,7 +85,8 @@ static void batch_start(struct batch *b)
     b->until_us = clock_monotonic_us() + BATCH_US;
 }
 
-/* One transaction over the batch, and over what arrives meanwhile. False if nothing of it may be acknowledged. */
+/* Runs the batch, and tasks that arrive meanwhile, in one transaction. Returns false if no result may be acknowledged.
+ * */
 static bool batch_attempt(struct sqlite_writer *w, struct batch *b)
 {
     const size_t skip = b->blamed;
@@ -112,7 +113,7 @@ static void batch_run(struct sqlite_store *s, struct batch *b)
     w->committed = false;
     bool durable = batch_attempt(w, b);
     if (!durable && b->blamed < BATCH_MAX && b->n > 1) {
-        b->results[b->blamed] = ERR_INTERNAL_ERROR; /* without the culprit, the others may get through */
+        b->results[b->blamed] = ERR_INTERNAL_ERROR; /* without this task, the others may succeed */
         durable = batch_attempt(w, b);
     }
     w->failing = !durable;
@@ -140,7 +141,7 @@ static void *writer(void *arg)
     }
 }
 
-/* After each commit: how long the WAL is now. */
+/* Called by SQLite after each commit, with the length of the WAL. */
 static int on_wal_commit(void *arg, sqlite3 *handle, const char *name, int frames)
 {
     (void)handle;

@@ -45,7 +45,7 @@ void store_submit(struct store *s, struct store_task *task)
     s->engine->submit(s, task);
 }
 
-/* A job whose submitter waits for it. */
+/* A task whose submitter waits for it. */
 struct waited {
     struct store_task task;
     enum err (*run)(void *arg, struct db *db);

@@ -1,12 +1,12 @@
-/* Jobs on their way to one store thread: any thread pushes, lock-free; one takes. Urgent ones and others stand in a
+/* A lock-free queue of tasks for one store thread: any thread pushes, one thread takes. Urgent tasks and others have a
  * list each, in order of submission. */
 #pragma once
 #include "store/parker.h"
 #include "store/store.h"
 
 struct task_list {
-    struct store_task *_Atomic newest; /* pushed and not yet fetched, newest first */
-    struct store_task *oldest;         /* fetched, oldest first; the taker's */
+    struct store_task *_Atomic newest; /* pushed but not yet fetched, newest first */
+    struct store_task *oldest;         /* fetched, oldest first; only the taker uses it */
 };
 
 struct task_queue {
@@ -16,11 +16,11 @@ struct task_queue {
 
 /* Any thread. */
 void task_queue_push(struct task_queue *q, struct store_task *task);
-/* Wakes the taker without a job. Any thread. */
+/* Wakes the taker without a task. Any thread. */
 void task_queue_wake(struct task_queue *q);
-/* The oldest urgent job, or else the oldest job, or NULL. The taker's thread. */
+/* The oldest urgent task, or else the oldest task, or NULL. Only for the taker. */
 struct store_task *task_queue_take(struct task_queue *q);
-/* The oldest of one list, or NULL. The taker's thread. */
+/* The oldest task of a list, or NULL. Only for the taker. */
 struct store_task *task_list_take(struct task_list *l);
-/* Sleeps until something was pushed or task_queue_wake was called since the last wait. The taker's thread. */
+/* Sleeps until a task was pushed, or task_queue_wake called, since the last wait. Only for the taker. */
 void task_queue_wait(struct task_queue *q);
