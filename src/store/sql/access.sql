@@ -1,4 +1,4 @@
--- Deciding at the door.
+-- Decisions at the door.
 
 -- columns: door
 b.account_id, b.id, b.label, b.unlock_tone, b.greeting_welcome, b.greeting_granted, b.greeting_denied,
@@ -6,8 +6,7 @@ b.account_id, b.id, b.label, b.unlock_tone, b.greeting_welcome, b.greeting_grant
     k.released_at, g.failed_1, g.failed_2, g.failed_3, g.failed_4, g.closed_until, g.closings, g.mailed_at
 
 -- name: access_by_number
--- The building of a number, and what is known of the caller $2: when that number last released the door, and the guard
--- of its group.
+-- The building of a number; when the caller $2 last released the door; and the guard for callers of its group.
 SELECT {door}
 FROM building b JOIN account a ON a.id = b.account_id
     LEFT JOIN door_caller k ON k.building_id = b.id AND k.number = $2
@@ -22,7 +21,7 @@ FROM building b JOIN account a ON a.id = b.account_id
 WHERE b.id = $1
 
 -- name: access_usable
--- The building's grants of type $2 that may be used at $3, oldest first.
+-- The grants of the building of type $2 that are usable at $3, oldest first.
 SELECT id, label, remaining_uses, access_code, voice, {schedule}
 FROM access_grant {by access_grant_usable}
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
@@ -30,7 +29,7 @@ WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled =
 ORDER BY id
 
 -- name: access_passcodes
--- How many passcodes (type 1) may be used at $2, and how many of them may be spoken.
+-- The number of passcodes (type 1) that are usable at $2, and of those that may be spoken.
 SELECT count(*) AS usable, CAST(coalesce(sum(voice), 0) AS BIGINT) AS spoken
 FROM access_grant {by access_grant_usable}
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
@@ -58,7 +57,7 @@ INSERT INTO door_caller (building_id, number, released_at) VALUES ($1, $2, $3)
 ON CONFLICT (building_id, number) DO UPDATE SET released_at = excluded.released_at
 
 -- name: access_caller_trim
--- All but the $2 that released last.
+-- Keeps the $2 callers that released the door last.
 DELETE FROM door_caller WHERE building_id = $1 AND released_at <
     (SELECT released_at FROM door_caller WHERE building_id = $1 ORDER BY released_at DESC LIMIT 1 OFFSET $2 - 1)
 

@@ -1,6 +1,6 @@
 -- The activity log, newest first: by time, and within a millisecond by ID, both descending.
--- Lists hold the entries from the position ($2, $3) on that come before the position ($4, $5), $6 of them at most: of
--- type $7, outcome $8 and name pattern $9, each NULL for any.
+-- A list has at most $6 entries, from the position ($2, $3) up to the position ($4, $5), which is excluded. They have
+-- type $7, outcome $8 and name pattern $9; NULL means any.
 
 -- columns: activity_kind
 kind
@@ -73,7 +73,7 @@ ORDER BY a.created_at DESC, a.id DESC LIMIT $6
 created_at, id
 
 -- name: activity_last
--- The $6th entry of such a list with any type, outcome and name; no row if there are fewer.
+-- The $6th entry of such a list with any type, outcome and name; no row if the list is shorter.
 SELECT {activity_last} FROM activity
 WHERE building_id = $1 AND (created_at, id) >= ($2, $3) AND (created_at, id) < ($4, $5)
 ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET CAST($6 AS BIGINT) - 1
@@ -85,18 +85,18 @@ WHERE building_id = $1 AND unlock_id = $7 AND (created_at, id) >= ($2, $3) AND (
 ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET CAST($6 AS BIGINT) - 1
 
 -- name: activity_kinds
--- How many kinds of entries there are, and how many of them are of type $3, outcome $4 and name pattern $5; counted
--- up to $2.
+-- The number of kinds of entries, and of those with type $3, outcome $4 and name pattern $5; counted up to $2.
 SELECT count(*) AS kinds, CAST(coalesce(sum(CASE
     WHEN (CAST($3 AS TEXT) IS NULL OR k.type = $3)
         AND (CAST($4 AS BIGINT) IS NULL OR k.succeeded = $4)
         AND (CAST($5 AS TEXT) IS NULL OR k.name_folded LIKE $5 ESCAPE '!') THEN 1 ELSE 0 END), 0) AS BIGINT) AS matching
 FROM (SELECT type, succeeded, name_folded FROM activity_kind WHERE building_id = $1 LIMIT $2) AS k
 
--- The same list as activity_list's, merged of the entries of the kinds that match: it reads one of each, and the page.
+-- The list of activity_list, merged from the entries of matching kinds: it reads one entry of each kind, and the page.
 
 -- name: activity_merge (sqlite)
--- The queue of this recursion is ordered: what leaves it as the newest is replaced by the next older one of its kind.
+-- The queue of this recursion is ordered: the newest entry leaves it and is replaced by the next older entry of its
+-- kind.
 WITH RECURSIVE newest (kind, created_at, id) AS (
     SELECT k.kind, a.created_at, a.id
     FROM activity_kind k CROSS JOIN activity a {by activity_of_kind}
@@ -126,7 +126,7 @@ WHERE a.building_id = $1 AND a.created_at = n.created_at AND a.id = n.id
 ORDER BY a.created_at DESC, a.id DESC
 
 -- name: activity_merge (postgresql)
--- A page has the entries of as many kinds at most, those with the newest ones.
+-- A page has entries of at most $6 kinds, those with the newest entries.
 SELECT {activity}
 FROM (SELECT s.* FROM activity_kind s CROSS JOIN LATERAL (
           SELECT x.created_at, x.id FROM activity x

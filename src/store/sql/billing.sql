@@ -1,4 +1,4 @@
--- What the billing provider says.
+-- Events and subscriptions of the billing provider.
 
 -- name: billing_event_insert
 INSERT INTO billing_event (id, received_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING

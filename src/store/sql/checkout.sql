@@ -8,7 +8,7 @@ account_id, id, request_id, status, created_at, plan, quantity, email, customer_
 SELECT {checkout}
 FROM checkout WHERE account_id = $1 AND id = $2
 
--- What a key made, or was given; with that key's own hash.
+-- The checkout that a request made, or that it was answered with; and the hash of the request.
 
 -- name: checkout_by_request
 SELECT {checkout}, request_hash
@@ -34,7 +34,7 @@ FROM checkout WHERE account_id = $1 AND status IN ('preparing', 'open')
 SELECT {checkout}
 FROM checkout WHERE account_id = $1 AND status = 'complete' AND canceled_at IS NULL LIMIT 1
 
--- Those whose outcome is not known, longest unasked first; what is being prepared for too long is support's.
+-- Checkouts whose result is unknown, least recently asked for first. Those prepared for too long are left to support.
 
 -- name: checkout_unsettled
 SELECT {checkout}
@@ -42,7 +42,7 @@ FROM checkout
 WHERE status IN ('preparing', 'open') AND checked_at <= $1 AND (status = 'open' OR created_at > $2)
 ORDER BY checked_at LIMIT $3
 
--- For the operator: unsettled ones, or all of an account, newest first.
+-- For the operator: unsettled checkouts, or all of an account, newest first.
 
 -- name: checkout_list_pending
 SELECT {checkout c}

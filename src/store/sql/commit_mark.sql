@@ -1,4 +1,4 @@
--- Marks of committed transactions, for an answer to COMMIT that got lost. PostgreSQL only: SQLite's table stays empty.
+-- Marks of committed transactions, for lost answers to COMMIT. PostgreSQL only: the table stays empty with SQLite.
 
 -- name: commit_mark_put
 INSERT INTO commit_mark (worker, mark, created_at) VALUES ($1, $2, $3)

@@ -1,7 +1,7 @@
--- The delivery engine's side of deliveries. due_at is the service's clock, leased_until the real one.
+-- Deliveries for the delivery engine. due_at uses the service's clock, leased_until the real one.
 
 -- name: delivery_lanes
--- The endpoints in the order in which they may have something to be taken, behind ($1, $2): $3 at most.
+-- The endpoints in the order of their next due delivery, after the position ($1, $2); at most $3.
 SELECT webhook_id, due_at FROM delivery_lane {by delivery_lane_due}
 WHERE (due_at, webhook_id) > ($1, $2) ORDER BY due_at, webhook_id LIMIT $3
 
@@ -10,8 +10,8 @@ INSERT INTO delivery_lane (webhook_id, due_at) VALUES ($1, $2)
 ON CONFLICT (webhook_id) DO UPDATE SET due_at = excluded.due_at WHERE delivery_lane.due_at > excluded.due_at
 
 -- name: delivery_lane_settle (sqlite)
--- When those of the endpoints that $1 lists (JSON) may have something to be taken that have nothing now; the others are
--- due as they are. $2 is the service's clock, $3 the real one.
+-- Sets the next due time of those endpoints in the list $1 (JSON) that have no delivery to take now. $2 is the
+-- service's clock, $3 the real one.
 UPDATE delivery_lane SET due_at =
     coalesce((SELECT d.due_at FROM delivery d {by delivery_due} WHERE d.webhook_id = delivery_lane.webhook_id
               AND d.status = 'pending' AND d.due_at > $2 ORDER BY d.due_at LIMIT 1), 9223372036854775807)
@@ -20,7 +20,7 @@ WHERE webhook_id IN (SELECT value FROM json_each($1))
                     AND d.status = 'pending' AND d.due_at <= $2 AND d.leased_until <= $3)
 
 -- name: delivery_lane_settle (postgresql)
--- What is leased may be taken when its lease ends; it is due, as it was when it was taken.
+-- A leased delivery is still due, and may be taken when its lease ends.
 UPDATE delivery_lane SET due_at =
     least((SELECT d.due_at FROM delivery d WHERE d.webhook_id = delivery_lane.webhook_id
            AND d.status = 'pending' AND d.due_at > $2 ORDER BY d.due_at LIMIT 1),
@@ -34,7 +34,8 @@ WHERE webhook_id IN (SELECT json_array_elements_text(CAST(CAST($1 AS TEXT) AS JS
 d.id, d.attempts, w.url, w.secret, d.event_id, e.type, e.created_at, e.data
 
 -- name: delivery_take (sqlite)
--- Besides those the caller has, which $4 lists (JSON). One process has the store: there are no leases to write.
+-- Excludes the deliveries that the caller has already taken, the list $4 (JSON). Only one process uses the store, so
+-- leases are not written.
 SELECT {delivery}
 FROM delivery d {by delivery_due}
 LEFT JOIN webhook w {by webhook_id} ON w.id = d.webhook_id
@@ -44,7 +45,7 @@ WHERE d.webhook_id = $1 AND d.status = 'pending' AND d.due_at <= $2 AND d.leased
 ORDER BY d.due_at, d.id LIMIT $3
 
 -- name: delivery_take (postgresql)
--- The lease is a minute. MATERIALIZED: a subquery that locks rows finds others each time it is carried out.
+-- The lease is a minute. MATERIALIZED, because a subquery that locks rows finds other rows each time it runs.
 WITH due AS MATERIALIZED (
     SELECT id FROM delivery
     WHERE webhook_id = $1 AND status = 'pending' AND due_at <= $2 AND leased_until <= $5
@@ -62,7 +63,7 @@ LEFT JOIN event e ON e.account_id = d.account_id AND e.id = d.event_id
 ORDER BY d.due_at, d.id
 
 -- name: delivery_next
--- When the first of an endpoint's is due that are not due yet.
+-- The time of the next delivery of an endpoint that is not due yet.
 SELECT d.due_at FROM delivery d {by delivery_due}
 WHERE d.webhook_id = $1 AND d.status = 'pending' AND d.due_at > $2
 ORDER BY d.due_at LIMIT 1

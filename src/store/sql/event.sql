@@ -1,7 +1,8 @@
--- What webhook deliveries are made from, and the deliveries themselves: written with their cause.
+-- Events and their webhook deliveries, inserted in the transaction of their cause.
 
 -- name: event_listeners
--- The endpoints of an account that listen to the types of the bits $2: five at most; and when the engine looks at them.
+-- The endpoints of an account (at most five) that listen to the event types $2 (bits), and the next time the engine
+-- looks at them.
 SELECT w.id, l.due_at FROM webhook w {by webhook_live} LEFT JOIN delivery_lane l ON l.webhook_id = w.id
 WHERE w.account_id = $1 AND w.deleted_at IS NULL AND (w.events & $2) <> 0
 
@@ -12,7 +13,7 @@ INSERT INTO event (account_id, id, building_id, type, created_at, data) VALUES (
 INSERT INTO delivery (webhook_id, id, account_id, event_id, created_at, due_at) VALUES ($1, $2, $3, $4, $5, $5)
 
 -- name: event_purge
--- What is old and has no delivery left.
+-- Deletes old events without deliveries.
 DELETE FROM event WHERE (account_id, id) IN (
     SELECT e.account_id, e.id FROM event e
     WHERE e.created_at < $1 AND NOT EXISTS (

@@ -1,9 +1,9 @@
 -- Access grants. A grant is live (revoked = 0) or not; its status is derived from the columns when it is read.
--- $1 is the building's ID; its grants are kept under its number (table grant_building), their IDs in 12 bytes, and types
--- as enum grant_type.
+-- $1 is the building's ID. Grants have the number of their building (table grant_building), IDs of 12 bytes, and types
+-- as in enum grant_type.
 
 -- name: grant_insert
--- Inserts nothing where the building has no number yet, or has the request already.
+-- Inserts no row if the building has no number yet, or already has the request.
 INSERT INTO access_grant (building, id, type, label, enabled, created_at, starts_at, ends_at, remaining_uses,
     access_code, voice, days, start_minute, end_minute, timezone, request_id, request_key, request_hash)
 SELECT number, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18
@@ -23,7 +23,7 @@ id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, e
 
 -- name: grant_get
 -- $3 is the building's number, or 0.
--- Live ones are looked for first; IN would have SQLite fill a temporary set for each call.
+-- Looks for a live grant first; IN would make SQLite fill a temporary set for each call.
 SELECT {grant}
 FROM access_grant
 WHERE building = CASE WHEN CAST($3 AS BIGINT) > 0 THEN CAST($3 AS BIGINT)
@@ -60,16 +60,16 @@ WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND access_co
 -- name: grant_building_paid
 SELECT a.subscription_status FROM building b JOIN account a ON a.id = b.account_id WHERE b.id = $1
 
--- How many grants of each building are enabled and not revoked, changed by $2 with the grant.
+-- The number of enabled, live grants of each building; changed by $2 together with the grant.
 
 -- name: grant_count_add
 INSERT INTO grant_count (building, enabled) SELECT number, $2 FROM grant_building WHERE id = $1
 ON CONFLICT (building) DO UPDATE SET enabled = grant_count.enabled + excluded.enabled
 
--- Lists, newest first: $2 the ID they continue below, $3 the ID they end with, $4 a type or NULL, $5 the most rows.
+-- Lists, newest first: IDs below $2 and not below $3; $4 a type or NULL; at most $5 rows.
 
 -- name: grant_list
--- $6 least enabled, $7 least number of uses left, ends after $8 and not after $9, starts after $10 and not after $11.
+-- $6 minimum of enabled, $7 minimum of uses left, ends after $8 and not after $9, starts after $10 and not after $11.
 SELECT {grant}
 FROM access_grant
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id < $2 AND id >= $3
@@ -78,8 +78,8 @@ WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked =
 ORDER BY id DESC LIMIT $5
 
 -- name: grant_list_usable
--- What is enabled, has uses left, ends after $8, and starts after $10 but not after $11: active or scheduled grants.
--- There are few (grant_usable_many): their IDs are sorted, from the index alone.
+-- Active or scheduled grants: enabled, with uses left, ending after $8, and starting after $10 but not after $11. They
+-- are few (grant_usable_many), so their IDs are sorted, from the index alone.
 SELECT {grant}
 FROM access_grant
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id IN (
@@ -106,7 +106,7 @@ WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled =
     AND (CAST($4 AS BIGINT) IS NULL OR type = $4)
 ORDER BY id DESC LIMIT $5
 
--- How far a list may read: the $3th ID below $2 of any type; no row if there are fewer.
+-- The last ID that a list may read: the $3th ID below $2 of any type; no row if there are fewer.
 
 -- columns: grant_last
 id
@@ -126,7 +126,7 @@ WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled =
 ORDER BY id DESC LIMIT 1 OFFSET CAST($3 AS BIGINT) - 1
 
 -- name: grant_usable_many
--- A row if more than $3 grants are enabled, have uses left and end after $2.
+-- Returns a row if more than $3 grants are enabled, have uses left and end after $2.
 SELECT 1 FROM access_grant {by access_grant_usable}
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 1 AND revoked = 0 AND (remaining_uses IS NULL OR remaining_uses > 0)
     AND type IN (0, 1, 2) AND ends_at > $2

@@ -1,9 +1,10 @@
--- Work to be done outside a transaction. due_at is the service's clock, leased_until the real one.
+-- Work to do outside a transaction. due_at uses the service's clock, leased_until the real one.
 
 -- name: job_insert
 INSERT INTO job (id, kind, created_at, due_at, payload) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING
 
--- created_at is when it was last asked for: it tells one that was added again from what was taken.
+-- created_at is the time of the last request for the job. It tells a job that was added again from the one that was
+-- taken.
 
 -- name: job_insert_again
 INSERT INTO job (id, kind, created_at, due_at, payload) VALUES ($1, $2, $3, $4, $5)
@@ -59,7 +60,7 @@ UPDATE job SET leased_until = 0, attempts = 0 WHERE id = $1 AND leased_until = $
 -- name: job_retry
 UPDATE job SET due_at = $4, leased_until = 0 WHERE id = $1 AND leased_until = $2 AND created_at = $3
 
--- For the operator: what has failed and will be repeated, most often failed first.
+-- For the operator: jobs that have failed and will be repeated, those with the most attempts first.
 
 -- name: job_list_failing
 SELECT {job}, due_at FROM job WHERE attempts > 1 OR (attempts = 1 AND leased_until = 0)

@@ -1,4 +1,4 @@
--- What is sealed with the master key, in the order of IDs, and what tells that key.
+-- Values sealed with the master key, in the order of IDs, and the setting that identifies that key.
 
 -- name: setting_claim
 INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING

@@ -1,4 +1,4 @@
--- The service's own facts.
+-- Settings that the service stores.
 
 -- name: setting_get
 SELECT value FROM setting WHERE name = $1

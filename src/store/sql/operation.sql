@@ -66,7 +66,7 @@ UPDATE building_operation SET status = 'reconciliation_required'
 WHERE id = $1 AND status = 'running' AND progressed_at <= $2
 
 -- name: operation_stall_all
--- The first condition is the index's.
+-- The first condition is for the index.
 UPDATE building_operation SET status = 'reconciliation_required'
 WHERE status IN ('running', 'reconciliation_required') AND status = 'running' AND progressed_at <= $1
 

@@ -18,7 +18,7 @@ INSERT INTO phone_code (account_id, id, phone, code_mac, created_at, expires_at)
 created_at
 
 -- name: phone_code_nth
--- When the code was requested that has $3 later ones, if that was after $2.
+-- The time of the code with $3 later codes, if it is after $2.
 SELECT {phone_nth} FROM phone_code WHERE account_id = $1 AND created_at > $2
 ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET $3
 
@@ -48,7 +48,7 @@ SELECT {phone_nth} FROM phone_change WHERE account_id = $1 AND created_at > $2
 ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET $3
 
 -- name: phone_verified
--- Has this account verified the number, now or before, and no other one since?
+-- Returns a row if this account has verified the number, now or before, and no other account has it now.
 SELECT 1 FROM account a
 WHERE a.id = $1
     AND (a.phone = $2 OR EXISTS (SELECT 1 FROM phone_change c WHERE c.account_id = $1 AND c.phone = $2))

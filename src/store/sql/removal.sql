@@ -1,4 +1,4 @@
--- What goes with a linked building.
+-- Deletion of a linked building and its rows.
 
 -- name: removal_grants
 DELETE FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND (revoked, id) IN
@@ -8,7 +8,8 @@ DELETE FROM access_grant WHERE building = (SELECT number FROM grant_building WHE
 DELETE FROM grant_count WHERE building = (SELECT number FROM grant_building WHERE id = $1)
 
 -- name: removal_grant_building
--- Once it has no grant left. The highest number stays, so that none is given twice: somebody may still hold it.
+-- Deletes the number of a building without grants. The highest number is kept, so that no number is assigned twice: a
+-- client may still hold it.
 DELETE FROM grant_building WHERE id = $1 AND number < (SELECT max(number) FROM grant_building)
 
 -- name: removal_activity

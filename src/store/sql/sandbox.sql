@@ -1,4 +1,4 @@
--- What the sandbox's providers keep.
+-- Messages of the built-in mail and text message providers.
 
 -- columns: sandbox_message
 id, channel, recipient, subject, text, code, created_at
@@ -7,7 +7,7 @@ id, channel, recipient, subject, text, code, created_at
 INSERT INTO sandbox_message ({sandbox_message})
 VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING
 
--- Lists, newest first: $1 a channel or NULL, $2 the most rows.
+-- Lists, newest first: $1 a channel or NULL, at most $2 rows.
 
 -- name: sandbox_message_list
 SELECT {sandbox_message} FROM sandbox_message

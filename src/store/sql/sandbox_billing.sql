@@ -1,4 +1,4 @@
--- What the sandbox's billing provider keeps.
+-- Customers, sessions and subscriptions of the built-in billing provider.
 
 -- name: sandbox_customer_insert
 INSERT INTO sandbox_customer (id, account_id, email) VALUES ($1, $2, $3)

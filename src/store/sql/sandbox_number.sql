@@ -1,4 +1,4 @@
--- The sandbox's numbers provider.
+-- Numbers of the built-in numbers provider.
 
 -- name: sandbox_number_find
 SELECT number FROM sandbox_number WHERE reference = $1
@@ -23,7 +23,7 @@ UPDATE sandbox_number SET reference = NULL, held_since = NULL, released_at = $2
 WHERE number = $1 AND reference IS NOT NULL
 
 -- name: sandbox_number_list
--- The provider's, and the operator's pool.
+-- The numbers of the provider, and of the operator's pool.
 SELECT n.number, n.country, n.reference, n.held_since, b.label, a.email, CAST(0 AS BIGINT) AS pooled
 FROM sandbox_number n
     LEFT JOIN building b ON b.id = n.reference

@@ -1,4 +1,4 @@
--- Which migrations the database has seen: one row each. It must be readable before any of them has run.
+-- The migrations that the database has had, one row each. The table must be readable before the first migration.
 
 -- name: schema_create
 CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL PRIMARY KEY)

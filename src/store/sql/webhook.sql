@@ -1,4 +1,4 @@
--- Webhook endpoints. A deleted one keeps its row: its creation's receipt never expires.
+-- Webhook endpoints. A deleted endpoint keeps its row, because the receipt of its creation never expires.
 
 -- name: webhook_insert
 INSERT INTO webhook (account_id, id, created_at, url, events, secret, request_id, request_hash)
