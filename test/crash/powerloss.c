@@ -1,15 +1,15 @@
-/* A disk that loses power, for LD_PRELOAD: what was written and not yet synced when the lights go out is gone.
+/* A disk that loses power, for LD_PRELOAD: data written but not synced is lost.
  *
- * Follows the regular files under $POWERLOSS_DIR. For each it keeps, of every 4 KiB block written since the last fsync
- * or fdatasync, the content that is safely on the disk; of files made or removed since their directory was synced, that
- * fact. When the power fails all that is put back and the process is killed.
+ * Follows the regular files under $POWERLOSS_DIR. For each file, it keeps the content on the disk of every 4 KiB block
+ * written since the last fsync or fdatasync. For each file created or removed since its directory was synced, it keeps
+ * that fact. When the power fails, it restores all of that and kills the process.
  *
- *   POWERLOSS_DIR=PATH         whose files are followed
- *   POWERLOSS_AFTER=N          the power fails instead of the N-th write or sync (else at the first one after SIGUSR2)
- *   POWERLOSS_SOME=SEED        a random half of what is unsynced survives, block by block, as on a real disk
- *   POWERLOSS_IGNORE_SYNC=1    a disk that lies: syncs promise and do nothing
+ *   POWERLOSS_DIR=PATH         the directory to follow
+ *   POWERLOSS_AFTER=N          the power fails at the N-th write or sync (otherwise at the first one after SIGUSR2)
+ *   POWERLOSS_SOME=SEED        a random half of the unsynced blocks survives, as on a real disk
+ *   POWERLOSS_IGNORE_SYNC=1    a disk that lies: syncs do nothing
  *
- * Files mapped for writing (SQLite's -shm) are not followed: their content does not have to survive. */
+ * Files mapped for writing (SQLite's -shm) are not followed: their content need not survive. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@
 struct block {
     struct block *next;
     off_t at;
-    size_t n; /* how much of it exists on the disk */
+    size_t n; /* how much of the block exists on the disk */
     char bytes[BLOCK];
 };
 
@@ -44,7 +44,7 @@ struct file {
     struct block *blocks[BUCKETS];
 };
 
-/* A name made or removed and not yet synced. */
+/* A name that was created or removed and is not synced yet. */
 struct name {
     struct name *next;
     bool made;
@@ -55,7 +55,7 @@ static struct {
     pthread_mutex_t mutex;
     char dir[PATHLEN];
     size_t dir_n;
-    long left; /* operations until the power fails; -1: not by count */
+    long left; /* operations until the power fails; -1: no count */
     bool some, lies;
     unsigned seed;
     volatile sig_atomic_t signalled;
@@ -141,7 +141,7 @@ static void hold(int number)
 
 static void lights_out(void)
 {
-    signal(SIGBUS, hold); /* another thread that reads a mapped page which the disk has lost: its power is gone, too */
+    signal(SIGBUS, hold); /* another thread that reads a mapped page which the disk has lost: hold it */
     for (struct file *f = disk.files; f; f = f->next)
         if (f->dirty)
             restore(f);
@@ -155,7 +155,7 @@ static void lights_out(void)
     hold(SIGKILL);
 }
 
-/* Counts an operation. With the mutex held. */
+/* Counts an operation. The caller must hold the mutex. */
 static void tick(void)
 {
     if (disk.signalled || (disk.left >= 0 && disk.left-- == 0))
@@ -198,7 +198,7 @@ static struct file *file_of(int fd)
     return f;
 }
 
-/* Remembers what stands on the disk where from..to is about to change. */
+/* Keeps the content on the disk of the range from..to before it changes. */
 static void remember(struct file *f, int fd, off_t from, off_t to)
 {
     for (off_t at = from / BLOCK * BLOCK; at < to && at < f->size; at += BLOCK) {
@@ -275,7 +275,7 @@ static bool is_directory(int fd)
     return strcmp(path, disk.dir) == 0;
 }
 
-/* ---- what the program calls ---- */
+/* ---- functions that the program calls ---- */
 
 ssize_t pwrite64(int fd, const void *p, size_t n, off_t at)
 {

@@ -1,12 +1,12 @@
-/* Drives the store for the crash tests (crash_test).
+/* Writes to the store, and checks it, for store_crash_test.
  *
- *   store_crash write DIR FIRST    writes pairs of rows numbered from FIRST without end; prints each number once its
- *                                  write is acknowledged
- *   store_crash check DIR END      reads acknowledged numbers from standard input: each pair must be there and whole,
- *                                  and of every other number below END both rows or none; prints how many there are
+ *   store_crash write DIR FIRST    writes pairs of rows numbered from FIRST without end; prints each number after its
+ *                                  write was acknowledged
+ *   store_crash check DIR END      reads acknowledged numbers from standard input: each of these pairs must be
+ * complete, and every other number below END must have both rows or no row; prints totals
  *
- * Pair n is one row in `setting` and one in `commit_mark`. Numbers divisible by 7 are written and then refused by their
- * body: they must never be there. */
+ * Pair n is one row in `setting` and one in `commit_mark`. The body of each number divisible by 7 writes its pair and
+ * then returns an error: these pairs must not exist. */
 #include <semaphore.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #define VALUE_MAX   600
 
 struct pair {
-    struct store_task job;
+    struct store_task task;
     long number;
 };
 
@@ -28,10 +28,10 @@ static sem_t slots;
 
 static void pair_name(long n, char name[static 24])
 {
-    snprintf(name, 24, "%08lx-%ld", (unsigned long)n * 2654435761 % 4294967296, n); /* all over the table */
+    snprintf(name, 24, "%08lx-%ld", (unsigned long)n * 2654435761 % 4294967296, n); /* spread over the table */
 }
 
-/* What a whole pair's value looks like. */
+/* The value of a complete pair. */
 static void pair_value(long n, char value[static VALUE_MAX])
 {
     int length = 100 + (int)(n % 400);
@@ -44,10 +44,10 @@ static bool refused(long n)
     return n % 7 == 0;
 }
 
-static enum err pair_write(struct store_task *job, struct db *db)
+static enum err pair_write(struct store_task *task, struct db *db)
 {
     char name[24], value[VALUE_MAX];
-    long n = ((struct pair *)job)->number;
+    long n = ((struct pair *)task)->number;
     pair_name(n, name);
     pair_value(n, value);
     enum err e = db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(str_z(name)), v_str(str_z(value))), NULL);
@@ -56,9 +56,9 @@ static enum err pair_write(struct store_task *job, struct db *db)
     return !e && refused(n) ? ERR_INVALID_ID : e;
 }
 
-static void pair_done(struct store_task *job, enum err result)
+static void pair_done(struct store_task *task, enum err result)
 {
-    struct pair *p = (struct pair *)job;
+    struct pair *p = (struct pair *)task;
     char line[24];
     int length = snprintf(line, sizeof line, "%ld\n", p->number);
     if (result == ERR_NONE && write(STDOUT_FILENO, line, (size_t)length) != length)
@@ -74,9 +74,9 @@ static int write_on(struct store *store, long first)
         struct pair *p = malloc(sizeof *p);
         if (!p)
             return 1;
-        *p = (struct pair){.job = {.mode = STORE_WRITE, .run = pair_write, .done = pair_done}, .number = n};
+        *p = (struct pair){.task = {.mode = STORE_WRITE, .run = pair_write, .done = pair_done}, .number = n};
         sem_wait(&slots);
-        store_submit(store, &p->job);
+        store_submit(store, &p->task);
     }
 }
 
@@ -99,7 +99,7 @@ static bool seen(struct check *c, long n, unsigned char what)
     return true;
 }
 
-/* The rows as they stand in the database, read without the store. */
+/* Reads the rows from the database, without the store. */
 static bool read_rows(struct check *c)
 {
     char path[4096];

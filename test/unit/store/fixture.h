@@ -1,11 +1,11 @@
-/* A store of its own for one test, on either engine; it disappears with the test. For tests of any room.
+/* A store for one test, on either engine; deleted after the test. For tests of all rooms.
  *
  *     cmocka_unit_test_setup_teardown(test, store_fixture_open, store_fixture_close)
- *     …  struct store_fixture *f = *state; store_run(f->store, …);  f->config is what the store was opened with.
+ *     …  struct store_fixture *f = *state; store_run(f->store, …);  f->config is the configuration of the store.
  *
- * For PostgreSQL: store_fixture_open_postgresql, and store_cluster_start and store_cluster_stop as the group's setup
- * and teardown. The server is $PORTERO_TEST_DSN's, or one of its own (scripts/pg-cluster); each test has a schema of
- * its own in it. */
+ * For PostgreSQL: store_fixture_open_postgresql, and store_cluster_start and store_cluster_stop as the setup and
+ * teardown of the group. The server is that of $PORTERO_TEST_DSN, or a private one (scripts/pg-cluster); each test has
+ * its own schema. */
 #pragma once
 #include <ftw.h>
 #include <libpq-fe.h>
@@ -27,7 +27,7 @@ struct store_fixture {
 
 static struct {
     char dsn[256];
-    char dir[64]; /* "": the server is somebody else's */
+    char dir[64]; /* "": the server is that of $PORTERO_TEST_DSN */
 } store_cluster;
 
 static inline int store_cluster_start(void **state)
@@ -93,7 +93,7 @@ static inline int store_fixture_unlink(const char *path, const struct stat *st, 
     return remove(path);
 }
 
-/* Opens (again) and starts the store of f->config. */
+/* Opens and starts the store of f->config; also after store_close. */
 static inline int store_fixture_start(struct store_fixture *f)
 {
     char *why = NULL;
@@ -130,7 +130,7 @@ static inline int store_fixture_open(void **state)
     return f ? store_fixture_start(f) : -1;
 }
 
-/* In a schema of its own; NULL if that cannot be made. */
+/* With its own schema. Returns NULL on failure. */
 static inline struct store_fixture *store_fixture_new_postgresql(void)
 {
     struct store_fixture *f = store_fixture_new();

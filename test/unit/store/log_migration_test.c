@@ -1,4 +1,4 @@
-/* Migrations that rewrite rows: what a store held before is there after them, on both engines. */
+/* Migrations that rewrite rows of the activity log keep its entries, on both engines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ static void expect(struct bare *b, const char *query, const char *rows)
     assert_string_equal(b->rows.p, rows);
 }
 
-/* A migration in the engine's own words. */
+/* Runs a migration with the words of the engine. */
 static void apply(struct bare *b, const char *migration)
 {
     struct buf text = BUF(1 << 20);
@@ -80,7 +80,7 @@ static void apply(struct bare *b, const char *migration)
     buf_done(&text);
 }
 
-/* Applies all migrations before the one that has `mark` in its text, and returns that one. */
+/* Runs all migrations before the one that contains `mark`, and returns that one. */
 static const char *migrate_before(struct bare *b, const char *mark)
 {
     int i = 0;
@@ -120,7 +120,7 @@ static int close_bare(void **state)
     return fixture ? store_fixture_close(&fixture) : 0;
 }
 
-static void the_log_keeps_its_entries_when_what_they_say_is_stored_apart(void **state)
+static void entries_keep_their_content_when_it_moves_to_activity_kind(void **state)
 {
     struct bare *b = *state;
     const char *migration = migrate_before(b, "CREATE TABLE activity_kind");
@@ -155,7 +155,7 @@ static void the_log_keeps_its_entries_when_what_they_say_is_stored_apart(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(the_log_keeps_its_entries_when_what_they_say_is_stored_apart),
+        BOTH(entries_keep_their_content_when_it_moves_to_activity_kind),
     };
     return cmocka_run_group_tests(tests, store_cluster_start, store_cluster_stop);
 }

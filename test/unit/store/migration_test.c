@@ -1,4 +1,4 @@
-/* What migrations make of the rows of an older store, on both engines. */
+/* Migrations keep the rows of an older store, on both engines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #define VERA "69001234abcdef0123456789"
 #define TIM  "690012340000000000000001"
 
-/* The two %s: what makes bytes of a hexadecimal text. */
+/* The two %s: the engine's function for the bytes of a hexadecimal text. */
 static const char old_grants[] =
     "INSERT INTO access_grant (building_id, revoked, id, type, label, enabled, version, created_at, updated_at, "
     "starts_at, ends_at, remaining_uses, access_code, voice, request_id, request_hash) VALUES "
@@ -29,7 +29,7 @@ static const char old_grants[] =
     "end_minute, timezone, request_id) VALUES ('bbbbbbbbbbbbbbbbbbbbbbb1', 'ffffffffffffffffffffffff', 'routine', "
     "'Rosa', 0, 1000, 9223372036854775807, 62, 480, 1080, 'Europe/Madrid', 'request-of-rosa-01');";
 
-/* Enough for a table that leaves megabytes behind. */
+/* Enough rows for a table of several megabytes. */
 static const char many_old_grants[] =
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) "
     "INSERT INTO access_grant (building_id, id, type, label, enabled, created_at, ends_at, request_id) "
@@ -42,7 +42,8 @@ static enum err fill(void *arg, struct db *db)
     struct arena a;
     arena_init(&a, NULL, 0);
     const struct str sql = arena_printf(&a, old_grants, db->engine->word_bytes[0], db->engine->word_bytes[1]);
-    enum err e = db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR("a")), v_str(STR("b"))), NULL); /* begins */
+    enum err e =
+        db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR("a")), v_str(STR("b"))), NULL); /* begins the transaction */
     if (!e)
         e = db->engine->script(db, sql.p);
     if (!e)
@@ -51,7 +52,7 @@ static enum err fill(void *arg, struct db *db)
     return e;
 }
 
-/* The schema's version before the migration that has this text. */
+/* The version of the schema before the migration that contains this text. */
 static int version_before(const char *text)
 {
     int n = 0;
@@ -61,7 +62,7 @@ static int version_before(const char *text)
     return n;
 }
 
-/* A store of the version before the migration that has this text, with those rows, then brought up to date. */
+/* Creates a store of the version before the migration that contains this text, with these rows, and migrates it. */
 static void upgrade_over(struct store_fixture *f, const char *text, enum err (*rows)(void *, struct db *))
 {
     char *why = NULL;
@@ -132,7 +133,7 @@ static enum err look_for_request(void *arg, struct db *db)
     const int64_t key = crypto_hash64(STR("request-of-vera-01"));
     assert_int_equal(db_one(db, SQL_GRANT_BY_REQUEST, DB_ARGS(v_str(STR(HOME)), v_int(key)), &c), ERR_NONE);
     assert_true(str_eq(col_str(&c, COL_GRANT_LABEL), STR("Vera")));
-    assert_int_equal(col_blob(&c, COL_GRANT_BY_REQUEST_REQUEST_HASH).n, 12); /* what was there of the body's hash */
+    assert_int_equal(col_blob(&c, COL_GRANT_BY_REQUEST_REQUEST_HASH).n, 12); /* the older hash was shorter */
     return ERR_NONE;
 }
 
@@ -145,7 +146,7 @@ static enum err look_as_the_door(void *arg, struct db *db)
     return ERR_NONE;
 }
 
-static void grants_of_an_older_store_are_found_as_before(void **state)
+static void grants_of_an_older_store_are_kept(void **state)
 {
     struct store_fixture *f = *state;
     upgrade(f);
@@ -161,7 +162,8 @@ static void grants_of_an_older_store_are_found_as_before(void **state)
 static enum err close_keypad(void *arg, struct db *db)
 {
     (void)arg;
-    enum err e = db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR("a")), v_str(STR("b"))), NULL); /* begins */
+    enum err e =
+        db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR("a")), v_str(STR("b"))), NULL); /* begins the transaction */
     return e ? e
              : db->engine->script(
                    db,
@@ -190,7 +192,7 @@ static enum err look_at_guards(void *arg, struct db *db)
     return ERR_NONE;
 }
 
-static void a_keypad_that_was_closed_stays_closed(void **state)
+static void a_closed_keypad_stays_closed(void **state)
 {
     struct store_fixture *f = *state;
     upgrade_over(f, "CREATE TABLE door_guard", close_keypad);
@@ -212,7 +214,7 @@ static int64_t pragma(struct store_fixture *f, const char *sql)
     return n;
 }
 
-static void the_room_of_the_old_tables_is_given_back(void **state)
+static void the_space_of_the_old_tables_is_freed(void **state)
 {
     struct store_fixture *f = *state;
     upgrade(f);
@@ -235,16 +237,16 @@ static int new_postgresql(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        {"grants of an older store are found as before, SQLite", grants_of_an_older_store_are_found_as_before,
-         new_sqlite, store_fixture_close, NULL},
-        {"the room of the old tables is given back, SQLite", the_room_of_the_old_tables_is_given_back, new_sqlite,
+        {"grants of an older store are found as before, SQLite", grants_of_an_older_store_are_kept, new_sqlite,
          store_fixture_close, NULL},
-        {"a keypad that was closed stays closed, SQLite", a_keypad_that_was_closed_stays_closed, new_sqlite,
+        {"the room of the old tables is given back, SQLite", the_space_of_the_old_tables_is_freed, new_sqlite,
          store_fixture_close, NULL},
-        {"a keypad that was closed stays closed, PostgreSQL", a_keypad_that_was_closed_stays_closed, new_postgresql,
+        {"a keypad that was closed stays closed, SQLite", a_closed_keypad_stays_closed, new_sqlite, store_fixture_close,
+         NULL},
+        {"a keypad that was closed stays closed, PostgreSQL", a_closed_keypad_stays_closed, new_postgresql,
          store_fixture_close, NULL},
-        {"grants of an older store are found as before, PostgreSQL", grants_of_an_older_store_are_found_as_before,
-         new_postgresql, store_fixture_close, NULL},
+        {"grants of an older store are found as before, PostgreSQL", grants_of_an_older_store_are_kept, new_postgresql,
+         store_fixture_close, NULL},
     };
     return cmocka_run_group_tests(tests, store_cluster_start, store_cluster_stop);
 }

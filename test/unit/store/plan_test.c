@@ -1,6 +1,6 @@
-/* No statement on the way of a request reads a whole table, or sorts rows whose number grows with use: asked of
- * SQLite's planner. Statements that do are listed here, with the reason why they may. How many steps requests take is
- * counted in test/unit/domain/bounded_test.c. */
+/* No statement of a request reads a whole table, or sorts a number of rows that grows with use, according to the
+ * planner of SQLite. Exceptions are listed here with their reasons. test/unit/domain/bounded_test.c counts the steps of
+ * requests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "store/sql_table.h"
 
 #define START    "once at the start"
-#define JOBS     "of the job threads, and of jobs that are not done yet"
+#define JOBS     "run by the job threads, over unfinished jobs"
 #define OPERATOR "for the operator"
 #define SANDBOX  "of the sandbox"
 #define ACCOUNT  "of an account's few: limits and the purge see to it"
@@ -58,14 +58,14 @@ static const char *reason_for(const char *statement)
     return NULL;
 }
 
-/* The sort of what follows a prefix in order is of rows that are equal so far: of one moment. */
+/* Sorting behind an ordered prefix is accepted: it only sorts rows with the same prefix, which are few. */
 static bool grows(const char *detail)
 {
     const bool scan = strncmp(detail, "SCAN ", 5) == 0 && strcmp(detail, "SCAN CONSTANT ROW") != 0;
     return scan || strstr(detail, "USE TEMP B-TREE FOR") != NULL;
 }
 
-/* The first step of the statement's plan that may read or sort everything; "" if there is none. */
+/* Finds the first step of the plan that may read or sort a whole table; "" if there is no such step. */
 static void find_step(sqlite3 *handle, const struct sql_statement *s, char ret[static 200])
 {
     sqlite3_stmt *stmt;

@@ -1,4 +1,4 @@
-/* What the PostgreSQL engine promises when the server goes away. */
+/* The guarantees of the PostgreSQL engine when the server goes away. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,15 +48,15 @@ static void assert_counter(struct store *store, long value)
     assert_int_equal(n, value);
 }
 
-/* ---- a peer between the store and the server ---- */
+/* ---- a proxy between the store and the server ---- */
 
 enum at_commit {
     PASS,
-    LOSE_REQUEST, /* the server never sees the COMMIT */
-    LOSE_ANSWER   /* it commits, but nobody hears of it */
+    LOSE_REQUEST, /* the server does not receive the COMMIT */
+    LOSE_ANSWER   /* the server commits, but its answer is lost */
 };
 
-/* Passes bytes on, one connection at a time; does to the next COMMIT what it was told to. */
+/* Forwards bytes, one connection at a time, and handles the next COMMIT as `next` says. */
 struct proxy {
     char dir[64];
     int listener;
@@ -85,7 +85,7 @@ static bool pass(int from, int to, char *buffer, size_t n, ssize_t *ret_n)
     return *ret_n > 0 && write(to, buffer, (size_t)*ret_n) == *ret_n;
 }
 
-/* False when the connection is to end. */
+/* Returns false when the connection must end. */
 static bool pass_client(struct proxy *p, int client, int server)
 {
     char buffer[65536];
@@ -99,7 +99,7 @@ static bool pass_client(struct proxy *p, int client, int server)
     if (what == LOSE_REQUEST || write(server, buffer, (size_t)n) != n)
         return false;
     if (what == LOSE_ANSWER)
-        return read(server, buffer, sizeof buffer) < 0; /* the answer has been given, and goes nowhere */
+        return read(server, buffer, sizeof buffer) < 0; /* the answer is read and dropped */
     return true;
 }
 
@@ -185,12 +185,12 @@ static void lose_at_commit(struct store_fixture *f, enum at_commit what, int exp
     proxy_stop(&p);
 }
 
-static void a_commit_that_was_never_heard_is_done_again(void **state)
+static void a_transaction_with_a_lost_commit_runs_again(void **state)
 {
     lose_at_commit(*state, LOSE_REQUEST, 2);
 }
 
-static void a_commit_whose_answer_was_lost_is_not_done_twice(void **state)
+static void a_commit_with_a_lost_answer_is_not_repeated(void **state)
 {
     lose_at_commit(*state, LOSE_ANSWER, 1);
 }
@@ -211,7 +211,7 @@ static void *write_on(void *arg)
     return NULL;
 }
 
-static void a_crash_of_the_server_loses_no_acknowledged_write_and_repeats_none(void **state)
+static void a_server_crash_neither_loses_nor_repeats_acknowledged_writes(void **state)
 {
     struct store_fixture *f = *state;
     struct writer w = {.store = f->store};
@@ -240,7 +240,7 @@ struct meeting {
     _Atomic int came;
 };
 
-/* Waits inside a transaction until each worker has one. A body that is run again finds that all were here. */
+/* Waits in a transaction until each worker has one. A body that runs again does not wait. */
 static enum err meet(void *arg, struct db *db)
 {
     struct meeting *m = arg;
@@ -251,7 +251,7 @@ static enum err meet(void *arg, struct db *db)
     return e;
 }
 
-/* With a statement that no connection has prepared. */
+/* Uses a statement that no connection has prepared. */
 static enum err look(void *arg, struct db *db)
 {
     CURSOR c;
@@ -274,7 +274,7 @@ static void *ask(void *arg)
     return NULL;
 }
 
-/* Each at once; the number of those that failed. */
+/* Runs all reads at once; returns the number of failed ones. */
 static int ask_together(struct store *store, int count, enum err (*run)(void *arg, struct db *db), void *arg)
 {
     struct asker askers[3 * MANY];
@@ -291,14 +291,14 @@ static int ask_together(struct store *store, int count, enum err (*run)(void *ar
     return failed;
 }
 
-/* A server that stops at once says so before it closes a connection. An idle connection has not read that when it sends
- * next: libpq then reports a failure without an SQLSTATE, and the connection as good. */
-static void a_statement_that_cannot_be_sent_is_run_again(void **state)
+/* A server in fast shutdown sends a message before it closes a connection. An idle connection has not read it when it
+ * next sends: libpq then reports a failure without an SQLSTATE, and a good connection. */
+static void a_statement_that_cannot_be_sent_runs_again(void **state)
 {
     struct store_fixture *f = *state;
     struct store *store;
     char *why = NULL;
-    f->config.store_workers = MANY + 1; /* one is kept for urgent jobs */
+    f->config.store_workers = MANY + 1; /* one is kept for urgent tasks */
     assert_int_equal(store_open(&f->config, true, &store, &why), ERR_NONE);
     assert_int_equal(store_start(store), ERR_NONE);
     for (int i = 0; i < 8; i++) {
@@ -312,7 +312,7 @@ static void a_statement_that_cannot_be_sent_is_run_again(void **state)
     store_close(store);
 }
 
-static void a_server_that_is_not_there_is_named(void **state)
+static void the_error_names_a_missing_server(void **state)
 {
     struct store_fixture *f = *state;
     struct config c = {.engine = ENGINE_POSTGRESQL, .top_data_dir = f->dir, .store_workers = 1};
@@ -334,7 +334,7 @@ static void reads_have_to_be_submitted(void **state)
     assert_false(store_exclusive(f->store));
 }
 
-/* Marks are forgotten again: they do not grow with use. */
+/* Marks are deleted: their number does not grow with use. */
 static void the_table_of_marks_stays_small(void **state)
 {
     struct store_fixture *f = *state;
@@ -349,7 +349,7 @@ static void the_table_of_marks_stays_small(void **state)
     PQfinish(conn);
 }
 
-/* Restarting is only for a server of our own. */
+/* Only a server of this test may be restarted. */
 static int own_cluster_start(void **state)
 {
     unsetenv("PORTERO_TEST_DSN");
@@ -362,12 +362,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(reads_have_to_be_submitted),
-        TEST(a_server_that_is_not_there_is_named),
-        TEST(a_commit_that_was_never_heard_is_done_again),
-        TEST(a_commit_whose_answer_was_lost_is_not_done_twice),
+        TEST(the_error_names_a_missing_server),
+        TEST(a_transaction_with_a_lost_commit_runs_again),
+        TEST(a_commit_with_a_lost_answer_is_not_repeated),
         TEST(the_table_of_marks_stays_small),
-        TEST(a_crash_of_the_server_loses_no_acknowledged_write_and_repeats_none),
-        TEST(a_statement_that_cannot_be_sent_is_run_again),
+        TEST(a_server_crash_neither_loses_nor_repeats_acknowledged_writes),
+        TEST(a_statement_that_cannot_be_sent_runs_again),
     };
     return cmocka_run_group_tests(tests, own_cluster_start, store_cluster_stop);
 }

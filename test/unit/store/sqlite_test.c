@@ -1,4 +1,4 @@
-/* What the SQLite engine promises beyond store.h: sessions, files, full disks, a WAL that stays small. */
+/* The guarantees of the SQLite engine beyond store.h: sessions, files, full disks, and a WAL that stays small. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +74,7 @@ static void a_session_sees_every_write_acknowledged_before_its_request(void **st
     assert_int_equal(store_session_begin(session), ERR_NONE);
     assert_reads(session, "1");
     assert_int_equal(store_run(f->store, STORE_WRITE, put, "2"), ERR_NONE);
-    assert_reads(session, "1"); /* within a request nothing moves */
+    assert_reads(session, "1"); /* the snapshot of a request does not change */
     assert_int_equal(store_session_begin(session), ERR_NONE);
     assert_reads(session, "2");
     store_session_idle(session);
@@ -111,7 +111,7 @@ static void a_second_opener_is_refused(void **state)
     free(why);
 }
 
-static void files_are_private_whatever_the_umask(void **state)
+static void files_are_private_with_any_umask(void **state)
 {
     struct store_fixture *f = *state;
     char dir[90];
@@ -145,7 +145,7 @@ static void closing_leaves_one_complete_file(void **state)
     assert_true(size_of(f, "portero.db") > 0);
 }
 
-static void what_cannot_be_opened_is_named(void **state)
+static void the_error_names_a_file_that_cannot_be_opened(void **state)
 {
     struct store_fixture *f = *state;
     struct store *store = NULL;
@@ -171,7 +171,7 @@ static void what_cannot_be_opened_is_named(void **state)
     free(why);
 }
 
-/* ---- a disk that is full ---- */
+/* ---- full disk ---- */
 
 static void set_file_size_limit(rlim_t n)
 {
@@ -181,7 +181,7 @@ static void set_file_size_limit(rlim_t n)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-static void a_full_disk_fails_writes_and_then_heals(void **state)
+static void writes_fail_on_a_full_disk_and_recover(void **state)
 {
     struct store_fixture *f = *state;
     struct db *session = store_session_new(f->store);
@@ -211,12 +211,12 @@ static void a_full_disk_fails_writes_and_then_heals(void **state)
 /* ---- the WAL ---- */
 
 #define PAGES_LEAST 12000             /* 47 MiB, three rounds of checkpoints */
-#define PAGES_MOST  (4 * PAGES_LEAST) /* on a machine so busy that readers keep checkpoints from ending for long */
-#define FEW_PAGES   1000              /* less than begins a round */
+#define PAGES_MOST  (4 * PAGES_LEAST) /* on a machine so busy that readers delay checkpoints */
+#define FEW_PAGES   1000              /* less than a round */
 #define SOME_PAGES  6000              /* more than one round */
 #define IN_FLIGHT   64
 
-/* The WAL of so many pages is short: without checkpoints it would have two for each. */
+/* Whether the WAL is short after writing this many pages: without checkpoints it would have two frames for each. */
 static bool is_short(off_t wal, int pages)
 {
     return wal > 0 && wal < (off_t)pages * 4096 * 4 / 3;
@@ -230,30 +230,30 @@ struct load {
 };
 
 struct page {
-    struct store_task job;
+    struct store_task task;
     struct load *load;
 };
 
-static enum err page_run(struct store_task *job, struct db *db)
+static enum err page_run(struct store_task *task, struct db *db)
 {
     static const char filler[3800];
-    struct load *load = ((struct page *)job)->load;
+    struct load *load = ((struct page *)task)->load;
     char id[24];
     snprintf(id, sizeof id, "%08x", (unsigned)load->next++ * 2654435761u); /* all over the table */
     return db_exec(db, SQL_JOB_INSERT,
                    DB_ARGS(v_str(str_z(id)), v_str(STR("k")), v_int(1), v_int(1), v_blob(filler, sizeof filler)), NULL);
 }
 
-static void page_done(struct store_task *job, enum err result)
+static void page_done(struct store_task *task, enum err result)
 {
-    struct load *load = ((struct page *)job)->load;
+    struct load *load = ((struct page *)task)->load;
     load->failures += result != ERR_NONE;
-    free(job);
+    free(task);
     sem_post(&load->slots);
 }
 
-/* Always has a snapshot open. */
-static void *read_without_rest(void *arg)
+/* Has a snapshot open at all times. */
+static void *read_constantly(void *arg)
 {
     struct load *load = arg;
     struct db *session = store_session_new(load->store);
@@ -268,23 +268,24 @@ static void *read_without_rest(void *arg)
     return NULL;
 }
 
-/* Writes so many pages, one after the other. */
+/* Writes this many pages. */
 static void write_pages(struct load *load, int pages)
 {
     sem_init(&load->slots, 0, IN_FLIGHT);
     for (int i = 0; i < pages + IN_FLIGHT; i++) {
         sem_wait(&load->slots);
         if (i >= pages)
-            continue; /* until the last ones have ended, too */
+            continue; /* wait for the last ones, too */
         struct page *page = malloc(sizeof *page);
         assert_non_null(page);
-        *page = (struct page){.job = {.mode = STORE_WRITE, .run = page_run, .done = page_done}, .load = load};
-        store_submit(load->store, &page->job);
+        *page = (struct page){.task = {.mode = STORE_WRITE, .run = page_run, .done = page_done}, .load = load};
+        store_submit(load->store, &page->task);
     }
     sem_destroy(&load->slots);
 }
 
-/* Writes until there were enough pages; *ret_longest is how long the WAL was at most. How many pages. */
+/* Writes until the WAL is short in relation to the pages. Returns the number of pages; *ret_longest is the maximum
+ * length of the WAL. */
 static int write_under_load(struct store_fixture *f, struct load *load, off_t *ret_longest)
 {
     int pages = 0;
@@ -293,9 +294,9 @@ static int write_under_load(struct store_fixture *f, struct load *load, off_t *r
     for (; pages < PAGES_LEAST || (pages < PAGES_MOST && !is_short(*ret_longest, pages)); pages++) {
         struct page *page = malloc(sizeof *page);
         assert_non_null(page);
-        *page = (struct page){.job = {.mode = STORE_WRITE, .run = page_run, .done = page_done}, .load = load};
+        *page = (struct page){.task = {.mode = STORE_WRITE, .run = page_run, .done = page_done}, .load = load};
         sem_wait(&load->slots);
-        store_submit(f->store, &page->job);
+        store_submit(f->store, &page->task);
         off_t size = size_of(f, "portero.db-wal");
         *ret_longest = size > *ret_longest ? size : *ret_longest;
     }
@@ -314,42 +315,42 @@ static void the_wal_stays_small_under_constant_load(void **state)
     off_t longest;
     assert_int_equal(store_run(f->store, STORE_WRITE, put, "1"), ERR_NONE);
     for (int i = 0; i < 2; i++)
-        assert_int_equal(pthread_create(&readers[i], NULL, read_without_rest, &load), 0);
+        assert_int_equal(pthread_create(&readers[i], NULL, read_constantly, &load), 0);
     const int pages = write_under_load(f, &load, &longest);
     for (int i = 0; i < 2; i++)
         pthread_join(readers[i], NULL);
     assert_int_equal(load.failures, 0);
     assert_true(is_short(longest, pages));
-    assert_true(size_of(f, "portero.db") > (off_t)pages * 4096 * 2 / 3); /* it is there that the pages went */
+    assert_true(size_of(f, "portero.db") > (off_t)pages * 4096 * 2 / 3); /* the pages were copied there */
     assert_intact(f);
 }
 
 struct lengthy {
-    struct store_task job;
+    struct store_task task;
     struct load *load;
     sem_t ended;
 };
 
-static enum err lengthy_run(struct store_task *job, struct db *db)
+static enum err lengthy_run(struct store_task *task, struct db *db)
 {
     char text[16];
-    (void)job;
+    (void)task;
     enum err e = read_setting(db, text, sizeof text);
     usleep(20000);
     return e;
 }
 
-static void lengthy_done(struct store_task *job, enum err result)
+static void lengthy_done(struct store_task *task, enum err result)
 {
-    struct lengthy *l = (struct lengthy *)job;
+    struct lengthy *l = (struct lengthy *)task;
     l->load->failures += result != ERR_NONE;
     if (l->load->stop)
         sem_post(&l->ended);
     else
-        store_submit(l->load->store, job);
+        store_submit(l->load->store, task);
 }
 
-static void the_wal_stays_small_beside_lengthy_reads_without_rest(void **state)
+static void the_wal_stays_small_under_constant_lengthy_reads(void **state)
 {
     struct store_fixture *f = *state;
     struct load load = {.store = f->store};
@@ -359,7 +360,7 @@ static void the_wal_stays_small_beside_lengthy_reads_without_rest(void **state)
     for (int i = 0; i < 2; i++) {
         reads[i] = (struct lengthy){{.lengthy = true, .run = lengthy_run, .done = lengthy_done}, .load = &load};
         sem_init(&reads[i].ended, 0, 0);
-        store_submit(f->store, &reads[i].job);
+        store_submit(f->store, &reads[i].task);
     }
     const int pages = write_under_load(f, &load, &longest);
     for (int i = 0; i < 2; i++) {
@@ -371,7 +372,7 @@ static void the_wal_stays_small_beside_lengthy_reads_without_rest(void **state)
     assert_intact(f);
 }
 
-/* Waits until the file has at least so many bytes, half a minute at most. */
+/* Waits until the file has at least this size, for half a minute at most. */
 static bool grows_to(const struct store_fixture *f, const char *name, off_t bytes)
 {
     for (int i = 0; i < 3000 && size_of(f, name) < bytes; i++)
@@ -379,7 +380,7 @@ static bool grows_to(const struct store_fixture *f, const char *name, off_t byte
     return size_of(f, name) >= bytes;
 }
 
-static void writes_go_on_beside_a_read_that_does_not_end_and_the_wal_starts_over_after_it(void **state)
+static void an_endless_read_does_not_block_writes_and_the_wal_starts_over_after_it(void **state)
 {
     struct store_fixture *f = *state;
     struct load load = {.store = f->store};
@@ -394,11 +395,12 @@ static void writes_go_on_beside_a_read_that_does_not_end_and_the_wal_starts_over
     const off_t longest = size_of(f, "portero.db-wal");
     write_pages(&load, SOME_PAGES);
     assert_int_equal(load.failures, 0);
-    assert_true(size_of(f, "portero.db-wal") < longest + (off_t)SOME_PAGES * 4096); /* it would have twice that more */
+    assert_true(size_of(f, "portero.db-wal") <
+                longest + (off_t)SOME_PAGES * 4096); /* without a new start it would grow by twice that */
     assert_intact(f);
 }
 
-static void a_full_disk_heals_by_itself_when_the_wal_is_what_fills_it(void **state)
+static void a_disk_filled_by_the_wal_recovers(void **state)
 {
     struct store_fixture *f = *state;
     struct load load = {.store = f->store};
@@ -417,7 +419,7 @@ static void a_full_disk_heals_by_itself_when_the_wal_is_what_fills_it(void **sta
     assert_intact(f);
 }
 
-/* What kill -9 now would leave, in a fixture of its own. */
+/* A fixture with the files that kill -9 would leave now. */
 static struct store_fixture *crashed(const struct store_fixture *f)
 {
     char command[300];
@@ -428,7 +430,7 @@ static struct store_fixture *crashed(const struct store_fixture *f)
     return copy;
 }
 
-static void what_a_crash_left_in_the_wal_is_copied_back_after_the_start(void **state)
+static void the_wal_of_a_crashed_process_is_copied_at_the_start(void **state)
 {
     struct store_fixture *f = *state;
     struct load load = {.store = f->store};
@@ -441,7 +443,7 @@ static void what_a_crash_left_in_the_wal_is_copied_back_after_the_start(void **s
     assert_int_equal(store_fixture_close(&done), 0);
 }
 
-/* SQLite syncs with one of these. Of a file named here, they fail. */
+/* SQLite syncs with fsync or fdatasync. They fail for a file with this name. */
 static _Atomic(const char *) unsyncable;
 
 static int sync_unless(int fd, long number)
@@ -471,7 +473,7 @@ static void after_a_failed_sync_the_wal_is_kept_until_the_next_start(void **stat
     struct store_fixture *f = *state;
     struct load load = {.store = f->store};
     unsyncable = "portero.db";
-    write_pages(&load, SOME_PAGES); /* begins a round */
+    write_pages(&load, SOME_PAGES); /* starts a round */
     usleep(500000);                 /* lets it fail */
     unsyncable = NULL;
     write_pages(&load, SOME_PAGES);
@@ -479,7 +481,7 @@ static void after_a_failed_sync_the_wal_is_kept_until_the_next_start(void **stat
     assert_true(size_of(f, "portero.db-wal") > (off_t)SOME_PAGES * 2 * 4096);
     store_close(f->store);
     f->store = NULL;
-    assert_true(size_of(f, "portero.db-wal") > (off_t)SOME_PAGES * 2 * 4096); /* all of it is still there */
+    assert_true(size_of(f, "portero.db-wal") > (off_t)SOME_PAGES * 2 * 4096); /* the whole WAL is kept */
     assert_int_equal(store_fixture_start(f), 0);
     assert_true(grows_to(f, "portero.db", (off_t)SOME_PAGES * 2 * 4096));
     assert_intact(f);
@@ -493,15 +495,15 @@ int main(void)
         TEST(a_session_sees_every_write_acknowledged_before_its_request),
         TEST(a_session_recovers_from_a_failed_statement),
         TEST(a_second_opener_is_refused),
-        TEST(files_are_private_whatever_the_umask),
+        TEST(files_are_private_with_any_umask),
         TEST(closing_leaves_one_complete_file),
-        TEST(what_cannot_be_opened_is_named),
-        TEST(a_full_disk_fails_writes_and_then_heals),
+        TEST(the_error_names_a_file_that_cannot_be_opened),
+        TEST(writes_fail_on_a_full_disk_and_recover),
         TEST(the_wal_stays_small_under_constant_load),
-        TEST(the_wal_stays_small_beside_lengthy_reads_without_rest),
-        TEST(writes_go_on_beside_a_read_that_does_not_end_and_the_wal_starts_over_after_it),
-        TEST(a_full_disk_heals_by_itself_when_the_wal_is_what_fills_it),
-        TEST(what_a_crash_left_in_the_wal_is_copied_back_after_the_start),
+        TEST(the_wal_stays_small_under_constant_lengthy_reads),
+        TEST(an_endless_read_does_not_block_writes_and_the_wal_starts_over_after_it),
+        TEST(a_disk_filled_by_the_wal_recovers),
+        TEST(the_wal_of_a_crashed_process_is_copied_at_the_start),
         TEST(after_a_failed_sync_the_wal_is_kept_until_the_next_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

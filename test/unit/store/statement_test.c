@@ -9,7 +9,7 @@
 #include "fixture.h"
 #include "store/sql_table.h"
 
-/* What an engine makes of a statement. */
+/* The number of parameters and columns of a prepared statement. */
 struct plan {
     int args, columns;
 };
@@ -56,7 +56,7 @@ static const char *postgresql_plan(PGconn *conn, const char *sql, struct plan *r
     return why[0] ? why : NULL;
 }
 
-static void every_statement_means_the_same_to_both_engines(void **state)
+static void both_engines_accept_every_statement(void **state)
 {
     struct store_fixture *pg = *state;
     void *other;
@@ -89,9 +89,9 @@ static void every_statement_means_the_same_to_both_engines(void **state)
     assert_int_equal(wrong, 0);
 }
 
-/* A subquery that locks rows gives others each time it is carried out, and PostgreSQL may carry it out once for each
- * row of the statement around it. It does so once only if the subquery is materialized, or one value. */
-static void a_subquery_that_locks_rows_is_carried_out_once(void **state)
+/* A subquery that locks rows returns other rows each time it runs, and PostgreSQL may run it once for each row of the
+ * outer statement. It runs once only if it is materialized or a scalar. */
+static void a_subquery_that_locks_rows_runs_once(void **state)
 {
     (void)state;
     int wrong = 0;
@@ -104,7 +104,7 @@ static void a_subquery_that_locks_rows_is_carried_out_once(void **state)
             once = strstr(sql, "= (SELECT");
         if (once && once < lock && !strstr(lock + 1, "FOR UPDATE"))
             continue;
-        print_error("%s: its subquery may lock more rows than it gives\n", sql_table[i].name);
+        print_error("%s: its subquery may lock more rows than it returns\n", sql_table[i].name);
         wrong++;
     }
     assert_int_equal(wrong, 0);
@@ -113,9 +113,9 @@ static void a_subquery_that_locks_rows_is_carried_out_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_statement_means_the_same_to_both_engines, store_fixture_open_postgresql,
+        cmocka_unit_test_setup_teardown(both_engines_accept_every_statement, store_fixture_open_postgresql,
                                         store_fixture_close),
-        cmocka_unit_test(a_subquery_that_locks_rows_is_carried_out_once),
+        cmocka_unit_test(a_subquery_that_locks_rows_runs_once),
     };
     return cmocka_run_group_tests(tests, store_cluster_start, store_cluster_stop);
 }

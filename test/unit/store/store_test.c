@@ -1,4 +1,4 @@
-/* What a caller of the store relies on, on both engines. */
+/* The guarantees of store.h, on both engines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 struct setting {
     const char *name;
     char value[32];
-    enum err answer; /* what the body returns after its work */
+    enum err answer; /* the result of the body */
 };
 
 static enum err put(void *arg, struct db *db)
@@ -68,7 +68,7 @@ static void a_read_sees_an_acknowledged_write(void **state)
     }
 }
 
-static void a_body_that_fails_leaves_nothing(void **state)
+static void changes_of_a_failed_body_are_rolled_back(void **state)
 {
     struct store_fixture *f = *state;
     struct setting s = {.name = "k", .value = "v", .answer = ERR_INVALID_ID};
@@ -81,8 +81,7 @@ static enum err put_then_break(void *arg, struct db *db)
     enum err e = put(arg, db);
     if (e)
         return e;
-    /* account.email may not be NULL: the statement fails, and with it the transaction, whatever the body makes of it.
-     */
+    /* account.email must not be NULL: the statement fails, and its transaction with it, whatever the body returns. */
     enum err failed = db_exec(db, SQL_ACCOUNT_INSERT, DB_ARGS(v_str(STR("a")), v_null(), v_int(1)), NULL);
     enum err after = put(arg, db);
     return failed == ERR_INTERNAL_ERROR && after == ERR_INTERNAL_ERROR ? ERR_NONE : ERR_INVALID_ID;
@@ -112,38 +111,38 @@ static void a_read_cannot_write(void **state)
 
 /* ---- many at once ---- */
 
-#define JOBS 600 /* more than one batch */
+#define TASKS 600 /* more than one batch */
 
 struct many;
 struct numbered {
-    struct store_task job;
+    struct store_task task;
     struct many *many;
     int number;
     enum err result;
     int done_at;
 };
 struct many {
-    struct numbered jobs[JOBS];
+    struct numbered tasks[TASKS];
     _Atomic int done;
     sem_t all_done;
 };
 
-/* Every third job fails after its write. */
-static enum err numbered_run(struct store_task *job, struct db *db)
+/* Every third task fails after its write. */
+static enum err numbered_run(struct store_task *task, struct db *db)
 {
-    struct numbered *n = (struct numbered *)job;
+    struct numbered *n = (struct numbered *)task;
     char name[16];
     snprintf(name, sizeof name, "n%d", n->number);
     struct setting s = {.name = name, .value = "v", .answer = n->number % 3 ? ERR_NONE : ERR_INVALID_ID};
     return put(&s, db);
 }
 
-static void numbered_done(struct store_task *job, enum err result)
+static void numbered_done(struct store_task *task, enum err result)
 {
-    struct numbered *n = (struct numbered *)job;
+    struct numbered *n = (struct numbered *)task;
     n->result = result;
     n->done_at = n->many->done++;
-    if (n->done_at == JOBS - 1)
+    if (n->done_at == TASKS - 1)
         sem_post(&n->many->all_done);
 }
 
@@ -152,120 +151,120 @@ static struct many *submit_many(struct store *store)
     struct many *m = calloc(1, sizeof *m);
     assert_non_null(m);
     sem_init(&m->all_done, 0, 0);
-    for (int i = 0; i < JOBS; i++) {
-        m->jobs[i] = (struct numbered){
-            .job = {.mode = STORE_WRITE, .run = numbered_run, .done = numbered_done}, .many = m, .number = i};
-        store_submit(store, &m->jobs[i].job);
+    for (int i = 0; i < TASKS; i++) {
+        m->tasks[i] = (struct numbered){
+            .task = {.mode = STORE_WRITE, .run = numbered_run, .done = numbered_done}, .many = m, .number = i};
+        store_submit(store, &m->tasks[i].task);
     }
     return m;
 }
 
-static void each_job_of_many_has_its_own_fate(void **state)
+static void a_failed_task_does_not_affect_others(void **state)
 {
     struct store_fixture *f = *state;
     struct many *m = submit_many(f->store);
     sem_wait(&m->all_done);
-    for (int i = 0; i < JOBS; i++) {
+    for (int i = 0; i < TASKS; i++) {
         char name[16];
         snprintf(name, sizeof name, "n%d", i);
-        assert_int_equal(m->jobs[i].result, i % 3 ? ERR_NONE : ERR_INVALID_ID);
+        assert_int_equal(m->tasks[i].result, i % 3 ? ERR_NONE : ERR_INVALID_ID);
         assert_setting(f->store, name, i % 3 ? "v" : NULL);
         if (store_exclusive(f->store))
-            assert_int_equal(m->jobs[i].done_at, i); /* one writer: in the order of submission */
+            assert_int_equal(m->tasks[i].done_at, i); /* one writer: tasks run in the order of submission */
     }
     sem_destroy(&m->all_done);
     free(m);
 }
 
-/* ---- urgent ones ---- */
+/* ---- urgent tasks ---- */
 
-#define GATES   4 /* no fewer than workers that take what is not urgent */
+#define GATES   4 /* at least the number of workers for tasks that are not urgent */
 #define WAITING 20
 
 struct gate {
-    struct store_task job;
+    struct store_task task;
     sem_t *open;
 };
 
-static enum err gate_run(struct store_task *job, struct db *db)
+static enum err gate_run(struct store_task *task, struct db *db)
 {
     (void)db;
-    while (sem_wait(((struct gate *)job)->open) < 0)
+    while (sem_wait(((struct gate *)task)->open) < 0)
         ;
     return ERR_NONE;
 }
 
-static void gate_done(struct store_task *job, enum err result)
+static void gate_done(struct store_task *task, enum err result)
 {
-    (void)job, (void)result;
+    (void)task, (void)result;
 }
 
-/* Holds up the store until it is opened. */
+/* Blocks the store until `open` is posted. */
 static void submit_gates(struct store *store, struct gate gates[static GATES], sem_t *open)
 {
     sem_init(open, 0, 0);
     for (int i = 0; i < GATES; i++) {
-        gates[i] = (struct gate){.job = {.mode = STORE_WRITE, .run = gate_run, .done = gate_done}, .open = open};
-        store_submit(store, &gates[i].job);
+        gates[i] = (struct gate){.task = {.mode = STORE_WRITE, .run = gate_run, .done = gate_done}, .open = open};
+        store_submit(store, &gates[i].task);
     }
 }
 
 struct urgent {
-    struct store_task job;
+    struct store_task task;
     struct many *others;
     struct store *store;
-    int others_done; /* before it */
+    int others_done; /* before the urgent task */
     sem_t done;
 };
 
-static enum err urgent_run(struct store_task *job, struct db *db)
+static enum err urgent_run(struct store_task *task, struct db *db)
 {
-    (void)job;
+    (void)task;
     return put(&(struct setting){.name = "urgent", .value = "v"}, db);
 }
 
-static void urgent_done(struct store_task *job, enum err result)
+static void urgent_done(struct store_task *task, enum err result)
 {
-    struct urgent *u = (struct urgent *)job;
-    u->others_done = result ? JOBS : u->others->done;
+    struct urgent *u = (struct urgent *)task;
+    u->others_done = result ? TASKS : u->others->done;
     sem_post(&u->done);
 }
 
-static void an_urgent_job_goes_before_all_that_wait(void **state)
+static void an_urgent_task_runs_before_waiting_ones(void **state)
 {
     struct store_fixture *f = *state;
     struct gate gates[GATES];
     sem_t open;
     submit_gates(f->store, gates, &open);
     struct many *m = submit_many(f->store);
-    struct urgent u = {.job = {.mode = STORE_WRITE, .urgent = true, .run = urgent_run, .done = urgent_done},
+    struct urgent u = {.task = {.mode = STORE_WRITE, .urgent = true, .run = urgent_run, .done = urgent_done},
                        .others = m};
     sem_init(&u.done, 0, 0);
-    store_submit(f->store, &u.job);
+    store_submit(f->store, &u.task);
     for (int i = 0; i < GATES; i++)
         sem_post(&open);
     sem_wait(&u.done);
-    assert_in_range(u.others_done, 0, 100); /* of 600; a few begin beside it, or with it */
+    assert_in_range(u.others_done, 0, 100); /* of 600; a few begin together with it */
     sem_wait(&m->all_done);
     sem_destroy(&u.done);
     sem_destroy(&m->all_done);
     free(m);
-    store_close(f->store); /* the gates, too, are done */
+    store_close(f->store); /* waits for the gates, too */
     assert_int_equal(store_fixture_start(f), 0);
 }
 
-/* Comes back as long as others wait. */
-static void urgent_again(struct store_task *job, enum err result)
+/* Submits itself again while others wait. */
+static void urgent_again(struct store_task *task, enum err result)
 {
-    struct urgent *u = (struct urgent *)job;
+    struct urgent *u = (struct urgent *)task;
     (void)result;
-    if (u->others->done < JOBS)
-        store_submit(u->store, job);
+    if (u->others->done < TASKS)
+        store_submit(u->store, task);
     else
         sem_post(&u->done);
 }
 
-static void others_have_their_turn_though_urgent_jobs_never_end(void **state)
+static void endless_urgent_tasks_do_not_starve_others(void **state)
 {
     struct store_fixture *f = *state;
     struct gate gates[GATES];
@@ -275,11 +274,11 @@ static void others_have_their_turn_though_urgent_jobs_never_end(void **state)
     struct many *m = submit_many(f->store);
     for (int i = 0; i < WAITING; i++) {
         urgent[i] =
-            (struct urgent){.job = {.mode = STORE_WRITE, .urgent = true, .run = urgent_run, .done = urgent_again},
+            (struct urgent){.task = {.mode = STORE_WRITE, .urgent = true, .run = urgent_run, .done = urgent_again},
                             .others = m,
                             .store = f->store};
         sem_init(&urgent[i].done, 0, 0);
-        store_submit(f->store, &urgent[i].job);
+        store_submit(f->store, &urgent[i].task);
     }
     for (int i = 0; i < GATES; i++)
         sem_post(&open);
@@ -292,34 +291,34 @@ static void others_have_their_turn_though_urgent_jobs_never_end(void **state)
     free(m);
 }
 
-/* A read that was submitted. */
+/* A submitted read. */
 struct read {
-    struct store_task job;
+    struct store_task task;
     struct setting setting;
     enum err result;
     sem_t done;
 };
 
-static enum err read_run(struct store_task *job, struct db *db)
+static enum err read_run(struct store_task *task, struct db *db)
 {
-    return get(&((struct read *)job)->setting, db);
+    return get(&((struct read *)task)->setting, db);
 }
 
-static void read_done(struct store_task *job, enum err result)
+static void read_done(struct store_task *task, enum err result)
 {
-    struct read *r = (struct read *)job;
+    struct read *r = (struct read *)task;
     r->result = result;
     sem_post(&r->done);
 }
 
-static void a_submitted_read_is_answered(void **state)
+static void a_submitted_read_returns_its_result(void **state)
 {
     struct store_fixture *f = *state;
     struct setting s = {.name = "k", .value = "v"};
     assert_int_equal(store_run(f->store, STORE_WRITE, put, &s), ERR_NONE);
-    struct read r = {.job = {.mode = STORE_READ, .run = read_run, .done = read_done}, .setting = {.name = "k"}};
+    struct read r = {.task = {.mode = STORE_READ, .run = read_run, .done = read_done}, .setting = {.name = "k"}};
     sem_init(&r.done, 0, 0);
-    store_submit(f->store, &r.job);
+    store_submit(f->store, &r.task);
     sem_wait(&r.done);
     assert_int_equal(r.result, ERR_NONE);
     assert_string_equal(r.setting.value, "v");
@@ -337,7 +336,7 @@ static void *increment_often(void *arg)
     return (void *)failures;
 }
 
-static void no_update_is_lost_between_threads(void **state)
+static void concurrent_updates_are_not_lost(void **state)
 {
     struct store_fixture *f = *state;
     pthread_t threads[THREADS];
@@ -355,12 +354,12 @@ static void no_update_is_lost_between_threads(void **state)
     assert_int_equal(failures, 0);
 }
 
-static void closing_finishes_what_was_submitted(void **state)
+static void closing_finishes_submitted_tasks(void **state)
 {
     struct store_fixture *f = *state;
     struct many *m = submit_many(f->store);
     store_close(f->store);
-    assert_int_equal(m->done, JOBS);
+    assert_int_equal(m->done, TASKS);
     sem_destroy(&m->all_done);
     free(m);
     assert_int_equal(store_fixture_start(f), 0);
@@ -370,7 +369,7 @@ static void closing_finishes_what_was_submitted(void **state)
 
 /* ---- values ---- */
 
-/* For bodies: cmocka's own assertions work on the test's thread only. */
+/* For bodies: the assertions of cmocka work only on the thread of the test. */
 #define CHECK(condition)                                                                                               \
     do {                                                                                                               \
         if (!(condition)) {                                                                                            \
@@ -381,8 +380,8 @@ static void closing_finishes_what_was_submitted(void **state)
 
 static const char bytes[] = "\0\xff'\\\"\n\0";
 
-/* job_take's text has $3 before $1 and $2: whoever counts by appearance swaps them. */
-static enum err values_go_round(void *arg, struct db *db)
+/* The text of job_take has $3 before $1 and $2: an engine that counts parameters by appearance would swap them. */
+static enum err values_round_trip(void *arg, struct db *db)
 {
     (void)arg;
     struct val payload = v_blob(bytes, sizeof bytes);
@@ -407,14 +406,14 @@ static enum err values_go_round(void *arg, struct db *db)
     CHECK(col_blob(&taken, COL_JOB_TAKE_PAYLOAD).n == sizeof bytes);
     CHECK(memcmp(col_blob(&taken, COL_JOB_TAKE_PAYLOAD).p, bytes, sizeof bytes) == 0);
     db_end(&taken);
-    /* Leased until 1 (true): whoever asks with 0 finds it taken. */
+    /* Leased until 1 (true): a worker whose time is 0 does not get it. */
     CURSOR none;
     return db_one(db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX), v_int(0), v_int(7)), &none) == ERR_NOT_FOUND
                ? ERR_NONE
                : ERR_INTERNAL_ERROR;
 }
 
-static enum err nulls_go_round(void *arg, struct db *db)
+static enum err nulls_round_trip(void *arg, struct db *db)
 {
     (void)arg;
     enum err e = db_exec(db, SQL_ACCOUNT_INSERT, DB_ARGS(v_str(STR("a")), v_str(STR("a@b")), v_int(5)), NULL);
@@ -432,16 +431,16 @@ static enum err nulls_go_round(void *arg, struct db *db)
     CHECK(db_next(&c, &more) == ERR_NONE);
     CHECK(!more);
     more = true;
-    CHECK(db_next(&c, &more) == ERR_NONE); /* it does not start over */
+    CHECK(db_next(&c, &more) == ERR_NONE); /* no new start */
     CHECK(!more);
     return ERR_NONE;
 }
 
-static void values_come_back_as_they_were(void **state)
+static void values_are_read_as_they_were_written(void **state)
 {
     struct store_fixture *f = *state;
-    assert_int_equal(store_run(f->store, STORE_WRITE, values_go_round, NULL), ERR_NONE);
-    assert_int_equal(store_run(f->store, STORE_WRITE, nulls_go_round, NULL), ERR_NONE);
+    assert_int_equal(store_run(f->store, STORE_WRITE, values_round_trip, NULL), ERR_NONE);
+    assert_int_equal(store_run(f->store, STORE_WRITE, nulls_round_trip, NULL), ERR_NONE);
 }
 
 static enum err count_changes(void *arg, struct db *db)
@@ -450,7 +449,7 @@ static enum err count_changes(void *arg, struct db *db)
     return db_exec(db, SQL_JOB_DELETE, DB_ARGS(v_str(STR("nobody"))), changed);
 }
 
-static void a_statement_says_how_many_rows_it_changed(void **state)
+static void a_statement_returns_the_number_of_changed_rows(void **state)
 {
     struct store_fixture *f = *state;
     int64_t changed = -1;
@@ -458,7 +457,7 @@ static void a_statement_says_how_many_rows_it_changed(void **state)
     assert_int_equal(changed, 0);
 }
 
-/* ---- our own bugs ---- */
+/* ---- misuse ---- */
 
 static enum err read_beyond_the_row(void *arg, struct db *db)
 {
@@ -491,7 +490,7 @@ static enum err forget_an_argument(void *arg, struct db *db)
     return db_exec(db, SQL_JOB_DELETE, DB_NO_ARGS, NULL);
 }
 
-static void misuse_is_caught(void **state)
+static void misuse_aborts(void **state)
 {
     struct store_fixture *f = *state;
     enum err (*const bugs[])(void *, struct db *) = {read_beyond_the_row, read_before_the_row, forget_a_cursor,
@@ -564,7 +563,7 @@ static int open_empty_postgresql(void **state)
     return open_empty(state, store_fixture_open_postgresql);
 }
 
-static void an_old_schema_is_refused_unless_it_may_be_migrated(void **state)
+static void an_old_schema_is_refused_without_migration(void **state)
 {
     struct store_fixture *f = *state;
     char *why = NULL;
@@ -585,22 +584,22 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         BOTH(a_read_sees_an_acknowledged_write),
-        BOTH(a_body_that_fails_leaves_nothing),
+        BOTH(changes_of_a_failed_body_are_rolled_back),
         BOTH(a_failed_statement_fails_its_transaction),
         BOTH(a_read_cannot_write),
-        BOTH(each_job_of_many_has_its_own_fate),
-        BOTH(an_urgent_job_goes_before_all_that_wait),
-        BOTH(others_have_their_turn_though_urgent_jobs_never_end),
-        BOTH(a_submitted_read_is_answered),
-        BOTH(no_update_is_lost_between_threads),
-        BOTH(closing_finishes_what_was_submitted),
-        BOTH(values_come_back_as_they_were),
-        BOTH(a_statement_says_how_many_rows_it_changed),
-        BOTH(misuse_is_caught),
+        BOTH(a_failed_task_does_not_affect_others),
+        BOTH(an_urgent_task_runs_before_waiting_ones),
+        BOTH(endless_urgent_tasks_do_not_starve_others),
+        BOTH(a_submitted_read_returns_its_result),
+        BOTH(concurrent_updates_are_not_lost),
+        BOTH(closing_finishes_submitted_tasks),
+        BOTH(values_are_read_as_they_were_written),
+        BOTH(a_statement_returns_the_number_of_changed_rows),
+        BOTH(misuse_aborts),
         BOTH(a_newer_schema_is_refused),
-        cmocka_unit_test_setup_teardown(an_old_schema_is_refused_unless_it_may_be_migrated, open_empty_sqlite,
+        cmocka_unit_test_setup_teardown(an_old_schema_is_refused_without_migration, open_empty_sqlite,
                                         store_fixture_close),
-        cmocka_unit_test_setup_teardown(an_old_schema_is_refused_unless_it_may_be_migrated, open_empty_postgresql,
+        cmocka_unit_test_setup_teardown(an_old_schema_is_refused_without_migration, open_empty_postgresql,
                                         store_fixture_close),
     };
     return cmocka_run_group_tests(tests, store_cluster_start, store_cluster_stop);
