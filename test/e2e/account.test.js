@@ -1,19 +1,14 @@
 // Account, buildings and set-up of a single-building account: contract "Account", "Buildings, setup and settings";
 // decisions sections 3 to 5.
-import { describe, it, before, after } from 'node:test';
+import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
-import { advance, agent, building, DAY, edit, grant, ID, provisioned, resident, setSubscription, signIn, TIMESTAMP, UNKNOWN_ID, visit, world }
+import { advance, agent, building, DAY, edit, grant, ID, provisioned, resident, setSubscription, signIn, TIMESTAMP, UNKNOWN_ID, useWorld, visit }
     from './lib/world.js';
 
 describe('account', () => {
-    let w;
-    let client;
-    before(async () => {
-        w = await world();
-        client = w.client;
-    });
-    after(() => w?.close());
+    const w = useWorld();
+    const { client } = w;
 
     const account = async (who) => ok(await who.client.get('/v1/account'));
     const setup = (who, id, options) => who.client.get(`/v1/buildings/${id}/setup`, options);

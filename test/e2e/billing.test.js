@@ -1,22 +1,17 @@
 // Plans, checkout and the billing portal: contract "Billing", "Checkout", "Checkout status", checkout rules 1 to 9;
 // decisions sections 4 and 10; the sandbox's hosted pages.
-import { describe, it, before, after, afterEach } from 'node:test';
+import { describe, it, afterEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
 import { portero } from './lib/daemon.js';
 import { sql } from './lib/store.js';
-import { advance, agent, building, eventually, HOUR, setSubscription, signIn, visit, world } from './lib/world.js';
+import { advance, agent, building, eventually, HOUR, setSubscription, signIn, useWorld, visit } from './lib/world.js';
 
 const HOURS = HOUR / 1000;
 
 describe('billing', () => {
-    let w;
-    let client;
-    before(async () => {
-        w = await world();
-        client = w.client;
-    });
-    after(() => w?.close());
+    const w = useWorld();
+    const { client } = w;
 
     /** Signed in, with a key that outlives the days this file lets pass. */
     const buyer = async () => {
@@ -617,11 +612,7 @@ describe('billing', () => {
 });
 
 describe('a plan that is not on sale', () => {
-    let w;
-    before(async () => {
-        w = await world({ config: { billing: { 'plan weekly': { amount: -1 }, 'plan yearly': { amount: 1250, currency: 'eur', available: false } } } });
-    });
-    after(() => w?.close());
+    const w = useWorld({ config: { billing: { 'plan weekly': { amount: -1 }, 'plan yearly': { amount: 1250, currency: 'eur', available: false } } } });
 
     it('is shown so, and cannot be bought', async () => {
         const { data } = ok(await w.client.get('/v1/plans'));

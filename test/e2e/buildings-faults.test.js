@@ -1,23 +1,18 @@
 // Building operations when providers fail, at every step: contract "Building operation"; decisions sections 5 and 10
 // (provider faults, reconciliation). However one ends: as many units as buildings, and no number that nobody has.
-import { describe, it, before, after, afterEach } from 'node:test';
+import { describe, it, afterEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
 import { added, addition, admin, buildings, consistent, execute, operation, owner, preview, quote, removal } from './lib/buildings.js';
 import { endLeases, sql } from './lib/store.js';
-import { advance, building, eventually, setSubscription, signIn, visit, world } from './lib/world.js';
+import { advance, building, eventually, setSubscription, signIn, useWorld, visit } from './lib/world.js';
 
 const FOR_EVER = 100_000;
 const STALLED = 5 * 60 + 1;
 
 describe('building operations and failing providers', () => {
-    let w;
-    let client;
-    before(async () => {
-        w = await world();
-        client = w.client;
-    });
-    after(() => w?.close());
+    const w = useWorld();
+    const { client } = w;
     const fault = async (provider, operationName, kind, count = 1) =>
         ok(await client.post('/sandbox/faults', { provider, operation: operationName, fault: kind, count }));
     const noFaults = async () => {

@@ -1,20 +1,15 @@
 // Adding and removing linked buildings: contract "Buildings", "Building operation", building rules 1 to 4; decisions
 // sections 5 and 10.
-import { describe, it, before, after } from 'node:test';
+import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
 import { addition, added, admin, buildings, CA, consistent, execute, operation, owner, preview, quantity, quote, removal, US, verifyPhone } from './lib/buildings.js';
 import { sql } from './lib/store.js';
-import { advance, agent, ID, MINUTE, now, provisioned, setSubscription, signIn, TIMESTAMP, UNKNOWN_ID, visit, world } from './lib/world.js';
+import { advance, agent, ID, MINUTE, now, provisioned, setSubscription, signIn, TIMESTAMP, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
 
 describe('buildings', () => {
-    let w;
-    let client;
-    before(async () => {
-        w = await world();
-        client = w.client;
-    });
-    after(() => w?.close());
+    const w = useWorld();
+    const { client } = w;
     const wrong = (answer, names) => refused(answer, 400, 'INVALID_BUILDING_INPUT', names);
     const at = (id) => ({ headers: { 'X-Service-Building-Id': id } });
 

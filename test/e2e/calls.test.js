@@ -1,17 +1,12 @@
 // What happens when a visitor buzzes, decided without media: calls.md. What SIP does is in the voice tests.
-import { describe, it, before, after } from 'node:test';
+import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
-import { advance, edit, grant, HOUR, iso, message, now, passMidnight, provisioned, resident, setSubscription, signIn, visit, world } from './lib/world.js';
+import { advance, edit, grant, HOUR, iso, message, now, passMidnight, provisioned, resident, setSubscription, signIn, useWorld, visit } from './lib/world.js';
 
 describe('calls', () => {
-    let w;
-    let client;
-    before(async () => {
-        w = await world();
-        client = w.client;
-    });
-    after(() => w?.close());
+    const w = useWorld();
+    const { client } = w;
 
     const ring = (person, call = {}) => visit(client, { to: person.number, ...call });
     const log = async (person) => ok(await person.client.get('/v1/logs')).data;

@@ -1,12 +1,12 @@
 // The commands: program.md. Errors are lines on standard error that begin "portero: "; 0 done, 1 failed, 2 wrong usage.
-import { describe, it, before, after } from 'node:test';
+import { describe, it, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ok, refused } from './lib/client.js';
 import { Daemon, portero, root, temporaryDirectory } from './lib/daemon.js';
-import { building, eventually, provisioned, resident, setSubscription, signIn, visit, world } from './lib/world.js';
+import { building, eventually, provisioned, resident, setSubscription, signIn, useWorld, visit } from './lib/world.js';
 
 const COMMANDS = ['serve', 'buzz', 'openapi', 'check-config', 'migrate', 'admin', 'rekey'];
 
@@ -324,13 +324,8 @@ describe('migrate', () => {
 });
 
 describe('admin', () => {
-    let w;
-    let client;
-    before(async () => {
-        w = await world();
-        client = w.client;
-    });
-    after(() => w?.close());
+    const w = useWorld();
+    const { client } = w;
 
     const admin = (...args) => portero(['admin', ...args, '--config', w.daemon.configPath, '--data', w.daemon.data]);
     const json = (...args) => {

@@ -1,22 +1,20 @@
 // Connections and their deadlines, TLS, and what a client that goes away leaves behind: contract "HTTPS only"; decisions section 1.
-import { describe, it, before, after } from 'node:test';
+import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import tls from 'node:tls';
 import { once } from 'node:events';
 import { idempotencyKey, ok } from './lib/client.js';
 import { RawConnection } from './lib/raw.js';
-import { eventually, grant, signIn, world } from './lib/world.js';
+import { eventually, grant, signIn, useWorld } from './lib/world.js';
 
 const HEALTH = 'GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
 describe('connections', () => {
-    let w;
+    const w = useWorld();
     let session;
     before(async () => {
-        w = await world();
         session = await signIn(w.client);
     });
-    after(() => w?.close());
 
     const open = (options) => RawConnection.open(w.daemon.httpsPort, options);
     const create = (label, key = idempotencyKey()) => {
@@ -28,11 +26,7 @@ describe('connections', () => {
 
     describe('deadlines', { concurrency: true }, () => {
         const LIMIT_S = 3; // long enough for what a client has to have done by then
-        let quick;
-        before(async () => {
-            quick = await world({ config: { http: { header_timeout_s: LIMIT_S, body_timeout_s: LIMIT_S, idle_timeout_s: LIMIT_S } } });
-        });
-        after(() => quick?.close());
+        const quick = useWorld({ config: { http: { header_timeout_s: LIMIT_S, body_timeout_s: LIMIT_S, idle_timeout_s: LIMIT_S } } });
         const open = () => RawConnection.open(quick.daemon.httpsPort);
 
         it('end a header that comes byte by byte for ever', async () => {
@@ -194,11 +188,7 @@ describe('connections', () => {
 
 describe('the limit of connections', () => {
     const MOST = 30;
-    let w;
-    before(async () => {
-        w = await world({ config: { http: { connections: MOST, threads: 1 } } });
-    });
-    after(() => w?.close());
+    const w = useWorld({ config: { http: { connections: MOST, threads: 1 } } });
 
     const open = () => RawConnection.open(w.daemon.httpsPort);
     const stillOpen = (all) => all.filter((connection) => !connection.closed).length;

@@ -1,21 +1,17 @@
 // Documents and pages that never change: compressed for who asks, revalidated by their tags, and cheap for those who never read them.
-import { describe, it, before, after } from 'node:test';
+import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import https from 'node:https';
 import net from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { readFileSync } from 'node:fs';
 import { once } from 'node:events';
-import { eventually, world } from './lib/world.js';
+import { eventually, useWorld } from './lib/world.js';
 
 const TEXTS = ['/openapi.json', '/docs/agents', '/account', '/account.js', '/style.css', '/sandbox/', '/sandbox/page.js'];
 
 describe('a text that never changes', () => {
-    let w;
-    before(async () => {
-        w = await world({ config: { trusted_proxies: ['127.0.0.0/8'] } });
-    });
-    after(() => w?.close());
+    const w = useWorld({ config: { trusted_proxies: ['127.0.0.0/8'] } });
 
     const ask = (path, headers = {}, method = 'GET') => new Promise((resolve, reject) => {
         const options = { port: w.daemon.httpsPort, host: '127.0.0.1', path, method, headers, rejectUnauthorized: false };

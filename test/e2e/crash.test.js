@@ -1,22 +1,18 @@
 // kill -9 while clients write: what was acknowledged is there after the restart, whole and once.
-import { describe, it, before, after } from 'node:test';
+import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { Client, idempotencyKey, ok } from './lib/client.js';
-import { edit, eventually, resident, visit, world } from './lib/world.js';
+import { edit, eventually, resident, useWorld, visit } from './lib/world.js';
 
 const ROUNDS = Number(process.env.PORTERO_E2E_CRASHES ?? 50);
 const WRITERS = 8;
 
 describe('kill -9', () => {
-    let w;
-    let client;
+    const w = useWorld();
     let person;
     before(async () => {
-        w = await world();
-        client = w.client;
-        person = await resident(client);
+        person = await resident(w.client);
     });
-    after(() => w?.close());
 
     /** Writes until the daemon is gone; notes what was acknowledged, and what was sent but not answered. */
     async function write(round, writer, acknowledged, unanswered) {
@@ -87,7 +83,6 @@ describe('kill -9', () => {
     });
 
     it('takes no use of a grant without its log entry, nor the other way round', async () => {
-        client = w.client;
         const made = ok(await person.client.post('/v1/unlock', { type: 'passcode', access_code: '6060', remaining_uses: 100 },
             { headers: { 'Idempotency-Key': idempotencyKey() } }), 201);
         let released = 0;

@@ -1,17 +1,15 @@
 // The earlier revision of the interface is not served: decisions section 12.
-import { describe, it, before, after } from 'node:test';
+import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
-import { agent, challenge, edit, freshEmail, grant, resident, UNKNOWN_ID, world } from './lib/world.js';
+import { agent, challenge, edit, freshEmail, grant, resident, UNKNOWN_ID, useWorld } from './lib/world.js';
 
 describe('the earlier revision', () => {
-    let w;
+    const w = useWorld();
     let person;
     before(async () => {
-        w = await world();
         person = await resident(w.client);
     });
-    after(() => w?.close());
 
     const create = (body) => person.client.post('/v1/unlock', body, { headers: { 'Idempotency-Key': idempotencyKey() } });
 

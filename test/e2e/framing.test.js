@@ -1,22 +1,20 @@
 // HTTP/1.1 framing over TLS and over the plain port: RFC 9112; every ambiguous request is refused and the connection closed.
-import { describe, it, before, after } from 'node:test';
+import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { framingCases } from './lib/framing.js';
 import { RawConnection } from './lib/raw.js';
 import { ok } from './lib/client.js';
-import { signIn, world } from './lib/world.js';
+import { signIn, useWorld } from './lib/world.js';
 
 const GET = '/v1/account';
 const POST = '/v1/auth/verify';
 
 describe('framing', () => {
-    let w;
+    const w = useWorld({ config: { trusted_proxies: ['127.0.0.1'] } });
     let session;
     before(async () => {
-        w = await world({ config: { trusted_proxies: ['127.0.0.1'] } });
         session = await signIn(w.client);
     });
-    after(() => w?.close());
 
     const told = (reply) => (reply.status < 400 ? String(reply.status) : `${reply.status} ${JSON.parse(reply.body).error.code}`);
 

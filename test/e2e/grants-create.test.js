@@ -1,22 +1,19 @@
 // Creating grants: contract "Access grant (Unlock)", "Access grants"; decisions section 6.
-import { describe, it, before, after } from 'node:test';
+import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
 import { RawConnection } from './lib/raw.js';
-import { advance, agent, building, DAY, edit, grant, HOUR, ID, iso, MINUTE, now, signIn, TIMESTAMP, world } from './lib/world.js';
+import { advance, agent, building, DAY, edit, grant, HOUR, ID, iso, MINUTE, now, signIn, TIMESTAMP, useWorld } from './lib/world.js';
 
 describe('creating grants', () => {
-    let w;
-    let client;
+    const w = useWorld();
+    const { client } = w;
     let session;
     let home;
     before(async () => {
-        w = await world();
-        client = w.client;
         session = await signIn(client);
         home = await building(session);
     });
-    after(() => w?.close());
 
     const create = (body, who = session) =>
         who.client.post('/v1/unlock', body, { headers: { 'Idempotency-Key': idempotencyKey() } });

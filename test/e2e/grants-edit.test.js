@@ -1,19 +1,16 @@
 // Editing and revoking grants: contract "Update body", grant rules 2 and 3; decisions section 6.
-import { describe, it, before, after } from 'node:test';
+import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
-import { agent, DAY, edit, grant, HOUR, iso, MINUTE, now, signIn, UNKNOWN_ID, world } from './lib/world.js';
+import { agent, DAY, edit, grant, HOUR, iso, MINUTE, now, signIn, UNKNOWN_ID, useWorld } from './lib/world.js';
 
 describe('editing grants', () => {
-    let w;
-    let client;
+    const w = useWorld();
+    const { client } = w;
     let session;
     before(async () => {
-        w = await world();
-        client = w.client;
         session = await signIn(client);
     });
-    after(() => w?.close());
 
     const patch = (id, body, ifMatch) => session.client.patch(`/v1/unlock/${id}`, body, { headers: { 'If-Match': ifMatch } });
     const timer = (more) => grant(session, { type: 'timer', expires_in_minutes: 60, ...more });

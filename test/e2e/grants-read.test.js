@@ -1,17 +1,15 @@
 // Reading and listing grants: contract "Access grants", grant rules 4 and 5.
-import { describe, it, before, after } from 'node:test';
+import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
-import { advance, agent, building, edit, grant, HOUR, iso, now, signIn, UNKNOWN_ID, world } from './lib/world.js';
+import { advance, agent, building, edit, grant, HOUR, iso, now, signIn, UNKNOWN_ID, useWorld } from './lib/world.js';
 
 describe('reading grants', () => {
-    let w;
-    let client;
+    const w = useWorld();
+    const { client } = w;
     let session;
     const made = {};
     before(async () => {
-        w = await world();
-        client = w.client;
         session = await signIn(client);
         const at = await now(client);
         made.active = await grant(session, { type: 'timer', expires_in_minutes: 600, label: 'active' });
@@ -26,7 +24,6 @@ describe('reading grants', () => {
         ok(await session.client.delete(`/v1/unlock/${made.revoked.id}`));
         await advance(client, 120);
     });
-    after(() => w?.close());
 
     const list = (query = '', who = session, options) => who.client.get(`/v1/unlock${query}`, options);
     const labels = async (query) => ok(await list(query)).data.map((row) => row.label);

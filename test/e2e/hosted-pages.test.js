@@ -6,21 +6,16 @@ import { join } from 'node:path';
 import { Browser, checkAccessible, checkFits } from './lib/browser.js';
 import { idempotencyKey, ok, refused } from './lib/client.js';
 import { RawConnection } from './lib/raw.js';
-import { setSubscription, signIn, world } from './lib/world.js';
+import { setSubscription, signIn, useWorld } from './lib/world.js';
 
 describe('the hosted pages', () => {
-    let w;
-    let client;
+    const w = useWorld();
+    const { client } = w;
     let browser;
     before(async () => {
-        w = await world();
-        client = w.client;
         browser = await Browser.start();
     });
-    after(async () => {
-        await browser?.close();
-        await w?.close();
-    });
+    after(() => browser?.close());
     afterEach(() => browser.takeComplaints());
 
     const checkout = async (person, plan = 'yearly') =>

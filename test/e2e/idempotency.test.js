@@ -1,19 +1,16 @@
 // Idempotency-Key on POST /v1/unlock: contract "Conventions"; decisions section 6.
-import { describe, it, before, after } from 'node:test';
+import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
-import { edit, provisioned, signIn, visit, world } from './lib/world.js';
+import { edit, provisioned, signIn, useWorld, visit } from './lib/world.js';
 
 describe('idempotency', () => {
-    let w;
-    let client;
+    const w = useWorld();
+    const { client } = w;
     let session;
     before(async () => {
-        w = await world();
-        client = w.client;
         session = await signIn(client);
     });
-    after(() => w?.close());
 
     const send = (key, body, who = session) => who.client.request('POST', '/v1/unlock',
         { text: typeof body === 'string' ? body : JSON.stringify(body), headers: { 'Idempotency-Key': key } });

@@ -1,22 +1,19 @@
 // API keys: contract "Public, sign-in and keys", Authentication 3 to 7; decisions section 2.
-import { describe, it, before, after } from 'node:test';
+import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
-import { advance, agent, DAY, eventually, ID, now, signIn, TIMESTAMP, UNKNOWN_ID, world } from './lib/world.js';
+import { advance, agent, DAY, eventually, ID, now, signIn, TIMESTAMP, UNKNOWN_ID, useWorld } from './lib/world.js';
 
 const DEFAULT_SCOPES = ['account:read', 'access:read', 'access:write', 'logs:read'];
 const ISSUABLE = [...DEFAULT_SCOPES, 'setup:write', 'billing:write', 'buildings:write'];
 
 describe('keys', () => {
-    let w;
-    let client;
+    const w = useWorld();
+    const { client } = w;
     let session;
     before(async () => {
-        w = await world();
-        client = w.client;
         session = await signIn(client);
     });
-    after(() => w?.close());
 
     const create = (body, who = session) => who.client.post('/v1/auth/keys', body);
     const list = async (who = session) => ok(await who.client.get('/v1/auth/keys')).data;

@@ -1,8 +1,8 @@
 // Rate limits at their defaults: contract "Limits"; decisions section 1 (window) and section 2.
-import { describe, it, before, after } from 'node:test';
+import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { Client, ok, refused } from './lib/client.js';
-import { advance, agent, freshEmail, resident, signIn, world } from './lib/world.js';
+import { advance, agent, freshEmail, resident, signIn, useWorld } from './lib/world.js';
 
 const WINDOW_S = 15 * 60;
 // The defaults, as a configuration without a limits section has them.
@@ -10,13 +10,8 @@ const DEFAULTS = { limits: { requests_active: 2000, requests_free: 100, auth_per
 const limitOf = (answer) => [answer.headers['ratelimit-limit'], answer.headers['ratelimit-remaining']].map(Number);
 
 describe('rate limits', () => {
-    let w;
-    let client;
-    before(async () => {
-        w = await world({ config: { ...DEFAULTS, trusted_proxies: ['127.0.0.1/32'] } });
-        client = w.client;
-    });
-    after(() => w?.close());
+    const w = useWorld({ config: { ...DEFAULTS, trusted_proxies: ['127.0.0.1/32'] } });
+    const { client } = w;
 
     /** A client that comes from an address of its own, over the plain port as a TLS proxy would. */
     const from = (address) => {

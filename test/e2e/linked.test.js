@@ -1,28 +1,25 @@
 // Accounts with linked buildings, child keys and members: contract "X-Service-Building-Id", Authentication 6, grant rule 2;
 // decisions sections 2, 3 and 5.
-import { describe, it, before, after } from 'node:test';
+import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
 import { portero } from './lib/daemon.js';
 import { added, owner as makeOwner } from './lib/buildings.js';
 import { sql } from './lib/store.js';
-import { agent, edit, grant, setSubscription, signIn, UNKNOWN_ID, visit, world } from './lib/world.js';
+import { agent, edit, grant, setSubscription, signIn, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
 
 describe('linked buildings', () => {
-    let w;
-    let client;
+    const w = useWorld();
+    const { client } = w;
     let owner;
     let child;
     let childId;
     let childNumber;
     before(async () => {
-        w = await world();
-        client = w.client;
         owner = await makeOwner(client);
         ({ id: childId, virtual_number: childNumber } = await added(owner));
         child = client.as(admin('key', 'create', '--building', childId, '--scopes', 'account:read,access:read,access:write,logs:read,setup:write').api_key);
     });
-    after(() => w?.close());
 
     function admin(...args) {
         const done = portero(['admin', ...args, '--config', w.daemon.configPath, '--data', w.daemon.data, '--json']);

@@ -1,17 +1,15 @@
 // The activity log: contract "Activity log entry", "Activity logs"; decisions section 7.
-import { describe, it, before, after } from 'node:test';
+import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
-import { advance, agent, grant, ID, iso, now, resident, signIn, TIMESTAMP, UNKNOWN_ID, visit, world } from './lib/world.js';
+import { advance, agent, grant, ID, iso, now, resident, signIn, TIMESTAMP, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
 
 describe('activity log', () => {
-    let w;
-    let client;
+    const w = useWorld();
+    const { client } = w;
     let person;
     const grants = {};
     before(async () => {
-        w = await world();
-        client = w.client;
         person = await resident(client);
         grants.ecole = await grant(person, { type: 'passcode', access_code: '1357', label: 'École 100% Ünder_score' });
         grants.other = await grant(person, { type: 'passcode', access_code: '2468', label: 'Parcel \\ box' });
@@ -20,7 +18,6 @@ describe('activity log', () => {
             await advance(client, 60);
         }
     });
-    after(() => w?.close());
 
     const list = (query = '', who = person) => who.client.get(`/v1/logs${query}`);
     // Within one moment the higher ID, made later, comes first. A wrong code and what follows it may well share a millisecond: names

@@ -8,7 +8,7 @@ import { ok } from './lib/client.js';
 import { temporaryDirectory } from './lib/daemon.js';
 import { authority, Relay } from './lib/relay.js';
 import { endLeases } from './lib/store.js';
-import { advance, eventually, freshEmail, world } from './lib/world.js';
+import { advance, eventually, freshEmail, useWorld, world } from './lib/world.js';
 
 const FROM = 'Türhüter "Portero" <portero@door.example>';
 const mailTo = (relay, email) => relay.mails.filter(({ to }) => to.includes(email));
@@ -32,17 +32,10 @@ describe('mail', () => {
 
     describe('to a relay on this machine', () => {
         let relay;
-        let w;
-        let client;
-        before(async () => {
-            relay = await Relay.start();
-            w = await world({ config: { mail: smtp(relay) } });
-            client = w.client;
-        });
-        after(async () => {
-            await w?.close();
-            await relay?.close();
-        });
+        before(async () => { relay = await Relay.start(); });
+        const w = useWorld(() => ({ config: { mail: smtp(relay) } }));
+        const { client } = w;
+        after(() => relay?.close());
         beforeEach(() => { relay.steps.length = 0; });
 
         const arrived = (email) => eventually(() => mailTo(relay, email)[0], `a mail to ${email}`);

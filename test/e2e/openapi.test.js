@@ -1,5 +1,5 @@
 // The OpenAPI documents, held against two public linters with their recommended rules: no error, no warning.
-import { describe, it, before, after } from 'node:test';
+import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import spectralCore from '@stoplight/spectral-core';
@@ -11,7 +11,7 @@ import addFormats from 'ajv-formats';
 import { ok } from './lib/client.js';
 import { contract } from './lib/contract.js';
 import { portero } from './lib/daemon.js';
-import { world } from './lib/world.js';
+import { useWorld } from './lib/useWorld.js';
 
 const PUBLIC_URL = 'https://door.portero.test';
 // The contract's own paths, in which neither parameter takes the other path's word: IDs are 24 hexadecimal characters.
@@ -58,15 +58,13 @@ function operations(document) {
 }
 
 describe('the OpenAPI documents', () => {
-    let w;
+    const w = useWorld({ config: { public_url: PUBLIC_URL } });
     const documents = {};
     before(async () => {
-        w = await world({ config: { public_url: PUBLIC_URL } });
         documents.served = (await w.client.get('/openapi.json')).text;
         documents.printed = printed();
         documents.sandbox = printed('--sandbox');
     });
-    after(() => w?.close());
 
     for (const [name, lint] of Object.entries(LINTERS)) {
         it(`leave ${name} nothing to say`, async () => {

@@ -1,24 +1,21 @@
 // The order of checks of decisions section 1: of several things that are wrong, the first in the list is answered.
-import { describe, it, before, after } from 'node:test';
+import { describe, it, before } from 'node:test';
 import { idempotencyKey, refused } from './lib/client.js';
-import { agent, building, signIn, UNKNOWN_ID, world } from './lib/world.js';
+import { agent, building, signIn, UNKNOWN_ID, useWorld } from './lib/world.js';
 
 const BIG = 'x'.repeat(102_401);
 
 describe('order of checks', () => {
-    let w;
-    let client;
+    const w = useWorld();
+    const { client } = w;
     let session;
     let home;
     let reader;
     before(async () => {
-        w = await world();
-        client = w.client;
         session = await signIn(client);
         home = await building(session);
         reader = await agent(session, ['account:read']);
     });
-    after(() => w?.close());
 
     it('transport before route, size and key', async () => {
         refused(await client.request('POST', '/v1/nothing', { plain: true, text: '{}' }), 426, 'HTTPS_REQUIRED');

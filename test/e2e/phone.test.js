@@ -1,23 +1,18 @@
 // The forwarding phone: contract "Forwarding phone"; decisions sections 3 and 10.
-import { describe, it, before, after } from 'node:test';
+import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { ok, refused } from './lib/client.js';
 import { portero } from './lib/daemon.js';
-import { advance, agent, HOUR, message, MINUTE, now, resident, setSubscription, signIn, TIMESTAMP, visit, world } from './lib/world.js';
+import { advance, agent, HOUR, message, MINUTE, now, resident, setSubscription, signIn, TIMESTAMP, useWorld, visit } from './lib/world.js';
 
 const PATH = '/v1/account/phone';
 const freshPhone = () => `+1${randomInt(2_000_000_000, 10_000_000_000)}`;
 const wrong = (code) => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 
 describe('forwarding phone', () => {
-    let w;
-    let client;
-    before(async () => {
-        w = await world();
-        client = w.client;
-    });
-    after(() => w?.close());
+    const w = useWorld();
+    const { client } = w;
 
     const status = async (person) => ok(await person.client.get(PATH));
     const request = (person, phone_number) => person.client.post(`${PATH}/verification`, { phone_number });

@@ -1,17 +1,12 @@
 // Behind a proxy: decisions section 1, "HTTPS". X-Forwarded-* counts from trusted peers only.
-import { describe, it, before, after } from 'node:test';
+import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
-import { freshEmail, signIn, world } from './lib/world.js';
+import { freshEmail, signIn, useWorld } from './lib/world.js';
 
 describe('trusted proxy', () => {
-    let w;
-    let client;
-    before(async () => {
-        w = await world({ config: { trusted_proxies: ['127.0.0.0/8', '10.0.0.0/8', 'fd00::/8'], limits: { otp_per_ip: 1 } } });
-        client = w.client;
-    });
-    after(() => w?.close());
+    const w = useWorld({ config: { trusted_proxies: ['127.0.0.0/8', '10.0.0.0/8', 'fd00::/8'], limits: { otp_per_ip: 1 } } });
+    const { client } = w;
 
     const forwarded = (target, headers, key) => client.as(key).get(target, { plain: true, headers });
     const ask = (chain) => client.post('/v1/auth/otp', { email: freshEmail() },

@@ -1,22 +1,20 @@
 // What an operator sees of requests: a line each in the log if asked for, and error answers by the ID that a customer quotes.
-import { describe, it, before, after } from 'node:test';
+import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ok, refused } from './lib/client.js';
 import { portero } from './lib/daemon.js';
-import { eventually, signIn, UNKNOWN_ID, world } from './lib/world.js';
+import { eventually, signIn, UNKNOWN_ID, useWorld, world } from './lib/world.js';
 
 const admin = (w, ...args) => portero(['admin', ...args, '--config', w.daemon.configPath, '--data', w.daemon.data]);
 
 describe('requests', () => {
-    let w;
+    const w = useWorld({ config: { log: { requests: true } } });
     let session;
     before(async () => {
-        w = await world({ config: { log: { requests: true } } });
         session = await signIn(w.client);
     });
-    after(() => w?.close());
 
     const show = (id, ...options) => admin(w, 'request', id, ...options);
     const lineOf = async (id) => {

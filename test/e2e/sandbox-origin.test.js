@@ -1,6 +1,6 @@
 // Whom the sandbox's operations answer: programs and its own pages on this machine, and no page of anybody else that a
 // browser here has open, by whatever name that reaches it (decisions section 11, loopback).
-import { describe, it, before, after } from 'node:test';
+import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { createServer } from 'node:https';
 import { once } from 'node:events';
@@ -8,18 +8,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Browser } from './lib/browser.js';
 import { RawConnection } from './lib/raw.js';
-import { world } from './lib/world.js';
+import { useWorld } from './lib/useWorld.js';
 
 const PUBLIC_URL = 'https://door.example.com:8443';
 
 describe('the sandbox', () => {
-    let w;
+    const w = useWorld({ config: { public_url: PUBLIC_URL, trusted_proxies: ['127.0.0.0/8'] } });
     let port;
     before(async () => {
-        w = await world({ config: { public_url: PUBLIC_URL, trusted_proxies: ['127.0.0.0/8'] } });
         port = w.daemon.httpsPort;
     });
-    after(() => w?.close());
 
     /** The status of a request with these lines after the first, in TLS or to the plain port. */
     const ask = async (lines, { first = 'GET /sandbox/clock HTTP/1.1', secure = true } = {}) => {

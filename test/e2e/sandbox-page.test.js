@@ -6,23 +6,18 @@ import { join } from 'node:path';
 import { Browser, checkAccessible, checkFits } from './lib/browser.js';
 import { ok, refused } from './lib/client.js';
 import { portero } from './lib/daemon.js';
-import { challenge, eventually, freshEmail, grant, HOUR, iso, message, now, resident, setSubscription, signIn, world } from './lib/world.js';
+import { challenge, eventually, freshEmail, grant, HOUR, iso, message, now, resident, setSubscription, signIn, useWorld } from './lib/world.js';
 
 describe('the sandbox\'s page', () => {
-    let w;
-    let client;
+    const w = useWorld();
+    const { client } = w;
     let browser;
     let url;
     before(async () => {
-        w = await world();
-        client = w.client;
         browser = await Browser.start();
         url = `${w.daemon.https}/sandbox/`;
     });
-    after(async () => {
-        await browser?.close();
-        await w?.close();
-    });
+    after(() => browser?.close());
     afterEach(() => assert.deepEqual(browser.takeComplaints(), []));
 
     const closing = async (page) => page.context().close();

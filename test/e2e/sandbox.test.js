@@ -1,18 +1,13 @@
 // The sandbox: sandbox.md.
-import { describe, it, before, after } from 'node:test';
+import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
 import { sql } from './lib/store.js';
-import { advance, challenge, freshEmail, ID, now, provisioned, setSubscription, signIn, TIMESTAMP, world } from './lib/world.js';
+import { advance, challenge, freshEmail, ID, now, provisioned, setSubscription, signIn, TIMESTAMP, useWorld } from './lib/world.js';
 
 describe('sandbox', () => {
-    let w;
-    let client;
-    before(async () => {
-        w = await world();
-        client = w.client;
-    });
-    after(() => w?.close());
+    const w = useWorld();
+    const { client } = w;
 
     const messages = async (query) => ok(await client.get(`/sandbox/messages${query}`)).data;
     const wrongRequest = (answer) => assert.equal(answer.status, 400, answer.text);

@@ -1,23 +1,20 @@
 // What holds for every request, whatever the resource: contract "Conventions"; decisions section 1.
-import { describe, it, before, after } from 'node:test';
+import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { contract } from './lib/contract.js';
 import { portero } from './lib/daemon.js';
 import { idempotencyKey, ok, refused } from './lib/client.js';
-import { agent, signIn, world } from './lib/world.js';
+import { agent, signIn, useWorld, world } from './lib/world.js';
 
 const PUBLIC_URL = 'https://portero.example';
 
 describe('service', () => {
-    let w;
-    let client;
+    const w = useWorld({ config: { public_url: PUBLIC_URL } });
+    const { client } = w;
     let session;
     before(async () => {
-        w = await world({ config: { public_url: PUBLIC_URL } });
-        client = w.client;
         session = await signIn(client);
     });
-    after(() => w?.close());
 
     describe('health', () => {
         it('says ok, the version and for how long the process runs, to anyone and without a rate limit', async () => {

@@ -1,23 +1,20 @@
 // Settings of a building: contract "Buildings, setup and settings", building rule 5; decisions section 5.
-import { describe, it, before, after } from 'node:test';
+import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
-import { agent, building, provisioned, resident, setSubscription, signIn, visit, world } from './lib/world.js';
+import { agent, building, provisioned, resident, setSubscription, signIn, useWorld, visit } from './lib/world.js';
 
 const GREETINGS = ['greeting_welcome', 'greeting_granted', 'greeting_denied', 'greeting_forwarding'];
 
 describe('settings', () => {
-    let w;
-    let client;
+    const w = useWorld({ config: { greetings: { welcome: 'Code please.', denied: 'No.' } } });
+    const { client } = w;
     let owner;
     let path;
     before(async () => {
-        w = await world({ config: { greetings: { welcome: 'Code please.', denied: 'No.' } } });
-        client = w.client;
         owner = await resident(client, { tone: '9' });
         path = `/v1/buildings/${owner.building.id}/settings`;
     });
-    after(() => w?.close());
 
     const read = (who = owner, at = path) => who.client.get(at);
     const save = (body, etag, who = owner, at = path) => who.client.patch(at, body, { headers: { 'If-Match': etag } });

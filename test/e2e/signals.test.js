@@ -9,16 +9,14 @@ import { once } from 'node:events';
 import { Client, idempotencyKey, ok } from './lib/client.js';
 import { Daemon, engine, portero, temporaryDirectory } from './lib/daemon.js';
 import { RawConnection } from './lib/raw.js';
-import { eventually, grant, signIn, world } from './lib/world.js';
+import { eventually, grant, signIn, useWorld } from './lib/world.js';
 
 describe('process', () => {
-    let w;
+    const w = useWorld();
     let session;
     before(async () => {
-        w = await world();
         session = await signIn(w.client);
     });
-    after(() => w?.close());
 
     const restart = async () => {
         await w.daemon.start();

@@ -1,19 +1,14 @@
 // Sign-in by e-mail code: contract "Public, sign-in and keys", Authentication 2; decisions section 2.
-import { describe, it, before, after } from 'node:test';
+import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
-import { advance, challenge, freshEmail, HOUR, message, MINUTE, signIn, world } from './lib/world.js';
+import { advance, challenge, freshEmail, HOUR, message, MINUTE, signIn, useWorld } from './lib/world.js';
 
 const wrong = (otp) => String((Number(otp) + 1) % 1_000_000).padStart(6, '0');
 
 describe('sign-in', () => {
-    let w;
-    let client;
-    before(async () => {
-        w = await world({ config: { log_level: 'debug' } });
-        client = w.client;
-    });
-    after(() => w?.close());
+    const w = useWorld({ config: { log_level: 'debug' } });
+    const { client } = w;
 
     const verify = (email, sent, more = {}) => client.post('/v1/auth/verify', { email, purpose: 'web', ...sent, ...more });
 

@@ -1,21 +1,18 @@
 // The derived status of grants as time goes by: contract "Access grant status"; decisions section 6. The sandbox's clock moves.
-import { describe, it, before, after } from 'node:test';
+import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok } from './lib/client.js';
-import { advance, agent, edit, grant, HOUR, iso, MINUTE, now, resident, visit, world } from './lib/world.js';
+import { advance, agent, edit, grant, HOUR, iso, MINUTE, now, resident, useWorld, visit } from './lib/world.js';
 
 describe('status', () => {
-    let w;
-    let client;
+    const w = useWorld();
+    const { client } = w;
     let person;
     before(async () => {
-        w = await world();
-        client = w.client;
         const owner = await resident(client);
         const robot = await agent(owner, ['access:read', 'access:write'], { expires_in_days: 90 });
         person = { ...owner, client: robot.client };
     });
-    after(() => w?.close());
 
     const status = async ({ id }) => ok(await person.client.get(`/v1/unlock/${id}`)).status;
     const clear = async () => {

@@ -1,19 +1,17 @@
 // A store whose tables are not what they were (a botched restore, an operator's slip): each operation says what failed,
 // in the envelope and without the store's own words, and works again once the table is back.
-import { describe, it, before, after } from 'node:test';
+import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';
 import { sql } from './lib/store.js';
-import { edit, eventually, freshEmail, grant, resident, UNKNOWN_ID, world } from './lib/world.js';
+import { edit, eventually, freshEmail, grant, resident, UNKNOWN_ID, useWorld } from './lib/world.js';
 
 describe('a store without one of its tables', () => {
-    let w;
+    const w = useWorld({ config: { webhooks: { allow_private: true } } });
     let person;
     before(async () => {
-        w = await world({ config: { webhooks: { allow_private: true } } });
         person = await resident(w.client);
     });
-    after(() => w?.close());
 
     /** Runs `use` while the table has another name; then waits until `mended` answers without a 5xx. */
     async function without(table, use, mended) {

@@ -9,7 +9,7 @@ import { buildings, execute, operation, quote, removal, verifyPhone } from './li
 import { idempotencyKey, ok, refused } from './lib/client.js';
 import { root } from './lib/daemon.js';
 import { StripeImitation, parseForm } from './lib/stripe.js';
-import { advance, agent, eventually, signIn, world } from './lib/world.js';
+import { advance, agent, eventually, signIn, useWorld, world } from './lib/world.js';
 
 const CREATE = /^POST \/v1\/checkout\/sessions$/;
 const SESSION = /^GET \/v1\/checkout\/sessions\/\w+$/;
@@ -58,13 +58,9 @@ const units = async (stripe, { bought }) => (await stripe.readSubscription({}, b
 
 describe('Stripe', () => {
     let stripe;
-    let w;
-    before(async () => {
-        stripe = await StripeImitation.open();
-        w = await world({ config: stripe.config() });
-    });
-    after(async () => {
-        await w.close();
+    before(async () => { stripe = await StripeImitation.open(); });
+    const w = useWorld(() => ({ config: stripe.config() }));
+    after(() => {
         stripe.close();
         for (const secret of [stripe.secretKey, stripe.webhookSecret, '@example.com', 'cs_test_1']) {
             assert.ok(!w.daemon.stderr.includes(secret), `standard error has ${secret}`);
@@ -375,11 +371,10 @@ function examples(stripe) {
 
 describe('Stripe, asked by its own SDK', () => {
     let stripe;
-    let w;
+    before(async () => { stripe = await StripeImitation.open(); });
+    const w = useWorld(() => ({ config: stripe.config() }));
     let made;
     before(async () => {
-        stripe = await StripeImitation.open();
-        w = await world({ config: stripe.config() });
         const customer = await owner(w, stripe);
         ok(await customer.client.post('/v1/billing/portal'));
         ok(await execute(customer, await quote(customer)), 201);
@@ -388,10 +383,7 @@ describe('Stripe, asked by its own SDK', () => {
         ok(await other.client.post(`/v1/billing/checkout/${id}/expire`));
         made = examples(stripe);
     });
-    after(async () => {
-        await w.close();
-        stripe.close();
-    });
+    after(() => stripe.close());
 
     it('gets the same requests, and the same answers for the same keys', async () => {
         assert.deepEqual(made.map(({ type }) => type), CALLS.map(([, type]) => type));
@@ -426,13 +418,9 @@ describe('Stripe, asked by its own SDK', () => {
 
 describe('Stripe, when it fails', () => {
     let stripe;
-    let w;
-    before(async () => {
-        stripe = await StripeImitation.open();
-        w = await world({ config: stripe.config({ timeout_s: 2 }) });
-    });
-    after(async () => {
-        await w.close();
+    before(async () => { stripe = await StripeImitation.open(); });
+    const w = useWorld(() => ({ config: stripe.config({ timeout_s: 2 }) }));
+    after(() => {
         stripe.close();
         assert.ok(!w.daemon.stderr.includes(stripe.secretKey));
         assert.equal(stripe.broken, undefined);
@@ -531,9 +519,7 @@ describe('Stripe, when it is silent at the end', () => {
 });
 
 describe('without Stripe', () => {
-    let w;
-    before(async () => { w = await world(); });
-    after(() => w.close());
+    const w = useWorld();
 
     it('there is no hook', async () => {
         refused(await w.client.post('/hooks/stripe', {}), 404, 'NOT_FOUND');

@@ -8,7 +8,7 @@ import { idempotencyKey, ok, refused } from './lib/client.js';
 import { engine, portero } from './lib/daemon.js';
 import { endLeases } from './lib/store.js';
 import { Twilio } from './lib/twilio.js';
-import { advance, building, DAY, eventually, resident, setSubscription, signIn, world } from './lib/world.js';
+import { advance, building, DAY, eventually, resident, setSubscription, signIn, useWorld, world } from './lib/world.js';
 
 const sdk = createRequire(import.meta.url)('twilio');
 const RequestClient = createRequire(import.meta.url)('twilio/lib/base/RequestClient.js');
@@ -82,13 +82,8 @@ describe('Twilio', () => {
     });
 
     describe('text messages', () => {
-        let w;
-        let client;
-        before(async () => {
-            w = await world({ config: { sms: { provider: 'twilio' }, twilio: twilio.config } });
-            client = w.client;
-        });
-        after(() => w?.close());
+        const w = useWorld(() => ({ config: { sms: { provider: 'twilio' }, twilio: twilio.config } }));
+        const { client } = w;
 
         const request = (person, phone_number) => person.client.post('/v1/account/phone/verification', { phone_number });
         const confirm = (person, code) => person.client.post('/v1/account/phone/confirmation', { code });
@@ -198,13 +193,8 @@ describe('Twilio', () => {
     });
 
     describe('numbers', () => {
-        let w;
-        let client;
-        before(async () => {
-            w = await world({ config: { public_url: PUBLIC_URL, numbers: { provider: 'twilio' }, twilio: twilio.config } });
-            client = w.client;
-        });
-        after(() => w?.close());
+        const w = useWorld(() => ({ config: { public_url: PUBLIC_URL, numbers: { provider: 'twilio' }, twilio: twilio.config } }));
+        const { client } = w;
 
         /** A new account, subscribed: what its building has become. */
         async function subscribed() {

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { ok } from './lib/client.js';
 import { cleanEnvironment, portero, temporaryDirectory } from './lib/daemon.js';
-import { world } from './lib/world.js';
+import { useWorld } from './lib/world.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
@@ -38,11 +38,10 @@ function tell(directory, daemon) {
 }
 
 describe('a generated client', () => {
-    let w;
+    const w = useWorld({ config: { webhooks: { allow_private: true } } });
     let directory;
     let complaints;
     before(async () => {
-        w = await world({ config: { webhooks: { allow_private: true } } });
         directory = temporaryDirectory();
         cpSync(join(here, 'typed'), directory, { recursive: true });
         symlinkSync(join(here, 'node_modules'), join(directory, 'node_modules'));
@@ -51,10 +50,7 @@ describe('a generated client', () => {
         await generate(directory, 'sandbox', portero(['openapi', '--sandbox']).stdout);
         complaints = compile(directory);
     });
-    after(async () => {
-        rmSync(directory, { recursive: true, force: true });
-        await w?.close();
-    });
+    after(() => rmSync(directory, { recursive: true, force: true }));
 
     it('has types under which a program that uses it is checked strictly', () => assert.equal(complaints, ''));
 

@@ -1,30 +1,21 @@
 // What webhook receivers are told, and how they know that it is true: contract "Events"; decisions sections 8 to 10.
-import { describe, it, before, after, beforeEach } from 'node:test';
+import { describe, it, beforeEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
 import { engine, portero } from './lib/daemon.js';
 import { contract } from './lib/contract.js';
 import { added, owner as linkedOwner } from './lib/buildings.js';
-import { REACHABLE, Receiver, verify } from './lib/receiver.js';
+import { REACHABLE, useReceiver, verify } from './lib/receiver.js';
 import { sql } from './lib/store.js';
-import { advance, agent, eventually, grant, HOUR, ID, now, passMidnight, resident, signIn, TIMESTAMP, UNKNOWN_ID, visit, world } from './lib/world.js';
+import { advance, agent, eventually, grant, HOUR, ID, now, passMidnight, resident, signIn, TIMESTAMP, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
 
 const EVENT_ID = /^evt_[0-9a-f]{24}$/;
 
 describe('webhook events', () => {
-    let w;
-    let client;
-    let receiver;
+    const w = useWorld({ config: REACHABLE });
+    const { client } = w;
+    const receiver = useReceiver();
     let owner;
-    before(async () => {
-        w = await world({ config: REACHABLE });
-        client = w.client;
-        receiver = await Receiver.start();
-    });
-    after(async () => {
-        await receiver?.close();
-        await w?.close();
-    });
     beforeEach(async () => {
         receiver.answer = undefined;
         receiver.requests.length = 0;
@@ -296,16 +287,8 @@ describe('webhook events', () => {
 
 // PostgreSQL plans by statistics, which mostly say that nothing is pending.
 describe('webhook events of a database whose statistics are old', { skip: engine !== 'postgresql' }, () => {
-    let w;
-    let receiver;
-    before(async () => {
-        w = await world({ config: REACHABLE });
-        receiver = await Receiver.start();
-    });
-    after(async () => {
-        await receiver?.close();
-        await w?.close();
-    });
+    const w = useWorld({ config: REACHABLE });
+    const receiver = useReceiver();
 
     // A lease is a minute: one that was leased and forgotten comes later than this test waits.
     it('all arrive at once', async () => {

@@ -1,30 +1,21 @@
 // Receivers that do not do what they should: contract "Events" 2 and 3, "Webhook delivery"; decisions section 8.
-import { describe, it, before, after, beforeEach } from 'node:test';
+import { describe, it, before, beforeEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { ok, refused } from './lib/client.js';
 import { portero } from './lib/daemon.js';
-import { REACHABLE, Receiver, verify } from './lib/receiver.js';
-import { advance, agent, eventually, MINUTE, resident, signIn, visit, world } from './lib/world.js';
+import { REACHABLE, Receiver, useReceiver, verify } from './lib/receiver.js';
+import { advance, agent, eventually, MINUTE, resident, signIn, useWorld, visit } from './lib/world.js';
 
 const SCHEDULE = [MINUTE, 5 * MINUTE, 30 * MINUTE, 120 * MINUTE];
 
 const fail = (request, response) => response.writeHead(500).end('{}');
 
 describe('webhook retries', () => {
-    let w;
-    let client;
-    let receiver;
+    const w = useWorld({ config: REACHABLE });
+    const { client } = w;
+    const receiver = useReceiver();
     let owner;
-    before(async () => {
-        w = await world({ config: REACHABLE });
-        client = w.client;
-        receiver = await Receiver.start();
-    });
-    after(async () => {
-        await receiver?.close();
-        await w?.close();
-    });
     beforeEach(async () => {
         receiver.answer = undefined;
         receiver.requests.length = 0;
@@ -216,17 +207,11 @@ describe('webhook retries', () => {
 });
 
 describe('webhook receivers that may not be called', () => {
-    let w;
-    let receiver;
+    const w = useWorld({ config: REACHABLE });
+    const receiver = useReceiver();
     let owner;
     before(async () => {
-        w = await world({ config: REACHABLE });
-        receiver = await Receiver.start();
         owner = await resident(w.client);
-    });
-    after(async () => {
-        await receiver?.close();
-        await w?.close();
     });
 
     async function restart(webhooks, env = {}) {

@@ -1,12 +1,12 @@
 // Webhook endpoints: contract "Webhook endpoints"; decisions sections 8 to 10. What is delivered to them: webhook-*.test.js.
-import { describe, it, before, after } from 'node:test';
+import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { idempotencyKey, ok, refused } from './lib/client.js';
 import { engine, portero } from './lib/daemon.js';
 import { REACHABLE } from './lib/receiver.js';
 import { sql } from './lib/store.js';
-import { agent, ID, now, signIn, TIMESTAMP, UNKNOWN_ID, world } from './lib/world.js';
+import { agent, ID, now, signIn, TIMESTAMP, UNKNOWN_ID, useWorld } from './lib/world.js';
 
 const TYPES = ['access.granted', 'access.call_forwarded', 'access.denied', 'unlock.no_uses_remaining', 'webhook.test'];
 const SECRET = /^whsec_[0-9A-Za-z]{43}$/;
@@ -15,13 +15,8 @@ const SOMEWHERE = 'https://127.0.0.1:9/hook'; // nothing is sent there
 const withKey = (key = idempotencyKey()) => ({ headers: { 'Idempotency-Key': key } });
 
 describe('webhook endpoints', () => {
-    let w;
-    let client;
-    before(async () => {
-        w = await world({ config: REACHABLE });
-        client = w.client;
-    });
-    after(() => w?.close());
+    const w = useWorld({ config: REACHABLE });
+    const { client } = w;
 
     const create = (who, body = { url: SOMEWHERE }, options) => who.client.post('/v1/webhooks', body, options);
     const list = async (who) => ok(await who.client.get('/v1/webhooks')).data;
@@ -307,13 +302,11 @@ describe('webhook endpoints', () => {
 });
 
 describe('webhook URLs without allow_private', () => {
-    let w;
+    const w = useWorld();
     let owner;
     before(async () => {
-        w = await world();
         owner = await signIn(w.client);
     });
-    after(() => w?.close());
 
     const hosts = [
         '127.0.0.1', '127.1', '0x7f.1', '2130706433', '0177.0.0.1', '127.0.0.1.', '0.0.0.0', '10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.1.1', '169.254.169.254',

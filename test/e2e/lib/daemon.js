@@ -85,9 +85,13 @@ export class Daemon {
         this.env = env;
         this.wrap = wrap;
         this.args = args ?? ['--https', '127.0.0.1:0', '--http', '127.0.0.1:0', '--sip', '127.0.0.1:0'];
-        this.config = { ...config, limits: { ...GENEROUS.limits, ...config.limits } };
+        this.configure({ config });
         this.stderr = '';
         this.stdout = '';
+    }
+
+    configure({ config = {} }) {
+        this.config = { ...config, limits: { ...GENEROUS.limits, ...config.limits } };
     }
 
     writeConfig() {

@@ -1,5 +1,6 @@
 // A webhook receiver: an HTTPS server with a certificate of its own making, which keeps the raw bytes it was sent.
 import https from 'node:https';
+import { after, before } from 'node:test';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -29,16 +30,24 @@ function certificate() {
 export class Receiver {
     /** answer: (request, response) => …, in place of an empty 200; may be replaced later. */
     static async start(answer) {
-        const receiver = new Receiver();
-        receiver.answer = answer;
-        receiver.requests = [];
-        receiver.connections = 0;
-        receiver.server = https.createServer(certificate(), (incoming, response) => receiver.#take(incoming, response));
-        receiver.server.on('connection', () => { receiver.connections++; });
-        receiver.server.on('tlsClientError', () => {});
-        receiver.server.listen(0, '127.0.0.1');
-        await once(receiver.server, 'listening');
+        const receiver = new Receiver(answer);
+        await receiver.listen();
         return receiver;
+    }
+
+    constructor(answer) {
+        this.answer = answer;
+        this.requests = [];
+        this.connections = 0;
+        this.server = https.createServer(certificate(), (incoming, response) => this.#take(incoming, response));
+        this.server.on('connection', () => { this.connections++; });
+        this.server.on('tlsClientError', () => {});
+    }
+
+    async listen() {
+        this.server.listen(0, '127.0.0.1');
+        await once(this.server, 'listening');
+        this.server.unref(); // it must not keep the process of a test that failed
     }
 
     #take(incoming, response) {
@@ -78,6 +87,14 @@ export class Receiver {
         this.server.close();
         await once(this.server, 'close');
     }
+}
+
+/** A receiver for all tests of a describe block: starts before them and ends after them. */
+export function useReceiver(answer) {
+    const receiver = new Receiver(answer);
+    before(() => receiver.listen());
+    after(() => receiver.close());
+    return receiver;
 }
 
 /** Whether a request bears this secret's signature, as a receiver would find out: on the raw bytes, in constant time. */

@@ -32,6 +32,7 @@ export class Relay {
         relay.server.on('error', (error) => relay.errors.push(error));
         relay.server.listen(0, '127.0.0.1');
         await once(relay.server.server, 'listening');
+        relay.server.server.unref(); // it must not keep the process of a test that failed
         relay.port = relay.server.server.address().port;
         return relay;
     }

@@ -22,6 +22,7 @@ export class Twilio {
         twilio.server = http.createServer((request, response) => twilio.#serve(request, response));
         twilio.server.listen(0, '127.0.0.1');
         await once(twilio.server, 'listening');
+        twilio.server.unref(); // it must not keep the process of a test that failed
         twilio.url = `http://127.0.0.1:${twilio.server.address().port}`;
         return twilio;
     }

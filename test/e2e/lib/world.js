@@ -1,5 +1,6 @@
 // What tests need of the world before they begin: a signed-in account, a subscription, a building set up, a visitor.
 import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
 import { randomBytes } from 'node:crypto';
 import { Client, idempotencyKey, ok } from './client.js';
 import { Daemon } from './daemon.js';
@@ -8,18 +9,46 @@ export const ID = /^[0-9a-f]{24}$/;
 export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 export const UNKNOWN_ID = 'f0f0f0f0f0f0f0f0f0f0f0f0';
 
-/** A daemon and a client for it; `close` ends both. */
-export async function world(options) {
-    const daemon = await Daemon.start(options);
-    const client = new Client(daemon);
+/** A daemon that has not started yet and a client for it. */
+function newWorld(options) {
+    const daemon = new Daemon(options);
     return {
         daemon,
-        client,
+        client: new Client(daemon),
+        /** Starts the daemon; a daemon that does not start leaves nothing behind. */
+        async start() {
+            try {
+                await daemon.start();
+            } catch (error) {
+                await this.close().catch(() => {});
+                throw error;
+            }
+        },
         async close() {
-            client.close();
+            this.client.close();
             await daemon.stop();
         },
     };
+}
+
+/** A running daemon and a client for it; `close` ends both. */
+export async function world(options) {
+    const w = newWorld(options);
+    await w.start();
+    return w;
+}
+
+/** The same for all tests of a describe block: starts before them and ends after them. `options` may be a function, if it
+ *  needs the results of earlier before() hooks. */
+export function useWorld(options = {}) {
+    const late = typeof options === 'function';
+    const w = newWorld(late ? {} : options);
+    before(async () => {
+        if (late) w.daemon.configure(options());
+        await w.start();
+    });
+    after(() => w.close());
+    return w;
 }
 
 export function freshEmail() {
