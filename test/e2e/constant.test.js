@@ -1,4 +1,5 @@
 // Documents and pages that never change: compressed for who asks, revalidated by their tags, and cheap for those who never read them.
+// engine: sqlite, because these texts are not in the store
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import https from 'node:https';

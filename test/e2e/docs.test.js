@@ -1,4 +1,5 @@
 // The guides, typed as they stand: every shell block of a page, from top to bottom in one shell next to a fresh sandbox.
+// engine: sqlite, because it tests the documents
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

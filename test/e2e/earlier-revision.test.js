@@ -1,4 +1,5 @@
 // The earlier revision of the interface is not served: decisions section 12.
+// engine: sqlite, because it tests the validation of requests
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';

@@ -1,4 +1,5 @@
 // HTTP/1.1 framing over TLS and over the plain port: RFC 9112; every ambiguous request is refused and the connection closed.
+// engine: sqlite, because the parser does not use the store
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { framingCases } from './lib/framing.js';

@@ -1,5 +1,6 @@
 // The hosted checkout and billing portal of the sandbox, in a browser: a person pays, backs out, looks and cancels; also
 // on a phone, in the dark and with the keyboard alone. PORTERO_E2E_PICTURES=directory keeps screenshots.
+// engine: sqlite, because it tests pages in a browser
 import { describe, it, before, after, afterEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

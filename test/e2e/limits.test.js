@@ -1,4 +1,5 @@
 // Rate limits at their defaults: contract "Limits"; decisions section 1 (window) and section 2.
+// engine: sqlite, because the limits are counted in memory
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { Client, ok, refused } from './lib/client.js';

@@ -1,4 +1,5 @@
 // E-mail through a relay: what arrives, how it gets there, and what happens when it does not.
+// engine: sqlite, because it tests SMTP
 import { describe, it, before, after, beforeEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

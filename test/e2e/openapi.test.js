@@ -1,4 +1,5 @@
 // The OpenAPI documents, held against two public linters with their recommended rules: no error, no warning.
+// engine: sqlite, because the documents are not in the store
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { createConfig, lintFromString } from '@redocly/openapi-core';

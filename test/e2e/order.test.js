@@ -1,4 +1,5 @@
 // The order of checks of decisions section 1: of several things that are wrong, the first in the list is answered.
+// engine: sqlite, because the checks come before the store
 import { describe, it, before } from 'node:test';
 import { idempotencyKey, refused } from './lib/client.js';
 import { agent, building, signIn, UNKNOWN_ID, useWorld } from './lib/world.js';

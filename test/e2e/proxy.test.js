@@ -1,4 +1,5 @@
 // Behind a proxy: decisions section 1, "HTTPS". X-Forwarded-* counts from trusted peers only.
+// engine: sqlite, because addresses and schemes are decided before the store
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';

@@ -1,4 +1,5 @@
 // What an operator sees of requests: a line each in the log if asked for, and error answers by the ID that a customer quotes.
+// engine: sqlite, because these records are in files
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';

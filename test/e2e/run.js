@@ -1,28 +1,37 @@
-// Runs the suite on one store engine: node run.js [--engine sqlite|postgresql] [FILE…]
-// At the end of a whole run, fails if an operation of the OpenAPI documents was asked for by no test, if none got an answer
-// like the example of one, or if an error code was provoked by none that docs/decisions.md does not except.
-import { run } from 'node:test';
-import { spec } from 'node:test/reporters';
-import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// Runs the end-to-end tests: node run.js [--engine sqlite|postgresql] [FILE…]
+// Each file runs on both store engines unless --engine names one. A file with a line "// engine: sqlite" (or postgresql)
+// runs on that engine only, because its subject does not depend on the store; naming the file and --engine overrides it.
+// A run of all files also fails if no test called an operation of the OpenAPI documents, no answer matched the example of
+// one, or no test provoked an error code that docs/decisions.md does not except.
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readHits } from './lib/hits.js';
 
+const ENGINES = ['sqlite', 'postgresql'];
+// The files that take longest start first, so that the run does not end with one slow file alone.
+const LONGEST = ['crash', 'buildings-faults', 'twilio', 'sandbox-page', 'hosted-pages', 'stripe', 'mail', 'voice-buzz', 'voice-peers', 'typed-client', 'webhook-crash'];
+const AT_ONCE = Math.max(4, 3 * availableParallelism()); // tests wait more than they compute
+const FILE_LIMIT_MS = 600_000;
+const SILENCE_LIMIT_MS = 180_000; // longer than any single wait of a test: it hangs, or left something open after its end
+const KILL_AFTER_MS = 10_000;
+
 const here = dirname(fileURLToPath(import.meta.url));
 const args = process.argv.slice(2);
 const at = args.indexOf('--engine');
-const engine = at < 0 ? 'sqlite' : args.splice(at, 2)[1];
-if (!['sqlite', 'postgresql'].includes(engine)) {
+const engine = at < 0 ? undefined : args.splice(at, 2)[1];
+if (at >= 0 && !ENGINES.includes(engine)) {
     console.error('usage: run.js [--engine sqlite|postgresql] [FILE…]');
     process.exit(2);
 }
-const files = args.length ? args.map((file) => resolve(file))
-    : readdirSync(here).filter((name) => name.endsWith('.test.js')).sort().map((name) => join(here, name));
+const whole = args.length === 0;
+const files = whole ? readdirSync(here).filter((name) => name.endsWith('.test.js')).sort().map((name) => join(here, name))
+    : args.map((file) => resolve(file));
 
-/** sipp presses keys through a raw socket. Without root, the run moves into a network of its own, where it may have one:
- *  a user namespace with loopback and that one capability. */
+/** sipp sends tones through a raw socket. Without root, the run moves into its own network, where it may open one: a user
+ *  namespace with loopback and that one capability. */
 function obtainRawSockets() {
     const needed = files.some((file) => basename(file) === 'voice-peers.test.js');
     if (!needed || process.getuid() === 0 || process.env.PORTERO_E2E_NAMESPACE) return;
@@ -39,13 +48,23 @@ function obtainRawSockets() {
 }
 obtainRawSockets();
 
+/** The runs of all files, the longest first: {file, name, engine}. */
+function plan() {
+    const rank = ({ name }) => (LONGEST.includes(name) ? LONGEST.indexOf(name) : LONGEST.length);
+    return files.flatMap((file) => {
+        const only = /^\/\/ engine: (\w+)/m.exec(readFileSync(file, 'utf8'))?.[1];
+        if (only && !ENGINES.includes(only)) throw new Error(`${file}: unknown engine ${only}`);
+        const engines = only && (whole || !engine) ? [only] : ENGINES;
+        return engines.filter((one) => !engine || one === engine).map((one) => ({ file, name: basename(file, '.test.js'), engine: one }));
+    }).sort((a, b) => rank(a) - rank(b));
+}
+
 const scratch = mkdtempSync(join(tmpdir(), 'portero-e2e-run-'));
 const hits = join(scratch, 'hits');
 mkdirSync(hits);
-chmodSync(scratch, 0o711); // PostgreSQL runs as a user of its own
-Object.assign(process.env, { PORTERO_E2E_ENGINE: engine, PORTERO_E2E_HITS: hits });
+chmodSync(scratch, 0o711); // PostgreSQL runs as another user
 
-/** The private PostgreSQL server, which ends with this process at the latest. Nothing here pulls its plug: no fsync. */
+/** The private PostgreSQL server, which ends with this process at the latest. No test cuts its power: fsync is off. */
 function cluster(verb) {
     const done = spawnSync(resolve(here, '../../scripts/pg-cluster'), [verb, join(scratch, 'pg'), String(process.pid)],
         { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, PG_CLUSTER_FSYNC: 'off' } });
@@ -53,50 +72,108 @@ function cluster(verb) {
     return done.stdout.trim();
 }
 
-/** What no test met although it should, and what one met although it is said that none can: one line each. */
+const running = new Set();
+
+/** Sends a signal to a test file and to everything that it started. */
+function signalGroup(child, signal) {
+    try {
+        process.kill(-child.pid, signal);
+    } catch (error) {
+        if (error.code !== 'ESRCH') throw error;
+    }
+}
+for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.on(signal, () => {
+        for (const child of running) signalGroup(child, 'SIGTERM');
+        setTimeout(() => process.exit(1), 2_000).unref();
+    });
+}
+
+/** Runs one file in its own process, which is ended when it hangs: {output, ok}. */
+function runFile({ file, engine: on }, dsn) {
+    const env = { ...process.env, PORTERO_E2E_ENGINE: on, PORTERO_E2E_HITS: hits, ...(on === 'postgresql' && { PORTERO_E2E_DSN: dsn }) };
+    const child = spawn(process.execPath, ['--test-reporter=spec', file], { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    running.add(child);
+    let output = '';
+    const end = (why) => {
+        output += `\n${why}: ended\n`;
+        signalGroup(child, 'SIGTERM');
+        setTimeout(() => signalGroup(child, 'SIGKILL'), KILL_AFTER_MS).unref();
+    };
+    const limit = setTimeout(end, FILE_LIMIT_MS, `still running after ${FILE_LIMIT_MS / 1000} s`);
+    const silence = setTimeout(end, SILENCE_LIMIT_MS, `silent for ${SILENCE_LIMIT_MS / 1000} s`);
+    for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding('utf8').on('data', (text) => {
+            output += text;
+            silence.refresh();
+        });
+    }
+    return new Promise((resolve, reject) => {
+        child.on('error', reject);
+        child.on('close', (code) => {
+            clearTimeout(limit);
+            clearTimeout(silence);
+            running.delete(child);
+            resolve({ output, ok: code === 0 });
+        });
+    });
+}
+
+/** A number of the summary at the end of a file's output. */
+const counted = (output, kind) => Number(output.match(new RegExp(`^. ${kind} (\\d+)$`, 'gm'))?.at(-1).split(' ').at(-1) ?? 0);
+
+/** Runs everything planned, several files at once: the names of the runs that failed. */
+async function suite(runs, dsn) {
+    const queue = [...runs];
+    const failed = [];
+    const total = { tests: 0, pass: 0, skipped: 0 };
+    const work = async () => {
+        for (let next = queue.shift(); next; next = queue.shift()) {
+            const began = Date.now();
+            const { output, ok } = await runFile(next, dsn);
+            const tests = counted(output, 'tests');
+            const passed = ok && tests > 0; // a file that lost its tests must not pass
+            for (const kind of Object.keys(total)) total[kind] += counted(output, kind);
+            if (!passed) {
+                failed.push(`${next.name} on ${next.engine}`);
+                console.log(output);
+            }
+            console.log(`${passed ? 'ok    ' : 'FAILED'} ${next.name} on ${next.engine}: ${tests} tests, ${((Date.now() - began) / 1000).toFixed(1)} s`);
+        }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    for (const [kind, count] of Object.entries(total)) console.log(`# ${kind} ${count}`);
+    return failed;
+}
+
+/** Everything that some test must meet and no test met, and each exception that a test met: one line each. */
 async function gaps() {
     const { contract } = await import('./lib/contract.js');
     const { allCodes, exceptions } = await import('./lib/codes.js');
     const met = readHits(hits);
     const excepted = new Set(exceptions());
     return [
-        ...contract().flatMap((document) => document.operations()).filter((name) => !met.operations.has(name)).map((name) => `no test asked for ${name}`),
+        ...contract().flatMap((document) => document.operations()).filter((name) => !met.operations.has(name)).map((name) => `no test called ${name}`),
         ...allCodes().filter((code) => !met.codes.has(code) && !excepted.has(code)).map((code) => `no test provoked ${code}`),
         ...contract().flatMap((document) => document.examples()).filter((name) => !met.examples.has(name))
             .map((name) => `no answer had the members that src/api/examples.json shows of ${name}`),
-        ...[...excepted].filter((code) => met.codes.has(code)).map((code) => `${code} was provoked: it is no exception of docs/decisions.md`),
+        ...[...excepted].filter((code) => met.codes.has(code)).map((code) => `${code} was provoked: remove it from the exceptions of docs/decisions.md`),
     ];
 }
 
-// Those that take longest begin first, so that none of them is left alone at the end.
-const LONGEST = ['crash', 'buildings-faults', 'twilio', 'sandbox-page', 'hosted-pages', 'stripe', 'mail', 'voice-buzz', 'voice-peers', 'typed-client', 'webhook-crash'];
-function rank(file) {
-    const at = LONGEST.indexOf(basename(file, '.test.js'));
-    return at < 0 ? LONGEST.length : at;
-}
-
-function suite() {
-    let failed = false;
-    const stream = run({ files: files.sort((a, b) => rank(a) - rank(b)), concurrency: 4, timeout: 600_000 });
-    stream.on('test:fail', () => { failed = true; });
-    const report = stream.compose(new spec());
-    report.pipe(process.stdout);
-    return new Promise((done) => { report.on('end', () => done(!failed)); });
-}
-
-let passed = false;
+const runs = plan();
+const withPostgresql = runs.some((one) => one.engine === 'postgresql');
+let failed = ['the start'];
 try {
-    if (engine === 'postgresql') process.env.PORTERO_E2E_DSN = cluster('start');
-    console.log(`end to end, ${engine}, ${files.length} files`);
-    passed = await suite();
-    if (!args.length) {
-        const missing = await gaps();
-        for (const line of missing) console.error(line);
-        passed &&= missing.length === 0;
-    }
+    const dsn = withPostgresql ? cluster('start') : undefined;
+    console.log(`end to end: ${runs.length} runs of ${files.length} files, ${AT_ONCE} at once`);
+    failed = await suite(runs, dsn);
+    // Files of one engine are left out of a run on the other, so that what they meet is missing there.
+    if (whole && engine !== 'postgresql') failed.push(...await gaps());
 } finally {
-    if (engine === 'postgresql') cluster('stop');
+    if (withPostgresql) cluster('stop');
     rmSync(scratch, { recursive: true, force: true });
 }
-console.log(`end to end, ${engine}: ${passed ? 'passed' : 'FAILED'}`);
-process.exitCode = passed ? 0 : 1;
+for (const line of failed) console.log(`failed: ${line}`);
+console.log(`end to end: ${failed.length === 0 ? 'passed' : 'FAILED'}`);
+process.exitCode = failed.length === 0 ? 0 : 1;

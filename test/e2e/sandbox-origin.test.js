@@ -1,5 +1,6 @@
 // Whom the sandbox's operations answer: programs and its own pages on this machine, and no page of anybody else that a
 // browser here has open, by whatever name that reaches it (decisions section 11, loopback).
+// engine: sqlite, because the origin is checked before the store
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { createServer } from 'node:https';

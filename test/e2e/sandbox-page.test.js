@@ -1,5 +1,6 @@
 // The sandbox's page, in a browser: it does what the sandbox's operations do, also with the keyboard alone, on a phone
 // and in the dark. PORTERO_E2E_PICTURES=directory keeps screenshots.
+// engine: sqlite, because it tests a page in a browser
 import { describe, it, before, after, afterEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

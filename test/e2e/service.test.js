@@ -1,4 +1,5 @@
 // What holds for every request, whatever the resource: contract "Conventions"; decisions section 1.
+// engine: sqlite, because it tests HTTP and the documents
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { contract } from './lib/contract.js';

@@ -1,4 +1,5 @@
 // Text messages and numbers through Twilio, against an imitation of its REST API that Twilio's own SDK accepts.
+// engine: postgresql, because one test has two nodes on one database, and the other tests do not depend on the engine
 import { describe, it, before, after, beforeEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';

@@ -1,5 +1,6 @@
 // A client generated from the OpenAPI documents by a public generator (openapi-typescript): its types hold under a
 // strict check, and a whole story told through it (typed/story.ts) works against a daemon.
+// engine: sqlite, because it tests the documents
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';

@@ -1,4 +1,5 @@
 // Calls from telephones that share no code with us: sipp and baresip.
+// engine: sqlite, because it tests telephones
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok } from './lib/client.js';

@@ -114,7 +114,8 @@ static inline struct store_fixture *store_fixture_new(void)
     struct store_fixture *f = calloc(1, sizeof *f);
     if (!f)
         return NULL;
-    snprintf(f->dir, sizeof f->dir, "/tmp/portero-test-XXXXXX");
+    const char *tmp = getenv("TMPDIR");
+    snprintf(f->dir, sizeof f->dir, "%s/portero-test-XXXXXX", tmp ? tmp : "/tmp");
     if (!mkdtemp(f->dir)) {
         free(f);
         return NULL;
@@ -136,7 +137,7 @@ static inline struct store_fixture *store_fixture_new_postgresql(void)
     struct store_fixture *f = store_fixture_new();
     if (!f)
         return NULL;
-    snprintf(f->schema, sizeof f->schema, "t%s", f->dir + sizeof "/tmp/portero-test-" - 1);
+    snprintf(f->schema, sizeof f->schema, "t%s", strrchr(f->dir, '-') + 1);
     snprintf(f->dsn, sizeof f->dsn, "%s options='-c search_path=\"%s\"'", store_cluster.dsn, f->schema);
     f->config =
         (struct config){.engine = ENGINE_POSTGRESQL, .top_data_dir = f->dir, .store_dsn = f->dsn, .store_workers = 4};
