@@ -27,12 +27,12 @@ static struct http_origin origin_of(const struct http_listener *l, const struct 
 static bool admit(struct http_conns *conns, const struct http_origin *o)
 {
     bool exempt = o->loopback || o->trusted;
-    enum http_admission a = http_census_enter(conns->shared->census, &o->address, exempt);
+    enum http_admission a = http_conn_counter_add(conns->shared->counter, &o->address, exempt);
     if (a == HTTP_FULL) {
         http_conns_turn(conns); /* a connection that has sent a request is not idle */
         if (conns->lists[CONN_IDLE].first)
             http_conn_end(conns->lists[CONN_IDLE].first, false);
-        a = http_census_enter(conns->shared->census, &o->address, exempt);
+        a = http_conn_counter_add(conns->shared->counter, &o->address, exempt);
     }
     return a == HTTP_ADMITTED;
 }
@@ -51,7 +51,7 @@ static void open_accepted(struct http_listener *l, int fd, const struct sockaddr
     }
     SSL *ssl = o.tls ? http_tls_accept(conns->shared->tls, fd) : NULL;
     if (o.tls && !ssl) {
-        http_census_leave(conns->shared->census, &o.address, o.loopback || o.trusted);
+        http_conn_counter_remove(conns->shared->counter, &o.address, o.loopback || o.trusted);
         close(fd);
         return;
     }
@@ -80,10 +80,10 @@ static bool accept_one(struct http_listener *l)
     return errno == ECONNABORTED || errno == EINTR || errno == EPROTO;
 }
 
-static void on_connection(evutil_socket_t fd, short what, void *arg)
+static void on_connection(evutil_socket_t fd, short event, void *arg)
 {
     (void)fd;
-    (void)what;
+    (void)event;
     for (int i = 0; i < MAX_IN_A_ROW && accept_one(arg); i++)
         ;
 }

@@ -1,4 +1,4 @@
-/* A listening socket of one loop: accepts connections within the limits of the census. */
+/* A listening socket of one loop: accepts connections within the limits of the counter. */
 #pragma once
 #include "http/conn.h"
 

@@ -18,7 +18,7 @@ void http_body_done(struct http_body *b)
     buf_done(&b->spill);
 }
 
-static void append(struct http_body *b, struct str data)
+static void append_data(struct http_body *b, struct str data)
 {
     if (b->spilled) {
         buf_str(&b->spill, data);
@@ -35,15 +35,15 @@ static enum http_body_step take_plain(struct http_body *b, struct http_conn *c)
     size_t n = c->in_n - c->in_at;
     if (n > b->length - have)
         n = b->length - have;
-    append(b, str_n(c->in->bytes + c->in_at, n));
+    append_data(b, str_n(c->in->bytes + c->in_at, n));
     c->in_at += (uint32_t)n;
     if (b->spill.full)
         return HTTP_BODY_LARGE;
     return have + n == b->length ? HTTP_BODY_DONE : HTTP_BODY_MORE;
 }
 
-/* All raw bytes are decoded: the free space of the read buffer begins behind the decoded ones again. When little is
- * left of it, what there is moves to the spill buffer. */
+/* All raw bytes are decoded, so the space behind the decoded bytes is free again. If little is left, the decoded bytes
+ * move to the spill buffer. */
 static void make_room(struct http_body *b, struct http_conn *c)
 {
     size_t base = (size_t)(b->at - c->in->bytes);
@@ -60,7 +60,7 @@ static enum http_body_step take_chunked(struct http_body *b, struct http_conn *c
     struct str data;
     enum http_chunk_step step;
     while ((step = http_chunk_next(&b->chunk, &in, &data)) == HTTP_CHUNK_DATA)
-        append(b, data);
+        append_data(b, data);
     c->in_at = c->in_n - (uint32_t)in.n;
     switch (step) {
     case HTTP_CHUNK_END:
@@ -80,7 +80,7 @@ enum http_body_step http_body_take(struct http_body *b, struct http_conn *c)
     return b->chunked ? take_chunked(b, c) : take_plain(b, c);
 }
 
-/* Its bytes need not pass through the read buffer. */
+/* Whether bytes can be read directly into the spill buffer. */
 static bool is_direct(const struct http_body *b, const struct http_conn *c)
 {
     return !b->chunked && b->spilled && c->in_at == c->in_n;

@@ -1,5 +1,5 @@
-/* The body of one request, gathered in one piece: in place in the read buffer where it fits, else in a buffer of its
- * own, of at most as many bytes as the request may have. */
+/* Collects the body of one request into one piece: in the read buffer if it fits there, otherwise in a separate buffer
+ * that is limited to the size allowed for the request. */
 #pragma once
 #include "base/buf.h"
 #include "http/chunk.h"
@@ -9,22 +9,22 @@
 struct http_body {
     struct http_chunk chunk;
     size_t length; /* of a body with Content-Length */
-    char *at;      /* where it begins in the read buffer */
+    char *at;      /* its start in the read buffer */
     size_t n;      /* bytes there */
     bool chunked;
-    bool spilled; /* it is in `spill` */
+    bool spilled; /* it is in `spill` instead */
     struct buf spill;
 };
 
 enum http_body_step { HTTP_BODY_MORE, HTTP_BODY_DONE, HTTP_BODY_LARGE, HTTP_BODY_BAD };
 
-/* The body begins at c->in_at. A length over `max` was refused before. */
+/* The body begins at c->in_at. The caller must have refused a length over `max`. */
 void http_body_init(struct http_body *b, const struct http_framing *f, size_t max, const struct http_conn *c);
 void http_body_done(struct http_body *b);
-/* Uses up the body's part of c's read buffer. */
+/* Consumes the part of the body that is in c's read buffer. */
 enum http_body_step http_body_take(struct http_body *b, struct http_conn *c);
-/* Where the next bytes should be read to; *ret_n of them at most, at least 1. */
+/* Returns the place to read the next bytes to, and sets *ret_n to its size, at least 1. */
 char *http_body_room(struct http_body *b, struct http_conn *c, size_t *ret_n);
-/* n bytes were read there. */
+/* n bytes were read to that place. */
 void http_body_got(struct http_body *b, struct http_conn *c, size_t n);
 struct str http_body_view(const struct http_body *b);

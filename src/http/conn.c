@@ -20,7 +20,7 @@ _Static_assert(sizeof(struct http_conn) <= 512, "an idle connection must cost li
 /* ---- state ---- */
 
 /* The monotonic clock, to a few milliseconds. */
-static int64_t now_ms(void)
+static int64_t conn_now_ms(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
@@ -48,7 +48,7 @@ void http_conn_enter(struct http_conn *c, enum http_state state)
         return;
     unlink_from(&conns->lists[c->state], c);
     c->state = state;
-    c->deadline_ms = now_ms() + conns->shared->limit_ms[state];
+    c->deadline_ms = conn_now_ms() + conns->shared->limit_ms[state];
     append_to(&conns->lists[state], c);
 }
 
@@ -442,7 +442,7 @@ void http_conn_open(struct http_conns *conns, int fd, SSL *ssl, const struct htt
     struct http_conn *c = http_pool_take(&conns->pool, sizeof *c);
     *c = (struct http_conn){.conns = conns, .fd = fd, .ssl = ssl, .origin = *origin, .out = BUF(HTTP_MAX_OUTPUT)};
     c->state = ssl ? CONN_HANDSHAKE : CONN_IDLE;
-    c->deadline_ms = now_ms() + conns->shared->limit_ms[c->state];
+    c->deadline_ms = conn_now_ms() + conns->shared->limit_ms[c->state];
     if (!ssl)
         choose_protocol(c);
     append_to(&conns->lists[c->state], c);
@@ -489,7 +489,7 @@ static void close_socket(struct http_conn *c, bool abort)
     c->broken = true;
     drop_output(c);
     c->out_constant = STR_NONE;
-    http_census_leave(c->conns->shared->census, &c->origin.address, c->origin.loopback || c->origin.trusted);
+    http_conn_counter_remove(c->conns->shared->counter, &c->origin.address, c->origin.loopback || c->origin.trusted);
 }
 
 void http_conn_end(struct http_conn *c, bool abort)
@@ -531,7 +531,7 @@ static void expire(struct http_conn *c)
 
 void http_conns_expire(struct http_conns *conns)
 {
-    int64_t now = now_ms();
+    int64_t now = conn_now_ms();
     for (unsigned s = 0; s < CONN_STATES; s++)
         while (conns->shared->limit_ms[s] && conns->lists[s].first && conns->lists[s].first->deadline_ms <= now)
             expire(conns->lists[s].first);

@@ -10,7 +10,7 @@
 #include <sys/queue.h>
 
 #include "base/buf.h"
-#include "http/census.h"
+#include "http/conn_counter.h"
 #include "http/peer.h"
 #include "http/pool.h"
 #include "http/reply.h"
@@ -109,13 +109,13 @@ struct http_output {
     atomic_size_t held;
 };
 
-/* Shared by all loops. Constant once the threads run, except for tls, census and output, which synchronise themselves.
+/* Shared by all loops. Constant once the threads run, except for tls, counter and output, which synchronise themselves.
  */
 struct http_shared {
     struct http_handler handler;
     const struct http_protocol *protocol;
     struct http_tls *tls;
-    struct http_census *census;
+    struct http_conn_counter *counter;
     struct http_output *output;
     struct net_cidrs trusted;
     int64_t limit_ms[CONN_STATES];

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "http/body.h"
 #include "http/parse.h"
 
@@ -31,10 +32,8 @@ enum progress { GO_ON, WAIT };
 
 static struct http_inbuf *inbuf_new(struct http_conn *c, size_t cap)
 {
-    struct http_inbuf *in =
-        cap == BUF_SMALL ? http_pool_take(&c->conns->inbufs, sizeof *in + cap) : malloc(sizeof *in + cap);
-    if (!in)
-        abort();
+    size_t size = sizeof(struct http_inbuf) + cap;
+    struct http_inbuf *in = cap == BUF_SMALL ? http_pool_take(&c->conns->inbufs, size) : mem_bytes(size);
     in->cap = cap;
     return in;
 }
@@ -217,7 +216,7 @@ static bool needs_room(struct http_conn *c, const struct http_framing *f)
     return f->chunked && c->in->cap - c->in_at - f->head_len < CHUNKED_ROOM && widen_input(c);
 }
 
-static enum progress read_head(struct http_conn *c, size_t have)
+static enum progress http1_read_head(struct http_conn *c, size_t have)
 {
     struct http_exchange *x = exchange_new(c);
     switch (http_head_parse(unused_input(c), x->headers, &x->r, &x->framing)) {
@@ -252,7 +251,7 @@ static enum progress next_request(struct http_conn *c)
     size_t have = c->in_n - c->in_at;
     if (have == 0)
         return await_request(c);
-    return is_worth_parsing(c, have) ? read_head(c, have) : await_head(c, have);
+    return is_worth_parsing(c, have) ? http1_read_head(c, have) : await_head(c, have);
 }
 
 static void send_continue(struct http_conn *c, struct http_exchange *x)
@@ -263,7 +262,7 @@ static void send_continue(struct http_conn *c, struct http_exchange *x)
     x->framing.expect_continue = false;
 }
 
-static enum progress read_body(struct http_conn *c)
+static enum progress http1_read_body(struct http_conn *c)
 {
     struct http_exchange *x = c->exchange;
     switch (http_body_take(&x->body, c)) {
@@ -294,7 +293,7 @@ static enum progress http1_step(struct http_conn *c)
 {
     if (!c->exchange)
         return next_request(c);
-    return c->state == CONN_BODY ? read_body(c) : WAIT;
+    return c->state == CONN_BODY ? http1_read_body(c) : WAIT;
 }
 
 static void http1_run(struct http_conn *c)
@@ -366,7 +365,8 @@ static void http1_abandon(struct http_conn *c)
 
 /* ---- replies ---- */
 
-static void send_reply(struct http_exchange *x, int status, struct str head, struct str body, bool constant, bool keep)
+static void http1_send_reply(struct http_exchange *x, int status, struct str head, struct str body, bool constant,
+                             bool keep)
 {
     struct http_conn *c = x->r.conn;
     const char *option = !keep ? "close" : x->framing.http10 ? "keep-alive" : NULL;
@@ -387,7 +387,7 @@ static void http1_respond(struct http_request *r, int status, struct str head, s
     if (!keep)
         c->closing = true;
     if (!c->broken)
-        send_reply(x, status, head, body, constant, keep);
+        http1_send_reply(x, status, head, body, constant, keep);
     if (c->state == CONN_DEAD) {
         http1_abandon(c);
         return;

@@ -12,7 +12,7 @@
 
 #include "net/address.h"
 
-#define NOT_SENT_MAX 32768 /* bytes that the kernel takes beyond what the peer's window has room for */
+#define NOT_SENT_MAX 32768 /* bytes that the kernel accepts beyond the peer's window */
 
 static void close_keeping_errno(int fd)
 {
@@ -48,7 +48,7 @@ static struct addrinfo *lookup(const char *host, const char *port)
     return getaddrinfo(host, port, &hints, &found) == 0 ? found : NULL;
 }
 
-/* "::" takes IPv4 too; without IPv6 in the kernel, IPv4 alone. */
+/* "::" also accepts IPv4. A kernel without IPv6 has only IPv4. */
 static const char *every_address(void)
 {
     int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -58,7 +58,7 @@ static const char *every_address(void)
     return "::";
 }
 
-static struct addrinfo *resolve(const char *address)
+static struct addrinfo *resolve_listen(const char *address)
 {
     char host[256];
     const char *colon = strrchr(address, ':');
@@ -79,10 +79,10 @@ static struct addrinfo *resolve(const char *address)
 
 enum err http_listen_tcp(const char *address, bool shared, int *ret_fd)
 {
-    struct addrinfo *ai = resolve(address);
+    struct addrinfo *ai = resolve_listen(address);
     if (!ai)
         return ERR_USAGE;
-    /* SO_REUSEPORT would let two services share the port unnoticed; a bind without it tells. */
+    /* SO_REUSEPORT would let two services share the port unnoticed. A bind without it detects the other. */
     int fd = bind_tcp(ai, shared);
     if (fd >= 0 && !shared) {
         close(fd);
@@ -91,7 +91,7 @@ enum err http_listen_tcp(const char *address, bool shared, int *ret_fd)
     freeaddrinfo(ai);
     if (fd < 0)
         return ERR_IO;
-    /* At once: SO_REUSEADDR lets another process take a port that is bound but not listened on. */
+    /* Immediately: SO_REUSEADDR lets another process take a bound port that nobody listens on. */
     if (listen(fd, HTTP_BACKLOG) != 0) {
         close_keeping_errno(fd);
         return ERR_IO;
@@ -100,7 +100,7 @@ enum err http_listen_tcp(const char *address, bool shared, int *ret_fd)
     return ERR_NONE;
 }
 
-/* True if nobody answers there any more and the file is out of the way. */
+/* Removes the socket file if no process listens on it. Returns whether it was removed. */
 static bool remove_stale(const struct sockaddr_un *at)
 {
     struct stat st;
@@ -125,7 +125,7 @@ enum err http_listen_unix(const char *path, int *ret_fd)
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return ERR_IO;
-    /* The mode of an unbound socket is the one its file is created with: no moment in which others may connect. */
+    /* bind creates the file with the mode of the socket, so other users can never connect. */
     bool bound = fchmod(fd, 0600) == 0 && bind(fd, (const struct sockaddr *)&at, sizeof at) == 0;
     if (!bound && errno == EADDRINUSE) {
         bound = remove_stale(&at) && bind(fd, (const struct sockaddr *)&at, sizeof at) == 0;

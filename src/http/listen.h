@@ -1,17 +1,18 @@
-/* Listening sockets. Connections wait in the kernel until http_listener_start. */
+/* Listening sockets. The kernel queues connections until http_listener_start. */
 #pragma once
 #include <stdbool.h>
 
 #include "base/err.h"
 
 #define HTTP_BOUND_TEXT 64
-#define HTTP_BACKLOG    1024 /* connections that wait in the kernel */
+#define HTTP_BACKLOG    1024 /* connections that the kernel queues */
 
-/* Listens on "host:port", "[v6]:port" or ":port" (every address), with SO_REUSEPORT. Without `shared` an address that
- * any other socket listens on is refused; with it, one that this process has bound before can be bound again.
- * ERR_USAGE: not an address; ERR_IO: errno has the reason. */
+/* Listens on "host:port", "[v6]:port" or ":port" (every address), with SO_REUSEPORT. Without `shared` the call fails if
+ * another socket listens on the address. With `shared` this process can bind it again. Fails with ERR_USAGE (not an
+ * address) or ERR_IO (errno has the reason). */
 enum err http_listen_tcp(const char *address, bool shared, int *ret_fd) CHECKED;
-/* A Unix socket with mode 0600. A file left by a process that is gone is replaced; a live one is EADDRINUSE. */
+/* Listens on a Unix socket with mode 0600. Replaces the socket file of a process that has ended; fails with EADDRINUSE
+ * if the process still listens. */
 enum err http_listen_unix(const char *path, int *ret_fd) CHECKED;
-/* "127.0.0.1:8443" or "[::1]:8443", with the real port. */
+/* Writes "127.0.0.1:8443" or "[::1]:8443", with the actual port. */
 void http_listen_text(int fd, char ret[static HTTP_BOUND_TEXT]);

@@ -23,7 +23,7 @@ static void trim_memory(struct http_loop *l)
     l->freed_before = l->conns.freed;
 }
 
-static void on_tick(evutil_socket_t fd, short event, void *arg)
+static void on_loop_tick(evutil_socket_t fd, short event, void *arg)
 {
     struct http_loop *l = arg;
     (void)fd;
@@ -38,7 +38,7 @@ static void on_tick(evutil_socket_t fd, short event, void *arg)
     trim_memory(l);
 }
 
-static void on_mail(evutil_socket_t fd, short event, void *arg)
+static void on_loop_mail(evutil_socket_t fd, short event, void *arg)
 {
     struct http_loop *l = arg;
     (void)fd;
@@ -125,8 +125,8 @@ enum err http_loop_init(struct http_loop *l, const struct http_shared *shared, u
         return ERR_IO;
     }
     http_conns_init(&l->conns, shared, index, l->base, &l->mailbox);
-    event_assign(&l->mail_ev, l->base, l->mailbox.fd, EV_READ | EV_PERSIST, on_mail, l);
-    event_assign(&l->tick_ev, l->base, -1, EV_PERSIST, on_tick, l);
+    event_assign(&l->mail_ev, l->base, l->mailbox.fd, EV_READ | EV_PERSIST, on_loop_mail, l);
+    event_assign(&l->tick_ev, l->base, -1, EV_PERSIST, on_loop_tick, l);
     event_assign(&l->stop_ev, l->base, -1, 0, on_stop_expired, l);
     return ERR_NONE;
 }

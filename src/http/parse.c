@@ -19,19 +19,19 @@ bool http_is_tchar(char c)
     return u < 128 && (map[u >> 6] >> (u & 63) & 1);
 }
 
-static bool is_digit(char c)
+static bool is_decimal(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-static bool is_alnum(char c)
+static bool is_alphanumeric(char c)
 {
-    return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+    return is_decimal(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
 static bool is_host_char(char c)
 {
-    return is_alnum(c) || (c && strchr("-._~%!$&'()*+,;=:[]", c));
+    return is_alphanumeric(c) || (c && strchr("-._~%!$&'()*+,;=:[]", c));
 }
 
 static bool all(struct str s, bool (*is)(char))
@@ -57,9 +57,9 @@ static enum http_method method_of(struct str m)
     return HTTP_OTHER;
 }
 
-static enum err read_version(struct str v, struct http_framing *f)
+static enum err read_http_version(struct str v, struct http_framing *f)
 {
-    if (v.n != 8 || !str_starts(v, STR("HTTP/")) || !is_digit(v.p[5]) || v.p[6] != '.' || !is_digit(v.p[7]))
+    if (v.n != 8 || !str_starts(v, STR("HTTP/")) || !is_decimal(v.p[5]) || v.p[6] != '.' || !is_decimal(v.p[7]))
         return ERR_BAD_REQUEST;
     if (v.p[5] != '1')
         return ERR_HTTP_VERSION;
@@ -125,13 +125,13 @@ static enum err read_request_line(struct parser *p, struct str line)
     p->r->method_text = method;
     p->r->method = method_of(method);
     target = str_cut(target, ' ', &version);
-    enum err e = read_version(version, p->f);
+    enum err e = read_http_version(version, p->f);
     if (e)
         return e;
     return read_target(p, target);
 }
 
-/* ---- fields that matter to framing ---- */
+/* ---- fields that affect framing ---- */
 
 static enum err take_host(struct parser *p, struct http_header *h)
 {
@@ -141,15 +141,15 @@ static enum err take_host(struct parser *p, struct http_header *h)
 
 static enum err take_content_length(struct parser *p, struct http_header *h)
 {
-    if (p->lengths++ || h->value.n == 0 || !all(h->value, is_digit))
+    if (p->lengths++ || h->value.n == 0 || !all(h->value, is_decimal))
         return ERR_BAD_REQUEST;
     if (!str_to_u64(h->value, UINT64_MAX, &p->f->length))
         p->f->length = UINT64_MAX;
     return ERR_NONE;
 }
 
-/* One `chunked` and nothing else. Codings before a final chunked are merely unknown; any other list leaves the length
- * of the body in doubt (RFC 9112 section 6.3). */
+/* Accepts a single `chunked`. Other codings before a final chunked are not implemented. Any other list leaves the
+ * length of the body undefined (RFC 9112 section 6.3). */
 static enum err take_transfer_encoding(struct parser *p, struct http_header *h)
 {
     if (p->codings++)
@@ -207,7 +207,7 @@ static enum err take_known(struct parser *p, struct http_header *h)
 }
 
 /* field-name ":" OWS field-value OWS (RFC 9112 section 5) */
-static enum err read_field(struct parser *p, struct str line)
+static enum err read_header_field(struct parser *p, struct str line)
 {
     struct str value;
     struct str name = str_cut(line, ':', &value);
@@ -223,7 +223,7 @@ static enum err read_field(struct parser *p, struct str line)
     return take_known(p, h);
 }
 
-/* ---- the whole ---- */
+/* ---- the head ---- */
 
 static enum err conclude(struct parser *p)
 {
@@ -245,7 +245,7 @@ static enum err conclude(struct parser *p)
     return ERR_NONE;
 }
 
-/* The next line of *in, without its CRLF. *ret.p stays NULL while the line is incomplete. */
+/* Takes the next line from *in, without its CRLF. Leaves *ret untouched if the line is incomplete. */
 static enum err next_line(struct str *in, struct str *ret)
 {
     const char *lf = in->n ? memchr(in->p, '\n', in->n) : NULL;
@@ -289,7 +289,7 @@ enum http_parse http_head_parse(struct str bytes, struct http_header headers[sta
         if (used > HTTP_MAX_HEAD || (!line.p && bytes.n >= HTTP_MAX_HEAD))
             return refused(f, first ? ERR_URI_TOO_LONG : ERR_HEADERS_TOO_LARGE);
         if (!line.p) {
-            /* A TLS greeting or other garbage need not wait for the end of a line that never comes. */
+            /* A TLS ClientHello or other garbage must not wait for a line end that never comes. */
             bool garbage = first && in.n && in.p[0] != '\r' && !http_is_tchar(in.p[0]);
             return garbage ? refused(f, ERR_BAD_REQUEST) : HTTP_PARSE_MORE;
         }
@@ -298,7 +298,7 @@ enum http_parse http_head_parse(struct str bytes, struct http_header headers[sta
             e = conclude(&p);
             return e ? refused(f, e) : HTTP_PARSE_DONE;
         }
-        e = first ? read_request_line(&p, line) : read_field(&p, line);
+        e = first ? read_request_line(&p, line) : read_header_field(&p, line);
         if (e)
             return refused(f, e);
         first = false;

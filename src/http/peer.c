@@ -1,6 +1,6 @@
 #include "http/peer.h"
 
-/* The last item of a comma-separated list; *rest: what stands before it, STR_NONE if nothing does. */
+/* Returns the last item of a comma-separated list and sets *rest to the list before it, STR_NONE if there is none. */
 static struct str last_item(struct str list, struct str *rest)
 {
     const char *comma = list.n ? memrchr(list.p, ',', list.n) : NULL;
@@ -8,7 +8,7 @@ static struct str last_item(struct str list, struct str *rest)
     return str_trim(comma ? str_from(list, (size_t)(comma - list.p) + 1) : list);
 }
 
-/* An address, also as some proxies write it: "192.0.2.1:4711", "[2001:db8::1]", "[2001:db8::1]:4711". */
+/* Parses an address, also in the forms of some proxies: "192.0.2.1:4711", "[2001:db8::1]", "[2001:db8::1]:4711". */
 static bool read_hop(struct str hop, struct net_address *ret)
 {
     if (hop.n && hop.p[0] == '[') {
@@ -21,16 +21,16 @@ static bool read_hop(struct str hop, struct net_address *ret)
     return net_address_parse(str_cut(hop, ':', &port), ret);
 }
 
-/* What the forwarding fields say. */
+/* The result of the forwarding fields. */
 struct forwarding {
-    bool spoken_for; /* somebody says it speaks for another, or at least that it stands in between */
+    bool forwarded; /* there is a forwarding field, so a proxy is in between */
     struct str proto;
-    bool known; /* `client` is the hop the walk has come to */
-    bool ended;
+    bool known; /* `client` is set */
+    bool ended; /* no further hop is read */
     struct net_address client;
 };
 
-/* Walks the field's hops from the right while they are trusted. */
+/* Reads the hops from the right as long as they are trusted. */
 static void walk_hops(struct forwarding *f, struct str list, const struct net_cidrs *trusted)
 {
     while (list.p && !f->ended) {
@@ -58,7 +58,7 @@ static struct forwarding read_forwarding(const struct http_request *r, const str
         const struct http_header *h = &r->headers[i];
         if (!is_forwarding(h->name))
             continue;
-        f.spoken_for = true;
+        f.forwarded = true;
         if (h->name.n == 15 && str_eqi(h->name, STR("X-Forwarded-For"))) {
             walk_hops(&f, h->value, trusted);
         } else if (h->name.n == 17 && !f.proto.p && str_eqi(h->name, STR("X-Forwarded-Proto"))) {
@@ -81,7 +81,7 @@ void http_peer_resolve(struct http_request *r, const struct http_origin *from, c
     if (from->trusted || from->loopback)
         f = read_forwarding(r, trusted);
     peer->local = from->local;
-    peer->loopback = from->loopback && !f.spoken_for;
+    peer->loopback = from->loopback && !f.forwarded;
     peer->secure = from->trusted && f.proto.p ? is_https(f.proto) : from->tls || from->local;
     if (from->trusted && f.known)
         net_address_text(&f.client, peer->address);

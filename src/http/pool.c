@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 /* Under AddressSanitizer nothing is kept, so that it detects every use after free. */
 #if defined(__SANITIZE_ADDRESS__)
 static const unsigned pool_max = 0;
@@ -18,10 +20,7 @@ void *http_pool_take(struct http_pool *p, size_t size)
         p->count--;
         return block;
     }
-    block = malloc(size);
-    if (!block)
-        abort();
-    return block;
+    return mem_bytes(size);
 }
 
 size_t http_pool_give(struct http_pool *p, void *block, size_t size)

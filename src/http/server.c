@@ -20,7 +20,7 @@ struct http_server {
     struct http_loop *loops;
     unsigned loop_count, running;
     char https[HTTP_BOUND_TEXT], http[HTTP_BOUND_TEXT];
-    char *control_path; /* of a socket file that is ours */
+    char *control_path; /* the file of our control socket */
 };
 
 /* ---- certificate ---- */
@@ -51,7 +51,7 @@ static enum err open_tls(struct http_server *s, const struct config *c, char **r
 
 /* ---- listeners ---- */
 
-/* One socket for each loop. The first tells the port when the address leaves it open. */
+/* Binds one socket for each loop. If the address has port 0, the first socket determines the port of the others. */
 static enum err bind_all(struct http_server *s, enum http_listen_kind kind, const char *address, char *bound,
                          char **ret_why)
 {
@@ -79,15 +79,15 @@ static enum err bind_control(struct http_server *s, const char *path, char **ret
     if (e)
         return err_why(ret_why, e, "%s: %s", path, strerror(errno));
     l->kind = HTTP_LISTEN_CONTROL;
-    s->control_path = strdup(path);
-    return s->control_path ? ERR_NONE : ERR_IO;
+    s->control_path = mem_strdup(path);
+    return ERR_NONE;
 }
 
 /* ---- the server ---- */
 
-/* Half of the process's descriptors at most, whatever is configured: a full house makes room in an orderly way, while
- * a lack of descriptors would hit the telephone and the connections to others as well. */
-static unsigned most_connections(const struct config *c)
+/* At most half of the process's descriptors, so that hitting the limit evicts idle connections. A lack of descriptors
+ * would also stop telephone calls and connections to other servers. */
+static unsigned connection_limit(const struct config *c)
 {
     struct rlimit files;
     rlim_t most = (rlim_t)c->http_connections;
@@ -110,7 +110,7 @@ static enum err read_settings(struct http_server *s, const struct config *c, str
     limit[CONN_IDLE] = c->http_idle_timeout_s * 1000;
     limit[CONN_FLUSH] = c->http_write_timeout_s * 1000;
     limit[CONN_LINGER] = LINGER_MS;
-    s->shared.census = http_census_new(most_connections(c), (unsigned)c->http_connections_per_address);
+    s->shared.counter = http_conn_counter_new(connection_limit(c), (unsigned)c->http_connections_per_address);
     enum err e = net_cidrs_parse(c->top_trusted_proxies, &s->shared.trusted, &bad);
     return e ? err_why(ret_why, e, "trusted_proxies: %s is not a CIDR block", bad) : ERR_NONE;
 }
@@ -121,9 +121,7 @@ static enum err make_loops(struct http_server *s, const struct config *c)
     unsigned count = c->http_threads ? (unsigned)c->http_threads : cores > 0 ? (unsigned)cores : 1;
     if (count > HTTP_MAX_LOOPS)
         count = HTTP_MAX_LOOPS;
-    s->loops = calloc(count, sizeof *s->loops);
-    if (!s->loops)
-        abort();
+    s->loops = mem_array(struct http_loop, count);
     for (; s->loop_count < count; s->loop_count++) {
         enum err e = http_loop_init(&s->loops[s->loop_count], &s->shared, s->loop_count);
         if (e)
@@ -135,9 +133,7 @@ static enum err make_loops(struct http_server *s, const struct config *c)
 enum err http_server_new(const struct config *c, const char *control_path, struct http_handler handler,
                          struct http_server **ret, char **ret_why)
 {
-    struct http_server *s = calloc(1, sizeof *s);
-    if (!s)
-        abort();
+    struct http_server *s = mem_new(struct http_server);
     enum err e = read_settings(s, c, handler, ret_why);
     if (!e && (e = make_loops(s, c)))
         e = err_why(ret_why, e, "event loop: %s", strerror(errno));
@@ -206,7 +202,7 @@ void http_server_free(struct http_server *s)
         unlink(s->control_path);
     free(s->control_path);
     http_tls_free(s->shared.tls);
-    http_census_free(s->shared.census);
+    http_conn_counter_free(s->shared.counter);
     net_cidrs_done(&s->shared.trusted);
     free(s);
 }

@@ -9,9 +9,10 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "http/tls_tickets.h"
 
-/* Bytes of a ClientHello's lists. Browsers need a fraction; libssl would work through 60,000 of each. */
+/* Bytes of a ClientHello's lists. Browsers need a fraction; libssl would process 60,000 of each. */
 #define CIPHERS_MAX    1024
 #define EXTENSION_MAX  2048
 #define KEY_SHARES_MAX 8192 /* a post-quantum one has more than 1,000 */
@@ -19,30 +20,30 @@
 #define HELLO_START 9     /* bytes: a record's header (RFC 8446 section 5.1), and a handshake message's (section 4) */
 #define HELLO_MAX   16384 /* a record; libssl would go up to 131,396 */
 
-#define RECORD_MAX 8192 /* libssl holds one for a peer that takes nothing; smaller ones cost more than they save */
+#define RECORD_MAX 8192 /* libssl holds one for a peer that does not read; smaller ones cost more than they save */
 
 struct http_tls {
     char *certificate, *key, *groups; /* the first two are paths */
     struct tls_tickets tickets;
     pthread_mutex_t lock;
-    SSL_CTX *ctx; /* under the lock; each connection holds a reference of its own */
+    SSL_CTX *ctx; /* under the lock; each connection holds a reference */
 };
 
-/* RFC 7301: no protocol in common ends the handshake, rather than speaking one the client did not offer. */
+/* RFC 7301: a handshake without a common protocol fails. */
 static int select_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_n, const unsigned char *in,
                            unsigned in_n, void *arg)
 {
-    static const unsigned char spoken[] = "\x08http/1.1";
+    static const unsigned char protocols[] = "\x08http/1.1";
     unsigned char *chosen;
     (void)ssl;
     (void)arg;
-    if (SSL_select_next_proto(&chosen, out_n, spoken, sizeof spoken - 1, in, in_n) != OPENSSL_NPN_NEGOTIATED)
+    if (SSL_select_next_proto(&chosen, out_n, protocols, sizeof protocols - 1, in, in_n) != OPENSSL_NPN_NEGOTIATED)
         return SSL_TLSEXT_ERR_ALERT_FATAL;
     *out = chosen;
     return SSL_TLSEXT_ERR_OK;
 }
 
-/* A key that needs a pass phrase does not load; nobody is asked on the terminal.
+/* An encrypted key does not load. Without this callback OpenSSL would ask for the pass phrase on the terminal.
  * NOLINTNEXTLINE(readability-non-const-parameter): the type is OpenSSL's */
 static int no_pass_phrase(char *buf, int size, int rwflag, void *arg)
 {
@@ -53,8 +54,8 @@ static int no_pass_phrase(char *buf, int size, int rwflag, void *arg)
     return -1;
 }
 
-/* Before anything is computed: refuses a hello whose lists are there to cost time. */
-static int judge_hello(SSL *ssl, int *alert, void *arg)
+/* Refuses a ClientHello with oversized lists before any of it is processed. */
+static int check_hello(SSL *ssl, int *alert, void *arg)
 {
     const unsigned char *p;
     size_t n = 0;
@@ -72,16 +73,16 @@ static int judge_hello(SSL *ssl, int *alert, void *arg)
 }
 
 static int ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac,
-                      int seal)
+                      int encrypt)
 {
     struct http_tls *t = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
-    return tls_tickets_key(&t->tickets, clock_monotonic_us(), name, iv, cipher, mac, seal);
+    return tls_tickets_key(&t->tickets, clock_monotonic_us(), name, iv, cipher, mac, encrypt);
 }
 
-static bool configure(SSL_CTX *ctx, const struct http_tls *t)
+static bool configure_context(SSL_CTX *ctx, const struct http_tls *t)
 {
     static const unsigned char id[] = "portero";
-    /* An end of input without close_notify is harmless here: every request says where it ends. */
+    /* An end of input without close_notify is harmless here: every request has a length. */
     SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |
                                  SSL_OP_PRIORITIZE_CHACHA | SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_mode(ctx,
@@ -92,7 +93,7 @@ static bool configure(SSL_CTX *ctx, const struct http_tls *t)
     SSL_CTX_set_timeout(ctx, TLS_TICKETS_PERIOD_S);
     SSL_CTX_set_app_data(ctx, (void *)(uintptr_t)t);
     SSL_CTX_set_default_passwd_cb(ctx, no_pass_phrase);
-    SSL_CTX_set_client_hello_cb(ctx, judge_hello, NULL);
+    SSL_CTX_set_client_hello_cb(ctx, check_hello, NULL);
     SSL_CTX_set_alpn_select_cb(ctx, select_protocol, NULL);
     return SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) == 1 &&
            SSL_CTX_set_cipher_list(ctx, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1 &&
@@ -101,19 +102,21 @@ static bool configure(SSL_CTX *ctx, const struct http_tls *t)
            SSL_CTX_set_session_id_context(ctx, id, sizeof id - 1) == 1;
 }
 
-/* The first error is the cause ("No such file or directory", "no start line"); those behind it say "system lib". */
+/* The first error is the cause ("No such file or directory", "no start line"); later ones say "system lib". */
 static const char *first_reason(void)
 {
     unsigned long first = ERR_peek_error();
-    return ERR_SYSTEM_ERROR(first) ? strerrordesc_np((int)ERR_GET_REASON(first)) : ERR_reason_error_string(first);
+    const char *reason =
+        ERR_SYSTEM_ERROR(first) ? strerrordesc_np((int)ERR_GET_REASON(first)) : ERR_reason_error_string(first);
+    return reason ? reason : "cannot be read";
 }
 
-static enum err load(const struct http_tls *t, SSL_CTX **ret, char **ret_why)
+static enum err load_context(const struct http_tls *t, SSL_CTX **ret, char **ret_why)
 {
     SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
     const char *at = t->certificate;
     ERR_clear_error();
-    if (!ctx || !configure(ctx, t) || SSL_CTX_use_certificate_chain_file(ctx, t->certificate) != 1)
+    if (!ctx || !configure_context(ctx, t) || SSL_CTX_use_certificate_chain_file(ctx, t->certificate) != 1)
         goto fail;
     at = t->key;
     if (SSL_CTX_use_PrivateKey_file(ctx, t->key, SSL_FILETYPE_PEM) != 1 || SSL_CTX_check_private_key(ctx) != 1)
@@ -121,8 +124,7 @@ static enum err load(const struct http_tls *t, SSL_CTX **ret, char **ret_why)
     *ret = ctx;
     return ERR_NONE;
 fail:;
-    const char *reason = first_reason();
-    enum err e = err_why(ret_why, ERR_USAGE, "%s: %s", at, reason ? reason : "cannot be read");
+    enum err e = err_why(ret_why, ERR_USAGE, "%s: %s", at, first_reason());
     ERR_clear_error();
     SSL_CTX_free(ctx);
     return e;
@@ -131,12 +133,13 @@ fail:;
 enum err http_tls_new(const char *certificate, const char *key, const char *groups, struct http_tls **ret,
                       char **ret_why)
 {
-    struct http_tls *t = calloc(1, sizeof *t);
-    if (!t || !(t->certificate = strdup(certificate)) || !(t->key = strdup(key)) || !(t->groups = strdup(groups)))
-        abort();
+    struct http_tls *t = mem_new(struct http_tls);
+    t->certificate = mem_strdup(certificate);
+    t->key = mem_strdup(key);
+    t->groups = mem_strdup(groups);
     tls_tickets_init(&t->tickets);
     pthread_mutex_init(&t->lock, NULL);
-    enum err e = load(t, &t->ctx, ret_why);
+    enum err e = load_context(t, &t->ctx, ret_why);
     if (e) {
         http_tls_free(t);
         return e;
@@ -161,7 +164,7 @@ void http_tls_free(struct http_tls *t)
 enum err http_tls_reload(struct http_tls *t, char **ret_why)
 {
     SSL_CTX *fresh;
-    enum err e = load(t, &fresh, ret_why);
+    enum err e = load_context(t, &fresh, ret_why);
     if (e)
         return e;
     pthread_mutex_lock(&t->lock);
@@ -185,7 +188,8 @@ bool http_tls_is_gone(int fd)
 
 static void wake_at(int fd, int bytes)
 {
-    (void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof bytes); /* what cannot: wakes for each byte */
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &bytes,
+                     sizeof bytes); /* a socket without it wakes us for each byte */
 }
 
 enum http_tls_hello http_tls_look(int fd)
@@ -198,8 +202,8 @@ enum http_tls_hello http_tls_look(int fd)
     wake_at(fd, 1);
     bool handshake = p[0] == SSL3_RT_HANDSHAKE, hello = p[5] == SSL3_MT_CLIENT_HELLO;
     unsigned record = (unsigned)p[3] << 8 | p[4], message = (unsigned)p[6] << 16 | (unsigned)p[7] << 8 | p[8];
-    bool overlong = handshake && (record < SSL3_HM_HEADER_LENGTH || (hello && message > HELLO_MAX));
-    return overlong ? HTTP_TLS_HELLO_REFUSED : HTTP_TLS_HELLO_FINE; /* of all else libssl knows better */
+    bool too_long = handshake && (record < SSL3_HM_HEADER_LENGTH || (hello && message > HELLO_MAX));
+    return too_long ? HTTP_TLS_HELLO_REFUSED : HTTP_TLS_HELLO_FINE; /* libssl checks the rest */
 }
 
 SSL *http_tls_accept(struct http_tls *t, int fd)

@@ -33,7 +33,7 @@ static bool set_serial(X509 *x)
     return set;
 }
 
-static bool fill(X509 *x, EVP_PKEY *key)
+static bool set_fields(X509 *x, EVP_PKEY *key)
 {
     X509_NAME *name = X509_get_subject_name(x);
     return X509_set_version(x, X509_VERSION_3) == 1 && set_serial(x) &&
@@ -48,9 +48,9 @@ static bool fill(X509 *x, EVP_PKEY *key)
            X509_sign(x, key, EVP_sha256()) > 0;
 }
 
-static FILE *create(const char *path, mode_t mode)
+static FILE *create_file(const char *path, mode_t mode)
 {
-    unlink(path); /* so that the mode is ours, whatever stood there */
+    unlink(path); /* an existing file would keep its mode */
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd < 0)
         return NULL;
@@ -62,14 +62,14 @@ static FILE *create(const char *path, mode_t mode)
 
 static bool write_key(const char *path, EVP_PKEY *key)
 {
-    FILE *f = create(path, 0600);
+    FILE *f = create_file(path, 0600);
     bool written = f && PEM_write_PKCS8PrivateKey(f, key, NULL, NULL, 0, NULL, NULL) == 1;
     return f && fclose(f) == 0 && written;
 }
 
 static bool write_certificate(const char *path, X509 *x)
 {
-    FILE *f = create(path, 0644);
+    FILE *f = create_file(path, 0644);
     bool written = f && PEM_write_X509(f, x) == 1;
     return f && fclose(f) == 0 && written;
 }
@@ -78,9 +78,9 @@ enum err tls_self_signed(const char *certificate_path, const char *key_path)
 {
     EVP_PKEY *key = EVP_EC_gen("P-256");
     X509 *x = X509_new();
-    if (!key || !x || !fill(x, key))
+    if (!key || !x || !set_fields(x, key))
         abort();              /* no memory, or no random source */
-    unlink(certificate_path); /* never an old certificate beside a new key */
+    unlink(certificate_path); /* never an old certificate with a new key */
     bool written = write_key(key_path, key) && write_certificate(certificate_path, x);
     X509_free(x);
     EVP_PKEY_free(key);

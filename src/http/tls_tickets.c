@@ -44,8 +44,8 @@ void tls_tickets_rotate(struct tls_tickets *t, int64_t now_us)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* The key of that name. *ret_old: it seals no more. */
-static bool find(const struct tls_tickets *t, const unsigned char *name, struct tls_ticket_key *ret, bool *ret_old)
+/* Finds the key of that name. *ret_old: it no longer encrypts. */
+static bool find_key(const struct tls_tickets *t, const unsigned char *name, struct tls_ticket_key *ret, bool *ret_old)
 {
     const struct tls_ticket_key *keys[] = {&t->current, &t->previous};
     for (size_t i = 0; i < 2; i++) {
@@ -58,34 +58,34 @@ static bool find(const struct tls_tickets *t, const unsigned char *name, struct 
     return false;
 }
 
-/* As the library does it without a callback: AES-256-CBC, then HMAC-SHA256 over it. */
-static bool use(const struct tls_ticket_key *key, unsigned char *iv, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac,
-                bool seal)
+/* The scheme that OpenSSL uses without a callback: AES-256-CBC, then HMAC-SHA256 over it. */
+static bool use_key(const struct tls_ticket_key *key, unsigned char *iv, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac,
+                    bool encrypt)
 {
     OSSL_PARAM params[] = {
         OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, (void *)(uintptr_t)key->mac, sizeof key->mac),
         OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char[]){"SHA256"}, 0), OSSL_PARAM_construct_end()};
-    return EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), NULL, key->cipher, iv, seal) == 1 &&
+    return EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), NULL, key->cipher, iv, encrypt) == 1 &&
            EVP_MAC_CTX_set_params(mac, params) == 1;
 }
 
 int tls_tickets_key(struct tls_tickets *t, int64_t now_us, unsigned char name[static 16], unsigned char *iv,
-                    EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac, bool seal)
+                    EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac, bool encrypt)
 {
     struct tls_ticket_key key = {.given = false};
     bool old = false;
     pthread_mutex_lock(&t->lock);
     rotate(t, now_us);
-    bool found = seal || find(t, name, &key, &old);
-    if (seal)
+    bool found = encrypt || find_key(t, name, &key, &old);
+    if (encrypt)
         key = t->current;
     pthread_mutex_unlock(&t->lock);
     if (!found)
         return 0;
-    if (seal)
+    if (encrypt)
         memcpy(name, key.name, sizeof key.name);
-    bool done =
-        (!seal || RAND_bytes(iv, EVP_CIPHER_get_iv_length(EVP_aes_256_cbc())) == 1) && use(&key, iv, cipher, mac, seal);
+    bool done = (!encrypt || RAND_bytes(iv, EVP_CIPHER_get_iv_length(EVP_aes_256_cbc())) == 1) &&
+                use_key(&key, iv, cipher, mac, encrypt);
     OPENSSL_cleanse(&key, sizeof key);
     return !done ? -1 : old ? 2 : 1;
 }

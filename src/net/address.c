@@ -4,6 +4,8 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
+
 static const unsigned char mapped_prefix[12] = {[10] = 0xff, [11] = 0xff};
 
 static bool is_mapped(const struct net_address *a)
@@ -70,7 +72,7 @@ struct net_address net_address_block(const struct net_address *a)
     return block;
 }
 
-static bool read_cidr(struct str text, struct net_cidr *ret)
+static bool parse_cidr(struct str text, struct net_cidr *ret)
 {
     struct str length;
     struct str address = str_cut(text, '/', &length);
@@ -92,11 +94,9 @@ enum err net_cidrs_parse(const char *const *texts, struct net_cidrs *ret, const 
     size_t count = 0;
     while (texts && texts[count])
         count++;
-    struct net_cidrs c = {.list = calloc(count + 1, sizeof *c.list), .count = count};
-    if (!c.list)
-        abort();
+    struct net_cidrs c = {.list = mem_array(struct net_cidr, count + 1), .count = count};
     for (size_t i = 0; i < count; i++) {
-        if (!read_cidr(str_z(texts[i]), &c.list[i])) {
+        if (!parse_cidr(str_z(texts[i]), &c.list[i])) {
             *ret_bad = texts[i];
             net_cidrs_done(&c);
             return ERR_USAGE;

@@ -1,5 +1,5 @@
-/* IP addresses and CIDR blocks. IPv4 is kept in its IPv4-mapped form (RFC 4291 section 2.5.5.2), so that there is one
- * kind of address and 192.0.2.1 equals ::ffff:192.0.2.1. */
+/* IP addresses and CIDR blocks. An IPv4 address is stored in its IPv4-mapped form (RFC 4291 section 2.5.5.2), so
+ * 192.0.2.1 equals ::ffff:192.0.2.1. */
 #pragma once
 #include <sys/socket.h>
 
@@ -24,17 +24,17 @@ struct net_cidrs {
 
 /* All zero for a family other than AF_INET and AF_INET6. */
 struct net_address net_address_of(const struct sockaddr_storage *from);
-/* "192.0.2.1" or "2001:db8::1", nothing around it. */
+/* Parses "192.0.2.1" or "2001:db8::1", without surrounding characters. */
 bool net_address_parse(struct str text, struct net_address *ret);
-/* IPv4-mapped addresses as IPv4. */
+/* Writes IPv4-mapped addresses as IPv4. */
 void net_address_text(const struct net_address *a, char ret[static NET_ADDRESS_TEXT]);
 bool net_address_is_loopback(const struct net_address *a);
-/* What limits count as one peer: an IPv4 address, or the /64 of an IPv6 address, the smallest block a subscriber is
- * given. It is written as the address of its beginning. */
+/* Returns the first address of the block that limits treat as one peer: the IPv4 address itself, or the /64 of an IPv6
+ * address, the smallest block that a subscriber gets. */
 struct net_address net_address_block(const struct net_address *a);
 
-/* A NULL-terminated list of "10.0.0.0/8", "::1/128", or plain addresses. ERR_USAGE: *ret_bad is the one it cannot read.
- * NULL is an empty list. */
+/* Parses a NULL-terminated list of "10.0.0.0/8", "::1/128" or plain addresses. NULL is an empty list. Fails with
+ * ERR_USAGE and sets *ret_bad to the invalid entry. */
 enum err net_cidrs_parse(const char *const *texts, struct net_cidrs *ret, const char **ret_bad) CHECKED;
 void net_cidrs_done(struct net_cidrs *c);
 bool net_cidrs_contain(const struct net_cidrs *c, const struct net_address *a);

@@ -4,12 +4,14 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define IDLE_MAX   8     /* handles that wait with their connections; more are used at need and then closed */
+#include "base/mem.h"
+
+#define IDLE_MAX   8     /* idle handles kept with their connections; further ones are closed after use */
 #define FIELDS_MAX 65536 /* bytes of an answer's status lines and header fields */
 
 struct net_client {
     pthread_mutex_t lock;
-    CURL *idle[IDLE_MAX]; /* the last one used is used next: its connection is the freshest */
+    CURL *idle[IDLE_MAX]; /* a stack: the connection used last is used next */
     size_t idle_count;
 };
 
@@ -19,9 +21,7 @@ enum err net_client_new(struct net_client **ret)
 {
     if (curl_global_init(CURL_GLOBAL_DEFAULT))
         return ERR_IO;
-    struct net_client *c = calloc(1, sizeof *c);
-    if (!c)
-        abort();
+    struct net_client *c = mem_new(struct net_client);
     pthread_mutex_init(&c->lock, NULL);
     *ret = c;
     return ERR_NONE;
@@ -38,7 +38,7 @@ void net_client_free(struct net_client *c)
     curl_global_cleanup();
 }
 
-static CURL *take(struct net_client *c)
+static CURL *client_handle_take(struct net_client *c)
 {
     pthread_mutex_lock(&c->lock);
     CURL *curl = c->idle_count > 0 ? c->idle[--c->idle_count] : NULL;
@@ -46,8 +46,8 @@ static CURL *take(struct net_client *c)
     return curl ? curl : curl_easy_init();
 }
 
-/* Its connections stay open; all else of the call is forgotten. */
-static void give_back(struct net_client *c, CURL *curl)
+/* Keeps the connections open and resets everything else. */
+static void client_handle_return(struct net_client *c, CURL *curl)
 {
     curl_easy_reset(curl);
     pthread_mutex_lock(&c->lock);
@@ -63,13 +63,13 @@ static void give_back(struct net_client *c, CURL *curl)
 
 struct exchange {
     const struct net_call *call;
-    unsigned sent;   /* how often the request went out, at least in part */
+    unsigned sent;   /* how many times the request was sent, at least in part */
     size_t fields;   /* bytes of header fields so far */
     struct buf body; /* of the answer */
     struct curl_slist *headers;
 };
 
-/* Only these may go out twice when a kept connection turns out to be dead (RFC 9110 section 9.2.2). */
+/* Only these may be sent again when a kept connection turns out to be dead (RFC 9110 section 9.2.2). */
 static bool is_idempotent(const char *method)
 {
     static const char *const methods[] = {"GET", "HEAD", "PUT", "DELETE", "OPTIONS"};
@@ -79,9 +79,9 @@ static bool is_idempotent(const char *method)
     return false;
 }
 
-/* libcurl is about to send: from here on the peer may see the request.
+/* libcurl is about to send: from now on the peer may receive the request.
  * NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
-static int on_send(void *arg, char *peer_ip, char *own_ip, int peer_port, int own_port)
+static int client_on_send(void *arg, char *peer_ip, char *own_ip, int peer_port, int own_port)
 {
     struct exchange *x = arg;
     (void)peer_ip, (void)own_ip, (void)peer_port, (void)own_port;
@@ -89,7 +89,7 @@ static int on_send(void *arg, char *peer_ip, char *own_ip, int peer_port, int ow
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
-static size_t on_field(char *p, size_t size, size_t count, void *arg)
+static size_t client_on_field(char *p, size_t size, size_t count, void *arg)
 {
     struct exchange *x = arg;
     (void)p;
@@ -97,7 +97,7 @@ static size_t on_field(char *p, size_t size, size_t count, void *arg)
     return x->fields <= FIELDS_MAX ? size * count : 0;
 }
 
-static size_t on_body(char *p, size_t size, size_t count, void *arg)
+static size_t client_on_body(char *p, size_t size, size_t count, void *arg)
 {
     struct exchange *x = arg;
     buf_put(&x->body, p, size * count);
@@ -112,7 +112,7 @@ static bool is_clean(struct str s)
     return true;
 }
 
-static bool add_header(struct exchange *x, const char *line)
+static bool append_header(struct exchange *x, const char *line)
 {
     struct curl_slist *grown = curl_slist_append(x->headers, line);
     if (grown)
@@ -125,12 +125,12 @@ static bool add_headers(struct exchange *x, struct arena *a)
     for (size_t i = 0; i < x->call->header_count; i++) {
         const struct net_header *h = &x->call->headers[i];
         const char *line = h->value.n ? arena_printf(a, "%s: %.*s", h->name, STR_ARG(h->value)).p
-                                      : arena_printf(a, "%s;", h->name).p; /* libcurl's way to say empty */
-        if (!is_clean(h->value) || !add_header(x, line))
+                                      : arena_printf(a, "%s;", h->name).p; /* libcurl's notation for an empty field */
+        if (!is_clean(h->value) || !append_header(x, line))
             return false;
     }
-    /* What libcurl would add by itself: a wait for 100 Continue, and a form's type where the caller named none. */
-    return add_header(x, "Expect:") && add_header(x, "Content-Type:");
+    /* Without these libcurl would wait for 100 Continue, and add a form's type if the caller gave no type. */
+    return append_header(x, "Expect:") && append_header(x, "Content-Type:");
 }
 
 static void set_limits(CURL *curl, const struct net_call *call)
@@ -147,11 +147,11 @@ static void set_limits(CURL *curl, const struct net_call *call)
 
 static void set_callbacks(CURL *curl, struct exchange *x)
 {
-    curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, on_send);
+    curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, client_on_send);
     curl_easy_setopt(curl, CURLOPT_PREREQDATA, x);
-    curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_field);
+    curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, client_on_field);
     curl_easy_setopt(curl, CURLOPT_HEADERDATA, x);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, client_on_body);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, x);
 }
 
@@ -200,7 +200,7 @@ static void read_answer(CURL *curl, const struct exchange *x, struct arena *a, s
     ret->body = arena_str(a, buf_view(&x->body));
 }
 
-static enum net_exchange perform(CURL *curl, struct exchange *x, struct arena *a, struct net_answer *ret_answer)
+static enum net_exchange client_perform(CURL *curl, struct exchange *x, struct arena *a, struct net_answer *ret_answer)
 {
     set_limits(curl, x->call);
     set_callbacks(curl, x);
@@ -215,12 +215,12 @@ static enum net_exchange perform(CURL *curl, struct exchange *x, struct arena *a
 enum net_exchange net_client_call(struct net_client *c, const struct net_call *call, struct arena *a,
                                   struct net_answer *ret_answer)
 {
-    CURL *curl = take(c);
+    CURL *curl = client_handle_take(c);
     if (!curl)
         return NET_NOT_SENT;
     struct exchange x = {.call = call, .body = BUF(call->answer_max)};
-    enum net_exchange result = perform(curl, &x, a, ret_answer);
-    give_back(c, curl);
+    enum net_exchange result = client_perform(curl, &x, a, ret_answer);
+    client_handle_return(c, curl);
     curl_slist_free_all(x.headers);
     buf_done(&x.body);
     return result;

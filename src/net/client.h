@@ -1,5 +1,5 @@
-/* Requests to others, through libcurl: no redirects, no proxies, no cookies; TLS 1.2 or later, certificates checked.
- * Answers are bounded, and so is the time for all of it. */
+/* HTTP requests to other servers, with libcurl: no redirects, no proxies, no cookies; TLS 1.2 or later, certificates
+ * verified. Time and the size of answers are limited. */
 #pragma once
 #include "base/arena.h"
 #include "base/buf.h"
@@ -7,9 +7,9 @@
 #include "base/str.h"
 
 enum net_exchange {
-    NET_ANSWERED, /* a whole answer came, of whatever status */
-    NET_NOT_SENT, /* the peer cannot have seen the request: no such host, no connection, TLS refused */
-    NET_UNKNOWN   /* it may have seen it: a time-out, a broken connection, an answer too long or malformed */
+    NET_ANSWERED, /* a complete answer arrived, of any status */
+    NET_NOT_SENT, /* the peer cannot have received the request: host not found, no connection, TLS failed */
+    NET_UNKNOWN   /* the peer may have received it: time-out, broken connection, answer too long or malformed */
 };
 
 struct net_header {
@@ -24,17 +24,17 @@ struct net_call {
     size_t header_count;
     struct str user, password; /* Basic authentication; STR_NONE without */
     struct str body;           /* STR_NONE without */
-    long timeout_ms;           /* for everything: names, connection, TLS, the whole answer */
+    long timeout_ms;           /* for everything: name, connection, TLS, the whole answer */
     size_t answer_max;         /* bytes of a body */
 };
 
 struct net_answer {
     long status;
-    struct str body; /* in the arena; NUL-terminated behind its length */
+    struct str body; /* in the arena; NUL-terminated */
     struct str type; /* the media type, without parameters; STR_NONE without one */
 };
 
-/* One connection pool, used by any thread, one call at a time each. */
+/* A connection pool. Any thread may use it, for one call at a time. */
 struct net_client;
 
 enum err net_client_new(struct net_client **ret) CHECKED;

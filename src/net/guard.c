@@ -6,12 +6,13 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "base/wait.h"
 
 /* ---- addresses ---- */
 
-/* Not public, of IANA's special-purpose address registries (November 2026); IPv6 is given only what it keeps from
- * 2000::/3, as nothing else is assigned for general use. */
+/* Not public according to IANA's special-purpose address registries (November 2026). For IPv6, only blocks within
+ * 2000::/3: no other address is public. */
 static const char *const special[] = {
     "0.0.0.0/8",       /* this network */
     "10.0.0.0/8",      /* private */
@@ -44,18 +45,18 @@ static const char *const translated[] = {"64:ff9b::/96", NULL}; /* the well-know
 static struct net_cidrs special_cidrs, general_cidrs, translated_cidrs;
 static pthread_once_t tables = PTHREAD_ONCE_INIT;
 
-static void read_table(const char *const *texts, struct net_cidrs *ret)
+static void parse_table(const char *const *texts, struct net_cidrs *ret)
 {
     const char *bad;
     if (net_cidrs_parse(texts, ret, &bad))
         abort();
 }
 
-static void read_tables(void)
+static void parse_tables(void)
 {
-    read_table(special, &special_cidrs);
-    read_table(general, &general_cidrs);
-    read_table(translated, &translated_cidrs);
+    parse_table(special, &special_cidrs);
+    parse_table(general, &general_cidrs);
+    parse_table(translated, &translated_cidrs);
 }
 
 static struct net_address of_ipv4(const unsigned char *bytes)
@@ -68,7 +69,7 @@ static struct net_address of_ipv4(const unsigned char *bytes)
 bool net_address_is_public(const struct net_address *a)
 {
     struct net_address carried;
-    pthread_once(&tables, read_tables);
+    pthread_once(&tables, parse_tables);
     if (net_cidrs_contain(&translated_cidrs, a)) {
         carried = of_ipv4(a->bytes + 12);
         a = &carried;
@@ -90,19 +91,21 @@ bool net_guard_permits(const struct sockaddr *a, socklen_t len)
 
 /* ---- names ---- */
 
-/* One look-up, on a thread of its own, as getaddrinfo knows no time limit. Whoever lets go of it last frees it. */
+/* One look-up, on its own thread because getaddrinfo has no time limit. The caller and the thread each hold a
+ * reference; the last one frees it. */
 struct lookup {
     pthread_mutex_t lock;
     pthread_cond_t over;
-    unsigned holders;
+    unsigned references;
     bool done;
     enum net_guard_verdict verdict;
     char host[]; /* NUL-terminated */
 };
 
-static void let_go(struct lookup *l)
+/* The caller must hold the lock. */
+static void lookup_unref(struct lookup *l)
 {
-    unsigned left = --l->holders;
+    unsigned left = --l->references;
     pthread_mutex_unlock(&l->lock);
     if (left > 0)
         return;
@@ -111,7 +114,7 @@ static void let_go(struct lookup *l)
     free(l);
 }
 
-static enum net_guard_verdict judge(const char *host)
+static enum net_guard_verdict guard_resolve(const char *host)
 {
     const struct addrinfo wanted = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *list = NULL;
@@ -125,27 +128,25 @@ static enum net_guard_verdict judge(const char *host)
     return verdict;
 }
 
-static void *look_up(void *arg)
+static void *lookup_thread(void *arg)
 {
     struct lookup *l = arg;
-    enum net_guard_verdict verdict = judge(l->host);
+    enum net_guard_verdict verdict = guard_resolve(l->host);
     pthread_mutex_lock(&l->lock);
     l->verdict = verdict;
     l->done = true;
     pthread_cond_signal(&l->over);
-    let_go(l);
+    lookup_unref(l);
     return NULL;
 }
 
 static struct lookup *lookup_new(const char *host)
 {
     size_t n = strlen(host) + 1;
-    struct lookup *l = calloc(1, sizeof *l + n);
-    if (!l)
-        abort();
+    struct lookup *l = mem_new_with(struct lookup, n);
     memcpy(l->host, host, n);
     l->verdict = GUARD_UNRESOLVED;
-    l->holders = 1;
+    l->references = 1;
     cond_init(&l->over);
     pthread_mutex_init(&l->lock, NULL);
     return l;
@@ -154,16 +155,16 @@ static struct lookup *lookup_new(const char *host)
 static bool lookup_start(struct lookup *l)
 {
     pthread_t thread;
-    l->holders++;
-    if (pthread_create(&thread, NULL, look_up, l)) {
-        l->holders--;
+    l->references++;
+    if (pthread_create(&thread, NULL, lookup_thread, l)) {
+        l->references--;
         return false;
     }
     pthread_detach(thread);
     return true;
 }
 
-static enum net_guard_verdict resolve(const char *host, int wait_ms)
+static enum net_guard_verdict lookup_wait(const char *host, int wait_ms)
 {
     struct lookup *l = lookup_new(host);
     int64_t until_us = clock_monotonic_us() + wait_ms * 1000LL;
@@ -173,16 +174,16 @@ static enum net_guard_verdict resolve(const char *host, int wait_ms)
     while (started && !l->done && in_time)
         in_time = cond_wait_until(&l->over, &l->lock, until_us);
     enum net_guard_verdict verdict = l->verdict;
-    let_go(l);
+    lookup_unref(l);
     return verdict;
 }
 
-/* The host as a resolver wants it: no brackets around IPv6, no letters beyond ASCII. curl_free it. */
-static char *host_of(struct str url)
+/* Returns the host in the form for a resolver: no brackets around IPv6, Punycode. curl_free it. */
+static char *guard_url_host(struct str url)
 {
-    char *text = strndup(url.p ? url.p : "", url.n), *host = NULL;
+    char *text = mem_strndup(url.p ? url.p : "", url.n), *host = NULL;
     CURLU *u = curl_url();
-    if (text && u && strlen(text) == url.n && curl_url_set(u, CURLUPART_URL, text, 0) == CURLUE_OK)
+    if (u && strlen(text) == url.n && curl_url_set(u, CURLUPART_URL, text, 0) == CURLUE_OK)
         (void)curl_url_get(u, CURLUPART_HOST, &host, CURLU_PUNYCODE);
     curl_url_cleanup(u);
     free(text);
@@ -196,8 +197,8 @@ static char *host_of(struct str url)
 
 enum net_guard_verdict net_guard_check(struct str url, int wait_ms)
 {
-    char *host = host_of(url);
-    enum net_guard_verdict verdict = host && *host ? resolve(host, wait_ms) : GUARD_UNRESOLVED;
+    char *host = guard_url_host(url);
+    enum net_guard_verdict verdict = host && *host ? lookup_wait(host, wait_ms) : GUARD_UNRESOLVED;
     curl_free(host);
     return verdict;
 }

@@ -8,28 +8,29 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "net/guard.h"
 
 #define EVENTS   64
-#define MANY     16 /* events at once: there is a queue */
+#define MANY     16 /* events at once that mean overload */
 #define HEAD_MAX 65536
-#define BODY_MAX 65536 /* what is read of a body so that the connection can be kept */
-#define IDLE_S   1     /* an idle connection older than that is not used: the receiver may be about to close it */
+#define BODY_MAX 65536 /* bytes read of a body to keep the connection */
+#define IDLE_S   1     /* the receiver may be about to close a connection that was idle for longer */
 
 struct net_poster {
     struct net_poster_options options;
     CURLM *multi;
     int epoll, wake_fd;
-    int64_t timer_us;           /* when libcurl wants to be called, monotonic; INT64_MAX: it need not be */
-    struct net_post *under_way; /* a list */
-    CURL **idle;                /* handles to use again */
+    int64_t timer_us;         /* the time of libcurl's timer, monotonic; INT64_MAX: not set */
+    struct net_post *running; /* a list */
+    CURL **idle;              /* handles for reuse */
     size_t idle_count, idle_size;
-    struct curl_slist headers[3]; /* what all have; each request's own line stands before them */
+    struct curl_slist headers[3]; /* common to all requests; each request puts its own line before them */
 };
 
-/* ---- what libcurl asks for ---- */
+/* ---- callbacks of libcurl ---- */
 
-static int on_timer(CURLM *multi, long wait_ms, void *arg)
+static int poster_on_timer(CURLM *multi, long wait_ms, void *arg)
 {
     struct net_poster *p = arg;
     (void)multi;
@@ -37,8 +38,8 @@ static int on_timer(CURLM *multi, long wait_ms, void *arg)
     return 0;
 }
 
-/* A socket is to be watched, otherwise than before, or no more. `known` is set once it is watched. */
-static int on_socket(CURL *curl, curl_socket_t fd, int what, void *arg, void *known)
+/* Adds, changes or removes a watched socket. `known` is set once it is watched. */
+static int poster_on_socket(CURL *curl, curl_socket_t fd, int what, void *arg, void *known)
 {
     struct net_poster *p = arg;
     struct epoll_event e = {.data.fd = fd};
@@ -65,10 +66,10 @@ static curl_socket_t open_guarded(void *arg, curlsocktype purpose, struct curl_s
     return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
 }
 
-/* libcurl is about to send. Where a kept connection was closed without an answer, it would send once more; but the
- * receiver may have seen the request, and an attempt is one request.
+/* libcurl is about to send. It would send again after a kept connection was closed without an answer. This prevents it:
+ * the receiver may have received the request, and an attempt is one request.
  * NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
-static int on_send(void *arg, char *peer_ip, char *own_ip, int peer_port, int own_port)
+static int poster_on_send(void *arg, char *peer_ip, char *own_ip, int peer_port, int own_port)
 {
     struct net_post *post = arg;
     (void)peer_ip, (void)own_ip, (void)peer_port, (void)own_port;
@@ -77,9 +78,9 @@ static int on_send(void *arg, char *peer_ip, char *own_ip, int peer_port, int ow
     return again ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
-/* A line of the answer's head. The empty one ends it, unless more is to come (1xx).
+/* A line of the answer's head. An empty line ends the head, unless the status is 1xx.
  * NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
-static size_t on_head(char *line, size_t size, size_t count, void *arg)
+static size_t poster_on_head(char *line, size_t size, size_t count, void *arg)
 {
     struct net_post *post = arg;
     size_t n = size * count;
@@ -93,7 +94,7 @@ static size_t on_head(char *line, size_t size, size_t count, void *arg)
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
-static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
+static size_t poster_on_body(char *bytes, size_t size, size_t count, void *arg)
 {
     struct net_post *post = arg;
     (void)bytes;
@@ -103,7 +104,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
 
 /* ---- handles ---- */
 
-static CURL *handle_new(const struct net_poster *p)
+static CURL *poster_handle_new(const struct net_poster *p)
 {
     CURL *c = curl_easy_init();
     if (!c)
@@ -120,26 +121,24 @@ static CURL *handle_new(const struct net_poster *p)
     curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, p->options.timeout_ms);
     curl_easy_setopt(c, CURLOPT_MAXAGE_CONN, (long)IDLE_S);
     curl_easy_setopt(c, CURLOPT_USERAGENT, "Portero/" PORTERO_VERSION);
-    curl_easy_setopt(c, CURLOPT_PREREQFUNCTION, on_send);
-    curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, on_head);
-    curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(c, CURLOPT_PREREQFUNCTION, poster_on_send);
+    curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, poster_on_head);
+    curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, poster_on_body);
     if (!p->options.allow_private)
         curl_easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, open_guarded);
     return c;
 }
 
-static CURL *handle_take(struct net_poster *p)
+static CURL *poster_handle_take(struct net_poster *p)
 {
-    return p->idle_count > 0 ? p->idle[--p->idle_count] : handle_new(p);
+    return p->idle_count > 0 ? p->idle[--p->idle_count] : poster_handle_new(p);
 }
 
-static void handle_give_back(struct net_poster *p, CURL *c)
+static void poster_handle_return(struct net_poster *p, CURL *c)
 {
     if (p->idle_count == p->idle_size) {
         p->idle_size = p->idle_size ? 2 * p->idle_size : 64;
-        p->idle = realloc(p->idle, p->idle_size * sizeof *p->idle);
-        if (!p->idle)
-            abort();
+        mem_resize(p->idle, p->idle_size);
     }
     p->idle[p->idle_count++] = c;
 }
@@ -149,10 +148,10 @@ static void handle_give_back(struct net_poster *p, CURL *c)
 static void link_post(struct net_poster *p, struct net_post *post)
 {
     post->previous = NULL;
-    post->next = p->under_way;
+    post->next = p->running;
     if (post->next)
         post->next->previous = post;
-    p->under_way = post;
+    p->running = post;
 }
 
 static void unlink_post(struct net_poster *p, struct net_post *post)
@@ -162,12 +161,12 @@ static void unlink_post(struct net_poster *p, struct net_post *post)
     if (post->previous)
         post->previous->next = post->next;
     else
-        p->under_way = post->next;
+        p->running = post->next;
 }
 
 enum err net_poster_start(struct net_poster *p, struct net_post *post)
 {
-    CURL *c = handle_take(p);
+    CURL *c = poster_handle_take(p);
     if (!c)
         return ERR_IO;
     post->curl = c;
@@ -197,7 +196,7 @@ enum err net_poster_start(struct net_poster *p, struct net_post *post)
     return ERR_NONE;
 }
 
-static const char *word_of(CURLcode code, const struct net_post *post)
+static const char *failure_word(CURLcode code, const struct net_post *post)
 {
     long sent = 0; /* bytes of the request */
     switch (code) {
@@ -209,7 +208,7 @@ static const char *word_of(CURLcode code, const struct net_post *post)
         return post->refused ? "address" : "connect";
     case CURLE_URL_MALFORMAT:
         return "url";
-    case CURLE_UNSUPPORTED_PROTOCOL: /* of the URL, or an answer that is no HTTP/1 */
+    case CURLE_UNSUPPORTED_PROTOCOL: /* of the URL, or the answer is not HTTP/1 */
         curl_easy_getinfo(post->curl, CURLINFO_REQUEST_SIZE, &sent);
         return sent > 0 ? "broken" : "url";
     case CURLE_SSL_CONNECT_ERROR:
@@ -224,17 +223,17 @@ static const char *word_of(CURLcode code, const struct net_post *post)
     }
 }
 
-static void finish(struct net_poster *p, const CURLMsg *m)
+static void finish_post(struct net_poster *p, const CURLMsg *m)
 {
     CURL *c = m->easy_handle;
     CURLcode code = m->data.result;
     struct net_post *post = NULL;
     curl_easy_getinfo(c, CURLINFO_PRIVATE, &post);
     post->timed_out = code == CURLE_OPERATION_TIMEDOUT;
-    post->failure = post->status ? NULL : word_of(code, post);
+    post->failure = post->status ? NULL : failure_word(code, post);
     post->curl = NULL;
     curl_multi_remove_handle(p->multi, c);
-    handle_give_back(p, c);
+    poster_handle_return(p, c);
     unlink_post(p, post);
     post->done(post);
 }
@@ -245,13 +244,13 @@ static void finish_all(struct net_poster *p)
     int left;
     while ((m = curl_multi_info_read(p->multi, &left)))
         if (m->msg == CURLMSG_DONE)
-            finish(p, m);
+            finish_post(p, m);
 }
 
 /* ---- waiting ---- */
 
-/* In milliseconds, rounded up so that a timer is over when the wait is. */
-static int time_to_wait(const struct net_poster *p, int wait_ms)
+/* In milliseconds, rounded up so that the timer has expired after the wait. */
+static int poster_wait_ms(const struct net_poster *p, int wait_ms)
 {
     if (p->timer_us == INT64_MAX)
         return wait_ms;
@@ -259,7 +258,7 @@ static int time_to_wait(const struct net_poster *p, int wait_ms)
     return ms < 0 ? 0 : ms < wait_ms ? (int)ms : wait_ms;
 }
 
-static int mask_of(uint32_t events)
+static int select_mask(uint32_t events)
 {
     return (events & EPOLLIN ? CURL_CSELECT_IN : 0) | (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
            (events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
@@ -268,10 +267,10 @@ static int mask_of(uint32_t events)
 bool net_poster_wait(struct net_poster *p, int wait_ms)
 {
     struct epoll_event events[EVENTS];
-    int running, n = epoll_wait(p->epoll, events, EVENTS, time_to_wait(p, wait_ms));
+    int running, n = epoll_wait(p->epoll, events, EVENTS, poster_wait_ms(p, wait_ms));
     for (int i = 0; i < n; i++)
         if (events[i].data.fd != p->wake_fd)
-            curl_multi_socket_action(p->multi, events[i].data.fd, mask_of(events[i].events), &running);
+            curl_multi_socket_action(p->multi, events[i].data.fd, select_mask(events[i].events), &running);
     if (p->timer_us <= clock_monotonic_us()) {
         p->timer_us = INT64_MAX;
         curl_multi_socket_action(p->multi, CURL_SOCKET_TIMEOUT, 0, &running);
@@ -297,9 +296,9 @@ static bool open_all(struct net_poster *p)
     p->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (!p->multi || p->epoll < 0 || epoll_ctl(p->epoll, EPOLL_CTL_ADD, p->wake_fd, &e))
         return false;
-    return curl_multi_setopt(p->multi, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK &&
+    return curl_multi_setopt(p->multi, CURLMOPT_SOCKETFUNCTION, poster_on_socket) == CURLM_OK &&
            curl_multi_setopt(p->multi, CURLMOPT_SOCKETDATA, p) == CURLM_OK &&
-           curl_multi_setopt(p->multi, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK &&
+           curl_multi_setopt(p->multi, CURLMOPT_TIMERFUNCTION, poster_on_timer) == CURLM_OK &&
            curl_multi_setopt(p->multi, CURLMOPT_TIMERDATA, p) == CURLM_OK &&
            curl_multi_setopt(p->multi, CURLMOPT_MAXCONNECTS, p->options.connections_kept) == CURLM_OK;
 }
@@ -308,9 +307,7 @@ enum err net_poster_new(const struct net_poster_options *options, int wake_fd, s
 {
     if (curl_global_init(CURL_GLOBAL_DEFAULT))
         return ERR_IO;
-    struct net_poster *p = calloc(1, sizeof *p);
-    if (!p)
-        abort();
+    struct net_poster *p = mem_new(struct net_poster);
     p->options = *options;
     p->wake_fd = wake_fd;
     p->epoll = -1;
@@ -328,7 +325,7 @@ void net_poster_free(struct net_poster *p)
 {
     if (!p)
         return;
-    for (struct net_post *post = p->under_way; post; post = post->next) {
+    for (struct net_post *post = p->running; post; post = post->next) {
         curl_multi_remove_handle(p->multi, post->curl);
         curl_easy_cleanup(post->curl);
     }

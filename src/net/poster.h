@@ -1,9 +1,9 @@
-/* Many POST requests at once to receivers that clients have named, on one thread: libcurl's multi interface over epoll.
+/* Many concurrent POST requests to URLs that clients have given, on one thread: libcurl's multi interface over epoll.
  *
  * HTTPS only, TLS 1.2 or later, no redirects, no proxies, no cookies. Connections are kept for a second or two. A
- * request goes out once at most: it has failed, too, when the connection it went out on was closed. What counts of an
- * answer is its status: it counts once the head is complete, a body is skipped, and cut where it is long. The address
- * guard (net/guard.h) judges every address that is connected to. */
+ * request is sent at most once: if its connection breaks, the request has failed. Only the status of an answer matters;
+ * it is valid once the head is complete. The body is skipped, and a long one is cut off. The address guard
+ * (net/guard.h) checks every address before the connection. */
 #pragma once
 #include <curl/curl.h>
 
@@ -19,17 +19,17 @@ struct net_poster_options {
     long connections_kept; /* idle ones included */
 };
 
-/* One request. The poster keeps a pointer to it until `done`, which may free it. */
+/* One request. It must stay valid until `done`, which may free it. */
 struct net_post {
     const char *url;
     struct str body;    /* application/json */
-    const char *header; /* one line more: "Name: value" */
+    const char *header; /* one more line: "Name: value" */
     void (*done)(struct net_post *p);
     void *context; /* for `done` */
 
     /* For `done`. */
-    long status;         /* of a final answer whose head is complete; 0: none came */
-    const char *failure; /* without status, in a word: timeout resolve address connect tls url broken */
+    long status;         /* of the final answer; 0 without a complete head */
+    const char *failure; /* without a status, one word: timeout resolve address connect tls url broken */
     bool timed_out;      /* with or without a status */
 
     /* The poster's. */
@@ -42,12 +42,11 @@ struct net_post {
 
 /* `wake_fd`: net_poster_wait returns when it is readable. */
 enum err net_poster_new(const struct net_poster_options *options, int wake_fd, struct net_poster **ret) CHECKED;
-/* Breaks off what is under way: `done` is not called for it. */
+/* Aborts the running requests without calling `done`. */
 void net_poster_free(struct net_poster *p);
 
-/* Starts a request. On failure (ERR_IO: no memory), `done` is not called. */
+/* Starts a request. If it fails with ERR_IO (no memory), `done` is not called. */
 enum err net_poster_start(struct net_poster *p, struct net_post *post) CHECKED;
-/* Waits for the network or the wake_fd, wait_ms at most, and does what there is to do; calls `done` of requests that
- * have ended. A `done` may start others. True if it could not keep up: there was so much to do at once that a new
- * request would only wait behind it. */
+/* Waits for the network or wake_fd, at most wait_ms, processes the events, and calls `done` for each finished request.
+ * `done` may start others. Returns true if the thread is overloaded: a new request would only wait behind others. */
 bool net_poster_wait(struct net_poster *p, int wait_ms);

@@ -114,7 +114,7 @@ static void check_replies(struct str out)
 static void set_up(void)
 {
     shared.handler = (struct http_handler){.head = on_head, .request = on_request, .refuse = on_refuse};
-    shared.census = http_census_new(10, 10);
+    shared.counter = http_conn_counter_new(10, 10);
     signal(SIGPIPE, SIG_IGN);
     if (http_loop_init(&loop, &shared, 0))
         abort();
@@ -127,7 +127,7 @@ static void open_peer(struct peer *p, unsigned options, size_t piece, struct str
     must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) == 0);
     if (options & SMALL)
         must(setsockopt(fds[1], SOL_SOCKET, SO_SNDBUF, &(int){OUT_SMALL}, sizeof(int)) == 0);
-    must(http_census_enter(shared.census, &origin.address, true) == HTTP_ADMITTED);
+    must(http_conn_counter_add(shared.counter, &origin.address, true) == HTTP_ADMITTED);
     http_conn_open(&loop.conns, fds[1], NULL, &origin);
     *p = (struct peer){.fd = fds[0], .piece = piece, .in = in, .out = BUF(1u << 28)};
 }
@@ -187,7 +187,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 2)
         return 0;
-    if (!shared.census)
+    if (!shared.counter)
         set_up();
     struct peer peers[PEERS_MAX];
     unsigned options = data[0], count = 1 + (options & PEERS) / (PEERS / 3);

@@ -1,4 +1,4 @@
-/* How many connections there may be. The bound per address does not concern loopback: census_test has it. */
+/* How many connections there may be. The bound per address does not concern loopback: conn_counter_test has it. */
 #include "http/harness.h"
 
 #include <sys/resource.h>

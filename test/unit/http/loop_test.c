@@ -62,14 +62,14 @@ static void rig_open_with(struct rig *g, unsigned connections, struct http_tls *
     *g = (struct rig){
         .shared = {.handler = {.ctx = g, .head = on_head, .request = on_request, .refuse = on_refuse},
                    .protocol = &http1_protocol,
-                   .census = http_census_new(connections, connections),
+                   .counter = http_conn_counter_new(connections, connections),
                    .output = &g->output},
         .output = {.most = 1 << 20},
     };
     assert_non_null(g->loop = calloc(1, sizeof *g->loop));
     assert_int_equal(http_loop_init(g->loop, &g->shared, 0), ERR_NONE);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds), 0);
-    assert_int_equal(http_census_enter(g->shared.census, &origin.address, true), HTTP_ADMITTED);
+    assert_int_equal(http_conn_counter_add(g->shared.counter, &origin.address, true), HTTP_ADMITTED);
     http_conn_open(&g->loop->conns, fds[1], tls ? http_tls_accept(tls, fds[1]) : NULL, &origin);
     g->client = fds[0];
 }
@@ -85,7 +85,7 @@ static void rig_close(struct rig *g)
     assert_int_equal(g->loop->conns.count, 0);
     http_loop_done(g->loop);
     free(g->loop);
-    http_census_free(g->shared.census);
+    http_conn_counter_free(g->shared.counter);
     close(g->client);
 }
 

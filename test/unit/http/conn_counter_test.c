@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#include "http/census.h"
+#include "http/conn_counter.h"
 
 static struct net_address address(const char *text)
 {
@@ -18,73 +18,73 @@ static struct net_address address(const char *text)
 
 static void each_address_has_its_own_bound(void **state)
 {
-    struct http_census *c = http_census_new(100, 2);
+    struct http_conn_counter *c = http_conn_counter_new(100, 2);
     struct net_address a = address("192.0.2.1"), b = address("192.0.2.2");
     (void)state;
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(http_census_enter(c, &a, false), HTTP_ADMITTED);
-        assert_int_equal(http_census_enter(c, &b, false), HTTP_ADMITTED);
+        assert_int_equal(http_conn_counter_add(c, &a, false), HTTP_ADMITTED);
+        assert_int_equal(http_conn_counter_add(c, &b, false), HTTP_ADMITTED);
     }
-    assert_int_equal(http_census_enter(c, &a, false), HTTP_ADDRESS_FULL);
-    http_census_leave(c, &a, false);
-    assert_int_equal(http_census_enter(c, &b, false), HTTP_ADDRESS_FULL);
-    assert_int_equal(http_census_enter(c, &a, false), HTTP_ADMITTED);
-    assert_int_equal(http_census_enter(c, &a, true), HTTP_ADMITTED);
-    http_census_free(c);
+    assert_int_equal(http_conn_counter_add(c, &a, false), HTTP_ADDRESS_FULL);
+    http_conn_counter_remove(c, &a, false);
+    assert_int_equal(http_conn_counter_add(c, &b, false), HTTP_ADDRESS_FULL);
+    assert_int_equal(http_conn_counter_add(c, &a, false), HTTP_ADMITTED);
+    assert_int_equal(http_conn_counter_add(c, &a, true), HTTP_ADMITTED);
+    http_conn_counter_free(c);
 }
 
 static void an_ipv6_subscriber_counts_once_however_many_addresses_are_used(void **state)
 {
-    struct http_census *c = http_census_new(100, 1);
+    struct http_conn_counter *c = http_conn_counter_new(100, 1);
     struct net_address one = address("2001:db8:1:2::1"), same = address("2001:db8:1:2:ffff::9"),
                        other = address("2001:db8:1:3::1");
     (void)state;
-    assert_int_equal(http_census_enter(c, &one, false), HTTP_ADMITTED);
-    assert_int_equal(http_census_enter(c, &same, false), HTTP_ADDRESS_FULL);
-    assert_int_equal(http_census_enter(c, &other, false), HTTP_ADMITTED);
-    http_census_free(c);
+    assert_int_equal(http_conn_counter_add(c, &one, false), HTTP_ADMITTED);
+    assert_int_equal(http_conn_counter_add(c, &same, false), HTTP_ADDRESS_FULL);
+    assert_int_equal(http_conn_counter_add(c, &other, false), HTTP_ADMITTED);
+    http_conn_counter_free(c);
 }
 
 static void the_bound_in_all_is_for_everyone(void **state)
 {
-    struct http_census *c = http_census_new(2, 2);
+    struct http_conn_counter *c = http_conn_counter_new(2, 2);
     struct net_address a = address("192.0.2.1"), b = address("192.0.2.2");
     (void)state;
-    assert_int_equal(http_census_enter(c, &a, false), HTTP_ADMITTED);
-    assert_int_equal(http_census_enter(c, &a, true), HTTP_ADMITTED);
-    assert_int_equal(http_census_enter(c, &b, true), HTTP_FULL);
-    http_census_leave(c, &a, true);
-    assert_int_equal(http_census_enter(c, &b, false), HTTP_ADMITTED);
-    http_census_free(c);
+    assert_int_equal(http_conn_counter_add(c, &a, false), HTTP_ADMITTED);
+    assert_int_equal(http_conn_counter_add(c, &a, true), HTTP_ADMITTED);
+    assert_int_equal(http_conn_counter_add(c, &b, true), HTTP_FULL);
+    http_conn_counter_remove(c, &a, true);
+    assert_int_equal(http_conn_counter_add(c, &b, false), HTTP_ADMITTED);
+    http_conn_counter_free(c);
 }
 
 /* Refused by its address, a connection does not use up room in all. */
 static void who_was_refused_leaves_no_trace(void **state)
 {
-    struct http_census *c = http_census_new(2, 1);
+    struct http_conn_counter *c = http_conn_counter_new(2, 1);
     struct net_address a = address("192.0.2.1"), b = address("192.0.2.2");
     (void)state;
-    assert_int_equal(http_census_enter(c, &a, false), HTTP_ADMITTED);
+    assert_int_equal(http_conn_counter_add(c, &a, false), HTTP_ADMITTED);
     for (int i = 0; i < 5; i++)
-        assert_int_equal(http_census_enter(c, &a, false), HTTP_ADDRESS_FULL);
-    assert_int_equal(http_census_enter(c, &b, false), HTTP_ADMITTED);
-    http_census_free(c);
+        assert_int_equal(http_conn_counter_add(c, &a, false), HTTP_ADDRESS_FULL);
+    assert_int_equal(http_conn_counter_add(c, &b, false), HTTP_ADMITTED);
+    http_conn_counter_free(c);
 }
 
 static void *come_and_go(void *arg)
 {
-    struct http_census *c = arg;
+    struct http_conn_counter *c = arg;
     for (unsigned i = 0; i < 2000; i++) {
         struct net_address a = {.bytes = {[10] = 0xff, 0xff, 192, 0, 2, (unsigned char)(i % 7)}};
-        if (http_census_enter(c, &a, i % 5 == 0) == HTTP_ADMITTED)
-            http_census_leave(c, &a, i % 5 == 0);
+        if (http_conn_counter_add(c, &a, i % 5 == 0) == HTTP_ADMITTED)
+            http_conn_counter_remove(c, &a, i % 5 == 0);
     }
     return NULL;
 }
 
 static void threads_come_and_go_and_leave_it_empty(void **state)
 {
-    struct http_census *c = http_census_new(4, 1);
+    struct http_conn_counter *c = http_conn_counter_new(4, 1);
     struct net_address a = address("192.0.2.3");
     pthread_t threads[4];
     (void)state;
@@ -92,11 +92,11 @@ static void threads_come_and_go_and_leave_it_empty(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, come_and_go, c), 0);
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
-    assert_int_equal(http_census_enter(c, &a, false), HTTP_ADMITTED);
+    assert_int_equal(http_conn_counter_add(c, &a, false), HTTP_ADMITTED);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(http_census_enter(c, &a, true), HTTP_ADMITTED);
-    assert_int_equal(http_census_enter(c, &a, true), HTTP_FULL);
-    http_census_free(c);
+        assert_int_equal(http_conn_counter_add(c, &a, true), HTTP_ADMITTED);
+    assert_int_equal(http_conn_counter_add(c, &a, true), HTTP_FULL);
+    http_conn_counter_free(c);
 }
 
 int main(void)

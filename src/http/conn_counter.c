@@ -1,18 +1,20 @@
-#include "http/census.h"
+#include "http/conn_counter.h"
 
 #include <glib.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-struct http_census {
+#include "base/mem.h"
+
+struct http_conn_counter {
     unsigned most, most_per_address;
     atomic_uint total;
     pthread_mutex_t lock;
     GHashTable *counts; /* 64 bits of the address's block -> count; under the lock */
 };
 
-/* Of a block, only one half has bits set: of IPv6 the first, of a mapped IPv4 address the second. */
+/* Only one half of a block has bits set: the first half for IPv6, the second for a mapped IPv4 address. */
 static gint64 block_of(const struct net_address *a)
 {
     struct net_address block = net_address_block(a);
@@ -22,11 +24,9 @@ static gint64 block_of(const struct net_address *a)
     return high ? high : low;
 }
 
-struct http_census *http_census_new(unsigned most, unsigned most_per_address)
+struct http_conn_counter *http_conn_counter_new(unsigned most, unsigned most_per_address)
 {
-    struct http_census *c = calloc(1, sizeof *c);
-    if (!c)
-        abort();
+    struct http_conn_counter *c = mem_new(struct http_conn_counter);
     c->most = most;
     c->most_per_address = most_per_address;
     atomic_init(&c->total, 0);
@@ -35,7 +35,7 @@ struct http_census *http_census_new(unsigned most, unsigned most_per_address)
     return c;
 }
 
-void http_census_free(struct http_census *c)
+void http_conn_counter_free(struct http_conn_counter *c)
 {
     if (!c)
         return;
@@ -44,7 +44,7 @@ void http_census_free(struct http_census *c)
     free(c);
 }
 
-static bool enter_block(struct http_census *c, const struct net_address *a)
+static bool add_to_block(struct http_conn_counter *c, const struct net_address *a)
 {
     gint64 block = block_of(a);
     pthread_mutex_lock(&c->lock);
@@ -56,7 +56,7 @@ static bool enter_block(struct http_census *c, const struct net_address *a)
     return room;
 }
 
-static void leave_block(struct http_census *c, const struct net_address *a)
+static void remove_from_block(struct http_conn_counter *c, const struct net_address *a)
 {
     gint64 block = block_of(a);
     pthread_mutex_lock(&c->lock);
@@ -68,22 +68,22 @@ static void leave_block(struct http_census *c, const struct net_address *a)
     pthread_mutex_unlock(&c->lock);
 }
 
-enum http_admission http_census_enter(struct http_census *c, const struct net_address *a, bool exempt)
+enum http_admission http_conn_counter_add(struct http_conn_counter *c, const struct net_address *a, bool exempt)
 {
     if (atomic_fetch_add_explicit(&c->total, 1, memory_order_relaxed) >= c->most) {
         atomic_fetch_sub_explicit(&c->total, 1, memory_order_relaxed);
         return HTTP_FULL;
     }
-    if (!exempt && !enter_block(c, a)) {
+    if (!exempt && !add_to_block(c, a)) {
         atomic_fetch_sub_explicit(&c->total, 1, memory_order_relaxed);
         return HTTP_ADDRESS_FULL;
     }
     return HTTP_ADMITTED;
 }
 
-void http_census_leave(struct http_census *c, const struct net_address *a, bool exempt)
+void http_conn_counter_remove(struct http_conn_counter *c, const struct net_address *a, bool exempt)
 {
     atomic_fetch_sub_explicit(&c->total, 1, memory_order_relaxed);
     if (!exempt)
-        leave_block(c, a);
+        remove_from_block(c, a);
 }
