@@ -1,4 +1,4 @@
-/* The command table and nothing else: each command lives in cli/. */
+/* The table of commands. src/cli has a file for each. */
 #include "cli/command.h"
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
-/* portero admin: what support does while the service runs. Each verb is a row: its options become the request's fields,
- * the service's answer (admin_routes.c) is printed. */
+/* portero admin: administers a running service. Each verb is a row: its options become fields of a request to the
+ * control socket, whose response (src/admin) is printed. */
 #include "cli/admin.h"
 
 #include <curl/curl.h>
@@ -25,7 +25,7 @@ struct admin_options {
 
 enum field_kind { FIELD_TEXT, FIELD_WORDS, FIELD_INTEGER };
 
-/* How options are called in a request. What was not given is left out. */
+/* The names of options in a request. Options that are not given are omitted. */
 static const struct {
     const char *name;
     enum field_kind kind;
@@ -47,56 +47,56 @@ static const struct {
 #define TEXT(member, option, placeholder, what)   OPTION_TEXT(struct admin_options, member, option, placeholder, what)
 #define NEEDED(member, option, placeholder, what) OPTION_NEEDED(struct admin_options, member, option, placeholder, what)
 #define COMMON                                                                                                         \
-    TEXT(config, "config", "FILE", "the service's configuration [" CONFIG_DEFAULT_PATH "]"),                           \
-        TEXT(data, "data", "DIR", "the service's data directory, in place of the file's"),                             \
-        OPTION_SWITCH(struct admin_options, json, "json", "prints the service's answer as it is")
+    TEXT(config, "config", "FILE", "configuration file of the service [" CONFIG_DEFAULT_PATH "]"),                     \
+        TEXT(data, "data", "DIR", "data directory of the service [from the configuration]"),                           \
+        OPTION_SWITCH(struct admin_options, json, "json", "print the raw JSON response")
 #define BUILDING(what) TEXT(building, "building", "ID", what)
 
 static const struct option_row key_create_rows[] = {
-    BUILDING("the one building the key opens, a child key"),
-    TEXT(member, "member", "ID", "the member the key is for, in place of --building"),
-    TEXT(scopes, "scopes", "A,B", "its scopes [account:read,access:read,access:write,logs:read]"),
-    TEXT(name, "name", "NAME", "its name"),
-    OPTION_NUMBER(struct admin_options, days, "days", "N", 1, 90, "days until it expires [30]"),
+    BUILDING("issue a child key for this building"),
+    TEXT(member, "member", "ID", "issue a key for this member"),
+    TEXT(scopes, "scopes", "A,B", "scopes of the key [account:read,access:read,access:write,logs:read]"),
+    TEXT(name, "name", "NAME", "name of the key"),
+    OPTION_NUMBER(struct admin_options, days, "days", "N", 1, 90, "days until the key expires [30]"),
     COMMON,
 };
 static const struct option_row number_add_rows[] = {
-    TEXT(country, "country", "CODE", "US or CA [US]"),
+    TEXT(country, "country", "CODE", "country of the number, US or CA [US]"),
     COMMON,
 };
 static const struct option_row member_add_rows[] = {
-    NEEDED(building, "building", "ID", "the building"),
-    NEEDED(name, "name", "NAME", "the member's name"),
-    NEEDED(email, "email", "ADDRESS", "and e-mail"),
-    TEXT(phone, "phone", "NUMBER", "and phone, E.164"),
+    NEEDED(building, "building", "ID", "building of the member"),
+    NEEDED(name, "name", "NAME", "name of the member"),
+    NEEDED(email, "email", "ADDRESS", "e-mail address of the member"),
+    TEXT(phone, "phone", "NUMBER", "phone number of the member, E.164"),
     COMMON,
 };
-static const struct option_row member_list_rows[] = {BUILDING("of this building alone"), COMMON};
+static const struct option_row member_list_rows[] = {BUILDING("list the members of this building only"), COMMON};
 static const struct option_row delivery_list_rows[] = {
-    TEXT(email, "account", "EMAIL", "of this account, the newest events first"),
-    TEXT(status, "status", "STATUS", "pending, delivered, failed or canceled [failed; any of an account's]"),
+    TEXT(email, "account", "EMAIL", "list the deliveries of this account, newest events first"),
+    TEXT(status, "status", "STATUS", "pending, delivered, failed or canceled [failed; with --account any]"),
     COMMON,
 };
 static const struct option_row checkout_list_rows[] = {
-    TEXT(email, "account", "EMAIL", "all of this account, in place of those that wait for payment or for support"),
+    TEXT(email, "account", "EMAIL", "list all checkouts of this account [those that wait for payment or for support]"),
     COMMON,
 };
 static const struct option_row operation_resolve_rows[] = {
-    NEEDED(outcome, "outcome", "OUTCOME", "succeeded: its remaining steps are done now; failed: it is undone now"),
+    NEEDED(outcome, "outcome", "OUTCOME", "succeeded: complete its remaining steps; failed: undo it"),
     COMMON,
 };
 static const struct option_row checkout_resolve_rows[] = {
     NEEDED(outcome, "outcome", "OUTCOME",
-           "failed: the provider made none; open: it may be paid; complete: it was paid"),
-    TEXT(session, "session", "ID", "the provider's session that was found; complete needs it"),
+           "failed: no session was created; open: it may be paid; complete: it was paid"),
+    TEXT(session, "session", "ID", "ID of the provider's session; required for complete"),
     COMMON,
 };
 static const struct option_row common_rows[] = {COMMON};
 
 struct verb {
-    struct command command; /* first: what runs a verb is given its command */
+    struct command command; /* first: run_verb gets a pointer to it */
     const char *method, *path;
-    const char *operand_field; /* the operand's field; NULL: it ends the path */
+    const char *operand_field; /* field of the operand; NULL: the operand is appended to the path */
 };
 
 static int run_verb(const struct command *self, const void *given, struct arguments operands);
@@ -109,37 +109,35 @@ static int run_verb(const struct command *self, const void *given, struct argume
     .command.operands = (operand), .command.operands_least = 1, .command.operands_most = 1, .operand_field = (field)
 
 static const struct verb verbs[] = {
-    {VERB("key create", "POST", "/admin/keys", key_create_rows, "issues a key for one building or one member")},
-    {VERB("number list", "GET", "/admin/numbers", common_rows, "lists the virtual numbers and who holds them")},
-    {VERB("number add", "POST", "/admin/numbers", number_add_rows, "adds a virtual number to the pool"),
+    {VERB("key create", "POST", "/admin/keys", key_create_rows, "Issue a key for a building or a member")},
+    {VERB("number list", "GET", "/admin/numbers", common_rows, "List the virtual numbers and their buildings")},
+    {VERB("number add", "POST", "/admin/numbers", number_add_rows, "Add a virtual number to the pool"),
      TAKES("NUMBER", "number")},
-    {VERB("number release", "DELETE", "/admin/numbers", common_rows, "takes a virtual number from its building"),
+    {VERB("number release", "DELETE", "/admin/numbers", common_rows, "Release the virtual number of a building"),
      TAKES("NUMBER", "number")},
-    {VERB("member add", "POST", "/admin/members", member_add_rows, "adds a member to a building")},
-    {VERB("member list", "GET", "/admin/members", member_list_rows, "lists members")},
-    {VERB("member remove", "DELETE", "/admin/members/", common_rows, "removes a member and revokes its keys"),
+    {VERB("member add", "POST", "/admin/members", member_add_rows, "Add a member to a building")},
+    {VERB("member list", "GET", "/admin/members", member_list_rows, "List members")},
+    {VERB("member remove", "DELETE", "/admin/members/", common_rows, "Remove a member and revoke its keys"),
      TAKES("ID", NULL)},
     {VERB("delivery list", "GET", "/admin/deliveries", delivery_list_rows,
-          "lists the newest webhook deliveries, at most 100")},
-    {VERB("delivery replay", "POST", "/admin/deliveries/replay", common_rows,
-          "sends the event of a delivery once more"),
+          "List the newest webhook deliveries, at most 100")},
+    {VERB("delivery replay", "POST", "/admin/deliveries/replay", common_rows, "Send the event of a delivery again"),
      TAKES("ID", "delivery_id")},
     {VERB("operation list", "GET", "/admin/operations", common_rows,
-          "lists the building operations that run or wait for a decision")},
+          "List building operations that are running or wait for a decision")},
     {VERB("operation resolve", "POST", "/admin/operations/resolve", operation_resolve_rows,
-          "carries a building operation to its end, or undoes it"),
+          "Complete or undo a building operation"),
      TAKES("ID", "id")},
     {VERB("checkout list", "GET", "/admin/checkouts", checkout_list_rows,
-          "lists the newest checkouts that are not settled, at most 100")},
+          "List the newest unsettled checkouts, at most 100")},
     {VERB("checkout resolve", "POST", "/admin/checkouts/resolve", checkout_resolve_rows,
-          "says what became of a checkout that the provider did not answer about"),
+          "Settle a checkout that the provider did not respond to"),
      TAKES("ID", "checkout_id")},
     {VERB("job list", "GET", "/admin/jobs", common_rows,
-          "lists the jobs that have failed and will be repeated, at most 100")},
-    {VERB("request", "GET", "/admin/requests", common_rows,
-          "shows the error answer whose request ID a customer quotes"),
+          "List jobs that have failed and will be retried, at most 100")},
+    {VERB("request", "GET", "/admin/requests", common_rows, "Show the error response of a request ID"),
      TAKES("ID", "request_id")},
-    {VERB("account show", "GET", "/admin/accounts", common_rows, "shows an account and its buildings"),
+    {VERB("account show", "GET", "/admin/accounts", common_rows, "Show an account and its buildings"),
      TAKES("EMAIL", "email")},
 };
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
@@ -154,7 +152,7 @@ static json_t *split(const char *text)
     return words;
 }
 
-/* An option's value as the request has it; NULL if it was not given. */
+/* The value of an option as JSON; NULL if it was not given. */
 static json_t *field_value(enum field_kind kind, const void *member)
 {
     const char *text;
@@ -169,7 +167,7 @@ static json_t *field_value(enum field_kind kind, const void *member)
     return kind == FIELD_WORDS ? split(text) : json_string(text);
 }
 
-/* The options and the operand as a JSON object, which the caller owns. */
+/* The options and the operand as a JSON object (caller frees). */
 static json_t *request_fields(const struct verb *v, const struct admin_options *o, const char *operand)
 {
     json_t *object = json_object();
@@ -211,12 +209,12 @@ static int print_answer(int status, struct str body, bool as_json)
     json_t *answer = NULL;
     int result = EXIT_FAILED;
     if (json_read(body, &answer) || !json_is_object(answer)) {
-        command_complain("the service answered %d with something that is not JSON", status);
+        complain("the service responded %d without JSON", status);
     } else if (status >= 400) {
         const json_t *error = json_object_get(answer, "error");
         const char *message = json_string_value(json_object_get(error, "message"));
         const char *code = json_string_value(json_object_get(error, "code"));
-        command_complain("%s (%s)", message ? message : "the service refused", code ? code : "no code");
+        complain("%s (%s)", message ? message : "the request failed", code ? code : "no code");
     } else {
         if (as_json)
             printf("%.*s\n", STR_ARG(body));
@@ -237,9 +235,9 @@ int admin_ask(const char *data_dir, const char *method, const char *path, const 
     buf_char(&socket, '\0');
     const struct control_request q = {socket.p, method, path, body};
     if (socket.full)
-        command_complain("the path of the data directory is too long");
+        complain("the path of the data directory is too long");
     else if (control_send(&q, &status, &answer, &why))
-        command_complain("%s", why ? why : "out of memory");
+        complain("%s", why);
     else
         result = print_answer(status, buf_view(&answer), as_json);
     free(why);
@@ -256,7 +254,7 @@ static int ask(const struct verb *v, const struct admin_options *o, const char *
     int result = EXIT_FAILED;
     put_path(&path, v, given, operand);
     if (path.full)
-        command_complain("the arguments are too long");
+        complain("the arguments are too long");
     else
         result = admin_ask(data_dir, v->method, path.p, body, o->json);
     free(body);
@@ -273,7 +271,7 @@ static int run_verb(const struct command *self, const void *given, struct argume
     char *why = NULL;
     const struct config_override data = {"--data", "top", "data_dir", o->data};
     if (config_load_with(o->config, &data, 1, &config, &why)) {
-        command_complain_lines(why ? why : "out of memory");
+        complain_lines(why);
         free(why);
         return EXIT_USAGE;
     }
@@ -282,7 +280,7 @@ static int run_verb(const struct command *self, const void *given, struct argume
     return result;
 }
 
-/* The command of these words; NULL: there is none. Two for a noun and its verb, one for a noun that needs none. */
+/* The command of a noun and a verb, or of a noun without verbs (verb: NULL); NULL if not found. */
 static const struct command *find_verb(const char *noun, const char *verb)
 {
     char name[64];
@@ -318,14 +316,14 @@ static int run(const struct command *self, const void *given, struct arguments o
         options_help(self, stdout);
         return EXIT_DONE;
     }
-    command_complain("there is no `%s %s%s%s`; see `portero admin --help`", self->name, words[0], asks ? "" : " ",
-                     asks ? "" : words[1]);
+    complain("unknown command: %s %s%s%s; see `portero admin --help`", self->name, words[0], asks ? "" : " ",
+             asks ? "" : words[1]);
     return EXIT_USAGE;
 }
 
 static void list_verbs(FILE *out)
 {
-    fprintf(out, "\nThe service must be running. Each has a --help of its own:\n");
+    fprintf(out, "\nThe service must be running. Every command has --help:\n");
     for (size_t i = 0; i < VERB_COUNT; i++) {
         const struct command *c = &verbs[i].command;
         char left[40];
@@ -336,7 +334,7 @@ static void list_verbs(FILE *out)
 
 const struct command command_admin = {
     .name = "admin",
-    .summary = "does what support does, while the service runs",
+    .summary = "Administer a running service",
     .operands = "NOUN VERB …",
     .more = list_verbs,
     COMMAND_OPTIONS(struct admin_options, common_rows),

@@ -1,4 +1,4 @@
-/* portero buzz: a call box in software. */
+/* portero buzz: simulates a call box. */
 #include "voice/buzz.h"
 
 #include <stdio.h>
@@ -19,22 +19,22 @@ struct buzz_given {
 static const struct buzz_given defaults = {.sip = "127.0.0.1:5060", .delay_ms = -1};
 
 static const struct option_row rows[] = {
-    OPTION_NEEDED(struct buzz_given, to, "to", "NUMBER", "the virtual number to call"),
-    OPTION_TEXT(struct buzz_given, from, "from", "NUMBER", "the number that calls [none]"),
-    OPTION_TEXT(struct buzz_given, sip, "sip", "A:P", "the service; tcp:A:P for TCP [127.0.0.1:5060]"),
+    OPTION_NEEDED(struct buzz_given, to, "to", "NUMBER", "virtual number to call"),
+    OPTION_TEXT(struct buzz_given, from, "from", "NUMBER", "number of the caller [none]"),
+    OPTION_TEXT(struct buzz_given, sip, "sip", "A:P", "SIP address of the service; tcp:A:P for TCP [127.0.0.1:5060]"),
     OPTION_TEXT(struct buzz_given, digits, "digits", "1234",
-                "keys to press after the greeting; a comma waits for the next one"),
-    OPTION_SWITCH(struct buzz_given, inband, "inband", "presses keys as tones in the audio, not as RFC 4733 events"),
-    OPTION_SWITCH(struct buzz_given, info, "info", "presses keys as SIP INFO"),
-    OPTION_TEXT(struct buzz_given, wav, "wav", "FILE", "plays this: PCM, 16 bits, mono, 8 kHz"),
+                "keys to press after the greeting; a comma waits for the next greeting"),
+    OPTION_SWITCH(struct buzz_given, inband, "inband", "send keys as tones in the audio, not as RFC 4733 events"),
+    OPTION_SWITCH(struct buzz_given, info, "info", "send keys as SIP INFO"),
+    OPTION_TEXT(struct buzz_given, wav, "wav", "FILE", "play this file: PCM, 16 bits, mono, 8 kHz"),
     OPTION_NUMBER(struct buzz_given, delay_ms, "delay", "MS", 0, 600000,
-                  "from the answer to the first key [when the greeting has ended]"),
+                  "delay from the answer to the first key [until the greeting has ended]"),
     OPTION_NUMBER(struct buzz_given, wait_ms, "wait", "MS", 1, 600000,
                   "longest wait of a comma for a greeting to begin [1000]"),
     OPTION_NUMBER(struct buzz_given, tone_ms, "tone", "MS", 20, 5000, "length of a key [100]"),
     OPTION_NUMBER(struct buzz_given, gap_ms, "gap", "MS", 20, 5000, "silence between keys [100]"),
-    OPTION_NUMBER(struct buzz_given, timeout_s, "timeout", "S", 1, 3600, "for the whole call [60]"),
-    OPTION_SWITCH(struct buzz_given, json, "json", "prints one JSON object a line"),
+    OPTION_NUMBER(struct buzz_given, timeout_s, "timeout", "S", 1, 3600, "maximum duration of the call [60]"),
+    OPTION_SWITCH(struct buzz_given, json, "json", "print one JSON object per line"),
 };
 
 static bool is_name(const char *text)
@@ -43,27 +43,27 @@ static bool is_name(const char *text)
     return n > 0 && n <= NAME_MAX_LEN && strspn(text, NAME_CHARACTERS) == n;
 }
 
-/* What is wrong with the options, or NULL. */
-static const char *find_wrong(const struct buzz_given *g)
+/* The first error in the options, or NULL. */
+static const char *find_error(const struct buzz_given *g)
 {
     if (!is_name(g->to))
         return "--to must be a number or a name";
     if (g->from && !is_name(g->from))
         return "--from must be a number or a name";
     if (g->digits && strspn(g->digits, "0123456789*#ABCDabcd,") != strlen(g->digits))
-        return "--digits must be of 0 to 9, *, #, A to D, and commas";
+        return "--digits must consist of 0 to 9, *, #, A to D and commas";
     if (!buzz_is_service(g->sip))
         return "--sip must be ADDRESS:PORT, or tcp:ADDRESS:PORT";
-    return g->inband && g->info ? "--inband and --info exclude each other" : NULL;
+    return g->inband && g->info ? "--inband and --info are mutually exclusive" : NULL;
 }
 
 static int run(const struct command *self, const void *given, struct arguments operands)
 {
     (void)operands;
     const struct buzz_given *g = given;
-    const char *wrong = find_wrong(g);
+    const char *wrong = find_error(g);
     if (wrong) {
-        command_complain("%s: %s; see `portero %s --help`", self->name, wrong, self->name);
+        complain("%s: %s; see `portero %s --help`", self->name, wrong, self->name);
         return EXIT_USAGE;
     }
     const struct buzz_options options = {
@@ -85,23 +85,23 @@ static int run(const struct command *self, const void *given, struct arguments o
     char *why = NULL;
     int status = buzz_run(&options, stdout, &why);
     if (status == BUZZ_FAILED)
-        command_complain("%s", why ? why : "the call could not be placed");
+        complain("%s", why);
     free(why);
     return status;
 }
 
 static void more(FILE *out)
 {
-    fputs(
-        "\nPrints what it hears, one line each: `answered`, `tone 9`, `hangup`, `rejected 404`, `timeout`.\n"
-        "Exit status: 0 the release tone was received, 3 it was not, 1 the call could not be placed: nobody answered\n"
-        "within 10 s, the connection was refused, or the name has no address.\n",
-        out);
+    fputs("\nPrints one line per event: `answered`, `tone 9`, `hangup`, `rejected 404`, `timeout`.\n"
+          "Exit status: 0 if the release tone was received, 3 if not, 1 if the call could not be placed: no answer "
+          "within\n"
+          "10 s, connection refused, or host not found.\n",
+          out);
 }
 
 const struct command command_buzz = {
     .name = "buzz",
-    .summary = "is a call box in software: places a real SIP call and presses keys",
+    .summary = "Simulate a call box: place a SIP call and press keys",
     .more = more,
     COMMAND_OPTIONS(struct buzz_given, rows),
     .defaults = &defaults,

@@ -1,4 +1,4 @@
-/* portero check-config: is the configuration right? */
+/* portero check-config: checks a configuration as serve would. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -11,12 +11,12 @@ struct check_options {
 };
 
 static const struct option_row rows[] = {
-    OPTION_TEXT(struct check_options, config, "config", "FILE", "the file to check [" CONFIG_DEFAULT_PATH "]"),
+    OPTION_TEXT(struct check_options, config, "config", "FILE", "file to check [" CONFIG_DEFAULT_PATH "]"),
 };
 
 static void warn_of_ignored(const char *key, const char *value)
 {
-    command_complain("warning: %s is set (%s), but this version does not have it", key, value);
+    complain("warning: %s is set (%s), but this version does not support it", key, value);
 }
 
 static int run(const struct command *self, const void *given, struct arguments operands)
@@ -26,21 +26,21 @@ static int run(const struct command *self, const void *given, struct arguments o
     struct config *config;
     char *why = NULL;
     if (checks_load(o->config, NULL, 0, &config, &why)) {
-        command_complain_lines(why ? why : "out of memory");
+        complain_lines(why);
         free(why);
         return EXIT_USAGE;
     }
     checks_ignored(config, warn_of_ignored);
     bool defaults = !o->config && access(CONFIG_DEFAULT_PATH, F_OK) < 0;
     printf("%s %s: mode %s, data in %s\n", o->config ? o->config : CONFIG_DEFAULT_PATH,
-           defaults ? "is not there, the defaults hold" : "is right", config->top_mode, config->top_data_dir);
+           defaults ? "not found, defaults are valid" : "is valid", config->top_mode, config->top_data_dir);
     config_free(config);
     return EXIT_DONE;
 }
 
 const struct command command_check_config = {
     .name = "check-config",
-    .summary = "says everything that is wrong with a configuration, with file and line",
+    .summary = "Check a configuration and report every error with file and line",
     COMMAND_OPTIONS(struct check_options, rows),
     .run = run,
 };

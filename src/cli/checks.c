@@ -16,10 +16,10 @@
 #include "providers/providers.h"
 #include "providers/stripe_object.h"
 
-/* Notes what a part of the service says of its configuration. */
-static void note(const struct config *c, struct buf *faults, char *why)
+/* Adds the reason that a part of the service gave, and frees it. */
+static void add_fault(const struct config *c, struct buf *faults, char *why)
 {
-    config_fault(c, faults, "%s", why ? why : "out of memory");
+    config_fault(c, faults, "%s", why);
     free(why);
 }
 
@@ -31,14 +31,14 @@ static void check_data_dir(const struct config *c, struct buf *faults)
     if (strlen(c->top_data_dir) + sizeof "/" CONTROL_SOCKET > sizeof((struct sockaddr_un *)0)->sun_path)
         config_fault(c, faults, "data_dir is too long for the path of a socket");
     else if (*c->top_data_dir && datadir_check(c, &why))
-        note(c, faults, why);
+        add_fault(c, faults, why);
 }
 
 static void check_master_key(const struct config *c, struct buf *faults)
 {
     char *why = NULL;
     if (datadir_master_key_check(c, &why))
-        note(c, faults, why);
+        add_fault(c, faults, why);
 }
 
 static void check_secrets(const struct config *c, struct buf *faults)
@@ -51,7 +51,7 @@ static void check_secrets(const struct config *c, struct buf *faults)
         const char *value = *(const char *const *)(const void *)((const char *)c + r->offset);
         snprintf(name, sizeof name, "%s.%s", r->section, r->key);
         if (r->kind == CONFIG_SECRET && *value && config_secret_of(name, value, &arena, &unused, &why))
-            note(c, faults, why);
+            add_fault(c, faults, why);
     }
     arena_done(&arena);
 }
@@ -63,9 +63,8 @@ static void check_certificate(const struct config *c, struct buf *faults)
     if (!*c->tls_certificate || !*c->tls_key)
         return;
     if (http_tls_new(c->tls_certificate, c->tls_key, c->tls_groups, &tls, &why)) {
-        const bool of_key =
-            why && str_starts(str_z(why), str_z(c->tls_key)) && strcmp(c->tls_key, c->tls_certificate) != 0;
-        config_fault(c, faults, "%s: %s", of_key ? "tls.key" : "tls.certificate", why ? why : "out of memory");
+        const bool of_key = str_starts(str_z(why), str_z(c->tls_key)) && strcmp(c->tls_key, c->tls_certificate) != 0;
+        config_fault(c, faults, "%s: %s", of_key ? "tls.key" : "tls.certificate", why);
         free(why);
     } else {
         http_tls_free(tls);
@@ -80,8 +79,8 @@ static void check_dsn(const struct config *c, struct buf *faults)
     arena_init(&arena, NULL, 0);
     if (c->engine == ENGINE_POSTGRESQL && *c->store_dsn && !config_secret(c->store_dsn, &arena, &dsn)) {
         PQconninfoOption *read = PQconninfoParse(dsn.p, &why);
-        if (!read) /* libpq's own text may quote the password */
-            config_fault(c, faults, "store.dsn is no connection string of libpq");
+        if (!read) /* libpq's message may contain the password */
+            config_fault(c, faults, "store.dsn is not a valid libpq connection string");
         PQconninfoFree(read);
         PQfreemem(why);
     }
@@ -97,7 +96,7 @@ struct listener {
 
 #define LISTENERS_MAX 4
 
-/* Those the configuration asks for. */
+/* The listeners of the configuration. */
 static size_t listeners(const struct config *c, struct listener ret[static LISTENERS_MAX])
 {
     const struct listener all[LISTENERS_MAX] = {
@@ -113,7 +112,7 @@ static size_t listeners(const struct config *c, struct listener ret[static LISTE
     return n;
 }
 
-/* Why the address, which is numeric, cannot be bound on this machine, as an errno; 0: it can be, or somebody has it. */
+/* The errno of binding a numeric address on this machine; 0 if it can be bound or is in use. */
 static int bind_error(const char *address, int type)
 {
     char host[64];
@@ -122,7 +121,7 @@ static int bind_error(const char *address, int type)
     const bool bracketed = *address == '[';
     struct addrinfo *at;
     if (!port)
-        return 0; /* config_set has refused it */
+        return 0; /* config_set has reported it */
     snprintf(host, sizeof host, "%.*s", (int)(port - address) - 2 * bracketed, address + bracketed);
     if (getaddrinfo(host, port + 1, &hints, &at))
         return 0;
@@ -136,7 +135,7 @@ static int bind_error(const char *address, int type)
     return error;
 }
 
-/* libre does not listen on all addresses at once. */
+/* libre cannot listen on all addresses. */
 static bool is_every_address(const char *address)
 {
     return strncmp(address, "0.0.0.0:", 8) == 0 || strncmp(address, "[::]:", 5) == 0;
@@ -145,12 +144,12 @@ static bool is_every_address(const char *address)
 static void check_address(const struct config *c, const struct listener *l, struct buf *faults)
 {
     if (l->udp && is_every_address(l->address))
-        config_fault(c, faults, "%s must be one address of this machine, not all of them", l->key);
+        config_fault(c, faults, "%s must be one address of this machine, not all addresses", l->key);
     int error = bind_error(l->address, SOCK_STREAM);
     if (!error && l->udp)
         error = bind_error(l->address, SOCK_DGRAM);
     if (error)
-        config_fault(c, faults, "%s: %s cannot be listened on: %s", l->key, l->address, strerror(error));
+        config_fault(c, faults, "%s: cannot listen on %s: %s", l->key, l->address, strerror(error));
 }
 
 static void check_addresses(const struct config *c, struct buf *faults)
@@ -162,18 +161,18 @@ static void check_addresses(const struct config *c, struct buf *faults)
         check_address(c, &all[i], faults);
         for (size_t j = 0; j < i; j++)
             if (strcmp(all[i].address, all[j].address) == 0 && strcmp(port, ":0") != 0)
-                config_fault(c, faults, "%s is the address of %s already", all[i].key, all[j].key);
+                config_fault(c, faults, "%s is the same address as %s", all[i].key, all[j].key);
     }
 }
 
-/* ---- providers, as the service makes them ---- */
+/* ---- providers, opened as the service does ---- */
 
 static void check_mail(const struct config *c, struct buf *faults)
 {
     struct mailer *mailer = NULL;
     char *why = NULL;
     if (mailer_new(c, NULL, &mailer, &why))
-        note(c, faults, why);
+        add_fault(c, faults, why);
     mailer_free(mailer);
 }
 
@@ -182,7 +181,7 @@ static void check_texts(const struct config *c, struct buf *faults)
     struct texter *texter = NULL;
     char *why = NULL;
     if (texter_new(c, NULL, &texter, &why))
-        note(c, faults, why);
+        add_fault(c, faults, why);
     texter_free(texter);
 }
 
@@ -191,7 +190,7 @@ static void check_numbers(const struct config *c, struct buf *faults)
     struct number_source *numbers = NULL;
     char *why = NULL;
     if (number_source_new(c, NULL, &numbers, &why))
-        note(c, faults, why);
+        add_fault(c, faults, why);
     number_source_free(numbers);
 }
 
@@ -200,7 +199,7 @@ static void check_billing(const struct config *c, struct buf *faults)
     struct billing *billing = NULL;
     char *why = NULL;
     if (billing_new(c, NULL, &billing, &why))
-        note(c, faults, why);
+        add_fault(c, faults, why);
     billing_free(billing);
 }
 
@@ -239,7 +238,7 @@ enum err checks_load(const char *path, const struct config_override *overrides, 
 void checks_ignored(const struct config *c, void (*tell)(const char *key, const char *value))
 {
     const struct {
-        const char *key, *value, *built; /* the value that changes nothing */
+        const char *key, *value, *built; /* the default */
     } keys[] = {{"listen.metrics", c->listen_metrics, ""}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(keys[i].value, keys[i].built) != 0)

@@ -1,13 +1,13 @@
-/* Everything that makes `portero serve` refuse a configuration, as one table: `serve` goes through it before it starts
- * anything, and `check-config` does nothing else, so that the two cannot disagree. */
+/* The checks of a configuration, as one table. `portero serve` runs them before it starts anything and `portero
+ * check-config` runs nothing else, so that the two agree. */
 #pragma once
 #include "base/config.h"
 
-/* Reads the configuration as config_read does and checks it. ERR_USAGE if anything is wrong: *ret_why (owned by the
- * caller, free) has a line for each fault. Changes nothing, and binds no address for longer than a moment: one that is
- * in use, as by the service that runs, is no fault. */
+/* Reads the configuration with config_read and checks it. Fails with ERR_USAGE and *ret_why (caller frees), which has
+ * one line for each error. Changes nothing. Binds addresses for a moment only; an address in use is no error, since the
+ * running service may use it. */
 enum err checks_load(const char *path, const struct config_override *overrides, size_t count, struct config **ret,
                      char **ret_why) CHECKED;
 
-/* Tells of each key that is set and that this version does not follow. */
+/* Calls `tell` for each key that is set and that this version does not support. */
 void checks_ignored(const struct config *c, void (*tell)(const char *key, const char *value));

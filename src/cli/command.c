@@ -1,49 +1,13 @@
 #include "cli/command.h"
 
-#include <glib.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/str.h"
-#include "cli/options.h"
+#include "cli/complain.h"
 
 #define HELP_WORDS_MAX 4 /* `help admin key create` */
-
-/* What a library says may have several lines: they become one, without what a terminal would obey. */
-static void one_line(char *text)
-{
-    size_t n = 0;
-    for (const char *p = text; *p; p++) {
-        bool blank = g_ascii_iscntrl(*p);
-        if (!blank || (n && text[n - 1] != ' '))
-            text[n++] = blank ? ' ' : *p;
-    }
-    while (n && text[n - 1] == ' ')
-        n--;
-    text[n] = '\0';
-}
-
-void command_complain(const char *fmt, ...)
-{
-    char line[2048];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(line, sizeof line, fmt, ap);
-    va_end(ap);
-    one_line(line);
-    fprintf(stderr, "portero: %s\n", line);
-}
-
-void command_complain_lines(const char *text)
-{
-    for (struct str rest = str_z(text), line; rest.p;) {
-        line = str_cut(rest, '\n', &rest);
-        command_complain("%.*s", STR_ARG(line));
-    }
-}
 
 int command_run(const struct command *c, const void *before, int argc, char **argv)
 {
@@ -64,7 +28,7 @@ int command_run(const struct command *c, const void *before, int argc, char **ar
         break;
     }
     free(options);
-    /* What was printed must have reached its reader: a full disk or a closed pipe is a failure. */
+    /* A full disk or a closed pipe is a failure. */
     if (fflush(stdout) != 0 && status == EXIT_DONE)
         status = EXIT_FAILED;
     return status;
@@ -76,8 +40,8 @@ static void list(const struct command *const *commands, size_t count)
            "Portero answers the door: it is the telephone line behind a building's call box.\n\nCommands:\n");
     for (size_t i = 0; i < count; i++)
         printf("  %-14s %s\n", commands[i]->name, commands[i]->summary);
-    printf("  %-14s explains a command: `help serve`, `help admin key create`\n\n`portero --version` prints the "
-           "version.\n",
+    printf("  %-14s Show the help of a command: `help serve`, `help admin key create`\n\n"
+           "`portero --version` prints the version.\n",
            "help");
 }
 
@@ -86,7 +50,7 @@ static const struct command *find(const struct command *const *commands, size_t 
     for (size_t i = 0; i < count; i++)
         if (!strcmp(commands[i]->name, name))
             return commands[i];
-    command_complain("there is no command %s; `portero help` lists them", name);
+    complain("unknown command: %s; see `portero help`", name);
     return NULL;
 }
 
@@ -95,7 +59,7 @@ static bool is_help(const char *word)
     return !strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h");
 }
 
-/* `help COMMAND …` is `COMMAND … --help`, so that a command with verbs explains those as well. */
+/* `help COMMAND …` runs `COMMAND … --help`, so that verbs are covered too. */
 static int help(const struct command *const *commands, size_t count, int argc, char **argv)
 {
     static char asked[] = "--help";
@@ -108,7 +72,7 @@ static int help(const struct command *const *commands, size_t count, int argc, c
     if (!c)
         return EXIT_USAGE;
     if (argc > (c->stops_at_operand ? HELP_WORDS_MAX : 2)) {
-        command_complain("help: unexpected argument %s; `portero help` lists the commands", argv[argc - 1]);
+        complain("help: unexpected argument %s; see `portero help`", argv[argc - 1]);
         return EXIT_USAGE;
     }
     memcpy(words, argv + 1, (size_t)(argc - 1) * sizeof *words);
@@ -119,7 +83,7 @@ static int help(const struct command *const *commands, size_t count, int argc, c
 int command_main(const struct command *const *commands, size_t count, int argc, char **argv)
 {
     if (argc < 2) {
-        command_complain("name a command; `portero help` lists them");
+        complain("no command given; see `portero help`");
         return EXIT_USAGE;
     }
     const char *name = argv[1];

@@ -36,12 +36,13 @@ static CURLcode prepare(CURL *curl, const struct control_request *q, struct curl
     return e ? e : curl_easy_setopt(curl, CURLOPT_WRITEDATA, ret_body);
 }
 
-/* `os_errno`: of connecting, 0 if it is not known. Who may not open the socket is told so, not that nobody is there. */
+/* `os_errno`: of connect(), 0 if unknown. A socket that may not be opened is reported as such, not as an absent
+ * service. */
 static enum err explain(const struct control_request *q, CURLcode e, int os_errno, char **ret_why)
 {
     const bool absent = !os_errno || os_errno == ENOENT || os_errno == ECONNREFUSED;
     if (e == CURLE_COULDNT_CONNECT && absent)
-        return err_why(ret_why, ERR_IO, "no service is running there: nobody listens on %s", q->socket);
+        return err_why(ret_why, ERR_IO, "the service is not running: nothing is listening on %s", q->socket);
     return err_why(ret_why, ERR_IO, "%s: %s", q->socket,
                    e == CURLE_COULDNT_CONNECT ? strerror(os_errno) : curl_easy_strerror(e));
 }
@@ -49,7 +50,7 @@ static enum err explain(const struct control_request *q, CURLcode e, int os_errn
 enum err control_send(const struct control_request *q, int *ret_status, struct buf *ret_body, char **ret_why)
 {
     if (strlen(q->socket) >= sizeof((struct sockaddr_un *)0)->sun_path)
-        return err_why(ret_why, ERR_IO, "the data directory's path is too long for a socket");
+        return err_why(ret_why, ERR_IO, "the path of the data directory is too long for a socket");
     CURL *curl = curl_easy_init();
     struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
     long status = 0, os_errno = 0;

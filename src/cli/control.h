@@ -1,4 +1,4 @@
-/* The operator's side of the control socket: HTTP over data_dir/portero.sock, to the service that runs there. */
+/* The client of the control socket: HTTP over data_dir/portero.sock. */
 #pragma once
 #include "base/buf.h"
 #include "base/err.h"
@@ -8,10 +8,10 @@
 struct control_request {
     const char *socket; /* path */
     const char *method; /* "POST" */
-    const char *path;   /* "/admin/keys", with a query if any */
-    const char *body;   /* JSON, NULL for none */
+    const char *path;   /* "/admin/keys", with the query */
+    const char *body;   /* JSON, NULL: no body */
 };
 
-/* Sends the request and waits for its answer. ERR_IO with *ret_why (owned by the caller) if no service answers there;
- * whatever the service answers is a success: its status and body. */
+/* Sends the request and waits for the response, whatever its status. Fails with ERR_IO and *ret_why (caller frees) if
+ * no service responds. */
 enum err control_send(const struct control_request *q, int *ret_status, struct buf *ret_body, char **ret_why) CHECKED;

@@ -26,8 +26,8 @@
 #include "sandbox/routes.h"
 #include "voice/sip.h"
 
-#define HTTP_WAIT_MS 10000 /* for requests to be answered at the end */
-#define CALL_WAIT_MS 30000 /* and for calls to end */
+#define HTTP_WAIT_MS 10000 /* for requests in progress, when stopping */
+#define CALL_WAIT_MS 30000 /* for calls in progress */
 #define SETS_MAX     64
 #define KINDS_MAX    16
 
@@ -46,7 +46,7 @@ struct daemon {
     struct sip_agent *sip; /* NULL without SIP */
 };
 
-/* ---- what is served and what is done ---- */
+/* ---- routes and job kinds ---- */
 
 static void add_sets(struct daemon *d, const struct route_set *const *sets, size_t count)
 {
@@ -55,7 +55,7 @@ static void add_sets(struct daemon *d, const struct route_set *const *sets, size
         d->sets[d->set_count++] = sets[i];
 }
 
-/* What the configured providers post to. */
+/* Routes that the configured providers post to. */
 static void add_hooks(struct daemon *d)
 {
     static const struct route_set *const stripe[] = {&stripe_hook_routes};
@@ -87,7 +87,7 @@ static void choose_kinds(struct daemon *d)
     d->kind_count = sizeof kinds / sizeof *kinds;
 }
 
-/* After each commit that has news. What the start itself commits comes before there is anybody to tell. */
+/* Called after each commit with topics. Commits during the start come before the parts exist. */
 static void on_commit(void *context, unsigned topics)
 {
     struct daemon *d = context;
@@ -99,7 +99,7 @@ static void on_commit(void *context, unsigned topics)
         deliveries_kick(d->deliveries);
 }
 
-/* ---- parts, in the order they need each other ---- */
+/* ---- parts, in the order of their dependencies ---- */
 
 static enum err ask_needed(struct tx *tx, void *arg)
 {
@@ -111,7 +111,7 @@ static enum err claim(struct tx *tx, void *arg)
     return master_claim(tx, arg);
 }
 
-/* The configured keys, if they are the store's. */
+/* Sets the configured master keys after checking that they are the store's. */
 static enum err set_master_key(struct daemon *d, char **ret_why)
 {
     struct arena arena;
@@ -135,8 +135,8 @@ static enum err set_master_key(struct daemon *d, char **ret_why)
     return e;
 }
 
-/* The sandbox keeps its schema current by itself; in production several services may share a PostgreSQL store, and when
- * its schema changes is the operator's decision (`portero migrate`). */
+/* Migrates the schema automatically in the sandbox and with SQLite. In production several services may share a
+ * PostgreSQL store; the operator migrates it with `portero migrate`. */
 static enum err open_store(struct daemon *d, char **ret_why)
 {
     const struct config *c = d->config;
@@ -147,7 +147,7 @@ static enum err open_store(struct daemon *d, char **ret_why)
         return e;
     store_listen(d->store, on_commit, d);
     if (store_start(d->store))
-        return err_why(ret_why, ERR_USAGE, "the store's threads cannot be started");
+        return err_why(ret_why, ERR_USAGE, "the threads of the store cannot be started");
     e = set_master_key(d, ret_why);
     if (e)
         return e;
@@ -220,7 +220,7 @@ static enum err make_http(struct daemon *d, char **ret_why)
     return http_server_new(d->config, control, service_handler(d->service), &d->http, ret_why);
 }
 
-/* The configured address; without one, the machine's own name for the port that was bound. */
+/* Publishes public_url, or https://localhost with the bound port if it is empty. */
 static enum err publish(struct daemon *d, char **ret_why)
 {
     (void)ret_why;
@@ -246,7 +246,7 @@ static enum err start_http(struct daemon *d, char **ret_why)
 }
 
 static const struct {
-    const char *part; /* for the operator, when the step does not know better */
+    const char *part; /* for the message, if the step gives no reason */
     enum err (*run)(struct daemon *d, char **ret_why);
 } steps[] = {{"store", open_store},
              {"jobs", make_jobs},
@@ -269,11 +269,11 @@ enum err daemon_start(const struct config *c, struct daemon **ret, char **ret_wh
         if (!e)
             continue;
         if (!*ret_why)
-            e = err_why(ret_why, e, "%s: too few descriptors or threads, or a failing store", steps[i].part);
+            e = err_why(ret_why, e, "%s: not enough file descriptors or threads, or the store failed", steps[i].part);
         daemon_stop(d);
         return e;
     }
-    malloc_trim(0); /* what only the start needed: migrations, the OpenAPI document's tree */
+    malloc_trim(0); /* returns memory that only the start used: migrations, the OpenAPI tree */
     *ret = d;
     return ERR_NONE;
 }
@@ -288,8 +288,8 @@ void daemon_reload(struct daemon *d)
     free(reason);
 }
 
-/* Calls end while everything else does. All that runs ends before anything is freed: tasks and store threads may still
- * have requests that nobody waits for, and the store's threads tell the parts of commits. */
+/* Calls end while the other parts stop. All threads end before anything is freed: blocking handlers and store threads
+ * may still hold requests, and store threads notify the parts of commits. */
 void daemon_stop(struct daemon *d)
 {
     if (d->sip)

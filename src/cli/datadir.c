@@ -23,8 +23,8 @@ static bool is_ours(const char *name)
     return false;
 }
 
-/* Whether the directory is empty or has been a data directory before: nobody else's, like /tmp. */
-static bool may_close(const char *dir)
+/* Whether the directory is empty or was used as a data directory before. */
+static bool may_restrict(const char *dir)
 {
     GDir *d = g_dir_open(dir, 0, NULL);
     bool empty = true, ours = false;
@@ -39,14 +39,16 @@ static bool may_close(const char *dir)
     return empty || ours;
 }
 
-/* The fault of a directory that is there. */
+/* Checks an existing directory. */
 static enum err check_directory(const char *dir, const struct stat *found, char **ret_why)
 {
     if (!S_ISDIR(found->st_mode))
         return err_why(ret_why, ERR_USAGE, "data_dir %s: not a directory", dir);
-    if (found->st_mode & 077 && !may_close(dir))
-        return err_why(ret_why, ERR_USAGE,
-                       "data_dir %s: others may enter it, and it is no data directory yet: name one of its own", dir);
+    if (found->st_mode & 077 && !may_restrict(dir))
+        return err_why(
+            ret_why, ERR_USAGE,
+            "data_dir %s: accessible to other users and not yet used as a data directory; use a separate directory",
+            dir);
     if (access(dir, R_OK | W_OK | X_OK) < 0)
         return err_why(ret_why, ERR_USAGE, "data_dir %s: %s", dir, strerror(errno));
     return ERR_NONE;
@@ -76,8 +78,8 @@ enum err datadir_prepare(const struct config *c, char **ret_why)
         return err_why(ret_why, ERR_USAGE, "data_dir %s: %s", dir, strerror(errno));
     enum err e = check_directory(dir, &found, ret_why);
     if (!e && found.st_mode & 077 && chmod(dir, 0700) < 0)
-        e = err_why(ret_why, ERR_USAGE, "data_dir %s: others may enter it, and its mode cannot be changed: %s", dir,
-                    strerror(errno));
+        e = err_why(ret_why, ERR_USAGE, "data_dir %s: accessible to other users, and its mode cannot be changed: %s",
+                    dir, strerror(errno));
     return e;
 }
 
@@ -99,27 +101,27 @@ static bool sync_directory(const char *dir)
     return synced;
 }
 
-/* A new key in hex, durable before it is used: what is sealed with a key that is lost cannot be opened again. Of two
- * services that start at the same time, the one that comes first has made it. */
+/* Creates a random key in hex, durable before it is used: secrets sealed with a lost key cannot be opened. If two
+ * services start at the same time, the first to link the file wins. */
 static enum err make_key_file(const char *dir, const char *path, char **ret_why)
 {
     unsigned char key[SHA256_LEN];
-    char text[KEY_HEX_LEN + 2], beside[4096];
+    char text[KEY_HEX_LEN + 2], temporary[4096];
     crypto_random(key, sizeof key);
     hex_encode(key, sizeof key, text);
     crypto_wipe(key, sizeof key);
     text[KEY_HEX_LEN] = '\n';
-    snprintf(beside, sizeof beside, "%s.%d", path, (int)getpid());
-    bool made = write_private(beside, text, KEY_HEX_LEN + 1) && (link(beside, path) == 0 || errno == EEXIST) &&
+    snprintf(temporary, sizeof temporary, "%s.%d", path, (int)getpid());
+    bool made = write_private(temporary, text, KEY_HEX_LEN + 1) && (link(temporary, path) == 0 || errno == EEXIST) &&
                 sync_directory(dir);
     crypto_wipe(text, sizeof text);
     enum err e = made ? ERR_NONE
                       : err_why(ret_why, ERR_USAGE, "%s: the master key cannot be written: %s", path, strerror(errno));
-    (void)unlink(beside);
+    (void)unlink(temporary);
     return e;
 }
 
-/* Where the key is: what the configuration says, or `file:` and the sandbox's own file, made if it may be. */
+/* The configured key, or `file:` with the path of the sandbox's key file, which is created unless `needed`. */
 static enum err key_source(const struct config *c, bool needed, struct arena *a, const char **ret, char **ret_why)
 {
     if (*c->secrets_master_key) {
@@ -132,11 +134,10 @@ static enum err key_source(const struct config *c, bool needed, struct arena *a,
     const char *path = source.p + strlen("file:");
     if (access(path, F_OK) < 0) {
         if (needed)
-            return err_why(
-                ret_why, ERR_USAGE,
-                "%s: not found, and the store has secrets that were sealed with it: restore this file, or give "
-                "its key as secrets.master_key",
-                path);
+            return err_why(ret_why, ERR_USAGE,
+                           "%s: not found, and the store has secrets sealed with this key: restore the file, or set "
+                           "secrets.master_key to its key",
+                           path);
         enum err e = make_key_file(c->top_data_dir, path, ret_why);
         if (e)
             return e;

@@ -2,18 +2,18 @@
 #pragma once
 #include "base/config.h"
 
-/* Makes data_dir (mode 0700) if it is not there, and takes other users' rights off it if it is; of a directory that
- * holds only what is not the service's (/tmp by mistake) it does not, and refuses. ERR_USAGE with *ret_why
- * (owned by the caller) where that fails. */
+/* Creates data_dir with mode 0700, or removes group and other permissions from an existing one. Refuses an existing
+ * directory with such permissions that is not empty and holds no file of the service (/tmp by mistake). Fails with
+ * ERR_USAGE and *ret_why (caller frees). */
 enum err datadir_prepare(const struct config *c, char **ret_why) CHECKED;
 
-/* Refuses as datadir_prepare would, and changes nothing. */
+/* Fails as datadir_prepare would, and changes nothing. */
 enum err datadir_check(const struct config *c, char **ret_why) CHECKED;
 
-/* Gives the configured master keys to base/crypto.h. In the sandbox an empty secrets.master_key means the file
- * master.key in data_dir, made at first start with mode 0600; in production it is refused. `needed`: the store has
- * secrets already, so that a new key is of no use: a missing file is refused. Errors as above. */
+/* Sets the configured master keys (crypto_set_master). In the sandbox an empty secrets.master_key means the file
+ * master.key in data_dir, which is created at the first start with mode 0600; in production it is an error. `needed`:
+ * the store has sealed secrets, so a missing file is an error. Errors as above. */
 enum err datadir_master_key(const struct config *c, bool needed, char **ret_why) CHECKED;
-/* Refuses keys that datadir_master_key would refuse for their own sake, and changes nothing; a key that the sandbox has
- * yet to make is fine. */
+/* Fails if datadir_master_key would reject the keys themselves, and changes nothing. A missing master.key of the
+ * sandbox is no error. */
 enum err datadir_master_key_check(const struct config *c, char **ret_why) CHECKED;

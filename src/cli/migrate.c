@@ -1,4 +1,4 @@
-/* portero migrate: brings the store's schema up to date, while no service uses it. */
+/* portero migrate: updates the schema of the store. No service may be using it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -14,9 +14,9 @@ struct migrate_options {
 };
 
 static const struct option_row rows[] = {
-    OPTION_TEXT(struct migrate_options, config, "config", "FILE", "the configuration [" CONFIG_DEFAULT_PATH "]"),
-    OPTION_TEXT(struct migrate_options, data, "data", "DIR", "the data directory, in place of the file's"),
-    OPTION_SWITCH(struct migrate_options, json, "json", "prints JSON"),
+    OPTION_TEXT(struct migrate_options, config, "config", "FILE", "configuration file [" CONFIG_DEFAULT_PATH "]"),
+    OPTION_TEXT(struct migrate_options, data, "data", "DIR", "data directory [from the configuration]"),
+    OPTION_SWITCH(struct migrate_options, json, "json", "print JSON"),
 };
 
 static enum err migrate(const struct config *config, const struct migrate_options *o, char **ret_why)
@@ -33,7 +33,7 @@ static enum err migrate(const struct config *config, const struct migrate_option
         e = store_versions(store, &have, &want);
     store_close(store);
     if (!e)
-        printf(o->json ? "{\"version\":%d,\"wanted\":%d}\n" : "the schema is at version %d of %d\n", have, want);
+        printf(o->json ? "{\"version\":%d,\"wanted\":%d}\n" : "schema version %d of %d\n", have, want);
     return e;
 }
 
@@ -49,9 +49,9 @@ static int run(const struct command *self, const void *given, struct arguments o
     if (!e)
         e = migrate(config, o, &why);
     if (e && !config)
-        command_complain_lines(why);
+        complain_lines(why);
     else if (e)
-        command_complain("%s", why ? why : "the schema could not be read");
+        complain("%s", why ? why : "the schema version cannot be read");
     free(why);
     config_free(config);
     return e == ERR_NONE ? EXIT_DONE : e == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
@@ -59,7 +59,7 @@ static int run(const struct command *self, const void *given, struct arguments o
 
 const struct command command_migrate = {
     .name = "migrate",
-    .summary = "brings the store's schema up to date",
+    .summary = "Update the schema of the store",
     COMMAND_OPTIONS(struct migrate_options, rows),
     .run = run,
 };

@@ -2,6 +2,6 @@
 #pragma once
 #include "base/err.h"
 
-/* Sends `state` ("READY=1") to the socket $NOTIFY_SOCKET names: a path, or "@name" for an abstract one. ERR_NONE
- * without such a variable; ERR_IO if it could not be sent. */
+/* Sends `state` ("READY=1") to the socket in $NOTIFY_SOCKET: a path, or "@name" for an abstract socket. ERR_NONE
+ * without that variable. Fails with ERR_IO and errno. */
 enum err notify_send(const char *state) CHECKED;

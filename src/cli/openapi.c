@@ -18,11 +18,11 @@ struct openapi_options {
 };
 
 static const struct option_row rows[] = {
-    OPTION_SWITCH(struct openapi_options, sandbox, "sandbox", "the sandbox's own operations instead"),
-    OPTION_TEXT(struct openapi_options, url, "url", "URL", "the server's address in it [where it was served from]"),
+    OPTION_SWITCH(struct openapi_options, sandbox, "sandbox", "print the operations under /sandbox instead"),
+    OPTION_TEXT(struct openapi_options, url, "url", "URL", "server URL in the document [the URL that serves it]"),
 };
 
-/* As public_url is read: without slashes at its end. NULL where it is none. */
+/* The URL without trailing slashes, as public_url is read; NULL if it is not a URL. */
 static char *address_of(const char *url)
 {
     if (!config_is_url(url, "https|http"))
@@ -40,7 +40,7 @@ static int run(const struct command *self, const void *given, struct arguments o
     struct buf out = BUF(DOCUMENT_MAX);
     char *address = o->url ? address_of(o->url) : NULL;
     if (o->url && !address) {
-        command_complain("openapi: --url must be a URL with a host and one of the schemes https, http");
+        complain("openapi: --url must be an https:// or http:// URL with a host");
         return EXIT_USAGE;
     }
     openapi_document(o->sandbox ? &openapi_sandbox : &openapi_contract, address, &out);
@@ -52,7 +52,7 @@ static int run(const struct command *self, const void *given, struct arguments o
 
 const struct command command_openapi = {
     .name = "openapi",
-    .summary = "prints the OpenAPI 3.1 document",
+    .summary = "Print the OpenAPI 3.1 document",
     COMMAND_OPTIONS(struct openapi_options, rows),
     .run = run,
 };

@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/complain.h"
+
 #define MAX_OPTIONS 32
-#define OPTION_BASE 256 /* getopt_long's value of the first row; above every character */
+#define OPTION_BASE 256 /* getopt_long's value for the first row; above all characters */
 #define OPTION_HELP 'h'
 
 static bool complain_usage(const struct command *c, const char *what, const char *word)
 {
-    command_complain("%s: %s %s; see `portero %s --help`", c->name, what, word, c->name);
+    complain("%s: %s %s; see `portero %s --help`", c->name, what, word, c->name);
     return false;
 }
 
@@ -22,8 +24,8 @@ static bool take_integer(const struct command *c, const struct option_row *row, 
     errno = 0;
     long long value = strtoll(text, &end, 10);
     if (errno || end == text || *end || value < row->lowest || value > row->highest) {
-        command_complain("%s: --%s must be an integer from %" PRId64 " to %" PRId64, c->name, row->name, row->lowest,
-                         row->highest);
+        complain("%s: --%s must be an integer from %" PRId64 " to %" PRId64, c->name, row->name, row->lowest,
+                 row->highest);
         return false;
     }
     int64_t stored = value;
@@ -47,7 +49,7 @@ static bool take(const struct command *c, const struct option_row *row, const ch
     return false;
 }
 
-/* The table in getopt_long's form; ret has room for MAX_OPTIONS + 2. */
+/* Converts the table for getopt_long. `ret` must have room for MAX_OPTIONS + 2. */
 static void to_getopt(const struct command *c, struct option *ret)
 {
     size_t n = 0;
@@ -67,8 +69,8 @@ static bool check_required(const struct command *c, const void *options)
             continue;
         memcpy(&text, (const char *)options + c->options[i].offset, sizeof text);
         if (!text) {
-            command_complain("%s: --%s %s is required; see `portero %s --help`", c->name, c->options[i].name,
-                             c->options[i].value, c->name);
+            complain("%s: --%s %s is required; see `portero %s --help`", c->name, c->options[i].name,
+                     c->options[i].value, c->name);
             return false;
         }
     }
@@ -78,7 +80,7 @@ static bool check_required(const struct command *c, const void *options)
 static bool check_operands(const struct command *c, struct arguments operands)
 {
     if (operands.count < c->operands_least)
-        return complain_usage(c, "expected", c->operands);
+        return complain_usage(c, "missing argument", c->operands);
     if (operands.count > c->operands_most && !c->stops_at_operand)
         return complain_usage(c, "unexpected argument", operands.words[c->operands_most]);
     return true;
@@ -98,7 +100,7 @@ enum options_result options_parse(const struct command *c, int argc, char **argv
         if (got == OPTION_HELP)
             return OPTIONS_HELP;
         if (got == '?' || got == ':') {
-            complain_usage(c, got == ':' ? "no value for" : "wrong option", argv[optind - 1]);
+            complain_usage(c, got == ':' ? "no value for" : "unknown option", argv[optind - 1]);
             return OPTIONS_WRONG;
         }
         if (!take(c, &c->options[got - OPTION_BASE], optarg, ret_options))
@@ -114,15 +116,15 @@ void options_help(const struct command *c, FILE *out)
     for (size_t i = 0; i < c->option_count; i++)
         if (c->options[i].required)
             fprintf(out, " --%s %s", c->options[i].name, c->options[i].value);
-    fprintf(out, " [OPTION]…%s%s\n\nThis command %s.\n\nOptions:\n", c->operands ? " " : "",
-            c->operands ? c->operands : "", c->summary);
+    fprintf(out, " [OPTION]…%s%s\n\n%s.\n\nOptions:\n", c->operands ? " " : "", c->operands ? c->operands : "",
+            c->summary);
     for (size_t i = 0; i < c->option_count; i++) {
         const struct option_row *row = &c->options[i];
         char left[64];
         snprintf(left, sizeof left, "--%s%s%s", row->name, row->value ? " " : "", row->value ? row->value : "");
         fprintf(out, "  %-22s %s\n", left, row->doc);
     }
-    fprintf(out, "  %-22s this text\n", "-h, --help");
+    fprintf(out, "  %-22s show this help\n", "-h, --help");
     if (c->more)
         c->more(out);
 }

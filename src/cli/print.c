@@ -31,8 +31,8 @@ static void put_value(const json_t *value, struct buf *out)
     }
 }
 
-/* Control characters, which a terminal would obey, become '?'. */
-static void tame(struct buf *text)
+/* Replaces control characters by '?', to protect the terminal. */
+static void replace_controls(struct buf *text)
 {
     for (size_t at = 0, n; at < text->n; at += n) {
         const char *p = text->p + at;
@@ -42,12 +42,12 @@ static void tame(struct buf *text)
     }
 }
 
-/* Prints one value. Returns the width it took. */
+/* Prints one value padded to `width`, unless out is NULL. Returns its width. */
 static int print_value(const json_t *value, int width, FILE *out)
 {
     struct buf text = BUF(CELL_MAX);
     put_value(value, &text);
-    tame(&text);
+    replace_controls(&text);
     int shown = (int)g_utf8_strlen(buf_view(&text).p, (gssize)text.n);
     if (out)
         fprintf(out, "%.*s%*s", STR_ARG(buf_view(&text)), width > shown ? width - shown : 0, "");
@@ -58,11 +58,11 @@ static int print_value(const json_t *value, int width, FILE *out)
 struct table {
     const json_t *rows;
     const char *columns[COLUMNS_MAX];
-    int widths[COLUMNS_MAX]; /* 0 for the last column: nothing stands behind it */
+    int widths[COLUMNS_MAX]; /* 0 for the last column, which is not padded */
     size_t count;
 };
 
-/* The first row's members, each as wide as its widest cell. */
+/* Finds the columns and the width of the widest cell of each. */
 static void measure(struct table *t)
 {
     const char *name;

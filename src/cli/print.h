@@ -1,9 +1,8 @@
-/* JSON answers as text for people. */
+/* Prints JSON responses as text. */
 #pragma once
 #include <jansson.h>
 #include <stdio.h>
 
-/* An object as `name  value` lines; {"data": [objects]}, and any list of objects within an object, as a table with a
- * line for the column names, whose columns are the first object's members. null prints as "-", other lists as their
- * items with commas. */
+/* Prints an object as `name  value` lines, and {"data": [objects]} or a list of objects in an object as a table, whose
+ * columns are the members of the first object. null prints as "-", other lists as items separated by commas. */
 void print_text(const json_t *answer, FILE *out);

@@ -17,11 +17,11 @@ static sigset_t awaited(void)
     return set;
 }
 
-/* Without this, who started us with one of the three closed would have the log written into whatever is opened next. */
+/* With one of the three closed, the next file that is opened would take its place and receive the log. */
 void process_open_standard(void)
 {
     int fd;
-    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO) /* they are to be inherited */
+    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO) /* without O_CLOEXEC: children inherit them */
         ;
     if (fd >= 0)
         close(fd);
@@ -57,7 +57,7 @@ int signals_wait(void)
     return got;
 }
 
-void signals_let_go(void)
+void signals_release(void)
 {
     sigset_t set = awaited();
     sigdelset(&set, SIGHUP);

@@ -4,15 +4,15 @@
 
 #include "base/err.h"
 
-/* Opens the standard descriptors that are closed. Call it before anything else is opened. */
+/* Opens /dev/null in place of closed standard descriptors. Must be called before any file is opened. */
 void process_open_standard(void);
-/* Private files (umask 077), as many others as the system allows, no SIGPIPE.
- * `secretive`: no core dumps and no tracing by the same user either, since memory holds keys. */
+/* Sets umask 077, raises the limit of open files to its maximum and ignores SIGPIPE.
+ * `secretive`: also disables core dumps and tracing by the same user, since memory holds keys. */
 void process_prepare(bool secretive);
 
-/* Keeps SIGTERM, SIGINT and SIGHUP for signals_wait: call on the main thread before there are others. */
+/* Blocks SIGTERM, SIGINT and SIGHUP for signals_wait. Must be called on the main thread before others are started. */
 void signals_hold(void);
-/* Waits for one of them on the main thread and returns it. */
+/* Waits for one of them, on the main thread, and returns it. */
 int signals_wait(void);
-/* From now on a SIGTERM or SIGINT ends the process at once. */
-void signals_let_go(void);
+/* Unblocks SIGTERM and SIGINT: from now on they end the process at once. */
+void signals_release(void);

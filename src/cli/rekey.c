@@ -1,4 +1,4 @@
-/* portero rekey: the running service seals its secrets with a new master key. */
+/* portero rekey: has the running service seal its secrets with the new master key. */
 #include <stdlib.h>
 
 #include "base/config.h"
@@ -12,9 +12,9 @@ struct rekey_options {
 
 static const struct option_row rows[] = {
     OPTION_TEXT(struct rekey_options, config, "config", "FILE",
-                "the service's configuration [" CONFIG_DEFAULT_PATH "]"),
-    OPTION_TEXT(struct rekey_options, data, "data", "DIR", "the service's data directory, in place of the file's"),
-    OPTION_SWITCH(struct rekey_options, json, "json", "prints the service's answer as it is"),
+                "configuration file of the service [" CONFIG_DEFAULT_PATH "]"),
+    OPTION_TEXT(struct rekey_options, data, "data", "DIR", "data directory of the service [from the configuration]"),
+    OPTION_SWITCH(struct rekey_options, json, "json", "print the raw JSON response"),
 };
 
 static int run(const struct command *self, const void *given, struct arguments operands)
@@ -25,7 +25,7 @@ static int run(const struct command *self, const void *given, struct arguments o
     char *why = NULL;
     const struct config_override data = {"--data", "top", "data_dir", o->data};
     if (config_load_with(o->config, &data, 1, &config, &why)) {
-        command_complain_lines(why ? why : "out of memory");
+        complain_lines(why);
         free(why);
         return EXIT_USAGE;
     }
@@ -36,15 +36,17 @@ static int run(const struct command *self, const void *given, struct arguments o
 
 static void explain(FILE *out)
 {
-    fputs("\nGive the service both keys first, the new one as secrets.master_key and the one in use as\n"
-          "secrets.previous_master_key, and restart it; with several services on one store, all of them.\n"
-          "Afterwards the previous key may go at the next restart.\n",
+    fputs("\nFirst set secrets.master_key to the new key and secrets.previous_master_key to the old one, and restart "
+          "the\n"
+          "service; if several services share the store, restart them all. Afterwards secrets.previous_master_key can "
+          "be\n"
+          "removed at the next restart.\n",
           out);
 }
 
 const struct command command_rekey = {
     .name = "rekey",
-    .summary = "seals the running service's secrets with a new master key",
+    .summary = "Seal the secrets of the running service with a new master key",
     .more = explain,
     COMMAND_OPTIONS(struct rekey_options, rows),
     .run = run,

@@ -1,4 +1,4 @@
-/* portero serve: runs the service until a signal ends it. */
+/* portero serve: runs the service until SIGTERM or SIGINT. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,11 +18,11 @@ struct serve_options {
 };
 
 static const struct option_row rows[] = {
-    OPTION_TEXT(struct serve_options, config, "config", "FILE", "the configuration [" CONFIG_DEFAULT_PATH "]"),
-    OPTION_TEXT(struct serve_options, data, "data", "DIR", "the data directory, in place of the file's"),
-    OPTION_TEXT(struct serve_options, https, "https", "A:P", "address of the HTTPS port; port 0 takes a free one"),
-    OPTION_TEXT(struct serve_options, http, "http", "A:P", "address of the plain HTTP port"),
-    OPTION_TEXT(struct serve_options, sip, "sip", "A:P", "address of the SIP port"),
+    OPTION_TEXT(struct serve_options, config, "config", "FILE", "configuration file [" CONFIG_DEFAULT_PATH "]"),
+    OPTION_TEXT(struct serve_options, data, "data", "DIR", "data directory [from the configuration]"),
+    OPTION_TEXT(struct serve_options, https, "https", "A:P", "HTTPS address; port 0 takes a free port"),
+    OPTION_TEXT(struct serve_options, http, "http", "A:P", "plain HTTP address"),
+    OPTION_TEXT(struct serve_options, sip, "sip", "A:P", "SIP address"),
 };
 
 static enum err load(const struct serve_options *o, struct config **ret, char **ret_why)
@@ -45,17 +45,17 @@ static void set_log_level(const struct config *c)
 
 static void warn_of_ignored(const char *key, const char *value)
 {
-    log_warn("config_ignored key=%s value=%s reason=this version does not have it", key, value);
+    log_warn("config_ignored key=%s value=%s reason=not supported by this version", key, value);
 }
 
 static void warn(const struct config *c)
 {
     checks_ignored(c, warn_of_ignored);
     if (geteuid() == 0)
-        log_warn("running_as_root advice=run it as a user of its own, which needs no privilege but data_dir");
+        log_warn("running_as_root advice=run as a dedicated user that owns data_dir; no privileges are needed");
 }
 
-static void tell(const char *state)
+static void notify(const char *state)
 {
     if (notify_send(state))
         log_warn("notify_failed state=%s reason=%s", state, strerror(errno));
@@ -68,17 +68,17 @@ static void print_ready(const struct daemon *d)
     printf("ready%s\n", text);
     fflush(stdout);
     log_info("ready%s mode=%s version=%s", text, daemon_config(d)->top_mode, PORTERO_VERSION);
-    tell("READY=1");
+    notify("READY=1");
 }
 
-/* Returns when the service is to end. */
-static void live(struct daemon *d)
+/* Waits for SIGTERM or SIGINT. SIGHUP reloads the certificates. */
+static void wait_for_signal(struct daemon *d)
 {
     int got;
     while ((got = signals_wait()) == SIGHUP)
         daemon_reload(d);
     log_info("stopping signal=%s", sigabbrev_np(got));
-    tell("STOPPING=1");
+    notify("STOPPING=1");
 }
 
 static int run(const struct command *self, const void *given, struct arguments operands)
@@ -99,14 +99,14 @@ static int run(const struct command *self, const void *given, struct arguments o
     if (!e) {
         warn(config);
         print_ready(daemon);
-        live(daemon);
-        signals_let_go();
+        wait_for_signal(daemon);
+        signals_release();
         daemon_stop(daemon);
         log_info("stopped");
     } else if (!config) {
-        command_complain_lines(why);
+        complain_lines(why);
     } else {
-        command_complain("%s", why ? why : "the service cannot start");
+        complain("%s", why);
     }
     free(why);
     config_free(config);
@@ -115,7 +115,7 @@ static int run(const struct command *self, const void *given, struct arguments o
 
 const struct command command_serve = {
     .name = "serve",
-    .summary = "runs the service",
+    .summary = "Run the service",
     COMMAND_OPTIONS(struct serve_options, rows),
     .run = run,
 };

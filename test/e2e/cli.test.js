@@ -1,4 +1,4 @@
-// The commands: program.md. Errors are lines on standard error that begin "portero: "; 0 done, 1 failed, 2 wrong usage.
+// The commands. Errors are lines on standard error that begin with "portero: "; exit status 0: done, 1: failed, 2: wrong usage.
 import { describe, it, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -172,7 +172,7 @@ describe('check-config', () => {
         'an address that this machine does not have': [base.replace('127.0.0.1:0', '192.0.2.1:0'), /listen\.https/],
         'a SIP address that this machine does not have': [base.replace('sip = "127.0.0.1:0"', 'sip = "192.0.2.1:0"'), /listen\.sip/],
         'all addresses for SIP': [base.replace('sip = "127.0.0.1:0"', 'sip = "0.0.0.0:0"'), /listen\.sip must be one address/],
-        'an address given twice': [base.replaceAll('127.0.0.1:0', '127.0.0.1:49151'), /listen\.http is the address of listen\.https/],
+        'an address given twice': [base.replaceAll('127.0.0.1:0', '127.0.0.1:49151'), /listen\.http is the same address as listen\.https/],
         'no address to listen on': [base.replaceAll('127.0.0.1:0', ''), /listen\.https/],
         'a sender that is no address': [base + smtp('from = "not an address"'), /mail\.from/],
         'a mail password that is not there': [base + smtp('password = "env:NONEXISTENT_KEY"'), /mail\.password/],
@@ -437,7 +437,7 @@ describe('admin', () => {
         try {
             mkdirSync(join(directory, 'data'));
             const done = portero(['admin', 'number', 'list', '--config', w.daemon.configPath, '--data', join(directory, 'data')]);
-            assert.match(complains(done, 1), /no service is running/);
+            assert.match(complains(done, 1), /the service is not running: nothing is listening on/);
         } finally {
             rmSync(directory, { recursive: true, force: true });
         }

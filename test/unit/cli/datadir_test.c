@@ -71,7 +71,7 @@ static void the_data_directory_is_private(void **state)
     assert_int_equal(mode_of(f->dir), 0700);
 }
 
-static void a_directory_of_somebody_elses_is_left_alone(void **state)
+static void an_unrelated_directory_is_refused_and_left_unchanged(void **state)
 {
     struct fixture *f = *state;
     char other[200];
@@ -84,14 +84,14 @@ static void a_directory_of_somebody_elses_is_left_alone(void **state)
     assert_int_equal(datadir_prepare(&f->config, &f->why), ERR_USAGE);
     assert_non_null(strstr(f->why, f->dir));
     assert_int_equal(mode_of(f->dir), 0755);
-    assert_int_equal(rename(other, f->key), 0); /* now it is a data directory */
+    assert_int_equal(rename(other, f->key), 0); /* makes it a data directory */
     free(f->why);
     f->why = NULL;
     assert_int_equal(datadir_prepare(&f->config, &f->why), ERR_NONE);
     assert_int_equal(mode_of(f->dir), 0700);
 }
 
-static void a_file_in_its_place_is_refused_by_name(void **state)
+static void a_file_in_place_of_the_directory_is_refused(void **state)
 {
     struct fixture *f = *state;
     f->config.top_data_dir = "/dev/null";
@@ -99,7 +99,7 @@ static void a_file_in_its_place_is_refused_by_name(void **state)
     assert_non_null(strstr(f->why, "/dev/null"));
 }
 
-static void the_sandbox_makes_a_key_once_and_keeps_it(void **state)
+static void the_sandbox_creates_a_key_once_and_keeps_it(void **state)
 {
     struct fixture *f = *state;
     unsigned char first[SHA256_LEN];
@@ -113,7 +113,7 @@ static void the_sandbox_makes_a_key_once_and_keeps_it(void **state)
     assert_memory_equal(first, digest().p, sizeof first);
 }
 
-static void services_that_start_together_have_the_same_key(void **state)
+static void services_that_start_together_use_the_same_key(void **state)
 {
     enum { SERVICES = 8 };
     struct fixture *f = *state;
@@ -141,7 +141,7 @@ static void services_that_start_together_have_the_same_key(void **state)
     assert_int_equal(close(start[0]) | close(start[1]) | close(done[0]) | close(done[1]), 0);
 }
 
-static void production_needs_a_key(void **state)
+static void production_requires_a_key(void **state)
 {
     struct fixture *f = *state;
     f->config.production = true;
@@ -151,7 +151,7 @@ static void production_needs_a_key(void **state)
     assert_int_equal(access(f->key, F_OK), -1);
 }
 
-static void a_lost_key_is_not_replaced_by_a_new_one(void **state)
+static void a_missing_key_of_a_store_with_secrets_is_not_replaced(void **state)
 {
     struct fixture *f = *state;
     assert_int_equal(datadir_prepare(&f->config, &f->why), ERR_NONE);
@@ -160,7 +160,7 @@ static void a_lost_key_is_not_replaced_by_a_new_one(void **state)
     assert_int_equal(access(f->key, F_OK), -1);
 }
 
-static void a_malformed_key_is_refused_and_not_repeated(void **state)
+static void a_malformed_key_is_refused_and_not_shown(void **state)
 {
     struct fixture *f = *state;
     f->config.secrets_master_key = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdeg";
@@ -172,13 +172,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_data_directory_is_private, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_directory_of_somebody_elses_is_left_alone, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_file_in_its_place_is_refused_by_name, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_sandbox_makes_a_key_once_and_keeps_it, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(services_that_start_together_have_the_same_key, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(production_needs_a_key, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_lost_key_is_not_replaced_by_a_new_one, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_malformed_key_is_refused_and_not_repeated, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_unrelated_directory_is_refused_and_left_unchanged, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_in_place_of_the_directory_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_sandbox_creates_a_key_once_and_keeps_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(services_that_start_together_use_the_same_key, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(production_requires_a_key, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_missing_key_of_a_store_with_secrets_is_not_replaced, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_malformed_key_is_refused_and_not_shown, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 
 #include "cli/notify.h"
 
-/* A datagram socket of a name the kernel chooses (abstract), which *ret_name gets in systemd's form: "@00001". */
+/* Opens a datagram socket with an abstract name that the kernel chooses. *ret_name: its name for systemd, "@00001". */
 static int listen_anywhere(char *ret_name, size_t size)
 {
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -26,7 +26,7 @@ static int listen_anywhere(char *ret_name, size_t size)
     return fd;
 }
 
-static void the_manager_is_told(void **state)
+static void a_state_is_sent_to_the_socket(void **state)
 {
     (void)state;
     char name[128], text[64];
@@ -39,7 +39,7 @@ static void the_manager_is_told(void **state)
     close(fd);
 }
 
-static void without_a_manager_nothing_happens(void **state)
+static void nothing_is_sent_without_a_socket(void **state)
 {
     (void)state;
     unsetenv("NOTIFY_SOCKET");
@@ -48,7 +48,7 @@ static void without_a_manager_nothing_happens(void **state)
     assert_int_equal(notify_send("READY=1"), ERR_NONE);
 }
 
-static void a_socket_that_is_not_there_is_an_error(void **state)
+static void a_missing_socket_is_an_error(void **state)
 {
     (void)state;
     setenv("NOTIFY_SOCKET", "/nonexistent/notify", 1);
@@ -60,9 +60,9 @@ static void a_socket_that_is_not_there_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_manager_is_told),
-        cmocka_unit_test(without_a_manager_nothing_happens),
-        cmocka_unit_test(a_socket_that_is_not_there_is_an_error),
+        cmocka_unit_test(a_state_is_sent_to_the_socket),
+        cmocka_unit_test(nothing_is_sent_without_a_socket),
+        cmocka_unit_test(a_missing_socket_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,20 +15,20 @@ struct given {
 };
 
 static const struct option_row rows[] = {
-    OPTION_TEXT(struct given, name, "name", "NAME", "its name"),
-    OPTION_NUMBER(struct given, days, "days", "N", 1, 90, "days until it expires"),
-    OPTION_SWITCH(struct given, json, "json", "prints JSON"),
+    OPTION_TEXT(struct given, name, "name", "NAME", "name of the key"),
+    OPTION_NUMBER(struct given, days, "days", "N", 1, 90, "days until the key expires"),
+    OPTION_SWITCH(struct given, json, "json", "print JSON"),
 };
 static const struct command operand_free = {
-    .name = "example", .summary = "does something", COMMAND_OPTIONS(struct given, rows)};
+    .name = "example", .summary = "Do something", COMMAND_OPTIONS(struct given, rows)};
 static const struct command with_operand = {.name = "example",
-                                            .summary = "does something",
+                                            .summary = "Do something",
                                             .operands = "NUMBER",
                                             .operands_least = 1,
                                             .operands_most = 1,
                                             COMMAND_OPTIONS(struct given, rows)};
 static const struct command with_verb = {.name = "example",
-                                         .summary = "does something",
+                                         .summary = "Do something",
                                          .operands = "NOUN VERB …",
                                          .operands_least = 2,
                                          .stops_at_operand = true,
@@ -46,7 +46,7 @@ static enum options_result parse(const struct command *c, char **argv, size_t ar
     return options_parse(c, (int)argc, argv, &got, &operands);
 }
 
-static void reads_each_kind_of_option(void **state)
+static void every_kind_of_option_is_read(void **state)
 {
     (void)state;
     assert_int_equal(PARSE(&operand_free, "--name", "Front door", "--days=30", "--json"), OPTIONS_READ);
@@ -56,7 +56,7 @@ static void reads_each_kind_of_option(void **state)
     assert_int_equal(operands.count, 0);
 }
 
-static void what_is_not_given_stays_empty(void **state)
+static void absent_options_keep_their_value(void **state)
 {
     (void)state;
     assert_int_equal(PARSE(&operand_free, "--json"), OPTIONS_READ);
@@ -64,7 +64,7 @@ static void what_is_not_given_stays_empty(void **state)
     assert_int_equal(got.days, 0);
 }
 
-static void refuses_numbers_out_of_range_and_what_is_no_number(void **state)
+static void integers_out_of_range_and_non_integers_are_refused(void **state)
 {
     (void)state;
     assert_int_equal(PARSE(&operand_free, "--days", "0"), OPTIONS_WRONG);
@@ -75,7 +75,7 @@ static void refuses_numbers_out_of_range_and_what_is_no_number(void **state)
     assert_int_equal(PARSE(&operand_free, "--days", "90"), OPTIONS_READ);
 }
 
-static void refuses_unknown_options_and_missing_values(void **state)
+static void unknown_options_and_missing_values_are_refused(void **state)
 {
     (void)state;
     assert_int_equal(PARSE(&operand_free, "--colour"), OPTIONS_WRONG);
@@ -84,14 +84,14 @@ static void refuses_unknown_options_and_missing_values(void **state)
     assert_int_equal(PARSE(&operand_free, "--json=yes"), OPTIONS_WRONG);
 }
 
-static void help_goes_before_everything_that_follows(void **state)
+static void help_ignores_the_arguments_after_it(void **state)
 {
     (void)state;
     assert_int_equal(PARSE(&with_operand, "--help"), OPTIONS_HELP);
     assert_int_equal(PARSE(&with_verb, "--help", "key"), OPTIONS_HELP);
 }
 
-static void counts_operands(void **state)
+static void missing_and_extra_operands_are_refused(void **state)
 {
     (void)state;
     assert_int_equal(PARSE(&operand_free, "extra"), OPTIONS_WRONG);
@@ -104,7 +104,7 @@ static void counts_operands(void **state)
     assert_false(got.json);
 }
 
-static void leaves_a_verbs_options_to_the_verb(void **state)
+static void parsing_stops_at_the_first_operand_if_asked(void **state)
 {
     (void)state;
     assert_int_equal(PARSE(&with_verb, "--json", "key", "create", "--scopes", "logs:read"), OPTIONS_READ);
@@ -114,15 +114,15 @@ static void leaves_a_verbs_options_to_the_verb(void **state)
     assert_int_equal(PARSE(&with_verb, "key"), OPTIONS_WRONG);
 }
 
-static void refuses_to_go_without_what_must_be_given(void **state)
+static void a_required_option_must_be_given(void **state)
 {
     (void)state;
     static const struct option_row needed[] = {
-        OPTION_NEEDED(struct given, name, "name", "NAME", "its name"),
-        OPTION_SWITCH(struct given, json, "json", "prints JSON"),
+        OPTION_NEEDED(struct given, name, "name", "NAME", "name of the key"),
+        OPTION_SWITCH(struct given, json, "json", "print JSON"),
     };
     static const struct command c = {
-        .name = "example", .summary = "does something", COMMAND_OPTIONS(struct given, needed)};
+        .name = "example", .summary = "Do something", COMMAND_OPTIONS(struct given, needed)};
     char text[2048] = "";
     FILE *out = fmemopen(text, sizeof text, "w");
     assert_non_null(out);
@@ -133,7 +133,7 @@ static void refuses_to_go_without_what_must_be_given(void **state)
     assert_non_null(strstr(text, "Usage: portero example --name NAME [OPTION]…\n"));
 }
 
-static void help_names_every_option(void **state)
+static void help_lists_every_option(void **state)
 {
     (void)state;
     char text[2048] = "";
@@ -152,15 +152,15 @@ static void help_names_every_option(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_each_kind_of_option),
-        cmocka_unit_test(what_is_not_given_stays_empty),
-        cmocka_unit_test(refuses_numbers_out_of_range_and_what_is_no_number),
-        cmocka_unit_test(refuses_unknown_options_and_missing_values),
-        cmocka_unit_test(help_goes_before_everything_that_follows),
-        cmocka_unit_test(counts_operands),
-        cmocka_unit_test(leaves_a_verbs_options_to_the_verb),
-        cmocka_unit_test(refuses_to_go_without_what_must_be_given),
-        cmocka_unit_test(help_names_every_option),
+        cmocka_unit_test(every_kind_of_option_is_read),
+        cmocka_unit_test(absent_options_keep_their_value),
+        cmocka_unit_test(integers_out_of_range_and_non_integers_are_refused),
+        cmocka_unit_test(unknown_options_and_missing_values_are_refused),
+        cmocka_unit_test(help_ignores_the_arguments_after_it),
+        cmocka_unit_test(missing_and_extra_operands_are_refused),
+        cmocka_unit_test(parsing_stops_at_the_first_operand_if_asked),
+        cmocka_unit_test(a_required_option_must_be_given),
+        cmocka_unit_test(help_lists_every_option),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
