@@ -19,7 +19,7 @@ static enum err access_reject(struct access_decision *ret)
     return ERR_NONE;
 }
 
-/* A door that no grant opens. */
+/* Forwards a call to a door that no grant opens. */
 static enum err access_not_ready(const struct door *door, struct access_decision *ret)
 {
     return access_decide(door, ACCESS_FORWARD, door->decision.tones[0] ? ACCESS_NO_SUBSCRIPTION : ACCESS_NO_TONE, ret);
@@ -42,7 +42,7 @@ static enum err access_release(struct tx *tx, const struct door *door, const str
 
 /* ---- a call arrives ---- */
 
-/* The oldest timer that is open, else the oldest routine inside its window; NULL if there is none. */
+/* The oldest open timer, else the oldest routine in its window, else NULL. */
 static enum err access_find_open(struct tx *tx, const struct door *door, const struct usable **ret)
 {
     const struct usable *list;
@@ -64,7 +64,7 @@ static enum err access_find_open(struct tx *tx, const struct door *door, const s
     return ERR_NONE;
 }
 
-/* Collect a code, if there is one to be entered and the guard is open. */
+/* Collects a code if the building has a usable passcode and the keypad is open. */
 static enum err access_collect(struct tx *tx, const struct door *door, struct access_decision *ret)
 {
     if (guard_closed(&door->guard, tx->now_us))
@@ -105,13 +105,13 @@ enum err access_arrive(struct tx *tx, struct str to, struct str from, struct acc
 
 /* ---- a code was entered ---- */
 
-/* The first passcode with these digits, or NULL. Looks at all of them, each in constant time, whatever it finds. */
+/* The first passcode with these digits, or NULL. Compares every passcode in constant time, also after a match. */
 static const struct usable *access_match_code(const struct usable *list, size_t count, struct str digits, bool spoken)
 {
     char entered[GRANT_CODE_MAX + 1] = {0};
     size_t found = count;
     if (digits.n == 0 || digits.n > GRANT_CODE_MAX)
-        memset(entered, 0xff, sizeof entered); /* no code is like this */
+        memset(entered, 0xff, sizeof entered); /* matches no code */
     else
         memcpy(entered, digits.p, digits.n);
     for (size_t i = count; i-- > 0;) {

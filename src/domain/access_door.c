@@ -117,13 +117,12 @@ static enum err add_release_events(struct tx *tx, const struct door *door, const
     enum err e = add_event(tx, door, EVENT_ACCESS_GRANTED, &data);
     if (e || remaining != 0)
         return e;
-    /* Receivers put events in the order of occurred_at, which shows milliseconds: this one comes after. */
+    /* Receivers sort events by occurred_at, in milliseconds: this one must sort after the other. */
     data.occurred_at = v_time(tx->now_us + 1000);
     return add_event(tx, door, EVENT_UNLOCK_NO_USES_REMAINING, &data);
 }
 
-/* The uses left after this one. The caller read the grant in this transaction: it is ours, or the transaction lost a
- * race. */
+/* Takes a use. The grant was read in this transaction, so that a missing row means a lost race. */
 static enum err take_use(struct tx *tx, const struct door *door, const struct usable *grant, int *ret_remaining)
 {
     int64_t changed;

@@ -5,15 +5,15 @@
 
 #define WINDOW_US      (GUARD_WINDOW_S * US_PER_S)
 #define RESET_US       (GUARD_RESET_S * US_PER_S)
-#define NOTED_AGAIN_US (3600 * US_PER_S) /* a release of a known caller is written once an hour */
+#define NOTED_AGAIN_US (3600 * US_PER_S) /* a known caller's release is recorded once an hour */
 #define MAIL_WORTH_US  (86400 * US_PER_S)
 #define DIGITS_MIN     2
 #define DIGITS_MAX     15
 
-/* ---- who calls ---- */
+/* ---- callers ---- */
 
-/* The numbers that carriers send for one that is withheld: the words ANONYMOUS, RESTRICTED, BLOCKED, UNKNOWN and
- * UNAVAILABLE on a keypad. */
+/* Carriers send these in place of a withheld number: the words ANONYMOUS, RESTRICTED, BLOCKED, UNKNOWN and UNAVAILABLE
+ * on a keypad. */
 static bool is_withheld(struct str digits)
 {
     static const char *const words[] = {"266696687", "7378742833", "2562533", "8656696", "86282452253"};
@@ -87,31 +87,31 @@ static enum err write_state(struct tx *tx, const struct guard *g, const struct i
                    NULL);
 }
 
-/* ---- telling the owner ---- */
+/* ---- the mail to the owner ---- */
 
 static struct str mail_text(struct tx *tx, const struct guard *g, struct str label, struct guard_closing closing)
 {
-    return arena_printf(
-        tx->arena,
-        "Five wrong door codes were entered at %.*s within ten minutes.\n"
-        "The last one came from %s%.*s.\n"
-        "\n"
-        "For %lld minutes, %s are not asked for a code there; their calls are\n"
-        "forwarded to your phone. %s, timers and routines work as before.\n"
-        "If it goes on, the keypad closes for longer each time. You get this mail once a day at most.\n"
-        "\n"
-        "If you know the number, a guest may have the wrong code. If you do not, take away codes\n"
-        "that nobody needs any more, and use codes of four digits.\n",
-        STR_ARG(label), g->caller.n ? "" : "a caller without a number", STR_ARG(g->caller), (long long)closing.minutes,
-        closing.known ? "callers that have opened this door before" : "callers that never opened this door before",
-        closing.known ? "Other callers" : "Callers that have opened it before");
+    return arena_printf(tx->arena,
+                        "Five wrong door codes were entered at %.*s within ten minutes.\n"
+                        "The last call came from %s%.*s.\n"
+                        "\n"
+                        "For the next %lld minutes, callers %s cannot enter\n"
+                        "a code. Their calls are forwarded to your phone. Other callers, timers and routines\n"
+                        "work as before. Further wrong codes block these callers for longer. You receive this\n"
+                        "mail at most once a day.\n"
+                        "\n"
+                        "If you know the number, your guest may have a wrong code. If you do not, delete the\n"
+                        "codes that are not needed any more, and use codes with four digits.\n",
+                        STR_ARG(label), g->caller.n ? "" : "a caller without a number", STR_ARG(g->caller),
+                        (long long)closing.minutes,
+                        closing.known ? "who have opened this door before" : "who have never opened this door");
 }
 
 static enum err tell_owner(struct tx *tx, const struct guard *g, const struct id *account, struct str label,
                            struct guard_closing closing)
 {
     struct mail_intent mail = {
-        .subject = STR("Someone is guessing door codes"),
+        .subject = STR("Wrong codes were entered at your door"),
         .text = mail_text(tx, g, label, closing),
         .created_us = tx->now_us,
         .give_up_us = tx->now_us + MAIL_WORTH_US,

@@ -2,7 +2,7 @@
 
 #include "domain/grant_row.h"
 
-/* False if it may be used at that moment. */
+/* Returns false if the grant is usable. */
 static bool cannot_be_used(const struct grant *g, int64_t now_us, enum access_why *ret)
 {
     static const enum access_why whys[] = {

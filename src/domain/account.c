@@ -82,7 +82,7 @@ static enum err read_usage(struct tx *tx, const struct principal *who, struct ac
     return ERR_NONE;
 }
 
-/* The owner and the members of the building's number; nobody while there is no number. */
+/* Counts the owner and the members who share the building's number; 0 without a number. */
 static enum err count_users(struct tx *tx, struct account_view *v)
 {
     if (!v->building.number.p)

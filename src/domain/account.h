@@ -1,4 +1,4 @@
-/* Accounts: made by the first sign-in, and the one view of all that a caller needs to know (contract, Account). */
+/* Accounts: created by the first sign-in, and shown by GET /v1/account (contract, Account). */
 #pragma once
 #include "domain/building.h"
 #include "domain/principal.h"
@@ -8,30 +8,30 @@ enum subscription_status { SUBSCRIPTION_NONE, SUBSCRIPTION_ACTIVE, SUBSCRIPTION_
 /* "none", "active", "past_due" */
 const char *subscription_status_text(enum subscription_status status);
 
-/* The account of an e-mail (lower case), made with its primary building if there is none. */
+/* The account of an e-mail (lower case). Creates the account and its primary building if it does not exist. */
 enum err account_ensure(struct tx *tx, struct str email, struct id *ret) CHECKED;
-/* ERR_ACCOUNT_NOT_FOUND. */
+/* Fails with ERR_ACCOUNT_NOT_FOUND. */
 enum err account_find(struct tx *tx, struct str email, struct id *ret) CHECKED;
 
 struct account {
     struct id id;
     struct str email;
     int64_t created_us;
-    struct str plan; /* STR_NONE without a subscription */
+    struct str plan; /* STR_NONE: no subscription */
     enum subscription_status status;
-    struct str phone; /* the verified forwarding phone, STR_NONE without one */
+    struct str phone; /* the forwarding phone; STR_NONE: not verified */
 };
 
-/* ERR_ACCOUNT_NOT_FOUND. */
+/* Fails with ERR_ACCOUNT_NOT_FOUND. */
 enum err account_get(struct tx *tx, const struct id *account, struct account *ret) CHECKED;
 
 struct account_view {
     struct account account;
-    struct building building; /* the primary one; the key's own for a key bound to one */
-    int64_t building_count;   /* that the key sees */
+    struct building building; /* the key's building if the key is bound to one, else the primary one */
+    int64_t building_count;   /* buildings that the key may select */
     bool selection_required;
-    int64_t total_unlocks, active_grants, shared_users; /* over the buildings the key sees */
+    int64_t total_unlocks, active_grants, shared_users; /* of the buildings that the key may select */
 };
 
-/* Everything GET /v1/account tells `who`. */
+/* The reply to GET /v1/account for `who`, in the arena. */
 enum err account_view(struct tx *tx, const struct principal *who, struct account_view *ret) CHECKED;

@@ -7,16 +7,16 @@
 
 #define MS_US 1000
 
-/* A search reads so many rows at most, on the way it takes. */
-#define KINDS_MAX   20000 /* looked through for those that match */
-#define MERGE_MAX   1000  /* of them merged: an index is sought for each */
-#define GLANCE_MAX  500   /* entries at which it looks first if many kinds match */
-#define GLANCE_FROM 50    /* kinds are many */
-#define ALONG_MAX   10000 /* entries that are looked at one after the other; then the page ends, whatever it holds */
+/* Limits on the rows that a search reads. */
+#define KINDS_MAX   20000 /* kinds compared with the filters */
+#define MERGE_MAX   1000  /* matching kinds merged: each costs a seek */
+#define GLANCE_MAX  500   /* entries read before a merge of many kinds */
+#define GLANCE_FROM 50    /* this many kinds are many */
+#define ALONG_MAX   10000 /* entries read in order; the page then ends, full or not */
 
 const char *const activity_type_names[] = {"unlock", "call", NULL};
 
-/* The form in which names are searched: case folded, characters composed. False if the text is not UTF-8. */
+/* The form in which names are compared: case folded, characters composed. Returns false if text is not UTF-8. */
 static bool activity_fold(struct arena *a, struct str text, struct str *ret)
 {
     if (text.n == 0) {
@@ -33,7 +33,7 @@ static bool activity_fold(struct arena *a, struct str text, struct str *ret)
     return true;
 }
 
-/* The kind of an entry: a row that is found or made. */
+/* Finds or inserts the row of an entry's kind. */
 static enum err activity_kind(struct tx *tx, const struct id *building, const struct activity *entry, int64_t *ret)
 {
     struct val said[6] = {
@@ -71,7 +71,7 @@ enum err activity_add(struct tx *tx, const struct id *building, const struct act
 
 /* ---- lists ---- */
 
-/* A LIKE pattern that finds the folded text anywhere, literally. */
+/* A LIKE pattern that matches the text literally, at any position. */
 static struct val name_pattern(struct arena *a, struct str folded)
 {
     char *p = arena_alloc(a, 2 * folded.n + 2);
@@ -86,7 +86,7 @@ static struct val name_pattern(struct arena *a, struct str folded)
     return v_str(str_n(p, n));
 }
 
-/* The statements' arguments $1 to $10, in their order. */
+/* The arguments $1 to $10 of the statements, in their order. */
 struct search {
     struct val building, from_us, from_id, before_us, before_id, limit, type, succeeded, name, unlock_id;
 };
@@ -115,7 +115,7 @@ static enum err search_init(struct tx *tx, const struct id *building, const stru
         .from_id = v_str(STR("")),
         .before_us = v_int(v_set(f->until) ? f->until.i + 1 : INT64_MAX),
         .before_id = v_str(STR("")),
-        .limit = v_int(limit + 1), /* one more, to know whether there is one */
+        .limit = v_int(limit + 1), /* one more, to set `more` */
         .type = v_set(f->type) ? f->type : v_null(),
         .succeeded = v_set(f->succeeded) ? v_int(f->succeeded.b) : v_null(),
         .name = v_null(),
@@ -131,14 +131,14 @@ static enum err search_init(struct tx *tx, const struct id *building, const stru
     return search_position(tx, building, f, ret);
 }
 
-/* ---- how to read it ---- */
+/* ---- query plans ---- */
 
-/* Which way leads to a page in a bounded number of rows. */
+/* The query plan of a page, so that it reads a bounded number of rows. */
 enum way {
-    WAY_ALL,    /* everything matches: the newest entries are the page */
-    WAY_ALONG,  /* along the entries, newest first, and no further than ALONG_MAX */
-    WAY_GLANCE, /* the same, no further than GLANCE_MAX; then merged if that did not fill the page */
-    WAY_MERGE,  /* the entries of each kind that matches, merged */
+    WAY_ALL,    /* every entry matches: read the newest ones */
+    WAY_ALONG,  /* read at most ALONG_MAX entries, newest first, and filter them */
+    WAY_GLANCE, /* the same for GLANCE_MAX entries; merge if the page is not full */
+    WAY_MERGE,  /* merge the entries of the matching kinds */
     WAY_EMPTY   /* no kind matches */
 };
 
@@ -167,7 +167,7 @@ static enum err choose_way(struct tx *tx, const struct search *s, enum way *ret)
     return ERR_NONE;
 }
 
-/* Ends the search where it has read `most` entries; *ret_cut if there may be more behind that. */
+/* Limits the search to the newest `most` entries. *ret_cut: there are more. */
 static enum err activity_cut(struct tx *tx, struct search *s, int64_t most, bool *ret_cut)
 {
     const bool one_grant = v_set(s->unlock_id);
@@ -197,7 +197,7 @@ static struct activity activity_read(const struct cursor *c, struct arena *a)
     };
 }
 
-/* *ret_end is where the page ends, if there is more. */
+/* Sets *ret_end if there are more entries. */
 static enum err activity_read_page(struct tx *tx, enum way way, const struct search *s, struct activity_page *ret,
                                    struct activity_position *ret_end)
 {
@@ -224,7 +224,7 @@ static enum err activity_read_page(struct tx *tx, enum way way, const struct sea
     return e;
 }
 
-/* A page that may also end where it has read `most` entries, and then has `more`; *ret_end is where it ends. */
+/* Reads at most `most` entries; if the limit ends the page, it has `more`, and *ret_end is the limit. */
 static enum err read_along(struct tx *tx, const struct search *whole, int64_t most, struct activity_page *ret,
                            struct activity_position *ret_end)
 {

@@ -1,4 +1,4 @@
-/* The activity log: what happened at a building's door (contract, Activity logs; decisions section 7). */
+/* The activity log of a building's door (contract, Activity logs; decisions, section 7). */
 #pragma once
 #include "domain/tx.h"
 
@@ -13,15 +13,15 @@ extern const char *const activity_type_names[];
 
 struct activity {
     struct id id;
-    int64_t created_us; /* whole milliseconds, as it is shown */
+    int64_t created_us; /* whole milliseconds, as the API shows it */
     enum activity_type type;
-    struct id unlock_id;    /* empty: none */
-    struct str unlock_type; /* STR_NONE: none */
+    struct id unlock_id;    /* empty: no grant */
+    struct str unlock_type; /* STR_NONE: no grant */
     struct str name;
     bool succeeded;
 };
 
-/* Writes an entry; its ID and its time are made here. */
+/* Writes an entry with a new ID and the current time; entry->id and entry->created_us are ignored. */
 enum err activity_add(struct tx *tx, const struct id *building, const struct activity *entry) CHECKED;
 
 struct activity_filter {
@@ -29,20 +29,20 @@ struct activity_filter {
     struct val since;     /* time, inclusive */
     struct val until;     /* time, inclusive */
     struct val type;      /* str */
-    struct val unlock_id; /* str: an ID in lower case */
-    struct val q;         /* str, trimmed: part of the name in any case */
+    struct val unlock_id; /* str: an ID, lower case */
+    struct val q;         /* str, trimmed: part of the name, ignoring case */
     struct val succeeded; /* bool */
-    struct val cursor;    /* str: where the last page ended */
+    struct val cursor;    /* str: of the page before */
 };
 
 struct activity_page {
     const struct activity *items; /* newest first: by time, then by ID, both descending */
     size_t count;
     bool more;
-    struct str cursor; /* where it ends; STR_NONE without `more` */
+    struct str cursor; /* of the next page; STR_NONE without `more` */
 };
 
-/* Errors: INVALID_DATE (since later than until), INVALID_CURSOR (altered, or of another list), INVALID_QUERY (not
- * UTF-8). */
+/* A page of the log, in the arena. Fails with ERR_INVALID_DATE (since is later than until), ERR_INVALID_CURSOR
+ * (altered, or of another list), ERR_INVALID_QUERY (not UTF-8). */
 enum err activity_list(struct tx *tx, const struct id *building, const struct activity_filter *filter,
                        struct activity_page *ret) CHECKED;

@@ -5,7 +5,7 @@
 #define MAC_LEN 16
 #define PURPOSE "cursor"
 
-/* What the text holds, in base64url. */
+/* The content of the text, in base64url. */
 struct token {
     unsigned char created_us[8]; /* big-endian */
     char id[ID_LEN];
@@ -20,7 +20,7 @@ static void put_u64(unsigned char ret[static 8], uint64_t v)
         ret[i] = (unsigned char)v;
 }
 
-/* Kind, length and bytes, so that no two filters give the same text. */
+/* Writes kind, length and bytes, so that different filters give different texts. */
 static char *put_val(char *at, struct val v)
 {
     unsigned char number[8];

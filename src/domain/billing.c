@@ -6,7 +6,7 @@
 #include "domain/row.h"
 #include "domain/subscription.h"
 
-/* Whose it is: the account that has it, else the one its checkout named. ERR_ACCOUNT_NOT_FOUND. */
+/* The account that has the subscription, else the one that its checkout named. Fails with ERR_ACCOUNT_NOT_FOUND. */
 static enum err billing_owner(struct tx *tx, const struct billing_facts *facts, struct id *ret)
 {
     CURSOR c;
@@ -24,7 +24,7 @@ enum err billing_known(struct tx *tx, struct str subscription_id)
     return db_one(tx->db, SQL_BILLING_SUBSCRIPTION_KNOWN, DB_ARGS(v_str(subscription_id)), &c);
 }
 
-/* It ended: the account is without one, and may buy again. */
+/* The subscription has ended; the account may buy another one. */
 static enum err apply_end(struct tx *tx, const struct id *account)
 {
     enum err e = subscription_set(tx, account, SUBSCRIPTION_NONE, STR_NONE);

@@ -1,4 +1,4 @@
-/* Buildings: the primary one made with the account, and linked ones (contract, Buildings; decisions section 5). */
+/* Buildings: the primary one of an account, and linked ones (contract, Buildings; decisions, section 5). */
 #pragma once
 #include "domain/principal.h"
 #include "domain/tx.h"
@@ -6,7 +6,7 @@
 #define BUILDING_MAX 20 /* of one account, the primary included */
 
 struct building_address {
-    struct str street, city, state, zip, country; /* STR_NONE where not known */
+    struct str street, city, state, zip, country; /* STR_NONE: not known */
 };
 
 struct building {
@@ -14,21 +14,21 @@ struct building {
     bool primary;
     struct str label;
     bool has_address;
-    struct str street, city, state, zip, country; /* STR_NONE where not known */
-    struct str number;                            /* the virtual number, E.164; STR_NONE while unprovisioned */
-    struct str unlock_tone;                       /* STR_NONE while not set */
-    int64_t last_buzz_us;                         /* last successful rule unlock; 0: none */
+    struct str street, city, state, zip, country; /* STR_NONE: not known */
+    struct str number;                            /* the virtual number, E.164; STR_NONE: not provisioned yet */
+    struct str unlock_tone;                       /* STR_NONE: not set */
+    int64_t last_buzz_us;                         /* last release by a grant; 0: never */
 };
 
-/* Is there such a building of the account? For the gate. ERR_BUILDING_NOT_FOUND if not; *ret_linked: it is not the
- * account's primary one. */
+/* Checks that the account has the building; for the gate. *ret_linked: it is not the primary one. Fails with
+ * ERR_BUILDING_NOT_FOUND. */
 enum err building_of(struct tx *tx, const struct id *account, const struct id *building, bool *ret_linked) CHECKED;
 
-/* One building of the account, in the arena. ERR_BUILDING_NOT_FOUND. */
+/* A building of the account, in the arena. Fails with ERR_BUILDING_NOT_FOUND. */
 enum err building_get(struct tx *tx, const struct id *account, const struct id *building, struct building *ret) CHECKED;
 
 /* The account's buildings by creation time, then ID, in the arena. */
 enum err building_list(struct tx *tx, const struct id *account, const struct building **ret, size_t *ret_count) CHECKED;
 
-/* The account's first building: label `Home`, no address, unprovisioned. */
+/* Creates the primary building of an account: label `Home`, no address, no number. */
 enum err building_create_primary(struct tx *tx, const struct id *account, struct id *ret) CHECKED;

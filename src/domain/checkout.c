@@ -30,7 +30,7 @@ enum err checkout_replay(struct tx *tx, const struct checkout_request *r, struct
     return ERR_NONE;
 }
 
-/* Its checkout again. A checkout that is preparing is resumed: the provider's key is the same. */
+/* A request with a known key. A preparing checkout asks the provider again, with the same idempotency key. */
 static enum err checkout_resume(struct tx *tx, const struct checkout *c, enum checkout_step *ret_step)
 {
     if (checkout_overdue(c, tx->now_us))
@@ -52,7 +52,7 @@ static enum err check_sale(enum checkout_sale sale)
     return ERR_NONE;
 }
 
-/* Rules 1 and 5: what was paid for blocks until it has ended. */
+/* Rules 1 and 5: a paid subscription blocks another checkout until it has ended. */
 static enum err check_unpaid(struct tx *tx, const struct checkout_request *r, const struct billing_account *account)
 {
     struct checkout paid;
@@ -64,7 +64,7 @@ static enum err check_unpaid(struct tx *tx, const struct checkout_request *r, co
     return e ? e : tx_fail(tx, ERR_CHECKOUT_EXISTS, "A checkout was paid; its subscription is being activated.");
 }
 
-/* How many buildings there will be to pay for is not known before an operation has ended. */
+/* The number of buildings to pay for is not known before a building operation has ended. */
 static enum err check_buildings(struct tx *tx, const struct checkout_request *r)
 {
     struct operation o;
@@ -195,9 +195,9 @@ enum err checkout_of_session(struct tx *tx, const struct id *account, struct str
     return ERR_NONE;
 }
 
-/* ---- what the provider says ---- */
+/* ---- the provider's answers ---- */
 
-/* The one place where a checkout changes its status. */
+/* The only function that changes the status of a checkout. */
 static enum err checkout_move(struct tx *tx, struct checkout *c, enum checkout_status status)
 {
     c->status = status;
@@ -219,7 +219,7 @@ static enum err checkout_complete(struct tx *tx, struct checkout *c, const struc
     return e;
 }
 
-/* The row as it is now: others may have learned the same, or more. */
+/* Reads the row again: another transaction may have changed it since. */
 static enum err checkout_reload(struct tx *tx, struct checkout *c)
 {
     return checkout_get(tx, &c->account_id, &c->id, c);

@@ -3,9 +3,9 @@
 #include "domain/checkout.h"
 #include "domain/row.h"
 
-/* The checkout in the columns that the cursor's row begins with; its text is in the arena. */
+/* The checkout in the columns at the beginning of the row; its texts are in the arena. */
 struct checkout checkout_row_read(const struct cursor *c, struct arena *a);
-/* The first row. ERR_NOT_FOUND. */
+/* The first row, in the arena. Fails with ERR_NOT_FOUND. */
 enum err checkout_row(struct tx *tx, enum sql statement, struct db_args args, struct checkout *ret) CHECKED;
 /* All rows, in the arena. */
 enum err checkout_rows(struct tx *tx, enum sql statement, struct db_args args, const struct checkout **ret,

@@ -6,22 +6,22 @@
 #include "base/json.h"
 #include "domain/row.h"
 
-#define WALK       64        /* lanes asked for at once */
-#define LANES_TEXT (1 << 20) /* of a list of lanes, as JSON */
+#define WALK       64        /* lanes read at once */
+#define LANES_TEXT (1 << 20) /* the maximum of a list of lanes, as JSON */
 
 /* ---- taking ---- */
 
-/* Once round the lanes that are due. */
+/* One pass over the due lanes. */
 struct round {
     struct tx *tx;
     struct delivery_take *t;
-    unsigned room, slow_room;            /* that are left */
-    bool passed;                         /* a slow one with due deliveries, for want of slow_room */
-    struct delivery_place before_passed; /* before the first of those */
+    unsigned room, slow_room;            /* left */
+    bool passed;                         /* a slow endpoint was skipped for lack of slow_room */
+    struct delivery_place before_passed; /* before the first skipped one */
     size_t list_size;                    /* allocated */
     struct delivery_place stops[WALK];
     size_t stop_count;
-    struct buf settled; /* JSON: lanes that were looked at */
+    struct buf settled; /* JSON: lanes whose time is computed again */
 };
 
 static unsigned least(unsigned a, unsigned b)
@@ -75,14 +75,14 @@ static struct str list_held(const struct delivery_lane *lane, struct arena *a)
     return list;
 }
 
-/* Adds to a list of lanes to settle. */
+/* Adds a lane to a list for delivery_settle. */
 static void list_lane(struct buf *json, const struct id *webhook)
 {
     buf_char(json, json->n ? ',' : '[');
     json_put_str(json, id_str(webhook));
 }
 
-/* Finds out anew when they may have something to be taken. */
+/* Computes the times of the lanes again. */
 static enum err delivery_settle(struct tx *tx, struct buf *lanes)
 {
     if (!lanes->n)
@@ -94,7 +94,7 @@ static enum err delivery_settle(struct tx *tx, struct buf *lanes)
                    DB_ARGS(v_str(buf_view(lanes)), v_int(tx->now_us), v_int(clock_real_us())), NULL);
 }
 
-/* The due ones of one endpoint, besides those that are held. */
+/* Takes due deliveries of one endpoint that are not held. */
 static enum err take_lane(struct round *r, const struct delivery_lane *lane, unsigned room)
 {
     struct delivery_take *t = r->t;
@@ -126,7 +126,7 @@ static void delivery_expect(struct round *r, int64_t due_us)
         r->t->next_us = due_us;
 }
 
-/* What an endpoint has behind its due ones, which may be held until long after it. */
+/* Notes the time of the next delivery that is not due yet: those before it may be held for longer. */
 static enum err look_ahead(struct round *r, const struct id *webhook)
 {
     CURSOR c;
@@ -158,7 +158,7 @@ static enum err delivery_visit(struct round *r, const struct delivery_place *at)
     return e;
 }
 
-/* The next lanes behind a place. */
+/* Reads the next lanes after a place. */
 static enum err find_stops(struct round *r, const struct delivery_place *behind, unsigned count)
 {
     bool more;
@@ -177,7 +177,7 @@ static bool is_behind(const struct delivery_place *a, const struct delivery_plac
     return a->due_us != b->due_us ? a->due_us > b->due_us : strcmp(a->webhook_id.text, b->webhook_id.text) > 0;
 }
 
-/* From behind `from` to the last that is due, or to `to`. */
+/* Visits the lanes after `from`, up to the last due one, or to `to`. */
 static enum err delivery_walk(struct round *r, const struct delivery_place *from, const struct delivery_place *to)
 {
     r->t->last = *from;
@@ -200,7 +200,7 @@ static enum err delivery_walk(struct round *r, const struct delivery_place *from
     return ERR_NONE;
 }
 
-/* Once round, from behind t->after. */
+/* Visits all due lanes once, beginning after t->after. */
 static enum err go_round(struct round *r)
 {
     static const struct delivery_place first;
@@ -212,11 +212,11 @@ static enum err go_round(struct round *r)
     if (r->room == 0)
         t->more |= begun;
     else if (r->passed)
-        t->last = r->before_passed; /* all others had their turn */
+        t->last = r->before_passed; /* the others had their turn */
     return e ? e : delivery_settle(r->tx, &r->settled);
 }
 
-/* Whether any lane is due, or when the first will be. */
+/* Sets `again` if a lane is due, else notes when the first one will be. */
 static enum err look_first(struct round *r)
 {
     enum err e = find_stops(r, &(struct delivery_place){.due_us = 0}, 1);
@@ -242,7 +242,7 @@ enum err delivery_take(struct tx *tx, struct delivery_take *t)
 
 /* ---- recording ---- */
 
-/* When the attempt after a failed one is due. */
+/* When the next attempt after a failed one is due. */
 static int64_t next_us(int64_t attempt, int64_t ended_us)
 {
     static const int64_t pauses_min[] = {1, 5, 30, 120};

@@ -1,42 +1,42 @@
-/* Deliveries of events to webhook endpoints: those that are due, and what became of an attempt (contract, Events and
- * Webhook delivery; decisions section 8). Rows are written with their cause (domain/event.h).
+/* The queue of deliveries to webhook endpoints: takes due ones, and records attempts (contract, Events and Webhook
+ * delivery; decisions, section 8). domain/event.h writes the rows.
  *
- * Each endpoint has a lane, a row of table `delivery_lane`, which tells when it may have something to be taken: never
- * later than it has. So what is due is found in the order of that time, and no endpoint is looked at that only waits.
- * The time is lowered with the deliveries that are written, and settled with the attempts that are recorded.
+ * Each endpoint has a row in table `delivery_lane` with a time at or before its next due delivery. Due deliveries are
+ * found in the order of that time, so that an endpoint that only waits is not read. Writing a delivery lowers the time;
+ * recording an attempt computes it again.
  *
- * Where one process has the store, it alone knows what it is sending, and taking is a read. Where several share it, a
- * row is taken under a lease of a minute, on the real clock. An attempt counts once its end was recorded; one that
- * ended in a crash is made again, with the same event. */
+ * Where one process has the store, it knows which deliveries it is sending, and taking is a read. Where several
+ * processes share the store, a row is taken under a lease of a minute, on the real clock. An attempt counts once its
+ * end is recorded; an attempt that ended in a crash is repeated with the same event. */
 #pragma once
 #include "domain/tx.h"
 
 #define DELIVERY_ATTEMPTS 5
 
-/* One that is due, with all an attempt needs. */
+/* A due delivery, with everything that an attempt needs. */
 struct delivery {
     struct id webhook_id, id;
-    int64_t attempts;  /* that have ended */
-    struct str url;    /* STR_NONE: the endpoint is gone */
+    int64_t attempts;  /* attempts that have ended */
+    struct str url;    /* STR_NONE: the endpoint was deleted */
     struct str secret; /* sealed for WEBHOOK_PURPOSE */
     struct str event_id, type;
-    struct str data; /* JSON; STR_NONE: the event is gone */
+    struct str data; /* JSON; STR_NONE: the event was deleted */
     int64_t event_created_us;
 };
 
-/* What the caller has of one endpoint already, and how many more it would take. */
+/* The deliveries of one endpoint that the caller holds, and how many more it accepts. */
 struct delivery_lane {
     struct id webhook_id;
-    const struct id *held; /* deliveries, none of which is given again */
+    const struct id *held; /* deliveries that are not returned again */
     size_t held_count;
-    unsigned room; /* 0: the endpoint is passed over */
+    unsigned room; /* 0: the endpoint is skipped */
     bool slow;     /* it shares slow_room */
 };
 
-/* A place in the order of lanes. */
+/* A position in the order of endpoints: by time, then by ID. */
 struct delivery_place {
     int64_t due_us;
-    struct id webhook_id; /* none: before all */
+    struct id webhook_id; /* empty: before all */
 };
 
 struct delivery_take {
@@ -44,32 +44,33 @@ struct delivery_take {
     bool writing;                      /* the transaction may write */
     const struct delivery_lane *lanes; /* ascending by webhook_id */
     size_t lane_count;
-    unsigned lane_room;          /* for each endpoint that is not among them */
-    unsigned room;               /* for all */
-    unsigned slow_room;          /* of it, for all slow ones together */
-    struct delivery_place after; /* begins behind it, so that each has its turn */
+    unsigned lane_room;          /* for each endpoint that is not in `lanes` */
+    unsigned room;               /* for all endpoints together */
+    unsigned slow_room;          /* of `room`, for all slow endpoints together */
+    struct delivery_place after; /* begins after it, so that each endpoint has its turn */
 
     struct delivery *list; /* in the arena */
     size_t count;
-    struct delivery_place last; /* of those looked at: where the next take begins */
-    bool again;                 /* to be run again, in a transaction that may write */
-    bool more;                  /* there may be due ones left for want of room */
-    int64_t next_us;            /* when the next one is due, on the service's clock; INT64_MAX: none is known */
+    struct delivery_place last; /* the last one read: `after` of the next take */
+    bool again;                 /* must be run again, in a transaction that may write */
+    bool more;                  /* due deliveries may be left for lack of room */
+    int64_t next_us;            /* when the next one is due, on the service's clock; INT64_MAX: not known */
 };
 
-/* Takes what is due: round the lanes that are, a few of each. First in a STORE_READ, and in a STORE_WRITE if `again` is
- * set after it: where there are leases to be written, or a lane is due that has nothing to be taken. */
+/* Takes due deliveries: a few of each due endpoint, in turn. Run it in a STORE_READ first, and then in a STORE_WRITE if
+ * it sets `again`: leases must be written, or the time of an endpoint without due deliveries must be computed again. */
 enum err delivery_take(struct tx *tx, struct delivery_take *t) CHECKED;
 
-/* How an attempt ended. */
+/* The end of an attempt. */
 struct delivery_result {
     struct id webhook_id, id;
-    int64_t attempt;     /* its number, from 1 */
-    int64_t ended_us;    /* on the service's clock */
-    long status_code;    /* 0: no answer */
-    const char *failure; /* in a word: status timeout resolve address connect tls broken url secret gone; NULL: none */
+    int64_t attempt;  /* its number, from 1 */
+    int64_t ended_us; /* on the service's clock */
+    long status_code; /* 0: no answer */
+    const char
+        *failure; /* status, timeout, resolve, address, connect, tls, broken, url, secret or gone; NULL: it succeeded */
 };
 
-/* Records how attempts ended: delivered, to be tried again, or failed. What was canceled meanwhile, or recorded by
- * another process, stays as it is. */
+/* Records the ends of attempts: each delivery is then delivered, pending again, or failed. A delivery that was canceled
+ * meanwhile, or recorded by another process, stays unchanged. */
 enum err delivery_record(struct tx *tx, const struct delivery_result *list, size_t count) CHECKED;

@@ -4,7 +4,7 @@
 #include "domain/row.h"
 #include "domain/webhook.h"
 
-#define ABOVE_ALL_IDS STR("g") /* sorts behind every hexadecimal text */
+#define ABOVE_ALL_IDS STR("g") /* sorts after every hexadecimal text */
 
 const char *const delivery_status_names[] = {
     [DELIVERY_PENDING] = "pending",
@@ -35,7 +35,7 @@ static struct delivery_entry delivery_log_read(const struct cursor *c, struct ar
     };
 }
 
-/* At most `limit` rows; *ret_more tells whether there was another one. */
+/* At most `limit` rows. *ret_more: there is another one. */
 static enum err read_rows(struct tx *tx, enum sql statement, struct db_args args, int64_t limit,
                           const struct delivery_entry **ret, size_t *ret_count, bool *ret_more)
 {
@@ -63,7 +63,7 @@ enum err delivery_log_page(struct tx *tx, const struct id *account, const struct
     const struct val args[] = {
         v_str(id_str(webhook)),
         v_set(filter->cursor) ? filter->cursor : v_str(ABOVE_ALL_IDS),
-        v_int(limit + 1), /* one more, to know whether there is one */
+        v_int(limit + 1), /* one more, to set `more` */
         filter->status,
     };
     bool deleted;
@@ -86,7 +86,7 @@ enum err delivery_log_search(struct tx *tx, const struct id *account, struct str
     return read_rows(tx, SQL_DELIVERY_LOG_ALL, DB_ARGS(v_str(status), v_int(limit)), limit, ret, ret_count, &more);
 }
 
-/* ---- once more ---- */
+/* ---- replay ---- */
 
 enum err delivery_replay(struct tx *tx, const struct id *account, const struct id *webhook, const struct id *id,
                          struct id *ret_delivery)
@@ -97,7 +97,7 @@ enum err delivery_replay(struct tx *tx, const struct id *account, const struct i
     if (e)
         return e;
     if (!col_null(&c, COL_DELIVERY_REPLAY_DELETED_AT))
-        return tx_fail(tx, ERR_NOT_FOUND, "the delivery's endpoint is deleted");
+        return tx_fail(tx, ERR_NOT_FOUND, "the endpoint of the delivery is deleted");
     if (str_eq(col_str(&c, COL_DELIVERY_REPLAY_STATUS), str_z(delivery_status_names[DELIVERY_PENDING])))
         return ERR_DELIVERY_PENDING;
     return event_deliver(tx, account, webhook, col_copy(&c, COL_DELIVERY_REPLAY_EVENT_ID, tx->arena), ret_delivery);

@@ -3,7 +3,7 @@
 #include "domain/row.h"
 #include "domain/webhook.h"
 
-#define DATA_MAX 8192 /* of an event, as JSON: two labels are the most of it */
+#define DATA_MAX 8192 /* of the data as JSON; two labels are most of it */
 
 const char *const event_type_names[] = {
 #define V(symbol, text) [EVENT_##symbol] = text,
@@ -68,7 +68,7 @@ static enum err event_insert(struct tx *tx, enum event_type type, const struct i
 
 struct listener {
     struct id webhook_id;
-    bool known_due; /* the engine looks at it in any case */
+    bool known_due; /* its lane is due: the engine reads it in any case */
 };
 
 /* The account's endpoints that listen to the type, WEBHOOK_MAX at most. */

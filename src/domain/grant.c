@@ -7,7 +7,7 @@
 
 #define ABOVE_ALL_IDS v_blob("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", ID_BYTES_LEN + 1)
 
-/* A linked building takes writes only while its account's subscription is active (contract, Grant rules 2). */
+/* A linked building accepts writes only while the subscription is active (contract, Grant rules 2). */
 static enum err check_place(struct tx *tx, const struct grant_place *place)
 {
     if (!place->linked)
@@ -50,7 +50,7 @@ enum err grant_replay(struct tx *tx, const struct id *building, struct str reque
     return ERR_NONE;
 }
 
-/* Keeps the count of the building's enabled grants. */
+/* Updates the count of the building's enabled grants. */
 static enum err count_enabled(struct tx *tx, const struct id *building, int change)
 {
     return change ? db_exec(tx->db, SQL_GRANT_COUNT_ADD, DB_ARGS(v_str(id_str(building)), v_int(change)), NULL)
@@ -87,8 +87,8 @@ enum err grant_create(struct tx *tx, const struct grant_place *place, const stru
 {
     struct grant g;
     bool inserted = false;
-    /* A first request is by far the most likely: its receipt is looked for only where it cannot be created. What was
-     * right when it was created may be wrong now, so a replay comes before any refusal. */
+    /* Most requests are not replays, so the receipt is read only if the grant cannot be created. A replay is checked
+     * before any refusal, since its input may have become invalid after the creation. */
     enum err e = grant_try_create(tx, place, in, request_id, request_hash, &g, &inserted);
     if (!inserted && (!e || is_refusal(e))) {
         enum err r = grant_replay(tx, place->building, request_id, request_hash, &g);
@@ -96,7 +96,7 @@ enum err grant_create(struct tx *tx, const struct grant_place *place, const stru
             tx->why = STR_NONE;
             e = r;
         } else if (!e) {
-            e = ERR_RETRY; /* the row that was in the way is gone: a lost race */
+            e = ERR_RETRY; /* the conflicting row is gone: a lost race */
         }
     }
     if (e)
@@ -108,16 +108,16 @@ enum err grant_create(struct tx *tx, const struct grant_place *place, const stru
 
 /* ---- lists ---- */
 
-/* A list that is filtered reads so many grants at most; then its page ends, whatever it holds. */
+/* A filtered list reads this many grants at most; the page then ends, full or not. */
 #define READ_MAX 10000
 
-/* A filter as a statement and what it takes besides building, position, type and limit. */
+/* The statement of a filter, and its arguments after building, position, type and limit. */
 struct plan {
     enum sql statement;
-    enum sql last; /* finds where READ_MAX ends */
-    bool exact;    /* the statement reads what it gives, and no more, if all types are wanted */
+    enum sql last; /* finds the last of READ_MAX grants */
+    bool exact;    /* without a filter on the type, the statement reads only rows that it returns */
     bool nothing;  /* the filters exclude each other */
-    /* Least enabled, least uses left, ends after and until, starts after and until. */
+    /* Minimum of enabled and of uses left, then end after, end until, start after, start until. */
     struct val args[6];
     size_t arg_count;
 };
@@ -130,7 +130,7 @@ static enum grant_status wanted_status(struct str name)
     return (enum grant_status)i;
 }
 
-/* Of those that are enabled and have uses left: the ones in these times. */
+/* The grants that are enabled, have uses left, and start and end in these ranges. */
 static struct plan plan_times(enum sql statement, int64_t ends_after, int64_t ends_until, int64_t starts_after,
                               int64_t starts_until)
 {
@@ -178,7 +178,7 @@ static struct plan plan_list(const struct grant_filter *f, int64_t now_us)
     return plan_status(status, now_us);
 }
 
-/* The filter's type as it is stored; the interface has let none pass but these. */
+/* The filter's type as it is stored. The field table accepts no other text. */
 static struct val wanted_type(struct val name)
 {
     int i = 0;
@@ -189,7 +189,7 @@ static struct val wanted_type(struct val name)
     return v_int(i);
 }
 
-/* Few usable grants are sorted by ID; many are found among the others. */
+/* Sorts usable grants by ID if they are few; else filters all grants in the order of their IDs. */
 static enum err plan_usable(struct tx *tx, const struct id *building, struct plan *plan)
 {
     CURSOR c;
@@ -204,7 +204,7 @@ static enum err plan_usable(struct tx *tx, const struct id *building, struct pla
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
-/* The ID at which the list has read its share, of those below `before`; the empty one if it does not come to that. */
+/* The last of the READ_MAX grants below `before`; empty if there are not so many. */
 static enum err read_end(struct tx *tx, const struct id *building, enum sql last, struct val before, struct id *ret)
 {
     static const struct id none;
@@ -253,7 +253,7 @@ enum err grant_list(struct tx *tx, const struct id *building, const struct grant
         before,
         v_id_bytes(&last),
         wanted_type(filter->type),
-        v_int(limit + 1), /* one more, to know whether there is one */
+        v_int(limit + 1), /* one more, to set `more` */
         plan.args[0],
         plan.args[1],
         plan.args[2],
@@ -274,7 +274,7 @@ enum err grant_list(struct tx *tx, const struct id *building, const struct grant
 
 /* ---- changes ---- */
 
-/* The grant as an update may find it. */
+/* Reads a grant and checks that it can be updated. */
 static enum err get_for_update(struct tx *tx, const struct id *building, const struct id *id, int64_t version,
                                struct grant *ret)
 {
@@ -286,7 +286,7 @@ static enum err get_for_update(struct tx *tx, const struct id *building, const s
     return ret->version == version ? ERR_NONE : ERR_VERSION_CONFLICT;
 }
 
-/* Whether the update may have made the grant's code clash with another's. */
+/* True if the update may give the grant the code of another one. */
 static bool code_matters(const struct grant_input *in, const struct grant *g)
 {
     return g->type == GRANT_PASSCODE && (v_given(in->access_code) || (v_given(in->enabled) && g->enabled));

@@ -1,13 +1,13 @@
-/* Access grants: what opens a door, when, and how often (contract, Access grants; decisions sections 6 and 10).
+/* Access grants: timers, passcodes and routines that open a door (contract, Access grants; decisions, section 6).
  *
- * A grant is a row; its status is never stored but derived from the row and the moment. Each function runs within the
- * caller's transaction, reads or writes one building's grants, and leaves its results in the tx's arena. */
+ * The status of a grant is derived from its row and the current time; it is not stored. Each function reads or writes
+ * the grants of one building. Results are in the arena. */
 #pragma once
 #include "base/crypto.h"
 #include "domain/schedule.h"
 #include "domain/tx.h"
 
-enum grant_type { GRANT_TIMER, GRANT_PASSCODE, GRANT_ROUTINE }; /* stored as these numbers */
+enum grant_type { GRANT_TIMER, GRANT_PASSCODE, GRANT_ROUTINE }; /* stored as numbers */
 enum grant_status { GRANT_ACTIVE, GRANT_SCHEDULED, GRANT_INACTIVE, GRANT_EXPIRED, GRANT_EXHAUSTED, GRANT_REVOKED };
 
 /* "timer" …, "active" …, in the order of the enums, NULL-terminated. */
@@ -28,22 +28,22 @@ struct grant {
     struct id id;
     enum grant_type type;
     bool enabled, revoked;
-    bool voice;         /* passcode: its code may be spoken */
+    bool voice;         /* of a passcode: its code may be spoken */
     int remaining_uses; /* or GRANT_UNLIMITED */
-    int64_t version;    /* counts edits */
+    int64_t version;    /* incremented by each update */
     int64_t created_us;
     int64_t updated_us;            /* 0: never */
-    int64_t starts_us;             /* timer; else 0 */
+    int64_t starts_us;             /* of a timer; else 0 */
     int64_t ends_us;               /* or GRANT_NO_END */
-    char code[GRANT_CODE_MAX + 1]; /* passcode; else "" */
+    char code[GRANT_CODE_MAX + 1]; /* of a passcode; else "" */
     struct str label;
-    struct str request_id;    /* the create's Idempotency-Key, STR_NONE without one */
-    struct schedule schedule; /* routine */
+    struct str request_id;    /* the Idempotency-Key of its creation; STR_NONE: no key */
+    struct schedule schedule; /* of a routine */
 };
 
-/* What a caller asks for, at creation and in an update. Types, ranges and patterns of single fields are checked by
- * whoever read it (api/grant.c has the table); what depends on the grant's type, on other fields or on the time is
- * checked here. Absent members say nothing. */
+/* The input of a creation or an update. The field table of api/grant_body.c has checked types, ranges and patterns of
+ * single fields; the functions here check rules on the grant's type, on several fields and on the time. An absent
+ * member takes its default, or stays unchanged. */
 struct grant_input {
     struct val type;
     struct val label;
@@ -61,7 +61,7 @@ struct grant_input {
 
 struct grant_filter {
     struct val enabled; /* bool */
-    struct val status;  /* str, all but revoked */
+    struct val status;  /* str, any but revoked */
     struct val type;    /* str */
     struct val limit;   /* int */
     struct val cursor;  /* str: continue below this grant's ID */
@@ -71,45 +71,42 @@ struct grant_page {
     const struct grant *items; /* newest first */
     size_t count;
     bool more;
-    struct id end; /* with `more`: the next page is below it */
+    struct id end; /* with `more`: the cursor of the next page */
 };
 
-/* The building whose grants are meant. A linked one can be written to only while the account's subscription is active.
- */
+/* The building of a grant. Grants of a linked building can be written only while the subscription is active. */
 struct grant_place {
     const struct id *building;
     bool linked;
-    int64_t number; /* its number in grant_building, where the caller knows it, which saves a look for it; else 0 */
+    int64_t number; /* the building's number in table grant_building; 0: not known, which costs one more seek */
 };
 
-/* What an earlier creation with this Idempotency-Key made, as it is now. ERR_NOT_FOUND: there was none;
- * ERR_IDEMPOTENCY_CONFLICT: it had another body (SHA-256 of its canonical form). */
+/* The grant that an earlier creation with this Idempotency-Key created, as it is now. request_hash is the SHA-256 of
+ * the canonical body. Fails with ERR_NOT_FOUND, or ERR_IDEMPOTENCY_CONFLICT if the body was different. */
 enum err grant_replay(struct tx *tx, const struct id *building, struct str request_id,
                       const unsigned char request_hash[static SHA256_LEN], struct grant *ret) CHECKED;
 
-/* Where the caller's Idempotency-Key and body (SHA-256 of its canonical form) name an earlier creation, the grant it
- * made is given as it is now, with *ret_replayed. Errors: IDEMPOTENCY_CONFLICT, INVALID_UNLOCK,
- * MULTI_BUILDING_REQUIRED, BUILDING_NOT_FOUND. */
+/* Creates a grant, or replays as grant_replay does, with *ret_replayed. Fails with ERR_IDEMPOTENCY_CONFLICT,
+ * ERR_INVALID_TYPE, ERR_INVALID_UNLOCK, ERR_MULTI_BUILDING_REQUIRED, ERR_BUILDING_NOT_FOUND. */
 enum err grant_create(struct tx *tx, const struct grant_place *place, const struct grant_input *in,
                       struct str request_id, const unsigned char request_hash[static SHA256_LEN], struct grant *ret,
                       bool *ret_replayed) CHECKED;
 
-/* Revoked ones, too. ERR_NOT_FOUND. */
+/* The grant, also if it is revoked. Fails with ERR_NOT_FOUND. */
 enum err grant_get(struct tx *tx, const struct grant_place *place, const struct id *id, struct grant *ret) CHECKED;
 
-/* A page of the grants that are not revoked. With `more` it may hold fewer than the limit, even none: a list reads a
- * bounded number of grants. */
+/* A page of the grants that are not revoked. The page may be shorter than the limit, or empty, and still have `more`: a
+ * list reads a bounded number of grants. */
 enum err grant_list(struct tx *tx, const struct id *building, const struct grant_filter *filter,
                     struct grant_page *ret) CHECKED;
 
-/* Changes the grant if its version still is `version`.
- * Errors, in this order: INVALID_UNLOCK (an empty update), MULTI_BUILDING_REQUIRED, NOT_FOUND, GRANT_REVOKED,
- * VERSION_CONFLICT, INVALID_UNLOCK. */
+/* Updates the grant if its version is `version`. Fails, in this order, with ERR_INVALID_UNLOCK (an empty update),
+ * ERR_MULTI_BUILDING_REQUIRED, ERR_NOT_FOUND, ERR_GRANT_REVOKED, ERR_VERSION_CONFLICT, ERR_INVALID_UNLOCK. */
 enum err grant_update(struct tx *tx, const struct grant_place *place, const struct id *id, int64_t version,
                       const struct grant_input *in, struct grant *ret) CHECKED;
 
-/* Revokes for good; may be repeated. Needs no subscription. ERR_NOT_FOUND. */
+/* Revokes the grant for good. Needs no subscription; may be repeated. Fails with ERR_NOT_FOUND. */
 enum err grant_revoke(struct tx *tx, const struct id *building, const struct id *id) CHECKED;
 
-/* Revoked, else inactive, else exhausted, else expired, else scheduled, else active. */
+/* The first that applies: revoked, inactive, exhausted, expired, scheduled, active. */
 enum grant_status grant_status(const struct grant *g, int64_t now_us);

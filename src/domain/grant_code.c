@@ -3,7 +3,7 @@
 #include "domain/row.h"
 
 #define CODES 10000
-#define TRIES 8 /* of a code at random before looking at all of them */
+#define TRIES 8 /* random codes to try before all codes are read */
 
 static enum err grant_code_taken(struct tx *tx, const struct id *building, const struct grant *g, bool *ret_taken)
 {
@@ -53,7 +53,7 @@ static enum err mark_taken(struct tx *tx, const struct id *building, bool taken[
     return e;
 }
 
-/* The one at random among the free ones. */
+/* Chooses one of the free codes at random. */
 static enum err pick_free(struct tx *tx, const struct id *building, char ret[static GRANT_CODE_MAX + 1])
 {
     bool *taken = arena_array(tx->arena, bool, CODES);

@@ -100,7 +100,7 @@ static enum err check_one_end(struct tx *tx, const struct grant_input *in)
     return ERR_NONE;
 }
 
-/* The end that was asked for, counted from `from_us`. */
+/* The requested end; minutes count from from_us. */
 static int64_t end_of(const struct grant_input *in, int64_t from_us)
 {
     return v_given(in->ends_at) ? in->ends_at.i : from_us + in->expires_in_minutes.i * MINUTE_US;
@@ -108,7 +108,7 @@ static int64_t end_of(const struct grant_input *in, int64_t from_us)
 
 /* ---- timers ---- */
 
-/* The start, once moved out of the past. */
+/* Sets the start; a start in the past becomes now. */
 static enum err set_start(struct tx *tx, const struct grant_input *in, struct grant *g)
 {
     int64_t at_us = in->starts_at.i;
@@ -118,7 +118,7 @@ static enum err set_start(struct tx *tx, const struct grant_input *in, struct gr
     return ERR_NONE;
 }
 
-/* A window that is still to come, of at most seven days from its start, or from now if that has passed. */
+/* The window must end in the future, and at most seven days after its start, or after now if it has started. */
 static enum err grant_check_window(struct tx *tx, const struct grant *g)
 {
     const int64_t from_us = g->starts_us > tx->now_us ? g->starts_us : tx->now_us;

@@ -1,14 +1,13 @@
-/* The rules of a grant's fields, without the store: what a create or an update makes of a grant, or why it cannot. They
- * use the tx's clock, arena and message alone. */
+/* The rules for the fields of a grant. They use the tx's clock, arena and message, and never the store. */
 #pragma once
 #include "domain/grant.h"
 
-/* The grant that `in` describes; its ID and request are the caller's to fill, and so is the code of a passcode that was
- * given none (code is ""). ERR_INVALID_UNLOCK. */
+/* The grant that `in` describes. The caller sets its ID and request_id, and the code of a passcode if it is "". Fails
+ * with ERR_INVALID_TYPE, ERR_INVALID_UNLOCK. */
 enum err grant_rules_create(struct tx *tx, const struct grant_input *in, struct grant *ret) CHECKED;
 
-/* Changes *g as `in` says; on failure *g is not to be used. ERR_INVALID_UNLOCK. */
+/* Updates *g from `in`. Fails with ERR_INVALID_UNLOCK; *g is then undefined. */
 enum err grant_rules_update(struct tx *tx, const struct grant_input *in, struct grant *g) CHECKED;
 
-/* An update must change something. */
+/* True for an update without any member. */
 bool grant_rules_empty(const struct grant_input *in);

@@ -1,35 +1,35 @@
-/* Work outside a transaction: a row with a due time, written with its cause and carried out by the job threads
- * (jobs/queue.h), at least once. */
+/* Work outside a transaction: a row with a due time, written in the transaction of its cause. The job threads
+ * (jobs/queue.h) run it at least once. */
 #pragma once
 #include "domain/tx.h"
 
-/* Queues a job. Its ID is made here; the payload is sealed by the caller where it holds a secret. */
+/* Queues a job with a new ID. The caller must seal a payload that holds a secret (master_seal). */
 enum err job_add(struct tx *tx, const char *kind, int64_t due_us, struct str payload) CHECKED;
-/* The same under a name of its own: nothing happens if one of that name is waiting. */
+/* Queues a job with `name` as its ID. Does nothing if a job of that name exists. */
 enum err job_add_once(struct tx *tx, struct str name, const char *kind, int64_t due_us, struct str payload) CHECKED;
-/* The same, but one of that name that is waiting is due then at the latest, and one that is running runs again: for
- * work that reads the state of something, and must read it once more when that may have changed. */
+/* As job_add_once, but a job of that name that waits becomes due at due_us at the latest, and a job that runs will run
+ * again: for a job that reads a state, and must read it again after a change. */
 enum err job_add_again(struct tx *tx, struct str name, const char *kind, int64_t due_us, struct str payload) CHECKED;
-/* One of that name that waits is due then at the latest. Its attempts go on counting. */
+/* Makes a waiting job of that name due at due_us at the latest. Its count of attempts goes on. */
 enum err job_reschedule(struct tx *tx, struct str name, int64_t due_us) CHECKED;
-/* The same for all that wait of one kind. */
+/* The same for every waiting job of a kind. */
 enum err job_reschedule_all(struct tx *tx, const char *kind, int64_t due_us) CHECKED;
-/* For a job that comes back by itself: it waits until then, unless it was added again since it was taken, as its
- * created_us tells. Within the transaction that makes its work durable. */
+/* For a periodic job, in the transaction that makes its work durable: the job waits until due_us, unless it was added
+ * again since it was taken (its created_us has changed). */
 enum err job_repeat(struct tx *tx, struct str id, int64_t created_us, int64_t due_us) CHECKED;
-/* Takes the job of that name, whether it waits or not, for somebody who does its work in place of the job threads: none
- * of them, and nobody else, has it until then (the real clock), or until job_release, which removes it. *ret_held:
- * false if it is running. */
+/* Takes the job of that name, or creates it, for a caller that does its work in place of the job threads. No job thread
+ * takes it until until_us (the real clock). *ret_held is false if the job is running. */
 enum err job_hold(struct tx *tx, struct str name, const char *kind, struct str payload, int64_t until_us,
                   bool *ret_held) CHECKED;
+/* Removes a job that job_hold took with the same until_us. */
 enum err job_release(struct tx *tx, struct str name, int64_t until_us) CHECKED;
-/* Removes a job within the transaction that makes its work durable, which makes it exactly once. */
+/* Removes a job in the transaction that makes its work durable, so that the work is done exactly once. */
 enum err job_done(struct tx *tx, struct str id) CHECKED;
 
-/* A job that has failed and will be repeated. */
+/* A job that has failed and will run again. */
 struct failing_job {
     struct str id, kind;
     int64_t attempts, created_us, due_us;
 };
-/* For the operator: most often failed first, at most `limit`. */
+/* For the operator: at most `limit` jobs, the one with the most attempts first, in the arena. */
 enum err job_list_failing(struct tx *tx, int64_t limit, const struct failing_job **ret, size_t *ret_count) CHECKED;

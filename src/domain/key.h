@@ -1,6 +1,6 @@
-/* API keys: website sessions and agent keys (contract, Authentication; decisions section 2).
+/* API keys: website sessions and agent keys (contract, Authentication; decisions, section 2).
  *
- * A key is stored as its SHA-256 alone; its text leaves key_issue once. */
+ * Only the SHA-256 of a key is stored; its text leaves key_issue once. */
 #pragma once
 #include "base/crypto.h"
 #include "domain/principal.h"
@@ -9,34 +9,34 @@
 #define KEY_TEXT_MAX      64 /* "svc_agent_" and 43 base62, with room */
 #define KEY_PREFIX_LEN    16
 #define KEY_NAME_MAX      120
-#define KEY_ACTIVE_MAX    20 /* agent keys of one account, neither revoked nor expired */
+#define KEY_ACTIVE_MAX    20 /* agent keys of one account that are not revoked or expired */
 #define KEY_SESSION_TTL_S (12 * 3600)
 #define KEY_DAYS_MAX      90
 #define KEY_DAYS_DEFAULT  30
 
 enum key_kind { KEY_WEB_SESSION, KEY_AGENT };
 
-/* What a key text is looked up by. */
+/* The hash that a key is stored and found by. */
 void key_hash(struct str text, unsigned char ret[static SHA256_LEN]);
 
-/* Who holds the key of that hash, in one statement. ERR_INVALID_KEY: unknown, expired or revoked;
- * ERR_AUTHENTICATION_REQUIRED: its account or its building is gone. Fit for a cache: whoever keeps the result must
- * compare expires_at_us with the clock and forget it when keys, accounts, buildings or subscriptions change. */
+/* The principal of a key, read in one statement. Fails with ERR_INVALID_KEY (unknown, expired or revoked),
+ * ERR_AUTHENTICATION_REQUIRED (its account or its building is deleted). A cache of results must compare expires_at_us
+ * with the clock, and drop its entries when keys, accounts, buildings or subscriptions change (TOPIC_KEYS). */
 enum err key_authenticate(struct tx *tx, const unsigned char hash[static SHA256_LEN], struct principal *ret) CHECKED;
 
-/* A use to be recorded later, by a periodic job and never on a request's path. */
+/* A use of a key, which is recorded outside the request. */
 struct key_use {
     struct id account_id, key_id;
     int64_t at_us;
 };
-/* Writes last_used_at, cut to the minute, where that is later than what is stored. */
+/* Raises last_used_at of each key to the minute of its use. */
 enum err key_touch(struct tx *tx, const struct key_use *uses, size_t count) CHECKED;
 
 struct key_options {
     enum key_kind kind;
     struct id account_id;
     struct id building_id; /* binds the key to one building; else empty */
-    struct id member_id;   /* a member's key; else empty */
+    struct id member_id;   /* of a member's key; else empty */
     struct str name;
     uint32_t scopes;
     int64_t ttl_s;
@@ -44,18 +44,18 @@ struct key_options {
 
 struct key_issued {
     struct id id;
-    char text[KEY_TEXT_MAX]; /* the secret; wipe after use */
+    char text[KEY_TEXT_MAX]; /* the secret; the caller must wipe it */
     char prefix[KEY_PREFIX_LEN + 1];
     uint32_t scopes;
     int64_t expires_at_us;
 };
 
-/* Makes a key. ERR_KEY_LIMIT for a 21st active agent key of the account. */
+/* Creates a key. Fails with ERR_KEY_LIMIT if the account has KEY_ACTIVE_MAX active agent keys. */
 enum err key_issue(struct tx *tx, const struct key_options *options, struct key_issued *ret) CHECKED;
 
-/* The scope bits of texts (a VAL_LIST of VAL_STR; absent: the default four) as far as `issuer` holds them:
- * ERR_INVALID_KEY_OPTIONS for an unknown, a never issuable or a duplicate one and for an empty list,
- * ERR_INSUFFICIENT_SCOPE for one the issuer lacks. */
+/* The bits of a list of scopes, a VAL_LIST of VAL_STR. An absent list gives those of the four default scopes that
+ * `issuer` has. Fails with ERR_INVALID_KEY_OPTIONS (an empty list; an unknown, a duplicate, or a scope that cannot be
+ * issued), ERR_INSUFFICIENT_SCOPE (a scope that the issuer lacks). */
 enum err key_scopes(struct tx *tx, struct val texts, uint32_t issuer, uint32_t *ret) CHECKED;
 
 struct key_entry {
@@ -69,10 +69,10 @@ struct key_entry {
 
 /* The account's keys that are not revoked, newest first, in the arena. */
 enum err key_list(struct tx *tx, const struct id *account, const struct key_entry **ret, size_t *ret_count) CHECKED;
-/* ERR_NOT_FOUND: unknown, another account's, or already revoked. */
+/* Fails with ERR_NOT_FOUND if the account has no such key, or it is already revoked. */
 enum err key_revoke(struct tx *tx, const struct id *account, const struct id *key) CHECKED;
-/* Revokes every active key of the account but `keep`. */
+/* Revokes every active key of the account except `keep`. *ret_count is their number. */
 enum err key_revoke_others(struct tx *tx, const struct id *account, const struct id *keep, int64_t *ret_count) CHECKED;
 
-/* Deletes at most `limit` keys that expired before then; *ret_count says how many. */
+/* Deletes at most `limit` keys that expired before before_us. *ret_count is their number. */
 enum err key_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count) CHECKED;

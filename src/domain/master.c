@@ -6,14 +6,14 @@
 #include "domain/webhook.h"
 #include "domain/work.h"
 
-#define SEALING   STR("master_key")          /* check value of the key that seals */
-#define REPLACING STR("master_key_previous") /* of the key whose replacement has not ended */
-#define OTHER_KEY "the store's secrets are sealed with another master key: give the one they were sealed with"
-#define BATCH     100 /* rows a transaction: others want to write, too */
+#define SEALING   STR("master_key")          /* the check value of the key that seals */
+#define REPLACING STR("master_key_previous") /* of the key that is being replaced */
+#define OTHER_KEY "the store's secrets are sealed with another master key: configure that key"
+#define BATCH     100 /* rows in a transaction, so that other writers wait only shortly */
 
-/* ---- what the store says ---- */
+/* ---- check values ---- */
 
-/* Empty if it says nothing. */
+/* STR_NONE if the store has none. */
 static enum err read_check(struct tx *tx, struct str name, struct str *ret)
 {
     CURSOR c;
@@ -28,7 +28,7 @@ static bool is_check_of(enum master_key which, struct str check)
     return crypto_master_check(which, mine) && str_eq(check, str_z(mine));
 }
 
-/* The newest secret of a store that was made before check values were kept. */
+/* The newest secret, for a store that was created before check values were kept. */
 static enum err read_sample(struct tx *tx, struct str *ret)
 {
     CURSOR c;
@@ -50,7 +50,7 @@ enum err master_is_needed(struct tx *tx, bool *ret)
 
 /* ---- at start ---- */
 
-/* The store's first key: the one that opens what it has. */
+/* Records the store's first key: the one that opens its secrets. */
 static enum err claim_first(struct tx *tx, struct str *ret)
 {
     char check[MASTER_CHECK_LEN + 1];
@@ -104,7 +104,7 @@ enum err master_seal(struct tx *tx, const char *purpose, struct str plain, struc
 
 /* ---- from one key to another ---- */
 
-/* The kinds of sealed rows: how to list them by ID, and how to change one. */
+/* The kinds of sealed rows, with the statements that list them by ID and replace one. */
 static const struct kind {
     const char *purpose;
     enum sql list, replace;
@@ -115,12 +115,12 @@ static const struct kind {
     {MAIL_PURPOSE, SQL_SEALED_MAILS, SQL_SEALED_MAIL_REPLACE, COL_SEALED_MAILS_ID, COL_SEALED_MAILS_PAYLOAD},
 };
 
-/* One after the other through the rows of a kind. */
+/* A pass over the rows of a kind. */
 struct pass {
     const struct kind *kind;
     struct str after;           /* the ID of the last batch's last row */
-    struct str reached;         /* of this batch's, in its transaction's memory */
-    size_t count;               /* rows of this batch */
+    struct str reached;         /* the ID of this batch's last row, in the batch's arena */
+    size_t count;               /* of rows in this batch */
     struct master_rekeyed seen; /* of this batch */
     struct master_rekeyed total;
 };
@@ -164,7 +164,7 @@ static enum err list_rows(struct tx *tx, const struct pass *p, struct sealed_row
     return e;
 }
 
-static enum err seal_anew(struct tx *tx, struct pass *p, const struct sealed_row *row)
+static enum err seal_again(struct tx *tx, struct pass *p, const struct sealed_row *row)
 {
     struct str plain;
     if (crypto_open_with(MASTER_CURRENT, p->kind->purpose, row->sealed, tx->arena, &plain))
@@ -186,7 +186,7 @@ static enum err seal_batch(struct tx *tx, void *arg)
     p->seen = (struct master_rekeyed){0};
     enum err e = list_rows(tx, p, rows, &p->count);
     for (size_t i = 0; !e && i < p->count; i++)
-        e = seal_anew(tx, p, &rows[i]);
+        e = seal_again(tx, p, &rows[i]);
     p->reached = p->count ? rows[p->count - 1].id : STR_NONE;
     return e;
 }

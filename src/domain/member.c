@@ -9,7 +9,7 @@ static enum err check_new(struct tx *tx, const struct id *building, struct str e
     enum err e = db_one(tx->db, SQL_MEMBER_BY_EMAIL, DB_ARGS(v_str(id_str(building)), v_str(email)), &c);
     if (e == ERR_NOT_FOUND)
         return ERR_NONE;
-    return e ? e : tx_fail(tx, ERR_BAD_REQUEST, "the building already has a member of that e-mail");
+    return e ? e : tx_fail(tx, ERR_BAD_REQUEST, "the building already has a member with that e-mail");
 }
 
 enum err member_create(struct tx *tx, const struct id *building, struct str name, struct str email, struct str phone,

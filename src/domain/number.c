@@ -3,7 +3,7 @@
 #include "domain/job.h"
 #include "domain/row.h"
 
-/* A number that is known already: what the pool has is there as it should be. */
+/* A known number is not an error if the pool has it with the same country. */
 static enum err check_pooled(struct tx *tx, struct str number, struct str country)
 {
     CURSOR c;
@@ -11,10 +11,10 @@ static enum err check_pooled(struct tx *tx, struct str number, struct str countr
     if (e)
         return e;
     if (!col_int(&c, COL_NUMBER_GET_POOLED))
-        return tx_fail(tx, ERR_BAD_REQUEST, "the number is a provider's");
+        return tx_fail(tx, ERR_BAD_REQUEST, "the number belongs to a provider");
     return str_eq(col_str(&c, COL_NUMBER_GET_COUNTRY), country)
                ? ERR_NONE
-               : tx_fail(tx, ERR_BAD_REQUEST, "the pool has the number as the other country's");
+               : tx_fail(tx, ERR_BAD_REQUEST, "the pool has the number with the other country");
 }
 
 enum err number_add(struct tx *tx, struct str number, struct str country)
@@ -85,7 +85,7 @@ static enum err set_building(struct tx *tx, const struct id *account, const stru
 
 /* ---- out of the pool ---- */
 
-/* STR_NONE if none is free. */
+/* *ret is STR_NONE if no number is free. */
 static enum err find_free(struct tx *tx, struct str country, struct str *ret)
 {
     CURSOR c;
@@ -187,9 +187,9 @@ enum err number_add_provided(struct tx *tx, const struct id *building, struct st
     return ERR_NONE;
 }
 
-/* ---- letting go ---- */
+/* ---- release ---- */
 
-/* The number is free again, or leaving, and its building (whose account is given if it exists) has none. */
+/* Takes a number from its building; `account` is empty if the building is deleted. */
 static enum err number_clear_holder(struct tx *tx, struct str number, const struct id *account,
                                     const struct id *building)
 {

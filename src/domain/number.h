@@ -1,57 +1,58 @@
-/* The service's virtual numbers: those of the operator's pool, which stay, and those got from a provider, which are
- * given back when their building lets go of them.
+/* The inventory of virtual numbers. Numbers of the operator's pool stay in it; numbers bought from a provider are
+ * returned when their building is removed or loses them.
  *
- * A number of a provider is in the inventory from the moment a building gets it until the provider has it back. In
- * between, without a building, it is leaving: nobody gets it any more. */
+ * A provider's number is in the inventory from its purchase until the provider has it back. Without a building, such a
+ * number is leaving: no building gets it any more. */
 #pragma once
 #include "domain/tx.h"
 
-#define JOB_PROVISION      "provision"      /* payload: a building's ID, which also ends its name */
+#define JOB_PROVISION      "provision"      /* payload: a building's ID, which is also part of the job's name */
 #define JOB_RELEASE_NUMBER "release_number" /* payload: a number that is leaving */
 
 struct number {
     struct str number, country; /* E.164; "US" or "CA" */
-    bool pooled;                /* the operator's */
-    struct id building_id;      /* empty: free, or leaving */
+    bool pooled;                /* of the operator's pool */
+    struct id building_id;      /* empty: free or leaving */
     struct id account_id;
-    struct str building_label, email; /* of the holder */
+    struct str building_label, email; /* of the building and its account */
     int64_t held_since_us;
 };
 
-/* Adds a free number to the pool, where buildings may be waiting for one; nothing happens if it is there.
- * ERR_BAD_REQUEST: it is known as a provider's, or of the other country. */
+/* Adds a free number to the pool, and makes the jobs due that wait for one. Does nothing if the pool has it. Fails with
+ * ERR_BAD_REQUEST if it is a provider's number, or in the pool with the other country. */
 enum err number_add(struct tx *tx, struct str number, struct str country) CHECKED;
-/* All of them, by number, in the arena. */
+/* All numbers, in the order of the numbers, in the arena. */
 enum err number_list(struct tx *tx, const struct number **ret, size_t *ret_count) CHECKED;
 
 struct number_claim {
-    struct str number;  /* what the building has; STR_NONE: a provider has to be asked for one */
+    struct str number;  /* the building's number; STR_NONE: buy one from the provider */
     struct str country; /* of the building */
 };
 
-/* Sees that a building has a number, as far as the inventory can: one it has, or a free one of the pool, of its
- * country, one never held before or else the one given back longest ago. ERR_BUILDING_NOT_FOUND. In the arena. */
+/* Gives the building a free number of the pool if it has no number: one of its country, never used before, or else
+ * unused for the longest time. *ret is in the arena. Fails with ERR_BUILDING_NOT_FOUND. */
 enum err number_claim(struct tx *tx, const struct id *building, struct number_claim *ret) CHECKED;
 
-/* A job sees that the building gets a number, if it has none. There is one job for a building: two would both buy. */
+/* Queues the job that provides a building with a number. There is one job for each building, since two would both buy.
+ */
 enum err number_provision(struct tx *tx, const struct id *building) CHECKED;
 
-/* Takes into the inventory what a provider gave for a building: held by it, or leaving if the building is gone or has
- * another one. *ret_held: what the building has now (the other one), STR_NONE if it is gone; in the arena. May be
- * repeated. ERR_NUMBER_NOT_PROVISIONED: the number is just being given back; ask the provider again later. */
+/* Adds a number that was bought for a building. The number is leaving at once if the building is deleted or has another
+ * number. *ret_held is the number that the building then has, STR_NONE if it is deleted; in the arena. May be repeated.
+ * Fails with ERR_NUMBER_NOT_PROVISIONED if the number is being returned; ask the provider again later. */
 enum err number_add_provided(struct tx *tx, const struct id *building, struct str number, struct str *ret_held) CHECKED;
 
-/* Takes a number from the building that holds it: back to the pool, or to its provider by a job. ERR_NUMBER_NOT_FOUND:
- * unknown, or held by nobody. */
+/* Takes a number from its building. A number of the pool is free again; a job returns another one to its provider.
+ * Fails with ERR_NUMBER_NOT_FOUND if it is unknown or no building has it. */
 enum err number_release(struct tx *tx, struct str number) CHECKED;
 
-/* Takes a building's number from it without the job: where *ret_leaving, the caller gives *ret_number back and ends
- * with number_forget. STR_NONE: it has none, or is gone. In the arena. */
+/* Takes the number of a building without the job. If *ret_leaving, the caller must return *ret_number to the provider
+ * and then call number_forget. *ret_number is in the arena; STR_NONE: no number, or the building is deleted. */
 enum err number_detach(struct tx *tx, const struct id *building, struct str *ret_number, bool *ret_leaving) CHECKED;
-/* Is it leaving? */
+/* *ret: the number is leaving. */
 enum err number_leaving(struct tx *tx, struct str number, bool *ret) CHECKED;
-/* The provider has it back. */
+/* Removes a leaving number: the provider has it back. */
 enum err number_forget(struct tx *tx, struct str number) CHECKED;
-/* A building that let go of a number has it again: *ret says whether it has. Not if somebody else has it, or if the
- * building has another one: then its provider gets back what is leaving, by a job. ERR_BUILDING_NOT_FOUND. */
+/* Gives a number back to the building that it was taken from. *ret is false if the number has another building, or the
+ * building another number; a job then returns the number to its provider. Fails with ERR_BUILDING_NOT_FOUND. */
 enum err number_reattach(struct tx *tx, const struct id *building, struct str number, bool *ret) CHECKED;

@@ -6,11 +6,11 @@
 #include "domain/phone.h"
 #include "domain/row.h"
 
-/* ---- the account as it stands ---- */
+/* ---- the account ---- */
 
 struct standing {
-    bool active, subscribed;           /* subscribed: also if past due */
-    struct str subscription_id, phone; /* STR_NONE without */
+    bool active, subscribed;           /* subscribed: active or past due */
+    struct str subscription_id, phone; /* STR_NONE: not set */
     int64_t building_count;
 };
 
@@ -199,7 +199,7 @@ static enum err check_quote(const struct operation_request *r, const struct oper
         return ERR_INVALID_QUOTE_CONFLICT;
     if (o->status == OPERATION_EXPIRED)
         return ERR_QUOTE_EXPIRED;
-    return o->status == OPERATION_QUOTED ? ERR_NONE : ERR_INVALID_QUOTE_CONFLICT; /* used with another key */
+    return o->status == OPERATION_QUOTED ? ERR_NONE : ERR_INVALID_QUOTE_CONFLICT; /* executed under another key */
 }
 
 static enum err check_busy(struct tx *tx, const struct operation *o)
@@ -211,7 +211,7 @@ static enum err check_busy(struct tx *tx, const struct operation *o)
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
-/* The building to be removed has still the number that the quote says is released. */
+/* The building must still have the number that the quote promises to release. */
 static enum err check_removed(struct tx *tx, const struct operation *o)
 {
     struct building b;

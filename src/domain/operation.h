@@ -1,8 +1,8 @@
-/* Building operations: additions and removals of linked buildings, quoted first and then carried out step by step
- * (contract, Building operation; decisions sections 5 and 10).
+/* Building operations: additions and removals of linked buildings, first quoted and then executed step by step
+ * (contract, Building operation; decisions, section 5).
  *
- * Here stand the rules and the row; jobs/operation.c asks the providers. Each step is on record before anybody outside
- * is asked, so that a crash at any point resumes it or rolls back. */
+ * This file has the rules and the row; jobs/building_saga.c asks the providers. Each step is recorded before a provider
+ * is asked, so that the operation resumes or rolls back after a crash at any point. */
 #pragma once
 #include "base/crypto.h"
 #include "domain/building.h"
@@ -10,7 +10,7 @@
 
 #define OPERATION_QUOTE_TTL_S (15 * 60)
 #define OPERATION_STALLED_S   (5 * 60)             /* without progress: reconciliation_required */
-#define JOB_OPERATION         "building_operation" /* payload: an operation's ID; so is the end of its own name */
+#define JOB_OPERATION         "building_operation" /* payload: an operation's ID; its name is operation_job() */
 
 enum operation_action { OPERATION_ADD, OPERATION_REMOVE };
 /* "add", "remove" */
@@ -18,7 +18,7 @@ const char *operation_action_text(enum operation_action action);
 
 enum operation_status {
     OPERATION_QUOTED,
-    OPERATION_EXPIRED, /* derived: a quote after its time */
+    OPERATION_EXPIRED, /* derived: a quote whose time is over */
     OPERATION_RUNNING,
     OPERATION_SUCCEEDED,
     OPERATION_RECONCILIATION_REQUIRED,
@@ -26,18 +26,18 @@ enum operation_status {
 };
 const char *operation_status_text(enum operation_status status);
 
-/* What a running operation does next; the last four are how it can end. */
+/* The next step of a running operation. The last four are its ends. */
 enum operation_step {
     STEP_NONE,
-    STEP_ADD_QUANTITY,    /* one unit more at the billing provider */
-    STEP_ADD_BUILDING,    /* the building's row */
-    STEP_ADD_NUMBER,      /* its number */
-    STEP_ADD_UNDO_NUMBER, /* and all of it back */
+    STEP_ADD_QUANTITY,    /* add a unit to the subscription */
+    STEP_ADD_BUILDING,    /* insert the building */
+    STEP_ADD_NUMBER,      /* provide its number */
+    STEP_ADD_UNDO_NUMBER, /* undo these three, in reverse */
     STEP_ADD_UNDO_BUILDING,
     STEP_ADD_UNDO_QUANTITY,
-    STEP_REMOVE_RELEASE,  /* the number back to its provider */
-    STEP_REMOVE_DELETE,   /* all that belongs to the building */
-    STEP_REMOVE_QUANTITY, /* one unit less */
+    STEP_REMOVE_RELEASE,  /* return the number to its provider */
+    STEP_REMOVE_DELETE,   /* delete the building and its data */
+    STEP_REMOVE_QUANTITY, /* remove a unit from the subscription */
     STEP_REMOVE_UNDO_RELEASE,
     STEP_SUCCEEDED,
     STEP_PAYMENT_FAILED, /* nothing was done */
@@ -45,15 +45,15 @@ enum operation_step {
     STEP_REMOVE_UNDONE,
     STEP_COUNT
 };
-/* "add_quantity" …; NULL for STEP_NONE and for ends. */
+/* "add_quantity", …; NULL for STEP_NONE and for ends. */
 const char *operation_step_text(enum operation_step step);
 
-/* What the subscription was at the quote, and what it shall become. */
+/* The subscription at the quote, and its change. */
 struct operation_billing {
     struct str subscription_id, price_id, currency;
     struct str interval; /* STR_NONE: not known */
     int64_t current_quantity, new_quantity;
-    int64_t next_invoice_minor; /* the whole upcoming invoice */
+    int64_t next_invoice_minor; /* the total of the upcoming invoice */
     int64_t per_building_minor; /* -1: tiered */
     int64_t proration_s;        /* Unix seconds */
 };
@@ -63,37 +63,38 @@ struct operation {
     enum operation_action action;
     enum operation_status status;
     int64_t created_us, expires_us;
-    struct id building_id; /* of an addition: since its execution began */
+    struct id building_id; /* of an addition: set when its execution begins */
     struct str label;
-    struct building_address address;      /* these three: of an addition */
-    struct str unlock_tone, phone_number; /* phone_number: whom its calls are forwarded to */
-    struct str virtual_number;            /* of a removal: at the quote, STR_NONE without one */
+    struct building_address address;      /* these three are of an addition */
+    struct str unlock_tone, phone_number; /* phone_number: its forwarding phone */
+    struct str virtual_number;            /* of a removal, at the quote; STR_NONE: not provisioned */
     int64_t building_count;               /* of the account, at the quote */
     struct operation_billing billing;
-    struct str request_id; /* the execution's Idempotency-Key; STR_NONE before */
+    struct str request_id; /* the Idempotency-Key of the execution; STR_NONE: not executed */
     unsigned char request_hash[SHA256_LEN];
     enum operation_step step;
-    int64_t attempt; /* part of the keys providers are given: counts what had to be asked anew */
+    int64_t attempt; /* part of the idempotency keys at providers; incremented to ask again after a refusal */
     int64_t progressed_us;
-    enum err error;           /* of a failed one: what its execution answers; ERR_NONE: the operation itself */
-    struct str result_number; /* the number that was got, or given back */
+    enum err
+        error; /* of a failed one: the error of its execution; ERR_NONE: the execution answers with the operation */
+    struct str result_number; /* the number that was provided or returned */
 };
 
 /* ---- preview ---- */
 
 struct operation_input {
     enum operation_action action;
-    struct id building_id; /* of a removal; what follows: of an addition */
+    struct id building_id; /* of a removal; the other members are of an addition */
     struct str label;
-    struct building_address address;      /* normalised by building_address_normalise */
-    struct str unlock_tone, phone_number; /* phone_number: STR_NONE takes the account's */
+    struct building_address address;      /* from building_address_normalise */
+    struct str unlock_tone, phone_number; /* phone_number: STR_NONE for the account's */
 };
 
-/* A US or Canadian address as it is stored: country (default US), state and postal code in their own form. False with
- * why, "address.zip must be …". */
+/* Checks a US or Canadian address, and brings it into its stored form: sets the default country US, and formats the
+ * postal code. Returns false with *ret_why, "address.zip must be …". */
 bool building_address_normalise(struct building_address *address, struct arena *a, const char **ret_why);
 
-/* What the billing provider says about a subscription. */
+/* A subscription as the billing provider has it now. */
 struct operation_facts {
     bool active;
     struct str price_id, currency, interval;
@@ -101,21 +102,21 @@ struct operation_facts {
     int64_t quantity;
 };
 
-/* May it be quoted, as far as is known here? The subscription is *ret_subscription's, in the arena. Errors, in this
- * order: MULTI_BUILDING_REQUIRED; removal: BUILDING_NOT_FOUND, INVALID_BUILDING_INPUT (the primary); addition:
- * BUILDING_LIMIT, PHONE_VERIFICATION_REQUIRED, FORWARDING_PHONE_NOT_VERIFIED; BUILDING_BILLING_MISMATCH (no
- * subscription). */
+/* Checks an input before the billing provider is asked about *ret_subscription, which is in the arena. Fails, in this
+ * order, with ERR_MULTI_BUILDING_REQUIRED; for a removal ERR_BUILDING_NOT_FOUND, ERR_INVALID_BUILDING_INPUT (the
+ * primary building); for an addition ERR_BUILDING_LIMIT, ERR_PHONE_VERIFICATION_REQUIRED,
+ * ERR_FORWARDING_PHONE_NOT_VERIFIED; ERR_BUILDING_BILLING_MISMATCH (no subscription). */
 enum err operation_draft(struct tx *tx, const struct id *account, const struct operation_input *input,
                          struct str *ret_subscription) CHECKED;
 
 struct operation_offer {
-    const struct operation_facts *facts; /* NULL: the provider knows no such subscription */
-    int64_t next_invoice_minor;          /* with operation_new_quantity */
+    const struct operation_facts *facts; /* NULL: the provider does not know the subscription */
+    int64_t next_invoice_minor;          /* for operation_new_quantity() units */
     int64_t proration_s;
 };
 int64_t operation_new_quantity(enum operation_action action, const struct operation_facts *facts);
-/* The same with what the billing provider says, stored: a quote. Besides: BUILDING_BILLING_MISMATCH, unless the
- * difference is that of an operation that has not ended. */
+/* Makes the checks of operation_draft again, and stores a quote. Also fails with ERR_BUILDING_BILLING_MISMATCH if the
+ * quantity is not the count of buildings, except for the difference of an operation that has not ended. */
 enum err operation_quote(struct tx *tx, const struct id *account, const struct operation_input *input,
                          const struct operation_offer *offer, struct operation *ret) CHECKED;
 
@@ -129,33 +130,35 @@ struct operation_request {
     const unsigned char *hash; /* SHA256_LEN bytes, of the canonical body */
 };
 
-/* The operation that this key executed. ERR_NOT_FOUND: none; ERR_IDEMPOTENCY_CONFLICT: with another body, action or
- * building. */
+/* The operation that this key executed. Fails with ERR_NOT_FOUND, or ERR_IDEMPOTENCY_CONFLICT if the body, the action
+ * or the building was different. */
 enum err operation_replay(struct tx *tx, const struct operation_request *request, struct operation *ret) CHECKED;
-/* May it be executed, as far as is known here? Errors in the order of decisions section 10; a key that was used before
- * gives its operation with *ret_replayed, or IDEMPOTENCY_CONFLICT. */
+/* Checks a request before the billing provider is asked. A key that was used before gives its operation, with
+ * *ret_replayed. Errors in the order of decisions, section 5. */
 enum err operation_check(struct tx *tx, const struct operation_request *request, struct operation *ret,
                          bool *ret_replayed) CHECKED;
-/* The same, and with what the billing provider says (NULL: it knows no such subscription): running from now on, with a
- * job. Besides: QUOTE_STALE, BUILDING_BILLING_MISMATCH. */
+/* Makes the checks of operation_check again, then starts the operation and queues its job. facts is NULL if the
+ * provider does not know the subscription. Also fails with ERR_QUOTE_STALE, ERR_BUILDING_BILLING_MISMATCH. */
 enum err operation_start(struct tx *tx, const struct operation_request *request, const struct operation_facts *facts,
                          struct operation *ret, bool *ret_replayed) CHECKED;
-/* The name of its job. */
+/* The name of an operation's job. */
 struct str operation_job(const struct id *operation, struct arena *a);
 
 /* ---- reading ---- */
 
-/* One of the account's. ERR_NOT_FOUND. In a write transaction; one without progress is marked. */
+/* An operation of the account. Needs a write transaction: an operation without progress for OPERATION_STALLED_S becomes
+ * reconciliation_required. Fails with ERR_NOT_FOUND. */
 enum err operation_get(struct tx *tx, const struct id *account, const struct id *operation,
                        struct operation *ret) CHECKED;
-/* The account's that runs or waits for the operator, as it is on record. ERR_NOT_FOUND: none. */
+/* The account's operation that runs or waits for the operator, as recorded. Fails with ERR_NOT_FOUND. */
 enum err operation_current(struct tx *tx, const struct id *account, struct operation *ret) CHECKED;
-/* Anybody's, for the job and the operator; the same as operation_get otherwise. */
+/* As operation_get, for any account: for the job and the operator. */
 enum err operation_find(struct tx *tx, const struct id *operation, struct operation *ret) CHECKED;
-/* Those that run or wait for the operator, oldest first, and their accounts' e-mails, in the arena. Likewise. */
+/* All operations that run or wait for the operator, oldest first, and the e-mails of their accounts, in the arena.
+ * Needs a write transaction, as operation_get. */
 enum err operation_list_current(struct tx *tx, const struct operation **ret, const struct str **ret_emails,
                                 size_t *ret_count) CHECKED;
 
-/* What a removal does, in sentences: `ret` has room for OPERATION_EFFECTS. */
+/* The effects of a removal, in sentences for people. */
 #define OPERATION_EFFECTS 4
 void operation_effects(const struct operation *o, struct arena *a, struct str ret[static OPERATION_EFFECTS]);

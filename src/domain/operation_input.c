@@ -1,16 +1,16 @@
-/* Addresses of buildings: what the United States and Canada call a state, and what their postal codes look like. */
+/* Addresses of buildings in the United States and Canada: states and postal codes. */
 #include <ctype.h>
 
 #include "domain/operation.h"
 
-/* The fifty states, the District of Columbia, the territories. */
+/* States, the District of Columbia and territories. */
 static const char us_states[][3] = {
     "AL", "AK", "AZ", "AR", "CA", "CO", "CT", "DE", "FL", "GA", "HI", "ID", "IL", "IN", "IA", "KS", "KY", "LA", "ME",
     "MD", "MA", "MI", "MN", "MS", "MO", "MT", "NE", "NV", "NH", "NJ", "NM", "NY", "NC", "ND", "OH", "OK", "OR", "PA",
     "RI", "SC", "SD", "TN", "TX", "UT", "VT", "VA", "WA", "WV", "WI", "WY", "DC", "AS", "GU", "MP", "PR", "UM", "VI",
 };
 
-/* The provinces and territories. */
+/* Provinces and territories. */
 static const char ca_provinces[][3] = {
     "AB", "BC", "MB", "NB", "NL", "NS", "NT", "NU", "ON", "PE", "QC", "SK", "YT",
 };
@@ -23,7 +23,7 @@ static bool is_one_of(struct str s, const char (*list)[3], size_t count)
     return false;
 }
 
-/* Does s look like the form, in which 9 stands for a digit, A for a letter and anything else for itself? */
+/* True if s matches the form: 9 matches a digit, A matches a letter, any other character matches itself. */
 static bool looks_like(struct str s, const char *form)
 {
     if (s.n != strlen(form))

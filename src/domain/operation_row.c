@@ -58,7 +58,7 @@ static enum operation_step step_of(struct str text)
     return STEP_NONE;
 }
 
-/* What a failed operation's execution answers. */
+/* The error that the execution of a failed operation answers with. */
 static enum err error_of(struct str code)
 {
     static const enum err known[] = {ERR_PAYMENT_FAILED, ERR_BUILDING_ADD_FAILED};
@@ -184,7 +184,7 @@ enum err operation_list_current(struct tx *tx, const struct operation **ret, con
 void operation_effects(const struct operation *o, struct arena *a, struct str ret[static OPERATION_EFFECTS])
 {
     ret[0] = o->virtual_number.p ? arena_printf(a, "The number %.*s is released for good.", STR_ARG(o->virtual_number))
-                                 : STR("No number is released: the building has none.");
+                                 : STR("No number is released: the building has no number.");
     ret[1] = STR("The building's grants and activity log are deleted.");
     ret[2] = STR("Keys bound to the building are revoked, and its members lose their access.");
     ret[3] = arena_printf(a, "The subscription goes from %lld to %lld units.", (long long)o->billing.current_quantity,

@@ -2,10 +2,10 @@
 
 #include <assert.h>
 
-/* The course of both operations, and the way back. */
+/* The transitions of both operations, and of their undoing. */
 static const struct {
     enum operation_step next, refused, backward, forward;
-} course[STEP_COUNT] = {
+} transitions[STEP_COUNT] = {
     [STEP_ADD_QUANTITY] = {STEP_ADD_BUILDING, STEP_PAYMENT_FAILED, STEP_ADD_UNDO_QUANTITY, STEP_ADD_QUANTITY},
     [STEP_ADD_BUILDING] = {STEP_ADD_NUMBER, STEP_ADD_BUILDING, STEP_ADD_UNDO_BUILDING, STEP_ADD_BUILDING},
     [STEP_ADD_NUMBER] = {STEP_SUCCEEDED, STEP_ADD_UNDO_BUILDING, STEP_ADD_UNDO_NUMBER, STEP_ADD_NUMBER},
@@ -20,7 +20,7 @@ static const struct {
                                   STEP_REMOVE_RELEASE},
 };
 
-/* How it ends. */
+/* The status and the error of each end. */
 static const struct {
     enum operation_status status;
     enum err error;
@@ -34,7 +34,7 @@ static const struct {
 enum operation_step operation_next(enum operation_step step, enum step_outcome outcome)
 {
     assert(step < STEP_COUNT);
-    return outcome == STEP_DID ? course[step].next : course[step].refused;
+    return outcome == STEP_DID ? transitions[step].next : transitions[step].refused;
 }
 
 bool operation_step_is_end(enum operation_step step)
@@ -45,16 +45,16 @@ bool operation_step_is_end(enum operation_step step)
 enum operation_step operation_forward(enum operation_step step)
 {
     assert(step < STEP_COUNT);
-    return course[step].forward;
+    return transitions[step].forward;
 }
 
 enum operation_step operation_backward(enum operation_step step)
 {
     assert(step < STEP_COUNT);
-    return course[step].backward;
+    return transitions[step].backward;
 }
 
-/* ---- on record ---- */
+/* ---- the record ---- */
 
 static enum err operation_end(struct tx *tx, struct operation *o, enum operation_step end)
 {

@@ -1,28 +1,27 @@
-/* The course of a building operation: which step follows which, and how each is put on record. */
+/* The steps of a building operation: their order, and their record. */
 #pragma once
 #include "domain/operation.h"
 
 enum step_outcome { STEP_DID, STEP_REFUSED };
 
-/* What comes after a step. The same step again: it has to be asked anew, with another key, as there is no way around.
- */
+/* The step after a step. The same step again means that the provider must be asked again, with another key. */
 enum operation_step operation_next(enum operation_step step, enum step_outcome outcome);
 bool operation_step_is_end(enum operation_step step);
-/* Where an operator's decision takes up an operation: the step that goes on, or that begins to undo. STEP_NONE: there
- * is no way back, as the building's data is being deleted. */
+/* The step with which an operator's decision continues an operation: to complete it, or to undo it. STEP_NONE: it
+ * cannot be undone any more, since the building's data is being deleted. */
 enum operation_step operation_forward(enum operation_step step);
 enum operation_step operation_backward(enum operation_step step);
 
-/* ---- within a transaction; *o follows what is recorded ---- */
+/* ---- in a transaction; *o is updated with the row ---- */
 
-/* `o` goes from its step to `next`, or ends with it; the same step is no progress, but gets another key.
- * ERR_NOT_FOUND: it stands somewhere else by now. */
+/* Moves `o` from its step to `next`, which may be an end. The same step is no progress, but gets another key. Fails
+ * with ERR_NOT_FOUND if the step of the row has changed since. */
 enum err operation_record(struct tx *tx, struct operation *o, enum operation_step next) CHECKED;
-/* `o` turns to `next` by the operator's decision: with keys of its own, and without progress. */
+/* Moves `o` to `next` by an operator's decision: with new keys, and without progress. Fails as operation_record. */
 enum err operation_turn(struct tx *tx, struct operation *o, enum operation_step next) CHECKED;
-/* There was progress within the step. */
+/* Records progress within the step. Fails as operation_record. */
 enum err operation_progress(struct tx *tx, struct operation *o) CHECKED;
-/* Keeps the number that was got or given back. */
+/* Stores result_number. */
 enum err operation_set_number(struct tx *tx, struct operation *o, struct str number) CHECKED;
-/* The new building's row; nothing happens if it is there. */
+/* Inserts the new building. Does nothing if it exists. */
 enum err operation_insert_building(struct tx *tx, const struct operation *o) CHECKED;

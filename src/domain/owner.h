@@ -1,6 +1,6 @@
-/* Whose a building is. */
+/* The account of a building. */
 #pragma once
 #include "domain/tx.h"
 
-/* ERR_BUILDING_NOT_FOUND. */
+/* Fails with ERR_BUILDING_NOT_FOUND. */
 enum err building_owner(struct tx *tx, const struct id *building, struct id *ret_account) CHECKED;

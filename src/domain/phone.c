@@ -13,7 +13,7 @@
 /* ---- the account ---- */
 
 struct owner {
-    struct str phone; /* STR_NONE: none is verified */
+    struct str phone; /* STR_NONE: not verified */
     int64_t verified_us;
     bool subscribed, provisioned;
 };
@@ -32,7 +32,7 @@ static enum err owner_get(struct tx *tx, const struct id *account, struct owner 
     return ERR_NONE;
 }
 
-/* Who may verify a phone. */
+/* As owner_get, for an account that may verify a phone. */
 static enum err owner_entitled(struct tx *tx, const struct id *account, struct owner *ret)
 {
     enum err e = owner_get(tx, account, ret);
@@ -53,7 +53,7 @@ static enum err check_in_use(struct tx *tx, const struct id *account, struct str
 /* ---- limits ---- */
 
 struct window {
-    enum sql nth; /* when the row was made that has n later ones */
+    enum sql nth; /* the creation time of the row before the n newest ones */
     int64_t max, length_s;
     enum err error;
 };
@@ -63,7 +63,7 @@ static const struct window codes_window = {SQL_PHONE_CODE_NTH, PHONE_CODES_MAX, 
 static const struct window changes_window = {SQL_PHONE_CHANGE_NTH, PHONE_CHANGES_MAX, PHONE_CHANGES_WINDOW_S,
                                              ERR_PHONE_CHANGE_LIMIT};
 
-/* The window slides: it is full until the oldest of its rows leaves it. */
+/* The window slides: it is full until its oldest row is out of it. */
 static enum err phone_check_window(struct tx *tx, const struct id *account, const struct window *w)
 {
     int64_t length_us = w->length_s * US_PER_S;
@@ -79,14 +79,14 @@ static enum err phone_check_window(struct tx *tx, const struct id *account, cons
 
 /* ---- codes ---- */
 
-/* A code is bound to its row, so that equal codes look different. */
+/* Binds a code to its row, so that equal codes have different MACs. */
 static struct str mac_input(const struct id *code, struct str text, char ret[static MAC_INPUT_MAX + 1])
 {
     int n = snprintf(ret, MAC_INPUT_MAX + 1, "%s:%.*s", code->text, STR_ARG(text));
     return str_n(ret, n <= MAC_INPUT_MAX ? (size_t)n : MAC_INPUT_MAX);
 }
 
-/* The code that counts: the newest one that was sent. */
+/* The pending code: the newest one that was sent. */
 struct waiting {
     struct id id;
     struct str number;
@@ -94,7 +94,7 @@ struct waiting {
     int64_t attempts, expires_us;
 };
 
-/* ERR_NOT_FOUND: none, or it was used or has expired. */
+/* Fails with ERR_NOT_FOUND if no code is pending: not sent, used or expired. */
 static enum err waiting_get(struct tx *tx, const struct id *account, struct waiting *ret)
 {
     CURSOR c;

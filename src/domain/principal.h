@@ -1,4 +1,4 @@
-/* Who asks: the key a request came with and its account, as the gate found them. */
+/* The principal of a request: its key and account, as the gate found them. */
 #pragma once
 #include "base/id.h"
 
@@ -15,10 +15,10 @@ const char *scope_text(enum scope bit);
 
 struct principal {
     struct id key_id, account_id;
-    struct id building_id;   /* a child or member key's one building; else empty */
-    struct id member_id;     /* a member's key; else empty */
+    struct id building_id;   /* of a key bound to one building; else empty */
+    struct id member_id;     /* of a member's key; else empty */
     struct id primary_id;    /* the account's primary building */
-    int64_t building_number; /* of building_id, else of primary_id, in grant_building; 0: it had none yet */
+    int64_t building_number; /* of building_id, else of primary_id, in grant_building; 0: not assigned yet */
     uint32_t building_count; /* of the account */
     uint32_t scopes;         /* bits: SCOPE(ACCESS_READ) … */
     bool web_session;

@@ -3,7 +3,7 @@
 #include "domain/number.h"
 #include "domain/row.h"
 
-#define BATCH 1000 /* rows of a table in a transaction: others want to write, too */
+#define BATCH 1000 /* rows of a table in a transaction, so that other writers wait only shortly */
 
 enum err removal_sweep(struct tx *tx, const struct id *building, bool *ret_more)
 {
@@ -12,7 +12,7 @@ enum err removal_sweep(struct tx *tx, const struct id *building, bool *ret_more)
     enum err e = db_exec(tx->db, SQL_REMOVAL_GRANTS, args, &grants);
     if (!e)
         e = db_exec(tx->db, SQL_REMOVAL_ACTIVITY, args, &entries);
-    if (!e && entries < BATCH) /* no entry is left that says any of them */
+    if (!e && entries < BATCH) /* no entry refers to a kind any more */
         e = db_exec(tx->db, SQL_REMOVAL_ACTIVITY_KINDS, args, &kinds);
     if (!e)
         *ret_more = grants == BATCH || entries == BATCH || kinds == BATCH;
@@ -39,7 +39,7 @@ static enum err removal_release_number(struct tx *tx, const struct id *building)
         number = col_copy(&c, COL_BUILDING_FOR_NUMBER_VIRTUAL_NUMBER, tx->arena);
     }
     enum err e = number.p ? number_release(tx, number) : ERR_NONE;
-    return e == ERR_NUMBER_NOT_FOUND ? ERR_NONE : e; /* one the inventory never had */
+    return e == ERR_NUMBER_NOT_FOUND ? ERR_NONE : e; /* not in the inventory */
 }
 
 enum err removal_finish(struct tx *tx, const struct id *account, const struct id *building)
@@ -48,7 +48,7 @@ enum err removal_finish(struct tx *tx, const struct id *account, const struct id
     db_notify(tx->db, TOPIC_KEYS);
     enum err e = removal_release_number(tx, building);
     if (!e)
-        e = sweep_all(tx, building); /* what came since, from calls */
+        e = sweep_all(tx, building); /* entries of calls since the last sweep */
     if (!e)
         e = db_exec(tx->db, SQL_REMOVAL_CALLERS, DB_ARGS(id), NULL);
     if (!e)

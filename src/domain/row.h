@@ -1,4 +1,4 @@
-/* Columns as the rules' own types. */
+/* Columns as types of this room. */
 #pragma once
 #include "domain/tx.h"
 
@@ -19,13 +19,13 @@ static inline struct id col_id_bytes(const struct cursor *c, int i)
     return s.n == ID_BYTES_LEN ? id_from_bytes((const unsigned char *)s.p) : (struct id){{0}};
 }
 
-/* An ID as the argument for such a column: borrowed. */
+/* An ID as the argument for such a column. Borrows *id. */
 static inline struct val v_id_bytes(const struct id_bytes *id)
 {
     return v_blob(id->p, sizeof id->p);
 }
 
-/* A text column, copied to where it outlives the cursor. */
+/* A text column, copied to the arena. */
 static inline struct str col_copy(const struct cursor *c, int i, struct arena *a)
 {
     return arena_str(a, col_str(c, i));
@@ -37,7 +37,7 @@ static inline int64_t col_int_or(const struct cursor *c, int i, int64_t otherwis
     return col_null(c, i) ? otherwise : col_int(c, i);
 }
 
-/* Room for one more in a list of `count` items that grows in the arena; *room starts as 0. */
+/* Returns a list in the arena with room for one item after its `count` items. *room must be 0 at first. */
 static inline void *list_room(struct arena *a, void *list, size_t count, size_t *room, size_t item_size)
 {
     if (count < *room)

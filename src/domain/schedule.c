@@ -53,12 +53,12 @@ void schedule_minute_format(int minute, char ret_text[static SCHEDULE_MINUTE_TEX
 
 /* ---- zones ---- */
 
-/* Zones in use, for ever: name -> GTimeZone. There are no more than the database has. */
+/* name -> GTimeZone of each zone in use. Never freed; bounded by the number of zones in the database. */
 static pthread_mutex_t zones_mutex = PTHREAD_MUTEX_INITIALIZER;
 static GHashTable *zones;
 
-/* GLib also takes offsets, POSIX rules and paths for a zone's identifier. A name of the database begins with a capital
- * letter, has no dot, is spelled as the database does, and is a file there. */
+/* GLib also accepts offsets, POSIX rules and paths as a zone's identifier. A name of the database begins with a capital
+ * letter, has no dot, and is a file in the database. */
 static bool is_zone_file(const char *name)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-/";
@@ -79,7 +79,7 @@ static GTimeZone *zone_load(const char *name)
     return zone;
 }
 
-/* NULL if unknown. Never freed. */
+/* Returns NULL for an unknown zone. */
 static GTimeZone *zone_of(struct str name)
 {
     char text[ZONE_NAME_MAX];

@@ -1,5 +1,5 @@
-/* Routine schedules: days of the week, a window of the day, and the time zone both are meant in (contract, Access
- * grant; decisions section 6). */
+/* Schedules of routines: days of the week, a window of the day, and their time zone (contract, Access grant; decisions,
+ * section 6). */
 #pragma once
 #include <stdint.h>
 
@@ -16,17 +16,17 @@ struct schedule {
 /* Lower-case names from sunday to saturday, NULL-terminated. */
 extern const char *const schedule_day_names[];
 
-/* The bit of a day's name in any case; 0 for anything else. */
+/* The bit of a day's name, ignoring case; 0 for any other text. */
 unsigned schedule_day(struct str name);
-/* One day, the five weekdays, both weekend days, or all seven. */
+/* True for one day, the five weekdays, both weekend days, and all seven days. */
 bool schedule_days_supported(unsigned days);
 
 /* "HH:MM", 24 hours. */
 bool schedule_minute_parse(struct str text, int *ret_minute);
 void schedule_minute_format(int minute, char ret_text[static SCHEDULE_MINUTE_TEXT_MAX]);
 
-/* Is it the name of a zone in the IANA database, as installed? Any thread. */
+/* True for the name of a zone in the installed IANA database. Any thread. */
 bool schedule_zone_known(struct str name);
-/* Is `now_us` inside the window, on one of the days, by the zone's clock at that moment? A zone that is no longer known
- * has no such moment. Any thread. */
+/* True if now_us is in the window, on one of the days, in the local time of the zone; false if the zone is no longer
+ * known. Any thread. */
 bool schedule_contains(const struct schedule *s, int64_t now_us);

@@ -16,7 +16,7 @@ static const uint32_t session_scopes =
 #undef S
     0;
 
-/* A code is bound to its challenge, so that equal codes look different. */
+/* Binds a code to its challenge, so that equal codes have different MACs. */
 static struct str otp_input(struct str challenge, struct str otp, char ret[static OTP_INPUT_MAX + 1])
 {
     int n = snprintf(ret, OTP_INPUT_MAX + 1, "%.*s:%.*s", STR_ARG(challenge), STR_ARG(otp));
@@ -73,7 +73,7 @@ enum err session_challenge(struct tx *tx, struct str email, struct challenge *re
     return e;
 }
 
-/* Uses up the challenge if the code is right, an attempt if it is not. */
+/* Uses the challenge if the code is correct, else an attempt. */
 static enum err challenge_redeem(struct tx *tx, struct str email, struct str challenge, struct str otp)
 {
     unsigned char stored[SHA256_LEN] = {0};

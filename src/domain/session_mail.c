@@ -9,7 +9,7 @@
 #define VALID_MINUTES (CHALLENGE_TTL_S / 60)
 #define HTML_MAX      8192
 
-/* ---- filling the page in ---- */
+/* ---- template ---- */
 
 struct blank {
     struct str name, text; /* {{name}} is replaced by the text, escaped */
@@ -22,7 +22,7 @@ static void session_mail_escape(struct buf *b, struct str s)
     g_free(text);
 }
 
-/* A name that no blank has is left out. */
+/* Writes nothing for an unknown name. */
 static void put_blank(struct buf *b, struct str name, const struct blank *blanks, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -50,16 +50,16 @@ static struct str session_mail_text(struct arena *a, struct str email, struct st
     return arena_printf(a,
                         "%.*s is your Portero sign-in code.\n"
                         "\n"
-                        "Enter it on the page that asks for it.\n"
+                        "Enter it on the sign-in page.\n"
                         "It is valid for %d minutes and works once.\n"
                         "\n"
-                        "Somebody asked for it to sign in to Portero as %.*s.\n"
-                        "If that was not you, there is nothing to do: without the code nobody gets in.\n"
-                        "Never tell it to anybody who asks for it.\n",
+                        "Someone requested this code to sign in to Portero as %.*s.\n"
+                        "If it was not you, ignore this mail: nobody can sign in without the code.\n"
+                        "Do not share the code with anyone.\n",
                         STR_ARG(code), VALID_MINUTES, STR_ARG(email));
 }
 
-/* The page says what the text says, in the site's colours, light or dark. Nothing in it is fetched or followed. */
+/* The same content as the text. The page loads nothing and has no links. */
 static struct str session_mail_html(struct arena *a, struct str email, struct str code)
 {
     const struct blank blanks[] = {

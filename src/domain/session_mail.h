@@ -1,6 +1,6 @@
-/* The e-mail that brings a sign-in code. */
+/* The e-mail with a sign-in code. */
 #pragma once
 #include "domain/mail.h"
 
-/* For that address, in the tx's arena: the code stands in the subject, in the text and in the HTML. */
+/* The mail to an address, in the arena. The code is in the subject, the text and the HTML. */
 struct mail_intent session_mail(struct tx *tx, struct str email, struct str code, int64_t expires_us);

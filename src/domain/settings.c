@@ -8,7 +8,7 @@
 
 #define STORED_MAX 8192 /* bytes hashed: an ID, a number, a tone and four greetings */
 
-/* The row as it is stored. */
+/* The stored row. */
 struct stored {
     struct str number, tone, greetings[GREETING_COUNT];
     int64_t version;
@@ -40,7 +40,7 @@ static enum err settings_load(struct tx *tx, const struct id *account, const str
     return ERR_NONE;
 }
 
-/* Every part with its length before it, so that no two states have the same text; -1 stands for none. */
+/* Writes a length before each part, -1 for STR_NONE, so that different settings give different texts. */
 static void settings_put_part(struct buf *b, struct str s)
 {
     if (!s.p) {

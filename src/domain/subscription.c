@@ -66,7 +66,7 @@ enum err subscription_set(struct tx *tx, const struct id *account, enum subscrip
     return status == SUBSCRIPTION_NONE ? unsubscribe(tx, &a) : subscribe(tx, &a, status, plan);
 }
 
-/* Was the subscription over for long enough? A renewal that ended again has a later job of its own. */
+/* *ret: the subscription ended long enough ago. After a renewal that ended, a later job releases the numbers. */
 static enum err release_due(struct tx *tx, const struct id *account, bool *ret)
 {
     CURSOR c;

@@ -1,4 +1,4 @@
-/* What a subscription's state means for the account: the billing provider's events end here (decisions section 4). */
+/* The effects of a change of the subscription on an account (decisions, section 4). */
 #pragma once
 #include "domain/account.h"
 #include "domain/tx.h"
@@ -6,13 +6,14 @@
 #define SUBSCRIPTION_NUMBER_KEPT_S (30 * 86400)      /* after the end of a subscription */
 #define JOB_RELEASE_NUMBERS        "release_numbers" /* payload: an account's ID */
 
-/* Sets the account's subscription. `plan`: STR_NONE keeps the one it has, and is `weekly` if it has none. Active: every
- * building without a number gets one, by a job. None: grants stop opening at once, the numbers are released 30 days
- * later unless it is renewed. Changes what authentication reads. ERR_ACCOUNT_NOT_FOUND, ERR_INVALID_PLAN. */
+/* Sets the account's subscription. If `plan` is STR_NONE, the account keeps its plan, or gets `weekly`. Active: queues
+ * a job for each building without a number. None: grants stop opening at once, and a job releases the numbers after 30
+ * days unless the subscription is renewed. Clears cached authentications. Fails with ERR_ACCOUNT_NOT_FOUND,
+ * ERR_INVALID_PLAN. */
 enum err subscription_set(struct tx *tx, const struct id *account, enum subscription_status status,
                           struct str plan) CHECKED;
-/* "active", "past_due" and, as billing providers say it, "canceled"; false for anything else. */
+/* Parses "active", "past_due" and "canceled" (SUBSCRIPTION_NONE); returns false for any other text. */
 bool subscription_status_parse(struct str text, enum subscription_status *ret);
 
-/* Releases all numbers of an account whose subscription ended 30 days ago or earlier and was not renewed. */
+/* Releases all numbers of an account whose subscription ended 30 days ago or earlier. Does nothing for another one. */
 enum err subscription_release_numbers(struct tx *tx, const struct id *account) CHECKED;

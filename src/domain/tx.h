@@ -1,4 +1,4 @@
-/* The context of one transaction: every rule works on one. */
+/* The context of one transaction; every rule takes one. */
 #pragma once
 #include "base/arena.h"
 #include "base/clock.h"
@@ -6,12 +6,12 @@
 #include "store/store.h"
 
 struct tx {
-    struct arena *arena; /* results and messages live here */
+    struct arena *arena; /* of results and messages */
     struct db *db;
     const struct config *config;
     int64_t now_us;        /* taken once per transaction */
-    struct str why;        /* set with an error: the message for people, "ends_at must be later than starts_at" */
-    int64_t retry_after_s; /* set with a 429 that has a Retry-After; 0: none */
+    struct str why;        /* set with an error: a message such as "ends_at must be later than starts_at" */
+    int64_t retry_after_s; /* set with an error: for Retry-After; 0: not sent */
 };
 
 /* Fails with a message: `return tx_fail(tx, ERR_INVALID_UNLOCK, "label must …")`. */

@@ -107,7 +107,7 @@ static enum err webhook_insert(struct tx *tx, const struct webhook_request *requ
                         v_int(w->events), v_blob(sealed.p, sealed.n), v_str(request->key),
                         request->key.p ? v_blob(request->hash, SHA256_LEN) : v_null()),
                 &changed);
-    return e || changed ? e : ERR_RETRY; /* its key was not there a moment ago: a lost race */
+    return e || changed ? e : ERR_RETRY; /* another request inserted the key: a lost race */
 }
 
 enum err webhook_create(struct tx *tx, const struct webhook_request *request, struct str url, uint32_t events,
@@ -132,7 +132,7 @@ enum err webhook_create(struct tx *tx, const struct webhook_request *request, st
     return ERR_NONE;
 }
 
-/* ---- what there is ---- */
+/* ---- reading ---- */
 
 enum err webhook_list(struct tx *tx, const struct id *account, const struct webhook **ret, size_t *ret_count)
 {

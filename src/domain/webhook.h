@@ -1,4 +1,4 @@
-/* Webhook endpoints: who is told of an account's events (contract, Webhook endpoints; decisions section 8). */
+/* Webhook endpoints of an account (contract, Webhook endpoints; decisions, section 8). */
 #pragma once
 #include "base/crypto.h"
 #include "domain/tx.h"
@@ -7,7 +7,7 @@
 #define WEBHOOK_URL_MAX    2048
 #define WEBHOOK_SECRET_LEN 49 /* "whsec_" and 43 base62 */
 
-/* What the stored secrets are sealed for (crypto_seal, crypto_open). */
+/* The purpose that secrets are sealed for (crypto_seal). */
 #define WEBHOOK_PURPOSE "webhook"
 
 struct webhook {
@@ -17,32 +17,32 @@ struct webhook {
     uint32_t events; /* bit i: enum event_type i */
 };
 
-/* The bits of a list of types (a VAL_LIST of VAL_STR; absent: all of them). ERR_INVALID_WEBHOOK_EVENTS for an unknown
- * one, one that stands twice, or none at all. */
+/* The bits of a list of types, a VAL_LIST of VAL_STR. An absent list gives all types. Fails with
+ * ERR_INVALID_WEBHOOK_EVENTS for an empty list, an unknown type or a duplicate. */
 enum err webhook_events(struct tx *tx, struct val texts, uint32_t *ret) CHECKED;
 
-/* Whose request it is: an Idempotency-Key and the SHA-256 of the canonical body. */
+/* The account of a creation, its Idempotency-Key and the SHA-256 of its canonical body. */
 struct webhook_request {
     const struct id *account;
-    struct str key; /* STR_NONE without one */
+    struct str key; /* STR_NONE: no key */
     const unsigned char *hash;
 };
 
-/* What an earlier request with this key made, also if it was deleted since, and its secret, in the arena.
- * ERR_NOT_FOUND: there was none; ERR_IDEMPOTENCY_CONFLICT: it had another body; ERR_SECRET_DECRYPT_FAILED. */
+/* The endpoint that an earlier request with this key created, also if it is deleted, and its secret, in the arena.
+ * Fails with ERR_NOT_FOUND, ERR_IDEMPOTENCY_CONFLICT (the body was different), ERR_SECRET_DECRYPT_FAILED. */
 enum err webhook_replay(struct tx *tx, const struct webhook_request *request, struct webhook *ret,
                         struct str *ret_secret) CHECKED;
-/* Makes an endpoint with a secret, or replays. The caller has checked the URL. ERR_WEBHOOK_LIMIT for a sixth one, and
- * webhook_replay's. */
+/* Creates an endpoint with a secret, or replays. The caller must have checked the URL. Fails with ERR_WEBHOOK_LIMIT if
+ * the account has WEBHOOK_MAX endpoints, and as webhook_replay. */
 enum err webhook_create(struct tx *tx, const struct webhook_request *request, struct str url, uint32_t events,
                         struct webhook *ret, struct str *ret_secret, bool *ret_replayed) CHECKED;
 
 /* The account's endpoints that are not deleted, newest first, in the arena. */
 enum err webhook_list(struct tx *tx, const struct id *account, const struct webhook **ret, size_t *ret_count) CHECKED;
-/* Whether there is such an endpoint of the account, deleted ones included. ERR_NOT_FOUND. */
+/* *ret_deleted: the endpoint of the account is deleted. Fails with ERR_NOT_FOUND. */
 enum err webhook_find(struct tx *tx, const struct id *account, const struct id *id, bool *ret_deleted) CHECKED;
-/* Ends an endpoint of the account and cancels its pending deliveries; what there is no such endpoint for is no error.
- * Its receipt and its history stay. */
+/* Deletes an endpoint of the account and cancels its pending deliveries. An unknown endpoint is not an error. Its
+ * receipt and its log of deliveries stay. */
 enum err webhook_delete(struct tx *tx, const struct id *account, const struct id *id) CHECKED;
-/* Queues a webhook.test event for it. ERR_NOT_FOUND: unknown, another account's or deleted. */
+/* Queues a webhook.test event for the endpoint. Fails with ERR_NOT_FOUND if the account does not have it. */
 enum err webhook_test(struct tx *tx, const struct id *account, const struct id *id, struct id *ret_delivery) CHECKED;

@@ -641,7 +641,7 @@ static void test_the_owner_is_mailed_once_a_day_with_the_callers_number(void **s
     house_expect(h, "SELECT kind FROM job", JOB_MAIL "\n");
     assert_int_equal(house_run(h, STORE_WRITE, read_mail, &mail), ERR_NONE);
     assert_true(str_eq(mail.to, STR("owner@example.com")));
-    assert_true(str_eq(mail.subject, STR("Someone is guessing door codes")));
+    assert_true(str_eq(mail.subject, STR("Wrong codes were entered at your door")));
     assert_non_null(strstr(mail.text.p, "+15559990001"));
     assert_non_null(strstr(mail.text.p, "at Home"));
     assert_null(strstr(mail.text.p, "0000"));
