@@ -320,15 +320,6 @@ static void buzz_on_close(int err, const struct sip_msg *msg, void *arg)
     buzz_finish(b, 0);
 }
 
-static int buzz_on_offer(struct mbuf **ret, const struct sip_msg *msg, void *arg)
-{
-    struct buzz *b = arg;
-    bool offer = mbuf_get_left(msg->mb) > 0;
-    if (offer && media_take_sdp(b->media, true, msg->mb))
-        return EPROTO;
-    return media_make_sdp(b->media, !offer, ret) ? ENOMEM : 0;
-}
-
 static int buzz_on_sdp_answer(const struct sip_msg *msg, void *arg)
 {
     struct buzz *b = arg;
@@ -446,8 +437,8 @@ static int buzz_place(struct buzz *b, const struct sa *local)
     if (media_make_sdp(b->media, true, &sdp))
         return ENOMEM;
     int e = sipsess_connect(&b->session, b->sessions, to, NULL, from, "callbox", NULL, 0, "application/sdp", sdp, NULL,
-                            NULL, false, buzz_on_offer, buzz_on_sdp_answer, NULL, buzz_on_established, NULL, NULL,
-                            buzz_on_close, b, NULL);
+                            NULL, false, NULL, buzz_on_sdp_answer, NULL, buzz_on_established, NULL, NULL, buzz_on_close,
+                            b, NULL);
     mem_deref(sdp);
     return e;
 }

@@ -1,6 +1,7 @@
 #include "voice/media.h"
 
 #include <assert.h>
+#include <poll.h>
 #include <rem/rem.h>
 #include <stdlib.h>
 
@@ -189,6 +190,12 @@ const struct dtmf_in *media_keys(const struct media *m)
 int64_t media_heard_ms(const struct media *m)
 {
     return m->heard_ms;
+}
+
+bool media_unread(const struct media *m)
+{
+    struct pollfd p = {.fd = udp_sock_fd(rtp_sock(m->rtp), sa_af(rtp_local(m->rtp))), .events = POLLIN};
+    return poll(&p, 1, 0) > 0;
 }
 
 /* ---- out ---- */

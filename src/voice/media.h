@@ -62,6 +62,8 @@ bool media_take_info(struct media *m, struct str type, struct str body);
 const struct dtmf_in *media_keys(const struct media *m);
 /* Arrival of the peer's last packet, as tick_now_ms(). */
 int64_t media_heard_ms(const struct media *m);
+/* Whether the kernel has packets of the peer that were not read yet. */
+bool media_unread(const struct media *m);
 /* "PCMU" or "PCMA". */
 const char *media_codec(const struct media *m);
 bool media_events_negotiated(const struct media *m);

@@ -363,11 +363,12 @@ static bool gone(const struct sip_call *c, int64_t now_ms)
     return now_ms - last_ms > SILENT_MS || now_ms - c->answered_ms > CALL_MAX_MS;
 }
 
-/* The wait of a collection counts from the release of the last key. */
-static bool is_key_fresh(const struct sip_call *c, const struct call_action *a, int64_t now_ms)
+/* Whether a collection that is due must go on: its wait counts from the release of the last key, and a thread that was
+ * held up must first read the packets that came meanwhile. */
+static bool keys_may_follow(const struct sip_call *c, const struct call_action *a, int64_t now_ms)
 {
     const int64_t held_ms = media_keys(c->media)->held_ms;
-    return a && a->kind == CALL_COLLECT && held_ms && now_ms - held_ms < a->collect.wait_ms;
+    return (held_ms && now_ms - held_ms < a->collect.wait_ms) || media_unread(c->media);
 }
 
 static void sip_call_on_tick(void *arg, int64_t now_ms)
@@ -381,7 +382,7 @@ static void sip_call_on_tick(void *arg, int64_t now_ms)
     if (!c->due_ms || now_ms < c->due_ms)
         return;
     const struct call_action *a = current(c);
-    if (is_key_fresh(c, a, now_ms))
+    if (a && a->kind == CALL_COLLECT && keys_may_follow(c, a, now_ms))
         return;
     c->due_ms = 0;
     if (a && a->kind == CALL_COLLECT)

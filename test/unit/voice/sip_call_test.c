@@ -12,6 +12,7 @@
 #include <re/re.h>
 #include <rem/rem.h>
 
+#include "voice/sip_call.h"
 #include "voice/sip_fixture.h"
 #include "voice/sound.h"
 
@@ -366,6 +367,72 @@ static void test_info_is_answered_and_counts_once_when_repeated(void **state)
     assert_string_equal(fake.codes[0], "7");
 }
 
+static void block_thread(void *arg)
+{
+    usleep(*(useconds_t *)arg);
+}
+
+static void test_keys_that_arrive_while_the_agent_is_busy_count(void **state)
+{
+    (void)state;
+    useconds_t busy_us = (CALL_NEXT_WAIT_MS + 500) * 1000;
+    struct agent_task busy;
+    establish(FAKE_SILENT);
+    int port = raw_media_port(&r);
+    assert_true(raw_hears_rtp(&r));
+    raw_press(r.rtp, port, 1000, 1);
+    usleep(100000);
+    begin_agent_task(&busy, block_thread, &busy_us);
+    usleep(100000);
+    raw_press(r.rtp, port, 3000, 2);
+    raw_press(r.rtp, port, 5000, 11);
+    await_agent_task(&busy);
+    wait_for_codes(1);
+    assert_string_equal(fake.codes[0], "12");
+}
+
+/* ---- calls that do not end ---- */
+
+/* Runs the call's tick as if that many milliseconds had passed. */
+static void tick_later(void *arg)
+{
+    struct sip_call *c = agent->calls.head->data;
+    c->tick.run(c->tick.arg, tick_now_ms() + *(int64_t *)arg);
+}
+
+static void test_a_silent_call_is_ended(void **state)
+{
+    (void)state;
+    int64_t soon_ms = 7000, later_ms = 31000;
+    establish(FAKE_SILENT);
+    assert_true(raw_hears_rtp(&r));
+    run_on_agent(tick_later, &soon_ms);
+    assert_int_equal(agent_calls(), 1);
+    run_on_agent(tick_later, &later_ms);
+    assert_int_equal(agent_calls(), 0);
+    assert_true(raw_requested(&r, "BYE"));
+}
+
+static void answer_earlier(void *arg)
+{
+    struct sip_call *c = agent->calls.head->data;
+    c->answered_ms -= *(int64_t *)arg;
+}
+
+static void test_no_call_is_longer_than_ten_minutes(void **state)
+{
+    (void)state;
+    int64_t almost_ms = 9 * 60 * 1000, rest_ms = 60 * 1000;
+    establish(FAKE_CODE);
+    assert_true(raw_hears_rtp(&r));
+    run_on_agent(answer_earlier, &almost_ms);
+    assert_true(raw_hears_rtp(&r));
+    assert_int_equal(agent_calls(), 1);
+    run_on_agent(answer_earlier, &rest_ms);
+    assert_true(raw_requested(&r, "BYE"));
+    wait_for_calls(0);
+}
+
 static void test_one_source_cannot_take_every_line(void **state)
 {
     (void)state;
@@ -524,6 +591,9 @@ int main(void)
         T(tones_in_a_law_are_understood_and_sent),
         T(nobody_else_can_press_keys),
         T(info_is_answered_and_counts_once_when_repeated),
+        T(keys_that_arrive_while_the_agent_is_busy_count),
+        T(a_silent_call_is_ended),
+        T(no_call_is_longer_than_ten_minutes),
         T(one_source_cannot_take_every_line),
         T(calls_beyond_the_limit_are_refused),
         T(connections_that_say_nothing_leave_descriptors_to_others),

@@ -48,31 +48,53 @@ static inline int agent_tear_down(void **state)
     return 0;
 }
 
-/* ---- the agent's calls, counted on its thread ---- */
+/* ---- on the agent's thread ---- */
 
-struct call_count {
+struct agent_task {
     struct mail mail;
-    struct sip_agent *of;
-    unsigned calls;
-    sem_t counted;
+    void (*run)(void *arg);
+    void *arg;
+    sem_t done;
 };
 
-static inline void count_calls(struct mail *m)
+static inline void run_agent_task(struct mail *m)
 {
-    struct call_count *c = container_of(m, struct call_count, mail);
-    c->calls = c->of->call_count;
-    sem_post(&c->counted);
+    struct agent_task *t = container_of(m, struct agent_task, mail);
+    t->run(t->arg);
+    sem_post(&t->done);
+}
+
+static inline void begin_agent_task(struct agent_task *t, void (*run)(void *arg), void *arg)
+{
+    *t = (struct agent_task){.mail = {.run = run_agent_task}, .run = run, .arg = arg};
+    sem_init(&t->done, 0, 0);
+    mailbox_post(&agent->box, &t->mail);
+}
+
+static inline void await_agent_task(struct agent_task *t)
+{
+    while (sem_wait(&t->done))
+        ;
+    sem_destroy(&t->done);
+}
+
+static inline void run_on_agent(void (*run)(void *arg), void *arg)
+{
+    struct agent_task t;
+    begin_agent_task(&t, run, arg);
+    await_agent_task(&t);
+}
+
+static inline void count_calls(void *arg)
+{
+    *(unsigned *)arg = agent->call_count;
 }
 
 static inline unsigned agent_calls(void)
 {
-    struct call_count c = {.mail = {.run = count_calls}, .of = agent};
-    sem_init(&c.counted, 0, 0);
-    mailbox_post(&agent->box, &c.mail);
-    while (sem_wait(&c.counted))
-        ;
-    sem_destroy(&c.counted);
-    return c.calls;
+    unsigned n;
+    run_on_agent(count_calls, &n);
+    return n;
 }
 
 /* Waits until n calls are in progress. */
