@@ -23,10 +23,10 @@ struct usage {
 };
 static const struct field usage_fields[] = {
     FIELD(struct usage, total_unlocks, T_INT, .flags = F_REQUIRED,
-          .doc = "recorded attempts of rules, failed ones too; not a count of entries"),
+          .doc = "recorded unlock attempts, including failed ones; not a count of entries"),
     FIELD(struct usage, active_routines, T_INT, .flags = F_REQUIRED,
-          .doc = "enabled rules of every type, in effect now or not"),
-    FIELD(struct usage, shared_users, T_INT, .flags = F_REQUIRED, .doc = "users of the number, the owner included"),
+          .doc = "enabled rules of all types, whether or not in effect now"),
+    FIELD(struct usage, shared_users, T_INT, .flags = F_REQUIRED, .doc = "users of the number, including the owner"),
 };
 static const struct shape usage_shape = SHAPE(struct usage, "Usage", usage_fields);
 
@@ -47,10 +47,11 @@ struct capabilities {
 };
 static const char *const access_types[] = {"timer", "passcode", "routine", NULL};
 static const struct field capabilities_fields[] = {
-    FIELD(struct capabilities, multi_building, T_BOOL, .flags = F_REQUIRED, .doc = "linked buildings can be changed"),
+    FIELD(struct capabilities, multi_building, T_BOOL, .flags = F_REQUIRED,
+          .doc = "true if linked buildings can be changed"),
     FIELD(struct capabilities, access_types, T_STRINGS, .flags = F_REQUIRED, .values = access_types,
-          .doc = "the grant types the plan includes"),
-    FIELD(struct capabilities, scopes, T_STRINGS, .flags = F_REQUIRED, .doc = "of the calling key"),
+          .doc = "grant types included in the plan"),
+    FIELD(struct capabilities, scopes, T_STRINGS, .flags = F_REQUIRED, .doc = "scopes of the calling key"),
 };
 static const struct shape capabilities_shape = SHAPE(struct capabilities, "Capabilities", capabilities_fields);
 
@@ -63,7 +64,7 @@ static const struct field readiness_fields[] = {
     FIELD(struct readiness, building_connection, T_STRING, .flags = F_REQUIRED, .values = connections,
           .doc = "previous_buzz_recorded: a grant has released the door before"),
     FIELD(struct readiness, physical_entry_verified, T_BOOL, .flags = F_REQUIRED | F_CONST | F_FALSE,
-          .doc = "nothing that is recorded here proves that somebody went in"),
+          .doc = "always false: no record proves that a person entered"),
 };
 static const struct shape readiness_shape = SHAPE(struct readiness, "Readiness", readiness_fields);
 
@@ -72,8 +73,8 @@ struct next_action {
 };
 static const struct field next_action_fields[] = {
     FIELD(struct next_action, command, T_STRING, .flags = F_REQUIRED,
-          .doc = "an HTTP request line; what this key cannot do begins with `ask the resident: ` or `ask the building "
-                 "manager: `"),
+          .doc = "an HTTP request line; prefixed with `ask the resident: ` or `ask the building manager: ` if this key "
+                 "cannot send it"),
     FIELD(struct next_action, reason, T_STRING, .flags = F_REQUIRED),
 };
 static const struct shape next_action_shape = SHAPE(struct next_action, "NextAction", next_action_fields);
@@ -87,7 +88,7 @@ static const struct field account_fields[] = {
     FIELD(struct account_body, id, T_ID, .flags = F_REQUIRED),
     FIELD(struct account_body, email, T_STRING, .flags = F_REQUIRED),
     FIELD(struct account_body, virtual_number, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
-          .doc = "that the call box dials"),
+          .doc = "number that the call box dials"),
     OBJECT(subscription, subscription_shape),
     OBJECT(usage, usage_shape),
     FIELD(struct account_body, created_at, T_TIME, .flags = F_REQUIRED),
@@ -145,7 +146,7 @@ static void add_billing(struct actions *a, const struct account_view *v)
     const bool can = may(a, SCOPE(BILLING_WRITE)) && !id_given(&a->who->building_id);
     if (v->account.status == SUBSCRIPTION_NONE)
         need(a, can, STR("POST /v1/billing/checkout"),
-             "Subscribe, so that the building gets a number and grants open.");
+             "Subscribe: the building gets a number and grants can open the door.");
     if (v->account.status == SUBSCRIPTION_PAST_DUE)
         need(a, can, STR("POST /v1/billing/portal"), "The last payment failed: update the payment method.");
 }
@@ -161,17 +162,17 @@ static void add_setup(struct actions *a, const struct account_view *v)
         need(a, may(a, SCOPE(SETUP_WRITE)) && may_change(v),
              arena_printf(a->arena, "PATCH /v1/buildings/%s/settings", b->id.text),
              b->number.p ? "Set unlock_tone to the keypress that releases the door."
-                         : "Once there is a number, set unlock_tone to the keypress that releases the door.");
+                         : "After the number is assigned, set unlock_tone to the keypress that releases the door.");
     if (!b->last_buzz_us)
         add_action(a, arena_printf(a->arena, "ask the building manager: %.*s", STR_ARG(setup)),
-                   "Point the call box at the virtual number; then try it at the door.");
+                   "Program the call box to dial the virtual number, then test it at the door.");
 }
 
 static void suggest_phone(struct actions *a, const struct account_view *v)
 {
     if (v->building.number.p && !v->account.phone.p && a->who->web_session && v->account.status == SUBSCRIPTION_ACTIVE)
         suggest(a, SCOPE(ACCOUNT_READ) | SCOPE(KEYS_WRITE), STR("POST /v1/account/phone/verification"),
-                "Verify the phone that visitors are forwarded to.");
+                "Verify the phone to which calls are forwarded.");
 }
 
 static struct val next_actions(struct request *q, const struct account_view *v)
@@ -270,12 +271,11 @@ static enum err get_account(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     {.operation_id = "getAccount",
-     .summary = "The account, and what can be done next",
+     .summary = "The account and its next actions",
      .description =
-         "Where an agent begins: `capabilities` and `readiness` say what the key can do now, `next_actions` what "
-         "the door still needs and who can do it, and `buildings.selection_required` whether a building must be named. "
-         "A key bound to one "
-         "building sees that building as the whole.",
+         "Start here. `capabilities` and `readiness` show the current abilities of the key. `next_actions` lists the "
+         "remaining steps until the door opens, and the person who can do each. If `buildings.selection_required` is "
+         "true, requests must name a building. A key bound to one building sees only that building.",
      .tag = "Account",
      .method = HTTP_GET,
      .path = "/v1/account",

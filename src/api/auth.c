@@ -11,7 +11,7 @@ struct otp_request {
 };
 static const struct field otp_request_fields[] = {
     FIELD(struct otp_request, email, T_STRING, .flags = F_REQUIRED | F_TRIM | F_LOWER, .format = "email", .max = 254,
-          .error = ERR_INVALID_EMAIL, .doc = "the address to sign in with"),
+          .error = ERR_INVALID_EMAIL, .doc = "the address that signs in"),
 };
 static const struct shape otp_request_shape = SHAPE(struct otp_request, "OtpRequest", otp_request_fields, .open = true);
 
@@ -20,7 +20,7 @@ struct otp_challenge {
 };
 static const struct field otp_challenge_fields[] = {
     FIELD(struct otp_challenge, challenge, T_STRING, .flags = F_REQUIRED | F_SECRET,
-          .doc = "send it back with the code; can be used once, within 15 minutes"),
+          .doc = "send it back with the code; valid once, for 15 minutes"),
     FIELD(struct otp_challenge, message, T_STRING, .flags = F_REQUIRED),
 };
 static const struct shape otp_challenge_shape = SHAPE(struct otp_challenge, "OtpChallenge", otp_challenge_fields);
@@ -31,13 +31,13 @@ struct verify_request {
 static const char *const web_only[] = {"web", NULL};
 static const struct field verify_request_fields[] = {
     FIELD(struct verify_request, email, T_STRING, .flags = F_REQUIRED | F_TRIM | F_LOWER, .format = "email", .max = 254,
-          .error = ERR_INVALID_EMAIL, .doc = "the address the challenge was made for"),
+          .error = ERR_INVALID_EMAIL, .doc = "the address that requested the challenge"),
     FIELD(struct verify_request, purpose, T_STRING, .flags = F_REQUIRED | F_CONST, .values = web_only,
           .error = ERR_WEBSITE_SIGN_IN_REQUIRED),
     FIELD(struct verify_request, challenge, T_STRING, .flags = F_REQUIRED | F_SECRET, .error = ERR_INVALID_OTP),
     /* A malformed code counts as a wrong one and uses up an attempt. */
     FIELD(struct verify_request, otp, T_STRING, .flags = F_REQUIRED | F_SECRET | F_UNCHECKED, .pattern = OTP_PATTERN,
-          .error = ERR_INVALID_OTP, .doc = "the six-digit code of the e-mail"),
+          .error = ERR_INVALID_OTP, .doc = "the six-digit code from the e-mail"),
 };
 static const struct shape verify_request_shape =
     SHAPE(struct verify_request, "VerifyRequest", verify_request_fields, .open = true);
@@ -47,7 +47,7 @@ struct session_credential {
 };
 static const struct field session_credential_fields[] = {
     FIELD(struct session_credential, apiKey, T_STRING, .flags = F_REQUIRED | F_SECRET,
-          .doc = "a website session's key, valid for 12 hours; shown once"),
+          .doc = "key of the website session, valid for 12 hours; shown once"),
     FIELD(struct session_credential, keyPrefix, T_STRING, .flags = F_REQUIRED),
     FIELD(struct session_credential, name, T_STRING, .flags = F_REQUIRED),
 };
@@ -65,7 +65,7 @@ static enum err post_otp(struct request *q, struct reply *p)
         return e;
     struct otp_challenge *r = arena_new(q->tx.arena, struct otp_challenge);
     r->challenge = v_str(arena_str(q->tx.arena, str_z(challenge.id)));
-    r->message = v_str(STR("A six-digit code is on its way to this address. It is valid for 15 minutes."));
+    r->message = v_str(STR("A six-digit code was sent to this address. It is valid for 15 minutes."));
     return reply_ok(p, 200, &otp_challenge_shape, r);
 }
 
@@ -89,9 +89,9 @@ static enum err post_verify(struct request *q, struct reply *p)
 static const struct route rows[] = {
     {.operation_id = "requestOtp",
      .summary = "Send a sign-in code by e-mail",
-     .description = "Answers alike whether or not the address has an account. The code in the mail and the "
-                    "`challenge` in the answer belong together: 15 minutes, one use, five attempts. At most three "
-                    "open challenges an address.",
+     .description = "The response is the same whether or not the address has an account. The code in the mail works "
+                    "only with the returned `challenge`: once, within 15 minutes, with at most five attempts. An "
+                    "address can have three open challenges.",
      .tag = "Sign-in and keys",
      .method = HTTP_POST,
      .path = "/v1/auth/otp",
@@ -107,8 +107,8 @@ static const struct route rows[] = {
      .errors = ROUTE_ERRORS(ERR_LINKED_ACCOUNT)},
     {.operation_id = "verifyOtp",
      .summary = "Exchange a sign-in code for a website session",
-     .description = "Gives the key of a website session, once: it is valid for 12 hours and belongs on the website's "
-                    "server. The first sign-in makes the account.",
+     .description = "Returns the key of a website session once. It is valid for 12 hours; keep it on the website's "
+                    "server. The first sign-in creates the account.",
      .tag = "Sign-in and keys",
      .method = HTTP_POST,
      .path = "/v1/auth/verify",

@@ -12,7 +12,8 @@ static const struct field building_item_fields[] = {
     FIELD(struct building_item, address, T_OBJECT, .flags = F_REQUIRED | F_NULLABLE, .sub = &address_shape),
     FIELD(struct building_item, virtual_number, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
     FIELD(struct building_item, is_primary, T_BOOL, .flags = F_REQUIRED),
-    FIELD(struct building_item, provisioned, T_BOOL, .flags = F_REQUIRED, .doc = "it has a virtual number"),
+    FIELD(struct building_item, provisioned, T_BOOL, .flags = F_REQUIRED,
+          .doc = "true if the building has a virtual number"),
 };
 static const struct shape building_item_shape = SHAPE(struct building_item, "Building", building_item_fields);
 
@@ -21,9 +22,9 @@ struct buildings {
 };
 static const struct field buildings_fields[] = {
     FIELD(struct buildings, data, T_OBJECTS, .flags = F_REQUIRED, .sub = &building_item_shape,
-          .doc = "oldest first; a key bound to one building sees that one alone"),
+          .doc = "oldest first; a key bound to one building sees only that building"),
     FIELD(struct buildings, selection_required, T_BOOL, .flags = F_REQUIRED,
-          .doc = "requests for one building must name it in X-Service-Building-Id"),
+          .doc = "true if requests must name a building in X-Service-Building-Id"),
     FIELD(struct buildings, next_action, T_STRING, .flags = F_REQUIRED),
 };
 static const struct shape buildings_shape = SHAPE(struct buildings, "Buildings", buildings_fields);
@@ -54,10 +55,11 @@ static bool visible(const struct principal *who, const struct building *b)
 static struct str buildings_next_action(bool selection_required, const struct building_item *first)
 {
     if (selection_required)
-        return STR("Send the id of one building as X-Service-Building-Id with every request for it.");
+        return STR("Send the id of a building as X-Service-Building-Id with every request for that building.");
     if (first && !first->provisioned.b)
-        return STR("The virtual number comes with the subscription: POST /v1/billing/checkout, then wait for it here.");
-    return STR("See GET /v1/buildings/{buildingId}/setup for what is left to set up.");
+        return STR("The subscription provides the virtual number: POST /v1/billing/checkout, then check this list for "
+                   "the number.");
+    return STR("See GET /v1/buildings/{buildingId}/setup for the remaining setup steps.");
 }
 
 static enum err get_buildings(struct request *q, struct reply *p)
@@ -82,8 +84,9 @@ static enum err get_buildings(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     {.operation_id = "listBuildings",
-     .summary = "List the buildings the key can see",
-     .description = "All of them in one answer, by creation time. A key bound to one building sees that one alone.",
+     .summary = "List the buildings visible to the key",
+     .description =
+         "All buildings in one response, by creation time. A key bound to one building sees only that building.",
      .tag = "Buildings",
      .method = HTTP_GET,
      .path = "/v1/buildings",

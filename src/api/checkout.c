@@ -23,7 +23,7 @@ struct expired_body {
 };
 static const char *const expired_values[] = {"expired", NULL};
 static const struct field expired_fields[] = {
-    FIELD(struct expired_body, id, T_STRING, .flags = F_REQUIRED, .doc = "the session's"),
+    FIELD(struct expired_body, id, T_STRING, .flags = F_REQUIRED, .doc = "ID of the hosted checkout session"),
     FIELD(struct expired_body, status, T_STRING, .flags = F_REQUIRED | F_CONST, .values = expired_values),
     FIELD(struct expired_body, payment_required, T_BOOL, .flags = F_REQUIRED | F_CONST | F_FALSE),
 };
@@ -87,7 +87,7 @@ static enum err checkout_expire_open(struct request *q, const struct checkout_co
 {
     enum err e = checkout_session_expire(d, &b->checkout);
     if (!e && b->checkout.status == CHECKOUT_COMPLETE)
-        return tx_fail(&q->tx, ERR_CHECKOUT_EXISTS, "The checkout for the other plan was paid.");
+        return tx_fail(&q->tx, ERR_CHECKOUT_EXISTS, "The checkout for the other plan has been paid.");
     return e;
 }
 
@@ -195,7 +195,7 @@ static enum err expire_checkout(struct request *q, struct reply *p)
         return e;
     if (x->checkout.status == CHECKOUT_COMPLETE)
         return tx_fail(&q->tx, ERR_SUBSCRIPTION_EXISTS,
-                       "The checkout was paid; its subscription is not cancelled here.");
+                       "The checkout was paid. This request does not cancel its subscription.");
     struct expired_body *r = arena_new(q->tx.arena, struct expired_body);
     *r = (struct expired_body){v_str(x->checkout.session_id), v_str(STR("expired")), v_bool(false)};
     return reply_ok(p, 200, &expired_shape, r);
@@ -240,8 +240,8 @@ static enum err open_portal(struct request *q, struct reply *p)
 static const struct route rows[] = {
     {.operation_id = "getCheckout",
      .summary = "The latest checkout",
-     .description = "For after a time-out: `preparing` means to repeat the original plan and request ID, `complete` to "
-                    "look at the account's subscription. A checkout whose subscription has ended counts as `none`.",
+     .description = "Use it after a timeout. `preparing`: repeat the original plan and request ID. `complete`: check "
+                    "the account's subscription. A checkout whose subscription has ended is reported as `none`.",
      .tag = "Billing",
      .method = HTTP_GET,
      .path = "/v1/billing/checkout",
@@ -254,11 +254,10 @@ static const struct route rows[] = {
      .reply = &checkout_shape,
      .store_error = ERR_CHECKOUT_UNAVAILABLE},
     {.operation_id = "createCheckout",
-     .summary = "Start buying a subscription",
-     .description =
-         "Answers with the hosted page where a person pays, for one unit a building. An open checkout for the "
-         "same plan is returned with its own `request_id`; one for another plan is ended first. After a "
-         "time-out or a 503, repeat the request with the same Idempotency-Key: nothing is bought twice.",
+     .summary = "Start a checkout for a subscription",
+     .description = "Returns the hosted page for the payment, one unit per building. An open checkout for the same "
+                    "plan is returned with its own `request_id`; one for another plan is expired first. After a "
+                    "timeout or a 503, repeat the request with the same Idempotency-Key: nothing is bought twice.",
      .tag = "Billing",
      .method = HTTP_POST,
      .path = "/v1/billing/checkout",
@@ -281,9 +280,9 @@ static const struct route rows[] = {
                       ERR_CHECKOUT_PENDING, ERR_CHECKOUT_RECONCILIATION_REQUIRED, ERR_PLAN_UNAVAILABLE),
      .store_error = ERR_CHECKOUT_UNAVAILABLE},
     {.operation_id = "expireCheckout",
-     .summary = "End an unpaid checkout",
-     .description =
-         "The path names the checkout's `id`, the hosted session's. Can be repeated. Cancels no subscription.",
+     .summary = "Expire an unpaid checkout",
+     .description = "The path contains the checkout's `id`, which is that of the hosted session. Can be repeated. Does "
+                    "not cancel a subscription.",
      .tag = "Billing",
      .method = HTTP_POST,
      .path = "/v1/billing/checkout/{text}/expire",
@@ -298,7 +297,7 @@ static const struct route rows[] = {
      .store_error = ERR_CHECKOUT_UNAVAILABLE},
     {.operation_id = "openPortal",
      .summary = "A link to the hosted billing portal",
-     .description = "There a person changes the payment method or ends the subscription.",
+     .description = "The customer changes the payment method or cancels the subscription there.",
      .tag = "Billing",
      .method = HTTP_POST,
      .path = "/v1/billing/portal",

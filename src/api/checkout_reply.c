@@ -11,14 +11,15 @@ static const char *const plan_ids[] = {"weekly", "yearly", NULL};
 #define CHECKOUT_FIELD(member, type, ...) FIELD(struct checkout_body, member, type, __VA_ARGS__)
 static const struct field fields[] = {
     CHECKOUT_FIELD(status, T_STRING, .flags = F_REQUIRED, .values = statuses,
-                   .doc = "none: there is no checkout, and the members below are absent"),
-    CHECKOUT_FIELD(payment_required, T_BOOL, .flags = F_REQUIRED, .doc = "somebody has to pay at url"),
+                   .doc = "none: no checkout exists, and the members below are absent"),
+    CHECKOUT_FIELD(payment_required, T_BOOL, .flags = F_REQUIRED, .doc = "true if the payment at url is due"),
     CHECKOUT_FIELD(next_action, T_STRING, .flags = F_REQUIRED),
     CHECKOUT_FIELD(id, T_STRING, .flags = F_NULLABLE,
-                   .doc = "the hosted checkout session's; null until the billing provider has answered"),
-    CHECKOUT_FIELD(request_id, T_STRING, .doc = "the Idempotency-Key it was made with"),
+                   .doc = "ID of the hosted checkout session; null until the billing provider has responded"),
+    CHECKOUT_FIELD(request_id, T_STRING, .doc = "the Idempotency-Key that created it"),
     CHECKOUT_FIELD(plan, T_STRING, .values = plan_ids),
-    CHECKOUT_FIELD(url, T_STRING, .flags = F_NULLABLE, .format = "uri", .doc = "where to pay, while it is open"),
+    CHECKOUT_FIELD(url, T_STRING, .flags = F_NULLABLE, .format = "uri",
+                   .doc = "page for the payment while the checkout is open"),
     CHECKOUT_FIELD(message, T_STRING),
 };
 const struct shape checkout_shape = SHAPE(struct checkout_body, "Checkout", fields);
@@ -26,9 +27,9 @@ const struct shape checkout_shape = SHAPE(struct checkout_body, "Checkout", fiel
 static const struct {
     const char *message, *next_action;
 } texts[CHECKOUT_STATUS_COUNT] = {
-    [CHECKOUT_PREPARING] = {"The billing provider has not answered yet.",
+    [CHECKOUT_PREPARING] = {"The billing provider has not responded yet.",
                             "Repeat POST /v1/billing/checkout with this plan and this request_id as Idempotency-Key."},
-    [CHECKOUT_OPEN] = {"The checkout waits for the payment.", "Open url in a browser and pay there."},
+    [CHECKOUT_OPEN] = {"The checkout is waiting for payment.", "Open url in a browser and pay there."},
     [CHECKOUT_COMPLETE] = {"The checkout was paid.", "Check account.subscription.status and the building's setup."},
     [CHECKOUT_EXPIRED] = {"The checkout ended without a payment.",
                           "Start again with POST /v1/billing/checkout and a new Idempotency-Key."},

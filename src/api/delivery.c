@@ -9,9 +9,10 @@
 
 #define FILTER(member, type, ...) FIELD(struct delivery_filter, member, type, __VA_ARGS__)
 static const struct field query_fields[] = {
-    FILTER(status, T_STRING, .values = delivery_status_names, .error = ERR_INVALID_FILTER, .doc = "only those"),
+    FILTER(status, T_STRING, .values = delivery_status_names, .error = ERR_INVALID_FILTER,
+           .doc = "only deliveries with this status"),
     FILTER(limit, T_INT, .min = 1, .max = DELIVERY_PAGE_MAX, .error = ERR_INVALID_LIMIT, .doc = "default 50"),
-    FILTER(cursor, T_ID, .error = ERR_INVALID_CURSOR, .doc = "pagination.cursor of the last page"),
+    FILTER(cursor, T_ID, .error = ERR_INVALID_CURSOR, .doc = "pagination.cursor of the previous page"),
 };
 static const struct shape query_shape = SHAPE(struct delivery_filter, "WebhookDeliveryQuery", query_fields);
 
@@ -23,15 +24,16 @@ struct delivery_body {
 #define OUT(member, type, ...) FIELD(struct delivery_body, member, type, __VA_ARGS__)
 static const struct field delivery_fields[] = {
     OUT(id, T_ID, .flags = F_REQUIRED),
-    OUT(event_id, T_STRING, .flags = F_REQUIRED, .doc = "what the receiver tells repetitions by; a replay has it, too"),
+    OUT(event_id, T_STRING, .flags = F_REQUIRED,
+        .doc = "identifies the event; repetitions and replays have the same value"),
     OUT(type, T_STRING, .flags = F_REQUIRED, .values = event_type_names),
     OUT(status, T_STRING, .flags = F_REQUIRED, .values = delivery_status_names),
-    OUT(attempts, T_INT, .flags = F_REQUIRED, .doc = "that have ended"),
+    OUT(attempts, T_INT, .flags = F_REQUIRED, .doc = "completed attempts"),
     OUT(created_at, T_TIME, .flags = F_REQUIRED),
-    OUT(next_attempt_at, T_TIME, .flags = F_REQUIRED | F_NULLABLE, .doc = "null unless it is pending"),
+    OUT(next_attempt_at, T_TIME, .flags = F_REQUIRED | F_NULLABLE, .doc = "null unless pending"),
     OUT(last_attempt_at, T_TIME, .flags = F_REQUIRED | F_NULLABLE, .doc = "when the last attempt ended"),
-    OUT(last_status_code, T_INT, .flags = F_REQUIRED | F_NULLABLE, .doc = "of its answer; null: there was none"),
-    OUT(last_error, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "why it failed; null: it did not"),
+    OUT(last_status_code, T_INT, .flags = F_REQUIRED | F_NULLABLE, .doc = "status of the response; null: no response"),
+    OUT(last_error, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "reason of the failure; null: no failure"),
 };
 static const struct shape delivery_shape = SHAPE(struct delivery_body, "WebhookDelivery", delivery_fields);
 
@@ -106,8 +108,8 @@ static enum err replay_webhook_delivery(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     {.operation_id = "listWebhookDeliveries",
-     .summary = "List what was delivered to an endpoint, newest first",
-     .description = "The history of 30 days, also of an endpoint that was deleted.",
+     .summary = "List the deliveries to an endpoint, newest first",
+     .description = "The last 30 days, including those of a deleted endpoint.",
      .tag = TAG,
      .method = HTTP_GET,
      .path = "/v1/webhooks/{id}/deliveries",
@@ -124,10 +126,9 @@ static const struct route rows[] = {
      .errors = ROUTE_ERRORS(ERR_NOT_FOUND),
      .store_error = ERR_LIST_FAILED},
     {.operation_id = "replayWebhookDelivery",
-     .summary = "Send the event of a delivery once more",
-     .description =
-         "A new delivery of the same event, with the same event ID, under the normal signature, time-out and "
-         "retry rules; of one that was delivered or has failed.",
+     .summary = "Replay a delivery",
+     .description = "Queues a new delivery of the same event, with the same event ID, and the usual signature, timeout "
+                    "and retries. The replayed delivery must have been delivered or have failed.",
      .tag = TAG,
      .method = HTTP_POST,
      .path = "/v1/webhooks/{id}/deliveries/{delivery_id}/replay",

@@ -17,7 +17,7 @@ void error_page_put(const struct err_info *info, const char *request_id, struct 
                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>%d: Portero</title>\n"
                "<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"/style.css\">\n</head>\n"
                "<body class=\"narrow\">\n<header>\n<h1>%s</h1>\n<p class=\"quiet\">%s</p>\n</header>\n"
-               "<main>\n<p><a href=\"/\">To the start page</a></p>\n</main>\n"
+               "<main>\n<p><a href=\"/\">Start page</a></p>\n</main>\n"
                "<footer>Request <code>%s</code></footer>\n</body>\n</html>\n",
                info->status, info->message, info->next_action, request_id);
 }

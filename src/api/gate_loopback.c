@@ -55,8 +55,8 @@ enum err gate_check_loopback(struct request *q)
         return ERR_LOOPBACK_REQUIRED;
     if (!is_for_us(q, authority_host(authority)))
         return tx_fail(&q->tx, ERR_LOOPBACK_REQUIRED,
-                       "The sandbox answers as localhost, 127.0.0.1, [::1] and the host of public_url only.");
+                       "The sandbox is served only as localhost, 127.0.0.1, [::1] and the host of public_url.");
     if (!is_visit(q) && !is_same_origin(q, authority))
-        return tx_fail(&q->tx, ERR_LOOPBACK_REQUIRED, "The sandbox does not answer pages of another origin.");
+        return tx_fail(&q->tx, ERR_LOOPBACK_REQUIRED, "The sandbox does not serve pages of another origin.");
     return ERR_NONE;
 }

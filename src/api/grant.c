@@ -76,9 +76,9 @@ static bool filters(const void *query)
 
 static const struct route rows[] = {
     {.operation_id = "getUnlock",
-     .summary = "Read a grant, revoked ones included",
-     .description = "The `ETag` of the answer is what a change sends as `If-Match`. A passcode's `access_code` is a "
-                    "secret of the visitor it is for.",
+     .summary = "Read a grant, even if revoked",
+     .description = "Send the `ETag` of the response as `If-Match` with a change. A passcode's `access_code` is a "
+                    "secret of its visitor.",
      .tag = TAG,
      .method = HTTP_GET,
      .path = "/v1/unlock/{id}",
@@ -95,10 +95,10 @@ static const struct route rows[] = {
      .store_error = ERR_FETCH_FAILED},
     {.operation_id = "listUnlocks",
      .summary = "List the grants that are not revoked, newest first",
-     .description = "Follow `pagination.cursor`, unchanged and with the same filters, while `has_more` is true. "
-                    "`status=active` matches a timer within its window, an enabled passcode that is neither expired "
-                    "nor used up, and an enabled routine, also outside its hours; `enabled` filters by the switch "
-                    "alone.",
+     .description =
+         "While `has_more` is true, repeat the request with `pagination.cursor` and the same filters. `status=active` "
+         "matches a timer within its window, an enabled passcode that is neither expired nor exhausted, and an enabled "
+         "routine even outside its hours. `enabled` filters only by the switch.",
      .tag = TAG,
      .method = HTTP_GET,
      .path = "/v1/unlock",
@@ -115,10 +115,10 @@ static const struct route rows[] = {
      .store_error = ERR_LIST_FAILED},
     {.operation_id = "createUnlock",
      .summary = "Create a grant",
-     .description = "A `timer` opens for everybody until its end, a `passcode` for whoever enters its code, a "
-                    "`routine` in a weekly window. It can be made before there is a subscription or a number, but "
-                    "opens the door only once there are both. 201 with the grant; a replay gives 200 with "
-                    "`Idempotency-Replayed: true` and the grant as it is now.",
+     .description = "A `timer` opens the door for everyone until its end, a `passcode` for visitors who enter its "
+                    "code, a `routine` during a weekly window. A grant can be created before the subscription and the "
+                    "number exist, but opens the door only with both. The reply is 201 with the grant; a replay "
+                    "returns 200 with `Idempotency-Replayed: true` and the current grant.",
      .tag = TAG,
      .method = HTTP_POST,
      .path = "/v1/unlock",
@@ -142,10 +142,10 @@ static const struct route rows[] = {
      .store_error = ERR_CREATE_FAILED},
     {.operation_id = "updateUnlock",
      .summary = "Change a grant",
-     .description = "Send only what changes; the fields must suit the grant's type, which cannot change. "
-                    "`{\"enabled\": false}` switches a grant off whatever the plan; a timer ends by it, and needs an "
-                    "end to be switched on again. `remaining_uses` starts the count anew. A revoked grant stays "
-                    "revoked (409 `GRANT_REVOKED`).",
+     .description =
+         "Send only the fields that change. They must belong to the grant's type, which cannot change. `{\"enabled\": "
+         "false}` disables a grant under any plan. It ends a timer, which then needs a new end to be enabled again. "
+         "`remaining_uses` resets the count. A revoked grant stays revoked (409 `GRANT_REVOKED`).",
      .tag = TAG,
      .method = HTTP_PATCH,
      .path = "/v1/unlock/{id}",
@@ -166,8 +166,8 @@ static const struct route rows[] = {
                             ERR_GRANT_REVOKED),
      .store_error = ERR_UPDATE_FAILED},
     {.operation_id = "revokeUnlock",
-     .summary = "Revoke a grant for good; may be repeated",
-     .description = "A revoked grant opens no door again and leaves the list; it can still be read. Other grants may "
+     .summary = "Revoke a grant permanently; can be repeated",
+     .description = "A revoked grant never opens the door again. It can be read but is not listed. Other grants may "
                     "still open the door.",
      .tag = TAG,
      .method = HTTP_DELETE,

@@ -11,28 +11,27 @@
 
 /* One macro per field, for two kinds of table: those that read a body of any type, and those that document each type.
  * `more` are further flags. */
-#define LABEL     IN(label, T_STRING, .max = GRANT_LABEL_MAX, .doc = "default, also for an empty one: the type")
+#define LABEL     IN(label, T_STRING, .max = GRANT_LABEL_MAX, .doc = "default: the type, also if empty")
 #define ENABLED   IN(enabled, T_BOOL, .doc = "the on/off switch; new grants start enabled. On a timer, false ends it now")
-#define STARTS_AT IN(starts_at, T_TIME, .doc = "default and earliest is now; at most 365 days ahead")
+#define STARTS_AT IN(starts_at, T_TIME, .doc = "default: now; at most 365 days ahead")
 #define EXPIRES_IN_MINUTES                                                                                             \
     IN(expires_in_minutes, T_INT, .min = 1, .max = GRANT_MINUTES_MAX,                                                  \
-       .doc = "counted from starts_at if that lies ahead, else from now")
+       .doc = "counted from starts_at if it is in the future, else from now")
 #define ENDS_AT(more)                                                                                                  \
-    IN(ends_at, T_TIME, .flags = (more), .doc = "at most seven days after the start, or after now if there is none")
+    IN(ends_at, T_TIME, .flags = (more), .doc = "at most seven days after the start, or after now without a start")
 #define REMAINING_USES                                                                                                 \
     IN(remaining_uses, T_INT, .flags = F_NULLABLE, .min = 1, .max = GRANT_USES_MAX,                                    \
-       .doc = "that many buzzes; null: unlimited")
+       .doc = "number of buzzes; null: unlimited")
 #define ACCESS_CODE                                                                                                    \
     IN(access_code, T_STRING, .flags = F_SECRET, .pattern = CODE,                                                      \
-       .doc = "1 to 4 digits, not the single digit 1; default: four digits are generated")
-#define VOICE IN(enter_code_with_voice, T_BOOL, .doc = "the code may be spoken; default false")
+       .doc = "1 to 4 digits, except the single digit 1; default: four generated digits")
+#define VOICE IN(enter_code_with_voice, T_BOOL, .doc = "true if the code may be spoken; default false")
 #define SCHEDULE(more)                                                                                                 \
     IN(days, T_STRINGS, .flags = F_LOWER | (more), .min = 1, .max = 7, .values = schedule_day_names,                   \
-       .doc = "names from sunday to saturday in any case: one day, all five weekdays, both weekend days, or all "      \
-              "seven"),                                                                                                \
+       .doc =                                                                                                          \
+           "names from sunday to saturday, in any case: one day, all five weekdays, both weekend days, or all seven"), \
         IN(start, T_STRING, .flags = (more), .pattern = TIME_OF_DAY,                                                   \
-           .doc = "HH:MM, inclusive; sent together with "                                                              \
-                  "end"),                                                                                              \
+           .doc = "HH:MM, inclusive; send it together with end"),                                                      \
         IN(end, T_STRING, .flags = (more), .pattern = TIME_OF_DAY, .doc = "HH:MM, exclusive, later than start"),       \
         IN(timezone, T_STRING, .flags = F_NONBLANK | (more), .doc = "IANA name, e.g. America/New_York")
 
@@ -70,15 +69,15 @@ static const struct field create_routine[] = {TYPE(routine_only), LABEL, ENABLED
 
 static const struct shape create_timer_shape =
     SHAPE(struct grant_input, "UnlockCreateTimer", create_timer, .rules = ONE_END,
-          .doc = "opens at once, from its start to its end; one of expires_in_minutes and ends_at is needed");
+          .doc = "opens without a code, from its start to its end; expires_in_minutes or ends_at is required");
 static const struct shape create_passcode_shape =
     SHAPE(struct grant_input, "UnlockCreatePasscode", create_passcode, .rules = NOT_TWO_ENDS,
-          .doc = "opens for the code; without expires_in_minutes and ends_at it does not expire");
+          .doc = "opens with the code; never expires without expires_in_minutes and ends_at");
 static const struct shape create_routine_shape =
-    SHAPE(struct grant_input, "UnlockCreateRoutine", create_routine, .doc = "opens at once in a weekly window");
+    SHAPE(struct grant_input, "UnlockCreateRoutine", create_routine, .doc = "opens without a code in a weekly window");
 static const struct shape *const creates[] = {&create_timer_shape, &create_passcode_shape, &create_routine_shape, NULL};
 const struct shape unlock_create_shape = SHAPE(struct grant_input, "UnlockCreate", create_fields, .variants = creates,
-                                               .doc = "the type is never inferred; fields of another type are refused");
+                                               .doc = "the type is required; fields of another type are refused");
 
 /* ---- update ---- */
 
@@ -93,16 +92,16 @@ static const struct field update_routine[] = {LABEL, ENABLED, SCHEDULE(0)};
 
 static const struct shape update_timer_shape =
     SHAPE(struct grant_input, "UnlockUpdateTimer", update_timer, .least = 1, .rules = NOT_TWO_ENDS,
-          .doc = "enabled false ends it now; enabled true needs expires_in_minutes or ends_at");
+          .doc = "enabled=false ends it now; enabled=true needs expires_in_minutes or ends_at");
 static const struct shape update_passcode_shape =
     SHAPE(struct grant_input, "UnlockUpdatePasscode", update_passcode, .least = 1, .rules = NOT_TWO_ENDS,
-          .doc = "ends_at null: it does not expire");
+          .doc = "ends_at null: no expiry");
 static const struct shape update_routine_shape =
     SHAPE(struct grant_input, "UnlockUpdateRoutine", update_routine, .least = 1, .rules = START_WITH_END);
 static const struct shape *const updates[] = {&update_timer_shape, &update_passcode_shape, &update_routine_shape, NULL};
 const struct shape unlock_update_shape =
     SHAPE(struct grant_input, "UnlockUpdate", update_fields, .variants = updates,
-          .doc = "the fields of the grant's own type, which cannot change; what is left out stays as it is");
+          .doc = "fields of the grant's type, which cannot change; omitted fields stay unchanged");
 
 /* ---- lists ---- */
 
@@ -111,10 +110,10 @@ static const char *const listed_statuses[] = {"active", "scheduled", "inactive",
 #define FILTER(member, type, ...) FIELD(struct grant_filter, member, type, __VA_ARGS__)
 static const struct field query_fields[] = {
     FILTER(enabled, T_BOOL, .error = ERR_INVALID_FILTER, .doc = "the on/off switch"),
-    FILTER(status, T_STRING, .values = listed_statuses, .error = ERR_INVALID_FILTER, .doc = "as it is at this moment"),
+    FILTER(status, T_STRING, .values = listed_statuses, .error = ERR_INVALID_FILTER, .doc = "current status"),
     FILTER(type, T_STRING, .values = grant_type_names, .error = ERR_INVALID_TYPE, .doc = "only grants of this type"),
     FILTER(limit, T_INT, .min = 1, .max = GRANT_PAGE_MAX, .error = ERR_INVALID_LIMIT, .doc = "default 50"),
-    FILTER(cursor, T_ID, .error = ERR_INVALID_CURSOR, .doc = "pagination.cursor of the last page"),
+    FILTER(cursor, T_ID, .error = ERR_INVALID_CURSOR, .doc = "pagination.cursor of the previous page"),
 };
 const struct shape unlock_query_shape = SHAPE(struct grant_filter, "UnlockQuery", query_fields);
 
@@ -131,15 +130,14 @@ static const struct field unlock_fields[] = {
     OUT(building_id, T_ID, .flags = F_REQUIRED),
     OUT(id, T_ID, .flags = F_REQUIRED),
     OUT(type, T_STRING, .flags = F_REQUIRED, .values = grant_type_names),
-    OUT(label, T_STRING, .flags = F_REQUIRED, .doc = "what the resident calls it; the log shows it"),
-    OUT(enabled, T_BOOL, .flags = F_REQUIRED,
-        .doc = "the on/off switch, whether or not a routine is inside its window"),
-    OUT(version, T_INT, .flags = F_REQUIRED, .doc = "counts edits from 0; its quoted form is the ETag"),
+    OUT(label, T_STRING, .flags = F_REQUIRED, .doc = "the resident's name for it, shown in the log"),
+    OUT(enabled, T_BOOL, .flags = F_REQUIRED, .doc = "the on/off switch; for a routine independent of its window"),
+    OUT(version, T_INT, .flags = F_REQUIRED, .doc = "number of edits, from 0; its quoted form is the ETag"),
     OUT(status, T_STRING, .flags = F_REQUIRED, .values = grant_status_names,
-        .doc = "as it is at this moment: derived when read, never stored"),
-    OUT(request_id, T_STRING, .doc = "the Idempotency-Key of its creation"),
+        .doc = "current status: derived when read, never stored"),
+    OUT(request_id, T_STRING, .doc = "the Idempotency-Key that created it"),
     OUT(created_at, T_TIME, .flags = F_REQUIRED),
-    OUT(updated_at, T_TIME, .doc = "the last edit"),
+    OUT(updated_at, T_TIME, .doc = "time of the last edit"),
     OUT(starts_at, T_TIME, .doc = "timer"),
     OUT(ends_at, T_TIME, .doc = "timer, passcode: end of the window or expiry"),
     OUT(access_code, T_STRING, .flags = F_SECRET, .doc = "passcode: the visitor code"),

@@ -21,7 +21,7 @@ static enum err receive_stripe_event(struct request *q, struct reply *p)
 
 static const struct route stripe_rows[] = {{
     .operation_id = "receiveStripeEvent",
-    .summary = "Receive an event of Stripe's",
+    .summary = "Receive a Stripe event",
     .tag = "Hooks",
     .method = HTTP_POST,
     .path = "/hooks/stripe",

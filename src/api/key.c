@@ -95,7 +95,7 @@ static enum err post_key(struct request *q, struct reply *p)
     r->api_key = v_str(arena_str(q->tx.arena, str_z(key.text)));
     r->scopes = scope_list(q->tx.arena, key.scopes);
     r->expires_at = v_time(key.expires_at_us);
-    r->message = v_str(STR("Store this key now: it is not shown again."));
+    r->message = v_str(STR("Store this key now. It is not shown again."));
     crypto_wipe(&key, sizeof key);
     return reply_ok(p, 201, &agent_credential_shape, r);
 }
@@ -164,7 +164,7 @@ static enum err post_revoke_others(struct request *q, struct reply *p)
 static const struct route rows[] = {
     {.operation_id = "revokeOwnKey",
      .summary = "Revoke the calling key",
-     .description = "Signs out. The key is refused from then on.",
+     .description = "Signs out. Later requests with the key are refused.",
      .tag = "Sign-in and keys",
      .method = HTTP_DELETE,
      .path = "/v1/auth/key",
@@ -178,8 +178,8 @@ static const struct route rows[] = {
      .store_error = ERR_DELETE_FAILED},
     {.operation_id = "createKey",
      .summary = "Create an agent key",
-     .description = "`api_key` is shown this once. The key holds only scopes that its session holds, never "
-                    "`keys:write`; it outlives the session. At most 20 are active at a time.",
+     .description = "`api_key` is shown only once. A key holds only scopes of its session, never `keys:write`. It "
+                    "outlives the session. At most 20 keys are active at a time.",
      .tag = "Sign-in and keys",
      .method = HTTP_POST,
      .path = "/v1/auth/keys",
@@ -199,8 +199,8 @@ static const struct route rows[] = {
      .store_error = ERR_CREATE_FAILED},
     {.operation_id = "listKeys",
      .summary = "List the keys that are not revoked",
-     .description = "Newest first, without secrets; expired keys stay listed for a while. `current` marks the "
-                    "calling session.",
+     .description =
+         "Newest first, without secrets. Expired keys stay listed for a while. `current` marks the calling session.",
      .tag = "Sign-in and keys",
      .method = HTTP_GET,
      .path = "/v1/auth/keys",
@@ -214,7 +214,7 @@ static const struct route rows[] = {
      .store_error = ERR_LIST_FAILED},
     {.operation_id = "revokeKey",
      .summary = "Revoke a key",
-     .description = "Any of the account's keys, also the calling one, which then is signed out.",
+     .description = "Any key of the account, including the calling one, which is then signed out.",
      .tag = "Sign-in and keys",
      .method = HTTP_DELETE,
      .path = "/v1/auth/keys/{id}",
@@ -229,8 +229,8 @@ static const struct route rows[] = {
      .errors = ROUTE_ERRORS(ERR_NOT_FOUND),
      .store_error = ERR_DELETE_FAILED},
     {.operation_id = "revokeOtherKeys",
-     .summary = "Revoke every active key but the calling one",
-     .description = "For when a key may have leaked: only the calling session is left.",
+     .summary = "Revoke all active keys except the calling one",
+     .description = "For use after a key may have leaked: only the calling session stays valid.",
      .tag = "Sign-in and keys",
      .method = HTTP_POST,
      .path = "/v1/auth/keys/revoke-others",

@@ -9,12 +9,12 @@ static const struct field query_fields[] = {
     FILTER(since, T_TIME, .error = ERR_INVALID_DATE, .doc = "inclusive"),
     FILTER(until, T_TIME, .error = ERR_INVALID_DATE, .doc = "inclusive"),
     FILTER(type, T_STRING, .values = activity_type_names, .error = ERR_INVALID_TYPE,
-           .doc = "unlock: attempts to open by a rule; call: forwarded calls"),
+           .doc = "unlock: attempts to open the door; call: forwarded calls"),
     FILTER(unlock_id, T_ID, .error = ERR_INVALID_ID, .doc = "entries of this grant"),
     FILTER(q, T_STRING, .flags = F_TRIM | F_NONBLANK, .min = 1, .max = ACTIVITY_QUERY_MAX, .error = ERR_INVALID_QUERY,
-           .doc = "part of an entry's name, in any case"),
-    FILTER(succeeded, T_BOOL, .error = ERR_INVALID_SUCCEEDED, .doc = "the entry's succeeded"),
-    FILTER(cursor, T_STRING, .error = ERR_INVALID_CURSOR, .doc = "pagination.cursor of the last page"),
+           .doc = "part of an entry's name, case-insensitive"),
+    FILTER(succeeded, T_BOOL, .error = ERR_INVALID_SUCCEEDED, .doc = "value of the entry's succeeded"),
+    FILTER(cursor, T_STRING, .error = ERR_INVALID_CURSOR, .doc = "pagination.cursor of the previous page"),
 };
 static const struct shape query_shape = SHAPE(struct activity_filter, "LogQuery", query_fields);
 
@@ -91,11 +91,11 @@ static bool searches(const void *query)
 
 static const struct route rows[] = {
     {.operation_id = "listLogs",
-     .summary = "List what happened at the door",
-     .description = "Newest first. `type=unlock` are attempts to get in, also failed ones; `type=call` are forwarded "
-                    "calls. Codes are never shown. An entry says that the release tone was sent, not that somebody "
-                    "went in. To keep up, read from a little before the last entry seen, and drop what is known by "
-                    "its `id`.",
+     .summary = "List the activity at the door",
+     .description =
+         "Newest first. `type=unlock` are attempts to enter, including failed ones; `type=call` are forwarded calls. "
+         "Codes are never shown. An entry shows that the release tone was sent, not that a person entered. To stay up "
+         "to date, read from shortly before the last known entry and skip known `id`s.",
      .tag = "Activity logs",
      .method = HTTP_GET,
      .path = "/v1/logs",

@@ -14,7 +14,7 @@ struct health {
 static const char *const ok_only[] = {"ok", NULL};
 static const struct field health_fields[] = {
     FIELD(struct health, status, T_STRING, .flags = F_REQUIRED | F_CONST, .values = ok_only),
-    FIELD(struct health, version, T_STRING, .flags = F_REQUIRED, .doc = "of the service"),
+    FIELD(struct health, version, T_STRING, .flags = F_REQUIRED, .doc = "version of the service"),
     FIELD(struct health, uptime, T_NUMBER, .flags = F_REQUIRED, .doc = "seconds since the process started"),
     FIELD(struct health, openapi_url, T_STRING, .flags = F_REQUIRED, .format = "uri",
           .doc = "address of the OpenAPI document"),
@@ -53,7 +53,7 @@ static enum err get_document(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     {.operation_id = "getHealth",
-     .summary = "Is the service up?",
+     .summary = "Check that the service is running",
      .description = "Not rate limited.",
      .tag = "Service",
      .method = HTTP_GET,
@@ -63,8 +63,8 @@ static const struct route rows[] = {
      .status = 200,
      .reply = &health_shape},
     {.operation_id = "getContract",
-     .summary = "Where the OpenAPI document is",
-     .description = "Follow `Location`. Not rate limited, open to every origin.",
+     .summary = "The address of the OpenAPI document",
+     .description = "Follow `Location`. Not rate limited; open to every origin.",
      .tag = "Service",
      .method = HTTP_GET,
      .path = "/v1/openapi.json",
@@ -85,7 +85,7 @@ static const struct route rows[] = {
      .flags = ROUTE_ETAG | ROUTE_CORS | ROUTE_CACHEABLE | ROUTE_EXTENSION},
     {.operation_id = "getGuide",
      .summary = "The guide for agents",
-     .description = "In Markdown: how an agent should go about things here.",
+     .description = "A guide in Markdown for agents that use this API.",
      .tag = "Service",
      .method = HTTP_GET,
      .path = GUIDE_PATH,

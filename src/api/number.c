@@ -15,10 +15,11 @@ static const struct field number_fields[] = {
     FIELD(struct number_body, number, T_STRING, .flags = F_REQUIRED, .doc = "E.164"),
     FIELD(struct number_body, country, T_STRING, .flags = F_REQUIRED, .values = countries),
     FIELD(struct number_body, source, T_STRING, .flags = F_REQUIRED, .values = sources,
-          .doc = "the operator's pool, or a provider that it goes back to"),
-    FIELD(struct number_body, building_id, T_ID, .flags = F_REQUIRED | F_NULLABLE, .doc = "who holds it; null: free"),
+          .doc = "the operator's pool or a provider"),
+    FIELD(struct number_body, building_id, T_ID, .flags = F_REQUIRED | F_NULLABLE,
+          .doc = "building that holds it; null: free"),
     FIELD(struct number_body, building, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "the building's label"),
-    FIELD(struct number_body, email, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "of its account"),
+    FIELD(struct number_body, email, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "e-mail of its account"),
     FIELD(struct number_body, held_since, T_TIME, .flags = F_REQUIRED | F_NULLABLE),
 };
 static const struct shape number_shape = SHAPE(struct number_body, "Number", number_fields);

@@ -75,7 +75,7 @@ static json_t *parameters_of(const struct route *route)
     if (route->idempotency != NEED_NOT)
         add_parameter(parameters, "Idempotency-Key", "header", route->idempotency == NEED_REQUIRED,
                       pattern("^[a-zA-Z0-9_-]{16,100}$"),
-                      "names this request: the same key and body replay its result");
+                      "identifies this request: the same key and body replay its result");
     if (route->match == MATCH_GRANT)
         add_parameter(parameters, "If-Match", "header", true, pattern("^(W/)?\"[0-9]+\"$"), "the grant's ETag");
     if (route->match == MATCH_SETTINGS)
@@ -95,8 +95,8 @@ static void document_header(json_t *headers, const char *name, const char *type,
 static json_t *common_headers(bool cacheable)
 {
     json_t *headers = json_object();
-    document_header(headers, "X-Request-ID", "string", "names this request in support cases");
-    document_header(headers, "Cache-Control", "string", cacheable ? "public, for a minute" : "no-store");
+    document_header(headers, "X-Request-ID", "string", "identifies this request in support cases");
+    document_header(headers, "Cache-Control", "string", cacheable ? "public, for one minute" : "no-store");
     return headers;
 }
 
@@ -106,21 +106,21 @@ static json_t *headers_of(const struct route *route, int status)
     const bool success = status < 400;
     const bool early = status == 413 || status == 426; /* refused before any limit is counted */
     if (route->limit != LIMIT_NONE && !early) {
-        document_header(headers, "RateLimit-Limit", "integer", "requests in a window");
-        document_header(headers, "RateLimit-Remaining", "integer", "requests left in it");
-        document_header(headers, "RateLimit-Reset", "integer", "seconds until it ends");
+        document_header(headers, "RateLimit-Limit", "integer", "requests per window");
+        document_header(headers, "RateLimit-Remaining", "integer", "requests left in the window");
+        document_header(headers, "RateLimit-Reset", "integer", "seconds until the window ends");
     }
     if (!early && status != 401 && status != 429 &&
         (route->building == BUILDING_HEADER || route->building == BUILDING_PATH))
-        document_header(headers, "X-Service-Building-Id", "string", "the selected building, once it is known");
+        document_header(headers, "X-Service-Building-Id", "string", "the selected building, if known");
     if (route->flags & ROUTE_CORS)
         document_header(headers, "Access-Control-Allow-Origin", "string", "*");
     if (success && (route->flags & ROUTE_ETAG))
         document_header(headers, "ETag", "string",
-                        route->flags & ROUTE_CACHEABLE ? "of this text, for If-None-Match"
+                        route->flags & ROUTE_CACHEABLE ? "version of this text, for If-None-Match"
                                                        : "the version, for If-Match");
     if (status == 201 && (route->flags & ROUTE_LOCATION))
-        document_header(headers, "Location", "string", "path of what was created");
+        document_header(headers, "Location", "string", "path of the created resource");
     if ((status == 200 || (status && status == route->pending_status)) && (route->flags & ROUTE_REPLAY))
         document_header(headers, "Idempotency-Replayed", "string", "true: this is the result of an earlier request");
     if (status == 302 || status == 303)
@@ -137,10 +137,10 @@ static json_t *headers_of(const struct route *route, int status)
 static const char *success_text(const struct route *route, int status)
 {
     if (status == 200 && route->status != 200 && (route->flags & ROUTE_REPLAY))
-        return "It was done before: what became of it.";
-    return status == 201   ? "It was created."
-           : status == 202 ? "It was accepted, and is not done yet."
-           : status == 302 ? "It is elsewhere."
+        return "Replayed: the result of the earlier request.";
+    return status == 201   ? "Created."
+           : status == 202 ? "Accepted, but not completed yet."
+           : status == 302 ? "Redirect."
                            : route->summary;
 }
 
@@ -338,7 +338,7 @@ static json_t *components_of(const struct document *d)
     if (d->keys)
         json_object_set_new(components, "securitySchemes",
                             json_pack("{s:{s:s, s:s, s:s}}", "key", "type", "http", "scheme", "bearer", "description",
-                                      "An API key: a website session's, or an agent's. Never in a query string."));
+                                      "An API key of a website session or an agent. Never in a query string."));
     return components;
 }
 

@@ -14,10 +14,10 @@ static json_t *event_body_of(const char *type, const struct shape *data, json_t 
 {
     json_t *properties = json_pack(
         "{s:o, s:o, s:o, s:o, s:o}", "id",
-        string_schema("pattern", "^evt_[0-9a-f]{24}$", "the event's; repetitions and replays have the same one"),
-        "type", string_schema("const", type, "what happened"), "created_at",
-        string_schema("format", "date-time", "of the event"), "api_version",
-        string_schema("const", "v1", "of this body"), "data", openapi_reference(schemas, data, SCHEMA_REPLY));
+        string_schema("pattern", "^evt_[0-9a-f]{24}$", "ID of the event; repetitions and replays have the same one"),
+        "type", string_schema("const", type, "event type"), "created_at",
+        string_schema("format", "date-time", "time of the event"), "api_version",
+        string_schema("const", "v1", "version of this body"), "data", openapi_reference(schemas, data, SCHEMA_REPLY));
     return json_pack("{s:s, s:o, s:[s, s, s, s, s]}", "type", "object", "properties", properties, "required", "id",
                      "type", "created_at", "api_version", "data");
 }
@@ -26,15 +26,15 @@ static json_t *signature(void)
 {
     return json_pack("{s:s, s:s, s:b, s:{s:s, s:s}, s:s}", "name", "Service-Signature", "in", "header", "required", 1,
                      "schema", "type", "string", "pattern", "^t=[0-9]+,v1=[0-9a-f]{64}$", "description",
-                     "`t` is Unix seconds; `v1` the hex HMAC-SHA256 of `t`, a period and the raw body, keyed with the "
-                     "whole secret. Compare in constant time; refuse a `t` older than five minutes.");
+                     "`t` is Unix seconds; `v1` is the hex HMAC-SHA256 of `t`, a period and the raw body, keyed with "
+                     "the whole secret. Compare in constant time; reject a `t` older than five minutes.");
 }
 
 static json_t *responses(void)
 {
     return json_pack("{s:{s:s}, s:{s:s}}", "2XX", "description", "received", "default", "description",
-                     "not received: repeated after 1 minute, 5 minutes, 30 minutes and 2 hours, then given up. So is "
-                     "what takes longer than 5 seconds; redirects are not followed");
+                     "not received: retried after 1 minute, 5 minutes, 30 minutes and 2 hours, then failed. A response "
+                     "after more than 5 seconds counts as a failure; redirects are not followed");
 }
 
 static json_t *event_operation(enum event_type type, json_t *schemas)
@@ -42,8 +42,8 @@ static json_t *event_operation(enum event_type type, json_t *schemas)
     const struct shape *data = &event_data_shapes[type];
     return json_pack("{s:{s:o, s:s, s:s, s:[s], s:[], s:[o], s:{s:b, s:{s:{s:o}}}, s:o}}", "post", "operationId",
                      json_sprintf("on%s", data->name), "summary", data->doc, "description",
-                     "Posted at least once to each endpoint that listens to the type, in no certain order: tell "
-                     "repetitions by `id`.",
+                     "Sent at least once to each endpoint that listens to the type, in no particular order. "
+                     "Repetitions have the same `id`.",
                      "tags", "Webhooks", "security", "parameters", signature(), "requestBody", "required", 1, "content",
                      "application/json", "schema", event_body_of(event_type_names[type], data, schemas), "responses",
                      responses());

@@ -3,17 +3,17 @@
 static const struct {
     const char *name, *description;
 } tags[] = {
-    {"Access grants", "Who is let in: timers, passcodes and routines of a building. A call that matches no grant is "
-                      "forwarded to the resident."},
-    {"Activity logs", "What happened at a building's door: attempts to get in, and forwarded calls."},
-    {"Buildings", "The buildings of an account, how far their set-up is, and what their call boxes say and send."},
-    {"Account", "The account as a whole: its subscription, and what its key can do next."},
-    {"Forwarding phone", "The resident's phone, to which calls are forwarded once it is verified."},
-    {"Sign-in and keys", "Sign-in by e-mail gives a website session; a session gives agents keys with scopes."},
+    {"Access grants", "Timers, passcodes and routines that open the door of a building. A call that matches no grant "
+                      "is forwarded to the resident."},
+    {"Activity logs", "Attempts to open a building's door, and forwarded calls."},
+    {"Buildings", "The buildings of an account, their setup, and the greetings and release tone of their call boxes."},
+    {"Account", "The account: its subscription and the next actions of its key."},
+    {"Forwarding phone", "The resident's phone. Calls are forwarded to it once it is verified."},
+    {"Sign-in and keys", "Sign-in by e-mail creates a website session. A session creates keys with scopes for agents."},
     {"Billing", "Plans, the hosted checkout and the hosted billing portal. The API takes no card details."},
-    {"Webhooks", "HTTPS receivers that are told when access is used, and what was delivered to them."},
-    {"Service", "The service itself: its state, its contract, its guide."},
-    {"Sandbox", "What stands in for the outside world: mail and text messages, calls, numbers, billing, the clock."},
+    {"Webhooks", "HTTPS receivers that are notified when access is used, and their deliveries."},
+    {"Service", "The service itself: health, contract and guide."},
+    {"Sandbox", "Simulated e-mail, text messages, calls, numbers, billing and clock."},
 };
 
 const char *openapi_tag(const char *tag)
@@ -41,31 +41,31 @@ static void put_credential(const struct route *route, struct buf *out)
     const char *refused = route->parent_error ? err_info(route->parent_error)->code : "";
     switch (route->credential) {
     case CRED_NONE:
-        buf_lit(out, "Needs no key.");
+        buf_lit(out, "Requires no key.");
         return;
     case CRED_LOOPBACK:
-        buf_lit(out, "Answers on loopback only, without a key.");
+        buf_lit(out, "Available on loopback only, without a key.");
         return;
     case CRED_CONTROL:
         return;
     case CRED_KEY:
-        buf_lit(out, "Needs an API key");
+        buf_lit(out, "Requires an API key");
         put_scopes(route, out);
         return;
     case CRED_WEB_SESSION:
-        buf_lit(out, "Needs the key of a website session");
+        buf_lit(out, "Requires the key of a website session");
         put_scopes(route, out);
         buf_lit(out, " Agent keys get 403 `WEB_SESSION_REQUIRED`.");
         return;
     case CRED_OWNER:
-        buf_lit(out, "Needs the owner's key");
+        buf_lit(out, "Requires the owner's key");
         put_scopes(route, out);
         buf_printf(out, " An invited member's key gets 403 `%s`.", refused);
         return;
     case CRED_PARENT:
-        buf_lit(out, "Needs a key of the parent account");
+        buf_lit(out, "Requires a key of the parent account");
         put_scopes(route, out);
-        buf_printf(out, " A key that is bound to one building gets 403 `%s`.", refused);
+        buf_printf(out, " A key bound to one building gets 403 `%s`.", refused);
         return;
     }
 }
@@ -77,11 +77,12 @@ static void put_building(enum route_building building, struct buf *out)
     case BUILDING_PATH:
         return;
     case BUILDING_HEADER:
-        buf_lit(out, " Acts on the building named in `X-Service-Building-Id`, which may be left out while the account "
-                     "has only one.");
+        buf_lit(
+            out,
+            " Applies to the building in `X-Service-Building-Id`, which may be omitted if the account has only one.");
         return;
     case BUILDING_FORBIDDEN:
-        buf_lit(out, " Send no `X-Service-Building-Id`.");
+        buf_lit(out, " Do not send `X-Service-Building-Id`.");
         return;
     }
 }
@@ -89,11 +90,13 @@ static void put_building(enum route_building building, struct buf *out)
 static void put_header_prose(const struct route *route, struct buf *out)
 {
     if (route->idempotency == NEED_REQUIRED)
-        buf_lit(out, " After a time-out repeat it with the same `Idempotency-Key` and body: it does not happen twice.");
+        buf_lit(out, " After a timeout, repeat the request with the same `Idempotency-Key` and body: it takes effect "
+                     "only once.");
     if (route->idempotency == NEED_OPTIONAL)
-        buf_lit(out, " With an `Idempotency-Key` it can be repeated after a time-out without happening twice.");
+        buf_lit(out,
+                " With an `Idempotency-Key`, the request can be repeated after a timeout and takes effect only once.");
     if (route->match != MATCH_NONE)
-        buf_lit(out, " Send the `ETag` you last read as `If-Match`; on a conflict read again, then repeat the change.");
+        buf_lit(out, " Send the last read `ETag` as `If-Match`. After a conflict, read again and repeat the change.");
 }
 
 void openapi_describe(const struct route *route, struct buf *out)
@@ -104,5 +107,5 @@ void openapi_describe(const struct route *route, struct buf *out)
     put_building(route->building, out);
     put_header_prose(route, out);
     if (route->flags & ROUTE_EXTENSION)
-        buf_lit(out, " An extension: the contract does not have it.");
+        buf_lit(out, " An extension of the contract.");
 }

@@ -46,7 +46,8 @@ static enum err read_invoice(struct request *q, struct str subscription, int64_t
         o = b->ops->preview(b, subscription, quantity, offer->proration_s, q->tx.arena, &preview);
     while (outcome_again(o, &tries));
     if (o == OUTCOME_REFUSED)
-        return tx_fail(&q->tx, ERR_BUILDING_BILLING_MISMATCH, "The subscription cannot be changed as it stands.");
+        return tx_fail(&q->tx, ERR_BUILDING_BILLING_MISMATCH,
+                       "The subscription cannot be changed in its current state.");
     if (o == OUTCOME_UNKNOWN)
         return ERR_INTERNAL_ERROR;
     offer->next_invoice_minor = preview.amount_due_minor;
@@ -227,9 +228,8 @@ static enum err get_operation(struct request *q, struct reply *p)
 static const struct route rows[] = {
     {.operation_id = "previewBuilding",
      .summary = "Quote the addition or removal of a linked building",
-     .description =
-         "Changes and buys nothing. The quote is good for 15 minutes and holds exactly what would be done and "
-         "what the subscription's next invoice would come to.",
+     .description = "Changes and buys nothing. The quote is valid for 15 minutes. It contains the exact change and an "
+                    "estimate of the subscription's next invoice.",
      .method = HTTP_POST,
      .path = "/v1/buildings/preview",
      MANAGES,
@@ -245,10 +245,9 @@ static const struct route rows[] = {
                       ERR_BUILDING_NOT_FOUND, ERR_BUILDING_LIMIT, ERR_BUILDING_BILLING_MISMATCH)},
     {.operation_id = "addBuilding",
      .summary = "Add the building of a quote",
-     .description =
-         "Answers 201 when it is done, 202 when it takes longer: then poll the operation. Repeating the request "
-         "with the same Idempotency-Key gives the same operation. An addition that fails leaves nothing "
-         "behind: no number, no building, no charge.",
+     .description = "Returns 201 when completed, or 202 if it takes longer: then poll the operation. A repeated "
+                    "request with the same Idempotency-Key returns the same operation. A failed addition is rolled "
+                    "back: no number, no building, no charge.",
      .method = HTTP_POST,
      .path = "/v1/buildings",
      MANAGES,
@@ -266,8 +265,8 @@ static const struct route rows[] = {
      .errors = ROUTE_ERRORS(EXECUTION_ERRORS, ERR_PAYMENT_FAILED, ERR_BUILDING_ADD_FAILED)},
     {.operation_id = "removeBuilding",
      .summary = "Remove the building of a quote",
-     .description = "Its number is released for good, its grants and activity log are deleted, keys bound to it are "
-                    "revoked, and the subscription is reduced by one unit. Answers as the addition does.",
+     .description = "Permanently releases the number, deletes the building's grants and activity log, revokes the keys "
+                    "bound to it, and reduces the subscription by one unit. Returns the same statuses as the addition.",
      .method = HTTP_DELETE,
      .path = "/v1/buildings/{id}",
      MANAGES,
@@ -283,8 +282,8 @@ static const struct route rows[] = {
      .flags = ROUTE_REPLAY,
      .errors = ROUTE_ERRORS(EXECUTION_ERRORS, ERR_BUILDING_NOT_FOUND)},
     {.operation_id = "getBuildingOperation",
-     .summary = "A quote, or what became of it",
-     .description = "Quotes and receipts are kept; no subscription is needed.",
+     .summary = "A quote or its operation",
+     .description = "Quotes and receipts are kept. No subscription is required.",
      .method = HTTP_GET,
      .path = "/v1/buildings/operations/{id}",
      MANAGES,

@@ -23,13 +23,13 @@ static const struct field add_fields[] = {
     FIELD(struct preview, unlock_tone, T_STRING, .flags = F_REQUIRED, .pattern = TONE_PATTERN,
           .doc = "the keypress that releases the door"),
     FIELD(struct preview, phone_number, T_STRING, .pattern = PHONE_PATTERN, .error = ERR_INVALID_PHONE_NUMBER,
-          .doc = "whom its calls are forwarded to, a number that this account has verified; default: the account's"),
+          .doc = "forwarding number of the building, verified by this account; default: the account's"),
 };
 static const struct shape add_shape = SHAPE(struct preview, "BuildingAddPreview", add_fields);
 
 static const struct field remove_fields[] = {
     FIELD(struct preview, action, T_STRING, .flags = F_REQUIRED | F_CONST, .values = removal),
-    FIELD(struct preview, building_id, T_ID, .flags = F_REQUIRED, .doc = "not the primary building's"),
+    FIELD(struct preview, building_id, T_ID, .flags = F_REQUIRED, .doc = "cannot be the primary building"),
 };
 static const struct shape remove_shape = SHAPE(struct preview, "BuildingRemovePreview", remove_fields);
 
@@ -41,7 +41,7 @@ struct quote {
 };
 static const struct field quote_fields[] = {
     FIELD(struct quote, quote_id, T_ID, .flags = F_REQUIRED, .error = ERR_INVALID_QUOTE,
-          .doc = "the id of the operation that the preview made"),
+          .doc = "id of the operation that the preview created"),
 };
 const struct shape quote_request_shape = SHAPE(struct quote, "QuoteRequest", quote_fields);
 
@@ -99,7 +99,7 @@ static const struct field remove_input_fields[] = {
     FIELD(struct remove_input, building_id, T_ID, .flags = F_REQUIRED),
     FIELD(struct remove_input, label, T_STRING, .flags = F_REQUIRED),
     FIELD(struct remove_input, virtual_number, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
-    FIELD(struct remove_input, effects, T_STRINGS, .flags = F_REQUIRED, .doc = "what it does, in sentences"),
+    FIELD(struct remove_input, effects, T_STRINGS, .flags = F_REQUIRED, .doc = "effects of the removal, as sentences"),
 };
 static const struct shape remove_input_shape = SHAPE(struct remove_input, "BuildingRemoveInput", remove_input_fields);
 
@@ -157,7 +157,7 @@ static struct val billing_of(struct arena *a, const struct operation_billing *b)
         .per_building_amount = b->per_building_minor < 0 ? v_null() : v_int(b->per_building_minor),
         .interval = b->interval.p ? v_str(b->interval) : (struct val){0},
         .proration_date = v_int(b->proration_s),
-        .note = v_str(STR("An estimate of the whole upcoming invoice with the change prorated from proration_date. "
+        .note = v_str(STR("An estimate of the whole upcoming invoice, with the change prorated from proration_date. "
                           "The preview charges nothing.")),
     };
     return v_object(r);
@@ -215,14 +215,14 @@ static const char *const statuses[] = {"quoted", "expired", "running", "succeede
             FIELD(struct operation_body, id, T_ID, .flags = F_REQUIRED, .doc = "also the quote_id"),                   \
             FIELD(struct operation_body, status, T_STRING, .flags = F_REQUIRED, .values = statuses),                   \
             FIELD(struct operation_body, input, T_OBJECT, .flags = F_REQUIRED, .sub = &(input_shape),                  \
-                  .doc = "exactly what is executed"),                                                                  \
+                  .doc = "the exact input of the execution"),                                                          \
             FIELD(struct operation_body, billing, T_OBJECT, .flags = F_REQUIRED, .sub = &billing_shape),               \
-            FIELD(struct operation_body, expires_at, T_TIME, .flags = F_REQUIRED, .doc = "of the quote"),              \
+            FIELD(struct operation_body, expires_at, T_TIME, .flags = F_REQUIRED, .doc = "expiry of the quote"),       \
             FIELD(struct operation_body, building_id, T_ID, .flags = F_REQUIRED | F_NULLABLE),                         \
             FIELD(struct operation_body, request_id, T_STRING, .flags = F_REQUIRED | F_NULLABLE,                       \
-                  .doc = "the execution's Idempotency-Key"),                                                           \
+                  .doc = "Idempotency-Key of the execution"),                                                          \
             FIELD(struct operation_body, result, T_OBJECT, .flags = F_REQUIRED | F_NULLABLE, .sub = &(result_shape),   \
-                  .doc = "null until it has succeeded"),                                                               \
+                  .doc = "null until succeeded"),                                                                      \
             FIELD(struct operation_body, next_action, T_STRING, .flags = F_REQUIRED),                                  \
     }
 static const struct field add_operation_fields[] = OPERATION_FIELDS(add, add_input_shape, add_result_shape);
@@ -251,7 +251,7 @@ static struct str after_failure(const struct operation *o)
     if (o->error == ERR_PAYMENT_FAILED)
         return STR("Update the payment method in the billing portal, then request a new preview.");
     if (o->action == OPERATION_ADD)
-        return STR("Nothing was kept or charged. Request a new preview.");
+        return STR("The addition was rolled back without a charge. Request a new preview.");
     return STR("The building is kept. Request a new preview.");
 }
 
@@ -266,11 +266,12 @@ static struct str operation_next_action(struct arena *a, const struct operation 
         return arena_printf(a, "Poll GET /v1/buildings/operations/%s until it has ended.", o->id.text);
     case OPERATION_SUCCEEDED:
         if (o->action == OPERATION_REMOVE)
-            return STR("Nothing is left to do.");
-        return arena_printf(a, "Have the call box call the virtual number, then test it: GET /v1/buildings/%s/setup.",
-                            o->building_id.text);
+            return STR("No action needed.");
+        return arena_printf(
+            a, "Program the call box to dial the virtual number, then test it: GET /v1/buildings/%s/setup.",
+            o->building_id.text);
     case OPERATION_RECONCILIATION_REQUIRED:
-        return STR("Contact support with this id, and create no other request.");
+        return STR("Contact support with this id. Do not create another request.");
     case OPERATION_FAILED:
         break;
     }

@@ -2,8 +2,8 @@
 
 static const struct field pagination_fields[] = {
     FIELD(struct pagination, cursor, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
-          .doc = "pass it on unchanged, with the same building and filters, for the next page"),
-    FIELD(struct pagination, has_more, T_BOOL, .flags = F_REQUIRED, .doc = "there is a next page"),
+          .doc = "send it unchanged, with the same building and filters, to get the next page"),
+    FIELD(struct pagination, has_more, T_BOOL, .flags = F_REQUIRED, .doc = "true if there is a next page"),
 };
 const struct shape pagination_shape = SHAPE(struct pagination, "Pagination", pagination_fields);
 

@@ -23,11 +23,11 @@ struct status {
 };
 static const struct field status_fields[] = {
     FIELD(struct status, phone_number, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .pattern = PHONE_PATTERN,
-          .doc = "the verified phone that visitors are forwarded to"),
+          .doc = "the verified phone to which calls are forwarded"),
     FIELD(struct status, verified, T_BOOL, .flags = F_REQUIRED),
     FIELD(struct status, verified_at, T_TIME, .flags = F_REQUIRED | F_NULLABLE),
     FIELD(struct status, pending, T_OBJECT, .flags = F_REQUIRED | F_NULLABLE, .sub = &pending_shape,
-          .doc = "a code that was sent and waits to be confirmed"),
+          .doc = "a code that was sent and is not confirmed yet"),
     FIELD(struct status, next_action, T_STRING, .flags = F_REQUIRED),
 };
 static const struct shape status_shape = SHAPE(struct status, "PhoneStatus", status_fields);
@@ -58,7 +58,7 @@ struct confirmation {
 };
 static const struct field confirmation_fields[] = {
     FIELD(struct confirmation, code, T_STRING, .flags = F_REQUIRED | F_SECRET, .pattern = "^[0-9]{6}$",
-          .doc = "the six digits of the newest text message"),
+          .doc = "the six digits of the latest text message"),
 };
 static const struct shape confirmation_shape = SHAPE(struct confirmation, "PhoneConfirmation", confirmation_fields);
 
@@ -70,7 +70,7 @@ static const char *phone_next_action(const struct phone_status *s)
         return "Confirm the code with POST /v1/account/phone/confirmation.";
     if (s->pending.number.p || !s->number.p)
         return "Request a code with POST /v1/account/phone/verification.";
-    return "None: visitors are forwarded to this phone. POST /v1/account/phone/verification changes it.";
+    return "No action needed: calls are forwarded to this phone. POST /v1/account/phone/verification changes it.";
 }
 
 static struct val pending_of(struct arena *a, const struct phone_status *s)
@@ -131,7 +131,7 @@ static enum err send_text(struct request *q, const struct sending *s)
         .to = s->number,
         .text = arena_printf(q->tx.arena,
                              "%s is your Portero code to verify this phone. It is valid for 10 minutes. If you did not "
-                             "ask for it, ignore this message.",
+                             "request it, ignore this message.",
                              s->code.text),
         .code = code,
         .created_us = q->tx.now_us,
@@ -171,7 +171,7 @@ static enum err post_verification(struct request *q, struct reply *p)
     r->status = v_str(str_z(code_sent_only[0]));
     r->phone_number = body->phone_number;
     r->expires_at = v_time(s.code.expires_us);
-    r->message = v_str(STR("A six-digit code is on its way to this phone. It is valid for 10 minutes."));
+    r->message = v_str(STR("A six-digit code was sent to this phone. It is valid for 10 minutes."));
     return reply_ok(p, 200, &code_sent_shape, r);
 }
 
@@ -190,8 +190,8 @@ static enum err post_confirmation(struct request *q, struct reply *p)
 static const struct route rows[] = {
     {.operation_id = "getPhone",
      .summary = "The forwarding phone",
-     .description = "Calls that no grant opens are forwarded to it. A phone that was verified once stays so without "
-                    "another text message.",
+     .description = "Calls without a matching grant are forwarded to this phone. A phone that was verified before "
+                    "needs no new text message.",
      .tag = "Forwarding phone",
      .method = HTTP_GET,
      .path = "/v1/account/phone",
@@ -204,8 +204,8 @@ static const struct route rows[] = {
      .reply = &status_shape,
      .errors = ROUTE_ERRORS(ERR_ACCOUNT_NOT_FOUND)},
     {.operation_id = "requestPhoneCode",
-     .summary = "Send a code to a phone that is to be the forwarding phone",
-     .description = "Sends a text message with six digits, valid for 10 minutes. The phone in use stays in use until "
+     .summary = "Send a code to a new forwarding phone",
+     .description = "Sends a text message with six digits, valid for 10 minutes. The current phone stays in use until "
                     "the code is confirmed.",
      .tag = "Forwarding phone",
      .method = HTTP_POST,
@@ -225,8 +225,8 @@ static const struct route rows[] = {
                             ERR_PHONE_CODE_SEND_FAILED),
      .store_error = ERR_PHONE_CODE_SEND_FAILED},
     {.operation_id = "confirmPhoneCode",
-     .summary = "Confirm the code: the phone becomes the forwarding phone",
-     .description = "Five attempts a code; then request another.",
+     .summary = "Confirm the code and use the new phone",
+     .description = "Each code allows five attempts. Then request another code.",
      .tag = "Forwarding phone",
      .method = HTTP_POST,
      .path = "/v1/account/phone/confirmation",

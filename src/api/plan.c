@@ -16,7 +16,7 @@ static const struct field plan_fields[] = {
     FIELD(struct plan, interval, T_STRING),
     FIELD(struct plan, interval_count, T_INT),
     FIELD(struct plan, access, T_STRINGS, .flags = F_REQUIRED, .values = access_types,
-          .doc = "the grant types it includes"),
+          .doc = "grant types included in the plan"),
 };
 static const struct shape plan_shape = SHAPE(struct plan, "Plan", plan_fields);
 
@@ -72,9 +72,9 @@ static enum err get_plans(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     {.operation_id = "listPlans",
-     .summary = "The plans on offer",
-     .description = "Amounts are in minor units of the currency; a plan that cannot be bought now is not `available` "
-                    "and may have no amount. Never rely on a price seen earlier.",
+     .summary = "The available plans",
+     .description = "Amounts are in minor units of the currency. A plan that cannot be bought now is not `available` "
+                    "and may have no amount. Do not store prices.",
      .tag = "Billing",
      .method = HTTP_GET,
      .path = "/v1/plans",
@@ -86,8 +86,8 @@ static const struct route rows[] = {
      .reply = &plans_shape,
      .flags = ROUTE_CACHEABLE},
     {.operation_id = "listBillingPlans",
-     .summary = "The plans on offer, for a signed-in buyer",
-     .description = "The same catalogue as `GET /v1/plans`.",
+     .summary = "The available plans, for a signed-in customer",
+     .description = "The same catalog as `GET /v1/plans`.",
      .tag = "Billing",
      .method = HTTP_GET,
      .path = "/v1/billing/plans",

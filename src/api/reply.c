@@ -35,7 +35,7 @@ static const struct field error_fields[] = {
     FIELD(struct error_body, message, T_STRING, .flags = F_REQUIRED, .doc = "for people"),
     FIELD(struct error_body, code, T_STRING, .flags = F_REQUIRED, .doc = "for programs"),
     FIELD(struct error_body, retryable, T_BOOL, .flags = F_REQUIRED,
-          .doc = "true for 429 and 5xx; never permission to repeat a mutation blindly"),
+          .doc = "true for 429 and 5xx; not a permission to repeat a change blindly"),
     FIELD(struct error_body, next_action, T_STRING, .flags = F_REQUIRED, .doc = "suggested follow-up"),
 };
 static const struct shape error_body_shape = SHAPE(struct error_body, "ErrorBody", error_fields);

@@ -13,13 +13,14 @@ static const char *const setup_statuses[] = {"awaiting_subscription_or_provision
                                              "building_setup_required", NULL};
 static const struct field setup_fields[] = {
     FIELD(struct setup, building_id, T_ID, .flags = F_REQUIRED),
-    FIELD(struct setup, virtual_number, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "that the call box dials"),
+    FIELD(struct setup, virtual_number, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+          .doc = "number that the call box dials"),
     FIELD(struct setup, unlock_tone, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
           .doc = "the keys that release the door"),
     FIELD(struct setup, last_successful_buzz_at, T_TIME, .flags = F_REQUIRED | F_NULLABLE,
-          .doc = "when a grant last released the door; forwarded calls and the owner's own do not count"),
+          .doc = "time of the last unlock by a grant; forwarded calls and the owner's own calls do not count"),
     FIELD(struct setup, status, T_STRING, .flags = F_REQUIRED, .values = setup_statuses),
-    FIELD(struct setup, instructions, T_STRING, .flags = F_REQUIRED, .doc = "for people: what is left to do"),
+    FIELD(struct setup, instructions, T_STRING, .flags = F_REQUIRED, .doc = "remaining steps, for people"),
 };
 static const struct shape setup_shape = SHAPE(struct setup, "Setup", setup_fields);
 
@@ -32,12 +33,13 @@ struct building_settings {
 static const struct field building_settings_fields[] = {
     BUILDING_SETTINGS(virtual_number, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
     BUILDING_SETTINGS(unlock_tone, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
-    BUILDING_SETTINGS(greeting_welcome, T_STRING, .flags = F_REQUIRED, .doc = "before the code is asked for"),
-    BUILDING_SETTINGS(greeting_granted, T_STRING, .flags = F_REQUIRED, .doc = "before the door is released"),
-    BUILDING_SETTINGS(greeting_denied, T_STRING, .flags = F_REQUIRED, .doc = "after a wrong code"),
-    BUILDING_SETTINGS(greeting_forwarding, T_STRING, .flags = F_REQUIRED, .doc = "before the resident is called"),
+    BUILDING_SETTINGS(greeting_welcome, T_STRING, .flags = F_REQUIRED, .doc = "spoken before the code is requested"),
+    BUILDING_SETTINGS(greeting_granted, T_STRING, .flags = F_REQUIRED, .doc = "spoken before the door is released"),
+    BUILDING_SETTINGS(greeting_denied, T_STRING, .flags = F_REQUIRED, .doc = "spoken after a wrong code"),
+    BUILDING_SETTINGS(greeting_forwarding, T_STRING, .flags = F_REQUIRED,
+                      .doc = "spoken before the resident is called"),
     BUILDING_SETTINGS(version, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
-                      .doc = "the quoted token to send as If-Match, the same as the ETag"),
+                      .doc = "the quoted token for If-Match, equal to the ETag"),
     BUILDING_SETTINGS(editable, T_BOOL, .flags = F_REQUIRED, .doc = "false for invited members"),
 };
 static const struct shape building_settings_shape =
@@ -59,7 +61,7 @@ static const struct field settings_body_fields[] = {
     GREETING(greeting_forwarding),
 };
 static const struct shape settings_body_shape = SHAPE(struct settings_body, "SettingsPatch", settings_body_fields,
-                                                      .least = 1, .doc = "what is left out stays as it is");
+                                                      .least = 1, .doc = "omitted fields stay unchanged");
 
 /* ---- handlers ---- */
 
@@ -130,10 +132,10 @@ static enum err patch_settings(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     {.operation_id = "getSetup",
-     .summary = "How far a building's set-up is",
-     .description = "`building_setup_required`: the building has a number, to which its call box must be pointed. "
-                    "`previous_buzz_recorded`: a grant has released the door before. Neither proves that anybody "
-                    "went in.",
+     .summary = "The setup status of a building",
+     .description =
+         "`building_setup_required`: the building has a number, and its call box must be programmed to dial it. "
+         "`previous_buzz_recorded`: a grant has released the door before. Neither proves that a person entered.",
      .tag = "Buildings",
      .method = HTTP_GET,
      .path = "/v1/buildings/{buildingId}/setup",
@@ -148,7 +150,7 @@ static const struct route rows[] = {
      .store_error = ERR_FETCH_FAILED},
     {.operation_id = "getSettings",
      .summary = "A building's release tone and greetings",
-     .description = "A building without a number has no `version`, and answers with the greetings it would have.",
+     .description = "A building without a number has no `version`; its greetings are the defaults.",
      .tag = "Buildings",
      .method = HTTP_GET,
      .path = "/v1/buildings/{buildingId}/settings",
@@ -164,9 +166,9 @@ static const struct route rows[] = {
      .store_error = ERR_FETCH_FAILED},
     {.operation_id = "updateSettings",
      .summary = "Change a building's release tone and greetings",
-     .description = "Send only what changes; tone and greetings are saved together. An empty greeting is not spoken. "
-                    "The tone must be the very keys on which the building's call box releases the door: test it "
-                    "there.",
+     .description =
+         "Send only the fields that change. Tone and greetings are saved together. An empty greeting is not spoken. "
+         "The tone must be the keypress that makes this building's call box release the door: test it there.",
      .tag = "Buildings",
      .method = HTTP_PATCH,
      .path = "/v1/buildings/{buildingId}/settings",

@@ -10,8 +10,8 @@
 static enum err get_index(struct request *q, struct reply *p)
 {
     static const char sandbox[] = "<section class=\"card\" aria-labelledby=\"sandbox\">\n"
-                                  "<h2 id=\"sandbox\">For you</h2>\n"
-                                  "<p>This is a sandbox: <a href=\"/sandbox/\">its page</a> has the bell, the messages "
+                                  "<h2 id=\"sandbox\">For people</h2>\n"
+                                  "<p>This is a sandbox. <a href=\"/sandbox/\">Its page</a> has the bell, the messages "
                                   "and the clock.</p>\n</section>";
     const char *mark = strstr(index_html, SANDBOX_MARK);
     p->status = 200;
@@ -22,7 +22,7 @@ static enum err get_index(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     {.operation_id = "getIndex",
-     .summary = "Where to go from here",
+     .summary = "Links to the documentation and the sandbox",
      .tag = "Pages",
      .method = HTTP_GET,
      .path = "/",
@@ -33,7 +33,7 @@ static const struct route rows[] = {
      .media = "text/html; charset=utf-8",
      .flags = ROUTE_PAGE},
     {.operation_id = "getAccountPage",
-     .summary = "The page that the billing provider leads back to",
+     .summary = "The page to which the billing provider returns",
      .tag = "Pages",
      .method = HTTP_GET,
      .path = "/account",

@@ -14,7 +14,7 @@ struct endpoint_request {
 static const struct field request_fields[] = {
     FIELD(struct endpoint_request, url, T_STRING, .flags = F_REQUIRED, .min = 1, .max = WEBHOOK_URL_MAX,
           .format = "uri", .error = ERR_INVALID_WEBHOOK_URL,
-          .doc = "https, publicly reachable, without user and fragment"),
+          .doc = "https and publicly reachable, without user and fragment"),
     FIELD(struct endpoint_request, events, T_STRINGS, .min = 1, .max = EVENT_TYPE_COUNT, .values = event_type_names,
           .error = ERR_INVALID_WEBHOOK_EVENTS, .doc = "default: every type"),
 };
@@ -33,7 +33,7 @@ static const struct shape endpoint_shape = SHAPE(struct endpoint, "WebhookEndpoi
 static const struct field created_fields[] = {
     ENDPOINT,
     FIELD(struct endpoint, secret, T_STRING, .flags = F_REQUIRED | F_SECRET, .pattern = "^whsec_[0-9A-Za-z]{43}$",
-          .doc = "shown here alone: what deliveries are signed with, the prefix included"),
+          .doc = "signs the deliveries, including the prefix; shown only here"),
 };
 static const struct shape created_shape = SHAPE(struct endpoint, "WebhookEndpointCreated", created_fields);
 
@@ -185,8 +185,8 @@ static enum err test_webhook(struct request *q, struct reply *p)
 static const struct route rows[] = {
     {.operation_id = "createWebhook",
      .summary = "Register an HTTPS receiver for events",
-     .description = "Endpoints belong to the account and hear of all its buildings; five at most. Without an "
-                    "Idempotency-Key, list the endpoints before repeating a request that was not answered.",
+     .description = "Endpoints belong to the account and receive the events of all its buildings; at most five. "
+                    "Without an Idempotency-Key, list the endpoints before you repeat a request that timed out.",
      .tag = TAG,
      .method = HTTP_POST,
      .path = "/v1/webhooks",
@@ -222,7 +222,7 @@ static const struct route rows[] = {
      .reply = &list_shape,
      .store_error = ERR_LIST_FAILED},
     {.operation_id = "deleteWebhook",
-     .summary = "Delete an endpoint; may be repeated",
+     .summary = "Delete an endpoint; can be repeated",
      .description = "Stops its deliveries and cancels their retries.",
      .tag = TAG,
      .method = HTTP_DELETE,
@@ -238,8 +238,8 @@ static const struct route rows[] = {
      .store_error = ERR_DELETE_FAILED},
     {.operation_id = "testWebhook",
      .summary = "Queue a webhook.test event for an endpoint",
-     .description = "Sent under the normal signature, time-out and retry rules, whether or not the endpoint lists the "
-                    "type. Queued is not delivered.",
+     .description = "Sent with the usual signature, timeout and retries, even if the endpoint does not list the type. "
+                    "Queued does not mean delivered.",
      .tag = TAG,
      .method = HTTP_POST,
      .path = "/v1/webhooks/{id}/test",

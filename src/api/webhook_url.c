@@ -61,7 +61,7 @@ static const char *find_fault(const char *url, CURLU *u)
         return "url must not have an address with a zone";
     /* libcurl accepts any text after a percent sign. */
     if (!g_uri_is_valid(url, G_URI_FLAGS_ENCODED, NULL))
-        return "url must be a valid URL, with two hexadecimal digits behind each %";
+        return "url must be a valid URL, with two hexadecimal digits after each %";
     return NULL;
 }
 
@@ -103,7 +103,7 @@ static enum err verdict_error(struct tx *tx, enum net_guard_verdict verdict)
     case GUARD_PRIVATE:
         if (tx->config->webhooks_allow_private)
             return ERR_NONE;
-        return tx_fail(tx, ERR_INVALID_WEBHOOK_URL, "url's host must have public addresses only");
+        return tx_fail(tx, ERR_INVALID_WEBHOOK_URL, "url's host must have only public addresses");
     case GUARD_UNRESOLVED:
         return tx_fail(tx, ERR_INVALID_WEBHOOK_URL, "url's host was not found");
     }

@@ -32,11 +32,11 @@ static const char *const outcomes[] = {"released", "forwarded", "rejected", "own
 
 static const struct field request_fields[] = {
     FIELD(struct call_request, to, T_STRING, .flags = F_REQUIRED, .pattern = "^\\+[1-9][0-9]{6,14}$",
-          .doc = "the virtual number that is dialled"),
+          .doc = "the dialled virtual number"),
     FIELD(struct call_request, from, T_STRING, .flags = F_NULLABLE, .pattern = "^\\+[1-9][0-9]{6,14}$",
-          .doc = "the caller's number; none if left out"),
+          .doc = "the caller's number; default: none"),
     FIELD(struct call_request, digits, T_STRING, .flags = F_NULLABLE, .pattern = "^[0-9*#]*$", .max = 64,
-          .doc = "keys the visitor presses when asked for a code, also several codes in a row"),
+          .doc = "keys the visitor presses when asked for a code; several codes in a row are possible"),
     FIELD(struct call_request, speech, T_STRING, .flags = F_NULLABLE, .max = SPEECH_MAX,
           .doc = "digits the visitor speaks: \"one two three four\", \"oh\", \"double five\""),
     FIELD(struct call_request, answer_forward, T_BOOL, .doc = "the resident answers a forwarded call; default true"),
@@ -47,18 +47,19 @@ static const struct field reply_fields[] = {
     FIELD(struct call_reply, call_id, T_ID, .flags = F_REQUIRED),
     FIELD(struct call_reply, outcome, T_STRING, .flags = F_REQUIRED, .values = outcomes),
     FIELD(struct call_reply, reason, T_STRING, .flags = F_REQUIRED, .values = access_reason_names,
-          .doc = "why: of a released call what released it, of a forwarded one why nothing did"),
+          .doc = "reason why the door was released, or why it was not"),
     FIELD(struct call_reply, tones, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
           .doc = "the release tone that was sent"),
-    FIELD(struct call_reply, grant_id, T_ID, .flags = F_REQUIRED | F_NULLABLE, .doc = "of the grant that released"),
+    FIELD(struct call_reply, grant_id, T_ID, .flags = F_REQUIRED | F_NULLABLE,
+          .doc = "ID of the grant that released the door"),
     FIELD(struct call_reply, grant_label, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .doc = "its label"),
     FIELD(struct call_reply, near_misses, T_OBJECTS, .flags = F_REQUIRED, .sub = &near_shape,
-          .doc = "of a forwarded call: the newest grants that could not be used, five at most"),
-    FIELD(struct call_reply, said, T_STRINGS, .flags = F_REQUIRED, .doc = "the texts the caller heard"),
+          .doc = "for a forwarded call: the newest grants that could not be used, at most five"),
+    FIELD(struct call_reply, said, T_STRINGS, .flags = F_REQUIRED, .doc = "texts that the caller heard"),
     FIELD(struct call_reply, forwarded_to, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
-          .doc = "the phone that rang; null when nobody is on record"),
+          .doc = "the phone that rang; null if no phone is verified"),
     FIELD(struct call_reply, duration_ms, T_INT, .flags = F_REQUIRED,
-          .doc = "what the service took, and the silences it waited for; nothing is played or waited for in fact"),
+          .doc = "processing time plus the silences in the call; nothing is played or waited for"),
 };
 static const struct shape reply_shape = SHAPE(struct call_reply, "SandboxCallEnded", reply_fields);
 
@@ -162,9 +163,9 @@ static enum err place_call(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     {.operation_id = "placeSandboxCall",
-     .summary = "A visitor's call, without media; answers when it has ended",
-     .description = "Goes through the same call logic and the same transactions as a telephone call. Silences are "
-                    "counted in `duration_ms`, not waited.",
+     .summary = "Simulate a visitor's call",
+     .description = "Runs the same call logic and transactions as a telephone call, and replies when the call has "
+                    "ended. Silences are counted in `duration_ms`, not waited for.",
      .tag = "Sandbox",
      .method = HTTP_POST,
      .path = "/sandbox/calls",

@@ -10,10 +10,10 @@ struct session_body {
 };
 static const char *const statuses[] = {"open", "complete", "expired", NULL};
 static const struct field session_fields[] = {
-    FIELD(struct session_body, id, T_STRING, .flags = F_REQUIRED, .doc = "the checkout session's"),
+    FIELD(struct session_body, id, T_STRING, .flags = F_REQUIRED, .doc = "ID of the checkout session"),
     FIELD(struct session_body, status, T_STRING, .flags = F_REQUIRED, .values = statuses),
     FIELD(struct session_body, return_url, T_STRING, .flags = F_REQUIRED, .format = "uri",
-          .doc = "where a browser is sent"),
+          .doc = "page to which a browser is redirected"),
 };
 static const struct shape session_shape = SHAPE(struct session_body, "SandboxCheckout", session_fields);
 
@@ -144,9 +144,9 @@ static const struct route rows[] = {
      .media = "text/html; charset=utf-8",
      .flags = ROUTE_PAGE},
     {.operation_id = "paySandboxCheckout",
-     .summary = "Pays a checkout, as its page's button does",
-     .description = "Answers once the subscription is active and the numbers are provisioned. A checkout that was paid "
-                    "before, or has expired, stays as it is. A browser (`Accept: text/html`) is redirected.",
+     .summary = "Pay a checkout, like the button on its page",
+     .description = "Replies when the subscription is active and the numbers are provisioned. A paid or expired "
+                    "checkout stays unchanged. A browser (`Accept: text/html`) is redirected.",
      .tag = "Sandbox",
      .method = HTTP_POST,
      .path = "/sandbox/checkout/{text}/pay",
@@ -158,7 +158,7 @@ static const struct route rows[] = {
      .reply = &session_shape,
      .errors = ROUTE_ERRORS(ERR_NOT_FOUND)},
     {.operation_id = "cancelSandboxCheckout",
-     .summary = "Backs out of a checkout, as its page's button does",
+     .summary = "Leave a checkout, like the button on its page",
      .description = "The checkout stays open. A browser (`Accept: text/html`) is redirected.",
      .tag = "Sandbox",
      .method = HTTP_POST,

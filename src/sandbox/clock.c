@@ -27,13 +27,13 @@ struct clock_reply {
 
 static const struct field request_fields[] = {
     FIELD(struct clock_request, advance_seconds, T_INT, .flags = F_REQUIRED, .min = 0, .max = ADVANCE_MAX_S,
-          .doc = "how far the clock moves forward"),
+          .doc = "number of seconds to move forward"),
 };
 static const struct shape request_shape = SHAPE(struct clock_request, "SandboxClockMove", request_fields);
 static const struct field reply_fields[] = {
     FIELD(struct clock_reply, now, T_TIME, .flags = F_REQUIRED, .doc = "the service's time"),
     FIELD(struct clock_reply, offset_seconds, T_INT, .flags = F_REQUIRED,
-          .doc = "how far it is ahead of the real time"),
+          .doc = "number of seconds ahead of real time"),
 };
 static const struct shape reply_shape = SHAPE(struct clock_reply, "SandboxClock", reply_fields);
 
@@ -115,7 +115,7 @@ static enum err move_clock(struct request *q, struct reply *p)
 static const struct route rows[] = {
     {.operation_id = "getSandboxClock",
      .summary = "The service's clock",
-     .description = "It may be ahead of the real time, never behind it.",
+     .description = "The clock may be ahead of real time, never behind it.",
      .tag = "Sandbox",
      .method = HTTP_GET,
      .path = "/sandbox/clock",
@@ -125,9 +125,9 @@ static const struct route rows[] = {
      .status = 200,
      .reply = &reply_shape},
     {.operation_id = "moveSandboxClock",
-     .summary = "Moves the service's clock forward; work that has come due is done before the answer",
-     .description = "Every expiry, window, retry and schedule follows it. It never goes back, and stays moved over a "
-                    "restart.",
+     .summary = "Move the service's clock forward",
+     .description = "All expiries, windows, retries and schedules follow this clock. Work that becomes due runs before "
+                    "the reply. The clock never goes back, and a restart keeps its offset.",
      .tag = "Sandbox",
      .method = HTTP_POST,
      .path = "/sandbox/clock",

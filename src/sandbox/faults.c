@@ -15,20 +15,20 @@ static const char *const faults[] = {"timeout", "error", "decline", "crash_after
 #define FAULT_FIELDS(type)                                                                                             \
     FIELD(type, provider, T_STRING, .flags = F_REQUIRED, .values = providers),                                         \
         FIELD(type, operation, T_STRING, .flags = F_NULLABLE, .min = 1, .max = OPERATION_MAX,                          \
-              .doc = "such as `send`, `session_create` or `acquire`; without it, every one of the provider's"),        \
+              .doc = "such as `send`, `session_create` or `acquire`; default: all operations of the provider"),        \
         FIELD(type, fault, T_STRING, .flags = F_REQUIRED, .values = faults,                                            \
               .doc = "decline is a definite refusal, timeout and error are not; crash_after ends the process right "   \
                      "after the provider has acted; none clears the provider's faults")
 
 static const struct field request_fields[] = {
     FAULT_FIELDS(struct fault_request),
-    FIELD(struct fault_request, count, T_INT, .min = 1, .max = COUNT_MAX, .doc = "how many calls; default 1"),
+    FIELD(struct fault_request, count, T_INT, .min = 1, .max = COUNT_MAX, .doc = "number of calls; default 1"),
 };
 static const struct shape request_shape = SHAPE(struct fault_request, "SandboxFault", request_fields);
 
 static const struct field reply_fields[] = {
     FAULT_FIELDS(struct fault_request),
-    FIELD(struct fault_request, count, T_INT, .flags = F_REQUIRED, .doc = "how many calls; 0 for none"),
+    FIELD(struct fault_request, count, T_INT, .flags = F_REQUIRED, .doc = "number of calls; 0 for none"),
 };
 static const struct shape reply_shape = SHAPE(struct fault_request, "SandboxFaultOrdered", reply_fields);
 
@@ -49,7 +49,7 @@ static enum err order_fault(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     {.operation_id = "orderSandboxFault",
-     .summary = "Makes the next calls to a provider fail",
+     .summary = "Make the next calls to a provider fail",
      .tag = "Sandbox",
      .method = HTTP_POST,
      .path = "/sandbox/faults",

@@ -24,9 +24,9 @@ static const char *const channels[] = {"email", "sms", NULL};
 
 static const struct field query_fields[] = {
     FIELD(struct messages_query, to, T_STRING, .flags = F_LOWER, .max = 254,
-          .doc = "only those to this address, in any case, or number", .error = ERR_INVALID_FILTER),
+          .doc = "only messages to this number or address (case-insensitive)", .error = ERR_INVALID_FILTER),
     FIELD(struct messages_query, channel, T_STRING, .values = channels, .error = ERR_INVALID_FILTER,
-          .doc = "only those"),
+          .doc = "only messages of this channel"),
     FIELD(struct messages_query, limit, T_INT, .min = 1, .max = LIMIT_MAX, .error = ERR_INVALID_LIMIT,
           .doc = "default 50"),
 };
@@ -38,7 +38,7 @@ static const struct field message_fields[] = {
     FIELD(struct message, to, T_STRING, .flags = F_REQUIRED),
     FIELD(struct message, subject, T_STRING, .flags = F_REQUIRED, .doc = "empty for a text message"),
     FIELD(struct message, text, T_STRING, .flags = F_REQUIRED),
-    FIELD(struct message, code, T_STRING, .doc = "the one-time code that stands in the text, alone"),
+    FIELD(struct message, code, T_STRING, .doc = "the one-time code of the text"),
     FIELD(struct message, created_at, T_TIME, .flags = F_REQUIRED),
 };
 static const struct shape message_shape = SHAPE(struct message, "SandboxMessage", message_fields);
@@ -111,8 +111,8 @@ static enum err list_messages(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     {.operation_id = "listSandboxMessages",
-     .summary = "The e-mails and text messages the service sent",
-     .description = "What is due is sent before the list is read. A one-time code stands alone in `code`.",
+     .summary = "List the e-mails and text messages that were sent",
+     .description = "Due messages are sent before the list is read. `code` contains only the one-time code.",
      .tag = "Sandbox",
      .method = HTTP_GET,
      .path = "/sandbox/messages",

@@ -42,7 +42,7 @@ static enum err list_number_pool(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     {.operation_id = "listSandboxNumbers",
-     .summary = "Virtual numbers, the provider's and the operator's, and who holds them",
+     .summary = "List the provider's and the operator's virtual numbers and their holders",
      .tag = "Sandbox",
      .method = HTTP_GET,
      .path = "/sandbox/numbers",

@@ -5,7 +5,7 @@
 
 static const struct route rows[] = {
     {.operation_id = "getSandboxPage",
-     .summary = "A page with all of this: messages, clock, numbers, faults, and the bell",
+     .summary = "A web page with all sandbox functions",
      .tag = "Sandbox",
      .method = HTTP_GET,
      .path = "/sandbox/",

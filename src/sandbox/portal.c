@@ -35,7 +35,7 @@ static void put_subscription(struct request *q, struct buf *page, const struct b
     if (plan && s->status != BILLING_CANCELED) {
         hosted_fact(page, "Per building", hosted_price_of(a, plan));
         hosted_fact(page, "Buildings", arena_printf(a, "%lld", (long long)s->quantity));
-        hosted_fact(page, "In all", hosted_price(a, plan->amount_minor * s->quantity, plan->currency));
+        hosted_fact(page, "Total", hosted_price(a, plan->amount_minor * s->quantity, plan->currency));
     }
     buf_lit(page, "</dl>\n");
 }
@@ -117,8 +117,9 @@ static const struct route rows[] = {
      .media = "text/html; charset=utf-8",
      .flags = ROUTE_PAGE},
     {.operation_id = "cancelSandboxSubscription",
-     .summary = "Ends a customer's subscription, as the portal's button does",
-     .description = "Answers once the account is without it. A browser (`Accept: text/html`) is redirected.",
+     .summary = "Cancel a customer's subscription, like the portal's button",
+     .description =
+         "Replies when the account has no subscription any more. A browser (`Accept: text/html`) is redirected.",
      .tag = "Sandbox",
      .method = HTTP_POST,
      .path = "/sandbox/portal/{text}/cancel",

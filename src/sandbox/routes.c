@@ -9,10 +9,9 @@ const size_t sandbox_set_count = sizeof sandbox_sets / sizeof *sandbox_sets;
 
 const struct openapi openapi_sandbox = {
     .title = "Access-Control Service: sandbox",
-    .description =
-        "What stands in for the outside world while the service runs in its sandbox: every mail, text message, call, "
-        "number and payment is the service's own, and can be looked into and made to fail. No part of the contract; "
-        "in production none of these operations exists.",
+    .description = "Replaces the outside world while the service runs in sandbox mode. Every mail, text message, call, "
+                   "number and payment is simulated, visible, and can be made to fail. Not part of the contract. "
+                   "Production mode does not serve these operations.",
     .sets = sandbox_sets,
     .set_count = sizeof sandbox_sets / sizeof *sandbox_sets,
 };

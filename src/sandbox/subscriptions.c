@@ -20,9 +20,9 @@ static const char *const statuses[] = {"none", "active", "past_due", NULL};
 
 static const struct field request_fields[] = {
     FIELD(struct subscription_request, email, T_STRING, .flags = F_REQUIRED | F_TRIM | F_LOWER, .max = 254,
-          .format = "email", .error = ERR_INVALID_EMAIL, .doc = "of the account"),
+          .format = "email", .error = ERR_INVALID_EMAIL, .doc = "e-mail of the account"),
     FIELD(struct subscription_request, status, T_STRING, .flags = F_REQUIRED, .values = events,
-          .doc = "active also provisions a number for every building without one"),
+          .doc = "active also provisions a number for each building without one"),
 };
 static const struct shape request_shape = SHAPE(struct subscription_request, "SandboxSubscription", request_fields);
 
@@ -32,7 +32,7 @@ static const struct field reply_fields[] = {
     FIELD(struct subscription_reply, status, T_STRING, .flags = F_REQUIRED, .values = statuses),
     FIELD(struct subscription_reply, plan, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
     FIELD(struct subscription_reply, virtual_number, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
-          .doc = "of the primary building"),
+          .doc = "number of the primary building"),
 };
 static const struct shape reply_shape = SHAPE(struct subscription_reply, "SandboxSubscriptionState", reply_fields);
 
@@ -156,8 +156,8 @@ static enum err post_subscription(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     {.operation_id = "setSandboxSubscription",
-     .summary = "The billing provider's event for a change of subscription",
-     .description = "Answers once the numbers are provisioned.",
+     .summary = "Change a subscription, like an event of the billing provider",
+     .description = "Replies when the numbers are provisioned.",
      .tag = "Sandbox",
      .method = HTTP_POST,
      .path = "/sandbox/subscriptions",

@@ -32,8 +32,8 @@ describe('the hosted pages', () => {
         const button = page.getByRole('button', { name });
         await Promise.all([page.waitForURL(/\/account\?/), button.click()]);
         await page.getByRole('heading', { name: 'Welcome back' }).waitFor();
-        await page.getByRole('heading', { name: name === 'Pay' ? 'If you left without paying' : 'If you have paid' }).waitFor({ state: 'hidden' });
-        assert.deepEqual(await page.getByRole('heading', { level: 2 }).allInnerTexts(), [name === 'Pay' ? 'If you have paid' : 'If you left without paying']);
+        await page.getByRole('heading', { name: name === 'Pay' ? 'If you left without paying' : 'If you paid' }).waitFor({ state: 'hidden' });
+        assert.deepEqual(await page.getByRole('heading', { level: 2 }).allInnerTexts(), [name === 'Pay' ? 'If you paid' : 'If you left without paying']);
         await checkAccessible(page);
         await checkFits(page);
         await picture(page, 'account');
@@ -137,7 +137,7 @@ describe('the hosted pages', () => {
         await page.getByRole('heading', { name: 'Not found.' }).waitFor();
         await checkAccessible(page);
         await checkFits(page);
-        await page.getByRole('link', { name: 'To the start page' }).click();
+        await page.getByRole('link', { name: 'Start page' }).click();
         await page.getByRole('heading', { name: 'Portero' }).waitFor();
         await checkAccessible(page);
         await picture(page, 'index');

@@ -36,12 +36,12 @@ describe('the sandbox\'s page', () => {
         await page.getByRole('button', { name: 'Ring' }).click();
         await page.getByText('The door was released.').waitFor();
         const outcome = await text(page, '#call-outcome');
-        assert.ok(outcome.includes('The passcode “guest” opened it.') && outcome.includes('9#') && outcome.includes(passcode.id), outcome);
+        assert.ok(outcome.includes('The passcode “guest” opened the door.') && outcome.includes('9#') && outcome.includes(passcode.id), outcome);
         await picture(page, 'released');
         await page.getByLabel('Keys the visitor presses').fill('0000');
         await page.getByRole('button', { name: 'Ring' }).click();
         await page.getByText('The call was forwarded.').waitFor();
-        await page.getByText('Every code that was entered is wrong.').waitFor();
+        await page.getByText('All entered codes are wrong.').waitFor();
         await closing(page);
         const { data } = ok(await person.client.get('/v1/logs'));
         assert.deepEqual(data.filter((entry) => entry.unlock_id).map((entry) => entry.unlock_id), [passcode.id]);
@@ -57,14 +57,14 @@ describe('the sandbox\'s page', () => {
             await page.getByRole('button', { name: 'Ring' }).click();
             await page.getByText(sentence).waitFor();
         };
-        await rings(person.number, 'No timer is running, no routine is inside its hours, and there is no passcode to enter.');
+        await rings(person.number, 'No timer is active, no routine is within its hours, and no passcode exists.');
         const outcome = await text(page, '#call-outcome');
-        assert.ok(outcome.includes('“Cleaner” has not begun yet') && outcome.includes('“Party” is switched off'), outcome);
+        assert.ok(outcome.includes('“Cleaner” has not started yet') && outcome.includes('“Party” is disabled'), outcome);
         await picture(page, 'forwarded');
         await checkAccessible(page);
-        await rings('+15550198763', 'Nobody has this number.');
+        await rings('+15550198763', 'No building has this number.');
         await setSubscription(client, person.email, 'canceled');
-        await rings(person.number, 'The account has no subscription, so its grants open nothing.');
+        await rings(person.number, 'The account has no subscription, so its grants do not open the door.');
         await closing(page);
     });
 

@@ -1,4 +1,4 @@
-// The sandbox's page. What the service says is only ever set as text.
+// The sandbox's page. Texts from the service are only set as text nodes, never as HTML.
 
 const REFRESH_MS = 5000;
 const NUMBERS_SHOWN = 50;
@@ -10,24 +10,24 @@ const OUTCOMES = {
     owner_call: 'The owner called: the line works.',
 };
 const REASONS = {
-    timer: (label) => `The timer “${label}” opened it.`,
-    routine: (label) => `The routine “${label}” opened it.`,
-    passcode: (label) => `The passcode “${label}” opened it.`,
-    unknown_number: () => 'Nobody has this number.',
-    owner: () => 'The caller’s number is the phone that visitors are forwarded to. Such a call opens nothing and is not recorded.',
-    no_tone: () => 'The building has no release tone yet: the resident has to set it.',
-    no_subscription: () => 'The account has no subscription, so its grants open nothing.',
-    no_grant: () => 'No timer is running, no routine is inside its hours, and there is no passcode to enter.',
-    no_code: () => 'A code was asked for, and none was entered.',
-    wrong_code: () => 'Every code that was entered is wrong.',
-    keypad_closed: () => 'After too many wrong codes, callers like this one are not asked for a code for a while.',
+    timer: (label) => `The timer “${label}” opened the door.`,
+    routine: (label) => `The routine “${label}” opened the door.`,
+    passcode: (label) => `The passcode “${label}” opened the door.`,
+    unknown_number: () => 'No building has this number.',
+    owner: () => 'The caller’s number is the forwarding phone. Such a call opens nothing and is not recorded.',
+    no_tone: () => 'The building has no release tone yet. The resident must set it.',
+    no_subscription: () => 'The account has no subscription, so its grants do not open the door.',
+    no_grant: () => 'No timer is active, no routine is within its hours, and no passcode exists.',
+    no_code: () => 'A code was requested, but none was entered.',
+    wrong_code: () => 'All entered codes are wrong.',
+    keypad_closed: () => 'After too many wrong codes, the keypad is closed to callers like this one for a while.',
 };
 const WHYS = {
-    not_begun: 'has not begun yet',
+    not_begun: 'has not started yet',
     expired: 'has expired',
     used_up: 'has no uses left',
     outside_window: 'is outside its days and hours',
-    switched_off: 'is switched off',
+    switched_off: 'is disabled',
 };
 
 const $ = (id) => document.getElementById(id);
@@ -39,7 +39,7 @@ function element(tag, content = [], properties = {}) {
     return made;
 }
 
-/** One request; gives the answer's body, or throws what the error envelope says. */
+/** Sends one request. Returns the response's body, or throws the message of the error envelope. */
 async function ask(method, path, body) {
     const options = { method, headers: { accept: 'application/json' } };
     if (body !== undefined) {
@@ -50,7 +50,7 @@ async function ask(method, path, body) {
     try {
         answer = await fetch(path, options);
     } catch {
-        throw new Error('The service does not answer.');
+        throw new Error('The service did not respond.');
     }
     const read = await answer.json().catch(() => undefined);
     if (answer.ok && read) return read;
@@ -63,12 +63,12 @@ function note(id, kind, ...content) {
     $(id).replaceChildren(...content);
 }
 
-/** The form's fields that are not empty. */
+/** The non-empty fields of the form. */
 function given(form) {
     return Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, value.trim()]).filter(([, value]) => value));
 }
 
-/** Runs `act` when the form is sent; its button rests meanwhile, and errors stand in the note. */
+/** Runs `act` when the form is submitted. Its button is disabled meanwhile, and errors appear in the note. */
 function onSubmit(formId, noteId, act) {
     const form = $(formId);
     form.addEventListener('submit', async (event) => {
@@ -113,7 +113,7 @@ function messageItem(message) {
     return item;
 }
 
-/** Only what has changed is touched, so that a text somebody reads stays open. */
+/** Replaces only changed items, so that an opened text stays open. */
 async function showMessages() {
     const query = new URLSearchParams({ ...given($('messages-filter')), limit: MESSAGES_SHOWN });
     try {
@@ -121,7 +121,7 @@ async function showMessages() {
         const shown = new Map([...$('messages').children].map((item) => [item.dataset.id, item]));
         const wanted = data.map((message) => shown.get(message.id) ?? messageItem(message));
         if (wanted.length !== shown.size || wanted.some((item, i) => item !== $('messages').children[i])) $('messages').replaceChildren(...wanted);
-        note('messages-state', '', ...(data.length ? [] : ['Nothing was sent yet.']));
+        note('messages-state', '', ...(data.length ? [] : ['No messages yet.']));
     } catch (error) {
         note('messages-state', 'bad', error.message);
     }
@@ -157,8 +157,8 @@ async function showNumbers() {
     $('numbers').replaceChildren(...sorted.slice(0, NUMBERS_SHOWN).map(numberRow));
     $('held').replaceChildren(...held.slice(0, NUMBERS_SHOWN).map((row) => element('option', row.building ?? '', { value: row.number })));
     const to = $('call-to');
-    if (!to.value && held.length && document.activeElement !== to) to.value = held[0].number; // nobody is typing
-    $('numbers-state').textContent = data.length === 0 ? 'None yet: an active subscription brings one.'
+    if (!to.value && held.length && document.activeElement !== to) to.value = held[0].number; // the user is not typing
+    $('numbers-state').textContent = data.length === 0 ? 'No numbers yet. An active subscription provides one.'
         : `${held.length} held, ${data.length - held.length} free${data.length > NUMBERS_SHOWN ? `; the first ${NUMBERS_SHOWN} are shown` : ''}.`;
 }
 
@@ -166,10 +166,10 @@ async function showNumbers() {
 
 function showCall(call) {
     const rows = [['Release tone', call.tones ?? 'none']];
-    if (call.outcome === 'forwarded') rows.push(['Rang', call.forwarded_to ?? 'nobody: no phone is on record']);
+    if (call.outcome === 'forwarded') rows.push(['Rang', call.forwarded_to ?? 'no phone: none is verified']);
     if (call.grant_id) rows.push(['Grant', [element('div', call.grant_label), element('div', call.grant_id, { className: 'quiet' })]]);
     if (call.near_misses.length) rows.push(['Not usable now', element('ul', call.near_misses.map(({ label, why }) => element('li', `“${label}” ${WHYS[why] ?? why}`)))]);
-    rows.push(['It took', `${call.duration_ms} ms`]);
+    rows.push(['Duration', `${call.duration_ms} ms`]);
     if (call.said.length) rows.push(['The caller heard', element('ol', call.said.map((text) => element('li', text)))]);
     note('call-outcome', call.outcome === 'released' ? 'good' : '', element('p', element('strong', OUTCOMES[call.outcome] ?? call.outcome)),
         element('p', REASONS[call.reason]?.(call.grant_label) ?? call.reason), facts(rows));

@@ -136,7 +136,7 @@ static void descriptions_state_the_requirements_of_the_row(void **state)
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         assert_non_null(strstr(make, expected[i]));
     assert_non_null(strstr(TEXT(d, "paths", "/v1/things/{id}/end", "post", "description"), "website session"));
-    assert_string_equal(TEXT(d, "paths", "/look", "get", "description"), "Needs no key.");
+    assert_string_equal(TEXT(d, "paths", "/look", "get", "description"), "Requires no key.");
     json_decref(d);
 }
 
