@@ -1,7 +1,7 @@
-/* A bump allocator: what one request allocates is freed at once with its arena.
+/* A bump allocator. A request allocates from its arena, which is freed as a whole.
  *
- * Not thread-safe; an arena moves between threads only as a whole, with its request. Requests are bounded before they
- * reach it (body limit, page limits), so running out of memory here is the machine's failure and ends the process. */
+ * Not thread-safe: an arena moves between threads only with its request. Requests are bounded before they allocate
+ * (body limit, page limits), so a lack of memory aborts (base/mem.h). */
 #pragma once
 #include "base/str.h"
 
@@ -12,19 +12,19 @@ struct arena {
     char *at, *end;             /* free space of the newest block */
 };
 
-/* An arena that starts with `first` (size n, owned by the caller, may be on its stack) and then grows by malloc. */
+/* Allocates from `first` (n bytes, the caller's, often on its stack; may be NULL), and then from the heap. */
 void arena_init(struct arena *a, void *first, size_t n);
-/* Frees every grown block. Memory handed in stays the caller's. */
+/* Frees the heap blocks. `first` stays the caller's. */
 void arena_done(struct arena *a);
 
-/* n zeroed bytes aligned to 16. Never NULL. */
+/* n zeroed bytes, aligned to 16. */
 void *arena_zalloc(struct arena *a, size_t n);
-/* n bytes, not zeroed, aligned to 16. Never NULL. */
+/* n bytes, not initialised, aligned to 16. */
 void *arena_alloc(struct arena *a, size_t n);
 #define arena_new(a, type)      ((type *)arena_zalloc((a), sizeof(type)))
 #define arena_array(a, type, n) ((type *)arena_zalloc((a), sizeof(type) * (n)))
 
-/* A copy of s, NUL-terminated behind its length. STR_NONE stays STR_NONE. */
+/* A NUL-terminated copy of s; STR_NONE for STR_NONE. */
 struct str arena_str(struct arena *a, struct str s);
-/* Formatted, NUL-terminated. */
+/* The formatted text, NUL-terminated. */
 struct str arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

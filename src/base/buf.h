@@ -1,5 +1,5 @@
-/* A growing byte buffer with a hard maximum. A write past the maximum is dropped and sets `full`, which stays set:
- * the writer checks once, at the end (curl's dynbuf idea). */
+/* A growing byte buffer with a hard maximum, after curl's dynbuf. A write beyond the maximum is dropped and sets
+ * `full`, which stays set, so that a writer checks once, at the end. */
 #pragma once
 #include "base/str.h"
 
@@ -7,7 +7,7 @@ struct buf {
     char *p;
     size_t n;   /* bytes used */
     size_t cap; /* bytes allocated */
-    size_t max; /* never more than this */
+    size_t max; /* the limit of n */
     bool full;
 };
 
@@ -15,7 +15,7 @@ struct buf {
 
 void buf_done(struct buf *b);
 
-/* Room for n more bytes at b->p + b->n; false (and full) past the maximum. */
+/* Makes room for n bytes at b->p + b->n. False, and `full` is set, beyond the maximum. */
 bool buf_reserve_slow(struct buf *b, size_t n);
 static inline bool buf_reserve(struct buf *b, size_t n)
 {

@@ -50,8 +50,8 @@ static inline void put_pair(char *to, unsigned v)
 }
 
 struct date {
-    int64_t day;           /* counted from the epoch */
-    char text[DATE_CHARS]; /* zeroes: none yet */
+    int64_t day;           /* since the epoch */
+    char text[DATE_CHARS]; /* empty at first */
 };
 
 __attribute__((noinline)) static void write_date(int64_t day, struct date *ret)
@@ -68,7 +68,7 @@ __attribute__((noinline)) static void write_date(int64_t day, struct date *ret)
     put_pair(ret->text + 8, (unsigned)tm.tm_mday);
 }
 
-/* Almost all times of a reply share a few days: each thread keeps some. */
+/* A cache per thread: almost all times of a reply fall on a few days. */
 static const char *date_text(int64_t day)
 {
     static _Thread_local struct date known[KNOWN_DAYS];
@@ -93,7 +93,7 @@ void time_format(int64_t at_us, char ret_text[static TIME_TEXT_MAX])
     put_pair(p + 10, ms % 100);
 }
 
-/* Takes exactly n digits from the front of *s. */
+/* Removes exactly n digits from the front of *s. */
 static bool take_digits(struct str *s, size_t n, int *ret)
 {
     int v = 0;
@@ -117,7 +117,7 @@ static bool take_char(struct str *s, char c)
     return true;
 }
 
-/* An optional fraction of a second, cut to microseconds. */
+/* An optional fraction of a second, truncated to microseconds. */
 static bool take_fraction(struct str *s, int64_t *ret_us)
 {
     int64_t unit = US_PER_S, us = 0;
@@ -134,7 +134,7 @@ static bool take_fraction(struct str *s, int64_t *ret_us)
     return true;
 }
 
-/* The offset, which ends the text: seconds east of UTC. */
+/* The offset at the end of the text, in seconds east of UTC. */
 static bool take_offset(struct str *s, int64_t *ret_s)
 {
     int h, m;
@@ -151,7 +151,7 @@ static bool take_offset(struct str *s, int64_t *ret_s)
     return true;
 }
 
-/* "2026-11-20T09:30:00" as a struct tm: digits in their places, no ranges checked but the hour's and the minute's. */
+/* "2026-11-20T09:30:00" as a struct tm. Checks the ranges of hour and minute only. */
 static bool take_fields(struct str *s, struct tm *ret)
 {
     struct tm t = {0};
@@ -179,7 +179,7 @@ bool time_parse(struct str text, int64_t *ret_at_us)
     struct tm normal = t;
     int64_t s = timegm(&normal);
     if (normal.tm_mday != t.tm_mday || normal.tm_mon != t.tm_mon)
-        return false; /* a day its month does not have */
+        return false; /* no such day in the month */
     s -= east_s;
     if (leap && (s + 1) % S_PER_DAY != 0)
         return false; /* leap seconds end a UTC day */

@@ -16,7 +16,7 @@
 #define SECRET_MAX 65536
 #define FAULT_MAX  1000
 
-/* Whether the line is there already. */
+/* Whether the line was added before. */
 static bool has_line(const struct buf *faults, struct str line)
 {
     for (struct str rest = buf_view(faults), one; rest.n;) {
@@ -49,13 +49,13 @@ static void set_defaults(struct config *c)
     char rule[CONFIG_RULE_MAX];
     for (const struct config_row *r = config_rows; r->key; r++)
         if (!config_set(r, r->dflt, &c->arena, c, rule))
-            abort(); /* the table contradicts itself */
+            abort(); /* an invalid default in the table */
     memcpy(c->plans, config_plan_defaults, sizeof c->plans);
 }
 
 /* ---- file and environment ---- */
 
-/* No file at the default place is fine; one that was asked for must be there. False if it was not read to its end. */
+/* The file at the default path may be missing, a given file must exist. False if it was not parsed to its end. */
 static bool load_file(struct config *c, const char *path, struct buf *faults)
 {
     const char *name = path ? path : CONFIG_DEFAULT_PATH;
@@ -74,7 +74,7 @@ static bool load_file(struct config *c, const char *path, struct buf *faults)
     return whole;
 }
 
-/* PORTERO_SECTION_KEY, if the environment has it. */
+/* Sets the key from PORTERO_SECTION_KEY, if set. */
 static void load_variable(const struct config_row *r, size_t plan, void *base, struct config *c, struct buf *faults)
 {
     char name[CONFIG_NAME_MAX], rule[CONFIG_RULE_MAX];
@@ -89,7 +89,7 @@ static void load_variable(const struct config_row *r, size_t plan, void *base, s
         buf_printf(faults, "environment: %s %s\n", name, rule);
 }
 
-/* Whether a variable is named as the source of a secret, in the file or in the environment. */
+/* Whether file or environment name the variable as the source of a secret. */
 static bool is_mentioned(const struct config *c, const char *name)
 {
     if (strstr(c->text, name))
@@ -102,7 +102,7 @@ static bool is_mentioned(const struct config *c, const char *name)
     return false;
 }
 
-/* Variables with the configuration's prefix that are others': of clients, and of the tests ("_" ends a prefix). */
+/* Variables with our prefix that are not configuration: of clients and tests (a final "_" marks a prefix). */
 static bool is_others(const char *name)
 {
     static const char *const others[] = {"PORTERO_KEY",   "PORTERO_URL",  "PORTERO_BIN",
@@ -115,7 +115,7 @@ static bool is_others(const char *name)
     return false;
 }
 
-/* A misspelt variable would leave a default in force without a word. */
+/* Reports unknown variables: a misspelt one would have no effect. */
 static void refuse_unknown_variables(const struct config *c, struct buf *faults)
 {
     for (char **e = environ; *e; e++) {
@@ -125,9 +125,9 @@ static void refuse_unknown_variables(const struct config *c, struct buf *faults)
             config_is_variable(str_z(name)) || is_mentioned(c, name))
             continue;
         if (config_nearest(name, true, near))
-            buf_printf(faults, "environment: %s is no key; did you mean %s?\n", name, near);
+            buf_printf(faults, "environment: %s is not a key; did you mean %s?\n", name, near);
         else
-            buf_printf(faults, "environment: %s is no key: they are called PORTERO_SECTION_KEY\n", name);
+            buf_printf(faults, "environment: %s is not a key: they are called PORTERO_SECTION_KEY\n", name);
     }
 }
 
@@ -146,7 +146,7 @@ static void take_override(const struct config_override *o, struct config *c, str
     char rule[CONFIG_RULE_MAX];
     const struct config_row *r = config_rows;
     while (strcmp(r->section, o->section) != 0 || strcmp(r->key, o->key) != 0)
-        r++; /* the caller names a key there is */
+        r++; /* the caller names an existing key */
     struct config_origin *origin = config_origin(c, r, 0);
     origin->where = "command line";
     origin->wrong = !config_set(r, o->value, &c->arena, c, rule);
@@ -154,7 +154,7 @@ static void take_override(const struct config_override *o, struct config *c, str
         buf_printf(faults, "%s %s\n", o->option, rule);
 }
 
-/* ---- the whole: what no single key can tell ---- */
+/* ---- checks across keys ---- */
 
 static void check_production(const struct config *c, struct buf *faults)
 {
@@ -241,7 +241,7 @@ static void check_whole(const struct config *c, struct buf *faults)
         check_production(c, faults);
 }
 
-static void derive(struct config *c)
+static void config_derive(struct config *c)
 {
     c->production = strcmp(c->top_mode, "production") == 0;
     c->engine = strcmp(c->store_engine, "postgresql") == 0 ? ENGINE_POSTGRESQL : ENGINE_SQLITE;
@@ -267,7 +267,7 @@ struct config *config_read(const char *path, const struct config_override *overr
         config_free(c);
         return NULL;
     }
-    derive(c);
+    config_derive(c);
     check_whole(c, faults);
     return c;
 }
@@ -314,7 +314,7 @@ static enum err read_secret_file(const char *path, struct arena *a, struct str *
     FILE *file = fopen(path, "re");
     if (!file)
         return ERR_IO;
-    setvbuf(file, NULL, _IONBF, 0); /* no second copy of it in memory */
+    setvbuf(file, NULL, _IONBF, 0); /* avoids a second copy in memory */
     char *p = arena_alloc(a, SECRET_MAX + 1);
     size_t n = fread(p, 1, SECRET_MAX + 1, file);
     int error = ferror(file) ? errno : n > SECRET_MAX ? EFBIG : 0;
@@ -330,7 +330,7 @@ static enum err read_secret_file(const char *path, struct arena *a, struct str *
     return ERR_NONE;
 }
 
-enum err config_secret(const char *value, struct arena *a, struct str *ret)
+static enum err resolve_secret(const char *value, struct arena *a, struct str *ret)
 {
     struct str s = str_z(value);
     if (str_starts(s, STR("file:")))
@@ -346,11 +346,11 @@ enum err config_secret(const char *value, struct arena *a, struct str *ret)
 
 enum err config_secret_of(const char *key, const char *value, struct arena *a, struct str *ret, char **ret_why)
 {
-    const char *place = strchr(value, ':'); /* every failure is of file: or env: */
-    enum err e = config_secret(value, a, ret);
+    const char *place = strchr(value, ':'); /* only file: and env: can fail */
+    enum err e = resolve_secret(value, a, ret);
     if (!e)
         return ERR_NONE;
     if (e == ERR_USAGE)
-        return err_why(ret_why, ERR_USAGE, "%s: the environment has no %s", key, place + 1);
+        return err_why(ret_why, ERR_USAGE, "%s: environment variable %s is not set", key, place + 1);
     return err_why(ret_why, ERR_USAGE, "%s: %s: %s", key, place + 1, strerror(errno));
 }

@@ -1,8 +1,8 @@
-/* The configuration: keys, types, ranges and defaults stand in tbl/config.def; libconfuse reads the file.
+/* The configuration. tbl/config.def has the keys, types, ranges and defaults; libconfuse parses the file.
  *
- * Every key can be overridden by the environment as PORTERO_SECTION_KEY (PORTERO_KEY for those of no section,
- * PORTERO_BILLING_PLAN_WEEKLY_AMOUNT for a plan's), except those of a peer. Unknown keys, keys and sections given
- * twice, wrong types and out-of-range values are refused with file and line (program.md). */
+ * Environment variables override the file: PORTERO_SECTION_KEY, PORTERO_KEY for a key without a section,
+ * PORTERO_BILLING_PLAN_WEEKLY_AMOUNT for a plan. Keys of a peer have no variable. Unknown keys, keys and sections given
+ * twice, wrong types and values out of range are reported with file and line. */
 #pragma once
 #include "base/arena.h"
 #include "base/buf.h"
@@ -10,7 +10,7 @@
 
 #define CONFIG_DEFAULT_PATH    "/etc/portero/portero.conf"
 #define CONFIG_VARIABLE_PREFIX "PORTERO_"
-#define CONFIG_FAULTS_MAX      65536 /* bytes of all that is wrong */
+#define CONFIG_FAULTS_MAX      65536 /* bytes of all error messages */
 
 enum store_engine { ENGINE_SQLITE, ENGINE_POSTGRESQL };
 
@@ -20,11 +20,11 @@ struct config_plan {
     const char *currency; /* three lower-case letters */
     const char *interval; /* "week", "year" */
     int64_t interval_count;
-    bool available;           /* never without a price */
-    const char *stripe_price; /* "price_...", "" without one */
+    bool available;           /* false without a price */
+    const char *stripe_price; /* "price_..." or "" */
 };
 
-/* Callers with settings of their own: `peer NAME { … }` in section voice. */
+/* A caller with its own settings: `peer NAME { … }` in section voice. */
 struct config_peer {
     const char *name;             /* lower-case letters, digits, `_` */
     const char *const *addresses; /* NULL-terminated, at least one */
@@ -45,7 +45,7 @@ enum {
     CONFIG_PLANS
 };
 
-/* Plain data, NUL-terminated strings owned by the config's arena; read-only once the threads run. */
+/* Plain data with NUL-terminated strings in the arena. Read-only when threads run. */
 struct config {
     struct arena arena;
     bool production; /* mode */
@@ -58,41 +58,39 @@ struct config {
     struct config_plan plans[CONFIG_PLANS]; /* weekly, yearly */
     struct config_peer peers[CONFIG_PEERS_MAX];
     size_t peer_count;
-    /* for messages about it */
-    const char *file, *text;       /* its name, and what it says; "" if it is not there */
+    /* for messages */
+    const char *file, *text;       /* name and content of the file; "" if there is no file */
     struct config_origin *origins; /* config_names.h */
 };
 
-/* A value of the command line, in place of file and environment. A wrong value is refused under the option's name:
- * "--https must be …". */
+/* A value from the command line, which overrides file and environment. An error names the option: "--https must be …".
+ */
 struct config_override {
-    const char *option, *section, *key, *value; /* "--https", "listen", "https"; section "top" without braces;
+    const char *option, *section, *key, *value; /* "--https", "listen", "https"; section "top" for keys without one;
                                                    value NULL: not given */
 };
 
-/* Reads `path` (NULL: CONFIG_DEFAULT_PATH if it exists, else defaults), then the environment, then overrides
- * [0…count-1]. Adds a line to `faults` for everything that is wrong: "portero.conf:12: limits.otp_per_ip …",
- * "environment: PORTERO_LIMITS_OTP_PER_IP …". Returns the configuration even then, for further checks, with defaults
- * for what is wrong; NULL if the file could not be read to its end. Call it before there are threads: libconfuse and
- * getenv are not safe. */
+/* Reads `path` (NULL: CONFIG_DEFAULT_PATH if it exists, else no file), then the environment, then overrides
+ * [0…count-1]. Adds a line to `faults` for each error: "portero.conf:12: limits.otp_per_ip …",
+ * "environment: PORTERO_LIMITS_OTP_PER_IP …". Returns the configuration despite errors, with defaults in their place,
+ * for further checks; NULL if the file cannot be parsed to its end. Must be called before threads start: libconfuse and
+ * getenv are not thread-safe. */
 struct config *config_read(const char *path, const struct config_override *overrides, size_t count, struct buf *faults);
-/* Adds a line to `faults`: where the key that the text begins with was given, or else the file, and the text
- * ("mail.from must be …"). Leaves it out if it is there already, or a fault of this key is: a key has one. */
+/* Adds a line to `faults`: the place where the key that begins the text was given, or the file, and the text
+ * ("mail.from must be …"). Omits duplicates and further errors of the same key. */
 void config_fault(const struct config *c, struct buf *faults, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* The faults as config_load tells them: malloc'ed, without the last line end; frees the buffer. */
+/* The lines of `faults` without the last line end (caller frees). Frees the buffer. */
 char *config_faults_text(struct buf *faults);
 
-/* The same, refusing what has a fault: ERR_USAGE, and *ret_why (owned by the caller, free) has a line for each. */
+/* config_read, failing with ERR_USAGE if there are errors; *ret_why (caller frees) has a line for each. */
 enum err config_load(const char *path, struct config **ret, char **ret_why) CHECKED;
 enum err config_load_with(const char *path, const struct config_override *overrides, size_t count, struct config **ret,
                           char **ret_why) CHECKED;
 void config_free(struct config *c);
 
-/* Resolves a secret: `file:PATH` is the file's content without its last line end, `env:NAME` the variable's, anything
- * else itself. In the arena, NUL-terminated. ERR_IO if the file cannot be read or is larger than 64 KiB (errno),
- * ERR_USAGE if the variable is not set. Never logs it. */
-enum err config_secret(const char *value, struct arena *a, struct str *ret) CHECKED;
-/* The same for the value of `key` ("mail.password"); on failure ERR_USAGE, and *ret_why (owned by the caller, free)
- * names the key, the file or variable, and the reason. */
+/* Resolves the secret `value` of `key` ("mail.password") into the arena, NUL-terminated: `file:PATH` is the content of
+ * the file without its last line end, `env:NAME` the variable, anything else is the secret itself. Fails with ERR_USAGE
+ * if the file cannot be read or is larger than 64 KiB, or the variable is not set; *ret_why (caller frees) names key,
+ * place and reason. */
 enum err config_secret_of(const char *key, const char *value, struct arena *a, struct str *ret, char **ret_why) CHECKED;

@@ -64,7 +64,7 @@ static bool consists_of(const char *text, const char *characters)
 
 bool config_is_url(const char *text, const char *schemes)
 {
-    /* GLib takes apart, but lets through what RFC 3986 does not: blanks, quotes, anything in a host. */
+    /* GLib splits URLs, but accepts characters that RFC 3986 does not allow: blanks, quotes, anything in a host. */
     GUri *uri = consists_of(text, ALNUM "-._~:/?#[]@!$&'()*+,;=%") ? g_uri_parse(text, G_URI_FLAGS_NONE, NULL) : NULL;
     if (!uri)
         return false;

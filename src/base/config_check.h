@@ -1,20 +1,20 @@
-/* The forms a configuration value can have. All take NUL-terminated text. */
+/* Checks of configuration values. All take NUL-terminated text. */
 #pragma once
 #include "base/str.h"
 
-/* What a building can say (contract, Settings): UTF-8, shorter than 120 UTF-16 code units. */
+/* A greeting (contract, Settings): UTF-8, shorter than 120 UTF-16 code units. */
 bool config_is_sentence(const char *text);
 /* "127.0.0.1:8443" or "[::1]:8443"; port 0 to 65535. */
 bool config_is_address(const char *text);
-/* "10.0.0.0/8", "2001:db8::/32", or an address alone. */
+/* "10.0.0.0/8", "2001:db8::/32", or an address without a prefix. */
 bool config_is_cidr(const char *text);
-/* An absolute URL with a host, no user info, query or fragment, and one of the schemes ("http|https"). */
+/* An absolute URL with a host and one of the schemes ("http|https"), without user info, query or fragment. */
 bool config_is_url(const char *text, const char *schemes);
-/* A URL whose host is this machine itself, by a loopback address or as localhost. */
+/* A URL whose host is a loopback address or localhost. */
 bool config_is_local_url(const char *text);
-/* A URL whose requests nobody can listen to: https, or http to this machine itself. */
+/* A URL whose requests cannot be intercepted: https, or http to this machine. */
 bool config_is_protected_url(const char *text);
 /* Whether the text is one of the words ("a|b|c"). */
 bool config_is_word(const char *text, const char *words);
-/* Whether the text is one or more of them, separated by colons. */
+/* Whether the text is one or more of the words, separated by colons. */
 bool config_are_words(const char *text, const char *words);

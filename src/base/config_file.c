@@ -15,7 +15,7 @@
 #define PEER_NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
 
 struct fault {
-    int line; /* 0: of the whole file */
+    int line; /* 0: the whole file */
     const char *text;
 };
 
@@ -24,19 +24,19 @@ struct reader {
     const char *file;
     struct fault faults[FAULTS_MAX];
     size_t fault_count;
-    int unknown_line; /* of the key that stopped the parser; 0: none */
+    int unknown_line; /* line of the key that stopped the parser; 0: no such key */
     char unknown[CONFIG_NAME_MAX];
-    struct arena scratch;                 /* for the time of reading */
-    bool *seen, *seen_plan[CONFIG_PLANS]; /* one per row: a key stands once */
+    struct arena scratch;                 /* freed after reading */
+    bool *seen, *seen_plan[CONFIG_PLANS]; /* one per row, to find keys given twice */
     bool *seen_peer[CONFIG_PEERS_MAX];
-    bool *seen_section; /* at the section's first row */
-    const char *list;   /* the items so far of the list that was read last */
+    bool *seen_section; /* at the first row of the section */
+    const char *list;   /* items of the last list so far */
 };
 
-/* libconfuse's callbacks carry no pointer of ours. */
+/* Global because libconfuse's callbacks have no context pointer. */
 static struct reader *reading;
 
-/* Notes a fault at the parser's line if it has begun; once, though a file is read several times. */
+/* Adds an error at the parser's current line, unless it was added in an earlier pass over the file. */
 __attribute__((format(printf, 2, 3))) static void fault(const cfg_t *cfg, const char *fmt, ...)
 {
     char text[CONFIG_RULE_MAX + CONFIG_NAME_MAX];
@@ -52,7 +52,7 @@ __attribute__((format(printf, 2, 3))) static void fault(const cfg_t *cfg, const 
             (struct fault){cfg->line, arena_str(&reading->scratch, str_z(text)).p};
 }
 
-/* A key that there is not: which one may have been meant. */
+/* Reports an unknown key with the most similar known name. */
 static void unknown_key(const cfg_t *cfg, const char *message)
 {
     char given[CONFIG_NAME_MAX * 2], near[CONFIG_NAME_MAX];
@@ -67,7 +67,7 @@ static void unknown_key(const cfg_t *cfg, const char *message)
         fault(cfg, "%s", message);
 }
 
-/* libconfuse's own complaints, which end its reading: syntax, unknown keys. */
+/* Errors of libconfuse, which end its parsing: syntax, unknown keys. */
 static void on_error(cfg_t *cfg, const char *fmt, va_list ap)
 {
     char text[CONFIG_RULE_MAX];
@@ -78,9 +78,9 @@ static void on_error(cfg_t *cfg, const char *fmt, va_list ap)
         fault(cfg, "%s", text);
 }
 
-/* ---- callbacks: a value was read, a section was closed ---- */
+/* ---- callbacks for values and sections ---- */
 
-/* A list's items joined by commas, as config_set takes them. */
+/* The items of a list joined by commas, for config_set. */
 static const char *joined(cfg_opt_t *opt, struct arena *a)
 {
     struct str all = STR("");
@@ -89,13 +89,13 @@ static const char *joined(cfg_opt_t *opt, struct arena *a)
     return all.p;
 }
 
-/* Whether a list that was seen begins again. It comes here once for each item, and once more at its end. */
+/* Whether a list is given twice. libconfuse calls back for each item, and once more at the end. */
 static bool begins_again(cfg_opt_t *opt, const char *text)
 {
     return cfg_opt_size(opt) == 1 && strcmp(text, reading->list) != 0;
 }
 
-/* Takes a value, or notes what is wrong with it; either way the parser goes on. */
+/* Sets the value or reports an error; parsing continues either way. */
 static void take_as(const cfg_t *cfg, cfg_opt_t *opt, const struct config_row *r, const char *name,
                     struct config_origin *origin, void *base, bool *seen)
 {
@@ -116,7 +116,8 @@ static void take_as(const cfg_t *cfg, cfg_opt_t *opt, const struct config_row *r
     }
 }
 
-static void take(const cfg_t *cfg, cfg_opt_t *opt, const struct config_row *r, size_t plan, void *base, bool *seen)
+static void take_value(const cfg_t *cfg, cfg_opt_t *opt, const struct config_row *r, size_t plan, void *base,
+                       bool *seen)
 {
     char name[CONFIG_NAME_MAX];
     config_key_name(r, plan, name);
@@ -128,19 +129,19 @@ static int on_value(cfg_t *cfg, cfg_opt_t *opt)
     const char *section = strcmp(cfg_name(cfg), "root") == 0 ? "top" : cfg_name(cfg);
     size_t i = 0;
     while (strcmp(config_rows[i].section, section) != 0 || strcmp(config_rows[i].key, cfg_opt_name(opt)) != 0)
-        i++; /* the parser knows no key that has no row */
-    take(cfg, opt, &config_rows[i], 0, reading->c, &reading->seen[i]);
+        i++; /* the parser only knows keys that have a row */
+    take_value(cfg, opt, &config_rows[i], 0, reading->c, &reading->seen[i]);
     return 0;
 }
 
-/* CONFIG_PLANS, and a fault, if there is no such plan. */
+/* The index of the plan; CONFIG_PLANS, and an error, for an unknown plan. */
 static size_t find_plan(cfg_t *plan)
 {
     size_t i = 0;
     while (i < CONFIG_PLANS && strcmp(config_plan_defaults[i].id, cfg_title(plan)) != 0)
         i++;
     if (i == CONFIG_PLANS)
-        fault(plan, "billing knows the plans weekly and yearly only");
+        fault(plan, "unknown plan; the plans are weekly and yearly");
     return i;
 }
 
@@ -150,7 +151,7 @@ static int on_plan_value(cfg_t *cfg, cfg_opt_t *opt)
     while (strcmp(config_plan_rows[i].key, cfg_opt_name(opt)) != 0)
         i++;
     if (plan < CONFIG_PLANS)
-        take(cfg, opt, &config_plan_rows[i], plan, &reading->c->plans[plan], &reading->seen_plan[plan][i]);
+        take_value(cfg, opt, &config_plan_rows[i], plan, &reading->c->plans[plan], &reading->seen_plan[plan][i]);
     return 0;
 }
 
@@ -161,8 +162,8 @@ static int on_plan(cfg_t *cfg, cfg_opt_t *opt)
     return 0;
 }
 
-/* Its number among the peers, made with the defaults when it is met first; CONFIG_PEERS_MAX, and a fault, if it cannot
- * be. */
+/* The index of the peer, which is added with the defaults if new; CONFIG_PEERS_MAX, and an error, if it cannot be
+ * added. */
 static size_t find_peer(cfg_t *cfg)
 {
     struct config *c = reading->c;
@@ -173,16 +174,16 @@ static size_t find_peer(cfg_t *cfg)
             return i;
     bool fine = *name && strlen(name) <= PEER_NAME_MAX && strspn(name, PEER_NAME_CHARACTERS) == strlen(name);
     if (!fine)
-        fault(cfg, "a peer's name must be lower-case letters, digits and _, %d at most", PEER_NAME_MAX);
+        fault(cfg, "a peer's name must be at most %d lower-case letters, digits and _", PEER_NAME_MAX);
     else if (c->peer_count == CONFIG_PEERS_MAX)
-        fault(cfg, "voice has %d peers at most", CONFIG_PEERS_MAX);
+        fault(cfg, "at most %d peers", CONFIG_PEERS_MAX);
     if (!fine || c->peer_count == CONFIG_PEERS_MAX)
         return CONFIG_PEERS_MAX;
     struct config_peer *p = &c->peers[c->peer_count];
     p->name = arena_str(&c->arena, str_z(name)).p;
     for (const struct config_row *r = config_peer_rows; r->key; r++)
         if (!config_set(r, r->dflt, &c->arena, p, rule))
-            abort(); /* the table contradicts itself */
+            abort(); /* an invalid default in the table */
     return c->peer_count++;
 }
 
@@ -208,7 +209,7 @@ static int on_peer(cfg_t *cfg, cfg_opt_t *opt)
     return 0;
 }
 
-/* libconfuse would forget what a section said when another of its name comes. */
+/* A repeated section would replace the first one in libconfuse, so it is an error. */
 static int on_section(cfg_t *cfg, cfg_opt_t *opt)
 {
     size_t i = 0;
@@ -222,7 +223,7 @@ static int on_section(cfg_t *cfg, cfg_opt_t *opt)
 
 /* ---- the parser ---- */
 
-static size_t count(const struct config_row *rows)
+static size_t row_count(const struct config_row *rows)
 {
     size_t n = 0;
     while (rows[n].key)
@@ -230,7 +231,7 @@ static size_t count(const struct config_row *rows)
     return n;
 }
 
-/* Every value is read as text, so that config_set alone judges it. */
+/* Every value is read as text; config_set checks it. */
 static cfg_opt_t value_option(const struct config_row *r, cfg_validate_callback_t check)
 {
     cfg_opt_t single = CFG_STR(r->key, NULL, CFGF_NODEFAULT), list = CFG_STR_LIST(r->key, NULL, CFGF_NODEFAULT);
@@ -246,21 +247,21 @@ static cfg_opt_t section_option(const char *name, cfg_opt_t *options, cfg_flag_t
     return o;
 }
 
-/* A section with a title, which may stand several times. */
+/* A section with a title, which may occur several times. */
 static cfg_opt_t titled_option(const char *name, const struct config_row *rows, cfg_validate_callback_t on_key,
                                cfg_validate_callback_t on_end, struct arena *a)
 {
-    size_t n = count(rows);
-    cfg_opt_t *options = arena_array(a, cfg_opt_t, n + 1); /* ended by zeroes, as CFG_END is */
+    size_t n = row_count(rows);
+    cfg_opt_t *options = arena_array(a, cfg_opt_t, n + 1); /* ends with zeroes, like CFG_END */
     for (size_t i = 0; i < n; i++)
         options[i] = value_option(&rows[i], on_key);
     return section_option(name, options, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES, on_end);
 }
 
-/* The options of one section, and their number; there is room for `more` and the end. */
+/* The options of one section and their number, with room for `more` options and the end. */
 static cfg_opt_t *section_options(const char *section, size_t more, struct arena *a, size_t *ret_n)
 {
-    cfg_opt_t *options = arena_array(a, cfg_opt_t, count(config_rows) + more + 1);
+    cfg_opt_t *options = arena_array(a, cfg_opt_t, row_count(config_rows) + more + 1);
     size_t n = 0;
     for (const struct config_row *r = config_rows; r->key; r++)
         if (strcmp(r->section, section) == 0)
@@ -274,7 +275,7 @@ static cfg_t *make_parser(struct arena *a)
 {
     size_t n, m;
     const char *section = "top";
-    cfg_opt_t *top = section_options(section, count(config_rows), a, &n);
+    cfg_opt_t *top = section_options(section, row_count(config_rows), a, &n);
     for (const struct config_row *r = config_rows; r->key; r++) {
         if (strcmp(r->section, section) == 0)
             continue;
@@ -293,20 +294,20 @@ static cfg_t *make_parser(struct arena *a)
     return cfg;
 }
 
-/* Nothing was seen yet. */
+/* Resets the keys seen, before a pass over the file. */
 static void begin_reading(void)
 {
     struct reader *r = reading;
-    r->seen = arena_array(&r->scratch, bool, count(config_rows));
-    r->seen_section = arena_array(&r->scratch, bool, count(config_rows));
+    r->seen = arena_array(&r->scratch, bool, row_count(config_rows));
+    r->seen_section = arena_array(&r->scratch, bool, row_count(config_rows));
     for (size_t i = 0; i < CONFIG_PLANS; i++)
-        r->seen_plan[i] = arena_array(&r->scratch, bool, count(config_plan_rows));
+        r->seen_plan[i] = arena_array(&r->scratch, bool, row_count(config_plan_rows));
     for (size_t i = 0; i < CONFIG_PEERS_MAX; i++)
-        r->seen_peer[i] = arena_array(&r->scratch, bool, count(config_peer_rows));
+        r->seen_peer[i] = arena_array(&r->scratch, bool, row_count(config_peer_rows));
     r->unknown_line = 0;
 }
 
-/* False if the parser stopped before the end. */
+/* One pass; false if the parser stopped before the end. */
 static bool parse_once(const struct config_text *text)
 {
     cfg_t *cfg = make_parser(&reading->scratch);
@@ -316,14 +317,14 @@ static bool parse_once(const struct config_text *text)
         fault(cfg, "cannot be read");
     if (whole && text->unclosed) {
         cfg->line = (int)text->unclosed;
-        fault(cfg, "what begins here is never closed");
+        fault(cfg, "not closed");
         whole = false;
     }
     cfg_free(cfg);
     return whole;
 }
 
-/* An unknown key ends libconfuse's reading: to find what else is wrong, the file is read again without it. */
+/* An unknown key ends libconfuse's parsing. To find further errors, the file is parsed again without it. */
 static bool parse(FILE *file)
 {
     struct config_text text;

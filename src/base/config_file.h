@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/config.h"
 
-/* Overwrites what the file gives in c, which holds the defaults, and notes where it was given. `name` stands in
- * messages. Adds a line "NAME:LINE: …" to `faults` for everything that is wrong; false if the rest of the file could
- * not be read for it. Not thread-safe, as libconfuse's lexer is not. */
+/* Sets the values of the file in c, which has the defaults, and their origins. `name` is used in messages. Adds a line
+ * "NAME:LINE: …" to `faults` for each error. False if the file could not be parsed to its end. Not thread-safe, because
+ * of libconfuse's lexer. */
 bool config_file_read(FILE *file, const char *name, struct config *c, struct buf *faults) CHECKED;

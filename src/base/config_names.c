@@ -42,14 +42,14 @@ void config_variable_name(const struct config_row *row, size_t plan, char ret[st
         *p = *p == '.' ? '_' : g_ascii_toupper(*p);
 }
 
-/* ---- every name in turn ---- */
+/* ---- iterating over names ---- */
 
 struct walk {
     const struct config_row *row;
     size_t plan;
 };
 
-/* Goes on to the next key, the plans' behind all others; false at the end. */
+/* Advances to the next key, plans last; false at the end. */
 static bool next_key(struct walk *w)
 {
     w->row = w->row ? w->row + 1 : config_rows;
@@ -84,9 +84,9 @@ bool config_is_variable(struct str variable)
     return false;
 }
 
-/* ---- the nearest ---- */
+/* ---- similar names ---- */
 
-/* Levenshtein's distance; both are at most CONFIG_NAME_MAX long. */
+/* Levenshtein distance of two names of at most CONFIG_NAME_MAX bytes. */
 static unsigned distance(const char *a, const char *b)
 {
     unsigned row[CONFIG_NAME_MAX + 1];

@@ -5,7 +5,7 @@
 
 #include "base/config_check.h"
 
-/* ---- the rows ---- */
+/* ---- rows ---- */
 
 #define ROW(section_, key_, kind_, dflt_, doc_, ...)                                                                   \
     {.section = #section_,                                                                                             \
@@ -78,10 +78,10 @@ bool config_is_top(const struct config_row *row)
     return row->section && strcmp(row->section, "top") == 0;
 }
 
-/* ---- one value ---- */
+/* ---- values ---- */
 
 /* "must be one of a, b, c" from "a|b|c". */
-static void say_words(const char *lead, const char *words, char ret_rule[static CONFIG_RULE_MAX])
+static void put_words(const char *lead, const char *words, char ret_rule[static CONFIG_RULE_MAX])
 {
     struct str rest = str_z(words);
     size_t n = (size_t)snprintf(ret_rule, CONFIG_RULE_MAX, "%s", lead);
@@ -98,12 +98,12 @@ static bool check_string(const struct config_row *r, const char *text, char ret_
     case CONFIG_ENUM:
         fine = config_is_word(text, r->words);
         if (!fine)
-            say_words("must be one of", r->words, ret_rule);
+            put_words("must be one of", r->words, ret_rule);
         break;
     case CONFIG_WORDS:
         fine = config_are_words(text, r->words);
         if (!fine)
-            say_words("must be some, separated by colons, of", r->words, ret_rule);
+            put_words("must be a colon-separated list of", r->words, ret_rule);
         break;
     case CONFIG_SENTENCE:
         fine = config_is_sentence(text);
@@ -118,7 +118,7 @@ static bool check_string(const struct config_row *r, const char *text, char ret_
     case CONFIG_URL:
         fine = config_is_url(text, r->words);
         if (!fine)
-            say_words("must be a URL with a host and one of the schemes", r->words, ret_rule);
+            put_words("must be a URL with a host and one of the schemes", r->words, ret_rule);
         break;
     case CONFIG_CURRENCY:
         fine = strlen(text) == 3 && strspn(text, "abcdefghijklmnopqrstuvwxyz") == 3;
@@ -128,7 +128,7 @@ static bool check_string(const struct config_row *r, const char *text, char ret_
     case CONFIG_DIGITS:
         fine = strlen(text) <= DIGITS_MAX && strspn(text, "0123456789") == strlen(text);
         if (!fine)
-            snprintf(ret_rule, CONFIG_RULE_MAX, "must be digits, %d at most", DIGITS_MAX);
+            snprintf(ret_rule, CONFIG_RULE_MAX, "must be at most %d digits", DIGITS_MAX);
         break;
     default:
         break;
@@ -144,7 +144,7 @@ static bool set_string(const struct config_row *r, const char *text, struct aren
         return false;
     struct str s = str_z(text);
     while (r->kind == CONFIG_URL && s.n && s.p[s.n - 1] == '/')
-        s.n--; /* paths are appended to it */
+        s.n--; /* paths are appended */
     *(const char **)(void *)(base + r->offset) = arena_str(a, s).p;
     return true;
 }

@@ -1,5 +1,5 @@
-/* tbl/config.def as data, and the one way a text becomes a value: defaults, file and environment all go through
- * config_set. Internal to the configuration and its tests. */
+/* tbl/config.def as data, and config_set, which converts every value: defaults, file, environment and command line.
+ * Internal to the configuration and its tests. */
 #pragma once
 #include "base/config.h"
 
@@ -21,16 +21,16 @@ enum config_kind {
 };
 
 struct config_row {
-    const char *section; /* "top" without braces; NULL: a key of a plan or a peer */
+    const char *section; /* "top": outside of braces; NULL: a key of a plan or a peer */
     const char *key, *doc;
     enum config_kind kind;
-    const char *dflt;  /* as text; NULL for a plan's, which stand in config_plan_defaults */
+    const char *dflt;  /* as text; NULL for a plan, see config_plan_defaults */
     const char *words; /* "a|b": of CONFIG_ENUM and CONFIG_WORDS; the schemes of CONFIG_URL */
     int64_t lo, hi;    /* of CONFIG_INTEGER */
-    size_t offset;     /* in struct config; a plan's in struct config_plan, a peer's in struct config_peer */
+    size_t offset;     /* in struct config, config_plan or config_peer */
 };
 
-/* In the order of the file; the keys of a section stand together, those of `top` first. All end with key == NULL. */
+/* In the order of the file, section by section, `top` first. All end with key == NULL. */
 extern const struct config_row config_rows[];
 extern const struct config_row config_plan_rows[];
 extern const struct config_row config_peer_rows[];
@@ -38,8 +38,8 @@ extern const struct config_plan config_plan_defaults[CONFIG_PLANS];
 
 bool config_is_top(const struct config_row *row);
 
-/* Checks text and stores its value at row->offset in base (the struct that the row is for), copied into the
- * arena. A list is separated by commas. On failure stores nothing and says what the value must be ("must be from 1
- * to 256"). */
+/* Checks the text and stores its value at row->offset in `base`, the struct of the row; strings are copied into the
+ * arena. Items of a list are separated by commas. On failure stores nothing and sets ret_rule ("must be from 1 to
+ * 256"). */
 bool config_set(const struct config_row *row, const char *text, struct arena *a, void *base,
                 char ret_rule[static CONFIG_RULE_MAX]);

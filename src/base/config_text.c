@@ -9,7 +9,7 @@
 #define DEPTH_MAX  16 /* sections nest two deep */
 #define DELIMITERS " \t\r\n#\"'={}()+,"
 
-/* How long the comment at p is, without its line end; 0: none begins here. */
+/* The length of the comment at p without its line end; 0 if no comment begins here. */
 static size_t comment_length(const char *p)
 {
     if (*p == '#' || strncmp(p, "//", 2) == 0)
@@ -20,7 +20,7 @@ static size_t comment_length(const char *p)
     return end ? (size_t)(end - p) + 2 : strlen(p);
 }
 
-/* How long the string at p is, with its quotes. */
+/* The length of the string at p with its quotes. */
 static size_t string_length(const char *p)
 {
     size_t n = 1;
@@ -45,8 +45,8 @@ static void blank(char *p, size_t n)
 }
 
 struct scan {
-    unsigned line, depth, opened[DEPTH_MAX]; /* the lines of the braces that are open */
-    unsigned comment;                        /* the line of a comment that is never closed */
+    unsigned line, depth, opened[DEPTH_MAX]; /* lines of the open braces */
+    unsigned comment;                        /* line of an unclosed comment */
 };
 
 static void note_brace(struct scan *s, char c)
@@ -57,7 +57,7 @@ static void note_brace(struct scan *s, char c)
         s->depth--;
 }
 
-/* Blanks the comment, string, word or single character at p, as it deserves, and returns its length. */
+/* Handles the comment, string, word or character at p: blanks comments, counts braces. Returns its length. */
 static size_t scan_token(struct scan *s, char *p)
 {
     size_t n = comment_length(p);
@@ -106,7 +106,7 @@ bool config_text_read(FILE *file, struct arena *a, struct config_text *ret, cons
     return !*ret_rule;
 }
 
-/* ---- leaving a key out ---- */
+/* ---- removing a key ---- */
 
 static char *skip_blanks(struct scan *s, char *p)
 {
@@ -115,7 +115,7 @@ static char *skip_blanks(struct scan *s, char *p)
     return p + n;
 }
 
-/* The end of the token at p, or of all up to the brace that closes the one at p. */
+/* The end of the token at p; at an opening brace, of the block up to its closing brace. */
 static char *skip_value(struct scan *s, char *p)
 {
     const unsigned depth = s->depth;
@@ -126,7 +126,7 @@ static char *skip_value(struct scan *s, char *p)
     return p;
 }
 
-/* The end of what a key is given, which begins behind its name; NULL if nothing is. */
+/* The end of a key's value, which begins after its name; NULL without a value. */
 static char *skip_given(struct scan *s, char *p)
 {
     p = skip_blanks(s, p);

@@ -13,10 +13,10 @@
 #define NONCE_LEN 12
 #define TAG_LEN   16
 
-/* OpenSSL fails here only without memory or without its providers: nothing of ours works then. */
+/* OpenSSL fails here only without memory or its providers, and then nothing works. */
 #define must(ok) ((ok) ? (void)0 : abort())
 
-/* Looked up once: OpenSSL's implicit fetching costs more than hashing a key does. */
+/* Fetched once: implicit fetching costs more than hashing a key. */
 static EVP_MD *sha256;
 static EVP_MAC *hmac;
 static EVP_CIPHER *aes;
@@ -28,7 +28,7 @@ static struct {
     bool set;
 } masters[MASTER_PREVIOUS + 1];
 
-/* A thread's reusable contexts, freed when it ends. */
+/* Contexts of a thread, reused, freed at its end. */
 struct contexts {
     EVP_MD_CTX *digest;
     EVP_MAC_CTX *mac;
@@ -44,7 +44,7 @@ static void free_contexts(void *p)
     mine = NULL;
 }
 
-static void start(void)
+static void fetch_algorithms(void)
 {
     sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
     hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
@@ -56,7 +56,7 @@ static struct contexts *contexts(void)
 {
     if (mine)
         return mine;
-    pthread_once(&started, start);
+    pthread_once(&started, fetch_algorithms);
     struct contexts *c = mem_new(struct contexts);
     OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char[]){"SHA256"}, 0),
                            OSSL_PARAM_construct_end()};
@@ -74,7 +74,7 @@ void crypto_random(void *p, size_t n)
 uint32_t crypto_uniform(uint32_t bound)
 {
     assert(bound > 0);
-    uint32_t unfair = -bound % bound; /* 2^32 mod bound: values below it would favour the small results */
+    uint32_t unfair = -bound % bound; /* 2^32 mod bound: lower values would bias towards small results */
     uint32_t v;
     do
         crypto_random(&v, sizeof v);
@@ -156,7 +156,7 @@ struct str base64url_encode(struct arena *a, struct str bytes)
     return (struct str){p, n};
 }
 
-/* The standard alphabet's character for one of base64url; 0 for any other. */
+/* The base64 character for a base64url character; 0 for others. */
 static char to_standard(char c)
 {
     bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
@@ -180,7 +180,7 @@ bool base64url_decode(struct arena *a, struct str text, struct str *ret)
     struct str bytes = {p, quads * 3 - pad};
     p[bytes.n] = '\0';
     if (!str_eq(base64url_encode(a, bytes), text))
-        return false; /* bits beyond the last byte: another text of the same bytes */
+        return false; /* bits beyond the last byte: not the canonical encoding */
     *ret = bytes;
     return true;
 }

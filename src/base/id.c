@@ -12,10 +12,10 @@
 
 static unsigned char process[PROCESS_LEN];
 static pthread_once_t started = PTHREAD_ONCE_INIT;
-/* The last ID's seconds and counter as one number; the next is larger, whatever the clock says. */
+/* Seconds and counter of the last ID as one number. The next is always larger. */
 static _Atomic uint64_t last;
 
-static void start(void)
+static void choose_random_part(void)
 {
     crypto_random(process, sizeof process);
 }
@@ -32,7 +32,7 @@ static uint64_t next(uint64_t s)
 
 struct id id_new(int64_t now_us)
 {
-    pthread_once(&started, start);
+    pthread_once(&started, choose_random_part);
     uint64_t n = next(now_us > 0 ? (uint64_t)(now_us / US_PER_S) : 0);
     uint64_t s = n >> COUNTER_BITS;
     const struct id_bytes id = {{
@@ -65,12 +65,12 @@ bool id_parse(struct str s, struct id *ret)
     if (!str_is_id(s))
         return false;
     for (size_t i = 0; i < ID_LEN; i++)
-        ret->text[i] = (char)(s.p[i] | 0x20); /* digits have that bit; letters become lower case */
+        ret->text[i] = (char)(s.p[i] | 0x20); /* sets lower case; digits already have the bit */
     ret->text[ID_LEN] = '\0';
     return true;
 }
 
-/* Of a lower-case hexadecimal digit. */
+/* The value of a lower-case hexadecimal digit. */
 static unsigned value(char digit)
 {
     return (unsigned)(digit > '9' ? digit - 'a' + 10 : digit - '0');

@@ -1,24 +1,24 @@
-/* Identifiers (decisions section 1): 24 lower-case hex of 4 bytes Unix seconds, 5 random bytes fixed per process start
- * and a 3-byte counter. IDs of one process ascend in the order they were made, also when the clock stands still or the
- * counter wraps (the seconds part then runs ahead). */
+/* Identifiers (decisions section 1): 24 lower-case hexadecimal characters of 4 bytes of Unix seconds, 5 random bytes
+ * chosen at the start of the process and a 3-byte counter. The IDs of a process ascend in the order of creation, even
+ * if the clock does not advance or the counter wraps: the seconds then run ahead of the clock. */
 #pragma once
 #include "base/arena.h"
 
 #define ID_LEN       24
 #define ID_BYTES_LEN (ID_LEN / 2)
 
-/* An ID by value: NUL-terminated text. The empty string means "none". */
+/* An ID as NUL-terminated text; empty: no ID. */
 struct id {
     char text[ID_LEN + 1];
 };
 
 struct id id_new(int64_t now_us);
-/* The lowest ID of that second: what was made earlier is below it. */
+/* The lowest ID of that second; all IDs created earlier are lower. */
 struct id id_first(int64_t at_us);
-/* From 24 hex characters of either case, to lower; false for anything else. */
+/* Parses 24 hexadecimal characters of either case into lower case; false otherwise. */
 bool id_parse(struct str s, struct id *ret);
 
-/* An ID as the 12 bytes it is made of: they sort as its text does. */
+/* An ID as its 12 bytes, which sort as the text does. */
 struct id_bytes {
     unsigned char p[ID_BYTES_LEN];
 };

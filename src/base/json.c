@@ -29,9 +29,9 @@ static bool shallow(struct str text)
 
 /* ---- numbers ---- */
 
-#define EXACT_BELOW 9007199254740992.0 /* 2^53: from there on, doubles leave integers out */
+#define EXACT_BELOW 9007199254740992.0 /* 2^53: above it, doubles skip integers */
 
-/* The integer that a real is, as a new value; NULL if it has a fraction, or may have had one. */
+/* A real without a fraction as a new integer; NULL if it has, or may have had, a fraction. */
 static json_t *whole(const json_t *value)
 {
     const double d = json_real_value(value);
@@ -40,7 +40,7 @@ static json_t *whole(const json_t *value)
     return json_integer((json_int_t)d);
 }
 
-/* 5.0, 5e0 and 5 are one number. As deep as JSON_MAX_DEPTH. */
+/* Replaces 5.0 and 5e0 by 5, recursively, up to JSON_MAX_DEPTH. */
 static void unify_numbers(json_t *value)
 {
     json_t *item, *integer;
@@ -90,11 +90,11 @@ void json_canonical(const json_t *value, struct buf *out)
         out->full = true;
 }
 
-/* ---- writing strings: whole words are copied while nothing in them needs an escape ---- */
+/* ---- writing strings, a machine word at a time ---- */
 
 #define WORD sizeof(uint64_t)
 
-/* Whether a byte of the word must be escaped: below 0x20, a quote or a backslash. Bytes from 0x80 on are UTF-8. */
+/* Whether a byte of the word must be escaped: below 0x20, a quote or a backslash. Bytes from 0x80 are UTF-8. */
 static inline bool any_escape(const char *p)
 {
     const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
@@ -109,7 +109,7 @@ static inline bool is_plain(char c)
     return (unsigned char)c >= 0x20 && c != '"' && c != '\\';
 }
 
-/* Copies s up to its first byte that must be escaped; returns how many bytes those are. */
+/* Copies s up to the first byte that must be escaped; returns the number of bytes. */
 static inline size_t copy_plain(char *to, struct str s)
 {
     size_t i = 0;

@@ -17,13 +17,13 @@ void log_set_level(enum log_level level)
     atomic_store_explicit(&threshold, (int)level, memory_order_relaxed);
 }
 
-/* Whether a byte could break the line or drive a terminal: C0, DEL, and in UTF-8 C1 (0xc2 and what follows it). */
+/* Whether a byte could break the line or control a terminal: C0, DEL and, in UTF-8, C1 (0xc2 and the next byte). */
 static bool is_control(const unsigned char *p)
 {
     return p[0] < 0x20 || p[0] == 0x7f || (p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0);
 }
 
-/* One byte of a message, as itself or escaped. Needs room for 4; returns how many it took. */
+/* Writes one byte of a message, escaped if needed. Needs room for 4; returns the number written. */
 static size_t put_byte(char *to, const unsigned char *p)
 {
     static const char hex[] = "0123456789abcdef";

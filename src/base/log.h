@@ -1,12 +1,12 @@
-/* The log: one line a record on standard error, `time level message key=value …`. Secrets and codes never reach it:
- * callers pass ids, codes of errors and counts. Any thread; a record is one write(2). */
+/* The log: one line per record on standard error, `time level message key=value …`. Callers must never pass secrets or
+ * visitors' codes. Any thread; a record is one write(2). */
 #pragma once
 #include "base/str.h"
 
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
 void log_set_level(enum log_level level);
-/* Control characters in the message are escaped; a record is cut at 2,000 bytes. */
+/* Escapes control characters; truncates records at 2,000 bytes. */
 void log_line(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 #define log_error(...) log_line(LOG_ERROR, __VA_ARGS__)
 #define log_warn(...)  log_line(LOG_WARN, __VA_ARGS__)

@@ -30,7 +30,7 @@ void mailbox_post(struct mailbox *box, struct mail *m)
     while (!atomic_compare_exchange_weak_explicit(&box->head, &head, m, memory_order_acq_rel, memory_order_relaxed));
     if (!head) {
         uint64_t one = 1;
-        /* The counter cannot overflow: it is read before the box is emptied. */
+        /* The counter cannot overflow: it is read before the mailbox is emptied. */
         ssize_t written = write(box->fd, &one, sizeof one);
         (void)written;
     }

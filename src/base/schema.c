@@ -8,29 +8,29 @@
 #include "base/clock.h"
 #include "base/schema_text.h"
 
-#define MESSAGE_MAX  400 /* of a fault's message */
-#define ECHO_MAX     40  /* of an unknown field's name in it */
+#define MESSAGE_MAX  400 /* of a message */
+#define ECHO_MAX     40  /* of an unknown field's name in a message */
 #define VARIANTS_MAX 8
 
-/* Where the reader is: a field, or an item of a list field, and how it got there. Lives on the reader's stack. */
+/* The place of a field, or of an item of a list field, with a link to the enclosing one. On the reader's stack. */
 struct place {
     const struct place *up;
     const struct field *field;
-    const size_t *item; /* NULL: the field itself */
-    enum err error;     /* what a failure here answers */
+    const size_t *item; /* index; NULL: the field itself */
+    enum err error;     /* error code for a failure here */
     struct arena *arena;
     struct schema_fault *fault;
 };
 
-static bool read_object(const struct shape *shape, const json_t *object, const struct place *at, char *ret);
+static bool schema_read_object(const struct shape *shape, const json_t *object, const struct place *at, char *ret);
 
 /* ---- faults: "address.zip must be …" ---- */
 
-static void put_path(struct buf *b, const struct place *at)
+static void put_place(struct buf *b, const struct place *at)
 {
     if (!at || !at->field)
         return;
-    put_path(b, at->up);
+    put_place(b, at->up);
     if (at->item) {
         buf_char(b, '[');
         buf_i64(b, (int64_t)*at->item);
@@ -42,12 +42,12 @@ static void put_path(struct buf *b, const struct place *at)
     buf_str(b, str_z(at->field->name));
 }
 
-/* Fills the fault and returns false. `rule` follows the field's name. */
+/* Fills the fault and returns false. `rule` is appended to the name of the field. */
 __attribute__((format(printf, 2, 3))) static bool refuse(const struct place *at, const char *rule, ...)
 {
     char bytes[MESSAGE_MAX];
     struct buf message = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
-    put_path(&message, at);
+    put_place(&message, at);
     buf_char(&message, ' ');
     va_list ap;
     va_start(ap, rule);
@@ -65,7 +65,7 @@ static const char *or_null(const struct place *at)
     return !at->item && (at->field->flags & F_NULLABLE) ? " or null" : "";
 }
 
-/* The field's name comes from the caller: bounded, and nothing but plain characters of it is repeated. */
+/* The name comes from the client: it is truncated, and only plain characters are repeated. */
 static bool refuse_unknown(const struct place *at, const char *name)
 {
     char shown[ECHO_MAX + 4];
@@ -87,8 +87,8 @@ static bool refuse_unknown(const struct place *at, const char *name)
 
 /* ---- strings ---- */
 
-/* The caller's string as the field wants it: trimmed, in its case, NUL-terminated in the arena. */
-static struct str prepare(const struct field *f, const json_t *value, struct arena *a)
+/* Normalises the string for the field: trims, converts case, copies into the arena with a NUL. */
+static struct str normalise_string(const struct field *f, const json_t *value, struct arena *a)
 {
     struct str s = {json_string_value(value), json_string_length(value)};
     if (f->flags & F_TRIM)
@@ -114,7 +114,7 @@ static bool check_length(const struct place *at, struct str s)
     if ((f->flags & F_NONBLANK) && n == 0)
         return refuse(at, "must not be empty");
     if (at->item || (f->min == 0 && f->max == 0))
-        return true; /* a list field's bounds count its items */
+        return true; /* the bounds of a list field are of its items' number */
     if (f->min == f->max && n != f->min)
         return refuse(at, "must be exactly %lld %s", (long long)f->min, unit);
     if (n < f->min)
@@ -143,7 +143,7 @@ static bool read_string(const struct place *at, const json_t *value, struct val 
     const struct field *f = at->field;
     if (!json_is_string(value))
         return refuse(at, "must be a string%s", or_null(at));
-    struct str s = prepare(f, value, at->arena);
+    struct str s = normalise_string(f, value, at->arena);
     if (f->flags & F_UNCHECKED) {
         *ret = v_str(s);
         return true;
@@ -219,7 +219,7 @@ static bool read_sub(const struct place *at, const json_t *value, char *ret)
 {
     if (!json_is_object(value))
         return refuse(at, "must be an object%s", or_null(at));
-    return read_object(at->field->sub, value, at, ret);
+    return schema_read_object(at->field->sub, value, at, ret);
 }
 
 static bool read_struct(const struct place *at, const json_t *value, struct val *ret)
@@ -292,7 +292,7 @@ static bool read_value(const struct place *at, const json_t *value, struct val *
     case T_NUMBER:
         break;
     }
-    abort(); /* an output type in an input table: a bug of ours */
+    abort(); /* an output type in an input table */
 }
 
 static bool known(const struct shape *shape, const char *name)
@@ -313,7 +313,7 @@ static bool check_known(const struct shape *shape, json_t *object, const struct 
     return true;
 }
 
-/* The place of a field of the object at `at`. */
+/* The place of a field in the object at `at`. */
 static struct place place_of(const struct place *at, const struct field *f)
 {
     struct place here = *at;
@@ -325,7 +325,7 @@ static struct place place_of(const struct place *at, const struct field *f)
     return here;
 }
 
-/* Which of the shapes the object wants to have; NULL with a fault. */
+/* The variant that the object selects; NULL with a fault. */
 static const struct shape *choose_variant(const struct shape *shape, const json_t *object, const struct place *at)
 {
     const char *tags[VARIANTS_MAX + 1] = {NULL};
@@ -362,7 +362,7 @@ static bool read_field(const struct field *f, const json_t *object, const struct
     return !value || read_value(&here, value, (struct val *)(void *)(ret + f->offset));
 }
 
-static bool read_object(const struct shape *shape, const json_t *object, const struct place *at, char *ret)
+static bool schema_read_object(const struct shape *shape, const json_t *object, const struct place *at, char *ret)
 {
     if (shape->variants && !shape->fields) {
         shape = choose_variant(shape, object, at);
@@ -386,5 +386,5 @@ bool schema_read(const struct shape *shape, const json_t *object, enum err error
     assert(json_is_object(object));
     struct place top = {.error = error, .arena = a, .fault = ret_fault};
     memset(ret, 0, shape->size);
-    return read_object(shape, object, &top, ret);
+    return schema_read_object(shape, object, &top, ret);
 }

@@ -4,7 +4,7 @@
 
 #define PATTERN_MAX 512
 
-/* Members of one JSON object, with their commas. */
+/* Writes the members of a JSON object with commas. */
 struct members {
     struct buf *out;
     bool any;
@@ -59,7 +59,7 @@ static void put_bounds(struct members *m, const char *lowest, const char *highes
         put_int(m, highest, max);
 }
 
-/* The values with each letter in either case: JSON Schema's patterns know no flags. */
+/* A pattern of the values with each letter in either case; JSON Schema patterns have no flags. */
 static void put_any_case(struct members *m, const struct field *f)
 {
     char pattern[PATTERN_MAX];
@@ -99,7 +99,7 @@ static void put_values(struct members *m, const struct field *f, bool nullable)
     buf_char(m->out, ']');
 }
 
-/* What a string field says of its string, or a list field of each item. */
+/* The rules of a string, or of each item of a list of strings. */
 static void put_string_rules(struct members *m, const struct field *f, bool nullable)
 {
     if (f->values)
@@ -222,7 +222,7 @@ static void put_required(struct members *m, const struct shape *shape)
         buf_char(m->out, ']');
 }
 
-/* The member that tells the variants apart; NULL: none, as several may fit. */
+/* The member that selects the variant; NULL if several may match. */
 static const struct field *tag_of(const struct shape *shape)
 {
     const struct field *first = &shape->variants[0]->fields[0];

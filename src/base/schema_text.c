@@ -25,12 +25,12 @@ size_t text_utf16_units(struct str s)
     size_t n = 0;
     for (size_t i = 0; i < s.n; i++) {
         unsigned char c = (unsigned char)s.p[i];
-        n += (size_t)((c & 0xc0) != 0x80) + (size_t)(c >= 0xf0); /* four bytes are a surrogate pair */
+        n += (size_t)((c & 0xc0) != 0x80) + (size_t)(c >= 0xf0); /* a 4-byte character is a surrogate pair */
     }
     return n;
 }
 
-/* GLib leaves out the vertical tab. */
+/* GLib does not include the vertical tab. */
 static bool is_space(const char *p)
 {
     return *p == '\v' || g_unichar_isspace(g_utf8_get_char(p));
@@ -113,11 +113,11 @@ struct pattern {
     regex_t compiled;
 };
 
-/* Only grows, by one entry per pattern of the program, so that readers need no lock. */
+/* Append-only, one entry per pattern of the program, so that readers need no lock. */
 static struct pattern *_Atomic patterns;
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 
-static const struct pattern *find(const char *text)
+static const struct pattern *find_pattern(const char *text)
 {
     const struct pattern *p = atomic_load_explicit(&patterns, memory_order_acquire);
     while (p && p->text != text)
@@ -125,10 +125,10 @@ static const struct pattern *find(const char *text)
     return p;
 }
 
-static const struct pattern *add(const char *text)
+static const struct pattern *add_pattern(const char *text)
 {
     pthread_mutex_lock(&adding);
-    const struct pattern *found = find(text);
+    const struct pattern *found = find_pattern(text);
     if (!found) {
         struct pattern *p = mem_new(struct pattern);
         if (regcomp(&p->compiled, text, REG_EXTENDED | REG_NOSUB) != 0)
@@ -144,8 +144,8 @@ static const struct pattern *add(const char *text)
 
 bool text_matches(const char *pattern, struct str s)
 {
-    const struct pattern *p = find(pattern);
+    const struct pattern *p = find_pattern(pattern);
     if (!p)
-        p = add(pattern);
+        p = add_pattern(pattern);
     return regexec(&p->compiled, s.p, 0, NULL, 0) == 0;
 }

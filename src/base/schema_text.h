@@ -1,17 +1,16 @@
-/* What schema_read asks about strings. The strings are valid UTF-8 without NUL bytes, as JSON reading leaves them. */
+/* Checks of strings for schema_read. Strings must be valid UTF-8 without NUL bytes, as json_read returns them. */
 #pragma once
 #include "base/str.h"
 
 size_t text_code_points(struct str s);
 size_t text_utf16_units(struct str s);
-/* Without the white space (Unicode's, line breaks and tabs) at both ends. */
+/* Removes white space at both ends, including Unicode's. */
 struct str text_trim(struct str s);
 
-/* A practical address (decisions section 2): one @, a local part of RFC 5322 atoms of at most 64 characters, a domain
- * of at least two LDH labels whose last is not a number, at most 254 characters in all. */
+/* Whether s is a practical e-mail address (decisions section 2): at most 254 characters, one @, a local part of RFC
+ * 5322 atoms of at most 64 characters, and a domain of at least two LDH labels, the last not a number. */
 bool text_is_email(struct str s);
 
-/* Whether s (NUL-terminated behind its length) matches a POSIX extended regular expression. The pattern is compiled
- * once for the life of the process, so it must be a constant; one that does not compile is a bug of ours. Any thread.
- */
+/* Whether s, which must be NUL-terminated, matches a POSIX extended regular expression. The pattern must be a constant:
+ * it is compiled once per process, and aborts if it does not compile. Any thread. */
 bool text_matches(const char *pattern, struct str s);

@@ -33,7 +33,7 @@ static void put_objects(const struct shape *shape, const char *items, size_t n, 
     buf_char(out, ']');
 }
 
-static void put_value(const struct field *f, const struct val *v, struct buf *out)
+static void write_value(const struct field *f, const struct val *v, struct buf *out)
 {
     static const enum val_kind kinds[] = {
         [T_STRING] = VAL_STR,    [T_ID] = VAL_STR,       [T_TIME] = VAL_TIME,
@@ -73,7 +73,7 @@ static void put_value(const struct field *f, const struct val *v, struct buf *ou
     }
 }
 
-/* `,"name":`, without the comma for the first. Names are plain: nothing in them needs escaping. */
+/* `,"name":`, for the first member without the comma. Names need no escaping. */
 static void put_key(const struct field *f, bool first, struct buf *out)
 {
     if (f->key) {
@@ -91,7 +91,7 @@ static const struct val *member(const struct field *f, const void *body)
     return (const struct val *)(const void *)((const char *)body + f->offset);
 }
 
-/* The shape that the body has, by its first member. */
+/* The variant of the body, selected by its first member. */
 static const struct shape *variant_of(const struct shape *shape, const void *body)
 {
     const struct shape *const *v = shape->variants;
@@ -114,7 +114,7 @@ void schema_write(const struct shape *shape, const void *body, struct buf *out)
             continue;
         }
         put_key(f, first, out);
-        put_value(f, v, out);
+        write_value(f, v, out);
         first = false;
     }
     buf_char(out, '}');

@@ -1,5 +1,5 @@
-/* A string slice: pointer and length, not NUL-terminated, owned by somebody else.
- * p == NULL means "no string", which is not the empty string. */
+/* A string slice: pointer and length, not NUL-terminated, not owned.
+ * p == NULL means no string, which differs from the empty string. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ struct str {
 
 #define STR(literal) ((struct str){"" literal, sizeof(literal) - 1})
 #define STR_NONE     ((struct str){NULL, 0})
-/* For printf's "%.*s". */
+/* The arguments of printf's "%.*s". */
 #define STR_ARG(s) (int)(s).n, ((s).p ? (s).p : "")
 
 static inline struct str str_z(const char *z)
@@ -48,7 +48,7 @@ static inline struct str str_from(struct str s, size_t at)
     return at <= s.n ? (struct str){s.p + at, s.n - at} : (struct str){s.p + s.n, 0};
 }
 
-/* Without leading and trailing spaces and tabs (HTTP's OWS). */
+/* Removes spaces and tabs (HTTP's OWS) at both ends. */
 static inline struct str str_trim(struct str s)
 {
     while (s.n && (s.p[0] == ' ' || s.p[0] == '\t'))
@@ -58,8 +58,8 @@ static inline struct str str_trim(struct str s)
     return s;
 }
 
-/* Splits s at the first c: returns what stands before it and leaves the rest (after c) in *rest; without c all of s,
- * rest = STR_NONE. */
+/* Splits s at the first c: returns the part before c and sets *rest to the part after it. Without c returns s and sets
+ * *rest to STR_NONE. */
 static inline struct str str_cut(struct str s, char c, struct str *rest)
 {
     const char *at = s.n ? memchr(s.p, c, s.n) : NULL;
@@ -71,8 +71,8 @@ static inline struct str str_cut(struct str s, char c, struct str *rest)
     return (struct str){s.p, (size_t)(at - s.p)};
 }
 
-/* A decimal integer of digits only, at most `max`; false for anything else (sign, blank, overflow). */
+/* Parses decimal digits as an integer of at most `max`; false otherwise (sign, blank, overflow). */
 bool str_to_u64(struct str s, uint64_t max, uint64_t *ret);
 
-/* 24 hexadecimal characters: the form of every ID (contract, Resources). */
+/* Whether s is 24 hexadecimal characters, the form of every ID (contract, Resources). */
 bool str_is_id(struct str s);

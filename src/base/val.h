@@ -1,7 +1,7 @@
-/* One value of the interface or of the store: what a JSON member, a query parameter or a column can hold.
+/* A value of a JSON member, a query parameter or a column.
  *
- * Bodies are C structs whose members are all `struct val`; a field table (base/schema.h) says which member is which
- * field. Absent and null differ, as they do in a PATCH body. Strings and lists are borrowed (arena or caller). */
+ * Bodies are C structs whose members are all `struct val`; field tables (base/schema.h) map them to fields. Absent and
+ * null differ, as in a PATCH body. Strings and lists are not owned. */
 #pragma once
 #include "base/str.h"
 
@@ -13,8 +13,8 @@ enum val_kind {
     VAL_TIME,   /* i: microseconds since the Unix epoch, UTC */
     VAL_STR,    /* s: UTF-8 */
     VAL_BLOB,   /* s: bytes; store only */
-    VAL_OBJECT, /* ptr: a struct of vals; its shape stands in the field table */
-    VAL_LIST    /* ptr, count: an array of vals (of scalars), or of structs of vals (of objects) */
+    VAL_OBJECT, /* ptr: a struct of vals, whose shape is in the field table */
+    VAL_LIST    /* ptr, count: an array of vals (scalars) or of structs of vals (objects) */
 };
 
 struct val {
@@ -70,7 +70,7 @@ static inline bool v_given(struct val v)
 {
     return v.kind != VAL_ABSENT;
 }
-/* A given value that is not null. */
+/* Given and not null. */
 static inline bool v_set(struct val v)
 {
     return v.kind > VAL_NULL;

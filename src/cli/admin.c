@@ -188,7 +188,7 @@ static void put_escaped(struct buf *out, const char *text)
     curl_free(escaped);
 }
 
-static void put_path(struct buf *out, const struct verb *v, const json_t *given, const char *operand)
+static void admin_put_path(struct buf *out, const struct verb *v, const json_t *given, const char *operand)
 {
     const char *name, *separator = "?";
     json_t *value;
@@ -246,13 +246,13 @@ int admin_ask(const char *data_dir, const char *method, const char *path, const 
     return result;
 }
 
-static int ask(const struct verb *v, const struct admin_options *o, const char *operand, const char *data_dir)
+static int send_verb(const struct verb *v, const struct admin_options *o, const char *operand, const char *data_dir)
 {
     struct buf path = BUF(4000);
     json_t *given = request_fields(v, o, operand);
     char *body = strcmp(v->method, "POST") == 0 ? json_dumps(given, JSON_COMPACT) : NULL;
     int result = EXIT_FAILED;
-    put_path(&path, v, given, operand);
+    admin_put_path(&path, v, given, operand);
     if (path.full)
         complain("the arguments are too long");
     else
@@ -275,7 +275,7 @@ static int run_verb(const struct command *self, const void *given, struct argume
         free(why);
         return EXIT_USAGE;
     }
-    int result = ask(v, o, operands.count ? operands.words[0] : NULL, config->top_data_dir);
+    int result = send_verb(v, o, operands.count ? operands.words[0] : NULL, config->top_data_dir);
     config_free(config);
     return result;
 }
@@ -302,7 +302,7 @@ static bool is_noun(const char *word)
     return false;
 }
 
-static int run(const struct command *self, const void *given, struct arguments operands)
+static int admin_run(const struct command *self, const void *given, struct arguments operands)
 {
     char **words = operands.words;
     const struct command *c = find_verb(words[0], words[1]);
@@ -341,5 +341,5 @@ const struct command command_admin = {
     .operands_least = 2,
     .operands_most = 2,
     .stops_at_operand = true,
-    .run = run,
+    .run = admin_run,
 };

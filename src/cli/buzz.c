@@ -57,7 +57,7 @@ static const char *find_error(const struct buzz_given *g)
     return g->inband && g->info ? "--inband and --info are mutually exclusive" : NULL;
 }
 
-static int run(const struct command *self, const void *given, struct arguments operands)
+static int buzz_command_run(const struct command *self, const void *given, struct arguments operands)
 {
     (void)operands;
     const struct buzz_given *g = given;
@@ -105,5 +105,5 @@ const struct command command_buzz = {
     .more = more,
     COMMAND_OPTIONS(struct buzz_given, rows),
     .defaults = &defaults,
-    .run = run,
+    .run = buzz_command_run,
 };

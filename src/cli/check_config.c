@@ -14,12 +14,12 @@ static const struct option_row rows[] = {
     OPTION_TEXT(struct check_options, config, "config", "FILE", "file to check [" CONFIG_DEFAULT_PATH "]"),
 };
 
-static void warn_of_ignored(const char *key, const char *value)
+static void print_ignored(const char *key, const char *value)
 {
     complain("warning: %s is set (%s), but this version does not support it", key, value);
 }
 
-static int run(const struct command *self, const void *given, struct arguments operands)
+static int check_config_run(const struct command *self, const void *given, struct arguments operands)
 {
     (void)self, (void)operands;
     const struct check_options *o = given;
@@ -30,7 +30,7 @@ static int run(const struct command *self, const void *given, struct arguments o
         free(why);
         return EXIT_USAGE;
     }
-    checks_ignored(config, warn_of_ignored);
+    checks_ignored(config, print_ignored);
     bool defaults = !o->config && access(CONFIG_DEFAULT_PATH, F_OK) < 0;
     printf("%s %s: mode %s, data in %s\n", o->config ? o->config : CONFIG_DEFAULT_PATH,
            defaults ? "not found, defaults are valid" : "is valid", config->top_mode, config->top_data_dir);
@@ -42,5 +42,5 @@ const struct command command_check_config = {
     .name = "check-config",
     .summary = "Check a configuration and report every error with file and line",
     COMMAND_OPTIONS(struct check_options, rows),
-    .run = run,
+    .run = check_config_run,
 };

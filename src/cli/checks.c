@@ -71,17 +71,22 @@ static void check_certificate(const struct config *c, struct buf *faults)
     }
 }
 
+/* check_secrets reports a DSN that cannot be read. */
 static void check_dsn(const struct config *c, struct buf *faults)
 {
     struct arena arena;
     struct str dsn;
     char *why = NULL;
+    if (c->engine != ENGINE_POSTGRESQL || !*c->store_dsn)
+        return;
     arena_init(&arena, NULL, 0);
-    if (c->engine == ENGINE_POSTGRESQL && *c->store_dsn && !config_secret(c->store_dsn, &arena, &dsn)) {
-        PQconninfoOption *read = PQconninfoParse(dsn.p, &why);
-        if (!read) /* libpq's message may contain the password */
+    if (config_secret_of("store.dsn", c->store_dsn, &arena, &dsn, &why)) {
+        free(why);
+    } else {
+        PQconninfoOption *options = PQconninfoParse(dsn.p, &why);
+        if (!options) /* libpq's message may contain the password */
             config_fault(c, faults, "store.dsn is not a valid libpq connection string");
-        PQconninfoFree(read);
+        PQconninfoFree(options);
         PQfreemem(why);
     }
     arena_done(&arena);

@@ -45,7 +45,7 @@ static void list(const struct command *const *commands, size_t count)
            "help");
 }
 
-static const struct command *find(const struct command *const *commands, size_t count, const char *name)
+static const struct command *find_command(const struct command *const *commands, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
         if (!strcmp(commands[i]->name, name))
@@ -68,7 +68,7 @@ static int help(const struct command *const *commands, size_t count, int argc, c
         list(commands, count);
         return EXIT_DONE;
     }
-    const struct command *c = find(commands, count, argv[1]);
+    const struct command *c = find_command(commands, count, argv[1]);
     if (!c)
         return EXIT_USAGE;
     if (argc > (c->stops_at_operand ? HELP_WORDS_MAX : 2)) {
@@ -93,6 +93,6 @@ int command_main(const struct command *const *commands, size_t count, int argc, 
     }
     if (is_help(name))
         return help(commands, count, argc - 1, argv + 1);
-    const struct command *c = find(commands, count, name);
+    const struct command *c = find_command(commands, count, name);
     return c ? command_run(c, NULL, argc - 1, argv + 1) : EXIT_USAGE;
 }

@@ -14,7 +14,8 @@ static size_t collect(char *p, size_t size, size_t n, void *body)
     return ((struct buf *)body)->full ? 0 : size * n;
 }
 
-static CURLcode prepare(CURL *curl, const struct control_request *q, struct curl_slist *headers, struct buf *ret_body)
+static CURLcode control_prepare(CURL *curl, const struct control_request *q, struct curl_slist *headers,
+                                struct buf *ret_body)
 {
     char url[URL_MAX];
     snprintf(url, sizeof url, "http://localhost%s", q->path);
@@ -38,7 +39,7 @@ static CURLcode prepare(CURL *curl, const struct control_request *q, struct curl
 
 /* `os_errno`: of connect(), 0 if unknown. A socket that may not be opened is reported as such, not as an absent
  * service. */
-static enum err explain(const struct control_request *q, CURLcode e, int os_errno, char **ret_why)
+static enum err control_failed(const struct control_request *q, CURLcode e, int os_errno, char **ret_why)
 {
     const bool absent = !os_errno || os_errno == ENOENT || os_errno == ECONNREFUSED;
     if (e == CURLE_COULDNT_CONNECT && absent)
@@ -54,7 +55,7 @@ enum err control_send(const struct control_request *q, int *ret_status, struct b
     CURL *curl = curl_easy_init();
     struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
     long status = 0, os_errno = 0;
-    CURLcode e = curl && headers ? prepare(curl, q, headers, ret_body) : CURLE_OUT_OF_MEMORY;
+    CURLcode e = curl && headers ? control_prepare(curl, q, headers, ret_body) : CURLE_OUT_OF_MEMORY;
     if (!e)
         e = curl_easy_perform(curl);
     if (!e)
@@ -64,7 +65,7 @@ enum err control_send(const struct control_request *q, int *ret_status, struct b
     curl_slist_free_all(headers);
     curl_easy_cleanup(curl);
     if (e)
-        return explain(q, e, (int)os_errno, ret_why);
+        return control_failed(q, e, (int)os_errno, ret_why);
     *ret_status = (int)status;
     return ERR_NONE;
 }

@@ -106,7 +106,7 @@ static enum err ask_needed(struct tx *tx, void *arg)
     return master_is_needed(tx, arg);
 }
 
-static enum err claim(struct tx *tx, void *arg)
+static enum err claim_master_key(struct tx *tx, void *arg)
 {
     return master_claim(tx, arg);
 }
@@ -124,7 +124,7 @@ static enum err set_master_key(struct daemon *d, char **ret_why)
     if (!e)
         e = datadir_master_key(d->config, needed, ret_why);
     if (!e) {
-        e = work_write(&work, claim, &rekey);
+        e = work_write(&work, claim_master_key, &rekey);
         if (e)
             e = err_why(ret_why, ERR_USAGE, "%.*s",
                         STR_ARG(work.why.p ? work.why : STR("the store cannot be written")));
@@ -175,7 +175,7 @@ static enum err make_deliveries(struct daemon *d, char **ret_why)
     return deliveries_new(&options, &d->deliveries);
 }
 
-static enum err schedule(struct tx *tx, void *unused)
+static enum err schedule_jobs(struct tx *tx, void *unused)
 {
     (void)unused;
     enum err e = purge_schedule(tx);
@@ -188,7 +188,7 @@ static enum err start_jobs(struct daemon *d, char **ret_why)
     struct work work = {.store = d->store, .config = d->config, .arena = &arena};
     (void)ret_why;
     arena_init(&arena, NULL, 0);
-    enum err e = work_write(&work, schedule, NULL);
+    enum err e = work_write(&work, schedule_jobs, NULL);
     arena_done(&arena);
     return e ? e : jobs_start(d->jobs);
 }

@@ -37,7 +37,7 @@ static enum err migrate(const struct config *config, const struct migrate_option
     return e;
 }
 
-static int run(const struct command *self, const void *given, struct arguments operands)
+static int migrate_run(const struct command *self, const void *given, struct arguments operands)
 {
     (void)self, (void)operands;
     const struct migrate_options *o = given;
@@ -61,5 +61,5 @@ const struct command command_migrate = {
     .name = "migrate",
     .summary = "Update the schema of the store",
     COMMAND_OPTIONS(struct migrate_options, rows),
-    .run = run,
+    .run = migrate_run,
 };

@@ -33,7 +33,7 @@ static char *address_of(const char *url)
     return mem_strndup(url, n);
 }
 
-static int run(const struct command *self, const void *given, struct arguments operands)
+static int openapi_run(const struct command *self, const void *given, struct arguments operands)
 {
     (void)self, (void)operands;
     const struct openapi_options *o = given;
@@ -54,5 +54,5 @@ const struct command command_openapi = {
     .name = "openapi",
     .summary = "Print the OpenAPI 3.1 document",
     COMMAND_OPTIONS(struct openapi_options, rows),
-    .run = run,
+    .run = openapi_run,
 };

@@ -33,7 +33,7 @@ static bool take_integer(const struct command *c, const struct option_row *row, 
     return true;
 }
 
-static bool take(const struct command *c, const struct option_row *row, const char *text, void *options)
+static bool take_option(const struct command *c, const struct option_row *row, const char *text, void *options)
 {
     void *member = (char *)options + row->offset;
     switch (row->kind) {
@@ -103,7 +103,7 @@ enum options_result options_parse(const struct command *c, int argc, char **argv
             complain_usage(c, got == ':' ? "no value for" : "unknown option", argv[optind - 1]);
             return OPTIONS_WRONG;
         }
-        if (!take(c, &c->options[got - OPTION_BASE], optarg, ret_options))
+        if (!take_option(c, &c->options[got - OPTION_BASE], optarg, ret_options))
             return OPTIONS_WRONG;
     }
     *ret_operands = (struct arguments){argc - optind, argv + optind};

@@ -8,7 +8,7 @@
 #define CELL_MAX    4096
 #define COLUMNS_MAX 16
 
-static void put_value(const json_t *value, struct buf *out)
+static void put_cell(const json_t *value, struct buf *out)
 {
     if (json_is_string(value)) {
         buf_put(out, json_string_value(value), json_string_length(value));
@@ -20,7 +20,7 @@ static void put_value(const json_t *value, struct buf *out)
         for (size_t i = 0; i < json_array_size(value); i++) {
             if (i)
                 buf_char(out, ',');
-            put_value(json_array_get(value, i), out);
+            put_cell(json_array_get(value, i), out);
         }
     } else if (json_is_object(value)) {
         char *text = json_dumps(value, JSON_COMPACT);
@@ -46,7 +46,7 @@ static void replace_controls(struct buf *text)
 static int print_value(const json_t *value, int width, FILE *out)
 {
     struct buf text = BUF(CELL_MAX);
-    put_value(value, &text);
+    put_cell(value, &text);
     replace_controls(&text);
     int shown = (int)g_utf8_strlen(buf_view(&text).p, (gssize)text.n);
     if (out)

@@ -17,7 +17,7 @@ static const struct option_row rows[] = {
     OPTION_SWITCH(struct rekey_options, json, "json", "print the raw JSON response"),
 };
 
-static int run(const struct command *self, const void *given, struct arguments operands)
+static int rekey_run(const struct command *self, const void *given, struct arguments operands)
 {
     (void)self, (void)operands;
     const struct rekey_options *o = given;
@@ -34,7 +34,7 @@ static int run(const struct command *self, const void *given, struct arguments o
     return status;
 }
 
-static void explain(FILE *out)
+static void rekey_help(FILE *out)
 {
     fputs("\nFirst set secrets.master_key to the new key and secrets.previous_master_key to the old one, and restart "
           "the\n"
@@ -47,7 +47,7 @@ static void explain(FILE *out)
 const struct command command_rekey = {
     .name = "rekey",
     .summary = "Seal the secrets of the running service with a new master key",
-    .more = explain,
+    .more = rekey_help,
     COMMAND_OPTIONS(struct rekey_options, rows),
-    .run = run,
+    .run = rekey_run,
 };

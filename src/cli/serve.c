@@ -25,7 +25,7 @@ static const struct option_row rows[] = {
     OPTION_TEXT(struct serve_options, sip, "sip", "A:P", "SIP address"),
 };
 
-static enum err load(const struct serve_options *o, struct config **ret, char **ret_why)
+static enum err serve_load(const struct serve_options *o, struct config **ret, char **ret_why)
 {
     const struct config_override overrides[] = {{"--data", "top", "data_dir", o->data},
                                                 {"--https", "listen", "https", o->https},
@@ -43,14 +43,14 @@ static void set_log_level(const struct config *c)
             log_set_level((enum log_level)i);
 }
 
-static void warn_of_ignored(const char *key, const char *value)
+static void log_ignored(const char *key, const char *value)
 {
     log_warn("config_ignored key=%s value=%s reason=not supported by this version", key, value);
 }
 
 static void warn(const struct config *c)
 {
-    checks_ignored(c, warn_of_ignored);
+    checks_ignored(c, log_ignored);
     if (geteuid() == 0)
         log_warn("running_as_root advice=run as a dedicated user that owns data_dir; no privileges are needed");
 }
@@ -81,7 +81,7 @@ static void wait_for_signal(struct daemon *d)
     notify("STOPPING=1");
 }
 
-static int run(const struct command *self, const void *given, struct arguments operands)
+static int serve_run(const struct command *self, const void *given, struct arguments operands)
 {
     (void)self, (void)operands;
     const struct serve_options *o = given;
@@ -89,7 +89,7 @@ static int run(const struct command *self, const void *given, struct arguments o
     struct daemon *daemon = NULL;
     char *why = NULL;
     process_open_standard();
-    enum err e = load(o, &config, &why);
+    enum err e = serve_load(o, &config, &why);
     if (!e) {
         set_log_level(config);
         process_prepare(config->production);
@@ -117,5 +117,5 @@ const struct command command_serve = {
     .name = "serve",
     .summary = "Run the service",
     COMMAND_OPTIONS(struct serve_options, rows),
-    .run = run,
+    .run = serve_run,
 };

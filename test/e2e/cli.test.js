@@ -138,7 +138,7 @@ describe('check-config', () => {
         assert.deepEqual(complaint.replaceAll(path, 'F').trimEnd().split('\n').map((line) => line.slice('portero: '.length)), [
             'F:1: no such option \'colour\'',
             'F:3: limits.otp_per_ip must be from 1 to 100000000',
-            'environment: PORTERO_LIMTS_OTP_PER_IP is no key; did you mean PORTERO_LIMITS_OTP_PER_IP?',
+            'environment: PORTERO_LIMTS_OTP_PER_IP is not a key; did you mean PORTERO_LIMITS_OTP_PER_IP?',
             'F:6: tls.certificate: /nonexistent/a.pem: No such file or directory',
             'F:12: mail.from must be like Portero <portero@example.com>',
         ]);

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "unit.h"
 
-static void allocations_are_aligned_and_apart(void **state)
+static void allocations_are_aligned_and_do_not_overlap(void **state)
 {
     (void)state;
     struct arena a;
@@ -15,13 +15,13 @@ static void allocations_are_aligned_and_apart(void **state)
             assert_int_equal(p[i], 0);
         memset(p, 'x', n);
         if (last && n > 1)
-            assert_int_equal(last[0], 'x'); /* the one before is whole */
+            assert_int_equal(last[0], 'x'); /* the previous one is intact */
         last = n ? p : NULL;
     }
     arena_done(&a);
 }
 
-static void the_first_memory_is_used_before_any_block(void **state)
+static void the_given_memory_is_used_before_the_heap(void **state)
 {
     (void)state;
     _Alignas(16) char first[64];
@@ -65,8 +65,8 @@ static void strings_are_copied_with_a_nul(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(allocations_are_aligned_and_apart),
-        cmocka_unit_test(the_first_memory_is_used_before_any_block),
+        cmocka_unit_test(allocations_are_aligned_and_do_not_overlap),
+        cmocka_unit_test(the_given_memory_is_used_before_the_heap),
         cmocka_unit_test(large_allocations_fit),
         cmocka_unit_test(strings_are_copied_with_a_nul),
     };

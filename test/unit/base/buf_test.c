@@ -1,7 +1,7 @@
 #include "base/buf.h"
 #include "unit.h"
 
-static void what_is_put_stands_in_order(void **state)
+static void bytes_are_appended_in_order(void **state)
 {
     (void)state;
     struct buf b = BUF(1000);
@@ -20,7 +20,7 @@ static void what_is_put_stands_in_order(void **state)
     buf_done(&b);
 }
 
-static void integers_are_written_whole(void **state)
+static void integers_are_written_in_decimal(void **state)
 {
     (void)state;
     static const int64_t values[] = {0,     1,      -1,      9,         10,        -10,       99,        100,
@@ -35,7 +35,7 @@ static void integers_are_written_whole(void **state)
     }
 }
 
-static void the_maximum_holds_and_full_stays(void **state)
+static void writes_beyond_the_maximum_are_dropped_and_full_stays_set(void **state)
 {
     (void)state;
     struct buf b = BUF(10);
@@ -62,7 +62,7 @@ static void a_write_larger_than_the_maximum_is_dropped(void **state)
     buf_done(&b);
 }
 
-static void it_grows_to_its_maximum(void **state)
+static void a_buffer_grows_to_its_maximum(void **state)
 {
     (void)state;
     struct buf b = BUF(100000);
@@ -78,11 +78,11 @@ static void it_grows_to_its_maximum(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_put_stands_in_order),
-        cmocka_unit_test(integers_are_written_whole),
-        cmocka_unit_test(the_maximum_holds_and_full_stays),
+        cmocka_unit_test(bytes_are_appended_in_order),
+        cmocka_unit_test(integers_are_written_in_decimal),
+        cmocka_unit_test(writes_beyond_the_maximum_are_dropped_and_full_stays_set),
         cmocka_unit_test(a_write_larger_than_the_maximum_is_dropped),
-        cmocka_unit_test(it_grows_to_its_maximum),
+        cmocka_unit_test(a_buffer_grows_to_its_maximum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

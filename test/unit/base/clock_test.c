@@ -41,11 +41,11 @@ static void times_are_written_in_utc_with_milliseconds(void **state)
         {0, "1970-01-01T00:00:00.000Z"},
         {999, "1970-01-01T00:00:00.000Z"},
         {1000, "1970-01-01T00:00:00.001Z"},
-        {1795166999999999, "2026-11-20T09:29:59.999Z"}, /* cut, not rounded */
+        {1795166999999999, "2026-11-20T09:29:59.999Z"}, /* truncated, not rounded */
         {1795167000000000, "2026-11-20T09:30:00.000Z"},
         {951782400000000, "2000-02-29T00:00:00.000Z"},
         {4107542399000000, "2100-02-28T23:59:59.000Z"},
-        {4107542400000000, "2100-03-01T00:00:00.000Z"}, /* no leap year */
+        {4107542400000000, "2100-03-01T00:00:00.000Z"}, /* not a leap year */
         {LATEST_US, "9999-12-31T23:59:59.999Z"},
         {LATEST_US + 1, "9999-12-31T23:59:59.999Z"},
         {INT64_MAX, "9999-12-31T23:59:59.999Z"},
@@ -58,7 +58,7 @@ static void times_are_written_in_utc_with_milliseconds(void **state)
     }
 }
 
-/* The C library's calendar and ours agree on every day, whatever day was written before it. */
+/* Compares every day with the C library, with different days in the cache. */
 static void dates_agree_with_the_c_library(void **state)
 {
     (void)state;
@@ -115,7 +115,7 @@ static void date_times_with_an_offset_are_read(void **state)
     }
 }
 
-static void anything_else_is_refused_and_leaves_the_result_alone(void **state)
+static void malformed_date_times_are_refused_and_leave_the_result_unchanged(void **state)
 {
     (void)state;
     static const char *const cases[] = {
@@ -181,7 +181,7 @@ static void *write_one_day(void *arg)
     return NULL;
 }
 
-static void threads_do_not_share_a_day(void **state)
+static void threads_do_not_share_the_date_cache(void **state)
 {
     (void)state;
     static char days[][TIME_TEXT_MAX] = {"2026-11-20T09:30:00.000Z", "2031-01-02T03:04:05.006Z"};
@@ -203,8 +203,8 @@ int main(void)
         cmocka_unit_test(times_are_written_in_utc_with_milliseconds),
         cmocka_unit_test(dates_agree_with_the_c_library),
         cmocka_unit_test(date_times_with_an_offset_are_read),
-        cmocka_unit_test(anything_else_is_refused_and_leaves_the_result_alone),
-        cmocka_unit_test(threads_do_not_share_a_day),
+        cmocka_unit_test(malformed_date_times_are_refused_and_leave_the_result_unchanged),
+        cmocka_unit_test(threads_do_not_share_the_date_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The shipped sample, portero.conf in the project's root, and tbl/config.def say the same. */
+/* portero.conf, the sample, matches tbl/config.def. */
 #include "base/config_table.h"
 
 #include "base/buf.h"
@@ -27,7 +27,7 @@ static void put_words(struct buf *b, const char *words)
     buf_char(b, ')');
 }
 
-/* A key as the sample has it: a comment with its meaning and range, then the assignment, active or with a # before. */
+/* A key in the sample: a comment with description and range, then the assignment, active or after a #. */
 static void put_key(struct buf *b, const struct config_row *r, const char *value, const char *indent, bool active)
 {
     buf_printf(b, "%s# %s", indent, r->doc);
@@ -43,7 +43,7 @@ static void put_key(struct buf *b, const struct config_row *r, const char *value
                r->kind == CONFIG_CIDRS && !*value ? "{}" : value, bare ? "" : "\"");
 }
 
-/* Takes the key out of *rest, which loses everything up to its end: keys come in the table's order. */
+/* Finds the key in *rest and advances *rest to its end, since keys are in the order of the table. */
 static void expect_key(struct str *rest, const struct config_row *r, const char *value, const char *indent)
 {
     for (int active = 0; active < 2; active++) {
@@ -84,7 +84,7 @@ static const char *plan_value(const struct config_plan *plan, const struct confi
     return text;
 }
 
-/* The keys of a peer stand behind the last one of their section, as those of an example. */
+/* The keys of a peer follow the last key of the section, as an example. */
 static void expect_peer(struct str *rest)
 {
     expect_line(rest, "    #peer %s {\n", "trunk");
@@ -92,7 +92,7 @@ static void expect_peer(struct str *rest)
         expect_key(rest, r, r->kind == CONFIG_CIDRS ? "{\"203.0.113.0/24\"}" : r->dflt, "        ");
 }
 
-static void the_sample_documents_every_key_in_the_tables_order(void **state)
+static void the_sample_documents_every_key_in_table_order(void **state)
 {
     (void)state;
     struct str rest = sample();
@@ -119,7 +119,7 @@ static size_t count_rows(const struct config_row *rows)
     return n;
 }
 
-static void the_sample_has_no_key_beyond_the_table(void **state)
+static void the_sample_has_no_unknown_key(void **state)
 {
     (void)state;
     struct str rest = sample();
@@ -135,7 +135,7 @@ static void the_sample_has_no_key_beyond_the_table(void **state)
                                       count_rows(config_peer_rows));
 }
 
-/* The sample with every # before a key taken away. */
+/* The sample without the # before keys. */
 static struct str uncommented(struct str text, struct buf *out)
 {
     for (size_t i = 0; i < text.n; i++)
@@ -165,7 +165,7 @@ static void assert_defaults(const struct config *c)
     config_free(d);
 }
 
-static void the_sample_gives_the_defaults_as_it_is_and_uncommented(void **state)
+static void the_sample_gives_the_defaults_with_and_without_comment_signs(void **state)
 {
     (void)state;
     struct config *c = NULL;
@@ -183,7 +183,7 @@ static void the_sample_gives_the_defaults_as_it_is_and_uncommented(void **state)
     config_free(c);
 }
 
-static void the_table_keeps_sections_together(void **state)
+static void keys_of_a_section_are_adjacent_in_the_table(void **state)
 {
     (void)state;
     assert_true(config_is_top(&config_rows[0]));
@@ -198,11 +198,11 @@ static void the_table_keeps_sections_together(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_sample_documents_every_key_in_the_tables_order),
-        cmocka_unit_test(the_sample_has_no_key_beyond_the_table),
-        cmocka_unit_test_setup_teardown(the_sample_gives_the_defaults_as_it_is_and_uncommented, config_fixture_setup,
-                                        config_fixture_teardown),
-        cmocka_unit_test(the_table_keeps_sections_together),
+        cmocka_unit_test(the_sample_documents_every_key_in_table_order),
+        cmocka_unit_test(the_sample_has_no_unknown_key),
+        cmocka_unit_test_setup_teardown(the_sample_gives_the_defaults_with_and_without_comment_signs,
+                                        config_fixture_setup, config_fixture_teardown),
+        cmocka_unit_test(keys_of_a_section_are_adjacent_in_the_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void hmac_gives_the_published_codes(void **state)
     assert_string_equal(hex(d), "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad");
 }
 
-static void comparison_sees_every_byte(void **state)
+static void every_byte_is_compared(void **state)
 {
     (void)state;
     assert_true(crypto_equal("abcd", "abcd", 4));
@@ -69,7 +69,7 @@ static void comparison_sees_every_byte(void **state)
     assert_true(crypto_equal("a", "b", 0));
 }
 
-static void base62_uses_its_alphabet_evenly(void **state)
+static void base62_is_uniform(void **state)
 {
     (void)state;
     char text[62 * 1000 + 1];
@@ -92,7 +92,7 @@ static void base62_uses_its_alphabet_evenly(void **state)
     assert_string_equal(text, "");
 }
 
-static void uniform_stays_below_its_bound_and_reaches_all_of_it(void **state)
+static void uniform_covers_its_range(void **state)
 {
     (void)state;
     unsigned seen[10] = {0};
@@ -140,7 +140,7 @@ static void base64url_follows_rfc_4648(void **state)
     }
 }
 
-static void base64url_takes_one_spelling_only(void **state)
+static void only_the_canonical_base64url_is_decoded(void **state)
 {
     (void)state;
     static const char *const cases[] = {"Z",    "Zg==",  "Zg=",    "Zh",    "Zm9",        "+__-",
@@ -167,7 +167,7 @@ static void derived_keys_differ_by_purpose_and_data(void **state)
     assert_memory_equal(a, want, sizeof a);
 }
 
-static void what_was_sealed_opens_again(void **state)
+static void sealed_text_opens_again(void **state)
 {
     (void)state;
     struct str plain;
@@ -181,7 +181,7 @@ static void what_was_sealed_opens_again(void **state)
     }
     struct str one = crypto_seal(MASTER_CURRENT, "webhook", STR("same"), &arena),
                two = crypto_seal(MASTER_CURRENT, "webhook", STR("same"), &arena);
-    assert_false(str_eq(one, two)); /* a fresh nonce each time */
+    assert_false(str_eq(one, two)); /* a new nonce each time */
     assert_true(crypto_open("webhook", crypto_seal(MASTER_CURRENT, "webhook", STR_NONE, &arena), &arena, &plain));
     assert_text(plain, "");
 }
@@ -248,7 +248,7 @@ static void *hash_often(void *arg)
     return NULL;
 }
 
-static void threads_hash_apart(void **state)
+static void threads_hash_independently(void **state)
 {
     (void)state;
     pthread_t threads[4];
@@ -267,17 +267,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sha256_gives_the_published_digests),
         cmocka_unit_test(hmac_gives_the_published_codes),
-        cmocka_unit_test(comparison_sees_every_byte),
-        cmocka_unit_test(base62_uses_its_alphabet_evenly),
-        cmocka_unit_test(uniform_stays_below_its_bound_and_reaches_all_of_it),
+        cmocka_unit_test(every_byte_is_compared),
+        cmocka_unit_test(base62_is_uniform),
+        cmocka_unit_test(uniform_covers_its_range),
         cmocka_unit_test(random_fills_everything),
         cmocka_unit_test_setup_teardown(base64url_follows_rfc_4648, setup, teardown),
-        cmocka_unit_test_setup_teardown(base64url_takes_one_spelling_only, setup, teardown),
+        cmocka_unit_test_setup_teardown(only_the_canonical_base64url_is_decoded, setup, teardown),
         cmocka_unit_test_setup_teardown(derived_keys_differ_by_purpose_and_data, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_was_sealed_opens_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(sealed_text_opens_again, setup, teardown),
         cmocka_unit_test_setup_teardown(altered_or_foreign_bytes_do_not_open, setup, teardown),
         cmocka_unit_test_setup_teardown(two_keys_open_and_the_current_one_signs, setup, teardown),
-        cmocka_unit_test(threads_hash_apart),
+        cmocka_unit_test(threads_hash_independently),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

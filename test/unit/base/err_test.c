@@ -4,7 +4,7 @@
 
 #include "unit.h"
 
-static void every_error_of_the_table_has_its_row(void **state)
+static void every_error_has_a_row(void **state)
 {
     (void)state;
     for (enum err e = ERR_NONE + 1; e < ERR_TABLE_END; e++) {
@@ -20,7 +20,7 @@ static void every_error_of_the_table_has_its_row(void **state)
     assert_int_equal(err_info(ERR_HTTPS_REQUIRED)->status, 426);
 }
 
-static void inner_errors_answer_as_internal_error(void **state)
+static void internal_errors_have_the_row_of_internal_error(void **state)
 {
     (void)state;
     assert_string_equal(err_info(ERR_NONE)->code, "INTERNAL_ERROR");
@@ -41,8 +41,8 @@ static void err_why_sets_the_reason_and_returns_the_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_error_of_the_table_has_its_row),
-        cmocka_unit_test(inner_errors_answer_as_internal_error),
+        cmocka_unit_test(every_error_has_a_row),
+        cmocka_unit_test(internal_errors_have_the_row_of_internal_error),
         cmocka_unit_test(err_why_sets_the_reason_and_returns_the_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 #define THREADS 4
 #define EACH    20000
 
-/* A time after every ID made so far, so that the tests run in any order. */
+/* A time after all IDs created so far, so that the tests run in any order. */
 static int64_t later_us(void)
 {
     static int64_t s = 0x6a000000;
@@ -22,7 +22,7 @@ static void assert_second(const struct id *id, int64_t at_us)
     assert_memory_equal(id->text, text, 8);
 }
 
-static void an_id_carries_its_second(void **state)
+static void an_id_contains_its_second(void **state)
 {
     (void)state;
     int64_t now_us = later_us();
@@ -33,7 +33,7 @@ static void an_id_carries_its_second(void **state)
     assert_int_equal(strspn(id.text, "0123456789abcdef"), ID_LEN);
 }
 
-static void ids_ascend_when_the_clock_stands_still_or_goes_back(void **state)
+static void ids_ascend_when_the_clock_stops_or_goes_back(void **state)
 {
     (void)state;
     int64_t now_us = later_us();
@@ -41,7 +41,7 @@ static void ids_ascend_when_the_clock_stands_still_or_goes_back(void **state)
     for (int i = 0; i < 1000; i++) {
         struct id id = id_new(now_us - (i % 3) * US_PER_S);
         assert_true(strcmp(id.text, last.text) > 0);
-        assert_memory_equal(id.text + 8, last.text + 8, 10); /* the process's own part */
+        assert_memory_equal(id.text + 8, last.text + 8, 10); /* the part of the process */
         last = id;
     }
     struct id id = id_new(now_us + US_PER_S);
@@ -53,7 +53,7 @@ static void a_wrapping_counter_carries_into_the_seconds(void **state)
 {
     (void)state;
 #ifdef __SANITIZE_THREAD__
-    skip(); /* sixteen million atomic operations of one thread: half a minute that shows nothing about threads */
+    skip(); /* too slow under a sanitizer: sixteen million atomic operations */
 #endif
     int64_t now_us = later_us();
     struct id last = id_new(now_us);
@@ -98,7 +98,7 @@ static void threads_never_get_the_same_id(void **state)
     free(ids);
 }
 
-static void either_case_is_read_and_becomes_lower(void **state)
+static void either_case_is_parsed_into_lower_case(void **state)
 {
     (void)state;
     struct id id = {0};
@@ -113,7 +113,7 @@ static void either_case_is_read_and_becomes_lower(void **state)
     assert_text(id_str(&id), "0123456789abcdefabcdef00");
 }
 
-static void the_first_of_a_second_stands_between_seconds(void **state)
+static void the_first_id_of_a_second_sorts_between_seconds(void **state)
 {
     (void)state;
     const struct id first = id_first(1795167000 * US_PER_S + 999999);
@@ -125,12 +125,12 @@ static void the_first_of_a_second_stands_between_seconds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_id_carries_its_second),
-        cmocka_unit_test(ids_ascend_when_the_clock_stands_still_or_goes_back),
+        cmocka_unit_test(an_id_contains_its_second),
+        cmocka_unit_test(ids_ascend_when_the_clock_stops_or_goes_back),
         cmocka_unit_test(a_wrapping_counter_carries_into_the_seconds),
         cmocka_unit_test(threads_never_get_the_same_id),
-        cmocka_unit_test(either_case_is_read_and_becomes_lower),
-        cmocka_unit_test(the_first_of_a_second_stands_between_seconds),
+        cmocka_unit_test(either_case_is_parsed_into_lower_case),
+        cmocka_unit_test(the_first_id_of_a_second_sorts_between_seconds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

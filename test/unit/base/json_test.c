@@ -11,7 +11,7 @@ static bool reads(struct str text)
     return e == ERR_NONE;
 }
 
-static void any_json_text_is_read(void **state)
+static void every_type_of_json_text_is_read(void **state)
 {
     (void)state;
     static const char *const cases[] = {
@@ -36,7 +36,7 @@ static void any_json_text_is_read(void **state)
             fail_msg("refused: %s", cases[i]);
 }
 
-static void what_is_not_strict_json_is_refused(void **state)
+static void invalid_json_is_refused(void **state)
 {
     (void)state;
     static const char *const cases[] = {
@@ -90,7 +90,7 @@ static void what_is_not_strict_json_is_refused(void **state)
     assert_false(reads(STR_NONE));
 }
 
-/* `open` repeated n times around a value. */
+/* A value nested in n containers. */
 static struct str nested(char *text, size_t n, bool objects)
 {
     size_t at = 0;
@@ -115,7 +115,7 @@ static void containers_nest_32_deep_and_no_deeper(void **state)
     assert_false(reads(str_n(deep, sizeof deep)));
 }
 
-static void brackets_side_by_side_or_in_strings_do_not_nest(void **state)
+static void adjacent_brackets_and_brackets_in_strings_do_not_nest(void **state)
 {
     (void)state;
     char text[4096] = "[";
@@ -136,7 +136,7 @@ static void assert_canonical(const char *text, const char *want)
     buf_done(&b);
 }
 
-static void equal_bodies_have_one_canonical_form(void **state)
+static void equal_bodies_have_the_same_canonical_form(void **state)
 {
     (void)state;
     assert_canonical(" { \"b\" : [ 1 , { \"z\":null, \"y\":true } ] , \"a\":\"x\" } ",
@@ -150,20 +150,20 @@ static void equal_bodies_have_one_canonical_form(void **state)
     assert_canonical("[2,1]", "[2,1]");
 }
 
-static void a_number_without_a_fraction_is_an_integer_however_it_is_written(void **state)
+static void a_number_without_a_fraction_is_an_integer_in_any_notation(void **state)
 {
     (void)state;
     assert_canonical("5.0", "5");
     assert_canonical("[5, 5.0, 5e0, 0.5e1, 50e-1, 5.0000E+0]", "[5,5,5,5,5,5]");
     assert_canonical("{\"a\":{\"b\":[-1e1,[-0.0,0e9,-0]]},\"c\":1e-400}", "{\"a\":{\"b\":[-10,[0,0,0]]},\"c\":0}");
     assert_canonical("[5.5,5e-1,-0.25]", "[5.5,0.5,-0.25]");
-    /* From 2^53 on, a double may stand for a number it is not. */
+    /* From 2^53, doubles skip integers. */
     assert_canonical("[9007199254740991.0,-9007199254740991.0]", "[9007199254740991,-9007199254740991]");
     assert_canonical("[9007199254740992.0,9007199254740993.0]", "[9007199254740992.0,9007199254740992.0]");
     assert_canonical("[9223372036854775807,1e18]", "[9223372036854775807,1e18]");
 }
 
-static void the_canonical_form_respects_the_buffer(void **state)
+static void the_canonical_form_respects_the_maximum(void **state)
 {
     (void)state;
     json_t *value = NULL;
@@ -198,8 +198,8 @@ static void strings_are_quoted_and_escaped(void **state)
     buf_done(&b);
 }
 
-/* Every byte that needs an escape is found wherever it stands, with neighbours of every kind. */
-static void an_escape_is_found_at_every_place(void **state)
+/* Tests every byte that needs an escape at every position, with different neighbours. */
+static void escapes_are_found_at_every_position(void **state)
 {
     (void)state;
     static const char *const neighbours[] = {"a", "\x7f", "!", "#", "[", "]", " ", "\xc3\xbf"};
@@ -252,15 +252,15 @@ static void times_are_quoted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_json_text_is_read),
-        cmocka_unit_test(what_is_not_strict_json_is_refused),
+        cmocka_unit_test(every_type_of_json_text_is_read),
+        cmocka_unit_test(invalid_json_is_refused),
         cmocka_unit_test(containers_nest_32_deep_and_no_deeper),
-        cmocka_unit_test(brackets_side_by_side_or_in_strings_do_not_nest),
-        cmocka_unit_test(equal_bodies_have_one_canonical_form),
-        cmocka_unit_test(a_number_without_a_fraction_is_an_integer_however_it_is_written),
-        cmocka_unit_test(the_canonical_form_respects_the_buffer),
+        cmocka_unit_test(adjacent_brackets_and_brackets_in_strings_do_not_nest),
+        cmocka_unit_test(equal_bodies_have_the_same_canonical_form),
+        cmocka_unit_test(a_number_without_a_fraction_is_an_integer_in_any_notation),
+        cmocka_unit_test(the_canonical_form_respects_the_maximum),
         cmocka_unit_test(strings_are_quoted_and_escaped),
-        cmocka_unit_test(an_escape_is_found_at_every_place),
+        cmocka_unit_test(escapes_are_found_at_every_position),
         cmocka_unit_test(a_string_that_does_not_fit_marks_the_buffer_full),
         cmocka_unit_test(times_are_quoted),
     };

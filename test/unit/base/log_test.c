@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "unit.h"
 
-/* Standard error stands on one end of a pipe that keeps writes apart: each read is one write(2). */
+/* Standard error is a packet pipe: each read returns one write(2). */
 static int packets[2], saved;
 
 static int divert(void **state)
@@ -31,7 +31,7 @@ static int restore(void **state)
     return 0;
 }
 
-/* The next record, or "" if there is none. */
+/* The next record, or "". */
 static struct str next(void)
 {
     static char bytes[8192];
@@ -53,7 +53,7 @@ static void a_record_is_one_write_of_time_level_and_message(void **state)
     assert_text(next(), "");
 }
 
-static void the_level_filters(void **state)
+static void records_below_the_level_are_dropped(void **state)
 {
     (void)state;
     log_debug("no");
@@ -80,7 +80,7 @@ static void control_characters_are_escaped(void **state)
                                       "1m \xc3\xa9\xe2\x82\xac\n");
 }
 
-static void a_long_record_is_cut_at_2000_bytes(void **state)
+static void a_long_record_is_truncated_at_2000_bytes(void **state)
 {
     (void)state;
     char message[5000];
@@ -98,7 +98,7 @@ static void a_long_record_is_cut_at_2000_bytes(void **state)
     assert_text(next(), "");
 }
 
-static void errno_survives(void **state)
+static void logging_preserves_errno(void **state)
 {
     (void)state;
     errno = ENOENT;
@@ -136,10 +136,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_record_is_one_write_of_time_level_and_message, divert, restore),
-        cmocka_unit_test_setup_teardown(the_level_filters, divert, restore),
+        cmocka_unit_test_setup_teardown(records_below_the_level_are_dropped, divert, restore),
         cmocka_unit_test_setup_teardown(control_characters_are_escaped, divert, restore),
-        cmocka_unit_test_setup_teardown(a_long_record_is_cut_at_2000_bytes, divert, restore),
-        cmocka_unit_test_setup_teardown(errno_survives, divert, restore),
+        cmocka_unit_test_setup_teardown(a_long_record_is_truncated_at_2000_bytes, divert, restore),
+        cmocka_unit_test_setup_teardown(logging_preserves_errno, divert, restore),
         cmocka_unit_test_setup_teardown(records_of_threads_do_not_mix, divert, restore),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,7 +83,7 @@ static void *produce(void *arg)
     return NULL;
 }
 
-static void no_mail_of_many_producers_is_lost(void **state)
+static void mail_of_many_producers_is_not_lost(void **state)
 {
     (void)state;
     struct mailbox box;
@@ -110,7 +110,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_batch_costs_one_wake_up_and_is_run_in_order),
-        cmocka_unit_test(no_mail_of_many_producers_is_lost),
+        cmocka_unit_test(mail_of_many_producers_is_not_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

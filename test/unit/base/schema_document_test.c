@@ -15,7 +15,7 @@ struct one {
     struct val v;
 };
 
-/* The document of a body with one field, without the shell around the field. */
+/* The document of a single field. */
 static void assert_field(struct field f, const char *want)
 {
     const struct shape shape = {.name = "One", .fields = &f, .field_count = 1, .size = sizeof(struct one)};
@@ -29,7 +29,7 @@ static void assert_field(struct field f, const char *want)
 }
 #define V(type, ...) ((struct field)FIELD(struct one, v, type, __VA_ARGS__))
 
-static void every_type_is_described(void **state)
+static void every_type_is_documented(void **state)
 {
     (void)state;
     assert_field(V(T_STRING, .doc = "a \"text\""), "{\"type\":\"string\",\"description\":\"a \\\"text\\\"\"}");
@@ -46,7 +46,7 @@ static void every_type_is_described(void **state)
     assert_field(V(T_BOOL, .flags = F_CONST | F_NULLABLE), "{\"type\":[\"boolean\",\"null\"],\"enum\":[true,null]}");
 }
 
-static void strings_tell_their_rules(void **state)
+static void rules_of_strings_are_documented(void **state)
 {
     (void)state;
     assert_field(V(T_STRING, .values = kinds), "{\"type\":\"string\",\"enum\":[\"timer\",\"passcode\"]}");
@@ -65,7 +65,7 @@ static void strings_tell_their_rules(void **state)
     assert_field(V(T_STRING, .flags = F_SECRET), "{\"type\":\"string\",\"x-sensitive\":true}");
 }
 
-static void values_in_either_case_are_a_pattern(void **state)
+static void values_in_either_case_become_a_pattern(void **state)
 {
     (void)state;
     assert_field(V(T_STRING, .flags = F_UPPER, .values = web),
@@ -75,7 +75,7 @@ static void values_in_either_case_are_a_pattern(void **state)
                  "\"^([Tt][Ii][Mm][Ee][Rr]|[Pp][Aa][Ss][Ss][Cc][Oo][Dd][Ee])$\"},\"uniqueItems\":true}");
 }
 
-static void objects_are_named_and_lists_written_out(void **state)
+static void objects_become_references_and_lists_are_inline(void **state)
 {
     (void)state;
     assert_field(V(T_STRINGS, .values = kinds, .min = 1, .max = 7),
@@ -107,7 +107,7 @@ static void open_shapes_and_replies_allow_more_properties(void **state)
     buf_done(&out);
 }
 
-static void a_shape_tells_how_many_fields_it_needs_and_what_its_handler_asks(void **state)
+static void minimum_fields_and_further_rules_are_documented(void **state)
 {
     (void)state;
     struct shape patch = place_shape;
@@ -122,7 +122,6 @@ static void a_shape_tells_how_many_fields_it_needs_and_what_its_handler_asks(voi
     buf_done(&out);
 }
 
-/* Whatever the table, the document is one JSON object. */
 static void documents_are_json(void **state)
 {
     (void)state;
@@ -138,12 +137,12 @@ static void documents_are_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type_is_described),
-        cmocka_unit_test(strings_tell_their_rules),
-        cmocka_unit_test(values_in_either_case_are_a_pattern),
-        cmocka_unit_test(objects_are_named_and_lists_written_out),
+        cmocka_unit_test(every_type_is_documented),
+        cmocka_unit_test(rules_of_strings_are_documented),
+        cmocka_unit_test(values_in_either_case_become_a_pattern),
+        cmocka_unit_test(objects_become_references_and_lists_are_inline),
         cmocka_unit_test(open_shapes_and_replies_allow_more_properties),
-        cmocka_unit_test(a_shape_tells_how_many_fields_it_needs_and_what_its_handler_asks),
+        cmocka_unit_test(minimum_fields_and_further_rules_are_documented),
         cmocka_unit_test(documents_are_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

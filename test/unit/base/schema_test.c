@@ -1,7 +1,7 @@
 #include "base/schema.h"
 #include "unit.h"
 
-/* ---- the bodies under test ---- */
+/* ---- bodies ---- */
 
 struct place {
     struct val city, zip;
@@ -64,7 +64,7 @@ static bool read_as(const struct shape *as, const char *text, void *ret)
     json_t *object = NULL;
     assert_int_equal(json_read(str_z(text), &object), ERR_NONE);
     bool fine = schema_read(as, object, ERR_INVALID_UNLOCK, &arena, ret, &fault);
-    json_decref(object); /* what was read does not lean on it */
+    json_decref(object); /* values must not refer to it */
     return fine;
 }
 
@@ -84,7 +84,7 @@ static void refuse(const char *text, const char *message)
 
 /* ---- reading ---- */
 
-static void absent_null_and_given_are_told_apart(void **state)
+static void absent_null_and_given_differ(void **state)
 {
     (void)state;
     memset(&body, 0xff, sizeof body);
@@ -133,7 +133,7 @@ static void every_type_is_read_into_its_value(void **state)
     assert_int_equal(body.state.s.p[body.state.s.n], '\0');
 }
 
-static void a_wrong_type_is_named(void **state)
+static void a_wrong_type_is_refused_by_name(void **state)
 {
     (void)state;
     refuse("{\"label\":1}", "label must be a string or null");
@@ -156,7 +156,7 @@ static void a_wrong_type_is_named(void **state)
     refuse("{\"places\":[{\"city\":\"x\"},3]}", "places[1] must be an object");
 }
 
-static void bounds_are_inclusive_and_named(void **state)
+static void bounds_are_inclusive(void **state)
 {
     (void)state;
     accept("{\"uses\":1}");
@@ -197,7 +197,7 @@ static void enumerations_patterns_and_formats_are_checked(void **state)
     refuse("{\"email\":\"\"}", "email must be a valid e-mail address");
 }
 
-static void the_fault_carries_the_nearest_error(void **state)
+static void the_innermost_error_code_is_reported(void **state)
 {
     (void)state;
     assert_false(read_as(&shape, "{\"type\":\"door\"}", &body));
@@ -214,7 +214,7 @@ static void the_fault_carries_the_nearest_error(void **state)
     assert_int_equal(fault.error, ERR_INVALID_BUILDING_INPUT);
 }
 
-static void a_null_can_answer_an_error_of_its_own(void **state)
+static void null_can_have_its_own_error_code(void **state)
 {
     (void)state;
     struct one {
@@ -231,7 +231,7 @@ static void a_null_can_answer_an_error_of_its_own(void **state)
     assert_text(fault.message, "tone must be a string");
 }
 
-static void an_unchecked_string_is_left_to_the_handler_but_is_a_string(void **state)
+static void an_unchecked_string_must_still_be_a_string(void **state)
 {
     (void)state;
     struct one {
@@ -247,7 +247,7 @@ static void an_unchecked_string_is_left_to_the_handler_but_is_a_string(void **st
     assert_text(fault.message, "otp must be a string");
 }
 
-static void the_first_field_of_the_table_is_reported(void **state)
+static void errors_are_reported_in_table_order(void **state)
 {
     (void)state;
     refuse("{\"on\":3,\"count\":\"x\",\"label\":7}", "label must be a string or null");
@@ -255,7 +255,7 @@ static void the_first_field_of_the_table_is_reported(void **state)
     refuse("{\"on\":3,\"count\":\"x\",\"extra\":1}", "extra is not a known field");
 }
 
-static void unknown_fields_are_refused_with_a_harmless_name(void **state)
+static void unknown_fields_are_refused_and_their_names_sanitised(void **state)
 {
     (void)state;
     refuse("{\"lable\":1}", "lable is not a known field");
@@ -281,7 +281,7 @@ static void an_open_shape_ignores_unknown_fields(void **state)
     assert_int_equal(fault.error, ERR_INVALID_UNLOCK);
 }
 
-static void messages_never_repeat_a_value(void **state)
+static void messages_never_contain_a_value(void **state)
 {
     (void)state;
     static const char *const cases[] = {
@@ -295,9 +295,9 @@ static void messages_never_repeat_a_value(void **state)
     }
 }
 
-/* ---- messages stay within their bounds ---- */
+/* ---- bounds of messages ---- */
 
-static void long_names_and_lists_cut_the_message(void **state)
+static void long_names_and_lists_truncate_the_message(void **state)
 {
     (void)state;
     static const char *const many[] = {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
@@ -319,20 +319,20 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(absent_null_and_given_are_told_apart),
+        T(absent_null_and_given_differ),
         T(every_type_is_read_into_its_value),
-        T(a_wrong_type_is_named),
-        T(bounds_are_inclusive_and_named),
+        T(a_wrong_type_is_refused_by_name),
+        T(bounds_are_inclusive),
         T(lengths_count_code_points_or_utf16_units),
         T(enumerations_patterns_and_formats_are_checked),
-        T(the_fault_carries_the_nearest_error),
-        T(a_null_can_answer_an_error_of_its_own),
-        T(an_unchecked_string_is_left_to_the_handler_but_is_a_string),
-        T(the_first_field_of_the_table_is_reported),
-        T(unknown_fields_are_refused_with_a_harmless_name),
+        T(the_innermost_error_code_is_reported),
+        T(null_can_have_its_own_error_code),
+        T(an_unchecked_string_must_still_be_a_string),
+        T(errors_are_reported_in_table_order),
+        T(unknown_fields_are_refused_and_their_names_sanitised),
         T(an_open_shape_ignores_unknown_fields),
-        T(messages_never_repeat_a_value),
-        T(long_names_and_lists_cut_the_message),
+        T(messages_never_contain_a_value),
+        T(long_names_and_lists_truncate_the_message),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static void white_space_of_every_kind_is_trimmed(void **state)
     }
 }
 
-static void practical_addresses_are_accepted(void **state)
+static void valid_addresses_are_accepted(void **state)
 {
     (void)state;
     static const char *const cases[] = {
@@ -52,7 +52,7 @@ static void practical_addresses_are_accepted(void **state)
             fail_msg("refused: %s", cases[i]);
 }
 
-static void anything_else_is_no_address(void **state)
+static void invalid_addresses_are_refused(void **state)
 {
     (void)state;
     static const char *const cases[] = {
@@ -141,8 +141,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lengths_are_counted),
         cmocka_unit_test(white_space_of_every_kind_is_trimmed),
-        cmocka_unit_test(practical_addresses_are_accepted),
-        cmocka_unit_test(anything_else_is_no_address),
+        cmocka_unit_test(valid_addresses_are_accepted),
+        cmocka_unit_test(invalid_addresses_are_refused),
         cmocka_unit_test(an_address_has_at_most_254_characters),
         cmocka_unit_test(patterns_match_on_any_thread),
     };

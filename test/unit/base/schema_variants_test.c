@@ -1,4 +1,4 @@
-/* A body that has one of several shapes, told apart by its first field. */
+/* Bodies with several variants, selected by the first field. */
 #include "base/schema.h"
 #include "unit.h"
 
@@ -56,7 +56,7 @@ static void refused(const char *text, const char *message)
     assert_text(fault.message, message);
 }
 
-static void each_is_read_by_its_own_fields(void **state)
+static void each_variant_is_read_with_its_own_fields(void **state)
 {
     (void)state;
     assert_true(read_text("{\"radius\": 5, \"kind\": \"circle\"}"));
@@ -67,7 +67,7 @@ static void each_is_read_by_its_own_fields(void **state)
     assert_int_equal(body.width.i, 7);
 }
 
-static void what_belongs_to_another_is_refused(void **state)
+static void fields_of_another_variant_are_refused(void **state)
 {
     (void)state;
     refused("{\"kind\": \"circle\", \"radius\": 5, \"width\": 7}", "width is not a known field");
@@ -75,7 +75,7 @@ static void what_belongs_to_another_is_refused(void **state)
     refused("{\"kind\": \"circle\", \"radius\": 10}", "radius must be an integer from 1 to 9");
 }
 
-static void the_first_field_must_name_one(void **state)
+static void the_first_field_must_select_a_variant(void **state)
 {
     (void)state;
     refused("{}", "kind is required");
@@ -85,7 +85,7 @@ static void the_first_field_must_name_one(void **state)
     refused("{\"kind\": 5}", "kind must be a string");
 }
 
-static void each_is_written_by_its_own_fields(void **state)
+static void each_variant_is_written_with_its_own_fields(void **state)
 {
     (void)state;
     struct buf out = BUF(200);
@@ -103,7 +103,7 @@ static void assert_document(const struct shape *of, const char *want)
     buf_done(&out);
 }
 
-static void the_document_names_all_of_them_and_their_tag(void **state)
+static void all_variants_and_the_tag_are_documented(void **state)
 {
     (void)state;
     assert_document(&shape, "{\"description\":\"either\",\"oneOf\":[{\"$ref\":\"#/components/schemas/Circle\"},"
@@ -112,7 +112,7 @@ static void the_document_names_all_of_them_and_their_tag(void **state)
                             "\"box\":\"#/components/schemas/Box\"}}}");
 }
 
-/* ---- fields that are read whatever the variant, which the document alone knows ---- */
+/* ---- variants that only document ---- */
 
 static const struct field any_fields[] = {FIELD(struct shapely, radius, T_INT, ),
                                           FIELD(struct shapely, width, T_INT, )};
@@ -123,7 +123,7 @@ static const struct shape square_shape = SHAPE(struct shapely, "Square", square_
 static const struct shape *const guises[] = {&round_shape, &square_shape, NULL};
 static const struct shape any_shape = SHAPE(struct shapely, "Any", any_fields, .variants = guises);
 
-static void a_shape_with_fields_reads_by_them_and_is_documented_by_its_variants(void **state)
+static void a_shape_with_fields_is_read_with_them_and_documented_by_variants(void **state)
 {
     (void)state;
     json_t *json = json_pack("{s:i, s:i}", "radius", 1, "width", 2);
@@ -156,12 +156,12 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(each_is_read_by_its_own_fields),
-        TEST(what_belongs_to_another_is_refused),
-        TEST(the_first_field_must_name_one),
-        TEST(each_is_written_by_its_own_fields),
-        TEST(the_document_names_all_of_them_and_their_tag),
-        TEST(a_shape_with_fields_reads_by_them_and_is_documented_by_its_variants),
+        TEST(each_variant_is_read_with_its_own_fields),
+        TEST(fields_of_another_variant_are_refused),
+        TEST(the_first_field_must_select_a_variant),
+        TEST(each_variant_is_written_with_its_own_fields),
+        TEST(all_variants_and_the_tag_are_documented),
+        TEST(a_shape_with_fields_is_read_with_them_and_documented_by_variants),
         TEST(a_tag_is_checked_before_unknown_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

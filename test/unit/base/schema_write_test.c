@@ -32,7 +32,7 @@ static void assert_written(const struct body *b, const char *want)
     buf_done(&out);
 }
 
-static void absent_members_are_left_out_and_null_ones_written(void **state)
+static void absent_members_are_omitted_and_null_is_written(void **state)
 {
     (void)state;
     assert_written(&(struct body){0}, "{}");
@@ -70,7 +70,7 @@ static void empty_lists_are_lists(void **state)
     assert_written(&(struct body){.days = v_list(NULL, 0), .items = v_list(NULL, 0)}, "{\"days\":[],\"items\":[]}");
 }
 
-static void a_row_without_a_prepared_key_is_written_alike(void **state)
+static void a_row_without_a_prepared_key_is_written_the_same(void **state)
 {
     (void)state;
     static const struct field plain[] = {
@@ -86,7 +86,6 @@ static void a_row_without_a_prepared_key_is_written_alike(void **state)
     buf_done(&out);
 }
 
-/* What does not fit leaves the buffer marked, at every size. */
 static void a_small_buffer_is_marked_full(void **state)
 {
     (void)state;
@@ -106,10 +105,10 @@ static void a_small_buffer_is_marked_full(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(absent_members_are_left_out_and_null_ones_written),
+        cmocka_unit_test(absent_members_are_omitted_and_null_is_written),
         cmocka_unit_test(every_type_is_written),
         cmocka_unit_test(empty_lists_are_lists),
-        cmocka_unit_test(a_row_without_a_prepared_key_is_written_alike),
+        cmocka_unit_test(a_row_without_a_prepared_key_is_written_the_same),
         cmocka_unit_test(a_small_buffer_is_marked_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,15 +1,15 @@
 #include "unit.h"
 
-static void none_is_not_the_empty_string(void **state)
+static void no_string_differs_from_the_empty_string(void **state)
 {
     (void)state;
     assert_null(STR_NONE.p);
     assert_non_null(STR("").p);
     assert_null(str_z(NULL).p);
-    assert_true(str_eq(STR_NONE, STR(""))); /* but has no other content */
+    assert_true(str_eq(STR_NONE, STR(""))); /* both have no content */
 }
 
-static void comparison_knows_case_only_when_asked(void **state)
+static void only_str_eqi_ignores_case(void **state)
 {
     (void)state;
     assert_true(str_eq(STR("abc"), STR("abc")));
@@ -22,7 +22,7 @@ static void comparison_knows_case_only_when_asked(void **state)
     assert_false(str_starts(STR("a"), STR("ab")));
 }
 
-static void cutting_leaves_the_rest(void **state)
+static void str_cut_returns_the_rest(void **state)
 {
     (void)state;
     struct str rest;
@@ -35,7 +35,7 @@ static void cutting_leaves_the_rest(void **state)
     assert_text(rest, "");
 }
 
-static void trimming_takes_blanks_and_tabs(void **state)
+static void spaces_and_tabs_are_trimmed(void **state)
 {
     (void)state;
     assert_text(str_trim(STR(" \ta b\t ")), "a b");
@@ -43,7 +43,7 @@ static void trimming_takes_blanks_and_tabs(void **state)
     assert_text(str_trim(STR("\na")), "\na");
 }
 
-static void from_never_runs_past_the_end(void **state)
+static void str_from_never_passes_the_end(void **state)
 {
     (void)state;
     assert_text(str_from(STR("abc"), 1), "bc");
@@ -83,9 +83,12 @@ static void ids_are_24_hexadecimal_characters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(none_is_not_the_empty_string),      cmocka_unit_test(comparison_knows_case_only_when_asked),
-        cmocka_unit_test(cutting_leaves_the_rest),           cmocka_unit_test(trimming_takes_blanks_and_tabs),
-        cmocka_unit_test(from_never_runs_past_the_end),      cmocka_unit_test(integers_are_digits_only_and_bounded),
+        cmocka_unit_test(no_string_differs_from_the_empty_string),
+        cmocka_unit_test(only_str_eqi_ignores_case),
+        cmocka_unit_test(str_cut_returns_the_rest),
+        cmocka_unit_test(spaces_and_tabs_are_trimmed),
+        cmocka_unit_test(str_from_never_passes_the_end),
+        cmocka_unit_test(integers_are_digits_only_and_bounded),
         cmocka_unit_test(ids_are_24_hexadecimal_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* What the unit tests of this room share: cmocka with what it needs included first, and slices as expectations. */
+/* Shared by the unit tests of base: cmocka with the headers it needs, and assertions on slices. */
 #pragma once
 #include <setjmp.h>
 #include <stdarg.h>
