@@ -83,7 +83,7 @@ static enum err resolve(struct request *q, struct reply *p)
         str_eq(body->outcome.s, str_z(outcomes[DECIDE_FAILED])) ? DECIDE_FAILED : DECIDE_SUCCEEDED;
     struct operation o;
     q->subject = arena_printf(q->tx.arena, "id=%s outcome=%s", id.text, outcomes[decision]);
-    enum err e = operation_resolve(&q->work, service_providers(q->service), &id, decision, &o);
+    enum err e = jobs_operation_resolve(&q->work, service_providers(q->service), &id, decision, &o);
     if (e == ERR_NOT_FOUND)
         return tx_fail(&q->tx, e, "there is no operation of that ID, or somebody else resolves it");
     if (e)

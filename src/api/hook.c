@@ -16,7 +16,7 @@ static enum err receive_stripe_event(struct request *q, struct reply *p)
     if (count != 1 || !billing->ops->event(billing, signature, q->http->body, q->tx.arena, &event))
         return tx_fail(&q->tx, ERR_BAD_REQUEST, "the body is no event that Stripe signed within the last five minutes");
     p->status = 200;
-    return billing_event_receive(&q->work, &event);
+    return jobs_billing_event_receive(&q->work, &event);
 }
 
 static const struct route stripe_rows[] = {{

@@ -74,14 +74,14 @@ static void choose_sets(struct daemon *d)
 
 static void choose_kinds(struct daemon *d)
 {
-    const struct job_kind kinds[] = {mail_job(d->providers.mailer),
-                                     provision_job(d->providers.numbers),
-                                     release_number_job(d->providers.numbers),
-                                     release_numbers_job(),
-                                     billing_sync_job(d->providers.billing),
-                                     billing_reconcile_job(d->providers.billing),
-                                     operation_job_kind(&d->providers),
-                                     purge_job()};
+    const struct job_kind kinds[] = {jobs_kind_mail(d->providers.mailer),
+                                     jobs_kind_provision(d->providers.numbers),
+                                     jobs_kind_release_number(d->providers.numbers),
+                                     jobs_kind_release_all_numbers(),
+                                     jobs_kind_billing_sync(d->providers.billing),
+                                     jobs_kind_billing_reconcile(d->providers.billing),
+                                     jobs_kind_operation(&d->providers),
+                                     jobs_kind_purge()};
     _Static_assert(sizeof kinds <= sizeof d->kinds, "KINDS_MAX");
     memcpy(d->kinds, kinds, sizeof kinds);
     d->kind_count = sizeof kinds / sizeof *kinds;
@@ -178,8 +178,8 @@ static enum err make_deliveries(struct daemon *d, char **ret_why)
 static enum err schedule_jobs(struct tx *tx, void *unused)
 {
     (void)unused;
-    enum err e = purge_schedule(tx);
-    return e ? e : billing_schedule(tx);
+    enum err e = jobs_schedule_purge(tx);
+    return e ? e : jobs_schedule_billing(tx);
 }
 
 static enum err start_jobs(struct daemon *d, char **ret_why)

@@ -1,4 +1,4 @@
-/* The signal between those who add rows to be done later and the threads that look for them: a kick says that there may
+/* The signal from code that adds rows for later to the threads that look for them. A kick says that there may
  * be something to do, and a drain waits until all that was due at a kick is done. */
 #pragma once
 #include <pthread.h>

@@ -10,9 +10,9 @@
 
 #define JOB_RECONCILE   "billing_reconcile"
 #define EVERY_S         600
-#define UNASKED_S       300 /* a request that is still on its way is left alone */
+#define UNASKED_S       300 /* younger ones may have a request in progress */
 #define BATCH           20
-#define FAILURES_MAX    3 /* then the provider is left alone until the next time */
+#define FAILURES_MAX    3 /* then the run ends */
 #define SUBSCRIPTION_S  86400
 #define PROVIDER_FAILED ERR_CHECKOUT_UNAVAILABLE
 
@@ -28,7 +28,7 @@ static enum err event_run(struct tx *tx, void *arg)
         event->object_id);
 }
 
-enum err billing_event_receive(struct work *work, const struct billing_event *event)
+enum err jobs_billing_event_receive(struct work *work, const struct billing_event *event)
 {
     struct billing_event copy = *event;
     return event->object == BILLING_OBJECT_NONE ? ERR_NONE : work_write(work, event_run, &copy);
@@ -42,7 +42,7 @@ struct reading {
     struct billing_facts facts;
 };
 
-/* A session of no checkout of ours may still have brought an account of ours a subscription. */
+/* A session without a checkout here may still have given one of our accounts a subscription. */
 static enum err settle_run(struct tx *tx, void *arg)
 {
     const struct reading *r = arg;
@@ -71,7 +71,7 @@ static enum err apply_run(struct tx *tx, void *arg)
 {
     struct reading *r = arg;
     bool live;
-    r->facts.untold = tx->now_us - r->job->created_us >= SUBSCRIPTION_S * US_PER_S; /* it came back by itself */
+    r->facts.untold = tx->now_us - r->job->created_us >= SUBSCRIPTION_S * US_PER_S; /* no event queued it */
     enum err e = billing_apply(tx, &r->facts, &live);
     if (e || !live)
         return e;
@@ -84,8 +84,8 @@ static enum err known_run(struct tx *tx, void *arg)
     return billing_known(tx, *id);
 }
 
-/* The provider has no such subscription. What somebody paid for must be found sooner or later; all others are nobody's
- * business. */
+/* The provider has no such subscription. The job is repeated if an account has it, as it must be found; others are
+ * ignored. */
 static enum err check_missing(const struct job *job, struct str id)
 {
     enum err e = work_read(job->work, known_run, &id);
@@ -125,21 +125,21 @@ static enum err sync_run(void *context, const struct job *job)
     return subject == BILLING_SUBJECT_SESSION ? sync_session(context, job, id) : sync_subscription(context, job, id);
 }
 
-struct job_kind billing_sync_job(struct billing *billing)
+struct job_kind jobs_kind_billing_sync(struct billing *billing)
 {
     return (struct job_kind){.name = JOB_BILLING_SYNC, .run = sync_run, .context = billing};
 }
 
-/* ---- finding out ---- */
+/* ---- reconciliation ---- */
 
-static enum err schedule(struct tx *tx, int64_t due_us)
+static enum err schedule_reconcile(struct tx *tx, int64_t due_us)
 {
     return job_add_once(tx, STR(JOB_RECONCILE), JOB_RECONCILE, due_us, STR(""));
 }
 
-enum err billing_schedule(struct tx *tx)
+enum err jobs_schedule_billing(struct tx *tx)
 {
-    return schedule(tx, tx->now_us);
+    return schedule_reconcile(tx, tx->now_us);
 }
 
 struct list {
@@ -162,7 +162,7 @@ static enum err reschedule_run(struct tx *tx, void *arg)
     enum err e = checkout_asked(tx, l->items, l->asked);
     if (!e)
         e = job_done(tx, l->job->id);
-    return e ? e : schedule(tx, tx->now_us + (more ? 1 : EVERY_S) * US_PER_S);
+    return e ? e : schedule_reconcile(tx, tx->now_us + (more ? 1 : EVERY_S) * US_PER_S);
 }
 
 struct buyer {
@@ -176,49 +176,52 @@ static enum err buyer_run(struct tx *tx, void *arg)
     return billing_account_get(tx, b->account, &b->found);
 }
 
-/* Who came by a subscription in another way must not buy a second one. */
-static enum err end_if_subscribed(const struct checkout_context *d, struct checkout *c)
+/* An account that has a subscription must not buy a second one. */
+static enum err expire_if_subscribed(const struct checkout_context *context, struct checkout *c)
 {
     struct buyer b = {.account = &c->account_id};
-    enum err e = work_read(d->work, buyer_run, &b);
-    return e || b.found.status == SUBSCRIPTION_NONE ? e : checkout_session_expire(d, c);
+    enum err e = work_read(context->work, buyer_run, &b);
+    return e || b.found.status == SUBSCRIPTION_NONE ? e : checkout_session_expire(context, c);
 }
 
-static enum err find_out(const struct checkout_context *d, const struct checkout *unsettled)
+static enum err reconcile_one(const struct checkout_context *context, const struct checkout *unsettled)
 {
     struct checkout c = *unsettled;
-    enum err e = c.status == CHECKOUT_PREPARING ? checkout_session_open(d, &c) : checkout_session_refresh(d, &c);
+    enum err e =
+        c.status == CHECKOUT_PREPARING ? checkout_session_open(context, &c) : checkout_session_refresh(context, &c);
     if (!e && c.status == CHECKOUT_OPEN)
-        e = end_if_subscribed(d, &c);
+        e = expire_if_subscribed(context, &c);
     if (!e && c.status != unsettled->status)
         log_info("checkout id=%s account=%s found=%s", c.id.text, c.account_id.text, checkout_status_text(c.status));
     return e;
 }
 
-static enum err find_out_all(const struct checkout_context *d, struct list *l)
+static enum err reconcile_all(const struct checkout_context *context, struct list *l)
 {
     int64_t until_us = clock_monotonic_us() + JOB_PARTS_US;
     enum err e = ERR_NONE;
     while (!e && l->asked < l->count && l->failures < FAILURES_MAX && clock_monotonic_us() < until_us) {
-        e = find_out(d, &l->items[l->asked++]);
-        if (e == PROVIDER_FAILED)
-            l->failures++, e = ERR_NONE;
+        e = reconcile_one(context, &l->items[l->asked++]);
+        if (e == PROVIDER_FAILED) {
+            l->failures++;
+            e = ERR_NONE;
+        }
     }
     return e;
 }
 
-/* One that the provider never answers about holds up no others: those that were asked about come last the next time. */
-static enum err reconcile_run(void *context, const struct job *job)
+/* Checkouts that were tried come last in the next run, so that one without an answer does not hold up the others. */
+static enum err reconcile_run(void *billing, const struct job *job)
 {
-    const struct checkout_context desk = {.billing = context, .work = job->work};
+    const struct checkout_context context = {.billing = billing, .work = job->work};
     struct list l = {.job = job};
     enum err e = work_read(job->work, list_run, &l);
     if (!e)
-        e = find_out_all(&desk, &l);
+        e = reconcile_all(&context, &l);
     return e ? e : work_write(job->work, reschedule_run, &l);
 }
 
-struct job_kind billing_reconcile_job(struct billing *billing)
+struct job_kind jobs_kind_billing_reconcile(struct billing *billing)
 {
     return (struct job_kind){.name = JOB_RECONCILE, .run = reconcile_run, .context = billing};
 }

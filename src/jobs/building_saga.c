@@ -3,15 +3,14 @@
 #include "domain/number.h"
 #include "domain/removal.h"
 
-#define ASK_US (20 * US_PER_S) /* after that a slow provider is not asked again at once: the job's lease must hold */
+#define REPEAT_US (20 * US_PER_S) /* a slower call is not repeated at once: the job's lease must hold */
 
-/* What a step is made of. */
 struct step {
-    enum outcome (*ask)(
-        struct building_saga *s); /* NULL: nobody outside is concerned. Its own transactions may be repeated */
-    enum err (*apply)(struct tx *tx, struct building_saga *s,
-                      struct operation *o); /* with the record that it is done; or NULL */
-    enum err refused;                       /* what a refusal without a way around it is */
+    /* The call to a provider; NULL without one. Its transactions may be repeated. */
+    enum outcome (*call)(struct building_saga *s);
+    /* Our change, in the transaction that records the step as done; NULL without one. */
+    enum err (*apply)(struct tx *tx, struct building_saga *s, struct operation *o);
+    enum err refused; /* the error of a refusal that has no alternative */
 };
 
 static struct str reference(const struct building_saga *s)
@@ -21,7 +20,7 @@ static struct str reference(const struct building_saga *s)
 
 /* ---- the subscription's quantity ---- */
 
-static enum outcome ask_quantity(struct building_saga *s, int64_t quantity)
+static enum outcome saga_set_quantity(struct building_saga *s, int64_t quantity)
 {
     struct billing *b = s->providers->billing;
     const struct operation_billing *at = &s->o.billing;
@@ -30,13 +29,13 @@ static enum outcome ask_quantity(struct building_saga *s, int64_t quantity)
     return b->ops->set_quantity(b, key, at->subscription_id, quantity, at->proration_s, s->work->arena);
 }
 
-static enum outcome ask_quantity_more(struct building_saga *s)
+static enum outcome call_increase(struct building_saga *s)
 {
-    return ask_quantity(s, s->o.billing.new_quantity);
+    return saga_set_quantity(s, s->o.billing.new_quantity);
 }
 
-/* A canceled subscription has no quantity any more that could be wrong. */
-static enum outcome ask_if_canceled(struct building_saga *s)
+/* A canceled subscription has no quantity to set, so that the step is done. */
+static enum outcome check_canceled(struct building_saga *s)
 {
     struct billing *b = s->providers->billing;
     struct billing_subscription now;
@@ -44,21 +43,21 @@ static enum outcome ask_if_canceled(struct building_saga *s)
     return o == OUTCOME_DONE && now.status != BILLING_CANCELED ? OUTCOME_REFUSED : o;
 }
 
-/* For steps that there is no way around. */
-static enum outcome ask_needed_quantity(struct building_saga *s, int64_t quantity)
+/* For steps that have no alternative. */
+static enum outcome set_required_quantity(struct building_saga *s, int64_t quantity)
 {
-    enum outcome o = ask_quantity(s, quantity);
-    return o == OUTCOME_REFUSED ? ask_if_canceled(s) : o;
+    enum outcome o = saga_set_quantity(s, quantity);
+    return o == OUTCOME_REFUSED ? check_canceled(s) : o;
 }
 
-static enum outcome ask_quantity_back(struct building_saga *s)
+static enum outcome call_restore(struct building_saga *s)
 {
-    return ask_needed_quantity(s, s->o.billing.current_quantity);
+    return set_required_quantity(s, s->o.billing.current_quantity);
 }
 
-static enum outcome ask_quantity_less(struct building_saga *s)
+static enum outcome call_decrease(struct building_saga *s)
 {
-    return ask_needed_quantity(s, s->o.billing.new_quantity);
+    return set_required_quantity(s, s->o.billing.new_quantity);
 }
 
 /* ---- a new building ---- */
@@ -77,13 +76,13 @@ static enum err apply_no_building(struct tx *tx, struct building_saga *s, struct
 
 /* ---- its number ---- */
 
-static enum err claim(struct tx *tx, void *arg)
+static enum err claim_from_inventory(struct tx *tx, void *arg)
 {
     return number_claim(tx, &((struct building_saga *)arg)->o.building_id, &((struct building_saga *)arg)->claim);
 }
 
-/* What an earlier run was given without being told. */
-static enum outcome find(struct building_saga *s)
+/* Finds a number that an earlier run was given, but whose answer it lost. */
+static enum outcome find_provided(struct building_saga *s)
 {
     struct number_source *n = s->providers->numbers;
     enum outcome o = n->ops->find(n, reference(s), s->work->arena, &s->number);
@@ -91,18 +90,18 @@ static enum outcome find(struct building_saga *s)
     return o == OUTCOME_DONE ? OUTCOME_DONE : OUTCOME_UNKNOWN;
 }
 
-static enum outcome ask_number(struct building_saga *s)
+static enum outcome call_acquire_number(struct building_saga *s)
 {
     struct number_source *n = s->providers->numbers;
-    enum outcome o = s->resumed ? find(s) : OUTCOME_DONE;
+    enum outcome o = s->resumed ? find_provided(s) : OUTCOME_DONE;
     if (o != OUTCOME_DONE || s->provided)
         return o;
-    if (work_write(s->work, claim, s))
+    if (work_write(s->work, claim_from_inventory, s))
         return OUTCOME_UNKNOWN;
     s->number = s->claim.number;
     if (s->number.p)
         return OUTCOME_DONE;
-    s->resumed = true; /* from here on the provider may have acted */
+    s->resumed = true; /* from now on the provider may have acted */
     o = n->ops->acquire(n, reference(s), s->claim.country, s->until_us, s->work->arena, &s->number);
     s->provided = o == OUTCOME_DONE;
     return o;
@@ -115,7 +114,7 @@ static enum err apply_number(struct tx *tx, struct building_saga *s, struct oper
     return e ? e : operation_set_number(tx, o, held);
 }
 
-/* ---- giving a number back ---- */
+/* ---- releasing the number ---- */
 
 struct detachment {
     struct building_saga *s;
@@ -123,7 +122,8 @@ struct detachment {
     bool leaving;
 };
 
-/* The number that an earlier run took from the building, else the one it has. What it got since goes with its row. */
+/* Detaches the number from the building, or reads the one that an earlier run detached. A number that the building got
+ * since then is deleted with its row. */
 static enum err detach(struct tx *tx, void *arg)
 {
     struct detachment *d = arg;
@@ -135,26 +135,26 @@ static enum err detach(struct tx *tx, void *arg)
     return e || !number.p ? e : operation_set_number(tx, &d->after, number);
 }
 
-static enum outcome release(struct building_saga *s, struct str number)
+static enum outcome release_to_provider(struct building_saga *s, struct str number)
 {
     struct number_source *n = s->providers->numbers;
     return n->ops->release(n, number);
 }
 
-static enum outcome let_go(struct building_saga *s, bool *ret_leaving)
+static enum outcome release_recorded(struct building_saga *s, bool *ret_leaving)
 {
     struct detachment d = {.s = s};
     if (work_write(s->work, detach, &d))
         return OUTCOME_UNKNOWN;
     s->o = d.after;
     *ret_leaving = d.leaving;
-    return d.leaving ? release(s, s->o.result_number) : OUTCOME_DONE;
+    return d.leaving ? release_to_provider(s, s->o.result_number) : OUTCOME_DONE;
 }
 
-static enum outcome ask_release(struct building_saga *s)
+static enum outcome call_release_number(struct building_saga *s)
 {
     bool leaving;
-    return let_go(s, &leaving);
+    return release_recorded(s, &leaving);
 }
 
 static enum err apply_release(struct tx *tx, struct building_saga *s, struct operation *o)
@@ -163,15 +163,15 @@ static enum err apply_release(struct tx *tx, struct building_saga *s, struct ope
     return o->result_number.p ? number_forget(tx, o->result_number) : ERR_NONE;
 }
 
-/* The same for a new building, whose number may have been got without being in the inventory. */
-static enum outcome ask_no_number(struct building_saga *s)
+/* The same for a new building: its number may have been bought without being in the inventory. */
+static enum outcome call_release_new_number(struct building_saga *s)
 {
     bool leaving;
-    enum outcome o = let_go(s, &leaving);
+    enum outcome o = release_recorded(s, &leaving);
     if (o != OUTCOME_DONE || leaving)
         return o;
-    o = find(s);
-    return o == OUTCOME_DONE && s->number.p ? release(s, s->number) : o;
+    o = find_provided(s);
+    return o == OUTCOME_DONE && s->number.p ? release_to_provider(s, s->number) : o;
 }
 
 static enum err apply_no_number(struct tx *tx, struct building_saga *s, struct operation *o)
@@ -180,28 +180,28 @@ static enum err apply_no_number(struct tx *tx, struct building_saga *s, struct o
     return e ? e : operation_set_number(tx, o, STR_NONE);
 }
 
-/* ---- and having it again ---- */
+/* ---- keeping the number after all ---- */
 
-static enum err is_leaving(struct tx *tx, void *arg)
+static enum err read_leaving(struct tx *tx, void *arg)
 {
     struct detachment *d = arg;
     return number_leaving(tx, d->s->o.result_number, &d->leaving);
 }
 
-/* Does the provider still have it for us? */
-static enum outcome ask_release_undone(struct building_saga *s)
+/* Does the provider still hold it for us? */
+static enum outcome call_keep_number(struct building_saga *s)
 {
     struct detachment d = {.s = s};
     if (!s->o.result_number.p)
         return OUTCOME_DONE;
-    if (work_write(s->work, is_leaving, &d))
+    if (work_write(s->work, read_leaving, &d))
         return OUTCOME_UNKNOWN;
-    enum outcome o = d.leaving ? find(s) : OUTCOME_DONE;
+    enum outcome o = d.leaving ? find_provided(s) : OUTCOME_DONE;
     s->lost = d.leaving && !str_eq(s->number, s->o.result_number);
     return o;
 }
 
-/* The building has its number again; if that is gone, another one, by a job. */
+/* Gives the building its number back, or has a job get another one if it is gone. */
 static enum err apply_release_undone(struct tx *tx, struct building_saga *s, struct operation *o)
 {
     bool again = false;
@@ -219,25 +219,25 @@ static enum err apply_release_undone(struct tx *tx, struct building_saga *s, str
 
 /* ---- deleting ---- */
 
-struct sweep {
+struct deletion {
     struct building_saga *s;
     struct operation after;
     bool more;
 };
 
-static enum err sweep(struct tx *tx, void *arg)
+static enum err delete_batch(struct tx *tx, void *arg)
 {
-    struct sweep *w = arg;
+    struct deletion *w = arg;
     w->after = w->s->o;
     enum err e = removal_sweep(tx, &w->after.building_id, &w->more);
     return e ? e : operation_progress(tx, &w->after);
 }
 
-static enum outcome ask_sweep(struct building_saga *s)
+static enum outcome call_delete_data(struct building_saga *s)
 {
-    struct sweep w = {.s = s, .more = true};
+    struct deletion w = {.s = s, .more = true};
     while (w.more) {
-        if (work_write(s->work, sweep, &w))
+        if (work_write(s->work, delete_batch, &w))
             return OUTCOME_UNKNOWN;
         s->o = w.after;
     }
@@ -247,42 +247,42 @@ static enum outcome ask_sweep(struct building_saga *s)
 /* ---- one step ---- */
 
 static const struct step steps[STEP_COUNT] = {
-    [STEP_ADD_QUANTITY] = {ask_quantity_more, NULL, ERR_PAYMENT_FAILED},
+    [STEP_ADD_QUANTITY] = {call_increase, NULL, ERR_PAYMENT_FAILED},
     [STEP_ADD_BUILDING] = {NULL, apply_building, ERR_NONE},
-    [STEP_ADD_NUMBER] = {ask_number, apply_number, ERR_NUMBER_NOT_PROVISIONED},
-    [STEP_ADD_UNDO_NUMBER] = {ask_no_number, apply_no_number, ERR_NUMBER_NOT_PROVISIONED},
+    [STEP_ADD_NUMBER] = {call_acquire_number, apply_number, ERR_NUMBER_NOT_PROVISIONED},
+    [STEP_ADD_UNDO_NUMBER] = {call_release_new_number, apply_no_number, ERR_NUMBER_NOT_PROVISIONED},
     [STEP_ADD_UNDO_BUILDING] = {NULL, apply_no_building, ERR_NONE},
-    [STEP_ADD_UNDO_QUANTITY] = {ask_quantity_back, NULL, ERR_PAYMENT_FAILED},
-    [STEP_REMOVE_RELEASE] = {ask_release, apply_release, ERR_NUMBER_NOT_PROVISIONED},
-    [STEP_REMOVE_DELETE] = {ask_sweep, apply_no_building, ERR_NONE},
-    [STEP_REMOVE_QUANTITY] = {ask_quantity_less, NULL, ERR_PAYMENT_FAILED},
-    [STEP_REMOVE_UNDO_RELEASE] = {ask_release_undone, apply_release_undone, ERR_NUMBER_NOT_PROVISIONED},
+    [STEP_ADD_UNDO_QUANTITY] = {call_restore, NULL, ERR_PAYMENT_FAILED},
+    [STEP_REMOVE_RELEASE] = {call_release_number, apply_release, ERR_NUMBER_NOT_PROVISIONED},
+    [STEP_REMOVE_DELETE] = {call_delete_data, apply_no_building, ERR_NONE},
+    [STEP_REMOVE_QUANTITY] = {call_decrease, NULL, ERR_PAYMENT_FAILED},
+    [STEP_REMOVE_UNDO_RELEASE] = {call_keep_number, apply_release_undone, ERR_NUMBER_NOT_PROVISIONED},
 };
 
-struct record {
+struct step_record {
     struct building_saga *s;
-    const struct step *step; /* NULL: it was refused */
+    const struct step *step; /* NULL after a refusal */
     enum operation_step next;
     struct operation after;
 };
 
-static enum err record(struct tx *tx, void *arg)
+static enum err record_step(struct tx *tx, void *arg)
 {
-    struct record *r = arg;
+    struct step_record *r = arg;
     r->after = r->s->o;
     enum err e = r->step && r->step->apply ? r->step->apply(tx, r->s, &r->after) : ERR_NONE;
     return e ? e : operation_record(tx, &r->after, r->next);
 }
 
-static enum outcome ask(struct building_saga *s, const struct step *step)
+static enum outcome call_provider(struct building_saga *s, const struct step *step)
 {
-    int64_t until_us = clock_monotonic_us() + ASK_US;
+    int64_t until_us = clock_monotonic_us() + REPEAT_US;
     enum outcome o = OUTCOME_DONE;
     int tries = 0;
     s->number = STR_NONE;
     s->provided = s->lost = false;
     do
-        o = step->ask ? step->ask(s) : OUTCOME_DONE;
+        o = step->call ? step->call(s) : OUTCOME_DONE;
     while (clock_monotonic_us() < until_us && outcome_again(o, &tries));
     return o;
 }
@@ -291,14 +291,14 @@ enum err building_saga_step(struct building_saga *s)
 {
     const enum operation_step from = s->o.step;
     const struct step *step = &steps[from];
-    enum outcome o = ask(s, step);
+    enum outcome o = call_provider(s, step);
     if (o == OUTCOME_UNKNOWN)
         return ERR_PROVIDER_UNAVAILABLE;
-    struct record r = {.s = s, .step = o == OUTCOME_DONE ? step : NULL};
+    struct step_record r = {.s = s, .step = o == OUTCOME_DONE ? step : NULL};
     r.next = operation_next(from, o == OUTCOME_DONE ? STEP_DID : STEP_REFUSED);
     if (o == OUTCOME_REFUSED && s->onward)
         r.next = from;
-    enum err e = work_write(s->work, record, &r);
+    enum err e = work_write(s->work, record_step, &r);
     if (e)
         return e;
     s->o = r.after;

@@ -1,7 +1,7 @@
-/* The steps of a building operation: what each asks of the providers, and what it does here.
+/* The steps of a building operation: the call of each to a provider, and its change of our records.
  *
- * A step is on record before a provider is asked, under a key made of the operation, the step and the attempt: after a
- * crash the same question is asked again, and the provider gives the same answer. */
+ * A step is recorded before the provider is called, and the call has a key made of operation, step and attempt. After a
+ * crash the call is repeated with the same key, and the provider repeats its answer. */
 #pragma once
 #include "domain/number.h"
 #include "domain/operation_step.h"
@@ -11,18 +11,19 @@
 struct building_saga {
     struct work *work;
     const struct providers *providers;
-    struct operation o; /* as it is on record */
-    bool resumed;       /* its step may have been begun before */
-    bool onward;        /* what is refused is an error, and nothing is undone for it */
-    int64_t until_us;   /* the monotonic clock: so long nobody else, on any node, works on the operation */
-    /* of the step that is carried out: */
+    struct operation o; /* as recorded */
+    bool resumed;       /* an earlier run may have begun its step */
+    bool onward;        /* a refusal is an error, and nothing is undone */
+    int64_t until_us;   /* monotonic: no other thread, on any node, works on the operation until then */
+
+    /* For the current step. */
     struct number_claim claim;
     struct str number;
-    bool provided; /* it came from the provider */
-    bool lost;     /* it is not ours any more */
+    bool provided; /* the provider gave it */
+    bool lost;     /* the provider does not hold it for us any more */
 };
 
-/* Carries out the next step, and records it: s->o has moved on, or ended. ERR_PROVIDER_UNAVAILABLE: no answer;
- * ERR_PAYMENT_FAILED, ERR_NUMBER_NOT_PROVISIONED: refused, and there is no way around; ERR_NOT_FOUND: the operation
- * stands somewhere else by now. Blocks. */
+/* Carries out and records the next step: s->o has the next step, or has ended. Fails with ERR_PROVIDER_UNAVAILABLE if
+ * there is no answer; with ERR_PAYMENT_FAILED or ERR_NUMBER_NOT_PROVISIONED if the provider refuses a step that has no
+ * alternative; with ERR_NOT_FOUND if the recorded step has changed since s->o was read. Blocks. */
 enum err building_saga_step(struct building_saga *s) CHECKED;

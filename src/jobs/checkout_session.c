@@ -2,37 +2,37 @@
 
 #include "domain/work.h"
 
-/* ---- writing what was said ---- */
+/* ---- recording answers ---- */
 
-enum said { SAID_SESSION, SAID_REFUSED, SAID_UNKNOWN_SESSION };
+enum answer_kind { ANSWER_SESSION, ANSWER_REFUSED, ANSWER_NO_SESSION };
 
 struct answer {
     struct checkout *checkout;
-    enum said said;
+    enum answer_kind kind;
     struct checkout_session session;
 };
 
-static enum err write_run(struct tx *tx, void *arg)
+static enum err record_answer_run(struct tx *tx, void *arg)
 {
     const struct answer *a = arg;
-    switch (a->said) {
-    case SAID_SESSION:
+    switch (a->kind) {
+    case ANSWER_SESSION:
         return checkout_settle(tx, a->checkout, &a->session);
-    case SAID_REFUSED:
+    case ANSWER_REFUSED:
         return checkout_refuse(tx, a->checkout);
-    case SAID_UNKNOWN_SESSION:
+    case ANSWER_NO_SESSION:
         return checkout_vanish(tx, a->checkout);
     }
     return ERR_INTERNAL_ERROR;
 }
 
-static enum err write_answer(const struct checkout_context *d, struct checkout *c, enum said said,
-                             const struct billing_session *session)
+static enum err record_answer(const struct checkout_context *context, struct checkout *c, enum answer_kind kind,
+                              const struct billing_session *session)
 {
-    struct answer a = {.checkout = c, .said = said};
+    struct answer a = {.checkout = c, .kind = kind};
     if (session)
         a.session = checkout_session_of(session);
-    return work_write(d->work, write_run, &a);
+    return work_write(context->work, record_answer_run, &a);
 }
 
 struct checkout_session checkout_session_of(const struct billing_session *s)
@@ -49,9 +49,9 @@ struct checkout_session checkout_session_of(const struct billing_session *s)
     };
 }
 
-/* ---- conversations ---- */
+/* ---- calls ---- */
 
-enum err checkout_session_open(const struct checkout_context *d, struct checkout *c)
+enum err checkout_session_open(const struct checkout_context *context, struct checkout *c)
 {
     const struct billing_session_request request = {
         .key = id_str(&c->id),
@@ -60,46 +60,46 @@ enum err checkout_session_open(const struct checkout_context *d, struct checkout
         .customer_id = c->customer_id,
         .plan = c->plan,
         .quantity = c->quantity,
-        .success_url = arena_printf(d->work->arena, "%.*s?checkout=success", STR_ARG(c->return_url)),
-        .cancel_url = arena_printf(d->work->arena, "%.*s?checkout=cancel", STR_ARG(c->return_url)),
+        .success_url = arena_printf(context->work->arena, "%.*s?checkout=success", STR_ARG(c->return_url)),
+        .cancel_url = arena_printf(context->work->arena, "%.*s?checkout=cancel", STR_ARG(c->return_url)),
     };
     struct billing_session session;
-    switch (d->billing->ops->session_create(d->billing, &request, d->work->arena, &session)) {
+    switch (context->billing->ops->session_create(context->billing, &request, context->work->arena, &session)) {
     case OUTCOME_DONE:
-        return write_answer(d, c, SAID_SESSION, &session);
+        return record_answer(context, c, ANSWER_SESSION, &session);
     case OUTCOME_REFUSED:
-        return write_answer(d, c, SAID_REFUSED, NULL);
+        return record_answer(context, c, ANSWER_REFUSED, NULL);
     case OUTCOME_UNKNOWN:
         break;
     }
     return ERR_CHECKOUT_UNAVAILABLE;
 }
 
-enum err checkout_session_refresh(const struct checkout_context *d, struct checkout *c)
+enum err checkout_session_refresh(const struct checkout_context *context, struct checkout *c)
 {
     struct billing_session session;
-    switch (d->billing->ops->session_get(d->billing, c->session_id, d->work->arena, &session)) {
+    switch (context->billing->ops->session_get(context->billing, c->session_id, context->work->arena, &session)) {
     case OUTCOME_DONE:
-        return write_answer(d, c, SAID_SESSION, &session);
+        return record_answer(context, c, ANSWER_SESSION, &session);
     case OUTCOME_REFUSED:
-        return write_answer(d, c, SAID_UNKNOWN_SESSION, NULL);
+        return record_answer(context, c, ANSWER_NO_SESSION, NULL);
     case OUTCOME_UNKNOWN:
         break;
     }
     return ERR_CHECKOUT_UNAVAILABLE;
 }
 
-/* A refusal does not say that nobody can pay it: only reading it does. */
-enum err checkout_session_expire(const struct checkout_context *d, struct checkout *c)
+/* A refusal does not prove that the session cannot be paid any more. Reading it does. */
+enum err checkout_session_expire(const struct checkout_context *context, struct checkout *c)
 {
     struct billing_session session;
     enum err e = ERR_CHECKOUT_UNAVAILABLE;
-    switch (d->billing->ops->session_expire(d->billing, c->session_id, d->work->arena, &session)) {
+    switch (context->billing->ops->session_expire(context->billing, c->session_id, context->work->arena, &session)) {
     case OUTCOME_DONE:
-        e = write_answer(d, c, SAID_SESSION, &session);
+        e = record_answer(context, c, ANSWER_SESSION, &session);
         break;
     case OUTCOME_REFUSED:
-        e = checkout_session_refresh(d, c);
+        e = checkout_session_refresh(context, c);
         break;
     case OUTCOME_UNKNOWN:
         break;
@@ -117,14 +117,14 @@ static enum err adopt_run(struct tx *tx, void *arg)
     return e == ERR_NOT_FOUND ? checkout_settle(tx, a->checkout, &a->session) : e;
 }
 
-enum err checkout_session_adopt(const struct checkout_context *d, struct checkout *c, struct str session_id)
+enum err checkout_session_adopt(const struct checkout_context *context, struct checkout *c, struct str session_id)
 {
     struct billing_session session;
-    enum outcome o = d->billing->ops->session_get(d->billing, session_id, d->work->arena, &session);
+    enum outcome o = context->billing->ops->session_get(context->billing, session_id, context->work->arena, &session);
     if (o == OUTCOME_UNKNOWN)
         return ERR_CHECKOUT_UNAVAILABLE;
     if (o == OUTCOME_REFUSED || !str_eq(session.account_id, id_str(&c->account_id)))
         return ERR_NOT_FOUND;
     struct answer a = {.checkout = c, .session = checkout_session_of(&session)};
-    return work_write(d->work, adopt_run, &a);
+    return work_write(context->work, adopt_run, &a);
 }

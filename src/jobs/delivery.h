@@ -1,6 +1,6 @@
 /* The delivery engine: one thread that sends due deliveries (domain/delivery.h) to their endpoints, hundreds at once.
  *
- * A delivery is sent at least once; kill -9 at any point loses none. Each endpoint has a window (jobs/endpoint.h), so
+ * A delivery is sent at least once, whenever the process is killed. Each endpoint has a window (jobs/endpoint.h), so
  * that endpoints that hang cannot hold up the others. The engine takes no more rows than it can send at once, and its
  * thread never waits for the store. */
 #pragma once

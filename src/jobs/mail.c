@@ -4,12 +4,12 @@
 #include "base/log.h"
 #include "domain/mail.h"
 
-static enum err mail_run(void *context, const struct job *job)
+static enum err mail_job_run(void *context, const struct job *job)
 {
     struct mailer *mailer = context;
     struct mail_intent mail;
     enum err e = mail_read(job->payload, job->work->arena, &mail);
-    if (e) { /* another master key: it will not become readable */
+    if (e) { /* sealed with another master key: repeating does not help */
         log_error("mail dropped id=%.*s error=%s", STR_ARG(job->id), err_info(e)->code);
         return ERR_NONE;
     }
@@ -31,7 +31,7 @@ static enum err mail_run(void *context, const struct job *job)
     return o == OUTCOME_UNKNOWN ? ERR_INTERNAL_ERROR : ERR_NONE;
 }
 
-struct job_kind mail_job(struct mailer *mailer)
+struct job_kind jobs_kind_mail(struct mailer *mailer)
 {
-    return (struct job_kind){.name = JOB_MAIL, .run = mail_run, .context = mailer};
+    return (struct job_kind){.name = JOB_MAIL, .run = mail_job_run, .context = mailer};
 }

@@ -1,7 +1,7 @@
-/* Jobs of kind `mail` (domain/mail.h): hands the message to the mail provider until it has it. */
+/* Jobs of kind `mail` (domain/mail.h): send a message through the mail provider. */
 #pragma once
 #include "jobs/queue.h"
 #include "providers/mail.h"
 
-/* Gives up when the provider refuses the message for good, or when it is worthless. */
-struct job_kind mail_job(struct mailer *mailer);
+/* Drops a message that the provider refuses, or that is too old to be of use. */
+struct job_kind jobs_kind_mail(struct mailer *mailer);

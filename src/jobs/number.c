@@ -12,12 +12,12 @@
 struct provision {
     const struct job *job;
     struct id building;
-    bool wanted; /* the building exists, and is paid for; and nobody else gets one for it */
+    bool wanted; /* the building exists and is paid for, and no operation gets a number for it */
     struct number_claim claim;
-    struct str number; /* what the provider gave; STR_NONE: nothing yet */
+    struct str number; /* from the provider; STR_NONE: not yet */
 };
 
-/* A building that is just being added gets its number from its operation, or goes with it. */
+/* The operation that adds a building gets its number. */
 static enum err is_being_added(struct tx *tx, const struct id *account, const struct id *building, bool *ret)
 {
     struct operation o;
@@ -43,8 +43,8 @@ static enum err is_wanted(struct tx *tx, struct provision *p)
     return e;
 }
 
-/* What the inventory can do; the job ends with it unless the provider has to be asked. */
-static enum err claim(struct tx *tx, void *arg)
+/* Takes a number from the inventory. The job ends here unless the provider must be called. */
+static enum err claim_number(struct tx *tx, void *arg)
 {
     struct provision *p = arg;
     p->claim = (struct number_claim){STR_NONE, STR_NONE};
@@ -54,7 +54,7 @@ static enum err claim(struct tx *tx, void *arg)
     return e || (p->wanted && !p->claim.number.p) ? e : job_done(tx, p->job->id);
 }
 
-/* The number that an attempt before this one got, as it was not told so. */
+/* Finds a number that an earlier attempt was given, but whose answer it lost. */
 static enum err find_earlier(struct number_source *numbers, struct provision *p)
 {
     if (p->job->attempt == 1)
@@ -63,17 +63,17 @@ static enum err find_earlier(struct number_source *numbers, struct provision *p)
     return o == OUTCOME_DONE ? ERR_NONE : ERR_PROVIDER_UNAVAILABLE;
 }
 
-static enum err acquire(struct number_source *numbers, struct provision *p)
+static enum err acquire_number(struct number_source *numbers, struct provision *p)
 {
     const struct job *job = p->job;
     enum outcome o = numbers->ops->acquire(numbers, id_str(&p->building), p->claim.country, job->until_us,
                                            job->work->arena, &p->number);
     if (o == OUTCOME_REFUSED)
-        return ERR_NUMBER_NOT_PROVISIONED; /* there may be one later */
+        return ERR_NUMBER_NOT_PROVISIONED; /* one may become available later */
     return o == OUTCOME_DONE ? ERR_NONE : ERR_PROVIDER_UNAVAILABLE;
 }
 
-static enum err take_in(struct tx *tx, void *arg)
+static enum err store_number(struct tx *tx, void *arg)
 {
     struct provision *p = arg;
     struct str held;
@@ -89,52 +89,52 @@ static enum err provision_run(void *context, const struct job *job)
         return ERR_NONE;
     enum err e = find_earlier(numbers, &p);
     if (!e && !p.number.p) {
-        e = work_write(job->work, claim, &p);
+        e = work_write(job->work, claim_number, &p);
         if (e || !p.wanted || p.claim.number.p)
             return e;
-        e = acquire(numbers, &p);
+        e = acquire_number(numbers, &p);
     }
-    return e ? e : work_write(job->work, take_in, &p);
+    return e ? e : work_write(job->work, store_number, &p);
 }
 
-struct job_kind provision_job(struct number_source *numbers)
+struct job_kind jobs_kind_provision(struct number_source *numbers)
 {
     return (struct job_kind){.name = JOB_PROVISION, .run = provision_run, .context = numbers};
 }
 
-/* ---- giving back ---- */
+/* ---- releasing ---- */
 
 struct release {
     const struct job *job;
     bool leaving;
 };
 
-static enum err is_leaving(struct tx *tx, void *arg)
+static enum err read_release(struct tx *tx, void *arg)
 {
     struct release *r = arg;
     return number_leaving(tx, r->job->payload, &r->leaving);
 }
 
-static enum err forget(struct tx *tx, void *arg)
+static enum err delete_number(struct tx *tx, void *arg)
 {
     const struct release *r = arg;
     enum err e = number_forget(tx, r->job->payload);
     return e ? e : job_done(tx, r->job->id);
 }
 
-static enum err release_run(void *context, const struct job *job)
+static enum err release_number_run(void *context, const struct job *job)
 {
     struct number_source *numbers = context;
     struct release r = {.job = job};
-    enum err e = work_read(job->work, is_leaving, &r);
+    enum err e = work_read(job->work, read_release, &r);
     if (e || !r.leaving)
         return e;
     if (numbers->ops->release(numbers, job->payload) != OUTCOME_DONE)
         return ERR_PROVIDER_UNAVAILABLE;
-    return work_write(job->work, forget, &r);
+    return work_write(job->work, delete_number, &r);
 }
 
-struct job_kind release_number_job(struct number_source *numbers)
+struct job_kind jobs_kind_release_number(struct number_source *numbers)
 {
-    return (struct job_kind){.name = JOB_RELEASE_NUMBER, .run = release_run, .context = numbers};
+    return (struct job_kind){.name = JOB_RELEASE_NUMBER, .run = release_number_run, .context = numbers};
 }

@@ -1,10 +1,10 @@
-/* Jobs that carry numbers between their provider and the inventory (domain/number.h), so that none stays bought without
- * an owner, whenever the process ends. */
+/* Jobs that buy numbers from their provider and release them (domain/number.h). They keep every bought number in the
+ * inventory, whenever the process ends. */
 #pragma once
 #include "jobs/queue.h"
 #include "providers/numbers.h"
 
-/* Sees that a building has a number; ends without one when the building is gone or its subscription over. */
-struct job_kind provision_job(struct number_source *numbers);
-/* Gives a number that is leaving back to its provider. */
-struct job_kind release_number_job(struct number_source *numbers);
+/* Gets a number for a building. Ends without one if the building is gone or its account has no subscription. */
+struct job_kind jobs_kind_provision(struct number_source *numbers);
+/* Releases a number that is leaving to its provider. */
+struct job_kind jobs_kind_release_number(struct number_source *numbers);

@@ -4,26 +4,26 @@
 #include "domain/job.h"
 #include "jobs/building_saga.h"
 
-struct load {
+struct operation_load {
     const struct id *id;
     struct operation *o;
 };
 
-static enum err load_run(struct tx *tx, void *arg)
+static enum err load_operation_run(struct tx *tx, void *arg)
 {
-    const struct load *l = arg;
+    const struct operation_load *l = arg;
     return operation_find(tx, l->id, l->o);
 }
 
-static enum err load(struct building_saga *s, const struct id *id)
+static enum err load_operation(struct building_saga *s, const struct id *id)
 {
-    struct load l = {id, &s->o};
-    return work_write(s->work, load_run, &l);
+    struct operation_load l = {id, &s->o};
+    return work_write(s->work, load_operation_run, &l);
 }
 
 /* ---- the job ---- */
 
-static enum err go_on(struct building_saga *s)
+static enum err run_steps(struct building_saga *s)
 {
     int64_t until_us = clock_monotonic_us() + JOB_PARTS_US;
     while (s->o.status == OPERATION_RUNNING) {
@@ -43,32 +43,31 @@ static enum err operation_run(void *context, const struct job *job)
     struct id id;
     if (!id_parse(job->payload, &id))
         return ERR_NONE;
-    enum err e = load(&s, &id);
+    enum err e = load_operation(&s, &id);
     if (!e)
-        e = go_on(&s);
-    if (e == ERR_NOT_FOUND) /* the provider took too long: somebody has seen that there was no progress */
-        e = load(&s, &id);
+        e = run_steps(&s);
+    if (e == ERR_NOT_FOUND) /* the provider took too long, and the step was changed meanwhile */
+        e = load_operation(&s, &id);
     if (!e && s.o.status == OPERATION_RECONCILIATION_REQUIRED)
         log_error("operation waits for the operator id=%s step=%s", id.text, operation_step_text(s.o.step));
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
-struct job_kind operation_job_kind(struct providers *providers)
+struct job_kind jobs_kind_operation(struct providers *providers)
 {
     return (struct job_kind){.name = JOB_OPERATION, .run = operation_run, .context = providers};
 }
 
-/* ---- the operator ---- */
+/* ---- the operator's decision ---- */
 
-/* What was decided, and where it takes the operation up. */
 struct decision {
     struct building_saga *s;
-    int64_t held_until_us; /* the real clock */
-    struct operation after;
+    int64_t held_until_us;  /* real time */
+    struct operation after; /* at the step where it continues */
 };
 
-/* Whoever decides holds the operation's job: what a job thread, or another operator, has begun to ask a provider must
- * have ended before. And asks under a new key: under the old one a provider may repeat the failure it began with. */
+/* Holds the operation's job, so that no job thread and no other operator is in the middle of a provider call. The calls
+ * to come have a new key: a provider may repeat its failure under the old one. */
 static enum err decide_run(struct tx *tx, void *arg)
 {
     struct decision *d = arg;
@@ -82,21 +81,20 @@ static enum err decide_run(struct tx *tx, void *arg)
         return tx_fail(tx, ERR_BAD_REQUEST, "only an operation that requires reconciliation can be decided");
     enum operation_step to = d->s->onward ? operation_forward(o->step) : operation_backward(o->step);
     if (to == STEP_NONE)
-        return tx_fail(tx, ERR_BAD_REQUEST, "the building's data is being deleted: only `succeeded` is left");
+        return tx_fail(tx, ERR_BAD_REQUEST, "the building's data is being deleted: only `succeeded` is possible");
     e = job_hold(tx, operation_job(&id, tx->arena), JOB_OPERATION, id_str(&id), d->held_until_us, &held);
     if (!e && !held)
-        return tx_fail(tx, ERR_BUILDING_BUSY,
-                       "a provider is being asked about it this very moment: decide in a minute");
+        return tx_fail(tx, ERR_BUILDING_BUSY, "a call to a provider is in progress: try again in a minute");
     return e ? e : operation_turn(tx, o, to);
 }
 
-static enum err let_go_run(struct tx *tx, void *arg)
+static enum err release_job_run(struct tx *tx, void *arg)
 {
     const struct decision *d = arg;
     return job_release(tx, operation_job(&d->s->o.id, tx->arena), d->held_until_us);
 }
 
-static enum err carry_out(struct building_saga *s)
+static enum err run_decided_steps(struct building_saga *s)
 {
     enum err e = ERR_NONE;
     while (!e && s->o.status == OPERATION_RECONCILIATION_REQUIRED)
@@ -104,8 +102,8 @@ static enum err carry_out(struct building_saga *s)
     return e;
 }
 
-enum err operation_resolve(struct work *work, const struct providers *providers, const struct id *operation,
-                           enum operation_decision decision, struct operation *ret)
+enum err jobs_operation_resolve(struct work *work, const struct providers *providers, const struct id *operation,
+                                enum operation_decision decision, struct operation *ret)
 {
     struct building_saga s = {.work = work,
                               .providers = providers,
@@ -118,10 +116,10 @@ enum err operation_resolve(struct work *work, const struct providers *providers,
     if (e)
         return e;
     s.o = d.after;
-    e = carry_out(&s);
-    enum err let_go = work_write(work, let_go_run, &d);
-    if (let_go)
-        log_warn("operation's job not let go id=%s error=%s", operation->text, err_info(let_go)->code);
+    e = run_decided_steps(&s);
+    enum err released = work_write(work, release_job_run, &d);
+    if (released)
+        log_warn("operation's job not released id=%s error=%s", operation->text, err_info(released)->code);
     if (!e)
         *ret = s.o;
     return e;

@@ -14,13 +14,13 @@
 #define EVERY_S               3600
 #define CHALLENGES_KEPT_S     86400
 #define PHONE_CODES_KEPT_S    86400
-#define BILLING_EVENTS_KEPT_S (30 * 86400) /* longer than any provider repeats one */
-#define KEYS_KEPT_S           (30 * 86400) /* after their expiry; until then they are listed */
+#define BILLING_EVENTS_KEPT_S (30 * 86400) /* longer than a provider repeats one */
+#define KEYS_KEPT_S           (30 * 86400) /* after their expiry */
 #define DELIVERIES_KEPT_S     (30 * 86400)
 
-/* Others want to write, too: few rows a transaction, one transaction a run of the job, and then a pause. */
+/* Few rows in a transaction, one transaction in a run, and then a pause, so that other writes are not held up. */
 #define BATCH        200
-#define PAUSE_TIMES  3 /* as long as the transaction took, with its wait for others */
+#define PAUSE_TIMES  3 /* as long as the transaction took, including its wait for others */
 #define PAUSE_MAX_US US_PER_S
 
 static const struct {
@@ -37,8 +37,8 @@ static const struct {
     {guard_purge_callers, CALLERS_KEPT_S},
 };
 
-/* *left is how many rows more it would have deleted. */
-static enum err sweep(struct tx *tx, void *arg)
+/* Sets *arg to the number of rows that it could have deleted in addition. */
+static enum err purge_batch(struct tx *tx, void *arg)
 {
     int64_t *left = arg, count;
     enum err e = ERR_NONE;
@@ -50,14 +50,14 @@ static enum err sweep(struct tx *tx, void *arg)
     return e;
 }
 
-static enum err schedule(struct tx *tx, int64_t due_us)
+static enum err schedule_purge(struct tx *tx, int64_t due_us)
 {
     return job_add_once(tx, STR(JOB_PURGE), JOB_PURGE, due_us, STR(""));
 }
 
-enum err purge_schedule(struct tx *tx)
+enum err jobs_schedule_purge(struct tx *tx)
 {
-    return schedule(tx, tx->now_us);
+    return schedule_purge(tx, tx->now_us);
 }
 
 struct next {
@@ -65,11 +65,11 @@ struct next {
     int64_t after_us;
 };
 
-static enum err reschedule(struct tx *tx, void *arg)
+static enum err reschedule_purge(struct tx *tx, void *arg)
 {
     const struct next *n = arg;
     enum err e = job_done(tx, n->job->id);
-    return e ? e : schedule(tx, tx->now_us + n->after_us);
+    return e ? e : schedule_purge(tx, tx->now_us + n->after_us);
 }
 
 static int64_t pause_us(int64_t took_us)
@@ -82,14 +82,14 @@ static enum err purge_run(void *context, const struct job *job)
     (void)context;
     const int64_t began_us = clock_monotonic_us();
     int64_t left;
-    enum err e = work_write(job->work, sweep, &left);
+    enum err e = work_write(job->work, purge_batch, &left);
     if (e)
         return e;
     struct next next = {job, left ? EVERY_S * US_PER_S : pause_us(clock_monotonic_us() - began_us)};
-    return work_write(job->work, reschedule, &next);
+    return work_write(job->work, reschedule_purge, &next);
 }
 
-struct job_kind purge_job(void)
+struct job_kind jobs_kind_purge(void)
 {
     return (struct job_kind){.name = JOB_PURGE, .run = purge_run};
 }

@@ -1,9 +1,9 @@
-/* The hourly job that deletes what nothing can need again: challenges and keys that expired long ago, old deliveries.
- * It goes on in short runs with pauses between them, until nothing is left. */
+/* The hourly job that deletes expired rows: challenges, phone codes, keys, deliveries, events. It works in short runs
+ * with pauses between them, until no such row is left. */
 #pragma once
 #include "domain/tx.h"
 #include "jobs/queue.h"
 
-struct job_kind purge_job(void);
-/* Queues the first one; nothing happens if one is waiting. At every start. */
-enum err purge_schedule(struct tx *tx) CHECKED;
+struct job_kind jobs_kind_purge(void);
+/* Queues the first one, unless one is queued. Called at every start. */
+enum err jobs_schedule_purge(struct tx *tx) CHECKED;

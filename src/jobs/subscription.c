@@ -4,8 +4,8 @@
 #include "domain/subscription.h"
 #include "domain/work.h"
 
-/* The job's row goes in the same transaction. */
-static enum err release(struct tx *tx, void *arg)
+/* Deletes the job's row in the same transaction. */
+static enum err release_all(struct tx *tx, void *arg)
 {
     const struct job *job = arg;
     struct id account;
@@ -13,14 +13,14 @@ static enum err release(struct tx *tx, void *arg)
     return e ? e : job_done(tx, job->id);
 }
 
-static enum err release_run(void *context, const struct job *job)
+static enum err release_all_run(void *context, const struct job *job)
 {
     (void)context;
     struct job copy = *job;
-    return work_write(job->work, release, &copy);
+    return work_write(job->work, release_all, &copy);
 }
 
-struct job_kind release_numbers_job(void)
+struct job_kind jobs_kind_release_all_numbers(void)
 {
-    return (struct job_kind){.name = JOB_RELEASE_NUMBERS, .run = release_run};
+    return (struct job_kind){.name = JOB_RELEASE_NUMBERS, .run = release_all_run};
 }

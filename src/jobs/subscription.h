@@ -1,5 +1,5 @@
-/* The job that follows a subscription's end: 30 days later its numbers are released. */
+/* The job that releases the numbers of an account 30 days after the end of its subscription. */
 #pragma once
 #include "jobs/queue.h"
 
-struct job_kind release_numbers_job(void);
+struct job_kind jobs_kind_release_all_numbers(void);

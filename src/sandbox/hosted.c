@@ -130,7 +130,7 @@ enum err hosted_event(struct request *q, enum billing_object object, struct str 
     struct id id = id_new(clock_now_us());
     struct billing_event event = {
         .id = arena_printf(q->tx.arena, "evt_%s", id.text), .object = object, .object_id = object_id};
-    enum err e = billing_event_receive(&q->work, &event);
+    enum err e = jobs_billing_event_receive(&q->work, &event);
     if (!e)
         jobs_drain(service_jobs(q->service));
     return e;

@@ -67,8 +67,8 @@ static int open_desk(void **state)
     *state = d;
     if (billing_new(c, d->fixture->store, &d->billing, &why) || transact(d, STORE_WRITE, account_run, &d->account))
         return -1;
-    d->kinds[0] = billing_sync_job(d->billing);
-    d->kinds[1] = billing_reconcile_job(d->billing);
+    d->kinds[0] = jobs_kind_billing_sync(d->billing);
+    d->kinds[1] = jobs_kind_billing_reconcile(d->billing);
     const struct jobs_options options = {.config = c, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 2};
     d->jobs = jobs_new(&options);
     return jobs_start(d->jobs) ? -1 : 0;
@@ -186,7 +186,7 @@ static void change(struct desk *d, struct str id, enum billing_status status)
 static void tell(struct desk *d, const char *event, enum billing_object object, struct str id)
 {
     struct billing_event e = {.id = str_z(event), .object = object, .object_id = id};
-    assert_int_equal(billing_event_receive(&d->work, &e), ERR_NONE);
+    assert_int_equal(jobs_billing_event_receive(&d->work, &e), ERR_NONE);
 }
 
 /* ---- what came of it ---- */
@@ -216,7 +216,7 @@ static void expect(struct desk *d, const char *checkout, enum subscription_statu
 static enum err schedule_run(struct tx *tx, void *arg)
 {
     (void)arg;
-    return billing_schedule(tx);
+    return jobs_schedule_billing(tx);
 }
 
 static void reconcile_from_now_on(struct desk *d)
@@ -382,7 +382,7 @@ static void test_what_changes_while_it_is_read_is_read_once_more(void **state)
     slow.billing.ops = &slow.ops;
     slow.subscription_id = pay(d, buy(d, "key-1").session_id);
     jobs_free(d->jobs);
-    d->kinds[0] = billing_sync_job(&slow.billing);
+    d->kinds[0] = jobs_kind_billing_sync(&slow.billing);
     const struct jobs_options options = {
         .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 1};
     d->jobs = jobs_new(&options);

@@ -83,8 +83,8 @@ static int open_desk(void **state)
     *state = d;
     if (mailer_new(&d->fixture->config, d->fixture->store, &d->mailer, &why))
         return -1;
-    d->kinds[0] = mail_job(d->mailer);
-    d->kinds[1] = purge_job();
+    d->kinds[0] = jobs_kind_mail(d->mailer);
+    d->kinds[1] = jobs_kind_purge();
     const struct jobs_options options = {
         .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 2};
     d->jobs = jobs_new(&options);
@@ -178,7 +178,7 @@ static void test_a_worthless_message_is_not_sent(void **state)
 static enum err schedule_run(struct tx *tx, void *arg)
 {
     (void)arg;
-    return purge_schedule(tx);
+    return jobs_schedule_purge(tx);
 }
 
 static enum err challenges_run(struct tx *tx, void *arg)

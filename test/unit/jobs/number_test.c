@@ -49,9 +49,9 @@ static int open_desk(void **state)
     d->work = (struct work){.store = d->fixture->store, .config = &d->fixture->config, .arena = &d->arena};
     *state = d;
     d->numbers = builtin_numbers_new(d->fixture->store);
-    d->kinds[0] = provision_job(d->numbers);
-    d->kinds[1] = release_number_job(d->numbers);
-    d->kinds[2] = release_numbers_job();
+    d->kinds[0] = jobs_kind_provision(d->numbers);
+    d->kinds[1] = jobs_kind_release_number(d->numbers);
+    d->kinds[2] = jobs_kind_release_all_numbers();
     const struct jobs_options options = {
         .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 3};
     d->jobs = jobs_new(&options);

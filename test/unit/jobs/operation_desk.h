@@ -53,9 +53,9 @@ static inline enum err owner_run(struct tx *tx, void *arg)
 static inline int start_jobs(struct desk *d, unsigned threads)
 {
     d->providers = (struct providers){.billing = &d->outside->billing, .numbers = &d->outside->numbers};
-    d->kinds[0] = operation_job_kind(&d->providers);
-    d->kinds[1] = provision_job(d->providers.numbers);
-    d->kinds[2] = release_number_job(d->providers.numbers);
+    d->kinds[0] = jobs_kind_operation(&d->providers);
+    d->kinds[1] = jobs_kind_provision(d->providers.numbers);
+    d->kinds[2] = jobs_kind_release_number(d->providers.numbers);
     const struct jobs_options options = {.config = &d->fixture->config,
                                          .store = d->fixture->store,
                                          .kinds = d->kinds,
@@ -273,5 +273,5 @@ static inline void expect_status(const struct operation *o, enum operation_statu
 static inline enum err resolve(struct desk *d, const struct id *id, enum operation_decision decision,
                                struct operation *ret)
 {
-    return operation_resolve(&d->work, &d->providers, id, decision, ret);
+    return jobs_operation_resolve(&d->work, &d->providers, id, decision, ret);
 }

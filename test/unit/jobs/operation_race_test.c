@@ -100,7 +100,7 @@ static void undo(struct meanwhile *m)
     clock_set_offset_s(clock_offset_s() + OPERATION_STALLED_S + 1);
     m->result = work_write(&work, find_run, &f);
     if (!m->result)
-        m->result = operation_resolve(&work, &d->providers, &m->id, DECIDE_FAILED, &o);
+        m->result = jobs_operation_resolve(&work, &d->providers, &m->id, DECIDE_FAILED, &o);
     arena_done(&arena);
 }
 

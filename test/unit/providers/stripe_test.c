@@ -245,7 +245,7 @@ static void test_wrong_secrets_and_prices_stop_the_start(void **state)
         const char *key, *secret, *price, *why;
     } cases[] = {
         {"env:PORTERO_TEST_EMPTY", "whsec_1", "price_1", "stripe.secret_key is empty"},
-        {"sk 1", "whsec_1", "price_1", "stripe.secret_key has characters that no key has"},
+        {"sk 1", "whsec_1", "price_1", "stripe.secret_key contains invalid characters"},
         {"sk_1", "env:PORTERO_TEST_EMPTY", "price_1", "stripe.webhook_secret is empty"},
         {"sk_1", "env:PORTERO_TEST_UNSET", "price_1",
          "stripe.webhook_secret: the environment has no PORTERO_TEST_UNSET"},
