@@ -1,8 +1,8 @@
-/* Billing: one ops table, Stripe's API or the sandbox behind it (contract, Billing; decisions section 4).
+/* Billing by a provider, Stripe or the built-in one, behind one table of functions (contract, Billing).
  *
- * Every function that changes something takes a key of the caller's making: asking again with the same key repeats the
- * first answer, so that what a time-out left behind is resumed and never bought twice. Strings in and out are in the
- * caller's arena. Any thread; all of them block. With UNKNOWN and REFUSED nothing is returned. */
+ * Every function that changes something takes an idempotency key of the caller: a repeated call with the same key
+ * repeats the first answer, so that a call that timed out can be resumed and nothing is bought twice. Results are in
+ * the caller's arena, and are set only if the outcome is DONE. Any thread; all functions block. */
 #pragma once
 #include "base/config.h"
 #include "base/id.h"
@@ -11,11 +11,11 @@
 
 #define BILLING_PLANS_MAX 8
 
-/* What one plan costs now. */
+/* The current price of a plan. */
 struct billing_price {
     struct str plan;      /* our ID: "weekly" */
     bool available;       /* it has a price and can be bought */
-    int64_t amount_minor; /* -1: none */
+    int64_t amount_minor; /* -1: not known */
     struct str currency, interval;
     int64_t interval_count;
 };
@@ -25,7 +25,7 @@ struct billing_prices {
     size_t count;
 };
 
-/* NULL: none of that plan. */
+/* NULL if there is no price of that plan. */
 static inline const struct billing_price *billing_price_of(const struct billing_prices *prices, struct str plan)
 {
     for (size_t i = 0; i < prices->count; i++)
@@ -39,7 +39,7 @@ enum billing_session_status { BILLING_SESSION_OPEN, BILLING_SESSION_COMPLETE, BI
 /* A hosted checkout. */
 struct billing_session {
     struct str id, url;    /* url: STR_NONE unless open */
-    struct str account_id; /* as its request had it; STR_NONE: it is none of ours */
+    struct str account_id; /* from its request; STR_NONE: it was not made here */
     enum billing_session_status status;
     struct str customer_id, subscription_id; /* once complete */
 };
@@ -57,19 +57,19 @@ enum billing_status {
     BILLING_ACTIVE,
     BILLING_PAST_DUE,
     BILLING_CANCELED,
-    BILLING_INCOMPLETE /* its first payment is on the way: it becomes active, or canceled */
+    BILLING_INCOMPLETE /* its first payment is in progress: it becomes active or canceled */
 };
 
 struct billing_subscription {
-    struct str id, customer_id, account_id; /* account_id: as the session's request had it */
+    struct str id, customer_id, account_id; /* account_id: from the session's request */
     enum billing_status status;
-    struct str plan; /* STR_NONE: a price that is no plan of ours */
+    struct str plan; /* STR_NONE: its price belongs to no configured plan */
     struct str price_id, currency, interval;
     int64_t amount_minor; /* of one unit; -1: tiered */
     int64_t quantity;
 };
 
-/* The upcoming invoice if the quantity were another. */
+/* The upcoming invoice for another quantity. */
 struct billing_preview {
     int64_t amount_due_minor;
     struct str currency;
@@ -77,9 +77,9 @@ struct billing_preview {
 
 enum billing_object { BILLING_OBJECT_NONE, BILLING_OBJECT_SESSION, BILLING_OBJECT_SUBSCRIPTION };
 
-/* What an event is about: the object is then read from the provider, so that the order of events does not matter. */
+/* The object of an event. It is then read from the provider, so that the order of events does not matter. */
 struct billing_event {
-    struct str id; /* the provider's: events are delivered more than once */
+    struct str id; /* the provider's; events are delivered more than once */
     enum billing_object object;
     struct str object_id;
 };
@@ -92,7 +92,7 @@ struct billing_ops {
                                    struct billing_session *ret);
     /* REFUSED: there is no such session. */
     enum outcome (*session_get)(struct billing *b, struct str id, struct arena *a, struct billing_session *ret);
-    /* Ends an unpaid session; *ret is what it has become, which may be complete. */
+    /* Expires an unpaid session. *ret is the session as it is then, which may be complete. */
     enum outcome (*session_expire)(struct billing *b, struct str id, struct arena *a, struct billing_session *ret);
     /* REFUSED: there is no such customer. */
     enum outcome (*portal)(struct billing *b, struct str customer_id, struct str return_url, struct arena *a,
@@ -102,22 +102,22 @@ struct billing_ops {
                                      struct billing_subscription *ret);
     enum outcome (*preview)(struct billing *b, struct str subscription_id, int64_t quantity, int64_t proration_s,
                             struct arena *a, struct billing_preview *ret);
-    /* Sets the quantity, prorated from proration_s (Unix seconds), or from now where the provider prorates from then no
-     * more. REFUSED: the payment was declined; the quantity is as it was. */
+    /* Sets the quantity, prorated from proration_s (Unix seconds), or from now if the provider does not accept that
+     * time any more. REFUSED: the payment was declined; the quantity is unchanged. */
     enum outcome (*set_quantity)(struct billing *b, struct str key, struct str subscription_id, int64_t quantity,
                                  int64_t proration_s, struct arena *a);
-    /* Checks and reads what was posted to /hooks/<provider>: false unless the provider signed it, now. NULL: this
-     * provider posts nothing. */
+    /* Reads the body of a request to /hooks/<provider>. Returns false unless the provider has signed it recently. NULL
+     * if the provider posts no events. */
     bool (*event)(struct billing *b, struct str signature, struct str body, struct arena *a, struct billing_event *ret);
     void (*free)(struct billing *b);
 };
 
-/* The start of every provider's own struct. */
+/* The first member of every provider's struct. */
 struct billing {
     const struct billing_ops *ops;
 };
 
-/* The provider of the configuration (billing.provider). ret_why as in config_load. The store must outlive it. */
+/* Opens the configured provider (billing.provider). ret_why as in config_load. The store must outlive it. */
 enum err billing_new(const struct config *c, struct store *store, struct billing **ret, char **ret_why) CHECKED;
 static inline void billing_free(struct billing *b)
 {
@@ -125,5 +125,5 @@ static inline void billing_free(struct billing *b)
         b->ops->free(b);
 }
 
-/* The provider that is real; the sandbox's stands in builtin_billing.h. */
+/* Stripe; the built-in provider is in builtin_billing.h. */
 enum err stripe_billing_new(const struct config *c, struct billing **ret, char **ret_why) CHECKED;

@@ -12,7 +12,7 @@ struct builtin_billing {
     struct store *store;
 };
 
-static struct builtin_billing *of(struct billing *b)
+static struct builtin_billing *builtin_of(struct billing *b)
 {
     return (struct builtin_billing *)b;
 }
@@ -29,27 +29,27 @@ struct call {
     struct builtin_session session;
     struct billing_subscription subscription;
     struct str text;
-    enum err result; /* the provider's own answer, which commits all the same */
+    enum err result; /* the provider's answer; ERR_NOT_FOUND commits, too */
     enum store_mode mode;
     enum err (*run)(struct call *call, struct db *db);
 };
 
-static enum err call_run(void *arg, struct db *db)
+static enum err builtin_call_run(void *arg, struct db *db)
 {
     struct call *call = arg;
     call->result = call->run(call, db);
     return call->result == ERR_NOT_FOUND ? ERR_NONE : call->result;
 }
 
-/* Faults come first, as the network does; then the provider acts; then it may take the service down with it. */
-static enum outcome perform(struct billing *b, struct call call, struct call *ret)
+/* An ordered fault takes effect before the provider acts, or ends the process after it. */
+static enum outcome builtin_call(struct billing *b, struct call call, struct call *ret)
 {
     enum fault fault = fault_take("billing", call.name);
     enum outcome o = fault_outcome(fault);
     if (o != OUTCOME_DONE)
         return o;
     *ret = call;
-    if (store_run(of(b)->store, ret->mode, call_run, ret))
+    if (store_run(builtin_of(b)->store, ret->mode, builtin_call_run, ret))
         return OUTCOME_UNKNOWN;
     fault_after(fault);
     return ret->result ? OUTCOME_REFUSED : OUTCOME_DONE;
@@ -70,7 +70,7 @@ static bool on_sale(const struct config_plan *plan)
 
 /* ---- prices ---- */
 
-static enum outcome prices(struct billing *b, struct arena *a, struct billing_prices *ret)
+static enum outcome builtin_op_prices(struct billing *b, struct arena *a, struct billing_prices *ret)
 {
     (void)a;
     enum fault fault = fault_take("billing", "prices");
@@ -80,7 +80,7 @@ static enum outcome prices(struct billing *b, struct arena *a, struct billing_pr
     fault_after(fault);
     *ret = (struct billing_prices){.count = CONFIG_PLANS};
     for (size_t i = 0; i < CONFIG_PLANS; i++) {
-        const struct config_plan *plan = &of(b)->config->plans[i];
+        const struct config_plan *plan = &builtin_of(b)->config->plans[i];
         ret->items[i] = (struct billing_price){
             .plan = str_z(plan->id),
             .available = on_sale(plan),
@@ -98,7 +98,7 @@ static enum outcome prices(struct billing *b, struct arena *a, struct billing_pr
 static enum outcome session_call(struct billing *b, struct call call, struct billing_session *ret)
 {
     struct call done;
-    enum outcome o = perform(b, call, &done);
+    enum outcome o = builtin_call(b, call, &done);
     if (o == OUTCOME_DONE)
         *ret = done.session.session;
     return o;
@@ -109,10 +109,10 @@ static enum err create_session(struct call *call, struct db *db)
     return builtin_session_create(db, call->request, clock_now_us(), call->arena, &call->session);
 }
 
-static enum outcome session_create(struct billing *b, const struct billing_session_request *request, struct arena *a,
-                                   struct billing_session *ret)
+static enum outcome builtin_op_session_create(struct billing *b, const struct billing_session_request *request,
+                                              struct arena *a, struct billing_session *ret)
 {
-    if (!on_sale(plan_of(of(b), request->plan)))
+    if (!on_sale(plan_of(builtin_of(b), request->plan)))
         return OUTCOME_REFUSED;
     const struct call call = {
         .name = "session_create", .arena = a, .request = request, .mode = STORE_WRITE, .run = create_session};
@@ -124,7 +124,8 @@ static enum err get_session(struct call *call, struct db *db)
     return builtin_session_get(db, call->id, clock_now_us(), call->arena, &call->session);
 }
 
-static enum outcome session_get(struct billing *b, struct str id, struct arena *a, struct billing_session *ret)
+static enum outcome builtin_op_session_get(struct billing *b, struct str id, struct arena *a,
+                                           struct billing_session *ret)
 {
     return session_call(b, (struct call){.name = "session_get", .arena = a, .id = id, .run = get_session}, ret);
 }
@@ -134,7 +135,8 @@ static enum err expire_session(struct call *call, struct db *db)
     return builtin_session_expire(db, call->id, clock_now_us(), call->arena, &call->session);
 }
 
-static enum outcome session_expire(struct billing *b, struct str id, struct arena *a, struct billing_session *ret)
+static enum outcome builtin_op_session_expire(struct billing *b, struct str id, struct arena *a,
+                                              struct billing_session *ret)
 {
     const struct call call = {
         .name = "session_expire", .arena = a, .id = id, .mode = STORE_WRITE, .run = expire_session};
@@ -148,12 +150,12 @@ static enum err get_customer(struct call *call, struct db *db)
     return builtin_customer_get(db, call->id, call->arena, &call->text);
 }
 
-static enum outcome portal(struct billing *b, struct str customer_id, struct str return_url, struct arena *a,
-                           struct str *ret_url)
+static enum outcome builtin_op_portal(struct billing *b, struct str customer_id, struct str return_url, struct arena *a,
+                                      struct str *ret_url)
 {
     struct call call;
     enum outcome o =
-        perform(b, (struct call){.name = "portal", .arena = a, .id = customer_id, .run = get_customer}, &call);
+        builtin_call(b, (struct call){.name = "portal", .arena = a, .id = customer_id, .run = get_customer}, &call);
     if (o == OUTCOME_DONE)
         *ret_url =
             arena_printf(a, "%.*s/sandbox/portal/%.*s", STR_ARG(builtin_page_base(return_url)), STR_ARG(customer_id));
@@ -184,23 +186,24 @@ static enum outcome read_subscription(struct billing *b, const char *call_name, 
                                       struct billing_subscription *ret)
 {
     struct call call;
-    enum outcome o = perform(b, (struct call){.name = call_name, .arena = a, .id = id, .run = get_subscription}, &call);
+    enum outcome o =
+        builtin_call(b, (struct call){.name = call_name, .arena = a, .id = id, .run = get_subscription}, &call);
     if (o != OUTCOME_DONE)
         return o;
     *ret = call.subscription;
-    put_price(of(b), a, ret);
+    put_price(builtin_of(b), a, ret);
     return OUTCOME_DONE;
 }
 
-static enum outcome subscription_get(struct billing *b, struct str id, struct arena *a,
-                                     struct billing_subscription *ret)
+static enum outcome builtin_op_subscription_get(struct billing *b, struct str id, struct arena *a,
+                                                struct billing_subscription *ret)
 {
     return read_subscription(b, "subscription_get", id, a, ret);
 }
 
-/* A plain estimate: what all units cost for one interval, nothing prorated. */
-static enum outcome preview(struct billing *b, struct str subscription_id, int64_t quantity, int64_t proration_s,
-                            struct arena *a, struct billing_preview *ret)
+/* An estimate: the price of all units for one interval, without proration. */
+static enum outcome builtin_op_preview(struct billing *b, struct str subscription_id, int64_t quantity,
+                                       int64_t proration_s, struct arena *a, struct billing_preview *ret)
 {
     (void)proration_s;
     struct billing_subscription s;
@@ -218,8 +221,8 @@ static enum err change_quantity(struct call *call, struct db *db)
     return builtin_subscription_set_quantity(db, call->key, call->id, call->quantity, call->arena);
 }
 
-static enum outcome set_quantity(struct billing *b, struct str key, struct str subscription_id, int64_t quantity,
-                                 int64_t proration_s, struct arena *a)
+static enum outcome builtin_op_set_quantity(struct billing *b, struct str key, struct str subscription_id,
+                                            int64_t quantity, int64_t proration_s, struct arena *a)
 {
     (void)proration_s;
     const struct call call = {.name = "set_quantity",
@@ -230,32 +233,32 @@ static enum outcome set_quantity(struct billing *b, struct str key, struct str s
                               .mode = STORE_WRITE,
                               .run = change_quantity};
     struct call done;
-    return perform(b, call, &done);
+    return builtin_call(b, call, &done);
 }
 
 /* ---- life ---- */
 
-static void billing_done(struct billing *b)
+static void builtin_billing_free(struct billing *b)
 {
     free(b);
 }
 
 /* No .event: the routes under /sandbox report events without HTTP. */
-static const struct billing_ops ops = {
-    .prices = prices,
-    .session_create = session_create,
-    .session_get = session_get,
-    .session_expire = session_expire,
-    .portal = portal,
-    .subscription_get = subscription_get,
-    .preview = preview,
-    .set_quantity = set_quantity,
-    .free = billing_done,
+static const struct billing_ops builtin_billing_ops = {
+    .prices = builtin_op_prices,
+    .session_create = builtin_op_session_create,
+    .session_get = builtin_op_session_get,
+    .session_expire = builtin_op_session_expire,
+    .portal = builtin_op_portal,
+    .subscription_get = builtin_op_subscription_get,
+    .preview = builtin_op_preview,
+    .set_quantity = builtin_op_set_quantity,
+    .free = builtin_billing_free,
 };
 
 struct billing *builtin_billing_new(const struct config *c, struct store *store)
 {
     struct builtin_billing *s = mem_new(struct builtin_billing);
-    *s = (struct builtin_billing){.billing.ops = &ops, .config = c, .store = store};
+    *s = (struct builtin_billing){.billing.ops = &builtin_billing_ops, .config = c, .store = store};
     return &s->billing;
 }

@@ -1,9 +1,9 @@
-/* What the sandbox's billing provider keeps, on a transaction of the caller's. */
+/* The records of the built-in billing provider. */
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "providers/builtin_billing.h"
 
-#define ID_RANDOM 24 /* base62: a page's address must not be guessed */
+#define ID_RANDOM 24 /* base62 digits: the address of a page must not be guessable */
 
 static struct str new_id(struct arena *a, const char *prefix)
 {
@@ -12,7 +12,7 @@ static struct str new_id(struct arena *a, const char *prefix)
     return arena_printf(a, "%s_%s", prefix, random);
 }
 
-static struct str column(const struct cursor *c, int i, struct arena *a)
+static struct str copy_column(const struct cursor *c, int i, struct arena *a)
 {
     return arena_str(a, col_str(c, i));
 }
@@ -22,7 +22,7 @@ static struct str column(const struct cursor *c, int i, struct arena *a)
 static const char *const status_texts[] = {
     [BILLING_ACTIVE] = "active", [BILLING_PAST_DUE] = "past_due", [BILLING_CANCELED] = "canceled"};
 
-static enum billing_status status_of(struct str text)
+static enum billing_status ledger_status(struct str text)
 {
     for (int i = 0; i < BILLING_CANCELED; i++)
         if (str_eq(text, str_z(status_texts[i])))
@@ -35,7 +35,7 @@ enum err builtin_customer_get(struct db *db, struct str id, struct arena *a, str
     CURSOR c;
     enum err e = db_one(db, SQL_SANDBOX_CUSTOMER_GET, DB_ARGS(v_str(id)), &c);
     if (!e)
-        *ret_email = column(&c, COL_SANDBOX_CUSTOMER_GET_EMAIL, a);
+        *ret_email = copy_column(&c, COL_SANDBOX_CUSTOMER_GET_EMAIL, a);
     return e;
 }
 
@@ -47,22 +47,22 @@ enum err builtin_subscription_get(struct db *db, struct str id, struct arena *a,
         return e;
     *ret = (struct billing_subscription){
         .id = arena_str(a, id),
-        .customer_id = column(&c, COL_SANDBOX_SUBSCRIPTION_GET_CUSTOMER_ID, a),
-        .account_id = column(&c, COL_SANDBOX_SUBSCRIPTION_GET_ACCOUNT_ID, a),
-        .status = status_of(col_str(&c, COL_SANDBOX_SUBSCRIPTION_GET_STATUS)),
-        .plan = column(&c, COL_SANDBOX_SUBSCRIPTION_GET_PLAN, a),
+        .customer_id = copy_column(&c, COL_SANDBOX_SUBSCRIPTION_GET_CUSTOMER_ID, a),
+        .account_id = copy_column(&c, COL_SANDBOX_SUBSCRIPTION_GET_ACCOUNT_ID, a),
+        .status = ledger_status(col_str(&c, COL_SANDBOX_SUBSCRIPTION_GET_STATUS)),
+        .plan = copy_column(&c, COL_SANDBOX_SUBSCRIPTION_GET_PLAN, a),
         .amount_minor = -1,
         .quantity = col_int(&c, COL_SANDBOX_SUBSCRIPTION_GET_QUANTITY),
     };
     return ERR_NONE;
 }
 
-static enum err newest_of(struct db *db, struct str customer_id, struct arena *a, struct str *ret_id)
+static enum err newest_subscription(struct db *db, struct str customer_id, struct arena *a, struct str *ret_id)
 {
     CURSOR c;
     enum err e = db_one(db, SQL_SANDBOX_SUBSCRIPTION_OF, DB_ARGS(v_str(customer_id)), &c);
     if (!e)
-        *ret_id = column(&c, COL_SANDBOX_SUBSCRIPTION_OF_ID, a);
+        *ret_id = copy_column(&c, COL_SANDBOX_SUBSCRIPTION_OF_ID, a);
     return e;
 }
 
@@ -70,7 +70,7 @@ enum err builtin_subscription_of(struct db *db, struct str customer_id, struct a
                                  struct billing_subscription *ret)
 {
     struct str id;
-    enum err e = newest_of(db, customer_id, a, &id);
+    enum err e = newest_subscription(db, customer_id, a, &id);
     return e ? e : builtin_subscription_get(db, id, a, ret);
 }
 
@@ -119,8 +119,8 @@ enum err builtin_subscription_set_quantity(struct db *db, struct str key, struct
 
 /* ---- sessions ---- */
 
-/* An open session that is too old has expired, whether or not anybody noticed. */
-static enum billing_session_status session_status(const struct cursor *c, int64_t now_us)
+/* An open session expires by itself at its time. */
+static enum billing_session_status ledger_session_status(const struct cursor *c, int64_t now_us)
 {
     struct str status = col_str(c, COL_SANDBOX_SESSION_GET_STATUS);
     if (str_eq(status, STR("complete")))
@@ -138,16 +138,16 @@ enum err builtin_session_get(struct db *db, struct str id, int64_t now_us, struc
         return e;
     *ret = (struct builtin_session){
         .session = {.id = arena_str(a, id),
-                    .status = session_status(&c, now_us),
-                    .account_id = column(&c, COL_SANDBOX_SESSION_GET_ACCOUNT_ID, a),
-                    .customer_id = column(&c, COL_SANDBOX_SESSION_GET_CUSTOMER_ID, a),
-                    .subscription_id = column(&c, COL_SANDBOX_SESSION_GET_SUBSCRIPTION_ID, a)},
-        .url = column(&c, COL_SANDBOX_SESSION_GET_URL, a),
-        .email = column(&c, COL_SANDBOX_SESSION_GET_EMAIL, a),
-        .plan = column(&c, COL_SANDBOX_SESSION_GET_PLAN, a),
+                    .status = ledger_session_status(&c, now_us),
+                    .account_id = copy_column(&c, COL_SANDBOX_SESSION_GET_ACCOUNT_ID, a),
+                    .customer_id = copy_column(&c, COL_SANDBOX_SESSION_GET_CUSTOMER_ID, a),
+                    .subscription_id = copy_column(&c, COL_SANDBOX_SESSION_GET_SUBSCRIPTION_ID, a)},
+        .url = copy_column(&c, COL_SANDBOX_SESSION_GET_URL, a),
+        .email = copy_column(&c, COL_SANDBOX_SESSION_GET_EMAIL, a),
+        .plan = copy_column(&c, COL_SANDBOX_SESSION_GET_PLAN, a),
         .quantity = col_int(&c, COL_SANDBOX_SESSION_GET_QUANTITY),
-        .success_url = column(&c, COL_SANDBOX_SESSION_GET_SUCCESS_URL, a),
-        .cancel_url = column(&c, COL_SANDBOX_SESSION_GET_CANCEL_URL, a),
+        .success_url = copy_column(&c, COL_SANDBOX_SESSION_GET_SUCCESS_URL, a),
+        .cancel_url = copy_column(&c, COL_SANDBOX_SESSION_GET_CANCEL_URL, a),
     };
     if (ret->session.status == BILLING_SESSION_OPEN)
         ret->session.url = ret->url;
@@ -159,7 +159,7 @@ static enum err id_of_key(struct db *db, struct str key, struct arena *a, struct
     CURSOR c;
     enum err e = db_one(db, SQL_SANDBOX_SESSION_BY_KEY, DB_ARGS(v_str(key)), &c);
     if (!e)
-        *ret_id = column(&c, COL_SANDBOX_SESSION_BY_KEY_ID, a);
+        *ret_id = copy_column(&c, COL_SANDBOX_SESSION_BY_KEY_ID, a);
     return e;
 }
 
@@ -187,14 +187,14 @@ enum err builtin_session_create(struct db *db, const struct billing_session_requ
     return e ? e : builtin_session_get(db, id, now_us, a, ret);
 }
 
-static enum err end(struct db *db, const struct builtin_session *s, const char *status, struct str customer,
-                    struct str subscription)
+static enum err end_session(struct db *db, const struct builtin_session *s, const char *status, struct str customer,
+                            struct str subscription)
 {
     return db_exec(db, SQL_SANDBOX_SESSION_END,
                    DB_ARGS(v_str(s->session.id), v_str(str_z(status)), v_str(customer), v_str(subscription)), NULL);
 }
 
-static enum err pay(struct db *db, const struct builtin_session *s, struct arena *a)
+static enum err pay_session(struct db *db, const struct builtin_session *s, struct arena *a)
 {
     const struct billing_subscription bought = {
         .customer_id = s->session.customer_id,
@@ -208,7 +208,7 @@ static enum err pay(struct db *db, const struct builtin_session *s, struct arena
     enum err e = builtin_subscription_create(db, &bought, s->email, a, &id);
     if (!e)
         e = builtin_subscription_get(db, id, a, &made);
-    return e ? e : end(db, s, "complete", made.customer_id, made.id);
+    return e ? e : end_session(db, s, "complete", made.customer_id, made.id);
 }
 
 enum err builtin_session_pay(struct db *db, struct str id, int64_t now_us, struct arena *a, struct builtin_session *ret)
@@ -216,7 +216,7 @@ enum err builtin_session_pay(struct db *db, struct str id, int64_t now_us, struc
     enum err e = builtin_session_get(db, id, now_us, a, ret);
     if (e || ret->session.status != BILLING_SESSION_OPEN)
         return e;
-    e = pay(db, ret, a);
+    e = pay_session(db, ret, a);
     return e ? e : builtin_session_get(db, id, now_us, a, ret);
 }
 
@@ -226,6 +226,6 @@ enum err builtin_session_expire(struct db *db, struct str id, int64_t now_us, st
     enum err e = builtin_session_get(db, id, now_us, a, ret);
     if (e || ret->session.status != BILLING_SESSION_OPEN)
         return e;
-    e = end(db, ret, "expired", ret->session.customer_id, STR_NONE);
+    e = end_session(db, ret, "expired", ret->session.customer_id, STR_NONE);
     return e ? e : builtin_session_get(db, id, now_us, a, ret);
 }

@@ -1,5 +1,6 @@
-/* The sandbox's numbers: a range for each country, and a table of its own beside the service's, so that it remembers
- * what it gave when the service forgets. A fresh number is given out first, then the one given back longest ago. */
+/* The built-in number provider: a range of numbers for each country. Its table is separate from the service's
+ * inventory, so that it knows the numbers it gave even if the service does not. Unused numbers are given first, then
+ * the number released longest ago. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -20,11 +21,11 @@ static const struct range {
     {{"CA", 2}, 15550200000, 15550299999},
 };
 
-/* One request, with what comes of it. */
+/* One call: its arguments and its result. */
 struct request {
     struct str reference, country, number;
     struct arena *arena;
-    struct str found; /* STR_NONE: none */
+    struct str found; /* STR_NONE: not found */
 };
 
 static const struct range *range_of(struct str country)
@@ -45,16 +46,16 @@ static enum err one_text(struct db *db, enum sql statement, int column, struct s
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
-static enum err find(void *arg, struct db *db)
+static enum err find_given(void *arg, struct db *db)
 {
     struct request *r = arg;
     return one_text(db, SQL_SANDBOX_NUMBER_FIND, COL_SANDBOX_NUMBER_FIND_NUMBER, r->reference, r->arena, &r->found);
 }
 
-/* ---- giving one out ---- */
+/* ---- giving a number ---- */
 
-/* Did the operator add this very number? Then it is not the sandbox's to give. */
-static enum err is_taken(struct db *db, struct str number, bool *ret)
+/* Is the number in the service's inventory? The operator may have added it. */
+static enum err is_in_inventory(struct db *db, struct str number, bool *ret)
 {
     CURSOR c;
     enum err e = db_one(db, SQL_SANDBOX_NUMBER_IS_OURS, DB_ARGS(v_str(number)), &c);
@@ -62,8 +63,8 @@ static enum err is_taken(struct db *db, struct str number, bool *ret)
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
-/* The lowest number above all that were given out; STR_NONE when the range is used up. */
-static enum err fresh(struct db *db, const struct range *range, struct request *r, struct str *ret)
+/* The lowest number above all numbers given; STR_NONE at the end of the range. */
+static enum err unused_number(struct db *db, const struct range *range, struct request *r, struct str *ret)
 {
     struct str highest;
     uint64_t next = range->first;
@@ -73,7 +74,7 @@ static enum err fresh(struct db *db, const struct range *range, struct request *
         next++;
     for (bool taken = true; !e && next <= range->last; next++) {
         struct str number = arena_printf(r->arena, "+%llu", (unsigned long long)next);
-        e = is_taken(db, number, &taken);
+        e = is_in_inventory(db, number, &taken);
         if (!e && !taken) {
             *ret = number;
             return ERR_NONE;
@@ -83,10 +84,10 @@ static enum err fresh(struct db *db, const struct range *range, struct request *
     return e;
 }
 
-static enum err give_fresh(struct db *db, const struct range *range, struct request *r)
+static enum err give_unused(struct db *db, const struct range *range, struct request *r)
 {
     struct str number;
-    enum err e = fresh(db, range, r, &number);
+    enum err e = unused_number(db, range, r, &number);
     if (!e && number.p)
         e = db_exec(db, SQL_SANDBOX_NUMBER_INSERT,
                     DB_ARGS(v_str(number), v_str(range->country), v_str(r->reference), v_int(clock_now_us())), NULL);
@@ -95,7 +96,7 @@ static enum err give_fresh(struct db *db, const struct range *range, struct requ
     return e;
 }
 
-static enum err give_again(struct db *db, const struct range *range, struct request *r)
+static enum err give_released(struct db *db, const struct range *range, struct request *r)
 {
     enum err e =
         one_text(db, SQL_SANDBOX_NUMBER_FREE, COL_SANDBOX_NUMBER_FREE_NUMBER, range->country, r->arena, &r->found);
@@ -105,19 +106,19 @@ static enum err give_again(struct db *db, const struct range *range, struct requ
                    NULL);
 }
 
-static enum err acquire(void *arg, struct db *db)
+static enum err give_number(void *arg, struct db *db)
 {
     struct request *r = arg;
     const struct range *range = range_of(r->country);
-    enum err e = find(r, db);
+    enum err e = find_given(r, db);
     if (!e && !r->found.p && range)
-        e = give_fresh(db, range, r);
+        e = give_unused(db, range, r);
     if (!e && !r->found.p && range)
-        e = give_again(db, range, r);
+        e = give_released(db, range, r);
     return e;
 }
 
-static enum err give_back(void *arg, struct db *db)
+static enum err release_given(void *arg, struct db *db)
 {
     const struct request *r = arg;
     return db_exec(db, SQL_SANDBOX_NUMBER_RELEASE, DB_ARGS(v_str(r->number), v_int(clock_now_us())), NULL);
@@ -126,8 +127,8 @@ static enum err give_back(void *arg, struct db *db)
 /* ---- the calls ---- */
 
 /* Runs one call in a transaction. An ordered fault takes effect before it, or ends the process after it. */
-static enum outcome act(struct number_source *source, const char *call, enum store_mode mode,
-                        enum err (*run)(void *arg, struct db *db), struct request *r)
+static enum outcome builtin_number_call(struct number_source *source, const char *call, enum store_mode mode,
+                                        enum err (*run)(void *arg, struct db *db), struct request *r)
 {
     struct builtin_numbers *s = (struct builtin_numbers *)source;
     enum fault fault = fault_take("numbers", call);
@@ -143,9 +144,9 @@ static enum outcome act(struct number_source *source, const char *call, enum sto
 static enum outcome builtin_number_acquire(struct number_source *source, struct str reference, struct str country,
                                            int64_t until_us, struct arena *a, struct str *ret)
 {
-    (void)until_us; /* a transaction finds what another has given */
+    (void)until_us; /* a transaction sees the numbers that others gave */
     struct request r = {.reference = reference, .country = country, .arena = a};
-    enum outcome o = act(source, "acquire", STORE_WRITE, acquire, &r);
+    enum outcome o = builtin_number_call(source, "acquire", STORE_WRITE, give_number, &r);
     if (o == OUTCOME_DONE && !r.found.p)
         return OUTCOME_REFUSED;
     if (o == OUTCOME_DONE)
@@ -157,7 +158,7 @@ static enum outcome builtin_number_find(struct number_source *source, struct str
                                         struct str *ret)
 {
     struct request r = {.reference = reference, .arena = a};
-    enum outcome o = act(source, "find", STORE_READ, find, &r);
+    enum outcome o = builtin_number_call(source, "find", STORE_READ, find_given, &r);
     if (o == OUTCOME_DONE)
         *ret = r.found;
     return o;
@@ -166,7 +167,7 @@ static enum outcome builtin_number_find(struct number_source *source, struct str
 static enum outcome builtin_number_release(struct number_source *source, struct str number)
 {
     struct request r = {.number = number};
-    return act(source, "release", STORE_WRITE, give_back, &r);
+    return builtin_number_call(source, "release", STORE_WRITE, release_given, &r);
 }
 
 static void builtin_numbers_free(struct number_source *source)

@@ -7,25 +7,25 @@
 #include "base/mem.h"
 #include "base/wait.h"
 
-#define ASK_AGAIN_US  (15 * US_PER_S)
+#define REPEAT_US     (15 * US_PER_S)
 #define FIRST_WAIT_US (2 * US_PER_S)
 
 struct catalog {
     struct billing *billing;
-    int64_t good_for_us, again_us; /* after an answer, after none */
-    pthread_t asker;
-    bool joinable; /* a thread is asking, or has asked */
+    int64_t good_for_us, again_us; /* until the next call, after an answer and after a failure */
+    pthread_t fetcher;
+    bool joinable; /* the fetcher runs, or has ended and was not joined */
     pthread_mutex_t lock;
     pthread_cond_t answered;
-    bool asking, known;
-    int64_t stale_us; /* monotonic: from then on the prices are asked for anew */
+    bool fetching, known;
+    int64_t stale_us; /* monotonic: fetch the prices again from then on */
     struct arena arena;
     struct billing_prices prices;
 };
 
-/* ---- asking ---- */
+/* ---- fetching ---- */
 
-static struct billing_prices copy(const struct billing_prices *prices, struct arena *a)
+static struct billing_prices copy_prices(const struct billing_prices *prices, struct arena *a)
 {
     struct billing_prices r = *prices;
     for (size_t i = 0; i < r.count; i++) {
@@ -36,7 +36,7 @@ static struct billing_prices copy(const struct billing_prices *prices, struct ar
     return r;
 }
 
-static void *ask(void *context)
+static void *fetch_prices(void *context)
 {
     struct catalog *c = context;
     struct billing_prices prices;
@@ -45,7 +45,7 @@ static void *ask(void *context)
     arena_init(&kept, NULL, 0);
     enum outcome o = c->billing->ops->prices(c->billing, &arena, &prices);
     if (o == OUTCOME_DONE)
-        prices = copy(&prices, &kept);
+        prices = copy_prices(&prices, &kept);
     else
         log_warn("billing prices=unknown outcome=%s", o == OUTCOME_REFUSED ? "refused" : "no answer");
     arena_done(&arena);
@@ -57,38 +57,38 @@ static void *ask(void *context)
         c->known = true;
     }
     c->stale_us = clock_monotonic_us() + (o == OUTCOME_DONE ? c->good_for_us : c->again_us);
-    c->asking = false;
+    c->fetching = false;
     pthread_cond_broadcast(&c->answered);
     pthread_mutex_unlock(&c->lock);
     return NULL;
 }
 
-/* One that is not asking any more has only to return. */
-static void join(struct catalog *c)
+/* Does not block if the thread is not fetching any more. */
+static void join_fetcher(struct catalog *c)
 {
     if (c->joinable)
-        pthread_join(c->asker, NULL);
+        pthread_join(c->fetcher, NULL);
     c->joinable = false;
 }
 
-/* With the lock. */
-static void ask_if_stale(struct catalog *c)
+/* The caller must hold the lock. */
+static void fetch_if_stale(struct catalog *c)
 {
-    if (c->asking || clock_monotonic_us() < c->stale_us)
+    if (c->fetching || clock_monotonic_us() < c->stale_us)
         return;
-    join(c);
-    c->asking = c->joinable = pthread_create(&c->asker, NULL, ask, c) == 0;
-    if (!c->asking)
+    join_fetcher(c);
+    c->fetching = c->joinable = pthread_create(&c->fetcher, NULL, fetch_prices, c) == 0;
+    if (!c->fetching)
         c->stale_us = clock_monotonic_us() + c->again_us;
 }
 
 bool catalog_get(struct catalog *c, struct arena *a, struct billing_prices *ret)
 {
     pthread_mutex_lock(&c->lock);
-    ask_if_stale(c);
+    fetch_if_stale(c);
     bool known = c->known;
     if (known)
-        *ret = copy(&c->prices, a);
+        *ret = copy_prices(&c->prices, a);
     pthread_mutex_unlock(&c->lock);
     return known;
 }
@@ -99,8 +99,8 @@ static void wait_for_first(struct catalog *c)
 {
     int64_t until_us = clock_monotonic_us() + FIRST_WAIT_US;
     pthread_mutex_lock(&c->lock);
-    ask_if_stale(c);
-    while (c->asking && cond_wait_until(&c->answered, &c->lock, until_us))
+    fetch_if_stale(c);
+    while (c->fetching && cond_wait_until(&c->answered, &c->lock, until_us))
         ;
     pthread_mutex_unlock(&c->lock);
 }
@@ -113,7 +113,7 @@ struct catalog *catalog_new(struct billing *billing, int64_t good_for_s)
     arena_init(&c->arena, NULL, 0);
     c->billing = billing;
     c->good_for_us = good_for_s * US_PER_S;
-    c->again_us = c->good_for_us < ASK_AGAIN_US ? c->good_for_us : ASK_AGAIN_US;
+    c->again_us = c->good_for_us < REPEAT_US ? c->good_for_us : REPEAT_US;
     wait_for_first(c);
     return c;
 }
@@ -122,7 +122,7 @@ void catalog_free(struct catalog *c)
 {
     if (!c)
         return;
-    join(c);
+    join_fetcher(c);
     arena_done(&c->arena);
     pthread_cond_destroy(&c->answered);
     pthread_mutex_destroy(&c->lock);

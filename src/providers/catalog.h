@@ -1,7 +1,8 @@
-/* What plans cost, as the billing provider last said: kept in the process, so that asking never blocks.
+/* The prices of plans, as the billing provider last returned them, cached in the process so that reading never blocks.
  *
- * Prices are good for some time; whoever asks later has them asked for anew, on a thread of their own, and gets the old
- * ones meanwhile, for as long as the provider does not answer. */
+ * Stale prices are refreshed on a separate thread at the next read. The old ones are returned until the provider
+ * answers.
+ */
 #pragma once
 #include "providers/billing.h"
 
@@ -9,8 +10,8 @@
 
 struct catalog;
 
-/* Asks for the first prices, and waits for them for two seconds at most. The billing provider must outlive it. */
+/* Fetches the first prices, and waits for them for at most two seconds. The billing provider must outlive it. */
 struct catalog *catalog_new(struct billing *billing, int64_t good_for_s);
 void catalog_free(struct catalog *c);
-/* Any thread, never blocks. False: the provider has never answered. Strings are in the arena. */
+/* Any thread; never blocks. Returns false if the provider has never answered. Strings are in the arena. */
 bool catalog_get(struct catalog *c, struct arena *a, struct billing_prices *ret);

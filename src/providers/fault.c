@@ -28,20 +28,20 @@ bool fault_parse(struct str text, enum fault *ret)
     return false;
 }
 
-static void drop(size_t i)
+static void drop_order(size_t i)
 {
     count--;
     memmove(&orders[i], &orders[i + 1], (count - i) * sizeof *orders);
 }
 
-static void clear(struct str provider)
+static void clear_orders(struct str provider)
 {
     for (size_t i = count; i-- > 0;)
         if (str_eq(str_z(orders[i].provider), provider))
-            drop(i);
+            drop_order(i);
 }
 
-static bool append(struct str provider, struct str call, enum fault fault, int64_t n)
+static bool append_order(struct str provider, struct str call, enum fault fault, int64_t n)
 {
     if (count == ORDERS)
         return false;
@@ -60,14 +60,14 @@ bool fault_order(struct str provider, struct str call, enum fault fault, int64_t
     pthread_mutex_lock(&lock);
     bool fits = true;
     if (fault == FAULT_NONE)
-        clear(provider);
+        clear_orders(provider);
     else if (n > 0)
-        fits = append(provider, call, fault, n);
+        fits = append_order(provider, call, fault, n);
     pthread_mutex_unlock(&lock);
     return fits;
 }
 
-static bool matches(const struct order *o, const char *provider, const char *call)
+static bool order_matches(const struct order *o, const char *provider, const char *call)
 {
     return strcmp(o->provider, provider) == 0 && (!o->call[0] || strcmp(o->call, call) == 0);
 }
@@ -77,10 +77,10 @@ enum fault fault_take(const char *provider, const char *call)
     enum fault fault = FAULT_NONE;
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < count && fault == FAULT_NONE; i++)
-        if (matches(&orders[i], provider, call)) {
+        if (order_matches(&orders[i], provider, call)) {
             fault = orders[i].fault;
             if (--orders[i].left == 0)
-                drop(i);
+                drop_order(i);
         }
     pthread_mutex_unlock(&lock);
     return fault;

@@ -1,4 +1,4 @@
-/* Sending e-mail: one ops table, an SMTP relay or the sandbox behind it. */
+/* Sending e-mail, by an SMTP relay or the built-in provider, behind one table of functions. */
 #pragma once
 #include "base/config.h"
 #include "base/id.h"
@@ -6,11 +6,11 @@
 #include "store/store.h"
 
 struct mail_message {
-    struct str id;            /* of the message, the same when it is sent again */
+    struct str id;            /* of the message, the same when the message is repeated */
     struct str to;            /* one address, already validated */
     struct str subject, text; /* UTF-8 */
-    struct str html;          /* the same as the text, for readers that show HTML; STR_NONE without */
-    struct str code;          /* the one-time code in the text, for the sandbox; STR_NONE without one */
+    struct str html;          /* the text as HTML; STR_NONE without */
+    struct str code;          /* the one-time code in the text, for the built-in provider; STR_NONE without one */
     int64_t created_us;
 };
 
@@ -22,12 +22,12 @@ struct mailer_ops {
     void (*free)(struct mailer *m);
 };
 
-/* The start of every provider's own struct. */
+/* The first member of every provider's struct. */
 struct mailer {
     const struct mailer_ops *ops;
 };
 
-/* The provider of the configuration (mail.provider). ret_why as in config_load. The store must outlive it. */
+/* Opens the configured provider (mail.provider). ret_why as in config_load. The store must outlive it. */
 enum err mailer_new(const struct config *c, struct store *store, struct mailer **ret, char **ret_why) CHECKED;
 static inline void mailer_free(struct mailer *m)
 {
@@ -35,6 +35,6 @@ static inline void mailer_free(struct mailer *m)
         m->ops->free(m);
 }
 
-/* The providers themselves. */
+/* The providers. */
 struct mailer *builtin_mailer_new(struct store *store);
 enum err smtp_mailer_new(const struct config *c, struct mailer **ret, char **ret_why) CHECKED;

@@ -38,7 +38,7 @@ static bool ascii(struct str s)
     return true;
 }
 
-/* The longest start of s of at most n bytes that ends between two characters. */
+/* The length of the longest prefix of s of at most n bytes that does not split a character. */
 static size_t cut_at(struct str s, size_t n)
 {
     if (s.n <= n)
@@ -151,7 +151,7 @@ void mime_put_body(struct buf *b, struct str text)
         put_base64(b, text);
 }
 
-static void put_part(struct buf *b, const char *boundary, const char *type, struct str text)
+static void put_mime_part(struct buf *b, const char *boundary, const char *type, struct str text)
 {
     buf_printf(b, "--%s\r\nContent-Type: %s; charset=utf-8\r\n", boundary, type);
     mime_put_body(b, text);
@@ -159,10 +159,10 @@ static void put_part(struct buf *b, const char *boundary, const char *type, stru
 
 void mime_put_alternative(struct buf *b, struct str text, struct str html)
 {
-    char boundary[BOUNDARY_LEN + 1]; /* no body has what nobody could know */
+    char boundary[BOUNDARY_LEN + 1]; /* random, so that no body contains it */
     crypto_base62(boundary, BOUNDARY_LEN);
     buf_printf(b, "Content-Type: multipart/alternative; boundary=\"%s\"\r\n\r\n", boundary);
-    put_part(b, boundary, "text/plain", text);
-    put_part(b, boundary, "text/html", html); /* the last one is the one to prefer (RFC 2046 section 5.1.4) */
+    put_mime_part(b, boundary, "text/plain", text);
+    put_mime_part(b, boundary, "text/html", html); /* clients prefer the last part (RFC 2046 section 5.1.4) */
     buf_printf(b, "--%s--\r\n", boundary);
 }

@@ -3,17 +3,18 @@
 #include "base/arena.h"
 #include "base/buf.h"
 
-/* The address of a mailbox: "portero@localhost" of "Portero <portero@localhost>". STR_NONE if there is none. */
+/* The address of a mailbox: "portero@localhost" of "Portero <portero@localhost>". STR_NONE without one. */
 struct str mime_address(struct str mailbox);
-/* Is s free of control characters, so that it can stand in a header or a command? */
+/* Is s free of control characters, and thus safe in a header or a command? */
 bool mime_clean(struct str s);
-/* Unstructured text for a header: as it is if it is ASCII, else as encoded words of UTF-8. */
+/* Unstructured text for a header: unchanged if it is ASCII, otherwise as encoded words of UTF-8. */
 struct str mime_text(struct arena *a, struct str s);
-/* A mailbox for a header: its display name as mime_text, quoted where RFC 5322 asks for it. */
+/* A mailbox for a header: its display name as mime_text, quoted if RFC 5322 requires it. */
 struct str mime_mailbox(struct arena *a, struct str mailbox);
 /* "Fri, 20 Nov 2026 09:30:00 +0000" */
 struct str mime_date(struct arena *a, int64_t at_us);
-/* The end of a header and the body of a message that stands twice, as text and as HTML: multipart/alternative. */
+/* The end of the header and the body of a message in two forms, text and HTML: multipart/alternative. */
 void mime_put_alternative(struct buf *b, struct str text, struct str html);
-/* The end of a header and the body of a text message: as it is where it is ASCII in short lines, else in base64. */
+/* The end of the header and the body of a text message: unchanged if it is ASCII in short lines, otherwise in base64.
+ */
 void mime_put_body(struct buf *b, struct str text);

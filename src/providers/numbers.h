@@ -1,7 +1,7 @@
-/* Virtual numbers from outside: one ops table, Twilio's REST API or the sandbox's pool behind it.
+/* Virtual numbers from a provider, Twilio or the built-in one, behind one table of functions.
  *
- * A number is got under a reference, the ID of the building it is for: asking again with the same reference gives the
- * number that was got before, so that what a time-out left behind is found and never bought twice. */
+ * A number is acquired under a reference, the ID of its building. A repeated call with the same reference returns the
+ * same number, so that a purchase that timed out is found and nothing is bought twice. */
 #pragma once
 #include "base/config.h"
 #include "base/id.h"
@@ -11,24 +11,24 @@
 struct number_source;
 
 struct number_source_ops {
-    /* A number of the country ("US", "CA") for the reference. *ret is E.164, in the arena. REFUSED: none is to be had.
-     * No purchase is on its way after until_us (monotonic): that is how long the caller is the only one, on all nodes,
-     * who asks for the reference. Any thread; blocks. */
+    /* A number of the country ("US", "CA") for the reference. *ret is E.164, in the arena. REFUSED: no number is
+     * available. No purchase is begun that could last longer than until_us (monotonic); until then the caller must be
+     * the only one, on all nodes, that calls for the reference. Any thread; blocks. */
     enum outcome (*acquire)(struct number_source *s, struct str reference, struct str country, int64_t until_us,
                             struct arena *a, struct str *ret);
-    /* The number got under a reference before: DONE with STR_NONE if there is none. */
+    /* The number that was acquired under a reference. DONE with STR_NONE if there is no such number. */
     enum outcome (*find)(struct number_source *s, struct str reference, struct arena *a, struct str *ret);
-    /* Gives a number back for good; DONE also if it is not ours any more. */
+    /* Releases a number for good. DONE also if the provider does not hold it for us any more. */
     enum outcome (*release)(struct number_source *s, struct str number);
     void (*free)(struct number_source *s);
 };
 
-/* The start of every provider's own struct. */
+/* The first member of every provider's struct. */
 struct number_source {
     const struct number_source_ops *ops;
 };
 
-/* The provider of the configuration (numbers.provider). ret_why as in config_load. The store must outlive it. */
+/* Opens the configured provider (numbers.provider). ret_why as in config_load. The store must outlive it. */
 enum err number_source_new(const struct config *c, struct store *store, struct number_source **ret,
                            char **ret_why) CHECKED;
 static inline void number_source_free(struct number_source *s)
@@ -37,6 +37,6 @@ static inline void number_source_free(struct number_source *s)
         s->ops->free(s);
 }
 
-/* The providers themselves. */
+/* The providers. */
 struct number_source *builtin_numbers_new(struct store *store);
 enum err twilio_numbers_new(const struct config *c, struct number_source **ret, char **ret_why) CHECKED;

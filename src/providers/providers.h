@@ -1,4 +1,4 @@
-/* All of the outside in one place, for jobs and for handlers that may block. */
+/* All outside providers, for jobs and for handlers that may block. */
 #pragma once
 #include "providers/billing.h"
 #include "providers/catalog.h"
@@ -11,9 +11,9 @@ struct providers {
     struct texter *texter;
     struct number_source *numbers;
     struct billing *billing;
-    struct catalog *catalog; /* what billing says plans cost */
+    struct catalog *catalog; /* the billing provider's prices */
 };
 
-/* The providers of the configuration. ret_why as in config_load. The store must outlive them. */
+/* Opens the configured providers. ret_why as in config_load. The store must outlive them. */
 enum err providers_open(const struct config *c, struct store *store, struct providers *ret, char **ret_why) CHECKED;
 void providers_close(struct providers *p);

@@ -53,7 +53,7 @@ static enum net_exchange send_request(const struct rest *r, const struct rest_re
 
 /* ---- the response ---- */
 
-static json_t *read_object(const struct net_answer *http)
+static json_t *read_json_object(const struct net_answer *http)
 {
     json_t *body;
     if (!str_eqi(http->type, STR("application/json")) || json_read(http->body, &body))
@@ -70,7 +70,7 @@ struct rest_answer rest_call(const struct rest *r, const struct rest_request *re
     struct rest_answer answer = {.exchange = send_request(r, request, a, &http)};
     if (answer.exchange == NET_ANSWERED) {
         answer.status = http.status;
-        answer.body = read_object(&http);
+        answer.body = read_json_object(&http);
     }
     return answer;
 }

@@ -1,4 +1,4 @@
-/* Sending text messages: one ops table, Twilio's Messages or the sandbox behind it. */
+/* Sending text messages, by Twilio or the built-in provider, behind one table of functions. */
 #pragma once
 #include "base/config.h"
 #include "base/id.h"
@@ -6,10 +6,10 @@
 #include "store/store.h"
 
 struct sms_message {
-    struct str id; /* of the message, the same when it is sent again */
+    struct str id; /* of the message, the same when the message is repeated */
     struct str to; /* E.164 */
     struct str text;
-    struct str code; /* the one-time code in the text, for the sandbox; STR_NONE without one */
+    struct str code; /* the one-time code in the text, for the built-in provider; STR_NONE without one */
     int64_t created_us;
 };
 
@@ -21,12 +21,12 @@ struct texter_ops {
     void (*free)(struct texter *t);
 };
 
-/* The start of every provider's own struct. */
+/* The first member of every provider's struct. */
 struct texter {
     const struct texter_ops *ops;
 };
 
-/* The provider of the configuration (sms.provider). ret_why as in config_load. The store must outlive it. */
+/* Opens the configured provider (sms.provider). ret_why as in config_load. The store must outlive it. */
 enum err texter_new(const struct config *c, struct store *store, struct texter **ret, char **ret_why) CHECKED;
 static inline void texter_free(struct texter *t)
 {
@@ -34,6 +34,6 @@ static inline void texter_free(struct texter *t)
         t->ops->free(t);
 }
 
-/* The providers themselves. */
+/* The providers. */
 struct texter *builtin_texter_new(struct store *store);
 enum err twilio_texter_new(const struct config *c, struct texter **ret, char **ret_why) CHECKED;

@@ -20,39 +20,40 @@ struct smtp_mailer {
     struct arena arena;
     const char *url, *user;
     struct str password;
-    struct str from;          /* as a header wants it */
-    const char *from_address; /* as MAIL FROM wants it */
+    struct str from;          /* for the header */
+    const char *from_address; /* for MAIL FROM */
     struct str domain;        /* of Message-ID */
-    bool plain_allowed;       /* smtp:// may go without TLS: the relay is on this machine, and no authority was named */
+    bool plain_allowed;       /* smtp:// works without TLS: the relay is on this machine, and mail.ca is not set */
     const char *ca;           /* PEM file; NULL: the system's */
 };
 
 /* ---- the message ---- */
 
-static void put_header(struct buf *b, const char *name, struct str value)
+static void put_mail_header(struct buf *b, const char *name, struct str value)
 {
     buf_printf(b, "%s: %.*s\r\n", name, STR_ARG(value));
 }
 
-static void put_headers(struct buf *b, const struct smtp_mailer *m, const struct mail_message *msg, struct arena *a)
+static void put_mail_headers(struct buf *b, const struct smtp_mailer *m, const struct mail_message *msg,
+                             struct arena *a)
 {
-    put_header(b, "Date", mime_date(a, msg->created_us));
-    put_header(b, "From", m->from);
-    put_header(b, "To", msg->to);
-    put_header(b, "Subject", mime_text(a, msg->subject));
-    put_header(b, "Message-ID", arena_printf(a, "<%.*s@%.*s>", STR_ARG(msg->id), STR_ARG(m->domain)));
-    put_header(b, "Auto-Submitted", STR("auto-generated"));
-    put_header(b, "MIME-Version", STR("1.0"));
+    put_mail_header(b, "Date", mime_date(a, msg->created_us));
+    put_mail_header(b, "From", m->from);
+    put_mail_header(b, "To", msg->to);
+    put_mail_header(b, "Subject", mime_text(a, msg->subject));
+    put_mail_header(b, "Message-ID", arena_printf(a, "<%.*s@%.*s>", STR_ARG(msg->id), STR_ARG(m->domain)));
+    put_mail_header(b, "Auto-Submitted", STR("auto-generated"));
+    put_mail_header(b, "MIME-Version", STR("1.0"));
 }
 
-static struct str compose(const struct smtp_mailer *m, const struct mail_message *msg, struct arena *a)
+static struct str compose_mail(const struct smtp_mailer *m, const struct mail_message *msg, struct arena *a)
 {
     struct buf b = BUF(MESSAGE_MAX);
-    put_headers(&b, m, msg, a);
+    put_mail_headers(&b, m, msg, a);
     if (msg->html.p) {
         mime_put_alternative(&b, msg->text, msg->html);
     } else {
-        put_header(&b, "Content-Type", STR("text/plain; charset=utf-8"));
+        put_mail_header(&b, "Content-Type", STR("text/plain; charset=utf-8"));
         mime_put_body(&b, msg->text);
     }
     struct str text = b.full ? STR_NONE : arena_str(a, buf_view(&b));
@@ -60,8 +61,8 @@ static struct str compose(const struct smtp_mailer *m, const struct mail_message
     return text;
 }
 
-/* libcurl's read callback: the rest of the message. */
-static size_t give(char *to, size_t size, size_t count, void *arg)
+/* The read callback of libcurl. */
+static size_t read_message_text(char *to, size_t size, size_t count, void *arg)
 {
     struct str *rest = arg;
     size_t n = size * count < rest->n ? size * count : rest->n;
@@ -72,10 +73,10 @@ static size_t give(char *to, size_t size, size_t count, void *arg)
 
 /* ---- sending ---- */
 
-static void set_up(CURL *curl, const struct smtp_mailer *m)
+static void set_smtp_options(CURL *curl, const struct smtp_mailer *m)
 {
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L); /* a time-out does not wait for a name server */
+    curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L); /* a timeout does not wait for a name server */
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
     curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     curl_easy_setopt(curl, CURLOPT_PROXY, "");
@@ -91,30 +92,31 @@ static void set_up(CURL *curl, const struct smtp_mailer *m)
     }
 }
 
-/* A 5xx to MAIL, RCPT, DATA or the message itself is final; as a greeting, or to AUTH, it is about us, not about the
- * message. */
+/* A 5xx to MAIL, RCPT, DATA or the message itself is a refusal. As a greeting or to AUTH it concerns our access, so the
+ * outcome is unknown. */
 static enum outcome outcome_of(CURLcode result, long code, bool given)
 {
     if (result == CURLE_OK)
         return OUTCOME_DONE;
     bool about_message = result == CURLE_SEND_ERROR || (result == CURLE_WEIRD_SERVER_REPLY && given);
-    bool about_us = code == 530 || code == 534 || code == 535 || code == 538;
-    return about_message && code >= 500 && code <= 599 && !about_us ? OUTCOME_REFUSED : OUTCOME_UNKNOWN;
+    bool about_access = code == 530 || code == 534 || code == 535 || code == 538;
+    return about_message && code >= 500 && code <= 599 && !about_access ? OUTCOME_REFUSED : OUTCOME_UNKNOWN;
 }
 
-static enum outcome perform(CURL *curl, const struct smtp_mailer *m, const struct mail_message *msg, struct arena *a)
+static enum outcome smtp_perform(CURL *curl, const struct smtp_mailer *m, const struct mail_message *msg,
+                                 struct arena *a)
 {
-    struct str rest = compose(m, msg, a);
+    struct str rest = compose_mail(m, msg, a);
     struct curl_slist *to = curl_slist_append(NULL, arena_str(a, msg->to).p);
     if (!rest.p || !to) {
         curl_slist_free_all(to);
         return OUTCOME_REFUSED;
     }
-    set_up(curl, m);
+    set_smtp_options(curl, m);
     curl_easy_setopt(curl, CURLOPT_MAIL_FROM, m->from_address);
     curl_easy_setopt(curl, CURLOPT_MAIL_RCPT, to);
     curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
-    curl_easy_setopt(curl, CURLOPT_READFUNCTION, give);
+    curl_easy_setopt(curl, CURLOPT_READFUNCTION, read_message_text);
     curl_easy_setopt(curl, CURLOPT_READDATA, &rest);
     CURLcode result = curl_easy_perform(curl);
     long code = 0;
@@ -135,7 +137,7 @@ static enum outcome smtp_send(struct mailer *mailer, const struct mail_message *
         return OUTCOME_UNKNOWN;
     struct arena a;
     arena_init(&a, NULL, 0);
-    enum outcome o = perform(curl, m, message, &a);
+    enum outcome o = smtp_perform(curl, m, message, &a);
     arena_done(&a);
     curl_easy_cleanup(curl);
     return o;
@@ -154,7 +156,7 @@ static const struct mailer_ops smtp_ops = {.send = smtp_send, .free = smtp_free}
 
 /* ---- configuration ---- */
 
-static enum err configure(struct smtp_mailer *m, const struct config *c, char **ret_why)
+static enum err read_smtp_config(struct smtp_mailer *m, const struct config *c, char **ret_why)
 {
     struct str from = str_z(c->mail_from), address = mime_address(from);
     if (!config_is_url(c->mail_url, "smtp|smtps"))
@@ -179,11 +181,11 @@ static enum err configure(struct smtp_mailer *m, const struct config *c, char **
 enum err smtp_mailer_new(const struct config *c, struct mailer **ret, char **ret_why)
 {
     if (curl_global_init(CURL_GLOBAL_DEFAULT))
-        return err_why(ret_why, ERR_USAGE, "libcurl does not start");
+        return err_why(ret_why, ERR_USAGE, "libcurl cannot be initialised");
     struct smtp_mailer *m = mem_new(struct smtp_mailer);
     m->mailer.ops = &smtp_ops;
     arena_init(&m->arena, NULL, 0);
-    enum err e = configure(m, c, ret_why);
+    enum err e = read_smtp_config(m, c, ret_why);
     if (e) {
         smtp_free(&m->mailer);
         return e;

@@ -23,8 +23,8 @@ static struct stripe *stripe_of(struct billing *b)
     return (struct stripe *)b;
 }
 
-/* DONE with what the reader did not understand is UNKNOWN. */
-static enum outcome understood(const char *call, bool fine)
+/* A 2xx with a malformed body counts as UNKNOWN. */
+static enum outcome check_body(const char *call, bool fine)
 {
     if (!fine)
         log_warn("stripe failed call=%s outcome=unknown reason=malformed", call);
@@ -36,8 +36,8 @@ static bool is_missing(const struct stripe_answer *answer)
     return str_eq(answer->code, STR("resource_missing"));
 }
 
-static enum outcome get(struct stripe *s, const char *call, const char *collection, struct str id, struct arena *a,
-                        struct stripe_answer *answer)
+static enum outcome get_object(struct stripe *s, const char *call, const char *collection, struct str id,
+                               struct arena *a, struct stripe_answer *answer)
 {
     *answer = (struct stripe_answer){0};
     if (!stripe_is_id(id))
@@ -54,11 +54,11 @@ static enum outcome add_price(struct stripe *s, const struct config_plan *plan, 
                               struct billing_price *price)
 {
     struct stripe_answer answer;
-    enum outcome o = get(s, "prices", "prices", str_z(plan->stripe_price), a, &answer);
+    enum outcome o = get_object(s, "prices", "prices", str_z(plan->stripe_price), a, &answer);
     if (o == OUTCOME_REFUSED)
         return OUTCOME_DONE;
     if (o == OUTCOME_DONE)
-        o = understood("prices", stripe_read_price(answer.body, a, price));
+        o = check_body("prices", stripe_read_price(answer.body, a, price));
     json_decref(answer.body);
     price->available = price->available && plan->available;
     return o;
@@ -110,16 +110,16 @@ static struct stripe_request session_request(const struct billing_session_reques
     return r;
 }
 
-static enum outcome take_session(const char *call, enum outcome o, struct stripe_answer *answer, struct arena *a,
-                                 struct billing_session *ret)
+static enum outcome read_session_answer(const char *call, enum outcome o, struct stripe_answer *answer, struct arena *a,
+                                        struct billing_session *ret)
 {
     if (o == OUTCOME_DONE)
-        o = understood(call, stripe_read_session(answer->body, a, ret));
+        o = check_body(call, stripe_read_session(answer->body, a, ret));
     json_decref(answer->body);
     return o;
 }
 
-/* A customer that was deleted at Stripe buys as a new one, under a key of its own. */
+/* A customer that was deleted at Stripe is replaced by a new one. That call has another key. */
 static enum outcome stripe_session_create(struct billing *b, const struct billing_session_request *request,
                                           struct arena *a, struct billing_session *ret)
 {
@@ -131,22 +131,22 @@ static enum outcome stripe_session_create(struct billing *b, const struct billin
     struct stripe_request r = session_request(request, price, a);
     enum outcome o = stripe_call(s->client, &r, a, &answer);
     if (o == OUTCOME_REFUSED && is_missing(&answer) && request->customer_id.p) {
-        struct billing_session_request anew = *request;
-        anew.customer_id = STR_NONE;
-        anew.key = arena_printf(a, "%.*s-anew", STR_ARG(request->key));
-        return stripe_session_create(b, &anew, a, ret);
+        struct billing_session_request retry = *request;
+        retry.customer_id = STR_NONE;
+        retry.key = arena_printf(a, "%.*s-anew", STR_ARG(request->key));
+        return stripe_session_create(b, &retry, a, ret);
     }
-    return take_session("session_create", o, &answer, a, ret);
+    return read_session_answer("session_create", o, &answer, a, ret);
 }
 
 static enum outcome stripe_session_get(struct billing *b, struct str id, struct arena *a, struct billing_session *ret)
 {
     struct stripe_answer answer;
-    enum outcome o = get(stripe_of(b), "session_get", "checkout/sessions", id, a, &answer);
-    return take_session("session_get", o, &answer, a, ret);
+    enum outcome o = get_object(stripe_of(b), "session_get", "checkout/sessions", id, a, &answer);
+    return read_session_answer("session_get", o, &answer, a, ret);
 }
 
-/* Stripe refuses to expire what is not open any more: the session then says what it is. */
+/* Stripe refuses to expire a session that is not open. The session is then read. */
 static enum outcome stripe_session_expire(struct billing *b, struct str id, struct arena *a,
                                           struct billing_session *ret)
 {
@@ -159,12 +159,12 @@ static enum outcome stripe_session_expire(struct billing *b, struct str id, stru
     enum outcome o = stripe_call(stripe_of(b)->client, &r, a, &answer);
     if (o == OUTCOME_REFUSED && !is_missing(&answer))
         return stripe_session_get(b, id, a, ret);
-    return take_session("session_expire", o, &answer, a, ret);
+    return read_session_answer("session_expire", o, &answer, a, ret);
 }
 
 /* ---- the portal ---- */
 
-/* Refusals other than of the customer are of our making: a portal that is not set up. */
+/* A refusal means an unknown customer. Any other one is a fault of our account, such as a portal that is not set up. */
 static enum outcome stripe_portal(struct billing *b, struct str customer_id, struct str return_url, struct arena *a,
                                   struct str *ret_url)
 {
@@ -178,7 +178,7 @@ static enum outcome stripe_portal(struct billing *b, struct str customer_id, str
     struct str url = arena_str(a, rest_text(answer.body, "url"));
     json_decref(answer.body);
     if (o == OUTCOME_DONE)
-        o = understood("portal", stripe_is_page(url));
+        o = check_body("portal", stripe_is_page(url));
     if (o == OUTCOME_DONE)
         *ret_url = url;
     return o;
@@ -186,13 +186,13 @@ static enum outcome stripe_portal(struct billing *b, struct str customer_id, str
 
 /* ---- subscriptions ---- */
 
-static enum outcome subscription(struct stripe *s, struct str id, struct arena *a, struct billing_subscription *ret,
-                                 struct str *ret_item)
+static enum outcome read_stripe_subscription(struct stripe *s, struct str id, struct arena *a,
+                                             struct billing_subscription *ret, struct str *ret_item)
 {
     struct stripe_answer answer;
-    enum outcome o = get(s, "subscription_get", "subscriptions", id, a, &answer);
+    enum outcome o = get_object(s, "subscription_get", "subscriptions", id, a, &answer);
     if (o == OUTCOME_DONE)
-        o = understood("subscription_get", stripe_read_subscription(s->config, answer.body, a, ret, ret_item));
+        o = check_body("subscription_get", stripe_read_subscription(s->config, answer.body, a, ret, ret_item));
     json_decref(answer.body);
     return o;
 }
@@ -201,10 +201,10 @@ static enum outcome stripe_subscription_get(struct billing *b, struct str id, st
                                             struct billing_subscription *ret)
 {
     struct str item;
-    return subscription(stripe_of(b), id, a, ret, &item);
+    return read_stripe_subscription(stripe_of(b), id, a, ret, &item);
 }
 
-/* With the prorations on the upcoming invoice: the sum is what will have been paid once it is. */
+/* The upcoming invoice includes the prorations. Its sum is the amount of the next payment. */
 static enum outcome stripe_preview(struct billing *b, struct str subscription_id, int64_t quantity, int64_t proration_s,
                                    struct arena *a, struct billing_preview *ret)
 {
@@ -212,7 +212,7 @@ static enum outcome stripe_preview(struct billing *b, struct str subscription_id
     struct billing_subscription now;
     struct stripe_answer answer;
     struct str item;
-    enum outcome o = subscription(s, subscription_id, a, &now, &item);
+    enum outcome o = read_stripe_subscription(s, subscription_id, a, &now, &item);
     if (o != OUTCOME_DONE)
         return o;
     struct stripe_request r = {.call = "preview", .method = "POST", .path = STR("/v1/invoices/create_preview")};
@@ -223,12 +223,12 @@ static enum outcome stripe_preview(struct billing *b, struct str subscription_id
     stripe_field_int(&r, "subscription_details[proration_date]", proration_s, a);
     o = stripe_call(s->client, &r, a, &answer);
     if (o == OUTCOME_DONE)
-        o = understood("preview", stripe_read_preview(answer.body, a, ret));
+        o = check_body("preview", stripe_read_preview(answer.body, a, ret));
     json_decref(answer.body);
     return o;
 }
 
-/* The proration, from now with 0, is invoiced and paid at once; a payment that fails undoes the change
+/* The proration (from now if proration_s is 0) is invoiced and paid at once. A failed payment undoes the change
  * (error_if_incomplete). */
 static enum outcome put_quantity(struct stripe *s, struct str key, struct str item, int64_t quantity,
                                  int64_t proration_s, struct arena *a, struct stripe_answer *ret)
@@ -247,8 +247,8 @@ static enum outcome put_quantity(struct stripe *s, struct str key, struct str it
     return o;
 }
 
-/* Stripe takes no proration from before the period that runs now: what is late for it (support decides in its own time)
- * is prorated from now, under a key of its own. */
+/* Stripe accepts no proration date before the current period. A call that comes too late for its date, for example
+ * after a decision of support, is repeated with a proration from now. That call has another key. */
 static enum outcome stripe_set_quantity(struct billing *b, struct str key, struct str subscription_id, int64_t quantity,
                                         int64_t proration_s, struct arena *a)
 {
@@ -256,7 +256,7 @@ static enum outcome stripe_set_quantity(struct billing *b, struct str key, struc
     struct billing_subscription now;
     struct stripe_answer answer;
     struct str item;
-    enum outcome o = subscription(s, subscription_id, a, &now, &item);
+    enum outcome o = read_stripe_subscription(s, subscription_id, a, &now, &item);
     if (o != OUTCOME_DONE)
         return o;
     o = put_quantity(s, key, item, quantity, proration_s, a, &answer);
@@ -298,7 +298,7 @@ static const struct billing_ops stripe_ops = {
     .free = stripe_free,
 };
 
-static enum err configure(struct stripe *s, const struct config *c, char **ret_why)
+static enum err read_stripe_secrets(struct stripe *s, const struct config *c, char **ret_why)
 {
     enum err e =
         config_secret_of("stripe.webhook_secret", c->stripe_webhook_secret, &s->arena, &s->webhook_secret, ret_why);
@@ -319,7 +319,7 @@ enum err stripe_billing_new(const struct config *c, struct billing **ret, char *
     s->billing.ops = &stripe_ops;
     s->config = c;
     arena_init(&s->arena, NULL, 0);
-    enum err e = configure(s, c, ret_why);
+    enum err e = read_stripe_secrets(s, c, ret_why);
     if (!e)
         e = stripe_client_new(c, &s->client, ret_why);
     if (e) {

@@ -9,7 +9,7 @@
 
 /* ---- the signature ---- */
 
-/* The one t of the header; false without one, or with several. */
+/* The t of the header. Returns false unless there is exactly one. */
 static bool signed_at(struct str header, struct str *ret_text, int64_t *ret_s)
 {
     size_t count = 0;
@@ -26,9 +26,9 @@ static bool signed_at(struct str header, struct str *ret_text, int64_t *ret_s)
     return count == 1;
 }
 
-/* "t.body" under the secret, in hexadecimal. */
-static void expect(struct str at, struct str body, struct str secret, struct arena *a,
-                   char ret_text[static SIGNATURE_TEXT + 1])
+/* The signature of "t.body", in hexadecimal. */
+static void expected_signature(struct str at, struct str body, struct str secret, struct arena *a,
+                               char ret_text[static SIGNATURE_TEXT + 1])
 {
     unsigned char mac[SHA256_LEN];
     char *text = arena_alloc(a, at.n + 1 + body.n);
@@ -47,7 +47,7 @@ bool stripe_signed(struct str header, struct str body, struct str secret, int64_
     char want[SIGNATURE_TEXT + 1];
     if (header.n > HEADER_MAX || !secret.n || !signed_at(header, &at, &at_s))
         return false;
-    expect(at, body, secret, a, want);
+    expected_signature(at, body, secret, a, want);
     bool fits = false;
     for (struct str rest = header; rest.p;) {
         struct str value, name = str_cut(str_cut(rest, ',', &rest), '=', &value);
@@ -59,8 +59,8 @@ bool stripe_signed(struct str header, struct str body, struct str secret, int64_
 
 /* ---- the event ---- */
 
-/* By the beginning of their names: whatever happens to one of these is a reason to read the object again. */
-static enum billing_object object_of(struct str type)
+/* By the prefix of the event's type: any event of these objects is a reason to read the object again. */
+static enum billing_object object_of_type(struct str type)
 {
     static const struct {
         struct str prefix;
@@ -76,8 +76,8 @@ static enum billing_object object_of(struct str type)
     return BILLING_OBJECT_NONE;
 }
 
-/* An invoice's subscription, where it has one, as the versions of the API since 2025-03-31 and those before have it:
- * the version is the webhook endpoint's, not ours. */
+/* The ID of an invoice's subscription; STR_NONE without one. Reads the member of API versions since 2025-03-31, and
+ * that of older ones: events have the version of the webhook endpoint, not ours. */
 static struct str subscription_of_invoice(const json_t *invoice)
 {
     const json_t *details = json_object_get(json_object_get(invoice, "parent"), "subscription_details");
@@ -85,12 +85,12 @@ static struct str subscription_of_invoice(const json_t *invoice)
     return id.p ? id : stripe_reference(invoice, "subscription");
 }
 
-/* What the object of an event is about; false if it is malformed. A payment alone, and an invoice of no subscription,
- * are somebody else's business. */
-static bool read_object(struct str type, const json_t *object, struct arena *a, struct billing_event *e)
+/* Sets the object of an event. Returns false if it is malformed. Ignores single payments, and invoices without a
+ * subscription. */
+static bool read_event_object(struct str type, const json_t *object, struct arena *a, struct billing_event *e)
 {
     struct str mode = rest_text(object, "mode"), about = rest_text(object, "id");
-    e->object = object_of(type);
+    e->object = object_of_type(type);
     if (str_starts(type, STR("invoice."))) {
         about = subscription_of_invoice(object);
         if (!about.p)
@@ -111,7 +111,7 @@ static bool read_event(const json_t *o, struct arena *a, struct billing_event *r
     if (!str_eq(rest_text(o, "object"), STR("event")) || !stripe_is_id(id) || !type.n || !json_is_object(object))
         return false;
     struct billing_event e = {.id = arena_str(a, id)};
-    if (!read_object(type, object, a, &e))
+    if (!read_event_object(type, object, a, &e))
         return false;
     *ret = e;
     return true;

@@ -26,8 +26,8 @@ struct str stripe_reference(const json_t *object, const char *name)
     return stripe_is_id(id) ? id : STR_NONE;
 }
 
-/* An amount, a count: 0 or more, and no more than every client's numbers hold. */
-static bool natural(const json_t *object, const char *name, int64_t *ret)
+/* An amount or a count: from 0 to the largest integer that every JSON client can represent. */
+static bool read_natural(const json_t *object, const char *name, int64_t *ret)
 {
     const json_t *v = json_object_get(object, name);
     if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) > NATURAL_MAX)
@@ -42,7 +42,7 @@ static bool is_object(const json_t *o, const char *kind)
 }
 
 /* "usd" */
-static bool currency(const json_t *o, struct arena *a, struct str *ret)
+static bool read_currency(const json_t *o, struct arena *a, struct str *ret)
 {
     struct str s = rest_text(o, "currency");
     if (s.n != 3 || !islower((unsigned char)s.p[0]) || !islower((unsigned char)s.p[1]) ||
@@ -102,23 +102,23 @@ bool stripe_read_session(const json_t *o, struct arena *a, struct billing_sessio
 
 /* ---- prices ---- */
 
-/* unit_amount is null where there is no single amount: tiers, or parts of a cent. */
-static bool unit_amount(const json_t *price, int64_t *ret)
+/* unit_amount is null if there is no single amount: tiers, or fractions of a cent. */
+static bool read_unit_amount(const json_t *price, int64_t *ret)
 {
     *ret = -1;
-    return json_is_null(json_object_get(price, "unit_amount")) || natural(price, "unit_amount", ret);
+    return json_is_null(json_object_get(price, "unit_amount")) || read_natural(price, "unit_amount", ret);
 }
 
 bool stripe_read_price(const json_t *o, struct arena *a, struct billing_price *ret)
 {
     struct billing_price p = {.plan = ret->plan};
     const json_t *active = json_object_get(o, "active"), *recurring = json_object_get(o, "recurring");
-    if (!is_object(o, "price") || !json_is_boolean(active) || !currency(o, a, &p.currency) ||
-        !unit_amount(o, &p.amount_minor))
+    if (!is_object(o, "price") || !json_is_boolean(active) || !read_currency(o, a, &p.currency) ||
+        !read_unit_amount(o, &p.amount_minor))
         return false;
     if (json_is_object(recurring)) {
         p.interval = arena_str(a, rest_text(recurring, "interval"));
-        if (!p.interval.n || !natural(recurring, "interval_count", &p.interval_count))
+        if (!p.interval.n || !read_natural(recurring, "interval_count", &p.interval_count))
             return false;
     }
     p.available = json_is_true(active) && p.interval.n > 0;
@@ -128,7 +128,7 @@ bool stripe_read_price(const json_t *o, struct arena *a, struct billing_price *r
 
 /* ---- subscriptions ---- */
 
-/* What is not paid for any more, but not ended either, is past due. */
+/* A subscription that is not paid for but has not ended is past due. */
 static bool stripe_status(struct str text, enum billing_status *ret)
 {
     static const struct {
@@ -156,8 +156,8 @@ static struct str plan_of_price(const struct config *c, struct str price_id)
     return STR_NONE;
 }
 
-/* What was bought at a price that has been replaced since: the checkout noted the plan. */
-static struct str noted_plan(const struct config *c, const json_t *subscription)
+/* The plan in the metadata, which the checkout set. For a price that has been replaced in the configuration since. */
+static struct str plan_of_metadata(const struct config *c, const json_t *subscription)
 {
     struct str noted = rest_text(json_object_get(subscription, "metadata"), "plan");
     for (size_t i = 0; i < CONFIG_PLANS; i++)
@@ -182,9 +182,9 @@ static bool read_item(const struct config *c, const json_t *item, struct arena *
     const json_t *price = json_object_get(item, "price");
     struct billing_price p = {0};
     struct str price_id = rest_text(price, "id");
-    bool metered = !json_object_get(item, "quantity"); /* none of ours: it has no quantity */
+    bool metered = !json_object_get(item, "quantity"); /* it was not bought here */
     if (!stripe_is_id(price_id) || !stripe_read_price(price, a, &p) ||
-        (!metered && !natural(item, "quantity", &s->quantity)))
+        (!metered && !read_natural(item, "quantity", &s->quantity)))
         return false;
     s->price_id = arena_str(a, price_id);
     s->plan = plan_of_price(c, price_id);
@@ -204,7 +204,7 @@ bool stripe_read_subscription(const struct config *c, const json_t *o, struct ar
         !read_item(c, item, a, &s))
         return false;
     if (!s.plan.p)
-        s.plan = noted_plan(c, o);
+        s.plan = plan_of_metadata(c, o);
     s.id = arena_str(a, rest_text(o, "id"));
     s.customer_id = arena_str(a, stripe_reference(o, "customer"));
     s.account_id = arena_str(a, rest_text(json_object_get(o, "metadata"), "account_id"));
@@ -218,7 +218,8 @@ bool stripe_read_subscription(const struct config *c, const json_t *o, struct ar
 bool stripe_read_preview(const json_t *o, struct arena *a, struct billing_preview *ret)
 {
     struct billing_preview p = {0};
-    if (!is_object(o, "invoice") || !natural(o, "amount_due", &p.amount_due_minor) || !currency(o, a, &p.currency))
+    if (!is_object(o, "invoice") || !read_natural(o, "amount_due", &p.amount_due_minor) ||
+        !read_currency(o, a, &p.currency))
         return false;
     *ret = p;
     return true;

@@ -1,8 +1,8 @@
-/* Virtual numbers from Twilio: AvailablePhoneNumbers are searched, IncomingPhoneNumbers are bought and given back.
+/* Virtual numbers from Twilio: searches AvailablePhoneNumbers, buys and releases IncomingPhoneNumbers.
  *
- * Twilio knows no idempotency keys, so a number carries its reference as its FriendlyName: before anything is bought,
- * and again when a purchase may or may not have happened, the account's numbers are searched for it. One that was
- * neither answered nor found may still be on its way: for a while nothing else is bought in its place. */
+ * Twilio has no idempotency keys, so a number carries its reference as its FriendlyName. The account's numbers are
+ * searched for the reference before a purchase, and after a purchase without an answer. If that finds nothing, the
+ * purchase may still be in progress, and no other number is bought for the reference for a minute. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -12,18 +12,18 @@
 #include "providers/twilio.h"
 
 #define PAGES_MAX      20 /* of one list */
-#define CANDIDATES_MAX 5  /* numbers that are tried: another may buy one first */
+#define CANDIDATES_MAX 5  /* tried in turn, as somebody else may buy one first */
 #define HOOK           "/hooks/twilio/voice"
 #define CODE_TAKEN     21422 /* "PhoneNumber is not available" */
 #define PURCHASES_MAX  64    /* at once */
 #define REFERENCE_MAX  63
-#define SETTLE_US      (60 * US_PER_S) /* so long a purchase without an answer may still happen */
+#define SETTLE_US      (60 * US_PER_S) /* a purchase without an answer may take effect until then */
 
-/* Of one reference: two must not both find nothing and both buy. */
+/* At most one for a reference: two must not both find nothing and both buy. */
 struct purchase {
-    char reference[REFERENCE_MAX + 1]; /* "": a free place */
+    char reference[REFERENCE_MAX + 1]; /* "": unused */
     bool running;
-    int64_t open_until_us; /* the service's clock: one had no answer, and may happen until then */
+    int64_t open_until_us; /* on the service's clock: a purchase without an answer may take effect until then */
 };
 
 struct twilio_numbers {
@@ -31,21 +31,21 @@ struct twilio_numbers {
     struct twilio *twilio;
     struct arena arena;
     struct str voice_url; /* STR_NONE: the account's default */
-    int64_t timeout_us;   /* of one request */
+    int64_t timeout_us;   /* of one call */
     pthread_mutex_t lock;
     struct purchase purchases[PURCHASES_MAX];
 };
 
 /* A number of the account. */
 struct held {
-    struct str sid, number; /* STR_NONE: none was found */
+    struct str sid, number; /* STR_NONE: not found */
 };
 
 /* ---- the account's own numbers ---- */
 
-/* The first entry of a page whose `member` is `value`. False if the page is not what it should be. */
-static bool search_page(const json_t *page, const struct rest_field *wanted, const char *member, struct arena *a,
-                        struct held *ret)
+/* The first entry of a page whose `member` has the wanted value. Returns false if the page is malformed. */
+static bool search_number_page(const json_t *page, const struct rest_field *wanted, const char *member, struct arena *a,
+                               struct held *ret)
 {
     const json_t *list = json_object_get(page, "incoming_phone_numbers"), *entry;
     size_t i;
@@ -63,10 +63,10 @@ static bool search_page(const json_t *page, const struct rest_field *wanted, con
     return true;
 }
 
-/* Looks for the number whose `member` is what the filter says, page by page: DONE, also where there is none. Never
- * REFUSED: that the account is refused says nothing about its numbers. */
-static enum outcome search(struct twilio_numbers *n, struct rest_field filter, const char *member, struct arena *a,
-                           struct held *ret)
+/* Searches the account, page by page, for the number whose `member` has the value of the filter. DONE also if there is
+ * no such number; never REFUSED, as a refused request says nothing about the numbers. */
+static enum outcome search_numbers(struct twilio_numbers *n, struct rest_field filter, const char *member,
+                                   struct arena *a, struct held *ret)
 {
     const struct rest_field fields[] = {filter, {"PageSize", STR("100")}};
     struct twilio_request request = {
@@ -78,7 +78,7 @@ static enum outcome search(struct twilio_numbers *n, struct rest_field filter, c
         enum outcome o = twilio_call(n->twilio, &request, a, &answer);
         if (o != OUTCOME_DONE)
             return OUTCOME_UNKNOWN;
-        bool fine = answer.body && search_page(answer.body, &filter, member, a, &held) &&
+        bool fine = answer.body && search_number_page(answer.body, &filter, member, a, &held) &&
                     twilio_next_page(n->twilio, answer.body, a, &next);
         json_decref(answer.body);
         if (!fine)
@@ -89,18 +89,19 @@ static enum outcome search(struct twilio_numbers *n, struct rest_field filter, c
         }
         request = (struct twilio_request){.method = "GET", .path = next};
     }
-    return OUTCOME_UNKNOWN; /* a list without an end */
+    return OUTCOME_UNKNOWN; /* too many pages */
 }
 
-static enum outcome search_reference(struct twilio_numbers *n, struct str reference, struct arena *a, struct held *ret)
+static enum outcome search_by_reference(struct twilio_numbers *n, struct str reference, struct arena *a,
+                                        struct held *ret)
 {
-    return search(n, (struct rest_field){"FriendlyName", reference}, "friendly_name", a, ret);
+    return search_numbers(n, (struct rest_field){"FriendlyName", reference}, "friendly_name", a, ret);
 }
 
 static enum outcome twilio_find(struct number_source *source, struct str reference, struct arena *a, struct str *ret)
 {
     struct held held;
-    enum outcome o = search_reference((struct twilio_numbers *)source, reference, a, &held);
+    enum outcome o = search_by_reference((struct twilio_numbers *)source, reference, a, &held);
     if (o == OUTCOME_DONE)
         *ret = held.number;
     return o;
@@ -147,9 +148,9 @@ static enum outcome list_available(struct twilio_numbers *n, struct str country,
     return o;
 }
 
-/* *ret_taken: refused because somebody else has it now. */
-static enum outcome buy(struct twilio_numbers *n, struct str number, struct str reference, struct arena *a,
-                        bool *ret_taken)
+/* *ret_taken: refused because somebody else has bought it. */
+static enum outcome buy_number(struct twilio_numbers *n, struct str number, struct str reference, struct arena *a,
+                               bool *ret_taken)
 {
     const struct rest_field fields[] = {
         {"PhoneNumber", number}, {"FriendlyName", reference}, {"VoiceUrl", n->voice_url}, {"VoiceMethod", STR("POST")}};
@@ -166,19 +167,19 @@ static enum outcome buy(struct twilio_numbers *n, struct str number, struct str 
     return o;
 }
 
-/* What came of a purchase that may have happened: the number if it did. That it is not there yet proves nothing. */
-static enum outcome look_again(struct twilio_numbers *n, struct str reference, struct arena *a, struct str *ret)
+/* Finds the number of a purchase without an answer. UNKNOWN if it is not there, as it may appear later. */
+static enum outcome find_purchased(struct twilio_numbers *n, struct str reference, struct arena *a, struct str *ret)
 {
     struct held held;
-    enum outcome o = search_reference(n, reference, a, &held);
+    enum outcome o = search_by_reference(n, reference, a, &held);
     if (o != OUTCOME_DONE || !held.number.p)
         return OUTCOME_UNKNOWN;
     *ret = held.number;
     return OUTCOME_DONE;
 }
 
-static enum outcome buy_one_of(struct twilio_numbers *n, const struct candidates *candidates, struct purchase *p,
-                               int64_t until_us, struct arena *a, struct str *ret)
+static enum outcome buy_candidate(struct twilio_numbers *n, const struct candidates *candidates, struct purchase *p,
+                                  int64_t until_us, struct arena *a, struct str *ret)
 {
     struct str reference = str_z(p->reference);
     enum outcome o = OUTCOME_REFUSED;
@@ -186,14 +187,14 @@ static enum outcome buy_one_of(struct twilio_numbers *n, const struct candidates
     for (size_t i = 0; i < candidates->count && o == OUTCOME_REFUSED && taken; i++) {
         if (clock_monotonic_us() + n->timeout_us > until_us)
             return OUTCOME_UNKNOWN;
-        o = buy(n, candidates->numbers[i], reference, a, &taken);
+        o = buy_number(n, candidates->numbers[i], reference, a, &taken);
         if (o == OUTCOME_DONE)
             *ret = candidates->numbers[i];
     }
     if (o != OUTCOME_UNKNOWN)
         return o;
     p->open_until_us = clock_now_us() + SETTLE_US;
-    return look_again(n, reference, a, ret);
+    return find_purchased(n, reference, a, ret);
 }
 
 static bool is_over(const struct purchase *p)
@@ -201,8 +202,7 @@ static bool is_over(const struct purchase *p)
     return !p->running && p->open_until_us <= clock_now_us();
 }
 
-/* The reference's place, or a free one; NULL: it is being bought for already, or all are taken. Nobody waits for a slow
- * provider here. */
+/* Marks a purchase for the reference as running. Returns NULL if one is running or the table is full; does not wait. */
 static struct purchase *begin_purchase(struct twilio_numbers *n, struct str reference)
 {
     struct purchase *mine = NULL, *place = NULL;
@@ -232,12 +232,12 @@ static void end_purchase(struct twilio_numbers *n, struct purchase *p, enum outc
     pthread_mutex_unlock(&n->lock);
 }
 
-static enum outcome acquire(struct twilio_numbers *n, struct purchase *p, struct str country, int64_t until_us,
-                            struct arena *a, struct str *ret)
+static enum outcome find_or_buy(struct twilio_numbers *n, struct purchase *p, struct str country, int64_t until_us,
+                                struct arena *a, struct str *ret)
 {
     struct held held;
     struct candidates candidates = {0};
-    enum outcome o = search_reference(n, str_z(p->reference), a, &held);
+    enum outcome o = search_by_reference(n, str_z(p->reference), a, &held);
     if (o != OUTCOME_DONE)
         return o;
     if (held.number.p) {
@@ -247,7 +247,7 @@ static enum outcome acquire(struct twilio_numbers *n, struct purchase *p, struct
     if (p->open_until_us > clock_now_us())
         return OUTCOME_UNKNOWN;
     o = list_available(n, country, a, &candidates);
-    return o == OUTCOME_DONE ? buy_one_of(n, &candidates, p, until_us, a, ret) : o;
+    return o == OUTCOME_DONE ? buy_candidate(n, &candidates, p, until_us, a, ret) : o;
 }
 
 static enum outcome twilio_acquire(struct number_source *source, struct str reference, struct str country,
@@ -259,14 +259,14 @@ static enum outcome twilio_acquire(struct number_source *source, struct str refe
     struct purchase *p = begin_purchase(n, reference);
     if (!p)
         return OUTCOME_UNKNOWN;
-    enum outcome o = acquire(n, p, country, until_us, a, ret);
+    enum outcome o = find_or_buy(n, p, country, until_us, a, ret);
     end_purchase(n, p, o);
     return o;
 }
 
-/* ---- giving back ---- */
+/* ---- releasing ---- */
 
-static enum outcome give_back(struct twilio_numbers *n, struct str sid, struct arena *a)
+static enum outcome delete_number_resource(struct twilio_numbers *n, struct str sid, struct arena *a)
 {
     const struct twilio_request request = {.method = "DELETE",
                                            .path = arena_printf(a, "/IncomingPhoneNumbers/%.*s.json", STR_ARG(sid))};
@@ -282,16 +282,16 @@ static enum outcome twilio_release(struct number_source *source, struct str numb
     struct held held;
     struct arena a;
     arena_init(&a, NULL, 0);
-    enum outcome o = search(n, (struct rest_field){"PhoneNumber", number}, "phone_number", &a, &held);
+    enum outcome o = search_numbers(n, (struct rest_field){"PhoneNumber", number}, "phone_number", &a, &held);
     if (o == OUTCOME_DONE && held.sid.p)
-        o = give_back(n, held.sid, &a);
+        o = delete_number_resource(n, held.sid, &a);
     arena_done(&a);
     return o;
 }
 
 /* ---- life ---- */
 
-static void numbers_free(struct number_source *source)
+static void twilio_numbers_free(struct number_source *source)
 {
     struct twilio_numbers *n = (struct twilio_numbers *)source;
     twilio_free(n->twilio);
@@ -300,13 +300,13 @@ static void numbers_free(struct number_source *source)
     free(n);
 }
 
-static const struct number_source_ops ops = {
-    .acquire = twilio_acquire, .find = twilio_find, .release = twilio_release, .free = numbers_free};
+static const struct number_source_ops twilio_numbers_ops = {
+    .acquire = twilio_acquire, .find = twilio_find, .release = twilio_release, .free = twilio_numbers_free};
 
 enum err twilio_numbers_new(const struct config *c, struct number_source **ret, char **ret_why)
 {
     struct twilio_numbers *n = mem_new(struct twilio_numbers);
-    n->source.ops = &ops;
+    n->source.ops = &twilio_numbers_ops;
     n->timeout_us = (int64_t)c->twilio_timeout_s * US_PER_S;
     arena_init(&n->arena, NULL, 0);
     pthread_mutex_init(&n->lock, NULL);
@@ -314,7 +314,7 @@ enum err twilio_numbers_new(const struct config *c, struct number_source **ret, 
         n->voice_url = arena_printf(&n->arena, "%s" HOOK, c->top_public_url);
     enum err e = twilio_new(c, &n->twilio, ret_why);
     if (e) {
-        numbers_free(&n->source);
+        twilio_numbers_free(&n->source);
         return e;
     }
     *ret = &n->source;

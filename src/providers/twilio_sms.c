@@ -11,15 +11,15 @@ struct twilio_texter {
     struct rest_field from;
 };
 
-/* What Twilio says of a number that no message of ours can reach, whoever asks for it. */
+/* Is it an error code for a number that this account can never reach? */
 static bool is_about_number(int code)
 {
     switch (code) {
     case 21211: /* invalid */
     case 21266: /* the sender's own */
-    case 21610: /* its owner has answered STOP */
-    case 21612: /* not to be reached from the sender */
-    case 21614: /* no mobile */
+    case 21610: /* its owner has replied STOP */
+    case 21612: /* not reachable from the sender */
+    case 21614: /* not a mobile */
     case 21635: /* a landline */
         return true;
     default:
@@ -27,8 +27,8 @@ static bool is_about_number(int code)
     }
 }
 
-/* It is queued at best; what Twilio knows at once that it cannot send is refused. */
-static enum outcome understand(const json_t *body)
+/* A 2xx means that the message is queued, unless its status says that Twilio cannot send it. */
+static enum outcome read_message(const json_t *body)
 {
     if (!twilio_is_sid(rest_text(body, "sid"), "SM"))
         return OUTCOME_UNKNOWN;
@@ -51,7 +51,7 @@ static enum outcome twilio_send(struct texter *texter, const struct sms_message 
     arena_init(&a, NULL, 0);
     enum outcome o = twilio_call(t->twilio, &request, &a, &answer);
     if (o == OUTCOME_DONE)
-        o = understand(answer.body);
+        o = read_message(answer.body);
     if (o == OUTCOME_REFUSED)
         *ret_number = is_about_number(answer.code);
     json_decref(answer.body);
@@ -59,16 +59,16 @@ static enum outcome twilio_send(struct texter *texter, const struct sms_message 
     return o;
 }
 
-static void texter_free_twilio(struct texter *texter)
+static void twilio_texter_free(struct texter *texter)
 {
     struct twilio_texter *t = (struct twilio_texter *)texter;
     twilio_free(t->twilio);
     free(t);
 }
 
-static const struct texter_ops ops = {.send = twilio_send, .free = texter_free_twilio};
+static const struct texter_ops twilio_texter_ops = {.send = twilio_send, .free = twilio_texter_free};
 
-static enum err configure(struct twilio_texter *t, const struct config *c, char **ret_why)
+static enum err set_sender(struct twilio_texter *t, const struct config *c, char **ret_why)
 {
     struct str from = str_z(c->twilio_from);
     bool service = twilio_is_sid(from, "MG");
@@ -82,10 +82,10 @@ static enum err configure(struct twilio_texter *t, const struct config *c, char 
 enum err twilio_texter_new(const struct config *c, struct texter **ret, char **ret_why)
 {
     struct twilio_texter *t = mem_new(struct twilio_texter);
-    t->texter.ops = &ops;
-    enum err e = configure(t, c, ret_why);
+    t->texter.ops = &twilio_texter_ops;
+    enum err e = set_sender(t, c, ret_why);
     if (e) {
-        texter_free_twilio(&t->texter);
+        twilio_texter_free(&t->texter);
         return e;
     }
     *ret = &t->texter;
