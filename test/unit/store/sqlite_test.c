@@ -55,6 +55,7 @@ static void assert_intact(const struct store_fixture *f)
     sqlite3_stmt *stmt;
     snprintf(path, sizeof path, "%s/portero.db", f->dir);
     assert_int_equal(sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_busy_timeout(handle, 10000), SQLITE_OK);
     assert_int_equal(sqlite3_prepare_v2(handle, "PRAGMA integrity_check(1)", -1, &stmt, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
     assert_string_equal((const char *)sqlite3_column_text(stmt, 0), "ok");
