@@ -43,14 +43,14 @@ static int select_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
     return SSL_TLSEXT_ERR_OK;
 }
 
-/* An encrypted key does not load. Without this callback OpenSSL would ask for the pass phrase on the terminal.
- * NOLINTNEXTLINE(readability-non-const-parameter): the type is OpenSSL's */
+/* An encrypted key does not load: sets *arg. Without this callback OpenSSL would ask for the pass phrase on the
+ * terminal. NOLINTNEXTLINE(readability-non-const-parameter): the type is OpenSSL's */
 static int no_pass_phrase(char *buf, int size, int rwflag, void *arg)
 {
     (void)buf;
     (void)size;
     (void)rwflag;
-    (void)arg;
+    *(bool *)arg = true;
     return -1;
 }
 
@@ -92,7 +92,6 @@ static bool configure_context(SSL_CTX *ctx, const struct http_tls *t)
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF); /* resumption is by tickets, which the client keeps */
     SSL_CTX_set_timeout(ctx, TLS_TICKETS_PERIOD_S);
     SSL_CTX_set_app_data(ctx, (void *)(uintptr_t)t);
-    SSL_CTX_set_default_passwd_cb(ctx, no_pass_phrase);
     SSL_CTX_set_client_hello_cb(ctx, check_hello, NULL);
     SSL_CTX_set_alpn_select_cb(ctx, select_protocol, NULL);
     return SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) == 1 &&
@@ -111,20 +110,30 @@ static const char *first_reason(void)
     return reason ? reason : "cannot be read";
 }
 
+static bool load_key(SSL_CTX *ctx, const char *path, bool *ret_encrypted)
+{
+    SSL_CTX_set_default_passwd_cb(ctx, no_pass_phrase);
+    SSL_CTX_set_default_passwd_cb_userdata(ctx, ret_encrypted);
+    bool loaded = SSL_CTX_use_PrivateKey_file(ctx, path, SSL_FILETYPE_PEM) == 1 && SSL_CTX_check_private_key(ctx) == 1;
+    SSL_CTX_set_default_passwd_cb_userdata(ctx, NULL);
+    return loaded;
+}
+
 static enum err load_context(const struct http_tls *t, SSL_CTX **ret, char **ret_why)
 {
     SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
     const char *at = t->certificate;
+    bool encrypted = false;
     ERR_clear_error();
     if (!ctx || !configure_context(ctx, t) || SSL_CTX_use_certificate_chain_file(ctx, t->certificate) != 1)
         goto fail;
     at = t->key;
-    if (SSL_CTX_use_PrivateKey_file(ctx, t->key, SSL_FILETYPE_PEM) != 1 || SSL_CTX_check_private_key(ctx) != 1)
+    if (!load_key(ctx, t->key, &encrypted))
         goto fail;
     *ret = ctx;
     return ERR_NONE;
 fail:;
-    enum err e = err_why(ret_why, ERR_USAGE, "%s: %s", at, first_reason());
+    enum err e = err_why(ret_why, ERR_USAGE, "%s: %s", at, encrypted ? "the key is encrypted" : first_reason());
     ERR_clear_error();
     SSL_CTX_free(ctx);
     return e;
@@ -163,7 +172,7 @@ void http_tls_free(struct http_tls *t)
 
 enum err http_tls_reload(struct http_tls *t, char **ret_why)
 {
-    SSL_CTX *fresh;
+    SSL_CTX *fresh = NULL;
     enum err e = load_context(t, &fresh, ret_why);
     if (e)
         return e;

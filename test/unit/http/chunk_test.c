@@ -1,4 +1,4 @@
-/* The chunked coding, decoded in one piece and byte by byte: the result is the same. */
+/* The chunked coding: decoding it in one piece and byte by byte gives the same result. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 struct result {
     enum http_chunk_step last;
     struct buf body;
-    size_t rest; /* bytes not taken */
+    size_t rest; /* bytes not consumed */
 };
 
 static struct result decode(struct str in, size_t piece)
@@ -31,7 +31,7 @@ static struct result decode(struct str in, size_t piece)
     return r;
 }
 
-static void bodies_are_decoded_however_they_are_cut(void **state)
+static void bodies_are_decoded_from_pieces_of_any_size(void **state)
 {
     static const struct {
         struct str in;
@@ -93,7 +93,7 @@ static void bodies_are_decoded_however_they_are_cut(void **state)
     }
 }
 
-static void nothing_follows_the_end_or_an_error(void **state)
+static void decoding_stops_at_the_end_or_an_error(void **state)
 {
     static const struct str inputs[] = {{"0\r\n\r\n", 5}, {"x", 1}, {"41\r\n", 4}};
     static const enum http_chunk_step then[] = {HTTP_CHUNK_END, HTTP_CHUNK_BAD, HTTP_CHUNK_BAD};
@@ -110,8 +110,8 @@ static void nothing_follows_the_end_or_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bodies_are_decoded_however_they_are_cut),
-        cmocka_unit_test(nothing_follows_the_end_or_an_error),
+        cmocka_unit_test(bodies_are_decoded_from_pieces_of_any_size),
+        cmocka_unit_test(decoding_stops_at_the_end_or_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

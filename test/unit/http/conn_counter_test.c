@@ -16,7 +16,7 @@ static struct net_address address(const char *text)
     return a;
 }
 
-static void each_address_has_its_own_bound(void **state)
+static void each_address_has_its_own_limit(void **state)
 {
     struct http_conn_counter *c = http_conn_counter_new(100, 2);
     struct net_address a = address("192.0.2.1"), b = address("192.0.2.2");
@@ -45,7 +45,7 @@ static void an_ipv6_subscriber_counts_once_however_many_addresses_are_used(void 
     http_conn_counter_free(c);
 }
 
-static void the_bound_in_all_is_for_everyone(void **state)
+static void the_total_limit_applies_to_every_address(void **state)
 {
     struct http_conn_counter *c = http_conn_counter_new(2, 2);
     struct net_address a = address("192.0.2.1"), b = address("192.0.2.2");
@@ -58,8 +58,8 @@ static void the_bound_in_all_is_for_everyone(void **state)
     http_conn_counter_free(c);
 }
 
-/* Refused by its address, a connection does not use up room in all. */
-static void who_was_refused_leaves_no_trace(void **state)
+/* A connection refused by its address does not count towards the total. */
+static void a_refused_connection_is_not_counted(void **state)
 {
     struct http_conn_counter *c = http_conn_counter_new(2, 1);
     struct net_address a = address("192.0.2.1"), b = address("192.0.2.2");
@@ -82,7 +82,7 @@ static void *come_and_go(void *arg)
     return NULL;
 }
 
-static void threads_come_and_go_and_leave_it_empty(void **state)
+static void the_counter_is_zero_after_concurrent_use(void **state)
 {
     struct http_conn_counter *c = http_conn_counter_new(4, 1);
     struct net_address a = address("192.0.2.3");
@@ -102,11 +102,11 @@ static void threads_come_and_go_and_leave_it_empty(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_address_has_its_own_bound),
+        cmocka_unit_test(each_address_has_its_own_limit),
         cmocka_unit_test(an_ipv6_subscriber_counts_once_however_many_addresses_are_used),
-        cmocka_unit_test(the_bound_in_all_is_for_everyone),
-        cmocka_unit_test(who_was_refused_leaves_no_trace),
-        cmocka_unit_test(threads_come_and_go_and_leave_it_empty),
+        cmocka_unit_test(the_total_limit_applies_to_every_address),
+        cmocka_unit_test(a_refused_connection_is_not_counted),
+        cmocka_unit_test(the_counter_is_zero_after_concurrent_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
-/* Slow and silent clients. Each limit is total: a byte now and then does not extend it. */
+/* Slow and silent clients. Each time limit is total: further bytes do not extend it. */
 #include "http/harness.h"
 
 #define HOST "Host: localhost\r\n"
 
-#define LIMIT_S 3 /* long enough for what a client has to have done by then */
+#define LIMIT_S 3 /* long enough for all that a client must do in time */
 
-/* Sends each of them one byte after the other until something comes back. */
+/* Sends the text byte by byte until the server answers. */
 static void trickle(struct client *clients, size_t count, char byte)
 {
     for (int i = 0; i < PATIENCE_S * 20; i++) {
@@ -33,7 +33,7 @@ static void assert_refused_late(struct client *c)
     answer_done(&a);
 }
 
-static void a_head_that_trickles_in_is_refused(void **state)
+static void a_slow_head_is_refused(void **state)
 {
     (void)state;
     struct rig g;
@@ -70,7 +70,7 @@ static void a_head_that_stops_is_refused(void **state)
     rig_done(&g);
 }
 
-static void a_body_that_trickles_in_is_refused(void **state)
+static void a_slow_body_is_refused(void **state)
 {
     static const struct str heads[] = {
 #define S(s) {s, sizeof(s) - 1}
@@ -99,7 +99,7 @@ static void a_body_that_trickles_in_is_refused(void **state)
     rig_done(&g);
 }
 
-static void an_idle_connection_is_closed_without_a_word(void **state)
+static void an_idle_connection_is_closed_without_a_reply(void **state)
 {
     (void)state;
     struct rig g;
@@ -126,7 +126,7 @@ static void an_idle_connection_is_closed_without_a_word(void **state)
     rig_done(&g);
 }
 
-static void a_tls_handshake_that_does_not_begin_is_given_up(void **state)
+static void a_tls_handshake_that_does_not_begin_times_out(void **state)
 {
     struct rig g;
     struct answer a = {0};
@@ -141,8 +141,8 @@ static void a_tls_handshake_that_does_not_begin_is_given_up(void **state)
     rig_done(&g);
 }
 
-/* The server has room for one connection: a second is served only once the first was dropped. */
-static void a_reply_that_is_not_taken_ends_the_connection(void **state)
+/* The server accepts one connection: it serves a second one only after it has dropped the first. */
+static void an_unread_reply_ends_the_connection(void **state)
 {
     (void)state;
     for (int tls = 0; tls < 2; tls++) {
@@ -168,7 +168,7 @@ static void a_reply_that_is_not_taken_ends_the_connection(void **state)
     }
 }
 
-static void a_request_that_waits_for_its_answer_has_no_limit(void **state)
+static void a_request_that_waits_for_its_answer_has_no_time_limit(void **state)
 {
     struct rig g;
     struct answer a = {0};
@@ -180,7 +180,7 @@ static void a_request_that_waits_for_its_answer_has_no_limit(void **state)
     client_send(&c, STR("GET /wait HTTP/1.1\r\n" HOST "\r\n"));
     rig_await(&g, &g.waiting_count, 1);
     struct client later = client_open(&g, false);
-    assert_false(answer_next(&a, &idle)); /* by now every limit has passed */
+    assert_false(answer_next(&a, &idle)); /* every limit has passed */
     assert_false(answer_next(&a, &later));
     rig_release(&g);
     assert_true(answer_next(&a, &c));
@@ -195,13 +195,13 @@ static void a_request_that_waits_for_its_answer_has_no_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_head_that_trickles_in_is_refused),
+        cmocka_unit_test(a_slow_head_is_refused),
         cmocka_unit_test(a_head_that_stops_is_refused),
-        cmocka_unit_test(a_body_that_trickles_in_is_refused),
-        cmocka_unit_test(an_idle_connection_is_closed_without_a_word),
-        cmocka_unit_test(a_tls_handshake_that_does_not_begin_is_given_up),
-        cmocka_unit_test(a_reply_that_is_not_taken_ends_the_connection),
-        cmocka_unit_test(a_request_that_waits_for_its_answer_has_no_limit),
+        cmocka_unit_test(a_slow_body_is_refused),
+        cmocka_unit_test(an_idle_connection_is_closed_without_a_reply),
+        cmocka_unit_test(a_tls_handshake_that_does_not_begin_times_out),
+        cmocka_unit_test(an_unread_reply_ends_the_connection),
+        cmocka_unit_test(a_request_that_waits_for_its_answer_has_no_time_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

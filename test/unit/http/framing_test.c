@@ -1,5 +1,5 @@
-/* Request framing over the wire: whatever could be read in two ways is refused and the connection closed, whatever is
- * legal is answered and the connection stays open; plain and in TLS. */
+/* Request framing over the wire, plain and in TLS. Ambiguous requests are refused and the connection closes. Valid
+ * requests are answered and the connection stays open. */
 #include "http/harness.h"
 
 #define HOST  "Host: localhost\r\n"
@@ -134,7 +134,7 @@ static const struct {
 #undef C
 };
 
-/* What keeps an open connection's place: a body still owed, then one more request whose answer nobody else gives. */
+/* Proves that a connection is still open: the missing body, then a request with a unique answer. */
 static void check_open(struct client *c, struct answer *a, const char *name)
 {
     size_t count = a->count;
@@ -185,7 +185,7 @@ static void ambiguous_framing_is_refused_and_legal_framing_answered(void **state
     run_table(false);
 }
 
-static void the_same_holds_in_tls(void **state)
+static void tls_gives_the_same_answers(void **state)
 {
     (void)state;
     run_table(true);
@@ -202,7 +202,7 @@ static struct str repeated(struct buf *b, const char *head, const char *unit, si
     return buf_view(b);
 }
 
-static void sizes_beyond_the_limits_are_refused_by_their_own_status(void **state)
+static void each_size_limit_has_its_own_status(void **state)
 {
     static const struct {
         const char *name, *head, *unit;
@@ -248,7 +248,7 @@ static void sizes_beyond_the_limits_are_refused_by_their_own_status(void **state
     rig_done(&g);
 }
 
-/* The outcome must not hang on how the bytes are cut into segments. */
+/* The result must not depend on how the bytes are divided into segments. */
 static void the_answers_do_not_depend_on_how_bytes_arrive(void **state)
 {
     struct rig g;
@@ -257,7 +257,7 @@ static void the_answers_do_not_depend_on_how_bytes_arrive(void **state)
     rig_start(&g);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (!cases[i].open)
-            continue; /* a refusal may come before the last byte was sent */
+            continue; /* a refusal may arrive before the last byte was sent */
         struct client c = client_open(&g, i % 2);
         struct answer a = {0};
         for (size_t at = 0; at < cases[i].bytes.n; at++)
@@ -277,8 +277,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ambiguous_framing_is_refused_and_legal_framing_answered),
-        cmocka_unit_test(the_same_holds_in_tls),
-        cmocka_unit_test(sizes_beyond_the_limits_are_refused_by_their_own_status),
+        cmocka_unit_test(tls_gives_the_same_answers),
+        cmocka_unit_test(each_size_limit_has_its_own_status),
         cmocka_unit_test(the_answers_do_not_depend_on_how_bytes_arrive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

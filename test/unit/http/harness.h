@@ -1,9 +1,9 @@
 /* An in-process server with a small handler, and a client that sends raw bytes, plain or in TLS.
  *
  * Routes: /echo answers 200 with the body; /early answers 401 from `head`; /big?N answers N bytes; /constant answers
- * RIG_CONSTANT bytes that are never copied; /peer says who asks;
- * /wait answers 202 from another thread, once rig_release() lets it; anything else is 404. Refusals answer the status
- * of their error. A reply's body is the request's target unless said otherwise. */
+ * RIG_CONSTANT bytes that are never copied; /peer answers the
+ * client's address; /wait answers 202 from another thread after rig_release(); other paths are 404. Refusals answer the
+ * status of their error. The body of other replies is the request's target. */
 #pragma once
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@
 #include "base/container_of.h"
 #include "http/server.h"
 
-#define PATIENCE_S   30 /* nothing takes so long; a test that waits for it has failed */
+#define PATIENCE_S   30 /* a test that waits for so long has failed */
 #define MAX_STATUSES 16
 #define RIG_CONSTANT 400000
 
@@ -43,7 +43,7 @@ struct rig {
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct http_request *waiting[64]; /* given to /wait and not yet let go */
+    struct http_request *waiting[64]; /* requests to /wait that are not released yet */
     unsigned waiting_count;
     unsigned requests, refusals, let_go;
 };
@@ -86,7 +86,7 @@ static inline void rig_big(struct http_request *r)
     rig_reply(r, 200, str_n(bytes, n));
 }
 
-static char rig_bytes[RIG_CONSTANT]; /* made by rig_init, before there are threads */
+static char rig_bytes[RIG_CONSTANT]; /* filled by rig_init, before any thread starts */
 
 static inline struct str rig_constant(void)
 {
@@ -213,7 +213,7 @@ static inline void rig_done(struct rig *g)
     http_server_free(g->server);
     unlink(g->certificate);
     unlink(g->key);
-    assert_int_equal(rmdir(g->dir), 0); /* the control socket is gone, too */
+    assert_int_equal(rmdir(g->dir), 0); /* fails if the control socket still exists */
     pthread_cond_destroy(&g->changed);
     pthread_mutex_destroy(&g->lock);
 }
@@ -277,7 +277,7 @@ static inline void client_close(struct client *c)
     close(c->fd);
 }
 
-/* As much as the server takes; it may close at any time. */
+/* Sends until the server closes, which it may do at any time. */
 static inline void client_send(struct client *c, struct str bytes)
 {
     size_t sent = 0;
@@ -290,7 +290,7 @@ static inline void client_send(struct client *c, struct str bytes)
     }
 }
 
-/* 0 at the end of input, however it came. Waiting in vain fails the test. */
+/* Returns 0 at the end of input, also after a reset. Fails the test if nothing arrives. */
 static inline size_t client_recv(struct client *c, char *p, size_t n)
 {
     errno = 0;
@@ -300,14 +300,14 @@ static inline size_t client_recv(struct client *c, char *p, size_t n)
     return got > 0 ? (size_t)got : 0;
 }
 
-/* ---- what the server answered ---- */
+/* ---- the answers ---- */
 
 struct answer {
     int statuses[MAX_STATUSES];
     size_t count;
     bool closed;
-    struct buf in;         /* all that came */
-    size_t at;             /* bytes of it that were read as replies */
+    struct buf in;         /* all bytes received */
+    size_t at;             /* bytes of it that were parsed */
     struct str body, head; /* of the last reply */
 };
 
@@ -328,7 +328,7 @@ static inline struct str answer_field(struct str head, const char *name)
     return end ? str_n(rest.p, (size_t)(end - rest.p)) : rest;
 }
 
-/* Takes one complete reply from what has come; false if there is none. head_only: the request was HEAD. */
+/* Parses one complete reply from the received bytes; false if there is none. head_only: the request was HEAD. */
 static inline bool answer_take(struct answer *a, bool head_only)
 {
     struct str in = str_from(buf_view(&a->in), a->at);
@@ -382,7 +382,7 @@ static inline void answer_rest(struct answer *a, struct client *c)
 {
     while (answer_next(a, c))
         ;
-    assert_int_equal(a->at, a->in.n); /* nothing else came */
+    assert_int_equal(a->at, a->in.n); /* no other bytes arrived */
 }
 
 /* "200,400" */
@@ -398,7 +398,7 @@ static inline const char *answer_text(const struct answer *a, char ret[static 12
     return ret;
 }
 
-/* Sends and expects exactly this reply next. */
+/* Sends a request and expects exactly this reply. */
 static inline void expect(struct client *c, struct answer *a, struct str request, int status, const char *body)
 {
     client_send(c, request);

@@ -1,4 +1,4 @@
-/* How many connections there may be. The bound per address does not concern loopback: conn_counter_test has it. */
+/* The connection limit. Loopback has no limit per address: conn_counter_test tests that one. */
 #include "http/harness.h"
 
 #include <sys/resource.h>
@@ -28,7 +28,7 @@ static void check_bound(struct rig *g, unsigned most)
     client_close(&extra);
 }
 
-static void beyond_the_bound_new_connections_are_closed(void **state)
+static void connections_over_the_limit_are_closed(void **state)
 {
     struct rig g;
     (void)state;
@@ -39,7 +39,7 @@ static void beyond_the_bound_new_connections_are_closed(void **state)
     rig_done(&g);
 }
 
-static void half_of_the_descriptors_are_left_to_others(void **state)
+static void connections_use_at_most_half_of_the_descriptors(void **state)
 {
     struct rig g;
     struct rlimit before, tight;
@@ -50,12 +50,12 @@ static void half_of_the_descriptors_are_left_to_others(void **state)
     tight.rlim_cur = 2 * MOST;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
     rig_start(&g);
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0); /* the clients are in this process, too */
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0); /* the clients are also in this process */
     check_bound(&g, MOST);
     rig_done(&g);
 }
 
-static void the_longest_idle_connection_makes_room(void **state)
+static void the_longest_idle_connection_is_evicted(void **state)
 {
     struct rig g;
     struct answer a = {0}, b = {0}, c = {0};
@@ -66,7 +66,7 @@ static void the_longest_idle_connection_makes_room(void **state)
     struct client first = client_open(&g, false), second = client_open(&g, false);
     expect(&first, &a, REQUEST, 200, "");
     expect(&second, &b, REQUEST, 200, "");
-    expect(&first, &a, REQUEST, 200, ""); /* now the second is idle for longer */
+    expect(&first, &a, REQUEST, 200, ""); /* now the second one is idle for longer */
     struct client third = client_open(&g, false);
     expect(&third, &c, REQUEST, 200, "");
     assert_false(answer_next(&b, &second));
@@ -91,7 +91,7 @@ static void a_closed_connection_no_longer_counts(void **state)
         struct client c = client_open(&g, i % 2);
         struct answer a = {0};
         expect(&c, &a, STR("GET /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"), 200, "");
-        assert_false(answer_next(&a, &c)); /* our close is what the server lingers for */
+        assert_false(answer_next(&a, &c)); /* the server waits for us to close */
         answer_done(&a);
         if (c.ssl)
             SSL_shutdown(c.ssl);
@@ -100,7 +100,7 @@ static void a_closed_connection_no_longer_counts(void **state)
         while (recv(c.fd, &byte, 1, 0) > 0)
             ;
         client_close(&c);
-        /* Until the server has seen it, the place is taken. */
+        /* The connection counts until the server has seen the close. */
         for (bool served = false; !served;) {
             struct client next = client_open(&g, false);
             struct answer b = {0};
@@ -116,9 +116,9 @@ static void a_closed_connection_no_longer_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(beyond_the_bound_new_connections_are_closed),
-        cmocka_unit_test(half_of_the_descriptors_are_left_to_others),
-        cmocka_unit_test(the_longest_idle_connection_makes_room),
+        cmocka_unit_test(connections_over_the_limit_are_closed),
+        cmocka_unit_test(connections_use_at_most_half_of_the_descriptors),
+        cmocka_unit_test(the_longest_idle_connection_is_evicted),
         cmocka_unit_test(a_closed_connection_no_longer_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,9 @@
-/* Listening sockets: which addresses are understood, when one is taken, and whose control socket it is. */
+/* Listening sockets: valid addresses, addresses in use, and ownership of the control socket. */
 #include "http/listen.h"
 
 #include "http/harness.h"
 
-static void an_address_is_bound_and_told_with_its_port(void **state)
+static void an_address_is_bound_and_reported_with_its_port(void **state)
 {
     static const struct {
         const char *address, *prefix;
@@ -14,7 +14,7 @@ static void an_address_is_bound_and_told_with_its_port(void **state)
         int fd = -1;
         enum err e = http_listen_tcp(cases[i].address, false, &fd);
         if (e && cases[i].address[0] == '[')
-            continue; /* a machine without IPv6 */
+            continue; /* no IPv6 here */
         assert_int_equal(e, ERR_NONE);
         http_listen_text(fd, text);
         assert_int_equal(strncmp(text, cases[i].prefix, strlen(cases[i].prefix)), 0);
@@ -23,7 +23,7 @@ static void an_address_is_bound_and_told_with_its_port(void **state)
     }
 }
 
-static void what_is_no_address_is_refused(void **state)
+static void an_invalid_address_is_refused(void **state)
 {
     static const char *const bad[] = {"",         "127.0.0.1",        "8080", "127.0.0.1:", "127.0.0.1:http",
                                       "::1:8080", "127.0.0.1:99999x", "[::1", "[::1]8080"};
@@ -36,7 +36,7 @@ static void what_is_no_address_is_refused(void **state)
     }
 }
 
-static void a_port_that_is_listened_on_is_not_shared_by_accident(void **state)
+static void a_port_in_use_is_not_shared_by_accident(void **state)
 {
     char text[HTTP_BOUND_TEXT];
     int first, second = -1;
@@ -50,7 +50,7 @@ static void a_port_that_is_listened_on_is_not_shared_by_accident(void **state)
     close(second);
 }
 
-static void a_second_server_on_the_same_addresses_is_told_so(void **state)
+static void a_second_server_on_the_same_addresses_fails(void **state)
 {
     char address[HTTP_BOUND_TEXT], *why = NULL;
     struct rig g;
@@ -63,7 +63,7 @@ static void a_second_server_on_the_same_addresses_is_told_so(void **state)
     assert_int_equal(http_server_new(&c, g.control, h, &second, &why), ERR_IO);
     assert_non_null(strstr(why, g.control));
     free(why);
-    assert_int_equal(access(g.control, F_OK), 0); /* the first one's is still there */
+    assert_int_equal(access(g.control, F_OK), 0); /* the first server's still exists */
     snprintf(address, sizeof address, "%s", http_server_http(g.server));
     c.listen_http = address;
     assert_int_equal(http_server_new(&c, NULL, h, &second, &why), ERR_IO);
@@ -72,7 +72,7 @@ static void a_second_server_on_the_same_addresses_is_told_so(void **state)
     rig_done(&g);
 }
 
-static void nobody_takes_the_port_of_a_server_that_has_yet_to_start(void **state)
+static void the_port_is_reserved_before_the_server_starts(void **state)
 {
     struct rig g;
     struct http_handler h = {.ctx = &g, .head = rig_head, .request = rig_request, .refuse = rig_refuse};
@@ -92,7 +92,7 @@ static void nobody_takes_the_port_of_a_server_that_has_yet_to_start(void **state
     rig_done(&g);
 }
 
-static void listeners_can_be_left_out(void **state)
+static void listeners_are_optional(void **state)
 {
     struct rig g;
     (void)state;
@@ -101,7 +101,7 @@ static void listeners_can_be_left_out(void **state)
     rig_start(&g);
     assert_null(http_server_https(g.server));
     assert_non_null(http_server_http(g.server));
-    assert_int_equal(access(g.certificate, F_OK), -1); /* no certificate is made for nobody */
+    assert_int_equal(access(g.certificate, F_OK), -1); /* no certificate is generated without a listener */
     rig_done(&g);
 }
 
@@ -117,7 +117,7 @@ static void a_stale_control_socket_is_replaced_and_other_files_are_not(void **st
     assert_int_equal(stat(path, &st), 0);
     assert_true(S_ISSOCK(st.st_mode));
     assert_int_equal(st.st_mode & 0777, 0600);
-    close(fd); /* as a killed process leaves it */
+    close(fd); /* a killed process leaves the file */
     assert_int_equal(http_listen_unix(path, &fd), ERR_NONE);
     int second;
     assert_int_equal(http_listen_unix(path, &second), ERR_IO);
@@ -133,7 +133,7 @@ static void a_stale_control_socket_is_replaced_and_other_files_are_not(void **st
     rmdir(dir);
 }
 
-static void a_path_too_long_for_a_socket_is_refused(void **state)
+static void a_path_that_is_too_long_for_a_socket_is_refused(void **state)
 {
     char path[200];
     int fd;
@@ -148,14 +148,14 @@ static void a_path_too_long_for_a_socket_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_address_is_bound_and_told_with_its_port),
-        cmocka_unit_test(what_is_no_address_is_refused),
-        cmocka_unit_test(a_port_that_is_listened_on_is_not_shared_by_accident),
-        cmocka_unit_test(a_second_server_on_the_same_addresses_is_told_so),
-        cmocka_unit_test(nobody_takes_the_port_of_a_server_that_has_yet_to_start),
-        cmocka_unit_test(listeners_can_be_left_out),
+        cmocka_unit_test(an_address_is_bound_and_reported_with_its_port),
+        cmocka_unit_test(an_invalid_address_is_refused),
+        cmocka_unit_test(a_port_in_use_is_not_shared_by_accident),
+        cmocka_unit_test(a_second_server_on_the_same_addresses_fails),
+        cmocka_unit_test(the_port_is_reserved_before_the_server_starts),
+        cmocka_unit_test(listeners_are_optional),
         cmocka_unit_test(a_stale_control_socket_is_replaced_and_other_files_are_not),
-        cmocka_unit_test(a_path_too_long_for_a_socket_is_refused),
+        cmocka_unit_test(a_path_that_is_too_long_for_a_socket_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

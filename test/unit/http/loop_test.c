@@ -1,4 +1,4 @@
-/* The turns of a loop, one at a time: what happens between an answer and the moment it is sent. */
+/* The turns of a loop, one at a time: the events between an answer and its sending. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -89,7 +89,7 @@ static void rig_close(struct rig *g)
     close(g->client);
 }
 
-/* As the loop's own thread does it, but it does not wait. */
+/* The loop thread's turn, without waiting for events. */
 static void turn(struct rig *g)
 {
     event_base_loop(g->loop->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
@@ -97,7 +97,7 @@ static void turn(struct rig *g)
     http_conns_handshakes(&g->loop->conns);
 }
 
-/* How many replies have come; *ret_end: and then the end. */
+/* Returns the number of replies that have arrived. *ret_end: the connection has ended. */
 static unsigned replies(const struct rig *g, bool *ret_end)
 {
     char text[4096];
@@ -123,7 +123,7 @@ static int connect_to(int listener)
     return fd;
 }
 
-static void a_connection_that_makes_room_for_another_has_its_reply(void **state)
+static void an_evicted_connection_still_gets_its_reply(void **state)
 {
     (void)state;
     struct rig g;
@@ -135,7 +135,7 @@ static void a_connection_that_makes_room_for_another_has_its_reply(void **state)
     assert_int_equal(http_listener_start(l), ERR_NONE);
     turn(&g);
 
-    /* Both in one turn: the answer is made first, then the newcomer takes the only place there is. */
+    /* In the same turn the request is answered and the new connection evicts this one. */
     assert_int_equal(send(g.client, REQUEST, strlen(REQUEST), 0), strlen(REQUEST));
     int newcomer = connect_to(l->fd);
     turn(&g);
@@ -146,7 +146,7 @@ static void a_connection_that_makes_room_for_another_has_its_reply(void **state)
     rig_close(&g);
 }
 
-static void stopping_takes_what_has_come_in_behind_an_answer(void **state)
+static void stopping_answers_a_request_that_arrived_behind_another(void **state)
 {
     (void)state;
     struct rig g;
@@ -246,7 +246,7 @@ static SSL *shake_hands(struct rig *g, SSL_CTX *ctx)
     return ssl;
 }
 
-/* Each record is a read of its own, which no event announces: they must not keep the loop from sending what it has. */
+/* Each record needs a separate read that no event announces. They must not delay other output of the loop. */
 static void a_body_in_many_small_records_takes_many_turns(void **state)
 {
     enum { RECORDS = 200 };
@@ -274,8 +274,8 @@ static void a_body_in_many_small_records_takes_many_turns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_connection_that_makes_room_for_another_has_its_reply),
-        cmocka_unit_test(stopping_takes_what_has_come_in_behind_an_answer),
+        cmocka_unit_test(an_evicted_connection_still_gets_its_reply),
+        cmocka_unit_test(stopping_answers_a_request_that_arrived_behind_another),
         cmocka_unit_test(a_connection_can_speak_a_protocol_other_than_http1),
         cmocka_unit_test(a_body_in_many_small_records_takes_many_turns),
     };

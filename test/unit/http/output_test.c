@@ -1,4 +1,4 @@
-/* Replies that nobody reads: what they may cost, and who is served meanwhile. */
+/* Unread replies: their memory is limited, and other clients are served. */
 #include "http/harness.h"
 
 #include <malloc.h>
@@ -7,14 +7,14 @@
 #define SLOW  100 /* clients */
 #define PIPED 10  /* requests of each */
 
-/* Bytes that the process has from malloc. */
+/* Bytes that the process has allocated. */
 static size_t used(void)
 {
     struct mallinfo2 m = mallinfo2();
     return m.uordblks + m.hblkhd;
 }
 
-/* Its kernel takes little of what comes, as that of a client far away. */
+/* A small receive buffer, as if the client were far away. */
 static struct client open_slow(const struct rig *g, bool tls)
 {
     struct client c = client_open(g, tls);
@@ -45,20 +45,20 @@ static void check_constant(bool tls, size_t most_each)
     rig_await(&g, &g.requests, SLOW);
     usleep(100000);
     assert_in_range(used() - before, 0, SLOW * most_each);
-    assert_int_equal(rig_read(&g, &g.requests), SLOW); /* the next one waits until the first is taken */
+    assert_int_equal(rig_read(&g, &g.requests), SLOW); /* the next one waits until the first is read */
     for (int i = 0; i < SLOW; i++)
         client_close(&clients[i]);
     rig_done(&g);
 }
 
-static void a_constant_body_is_not_copied_for_those_who_do_not_read_it(void **state)
+static void an_unread_constant_body_is_not_copied(void **state)
 {
     (void)state;
     check_constant(false, 8192);
-    check_constant(true, 40000); /* what libssl keeps of a record */
+    check_constant(true, 40000); /* the record that libssl holds */
 }
 
-static void a_constant_body_arrives_whole_however_late_it_is_read(void **state)
+static void a_constant_body_arrives_complete_when_read_late(void **state)
 {
     (void)state;
     for (int tls = 0; tls < 2; tls++) {
@@ -84,7 +84,7 @@ static void a_constant_body_arrives_whole_however_late_it_is_read(void **state)
     }
 }
 
-static void small_replies_to_a_long_pipeline_do_not_pile_up(void **state)
+static void small_replies_to_a_long_pipeline_do_not_accumulate(void **state)
 {
     (void)state;
     for (int tls = 0; tls < 2; tls++) {
@@ -102,7 +102,7 @@ static void small_replies_to_a_long_pipeline_do_not_pile_up(void **state)
     }
 }
 
-static void beyond_the_bound_those_that_wait_longest_are_closed(void **state)
+static void over_the_output_limit_the_slowest_connections_are_closed(void **state)
 {
     enum { COUNT = 10 };
     (void)state;
@@ -139,10 +139,10 @@ static void beyond_the_bound_those_that_wait_longest_are_closed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_constant_body_is_not_copied_for_those_who_do_not_read_it),
-        cmocka_unit_test(a_constant_body_arrives_whole_however_late_it_is_read),
-        cmocka_unit_test(small_replies_to_a_long_pipeline_do_not_pile_up),
-        cmocka_unit_test(beyond_the_bound_those_that_wait_longest_are_closed),
+        cmocka_unit_test(an_unread_constant_body_is_not_copied),
+        cmocka_unit_test(a_constant_body_arrives_complete_when_read_late),
+        cmocka_unit_test(small_replies_to_a_long_pipeline_do_not_accumulate),
+        cmocka_unit_test(over_the_output_limit_the_slowest_connections_are_closed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

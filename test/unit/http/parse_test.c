@@ -1,4 +1,4 @@
-/* The request head: what the parser makes of it, byte for byte. framing_test has what the server does with it. */
+/* The parser of request heads, byte for byte. framing_test tests the server's reaction. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static void assert_str(struct str got, const char *expected)
         fail_msg("got \"%.*s\", not \"%s\"", STR_ARG(got), expected);
 }
 
-static void a_head_is_taken_apart(void **state)
+static void a_head_is_parsed_into_its_parts(void **state)
 {
     struct parsed p;
     struct str bytes = STR("POST /v1/unlock?a=b&c HTTP/1.1\r\nHost: localhost:8443\r\nX-Empty:\r\n"
@@ -66,7 +66,7 @@ static void repeated_fields_are_counted(void **state)
     assert_int_equal(count, 0);
 }
 
-static void methods_are_told_apart_by_case(void **state)
+static void methods_are_case_sensitive(void **state)
 {
     static const struct {
         const char *text;
@@ -116,7 +116,7 @@ static void targets_of_every_form_become_origin_form(void **state)
     }
 }
 
-static void targets_of_no_form_are_refused(void **state)
+static void invalid_targets_are_refused(void **state)
 {
     static const char *const lines[] = {
         "GET * HTTP/1.1",
@@ -157,7 +157,7 @@ static void targets_of_no_form_are_refused(void **state)
     }
 }
 
-static void versions_are_told_apart(void **state)
+static void versions_are_distinguished(void **state)
 {
     static const struct {
         const char *version;
@@ -183,7 +183,7 @@ static void versions_are_told_apart(void **state)
     }
 }
 
-static void the_connection_persists_as_the_version_and_its_options_say(void **state)
+static void the_version_and_options_decide_if_the_connection_persists(void **state)
 {
     static const struct {
         const char *version, *fields;
@@ -227,7 +227,7 @@ static void the_length_is_read_without_overflow(void **state)
     }
 }
 
-/* Every beginning of a good head is incomplete, never wrong, and never complete. */
+/* Every prefix of a valid head is incomplete, neither invalid nor complete. */
 static void a_head_is_complete_with_its_last_byte_and_not_before(void **state)
 {
     struct str head =
@@ -235,7 +235,7 @@ static void a_head_is_complete_with_its_last_byte_and_not_before(void **state)
     (void)state;
     for (size_t n = 0; n < head.n; n++) {
         struct parsed p;
-        char *copy = malloc(n + 1); /* exactly as long as told: the sanitizer sees a step beyond it */
+        char *copy = malloc(n + 1); /* exactly n bytes, so that the sanitizer detects a read beyond them */
         memcpy(copy, head.p, n);
         char *exact = realloc(copy, n ? n : 1);
         assert_int_equal(parse(&p, str_n(exact, n)), HTTP_PARSE_MORE);
@@ -246,7 +246,7 @@ static void a_head_is_complete_with_its_last_byte_and_not_before(void **state)
     assert_true(p.f.chunked && p.f.expect_continue && p.r.has_body);
 }
 
-static void what_is_wrong_is_seen_as_soon_as_its_line_ends(void **state)
+static void an_invalid_line_is_detected_at_its_end(void **state)
 {
     static const struct {
         struct str bytes;
@@ -312,16 +312,16 @@ static void token_characters_are_those_of_rfc_9110(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_head_is_taken_apart),
+        cmocka_unit_test(a_head_is_parsed_into_its_parts),
         cmocka_unit_test(repeated_fields_are_counted),
-        cmocka_unit_test(methods_are_told_apart_by_case),
+        cmocka_unit_test(methods_are_case_sensitive),
         cmocka_unit_test(targets_of_every_form_become_origin_form),
-        cmocka_unit_test(targets_of_no_form_are_refused),
-        cmocka_unit_test(versions_are_told_apart),
-        cmocka_unit_test(the_connection_persists_as_the_version_and_its_options_say),
+        cmocka_unit_test(invalid_targets_are_refused),
+        cmocka_unit_test(versions_are_distinguished),
+        cmocka_unit_test(the_version_and_options_decide_if_the_connection_persists),
         cmocka_unit_test(the_length_is_read_without_overflow),
         cmocka_unit_test(a_head_is_complete_with_its_last_byte_and_not_before),
-        cmocka_unit_test(what_is_wrong_is_seen_as_soon_as_its_line_ends),
+        cmocka_unit_test(an_invalid_line_is_detected_at_its_end),
         cmocka_unit_test(the_limits_hold_to_the_byte),
         cmocka_unit_test(empty_lines_are_counted_in_pairs),
         cmocka_unit_test(token_characters_are_those_of_rfc_9110),

@@ -1,4 +1,4 @@
-/* Whom a request comes from, with proxies before the service and with clients that pretend. */
+/* The client of a request, with real proxies and with forged fields. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -135,7 +135,7 @@ static const struct {
     {"the last of two fields", "10.1.2.3", false, {{PROTO, "http"}, {PROTO, "https"}}, "10.1.2.3", true, false},
 };
 
-static void the_peer_is_whom_trusted_proxies_speak_for(void **state)
+static void trusted_proxies_name_the_client(void **state)
 {
     static const char *const trusted_blocks[] = {"10.0.0.0/8", NULL};
     struct net_cidrs trusted;
@@ -173,7 +173,7 @@ static void the_control_socket_is_secure_and_local(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_peer_is_whom_trusted_proxies_speak_for),
+        cmocka_unit_test(trusted_proxies_name_the_client),
         cmocka_unit_test(the_control_socket_is_secure_and_local),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

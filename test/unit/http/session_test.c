@@ -1,4 +1,4 @@
-/* One connection's life: order of replies, half-close, early answers, HEAD, HTTP/1.0, backpressure. */
+/* One connection: order of replies, half-close, early answers, HEAD, HTTP/1.0, backpressure. */
 #include "http/harness.h"
 
 #define HOST "Host: localhost\r\n"
@@ -30,7 +30,7 @@ static void assert_answered(const struct answer *a, const char *statuses)
     assert_string_equal(answer_text(a, text), statuses);
 }
 
-static void replies_keep_the_order_of_requests_behind_one_that_waits(void **state)
+static void replies_keep_the_order_of_requests(void **state)
 {
     (void)state;
     for (int tls = 0; tls < 2; tls++) {
@@ -54,8 +54,8 @@ static void replies_keep_the_order_of_requests_behind_one_that_waits(void **stat
     }
 }
 
-/* More than the read buffer takes arrives while the first request waits; nothing of it is lost. */
-static void a_long_pipeline_behind_a_waiting_request_is_kept_and_served(void **state)
+/* More bytes than the read buffer holds arrive while the first request waits. All are kept. */
+static void a_long_pipeline_behind_a_waiting_request_is_served(void **state)
 {
     (void)state;
     for (int tls = 0; tls < 2; tls++) {
@@ -116,7 +116,7 @@ static void a_client_that_closes_its_side_within_a_request_is_refused(void **sta
     }
 }
 
-/* Connects until the server, which admits one connection at a time, has let go of the one before. */
+/* Connects repeatedly until the server, which accepts one connection at a time, has closed the previous one. */
 static void await_room(const struct rig *g)
 {
     for (;;) {
@@ -151,15 +151,15 @@ static void a_request_outlives_its_connection_until_it_is_answered(void **state)
         client_send(&c, STR("POST /wait?who HTTP/1.1\r\n" HOST "Content-Length: 3\r\n\r\nabc"));
         rig_await(&g, &g.waiting_count, 1);
         reset(&c);
-        await_room(&g); /* the server has noticed */
+        await_room(&g); /* the server has seen the close */
         rig_release(&g);
         rig_await(&g, &g.let_go, 1);
         rig_done(&g);
     }
 }
 
-/* Whoever was given a head must be told when the rest never comes, so that it can let go of what it holds. */
-static void a_request_cut_off_in_its_body_is_refused_into_the_void(void **state)
+/* A handler that got a head must learn that the body will not arrive, so that it can free its state. */
+static void a_request_cut_off_in_its_body_is_refused(void **state)
 {
     struct rig g;
     (void)state;
@@ -176,7 +176,7 @@ static void a_request_cut_off_in_its_body_is_refused_into_the_void(void **state)
     rig_done(&g);
 }
 
-static void an_early_answer_keeps_the_connection_only_if_no_body_is_owed(void **state)
+static void an_early_answer_keeps_the_connection_only_without_a_missing_body(void **state)
 {
     static const struct {
         struct str bytes;
@@ -246,7 +246,7 @@ static void every_reply_is_dated(void **state)
     end(&s);
 }
 
-static void a_body_arrives_whole_whatever_its_coding_and_size(void **state)
+static void a_body_of_any_coding_and_size_arrives_complete(void **state)
 {
     static const size_t sizes[] = {1, 100, 3000, 4000, 4100, 20000, 65536, HTTP_MAX_BODY};
     (void)state;
@@ -281,7 +281,7 @@ static void a_body_arrives_whole_whatever_its_coding_and_size(void **state)
     }
 }
 
-/* 100 MB are asked for at once: the server makes replies only as fast as they are taken. */
+/* The client requests 100 MB at once: the server produces replies only as fast as they are read. */
 static void a_peer_that_does_not_read_is_not_read_from(void **state)
 {
     enum { REQUESTS = 1000, SIZE = 100000 };
@@ -289,7 +289,7 @@ static void a_peer_that_does_not_read_is_not_read_from(void **state)
     for (int tls = 0; tls < 2; tls++) {
         struct setup s;
         begin(&s, tls);
-        /* else the kernel takes as much as this machine lets it */
+        /* otherwise the kernel's buffer could hold everything */
         assert_int_equal(setsockopt(s.c.fd, SOL_SOCKET, SO_RCVBUF, &(int){1 << 18}, sizeof(int)), 0);
         struct buf b = BUF(1u << 20);
         for (int i = 0; i < REQUESTS; i++)
@@ -299,7 +299,7 @@ static void a_peer_that_does_not_read_is_not_read_from(void **state)
             s.a.count = s.a.at = 0;
             assert_true(answer_next(&s.a, &s.c));
             assert_int_equal(s.a.body.n, SIZE);
-            /* What the kernel's buffers hold is far from everything. */
+            /* The kernel's buffers hold only a small part. */
             assert_in_range(rig_read(&s.g, &s.g.requests), i + 1, i + 1 + REQUESTS / 4);
             s.a.in.n -= s.a.at;
             memmove(s.a.in.p, s.a.in.p + s.a.at, s.a.in.n);
@@ -309,7 +309,7 @@ static void a_peer_that_does_not_read_is_not_read_from(void **state)
     }
 }
 
-static void a_large_reply_arrives_whole(void **state)
+static void a_large_reply_arrives_complete(void **state)
 {
     (void)state;
     for (int tls = 0; tls < 2; tls++) {
@@ -353,7 +353,7 @@ static void the_peer_is_known_with_and_without_tls(void **state)
     }
 }
 
-static void a_trusted_proxy_speaks_for_its_client(void **state)
+static void a_trusted_proxy_names_its_client(void **state)
 {
     static const char *const proxies[] = {"127.0.0.0/8", NULL};
     struct rig g;
@@ -407,22 +407,22 @@ static void several_loops_share_one_port(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(replies_keep_the_order_of_requests_behind_one_that_waits),
-        cmocka_unit_test(a_long_pipeline_behind_a_waiting_request_is_kept_and_served),
+        cmocka_unit_test(replies_keep_the_order_of_requests),
+        cmocka_unit_test(a_long_pipeline_behind_a_waiting_request_is_served),
         cmocka_unit_test(a_client_that_has_closed_its_side_gets_all_its_replies),
         cmocka_unit_test(a_client_that_closes_its_side_within_a_request_is_refused),
         cmocka_unit_test(a_request_outlives_its_connection_until_it_is_answered),
-        cmocka_unit_test(a_request_cut_off_in_its_body_is_refused_into_the_void),
-        cmocka_unit_test(an_early_answer_keeps_the_connection_only_if_no_body_is_owed),
+        cmocka_unit_test(a_request_cut_off_in_its_body_is_refused),
+        cmocka_unit_test(an_early_answer_keeps_the_connection_only_without_a_missing_body),
         cmocka_unit_test(head_is_answered_with_the_length_but_without_the_body),
         cmocka_unit_test(http_1_0_closes_unless_asked_to_stay),
         cmocka_unit_test(every_reply_is_dated),
-        cmocka_unit_test(a_body_arrives_whole_whatever_its_coding_and_size),
+        cmocka_unit_test(a_body_of_any_coding_and_size_arrives_complete),
         cmocka_unit_test(a_peer_that_does_not_read_is_not_read_from),
-        cmocka_unit_test(a_large_reply_arrives_whole),
+        cmocka_unit_test(a_large_reply_arrives_complete),
         cmocka_unit_test(the_control_socket_is_local_and_private),
         cmocka_unit_test(the_peer_is_known_with_and_without_tls),
-        cmocka_unit_test(a_trusted_proxy_speaks_for_its_client),
+        cmocka_unit_test(a_trusted_proxy_names_its_client),
         cmocka_unit_test(several_loops_share_one_port),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

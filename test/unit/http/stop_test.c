@@ -1,4 +1,4 @@
-/* Stopping: nothing that was accepted is lost, nothing keeps the server from ending. */
+/* Stopping: every accepted request is answered, and no client can prevent the end. */
 #include "http/harness.h"
 
 #define HOST "Host: localhost\r\n"
@@ -32,7 +32,7 @@ static void await_refused_connections(uint16_t port)
     }
 }
 
-static void what_was_accepted_is_answered_and_idle_connections_close(void **state)
+static void accepted_requests_are_answered_and_idle_connections_close(void **state)
 {
     (void)state;
     for (int tls = 0; tls < 2; tls++) {
@@ -73,7 +73,7 @@ static void what_was_accepted_is_answered_and_idle_connections_close(void **stat
     }
 }
 
-static void after_the_time_given_the_rest_is_dropped(void **state)
+static void after_the_time_limit_the_rest_is_dropped(void **state)
 {
     (void)state;
     for (int tls = 0; tls < 2; tls++) {
@@ -89,7 +89,7 @@ static void after_the_time_given_the_rest_is_dropped(void **state)
         http_server_stop(g.server, 10);
         assert_false(answer_next(&a, &waiting));
         assert_false(answer_next(&b, &reading));
-        assert_int_equal(rig_read(&g, &g.refusals), 1); /* the one whose body never came: told, to no effect */
+        assert_int_equal(rig_read(&g, &g.refusals), 1); /* the one whose body never arrived */
         client_close(&waiting);
         client_close(&reading);
         answer_done(&a);
@@ -123,8 +123,8 @@ static void stopping_twice_is_harmless(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_accepted_is_answered_and_idle_connections_close),
-        cmocka_unit_test(after_the_time_given_the_rest_is_dropped),
+        cmocka_unit_test(accepted_requests_are_answered_and_idle_connections_close),
+        cmocka_unit_test(after_the_time_limit_the_rest_is_dropped),
         cmocka_unit_test(a_server_that_never_started_can_be_freed),
         cmocka_unit_test(stopping_twice_is_harmless),
     };

@@ -1,8 +1,12 @@
-/* TLS as a client meets it: versions, ALPN, resumption, the sandbox's certificate, a new certificate under way. */
+/* TLS from a client's view: versions, ALPN, resumption, the sandbox's certificate, and replacing a certificate. */
 #include "http/harness.h"
 
 #include <netinet/tcp.h>
+#include <openssl/pem.h>
 #include <openssl/x509v3.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 #include "http/tls_self_signed.h"
 
@@ -14,7 +18,7 @@ struct attempt {
     const unsigned char *alpn;
     unsigned alpn_n;
     SSL_SESSION *session;
-    const char *groups; /* NULL: the library's */
+    const char *groups; /* NULL: OpenSSL's */
 };
 
 static struct client try_tls(uint16_t port, const struct attempt *t)
@@ -41,7 +45,7 @@ static struct client try_tls(uint16_t port, const struct attempt *t)
     return c;
 }
 
-static void old_versions_are_refused_and_1_2_and_1_3_spoken(void **state)
+static void only_tls_1_2_and_1_3_are_accepted(void **state)
 {
     static const struct {
         int version;
@@ -65,7 +69,7 @@ static void old_versions_are_refused_and_1_2_and_1_3_spoken(void **state)
     rig_done(&g);
 }
 
-static void http_1_1_is_chosen_and_nothing_else_agreed_to(void **state)
+static void alpn_selects_only_http_1_1(void **state)
 {
     static const unsigned char both[] = "\x02h2\x08http/1.1", only_h2[] = "\x02h2";
     const unsigned char *chosen;
@@ -91,7 +95,7 @@ static void a_session_is_resumed_by_its_ticket(void **state)
     struct rig g;
     (void)state;
     rig_init(&g);
-    g.config.http_threads = 2; /* the ticket is good on every loop */
+    g.config.http_threads = 2; /* the ticket is valid on every loop */
     rig_start(&g);
     for (size_t v = 0; v < sizeof versions / sizeof *versions; v++) {
         SSL_SESSION *session = NULL;
@@ -123,7 +127,7 @@ static void a_session_is_resumed_after_the_certificate_was_read_again(void **sta
     struct client c = try_tls(g.tls, &(struct attempt){0});
     expect(&c, &a, REQUEST, 200, "");
     SSL_SESSION *session = SSL_get1_session(c.ssl);
-    SSL_shutdown(c.ssl); /* else the library takes it for broken */
+    SSL_shutdown(c.ssl); /* otherwise OpenSSL treats the session as broken */
     client_close(&c);
     assert_int_equal(http_server_reload(g.server, &why), ERR_NONE);
     c = try_tls(g.tls, &(struct attempt){.session = session});
@@ -135,7 +139,7 @@ static void a_session_is_resumed_after_the_certificate_was_read_again(void **sta
     rig_done(&g);
 }
 
-/* ---- what a handshake may cost ---- */
+/* ---- the cost of a handshake ---- */
 
 static void check_groups(const struct rig *g, const char *offered, bool taken)
 {
@@ -147,7 +151,7 @@ static void check_groups(const struct rig *g, const char *offered, bool taken)
     }
 }
 
-static void costly_groups_are_not_agreed_to_unless_configured(void **state)
+static void expensive_groups_are_refused_unless_configured(void **state)
 {
     struct rig g;
     (void)state;
@@ -182,7 +186,7 @@ static size_t client_hello(const char *groups, char *ret, size_t room)
     return (size_t)n;
 }
 
-static void a_hello_is_not_answered_once_its_sender_has_gone(void **state)
+static void a_hello_is_not_answered_after_its_sender_has_closed(void **state)
 {
     char hello[4096], answer[4096];
     struct rig g;
@@ -208,7 +212,7 @@ static void put_u16(struct buf *b, size_t n)
     buf_char(b, (char)n);
 }
 
-/* A TLS 1.2 hello with `suites` cipher suites, of which the last is spoken. It fits into one record. */
+/* A TLS 1.2 ClientHello with `suites` cipher suites, of which the last is supported. It fits into one record. */
 static void put_hello(struct buf *b, size_t suites)
 {
     static const char group_and_signature[] = "\0\x0a\0\x04\0\x02\0\x17\0\x0d\0\x04\0\x02\x04\x03";
@@ -229,7 +233,7 @@ static void put_hello(struct buf *b, size_t suites)
     buf_put(b, group_and_signature, extensions);
 }
 
-static void a_hello_with_endless_lists_is_refused(void **state)
+static void a_hello_with_oversized_lists_is_refused(void **state)
 {
     static const struct {
         size_t suites;
@@ -253,7 +257,7 @@ static void a_hello_with_endless_lists_is_refused(void **state)
     rig_done(&g);
 }
 
-static void a_hello_that_announces_too_much_is_refused_at_once(void **state)
+static void a_hello_that_announces_too_much_is_refused(void **state)
 {
     static const struct {
         const char *bytes;
@@ -262,7 +266,7 @@ static void a_hello_that_announces_too_much_is_refused_at_once(void **state)
     } cases[] = {{"\x16\x03\x01\x00\x04\x01\x00\x40\x00", 9, true},  /* 16,384 bytes */
                  {"\x16\x03\x01\x00\x04\x01\x00\x40\x01", 9, false}, /* one more */
                  {"\x16\x03\x01\x00\x04\x01\x01\xff\xff", 9, false},
-                 {"\x16\x03\x01\x00\x01\x01\x16\x03\x01", 9, false}, /* hidden in pieces */
+                 {"\x16\x03\x01\x00\x01\x01\x16\x03\x01", 9, false}, /* split into fragments */
                  {"\x16\x03\x01\x00\x04\x01\x01\xff", 8, true}};
     struct rig g;
     (void)state;
@@ -281,7 +285,7 @@ static void a_hello_that_announces_too_much_is_refused_at_once(void **state)
     rig_done(&g);
 }
 
-static void a_hello_may_come_byte_by_byte(void **state)
+static void a_hello_may_arrive_byte_by_byte(void **state)
 {
     char hello[4096], answer[4096];
     struct rig g;
@@ -312,7 +316,7 @@ static void serial_of(struct client *c, unsigned char ret[static 32])
     X509_free(x);
 }
 
-static void a_new_certificate_is_for_new_connections_and_old_ones_go_on(void **state)
+static void a_new_certificate_applies_to_new_connections_only(void **state)
 {
     unsigned char before[32], after[32];
     struct rig g;
@@ -353,7 +357,7 @@ static void reload_is_refused(const struct rig *g, const char *reason)
     free(why);
 }
 
-static void a_certificate_that_does_not_load_changes_nothing(void **state)
+static void an_invalid_certificate_does_not_replace_the_loaded_one(void **state)
 {
     unsigned char before[32], after[32];
     char other_key[96];
@@ -365,7 +369,7 @@ static void a_certificate_that_does_not_load_changes_nothing(void **state)
     serial_of(&c, before);
     client_close(&c);
     snprintf(other_key, sizeof other_key, "%s/other.key", g.dir);
-    assert_int_equal(tls_self_signed(g.certificate, other_key), ERR_NONE); /* does not fit g.key */
+    assert_int_equal(tls_self_signed(g.certificate, other_key), ERR_NONE); /* does not match g.key */
     reload_is_refused(&g, g.key);
     write_file(g.certificate, "no certificate\n");
     reload_is_refused(&g, "no start line");
@@ -426,7 +430,7 @@ static X509 *read_certificate(const char *path)
     return x;
 }
 
-static void the_sandbox_certificate_is_made_once_and_stands_for_this_machine(void **state)
+static void the_sandbox_certificate_is_generated_once_for_this_machine(void **state)
 {
     struct rig g;
     struct stat st;
@@ -485,7 +489,7 @@ static void assert_not_started(struct rig *g, enum err expected, const char *par
     free(why);
 }
 
-static void what_is_wrong_with_the_certificate_is_said(void **state)
+static void an_invalid_certificate_is_reported(void **state)
 {
     char other_key[96];
     struct rig g;
@@ -508,24 +512,67 @@ static void what_is_wrong_with_the_certificate_is_said(void **state)
     rig_done(&g);
 }
 
+static void encrypt_key(const char *path)
+{
+    FILE *f = fopen(path, "r+");
+    assert_non_null(f);
+    EVP_PKEY *key = PEM_read_PrivateKey(f, NULL, NULL, NULL);
+    assert_non_null(key);
+    rewind(f);
+    assert_int_equal(PEM_write_PKCS8PrivateKey(f, key, EVP_aes_256_cbc(), "secret", 6, NULL, NULL), 1);
+    assert_int_equal(fclose(f), 0);
+    EVP_PKEY_free(key);
+}
+
+/* On a terminal of its own: OpenSSL's default is to ask there for the pass phrase. */
+static void an_encrypted_key_is_refused_without_a_prompt(void **state)
+{
+    struct rig g;
+    char text[256] = "";
+    int terminal, status;
+    (void)state;
+    rig_init(&g);
+    g.config.tls_certificate = g.certificate;
+    g.config.tls_key = g.key;
+    assert_int_equal(tls_self_signed(g.certificate, g.key), ERR_NONE);
+    encrypt_key(g.key);
+    pid_t child = forkpty(&terminal, NULL, NULL, NULL);
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct http_server *s = NULL;
+        char *why = NULL;
+        enum err e = http_server_new(&g.config, NULL, (struct http_handler){0}, &s, &why);
+        _exit(e == ERR_USAGE && why && strstr(why, g.key) && strstr(why, "encrypted") ? 0 : 1);
+    }
+    ssize_t shown = read(terminal, text, sizeof text - 1);
+    kill(child, SIGKILL); /* waits for an answer to its prompt, if it has not ended */
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_string_equal(text, "");
+    assert_true(shown <= 0);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    close(terminal);
+    rig_done(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(old_versions_are_refused_and_1_2_and_1_3_spoken),
-        cmocka_unit_test(http_1_1_is_chosen_and_nothing_else_agreed_to),
+        cmocka_unit_test(only_tls_1_2_and_1_3_are_accepted),
+        cmocka_unit_test(alpn_selects_only_http_1_1),
         cmocka_unit_test(a_session_is_resumed_by_its_ticket),
         cmocka_unit_test(a_session_is_resumed_after_the_certificate_was_read_again),
-        cmocka_unit_test(costly_groups_are_not_agreed_to_unless_configured),
-        cmocka_unit_test(a_hello_is_not_answered_once_its_sender_has_gone),
-        cmocka_unit_test(a_hello_with_endless_lists_is_refused),
-        cmocka_unit_test(a_hello_that_announces_too_much_is_refused_at_once),
-        cmocka_unit_test(a_hello_may_come_byte_by_byte),
-        cmocka_unit_test(a_new_certificate_is_for_new_connections_and_old_ones_go_on),
-        cmocka_unit_test(a_certificate_that_does_not_load_changes_nothing),
+        cmocka_unit_test(expensive_groups_are_refused_unless_configured),
+        cmocka_unit_test(a_hello_is_not_answered_after_its_sender_has_closed),
+        cmocka_unit_test(a_hello_with_oversized_lists_is_refused),
+        cmocka_unit_test(a_hello_that_announces_too_much_is_refused),
+        cmocka_unit_test(a_hello_may_arrive_byte_by_byte),
+        cmocka_unit_test(a_new_certificate_applies_to_new_connections_only),
+        cmocka_unit_test(an_invalid_certificate_does_not_replace_the_loaded_one),
         cmocka_unit_test(reloading_does_not_disturb_handshakes),
-        cmocka_unit_test(the_sandbox_certificate_is_made_once_and_stands_for_this_machine),
+        cmocka_unit_test(the_sandbox_certificate_is_generated_once_for_this_machine),
         cmocka_unit_test(the_sandbox_certificate_verifies_when_it_is_trusted),
-        cmocka_unit_test(what_is_wrong_with_the_certificate_is_said),
+        cmocka_unit_test(an_invalid_certificate_is_reported),
+        cmocka_unit_test(an_encrypted_key_is_refused_without_a_prompt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

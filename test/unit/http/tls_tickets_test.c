@@ -1,4 +1,4 @@
-/* Ticket keys seal for an hour and open for another one. */
+/* Ticket keys encrypt for an hour and decrypt for another hour. */
 #include "http/tls_tickets.h"
 
 #include <setjmp.h>
@@ -54,7 +54,7 @@ static int take(struct tls_tickets *t, int64_t now_us, struct ticket *ticket, bo
     return found;
 }
 
-static void a_ticket_opens_for_an_hour_at_least_and_two_at_most(void **state)
+static void a_ticket_is_valid_for_one_to_two_hours(void **state)
 {
     struct tls_tickets t;
     struct ticket first, late;
@@ -70,7 +70,7 @@ static void a_ticket_opens_for_an_hour_at_least_and_two_at_most(void **state)
     tls_tickets_done(&t);
 }
 
-static void a_new_key_seals_every_hour(void **state)
+static void the_key_is_replaced_every_hour(void **state)
 {
     struct tls_tickets t;
     struct ticket before, after;
@@ -82,7 +82,7 @@ static void a_new_key_seals_every_hour(void **state)
     tls_tickets_done(&t);
 }
 
-static void a_key_is_erased_in_time_though_nobody_comes(void **state)
+static void a_key_is_erased_in_time_without_connections(void **state)
 {
     static const struct tls_ticket_key none = {.given = false};
     struct tls_tickets t;
@@ -99,7 +99,7 @@ static void a_key_is_erased_in_time_though_nobody_comes(void **state)
     tls_tickets_done(&t);
 }
 
-static void what_another_sealed_is_not_opened(void **state)
+static void a_ticket_of_another_server_is_not_decrypted(void **state)
 {
     struct tls_tickets mine, other;
     struct ticket ticket;
@@ -115,10 +115,10 @@ static void what_another_sealed_is_not_opened(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_ticket_opens_for_an_hour_at_least_and_two_at_most),
-        cmocka_unit_test(a_new_key_seals_every_hour),
-        cmocka_unit_test(a_key_is_erased_in_time_though_nobody_comes),
-        cmocka_unit_test(what_another_sealed_is_not_opened),
+        cmocka_unit_test(a_ticket_is_valid_for_one_to_two_hours),
+        cmocka_unit_test(the_key_is_replaced_every_hour),
+        cmocka_unit_test(a_key_is_erased_in_time_without_connections),
+        cmocka_unit_test(a_ticket_of_another_server_is_not_decrypted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static struct net_address address(const char *text)
     return a;
 }
 
-static void addresses_are_read_and_written(void **state)
+static void addresses_are_parsed_and_written(void **state)
 {
     static const struct {
         const char *in, *out;
@@ -53,7 +53,7 @@ static void a_block_is_an_ipv4_address_or_the_64_bits_of_a_subscriber(void **sta
     }
 }
 
-static void what_is_no_address_is_not_read(void **state)
+static void an_invalid_address_is_not_parsed(void **state)
 {
     static const struct str bad[] = {
 #define S(s) {s, sizeof(s) - 1}
@@ -77,7 +77,7 @@ static void what_is_no_address_is_not_read(void **state)
     }
 }
 
-static void socket_addresses_of_both_families_are_one_kind(void **state)
+static void socket_addresses_of_both_families_are_equal(void **state)
 {
     struct sockaddr_storage four = {0}, six = {0}, other = {.ss_family = AF_UNIX};
     struct sockaddr_in *in = (struct sockaddr_in *)&four;
@@ -93,7 +93,7 @@ static void socket_addresses_of_both_families_are_one_kind(void **state)
     assert_memory_equal(&c, &none, sizeof c);
 }
 
-static void loopback_is_known(void **state)
+static void loopback_is_recognised(void **state)
 {
     static const struct {
         const char *text;
@@ -109,7 +109,7 @@ static void loopback_is_known(void **state)
     }
 }
 
-static void blocks_contain_what_shares_their_prefix(void **state)
+static void blocks_contain_addresses_with_their_prefix(void **state)
 {
     static const struct {
         const char *block, *text;
@@ -151,7 +151,7 @@ static void an_empty_list_contains_nothing(void **state)
     net_cidrs_done(&c);
 }
 
-static void a_bad_block_is_named(void **state)
+static void an_invalid_block_is_reported(void **state)
 {
     static const char *const bad_blocks[] = {"10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0.0/-1", "10/8", "", "a"};
     (void)state;
@@ -166,14 +166,14 @@ static void a_bad_block_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses_are_read_and_written),
+        cmocka_unit_test(addresses_are_parsed_and_written),
         cmocka_unit_test(a_block_is_an_ipv4_address_or_the_64_bits_of_a_subscriber),
-        cmocka_unit_test(what_is_no_address_is_not_read),
-        cmocka_unit_test(socket_addresses_of_both_families_are_one_kind),
-        cmocka_unit_test(loopback_is_known),
-        cmocka_unit_test(blocks_contain_what_shares_their_prefix),
+        cmocka_unit_test(an_invalid_address_is_not_parsed),
+        cmocka_unit_test(socket_addresses_of_both_families_are_equal),
+        cmocka_unit_test(loopback_is_recognised),
+        cmocka_unit_test(blocks_contain_addresses_with_their_prefix),
         cmocka_unit_test(an_empty_list_contains_nothing),
-        cmocka_unit_test(a_bad_block_is_named),
+        cmocka_unit_test(an_invalid_block_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Requests to others, against receivers of the test's own on loopback. */
+/* HTTP requests to receivers of the test on loopback. */
 #include "net/receiver.h"
 
 #include "net/client.h"
@@ -6,13 +6,13 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 struct desk {
-    pthread_mutex_t lock; /* of what both the receiver's threads and the test touch */
+    pthread_mutex_t lock; /* protects the rest, shared by the receiver's threads and the test */
     struct net_client *client;
     struct receiver *receiver;
     struct arena arena;
-    struct str script;        /* what the receiver answers */
-    bool close_after;         /* it closes each connection behind its answer */
-    bool hang_up_on_second;   /* it reads a connection's second request and closes without an answer */
+    struct str script;        /* the receiver's answer */
+    bool close_after;         /* closes each connection after the answer */
+    bool hang_up_on_second;   /* closes after a connection's second request, without an answer */
     char heard[RECEIVED_MAX]; /* the last request */
     struct net_answer answer;
 };
@@ -133,7 +133,7 @@ static void test_a_request_is_sent_as_given(void **state)
     assert_memory_equal(strstr(d->heard, "\r\n\r\n") + 4, "a=1\0b", 5);
 }
 
-static void test_nothing_is_added_that_was_not_asked_for(void **state)
+static void test_no_unrequested_header_is_added(void **state)
 {
     struct desk *d = *state;
     char *large = arena_alloc(&d->arena, 20000);
@@ -192,7 +192,7 @@ static void test_a_proxy_of_the_environment_is_not_used(void **state)
     unsetenv("http_proxy");
 }
 
-static void test_a_body_may_be_as_long_as_allowed_and_no_longer(void **state)
+static void test_a_body_over_the_limit_is_refused(void **state)
 {
     struct desk *d = *state;
     char script[2000];
@@ -206,7 +206,7 @@ static void test_a_body_may_be_as_long_as_allowed_and_no_longer(void **state)
     }
 }
 
-static void test_endless_header_fields_are_cut(void **state)
+static void test_endless_header_fields_are_cut_off(void **state)
 {
     struct desk *d = *state;
     struct buf script = BUF(1 << 20);
@@ -219,7 +219,7 @@ static void test_endless_header_fields_are_cut(void **state)
     buf_done(&script);
 }
 
-static void test_what_is_no_whole_answer_leaves_the_outcome_unknown(void **state)
+static void test_an_incomplete_answer_leaves_the_outcome_unknown(void **state)
 {
     static const char *const scripts[] = {"", "HTTP/1.1 200", "220 mail.example.com ESMTP\r\n",
                                           "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort",
@@ -241,7 +241,7 @@ static void test_a_time_out_leaves_the_outcome_unknown(void **state)
     assert_int_equal(make(d, &call), NET_UNKNOWN);
 }
 
-static void test_what_cannot_be_reached_was_not_sent(void **state)
+static void test_a_request_to_an_unreachable_host_was_not_sent(void **state)
 {
     static const char *const urls[] = {"http://127.0.0.1:1/",
                                        "http://no-such-host.invalid/",
@@ -269,7 +269,7 @@ static void test_a_header_cannot_be_smuggled_in(void **state)
     assert_int_equal(d->receiver->connections, 0);
 }
 
-static void test_a_certificate_that_nobody_vouches_for_is_refused_before_anything_is_sent(void **state)
+static void test_an_untrusted_certificate_is_refused_before_sending(void **state)
 {
     struct desk *d = *state;
     struct receiver *tls = receiver_open(true, answer, d);
@@ -341,18 +341,18 @@ int main(void)
         TEST(test_an_answer_has_status_type_and_body),
         TEST(test_an_answer_without_a_body_has_no_type),
         TEST(test_a_request_is_sent_as_given),
-        TEST(test_nothing_is_added_that_was_not_asked_for),
+        TEST(test_no_unrequested_header_is_added),
         TEST(test_methods),
         TEST(test_connections_are_kept),
         TEST(test_a_redirect_is_not_followed),
         TEST(test_a_proxy_of_the_environment_is_not_used),
-        TEST(test_a_body_may_be_as_long_as_allowed_and_no_longer),
-        TEST(test_endless_header_fields_are_cut),
-        TEST(test_what_is_no_whole_answer_leaves_the_outcome_unknown),
+        TEST(test_a_body_over_the_limit_is_refused),
+        TEST(test_endless_header_fields_are_cut_off),
+        TEST(test_an_incomplete_answer_leaves_the_outcome_unknown),
         TEST(test_a_time_out_leaves_the_outcome_unknown),
-        TEST(test_what_cannot_be_reached_was_not_sent),
+        TEST(test_a_request_to_an_unreachable_host_was_not_sent),
         TEST(test_a_header_cannot_be_smuggled_in),
-        TEST(test_a_certificate_that_nobody_vouches_for_is_refused_before_anything_is_sent),
+        TEST(test_an_untrusted_certificate_is_refused_before_sending),
         TEST(test_a_lost_post_is_never_sent_again),
         TEST(test_a_lost_get_is_sent_again),
         TEST(test_many_threads_share_a_client),

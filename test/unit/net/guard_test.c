@@ -1,4 +1,4 @@
-/* Which addresses may be called: the edges of every block of IANA's special-purpose registries, on both sides. */
+/* Public addresses: both edges of every block of IANA's special-purpose registries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,7 +99,7 @@ static void test_no_special_address_is_public(void **state)
             fail_msg("%s was taken for public", private_ones[i]);
 }
 
-static void test_their_neighbours_are(void **state)
+static void test_their_neighbours_are_public(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(public_ones); i++)
@@ -117,7 +117,7 @@ static bool permits(const char *text)
     return net_guard_permits((struct sockaddr *)&v6, sizeof v6);
 }
 
-static void test_a_sockets_address_is_judged_alike(void **state)
+static void test_a_socket_address_is_checked_alike(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(private_ones); i++)
@@ -126,7 +126,7 @@ static void test_a_sockets_address_is_judged_alike(void **state)
         assert_true(permits(public_ones[i]));
 }
 
-static void test_what_is_no_address_is_not_permitted(void **state)
+static void test_an_invalid_socket_address_is_not_permitted(void **state)
 {
     const struct sockaddr_un local = {.sun_family = AF_UNIX, .sun_path = "/run/x"};
     const struct sockaddr_in cut = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x08080808)};
@@ -135,52 +135,52 @@ static void test_what_is_no_address_is_not_permitted(void **state)
     assert_false(net_guard_permits((const struct sockaddr *)&cut, 4));
 }
 
-static void judged(const char *url, enum net_guard_verdict want)
+static void check_url(const char *url, enum net_guard_verdict want)
 {
     enum net_guard_verdict got = net_guard_check(str_z(url), 30000);
     if (got != want)
         fail_msg("%s: %d instead of %d", url, got, want);
 }
 
-static void test_a_url_is_judged_by_the_address_of_its_host(void **state)
+static void test_a_url_is_checked_by_the_address_of_its_host(void **state)
 {
     (void)state;
-    judged("https://8.8.8.8/hook", GUARD_PUBLIC);
-    judged("https://[2606:4700:4700::1111]:8443/hook", GUARD_PUBLIC);
-    judged("https://127.0.0.1/", GUARD_PRIVATE);
-    judged("https://[::1]/", GUARD_PRIVATE);
-    judged("https://[::ffff:10.0.0.1]/", GUARD_PRIVATE);
-    judged("https://user@169.254.169.254/latest", GUARD_PRIVATE);
-    judged("https://8.8.8.8@127.0.0.1/", GUARD_PRIVATE);
-    judged("https://localhost/", GUARD_PRIVATE);
-    judged("https://LOCALHOST:1/", GUARD_PRIVATE);
+    check_url("https://8.8.8.8/hook", GUARD_PUBLIC);
+    check_url("https://[2606:4700:4700::1111]:8443/hook", GUARD_PUBLIC);
+    check_url("https://127.0.0.1/", GUARD_PRIVATE);
+    check_url("https://[::1]/", GUARD_PRIVATE);
+    check_url("https://[::ffff:10.0.0.1]/", GUARD_PRIVATE);
+    check_url("https://user@169.254.169.254/latest", GUARD_PRIVATE);
+    check_url("https://8.8.8.8@127.0.0.1/", GUARD_PRIVATE);
+    check_url("https://localhost/", GUARD_PRIVATE);
+    check_url("https://LOCALHOST:1/", GUARD_PRIVATE);
 }
 
 static void test_other_spellings_of_an_address_are_understood(void **state)
 {
     (void)state;
-    judged("https://2130706433/", GUARD_PRIVATE);
-    judged("https://0x7f.1/", GUARD_PRIVATE);
-    judged("https://0177.0.0.1/", GUARD_PRIVATE);
-    judged("https://127.1/", GUARD_PRIVATE);
-    judged("https://%31%32%37.0.0.1/", GUARD_PRIVATE);
+    check_url("https://2130706433/", GUARD_PRIVATE);
+    check_url("https://0x7f.1/", GUARD_PRIVATE);
+    check_url("https://0177.0.0.1/", GUARD_PRIVATE);
+    check_url("https://127.1/", GUARD_PRIVATE);
+    check_url("https://%31%32%37.0.0.1/", GUARD_PRIVATE);
 }
 
-static void test_what_has_no_address_is_unresolved(void **state)
+static void test_a_host_without_an_address_is_unresolved(void **state)
 {
     (void)state;
-    judged("https://no-such-host.invalid/", GUARD_UNRESOLVED);
-    judged("https:///path", GUARD_UNRESOLVED);
-    judged("https://", GUARD_UNRESOLVED);
-    judged("https://256.256.256.256/", GUARD_UNRESOLVED);
-    judged("https://[::1/", GUARD_UNRESOLVED);
-    judged("not a url", GUARD_UNRESOLVED);
-    judged("", GUARD_UNRESOLVED);
+    check_url("https://no-such-host.invalid/", GUARD_UNRESOLVED);
+    check_url("https:///path", GUARD_UNRESOLVED);
+    check_url("https://", GUARD_UNRESOLVED);
+    check_url("https://256.256.256.256/", GUARD_UNRESOLVED);
+    check_url("https://[::1/", GUARD_UNRESOLVED);
+    check_url("not a url", GUARD_UNRESOLVED);
+    check_url("", GUARD_UNRESOLVED);
     assert_int_equal(net_guard_check(STR_NONE, 1000), GUARD_UNRESOLVED);
     assert_int_equal(net_guard_check(str_n("https://8.8.8.8\0.invalid/", 25), 1000), GUARD_UNRESOLVED);
 }
 
-static void test_nobody_waits_longer_than_said(void **state)
+static void test_a_check_waits_no_longer_than_allowed(void **state)
 {
     (void)state;
     assert_int_equal(net_guard_check(STR("https://no-such-host.invalid/"), 0), GUARD_UNRESOLVED);
@@ -190,13 +190,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_special_address_is_public),
-        cmocka_unit_test(test_their_neighbours_are),
-        cmocka_unit_test(test_a_sockets_address_is_judged_alike),
-        cmocka_unit_test(test_what_is_no_address_is_not_permitted),
-        cmocka_unit_test(test_a_url_is_judged_by_the_address_of_its_host),
+        cmocka_unit_test(test_their_neighbours_are_public),
+        cmocka_unit_test(test_a_socket_address_is_checked_alike),
+        cmocka_unit_test(test_an_invalid_socket_address_is_not_permitted),
+        cmocka_unit_test(test_a_url_is_checked_by_the_address_of_its_host),
         cmocka_unit_test(test_other_spellings_of_an_address_are_understood),
-        cmocka_unit_test(test_what_has_no_address_is_unresolved),
-        cmocka_unit_test(test_nobody_waits_longer_than_said),
+        cmocka_unit_test(test_a_host_without_an_address_is_unresolved),
+        cmocka_unit_test(test_a_check_waits_no_longer_than_allowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Many requests at once, to receivers of the test's own in TLS; what answers lead to is tested with the delivery
- * engine (jobs/delivery_test.c). */
+/* Many concurrent requests to receivers of the test, in TLS. The results of answers are tested with the delivery engine
+ * (jobs/delivery_test.c). */
 #include "net/receiver.h"
 
 #include <sys/eventfd.h>
@@ -67,7 +67,7 @@ static void wait_until_done(struct desk *d, unsigned count)
         (void)net_poster_wait(d->poster, 1000);
 }
 
-static void test_many_are_under_way_at_once(void **state)
+static void test_many_requests_run_at_once(void **state)
 {
     struct desk *d = *state;
     struct net_post posts[POSTS];
@@ -80,7 +80,7 @@ static void test_many_are_under_way_at_once(void **state)
     assert_int_equal(d->receiver->requests, POSTS);
 }
 
-static void test_one_after_the_other_uses_the_same_connection(void **state)
+static void test_sequential_requests_use_the_same_connection(void **state)
 {
     struct desk *d = *state;
     for (unsigned i = 0; i < POSTS; i++) {
@@ -89,7 +89,7 @@ static void test_one_after_the_other_uses_the_same_connection(void **state)
         wait_until_done(d, i + 1);
     }
     assert_int_equal(d->answered, POSTS);
-    assert_in_range(d->receiver->connections, 1, POSTS / 4); /* a new one after a pause of the machine's */
+    assert_in_range(d->receiver->connections, 1, POSTS / 4); /* a pause of the machine causes a new connection */
 }
 
 static struct net_post second;
@@ -102,7 +102,7 @@ static void start_second(struct net_post *p)
     assert_int_equal(net_poster_start(d->poster, &second), ERR_NONE);
 }
 
-static void test_the_end_of_one_may_begin_another(void **state)
+static void test_the_end_of_a_request_may_start_another(void **state)
 {
     struct desk *d = *state;
     struct net_post first = post_of(d);
@@ -112,7 +112,7 @@ static void test_the_end_of_one_may_begin_another(void **state)
     assert_int_equal(d->answered, 2);
 }
 
-static void test_none_goes_out_twice_where_a_kept_connection_is_closed(void **state)
+static void test_no_request_is_sent_again_after_a_kept_connection_closes(void **state)
 {
     struct desk *d = *state;
     struct net_post posts[POSTS];
@@ -136,7 +136,7 @@ static void test_a_wake_up_ends_the_wait(void **state)
     (void)net_poster_wait(d->poster, 1000000000);
 }
 
-static void test_what_is_broken_off_is_not_done(void **state)
+static void test_an_aborted_request_is_not_done(void **state)
 {
     struct desk *d = *state;
     struct net_post post = post_of(d);
@@ -153,12 +153,12 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
     const struct CMUnitTest tests[] = {
-        TEST(test_many_are_under_way_at_once),
-        TEST(test_one_after_the_other_uses_the_same_connection),
-        TEST(test_none_goes_out_twice_where_a_kept_connection_is_closed),
-        TEST(test_the_end_of_one_may_begin_another),
+        TEST(test_many_requests_run_at_once),
+        TEST(test_sequential_requests_use_the_same_connection),
+        TEST(test_no_request_is_sent_again_after_a_kept_connection_closes),
+        TEST(test_the_end_of_a_request_may_start_another),
         TEST(test_a_wake_up_ends_the_wait),
-        TEST(test_what_is_broken_off_is_not_done),
+        TEST(test_an_aborted_request_is_not_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

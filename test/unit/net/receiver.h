@@ -1,5 +1,5 @@
-/* Somebody who is called by HTTP: a server on loopback that answers each request as the test's function says, with raw
- * bytes, plain or in TLS. A thread a connection. For tests of any room.
+/* An HTTP server on loopback for tests: a function of the test answers each request, with raw bytes, plain or in TLS.
+ * One thread for each connection. For tests of any room.
  *
  *     struct receiver *r = receiver_open(false, answer, context);  … r->url …  receiver_close(r); */
 #pragma once
@@ -35,7 +35,7 @@ struct received {
     struct receiver *receiver;
     int fd;
     SSL *ssl;
-    char text[RECEIVED_MAX + 1]; /* head and body, as they came */
+    char text[RECEIVED_MAX + 1]; /* head and body as received */
     size_t n;
     struct str body;
     unsigned on_connection; /* 1: the connection's first */
@@ -80,7 +80,7 @@ static inline struct str received_field(const struct received *q, const char *na
     return at ? str_n(at + strlen(name), strcspn(at + strlen(name), "\r")) : STR_NONE;
 }
 
-/* Waits, as one that hangs, until the receiver is closed or the peer has gone. */
+/* Hangs until the receiver is closed or the peer has disconnected. */
 static inline void received_hang(struct received *q)
 {
     struct pollfd p = {.fd = q->fd, .events = POLLIN | POLLRDHUP};
@@ -102,7 +102,7 @@ static inline ssize_t received_more(struct received *q)
     return n;
 }
 
-/* One whole request; false at the connection's end. */
+/* Reads one complete request; false at the end of the connection. */
 static inline bool received_read(struct received *q)
 {
     const char *end;
@@ -214,7 +214,7 @@ static inline struct receiver *receiver_open(bool tls, bool (*answer)(struct rec
     return r;
 }
 
-/* Takes no more connections; waits for those it has, so whoever calls it must have let go of them. */
+/* Accepts no more connections and waits for the open ones: the caller must have closed them. */
 static inline void receiver_close(struct receiver *r)
 {
     atomic_store(&r->closing, true);
