@@ -1,6 +1,6 @@
 /* Finds an error answer by the request ID that the customer quotes. */
 #include "admin/routes.h"
-#include "api/service.h"
+#include "api/journal.h"
 
 struct request_query {
     struct val request_id;
@@ -38,11 +38,10 @@ static struct val text_of(struct request *q, const char *text)
 static enum err show_request(struct request *q, struct reply *p)
 {
     const struct request_query *query = q->query;
-    struct journal *journal = service_journal(q->service);
     struct journal_record r;
-    if (!journal)
+    if (!q->journal)
         return tx_fail(&q->tx, ERR_NOT_FOUND, "no requests are kept: log.keep_requests_h is 0");
-    enum err e = journal_find(journal, query->request_id.s, &r);
+    enum err e = journal_find(q->journal, query->request_id.s, &r);
     if (e)
         return tx_fail(&q->tx, e, "there is no error answer of that ID here, or no longer");
     struct request_reply *body = arena_new(q->tx.arena, struct request_reply);

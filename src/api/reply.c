@@ -1,7 +1,7 @@
 #include "api/reply.h"
 
 #include "api/error_page.h"
-#include "api/service.h"
+#include "api/journal.h"
 #include "base/log.h"
 
 #define HEAD_MAX 8192
@@ -180,9 +180,8 @@ static void copy_text(char *to, size_t size, struct str from)
  * errors. */
 static void note_error(const struct request *q, const struct err_info *info, struct str message)
 {
-    struct journal *journal = service_journal(q->service);
     struct journal_record *r =
-        journal && !q->http->peer.local ? journal_reserve(journal, q->loop, q->http->peer.address) : NULL;
+        q->journal && !q->http->peer.local ? journal_reserve(q->journal, q->loop, q->http->peer.address) : NULL;
     if (!r)
         return;
     r->duration_us = clock_monotonic_us() - q->began_us;
@@ -195,7 +194,7 @@ static void note_error(const struct request *q, const struct err_info *info, str
     COPY(r->building_id, id_str(&q->building_id));
     COPY(r->key_id, id_str(&q->who.key_id));
     COPY(r->message, message);
-    journal_publish(journal, q->loop);
+    journal_publish(q->journal, q->loop);
 }
 
 static void send_error(struct request *q, struct reply_buffers *b, enum err e)

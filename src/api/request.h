@@ -11,6 +11,7 @@
 #include "http/server.h"
 
 struct route;
+struct journal;
 struct service;
 
 struct reply_header {
@@ -34,6 +35,7 @@ struct reply {
 struct request {
     struct http_request *http;
     struct service *service;
+    struct journal *journal; /* of error responses; NULL if disabled */
     const struct route *route;
     struct work work;                    /* for the transactions of a blocking handler, while tx.db is NULL */
     struct tx tx;                        /* arena, config, now; db while a handler runs; why */

@@ -47,6 +47,7 @@ static struct request *request_new(struct service *s, struct http_request *r, un
     struct request *q = arena_new(&r->arena, struct request);
     q->http = r;
     q->service = s;
+    q->journal = s->journal;
     q->loop = loop;
     q->began_us = clock_monotonic_us();
     q->work = (struct work){.store = s->options.store, .config = s->options.config, .arena = &r->arena};
@@ -448,11 +449,6 @@ struct jobs *service_jobs(const struct service *s)
 const struct providers *service_providers(const struct service *s)
 {
     return s->options.providers;
-}
-
-struct journal *service_journal(const struct service *s)
-{
-    return s->journal;
 }
 
 int64_t service_started_us(const struct service *s)

@@ -36,8 +36,6 @@ struct store *service_store(const struct service *s);
 struct jobs *service_jobs(const struct service *s);
 struct deliveries *service_deliveries(const struct service *s);
 const struct providers *service_providers(const struct service *s);
-/* The journal of error responses; NULL if disabled. */
-struct journal *service_journal(const struct service *s);
 /* Time of service_new, monotonic. */
 int64_t service_started_us(const struct service *s);
 /* The public address, without a trailing slash, for links. */

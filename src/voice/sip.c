@@ -13,6 +13,7 @@
 #define DEBUG_LEVEL  0
 #include <re/re_dbg.h>
 
+#include "voice/sip_admit.h"
 #include "voice/sip_filter.h"
 #include "voice/sip_guard.h"
 #include "voice/sound.h"
@@ -84,7 +85,9 @@ static bool on_response(const struct sip_msg *msg, void *arg)
 
 static void on_invite(const struct sip_msg *msg, void *arg)
 {
-    sip_call_invite(arg, msg);
+    struct sip_source *source;
+    if (sip_admit(arg, msg, &source))
+        sip_call_invite(arg, msg, source);
 }
 
 /* ---- starting ---- */
@@ -279,12 +282,6 @@ const char *sip_address(const struct sip_agent *a)
 }
 
 /* ---- stopping ---- */
-
-void sip_agent_settled(struct sip_agent *a)
-{
-    if (a->stopping && list_isempty(&a->calls) && !a->asking)
-        re_cancel();
-}
 
 static void on_stop_timer(void *arg)
 {

@@ -9,39 +9,6 @@
 #define WAITING_SOURCE 50    /* and of one source, at most this many */
 #define ASKING_FACTOR  10    /* pending decisions, evicted calls included, are at most voice.calls times this */
 #define TELL_MS        10000 /* between two log lines about evicted calls */
-#define LINES_MAX      100   /* in that time, of calls that were never established */
-#define CONTENT_LENGTH "Content-Length: 0\r\n\r\n"
-
-void sip_admit_record(struct call_record *r, const struct sip_msg *msg, const struct uri *dialled)
-{
-    (void)re_snprintf(r->source, sizeof r->source, "%s:%J", msg->tp == SIP_TRANSP_TCP ? "tcp" : "udp", &msg->src);
-    sip_user_text(&msg->from.uri, r->caller, sizeof r->caller);
-    sip_user_text(dialled, r->dialled, sizeof r->dialled);
-    const size_t n = msg->callid.l < sizeof r->id ? msg->callid.l : sizeof r->id - 1;
-    memcpy(r->id, msg->callid.p, n);
-}
-
-bool sip_admit_may_tell(struct sip_agent *a)
-{
-    int64_t now_ms = tick_now_ms();
-    if (!a->lines_ms || now_ms - a->lines_ms >= TELL_MS) {
-        if (a->lines > LINES_MAX)
-            log_warn("sip calls refused and not logged count=%u", a->lines - LINES_MAX);
-        a->lines_ms = now_ms;
-        a->lines = 0;
-    }
-    return ++a->lines <= LINES_MAX;
-}
-
-void sip_refuse(struct sip_agent *a, const struct sip_msg *msg, uint16_t status, const char *reason, const char *header)
-{
-    static const struct call never_begun;
-    struct call_record r = {.status = status};
-    sip_admit_record(&r, msg, &msg->uri);
-    if (sip_admit_may_tell(a))
-        call_log(&never_begun, &r);
-    (void)sip_replyf(a->sip, msg, status, reason, "%s" CONTENT_LENGTH, header);
-}
 
 /* The call to evict, of the source or of any (NULL): the oldest answered and unacknowledged one, else the oldest
  * unanswered one. NULL if there is no such call. */

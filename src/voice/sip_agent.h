@@ -5,9 +5,12 @@
 #include <semaphore.h>
 
 #include "base/mailbox.h"
+#include "voice/call_log.h"
 #include "voice/sip.h"
 #include "voice/sip_peers.h"
 #include "voice/tick.h"
+
+struct sip_source;
 
 struct sip_agent {
     const struct config *config;
@@ -53,8 +56,16 @@ struct sip_agent {
 /* A call ended or a decision came. Ends the loop of a stopping agent after the last one. */
 void sip_agent_settled(struct sip_agent *a);
 
-/* Takes an INVITE outside a dialog that has passed the guard. */
-void sip_call_invite(struct sip_agent *a, const struct sip_msg *msg);
+/* Refuses a request without state: a repetition is handled as a new request. `header` is "" or ends with CRLF. */
+void sip_refuse(struct sip_agent *a, const struct sip_msg *msg, uint16_t status, const char *reason,
+                const char *header);
+/* Fills the record of a call from its INVITE. */
+void sip_agent_record(struct call_record *r, const struct sip_msg *msg, const struct uri *dialled);
+/* Limits the log lines of calls that were never established: anybody can cause them. False: suppress the line. */
+bool sip_agent_may_tell(struct sip_agent *a);
+
+/* Begins the call of an admitted INVITE. */
+void sip_call_invite(struct sip_agent *a, const struct sip_msg *msg, struct sip_source *source);
 /* Whether a request with our tag belongs to a call. If the call was not acknowledged yet, this makes it a session,
  * which receives the request. */
 bool sip_call_knows(struct sip_agent *a, const struct sip_msg *msg);

@@ -3,7 +3,6 @@
 
 #include "base/container_of.h"
 #include "base/log.h"
-#include "voice/sip_admit.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_guard.h"
 
@@ -95,7 +94,7 @@ void sip_call_end(struct sip_call *c)
     const struct call_action *at = current(c);
     c->record.unfinished = c->machine.state == CALL_ENDING && !(at && at->kind == CALL_HANG_UP);
     call_step(&c->machine, &(struct call_event){.kind = CALL_HUNG_UP}, &unused);
-    if (!c->evicted && (c->answered_ms || sip_admit_may_tell(c->agent)))
+    if (!c->evicted && (c->answered_ms || sip_agent_may_tell(c->agent)))
         sip_call_write_line(c);
     tick_remove(&c->tick);
     if (c->media)
@@ -407,7 +406,7 @@ static struct sip_call *new_call(struct sip_agent *a, const struct sip_msg *msg,
     call_init(&c->machine);
     decide_init(&c->decide, a->config, to, from);
     c->arrived_ms = tick_now_ms();
-    sip_admit_record(&c->record, msg, &dialled);
+    sip_agent_record(&c->record, msg, &dialled);
     memcpy(c->record.number, to, sizeof to);
     c->agent = a;
     c->source = s;
@@ -433,15 +432,12 @@ static int make_media(struct sip_call *c, const struct sip_msg *msg)
     return !c->offered && media_take_sdp(c->media, true, msg->mb) ? 488 : 0;
 }
 
-void sip_call_invite(struct sip_agent *a, const struct sip_msg *msg)
+void sip_call_invite(struct sip_agent *a, const struct sip_msg *msg, struct sip_source *source)
 {
-    struct sip_source *s;
-    if (!sip_admit(a, msg, &s))
-        return;
-    struct sip_call *c = new_call(a, msg, s);
+    struct sip_call *c = new_call(a, msg, source);
     if (!c) {
-        if (!s->calls)
-            mem_deref(s);
+        if (!source->calls)
+            mem_deref(source);
         sip_refuse(a, msg, 500, "Server Internal Error", "");
         return;
     }
