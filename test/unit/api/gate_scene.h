@@ -4,7 +4,7 @@
  * The table is written from the access column of the contract's Endpoints and from docs/decisions.md. It must not be
  * derived from the route rows: a row that grants too much has to differ from it. */
 #pragma once
-#include "domain/house.h"
+#include "domain/building_fixture.h"
 
 #include "api/gate.h"
 #include "api/router.h"
@@ -127,7 +127,7 @@ static const char *const holder_names[] = {"nobody",  "malformed", "twice",   "u
                                            "child",   "member",    "free",    "parent"};
 
 struct scene {
-    struct house *house; /* its account has one building */
+    struct building_fixture *fixture; /* its account has one building */
     struct gate gate;
     struct router *router;
     struct id parent, primary, linked; /* the account with two buildings */
@@ -137,14 +137,14 @@ struct scene {
     unsigned failures;
 };
 
-static inline void sql(struct house *h, const char *format, const char *a, const char *b)
+static inline void sql(struct building_fixture *h, const char *format, const char *a, const char *b)
 {
     char text[400];
     snprintf(text, sizeof text, format, a, b);
-    house_sql(h, text);
+    fixture_sql(h, text);
 }
 
-static inline struct id add_account(struct house *h, const char *email, struct id *ret_building)
+static inline struct id add_account(struct building_fixture *h, const char *email, struct id *ret_building)
 {
     struct id account = id_new(h->now_us);
     *ret_building = id_new(h->now_us);
@@ -183,13 +183,13 @@ static inline struct id issue(struct scene *s, char *text, struct key_options op
     i.options.name = STR("key");
     if (!i.options.ttl_s)
         i.options.ttl_s = 86400;
-    assert_int_equal(house_run(s->house, STORE_WRITE, issue_run, &i), ERR_NONE);
+    assert_int_equal(fixture_run(s->fixture, STORE_WRITE, issue_run, &i), ERR_NONE);
     return i.id;
 }
 
 static inline void issue_keys(struct scene *s)
 {
-    struct house *h = s->house;
+    struct building_fixture *h = s->fixture;
     struct id gone_building, gone = add_account(h, "gone@example.com", &gone_building);
     struct key_options own = {.kind = KEY_AGENT, .account_id = h->account, .scopes = ALL_SCOPES}, o = own;
     struct id revoked = issue(s, s->keys[REVOKED], own);
@@ -225,20 +225,20 @@ static inline void issue_keys(struct scene *s)
 
 static inline int scene_open(void **state)
 {
-    if (house_open(state))
+    if (fixture_open(state))
         return -1;
-    struct house *h = *state;
+    struct building_fixture *h = *state;
     struct scene *s = calloc(1, sizeof *s);
     if (!s)
         return -1;
-    s->house = h;
+    s->fixture = h;
     s->gate = (struct gate){.config = &h->fixture->config};
     s->router = router_new(api_sets, api_set_count);
     sql(h, "UPDATE building SET is_primary = 1 WHERE id = '%s'%s", h->building.text, "");
     s->parent = add_account(h, "parent@example.com", &s->primary);
     struct id own = h->account;
     h->account = s->parent;
-    s->linked = house_add_building(h, "Cabin", "+15550100002");
+    s->linked = fixture_add_building(h, "Cabin", "+15550100002");
     h->account = own;
     s->free = add_account(h, "free@example.com", &s->free_building);
     issue_keys(s);
@@ -250,7 +250,7 @@ static inline int scene_open(void **state)
 static inline int scene_reset(void **state)
 {
     struct scene *s = *state;
-    struct config *c = &s->house->fixture->config;
+    struct config *c = &s->fixture->fixture->config;
     s->failures = 0;
     c->limits_requests_active = 2000;
     c->limits_requests_free = 1000;
@@ -263,10 +263,10 @@ static inline int scene_reset(void **state)
 static inline int scene_close(void **state)
 {
     struct scene *s = *state;
-    void *house = s->house;
+    void *fixture = s->fixture;
     router_free(s->router);
     free(s);
-    return house_close(&house);
+    return fixture_close(&fixture);
 }
 
 /* ---- one request ---- */
@@ -361,7 +361,7 @@ static inline struct probe valid(const struct scene *s, const struct contract *r
                           .building = holder == CHILD    ? s->linked.text
                                       : holder == PARENT ? s->primary.text
                                       : holder == FREE   ? s->free_building.text
-                                                         : s->house->building.text,
+                                                         : s->fixture->building.text,
                           .header = holder == PARENT && row->building == SELECTED ? s->primary.text : NULL,
                           .body = needs & BODY ? "{" : NULL,
                           .key = needs & (IDEMPOTENCY | IDEMPOTENCY_IF_SENT) ? "request-0123456789" : NULL,

@@ -17,7 +17,7 @@ static enum err sweep_run(struct tx *tx, void *arg)
 
 static void sweep(struct scene *s, void (*check)(struct scene *, struct tx *, const struct contract *))
 {
-    assert_int_equal(house_run(s->house, STORE_READ, sweep_run, &(struct sweep){s, check}), ERR_NONE);
+    assert_int_equal(fixture_run(s->fixture, STORE_READ, sweep_run, &(struct sweep){s, check}), ERR_NONE);
     assert_int_equal(s->failures, 0);
 }
 
@@ -36,7 +36,7 @@ static void every_route_has_a_row_in_this_table(void **state)
         struct str params[ROUTE_PARAMS] = {STR_NONE}, allow = STR_NONE;
         struct buf path = BUF(200);
         put_path(&path, &p);
-        found[i] = router_find(s->router, false, p.row->method, buf_view(&path), &s->house->arena, params, &allow);
+        found[i] = router_find(s->router, false, p.row->method, buf_view(&path), &s->fixture->arena, params, &allow);
         buf_done(&path);
         if (!found[i])
             fail_msg("no route for %s", p.row->path);
@@ -109,7 +109,8 @@ static void each_route_requires_exactly_the_scopes_of_the_contract(void **state)
 
 static void check_building(struct scene *s, struct tx *tx, const struct contract *row)
 {
-    const char *const primary = s->primary.text, *const linked = s->linked.text, *const other = s->house->building.text;
+    const char *const primary = s->primary.text, *const linked = s->linked.text,
+                      *const other = s->fixture->building.text;
     const struct {
         enum holder holder;
         const char *what, *header, *path;
@@ -213,7 +214,7 @@ static void check_exhausted_limits(struct scene *s, struct tx *tx, const struct 
 static void each_exhausted_limit_answers_the_code_of_the_contract(void **state)
 {
     struct scene *s = *state;
-    struct config *c = &s->house->fixture->config;
+    struct config *c = &s->fixture->fixture->config;
     c->limits_requests_active = c->limits_requests_free = 0;
     c->limits_plans_per_ip = c->limits_auth_per_ip = c->limits_otp_per_ip = 0;
     sweep(s, check_exhausted_limits);
@@ -230,7 +231,7 @@ static void check_otp_limit(struct scene *s, struct tx *tx, const struct contrac
 static void an_exhausted_otp_limit_has_its_own_code(void **state)
 {
     struct scene *s = *state;
-    s->house->fixture->config.limits_otp_per_ip = 0;
+    s->fixture->fixture->config.limits_otp_per_ip = 0;
     sweep(s, check_otp_limit);
 }
 
@@ -296,7 +297,7 @@ static const struct contract *row_of(enum http_method method, const char *path)
 static enum err order_run(struct tx *tx, void *arg)
 {
     struct scene *s = arg;
-    struct config *c = &s->house->fixture->config;
+    struct config *c = &s->fixture->fixture->config;
     struct probe p = valid(s, row_of(HTTP_PATCH, "/v1/unlock/{id}"), NOBODY);
     struct result r;
     p.id = "x", p.header = "Home", p.match = "7", p.body = "{";
@@ -332,7 +333,7 @@ static enum err order_run(struct tx *tx, void *arg)
 static void checks_fail_in_the_documented_order(void **state)
 {
     struct scene *s = *state;
-    assert_int_equal(house_run(s->house, STORE_READ, order_run, s), ERR_NONE);
+    assert_int_equal(fixture_run(s->fixture, STORE_READ, order_run, s), ERR_NONE);
     assert_int_equal(s->failures, 0);
 }
 
@@ -343,7 +344,7 @@ static enum err kind_before_scope_run(struct tx *tx, void *arg)
     struct probe p = valid(s, row_of(HTTP_GET, "/v1/account/phone"), UNSCOPED);
     ask(s, tx, &p, &r);
     expect_error(s, &p, "an agent key without scopes", r.e, ERR_WEB_SESSION_REQUIRED);
-    s->house->fixture->config.limits_requests_active = 0;
+    s->fixture->fixture->config.limits_requests_active = 0;
     ask(s, tx, &p, &r);
     expect_error(s, &p, "and above its limit", r.e, ERR_RATE_LIMIT_EXCEEDED);
     return ERR_NONE;
@@ -352,7 +353,7 @@ static enum err kind_before_scope_run(struct tx *tx, void *arg)
 static void the_kind_of_key_is_checked_between_the_limit_and_the_scope(void **state)
 {
     struct scene *s = *state;
-    assert_int_equal(house_run(s->house, STORE_READ, kind_before_scope_run, s), ERR_NONE);
+    assert_int_equal(fixture_run(s->fixture, STORE_READ, kind_before_scope_run, s), ERR_NONE);
     assert_int_equal(s->failures, 0);
 }
 
@@ -393,7 +394,7 @@ static enum err retry_run(struct tx *tx, void *arg)
 static void a_request_that_is_checked_twice_counts_once(void **state)
 {
     struct scene *s = *state;
-    assert_int_equal(house_run(s->house, STORE_READ, retry_run, s), ERR_NONE);
+    assert_int_equal(fixture_run(s->fixture, STORE_READ, retry_run, s), ERR_NONE);
     assert_int_equal(s->failures, 0);
 }
 

@@ -1,21 +1,13 @@
-#include "rules.h"
+#include "tx_fixture.h"
 
 #include "domain/member.h"
 #include "domain/subscription.h"
-
-static struct principal owner(struct tx *tx)
-{
-    struct key_issued key = rules_sign_in(tx, OWNER);
-    struct principal who;
-    assert_none(rules_who(tx, &key, &who));
-    return who;
-}
 
 static const char *add_annex = "INSERT INTO building (account_id, id, created_at, is_primary, label, city, country) "
                                "SELECT id, 'ffffffffffffffffffffffff', 1, 0, 'Annex', 'Reno', 'US' FROM account;";
 static const struct id annex = {"ffffffffffffffffffffffff"};
 
-static void test_an_account_is_made_once(struct tx *tx)
+static void test_an_account_is_created_once(struct tx *tx)
 {
     struct id a, b, c;
     assert_error(account_find(tx, OWNER, &a), ERR_ACCOUNT_NOT_FOUND);
@@ -42,7 +34,7 @@ static void test_the_view_of_a_new_account_is_empty(struct tx *tx)
     struct account_view v;
     assert_none(account_view(tx, &who, &v));
     assert_true(str_eq(v.account.email, OWNER));
-    assert_int_equal(v.account.created_us, RULES_NOW);
+    assert_int_equal(v.account.created_us, TX_NOW);
     assert_int_equal(v.account.status, SUBSCRIPTION_NONE);
     assert_null(v.account.plan.p);
     assert_int_equal(v.building_count, 1);
@@ -52,28 +44,28 @@ static void test_the_view_of_a_new_account_is_empty(struct tx *tx)
     assert_int_equal(v.shared_users, 0);
 }
 
-/* One in each building. */
+/* One member in each building. */
 static void add_grants(struct tx *tx, int number, const char *label, int enabled, int revoked)
 {
     const char *const *bytes = tx->db->engine->word_bytes;
-    rules_sql(
-        tx, arena_printf(tx->arena,
-                         "INSERT INTO access_grant (building, id, type, label, enabled, created_at, ends_at, revoked) "
-                         "SELECT number, %s'%024d'%s, 0, '%s', %d, 1, 9, %d FROM grant_building",
-                         bytes[0], number, bytes[1], label, enabled, revoked)
-                .p);
+    tx_sql(tx,
+           arena_printf(tx->arena,
+                        "INSERT INTO access_grant (building, id, type, label, enabled, created_at, ends_at, revoked) "
+                        "SELECT number, %s'%024d'%s, 0, '%s', %d, 1, 9, %d FROM grant_building",
+                        bytes[0], number, bytes[1], label, enabled, revoked)
+               .p);
 }
 
 static void add_usage(struct tx *tx)
 {
-    rules_sql(tx, add_annex);
-    rules_sql(tx, "UPDATE building SET virtual_number = '+15550100000', unlock_count = 3 WHERE is_primary = 1;"
-                  "UPDATE building SET unlock_count = 4 WHERE is_primary = 0;"
-                  "INSERT INTO grant_building (id, number) SELECT id, 1 + is_primary FROM building;");
+    tx_sql(tx, add_annex);
+    tx_sql(tx, "UPDATE building SET virtual_number = '+15550100000', unlock_count = 3 WHERE is_primary = 1;"
+               "UPDATE building SET unlock_count = 4 WHERE is_primary = 0;"
+               "INSERT INTO grant_building (id, number) SELECT id, 1 + is_primary FROM building;");
     add_grants(tx, 1, "enabled", 1, 0);
     add_grants(tx, 2, "disabled", 0, 0);
     add_grants(tx, 3, "revoked", 1, 1);
-    rules_sql(tx, "INSERT INTO grant_count (building, enabled) SELECT number, 1 FROM grant_building");
+    tx_sql(tx, "INSERT INTO grant_count (building, enabled) SELECT number, 1 FROM grant_building");
 }
 
 static void test_the_parents_view_covers_all_buildings(struct tx *tx)
@@ -109,12 +101,12 @@ static void test_a_bound_keys_view_covers_its_building(struct tx *tx)
     assert_null(v.building.number.p);
 }
 
-static void test_buildings_are_found_by_their_account_alone(struct tx *tx)
+static void test_buildings_are_found_only_by_their_account(struct tx *tx)
 {
     struct principal who = owner(tx);
     struct building b;
     bool linked = false;
-    rules_sql(tx, add_annex);
+    tx_sql(tx, add_annex);
     assert_none(building_of(tx, &who.account_id, &annex, &linked));
     assert_true(linked);
     assert_none(building_of(tx, &who.account_id, &who.primary_id, &linked));
@@ -128,7 +120,7 @@ static void test_buildings_are_listed_by_creation_time(struct tx *tx)
     struct principal who = owner(tx);
     const struct building *list;
     size_t count;
-    rules_sql(tx, add_annex); /* made at the beginning of time */
+    tx_sql(tx, add_annex); /* created at time 1 */
     assert_none(building_list(tx, &who.account_id, &list, &count));
     assert_int_equal(count, 2);
     assert_id(list[0].id, annex);
@@ -160,8 +152,8 @@ static void test_members_are_listed_with_their_building(struct tx *tx)
 }
 
 #define TESTS(x)                                                                                                       \
-    x(test_an_account_is_made_once) x(test_a_missing_account_is_not_found) x(test_the_view_of_a_new_account_is_empty)  \
-        x(test_the_parents_view_covers_all_buildings) x(test_a_bound_keys_view_covers_its_building)                    \
-            x(test_buildings_are_found_by_their_account_alone) x(test_buildings_are_listed_by_creation_time)           \
-                x(test_members_are_listed_with_their_building)
-RULES_RUN(TESTS)
+    x(test_an_account_is_created_once) x(test_a_missing_account_is_not_found)                                          \
+        x(test_the_view_of_a_new_account_is_empty) x(test_the_parents_view_covers_all_buildings)                       \
+            x(test_a_bound_keys_view_covers_its_building) x(test_buildings_are_found_only_by_their_account)            \
+                x(test_buildings_are_listed_by_creation_time) x(test_members_are_listed_with_their_building)
+TX_RUN(TESTS)

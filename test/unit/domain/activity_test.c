@@ -1,26 +1,26 @@
 #include "base/buf.h"
 #include "domain/activity.h"
-#include "domain/house.h"
+#include "domain/building_fixture.h"
 
 struct writer {
-    struct house *house;
+    struct building_fixture *fx;
     struct activity entry;
 };
 
 static enum err add_run(struct tx *tx, void *arg)
 {
     struct writer *w = arg;
-    return activity_add(tx, &w->house->building, &w->entry);
+    return activity_add(tx, &w->fx->building, &w->entry);
 }
 
-static void add(struct house *h, struct activity entry)
+static void add(struct building_fixture *fx, struct activity entry)
 {
-    struct writer w = {h, entry};
-    assert_int_equal(house_run(h, STORE_WRITE, add_run, &w), ERR_NONE);
+    struct writer w = {fx, entry};
+    assert_int_equal(fixture_run(fx, STORE_WRITE, add_run, &w), ERR_NONE);
 }
 
 struct reader {
-    struct house *house;
+    struct building_fixture *fx;
     struct activity_filter filter;
     struct activity_page page;
 };
@@ -28,25 +28,25 @@ struct reader {
 static enum err list_run(struct tx *tx, void *arg)
 {
     struct reader *r = arg;
-    return activity_list(tx, &r->house->building, &r->filter, &r->page);
+    return activity_list(tx, &r->fx->building, &r->filter, &r->page);
 }
 
-static enum err list(struct house *h, struct activity_filter filter, struct activity_page *ret)
+static enum err list(struct building_fixture *fx, struct activity_filter filter, struct activity_page *ret)
 {
-    struct reader r = {h, filter, {.count = 0}};
-    enum err e = house_run(h, STORE_READ, list_run, &r);
+    struct reader r = {fx, filter, {.count = 0}};
+    enum err e = fixture_run(fx, STORE_READ, list_run, &r);
     *ret = r.page;
     return e;
 }
 
-/* What a full list with this filter gives, as "name name", read in pages of `limit`. */
-static const char *names(struct house *h, struct activity_filter filter, int64_t limit)
+/* The names in a list with this filter, "name name", read in pages of `limit`. */
+static const char *names(struct building_fixture *fx, struct activity_filter filter, int64_t limit)
 {
     struct buf out = BUF(100000);
     struct activity_page page = {.more = true};
     filter.limit = v_int(limit);
     while (page.more) {
-        assert_int_equal(list(h, filter, &page), ERR_NONE);
+        assert_int_equal(list(fx, filter, &page), ERR_NONE);
         assert_true(page.count == (size_t)limit || !page.more);
         assert_int_equal(page.more, page.cursor.p != NULL);
         for (size_t i = 0; i < page.count; i++) {
@@ -55,55 +55,55 @@ static const char *names(struct house *h, struct activity_filter filter, int64_t
         }
         filter.cursor = v_str(page.cursor);
     }
-    const char *text = arena_str(&h->arena, buf_view(&out)).p;
+    const char *text = arena_str(&fx->arena, buf_view(&out)).p;
     buf_done(&out);
     return text;
 }
 
-/* Entries a, b … in groups of three at one moment, a minute between the groups. */
-static void write_letters(struct house *h, int n)
+/* Adds entries a, b, …: groups of three at the same time, a minute apart. */
+static void write_letters(struct building_fixture *fx, int n)
 {
     for (int i = 0; i < n; i++) {
         const char name[2] = {(char)('a' + i), '\0'};
         if (i && i % 3 == 0)
-            h->now_us += MINUTES;
-        add(h, (struct activity){.type = i % 4 == 3 ? ACTIVITY_CALL : ACTIVITY_UNLOCK,
-                                 .unlock_type = i % 4 == 3 ? STR_NONE : STR("timer"),
-                                 .name = arena_str(&h->arena, str_z(name)),
-                                 .succeeded = i % 2 == 0});
+            fx->now_us += MINUTES;
+        add(fx, (struct activity){.type = i % 4 == 3 ? ACTIVITY_CALL : ACTIVITY_UNLOCK,
+                                  .unlock_type = i % 4 == 3 ? STR_NONE : STR("timer"),
+                                  .name = arena_str(&fx->arena, str_z(name)),
+                                  .succeeded = i % 2 == 0});
     }
 }
 
-static void test_entries_come_newest_first_also_within_a_moment_whatever_the_page(void **state)
+static void test_entries_are_sorted_newest_first_for_every_page_size(void **state)
 {
-    struct house *h = *state;
-    write_letters(h, 10);
+    struct building_fixture *fx = *state;
+    write_letters(fx, 10);
     for (int64_t limit = 1; limit <= 12; limit++)
-        assert_string_equal(names(h, (struct activity_filter){0}, limit), "j i h g f e d c b a");
+        assert_string_equal(names(fx, (struct activity_filter){0}, limit), "j i h g f e d c b a");
 }
 
 static void test_an_entry_is_read_as_it_was_written(void **state)
 {
-    struct house *h = *state;
-    const struct id grant = id_new(h->now_us);
-    h->now_us += 1234567;
-    add(h, (struct activity){.type = ACTIVITY_UNLOCK,
-                             .unlock_id = grant,
-                             .unlock_type = STR("passcode"),
-                             .name = STR("Ana"),
-                             .succeeded = true});
+    struct building_fixture *fx = *state;
+    const struct id grant = id_new(fx->now_us);
+    fx->now_us += 1234567;
+    add(fx, (struct activity){.type = ACTIVITY_UNLOCK,
+                              .unlock_id = grant,
+                              .unlock_type = STR("passcode"),
+                              .name = STR("Ana"),
+                              .succeeded = true});
     struct activity_page page;
-    assert_int_equal(list(h, (struct activity_filter){0}, &page), ERR_NONE);
+    assert_int_equal(list(fx, (struct activity_filter){0}, &page), ERR_NONE);
     assert_int_equal(page.count, 1);
     const struct activity *e = &page.items[0];
     assert_int_equal(e->type, ACTIVITY_UNLOCK);
     assert_string_equal(e->unlock_id.text, grant.text);
     assert_true(str_eq(e->unlock_type, STR("passcode")));
     assert_true(e->succeeded);
-    assert_int_equal(e->created_us, h->now_us - h->now_us % 1000); /* as it is shown */
-    h->now_us += MINUTES;
-    add(h, (struct activity){.type = ACTIVITY_CALL, .name = STR("Forwarded call")});
-    assert_int_equal(list(h, (struct activity_filter){0}, &page), ERR_NONE);
+    assert_int_equal(e->created_us, fx->now_us - fx->now_us % 1000); /* whole milliseconds */
+    fx->now_us += MINUTES;
+    add(fx, (struct activity){.type = ACTIVITY_CALL, .name = STR("Forwarded call")});
+    assert_int_equal(list(fx, (struct activity_filter){0}, &page), ERR_NONE);
     assert_int_equal(page.items[0].type, ACTIVITY_CALL);
     assert_false(id_given(&page.items[0].unlock_id));
     assert_null(page.items[0].unlock_type.p);
@@ -112,59 +112,60 @@ static void test_an_entry_is_read_as_it_was_written(void **state)
 
 static void test_filters_narrow_the_list(void **state)
 {
-    struct house *h = *state;
-    const int64_t start = h->now_us;
-    write_letters(h, 10);
+    struct building_fixture *fx = *state;
+    const int64_t start = fx->now_us;
+    write_letters(fx, 10);
     for (int64_t limit = 1; limit <= 4; limit += 3) {
-        assert_string_equal(names(h, (struct activity_filter){.type = text("call")}, limit), "h d");
-        assert_string_equal(names(h, (struct activity_filter){.type = text("unlock")}, limit), "j i g f e c b a");
-        assert_string_equal(names(h, (struct activity_filter){.succeeded = v_bool(true)}, limit), "i g e c a");
-        assert_string_equal(names(h, (struct activity_filter){.succeeded = v_bool(false)}, limit), "j h f d b");
+        assert_string_equal(names(fx, (struct activity_filter){.type = text("call")}, limit), "h d");
+        assert_string_equal(names(fx, (struct activity_filter){.type = text("unlock")}, limit), "j i g f e c b a");
+        assert_string_equal(names(fx, (struct activity_filter){.succeeded = v_bool(true)}, limit), "i g e c a");
+        assert_string_equal(names(fx, (struct activity_filter){.succeeded = v_bool(false)}, limit), "j h f d b");
         assert_string_equal(
-            names(h, (struct activity_filter){.succeeded = v_bool(false), .type = text("unlock")}, limit), "j f b");
+            names(fx, (struct activity_filter){.succeeded = v_bool(false), .type = text("unlock")}, limit), "j f b");
         /* Both ends are inclusive. */
         assert_string_equal(
-            names(h, (struct activity_filter){.since = v_time(start + MINUTES), .until = v_time(start + 2 * MINUTES)},
+            names(fx, (struct activity_filter){.since = v_time(start + MINUTES), .until = v_time(start + 2 * MINUTES)},
                   limit),
             "i h g f e d");
-        assert_string_equal(names(h, (struct activity_filter){.since = v_time(start + MINUTES + 1)}, limit), "j i h g");
-        assert_string_equal(names(h, (struct activity_filter){.until = v_time(start + MINUTES - 1)}, limit), "c b a");
-        assert_string_equal(names(h, (struct activity_filter){.until = v_time(-1)}, limit), "");
-        assert_string_equal(names(h, (struct activity_filter){.since = v_time(start), .until = v_time(start)}, limit),
+        assert_string_equal(names(fx, (struct activity_filter){.since = v_time(start + MINUTES + 1)}, limit),
+                            "j i h g");
+        assert_string_equal(names(fx, (struct activity_filter){.until = v_time(start + MINUTES - 1)}, limit), "c b a");
+        assert_string_equal(names(fx, (struct activity_filter){.until = v_time(-1)}, limit), "");
+        assert_string_equal(names(fx, (struct activity_filter){.since = v_time(start), .until = v_time(start)}, limit),
                             "c b a");
     }
     struct activity_page page;
-    assert_int_equal(list(h, (struct activity_filter){.since = v_time(start + 1), .until = v_time(start)}, &page),
+    assert_int_equal(list(fx, (struct activity_filter){.since = v_time(start + 1), .until = v_time(start)}, &page),
                      ERR_INVALID_DATE);
 }
 
 static void test_the_entries_of_one_grant_can_be_listed(void **state)
 {
-    struct house *h = *state;
-    const struct id a = id_new(h->now_us), b = id_new(h->now_us);
+    struct building_fixture *fx = *state;
+    const struct id a = id_new(fx->now_us), b = id_new(fx->now_us);
     for (int i = 0; i < 7; i++) {
         const char name[2] = {(char)('a' + i), '\0'};
-        add(h, (struct activity){
-                   .unlock_id = i % 2 ? a : b, .name = arena_str(&h->arena, str_z(name)), .succeeded = i < 4});
+        add(fx, (struct activity){
+                    .unlock_id = i % 2 ? a : b, .name = arena_str(&fx->arena, str_z(name)), .succeeded = i < 4});
         if (i % 3 == 2)
-            h->now_us += MINUTES;
+            fx->now_us += MINUTES;
     }
     for (int64_t limit = 1; limit <= 3; limit++) {
-        assert_string_equal(names(h, (struct activity_filter){.unlock_id = text(a.text)}, limit), "f d b");
-        assert_string_equal(names(h, (struct activity_filter){.unlock_id = text(b.text)}, limit), "g e c a");
+        assert_string_equal(names(fx, (struct activity_filter){.unlock_id = text(a.text)}, limit), "f d b");
+        assert_string_equal(names(fx, (struct activity_filter){.unlock_id = text(b.text)}, limit), "g e c a");
         assert_string_equal(
-            names(h, (struct activity_filter){.unlock_id = text(b.text), .succeeded = v_bool(true)}, limit), "c a");
-        assert_string_equal(names(h, (struct activity_filter){.unlock_id = text(b.text), .q = text("G")}, limit), "g");
-        assert_string_equal(names(h, (struct activity_filter){.unlock_id = text(h->building.text)}, limit), "");
+            names(fx, (struct activity_filter){.unlock_id = text(b.text), .succeeded = v_bool(true)}, limit), "c a");
+        assert_string_equal(names(fx, (struct activity_filter){.unlock_id = text(b.text), .q = text("G")}, limit), "g");
+        assert_string_equal(names(fx, (struct activity_filter){.unlock_id = text(fx->building.text)}, limit), "");
     }
 }
 
-static void test_the_search_is_literal_and_knows_no_case(void **state)
+static void test_the_search_is_literal_and_ignores_case(void **state)
 {
-    struct house *h = *state;
+    struct building_fixture *fx = *state;
     static const char *const stored[] = {"Anna-Müller", "STRASSE", "100%_sure!", "ΑΘΗΝΑ", "naïve\\path", "Ёлка"};
     for (size_t i = 0; i < sizeof stored / sizeof *stored; i++)
-        add(h, (struct activity){.name = str_z(stored[i])});
+        add(fx, (struct activity){.name = str_z(stored[i])});
     static const struct {
         const char *q, *found;
     } cases[] = {
@@ -184,24 +185,24 @@ static void test_the_search_is_literal_and_knows_no_case(void **state)
         {"mull", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_string_equal(names(h, (struct activity_filter){.q = text(cases[i].q)}, 50), cases[i].found);
+        assert_string_equal(names(fx, (struct activity_filter){.q = text(cases[i].q)}, 50), cases[i].found);
     struct activity_page page;
-    assert_int_equal(list(h, (struct activity_filter){.q = text("\xff")}, &page), ERR_INVALID_QUERY);
+    assert_int_equal(list(fx, (struct activity_filter){.q = text("\xff")}, &page), ERR_INVALID_QUERY);
 }
 
-static void test_a_cursor_is_good_for_its_own_list_alone(void **state)
+static void test_a_cursor_is_valid_only_for_its_own_list(void **state)
 {
-    struct house *h = *state;
-    write_letters(h, 6);
+    struct building_fixture *fx = *state;
+    write_letters(fx, 6);
     const struct activity_filter filter = {.limit = v_int(2), .q = text("a"), .succeeded = v_bool(true)};
     struct activity_filter f = filter;
     f.q = (struct val){0};
     struct activity_page page, next;
-    assert_int_equal(list(h, f, &page), ERR_NONE);
+    assert_int_equal(list(fx, f, &page), ERR_NONE);
     assert_true(page.more);
     f.cursor = v_str(page.cursor);
     f.limit = v_int(1); /* no filter */
-    assert_int_equal(list(h, f, &next), ERR_NONE);
+    assert_int_equal(list(fx, f, &next), ERR_NONE);
 
     const struct activity_filter others[] = {
         {.cursor = f.cursor},
@@ -210,47 +211,47 @@ static void test_a_cursor_is_good_for_its_own_list_alone(void **state)
         {.cursor = f.cursor, .succeeded = v_bool(true), .type = text("unlock")},
         {.cursor = f.cursor, .succeeded = v_bool(true), .since = v_time(0)},
         {.cursor = f.cursor, .succeeded = v_bool(true), .until = v_time(0)},
-        {.cursor = f.cursor, .succeeded = v_bool(true), .unlock_id = text(h->building.text)},
+        {.cursor = f.cursor, .succeeded = v_bool(true), .unlock_id = text(fx->building.text)},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        assert_int_equal(list(h, others[i], &next), ERR_INVALID_CURSOR);
-    h->building = house_add_building(h, "Annex", "+15550100002");
-    assert_int_equal(list(h, f, &next), ERR_INVALID_CURSOR);
+        assert_int_equal(list(fx, others[i], &next), ERR_INVALID_CURSOR);
+    fx->building = fixture_add_building(fx, "Annex", "+15550100002");
+    assert_int_equal(list(fx, f, &next), ERR_INVALID_CURSOR);
 }
 
 static void test_a_cursor_that_was_altered_is_refused(void **state)
 {
-    struct house *h = *state;
-    write_letters(h, 6);
+    struct building_fixture *fx = *state;
+    write_letters(fx, 6);
     struct activity_filter f = {.limit = v_int(2)};
     struct activity_page page, next;
-    assert_int_equal(list(h, f, &page), ERR_NONE);
+    assert_int_equal(list(fx, f, &page), ERR_NONE);
     assert_int_equal(page.cursor.n, 64);
-    char *text = arena_alloc(&h->arena, page.cursor.n + 1);
+    char *text = arena_alloc(&fx->arena, page.cursor.n + 1);
     for (size_t i = 0; i < page.cursor.n; i++) {
         memcpy(text, page.cursor.p, page.cursor.n);
         text[i] = text[i] == 'A' ? 'B' : 'A';
         f.cursor = v_str(str_n(text, page.cursor.n));
-        assert_int_equal(list(h, f, &next), ERR_INVALID_CURSOR);
+        assert_int_equal(list(fx, f, &next), ERR_INVALID_CURSOR);
     }
     for (size_t n = 0; n < page.cursor.n; n++) {
         f.cursor = v_str(str_n(page.cursor.p, n));
-        assert_int_equal(list(h, f, &next), ERR_INVALID_CURSOR);
+        assert_int_equal(list(fx, f, &next), ERR_INVALID_CURSOR);
     }
     f.cursor = v_str(page.cursor);
-    assert_int_equal(list(h, f, &next), ERR_NONE);
+    assert_int_equal(list(fx, f, &next), ERR_NONE);
 }
 
-static void test_pages_neither_repeat_nor_skip_what_is_written_meanwhile(void **state)
+static void test_pages_neither_repeat_nor_skip_entries_while_others_are_written(void **state)
 {
-    struct house *h = *state;
-    write_letters(h, 6);
+    struct building_fixture *fx = *state;
+    write_letters(fx, 6);
     struct activity_filter f = {.limit = v_int(4)};
     struct activity_page page;
-    assert_int_equal(list(h, f, &page), ERR_NONE); /* f e d c */
-    add(h, (struct activity){.name = STR("new")});
+    assert_int_equal(list(fx, f, &page), ERR_NONE); /* f e d c */
+    add(fx, (struct activity){.name = STR("new")});
     f.cursor = v_str(page.cursor);
-    assert_int_equal(list(h, f, &page), ERR_NONE);
+    assert_int_equal(list(fx, f, &page), ERR_NONE);
     assert_int_equal(page.count, 2);
     assert_true(str_eq(page.items[0].name, STR("b")));
     assert_true(str_eq(page.items[1].name, STR("a")));
@@ -258,10 +259,10 @@ static void test_pages_neither_repeat_nor_skip_what_is_written_meanwhile(void **
 }
 
 #define TESTS(T)                                                                                                       \
-    T(test_entries_come_newest_first_also_within_a_moment_whatever_the_page),                                          \
-        T(test_an_entry_is_read_as_it_was_written), T(test_filters_narrow_the_list),                                   \
-        T(test_the_entries_of_one_grant_can_be_listed), T(test_the_search_is_literal_and_knows_no_case),               \
-        T(test_a_cursor_is_good_for_its_own_list_alone), T(test_a_cursor_that_was_altered_is_refused),                 \
-        T(test_pages_neither_repeat_nor_skip_what_is_written_meanwhile)
+    T(test_entries_are_sorted_newest_first_for_every_page_size), T(test_an_entry_is_read_as_it_was_written),           \
+        T(test_filters_narrow_the_list), T(test_the_entries_of_one_grant_can_be_listed),                               \
+        T(test_the_search_is_literal_and_ignores_case), T(test_a_cursor_is_valid_only_for_its_own_list),               \
+        T(test_a_cursor_that_was_altered_is_refused),                                                                  \
+        T(test_pages_neither_repeat_nor_skip_entries_while_others_are_written)
 
-HOUSE_RUN(TESTS)
+FIXTURE_RUN(TESTS)

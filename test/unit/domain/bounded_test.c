@@ -1,14 +1,14 @@
-/* Requests read a bounded number of rows, however many a building has: counted in the steps of SQLite's machine, of
- * which a row takes 10 to 40. And what they answer is what reading every row would give. */
+/* Requests read a bounded number of rows, however many a building has, and return the same as reading every row. The
+ * cost is counted in steps of SQLite's virtual machine; a row takes 10 to 40. */
 #include "domain/account.h"
 #include "domain/activity.h"
-#include "domain/house.h"
+#include "domain/building_fixture.h"
 #include "store/sqlite.h"
 
 #define ENTRIES 200000
 
-#define PAGE_STEPS   20000   /* of what runs on an HTTP thread */
-#define SEARCH_STEPS 1500000 /* of what has a thread apart: some 50,000 rows */
+#define PAGE_STEPS   20000   /* of a read on an HTTP thread */
+#define SEARCH_STEPS 1500000 /* of a read on a thread of the store: about 50,000 rows */
 
 /* ---- counting ---- */
 
@@ -39,19 +39,20 @@ static enum err counted_run(struct tx *tx, void *arg)
 }
 
 /* Runs a read; the test fails if it takes more steps than `most`. */
-static void bounded(struct house *h, const char *what, int64_t most, enum err (*run)(struct tx *, void *), void *arg)
+static void bounded(struct building_fixture *fx, const char *what, int64_t most, enum err (*run)(struct tx *, void *),
+                    void *arg)
 {
     struct counted c = {run, arg, 0};
-    assert_int_equal(house_run(h, STORE_READ, counted_run, &c), ERR_NONE);
+    assert_int_equal(fixture_run(fx, STORE_READ, counted_run, &c), ERR_NONE);
     if (c.steps > most)
         fail_msg("%s took %lld steps, more than %lld", what, (long long)c.steps, (long long)most);
 }
 
 /* ---- the log ---- */
 
-/* Entries newest last, a second apart, whose names are "name 0" to "name <names - 1>" in turn; each tenth is a call,
- * each seventh failed. The oldest is "first". All of even names are of one grant. */
-static void fill_log(struct house *h, int names)
+/* Adds entries, a second apart, with the names "name 0" to "name <names - 1>" in turn; every tenth is a call, every
+ * seventh failed. The oldest is "first". Entries with even names belong to one grant. */
+static void fill_log(struct building_fixture *fx, int names)
 {
     static const char kinds[] =
         "INSERT INTO activity_kind (building_id, kind, type, unlock_type, name, name_folded, succeeded) "
@@ -65,15 +66,15 @@ static void fill_log(struct house *h, int names)
         "SELECT '%s', CAST(i AS BIGINT) * 1000000, 'e' || substr('%s', 2, 15) || (10000000 + i), "
         "CASE WHEN i = 0 THEN %d ELSE i %% %d END + 1, "
         "CASE WHEN i > 0 AND i %% %d %% 2 = 0 THEN '%s' END FROM n";
-    const char *b = h->building.text;
-    house_sql(h, arena_printf(&h->arena, kinds, names, b, names, names).p);
-    house_sql(h, arena_printf(&h->arena, entries, ENTRIES - 1, b, b, names, names, names, h->account.text).p);
-    if (h->fixture->config.engine == ENGINE_POSTGRESQL)
-        house_sql(h, "ANALYZE");
+    const char *b = fx->building.text;
+    fixture_sql(fx, arena_printf(&fx->arena, kinds, names, b, names, names).p);
+    fixture_sql(fx, arena_printf(&fx->arena, entries, ENTRIES - 1, b, b, names, names, names, fx->account.text).p);
+    if (fx->fixture->config.engine == ENGINE_POSTGRESQL)
+        fixture_sql(fx, "ANALYZE");
 }
 
 struct reading {
-    struct house *house;
+    struct building_fixture *fx;
     struct activity_filter filter;
     struct activity_page page;
 };
@@ -81,7 +82,7 @@ struct reading {
 static enum err list_run(struct tx *tx, void *arg)
 {
     struct reading *r = arg;
-    return activity_list(tx, &r->house->building, &r->filter, &r->page);
+    return activity_list(tx, &r->fx->building, &r->filter, &r->page);
 }
 
 static struct val seconds(int64_t s)
@@ -89,13 +90,14 @@ static struct val seconds(int64_t s)
     return v_time(s * US_PER_S);
 }
 
-/* Follows every page, or as many as `pages`, and returns how many entries there were. */
-static int64_t read_log(struct house *h, const char *what, int64_t steps, struct activity_filter filter, int pages)
+/* Reads every page, or the first `pages`. Returns the number of entries. */
+static int64_t read_log(struct building_fixture *fx, const char *what, int64_t steps, struct activity_filter filter,
+                        int pages)
 {
-    struct reading r = {h, filter, {.more = true}};
+    struct reading r = {fx, filter, {.more = true}};
     int64_t n = 0, last_us = INT64_MAX;
     for (; r.page.more && pages > 0; pages--) {
-        bounded(h, what, steps, list_run, &r);
+        bounded(fx, what, steps, list_run, &r);
         for (size_t i = 0; i < r.page.count; i++) {
             assert_true(r.page.items[i].created_us < last_us);
             last_us = r.page.items[i].created_us;
@@ -111,21 +113,21 @@ static int64_t number(const char *text)
     return strtoll(text, NULL, 10);
 }
 
-/* How many entries match, by reading all. */
-static int64_t matching(struct house *h, const char *where)
+/* Counts the matching entries by reading all. */
+static int64_t matching(struct building_fixture *fx, const char *where)
 {
-    return number(house_sql(h, arena_printf(&h->arena,
-                                            "SELECT count(*) FROM activity a JOIN activity_kind k "
-                                            "ON k.building_id = a.building_id AND k.kind = a.kind "
-                                            "WHERE a.building_id = '%s' AND %s",
-                                            h->building.text, where)
-                                   .p));
+    return number(fixture_sql(fx, arena_printf(&fx->arena,
+                                               "SELECT count(*) FROM activity a JOIN activity_kind k "
+                                               "ON k.building_id = a.building_id AND k.kind = a.kind "
+                                               "WHERE a.building_id = '%s' AND %s",
+                                               fx->building.text, where)
+                                      .p));
 }
 
-static void search_everything(struct house *h, int names)
+static void search_everything(struct building_fixture *fx, int names)
 {
-    fill_log(h, names);
-    const struct val most = v_int(ACTIVITY_PAGE_MAX), grant = text(h->account.text);
+    fill_log(fx, names);
+    const struct val most = v_int(ACTIVITY_PAGE_MAX), grant = text(fx->account.text);
     const struct {
         const char *where;
         struct activity_filter filter;
@@ -146,15 +148,15 @@ static void search_everything(struct house *h, int names)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct activity_filter f = cases[i].filter;
         f.limit = most;
-        const int64_t wanted = matching(h, cases[i].where);
-        const int64_t n = read_log(h, cases[i].where, SEARCH_STEPS, f, 2000);
+        const int64_t wanted = matching(fx, cases[i].where);
+        const int64_t n = read_log(fx, cases[i].where, SEARCH_STEPS, f, 2000);
         if (n != wanted)
             fail_msg("%s: %lld entries in place of %lld", cases[i].where, (long long)n, (long long)wanted);
     }
-    assert_int_equal(read_log(h, "everything", PAGE_STEPS, (struct activity_filter){.limit = most}, 3), 300);
-    assert_int_equal(read_log(h, "long ago", PAGE_STEPS, (struct activity_filter){.until = seconds(99)}, 9), 100);
-    assert_int_equal(read_log(h, "a grant", PAGE_STEPS, (struct activity_filter){.unlock_id = grant, .limit = most}, 3),
-                     300);
+    assert_int_equal(read_log(fx, "everything", PAGE_STEPS, (struct activity_filter){.limit = most}, 3), 300);
+    assert_int_equal(read_log(fx, "long ago", PAGE_STEPS, (struct activity_filter){.until = seconds(99)}, 9), 100);
+    assert_int_equal(
+        read_log(fx, "a grant", PAGE_STEPS, (struct activity_filter){.unlock_id = grant, .limit = most}, 3), 300);
 }
 
 static void test_a_search_of_few_names_finds_everything_in_few_steps(void **state)
@@ -162,17 +164,17 @@ static void test_a_search_of_few_names_finds_everything_in_few_steps(void **stat
     search_everything(*state, 40);
 }
 
-static void test_a_search_of_names_of_which_many_match_finds_everything_in_few_steps(void **state)
+static void test_a_search_with_many_matching_names_finds_everything_in_few_steps(void **state)
 {
     search_everything(*state, 400);
 }
 
-static void test_a_search_of_more_names_than_are_merged_finds_everything_in_few_steps(void **state)
+static void test_a_search_beyond_the_merge_limit_finds_everything_in_few_steps(void **state)
 {
     search_everything(*state, 4000);
 }
 
-static void test_a_search_of_more_names_than_are_looked_through_finds_everything_in_few_steps(void **state)
+static void test_a_search_beyond_the_limit_on_kinds_finds_everything_in_few_steps(void **state)
 {
     search_everything(*state, 30000);
 }
@@ -181,8 +183,8 @@ static void test_a_search_of_more_names_than_are_looked_through_finds_everything
 
 #define GRANTS 100000
 
-/* Passcodes without end but a few of each other state, and a few timers, all the oldest. */
-static void fill_grants(struct house *h)
+/* Adds passcodes without end. The oldest grants are a few of each other status, and a few timers. */
+static void fill_grants(struct building_fixture *fx)
 {
     static const char grants[] =
         "INSERT INTO access_grant (building, id, type, label, enabled, created_at, ends_at, starts_at, remaining_uses, "
@@ -192,20 +194,21 @@ static void fill_grants(struct house *h)
         "CASE WHEN i %% 5000 = 3 THEN 1000 ELSE 9223372036854775807 END, "
         "CASE WHEN i %% 5000 = 5 THEN 9000000000000000 ELSE 0 END, CASE WHEN i %% 2000 = 2 THEN 0 END, "
         "CASE WHEN i >= 60 THEN 'c' || i END FROM n";
-    const bool sqlite = h->fixture->config.engine == ENGINE_SQLITE;
-    house_sql(h,
-              arena_printf(&h->arena, "INSERT INTO grant_building (id, number) VALUES ('%s', 1)", h->building.text).p);
-    house_sql(
-        h, arena_printf(&h->arena, grants, GRANTS - 1,
-                        sqlite ? "CAST(printf('%012d', i) AS BLOB)" : "CAST(lpad(CAST(i AS TEXT), 12, '0') AS BYTEA)")
-               .p);
-    house_sql(h, "INSERT INTO grant_count (building, enabled) SELECT 1, count(*) FROM access_grant WHERE enabled = 1");
+    const bool sqlite = fx->fixture->config.engine == ENGINE_SQLITE;
+    fixture_sql(
+        fx, arena_printf(&fx->arena, "INSERT INTO grant_building (id, number) VALUES ('%s', 1)", fx->building.text).p);
+    fixture_sql(
+        fx, arena_printf(&fx->arena, grants, GRANTS - 1,
+                         sqlite ? "CAST(printf('%012d', i) AS BLOB)" : "CAST(lpad(CAST(i AS TEXT), 12, '0') AS BYTEA)")
+                .p);
+    fixture_sql(fx,
+                "INSERT INTO grant_count (building, enabled) SELECT 1, count(*) FROM access_grant WHERE enabled = 1");
     if (!sqlite)
-        house_sql(h, "ANALYZE");
+        fixture_sql(fx, "ANALYZE");
 }
 
 struct grant_reading {
-    struct house *house;
+    struct building_fixture *fx;
     struct grant_filter filter;
     struct grant_page page;
 };
@@ -213,25 +216,26 @@ struct grant_reading {
 static enum err grant_list_run(struct tx *tx, void *arg)
 {
     struct grant_reading *r = arg;
-    return grant_list(tx, &r->house->building, &r->filter, &r->page);
+    return grant_list(tx, &r->fx->building, &r->filter, &r->page);
 }
 
-static int64_t read_grants(struct house *h, const char *what, struct grant_filter filter, int pages, int64_t steps)
+static int64_t read_grants(struct building_fixture *fx, const char *what, struct grant_filter filter, int pages,
+                           int64_t steps)
 {
-    struct grant_reading r = {h, filter, {.more = true}};
+    struct grant_reading r = {fx, filter, {.more = true}};
     int64_t n = 0;
     for (; r.page.more && pages > 0; pages--) {
-        bounded(h, what, steps, grant_list_run, &r);
+        bounded(fx, what, steps, grant_list_run, &r);
         n += (int64_t)r.page.count;
-        r.filter.cursor = v_str(arena_str(&h->arena, id_str(&r.page.end)));
+        r.filter.cursor = v_str(arena_str(&fx->arena, id_str(&r.page.end)));
     }
     return n;
 }
 
 static void test_a_filtered_list_of_grants_finds_everything_in_few_steps(void **state)
 {
-    struct house *h = *state;
-    fill_grants(h);
+    struct building_fixture *fx = *state;
+    fill_grants(fx);
     const struct val most = v_int(GRANT_PAGE_MAX);
     const struct {
         const char *where;
@@ -251,16 +255,17 @@ static void test_a_filtered_list_of_grants_finds_everything_in_few_steps(void **
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct grant_filter f = cases[i].filter;
         f.limit = most;
-        const int64_t wanted = number(house_sql(
-            h,
-            arena_printf(&h->arena, "SELECT count(*) FROM access_grant WHERE revoked = 0 AND %s", cases[i].where).p));
-        const int64_t n = read_grants(h, cases[i].where, f, 2000, SEARCH_STEPS);
+        const int64_t wanted = number(fixture_sql(
+            fx,
+            arena_printf(&fx->arena, "SELECT count(*) FROM access_grant WHERE revoked = 0 AND %s", cases[i].where).p));
+        const int64_t n = read_grants(fx, cases[i].where, f, 2000, SEARCH_STEPS);
         if (n != wanted)
             fail_msg("%s: %lld grants in place of %lld", cases[i].where, (long long)n, (long long)wanted);
     }
-    assert_int_equal(read_grants(h, "all", (struct grant_filter){.limit = most}, 3, PAGE_STEPS), 300);
+    assert_int_equal(read_grants(fx, "all", (struct grant_filter){.limit = most}, 3, PAGE_STEPS), 300);
     assert_int_equal(
-        read_grants(h, "active", (struct grant_filter){.limit = most, .status = text("active")}, 3, SEARCH_STEPS), 300);
+        read_grants(fx, "active", (struct grant_filter){.limit = most, .status = text("active")}, 3, SEARCH_STEPS),
+        300);
 }
 
 /* ---- the account ---- */
@@ -278,20 +283,20 @@ static enum err account_run(struct tx *tx, void *arg)
 
 static void test_an_account_with_many_grants_is_shown_in_few_steps(void **state)
 {
-    struct house *h = *state;
-    house_sql(h, "UPDATE building SET is_primary = 1");
-    fill_grants(h);
-    struct account_reading r = {.who = {.account_id = h->account, .primary_id = h->building, .building_count = 1}};
-    bounded(h, "the account", PAGE_STEPS, account_run, &r);
+    struct building_fixture *fx = *state;
+    fixture_sql(fx, "UPDATE building SET is_primary = 1");
+    fill_grants(fx);
+    struct account_reading r = {.who = {.account_id = fx->account, .primary_id = fx->building, .building_count = 1}};
+    bounded(fx, "the account", PAGE_STEPS, account_run, &r);
     assert_int_equal(r.view.active_grants, GRANTS - GRANTS / 1000);
 }
 
 #define TESTS(T)                                                                                                       \
     T(test_a_search_of_few_names_finds_everything_in_few_steps),                                                       \
-        T(test_a_search_of_names_of_which_many_match_finds_everything_in_few_steps),                                   \
-        T(test_a_search_of_more_names_than_are_merged_finds_everything_in_few_steps),                                  \
-        T(test_a_search_of_more_names_than_are_looked_through_finds_everything_in_few_steps),                          \
+        T(test_a_search_with_many_matching_names_finds_everything_in_few_steps),                                       \
+        T(test_a_search_beyond_the_merge_limit_finds_everything_in_few_steps),                                         \
+        T(test_a_search_beyond_the_limit_on_kinds_finds_everything_in_few_steps),                                      \
         T(test_a_filtered_list_of_grants_finds_everything_in_few_steps),                                               \
         T(test_an_account_with_many_grants_is_shown_in_few_steps)
 
-HOUSE_RUN(TESTS)
+FIXTURE_RUN(TESTS)

@@ -1,4 +1,4 @@
-#include "webhooks.h"
+#include "webhook_fixture.h"
 
 static struct id tested(struct tx *tx, const struct id *account, const struct webhook *w)
 {
@@ -32,7 +32,7 @@ static void test_pages_go_from_the_newest_to_the_oldest(struct tx *tx)
     assert_false(page.more);
 }
 
-static void test_a_page_of_one_status_has_its_own_alone(struct tx *tx)
+static void test_a_page_of_a_status_has_only_its_deliveries(struct tx *tx)
 {
     const struct id mine = some_account(tx, "a@example.com");
     const struct webhook w = some_webhook(tx, &mine, ALL_EVENTS);
@@ -63,7 +63,7 @@ static void test_an_unknown_or_foreign_endpoint_has_no_page(struct tx *tx)
     assert_error(delivery_log_page(tx, &mine, &mine, &all, &page), ERR_NOT_FOUND);
 }
 
-static void test_what_has_ended_can_be_sent_again_as_the_same_event(struct tx *tx)
+static void test_an_ended_delivery_can_be_replayed_with_the_same_event(struct tx *tx)
 {
     const struct id mine = some_account(tx, "a@example.com"), theirs = some_account(tx, "b@example.com");
     const struct webhook w = some_webhook(tx, &mine, ALL_EVENTS), other = some_webhook(tx, &mine, ALL_EVENTS);
@@ -89,7 +89,7 @@ static void test_what_has_ended_can_be_sent_again_as_the_same_event(struct tx *t
     assert_error(delivery_replay(tx, &mine, &w.id, &mine, &again), ERR_NOT_FOUND);
 }
 
-static void test_nothing_is_sent_again_to_an_endpoint_that_is_deleted(struct tx *tx)
+static void test_a_delivery_to_a_deleted_endpoint_cannot_be_replayed(struct tx *tx)
 {
     const struct id mine = some_account(tx, "a@example.com");
     const struct webhook w = some_webhook(tx, &mine, ALL_EVENTS);
@@ -132,8 +132,9 @@ static void test_the_operator_finds_deliveries_by_account_and_by_status(struct t
 }
 
 #define TESTS(x)                                                                                                       \
-    x(test_pages_go_from_the_newest_to_the_oldest) x(test_a_page_of_one_status_has_its_own_alone)                      \
-        x(test_an_unknown_or_foreign_endpoint_has_no_page) x(test_what_has_ended_can_be_sent_again_as_the_same_event)  \
-            x(test_nothing_is_sent_again_to_an_endpoint_that_is_deleted)                                               \
-                x(test_the_operator_finds_deliveries_by_account_and_by_status)
-RULES_RUN(TESTS)
+    x(test_pages_go_from_the_newest_to_the_oldest) x(test_a_page_of_a_status_has_only_its_deliveries)                  \
+        x(test_an_unknown_or_foreign_endpoint_has_no_page)                                                             \
+            x(test_an_ended_delivery_can_be_replayed_with_the_same_event)                                              \
+                x(test_a_delivery_to_a_deleted_endpoint_cannot_be_replayed)                                            \
+                    x(test_the_operator_finds_deliveries_by_account_and_by_status)
+TX_RUN(TESTS)

@@ -1,4 +1,4 @@
-#include "webhooks.h"
+#include "webhook_fixture.h"
 
 static struct event_data denied(struct tx *tx)
 {
@@ -17,12 +17,12 @@ static struct event_id write_denied(struct tx *tx, const struct id *account)
     return id;
 }
 
-/* IDs of one process never go back, whatever a test's clock says: those that are told by their IDs' age need a time of
- * their own. */
+/* IDs of a process always grow, whatever the test's clock says. Tests that compare the age of IDs therefore need a
+ * later clock than the tests before them. */
 static void go_where_no_test_was(struct tx *tx)
 {
     static int64_t later_us;
-    tx->now_us = RULES_NOW + (later_us += 100 * DAYS);
+    tx->now_us = TX_NOW + (later_us += 100 * DAYS);
 }
 
 static int64_t purged_events(struct tx *tx, int64_t before_us)
@@ -32,7 +32,7 @@ static int64_t purged_events(struct tx *tx, int64_t before_us)
     return count;
 }
 
-static void test_an_event_that_nobody_listens_to_is_not_written(struct tx *tx)
+static void test_an_event_without_a_listener_is_not_written(struct tx *tx)
 {
     const struct id mine = some_account(tx, "a@example.com"), theirs = some_account(tx, "b@example.com");
     const struct webhook deaf = some_webhook(tx, &mine, ALL_EVENTS & ~EVENT_BIT(ACCESS_DENIED));
@@ -45,7 +45,7 @@ static void test_an_event_that_nobody_listens_to_is_not_written(struct tx *tx)
     assert_int_equal(purged_events(tx, INT64_MAX), 0);
 }
 
-static void test_each_endpoint_that_listens_gets_a_delivery_that_is_due_at_once(struct tx *tx)
+static void test_each_listening_endpoint_gets_a_delivery_due_at_once(struct tx *tx)
 {
     const struct id mine = some_account(tx, "a@example.com");
     struct webhook w[WEBHOOK_MAX];
@@ -64,15 +64,15 @@ static void test_each_endpoint_that_listens_gets_a_delivery_that_is_due_at_once(
         assert_str(d->type, "access.denied");
         assert_str(d->status, "pending");
         assert_int_equal(d->attempts, 0);
-        assert_int_equal(d->created_us, RULES_NOW);
-        assert_int_equal(d->due_us, RULES_NOW);
+        assert_int_equal(d->created_us, TX_NOW);
+        assert_int_equal(d->due_us, TX_NOW);
         assert_int_equal(d->attempted_us, 0);
         assert_int_equal(d->status_code, 0);
         assert_null(d->failure.p);
     }
 }
 
-static void test_an_event_is_purged_when_it_is_old_and_its_last_delivery_is(struct tx *tx)
+static void test_an_old_event_is_purged_after_its_last_delivery(struct tx *tx)
 {
     const struct id mine = some_account(tx, "a@example.com");
     const struct webhook w = some_webhook(tx, &mine, ALL_EVENTS);
@@ -86,7 +86,7 @@ static void test_an_event_is_purged_when_it_is_old_and_its_last_delivery_is(stru
     const struct id second = page_of(tx, &mine, &w.id).items[0].id;
     assert_int_equal(purged_events(tx, INT64_MAX), 0);
     assert_none(delivery_purge(tx, tx->now_us + DAYS, 10, &count));
-    assert_int_equal(count, 0); /* pending ones are not purged, whatever their age */
+    assert_int_equal(count, 0); /* pending deliveries are never purged */
     set_status(tx, &first, "delivered");
     set_status(tx, &second, "failed");
     assert_none(delivery_purge(tx, tx->now_us, 10, &count));
@@ -99,7 +99,7 @@ static void test_an_event_is_purged_when_it_is_old_and_its_last_delivery_is(stru
     assert_int_equal(purged_events(tx, INT64_MAX), 1);
 }
 
-static void test_a_purge_takes_no_more_than_its_share(struct tx *tx)
+static void test_a_purge_deletes_no_more_than_its_limit(struct tx *tx)
 {
     const struct id mine = some_account(tx, "a@example.com");
     const struct webhook w = some_webhook(tx, &mine, ALL_EVENTS);
@@ -118,8 +118,6 @@ static void test_a_purge_takes_no_more_than_its_share(struct tx *tx)
 }
 
 #define TESTS(x)                                                                                                       \
-    x(test_an_event_that_nobody_listens_to_is_not_written)                                                             \
-        x(test_each_endpoint_that_listens_gets_a_delivery_that_is_due_at_once)                                         \
-            x(test_an_event_is_purged_when_it_is_old_and_its_last_delivery_is)                                         \
-                x(test_a_purge_takes_no_more_than_its_share)
-RULES_RUN(TESTS)
+    x(test_an_event_without_a_listener_is_not_written) x(test_each_listening_endpoint_gets_a_delivery_due_at_once)     \
+        x(test_an_old_event_is_purged_after_its_last_delivery) x(test_a_purge_deletes_no_more_than_its_limit)
+TX_RUN(TESTS)

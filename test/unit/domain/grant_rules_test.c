@@ -60,7 +60,7 @@ static void check_why(size_t i, enum err e, const char *why)
 
 /* ---- creation ---- */
 
-static void test_creation_refuses_what_does_not_fit(void **state)
+static void test_creation_refuses_invalid_input(void **state)
 {
     (void)state;
     const struct val timer = s("timer"), passcode = s("passcode"), routine = s("routine"), hour = v_int(60);
@@ -133,7 +133,7 @@ static void test_creation_refuses_what_does_not_fit(void **state)
         enum err e = grant_rules_create(&tx, &cases[i].in, &g);
         check_why(i, e, cases[i].why);
         assert_int_equal(e, ERR_INVALID_UNLOCK);
-        assert_int_equal(g.version, 77); /* untouched */
+        assert_int_equal(g.version, 77); /* unchanged */
     }
 }
 
@@ -156,7 +156,7 @@ static struct grant create(struct grant_input in)
     return g;
 }
 
-static void test_a_timer_starts_now_unless_told_otherwise(void **state)
+static void test_a_timer_starts_now_by_default(void **state)
 {
     (void)state;
     struct grant g = create((struct grant_input){.type = s("timer"), .expires_in_minutes = v_int(30)});
@@ -168,7 +168,7 @@ static void test_a_timer_starts_now_unless_told_otherwise(void **state)
 
     g = create(
         (struct grant_input){.type = s("timer"), .starts_at = v_time(NOW - DAYS), .ends_at = v_time(NOW + 7 * DAYS)});
-    assert_int_equal(g.starts_us, NOW); /* the past means now */
+    assert_int_equal(g.starts_us, NOW); /* a start in the past becomes now */
     assert_int_equal(g.ends_us, NOW + 7 * DAYS);
 }
 
@@ -220,7 +220,7 @@ static void test_a_label_defaults_to_the_type(void **state)
     assert_true(str_eq(create((struct grant_input){.type = s("passcode"), .label = s("Ana")}).label, STR("Ana")));
 }
 
-static void test_every_type_can_be_created_switched_off(void **state)
+static void test_every_type_can_be_created_disabled(void **state)
 {
     (void)state;
     const struct grant timer =
@@ -243,7 +243,7 @@ static void test_a_routine_keeps_its_schedule(void **state)
     assert_int_equal(g.schedule.start_minute, 485);
     assert_int_equal(g.schedule.end_minute, 1050);
     assert_true(str_eq(g.schedule.timezone, STR("America/Toronto")));
-    assert_int_equal(grant_status(&g, NOW), GRANT_ACTIVE); /* whether or not it is inside its window */
+    assert_int_equal(grant_status(&g, NOW), GRANT_ACTIVE); /* inside and outside its window */
 }
 
 /* ---- updates ---- */
@@ -278,7 +278,7 @@ static struct grant routine_grant(void)
                           .schedule = {.days = 2, .start_minute = 540, .end_minute = 600, .timezone = STR("UTC")}};
 }
 
-static void test_an_update_refuses_what_does_not_fit(void **state)
+static void test_an_update_refuses_invalid_input(void **state)
 {
     (void)state;
     const struct val on = v_bool(true), off = v_bool(false), hour = v_int(60);
@@ -354,7 +354,7 @@ static void test_a_timer_that_is_switched_off_ends_now(void **state)
     g = timer_grant();
     g.ends_us = NOW - MINUTES;
     g = update(g, (struct grant_input){.enabled = v_bool(false)});
-    assert_int_equal(g.ends_us, NOW - MINUTES); /* it had ended before */
+    assert_int_equal(g.ends_us, NOW - MINUTES); /* it ended before */
 }
 
 static void test_a_timer_that_is_switched_on_restarts(void **state)
@@ -367,7 +367,7 @@ static void test_a_timer_that_is_switched_on_restarts(void **state)
     assert_int_equal(g.ends_us, NOW + DAYS + 10 * MINUTES);
     assert_int_equal(grant_status(&g, tx.now_us), GRANT_ACTIVE);
 
-    off.starts_us = NOW + 3 * DAYS; /* it was scheduled before */
+    off.starts_us = NOW + 3 * DAYS; /* it was scheduled */
     g = update(off, (struct grant_input){.enabled = v_bool(true), .ends_at = v_time(NOW + 2 * DAYS)});
     assert_int_equal(g.starts_us, NOW + DAYS);
     assert_int_equal(grant_status(&g, tx.now_us), GRANT_ACTIVE);
@@ -399,7 +399,7 @@ static void test_an_end_alone_moves_the_end_and_is_stored_on_a_timer_that_is_off
     assert_int_equal(grant_status(&g, NOW), GRANT_INACTIVE);
 }
 
-static void test_a_later_end_or_more_uses_bring_a_grant_back(void **state)
+static void test_a_later_end_or_more_uses_reactivate_a_grant(void **state)
 {
     (void)state;
     struct grant g = timer_grant();
@@ -477,7 +477,7 @@ static void test_an_update_without_fields_is_empty(void **state)
     assert_false(grant_rules_empty(&(struct grant_input){.label = s("")}));
 }
 
-/* ---- status: for every combination of what it is derived from ---- */
+/* ---- status, for every combination of its inputs ---- */
 
 static void test_exactly_one_status_holds_in_the_order_of_precedence(void **state)
 {
@@ -518,21 +518,21 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_creation_refuses_what_does_not_fit),
+        TEST(test_creation_refuses_invalid_input),
         TEST(test_creation_needs_a_known_type),
-        TEST(test_a_timer_starts_now_unless_told_otherwise),
+        TEST(test_a_timer_starts_now_by_default),
         TEST(test_a_scheduled_timer_counts_its_minutes_from_its_start),
         TEST(test_a_passcode_may_have_no_end),
         TEST(test_every_code_of_one_to_four_digits_but_1_is_accepted),
         TEST(test_a_label_defaults_to_the_type),
-        TEST(test_every_type_can_be_created_switched_off),
+        TEST(test_every_type_can_be_created_disabled),
         TEST(test_a_routine_keeps_its_schedule),
-        TEST(test_an_update_refuses_what_does_not_fit),
+        TEST(test_an_update_refuses_invalid_input),
         TEST(test_a_timer_that_is_switched_off_ends_now),
         TEST(test_a_timer_that_is_switched_on_restarts),
         TEST(test_switching_on_a_timer_that_is_on_moves_its_end_only),
         TEST(test_an_end_alone_moves_the_end_and_is_stored_on_a_timer_that_is_off),
-        TEST(test_a_later_end_or_more_uses_bring_a_grant_back),
+        TEST(test_a_later_end_or_more_uses_reactivate_a_grant),
         TEST(test_uses_can_be_set_while_a_timer_is_switched_off),
         TEST(test_a_start_alone_moves_the_start),
         TEST(test_a_passcode_changes_field_by_field),

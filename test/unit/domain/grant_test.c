@@ -1,43 +1,43 @@
-#include "domain/house.h"
+#include "domain/building_fixture.h"
 
 /* ---- creation ---- */
 
-static void test_what_was_created_is_read_back(void **state)
+static void test_a_created_grant_is_read_back(void **state)
 {
-    struct house *h = *state;
+    struct building_fixture *fx = *state;
     struct val days[] = {text("sunday"), text("saturday")};
-    const struct grant timer = house_grant(h, (struct grant_input){.type = text("timer"),
-                                                                   .label = text("Ströme 北"),
-                                                                   .starts_at = v_time(h->now_us + HOURS),
-                                                                   .expires_in_minutes = v_int(10),
-                                                                   .remaining_uses = v_int(3)});
-    const struct grant passcode = house_grant(h, (struct grant_input){.type = text("passcode"),
-                                                                      .access_code = text("0042"),
-                                                                      .enabled = v_bool(false),
-                                                                      .enter_code_with_voice = v_bool(true)});
-    const struct grant routine = house_grant(h, (struct grant_input){.type = text("routine"),
-                                                                     .days = v_list(days, 2),
-                                                                     .start = text("00:00"),
-                                                                     .end = text("23:59"),
-                                                                     .timezone = text("Asia/Tokyo")});
-    struct grant g = house_get(h, &timer.id);
+    const struct grant timer = add_grant(fx, (struct grant_input){.type = text("timer"),
+                                                                  .label = text("Ströme 北"),
+                                                                  .starts_at = v_time(fx->now_us + HOURS),
+                                                                  .expires_in_minutes = v_int(10),
+                                                                  .remaining_uses = v_int(3)});
+    const struct grant passcode = add_grant(fx, (struct grant_input){.type = text("passcode"),
+                                                                     .access_code = text("0042"),
+                                                                     .enabled = v_bool(false),
+                                                                     .enter_code_with_voice = v_bool(true)});
+    const struct grant routine = add_grant(fx, (struct grant_input){.type = text("routine"),
+                                                                    .days = v_list(days, 2),
+                                                                    .start = text("00:00"),
+                                                                    .end = text("23:59"),
+                                                                    .timezone = text("Asia/Tokyo")});
+    struct grant g = get_grant(fx, &timer.id);
     assert_int_equal(g.type, GRANT_TIMER);
     assert_true(str_eq(g.label, STR("Ströme 北")));
-    assert_true(str_eq(g.request_id, STR("house-request-000000")));
-    assert_int_equal(g.starts_us, h->now_us + HOURS);
-    assert_int_equal(g.ends_us, h->now_us + HOURS + 10 * MINUTES);
+    assert_true(str_eq(g.request_id, STR("fixture-request-000000")));
+    assert_int_equal(g.starts_us, fx->now_us + HOURS);
+    assert_int_equal(g.ends_us, fx->now_us + HOURS + 10 * MINUTES);
     assert_int_equal(g.remaining_uses, 3);
     assert_int_equal(g.version, 0);
-    assert_int_equal(g.created_us, h->now_us);
+    assert_int_equal(g.created_us, fx->now_us);
     assert_int_equal(g.updated_us, 0);
     assert_true(g.enabled && !g.revoked);
-    g = house_get(h, &passcode.id);
+    g = get_grant(fx, &passcode.id);
     assert_int_equal(g.type, GRANT_PASSCODE);
     assert_string_equal(g.code, "0042");
     assert_true(g.voice && !g.enabled);
     assert_int_equal(g.ends_us, GRANT_NO_END);
     assert_int_equal(g.remaining_uses, GRANT_UNLIMITED);
-    g = house_get(h, &routine.id);
+    g = get_grant(fx, &routine.id);
     assert_int_equal(g.type, GRANT_ROUTINE);
     assert_int_equal(g.schedule.days, 0x41);
     assert_int_equal(g.schedule.start_minute, 0);
@@ -45,17 +45,17 @@ static void test_what_was_created_is_read_back(void **state)
     assert_true(str_eq(g.schedule.timezone, STR("Asia/Tokyo")));
 }
 
-static void test_a_grant_belongs_to_its_building_alone(void **state)
+static void test_a_grant_belongs_only_to_its_building(void **state)
 {
-    struct house *h = *state;
-    const struct grant g = house_grant(h, (struct grant_input){.type = text("passcode")});
-    const struct id other = house_add_building(h, "Annex", "+15550100002");
-    struct house_get c = {.id = g.id, .building = &other};
-    assert_int_equal(house_run(h, STORE_READ, house_get_run, &c), ERR_NOT_FOUND);
-    assert_int_equal(house_run(h, STORE_WRITE, house_revoke_run, &c), ERR_NOT_FOUND);
-    struct house_update u = {{&other, false, 0}, g.id, 0, &(struct grant_input){.label = text("x")}, {.version = 0}};
-    assert_int_equal(house_run(h, STORE_WRITE, house_update_run, &u), ERR_NOT_FOUND);
-    assert_false(house_get(h, &g.id).revoked);
+    struct building_fixture *fx = *state;
+    const struct grant g = add_grant(fx, (struct grant_input){.type = text("passcode")});
+    const struct id other = fixture_add_building(fx, "Annex", "+15550100002");
+    struct get_grant c = {.id = g.id, .building = &other};
+    assert_int_equal(fixture_run(fx, STORE_READ, get_grant_run, &c), ERR_NOT_FOUND);
+    assert_int_equal(fixture_run(fx, STORE_WRITE, revoke_grant_run, &c), ERR_NOT_FOUND);
+    struct update_grant u = {{&other, false, 0}, g.id, 0, &(struct grant_input){.label = text("x")}, {.version = 0}};
+    assert_int_equal(fixture_run(fx, STORE_WRITE, update_grant_run, &u), ERR_NOT_FOUND);
+    assert_false(get_grant(fx, &g.id).revoked);
 }
 
 static const struct grant_input five_minutes = {
@@ -63,97 +63,97 @@ static const struct grant_input five_minutes = {
 
 static void test_the_same_request_replays_the_grant_as_it_is_now(void **state)
 {
-    struct house *h = *state;
+    struct building_fixture *fx = *state;
     struct grant g, again;
     bool replayed = true;
-    assert_int_equal(house_create(h, &five_minutes, "my-key-0123456789", "body", &g, &replayed), ERR_NONE);
+    assert_int_equal(create_grant(fx, &five_minutes, "my-key-0123456789", "body", &g, &replayed), ERR_NONE);
     assert_false(replayed);
     struct grant changed = g;
-    assert_int_equal(house_update(h, &changed, (struct grant_input){.label = text("Changed")}), ERR_NONE);
-    assert_int_equal(house_create(h, &five_minutes, "my-key-0123456789", "body", &again, &replayed), ERR_NONE);
+    assert_int_equal(update_grant(fx, &changed, (struct grant_input){.label = text("Changed")}), ERR_NONE);
+    assert_int_equal(create_grant(fx, &five_minutes, "my-key-0123456789", "body", &again, &replayed), ERR_NONE);
     assert_true(replayed);
     assert_string_equal(again.id.text, g.id.text);
     assert_true(str_eq(again.label, STR("Changed")));
     assert_int_equal(again.version, 1);
-    assert_int_equal(house_revoke(h, &g.id), ERR_NONE);
-    assert_int_equal(house_create(h, &five_minutes, "my-key-0123456789", "body", &again, &replayed), ERR_NONE);
+    assert_int_equal(revoke_grant(fx, &g.id), ERR_NONE);
+    assert_int_equal(create_grant(fx, &five_minutes, "my-key-0123456789", "body", &again, &replayed), ERR_NONE);
     assert_true(replayed && again.revoked);
-    house_expect(h, "SELECT count(*) FROM access_grant", "1\n");
+    fixture_expect(fx, "SELECT count(*) FROM access_grant", "1\n");
 }
 
 static void test_the_same_request_with_another_body_conflicts(void **state)
 {
-    struct house *h = *state;
+    struct building_fixture *fx = *state;
     struct grant g;
-    assert_int_equal(house_create(h, &five_minutes, "my-key-0123456789", "body", &g, NULL), ERR_NONE);
-    assert_int_equal(house_create(h, &five_minutes, "my-key-0123456789", "other", &g, NULL), ERR_IDEMPOTENCY_CONFLICT);
+    assert_int_equal(create_grant(fx, &five_minutes, "my-key-0123456789", "body", &g, NULL), ERR_NONE);
+    assert_int_equal(create_grant(fx, &five_minutes, "my-key-0123456789", "other", &g, NULL), ERR_IDEMPOTENCY_CONFLICT);
     const struct grant_input wrong = {.type = text("timer")};
-    assert_int_equal(house_create(h, &wrong, "my-key-0123456789", "third", &g, NULL), ERR_IDEMPOTENCY_CONFLICT);
-    assert_null(h->tx.why.p);
-    house_expect(h, "SELECT count(*) FROM access_grant", "1\n");
+    assert_int_equal(create_grant(fx, &wrong, "my-key-0123456789", "third", &g, NULL), ERR_IDEMPOTENCY_CONFLICT);
+    assert_null(fx->tx.why.p);
+    fixture_expect(fx, "SELECT count(*) FROM access_grant", "1\n");
 }
 
-static void test_a_grant_is_found_by_its_buildings_number_and_by_no_other(void **state)
+static void test_a_grant_is_found_only_by_the_number_of_its_building(void **state)
 {
-    struct house *h = *state;
-    const struct id id = house_grant(h, five_minutes).id, annex = house_add_building(h, "Annex", "+15550100002");
-    const struct id home = h->building;
-    h->building = annex;
-    house_grant(h, five_minutes);
+    struct building_fixture *fx = *state;
+    const struct id id = add_grant(fx, five_minutes).id, annex = fixture_add_building(fx, "Annex", "+15550100002");
+    const struct id home = fx->building;
+    fx->building = annex;
+    add_grant(fx, five_minutes);
     const char *numbers = "SELECT number FROM grant_building ORDER BY number";
-    assert_string_equal(house_sql(h, numbers), "1\n2\n");
-    struct house_get get = {.id = id, .building = &home, .number = 1};
-    assert_int_equal(house_run(h, STORE_READ, house_get_run, &get), ERR_NONE);
+    assert_string_equal(fixture_sql(fx, numbers), "1\n2\n");
+    struct get_grant get = {.id = id, .building = &home, .number = 1};
+    assert_int_equal(fixture_run(fx, STORE_READ, get_grant_run, &get), ERR_NONE);
     assert_string_equal(get.grant.id.text, id.text);
     get.number = 2;
-    assert_int_equal(house_run(h, STORE_READ, house_get_run, &get), ERR_NOT_FOUND);
+    assert_int_equal(fixture_run(fx, STORE_READ, get_grant_run, &get), ERR_NOT_FOUND);
 }
 
-static void test_a_request_key_means_something_else_in_another_building(void **state)
+static void test_a_request_key_is_independent_in_another_building(void **state)
 {
-    struct house *h = *state;
+    struct building_fixture *fx = *state;
     struct grant g;
-    assert_int_equal(house_create(h, &five_minutes, "my-key-0123456789", "body", &g, NULL), ERR_NONE);
-    const struct id home = h->building;
-    h->building = house_add_building(h, "Annex", "+15550100002");
+    assert_int_equal(create_grant(fx, &five_minutes, "my-key-0123456789", "body", &g, NULL), ERR_NONE);
+    const struct id home = fx->building;
+    fx->building = fixture_add_building(fx, "Annex", "+15550100002");
     bool replayed = true;
-    assert_int_equal(house_create(h, &five_minutes, "my-key-0123456789", "other", &g, &replayed), ERR_NONE);
+    assert_int_equal(create_grant(fx, &five_minutes, "my-key-0123456789", "other", &g, &replayed), ERR_NONE);
     assert_false(replayed);
-    h->building = home;
+    fx->building = home;
 }
 
-static void test_a_replay_succeeds_though_the_request_would_be_refused_now(void **state)
+static void test_a_replay_succeeds_even_if_the_request_would_be_refused_now(void **state)
 {
-    struct house *h = *state;
+    struct building_fixture *fx = *state;
     struct grant g, again;
     bool replayed;
-    const struct grant_input timer = {.type = text("timer"), .ends_at = v_time(h->now_us + HOURS)};
+    const struct grant_input timer = {.type = text("timer"), .ends_at = v_time(fx->now_us + HOURS)};
     const struct grant_input passcode = {.type = text("passcode"), .access_code = text("1234")};
-    assert_int_equal(house_create(h, &timer, "my-timer-012345678", "timer", &g, NULL), ERR_NONE);
-    h->now_us += 2 * HOURS;
-    assert_int_equal(house_create(h, &timer, "my-timer-012345678", "timer", &again, &replayed), ERR_NONE);
+    assert_int_equal(create_grant(fx, &timer, "my-timer-012345678", "timer", &g, NULL), ERR_NONE);
+    fx->now_us += 2 * HOURS;
+    assert_int_equal(create_grant(fx, &timer, "my-timer-012345678", "timer", &again, &replayed), ERR_NONE);
     assert_true(replayed);
     assert_string_equal(again.id.text, g.id.text);
-    /* Its code is taken: by itself. */
-    assert_int_equal(house_create(h, &passcode, "my-passcode-012345", "passcode", &g, NULL), ERR_NONE);
-    assert_int_equal(house_create(h, &passcode, "my-passcode-012345", "passcode", &again, &replayed), ERR_NONE);
+    /* Its code is taken by the grant itself. */
+    assert_int_equal(create_grant(fx, &passcode, "my-passcode-012345", "passcode", &g, NULL), ERR_NONE);
+    assert_int_equal(create_grant(fx, &passcode, "my-passcode-012345", "passcode", &again, &replayed), ERR_NONE);
     assert_true(replayed);
     assert_string_equal(again.id.text, g.id.text);
 }
 
 static void test_a_refused_creation_is_not_remembered(void **state)
 {
-    struct house *h = *state;
+    struct building_fixture *fx = *state;
     struct grant g;
     const struct grant_input wrong = {.type = text("timer")};
     bool replayed = true;
-    assert_int_equal(house_create(h, &wrong, "my-key-0123456789", "wrong", &g, NULL), ERR_INVALID_UNLOCK);
-    assert_int_equal(house_create(h, &five_minutes, "my-key-0123456789", "right", &g, &replayed), ERR_NONE);
+    assert_int_equal(create_grant(fx, &wrong, "my-key-0123456789", "wrong", &g, NULL), ERR_INVALID_UNLOCK);
+    assert_int_equal(create_grant(fx, &five_minutes, "my-key-0123456789", "right", &g, &replayed), ERR_NONE);
     assert_false(replayed);
 }
 
 struct creator {
-    struct house house; /* with an arena of its own */
+    struct building_fixture fx; /* with its own arena */
     pthread_t thread;
     struct grant grant;
     enum err result;
@@ -163,18 +163,18 @@ struct creator {
 static void *create_the_same(void *arg)
 {
     struct creator *c = arg;
-    c->result = house_create(&c->house, &five_minutes, "my-key-0123456789", "body", &c->grant, &c->replayed);
+    c->result = create_grant(&c->fx, &five_minutes, "my-key-0123456789", "body", &c->grant, &c->replayed);
     return NULL;
 }
 
 static void test_of_concurrent_equal_requests_one_creates_and_the_others_replay(void **state)
 {
-    struct house *h = *state;
+    struct building_fixture *fx = *state;
     struct creator creators[8];
     int created = 0;
     for (int i = 0; i < 8; i++) {
-        creators[i] = (struct creator){.house = *h};
-        arena_init(&creators[i].house.arena, NULL, 0);
+        creators[i] = (struct creator){.fx = *fx};
+        arena_init(&creators[i].fx.arena, NULL, 0);
         assert_int_equal(pthread_create(&creators[i].thread, NULL, create_the_same, &creators[i]), 0);
     }
     for (int i = 0; i < 8; i++) {
@@ -182,105 +182,105 @@ static void test_of_concurrent_equal_requests_one_creates_and_the_others_replay(
         assert_int_equal(creators[i].result, ERR_NONE);
         assert_string_equal(creators[i].grant.id.text, creators[0].grant.id.text);
         created += !creators[i].replayed;
-        arena_done(&creators[i].house.arena);
+        arena_done(&creators[i].fx.arena);
     }
     assert_int_equal(created, 1);
-    house_expect(h, "SELECT count(*) FROM access_grant", "1\n");
+    fixture_expect(fx, "SELECT count(*) FROM access_grant", "1\n");
 }
 
 /* ---- codes ---- */
 
 static void test_a_code_that_another_enabled_passcode_has_is_refused(void **state)
 {
-    struct house *h = *state;
+    struct building_fixture *fx = *state;
     struct grant g;
-    struct grant first = house_grant(h, (struct grant_input){.type = text("passcode"), .access_code = text("1234")});
+    struct grant first = add_grant(fx, (struct grant_input){.type = text("passcode"), .access_code = text("1234")});
     const struct grant_input same = {.type = text("passcode"), .access_code = text("1234")};
-    assert_int_equal(house_create(h, &same, "another-key-01234", "a", &g, NULL), ERR_INVALID_UNLOCK);
-    assert_true(str_eq(h->tx.why, STR("access_code is already the code of another enabled passcode")));
+    assert_int_equal(create_grant(fx, &same, "another-key-01234", "a", &g, NULL), ERR_INVALID_UNLOCK);
+    assert_true(str_eq(fx->tx.why, STR("access_code is already the code of another enabled passcode")));
     const struct grant_input same_off = {
         .type = text("passcode"), .access_code = text("1234"), .enabled = v_bool(false)};
-    assert_int_equal(house_create(h, &same_off, "another-key-01234", "a", &g, NULL), ERR_INVALID_UNLOCK);
-    /* Leading zeros count. */
-    house_grant(h, (struct grant_input){.type = text("passcode"), .access_code = text("012")});
-    house_grant(h, (struct grant_input){.type = text("passcode"), .access_code = text("12")});
-    /* Once it is switched off, or revoked, the code is free. */
-    assert_int_equal(house_update(h, &first, (struct grant_input){.enabled = v_bool(false)}), ERR_NONE);
-    struct grant second = house_grant(h, same);
-    assert_int_equal(house_update(h, &first, (struct grant_input){.enabled = v_bool(true)}), ERR_INVALID_UNLOCK);
-    assert_int_equal(house_revoke(h, &second.id), ERR_NONE);
-    assert_int_equal(house_update(h, &first, (struct grant_input){.enabled = v_bool(true)}), ERR_NONE);
+    assert_int_equal(create_grant(fx, &same_off, "another-key-01234", "a", &g, NULL), ERR_INVALID_UNLOCK);
+    /* Leading zeros are significant. */
+    add_grant(fx, (struct grant_input){.type = text("passcode"), .access_code = text("012")});
+    add_grant(fx, (struct grant_input){.type = text("passcode"), .access_code = text("12")});
+    /* The code is free again after the passcode is disabled or revoked. */
+    assert_int_equal(update_grant(fx, &first, (struct grant_input){.enabled = v_bool(false)}), ERR_NONE);
+    struct grant second = add_grant(fx, same);
+    assert_int_equal(update_grant(fx, &first, (struct grant_input){.enabled = v_bool(true)}), ERR_INVALID_UNLOCK);
+    assert_int_equal(revoke_grant(fx, &second.id), ERR_NONE);
+    assert_int_equal(update_grant(fx, &first, (struct grant_input){.enabled = v_bool(true)}), ERR_NONE);
 }
 
 static void test_an_update_cannot_take_the_code_of_another_passcode_but_keep_its_own(void **state)
 {
-    struct house *h = *state;
-    house_grant(h, (struct grant_input){.type = text("passcode"), .access_code = text("1234")});
-    struct grant g = house_grant(h, (struct grant_input){.type = text("passcode"), .access_code = text("5678")});
-    assert_int_equal(house_update(h, &g, (struct grant_input){.access_code = text("1234")}), ERR_INVALID_UNLOCK);
-    assert_int_equal(house_update(h, &g, (struct grant_input){.access_code = text("5678")}), ERR_NONE);
-    assert_int_equal(house_update(h, &g, (struct grant_input){.enabled = v_bool(true)}), ERR_NONE);
-    assert_int_equal(house_update(h, &g, (struct grant_input){.access_code = text("90")}), ERR_NONE);
-    house_grant(h, (struct grant_input){.type = text("passcode"), .access_code = text("5678")});
+    struct building_fixture *fx = *state;
+    add_grant(fx, (struct grant_input){.type = text("passcode"), .access_code = text("1234")});
+    struct grant g = add_grant(fx, (struct grant_input){.type = text("passcode"), .access_code = text("5678")});
+    assert_int_equal(update_grant(fx, &g, (struct grant_input){.access_code = text("1234")}), ERR_INVALID_UNLOCK);
+    assert_int_equal(update_grant(fx, &g, (struct grant_input){.access_code = text("5678")}), ERR_NONE);
+    assert_int_equal(update_grant(fx, &g, (struct grant_input){.enabled = v_bool(true)}), ERR_NONE);
+    assert_int_equal(update_grant(fx, &g, (struct grant_input){.access_code = text("90")}), ERR_NONE);
+    add_grant(fx, (struct grant_input){.type = text("passcode"), .access_code = text("5678")});
 }
 
-static void test_generated_codes_are_four_digits_and_never_an_enabled_passcodes(void **state)
+static void test_generated_codes_are_four_digits_and_unused(void **state)
 {
-    struct house *h = *state;
-    /* All four-digit codes but 0007 and 4000 are in use. */
-    const bool sqlite = h->fixture->config.engine == ENGINE_SQLITE;
-    house_sql(h, arena_printf(&h->arena, "INSERT INTO grant_building VALUES ('%s', 1)", h->building.text).p);
-    house_sql(h, arena_printf(&h->arena,
-                              "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9999) "
-                              "INSERT INTO access_grant (building, id, type, label, enabled, created_at, ends_at, "
-                              "access_code) SELECT 1, %s, 1, 'x', 1, 0, 9223372036854775807, "
-                              "substr('000' || i, length('000' || i) - 3) FROM n WHERE i NOT IN (7, 4000)",
-                              sqlite ? "CAST('code-' || i AS BLOB)" : "convert_to('code-' || i, 'UTF8')")
-                     .p);
-    const struct grant a = house_grant(h, (struct grant_input){.type = text("passcode")});
-    const struct grant b = house_grant(h, (struct grant_input){.type = text("passcode")});
+    struct building_fixture *fx = *state;
+    /* All four-digit codes except 0007 and 4000 are in use. */
+    const bool sqlite = fx->fixture->config.engine == ENGINE_SQLITE;
+    fixture_sql(fx, arena_printf(&fx->arena, "INSERT INTO grant_building VALUES ('%s', 1)", fx->building.text).p);
+    fixture_sql(fx, arena_printf(&fx->arena,
+                                 "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9999) "
+                                 "INSERT INTO access_grant (building, id, type, label, enabled, created_at, ends_at, "
+                                 "access_code) SELECT 1, %s, 1, 'x', 1, 0, 9223372036854775807, "
+                                 "substr('000' || i, length('000' || i) - 3) FROM n WHERE i NOT IN (7, 4000)",
+                                 sqlite ? "CAST('code-' || i AS BLOB)" : "convert_to('code-' || i, 'UTF8')")
+                        .p);
+    const struct grant a = add_grant(fx, (struct grant_input){.type = text("passcode")});
+    const struct grant b = add_grant(fx, (struct grant_input){.type = text("passcode")});
     assert_true((strcmp(a.code, "0007") == 0 && strcmp(b.code, "4000") == 0) ||
                 (strcmp(a.code, "4000") == 0 && strcmp(b.code, "0007") == 0));
     struct grant c;
     const struct grant_input one_more = {.type = text("passcode")};
-    assert_int_equal(house_create(h, &one_more, "one-too-many-0123", "x", &c, NULL), ERR_INVALID_UNLOCK);
-    assert_true(str_eq(h->tx.why, STR("every four-digit access_code belongs to an enabled passcode")));
-    house_grant(h, (struct grant_input){.type = text("passcode"), .access_code = text("123")});
+    assert_int_equal(create_grant(fx, &one_more, "one-too-many-0123", "x", &c, NULL), ERR_INVALID_UNLOCK);
+    assert_true(str_eq(fx->tx.why, STR("every four-digit access_code belongs to an enabled passcode")));
+    add_grant(fx, (struct grant_input){.type = text("passcode"), .access_code = text("123")});
 }
 
 /* ---- updates ---- */
 
 static void test_an_update_counts_and_a_stale_version_conflicts(void **state)
 {
-    struct house *h = *state;
-    struct grant g = house_grant(h, five_minutes), stale = g;
-    h->now_us += MINUTES;
-    assert_int_equal(house_update(h, &g, (struct grant_input){.label = text("One")}), ERR_NONE);
+    struct building_fixture *fx = *state;
+    struct grant g = add_grant(fx, five_minutes), stale = g;
+    fx->now_us += MINUTES;
+    assert_int_equal(update_grant(fx, &g, (struct grant_input){.label = text("One")}), ERR_NONE);
     assert_int_equal(g.version, 1);
-    assert_int_equal(g.updated_us, h->now_us);
-    assert_int_equal(house_update(h, &stale, (struct grant_input){.label = text("Two")}), ERR_VERSION_CONFLICT);
-    const struct grant now = house_get(h, &g.id);
+    assert_int_equal(g.updated_us, fx->now_us);
+    assert_int_equal(update_grant(fx, &stale, (struct grant_input){.label = text("Two")}), ERR_VERSION_CONFLICT);
+    const struct grant now = get_grant(fx, &g.id);
     assert_true(str_eq(now.label, STR("One")));
     assert_int_equal(now.version, 1);
-    assert_int_equal(now.updated_us, h->now_us);
+    assert_int_equal(now.updated_us, fx->now_us);
     assert_int_equal(now.remaining_uses, 1);
     assert_int_equal(now.ends_us, g.ends_us);
 }
 
 static void test_a_refused_update_changes_nothing(void **state)
 {
-    struct house *h = *state;
-    struct grant g = house_grant(h, five_minutes);
-    assert_int_equal(house_update(h, &g, (struct grant_input){0}), ERR_INVALID_UNLOCK);
-    assert_true(str_eq(h->tx.why, STR("an update needs at least one field")));
-    assert_int_equal(house_update(h, &g, (struct grant_input){.label = text("x"), .enabled = v_bool(true)}),
+    struct building_fixture *fx = *state;
+    struct grant g = add_grant(fx, five_minutes);
+    assert_int_equal(update_grant(fx, &g, (struct grant_input){0}), ERR_INVALID_UNLOCK);
+    assert_true(str_eq(fx->tx.why, STR("an update needs at least one field")));
+    assert_int_equal(update_grant(fx, &g, (struct grant_input){.label = text("x"), .enabled = v_bool(true)}),
                      ERR_INVALID_UNLOCK);
-    assert_int_equal(house_get(h, &g.id).version, 0);
-    assert_true(str_eq(house_get(h, &g.id).label, STR("timer")));
+    assert_int_equal(get_grant(fx, &g.id).version, 0);
+    assert_true(str_eq(get_grant(fx, &g.id).label, STR("timer")));
 }
 
 struct updater {
-    struct house house;
+    struct building_fixture fx;
     pthread_t thread;
     struct grant grant;
     enum err result;
@@ -289,19 +289,19 @@ struct updater {
 static void *update_the_same(void *arg)
 {
     struct updater *u = arg;
-    u->result = house_update(&u->house, &u->grant, (struct grant_input){.remaining_uses = v_int(7)});
+    u->result = update_grant(&u->fx, &u->grant, (struct grant_input){.remaining_uses = v_int(7)});
     return NULL;
 }
 
 static void test_of_concurrent_updates_with_one_version_one_wins(void **state)
 {
-    struct house *h = *state;
-    const struct grant g = house_grant(h, five_minutes);
+    struct building_fixture *fx = *state;
+    const struct grant g = add_grant(fx, five_minutes);
     struct updater updaters[8];
     int won = 0;
     for (int i = 0; i < 8; i++) {
-        updaters[i] = (struct updater){.house = *h, .grant = g};
-        arena_init(&updaters[i].house.arena, NULL, 0);
+        updaters[i] = (struct updater){.fx = *fx, .grant = g};
+        arena_init(&updaters[i].fx.arena, NULL, 0);
         assert_int_equal(pthread_create(&updaters[i].thread, NULL, update_the_same, &updaters[i]), 0);
     }
     for (int i = 0; i < 8; i++) {
@@ -310,114 +310,115 @@ static void test_of_concurrent_updates_with_one_version_one_wins(void **state)
             assert_int_equal(updaters[i].result, ERR_VERSION_CONFLICT);
         else
             won++;
-        arena_done(&updaters[i].house.arena);
+        arena_done(&updaters[i].fx.arena);
     }
     assert_int_equal(won, 1);
-    assert_int_equal(house_get(h, &g.id).version, 1);
+    assert_int_equal(get_grant(fx, &g.id).version, 1);
 }
 
 static void test_revocation_is_final_and_may_be_repeated(void **state)
 {
-    struct house *h = *state;
-    struct grant g = house_grant(h, five_minutes);
-    h->now_us += MINUTES;
-    assert_int_equal(house_revoke(h, &g.id), ERR_NONE);
-    h->now_us += MINUTES;
-    assert_int_equal(house_revoke(h, &g.id), ERR_NONE);
-    struct grant now = house_get(h, &g.id);
-    assert_int_equal(grant_status(&now, h->now_us), GRANT_REVOKED);
+    struct building_fixture *fx = *state;
+    struct grant g = add_grant(fx, five_minutes);
+    fx->now_us += MINUTES;
+    assert_int_equal(revoke_grant(fx, &g.id), ERR_NONE);
+    fx->now_us += MINUTES;
+    assert_int_equal(revoke_grant(fx, &g.id), ERR_NONE);
+    struct grant now = get_grant(fx, &g.id);
+    assert_int_equal(grant_status(&now, fx->now_us), GRANT_REVOKED);
     assert_int_equal(now.version, 1);
-    assert_int_equal(now.updated_us, h->now_us - MINUTES);
-    assert_int_equal(house_update(h, &now, (struct grant_input){.label = text("x")}), ERR_GRANT_REVOKED);
-    assert_int_equal(house_update(h, &g, (struct grant_input){.label = text("x")}), ERR_GRANT_REVOKED);
-    const struct id unknown = id_new(h->now_us);
-    assert_int_equal(house_revoke(h, &unknown), ERR_NOT_FOUND);
+    assert_int_equal(now.updated_us, fx->now_us - MINUTES);
+    assert_int_equal(update_grant(fx, &now, (struct grant_input){.label = text("x")}), ERR_GRANT_REVOKED);
+    assert_int_equal(update_grant(fx, &g, (struct grant_input){.label = text("x")}), ERR_GRANT_REVOKED);
+    const struct id unknown = id_new(fx->now_us);
+    assert_int_equal(revoke_grant(fx, &unknown), ERR_NOT_FOUND);
     now.id = unknown;
-    assert_int_equal(house_update(h, &now, (struct grant_input){.label = text("x")}), ERR_NOT_FOUND);
+    assert_int_equal(update_grant(fx, &now, (struct grant_input){.label = text("x")}), ERR_NOT_FOUND);
 }
 
 /* ---- linked buildings ---- */
 
-static void test_a_linked_building_takes_writes_only_while_subscribed(void **state)
+static void test_a_linked_building_accepts_writes_only_while_subscribed(void **state)
 {
-    struct house *h = *state;
+    struct building_fixture *fx = *state;
     static const char *const statuses[] = {"none", "past_due", "active"};
-    const struct grant g = house_grant(h, five_minutes);
+    const struct grant g = add_grant(fx, five_minutes);
     for (int i = 0; i < 3; i++) {
         const enum err wanted = i < 2 ? ERR_MULTI_BUILDING_REQUIRED : ERR_NONE;
-        house_sql(h, arena_printf(&h->arena, "UPDATE account SET subscription_status = '%s'", statuses[i]).p);
-        struct house_create c = {.place = {&h->building, true, 0}, .in = &five_minutes, .key = STR("a-key-0123456789")};
-        assert_int_equal(house_run(h, STORE_WRITE, house_create_run, &c), wanted);
+        fixture_sql(fx, arena_printf(&fx->arena, "UPDATE account SET subscription_status = '%s'", statuses[i]).p);
+        struct create_grant c = {
+            .place = {&fx->building, true, 0}, .in = &five_minutes, .key = STR("a-key-0123456789")};
+        assert_int_equal(fixture_run(fx, STORE_WRITE, create_grant_run, &c), wanted);
         const struct grant_input off = {.enabled = v_bool(false)};
-        struct house_update u = {{&h->building, true, 0}, g.id, 0, &off, {.version = 0}};
-        assert_int_equal(house_run(h, STORE_WRITE, house_update_run, &u), wanted);
+        struct update_grant u = {{&fx->building, true, 0}, g.id, 0, &off, {.version = 0}};
+        assert_int_equal(fixture_run(fx, STORE_WRITE, update_grant_run, &u), wanted);
     }
-    /* A replay and a revocation need none. */
-    house_sql(h, "UPDATE account SET subscription_status = 'none'");
-    struct house_create c = {.place = {&h->building, true, 0}, .in = &five_minutes, .key = STR("a-key-0123456789")};
-    assert_int_equal(house_run(h, STORE_WRITE, house_create_run, &c), ERR_NONE);
+    /* A replay and a revocation need no subscription. */
+    fixture_sql(fx, "UPDATE account SET subscription_status = 'none'");
+    struct create_grant c = {.place = {&fx->building, true, 0}, .in = &five_minutes, .key = STR("a-key-0123456789")};
+    assert_int_equal(fixture_run(fx, STORE_WRITE, create_grant_run, &c), ERR_NONE);
     assert_true(c.replayed);
-    assert_int_equal(house_revoke(h, &g.id), ERR_NONE);
+    assert_int_equal(revoke_grant(fx, &g.id), ERR_NONE);
 }
 
-static void test_a_linked_building_that_is_gone_takes_no_grant(void **state)
+static void test_a_deleted_linked_building_accepts_no_grant(void **state)
 {
-    struct house *h = *state;
-    const struct id gone = id_new(h->now_us);
-    struct house_create c = {
+    struct building_fixture *fx = *state;
+    const struct id gone = id_new(fx->now_us);
+    struct create_grant c = {
         .place = {.building = &gone, .linked = true}, .in = &five_minutes, .key = STR("a-key-0123456789")};
-    assert_int_equal(house_run(h, STORE_WRITE, house_create_run, &c), ERR_BUILDING_NOT_FOUND);
+    assert_int_equal(fixture_run(fx, STORE_WRITE, create_grant_run, &c), ERR_BUILDING_NOT_FOUND);
 }
 
 static void test_the_primary_building_needs_no_subscription(void **state)
 {
-    struct house *h = *state;
-    house_sql(h, "UPDATE account SET subscription_status = 'none'");
-    struct grant g = house_grant(h, five_minutes);
-    assert_int_equal(house_update(h, &g, (struct grant_input){.label = text("x")}), ERR_NONE);
+    struct building_fixture *fx = *state;
+    fixture_sql(fx, "UPDATE account SET subscription_status = 'none'");
+    struct grant g = add_grant(fx, five_minutes);
+    assert_int_equal(update_grant(fx, &g, (struct grant_input){.label = text("x")}), ERR_NONE);
 }
 
-/* The stored count beside the counted one. */
-static void check_count(struct house *h)
+/* The stored count and the real one. */
+static void check_count(struct building_fixture *fx)
 {
-    house_expect(h, "SELECT coalesce(sum(enabled), 0) FROM grant_count",
-                 house_sql(h, "SELECT count(*) FROM access_grant WHERE enabled = 1 AND revoked = 0"));
+    fixture_expect(fx, "SELECT coalesce(sum(enabled), 0) FROM grant_count",
+                   fixture_sql(fx, "SELECT count(*) FROM access_grant WHERE enabled = 1 AND revoked = 0"));
 }
 
-static void test_the_count_of_enabled_grants_is_right_whatever_is_done(void **state)
+static void test_the_count_of_enabled_grants_is_correct_after_every_change(void **state)
 {
-    struct house *h = *state;
+    struct building_fixture *fx = *state;
     struct grant all[20];
-    const struct id home = h->building, annex = house_add_building(h, "Annex", "+15550100002");
+    const struct id home = fx->building, annex = fixture_add_building(fx, "Annex", "+15550100002");
     srand(1);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        all[i] = house_grant(h, (struct grant_input){.type = text("passcode"), .enabled = v_bool(i % 3 != 0)});
+        all[i] = add_grant(fx, (struct grant_input){.type = text("passcode"), .enabled = v_bool(i % 3 != 0)});
         if (i == 9)
-            h->building = annex;
+            fx->building = annex;
     }
-    check_count(h);
+    check_count(fx);
     for (int i = 0; i < 150; i++) {
         const size_t n = (size_t)rand() % (sizeof all / sizeof *all);
         struct grant *g = &all[n];
-        h->building = n < 10 ? home : annex;
+        fx->building = n < 10 ? home : annex;
         struct grant stale = *g;
         stale.version += rand() % 4 == 0;
         if (rand() % 10 == 0)
-            (void)house_revoke(h, &g->id);
-        else if (house_update(h, &stale, (struct grant_input){.enabled = v_bool(rand() % 2)}) == ERR_NONE)
+            (void)revoke_grant(fx, &g->id);
+        else if (update_grant(fx, &stale, (struct grant_input){.enabled = v_bool(rand() % 2)}) == ERR_NONE)
             *g = stale;
         if (rand() % 5 == 0)
-            all[n] = house_grant(h, (struct grant_input){.type = text("passcode"), .enabled = v_bool(rand() % 2)});
+            all[n] = add_grant(fx, (struct grant_input){.type = text("passcode"), .enabled = v_bool(rand() % 2)});
         if (i % 10 == 0)
-            check_count(h);
+            check_count(fx);
     }
-    check_count(h);
+    check_count(fx);
 }
 
 /* ---- lists ---- */
 
 struct lister {
-    struct house *house;
+    struct building_fixture *fx;
     struct grant_filter filter;
     struct grant_page page;
 };
@@ -425,18 +426,18 @@ struct lister {
 static enum err list_run(struct tx *tx, void *arg)
 {
     struct lister *l = arg;
-    return grant_list(tx, &l->house->building, &l->filter, &l->page);
+    return grant_list(tx, &l->fx->building, &l->filter, &l->page);
 }
 
-static struct grant_page list(struct house *h, struct grant_filter filter)
+static struct grant_page list(struct building_fixture *fx, struct grant_filter filter)
 {
-    struct lister l = {h, filter, {.count = 0}};
-    assert_int_equal(house_run(h, STORE_READ, list_run, &l), ERR_NONE);
+    struct lister l = {fx, filter, {.count = 0}};
+    assert_int_equal(fixture_run(fx, STORE_READ, list_run, &l), ERR_NONE);
     return l.page;
 }
 
-/* Grants in every state there is, of every type, with neighbours in another building. */
-static size_t fill(struct house *h, struct grant *all)
+/* Adds grants of every status and type, and some to another building. */
+static size_t fill(struct building_fixture *fx, struct grant *all)
 {
     size_t n = 0;
     struct val day = text("friday");
@@ -446,32 +447,32 @@ static size_t fill(struct house *h, struct grant *all)
                                         .end = text("10:00"),
                                         .timezone = text("UTC")};
     for (int round = 0; round < 4; round++) {
-        all[n++] = house_grant(h, five_minutes);
-        all[n++] = house_grant(h, (struct grant_input){.type = text("timer"),
-                                                       .starts_at = v_time(h->now_us + DAYS),
-                                                       .expires_in_minutes = v_int(5)});
-        all[n++] = house_grant(h, (struct grant_input){.type = text("passcode")});
-        all[n++] = house_grant(h, (struct grant_input){.type = text("passcode"), .remaining_uses = v_int(1)});
-        all[n++] = house_grant(h, (struct grant_input){.type = text("passcode"), .expires_in_minutes = v_int(1)});
-        all[n++] = house_grant(h, (struct grant_input){.type = text("passcode"), .enabled = v_bool(false)});
-        all[n++] = house_grant(h, routine);
-        all[n++] = house_grant(h, (struct grant_input){.type = text("timer"),
-                                                       .expires_in_minutes = v_int(9),
-                                                       .enabled = v_bool(false),
-                                                       .remaining_uses = v_int(2)});
-        const struct id gone = house_grant(h, routine).id;
-        assert_int_equal(house_revoke(h, &gone), ERR_NONE);
+        all[n++] = add_grant(fx, five_minutes);
+        all[n++] = add_grant(fx, (struct grant_input){.type = text("timer"),
+                                                      .starts_at = v_time(fx->now_us + DAYS),
+                                                      .expires_in_minutes = v_int(5)});
+        all[n++] = add_grant(fx, (struct grant_input){.type = text("passcode")});
+        all[n++] = add_grant(fx, (struct grant_input){.type = text("passcode"), .remaining_uses = v_int(1)});
+        all[n++] = add_grant(fx, (struct grant_input){.type = text("passcode"), .expires_in_minutes = v_int(1)});
+        all[n++] = add_grant(fx, (struct grant_input){.type = text("passcode"), .enabled = v_bool(false)});
+        all[n++] = add_grant(fx, routine);
+        all[n++] = add_grant(fx, (struct grant_input){.type = text("timer"),
+                                                      .expires_in_minutes = v_int(9),
+                                                      .enabled = v_bool(false),
+                                                      .remaining_uses = v_int(2)});
+        const struct id gone = add_grant(fx, routine).id;
+        assert_int_equal(revoke_grant(fx, &gone), ERR_NONE);
     }
-    house_sql(h, "UPDATE access_grant SET remaining_uses = 0 WHERE type = 1 AND remaining_uses = 1");
-    house_sql(h, "UPDATE access_grant SET remaining_uses = 0 WHERE enabled = 0 AND remaining_uses = 2");
-    h->now_us += 2 * MINUTES;                /* some have expired */
-    all[n++] = house_grant(h, five_minutes); /* starts at this very moment */
-    const struct id home = h->building;
-    h->building = house_add_building(h, "Annex", "+15550100002");
-    house_grant(h, five_minutes);
-    h->building = home;
+    fixture_sql(fx, "UPDATE access_grant SET remaining_uses = 0 WHERE type = 1 AND remaining_uses = 1");
+    fixture_sql(fx, "UPDATE access_grant SET remaining_uses = 0 WHERE enabled = 0 AND remaining_uses = 2");
+    fx->now_us += 2 * MINUTES;              /* some have expired */
+    all[n++] = add_grant(fx, five_minutes); /* starts at this very moment */
+    const struct id home = fx->building;
+    fx->building = fixture_add_building(fx, "Annex", "+15550100002");
+    add_grant(fx, five_minutes);
+    fx->building = home;
     for (size_t i = 0; i < n; i++)
-        all[i] = house_get(h, &all[i].id);
+        all[i] = get_grant(fx, &all[i].id);
     return n;
 }
 
@@ -482,33 +483,34 @@ static bool fits(const struct grant *g, const struct grant_filter *f, int64_t no
            (!v_set(f->status) || str_eq(f->status.s, str_z(grant_status_names[grant_status(g, now_us)])));
 }
 
-/* Every filter, page by page, gives exactly what fits, newest first, in full pages. */
-static void check_list(struct house *h, const struct grant *all, size_t n, struct grant_filter f, int64_t limit)
+/* Every filter returns exactly the matching grants, newest first, in full pages. */
+static void check_list(struct building_fixture *fx, const struct grant *all, size_t n, struct grant_filter f,
+                       int64_t limit)
 {
     size_t left = n;
     f.limit = v_int(limit);
     for (;;) {
-        const struct grant_page page = list(h, f);
+        const struct grant_page page = list(fx, f);
         assert_true(page.count == (size_t)limit || !page.more);
         for (size_t i = 0; i < page.count; i++) {
             do
                 assert_true(left-- > 0);
-            while (!fits(&all[left], &f, h->now_us));
+            while (!fits(&all[left], &f, fx->now_us));
             assert_string_equal(page.items[i].id.text, all[left].id.text);
         }
         if (!page.more)
             break;
-        f.cursor = v_str(arena_str(&h->arena, id_str(&page.items[page.count - 1].id)));
+        f.cursor = v_str(arena_str(&fx->arena, id_str(&page.items[page.count - 1].id)));
     }
     while (left-- > 0)
-        assert_false(fits(&all[left], &f, h->now_us));
+        assert_false(fits(&all[left], &f, fx->now_us));
 }
 
-static void test_every_filter_gives_what_fits_and_nothing_else(void **state)
+static void test_every_filter_returns_exactly_the_matching_grants(void **state)
 {
-    struct house *h = *state;
+    struct building_fixture *fx = *state;
     struct grant all[64];
-    const size_t n = fill(h, all);
+    const size_t n = fill(fx, all);
     const struct val any = {0};
     const struct val enabled[] = {any, v_bool(true), v_bool(false)};
     const struct val types[] = {any, text("timer"), text("passcode"), text("routine")};
@@ -518,46 +520,46 @@ static void test_every_filter_gives_what_fits_and_nothing_else(void **state)
         for (int t = 0; t < 4; t++)
             for (int s = 0; s < 6; s++)
                 for (int64_t limit = 1; limit <= 100; limit += 3)
-                    check_list(h, all, n,
+                    check_list(fx, all, n,
                                (struct grant_filter){.enabled = enabled[e], .type = types[t], .status = statuses[s]},
                                limit);
 }
 
-static void test_a_page_holds_fifty_unless_told_otherwise(void **state)
+static void test_a_page_holds_fifty_grants_by_default(void **state)
 {
-    struct house *h = *state;
+    struct building_fixture *fx = *state;
     for (int i = 0; i < 51; i++)
-        house_grant(h, five_minutes);
-    const struct grant_page page = list(h, (struct grant_filter){0});
+        add_grant(fx, five_minutes);
+    const struct grant_page page = list(fx, (struct grant_filter){0});
     assert_int_equal(page.count, 50);
     assert_true(page.more);
 }
 
 static void test_a_building_without_grants_has_an_empty_list(void **state)
 {
-    struct house *h = *state;
-    const struct grant_page page = list(h, (struct grant_filter){0});
+    struct building_fixture *fx = *state;
+    const struct grant_page page = list(fx, (struct grant_filter){0});
     assert_int_equal(page.count, 0);
     assert_false(page.more);
 }
 
 #define TESTS(T)                                                                                                       \
-    T(test_what_was_created_is_read_back), T(test_a_grant_belongs_to_its_building_alone),                              \
+    T(test_a_created_grant_is_read_back), T(test_a_grant_belongs_only_to_its_building),                                \
         T(test_the_same_request_replays_the_grant_as_it_is_now), T(test_the_same_request_with_another_body_conflicts), \
-        T(test_a_grant_is_found_by_its_buildings_number_and_by_no_other),                                              \
-        T(test_a_request_key_means_something_else_in_another_building),                                                \
-        T(test_a_replay_succeeds_though_the_request_would_be_refused_now),                                             \
+        T(test_a_grant_is_found_only_by_the_number_of_its_building),                                                   \
+        T(test_a_request_key_is_independent_in_another_building),                                                      \
+        T(test_a_replay_succeeds_even_if_the_request_would_be_refused_now),                                            \
         T(test_a_refused_creation_is_not_remembered),                                                                  \
         T(test_of_concurrent_equal_requests_one_creates_and_the_others_replay),                                        \
         T(test_a_code_that_another_enabled_passcode_has_is_refused),                                                   \
         T(test_an_update_cannot_take_the_code_of_another_passcode_but_keep_its_own),                                   \
-        T(test_generated_codes_are_four_digits_and_never_an_enabled_passcodes),                                        \
-        T(test_an_update_counts_and_a_stale_version_conflicts), T(test_a_refused_update_changes_nothing),              \
-        T(test_of_concurrent_updates_with_one_version_one_wins), T(test_revocation_is_final_and_may_be_repeated),      \
-        T(test_a_linked_building_takes_writes_only_while_subscribed),                                                  \
-        T(test_a_linked_building_that_is_gone_takes_no_grant), T(test_the_primary_building_needs_no_subscription),     \
-        T(test_the_count_of_enabled_grants_is_right_whatever_is_done),                                                 \
-        T(test_every_filter_gives_what_fits_and_nothing_else), T(test_a_page_holds_fifty_unless_told_otherwise),       \
+        T(test_generated_codes_are_four_digits_and_unused), T(test_an_update_counts_and_a_stale_version_conflicts),    \
+        T(test_a_refused_update_changes_nothing), T(test_of_concurrent_updates_with_one_version_one_wins),             \
+        T(test_revocation_is_final_and_may_be_repeated),                                                               \
+        T(test_a_linked_building_accepts_writes_only_while_subscribed),                                                \
+        T(test_a_deleted_linked_building_accepts_no_grant), T(test_the_primary_building_needs_no_subscription),        \
+        T(test_the_count_of_enabled_grants_is_correct_after_every_change),                                             \
+        T(test_every_filter_returns_exactly_the_matching_grants), T(test_a_page_holds_fifty_grants_by_default),        \
         T(test_a_building_without_grants_has_an_empty_list)
 
-HOUSE_RUN(TESTS)
+FIXTURE_RUN(TESTS)

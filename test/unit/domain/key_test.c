@@ -1,14 +1,6 @@
-#include "rules.h"
+#include "tx_fixture.h"
 
 #include "domain/member.h"
-
-static struct principal owner(struct tx *tx)
-{
-    struct key_issued key = rules_sign_in(tx, OWNER);
-    struct principal who;
-    assert_none(rules_who(tx, &key, &who));
-    return who;
-}
 
 static struct key_issued agent(struct tx *tx, const struct principal *who, int64_t ttl_s)
 {
@@ -41,13 +33,13 @@ static struct key_issued bound(struct tx *tx, const struct principal *who, const
 
 /* ---- authentication ---- */
 
-static void test_an_agent_key_says_who_it_is(struct tx *tx)
+static void test_an_agent_key_authenticates_its_principal(struct tx *tx)
 {
     struct principal parent = owner(tx), who;
     struct key_issued key = agent(tx, &parent, 60);
     assert_memory_equal(key.text, "svc_agent_", 10);
     assert_int_equal(strlen(key.text), 10 + 43);
-    assert_none(rules_who(tx, &key, &who));
+    assert_none(authenticate(tx, &key, &who));
     assert_id(who.key_id, key.id);
     assert_id(who.account_id, parent.account_id);
     assert_id(who.primary_id, parent.primary_id);
@@ -65,41 +57,41 @@ static void test_unknown_expired_and_revoked_keys_are_invalid(struct tx *tx)
     struct principal parent = owner(tx), who;
     struct key_issued expiring = agent(tx, &parent, 60), revoked = agent(tx, &parent, 60);
     struct key_issued unknown = {.text = "svc_agent_0000000000000000000000000000000000000000000"};
-    assert_error(rules_who(tx, &unknown, &who), ERR_INVALID_KEY);
+    assert_error(authenticate(tx, &unknown, &who), ERR_INVALID_KEY);
     assert_none(key_revoke(tx, &parent.account_id, &revoked.id));
-    assert_error(rules_who(tx, &revoked, &who), ERR_INVALID_KEY);
+    assert_error(authenticate(tx, &revoked, &who), ERR_INVALID_KEY);
     tx->now_us += 60 * US_PER_S - 1;
-    assert_none(rules_who(tx, &expiring, &who));
+    assert_none(authenticate(tx, &expiring, &who));
     tx->now_us += 1;
-    assert_error(rules_who(tx, &expiring, &who), ERR_INVALID_KEY);
+    assert_error(authenticate(tx, &expiring, &who), ERR_INVALID_KEY);
 }
 
-static void test_a_key_whose_account_or_building_is_gone_needs_authentication(struct tx *tx)
+static void test_a_key_whose_account_or_building_is_deleted_needs_authentication(struct tx *tx)
 {
     struct principal parent = owner(tx), who;
     struct key_issued of_account = agent(tx, &parent, 60);
     struct key_issued of_building = bound(tx, &parent, &parent.primary_id, NULL);
-    assert_none(rules_who(tx, &of_building, &who));
+    assert_none(authenticate(tx, &of_building, &who));
     assert_id(who.building_id, parent.primary_id);
-    rules_sql(tx, "DELETE FROM building");
-    assert_error(rules_who(tx, &of_building, &who), ERR_AUTHENTICATION_REQUIRED);
-    rules_sql(tx, "DELETE FROM account");
-    assert_error(rules_who(tx, &of_account, &who), ERR_AUTHENTICATION_REQUIRED);
+    tx_sql(tx, "DELETE FROM building");
+    assert_error(authenticate(tx, &of_building, &who), ERR_AUTHENTICATION_REQUIRED);
+    tx_sql(tx, "DELETE FROM account");
+    assert_error(authenticate(tx, &of_account, &who), ERR_AUTHENTICATION_REQUIRED);
 }
 
 static void test_buildings_are_counted_and_a_subscription_shows_while_active(struct tx *tx)
 {
     struct principal parent = owner(tx), who;
     struct key_issued key = agent(tx, &parent, 60);
-    rules_sql(tx, "INSERT INTO building (account_id, id, created_at, is_primary, label) "
-                  "SELECT id, 'ffffffffffffffffffffffff', 1, 0, 'Annex' FROM account");
-    rules_sql(tx, "UPDATE account SET subscription_status = 'active', plan = 'weekly'");
-    assert_none(rules_who(tx, &key, &who));
+    tx_sql(tx, "INSERT INTO building (account_id, id, created_at, is_primary, label) "
+               "SELECT id, 'ffffffffffffffffffffffff', 1, 0, 'Annex' FROM account");
+    tx_sql(tx, "UPDATE account SET subscription_status = 'active', plan = 'weekly'");
+    assert_none(authenticate(tx, &key, &who));
     assert_int_equal(who.building_count, 2);
     assert_true(who.subscribed);
     assert_id(who.primary_id, parent.primary_id);
-    rules_sql(tx, "UPDATE account SET subscription_status = 'past_due'");
-    assert_none(rules_who(tx, &key, &who));
+    tx_sql(tx, "UPDATE account SET subscription_status = 'past_due'");
+    assert_none(authenticate(tx, &key, &who));
     assert_false(who.subscribed);
 }
 
@@ -109,10 +101,10 @@ static void test_a_removed_members_key_is_revoked(struct tx *tx)
     struct id member;
     assert_none(member_create(tx, &parent.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
     struct key_issued key = bound(tx, &parent, &parent.primary_id, &member);
-    assert_none(rules_who(tx, &key, &who));
+    assert_none(authenticate(tx, &key, &who));
     assert_id(who.member_id, member);
     assert_none(member_remove(tx, &member));
-    assert_error(rules_who(tx, &key, &who), ERR_INVALID_KEY);
+    assert_error(authenticate(tx, &key, &who), ERR_INVALID_KEY);
     assert_error(member_remove(tx, &member), ERR_NOT_FOUND);
 }
 
@@ -125,7 +117,7 @@ static void test_scopes_default_to_four(struct tx *tx)
     assert_int_equal(scopes, SCOPE(ACCOUNT_READ) | SCOPE(ACCESS_READ) | SCOPE(ACCESS_WRITE) | SCOPE(LOGS_READ));
 }
 
-static void test_scopes_are_refused_that_cannot_be_issued(struct tx *tx)
+static void test_scopes_that_cannot_be_issued_are_refused(struct tx *tx)
 {
     struct val list[2] = {v_str(STR("logs:read")), v_str(STR("keys:write"))};
     uint32_t scopes = 77;
@@ -160,7 +152,7 @@ static void test_twenty_agent_keys_may_be_active(struct tx *tx)
     for (int i = 1; i < KEY_ACTIVE_MAX; i++)
         assert_none(one_more(tx, &who));
     assert_error(one_more(tx, &who), ERR_KEY_LIMIT);
-    rules_sign_in(tx, OWNER); /* sessions do not count */
+    sign_in(tx, OWNER); /* sessions do not count */
     assert_none(key_revoke(tx, &who.account_id, &first.id));
     assert_none(one_more(tx, &who));
     assert_error(one_more(tx, &who), ERR_KEY_LIMIT);
@@ -168,7 +160,7 @@ static void test_twenty_agent_keys_may_be_active(struct tx *tx)
     assert_none(one_more(tx, &who));
 }
 
-static void test_the_list_shows_what_is_not_revoked_newest_first(struct tx *tx)
+static void test_the_list_shows_keys_that_are_not_revoked_newest_first(struct tx *tx)
 {
     struct principal who = owner(tx);
     struct key_issued revoked = agent(tx, &who, 60), expired = agent(tx, &who, 30);
@@ -192,7 +184,7 @@ static void test_a_long_list_is_complete(struct tx *tx)
 {
     struct principal who = owner(tx);
     for (int i = 0; i < 40; i++)
-        rules_sign_in(tx, OWNER);
+        sign_in(tx, OWNER);
     const struct key_entry *keys;
     size_t count;
     assert_none(key_list(tx, &who.account_id, &keys, &count));
@@ -203,10 +195,10 @@ static void test_a_long_list_is_complete(struct tx *tx)
 static void test_a_key_is_revoked_once_and_only_by_its_account(struct tx *tx)
 {
     struct principal who = owner(tx), stranger, found;
-    struct key_issued other = rules_sign_in(tx, STR("other@example.com")), key = agent(tx, &who, 60);
-    assert_none(rules_who(tx, &other, &stranger));
+    struct key_issued other = sign_in(tx, STR("other@example.com")), key = agent(tx, &who, 60);
+    assert_none(authenticate(tx, &other, &stranger));
     assert_error(key_revoke(tx, &stranger.account_id, &key.id), ERR_NOT_FOUND);
-    assert_none(rules_who(tx, &key, &found));
+    assert_none(authenticate(tx, &key, &found));
     assert_none(key_revoke(tx, &who.account_id, &key.id));
     assert_error(key_revoke(tx, &who.account_id, &key.id), ERR_NOT_FOUND);
 }
@@ -215,14 +207,14 @@ static void test_revoking_the_others_counts_the_active_ones(struct tx *tx)
 {
     struct principal who = owner(tx), found;
     struct key_issued expired = agent(tx, &who, 10), active = agent(tx, &who, 60);
-    struct key_issued stranger = rules_sign_in(tx, STR("other@example.com"));
+    struct key_issued stranger = sign_in(tx, STR("other@example.com"));
     int64_t count;
     tx->now_us += 10 * US_PER_S;
     assert_none(key_revoke_others(tx, &who.account_id, &who.key_id, &count));
     assert_int_equal(count, 1);
-    assert_error(rules_who(tx, &active, &found), ERR_INVALID_KEY);
-    assert_error(rules_who(tx, &expired, &found), ERR_INVALID_KEY);
-    assert_none(rules_who(tx, &stranger, &found));
+    assert_error(authenticate(tx, &active, &found), ERR_INVALID_KEY);
+    assert_error(authenticate(tx, &expired, &found), ERR_INVALID_KEY);
+    assert_none(authenticate(tx, &stranger, &found));
     assert_none(key_revoke_others(tx, &who.account_id, &who.key_id, &count));
     assert_int_equal(count, 0);
 }
@@ -231,17 +223,17 @@ static void test_use_is_recorded_to_the_minute_and_never_goes_back(struct tx *tx
 {
     struct principal who = owner(tx);
     struct key_issued key = agent(tx, &who, 60);
-    struct key_use use = {who.account_id, key.id, RULES_NOW + 59 * US_PER_S};
+    struct key_use use = {who.account_id, key.id, TX_NOW + 59 * US_PER_S};
     assert_none(key_touch(tx, &use, 1));
-    assert_none(rules_who(tx, &key, &who));
-    assert_int_equal(who.last_used_us, RULES_NOW);
-    use.at_us = RULES_NOW - 5 * MINUTES;
+    assert_none(authenticate(tx, &key, &who));
+    assert_int_equal(who.last_used_us, TX_NOW);
+    use.at_us = TX_NOW - 5 * MINUTES;
     assert_none(key_touch(tx, &use, 1));
-    assert_none(rules_who(tx, &key, &who));
-    assert_int_equal(who.last_used_us, RULES_NOW);
+    assert_none(authenticate(tx, &key, &who));
+    assert_int_equal(who.last_used_us, TX_NOW);
 }
 
-static void test_the_purge_takes_keys_by_their_expiry(struct tx *tx)
+static void test_the_purge_deletes_keys_by_their_expiry(struct tx *tx)
 {
     struct principal who = owner(tx);
     struct key_issued key = agent(tx, &who, 60);
@@ -254,14 +246,14 @@ static void test_the_purge_takes_keys_by_their_expiry(struct tx *tx)
 }
 
 #define TESTS(x)                                                                                                       \
-    x(test_an_agent_key_says_who_it_is) x(test_unknown_expired_and_revoked_keys_are_invalid)                           \
-        x(test_a_key_whose_account_or_building_is_gone_needs_authentication)                                           \
+    x(test_an_agent_key_authenticates_its_principal) x(test_unknown_expired_and_revoked_keys_are_invalid)              \
+        x(test_a_key_whose_account_or_building_is_deleted_needs_authentication)                                        \
             x(test_buildings_are_counted_and_a_subscription_shows_while_active)                                        \
                 x(test_a_removed_members_key_is_revoked) x(test_scopes_default_to_four)                                \
-                    x(test_scopes_are_refused_that_cannot_be_issued) x(test_twenty_agent_keys_may_be_active)           \
-                        x(test_the_list_shows_what_is_not_revoked_newest_first) x(test_a_long_list_is_complete)        \
+                    x(test_scopes_that_cannot_be_issued_are_refused) x(test_twenty_agent_keys_may_be_active)           \
+                        x(test_the_list_shows_keys_that_are_not_revoked_newest_first) x(test_a_long_list_is_complete)  \
                             x(test_a_key_is_revoked_once_and_only_by_its_account)                                      \
                                 x(test_revoking_the_others_counts_the_active_ones)                                     \
                                     x(test_use_is_recorded_to_the_minute_and_never_goes_back)                          \
-                                        x(test_the_purge_takes_keys_by_their_expiry)
-RULES_RUN(TESTS)
+                                        x(test_the_purge_deletes_keys_by_their_expiry)
+TX_RUN(TESTS)

@@ -58,7 +58,7 @@ static int close_bench(void **state)
     return store_fixture_close(&fixture);
 }
 
-/* ---- what a service does ---- */
+/* ---- the calls of a service ---- */
 
 static enum err claim_run(struct tx *tx, void *arg)
 {
@@ -99,7 +99,7 @@ static enum err create_run(struct tx *tx, void *arg)
     return webhook_create(tx, &request, STR("https://example.com/"), 1, &w, &e->secret, &replayed);
 }
 
-/* Of an account of its own; the second time, its secret as the receipt tells it. */
+/* Creates an endpoint of a new account; the second time, reads its secret from the receipt. */
 static enum err create(struct bench *b, struct endpoint *e)
 {
     if (!id_given(&e->account))
@@ -137,7 +137,7 @@ static enum err put_run(struct tx *tx, void *arg)
 
 /* ---- tests ---- */
 
-static void test_the_first_key_is_the_stores_and_another_is_refused(void **state)
+static void test_the_first_key_is_recorded_and_another_one_is_refused(void **state)
 {
     struct bench *b = *state;
     crypto_set_master(key_a, NULL);
@@ -156,7 +156,7 @@ static enum err forget_run(struct tx *tx, void *unused)
     return db_exec(tx->db, SQL_SETTING_DELETE, DB_ARGS(v_str(STR("master_key"))), NULL);
 }
 
-static void test_a_store_from_before_check_values_takes_only_the_key_that_opens_it(void **state)
+static void test_a_store_without_check_values_accepts_only_the_key_that_opens_it(void **state)
 {
     struct bench *b = *state;
     struct endpoint e = {0};
@@ -187,7 +187,7 @@ static void test_a_key_is_needed_once_the_store_has_one(void **state)
     assert_true(needed);
 }
 
-static void test_both_keys_open_and_the_old_one_seals_until_the_store_says_otherwise(void **state)
+static void test_both_keys_open_and_the_old_one_seals_until_the_replacement_begins(void **state)
 {
     struct bench *b = *state;
     struct endpoint before = {0}, during = {0}, after = {0};
@@ -213,7 +213,7 @@ static void test_both_keys_open_and_the_old_one_seals_until_the_store_says_other
     assert_refused(b);
 }
 
-static void test_everything_that_is_sealed_moves_in_batches(void **state)
+static void test_all_secrets_are_sealed_again_in_batches(void **state)
 {
     struct bench *b = *state;
     struct endpoint endpoints[MANY] = {0};
@@ -234,7 +234,7 @@ static void test_everything_that_is_sealed_moves_in_batches(void **state)
     assert_int_equal(rekey(b).unreadable, 0);
 }
 
-static void test_a_replacement_that_was_cut_off_needs_both_keys_and_goes_on(void **state)
+static void test_an_interrupted_replacement_needs_both_keys_and_continues(void **state)
 {
     struct bench *b = *state;
     struct endpoint e = {0};
@@ -261,7 +261,7 @@ static void test_a_replacement_that_was_cut_off_needs_both_keys_and_goes_on(void
     assert_readable(b, &e);
 }
 
-static void test_a_secret_that_no_key_opens_is_counted_and_left_alone(void **state)
+static void test_a_secret_that_no_key_opens_is_counted_and_unchanged(void **state)
 {
     struct bench *b = *state;
     struct endpoint lost = {0}, e = {0};
@@ -284,13 +284,13 @@ int main(void)
     cmocka_unit_test_setup_teardown(name, open_sqlite, close_bench),                                                   \
         cmocka_unit_test_setup_teardown(name, open_postgresql, close_bench)
     const struct CMUnitTest tests[] = {
-        TEST(test_the_first_key_is_the_stores_and_another_is_refused),
-        TEST(test_a_store_from_before_check_values_takes_only_the_key_that_opens_it),
+        TEST(test_the_first_key_is_recorded_and_another_one_is_refused),
+        TEST(test_a_store_without_check_values_accepts_only_the_key_that_opens_it),
         TEST(test_a_key_is_needed_once_the_store_has_one),
-        TEST(test_both_keys_open_and_the_old_one_seals_until_the_store_says_otherwise),
-        TEST(test_everything_that_is_sealed_moves_in_batches),
-        TEST(test_a_replacement_that_was_cut_off_needs_both_keys_and_goes_on),
-        TEST(test_a_secret_that_no_key_opens_is_counted_and_left_alone),
+        TEST(test_both_keys_open_and_the_old_one_seals_until_the_replacement_begins),
+        TEST(test_all_secrets_are_sealed_again_in_batches),
+        TEST(test_an_interrupted_replacement_needs_both_keys_and_continues),
+        TEST(test_a_secret_that_no_key_opens_is_counted_and_unchanged),
     };
     return cmocka_run_group_tests(tests, store_cluster_start, store_cluster_stop);
 }

@@ -1,4 +1,4 @@
-#include "rules.h"
+#include "tx_fixture.h"
 
 #include "domain/number.h"
 #include "domain/subscription.h"
@@ -22,7 +22,7 @@ static struct str number_of(struct tx *tx, const struct id *building)
 
 static const struct id nobody = {"ffffffffffffffffffffffff"};
 
-/* What the building gets from the inventory alone; STR_NONE: a provider has to be asked. */
+/* The number that the building gets from the inventory; STR_NONE: the provider must be asked. */
 static struct str claimed(struct tx *tx, const struct id *building)
 {
     struct number_claim claim;
@@ -64,10 +64,10 @@ static void test_a_building_gets_a_number_of_the_pool_and_keeps_it(struct tx *tx
     assert_id(list[0].building_id, a);
     assert_true(list[0].pooled);
     assert_true(str_eq(list[0].email, OWNER));
-    assert_int_equal(list[0].held_since_us, RULES_NOW);
+    assert_int_equal(list[0].held_since_us, TX_NOW);
 }
 
-static void test_a_provider_is_asked_where_the_pool_has_none_of_the_country(struct tx *tx)
+static void test_the_provider_is_asked_if_the_pool_has_no_number_of_the_country(struct tx *tx)
 {
     struct id a = home(tx, OWNER);
     struct number_claim claim;
@@ -75,21 +75,21 @@ static void test_a_provider_is_asked_where_the_pool_has_none_of_the_country(stru
     assert_none(number_claim(tx, &a, &claim));
     assert_null(claim.number.p);
     assert_str(claim.country, "US");
-    rules_sql(tx, "UPDATE building SET country = 'CA'");
+    tx_sql(tx, "UPDATE building SET country = 'CA'");
     assert_str(claimed(tx, &a), "+14165550000");
     assert_error(number_claim(tx, &nobody, &claim), ERR_BUILDING_NOT_FOUND);
 }
 
-static void test_the_pool_gives_what_was_never_held_and_then_what_was_given_back_longest_ago(struct tx *tx)
+static void test_the_pool_gives_unused_numbers_first_and_then_the_least_recently_used(struct tx *tx)
 {
     struct id a = home(tx, OWNER), b = home(tx, STR("b@example.com"));
-    rules_sql(tx, "INSERT INTO number (number, country, released_at) VALUES "
-                  "('+12125550001', 'US', 20), ('+12125550002', 'US', 10), ('+12125550003', 'US', 0)");
+    tx_sql(tx, "INSERT INTO number (number, country, released_at) VALUES "
+               "('+12125550001', 'US', 20), ('+12125550002', 'US', 10), ('+12125550003', 'US', 0)");
     assert_str(claimed(tx, &a), "+12125550003");
     assert_str(claimed(tx, &b), "+12125550002");
 }
 
-static void test_a_number_of_the_pool_goes_back_to_it(struct tx *tx)
+static void test_a_number_of_the_pool_returns_to_it(struct tx *tx)
 {
     struct id a = home(tx, OWNER), b = home(tx, STR("b@example.com"));
     assert_none(number_add(tx, STR("+12125550000"), STR("US")));
@@ -97,12 +97,12 @@ static void test_a_number_of_the_pool_goes_back_to_it(struct tx *tx)
     assert_none(number_release(tx, STR("+12125550000")));
     assert_null(number_of(tx, &a).p);
     assert_false(leaving(tx, "+12125550000"));
-    assert_int_equal(rules_take_jobs(tx, JOB_RELEASE_NUMBER, NULL), 0);
+    assert_int_equal(take_jobs(tx, JOB_RELEASE_NUMBER, NULL), 0);
     assert_error(number_release(tx, STR("+12125550000")), ERR_NUMBER_NOT_FOUND);
     assert_str(claimed(tx, &b), "+12125550000");
 }
 
-static void test_a_provided_number_is_held_once_however_often_it_is_taken_in(struct tx *tx)
+static void test_a_provided_number_is_added_once_however_often_it_is_reported(struct tx *tx)
 {
     struct id a = home(tx, OWNER);
     const struct number *list;
@@ -121,7 +121,7 @@ static void test_a_provided_number_leaves_with_its_building(struct tx *tx)
     assert_none(number_release(tx, STR("+12125550000")));
     assert_true(leaving(tx, "+12125550000"));
     assert_null(claimed(tx, &b).p);
-    assert_int_equal(rules_take_jobs(tx, JOB_RELEASE_NUMBER, &payload), 1);
+    assert_int_equal(take_jobs(tx, JOB_RELEASE_NUMBER, &payload), 1);
     assert_str(payload, "+12125550000");
     assert_error(number_add_provided(tx, &b, STR("+12125550000"), &held), ERR_NUMBER_NOT_PROVISIONED);
     assert_none(number_forget(tx, STR("+12125550000")));
@@ -132,7 +132,7 @@ static void test_a_provided_number_leaves_with_its_building(struct tx *tx)
     assert_int_equal(inventory(tx, &(const struct number *){NULL}), 1);
 }
 
-static void test_what_comes_for_a_building_that_is_gone_or_has_another_leaves_at_once(struct tx *tx)
+static void test_a_number_for_a_deleted_or_provisioned_building_leaves_at_once(struct tx *tx)
 {
     struct id a = home(tx, OWNER);
     assert_null(taken_in(tx, &nobody, "+12125550009").p);
@@ -142,10 +142,10 @@ static void test_what_comes_for_a_building_that_is_gone_or_has_another_leaves_at
     assert_str(taken_in(tx, &a, "+12125550001"), "+12125550000");
     assert_true(leaving(tx, "+12125550001"));
     assert_str(number_of(tx, &a), "+12125550000");
-    assert_int_equal(rules_take_jobs(tx, JOB_RELEASE_NUMBER, NULL), 2);
+    assert_int_equal(take_jobs(tx, JOB_RELEASE_NUMBER, NULL), 2);
 }
 
-static void test_a_detached_number_can_be_attached_again_unless_another_has_it(struct tx *tx)
+static void test_a_detached_number_can_be_attached_again_unless_another_building_has_it(struct tx *tx)
 {
     struct id a = home(tx, OWNER), b = home(tx, STR("b@example.com"));
     struct str number;
@@ -159,7 +159,7 @@ static void test_a_detached_number_can_be_attached_again_unless_another_has_it(s
     assert_false(has);
     assert_none(number_detach(tx, &nobody, &number, &has));
     assert_null(number.p);
-    assert_int_equal(rules_take_jobs(tx, JOB_RELEASE_NUMBER, NULL), 0);
+    assert_int_equal(take_jobs(tx, JOB_RELEASE_NUMBER, NULL), 0);
     assert_none(number_reattach(tx, &a, STR("+12125550000"), &has));
     assert_true(has);
     assert_str(number_of(tx, &a), "+12125550000");
@@ -192,15 +192,15 @@ static void test_activation_asks_for_a_number_for_every_building_without_one(str
     set(tx, SUBSCRIPTION_ACTIVE, NULL);
     assert_str(account(tx).plan, "weekly");
     assert_int_equal(account(tx).status, SUBSCRIPTION_ACTIVE);
-    assert_int_equal(rules_take_jobs(tx, JOB_PROVISION, &payload), 1);
+    assert_int_equal(take_jobs(tx, JOB_PROVISION, &payload), 1);
     assert_str(payload, a.text);
     taken_in(tx, &a, "+12125550000");
     tx->now_us += MINUTES;
-    rules_sql(tx, "DELETE FROM job");
+    tx_sql(tx, "DELETE FROM job");
     set(tx, SUBSCRIPTION_PAST_DUE, NULL);
     set(tx, SUBSCRIPTION_ACTIVE, "yearly");
     assert_str(account(tx).plan, "yearly");
-    assert_int_equal(rules_take_jobs(tx, JOB_PROVISION, &payload), 0);
+    assert_int_equal(take_jobs(tx, JOB_PROVISION, &payload), 0);
 }
 
 static void test_past_due_keeps_the_plan(struct tx *tx)
@@ -227,17 +227,17 @@ static void test_numbers_are_released_30_days_after_the_end(struct tx *tx)
     taken_in(tx, &a, "+12125550000");
     set(tx, SUBSCRIPTION_NONE, NULL);
     assert_null(account(tx).plan.p);
-    assert_int_equal(rules_take_jobs(tx, JOB_RELEASE_NUMBERS, NULL), 0);
+    assert_int_equal(take_jobs(tx, JOB_RELEASE_NUMBERS, NULL), 0);
     tx->now_us += 30 * DAYS - 1;
     assert_none(subscription_release_numbers(tx, &owner.id));
     assert_non_null(number_of(tx, &a).p);
     tx->now_us += 1;
-    assert_int_equal(rules_take_jobs(tx, JOB_RELEASE_NUMBERS, NULL), 1);
+    assert_int_equal(take_jobs(tx, JOB_RELEASE_NUMBERS, NULL), 1);
     assert_none(subscription_release_numbers(tx, &owner.id));
     assert_null(number_of(tx, &a).p);
 }
 
-static void test_a_renewal_keeps_the_number_and_a_second_end_counts_anew(struct tx *tx)
+static void test_a_renewal_keeps_the_number_and_a_second_end_starts_a_new_period(struct tx *tx)
 {
     struct id a = home(tx, OWNER);
     struct account owner = account(tx);
@@ -250,7 +250,7 @@ static void test_a_renewal_keeps_the_number_and_a_second_end_counts_anew(struct 
     assert_none(subscription_release_numbers(tx, &owner.id));
     assert_non_null(number_of(tx, &a).p);
     set(tx, SUBSCRIPTION_NONE, NULL);
-    set(tx, SUBSCRIPTION_NONE, NULL); /* said twice, it ended once */
+    set(tx, SUBSCRIPTION_NONE, NULL); /* reported twice, it ends once */
     assert_none(subscription_release_numbers(tx, &owner.id));
     assert_non_null(number_of(tx, &a).p);
     tx->now_us += 30 * DAYS;
@@ -258,7 +258,7 @@ static void test_a_renewal_keeps_the_number_and_a_second_end_counts_anew(struct 
     assert_null(number_of(tx, &a).p);
 }
 
-static void test_statuses_are_read_as_billing_providers_say_them(struct tx *tx)
+static void test_the_statuses_of_billing_providers_are_parsed(struct tx *tx)
 {
     (void)tx;
     enum subscription_status s;
@@ -272,16 +272,16 @@ static void test_statuses_are_read_as_billing_providers_say_them(struct tx *tx)
 
 #define TESTS(x)                                                                                                       \
     x(test_a_building_gets_a_number_of_the_pool_and_keeps_it)                                                          \
-        x(test_a_provider_is_asked_where_the_pool_has_none_of_the_country)                                             \
-            x(test_the_pool_gives_what_was_never_held_and_then_what_was_given_back_longest_ago)                        \
-                x(test_a_number_of_the_pool_goes_back_to_it)                                                           \
-                    x(test_a_provided_number_is_held_once_however_often_it_is_taken_in)                                \
+        x(test_the_provider_is_asked_if_the_pool_has_no_number_of_the_country)                                         \
+            x(test_the_pool_gives_unused_numbers_first_and_then_the_least_recently_used)                               \
+                x(test_a_number_of_the_pool_returns_to_it)                                                             \
+                    x(test_a_provided_number_is_added_once_however_often_it_is_reported)                               \
                         x(test_a_provided_number_leaves_with_its_building)                                             \
-                            x(test_what_comes_for_a_building_that_is_gone_or_has_another_leaves_at_once)               \
-                                x(test_a_detached_number_can_be_attached_again_unless_another_has_it)                  \
+                            x(test_a_number_for_a_deleted_or_provisioned_building_leaves_at_once)                      \
+                                x(test_a_detached_number_can_be_attached_again_unless_another_building_has_it)         \
                                     x(test_activation_asks_for_a_number_for_every_building_without_one)                \
                                         x(test_past_due_keeps_the_plan) x(test_an_unknown_plan_or_account_is_refused)  \
-                                            x(test_numbers_are_released_30_days_after_the_end)                         \
-                                                x(test_a_renewal_keeps_the_number_and_a_second_end_counts_anew)        \
-                                                    x(test_statuses_are_read_as_billing_providers_say_them)
-RULES_RUN(TESTS)
+                                            x(test_numbers_are_released_30_days_after_the_end) x(                      \
+                                                test_a_renewal_keeps_the_number_and_a_second_end_starts_a_new_period)  \
+                                                x(test_the_statuses_of_billing_providers_are_parsed)
+TX_RUN(TESTS)

@@ -10,7 +10,7 @@
 
 static struct arena arena;
 
-/* What becomes of the postal code; NULL with `why`. */
+/* The formatted postal code; NULL with `why`. */
 static const char *normalised(const char *state, const char *zip, const char *country, const char **ret_why)
 {
     struct building_address a = {.city = STR("x"), .state = str_z(state), .zip = str_z(zip), .country = str_z(country)};
@@ -41,7 +41,7 @@ static void test_us_addresses(void **state)
     accepted("PR", "00901", "US", "00901");
     refused("XX", "97201", "US", "address.state");
     refused("ON", "97201", "US", "address.state");
-    refused("or", "97201", "US", "address.state"); /* the field table has upper-cased it */
+    refused("or", "97201", "US", "address.state"); /* the field table converts to upper case */
     refused("O", "97201", "US", "address.state");
     const char *const wrong[] = {"",           "9720",  "972011", "97201-", "97201-12", "97201-12345",
                                  "97201 1234", "9720a", "K1A 0B1"};

@@ -1,5 +1,5 @@
-/* Building operations in the store: quotes, what may be executed, the course of steps, what goes with a building. */
-#include "rules.h"
+/* Building operations in the store: quotes, execution, steps, and removal. */
+#include "tx_fixture.h"
 
 #include "domain/number.h"
 #include "domain/operation_row.h"
@@ -20,12 +20,12 @@ static const struct operation_facts facts = {
     .quantity = 1,
 };
 
-static struct id owner(struct tx *tx)
+static struct id subscriber(struct tx *tx)
 {
     struct id id;
     assert_none(account_ensure(tx, OWNER, &id));
-    rules_sql(tx, "UPDATE account SET subscription_status = 'active', plan = 'weekly', subscription_id = 'sub_1', "
-                  "phone = '+12025550100'");
+    tx_sql(tx, "UPDATE account SET subscription_status = 'active', plan = 'weekly', subscription_id = 'sub_1', "
+               "phone = '+12025550100'");
     return id;
 }
 
@@ -94,10 +94,10 @@ static void to(struct tx *tx, struct operation *o, enum operation_step next)
 
 static void test_a_quote_is_read_as_it_was_made(struct tx *tx)
 {
-    struct id account = owner(tx);
+    struct id account = subscriber(tx);
     struct operation made = quote(tx, &account), o = find(tx, &made);
     assert_int_equal(o.status, OPERATION_QUOTED);
-    assert_int_equal(o.expires_us, RULES_NOW + 15 * MINUTES);
+    assert_int_equal(o.expires_us, TX_NOW + 15 * MINUTES);
     assert_str(o.label, "Cabin");
     assert_null(o.address.street.p);
     assert_str(o.address.zip, "97201");
@@ -114,9 +114,9 @@ static void test_a_quote_is_read_as_it_was_made(struct tx *tx)
     assert_error(operation_get(tx, &other, &made.id, &o), ERR_NOT_FOUND);
 }
 
-static void test_tiered_prices_have_no_price_a_building(struct tx *tx)
+static void test_tiered_prices_have_no_price_per_building(struct tx *tx)
 {
-    struct id account = owner(tx);
+    struct id account = subscriber(tx);
     struct operation_facts tiered = facts;
     struct operation o;
     tiered.amount_minor = -1;
@@ -130,7 +130,7 @@ static void test_tiered_prices_have_no_price_a_building(struct tx *tx)
 
 static void test_no_quote_without_a_matching_subscription(struct tx *tx)
 {
-    struct id account = owner(tx);
+    struct id account = subscriber(tx);
     struct operation_facts f = facts;
     struct operation o;
     f.quantity = 2;
@@ -138,15 +138,15 @@ static void test_no_quote_without_a_matching_subscription(struct tx *tx)
     assert_error(quote_as(tx, &account, addition(), NULL, &o), ERR_BUILDING_BILLING_MISMATCH);
     f.active = false;
     assert_error(quote_as(tx, &account, addition(), &f, &o), ERR_MULTI_BUILDING_REQUIRED);
-    rules_sql(tx, "UPDATE account SET subscription_id = NULL");
+    tx_sql(tx, "UPDATE account SET subscription_id = NULL");
     assert_error(quote_as(tx, &account, addition(), &facts, &o), ERR_BUILDING_BILLING_MISMATCH);
-    rules_sql(tx, "UPDATE account SET subscription_status = 'past_due'");
+    tx_sql(tx, "UPDATE account SET subscription_status = 'past_due'");
     assert_error(quote_as(tx, &account, addition(), &facts, &o), ERR_MULTI_BUILDING_REQUIRED);
 }
 
-static void test_whatever_differs_from_the_quote_makes_it_stale(struct tx *tx)
+static void test_any_difference_from_the_quote_makes_it_stale(struct tx *tx)
 {
-    struct id account = owner(tx);
+    struct id account = subscriber(tx);
     struct operation o = quote(tx, &account), x;
     struct operation_facts changed[] = {facts, facts, facts, facts, facts, facts};
     changed[0].active = false;
@@ -158,24 +158,24 @@ static void test_whatever_differs_from_the_quote_makes_it_stale(struct tx *tx)
     for (size_t i = 0; i < sizeof changed / sizeof *changed; i++)
         assert_error(start_as(tx, &o, KEY, &changed[i], &x), ERR_QUOTE_STALE);
     assert_error(start_as(tx, &o, KEY, NULL, &x), ERR_QUOTE_STALE);
-    rules_sql(tx, "UPDATE account SET subscription_id = 'sub_2'");
+    tx_sql(tx, "UPDATE account SET subscription_id = 'sub_2'");
     assert_error(start_as(tx, &o, KEY, &facts, &x), ERR_QUOTE_STALE);
-    rules_sql(tx, "UPDATE account SET subscription_id = 'sub_1', subscription_status = 'past_due'");
+    tx_sql(tx, "UPDATE account SET subscription_id = 'sub_1', subscription_status = 'past_due'");
     assert_error(start_as(tx, &o, KEY, &facts, &x), ERR_QUOTE_STALE);
-    rules_sql(tx, "UPDATE account SET subscription_status = 'active'");
+    tx_sql(tx, "UPDATE account SET subscription_status = 'active'");
     assert_none(start_as(tx, &o, KEY, &facts, &x));
 }
 
-static void test_a_start_has_a_job_a_building_and_blocks_others(struct tx *tx)
+static void test_a_started_operation_has_a_job_and_a_building_and_blocks_others(struct tx *tx)
 {
-    struct id account = owner(tx);
+    struct id account = subscriber(tx);
     struct operation first = quote(tx, &account), second = quote(tx, &account), x;
     struct str payload;
     struct operation o = start(tx, &first);
     assert_int_equal(o.status, OPERATION_RUNNING);
     assert_int_equal(o.step, STEP_ADD_QUANTITY);
     assert_true(id_given(&o.building_id));
-    assert_int_equal(rules_take_jobs(tx, JOB_OPERATION, &payload), 1);
+    assert_int_equal(take_jobs(tx, JOB_OPERATION, &payload), 1);
     assert_str(payload, o.id.text);
     assert_error(start_as(tx, &second, KEY2, &facts, &x), ERR_BUILDING_BUSY);
     assert_error(start_as(tx, &first, KEY2, &facts, &x), ERR_INVALID_QUOTE);
@@ -190,25 +190,25 @@ static void test_a_start_has_a_job_a_building_and_blocks_others(struct tx *tx)
 
 static void test_a_quote_given_while_an_operation_is_stuck_waits_for_its_end(struct tx *tx)
 {
-    struct id account = owner(tx);
+    struct id account = subscriber(tx);
     struct operation first = quote(tx, &account);
     struct operation o = start(tx, &first), during, x;
     struct operation_facts f = facts;
-    f.quantity = 2; /* as it may be or not */
+    f.quantity = 2; /* during an addition */
     assert_none(quote_as(tx, &account, addition(), &f, &during));
     assert_error(start_as(tx, &during, KEY2, &f, &x), ERR_BUILDING_BUSY);
     f.quantity = 3;
     assert_error(quote_as(tx, &account, addition(), &f, &x), ERR_BUILDING_BILLING_MISMATCH);
     to(tx, &o, STEP_PAYMENT_FAILED);
-    f.quantity = 2; /* there is one building still */
+    f.quantity = 2; /* there is still one building */
     assert_error(start_as(tx, &during, KEY2, &f, &x), ERR_BUILDING_BILLING_MISMATCH);
 }
 
-/* ---- its course ---- */
+/* ---- steps ---- */
 
 static void test_an_addition_takes_its_steps_and_ends(struct tx *tx)
 {
-    struct id account = owner(tx);
+    struct id account = subscriber(tx);
     struct operation quoted = quote(tx, &account), o = start(tx, &quoted), stale = o;
     tx->now_us += MINUTES;
     to(tx, &o, operation_next(o.step, STEP_DID));
@@ -233,7 +233,7 @@ static void test_an_addition_takes_its_steps_and_ends(struct tx *tx)
 
 static void test_a_declined_payment_ends_it_and_a_refused_number_undoes_it(struct tx *tx)
 {
-    struct id account = owner(tx);
+    struct id account = subscriber(tx);
     struct operation quoted = quote(tx, &account), o = start(tx, &quoted);
     to(tx, &o, operation_next(o.step, STEP_REFUSED));
     o = find(tx, &o);
@@ -244,9 +244,9 @@ static void test_a_declined_payment_ends_it_and_a_refused_number_undoes_it(struc
     assert_int_equal(operation_next(STEP_ADD_UNDO_QUANTITY, STEP_DID), STEP_ADD_FAILED);
 }
 
-static void test_what_must_not_be_refused_is_asked_again_with_another_key(struct tx *tx)
+static void test_a_step_that_must_succeed_is_asked_again_with_another_key(struct tx *tx)
 {
-    struct id account = owner(tx);
+    struct id account = subscriber(tx);
     struct operation quoted = quote(tx, &account), o = start(tx, &quoted);
     to(tx, &o, STEP_ADD_UNDO_QUANTITY);
     int64_t progressed_us = o.progressed_us;
@@ -258,7 +258,7 @@ static void test_what_must_not_be_refused_is_asked_again_with_another_key(struct
     assert_int_equal(o.progressed_us, progressed_us);
 }
 
-static void test_every_course_ends_and_every_decision_leads_somewhere(struct tx *tx)
+static void test_every_sequence_of_steps_ends_and_every_decision_has_a_next_step(struct tx *tx)
 {
     (void)tx;
     for (enum operation_step s = STEP_NONE + 1; !operation_step_is_end(s); s++) {
@@ -280,9 +280,9 @@ static void test_every_course_ends_and_every_decision_leads_somewhere(struct tx 
     }
 }
 
-static void test_five_minutes_without_progress_are_noticed_once_and_for_good(struct tx *tx)
+static void test_five_minutes_without_progress_require_reconciliation_for_good(struct tx *tx)
 {
-    struct id account = owner(tx);
+    struct id account = subscriber(tx);
     struct operation quoted = quote(tx, &account), o = start(tx, &quoted);
     const struct operation *list;
     const struct str *emails;
@@ -295,7 +295,7 @@ static void test_five_minutes_without_progress_are_noticed_once_and_for_good(str
     assert_int_equal(count, 1);
     assert_int_equal(list[0].status, OPERATION_RECONCILIATION_REQUIRED);
     assert_true(str_eq(emails[0], OWNER));
-    assert_error(operation_record(tx, &o, STEP_ADD_BUILDING), ERR_NOT_FOUND); /* the job's view is of a running one */
+    assert_error(operation_record(tx, &o, STEP_ADD_BUILDING), ERR_NOT_FOUND); /* `o` has the status running */
     o = find(tx, &o);
     assert_none(operation_turn(tx, &o, operation_backward(o.step)));
     to(tx, &o, STEP_ADD_FAILED);
@@ -306,7 +306,7 @@ static void test_five_minutes_without_progress_are_noticed_once_and_for_good(str
     assert_int_equal(count, 0);
 }
 
-/* ---- what goes with a building ---- */
+/* ---- removal ---- */
 
 static struct id child(struct tx *tx, const struct id *account)
 {
@@ -331,19 +331,19 @@ static int64_t numbers_of(struct tx *tx, const struct id *building)
     return n;
 }
 
-static void test_a_removal_takes_everything_in_parts(struct tx *tx)
+static void test_a_removal_deletes_everything_in_parts(struct tx *tx)
 {
-    struct id account = owner(tx), building = child(tx, &account);
+    struct id account = subscriber(tx), building = child(tx, &account);
     struct building b;
     struct str payload;
     bool more = true;
     int parts = 0;
-    rules_sql(tx, arena_printf(tx->arena,
-                               "INSERT INTO activity (building_id, created_at, id, kind) "
-                               "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500) "
-                               "SELECT '%s', i, 'e' || i, 1 FROM n",
-                               building.text)
-                      .p);
+    tx_sql(tx, arena_printf(tx->arena,
+                            "INSERT INTO activity (building_id, created_at, id, kind) "
+                            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500) "
+                            "SELECT '%s', i, 'e' || i, 1 FROM n",
+                            building.text)
+                   .p);
     for (; more; parts++)
         assert_none(removal_sweep(tx, &building, &more));
     assert_int_equal(parts, 3);
@@ -351,14 +351,14 @@ static void test_a_removal_takes_everything_in_parts(struct tx *tx)
     assert_none(removal_finish(tx, &account, &building));
     assert_error(building_get(tx, &account, &building, &b), ERR_BUILDING_NOT_FOUND);
     assert_int_equal(numbers_of(tx, &building), 0);
-    assert_int_equal(rules_take_jobs(tx, JOB_RELEASE_NUMBER, &payload), 1);
+    assert_int_equal(take_jobs(tx, JOB_RELEASE_NUMBER, &payload), 1);
     assert_str(payload, "+12025550101");
     assert_none(removal_finish(tx, &account, &building));
 }
 
 static void test_the_primary_building_is_never_deleted(struct tx *tx)
 {
-    struct id account = owner(tx);
+    struct id account = subscriber(tx);
     const struct building *list;
     size_t count;
     assert_none(building_list(tx, &account, &list, &count));
@@ -370,9 +370,9 @@ static void test_the_primary_building_is_never_deleted(struct tx *tx)
     assert_int_equal(count, 1);
 }
 
-static void test_a_removal_of_a_building_that_is_gone_meanwhile_is_refused(struct tx *tx)
+static void test_a_removal_of_a_building_deleted_meanwhile_is_refused(struct tx *tx)
 {
-    struct id account = owner(tx), building = child(tx, &account);
+    struct id account = subscriber(tx), building = child(tx, &account);
     struct operation_facts f = facts;
     struct operation o, x;
     f.quantity = 2;
@@ -380,23 +380,23 @@ static void test_a_removal_of_a_building_that_is_gone_meanwhile_is_refused(struc
         quote_as(tx, &account, (struct operation_input){.action = OPERATION_REMOVE, .building_id = building}, &f, &o));
     assert_int_equal(o.billing.new_quantity, 1);
     assert_str(o.virtual_number, "+12025550101");
-    rules_sql(tx, arena_printf(tx->arena, "UPDATE building SET id = 'ffffffffffffffffffffffff' WHERE id = '%s'",
-                               building.text)
-                      .p);
+    tx_sql(tx,
+           arena_printf(tx->arena, "UPDATE building SET id = 'ffffffffffffffffffffffff' WHERE id = '%s'", building.text)
+               .p);
     assert_error(start_as(tx, &o, KEY2, &f, &x), ERR_BUILDING_NOT_FOUND);
 }
 
 #define TESTS(x)                                                                                                       \
-    x(test_a_quote_is_read_as_it_was_made) x(test_tiered_prices_have_no_price_a_building)                              \
-        x(test_no_quote_without_a_matching_subscription) x(test_whatever_differs_from_the_quote_makes_it_stale)        \
-            x(test_a_start_has_a_job_a_building_and_blocks_others)                                                     \
+    x(test_a_quote_is_read_as_it_was_made) x(test_tiered_prices_have_no_price_per_building)                            \
+        x(test_no_quote_without_a_matching_subscription) x(test_any_difference_from_the_quote_makes_it_stale)          \
+            x(test_a_started_operation_has_a_job_and_a_building_and_blocks_others)                                     \
                 x(test_a_quote_given_while_an_operation_is_stuck_waits_for_its_end)                                    \
                     x(test_an_addition_takes_its_steps_and_ends)                                                       \
                         x(test_a_declined_payment_ends_it_and_a_refused_number_undoes_it)                              \
-                            x(test_what_must_not_be_refused_is_asked_again_with_another_key)                           \
-                                x(test_every_course_ends_and_every_decision_leads_somewhere)                           \
-                                    x(test_five_minutes_without_progress_are_noticed_once_and_for_good)                \
-                                        x(test_a_removal_takes_everything_in_parts)                                    \
+                            x(test_a_step_that_must_succeed_is_asked_again_with_another_key)                           \
+                                x(test_every_sequence_of_steps_ends_and_every_decision_has_a_next_step)                \
+                                    x(test_five_minutes_without_progress_require_reconciliation_for_good)              \
+                                        x(test_a_removal_deletes_everything_in_parts)                                  \
                                             x(test_the_primary_building_is_never_deleted)                              \
-                                                x(test_a_removal_of_a_building_that_is_gone_meanwhile_is_refused)
-RULES_RUN(TESTS)
+                                                x(test_a_removal_of_a_building_deleted_meanwhile_is_refused)
+TX_RUN(TESTS)

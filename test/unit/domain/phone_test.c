@@ -1,6 +1,6 @@
 #include "domain/phone.h"
 
-#include "rules.h"
+#include "tx_fixture.h"
 
 #define MINE   STR("+15551110001")
 #define THEIRS STR("+15551110002")
@@ -10,15 +10,15 @@ static struct id subscriber(struct tx *tx, const char *email)
 {
     struct id account;
     assert_none(account_ensure(tx, str_z(email), &account));
-    rules_sql(tx, arena_printf(tx->arena,
-                               "UPDATE account SET subscription_status = 'active' WHERE id = '%s';"
-                               "UPDATE building SET virtual_number = '+1555%s' WHERE account_id = '%s';",
-                               account.text, account.text + ID_LEN - 6, account.text)
-                      .p);
+    tx_sql(tx, arena_printf(tx->arena,
+                            "UPDATE account SET subscription_status = 'active' WHERE id = '%s';"
+                            "UPDATE building SET virtual_number = '+1555%s' WHERE account_id = '%s';",
+                            account.text, account.text + ID_LEN - 6, account.text)
+                   .p);
     return account;
 }
 
-/* Its code is sent, and wrong by one with `wrong`. */
+/* Sends a code and returns it; wrong() changes a digit. */
 static struct phone_code requested(struct tx *tx, const struct id *account, struct str number)
 {
     struct phone_code code;
@@ -60,7 +60,7 @@ static bool was_verified(struct tx *tx, const struct id *account, struct str num
     return yes;
 }
 
-static void test_a_code_makes_the_phone_the_accounts(struct tx *tx)
+static void test_a_code_verifies_the_phone(struct tx *tx)
 {
     struct id me = subscriber(tx, "me@example.com");
     assert_null(status_of(tx, &me).number.p);
@@ -95,7 +95,7 @@ static void test_only_a_keyed_mac_of_a_code_is_stored(struct tx *tx)
     assert_null(memmem(mac.p, mac.n, code.text, PHONE_CODE_LEN));
 }
 
-static void test_what_was_not_sent_confirms_nothing_and_leaves_what_waits(struct tx *tx)
+static void test_an_unsent_code_is_invalid_and_keeps_the_pending_one(struct tx *tx)
 {
     struct id me = subscriber(tx, "me@example.com");
     struct phone_code unsent;
@@ -108,7 +108,7 @@ static void test_what_was_not_sent_confirms_nothing_and_leaves_what_waits(struct
     assert_str(status_of(tx, &me).number, MINE.p);
 }
 
-static void test_the_newest_code_counts(struct tx *tx)
+static void test_only_the_newest_code_is_valid(struct tx *tx)
 {
     struct id me = subscriber(tx, "me@example.com");
     struct phone_code first = requested(tx, &me, MINE), second = requested(tx, &me, THEIRS);
@@ -119,7 +119,7 @@ static void test_the_newest_code_counts(struct tx *tx)
     assert_error(confirm(tx, &me, str_z(first.text)), ERR_PHONE_CODE_EXPIRED);
 }
 
-static void test_five_wrong_codes_kill_it(struct tx *tx)
+static void test_five_wrong_attempts_invalidate_a_code(struct tx *tx)
 {
     struct id me = subscriber(tx, "me@example.com");
     struct phone_code code = requested(tx, &me, MINE);
@@ -149,7 +149,7 @@ static void test_codes_are_limited_by_a_sliding_window(struct tx *tx)
     struct phone_code code;
     requested(tx, &me, MINE);
     tx->now_us += MINUTES;
-    assert_none(phone_code_new(tx, &me, MINE, &code)); /* counts, though it is never sent */
+    assert_none(phone_code_new(tx, &me, MINE, &code)); /* counts, although it is never sent */
     requested(tx, &me, MINE);
     assert_error(phone_code_new(tx, &me, MINE, &code), ERR_PHONE_CODE_RATE_LIMIT);
     assert_int_equal(tx->retry_after_s, 14 * 60);
@@ -170,31 +170,31 @@ static void test_changes_are_limited_at_the_request_and_at_the_confirmation(stru
     verified(tx, &me, STR("+15551110010"));
     tx->now_us += DAYS / 2;
     verified(tx, &me, STR("+15551110011"));
-    assert_none(phone_code_new(tx, &me, STR("+15551110013"), &late)); /* asked for before the third change */
+    assert_none(phone_code_new(tx, &me, STR("+15551110013"), &late)); /* requested before the third change */
     verified(tx, &me, STR("+15551110012"));
     assert_error(phone_code_new(tx, &me, MINE, &code), ERR_PHONE_CHANGE_LIMIT);
     assert_int_equal(tx->retry_after_s, 12 * 3600);
     tx->now_us += 1;
     assert_none(phone_code_sent(tx, &me, &late.id));
-    /* The one that was sent is older than the third change's, so it is not the newest: nothing waits. */
+    /* The sent code is older than that of the third change, so it is not the newest: no code is pending. */
     assert_error(confirm(tx, &me, str_z(late.text)), ERR_PHONE_CODE_EXPIRED);
     tx->now_us += DAYS / 2 - 1;
     verified(tx, &me, MINE);
     assert_str(status_of(tx, &me).number, MINE.p);
 }
 
-static void test_a_confirmation_beyond_the_limit_leaves_the_code(struct tx *tx)
+static void test_a_confirmation_beyond_the_limit_keeps_the_code(struct tx *tx)
 {
     struct id me = subscriber(tx, "me@example.com");
     verified(tx, &me, STR("+15551110010"));
     verified(tx, &me, STR("+15551110011"));
     tx->now_us += 15 * MINUTES;
     struct phone_code code = requested(tx, &me, MINE);
-    rules_sql(tx, arena_printf(tx->arena,
-                               "INSERT INTO phone_change (account_id, id, phone, created_at) "
-                               "VALUES ('%s', 'third', '+15551110012', %lld)",
-                               me.text, (long long)tx->now_us)
-                      .p);
+    tx_sql(tx, arena_printf(tx->arena,
+                            "INSERT INTO phone_change (account_id, id, phone, created_at) "
+                            "VALUES ('%s', 'third', '+15551110012', %lld)",
+                            me.text, (long long)tx->now_us)
+                   .p);
     assert_error(confirm(tx, &me, str_z(code.text)), ERR_PHONE_CHANGE_LIMIT);
     assert_int_equal(tx->retry_after_s, 86400 - 15 * 60);
     assert_str(status_of(tx, &me).pending.number, MINE.p);
@@ -215,7 +215,7 @@ static void test_a_phone_has_one_account(struct tx *tx)
     assert_error(phone_code_new(tx, &other, MINE, &code), ERR_PHONE_IN_USE);
 }
 
-static void test_what_was_verified_before_is_remembered_until_it_is_anothers(struct tx *tx)
+static void test_a_verified_phone_is_remembered_until_another_account_has_it(struct tx *tx)
 {
     struct id me = subscriber(tx, "me@example.com"), other = subscriber(tx, "other@example.com");
     assert_false(was_verified(tx, &me, MINE));
@@ -233,7 +233,7 @@ static void test_what_was_verified_before_is_remembered_until_it_is_anothers(str
     assert_true(was_verified(tx, &me, STR("+15551110003")));
 }
 
-static void test_who_may_not_is_told_why(struct tx *tx)
+static void test_an_account_that_may_not_verify_gets_the_reason(struct tx *tx)
 {
     struct id me = subscriber(tx, "me@example.com"), nobody = id_new(tx->now_us);
     struct phone_code code;
@@ -241,20 +241,20 @@ static void test_who_may_not_is_told_why(struct tx *tx)
     assert_error(phone_status(tx, &nobody, &status), ERR_ACCOUNT_NOT_FOUND);
     assert_error(phone_code_new(tx, &nobody, MINE, &code), ERR_ACCOUNT_NOT_FOUND);
     assert_error(confirm(tx, &nobody, STR("123456")), ERR_ACCOUNT_NOT_FOUND);
-    rules_sql(tx, "UPDATE building SET virtual_number = NULL");
+    tx_sql(tx, "UPDATE building SET virtual_number = NULL");
     assert_error(phone_code_new(tx, &me, MINE, &code), ERR_NUMBER_NOT_PROVISIONED);
     assert_error(confirm(tx, &me, STR("123456")), ERR_NUMBER_NOT_PROVISIONED);
     static const char *const lost[] = {"UPDATE account SET subscription_status = 'past_due'",
                                        "UPDATE account SET subscription_status = 'none'"};
     for (size_t i = 0; i < 2; i++) {
-        rules_sql(tx, lost[i]);
+        tx_sql(tx, lost[i]);
         assert_error(phone_code_new(tx, &me, MINE, &code), ERR_SUBSCRIPTION_REQUIRED);
         assert_error(confirm(tx, &me, STR("123456")), ERR_SUBSCRIPTION_REQUIRED);
         assert_none(phone_status(tx, &me, &status));
     }
 }
 
-static void test_the_purge_takes_old_codes_in_batches_and_no_changes(struct tx *tx)
+static void test_the_purge_deletes_old_codes_in_batches_and_no_changes(struct tx *tx)
 {
     struct id me = subscriber(tx, "me@example.com");
     int64_t count;
@@ -270,13 +270,13 @@ static void test_the_purge_takes_old_codes_in_batches_and_no_changes(struct tx *
 }
 
 #define TESTS(x)                                                                                                       \
-    x(test_a_code_makes_the_phone_the_accounts) x(test_only_a_keyed_mac_of_a_code_is_stored)                           \
-        x(test_what_was_not_sent_confirms_nothing_and_leaves_what_waits) x(test_the_newest_code_counts)                \
-            x(test_five_wrong_codes_kill_it) x(test_a_code_expires_after_ten_minutes)                                  \
+    x(test_a_code_verifies_the_phone) x(test_only_a_keyed_mac_of_a_code_is_stored)                                     \
+        x(test_an_unsent_code_is_invalid_and_keeps_the_pending_one) x(test_only_the_newest_code_is_valid)              \
+            x(test_five_wrong_attempts_invalidate_a_code) x(test_a_code_expires_after_ten_minutes)                     \
                 x(test_codes_are_limited_by_a_sliding_window)                                                          \
                     x(test_changes_are_limited_at_the_request_and_at_the_confirmation)                                 \
-                        x(test_a_confirmation_beyond_the_limit_leaves_the_code) x(test_a_phone_has_one_account)        \
-                            x(test_what_was_verified_before_is_remembered_until_it_is_anothers)                        \
-                                x(test_who_may_not_is_told_why)                                                        \
-                                    x(test_the_purge_takes_old_codes_in_batches_and_no_changes)
-RULES_RUN(TESTS)
+                        x(test_a_confirmation_beyond_the_limit_keeps_the_code) x(test_a_phone_has_one_account)         \
+                            x(test_a_verified_phone_is_remembered_until_another_account_has_it)                        \
+                                x(test_an_account_that_may_not_verify_gets_the_reason)                                 \
+                                    x(test_the_purge_deletes_old_codes_in_batches_and_no_changes)
+TX_RUN(TESTS)

@@ -63,7 +63,7 @@ static void test_times_of_day_are_two_digits_each(void **state)
     static const char *const wrong[] = {"24:00", "9:00", "09:60", "09-00", "09:0", "", "0a:00", "09:00 ", "+9:00"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_false(schedule_minute_parse(str_z(wrong[i]), &minute));
-    assert_int_equal(minute, 1439); /* untouched */
+    assert_int_equal(minute, 1439); /* unchanged */
 }
 
 static void test_a_time_of_day_is_written_as_it_was_read(void **state)
@@ -140,7 +140,7 @@ static void test_every_day_of_the_week_has_its_bit(void **state)
 {
     (void)state;
     for (int day = 0; day < 7; day++) {
-        const int64_t noon = at("2026-11-22T12:00:00Z") + day * 86400 * US_PER_S; /* from a Sunday on */
+        const int64_t noon = at("2026-11-22T12:00:00Z") + day * 86400 * US_PER_S; /* from a Sunday */
         for (int bit = 0; bit < 7; bit++) {
             const struct schedule s = make(1u << bit, "11:00", "13:00", "UTC");
             assert_int_equal(schedule_contains(&s, noon), bit == day);
@@ -158,7 +158,7 @@ static void test_daylight_saving_moves_the_window(void **state)
     assert_false(schedule_contains(&s, at("2026-10-25T06:30:00Z")));
 }
 
-static void test_the_hour_that_is_skipped_does_not_exist_and_the_repeated_one_is_there_twice(void **state)
+static void test_a_skipped_hour_never_opens_and_a_repeated_hour_opens_twice(void **state)
 {
     (void)state;
     const struct schedule spring = make(SUN, "02:00", "03:00", "America/New_York");
@@ -190,7 +190,7 @@ static void *ask_often(void *arg)
     return (void *)known;
 }
 
-static void test_zones_can_be_asked_for_by_many_threads(void **state)
+static void test_many_threads_can_read_zones(void **state)
 {
     (void)state;
     pthread_t threads[4];
@@ -215,9 +215,9 @@ int main(void)
         cmocka_unit_test(test_the_day_is_that_of_the_zone),
         cmocka_unit_test(test_every_day_of_the_week_has_its_bit),
         cmocka_unit_test(test_daylight_saving_moves_the_window),
-        cmocka_unit_test(test_the_hour_that_is_skipped_does_not_exist_and_the_repeated_one_is_there_twice),
+        cmocka_unit_test(test_a_skipped_hour_never_opens_and_a_repeated_hour_opens_twice),
         cmocka_unit_test(test_an_unknown_zone_is_never_inside),
-        cmocka_unit_test(test_zones_can_be_asked_for_by_many_threads),
+        cmocka_unit_test(test_many_threads_can_read_zones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

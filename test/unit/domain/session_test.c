@@ -1,4 +1,4 @@
-#include "rules.h"
+#include "tx_fixture.h"
 
 #include "domain/member.h"
 #include "domain/session_mail.h"
@@ -23,25 +23,25 @@ static struct challenge challenge(struct tx *tx)
     return c;
 }
 
-static void test_the_mail_has_the_code_and_the_challenge_has_not(struct tx *tx)
+static void test_the_mail_has_the_code_and_the_challenge_does_not(struct tx *tx)
 {
     struct challenge c = challenge(tx);
     struct str payload;
     struct mail_intent mail;
-    assert_int_equal(rules_take_jobs(tx, JOB_MAIL, &payload), 1);
+    assert_int_equal(take_jobs(tx, JOB_MAIL, &payload), 1);
     assert_none(mail_read(payload, tx->arena, &mail));
     assert_true(str_eq(mail.to, OWNER));
     assert_int_equal(mail.code.n, 6);
     assert_non_null(memmem(mail.text.p, mail.text.n, mail.code.p, mail.code.n));
     assert_non_null(memmem(mail.html.p, mail.html.n, mail.code.p, mail.code.n));
     assert_true(str_starts(mail.subject, mail.code));
-    assert_null(memmem(payload.p, payload.n, mail.code.p, mail.code.n)); /* it is sealed */
+    assert_null(memmem(payload.p, payload.n, mail.code.p, mail.code.n)); /* sealed */
     assert_int_equal(mail.give_up_us, tx->now_us + 15 * MINUTES);
     assert_int_equal(strlen(c.id), CHALLENGE_LEN);
     assert_memory_equal(c.id, "chl_", 4);
 }
 
-static void test_the_mail_says_who_what_and_how_long_and_fetches_nothing(struct tx *tx)
+static void test_the_mail_has_address_code_and_validity_and_loads_nothing(struct tx *tx)
 {
     struct mail_intent mail = session_mail(tx, STR("a&'<b>\"@example.com"), STR("012345"), tx->now_us + 1);
     assert_str(mail.subject, "012345 is your Portero sign-in code");
@@ -57,15 +57,15 @@ static void test_the_mail_says_who_what_and_how_long_and_fetches_nothing(struct 
         assert_null(strstr(mail.html.p, never[i]));
 }
 
-static void test_the_right_code_makes_an_account_with_a_home_and_a_session(struct tx *tx)
+static void test_a_correct_code_creates_an_account_with_a_building_and_a_session(struct tx *tx)
 {
-    struct key_issued key = rules_sign_in(tx, OWNER);
+    struct key_issued key = sign_in(tx, OWNER);
     struct principal who;
     assert_memory_equal(key.text, "svc_web_", 8);
     assert_int_equal(strlen(key.text), 8 + 43);
     assert_memory_equal(key.prefix, key.text, KEY_PREFIX_LEN);
     assert_int_equal(key.expires_at_us, tx->now_us + KEY_SESSION_TTL_S * US_PER_S);
-    assert_none(rules_who(tx, &key, &who));
+    assert_none(authenticate(tx, &key, &who));
     assert_true(who.web_session);
     assert_int_equal(who.building_count, 1);
     assert_true(who.scopes & SCOPE(KEYS_WRITE));
@@ -79,10 +79,10 @@ static void test_the_right_code_makes_an_account_with_a_home_and_a_session(struc
 
 static void test_a_second_sign_in_finds_the_account(struct tx *tx)
 {
-    struct key_issued first = rules_sign_in(tx, OWNER), second = rules_sign_in(tx, OWNER);
+    struct key_issued first = sign_in(tx, OWNER), second = sign_in(tx, OWNER);
     struct principal a, b;
-    assert_none(rules_who(tx, &first, &a));
-    assert_none(rules_who(tx, &second, &b));
+    assert_none(authenticate(tx, &first, &a));
+    assert_none(authenticate(tx, &second, &b));
     assert_id(a.account_id, b.account_id);
     assert_string_not_equal(first.text, second.text);
 }
@@ -90,26 +90,26 @@ static void test_a_second_sign_in_finds_the_account(struct tx *tx)
 static void test_a_code_works_once(struct tx *tx)
 {
     struct challenge c = challenge(tx);
-    struct str otp = rules_code(tx);
+    struct str otp = mailed_code(tx);
     assert_none(verify(tx, &c, otp));
     assert_error(verify(tx, &c, otp), ERR_INVALID_OTP);
 }
 
-static void test_four_wrong_codes_leave_the_right_one_a_fifth_does_not(struct tx *tx)
+static void test_the_fifth_wrong_code_invalidates_a_challenge(struct tx *tx)
 {
     for (int wrongs = 4; wrongs <= 5; wrongs++) {
         struct challenge c = challenge(tx);
-        struct str otp = rules_code(tx);
+        struct str otp = mailed_code(tx);
         for (int i = 0; i < wrongs; i++)
             assert_error(verify(tx, &c, wrong(tx, otp)), ERR_INVALID_OTP);
         assert_error(verify(tx, &c, otp), wrongs == 4 ? ERR_NONE : ERR_INVALID_OTP);
     }
 }
 
-static void test_malformed_codes_use_up_attempts(struct tx *tx)
+static void test_malformed_codes_use_attempts(struct tx *tx)
 {
     struct challenge c = challenge(tx);
-    struct str otp = rules_code(tx);
+    struct str otp = mailed_code(tx);
     struct str longer = arena_printf(tx->arena, "%.*s0", STR_ARG(otp));
     struct str with_nul = arena_str(tx->arena, str_n("123\0\0006", 6));
     const struct str malformed[] = {STR(""), longer, str_n(otp.p, 5), with_nul, arena_printf(tx->arena, "%0500d", 7)};
@@ -118,10 +118,10 @@ static void test_malformed_codes_use_up_attempts(struct tx *tx)
     assert_error(verify(tx, &c, otp), ERR_INVALID_OTP);
 }
 
-static void test_another_address_or_challenge_uses_up_nothing(struct tx *tx)
+static void test_another_address_or_challenge_uses_no_attempt(struct tx *tx)
 {
     struct challenge c = challenge(tx), other;
-    struct str otp = rules_code(tx);
+    struct str otp = mailed_code(tx);
     struct key_issued key;
     assert_none(session_challenge(tx, STR("other@example.com"), &other));
     for (int i = 0; i < 6; i++) {
@@ -132,22 +132,22 @@ static void test_another_address_or_challenge_uses_up_nothing(struct tx *tx)
     assert_none(verify(tx, &c, otp));
 }
 
-static void test_a_challenge_lives_for_15_minutes(struct tx *tx)
+static void test_a_challenge_is_valid_for_15_minutes(struct tx *tx)
 {
     struct challenge early = challenge(tx);
-    struct str otp = rules_code(tx);
+    struct str otp = mailed_code(tx);
     struct challenge late = challenge(tx);
-    struct str late_otp = rules_code(tx);
+    struct str late_otp = mailed_code(tx);
     tx->now_us += 15 * MINUTES - 1;
     assert_none(verify(tx, &early, otp));
     tx->now_us += 1;
     assert_error(verify(tx, &late, late_otp), ERR_INVALID_OTP);
 }
 
-static void test_three_live_challenges_are_enough_used_ones_make_room_dead_ones_do_not(struct tx *tx)
+static void test_three_pending_challenges_are_the_limit_and_only_used_ones_make_room(struct tx *tx)
 {
     struct challenge c = challenge(tx), more;
-    struct str otp = rules_code(tx);
+    struct str otp = mailed_code(tx);
     struct challenge dead = challenge(tx);
     challenge(tx);
     assert_error(session_challenge(tx, OWNER, &more), ERR_OTP_RATE_LIMIT);
@@ -164,13 +164,13 @@ static void test_three_live_challenges_are_enough_used_ones_make_room_dead_ones_
 
 static void test_an_invited_member_without_an_account_cannot_sign_in(struct tx *tx)
 {
-    struct key_issued key = rules_sign_in(tx, OWNER);
+    struct key_issued key = sign_in(tx, OWNER);
     struct principal who;
     struct id member;
     struct challenge c;
-    assert_none(rules_who(tx, &key, &who));
+    assert_none(authenticate(tx, &key, &who));
     assert_none(session_challenge(tx, STR("guest@example.com"), &c));
-    struct str otp = rules_code(tx);
+    struct str otp = mailed_code(tx);
     assert_none(member_create(tx, &who.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
     assert_error(session_challenge(tx, STR("guest@example.com"), &c), ERR_LINKED_ACCOUNT);
     assert_error(session_verify(tx, STR("guest@example.com"), str_z(c.id), otp, &key), ERR_LINKED_ACCOUNT);
@@ -180,16 +180,16 @@ static void test_an_invited_member_without_an_account_cannot_sign_in(struct tx *
 
 static void test_a_member_with_an_account_can_sign_in(struct tx *tx)
 {
-    struct key_issued key = rules_sign_in(tx, OWNER);
-    rules_sign_in(tx, STR("guest@example.com"));
+    struct key_issued key = sign_in(tx, OWNER);
+    sign_in(tx, STR("guest@example.com"));
     struct principal who;
     struct id member;
-    assert_none(rules_who(tx, &key, &who));
+    assert_none(authenticate(tx, &key, &who));
     assert_none(member_create(tx, &who.primary_id, STR("Guest"), STR("guest@example.com"), STR_NONE, &member));
-    rules_sign_in(tx, STR("guest@example.com"));
+    sign_in(tx, STR("guest@example.com"));
 }
 
-static void test_the_purge_takes_old_challenges_in_batches(struct tx *tx)
+static void test_the_purge_deletes_old_challenges_in_batches(struct tx *tx)
 {
     int64_t count;
     challenge(tx), challenge(tx), challenge(tx);
@@ -203,15 +203,15 @@ static void test_the_purge_takes_old_challenges_in_batches(struct tx *tx)
 }
 
 #define TESTS(x)                                                                                                       \
-    x(test_the_mail_has_the_code_and_the_challenge_has_not)                                                            \
-        x(test_the_mail_says_who_what_and_how_long_and_fetches_nothing)                                                \
-            x(test_the_right_code_makes_an_account_with_a_home_and_a_session)                                          \
+    x(test_the_mail_has_the_code_and_the_challenge_does_not)                                                           \
+        x(test_the_mail_has_address_code_and_validity_and_loads_nothing)                                               \
+            x(test_a_correct_code_creates_an_account_with_a_building_and_a_session)                                    \
                 x(test_a_second_sign_in_finds_the_account) x(test_a_code_works_once)                                   \
-                    x(test_four_wrong_codes_leave_the_right_one_a_fifth_does_not)                                      \
-                        x(test_malformed_codes_use_up_attempts) x(test_another_address_or_challenge_uses_up_nothing)   \
-                            x(test_a_challenge_lives_for_15_minutes)                                                   \
-                                x(test_three_live_challenges_are_enough_used_ones_make_room_dead_ones_do_not)          \
+                    x(test_the_fifth_wrong_code_invalidates_a_challenge) x(test_malformed_codes_use_attempts)          \
+                        x(test_another_address_or_challenge_uses_no_attempt)                                           \
+                            x(test_a_challenge_is_valid_for_15_minutes)                                                \
+                                x(test_three_pending_challenges_are_the_limit_and_only_used_ones_make_room)            \
                                     x(test_an_invited_member_without_an_account_cannot_sign_in)                        \
                                         x(test_a_member_with_an_account_can_sign_in)                                   \
-                                            x(test_the_purge_takes_old_challenges_in_batches)
-RULES_RUN(TESTS)
+                                            x(test_the_purge_deletes_old_challenges_in_batches)
+TX_RUN(TESTS)

@@ -1,19 +1,11 @@
-#include "rules.h"
+#include "tx_fixture.h"
 
 #include "domain/settings.h"
-
-static struct principal owner(struct tx *tx)
-{
-    struct key_issued key = rules_sign_in(tx, OWNER);
-    struct principal who;
-    assert_none(rules_who(tx, &key, &who));
-    return who;
-}
 
 static struct principal provisioned(struct tx *tx)
 {
     struct principal who = owner(tx);
-    rules_sql(tx, "UPDATE building SET virtual_number = '+15550100000'");
+    tx_sql(tx, "UPDATE building SET virtual_number = '+15550100000'");
     return who;
 }
 
@@ -30,7 +22,7 @@ static enum err save(struct tx *tx, const struct principal *who, bool linked, st
     return settings_patch(tx, who, &who->primary_id, linked, s->version, &p, s);
 }
 
-static void test_without_a_number_there_are_defaults_and_nothing_else(struct tx *tx)
+static void test_without_a_number_there_are_only_defaults(struct tx *tx)
 {
     struct principal who = owner(tx);
     struct settings s = current(tx, &who);
@@ -43,7 +35,7 @@ static void test_without_a_number_there_are_defaults_and_nothing_else(struct tx 
     assert_error(save(tx, &who, false, &s, (struct settings_patch){.unlock_tone = STR("9")}), ERR_NUMBER_NOT_FOUND);
 }
 
-static void test_what_is_given_changes_and_the_rest_stays(struct tx *tx)
+static void test_given_settings_change_and_the_others_stay(struct tx *tx)
 {
     struct principal who = provisioned(tx);
     struct settings s = current(tx, &who);
@@ -89,8 +81,8 @@ static void test_two_buildings_never_share_a_version(struct tx *tx)
 {
     struct principal who = provisioned(tx);
     struct settings a = current(tx, &who), b;
-    rules_sql(tx, "INSERT INTO building (account_id, id, created_at, is_primary, label, virtual_number) "
-                  "SELECT id, 'ffffffffffffffffffffffff', 1, 0, 'Annex', '+15550100001' FROM account");
+    tx_sql(tx, "INSERT INTO building (account_id, id, created_at, is_primary, label, virtual_number) "
+               "SELECT id, 'ffffffffffffffffffffffff', 1, 0, 'Annex', '+15550100001' FROM account");
     assert_none(settings_get(tx, &who.account_id, &(struct id){"ffffffffffffffffffffffff"}, &b));
     assert_false(str_eq(a.version, b.version));
 }
@@ -129,10 +121,10 @@ static void test_set_up_goes_from_no_number_to_a_recorded_buzz(struct tx *tx)
 }
 
 #define TESTS(x)                                                                                                       \
-    x(test_without_a_number_there_are_defaults_and_nothing_else) x(test_what_is_given_changes_and_the_rest_stays)      \
+    x(test_without_a_number_there_are_only_defaults) x(test_given_settings_change_and_the_others_stay)                 \
         x(test_an_empty_greeting_is_kept_and_is_not_the_default)                                                       \
             x(test_a_save_that_changes_nothing_makes_the_old_version_stale)                                            \
                 x(test_two_buildings_never_share_a_version) x(test_members_change_nothing)                             \
                     x(test_a_linked_building_needs_an_active_subscription)                                             \
                         x(test_set_up_goes_from_no_number_to_a_recorded_buzz)
-RULES_RUN(TESTS)
+TX_RUN(TESTS)

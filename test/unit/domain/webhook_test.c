@@ -1,4 +1,4 @@
-#include "webhooks.h"
+#include "webhook_fixture.h"
 
 static struct val types(struct tx *tx, const char *a, const char *b)
 {
@@ -40,7 +40,7 @@ static void test_an_account_has_five_endpoints_newest_first_and_no_sixth(struct 
         assert_id(list[i].id, made[WEBHOOK_MAX - 1 - i].id);
         assert_int_equal(list[i].events, 1U << (WEBHOOK_MAX - 1 - i));
         assert_true(str_eq(list[i].url, URL));
-        assert_int_equal(list[i].created_us, RULES_NOW);
+        assert_int_equal(list[i].created_us, TX_NOW);
     }
     assert_none(webhook_delete(tx, &mine, &made[2].id));
     assert_none(webhook_list(tx, &mine, &list, &count));
@@ -49,7 +49,7 @@ static void test_an_account_has_five_endpoints_newest_first_and_no_sixth(struct 
     assert_error(webhook_create(tx, &sixth, URL, ALL_EVENTS, &w, &secret, &replayed), ERR_WEBHOOK_LIMIT);
 }
 
-static void test_a_key_creates_once_and_is_remembered_beyond_deletion(struct tx *tx)
+static void test_a_key_creates_once_and_is_remembered_after_deletion(struct tx *tx)
 {
     const struct id mine = some_account(tx, "a@example.com"), theirs = some_account(tx, "b@example.com");
     const unsigned char body[SHA256_LEN] = {1}, other[SHA256_LEN] = {2};
@@ -92,7 +92,7 @@ static void test_a_replay_comes_before_the_limit(struct tx *tx)
     assert_id(again.id, first.id);
 }
 
-static void test_a_secret_is_sealed_and_one_of_another_master_key_is_not_told(struct tx *tx)
+static void test_a_secret_is_sealed_and_fails_under_another_master_key(struct tx *tx)
 {
     const struct id mine = some_account(tx, "a@example.com");
     const unsigned char body[SHA256_LEN] = {1};
@@ -110,7 +110,7 @@ static void test_a_secret_is_sealed_and_one_of_another_master_key_is_not_told(st
     assert_error(webhook_replay(tx, &request, &w, &secret), ERR_SECRET_DECRYPT_FAILED);
 }
 
-static void test_deletion_cancels_what_is_pending_and_nothing_else(struct tx *tx)
+static void test_deletion_cancels_only_pending_deliveries(struct tx *tx)
 {
     const struct id mine = some_account(tx, "a@example.com"), theirs = some_account(tx, "b@example.com");
     const struct webhook w = some_webhook(tx, &mine, ALL_EVENTS), other = some_webhook(tx, &mine, ALL_EVENTS);
@@ -119,7 +119,7 @@ static void test_deletion_cancels_what_is_pending_and_nothing_else(struct tx *tx
     set_status(tx, &done, "delivered");
     assert_none(webhook_test(tx, &mine, &w.id, &pending));
     assert_none(webhook_test(tx, &mine, &other.id, &kept));
-    assert_none(webhook_delete(tx, &theirs, &w.id)); /* not theirs: nothing happens */
+    assert_none(webhook_delete(tx, &theirs, &w.id)); /* another account's: no effect */
     assert_str(page_of(tx, &mine, &w.id).items[0].status, "pending");
     for (int i = 0; i < 2; i++)
         assert_none(webhook_delete(tx, &mine, &w.id));
@@ -132,7 +132,7 @@ static void test_deletion_cancels_what_is_pending_and_nothing_else(struct tx *tx
     assert_none(webhook_delete(tx, &mine, &(struct id){"f0f0f0f0f0f0f0f0f0f0f0f0"}));
 }
 
-static void test_a_test_event_goes_to_its_endpoint_alone_listed_or_not(struct tx *tx)
+static void test_a_test_event_goes_only_to_its_endpoint_whatever_it_listens_to(struct tx *tx)
 {
     const struct id mine = some_account(tx, "a@example.com"), theirs = some_account(tx, "b@example.com");
     const struct webhook w = some_webhook(tx, &mine, EVENT_BIT(ACCESS_DENIED));
@@ -151,8 +151,8 @@ static void test_a_test_event_goes_to_its_endpoint_alone_listed_or_not(struct tx
 
 #define TESTS(x)                                                                                                       \
     x(test_types_become_bits_and_default_to_all) x(test_an_account_has_five_endpoints_newest_first_and_no_sixth)       \
-        x(test_a_key_creates_once_and_is_remembered_beyond_deletion) x(test_a_replay_comes_before_the_limit)           \
-            x(test_a_secret_is_sealed_and_one_of_another_master_key_is_not_told)                                       \
-                x(test_deletion_cancels_what_is_pending_and_nothing_else)                                              \
-                    x(test_a_test_event_goes_to_its_endpoint_alone_listed_or_not)
-RULES_RUN(TESTS)
+        x(test_a_key_creates_once_and_is_remembered_after_deletion) x(test_a_replay_comes_before_the_limit)            \
+            x(test_a_secret_is_sealed_and_fails_under_another_master_key)                                              \
+                x(test_deletion_cancels_only_pending_deliveries)                                                       \
+                    x(test_a_test_event_goes_only_to_its_endpoint_whatever_it_listens_to)
+TX_RUN(TESTS)

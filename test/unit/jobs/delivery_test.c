@@ -2,7 +2,7 @@
 #include "net/receiver.h"
 
 #include "base/json.h"
-#include "domain/house.h"
+#include "domain/building_fixture.h"
 #include "domain/webhook.h"
 #include "domain/work.h"
 #include "jobs/delivery.h"
@@ -14,7 +14,7 @@
 #define LONG_MS       120000 /* an attempt's time where none may run out */
 
 struct desk {
-    struct house *house;
+    struct building_fixture *building;
     struct deliveries *engine;
     struct receiver *receivers[RECEIVERS_MAX];
     size_t receiver_count;
@@ -48,10 +48,10 @@ static bool act(struct received *q, void *context)
     return said && !hangs && !closes;
 }
 
-/* A receiver's threads outlive the test's function, but not its house. */
+/* A receiver's threads outlive the test's function, but not its fixture. */
 static struct script *script_new(struct desk *d, struct str says, bool hangs)
 {
-    struct script *s = arena_new(&d->house->arena, struct script);
+    struct script *s = arena_new(&d->building->arena, struct script);
     pthread_mutex_init(&s->lock, NULL);
     s->says = says;
     s->hangs = hangs;
@@ -73,39 +73,39 @@ static int desk_build(void **state)
     struct desk *d = calloc(1, sizeof *d);
     if (!d)
         return -1;
-    d->house = *state;
-    d->house->fixture->config.webhooks_allow_private = true;
-    d->house->now_us = clock_now_us();
+    d->building = *state;
+    d->building->fixture->config.webhooks_allow_private = true;
+    d->building->now_us = clock_now_us();
     *state = d;
     return 0;
 }
 
 static int desk_open(void **state)
 {
-    return house_open(state) ? -1 : desk_build(state);
+    return fixture_open(state) ? -1 : desk_build(state);
 }
 
 static int desk_open_postgresql(void **state)
 {
-    return house_open_postgresql(state) ? -1 : desk_build(state);
+    return fixture_open_postgresql(state) ? -1 : desk_build(state);
 }
 
 static int desk_close(void **state)
 {
     struct desk *d = *state;
-    void *house = d->house;
+    void *building = d->building;
     deliveries_free(d->engine);
     while (d->receiver_count > 0)
         receiver_close(d->receivers[--d->receiver_count]);
     clock_set_offset_s(0);
     free(d);
-    return house_close(&house);
+    return fixture_close(&building);
 }
 
 static void start(struct desk *d, long timeout_ms)
 {
     const struct deliveries_options options = {
-        .config = &d->house->fixture->config, .store = d->house->fixture->store, .timeout_ms = timeout_ms};
+        .config = &d->building->fixture->config, .store = d->building->fixture->store, .timeout_ms = timeout_ms};
     deliveries_free(d->engine);
     assert_int_equal(deliveries_new(&options, &d->engine), ERR_NONE);
     assert_int_equal(deliveries_start(d->engine), ERR_NONE);
@@ -146,7 +146,7 @@ static enum err create_run(struct tx *tx, void *arg)
 static struct endpoint add_endpoint(struct desk *d, const char *url)
 {
     struct endpoint e = {.url = url};
-    assert_int_equal(house_run(d->house, STORE_WRITE, create_run, &e), ERR_NONE);
+    assert_int_equal(fixture_run(d->building, STORE_WRITE, create_run, &e), ERR_NONE);
     return e;
 }
 
@@ -168,17 +168,17 @@ static enum err queue_run(struct tx *tx, void *arg)
 
 static void queue(struct desk *d, const struct endpoint *e, int count)
 {
-    d->house->now_us = clock_now_us();
-    assert_int_equal(house_run(d->house, STORE_WRITE, queue_run, &(struct queue){e, count}), ERR_NONE);
+    d->building->now_us = clock_now_us();
+    assert_int_equal(fixture_run(d->building, STORE_WRITE, queue_run, &(struct queue){e, count}), ERR_NONE);
 }
 
 /* Status, attempts, code and word of all deliveries, and how many are so. */
 static void are_now(struct desk *d, const char *wanted)
 {
-    house_expect(d->house,
-                 "SELECT status, attempts, status_code, failure, count(*) FROM delivery "
-                 "GROUP BY status, attempts, status_code, failure ORDER BY 1, 2, 3, 4",
-                 wanted);
+    fixture_expect(d->building,
+                   "SELECT status, attempts, status_code, failure, count(*) FROM delivery "
+                   "GROUP BY status, attempts, status_code, failure ORDER BY 1, 2, 3, 4",
+                   wanted);
 }
 
 /* One delivery to a receiver that does as the script says. */
@@ -198,7 +198,7 @@ static void test_a_delivery_is_sent_as_the_contract_says(void **state)
     struct script *s = script_new(d, OK, false);
     unsigned char mac[SHA256_LEN];
     char hex[2 * SHA256_LEN + 1];
-    struct endpoint e = add_endpoint(d, arena_printf(&d->house->arena, "%s/hook?a=b", listen_to(d, s)).p);
+    struct endpoint e = add_endpoint(d, arena_printf(&d->building->arena, "%s/hook?a=b", listen_to(d, s)).p);
     start(d, LONG_MS);
     queue(d, &e, 1);
     drain(d);
@@ -215,7 +215,7 @@ static void test_a_delivery_is_sent_as_the_contract_says(void **state)
     struct str v1, signature = received_field(&q, "\r\nService-Signature: ");
     struct str t = str_cut(signature, ',', &v1);
     assert_true(str_starts(t, STR("t=")) && str_starts(v1, STR("v1=")));
-    struct str text = arena_printf(&d->house->arena, "%.*s.%s", STR_ARG(str_from(t, 2)), body);
+    struct str text = arena_printf(&d->building->arena, "%.*s.%s", STR_ARG(str_from(t, 2)), body);
     crypto_hmac_sha256(e.secret, text, mac);
     hex_encode(mac, sizeof mac, hex);
     assert_true(str_eq(str_from(v1, 3), str_z(hex)));
@@ -280,8 +280,8 @@ static void test_what_a_receiver_answers_decides(void **state)
         deliveries_free(d->engine);
         d->engine = NULL;
         receiver_close(d->receivers[--d->receiver_count]);
-        house_sql(d->house, "DELETE FROM delivery");
-        house_sql(d->house, "DELETE FROM webhook");
+        fixture_sql(d->building, "DELETE FROM delivery");
+        fixture_sql(d->building, "DELETE FROM webhook");
     }
 }
 
@@ -318,7 +318,7 @@ static void test_an_endless_head_is_no_answer(void **state)
     buf_lit(&says, "HTTP/1.1 200 OK\r\n");
     for (int i = 0; i < 10000; i++)
         buf_lit(&says, "X-Filler: xxxxxxxxxxxxxxxx\r\n");
-    struct script *s = script_new(d, arena_str(&d->house->arena, buf_view(&says)), false);
+    struct script *s = script_new(d, arena_str(&d->building->arena, buf_view(&says)), false);
     s->closes = true;
     deliver(d, s, LONG_MS);
     are_now(d, "pending|1||broken|1\n");
@@ -371,12 +371,12 @@ static void test_a_private_address_is_never_connected_to(void **state)
 {
     struct desk *d = *state;
     struct script *s = script_new(d, OK, false);
-    d->house->fixture->config.webhooks_allow_private = false;
+    d->building->fixture->config.webhooks_allow_private = false;
     deliver(d, s, LONG_MS);
     are_now(d, "pending|1||address|1\n");
     assert_int_equal(d->receivers[0]->connections, 0);
     struct endpoint e =
-        add_endpoint(d, arena_printf(&d->house->arena, "https://localhost%s", strrchr(d->receivers[0]->url, ':')).p);
+        add_endpoint(d, arena_printf(&d->building->arena, "https://localhost%s", strrchr(d->receivers[0]->url, ':')).p);
     queue(d, &e, 1);
     drain(d);
     are_now(d, "pending|1||address|2\n");
@@ -387,7 +387,7 @@ static void test_a_certificate_is_checked(void **state)
 {
     struct desk *d = *state;
     struct script *s = script_new(d, OK, false);
-    d->house->fixture->config.webhooks_verify_tls = true;
+    d->building->fixture->config.webhooks_verify_tls = true;
     deliver(d, s, LONG_MS);
     are_now(d, "pending|1||tls|1\n");
     assert_int_equal(count_of(s), 0);
@@ -423,15 +423,15 @@ static void test_a_delivery_waits_for_its_secret_to_be_opened(void **state)
     struct desk *d = *state;
     struct script *s = script_new(d, OK, false);
     struct endpoint e = add_endpoint(d, listen_to(d, s));
-    house_sql(d->house, d->house->fixture->config.engine == ENGINE_SQLITE
-                            ? "UPDATE webhook SET request_hash = secret, secret = X'00'"
-                            : "UPDATE webhook SET request_hash = secret, secret = '\\x00'");
+    fixture_sql(d->building, d->building->fixture->config.engine == ENGINE_SQLITE
+                                 ? "UPDATE webhook SET request_hash = secret, secret = X'00'"
+                                 : "UPDATE webhook SET request_hash = secret, secret = '\\x00'");
     start(d, LONG_MS);
     queue(d, &e, 1);
     drain(d);
     are_now(d, "pending|1||secret|1\n");
     assert_int_equal(count_of(s), 0);
-    house_sql(d->house, "UPDATE webhook SET secret = request_hash");
+    fixture_sql(d->building, "UPDATE webhook SET secret = request_hash");
     clock_set_offset_s(clock_offset_s() + 61);
     drain(d);
     are_now(d, "delivered|2|200||1\n");
@@ -443,7 +443,7 @@ static void test_an_event_that_is_gone_cannot_be_sent(void **state)
     struct desk *d = *state;
     struct endpoint e = add_endpoint(d, "https://127.0.0.1:1/");
     queue(d, &e, 1);
-    house_sql(d->house, "DELETE FROM event");
+    fixture_sql(d->building, "DELETE FROM event");
     start(d, LONG_MS);
     drain(d);
     are_now(d, "pending|1||gone|1\n");
@@ -468,8 +468,9 @@ static void test_what_was_under_way_at_the_end_is_sent_again_at_the_next_start(v
     deliveries_free(d->engine);
     d->engine = NULL;
     are_now(d, "pending|0|||1\n");
-    house_sql(d->house, "UPDATE delivery SET leased_until = 0"); /* where the store is shared, a minute has passed */
-    house_sql(d->house, "UPDATE delivery_lane SET due_at = 1");
+    fixture_sql(d->building,
+                "UPDATE delivery SET leased_until = 0"); /* where the store is shared, a minute has passed */
+    fixture_sql(d->building, "UPDATE delivery_lane SET due_at = 1");
     pthread_mutex_lock(&s->lock);
     s->hangs = false;
     s->says = OK;
@@ -489,7 +490,7 @@ static void test_what_is_canceled_meanwhile_stays_canceled(void **state)
     queue(d, &e, 1);
     deliveries_kick(d->engine);
     wait_for_requests(s, 1);
-    house_sql(d->house, "UPDATE delivery SET status = 'canceled'");
+    fixture_sql(d->building, "UPDATE delivery SET status = 'canceled'");
     drain(d);
     are_now(d, "canceled|0|||1\n");
 }
@@ -505,7 +506,7 @@ static void test_endpoints_that_hang_do_not_hold_up_the_others(void **state)
         queue(d, &e, 1000);
         if (i == 1)
             /* an account has five at most */
-            house_sql(d->house, "UPDATE webhook SET account_id = '6b018c4a45a00d327e000002'");
+            fixture_sql(d->building, "UPDATE webhook SET account_id = '6b018c4a45a00d327e000002'");
     }
     for (size_t i = 0; i < COUNT(good); i++) {
         good[i] = script_new(d, OK, false);
@@ -565,10 +566,10 @@ static void test_events_that_come_while_the_engine_looks_are_all_delivered(void 
     struct desk *d = *state;
     struct script *s = script_new(d, OK, false);
     struct endpoint e = add_endpoint(d, listen_to(d, s));
-    struct writer w = {d->house->fixture, {&e, 1}};
+    struct writer w = {d->building->fixture, {&e, 1}};
     pthread_t writers[WRITERS];
     start(d, LONG_MS);
-    store_listen(d->house->fixture->store, kick, d);
+    store_listen(d->building->fixture->store, kick, d);
     for (size_t i = 0; i < WRITERS; i++)
         assert_int_equal(pthread_create(&writers[i], NULL, write_on, &w), 0);
     for (size_t i = 0; i < WRITERS; i++) {
@@ -577,7 +578,7 @@ static void test_events_that_come_while_the_engine_looks_are_all_delivered(void 
         assert_null(failed);
     }
     drain(d);
-    store_listen(d->house->fixture->store, NULL, NULL);
+    store_listen(d->building->fixture->store, NULL, NULL);
     are_now(d, "delivered|1|200||180\n");
 }
 

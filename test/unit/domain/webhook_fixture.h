@@ -1,9 +1,9 @@
-/* Endpoints and deliveries, for tests in one transaction (rules.h). */
+/* Endpoints and deliveries, for tests in one transaction (tx_fixture.h). */
 #pragma once
 #include "domain/delivery_log.h"
 #include "domain/event.h"
 #include "domain/webhook.h"
-#include "rules.h"
+#include "tx_fixture.h"
 
 #define EVENT_BIT(symbol) (1U << EVENT_##symbol)
 #define ALL_EVENTS        ((1U << EVENT_TYPE_COUNT) - 1)
@@ -33,12 +33,12 @@ static inline struct delivery_page page_of(struct tx *tx, const struct id *accou
     return page;
 }
 
-/* What the engine would record. */
+/* Sets a status as the engine records it. */
 static inline void set_status(struct tx *tx, const struct id *delivery, const char *status)
 {
-    rules_sql(tx, arena_printf(tx->arena,
-                               "UPDATE delivery SET status = '%s', attempts = 5, attempted_at = 7000000, status_code = "
-                               "503, failure = 'status' WHERE id = '%s';",
-                               status, delivery->text)
-                      .p);
+    tx_sql(tx, arena_printf(tx->arena,
+                            "UPDATE delivery SET status = '%s', attempts = 5, attempted_at = 7000000, status_code = "
+                            "503, failure = 'status' WHERE id = '%s';",
+                            status, delivery->text)
+                   .p);
 }
