@@ -8,7 +8,7 @@
 
 #include "jobs/operation_desk.h"
 
-#define POINTS_MIN 12 /* an operation has more; fewer, and something is not counted */
+#define POINTS_MIN 8 /* the operator's decision alone has as many; fewer, and something is not counted */
 #define POINTS_MAX 200
 
 /* What outlives the process. */
