@@ -192,9 +192,9 @@ static struct val wanted_type(struct val name)
 /* Sorts usable grants by ID if they are few; else filters all grants in the order of their IDs. */
 static enum err plan_usable(struct tx *tx, const struct id *building, struct plan *plan)
 {
-    CURSOR c;
     if (plan->statement != SQL_GRANT_LIST_USABLE)
         return ERR_NONE;
+    CURSOR c;
     enum err e =
         db_one(tx->db, SQL_GRANT_USABLE_MANY, DB_ARGS(v_str(id_str(building)), plan->args[2], v_int(READ_MAX)), &c);
     if (!e)

@@ -111,7 +111,7 @@ static enum outcome sent(struct desk *d)
     const struct sms_message message = {.id = STR(REFERENCE), .to = STR("+15551234567"), .text = STR("1 + 1 = 2 & ü")};
     struct texter *texter;
     assert_int_equal(texter_new(&d->config, NULL, &texter, &d->why), ERR_NONE);
-    bool number;
+    bool number = false;
     enum outcome o = texter->ops->send(texter, &message, &number);
     assert_true(o == OUTCOME_REFUSED || !number);
     texter_free(texter);
