@@ -1,10 +1,9 @@
 /* From the last digit to the first release-tone packet, with 100 calls at once on one core.
  *
- * The service (SIP agent, domain, SQLite store with durable commits) runs pinned to one core, the callers are a process
- * of their own on another. Every call presses a passcode as RFC 4733; the time runs from the moment the fourth digit's
- * first packet is handed to the kernel until the first packet of the release tone arrives. Greetings are empty, so that
- * nothing is said in between. usage: bench_calls [CALLS [ROUNDS]]; prints a line for digits spread over a second and
- * one for all of them in the same instant. */
+ * The service (SIP agent, domain, SQLite store with durable commits) runs pinned to one core, the callers in a second
+ * process on another. Every call presses a passcode as RFC 4733. The time runs from the moment the fourth digit's first
+ * packet is handed to the kernel until the first packet of the release tone arrives. Greetings are empty. usage:
+ * bench_calls [CALLS [ROUNDS]]; prints a line for digits spread over a second and one for all digits at once. */
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -16,8 +15,8 @@
 #define ROUNDS       5
 #define LIMIT_MS     20.0
 #define SPREAD_MS    1000
-#define ESTABLISH_MS 2500 /* until the first last digit: all calls stand by then */
-#define BEFORE_MS    600  /* the first three digits begin so long before the last */
+#define ESTABLISH_MS 2500 /* until the first last digit, when all calls are established */
+#define BEFORE_MS    600  /* the first three digits begin this long before the last */
 #define ROUND_MS     6000
 
 /* ---- callers ---- */
@@ -28,9 +27,9 @@ struct caller {
     struct sipsess *session;
     struct media *media;
     bool established, begun;
-    int64_t due_ms; /* when to press the fourth */
+    int64_t due_ms; /* when to press the fourth digit */
     int64_t pressed_us;
-    int64_t took_us; /* 0: no tone came */
+    int64_t took_us; /* 0: no tone arrived */
 };
 
 struct load {
@@ -101,7 +100,7 @@ static void place(struct load *l, struct caller *c)
     mem_deref(sdp);
 }
 
-/* Calls are placed two a tick, and the last digits pressed once all stand. */
+/* Places two calls a tick, and presses the last digits after all are established. */
 static void on_tick(void *arg, int64_t now_ms)
 {
     struct load *l = arg;

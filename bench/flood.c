@@ -1,7 +1,7 @@
 /* A caller's set-up while others flood the SIP port with INVITEs that they never acknowledge.
  *
  * The service (SIP agent, domain, SQLite store with durable commits) runs pinned to one core; caller and flood are
- * processes of their own on another. The caller places calls one after the other, repeats an INVITE that is not
+ * two processes on another. The caller places calls one after the other, repeats an INVITE that is not
  * answered as RFC 3261 says, and measures from its first INVITE to the 200. Each flood runs next to a control without
  * one, on the same service. usage: bench_flood [SECONDS]; prints a line for each flood. */
 #include <signal.h>
@@ -83,21 +83,21 @@ static double cpu_of(const struct service *s, double *ret_mb)
 
 static void flood(const char *address, int rate)
 {
-    struct raw *liars = calloc(SOURCES, sizeof *liars);
+    struct raw *forgers = calloc(SOURCES, sizeof *forgers);
     int64_t began_us = clock_monotonic_us();
-    if (!liars)
+    if (!forgers)
         fail("no memory");
     for (int i = 0; i < SOURCES; i++) {
         char host[32];
         (void)snprintf(host, sizeof host, "127.1.%d.%d", i / 250, 1 + i % 250);
-        raw_open_at(&liars[i], host, address);
+        raw_open_at(&forgers[i], host, address);
     }
     for (int64_t sent = 0;; usleep(1000)) {
         int64_t due = (clock_monotonic_us() - began_us) * rate / 1000000;
         for (; sent < due; sent++) {
-            struct raw *liar = &liars[sent % SOURCES];
-            liar->sip_port = 10000 + (int)(sent / SOURCES); /* which goes into Call-ID and branch: another call */
-            raw_invite(liar, NUMBER);
+            struct raw *forger = &forgers[sent % SOURCES];
+            forger->sip_port = 10000 + (int)(sent / SOURCES); /* part of Call-ID and branch: makes it another call */
+            raw_invite(forger, NUMBER);
         }
     }
 }
@@ -118,15 +118,15 @@ static pid_t start_flood(const char *address, int rate)
 
 struct figures {
     double p50_ms, p99_ms, max_ms, cpu, mb;
-    int calls, refused, silent; /* silent: no audio came, so it was dropped after all */
+    int calls, refused, silent; /* silent: no audio arrived, so it was evicted */
 };
 
-/* The final status; the INVITE is repeated while there is none. */
+/* Sends an INVITE and repeats it until the final answer: its status. */
 static int set_up(struct raw *r)
 {
     for (int waited_ms = 0, wait_ms = RESEND_MS; waited_ms < 64 * RESEND_MS; waited_ms += wait_ms, wait_ms *= 2) {
         raw_invite(r, NUMBER);
-        r->branch--; /* the next one is the same */
+        r->branch--; /* the next request is a repetition */
         struct pollfd p = {.fd = r->sip, .events = POLLIN};
         if (poll(&p, 1, wait_ms) > 0) {
             int status = raw_final(r);
@@ -146,7 +146,7 @@ static struct figures call_for(const struct service *s, int seconds)
     double before = cpu_of(s, &f.mb);
     while (clock_monotonic_us() < end_us && f.calls < CALLS_MAX) {
         struct raw r;
-        char host[32]; /* another one each time, so that no Call-ID comes again */
+        char host[32]; /* another one each time, so that Call-IDs differ */
         (void)snprintf(host, sizeof host, "127.2.%d.%d", serial / 250, 1 + serial % 250);
         serial++;
         raw_open_at(&r, host, s->address);
@@ -185,11 +185,11 @@ static void measure(const char *name, const char *peers, int rate, int seconds)
     start(&s, peers);
     (void)call_for(&s, 1);
     struct figures without = call_for(&s, seconds);
-    pid_t liar = start_flood(s.address, rate);
+    pid_t forger = start_flood(s.address, rate);
     (void)call_for(&s, 1);
     struct figures with = call_for(&s, seconds);
-    kill(liar, SIGKILL);
-    waitpid(liar, NULL, 0);
+    kill(forger, SIGKILL);
+    waitpid(forger, NULL, 0);
     stop(&s);
     printf("%s: p99 %.2f ms, without the flood %.2f ms, ratio %.1f\n", name, with.p99_ms, without.p99_ms,
            with.p99_ms / without.p99_ms);

@@ -1,4 +1,4 @@
-/* A call box in software: places one SIP call, presses keys, and reports what it hears. */
+/* A call box in software: places one SIP call, presses keys, and reports the answers. */
 #pragma once
 #include <stdio.h>
 

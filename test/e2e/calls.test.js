@@ -1,4 +1,4 @@
-// What happens when a visitor buzzes, decided without media: calls.md. What SIP does is in the voice tests.
+// The decisions when a visitor buzzes, without media: calls.md. The voice tests cover SIP.
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
@@ -145,7 +145,7 @@ describe('calls', () => {
         assert.equal((await told()).length, 1);
     });
 
-    it('count wrong codes for each building alone, and forget them after ten minutes', async () => {
+    it('count wrong codes for each building separately, and forget them after ten minutes', async () => {
         const [one, two] = [await resident(client), await resident(client)];
         await passcode(one, '1234');
         const { id } = await passcode(two, '1234');

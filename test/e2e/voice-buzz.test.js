@@ -1,4 +1,4 @@
-// Calls over SIP from our own call box: calls.md steps 1 to 8, as a visitor hears them.
+// Calls over SIP from the simulator: calls.md steps 1 to 8, as a visitor hears them.
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -30,14 +30,14 @@ describe('calls over SIP', { concurrency: 6 }, () => {
         assert.equal(call.status, 3, call.stdout + call.stderr);
         assert.equal(call.tones, '');
     };
-    /** A resident of their own, with a passcode 1234. */
+    /** A new resident with the passcode 1234. */
     const withCode = async (tone, more) => {
         const person = await resident(client, { tone });
         const made = await grant(person, { type: 'passcode', access_code: '1234', label: 'Visitor', ...more });
         return { ...person, made };
     };
 
-    it('to a number that is nobody\'s are rejected', async () => {
+    it('to an unknown number are rejected', async () => {
         const call = await buzz(w.daemon, '+15550198766');
         notOpened(call);
         assert.deepEqual(call.heard, ['rejected 404']);
@@ -63,7 +63,7 @@ describe('calls over SIP', { concurrency: 6 }, () => {
         }
     }
 
-    it('leave one line in the log: from where, what was dialled, how the keys came, what was decided', async () => {
+    it('leave one line in the log: source, dialled number, keys, decision', async () => {
         const line = (rest) => w.daemon.logged(new RegExp(`info call source=udp:127\\.0\\.0\\.1:\\d+ caller=\\+15557654321 ${rest} id=\\S+\n`));
         for (const [option, keys] of [['--delay=0', 'events=4 tones=0 infos=0'], ['--inband', 'events=0 tones=4 infos=0'], ['--info', 'events=0 tones=0 infos=4']]) {
             const person = await withCode('9');
@@ -75,7 +75,7 @@ describe('calls over SIP', { concurrency: 6 }, () => {
         assert.ok(await line('dialled=5551112222 number=\\+5551112222 keys=0 events=0 tones=0 infos=0 spoken=0 wrong=0 decision=rejected reason=unknown_number ended=rejected status=404 duration_ms=\\d+'));
     });
 
-    it('leave a line also when they are refused before they begin', async () => {
+    it('leave a line also when they are refused at once', async () => {
         const socket = createSocket('udp4').bind(0, '127.0.0.1');
         await new Promise((done) => { socket.on('listening', done); });
         const at = `127.0.0.1:${socket.address().port}`;
@@ -184,8 +184,8 @@ describe('calls over SIP', { concurrency: 6 }, () => {
     });
 });
 
-describe('a call that is under way', () => {
-    it('is ended well when the service is', async () => {
+describe('a call in progress', () => {
+    it('is completed when the service stops', async () => {
         const w = await world({ config: QUICK });
         const person = await resident(w.client, { tone: '9' });
         await grant(person, { type: 'passcode', access_code: '1234' });
@@ -214,7 +214,7 @@ describe('a call to a service', () => {
 
     const call = (sip, ...options) => portero(['buzz', '--to', '+15550198766', '--sip', sip, ...options], { env: { LD_PRELOAD: names } });
 
-    it('on 127.0.0.1 alone reaches it by a name whose first address is ::1, over UDP and TCP', async () => {
+    it('on 127.0.0.1 only is reached by a name whose first address is ::1, over UDP and TCP', async () => {
         const w = await world({ config: QUICK });
         const port = w.daemon.sip.split(':').at(-1);
         for (const sip of [`localhost:${port}`, `tcp:localhost:${port}`]) {
@@ -224,10 +224,10 @@ describe('a call to a service', () => {
         await w.close();
     });
 
-    it('that does not run is refused at once, by whichever address', async () => {
+    it('that does not run fails at once, at any address', async () => {
         const socket = createSocket('udp4').bind(0, '127.0.0.77');
         await new Promise((done) => { socket.on('listening', done); });
-        const { port } = socket.address(); // nobody else takes it meanwhile
+        const { port } = socket.address(); // which keeps the port free
         for (const sip of [`localhost:${port}`, `tcp:localhost:${port}`]) {
             const done = call(sip);
             assert.equal(done.status, 1, sip);
@@ -236,7 +236,7 @@ describe('a call to a service', () => {
         socket.close();
     });
 
-    it('that says nothing is told to the caller soon, with advice, and given up', async () => {
+    it('that does not respond gives the caller advice soon, then an error', async () => {
         const socket = createSocket('udp4').bind(0, '127.0.0.1');
         await new Promise((done) => { socket.on('listening', done); });
         const at = `127.0.0.1:${socket.address().port}`;

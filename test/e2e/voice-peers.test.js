@@ -1,4 +1,4 @@
-// Calls from telephones that share no code with us: sipp and baresip.
+// Calls from independent telephones: sipp and baresip.
 // engine: sqlite, because it tests telephones
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
@@ -38,7 +38,7 @@ describe('foreign telephones', () => {
             });
         }
 
-        it('is told 404 for an unknown number', async () => {
+        it('gets 404 for an unknown number', async () => {
             await sipp(w.daemon, 'unknown', '+15550198767');
         });
 
@@ -52,14 +52,14 @@ describe('foreign telephones', () => {
             await sipp(w.daemon, 'hold', (await withCode('9')).number);
         });
 
-        it('is refused what is malformed, and the service goes on', async () => {
+        it('is refused malformed messages, and the service continues', async () => {
             const person = await withCode('9');
             await sipp(w.daemon, 'malformed', person.number);
             await sipp(w.daemon, 'events', person.number, { keys: { digits: '1234' } });
             await released(person);
         });
 
-        it('may place twenty calls at once, of which as many are opened as there are uses', async () => {
+        it('may place twenty calls at once, and use up a grant of twenty uses', async () => {
             const person = await withCode('9', { remaining_uses: 20 });
             await sipp(w.daemon, 'events', person.number, { calls: 20, keys: { digits: '1234' }, extra: ['-r', '20', '-l', '20'] });
             await released(person, 20);
@@ -87,7 +87,7 @@ describe('foreign telephones', () => {
             });
         }
 
-        it('is let in by a timer without pressing anything', async () => {
+        it('is let in by a timer without a key', async () => {
             const person = await resident(w.client, { tone: '5' });
             await grant(person, { type: 'timer', expires_in_minutes: 5 });
             const from = phone.events.length;
@@ -96,7 +96,7 @@ describe('foreign telephones', () => {
             assert.equal(phone.tones(from), '5');
         });
 
-        it('is told when the number is nobody\'s', async () => {
+        it('is rejected for an unknown number', async () => {
             const from = phone.events.length;
             phone.command('dial', `sip:+15550198768@${address(w.daemon)};transport=udp`);
             assert.match((await phone.event('CALL_CLOSED', from)).param, /404/);

@@ -1,5 +1,5 @@
-/* A BuildingPreview, any bytes: what is accepted is what the contract lets a building have (Buildings; decisions
- * section 5), in the form it is stored in; what is refused says why. */
+/* A BuildingPreview, any bytes: accepted values keep the rules of the contract (Buildings) and have the stored form; a
+ * refusal has a reason. */
 #include <ctype.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* Any text as a configuration file: it is loaded within its ranges, or refused with a reason that names the file. */
+/* Any text as a configuration file: it is loaded with values in their ranges, or refused with a reason that names the
+ * file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-/* The log's cursor: no bytes but those that were written for a list are accepted for it. */
+/* The log's cursor: a list accepts only cursors that were written for it. */
 #include <stdlib.h>
 
 #include "base/crypto.h"
@@ -12,7 +12,7 @@ static void must(bool holds)
         abort();
 }
 
-/* The first bytes make the position and the filters, the rest is tried as a cursor. */
+/* The first bytes are the position and the filters, the others a cursor. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const unsigned char master[SHA256_LEN] = {7};
@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(read.created_us == at.created_us && strcmp(read.id.text, at.id.text) == 0);
     must(!activity_cursor_read(&arena, text, &other, &filter, &read));
     must(!activity_cursor_read(&arena, text, &building, &(struct activity_filter){.q = filter.q}, &read));
-    /* One that is taken is one that was written, maybe in an earlier run, which the fuzzer remembers. */
+    /* An accepted cursor was written before, maybe in an earlier run of the same corpus. */
     if (activity_cursor_read(&arena, rest, &building, &filter, &read))
         must(str_eq(activity_cursor_write(&arena, &read, &building, &filter), rest));
     arena_done(&arena);

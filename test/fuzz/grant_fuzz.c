@@ -1,6 +1,5 @@
-/* {"create": …, "update": …}, any bytes: a grant that was accepted keeps the rules of the contract (Access grants;
- * decisions section 6), after its creation and after an update an hour later; what is refused says why; and what is
- * shown of a grant is JSON. */
+/* {"create": …, "update": …}, any bytes: an accepted grant keeps the rules of the contract (Access grants) after
+ * its creation and after an update an hour later, a refusal has a reason, and the grant's body is JSON. */
 #include <stdlib.h>
 
 #include "api/grant_body.h"
@@ -44,7 +43,7 @@ static void check_grant(const struct grant *g)
     }
 }
 
-/* An end that was just set lies ahead, at most seven days after the start, or from now if that has passed. */
+/* A new end is in the future, at most seven days after the start, or after now if the start has passed. */
 static void check_end(const struct grant *g, int64_t now_us)
 {
     const int64_t from_us = g->starts_us > now_us ? g->starts_us : now_us;

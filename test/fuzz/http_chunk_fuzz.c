@@ -1,4 +1,4 @@
-/* The chunked coding: however the bytes are cut, the same body comes out, never more than is allowed. */
+/* The chunked coding: any division of the bytes gives the same body, within its limit. */
 #include <stdlib.h>
 
 #include "base/buf.h"

@@ -1,5 +1,5 @@
-/* Any Accept-Encoding and If-None-Match, of one or two fields, split at the first line end: an answer, without reading
- * beyond them; and a list that ends with our tag after a comma has it unless what stands before is malformed. */
+/* Any Accept-Encoding and If-None-Match, of one or two fields, split at the first line end. No read beyond them. A list
+ * that ends with a comma and our tag matches, unless the text before is malformed. */
 #include <stdlib.h>
 
 #include "api/constant.h"
@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct str rest, first = str_cut(str_n((const char *)data, size), '\n', &rest);
-    char *a = malloc(first.n), *b = malloc(rest.n); /* of their exact size, so that reading beyond is seen */
+    char *a = malloc(first.n), *b = malloc(rest.n); /* exact sizes, so that a read beyond them is found */
     memcpy(a, first.p, first.n);
     if (rest.n)
         memcpy(b, rest.p, rest.n);

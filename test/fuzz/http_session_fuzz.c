@@ -1,8 +1,8 @@
 /* Whole connections, up to four on one loop: arbitrary bytes in arbitrary pieces, answered early, at once or later,
- * closed at any moment. Nothing may be lost, leaked or answered twice; what comes out must be a row of complete
+ * closed at any moment. No request may be lost, leaked or answered twice; the output must be a sequence of complete
  * replies.
  *
- * Input: one byte of options, one for the size of the pieces, then what each client sends. */
+ * Input: one byte of options, one for the size of the pieces, then the bytes of each client. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,21 +16,21 @@
 #define LATER_MAX 64
 
 #define PEERS_MAX 4
-#define OUT_SMALL 1024 /* the kernel makes more of it, but not much */
+#define OUT_SMALL 1024 /* the kernel rounds it up a little */
 
 enum option { RESET = 1, HALF_CLOSE = 2, READ_LATE = 4, SMALL = 8, PEERS = 0x30 };
 
 struct peer {
     int fd;
     size_t piece;
-    struct str in; /* what it is still to send */
+    struct str in; /* not sent yet */
     struct buf out;
 };
 
 static struct http_request *later[LATER_MAX];
 static size_t later_count;
 static struct http_loop loop;
-static char constant[20000]; /* more than is gathered */
+static char constant[20000]; /* more than one write gathers */
 static struct http_output output = {.most = SIZE_MAX};
 static struct http_shared shared = {.output = &output, .protocol = &http1_protocol};
 
@@ -73,7 +73,7 @@ static void on_refuse(void *ctx, struct http_request *r, enum err why, unsigned 
     answer(r, err_info(why)->status);
 }
 
-/* As the loop's own thread does it. */
+/* One turn, as the loop's thread makes it. */
 static void turn(void)
 {
     event_base_loop(loop.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
@@ -158,11 +158,11 @@ static void talk_all(struct peer *peers, unsigned count, unsigned options)
         for (unsigned i = 0; i < count && !(options & READ_LATE); i++)
             take_replies(peers[i].fd, &peers[i].out);
         if (options & READ_LATE && turns > 1000)
-            options &= ~(unsigned)READ_LATE; /* neither side goes on before the other */
+            options &= ~(unsigned)READ_LATE; /* else neither side continues */
     }
 }
 
-/* Says what the client does at the end of what it sends. */
+/* Ends the client's side after its last byte. */
 static void leave(const struct peer *p, unsigned options)
 {
     if (options & HALF_CLOSE)

@@ -1,6 +1,6 @@
-/* Any bytes: what json_read accepts has a canonical form that is JSON again, with itself as its canonical form; a
- * number without a fraction is an integer; a string written by json_put_str reads back as it was; schema_read ends, and
- * writes what it accepted as JSON. */
+/* Any bytes: the canonical form of accepted JSON is JSON, and its own canonical form. A number without a fraction is an
+ * integer. A string written by json_put_str reads back unchanged. schema_read ends, and writes accepted values as JSON.
+ */
 #include <assert.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Paths and query strings: the router and the query reader take anything. The first byte chooses the method, the rest
+/* Paths and query strings: any bytes for the router and the query reader. The first byte chooses the method, the rest
  * is a request target, split at '?'. */
 #include "api/query.h"
 #include "api/router.h"

@@ -1,4 +1,4 @@
-/* What strangers send to the telephone: RTP events, SIP INFO bodies, SIP messages and SDP. The first byte chooses. */
+/* Input from strangers: RTP events, SIP INFO bodies, SIP messages and SDP. The first byte chooses. */
 #include <assert.h>
 #include <re/re.h>
 
@@ -51,7 +51,7 @@ static void fuzz_info(const uint8_t *p, size_t n)
     dtmf_in_done(&in);
 }
 
-/* What a call does with the body of an INVITE, and of an ACK that answers our own offer. */
+/* Handles SDP as a call does: as the body of an INVITE, and of an ACK that answers our offer. */
 static void take_offer_and_answer(struct mbuf *mb)
 {
     struct sa local;
@@ -80,7 +80,7 @@ static void take_number(const struct uri *uri, const struct config_peer *peer)
         assert(!number[0]);
 }
 
-/* As the user agent does it: the guard, whose number is called, then the body. */
+/* Handles a message as the user agent does: the guard, the numbers, then the body. */
 static void take_message(const struct sip_msg *msg, struct mbuf *mb)
 {
     static const struct config_peer trunk = {

@@ -1,6 +1,5 @@
-/* A line and a body, any bytes: as the signature and the event of Stripe's that they would be, and the body also as an
- * answer of its API. No signature is good for more than its body and its time; what is read of an object can stand in a
- * path and in a link. */
+/* A line and a body, any bytes, as signature and event of Stripe, and the body also as an answer of its API. A
+ * signature is valid only for its body and time; identifiers read from an object are safe in a path and in a link. */
 #include <stdlib.h>
 
 #include "base/crypto.h"
@@ -18,8 +17,8 @@ static void must(bool holds)
         abort();
 }
 
-/* The header as it came has no right signature, short of a collision: it would have to hold the MAC. Behind a right one
- * it does no harm, unless it brings a time of its own. */
+/* The header has no valid signature: it would have to contain the MAC. After a valid one it has no effect, unless it
+ * has another time. */
 static void check_signature(struct str header, struct str body, struct arena *a)
 {
     unsigned char mac[SHA256_LEN];
@@ -27,7 +26,7 @@ static void check_signature(struct str header, struct str body, struct arena *a)
     must(!stripe_signed(header, body, SECRET, NOW, a));
     crypto_hmac_sha256(SECRET, arena_printf(a, "%d.%.*s", NOW, STR_ARG(body)), mac);
     if (memchr(body.p, '\0', body.n))
-        return; /* arena_printf ends there */
+        return; /* arena_printf stops at a NUL */
     hex_encode(mac, sizeof mac, hex);
     struct str right = arena_printf(a, "t=%d,v1=%s", NOW, hex);
     must(stripe_signed(right, body, SECRET, NOW, a));

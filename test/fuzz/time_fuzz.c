@@ -1,5 +1,5 @@
-/* Any text: a time that is read lies within the years of four digits, give or take an offset; one that can be written
- * is read again as the same millisecond. The first eight bytes as an instant: what is written reads back. */
+/* Any text: a parsed time is within the years of four digits and an offset, and reads back as the same millisecond if
+ * it can be written. The first eight bytes as an instant: the written text reads back. */
 #include <stdlib.h>
 
 #include "base/clock.h"

@@ -47,12 +47,12 @@ export function startBuzz(daemon, to, ...options) {
     return { answered, ended };
 }
 
-/** The same to its end: {status, heard: ['answered', 'tone 9', 'hangup'], tones: '9'}. */
+/** Places a call and waits for its end: {status, heard: ['answered', 'tone 9', 'hangup'], tones: '9'}. */
 export function buzz(daemon, to, ...options) {
     return startBuzz(daemon, to, ...options).ended;
 }
 
-/** Runs a scenario of test/e2e/sipp; throws with what sipp saw unless every call went as it says. */
+/** Runs a scenario of test/e2e/sipp; throws with sipp's output unless every call followed the scenario. */
 export async function sipp(daemon, scenario, to, { calls = 1, transport = 'u1', keys = {}, extra = [] } = {}) {
     const directory = mkdtempSync(join(tmpdir(), 'portero-sipp-'));
     try {

@@ -1,4 +1,4 @@
-/* The line that each call leaves in the log. */
+/* The log line of each call. */
 #include "voice/call_log.h"
 
 #include <fcntl.h>
@@ -68,7 +68,7 @@ static const struct call_record box = {
     .duration_ms = 5300,
 };
 
-static void test_a_release_names_the_grant_and_how_the_keys_came(void **state)
+static void test_a_release_names_the_grant_and_the_source_of_the_keys(void **state)
 {
     (void)state;
     const struct call c = {.state = CALL_OVER,
@@ -103,7 +103,7 @@ static void test_a_forwarded_call_names_the_near_misses(void **state)
            ":outside_window\" ended=forwarded duration_ms=1 id=\n");
 }
 
-static void test_how_a_call_ended_is_told_apart_from_what_was_decided(void **state)
+static void test_the_end_of_a_call_is_logged_apart_from_its_decision(void **state)
 {
     (void)state;
     static const struct {
@@ -134,7 +134,7 @@ static void test_how_a_call_ended_is_told_apart_from_what_was_decided(void **sta
     }
 }
 
-static void test_what_a_caller_sent_cannot_look_like_something_else(void **state)
+static void test_text_from_a_caller_cannot_imitate_another_value(void **state)
 {
     (void)state;
     const struct call c = {.state = CALL_OVER, .outcome = CALL_FORWARDED, .reason = ACCESS_NO_GRANT};
@@ -149,7 +149,7 @@ static void test_what_a_caller_sent_cannot_look_like_something_else(void **state
     assert_string_equal(next(), "");
 }
 
-static void test_calls_that_come_to_nothing_do_not_fill_the_log(void **state)
+static void test_calls_that_are_never_established_do_not_fill_the_log(void **state)
 {
     (void)state;
     struct call_record never = box;
@@ -175,11 +175,11 @@ static void test_calls_that_come_to_nothing_do_not_fill_the_log(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_release_names_the_grant_and_how_the_keys_came),
+        TEST(test_a_release_names_the_grant_and_the_source_of_the_keys),
         TEST(test_a_forwarded_call_names_the_near_misses),
-        TEST(test_how_a_call_ended_is_told_apart_from_what_was_decided),
-        TEST(test_what_a_caller_sent_cannot_look_like_something_else),
-        TEST(test_calls_that_come_to_nothing_do_not_fill_the_log),
+        TEST(test_the_end_of_a_call_is_logged_apart_from_its_decision),
+        TEST(test_text_from_a_caller_cannot_imitate_another_value),
+        TEST(test_calls_that_are_never_established_do_not_fill_the_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

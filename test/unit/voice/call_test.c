@@ -1,4 +1,4 @@
-/* The call machine, event by event: what is written on the left happens, what is written on the right is done. */
+/* The call machine, event by event: each row has a script of events and the actions they lead to. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -189,18 +189,18 @@ static const struct {
      CALL_NO_OUTCOME},
     {"# ends a code", "aC12#", ASK "collect-2000 .collect-2000 .ask-12 .", CALL_CHECKING, CALL_NO_OUTCOME},
     {"silence ends a code", "aC7t", ASK "collect-2000 .ask-7 .", CALL_CHECKING, CALL_NO_OUTCOME},
-    {"# alone says nothing", "aC#", ASK ".", CALL_COLLECTING, CALL_NO_OUTCOME},
-    {"* starts the code anew", "aC12*34#",
+    {"# alone has no effect", "aC#", ASK ".", CALL_COLLECTING, CALL_NO_OUTCOME},
+    {"* restarts the code", "aC12*34#",
      ASK "collect-2000 .collect-2000 .collect-8000 .collect-2000 .collect-2000 .ask-34 .", CALL_CHECKING,
      CALL_NO_OUTCOME},
-    {"the keys A to D say nothing", "aCA", ASK ".", CALL_COLLECTING, CALL_NO_OUTCOME},
+    {"the keys A to D have no effect", "aCA", ASK ".", CALL_COLLECTING, CALL_NO_OUTCOME},
     {"digits after four are dropped", "aC12345#", ASK "collect-2000 .collect-2000 .collect-2000 .ask-1234 ...",
      CALL_CHECKING, CALL_NO_OUTCOME},
-    {"# after four digits says nothing, after the answer, too", "aC1234W#",
+    {"# after four digits has no effect, even after the decision", "aC1234W#",
      ASK "collect-2000 .collect-2000 .collect-2000 .ask-1234 .say-2D collect-8000 ..", CALL_COLLECTING,
      CALL_NO_OUTCOME},
     {"the right code opens", "aC1#G", ASK "collect-2000 .ask-1 .say-1G tones-9# hang-up .", CALL_ENDING, CALL_RELEASED},
-    {"a wrong code is denied and another asked for", "aC1#W", ASK "collect-2000 .ask-1 .say-2D collect-8000 .",
+    {"a wrong code is denied, and another one collected", "aC1#W", ASK "collect-2000 .ask-1 .say-2D collect-8000 .",
      CALL_COLLECTING, CALL_NO_OUTCOME},
     {"the second code may be right", "aC1#W2#G",
      ASK "collect-2000 .ask-1 .say-2D collect-8000 .collect-2000 .ask-2 .say-1G tones-9# hang-up .", CALL_ENDING,
@@ -211,9 +211,9 @@ static const struct {
      CALL_RINGING, CALL_FORWARDED},
     {"the code that closes the guard is denied, and the call forwarded", "aC1#Xd",
      ASK "collect-2000 .ask-1 .ask-forwarded .say-2D say-3F forward-+15551112222-30 .", CALL_RINGING, CALL_FORWARDED},
-    {"a closed guard forwards without a word about the code", "aC1#Fd",
+    {"a closed guard forwards without a denial", "aC1#Fd",
      ASK "collect-2000 .ask-1 .ask-forwarded .say-3F forward-+15551112222-30 .", CALL_RINGING, CALL_FORWARDED},
-    {"a building that went away meanwhile forwards", "aC1#R", ASK "collect-2000 .ask-1 .ask-forwarded .",
+    {"a building that was released meanwhile forwards", "aC1#R", ASK "collect-2000 .ask-1 .ask-forwarded .",
      CALL_RECORDING, CALL_FORWARDED},
     {"silence forwards", "aCtd", ASK "ask-forwarded .say-3F forward-+15551112222-30 .", CALL_RINGING, CALL_FORWARDED},
     {"silence after a wrong code forwards", "aC1#Wtd",
@@ -223,8 +223,8 @@ static const struct {
      CALL_FORWARDED},
     {"a call that nothing opens is forwarded unanswered", "aFd", ARRIVE "ask-forwarded .forward-+15551112222-30 .",
      CALL_RINGING, CALL_FORWARDED},
-    {"a call that cannot be recorded is forwarded all the same", "aFf",
-     ARRIVE "ask-forwarded .forward-+15551112222-30 .", CALL_RINGING, CALL_FORWARDED},
+    {"a call that cannot be recorded is still forwarded", "aFf", ARRIVE "ask-forwarded .forward-+15551112222-30 .",
+     CALL_RINGING, CALL_FORWARDED},
     {"the resident answers", "aFdy", ARRIVE "ask-forwarded .forward-+15551112222-30 ..", CALL_BRIDGED, CALL_FORWARDED},
     {"the resident does not answer", "aFdn", ARRIVE "ask-forwarded .forward-+15551112222-30 .answer say-4 hang-up .",
      CALL_ENDING, CALL_FORWARDED},
@@ -232,7 +232,7 @@ static const struct {
      ASK "ask-forwarded .say-3F forward-+15551112222-30 .say-4 hang-up .", CALL_ENDING, CALL_FORWARDED},
     {"a store that fails during a call ends it", "aC1#f", ASK "collect-2000 .ask-1 .say-4 hang-up .", CALL_ENDING,
      CALL_NO_OUTCOME},
-    {"keys before the decision say nothing", "a1234C", ARRIVE "....answer say-0W! collect-8000 .", CALL_COLLECTING,
+    {"keys before the decision have no effect", "a1234C", ARRIVE "....answer say-0W! collect-8000 .", CALL_COLLECTING,
      CALL_NO_OUTCOME},
     {"nothing follows a rejection", "aRdGt1h", ARRIVE "reject-404 ......", CALL_OVER, CALL_REJECTED},
     {"nothing follows the release", "aGdtC19f", ARRIVE "answer say-1G tones-9# hang-up .......", CALL_ENDING,
@@ -244,10 +244,10 @@ static const struct {
      CALL_FORWARDED},
     {"a hang-up of a bridged call ends it", "aFdyh", ARRIVE "ask-forwarded .forward-+15551112222-30 ...", CALL_OVER,
      CALL_FORWARDED},
-    {"events before the arrival mean nothing", "1tGfnya", "......" ARRIVE, CALL_ARRIVING, CALL_NO_OUTCOME},
-    {"a second arrival means nothing", "aaCa", ARRIVE ".answer say-0W! collect-8000 ..", CALL_COLLECTING,
+    {"events before the arrival have no effect", "1tGfnya", "......" ARRIVE, CALL_ARRIVING, CALL_NO_OUTCOME},
+    {"a second arrival has no effect", "aaCa", ARRIVE ".answer say-0W! collect-8000 ..", CALL_COLLECTING,
      CALL_NO_OUTCOME},
-    {"speech nobody asked for means nothing", "aCv", ASK ".", CALL_COLLECTING, CALL_NO_OUTCOME},
+    {"speech that was not asked for has no effect", "aCv", ASK ".", CALL_COLLECTING, CALL_NO_OUTCOME},
 };
 
 static void test_every_sequence_of_the_table(void **state)
@@ -282,7 +282,7 @@ static void test_empty_greetings_are_not_said(void **state)
            ARRIVE "answer collect-8000 .collect-2000 .ask-1 .ask-forwarded .forward-+15551112222-30 .");
 }
 
-static void test_without_a_phone_nobody_is_rung(void **state)
+static void test_without_a_phone_no_call_is_forwarded(void **state)
 {
     (void)state;
     struct greetings alone = {"W", "G", "D", "F", NULL, false};
@@ -290,7 +290,7 @@ static void test_without_a_phone_nobody_is_rung(void **state)
     expect("aCtd", &alone, ASK "ask-forwarded .say-3F say-4 hang-up .");
 }
 
-static void test_spoken_digits_count_where_they_may(void **state)
+static void test_spoken_digits_count_only_where_the_building_allows_them(void **state)
 {
     (void)state;
     struct greetings voice = all;
@@ -299,7 +299,7 @@ static void test_spoken_digits_count_where_they_may(void **state)
     expect("aCv", &voice, LISTEN "ask-spoken-1234 .");
     expect("aCV", &voice, LISTEN ".");
     expect("aCw", &voice, LISTEN ".");
-    expect("aC1v", &voice, LISTEN "collect-2000 .."); /* the keypad wins */
+    expect("aC1v", &voice, LISTEN "collect-2000 .."); /* the keypad comes first */
     expect("aC1*v", &voice, LISTEN "collect-2000 .collect-8000-speech .ask-spoken-1234 .");
     expect("aCvWv", &voice, LISTEN "ask-spoken-1234 .say-2D collect-8000-speech .ask-spoken-1234 .");
 }
@@ -313,8 +313,7 @@ static void test_ids_are_kept(void **state)
     assert_string_equal(c.grant_id.text, "aaaaaaaaaaaaaaaaaaaaaaaa");
 }
 
-/* What the line in the log is made of. */
-static void test_what_happened_is_kept_for_the_log(void **state)
+static void test_the_facts_for_the_log_are_kept(void **state)
 {
     (void)state;
     static const struct {
@@ -336,7 +335,7 @@ static void test_what_happened_is_kept_for_the_log(void **state)
     free(play(&c, "aF", &all));
     assert_int_equal(c.reason, ACCESS_NO_GRANT);
     free(play(&c, "aFd", &all));
-    assert_int_equal(c.reason, ACCESS_NO_GRANT); /* the record of it says nothing else */
+    assert_int_equal(c.reason, ACCESS_NO_GRANT); /* recording does not change the reason */
     assert_int_equal(c.near_count, 1);
     assert_string_equal(c.near[0].grant_id.text, "bbbbbbbbbbbbbbbbbbbbbbbb");
     free(play(&c, "af", &all));
@@ -353,7 +352,7 @@ static void test_a_code_does_not_stay_in_memory(void **state)
     assert_int_equal(c.code[0] | c.code[1], 0);
 }
 
-static void test_a_greeting_too_long_is_cut_between_characters(void **state)
+static void test_a_long_greeting_is_cut_at_a_character_boundary(void **state)
 {
     (void)state;
     char text[1024];
@@ -367,7 +366,7 @@ static void test_a_greeting_too_long_is_cut_between_characters(void **state)
     assert_string_equal(c.text[PROMPT_WELCOME], text);
 }
 
-static void test_a_number_too_long_is_cut(void **state)
+static void test_a_long_number_is_cut(void **state)
 {
     (void)state;
     struct greetings far = all;
@@ -377,9 +376,8 @@ static void test_a_number_too_long_is_cut(void **state)
     assert_int_equal(strlen(c.forward_to), CALL_NUMBER_MAX - 1);
 }
 
-/* Whatever happens in whatever order: no more actions than there is room for, nothing after the end, and a door is only
- * opened by a decision. */
-static void test_random_sequences_keep_the_rules(void **state)
+/* Any order of events: the actions fit, no action follows the end, and only a decision opens the door. */
+static void test_random_sequences_break_no_rule(void **state)
 {
     (void)state;
     static const char letters[] = "aRSGCWXFd0123456789*#AvVwtfynh";
@@ -410,14 +408,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_sequence_of_the_table),
         cmocka_unit_test(test_empty_greetings_are_not_said),
-        cmocka_unit_test(test_without_a_phone_nobody_is_rung),
-        cmocka_unit_test(test_spoken_digits_count_where_they_may),
+        cmocka_unit_test(test_without_a_phone_no_call_is_forwarded),
+        cmocka_unit_test(test_spoken_digits_count_only_where_the_building_allows_them),
         cmocka_unit_test(test_ids_are_kept),
-        cmocka_unit_test(test_what_happened_is_kept_for_the_log),
+        cmocka_unit_test(test_the_facts_for_the_log_are_kept),
         cmocka_unit_test(test_a_code_does_not_stay_in_memory),
-        cmocka_unit_test(test_a_greeting_too_long_is_cut_between_characters),
-        cmocka_unit_test(test_a_number_too_long_is_cut),
-        cmocka_unit_test(test_random_sequences_keep_the_rules),
+        cmocka_unit_test(test_a_long_greeting_is_cut_at_a_character_boundary),
+        cmocka_unit_test(test_a_long_number_is_cut),
+        cmocka_unit_test(test_random_sequences_break_no_rule),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Keys heard and sent: every press counts once, however it arrives. */
+/* DTMF keys, received and sent: every press counts once, from any source. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,7 +99,7 @@ static void test_late_packets_of_an_earlier_press_are_dropped(void **state)
     assert_string_equal(heard, "12");
 }
 
-static void test_a_packet_behind_its_end_is_the_same_press(void **state)
+static void test_a_packet_after_the_end_is_the_same_press(void **state)
 {
     (void)state;
     press(0, 1000, 1);
@@ -117,7 +117,7 @@ static void test_a_long_press_in_segments_counts_once(void **state)
     assert_string_equal(heard, "7");
 }
 
-static void test_a_timestamp_that_moves_within_a_press_is_forgiven(void **state)
+static void test_a_timestamp_may_move_within_a_press(void **state)
 {
     (void)state;
     for (int i = 0; i < 6; i++)
@@ -126,7 +126,7 @@ static void test_a_timestamp_that_moves_within_a_press_is_forgiven(void **state)
     assert_string_equal(heard, "44");
 }
 
-static void test_a_timestamp_that_never_moves_is_forgiven(void **state)
+static void test_a_timestamp_may_never_move(void **state)
 {
     (void)state;
     press(0, 1000, 4);
@@ -143,7 +143,7 @@ static void test_timestamps_wrap(void **state)
     assert_string_equal(heard, "11");
 }
 
-static void test_a_new_stream_starts_anew(void **state)
+static void test_a_new_stream_begins_with_a_new_press(void **state)
 {
     (void)state;
     const uint8_t p[] = {1, 0x0a, 0, 160};
@@ -152,7 +152,7 @@ static void test_a_new_stream_starts_anew(void **state)
     assert_string_equal(heard, "11");
 }
 
-static void test_what_is_no_key_is_dropped(void **state)
+static void test_events_that_are_no_key_are_dropped(void **state)
 {
     (void)state;
     const uint8_t cut[] = {1, 0x0a, 0};
@@ -325,9 +325,9 @@ static void test_info_bodies_without_a_key_are_refused(void **state)
     assert_string_equal(heard, "");
 }
 
-/* ---- several ways at once ---- */
+/* ---- several sources at once ---- */
 
-static void test_one_press_by_three_ways_counts_once(void **state)
+static void test_one_press_from_three_sources_counts_once(void **state)
 {
     (void)state;
     unsigned seed = 1;
@@ -342,7 +342,7 @@ static void test_one_press_by_three_ways_counts_once(void **state)
     assert_string_equal(heard, "5555");
 }
 
-static void test_a_held_key_reported_when_it_is_over_counts_once(void **state)
+static void test_a_held_key_that_is_reported_at_its_end_counts_once(void **state)
 {
     (void)state;
     unsigned seed = 1;
@@ -355,7 +355,7 @@ static void test_a_held_key_reported_when_it_is_over_counts_once(void **state)
     assert_string_equal(heard, "56");
 }
 
-static void test_different_keys_by_different_ways_all_count(void **state)
+static void test_different_keys_from_different_sources_all_count(void **state)
 {
     (void)state;
     event(0, true, 1000, 1, false, 160);
@@ -364,7 +364,7 @@ static void test_different_keys_by_different_ways_all_count(void **state)
     assert_string_equal(heard, "123");
 }
 
-static void test_the_same_key_later_by_another_way_is_another_press(void **state)
+static void test_the_same_key_later_from_another_source_is_another_press(void **state)
 {
     (void)state;
     press(0, 1000, 1);
@@ -382,7 +382,7 @@ static void test_two_presses_by_info_alone_are_two(void **state)
 
 /* ---- out ---- */
 
-/* Steps through a sequence: per step a letter M (marker), - (goes on), E (end), . (silence). */
+/* Steps through a sequence, one letter a step: M (marker), - (continued), E (end), . (silence). */
 static void run_out(struct dtmf_out *out, char *ret, size_t size)
 {
     size_t n = 0;
@@ -427,7 +427,7 @@ static void test_an_event_keeps_its_timestamp_and_grows(void **state)
     assert_false(dtmf_out_active(&out));
 }
 
-static void test_what_goes_out_is_heard_as_it_was_meant(void **state)
+static void test_sent_events_are_received_as_the_same_keys(void **state)
 {
     (void)state;
     struct dtmf_out out;
@@ -449,13 +449,13 @@ int main(void)
         T(the_same_key_twice_is_two_presses),
         T(any_one_packet_of_a_press_is_enough),
         T(late_packets_of_an_earlier_press_are_dropped),
-        T(a_packet_behind_its_end_is_the_same_press),
+        T(a_packet_after_the_end_is_the_same_press),
         T(a_long_press_in_segments_counts_once),
-        T(a_timestamp_that_moves_within_a_press_is_forgiven),
-        T(a_timestamp_that_never_moves_is_forgiven),
+        T(a_timestamp_may_move_within_a_press),
+        T(a_timestamp_may_never_move),
         T(timestamps_wrap),
-        T(a_new_stream_starts_anew),
-        T(what_is_no_key_is_dropped),
+        T(a_new_stream_begins_with_a_new_press),
+        T(events_that_are_no_key_are_dropped),
         T(every_key_is_heard_at_every_level),
         T(a_key_counts_as_down_until_its_last_event),
         T(a_key_counts_as_down_while_its_tones_go_on),
@@ -465,14 +465,14 @@ int main(void)
         T(an_unknown_key_is_silence),
         T(info_bodies_are_understood),
         T(info_bodies_without_a_key_are_refused),
-        T(one_press_by_three_ways_counts_once),
-        T(a_held_key_reported_when_it_is_over_counts_once),
-        T(different_keys_by_different_ways_all_count),
-        T(the_same_key_later_by_another_way_is_another_press),
+        T(one_press_from_three_sources_counts_once),
+        T(a_held_key_that_is_reported_at_its_end_counts_once),
+        T(different_keys_from_different_sources_all_count),
+        T(the_same_key_later_from_another_source_is_another_press),
         T(two_presses_by_info_alone_are_two),
         T(events_go_out_with_marker_growth_and_three_ends),
         T(an_event_keeps_its_timestamp_and_grows),
-        T(what_goes_out_is_heard_as_it_was_meant),
+        T(sent_events_are_received_as_the_same_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

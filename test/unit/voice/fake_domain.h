@@ -1,5 +1,5 @@
-/* A domain and a store for tests of the voice room: decisions by rule instead of by data, on a thread as in the
- * service. Include it in one file of a test; it takes the place of domain/access.c and store/store.c. */
+/* A domain and a store for tests of voice: decisions by dialled number, on a thread as in the service. Include it in
+ * one file of a test; it replaces domain/access.c and store/store.c. */
 #pragma once
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,13 +9,13 @@
 
 #define FAKE_OPEN    "+15550000001" /* opens at once: 9 */
 #define FAKE_CODE    "+15550000002" /* asks for a code: 1234 or 7 open with 9#0 */
-#define FAKE_FORWARD "+15550000003" /* forwards to nobody */
+#define FAKE_FORWARD "+15550000003" /* forwards, without a phone */
 #define FAKE_OWNER   "+15550000004" /* the owner's own call */
 #define FAKE_BROKEN  "+15550000005" /* the store fails */
-#define FAKE_SILENT  "+15550000006" /* asks for a code, says nothing while it does */
-#define FAKE_SLOW    "+15550000007" /* opens, after the store took its time */
+#define FAKE_SILENT  "+15550000006" /* asks for a code, without greetings */
+#define FAKE_SLOW    "+15550000007" /* opens after FAKE_SLOW_US */
 
-#define FAKE_SLOW_US (1500 * 1000) /* far longer than it takes to send what comes before the decision */
+#define FAKE_SLOW_US (1500 * 1000) /* far longer than the messages before the decision take */
 
 static const char FAKE_BUILDING[] = "0123456789abcdef0123";
 
@@ -25,9 +25,9 @@ static struct {
     pthread_t thread;
     struct store_task *first, **last;
     bool running, stop;
-    bool held; /* nothing is decided for now */
+    bool held; /* decisions wait */
     int arrived, right, wrong, forwarded;
-    char codes[64][8]; /* as they were asked */
+    char codes[64][8]; /* in the order of the questions */
     int code_count;
     char from[32];
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};

@@ -32,7 +32,7 @@ static void on_wait(void *arg)
     re_cancel();
 }
 
-/* How many keys a peer at 127.0.0.1, which says so and only sends, can press while its SIP comes from `signalling`. */
+/* The keys that a send-only peer at 127.0.0.1 can press while its SIP comes from `signalling`. */
 static int pressed_by_a_peer_of(const char *signalling)
 {
     static const struct media_events events = {.key = on_key, .played = on_played};

@@ -1,4 +1,4 @@
-/* A SIP peer by hand, for tests: writes the messages it is told to, reads what comes, over UDP on loopback. */
+/* A SIP peer for tests: sends messages written by hand and reads the answers, over UDP on loopback. */
 #pragma once
 #include <arpa/inet.h>
 #include <poll.h>
@@ -12,11 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RAW_PATIENCE_MS 30000 /* nothing takes so long; a test that waits for it has failed */
+#define RAW_PATIENCE_MS 30000 /* a test that waits for this long has failed */
 
 struct raw {
     int sip, rtp;
-    char host[32]; /* where it calls from */
+    char host[32]; /* its address */
     struct sockaddr_in service;
     int sip_port, rtp_port;
     char reply[8192];
@@ -24,7 +24,7 @@ struct raw {
     unsigned branch, cseq; /* of the last request */
 };
 
-/* Bound to a loopback address, 127.0.0.1 or another: a caller of its own. */
+/* A socket bound to a loopback address. Each address is another caller. */
 static inline int raw_socket_at(const char *host, int *ret_port)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = inet_addr(host)};
@@ -67,7 +67,7 @@ static inline void raw_send(struct raw *r, const void *p, size_t n)
         abort();
 }
 
-/* The next message within wait_ms: its status, or 1 for a request; 0 if none came. */
+/* The next message within wait_ms: its status, or 1 for a request. 0 after a time-out. */
 static inline int raw_receive(struct raw *r, int wait_ms)
 {
     struct pollfd p = {.fd = r->sip, .events = POLLIN};
@@ -78,14 +78,14 @@ static inline int raw_receive(struct raw *r, int wait_ms)
     return strncmp(r->reply, "SIP/2.0 ", 8) == 0 ? atoi(r->reply + 8) : 1;
 }
 
-/* Whether the last message answers the last request: an earlier answer comes again where an ACK was slow. */
+/* Whether the last message answers the last request. An earlier answer may be repeated until its ACK arrives. */
 static inline bool raw_answers_last(const struct raw *r)
 {
     const char *cseq = strstr(r->reply, "\r\nCSeq: ");
     return cseq && strtoul(cseq + 8, NULL, 10) == r->cseq;
 }
 
-/* The next final answer to the last request; provisional ones are passed over. */
+/* The next final answer to the last request; skips provisional answers. */
 static inline int raw_final(struct raw *r)
 {
     int status;
@@ -100,7 +100,7 @@ static inline int raw_final(struct raw *r)
     return status;
 }
 
-/* Whether the service sends this request next; answers that come again are passed over. */
+/* Whether the service sends this request next; skips repeated answers. */
 static inline bool raw_requested(struct raw *r, const char *method)
 {
     int status;
@@ -110,7 +110,7 @@ static inline bool raw_requested(struct raw *r, const char *method)
     return status == 1 && strncmp(r->reply, method, strlen(method)) == 0 && r->reply[strlen(method)] == ' ';
 }
 
-/* A request; `headers` end with CRLF each and come after the essential ones. */
+/* Sends a request. Each of the `headers` ends with CRLF; they follow the essential ones. */
 static inline void raw_request(struct raw *r, const char *method, const char *user, unsigned cseq, const char *headers,
                                const char *body)
 {
@@ -134,7 +134,7 @@ static inline void raw_request(struct raw *r, const char *method, const char *us
 
 #define RAW_SDP "Content-Type: application/sdp\r\n"
 
-/* The offer of raw_offer, at an address that need not be ours. */
+/* The offer of raw_offer with another address. */
 static inline const char *raw_offer_at(struct raw *r, const char *host, const char *direction)
 {
     static char text[512];
@@ -151,7 +151,7 @@ static inline const char *raw_offer(struct raw *r, const char *direction)
     return raw_offer_at(r, r->host, direction);
 }
 
-/* The first INVITE of a call, with an offer. */
+/* Sends the first INVITE of a call, with an offer. */
 static inline void raw_invite(struct raw *r, const char *user)
 {
     raw_request(r, "INVITE", user, 1, RAW_SDP, raw_offer(r, "sendrecv"));
@@ -164,7 +164,7 @@ static inline int raw_media_port(const struct raw *r)
     return m ? atoi(m + 8) : 0;
 }
 
-/* RTP packets that come within wait_ms. */
+/* The number of RTP packets that arrive within wait_ms. */
 static inline int raw_count_rtp(struct raw *r, int wait_ms)
 {
     int n = 0;
@@ -180,7 +180,7 @@ static inline int raw_count_rtp(struct raw *r, int wait_ms)
     return n;
 }
 
-/* Whether any RTP packet comes. */
+/* Whether an RTP packet arrives. */
 static inline bool raw_hears_rtp(struct raw *r)
 {
     char packet[2048];
@@ -188,7 +188,7 @@ static inline bool raw_hears_rtp(struct raw *r)
     return poll(&p, 1, RAW_PATIENCE_MS) > 0 && recv(r->rtp, packet, sizeof packet, 0) > 0;
 }
 
-/* Reads RTP until none comes for wait_ms; false if it goes on and on. */
+/* Reads RTP until no packet arrives for wait_ms; false if it does not stop. */
 static inline bool raw_falls_silent(struct raw *r, int wait_ms)
 {
     for (int tries = 0; tries < RAW_PATIENCE_MS / wait_ms; tries++)
@@ -197,7 +197,7 @@ static inline bool raw_falls_silent(struct raw *r, int wait_ms)
     return false;
 }
 
-/* One press as RFC 4733 of type 96, from a socket to the service's RTP port. */
+/* Sends one press as RFC 4733 of type 96 from a socket to the service's RTP port. */
 static inline void raw_press(int fd, int port, uint32_t timestamp, uint8_t code)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

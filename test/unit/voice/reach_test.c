@@ -1,5 +1,5 @@
-/* Which of a name's addresses is called. Names are resolved here, by a getaddrinfo of our own: no test asks the
- * network, and none depends on what /etc/hosts says of localhost. */
+/* The choice among the addresses of a name. This file replaces getaddrinfo, so the tests need neither the network nor
+ * /etc/hosts. */
 #include "voice/reach.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 static const char *addresses[4]; /* of NAME, numeric */
 static uint16_t port;
 
-/* In libc's place, for all that is linked into this program: a list of one's own, which freeaddrinfo below frees. */
+/* Replaces libc's for the whole program; the list is freed by freeaddrinfo below. */
 __attribute__((visibility("default"))) int getaddrinfo(const char *host, const char *service,
                                                        const struct addrinfo *hints, struct addrinfo **ret)
 {
@@ -50,7 +50,7 @@ __attribute__((visibility("default"))) void freeaddrinfo(struct addrinfo *list)
     }
 }
 
-/* A socket at the address, on the port that the first one of a test was given. */
+/* A socket at the address, on the port of the test's first socket. */
 static int at(const char *address, bool tcp)
 {
     struct sa sa;
@@ -82,7 +82,7 @@ static void reaches(bool tcp, const char *want)
     assert_int_equal(sa_port(&found), port);
 }
 
-static void an_address_where_nobody_listens_gives_way_over_tcp(void **state)
+static void a_refusing_address_is_skipped_over_tcp(void **state)
 {
     (void)state;
     int there = at("127.0.0.1", true);
@@ -92,7 +92,7 @@ static void an_address_where_nobody_listens_gives_way_over_tcp(void **state)
     close(there);
 }
 
-/* A service in a process of its own: answers one datagram with its own text. */
+/* A service in a child process: answers one datagram. */
 static void answer_once(int fd)
 {
     char packet[1000];
@@ -107,7 +107,7 @@ static void answer_once(int fd)
     _exit(1);
 }
 
-static void an_address_where_nobody_listens_gives_way_over_udp(void **state)
+static void a_refusing_address_is_skipped_over_udp(void **state)
 {
     (void)state;
     int there = at("127.0.0.1", false);
@@ -117,7 +117,7 @@ static void an_address_where_nobody_listens_gives_way_over_udp(void **state)
     close(there);
 }
 
-static void a_silent_address_gives_way_to_one_that_answers(void **state)
+static void a_silent_address_is_skipped_for_one_that_answers(void **state)
 {
     (void)state;
     int silent = at("127.0.0.2", false), there = at("127.0.0.1", false);
@@ -128,7 +128,7 @@ static void a_silent_address_gives_way_to_one_that_answers(void **state)
     close(there);
 }
 
-static void of_silent_addresses_the_first_that_has_not_refused_is_called(void **state)
+static void of_silent_addresses_the_first_is_called(void **state)
 {
     (void)state;
     int silent = at("127.0.0.2", false), other = at("127.0.0.1", false);
@@ -138,7 +138,7 @@ static void of_silent_addresses_the_first_that_has_not_refused_is_called(void **
     close(other);
 }
 
-static void a_single_address_is_taken_unasked(void **state)
+static void a_single_address_is_not_probed(void **state)
 {
     (void)state;
     port = 9;
@@ -147,11 +147,11 @@ static void a_single_address_is_taken_unasked(void **state)
     reaches(false, "127.0.0.2");
 }
 
-static void refusals_of_all_addresses_and_unknown_names_are_told_apart(void **state)
+static void refusals_and_unknown_names_have_different_errors(void **state)
 {
     (void)state;
     struct sa unused;
-    int reserved = at("127.0.0.9", true); /* nobody else takes the port meanwhile */
+    int reserved = at("127.0.0.9", true); /* keeps the port free */
     addresses[0] = "127.0.0.2", addresses[1] = "127.0.0.1";
     assert_int_equal(reach_find(NAME, port, true, &unused), ECONNREFUSED);
     assert_int_equal(reach_find(NAME, port, false, &unused), ECONNREFUSED);
@@ -163,12 +163,12 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup(name, new_test)
     const struct CMUnitTest tests[] = {
-        T(an_address_where_nobody_listens_gives_way_over_tcp),
-        T(an_address_where_nobody_listens_gives_way_over_udp),
-        T(a_silent_address_gives_way_to_one_that_answers),
-        T(of_silent_addresses_the_first_that_has_not_refused_is_called),
-        T(a_single_address_is_taken_unasked),
-        T(refusals_of_all_addresses_and_unknown_names_are_told_apart),
+        T(a_refusing_address_is_skipped_over_tcp),
+        T(a_refusing_address_is_skipped_over_udp),
+        T(a_silent_address_is_skipped_for_one_that_answers),
+        T(of_silent_addresses_the_first_is_called),
+        T(a_single_address_is_not_probed),
+        T(refusals_and_unknown_names_have_different_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

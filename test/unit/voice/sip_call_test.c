@@ -1,4 +1,4 @@
-/* The SIP user agent against messages written by hand: what a phone may do, and what a stranger may try. */
+/* The SIP user agent against messages written by hand, of telephones and of strangers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static void answers(const char *method, const char *headers, const char *body, i
     raw_close(&one);
 }
 
-static void test_options_tell_what_is_allowed(void **state)
+static void test_options_lists_the_allowed_methods(void **state)
 {
     (void)state;
     answers("OPTIONS", "", "", 200);
@@ -75,7 +75,7 @@ static void test_a_required_extension_is_refused_by_name(void **state)
     assert_non_null(strstr(r.reply, "Unsupported: 100rel\r\n"));
 }
 
-static void test_bodies_we_cannot_read_are_refused_before_anybody_is_asked(void **state)
+static void test_unsupported_bodies_are_refused_before_a_decision(void **state)
 {
     (void)state;
     answers("INVITE", "Content-Type: text/plain\r\n", "hello", 415);
@@ -93,7 +93,7 @@ static void test_bodies_we_cannot_read_are_refused_before_anybody_is_asked(void 
     assert_int_equal(fake.arrived, 0);
 }
 
-static void test_malformed_messages_stop_nothing(void **state)
+static void test_malformed_messages_are_dropped(void **state)
 {
     (void)state;
     static const char *const messages[] = {
@@ -127,7 +127,7 @@ static void test_essential_headers_are_required(void **state)
     answers("OPTIONS", "To: <sip:x@y>\r\n", "", 400);
 }
 
-static void test_a_body_shorter_than_it_says_is_refused(void **state)
+static void test_a_body_shorter_than_its_content_length_is_refused(void **state)
 {
     (void)state;
     char text[1024];
@@ -152,11 +152,11 @@ static void test_a_reply_is_never_sent_to_a_third_party(void **state)
                      "From: <sip:a@b>;tag=1\r\nTo: <sip:b@c>\r\nCall-ID: m\r\nCSeq: 1 OPTIONS\r\n\r\n",
                      r.sip_port);
     raw_send(&r, text, (size_t)n);
-    answers("OPTIONS", "", "", 200); /* it was dropped, not delayed */
+    answers("OPTIONS", "", "", 200); /* so the first was dropped, not delayed */
     assert_int_equal(raw_receive(&r, 50), 0);
 }
 
-static void test_a_cancelled_call_is_over(void **state)
+static void test_a_cancelled_call_ends(void **state)
 {
     (void)state;
     raw_invite(&r, FAKE_SLOW);
@@ -191,7 +191,7 @@ static void test_no_media_flows_before_the_call_is_acknowledged(void **state)
     assert_true(raw_hears_rtp(&r));
 }
 
-static void test_a_caller_who_hangs_up_is_forgotten(void **state)
+static void test_a_call_ends_when_the_caller_hangs_up(void **state)
 {
     (void)state;
     establish(FAKE_CODE);
@@ -229,7 +229,7 @@ static void test_a_call_may_be_held_and_resumed(void **state)
     assert_true(raw_hears_rtp(&r));
     raw_request(&r, "INVITE", FAKE_CODE, 4, RAW_SDP, "nonsense");
     assert_int_equal(raw_final(&r), 488);
-    wait_for_calls(1); /* which leaves the call as it was */
+    wait_for_calls(1); /* the call continues unchanged */
 }
 
 static void test_the_negotiated_event_type_is_used(void **state)
@@ -284,7 +284,7 @@ static void on_tone(char key, void *arg)
     heard[strlen(heard)] = key;
 }
 
-/* Listens until the tone was heard, or nothing comes any more; every packet is of that type. */
+/* Listens until the tone is heard or packets stop; checks the type of each packet. */
 static void hear(uint8_t pt, char heard[static 8])
 {
     struct dtmf_dec *decoder;
@@ -311,7 +311,7 @@ static void tones_open(uint8_t pt)
     int port = raw_media_port(&r);
     assert_null(strstr(r.reply, "telephone-event"));
     raw_request(&r, "ACK", FAKE_SILENT, 1, "", "");
-    assert_true(raw_hears_rtp(&r)); /* now it listens as well */
+    assert_true(raw_hears_rtp(&r)); /* so it listens, too */
     play_key(port, pt, &seq, '7');
     play_key(port, pt, &seq, '#');
     wait_for_codes(1);
@@ -332,7 +332,7 @@ static void test_tones_in_a_law_are_understood_and_sent(void **state)
     tones_open(8);
 }
 
-static void test_nobody_else_can_press_keys(void **state)
+static void test_only_the_caller_can_press_keys(void **state)
 {
     (void)state;
     int other_port, other = raw_socket(&other_port);
@@ -433,7 +433,7 @@ static void test_no_call_is_longer_than_ten_minutes(void **state)
     wait_for_calls(0);
 }
 
-static void test_one_source_cannot_take_every_line(void **state)
+static void test_one_source_cannot_have_all_calls(void **state)
 {
     (void)state;
     struct raw callers[5];
@@ -474,7 +474,7 @@ static int connect_to_agent(void)
     return fd;
 }
 
-static void test_connections_that_say_nothing_leave_descriptors_to_others(void **state)
+static void test_silent_connections_leave_descriptors_to_others(void **state)
 {
     enum { LIMIT = 256, TRIED = 100 };
     struct rlimit before, tight;
@@ -487,7 +487,7 @@ static void test_connections_that_say_nothing_leave_descriptors_to_others(void *
     assert_int_equal(set_up(state), 0);
     for (int i = 0; i < TRIED; i++)
         fds[i] = connect_to_agent();
-    /* The last but one is closed at the latest when the last one comes. */
+    /* The agent closes the last but one at the latest when the last one connects. */
     struct pollfd p = {.fd = fds[TRIED - 2], .events = POLLIN};
     assert_int_equal(poll(&p, 1, RAW_PATIENCE_MS), 1);
     for (int i = 0; i < TRIED; i++)
@@ -495,7 +495,7 @@ static void test_connections_that_say_nothing_leave_descriptors_to_others(void *
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
-/* One call of somebody else, given up at once if it is answered. */
+/* One call of another caller, ended at once if it is answered. */
 static int try_once(const struct sockaddr_in *service)
 {
     struct raw one;
@@ -512,7 +512,7 @@ static int try_once(const struct sockaddr_in *service)
     return status;
 }
 
-/* Stopping is tested in a thread: it waits. */
+/* sip_stop blocks, so it runs on a thread. */
 static void *stop_thread(void *arg)
 {
     sip_stop(arg, RAW_PATIENCE_MS);
@@ -520,7 +520,7 @@ static void *stop_thread(void *arg)
     return NULL;
 }
 
-static void test_stopping_lets_calls_end_and_takes_no_more(void **state)
+static void test_stopping_lets_calls_end_and_refuses_new_ones(void **state)
 {
     (void)state;
     struct sip_agent *a = start_agent(&agent_config);
@@ -532,9 +532,9 @@ static void test_stopping_lets_calls_end_and_takes_no_more(void **state)
     assert_int_equal(pthread_create(&thread, NULL, stop_thread, a), 0);
     int status;
     while ((status = try_once(&r.service)) == 200)
-        ; /* until the request to stop has come through */
+        ; /* until the agent has begun to stop */
     assert_int_equal(status, 503);
-    raw_press(r.rtp, port, 1000, 7); /* the call in progress goes on to its end */
+    raw_press(r.rtp, port, 1000, 7); /* the call in progress continues */
     raw_press(r.rtp, port, 3000, 11);
     wait_for_codes(1);
     assert_true(raw_requested(&r, "BYE"));
@@ -554,7 +554,7 @@ static void test_stopping_at_once_hangs_up(void **state)
     assert_true(raw_requested(&r, "BYE"));
 }
 
-static void test_stopping_waits_for_the_decision_that_was_asked_for(void **state)
+static void test_stopping_waits_for_a_pending_decision(void **state)
 {
     (void)state;
     struct sip_agent *a = start_agent(&agent_config);
@@ -572,34 +572,34 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        T(options_tell_what_is_allowed),
+        T(options_lists_the_allowed_methods),
         T(other_methods_are_refused),
         T(a_required_extension_is_refused_by_name),
-        T(bodies_we_cannot_read_are_refused_before_anybody_is_asked),
-        T(malformed_messages_stop_nothing),
+        T(unsupported_bodies_are_refused_before_a_decision),
+        T(malformed_messages_are_dropped),
         T(essential_headers_are_required),
-        T(a_body_shorter_than_it_says_is_refused),
+        T(a_body_shorter_than_its_content_length_is_refused),
         T(a_reply_is_never_sent_to_a_third_party),
-        T(a_cancelled_call_is_over),
+        T(a_cancelled_call_ends),
         T(a_repeated_invite_is_the_same_call),
         T(no_media_flows_before_the_call_is_acknowledged),
-        T(a_caller_who_hangs_up_is_forgotten),
+        T(a_call_ends_when_the_caller_hangs_up),
         T(an_offer_may_come_in_the_answer),
         T(a_call_may_be_held_and_resumed),
         T(the_negotiated_event_type_is_used),
         T(tones_in_mu_law_are_understood_and_sent),
         T(tones_in_a_law_are_understood_and_sent),
-        T(nobody_else_can_press_keys),
+        T(only_the_caller_can_press_keys),
         T(info_is_answered_and_counts_once_when_repeated),
         T(keys_that_arrive_while_the_agent_is_busy_count),
         T(a_silent_call_is_ended),
         T(no_call_is_longer_than_ten_minutes),
-        T(one_source_cannot_take_every_line),
+        T(one_source_cannot_have_all_calls),
         T(calls_beyond_the_limit_are_refused),
-        T(connections_that_say_nothing_leave_descriptors_to_others),
-        T(stopping_lets_calls_end_and_takes_no_more),
+        T(silent_connections_leave_descriptors_to_others),
+        T(stopping_lets_calls_end_and_refuses_new_ones),
         T(stopping_at_once_hangs_up),
-        T(stopping_waits_for_the_decision_that_was_asked_for),
+        T(stopping_waits_for_a_pending_decision),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* A SIP user agent on loopback, in front of the fake domain. Include it in one file of a test. A test may change
- * agent_config before it starts an agent. */
+ * agent_config before agent_set_up. */
 #pragma once
 #include <semaphore.h>
 
@@ -18,7 +18,7 @@ static struct config agent_config = {
 
 static struct sip_agent *agent;
 
-/* Another agent with settings of its own; the caller stops and frees it. */
+/* Starts another agent; the caller stops and frees it. */
 static inline struct sip_agent *start_agent(const struct config *c)
 {
     struct sip_agent *a;

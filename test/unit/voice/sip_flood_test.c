@@ -1,4 +1,4 @@
-/* Calls that nobody acknowledges, as a liar can place them from any address: they shut nobody out and cost little. */
+/* Forged calls, which are never acknowledged, shut nobody out and cost little. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,17 +28,17 @@ static int tear_down(void **state)
     return agent_tear_down(state);
 }
 
-/* INVITEs from as many addresses as `hosts`, whose answers nobody reads. */
+/* Sends INVITEs from `hosts` addresses and reads no answer. */
 static void flood(int count, int hosts, const char *number)
 {
     for (int i = 0; i < count; i++) {
-        struct raw liar;
+        struct raw forger;
         char host[32];
         (void)snprintf(host, sizeof host, "127.0.1.%d", 1 + i % hosts);
-        raw_open_at(&liar, host, sip_address(agent));
-        raw_invite(&liar, number);
-        raw_close(&liar);
-        usleep(300); /* or the socket's buffer drops what comes next, and these callers repeat nothing */
+        raw_open_at(&forger, host, sip_address(agent));
+        raw_invite(&forger, number);
+        raw_close(&forger);
+        usleep(300); /* leaves room in the socket's buffer: these callers repeat no INVITE */
     }
 }
 
@@ -73,10 +73,10 @@ static void test_calls_forged_in_a_callers_name_do_not_shut_it_out(void **state)
 {
     (void)state;
     for (int i = 0; i < FLOOD; i++) {
-        struct raw liar;
-        raw_open(&liar, sip_address(agent));
-        raw_invite(&liar, FAKE_CODE);
-        raw_close(&liar);
+        struct raw forger;
+        raw_open(&forger, sip_address(agent));
+        raw_invite(&forger, FAKE_CODE);
+        raw_close(&forger);
     }
     is_served(&r);
 }
@@ -91,20 +91,20 @@ static void test_a_call_in_progress_outlives_a_flood(void **state)
     hang_up(&r);
 }
 
-static void test_a_dropped_call_costs_nothing_more(void **state)
+static void test_an_evicted_call_gets_no_more_messages(void **state)
 {
     (void)state;
     raw_invite(&r, FAKE_CODE);
     assert_int_equal(raw_final(&r), 200);
     flood(FLOOD, FLOOD, FAKE_CODE);
-    assert_int_equal(raw_receive(&r, 1300), 0); /* the 200 would have come again, twice */
+    assert_int_equal(raw_receive(&r, 1300), 0); /* long enough for two repetitions of the 200 */
     raw_request(&r, "ACK", FAKE_CODE, 1, "", "");
     assert_int_equal(raw_count_rtp(&r, 150), 0);
     raw_request(&r, "INFO", FAKE_CODE, 2, "Content-Type: application/dtmf-relay\r\n", "Signal=7\r\n");
     assert_int_equal(raw_final(&r), 481);
 }
 
-static void test_nothing_is_decided_for_a_call_that_was_dropped_before(void **state)
+static void test_an_evicted_call_gets_no_decision(void **state)
 {
     (void)state;
     struct raw callers[20];
@@ -131,11 +131,11 @@ static void test_the_200_is_repeated_until_it_is_acknowledged(void **state)
     raw_request(&r, "ACK", FAKE_CODE, 1, "", "");
     assert_true(raw_hears_rtp(&r));
     while (raw_receive(&r, 0) == 200)
-        ; /* one may have been on its way */
+        ; /* a repetition that was sent before the ACK arrived */
     assert_int_equal(raw_receive(&r, 1300), 0);
 }
 
-static void test_a_caller_may_hang_up_without_having_acknowledged(void **state)
+static void test_a_caller_may_hang_up_before_acknowledging(void **state)
 {
     (void)state;
     raw_invite(&r, FAKE_CODE);
@@ -163,18 +163,18 @@ static void test_refusals_are_not_repeated_in_a_flood(void **state)
 {
     (void)state;
     for (int i = 0; i < 600; i++) {
-        struct raw liar;
-        raw_open_at(&liar, "127.0.1.1", sip_address(agent));
-        raw_invite(&liar, "+15559999999");
-        assert_int_equal(raw_final(&liar), 404);
-        raw_close(&liar);
+        struct raw forger;
+        raw_open_at(&forger, "127.0.1.1", sip_address(agent));
+        raw_invite(&forger, "+15559999999");
+        assert_int_equal(raw_final(&forger), 404);
+        raw_close(&forger);
     }
     raw_invite(&r, "+15559999999");
     assert_int_equal(raw_final(&r), 404);
     assert_int_equal(raw_receive(&r, 1300), 0);
 }
 
-static void test_an_invite_in_no_call_is_refused_once(void **state)
+static void test_an_invite_of_an_unknown_dialog_is_refused_once(void **state)
 {
     (void)state;
     (void)snprintf(r.to_tag, sizeof r.to_tag, ";tag=0123456789abcdef");
@@ -190,13 +190,13 @@ int main(void)
         T(forged_calls_shut_nobody_out),
         T(calls_forged_in_a_callers_name_do_not_shut_it_out),
         T(a_call_in_progress_outlives_a_flood),
-        T(a_dropped_call_costs_nothing_more),
-        T(nothing_is_decided_for_a_call_that_was_dropped_before),
+        T(an_evicted_call_gets_no_more_messages),
+        T(an_evicted_call_gets_no_decision),
         T(the_200_is_repeated_until_it_is_acknowledged),
-        T(a_caller_may_hang_up_without_having_acknowledged),
+        T(a_caller_may_hang_up_before_acknowledging),
         T(a_stranger_cannot_acknowledge),
         T(refusals_are_not_repeated_in_a_flood),
-        T(an_invite_in_no_call_is_refused_once),
+        T(an_invite_of_an_unknown_dialog_is_refused_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

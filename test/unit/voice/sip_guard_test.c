@@ -1,4 +1,4 @@
-/* What may come in, message by message, and which number a URI names. */
+/* The checks of a SIP request, and the number of a URI. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static struct sip_verdict verdict;
 static size_t body;
 static bool sdp;
 
-/* The status the guard gives a message. */
+/* The guard's status for a message. */
 static int check(const char *text)
 {
     struct mbuf *mb = mbuf_alloc(strlen(text) + 1);
@@ -50,7 +50,7 @@ static void test_a_good_request_passes(void **state)
         0);
 }
 
-static void test_what_is_essential_must_be_there_once(void **state)
+static void test_essential_headers_are_required_once(void **state)
 {
     (void)state;
     assert_int_equal(check(START VIA TO CALLID CSEQ "\r\n"), 400);
@@ -64,7 +64,7 @@ static void test_what_is_essential_must_be_there_once(void **state)
     assert_int_equal(check(START VIA "From: <sip:a@b>\r\n" TO CALLID CSEQ "\r\n"), 400); /* no tag */
 }
 
-static void test_without_a_way_back_nothing_is_answered(void **state)
+static void test_a_request_without_a_return_address_is_dropped(void **state)
 {
     (void)state;
     assert_int_equal(check(START FROM TO CALLID CSEQ "\r\n"), -1);
@@ -79,7 +79,7 @@ static void test_the_sequence_must_name_the_method(void **state)
     assert_int_equal(check(START VIA FROM TO CALLID "CSeq: 4294967295 INVITE\r\n\r\n"), 400);
 }
 
-static void test_identifiers_have_a_limit(void **state)
+static void test_long_identifiers_are_refused(void **state)
 {
     (void)state;
     char text[2048], id[400];
@@ -90,7 +90,7 @@ static void test_identifiers_have_a_limit(void **state)
     assert_int_equal(check(text), 400);
 }
 
-static void test_the_body_is_as_long_as_it_says(void **state)
+static void test_the_body_ends_at_its_content_length(void **state)
 {
     (void)state;
     assert_int_equal(check(START ALL "Content-Length: 5\r\n\r\n12345 and more"), 0);
@@ -102,13 +102,13 @@ static void test_the_body_is_as_long_as_it_says(void **state)
     assert_int_equal(check(START ALL "Content-Length: 4294967301\r\n\r\n12345"), 400);
 }
 
-static void test_bodies_are_told_apart(void **state)
+static void test_only_plain_sdp_is_an_sdp_body(void **state)
 {
     (void)state;
     assert_int_equal(check(START ALL "Content-Type: application/sdp\r\n\r\nv=0"), 0);
     assert_true(sdp);
     assert_int_equal(check(START ALL "\r\n"), 0);
-    assert_true(sdp); /* none at all: ours is the offer */
+    assert_true(sdp); /* no body: ours is the offer */
     assert_int_equal(check(START ALL "Content-Type: text/plain\r\n\r\nv=0"), 0);
     assert_false(sdp);
     assert_int_equal(check(START ALL "Content-Type: application/sdp\r\nContent-Encoding: gzip\r\n\r\nv=0"), 0);
@@ -132,7 +132,7 @@ static void test_numbers(void **state)
 {
     (void)state;
     static const struct {
-        const char *uri, *number; /* "": none */
+        const char *uri, *number; /* "" if it has no number */
     } table[] = {
         {"sip:+15550100001@192.0.2.2", "+15550100001"},
         {"sip:15550100001@192.0.2.2", "+15550100001"},
@@ -224,12 +224,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_good_request_passes),
-        cmocka_unit_test(test_what_is_essential_must_be_there_once),
-        cmocka_unit_test(test_without_a_way_back_nothing_is_answered),
+        cmocka_unit_test(test_essential_headers_are_required_once),
+        cmocka_unit_test(test_a_request_without_a_return_address_is_dropped),
         cmocka_unit_test(test_the_sequence_must_name_the_method),
-        cmocka_unit_test(test_identifiers_have_a_limit),
-        cmocka_unit_test(test_the_body_is_as_long_as_it_says),
-        cmocka_unit_test(test_bodies_are_told_apart),
+        cmocka_unit_test(test_long_identifiers_are_refused),
+        cmocka_unit_test(test_the_body_ends_at_its_content_length),
+        cmocka_unit_test(test_only_plain_sdp_is_an_sdp_body),
         cmocka_unit_test(test_methods_schemes_and_extensions),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_a_peers_national_numbers_become_e164),

@@ -1,4 +1,4 @@
-/* Where a call's audio goes: to who is in the call, and to nobody who was only named. */
+/* The destination of a call's audio: the caller, never a third party that is only named in SDP. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #define OTHER "127.0.0.9"
 
-static struct raw r, other; /* the caller; another host, whose audio has the port that the caller's has */
+static struct raw r, other; /* the caller; another host with the same RTP port */
 
 static int rtp_at(const char *host, int port)
 {
@@ -40,7 +40,7 @@ static int tear_down(void **state)
     return agent_tear_down(state);
 }
 
-/* The caller says that its audio is on that host. Returns the port of ours. */
+/* Places a call whose SDP names that host. Returns our RTP port. */
 static int establish(const char *number, const char *host)
 {
     raw_request(&r, "INVITE", number, 1, RAW_SDP, raw_offer_at(&r, host, "sendrecv"));
@@ -60,7 +60,7 @@ static void test_a_host_that_is_only_named_gets_nothing(void **state)
 {
     (void)state;
     establish(FAKE_CODE, OTHER);
-    assert_true(raw_hears_rtp(&r)); /* as a box would whose address was rewritten on the way */
+    assert_true(raw_hears_rtp(&r)); /* as a call box behind NAT would */
     raw_request(&r, "INVITE", FAKE_CODE, 2, RAW_SDP, raw_offer_at(&r, "127.0.0.10", "sendrecv"));
     assert_int_equal(raw_final(&r), 200);
     raw_request(&r, "ACK", FAKE_CODE, 2, "", "");
@@ -72,14 +72,14 @@ static void test_a_host_that_is_only_named_gets_nothing(void **state)
     assert_int_equal(raw_count_rtp(&other, 300), 0);
 }
 
-static void test_a_named_host_that_speaks_gets_the_audio(void **state)
+static void test_a_named_host_that_sends_audio_gets_ours(void **state)
 {
     (void)state;
     int port = establish(FAKE_CODE, OTHER);
     raw_press(other.rtp, port, 1000, 7);
     assert_true(raw_hears_rtp(&other));
     assert_true(raw_falls_silent(&r, 150));
-    raw_press(r.rtp, port, 2000, 9); /* too late for anybody else */
+    raw_press(r.rtp, port, 2000, 9); /* another source is too late */
     raw_press(other.rtp, port, 3000, 11);
     wait_for_codes(1);
     assert_string_equal(fake.codes[0], "7");
@@ -95,7 +95,7 @@ static void test_a_host_that_was_not_named_cannot_take_the_audio(void **state)
     assert_true(raw_hears_rtp(&r));
 }
 
-/* A packet of an event that comes within the patience of the test. */
+/* Whether a packet of an event arrives. */
 static bool hears_event(struct raw *caller)
 {
     uint8_t packet[2048];
@@ -109,7 +109,7 @@ static bool hears_event(struct raw *caller)
 static void test_a_box_that_sends_no_audio_hears_the_release_tone(void **state)
 {
     (void)state;
-    establish(FAKE_CODE, "192.0.2.7"); /* behind NAT; and silent */
+    establish(FAKE_CODE, "192.0.2.7"); /* behind NAT, and silent */
     assert_true(raw_falls_silent(&r, 500));
     info(2, "Signal=7\r\n");
     info(3, "Signal=#\r\n");
@@ -121,7 +121,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         T(a_host_that_is_only_named_gets_nothing),
-        T(a_named_host_that_speaks_gets_the_audio),
+        T(a_named_host_that_sends_audio_gets_ours),
         T(a_host_that_was_not_named_cannot_take_the_audio),
         T(a_box_that_sends_no_audio_hears_the_release_tone),
     };

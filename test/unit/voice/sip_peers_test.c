@@ -1,4 +1,4 @@
-/* Callers: addresses outside voice.peers reach nothing. */
+/* Addresses outside voice.peers get no answer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static void call(struct raw *r, const char *host)
     raw_invite(r, FAKE_CODE);
 }
 
-/* A call that is answered, after which nothing that was sent before is still on its way. */
+/* Places a call that must be answered. Earlier messages have then been handled, too. */
 static void is_served(const char *host)
 {
     struct raw r;
@@ -78,7 +78,7 @@ static void test_a_flood_of_strangers_shuts_no_peer_out(void **state)
             struct raw stranger;
             call(&stranger, STRANGER);
             raw_close(&stranger);
-            usleep(500); /* or the socket's buffer drops what comes next, and these callers do not repeat anything */
+            usleep(500); /* leaves room in the socket's buffer: these callers repeat no INVITE */
         }
         gets_no_answer(STRANGER);
     }
@@ -92,7 +92,7 @@ static void test_without_peers_anybody_may_call(void **state)
     is_served(STRANGER);
 }
 
-/* What is written to standard error goes to a file until it is read. */
+/* Diverts standard error to a file. Returns a descriptor of the old one. */
 static int capture(int *ret_file)
 {
     *ret_file = memfd_create("log", MFD_CLOEXEC);
@@ -101,7 +101,7 @@ static int capture(int *ret_file)
     return before;
 }
 
-static void test_the_log_names_a_stranger_once_in_a_while(void **state)
+static void test_the_log_names_a_stranger_once_in_ten_seconds(void **state)
 {
     (void)state;
     char text[4096];
@@ -124,7 +124,7 @@ static void test_the_log_names_a_stranger_once_in_a_while(void **state)
     assert_null(strstr(line + 1, "source=" STRANGER));
 }
 
-/* ---- settings of their own ---- */
+/* ---- peers with settings ---- */
 
 static const char *const trunk_addresses[] = {"127.0.3.0/24", NULL};
 
@@ -145,7 +145,7 @@ static int stop_with_trunk(void **state)
     return agent_tear_down(state);
 }
 
-static void test_a_peer_with_settings_may_call_as_well(void **state)
+static void test_a_peer_with_settings_may_call(void **state)
 {
     (void)state;
     start_with_trunk((struct config_peer){.calls = 6, .number_in = "uri"});
@@ -154,7 +154,7 @@ static void test_a_peer_with_settings_may_call_as_well(void **state)
     gets_no_answer(STRANGER);
 }
 
-static void test_a_peers_calls_are_counted_together_and_by_its_own_limit(void **state)
+static void test_all_calls_of_a_peer_share_its_limit(void **state)
 {
     (void)state;
     struct raw callers[7];
@@ -171,7 +171,7 @@ static void test_a_peers_calls_are_counted_together_and_by_its_own_limit(void **
     is_served(PEER);
 }
 
-/* A call from the trunk whose request URI, To and P-Called-Party-ID name what is given. */
+/* Calls from the trunk with this request URI, To and other headers. Returns the status. */
 static int dials(const char *uri, const char *to, const char *headers)
 {
     struct raw r;
@@ -250,7 +250,7 @@ static void is_answered(int fd)
     assert_string_equal(reply, "SIP/2.0 200");
 }
 
-/* The kernel drops it; where a user may attach no filter to a socket, it is closed at its first message. */
+/* The kernel drops the connection; without a filter, the agent closes it at its first message. */
 static void gets_nowhere(int fd)
 {
     char reply[16];
@@ -310,9 +310,9 @@ int main(void)
         T(a_network_may_call_and_its_neighbours_may_not),
         T(a_flood_of_strangers_shuts_no_peer_out),
         T(without_peers_anybody_may_call),
-        T(the_log_names_a_stranger_once_in_a_while),
-        cmocka_unit_test_teardown(test_a_peer_with_settings_may_call_as_well, stop_with_trunk),
-        cmocka_unit_test_teardown(test_a_peers_calls_are_counted_together_and_by_its_own_limit, stop_with_trunk),
+        T(the_log_names_a_stranger_once_in_ten_seconds),
+        cmocka_unit_test_teardown(test_a_peer_with_settings_may_call, stop_with_trunk),
+        cmocka_unit_test_teardown(test_all_calls_of_a_peer_share_its_limit, stop_with_trunk),
         cmocka_unit_test_teardown(test_the_dialled_number_is_where_the_peer_puts_it, stop_with_trunk),
         cmocka_unit_test_teardown(test_a_peers_national_numbers_are_completed, stop_with_trunk),
         T(a_stranger_cannot_connect),

@@ -30,7 +30,7 @@ static int before_each(void **state)
     return 0;
 }
 
-/* Calls and compares what was heard. */
+/* Places a call and compares the simulator's output. */
 static void heard(struct buzz_options o, int status, const char *lines)
 {
     char *text = NULL, *why = NULL;
@@ -128,7 +128,8 @@ static void test_a_key_may_be_held_for_longer_than_a_pause(void **state)
 static void test_three_wrong_codes_forward_the_call(void **state)
 {
     (void)state;
-    heard((struct buzz_options){.to = FAKE_CODE, .digits = "0000,1111#,2222"}, BUZZ_NOT_OPENED, "answered\nhangup\n");
+    heard((struct buzz_options){.to = FAKE_CODE, .digits = "0000,1111#,2222", .wait_ms = RAW_PATIENCE_MS},
+          BUZZ_NOT_OPENED, "answered\nhangup\n");
     assert_int_equal(fake.wrong, 3);
     assert_int_equal(fake.forwarded, 1);
 }
@@ -136,12 +137,12 @@ static void test_three_wrong_codes_forward_the_call(void **state)
 static void test_the_second_try_may_be_right(void **state)
 {
     (void)state;
-    heard((struct buzz_options){.to = FAKE_SILENT, .digits = "0000,1234"}, BUZZ_OPENED,
+    heard((struct buzz_options){.to = FAKE_CODE, .digits = "0000,1234", .wait_ms = RAW_PATIENCE_MS}, BUZZ_OPENED,
           "answered\ntone 9\ntone #\ntone 0\nhangup\n");
     assert_int_equal(fake.wrong, 1);
 }
 
-static void test_a_call_to_be_forwarded_is_recorded_and_ended(void **state)
+static void test_a_forwarded_call_is_recorded_and_ended(void **state)
 {
     (void)state;
     heard((struct buzz_options){.to = FAKE_FORWARD}, BUZZ_NOT_OPENED, "answered\nhangup\n");
@@ -170,7 +171,7 @@ static void test_keys_may_interrupt_the_greeting(void **state)
     assert_string_equal(fake.codes[0], "1234");
 }
 
-/* A recording of somebody pressing 1234#. */
+/* Writes a recording of the keys 1234#. */
 static void write_recording(const char *path)
 {
     struct aufile *file;
@@ -207,13 +208,13 @@ static void test_lines_may_be_json(void **state)
           "{\"event\":\"rejected\",\"detail\":\"404\"}\n");
 }
 
-static void test_the_simulator_gives_up_in_time(void **state)
+static void test_the_simulator_ends_the_call_at_its_time_limit(void **state)
 {
     (void)state;
-    heard((struct buzz_options){.to = FAKE_CODE, .timeout_ms = 3000}, BUZZ_NOT_OPENED, "answered\ntimeout\n");
+    heard((struct buzz_options){.to = FAKE_CODE, .timeout_ms = 6000}, BUZZ_NOT_OPENED, "answered\ntimeout\n");
 }
 
-/* What buzz says when it cannot place the call. */
+/* Places a call that must fail with this reason. */
 static void fails(struct buzz_options o, const char *why_part)
 {
     char *why = NULL;
@@ -236,7 +237,7 @@ static void test_a_call_that_cannot_be_placed_is_explained(void **state)
     fails((struct buzz_options){.to = FAKE_OPEN, .sip = tcp, .wav = "/nowhere.wav"}, "WAV");
 }
 
-static void test_a_host_name_will_do(void **state)
+static void test_a_host_name_is_resolved(void **state)
 {
     (void)state;
     char by_name[80];
@@ -291,15 +292,15 @@ int main(void)
         T(a_key_may_be_held_for_longer_than_a_pause),
         T(three_wrong_codes_forward_the_call),
         T(the_second_try_may_be_right),
-        T(a_call_to_be_forwarded_is_recorded_and_ended),
+        T(a_forwarded_call_is_recorded_and_ended),
         T(the_owner_hears_that_the_line_works),
         T(a_failing_store_refuses_the_call),
         T(keys_may_interrupt_the_greeting),
         T(a_recording_opens_the_door),
         T(lines_may_be_json),
-        T(the_simulator_gives_up_in_time),
+        T(the_simulator_ends_the_call_at_its_time_limit),
         T(a_call_that_cannot_be_placed_is_explained),
-        T(a_host_name_will_do),
+        T(a_host_name_is_resolved),
         T(an_address_in_use_is_explained),
         T(all_addresses_at_once_are_refused),
     };

@@ -1,4 +1,4 @@
-/* The tick that paces packets: whoever leaves during a round, everybody else has their turn in it. */
+/* The tick that paces packets: an entry that is removed during a round does not skip others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 struct listener {
     struct tick_entry entry;
-    struct listener *takes; /* leaves together with this one */
+    struct listener *takes; /* removed together with this one */
     int64_t ran_ms;         /* 0: never */
 };
 
@@ -31,7 +31,7 @@ static void on_last(void *arg, int64_t now_ms)
     re_cancel();
 }
 
-/* One round: which listeners ran, as bits, and whether all in the same round. */
+/* Runs one round. Returns the listeners that ran in it, as bits. */
 static unsigned run_round(struct listener l[static ENTRIES])
 {
     struct tick *t;
@@ -52,7 +52,7 @@ static unsigned run_round(struct listener l[static ENTRIES])
     return ran;
 }
 
-static void a_round_goes_on_when_a_listener_and_the_next_one_leave(void **state)
+static void a_round_continues_when_a_listener_and_the_next_are_removed(void **state)
 {
     (void)state;
     struct listener l[ENTRIES] = {0};
@@ -61,7 +61,7 @@ static void a_round_goes_on_when_a_listener_and_the_next_one_leave(void **state)
     assert_int_equal(l[1].ran_ms, 0);
 }
 
-static void a_round_goes_on_when_an_earlier_one_leaves(void **state)
+static void a_round_continues_when_an_earlier_listener_is_removed(void **state)
 {
     (void)state;
     struct listener l[ENTRIES] = {0};
@@ -72,8 +72,8 @@ static void a_round_goes_on_when_an_earlier_one_leaves(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_round_goes_on_when_a_listener_and_the_next_one_leave),
-        cmocka_unit_test(a_round_goes_on_when_an_earlier_one_leaves),
+        cmocka_unit_test(a_round_continues_when_a_listener_and_the_next_are_removed),
+        cmocka_unit_test(a_round_continues_when_an_earlier_listener_is_removed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static void reads_written_digits_case_and_punctuation(void **state)
     assert_reads("  One TWO,three.Four ", "1234");
 }
 
-static void refuses_what_is_no_code(void **state)
+static void refuses_text_that_is_no_code(void **state)
 {
     (void)state;
     assert_refuses("");
@@ -82,9 +82,12 @@ static void a_nul_is_no_digit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_every_digit),       cmocka_unit_test(reads_zero_by_its_other_names),
-        cmocka_unit_test(reads_repeated_digits),   cmocka_unit_test(reads_written_digits_case_and_punctuation),
-        cmocka_unit_test(refuses_what_is_no_code), cmocka_unit_test(refuses_more_digits_than_fit),
+        cmocka_unit_test(reads_every_digit),
+        cmocka_unit_test(reads_zero_by_its_other_names),
+        cmocka_unit_test(reads_repeated_digits),
+        cmocka_unit_test(reads_written_digits_case_and_punctuation),
+        cmocka_unit_test(refuses_text_that_is_no_code),
+        cmocka_unit_test(refuses_more_digits_than_fit),
         cmocka_unit_test(a_nul_is_no_digit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
