@@ -26,10 +26,10 @@ enum err number_add(struct tx *tx, struct str number, struct str country)
     return job_reschedule_all(tx, JOB_PROVISION, tx->now_us);
 }
 
-enum err number_list(struct tx *tx, const struct number **ret, size_t *ret_count)
+enum err number_list_by(struct tx *tx, enum sql statement, const struct number **ret, size_t *ret_count)
 {
     CURSOR c;
-    enum err e = db_query(tx->db, SQL_NUMBER_LIST, DB_NO_ARGS, &c);
+    enum err e = db_query(tx->db, statement, DB_NO_ARGS, &c);
     if (e)
         return e;
     struct number *list = NULL;
@@ -52,6 +52,11 @@ enum err number_list(struct tx *tx, const struct number **ret, size_t *ret_count
     *ret = list;
     *ret_count = count;
     return ERR_NONE;
+}
+
+enum err number_list(struct tx *tx, const struct number **ret, size_t *ret_count)
+{
+    return number_list_by(tx, SQL_NUMBER_LIST, ret, ret_count);
 }
 
 /* ---- a building's number ---- */

@@ -34,9 +34,7 @@ static void put_order(struct request *q, struct buf *page, const struct builtin_
     buf_lit(page, "<dl class=\"facts\">\n");
     hosted_fact(page, "Account", s->email);
     hosted_fact(page, "Plan", s->plan);
-    if (plan)
-        hosted_fact(page, "Per building", hosted_price_of(a, plan));
-    hosted_fact(page, "Buildings", arena_printf(a, "%lld", (long long)s->quantity));
+    hosted_terms(page, a, plan, s->quantity);
     buf_lit(page, "</dl>\n");
     if (plan) {
         buf_lit(page, "<p>Due today: <span class=\"figure\">");

@@ -81,12 +81,20 @@ struct str hosted_price(struct arena *a, int64_t amount_minor, const char *curre
     return arena_printf(a, "%lld.%02lld %s", (long long)amount_minor / 100, (long long)amount_minor % 100, upper);
 }
 
-struct str hosted_price_of(struct arena *a, const struct config_plan *plan)
+/* "4.99 USD a week" */
+static struct str price_of_plan(struct arena *a, const struct config_plan *plan)
 {
     struct str price = hosted_price(a, plan->amount_minor, plan->currency);
     if (plan->interval_count == 1)
         return arena_printf(a, "%s a %s", price.p, plan->interval);
     return arena_printf(a, "%s every %lld %ss", price.p, (long long)plan->interval_count, plan->interval);
+}
+
+void hosted_terms(struct buf *page, struct arena *a, const struct config_plan *plan, int64_t quantity)
+{
+    if (plan)
+        hosted_fact(page, "Per building", price_of_plan(a, plan));
+    hosted_fact(page, "Buildings", arena_printf(a, "%lld", (long long)quantity));
 }
 
 enum err hosted_reply(struct request *q, struct reply *p, struct buf *page)

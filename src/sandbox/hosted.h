@@ -17,8 +17,8 @@ void hosted_text(struct buf *page, struct str text);
 void hosted_fact(struct buf *page, const char *name, struct str text);
 /* A price in its currency: "4.99 USD". In the arena. */
 struct str hosted_price(struct arena *a, int64_t amount_minor, const char *currency);
-/* "4.99 USD a week" */
-struct str hosted_price_of(struct arena *a, const struct config_plan *plan);
+/* The facts of a subscription: the plan's price per building (NULL: unknown) and the number of buildings. */
+void hosted_terms(struct buf *page, struct arena *a, const struct config_plan *plan, int64_t quantity);
 /* Replies with the page and frees it. */
 enum err hosted_reply(struct request *q, struct reply *p, struct buf *page) CHECKED;
 

@@ -33,8 +33,7 @@ static void put_subscription(struct request *q, struct buf *page, const struct b
     hosted_fact(page, "Plan", s->plan);
     hosted_fact(page, "Status", s->status == BILLING_PAST_DUE ? STR("past due") : str_z(portal_status_text(s->status)));
     if (plan && s->status != BILLING_CANCELED) {
-        hosted_fact(page, "Per building", hosted_price_of(a, plan));
-        hosted_fact(page, "Buildings", arena_printf(a, "%lld", (long long)s->quantity));
+        hosted_terms(page, a, plan, s->quantity);
         hosted_fact(page, "Total", hosted_price(a, plan->amount_minor * s->quantity, plan->currency));
     }
     buf_lit(page, "</dl>\n");

@@ -23,13 +23,14 @@ UPDATE sandbox_number SET reference = NULL, held_since = NULL, released_at = $2
 WHERE number = $1 AND reference IS NOT NULL
 
 -- name: sandbox_number_list
--- The numbers of the provider, and of the operator's pool.
-SELECT n.number, n.country, n.reference, n.held_since, b.label, a.email, CAST(0 AS BIGINT) AS pooled
+-- The numbers of the provider, and of the operator's pool. The columns must be those of number_list.
+SELECT n.number, n.country, n.reference AS building_id, n.held_since, CAST(0 AS BIGINT) AS pooled, b.account_id,
+    b.label, a.email
 FROM sandbox_number n
     LEFT JOIN building b ON b.id = n.reference
     LEFT JOIN account a ON a.id = b.account_id
 UNION ALL
-SELECT n.number, n.country, n.building_id, n.held_since, b.label, a.email, n.pooled
+SELECT n.number, n.country, n.building_id, n.held_since, n.pooled, b.account_id, b.label, a.email
 FROM number n
     LEFT JOIN building b ON b.id = n.building_id
     LEFT JOIN account a ON a.id = b.account_id
