@@ -1,4 +1,4 @@
-/* What the operator sees of an account. */
+/* GET /admin/accounts: an account and its buildings. */
 #include "admin/routes.h"
 #include "domain/account.h"
 #include "domain/building.h"

@@ -1,4 +1,4 @@
-/* Checkouts that wait for payment or for support, and what support found out about one. */
+/* Unsettled checkouts, and settling one that the provider did not respond to. */
 #include "admin/routes.h"
 #include "api/service.h"
 #include "domain/checkout.h"
@@ -23,7 +23,7 @@ struct resolve_body {
 
 static const struct field query_fields[] = {
     FIELD(struct checkouts_query, email, T_STRING, .flags = F_TRIM | F_LOWER, .max = 254, .error = ERR_INVALID_EMAIL,
-          .doc = "all of this account; else those of all that are preparing or open"),
+          .doc = "all checkouts of this account; default: those of all accounts that are preparing or open"),
 };
 static const struct shape query_shape = SHAPE(struct checkouts_query, "AdminCheckoutsQuery", query_fields);
 
@@ -33,7 +33,7 @@ static const struct field row_fields[] = {
     OUT(account_id, T_ID),
     OUT(email, T_STRING),
     OUT(status, T_STRING),
-    OUT(overdue, T_BOOL, , .doc = "support must resolve it"),
+    OUT(overdue, T_BOOL, , .doc = "must be resolved by support"),
     OUT(plan, T_STRING),
     OUT(quantity, T_INT),
     OUT(created_at, T_TIME),
@@ -51,11 +51,11 @@ static const char *const outcomes[] = {"open", "failed", "complete", NULL};
 static const struct field resolve_fields[] = {
     FIELD(struct resolve_body, checkout_id, T_ID, .flags = F_REQUIRED, .error = ERR_INVALID_ID),
     FIELD(struct resolve_body, outcome, T_STRING, .flags = F_REQUIRED, .values = outcomes),
-    FIELD(struct resolve_body, session_id, T_STRING, .min = 1, .max = SESSION_MAX, .doc = "the provider's"),
+    FIELD(struct resolve_body, session_id, T_STRING, .min = 1, .max = SESSION_MAX, .doc = "of the provider"),
 };
 static const struct shape resolve_shape = SHAPE(struct resolve_body, "AdminCheckoutResolve", resolve_fields);
 
-/* Borrows from *c, which must live as long as the reply. */
+/* Refers to *c, which must live as long as the reply. */
 static struct checkout_row_body row_of(const struct checkout *c, int64_t now_us)
 {
     return (struct checkout_row_body){
@@ -110,20 +110,19 @@ static enum err refuse_run(struct tx *tx, void *arg)
     return checkout_refuse(tx, &f->checkout);
 }
 
-/* The provider is asked in every case but `failed`: what it says counts. */
-static enum err resolve(struct request *q, struct finding *f, struct str outcome, struct str session_id)
+/* Asks the provider, whose answer decides, unless the outcome is `failed`. */
+static enum err settle(struct request *q, struct finding *f, struct str outcome, struct str session_id)
 {
-    const struct checkout_context desk = {service_providers(q->service)->billing, &q->work};
+    const struct checkout_context context = {service_providers(q->service)->billing, &q->work};
     if (str_eq(outcome, STR("failed")))
         return work_write(&q->work, refuse_run, f);
     if (!session_id.p && str_eq(outcome, STR("complete")))
-        return tx_fail(&q->tx, ERR_BAD_REQUEST, "a paid checkout is resolved by its session: --session ID");
+        return tx_fail(&q->tx, ERR_BAD_REQUEST, "outcome complete requires session_id (--session ID)");
     if (!session_id.p)
-        return checkout_session_open(&desk, &f->checkout);
-    enum err e = checkout_session_adopt(&desk, &f->checkout, session_id);
-    return e == ERR_NOT_FOUND
-               ? tx_fail(&q->tx, e, "the provider has no such session, or it is another checkout's or account's")
-               : e;
+        return checkout_session_open(&context, &f->checkout);
+    enum err e = checkout_session_adopt(&context, &f->checkout, session_id);
+    return e == ERR_NOT_FOUND ? tx_fail(&q->tx, e, "session not found, or it belongs to another checkout or account")
+                              : e;
 }
 
 static enum err resolve_checkout(struct request *q, struct reply *p)
@@ -134,10 +133,10 @@ static enum err resolve_checkout(struct request *q, struct reply *p)
     q->subject = arena_printf(q->tx.arena, "id=%s outcome=%.*s", f->id.text, STR_ARG(body->outcome.s));
     enum err e = work_read(&q->work, find_run, f);
     if (e)
-        return e == ERR_NOT_FOUND ? tx_fail(&q->tx, e, "there is no such checkout") : e;
+        return e == ERR_NOT_FOUND ? tx_fail(&q->tx, e, "checkout not found") : e;
     if (f->checkout.status != CHECKOUT_PREPARING)
-        return tx_fail(&q->tx, ERR_BAD_REQUEST, "only a checkout that is preparing needs to be resolved");
-    e = resolve(q, f, body->outcome.s, v_set(body->session_id) ? body->session_id.s : STR_NONE);
+        return tx_fail(&q->tx, ERR_BAD_REQUEST, "only a checkout in status preparing can be resolved");
+    e = settle(q, f, body->outcome.s, v_set(body->session_id) ? body->session_id.s : STR_NONE);
     if (e)
         return e;
     struct checkout_row_body *row = arena_new(q->tx.arena, struct checkout_row_body);
@@ -147,7 +146,7 @@ static enum err resolve_checkout(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     {.operation_id = "adminListCheckouts",
-     .summary = "Checkouts that are not settled, or all of an account",
+     .summary = "List unsettled checkouts, or all of an account",
      .tag = "Checkouts",
      .method = HTTP_GET,
      .path = "/admin/checkouts",
@@ -158,7 +157,7 @@ static const struct route rows[] = {
      .status = 200,
      .reply = &list_shape},
     {.operation_id = "adminResolveCheckout",
-     .summary = "Says what became of a checkout that the provider did not answer about",
+     .summary = "Settle a checkout that the provider did not respond to",
      .tag = "Checkouts",
      .method = HTTP_POST,
      .path = "/admin/checkouts/resolve",

@@ -1,16 +1,11 @@
-/* What the operator sees of webhook deliveries, and sending one again. */
+/* Webhook deliveries of all accounts, and sending the event of one again. */
 #include "admin/routes.h"
 #include "api/delivery.h"
-#include "domain/delivery_log.h"
 
 #define LIST_MAX 100
 
 struct deliveries_query {
     struct val email, status;
-};
-struct delivery_reply {
-    struct val id, account_id, webhook_id, event_id, type, status, attempts, created_at, next_attempt_at;
-    struct val last_attempt_at, last_status_code, last_error;
 };
 struct deliveries_reply {
     struct val data;
@@ -21,13 +16,13 @@ struct replay_body {
 
 static const struct field query_fields[] = {
     FIELD(struct deliveries_query, email, T_STRING, .flags = F_TRIM | F_LOWER, .max = 254, .error = ERR_INVALID_EMAIL,
-          .doc = "of this account"),
+          .doc = "deliveries of this account only"),
     FIELD(struct deliveries_query, status, T_STRING, .values = delivery_status_names, .error = ERR_INVALID_FILTER,
-          .doc = "default: failed, or any of an account's"),
+          .doc = "default: failed; with email any"),
 };
 static const struct shape query_shape = SHAPE(struct deliveries_query, "AdminDeliveriesQuery", query_fields);
 
-#define OUT(member, type, ...) FIELD(struct delivery_reply, member, type, __VA_ARGS__)
+#define OUT(member, type, ...) FIELD(struct delivery_body, member, type, __VA_ARGS__)
 static const struct field delivery_fields[] = {
     OUT(id, T_ID, .flags = F_REQUIRED),
     OUT(account_id, T_ID, .flags = F_REQUIRED),
@@ -42,7 +37,7 @@ static const struct field delivery_fields[] = {
     OUT(last_status_code, T_INT, .flags = F_REQUIRED | F_NULLABLE),
     OUT(last_error, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
 };
-static const struct shape delivery_shape = SHAPE(struct delivery_reply, "AdminDelivery", delivery_fields);
+static const struct shape delivery_shape = SHAPE(struct delivery_body, "AdminDelivery", delivery_fields);
 
 static const struct field deliveries_fields[] = {
     FIELD(struct deliveries_reply, data, T_OBJECTS, .flags = F_REQUIRED, .sub = &delivery_shape),
@@ -53,24 +48,6 @@ static const struct field replay_fields[] = {
     FIELD(struct replay_body, delivery_id, T_ID, .flags = F_REQUIRED),
 };
 static const struct shape replay_shape = SHAPE(struct replay_body, "AdminDeliveryReplay", replay_fields);
-
-static struct delivery_reply delivery_row(const struct delivery_entry *d)
-{
-    return (struct delivery_reply){
-        .id = admin_id_val(&d->id),
-        .account_id = admin_id_val(&d->account_id),
-        .webhook_id = admin_id_val(&d->webhook_id),
-        .event_id = v_str(d->event_id),
-        .type = v_str(d->type),
-        .status = v_str(d->status),
-        .attempts = v_int(d->attempts),
-        .created_at = v_time(d->created_us),
-        .next_attempt_at = v_time_or_null(d->due_us),
-        .last_attempt_at = v_time_or_null(d->attempted_us),
-        .last_status_code = d->status_code ? v_int(d->status_code) : v_null(),
-        .last_error = v_str(d->failure),
-    };
-}
 
 static enum err list_deliveries(struct request *q, struct reply *p)
 {
@@ -87,9 +64,9 @@ static enum err list_deliveries(struct request *q, struct reply *p)
     e = delivery_log_search(&q->tx, &account, status, LIST_MAX, &list, &count);
     if (e)
         return e;
-    struct delivery_reply *rows = arena_array(q->tx.arena, struct delivery_reply, count + 1);
+    struct delivery_body *rows = arena_array(q->tx.arena, struct delivery_body, count + 1);
     for (size_t i = 0; i < count; i++)
-        rows[i] = delivery_row(&list[i]);
+        rows[i] = delivery_entry_body(&list[i]);
     struct deliveries_reply *reply = arena_new(q->tx.arena, struct deliveries_reply);
     reply->data = v_list(rows, count);
     return reply_ok(p, 200, &deliveries_shape, reply);
@@ -103,13 +80,13 @@ static enum err replay_delivery(struct request *q, struct reply *p)
     q->subject = arena_printf(q->tx.arena, "delivery=%s", id.text);
     enum err e = delivery_replay_any(&q->tx, &id, &made);
     if (e == ERR_NOT_FOUND && !q->tx.why.p)
-        return tx_fail(&q->tx, e, "there is no such delivery");
+        return tx_fail(&q->tx, e, "delivery not found");
     return e ? e : reply_ok(p, 202, &delivery_queued_shape, delivery_queued_body(q, &made));
 }
 
 static const struct route rows[] = {
     {.operation_id = "adminListDeliveries",
-     .summary = "The newest webhook deliveries of an account, or of a status",
+     .summary = "List the newest webhook deliveries of an account, or with a status",
      .tag = "Webhooks",
      .method = HTTP_GET,
      .path = "/admin/deliveries",
@@ -120,7 +97,7 @@ static const struct route rows[] = {
      .status = 200,
      .reply = &deliveries_shape},
     {.operation_id = "adminReplayDelivery",
-     .summary = "Sends the event of a delivery once more",
+     .summary = "Send the event of a delivery again",
      .tag = "Webhooks",
      .method = HTTP_POST,
      .path = "/admin/deliveries/replay",

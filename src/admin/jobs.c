@@ -1,4 +1,4 @@
-/* Jobs that fail again and again: somebody has to look into it. */
+/* Jobs that have failed and will be retried. */
 #include "admin/routes.h"
 #include "api/service.h"
 #include "domain/job.h"
@@ -13,10 +13,10 @@ struct jobs_reply {
 };
 
 static const struct field row_fields[] = {
-    FIELD(struct job_row, id, T_STRING, .flags = F_REQUIRED, .doc = "as the log names it"),
+    FIELD(struct job_row, id, T_STRING, .flags = F_REQUIRED, .doc = "as in the log"),
     FIELD(struct job_row, kind, T_STRING, .flags = F_REQUIRED),
     FIELD(struct job_row, attempts, T_INT, .flags = F_REQUIRED),
-    FIELD(struct job_row, created_at, T_TIME, .flags = F_REQUIRED, .doc = "when it was last asked for"),
+    FIELD(struct job_row, created_at, T_TIME, .flags = F_REQUIRED, .doc = "when it was last requested"),
     FIELD(struct job_row, next_attempt_at, T_TIME, .flags = F_REQUIRED),
 };
 static const struct shape row_shape = SHAPE(struct job_row, "AdminJob", row_fields);
@@ -48,7 +48,7 @@ static enum err list_jobs(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     {.operation_id = "adminListJobs",
-     .summary = "Jobs that have failed and will be repeated",
+     .summary = "List jobs that have failed and will be retried",
      .tag = "Jobs",
      .method = HTTP_GET,
      .path = "/admin/jobs",

@@ -1,4 +1,4 @@
-/* The operator's keys: for one building, or for a member (decisions sections 2 and 3). */
+/* Keys issued by the operator, for a building or a member (decisions sections 2 and 3). */
 #include "admin/routes.h"
 #include "api/scopes.h"
 #include "domain/key.h"
@@ -26,7 +26,7 @@ static const struct shape body_shape = SHAPE(struct key_body, "AdminKeyCreate", 
 
 static const struct field reply_fields[] = {
     FIELD(struct key_reply, id, T_ID, .flags = F_REQUIRED),
-    FIELD(struct key_reply, api_key, T_STRING, .flags = F_REQUIRED | F_SECRET, .doc = "shown this once"),
+    FIELD(struct key_reply, api_key, T_STRING, .flags = F_REQUIRED | F_SECRET, .doc = "shown only once"),
     FIELD(struct key_reply, building_id, T_ID, .flags = F_REQUIRED),
     FIELD(struct key_reply, member_id, T_ID),
     FIELD(struct key_reply, scopes, T_STRINGS, .flags = F_REQUIRED),
@@ -34,11 +34,11 @@ static const struct field reply_fields[] = {
 };
 static const struct shape reply_shape = SHAPE(struct key_reply, "AdminKey", reply_fields);
 
-/* Whose key it is to be, and which scopes at most. */
+/* Finds account, building and member of the key, and the scopes it may have. */
 static enum err find_holder(struct tx *tx, const struct key_body *body, struct key_options *ret, uint32_t *ret_most)
 {
     if (v_set(body->building_id) == v_set(body->member_id))
-        return tx_fail(tx, ERR_INVALID_KEY_OPTIONS, "exactly one of building_id and member_id must be given");
+        return tx_fail(tx, ERR_INVALID_KEY_OPTIONS, "exactly one of building_id and member_id is required");
     if (v_set(body->building_id)) {
         *ret_most = ~0u;
         ret->building_id = admin_id(body->building_id);
@@ -48,7 +48,7 @@ static enum err find_holder(struct tx *tx, const struct key_body *body, struct k
     struct id id = admin_id(body->member_id);
     enum err e = member_get(tx, &id, &member);
     if (e)
-        return e == ERR_NOT_FOUND ? tx_fail(tx, e, "there is no such member") : e;
+        return e == ERR_NOT_FOUND ? tx_fail(tx, e, "member not found") : e;
     *ret_most = MEMBER_SCOPES;
     ret->member_id = member.id;
     ret->building_id = member.building_id;
@@ -90,7 +90,7 @@ static enum err create_key(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     {.operation_id = "adminCreateKey",
-     .summary = "Issues a key for one building or one member",
+     .summary = "Issue a key for a building or a member",
      .tag = "Keys",
      .method = HTTP_POST,
      .path = "/admin/keys",

@@ -1,4 +1,4 @@
-/* The operator's members (decisions section 3). */
+/* Members of buildings (decisions section 3). */
 #include "admin/routes.h"
 #include "domain/member.h"
 
@@ -32,7 +32,7 @@ static const struct shape body_shape = SHAPE(struct member_body, "AdminMemberAdd
 static const struct field member_fields[] = {
     FIELD(struct member_reply, id, T_ID, .flags = F_REQUIRED),
     FIELD(struct member_reply, building_id, T_ID, .flags = F_REQUIRED),
-    FIELD(struct member_reply, building, T_STRING, .doc = "its label"),
+    FIELD(struct member_reply, building, T_STRING, .doc = "label of the building"),
     FIELD(struct member_reply, name, T_STRING, .flags = F_REQUIRED),
     FIELD(struct member_reply, email, T_STRING, .flags = F_REQUIRED),
     FIELD(struct member_reply, phone, T_STRING, .flags = F_REQUIRED | F_NULLABLE),
@@ -112,7 +112,7 @@ static enum err remove_member(struct request *q, struct reply *p)
     q->subject = arena_printf(q->tx.arena, "member=%s", q->path_id.text);
     enum err e = member_remove(&q->tx, &q->path_id);
     if (e)
-        return e == ERR_NOT_FOUND ? tx_fail(&q->tx, e, "there is no such member") : e;
+        return e == ERR_NOT_FOUND ? tx_fail(&q->tx, e, "member not found") : e;
     struct removed_reply *reply = arena_new(q->tx.arena, struct removed_reply);
     *reply = (struct removed_reply){admin_id_val(&q->path_id), v_bool(true)};
     return reply_ok(p, 200, &removed_shape, reply);
@@ -120,7 +120,7 @@ static enum err remove_member(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     {.operation_id = "adminAddMember",
-     .summary = "Adds a member to a building",
+     .summary = "Add a member to a building",
      .tag = "Members",
      .method = HTTP_POST,
      .path = "/admin/members",
@@ -132,7 +132,7 @@ static const struct route rows[] = {
      .status = 201,
      .reply = &member_shape},
     {.operation_id = "adminListMembers",
-     .summary = "Members, of one building or of all",
+     .summary = "List the members of a building, or all members",
      .tag = "Members",
      .method = HTTP_GET,
      .path = "/admin/members",
@@ -143,7 +143,7 @@ static const struct route rows[] = {
      .status = 200,
      .reply = &members_shape},
     {.operation_id = "adminRemoveMember",
-     .summary = "Removes a member and revokes its keys",
+     .summary = "Remove a member and revoke its keys",
      .tag = "Members",
      .method = HTTP_DELETE,
      .path = "/admin/members/{id}",

@@ -1,4 +1,4 @@
-/* The operator's inventory of virtual numbers. */
+/* The inventory of virtual numbers. */
 #include "admin/routes.h"
 #include "api/number.h"
 
@@ -63,7 +63,7 @@ static enum err release_number(struct request *q, struct reply *p)
     q->subject = arena_printf(q->tx.arena, "number=%.*s", STR_ARG(query->number.s));
     enum err e = number_release(&q->tx, query->number.s);
     if (e == ERR_NUMBER_NOT_FOUND)
-        return tx_fail(&q->tx, e, "no building holds that number");
+        return tx_fail(&q->tx, e, "no building has this number");
     if (e)
         return e;
     *body = (struct released_reply){query->number, v_bool(true)};
@@ -72,7 +72,7 @@ static enum err release_number(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     {.operation_id = "adminListNumbers",
-     .summary = "The virtual numbers and who holds them",
+     .summary = "List the virtual numbers and their buildings",
      .tag = "Numbers",
      .method = HTTP_GET,
      .path = "/admin/numbers",
@@ -82,7 +82,7 @@ static const struct route rows[] = {
      .status = 200,
      .reply = &number_list_shape},
     {.operation_id = "adminAddNumber",
-     .summary = "Adds a virtual number to the pool",
+     .summary = "Add a virtual number to the pool",
      .tag = "Numbers",
      .method = HTTP_POST,
      .path = "/admin/numbers",
@@ -94,7 +94,7 @@ static const struct route rows[] = {
      .status = 201,
      .reply = &body_shape},
     {.operation_id = "adminReleaseNumber",
-     .summary = "Takes a virtual number from its building",
+     .summary = "Release the virtual number of a building",
      .tag = "Numbers",
      .method = HTTP_DELETE,
      .path = "/admin/numbers",

@@ -1,4 +1,4 @@
-/* The operator's view of building operations, and the decision about those that got stuck (decisions section 5). */
+/* Building operations, and resolving one that needs a decision (decisions section 5). */
 #include "admin/routes.h"
 #include "api/service.h"
 #include "jobs/operation.h"
@@ -22,7 +22,7 @@ static const struct field row_fields[] = {
     FIELD(struct operation_row, account_id, T_ID, .flags = F_REQUIRED),
     FIELD(struct operation_row, action, T_STRING, .flags = F_REQUIRED),
     FIELD(struct operation_row, status, T_STRING, .flags = F_REQUIRED),
-    FIELD(struct operation_row, step, T_STRING, .flags = F_REQUIRED, .doc = "what is to be done next"),
+    FIELD(struct operation_row, step, T_STRING, .flags = F_REQUIRED, .doc = "next step"),
     FIELD(struct operation_row, label, T_STRING, .flags = F_REQUIRED, .doc = "of the building"),
     FIELD(struct operation_row, building_id, T_ID, .flags = F_REQUIRED),
     FIELD(struct operation_row, progressed_at, T_TIME, .flags = F_REQUIRED),
@@ -45,7 +45,7 @@ static const struct field resolved_fields[] = {
     FIELD(struct resolved_reply, action, T_STRING, .flags = F_REQUIRED),
     FIELD(struct resolved_reply, status, T_STRING, .flags = F_REQUIRED),
     FIELD(struct resolved_reply, error, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
-          .doc = "what the execution answers from now on"),
+          .doc = "error code that the execution now answers with"),
 };
 static const struct shape resolved_shape = SHAPE(struct resolved_reply, "AdminResolved", resolved_fields);
 
@@ -75,7 +75,7 @@ static enum err list_operations(struct request *q, struct reply *p)
     return reply_ok(p, 200, &operations_shape, body);
 }
 
-static enum err resolve(struct request *q, struct reply *p)
+static enum err resolve_operation(struct request *q, struct reply *p)
 {
     const struct resolve_body *body = q->body;
     const struct id id = admin_id(body->id);
@@ -85,7 +85,7 @@ static enum err resolve(struct request *q, struct reply *p)
     q->subject = arena_printf(q->tx.arena, "id=%s outcome=%s", id.text, outcomes[decision]);
     enum err e = jobs_operation_resolve(&q->work, service_providers(q->service), &id, decision, &o);
     if (e == ERR_NOT_FOUND)
-        return tx_fail(&q->tx, e, "there is no operation of that ID, or somebody else resolves it");
+        return tx_fail(&q->tx, e, "operation not found, or already being resolved");
     if (e)
         return e;
     struct resolved_reply *r = arena_new(q->tx.arena, struct resolved_reply);
@@ -100,7 +100,7 @@ static enum err resolve(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     {.operation_id = "adminListOperations",
-     .summary = "Building operations that run or wait for a decision",
+     .summary = "List building operations that are running or wait for a decision",
      .tag = "Operations",
      .method = HTTP_GET,
      .path = "/admin/operations",
@@ -110,7 +110,7 @@ static const struct route rows[] = {
      .status = 200,
      .reply = &operations_shape},
     {.operation_id = "adminResolveOperation",
-     .summary = "Carries a building operation to its end, or undoes it",
+     .summary = "Complete or undo a building operation",
      .tag = "Operations",
      .method = HTTP_POST,
      .path = "/admin/operations/resolve",
@@ -118,7 +118,7 @@ static const struct route rows[] = {
      .body = &resolve_shape,
      .body_error = ERR_BAD_REQUEST,
      .run = RUN_BLOCKING,
-     .handler = resolve,
+     .handler = resolve_operation,
      .status = 200,
      .reply = &resolved_shape},
 };

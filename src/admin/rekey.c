@@ -1,4 +1,4 @@
-/* Sealing the store's secrets with another master key, while the service runs. */
+/* Seals the secrets of the store with the current master key, while the service runs. */
 #include "admin/routes.h"
 #include "api/service.h"
 #include "domain/master.h"
@@ -7,8 +7,10 @@ struct rekey_reply {
     struct val sealed, unreadable;
 };
 static const struct field reply_fields[] = {
-    FIELD(struct rekey_reply, sealed, T_INT, .flags = F_REQUIRED, .doc = "secrets sealed with the current key now"),
-    FIELD(struct rekey_reply, unreadable, T_INT, .flags = F_REQUIRED, .doc = "secrets that no configured key opens"),
+    FIELD(struct rekey_reply, sealed, T_INT, .flags = F_REQUIRED,
+          .doc = "number of secrets sealed with the current key by this request"),
+    FIELD(struct rekey_reply, unreadable, T_INT, .flags = F_REQUIRED,
+          .doc = "number of secrets that no configured key opens"),
 };
 static const struct shape reply_shape = SHAPE(struct rekey_reply, "AdminRekeyed", reply_fields);
 
@@ -26,7 +28,7 @@ static enum err rekey(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     {.operation_id = "adminRekey",
-     .summary = "Seals every secret with the current master key",
+     .summary = "Seal every secret with the current master key",
      .tag = "Keys",
      .method = HTTP_POST,
      .path = "/admin/rekey",

@@ -1,4 +1,4 @@
-/* Finds an error answer by the request ID that the customer quotes. */
+/* Finds an error response by its request ID. */
 #include "admin/routes.h"
 #include "api/journal.h"
 
@@ -19,14 +19,14 @@ static const struct field reply_fields[] = {
     FIELD(struct request_reply, at, T_TIME, .flags = F_REQUIRED),
     FIELD(struct request_reply, duration_us, T_INT, .flags = F_REQUIRED),
     FIELD(struct request_reply, method, T_STRING, .flags = F_REQUIRED),
-    FIELD(struct request_reply, path, T_STRING, .flags = F_REQUIRED, .doc = "the route's pattern"),
+    FIELD(struct request_reply, path, T_STRING, .flags = F_REQUIRED, .doc = "pattern of the route"),
     FIELD(struct request_reply, status, T_INT, .flags = F_REQUIRED),
     FIELD(struct request_reply, code, T_STRING, .flags = F_REQUIRED),
-    FIELD(struct request_reply, message, T_STRING, .flags = F_REQUIRED, .doc = "as the client was told"),
-    FIELD(struct request_reply, account_id, T_STRING, .doc = "if it was known who asked"),
+    FIELD(struct request_reply, message, T_STRING, .flags = F_REQUIRED, .doc = "as sent to the client"),
+    FIELD(struct request_reply, account_id, T_STRING, .doc = "if the request was authenticated"),
     FIELD(struct request_reply, building_id, T_STRING),
     FIELD(struct request_reply, key_id, T_STRING),
-    FIELD(struct request_reply, peer, T_STRING, .flags = F_REQUIRED, .doc = "the address that asked"),
+    FIELD(struct request_reply, peer, T_STRING, .flags = F_REQUIRED, .doc = "address of the client"),
 };
 static const struct shape reply_shape = SHAPE(struct request_reply, "AdminRequest", reply_fields);
 
@@ -40,10 +40,10 @@ static enum err show_request(struct request *q, struct reply *p)
     const struct request_query *query = q->query;
     struct journal_record r;
     if (!q->journal)
-        return tx_fail(&q->tx, ERR_NOT_FOUND, "no requests are kept: log.keep_requests_h is 0");
+        return tx_fail(&q->tx, ERR_NOT_FOUND, "request log is off: log.keep_requests_h is 0");
     enum err e = journal_find(q->journal, query->request_id.s, &r);
     if (e)
-        return tx_fail(&q->tx, e, "there is no error answer of that ID here, or no longer");
+        return tx_fail(&q->tx, e, "no error response with this request ID, or it has expired");
     struct request_reply *body = arena_new(q->tx.arena, struct request_reply);
     *body = (struct request_reply){
         .request_id = text_of(q, r.request_id),
@@ -64,7 +64,7 @@ static enum err show_request(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     {.operation_id = "adminShowRequest",
-     .summary = "An error answer, by the ID of its request",
+     .summary = "Show an error response by its request ID",
      .tag = "Requests",
      .method = HTTP_GET,
      .path = "/admin/requests",

@@ -12,5 +12,5 @@ const size_t admin_set_count = sizeof admin_sets / sizeof *admin_sets;
 enum err admin_account(struct tx *tx, struct str email, struct id *ret)
 {
     enum err e = account_find(tx, email, ret);
-    return e == ERR_ACCOUNT_NOT_FOUND ? tx_fail(tx, e, "there is no account of that e-mail") : e;
+    return e == ERR_ACCOUNT_NOT_FOUND ? tx_fail(tx, e, "no account with this e-mail address") : e;
 }

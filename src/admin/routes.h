@@ -1,4 +1,4 @@
-/* The operator's operations, on the control socket alone: the other end of `portero admin`. */
+/* The operations of `portero admin`, served on the control socket only. */
 #pragma once
 #include "api/route.h"
 
@@ -9,10 +9,10 @@ extern const struct route_set admin_key_routes, admin_member_routes, admin_numbe
     admin_delivery_routes, admin_checkout_routes, admin_operation_routes, admin_job_routes, admin_rekey_routes,
     admin_request_routes;
 
-/* The account of an e-mail that may have been mistyped: ERR_ACCOUNT_NOT_FOUND says so. */
+/* Finds the account of an e-mail address. Fails with ERR_ACCOUNT_NOT_FOUND, with a message. */
 enum err admin_account(struct tx *tx, struct str email, struct id *ret) CHECKED;
 
-/* The id in a value that a schema checked; empty if it was not given. */
+/* The ID in a value that a schema has checked; empty if not given. */
 static inline struct id admin_id(struct val v)
 {
     struct id id = {{0}};

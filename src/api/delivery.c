@@ -2,7 +2,6 @@
 
 #include "api/page.h"
 #include "api/routes.h"
-#include "domain/delivery_log.h"
 #include "domain/event.h"
 
 /* ---- bodies ---- */
@@ -15,11 +14,6 @@ static const struct field query_fields[] = {
     FILTER(cursor, T_ID, .error = ERR_INVALID_CURSOR, .doc = "pagination.cursor of the previous page"),
 };
 static const struct shape query_shape = SHAPE(struct delivery_filter, "WebhookDeliveryQuery", query_fields);
-
-struct delivery_body {
-    struct val id, event_id, type, status, attempts, created_at, next_attempt_at, last_attempt_at, last_status_code;
-    struct val last_error;
-};
 
 #define OUT(member, type, ...) FIELD(struct delivery_body, member, type, __VA_ARGS__)
 static const struct field delivery_fields[] = {
@@ -62,11 +56,12 @@ const void *delivery_queued_body(struct request *q, const struct id *delivery)
     return body;
 }
 
-/* Borrows `d`, which must not move while the body is in use. */
-static struct delivery_body entry_body(const struct delivery_entry *d)
+struct delivery_body delivery_entry_body(const struct delivery_entry *d)
 {
     return (struct delivery_body){
         .id = v_str(id_str(&d->id)),
+        .account_id = v_str(id_str(&d->account_id)),
+        .webhook_id = v_str(id_str(&d->webhook_id)),
         .event_id = v_str(d->event_id),
         .type = v_str(d->type),
         .status = v_str(d->status),
@@ -90,7 +85,7 @@ static enum err list_webhook_deliveries(struct request *q, struct reply *p)
         return e;
     struct delivery_body *items = arena_array(a, struct delivery_body, page.count);
     for (size_t i = 0; i < page.count; i++)
-        items[i] = entry_body(&page.items[i]);
+        items[i] = delivery_entry_body(&page.items[i]);
     struct delivery_page_body *body = arena_new(a, struct delivery_page_body);
     body->data = v_list(items, page.count);
     body->pagination = pagination_of(a, page.more ? id_str(&page.items[page.count - 1].id) : STR_NONE);

@@ -53,7 +53,7 @@ describe('requests', () => {
         for (const id of [`req_${UNKNOWN_ID}`, 'req_', '"']) {
             const done = show(id);
             assert.equal(done.status, 1);
-            assert.match(done.stderr, /^portero: there is no error answer of that ID .*\n$/);
+            assert.match(done.stderr, /^portero: no error response with this request ID, or it has expired .*\n$/);
         }
     });
 
