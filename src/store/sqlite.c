@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -23,13 +22,6 @@ static void configure_library(void)
 static enum err refuse_errno(char **ret_why, const char *path)
 {
     return err_why(ret_why, ERR_USAGE, "%s: %s", path, strerrordesc_np(errno));
-}
-
-static enum err make_directory(const char *dir, char **ret_why)
-{
-    if (mkdir(dir, 0700) < 0 && errno != EEXIST)
-        return refuse_errno(ret_why, dir);
-    return ERR_NONE;
 }
 
 static enum err lock_directory(struct sqlite_store *s, const char *dir, char **ret_why)
@@ -95,9 +87,7 @@ static enum err sqlite_open(const struct config *c, struct store **ret, char **r
     s->lock_fd = -1;
     atomic_init(&s->commits, 1);
     pthread_mutex_init(&s->sessions_mutex, NULL);
-    enum err e = make_directory(c->top_data_dir, ret_why);
-    if (!e)
-        e = lock_directory(s, c->top_data_dir, ret_why);
+    enum err e = lock_directory(s, c->top_data_dir, ret_why);
     if (!e)
         e = make_database(s, c->top_data_dir, ret_why);
     if (!e && sqlite_connect(s, false, &s->writer.db))
