@@ -90,7 +90,7 @@ static const struct route_set *const sets[] = {&set};
 
 static int open_server(void **state)
 {
-    return house_open(state) ? -1 : server_open(state, sets, 1);
+    return fixture_open(state) ? -1 : server_open(state, sets, 1);
 }
 
 /* ---- tests ---- */

@@ -3,7 +3,7 @@
  * Clients come through the plain port as if from a trusted proxy, so that requests count as HTTPS without a handshake.
  */
 #pragma once
-#include "domain/house.h"
+#include "domain/building_fixture.h"
 
 #include "api/service.h"
 #include "base/unit.h"
@@ -11,11 +11,11 @@
 #include "http/harness.h"
 
 struct server {
-    struct house *house;
+    struct building_fixture *building;
     struct service *service;
     struct http_server *http;
     uint16_t port;
-    char key[KEY_TEXT_MAX]; /* of the house's account, with access:read alone */
+    char key[KEY_TEXT_MAX]; /* of the fixture's account, with access:read alone */
     struct id key_id;
 };
 
@@ -27,7 +27,7 @@ static inline enum err server_issue_key(struct tx *tx, void *arg)
     struct key_issued issued;
     enum err e = key_issue(tx,
                            &(struct key_options){.kind = KEY_AGENT,
-                                                 .account_id = s->house->account,
+                                                 .account_id = s->building->account,
                                                  .name = STR("test"),
                                                  .scopes = SCOPE(ACCESS_READ),
                                                  .ttl_s = INT32_MAX},
@@ -54,19 +54,20 @@ static inline void server_configure(struct config *c)
     c->limits_requests_free = c->limits_plans_per_ip = c->limits_auth_per_ip = c->limits_otp_per_ip = 10;
 }
 
-/* *state is a house; the server takes its place there. */
+/* *state is a building fixture; the server takes its place there. */
 static inline int server_open(void **state, const struct route_set *const *sets, size_t count)
 {
     struct server *s = calloc(1, sizeof *s);
     char *why = NULL;
     if (!s)
         return -1;
-    s->house = *state;
-    struct config *c = &s->house->fixture->config;
+    s->building = *state;
+    struct config *c = &s->building->fixture->config;
     server_configure(c);
-    house_sql(s->house, "UPDATE building SET is_primary = 1");
-    struct service_options options = {.config = c, .store = s->house->fixture->store, .sets = sets, .set_count = count};
-    if (house_run(s->house, STORE_WRITE, server_issue_key, s) || service_new(&options, &s->service) ||
+    fixture_sql(s->building, "UPDATE building SET is_primary = 1");
+    struct service_options options = {
+        .config = c, .store = s->building->fixture->store, .sets = sets, .set_count = count};
+    if (fixture_run(s->building, STORE_WRITE, server_issue_key, s) || service_new(&options, &s->service) ||
         service_publish(s->service, c->top_public_url) ||
         http_server_new(c, NULL, service_handler(s->service), &s->http, &why) || http_server_start(s->http, &why)) {
         fprintf(stderr, "%s\n", why ? why : "server_open");
@@ -81,7 +82,7 @@ static inline int server_open(void **state, const struct route_set *const *sets,
 static inline int server_close(void **state)
 {
     struct server *s = *state;
-    void *house = s->house;
+    void *building = s->building;
     if (s->http)
         http_server_stop(s->http, 5000);
     service_stop(s->service);
@@ -89,7 +90,7 @@ static inline int server_close(void **state)
     service_free(s->service);
     server = NULL;
     free(s);
-    return house_close(&house);
+    return fixture_close(&building);
 }
 
 #define KEEP_OPEN "X-Forwarded-Proto: https\r\nX-Forwarded-For: 192.0.2.7\r\n"

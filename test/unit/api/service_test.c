@@ -109,7 +109,7 @@ static enum err lose_race(struct request *q, struct reply *p)
         return e;
     reply_header(p, "X-Run", STR("1"));
     if (++race_runs == 1)
-        house_sql(server->house, "INSERT INTO number (number, country, pooled) VALUES ('+15550109999', 'US', 1)");
+        fixture_sql(server->building, "INSERT INTO number (number, country, pooled) VALUES ('+15550109999', 'US', 1)");
     e = add_number(&q->tx);
     if (!e)
         e = count_numbers(&q->tx, &after);
@@ -245,14 +245,14 @@ static int open_sqlite(void **state)
 {
     gate.running = gate.ended = race_runs = 0;
     gate.released = false;
-    return house_open(state) ? -1 : server_open(state, sets, 1);
+    return fixture_open(state) ? -1 : server_open(state, sets, 1);
 }
 
 static int open_postgresql(void **state)
 {
     gate.running = gate.ended = race_runs = 0;
     gate.released = false;
-    return house_open_postgresql(state) ? -1 : server_open(state, sets, 1);
+    return fixture_open_postgresql(state) ? -1 : server_open(state, sets, 1);
 }
 
 /* Lets every handler end, also those of a test that failed. */
@@ -309,7 +309,7 @@ static void a_kept_error_commits_the_write(void **state)
 static void a_lengthy_read_runs_on_another_thread_than_the_loop(void **state)
 {
     struct server *s = *state;
-    const bool sqlite = s->house->fixture->config.engine == ENGINE_SQLITE;
+    const bool sqlite = s->building->fixture->config.engine == ENGINE_SQLITE;
     replies_value("GET /v1/read?slow=false", 0);
     pthread_t loop = last_thread;
     replies_value("GET /v1/read?slow=true", 0);
@@ -374,7 +374,7 @@ static void a_handler_without_a_reply_is_an_internal_error(void **state)
 static void a_lost_race_runs_the_handler_again(void **state)
 {
     struct server *s = *state;
-    if (s->house->fixture->config.engine == ENGINE_SQLITE) {
+    if (s->building->fixture->config.engine == ENGINE_SQLITE) {
         race_runs = 1;
         replies_value("POST /v1/race", 1);
         return;
@@ -405,7 +405,7 @@ static void a_revoked_key_is_refused_once_the_service_has_heard_of_it(void **sta
     char bearer[120];
     snprintf(bearer, sizeof bearer, "Authorization: Bearer %s\r\n", s->key);
     assert_int_equal(server_status("GET /v1/keyed", bearer, NULL), 200);
-    house_sql(s->house, "UPDATE api_key SET revoked_at = 1");
+    fixture_sql(s->building, "UPDATE api_key SET revoked_at = 1");
     service_keys_changed(s->service);
     /* A write through the store renews the snapshot that reads keep. */
     replies_value("POST /v1/write", 1);
@@ -419,8 +419,8 @@ static void the_use_of_a_key_is_recorded_to_the_minute(void **state)
     snprintf(bearer, sizeof bearer, "Authorization: Bearer %s\r\n", s->key);
     assert_int_equal(server_status("GET /v1/keyed", bearer, NULL), 200);
     for (int i = 0; i < 3000; i++) {
-        if (house_sql(s->house, "SELECT 1 FROM api_key WHERE last_used_at > 0 AND last_used_at % 60000000 = 0")[0] ==
-            '1')
+        if (fixture_sql(s->building,
+                        "SELECT 1 FROM api_key WHERE last_used_at > 0 AND last_used_at % 60000000 = 0")[0] == '1')
             return;
         usleep(10000);
     }
