@@ -20,10 +20,10 @@ void store_log_error(const char *what, int code, const char *message)
         log_error("store failed what=%s code=%d reason=\"%.*s\"", what, code, (int)strcspn(message, "\n"), message);
 }
 
-enum err store_task_run(void *arg, struct db *db)
+enum err store_task_run(void *task, struct db *db)
 {
-    struct store_task *task = arg;
-    return task->run(task, db);
+    struct store_task *t = task;
+    return t->run(t, db);
 }
 
 void store_notify_listener(struct store *s, struct db *db)

@@ -19,13 +19,13 @@ int migrate_newest(void)
     return n;
 }
 
-enum err migrate_read_version(void *arg, struct db *db)
+enum err migrate_read_version(void *ret_version, struct db *db)
 {
-    int *ret_version = arg;
+    int *version = ret_version;
     CURSOR c;
     enum err e = db_one(db, SQL_SCHEMA_VERSION, DB_NO_ARGS, &c);
     if (!e)
-        *ret_version = (int)col_int(&c, COL_SCHEMA_VERSION_VERSION);
+        *version = (int)col_int(&c, COL_SCHEMA_VERSION_VERSION);
     return e;
 }
 
