@@ -12,7 +12,7 @@ import addFormats from 'ajv-formats';
 import { ok } from './lib/client.js';
 import { contract } from './lib/contract.js';
 import { portero } from './lib/daemon.js';
-import { useWorld } from './lib/useWorld.js';
+import { useWorld } from './lib/world.js';
 
 const PUBLIC_URL = 'https://door.portero.test';
 // The contract's own paths, in which neither parameter takes the other path's word: IDs are 24 hexadecimal characters.

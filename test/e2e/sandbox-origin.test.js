@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Browser } from './lib/browser.js';
 import { RawConnection } from './lib/raw.js';
-import { useWorld } from './lib/useWorld.js';
+import { useWorld } from './lib/world.js';
 
 const PUBLIC_URL = 'https://door.example.com:8443';
 
