@@ -1,14 +1,18 @@
 # Thin over CMake's presets: what each target does is one or two commands. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help build run demo test unit crash e2e e2e-sqlite e2e-postgresql bench check asan tsan fuzz fresh clean
+.PHONY: help build run demo test programs native-tests unit crash e2e e2e-sqlite e2e-postgresql bench asan tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
 SHELL := /bin/sh
 E2E := test/e2e
 NODE_MODULES := $(E2E)/node_modules/.package-lock.json
-CTEST := ctest --output-on-failure -j 4 --timeout 600 --no-tests=error
-# The tests of rules run on both store engines where a PostgreSQL server is given.
-BOTH_ENGINES = PG_CLUSTER_FSYNC=off scripts/pg-cluster with "$$(mktemp -d /tmp/portero-pg-XXXXXX)"
-FUZZ_RUNS_CHECK := 50000
+CORES := $(shell nproc)
+CTEST := ctest --output-on-failure -j $(shell expr 2 '*' $(CORES)) --timeout 600 --no-tests=error
+# Set by .ci/run, so that compilers leave the processor to the tests that run at the same time.
+BUILD_NICE :=
+# Gives the unit tests a PostgreSQL server, so that they run on both store engines.
+BOTH_ENGINES = PG_CLUSTER_FSYNC=off scripts/pg-cluster with "$$(mktemp -d -t portero-pg-XXXXXX)"
 SOURCES := $(shell find src test bench -name '*.[ch]' -not -path '*/node_modules/*' 2>/dev/null)
+
+native-tests unit crash e2e e2e-sqlite e2e-postgresql asan tsan: export TMPDIR = $(shell scripts/test-tmpdir)
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9 -]*\):.*## /\1\t/p' Makefile | expand -t 18
@@ -26,24 +30,25 @@ demo: build ## a visitor's call from sign-in to the open door, against a service
 	command -v node >/dev/null || scripts/setup test
 	scripts/demo
 
-test: build $(NODE_MODULES) ## everything: unit tests, crash tests, end to end on both store engines
-	cmake --build --preset release --target unit_tests crash_tests
-	$(BOTH_ENGINES) $(CTEST) --test-dir build
-	$(MAKE) --no-print-directory e2e-sqlite
-	$(MAKE) --no-print-directory e2e-postgresql
+test: native-tests e2e ## everything: unit tests, crash tests, end to end on both store engines
 
-unit: build ## unit tests of the release build
-	scripts/setup test
-	cmake --build --preset release --target unit_tests
+native-tests: programs
+	$(BOTH_ENGINES) $(CTEST) --test-dir build
+
+unit: programs ## unit tests of the release build
 	$(BOTH_ENGINES) $(CTEST) -LE crash --test-dir build
 
-crash: build ## acknowledged writes survive kill -9 and a simulated loss of power
-	cmake --build --preset release --target crash_tests
+crash: programs ## acknowledged writes survive kill -9 and a simulated loss of power
 	$(CTEST) -L crash --test-dir build
 
-e2e: e2e-sqlite e2e-postgresql ## the real daemon and real peers, on both store engines
+e2e: build $(NODE_MODULES) ## the real daemon and real peers, on both store engines
+	node $(E2E)/run.js
 e2e-sqlite e2e-postgresql: e2e-%: build $(NODE_MODULES)
 	node $(E2E)/run.js --engine $*
+
+programs: build
+	scripts/setup test
+	cmake --build --preset release --target unit_tests crash_tests
 
 $(NODE_MODULES): $(E2E)/package-lock.json
 	scripts/setup test
@@ -55,32 +60,47 @@ bench: build ## measures; each figure with the limit measured in the same run
 	cmake --build --preset release --target benches
 	bench/run
 
-asan tsan: ## unit tests under AddressSanitizer and UBSan, or under ThreadSanitizer
-	scripts/setup test
-	cmake --preset $@
-	cmake --build --preset $@ --target unit_tests
-	$(CTEST) -LE crash --test-dir build/$@
-
-fuzz: ## every fuzzer for FUZZ_SECONDS (10) each
+asan: ## unit tests under AddressSanitizer and UBSan
 	scripts/setup check
-	cmake --preset fuzz
-	cmake --build --preset fuzz
+	cmake --preset asan
+	$(BUILD_NICE) cmake --build --preset asan --target unit_tests
+	$(CTEST) -LE crash --test-dir build/asan
+
+tsan: ## unit tests of everything that uses threads, under ThreadSanitizer
+	scripts/setup check
+	cmake --preset tsan
+	$(BUILD_NICE) cmake --build --preset tsan --target thread_tests
+	$(CTEST) -L threads --test-dir build/tsan
+
+fuzz: fuzzers ## every fuzzer for FUZZ_SECONDS (10) each
 	scripts/fuzz
 
-check: ## format, layers, documents, commit messages, cppcheck, clang's warnings, clang-tidy, fuzzers on the same inputs, hardening
+fuzz-check: fuzzers ## every fuzzer on the same 50 000 inputs each time
+	FUZZ_RUNS=50000 scripts/fuzz
+
+fuzzers:
+	scripts/setup check
+	cmake --preset asan
+	$(BUILD_NICE) cmake --build --preset asan --target fuzzers
+
+check: lint fuzz-check check-build ## everything that is neither a test nor a benchmark
+
+lint: ## format, documents, English, names, commit messages, cppcheck, clang's warnings, clang-tidy
 	scripts/setup check
 	clang-format --dry-run -Werror $(SOURCES)
 	scripts/check-docs
+	scripts/check-english
+	scripts/check-names
 	scripts/check-commits
-	cmake --preset fuzz
-	cmake --build --preset fuzz --target generated_headers
+	cmake --preset clang
+	cmake --build --preset clang --target generated_headers
 	cppcheck --quiet -j 2 --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
-	    --suppress=missingIncludeSystem --library=posix,gnu -I src -I build/fuzz/generated src
-	cmake --build --preset fuzz
-	cmake --build --preset fuzz --target warnings
-	find src -name '*.c' | xargs -P 2 -n 1 clang-tidy -p build/fuzz --quiet
-	FUZZ_RUNS=$(FUZZ_RUNS_CHECK) scripts/fuzz
-	$(MAKE) --no-print-directory build
+	    --suppress=missingIncludeSystem --library=posix,gnu -I src -I build/clang/generated src
+	cmake --build --preset clang --target warnings
+	find src -name '*.c' | xargs -P $(CORES) -n 4 clang-tidy -p build/clang --quiet
+
+check-build: build ## who may use whom, and the protections of the binary
+	scripts/setup check
 	scripts/check-layers
 	scripts/check-hardening build/portero
 
