@@ -111,7 +111,7 @@ static enum err claim_master_key(struct tx *tx, void *arg)
     return master_claim(tx, arg);
 }
 
-/* Sets the configured master keys after checking that they are the store's. */
+/* Sets the configured master keys and checks that they are the store's. */
 static enum err set_master_key(struct daemon *d, char **ret_why)
 {
     struct arena arena;
