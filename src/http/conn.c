@@ -1,19 +1,16 @@
 #include "http/conn.h"
 
-#include <assert.h>
 #include <errno.h>
-#include <openssl/err.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "http/socket.h"
 
-#define TURN          16   /* connections that are read before their protocols run */
-#define HANDSHAKES_US 1000 /* for handshakes, before established connections have their next turn */
-#define MAX_PARTS     8
+#define TURN          16    /* connections that are read before their protocols run */
+#define HANDSHAKES_US 1000  /* for handshakes, before established connections have their next turn */
 #define SEND_LARGE    16384 /* a TLS record */
-#define TLS_BYTES     12288 /* about the memory that libssl holds for a connection */
 
 _Static_assert(sizeof(struct http_conn) <= 512, "an idle connection must cost little");
 
@@ -86,80 +83,7 @@ static void unready(struct http_conn *c)
     c->conns->ready_count--;
 }
 
-/* ---- input ---- */
-
-bool http_conn_has_pending(const struct http_conn *c)
-{
-    return c->ssl && !c->eof && !c->broken && SSL_has_pending(c->ssl);
-}
-
-/* A failed call of libssl leaves its reasons in the thread's queue, where the next call would find them. */
-static int tls_reason(struct http_conn *c, int n)
-{
-    int reason = SSL_get_error(c->ssl, n);
-    ERR_clear_error();
-    return reason;
-}
-
-static size_t recv_tls(struct http_conn *c, void *p, size_t n)
-{
-    size_t got = 0;
-    int done = SSL_read_ex(c->ssl, p, n, &got);
-    c->read_wants_write = false;
-    if (done == 1)
-        return got;
-    switch (tls_reason(c, done)) {
-    case SSL_ERROR_WANT_READ:
-        break;
-    case SSL_ERROR_WANT_WRITE:
-        c->read_wants_write = true;
-        break;
-    case SSL_ERROR_ZERO_RETURN:
-        c->eof = true;
-        break;
-    default:
-        c->broken = true;
-    }
-    return 0;
-}
-
-size_t http_conn_recv(struct http_conn *c, void *p, size_t n)
-{
-    if (c->eof || c->broken)
-        return 0;
-    if (c->ssl)
-        return recv_tls(c, p, n);
-    ssize_t got = recv(c->fd, p, n, 0);
-    if (got > 0)
-        return (size_t)got;
-    if (got == 0)
-        c->eof = true;
-    else if (errno != EAGAIN && errno != EINTR)
-        c->broken = true;
-    return 0;
-}
-
 /* ---- output ---- */
-
-/* Returns the number of bytes that the socket accepted; 0 also if the connection broke. */
-static size_t write_some(struct http_conn *c, const char *p, size_t n)
-{
-    if (c->broken || n == 0)
-        return 0;
-    if (!c->ssl) {
-        ssize_t sent = send(c->fd, p, n, MSG_NOSIGNAL);
-        if (sent < 0 && errno != EAGAIN && errno != EINTR)
-            c->broken = true;
-        return sent < 0 ? 0 : (size_t)sent;
-    }
-    size_t all = 0, sent = 0;
-    int done = 1;
-    while (all < n && (done = SSL_write_ex(c->ssl, p + all, n - all, &sent)) == 1)
-        all += sent;
-    if (done != 1 && tls_reason(c, done) != SSL_ERROR_WANT_WRITE)
-        c->broken = true; /* a write cannot want to read: renegotiation is off */
-    return all;
-}
 
 static void keep_output(struct http_conn *c, const char *p, size_t n)
 {
@@ -202,12 +126,12 @@ void http_conns_relieve(struct http_conns *conns, const struct http_conn *except
 static void drain_output(struct http_conn *c)
 {
     if (c->out.n) {
-        c->out_at += write_some(c, c->out.p + c->out_at, c->out.n - c->out_at);
+        c->out_at += http_socket_send(c, c->out.p + c->out_at, c->out.n - c->out_at);
         if (c->out_at == c->out.n || c->broken)
             drop_output(c);
     }
     if (c->out.n == 0 && c->out_constant.n)
-        c->out_constant = str_from(c->out_constant, write_some(c, c->out_constant.p, c->out_constant.n));
+        c->out_constant = str_from(c->out_constant, http_socket_send(c, c->out_constant.p, c->out_constant.n));
     if (c->broken)
         c->out_constant = STR_NONE;
 }
@@ -217,7 +141,7 @@ static void send_gathered(struct http_conns *conns, struct http_gathered *g)
     struct http_conn *c = g->conn;
     g->conn = NULL;
     c->gathered = NULL;
-    size_t sent = write_some(c, conns->gather + g->at, g->n);
+    size_t sent = http_socket_send(c, conns->gather + g->at, g->n);
     keep_output(c, conns->gather + g->at + sent, g->n - sent);
 }
 
@@ -255,18 +179,8 @@ static void keep_parts(struct http_conn *c, const struct str *parts, size_t coun
 /* Too much to copy: goes straight to the socket, and the rest is kept. */
 static void send_large(struct http_conn *c, const struct str *parts, size_t count, bool constant)
 {
-    assert(count <= MAX_PARTS);
-    struct iovec iov[MAX_PARTS];
-    for (size_t i = 0; i < count; i++)
-        iov[i] = (struct iovec){(void *)(uintptr_t)parts[i].p, parts[i].n};
-    ssize_t sent = 0;
-    if (!c->ssl) {
-        struct msghdr m = {.msg_iov = iov, .msg_iovlen = count};
-        sent = sendmsg(c->fd, &m, MSG_NOSIGNAL);
-        if (sent < 0 && errno != EAGAIN && errno != EINTR)
-            c->broken = true;
-    }
-    keep_parts(c, parts, count, constant, sent < 0 ? 0 : (size_t)sent);
+    size_t sent = c->ssl ? 0 : http_socket_send_parts(c, parts, count);
+    keep_parts(c, parts, count, constant, sent);
     if (c->ssl)
         drain_output(c);
 }
@@ -362,22 +276,15 @@ static void shake_hands(struct http_conn *c)
         http_conn_end(c, false);
     if (hello != HTTP_TLS_HELLO_FINE)
         return;
-    int done = SSL_do_handshake(c->ssl);
-    if (done == 1) {
+    short event = http_socket_shake_hands(c);
+    if (event) {
+        http_conn_wait_for(c, event);
+    } else if (c->broken) {
+        http_conn_end(c, false);
+    } else {
         choose_protocol(c);
         http_conn_enter(c, CONN_IDLE);
         read_input(c);
-        return;
-    }
-    switch (tls_reason(c, done)) {
-    case SSL_ERROR_WANT_READ:
-        http_conn_wait_for(c, EV_READ);
-        break;
-    case SSL_ERROR_WANT_WRITE:
-        http_conn_wait_for(c, EV_WRITE);
-        break;
-    default:
-        http_conn_end(c, false);
     }
 }
 
@@ -450,22 +357,9 @@ void http_conn_open(struct http_conns *conns, int fd, SSL *ssl, const struct htt
     http_conn_wait_for(c, EV_READ);
 }
 
-/* Sends close_notify, so that the peer knows nothing was cut off. */
-static void end_tls(struct http_conn *c)
-{
-    if (!c->ssl)
-        return;
-    if (!c->broken && c->state != CONN_HANDSHAKE)
-        SSL_shutdown(c->ssl);
-    ERR_clear_error();
-    SSL_free(c->ssl);
-    c->conns->freed += TLS_BYTES;
-    c->ssl = NULL;
-}
-
 void http_conn_linger(struct http_conn *c)
 {
-    end_tls(c);
+    http_socket_end_tls(c);
     if (shutdown(c->fd, SHUT_WR) != 0) {
         http_conn_end(c, false);
         return;
@@ -481,7 +375,7 @@ static void close_socket(struct http_conn *c, bool abort)
     if (c->gathered)
         send_gathered(c->conns, c->gathered);
     http_conn_wait_for(c, 0);
-    end_tls(c);
+    http_socket_end_tls(c);
     if (abort)
         setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1}, sizeof(struct linger));
     close(c->fd);

@@ -176,11 +176,6 @@ void http_conn_enter(struct http_conn *c, enum http_state state);
 /* The protocol runs before this turn ends. */
 void http_conn_ready(struct http_conn *c);
 
-/* Reads at most n bytes. Returns 0 if there are no bytes now, or sets eof or broken. */
-size_t http_conn_recv(struct http_conn *c, void *p, size_t n);
-/* TLS has bytes that no event will announce. */
-bool http_conn_has_pending(const struct http_conn *c);
-
 /* Queues the parts, in order. They are copied or sent before it returns, except for the last one if it is `constant`:
  * it must outlive the connection. Queued output is sent at the end of the turn at the latest. */
 void http_conn_send(struct http_conn *c, const struct str *parts, size_t count, bool constant);

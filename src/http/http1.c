@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "http/body.h"
 #include "http/parse.h"
+#include "http/socket.h"
 
 #define BUF_SMALL    (4096 - 32)
 #define BUF_LARGE    (HTTP_MAX_HEAD + 4096 - 32)
@@ -116,7 +117,7 @@ static bool read_once(struct http_conn *c)
     char *p = input_room(c, &n);
     if (!p)
         return false;
-    n = http_conn_recv(c, p, n);
+    n = http_socket_recv(c, p, n);
     if (c->exchange && c->state == CONN_BODY)
         http_body_got(&c->exchange->body, c, n);
     else
@@ -127,7 +128,7 @@ static bool read_once(struct http_conn *c)
 /* More input is needed: reads the bytes that TLS has ready, which no event announces. */
 static enum progress read_pending(struct http_conn *c)
 {
-    if (!http_conn_has_pending(c) || ++c->fills > MAX_FILLS)
+    if (!http_socket_has_pending(c) || ++c->fills > MAX_FILLS)
         return WAIT;
     return read_once(c) ? GO_ON : WAIT;
 }

@@ -16,6 +16,7 @@
 #include "http/http1.h"
 #include "http/listen.h"
 #include "http/loop.h"
+#include "http/socket.h"
 #include "http/tls_self_signed.h"
 
 #define REQUEST "GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -170,7 +171,7 @@ static void stopping_answers_a_request_that_arrived_behind_another(void **state)
 static void echo_input(struct http_conn *c)
 {
     char bytes[64];
-    struct str got = str_n(bytes, http_conn_recv(c, bytes, sizeof bytes));
+    struct str got = str_n(bytes, http_socket_recv(c, bytes, sizeof bytes));
     http_conn_send(c, &got, 1, false);
 }
 
