@@ -110,7 +110,7 @@ struct actions {
     size_t count;
 };
 
-static void add_action(struct actions *a, struct str command, const char *reason)
+static void list_action(struct actions *a, struct str command, const char *reason)
 {
     if (a->count < ACTIONS_MAX)
         a->items[a->count++] = (struct next_action){.command = v_str(command), .reason = v_str(str_z(reason))};
@@ -125,13 +125,13 @@ static bool may(const struct actions *a, uint32_t scopes)
 static void suggest(struct actions *a, uint32_t scopes, struct str command, const char *reason)
 {
     if (may(a, scopes))
-        add_action(a, command, reason);
+        list_action(a, command, reason);
 }
 
 /* The door does not open without it. A key that cannot do it is told to ask the resident. */
 static void need(struct actions *a, bool can, struct str command, const char *reason)
 {
-    add_action(a, can ? command : arena_printf(a->arena, "ask the resident: %.*s", STR_ARG(command)), reason);
+    list_action(a, can ? command : arena_printf(a->arena, "ask the resident: %.*s", STR_ARG(command)), reason);
 }
 
 /* Linked buildings can be changed only with an active subscription. */
@@ -164,8 +164,8 @@ static void add_setup(struct actions *a, const struct account_view *v)
              b->number.p ? "Set unlock_tone to the keypress that releases the door."
                          : "After the number is assigned, set unlock_tone to the keypress that releases the door.");
     if (!b->last_buzz_us)
-        add_action(a, arena_printf(a->arena, "ask the building manager: %.*s", STR_ARG(setup)),
-                   "Program the call box to dial the virtual number, then test it at the door.");
+        list_action(a, arena_printf(a->arena, "ask the building manager: %.*s", STR_ARG(setup)),
+                    "Program the call box to dial the virtual number, then test it at the door.");
 }
 
 static void suggest_phone(struct actions *a, const struct account_view *v)

@@ -165,7 +165,7 @@ static void log_request(const struct request *q, int status, const char *code, s
 }
 
 /* Copies as many whole characters as fit. */
-static void copy_text(char *to, size_t size, struct str from)
+static void copy_chars(char *to, size_t size, struct str from)
 {
     size_t n = from.n < size ? from.n : size - 1;
     while (n && n < from.n && (from.p[n] & 0xc0) == 0x80)
@@ -174,7 +174,7 @@ static void copy_text(char *to, size_t size, struct str from)
         memcpy(to, from.p, n);
     to[n] = '\0';
 }
-#define COPY(to, from) copy_text((to), sizeof(to), (from))
+#define COPY(to, from) copy_chars((to), sizeof(to), (from))
 
 /* Records the error for lookup by its request ID. The operator's own requests are left out: the command prints their
  * errors. */

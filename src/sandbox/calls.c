@@ -119,7 +119,7 @@ static enum err fill_call_body(const struct dial *d, const struct access_decisio
 }
 
 /* The log line of every call. */
-static void log_call(const struct dial *d, const struct decide *decide, struct id id, int64_t took_ms)
+static void log_simulated_call(const struct dial *d, const struct decide *decide, struct id id, int64_t took_ms)
 {
     struct call_record r = {.source = "sandbox", .established = true, .duration_ms = took_ms};
     memcpy(r.id, id.text, sizeof id.text);
@@ -155,7 +155,7 @@ static enum err place_call(struct request *q, struct reply *p)
     dial_run(dial);
     const int64_t took_ms = (clock_monotonic_us() - started_us) / 1000 + dial->silence_ms;
     const struct id id = id_new(q->tx.now_us);
-    log_call(dial, &asking->decide, id, took_ms);
+    log_simulated_call(dial, &asking->decide, id, took_ms);
     enum err e = fill_call_body(dial, &asking->decide.decision, &q->tx, id, took_ms, ended);
     decide_done(&asking->decide);
     return e ? e : reply_ok(p, 200, &reply_shape, ended);

@@ -243,14 +243,16 @@ static const struct route_set *const sets[] = {&set};
 
 static int open_sqlite(void **state)
 {
-    gate.running = gate.ended = race_runs = 0;
+    gate.running = gate.ended = 0;
+    race_runs = 0;
     gate.released = false;
     return fixture_open(state) ? -1 : server_open(state, sets, 1);
 }
 
 static int open_postgresql(void **state)
 {
-    gate.running = gate.ended = race_runs = 0;
+    gate.running = gate.ended = 0;
+    race_runs = 0;
     gate.released = false;
     return fixture_open_postgresql(state) ? -1 : server_open(state, sets, 1);
 }
@@ -383,7 +385,7 @@ static void a_lost_race_runs_the_handler_again(void **state)
     assert_int_equal(a.statuses[0], 200);
     assert_text(a.body, "{\"value\":1}");
     struct str first = answer_field(a.head, "X-Run"); /* once: the reply of the lost run is gone */
-    assert_null(memmem(first.p, (size_t)(a.head.p + a.head.n - first.p), "X-Run", 5));
+    assert_true(first.p && !memmem(first.p, (size_t)(a.head.p + a.head.n - first.p), "X-Run", 5));
     assert_int_equal(race_runs, 2);
     answer_done(&a);
 }
