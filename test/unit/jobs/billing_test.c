@@ -1,5 +1,5 @@
-/* Between the provider and the service: events in any order, lost, twice, while they are read; checkouts that nobody
- * told about. The provider is the sandbox's, with its faults. */
+/* The sync with the billing provider: events in any order, lost, repeated or during a read; checkouts without events.
+ * Uses the built-in provider and its faults. */
 #include "jobs/billing.h"
 
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 #include "providers/fault.h"
 #include "store/fixture.h"
 
-struct desk {
+struct fixture {
     struct store_fixture *fixture;
     struct billing *billing;
     struct jobs *jobs;
@@ -29,7 +29,7 @@ struct desk {
     struct id account;
 };
 
-static enum err transact(struct desk *d, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg), void *arg)
+static enum err transact(struct fixture *d, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     return work_run(&d->work, mode, run, arg);
 }
@@ -39,9 +39,9 @@ static enum err account_run(struct tx *tx, void *arg)
     return account_ensure(tx, STR("a@example.com"), arg);
 }
 
-static int open_desk(void **state)
+static int set_up(void **state)
 {
-    struct desk *d = calloc(1, sizeof *d);
+    struct fixture *d = calloc(1, sizeof *d);
     void *fixture;
     char *why = NULL;
     if (!d || store_fixture_open(&fixture))
@@ -74,9 +74,9 @@ static int open_desk(void **state)
     return jobs_start(d->jobs) ? -1 : 0;
 }
 
-static int close_desk(void **state)
+static int tear_down(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     void *fixture = d->fixture;
     fault_order(STR("billing"), STR_NONE, FAULT_NONE, 0);
     jobs_free(d->jobs);
@@ -87,7 +87,7 @@ static int close_desk(void **state)
     return store_fixture_close(&fixture);
 }
 
-static void advance(struct desk *d, int64_t seconds)
+static void advance(struct fixture *d, int64_t seconds)
 {
     clock_set_offset_s(clock_offset_s() + seconds);
     jobs_drain(d->jobs);
@@ -101,7 +101,7 @@ static void fault(const char *operation, enum fault fault, int64_t count)
 /* ---- buying ---- */
 
 struct purchase {
-    struct desk *desk;
+    struct fixture *fixture;
     const char *key;
     struct checkout checkout;
 };
@@ -111,7 +111,7 @@ static enum err begin_run(struct tx *tx, void *arg)
     static const unsigned char hash[SHA256_LEN] = {1};
     struct purchase *p = arg;
     const struct checkout_request request = {
-        .account = p->desk->account,
+        .account = p->fixture->account,
         .request_id = str_z(p->key),
         .hash = hash,
         .plan = STR("weekly"),
@@ -124,19 +124,19 @@ static enum err begin_run(struct tx *tx, void *arg)
     return e || step == CHECKOUT_ASK ? e : ERR_INTERNAL_ERROR;
 }
 
-static struct checkout_context checkout_context(struct desk *d)
+static struct checkout_context checkout_context(struct fixture *d)
 {
     return (struct checkout_context){d->billing, &d->work};
 }
 
-static struct checkout begin(struct desk *d, const char *key)
+static struct checkout begin(struct fixture *d, const char *key)
 {
-    struct purchase p = {.desk = d, .key = key};
+    struct purchase p = {.fixture = d, .key = key};
     assert_int_equal(transact(d, STORE_WRITE, begin_run, &p), ERR_NONE);
     return p.checkout;
 }
 
-static struct checkout buy(struct desk *d, const char *key)
+static struct checkout buy(struct fixture *d, const char *key)
 {
     struct checkout c = begin(d, key);
     const struct checkout_context cd = checkout_context(d);
@@ -157,7 +157,7 @@ static enum err pay_run(struct tx *tx, void *arg)
 }
 
 /* The subscription that was bought. */
-static struct str pay(struct desk *d, struct str session_id)
+static struct str pay(struct fixture *d, struct str session_id)
 {
     struct payment p = {.id = session_id};
     assert_int_equal(transact(d, STORE_WRITE, pay_run, &p), ERR_NONE);
@@ -176,20 +176,20 @@ static enum err change_run(struct tx *tx, void *arg)
                                     &(struct billing_subscription){.id = c->id, .status = c->status, .quantity = 1});
 }
 
-static void change(struct desk *d, struct str id, enum billing_status status)
+static void change(struct fixture *d, struct str id, enum billing_status status)
 {
     assert_int_equal(transact(d, STORE_WRITE, change_run, &(struct change){id, status}), ERR_NONE);
 }
 
-/* ---- being told ---- */
+/* ---- receiving events ---- */
 
-static void tell(struct desk *d, const char *event, enum billing_object object, struct str id)
+static void tell(struct fixture *d, const char *event, enum billing_object object, struct str id)
 {
     struct billing_event e = {.id = str_z(event), .object = object, .object_id = id};
     assert_int_equal(jobs_billing_event_receive(&d->work, &e), ERR_NONE);
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 struct state {
     struct id account;
@@ -205,7 +205,7 @@ static enum err state_run(struct tx *tx, void *arg)
     return billing_account_get(tx, &s->account, &s->known);
 }
 
-static void expect(struct desk *d, const char *checkout, enum subscription_status subscription)
+static void expect(struct fixture *d, const char *checkout, enum subscription_status subscription)
 {
     struct state s = {.account = d->account};
     assert_int_equal(transact(d, STORE_READ, state_run, &s), ERR_NONE);
@@ -219,7 +219,7 @@ static enum err schedule_run(struct tx *tx, void *arg)
     return jobs_schedule_billing(tx);
 }
 
-static void reconcile_from_now_on(struct desk *d)
+static void reconcile_from_now_on(struct fixture *d)
 {
     assert_int_equal(transact(d, STORE_WRITE, schedule_run, NULL), ERR_NONE);
     jobs_drain(d->jobs);
@@ -227,9 +227,9 @@ static void reconcile_from_now_on(struct desk *d)
 
 /* ---- events ---- */
 
-static void test_a_payment_is_told_once_and_heard(void **state)
+static void test_a_payment_is_applied_once(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct checkout c = buy(d, "key-1");
     pay(d, c.session_id);
     expect(d, "open", SUBSCRIPTION_NONE);
@@ -240,7 +240,7 @@ static void test_a_payment_is_told_once_and_heard(void **state)
 
 static void test_the_order_of_events_does_not_matter(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct checkout c = buy(d, "key-1");
     struct str sub = pay(d, c.session_id);
     tell(d, "evt_2", BILLING_OBJECT_SUBSCRIPTION, sub);
@@ -253,15 +253,15 @@ static void test_the_order_of_events_does_not_matter(void **state)
     tell(d, "evt_4", BILLING_OBJECT_SUBSCRIPTION, sub);
     jobs_drain(d->jobs);
     expect(d, "none", SUBSCRIPTION_NONE);
-    tell(d, "evt_3", BILLING_OBJECT_SUBSCRIPTION, sub); /* the past due of before */
+    tell(d, "evt_3", BILLING_OBJECT_SUBSCRIPTION, sub); /* the older event, past due */
     tell(d, "evt_5", BILLING_OBJECT_SESSION, c.session_id);
     jobs_drain(d->jobs);
     expect(d, "none", SUBSCRIPTION_NONE);
 }
 
-static void test_an_event_seen_before_is_not_looked_into(void **state)
+static void test_an_event_seen_before_has_no_effect(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct str sub = pay(d, buy(d, "key-1").session_id);
     tell(d, "evt_1", BILLING_OBJECT_SUBSCRIPTION, sub);
     jobs_drain(d->jobs);
@@ -274,9 +274,9 @@ static void test_an_event_seen_before_is_not_looked_into(void **state)
     expect(d, "open", SUBSCRIPTION_PAST_DUE);
 }
 
-static void test_events_about_nothing_of_ours_do_nothing(void **state)
+static void test_events_of_unknown_objects_have_no_effect(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     tell(d, "evt_1", BILLING_OBJECT_NONE, STR_NONE);
     tell(d, "evt_2", BILLING_OBJECT_SESSION, STR("cs_unknown"));
     tell(d, "evt_3", BILLING_OBJECT_SUBSCRIPTION, STR("sub_unknown"));
@@ -285,9 +285,9 @@ static void test_events_about_nothing_of_ours_do_nothing(void **state)
     expect(d, "none", SUBSCRIPTION_NONE);
 }
 
-static void test_a_provider_that_does_not_answer_is_asked_again(void **state)
+static void test_a_provider_that_does_not_answer_is_called_again(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct checkout c = buy(d, "key-1");
     pay(d, c.session_id);
     fault("session_get", FAULT_TIMEOUT, 1);
@@ -301,9 +301,9 @@ static void test_a_provider_that_does_not_answer_is_asked_again(void **state)
     expect(d, "complete", SUBSCRIPTION_ACTIVE);
 }
 
-static void test_a_subscription_nobody_tells_about_is_read_again_the_next_day(void **state)
+static void test_a_subscription_without_events_is_read_again_the_next_day(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct checkout c = buy(d, "key-1");
     struct str sub = pay(d, c.session_id);
     tell(d, "evt_1", BILLING_OBJECT_SESSION, c.session_id);
@@ -331,10 +331,10 @@ static enum err second_run(struct tx *tx, void *arg)
     return builtin_subscription_create(tx->db, &bought, STR("owner@example.com"), tx->arena, &s->id);
 }
 
-/* It is paid for: nobody tells again about it when the first one ends. */
-static void test_a_second_subscription_takes_the_place_of_one_that_ended(void **state)
+/* It is paid for, but no event follows when the first one ends. */
+static void test_a_second_subscription_replaces_one_that_has_ended(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct checkout c = buy(d, "key-1");
     struct str first = pay(d, c.session_id);
     tell(d, "evt_1", BILLING_OBJECT_SESSION, c.session_id);
@@ -354,19 +354,19 @@ static void test_a_second_subscription_takes_the_place_of_one_that_ended(void **
 /* ---- an event while the object is being read ---- */
 
 struct slow {
-    struct billing billing; /* stands before the sandbox's */
+    struct billing billing; /* wraps the built-in provider */
     struct billing_ops ops;
-    struct desk *desk;
+    struct fixture *fixture;
     struct str subscription_id;
     atomic_int reads;
 };
 
-/* The provider's state changes, and it says so, between its answer and the end of the job. */
+/* The state changes, with an event, between the provider's answer and the end of the job. */
 static enum outcome read_then_change(struct billing *b, struct str id, struct arena *a,
                                      struct billing_subscription *ret)
 {
     struct slow *s = (struct slow *)b;
-    struct desk *d = s->desk;
+    struct fixture *d = s->fixture;
     enum outcome o = d->billing->ops->subscription_get(d->billing, id, a, ret);
     if (s->reads++ == 0) {
         change(d, s->subscription_id, BILLING_PAST_DUE);
@@ -375,10 +375,10 @@ static enum outcome read_then_change(struct billing *b, struct str id, struct ar
     return o;
 }
 
-static void test_what_changes_while_it_is_read_is_read_once_more(void **state)
+static void test_an_object_that_changes_while_it_is_read_is_read_again(void **state)
 {
-    struct desk *d = *state;
-    struct slow slow = {.desk = d, .ops = {.subscription_get = read_then_change}};
+    struct fixture *d = *state;
+    struct slow slow = {.fixture = d, .ops = {.subscription_get = read_then_change}};
     slow.billing.ops = &slow.ops;
     slow.subscription_id = pay(d, buy(d, "key-1").session_id);
     jobs_free(d->jobs);
@@ -395,14 +395,14 @@ static void test_what_changes_while_it_is_read_is_read_once_more(void **state)
     d->jobs = NULL;
 }
 
-/* ---- finding out ---- */
+/* ---- reconciliation ---- */
 
-static void test_a_checkout_without_an_answer_is_asked_for_again_with_its_key(void **state)
+static void test_a_checkout_without_an_answer_is_repeated_with_its_key(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct checkout c = begin(d, "key-1");
     reconcile_from_now_on(d);
-    expect(d, "preparing", SUBSCRIPTION_NONE); /* the request may still be on its way */
+    expect(d, "preparing", SUBSCRIPTION_NONE); /* the request may still be in progress */
     advance(d, 601);
     expect(d, "open", SUBSCRIPTION_NONE);
     struct billing_session s;
@@ -418,17 +418,17 @@ static void test_a_checkout_without_an_answer_is_asked_for_again_with_its_key(vo
     assert_true(str_eq(s.id, found.checkout.session_id));
 }
 
-static void test_a_payment_nobody_told_about_is_found(void **state)
+static void test_a_payment_without_an_event_is_found(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     reconcile_from_now_on(d);
     pay(d, buy(d, "key-1").session_id);
     advance(d, 601);
     expect(d, "complete", SUBSCRIPTION_ACTIVE);
 }
 
-/* A session that support made at the provider's own desk. */
-static struct str create_elsewhere(struct desk *d)
+/* A session that support created in the provider's dashboard. */
+static struct str create_elsewhere(struct fixture *d)
 {
     const struct billing_session_request request = {.key = STR("elsewhere"),
                                                     .account_id = id_str(&d->account),
@@ -442,9 +442,9 @@ static struct str create_elsewhere(struct desk *d)
     return s.id;
 }
 
-static void test_an_open_checkout_of_a_subscriber_is_ended(void **state)
+static void test_an_open_checkout_of_a_subscriber_is_expired(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     reconcile_from_now_on(d);
     struct checkout c = buy(d, "key-1");
     struct str other = pay(d, create_elsewhere(d));
@@ -455,9 +455,9 @@ static void test_an_open_checkout_of_a_subscriber_is_ended(void **state)
     assert_null(pay(d, c.session_id).p);
 }
 
-static void test_a_silent_provider_is_left_alone_until_the_next_time(void **state)
+static void test_a_run_ends_after_some_calls_without_an_answer(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     begin(d, "key-1");
     reconcile_from_now_on(d);
     fault("session_create", FAULT_TIMEOUT, 2);
@@ -469,9 +469,9 @@ static void test_a_silent_provider_is_left_alone_until_the_next_time(void **stat
     expect(d, "open", SUBSCRIPTION_NONE);
 }
 
-static void test_after_23_hours_nobody_asks_any_more(void **state)
+static void test_after_23_hours_a_checkout_is_not_repeated(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     begin(d, "key-1");
     clock_set_offset_s(CHECKOUT_RESOLVE_S + 1);
     reconcile_from_now_on(d);
@@ -481,21 +481,21 @@ static void test_after_23_hours_nobody_asks_any_more(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_a_payment_is_told_once_and_heard),
+        TEST(test_a_payment_is_applied_once),
         TEST(test_the_order_of_events_does_not_matter),
-        TEST(test_an_event_seen_before_is_not_looked_into),
-        TEST(test_events_about_nothing_of_ours_do_nothing),
-        TEST(test_a_provider_that_does_not_answer_is_asked_again),
-        TEST(test_a_second_subscription_takes_the_place_of_one_that_ended),
-        TEST(test_a_subscription_nobody_tells_about_is_read_again_the_next_day),
-        TEST(test_what_changes_while_it_is_read_is_read_once_more),
-        TEST(test_a_checkout_without_an_answer_is_asked_for_again_with_its_key),
-        TEST(test_a_payment_nobody_told_about_is_found),
-        TEST(test_an_open_checkout_of_a_subscriber_is_ended),
-        TEST(test_a_silent_provider_is_left_alone_until_the_next_time),
-        TEST(test_after_23_hours_nobody_asks_any_more),
+        TEST(test_an_event_seen_before_has_no_effect),
+        TEST(test_events_of_unknown_objects_have_no_effect),
+        TEST(test_a_provider_that_does_not_answer_is_called_again),
+        TEST(test_a_second_subscription_replaces_one_that_has_ended),
+        TEST(test_a_subscription_without_events_is_read_again_the_next_day),
+        TEST(test_an_object_that_changes_while_it_is_read_is_read_again),
+        TEST(test_a_checkout_without_an_answer_is_repeated_with_its_key),
+        TEST(test_a_payment_without_an_event_is_found),
+        TEST(test_an_open_checkout_of_a_subscriber_is_expired),
+        TEST(test_a_run_ends_after_some_calls_without_an_answer),
+        TEST(test_after_23_hours_a_checkout_is_not_repeated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* From an intent in a transaction to a message in the sandbox, through the job threads and the faults on order. */
+/* Mail jobs, from the transaction to the built-in provider, with ordered faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "providers/fault.h"
 #include "store/fixture.h"
 
-struct desk {
+struct fixture {
     struct store_fixture *fixture;
     struct mailer *mailer;
     struct jobs *jobs;
@@ -24,7 +24,7 @@ struct desk {
     struct work work;
 };
 
-static enum err transact(struct desk *d, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg), void *arg)
+static enum err transact(struct fixture *d, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     return work_run(&d->work, mode, run, arg);
 }
@@ -61,16 +61,16 @@ static enum err read_run(struct tx *tx, void *arg)
     return e;
 }
 
-static struct inbox inbox(struct desk *d)
+static struct inbox inbox(struct fixture *d)
 {
     struct inbox in = {0};
     assert_int_equal(transact(d, STORE_READ, read_run, &in), ERR_NONE);
     return in;
 }
 
-static int open_desk(void **state)
+static int set_up(void **state)
 {
-    struct desk *d = calloc(1, sizeof *d);
+    struct fixture *d = calloc(1, sizeof *d);
     void *fixture;
     char *why;
     if (!d || store_fixture_open(&fixture))
@@ -91,9 +91,9 @@ static int open_desk(void **state)
     return jobs_start(d->jobs) ? -1 : 0;
 }
 
-static int close_desk(void **state)
+static int tear_down(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     void *fixture = d->fixture;
     fault_order(STR("mail"), STR_NONE, FAULT_NONE, 0);
     jobs_free(d->jobs);
@@ -104,20 +104,20 @@ static int close_desk(void **state)
     return store_fixture_close(&fixture);
 }
 
-static void queue(struct desk *d, const char *code)
+static void queue(struct fixture *d, const char *code)
 {
     assert_int_equal(transact(d, STORE_WRITE, queue_run, (void *)code), ERR_NONE);
 }
 
-static void advance(struct desk *d, int64_t seconds)
+static void advance(struct fixture *d, int64_t seconds)
 {
     clock_set_offset_s(clock_offset_s() + seconds);
     jobs_drain(d->jobs);
 }
 
-static void test_a_message_arrives_as_it_was_meant(void **state)
+static void test_a_message_is_sent_as_queued(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     queue(d, "123456");
     jobs_drain(d->jobs);
     struct inbox in = inbox(d);
@@ -129,9 +129,9 @@ static void test_a_message_arrives_as_it_was_meant(void **state)
     assert_string_equal(in.code.p, "123456");
 }
 
-static void test_a_message_without_a_code_has_none(void **state)
+static void test_a_message_without_a_code_is_sent_without_one(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     queue(d, NULL);
     jobs_drain(d->jobs);
     struct inbox in = inbox(d);
@@ -139,9 +139,9 @@ static void test_a_message_without_a_code_has_none(void **state)
     assert_null(in.code.p);
 }
 
-static void test_an_unsure_failure_is_repeated(void **state)
+static void test_an_unknown_outcome_is_repeated(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     assert_true(fault_order(STR("mail"), STR("send"), FAULT_TIMEOUT, 1));
     assert_true(fault_order(STR("mail"), STR_NONE, FAULT_ERROR, 1));
     queue(d, NULL);
@@ -155,7 +155,7 @@ static void test_an_unsure_failure_is_repeated(void **state)
 
 static void test_a_refused_message_is_dropped(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     assert_true(fault_order(STR("mail"), STR("send"), FAULT_DECLINE, 1));
     queue(d, NULL);
     jobs_drain(d->jobs);
@@ -163,9 +163,9 @@ static void test_a_refused_message_is_dropped(void **state)
     assert_int_equal(inbox(d).count, 0);
 }
 
-static void test_a_worthless_message_is_not_sent(void **state)
+static void test_a_message_that_is_too_old_is_not_sent(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     assert_true(fault_order(STR("mail"), STR("send"), FAULT_ERROR, 1));
     queue(d, NULL);
     jobs_drain(d->jobs);
@@ -190,7 +190,7 @@ static enum err challenges_run(struct tx *tx, void *arg)
     return e;
 }
 
-static int64_t challenges(struct desk *d)
+static int64_t challenges(struct fixture *d)
 {
     int64_t n;
     assert_int_equal(transact(d, STORE_READ, challenges_run, &n), ERR_NONE);
@@ -205,9 +205,9 @@ static enum err challenge_run(struct tx *tx, void *arg)
                    NULL);
 }
 
-static void test_the_purge_comes_back_every_hour(void **state)
+static void test_the_purge_runs_every_hour(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     assert_int_equal(transact(d, STORE_WRITE, schedule_run, NULL), ERR_NONE);
     assert_int_equal(transact(d, STORE_WRITE, schedule_run, NULL), ERR_NONE);
     assert_int_equal(transact(d, STORE_WRITE, challenge_run, "one"), ERR_NONE);
@@ -220,9 +220,9 @@ static void test_the_purge_comes_back_every_hour(void **state)
     }
 }
 
-static void test_the_purge_goes_on_until_nothing_is_left(void **state)
+static void test_the_purge_runs_until_all_expired_rows_are_deleted(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     char ids[450][8];
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
         snprintf(ids[i], sizeof ids[i], "%zu", i);
@@ -237,12 +237,15 @@ static void test_the_purge_goes_on_until_nothing_is_left(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_a_message_arrives_as_it_was_meant),       TEST(test_a_message_without_a_code_has_none),
-        TEST(test_an_unsure_failure_is_repeated),           TEST(test_a_refused_message_is_dropped),
-        TEST(test_a_worthless_message_is_not_sent),         TEST(test_the_purge_comes_back_every_hour),
-        TEST(test_the_purge_goes_on_until_nothing_is_left),
+        TEST(test_a_message_is_sent_as_queued),
+        TEST(test_a_message_without_a_code_is_sent_without_one),
+        TEST(test_an_unknown_outcome_is_repeated),
+        TEST(test_a_refused_message_is_dropped),
+        TEST(test_a_message_that_is_too_old_is_not_sent),
+        TEST(test_the_purge_runs_every_hour),
+        TEST(test_the_purge_runs_until_all_expired_rows_are_deleted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

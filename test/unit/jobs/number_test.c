@@ -1,5 +1,5 @@
-/* Numbers between the sandbox's provider and the inventory, with faults at every step of the way: none stays bought
- * without an owner. */
+/* Numbers between the built-in provider and the inventory, with faults at every step: no number stays bought without an
+ * owner. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 #define EMAIL STR("a@example.com")
 #define FIRST "+15550100000"
 
-struct desk {
+struct fixture {
     struct store_fixture *fixture;
     struct number_source *numbers;
     struct jobs *jobs;
@@ -30,14 +30,14 @@ struct desk {
     struct work work;
 };
 
-static void transact(struct desk *d, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg), void *arg)
+static void transact(struct fixture *d, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     assert_int_equal(work_run(&d->work, mode, run, arg), ERR_NONE);
 }
 
-static int open_desk(void **state)
+static int set_up(void **state)
 {
-    struct desk *d = calloc(1, sizeof *d);
+    struct fixture *d = calloc(1, sizeof *d);
     void *fixture;
     if (!d || store_fixture_open(&fixture))
         return -1;
@@ -58,9 +58,9 @@ static int open_desk(void **state)
     return jobs_start(d->jobs) ? -1 : 0;
 }
 
-static int close_desk(void **state)
+static int tear_down(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     void *fixture = d->fixture;
     fault_order(STR("numbers"), STR_NONE, FAULT_NONE, 0);
     jobs_free(d->jobs);
@@ -71,7 +71,7 @@ static int close_desk(void **state)
     return store_fixture_close(&fixture);
 }
 
-static void advance(struct desk *d, int64_t seconds)
+static void advance(struct fixture *d, int64_t seconds)
 {
     clock_set_offset_s(clock_offset_s() + seconds);
     jobs_drain(d->jobs);
@@ -82,7 +82,7 @@ static void order(enum fault fault, const char *operation, int64_t count)
     assert_true(fault_order(STR("numbers"), str_z(operation), fault, count));
 }
 
-/* ---- what the test does ---- */
+/* ---- actions ---- */
 
 static enum err subscribe_run(struct tx *tx, void *arg)
 {
@@ -91,7 +91,7 @@ static enum err subscribe_run(struct tx *tx, void *arg)
     return e ? e : subscription_set(tx, &account, *(enum subscription_status *)arg, STR_NONE);
 }
 
-static void subscribe(struct desk *d, enum subscription_status status)
+static void subscribe(struct fixture *d, enum subscription_status status)
 {
     transact(d, STORE_WRITE, subscribe_run, &status);
     jobs_drain(d->jobs);
@@ -110,14 +110,14 @@ static enum err home_run(struct tx *tx, void *arg)
     return e;
 }
 
-static struct building home(struct desk *d)
+static struct building home(struct fixture *d)
 {
     struct building b;
     transact(d, STORE_READ, home_run, &b);
     return b;
 }
 
-static const char *number(struct desk *d)
+static const char *number(struct fixture *d)
 {
     return home(d).number.p;
 }
@@ -138,8 +138,8 @@ static enum err add_run(struct tx *tx, void *arg)
     return number_add(tx, str_z(arg), STR("US"));
 }
 
-/* What the provider says it gave for the building, and whether the inventory knows of anything. */
-static const char *bought(struct desk *d, const struct id *building)
+/* Expects the number that the provider has for the building, and whether the inventory has one. */
+static const char *bought(struct fixture *d, const struct id *building)
 {
     struct str n;
     assert_int_equal(d->numbers->ops->find(d->numbers, id_str(building), &d->arena, &n), OUTCOME_DONE);
@@ -152,7 +152,7 @@ static enum err count_run(struct tx *tx, void *arg)
     return number_list(tx, &list, arg);
 }
 
-static size_t inventory(struct desk *d)
+static size_t inventory(struct fixture *d)
 {
     size_t count;
     transact(d, STORE_READ, count_run, &count);
@@ -161,9 +161,9 @@ static size_t inventory(struct desk *d)
 
 /* ---- tests ---- */
 
-static void test_a_subscription_brings_a_number_and_its_end_takes_it_away(void **state)
+static void test_a_number_comes_with_a_subscription_and_is_released_after_its_end(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     subscribe(d, SUBSCRIPTION_ACTIVE);
     struct building b = home(d);
     assert_string_equal(number(d), FIRST);
@@ -177,9 +177,9 @@ static void test_a_subscription_brings_a_number_and_its_end_takes_it_away(void *
     assert_int_equal(inventory(d), 0);
 }
 
-static void test_what_the_provider_does_not_answer_is_asked_again(void **state)
+static void test_a_call_without_an_answer_is_repeated(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     order(FAULT_TIMEOUT, "acquire", 1);
     order(FAULT_ERROR, "find", 1);
     order(FAULT_DECLINE, "acquire", 1);
@@ -193,14 +193,14 @@ static void test_what_the_provider_does_not_answer_is_asked_again(void **state)
     assert_string_equal(number(d), FIRST);
 }
 
-static void test_what_was_bought_without_an_answer_goes_before_the_pool(void **state)
+static void test_a_number_bought_without_an_answer_is_used_before_the_pool(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct str n;
     order(FAULT_TIMEOUT, "acquire", 1);
     subscribe(d, SUBSCRIPTION_ACTIVE);
     struct building b = home(d);
-    /* It had acted all the same; then the pool has one, too. */
+    /* The provider had acted. Then the pool has a number, too. */
     assert_int_equal(d->numbers->ops->acquire(d->numbers, id_str(&b.id), STR("US"), INT64_MAX, &d->arena, &n),
                      OUTCOME_DONE);
     transact(d, STORE_WRITE, add_run, "+12125550000");
@@ -210,9 +210,9 @@ static void test_what_was_bought_without_an_answer_goes_before_the_pool(void **s
     assert_int_equal(inventory(d), 2);
 }
 
-static void test_the_pool_comes_before_the_provider(void **state)
+static void test_the_pool_is_used_before_the_provider(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     transact(d, STORE_WRITE, add_run, "+12125550000");
     subscribe(d, SUBSCRIPTION_ACTIVE);
     struct building b = home(d);
@@ -220,9 +220,9 @@ static void test_the_pool_comes_before_the_provider(void **state)
     assert_null(bought(d, &b.id));
 }
 
-static void test_a_building_that_is_gone_meanwhile_leaves_no_number_behind(void **state)
+static void test_a_building_deleted_during_the_purchase_keeps_no_number(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct str n;
     order(FAULT_TIMEOUT, "acquire", 1);
     subscribe(d, SUBSCRIPTION_ACTIVE);
@@ -235,9 +235,9 @@ static void test_a_building_that_is_gone_meanwhile_leaves_no_number_behind(void 
     assert_int_equal(inventory(d), 0);
 }
 
-static void test_a_subscription_that_ended_meanwhile_gets_no_number(void **state)
+static void test_a_subscription_that_ended_before_the_job_gets_no_number(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     order(FAULT_DECLINE, "acquire", 1);
     subscribe(d, SUBSCRIPTION_ACTIVE);
     subscribe(d, SUBSCRIPTION_NONE);
@@ -246,9 +246,9 @@ static void test_a_subscription_that_ended_meanwhile_gets_no_number(void **state
     assert_int_equal(inventory(d), 0);
 }
 
-static void test_giving_back_is_repeated_until_the_provider_has_it(void **state)
+static void test_a_release_is_repeated_until_the_provider_confirms_it(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     subscribe(d, SUBSCRIPTION_ACTIVE);
     struct building b = home(d);
     order(FAULT_TIMEOUT, "release", 1);
@@ -264,9 +264,9 @@ static void test_giving_back_is_repeated_until_the_provider_has_it(void **state)
     assert_int_equal(inventory(d), 0);
 }
 
-static void test_a_renewal_while_the_number_leaves_waits_for_it(void **state)
+static void test_a_renewal_waits_for_the_release_of_the_old_number(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     subscribe(d, SUBSCRIPTION_ACTIVE);
     order(FAULT_TIMEOUT, "release", 1);
     transact(d, STORE_WRITE, release_run, FIRST);
@@ -281,16 +281,16 @@ static void test_a_renewal_while_the_number_leaves_waits_for_it(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_a_subscription_brings_a_number_and_its_end_takes_it_away),
-        TEST(test_what_the_provider_does_not_answer_is_asked_again),
-        TEST(test_what_was_bought_without_an_answer_goes_before_the_pool),
-        TEST(test_the_pool_comes_before_the_provider),
-        TEST(test_a_building_that_is_gone_meanwhile_leaves_no_number_behind),
-        TEST(test_a_subscription_that_ended_meanwhile_gets_no_number),
-        TEST(test_giving_back_is_repeated_until_the_provider_has_it),
-        TEST(test_a_renewal_while_the_number_leaves_waits_for_it),
+        TEST(test_a_number_comes_with_a_subscription_and_is_released_after_its_end),
+        TEST(test_a_call_without_an_answer_is_repeated),
+        TEST(test_a_number_bought_without_an_answer_is_used_before_the_pool),
+        TEST(test_the_pool_is_used_before_the_provider),
+        TEST(test_a_building_deleted_during_the_purchase_keeps_no_number),
+        TEST(test_a_subscription_that_ended_before_the_job_gets_no_number),
+        TEST(test_a_release_is_repeated_until_the_provider_confirms_it),
+        TEST(test_a_renewal_waits_for_the_release_of_the_old_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,27 +1,26 @@
-/* Building operations whose process is killed at every single point: before and after each transaction, and before and
- * after a provider acts. It is started again, and may be killed at the same point of its way again; then it is let
- * alone. On both engines. */
+/* Building operations whose process is killed at every point: before and after each transaction, and before and after a
+ * provider acts. It is restarted, may be killed at the same point again, and then runs to the end. On both engines. */
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "jobs/operation_desk.h"
+#include "jobs/operation_fixture.h"
 
-#define POINTS_MIN 8 /* the operator's decision alone has as many; fewer, and something is not counted */
+#define POINTS_MIN 8 /* of the operator's decision; fewer means that some points are not counted */
 #define POINTS_MAX 200
 
-/* What outlives the process. */
+/* Survives the process. */
 struct shared {
     struct outside outside;
     char email[40];
     struct id account, building, operation;
-    atomic_int points; /* to go until the end; below 0: none */
+    atomic_int points; /* left until the kill; below 0: no kill */
 };
 
 static struct shared *shared;
 static struct store_fixture *(*new_fixture)(void);
-static int kills_wanted; /* of one operation, by processes one after the other */
+static int kills_wanted; /* of one operation, in consecutive processes */
 
 static void pass_point(void)
 {
@@ -55,16 +54,16 @@ enum err __wrap_work_run(struct work *work, enum store_mode mode, enum err (*bod
 static enum err unlease_run(struct tx *tx, void *arg)
 {
     (void)arg;
-    return db_exec(tx->db, SQL_JOB_UNLEASE, DB_NO_ARGS, NULL); /* as time does */
+    return db_exec(tx->db, SQL_JOB_UNLEASE, DB_NO_ARGS, NULL); /* as if the lease had ended */
 }
 
-static void start_process(struct desk *d, struct store_fixture *fixture)
+static void start_process(struct fixture *d, struct store_fixture *fixture)
 {
-    *d = (struct desk){.fixture = fixture,
-                       .outside = &shared->outside,
-                       .email = str_z(shared->email),
-                       .account = shared->account,
-                       .building = shared->building};
+    *d = (struct fixture){.fixture = fixture,
+                          .outside = &shared->outside,
+                          .email = str_z(shared->email),
+                          .account = shared->account,
+                          .building = shared->building};
     crypto_set_master((const unsigned char[SHA256_LEN]){1}, NULL);
     fixture->config.plans[0].id = "weekly";
     arena_init(&d->arena, NULL, 0);
@@ -74,21 +73,21 @@ static void start_process(struct desk *d, struct store_fixture *fixture)
     assert_int_equal(start_jobs(d, 1), 0);
 }
 
-static void end_process(struct desk *d)
+static void end_process(struct fixture *d)
 {
     jobs_free(d->jobs);
     arena_done(&d->arena);
     store_close(d->fixture->store);
 }
 
-/* Does `work` in a process of its own, which is killed at its point; true if it came to the end before. */
-static bool lives(struct store_fixture *fixture, int point_at, void (*work)(struct desk *d))
+/* Runs `work` in a child process, which is killed at its point. Returns true if it reached the end before. */
+static bool lives(struct store_fixture *fixture, int point_at, void (*work)(struct fixture *d))
 {
     fflush(NULL);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        struct desk d;
+        struct fixture d;
         start_process(&d, fixture);
         shared->points = point_at;
         work(&d);
@@ -105,9 +104,9 @@ static bool lives(struct store_fixture *fixture, int point_at, void (*work)(stru
     return true;
 }
 
-/* ---- what is done ---- */
+/* ---- the work ---- */
 
-static void execute(struct desk *d, enum operation_action action)
+static void execute(struct fixture *d, enum operation_action action)
 {
     struct begin b = {.d = d, .action = action, .o.id = shared->operation};
     transact(d, STORE_WRITE, start_run, &b); /* or a replay */
@@ -116,18 +115,18 @@ static void execute(struct desk *d, enum operation_action action)
         advance(d, 10);
 }
 
-static void add(struct desk *d)
+static void add(struct fixture *d)
 {
     execute(d, OPERATION_ADD);
 }
 
-static void remove_it(struct desk *d)
+static void remove_it(struct fixture *d)
 {
     execute(d, OPERATION_REMOVE);
 }
 
-/* The operation needs the operator; whose decision may have been carried out before. */
-static void decide(struct desk *d, enum operation_decision decision)
+/* Decides about the operation, unless an earlier run has carried out the decision. */
+static void decide(struct fixture *d, enum operation_decision decision)
 {
     struct operation o;
     jobs_drain(d->jobs);
@@ -135,18 +134,18 @@ static void decide(struct desk *d, enum operation_decision decision)
     assert_true(e == ERR_NONE || e == ERR_BAD_REQUEST);
 }
 
-static void decide_failed(struct desk *d)
+static void decide_failed(struct fixture *d)
 {
     decide(d, DECIDE_FAILED);
 }
 
-static void decide_succeeded(struct desk *d)
+static void decide_succeeded(struct fixture *d)
 {
     decide(d, DECIDE_SUCCEEDED);
 }
 
 /* A quote; for a removal, of a building that was added before. */
-static void prepare(struct desk *d, enum operation_action action)
+static void prepare(struct fixture *d, enum operation_action action)
 {
     transact(d, STORE_WRITE, owner_run, d);
     if (action == OPERATION_REMOVE)
@@ -158,8 +157,8 @@ static void prepare(struct desk *d, enum operation_action action)
     shared->operation = b.o.id;
 }
 
-/* From the call `at` on nobody answers, having acted or not, until the operator is needed. */
-static void get_stuck(struct desk *d, enum operation_action action, int at, enum mishap mishap)
+/* From call `at` on, no provider answers, whether it has acted or not, until the operator is needed. */
+static void get_stuck(struct fixture *d, enum operation_action action, int at, enum mishap mishap)
 {
     d->outside->calls = 0;
     d->outside->mishap = mishap;
@@ -176,10 +175,10 @@ static void get_stuck(struct desk *d, enum operation_action action, int at, enum
 struct scenario {
     const char *name;
     enum operation_action action;
-    void (*work)(struct desk *d);
-    int stuck_at; /* the call from which on it is stuck before; -1: it is not */
+    void (*work)(struct fixture *d);
+    int stuck_at; /* the call from which on it is stuck; -1: it is not stuck */
     enum mishap mishap;
-    bool no_numbers; /* the provider has none */
+    bool no_numbers; /* the provider has no numbers */
     enum operation_status status;
     size_t buildings;
 };
@@ -194,10 +193,10 @@ static const struct scenario scenarios[] = {
     {"a removal that is undone", OPERATION_REMOVE, decide_failed, 0, SILENT, false, OPERATION_FAILED, 2},
 };
 
-/* An account of its own, whose operation is ready for `work`. */
-static void set_up(const struct scenario *s, struct store_fixture *fixture, int at)
+/* Adds an account with an operation that is ready for `work`. */
+static void prepare_scenario(const struct scenario *s, struct store_fixture *fixture, int at)
 {
-    struct desk d;
+    struct fixture d;
     *shared = (struct shared){.points = -1};
     snprintf(shared->email, sizeof shared->email, "owner%d@example.com", at);
     outside_init(&shared->outside);
@@ -213,7 +212,7 @@ static void set_up(const struct scenario *s, struct store_fixture *fixture, int 
 
 static void expect_in_the_end(const struct scenario *s, struct store_fixture *fixture, size_t given, const char *what)
 {
-    struct desk d;
+    struct fixture d;
     start_process(&d, fixture);
     s->work(&d);
     struct operation o = look(&d, &shared->operation);
@@ -226,13 +225,13 @@ static void expect_in_the_end(const struct scenario *s, struct store_fixture *fi
     clock_set_offset_s(0);
 }
 
-/* False: it never gets to that point. */
+/* Returns false if the run never reaches that point. */
 static bool killed_at(const struct scenario *s, struct store_fixture *fixture, int at)
 {
     char what[100];
     int kills = 0;
     snprintf(what, sizeof what, "%s, killed at point %d", s->name, at);
-    set_up(s, fixture, at);
+    prepare_scenario(s, fixture, at);
     const size_t given = shared->outside.given;
     while (kills < kills_wanted && !lives(fixture, at, s->work))
         kills++;

@@ -1,5 +1,5 @@
-/* Where building operations are tried out: a store, providers that do as they are told, and what must hold whenever one
- * has ended: as many units as buildings, and no number at the provider that no building has. */
+/* The fixture for building operations: a store, scripted providers, and the invariants at the end of an operation: as
+ * many units as buildings, and no number at the provider without a building. */
 #pragma once
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,9 +19,9 @@
 #include "jobs/operation_outside.h"
 #include "store/fixture.h"
 
-/* ---- the desk ---- */
+/* ---- the fixture ---- */
 
-struct desk {
+struct fixture {
     struct store_fixture *fixture;
     struct outside *outside;
     struct providers providers;
@@ -30,10 +30,11 @@ struct desk {
     struct arena arena;
     struct work work;
     struct str email;
-    struct id account, building; /* the building: the linked one, of a removal */
+    struct id account, building; /* building: the linked one, for a removal */
 };
 
-static inline void transact(struct desk *d, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg), void *arg)
+static inline void transact(struct fixture *d, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg),
+                            void *arg)
 {
     enum err e = work_run(&d->work, mode, run, arg);
     if (e)
@@ -42,7 +43,7 @@ static inline void transact(struct desk *d, enum store_mode mode, enum err (*run
 
 static inline enum err owner_run(struct tx *tx, void *arg)
 {
-    struct desk *d = arg;
+    struct fixture *d = arg;
     enum err e = account_ensure(tx, d->email, &d->account);
     return e ? e
              : db_exec(tx->db, SQL_BILLING_ACCOUNT_SET_SUBSCRIPTION,
@@ -50,7 +51,7 @@ static inline enum err owner_run(struct tx *tx, void *arg)
 }
 
 /* The job threads, on the store of d->fixture. */
-static inline int start_jobs(struct desk *d, unsigned threads)
+static inline int start_jobs(struct fixture *d, unsigned threads)
 {
     d->providers = (struct providers){.billing = &d->outside->billing, .numbers = &d->outside->numbers};
     d->kinds[0] = jobs_kind_operation(&d->providers);
@@ -65,9 +66,9 @@ static inline int start_jobs(struct desk *d, unsigned threads)
     return jobs_start(d->jobs) ? -1 : 0;
 }
 
-static inline int open_desk_on(void **state, int (*open_store)(void **state), unsigned threads)
+static inline int set_up_on(void **state, int (*open_store)(void **state), unsigned threads)
 {
-    struct desk *d = calloc(1, sizeof *d);
+    struct fixture *d = calloc(1, sizeof *d);
     struct outside *outside = calloc(1, sizeof *outside);
     void *fixture;
     if (!d || !outside || open_store(&fixture))
@@ -87,14 +88,14 @@ static inline int open_desk_on(void **state, int (*open_store)(void **state), un
     return 0;
 }
 
-static inline int open_desk(void **state)
+static inline int set_up(void **state)
 {
-    return open_desk_on(state, store_fixture_open, 1);
+    return set_up_on(state, store_fixture_open, 1);
 }
 
-static inline int close_desk(void **state)
+static inline int tear_down(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     void *fixture = d->fixture;
     jobs_free(d->jobs);
     arena_done(&d->arena);
@@ -104,7 +105,7 @@ static inline int close_desk(void **state)
     return store_fixture_close(&fixture);
 }
 
-static inline void advance(struct desk *d, int64_t seconds)
+static inline void advance(struct fixture *d, int64_t seconds)
 {
     clock_set_offset_s(clock_offset_s() + seconds);
     jobs_drain(d->jobs);
@@ -113,12 +114,12 @@ static inline void advance(struct desk *d, int64_t seconds)
 /* ---- operations ---- */
 
 struct begin {
-    struct desk *d;
+    struct fixture *d;
     enum operation_action action;
     struct operation o;
 };
 
-static inline struct operation_facts facts_of(const struct desk *d)
+static inline struct operation_facts facts_of(const struct fixture *d)
 {
     return (struct operation_facts){.active = true,
                                     .price_id = STR("price"),
@@ -127,7 +128,7 @@ static inline struct operation_facts facts_of(const struct desk *d)
                                     .quantity = d->outside->quantity};
 }
 
-/* A quote, for an account that may have one. */
+/* A quote for an account with a subscription. */
 static inline enum err quote_run(struct tx *tx, void *arg)
 {
     struct begin *b = arg;
@@ -148,7 +149,7 @@ static inline enum err quote_run(struct tx *tx, void *arg)
     return e ? e : operation_quote(tx, account, &in, &offer, &b->o);
 }
 
-/* Its execution, under the quote's ID as key: the same again is a replay. */
+/* Starts it with the quote's ID as key, so that a repetition is a replay. */
 static inline enum err start_run(struct tx *tx, void *arg)
 {
     struct begin *b = arg;
@@ -177,14 +178,14 @@ static inline enum err find_run(struct tx *tx, void *arg)
     return operation_find(tx, &f->id, &f->o);
 }
 
-static inline struct operation look(struct desk *d, const struct id *id)
+static inline struct operation look(struct fixture *d, const struct id *id)
 {
     struct find f = {.id = *id};
     transact(d, STORE_WRITE, find_run, &f);
     return f.o;
 }
 
-static inline struct operation begin(struct desk *d, enum operation_action action)
+static inline struct operation begin(struct fixture *d, enum operation_action action)
 {
     struct begin b = {.d = d, .action = action};
     transact(d, STORE_WRITE, quote_run, &b);
@@ -194,7 +195,7 @@ static inline struct operation begin(struct desk *d, enum operation_action actio
 }
 
 /* Runs an operation until it ends. */
-static inline struct operation run(struct desk *d, enum operation_action action)
+static inline struct operation run(struct fixture *d, enum operation_action action)
 {
     struct operation o = begin(d, action);
     for (int pause_s = 6; o.status == OPERATION_RUNNING; pause_s *= 2) {
@@ -205,7 +206,7 @@ static inline struct operation run(struct desk *d, enum operation_action action)
 }
 
 /* A linked building with a number, for a removal; the count of calls begins after it. */
-static inline void add_building(struct desk *d)
+static inline void add_building(struct fixture *d)
 {
     struct operation o = run(d, OPERATION_ADD);
     assert_int_equal(o.status, OPERATION_SUCCEEDED);
@@ -213,7 +214,7 @@ static inline void add_building(struct desk *d)
     d->outside->calls = 0;
 }
 
-/* ---- what must hold ---- */
+/* ---- invariants ---- */
 
 struct inventory {
     size_t buildings, numbers, jobs;
@@ -222,7 +223,7 @@ struct inventory {
     struct id account;
 };
 
-/* Those of the account's buildings, and those that nobody has. */
+/* The numbers of the account's buildings, and those without a building. */
 static inline size_t own_numbers(const struct inventory *i)
 {
     size_t own = 0;
@@ -240,7 +241,7 @@ static inline enum err inventory_run(struct tx *tx, void *arg)
 }
 
 /* Every building that should have a number has the one that the provider holds for it, and nobody else has any. */
-static inline void consistent(struct desk *d, size_t buildings, const char *what)
+static inline void consistent(struct fixture *d, size_t buildings, const char *what)
 {
     struct inventory i = {.account = d->account};
     size_t held = 0, with_number = 0;
@@ -270,7 +271,7 @@ static inline void expect_status(const struct operation *o, enum operation_statu
         fail_msg("%s: %s", what, operation_status_text(o->status));
 }
 
-static inline enum err resolve(struct desk *d, const struct id *id, enum operation_decision decision,
+static inline enum err resolve(struct fixture *d, const struct id *id, enum operation_decision decision,
                                struct operation *ret)
 {
     return jobs_operation_resolve(&d->work, &d->providers, id, decision, ret);

@@ -1,5 +1,5 @@
-/* The providers of a building operation, for its tests: they do as they are told, and remember what they hold. As with
- * Twilio, getting a number is a search and then a purchase, and whoever comes in between buys, too. */
+/* Scripted providers for tests of building operations. As with Twilio, acquiring a number is a search and then a
+ * purchase, and a caller in between also buys. */
 #pragma once
 #include <pthread.h>
 #include <stdio.h>
@@ -11,18 +11,18 @@
 #define KEYS    32
 #define NUMBERS 8
 
-/* ---- providers that do as they are told ---- */
+/* ---- scripted providers ---- */
 
 enum mishap { FINE, LOST /* acts, and the answer is lost */, SILENT /* does not act */, REFUSES };
 
-/* Both providers: what they hold, and what the calls to come shall be. */
+/* Both providers: their records, and the results of the next calls. */
 struct outside {
     struct billing billing;
     struct number_source numbers;
     int64_t quantity;
     bool canceled; /* the subscription: its quantity cannot be set */
     bool no_numbers;
-    bool stubborn; /* the first key that a quantity is set under fails for ever, as Stripe repeats what it answered */
+    bool stubborn; /* the first key of a quantity fails for ever, as Stripe repeats its answers */
     char spoiled[100];
     struct {
         char key[100];
@@ -35,12 +35,12 @@ struct outside {
     size_t given;     /* numbers, ever */
     int series;       /* part of them */
     int calls;        /* so far */
-    int mishap_at;    /* the call from which on there are mishaps, from 0; -1: none */
+    int mishap_at;    /* the first call with a mishap, from 0; -1: no mishaps */
     int mishaps_left; /* how many */
     enum mishap mishap;
     pthread_mutex_t lock;
-    /* Told before a call acts and after it has, with the operation's name; or NULL. The lock is not held. */
-    void (*point)(const char *operation, void *context);
+    /* Called before and after a call acts, with its name, without the lock; or NULL. */
+    void (*point)(const char *call, void *context);
     void *context;
 };
 
@@ -50,7 +50,7 @@ static inline void point(struct outside *o, const char *operation)
         o->point(operation, o->context);
 }
 
-/* What this call shall be. */
+/* The result of this call. */
 static inline enum mishap fate(struct outside *o)
 {
     pthread_mutex_lock(&o->lock);
@@ -71,7 +71,7 @@ static inline bool acts(enum mishap m)
     return m == FINE || m == LOST;
 }
 
-/* A key that was acted on never asks for two things, and is never acted on again. */
+/* A key must not be used for two quantities, and has one effect. */
 static inline void act_on_quantity(struct outside *o, struct str key, int64_t quantity)
 {
     for (size_t i = 0; i < o->asked_count; i++)
@@ -183,7 +183,7 @@ static inline enum outcome release(struct number_source *s, struct str number)
 static const struct billing_ops billing_ops = {.set_quantity = set_quantity, .subscription_get = subscription_get};
 static const struct number_source_ops number_ops = {.acquire = acquire, .find = find, .release = release};
 
-/* What they are before the first operation: one unit is paid. */
+/* The state before the first operation: one unit is paid. */
 static inline void outside_init(struct outside *o)
 {
     *o = (struct outside){

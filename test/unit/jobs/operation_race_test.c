@@ -1,13 +1,13 @@
-/* Two at once, on two nodes with one PostgreSQL, or a job and the operator: while one asks a provider for something,
- * nobody else asks for what must not happen twice. */
+/* Two nodes with one PostgreSQL store, or a job and the operator: during a call to a provider, nobody else makes a call
+ * that must not happen twice. */
 #include "domain/subscription.h"
-#include "jobs/operation_desk.h"
+#include "jobs/operation_fixture.h"
 
-/* What happens in the middle of a provider's call. */
+/* An action in the middle of a call to a provider. */
 struct meanwhile {
-    struct desk *d;
-    const char *operation;            /* at the first call of this one */
-    void (*run)(struct meanwhile *m); /* on the job's thread: nothing may be asserted there */
+    struct fixture *d;
+    const char *operation;            /* at the first call of this name */
+    void (*run)(struct meanwhile *m); /* on the job's thread, where nothing may be asserted */
     struct id id;
     enum err result;
 };
@@ -27,7 +27,7 @@ static void plan(struct meanwhile *m)
     m->d->outside->point = interrupt;
 }
 
-static size_t bought_for(const struct desk *d, const struct id *building)
+static size_t bought_for(const struct fixture *d, const struct id *building)
 {
     size_t count = 0;
     for (size_t i = 0; i < d->outside->given; i++)
@@ -37,14 +37,14 @@ static size_t bought_for(const struct desk *d, const struct id *building)
 
 static enum err activate_run(struct tx *tx, void *arg)
 {
-    const struct desk *d = arg;
+    const struct fixture *d = arg;
     return subscription_set(tx, &d->account, SUBSCRIPTION_ACTIVE, STR_NONE);
 }
 
-/* The subscription is reported again, and another node does everything that is to be done. */
+/* The subscription is reported again, and another node runs all due jobs. */
 static void on_another_node(struct meanwhile *m)
 {
-    struct desk *d = m->d;
+    struct fixture *d = m->d;
     const struct jobs_options options = {
         .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 3, .threads = 1};
     struct arena arena;
@@ -62,7 +62,7 @@ static void on_another_node(struct meanwhile *m)
 
 static void test_two_nodes_buy_one_number_for_a_building(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct meanwhile m = {.d = d, .operation = "acquire", .run = on_another_node};
     struct inventory i = {.account = d->account};
     plan(&m);
@@ -75,23 +75,23 @@ static void test_two_nodes_buy_one_number_for_a_building(void **state)
     consistent(d, 1, "two nodes");
 }
 
-static void test_a_building_that_is_being_added_gets_its_number_from_its_operation_alone(void **state)
+static void test_the_operation_alone_buys_the_number_of_a_new_building(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct meanwhile m = {.d = d, .operation = "acquire", .run = on_another_node};
     plan(&m);
     struct operation o = run(d, OPERATION_ADD);
     assert_int_equal(m.result, ERR_NONE);
     expect_status(&o, OPERATION_SUCCEEDED, "added");
     assert_int_equal(bought_for(d, &o.building_id), 1);
-    assert_int_equal(d->outside->given, 2); /* and the one of the primary building */
+    assert_int_equal(d->outside->given, 2); /* including the number of the primary building */
     consistent(d, 2, "added");
 }
 
-/* The job hangs in a call until somebody sees that the operation needs the operator, who undoes it. */
+/* The job hangs in a call until the operation is marked as stuck, and the operator undoes it. */
 static void undo(struct meanwhile *m)
 {
-    struct desk *d = m->d;
+    struct fixture *d = m->d;
     struct arena arena;
     struct find f = {.id = m->id};
     struct work work = {.store = d->fixture->store, .config = &d->fixture->config, .arena = &arena};
@@ -104,8 +104,8 @@ static void undo(struct meanwhile *m)
     arena_done(&arena);
 }
 
-/* Starts what was quoted and lets it run; what the log says of it. */
-static struct str run_and_listen(struct desk *d, struct begin *b)
+/* Starts the quoted operation, lets it run, and returns its log. */
+static struct str run_and_listen(struct fixture *d, struct begin *b)
 {
     FILE *file = tmpfile();
     const int log = dup(STDERR_FILENO);
@@ -122,7 +122,7 @@ static struct str run_and_listen(struct desk *d, struct begin *b)
     return arena_str(&d->arena, str_n(text, n));
 }
 
-static void undone_while(struct desk *d, enum operation_action action, const char *operation, size_t buildings)
+static void undone_while(struct fixture *d, enum operation_action action, const char *operation, size_t buildings)
 {
     struct meanwhile m = {.d = d, .operation = operation, .run = undo};
     struct begin b = {.d = d, .action = action};
@@ -139,17 +139,17 @@ static void undone_while(struct desk *d, enum operation_action action, const cha
     consistent(d, buildings, operation);
 }
 
-static void test_the_operator_cannot_undo_an_addition_whose_number_is_just_being_bought(void **state)
+static void test_the_operator_cannot_undo_an_addition_during_the_purchase_of_its_number(void **state)
 {
     undone_while(*state, OPERATION_ADD, "acquire", 1);
 }
 
-static void test_the_operator_cannot_undo_an_addition_that_is_just_being_paid(void **state)
+static void test_the_operator_cannot_undo_an_addition_during_its_payment(void **state)
 {
     undone_while(*state, OPERATION_ADD, "set_quantity", 1);
 }
 
-static void test_the_operator_cannot_undo_a_removal_whose_number_is_just_being_given_back(void **state)
+static void test_the_operator_cannot_undo_a_removal_during_the_release_of_its_number(void **state)
 {
     add_building(*state);
     undone_while(*state, OPERATION_REMOVE, "release", 2);
@@ -157,18 +157,18 @@ static void test_the_operator_cannot_undo_a_removal_whose_number_is_just_being_g
 
 static int open_nodes(void **state)
 {
-    return open_desk_on(state, store_fixture_open_postgresql, 1);
+    return set_up_on(state, store_fixture_open_postgresql, 1);
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_nodes, close_desk)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_nodes, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_two_nodes_buy_one_number_for_a_building),
-        TEST(test_a_building_that_is_being_added_gets_its_number_from_its_operation_alone),
-        TEST(test_the_operator_cannot_undo_an_addition_whose_number_is_just_being_bought),
-        TEST(test_the_operator_cannot_undo_an_addition_that_is_just_being_paid),
-        TEST(test_the_operator_cannot_undo_a_removal_whose_number_is_just_being_given_back),
+        TEST(test_the_operation_alone_buys_the_number_of_a_new_building),
+        TEST(test_the_operator_cannot_undo_an_addition_during_the_purchase_of_its_number),
+        TEST(test_the_operator_cannot_undo_an_addition_during_its_payment),
+        TEST(test_the_operator_cannot_undo_a_removal_during_the_release_of_its_number),
     };
     return cmocka_run_group_tests(tests, store_cluster_start, store_cluster_stop);
 }

@@ -1,9 +1,9 @@
 /* Building operations that a provider refuses, whose subscription ends, or that the operator undoes. */
-#include "jobs/operation_desk.h"
+#include "jobs/operation_fixture.h"
 
-static void test_a_declined_payment_leaves_everything_as_it_was(void **state)
+static void test_a_declined_payment_changes_nothing(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     d->outside->mishap = REFUSES;
     d->outside->mishap_at = 0;
     d->outside->mishaps_left = 1;
@@ -16,10 +16,10 @@ static void test_a_declined_payment_leaves_everything_as_it_was(void **state)
 
 static void test_a_refused_number_undoes_the_rest(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     d->outside->mishap = REFUSES;
     d->outside->mishap_at = 1;
-    for (int refused = 1; refused <= 3; refused++) { /* the roll-back itself as well */
+    for (int refused = 1; refused <= 3; refused++) { /* the rollback, too */
         d->outside->calls = 0;
         d->outside->mishaps_left = refused;
         struct operation o = run(d, OPERATION_ADD);
@@ -29,9 +29,9 @@ static void test_a_refused_number_undoes_the_rest(void **state)
     }
 }
 
-static void test_a_removal_that_is_refused_is_asked_again_with_other_keys(void **state)
+static void test_a_refused_removal_is_repeated_with_other_keys(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     for (int at = 0; at < 2; at++) {
         d->outside->mishap_at = -1;
         add_building(d);
@@ -44,9 +44,9 @@ static void test_a_removal_that_is_refused_is_asked_again_with_other_keys(void *
     }
 }
 
-static void test_the_operator_cannot_carry_on_what_is_refused(void **state)
+static void test_the_operator_cannot_complete_a_refused_operation(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     d->outside->mishap = SILENT;
     d->outside->mishap_at = 1;
     d->outside->mishaps_left = 1000000;
@@ -63,9 +63,9 @@ static void test_the_operator_cannot_carry_on_what_is_refused(void **state)
     consistent(d, 2, "in the end");
 }
 
-static void test_the_operator_gets_around_a_failure_that_its_key_repeats(void **state)
+static void test_a_decision_uses_a_new_key(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     d->outside->stubborn = true;
     struct operation o = begin(d, OPERATION_ADD);
     advance(d, OPERATION_STALLED_S + 1);
@@ -74,10 +74,10 @@ static void test_the_operator_gets_around_a_failure_that_its_key_repeats(void **
     consistent(d, 2, "stubborn");
 }
 
-/* Whoever cancels in the middle leaves nothing that waits for ever. */
-static void test_a_subscription_that_is_canceled_meanwhile_holds_nothing_up(void **state)
+/* A cancellation in the middle must not leave an operation that waits for ever. */
+static void test_an_operation_ends_although_its_subscription_is_canceled(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     add_building(d);
     d->outside->mishap = SILENT;
     d->outside->mishap_at = 1; /* the quantity, after the number */
@@ -94,10 +94,10 @@ static void test_a_subscription_that_is_canceled_meanwhile_holds_nothing_up(void
     assert_int_equal(o.error, ERR_PAYMENT_FAILED);
 }
 
-/* The provider has taken the number back without saying so: the building gets another one. */
-static void test_an_undone_removal_whose_number_is_gone_brings_a_new_one(void **state)
+/* The provider has released the number, but did not answer. The building gets another one. */
+static void test_an_undone_removal_gets_a_new_number_if_the_old_one_is_gone(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct inventory i = {.account = d->account};
     add_building(d);
     d->outside->mishap = LOST;
@@ -114,15 +114,15 @@ static void test_an_undone_removal_whose_number_is_gone_brings_a_new_one(void **
 
 static enum err pool_run(struct tx *tx, void *arg)
 {
-    const struct desk *d = arg;
+    const struct fixture *d = arg;
     enum err e = number_add(tx, STR("+12025550190"), STR("US"));
     return e ? e : job_add(tx, JOB_PROVISION, tx->now_us, id_str(&d->building));
 }
 
-/* The building has got a number of the pool meanwhile: its own one still goes back. */
-static void test_an_undone_removal_leaves_no_number_that_nobody_has(void **state)
+/* The building has got a number of the pool meanwhile. The old number is still released. */
+static void test_an_undone_removal_keeps_no_number_without_a_building(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct inventory i = {.account = d->account};
     add_building(d);
     d->outside->mishap = SILENT;
@@ -142,16 +142,16 @@ static void test_an_undone_removal_leaves_no_number_that_nobody_has(void **state
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_a_declined_payment_leaves_everything_as_it_was),
+        TEST(test_a_declined_payment_changes_nothing),
         TEST(test_a_refused_number_undoes_the_rest),
-        TEST(test_a_removal_that_is_refused_is_asked_again_with_other_keys),
-        TEST(test_the_operator_cannot_carry_on_what_is_refused),
-        TEST(test_the_operator_gets_around_a_failure_that_its_key_repeats),
-        TEST(test_a_subscription_that_is_canceled_meanwhile_holds_nothing_up),
-        TEST(test_an_undone_removal_whose_number_is_gone_brings_a_new_one),
-        TEST(test_an_undone_removal_leaves_no_number_that_nobody_has),
+        TEST(test_a_refused_removal_is_repeated_with_other_keys),
+        TEST(test_the_operator_cannot_complete_a_refused_operation),
+        TEST(test_a_decision_uses_a_new_key),
+        TEST(test_an_operation_ends_although_its_subscription_is_canceled),
+        TEST(test_an_undone_removal_gets_a_new_number_if_the_old_one_is_gone),
+        TEST(test_an_undone_removal_keeps_no_number_without_a_building),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,11 @@
-/* Building operations with providers that fail at every single call, in every way: an answer that is lost though the
- * provider has acted, no answer at all. However one ends, there are as many units as buildings, and the provider holds
- * no number that no building has. What comes of refusals is in operation_refusal_test.c, and of
- * crashes in operation_crash_test.c. */
-#include "jobs/operation_desk.h"
+/* Building operations with providers that fail at every call in every way: the answer is lost after the provider has
+ * acted, or there is no answer. At the end there are as many units as buildings, and the provider holds no number
+ * without a building. Refusals are tested in operation_refusal_test.c, crashes in operation_crash_test.c. */
+#include "jobs/operation_fixture.h"
 
 struct mishap_case {
     enum mishap mishap;
-    int count; /* 3 are one question that is not answered, with its repetitions */
+    int count; /* 3 are one call without an answer, with its repetitions */
     const char *name;
 };
 static const struct mishap_case passing[] = {
@@ -14,13 +13,12 @@ static const struct mishap_case passing[] = {
     {SILENT, 1, "silent once"}, {SILENT, 3, "silent"}, {SILENT, 6, "silent twice"},
 };
 
-/* Runs one case on a desk of its own: a mishap that passes must not be noticed but for the time it takes. False: there
- * is no such call. */
+/* Runs one case on a new fixture: a temporary failure must only cost time. Returns false if there is no such call. */
 static bool passing_case(enum operation_action action, const struct mishap_case *c, int at)
 {
     void *state;
-    assert_int_equal(open_desk(&state), 0);
-    struct desk *d = state;
+    assert_int_equal(set_up(&state), 0);
+    struct fixture *d = state;
     char what[80];
     snprintf(what, sizeof what, "%s, call %d, %s", operation_action_text(action), at, c->name);
     if (action == OPERATION_REMOVE)
@@ -32,7 +30,7 @@ static bool passing_case(enum operation_action action, const struct mishap_case 
     expect_status(&o, OPERATION_SUCCEEDED, what);
     consistent(d, action == OPERATION_ADD ? 2 : 1, what);
     bool reached = d->outside->mishaps_left < c->count;
-    assert_int_equal(close_desk(&state), 0);
+    assert_int_equal(tear_down(&state), 0);
     return reached;
 }
 
@@ -42,31 +40,31 @@ static void every_passing_case(enum operation_action action)
         int at = 0;
         while (passing_case(action, &passing[i], at))
             at++;
-        assert_true(at >= 2); /* so many calls there are at least */
+        assert_true(at >= 2); /* there are at least so many calls */
     }
 }
 
-static void test_an_addition_survives_what_passes(void **state)
+static void test_an_addition_survives_temporary_failures(void **state)
 {
     (void)state;
     every_passing_case(OPERATION_ADD);
 }
 
-static void test_a_removal_survives_what_passes(void **state)
+static void test_a_removal_survives_temporary_failures(void **state)
 {
     (void)state;
     every_passing_case(OPERATION_REMOVE);
 }
 
-/* ---- what does not pass ---- */
+/* ---- lasting failures ---- */
 
-/* From the call `at` on nobody answers, having acted or not; then the operator decides, and everybody answers again.
- * False: there is no such call. */
+/* From call `at` on, no provider answers, whether it has acted or not. Then the operator decides, and they answer
+ * again. Returns false if there is no such call. */
 static bool stuck_case(enum operation_action action, enum mishap mishap, int at, enum operation_decision decision)
 {
     void *state;
-    assert_int_equal(open_desk(&state), 0);
-    struct desk *d = state;
+    assert_int_equal(set_up(&state), 0);
+    struct fixture *d = state;
     char what[80];
     snprintf(what, sizeof what, "%s, call %d, %s for ever, %s", operation_action_text(action), at,
              mishap == LOST ? "lost" : "silent", decision == DECIDE_SUCCEEDED ? "succeeded" : "failed");
@@ -94,7 +92,7 @@ static bool stuck_case(enum operation_action action, enum mishap mishap, int at,
         expect_status(&o, done ? OPERATION_SUCCEEDED : OPERATION_FAILED, what);
         consistent(d, (action == OPERATION_ADD) == done ? 2 : 1, what);
     }
-    assert_int_equal(close_desk(&state), 0);
+    assert_int_equal(tear_down(&state), 0);
     return reached;
 }
 
@@ -109,13 +107,13 @@ static void every_stuck_case(enum operation_action action)
         }
 }
 
-static void test_an_addition_that_is_stuck_ends_as_the_operator_decides(void **state)
+static void test_a_stuck_addition_ends_as_the_operator_decides(void **state)
 {
     (void)state;
     every_stuck_case(OPERATION_ADD);
 }
 
-static void test_a_removal_that_is_stuck_ends_as_the_operator_decides(void **state)
+static void test_a_stuck_removal_ends_as_the_operator_decides(void **state)
 {
     (void)state;
     every_stuck_case(OPERATION_REMOVE);
@@ -124,10 +122,10 @@ static void test_a_removal_that_is_stuck_ends_as_the_operator_decides(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_addition_survives_what_passes),
-        cmocka_unit_test(test_a_removal_survives_what_passes),
-        cmocka_unit_test(test_an_addition_that_is_stuck_ends_as_the_operator_decides),
-        cmocka_unit_test(test_a_removal_that_is_stuck_ends_as_the_operator_decides),
+        cmocka_unit_test(test_an_addition_survives_temporary_failures),
+        cmocka_unit_test(test_a_removal_survives_temporary_failures),
+        cmocka_unit_test(test_a_stuck_addition_ends_as_the_operator_decides),
+        cmocka_unit_test(test_a_stuck_removal_ends_as_the_operator_decides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

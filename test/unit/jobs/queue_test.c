@@ -1,4 +1,4 @@
-/* The job threads over a real store: at least once, in time, with growing pauses. */
+/* The job threads with a real store: jobs run at least once, when they are due, with growing pauses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "jobs/queue.h"
 #include "store/fixture.h"
 
-struct desk {
+struct fixture {
     struct store_fixture *fixture;
     struct jobs *jobs;
     struct job_kind kinds[4];
@@ -24,10 +24,10 @@ struct desk {
 
 static enum err count_run(void *context, const struct job *job)
 {
-    struct desk *d = context;
+    struct fixture *d = context;
     d->attempt = job->attempt;
     if (d->runs++ == 0)
-        snprintf(d->payload, sizeof d->payload, "%.*s", STR_ARG(job->payload)); /* of the first */
+        snprintf(d->payload, sizeof d->payload, "%.*s", STR_ARG(job->payload)); /* of the first run */
     return d->failures_left > 0 && d->failures_left-- ? ERR_INTERNAL_ERROR : ERR_NONE;
 }
 
@@ -45,7 +45,7 @@ static enum err add_run(struct tx *tx, void *arg)
                    : job_add(tx, a->kind, due_us, a->payload);
 }
 
-static void transact(struct desk *d, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg), void *arg)
+static void transact(struct fixture *d, enum store_mode mode, enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     struct arena a;
     struct work work = {.store = d->fixture->store, .config = &d->fixture->config, .arena = &a};
@@ -54,7 +54,7 @@ static void transact(struct desk *d, enum store_mode mode, enum err (*run)(struc
     arena_done(&a);
 }
 
-static void add(struct desk *d, const char *kind, int64_t after_us, struct str payload)
+static void add(struct fixture *d, const char *kind, int64_t after_us, struct str payload)
 {
     transact(d, STORE_WRITE, add_run, &(struct add){kind, NULL, after_us, payload});
 }
@@ -62,7 +62,7 @@ static void add(struct desk *d, const char *kind, int64_t after_us, struct str p
 /* A job that queues another one. */
 static enum err chain_run(void *context, const struct job *job)
 {
-    struct desk *d = context;
+    struct fixture *d = context;
     struct add next = {"count", NULL, 0, job->payload};
     d->runs++;
     return work_write(job->work, add_run, &next);
@@ -77,7 +77,7 @@ static enum err add_again_run(struct tx *tx, void *arg)
 /* A job that is added again while it runs, the first time. */
 static enum err echo_run(void *context, const struct job *job)
 {
-    struct desk *d = context;
+    struct fixture *d = context;
     struct add same = {"echo", "echo", 0, job->payload};
     enum err e = ERR_NONE;
     if (d->runs++ == 0)
@@ -91,10 +91,10 @@ static enum err repeat_run(struct tx *tx, void *arg)
     return job_repeat(tx, job->id, job->created_us, tx->now_us + 3600 * US_PER_S);
 }
 
-/* A job that comes back in an hour; the first time it is also added again while it runs. */
+/* A job that repeats itself in an hour. At its first run it is also added again while it runs. */
 static enum err hourly_run(void *context, const struct job *job)
 {
-    struct desk *d = context;
+    struct fixture *d = context;
     struct job copy = *job;
     struct add same = {"hourly", "hourly", 0, job->payload};
     enum err e = ERR_NONE;
@@ -103,7 +103,7 @@ static enum err hourly_run(void *context, const struct job *job)
     return e ? e : work_write(job->work, repeat_run, &copy);
 }
 
-/* When the next job is due; INT64_MAX: there is none. */
+/* When the next job is due; INT64_MAX if there is no job. */
 static enum err next_run(struct tx *tx, void *arg)
 {
     CURSOR c;
@@ -112,21 +112,21 @@ static enum err next_run(struct tx *tx, void *arg)
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
-static int64_t next_due(struct desk *d)
+static int64_t next_due(struct fixture *d)
 {
     int64_t due_us;
     transact(d, STORE_READ, next_run, &due_us);
     return due_us;
 }
 
-static bool waiting(struct desk *d)
+static bool waiting(struct fixture *d)
 {
     return next_due(d) != INT64_MAX;
 }
 
-static int open_desk(void **state)
+static int set_up(void **state)
 {
-    struct desk *d = calloc(1, sizeof *d);
+    struct fixture *d = calloc(1, sizeof *d);
     void *fixture;
     if (!d || store_fixture_open(&fixture))
         return -1;
@@ -142,9 +142,9 @@ static int open_desk(void **state)
     return jobs_start(d->jobs) ? -1 : 0;
 }
 
-static int close_desk(void **state)
+static int tear_down(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     void *fixture = d->fixture;
     jobs_free(d->jobs);
     clock_set_offset_s(0);
@@ -157,9 +157,9 @@ static void advance(int64_t seconds)
     clock_set_offset_s(clock_offset_s() + seconds);
 }
 
-static void test_a_due_job_runs_once_and_is_gone(void **state)
+static void test_a_due_job_runs_once_and_is_deleted(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     add(d, "count", 0, STR("hello"));
     jobs_drain(d->jobs);
     jobs_drain(d->jobs);
@@ -171,7 +171,7 @@ static void test_a_due_job_runs_once_and_is_gone(void **state)
 
 static void test_many_jobs_all_run(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     for (int i = 0; i < 200; i++)
         add(d, i % 2 ? "count" : "chain", 0, STR("x"));
     jobs_drain(d->jobs);
@@ -181,7 +181,7 @@ static void test_many_jobs_all_run(void **state)
 
 static void test_a_later_job_waits_for_the_services_clock(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     add(d, "count", 3600 * US_PER_S, STR("x"));
     jobs_drain(d->jobs);
     assert_int_equal(d->runs, 0);
@@ -192,7 +192,7 @@ static void test_a_later_job_waits_for_the_services_clock(void **state)
 
 static void test_a_failed_job_is_repeated_after_growing_pauses(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     const int64_t pauses_s[] = {5, 10, 20, 40, 80, 160};
     int64_t before_us = clock_now_us();
     d->failures_left = 42;
@@ -214,7 +214,7 @@ static void test_a_failed_job_is_repeated_after_growing_pauses(void **state)
 
 static void test_a_kick_is_enough(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     jobs_drain(d->jobs);
     add(d, "count", 0, STR("x"));
     jobs_kick(d->jobs);
@@ -225,7 +225,7 @@ static void test_a_kick_is_enough(void **state)
 
 static void test_an_unknown_kind_waits_for_a_program_that_knows_it(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     add(d, "tomorrow", 0, STR("x"));
     jobs_drain(d->jobs);
     assert_true(waiting(d));
@@ -233,7 +233,7 @@ static void test_an_unknown_kind_waits_for_a_program_that_knows_it(void **state)
 
 static void test_a_named_job_is_queued_once(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct add named = {"count", "daily", 3600 * US_PER_S, STR("x")};
     transact(d, STORE_WRITE, add_run, &named);
     transact(d, STORE_WRITE, add_run, &named);
@@ -244,7 +244,7 @@ static void test_a_named_job_is_queued_once(void **state)
 
 static void test_a_job_added_again_while_it_runs_runs_again(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     transact(d, STORE_WRITE, add_again_run, &(struct add){"echo", "echo", 0, STR("x")});
     jobs_drain(d->jobs);
     assert_int_equal(d->runs, 2);
@@ -253,7 +253,7 @@ static void test_a_job_added_again_while_it_runs_runs_again(void **state)
 
 static void test_a_job_added_again_while_it_fails_runs_again_at_once(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     d->failures_left = 1;
     transact(d, STORE_WRITE, add_again_run, &(struct add){"echo", "echo", 0, STR("x")});
     jobs_drain(d->jobs);
@@ -270,17 +270,17 @@ static enum err list_run(struct tx *tx, void *arg)
     return e;
 }
 
-/* How often what has failed most often has failed. */
-static int64_t failures(struct desk *d)
+/* The highest number of failures of a job. */
+static int64_t failures(struct fixture *d)
 {
     int64_t attempts;
     transact(d, STORE_READ, list_run, &attempts);
     return attempts;
 }
 
-static void test_a_failing_job_is_listed_and_begins_anew_when_it_is_added_again(void **state)
+static void test_a_failing_job_is_listed_and_starts_over_when_it_is_added_again(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     const struct add again = {"count", "x", 0, STR("x")};
     d->failures_left = 4;
     add(d, "count", 3600 * US_PER_S, STR("waits"));
@@ -303,7 +303,7 @@ static void test_a_failing_job_is_listed_and_begins_anew_when_it_is_added_again(
 
 static void test_a_job_added_again_is_due_at_the_earlier_time(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     transact(d, STORE_WRITE, add_again_run, &(struct add){"count", "daily", 3600 * US_PER_S, STR("x")});
     transact(d, STORE_WRITE, add_again_run, &(struct add){"count", "daily", 7200 * US_PER_S, STR("x")});
     jobs_drain(d->jobs);
@@ -314,9 +314,9 @@ static void test_a_job_added_again_is_due_at_the_earlier_time(void **state)
     assert_false(waiting(d));
 }
 
-static void test_a_job_that_comes_back_misses_nothing_that_was_added_meanwhile(void **state)
+static void test_a_repeating_job_runs_at_once_if_it_was_added_while_it_ran(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     transact(d, STORE_WRITE, add_again_run, &(struct add){"hourly", "hourly", 0, STR("x")});
     jobs_drain(d->jobs);
     assert_int_equal(d->runs, 2);
@@ -337,13 +337,13 @@ static void test_a_job_that_comes_back_misses_nothing_that_was_added_meanwhile(v
 static enum err steal_run(struct tx *tx, void *arg)
 {
     (void)arg;
-    CURSOR c; /* as a process does that then crashes */
+    CURSOR c; /* leased by a process that then crashes */
     return db_one(tx->db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX), v_int(0), v_int(INT64_MAX)), &c);
 }
 
-static void test_what_a_crashed_process_had_taken_runs_at_the_next_start(void **state)
+static void test_a_job_that_a_crashed_process_had_leased_runs_at_the_next_start(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     const struct jobs_options options = {
         .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 2, .threads = 1};
     jobs_free(d->jobs);
@@ -357,18 +357,18 @@ static void test_what_a_crashed_process_had_taken_runs_at_the_next_start(void **
     assert_int_equal(d->attempt, 2);
 }
 
-/* ---- waiting for one ---- */
+/* ---- waiting for a job ---- */
 
-static bool wait_for(struct desk *d, const char *name, int64_t wait_ms)
+static bool wait_for(struct fixture *d, const char *name, int64_t wait_ms)
 {
     bool done = false;
     assert_int_equal(jobs_wait(d->jobs, str_z(name), wait_ms, &done), ERR_NONE);
     return done;
 }
 
-static void test_waiting_ends_with_the_job(void **state)
+static void test_a_wait_ends_with_the_job(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     transact(d, STORE_WRITE, add_run, &(struct add){"count", "one", 0, STR("x")});
     jobs_kick(d->jobs);
     assert_true(wait_for(d, "one", 60000));
@@ -377,9 +377,9 @@ static void test_waiting_ends_with_the_job(void **state)
     assert_true(wait_for(d, "never there", 0));
 }
 
-static void test_waiting_does_not_last_until_an_attempt_that_is_too_late(void **state)
+static void test_a_wait_ends_at_once_if_the_next_attempt_is_too_late(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     d->failures_left = 1;
     transact(d, STORE_WRITE, add_run, &(struct add){"count", "one", 0, STR("x")});
     jobs_kick(d->jobs);
@@ -391,7 +391,7 @@ static void test_waiting_does_not_last_until_an_attempt_that_is_too_late(void **
 
 static void *move_clock(void *arg)
 {
-    struct desk *d = arg;
+    struct fixture *d = arg;
     while (d->runs == 0)
         usleep(1000);
     advance(6);
@@ -399,9 +399,9 @@ static void *move_clock(void *arg)
     return NULL;
 }
 
-static void test_waiting_outlasts_a_failed_attempt(void **state)
+static void test_a_wait_continues_after_a_failed_attempt(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     pthread_t mover;
     d->failures_left = 1;
     assert_int_equal(pthread_create(&mover, NULL, move_clock, d), 0);
@@ -414,15 +414,15 @@ static void test_waiting_outlasts_a_failed_attempt(void **state)
 
 static void *stop_jobs(void *arg)
 {
-    struct desk *d = arg;
+    struct fixture *d = arg;
     usleep(20000);
     jobs_stop(d->jobs);
     return NULL;
 }
 
-static void test_waiting_ends_when_the_jobs_do(void **state)
+static void test_a_wait_ends_when_the_threads_stop(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     pthread_t stopper;
     transact(d, STORE_WRITE, add_run, &(struct add){"count", "one", 10 * US_PER_S, STR("x")});
     assert_int_equal(pthread_create(&stopper, NULL, stop_jobs, d), 0);
@@ -433,9 +433,9 @@ static void test_waiting_ends_when_the_jobs_do(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_a_due_job_runs_once_and_is_gone),
+        TEST(test_a_due_job_runs_once_and_is_deleted),
         TEST(test_many_jobs_all_run),
         TEST(test_a_later_job_waits_for_the_services_clock),
         TEST(test_a_failed_job_is_repeated_after_growing_pauses),
@@ -444,14 +444,14 @@ int main(void)
         TEST(test_a_named_job_is_queued_once),
         TEST(test_a_job_added_again_while_it_runs_runs_again),
         TEST(test_a_job_added_again_while_it_fails_runs_again_at_once),
-        TEST(test_a_failing_job_is_listed_and_begins_anew_when_it_is_added_again),
+        TEST(test_a_failing_job_is_listed_and_starts_over_when_it_is_added_again),
         TEST(test_a_job_added_again_is_due_at_the_earlier_time),
-        TEST(test_a_job_that_comes_back_misses_nothing_that_was_added_meanwhile),
-        TEST(test_what_a_crashed_process_had_taken_runs_at_the_next_start),
-        TEST(test_waiting_ends_with_the_job),
-        TEST(test_waiting_does_not_last_until_an_attempt_that_is_too_late),
-        TEST(test_waiting_outlasts_a_failed_attempt),
-        TEST(test_waiting_ends_when_the_jobs_do),
+        TEST(test_a_repeating_job_runs_at_once_if_it_was_added_while_it_ran),
+        TEST(test_a_job_that_a_crashed_process_had_leased_runs_at_the_next_start),
+        TEST(test_a_wait_ends_with_the_job),
+        TEST(test_a_wait_ends_at_once_if_the_next_attempt_is_too_late),
+        TEST(test_a_wait_continues_after_a_failed_attempt),
+        TEST(test_a_wait_ends_when_the_threads_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

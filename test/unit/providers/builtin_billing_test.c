@@ -1,4 +1,5 @@
-/* The sandbox's billing provider: what it does is done once a key, outlives the service, and fails on order. */
+/* The built-in billing provider: calls have one effect for each key, records survive a restart, faults can be ordered.
+ */
 #include "providers/builtin_billing.h"
 
 #include <setjmp.h>
@@ -12,16 +13,16 @@
 #include "providers/fault.h"
 #include "store/fixture.h"
 
-struct desk {
+struct fixture {
     struct store_fixture *fixture;
     struct billing *billing;
     const struct billing_ops *ops;
     struct arena arena;
 };
 
-static int open_desk(void **state)
+static int set_up(void **state)
 {
-    struct desk *d = calloc(1, sizeof *d);
+    struct fixture *d = calloc(1, sizeof *d);
     void *fixture;
     char *why = NULL;
     if (!d || store_fixture_open(&fixture))
@@ -44,9 +45,9 @@ static int open_desk(void **state)
     return 0;
 }
 
-static int close_desk(void **state)
+static int tear_down(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     void *fixture = d->fixture;
     fault_order(STR("billing"), STR_NONE, FAULT_NONE, 0);
     clock_set_offset_s(0);
@@ -69,7 +70,7 @@ static struct billing_session_request order(const char *key)
     };
 }
 
-static struct billing_session create(struct desk *d, const char *key)
+static struct billing_session create(struct fixture *d, const char *key)
 {
     struct billing_session s;
     struct billing_session_request r = order(key);
@@ -77,7 +78,7 @@ static struct billing_session create(struct desk *d, const char *key)
     return s;
 }
 
-static struct billing_session get(struct desk *d, struct str id)
+static struct billing_session get(struct fixture *d, struct str id)
 {
     struct billing_session s;
     assert_int_equal(d->ops->session_get(d->billing, id, &d->arena, &s), OUTCOME_DONE);
@@ -96,14 +97,14 @@ static enum err pay_run(void *arg, struct db *db)
     return builtin_session_pay(db, p->id, clock_now_us(), p->arena, &p->session);
 }
 
-static struct billing_session pay(struct desk *d, struct str id)
+static struct billing_session pay(struct fixture *d, struct str id)
 {
     struct payment p = {.id = id, .arena = &d->arena};
     assert_int_equal(store_run(d->fixture->store, STORE_WRITE, pay_run, &p), ERR_NONE);
     return p.session.session;
 }
 
-static struct billing_subscription subscription(struct desk *d, struct str id)
+static struct billing_subscription subscription(struct fixture *d, struct str id)
 {
     struct billing_subscription s;
     assert_int_equal(d->ops->subscription_get(d->billing, id, &d->arena, &s), OUTCOME_DONE);
@@ -116,9 +117,9 @@ static void same(struct str a, struct str b)
     assert_memory_equal(a.p, b.p, a.n);
 }
 
-static void test_a_key_makes_one_session_whatever_comes_of_it(void **state)
+static void test_a_key_creates_one_session_at_most(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing_session one = create(d, "k1"), two = create(d, "k2");
     assert_false(str_eq(one.id, two.id));
     assert_int_equal(one.status, BILLING_SESSION_OPEN);
@@ -128,9 +129,9 @@ static void test_a_key_makes_one_session_whatever_comes_of_it(void **state)
     assert_int_equal(create(d, "k1").status, BILLING_SESSION_COMPLETE);
 }
 
-static void test_payment_brings_a_customer_and_a_subscription_once(void **state)
+static void test_a_payment_creates_one_customer_and_one_subscription(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing_session s = create(d, "k1"), paid = pay(d, s.id), again = pay(d, s.id);
     assert_int_equal(paid.status, BILLING_SESSION_COMPLETE);
     assert_null(paid.url.p);
@@ -149,9 +150,9 @@ static void test_payment_brings_a_customer_and_a_subscription_once(void **state)
     same(pay(d, s.id).customer_id, paid.customer_id);
 }
 
-static void test_a_session_ends_by_request_or_after_a_day_and_is_not_paid_then(void **state)
+static void test_a_session_expires_by_request_or_after_a_day_and_cannot_be_paid_then(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing_session s = create(d, "k1"), old = create(d, "k2"), paid = create(d, "k3"), ended;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(d->ops->session_expire(d->billing, s.id, &d->arena, &ended), OUTCOME_DONE);
@@ -169,9 +170,9 @@ static void test_a_session_ends_by_request_or_after_a_day_and_is_not_paid_then(v
     assert_int_equal(get(d, paid.id).status, BILLING_SESSION_COMPLETE);
 }
 
-static void test_a_quantity_is_set_once_a_key(void **state)
+static void test_a_quantity_is_set_once_for_each_key(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct str id = pay(d, create(d, "k1").id).subscription_id;
     struct billing *b = d->billing;
     assert_int_equal(d->ops->set_quantity(b, STR("q1"), id, 4, 0, &d->arena), OUTCOME_DONE);
@@ -183,9 +184,9 @@ static void test_a_quantity_is_set_once_a_key(void **state)
     assert_int_equal(subscription(d, id).quantity, 5);
 }
 
-static void test_a_preview_is_what_all_units_cost(void **state)
+static void test_a_preview_is_the_price_of_all_units(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct str id = pay(d, create(d, "k1").id).subscription_id;
     struct billing_preview p;
     assert_int_equal(d->ops->preview(d->billing, id, 4, 0, &d->arena, &p), OUTCOME_DONE);
@@ -193,9 +194,9 @@ static void test_a_preview_is_what_all_units_cost(void **state)
     same(p.currency, STR("usd"));
 }
 
-static void test_what_does_not_exist_is_refused(void **state)
+static void test_an_unknown_object_is_refused(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing *b = d->billing;
     struct billing_session session;
     struct billing_subscription sub;
@@ -212,9 +213,9 @@ static void test_what_does_not_exist_is_refused(void **state)
     assert_int_equal(d->ops->session_create(b, &r, &d->arena, &session), OUTCOME_REFUSED);
 }
 
-static void test_the_portal_stands_beside_the_account_page(void **state)
+static void test_the_portal_is_next_to_the_account_page(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct str url, customer = pay(d, create(d, "k1").id).customer_id;
     assert_int_equal(d->ops->portal(d->billing, customer, STR("https://door.example/account"), &d->arena, &url),
                      OUTCOME_DONE);
@@ -223,7 +224,7 @@ static void test_the_portal_stands_beside_the_account_page(void **state)
 
 static void test_prices_are_the_configurations(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing_prices p;
     assert_int_equal(d->ops->prices(d->billing, &d->arena, &p), OUTCOME_DONE);
     assert_int_equal(p.count, 2);
@@ -235,7 +236,7 @@ static void test_prices_are_the_configurations(void **state)
 
 static void test_an_ordered_fault_fails_every_call_before_it_acts(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing *b = d->billing;
     struct billing_session session;
     struct billing_subscription sub;
@@ -263,9 +264,9 @@ static void test_an_ordered_fault_fails_every_call_before_it_acts(void **state)
     assert_int_equal(subscription(d, paid.subscription_id).quantity, 3);
 }
 
-static void test_its_books_outlive_the_service(void **state)
+static void test_its_records_survive_a_restart(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing_session s = create(d, "k1");
     char *why = NULL;
     billing_free(d->billing);
@@ -278,18 +279,18 @@ static void test_its_books_outlive_the_service(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_a_key_makes_one_session_whatever_comes_of_it),
-        TEST(test_payment_brings_a_customer_and_a_subscription_once),
-        TEST(test_a_session_ends_by_request_or_after_a_day_and_is_not_paid_then),
-        TEST(test_a_quantity_is_set_once_a_key),
-        TEST(test_a_preview_is_what_all_units_cost),
-        TEST(test_what_does_not_exist_is_refused),
-        TEST(test_the_portal_stands_beside_the_account_page),
+        TEST(test_a_key_creates_one_session_at_most),
+        TEST(test_a_payment_creates_one_customer_and_one_subscription),
+        TEST(test_a_session_expires_by_request_or_after_a_day_and_cannot_be_paid_then),
+        TEST(test_a_quantity_is_set_once_for_each_key),
+        TEST(test_a_preview_is_the_price_of_all_units),
+        TEST(test_an_unknown_object_is_refused),
+        TEST(test_the_portal_is_next_to_the_account_page),
         TEST(test_prices_are_the_configurations),
         TEST(test_an_ordered_fault_fails_every_call_before_it_acts),
-        TEST(test_its_books_outlive_the_service),
+        TEST(test_its_records_survive_a_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

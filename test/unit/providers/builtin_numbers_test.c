@@ -1,4 +1,4 @@
-/* The sandbox's numbers provider: what it gives, and what stays when its caller fails or is gone. */
+/* The built-in number provider: the numbers it gives, and its records when the caller fails or crashes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,7 @@ static void order(enum fault fault, const char *call)
     assert_true(fault_order(STR("numbers"), str_z(call), fault, 1));
 }
 
-/* The sandbox's table as of a moment far away: a number somebody else holds, or gave back then. */
+/* Adds a row at a distant time: a number that somebody else holds, or released then. */
 struct row {
     const char *number, *reference;
     int64_t released_us;
@@ -114,7 +114,7 @@ static void test_the_same_reference_gets_the_same_number(void **state)
     assert_null(find(*state, "b"));
 }
 
-static void test_a_number_given_back_is_not_used_while_there_are_fresh_ones(void **state)
+static void test_a_released_number_is_not_given_while_there_are_unused_ones(void **state)
 {
     acquire(*state, "a", "US");
     release(*state, "+15550100000");
@@ -124,7 +124,7 @@ static void test_a_number_given_back_is_not_used_while_there_are_fresh_ones(void
     assert_string_equal(acquire(*state, "a", "US"), "+15550100001");
 }
 
-static void test_a_used_up_range_gives_what_was_given_back_longest_ago(void **state)
+static void test_a_used_up_range_gives_the_number_released_longest_ago(void **state)
 {
     put(*state, "+15550199999", "x", 0);
     put(*state, "+15550100005", "y", 20);
@@ -136,14 +136,14 @@ static void test_a_used_up_range_gives_what_was_given_back_longest_ago(void **st
     assert_string_equal(acquire(*state, "c", "US"), "+15550199999");
 }
 
-static void test_a_number_of_the_operator_is_not_the_sandboxs_to_give(void **state)
+static void test_a_number_that_the_operator_added_is_not_given(void **state)
 {
     struct shop *s = *state;
     assert_int_equal(store_run(s->fixture->store, STORE_WRITE, pool_run, "+15550100000"), ERR_NONE);
     assert_string_equal(acquire(s, "a", "US"), "+15550100001");
 }
 
-static void test_a_fault_comes_before_the_act(void **state)
+static void test_a_fault_takes_effect_before_the_call(void **state)
 {
     struct shop *s = *state;
     struct str number;
@@ -160,8 +160,8 @@ static void test_a_fault_comes_before_the_act(void **state)
     assert_string_equal(find(s, "a"), "+15550100000");
 }
 
-/* A process of its own dies of the fault; what it did is there for the next one. */
-static void test_what_was_given_before_a_crash_is_found_after_it(void **state)
+/* The fault kills a child process. The next process finds its number. */
+static void test_a_number_given_before_a_crash_is_found_after_it(void **state)
 {
     struct shop *s = *state;
     store_close(s->fixture->store);
@@ -192,11 +192,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_each_country_has_a_range),
         TEST(test_the_same_reference_gets_the_same_number),
-        TEST(test_a_number_given_back_is_not_used_while_there_are_fresh_ones),
-        TEST(test_a_used_up_range_gives_what_was_given_back_longest_ago),
-        TEST(test_a_number_of_the_operator_is_not_the_sandboxs_to_give),
-        TEST(test_a_fault_comes_before_the_act),
-        TEST(test_what_was_given_before_a_crash_is_found_after_it),
+        TEST(test_a_released_number_is_not_given_while_there_are_unused_ones),
+        TEST(test_a_used_up_range_gives_the_number_released_longest_ago),
+        TEST(test_a_number_that_the_operator_added_is_not_given),
+        TEST(test_a_fault_takes_effect_before_the_call),
+        TEST(test_a_number_given_before_a_crash_is_found_after_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Prices are kept, asked for anew, and stay good while the provider does not answer. */
+/* Prices are cached and refreshed, and stay available while the provider does not answer. */
 #include "providers/catalog.h"
 
 #include <setjmp.h>
@@ -34,7 +34,7 @@ static enum outcome prices(struct billing *b, struct arena *a, struct billing_pr
 
 static const struct billing_ops ops = {.prices = prices};
 
-static void test_prices_are_there_at_once_and_are_not_asked_for_again_soon(void **state)
+static void test_prices_are_cached(void **state)
 {
     (void)state;
     struct fake f = {.billing.ops = &ops, .outcome = OUTCOME_DONE, .amount_minor = 499};
@@ -48,14 +48,14 @@ static void test_prices_are_there_at_once_and_are_not_asked_for_again_soon(void 
     catalog_free(c);
     assert_int_equal(f.asked, 1);
     const struct billing_price *weekly = billing_price_of(&p, STR("weekly"));
-    assert_non_null(weekly); /* a copy, which outlives the catalogue */
+    assert_non_null(weekly); /* a copy that outlives the catalogue */
     assert_int_equal(weekly->amount_minor, 499);
     assert_true(str_eq(weekly->currency, STR("usd")) && str_eq(weekly->interval, STR("week")));
     assert_null(billing_price_of(&p, STR("yearly")));
     arena_done(&a);
 }
 
-static void test_without_an_answer_there_are_none(void **state)
+static void test_without_an_answer_there_are_no_prices(void **state)
 {
     (void)state;
     const int outcomes[] = {OUTCOME_UNKNOWN, OUTCOME_REFUSED};
@@ -73,7 +73,7 @@ static void test_without_an_answer_there_are_none(void **state)
     }
 }
 
-/* Tries until the price is this one. */
+/* Waits until the price has that amount. */
 static bool becomes(struct catalog *c, int64_t amount_minor)
 {
     struct billing_prices p;
@@ -89,7 +89,7 @@ static bool becomes(struct catalog *c, int64_t amount_minor)
     return found;
 }
 
-static void test_old_prices_are_asked_for_anew_and_stay_good_until_there_are_others(void **state)
+static void test_stale_prices_are_returned_until_new_ones_arrive(void **state)
 {
     (void)state;
     struct fake f = {.billing.ops = &ops, .outcome = OUTCOME_DONE, .amount_minor = 499};
@@ -107,9 +107,9 @@ static void test_old_prices_are_asked_for_anew_and_stay_good_until_there_are_oth
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_prices_are_there_at_once_and_are_not_asked_for_again_soon),
-        cmocka_unit_test(test_old_prices_are_asked_for_anew_and_stay_good_until_there_are_others),
-        cmocka_unit_test(test_without_an_answer_there_are_none),
+        cmocka_unit_test(test_prices_are_cached),
+        cmocka_unit_test(test_stale_prices_are_returned_until_new_ones_arrive),
+        cmocka_unit_test(test_without_an_answer_there_are_no_prices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static int clean(void **state)
     return 0;
 }
 
-static void test_a_fault_lasts_for_as_many_calls_as_ordered(void **state)
+static void test_a_fault_lasts_for_the_ordered_number_of_calls(void **state)
 {
     (void)state;
     assert_true(fault_order(STR("mail"), STR_NONE, FAULT_ERROR, 2));
@@ -44,7 +44,7 @@ static void test_orders_are_served_in_turn(void **state)
     assert_int_equal(fault_take("mail", "send"), FAULT_ERROR);
 }
 
-static void test_none_clears_the_providers_faults_alone(void **state)
+static void test_fault_none_clears_the_faults_of_that_provider_only(void **state)
 {
     (void)state;
     assert_true(fault_order(STR("mail"), STR_NONE, FAULT_ERROR, 5));
@@ -55,7 +55,7 @@ static void test_none_clears_the_providers_faults_alone(void **state)
     assert_int_equal(fault_take("sms", "send"), FAULT_ERROR);
 }
 
-static void test_orders_that_do_not_fit_are_refused(void **state)
+static void test_too_many_orders_and_long_names_are_refused(void **state)
 {
     (void)state;
     assert_false(fault_order(STR(""), STR_NONE, FAULT_ERROR, 1));
@@ -66,7 +66,7 @@ static void test_orders_that_do_not_fit_are_refused(void **state)
     assert_in_range(fitted, 16, 999);
 }
 
-static void test_names_are_read(void **state)
+static void test_fault_names_are_parsed(void **state)
 {
     (void)state;
     enum fault f;
@@ -78,7 +78,7 @@ static void test_names_are_read(void **state)
     assert_false(fault_parse(STR_NONE, &f));
 }
 
-static void test_decline_is_definite_the_rest_is_not(void **state)
+static void test_a_declined_call_is_refused_other_faults_are_unknown(void **state)
 {
     (void)state;
     assert_int_equal(fault_outcome(FAULT_DECLINE), OUTCOME_REFUSED);
@@ -88,7 +88,7 @@ static void test_decline_is_definite_the_rest_is_not(void **state)
     assert_int_equal(fault_outcome(FAULT_CRASH_AFTER), OUTCOME_DONE);
 }
 
-static void test_crash_after_ends_the_process(void **state)
+static void test_crash_after_kills_the_process(void **state)
 {
     (void)state;
     pid_t child = fork();
@@ -106,14 +106,14 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, clean, clean)
     const struct CMUnitTest tests[] = {
-        TEST(test_a_fault_lasts_for_as_many_calls_as_ordered),
+        TEST(test_a_fault_lasts_for_the_ordered_number_of_calls),
         TEST(test_a_fault_applies_to_its_provider_and_call_only),
         TEST(test_orders_are_served_in_turn),
-        TEST(test_none_clears_the_providers_faults_alone),
-        TEST(test_orders_that_do_not_fit_are_refused),
-        TEST(test_names_are_read),
-        TEST(test_decline_is_definite_the_rest_is_not),
-        TEST(test_crash_after_ends_the_process),
+        TEST(test_fault_none_clears_the_faults_of_that_provider_only),
+        TEST(test_too_many_orders_and_long_names_are_refused),
+        TEST(test_fault_names_are_parsed),
+        TEST(test_a_declined_call_is_refused_other_faults_are_unknown),
+        TEST(test_crash_after_kills_the_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static void test_the_address_of_a_mailbox_is_found(void **state)
     assert_null(mime_address(STR("")).p);
 }
 
-static void test_control_characters_are_not_clean(void **state)
+static void test_text_with_control_characters_is_not_clean(void **state)
 {
     (void)state;
     assert_true(mime_clean(STR("Grüße, a \"b\"")));
@@ -45,13 +45,13 @@ static void test_control_characters_are_not_clean(void **state)
     assert_false(mime_clean(STR("a\x7f")));
 }
 
-static void test_ascii_stays_as_it_is(void **state)
+static void test_ascii_text_is_unchanged(void **state)
 {
     assert_str(mime_text(*state, STR("Your sign-in code")), "Your sign-in code");
     assert_str(mime_text(*state, STR("")), "");
 }
 
-/* What a reader makes of encoded words. */
+/* Decodes encoded words, as a reader does. */
 static void decode(struct str text, GString *out)
 {
     gchar **words = g_strsplit(text.p, "\r\n ", -1);
@@ -81,7 +81,7 @@ static void test_other_text_becomes_encoded_words_that_read_back(void **state)
     }
 }
 
-static void test_a_mailbox_is_quoted_where_it_must_be(void **state)
+static void test_a_mailbox_is_quoted_if_necessary(void **state)
 {
     assert_str(mime_mailbox(*state, STR("Portero <p@example.com>")), "Portero <p@example.com>");
     assert_str(mime_mailbox(*state, STR("p@example.com")), "p@example.com");
@@ -91,7 +91,7 @@ static void test_a_mailbox_is_quoted_where_it_must_be(void **state)
     assert_str(mime_mailbox(*state, STR("Türhüter <p@example.com>")), "=?UTF-8?B?VMO8cmjDvHRlcg==?= <p@example.com>");
 }
 
-static void test_dates_are_as_rfc_5322_wants_them(void **state)
+static void test_dates_are_in_the_format_of_rfc_5322(void **state)
 {
     assert_str(mime_date(*state, 1795167000LL * 1000000), "Fri, 20 Nov 2026 09:30:00 +0000");
     assert_str(mime_date(*state, 0), "Thu, 01 Jan 1970 00:00:00 +0000");
@@ -106,13 +106,13 @@ static struct str body(struct arena *a, struct str text)
     return s;
 }
 
-static void test_short_ascii_lines_travel_as_they_are(void **state)
+static void test_short_ascii_lines_are_unchanged(void **state)
 {
     assert_str(body(*state, STR("a\nb\r\nc")), "Content-Transfer-Encoding: 7bit\r\n\r\na\r\nb\r\nc\r\n");
     assert_str(body(*state, STR("")), "Content-Transfer-Encoding: 7bit\r\n\r\n\r\n");
 }
 
-static void test_long_lines_and_other_text_travel_as_base64(void **state)
+static void test_long_lines_and_other_text_are_base64(void **state)
 {
     for (size_t n = 990; n < 1010; n++) {
         char *text = arena_zalloc(*state, n + 1);
@@ -147,7 +147,7 @@ static void test_a_message_in_two_forms_has_both_between_boundaries(void **state
                      "Content-Transfer-Encoding: base64\r\n\r\nPHA+w7w8L3A+Cg==\r\n--%.*s--\r\n",
                      STR_ARG(head), STR_ARG(boundary), STR_ARG(boundary), STR_ARG(boundary), STR_ARG(boundary));
     assert_str(rest, wanted.p);
-    assert_false(str_eq(buf_view(&b), buf_view(&again))); /* nobody can know the boundary */
+    assert_false(str_eq(buf_view(&b), buf_view(&again))); /* the boundary is random */
     buf_done(&b);
     buf_done(&again);
 }
@@ -157,14 +157,14 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_the_address_of_a_mailbox_is_found),
-        TEST(test_control_characters_are_not_clean),
-        TEST(test_ascii_stays_as_it_is),
+        TEST(test_text_with_control_characters_is_not_clean),
+        TEST(test_ascii_text_is_unchanged),
         TEST(test_other_text_becomes_encoded_words_that_read_back),
-        TEST(test_a_mailbox_is_quoted_where_it_must_be),
-        TEST(test_short_ascii_lines_travel_as_they_are),
-        TEST(test_long_lines_and_other_text_travel_as_base64),
+        TEST(test_a_mailbox_is_quoted_if_necessary),
+        TEST(test_short_ascii_lines_are_unchanged),
+        TEST(test_long_lines_and_other_text_are_base64),
         TEST(test_a_message_in_two_forms_has_both_between_boundaries),
-        TEST(test_dates_are_as_rfc_5322_wants_them),
+        TEST(test_dates_are_in_the_format_of_rfc_5322),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The SMTP provider against a relay of the test's own, on loopback. */
+/* The SMTP provider against a relay in the test, on loopback. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #define TALK_MAX    16384
 #define CREDENTIALS "AHVzZXIAcGFzcw==" /* user, pass */
 
-/* Answers every command with 250, but the one that begins with `refuse` with `answer`. Keeps all it was told. */
+/* Replies 250 to every command, but `answer` to the one that begins with `refuse`. Records the session. */
 struct relay {
     int fd;
     pthread_t thread;
@@ -162,7 +162,7 @@ static void test_a_message_is_proper_mail(void **state)
     assert_null(strstr(r->heard, "STARTTLS"));
 }
 
-static void test_text_beyond_ascii_travels_as_base64(void **state)
+static void test_text_beyond_ascii_is_base64(void **state)
 {
     struct relay *r = *state;
     struct config c = config_of(r);
@@ -172,7 +172,7 @@ static void test_text_beyond_ascii_travels_as_base64(void **state)
     heard(r, "Content-Transfer-Encoding: base64\r\n\r\nR3LDvMOfZQo=\r\n.\r\n");
 }
 
-static void test_html_stands_beside_the_text(void **state)
+static void test_html_is_sent_with_the_text(void **state)
 {
     struct relay *r = *state;
     struct config c = config_of(r);
@@ -184,7 +184,7 @@ static void test_html_stands_beside_the_text(void **state)
     heard(r, "Content-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: 7bit\r\n\r\n<p>Hello</p>\r\n");
 }
 
-static void test_authorities_of_its_own_mean_tls_here_too(void **state)
+static void test_with_mail_ca_a_local_relay_must_use_tls(void **state)
 {
     struct relay *r = *state;
     struct config c = config_of(r);
@@ -217,7 +217,7 @@ static void test_an_unknown_recipient_is_final(void **state)
     refused(state, "RCPT", "550 no such mailbox", OUTCOME_REFUSED);
 }
 
-static void test_a_busy_recipient_is_not(void **state)
+static void test_a_busy_recipient_is_not_final(void **state)
 {
     refused(state, "RCPT", "450 later", OUTCOME_UNKNOWN);
 }
@@ -227,12 +227,12 @@ static void test_a_refused_message_is_final(void **state)
     refused(state, ".\r\n", "554 spam", OUTCOME_REFUSED);
 }
 
-static void test_a_relay_that_wants_another_sign_in_is_our_problem(void **state)
+static void test_a_refused_sign_in_is_not_final(void **state)
 {
     refused(state, "MAIL", "530 authenticate first", OUTCOME_UNKNOWN);
 }
 
-static void test_a_header_cannot_be_smuggled_in(void **state)
+static void test_a_header_cannot_be_injected(void **state)
 {
     struct relay *r = *state;
     struct config c = config_of(r);
@@ -242,7 +242,7 @@ static void test_a_header_cannot_be_smuggled_in(void **state)
     assert_int_equal(r->n, 0);
 }
 
-static void test_no_relay_is_not_final(void **state)
+static void test_an_unreachable_relay_is_not_final(void **state)
 {
     struct relay *r = *state;
     struct config c = config_of(r);
@@ -255,9 +255,9 @@ static void test_no_relay_is_not_final(void **state)
     mailer_free(mailer);
 }
 
-static void test_without_tls_only_the_machine_itself_is_trusted(void **state)
+static void test_without_tls_only_a_local_relay_is_used(void **state)
 {
-    struct relay *r = *state; /* reached by a name that is not known to be this machine */
+    struct relay *r = *state; /* by a name that is not known to be local */
     struct config c = config_of(r);
     const char *port = strrchr(r->url, ':');
     char url[64];
@@ -267,7 +267,7 @@ static void test_without_tls_only_the_machine_itself_is_trusted(void **state)
     assert_null(strstr(r->heard, "MAIL"));
 }
 
-static void test_a_wrong_configuration_is_refused_with_the_key_that_is_wrong(void **state)
+static void test_an_invalid_configuration_is_refused_with_the_name_of_the_key(void **state)
 {
     struct config good = config_of(*state);
     const struct {
@@ -297,18 +297,18 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, relay_open, relay_close)
     const struct CMUnitTest tests[] = {
         TEST(test_a_message_is_proper_mail),
-        TEST(test_text_beyond_ascii_travels_as_base64),
-        TEST(test_html_stands_beside_the_text),
-        TEST(test_authorities_of_its_own_mean_tls_here_too),
+        TEST(test_text_beyond_ascii_is_base64),
+        TEST(test_html_is_sent_with_the_text),
+        TEST(test_with_mail_ca_a_local_relay_must_use_tls),
         TEST(test_credentials_are_used),
         TEST(test_an_unknown_recipient_is_final),
-        TEST(test_a_busy_recipient_is_not),
+        TEST(test_a_busy_recipient_is_not_final),
         TEST(test_a_refused_message_is_final),
-        TEST(test_a_relay_that_wants_another_sign_in_is_our_problem),
-        TEST(test_a_header_cannot_be_smuggled_in),
-        TEST(test_no_relay_is_not_final),
-        TEST(test_without_tls_only_the_machine_itself_is_trusted),
-        TEST(test_a_wrong_configuration_is_refused_with_the_key_that_is_wrong),
+        TEST(test_a_refused_sign_in_is_not_final),
+        TEST(test_a_header_cannot_be_injected),
+        TEST(test_an_unreachable_relay_is_not_final),
+        TEST(test_without_tls_only_a_local_relay_is_used),
+        TEST(test_an_invalid_configuration_is_refused_with_the_name_of_the_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

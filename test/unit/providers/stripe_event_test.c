@@ -1,4 +1,4 @@
-/* What Stripe posts: signatures as its own SDK makes them, and what events are about. */
+/* Events from Stripe: signatures as Stripe's SDK makes them, and the objects of events. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static bool fits(void **state, const char *header, const char *body, const char 
     return stripe_signed(str_z(header), str_z(body), str_z(secret), now_s, *state);
 }
 
-static void test_a_signature_of_the_body_under_the_secret_fits(void **state)
+static void test_a_signature_of_the_body_with_the_secret_is_accepted(void **state)
 {
     assert_true(fits(state, "t=1700000000,v1=" SIGNATURE, BODY, SECRET, AT));
     assert_false(fits(state, "t=1700000000,v1=" SIGNATURE, BODY " ", SECRET, AT));
@@ -55,7 +55,7 @@ static void test_any_one_of_several_signatures_is_enough(void **state)
     assert_false(fits(state, "t=1700000000,v1=" NONE_64 ",v1=" NONE_64, BODY, SECRET, AT));
 }
 
-static void test_a_signature_is_good_for_five_minutes_either_way(void **state)
+static void test_a_signature_is_valid_for_five_minutes_in_both_directions(void **state)
 {
     assert_true(fits(state, "t=1700000000,v1=" SIGNATURE, BODY, SECRET, AT + 300));
     assert_true(fits(state, "t=1700000000,v1=" SIGNATURE, BODY, SECRET, AT - 300));
@@ -63,7 +63,7 @@ static void test_a_signature_is_good_for_five_minutes_either_way(void **state)
     assert_false(fits(state, "t=1700000000,v1=" SIGNATURE, BODY, SECRET, AT - 301));
 }
 
-static void test_other_headers_fit_nothing(void **state)
+static void test_a_malformed_header_is_refused(void **state)
 {
     static const char *const headers[] = {
         "",
@@ -89,7 +89,7 @@ static void test_other_headers_fit_nothing(void **state)
     assert_false(stripe_signed(STR_NONE, STR(BODY), STR(SECRET), AT, *state));
 }
 
-static void test_an_empty_secret_fits_nothing(void **state)
+static void test_an_empty_secret_accepts_nothing(void **state)
 {
     unsigned char mac[SHA256_LEN];
     char hex[2 * SHA256_LEN + 1];
@@ -99,7 +99,7 @@ static void test_an_empty_secret_fits_nothing(void **state)
     assert_false(stripe_signed(header, STR(BODY), STR(""), AT, *state));
 }
 
-static void test_what_events_are_about(void **state)
+static void test_events_name_their_object(void **state)
 {
     static const struct {
         const char *type, *object; /* data.object */
@@ -140,7 +140,7 @@ static void test_what_events_are_about(void **state)
     }
 }
 
-static void test_what_is_no_event_is_refused(void **state)
+static void test_a_body_that_is_not_an_event_is_refused(void **state)
 {
 #define EVENT(id, object, type, data)                                                                                  \
     "{\"id\":" id ",\"object\":" object ",\"type\":" type ",\"data\":{\"object\":" data "}}"
@@ -172,13 +172,13 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        T(test_a_signature_of_the_body_under_the_secret_fits),
+        T(test_a_signature_of_the_body_with_the_secret_is_accepted),
         T(test_any_one_of_several_signatures_is_enough),
-        T(test_a_signature_is_good_for_five_minutes_either_way),
-        T(test_other_headers_fit_nothing),
-        T(test_an_empty_secret_fits_nothing),
-        T(test_what_events_are_about),
-        T(test_what_is_no_event_is_refused),
+        T(test_a_signature_is_valid_for_five_minutes_in_both_directions),
+        T(test_a_malformed_header_is_refused),
+        T(test_an_empty_secret_accepts_nothing),
+        T(test_events_name_their_object),
+        T(test_a_body_that_is_not_an_event_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

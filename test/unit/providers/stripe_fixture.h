@@ -1,5 +1,5 @@
-/* Billing by Stripe, against a receiver of the test's own that answers as told, on loopback. What Stripe's own SDK
- * makes of the requests is the business of test/e2e/stripe.test.js. */
+/* Billing by Stripe, against a scripted receiver in the test, on loopback. The comparison with Stripe's SDK is in
+ * test/e2e/stripe.test.js. */
 #pragma once
 #include "net/receiver.h"
 
@@ -27,12 +27,12 @@ struct script {
     const char *type; /* NULL: application/json */
 };
 
-struct desk {
+struct fixture {
     struct receiver *receiver;
     struct config config;
     struct billing *billing;
     struct arena arena;
-    struct script scripts[SCRIPTS_MAX]; /* one a request; the last one goes on */
+    struct script scripts[SCRIPTS_MAX]; /* one for each request; the last one is repeated */
     char heard[SCRIPTS_MAX][RECEIVED_MAX + 1];
     size_t count;
     char *why;
@@ -40,7 +40,7 @@ struct desk {
 
 static inline bool answer(struct received *q, void *context)
 {
-    struct desk *d = context;
+    struct fixture *d = context;
     char text[16384];
     size_t i = d->count < SCRIPTS_MAX ? d->count++ : SCRIPTS_MAX - 1;
     while (i > 0 && !d->scripts[i].status)
@@ -56,9 +56,9 @@ static inline bool answer(struct received *q, void *context)
     return received_say(q, str_n(text, (size_t)n));
 }
 
-static inline int open_desk(void **state)
+static inline int set_up(void **state)
 {
-    struct desk *d = calloc(1, sizeof *d);
+    struct fixture *d = calloc(1, sizeof *d);
     assert_non_null(d);
     arena_init(&d->arena, NULL, 0);
     d->receiver = receiver_open(false, answer, d);
@@ -73,9 +73,9 @@ static inline int open_desk(void **state)
     return 0;
 }
 
-static inline int close_desk(void **state)
+static inline int tear_down(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     billing_free(d->billing);
     receiver_close(d->receiver);
     arena_done(&d->arena);
@@ -84,7 +84,7 @@ static inline int close_desk(void **state)
     return 0;
 }
 
-static inline void script(struct desk *d, const char *status, const char *body)
+static inline void script(struct fixture *d, const char *status, const char *body)
 {
     size_t i = 0;
     while (d->scripts[i].status)
@@ -92,7 +92,7 @@ static inline void script(struct desk *d, const char *status, const char *body)
     d->scripts[i] = (struct script){.status = status, .body = body};
 }
 
-static inline void script_anew(struct desk *d, const char *status, const char *body)
+static inline void script_anew(struct fixture *d, const char *status, const char *body)
 {
     memset(d->scripts, 0, sizeof d->scripts);
     memset(d->heard, 0, sizeof d->heard);
@@ -100,13 +100,13 @@ static inline void script_anew(struct desk *d, const char *status, const char *b
     script(d, status, body);
 }
 
-static inline void heard(const struct desk *d, size_t i, const char *text)
+static inline void heard(const struct fixture *d, size_t i, const char *text)
 {
     if (!strstr(d->heard[i], text))
         fail_msg("request %zu has no %s:\n%s", i, text, d->heard[i]);
 }
 
-static inline void not_heard(const struct desk *d, size_t i, const char *text)
+static inline void not_heard(const struct fixture *d, size_t i, const char *text)
 {
     if (strstr(d->heard[i], text))
         fail_msg("request %zu has %s:\n%s", i, text, d->heard[i]);
@@ -119,7 +119,7 @@ static inline void assert_text(struct str got, const char *want)
 }
 
 /* Asks for a checkout session. */
-static inline enum outcome create(struct desk *d, struct str customer, struct billing_session *ret)
+static inline enum outcome create(struct fixture *d, struct str customer, struct billing_session *ret)
 {
     const struct billing_session_request request = {
         .key = STR("checkout-1"),
@@ -134,4 +134,4 @@ static inline enum outcome create(struct desk *d, struct str customer, struct bi
     return d->billing->ops->session_create(d->billing, &request, &d->arena, ret);
 }
 
-#define STRIPE_TEST(f) cmocka_unit_test_setup_teardown(f, open_desk, close_desk)
+#define STRIPE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)

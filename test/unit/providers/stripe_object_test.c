@@ -1,11 +1,11 @@
-/* What is made of Stripe's objects, and what is not. */
-#include "providers/stripe_desk.h"
+/* Reading Stripe's objects, valid and malformed. */
+#include "providers/stripe_fixture.h"
 
 /* ---- checkout sessions ---- */
 
 static void test_a_malformed_session_is_unknown(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     static const char *const bodies[] = {
         "{}",
         "[" OPEN_SESSION "]",
@@ -36,14 +36,14 @@ static void test_a_malformed_session_is_unknown(void **state)
 
 /* ---- prices ---- */
 
-static enum outcome prices(struct desk *d, struct billing_prices *ret)
+static enum outcome prices(struct fixture *d, struct billing_prices *ret)
 {
     return d->billing->ops->prices(d->billing, &d->arena, ret);
 }
 
-static void test_each_plan_has_the_price_that_stripe_says(void **state)
+static void test_each_plan_has_the_price_from_stripe(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing_prices p;
     script(d, OK, PRICE("price_weekly", ""));
     script(d, OK,
@@ -65,9 +65,9 @@ static void test_each_plan_has_the_price_that_stripe_says(void **state)
     assert_int_equal(p.items[1].interval_count, 2);
 }
 
-static void test_what_cannot_be_bought_is_not_available(void **state)
+static void test_a_price_that_cannot_be_bought_is_not_available(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing_prices p;
     d->config.plans[0].stripe_price = "";
     script(d, "404 Not Found", FAILURE("invalid_request_error", "resource_missing"));
@@ -93,9 +93,9 @@ static void test_what_cannot_be_bought_is_not_available(void **state)
     assert_false(p.items[1].available);
 }
 
-static void test_prices_that_cannot_be_had_are_unknown(void **state)
+static void test_prices_without_an_answer_are_unknown(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     static const char *const bodies[] = {
         "{}",
         "{\"id\":\"p\",\"object\":\"price\",\"active\":1,\"currency\":\"usd\",\"unit_amount\":1,\"recurring\":null}",
@@ -117,14 +117,14 @@ static void test_prices_that_cannot_be_had_are_unknown(void **state)
 
 /* ---- subscriptions ---- */
 
-static enum outcome subscription(struct desk *d, struct billing_subscription *ret)
+static enum outcome subscription(struct fixture *d, struct billing_subscription *ret)
 {
     return d->billing->ops->subscription_get(d->billing, STR("sub_1"), &d->arena, ret);
 }
 
 static void test_a_subscription_has_its_plan_price_and_quantity(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing_subscription s;
     script(d, OK, WEEKLY);
     assert_int_equal(subscription(d, &s), OUTCOME_DONE);
@@ -140,9 +140,9 @@ static void test_a_subscription_has_its_plan_price_and_quantity(void **state)
     assert_int_equal(s.quantity, 3);
 }
 
-static void test_stripes_states_are_four_to_us(void **state)
+static void test_stripes_statuses_map_to_four(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     static const struct {
         const char *body;
         enum billing_status want;
@@ -162,9 +162,9 @@ static void test_stripes_states_are_four_to_us(void **state)
     }
 }
 
-static void test_the_plan_is_that_of_the_price_else_the_one_bought(void **state)
+static void test_the_plan_is_that_of_the_price_or_of_the_metadata(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     static const struct {
         const char *body, *plan, *price;
     } cases[] = {
@@ -187,9 +187,9 @@ static void test_the_plan_is_that_of_the_price_else_the_one_bought(void **state)
     }
 }
 
-static void test_a_subscription_that_is_metered_has_no_quantity(void **state)
+static void test_a_metered_subscription_has_no_quantity(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing_subscription s;
     script(d, OK, SUBSCRIPTION("active", "{}", "{\"id\":\"si_1\",\"price\":" PRICE("price_1", "") "}"));
     assert_int_equal(subscription(d, &s), OUTCOME_DONE);
@@ -199,7 +199,7 @@ static void test_a_subscription_that_is_metered_has_no_quantity(void **state)
 
 static void test_a_malformed_subscription_is_unknown(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     static const char *const bodies[] = {
         "{}",
         SUBSCRIPTION("resting", "{}", ITEM("si_1", PRICE("price_1", ""), "1")),
@@ -226,13 +226,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STRIPE_TEST(test_a_malformed_session_is_unknown),
-        STRIPE_TEST(test_each_plan_has_the_price_that_stripe_says),
-        STRIPE_TEST(test_what_cannot_be_bought_is_not_available),
-        STRIPE_TEST(test_prices_that_cannot_be_had_are_unknown),
+        STRIPE_TEST(test_each_plan_has_the_price_from_stripe),
+        STRIPE_TEST(test_a_price_that_cannot_be_bought_is_not_available),
+        STRIPE_TEST(test_prices_without_an_answer_are_unknown),
         STRIPE_TEST(test_a_subscription_has_its_plan_price_and_quantity),
-        STRIPE_TEST(test_stripes_states_are_four_to_us),
-        STRIPE_TEST(test_the_plan_is_that_of_the_price_else_the_one_bought),
-        STRIPE_TEST(test_a_subscription_that_is_metered_has_no_quantity),
+        STRIPE_TEST(test_stripes_statuses_map_to_four),
+        STRIPE_TEST(test_the_plan_is_that_of_the_price_or_of_the_metadata),
+        STRIPE_TEST(test_a_metered_subscription_has_no_quantity),
         STRIPE_TEST(test_a_malformed_subscription_is_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

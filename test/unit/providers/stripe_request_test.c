@@ -1,9 +1,9 @@
-/* How calls to Stripe end. */
-#include "providers/stripe_desk.h"
+/* The outcomes of calls to Stripe. */
+#include "providers/stripe_fixture.h"
 
-static void test_only_a_definite_no_of_stripes_is_a_refusal(void **state)
+static void test_only_a_refusal_by_stripe_itself_is_refused(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     static const struct {
         const char *status, *body;
         enum outcome want;
@@ -38,9 +38,9 @@ static void test_only_a_definite_no_of_stripes_is_a_refusal(void **state)
     }
 }
 
-static void test_a_key_in_use_is_waited_for(void **state)
+static void test_a_call_is_repeated_while_its_key_is_in_use(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing_session s;
     script(d, "409 Conflict", FAILURE("invalid_request_error", "idempotency_key_in_use"));
     script(d, "409 Conflict", FAILURE("invalid_request_error", "idempotency_key_in_use"));
@@ -51,9 +51,9 @@ static void test_a_key_in_use_is_waited_for(void **state)
         heard(d, i, "\r\nIdempotency-Key: checkout-1\r\n");
 }
 
-static void test_an_answer_that_is_no_json_is_unknown(void **state)
+static void test_a_response_that_is_not_json_is_unknown(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing_session s;
     script(d, OK, OPEN_SESSION);
     d->scripts[0].type = "text/html";
@@ -65,7 +65,7 @@ static void test_an_answer_that_is_no_json_is_unknown(void **state)
 
 static void test_no_answer_is_unknown(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing_session s;
     billing_free(d->billing);
     d->config.stripe_timeout_s = 3;
@@ -74,9 +74,9 @@ static void test_no_answer_is_unknown(void **state)
     assert_int_equal(d->receiver->requests, 1);
 }
 
-static void test_nobody_there_is_unknown(void **state)
+static void test_a_refused_connection_is_unknown(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing_session s;
     billing_free(d->billing);
     d->config.stripe_url = "http://127.0.0.1:1";
@@ -87,11 +87,11 @@ static void test_nobody_there_is_unknown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STRIPE_TEST(test_only_a_definite_no_of_stripes_is_a_refusal),
-        STRIPE_TEST(test_a_key_in_use_is_waited_for),
-        STRIPE_TEST(test_an_answer_that_is_no_json_is_unknown),
+        STRIPE_TEST(test_only_a_refusal_by_stripe_itself_is_refused),
+        STRIPE_TEST(test_a_call_is_repeated_while_its_key_is_in_use),
+        STRIPE_TEST(test_a_response_that_is_not_json_is_unknown),
         STRIPE_TEST(test_no_answer_is_unknown),
-        STRIPE_TEST(test_nobody_there_is_unknown),
+        STRIPE_TEST(test_a_refused_connection_is_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

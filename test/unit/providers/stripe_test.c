@@ -1,11 +1,11 @@
-/* What Stripe is asked for, and what comes of it. */
-#include "providers/stripe_desk.h"
+/* The requests to Stripe, and their results. */
+#include "providers/stripe_fixture.h"
 
 /* ---- checkout sessions ---- */
 
-static void test_a_session_is_asked_for_with_all_that_belongs_to_it(void **state)
+static void test_a_session_is_created_with_all_its_fields(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing_session s;
     script(d, OK, OPEN_SESSION);
     assert_int_equal(create(d, STR_NONE, &s), OUTCOME_DONE);
@@ -25,9 +25,9 @@ static void test_a_session_is_asked_for_with_all_that_belongs_to_it(void **state
     assert_int_equal(s.status, BILLING_SESSION_OPEN);
 }
 
-static void test_a_known_customer_buys_again_as_such(void **state)
+static void test_a_known_customer_is_used_again(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing_session s;
     script(d, OK, OPEN_SESSION);
     assert_int_equal(create(d, STR("cus_1"), &s), OUTCOME_DONE);
@@ -35,9 +35,9 @@ static void test_a_known_customer_buys_again_as_such(void **state)
     not_heard(d, 0, "customer_email");
 }
 
-static void test_a_customer_deleted_at_stripe_buys_as_a_new_one(void **state)
+static void test_a_customer_deleted_at_stripe_is_replaced(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing_session s;
     script(d, "400 Bad Request", FAILURE("invalid_request_error", "resource_missing"));
     script(d, OK, OPEN_SESSION);
@@ -50,18 +50,18 @@ static void test_a_customer_deleted_at_stripe_buys_as_a_new_one(void **state)
     assert_int_equal(d->count, 2);
 }
 
-static void test_a_plan_without_a_price_is_refused_unasked(void **state)
+static void test_a_plan_without_a_price_is_refused_without_a_call(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing_session s;
     d->config.plans[0].stripe_price = "";
     assert_int_equal(create(d, STR_NONE, &s), OUTCOME_REFUSED);
     assert_int_equal(d->count, 0);
 }
 
-static void test_a_session_is_what_it_has_become(void **state)
+static void test_a_session_is_read_with_its_status(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing_session s;
     script(d, OK,
            SESSION("complete", ",\"url\":null,\"customer\":\"cus_1\",\"subscription\":{\"id\":\"sub_1\"},"
@@ -79,14 +79,14 @@ static void test_a_session_is_what_it_has_become(void **state)
     assert_int_equal(s.status, BILLING_SESSION_EXPIRED);
 }
 
-static enum outcome expire(struct desk *d, struct billing_session *ret)
+static enum outcome expire(struct fixture *d, struct billing_session *ret)
 {
     return d->billing->ops->session_expire(d->billing, STR("cs_test_1"), &d->arena, ret);
 }
 
-static void test_expiring_an_open_session_ends_it(void **state)
+static void test_an_open_session_is_expired(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing_session s;
     script(d, OK, SESSION("expired", ",\"url\":null"));
     assert_int_equal(expire(d, &s), OUTCOME_DONE);
@@ -95,9 +95,9 @@ static void test_expiring_an_open_session_ends_it(void **state)
     assert_int_equal(s.status, BILLING_SESSION_EXPIRED);
 }
 
-static void test_expiring_what_is_not_open_any_more_tells_what_it_is(void **state)
+static void test_expiring_a_session_that_has_ended_returns_it(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing_session s;
     script(d, "400 Bad Request", FAILURE("invalid_request_error", "x"));
     script(d, OK, SESSION("complete", ",\"customer\":\"cus_1\",\"subscription\":\"sub_1\""));
@@ -106,18 +106,18 @@ static void test_expiring_what_is_not_open_any_more_tells_what_it_is(void **stat
     assert_int_equal(s.status, BILLING_SESSION_COMPLETE);
 }
 
-static void test_expiring_a_session_that_never_was_is_refused(void **state)
+static void test_expiring_an_unknown_session_is_refused(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing_session s;
     script(d, "404 Not Found", FAILURE("invalid_request_error", "resource_missing"));
     assert_int_equal(expire(d, &s), OUTCOME_REFUSED);
     assert_int_equal(d->count, 1);
 }
 
-static void test_an_identifier_that_is_none_of_stripes_is_not_asked_for(void **state)
+static void test_an_invalid_identifier_is_refused_without_a_call(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     static const char *const ids[] = {"", "..", "cs_1/expire", "cs_1?a=b", "cs 1", "cs_1%2f", "cs_1\r\nX: y"};
     struct billing_session s;
     struct billing_subscription sub;
@@ -133,14 +133,14 @@ static void test_an_identifier_that_is_none_of_stripes_is_not_asked_for(void **s
 
 /* ---- the portal ---- */
 
-static enum outcome portal(struct desk *d, struct str *ret)
+static enum outcome portal(struct fixture *d, struct str *ret)
 {
     return d->billing->ops->portal(d->billing, STR("cus_1"), STR("https://door.example/account"), &d->arena, ret);
 }
 
-static void test_the_portal_is_a_page_of_stripes(void **state)
+static void test_the_portal_returns_a_url_of_stripe(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct str url;
     script(d, OK,
            "{\"id\":\"bps_1\",\"object\":\"billing_portal.session\",\"url\":\"https://billing.stripe.com/p/1\"}");
@@ -154,7 +154,7 @@ static void test_the_portal_is_a_page_of_stripes(void **state)
 
 static void test_the_portal_refuses_only_an_unknown_customer(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct str url;
     script(d, "400 Bad Request", FAILURE("invalid_request_error", "resource_missing"));
     assert_int_equal(portal(d, &url), OUTCOME_REFUSED);
@@ -164,14 +164,14 @@ static void test_the_portal_refuses_only_an_unknown_customer(void **state)
 
 /* ---- quantities ---- */
 
-static enum outcome preview(struct desk *d, struct billing_preview *ret)
+static enum outcome preview(struct fixture *d, struct billing_preview *ret)
 {
     return d->billing->ops->preview(d->billing, STR("sub_1"), 4, 1700000000, &d->arena, ret);
 }
 
 static void test_a_preview_is_the_upcoming_invoice_at_another_quantity(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct billing_preview p;
     script(d, OK, WEEKLY);
     script(d, OK, "{\"object\":\"invoice\",\"amount_due\":1996,\"currency\":\"usd\",\"lines\":{}}");
@@ -191,14 +191,14 @@ static void test_a_preview_is_the_upcoming_invoice_at_another_quantity(void **st
     assert_int_equal(d->count, 1);
 }
 
-static enum outcome set_quantity(struct desk *d)
+static enum outcome set_quantity(struct fixture *d)
 {
     return d->billing->ops->set_quantity(d->billing, STR("tx-1"), STR("sub_1"), 4, 1700000000, &d->arena);
 }
 
-static void test_a_quantity_is_paid_for_at_once_or_left_as_it_was(void **state)
+static void test_a_quantity_is_paid_at_once_or_not_changed(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     script(d, OK, WEEKLY);
     script(d, OK, ITEM("si_1", PRICE("price_weekly", ""), "4"));
     assert_int_equal(set_quantity(d), OUTCOME_DONE);
@@ -218,10 +218,10 @@ static void test_a_quantity_is_paid_for_at_once_or_left_as_it_was(void **state)
     assert_int_equal(d->count, 1);
 }
 
-/* What support resolves a week later. */
-static void test_a_quantity_that_comes_too_late_to_be_prorated_is_prorated_from_now(void **state)
+/* For an operation that support resolves a week later. */
+static void test_a_proration_date_that_is_too_old_is_replaced_by_now(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     script(d, OK, WEEKLY);
     script(d, "400 Bad Request", FAILURE("invalid_request_error", "parameter_invalid_integer"));
     script(d, OK, ITEM("si_1", PRICE("price_weekly", ""), "4"));
@@ -238,9 +238,9 @@ static void test_a_quantity_that_comes_too_late_to_be_prorated_is_prorated_from_
 
 /* ---- configuration ---- */
 
-static void test_wrong_secrets_and_prices_stop_the_start(void **state)
+static void test_invalid_secrets_and_prices_stop_the_start(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     static const struct {
         const char *key, *secret, *price, *why;
     } cases[] = {
@@ -270,21 +270,21 @@ static void test_wrong_secrets_and_prices_stop_the_start(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STRIPE_TEST(test_a_session_is_asked_for_with_all_that_belongs_to_it),
-        STRIPE_TEST(test_a_known_customer_buys_again_as_such),
-        STRIPE_TEST(test_a_customer_deleted_at_stripe_buys_as_a_new_one),
-        STRIPE_TEST(test_a_plan_without_a_price_is_refused_unasked),
-        STRIPE_TEST(test_a_session_is_what_it_has_become),
-        STRIPE_TEST(test_expiring_an_open_session_ends_it),
-        STRIPE_TEST(test_expiring_what_is_not_open_any_more_tells_what_it_is),
-        STRIPE_TEST(test_expiring_a_session_that_never_was_is_refused),
-        STRIPE_TEST(test_an_identifier_that_is_none_of_stripes_is_not_asked_for),
-        STRIPE_TEST(test_the_portal_is_a_page_of_stripes),
+        STRIPE_TEST(test_a_session_is_created_with_all_its_fields),
+        STRIPE_TEST(test_a_known_customer_is_used_again),
+        STRIPE_TEST(test_a_customer_deleted_at_stripe_is_replaced),
+        STRIPE_TEST(test_a_plan_without_a_price_is_refused_without_a_call),
+        STRIPE_TEST(test_a_session_is_read_with_its_status),
+        STRIPE_TEST(test_an_open_session_is_expired),
+        STRIPE_TEST(test_expiring_a_session_that_has_ended_returns_it),
+        STRIPE_TEST(test_expiring_an_unknown_session_is_refused),
+        STRIPE_TEST(test_an_invalid_identifier_is_refused_without_a_call),
+        STRIPE_TEST(test_the_portal_returns_a_url_of_stripe),
         STRIPE_TEST(test_the_portal_refuses_only_an_unknown_customer),
         STRIPE_TEST(test_a_preview_is_the_upcoming_invoice_at_another_quantity),
-        STRIPE_TEST(test_a_quantity_is_paid_for_at_once_or_left_as_it_was),
-        STRIPE_TEST(test_a_quantity_that_comes_too_late_to_be_prorated_is_prorated_from_now),
-        STRIPE_TEST(test_wrong_secrets_and_prices_stop_the_start),
+        STRIPE_TEST(test_a_quantity_is_paid_at_once_or_not_changed),
+        STRIPE_TEST(test_a_proration_date_that_is_too_old_is_replaced_by_now),
+        STRIPE_TEST(test_invalid_secrets_and_prices_stop_the_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Texts and numbers by Twilio, against a receiver of the test's own that answers as told, on loopback. What Twilio's
- * own SDK makes of the requests is the business of test/e2e/twilio.test.js. */
+/* Text messages and numbers by Twilio, against a scripted receiver in the test, on loopback. The comparison with
+ * Twilio's SDK is in test/e2e/twilio.test.js. */
 #include "providers/twilio.h"
 
 #include "net/receiver.h"
@@ -29,22 +29,22 @@ struct script {
     const char *status, *body;
 };
 
-struct desk {
+struct fixture {
     struct receiver *receiver;
     struct config config;
     struct arena arena;
     const char *type;                   /* of the answers */
-    struct script scripts[SCRIPTS_MAX]; /* one a request; a request without one hangs up */
+    struct script scripts[SCRIPTS_MAX]; /* one for each request; without one, the connection is closed */
     char heard[SCRIPTS_MAX][RECEIVED_MAX + 1];
     atomic_size_t count; /* of requests */
     char *why;
-    struct number_source *meanwhile; /* asked for the same number while the first request waits */
+    struct number_source *meanwhile; /* called for the same number while the first request waits */
     enum outcome meanwhile_was;
 };
 
 static bool answer(struct received *q, void *context)
 {
-    struct desk *d = context;
+    struct fixture *d = context;
     char text[16384];
     assert_true(d->count < SCRIPTS_MAX);
     const struct script *s = &d->scripts[d->count];
@@ -61,9 +61,9 @@ static bool answer(struct received *q, void *context)
     return received_say(q, str_n(text, (size_t)n));
 }
 
-static int open_desk(void **state)
+static int set_up(void **state)
 {
-    struct desk *d = calloc(1, sizeof *d);
+    struct fixture *d = calloc(1, sizeof *d);
     assert_non_null(d);
     arena_init(&d->arena, NULL, 0);
     d->receiver = receiver_open(false, answer, d);
@@ -79,9 +79,9 @@ static int open_desk(void **state)
     return 0;
 }
 
-static int close_desk(void **state)
+static int tear_down(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     receiver_close(d->receiver);
     arena_done(&d->arena);
     free(d->why);
@@ -89,16 +89,16 @@ static int close_desk(void **state)
     return 0;
 }
 
-/* What the receiver says to the requests to come. */
+/* Sets the responses to the next requests. */
 #define SAY(d, ...) say((d), (const struct script[]){__VA_ARGS__}, COUNT(((const struct script[]){__VA_ARGS__})))
-static void say(struct desk *d, const struct script *scripts, size_t count)
+static void say(struct fixture *d, const struct script *scripts, size_t count)
 {
     memset(d->scripts, 0, sizeof d->scripts);
     memcpy(d->scripts, scripts, count * sizeof *scripts);
     d->count = 0;
 }
 
-static void heard(const struct desk *d, size_t request, const char *text)
+static void heard(const struct fixture *d, size_t request, const char *text)
 {
     if (request >= d->count || !strstr(d->heard[request], text))
         fail_msg("request %zu of %zu has no %s but\n%s", request, d->count, text, d->heard[request]);
@@ -106,7 +106,7 @@ static void heard(const struct desk *d, size_t request, const char *text)
 
 /* ---- texts ---- */
 
-static enum outcome sent(struct desk *d)
+static enum outcome sent(struct fixture *d)
 {
     const struct sms_message message = {.id = STR(REFERENCE), .to = STR("+15551234567"), .text = STR("1 + 1 = 2 & ü")};
     struct texter *texter;
@@ -120,7 +120,7 @@ static enum outcome sent(struct desk *d)
 
 static void test_a_text_is_a_form_with_basic_authentication(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     SAY(d, {"201 Created", "{\"sid\":\"" SM "\",\"status\":\"queued\"}"});
     assert_int_equal(sent(d), OUTCOME_DONE);
     heard(d, 0, "POST " ROOT "/Messages.json HTTP/1.1\r\n");
@@ -131,16 +131,16 @@ static void test_a_text_is_a_form_with_basic_authentication(void **state)
 
 static void test_a_messaging_service_sends_instead_of_a_number(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     d->config.twilio_from = "MG0123456789abcdef0123456789abcdef";
     SAY(d, {"201 Created", "{\"sid\":\"" SM "\",\"status\":\"accepted\"}"});
     assert_int_equal(sent(d), OUTCOME_DONE);
     heard(d, 0, "&MessagingServiceSid=MG0123456789abcdef0123456789abcdef&");
 }
 
-static void test_an_answer_means_done_refused_or_unknown(void **state)
+static void test_the_status_of_a_response_gives_the_outcome(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     static const struct {
         struct script script;
         enum outcome wanted;
@@ -173,24 +173,24 @@ static void test_an_answer_means_done_refused_or_unknown(void **state)
     }
 }
 
-static void test_what_is_not_json_by_its_type_is_not_believed(void **state)
+static void test_a_response_of_another_media_type_is_unknown(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     d->type = "text/html";
     SAY(d, {"201 Created", "{\"sid\":\"" SM "\",\"status\":\"sent\"}"});
     assert_int_equal(sent(d), OUTCOME_UNKNOWN);
 }
 
-static void test_a_twilio_that_is_not_there_is_not_final(void **state)
+static void test_an_unreachable_twilio_is_not_final(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     d->config.twilio_url = "http://127.0.0.1:9";
     assert_int_equal(sent(d), OUTCOME_UNKNOWN);
 }
 
 /* ---- numbers ---- */
 
-static enum outcome acquire(struct desk *d, const char *country, struct str *ret)
+static enum outcome acquire(struct fixture *d, const char *country, struct str *ret)
 {
     struct number_source *numbers;
     assert_int_equal(twilio_numbers_new(&d->config, &numbers, &d->why), ERR_NONE);
@@ -200,7 +200,7 @@ static enum outcome acquire(struct desk *d, const char *country, struct str *ret
     return o;
 }
 
-static void acquired(struct desk *d, const char *wanted, size_t requests)
+static void acquired(struct fixture *d, const char *wanted, size_t requests)
 {
     struct str number;
     assert_int_equal(acquire(d, "US", &number), OUTCOME_DONE);
@@ -208,7 +208,7 @@ static void acquired(struct desk *d, const char *wanted, size_t requests)
     assert_int_equal(d->count, requests);
 }
 
-static void not_acquired(struct desk *d, enum outcome wanted, size_t requests)
+static void not_acquired(struct fixture *d, enum outcome wanted, size_t requests)
 {
     struct str number;
     assert_int_equal(acquire(d, "US", &number), wanted);
@@ -216,7 +216,7 @@ static void not_acquired(struct desk *d, enum outcome wanted, size_t requests)
     assert_int_equal(d->count, requests);
 }
 
-static enum outcome release(struct desk *d)
+static enum outcome release(struct fixture *d)
 {
     struct number_source *numbers;
     assert_int_equal(twilio_numbers_new(&d->config, &numbers, &d->why), ERR_NONE);
@@ -225,9 +225,9 @@ static enum outcome release(struct desk *d)
     return o;
 }
 
-static void test_a_number_is_searched_for_then_bought(void **state)
+static void test_a_number_is_searched_before_it_is_bought(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     SAY(d, {"200 OK", NONE_HELD}, {"200 OK", ONE_OFFER}, {"201 Created", BOUGHT});
     acquired(d, "+12015550001", 3);
     heard(d, 0, "GET " ROOT "/IncomingPhoneNumbers.json?FriendlyName=" REFERENCE "&PageSize=100 HTTP/1.1\r\n");
@@ -238,9 +238,9 @@ static void test_a_number_is_searched_for_then_bought(void **state)
           "&VoiceUrl=https%3A%2F%2Fdoor.example%2Fhooks%2Ftwilio%2Fvoice&VoiceMethod=POST");
 }
 
-static void test_without_an_address_of_its_own_the_service_names_no_webhook(void **state)
+static void test_without_a_public_url_no_webhook_is_set(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     d->type = "application/json";
     d->config.top_public_url = "";
     SAY(d, {"200 OK", NONE_HELD}, {"200 OK", ONE_OFFER}, {"201 Created", BOUGHT});
@@ -249,9 +249,9 @@ static void test_without_an_address_of_its_own_the_service_names_no_webhook(void
     assert_null(strstr(d->heard[2], "Voice"));
 }
 
-static void test_one_reference_buys_once_at_a_time_and_nobody_waits(void **state)
+static void test_a_second_purchase_for_a_reference_returns_at_once(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct str number;
     assert_int_equal(twilio_numbers_new(&d->config, &d->meanwhile, &d->why), ERR_NONE);
     for (int again = 0; again < 2; again++) {
@@ -268,23 +268,23 @@ static void test_one_reference_buys_once_at_a_time_and_nobody_waits(void **state
 
 static void test_a_number_of_the_reference_is_not_bought_again(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     SAY(d, {"200 OK", PAGE(HELD("other", "+12015550009") "," HELD(REFERENCE, "+12015550002"), "null")});
     acquired(d, "+12015550002", 1);
 }
 
 static void test_every_page_is_searched(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     SAY(d, {"200 OK", PAGE(HELD("other", "+12015550009"), "\"" ROOT "/IncomingPhoneNumbers.json?Page=1&PageToken=x\"")},
         {"200 OK", PAGE(BOUGHT, "null")});
     acquired(d, "+12015550001", 2);
     heard(d, 1, "GET " ROOT "/IncomingPhoneNumbers.json?Page=1&PageToken=x HTTP/1.1\r\n");
 }
 
-static void test_a_page_that_is_none_is_not_believed(void **state)
+static void test_a_malformed_page_is_unknown(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     static const char *const pages[] = {
         "{}",
         "[]",
@@ -307,18 +307,18 @@ static void test_a_page_that_is_none_is_not_believed(void **state)
     }
 }
 
-static void test_what_is_not_known_to_be_unbought_is_not_bought(void **state)
+static void test_nothing_is_bought_after_a_failed_search(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     SAY(d, {"401 Unauthorized", FAILURE("401", "20003")});
     not_acquired(d, OUTCOME_UNKNOWN, 1);
     SAY(d, {"500 Internal Server Error", "{}"});
     not_acquired(d, OUTCOME_UNKNOWN, 1);
 }
 
-static void test_a_purchase_without_an_answer_is_searched_for(void **state)
+static void test_a_purchase_without_an_answer_is_searched(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     static const struct script unclear[] = {
         {"500 Internal Server Error", "{}"}, {"201 Created", "{"}, {"201 Created", HELD(REFERENCE, "+12015550007")},
         {"429 Too Many Requests", "{}"},     {NULL, NULL},
@@ -331,9 +331,9 @@ static void test_a_purchase_without_an_answer_is_searched_for(void **state)
     }
 }
 
-static void test_a_purchase_that_may_still_happen_is_not_made_again(void **state)
+static void test_a_purchase_that_may_still_take_effect_is_not_repeated(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct number_source *n;
     struct str number;
     assert_int_equal(twilio_numbers_new(&d->config, &n, &d->why), ERR_NONE);
@@ -349,9 +349,9 @@ static void test_a_purchase_that_may_still_happen_is_not_made_again(void **state
     number_source_free(n);
 }
 
-static void test_nothing_is_bought_that_could_take_longer_than_it_may(void **state)
+static void test_no_purchase_is_begun_that_could_end_after_its_limit(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct number_source *n;
     struct str number;
     const int64_t until_us = clock_monotonic_us() + d->config.twilio_timeout_s * US_PER_S;
@@ -364,9 +364,9 @@ static void test_nothing_is_bought_that_could_take_longer_than_it_may(void **sta
     number_source_free(n);
 }
 
-static void test_a_number_that_is_taken_gives_way_to_the_next(void **state)
+static void test_the_next_number_is_tried_if_one_is_taken(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     const char *two = AVAILABLE(OFFER("+12015550003") "," OFFER("+12015550001"));
     SAY(d, {"200 OK", NONE_HELD}, {"200 OK", two}, {"400 Bad Request", FAILURE("400", "21422")},
         {"201 Created", BOUGHT});
@@ -377,9 +377,9 @@ static void test_a_number_that_is_taken_gives_way_to_the_next(void **state)
     not_acquired(d, OUTCOME_REFUSED, 3);
 }
 
-static void test_no_numbers_and_no_such_country_are_final(void **state)
+static void test_no_numbers_and_an_unknown_country_are_refused(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct str number;
     SAY(d, {"200 OK", NONE_HELD}, {"200 OK", AVAILABLE("")});
     not_acquired(d, OUTCOME_REFUSED, 2);
@@ -393,7 +393,7 @@ static void test_no_numbers_and_no_such_country_are_final(void **state)
 
 static void test_a_number_is_found_by_its_reference(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     struct number_source *numbers;
     struct str number = STR("untouched");
     assert_int_equal(number_source_new(&d->config, NULL, &numbers, &d->why), ERR_NONE);
@@ -407,9 +407,9 @@ static void test_a_number_is_found_by_its_reference(void **state)
     number_source_free(numbers);
 }
 
-static void test_a_number_is_given_back_by_its_identifier(void **state)
+static void test_a_number_is_released_by_its_identifier(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     SAY(d, {"200 OK", PAGE(BOUGHT, "null")}, {"204 No Content", ""});
     assert_int_equal(release(d), OUTCOME_DONE);
     heard(d, 0, "GET " ROOT "/IncomingPhoneNumbers.json?PhoneNumber=%2B12015550001&PageSize=100 HTTP/1.1\r\n");
@@ -436,9 +436,9 @@ static void test_a_number_is_given_back_by_its_identifier(void **state)
 
 /* ---- configuration and forms ---- */
 
-static void test_a_wrong_configuration_is_refused_with_the_key_that_is_wrong(void **state)
+static void test_an_invalid_configuration_is_refused_with_the_name_of_the_key(void **state)
 {
-    struct desk *d = *state;
+    struct fixture *d = *state;
     const struct {
         const char *sid, *token, *from, *named;
     } cases[] = {
@@ -460,7 +460,7 @@ static void test_a_wrong_configuration_is_refused_with_the_key_that_is_wrong(voi
     }
 }
 
-static void test_identifiers_and_numbers_are_told_from_what_is_none(void **state)
+static void test_identifiers_and_numbers_are_validated(void **state)
 {
     (void)state;
     assert_true(twilio_is_sid(STR(PN), "PN"));
@@ -479,29 +479,29 @@ static void test_identifiers_and_numbers_are_told_from_what_is_none(void **state
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_a_text_is_a_form_with_basic_authentication),
         TEST(test_a_messaging_service_sends_instead_of_a_number),
-        TEST(test_an_answer_means_done_refused_or_unknown),
-        TEST(test_what_is_not_json_by_its_type_is_not_believed),
-        TEST(test_a_twilio_that_is_not_there_is_not_final),
-        TEST(test_a_number_is_searched_for_then_bought),
-        TEST(test_without_an_address_of_its_own_the_service_names_no_webhook),
-        TEST(test_one_reference_buys_once_at_a_time_and_nobody_waits),
+        TEST(test_the_status_of_a_response_gives_the_outcome),
+        TEST(test_a_response_of_another_media_type_is_unknown),
+        TEST(test_an_unreachable_twilio_is_not_final),
+        TEST(test_a_number_is_searched_before_it_is_bought),
+        TEST(test_without_a_public_url_no_webhook_is_set),
+        TEST(test_a_second_purchase_for_a_reference_returns_at_once),
         TEST(test_a_number_of_the_reference_is_not_bought_again),
         TEST(test_every_page_is_searched),
-        TEST(test_a_page_that_is_none_is_not_believed),
-        TEST(test_what_is_not_known_to_be_unbought_is_not_bought),
-        TEST(test_a_purchase_without_an_answer_is_searched_for),
-        TEST(test_a_purchase_that_may_still_happen_is_not_made_again),
-        TEST(test_nothing_is_bought_that_could_take_longer_than_it_may),
-        TEST(test_a_number_that_is_taken_gives_way_to_the_next),
-        TEST(test_no_numbers_and_no_such_country_are_final),
+        TEST(test_a_malformed_page_is_unknown),
+        TEST(test_nothing_is_bought_after_a_failed_search),
+        TEST(test_a_purchase_without_an_answer_is_searched),
+        TEST(test_a_purchase_that_may_still_take_effect_is_not_repeated),
+        TEST(test_no_purchase_is_begun_that_could_end_after_its_limit),
+        TEST(test_the_next_number_is_tried_if_one_is_taken),
+        TEST(test_no_numbers_and_an_unknown_country_are_refused),
         TEST(test_a_number_is_found_by_its_reference),
-        TEST(test_a_number_is_given_back_by_its_identifier),
-        TEST(test_a_wrong_configuration_is_refused_with_the_key_that_is_wrong),
-        TEST(test_identifiers_and_numbers_are_told_from_what_is_none),
+        TEST(test_a_number_is_released_by_its_identifier),
+        TEST(test_an_invalid_configuration_is_refused_with_the_name_of_the_key),
+        TEST(test_identifiers_and_numbers_are_validated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
