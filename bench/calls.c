@@ -166,7 +166,7 @@ static void report(const char *what, int64_t *times, int n, int calls)
     fflush(stdout);
 }
 
-/* The child: reads the service's address, calls, ends. */
+/* The child: reads the address of the service, places the calls and exits. */
 static void load(int address_fd, int calls, int rounds)
 {
     char address[64] = "";
@@ -215,7 +215,7 @@ int main(int argc, char **argv)
     int address[2];
     if (calls < 1 || rounds < 1 || !mkdtemp(dir) || pipe(address))
         fail("usage: bench_calls [CALLS [ROUNDS]]");
-    pid_t child = fork(); /* before there are threads */
+    pid_t child = fork(); /* before any thread is started */
     if (child < 0)
         fail("cannot fork");
     if (!child) {

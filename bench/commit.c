@@ -24,7 +24,7 @@ static sqlite3 *open_store(const char *dir)
     sqlite3 *db;
     snprintf(path, sizeof path, "%s/portero.db", dir);
     must(NULL, sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL));
-    must(db, sqlite3_busy_timeout(db, 10000)); /* the service, idle meanwhile, may be at a checkpoint */
+    must(db, sqlite3_busy_timeout(db, 10000)); /* the idle service may run a checkpoint */
     must(db, sqlite3_exec(db,
                           "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=2147418112;"
                           "PRAGMA cache_size=-65536; PRAGMA wal_autocheckpoint=4000;",

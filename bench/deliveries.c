@@ -1,14 +1,16 @@
 /* Webhook deliveries, with the store, the engine and the receivers on this machine.
  *
- * rate: 4,000 waiting deliveries to 45 receivers, beside a bare libcurl multi program that sends the same requests.
+ * rate: 4,000 waiting deliveries to 45 receivers, compared with a bare libcurl multi program that sends the same
+ * requests.
  *
- * hanging: 1,000 events to 50 receivers of which 5 never answer, beside 900 events to the 45 that do.
+ * hanging: 1,000 events to 50 receivers of which 5 never answer, compared with 900 events to the 45 that do.
  *
  * latency: from an event's creation, before its commit, to the receiver, at 250 events a second.
  *
- * door: a call's decision while 10,000 deliveries wait for receivers that hang, beside none; and while they are sent.
+ * door: a call's decision while 10,000 deliveries wait for receivers that hang, compared with no deliveries; and while
+ * deliveries are sent.
  *
- * waiting: CPU of an event while 20,000 endpoints wait for a retry, beside none.
+ * waiting: CPU of an event while 20,000 endpoints wait for a retry, compared with no such endpoints.
  *
  * usage: bench_deliveries [rate|hanging|latency|waiting|door]; prints a line for each. */
 #include <curl/curl.h>
@@ -29,7 +31,7 @@
 #define RATED         4000
 #define ROUNDS        3
 #define PAIRS         9
-#define AT_ONCE       100 /* requests of the bare program under way */
+#define AT_ONCE       100 /* requests of the bare program in progress */
 #define PACED         1000
 #define PACE_US       4000
 #define WAITING       20000
@@ -131,7 +133,7 @@ static void seed(struct bench *b)
 
 struct queue {
     const struct bench *bench;
-    int first, endpoints; /* which, in turn */
+    int first, endpoints; /* the endpoints, in turn */
     int from, to;
 };
 
@@ -199,7 +201,7 @@ static double cpu_us(void)
     return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e6 + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
-/* Deliveries a second until all that are answered have arrived. Adds the CPU they took to *cpu. */
+/* Deliveries a second, until all that are answered have arrived. Adds their CPU time to *cpu. */
 static double measure(struct bench *b, int endpoints, int count, int answered, double *cpu)
 {
     queue(b, 0, endpoints, count);
@@ -280,7 +282,7 @@ static double bare(const struct bench *b, int count)
     return rate;
 }
 
-/* ---- what is measured ---- */
+/* ---- the measurements ---- */
 
 static void measure_rate(struct bench *b)
 {
@@ -329,7 +331,7 @@ static void measure_latency(struct bench *b)
 
 /* ---- endpoints that wait for a retry ---- */
 
-/* An hour from now: nothing of them is due while this runs. */
+/* They are due in an hour, after the end of this run. */
 static void add_waiting(const struct bench *b, int count)
 {
     char text[900];
@@ -342,7 +344,8 @@ static void add_waiting(const struct bench *b, int count)
     sql(b, text);
 }
 
-/* CPU of an event, in us, from its writing to its recorded attempt; *ret_ms: to its arrival, median. */
+/* The CPU time of an event, in us, from its creation to its recorded attempt; *ret_ms is the median time to its
+ * arrival. */
 static double pace(struct bench *b, int waiting, double *ret_ms)
 {
     static double ms[PACED_WAITING];
@@ -392,7 +395,7 @@ struct decisions {
     double p50, p99; /* in ms */
 };
 
-/* With `waiting` deliveries queued for endpoints [first, first + endpoints), and the engine at work on them. */
+/* With `waiting` deliveries queued for endpoints [first, first + endpoints), and the engine running. */
 static struct decisions decide(struct bench *b, int waiting, int first, int endpoints)
 {
     static double ms[DECISIONS];
@@ -412,7 +415,7 @@ static struct decisions decide(struct bench *b, int waiting, int first, int endp
     return (struct decisions){p50, percentile(ms, DECISIONS, 0.99)};
 }
 
-/* In pairs, as a decision waits for the disk, and disks have moods. */
+/* In pairs, as a decision waits for the disk, and the speed of disks varies. */
 static void measure_door(struct bench *b)
 {
     double none[PAIRS], waiting[PAIRS], ratio[PAIRS], none_p99[PAIRS], waiting_p99[PAIRS];

@@ -1,4 +1,4 @@
-/* A caller's set-up while others flood the SIP port with INVITEs that they never acknowledge.
+/* The setup time of calls during a flood of INVITEs that are never acknowledged.
  *
  * The service (SIP agent, domain, SQLite store with durable commits) runs pinned to one core; caller and flood are
  * two processes on another. The caller places calls one after the other, repeats an INVITE that is not
@@ -59,7 +59,7 @@ static void stop(const struct service *s)
     remove_dir(s->dir);
 }
 
-/* CPU seconds it has used, and its resident memory in MB. */
+/* The CPU seconds that it has used, and its resident memory in MB. */
 static double cpu_of(const struct service *s, double *ret_mb)
 {
     char path[64], text[4096] = "";

@@ -1,4 +1,4 @@
-// How much CPU a ClientHello can cost, and how new connections fare beside hostile ones.
+// The CPU time of hostile ClientHellos, and the latency of new connections during them.
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect as tcp } from 'node:net';
 import { connect as tls } from 'node:tls';
@@ -15,7 +15,7 @@ function cpuMs(pid) {
   return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + spent(thread), 0) / 1e6;
 }
 
-/** Sends each flight when the one before was answered; true if all were. `leave`: goes away with the first. */
+/** Sends each flight after the answer to the previous one; true if all were answered. `leave`: closes after the first. */
 function replay(port, flights, leave) {
   return new Promise((resolve) => {
     let sent = 0;
@@ -38,7 +38,7 @@ async function cost(server, flights, leave = false) {
   return { ms: (cpuMs(server.pid) - before) / REPLAYS, answered };
 }
 
-/** One request on a new connection: the milliseconds it took (Infinity: it failed), and the session it was made with. */
+/** One request on a new connection: its time in ms (Infinity: it failed), and its TLS session. */
 function request(server) {
   const began = performance.now();
   return new Promise((resolve, reject) => {
@@ -58,7 +58,7 @@ async function ticketOf(server) {
   return at < 0 ? undefined : session.subarray(at + 6);
 }
 
-/** p50 and p99 of new connections while HOSTILE_PER_S of the hellos come a second. */
+/** p50 and p99 of new connections while HOSTILE_PER_S of the hellos arrive each second. */
 async function newConnections(server, hostile) {
   const port = Number(new URL(server.https).port);
   let sent = 0;

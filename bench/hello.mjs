@@ -1,8 +1,8 @@
-// ClientHellos (RFC 8446, RFC 5246) of a client that computes nothing: made once, sent again and again.
+// ClientHellos (RFC 8446, RFC 5246) that cost the client no computation: made once, sent many times.
 import { createECDH, generateKeyPairSync, randomBytes } from 'node:crypto';
 
 const X25519 = 0x1d, P256 = 0x17, P384 = 0x18, FFDHE8192 = 0x104;
-const COUNT = 60_000; // about what a list of a ClientHello may hold, in bytes
+const COUNT = 60_000; // about the maximum of a list in a ClientHello, in bytes
 
 const u16 = (n) => Buffer.from([n >> 8, n & 255]);
 const counted = (bytes, width) => Buffer.concat([Buffer.from([n24(bytes.length)].flat().slice(3 - width)), bytes]);
@@ -21,7 +21,7 @@ const SHARES = {
 
 const extension = (type, bytes) => Buffer.concat([u16(type), counted(bytes, 2)]);
 
-/** Handshake message in as many records as it takes. */
+/** A handshake message in as many records as necessary. */
 function records(message) {
   const out = [];
   for (let at = 0; at < message.length; at += 16384) {
@@ -47,7 +47,7 @@ function hello({ version = 0x304, groups = [X25519], shares = groups.slice(0, 1)
   return records(Buffer.concat([Buffer.from([1]), counted(body, 3)]));
 }
 
-/** So many bytes of pre-shared keys, each under the name of a ticket key that the server has. */
+/** That many bytes of pre-shared keys, each with the name of a ticket key of the server. */
 function identities(ticket, size) {
   const name = ticket ? ticket.subarray(0, 16) : randomBytes(16);
   const identity = Buffer.concat([counted(Buffer.concat([name, randomBytes(16 + 32)]), 2), randomBytes(4)]);
@@ -56,7 +56,7 @@ function identities(ticket, size) {
   return Buffer.concat([counted(all, 2), counted(binders, 2)]);
 }
 
-/** Each hello by name: the flights to send, the next one after each answer. `ticket`: one that the server issued. */
+/** Each hello by name: the flights to send, the next one after each answer. `ticket`: issued by the server. */
 export function hellos(ticket) {
   const retried = { groups: [P384, P256], shares: [SHARES[P384]()] };
   return {

@@ -1,5 +1,5 @@
 /* The HTTP engine alone: one loop that answers every request with the same bytes, plain and in TLS, so that bench/run
- * can set the service beside it, and it beside nginx. usage: bench_http [--bytes N]
+ * can compare the service with it, and it with nginx. usage: bench_http [--bytes N]
  * prints "ready http://127.0.0.1:PORT https://127.0.0.1:PORT"; ends with SIGTERM. */
 #include <signal.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// What every measurement needs: processes pinned to a core, their CPU time, load from wrk, and the table of results.
+// For all measurements: processes pinned to a core, their CPU time, load from wrk, and the table of results.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -10,7 +10,7 @@ const TICKS_PER_S = Number(spawnSync('getconf', ['CLK_TCK']).stdout);
 
 const rows = [];
 
-/** One figure beside its limit of the same run; `target` says what `ratio`, usually value / limit, must reach. */
+/** One figure and its limit from the same run. `target` is the value that `ratio`, usually value / limit, must reach. */
 export function result(name, value, unit, limit, limitName, target, ratio = limit ? value / limit : NaN) {
   rows.push({ name, value, unit, limit, limitName, ratio, target });
   const beside = limit ? `  limit ${format(limit)} (${limitName})  ratio ${ratio.toFixed(2)}` : '';
@@ -81,8 +81,8 @@ export async function wrk(url, { rounds = 3, ...load } = {}) {
   return { rate: median(runs.map((r) => r.rate)), cpuPerRequest: median(runs.map((r) => r.cpuPerRequest)) };
 }
 
-/** The same load on several servers in turn, round after round, so that the machine's moods meet all alike. Returns for
- * each name its runs; the first round only warms up. */
+/** The same load on several servers in turn, round after round, so that machine noise affects all equally. Returns the
+ * runs for each name. The first round only warms up. */
 export async function sideBySide(servers, { rounds = 9, ...load }) {
   const runs = Object.fromEntries(Object.keys(servers).map((name) => [name, []]));
   for (let i = 0; i <= rounds; i++) {
@@ -94,14 +94,14 @@ export async function sideBySide(servers, { rounds = 9, ...load }) {
   return runs;
 }
 
-/** The rates of two servers that were loaded side by side; the ratio is the median of the rounds' ratios. */
+/** The rates of two servers that were loaded in turn. The ratio is the median of the ratios of the rounds. */
 export function compare(name, mine, limit, limitName, target) {
   const ratio = median(mine.map((run, i) => run.rate / limit[i].rate));
   result(name, median(mine.map((r) => r.rate)), 'req/s', median(limit.map((r) => r.rate)), limitName, target, ratio);
 }
 
-/** Requests at a fixed rate, whether or not answers keep up, over kept connections. Returns the times in ms from when each
- * was due until its answer was there, ascending. Fails if any answer was not 2xx. */
+/** Requests at a fixed rate over kept connections, even if answers are late. Returns the times in ms from when each
+ * request was due to its answer, ascending. Fails if any answer was not 2xx. */
 export async function paced(url, { rate, seconds, make }) {
   const agent = new Agent({ keepAlive: true, maxSockets: 512 });
   const times = [], all = rate * seconds, began = performance.now();

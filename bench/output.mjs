@@ -1,4 +1,4 @@
-// What replies cost that nobody reads.
+// The cost of replies that the client does not read.
 import { connect as tcp } from 'node:net';
 import { connect as tls } from 'node:tls';
 import { memoryOf, result, stop } from './lib.mjs';
@@ -8,7 +8,7 @@ const CONNECTIONS = 1000, REQUESTS = 20;
 const REQUEST = 'GET /openapi.json HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-Proto: https\r\n\r\n';
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A connection whose client asks often, or not at all, and reads nothing. */
+/** A connection whose client sends many requests, or no request, and reads nothing. */
 function open(url, requests) {
   const { hostname, port, protocol } = new URL(url);
   const options = { host: hostname, port: Number(port), rejectUnauthorized: false };

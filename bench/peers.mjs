@@ -1,4 +1,4 @@
-// The servers measured: Portero itself, and what its figures stand beside.
+// The servers to measure: Portero, and the servers that it is compared with.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';

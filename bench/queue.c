@@ -1,9 +1,9 @@
-/* An urgent write beside 256 clients that write without pause: how long it takes, beside one that is not urgent, and
- * beside one while nobody writes; in turns, as disks have moods.
+/* The time of an urgent write while 256 clients write without pause, compared with a write that is not urgent, and with
+ * one while nobody else writes. They take turns, as the speed of disks varies.
  *
  * usage: bench_queue [DSN]
  * prints p50 and p99 of each, in ms, and how many writes a second the clients made meanwhile; on SQLite, or in a
- * database of PostgreSQL that is lost. */
+ * database of PostgreSQL, whose content is lost. */
 #include <ftw.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -16,7 +16,7 @@
 #include "store/store.h"
 
 #define CLIENTS 256
-#define ROWS    3 /* a write of a client's, as many as a grant's with its receipt take */
+#define ROWS    3 /* in one client's write: as many as a grant and its receipt have */
 #define ROUNDS  7
 #define ASKED   200
 #define PACE_US 5000
@@ -92,7 +92,7 @@ static void load_stop(struct load *l)
         sem_wait(&l->ended);
 }
 
-/* ---- what is measured ---- */
+/* ---- the measurements ---- */
 
 static enum err asked_run(void *arg, struct db *db)
 {

@@ -1,5 +1,5 @@
-/* Fast receivers for bench_deliveries, in a process of their own: the service's own HTTP engine, in TLS, on every
- * address of 127.0.0.0/8, so that each address is a receiver of its own. Requests to /hang are never answered. */
+/* Fast receivers for bench_deliveries, in another process: the HTTP engine of the service, in TLS, on every address of
+ * 127.0.0.0/8, so that each address is a separate receiver. Requests to /hang are never answered. */
 #pragma once
 #include <signal.h>
 #include <stdatomic.h>
@@ -18,8 +18,8 @@
 /* Shared with the receivers' process. */
 struct heard {
     _Atomic int64_t count;             /* requests that were answered */
-    _Atomic int64_t hanging;           /* that are not */
-    int64_t latency_us[LATENCIES_MAX]; /* from the event's creation to here, of the first ones */
+    _Atomic int64_t hanging;           /* requests that were not answered */
+    int64_t latency_us[LATENCIES_MAX]; /* from the event's creation to its arrival, of the first events */
 };
 
 struct receivers {
@@ -55,7 +55,7 @@ static inline void receivers_request(void *ctx, struct http_request *r, unsigned
     if (n < LATENCIES_MAX)
         h->latency_us[n] = latency_us;
     http_respond(r, 200, STR(""), STR(""));
-    h->count++; /* one loop: nobody else counts */
+    h->count++; /* one loop is the only writer */
 }
 
 static inline void receivers_refuse(void *ctx, struct http_request *r, enum err why, unsigned loop)
@@ -84,7 +84,7 @@ static inline int receivers_serve(const char *config_path, struct heard *heard, 
         pause();
 }
 
-/* Before there are threads. config_path: where they listen, with one HTTP thread. */
+/* Must be called before any thread is started. config_path: a configuration with their address and one HTTP thread. */
 static inline bool receivers_start(const char *config_path, struct receivers *ret)
 {
     int fds[2];

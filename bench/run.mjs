@@ -1,4 +1,4 @@
-// The figures the service is held to, each beside its limit measured in the same run. `bench/run NAME…` runs some.
+// The required figures of the service, each with its limit measured in the same run. `bench/run NAME…` runs some of them.
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { Agent, request } from 'node:http';
@@ -34,7 +34,7 @@ async function store(name, grants, accounts = 10_000) {
   return dir;
 }
 
-/** An answer of the real size: its head and its body. */
+/** An answer of the usual size: its head and its body. */
 function sample(base, data) {
   const [key, , , prefix] = run('head', ['-n1', join(data, 'keys')]).trim().split(' ');
   const path = `/v1/unlock/d${prefix}${'0'.repeat(12)}`;
@@ -46,7 +46,7 @@ function sample(base, data) {
 const one = (data) => ({ script: read, args: [join(data, 'keys'), 'one', KEYS] });
 const list = (data) => ({ script: read, args: [join(data, 'keys'), 'list', KEYS] });
 
-/** The engine with a constant that makes its answers as long as the service's. */
+/** The HTTP engine with a constant answer as long as the service's. */
 async function constantLike({ head, body }, data) {
   let server = await constant(body.length);
   const missing = head.length - sample(server.http, data).head.length;
@@ -94,7 +94,7 @@ async function writes(big) {
   compare('POST /v1/unlock, durable, 64 clients', mine, limit, 'bare SQLite, 32 rows a commit', '>= 0.5');
 }
 
-/** How long calls at doors whose keys nobody uses otherwise take to be decided, in ms; one each 10 ms. */
+/** The time, in ms, to decide calls at doors whose keys are not used otherwise; one call each 10 ms. */
 async function decide(server, count) {
   const agent = new TlsAgent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
   const call = (n) => new Promise((resolve, reject) => {
@@ -140,7 +140,7 @@ function queue() {
   console.log(`  p99 if it is not urgent ${otherP99} ms; with no clients p50 ${idleP50} ms, p99 ${idleP99} ms; clients ${rate} writes/s`);
 }
 
-/** How long a client that is alone waits for each of its grants, in ms. */
+/** The time, in ms, that a single client waits for each of its grants. */
 async function createSlowly(server, data, name, count) {
   const [key] = run('head', ['-n1', join(data, 'keys')]).split(' ');
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -176,7 +176,7 @@ DELETE FROM job WHERE kind = 'purge';`);
   const [idle, busy] = [[], []];
   let gone = 0, seconds = 0;
   for (let i = 0; i < ROUNDS; i++) {
-    // The purge begins at the start: a job of the far future in its place holds it off.
+    // The purge begins at the start, unless its job is in the far future.
     sql("INSERT OR REPLACE INTO job (id, kind, created_at, due_at, payload) VALUES ('purge', 'purge', 0, 9e18, x'');");
     let server = await portero(dir, { free: true });
     idle.push(await createSlowly(server, dir, `idle-${i}`, 500));
@@ -214,7 +214,7 @@ async function beside(big) {
   result('durable writes a second, beside Fastify', ourWrite.rate, 'req/s', peerWrite.rate, 'Fastify + better-sqlite3', '>= 3');
 }
 
-/** Opens connections that have each had one answer and now wait. */
+/** Opens connections that each had one answer and are idle. */
 async function idle(url, key, count) {
   const { hostname, port, protocol } = new URL(url);
   const request = `GET /v1/unlock?limit=1 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nX-Forwarded-Proto: https\r\n\r\n`;
@@ -255,7 +255,7 @@ async function grants(big) {
   console.log(`  of them the table ${(size("name = 'access_grant'") / GROWN).toFixed(0)} bytes, its indexes ${(size("name LIKE 'access_grant_%'") / GROWN).toFixed(0)}`);
 
   const few = await portero(big), many = await portero(grown);
-  for (const dir of [big, grown]) run('sh', ['-c', `cat ${dir}/portero.db > /dev/null`]); // into the kernel's memory
+  for (const dir of [big, grown]) run('sh', ['-c', `cat ${dir}/portero.db > /dev/null`]); // into the page cache
   const read = await sideBySide({
     many: { url: many.http, pid: many.pid, ...one(grown) }, few: { url: few.http, pid: few.pid, ...one(big) },
   }, { seconds: 2 });
@@ -300,7 +300,7 @@ async function starting(big) {
 }
 
 function calls() {
-  run('sync', []); // what the other measurements left to be written would be waited for
+  run('sync', []); // so that this does not wait for pages that other measurements wrote
   const out = run('taskset', ['-c', '0,1', join(root, 'build/bench_calls')]);
   const p99 = Number(out.match(/p99 ([\d.]+) ms/)[1]);
   result('last digit to release tone, 100 calls, p99', p99, 'ms', 20, 'asked for', '<= 1');

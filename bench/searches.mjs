@@ -1,4 +1,4 @@
-// Searches of a long log, and whom they hold up: other clients' reads, and writes.
+// Searches of a long log, and their effect on the reads and writes of other clients.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -10,7 +10,7 @@ import { hex } from './seed.mjs';
 const ENTRIES = 1_000_000, LABELS = 500;
 const ROUNDS = 7, SECONDS = 4;
 
-/** A log of a million entries in the first account's building: visitors, of whom each has a grant, wrong codes and calls. */
+/** A log of a million entries in the first account's building: visitors with a grant each, wrong codes and calls. */
 function fill(data) {
   const building = hex('b', 0);
   const done = spawnSync('sqlite3', ['-batch', '-bail', join(data, 'portero.db')], { encoding: 'utf8', input: `
@@ -35,7 +35,7 @@ const SEARCHES = {
   'a rare name, long ago': 'q=visitor+499&until=2024-01-01T00:00:00Z',
 };
 
-/** Clients over kept connections; `call` resolves with the milliseconds an answer took, from `since` on. */
+/** Clients with kept connections. `call` resolves with the time in ms from `since` to the answer. */
 function clients(base, sockets) {
   const { hostname, port } = new URL(base), agent = new Agent({ keepAlive: true, maxSockets: sockets });
   const call = (key, path, { body, since = performance.now(), idempotency } = {}) => new Promise((resolve, reject) => {
@@ -50,7 +50,7 @@ function clients(base, sockets) {
   return { call, close: () => agent.destroy() };
 }
 
-/** `rate` requests a second for SECONDS, whether or not the ones before were answered; their times, sorted. */
+/** `rate` requests a second for SECONDS, even if answers are late; their times, sorted. */
 async function paced(rate, one) {
   const began = performance.now(), running = [];
   while (running.length < rate * SECONDS) {
@@ -63,7 +63,7 @@ async function paced(rate, one) {
 
 const at = (times, part) => times[Math.min(times.length - 1, Math.floor(times.length * part))];
 
-/** So many clients that search without pause, in a process apart, until the returned function ends them: searches a second. */
+/** That many clients search without pause, in another process, until the returned function is called: searches a second. */
 function search(server, key, count) {
   const child = spawn('wrk', ['-t1', `-c${count}`, `-d${SECONDS * 10}s`, '-s', join(root, 'bench/load/search.lua'), server.http, '--', key, ...Object.values(SEARCHES)],
     { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -71,14 +71,14 @@ function search(server, key, count) {
   child.stdout.on('data', (d) => (out += d));
   const ended = new Promise((resolve) => child.on('close', resolve));
   return async () => {
-    child.kill('SIGINT'); // wrk prints what it has
+    child.kill('SIGINT'); // wrk prints its results
     await ended;
     if (/Non-2xx|Socket errors/.test(out)) throw new Error(out);
     return Number(out.match(/Requests\/sec:\s+([\d.]+)/)[1]);
   };
 }
 
-/** The load alone, and beside so many clients that search without pause; in turn, so that the machine's moods meet both alike. */
+/** The load alone, and with that many clients that search without pause; in turn, so that machine noise affects both. */
 async function beside(server, key, searchers, load) {
   const alone = [], busy = [], searched = [];
   await load();

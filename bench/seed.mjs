@@ -1,4 +1,4 @@
-// Fills an SQLite store with accounts, keys and grants, as many as the measurements need, and lists them for the load.
+// Fills an SQLite store with accounts, keys and grants for the measurements, and lists them for the load.
 import { createHash } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ export const hex = (kind, n) => kind + n.toString(16).padStart(23, '0');
 const NOW = 1_760_000_000_000_000;
 
 /** `accounts` residents, each with a primary building, an active subscription and one key, and `grants` shared among them.
- * The list names them in an order in which any number from the start is spread over the whole store. */
+ * The order of the list spreads every prefix of it over the whole store. */
 export async function seed(database, { accounts, grants, list }) {
   const sqlite = spawn('sqlite3', ['-batch', '-bail', database], { stdio: ['pipe', 'ignore', 'inherit'] });
   const ended = new Promise((resolve, reject) => sqlite.on('close', (code) => (code ? reject(new Error('sqlite3 failed')) : resolve())));

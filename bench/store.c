@@ -1,7 +1,7 @@
-/* The store beside bare SQLite: the same statements on the same rows, once through store.h and once in a plain loop.
+/* The store compared with bare SQLite: the same statements on the same rows, through store.h and in a plain loop.
  *
  * usage: bench_store [ROWS]
- * prints, for 1,000,000 grants or so many: reading one grant (µs of CPU, ratio to a loop in one open transaction), and
+ * prints, for ROWS grants (1,000,000): reading one grant (µs of CPU, ratio to a loop in one open transaction), and
  * durable writes (rows a second with 64 outstanding, ratio to a program that commits 32 rows at a time). */
 #include <assert.h>
 #include <ftw.h>
@@ -348,7 +348,7 @@ static void compare_reads(struct db *session, struct bare *bare, int64_t among)
            (long long)rows, a / 1000, b / 1000, b / a);
 }
 
-/* The two take turns on one database, each alone with it. */
+/* The two take turns on one database, which the other does not use meanwhile. */
 static void compare_writes(char *dir)
 {
     double ours[ROUNDS], theirs[ROUNDS];

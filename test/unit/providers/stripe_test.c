@@ -248,7 +248,7 @@ static void test_invalid_secrets_and_prices_stop_the_start(void **state)
         {"sk 1", "whsec_1", "price_1", "stripe.secret_key contains invalid characters"},
         {"sk_1", "env:PORTERO_TEST_EMPTY", "price_1", "stripe.webhook_secret is empty"},
         {"sk_1", "env:PORTERO_TEST_UNSET", "price_1",
-         "stripe.webhook_secret: the environment has no PORTERO_TEST_UNSET"},
+         "stripe.webhook_secret: environment variable PORTERO_TEST_UNSET is not set"},
         {"sk_1", "whsec_1", "price/1", "billing.plan: a stripe_price must be the ID of a price, like price_1AbC"},
     };
     setenv("PORTERO_TEST_EMPTY", "", 1);
