@@ -33,7 +33,7 @@ static void call_enter(struct call *c, enum call_state s)
 
 /* ---- actions ---- */
 
-static struct call_action *add_action(struct call_actions *out, enum call_action_kind kind)
+static struct call_action *add_call_action(struct call_actions *out, enum call_action_kind kind)
 {
     assert(out->n < CALL_ACTIONS_MAX);
     struct call_action *a = &out->v[out->n++];
@@ -46,14 +46,14 @@ static void add_answer(struct call *c, struct call_actions *out)
     if (c->answered)
         return;
     c->answered = true;
-    add_action(out, CALL_ANSWER);
+    add_call_action(out, CALL_ANSWER);
 }
 
 static void add_prompt(const struct call *c, enum call_prompt prompt, bool interruptible, struct call_actions *out)
 {
     if (!c->text[prompt][0])
         return;
-    struct call_action *a = add_action(out, CALL_SAY);
+    struct call_action *a = add_call_action(out, CALL_SAY);
     a->say.prompt = prompt;
     a->say.text = c->text[prompt];
     a->say.interruptible = interruptible;
@@ -61,7 +61,7 @@ static void add_prompt(const struct call *c, enum call_prompt prompt, bool inter
 
 static void collect_digits(struct call *c, int64_t wait_ms, struct call_actions *out)
 {
-    struct call_action *a = add_action(out, CALL_COLLECT);
+    struct call_action *a = add_call_action(out, CALL_COLLECT);
     a->collect.wait_ms = wait_ms;
     a->collect.speech = c->speech && !c->code[0];
     call_enter(c, CALL_COLLECTING);
@@ -74,7 +74,7 @@ static void clear_code(struct call *c)
 
 static void ask_code(struct call *c, const char *code, bool spoken, struct call_actions *out)
 {
-    struct call_action *a = add_action(out, CALL_ASK_CODE);
+    struct call_action *a = add_call_action(out, CALL_ASK_CODE);
     memcpy(a->ask.code, code, strlen(code) + 1);
     a->ask.spoken = spoken;
     clear_code(c);
@@ -83,13 +83,13 @@ static void ask_code(struct call *c, const char *code, bool spoken, struct call_
 
 static void add_hang_up(struct call *c, struct call_actions *out)
 {
-    add_action(out, CALL_HANG_UP);
+    add_call_action(out, CALL_HANG_UP);
     call_enter(c, CALL_ENDING);
 }
 
 static void reject_call(struct call *c, int status, struct call_actions *out)
 {
-    add_action(out, CALL_REJECT)->status = status;
+    add_call_action(out, CALL_REJECT)->status = status;
     call_enter(c, CALL_OVER);
 }
 
@@ -98,7 +98,7 @@ static void forward_call(struct call *c, struct call_actions *out)
 {
     clear_code(c);
     c->outcome = CALL_FORWARDED;
-    add_action(out, CALL_ASK_FORWARDED);
+    add_call_action(out, CALL_ASK_FORWARDED);
     call_enter(c, CALL_RECORDING);
 }
 
@@ -119,7 +119,7 @@ static void ring_resident(struct call *c, struct call_actions *out)
         say_nobody(c, out);
         return;
     }
-    struct call_action *a = add_action(out, CALL_FORWARD);
+    struct call_action *a = add_call_action(out, CALL_FORWARD);
     a->forward.to = c->forward_to;
     a->forward.ring_s = CALL_RING_S;
     call_enter(c, CALL_RINGING);
@@ -131,14 +131,14 @@ static void release_door(struct call *c, const struct access_decision *d, struct
     c->grant_id = d->grant_id;
     add_answer(c, out);
     add_prompt(c, PROMPT_GRANTED, false, out);
-    memcpy(add_action(out, CALL_SEND_TONES)->tones, d->tones, sizeof d->tones);
+    memcpy(add_call_action(out, CALL_SEND_TONES)->tones, d->tones, sizeof d->tones);
     add_hang_up(c, out);
 }
 
 /* ---- decisions ---- */
 
 /* Copies the string if it is set, cut to size at a character boundary. */
-static void copy_text(char *to, size_t size, struct str s)
+static void copy_cut(char *to, size_t size, struct str s)
 {
     if (!s.p)
         return;
@@ -154,11 +154,11 @@ static void copy_text(char *to, size_t size, struct str s)
 
 static void keep_decision(struct call *c, const struct access_decision *d)
 {
-    copy_text(c->text[PROMPT_WELCOME], CALL_TEXT_MAX, d->greeting_welcome);
-    copy_text(c->text[PROMPT_GRANTED], CALL_TEXT_MAX, d->greeting_granted);
-    copy_text(c->text[PROMPT_DENIED], CALL_TEXT_MAX, d->greeting_denied);
-    copy_text(c->text[PROMPT_FORWARDING], CALL_TEXT_MAX, d->greeting_forwarding);
-    copy_text(c->forward_to, CALL_NUMBER_MAX, d->forward_to);
+    copy_cut(c->text[PROMPT_WELCOME], CALL_TEXT_MAX, d->greeting_welcome);
+    copy_cut(c->text[PROMPT_GRANTED], CALL_TEXT_MAX, d->greeting_granted);
+    copy_cut(c->text[PROMPT_DENIED], CALL_TEXT_MAX, d->greeting_denied);
+    copy_cut(c->text[PROMPT_FORWARDING], CALL_TEXT_MAX, d->greeting_forwarding);
+    copy_cut(c->forward_to, CALL_NUMBER_MAX, d->forward_to);
     if (id_given(&d->building_id))
         c->building_id = d->building_id;
     c->reason = d->reason;
@@ -324,7 +324,7 @@ void call_step(struct call *c, const struct call_event *e, struct call_actions *
     switch (c->state) {
     case CALL_NEW:
         if (e->kind == CALL_ARRIVED) {
-            add_action(ret, CALL_ASK_ARRIVE);
+            add_call_action(ret, CALL_ASK_ARRIVE);
             call_enter(c, CALL_ARRIVING);
         }
         return;

@@ -65,7 +65,7 @@ static void log_near(struct buf *b, const struct call *c)
         buf_char(b, '"');
 }
 
-static void log_call(struct buf *b, const struct call *c, const struct call_record *r)
+static void put_call_record(struct buf *b, const struct call *c, const struct call_record *r)
 {
     log_text(b, "source", r->source);
     log_text(b, "caller", r->caller);
@@ -114,7 +114,7 @@ void call_log(const struct call *c, const struct call_record *r)
         return;
     struct buf b = BUF(LINE_MAX);
     buf_lit(&b, "call");
-    log_call(&b, c, r);
+    put_call_record(&b, c, r);
     if (left_out)
         buf_printf(&b, " unlogged=%u", left_out);
     log_info("%.*s", STR_ARG(buf_view(&b)));
