@@ -245,7 +245,7 @@ static inline void consistent(struct fixture *d, size_t buildings, const char *w
 {
     struct inventory i = {.account = d->account};
     size_t held = 0, with_number = 0;
-    advance(d, 1000); /* what is left to be given back */
+    advance(d, 1000); /* runs the releases that are still queued */
     transact(d, STORE_READ, inventory_run, &i);
     if (i.buildings != buildings || d->outside->quantity != (int64_t)buildings)
         fail_msg("%s: %zu buildings, %lld units, wanted %zu", what, i.buildings, (long long)d->outside->quantity,

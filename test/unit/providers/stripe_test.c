@@ -219,7 +219,7 @@ static void test_a_quantity_is_paid_at_once_or_not_changed(void **state)
 }
 
 /* For an operation that support resolves a week later. */
-static void test_a_proration_date_that_is_too_old_is_replaced_by_now(void **state)
+static void test_a_proration_date_that_is_too_old_is_replaced_by_the_present(void **state)
 {
     struct fixture *d = *state;
     script(d, OK, WEEKLY);
@@ -283,7 +283,7 @@ int main(void)
         STRIPE_TEST(test_the_portal_refuses_only_an_unknown_customer),
         STRIPE_TEST(test_a_preview_is_the_upcoming_invoice_at_another_quantity),
         STRIPE_TEST(test_a_quantity_is_paid_at_once_or_not_changed),
-        STRIPE_TEST(test_a_proration_date_that_is_too_old_is_replaced_by_now),
+        STRIPE_TEST(test_a_proration_date_that_is_too_old_is_replaced_by_the_present),
         STRIPE_TEST(test_invalid_secrets_and_prices_stop_the_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
