@@ -111,7 +111,7 @@ static enum err tell_owner(struct tx *tx, const struct guard *g, const struct id
                            struct guard_closing closing)
 {
     struct mail_intent mail = {
-        .subject = STR("Wrong codes were entered at your door"),
+        .subject = STR("Someone is guessing door codes"),
         .text = mail_text(tx, g, label, closing),
         .created_us = tx->now_us,
         .give_up_us = tx->now_us + MAIL_WORTH_US,

@@ -128,7 +128,7 @@ describe('calls', () => {
         const person = await resident(client);
         await passcode(person, '1234');
         const told = async () => ok(await client.get(`/sandbox/messages?to=${encodeURIComponent(person.email)}`)).data
-            .filter(({ subject }) => subject === 'Wrong codes were entered at your door');
+            .filter(({ subject }) => subject === 'Someone is guessing door codes');
         await ring(person, { digits: '111122223333' });
         await ring(person, { digits: '4444', from: '+15559990001' });
         await advance(client, 0);

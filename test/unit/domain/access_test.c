@@ -643,7 +643,7 @@ static void test_the_owner_is_mailed_once_a_day_with_the_callers_number(void **s
     fixture_expect(fx, "SELECT kind FROM job", JOB_MAIL "\n");
     assert_int_equal(fixture_run(fx, STORE_WRITE, read_mail, &mail), ERR_NONE);
     assert_true(str_eq(mail.to, STR("owner@example.com")));
-    assert_true(str_eq(mail.subject, STR("Wrong codes were entered at your door")));
+    assert_true(str_eq(mail.subject, STR("Someone is guessing door codes")));
     assert_non_null(strstr(mail.text.p, "+15559990001"));
     assert_non_null(strstr(mail.text.p, "at Home"));
     assert_null(strstr(mail.text.p, "0000"));
