@@ -56,7 +56,7 @@ describe('account', () => {
         }
     });
 
-    describe('tells an agent all that keeps the door from opening, and whom to ask for it', () => {
+    describe('tells an agent everything that keeps the door closed, and who can change it', () => {
         const commands = async (who) => (await account(who)).next_actions.map((action) => action.command);
         const scopes = ['account:read', 'access:read', 'access:write', 'logs:read'];
 
@@ -107,7 +107,7 @@ describe('account', () => {
         }
     });
 
-    it('follows the subscription: active with a number, past due, none with the number kept for 30 days', async () => {
+    it('follows the subscription: active with a number, past due, and without one the number stays for 30 days', async () => {
         const session = await signIn(client);
         const home = await provisioned(session);
         assert.match(home.virtual_number, /^\+1555010\d{4}$/);
@@ -177,13 +177,13 @@ describe('account', () => {
             assert.equal(typeof body.next_action, 'string');
         });
 
-        it('give every account a number of its own', async () => {
+        it('give every account its own number', async () => {
             const sessions = await Promise.all(Array.from({ length: 5 }, () => signIn(client)));
             const homes = await Promise.all(sessions.map(provisioned));
             assert.equal(new Set(homes.map((home) => home.virtual_number)).size, 5);
         });
 
-        it('are private: another account finds none of them', async () => {
+        it('are private: another account cannot find them', async () => {
             const [owner, stranger] = [await signIn(client), await signIn(client)];
             const home = await building(owner);
             refused(await setup(stranger, home.id), 404, 'BUILDING_NOT_FOUND');

@@ -41,7 +41,7 @@ describe('billing', () => {
     });
 
     describe('plans', () => {
-        it('are what the provider sells, to anybody and to a signed-in buyer alike', async () => {
+        it('come from the provider, the same for anybody and for a signed-in buyer', async () => {
             const plans = ok(await client.get('/v1/plans'));
             const access = ['timer', 'passcode', 'routine'];
             assert.deepEqual(plans.data, [
@@ -166,7 +166,7 @@ describe('billing', () => {
             assert.equal((await subscription(person)).status, 'active');
         });
 
-        it('cannot be made beside a subscription, past due or not', async () => {
+        it('cannot be created while a subscription exists, past due or not', async () => {
             const person = await signIn(client);
             await setSubscription(client, person.email);
             refused(await buy(person), 409, 'SUBSCRIPTION_EXISTS');
@@ -174,7 +174,7 @@ describe('billing', () => {
             refused(await buy(person, 'yearly'), 409, 'SUBSCRIPTION_EXISTS');
         });
 
-        it('counts as none once its subscription is cancelled; a new key buys again, the old one does not', async () => {
+        it('does not block a purchase once its subscription is cancelled: a new key buys again, the old one does not', async () => {
             const person = await signIn(client);
             const key = idempotencyKey();
             await pay(ok(await buy(person, 'weekly', key), 201));

@@ -312,7 +312,7 @@ describe('building operations and failing providers', () => {
             });
         }
 
-        it('that refuses to reckon a change lets none be quoted', async () => {
+        it('that refuses to price a change prevents its quote', async () => {
             const person = await owner(client);
             await fault('billing', 'preview', 'decline');
             refused(await preview(person, addition()), 409, 'BUILDING_BILLING_MISMATCH');
@@ -333,7 +333,7 @@ describe('building operations and failing providers', () => {
     });
 
     describe('the operator', () => {
-        it('is told of what is not to be resolved', async () => {
+        it('gets an error for an operation that cannot be resolved', async () => {
             const person = await owner(client);
             const made = await quote(person);
             complains(resolve(made.id, 'failed'), 'BAD_REQUEST');

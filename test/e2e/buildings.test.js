@@ -143,7 +143,7 @@ describe('buildings', () => {
             assert.equal((await quote(person)).input.phone_number, second);
         });
 
-        it('must be verified first when the account has none', async () => {
+        it('must be verified first when the account has no phone', async () => {
             const session = await signIn(client);
             await provisioned(session);
             refused(await session.client.post('/v1/buildings/preview', addition()), 400, 'PHONE_VERIFICATION_REQUIRED');
@@ -201,7 +201,7 @@ describe('buildings', () => {
             assert.deepEqual([row.source, row.building_id], ['pool', again.id]);
         });
 
-        it('works like any building: grants, calls, a log of its own', async () => {
+        it('works like any building: grants, calls, its own log', async () => {
             const person = await owner(client);
             const child = await added(person);
             const options = { headers: { 'Idempotency-Key': idempotencyKey(), ...at(child.id).headers } };
@@ -372,7 +372,7 @@ describe('buildings', () => {
             set('weekly');
         });
 
-        it('of a subscription that the provider does not know is none', async () => {
+        it('is refused for a subscription that the provider does not know', async () => {
             const lost = await owner(client);
             const made = await quote(lost);
             sql(w.daemon, `DELETE FROM sandbox_subscription WHERE id = '${made.billing.subscription_id}';`);

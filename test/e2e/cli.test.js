@@ -51,7 +51,7 @@ describe('commands', () => {
         assert.equal(portero(['help', 'help']).stdout, portero(['help']).stdout);
     });
 
-    it('refuse what they do not know', () => {
+    it('refuse unknown options and arguments', () => {
         complains(portero(['help', 'serve', 'extra']));
         complains(portero(['help', 'admin', 'key', 'create', 'extra']));
         complains(portero(['help', 'admin', 'door', 'open']));
@@ -124,7 +124,7 @@ describe('check-config', () => {
         }
     });
 
-    it('refuses production without what production needs', () => {
+    it('refuses production without the settings that it requires', () => {
         complains(check('mode = production\n'));
     });
 
@@ -132,7 +132,7 @@ describe('check-config', () => {
         assert.ok(complains(portero(['check-config', '--config', join(directory, 'nowhere.conf')])).includes('nowhere.conf'));
     });
 
-    it('finds all that is wrong at once: in the file, in the environment, and in what they name', () => {
+    it('reports all errors at once: in the file, in the environment, and in the files that they name', () => {
         const complaint = complains(check('colour = red\nlimits {\n    otp_per_ip = 0\n}\ntls {\n    certificate = "/nonexistent/a.pem"\n    key = "/nonexistent/b.pem"\n}\n'
             + 'mail {\n    provider = smtp\n    url = "smtp://127.0.0.1"\n    from = nobody\n}\n', { PORTERO_LIMTS_OTP_PER_IP: '1' }));
         assert.deepEqual(complaint.replaceAll(path, 'F').trimEnd().split('\n').map((line) => line.slice('portero: '.length)), [
@@ -218,7 +218,7 @@ describe('check-config', () => {
         }
     });
 
-    it('is what stops the service as well, before it makes anything', () => {
+    it('stops the service with the same errors, before it creates anything', () => {
         writeFileSync(path, 'colour = red\n');
         const data = join(directory, 'data');
         complains(portero(['serve', '--config', path, '--data', data]));
@@ -345,7 +345,7 @@ describe('admin', () => {
         refused(await robot.get('/v1/account'), 403, 'INSUFFICIENT_SCOPE');
     });
 
-    it('complains of a building, a scope or a life that is none', async () => {
+    it('refuses an invalid building, scope or lifetime', async () => {
         const home = await building(await signIn(client));
         complains(admin('key', 'create', '--building', 'f0f0f0f0f0f0f0f0f0f0f0f0'), 1);
         complains(admin('key', 'create', '--building', home.id, '--scopes', 'nonsense'), 1);

@@ -107,7 +107,7 @@ describe('connections', () => {
     });
 
     describe('a client that goes away', () => {
-        it('having shut its side gets the answers to what it sent', async () => {
+        it('having closed its sending side still gets its answers', async () => {
             const connection = await open({ allowHalfOpen: true });
             connection.send(create('half-closed') + HEALTH);
             connection.socket.end();
@@ -205,7 +205,7 @@ describe('the limit of connections', () => {
         for (const connection of all) connection.destroy();
     });
 
-    it('turns new ones away while none is idle, and takes them again when others end', async () => {
+    it('refuses new ones while all are busy, and accepts them again when others end', async () => {
         const busy = [];
         await eventually(async () => {
             const connection = await open().catch(() => null);

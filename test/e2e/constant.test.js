@@ -22,7 +22,7 @@ describe('a text that never changes', () => {
         }).on('error', reject).end();
     });
 
-    it('comes as it is, or in gzip for who prefers that, each under a tag of its own', async () => {
+    it('is sent plain, or in gzip to clients that prefer it, each with its own tag', async () => {
         for (const path of TEXTS) {
             const plain = await ask(path);
             const gzip = await ask(path, { 'Accept-Encoding': 'br, gzip' });
@@ -43,7 +43,7 @@ describe('a text that never changes', () => {
         }
     });
 
-    it('is not sent again to who has it', async () => {
+    it('is not sent again to a client that has it', async () => {
         for (const path of TEXTS) {
             for (const encoding of [{}, { 'Accept-Encoding': 'gzip' }]) {
                 const { headers: { etag } } = await ask(path, encoding);
@@ -74,7 +74,7 @@ describe('a text that never changes', () => {
         }
     });
 
-    it('costs little memory for those who ask often and never read, and none when they have gone', async () => {
+    it('costs little memory for clients that ask often and never read, and frees it when they have gone', async () => {
         const COUNT = 300;
         const memory = () => Number(readFileSync(`/proc/${w.daemon.process.pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]) * 1024;
         await ask('/openapi.json');

@@ -62,7 +62,7 @@ describe('kill -9', () => {
             person.client = w.client.as(person.key);
             await w.daemon.start();
             acknowledgedInAll += acknowledged.size;
-            // What was not answered is either whole or not there; the same key settles which.
+            // A write without an answer is stored whole or not at all; the same key tells which.
             for (const { key, label, create } of unanswered.filter((u) => u.create)) {
                 const answer = await person.client.post('/v1/unlock', { type: 'passcode', label, enabled: false }, { headers: { 'Idempotency-Key': key } });
                 assert.ok(answer.status === 201 || answer.status === 200, answer.text);

@@ -113,7 +113,7 @@ describe('a database server that crashes and comes back', { skip: engine !== 'po
         }
     });
 
-    it('loses no write that was acknowledged, and makes none twice that was repeated', async () => {
+    it('loses no write that was acknowledged, and applies no repeated write twice', async () => {
         const session = await signIn(w.client);
         const acknowledged = new Map();
         let over = false;

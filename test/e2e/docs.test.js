@@ -13,7 +13,7 @@ import { eventually, world } from './lib/world.js';
 
 const LIMIT_MS = 120_000;
 
-/** What is to be typed, and the statuses that the comments promise: `# 201 {…}` on a line of its own, or `# 201` at its end. */
+/** The text to type, and the statuses that the comments promise: `# 201 {…}` on its line, or `# 201` at a line's end. */
 function page(name) {
     const typed = [...readFileSync(join(root, 'docs', name), 'utf8').matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block]) => block).join('\n');
     return { typed, promised: [...typed.matchAll(/(?:^| )# (\d{3})(?: |$)/gm)].map(([, status]) => status) };

@@ -23,7 +23,7 @@ describe('the earlier revision', () => {
         refused(await edit(person, await grant(person, passcode), { active: false }), 400, 'INVALID_UNLOCK', 'active');
     });
 
-    it('has defaults that are none now', async () => {
+    it('has defaults that no longer exist', async () => {
         const made = await grant(person, { type: 'passcode' });
         assert.equal(made.remaining_uses, null);
         assert.equal(made.ends_at, undefined);

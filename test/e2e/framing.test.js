@@ -100,7 +100,7 @@ describe('framing', () => {
         ok(await w.client.get('/v1/health'));
     });
 
-    it('logs no error of its own for a version or a coding that it does not speak', async () => {
+    it('logs no error for a version or a coding that it does not support', async () => {
         for (const [status, request] of [[505, 'GET /v1/health HTTP/2.0\r\nHost: localhost\r\n\r\n'],
             [501, 'POST /v1/unlock HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n']]) {
             const connection = await RawConnection.open(w.daemon.httpsPort);

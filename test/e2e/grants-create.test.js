@@ -100,7 +100,7 @@ describe('creating grants', () => {
     });
 
     describe('passcodes', () => {
-        it('get a code of four digits of their own, none of the building\'s others', async () => {
+        it('get a four-digit code that no other passcode of the building has', async () => {
             const other = await signIn(client);
             const made = await Promise.all(Array.from({ length: 60 }, () => grant(other, { type: 'passcode' })));
             for (const { access_code } of made) assert.match(access_code, /^[0-9]{4}$/);
@@ -274,7 +274,7 @@ describe('creating grants', () => {
             refused(await send('1e400'), 400, 'INVALID_JSON');
         });
 
-        it('stores nothing of what it refuses', async () => {
+        it('stores nothing of a refused request', async () => {
             const other = await signIn(client);
             for (const [, body] of bad) assert.equal((await create(body, other)).status, 400);
             assert.deepEqual(ok(await other.client.get('/v1/unlock')).data, []);

@@ -17,7 +17,7 @@ describe('editing grants', () => {
     const passcode = (more) => grant(session, { type: 'passcode', ...more });
     const routine = (more) => grant(session, { type: 'routine', days: ['monday'], start: '08:00', end: '10:00', timezone: 'UTC', ...more });
 
-    it('changes what is sent, keeps the rest and counts the version', async () => {
+    it('changes the fields that are sent, keeps the rest and increments the version', async () => {
         const before = await passcode({ label: 'Old', remaining_uses: 7 });
         const answer = await edit(session, before, { label: 'New' });
         const body = ok(answer);
@@ -100,7 +100,7 @@ describe('editing grants', () => {
     });
 
     describe('uses', () => {
-        it('are set anew, or made unlimited with null', async () => {
+        it('are replaced, or made unlimited with null', async () => {
             for (const start of [await timer({ remaining_uses: 3 }), await passcode({ remaining_uses: 3 })]) {
                 let made = ok(await edit(session, start, { remaining_uses: 100 }));
                 assert.equal(made.remaining_uses, 100);
@@ -221,7 +221,7 @@ describe('editing grants', () => {
             assert.ok(!ok(await session.client.get('/v1/unlock?limit=100')).data.some((row) => row.id === made.id));
         });
 
-        it('answers NOT_FOUND for what is not there, INVALID_ID for what is no id', async () => {
+        it('answers NOT_FOUND for an unknown id, INVALID_ID for a malformed one', async () => {
             const stranger = await signIn(client);
             const made = await passcode();
             refused(await stranger.client.delete(`/v1/unlock/${made.id}`), 404, 'NOT_FOUND');

@@ -132,7 +132,7 @@ describe('the hosted pages', () => {
         await page.context().close();
     });
 
-    it('lead from what is not there to a page that says where to go', async () => {
+    it('answer an unknown path with a page that says where to go', async () => {
         const page = await browser.page(new URL('/sandbox/checkout/cs_nope', w.daemon.https).href);
         await page.getByRole('heading', { name: 'Not found.' }).waitFor();
         await checkAccessible(page);

@@ -101,7 +101,7 @@ describe('idempotency', () => {
         assert.equal(await count(owner), 1);
     });
 
-    it('remembers only what was created: a refused request leaves its key free', async () => {
+    it('remembers only creations: a refused request leaves its key free', async () => {
         const key = idempotencyKey();
         refused(await send(key, { type: 'timer' }), 400, 'INVALID_UNLOCK');
         refused(await send(key, '{'), 400, 'INVALID_JSON');

@@ -160,7 +160,7 @@ describe('mail', () => {
         });
     });
 
-    describe('to a relay that asks who we are', () => {
+    describe('to a relay that requires authentication', () => {
         const login = { user: 'portero', password: 'pass word', get ca() { return ca; } };
 
         /** One mail to a relay of these options: the relay after the attempt. */
@@ -231,7 +231,7 @@ describe('mail', () => {
         });
     });
 
-    it('survives relays that are none', async () => {
+    it('survives servers that are not mail relays', async () => {
         const talks = ['HTTP/1.1 200 OK\r\n\r\n', '220 hello\r\n'.padEnd(1 << 20, 'x'), '\0\0\0\0\r\n', '999 what\r\n', '220-endless\r\n'.repeat(50_000), ''];
         let connections = 0;
         const server = net.createServer((socket) => {

@@ -19,14 +19,14 @@ const PUBLIC_URL = 'https://door.portero.test';
 const AMBIGUOUS = /^no-ambiguous-paths: .* `\/v1\/buildings\/\{buildingId\}\/\w+` and `\/v1\/buildings\/operations\/\{id\}`/;
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
 
-/** What Redocly says: "rule: message". */
+/** Redocly's complaints: "rule: message". */
 async function redocly(source) {
     const config = await createConfig({ extends: ['recommended'] });
     const problems = await lintFromString({ source, absoluteRef: '/openapi.json', config });
     return problems.map((p) => `${p.ruleId}: ${p.message} ${p.location?.[0]?.pointer}`).filter((problem) => !AMBIGUOUS.test(problem));
 }
 
-/** What Spectral says. */
+/** Spectral's complaints. */
 async function spectral(source) {
     const linter = new spectralCore.Spectral();
     linter.setRuleset({ extends: [rulesets.oas], rules: {} });
@@ -42,7 +42,7 @@ function printed(...args) {
     return done.stdout;
 }
 
-/** What a node is or refers to. */
+/** Follows a node's reference. */
 function resolve(document, node) {
     if (!node.$ref) return node;
     return node.$ref.slice(2).split('/').reduce((at, part) => at[part], document);
@@ -173,7 +173,7 @@ describe('the OpenAPI documents', () => {
         assert.deepEqual(JSON.parse(printed('--url', PUBLIC_URL)), served);
     });
 
-    it('are what the contract\'s address leads to', async () => {
+    it('are found at the contract\'s address', async () => {
         const found = await w.client.get('/v1/openapi.json');
         assert.equal(found.status, 302);
         assert.equal(found.headers.location, `${PUBLIC_URL}/openapi.json`);

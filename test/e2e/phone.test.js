@@ -106,7 +106,7 @@ describe('forwarding phone', () => {
             await verified(person, `+1${randomInt(10_000_000_000_000, 100_000_000_000_000)}`);
         });
 
-        it('refuses what is no JSON object', async () => {
+        it('refuses a body that is not a JSON object', async () => {
             const person = await signIn(client);
             for (const step of ['verification', 'confirmation']) {
                 for (const text of ['', '[]', '{', '"x"', '{"code":"1","code":"1"}']) {

@@ -26,7 +26,7 @@ describe('the master key', () => {
         owner.client = new Client(daemon).as(owner.key);
     }
 
-    /** What `serve` says when it does not start. */
+    /** The error line of `serve`, which must not start. */
     async function refusal(secrets) {
         await daemon.terminate();
         daemon.config.secrets = secrets;

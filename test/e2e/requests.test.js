@@ -1,4 +1,4 @@
-// What an operator sees of requests: a line each in the log if asked for, and error answers by the ID that a customer quotes.
+// The operator's records of requests: log lines if configured, and error answers by the request ID that a customer quotes.
 // engine: sqlite, because these records are in files
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
@@ -67,7 +67,7 @@ describe('requests', () => {
         for (const name of readdirSync(directory)) assert.equal(statSync(join(directory, name)).mode & 0o777, 0o600);
     });
 
-    it('leave a line each, without what was sent', async () => {
+    it('leave one line each, without the contents', async () => {
         const good = await session.client.get('/v1/logs?limit=7');
         const line = await lineOf(good.headers['x-request-id']);
         assert.match(line, /method=GET path=\/v1\/logs status=200 us=\d+ bytes=\d+ account=[0-9a-f]{24} key=[0-9a-f]{24} peer=127\.0\.0\.1$/);

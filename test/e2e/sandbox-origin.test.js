@@ -1,4 +1,4 @@
-// Whom the sandbox's operations answer: programs and its own pages on this machine, and no page of anybody else that a
+// The sandbox's operations answer programs and its own pages on this machine, and no other origin's page that a
 // browser here has open, by whatever name that reaches it (decisions section 11, loopback).
 // engine: sqlite, because the origin is checked before the store
 import { describe, it, before } from 'node:test';
@@ -44,7 +44,7 @@ describe('the sandbox', () => {
         }
     });
 
-    it('does not answer what a proxy forwards, whatever it says of it', async () => {
+    it('does not answer forwarded requests, whatever their headers say', async () => {
         for (const field of ['X-Forwarded-For: 127.0.0.1', 'X-Forwarded-Proto: https', 'X-Forwarded-Host: localhost', 'Forwarded: for=127.0.0.1', 'X-Real-IP: 127.0.0.1', 'Via: 1.1 proxy']) {
             assert.equal(await ask(own(field)), 403, field);
         }

@@ -27,7 +27,7 @@ describe('the sandbox\'s page', () => {
         if (process.env.PORTERO_E2E_PICTURES) await page.screenshot({ path: join(process.env.PORTERO_E2E_PICTURES, `${name}.png`), fullPage: true });
     };
 
-    it('rings the bell and says what came of it', async () => {
+    it('rings the bell and shows the outcome', async () => {
         const person = await resident(client, { tone: '9#' });
         const passcode = await grant(person, { type: 'passcode', label: 'guest', access_code: '4711' });
         const page = await browser.page(url);
@@ -164,7 +164,7 @@ describe('the sandbox\'s page', () => {
         await closing(page);
     });
 
-    it('says what the service says when it refuses', async () => {
+    it('shows the service\'s message when it refuses', async () => {
         const page = await browser.page(url);
         await page.getByLabel('Account’s e-mail').fill(freshEmail());
         await page.getByRole('button', { name: 'Change' }).click();
@@ -173,7 +173,7 @@ describe('the sandbox\'s page', () => {
         await closing(page);
     });
 
-    it('shows what others wrote as text, never as a part of the page', async () => {
+    it('shows foreign content as text, never as markup', async () => {
         const person = await resident(client);
         const settings = await person.client.get(`/v1/buildings/${person.building.id}/settings`);
         const greeting = '<img src=x onerror="document.title=\'taken\'">';

@@ -38,7 +38,7 @@ describe('sandbox', () => {
             for (const to of [email, encodeURIComponent(email)]) assert.equal((await messages(`?to=${to}`)).length, 1, to);
         });
 
-        it('refuse a limit or a channel that is none', async () => {
+        it('refuse an invalid limit or channel', async () => {
             for (const query of ['?limit=0', '?limit=x', '?channel=pigeon']) wrongRequest(await client.get(`/sandbox/messages${query}`));
         });
     });
@@ -87,7 +87,7 @@ describe('sandbox', () => {
     });
 
     describe('numbers', () => {
-        it('show who holds which, and never give one to two', async () => {
+        it('show the holder of each, and never assign one twice', async () => {
             const session = await signIn(client);
             const home = await provisioned(session);
             const { data } = ok(await client.get('/sandbox/numbers'));

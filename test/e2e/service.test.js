@@ -1,4 +1,4 @@
-// What holds for every request, whatever the resource: contract "Conventions"; decisions section 1.
+// The rules for every request, on any resource: contract "Conventions"; decisions section 1.
 // engine: sqlite, because it tests HTTP and the documents
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
@@ -35,7 +35,7 @@ describe('service', () => {
     });
 
     describe('OpenAPI document', () => {
-        it('is found by following the redirect, from any origin, and is what the command prints', async () => {
+        it('is found by following the redirect, from any origin, and equals the command\'s output', async () => {
             const answer = await client.get('/v1/openapi.json');
             assert.equal(answer.status, 302);
             assert.equal(answer.headers['access-control-allow-origin'], '*');
@@ -60,7 +60,7 @@ describe('service', () => {
             }
         });
 
-        it('stands beside the guide for agents that health names', async () => {
+        it('is next to the guide for agents that health names', async () => {
             const { docs_url } = ok(await client.get('/v1/health'));
             const answer = await client.get(new URL(docs_url).pathname);
             assert.equal(answer.status, 200);
@@ -190,7 +190,7 @@ describe('service', () => {
             assert.equal((await client.head('/v1/nothing')).status, 404);
         });
 
-        it('gives every answer a request id of its own', async () => {
+        it('gives every answer its own request id', async () => {
             const ids = new Set();
             for (const path of ['/v1/health', '/v1/nothing', '/v1/account', '/v1/plans', '/v1/health']) {
                 ids.add((await client.get(path)).headers['x-request-id']);

@@ -42,7 +42,7 @@ describe('settings', () => {
         assert.equal((await read()).headers.etag, answer.headers.etag);
     });
 
-    it('change together; the answer has the new state and its ETag; what is left out stays', async () => {
+    it('change together; the answer has the new state and its ETag; omitted fields stay', async () => {
         const before = ok(await read());
         const answer = await save({ unlock_tone: '#1', greeting_granted: 'Come in.' }, before.version);
         const body = ok(answer);
@@ -146,7 +146,7 @@ describe('settings', () => {
         ok(await save({ unlock_tone: '7' }, (await read(session, at)).headers.etag, session, at));
     });
 
-    it('are what the next visitor hears and what opens the door', async () => {
+    it('apply to the next visitor: greetings and release tone', async () => {
         ok(await save({ unlock_tone: '5#', greeting_granted: 'Third floor.' }, await current()));
         ok(await owner.client.post('/v1/unlock', { type: 'timer', expires_in_minutes: 5 }, { headers: { 'Idempotency-Key': 'settings-test-key-0001' } }), 201);
         const call = await visit(client, { to: owner.number });

@@ -37,7 +37,7 @@ describe('process', () => {
             assert.equal(w.daemon.stdout.split('\n').length, 2);
         });
 
-        it('keeps the data directory and what is in it to itself', () => {
+        it('keeps the data directory and its files private', () => {
             assert.equal(statSync(w.daemon.data).mode & 0o777, 0o700);
             for (const name of readdirSync(w.daemon.data)) {
                 assert.equal(statSync(join(w.daemon.data, name)).mode & 0o077, 0, `${name} can be read by others`);
@@ -92,7 +92,7 @@ describe('process', () => {
     });
 
     for (const signal of ['SIGTERM', 'SIGINT']) {
-        it(`${signal} ends it: what was accepted is answered, and what was answered is stored`, async () => {
+        it(`${signal} ends it: accepted requests are answered, and answered writes are stored`, async () => {
             const connections = await Promise.all(Array.from({ length: 12 }, () => RawConnection.open(w.daemon.httpsPort)));
             const keys = connections.map(() => idempotencyKey());
             connections.forEach((connection, i) => connection.send(post(keys[i], `${signal} ${i}`)));
@@ -141,7 +141,7 @@ describe('process', () => {
         ok(await session.client.get('/v1/account'));
     });
 
-    it('starts again on what a crash left, time after time', async () => {
+    it('starts again after each of several crashes', async () => {
         const made = await grant(session, { type: 'passcode', label: 'kept' });
         for (let i = 0; i < 5; i++) {
             await w.daemon.crash();
@@ -150,7 +150,7 @@ describe('process', () => {
         assert.deepEqual(ok(await session.client.get(`/v1/unlock/${made.id}`)), made);
     });
 
-    it('writes its log to no file of its own when it was started without standard error', async () => {
+    it('writes its log to no data file when it was started without standard error', async () => {
         const other = await Daemon.start({ wrap: ['sh', '-c', 'exec "$0" "$@" <&- 2>&-'] });
         const open = [0, 2].map((fd) => readlinkSync(`/proc/${other.process.pid}/fd/${fd}`));
         await other.stop();

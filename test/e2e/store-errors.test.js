@@ -30,7 +30,7 @@ describe('a store without one of its tables', () => {
         assert.equal(answer.body.error.retryable, true);
     }
 
-    it('refuses grants, and has made and changed none', async () => {
+    it('refuses grants, and creates and changes nothing', async () => {
         const kept = await grant(person, { type: 'passcode', label: 'kept' });
         const key = idempotencyKey();
         const create = () => person.client.post('/v1/unlock', { type: 'passcode', label: 'later' }, { headers: { 'Idempotency-Key': key } });
@@ -53,7 +53,7 @@ describe('a store without one of its tables', () => {
         assert.deepEqual(ok(await logs()).data, []);
     });
 
-    it('refuses webhook endpoints, and has registered and deleted none', async () => {
+    it('refuses webhook endpoints, and registers and deletes nothing', async () => {
         const list = () => person.client.get('/v1/webhooks');
         const create = (url) => person.client.post('/v1/webhooks', { url }, { headers: { 'Idempotency-Key': idempotencyKey() } });
         const { id } = ok(await create('https://127.0.0.1:9/kept'), 201);
@@ -72,7 +72,7 @@ describe('a store without one of its tables', () => {
         await without('challenge', async () => failed(await begin(), 'INTERNAL_ERROR'), begin);
     });
 
-    it('answers as before what needs no store', async () => {
+    it('still answers requests that need no store', async () => {
         await without('access_grant', async () => {
             refused(await w.client.get(`/v1/unlock/${UNKNOWN_ID}`), 401, 'AUTH_REQUIRED');
             refused(await person.client.post('/v1/unlock', {}), 400, 'IDEMPOTENCY_KEY_REQUIRED');

@@ -68,7 +68,7 @@ describe('Stripe', () => {
         assert.equal(stripe.broken, undefined);
     });
 
-    it('says what plans cost', async () => {
+    it('shows the prices of plans', async () => {
         const plans = await eventually(async () => {
             const { data } = ok(await w.client.get('/v1/plans'));
             return data[0].amount !== null && data;
@@ -125,7 +125,7 @@ describe('Stripe', () => {
         assert.equal([...stripe.sessions.values()].filter(({ form }) => emails.has(form.customer_email)).length, sessions.length);
     });
 
-    it('does not repeat what an event of the same ID said', async () => {
+    it('does not apply an event of the same ID twice', async () => {
         const session = await subscriber(w, stripe);
         const event = stripe.event('customer.subscription.updated', session.bought.subscription);
         assert.equal(await post(w.client, event), 200);
@@ -137,7 +137,7 @@ describe('Stripe', () => {
         assert.equal(stripe.requests.length, before);
     });
 
-    it('follows the subscription: past due, paid again, canceled, bought anew', async () => {
+    it('follows the subscription: past due, paid again, canceled, bought again', async () => {
         const session = await subscriber(w, stripe);
         const { id } = session.bought.subscription;
         const invoice = { object: 'invoice', id: 'in_1', parent: { type: 'subscription_details', subscription_details: { subscription: id } } };
@@ -157,7 +157,7 @@ describe('Stripe', () => {
         assert.equal(form.line_items[0].price, stripe.yearly.id);
     });
 
-    it('opens no door for a payment that is on its way, and sells nothing beside it', async () => {
+    it('opens no door for a payment that is pending, and sells nothing else meanwhile', async () => {
         const session = await signIn(w.client);
         const { id } = ok(await buy(session), 201);
         const paid = await stripe.pay(id);
@@ -172,7 +172,7 @@ describe('Stripe', () => {
         assert.equal(await status(), 'complete');
     });
 
-    it('sells anew once a first payment has failed for good, whether or not it tells of that', async () => {
+    it('sells again once a first payment has failed for good, with or without an event', async () => {
         const session = await signIn(w.client);
         const { id } = ok(await buy(session), 201);
         const paid = await stripe.pay(id);
@@ -331,7 +331,7 @@ describe('Stripe', () => {
     });
 });
 
-/** What the service asks for, as calls of Stripe's own SDK: its parameters' type and the call. */
+/** The service's requests as calls of Stripe's SDK: the type of the parameters and the call. */
 const CALLS = [
     [/^GET \/v1\/prices\/(\w+)$/, 'PriceRetrieveParams', (sdk, id, form, options) => sdk.prices.retrieve(id, form, options)],
     [CREATE, 'Checkout.SessionCreateParams', (sdk, id, form, options) => sdk.checkout.sessions.create(form, options)],
@@ -348,7 +348,7 @@ function typed(form) {
     return JSON.parse(JSON.stringify(form), (name, value) => (['quantity', 'proration_date'].includes(name) ? Number(value) : value));
 }
 
-/** What TypeScript says against `source`, a module beside this one. */
+/** TypeScript's errors in `source`, as a module next to this one. */
 function complaints(source) {
     const name = join(root, 'test/e2e/stripe-parameters.ts');
     const options = { strict: true, noEmit: true, skipLibCheck: true, target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext, types: ['node'],
@@ -409,7 +409,7 @@ describe('Stripe, asked by its own SDK', () => {
         assert.match(found[0], /'mod' does not exist in type 'SessionCreateParams'/);
     });
 
-    it('takes keys for what they are: another request under one is refused', async () => {
+    it('refuses a different request under a used key', async () => {
         const { entry } = made.find(({ type }) => type === 'Checkout.SessionCreateParams');
         const form = { ...typed(entry.form), customer_email: 'other@example.com' };
         await assert.rejects(stripe.sdk.checkout.sessions.create(form, { idempotencyKey: entry.headers['idempotency-key'] }), Stripe.errors.StripeIdempotencyError);
@@ -470,7 +470,7 @@ describe('Stripe, when it fails', () => {
         });
     }
 
-    it('sells once to who asked when the service died', async () => {
+    it('sells once to a buyer who asked when the service died', async () => {
         const session = await signIn(w.client);
         const key = idempotencyKey();
         stripe.fail(CREATE, 'lost');
@@ -484,7 +484,7 @@ describe('Stripe, when it fails', () => {
         assert.deepEqual(sessionsOf(session).map(({ session: made }) => made.id), [id]);
     });
 
-    it('is asked again about what an event told', async () => {
+    it('is asked again about the subject of an event', async () => {
         const session = await signIn(w.client);
         const key = idempotencyKey();
         await buy(session, key);

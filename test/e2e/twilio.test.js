@@ -26,10 +26,10 @@ function sdkOn(twilio, token = twilio.token) {
     return sdk(twilio.account, token, { httpClient: new Here({ timeout: 10_000 }) });
 }
 
-/** What of a request Twilio acts on. */
+/** The parts of a request that Twilio acts on. */
 const essence = ({ method, path, query, form, authorization }) => ({ method, path, query, form, authorization });
 
-// What no answer of Twilio's looks like. None says that it was done, none says that it was not.
+// Answers unlike any of Twilio's. They say neither that the request was done nor that it was not.
 const hostile = {
     'no JSON': { status: 200, body: '<html>' },
     'half of JSON': { status: 200, body: '{"sid":"SM' },
@@ -125,7 +125,7 @@ describe('Twilio', () => {
             }
         });
 
-        it('to a number that takes none are the caller\'s mistake', async () => {
+        it('to a number that cannot receive texts are the caller\'s mistake', async () => {
             const person = await resident(client);
             for (const code of [21211, 21610, 21614]) {
                 twilio.clear();
@@ -248,7 +248,7 @@ describe('Twilio', () => {
             twilio.available.US = twilio.available.US.filter((number) => number !== first);
         });
 
-        it('are waited for while there are none', async () => {
+        it('are waited for while the provider has no number', async () => {
             const { session, home } = await subscribed();
             assert.deepEqual([home.provisioned, purchases()], [false, 0]);
             const [offered] = twilio.offer('US');

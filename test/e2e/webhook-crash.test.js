@@ -50,7 +50,7 @@ describe('webhooks and kill -9', () => {
         return rows;
     }
 
-    it(`loses none in ${ROUNDS} crashes, and gives none another id`, async () => {
+    it(`loses no event in ${ROUNDS} crashes, and changes no id`, async () => {
         const acknowledged = { tests: [], visits: 0 };
         for (let round = 0; round < ROUNDS; round++) {
             const [wanted, heard] = [acknowledged.tests.length + 20 + 7 * round, receiver.requests.length];

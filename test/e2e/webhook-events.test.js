@@ -1,4 +1,4 @@
-// What webhook receivers are told, and how they know that it is true: contract "Events"; decisions sections 8 to 10.
+// The events that webhook receivers get, and how they verify them: contract "Events"; decisions sections 8 to 10.
 import { describe, it, beforeEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
@@ -225,7 +225,7 @@ describe('webhook events', () => {
             for (const cursor of ['', 'x', `${UNKNOWN_ID}0`]) refused(await owner.client.get(`${path}?cursor=${cursor}`), 400, 'INVALID_CURSOR', 'cursor');
         });
 
-        it('can be sent again, as the same event under a delivery of its own', async () => {
+        it('can be sent again, as the same event in a new delivery', async () => {
             const endpoint = await listen();
             const first = await test(endpoint);
             await settled(endpoint);

@@ -102,7 +102,7 @@ describe('webhook retries', () => {
         refused(await replay(endpoint, id), 404, 'NOT_FOUND');
     });
 
-    it('that have all failed can be replayed, which begins anew', async () => {
+    it('that have all failed can be replayed, which restarts the attempts', async () => {
         receiver.answer = fail;
         const endpoint = await listen();
         const id = await test(endpoint);

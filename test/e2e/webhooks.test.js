@@ -1,4 +1,4 @@
-// Webhook endpoints: contract "Webhook endpoints"; decisions sections 8 to 10. What is delivered to them: webhook-*.test.js.
+// Webhook endpoints: contract "Webhook endpoints"; decisions sections 8 to 10. Deliveries: webhook-*.test.js.
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -90,7 +90,7 @@ describe('webhook endpoints', () => {
             assert.ok(!('description' in made));
         });
 
-        it('refuses what is no JSON object before it looks at fields', async () => {
+        it('refuses a body that is not a JSON object before it checks fields', async () => {
             const owner = await signIn(client);
             for (const text of ['', '[]', '"x"', '{', '{"url":"https://127.0.0.1/","url":"https://127.0.0.1/"}']) {
                 refused(await owner.client.request('POST', '/v1/webhooks', { text, headers: { 'Content-Type': 'application/json' } }), 400, 'INVALID_JSON');
@@ -209,7 +209,7 @@ describe('webhook endpoints', () => {
     });
 
     describe('deletion', () => {
-        it('may be repeated, in either case, and answers alike for what never was', async () => {
+        it('may be repeated, in either case, and answers the same for an unknown endpoint', async () => {
             const owner = await signIn(client);
             const { id } = ok(await create(owner), 201);
             assert.deepEqual(ok(await owner.client.delete(`/v1/webhooks/${id.toUpperCase()}`)), { id, deleted: true });
@@ -226,7 +226,7 @@ describe('webhook endpoints', () => {
         });
     });
 
-    it('refuse IDs that are none, before and behind', async () => {
+    it('refuse malformed IDs, before and behind', async () => {
         const owner = await signIn(client);
         for (const id of ['x', `${UNKNOWN_ID}0`, 'g0f0f0f0f0f0f0f0f0f0f0f0', '%20']) {
             refused(await owner.client.delete(`/v1/webhooks/${id}`), 400, 'INVALID_ID');

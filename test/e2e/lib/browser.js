@@ -30,7 +30,7 @@ export class Browser {
         return page;
     }
 
-    /** What the browser complained of since the last call: errors of scripts, requests that failed, broken policies. */
+    /** The browser's complaints since the last call: errors of scripts, requests that failed, broken policies. */
     takeComplaints() {
         return this.complaints.splice(0);
     }

@@ -1,4 +1,4 @@
-// What tests of building operations share: an owner who may add buildings, quotes, their execution, and what must hold
+// Shared by the tests of building operations: an owner who may add buildings, quotes, their execution, and the state that must hold
 // after each: one unit paid for each building, and no number bought that nobody has.
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';

@@ -83,7 +83,7 @@ class Document {
         });
     }
 
-    /** What a node is or refers to, wherever that leads: {node, pointer}. */
+    /** Follows all references from a node: {node, pointer}. */
     resolve(node, pointer) {
         if (!node?.$ref) return { node, pointer };
         const parts = node.$ref.slice(2).split('/').map((part) => part.replace(/~1/g, '/').replace(/~0/g, '~'));
@@ -121,7 +121,7 @@ function checkEnvelope(answer, what) {
     assert.equal(requestId, answer.headers['x-request-id'], `${what}: requestId is not X-Request-ID`);
 }
 
-/** What holds for every answer of the service, whatever the path. */
+/** Checks the rules for every answer of the service. */
 function checkEverywhere(answer, what) {
     assert.match(answer.headers['x-request-id'] ?? '', /^req_[0-9a-f]{24}$/, `${what}: X-Request-ID`);
     assert.equal(answer.headers['x-content-type-options'], 'nosniff', what);

@@ -128,7 +128,7 @@ export class Daemon {
         });
     }
 
-    /** What `probe` gives as soon as it gives something; undefined when the process ended or the time is over. */
+    /** The first truthy result of `probe`; undefined if the process ends or the time runs out before. */
     async outcome(probe, ms) {
         const until = Date.now() + ms;
         let ended = false;

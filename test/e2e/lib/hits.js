@@ -1,5 +1,5 @@
-// What the tests met, for run.js to say at the end what no test met: operations asked for, error codes answered, answers
-// of which there are examples.
+// Records what the tests met, so that run.js can list at the end what no test met: operations, error codes, and answers
+// that have examples.
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

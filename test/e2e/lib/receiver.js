@@ -11,7 +11,7 @@ import { eventually } from './world.js';
 
 const TOLERANCE_S = 300;
 
-/** What a daemon needs to be configured with to reach receivers on this machine. */
+/** The configuration with which a daemon reaches receivers on this machine. */
 export const REACHABLE = { webhooks: { allow_private: true, verify_tls: false } };
 
 let identity;

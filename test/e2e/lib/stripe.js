@@ -79,7 +79,7 @@ export class StripeImitation {
         this.plan = await this.behind.plans.create({ id: id('plan'), currency: 'eur', interval: 'week', amount: 0, product: { name: 'plan' } });
     }
 
-    /** What the daemon's configuration needs to find this. */
+    /** The daemon's configuration for this imitation. */
     config(stripe = {}) {
         return {
             billing: { provider: 'stripe', 'plan weekly': { stripe_price: this.weekly.id }, 'plan yearly': { stripe_price: this.yearly.id } },
@@ -184,7 +184,7 @@ export class StripeImitation {
         return { status: answer.status, body: await answer.json() };
     }
 
-    // ---- what stands in front ----
+    // ---- the routes in front of the mock ----
 
     async createSession(form) {
         const known = ['mode', 'line_items', 'client_reference_id', 'subscription_data', 'success_url', 'cancel_url', 'customer', 'customer_email'];
@@ -257,7 +257,7 @@ export class StripeImitation {
         return this.behind.subscriptionItems.update(itemId, { quantity: Number(form.quantity) });
     }
 
-    // ---- what happens at Stripe ----
+    // ---- events at Stripe ----
 
     /** The customer pays: {session, subscription}. */
     async pay(sessionId) {
@@ -306,7 +306,7 @@ const raw = (body, headers = {}) => ({
 
 function never() {}
 
-/** What may come in place of an answer: `before` anything was done, or `after` it was. */
+/** Faults in place of an answer, `before` or `after` the request took effect. */
 export const FAULTS = {
     silent: { before: never },
     lost: { after: never },

@@ -1,4 +1,4 @@
-// What Twilio's REST API of 2010-04-01 does with text messages and numbers, as one HTTP server on loopback: it answers as
+// Imitates the messages and numbers of Twilio's REST API 2010-04-01 as one HTTP server on loopback: it answers as
 // Twilio's own SDK understands it (twilio.test.js drives it with that), keeps every request, and misbehaves on order.
 import http from 'node:http';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// What tests need of the world before they begin: a signed-in account, a subscription, a building set up, a visitor.
+// Sets up what tests start from: a daemon, a signed-in account, a subscription, a building, a visitor.
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { randomBytes } from 'node:crypto';
