@@ -99,7 +99,8 @@ void tick_remove(struct tick_entry *e)
 {
     if (!e->le.list)
         return;
-    struct tick *t = container_of(e->le.list, struct tick, entries);
+    struct list *list = e->le.list;
+    struct tick *t = container_of(list, struct tick, entries);
     if (t->next == &e->le)
         t->next = e->le.next;
     list_unlink(&e->le);
