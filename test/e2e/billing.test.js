@@ -269,7 +269,7 @@ describe('billing', () => {
             ok(await buy(person), 201);
         });
 
-        it('is refused for what was paid, is unknown, or is another\'s', async () => {
+        it('is refused for a paid, an unknown, or another account\'s checkout', async () => {
             const person = await signIn(client);
             const stranger = await signIn(client);
             const made = ok(await buy(person), 201);
@@ -495,7 +495,7 @@ describe('billing', () => {
             assert.equal((await subscription(person)).status, 'none');
         });
 
-        it('to know what was paid for, is asked again', async () => {
+        it('to know which checkout was paid, is asked again', async () => {
             const person = await signIn(client);
             await fault('subscription_get', 'decline');
             await pay(ok(await buy(person), 201));
@@ -602,7 +602,7 @@ describe('billing', () => {
             assert.ok((await page(pathname)).text.includes('has ended'));
         });
 
-        it('exist for what exists', async () => {
+        it('exist for every listed row', async () => {
             for (const path of ['/sandbox/checkout/cs_unknown', '/sandbox/portal/cus_unknown']) refused(await client.get(path), 404, 'NOT_FOUND');
             for (const path of ['/sandbox/checkout/cs_unknown/pay', '/sandbox/checkout/cs_unknown/cancel', '/sandbox/portal/cus_unknown/cancel']) {
                 refused(await client.post(path), 404, 'NOT_FOUND');

@@ -164,7 +164,7 @@ describe('building operations and failing providers', () => {
             ok(await person.client.get('/v1/unlock'));
         });
 
-        it('is rolled back whatever else the numbers provider refuses', async () => {
+        it('is rolled back at every other refusal of the numbers provider', async () => {
             const person = await owner(client);
             await fault('numbers', undefined, 'decline', FOR_EVER);
             refused(await execute(person, await quote(person)), 409, 'BUILDING_ADD_FAILED');
@@ -172,7 +172,7 @@ describe('building operations and failing providers', () => {
             await consistent(w, person, 1);
         });
 
-        /** An addition that waits for its number, and gets none as soon as the clock moves; `then` comes before that. */
+        /** An addition that waits for its number, and is refused one when the clock moves; `then` runs before that. */
         async function rollBack(person, then) {
             const made = await quote(person);
             const key = idempotencyKey();

@@ -19,7 +19,7 @@ describe('buildings', () => {
             person = await owner(client);
         });
 
-        it('of an addition shows exactly what will be done and what it costs, and buys nothing', async () => {
+        it('of an addition shows the exact change and its cost, and buys nothing', async () => {
             const made = await quote(person, addition({ label: '  Cabin ', address: { ...US, state: 'or' } }));
             assert.match(made.id, ID);
             const { id, expires_at, billing, next_action, ...rest } = made;
@@ -39,7 +39,7 @@ describe('buildings', () => {
             await consistent(w, person, 1);
         });
 
-        it('of a removal names the building and what goes with it', async () => {
+        it('of a removal names the building and everything that is deleted with it', async () => {
             const child = await added(person, addition({ label: 'Attic' }));
             const made = await quote(person, removal(child.id.toUpperCase()));
             const { effects, ...input } = made.input;

@@ -208,7 +208,7 @@ describe('calls', () => {
         assert.deepEqual((await ring(person, { digits: '1234' })).said, []);
     });
 
-    it('say why they were forwarded or what released them', async () => {
+    it('give the reason of the forwarding or the grant of the release', async () => {
         const person = await resident(client);
         const why = async (call) => (await ring(person, call)).reason;
         assert.equal((await visit(client, { to: '+15550198765' })).reason, 'unknown_number');

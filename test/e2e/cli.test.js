@@ -67,7 +67,7 @@ describe('commands', () => {
         complains(portero(['openapi', 'extra']));
     });
 
-    it('fail when what they print cannot be written', () => {
+    it('fail when their output cannot be written', () => {
         const done = portero(['openapi'], { wrap: ['sh', '-c', 'exec "$@" >/dev/full', 'sh'] });
         assert.equal(done.status, 1);
     });
@@ -150,7 +150,7 @@ describe('check-config', () => {
         assert.match(done.stderr, /^portero: warning: listen\.metrics .*\n$/);
     });
 
-    // A configuration of free ports, so that nothing but what a row adds can be wrong.
+    // A configuration of free ports, so that only the addition of a row can be wrong.
     const base = `data_dir = "${join(directory, 'data')}"\nlisten { https = "127.0.0.1:0" http = "127.0.0.1:0" sip = "127.0.0.1:0" }\n`;
     const smtp = (more) => `mail { provider = smtp url = "smtp://127.0.0.1" ${more} }`;
     const twilio = (more) => `numbers { provider = twilio } twilio { ${more} }`;
@@ -287,7 +287,7 @@ describe('buzz', () => {
         for (const args of wrong) assert.match(complains(portero(['buzz', ...args])), /^portero: buzz: --/);
     });
 
-    it('fails where nobody answers', () => {
+    it('fails without a response', () => {
         complains(portero(['buzz', '--to', '1', '--sip', 'tcp:127.0.0.1:9', '--timeout', '5']), 1);
     });
 });
@@ -363,7 +363,7 @@ describe('admin', () => {
         }
     });
 
-    it('leaves what it changed, for whom and with which outcome in the log, without what is secret', async () => {
+    it('logs its change, the account and the outcome, and no secret', async () => {
         const home = await building(await signIn(client));
         const member = json('member', 'add', '--building', home.id, '--name', 'Kim Doe', '--email', 'kim@example.com');
         const key = json('key', 'create', '--member', member.id);

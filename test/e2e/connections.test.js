@@ -1,4 +1,4 @@
-// Connections and their deadlines, TLS, and what a client that goes away leaves behind: contract "HTTPS only"; decisions section 1.
+// Connections and their deadlines, TLS, and clients that disconnect: contract "HTTPS only"; decisions section 1.
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import tls from 'node:tls';
@@ -25,7 +25,7 @@ describe('connections', () => {
     const read = (path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${session.key}\r\n\r\n`;
 
     describe('deadlines', { concurrency: true }, () => {
-        const LIMIT_S = 3; // long enough for what a client has to have done by then
+        const LIMIT_S = 3; // enough time for the client's part
         const quick = useWorld({ config: { http: { header_timeout_s: LIMIT_S, body_timeout_s: LIMIT_S, idle_timeout_s: LIMIT_S } } });
         const open = () => RawConnection.open(quick.daemon.httpsPort);
 

@@ -1,4 +1,4 @@
-// kill -9 while clients write: what was acknowledged is there after the restart, whole and once.
+// kill -9 while clients write: every acknowledged write is there after the restart, whole and once.
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { Client, idempotencyKey, ok } from './lib/client.js';
@@ -14,7 +14,7 @@ describe('kill -9', () => {
         person = await resident(w.client);
     });
 
-    /** Writes until the daemon is gone; notes what was acknowledged, and what was sent but not answered. */
+    /** Writes until the daemon is gone; notes the acknowledged writes, and those without an answer. */
     async function write(round, writer, acknowledged, unanswered) {
         let last;
         for (let n = 0; ; n++) {

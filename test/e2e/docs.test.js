@@ -19,7 +19,7 @@ function page(name) {
     return { typed, promised: [...typed.matchAll(/(?:^| )# (\d{3})(?: |$)/gm)].map(([, status]) => status) };
 }
 
-/** Types it in a directory of its own: {code, output, statuses}, the statuses of all that curl was told. */
+/** Types it in a new directory: {code, output, statuses}, the statuses of all responses to curl. */
 async function type(text, daemon, env, answer) {
     const directory = temporaryDirectory();
     const statuses = join(directory, 'statuses');

@@ -19,7 +19,7 @@ describe('framing', () => {
 
     const told = (reply) => (reply.status < 400 ? String(reply.status) : `${reply.status} ${JSON.parse(reply.body).error.code}`);
 
-    /** Sends the bytes, holds the replies against the expectation and checks how the connection stands. */
+    /** Sends the bytes, compares the replies with the expected ones and checks the state of the connection. */
     async function check(secure, bytes, expected, stands, probe) {
         const connection = await RawConnection.open(secure ? w.daemon.httpsPort : w.daemon.httpPort, { secure });
         try {

@@ -48,7 +48,7 @@ describe('idempotency', () => {
         ]) refused(await send(key, body), 409, 'IDEMPOTENCY_CONFLICT');
     });
 
-    it('refuses another body under the same key whatever is wrong with it, unless it is no JSON object', async () => {
+    it('refuses another body under the same key, valid or not, unless it is no JSON object', async () => {
         const key = idempotencyKey();
         ok(await send(key, { type: 'timer', expires_in_minutes: 60 }), 201);
         for (const [body, own] of [

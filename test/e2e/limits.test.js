@@ -14,7 +14,7 @@ describe('rate limits', () => {
     const w = useWorld({ config: { ...DEFAULTS, trusted_proxies: ['127.0.0.1/32'] } });
     const { client } = w;
 
-    /** A client that comes from an address of its own, over the plain port as a TLS proxy would. */
+    /** A client with another source address, over the plain port as behind a TLS proxy. */
     const from = (address) => {
         const other = Object.create(client);
         other.request = function request(method, target, options = {}) {

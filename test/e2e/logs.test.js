@@ -20,7 +20,7 @@ describe('activity log', () => {
     });
 
     const list = (query = '', who = person) => who.client.get(`/v1/logs${query}`);
-    // Within one moment the higher ID, made later, comes first. A wrong code and what follows it may well share a millisecond: names
+    // Within one moment the higher ID, made later, comes first. A wrong code and the next entry may share a millisecond: names
     // are compared in an order that does not depend on it.
     const newestFirst = (within) => (a, b) => (a.created_at === b.created_at ? within(a, b) : (a.created_at < b.created_at ? 1 : -1));
     const byId = newestFirst((a, b) => (a.id < b.id ? 1 : -1));

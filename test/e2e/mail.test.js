@@ -1,4 +1,4 @@
-// E-mail through a relay: what arrives, how it gets there, and what happens when it does not.
+// E-mail through a relay: its content, its transport, and its retries.
 // engine: sqlite, because it tests SMTP
 import { describe, it, before, after, beforeEach } from 'node:test';
 import assert from 'node:assert/strict';
@@ -103,7 +103,7 @@ describe('mail', () => {
             });
         }
 
-        it('is not dropped by a relay that serves nobody at the moment', async () => {
+        it('is not dropped by a relay that is temporarily unavailable', async () => {
             const email = freshEmail();
             relay.refuse('connect', 554, 1);
             await asked(client, email);

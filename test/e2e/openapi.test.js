@@ -48,7 +48,7 @@ function resolve(document, node) {
     return node.$ref.slice(2).split('/').reduce((at, part) => at[part], document);
 }
 
-/** Each operation, with what its parameters and answers refer to in their places. */
+/** Each operation, with the references of its parameters and answers resolved. */
 function operations(document) {
     return Object.entries(document.paths).flatMap(([path, item]) => METHODS.filter((method) => item[method]).map((method) => ({
         ...item[method],

@@ -20,7 +20,7 @@ describe('forwarding phone', () => {
     const texts = async (phone) => ok(await client.get(`/sandbox/messages?to=${encodeURIComponent(phone)}&channel=sms`)).data;
     const fault = async (body) => ok(await client.post('/sandbox/faults', { provider: 'sms', ...body }));
 
-    /** Requests a code: what was sent. */
+    /** Requests a code: the sent message. */
     async function requested(person, phone = freshPhone()) {
         const answer = ok(await request(person, phone));
         return { phone, answer, code: (await message(client, phone, 'sms')).code };

@@ -168,7 +168,7 @@ try {
     const dsn = withPostgresql ? cluster('start') : undefined;
     console.log(`end to end: ${runs.length} runs of ${files.length} files, ${AT_ONCE} at once`);
     failed = await suite(runs, dsn);
-    // Files of one engine are left out of a run on the other, so that what they meet is missing there.
+    // Files of one engine are left out of a run on the other, so their operations and codes are missing there.
     if (whole && engine !== 'postgresql') failed.push(...await gaps());
 } finally {
     if (withPostgresql) cluster('stop');

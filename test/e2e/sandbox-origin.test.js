@@ -37,7 +37,7 @@ describe('the sandbox', () => {
         }
     });
 
-    it('does not answer as anybody else: a name may have been rebound', async () => {
+    it('does not answer under another name, which may have been rebound', async () => {
         for (const host of ['evil.example', `evil.example:${port}`, 'localhost.evil.example', 'xlocalhost', 'door.example.com.evil.example', '127.0.0.1.evil.example', '[::2]', '128.0.0.1', '']) {
             assert.notEqual(await ask([`Host: ${host}`]), 200, host);
             assert.notEqual(await ask([`Host: ${host}`, `Origin: https://${host}`, 'Sec-Fetch-Site: same-origin']), 200, host);

@@ -142,7 +142,7 @@ describe('the sandbox\'s page', () => {
         await closing(page);
     });
 
-    it('changes a subscription and shows who holds the number', async () => {
+    it('changes a subscription and shows the building of the number', async () => {
         const { email } = await signIn(client);
         const page = await browser.page(url);
         await page.getByLabel('Account’s e-mail').fill(email);

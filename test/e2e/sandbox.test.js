@@ -1,4 +1,4 @@
-// The sandbox: sandbox.md.
+// The sandbox: decisions section 14.
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';

@@ -29,7 +29,7 @@ describe('service', () => {
             assert.equal(answer.headers['ratelimit-limit'], undefined);
         });
 
-        it('is answered whatever Authorization holds', async () => {
+        it('is answered with any Authorization', async () => {
             ok(await client.as('nonsense').get('/v1/health'));
         });
     });
@@ -48,7 +48,7 @@ describe('service', () => {
             assert.equal(document.info.version, '1.0.0');
         });
 
-        it('is found also where nobody configured the address: on the port that was bound', async () => {
+        it('is found without a configured address, on the bound port', async () => {
             const other = await world();
             try {
                 const location = new URL((await other.client.get('/v1/openapi.json')).headers.location);
@@ -67,7 +67,7 @@ describe('service', () => {
             for (const word of ['/v1/unlock', 'Idempotency-Key', 'If-Match', 'X-Service-Building-Id']) assert.ok(answer.text.includes(word), word);
         });
 
-        it('tells what a refusal for haste carries, what beside JSON is given, and under which licence', () => {
+        it('describes the headers of a 429, the bodies other than JSON, and the licence', () => {
             const [, { document }] = contract();
             const resolve = (node) => (node.$ref ? node.$ref.slice(2).split('/').reduce((at, part) => at[part], document) : node);
             const hasty = resolve(document.paths['/v1/account'].get.responses[429]);

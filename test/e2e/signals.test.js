@@ -1,4 +1,4 @@
-// The process: start, signals, the data directory (program.md, "Signals and files").
+// The process: start, signals, the data directory: decisions section 11.
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -157,7 +157,7 @@ describe('process', () => {
         assert.deepEqual(open, ['/dev/null', '/dev/null']);
     });
 
-    it('goes on when nobody reads its log', async () => {
+    it('continues when its log is not read', async () => {
         const other = await Daemon.start({ config: { log_level: 'debug' } });
         const client = new Client(other);
         try {

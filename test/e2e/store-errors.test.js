@@ -1,5 +1,5 @@
-// A store whose tables are not what they were (a botched restore, an operator's slip): each operation says what failed,
-// in the envelope and without the store's own words, and works again once the table is back.
+// A store without one of its tables (a botched restore, an operator's slip): each operation reports its failure in the
+// envelope, without the store's message, and works again once the table is back.
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { idempotencyKey, ok, refused } from './lib/client.js';

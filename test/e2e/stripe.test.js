@@ -25,7 +25,7 @@ function becomes(session, wanted) {
     return eventually(async () => (await subscription(session)).status === wanted, `subscription ${wanted}`);
 }
 
-/** Posts what Stripe would: the answer's status. */
+/** Posts an event as Stripe would: the answer's status. */
 async function post(client, { text, signature }, headers = {}) {
     const answer = await client.as(undefined).request('POST', '/hooks/stripe', { text, headers: { 'stripe-signature': signature, ...headers }, check: false });
     return answer.status;
@@ -470,7 +470,7 @@ describe('Stripe, when it fails', () => {
         });
     }
 
-    it('sells once to a buyer who asked when the service died', async () => {
+    it('sells once to a buyer whose request was interrupted by a crash', async () => {
         const session = await signIn(w.client);
         const key = idempotencyKey();
         stripe.fail(CREATE, 'lost');

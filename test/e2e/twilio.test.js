@@ -183,7 +183,7 @@ describe('Twilio', () => {
             }
         });
 
-        it('fail while nobody is there', async () => {
+        it('fail while the service is down', async () => {
             const other = await world({ config: { sms: { provider: 'twilio' }, twilio: { ...twilio.config, url: 'http://127.0.0.1:9' } } });
             try {
                 refused(await request(await resident(other.client), freshPhone()), 500, 'PHONE_CODE_SEND_FAILED');
@@ -197,7 +197,7 @@ describe('Twilio', () => {
         const w = useWorld(() => ({ config: { public_url: PUBLIC_URL, numbers: { provider: 'twilio' }, twilio: twilio.config } }));
         const { client } = w;
 
-        /** A new account, subscribed: what its building has become. */
+        /** A new account, subscribed: its building. */
         async function subscribed() {
             const session = await signIn(client);
             await setSubscription(client, session.email);

@@ -20,7 +20,7 @@ async function generate(directory, name, source) {
     writeFileSync(join(directory, `${name}.d.ts`), astToString(await openapiTS(source)));
 }
 
-/** Checks the program and, if nothing is wrong with it, translates it to JavaScript: what was wrong. */
+/** Checks the program and, without errors, translates it to JavaScript: the errors. */
 function compile(directory) {
     return spawnSync(process.execPath, [tsc, '-p', directory, '--noEmitOnError'], { encoding: 'utf8', timeout: 150_000 }).stdout;
 }

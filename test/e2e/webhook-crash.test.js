@@ -26,7 +26,7 @@ describe('webhooks and kill -9', () => {
         endpoint = ok(await owner.client.post('/v1/webhooks', { url: receiver.url() }), 201);
     });
 
-    /** Causes events until the daemon is gone; what was acknowledged is noted. */
+    /** Causes events until the daemon is gone; notes the acknowledged ones. */
     async function cause(acknowledged) {
         for (;;) {
             try {

@@ -1,4 +1,4 @@
-// Receivers that do not do what they should: contract "Events" 2 and 3, "Webhook delivery"; decisions section 8.
+// Misbehaving receivers: contract "Events" 2 and 3, "Webhook delivery"; decisions section 8.
 import { describe, it, before, beforeEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -244,7 +244,7 @@ describe('webhook receivers that may not be called', () => {
         assert.equal(receiver.connections, 0);
     });
 
-    it('because their certificate is nobody\'s, are told nothing', async () => {
+    it('because their certificate has an unknown issuer, are told nothing', async () => {
         await restart({ allow_private: true });
         const endpoint = ok(await owner.client.post('/v1/webhooks', { url: receiver.url() }), 201);
         const found = await only(endpoint);

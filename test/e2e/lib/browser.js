@@ -9,7 +9,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 export class Browser {
     static async start() {
         const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-        // Root has no user namespace of its own to put the renderer into.
+        // The renderer's sandbox needs a user namespace, which root does not have.
         const args = process.getuid() === 0 ? ['--no-sandbox'] : [];
         return new Browser(await chromium.launch({ executablePath, args, timeout: 120_000 }));
     }
@@ -19,7 +19,7 @@ export class Browser {
         this.complaints = [];
     }
 
-    /** A page in a profile of its own: options as playwright's, e.g. {colorScheme: 'dark', viewport}. */
+    /** A page in a new profile: options as playwright's, e.g. {colorScheme: 'dark', viewport}. */
     async page(url, options = {}) {
         const context = await this.browser.newContext({ ignoreHTTPSErrors: true, locale: 'en-GB', timezoneId: 'UTC', ...options });
         const page = await context.newPage();

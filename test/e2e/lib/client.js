@@ -20,7 +20,7 @@ export class Client {
         this.plainAgent = new http.Agent({ keepAlive: true });
     }
 
-    /** The same daemon and connections with another key (undefined: none). */
+    /** The same daemon and connections with another key (undefined: without a key). */
     as(key) {
         const other = Object.create(this);
         other.key = key;

@@ -11,7 +11,7 @@ export function allCodes() {
     return [...table.matchAll(/^E\((\w+), \d{3}, /gm)].map(([, code]) => code);
 }
 
-/** The codes of decisions section 13, each with a reason beside it. */
+/** The codes of decisions section 13, each with its reason. */
 export function exceptions() {
     const text = readFileSync(join(root, 'docs/decisions.md'), 'utf8');
     const section = text.slice(text.indexOf(EXCEPTIONS)).split(/^## /m)[1] ?? '';

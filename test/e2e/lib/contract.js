@@ -22,7 +22,7 @@ function closed(node) {
     return copy;
 }
 
-/** A body without the white space around its strings: the document describes what is left of them. */
+/** A body without the white space around its strings: the document describes the trimmed strings. */
 function trimmed(value) {
     if (typeof value === 'string') return value.trim();
     if (Array.isArray(value)) return value.map(trimmed);
@@ -70,7 +70,7 @@ class Document {
             METHODS.filter((method) => item[method]).map((method) => `${method.toUpperCase()} ${template}`));
     }
 
-    /** The example of an operation's answer; undefined: it has none. */
+    /** The example of an operation's answer, or undefined. */
     exampleOf(operation) {
         const contents = Object.values(operation.responses).map((response) => this.resolve(response).node.content?.['application/json']);
         return contents.find((content) => content?.example)?.example;

@@ -1,4 +1,4 @@
-// A real daemon of its own for a test file: free ports, a fresh store, a generated configuration.
+// A real daemon for a test file: free ports, a fresh store, a generated configuration.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync, readFileSync, existsSync } from 'node:fs';
@@ -56,7 +56,7 @@ export function portero(args, { env = {}, cwd, input, wrap = [], timeout = 60_00
     return done;
 }
 
-// A test that fails half-way must not leave its daemon behind: they are not what keeps this process alive, and end with it.
+// A failed test must not leave its daemon behind: daemons do not keep this process alive, and end with it.
 const running = new Set();
 process.on('exit', () => {
     for (const daemon of running) {

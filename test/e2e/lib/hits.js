@@ -1,5 +1,4 @@
-// Records what the tests met, so that run.js can list at the end what no test met: operations, error codes, and answers
-// that have examples.
+// Records the operations, error codes and examples that tests met, so that run.js can list the others at the end.
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

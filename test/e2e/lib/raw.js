@@ -55,7 +55,7 @@ export class RawConnection {
         if (!this.socket.destroyed) this.socket.write(bytes);
     }
 
-    /** Waits for the condition; says what stands when it does not come. */
+    /** Waits for the condition; fails with the received bytes if it does not come. */
     async until(condition, what, ms = 60_000) {
         const over = Date.now() + ms;
         while (!condition()) {

@@ -1,4 +1,4 @@
-// A webhook receiver: an HTTPS server with a certificate of its own making, which keeps the raw bytes it was sent.
+// A webhook receiver: an HTTPS server with a self-signed certificate, which keeps the raw bytes of requests.
 import https from 'node:https';
 import { after, before } from 'node:test';
 import { createHmac, timingSafeEqual } from 'node:crypto';

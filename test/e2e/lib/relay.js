@@ -1,4 +1,4 @@
-// A mail relay (smtp-server) on loopback that keeps what it was given, parsed (mailparser), and certificates for it.
+// A mail relay (smtp-server) on loopback that keeps the received mail, parsed (mailparser), and certificates for it.
 import { once } from 'node:events';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { simpleParser } from 'mailparser';
 import { SMTPServer } from 'smtp-server';
 
-/** An SMTP reply of that code: what a handler fails with. */
+/** An SMTP reply of that code, as the error of a handler. */
 export function reply(responseCode, message = 'no') {
     return Object.assign(new Error(message), { responseCode });
 }
@@ -79,7 +79,7 @@ export class Relay {
     }
 }
 
-/** An authority in the directory, and what it makes: {ca, issue(name, subjectAltName) -> {key, cert}}. */
+/** An authority in the directory, and its certificates: {ca, issue(name, subjectAltName) -> {key, cert}}. */
 export function authority(directory) {
     const file = (name) => join(directory, name);
     const openssl = (...args) => {

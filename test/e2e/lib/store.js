@@ -1,4 +1,4 @@
-// The engine under a daemon: a database of its own on PostgreSQL, and direct looks into either engine for what no
+// The engine under a daemon: a new database on PostgreSQL, and direct access to either engine for states that no
 // operation of the interface can set up.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ export function createDatabase() {
     return `${cluster} dbname=${name}`;
 }
 
-/** Runs SQL beside the daemon, stopped or running; the rows as text, columns divided by |. */
+/** Runs SQL next to the daemon, stopped or running; the rows as text, columns divided by |. */
 export function sql(daemon, text) {
     if (daemon.dsn) return run('psql', ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-d', daemon.dsn], text);
     return run('sqlite3', ['-bail', '-cmd', '.timeout 10000', join(daemon.data, 'portero.db')], text);

@@ -1,5 +1,5 @@
-// Stripe's API on loopback. Prices, customers and subscriptions are stripe-stateful-mock's; in front of it stands what it
-// lacks: checkout sessions, the portal, previews, payments that fail, states of subscriptions, idempotency for all of
+// Stripe's API on loopback. Prices, customers and subscriptions are stripe-stateful-mock's; this file adds the
+// missing parts: checkout sessions, the portal, previews, payments that fail, states of subscriptions, idempotency for all of
 // these, and faults on order. Everything asked for is kept, so that tests can hold it against Stripe's own SDK.
 import http from 'node:http';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ const { default: stand } = await import('stripe-stateful-mock');
 const id = (prefix) => `${prefix}_${randomBytes(12).toString('hex')}`;
 const seconds = () => Math.floor(Date.now() / 1000);
 
-/** A form's fields as one object: "a[b][0]=1" is {a: {b: ['1']}}. Throws for what Stripe could not read either. */
+/** A form's fields as one object: "a[b][0]=1" is {a: {b: ['1']}}. Throws for a form that Stripe could not read either. */
 export function parseForm(text) {
     const root = {};
     for (const [name, value] of new URLSearchParams(text)) {

@@ -16,7 +16,7 @@ class Refusal extends Error {
 }
 
 export class Twilio {
-    /** The server, on a port of its own. */
+    /** The server, on a free port. */
     static async start() {
         const twilio = new Twilio();
         twilio.server = http.createServer((request, response) => twilio.#serve(request, response));
@@ -43,8 +43,8 @@ export class Twilio {
     }
 
     /**
-     * The next `count` requests that fit `method` and `resource` (both may be left out) do this instead: {status, body,
-     * headers}: that answer; {silent}: none; {close}: the connection is closed; with `act` after having done as asked.
+     * The next `count` requests that fit `method` and `resource` (both are optional) do this instead: {status, body,
+     * headers}: that answer; {silent}: no answer; {close}: the connection is closed; with `act` after having done as asked.
      */
     order(fault, { method, resource, count = 1 } = {}) {
         this.#faults.push({ fault, method, resource, count });

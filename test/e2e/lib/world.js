@@ -1,4 +1,4 @@
-// Sets up what tests start from: a daemon, a signed-in account, a subscription, a building, a visitor.
+// Sets up the start of tests: a daemon, a signed-in account, a subscription, a building, a visitor.
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { randomBytes } from 'node:crypto';

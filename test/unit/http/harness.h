@@ -45,7 +45,7 @@ struct rig {
     pthread_cond_t changed;
     struct http_request *waiting[64]; /* requests to /wait that are not released yet */
     unsigned waiting_count;
-    unsigned requests, refusals, let_go;
+    unsigned requests, refusals, abandoned;
 };
 
 static inline void rig_count(struct rig *g, unsigned *counter)
@@ -69,12 +69,12 @@ static inline void rig_head(void *ctx, struct http_request *r, unsigned loop)
         rig_reply(r, 401, STR("early"));
 }
 
-static inline void rig_let_go(struct mail *m)
+static inline void rig_abandoned(struct mail *m)
 {
     struct http_request *r = container_of(m, struct http_request, mail);
     struct rig *g = r->user;
     rig_reply(r, 202, arena_str(&r->arena, r->target));
-    rig_count(g, &g->let_go);
+    rig_count(g, &g->abandoned);
 }
 
 static inline void rig_big(struct http_request *r)
@@ -110,7 +110,7 @@ static inline void rig_request(void *ctx, struct http_request *r, unsigned loop)
                                r->peer.loopback, r->peer.local));
     } else if (str_eq(r->path, STR("/wait"))) {
         r->user = g;
-        r->mail.run = rig_let_go;
+        r->mail.run = rig_abandoned;
         pthread_mutex_lock(&g->lock);
         g->waiting[g->waiting_count++] = r;
         pthread_cond_broadcast(&g->changed);

@@ -153,7 +153,7 @@ static void a_request_outlives_its_connection_until_it_is_answered(void **state)
         reset(&c);
         await_room(&g); /* the server has seen the close */
         rig_release(&g);
-        rig_await(&g, &g.let_go, 1);
+        rig_await(&g, &g.abandoned, 1);
         rig_done(&g);
     }
 }
