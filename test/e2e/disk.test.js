@@ -91,7 +91,7 @@ describe('a store that cannot write', () => {
     });
 });
 
-describe('a database server that crashes and comes back', { skip: engine !== 'postgresql' }, () => {
+if (engine === 'postgresql') describe('a database server that crashes and comes back', () => {
     const directory = temporaryDirectory();
     // The server crashes, the machine does not: no fsync.
     const env = { ...process.env, PG_CLUSTER_FSYNC: 'off' };

@@ -6,7 +6,7 @@ import { randomInt } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { buildings, execute, owner, quantity, quote } from './lib/buildings.js';
 import { idempotencyKey, ok, refused } from './lib/client.js';
-import { engine, portero } from './lib/daemon.js';
+import { portero } from './lib/daemon.js';
 import { endLeases } from './lib/store.js';
 import { Twilio } from './lib/twilio.js';
 import { advance, building, DAY, eventually, resident, setSubscription, signIn, useWorld, world } from './lib/world.js';
@@ -305,7 +305,7 @@ describe('Twilio', () => {
             twilio.available.US = [];
         });
 
-        it('are bought once by two nodes of one database, which are one to their clients', { skip: engine !== 'postgresql' }, async () => {
+        it('are bought once by two nodes of one database, which are one to their clients', async () => {
             const { public_url, numbers, store } = w.daemon.config;
             const node = await world({ config: { public_url, numbers, twilio: twilio.config, store, secrets: { master_key: `file:${w.daemon.data}/master.key` } } });
             try {
