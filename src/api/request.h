@@ -59,7 +59,7 @@ struct request {
     struct limit_state limits; /* the tightest of the limits taken; limit 0: none was taken */
     enum err limits_result;
     bool limits_taken;
-    bool handed;            /* a blocking worker has it */
+    _Atomic bool handed;    /* a blocking worker has it */
     bool key_used;          /* record this use of the key: it is the first in its minute */
     uint64_t keys_epoch;    /* read before the snapshot that authenticates; see api/gate.h */
     struct store_task task; /* while a store thread has the request */

@@ -30,7 +30,8 @@ struct service {
     struct service_options options;
     struct gate gate;
     struct router *router;
-    GThreadPool *blocking;   /* runs the handlers of RUN_BLOCKING */
+    GThreadPool *blocking; /* runs the handlers of RUN_BLOCKING */
+    atomic_uint blocking_ends;
     struct journal *journal; /* NULL: disabled */
     char *public_url;
     struct buf openapi_text;
@@ -137,12 +138,16 @@ static void hand_back(struct request *q)
     http_post(q->http, &q->http->mail);
 }
 
+/* GLib's locks order the workers with the threads that push and stop. ThreadSanitizer does not see them, so the atomics
+ * here and in push_blocking and service_stop state the same order. */
 static void blocking_run(void *data, void *context)
 {
     struct request *q = data;
-    (void)context;
+    struct service *s = context;
+    (void)atomic_load_explicit(&q->handed, memory_order_acquire);
     q->result = run_handler(q, NULL);
     hand_back(q);
+    atomic_fetch_add_explicit(&s->blocking_ends, 1, memory_order_release);
 }
 
 /* The checks ran in an older snapshot than this transaction. This is equivalent to running earlier, except for routes
@@ -191,7 +196,7 @@ static void submit_request(struct request *q, enum store_mode mode, enum err (*r
 /* The pool's queue is bounded by the number of connections: each has at most one request waiting. */
 static void push_blocking(struct request *q)
 {
-    q->handed = true;
+    atomic_store_explicit(&q->handed, true, memory_order_release);
     g_thread_pool_push(q->service->blocking, q, NULL);
 }
 
@@ -413,6 +418,7 @@ void service_stop(struct service *s)
 {
     if (s->blocking)
         g_thread_pool_free(s->blocking, TRUE, TRUE);
+    (void)atomic_load_explicit(&s->blocking_ends, memory_order_acquire);
     s->blocking = NULL;
 }
 

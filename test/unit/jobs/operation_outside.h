@@ -19,7 +19,8 @@ enum mishap { FINE, LOST /* acts, and the answer is lost */, SILENT /* does not 
 struct outside {
     struct billing billing;
     struct number_source numbers;
-    int64_t quantity;
+    _Atomic int64_t
+        quantity;  /* store threads read it, and the order that the database gives them is not visible here */
     bool canceled; /* the subscription: its quantity cannot be set */
     bool no_numbers;
     bool stubborn; /* the first key of a quantity fails for ever, as Stripe repeats its answers */
