@@ -232,7 +232,7 @@ static inline int scene_open(void **state)
     if (!s)
         return -1;
     s->fixture = h;
-    s->gate = (struct gate){.config = &h->fixture->config};
+    s->gate = (struct gate){.config = &h->fixture->config, .limiter = limiter_new()};
     s->router = router_new(api_sets, api_set_count);
     sql(h, "UPDATE building SET is_primary = 1 WHERE id = '%s'%s", h->building.text, "");
     s->parent = add_account(h, "parent@example.com", &s->primary);
@@ -246,17 +246,21 @@ static inline int scene_open(void **state)
     return 0;
 }
 
+/* Limits that all tests together do not reach, in the proportion of the contract's. */
+#define ACTIVE_LIMIT (2000 * 1000)
+#define FREE_LIMIT   (1000 * 1000)
+
 /* Before each test. */
 static inline int scene_reset(void **state)
 {
     struct scene *s = *state;
     struct config *c = &s->fixture->fixture->config;
     s->failures = 0;
-    c->limits_requests_active = 2000;
-    c->limits_requests_free = 1000;
-    c->limits_plans_per_ip = 100;
-    c->limits_auth_per_ip = 30;
-    c->limits_otp_per_ip = 5;
+    c->limits_requests_active = ACTIVE_LIMIT;
+    c->limits_requests_free = FREE_LIMIT;
+    c->limits_plans_per_ip = 100 * 1000;
+    c->limits_auth_per_ip = 30 * 1000;
+    c->limits_otp_per_ip = 5 * 1000;
     return 0;
 }
 
@@ -264,6 +268,7 @@ static inline int scene_close(void **state)
 {
     struct scene *s = *state;
     void *fixture = s->fixture;
+    limiter_free(s->gate.limiter);
     router_free(s->router);
     free(s);
     return fixture_close(&fixture);
@@ -347,10 +352,8 @@ static inline void ask(struct scene *s, struct tx *tx, const struct probe *p, st
     struct request *q = &ret->q;
     *q = (struct request){.http = &r, .route = ret->route, .path_text = params[0], .item_text = params[1], .tx = *tx};
     ret->e = ERR_NOT_FOUND;
-    s->gate.limiter = limiter_new();
     if (ret->route)
         ret->e = gate_check(&s->gate, NULL, q);
-    limiter_free(s->gate.limiter);
 }
 
 static inline struct probe valid(const struct scene *s, const struct contract *row, enum holder holder)
