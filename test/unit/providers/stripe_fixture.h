@@ -1,6 +1,8 @@
 /* Billing by Stripe, against a scripted receiver in the test, on loopback. The comparison with Stripe's SDK is in
  * test/e2e/stripe.test.js. */
 #pragma once
+#include <stdatomic.h>
+
 #include "net/receiver.h"
 
 #include "providers/billing.h"
@@ -34,7 +36,7 @@ struct fixture {
     struct arena arena;
     struct script scripts[SCRIPTS_MAX]; /* one for each request; the last one is repeated */
     char heard[SCRIPTS_MAX][RECEIVED_MAX + 1];
-    size_t count;
+    atomic_size_t count; /* of requests */
     char *why;
 };
 
@@ -42,17 +44,19 @@ static inline bool answer(struct received *q, void *context)
 {
     struct fixture *d = context;
     char text[16384];
-    size_t i = d->count < SCRIPTS_MAX ? d->count++ : SCRIPTS_MAX - 1;
+    const size_t last = d->count < SCRIPTS_MAX ? d->count : SCRIPTS_MAX - 1;
+    size_t i = last;
     while (i > 0 && !d->scripts[i].status)
         i--;
-    const struct script *s = &d->scripts[i];
-    memcpy(d->heard[d->count - 1], q->text, q->n + 1);
-    if (!s->status) {
+    const struct script s = d->scripts[i];
+    memcpy(d->heard[last], q->text, q->n + 1);
+    d->count = last + 1;
+    if (!s.status) {
         received_hang(q);
         return false;
     }
-    int n = snprintf(text, sizeof text, "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n\r\n%s", s->status,
-                     s->type ? s->type : "application/json", strlen(s->body), s->body);
+    int n = snprintf(text, sizeof text, "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n\r\n%s", s.status,
+                     s.type ? s.type : "application/json", strlen(s.body), s.body);
     return received_say(q, str_n(text, (size_t)n));
 }
 
@@ -94,6 +98,7 @@ static inline void script(struct fixture *d, const char *status, const char *bod
 
 static inline void script_anew(struct fixture *d, const char *status, const char *body)
 {
+    (void)atomic_load(&d->count); /* orders this after the requests so far */
     memset(d->scripts, 0, sizeof d->scripts);
     memset(d->heard, 0, sizeof d->heard);
     d->count = 0;

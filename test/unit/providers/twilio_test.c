@@ -45,19 +45,21 @@ struct fixture {
 static bool answer(struct received *q, void *context)
 {
     struct fixture *d = context;
+    const char *type = d->type;
     char text[16384];
     assert_true(d->count < SCRIPTS_MAX);
-    const struct script *s = &d->scripts[d->count];
+    const struct script s = d->scripts[d->count];
     if (d->meanwhile && d->count == 0) {
         struct str number;
         d->meanwhile_was =
             d->meanwhile->ops->acquire(d->meanwhile, STR(REFERENCE), STR("US"), INT64_MAX, NULL, &number);
     }
-    memcpy(d->heard[d->count++], q->text, q->n + 1);
-    if (!s->status)
+    memcpy(d->heard[d->count], q->text, q->n + 1);
+    d->count++;
+    if (!s.status)
         return false;
-    int n = snprintf(text, sizeof text, "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n\r\n%s", s->status,
-                     d->type, strlen(s->body), s->body);
+    int n = snprintf(text, sizeof text, "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n\r\n%s", s.status,
+                     type, strlen(s.body), s.body);
     return received_say(q, str_n(text, (size_t)n));
 }
 
@@ -93,6 +95,7 @@ static int tear_down(void **state)
 #define SAY(d, ...) say((d), (const struct script[]){__VA_ARGS__}, COUNT(((const struct script[]){__VA_ARGS__})))
 static void say(struct fixture *d, const struct script *scripts, size_t count)
 {
+    (void)atomic_load(&d->count); /* orders this after the requests so far */
     memset(d->scripts, 0, sizeof d->scripts);
     memcpy(d->scripts, scripts, count * sizeof *scripts);
     d->count = 0;
