@@ -1,8 +1,6 @@
 #include "base/err.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "base/mem.h"
 
 static const struct err_info table[] = {
 #define E(code, status, message, next_action)            [ERR_##code] = {#code, status, message, next_action},
@@ -18,12 +16,9 @@ const struct err_info *err_info(enum err e)
 
 enum err err_why(char **ret_why, enum err e, const char *fmt, ...)
 {
-    char *text;
     va_list ap;
     va_start(ap, fmt);
-    if (vasprintf(&text, fmt, ap) < 0)
-        abort();
+    *ret_why = mem_vprintf(fmt, ap);
     va_end(ap);
-    *ret_why = text;
     return e;
 }

@@ -1,6 +1,5 @@
 #include "base/mem.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,13 +36,19 @@ char *mem_strndup(const char *s, size_t n)
     return mem_checked(strndup(s, n));
 }
 
-char *mem_printf(const char *fmt, ...)
+char *mem_vprintf(const char *fmt, va_list ap)
 {
     char *text;
-    va_list ap;
-    va_start(ap, fmt);
     if (vasprintf(&text, fmt, ap) < 0)
         abort();
+    return text;
+}
+
+char *mem_printf(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *text = mem_vprintf(fmt, ap);
     va_end(ap);
     return text;
 }

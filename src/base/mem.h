@@ -1,6 +1,7 @@
 /* Heap memory. A lack of memory is the machine's failure: every function here aborts and never returns NULL.
  * Sizes come from bounds of our own, never unchecked from input. The caller frees with free(). */
 #pragma once
+#include <stdarg.h>
 #include <stddef.h>
 
 /* One zeroed `type`; n zeroed elements of `type`; one zeroed `type` followed by n bytes for its flexible array. */
@@ -18,3 +19,4 @@ void *mem_bytes(size_t n);
 char *mem_strdup(const char *s);
 char *mem_strndup(const char *s, size_t n);
 char *mem_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *mem_vprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));

@@ -195,14 +195,20 @@ static inline void rig_init(struct rig *g)
     pthread_cond_init(&g->changed, NULL);
 }
 
-static inline void rig_start(struct rig *g)
+/* A server that is bound, but not started. */
+static inline void rig_bind(struct rig *g)
 {
     struct http_handler h = {.ctx = g, .head = rig_head, .request = rig_request, .refuse = rig_refuse};
     char *why = NULL;
-    enum err e = http_server_new(&g->config, g->control, h, &g->server, &why);
-    if (!e)
-        e = http_server_start(g->server, &why);
-    if (e)
+    if (http_server_new(&g->config, g->control, h, &g->server, &why))
+        fail_msg("%s", why);
+}
+
+static inline void rig_start(struct rig *g)
+{
+    char *why = NULL;
+    rig_bind(g);
+    if (http_server_start(g->server, &why))
         fail_msg("%s", why);
     g->plain = rig_port(http_server_http(g->server));
     g->tls = rig_port(http_server_https(g->server));

@@ -75,11 +75,10 @@ static void a_second_server_on_the_same_addresses_fails(void **state)
 static void the_port_is_reserved_before_the_server_starts(void **state)
 {
     struct rig g;
-    struct http_handler h = {.ctx = &g, .head = rig_head, .request = rig_request, .refuse = rig_refuse};
     char *why = NULL;
     (void)state;
     rig_init(&g);
-    assert_int_equal(http_server_new(&g.config, g.control, h, &g.server, &why), ERR_NONE);
+    rig_bind(&g);
     struct sockaddr_in at = {.sin_family = AF_INET,
                              .sin_port = htons((uint16_t)rig_port(http_server_http(g.server))),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
