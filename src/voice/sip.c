@@ -16,6 +16,7 @@
 #include "voice/sip_admit.h"
 #include "voice/sip_filter.h"
 #include "voice/sip_guard.h"
+#include "voice/sip_target.h"
 #include "voice/sound.h"
 
 #define HASH_SIZE     256
@@ -86,6 +87,7 @@ static bool on_response(const struct sip_msg *msg, void *arg)
 static void on_invite(const struct sip_msg *msg, void *arg)
 {
     struct sip_source *source;
+    sip_target_fix(msg, msg);
     if (sip_admit(arg, msg, &source))
         sip_call_invite(arg, msg, source);
 }

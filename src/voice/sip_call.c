@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_guard.h"
+#include "voice/sip_target.h"
 
 #define REFUSALS_MAX 500           /* repeated until they are acknowledged, in REFUSALS_MS */
 #define REFUSALS_MS  (64 * SIP_T1) /* libre keeps each for this long */
@@ -31,6 +32,7 @@ static void sip_call_destructor(void *arg)
     media_free(c->media);
     decide_done(&c->decide);
     mem_deref((void *)c->invite);
+    mem_deref((void *)c->target);
 }
 
 static void on_free(void *arg)
@@ -102,6 +104,8 @@ void sip_call_end(struct sip_call *c)
     if (c->transaction)
         sip_call_refuse(c, 503, "Service Unavailable");
     sip_answer_done(&c->answer);
+    if (c->session)
+        sip_target_retry(sipsess_dialog(c->session), c->target);
     c->session = mem_deref(c->session); /* sends BYE, unless the peer hung up */
     stop_waiting(c);
     sip_source_leave(c->source);
@@ -414,6 +418,7 @@ static struct sip_call *new_call(struct sip_agent *a, const struct sip_msg *msg,
     c->source->waiting++;
     c->serial = ++a->serial;
     c->invite = mem_ref((void *)msg);
+    c->target = mem_ref((void *)msg);
     list_append(&a->calls, &c->le, c);
     list_append(&a->waiting, &c->waiting, c);
     hash_append(a->dialogs, hash_joaat_pl(&msg->callid), &c->dialog, c);
@@ -471,10 +476,20 @@ static bool is_dialog(struct le *le, void *arg)
            !pl_cmp(&msg->from.tag, &invite->from.tag) && !pl_strcmp(&msg->to.tag, tag);
 }
 
+/* Our requests go to the peer's last INVITE. */
+static void aim(struct sip_call *c, const struct sip_msg *msg)
+{
+    sip_target_fix(c->invite, msg);
+    mem_deref((void *)c->target);
+    c->target = mem_ref((void *)msg);
+}
+
 bool sip_call_knows(struct sip_agent *a, const struct sip_msg *msg)
 {
     struct sip_call *c = list_ledata(hash_lookup(a->dialogs, hash_joaat_pl(&msg->callid), is_dialog, (void *)msg));
     if (c && !c->session)
         sip_call_confirm(c);
+    if (c && !pl_strcmp(&msg->met, "INVITE"))
+        aim(c, msg);
     return c;
 }

@@ -22,6 +22,7 @@ struct sip_call {
     int64_t arrived_ms;
 
     const struct sip_msg *invite;
+    const struct sip_msg *target;   /* the last INVITE of the dialog, which says where our requests go */
     struct sip_strans *transaction; /* until answered */
     struct sip_answer answer;       /* from then on */
     struct sipsess *session;        /* from the caller's next message on */

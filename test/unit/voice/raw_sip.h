@@ -1,4 +1,4 @@
-/* A SIP peer for tests: sends messages written by hand and reads the answers, over UDP on loopback. */
+/* A SIP peer for tests: sends messages written by hand and reads the answers, over UDP or TCP on loopback. */
 #pragma once
 #include <arpa/inet.h>
 #include <poll.h>
@@ -13,27 +13,54 @@
 #include <unistd.h>
 
 #define RAW_PATIENCE_MS 30000 /* a test that waits for this long has failed */
+#define RAW_MESSAGE_MAX 65536
 
 struct raw {
     int sip, rtp;
-    char host[32]; /* its address */
-    struct sockaddr_in service;
+    char host[32];    /* its address, as in a URI */
+    char contact[64]; /* in its requests */
+    bool tcp;
+    struct sockaddr_storage service;
+    socklen_t service_length;
     int sip_port, rtp_port;
-    char reply[8192];
+    char reply[RAW_MESSAGE_MAX];
     char to_tag[128];
     unsigned branch, cseq; /* of the last request */
 };
 
+static inline socklen_t raw_address(const char *host, int port, struct sockaddr_storage *ret)
+{
+    struct sockaddr_in *v4 = (struct sockaddr_in *)ret;
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)ret;
+    memset(ret, 0, sizeof *ret);
+    if (inet_pton(AF_INET, host, &v4->sin_addr) == 1) {
+        v4->sin_family = AF_INET;
+        v4->sin_port = htons((uint16_t)port);
+        return sizeof *v4;
+    }
+    if (strcmp(host, "[::1]") != 0)
+        abort();
+    v6->sin6_family = AF_INET6;
+    v6->sin6_addr = in6addr_loopback;
+    v6->sin6_port = htons((uint16_t)port);
+    return sizeof *v6;
+}
+
 /* A socket bound to a loopback address. Each address is another caller. */
+static inline int raw_bind(const char *host, int type, int *ret_port)
+{
+    struct sockaddr_storage at;
+    socklen_t n = raw_address(host, 0, &at);
+    int fd = socket(at.ss_family, type | SOCK_CLOEXEC, 0);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&at, n) || getsockname(fd, (struct sockaddr *)&at, &n))
+        abort();
+    *ret_port = ntohs(((struct sockaddr_in *)&at)->sin_port); /* at the same place for IPv6 */
+    return fd;
+}
+
 static inline int raw_socket_at(const char *host, int *ret_port)
 {
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = inet_addr(host)};
-    socklen_t n = sizeof at;
-    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof at) || getsockname(fd, (struct sockaddr *)&at, &n))
-        abort();
-    *ret_port = ntohs(at.sin_port);
-    return fd;
+    return raw_bind(host, SOCK_DGRAM, ret_port);
 }
 
 static inline int raw_socket(int *ret_port)
@@ -41,18 +68,31 @@ static inline int raw_socket(int *ret_port)
     return raw_socket_at("127.0.0.1", ret_port);
 }
 
+/* Opens a peer at `host` for the service at `address`, which is "ADDRESS:PORT". */
 static inline void raw_open_at(struct raw *r, const char *host, const char *address)
 {
-    *r = (struct raw){.service = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}};
+    *r = (struct raw){0};
     (void)snprintf(r->host, sizeof r->host, "%s", host);
-    r->service.sin_port = htons((uint16_t)atoi(strrchr(address, ':') + 1));
+    r->service_length =
+        raw_address(*address == '[' ? "[::1]" : "127.0.0.1", atoi(strrchr(address, ':') + 1), &r->service);
     r->sip = raw_socket_at(host, &r->sip_port);
     r->rtp = raw_socket_at(host, &r->rtp_port);
+    (void)snprintf(r->contact, sizeof r->contact, "%s:%d", host, r->sip_port);
 }
 
 static inline void raw_open(struct raw *r, const char *address)
 {
     raw_open_at(r, "127.0.0.1", address);
+}
+
+/* From now on the peer uses a connection. */
+static inline void raw_connect(struct raw *r)
+{
+    close(r->sip);
+    r->sip = raw_bind(r->host, SOCK_STREAM, &r->sip_port);
+    r->tcp = true;
+    if (connect(r->sip, (struct sockaddr *)&r->service, r->service_length))
+        abort();
 }
 
 static inline void raw_close(struct raw *r)
@@ -63,8 +103,22 @@ static inline void raw_close(struct raw *r)
 
 static inline void raw_send(struct raw *r, const void *p, size_t n)
 {
-    if (sendto(r->sip, p, n, 0, (struct sockaddr *)&r->service, sizeof r->service) < 0)
+    if (r->tcp ? send(r->sip, p, n, MSG_NOSIGNAL) < 0
+               : sendto(r->sip, p, n, 0, (struct sockaddr *)&r->service, r->service_length) < 0)
         abort();
+}
+
+/* Reads one message of a connection, a byte at a time. The size of its body is in Content-Length. */
+static inline size_t raw_read_message(struct raw *r)
+{
+    size_t n = 0, end = sizeof r->reply - 1;
+    while (n < end && recv(r->sip, r->reply + n, 1, 0) == 1) {
+        r->reply[++n] = '\0';
+        const char *length = strstr(r->reply, "\r\nContent-Length: ");
+        if (end == sizeof r->reply - 1 && n >= 4 && strcmp(r->reply + n - 4, "\r\n\r\n") == 0)
+            end = n + (length ? strtoul(length + 18, NULL, 10) : 0);
+    }
+    return n;
 }
 
 /* The next message within wait_ms: its status, or 1 for a request. 0 after a time-out. */
@@ -73,9 +127,9 @@ static inline int raw_receive(struct raw *r, int wait_ms)
     struct pollfd p = {.fd = r->sip, .events = POLLIN};
     if (poll(&p, 1, wait_ms) <= 0)
         return 0;
-    ssize_t n = recv(r->sip, r->reply, sizeof r->reply - 1, 0);
+    ssize_t n = r->tcp ? (ssize_t)raw_read_message(r) : recv(r->sip, r->reply, sizeof r->reply - 1, 0);
     r->reply[n > 0 ? n : 0] = '\0';
-    return strncmp(r->reply, "SIP/2.0 ", 8) == 0 ? atoi(r->reply + 8) : 1;
+    return strncmp(r->reply, "SIP/2.0 ", 8) == 0 ? atoi(r->reply + 8) : n > 0;
 }
 
 /* Whether the last message answers the last request. An earlier answer may be repeated until its ACK arrives. */
@@ -114,21 +168,21 @@ static inline bool raw_requested(struct raw *r, const char *method)
 static inline void raw_request(struct raw *r, const char *method, const char *user, unsigned cseq, const char *headers,
                                const char *body)
 {
-    char text[8192];
+    char text[RAW_MESSAGE_MAX];
     r->cseq = cseq;
     int n = snprintf(text, sizeof text,
                      "%s sip:%s@127.0.0.1 SIP/2.0\r\n"
-                     "Via: SIP/2.0/UDP %s:%d;branch=z9hG4bK%s-%d-%u;rport\r\n"
+                     "Via: SIP/2.0/%s %s:%d;branch=z9hG4bK%s-%d-%u;rport\r\n"
                      "From: <sip:+15557654321@127.0.0.1>;tag=me\r\n"
                      "To: <sip:%s@127.0.0.1>%s\r\n"
                      "Call-ID: call-%s-%d\r\n"
                      "CSeq: %u %s\r\n"
                      "Max-Forwards: 70\r\n"
-                     "Contact: <sip:me@%s:%d>\r\n"
+                     "Contact: <sip:me@%s>\r\n"
                      "%sContent-Length: %zu\r\n\r\n%s",
-                     method, user, r->host, r->sip_port, r->host, r->sip_port,
+                     method, user, r->tcp ? "TCP" : "UDP", r->host, r->sip_port, r->host, r->sip_port,
                      strcmp(method, "CANCEL") == 0 ? r->branch : ++r->branch, user, r->to_tag, r->host, r->sip_port,
-                     cseq, method, r->host, r->sip_port, headers, strlen(body), body);
+                     cseq, method, r->contact, headers, strlen(body), body);
     raw_send(r, text, (size_t)n);
 }
 
@@ -138,10 +192,15 @@ static inline void raw_request(struct raw *r, const char *method, const char *us
 static inline const char *raw_offer_at(struct raw *r, const char *host, const char *direction)
 {
     static char text[512];
+    char at[40];
+    if (*host == '[')
+        (void)snprintf(at, sizeof at, "IP6 %.*s", (int)strlen(host) - 2, host + 1);
+    else
+        (void)snprintf(at, sizeof at, "IP4 %s", host);
     (void)snprintf(text, sizeof text,
-                   "v=0\r\no=- 1 1 IN IP4 %s\r\ns=-\r\nc=IN IP4 %s\r\nt=0 0\r\n"
+                   "v=0\r\no=- 1 1 IN %s\r\ns=-\r\nc=IN %s\r\nt=0 0\r\n"
                    "m=audio %d RTP/AVP 0 96\r\na=rtpmap:96 telephone-event/8000\r\na=%s\r\n",
-                   host, host, r->rtp_port, direction);
+                   at, at, r->rtp_port, direction);
     return text;
 }
 

@@ -467,10 +467,9 @@ static void test_calls_beyond_the_limit_are_refused(void **state)
 
 static int connect_to_agent(void)
 {
-    struct sockaddr_in to = r.service;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(fd >= 0);
-    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&r.service, r.service_length), 0);
     return fd;
 }
 
@@ -496,7 +495,7 @@ static void test_silent_connections_leave_descriptors_to_others(void **state)
 }
 
 /* One call of another caller, ended at once if it is answered. */
-static int try_once(const struct sockaddr_in *service)
+static int try_once(const struct sockaddr_storage *service)
 {
     struct raw one;
     raw_open(&one, sip_address(agent));
