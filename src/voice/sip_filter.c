@@ -2,6 +2,7 @@
 
 #define FILTER_LAYER   0
 #define RECEIVE_BUFFER (1024 * 1024) /* bytes: room for a burst of calls */
+#define MESSAGE_MAX    65536         /* bytes: above the largest datagram */
 
 static bool unwanted(struct sa *src, struct mbuf *mb, void *arg)
 {
@@ -24,6 +25,7 @@ bool sip_filter_probe(struct sip_agent *a, const struct sip_msg *msg)
     a->probe[0] = '\0';
     a->udp = mem_ref(msg->sock);
     (void)udp_sockbuf_set(a->udp, RECEIVE_BUFFER);
+    udp_rxsz_set(a->udp, MESSAGE_MAX);
     sip_peers_watch(&a->peers, udp_sock_fd(a->udp, sa_af(&msg->dst)));
     (void)udp_register_helper(&a->filter, a->udp, FILTER_LAYER, NULL, unwanted, a);
     return true;
