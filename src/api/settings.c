@@ -24,9 +24,62 @@ static const struct field setup_fields[] = {
 };
 static const struct shape setup_shape = SHAPE(struct setup, "Setup", setup_fields);
 
+#define PHONE_PATTERN "^\\+[1-9][0-9]{6,14}$"
+
+/* Extensions: each is optional in a request, and whole in a reply. `more` are the flags of all fields. */
+struct release_body {
+    struct val length_ms, gap_ms, delay_ms, repeat, mode, before_greeting;
+};
+struct ring_body {
+    struct val numbers, strategy, seconds, accept, message;
+};
+#define RELEASE_FIELDS(more)                                                                                           \
+    {                                                                                                                  \
+        FIELD(struct release_body, length_ms, T_INT, .flags = (more), .min = 40, .max = 2000,                          \
+              .doc = "length of a key"),                                                                               \
+            FIELD(struct release_body, gap_ms, T_INT, .flags = (more), .min = 40, .max = 2000,                         \
+                  .doc = "silence between two keys"),                                                                  \
+            FIELD(struct release_body, delay_ms, T_INT, .flags = (more), .min = 0, .max = 3000,                        \
+                  .doc = "silence before the first key"),                                                              \
+            FIELD(struct release_body, repeat, T_INT, .flags = (more), .min = 1, .max = 3,                             \
+                  .doc = "how often the whole tone is sent"),                                                          \
+            FIELD(struct release_body, mode, T_STRING, .flags = (more), .values = release_mode_names,                  \
+                  .doc = "how keys are sent over SIP: as RFC 4733 events if the call box accepts them, else in-band "  \
+                         "(auto, events); always in-band; or as SIP INFO"),                                            \
+            FIELD(struct release_body, before_greeting, T_BOOL, .flags = (more),                                       \
+                  .doc = "send the tone before greeting_granted is spoken"),                                           \
+    }
+#define RING_FIELDS(more)                                                                                              \
+    {                                                                                                                  \
+        FIELD(struct ring_body, numbers, T_STRINGS, .flags = (more), .max = RING_NUMBERS_MAX,                          \
+              .pattern = PHONE_PATTERN, .doc = "phones that ring besides the building's forwarding phone, E.164"),     \
+            FIELD(struct ring_body, strategy, T_STRING, .flags = (more), .values = ring_strategy_names,                \
+                  .doc = "all at once, or in this order, the forwarding phone first"),                                 \
+            FIELD(struct ring_body, seconds, T_INT, .flags = (more), .min = 10, .max = 60,                             \
+                  .doc = "how long a phone rings"),                                                                    \
+            FIELD(struct ring_body, accept, T_BOOL, .flags = (more),                                                   \
+                  .doc = "whoever answers must press 1 to talk, so that no voicemail takes the call; default: true "   \
+                         "with more than one phone"),                                                                  \
+            FIELD(struct ring_body, message, T_BOOL, .flags = (more),                                                  \
+                  .doc = "the visitor may leave a message of 30 s when nobody answers"),                               \
+    }
+static const struct field release_fields[] = RELEASE_FIELDS(F_REQUIRED);
+static const struct field release_patch_fields[] = RELEASE_FIELDS(0);
+static const struct field ring_fields[] = RING_FIELDS(F_REQUIRED);
+static const struct field ring_patch_fields[] = RING_FIELDS(0);
+static const struct shape release_shape =
+    SHAPE(struct release_body, "ReleaseForm", release_fields, .doc = "how the release tone is sent");
+static const struct shape release_patch_shape =
+    SHAPE(struct release_body, "ReleaseFormPatch", release_patch_fields, .doc = "omitted fields stay unchanged");
+static const struct shape ring_shape =
+    SHAPE(struct ring_body, "RingGroup", ring_fields, .doc = "the phones that ring in a forwarded call");
+static const struct shape ring_patch_shape =
+    SHAPE(struct ring_body, "RingGroupPatch", ring_patch_fields, .doc = "omitted fields stay unchanged");
+
 struct building_settings {
     struct val virtual_number, unlock_tone;
     struct val greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding;
+    struct val release, ring;
     struct val version, editable;
 };
 #define BUILDING_SETTINGS(member, type, ...) FIELD(struct building_settings, member, type, __VA_ARGS__)
@@ -38,6 +91,8 @@ static const struct field building_settings_fields[] = {
     BUILDING_SETTINGS(greeting_denied, T_STRING, .flags = F_REQUIRED, .doc = "spoken after a wrong code"),
     BUILDING_SETTINGS(greeting_forwarding, T_STRING, .flags = F_REQUIRED,
                       .doc = "spoken before the resident is called"),
+    BUILDING_SETTINGS(release, T_OBJECT, .flags = F_REQUIRED, .sub = &release_shape),
+    BUILDING_SETTINGS(ring, T_OBJECT, .flags = F_REQUIRED, .sub = &ring_shape),
     BUILDING_SETTINGS(version, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
                       .doc = "the quoted token for If-Match, equal to the ETag"),
     BUILDING_SETTINGS(editable, T_BOOL, .flags = F_REQUIRED, .doc = "false for invited members"),
@@ -46,7 +101,7 @@ static const struct shape building_settings_shape =
     SHAPE(struct building_settings, "BuildingSettings", building_settings_fields);
 
 struct settings_body {
-    struct val unlock_tone, greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding;
+    struct val unlock_tone, greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding, release, ring;
 };
 #define GREETING(member)                                                                                               \
     FIELD(struct settings_body, member, T_STRING, .flags = F_UTF16, .max = GREETING_MAX,                               \
@@ -59,6 +114,8 @@ static const struct field settings_body_fields[] = {
     GREETING(greeting_granted),
     GREETING(greeting_denied),
     GREETING(greeting_forwarding),
+    FIELD(struct settings_body, release, T_OBJECT, .sub = &release_patch_shape, .doc = "how the tone is sent"),
+    FIELD(struct settings_body, ring, T_OBJECT, .sub = &ring_patch_shape, .doc = "which phones ring"),
 };
 static const struct shape settings_body_shape = SHAPE(struct settings_body, "SettingsPatch", settings_body_fields,
                                                       .least = 1, .doc = "omitted fields stay unchanged");
@@ -81,6 +138,36 @@ static enum err get_setup(struct request *q, struct reply *p)
     return reply_ok(p, 200, &setup_shape, r);
 }
 
+static struct val release_val(struct arena *a, const struct release *f)
+{
+    struct release_body *r = arena_new(a, struct release_body);
+    *r = (struct release_body){
+        .length_ms = v_int(f->length_ms),
+        .gap_ms = v_int(f->gap_ms),
+        .delay_ms = v_int(f->delay_ms),
+        .repeat = v_int(f->repeat),
+        .mode = v_str(str_z(release_mode_names[f->mode])),
+        .before_greeting = v_bool(f->before_greeting),
+    };
+    return v_object(r);
+}
+
+static struct val ring_val(struct arena *a, const struct ring *g)
+{
+    struct ring_body *r = arena_new(a, struct ring_body);
+    struct val *numbers = arena_array(a, struct val, g->count + 1);
+    for (size_t i = 0; i < g->count; i++)
+        numbers[i] = v_str(g->numbers[i]);
+    *r = (struct ring_body){
+        .numbers = v_list(numbers, g->count),
+        .strategy = v_str(str_z(ring_strategy_names[g->strategy])),
+        .seconds = v_int(g->seconds),
+        .accept = v_bool(g->accept),
+        .message = v_bool(g->message),
+    };
+    return v_object(r);
+}
+
 static enum err reply_settings(struct request *q, struct reply *p, const struct settings *s)
 {
     struct building_settings *r = arena_new(q->tx.arena, struct building_settings);
@@ -91,6 +178,8 @@ static enum err reply_settings(struct request *q, struct reply *p, const struct 
     r->greeting_granted = v_str(s->greetings[GREETING_GRANTED]);
     r->greeting_denied = v_str(s->greetings[GREETING_DENIED]);
     r->greeting_forwarding = v_str(s->greetings[GREETING_FORWARDING]);
+    r->release = release_val(q->tx.arena, &s->release);
+    r->ring = ring_val(q->tx.arena, &s->ring);
     r->version = v_str(etag);
     r->editable = v_bool(!id_given(&q->who.member_id));
     if (etag.p)
@@ -110,23 +199,79 @@ static struct str given_setting(struct val v)
     return v_given(v) ? v.s : STR_NONE;
 }
 
+static int64_t given_int(struct val v)
+{
+    return v_given(v) ? v.i : -1;
+}
+
+static int64_t given_bool(struct val v)
+{
+    return v_given(v) ? v.b : -1;
+}
+
+static int64_t given_name(struct val v, const char *const *names)
+{
+    return v_given(v) ? str_index(v.s, names) : -1;
+}
+
+static void read_release(const struct release_body *b, struct door_patch *ret)
+{
+    ret->length_ms = given_int(b->length_ms);
+    ret->gap_ms = given_int(b->gap_ms);
+    ret->delay_ms = given_int(b->delay_ms);
+    ret->repeat = given_int(b->repeat);
+    ret->mode = given_name(b->mode, release_mode_names);
+    ret->before_greeting = given_bool(b->before_greeting);
+}
+
+/* Joins the numbers with spaces. Fails if a number is given twice. */
+static enum err read_ring_numbers(struct tx *tx, struct val list, struct str *ret)
+{
+    const struct val *numbers = list.ptr;
+    struct str all = STR("");
+    for (size_t i = 0; i < list.count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (str_eq(numbers[i].s, numbers[j].s))
+                return tx_fail(tx, ERR_INVALID_SETTINGS, "ring.numbers must be unique");
+        }
+        all = arena_printf(tx->arena, "%.*s%s%.*s", STR_ARG(all), i ? " " : "", STR_ARG(numbers[i].s));
+    }
+    *ret = all;
+    return ERR_NONE;
+}
+
+static enum err read_ring(struct tx *tx, const struct ring_body *b, struct door_patch *ret)
+{
+    ret->strategy = given_name(b->strategy, ring_strategy_names);
+    ret->seconds = given_int(b->seconds);
+    ret->accept = given_bool(b->accept);
+    ret->message = given_bool(b->message);
+    return v_given(b->numbers) ? read_ring_numbers(tx, b->numbers, &ret->numbers) : ERR_NONE;
+}
+
 static enum err patch_settings(struct request *q, struct reply *p)
 {
     const struct settings_body *b = q->body;
-    const struct settings_patch patch = {
+    struct settings_patch patch = {
+        .door = door_unchanged,
         .unlock_tone = given_setting(b->unlock_tone),
         .greetings = {[GREETING_WELCOME] = given_setting(b->greeting_welcome),
                       [GREETING_GRANTED] = given_setting(b->greeting_granted),
                       [GREETING_DENIED] = given_setting(b->greeting_denied),
                       [GREETING_FORWARDING] = given_setting(b->greeting_forwarding)},
     };
-    bool any = patch.unlock_tone.p;
+    if (v_given(b->release))
+        read_release(b->release.ptr, &patch.door);
+    enum err e = v_given(b->ring) ? read_ring(&q->tx, b->ring.ptr, &patch.door) : ERR_NONE;
+    if (e)
+        return e;
+    bool any = patch.unlock_tone.p || v_given(b->release) || v_given(b->ring);
     for (int i = 0; i < GREETING_COUNT; i++)
         any = any || patch.greetings[i].p;
     if (!any)
         return tx_fail(&q->tx, ERR_INVALID_SETTINGS, "at least one setting is required");
     struct settings s;
-    enum err e = settings_patch(&q->tx, &q->who, &q->building_id, q->building_linked, q->match_token, &patch, &s);
+    e = settings_patch(&q->tx, &q->who, &q->building_id, q->building_linked, q->match_token, &patch, &s);
     return e ? e : reply_settings(q, p, &s);
 }
 
@@ -149,7 +294,7 @@ static const struct route rows[] = {
      .reply = &setup_shape,
      .store_error = ERR_FETCH_FAILED},
     {.operation_id = "getSettings",
-     .summary = "A building's release tone and greetings",
+     .summary = "A building's release tone, greetings and phones",
      .description = "A building without a number has no `version`; its greetings are the defaults.",
      .tag = "Buildings",
      .method = HTTP_GET,
@@ -165,7 +310,7 @@ static const struct route rows[] = {
      .flags = ROUTE_ETAG,
      .store_error = ERR_FETCH_FAILED},
     {.operation_id = "updateSettings",
-     .summary = "Change a building's release tone and greetings",
+     .summary = "Change a building's release tone, greetings and phones",
      .description =
          "Send only the fields that change. Tone and greetings are saved together. An empty greeting is not spoken. "
          "The tone must be the keypress that makes this building's call box release the door: test it there.",

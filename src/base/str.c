@@ -27,3 +27,12 @@ bool str_is_id(struct str s)
             return false;
     return true;
 }
+
+int str_index(struct str s, const char *const *names)
+{
+    for (int i = 0; names[i]; i++) {
+        if (str_eq(s, str_z(names[i])))
+            return i;
+    }
+    return -1;
+}

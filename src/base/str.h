@@ -76,3 +76,5 @@ bool str_to_u64(struct str s, uint64_t max, uint64_t *ret);
 
 /* Whether s is 24 hexadecimal characters, the form of every ID (contract, Resources). */
 bool str_is_id(struct str s);
+/* The index of s in the NULL-terminated names, or -1. */
+int str_index(struct str s, const char *const *names);

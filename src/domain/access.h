@@ -5,6 +5,7 @@
  * call itself (prompts, attempts). */
 #pragma once
 #include "domain/access_guard.h"
+#include "domain/door_settings.h"
 #include "domain/tx.h"
 
 enum access_verdict {
@@ -55,9 +56,11 @@ struct access_decision {
     struct id grant_id; /* of a release */
     struct str grant_label;
     char tones[4]; /* the building's release tone, "" while not set */
+    struct release release;
     struct str greeting_welcome, greeting_granted, greeting_denied,
         greeting_forwarding; /* in the arena; "": nothing is said */
     struct str forward_to;   /* the forwarding phone; STR_NONE: not set */
+    struct ring ring;        /* the other phones; numbers in the arena */
     bool voice;              /* of COLLECT: a usable passcode may be spoken */
     /* Of WRONG: if the code closed the keypad to this caller's group, forward the call. */
     struct guard_closing closing;

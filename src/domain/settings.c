@@ -11,6 +11,8 @@
 /* The stored row. */
 struct stored {
     struct str number, tone, greetings[GREETING_COUNT];
+    struct release release;
+    struct ring ring;
     int64_t version;
 };
 
@@ -37,6 +39,8 @@ static enum err settings_load(struct tx *tx, const struct id *account, const str
     for (int i = 0; i < GREETING_COUNT; i++)
         ret->greetings[i] = col_copy(&c, COL_BUILDING_SETTINGS_GREETING_WELCOME + i, tx->arena);
     ret->version = col_int(&c, COL_BUILDING_SETTINGS_SETTINGS_VERSION);
+    ret->release = release_read(&c, COL_BUILDING_SETTINGS_RELEASE, tx->config);
+    ret->ring = ring_read(&c, COL_BUILDING_SETTINGS_RING, !col_null(&c, COL_BUILDING_SETTINGS_PHONE), tx->arena);
     return ERR_NONE;
 }
 
@@ -70,7 +74,7 @@ static struct str version_of(struct arena *a, const struct id *building, const s
 
 static struct settings settings_view(const struct tx *tx, const struct id *building, const struct stored *s)
 {
-    struct settings v = {.number = s->number};
+    struct settings v = {.number = s->number, .release = s->release, .ring = s->ring};
     if (s->number.p) {
         v.unlock_tone = s->tone;
         v.version = version_of(tx->arena, building, s);
@@ -89,16 +93,33 @@ enum err settings_get(struct tx *tx, const struct id *account, const struct id *
     return e;
 }
 
+static struct val changed_or_null(int64_t value)
+{
+    return value < 0 ? v_null() : v_int(value);
+}
+
 static enum err settings_store(struct tx *tx, const struct id *account, const struct id *building,
-                               const struct stored *s)
+                               const struct stored *s, const struct door_patch *d)
 {
     int64_t changed;
-    enum err e =
-        db_exec(tx->db, SQL_BUILDING_SETTINGS_PUT,
-                DB_ARGS(v_str(id_str(account)), v_str(id_str(building)), v_int(s->version), v_str(s->tone),
-                        v_str(s->greetings[0]), v_str(s->greetings[1]), v_str(s->greetings[2]), v_str(s->greetings[3])),
-                &changed);
+    enum err e = db_exec(tx->db, SQL_BUILDING_SETTINGS_PUT,
+                         DB_ARGS(v_str(id_str(account)), v_str(id_str(building)), v_int(s->version), v_str(s->tone),
+                                 v_str(s->greetings[0]), v_str(s->greetings[1]), v_str(s->greetings[2]),
+                                 v_str(s->greetings[3]), changed_or_null(d->length_ms), changed_or_null(d->gap_ms),
+                                 changed_or_null(d->delay_ms), changed_or_null(d->repeat), changed_or_null(d->mode),
+                                 changed_or_null(d->before_greeting), v_str(d->numbers), changed_or_null(d->strategy),
+                                 changed_or_null(d->seconds), changed_or_null(d->accept), changed_or_null(d->message)),
+                         &changed);
     return e ? e : changed ? ERR_NONE : ERR_SETTINGS_VERSION_CONFLICT;
+}
+
+static bool rings_itself(const struct stored *s)
+{
+    for (size_t i = 0; i < s->ring.count; i++) {
+        if (str_eq(s->ring.numbers[i], s->number))
+            return true;
+    }
+    return false;
 }
 
 enum err settings_patch(struct tx *tx, const struct principal *who, const struct id *building, bool linked,
@@ -121,10 +142,13 @@ enum err settings_patch(struct tx *tx, const struct principal *who, const struct
     for (int i = 0; i < GREETING_COUNT; i++)
         if (patch->greetings[i].p)
             s.greetings[i] = patch->greetings[i];
-    e = settings_store(tx, &who->account_id, building, &s);
+    e = settings_store(tx, &who->account_id, building, &s, &patch->door);
+    if (!e)
+        e = settings_load(tx, &who->account_id, building, &s);
     if (e)
         return e;
-    s.version++;
+    if (rings_itself(&s))
+        return tx_fail(tx, ERR_INVALID_SETTINGS, "ring.numbers must not contain the building's own number");
     *ret = settings_view(tx, building, &s);
     return ERR_NONE;
 }

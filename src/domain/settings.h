@@ -1,12 +1,11 @@
 /* The release tone and the greetings of a building (contract, Setup and settings; decisions, section 5). */
 #pragma once
 #include "domain/building.h"
+#include "domain/door_settings.h"
 #include "domain/principal.h"
 #include "domain/tx.h"
 
 #define GREETING_MAX 119 /* UTF-16 code units */
-
-enum greeting { GREETING_WELCOME, GREETING_GRANTED, GREETING_DENIED, GREETING_FORWARDING, GREETING_COUNT };
 
 /* The stored greeting, or the configured default if `stored` is STR_NONE. */
 struct str greeting_or_default(const struct config *config, enum greeting which, struct str stored);
@@ -17,6 +16,8 @@ struct settings {
     struct str number;      /* STR_NONE: not provisioned yet; then unlock_tone and version are STR_NONE too */
     struct str unlock_tone; /* STR_NONE: not set */
     struct str greetings[GREETING_COUNT]; /* the building's or the default */
+    struct release release;
+    struct ring ring;
     struct str version; /* SETTINGS_VERSION_LEN hex: SHA-256 of the stored settings and the row's version */
 };
 
@@ -26,12 +27,13 @@ enum err settings_get(struct tx *tx, const struct id *account, const struct id *
 struct settings_patch {
     struct str unlock_tone; /* STR_NONE: unchanged; must be valid */
     struct str greetings[GREETING_COUNT];
+    struct door_patch door;
 };
 
 /* Changes the settings that are given; *ret is the new state. `linked`: the building is not the primary one. Fails, in
  * this order, with ERR_NUMBER_OWNER_REQUIRED (an invited member), ERR_MULTI_BUILDING_REQUIRED (linked, without an
  * active subscription), ERR_BUILDING_NOT_FOUND, ERR_NUMBER_NOT_FOUND (not provisioned yet),
- * ERR_SETTINGS_VERSION_CONFLICT. */
+ * ERR_SETTINGS_VERSION_CONFLICT, ERR_INVALID_SETTINGS (a number to ring is the building's own). */
 enum err settings_patch(struct tx *tx, const struct principal *who, const struct id *building, bool linked,
                         struct str version, const struct settings_patch *patch, struct settings *ret) CHECKED;
 

@@ -10,7 +10,7 @@
 #define SPEECH_MAX 200
 
 struct call_request {
-    struct val to, from, digits, speech, answer_forward;
+    struct val to, from, digits, speech, answer_forward, resident;
 };
 
 struct near_reply {
@@ -18,7 +18,8 @@ struct near_reply {
 };
 
 struct call_reply {
-    struct val call_id, outcome, reason, tones, grant_id, grant_label, near_misses, said, forwarded_to, duration_ms;
+    struct val call_id, outcome, reason, tones, grant_id, grant_label, near_misses, said, forwarded_to, rang, opened,
+        duration_ms;
 };
 
 static const struct field near_fields[] = {
@@ -39,7 +40,11 @@ static const struct field request_fields[] = {
           .doc = "keys the visitor presses when asked for a code; several codes in a row are possible"),
     FIELD(struct call_request, speech, T_STRING, .flags = F_NULLABLE, .max = SPEECH_MAX,
           .doc = "digits the visitor speaks: \"one two three four\", \"oh\", \"double five\""),
-    FIELD(struct call_request, answer_forward, T_BOOL, .doc = "the resident answers a forwarded call; default true"),
+    FIELD(struct call_request, answer_forward, T_BOOL,
+          .doc = "the resident answers a forwarded call; default true. `resident` says more"),
+    FIELD(struct call_request, resident, T_STRING, .values = dial_resident_names,
+          .doc =
+              "what happens to a forwarded call: the resident talks, opens the door, or nobody talks to the visitor"),
 };
 static const struct shape request_shape = SHAPE(struct call_request, "SandboxCall", request_fields);
 
@@ -57,7 +62,9 @@ static const struct field reply_fields[] = {
           .doc = "for a forwarded call: the newest grants that could not be used, at most five"),
     FIELD(struct call_reply, said, T_STRINGS, .flags = F_REQUIRED, .doc = "texts that the caller heard"),
     FIELD(struct call_reply, forwarded_to, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
-          .doc = "the phone that rang; null if no phone is verified"),
+          .doc = "the first phone that rang; null if there is no phone"),
+    FIELD(struct call_reply, rang, T_STRINGS, .flags = F_REQUIRED, .doc = "all phones that rang"),
+    FIELD(struct call_reply, opened, T_BOOL, .flags = F_REQUIRED, .doc = "the resident opened the door"),
     FIELD(struct call_reply, duration_ms, T_INT, .flags = F_REQUIRED,
           .doc = "processing time plus the silences in the call; nothing is played or waited for"),
 };
@@ -103,6 +110,10 @@ static enum err fill_call_body(const struct dial *d, const struct access_decisio
     struct val *said = arena_array(tx->arena, struct val, d->said_count + 1);
     for (size_t i = 0; i < d->said_count; i++)
         said[i] = v_str(arena_str(tx->arena, str_z(d->said[i])));
+    const size_t rang_count = d->forwarded ? d->call.ring.count : 0;
+    struct val *rang = arena_array(tx->arena, struct val, rang_count + 1);
+    for (size_t i = 0; i < rang_count; i++)
+        rang[i] = v_str(arena_str(tx->arena, str_z(d->call.ring.phones[i])));
     *ret = (struct call_reply){
         .call_id = text_or_null(tx->arena, id.text),
         .outcome = v_str(str_z(call_outcome_name(d->call.outcome))),
@@ -112,7 +123,9 @@ static enum err fill_call_body(const struct dial *d, const struct access_decisio
         .grant_label = id_given(&d->call.grant_id) ? v_str(arena_str(tx->arena, last->grant_label)) : v_null(),
         .near_misses = near_misses(tx->arena, last),
         .said = v_list(said, d->said_count),
-        .forwarded_to = text_or_null(tx->arena, d->forwarded ? d->call.forward_to : ""),
+        .forwarded_to = text_or_null(tx->arena, rang_count ? d->call.ring.phones[0] : ""),
+        .rang = v_list(rang, rang_count),
+        .opened = v_bool(d->call.opened),
         .duration_ms = v_int(took_ms),
     };
     return ERR_NONE;
@@ -133,6 +146,13 @@ static const char *call_number(struct arena *a, struct val given)
     return v_set(given) ? arena_str(a, given.s).p : "";
 }
 
+static enum dial_resident resident_of(const struct call_request *body)
+{
+    if (!v_set(body->resident))
+        return v_set(body->answer_forward) && !body->answer_forward.b ? DIAL_NO_ANSWER : DIAL_ANSWERED;
+    return (enum dial_resident)str_index(body->resident.s, dial_resident_names);
+}
+
 static enum err place_call(struct request *q, struct reply *p)
 {
     const struct call_request *body = q->body;
@@ -147,7 +167,7 @@ static enum err place_call(struct request *q, struct reply *p)
     decide_init(&asking->decide, q->tx.config, call_number(a, body->to), call_number(a, body->from));
     dial->digits = v_set(body->digits) ? body->digits.s : STR_NONE;
     dial->speech = str_z(spoken);
-    dial->answer_forward = !v_set(body->answer_forward) || body->answer_forward.b;
+    dial->resident = resident_of(body);
     dial->ask = ask_store;
     dial->arg = asking;
 

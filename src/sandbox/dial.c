@@ -1,5 +1,11 @@
 #include "sandbox/dial.h"
 
+const char *const dial_resident_names[] = {
+    [DIAL_ANSWERED] = "answered", [DIAL_OPENED] = "opened",     [DIAL_NO_ANSWER] = "no_answer",
+    [DIAL_BUSY] = "busy",         [DIAL_DECLINED] = "declined", [DIAL_UNREACHABLE] = "unreachable",
+    [DIAL_RESIDENT_COUNT] = NULL,
+};
+
 /* The visitor's next input when asked for a code. */
 static struct call_event visitor(struct dial *d, const struct call_action *collect)
 {
@@ -17,6 +23,19 @@ static struct call_event visitor(struct dial *d, const struct call_action *colle
     return (struct call_event){.kind = CALL_TIMEOUT};
 }
 
+static struct call_event resident(const struct dial *d)
+{
+    static const enum call_forward_failure failures[] = {[DIAL_NO_ANSWER] = CALL_NO_ANSWER,
+                                                         [DIAL_BUSY] = CALL_BUSY,
+                                                         [DIAL_DECLINED] = CALL_DECLINED,
+                                                         [DIAL_UNREACHABLE] = CALL_UNREACHABLE};
+    if (d->resident == DIAL_OPENED && d->call.ring.accept)
+        return (struct call_event){.kind = CALL_FORWARD_OPEN};
+    if (d->resident <= DIAL_OPENED)
+        return (struct call_event){.kind = CALL_FORWARD_ANSWERED};
+    return (struct call_event){.kind = CALL_FORWARD_FAILED, .failure = failures[d->resident]};
+}
+
 /* Performs one action. Returns true with the event that it causes, or false if the next action follows at once. */
 static bool dial_action(struct dial *d, const struct call_action *a, struct call_event *ret)
 {
@@ -31,14 +50,17 @@ static bool dial_action(struct dial *d, const struct call_action *a, struct call
         return true;
     case CALL_FORWARD:
         d->forwarded = true;
-        *ret = (struct call_event){.kind = d->answer_forward ? CALL_FORWARD_ANSWERED : CALL_FORWARD_FAILED};
+        *ret = resident(d);
         return true;
     case CALL_SAY:
         if (d->said_count < DIAL_SAID_MAX)
             d->said[d->said_count++] = a->say.text;
         return false;
     case CALL_SEND_TONES:
-        memcpy(d->tones, a->tones, sizeof d->tones);
+        memcpy(d->tones, a->tones.keys, sizeof d->tones);
+        return false;
+    case CALL_TAKE_MESSAGE:
+        d->silence_ms += a->max_s * 1000;
         return false;
     case CALL_REJECT:
     case CALL_ANSWER:
@@ -58,7 +80,9 @@ void dial_run(struct dial *d)
         /* The machine stays in the collecting state after a key or word that it ignores, so the visitor continues. */
         if (actions.n == 0 && d->call.state == CALL_COLLECTING)
             actions = listening;
-        more = false;
+        more = d->call.state == CALL_BRIDGED && d->resident == DIAL_OPENED && !d->call.opened;
+        if (more)
+            event = (struct call_event){.kind = CALL_FORWARD_OPEN};
         for (size_t i = 0; i < actions.n && !more; i++) {
             if (actions.v[i].kind == CALL_COLLECT)
                 listening = (struct call_actions){{actions.v[i]}, 1};

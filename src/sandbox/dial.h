@@ -5,11 +5,23 @@
 
 #define DIAL_SAID_MAX 16
 
+/* The resident's part in a forwarded call. The caller hangs up when it is over. */
+enum dial_resident {
+    DIAL_ANSWERED, /* talks */
+    DIAL_OPENED,   /* opens the door: after answering or, where the ring group asks to accept, instead */
+    DIAL_NO_ANSWER,
+    DIAL_BUSY,
+    DIAL_DECLINED,
+    DIAL_UNREACHABLE,
+    DIAL_RESIDENT_COUNT
+};
+extern const char *const dial_resident_names[]; /* NULL-terminated */
+
 struct dial {
     /* input */
-    struct str digits;   /* keys to press, one whenever the machine collects; silence afterwards */
-    struct str speech;   /* spoken digits, said once if the machine listens for speech and no key was pressed */
-    bool answer_forward; /* the resident answers; the caller hangs up afterwards */
+    struct str digits; /* keys to press, one whenever the machine collects; silence afterwards */
+    struct str speech; /* spoken digits, said once if the machine listens for speech and no key was pressed */
+    enum dial_resident resident;
     /* Answers a CALL_ASK_… action with the call's next event. */
     struct call_event (*ask)(void *arg, const struct call *c, const struct call_action *action);
     void *arg;
@@ -18,7 +30,7 @@ struct dial {
     const char *said[DIAL_SAID_MAX]; /* valid as long as the dial */
     size_t said_count;
     char tones[4];      /* the release tone; "" if none was sent */
-    bool forwarded;     /* the resident's phone rang: call.forward_to */
+    bool forwarded;     /* the resident's phones rang: call.ring */
     int64_t silence_ms; /* waited for input that did not come */
 };
 

@@ -5,14 +5,26 @@
 
 #include "base/crypto.h"
 
-static const char TEXT_NOBODY[] = "Nobody can take your call right now. Goodbye.";
-static const char TEXT_LINE_WORKS[] = "This is your entrance line. It works.";
+static_assert((int)PROMPT_FORWARDING == (int)GREETING_FORWARDING, "the first prompts are the greetings");
 
 void call_init(struct call *c)
 {
     *c = (struct call){.state = CALL_NEW};
-    memcpy(c->text[PROMPT_NOBODY], TEXT_NOBODY, sizeof TEXT_NOBODY);
-    memcpy(c->text[PROMPT_LINE_WORKS], TEXT_LINE_WORKS, sizeof TEXT_LINE_WORKS);
+}
+
+const char *call_text(const struct call *c, enum call_prompt prompt)
+{
+    static const char *const texts[PROMPT_COUNT] = {
+        [PROMPT_NOBODY] = "Nobody can take your call right now. Goodbye.",
+        [PROMPT_BUSY] = "The line is busy. Please try again later. Goodbye.",
+        [PROMPT_DECLINED] = "Your call was not accepted. Goodbye.",
+        [PROMPT_UNREACHABLE] = "The call could not be connected. Goodbye.",
+        [PROMPT_MESSAGE] = "Nobody can take your call right now. Please leave a message after the tone.",
+        [PROMPT_KEYPAD] = "Sorry, I did not understand. Please enter the code on the keypad.",
+        [PROMPT_ACCEPT] = "Someone is at your door. Press 1 to talk, or 9 to open the door.",
+        [PROMPT_LINE_WORKS] = "This is your entrance line. It works.",
+    };
+    return (int)prompt < GREETING_COUNT ? c->greetings[prompt] : texts[prompt];
 }
 
 const char *call_state_name(enum call_state s)
@@ -51,11 +63,12 @@ static void add_answer(struct call *c, struct call_actions *out)
 
 static void add_prompt(const struct call *c, enum call_prompt prompt, bool interruptible, struct call_actions *out)
 {
-    if (!c->text[prompt][0])
+    const char *text = call_text(c, prompt);
+    if (!text[0])
         return;
     struct call_action *a = add_call_action(out, CALL_SAY);
     a->say.prompt = prompt;
-    a->say.text = c->text[prompt];
+    a->say.text = text;
     a->say.interruptible = interruptible;
 }
 
@@ -102,10 +115,20 @@ static void forward_call(struct call *c, struct call_actions *out)
     call_enter(c, CALL_RECORDING);
 }
 
-static void say_nobody(struct call *c, struct call_actions *out)
+/* Nobody talks to the visitor: take a message, or say why and hang up. */
+static void end_unanswered(struct call *c, enum call_forward_failure failure, struct call_actions *out)
 {
+    static const enum call_prompt prompts[] = {[CALL_NO_ANSWER] = PROMPT_NOBODY,
+                                               [CALL_BUSY] = PROMPT_BUSY,
+                                               [CALL_DECLINED] = PROMPT_DECLINED,
+                                               [CALL_UNREACHABLE] = PROMPT_UNREACHABLE};
     add_answer(c, out);
-    add_prompt(c, PROMPT_NOBODY, false, out);
+    if (c->ring.message) {
+        add_prompt(c, PROMPT_MESSAGE, false, out);
+        add_call_action(out, CALL_TAKE_MESSAGE)->max_s = CALL_MESSAGE_S;
+    } else {
+        add_prompt(c, prompts[failure], false, out);
+    }
     add_hang_up(c, out);
 }
 
@@ -115,24 +138,38 @@ static void ring_resident(struct call *c, struct call_actions *out)
         add_prompt(c, PROMPT_DENIED, false, out);
     if (c->answered)
         add_prompt(c, PROMPT_FORWARDING, false, out);
-    if (!c->forward_to[0]) {
-        say_nobody(c, out);
+    if (!c->ring.count) {
+        end_unanswered(c, CALL_NO_ANSWER, out);
         return;
     }
-    struct call_action *a = add_call_action(out, CALL_FORWARD);
-    a->forward.to = c->forward_to;
-    a->forward.ring_s = CALL_RING_S;
+    add_call_action(out, CALL_FORWARD)->forward = &c->ring;
     call_enter(c, CALL_RINGING);
+}
+
+static void add_tones(const struct call *c, struct call_actions *out)
+{
+    struct call_action *a = add_call_action(out, CALL_SEND_TONES);
+    memcpy(a->tones.keys, c->tones, sizeof a->tones.keys);
+    a->tones.form = c->release;
+}
+
+/* Opens the door, then ends the call. */
+static void open_door(struct call *c, struct call_actions *out)
+{
+    add_answer(c, out);
+    if (c->release.before_greeting)
+        add_tones(c, out);
+    add_prompt(c, PROMPT_GRANTED, false, out);
+    if (!c->release.before_greeting)
+        add_tones(c, out);
+    add_hang_up(c, out);
 }
 
 static void release_door(struct call *c, const struct access_decision *d, struct call_actions *out)
 {
     c->outcome = CALL_RELEASED;
     c->grant_id = d->grant_id;
-    add_answer(c, out);
-    add_prompt(c, PROMPT_GRANTED, false, out);
-    memcpy(add_call_action(out, CALL_SEND_TONES)->tones, d->tones, sizeof d->tones);
-    add_hang_up(c, out);
+    open_door(c, out);
 }
 
 /* ---- decisions ---- */
@@ -152,13 +189,32 @@ static void copy_cut(char *to, size_t size, struct str s)
     to[n] = '\0';
 }
 
+static void keep_phone(struct call_ring *r, struct str number)
+{
+    if (number.n && number.n < CALL_NUMBER_MAX && r->count < CALL_PHONES_MAX)
+        copy_cut(r->phones[r->count++], CALL_NUMBER_MAX, number);
+}
+
+static void keep_ring(struct call_ring *r, const struct access_decision *d)
+{
+    *r = (struct call_ring){
+        .strategy = d->ring.strategy, .seconds = d->ring.seconds, .accept = d->ring.accept, .message = d->ring.message};
+    keep_phone(r, d->forward_to);
+    for (size_t i = 0; i < d->ring.count; i++) {
+        if (!str_eq(d->ring.numbers[i], d->forward_to))
+            keep_phone(r, d->ring.numbers[i]);
+    }
+}
+
 static void keep_decision(struct call *c, const struct access_decision *d)
 {
-    copy_cut(c->text[PROMPT_WELCOME], CALL_TEXT_MAX, d->greeting_welcome);
-    copy_cut(c->text[PROMPT_GRANTED], CALL_TEXT_MAX, d->greeting_granted);
-    copy_cut(c->text[PROMPT_DENIED], CALL_TEXT_MAX, d->greeting_denied);
-    copy_cut(c->text[PROMPT_FORWARDING], CALL_TEXT_MAX, d->greeting_forwarding);
-    copy_cut(c->forward_to, CALL_NUMBER_MAX, d->forward_to);
+    copy_cut(c->greetings[PROMPT_WELCOME], CALL_TEXT_MAX, d->greeting_welcome);
+    copy_cut(c->greetings[PROMPT_GRANTED], CALL_TEXT_MAX, d->greeting_granted);
+    copy_cut(c->greetings[PROMPT_DENIED], CALL_TEXT_MAX, d->greeting_denied);
+    copy_cut(c->greetings[PROMPT_FORWARDING], CALL_TEXT_MAX, d->greeting_forwarding);
+    memcpy(c->tones, d->tones, sizeof c->tones);
+    c->release = d->release;
+    keep_ring(&c->ring, d);
     if (id_given(&d->building_id))
         c->building_id = d->building_id;
     c->reason = d->reason;
@@ -224,10 +280,12 @@ static void call_checked(struct call *c, const struct access_decision *d, struct
 static void call_failed(struct call *c, struct call_actions *out)
 {
     c->reason = ACCESS_FAILED;
-    if (c->answered)
-        say_nobody(c, out);
-    else
+    if (!c->answered) {
         reject_call(c, 500, out);
+        return;
+    }
+    add_prompt(c, PROMPT_NOBODY, false, out);
+    add_hang_up(c, out);
 }
 
 /* ---- the caller's input ---- */
@@ -267,6 +325,16 @@ static void take_spoken(struct call *c, struct str digits, struct call_actions *
     crypto_wipe(code, sizeof code);
 }
 
+/* Asks for the keypad. After CALL_UNCLEAR_MAX times speech is ignored, so that noise cannot hold the call. */
+static void take_unclear(struct call *c, struct call_actions *out)
+{
+    if (!c->speech || c->code[0])
+        return;
+    c->speech = ++c->unclear < CALL_UNCLEAR_MAX;
+    add_prompt(c, PROMPT_KEYPAD, true, out);
+    collect_digits(c, CALL_FIRST_WAIT_MS, out);
+}
+
 static void call_timed_out(struct call *c, struct call_actions *out)
 {
     if (c->code[0])
@@ -285,6 +353,9 @@ static void step_collecting(struct call *c, const struct call_event *e, struct c
         return;
     case CALL_SPOKEN:
         take_spoken(c, e->spoken, out);
+        return;
+    case CALL_UNCLEAR:
+        take_unclear(c, out);
         return;
     case CALL_TIMEOUT:
         call_timed_out(c, out);
@@ -309,6 +380,37 @@ static void step_asked(struct call *c, const struct call_event *e, struct call_a
             call_arrived(c, e->decision, out);
         else
             call_checked(c, e->decision, out);
+    }
+}
+
+static void step_ringing(struct call *c, const struct call_event *e, struct call_actions *out)
+{
+    switch (e->kind) {
+    case CALL_FORWARD_ANSWERED:
+        call_enter(c, CALL_BRIDGED);
+        return;
+    case CALL_FORWARD_OPEN:
+        if (!c->tones[0])
+            return;
+        c->opened = true;
+        open_door(c, out);
+        return;
+    case CALL_FORWARD_FAILED:
+        end_unanswered(c, e->failure, out);
+        return;
+    default:
+        return;
+    }
+}
+
+/* The conversation goes on after the door was opened: the resident may have to open it again. */
+static void step_bridged(struct call *c, const struct call_event *e, struct call_actions *out)
+{
+    if (e->kind == CALL_FORWARD_OPEN && c->tones[0]) {
+        c->opened = true;
+        add_tones(c, out);
+    } else if (e->kind == CALL_FORWARD_ENDED) {
+        add_hang_up(c, out);
     }
 }
 
@@ -337,12 +439,11 @@ void call_step(struct call *c, const struct call_event *e, struct call_actions *
         step_asked(c, e, ret);
         return;
     case CALL_RINGING:
-        if (e->kind == CALL_FORWARD_ANSWERED)
-            call_enter(c, CALL_BRIDGED);
-        else if (e->kind == CALL_FORWARD_FAILED)
-            say_nobody(c, ret);
+        step_ringing(c, e, ret);
         return;
     case CALL_BRIDGED:
+        step_bridged(c, e, ret);
+        return;
     case CALL_ENDING:
     case CALL_OVER:
         return;

@@ -12,9 +12,12 @@
  *                   after the last CALL_SAY was played and after the last key was released. A digit is reported when
  *                   its key goes down. If that CALL_SAY is interruptible, digits count while it plays,
  *                   and the first one ends it; while another is played, digits are dropped
- *   CALL_SEND_TONES press the release tone; done when the peer has had time to hear it
- *   CALL_FORWARD    ring the resident; reports CALL_FORWARD_ANSWERED or CALL_FORWARD_FAILED
- *   CALL_HANG_UP    end the call
+ *   CALL_SEND_TONES press the release tone in the given form; done when the peer has had time to hear it
+ *   CALL_FORWARD    ring the resident's phones; reports CALL_FORWARD_ANSWERED once the resident and the visitor can
+ *                   talk, CALL_FORWARD_OPEN when the resident presses 9 or the release tone (before or after that, but
+ *                   not while CALL_SEND_TONES runs), CALL_FORWARD_FAILED or, after the conversation, CALL_FORWARD_ENDED
+ *   CALL_TAKE_MESSAGE  record the visitor; done after max_s, a key, or a silence
+ *   CALL_HANG_UP    end the call, and the resident's
  *
  * New actions replace pending ones. CALL_HUNG_UP may come at any time and ends the call. */
 #pragma once
@@ -24,20 +27,31 @@
 #define CALL_ATTEMPTS      3    /* wrong codes in one call before it is forwarded */
 #define CALL_FIRST_WAIT_MS 8000 /* silence before the first digit */
 #define CALL_NEXT_WAIT_MS  2000 /* silence that ends a code */
-#define CALL_RING_S        30   /* how long the resident's phone rings */
-#define CALL_TEXT_MAX      512  /* bytes of a greeting, NUL included; a longer one is cut at a character */
-#define CALL_NUMBER_MAX    20   /* "+", 15 digits, NUL and some room */
-#define CALL_ACTIONS_MAX   6
+#define CALL_PHONES_MAX    (1 + RING_NUMBERS_MAX)
+#define CALL_MESSAGE_S     30  /* the longest message */
+#define CALL_UNCLEAR_MAX   2   /* spoken codes that are not understood, before only keys count */
+#define CALL_TEXT_MAX      512 /* bytes of a greeting, NUL included; a longer one is cut at a character */
+#define CALL_NUMBER_MAX    20  /* "+", 15 digits, NUL and some room */
+#define CALL_ACTIONS_MAX   8
 
 enum call_prompt {
     PROMPT_WELCOME,
     PROMPT_GRANTED,
     PROMPT_DENIED,
     PROMPT_FORWARDING,
-    PROMPT_NOBODY,     /* no forwarding phone, or it did not answer */
+    PROMPT_NOBODY, /* no forwarding phone, or it did not answer */
+    PROMPT_BUSY,   /* the next three: as call_forward_failure */
+    PROMPT_DECLINED,
+    PROMPT_UNREACHABLE,
+    PROMPT_MESSAGE,    /* the visitor may leave one */
+    PROMPT_KEYPAD,     /* a spoken code was not understood */
+    PROMPT_ACCEPT,     /* to the resident, who must press 1 to talk */
     PROMPT_LINE_WORKS, /* to the owner, calling from the verified phone */
     PROMPT_COUNT
 };
+
+/* Why nobody talked to the visitor. */
+enum call_forward_failure { CALL_NO_ANSWER, CALL_BUSY, CALL_DECLINED, CALL_UNREACHABLE };
 
 enum call_event_kind {
     CALL_ARRIVED,          /* a call to one of our numbers */
@@ -45,9 +59,12 @@ enum call_event_kind {
     CALL_FAILED,           /* the domain could not answer */
     CALL_DIGIT,            /* `digit`: a key, 0-9 * # (others are ignored) */
     CALL_SPOKEN,           /* `spoken`: the digits recognised in speech */
+    CALL_UNCLEAR,          /* speech was not understood */
     CALL_TIMEOUT,          /* CALL_COLLECT's wait_ms are over */
-    CALL_FORWARD_ANSWERED, /* the resident answered: bridged until one side hangs up */
-    CALL_FORWARD_FAILED,   /* busy, no answer, or this front end cannot forward */
+    CALL_FORWARD_ANSWERED, /* the resident and the visitor are bridged until one side hangs up */
+    CALL_FORWARD_OPEN,     /* the resident opens the door */
+    CALL_FORWARD_FAILED,   /* nobody talked to the visitor: `failure` */
+    CALL_FORWARD_ENDED,    /* the resident hung up */
     CALL_HUNG_UP           /* the caller hung up */
 };
 
@@ -56,6 +73,7 @@ struct call_event {
     const struct access_decision *decision;
     struct str spoken;
     char digit;
+    enum call_forward_failure failure;
 };
 
 enum call_action_kind {
@@ -68,6 +86,7 @@ enum call_action_kind {
     CALL_COLLECT,
     CALL_SEND_TONES,
     CALL_FORWARD,
+    CALL_TAKE_MESSAGE,
     CALL_HANG_UP
 };
 
@@ -88,17 +107,28 @@ struct call_action {
             int64_t wait_ms;
             bool speech; /* spoken digits count as well */
         } collect;
-        char tones[4];
         struct {
-            const char *to; /* E.164; lives as long as the call */
-            int64_t ring_s;
-        } forward;
+            char keys[4];
+            struct release form;
+        } tones;
+        const struct call_ring *forward; /* lives as long as the call */
+        int64_t max_s;                   /* CALL_TAKE_MESSAGE */
     };
 };
 
 struct call_actions {
     struct call_action v[CALL_ACTIONS_MAX];
     size_t n;
+};
+
+/* The phones to ring: the forwarding phone first. */
+struct call_ring {
+    char phones[CALL_PHONES_MAX][CALL_NUMBER_MAX]; /* E.164 */
+    size_t count;
+    enum ring_strategy strategy;
+    int64_t seconds; /* for each phone */
+    bool accept;
+    bool message;
 };
 
 enum call_state {
@@ -134,16 +164,21 @@ struct call {
     bool hung_up; /* the caller hung up before the last actions were given */
     bool answered;
     bool speech;
-    int keys, spoken;                 /* accepted keys and spoken codes */
-    int wrong;                        /* wrong codes so far */
-    bool denied;                      /* forwarded for a wrong code: PROMPT_DENIED comes first */
-    char code[CALL_CODE_MAX + 1];     /* the digits entered so far */
-    char forward_to[CALL_NUMBER_MAX]; /* "": no phone */
-    char text[PROMPT_COUNT][CALL_TEXT_MAX];
+    int keys, spoken, unclear;    /* accepted keys and spoken codes; speech that was not understood */
+    int wrong;                    /* wrong codes so far */
+    bool denied;                  /* forwarded for a wrong code: PROMPT_DENIED comes first */
+    bool opened;                  /* the resident opened the door */
+    char code[CALL_CODE_MAX + 1]; /* the digits entered so far */
+    char tones[4];                /* the release tone; "" while not set */
+    struct release release;
+    struct call_ring ring;
+    char greetings[GREETING_COUNT][CALL_TEXT_MAX]; /* as enum call_prompt begins */
 };
 
 void call_init(struct call *c);
 /* Takes one event and returns the actions it leads to. An event that the state does not expect leads to no action. */
 void call_step(struct call *c, const struct call_event *e, struct call_actions *ret);
+/* The text of a prompt; "": nothing is said. Lives as long as the call. */
+const char *call_text(const struct call *c, enum call_prompt prompt);
 /* "collecting": for logs. */
 const char *call_state_name(enum call_state s);

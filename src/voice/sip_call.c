@@ -288,7 +288,6 @@ static void sip_call_say(struct sip_call *c, enum call_prompt prompt)
 
 static void sip_call_begin(struct sip_call *c, const struct call_action *a)
 {
-    const struct config *config = c->agent->config;
     switch (a->kind) {
     case CALL_ASK_ARRIVE:
     case CALL_ASK_CODE:
@@ -308,10 +307,14 @@ static void sip_call_begin(struct sip_call *c, const struct call_action *a)
         c->due_ms = tick_now_ms() + a->collect.wait_ms;
         return;
     case CALL_SEND_TONES:
-        media_press(c->media, a->tones, config->voice_tone_ms, config->voice_tone_gap_ms, false);
+        media_press(c->media, a->tones.keys, a->tones.form.length_ms, a->tones.form.gap_ms,
+                    a->tones.form.mode == RELEASE_INBAND);
         return;
     case CALL_FORWARD: /* this agent cannot forward */
-        sip_call_step(c, &(struct call_event){.kind = CALL_FORWARD_FAILED});
+        sip_call_step(c, &(struct call_event){.kind = CALL_FORWARD_FAILED, .failure = CALL_NO_ANSWER});
+        return;
+    case CALL_TAKE_MESSAGE: /* this agent cannot record */
+        sip_call_advance(c);
         return;
     case CALL_HANG_UP:
         sip_call_end(c);

@@ -27,6 +27,24 @@ describe('calls', () => {
         assert.deepEqual((await log(person)).map((entry) => entry.type), ['call']);
     });
 
+    it('ring the whole ring group, tell the visitor how it went, and let the resident open the door', async () => {
+        const person = await resident(client);
+        const path = `/v1/buildings/${person.building.id}/settings`;
+        const save = async (ring) => ok(await person.client.patch(path, { ring }, { headers: { 'If-Match': ok(await person.client.get(path)).version } }));
+        await save({ numbers: ['+15551110001', '+15551110002'] });
+        const opened = await ring(person, { resident: 'opened' });
+        assert.deepEqual([opened.outcome, opened.opened, opened.tones], ['forwarded', true, '9']);
+        assert.deepEqual(opened.rang, ['+15551110001', '+15551110002']);
+        const said = async (outcome) => (await ring(person, { resident: outcome })).said.at(-1);
+        assert.match(await said('no_answer'), /Nobody can take your call/);
+        assert.match(await said('busy'), /busy/);
+        assert.match(await said('declined'), /not accepted/);
+        assert.match(await said('unreachable'), /could not be connected/);
+        await save({ message: true });
+        assert.match(await said('busy'), /leave a message/);
+        assert.equal((await log(person)).some((entry) => entry.type !== 'call'), false);
+    });
+
     it('are opened by an active timer with the building\'s tone', async () => {
         const person = await resident(client, { tone: '*9#' });
         const { id } = await timer(person, { remaining_uses: 5 });

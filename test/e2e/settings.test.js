@@ -118,6 +118,51 @@ describe('settings', () => {
         }
     });
 
+    it('say how the release tone is sent, with defaults', async () => {
+        const standard = { length_ms: 200, gap_ms: 400, delay_ms: 0, repeat: 1, mode: 'auto', before_greeting: false };
+        const before = ok(await read());
+        assert.deepEqual(before.release, standard);
+        const changed = ok(await save({ release: { gap_ms: 500, mode: 'info' } }, await current()));
+        assert.deepEqual(changed.release, { ...before.release, gap_ms: 500, mode: 'info' });
+        assert.notEqual(changed.version, before.version);
+        const again = ok(await save({ release: { before_greeting: true, repeat: 3 } }, await current()));
+        assert.deepEqual(again.release, { ...changed.release, before_greeting: true, repeat: 3 });
+    });
+
+    it('name the phones that ring, and ask for 1 by default when there are several', async () => {
+        assert.deepEqual(ok(await read()).ring, { numbers: [], strategy: 'all', seconds: 30, accept: false, message: false });
+        const numbers = ['+15551110001', '+15551110002'];
+        assert.deepEqual(ok(await save({ ring: { numbers } }, await current())).ring, { numbers, strategy: 'all', seconds: 30, accept: true, message: false });
+        const changed = ok(await save({ ring: { accept: false, strategy: 'order', seconds: 10, message: true } }, await current()));
+        assert.deepEqual(changed.ring, { numbers, strategy: 'order', seconds: 10, accept: false, message: true });
+        assert.deepEqual(ok(await save({ ring: { numbers: [] } }, await current())).ring.numbers, []);
+    });
+
+    for (const [body, field] of [
+        [{ release: { length_ms: 39 } }, 'release.length_ms'],
+        [{ release: { gap_ms: 2001 } }, 'release.gap_ms'],
+        [{ release: { delay_ms: -1 } }, 'release.delay_ms'],
+        [{ release: { repeat: 4 } }, 'release.repeat'],
+        [{ release: { mode: 'loud' } }, 'release.mode'],
+        [{ release: { mode: null } }, 'release.mode'],
+        [{ release: null }, 'release'],
+        [{ release: { colour: 1 } }, 'release.colour'],
+        [{ ring: { seconds: 9 } }, 'ring.seconds'],
+        [{ ring: { numbers: ['5551110001'] } }, 'ring.numbers'],
+        [{ ring: { numbers: ['+15551110001', '+15551110001'] } }, 'ring.numbers'],
+        [{ ring: { numbers: Array.from({ length: 5 }, (_, i) => `+1555111000${i}`) } }, 'ring.numbers'],
+        [{ ring: { strategy: 'random' } }, 'ring.strategy'],
+    ]) {
+        it(`refuse ${JSON.stringify(body)} as INVALID_SETTINGS`, async () => {
+            refused(await save(body, await current()), 400, 'INVALID_SETTINGS', field);
+        });
+    }
+
+    it('refuse to ring the number of the building itself', async () => {
+        const { virtual_number } = ok(await read());
+        refused(await save({ ring: { numbers: [virtual_number] } }, await current()), 400, 'INVALID_SETTINGS', 'ring.numbers');
+    });
+
     it('refuse an empty object, unknown fields and nulls as INVALID_SETTINGS', async () => {
         refused(await save({}, await current()), 400, 'INVALID_SETTINGS');
         refused(await save({ colour: 'red' }, await current()), 400, 'INVALID_SETTINGS', 'colour');

@@ -3,7 +3,7 @@
 -- columns: door
 b.account_id, b.id, b.label, b.unlock_tone, b.greeting_welcome, b.greeting_granted, b.greeting_denied,
     b.greeting_forwarding, b.forward_phone, a.subscription_status, a.phone,
-    k.released_at, g.failed_1, g.failed_2, g.failed_3, g.failed_4, g.closed_until, g.closings, g.mailed_at
+    {release b}, {ring b}, k.released_at, g.failed_1, g.failed_2, g.failed_3, g.failed_4, g.closed_until, g.closings, g.mailed_at
 
 -- name: access_by_number
 -- The building of a number; when the caller $2 last released the door; and the guard for callers of its group.

@@ -18,14 +18,28 @@ SELECT {building}
 FROM building WHERE account_id = $1
 ORDER BY created_at, id
 
+-- columns: release
+release_length_ms, release_gap_ms, release_delay_ms, release_repeat, release_mode, release_before_greeting
+
+-- columns: ring
+ring_numbers, ring_strategy, ring_seconds, ring_accept, ring_message
+
 -- name: building_settings
-SELECT virtual_number, unlock_tone, greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding,
-    settings_version
-FROM building WHERE account_id = $1 AND id = $2
+SELECT b.virtual_number, b.unlock_tone, b.greeting_welcome, b.greeting_granted, b.greeting_denied,
+    b.greeting_forwarding, b.settings_version, {release b}, {ring b}, coalesce(b.forward_phone, a.phone) AS phone
+FROM building b JOIN account a ON a.id = b.account_id
+WHERE b.account_id = $1 AND b.id = $2
 
 -- name: building_settings_put
 UPDATE building SET unlock_tone = $4, greeting_welcome = $5, greeting_granted = $6, greeting_denied = $7,
-    greeting_forwarding = $8, settings_version = settings_version + 1
+    greeting_forwarding = $8, settings_version = settings_version + 1,
+    release_length_ms = coalesce($9, release_length_ms), release_gap_ms = coalesce($10, release_gap_ms),
+    release_delay_ms = coalesce($11, release_delay_ms), release_repeat = coalesce($12, release_repeat),
+    release_mode = coalesce($13, release_mode),
+    release_before_greeting = coalesce($14, release_before_greeting),
+    ring_numbers = coalesce($15, ring_numbers), ring_strategy = coalesce($16, ring_strategy),
+    ring_seconds = coalesce($17, ring_seconds), ring_accept = coalesce($18, ring_accept),
+    ring_message = coalesce($19, ring_message)
 WHERE account_id = $1 AND id = $2 AND settings_version = $3
 
 -- name: building_set_number

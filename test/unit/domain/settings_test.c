@@ -19,7 +19,14 @@ static struct settings current(struct tx *tx, const struct principal *who)
 static enum err save(struct tx *tx, const struct principal *who, bool linked, struct settings *s,
                      struct settings_patch p)
 {
+    p.door = door_unchanged;
     return settings_patch(tx, who, &who->primary_id, linked, s->version, &p, s);
+}
+
+static enum err save_door(struct tx *tx, const struct principal *who, struct settings *s, struct door_patch p)
+{
+    const struct settings_patch patch = {.door = p};
+    return settings_patch(tx, who, &who->primary_id, false, s->version, &patch, s);
 }
 
 static void test_without_a_number_there_are_only_defaults(struct tx *tx)
@@ -51,6 +58,60 @@ static void test_given_settings_change_and_the_others_stay(struct tx *tx)
     assert_str(again.greetings[GREETING_DENIED], " No.\n");
     assert_str(again.greetings[GREETING_GRANTED], "Welcome.");
     assert_true(str_eq(again.version, s.version));
+}
+
+static void test_the_release_form_has_defaults_and_changes_by_member(struct tx *tx)
+{
+    struct principal who = provisioned(tx);
+    struct settings s = current(tx, &who);
+    struct door_patch p = door_unchanged;
+    assert_int_equal(s.release.repeat, 1);
+    assert_int_equal(s.release.delay_ms, 0);
+    assert_false(s.release.before_greeting);
+    p.gap_ms = 500;
+    p.mode = RELEASE_INFO;
+    assert_none(save_door(tx, &who, &s, p));
+    p = door_unchanged;
+    p.before_greeting = 1;
+    assert_none(save_door(tx, &who, &s, p));
+    s = current(tx, &who);
+    assert_int_equal(s.release.gap_ms, 500);
+    assert_int_equal(s.release.mode, RELEASE_INFO);
+    assert_true(s.release.before_greeting);
+    assert_int_equal(s.release.repeat, 1);
+}
+
+static void test_a_ring_group_asks_to_accept_by_default(struct tx *tx)
+{
+    struct principal who = provisioned(tx);
+    struct settings s = current(tx, &who);
+    struct door_patch p = door_unchanged;
+    assert_int_equal(s.ring.count, 0);
+    assert_int_equal(s.ring.seconds, RING_SECONDS);
+    assert_false(s.ring.accept);
+    p.numbers = STR("+15551112222 +15553334444");
+    assert_none(save_door(tx, &who, &s, p));
+    assert_int_equal(s.ring.count, 2);
+    assert_str(s.ring.numbers[1], "+15553334444");
+    assert_true(s.ring.accept);
+    p = door_unchanged;
+    p.accept = 0;
+    assert_none(save_door(tx, &who, &s, p));
+    assert_int_equal(s.ring.count, 2);
+    assert_false(s.ring.accept);
+    p = door_unchanged;
+    p.numbers = STR("");
+    assert_none(save_door(tx, &who, &s, p));
+    assert_int_equal(s.ring.count, 0);
+}
+
+static void test_a_building_does_not_ring_its_own_number(struct tx *tx)
+{
+    struct principal who = provisioned(tx);
+    struct settings s = current(tx, &who);
+    struct door_patch p = door_unchanged;
+    p.numbers = STR("+15550100000");
+    assert_error(save_door(tx, &who, &s, p), ERR_INVALID_SETTINGS);
 }
 
 static void test_an_empty_greeting_is_kept_and_is_not_the_default(struct tx *tx)
@@ -126,5 +187,8 @@ static void test_set_up_goes_from_no_number_to_a_recorded_buzz(struct tx *tx)
             x(test_a_save_that_changes_nothing_makes_the_old_version_stale)                                            \
                 x(test_two_buildings_never_share_a_version) x(test_members_change_nothing)                             \
                     x(test_a_linked_building_needs_an_active_subscription)                                             \
-                        x(test_set_up_goes_from_no_number_to_a_recorded_buzz)
+                        x(test_set_up_goes_from_no_number_to_a_recorded_buzz)                                          \
+                            x(test_the_release_form_has_defaults_and_changes_by_member)                                \
+                                x(test_a_ring_group_asks_to_accept_by_default)                                         \
+                                    x(test_a_building_does_not_ring_its_own_number)
 TX_RUN(TESTS)

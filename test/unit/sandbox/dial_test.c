@@ -118,11 +118,11 @@ static void three_wrong_codes_ring_the_resident(void **state)
 {
     (void)state;
     struct domain domain = {.on_arrival = ACCESS_COLLECT, .resident = "+15551234567"};
-    struct dial dial = {.digits = STR("111122223333"), .answer_forward = true};
+    struct dial dial = {.digits = STR("111122223333")};
     run(&dial, &domain);
     assert_int_equal(dial.call.outcome, CALL_FORWARDED);
     assert_true(dial.forwarded);
-    assert_string_equal(dial.call.forward_to, "+15551234567");
+    assert_string_equal(dial.call.ring.phones[0], "+15551234567");
     assert_string_equal(dial.tones, "");
     assert_int_equal(domain.asked_count, 3);
     assert_string_equal(dial.said[0], "welcome");
@@ -133,7 +133,7 @@ static void silence_is_counted_and_then_forwards(void **state)
 {
     (void)state;
     struct domain domain = {.on_arrival = ACCESS_COLLECT, .opens = "1234", .resident = "+15551234567"};
-    struct dial dial = {.answer_forward = true};
+    struct dial dial = {.resident = DIAL_ANSWERED};
     run(&dial, &domain);
     assert_int_equal(dial.call.outcome, CALL_FORWARDED);
     assert_int_equal(dial.silence_ms, CALL_FIRST_WAIT_MS);
@@ -165,7 +165,7 @@ static void without_a_phone_no_call_is_forwarded(void **state)
 {
     (void)state;
     struct domain domain = {.on_arrival = ACCESS_FORWARD};
-    struct dial dial = {.answer_forward = true};
+    struct dial dial = {.resident = DIAL_ANSWERED};
     run(&dial, &domain);
     assert_int_equal(dial.call.outcome, CALL_FORWARDED);
     assert_false(dial.forwarded);
@@ -176,7 +176,7 @@ static void the_visitor_hears_that_the_resident_does_not_answer(void **state)
 {
     (void)state;
     struct domain domain = {.on_arrival = ACCESS_FORWARD, .resident = "+15551234567"};
-    struct dial answered = {.answer_forward = true}, unanswered = {.answer_forward = false};
+    struct dial answered = {.resident = DIAL_ANSWERED}, unanswered = {.resident = DIAL_NO_ANSWER};
     run(&answered, &domain);
     assert_int_equal(answered.said_count, 0);
     run(&unanswered, &domain);

@@ -1,0 +1,54 @@
+/* How a building greets a visitor, opens the door and rings its residents. `release` and `ring` are the objects of
+ * BuildingSettings (decisions, section 5). */
+#pragma once
+#include "base/config.h"
+#include "store/store.h"
+
+enum greeting { GREETING_WELCOME, GREETING_GRANTED, GREETING_DENIED, GREETING_FORWARDING, GREETING_COUNT };
+
+enum release_mode {
+    RELEASE_AUTO,   /* RFC 4733 events where the call box negotiated them, else in-band */
+    RELEASE_EVENTS, /* the same; the fallback to in-band is noted in the call's record */
+    RELEASE_INBAND,
+    RELEASE_INFO, /* SIP INFO */
+    RELEASE_MODE_COUNT
+};
+extern const char *const release_mode_names[]; /* NULL-terminated */
+
+/* How the release tone is sent. */
+struct release {
+    int64_t length_ms, gap_ms; /* of a key, and between two */
+    int64_t delay_ms;          /* before the first */
+    int64_t repeat;            /* how often the whole tone is sent */
+    enum release_mode mode;
+    bool before_greeting; /* before greeting_granted, not after it */
+};
+
+#define RING_NUMBERS_MAX 4 /* besides the building's forwarding phone */
+#define RING_SECONDS     30
+
+enum ring_strategy { RING_ALL, RING_ORDER, RING_STRATEGY_COUNT };
+extern const char *const ring_strategy_names[]; /* NULL-terminated */
+
+/* The phones that ring in a forwarded call, besides the building's forwarding phone. */
+struct ring {
+    struct str numbers[RING_NUMBERS_MAX]; /* E.164, in the arena */
+    size_t count;
+    enum ring_strategy strategy;
+    int64_t seconds; /* how long a phone rings */
+    bool accept;     /* whoever answers must press 1 to talk. Default: with more than one phone */
+    bool message;    /* the visitor may leave a message when nobody talks */
+};
+
+/* A change of both. -1 and STR_NONE: unchanged. */
+struct door_patch {
+    int64_t length_ms, gap_ms, delay_ms, repeat, mode, before_greeting;
+    struct str numbers; /* separated by spaces; "": none */
+    int64_t strategy, seconds, accept, message;
+};
+extern const struct door_patch door_unchanged;
+
+/* Read the columns of the list `release` or `ring`, the first of which is `at`, with the defaults in place of NULL.
+ * `phone`: the building has a forwarding phone. */
+struct release release_read(const struct cursor *c, int at, const struct config *config);
+struct ring ring_read(const struct cursor *c, int at, bool phone, struct arena *a);
