@@ -1,6 +1,7 @@
 #include "api/query.h"
 
 #include "base/clock.h"
+#include "base/form.h"
 
 static const struct field *query_field(const struct shape *shape, struct str name)
 {
@@ -8,37 +9,6 @@ static const struct field *query_field(const struct shape *shape, struct str nam
         if (str_eq(str_z(shape->fields[i].name), name))
             return &shape->fields[i];
     return NULL;
-}
-
-static int query_hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* application/x-www-form-urlencoded: '+' is a space, %XX a byte, but never NUL. */
-static bool query_decode(struct str s, struct arena *a, struct str *ret)
-{
-    char *out = arena_alloc(a, s.n + 1);
-    size_t n = 0;
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.p[i] != '%') {
-            out[n++] = s.p[i] == '+' ? ' ' : s.p[i];
-            continue;
-        }
-        int high = i + 2 < s.n ? query_hex_digit(s.p[i + 1]) : -1;
-        int low = i + 2 < s.n ? query_hex_digit(s.p[i + 2]) : -1;
-        if (high < 0 || low < 0 || (high == 0 && low == 0))
-            return false;
-        out[n++] = (char)(high * 16 + low);
-        i += 2;
-    }
-    out[n] = '\0';
-    *ret = str_n(out, n);
-    return true;
 }
 
 /* The JSON value of a parameter's text. Text that does not fit the type stays a string, which the schema refuses. */
@@ -79,7 +49,7 @@ static bool query_object(const struct shape *shape, struct str query, struct are
     while (query.p) {
         struct str value, pair = str_cut(query, '&', &query), name;
         struct str key = str_cut(pair, '=', &value);
-        if (!query_decode(key, a, &name))
+        if (!form_decode(key, a, &name))
             continue;
         const struct field *f = query_field(shape, name);
         if (!f)
@@ -89,7 +59,7 @@ static bool query_object(const struct shape *shape, struct str query, struct are
         struct str text = STR_NONE;
         if (!value.n)
             return query_refuse(f, a, "must not be empty", ret_fault);
-        if (!query_decode(value, a, &text))
+        if (!form_decode(value, a, &text))
             return query_refuse(f, a, "is not properly percent-encoded", ret_fault);
         if (f->type == T_TIME && lost_plus(text, a))
             return query_refuse(f, a, "must be an RFC 3339 date-time with offset: send %2B for the + of its offset",

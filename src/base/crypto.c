@@ -4,6 +4,7 @@
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/rand.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -122,6 +123,12 @@ void crypto_hmac_sha256(struct str key, struct str data, unsigned char ret[stati
          EVP_MAC_update(c, (const unsigned char *)data.p, data.n) && EVP_MAC_final(c, ret, &n, SHA256_LEN));
 }
 
+void crypto_hmac_sha1(struct str key, struct str data, unsigned char ret[static SHA1_LEN])
+{
+    must(key.n <= INT32_MAX &&
+         HMAC(EVP_sha1(), key.p ? key.p : "", (int)key.n, (const unsigned char *)data.p, data.n, ret, NULL));
+}
+
 bool crypto_equal(const void *a, const void *b, size_t n)
 {
     return CRYPTO_memcmp(a, b, n) == 0;
@@ -141,6 +148,12 @@ void hex_encode(const void *p, size_t n, char *ret)
         ret[2 * i + 1] = digits[bytes[i] & 15];
     }
     ret[2 * n] = '\0';
+}
+
+void base64_standard_encode(const void *p, size_t n, char *ret)
+{
+    must(n <= INT32_MAX / 2);
+    EVP_EncodeBlock((unsigned char *)ret, p, (int)n);
 }
 
 struct str base64url_encode(struct arena *a, struct str bytes)

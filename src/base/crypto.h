@@ -4,6 +4,7 @@
 #include "base/err.h"
 
 #define SHA256_LEN 32
+#define SHA1_LEN   20
 
 /* Fills p from the system's random source. Aborts if there is no randomness. */
 void crypto_random(void *p, size_t n);
@@ -16,6 +17,8 @@ void crypto_sha256(struct str data, unsigned char ret[static SHA256_LEN]);
 /* The first 8 bytes of the SHA-256, big-endian: a lookup key for a text. */
 int64_t crypto_hash64(struct str data);
 void crypto_hmac_sha256(struct str key, struct str data, unsigned char ret[static SHA256_LEN]);
+/* For signatures of providers that have nothing newer. */
+void crypto_hmac_sha1(struct str key, struct str data, unsigned char ret[static SHA1_LEN]);
 /* Constant time for equal lengths. */
 bool crypto_equal(const void *a, const void *b, size_t n);
 /* Overwrites memory; the compiler does not optimise it away. */
@@ -23,6 +26,9 @@ void crypto_wipe(void *p, size_t n);
 
 /* Lower-case hex of n bytes: 2n characters and a NUL. */
 void hex_encode(const void *p, size_t n, char *ret);
+#define BASE64_LEN(n) (((n) + 2) / 3 * 4)
+/* RFC 4648 base64 with padding: BASE64_LEN(n) characters and a NUL. */
+void base64_standard_encode(const void *p, size_t n, char *ret);
 /* RFC 4648 base64url without padding. */
 struct str base64url_encode(struct arena *a, struct str bytes);
 bool base64url_decode(struct arena *a, struct str text, struct str *ret);

@@ -199,6 +199,15 @@ static void check_numbers(const struct config *c, struct buf *faults)
     number_source_free(numbers);
 }
 
+static void check_twilio_hook(const struct config *c, struct buf *faults)
+{
+    struct twilio_hook *hook = NULL;
+    char *why = NULL;
+    if (twilio_hook_new(c, &hook, &why))
+        add_fault(c, faults, why);
+    twilio_hook_free(hook);
+}
+
 static void check_billing(const struct config *c, struct buf *faults)
 {
     struct billing *billing = NULL;
@@ -219,8 +228,8 @@ static void check_prices(const struct config *c, struct buf *faults)
 /* ---- the table ---- */
 
 static void (*const checks[])(const struct config *c, struct buf *faults) = {
-    check_data_dir, check_master_key, check_secrets, check_certificate, check_dsn,     check_addresses,
-    check_mail,     check_texts,      check_numbers, check_prices,      check_billing,
+    check_data_dir, check_master_key, check_secrets, check_certificate, check_dsn,    check_addresses,
+    check_mail,     check_texts,      check_numbers, check_twilio_hook, check_prices, check_billing,
 };
 
 enum err checks_load(const char *path, const struct config_override *overrides, size_t count, struct config **ret,

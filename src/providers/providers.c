@@ -11,6 +11,8 @@ enum err providers_open(const struct config *c, struct store *store, struct prov
     if (!e)
         e = billing_new(c, store, &ret->billing, ret_why);
     if (!e)
+        e = twilio_hook_new(c, &ret->hook, ret_why);
+    if (!e)
         ret->catalog = catalog_new(ret->billing, CATALOG_GOOD_FOR_S);
     if (e)
         providers_close(ret);
@@ -24,5 +26,6 @@ void providers_close(struct providers *p)
     number_source_free(p->numbers);
     catalog_free(p->catalog);
     billing_free(p->billing);
+    twilio_hook_free(p->hook);
     *p = (struct providers){0};
 }

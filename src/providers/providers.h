@@ -5,13 +5,15 @@
 #include "providers/mail.h"
 #include "providers/numbers.h"
 #include "providers/sms.h"
+#include "providers/twilio_hook.h"
 
 struct providers {
     struct mailer *mailer;
     struct texter *texter;
     struct number_source *numbers;
     struct billing *billing;
-    struct catalog *catalog; /* the billing provider's prices */
+    struct catalog *catalog;  /* the billing provider's prices */
+    struct twilio_hook *hook; /* the requests that Twilio posts; NULL unless its account is configured */
 };
 
 /* Opens the configured providers. ret_why as in config_load. The store must outlive them. */

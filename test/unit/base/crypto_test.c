@@ -44,6 +44,16 @@ static void sha256_gives_the_published_digests(void **state)
     assert_string_equal(hex(d), "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
 }
 
+static void hmac_sha1_gives_the_published_code(void **state)
+{
+    (void)state;
+    unsigned char d[SHA1_LEN];
+    char text[BASE64_LEN(SHA1_LEN) + 1];
+    crypto_hmac_sha1(STR("Jefe"), STR("what do ya want for nothing?"), d); /* RFC 2202, 3 */
+    base64_standard_encode(d, sizeof d, text);
+    assert_string_equal(text, "7/zfauXrL6LSdBbV8YTfnCWafHk=");
+}
+
 static void hmac_gives_the_published_codes(void **state)
 {
     (void)state;
@@ -266,6 +276,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sha256_gives_the_published_digests),
+        cmocka_unit_test(hmac_sha1_gives_the_published_code),
         cmocka_unit_test(hmac_gives_the_published_codes),
         cmocka_unit_test(every_byte_is_compared),
         cmocka_unit_test(base62_is_uniform),
