@@ -51,7 +51,8 @@ enum route_flag {
     ROUTE_CORS = 16,         /* Access-Control-Allow-Origin: * */
     ROUTE_EXTENSION = 32,    /* x-extension: true */
     ROUTE_RECHECKS_KEY = 64, /* re-check the key in the write transaction: a just-revoked key must not do this */
-    ROUTE_PAGE = 128         /* a web page: strict Content-Security-Policy, left out of OpenAPI documents */
+    ROUTE_PAGE = 128,        /* a web page: strict Content-Security-Policy, left out of OpenAPI documents */
+    ROUTE_URGENT = 256       /* of RUN_WRITE: somebody waits at a door; see struct store_task */
 };
 
 #define ROUTE_ERRORS(...) ((const enum err[]){__VA_ARGS__, ERR_NONE})
@@ -85,7 +86,13 @@ struct route {
     enum route_run run;
     bool (*lengthy)(const void *query); /* of RUN_READ: true if this query may take long and must not run on the loop
                                            thread. NULL: never */
+    /* Checks who sent the complete request, before all other checks of it: a provider's signature. On the loop thread,
+     * without the store. May set q->body. NULL: not checked. */
+    enum err (*verify)(struct request *q);
     enum err (*handler)(struct request *q, struct reply *p);
+    /* Of RUN_WRITE: called once, on the loop thread, when the handler's changes are committed and the reply is not yet
+     * sent. NULL: not called. */
+    void (*committed)(struct request *q);
     const char *text;          /* a constant response instead of a handler */
     int status;                /* of success */
     int other_status;          /* another success status (replay), or 0 */

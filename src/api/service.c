@@ -189,7 +189,9 @@ static bool lengthy(const struct request *q)
 
 static void submit_request(struct request *q, enum store_mode mode, enum err (*run)(struct store_task *, struct db *))
 {
-    q->task = (struct store_task){.mode = mode, .lengthy = lengthy(q), .run = run, .done = store_done};
+    const bool urgent = mode == STORE_WRITE && q->route->flags & ROUTE_URGENT;
+    q->task =
+        (struct store_task){.mode = mode, .urgent = urgent, .lengthy = lengthy(q), .run = run, .done = store_done};
     store_submit(q->service->options.store, &q->task);
 }
 
@@ -207,10 +209,13 @@ static void request_posted(struct mail *mail)
     struct request *q = r->user;
     record_use(q);
     q->key_used = false;
-    if (!q->result && q->route->run == RUN_BLOCKING && !q->handed)
+    if (!q->result && q->route->run == RUN_BLOCKING && !q->handed) {
         push_blocking(q);
-    else
-        service_reply(q);
+        return;
+    }
+    if (!q->result && q->route->committed)
+        q->route->committed(q);
+    service_reply(q);
 }
 
 static bool needs_store(const struct route *route)
@@ -303,7 +308,10 @@ static void service_on_request(void *ctx, struct http_request *r, unsigned loop)
     struct service *s = ctx;
     struct request *q = r->user;
     q->tx.now_us = clock_now_us(); /* reading the body may have taken long */
-    if (s->loops[loop].session || !needs_store(q->route))
+    const enum err e = q->route->verify ? q->route->verify(q) : ERR_NONE;
+    if (e)
+        refuse_with(q, e);
+    else if (s->loops[loop].session || !needs_store(q->route))
         run_here(q, &s->loops[loop]);
     else
         run_in_store(q);

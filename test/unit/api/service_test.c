@@ -116,6 +116,26 @@ static enum err lose_race(struct request *q, struct reply *p)
     return e ? e : reply_value(q, p, after);
 }
 
+/* ---- hooks ---- */
+
+static atomic_uint commits; /* of /v1/signed */
+
+static enum err need_signature(struct request *q)
+{
+    return http_header(q->http, STR("X-Signature"), NULL).p ? ERR_NONE : ERR_INVALID_SIGNATURE;
+}
+
+static void count_commit(struct request *q)
+{
+    (void)q;
+    commits++;
+}
+
+static enum err write_unless_refused(struct request *q, struct reply *p)
+{
+    return q->http->query.p ? refuse_number(q, p) : write_number(q, p);
+}
+
 /* ---- blocking handlers ---- */
 
 static struct {
@@ -191,6 +211,14 @@ static const struct route rows[] = {
      .lengthy = is_slow,
      .handler = read_count},
     {.operation_id = "write", .method = HTTP_POST, .path = "/v1/write", .run = RUN_WRITE, .handler = write_number},
+    {.operation_id = "signed",
+     .method = HTTP_POST,
+     .path = "/v1/signed",
+     .run = RUN_WRITE,
+     .flags = ROUTE_URGENT,
+     .verify = need_signature,
+     .handler = write_unless_refused,
+     .committed = count_commit},
     {.operation_id = "keep", .method = HTTP_POST, .path = "/v1/keep", .run = RUN_WRITE, .handler = keep_number},
     {.operation_id = "refuse", .method = HTTP_POST, .path = "/v1/refuse", .run = RUN_WRITE, .handler = refuse_number},
     {.operation_id = "race", .method = HTTP_POST, .path = "/v1/race", .run = RUN_WRITE, .handler = lose_race},
@@ -244,7 +272,7 @@ static const struct route_set *const sets[] = {&set};
 static int open_sqlite(void **state)
 {
     gate.running = gate.ended = 0;
-    race_runs = 0;
+    race_runs = commits = 0;
     gate.released = false;
     return fixture_open(state) ? -1 : server_open(state, sets, 1);
 }
@@ -252,7 +280,7 @@ static int open_sqlite(void **state)
 static int open_postgresql(void **state)
 {
     gate.running = gate.ended = 0;
-    race_runs = 0;
+    race_runs = commits = 0;
     gate.released = false;
     return fixture_open_postgresql(state) ? -1 : server_open(state, sets, 1);
 }
@@ -306,6 +334,27 @@ static void a_kept_error_commits_the_write(void **state)
     (void)state;
     replies_error("POST /v1/keep", "", 401, "INVALID_OTP");
     replies_value("GET /v1/read", 1);
+}
+
+static void a_request_that_is_not_verified_writes_nothing(void **state)
+{
+    (void)state;
+    replies_error("POST /v1/signed", "", 403, "INVALID_SIGNATURE");
+    replies_value("GET /v1/read", 0);
+    struct answer a = server_ask("POST /v1/signed", "X-Signature: x\r\n", NULL);
+    assert_text(a.body, "{\"value\":1}");
+    answer_done(&a);
+}
+
+static void a_commit_is_reported_once_and_a_roll_back_is_not(void **state)
+{
+    (void)state;
+    replies_error("POST /v1/signed?refuse", "X-Signature: x\r\n", 409, "GRANT_REVOKED");
+    assert_int_equal(commits, 0);
+    struct answer a = server_ask("POST /v1/signed", "X-Signature: x\r\n", NULL);
+    assert_int_equal(a.statuses[0], 200);
+    assert_int_equal(commits, 1);
+    answer_done(&a);
 }
 
 static void a_lengthy_read_runs_on_another_thread_than_the_loop(void **state)
@@ -488,6 +537,8 @@ static void the_service_ends_with_blocking_requests_waiting(void **state)
     T(a_committed_write_is_seen_by_the_next_read)                                                                      \
     T(a_returned_error_rolls_the_write_back)                                                                           \
     T(a_kept_error_commits_the_write)                                                                                  \
+    T(a_request_that_is_not_verified_writes_nothing)                                                                   \
+    T(a_commit_is_reported_once_and_a_roll_back_is_not)                                                                \
     T(a_lengthy_read_runs_on_another_thread_than_the_loop)                                                             \
     T(a_blocking_handler_holds_up_no_other_request)                                                                    \
     T(a_blocking_handler_commits_each_of_its_transactions)                                                             \
