@@ -175,14 +175,20 @@ static void check_production(const struct config *c, struct buf *faults)
         config_fault(c, faults, "public_url must begin with https: in production");
 }
 
+/* Whether a fault of the peer's key was reported. */
+static bool is_wrong(const struct config_peer *p, const char *key, const struct buf *faults)
+{
+    char name[CONFIG_NAME_MAX];
+    const int n = snprintf(name, sizeof name, "voice.peer.%s.%s ", p->name, key);
+    return faults->n && memmem(faults->p, faults->n, name, (size_t)n);
+}
+
 static void check_peers(const struct config *c, struct buf *faults)
 {
     for (size_t i = 0; i < c->peer_count; i++) {
-        char key[CONFIG_NAME_MAX];
-        snprintf(key, sizeof key, "voice.peer.%s.addresses", c->peers[i].name);
-        struct str said = buf_view(faults);
-        if (!c->peers[i].addresses[0] && !(said.n && memmem(said.p, said.n, key, strlen(key))))
-            config_fault(c, faults, "%s is required", key);
+        const struct config_peer *p = &c->peers[i];
+        if (!p->addresses[0] && !*p->server && !is_wrong(p, "addresses", faults) && !is_wrong(p, "server", faults))
+            config_fault(c, faults, "voice.peer.%s.addresses is required", p->name);
     }
 }
 

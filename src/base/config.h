@@ -24,13 +24,24 @@ struct config_plan {
     const char *stripe_price; /* "price_..." or "" */
 };
 
-/* A caller with its own settings: `peer NAME { … }` in section voice. */
+/* A caller with its own settings: `peer NAME { … }` in section voice. With a server it is a trunk, which takes outgoing
+ * calls. */
 struct config_peer {
     const char *name;             /* lower-case letters, digits, `_` */
-    const char *const *addresses; /* NULL-terminated, at least one */
+    const char *const *addresses; /* NULL-terminated; at least one, unless it is a trunk */
     int64_t calls;
     const char *number_in;                                             /* "uri", "to", "p_called_party_id" */
     const char *country_code, *national_prefix, *international_prefix; /* digits, or "" */
+    /* of a trunk */
+    const char *server;    /* "sip.example.com", "192.0.2.1:5060", "[2001:db8::1]"; "": not a trunk */
+    const char *transport; /* "auto", "udp", "tcp", "tls" */
+    const char *domain;    /* "": the server */
+    int64_t calls_out;
+    const char *caller_id;  /* "from", "p_asserted_identity", "both" */
+    const char *diversion;  /* "none", "diversion", "history_info" */
+    const char *number_out; /* "e164", "plain", "national", "international" */
+    const char *srtp;       /* "off", "optional", "required" */
+    const char *user, *password;
 };
 
 #define CONFIG_PEERS_MAX 32

@@ -7,6 +7,7 @@
 
 #define SENTENCE_END 120
 #define PORT_MAX     65535
+#define HOST_MAX     253 /* of a name in the DNS */
 #define ALNUM        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 /* A numeric address of either family; *ret_bits is 32 or 128. */
@@ -60,6 +61,24 @@ bool config_is_cidr(const char *text)
 static bool consists_of(const char *text, const char *characters)
 {
     return text && *text && strspn(text, characters) == strlen(text);
+}
+
+bool config_is_server(const char *text)
+{
+    struct str host = str_z(text), port = {0};
+    unsigned bits;
+    uint64_t number;
+    if (*text == '[') {
+        host = str_cut(str_from(host, 1), ']', &port);
+        if (!port.p || !is_ip(host, &bits) || bits != 128 || (port.n && port.p[0] != ':'))
+            return false;
+        port = port.n ? str_from(port, 1) : (struct str){0};
+    } else {
+        host = str_cut(host, ':', &port);
+        if (!host.n || host.n > HOST_MAX || host.p[0] == '-' || host.p[0] == '.' || strspn(host.p, ALNUM "-.") < host.n)
+            return false;
+    }
+    return !port.p || (str_to_u64(port, PORT_MAX, &number) && number > 0);
 }
 
 bool config_is_url(const char *text, const char *schemes)

@@ -62,6 +62,25 @@ const struct config_row config_peer_rows[] = {
              "country code (1, 44) of national numbers, those without +; empty: such numbers are international"),
     PEER_ROW(national_prefix, CONFIG_DIGITS, "", "trunk prefix (1, 0) that is removed from national numbers"),
     PEER_ROW(international_prefix, CONFIG_DIGITS, "", "prefix (011, 00) that stands for +"),
+    PEER_ROW(server, CONFIG_SERVER, "",
+             "name or address of the SIP server, with its port if needed; makes the peer a trunk, which takes outgoing "
+             "calls"),
+    PEER_ROW(transport, CONFIG_ENUM, "auto", "trunk: transport; auto: as the DNS has it, else UDP",
+             .words = "auto|udp|tcp|tls"),
+    PEER_ROW(domain, CONFIG_SERVER, "", "trunk: domain of SIP addresses; empty: the server"),
+    PEER_ROW(user, CONFIG_STRING, "", "trunk: user name for digest authentication"),
+    PEER_ROW(password, CONFIG_SECRET, "", "trunk: password for digest authentication"),
+    PEER_ROW(calls_out, CONFIG_INTEGER, "100", "trunk: maximum number of concurrent outgoing calls", .lo = 1,
+             .hi = 10000),
+    PEER_ROW(number_out, CONFIG_ENUM, "e164",
+             "trunk: form of outgoing numbers: +15551234567, 15551234567, or with the prefixes above",
+             .words = "e164|plain|national|international"),
+    PEER_ROW(caller_id, CONFIG_ENUM, "from",
+             "trunk: header with the building's number in outgoing calls; without it, From has the user",
+             .words = "from|p_asserted_identity|both"),
+    PEER_ROW(diversion, CONFIG_ENUM, "none", "trunk: header with the number that was diverted",
+             .words = "none|diversion|history_info"),
+    PEER_ROW(srtp, CONFIG_ENUM, "off", "trunk: encryption of the audio", .words = "off|optional|required"),
     {.key = NULL}};
 
 const struct config_plan config_plan_defaults[CONFIG_PLANS] = {
@@ -129,6 +148,11 @@ static bool check_string(const struct config_row *r, const char *text, char ret_
         fine = strlen(text) <= DIGITS_MAX && strspn(text, "0123456789") == strlen(text);
         if (!fine)
             snprintf(ret_rule, CONFIG_RULE_MAX, "must be at most %d digits", DIGITS_MAX);
+        break;
+    case CONFIG_SERVER:
+        fine = config_is_server(text);
+        if (!fine)
+            snprintf(ret_rule, CONFIG_RULE_MAX, "must be a host name or an address, like sip.example.com:5060");
         break;
     default:
         break;

@@ -17,7 +17,8 @@ enum config_kind {
     CONFIG_DIGITS,
     CONFIG_INTEGER,
     CONFIG_BOOLEAN,
-    CONFIG_CIDRS
+    CONFIG_CIDRS,
+    CONFIG_SERVER
 };
 
 struct config_row {

@@ -53,6 +53,12 @@ static void check_secrets(const struct config *c, struct buf *faults)
         if (r->kind == CONFIG_SECRET && *value && config_secret_of(name, value, &arena, &unused, &why))
             add_fault(c, faults, why);
     }
+    for (size_t i = 0; i < c->peer_count; i++) {
+        char name[100], *why = NULL;
+        snprintf(name, sizeof name, "voice.peer.%s.password", c->peers[i].name);
+        if (config_secret_of(name, c->peers[i].password, &arena, &unused, &why))
+            add_fault(c, faults, why);
+    }
     arena_done(&arena);
 }
 

@@ -188,6 +188,8 @@ static enum err sip_set_up(struct sip_agent *a)
         return sip_fail(a, ERR_USAGE, "must be one address of this machine, not all of them", 0);
     if (sip_peers_init(&a->peers, a->config, &bad))
         return sip_fail(a, ERR_USAGE, "voice.peers cannot be read", 0);
+    if (sip_trunks_init(a, a->why, sizeof a->why))
+        return ERR_USAGE;
     if (a->config->production && !a->peers.allowed.count)
         log_warn("voice.peers is empty: any host that reaches the SIP port may call");
     if (sound_init())
@@ -219,6 +221,7 @@ static void sip_tear_down(struct sip_agent *a)
     mem_deref(a->sources);
     mem_deref(a->dialogs);
     sip_peers_done(&a->peers);
+    sip_trunks_done(a);
     fd_close(a->box.fd);
 }
 

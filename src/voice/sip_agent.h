@@ -8,6 +8,7 @@
 #include "voice/call_log.h"
 #include "voice/sip.h"
 #include "voice/sip_peers.h"
+#include "voice/sip_trunk.h"
 #include "voice/tick.h"
 
 struct sip_source;
@@ -24,6 +25,7 @@ struct sip_agent {
 
     /* of the agent's thread */
     struct sip_peers peers;
+    struct sip_trunks trunks;
     struct sip *sip;
     struct sipsess_sock *sessions;
     struct sip_lsnr *guard, *rest, *responses;

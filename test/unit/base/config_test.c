@@ -115,6 +115,36 @@ static void peers_have_their_own_settings(void **state)
     config_free(c);
 }
 
+static void a_peer_with_a_server_is_a_trunk(void **state)
+{
+    (void)state;
+    struct config *c =
+        load("voice { peer a { server = 'sip.example.com:5080' transport = tls user = 100 password = x } "
+             "peer b { server = '[2001:db8::1]:5060' } peer c { server = 192.0.2.1 srtp = required } }");
+    assert_int_equal(c->peer_count, 3);
+    assert_string_equal(c->peers[0].server, "sip.example.com:5080");
+    assert_string_equal(c->peers[0].transport, "tls");
+    assert_string_equal(c->peers[0].user, "100");
+    assert_null(c->peers[0].addresses[0]);
+    assert_string_equal(c->peers[1].transport, "auto");
+    assert_string_equal(c->peers[1].number_out, "e164");
+    assert_string_equal(c->peers[2].srtp, "required");
+    config_free(c);
+}
+
+static void invalid_servers_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"sip:example.com", "a b",  "host:",  "host:0", "host:65536", "-a",
+                                      "[192.0.2.1]",     "[::1", "[::1]5", ":5060",  ".example",   "a/b"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "voice { peer trunk { server = '%s' } }", bad[i]);
+        refuse(text, "portero.conf:1: voice.peer.trunk.server must be a host name or an address, like "
+                     "sip.example.com:5060");
+    }
+}
+
 static void invalid_peers_are_refused(void **state)
 {
     (void)state;
@@ -614,6 +644,8 @@ int main(void)
         T(the_file_sets_values),
         T(plans_keep_defaults_of_keys_not_given),
         T(peers_have_their_own_settings),
+        T(a_peer_with_a_server_is_a_trunk),
+        T(invalid_servers_are_refused),
         T(invalid_peers_are_refused),
         T(the_environment_overrides_the_file),
         T(the_command_line_overrides_the_environment),
