@@ -10,6 +10,8 @@
 #define TONE_SHARE_MIN  0.05 /* least share of each tone in the energy of a packet */
 #define TONES_SHARE_MIN 0.6  /* least share of both */
 #define JUDGED_MIN      80   /* samples: fewer do not separate two tones */
+#define CHUNK           160  /* samples judged at once: less than the gap between two keys */
+#define SAME_TONE       320  /* samples: a key is not heard again so soon after it was released */
 
 #define PAYLOAD_LEN  4
 #define END_BIT      0x80
@@ -55,23 +57,62 @@ static void extend_press(struct dtmf_in *in, enum source source, int64_t now_ms)
     }
 }
 
+/* ---- in: tones ---- */
+
+enum ear { PLAIN, TILTED };
+
+/* A decoder heard the key: a new press, or one that was heard. At the limits of what a decoder hears, it hears one
+ * press several times. */
 static void dtmf_on_tone(char key, void *arg)
 {
     struct dtmf_in *in = arg;
-    in->tone = key;
+    const bool same = key == in->told && in->samples - in->down < SAME_TONE;
+    in->tone = in->told = key;
+    if (same)
+        return;
+    in->down = in->samples;
     report_press(in, TONE, in->now_ms, in->now_ms, key);
+}
+
+/* librem's decoder hears a key whose high tone is -3 to +7 dB above the low one. A copper line attenuates the high
+ * tone, so a second decoder hears the audio through this filter: low tones 7 to 10 dB below the high ones, and little
+ * beyond them, where noise would be louder than the tones. Two sections: a shelf at 1,070 Hz, a low pass at 1,900 Hz.
+ */
+static void tilt(struct dtmf_in *in, const int16_t *samples, size_t n, int16_t *ret)
+{
+    static const struct section {
+        double b[3], a[2];
+    } sections[] = {
+        {{0.64556, -0.79577, 0.39524}, {-0.8219, 0.522}},
+        {{0.29654, 0.59307, 0.29654}, {-0.10099, 0.28713}},
+    };
+    for (size_t i = 0; i < n; i++) {
+        double v = samples[i] + 1e-9; /* in silence, the state must not become subnormal, which is slow */
+        for (size_t k = 0; k < 2; k++) {
+            const struct section *s = &sections[k];
+            double *z = in->tilt[k];
+            const double out = s->b[0] * v + z[0];
+            z[0] = s->b[1] * v - s->a[0] * out + z[1];
+            z[1] = s->b[2] * v - s->a[1] * out;
+            v = out;
+        }
+        ret[i] = (int16_t)(v > INT16_MAX ? INT16_MAX : v < -INT16_MAX ? -INT16_MAX : v);
+    }
 }
 
 bool dtmf_in_init(struct dtmf_in *in, dtmf_key_h on_key, void *arg)
 {
     *in = (struct dtmf_in){.on_key = on_key, .arg = arg};
-    return !dtmf_dec_alloc(&in->decoder, 8000, 1, dtmf_on_tone, in);
+    return !dtmf_dec_alloc(&in->decoders[PLAIN], 8000, 1, dtmf_on_tone, in) &&
+           !dtmf_dec_alloc(&in->decoders[TILTED], 8000, 1, dtmf_on_tone, in);
 }
 
 void dtmf_in_done(struct dtmf_in *in)
 {
-    in->decoder = mem_deref(in->decoder);
+    for (size_t i = 0; i < DTMF_EARS; i++)
+        in->decoders[i] = mem_deref(in->decoders[i]);
     memset(in->presses, 0, sizeof in->presses);
+    in->tone = in->told = 0;
 }
 
 /* ---- in: is the key still down? The decoder reports only its start. ---- */
@@ -102,16 +143,28 @@ static bool has_tones(char key, const int16_t *samples, size_t n)
     return row > TONE_SHARE_MIN && column > TONE_SHARE_MIN && row + column > TONES_SHARE_MIN;
 }
 
+static void take_chunk(struct dtmf_in *in, const int16_t *samples, size_t n)
+{
+    int16_t tilted[CHUNK];
+    if (in->tone && n >= JUDGED_MIN) {
+        if (has_tones(in->tone, samples, n)) {
+            extend_press(in, TONE, in->now_ms);
+            in->down = in->samples + n;
+        } else {
+            in->tone = 0;
+        }
+    }
+    in->samples += n;
+    tilt(in, samples, n, tilted);
+    dtmf_dec_probe(in->decoders[PLAIN], samples, n);
+    dtmf_dec_probe(in->decoders[TILTED], tilted, n);
+}
+
 void dtmf_in_audio(struct dtmf_in *in, int64_t now_ms, const int16_t *samples, size_t n)
 {
     in->now_ms = now_ms;
-    if (in->tone && n >= JUDGED_MIN) {
-        if (has_tones(in->tone, samples, n))
-            extend_press(in, TONE, now_ms);
-        else
-            in->tone = 0;
-    }
-    dtmf_dec_probe(in->decoder, samples, n);
+    for (size_t at = 0; at < n; at += CHUNK)
+        take_chunk(in, samples + at, n - at < CHUNK ? n - at : CHUNK);
 }
 
 /* ---- in: RFC 4733 ---- */

@@ -13,14 +13,19 @@ struct dtmf_dec;
 typedef void (*dtmf_key_h)(char key, void *arg);
 
 #define DTMF_PRESSES 8
+#define DTMF_EARS    2
 
 struct dtmf_in {
     dtmf_key_h on_key;
     void *arg;
-    struct dtmf_dec *decoder;
-    int64_t now_ms; /* of the audio being decoded */
-    char tone;      /* the key whose tones are in the audio; 0: no key */
-    struct {        /* the last RFC 4733 event */
+    struct dtmf_dec *decoders[DTMF_EARS];
+    double tilt[2][2]; /* state of the filter before the second decoder */
+    int64_t now_ms;    /* of the audio being decoded */
+    uint64_t samples;  /* of audio so far */
+    char tone;         /* the key whose tones are in the audio; 0: no key */
+    char told;         /* the last key that was heard, */
+    uint64_t down;     /* and when it was last known to be down, as `samples` */
+    struct {           /* the last RFC 4733 event */
         bool any, ended;
         uint8_t code;
         uint16_t duration;

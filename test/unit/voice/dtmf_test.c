@@ -205,6 +205,85 @@ static void test_every_key_is_heard_at_every_level(void **state)
     }
 }
 
+/* White noise with a normal distribution. */
+static double hiss(unsigned *seed)
+{
+    const double u = (double)rand_r(seed) / RAND_MAX, v = (double)rand_r(seed) / RAND_MAX;
+    return sqrt(-2 * log(u + 1e-12)) * cos(6.283185307179586 * v);
+}
+
+#define KEYPAD "123A456B789C*0#D"
+
+/* The keys through mu-law at -15 dBm0, each with a silence as long, both with noise. The high tone is `twist` dB above
+ * the low one, and the key `snr` dB above the noise. */
+static void play_line(const char *keys, double twist, int ms, double snr, unsigned *seed)
+{
+    static const double rows[] = {697, 770, 852, 941}, columns[] = {1209, 1336, 1477, 1633};
+    const double power = pow(10, -15 / 10.0) * 22300.0 * 22300.0 / 2, ratio = pow(10, twist / 10);
+    const double low = sqrt(2 * power / (1 + ratio)), high = sqrt(2 * power * ratio / (1 + ratio));
+    const double loud = sqrt(power / pow(10, snr / 10));
+    const int length = ms * 8, cycle = 2 * length, first = rand_r(seed) % 160;
+    const int all = first + (int)strlen(keys) * cycle + 800;
+    heard[heard_count = 0] = '\0';
+    for (int at = 0; at < all; at += 160) {
+        int16_t frame[160];
+        for (int k = 0; k < 160; k++) {
+            const int i = at + k - first;
+            const bool down = i >= 0 && i / cycle < (int)strlen(keys) && i % cycle < length;
+            double v = loud * hiss(seed);
+            if (down) {
+                const size_t key = (size_t)(strchr(KEYPAD, keys[i / cycle]) - KEYPAD);
+                const double t = 6.283185307179586 * i / 8000;
+                v += low * sin(t * rows[key / 4]) + high * sin(t * columns[key % 4] + 1);
+            }
+            frame[k] = g711_ulaw2pcm(g711_pcm2ulaw((int16_t)v));
+        }
+        dtmf_in_audio(&in, at / 8, frame, 160);
+    }
+}
+
+/* A copper line attenuates the high tone: receivers take it from 8 dB below the low one to 4 dB above (ITU-T Q.24). */
+static void test_keys_are_heard_once_at_every_twist_of_a_line(void **state)
+{
+    (void)state;
+    static const int lengths_ms[] = {40, 60, 100, 400};
+    static const double snrs[] = {30, 20, 12};
+    for (int twist = -8; twist <= 4; twist++) {
+        for (size_t k = 0; k < 4 * 3; k++) {
+            unsigned seed = 17, right = 0;
+            for (int times = 0; times < 4; times++) {
+                play_line(KEYPAD, twist, lengths_ms[k / 3], snrs[k % 3], &seed);
+                const char *h = heard;
+                for (const char *at = KEYPAD; *at; at++) {
+                    if (*at == *h) {
+                        h++;
+                        right++;
+                    }
+                }
+                assert_int_equal(*h, '\0'); /* nothing twice */
+            }
+            if (right < 63)
+                print_error("twist %d dB, %d ms, %g dB: %u\n", twist, lengths_ms[k / 3], snrs[k % 3], right);
+            assert_in_range(right, 63, 64);
+        }
+    }
+}
+
+static void test_a_key_that_is_pressed_quickly_again_counts_again(void **state)
+{
+    (void)state;
+    unsigned seed = 5;
+    for (int twist = -8; twist <= 4; twist++) {
+        for (const char *key = KEYPAD; *key; key++) {
+            const char keys[] = {*key, *key, *key, *key, '\0'};
+            play_line(keys, twist, 40, 25, &seed);
+            assert_string_equal(heard, keys);
+            play_line(keys, twist, 100, 15, &seed);
+            assert_string_equal(heard, keys);
+        }
+    }
+}
+
 /* ---- how long a key is down ---- */
 
 static void test_a_key_counts_as_down_until_its_last_event(void **state)
@@ -266,6 +345,35 @@ static void test_noise_and_prompts_are_no_keys(void **state)
             }
         }
     }
+    assert_string_equal(heard, "");
+}
+
+/* Speech of pocketsphinx-testdata, 16 kHz, to 8 kHz. */
+static void listen_to(const char *name)
+{
+    char path[200];
+    (void)snprintf(path, sizeof path,
+                   "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-%s", name);
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        skip();
+    int16_t wide[320], narrow[160];
+    assert_int_equal(fread(wide, 1, 44, f), 44); /* the header of a WAV file */
+    for (int64_t at = 0; fread(wide, sizeof *wide, 320, f) == 320; at += 20) {
+        for (size_t i = 0; i < 160; i++)
+            narrow[i] = g711_ulaw2pcm(g711_pcm2ulaw((int16_t)((wide[2 * i] + wide[2 * i + 1]) / 2)));
+        dtmf_in_audio(&in, at, narrow, 160);
+    }
+    (void)fclose(f);
+}
+
+/* bench/keys.c listens to hours of it. */
+static void test_speech_holds_no_keys(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"0870.wav", "0880.wav", "0890.wav", "0920.wav", "0930.wav"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        listen_to(names[i]);
     assert_string_equal(heard, "");
 }
 
@@ -457,10 +565,13 @@ int main(void)
         T(a_new_stream_begins_with_a_new_press),
         T(events_that_are_no_key_are_dropped),
         T(every_key_is_heard_at_every_level),
+        T(keys_are_heard_once_at_every_twist_of_a_line),
+        T(a_key_that_is_pressed_quickly_again_counts_again),
         T(a_key_counts_as_down_until_its_last_event),
         T(a_key_counts_as_down_while_its_tones_go_on),
         T(other_sounds_hold_no_key_down),
         T(noise_and_prompts_are_no_keys),
+        T(speech_holds_no_keys),
         T(prompts_differ),
         T(an_unknown_key_is_silence),
         T(info_bodies_are_understood),
