@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "voice/media_address.h"
 
 #define FRAME      160 /* samples in 20 ms */
 #define PT_PCMU    0
@@ -17,6 +18,7 @@
 #define QUIET_ALAW 0xd5
 #define PARTS_MAX  (2 * DTMF_KEYS_MAX)
 #define UNHEARD_MS 3000 /* audio goes to a silent peer for this long */
+#define RELAY_MS   200  /* silence is sent once nothing was relayed for this long: more than the jitter of most lines */
 
 static_assert(PARTS_MAX >= SOUND_PARTS_MAX, "a prompt fits");
 
@@ -55,44 +57,15 @@ struct media {
     size_t part_count, part;
     uint32_t at; /* sample of the part */
     struct dtmf_out out;
+
+    struct {              /* packets of another session, sent in place of silence */
+        int64_t until_ms; /* the tick is silent until then; 0: no packet since our own last one */
+        uint32_t ssrc;    /* theirs */
+        uint32_t offset;  /* from their timestamps to ours */
+    } relay;
 };
 
 /* ---- the peer's address ---- */
-
-enum scope { SCOPE_GLOBAL, SCOPE_LOOPBACK, SCOPE_LINK, SCOPE_INVALID };
-
-static enum scope scope_of_ipv4(uint32_t address)
-{
-    if (address >> 24 == 127)
-        return SCOPE_LOOPBACK;
-    if (address >> 16 == 0xa9fe)
-        return SCOPE_LINK;
-    bool unspecified = address >> 24 == 0, multicast_or_reserved = address >> 29 == 7;
-    return unspecified || multicast_or_reserved ? SCOPE_INVALID : SCOPE_GLOBAL;
-}
-
-static enum scope scope_of(const struct sa *sa)
-{
-    if (sa_af(sa) == AF_INET)
-        return scope_of_ipv4(sa_in(sa));
-    const struct in6_addr *address = &sa->u.in6.sin6_addr;
-    uint32_t mapped;
-    memcpy(&mapped, address->s6_addr + 12, sizeof mapped);
-    if (IN6_IS_ADDR_V4MAPPED(address))
-        return scope_of_ipv4(ntohl(mapped));
-    if (IN6_IS_ADDR_LOOPBACK(address))
-        return SCOPE_LOOPBACK;
-    if (IN6_IS_ADDR_LINKLOCAL(address))
-        return SCOPE_LINK;
-    return IN6_IS_ADDR_UNSPECIFIED(address) || IN6_IS_ADDR_MULTICAST(address) ? SCOPE_INVALID : SCOPE_GLOBAL;
-}
-
-/* A loopback or link-local address is accepted only from a peer whose signalling is there, too. */
-static bool may_be_at(const struct media *m, const struct sa *at)
-{
-    enum scope scope = scope_of(at);
-    return scope == SCOPE_GLOBAL || (scope != SCOPE_INVALID && scope == scope_of(&m->signalling));
-}
 
 /* The current destination of packets: the address that the peer sends from. Until the peer has sent a packet it is the
  * host of its INVITE, which is no third party, while a sound plays and for a moment after each sign of life. False:
@@ -104,7 +77,7 @@ static bool destination(const struct media *m, struct sa *ret)
         return true;
     }
     bool open = m->playing || tick_now_ms() - m->alive_ms < UNHEARD_MS;
-    if (!open || !sa_port(&m->peer.rtp) || !may_be_at(m, &m->signalling))
+    if (!open || !sa_port(&m->peer.rtp) || !media_may_be_at(&m->signalling, &m->signalling))
         return false;
     *ret = m->signalling;
     sa_set_port(ret, sa_port(&m->peer.rtp));
@@ -127,10 +100,23 @@ static bool accept_source(struct media *m, const struct sa *src)
         return sa_cmp(src, &m->source, SA_ALL);
     bool known =
         sa_cmp(src, &m->peer.rtp, SA_ADDR) || sa_cmp(src, &m->signalling, SA_ADDR) || sa_cmp(src, &m->host, SA_ADDR);
-    m->chosen = known && may_be_at(m, src);
+    m->chosen = known && media_may_be_at(&m->signalling, src);
     if (m->chosen)
         m->source = *src;
     return m->chosen;
+}
+
+/* Gives the packet to the owner, who may stop the session. False: it did. */
+static bool pass_on(struct media *m, const struct media_packet *p)
+{
+    if (m->events->packet)
+        m->events->packet(p, m->arg);
+    return m->tick.le.list;
+}
+
+static int16_t decode_sample(uint8_t pt, uint8_t byte)
+{
+    return pt == PT_PCMU ? g711_ulaw2pcm(byte) : g711_alaw2pcm(byte);
 }
 
 static size_t decode_audio(uint8_t pt, const uint8_t *payload, size_t n, int16_t *ret)
@@ -138,7 +124,7 @@ static size_t decode_audio(uint8_t pt, const uint8_t *payload, size_t n, int16_t
     if (n > IN_MAX)
         n = IN_MAX;
     for (size_t i = 0; i < n; i++)
-        ret[i] = pt == PT_PCMU ? g711_ulaw2pcm(payload[i]) : g711_alaw2pcm(payload[i]);
+        ret[i] = decode_sample(pt, payload[i]);
     return n;
 }
 
@@ -162,8 +148,11 @@ static void media_on_rtp(const struct sa *src, const struct rtp_header *h, struc
         n = pad <= n ? n - pad : 0;
     }
     m->heard_ms = tick_now_ms();
-    if (m->peer.event_pt >= 0 && h->pt == m->peer.event_pt) {
-        dtmf_in_event(&m->in, m->heard_ms, h->m, h->ssrc, h->ts, mbuf_buf(mb), n);
+    struct media_packet p = {h->pt,        h->m, m->peer.event_pt >= 0 && h->pt == m->peer.event_pt, h->ssrc, h->ts,
+                             mbuf_buf(mb), n};
+    if (p.event) {
+        if (pass_on(m, &p))
+            dtmf_in_event(&m->in, m->heard_ms, h->m, h->ssrc, h->ts, p.payload, n);
         return;
     }
     if (h->pt != PT_PCMU && h->pt != PT_PCMA)
@@ -174,7 +163,8 @@ static void media_on_rtp(const struct sa *src, const struct rtp_header *h, struc
     m->heard_any = true;
     m->ssrc = h->ssrc;
     m->seq = h->seq;
-    take_audio(m, h->pt, mbuf_buf(mb), n);
+    if (pass_on(m, &p))
+        take_audio(m, h->pt, p.payload, n);
 }
 
 bool media_take_info(struct media *m, struct str type, struct str body)
@@ -247,10 +237,14 @@ static void send_audio(struct media *m, uint32_t timestamp)
     m->marker = false;
 }
 
-/* Sends the packet of the frame at `timestamp`. */
+/* Sends the packet of the frame at `timestamp`, in place of relayed ones. */
 static void send_frame(struct media *m, uint32_t timestamp)
 {
     struct dtmf_packet p;
+    if (m->relay.until_ms) {
+        m->relay.until_ms = 0;
+        m->marker = true;
+    }
     if (!dtmf_out_active(&m->out)) {
         send_audio(m, timestamp);
     } else if (dtmf_out_next(&m->out, timestamp, &p)) {
@@ -263,11 +257,10 @@ static void send_frame(struct media *m, uint32_t timestamp)
 
 static void media_on_tick(void *arg, int64_t now_ms)
 {
-    (void)now_ms;
     struct media *m = arg;
     if (m->ahead)
         m->ahead = false;
-    else
+    else if (m->playing || now_ms >= m->relay.until_ms)
         send_frame(m, m->timestamp);
     m->timestamp += FRAME;
     if (m->playing && m->part == m->part_count && !dtmf_out_active(&m->out)) {
@@ -284,6 +277,36 @@ static void media_begin(struct media *m)
         return;
     send_frame(m, m->timestamp);
     m->ahead = true;
+}
+
+/* The timestamp of a relayed packet in our stream. The first of a stream, or after a packet of our own, continues ours;
+ * the others keep their distance to it. */
+static uint32_t relayed_timestamp(struct media *m, const struct media_packet *p)
+{
+    if (!m->relay.until_ms || p->ssrc != m->relay.ssrc) {
+        m->relay.ssrc = p->ssrc;
+        m->relay.offset = m->timestamp - p->timestamp;
+        m->marker = true;
+    }
+    return p->timestamp + m->relay.offset;
+}
+
+void media_relay(struct media *m, const struct media_packet *p)
+{
+    uint8_t recoded[IN_MAX];
+    const bool foreign = !p->event && p->pt != m->peer.pt;
+    if (!m->tick.le.list || m->playing || p->n > IN_MAX || (p->event && m->peer.event_pt < 0))
+        return;
+    const uint32_t timestamp = relayed_timestamp(m, p);
+    for (size_t i = 0; foreign && i < p->n; i++)
+        recoded[i] = encode_sample(m->peer.pt, decode_sample(p->pt, p->payload[i]));
+    send_packet(m, p->marker || m->marker, p->event ? (uint8_t)m->peer.event_pt : m->peer.pt, timestamp,
+                foreign ? recoded : p->payload, p->n);
+    m->marker = false;
+    m->relay.until_ms = tick_now_ms() + RELAY_MS;
+    const uint32_t next = timestamp + (p->event ? 0 : (uint32_t)p->n);
+    if ((int32_t)(next - m->timestamp) > 0) /* our own next packet comes after it */
+        m->timestamp = next;
 }
 
 void media_quiet(struct media *m)

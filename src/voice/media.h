@@ -14,10 +14,21 @@
 
 struct media;
 
+/* A packet of the peer: G.711 audio, or an RFC 4733 event. */
+struct media_packet {
+    uint8_t pt;
+    bool marker;
+    bool event;
+    uint32_t ssrc, timestamp;
+    const uint8_t *payload; /* as long as the call of the handler */
+    size_t n;
+};
+
 struct media_events {
     void (*key)(char key, void *arg);                           /* once per press at the other end */
     void (*played)(void *arg);                                  /* the last media_play or media_press has been sent */
     void (*audio)(const int16_t *samples, size_t n, void *arg); /* decoded; may be NULL */
+    void (*packet)(const struct media_packet *p, void *arg);    /* accepted, before its key or audio; may be NULL */
 };
 
 struct media_options {
@@ -40,8 +51,8 @@ enum err media_take_sdp(struct media *m, bool offer, struct mbuf *sdp) CHECKED;
 
 /* ---- running ---- */
 
-/* Starts the flow of packets. `signalling` is the source of the peer's SIP; it must have proved that it received our
- * answer. */
+/* Starts the flow of packets, before or after the call is answered. `signalling` is the source of the peer's SIP; it
+ * must have proved that it received our SDP. */
 void media_start(struct media *m, struct tick *tick, const struct sa *signalling);
 /* Adds a host that the peer's packets may come from. */
 void media_expect(struct media *m, const struct sa *host);
@@ -56,6 +67,10 @@ void media_play(struct media *m, const struct sound *parts, size_t n);
 void media_press(struct media *m, const char *keys, int64_t tone_ms, int64_t gap_ms, bool inband);
 /* Stops the current sound; `played` is not called. */
 void media_quiet(struct media *m);
+/* Sends a packet of another session in place of silence: in our own stream, in the negotiated G.711 format, events with
+ * the negotiated type. Drops it while a sound or key plays, while the peer holds the call, and events that the peer
+ * does not accept. Once packets are relayed, silence is sent only when none came for 200 ms. */
+void media_relay(struct media *m, const struct media_packet *p);
 /* Takes the body of a SIP INFO; false if it holds no key. */
 bool media_take_info(struct media *m, struct str type, struct str body);
 /* The received keys, with counters by source. */

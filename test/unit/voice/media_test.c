@@ -5,6 +5,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <re/re.h>
+#include <rem/rem.h>
 
 #include "voice/media.h"
 #include "voice/raw_sip.h"
@@ -76,10 +78,243 @@ static void test_only_a_caller_on_this_machine_has_its_audio_here(void **state)
     assert_int_equal(pressed_by_a_peer_of("169.254.1.1"), 0);
 }
 
+/* ---- relay ---- */
+
+static struct relay {
+    struct media *m;
+    struct tick *tick;
+    struct raw box;
+    int port; /* ours */
+    unsigned received;
+    struct media_packet last;
+    uint8_t payload[960];
+} relay;
+
+static void on_packet(const struct media_packet *p, void *arg)
+{
+    (void)arg;
+    relay.received++;
+    relay.last = *p;
+    memcpy(relay.payload, p->payload, p->n);
+    re_cancel();
+}
+
+static void run_for(int64_t ms)
+{
+    struct tmr wait;
+    tmr_init(&wait);
+    tmr_start(&wait, (uint64_t)ms, on_wait, NULL);
+    (void)re_main(NULL);
+    tmr_cancel(&wait);
+}
+
+/* A session with a box on this machine, in the G.711 format and with the type of events that it offers. */
+static int relay_set_up(void **state)
+{
+    static const struct media_events events = {.key = on_key, .played = on_played, .packet = on_packet};
+    struct sa local;
+    struct mbuf *offer = mbuf_alloc(512), *answer;
+    const bool alaw = *state;
+    relay = (struct relay){.box = {.host = "127.0.0.1"}};
+    relay.box.rtp = raw_socket(&relay.box.rtp_port);
+    assert_int_equal(sa_set_str(&local, "127.0.0.1", 5060), 0);
+    assert_int_equal(tick_new(&relay.tick), 0);
+    assert_int_equal(media_new(&relay.m, &(struct media_options){.laddr = &local, .events = true}, &events, NULL), 0);
+    assert_int_equal(mbuf_printf(offer,
+                                 "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\n"
+                                 "m=audio %d RTP/AVP %d%s\r\n%s",
+                                 relay.box.rtp_port, alaw ? 8 : 0, alaw ? "" : " 96",
+                                 alaw ? "" : "a=rtpmap:96 telephone-event/8000\r\n"),
+                     0);
+    offer->pos = 0;
+    assert_int_equal(media_take_sdp(relay.m, true, offer), 0);
+    assert_int_equal(media_make_sdp(relay.m, false, &answer), 0);
+    media_start(relay.m, relay.tick, &local);
+    char text[1024] = "";
+    memcpy(text, mbuf_buf(answer), mbuf_get_left(answer));
+    relay.port = atoi(strstr(text, "m=audio ") + 8);
+    mem_deref(offer);
+    mem_deref(answer);
+    return 0;
+}
+
+static int relay_tear_down(void **state)
+{
+    (void)state;
+    media_stop(relay.m);
+    media_free(relay.m);
+    tick_free(relay.tick);
+    close(relay.box.rtp);
+    return 0;
+}
+
+static void relay_audio(uint8_t pt, uint8_t byte, uint32_t ssrc, uint32_t timestamp)
+{
+    uint8_t payload[160];
+    memset(payload, byte, sizeof payload);
+    media_relay(relay.m, &(struct media_packet){
+                             .pt = pt, .ssrc = ssrc, .timestamp = timestamp, .payload = payload, .n = sizeof payload});
+}
+
+struct rtp {
+    bool marker;
+    uint8_t pt, first; /* byte of the payload */
+    uint16_t seq;
+    uint32_t timestamp, ssrc;
+    size_t n;
+};
+
+/* The next packet at the box; all zero if there is no further one. */
+static struct rtp arrived(void)
+{
+    uint8_t b[1500];
+    const ssize_t n = recv(relay.box.rtp, b, sizeof b, MSG_DONTWAIT);
+    if (n <= 12)
+        return (struct rtp){0};
+    return (struct rtp){.marker = b[1] >> 7,
+                        .pt = b[1] & 0x7f,
+                        .first = b[12],
+                        .seq = (uint16_t)(b[2] << 8 | b[3]),
+                        .timestamp = (uint32_t)b[4] << 24 | (uint32_t)b[5] << 16 | (uint32_t)b[6] << 8 | b[7],
+                        .ssrc = (uint32_t)b[8] << 24 | (uint32_t)b[9] << 16 | (uint32_t)b[10] << 8 | b[11],
+                        .n = (size_t)n - 12};
+}
+
+static unsigned drain(void)
+{
+    unsigned n = 0;
+    while (arrived().n)
+        n++;
+    return n;
+}
+
+static void test_received_packets_are_passed_on_unchanged(void **state)
+{
+    (void)state;
+    uint8_t packet[12 + 160] = {0x80, 0x80, 0, 1, 0, 0, 1, 2, 0, 0, 0, 9};
+    memset(packet + 12, 0x42, 160);
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)relay.port)};
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(sendto(relay.box.rtp, packet, sizeof packet, 0, (struct sockaddr *)&to, sizeof to), sizeof packet);
+    run_for(WAIT_MS);
+    assert_int_equal(relay.received, 1);
+    assert_true(relay.last.marker && !relay.last.event);
+    assert_int_equal(relay.last.pt, 0);
+    assert_int_equal(relay.last.timestamp, 0x102);
+    assert_int_equal(relay.last.ssrc, 9);
+    assert_int_equal(relay.last.n, 160);
+    assert_memory_equal(relay.payload, packet + 12, 160);
+    raw_press(relay.box.rtp, relay.port, 1000, 7);
+    run_for(WAIT_MS);
+    assert_true(relay.last.event);
+    assert_int_equal(relay.last.pt, 96);
+    assert_int_equal(relay.payload[0], 7);
+}
+
+static void test_relayed_packets_replace_silence_in_one_stream(void **state)
+{
+    (void)state;
+    run_for(100);
+    struct rtp before = {0}, next;
+    while ((next = arrived()).n)
+        before = next;
+    assert_true(before.n);
+    relay_audio(0, 0x42, 7, 5000);
+    relay_audio(0, 0x42, 7, 5160);
+    relay_audio(0, 0x42, 7, 5480); /* one was lost before */
+    struct rtp a = arrived(), b = arrived(), c = arrived();
+    assert_true(a.marker && !b.marker && !c.marker);
+    assert_int_equal(a.first, 0x42);
+    assert_int_equal(a.ssrc, before.ssrc);
+    assert_int_equal(a.seq, (uint16_t)(before.seq + 1));
+    assert_in_range(a.timestamp - before.timestamp, 160, 480);
+    assert_int_equal(b.timestamp - a.timestamp, 160);
+    assert_int_equal(c.timestamp - a.timestamp, 480);
+    assert_int_equal(c.seq, (uint16_t)(a.seq + 2));
+    const int64_t began_ms = tick_now_ms();
+    run_for(80);
+    const unsigned silence = drain();
+    if (tick_now_ms() - began_ms < 190) /* the machine did not stop us */
+        assert_int_equal(silence, 0);
+    relay_audio(0, 0x43, 8, 1); /* another stream continues ours */
+    struct rtp d = arrived();
+    assert_true(d.marker);
+    assert_in_range(d.timestamp - c.timestamp, 160, 2000);
+    run_for(400); /* nothing comes any more */
+    struct rtp e = arrived();
+    assert_int_equal(e.first, 0xff);
+    assert_true(e.marker);
+    assert_in_range(e.timestamp - d.timestamp, 160, 4000);
+}
+
+static void test_relayed_audio_is_withheld_while_a_key_is_pressed(void **state)
+{
+    (void)state;
+    relay_audio(0, 0x42, 7, 5000);
+    media_press(relay.m, "9", 2000, 40, false);
+    for (unsigned i = 1; i < 4; i++) {
+        relay_audio(0, 0x42, 7, 5000 + i * 160);
+        run_for(20);
+    }
+    struct rtp p = arrived(), event = arrived();
+    assert_int_equal(p.first, 0x42);
+    assert_int_equal(event.pt, 96);
+    assert_int_equal(event.seq, (uint16_t)(p.seq + 1));
+    assert_in_range(event.timestamp - p.timestamp, 160, 400);
+    while ((p = arrived()).n)
+        assert_int_equal(p.pt, 96);
+}
+
+static void test_relayed_audio_has_the_negotiated_format(void **state)
+{
+    (void)state;
+    drain();
+    relay_audio(0, g711_pcm2ulaw(8000), 7, 5000);
+    struct rtp p = arrived();
+    assert_int_equal(p.pt, 8);
+    assert_in_range(g711_alaw2pcm(p.first), 7500, 8500);
+    for (int byte = 0; byte < 256; byte++)
+        relay_audio(0, (uint8_t)byte, 7, 5000);
+    drain();
+    relay_audio(8, 0x17, 7, 5160);
+    assert_int_equal(arrived().first, 0x17);
+}
+
+static void test_relayed_events_have_the_negotiated_type(void **state)
+{
+    (void)state;
+    const uint8_t payload[4] = {5, 10, 0, 160};
+    const struct media_packet p = {
+        .pt = 101, .marker = true, .event = true, .timestamp = 77, .payload = payload, .n = 4};
+    drain();
+    media_relay(relay.m, &p);
+    struct rtp at = arrived();
+    if (media_events_negotiated(relay.m)) {
+        assert_int_equal(at.pt, 96);
+        assert_int_equal(at.n, 4);
+        assert_int_equal(at.first, 5);
+    } else {
+        assert_int_equal(at.n, 0);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_only_a_caller_on_this_machine_has_its_audio_here)};
-    if (libre_init())
+#define RELAY(name, alaw)                                                                                              \
+    {                                                                                                                  \
+#name, test_##name, relay_set_up, relay_tear_down, alaw                                                        \
+    }
+    static bool alaw = true;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_only_a_caller_on_this_machine_has_its_audio_here),
+        RELAY(received_packets_are_passed_on_unchanged, NULL),
+        RELAY(relayed_packets_replace_silence_in_one_stream, NULL),
+        RELAY(relayed_audio_is_withheld_while_a_key_is_pressed, NULL),
+        RELAY(relayed_audio_has_the_negotiated_format, &alaw),
+        RELAY(relayed_events_have_the_negotiated_type, NULL),
+        RELAY(relayed_events_have_the_negotiated_type, &alaw),
+    };
+    if (libre_init() || sound_init())
         return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     libre_close();
