@@ -78,6 +78,12 @@ static struct guard_closing guard_count(struct guard *g, int64_t now_us)
     return closing;
 }
 
+struct guard_closing guard_next_closing(const struct guard *g, int64_t now_us)
+{
+    struct guard copy = *g;
+    return guard_count(&copy, now_us);
+}
+
 static enum err write_state(struct tx *tx, const struct guard *g, const struct id *building)
 {
     return db_exec(tx->db, SQL_ACCESS_GUARD_WRITE,

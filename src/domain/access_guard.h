@@ -44,6 +44,8 @@ struct str guard_caller(struct str from);
 /* The guard in the columns {door} of the cursor's row. */
 struct guard guard_read(const struct cursor *c, struct str caller);
 bool guard_closed(const struct guard *g, int64_t now_us);
+/* The effect that a wrong code of this caller would have. */
+struct guard_closing guard_next_closing(const struct guard *g, int64_t now_us);
 
 /* Counts a wrong code of the caller and writes *g. The first closing in a day queues an e-mail to the owner. */
 enum err guard_fail(struct tx *tx, struct guard *g, const struct id *account, const struct id *building,

@@ -2,8 +2,7 @@
 
 #include "domain/grant_row.h"
 
-/* Returns false if the grant is usable. */
-static bool cannot_be_used(const struct grant *g, int64_t now_us, enum access_why *ret)
+bool near_unusable(const struct grant *g, int64_t now_us, enum access_why *ret)
 {
     static const enum access_why whys[] = {
         [GRANT_INACTIVE] = NEAR_SWITCHED_OFF,
@@ -32,7 +31,7 @@ enum err near_find(struct tx *tx, const struct id *building, struct access_near 
     for (bool more; count < ACCESS_NEAR_MAX && !(e = db_next(&c, &more)) && more;) {
         const struct grant g = grant_row(&c, tx->arena);
         struct access_near near = {.grant_id = g.id};
-        if (!cannot_be_used(&g, tx->now_us, &near.why))
+        if (!near_unusable(&g, tx->now_us, &near.why))
             continue;
         near.label = g.label;
         ret[count++] = near;

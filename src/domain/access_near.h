@@ -1,6 +1,10 @@
 /* The grants that a visitor may have meant when the door did not open, and why they did not open it. */
 #pragma once
 #include "domain/access.h"
+#include "domain/grant.h"
+
+/* Why a grant that is not revoked is not usable; false if it is usable. */
+bool near_unusable(const struct grant *g, int64_t now_us, enum access_why *ret);
 
 /* Finds the newest grants of the building that are not revoked and not usable now. Reads only the newest NEAR_ROWS_MAX
  * grants, so that the cost does not grow with the building. */

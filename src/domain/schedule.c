@@ -10,8 +10,10 @@
 #define WEEKEND   0x41u
 #define EVERY_DAY 0x7fu
 
-#define ZONE_NAME_MAX 64
-#define ZONE_PLACE    "/usr/share/zoneinfo"
+#define ZONE_NAME_MAX   64
+#define DAYS_AHEAD      8    /* at least one of them is a day of the schedule, whatever the clocks do */
+#define SKIPPED_MINUTES 1440 /* the most that a change of the clocks has skipped */
+#define ZONE_PLACE      "/usr/share/zoneinfo"
 
 const char *const schedule_day_names[] = {"sunday",   "monday", "tuesday",  "wednesday",
                                           "thursday", "friday", "saturday", NULL};
@@ -102,16 +104,58 @@ bool schedule_zone_known(struct str name)
     return zone_of(name) != NULL;
 }
 
+/* NULL outside the years 1 to 9999. */
+static GDateTime *local_time(GTimeZone *zone, int64_t at_us)
+{
+    GDateTime *utc = g_date_time_new_from_unix_utc(at_us / US_PER_S);
+    GDateTime *there = utc ? g_date_time_to_timezone(utc, zone) : NULL;
+    if (utc)
+        g_date_time_unref(utc);
+    return there;
+}
+
 bool schedule_contains(const struct schedule *s, int64_t now_us)
 {
     GTimeZone *zone = zone_of(s->timezone);
-    if (!zone)
+    GDateTime *there = zone ? local_time(zone, now_us) : NULL;
+    if (!there)
         return false;
-    GDateTime *utc = g_date_time_new_from_unix_utc(now_us / US_PER_S);
-    GDateTime *there = g_date_time_to_timezone(utc, zone);
     const unsigned day = 1u << (g_date_time_get_day_of_week(there) % 7); /* GLib's sunday is 7 */
     const int minute = g_date_time_get_hour(there) * 60 + g_date_time_get_minute(there);
     g_date_time_unref(there);
-    g_date_time_unref(utc);
     return (s->days & day) != 0 && minute >= s->start_minute && minute < s->end_minute;
+}
+
+/* The beginning of the window on the day `days` after that of `there`, or 0. A beginning that a change of the clocks
+ * skips is moved to the first minute that exists. */
+static int64_t window_begin(const struct schedule *s, GTimeZone *zone, GDateTime *there, int days)
+{
+    GDateTime *date = g_date_time_add_days(there, days), *begin = NULL;
+    if (date && (s->days & 1u << (g_date_time_get_day_of_week(date) % 7)))
+        begin = g_date_time_new(zone, g_date_time_get_year(date), g_date_time_get_month(date),
+                                g_date_time_get_day_of_month(date), s->start_minute / 60, s->start_minute % 60, 0);
+    int64_t at_us = begin ? g_date_time_to_unix(begin) * US_PER_S : 0;
+    for (int i = 0; begin && i < SKIPPED_MINUTES && !schedule_contains(s, at_us); i++)
+        at_us += 60 * US_PER_S;
+    const bool found = begin && schedule_contains(s, at_us);
+    if (begin)
+        g_date_time_unref(begin);
+    if (date)
+        g_date_time_unref(date);
+    return found ? at_us : 0;
+}
+
+bool schedule_next(const struct schedule *s, int64_t now_us, int64_t *ret_us)
+{
+    GTimeZone *zone = zone_of(s->timezone);
+    GDateTime *there = zone ? local_time(zone, now_us) : NULL;
+    int64_t at_us = 0;
+    for (int i = 0; there && i <= DAYS_AHEAD && at_us <= now_us; i++)
+        at_us = window_begin(s, zone, there, i);
+    if (there)
+        g_date_time_unref(there);
+    if (!there || at_us <= now_us)
+        return false;
+    *ret_us = at_us;
+    return true;
 }

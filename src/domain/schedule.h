@@ -30,3 +30,5 @@ bool schedule_zone_known(struct str name);
 /* True if now_us is in the window, on one of the days, in the local time of the zone; false if the zone is no longer
  * known. Any thread. */
 bool schedule_contains(const struct schedule *s, int64_t now_us);
+/* The next beginning of the window after now_us. False if the zone is no longer known, or the clock is out of range. */
+bool schedule_next(const struct schedule *s, int64_t now_us, int64_t *ret_us);

@@ -42,6 +42,11 @@ FROM access_grant
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0
 ORDER BY id DESC LIMIT $2
 
+-- name: access_count
+-- The number of grants that are not revoked, counted up to $2.
+SELECT count(*) AS grants FROM (SELECT 1 FROM access_grant
+    WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 LIMIT $2) AS counted
+
 -- name: access_take_use
 UPDATE access_grant SET remaining_uses = remaining_uses - 1
 WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id = $2 AND enabled = 1 AND remaining_uses > 0

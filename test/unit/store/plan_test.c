@@ -25,6 +25,7 @@ static const struct exception {
     const char *statement, *reason;
 } exceptions[] = {
     {"access_usable", USABLE},
+    {"access_count", "of rows that a LIMIT has counted"},
     {"activity_merge", PAGE},
     {"activity_kinds", "of rows that a LIMIT has counted"},
     {"building_list", ACCOUNT},

@@ -1,0 +1,51 @@
+/* What would happen to a call: the decision as domain/access.h would take it, and the part of each grant in it. Uses
+ * nothing up and writes nothing (decisions, section 10). The time is tx->now_us, which may be any. */
+#pragma once
+#include "domain/access.h"
+#include "domain/grant.h"
+
+#define EXPLAIN_GRANTS_MAX 50    /* grants that are named */
+#define EXPLAIN_COUNT_MAX  10000 /* grants that are counted */
+
+/* The part of a grant in the decision. */
+enum explain_part {
+    EXPLAIN_OPENS,
+    EXPLAIN_COMES_LATER,   /* usable, but another grant opens first */
+    EXPLAIN_NEEDS_CODE,    /* opens after its code */
+    EXPLAIN_WRONG_DIGITS,  /* usable, with another code than the digits */
+    EXPLAIN_KEYPAD_CLOSED, /* usable, but the guard refuses codes from this caller's group */
+    EXPLAIN_NOT_ASKED,     /* usable, but this call is decided without grants: the decision's reason says why */
+    EXPLAIN_SWITCHED_OFF,  /* the rest: not usable, as enum access_why */
+    EXPLAIN_USED_UP,
+    EXPLAIN_EXPIRED,
+    EXPLAIN_NOT_BEGUN,
+    EXPLAIN_OUTSIDE_WINDOW
+};
+extern const char *const explain_part_names[];    /* "opens" …, NULL-terminated */
+extern const char *const explain_verdict_names[]; /* of enum access_verdict: "release" …, NULL-terminated */
+
+struct explained_grant {
+    struct id id;
+    enum grant_type type;
+    struct str label;
+    enum explain_part part;
+    int64_t next_us; /* when a timer or a routine's window begins next; 0: not known, or not the point */
+};
+
+struct explanation {
+    struct access_decision decision;      /* REJECT with ACCESS_UNKNOWN_NUMBER: the building has no number */
+    bool known_caller;                    /* the group that the caller belongs to for the guard */
+    int64_t keypad_closed_until_us;       /* for that group; 0: open */
+    const struct explained_grant *grants; /* not revoked, newest first */
+    size_t count;
+    int64_t more; /* grants that are not named, up to EXPLAIN_COUNT_MAX */
+};
+
+struct explain_query {
+    struct id building;
+    struct str from;   /* STR_NONE: no number */
+    struct str digits; /* pressed once a code is asked for; STR_NONE: none */
+};
+
+/* Fails with ERR_BUILDING_NOT_FOUND. */
+enum err access_explain(struct tx *tx, const struct explain_query *query, struct explanation *ret) CHECKED;

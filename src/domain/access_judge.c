@@ -1,0 +1,142 @@
+#include "domain/access_judge.h"
+
+#include "base/crypto.h"
+
+static void judge(const struct door *door, enum access_verdict verdict, enum access_reason reason,
+                  struct access_decision *ret)
+{
+    *ret = door->decision;
+    ret->verdict = verdict;
+    ret->reason = reason;
+}
+
+/* Forwards a call to a door that no grant opens. */
+static void judge_not_ready(const struct door *door, struct access_decision *ret)
+{
+    judge(door, ACCESS_FORWARD, door->decision.tones[0] ? ACCESS_NO_SUBSCRIPTION : ACCESS_NO_TONE, ret);
+}
+
+static void judge_release(const struct door *door, const struct usable *grant, struct access_decision *ret)
+{
+    static const enum access_reason reasons[] = {
+        [GRANT_TIMER] = ACCESS_TIMER, [GRANT_ROUTINE] = ACCESS_ROUTINE, [GRANT_PASSCODE] = ACCESS_PASSCODE};
+    judge(door, ACCESS_RELEASE, reasons[grant->type], ret);
+    ret->grant_id = grant->id;
+    ret->grant_label = grant->label;
+}
+
+/* ---- a call arrives ---- */
+
+/* The oldest open timer, else the oldest routine in its window, else NULL. */
+static enum err judge_find_open(struct tx *tx, const struct door *door, const struct usable **ret)
+{
+    const struct usable *list;
+    size_t count;
+    enum err e = door_usable(tx, door, GRANT_TIMER, &list, &count);
+    if (e)
+        return e;
+    if (count) {
+        *ret = list;
+        return ERR_NONE;
+    }
+    e = door_usable(tx, door, GRANT_ROUTINE, &list, &count);
+    if (e)
+        return e;
+    size_t i = 0;
+    while (i < count && !schedule_contains(&list[i].schedule, tx->now_us))
+        i++;
+    *ret = i < count ? &list[i] : NULL;
+    return ERR_NONE;
+}
+
+/* Collects a code if the building has a usable passcode and the keypad is open. */
+static enum err judge_collect(struct tx *tx, const struct door *door, struct access_decision *ret)
+{
+    if (guard_closed(&door->guard, tx->now_us)) {
+        judge(door, ACCESS_FORWARD, ACCESS_KEYPAD_CLOSED, ret);
+        return ERR_NONE;
+    }
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_ACCESS_PASSCODES,
+                        DB_ARGS(v_str(id_str(&door->decision.building_id)), v_int(tx->now_us)), &c);
+    if (e)
+        return e;
+    const bool usable = col_int(&c, COL_ACCESS_PASSCODES_USABLE) != 0;
+    judge(door, usable ? ACCESS_COLLECT : ACCESS_FORWARD, usable ? ACCESS_NO_CODE : ACCESS_NO_GRANT, ret);
+    ret->voice = col_int(&c, COL_ACCESS_PASSCODES_SPOKEN) > 0;
+    return ERR_NONE;
+}
+
+static bool judge_same_number(struct str a, struct str b)
+{
+    return a.n && str_eq(a, b);
+}
+
+enum err judge_arrival(struct tx *tx, const struct door *door, struct str from, struct access_decision *ret,
+                       const struct usable **ret_grant)
+{
+    *ret_grant = NULL;
+    if (judge_same_number(door->owner_phone, from) || judge_same_number(door->decision.forward_to, from)) {
+        judge(door, ACCESS_SELF_CALL, ACCESS_OWNER, ret);
+        return ERR_NONE;
+    }
+    if (!door->ready) {
+        judge_not_ready(door, ret);
+        return ERR_NONE;
+    }
+    enum err e = judge_find_open(tx, door, ret_grant);
+    if (e)
+        return e;
+    if (!*ret_grant)
+        return judge_collect(tx, door, ret);
+    judge_release(door, *ret_grant, ret);
+    return ERR_NONE;
+}
+
+/* ---- a code was entered ---- */
+
+/* The first passcode with these digits, or NULL. Compares every passcode in constant time, also after a match. */
+static const struct usable *judge_match_code(const struct usable *list, size_t count, struct str digits, bool spoken)
+{
+    char entered[GRANT_CODE_MAX + 1] = {0};
+    size_t found = count;
+    if (digits.n == 0 || digits.n > GRANT_CODE_MAX)
+        memset(entered, 0xff, sizeof entered); /* matches no code */
+    else
+        memcpy(entered, digits.p, digits.n);
+    for (size_t i = count; i-- > 0;) {
+        const size_t hit = crypto_equal(list[i].code, entered, sizeof entered) & (list[i].voice | !spoken);
+        found = (i & (0 - hit)) | (found & (hit - 1));
+    }
+    return found < count ? &list[found] : NULL;
+}
+
+enum err judge_code(struct tx *tx, const struct door *door, struct str digits, bool spoken, struct access_decision *ret,
+                    const struct usable **ret_grant)
+{
+    const struct usable *list;
+    size_t count;
+    *ret_grant = NULL;
+    if (!door->ready) {
+        judge_not_ready(door, ret);
+        return ERR_NONE;
+    }
+    if (guard_closed(&door->guard, tx->now_us)) {
+        judge(door, ACCESS_FORWARD, ACCESS_KEYPAD_CLOSED, ret);
+        return ERR_NONE;
+    }
+    enum err e = door_usable(tx, door, GRANT_PASSCODE, &list, &count);
+    if (e)
+        return e;
+    *ret_grant = count ? judge_match_code(list, count, digits, spoken) : NULL;
+    if (*ret_grant) {
+        judge_release(door, *ret_grant, ret);
+    } else if (!count) {
+        judge(door, ACCESS_FORWARD, ACCESS_NO_GRANT, ret);
+    } else {
+        const struct guard_closing closing = guard_next_closing(&door->guard, tx->now_us);
+        judge(door, ACCESS_WRONG, closing.minutes ? ACCESS_KEYPAD_CLOSED : ACCESS_WRONG_CODE, ret);
+        ret->closing = closing;
+    }
+    return ERR_NONE;
+}
