@@ -7,15 +7,17 @@
 
 enum err removal_sweep(struct tx *tx, const struct id *building, bool *ret_more)
 {
-    int64_t grants, entries, kinds = 0;
+    int64_t grants, entries, calls, kinds = 0;
     const struct db_args args = DB_ARGS(v_str(id_str(building)), v_int(BATCH));
     enum err e = db_exec(tx->db, SQL_REMOVAL_GRANTS, args, &grants);
     if (!e)
         e = db_exec(tx->db, SQL_REMOVAL_ACTIVITY, args, &entries);
+    if (!e)
+        e = db_exec(tx->db, SQL_REMOVAL_CALLS, args, &calls);
     if (!e && entries < BATCH) /* no entry refers to a kind any more */
         e = db_exec(tx->db, SQL_REMOVAL_ACTIVITY_KINDS, args, &kinds);
     if (!e)
-        *ret_more = grants == BATCH || entries == BATCH || kinds == BATCH;
+        *ret_more = grants == BATCH || entries == BATCH || calls == BATCH || kinds == BATCH;
     return e;
 }
 

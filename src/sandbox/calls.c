@@ -49,7 +49,7 @@ static const struct field request_fields[] = {
 static const struct shape request_shape = SHAPE(struct call_request, "SandboxCall", request_fields);
 
 static const struct field reply_fields[] = {
-    FIELD(struct call_reply, call_id, T_ID, .flags = F_REQUIRED),
+    FIELD(struct call_reply, call_id, T_ID, .flags = F_REQUIRED, .doc = "of the record: GET /v1/calls/{id}"),
     FIELD(struct call_reply, outcome, T_STRING, .flags = F_REQUIRED, .values = outcomes),
     FIELD(struct call_reply, reason, T_STRING, .flags = F_REQUIRED, .values = access_reason_names,
           .doc = "reason why the door was released, or why it was not"),
@@ -141,6 +141,17 @@ static void log_simulated_call(const struct dial *d, const struct decide *decide
     call_log(&d->call, &r);
 }
 
+struct ended_call {
+    struct story *story;
+    int64_t took_ms;
+};
+
+static enum err write_record(struct tx *tx, void *arg)
+{
+    const struct ended_call *ended = arg;
+    return story_write(tx, ended->story, ended->took_ms);
+}
+
 static const char *call_number(struct arena *a, struct val given)
 {
     return v_set(given) ? arena_str(a, given.s).p : "";
@@ -170,13 +181,16 @@ static enum err place_call(struct request *q, struct reply *p)
     dial->resident = resident_of(body);
     dial->ask = ask_store;
     dial->arg = asking;
+    story_begin(&dial->story, CALL_FRONT_SANDBOX, "sandbox", asking->decide.to, asking->decide.from);
+    asking->decide.arrival = &dial->story.arrival;
 
-    int64_t started_us = clock_monotonic_us();
     dial_run(dial);
-    const int64_t took_ms = (clock_monotonic_us() - started_us) / 1000 + dial->silence_ms;
-    const struct id id = id_new(q->tx.now_us);
+    const int64_t took_ms = dial_now_ms(dial);
+    const struct id id = dial->story.arrival.id;
     log_simulated_call(dial, &asking->decide, id, took_ms);
     enum err e = fill_call_body(dial, &asking->decide.decision, &q->tx, id, took_ms, ended);
+    if (!e)
+        e = work_write(&q->work, write_record, &(struct ended_call){&dial->story, took_ms});
     decide_done(&asking->decide);
     return e ? e : reply_ok(p, 200, &reply_shape, ended);
 }

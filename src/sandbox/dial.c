@@ -1,5 +1,7 @@
 #include "sandbox/dial.h"
 
+#include "base/clock.h"
+
 const char *const dial_resident_names[] = {
     [DIAL_ANSWERED] = "answered", [DIAL_OPENED] = "opened",     [DIAL_NO_ANSWER] = "no_answer",
     [DIAL_BUSY] = "busy",         [DIAL_DECLINED] = "declined", [DIAL_UNREACHABLE] = "unreachable",
@@ -36,9 +38,30 @@ static struct call_event resident(const struct dial *d)
     return (struct call_event){.kind = CALL_FORWARD_FAILED, .failure = failures[d->resident]};
 }
 
+int64_t dial_now_ms(const struct dial *d)
+{
+    return (clock_monotonic_us() - d->began_us) / 1000 + d->silence_ms;
+}
+
+/* The phones ring one after the other, or all at once; the result is that of the last one. */
+static void note_legs(struct dial *d)
+{
+    static const enum call_step_kind results[] = {
+        [DIAL_ANSWERED] = CALL_STEP_LEG_ANSWERED,   [DIAL_OPENED] = CALL_STEP_LEG_ANSWERED,
+        [DIAL_NO_ANSWER] = CALL_STEP_LEG_NO_ANSWER, [DIAL_BUSY] = CALL_STEP_LEG_BUSY,
+        [DIAL_DECLINED] = CALL_STEP_LEG_DECLINED,   [DIAL_UNREACHABLE] = CALL_STEP_LEG_FAILED,
+    };
+    const struct call_ring *ring = &d->call.ring;
+    const int64_t at_ms = dial_now_ms(d);
+    for (size_t i = 0; i < ring->count; i++)
+        story_note(&d->story, at_ms, CALL_STEP_RINGING, NULL, ring->phones[i]);
+    story_note(&d->story, at_ms, results[d->resident], NULL, ring->phones[ring->count - 1]);
+}
+
 /* Performs one action. Returns true with the event that it causes, or false if the next action follows at once. */
 static bool dial_action(struct dial *d, const struct call_action *a, struct call_event *ret)
 {
+    story_action(&d->story, dial_now_ms(d), a);
     switch (a->kind) {
     case CALL_ASK_ARRIVE:
     case CALL_ASK_CODE:
@@ -50,6 +73,7 @@ static bool dial_action(struct dial *d, const struct call_action *a, struct call
         return true;
     case CALL_FORWARD:
         d->forwarded = true;
+        note_legs(d);
         *ret = resident(d);
         return true;
     case CALL_SAY:
@@ -70,13 +94,20 @@ static bool dial_action(struct dial *d, const struct call_action *a, struct call
     return false;
 }
 
+static void dial_step(struct dial *d, const struct call_event *e, struct call_actions *ret)
+{
+    call_step(&d->call, e, ret);
+    story_event(&d->story, dial_now_ms(d), &d->call, e);
+}
+
 void dial_run(struct dial *d)
 {
     struct call_actions actions, listening = {.n = 0};
     struct call_event event = {.kind = CALL_ARRIVED};
+    d->began_us = clock_monotonic_us();
     call_init(&d->call);
     for (bool more = true; more;) {
-        call_step(&d->call, &event, &actions);
+        dial_step(d, &event, &actions);
         /* The machine stays in the collecting state after a key or word that it ignores, so the visitor continues. */
         if (actions.n == 0 && d->call.state == CALL_COLLECTING)
             actions = listening;
@@ -89,5 +120,5 @@ void dial_run(struct dial *d)
             more = dial_action(d, &actions.v[i], &event);
         }
     }
-    call_step(&d->call, &(struct call_event){.kind = CALL_HUNG_UP}, &actions);
+    dial_step(d, &(struct call_event){.kind = CALL_HUNG_UP}, &actions);
 }

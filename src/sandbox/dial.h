@@ -1,7 +1,7 @@
 /* A visitor's call without media: runs the call machine (voice/call.h) from start to end on the calling thread. No time
  * passes: timeouts are counted, not waited for. */
 #pragma once
-#include "voice/call.h"
+#include "voice/story.h"
 
 #define DIAL_SAID_MAX 16
 
@@ -25,6 +25,7 @@ struct dial {
     /* Answers a CALL_ASK_… action with the call's next event. */
     struct call_event (*ask)(void *arg, const struct call *c, const struct call_action *action);
     void *arg;
+    struct story story; /* begun by the owner */
     /* result */
     struct call call;
     const char *said[DIAL_SAID_MAX]; /* valid as long as the dial */
@@ -32,7 +33,10 @@ struct dial {
     char tones[4];      /* the release tone; "" if none was sent */
     bool forwarded;     /* the resident's phones rang: call.ring */
     int64_t silence_ms; /* waited for input that did not come */
+    int64_t began_us;   /* monotonic */
 };
 
 /* Runs the call to its end. */
 void dial_run(struct dial *d);
+/* The time since its start, with the silences that were not waited for. */
+int64_t dial_now_ms(const struct dial *d);

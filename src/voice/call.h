@@ -73,6 +73,7 @@ struct call_event {
     const struct access_decision *decision;
     struct str spoken;
     char digit;
+    const char *way; /* of CALL_DIGIT, for the record: "event", "tone", "info"; NULL: unknown */
     enum call_forward_failure failure;
 };
 

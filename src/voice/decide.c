@@ -28,6 +28,35 @@ void decide_done(struct decide *d)
     arena_done(&d->arena);
 }
 
+/* Begins the record of a call whose decision leaves an entry in the log. */
+static enum err decide_record(struct decide *d, struct tx *tx)
+{
+    const struct access_decision *a = &d->decision;
+    const bool released = a->verdict == ACCESS_RELEASE;
+    if (!d->arrival || !(released || d->kind == CALL_ASK_FORWARDED))
+        return ERR_NONE;
+    return call_record_write(tx, d->arrival,
+                             &(struct call_end){.account_id = a->account_id,
+                                                .building_id = a->building_id,
+                                                .outcome = released ? CALL_RECORD_RELEASED : CALL_RECORD_FORWARDED,
+                                                .reason = released ? a->reason : d->reason,
+                                                .grant_id = a->grant_id});
+}
+
+static enum err decide_access(struct decide *d, struct tx *tx)
+{
+    switch (d->kind) {
+    case CALL_ASK_ARRIVE:
+        return access_arrive(tx, str_z(d->to), str_z(d->from), &d->decision);
+    case CALL_ASK_CODE:
+        return access_code(tx, &d->building_id, str_z(d->from), str_z(d->code), d->spoken, &d->decision);
+    case CALL_ASK_FORWARDED:
+        return access_forwarded(tx, &d->building_id, &d->decision);
+    default:
+        return ERR_INTERNAL_ERROR;
+    }
+}
+
 /* Inside the transaction. It may run again, so it resets its results first. */
 static enum err decide_ask(struct decide *d, struct db *db)
 {
@@ -35,22 +64,15 @@ static enum err decide_ask(struct decide *d, struct db *db)
     arena_init(&d->arena, NULL, 0);
     d->decision = (struct access_decision){0};
     struct tx tx = {.arena = &d->arena, .db = db, .config = d->config, .now_us = clock_now_us()};
-    switch (d->kind) {
-    case CALL_ASK_ARRIVE:
-        return access_arrive(&tx, str_z(d->to), str_z(d->from), &d->decision);
-    case CALL_ASK_CODE:
-        return access_code(&tx, &d->building_id, str_z(d->from), str_z(d->code), d->spoken, &d->decision);
-    case CALL_ASK_FORWARDED:
-        return access_forwarded(&tx, &d->building_id, &d->decision);
-    default:
-        return ERR_INTERNAL_ERROR;
-    }
+    enum err e = decide_access(d, &tx);
+    return e ? e : decide_record(d, &tx);
 }
 
 static void decide_set(struct decide *d, const struct call *c, const struct call_action *action)
 {
     d->kind = action->kind;
     d->building_id = c->building_id;
+    d->reason = c->reason;
     if (action->kind == CALL_ASK_CODE) {
         memcpy(d->code, action->ask.code, sizeof d->code);
         d->spoken = action->ask.spoken;

@@ -1,6 +1,7 @@
 /* A call's questions to the domain, asked as store write tasks: a decision is durable before the call acts on it. */
 #pragma once
 #include "base/mailbox.h"
+#include "domain/call_record.h"
 #include "voice/call.h"
 
 /* One question at a time. Embedded in its call, which must stay alive until the answer has come. */
@@ -14,6 +15,8 @@ struct decide {
 
     enum call_action_kind kind;
     char to[CALL_NUMBER_MAX], from[CALL_NUMBER_MAX];
+    const struct call_arrival *arrival; /* the call's record begins with its decision; NULL: it has none */
+    enum access_reason reason;          /* of the forwarding */
     struct id building_id;
     char code[CALL_CODE_MAX + 1];
     bool spoken;

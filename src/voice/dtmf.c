@@ -44,6 +44,12 @@ static void report_press(struct dtmf_in *in, enum source source, int64_t now_ms,
     in->on_key(key, in->arg);
 }
 
+const char *dtmf_in_way(const struct dtmf_in *in)
+{
+    const unsigned source = in->presses[(in->next + DTMF_PRESSES - 1) % DTMF_PRESSES].sources;
+    return source & EVENT ? "event" : source & TONE ? "tone" : "info";
+}
+
 /* The last press that `source` reported continues. */
 static void extend_press(struct dtmf_in *in, enum source source, int64_t now_ms)
 {

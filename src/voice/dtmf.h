@@ -55,6 +55,9 @@ void dtmf_in_audio(struct dtmf_in *in, int64_t now_ms, const int16_t *samples, s
  * another type or a body without a key. */
 bool dtmf_in_info(struct dtmf_in *in, int64_t now_ms, struct str type, struct str body);
 
+/* The way in which the newest press was first reported: "event", "tone" or "info". */
+const char *dtmf_in_way(const struct dtmf_in *in);
+
 /* ---- out ---- */
 
 #define DTMF_KEYS_MAX 32

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_guard.h"
+#include "voice/sip_story.h"
 #include "voice/sip_target.h"
 
 #define REFUSALS_MAX 500           /* repeated until they are acknowledged, in REFUSALS_MS */
@@ -38,21 +39,6 @@ static void sip_call_destructor(void *arg)
 static void on_free(void *arg)
 {
     mem_deref(arg);
-}
-
-static void sip_call_write_line(struct sip_call *c)
-{
-    struct call_record *r = &c->record;
-    r->duration_ms = tick_now_ms() - c->arrived_ms;
-    r->established = c->answered_ms != 0;
-    if (c->media) {
-        const struct dtmf_in *keys = media_keys(c->media);
-        r->has_media = true;
-        r->events = keys->events;
-        r->tones = keys->tones;
-        r->infos = keys->infos;
-    }
-    call_log(&c->machine, r);
 }
 
 static void stop_waiting(struct sip_call *c)
@@ -96,8 +82,7 @@ void sip_call_end(struct sip_call *c)
     const struct call_action *at = current(c);
     c->record.unfinished = c->machine.state == CALL_ENDING && !(at && at->kind == CALL_HANG_UP);
     call_step(&c->machine, &(struct call_event){.kind = CALL_HUNG_UP}, &unused);
-    if (!c->evicted && (c->answered_ms || sip_agent_may_tell(c->agent)))
-        sip_call_write_line(c);
+    sip_story_end(c);
     tick_remove(&c->tick);
     if (c->media)
         media_stop(c->media);
@@ -124,6 +109,7 @@ void sip_call_end_all(struct sip_agent *a)
     while (le) {
         struct sip_call *c = le->data;
         le = le->next;
+        story_ended_by(&c->story, CALL_ENDED_STOP);
         sip_call_end(c);
     }
 }
@@ -134,6 +120,7 @@ static void sip_call_step(struct sip_call *c, const struct call_event *e)
 {
     struct call_actions next;
     call_step(&c->machine, e, &next);
+    sip_story_event(c, e);
     if (!next.n)
         return;
     log_debug("call %u %s", c->serial, call_state_name(c->machine.state));
@@ -157,10 +144,12 @@ static void on_answer(struct decide *d)
 {
     struct sip_call *c = container_of(d, struct sip_call, decide);
     c->agent->asking--;
-    if (!c->ended) {
-        struct call_event e = decide_event(d);
+    c->asking = false;
+    struct call_event e = decide_event(d);
+    if (c->ended)
+        sip_story_late(c, &e);
+    else
         sip_call_step(c, &e);
-    }
     sip_agent_settled(c->agent);
     mem_deref(c);
 }
@@ -169,6 +158,7 @@ static void sip_call_ask(struct sip_call *c, const struct call_action *action)
 {
     mem_ref(c);
     c->agent->asking++;
+    c->asking = true;
     decide_submit(&c->decide, &c->machine, action, c->agent->store, &c->agent->box, on_answer);
 }
 
@@ -234,6 +224,7 @@ static void on_given_up(void *arg)
 {
     struct sip_call *c = arg;
     log_debug("call %u was never acknowledged", c->serial);
+    story_ended_by(&c->story, CALL_ENDED_LOST);
     sip_call_end(c);
 }
 
@@ -288,6 +279,7 @@ static void sip_call_say(struct sip_call *c, enum call_prompt prompt)
 
 static void sip_call_begin(struct sip_call *c, const struct call_action *a)
 {
+    sip_story_action(c, a);
     switch (a->kind) {
     case CALL_ASK_ARRIVE:
     case CALL_ASK_CODE:
@@ -359,7 +351,8 @@ static void sip_call_on_key(char key, void *arg)
     }
     const struct call_action *a = current(c);
     if (a && a->kind == CALL_COLLECT)
-        sip_call_step(c, &(struct call_event){.kind = CALL_DIGIT, .digit = key});
+        sip_call_step(c,
+                      &(struct call_event){.kind = CALL_DIGIT, .digit = key, .way = dtmf_in_way(media_keys(c->media))});
 }
 
 static bool gone(const struct sip_call *c, int64_t now_ms)
@@ -381,6 +374,7 @@ static void sip_call_on_tick(void *arg, int64_t now_ms)
 {
     struct sip_call *c = arg;
     if (gone(c, now_ms)) {
+        story_ended_by(&c->story, now_ms - c->answered_ms > CALL_MAX_MS ? CALL_ENDED_LIMIT : CALL_ENDED_LOST);
         log_debug("call %u given up", c->serial);
         sip_call_end(c);
         return;
@@ -415,6 +409,7 @@ static struct sip_call *new_call(struct sip_agent *a, const struct sip_msg *msg,
     c->arrived_ms = tick_now_ms();
     sip_agent_record(&c->record, msg, &dialled);
     memcpy(c->record.number, to, sizeof to);
+    sip_story_begin(c);
     c->agent = a;
     c->source = s;
     c->source->calls++;

@@ -5,6 +5,7 @@
 #include "voice/media.h"
 #include "voice/sip_answer.h"
 #include "voice/sip_source.h"
+#include "voice/story.h"
 
 struct sip_call {
     struct le le;      /* in agent->calls, then in agent->ended */
@@ -19,6 +20,10 @@ struct sip_call {
     size_t at; /* the action in progress */
     struct decide decide;
     struct call_record record;
+    struct story story;
+    int64_t ended_ms; /* since arrived_ms */
+    bool told;        /* the log line was written */
+    bool asking;      /* a decision is pending */
     int64_t arrived_ms;
 
     const struct sip_msg *invite;

@@ -34,3 +34,7 @@ UPDATE api_key SET revoked_at = $3 WHERE account_id = $1 AND building_id = $2 AN
 
 -- name: removal_building
 DELETE FROM building WHERE account_id = $1 AND id = $2 AND is_primary = 0
+
+-- name: removal_calls
+DELETE FROM call_record WHERE building_id = $1 AND id IN
+    (SELECT id FROM call_record WHERE building_id = $1 LIMIT $2)

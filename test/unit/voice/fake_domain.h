@@ -1,11 +1,11 @@
 /* A domain and a store for tests of voice: decisions by dialled number, on a thread as in the service. Include it in
- * one file of a test; it replaces domain/access.c and store/store.c. */
+ * one file of a test; it replaces domain/access.c, domain/call_record.c and store/store.c. */
 #pragma once
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "domain/access.h"
+#include "domain/call_record.h"
 
 #define FAKE_OPEN    "+15550000001" /* opens at once: 9 */
 #define FAKE_CODE    "+15550000002" /* asks for a code: 1234 or 7 open with 9#0 */
@@ -16,6 +16,8 @@
 #define FAKE_SLOW    "+15550000007" /* opens after FAKE_SLOW_US */
 
 #define FAKE_SLOW_US (1500 * 1000) /* far longer than the messages before the decision take */
+
+static const struct release fake_release = {.length_ms = 60, .gap_ms = 60, .repeat = 1};
 
 static const char FAKE_BUILDING[] = "0123456789abcdef0123";
 
@@ -30,6 +32,9 @@ static struct {
     char codes[64][8]; /* in the order of the questions */
     int code_count;
     char from[32];
+    int records;                       /* of calls that have ended */
+    char steps[CALL_RECORD_STEPS_MAX]; /* of the last one */
+    enum call_ended_by ended_by;
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
 static void fake_building(struct id *ret, int kind)
@@ -64,6 +69,7 @@ enum err access_arrive(struct tx *tx, struct str to, struct str from, struct acc
     *ret = (struct access_decision){.verdict = kind > 7 ? ACCESS_REJECT : verdicts[kind]};
     if (ret->verdict == ACCESS_RELEASE)
         strcpy(ret->tones, "9");
+    ret->release = fake_release;
     fake_building(&ret->building_id, kind);
     fake_greetings(ret, kind);
     pthread_mutex_lock(&fake.lock);
@@ -83,6 +89,7 @@ enum err access_code(struct tx *tx, const struct id *building, struct str from, 
     *ret = (struct access_decision){.verdict = right ? ACCESS_RELEASE : ACCESS_WRONG, .building_id = *building};
     if (right)
         strcpy(ret->tones, "9#0");
+    ret->release = fake_release;
     fake_greetings(ret, fake_kind(building));
     pthread_mutex_lock(&fake.lock);
     (void)snprintf(fake.codes[fake.code_count++ % 64], 8, "%.*s", STR_ARG(digits));
@@ -98,6 +105,20 @@ enum err access_forwarded(struct tx *tx, const struct id *building, struct acces
     (void)ret;
     pthread_mutex_lock(&fake.lock);
     fake.forwarded++;
+    pthread_mutex_unlock(&fake.lock);
+    return ERR_NONE;
+}
+
+enum err call_record_write(struct tx *tx, const struct call_arrival *arrival, const struct call_end *end)
+{
+    (void)tx;
+    (void)arrival;
+    if (!end->ended_us)
+        return ERR_NONE;
+    pthread_mutex_lock(&fake.lock);
+    (void)snprintf(fake.steps, sizeof fake.steps, "%.*s", STR_ARG(end->steps));
+    fake.ended_by = end->ended_by;
+    fake.records++;
     pthread_mutex_unlock(&fake.lock);
     return ERR_NONE;
 }
@@ -187,7 +208,7 @@ static void fake_stop(void)
 static void fake_reset(void)
 {
     pthread_mutex_lock(&fake.lock);
-    fake.arrived = fake.right = fake.wrong = fake.forwarded = fake.code_count = 0;
+    fake.arrived = fake.right = fake.wrong = fake.forwarded = fake.code_count = fake.records = 0;
     memset(fake.codes, 0, sizeof fake.codes);
     pthread_mutex_unlock(&fake.lock);
 }

@@ -1,0 +1,15 @@
+/* Bodies of call records, shared with the operator's routes. */
+#pragma once
+#include "api/request.h"
+#include "domain/call_record.h"
+
+struct call_body {
+    struct val id, building_id, account_id, started_at, ended_at, duration_ms, front_end, source, dialled, caller,
+        outcome, reason, grant_id, resident_opened, ended_by, steps;
+};
+
+/* The body of a record. Its strings are those of *c, which must live as long. `steps` is absent. */
+struct call_body call_body_of(const struct recorded_call *c);
+/* The steps of a record: a list with call_steps_shape, in the arena. */
+struct val call_steps_of(struct arena *a, const struct recorded_call *c);
+extern const struct shape call_step_shape;

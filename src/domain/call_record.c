@@ -1,0 +1,157 @@
+#include "domain/call_record.h"
+
+#include "domain/row.h"
+
+#define ABOVE_ALL_IDS STR("g") /* sorts after every hexadecimal text */
+#define READ_MAX      10000    /* records that a filtered list reads; the page then ends, full or not */
+
+/* ---- writing ---- */
+
+enum err call_record_write(struct tx *tx, const struct call_arrival *arrival, const struct call_end *end)
+{
+    const bool ended = end->ended_us != 0;
+    return db_exec(tx->db, SQL_CALL_RECORD_WRITE,
+                   DB_ARGS(v_str(id_str(&end->building_id)), v_str(id_str(&arrival->id)),
+                           v_str(id_str(&end->account_id)), v_int(arrival->started_us),
+                           ended ? v_int(end->ended_us) : v_null(), v_str(str_z(call_front_names[arrival->front])),
+                           v_str(str_z(arrival->source)), v_str(str_z(arrival->dialled)), v_str(str_z(arrival->caller)),
+                           v_str(str_z(call_record_outcome_names[end->outcome])),
+                           v_str(str_z(access_reason_names[end->reason])), v_str(id_str(&end->grant_id)),
+                           v_int(end->resident_opened),
+                           ended ? v_str(str_z(call_ended_by_names[end->ended_by])) : v_null(),
+                           v_str(end->steps.p ? end->steps : STR(""))),
+                   NULL);
+}
+
+enum err call_record_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
+{
+    const struct id first = id_first(before_us);
+    return db_exec(tx->db, SQL_CALL_RECORD_PURGE, DB_ARGS(v_str(id_str(&first)), v_int(limit)), ret_count);
+}
+
+/* ---- reading ---- */
+
+static struct recorded_call read_call(const struct cursor *c, struct arena *a)
+{
+    return (struct recorded_call){
+        .building_id = col_id(c, COL_CALL_RECORD_BUILDING_ID),
+        .id = col_id(c, COL_CALL_RECORD_ID),
+        .account_id = col_id(c, COL_CALL_RECORD_ACCOUNT_ID),
+        .grant_id = col_id(c, COL_CALL_RECORD_GRANT_ID),
+        .started_us = col_int(c, COL_CALL_RECORD_STARTED_AT),
+        .ended_us = col_int_or(c, COL_CALL_RECORD_ENDED_AT, 0),
+        .front = col_copy(c, COL_CALL_RECORD_FRONT_END, a),
+        .source = col_copy(c, COL_CALL_RECORD_SOURCE, a),
+        .dialled = col_copy(c, COL_CALL_RECORD_DIALLED, a),
+        .caller = col_copy(c, COL_CALL_RECORD_CALLER, a),
+        .outcome = col_copy(c, COL_CALL_RECORD_OUTCOME, a),
+        .reason = col_copy(c, COL_CALL_RECORD_REASON, a),
+        .ended_by = col_copy(c, COL_CALL_RECORD_ENDED_BY, a),
+        .resident_opened = col_int(c, COL_CALL_RECORD_RESIDENT_OPENED) != 0,
+    };
+}
+
+static enum err read_one(struct tx *tx, enum sql statement, struct db_args args, struct recorded_call *ret)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, statement, args, &c);
+    if (e)
+        return e;
+    *ret = read_call(&c, tx->arena);
+    ret->steps = col_copy(&c, COL_CALL_RECORD_GET_STEPS, tx->arena);
+    return ERR_NONE;
+}
+
+enum err call_record_get(struct tx *tx, const struct id *building, const struct id *id, struct recorded_call *ret)
+{
+    return read_one(tx, SQL_CALL_RECORD_GET, DB_ARGS(v_str(id_str(building)), v_str(id_str(id))), ret);
+}
+
+enum err call_record_find(struct tx *tx, const struct id *id, struct recorded_call *ret)
+{
+    return read_one(tx, SQL_CALL_RECORD_FIND, DB_ARGS(v_str(id_str(id))), ret);
+}
+
+/* ---- lists ---- */
+
+/* A list: of one building, or of all with a number. */
+struct listing {
+    enum sql list, last;
+    struct val subject;    /* the building, or the number */
+    struct val before, id; /* IDs below `before` and not below `id` */
+    int64_t limit;
+};
+
+/* Raises l->id to the lowest ID that a filtered list may read. *ret_cut: there are lower ones. */
+static enum err list_cut(struct tx *tx, struct listing *l, bool *ret_cut)
+{
+    CURSOR c;
+    enum err e = l->last == SQL_CALL_RECORD_LAST
+                     ? db_one(tx->db, l->last, DB_ARGS(l->subject, l->before, v_int(READ_MAX)), &c)
+                     : db_one(tx->db, l->last, DB_ARGS(l->before, v_int(READ_MAX)), &c);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_NONE : e;
+    const struct str last = col_str(&c, COL_CALL_RECORD_LAST_ID);
+    *ret_cut = last.n == ID_LEN && memcmp(last.p, l->id.s.p, ID_LEN) > 0;
+    if (*ret_cut)
+        l->id = v_str(arena_str(tx->arena, last));
+    return ERR_NONE;
+}
+
+static enum err list_read(struct tx *tx, const struct listing *l, const struct call_record_filter *f,
+                          struct call_record_page *ret)
+{
+    struct recorded_call *items = arena_array(tx->arena, struct recorded_call, (size_t)l->limit);
+    size_t n = 0;
+    bool more;
+    CURSOR c;
+    enum err e = db_query(tx->db, l->list,
+                          DB_ARGS(l->subject, l->before, l->id, v_int(v_set(f->since) ? f->since.i : INT64_MIN),
+                                  v_int(v_set(f->until) ? f->until.i + 999 : INT64_MAX),
+                                  v_set(f->outcome) ? f->outcome : v_null(), v_int(l->limit + 1)),
+                          &c);
+    if (e)
+        return e;
+    while (!(e = db_next(&c, &more)) && more && n < (size_t)l->limit)
+        items[n++] = read_call(&c, tx->arena);
+    if (!e)
+        *ret = (struct call_record_page){.items = items, .count = n, .more = more};
+    if (!e && more)
+        ret->end = items[n - 1].id;
+    return e;
+}
+
+static enum err list_page(struct tx *tx, struct listing *l, bool filtered, const struct call_record_filter *f,
+                          struct call_record_page *ret)
+{
+    bool is_cut = false;
+    if (v_set(f->since) && v_set(f->until) && f->since.i > f->until.i)
+        return tx_fail(tx, ERR_INVALID_DATE, "since must not be later than until");
+    const struct id first = id_first(v_set(f->since) && f->since.i > 0 ? f->since.i : 0);
+    l->limit = v_set(f->limit) ? f->limit.i : CALL_RECORD_PAGE_DEFAULT;
+    l->before = v_set(f->cursor) ? f->cursor : v_str(ABOVE_ALL_IDS);
+    l->id = v_str(arena_str(tx->arena, id_str(&first)));
+    /* IDs may run ahead of the clock, so `until` does not limit them. */
+    enum err e = filtered || v_set(f->outcome) || v_set(f->until) ? list_cut(tx, l, &is_cut) : ERR_NONE;
+    if (!e)
+        e = list_read(tx, l, f, ret);
+    if (e || ret->more || !is_cut)
+        return e;
+    ret->more = true;
+    memcpy(ret->end.text, l->id.s.p, ID_LEN);
+    return ERR_NONE;
+}
+
+enum err call_record_list(struct tx *tx, const struct id *building, const struct call_record_filter *filter,
+                          struct call_record_page *ret)
+{
+    struct listing l = {.list = SQL_CALL_RECORD_LIST, .last = SQL_CALL_RECORD_LAST, .subject = v_str(id_str(building))};
+    return list_page(tx, &l, false, filter, ret);
+}
+
+enum err call_record_list_all(struct tx *tx, struct str number, const struct call_record_filter *filter,
+                              struct call_record_page *ret)
+{
+    struct listing l = {.list = SQL_CALL_RECORD_LIST_ALL, .last = SQL_CALL_RECORD_LAST_ALL, .subject = v_str(number)};
+    return list_page(tx, &l, number.p != NULL, filter, ret);
+}

@@ -1,0 +1,70 @@
+#include "voice/sip_story.h"
+
+#include "voice/sip_agent.h"
+
+static int64_t sip_story_ms(const struct sip_call *c)
+{
+    return tick_now_ms() - c->arrived_ms;
+}
+
+void sip_story_begin(struct sip_call *c)
+{
+    story_begin(&c->story, CALL_FRONT_SIP, c->record.source, c->decide.to, c->decide.from);
+    c->decide.arrival = &c->story.arrival;
+}
+
+void sip_story_event(struct sip_call *c, const struct call_event *e)
+{
+    story_event(&c->story, sip_story_ms(c), &c->machine, e);
+}
+
+void sip_story_action(struct sip_call *c, const struct call_action *a)
+{
+    if (a->kind == CALL_SEND_TONES)
+        c->story.tone_way =
+            media_events_negotiated(c->media) && a->tones.form.mode != RELEASE_INBAND ? "event" : "tone";
+    story_action(&c->story, sip_story_ms(c), a);
+}
+
+void sip_story_note(struct sip_call *c, enum call_step_kind kind, const char *text, const char *number)
+{
+    story_note(&c->story, sip_story_ms(c), kind, text, number);
+}
+
+static void write_line(struct sip_call *c)
+{
+    struct call_record *r = &c->record;
+    r->duration_ms = sip_story_ms(c);
+    r->established = c->answered_ms != 0;
+    if (c->media) {
+        const struct dtmf_in *keys = media_keys(c->media);
+        r->has_media = true;
+        r->events = keys->events;
+        r->tones = keys->tones;
+        r->infos = keys->infos;
+    }
+    call_log(&c->machine, r);
+}
+
+static void write_record(struct sip_call *c)
+{
+    if (c->told || c->story.end.outcome != CALL_RECORD_NONE)
+        story_submit(&c->story, c->ended_ms, c->agent->store);
+}
+
+void sip_story_end(struct sip_call *c)
+{
+    c->ended_ms = sip_story_ms(c);
+    c->told = !c->evicted && (c->answered_ms || sip_agent_may_tell(c->agent));
+    if (c->told)
+        write_line(c);
+    if (!c->asking)
+        write_record(c);
+}
+
+void sip_story_late(struct sip_call *c, const struct call_event *e)
+{
+    if (e->kind == CALL_DECIDED)
+        story_late(&c->story, c->ended_ms, e->decision);
+    write_record(c);
+}

@@ -1,0 +1,260 @@
+#include "voice/story.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/container_of.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+#define KEYS_ROOM (CALL_RECORD_STEPS_MAX - 1200) /* keys leave the rest to other steps */
+
+static void story_add(struct story *s, int64_t at_ms, enum call_step_kind kind, struct str text, struct str ref)
+{
+    const bool minor = kind == CALL_STEP_KEY;
+    const struct call_step step = {.at_ms = at_ms > 0 ? at_ms : 0, .kind = kind, .text = text, .ref = ref};
+    char line[CALL_STEP_LINE_MAX];
+    const size_t n = call_step_write(&step, line);
+    if (s->n + n > (minor ? KEYS_ROOM : sizeof s->steps)) {
+        s->omitted++;
+        return;
+    }
+    memcpy(s->steps + s->n, line, n);
+    s->n += n;
+}
+
+static void story_word(struct story *s, int64_t at_ms, enum call_step_kind kind, const char *text)
+{
+    story_add(s, at_ms, kind, str_z(text), STR_NONE);
+}
+
+void story_begin(struct story *s, enum call_front front, const char *source, const char *to, const char *from)
+{
+    const int64_t now_us = clock_now_us();
+    *s = (struct story){.arrival = {.id = id_new(now_us), .started_us = now_us, .front = front}};
+    snprintf(s->arrival.source, sizeof s->arrival.source, "%s", source);
+    snprintf(s->arrival.dialled, sizeof s->arrival.dialled, "%s", to);
+    snprintf(s->arrival.caller, sizeof s->arrival.caller, "%s", from);
+}
+
+/* ---- events ---- */
+
+static const char *reason_name(const struct call *c)
+{
+    return access_reason_names[c->reason];
+}
+
+static void story_near(struct story *s, int64_t at_ms, const struct call *c)
+{
+    for (size_t i = 0; i < c->near_count; i++)
+        story_add(s, at_ms, CALL_STEP_NOT_USABLE, str_z(access_why_names[c->near[i].why]),
+                  id_str(&c->near[i].grant_id));
+}
+
+static void story_place(struct story *s, const struct access_decision *d)
+{
+    if (id_given(&d->account_id))
+        s->end.account_id = d->account_id;
+    if (id_given(&d->building_id))
+        s->end.building_id = d->building_id;
+}
+
+static void story_decided(struct story *s, int64_t at_ms, const struct call *c, const struct access_decision *d)
+{
+    story_place(s, d);
+    if (d->verdict == ACCESS_COLLECT)
+        story_word(s, at_ms, CALL_STEP_ASKED_CODE, d->voice ? "speech" : NULL);
+    else if (d->verdict == ACCESS_WRONG)
+        story_word(s, at_ms, CALL_STEP_CODE_WRONG, reason_name(c));
+    if (c->outcome == CALL_RELEASED)
+        story_add(s, at_ms, CALL_STEP_RELEASED, str_z(reason_name(c)), id_str(&c->grant_id));
+    else if (c->state == CALL_RECORDING)
+        story_word(s, at_ms, CALL_STEP_FORWARDED, reason_name(c));
+    else
+        story_near(s, at_ms, c);
+}
+
+/* A time-out forwards the call, unless it ends a code. */
+static void story_timed_out(struct story *s, int64_t at_ms, const struct call *c)
+{
+    if (c->state != CALL_RECORDING)
+        return;
+    story_word(s, at_ms, CALL_STEP_SILENCE, NULL);
+    story_word(s, at_ms, CALL_STEP_FORWARDED, reason_name(c));
+}
+
+void story_event(struct story *s, int64_t at_ms, const struct call *c, const struct call_event *e)
+{
+    static const enum call_record_outcome outcomes[] = {[CALL_NO_OUTCOME] = CALL_RECORD_NONE,
+                                                        [CALL_RELEASED] = CALL_RECORD_RELEASED,
+                                                        [CALL_FORWARDED] = CALL_RECORD_FORWARDED,
+                                                        [CALL_REJECTED] = CALL_RECORD_NONE,
+                                                        [CALL_OWNER] = CALL_RECORD_NONE};
+    static const char *const failures[] = {[CALL_NO_ANSWER] = "no_answer",
+                                           [CALL_BUSY] = "busy",
+                                           [CALL_DECLINED] = "declined",
+                                           [CALL_UNREACHABLE] = "unreachable"};
+    switch (e->kind) {
+    case CALL_ARRIVED:
+        story_word(s, at_ms, CALL_STEP_ARRIVED, NULL);
+        break;
+    case CALL_DECIDED:
+        story_decided(s, at_ms, c, e->decision);
+        break;
+    case CALL_FAILED:
+        story_word(s, at_ms, CALL_STEP_FAILED, NULL);
+        break;
+    case CALL_DIGIT:
+        story_word(s, at_ms, CALL_STEP_KEY, e->way);
+        break;
+    case CALL_SPOKEN:
+        story_word(s, at_ms, CALL_STEP_SPOKEN, NULL);
+        break;
+    case CALL_TIMEOUT:
+        story_timed_out(s, at_ms, c);
+        break;
+    case CALL_UNCLEAR:
+        story_word(s, at_ms, CALL_STEP_UNCLEAR, NULL);
+        break;
+    case CALL_FORWARD_ANSWERED:
+        story_word(s, at_ms, CALL_STEP_CONNECTED, NULL);
+        break;
+    case CALL_FORWARD_OPEN:
+        story_word(s, at_ms, CALL_STEP_RESIDENT_OPENED, c->opened ? NULL : "no_tone");
+        break;
+    case CALL_FORWARD_FAILED:
+        story_word(s, at_ms, CALL_STEP_UNANSWERED, failures[e->failure]);
+        break;
+    case CALL_FORWARD_ENDED:
+        story_ended_by(s, CALL_ENDED_RESIDENT);
+        break;
+    case CALL_HUNG_UP:
+        break;
+    }
+    s->end.outcome = outcomes[c->outcome];
+    s->end.reason = c->reason;
+    s->end.grant_id = c->grant_id;
+    s->end.resident_opened = c->opened;
+    s->recorded = id_given(&s->end.building_id) && c->outcome != CALL_OWNER && c->outcome != CALL_REJECTED;
+}
+
+void story_late(struct story *s, int64_t at_ms, const struct access_decision *d)
+{
+    story_place(s, d);
+    s->recorded = id_given(&s->end.building_id) && d->verdict != ACCESS_SELF_CALL && d->verdict != ACCESS_REJECT;
+    if (d->verdict != ACCESS_RELEASE)
+        return;
+    s->end.outcome = CALL_RECORD_RELEASED;
+    s->end.reason = d->reason;
+    s->end.grant_id = d->grant_id;
+    story_add(s, at_ms, CALL_STEP_RELEASED, str_z(access_reason_names[d->reason]), id_str(&d->grant_id));
+}
+
+void story_action(struct story *s, int64_t at_ms, const struct call_action *a)
+{
+    static const char *const prompts[PROMPT_COUNT] = {
+        [PROMPT_WELCOME] = "welcome",       [PROMPT_GRANTED] = "granted",         [PROMPT_DENIED] = "denied",
+        [PROMPT_FORWARDING] = "forwarding", [PROMPT_NOBODY] = "nobody",           [PROMPT_BUSY] = "busy",
+        [PROMPT_DECLINED] = "declined",     [PROMPT_UNREACHABLE] = "unreachable", [PROMPT_MESSAGE] = "message",
+        [PROMPT_KEYPAD] = "keypad",         [PROMPT_ACCEPT] = "accept",           [PROMPT_LINE_WORKS] = "line_works",
+    };
+    char status[12];
+    switch (a->kind) {
+    case CALL_REJECT:
+        snprintf(status, sizeof status, "%d", a->status);
+        story_word(s, at_ms, CALL_STEP_REFUSED, status);
+        story_ended_by(s, CALL_ENDED_FAILED);
+        return;
+    case CALL_ANSWER:
+        story_word(s, at_ms, CALL_STEP_ANSWERED, NULL);
+        return;
+    case CALL_SAY:
+        story_word(s, at_ms, CALL_STEP_SAID, prompts[a->say.prompt]);
+        return;
+    case CALL_SEND_TONES:
+        story_word(s, at_ms, CALL_STEP_TONE_SENT, s->tone_way);
+        return;
+    case CALL_HANG_UP:
+        story_ended_by(s, CALL_ENDED_SERVICE);
+        return;
+    case CALL_ASK_ARRIVE:
+    case CALL_ASK_CODE:
+    case CALL_ASK_FORWARDED:
+    case CALL_COLLECT:
+    case CALL_FORWARD:
+    case CALL_TAKE_MESSAGE:
+        return;
+    }
+}
+
+void story_note(struct story *s, int64_t at_ms, enum call_step_kind kind, const char *text, const char *number)
+{
+    char masked[8] = "";
+    const size_t n = number ? strlen(number) : 0;
+    if (n)
+        snprintf(masked, sizeof masked, "…%s", number + (n > 4 ? n - 4 : 0));
+    story_add(s, at_ms, kind, str_z(text), n ? str_z(masked) : STR_NONE);
+}
+
+void story_ended_by(struct story *s, enum call_ended_by by)
+{
+    if (!s->ended)
+        s->end.ended_by = by;
+    s->ended = true;
+}
+
+/* ---- writing ---- */
+
+static void story_end(struct story *s, int64_t at_ms)
+{
+    char count[12];
+    story_ended_by(s, CALL_ENDED_CALLER);
+    if (s->omitted) {
+        snprintf(count, sizeof count, "%u", s->omitted);
+        story_word(s, at_ms, CALL_STEP_OMITTED, count);
+    }
+    story_word(s, at_ms, CALL_STEP_ENDED, call_ended_by_names[s->end.ended_by]);
+    s->end.ended_us = s->arrival.started_us + at_ms * 1000;
+    s->end.steps = str_n(s->steps, s->n);
+}
+
+enum err story_write(struct tx *tx, struct story *s, int64_t at_ms)
+{
+    if (!s->recorded)
+        return ERR_NONE;
+    struct story ended = *s; /* so that it may run again */
+    story_end(&ended, at_ms);
+    return call_record_write(tx, &ended.arrival, &ended.end);
+}
+
+struct story_task {
+    struct store_task task;
+    struct story story;
+    int64_t at_ms;
+};
+
+static enum err story_task_run(struct store_task *task, struct db *db)
+{
+    struct story_task *t = container_of(task, struct story_task, task);
+    return story_write(&(struct tx){.db = db}, &t->story, t->at_ms);
+}
+
+static void story_task_done(struct store_task *task, enum err result)
+{
+    struct story_task *t = container_of(task, struct story_task, task);
+    if (result)
+        log_error("call record not written call=%s error=%s", t->story.arrival.id.text, err_info(result)->code);
+    free(t);
+}
+
+void story_submit(struct story *s, int64_t at_ms, struct store *store)
+{
+    if (!s->recorded)
+        return;
+    struct story_task *t = mem_new(struct story_task);
+    t->task = (struct store_task){.mode = STORE_WRITE, .run = story_task_run, .done = story_task_done};
+    t->story = *s;
+    t->at_ms = at_ms;
+    store_submit(store, &t->task);
+}

@@ -1,0 +1,40 @@
+/* The story of a call: its steps, gathered in bounded memory while it goes on, and written as its record
+ * (domain/call_record.h) when it has ended.
+ *
+ * A front end calls story_begin() when the call arrives, story_event() after each call_step(), story_action() when it
+ * begins to perform an action, story_note() for facts that the machine does not know, and at the end story_submit(), or
+ * story_write() in a transaction of its own. Times are milliseconds since the start of the call. Keys and codes are
+ * never kept. No pointers to other memory except to constants: a copy is a story. */
+#pragma once
+#include "domain/call_record.h"
+#include "voice/call.h"
+
+struct story {
+    struct call_arrival arrival; /* constant after story_begin(): a decision on a store thread reads it */
+    struct call_end end;         /* so far, without steps */
+    const char *tone_way;        /* the way the release tone goes: "event", "tone", "info"; NULL: unknown */
+    bool recorded;               /* the call leaves a record */
+    bool ended;                  /* end.ended_by is set */
+    unsigned omitted;            /* keys for which there was no room */
+    size_t n;
+    char steps[CALL_RECORD_STEPS_MAX];
+};
+
+/* `source` is an address or a provider. `to` and `from` are E.164, or "". */
+void story_begin(struct story *s, enum call_front front, const char *source, const char *to, const char *from);
+/* After call_step(c, e, …). */
+void story_event(struct story *s, int64_t at_ms, const struct call *c, const struct call_event *e);
+/* A decision that came after the caller had hung up. Its record stands (calls.md, step 10). */
+void story_late(struct story *s, int64_t at_ms, const struct access_decision *d);
+/* When the front end begins to perform the action. */
+void story_action(struct story *s, int64_t at_ms, const struct call_action *a);
+/* A step that only the front end knows. `text` is a word, or NULL; `number` a telephone number, of which the last four
+ * digits are kept, or NULL. */
+void story_note(struct story *s, int64_t at_ms, enum call_step_kind kind, const char *text, const char *number);
+/* The party or the cause that ends the call; the first one counts. Without it, the caller hung up. */
+void story_ended_by(struct story *s, enum call_ended_by by);
+
+/* Writes the record of a call that has ended at at_ms, if it leaves one. */
+enum err story_write(struct tx *tx, struct story *s, int64_t at_ms) CHECKED;
+/* The same as a task of the store, on a copy. A failure is logged. */
+void story_submit(struct story *s, int64_t at_ms, struct store *store);
