@@ -37,6 +37,7 @@ struct service {
     struct buf openapi_text;
     struct constant openapi;
     GHashTable *texts; /* route row -> struct constant, for rows with a text */
+    struct trunk_board *trunks;
     int64_t started_us;
     struct loop loops[HTTP_MAX_LOOPS];
 };
@@ -463,6 +464,16 @@ struct jobs *service_jobs(const struct service *s)
 const struct providers *service_providers(const struct service *s)
 {
     return s->options.providers;
+}
+
+void service_set_trunks(struct service *s, struct trunk_board *board)
+{
+    s->trunks = board;
+}
+
+struct trunk_board *service_trunks(const struct service *s)
+{
+    return s->trunks;
 }
 
 int64_t service_started_us(const struct service *s)

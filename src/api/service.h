@@ -2,6 +2,7 @@
 #pragma once
 #include "api/journal.h"
 #include "api/route.h"
+#include "domain/trunk_board.h"
 #include "jobs/delivery.h"
 #include "jobs/queue.h"
 #include "providers/providers.h"
@@ -28,6 +29,9 @@ void service_free(struct service *s);
  */
 enum err service_publish(struct service *s, const char *public_url) CHECKED;
 
+/* Sets the board of the trunks, which must outlive the service; NULL: there are none. Before the first request. */
+void service_set_trunks(struct service *s, struct trunk_board *board);
+
 /* The handler for http_server_new. */
 struct http_handler service_handler(struct service *s);
 
@@ -36,6 +40,7 @@ struct store *service_store(const struct service *s);
 struct jobs *service_jobs(const struct service *s);
 struct deliveries *service_deliveries(const struct service *s);
 const struct providers *service_providers(const struct service *s);
+struct trunk_board *service_trunks(const struct service *s);
 /* Time of service_new, monotonic. */
 int64_t service_started_us(const struct service *s);
 /* The public address, without a trailing slash, for links. */

@@ -46,11 +46,12 @@ const struct config_row config_plan_rows[] = {
 
 #define DIGITS_MAX 7
 
-#define PEER_ROW(key_, kind_, dflt_, doc_, ...)                                                                        \
+#define PEER_ROW_IN(member_, key_, kind_, dflt_, doc_, ...)                                                            \
     {                                                                                                                  \
-        .key = #key_, .doc = doc_, .kind = kind_, .dflt = dflt_, .offset = offsetof(struct config_peer, key_),         \
+        .key = key_, .doc = doc_, .kind = kind_, .dflt = dflt_, .offset = offsetof(struct config_peer, member_),       \
         __VA_ARGS__                                                                                                    \
     }
+#define PEER_ROW(key_, ...) PEER_ROW_IN(key_, #key_, __VA_ARGS__)
 const struct config_row config_peer_rows[] = {
     PEER_ROW(addresses, CONFIG_CIDRS, "", "addresses and CIDR blocks of the peer, which may call"),
     PEER_ROW(calls, CONFIG_INTEGER, "100", "maximum number of concurrent calls from all its addresses together",
@@ -70,6 +71,10 @@ const struct config_row config_peer_rows[] = {
     PEER_ROW(domain, CONFIG_SERVER, "", "trunk: domain of SIP addresses; empty: the server"),
     PEER_ROW(user, CONFIG_STRING, "", "trunk: user name for digest authentication"),
     PEER_ROW(password, CONFIG_SECRET, "", "trunk: password for digest authentication"),
+    PEER_ROW_IN(reg, "register", CONFIG_BOOLEAN, "false", "trunk: register as the user, to be called by it"),
+    PEER_ROW(register_s, CONFIG_INTEGER, "300", "trunk: seconds that a registration lasts", .lo = 60, .hi = 86400),
+    PEER_ROW(probe_s, CONFIG_INTEGER, "30",
+             "trunk: seconds between questions (OPTIONS) whether the server is up; 0: never", .lo = 0, .hi = 3600),
     PEER_ROW(calls_out, CONFIG_INTEGER, "100", "trunk: maximum number of concurrent outgoing calls", .lo = 1,
              .hi = 10000),
     PEER_ROW(number_out, CONFIG_ENUM, "e164",

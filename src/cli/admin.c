@@ -135,6 +135,7 @@ static const struct verb verbs[] = {
      TAKES("ID", "checkout_id")},
     {VERB("job list", "GET", "/admin/jobs", common_rows,
           "List jobs that have failed and will be retried, at most 100")},
+    {VERB("trunk list", "GET", "/admin/trunks", common_rows, "List the trunks of the telephone and their state")},
     {VERB("request", "GET", "/admin/requests", common_rows, "Show the error response of a request ID"),
      TAKES("ID", "request_id")},
     {VERB("account show", "GET", "/admin/accounts", common_rows, "Show an account and its buildings"),

@@ -237,7 +237,10 @@ static enum err start_sip(struct daemon *d, char **ret_why)
     const struct config *c = d->config;
     if (strcmp(c->voice_provider, "sip") != 0 || !*c->listen_sip)
         return ERR_NONE;
-    return sip_start(c, d->store, &d->sip, ret_why);
+    enum err e = sip_start(c, d->store, &d->sip, ret_why);
+    if (!e)
+        service_set_trunks(d->service, sip_trunk_board(d->sip));
+    return e;
 }
 
 static enum err start_http(struct daemon *d, char **ret_why)

@@ -162,7 +162,7 @@ static int make_stack(struct sip_agent *a)
     if (!e)
         e = hash_alloc(&a->dialogs, HASH_SIZE);
     if (!e)
-        e = sip_alloc(&a->sip, NULL, HASH_SIZE, HASH_SIZE, HASH_SIZE, "portero/" PORTERO_VERSION, NULL, NULL);
+        e = sip_alloc(&a->sip, a->trunks.dnsc, HASH_SIZE, HASH_SIZE, HASH_SIZE, "portero/" PORTERO_VERSION, NULL, NULL);
     if (!e)
         e = sip_listen(&a->guard, a->sip, true, sip_on_request, a);
     if (!e)
@@ -190,7 +190,7 @@ static enum err sip_set_up(struct sip_agent *a)
         return sip_fail(a, ERR_USAGE, "voice.peers cannot be read", 0);
     if (sip_trunks_init(a, a->why, sizeof a->why))
         return ERR_USAGE;
-    if (a->config->production && !a->peers.allowed.count)
+    if (a->config->production && !a->peers.restricted)
         log_warn("voice.peers is empty: any host that reaches the SIP port may call");
     if (sound_init())
         return sip_fail(a, ERR_IO, "no memory", 0);
@@ -200,11 +200,15 @@ static enum err sip_set_up(struct sip_agent *a)
     if (e)
         return sip_fail(a, ERR_IO, "cannot start the SIP stack", e);
     e = bind_both(a, &want);
-    return e ? sip_fail(a, ERR_USAGE, "cannot listen", e) : ERR_NONE;
+    if (e)
+        return sip_fail(a, ERR_USAGE, "cannot listen", e);
+    sip_trunks_start(a);
+    return ERR_NONE;
 }
 
 static void sip_tear_down(struct sip_agent *a)
 {
+    sip_trunks_done(a);
     tmr_cancel(&a->stop_timer);
     list_flush(&a->ended);
     sip_filter_stop(a);
@@ -221,7 +225,6 @@ static void sip_tear_down(struct sip_agent *a)
     mem_deref(a->sources);
     mem_deref(a->dialogs);
     sip_peers_done(&a->peers);
-    sip_trunks_done(a);
     fd_close(a->box.fd);
 }
 
@@ -252,6 +255,7 @@ void sip_free(struct sip_agent *a)
         return;
     mailbox_done(&a->box);
     sem_destroy(&a->started);
+    trunk_board_free(a->board);
     free(a);
 }
 
@@ -260,6 +264,7 @@ enum err sip_start(const struct config *c, struct store *s, struct sip_agent **r
     struct sip_agent *a = mem_new(struct sip_agent);
     a->config = c;
     a->store = s;
+    a->board = trunk_board_new();
     sem_init(&a->started, 0, 0);
     enum err e = mailbox_init(&a->box);
     if (!e && pthread_create(&a->thread, NULL, sip_run, a))
@@ -284,6 +289,11 @@ enum err sip_start(const struct config *c, struct store *s, struct sip_agent **r
 const char *sip_address(const struct sip_agent *a)
 {
     return a->address;
+}
+
+struct trunk_board *sip_trunk_board(const struct sip_agent *a)
+{
+    return a->board;
 }
 
 /* ---- stopping ---- */

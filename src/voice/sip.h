@@ -3,6 +3,7 @@
  * Its thread never blocks on the store: each decision is a write task, and the answer comes back through a mailbox. */
 #pragma once
 #include "base/config.h"
+#include "domain/trunk_board.h"
 #include "store/store.h"
 
 struct sip_agent;
@@ -13,6 +14,8 @@ struct sip_agent;
 enum err sip_start(const struct config *c, struct store *s, struct sip_agent **ret, char **ret_why) CHECKED;
 /* The bound address, such as "127.0.0.1:5060"; lives as long as the agent. */
 const char *sip_address(const struct sip_agent *a);
+/* The state of the trunks; lives as long as the agent. */
+struct trunk_board *sip_trunk_board(const struct sip_agent *a);
 /* Refuses new calls, gives those in progress wait_ms to end, then hangs up. Returns at once. */
 void sip_wind_down(struct sip_agent *a, int64_t wait_ms);
 /* Like sip_wind_down, unless that was called before; then waits until all calls have ended and all decisions asked for

@@ -16,6 +16,7 @@ struct sip_source;
 struct sip_agent {
     const struct config *config;
     struct store *store;
+    struct trunk_board *board;
     pthread_t thread;
     sem_t started;
     enum err start_error;

@@ -38,6 +38,10 @@ enum err sip_peers_init(struct sip_peers *p, const struct config *c, const char 
     if (!e)
         e = net_cidrs_parse(all, &p->allowed, ret_bad);
     free(all);
+    p->restricted = c->peer_count || p->allowed.count;
+    p->configured = p->allowed.count;
+    if (!e && c->peer_count)
+        mem_resize(p->allowed.list, count + c->peer_count * SIP_PEERS_LEARNED + 1);
     return e;
 }
 
@@ -62,6 +66,10 @@ const struct config_peer *sip_peers_find(const struct sip_peers *p, const struct
     for (size_t i = 0; i < p->config->peer_count; i++)
         if (net_cidrs_contain(&p->named[i], &a))
             return &p->config->peers[i];
+    for (size_t i = 0; i < p->config->peer_count; i++)
+        for (size_t k = 0; k < p->learned_count[i]; k++)
+            if (memcmp(&p->learned[i][k].address, &a, sizeof a) == 0)
+                return &p->config->peers[i];
     return NULL;
 }
 
@@ -177,14 +185,67 @@ static bool listens_on(int fd, const struct sa *bound)
 }
 
 /* libre does not expose its listening socket, so search the descriptors for it. */
-bool sip_peers_filter(const struct sip_peers *p, const struct sa *bound)
+bool sip_peers_filter(struct sip_peers *p, const struct sa *bound)
 {
     int fd = 0;
-    if (!p->allowed.count)
+    if (!p->restricted)
         return true;
     while (fd < FDS_MAX && !listens_on(fd, bound))
         fd++;
-    return fd < FDS_MAX && attach(&p->allowed, fd);
+    if (fd == FDS_MAX || p->listening_count == ARRAY_SIZE(p->listening) || !attach(&p->allowed, fd))
+        return false;
+    p->listening[p->listening_count++] = fd;
+    return true;
+}
+
+static void detach(int fd)
+{
+    int unused = 0;
+    (void)setsockopt(fd, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof unused);
+}
+
+/* ---- addresses of trunks ---- */
+
+/* The place of the address, or of the one seen longest ago. */
+static struct sip_learned *place_for(struct sip_peers *p, size_t peer, const struct net_address *a)
+{
+    struct sip_learned *oldest = &p->learned[peer][0];
+    for (size_t i = 0; i < p->learned_count[peer]; i++) {
+        struct sip_learned *l = &p->learned[peer][i];
+        if (memcmp(&l->address, a, sizeof *a) == 0)
+            return l;
+        if (l->seen_ms < oldest->seen_ms)
+            oldest = l;
+    }
+    return p->learned_count[peer] < SIP_PEERS_LEARNED ? &p->learned[peer][p->learned_count[peer]++] : oldest;
+}
+
+static void allow_learned(struct sip_peers *p)
+{
+    p->allowed.count = p->configured;
+    for (size_t i = 0; i < p->config->peer_count; i++)
+        for (size_t k = 0; k < p->learned_count[i]; k++)
+            p->allowed.list[p->allowed.count++] = (struct net_cidr){.address = p->learned[i][k].address, .bits = 128};
+    for (size_t i = 0; i < p->listening_count; i++)
+        if (!attach(&p->allowed, p->listening[i]))
+            detach(p->listening[i]);
+    if (tmr_isrunning(&p->filtered) && !attach(&p->allowed, p->udp))
+        detach(p->udp);
+}
+
+void sip_peers_learn(struct sip_peers *p, const struct config_peer *peer, const struct sa *addresses, size_t count)
+{
+    const size_t index = (size_t)(peer - p->config->peers);
+    const int64_t now_ms = tick_now_ms();
+    bool news = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct net_address a = peer_address(&addresses[i]);
+        struct sip_learned *l = place_for(p, index, &a);
+        news = news || memcmp(&l->address, &a, sizeof a) != 0;
+        *l = (struct sip_learned){.address = a, .seen_ms = now_ms};
+    }
+    if (news)
+        allow_learned(p);
 }
 
 /* ---- datagrams ---- */
@@ -192,8 +253,7 @@ bool sip_peers_filter(const struct sip_peers *p, const struct sa *bound)
 static void on_filtered(void *arg)
 {
     struct sip_peers *p = arg;
-    int unused = 0;
-    (void)setsockopt(p->udp, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof unused);
+    detach(p->udp);
 }
 
 /* Each datagram that the kernel does not drop costs several system calls. */
@@ -225,7 +285,7 @@ static void tell_dropped_message(struct sip_peers *p, const struct net_address *
 
 bool sip_peers_admit(struct sip_peers *p, const struct sa *from)
 {
-    if (!p->allowed.count)
+    if (!p->restricted)
         return true;
     struct net_address a = peer_address(from);
     if (net_cidrs_contain(&p->allowed, &a))
