@@ -211,6 +211,17 @@ static uint8_t encode_sample(uint8_t pt, int16_t sample)
     return pt == PT_PCMU ? g711_pcm2ulaw(sample) : g711_pcm2alaw(sample);
 }
 
+/* Copies n encoded samples. */
+static void copy_ulaw(uint8_t pt, uint8_t *to, const uint8_t *ulaw, size_t n)
+{
+    if (pt == PT_PCMU) {
+        memcpy(to, ulaw, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        to[i] = g711_pcm2alaw(g711_ulaw2pcm(ulaw[i]));
+}
+
 /* Fills a frame from the parts, then with silence. */
 static void fill_frame(struct media *m, uint8_t frame[static FRAME])
 {
@@ -218,6 +229,12 @@ static void fill_frame(struct media *m, uint8_t frame[static FRAME])
     size_t i = 0;
     while (i < FRAME && m->part < m->part_count) {
         const struct sound *p = &m->parts[m->part];
+        if (p->ulaw) {
+            const size_t left = p->length - m->at, n = left < FRAME - i ? left : FRAME - i;
+            copy_ulaw(m->peer.pt, frame + i, p->ulaw + m->at, n);
+            i += n;
+            m->at += (uint32_t)n;
+        }
         for (; i < FRAME && m->at < p->length; i++, m->at++) {
             if (p->samples)
                 frame[i] = encode_sample(m->peer.pt, p->samples[m->at % p->loop]);

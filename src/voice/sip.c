@@ -13,6 +13,7 @@
 #define DEBUG_LEVEL  0
 #include <re/re_dbg.h>
 
+#include "voice/greeting.h"
 #include "voice/sip_admit.h"
 #include "voice/sip_filter.h"
 #include "voice/sip_guard.h"
@@ -195,7 +196,7 @@ static enum err sip_set_up(struct sip_agent *a)
     if (sound_init())
         return sip_fail(a, ERR_IO, "no memory", 0);
     int e = make_stack(a);
-    if (!e && tick_new(&a->tick))
+    if (!e && (tick_new(&a->tick) || greeting_start(a)))
         e = errno;
     if (e)
         return sip_fail(a, ERR_IO, "cannot start the SIP stack", e);
@@ -210,6 +211,7 @@ static void sip_tear_down(struct sip_agent *a)
 {
     sip_trunks_done(a);
     tmr_cancel(&a->stop_timer);
+    greeting_stop(a);
     list_flush(&a->ended);
     sip_filter_stop(a);
     sipsess_close_all(a->sessions);

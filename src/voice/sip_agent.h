@@ -12,6 +12,7 @@
 #include "voice/tick.h"
 
 struct sip_source;
+struct speech;
 
 struct sip_agent {
     const struct config *config;
@@ -35,10 +36,11 @@ struct sip_agent {
     struct udp_helper *filter; /* on it */
     struct mailbox box;
     struct tick *tick;
-    struct list calls;   /* sip_call */
-    unsigned call_count; /* of them */
-    struct list ended;   /* ended and about to be freed */
-    struct list waiting; /* not yet acknowledged, oldest first */
+    struct speech *speech; /* NULL: signal tones */
+    struct list calls;     /* sip_call */
+    unsigned call_count;   /* of them */
+    struct list ended;     /* ended and about to be freed */
+    struct list waiting;   /* not yet acknowledged, oldest first */
     unsigned waiting_count;
     struct hash *sources; /* sip_source by address */
     struct hash *dialogs; /* sip_call by Call-ID */

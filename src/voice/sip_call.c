@@ -31,6 +31,7 @@ static void sip_call_destructor(void *arg)
     hash_unlink(&c->dialog);
     tmr_cancel(&c->free_timer);
     media_free(c->media);
+    greeting_done(&c->saying);
     decide_done(&c->decide);
     mem_deref((void *)c->invite);
     mem_deref((void *)c->target);
@@ -124,6 +125,7 @@ static void sip_call_step(struct sip_call *c, const struct call_event *e)
     if (!next.n)
         return;
     log_debug("call %u %s", c->serial, call_state_name(c->machine.state));
+    greeting_prepare(c->agent, &c->machine, &next);
     c->actions = next;
     c->at = 0;
     c->due_ms = 0;
@@ -270,13 +272,6 @@ static void sip_call_reject(struct sip_call *c, int status)
     sip_call_end(c);
 }
 
-static void sip_call_say(struct sip_call *c, enum call_prompt prompt)
-{
-    struct sound parts[SOUND_PARTS_MAX];
-    size_t n = sound_prompt(prompt, parts);
-    media_play(c->media, parts, n);
-}
-
 static void sip_call_begin(struct sip_call *c, const struct call_action *a)
 {
     sip_story_action(c, a);
@@ -293,7 +288,7 @@ static void sip_call_begin(struct sip_call *c, const struct call_action *a)
         sip_call_answer(c);
         return;
     case CALL_SAY:
-        sip_call_say(c, a->say.prompt);
+        greeting_say(&c->saying, c->agent, c->media, a->say.prompt, a->say.text);
         return;
     case CALL_COLLECT:
         c->due_ms = tick_now_ms() + a->collect.wait_ms;
@@ -379,9 +374,11 @@ static void sip_call_on_tick(void *arg, int64_t now_ms)
         sip_call_end(c);
         return;
     }
+    const struct call_action *a = current(c);
+    if (a && a->kind == CALL_SAY)
+        greeting_tick(&c->saying, now_ms);
     if (!c->due_ms || now_ms < c->due_ms)
         return;
-    const struct call_action *a = current(c);
     if (a && a->kind == CALL_COLLECT && keys_may_follow(c, a, now_ms))
         return;
     c->due_ms = 0;

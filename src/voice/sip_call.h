@@ -2,6 +2,7 @@
 #pragma once
 #include "voice/call_log.h"
 #include "voice/decide.h"
+#include "voice/greeting.h"
 #include "voice/media.h"
 #include "voice/sip_answer.h"
 #include "voice/sip_source.h"
@@ -32,6 +33,7 @@ struct sip_call {
     struct sip_answer answer;       /* from then on */
     struct sipsess *session;        /* from the caller's next message on */
     struct media *media;
+    struct saying saying;
     bool offered; /* the INVITE had no SDP: ours is the offer */
     bool ended, evicted;
 

@@ -6,11 +6,12 @@
 #define SOUND_RATE      8000 /* samples a second */
 #define SOUND_PARTS_MAX 16
 
-/* `length` samples: sample i is samples[i % loop]; silence if samples is NULL. */
+/* `length` samples: sample i is ulaw[i], or samples[i % loop]; silence if both are NULL. */
 struct sound {
     const int16_t *samples;
     uint32_t loop;
     uint32_t length;
+    const uint8_t *ulaw; /* mu-law */
 };
 
 #define SOUND_MS(ms) ((uint32_t)((ms) * (SOUND_RATE / 1000)))

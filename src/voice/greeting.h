@@ -1,0 +1,32 @@
+/* Says texts in a call: as speech, or as signal tones if the speech is not ready in time. */
+#pragma once
+#include "base/err.h"
+#include "voice/call.h"
+
+#define GREETING_WAIT_MS 1000 /* the longest silence before tones take the place of speech */
+
+struct clip;
+struct media;
+struct sip_agent;
+
+/* Zero at first. Belongs to one media session, and is done after that was freed. */
+struct saying {
+    struct sip_agent *agent;
+    struct media *media;
+    enum call_prompt prompt;
+    const char *text;
+    int64_t until_ms;  /* waiting for the speech, at most until then; 0: not waiting */
+    struct clip *clip; /* the one that plays, or played last */
+};
+
+/* Start the agent's speech, and prepare the texts that most calls need. */
+enum err greeting_start(struct sip_agent *a) CHECKED;
+void greeting_stop(struct sip_agent *a);
+
+/* Prepares the texts of these actions, then those that the call may need later. */
+void greeting_prepare(struct sip_agent *a, const struct call *c, const struct call_actions *next);
+/* Says the text, which must live until it was said. media_events.played tells the end. */
+void greeting_say(struct saying *s, struct sip_agent *a, struct media *m, enum call_prompt prompt, const char *text);
+/* Every tick while a text is being said: begins to play as soon as the speech is ready. */
+void greeting_tick(struct saying *s, int64_t now_ms);
+void greeting_done(struct saying *s);

@@ -1,0 +1,135 @@
+#include "voice/synth.h"
+
+#include <flite/flite.h>
+#include <glib.h>
+#include <pthread.h>
+
+#include "base/log.h"
+#include "voice/audio.h"
+
+#define VOICE_RATE  16000
+#define CHUNK       VOICE_RATE                         /* samples between two calls of on_speech() */
+#define SAMPLES_MAX ((AUDIO_SECONDS + 1) * VOICE_RATE) /* more than is kept, so that audio_cut() fades */
+
+cst_voice *register_cmu_us_rms(const char *directory); /* of libflite_cmu_us_rms, which has no header */
+
+/* flite's voice and its error handler are shared by the process. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static cst_voice *voice; /* never freed */
+static struct audio *speech;
+
+/* ---- text ---- */
+
+static bool speakable(char c)
+{
+    return g_ascii_isprint(c);
+}
+
+static void spell_character(const char *at, struct buf *ret)
+{
+    char utf8[8] = "";
+    g_utf8_strncpy(utf8, at, 1);
+    char *ascii = g_str_to_ascii(utf8, "C");
+    for (const char *c = g_str_equal(ascii, "?") ? " " : ascii; *c; c++)
+        buf_char(ret, speakable(*c) ? *c : ' ');
+    g_free(ascii);
+}
+
+void synth_spell(struct str text, struct buf *ret)
+{
+    char *valid = g_utf8_make_valid(text.n ? text.p : "", (gssize)text.n);
+    for (const char *at = valid; *at && ret->n < SYNTH_TEXT_MAX; at = g_utf8_next_char(at)) {
+        if ((unsigned char)*at >= 0x80)
+            spell_character(at, ret);
+        else
+            buf_char(ret, speakable(*at) ? *at : ' ');
+    }
+    if (ret->n > SYNTH_TEXT_MAX)
+        ret->n = SYNTH_TEXT_MAX;
+    g_free(valid);
+}
+
+static bool has_words(const struct buf *text)
+{
+    for (size_t i = 0; i < text->n; i++)
+        if (g_ascii_isalnum(text->p[i]))
+            return true;
+    return false;
+}
+
+/* ---- flite ---- */
+
+/* Takes the next samples. Stops flite when there are enough of them. */
+static int on_speech(const cst_wave *w, int start, int size, int last, cst_audio_streaming_info *info)
+{
+    (void)last;
+    (void)info;
+    if (w->sample_rate != VOICE_RATE || w->num_channels != 1 || start < 0 || size < 0)
+        return CST_AUDIO_STREAM_STOP;
+    size_t n = (size_t)size, room = SAMPLES_MAX - speech->n;
+    if (n > room)
+        n = room;
+    memcpy(speech->samples + speech->n, w->samples + start, n * sizeof *speech->samples);
+    speech->n += n;
+    return speech->n < SAMPLES_MAX ? CST_AUDIO_STREAM_CONT : CST_AUDIO_STREAM_STOP;
+}
+
+static bool load_voice(void)
+{
+    if (voice)
+        return true;
+    cst_audio_streaming_info *info = new_audio_streaming_info();
+    flite_init();
+    voice = register_cmu_us_rms(NULL);
+    if (!voice || !info)
+        return false;
+    info->min_buffsize = CHUNK;
+    info->asc = on_speech;
+    feat_set(voice->features, "streaming_info", audio_streaming_info_val(info));
+    return true;
+}
+
+/* flite ends the process on an error of its own, unless it may jump out. */
+static void speak(const char *text)
+{
+    jmp_buf out;
+    if (setjmp(out)) {
+        log_error("speech synthesis failed");
+    } else {
+        cst_errjmp = &out;
+        delete_wave(flite_text_to_wave(text, voice));
+    }
+    cst_errjmp = NULL;
+}
+
+static void synthesize(const char *text, struct audio *ret)
+{
+    *ret = (struct audio){.samples = mem_array(int16_t, SAMPLES_MAX), .rate = VOICE_RATE};
+    pthread_mutex_lock(&lock);
+    speech = ret;
+    if (load_voice())
+        speak(text);
+    speech = NULL;
+    pthread_mutex_unlock(&lock);
+}
+
+struct clip *synth_render(struct str text)
+{
+    struct buf ascii = BUF(2 * SYNTH_TEXT_MAX);
+    struct audio audio;
+    struct clip *clip = NULL;
+    synth_spell(text, &ascii);
+    const bool words = has_words(&ascii);
+    buf_char(&ascii, '\0');
+    if (words && !ascii.full) {
+        synthesize(ascii.p, &audio);
+        if (!audio_resample(&audio)) {
+            audio_level(&audio);
+            audio_cut(&audio);
+            clip = audio_clip(&audio);
+        }
+        audio_done(&audio);
+    }
+    buf_done(&ascii);
+    return clip;
+}

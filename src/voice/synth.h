@@ -1,0 +1,15 @@
+/* Text to speech: flite with the voice rms, in the process. */
+#pragma once
+#include "base/buf.h"
+#include "voice/clip.h"
+
+#define SYNTH_TEXT_MAX                                                                                                 \
+    160 /* characters that are spoken: a greeting has 119 code units, and a few become two or three */
+
+/* The text as flite gets it: ASCII, transliterated; a character without transliteration becomes a space. At most
+ * SYNTH_TEXT_MAX characters. Takes any bytes. */
+void synth_spell(struct str text, struct buf *ret);
+/* Speaks the text; NULL if nothing in it can be spoken. Speech longer than AUDIO_SECONDS ends there. Takes about 10 ms
+ * of processor time for a second of speech, 0.7 s for the worst text. Any thread; one text at a time in the process.
+ * The caller derefs the clip. */
+struct clip *synth_render(struct str text);

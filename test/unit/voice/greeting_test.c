@@ -1,0 +1,202 @@
+/* The sound of the greetings at the other end of a call. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <re/re.h>
+#include <rem/rem.h>
+
+#include "voice/sip_fixture.h"
+#include "voice/synth.h"
+
+#define HEARD_MAX (60 * SOUND_RATE)
+
+static struct raw r;
+
+/* The received audio. */
+static struct {
+    int16_t samples[HEARD_MAX];
+    size_t n;
+    bool event; /* a release tone came */
+} heard;
+
+static int set_up(void **state)
+{
+    agent_config.voice_speech_cache_mb = 4;
+    agent_set_up(state);
+    raw_open(&r, sip_address(agent));
+    heard.n = 0;
+    heard.event = false;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    raw_close(&r);
+    return agent_tear_down(state);
+}
+
+/* Returns the service's RTP port. */
+static int call(const char *number, int format)
+{
+    char offer[512];
+    (void)snprintf(offer, sizeof offer,
+                   "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\n"
+                   "m=audio %d RTP/AVP %d 96\r\na=rtpmap:96 telephone-event/8000\r\n",
+                   r.rtp_port, format);
+    raw_request(&r, "INVITE", number, 1, RAW_SDP, offer);
+    assert_int_equal(raw_final(&r), 200);
+    raw_request(&r, "ACK", number, 1, "", "");
+    return raw_media_port(&r);
+}
+
+/* One packet; false if none comes. */
+static bool hear_packet(void)
+{
+    uint8_t packet[2048];
+    struct pollfd p = {.fd = r.rtp, .events = POLLIN};
+    if (poll(&p, 1, RAW_PATIENCE_MS) <= 0)
+        return false;
+    const ssize_t n = recv(r.rtp, packet, sizeof packet, 0);
+    const int format = packet[1] & 0x7f;
+    heard.event |= format == 96;
+    for (ssize_t i = 12; format != 96 && i < n && heard.n < HEARD_MAX; i++)
+        heard.samples[heard.n++] = format == 0 ? g711_ulaw2pcm(packet[i]) : g711_alaw2pcm(packet[i]);
+    return true;
+}
+
+static void hear_ms(int ms)
+{
+    const size_t until = heard.n + SOUND_MS(ms);
+    while (heard.n < until && hear_packet())
+        ;
+}
+
+/* Until the service hangs up. */
+static void hear_all(void)
+{
+    struct pollfd p[] = {{.fd = r.rtp, .events = POLLIN}, {.fd = r.sip, .events = POLLIN}};
+    while (poll(p, 2, RAW_PATIENCE_MS) > 0 && !(p[1].revents & POLLIN))
+        hear_packet();
+}
+
+static void hear_release(void)
+{
+    while (!heard.event && heard.n < HEARD_MAX && hear_packet())
+        ;
+    assert_true(heard.event);
+}
+
+/* How well the clip matches what was heard from sample `at` on: 1 is perfect. */
+static double match_at(const struct clip *c, size_t at)
+{
+    double product = 0, mine = 0, theirs = 0;
+    for (size_t i = 0; i < c->length; i++) {
+        const double a = g711_ulaw2pcm(c->ulaw[i]), b = at + i < heard.n ? heard.samples[at + i] : 0;
+        product += a * b;
+        mine += a * a;
+        theirs += b * b;
+    }
+    return theirs > 0 ? product / sqrt(mine * theirs) : 0;
+}
+
+/* The best match anywhere in what was heard. */
+static double match(const char *text)
+{
+    struct clip *c = synth_render(str_z(text));
+    double best = 0;
+    for (size_t at = 0; at + c->length / 2 < heard.n; at++)
+        best = fmax(best, match_at(c, at));
+    clip_unref(c);
+    return best;
+}
+
+static void test_a_caller_hears_the_text_spoken(void **state)
+{
+    (void)state;
+    call(FAKE_CODE, 0);
+    hear_ms(2500);
+    assert_true(match("welcome") > 0.9);
+    assert_true(match("forwarding") < 0.5);
+}
+
+static void test_a_caller_with_alaw_hears_the_same(void **state)
+{
+    (void)state;
+    call(FAKE_CODE, 8);
+    hear_ms(2500);
+    assert_true(match("welcome") > 0.9);
+}
+
+static void test_two_calls_at_once_hear_the_same_speech(void **state)
+{
+    (void)state;
+    struct raw other;
+    raw_open_at(&other, "127.0.0.3", sip_address(agent));
+    raw_request(&other, "INVITE", FAKE_CODE, 1, RAW_SDP, raw_offer_at(&other, "127.0.0.3", "sendrecv"));
+    call(FAKE_CODE, 0);
+    hear_ms(2500);
+    assert_true(match("welcome") > 0.9);
+    raw_close(&other);
+}
+
+/* The part of the frames that are silent. */
+static double silence(size_t from)
+{
+    size_t silent = 0;
+    for (size_t i = from; i < heard.n; i++)
+        silent += abs(heard.samples[i]) < 10;
+    return (double)silent / (double)(heard.n - from);
+}
+
+static void test_a_key_ends_the_greeting(void **state)
+{
+    (void)state;
+    const int port = call(FAKE_CODE, 0);
+    hear_ms(300); /* it has begun or will */
+    raw_press(r.rtp, port, 1000, 2);
+    hear_ms(200); /* packets on their way */
+    const size_t from = heard.n;
+    hear_ms(500);
+    assert_true(silence(from) > 0.99);
+}
+
+static void test_the_denial_is_spoken_and_the_right_code_then_opens(void **state)
+{
+    (void)state;
+    const int port = call(FAKE_CODE, 0);
+    raw_press(r.rtp, port, 1000, 2);
+    raw_press(r.rtp, port, 3000, 11);
+    hear_ms(2500);
+    assert_true(match("denied") > 0.9);
+    raw_press(r.rtp, port, 30000, 7);
+    raw_press(r.rtp, port, 33000, 11);
+    hear_release();
+}
+
+static void test_the_end_of_a_failed_forwarding_is_spoken(void **state)
+{
+    (void)state;
+    call(FAKE_FORWARD, 0);
+    hear_all();
+    assert_true(match("Nobody can take your call right now. Goodbye.") > 0.9);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        T(a_caller_hears_the_text_spoken),
+        T(a_caller_with_alaw_hears_the_same),
+        T(two_calls_at_once_hear_the_same_speech),
+        T(a_key_ends_the_greeting),
+        T(the_denial_is_spoken_and_the_right_code_then_opens),
+        T(the_end_of_a_failed_forwarding_is_spoken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
