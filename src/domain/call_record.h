@@ -66,7 +66,7 @@ enum call_step_kind {
     CALL_STEP_MESSAGE,         /* the caller left a message */
     CALL_STEP_REFUSED,         /* the status that the caller got */
     CALL_STEP_FAILED,          /* the store did not answer */
-    CALL_STEP_OMITTED,         /* the number of keys after which the record was full */
+    CALL_STEP_OMITTED,         /* the number of steps for which there was no room */
     CALL_STEP_ENDED            /* by whom */
 };
 
@@ -126,6 +126,7 @@ struct call_record_filter {
     struct val since;   /* time, inclusive */
     struct val until;   /* time, inclusive */
     struct val outcome; /* str */
+    struct val number;  /* str: that was dialled or called; for the operator */
     struct val cursor;  /* str: continue below this call's ID */
 };
 
@@ -136,13 +137,13 @@ struct call_record_page {
     struct id end; /* with `more`: the cursor of the next page */
 };
 
-/* A page of a building's calls. A list reads a bounded number of records, so that a page may be shorter than the limit,
- * or empty, and still have `more`. Fails with ERR_INVALID_DATE (since is later than until). */
+/* A page of the calls of a building, or of all (NULL), in the arena. A list reads a bounded number of records, so that
+ * a page may be shorter than the limit, or empty, and still have `more`. Fails with ERR_INVALID_DATE (since is later
+ * than until). */
 enum err call_record_list(struct tx *tx, const struct id *building, const struct call_record_filter *filter,
                           struct call_record_page *ret) CHECKED;
-/* For the operator: calls of all buildings, from or to `number`, which may be STR_NONE. */
-enum err call_record_list_all(struct tx *tx, struct str number, const struct call_record_filter *filter,
-                              struct call_record_page *ret) CHECKED;
+/* Whether a list with this filter may read many more records than it returns. */
+bool call_record_searches(const struct call_record_filter *filter);
 /* A call of the building, with its steps. Fails with ERR_NOT_FOUND. */
 enum err call_record_get(struct tx *tx, const struct id *building, const struct id *id,
                          struct recorded_call *ret) CHECKED;

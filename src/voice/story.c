@@ -8,15 +8,19 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-#define KEYS_ROOM (CALL_RECORD_STEPS_MAX - 1200) /* keys leave the rest to other steps */
+/* The room of keys, and of all steps but the last two. */
+#define KEYS_ROOM (CALL_RECORD_STEPS_MAX - 1200)
+#define ROOM      (CALL_RECORD_STEPS_MAX - 2 * CALL_STEP_LINE_MAX)
 
 static void story_add(struct story *s, int64_t at_ms, enum call_step_kind kind, struct str text, struct str ref)
 {
-    const bool minor = kind == CALL_STEP_KEY;
+    const size_t room = kind == CALL_STEP_KEY                                  ? KEYS_ROOM
+                        : kind == CALL_STEP_OMITTED || kind == CALL_STEP_ENDED ? sizeof s->steps
+                                                                               : ROOM;
     const struct call_step step = {.at_ms = at_ms > 0 ? at_ms : 0, .kind = kind, .text = text, .ref = ref};
     char line[CALL_STEP_LINE_MAX];
     const size_t n = call_step_write(&step, line);
-    if (s->n + n > (minor ? KEYS_ROOM : sizeof s->steps)) {
+    if (s->n + n >= room) {
         s->omitted++;
         return;
     }

@@ -15,7 +15,7 @@ struct story {
     const char *tone_way;        /* the way the release tone goes: "event", "tone", "info"; NULL: unknown */
     bool recorded;               /* the call leaves a record */
     bool ended;                  /* end.ended_by is set */
-    unsigned omitted;            /* keys for which there was no room */
+    unsigned omitted;            /* steps for which there was no room */
     size_t n;
     char steps[CALL_RECORD_STEPS_MAX];
 };

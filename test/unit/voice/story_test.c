@@ -1,0 +1,197 @@
+/* The story of a call: its steps, and its bounds. */
+#include "voice/story.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define BUILDING "0123456789abcdef01234567"
+#define GRANT    "aaaaaaaaaaaaaaaaaaaaaaaa"
+
+/* ---- in place of domain/call_record.c ---- */
+
+static char steps_written[CALL_RECORD_STEPS_MAX];
+static int records;
+
+enum err call_record_write(struct tx *tx, const struct call_arrival *arrival, const struct call_end *end)
+{
+    (void)tx;
+    (void)arrival;
+    (void)snprintf(steps_written, sizeof steps_written, "%.*s", STR_ARG(end->steps));
+    records++;
+    return ERR_NONE;
+}
+
+/* ---- a front end ---- */
+
+static void begin(struct story *s)
+{
+    story_begin(s, CALL_FRONT_WEBHOOK, "twilio", "+15550100000", "+15551112222");
+}
+
+/* Drives the machine and the story with one event. */
+static void step(struct story *s, struct call *c, int64_t at_ms, struct call_event e)
+{
+    struct call_actions actions;
+    call_step(c, &e, &actions);
+    story_event(s, at_ms, c, &e);
+    for (size_t i = 0; i < actions.n; i++)
+        story_action(s, at_ms, &actions.v[i]);
+}
+
+static void decided(struct story *s, struct call *c, int64_t at_ms, const struct access_decision *d)
+{
+    step(s, c, at_ms, (struct call_event){.kind = CALL_DECIDED, .decision = d});
+}
+
+static struct access_decision decision(enum access_verdict verdict, enum access_reason reason)
+{
+    return (struct access_decision){.verdict = verdict,
+                                    .reason = reason,
+                                    .account_id = {BUILDING},
+                                    .building_id = {BUILDING},
+                                    .grant_id = {GRANT},
+                                    .tones = "9",
+                                    .greeting_welcome = STR("Hello"),
+                                    .greeting_denied = STR("No"),
+                                    .forward_to = STR("+15557654321"),
+                                    .ring = {.seconds = 30}};
+}
+
+/* The steps as they would be written. */
+static const char *written(struct story *s, int64_t at_ms)
+{
+    struct tx tx = {.db = NULL};
+    records = 0;
+    assert_int_equal(story_write(&tx, s, at_ms), ERR_NONE);
+    return steps_written;
+}
+
+static void type(struct story *s, struct call *c, int64_t at_ms, const char *keys, const char *way)
+{
+    for (; *keys; keys++)
+        step(s, c, at_ms, (struct call_event){.kind = CALL_DIGIT, .digit = *keys, .way = way});
+}
+
+static void test_a_story_tells_every_step_but_no_digit(void **state)
+{
+    (void)state;
+    struct story s;
+    struct call c;
+    begin(&s);
+    call_init(&c);
+    step(&s, &c, 0, (struct call_event){.kind = CALL_ARRIVED});
+    struct access_decision collect = decision(ACCESS_COLLECT, ACCESS_NO_CODE);
+    collect.grant_id.text[0] = '\0';
+    decided(&s, &c, 3, &collect);
+    type(&s, &c, 900, "77", "tone");
+    step(&s, &c, 2900, (struct call_event){.kind = CALL_TIMEOUT});
+    struct access_decision wrong = decision(ACCESS_WRONG, ACCESS_WRONG_CODE);
+    decided(&s, &c, 2904, &wrong);
+    type(&s, &c, 4000, "5678", "event");
+    struct access_decision right = decision(ACCESS_RELEASE, ACCESS_PASSCODE);
+    s.tone_way = "event";
+    decided(&s, &c, 4006, &right);
+    step(&s, &c, 5000, (struct call_event){.kind = CALL_HUNG_UP});
+    assert_string_equal(written(&s, 5000), "0 arrived\n"
+                                           "3 asked_code\n3 answered\n3 said welcome\n"
+                                           "900 key tone\n900 key tone\n"
+                                           "2904 code_wrong wrong_code\n2904 said denied\n"
+                                           "4000 key event\n4000 key event\n4000 key event\n4000 key event\n"
+                                           "4006 released passcode " GRANT "\n4006 tone_sent event\n"
+                                           "5000 ended service\n");
+    assert_int_equal(s.end.outcome, CALL_RECORD_RELEASED);
+    assert_string_equal(s.end.building_id.text, BUILDING);
+}
+
+static void test_a_story_tells_who_rang_and_what_the_resident_did(void **state)
+{
+    (void)state;
+    struct story s;
+    struct call c;
+    begin(&s);
+    call_init(&c);
+    step(&s, &c, 0, (struct call_event){.kind = CALL_ARRIVED});
+    struct access_decision forward = decision(ACCESS_FORWARD, ACCESS_NO_GRANT);
+    forward.grant_id.text[0] = '\0';
+    decided(&s, &c, 1, &forward);
+    forward.near[0] = (struct access_near){.grant_id = {GRANT}, .why = NEAR_EXPIRED};
+    forward.near_count = 1;
+    decided(&s, &c, 2, &forward);
+    story_note(&s, 3, CALL_STEP_RINGING, NULL, "+15557654321");
+    story_note(&s, 4, CALL_STEP_LEG_FAILED, "503", "12");
+    step(&s, &c, 9000, (struct call_event){.kind = CALL_FORWARD_ANSWERED});
+    step(&s, &c, 9500, (struct call_event){.kind = CALL_FORWARD_OPEN});
+    step(&s, &c, 9900, (struct call_event){.kind = CALL_FORWARD_ENDED});
+    assert_string_equal(written(&s, 9900), "0 arrived\n1 forwarded no_grant\n2 not_usable expired " GRANT "\n"
+                                           "3 ringing - …4321\n4 leg_failed 503 …12\n9000 connected\n"
+                                           "9500 resident_opened\n9500 tone_sent\n9900 ended resident\n");
+    assert_true(s.end.resident_opened);
+}
+
+static void test_a_story_of_many_keys_stays_bounded_and_keeps_the_decision(void **state)
+{
+    (void)state;
+    struct story s;
+    struct call c;
+    begin(&s);
+    call_init(&c);
+    step(&s, &c, 0, (struct call_event){.kind = CALL_ARRIVED});
+    struct access_decision collect = decision(ACCESS_COLLECT, ACCESS_NO_CODE);
+    decided(&s, &c, 1, &collect);
+    for (int i = 0; i < 5000; i++)
+        type(&s, &c, 100000 + i, "*", "event");
+    type(&s, &c, 200000, "1234", "event");
+    struct access_decision right = decision(ACCESS_RELEASE, ACCESS_PASSCODE);
+    decided(&s, &c, 200001, &right);
+    const char *steps = written(&s, 200002);
+    assert_true(strlen(steps) < CALL_RECORD_STEPS_MAX);
+    assert_non_null(strstr(steps, "released passcode " GRANT "\n"));
+    assert_non_null(strstr(steps, "omitted "));
+    assert_non_null(strstr(steps, "200002 ended "));
+    for (int i = 0; i < 1000; i++) /* not even other steps without end */
+        story_note(&s, 200003, CALL_STEP_RINGING, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "+15557654321");
+    steps = written(&s, 200004);
+    assert_true(strlen(steps) < CALL_RECORD_STEPS_MAX);
+    assert_non_null(strstr(steps, "200004 ended "));
+}
+
+static void test_calls_of_the_owner_and_to_unknown_numbers_leave_no_record(void **state)
+{
+    (void)state;
+    static const struct {
+        enum access_verdict verdict;
+        int wanted;
+    } table[] = {
+        {ACCESS_REJECT, 0}, {ACCESS_SELF_CALL, 0}, {ACCESS_COLLECT, 1}, {ACCESS_RELEASE, 1}, {ACCESS_FORWARD, 1}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct story s;
+        struct call c;
+        struct access_decision d = decision(table[i].verdict, ACCESS_NO_GRANT);
+        begin(&s);
+        call_init(&c);
+        step(&s, &c, 0, (struct call_event){.kind = CALL_ARRIVED});
+        decided(&s, &c, 1, &d);
+        (void)written(&s, 2);
+        assert_int_equal(records, table[i].wanted);
+        begin(&s); /* the same after the caller has hung up */
+        story_late(&s, 1, &d);
+        (void)written(&s, 2);
+        assert_int_equal(records, table[i].wanted);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_story_tells_every_step_but_no_digit),
+        cmocka_unit_test(test_a_story_tells_who_rang_and_what_the_resident_did),
+        cmocka_unit_test(test_a_story_of_many_keys_stays_bounded_and_keeps_the_decision),
+        cmocka_unit_test(test_calls_of_the_owner_and_to_unknown_numbers_leave_no_record),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
