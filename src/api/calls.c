@@ -40,10 +40,7 @@ static const struct shape query_shape = SHAPE(struct call_record_filter, "CallQu
 static const struct field summary_fields[] = {CALL_FIELDS};
 static const struct shape summary_shape = SHAPE(struct call_body, "CallSummary", summary_fields);
 
-struct step_body {
-    struct val at_ms, step, detail, number, grant_id;
-};
-#define STEP(member, type, ...) FIELD(struct step_body, member, type, __VA_ARGS__)
+#define STEP(member, type, ...) FIELD(struct call_step_body, member, type, __VA_ARGS__)
 static const struct field step_fields[] = {
     STEP(at_ms, T_INT, .flags = F_REQUIRED, .doc = "milliseconds since started_at"),
     STEP(step, T_STRING, .flags = F_REQUIRED, .values = call_step_names),
@@ -51,7 +48,7 @@ static const struct field step_fields[] = {
     STEP(number, T_STRING, .doc = "the last digits of the phone that rang"),
     STEP(grant_id, T_ID, .doc = "the grant of the step"),
 };
-const struct shape call_step_shape = SHAPE(struct step_body, "CallStep", step_fields);
+static const struct shape call_step_shape = SHAPE(struct call_step_body, "CallStep", step_fields);
 
 static const struct field call_fields[] = {
     CALL_FIELDS,
@@ -91,16 +88,16 @@ struct call_body call_body_of(const struct recorded_call *c)
     };
 }
 
-struct val call_steps_of(struct arena *a, const struct recorded_call *c)
+struct call_step_body *call_steps_of(struct arena *a, const struct recorded_call *c, size_t *ret_count)
 {
     struct str rest = c->steps;
     struct call_step step;
     size_t count = 0, n = 0;
     for (size_t i = 0; i < rest.n; i++)
         count += rest.p[i] == '\n';
-    struct step_body *list = arena_array(a, struct step_body, count + 1);
+    struct call_step_body *list = arena_array(a, struct call_step_body, count + 1);
     while (n <= count && call_step_read(&rest, &step)) {
-        list[n] = (struct step_body){.at_ms = v_int(step.at_ms), .step = v_str(str_z(call_step_names[step.kind]))};
+        list[n] = (struct call_step_body){.at_ms = v_int(step.at_ms), .step = v_str(str_z(call_step_names[step.kind]))};
         if (step.text.p)
             list[n].detail = v_str(step.text);
         if (str_is_id(step.ref))
@@ -109,7 +106,8 @@ struct val call_steps_of(struct arena *a, const struct recorded_call *c)
             list[n].number = v_str(step.ref);
         n++;
     }
-    return v_list(list, n);
+    *ret_count = n;
+    return list;
 }
 
 /* ---- handlers ---- */
@@ -132,21 +130,21 @@ static enum err list_calls(struct request *q, struct reply *p)
 
 static enum err get_call(struct request *q, struct reply *p)
 {
+    size_t count;
     struct recorded_call *call = arena_new(q->tx.arena, struct recorded_call);
     enum err e = call_record_get(&q->tx, &q->building_id, &q->path_id, call);
     if (e)
         return e;
     struct call_body *body = arena_new(q->tx.arena, struct call_body);
     *body = call_body_of(call);
-    body->steps = call_steps_of(q->tx.arena, call);
+    const struct call_step_body *steps = call_steps_of(q->tx.arena, call, &count);
+    body->steps = v_list(steps, count);
     return reply_ok(p, 200, &call_shape, body);
 }
 
-/* Other lists are one range of an index. */
 static bool searches(const void *query)
 {
-    const struct call_record_filter *f = query;
-    return v_set(f->outcome) || v_set(f->until);
+    return call_record_searches(query);
 }
 
 #define TAG "Calls"

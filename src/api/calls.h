@@ -10,6 +10,8 @@ struct call_body {
 
 /* The body of a record. Its strings are those of *c, which must live as long. `steps` is absent. */
 struct call_body call_body_of(const struct recorded_call *c);
-/* The steps of a record: a list with call_steps_shape, in the arena. */
-struct val call_steps_of(struct arena *a, const struct recorded_call *c);
-extern const struct shape call_step_shape;
+struct call_step_body {
+    struct val at_ms, step, detail, number, grant_id; /* the last three may be absent */
+};
+/* The steps of a record, in the arena. */
+struct call_step_body *call_steps_of(struct arena *a, const struct recorded_call *c, size_t *ret_count);

@@ -19,6 +19,7 @@
 struct admin_options {
     const char *config, *data;
     const char *building, *member, *scopes, *name, *email, *phone, *country, *status, *outcome, *session;
+    const char *number, *at, *digits, *from;
     int64_t days;
     bool json;
 };
@@ -42,6 +43,10 @@ static const struct {
     {"status", FIELD_TEXT, offsetof(struct admin_options, status)},
     {"outcome", FIELD_TEXT, offsetof(struct admin_options, outcome)},
     {"session_id", FIELD_TEXT, offsetof(struct admin_options, session)},
+    {"number", FIELD_TEXT, offsetof(struct admin_options, number)},
+    {"at", FIELD_TEXT, offsetof(struct admin_options, at)},
+    {"digits", FIELD_TEXT, offsetof(struct admin_options, digits)},
+    {"from", FIELD_TEXT, offsetof(struct admin_options, from)},
 };
 
 #define TEXT(member, option, placeholder, what)   OPTION_TEXT(struct admin_options, member, option, placeholder, what)
@@ -91,6 +96,19 @@ static const struct option_row checkout_resolve_rows[] = {
     TEXT(session, "session", "ID", "ID of the provider's session; required for complete"),
     COMMON,
 };
+static const struct option_row call_list_rows[] = {
+    BUILDING("list the calls to this building only"),
+    TEXT(number, "number", "NUMBER", "list the calls to or from this number only"),
+    TEXT(outcome, "outcome", "OUTCOME", "released, forwarded or none"),
+    COMMON,
+};
+static const struct option_row explain_rows[] = {
+    NEEDED(building, "building", "ID", "building that is called"),
+    TEXT(at, "at", "TIME", "time of the call, such as 2026-11-24T09:30:00-05:00 [now]"),
+    TEXT(digits, "digits", "CODE", "code that the caller enters"),
+    TEXT(from, "from", "NUMBER", "number of the caller [withheld]"),
+    COMMON,
+};
 static const struct option_row common_rows[] = {COMMON};
 
 struct verb {
@@ -138,6 +156,9 @@ static const struct verb verbs[] = {
     {VERB("trunk list", "GET", "/admin/trunks", common_rows, "List the trunks of the telephone and their state")},
     {VERB("request", "GET", "/admin/requests", common_rows, "Show the error response of a request ID"),
      TAKES("ID", "request_id")},
+    {VERB("call list", "GET", "/admin/calls", call_list_rows, "List the newest calls, at most 100")},
+    {VERB("call show", "GET", "/admin/calls/", common_rows, "Show a call with every step"), TAKES("ID", NULL)},
+    {VERB("explain", "GET", "/admin/explain", explain_rows, "Explain what would happen to a call, grant by grant")},
     {VERB("account show", "GET", "/admin/accounts", common_rows, "Show an account and its buildings"),
      TAKES("EMAIL", "email")},
 };

@@ -3,7 +3,8 @@
 #include "domain/row.h"
 
 #define ABOVE_ALL_IDS STR("g") /* sorts after every hexadecimal text */
-#define READ_MAX      10000    /* records that a filtered list reads; the page then ends, full or not */
+#define MS_US         1000
+#define READ_MAX      10000 /* records that a filtered list reads; the page then ends, full or not */
 
 /* ---- writing ---- */
 
@@ -74,42 +75,52 @@ enum err call_record_find(struct tx *tx, const struct id *id, struct recorded_ca
 
 /* ---- lists ---- */
 
-/* A list: of one building, or of all with a number. */
 struct listing {
-    enum sql list, last;
-    struct val subject;    /* the building, or the number */
-    struct val before, id; /* IDs below `before` and not below `id` */
+    const struct id *building; /* NULL: all */
+    struct val before, from;   /* IDs below `before` and not below `from` */
     int64_t limit;
 };
 
-/* Raises l->id to the lowest ID that a filtered list may read. *ret_cut: there are lower ones. */
+/* Raises l->from to the lowest ID that a filtered list may read. *ret_cut: there are lower ones. */
 static enum err list_cut(struct tx *tx, struct listing *l, bool *ret_cut)
 {
     CURSOR c;
-    enum err e = l->last == SQL_CALL_RECORD_LAST
-                     ? db_one(tx->db, l->last, DB_ARGS(l->subject, l->before, v_int(READ_MAX)), &c)
-                     : db_one(tx->db, l->last, DB_ARGS(l->before, v_int(READ_MAX)), &c);
+    enum err e = l->building ? db_one(tx->db, SQL_CALL_RECORD_LAST,
+                                      DB_ARGS(l->before, v_int(READ_MAX), v_str(id_str(l->building))), &c)
+                             : db_one(tx->db, SQL_CALL_RECORD_LAST_ALL, DB_ARGS(l->before, v_int(READ_MAX)), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
     const struct str last = col_str(&c, COL_CALL_RECORD_LAST_ID);
-    *ret_cut = last.n == ID_LEN && memcmp(last.p, l->id.s.p, ID_LEN) > 0;
+    *ret_cut = last.n == ID_LEN && memcmp(last.p, l->from.s.p, ID_LEN) > 0;
     if (*ret_cut)
-        l->id = v_str(arena_str(tx->arena, last));
+        l->from = v_str(arena_str(tx->arena, last));
     return ERR_NONE;
+}
+
+static struct val or_null(struct val v)
+{
+    return v_set(v) ? v : v_null();
 }
 
 static enum err list_read(struct tx *tx, const struct listing *l, const struct call_record_filter *f,
                           struct call_record_page *ret)
 {
+    const struct val args[] = {
+        l->before,
+        l->from,
+        v_int(v_set(f->since) ? f->since.i : INT64_MIN),
+        v_int(v_set(f->until) ? f->until.i + MS_US - 1 : INT64_MAX), /* times are shown in whole milliseconds */
+        or_null(f->outcome),
+        or_null(f->number),
+        v_int(l->limit + 1), /* one more, to set `more` */
+        l->building ? v_str(id_str(l->building)) : v_null(),
+    };
     struct recorded_call *items = arena_array(tx->arena, struct recorded_call, (size_t)l->limit);
     size_t n = 0;
     bool more;
     CURSOR c;
-    enum err e = db_query(tx->db, l->list,
-                          DB_ARGS(l->subject, l->before, l->id, v_int(v_set(f->since) ? f->since.i : INT64_MIN),
-                                  v_int(v_set(f->until) ? f->until.i + 999 : INT64_MAX),
-                                  v_set(f->outcome) ? f->outcome : v_null(), v_int(l->limit + 1)),
-                          &c);
+    enum err e = l->building ? db_query(tx->db, SQL_CALL_RECORD_LIST, (struct db_args){args, 8}, &c)
+                             : db_query(tx->db, SQL_CALL_RECORD_LIST_ALL, (struct db_args){args, 7}, &c);
     if (e)
         return e;
     while (!(e = db_next(&c, &more)) && more && n < (size_t)l->limit)
@@ -121,37 +132,31 @@ static enum err list_read(struct tx *tx, const struct listing *l, const struct c
     return e;
 }
 
-static enum err list_page(struct tx *tx, struct listing *l, bool filtered, const struct call_record_filter *f,
+bool call_record_searches(const struct call_record_filter *f)
+{
+    return v_set(f->outcome) || v_set(f->until) || v_set(f->number);
+}
+
+enum err call_record_list(struct tx *tx, const struct id *building, const struct call_record_filter *f,
                           struct call_record_page *ret)
 {
     bool is_cut = false;
     if (v_set(f->since) && v_set(f->until) && f->since.i > f->until.i)
         return tx_fail(tx, ERR_INVALID_DATE, "since must not be later than until");
-    const struct id first = id_first(v_set(f->since) && f->since.i > 0 ? f->since.i : 0);
-    l->limit = v_set(f->limit) ? f->limit.i : CALL_RECORD_PAGE_DEFAULT;
-    l->before = v_set(f->cursor) ? f->cursor : v_str(ABOVE_ALL_IDS);
-    l->id = v_str(arena_str(tx->arena, id_str(&first)));
+    const struct id first = id_first(v_set(f->since) ? f->since.i : 0);
+    struct listing l = {
+        .building = building,
+        .before = v_set(f->cursor) ? f->cursor : v_str(ABOVE_ALL_IDS),
+        .from = v_str(arena_str(tx->arena, id_str(&first))),
+        .limit = v_set(f->limit) ? f->limit.i : CALL_RECORD_PAGE_DEFAULT,
+    };
     /* IDs may run ahead of the clock, so `until` does not limit them. */
-    enum err e = filtered || v_set(f->outcome) || v_set(f->until) ? list_cut(tx, l, &is_cut) : ERR_NONE;
+    enum err e = call_record_searches(f) ? list_cut(tx, &l, &is_cut) : ERR_NONE;
     if (!e)
-        e = list_read(tx, l, f, ret);
+        e = list_read(tx, &l, f, ret);
     if (e || ret->more || !is_cut)
         return e;
     ret->more = true;
-    memcpy(ret->end.text, l->id.s.p, ID_LEN);
+    memcpy(ret->end.text, l.from.s.p, ID_LEN);
     return ERR_NONE;
-}
-
-enum err call_record_list(struct tx *tx, const struct id *building, const struct call_record_filter *filter,
-                          struct call_record_page *ret)
-{
-    struct listing l = {.list = SQL_CALL_RECORD_LIST, .last = SQL_CALL_RECORD_LAST, .subject = v_str(id_str(building))};
-    return list_page(tx, &l, false, filter, ret);
-}
-
-enum err call_record_list_all(struct tx *tx, struct str number, const struct call_record_filter *filter,
-                              struct call_record_page *ret)
-{
-    struct listing l = {.list = SQL_CALL_RECORD_LIST_ALL, .last = SQL_CALL_RECORD_LAST_ALL, .subject = v_str(number)};
-    return list_page(tx, &l, number.p != NULL, filter, ret);
 }

@@ -2,6 +2,8 @@
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
+import { added, owner as makeOwner } from './lib/buildings.js';
+import { portero } from './lib/daemon.js';
 import { advance, agent, grant, ID, iso, now, resident, TIMESTAMP, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
 
 describe('call records', () => {
@@ -16,6 +18,12 @@ describe('call records', () => {
 
     const list = (query = '', who = person) => who.client.get(`/v1/calls${query}`);
     const show = async (id, who = person) => ok(await who.client.get(`/v1/calls/${id}`));
+    const admin = (...args) => portero(['admin', ...args, '--config', w.daemon.configPath, '--data', w.daemon.data]);
+    const told = (...args) => {
+        const done = admin(...args, '--json');
+        assert.equal(done.status, 0, done.stderr);
+        return JSON.parse(done.stdout);
+    };
     const steps = (call) => call.steps.map((step) => step.step);
 
     it('shows a right code step by step, without the keys', async () => {
@@ -96,5 +104,101 @@ describe('call records', () => {
         refused(await list('', { client: stranger.client.as(undefined) }), 401, 'AUTH_REQUIRED');
         refused(await person.client.get(`/v1/calls/${UNKNOWN_ID}`), 404, 'NOT_FOUND');
         refused(await person.client.get('/v1/calls/x'), 400, 'INVALID_ID');
+    });
+
+    it('of linked buildings are kept apart, and a member reads those of its building', async () => {
+        const owner = await makeOwner(client);
+        const { id: childId, virtual_number: childNumber } = await added(owner);
+        const at = (id) => ({ headers: { 'X-Service-Building-Id': id } });
+        const here = (await visit(client, { to: owner.number })).call_id;
+        const there = (await visit(client, { to: childNumber })).call_id;
+        refused(await owner.client.get('/v1/calls'), 409, 'BUILDING_REQUIRED');
+        refused(await owner.client.get(`/v1/calls/${here}`), 409, 'BUILDING_REQUIRED');
+        assert.deepEqual(ok(await owner.client.get('/v1/calls', at(owner.building.id))).data.map((call) => call.id), [here]);
+        assert.deepEqual(ok(await owner.client.get('/v1/calls', at(childId))).data.map((call) => call.id), [there]);
+        refused(await owner.client.get(`/v1/calls/${there}`, at(owner.building.id)), 404, 'NOT_FOUND');
+        const member = told('member', 'add', '--building', childId, '--name', 'Kim', '--email', 'kim@example.com');
+        const reader = client.as(told('key', 'create', '--member', member.id).api_key);
+        assert.deepEqual(ok(await reader.get('/v1/calls')).data.map((call) => call.id), [there]);
+        refused(await reader.get(`/v1/calls/${here}`), 404, 'NOT_FOUND');
+        assert.equal(ok(await reader.get(`/v1/buildings/${childId}/decision`)).reason, 'no_grant');
+        refused(await reader.get(`/v1/buildings/${owner.building.id}/decision`), 404, 'BUILDING_NOT_FOUND');
+    });
+
+    it('are listed and shown to the operator, of all accounts', async () => {
+        const { call_id } = await visit(client, { to: person.number, from: '+15550007777', digits: '1357' });
+        for (const filter of [[], ['--building', person.building.id], ['--number', '+15550007777'], ['--number', person.number, '--outcome', 'released']]) {
+            const { data } = told('call', 'list', ...filter);
+            assert.equal(data[0].id, call_id, filter);
+        }
+        assert.deepEqual(told('call', 'list', '--number', '+15550007778').data, []);
+        const shown = admin('call', 'show', call_id).stdout;
+        for (const text of [call_id, '+15550007777', 'passcode', 'asked_code', 'tone_sent', code.id]) assert.ok(shown.includes(text), text);
+        assert.ok(!shown.includes('1357'));
+        assert.equal(admin('call', 'show', UNKNOWN_ID).status, 1);
+    });
+});
+
+describe('the decision', () => {
+    const w = useWorld();
+    const { client } = w;
+    let person;
+    before(async () => { person = await resident(client); });
+
+    const ask = (query = '') => person.client.get(`/v1/buildings/${person.building.id}/decision${query}`);
+    const results = (body) => Object.fromEntries(body.grants.map((row) => [row.label, row.result]));
+
+    it('is explained grant by grant, now and at another time, and changes nothing', async () => {
+        assert.deepEqual([ok(await ask()).verdict, ok(await ask()).reason], ['forward', 'no_grant']);
+        const at = await now(client);
+        await grant(person, { type: 'passcode', access_code: '2468', remaining_uses: 1, label: 'Parcel' });
+        await grant(person, { type: 'passcode', access_code: '8642', enabled: false, label: 'Off' });
+        await grant(person, { type: 'timer', starts_at: iso(at + 3_600_000), ends_at: iso(at + 7_200_000), label: 'Later' });
+        const today = ok(await ask());
+        assert.deepEqual([today.verdict, today.reason, today.grant_id, today.keypad_closed_until, today.more_grants],
+            ['ask_code', 'no_code', null, null, 0]);
+        assert.deepEqual(results(today), { Parcel: 'needs_code', Off: 'switched_off', Later: 'not_begun' });
+        assert.equal(today.grants.find((row) => row.label === 'Later').next_at, iso(at + 3_600_000));
+        const later = ok(await ask(`?at=${iso(at + 3_700_000)}`));
+        assert.deepEqual([later.verdict, later.reason, later.grant_label], ['release', 'timer', 'Later']);
+        assert.deepEqual(results(later), { Parcel: 'comes_later', Off: 'switched_off', Later: 'opens' });
+        for (let i = 0; i < 3; i++) assert.equal(ok(await ask('?digits=2468')).reason, 'passcode');
+        assert.deepEqual(results(ok(await ask('?digits=8642'))), { Parcel: 'wrong_digits', Off: 'switched_off', Later: 'not_begun' });
+        const { call_id } = await visit(client, { to: person.number, digits: '2468' });
+        assert.equal(ok(await person.client.get(`/v1/calls/${call_id}`)).reason, 'passcode');
+        assert.equal(results(ok(await ask('?digits=2468'))).Parcel, 'used_up');
+        assert.equal(ok(await ask('?at=9999-12-31T23:59:59Z')).verdict, 'forward');
+        assert.equal(ok(await ask('?at=0001-01-01T00:00:00Z')).verdict, 'forward');
+    });
+
+    it('knows the closed keypad, for the group of the caller', async () => {
+        await grant(person, { type: 'passcode', access_code: '1111', label: 'Guest' });
+        const group = (from) => ask(`?from=${encodeURIComponent(from)}&digits=1111`);
+        assert.equal(ok(await group('+15550001111')).known_caller, true);
+        await visit(client, { to: person.number, from: '+15550002222', digits: '999999999999' });
+        await visit(client, { to: person.number, from: '+15550002222', digits: '99999999' });
+        const closed = ok(await group('+15550003333'));
+        assert.deepEqual([closed.verdict, closed.reason, closed.known_caller], ['forward', 'keypad_closed', false]);
+        assert.ok(Date.parse(closed.keypad_closed_until) > await now(client));
+        assert.equal(results(closed).Guest, 'keypad_closed');
+        assert.equal(ok(await group('+15550001111')).verdict, 'release');
+    });
+
+    it('needs both scopes, a building of the account and a valid query', async () => {
+        const both = await agent(person, ['access:read', 'logs:read']);
+        const path = `/v1/buildings/${person.building.id}/decision`;
+        assert.equal(ok(await both.client.get(path)).building_id, person.building.id);
+        for (const scope of ['access:read', 'logs:read']) refused(await (await agent(person, [scope])).client.get(path), 403, 'INSUFFICIENT_SCOPE');
+        refused(await (await resident(client)).client.get(path), 404, 'BUILDING_NOT_FOUND');
+        for (const query of ['digits=12345', 'digits=x', 'digits=', 'from=anonymous', 'from=+1555']) refused(await ask(`?${query}`), 400, 'INVALID_FILTER');
+        refused(await ask('?at=tuesday'), 400, 'INVALID_DATE');
+    });
+
+    it('is explained to the operator', async () => {
+        const explain = (...args) => portero(['admin', 'explain', '--config', w.daemon.configPath, '--data', w.daemon.data, ...args]);
+        const { stdout } = explain('--building', person.building.id, '--digits', '1111', '--from', '+15550001111', '--at', iso(await now(client)));
+        for (const text of ['release', 'passcode', 'Guest', 'opens']) assert.ok(stdout.includes(text), text);
+        assert.equal(explain('--building', UNKNOWN_ID).status, 1);
+        assert.equal(explain().status, 2);
     });
 });

@@ -20,29 +20,30 @@ SELECT {call_record}, steps FROM call_record WHERE building_id = $1 AND id = $2
 -- Of any building.
 SELECT {call_record}, steps FROM call_record {by call_record_id} WHERE id = $1
 
--- Lists, newest first: IDs below $2 and not below $3, started from $4 to $5; $6 an outcome, or NULL; at most $7 rows.
+-- Lists, newest first: IDs below $1 and not below $2, started from $3 to $4; $5 an outcome, or NULL; $6 a number that
+-- was dialled or called, or NULL; at most $7 rows.
 
 -- name: call_record_list
+-- Of building $8.
 SELECT {call_record} FROM call_record
-WHERE building_id = $1 AND id < $2 AND id >= $3 AND started_at >= $4 AND started_at <= $5
-    AND (CAST($6 AS TEXT) IS NULL OR outcome = $6)
+WHERE building_id = $8 AND id < $1 AND id >= $2 AND started_at >= $3 AND started_at <= $4
+    AND (CAST($5 AS TEXT) IS NULL OR outcome = $5) AND (CAST($6 AS TEXT) IS NULL OR dialled = $6 OR caller = $6)
 ORDER BY id DESC LIMIT $7
 
 -- name: call_record_list_all
--- The same for all buildings; $1 a number that was dialled or called, or NULL.
+-- Of all buildings.
 SELECT {call_record} FROM call_record {by call_record_id}
-WHERE (CAST($1 AS TEXT) IS NULL OR dialled = $1 OR caller = $1)
-    AND id < $2 AND id >= $3 AND started_at >= $4 AND started_at <= $5
-    AND (CAST($6 AS TEXT) IS NULL OR outcome = $6)
+WHERE id < $1 AND id >= $2 AND started_at >= $3 AND started_at <= $4
+    AND (CAST($5 AS TEXT) IS NULL OR outcome = $5) AND (CAST($6 AS TEXT) IS NULL OR dialled = $6 OR caller = $6)
 ORDER BY id DESC LIMIT $7
 
 -- columns: call_record_last
 id
 
 -- name: call_record_last
--- The $3th ID of a building below $2; no row if there are fewer.
-SELECT {call_record_last} FROM call_record WHERE building_id = $1 AND id < $2
-ORDER BY id DESC LIMIT 1 OFFSET CAST($3 AS BIGINT) - 1
+-- The $2th ID below $1 of building $3; no row if there are fewer.
+SELECT {call_record_last} FROM call_record WHERE building_id = $3 AND id < $1
+ORDER BY id DESC LIMIT 1 OFFSET CAST($2 AS BIGINT) - 1
 
 -- name: call_record_last_all
 SELECT {call_record_last} FROM call_record {by call_record_id} WHERE id < $1
