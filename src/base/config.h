@@ -30,7 +30,8 @@ struct config_peer {
     const char *name;             /* lower-case letters, digits, `_` */
     const char *const *addresses; /* NULL-terminated; at least one, unless it is a trunk */
     int64_t calls;
-    const char *number_in;                                             /* "uri", "to", "p_called_party_id" */
+    const char *number_in; /* "uri", "to", "p_called_party_id" */
+    const char *caller_in; /* "from", "p_asserted_identity", "remote_party_id" */
     const char *country_code, *national_prefix, *international_prefix; /* digits, or "" */
     /* of a trunk */
     const char *server;    /* "sip.example.com", "192.0.2.1:5060", "[2001:db8::1]"; "": not a trunk */

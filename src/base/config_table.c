@@ -59,6 +59,8 @@ const struct config_row config_peer_rows[] = {
     PEER_ROW(number_in, CONFIG_ENUM, "uri",
              "source of the dialled number: the request URI, To, or P-Called-Party-ID if present",
              .words = "uri|to|p_called_party_id"),
+    PEER_ROW(caller_in, CONFIG_ENUM, "from", "source of the caller's number: From, or another header if present",
+             .words = "from|p_asserted_identity|remote_party_id"),
     PEER_ROW(country_code, CONFIG_DIGITS, "",
              "country code (1, 44) of national numbers, those without +; empty: such numbers are international"),
     PEER_ROW(national_prefix, CONFIG_DIGITS, "", "trunk prefix (1, 0) that is removed from national numbers"),

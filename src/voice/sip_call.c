@@ -400,7 +400,8 @@ static struct sip_call *new_call(struct sip_agent *a, const struct sip_msg *msg,
         return NULL;
     struct uri dialled = sip_dialled(msg, s->peer);
     (void)sip_number(&dialled, s->peer, to);
-    (void)sip_number(&msg->from.uri, s->peer, from);
+    struct uri caller = sip_caller(msg, s->peer);
+    (void)sip_number(&caller, s->peer, from);
     call_init(&c->machine);
     decide_init(&c->decide, a->config, to, from);
     c->arrived_ms = tick_now_ms();

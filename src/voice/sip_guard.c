@@ -190,13 +190,32 @@ bool sip_number(const struct uri *uri, const struct config_peer *peer, char ret[
     return true;
 }
 
+/* Whether the request URI is our registered contact, which says nothing about the number. */
+static bool is_own_contact(const struct sip_msg *msg, const struct config_peer *peer)
+{
+    char user[64];
+    return peer->reg && re_snprintf(user, sizeof user, "%H", uri_user_unescape, &msg->uri.user) > 0 &&
+           strcmp(user, peer->user) == 0;
+}
+
 struct uri sip_dialled(const struct sip_msg *msg, const struct config_peer *peer)
 {
     struct sip_addr called;
     const struct sip_hdr *header = NULL;
-    if (peer && strcmp(peer->number_in, "to") == 0)
+    if (peer && (strcmp(peer->number_in, "to") == 0 || is_own_contact(msg, peer)))
         return msg->to.uri;
     if (peer && strcmp(peer->number_in, "p_called_party_id") == 0)
         header = sip_msg_hdr(msg, SIP_HDR_P_CALLED_PARTY_ID);
     return header && !sip_addr_decode(&called, &header->val) ? called.uri : msg->uri;
+}
+
+struct uri sip_caller(const struct sip_msg *msg, const struct config_peer *peer)
+{
+    struct sip_addr caller;
+    const struct sip_hdr *header = NULL;
+    if (peer && peer->caller_in && strcmp(peer->caller_in, "p_asserted_identity") == 0)
+        header = sip_msg_hdr(msg, SIP_HDR_P_ASSERTED_IDENTITY);
+    else if (peer && peer->caller_in && strcmp(peer->caller_in, "remote_party_id") == 0)
+        header = sip_msg_xhdr(msg, "Remote-Party-ID");
+    return header && !sip_addr_decode(&caller, &header->val) ? caller.uri : msg->from.uri;
 }

@@ -21,8 +21,11 @@ struct sa sip_source_block(const struct sa *addr);
 /* The telephone number of a URI as E.164: the user part without parameters and visual separators (RFC 3966). Digits
  * without a `+` are completed as the peer (may be NULL) is configured. False, and "", if it holds no number. */
 bool sip_number(const struct uri *uri, const struct config_peer *peer, char ret[static CALL_NUMBER_MAX]);
-/* The URI with the dialled number, chosen by the peer's number_in; the request URI if peer is NULL. */
+/* The URI with the dialled number, chosen by the peer's number_in; the request URI if peer is NULL. To, if the request
+ * URI is the contact that we registered at the peer. */
 struct uri sip_dialled(const struct sip_msg *msg, const struct config_peer *peer);
+/* The URI with the caller's number: From, or the header of the peer's caller_in if the request has it. */
+struct uri sip_caller(const struct sip_msg *msg, const struct config_peer *peer);
 /* The user part of a URI as received, for the log: cut to size, "" without a user part. */
 void sip_user_text(const struct uri *uri, char *ret, size_t size);
 /* Whether the body is empty, or application/sdp without an encoding. */

@@ -188,8 +188,9 @@ void sip_trunk_leave(struct sip_trunk *t)
     t->calls--;
 }
 
-bool sip_trunk_result(struct sip_trunk *t, int error, int status)
+bool sip_trunk_result(struct sip_agent *a, struct sip_trunk *t, int error, int status)
 {
+    (void)a;
     char text[64] = "", why[100];
     if (!error && status != 408 && (status < 500 || status >= 600))
         return false;

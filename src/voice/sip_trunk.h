@@ -88,4 +88,4 @@ void sip_trunk_enter(struct sip_trunk *t);
 void sip_trunk_leave(struct sip_trunk *t);
 /* Reports the end of an attempt to place a call: `error` (errno) without an answer, otherwise its final status. Returns
  * whether another trunk may succeed: no answer, 408 or 5xx. The trunk is then the last choice for a while. */
-bool sip_trunk_result(struct sip_trunk *t, int error, int status);
+bool sip_trunk_result(struct sip_agent *a, struct sip_trunk *t, int error, int status);

@@ -217,6 +217,36 @@ static void test_the_dialled_number_is_where_the_peer_puts_it(void **state)
     }
 }
 
+static void test_a_call_to_the_registered_contact_is_for_the_number_in_to(void **state)
+{
+    (void)state;
+    start_with_trunk((struct config_peer){.calls = 6, .number_in = "uri", .reg = true, .user = "door 1"});
+    assert_int_equal(dials("door%201", FAKE_CODE, ""), 200);
+    assert_int_equal(dials(FAKE_CODE, "nobody", ""), 200);
+    assert_int_equal(dials("other", FAKE_CODE, ""), 404);
+}
+
+static void test_the_callers_number_is_where_the_peer_puts_it(void **state)
+{
+    static const struct {
+        const char *caller_in, *headers, *want;
+    } table[] = {
+        {"from", "P-Asserted-Identity: <sip:+15550001111@x>\r\n", "+5557654321"},
+        {"p_asserted_identity", "P-Asserted-Identity: \"A, B\" <sip:+15550001111@x>, <tel:+15550002222>\r\n",
+         "+15550001111"},
+        {"p_asserted_identity", "P-Asserted-Identity: <tel:+15550002222>\r\n", "+15550002222"},
+        {"p_asserted_identity", "", "+5557654321"},
+        {"remote_party_id", "Remote-Party-ID: <sip:+15550003333@x>;party=calling\r\n", "+15550003333"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        start_with_trunk((struct config_peer){.calls = 6, .number_in = "uri", .caller_in = table[i].caller_in});
+        assert_int_equal(dials(FAKE_CODE, "nobody", table[i].headers), 200);
+        assert_string_equal(fake.from, table[i].want);
+        if (i + 1 < sizeof table / sizeof *table)
+            stop_with_trunk(state);
+    }
+}
+
 static void test_a_peers_national_numbers_are_completed(void **state)
 {
     (void)state;
@@ -314,6 +344,8 @@ int main(void)
         cmocka_unit_test_teardown(test_a_peer_with_settings_may_call, stop_with_trunk),
         cmocka_unit_test_teardown(test_all_calls_of_a_peer_share_its_limit, stop_with_trunk),
         cmocka_unit_test_teardown(test_the_dialled_number_is_where_the_peer_puts_it, stop_with_trunk),
+        cmocka_unit_test_teardown(test_a_call_to_the_registered_contact_is_for_the_number_in_to, stop_with_trunk),
+        cmocka_unit_test_teardown(test_the_callers_number_is_where_the_peer_puts_it, stop_with_trunk),
         cmocka_unit_test_teardown(test_a_peers_national_numbers_are_completed, stop_with_trunk),
         T(a_stranger_cannot_connect),
         T(peers_may_have_ipv6),

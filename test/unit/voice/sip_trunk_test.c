@@ -159,7 +159,7 @@ static void only_failures_of_the_trunk_lead_to_the_next(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
         begin();
         struct sip_trunk *t = &agent.trunks.list[0];
-        assert_int_equal(sip_trunk_result(t, rows[i].error, rows[i].status), rows[i].next);
+        assert_int_equal(sip_trunk_result(&agent, t, rows[i].error, rows[i].status), rows[i].next);
         assert_int_equal(t->state, rows[i].next ? SIP_TRUNK_FAILING : SIP_TRUNK_UP);
         sip_trunks_done(&agent);
     }
