@@ -100,6 +100,8 @@ static void place(struct load *l, struct caller *c)
     mem_deref(sdp);
 }
 
+static const struct release PRESS = {.length_ms = 60, .gap_ms = 60};
+
 /* Places two calls a tick, and presses the last digits after all are established. */
 static void on_tick(void *arg, int64_t now_ms)
 {
@@ -110,10 +112,10 @@ static void on_tick(void *arg, int64_t now_ms)
         struct caller *c = &l->callers[i];
         if (c->established && !c->begun && now_ms >= c->due_ms - BEFORE_MS) {
             c->begun = true;
-            media_press(c->media, "123", 60, 60, false);
+            (void)media_press(c->media, "123", &PRESS);
         } else if (c->begun && !c->pressed_us && now_ms >= c->due_ms) {
             c->pressed_us = clock_monotonic_us();
-            media_press(c->media, "4", 60, 60, false);
+            (void)media_press(c->media, "4", &PRESS);
         }
     }
     if (now_ms - l->began_ms > ROUND_MS)

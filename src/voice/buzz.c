@@ -136,8 +136,10 @@ static void press_key(struct buzz *b)
     const char key[] = {*b->digits++, '\0'};
     expect_greeting(b);
     b->playing = b->in_code = true;
-    media_press(b->media, key, b->o->tone_ms ? b->o->tone_ms : TONE_MS, b->o->gap_ms ? b->o->gap_ms : TONE_MS,
-                b->o->inband);
+    const struct release how = {.length_ms = b->o->tone_ms ? b->o->tone_ms : TONE_MS,
+                                .gap_ms = b->o->gap_ms ? b->o->gap_ms : TONE_MS,
+                                .mode = b->o->inband ? RELEASE_INBAND : RELEASE_AUTO};
+    (void)media_press(b->media, key, &how);
 }
 
 static void press_keys_by_info(struct buzz *b)

@@ -76,6 +76,8 @@ static void put_call_record(struct buf *b, const struct call *c, const struct ca
     log_keys(b, c, r);
     buf_printf(b, " decision=%s reason=%s", call_outcome_name(c->outcome), access_reason_names[c->reason]);
     log_id(b, "grant", &c->grant_id);
+    if (r->tone)
+        buf_printf(b, " tone=%s%s", r->tone, r->tone_fallback ? " tone_fallback=1" : "");
     log_near(b, c);
     buf_printf(b, " ended=%s", ending(c, r));
     if (r->status)

@@ -16,6 +16,8 @@ struct call_record {
     bool established;              /* answered, and acknowledged by the caller */
     bool has_media;
     unsigned events, tones, infos; /* presses that came as RFC 4733 events, as tones and as SIP INFO */
+    const char *tone;              /* the way of the release tone: "events", "inband", "info", or NULL */
+    bool tone_fallback;            /* it is not the way that the building's settings ask for */
     bool unfinished;               /* it ended before the last actions were performed */
     int64_t duration_ms;
 };

@@ -282,14 +282,24 @@ bool dtmf_in_info(struct dtmf_in *in, int64_t now_ms, struct str type, struct st
 
 /* ---- out ---- */
 
+void dtmf_repeat(const char *keys, int64_t times, char ret[static DTMF_KEYS_MAX + 1])
+{
+    size_t n = 0;
+    do
+        for (const char *key = keys; *key && n < DTMF_KEYS_MAX; key++)
+            ret[n++] = *key;
+    while (--times > 0 && *keys);
+    ret[n] = '\0';
+}
+
 static unsigned steps_of(int64_t ms)
 {
     return (unsigned)((ms + 19) / 20);
 }
 
-void dtmf_out_start(struct dtmf_out *out, const char *keys, int64_t tone_ms, int64_t gap_ms)
+void dtmf_out_start(struct dtmf_out *out, const char *keys, int64_t tone_ms, int64_t gap_ms, int64_t delay_ms)
 {
-    *out = (struct dtmf_out){.tone_steps = steps_of(tone_ms)};
+    *out = (struct dtmf_out){.tone_steps = steps_of(tone_ms), .wait = steps_of(delay_ms)};
     if (!out->tone_steps)
         out->tone_steps = 1;
     unsigned gap = steps_of(gap_ms);
@@ -306,12 +316,16 @@ bool dtmf_out_active(const struct dtmf_out *out)
     return out->keys[out->at] != '\0';
 }
 
-/* Steps 0 to tone_steps-1 hold the key down, the next three send its end, the others are silence. */
+/* After the wait, steps 0 to tone_steps-1 hold the key down, the next three send its end, the others are silence. */
 bool dtmf_out_next(struct dtmf_out *out, uint32_t timestamp, struct dtmf_packet *ret)
 {
     char key = out->keys[out->at];
     if (!key)
         return false;
+    if (out->wait) {
+        out->wait--;
+        return false;
+    }
     unsigned step = out->step++;
     if (out->step == out->steps) {
         out->step = 0;

@@ -62,9 +62,13 @@ const char *dtmf_in_way(const struct dtmf_in *in);
 
 #define DTMF_KEYS_MAX 32
 
+/* The keys `times` times, at least once, cut at DTMF_KEYS_MAX. */
+void dtmf_repeat(const char *keys, int64_t times, char ret[static DTMF_KEYS_MAX + 1]);
+
 /* The events of a sequence of keys, one step every 20 ms. */
 struct dtmf_out {
     char keys[DTMF_KEYS_MAX + 1];
+    unsigned wait;              /* steps before the first key */
     unsigned at;                /* which key */
     unsigned step;              /* of this key: tone, then gap */
     unsigned tone_steps, steps; /* of the tone; of tone and gap together */
@@ -77,9 +81,9 @@ struct dtmf_packet {
     uint8_t payload[4];
 };
 
-/* Skips keys that have no event. Rounds durations up to whole packets; the gap is at least three of them, for the three
- * end packets. */
-void dtmf_out_start(struct dtmf_out *out, const char *keys, int64_t tone_ms, int64_t gap_ms);
+/* Begins after `delay_ms`. Skips keys that have no event. Rounds durations up to whole packets; the gap is at least
+ * three of them, for the three end packets. */
+void dtmf_out_start(struct dtmf_out *out, const char *keys, int64_t tone_ms, int64_t gap_ms, int64_t delay_ms);
 bool dtmf_out_active(const struct dtmf_out *out);
 /* The next step; `timestamp` is the stream's current one. False if this step sends no packet. */
 bool dtmf_out_next(struct dtmf_out *out, uint32_t timestamp, struct dtmf_packet *ret);

@@ -16,7 +16,7 @@
 #define IN_MAX     960 /* samples of one packet that are decoded: 120 ms, far above any ptime in use */
 #define QUIET_ULAW 0xff
 #define QUIET_ALAW 0xd5
-#define PARTS_MAX  (2 * DTMF_KEYS_MAX)
+#define PARTS_MAX  (1 + 2 * DTMF_KEYS_MAX)
 #define UNHEARD_MS 3000 /* audio goes to a silent peer for this long */
 #define RELAY_MS   200  /* silence is sent once nothing was relayed for this long: more than the jitter of most lines */
 
@@ -344,18 +344,30 @@ void media_play(struct media *m, const struct sound *parts, size_t n)
     media_begin(m);
 }
 
-void media_press(struct media *m, const char *keys, int64_t tone_ms, int64_t gap_ms, bool inband)
+static void add_key(struct media *m, char key, const struct release *how)
 {
+    if (m->part_count + 2 > PARTS_MAX)
+        return;
+    m->parts[m->part_count++] = sound_key(key, how->length_ms);
+    m->parts[m->part_count++] = sound_silence(how->gap_ms);
+}
+
+bool media_press(struct media *m, const char *keys, const struct release *how)
+{
+    char all[DTMF_KEYS_MAX + 1];
+    dtmf_repeat(keys, how->repeat, all);
     media_quiet(m);
-    if (media_events_negotiated(m) && !inband) {
-        dtmf_out_start(&m->out, keys, tone_ms, gap_ms);
+    const bool events = media_events_negotiated(m) && how->mode != RELEASE_INBAND;
+    if (events) {
+        dtmf_out_start(&m->out, all, how->length_ms, how->gap_ms, how->delay_ms);
     } else {
-        for (; *keys && m->part_count < PARTS_MAX; keys++) {
-            m->parts[m->part_count++] = sound_key(*keys, tone_ms);
-            m->parts[m->part_count++] = sound_silence(gap_ms);
-        }
+        if (how->delay_ms)
+            m->parts[m->part_count++] = sound_silence(how->delay_ms);
+        for (const char *key = all; *key; key++)
+            add_key(m, *key, how);
     }
     media_begin(m);
+    return events;
 }
 
 void media_start(struct media *m, struct tick *tick, const struct sa *signalling)

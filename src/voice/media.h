@@ -8,6 +8,7 @@
 #pragma once
 #include <re/re.h>
 
+#include "domain/door_settings.h"
 #include "voice/dtmf.h"
 #include "voice/sound.h"
 #include "voice/tick.h"
@@ -62,9 +63,10 @@ void media_alive(struct media *m, const struct sa *from);
 void media_stop(struct media *m);
 /* Plays the parts in place of the current sound. Copies the parts; their samples must live until they are played. */
 void media_play(struct media *m, const struct sound *parts, size_t n);
-/* Presses the keys: as events if the peer accepts them and `inband` is false, otherwise in-band. Sends the first packet
- * at once. Keys beyond DTMF_KEYS_MAX are dropped. */
-void media_press(struct media *m, const char *keys, int64_t tone_ms, int64_t gap_ms, bool inband);
+/* Presses the keys in the form `how`: in-band if it says so or the peer does not accept events, otherwise as events; a
+ * `repeat` of 0 is 1. Sends the first packet at once. Keys beyond DTMF_KEYS_MAX are dropped. Returns whether they go
+ * out as events. */
+bool media_press(struct media *m, const char *keys, const struct release *how);
 /* Stops the current sound; `played` is not called. */
 void media_quiet(struct media *m);
 /* Sends a packet of another session in place of silence: in our own stream, in the negotiated G.711 format, events with

@@ -89,6 +89,7 @@ void sip_call_end(struct sip_call *c)
         media_stop(c->media);
     if (c->transaction)
         sip_call_refuse(c, 503, "Service Unavailable");
+    sip_tones_stop(&c->tones);
     sip_answer_done(&c->answer);
     if (c->session)
         sip_target_retry(sipsess_dialog(c->session), c->target);
@@ -272,6 +273,8 @@ static void sip_call_reject(struct sip_call *c, int status)
     sip_call_end(c);
 }
 
+static void sip_call_on_played(void *arg);
+
 static void sip_call_begin(struct sip_call *c, const struct call_action *a)
 {
     sip_story_action(c, a);
@@ -294,8 +297,8 @@ static void sip_call_begin(struct sip_call *c, const struct call_action *a)
         c->due_ms = tick_now_ms() + a->collect.wait_ms;
         return;
     case CALL_SEND_TONES:
-        media_press(c->media, a->tones.keys, a->tones.form.length_ms, a->tones.form.gap_ms,
-                    a->tones.form.mode == RELEASE_INBAND);
+        sip_tones_press(&c->tones, c->media, c->session, &c->record, a->tones.keys, &a->tones.form, sip_call_on_played,
+                        c);
         return;
     case CALL_FORWARD: /* this agent cannot forward */
         sip_call_step(c, &(struct call_event){.kind = CALL_FORWARD_FAILED, .failure = CALL_NO_ANSWER});

@@ -6,6 +6,7 @@
 #include "voice/media.h"
 #include "voice/sip_answer.h"
 #include "voice/sip_source.h"
+#include "voice/sip_tones.h"
 #include "voice/story.h"
 
 struct sip_call {
@@ -34,6 +35,7 @@ struct sip_call {
     struct sipsess *session;        /* from the caller's next message on */
     struct media *media;
     struct saying saying;
+    struct sip_tones tones;
     bool offered; /* the INVITE had no SDP: ours is the offer */
     bool ended, evicted;
 

@@ -21,8 +21,9 @@ void sip_story_event(struct sip_call *c, const struct call_event *e)
 void sip_story_action(struct sip_call *c, const struct call_action *a)
 {
     if (a->kind == CALL_SEND_TONES)
-        c->story.tone_way =
-            media_events_negotiated(c->media) && a->tones.form.mode != RELEASE_INBAND ? "event" : "tone";
+        c->story.tone_way = a->tones.form.mode == RELEASE_INFO                                          ? "info"
+                            : media_events_negotiated(c->media) && a->tones.form.mode != RELEASE_INBAND ? "event"
+                                                                                                        : "tone";
     story_action(&c->story, sip_story_ms(c), a);
 }
 

@@ -23,26 +23,18 @@ struct step {
     enum note note;
 };
 
-#define LIKE_BUSY                                                                                                      \
-    {                                                                                                                  \
-        {250, LOW}, {150, PAUSE}, {250, LOW}, {150, PAUSE},                                                            \
-        {                                                                                                              \
-            250, LOW                                                                                                   \
-        }                                                                                                              \
-    }
-
 static const struct step PROMPTS[PROMPT_COUNT][SOUND_PARTS_MAX] = {
     [PROMPT_WELCOME] = {{120, MIDDLE}, {60, PAUSE}, {200, BRIGHT}}, /* rising */
     [PROMPT_GRANTED] = {{100, LOW}, {100, MIDDLE}, {200, BRIGHT}},  /* rising by three */
     [PROMPT_DENIED] = {{150, BRIGHT}, {60, PAUSE}, {300, LOW}},     /* falling */
     [PROMPT_FORWARDING] = {{120, MIDDLE}, {120, PAUSE}, {120, MIDDLE}, {120, PAUSE}, {120, MIDDLE}}, /* repeated */
-    [PROMPT_NOBODY] = LIKE_BUSY,
-    [PROMPT_BUSY] = LIKE_BUSY,
-    [PROMPT_DECLINED] = LIKE_BUSY,
-    [PROMPT_UNREACHABLE] = LIKE_BUSY,
+    [PROMPT_NOBODY] = {{250, LOW}, {150, PAUSE}, {250, LOW}, {150, PAUSE}, {250, LOW}},              /* like busy */
+    [PROMPT_BUSY] = {{250, LOW}, {250, PAUSE}, {250, LOW}, {250, PAUSE}, {250, LOW}, {250, PAUSE}, {250, LOW}},
+    [PROMPT_DECLINED] = {{250, LOW}, {150, PAUSE}, {500, LOW}},
+    [PROMPT_UNREACHABLE] = {{150, BRIGHT}, {150, MIDDLE}, {300, LOW}}, /* falling by three */
     [PROMPT_MESSAGE] = {{120, MIDDLE}, {60, PAUSE}, {500, BRIGHT}},
     [PROMPT_KEYPAD] = {{150, BRIGHT}, {60, PAUSE}, {200, MIDDLE}},
-    [PROMPT_ACCEPT] = {{120, MIDDLE}, {60, PAUSE}, {200, BRIGHT}},
+    [PROMPT_ACCEPT] = {{120, MIDDLE}, {60, PAUSE}, {120, BRIGHT}, {60, PAUSE}, {120, BRIGHT}},
     [PROMPT_LINE_WORKS] = {{150, MIDDLE}, {150, BRIGHT}, {150, MIDDLE}, {300, BRIGHT}}, /* up and down */
 };
 

@@ -507,16 +507,19 @@ static void test_events_go_out_with_marker_growth_and_three_ends(void **state)
     (void)state;
     struct dtmf_out out;
     char steps[100];
-    dtmf_out_start(&out, "9", 100, 100);
+    dtmf_out_start(&out, "9", 100, 100, 0);
     run_out(&out, steps, sizeof steps);
     assert_string_equal(steps, "M----EEE..");
-    dtmf_out_start(&out, "9#", 40, 20); /* room for the ends is kept */
+    dtmf_out_start(&out, "9#", 40, 20, 0); /* room for the ends is kept */
     run_out(&out, steps, sizeof steps);
     assert_string_equal(steps, "M-EEEM-EEE");
-    dtmf_out_start(&out, "x9y", 41, 79);
+    dtmf_out_start(&out, "x9y", 41, 79, 0);
     run_out(&out, steps, sizeof steps);
     assert_string_equal(steps, "M--EEE.");
-    dtmf_out_start(&out, "", 100, 100);
+    dtmf_out_start(&out, "9", 40, 60, 50); /* after a pause */
+    run_out(&out, steps, sizeof steps);
+    assert_string_equal(steps, "...M-EEE");
+    dtmf_out_start(&out, "", 100, 100, 0);
     assert_false(dtmf_out_active(&out));
 }
 
@@ -525,7 +528,7 @@ static void test_an_event_keeps_its_timestamp_and_grows(void **state)
     (void)state;
     struct dtmf_out out;
     struct dtmf_packet p;
-    dtmf_out_start(&out, "*", 60, 60);
+    dtmf_out_start(&out, "*", 60, 60, 0);
     for (uint32_t i = 0; i < 6; i++) {
         assert_true(dtmf_out_next(&out, 5000 + i * 160, &p));
         assert_int_equal(p.timestamp, 5000);
@@ -539,7 +542,7 @@ static void test_sent_events_are_received_as_the_same_keys(void **state)
 {
     (void)state;
     struct dtmf_out out;
-    dtmf_out_start(&out, "11*##0", 40, 40);
+    dtmf_out_start(&out, "11*##0", 40, 40, 0);
     uint32_t ts = UINT32_MAX - 1000;
     for (int64_t ms = 0; dtmf_out_active(&out); ms += 20, ts += 160) {
         struct dtmf_packet p;

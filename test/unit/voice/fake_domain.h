@@ -17,8 +17,6 @@
 
 #define FAKE_SLOW_US (1500 * 1000) /* far longer than the messages before the decision take */
 
-static const struct release fake_release = {.length_ms = 60, .gap_ms = 60, .repeat = 1};
-
 static const char FAKE_BUILDING[] = "0123456789abcdef0123";
 
 static struct {
@@ -35,6 +33,7 @@ static struct {
     int records;                       /* of calls that have ended */
     char steps[CALL_RECORD_STEPS_MAX]; /* of the last one */
     enum call_ended_by ended_by;
+    struct release release; /* of every building */
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
 static void fake_building(struct id *ret, int kind)
@@ -50,6 +49,7 @@ static int fake_kind(const struct id *building)
 static void fake_greetings(struct access_decision *d, int kind)
 {
     bool speaks = kind != 6;
+    d->release = fake.release;
     d->greeting_welcome = speaks ? STR("welcome") : STR("");
     d->greeting_granted = STR("");
     d->greeting_denied = speaks ? STR("denied") : STR("");
@@ -69,7 +69,6 @@ enum err access_arrive(struct tx *tx, struct str to, struct str from, struct acc
     *ret = (struct access_decision){.verdict = kind > 7 ? ACCESS_REJECT : verdicts[kind]};
     if (ret->verdict == ACCESS_RELEASE)
         strcpy(ret->tones, "9");
-    ret->release = fake_release;
     fake_building(&ret->building_id, kind);
     fake_greetings(ret, kind);
     pthread_mutex_lock(&fake.lock);
@@ -89,7 +88,6 @@ enum err access_code(struct tx *tx, const struct id *building, struct str from, 
     *ret = (struct access_decision){.verdict = right ? ACCESS_RELEASE : ACCESS_WRONG, .building_id = *building};
     if (right)
         strcpy(ret->tones, "9#0");
-    ret->release = fake_release;
     fake_greetings(ret, fake_kind(building));
     pthread_mutex_lock(&fake.lock);
     (void)snprintf(fake.codes[fake.code_count++ % 64], 8, "%.*s", STR_ARG(digits));
@@ -210,5 +208,6 @@ static void fake_reset(void)
     pthread_mutex_lock(&fake.lock);
     fake.arrived = fake.right = fake.wrong = fake.forwarded = fake.code_count = fake.records = 0;
     memset(fake.codes, 0, sizeof fake.codes);
+    fake.release = (struct release){.length_ms = 60, .gap_ms = 60, .repeat = 1};
     pthread_mutex_unlock(&fake.lock);
 }

@@ -251,7 +251,7 @@ static void test_relayed_audio_is_withheld_while_a_key_is_pressed(void **state)
 {
     (void)state;
     relay_audio(0, 0x42, 7, 5000);
-    media_press(relay.m, "9", 2000, 40, false);
+    (void)media_press(relay.m, "9", &(struct release){.length_ms = 2000, .gap_ms = 40});
     for (unsigned i = 1; i < 4; i++) {
         relay_audio(0, 0x42, 7, 5000 + i * 160);
         run_for(20);
