@@ -50,6 +50,12 @@ bool config_is_address(const char *text)
     return is_ip(host, &bits) && (bits == 128) == bracketed && port.p && str_to_u64(port, PORT_MAX, &number);
 }
 
+bool config_is_ip(const char *text)
+{
+    unsigned bits;
+    return is_ip(str_z(text), &bits);
+}
+
 bool config_is_cidr(const char *text)
 {
     struct str prefix, host = str_cut(str_z(text), '/', &prefix);

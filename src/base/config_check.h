@@ -8,6 +8,8 @@ bool config_is_sentence(const char *text);
 bool config_is_address(const char *text);
 /* "sip.example.com", "192.0.2.1:5060", "[2001:db8::1]:5061": a host name or an address, and a port or none. */
 bool config_is_server(const char *text);
+/* "192.0.2.1" or "2001:db8::1", without brackets. */
+bool config_is_ip(const char *text);
 /* "10.0.0.0/8", "2001:db8::/32", or an address without a prefix. */
 bool config_is_cidr(const char *text);
 /* An absolute URL with a host and one of the schemes ("http|https"), without user info, query or fragment. */

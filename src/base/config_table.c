@@ -22,6 +22,7 @@ const struct config_row config_rows[] = {
 #define ENUM(section, key, value, list, doc)    ROW(section, key, CONFIG_ENUM, value, doc, .words = (list))
 #define WORDS(section, key, value, list, doc)   ROW(section, key, CONFIG_WORDS, value, doc, .words = (list))
 #define ADDRESS(section, key, value, doc)       ROW(section, key, CONFIG_ADDRESS, value, doc)
+#define IP(section, key, value, doc)            ROW(section, key, CONFIG_IP, value, doc)
 #define URL(section, key, value, list, doc)     ROW(section, key, CONFIG_URL, value, doc, .words = (list))
 #define INTEGER(section, key, value, a, b, doc) ROW(section, key, CONFIG_INTEGER, #value, doc, .lo = (a), .hi = (b))
 #define BOOLEAN(section, key, value, doc)       ROW(section, key, CONFIG_BOOLEAN, #value, doc)
@@ -140,6 +141,11 @@ static bool check_string(const struct config_row *r, const char *text, char ret_
         fine = config_is_address(text);
         if (!fine)
             snprintf(ret_rule, CONFIG_RULE_MAX, "must be ADDRESS:PORT, like 127.0.0.1:8443 or [::1]:8443");
+        break;
+    case CONFIG_IP:
+        fine = config_is_ip(text);
+        if (!fine)
+            snprintf(ret_rule, CONFIG_RULE_MAX, "must be an IP address, like 198.51.100.7");
         break;
     case CONFIG_URL:
         fine = config_is_url(text, r->words);

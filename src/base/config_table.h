@@ -12,6 +12,7 @@ enum config_kind {
     CONFIG_ENUM,
     CONFIG_WORDS,
     CONFIG_ADDRESS,
+    CONFIG_IP,
     CONFIG_URL,
     CONFIG_CURRENCY,
     CONFIG_DIGITS,

@@ -146,16 +146,8 @@ static int bind_error(const char *address, int type)
     return error;
 }
 
-/* libre cannot listen on all addresses. */
-static bool is_every_address(const char *address)
-{
-    return strncmp(address, "0.0.0.0:", 8) == 0 || strncmp(address, "[::]:", 5) == 0;
-}
-
 static void check_address(const struct config *c, const struct listener *l, struct buf *faults)
 {
-    if (l->udp && is_every_address(l->address))
-        config_fault(c, faults, "%s must be one address of this machine, not all addresses", l->key);
     int error = bind_error(l->address, SOCK_STREAM);
     if (!error && l->udp)
         error = bind_error(l->address, SOCK_DGRAM);

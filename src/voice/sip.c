@@ -14,111 +14,14 @@
 #include <re/re_dbg.h>
 
 #include "voice/greeting.h"
-#include "voice/sip_admit.h"
-#include "voice/sip_filter.h"
-#include "voice/sip_guard.h"
-#include "voice/sip_target.h"
+#include "voice/sip_stack.h"
 #include "voice/sound.h"
 
-#define HASH_SIZE     256
-#define FDS_MAX       65536 /* highest descriptor for libre's loop */
-#define FDS_DEFAULT   1024  /* if the limit cannot be read */
-#define BIND_ATTEMPTS 20
-
-/* ---- messages ---- */
-
-static void sip_refuse_request(struct sip_agent *a, const struct sip_msg *msg, const struct sip_verdict *v)
-{
-    log_debug("sip request refused status=%d", v->status);
-    int e;
-    if (v->status == 420)
-        e = sip_replyf(a->sip, msg, 420, v->reason, "Unsupported: %r\r\nContent-Length: 0\r\n\r\n", &v->require);
-    else
-        e = sip_replyf(a->sip, msg, (uint16_t)v->status, v->reason,
-                       "Allow: " SIP_ALLOW "\r\nContent-Length: 0\r\n\r\n");
-    if (e)
-        log_debug("sip reply not sent errno=%d", e);
-}
-
-/* Drops a stranger's request without an answer, which a forged source would direct at a third party. The filters of the
- * UDP socket and of the listening socket drop most of them earlier. */
-static bool drop_stranger(struct sip_agent *a, const struct sip_msg *msg)
-{
-    if (sip_peers_admit(&a->peers, &msg->src))
-        return false;
-    if (msg->tp == SIP_TRANSP_TCP)
-        (void)shutdown(tcp_conn_fd(sip_msg_tcpconn(msg)), SHUT_RDWR); /* which closes the connection */
-    return true;
-}
-
-static bool sip_on_request(const struct sip_msg *msg, void *arg)
-{
-    struct sip_agent *a = arg;
-    if (sip_filter_probe(a, msg) || drop_stranger(a, msg))
-        return true;
-    struct sip_verdict v = sip_guard(msg);
-    /* libre would keep its 481 to an INVITE for 32 s. */
-    if (!v.status && pl_isset(&msg->to.tag) && !sip_call_knows(a, msg) && !pl_strcmp(&msg->met, "INVITE"))
-        v = (struct sip_verdict){.status = 481, .reason = "Call/Transaction Does Not Exist"};
-    if (v.status > 0)
-        sip_refuse_request(a, msg, &v);
-    return v.status != 0;
-}
-
-/* Requests that belong to no session: OPTIONS, and a CANCEL without a transaction. */
-static bool on_rest(const struct sip_msg *msg, void *arg)
-{
-    struct sip_agent *a = arg;
-    if (!pl_strcmp(&msg->met, "OPTIONS"))
-        (void)sip_replyf(a->sip, msg, 200, "OK",
-                         "Allow: " SIP_ALLOW "\r\nAccept: application/sdp\r\nContent-Length: 0\r\n\r\n");
-    else if (!pl_strcmp(&msg->met, "CANCEL"))
-        (void)sip_reply(a->sip, msg, 481, "Call/Transaction Does Not Exist");
-    return true;
-}
-
-/* Responses without a request of ours are dropped. */
-static bool on_response(const struct sip_msg *msg, void *arg)
-{
-    (void)msg;
-    (void)arg;
-    return true;
-}
-
-static void on_invite(const struct sip_msg *msg, void *arg)
-{
-    struct sip_source *source;
-    sip_target_fix(msg, msg);
-    if (sip_admit(arg, msg, &source))
-        sip_call_invite(arg, msg, source);
-}
+#define HASH_SIZE   256
+#define FDS_MAX     65536 /* highest descriptor for libre's loop */
+#define FDS_DEFAULT 1024  /* if the limit cannot be read */
 
 /* ---- starting ---- */
-
-/* Binds UDP and TCP to one port. A port that the system chose for UDP may be taken for TCP: try another. */
-static int bind_both(struct sip_agent *a, const struct sa *want)
-{
-    int e = 0;
-    for (int i = 0; i < BIND_ATTEMPTS; i++) {
-        struct sa bound = *want;
-        e = sip_transp_add(a->sip, SIP_TRANSP_UDP, want);
-        if (!e)
-            e = sip_transp_laddr(a->sip, &bound, SIP_TRANSP_UDP, want);
-        if (!e)
-            e = sip_transp_add(a->sip, SIP_TRANSP_TCP, &bound);
-        if (!e) {
-            (void)re_snprintf(a->address, sizeof a->address, "%J", &bound);
-            if (!sip_peers_filter(&a->peers, &bound))
-                log_warn("TCP connections from outside voice.peers are closed at their first message, not before");
-            sip_filter_start(a, &bound);
-            return 0;
-        }
-        sip_transp_flush(a->sip);
-        if (sa_port(want))
-            return e;
-    }
-    return e;
-}
 
 static enum err sip_fail(struct sip_agent *a, enum err e, const char *what, int number)
 {
@@ -155,23 +58,20 @@ static void sip_on_mail(int flags, void *arg)
     mailbox_drain(&a->box);
 }
 
-static int make_stack(struct sip_agent *a)
+static int make_loop(struct sip_agent *a)
 {
+    struct sip_stack *first;
     int e = fd_setsize(descriptors());
     if (!e)
         e = hash_alloc(&a->sources, HASH_SIZE);
     if (!e)
         e = hash_alloc(&a->dialogs, HASH_SIZE);
     if (!e)
-        e = sip_alloc(&a->sip, a->trunks.dnsc, HASH_SIZE, HASH_SIZE, HASH_SIZE, "portero/" PORTERO_VERSION, NULL, NULL);
-    if (!e)
-        e = sip_listen(&a->guard, a->sip, true, sip_on_request, a);
-    if (!e)
-        e = sipsess_listen(&a->sessions, a->sip, HASH_SIZE, on_invite, a);
-    if (!e)
-        e = sip_listen(&a->rest, a->sip, true, on_rest, a);
-    if (!e)
-        e = sip_listen(&a->responses, a->sip, false, on_response, a);
+        e = sip_stack_new(a, &first);
+    if (!e) {
+        a->sip = first->sip;
+        a->sessions = first->sessions;
+    }
     if (!e)
         e = fd_listen(a->box.fd, FD_READ, sip_on_mail, a);
     return e;
@@ -185,8 +85,6 @@ static enum err sip_set_up(struct sip_agent *a)
     dbg_handler_set(on_warning, NULL);
     if (sa_decode(&want, a->config->listen_sip, strlen(a->config->listen_sip)))
         return sip_fail(a, ERR_USAGE, "not an address and port", 0);
-    if (sa_is_any(&want)) /* libre does not listen there */
-        return sip_fail(a, ERR_USAGE, "must be one address of this machine, not all of them", 0);
     if (sip_peers_init(&a->peers, a->config, &bad))
         return sip_fail(a, ERR_USAGE, "voice.peers cannot be read", 0);
     if (sip_trunks_init(a, a->why, sizeof a->why))
@@ -195,12 +93,12 @@ static enum err sip_set_up(struct sip_agent *a)
         log_warn("voice.peers is empty: any host that reaches the SIP port may call");
     if (sound_init())
         return sip_fail(a, ERR_IO, "no memory", 0);
-    int e = make_stack(a);
+    int e = make_loop(a);
     if (!e && (tick_new(&a->tick) || greeting_start(a)))
         e = errno;
     if (e)
         return sip_fail(a, ERR_IO, "cannot start the SIP stack", e);
-    e = bind_both(a, &want);
+    e = sip_local_open(a, &want);
     if (e)
         return sip_fail(a, ERR_USAGE, "cannot listen", e);
     sip_trunks_start(a);
@@ -213,15 +111,9 @@ static void sip_tear_down(struct sip_agent *a)
     tmr_cancel(&a->stop_timer);
     greeting_stop(a);
     list_flush(&a->ended);
-    sip_filter_stop(a);
-    sipsess_close_all(a->sessions);
-    sip_transp_flush(a->sip);
-    sip_close(a->sip, true);
-    mem_deref(a->sessions);
-    mem_deref(a->guard);
-    mem_deref(a->rest);
-    mem_deref(a->responses);
-    mem_deref(a->sip);
+    sip_local_close(a);
+    while (a->stacks.head)
+        sip_stack_free(a->stacks.head->data);
     tick_free(a->tick);
     hash_flush(a->sources);
     mem_deref(a->sources);
@@ -303,7 +195,7 @@ struct trunk_board *sip_trunk_board(const struct sip_agent *a)
 static void on_stop_timer(void *arg)
 {
     struct sip_agent *a = arg;
-    sip_call_end_all(a);
+    sip_call_end_all(a, NULL);
     sip_agent_settled(a);
 }
 

@@ -4,6 +4,7 @@
 #include "voice/sip_agent.h"
 #include "voice/sip_call.h"
 #include "voice/sip_guard.h"
+#include "voice/sip_stack.h"
 
 #define WAITING_SHARE  4     /* unacknowledged calls are at most voice.calls / WAITING_SHARE */
 #define WAITING_SOURCE 50    /* and of one source, at most this many */
@@ -47,7 +48,7 @@ static bool evict(struct sip_call *c)
     tell_dropped(c->agent);
     decide_drop(&c->decide);
     if (c->transaction)
-        (void)sip_reply(c->agent->sip, c->invite, 503, "Service Unavailable");
+        (void)sip_reply(c->stack->sip, c->invite, 503, "Service Unavailable");
     c->transaction = mem_deref(c->transaction);
     sip_call_end(c);
     media_free(c->media); /* the decision may take long */

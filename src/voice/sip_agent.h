@@ -7,11 +7,13 @@
 #include "base/mailbox.h"
 #include "voice/call_log.h"
 #include "voice/sip.h"
+#include "voice/sip_local.h"
 #include "voice/sip_peers.h"
 #include "voice/sip_trunk.h"
 #include "voice/tick.h"
 
 struct sip_source;
+struct sip_stack;
 struct speech;
 
 struct sip_agent {
@@ -28,12 +30,10 @@ struct sip_agent {
     /* of the agent's thread */
     struct sip_peers peers;
     struct sip_trunks trunks;
-    struct sip *sip;
-    struct sipsess_sock *sessions;
-    struct sip_lsnr *guard, *rest, *responses;
-    char probe[20];            /* Call-ID of the filter's request to ourselves, until it arrives */
-    struct udp_sock *udp;      /* the SIP socket, once known */
-    struct udp_helper *filter; /* on it */
+    struct sip_local local;
+    struct list stacks;            /* sip_stack, at least one */
+    struct sip *sip;               /* of the first of them, which is for requests of ours */
+    struct sipsess_sock *sessions; /* of it */
     struct mailbox box;
     struct tick *tick;
     struct speech *speech; /* NULL: signal tones */
@@ -70,9 +70,9 @@ void sip_agent_record(struct call_record *r, const struct sip_msg *msg, const st
 bool sip_agent_may_tell(struct sip_agent *a);
 
 /* Begins the call of an admitted INVITE. */
-void sip_call_invite(struct sip_agent *a, const struct sip_msg *msg, struct sip_source *source);
+void sip_call_invite(struct sip_stack *s, const struct sip_msg *msg, struct sip_source *source);
 /* Whether a request with our tag belongs to a call. If the call was not acknowledged yet, this makes it a session,
  * which receives the request. */
 bool sip_call_knows(struct sip_agent *a, const struct sip_msg *msg);
-/* Ends every call at once. */
-void sip_call_end_all(struct sip_agent *a);
+/* Ends the calls of a stack at once; NULL: all of them. */
+void sip_call_end_all(struct sip_agent *a, const struct sip_stack *s);

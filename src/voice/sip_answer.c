@@ -29,16 +29,18 @@ static int send_answer(struct sip_answer *a, struct sip_strans **transaction)
 {
     const struct sip_msg *invite = a->invite;
     struct sip_contact contact;
-    sip_contact_set(&contact, "portero", &invite->dst, invite->tp);
+    sip_contact_set(&contact, a->contact, &invite->dst, invite->tp);
     return sip_treplyf(transaction, &a->reply, a->sip, invite, true, 200, "OK",
                        "%HAllow: " SIP_ALLOW "\r\nContent-Type: application/sdp\r\nContent-Length: %zu\r\n\r\n%b",
                        sip_contact_print, &contact, mbuf_get_left(a->sdp), mbuf_buf(a->sdp), mbuf_get_left(a->sdp));
 }
 
 int sip_answer_send(struct sip_answer *a, struct sip *sip, const struct sip_msg *invite,
-                    struct sip_strans **transaction, struct mbuf *sdp, void (*given_up)(void *arg), void *arg)
+                    struct sip_strans **transaction, const char *contact, struct mbuf *sdp, void (*given_up)(void *arg),
+                    void *arg)
 {
     *a = (struct sip_answer){.sip = sip, .invite = invite, .given_up = given_up, .arg = arg};
+    (void)snprintf(a->contact, sizeof a->contact, "%s", contact);
     /* Once answered, libre holds another reference until its timer ends. */
     a->transaction = mem_ref(*transaction);
     a->sdp = mem_ref(sdp);
@@ -85,7 +87,7 @@ int sip_answer_confirm(struct sip_answer *a, struct sipsess **ret, struct sipses
                 ? udp_register_helper(&udp, invite->sock, HELPER_LAYER, keep_datagram, NULL, NULL)
                 : tcp_register_helper(&tcp, sip_msg_tcpconn(invite), HELPER_LAYER, NULL, keep_segment, NULL, NULL);
     if (!e)
-        e = sipsess_accept(ret, sessions, invite, 200, "OK", "portero", "application/sdp", sdp, NULL, NULL, false,
+        e = sipsess_accept(ret, sessions, invite, 200, "OK", a->contact, "application/sdp", sdp, NULL, NULL, false,
                            offer, answer, established, info, NULL, close, arg, "Allow: " SIP_ALLOW "\r\n");
     mem_deref(udp);
     mem_deref(tcp);

@@ -6,12 +6,14 @@
 #pragma once
 #include <re/re.h>
 
+#include "voice/external.h"
 #include "voice/sip_guard.h"
 
 struct sip_answer {
     struct sip *sip;
     const struct sip_msg *invite;
     struct sip_strans *transaction;
+    char contact[EXTERNAL_CONTACT_MAX];
     struct mbuf *sdp, *reply; /* the 200; NULL: not answered */
     struct tmr repeat, patience;
     unsigned repeated;
@@ -19,10 +21,11 @@ struct sip_answer {
     void *arg;
 };
 
-/* Answers `invite` with 200 and `sdp` through its transaction, which it takes over. Repeats the 200 until
- * sip_answer_done(), or for 64*T1 (RFC 3261, 13.3.1.4) and then calls given_up(arg). Returns 0 or errno. */
+/* Answers `invite` with 200 and `sdp` through its transaction, which it takes over. `contact` is ours. Repeats the 200
+ * until sip_answer_done(), or for 64*T1 (RFC 3261, 13.3.1.4) and then calls given_up(arg). Returns 0 or errno. */
 int sip_answer_send(struct sip_answer *a, struct sip *sip, const struct sip_msg *invite,
-                    struct sip_strans **transaction, struct mbuf *sdp, void (*given_up)(void *arg), void *arg);
+                    struct sip_strans **transaction, const char *contact, struct mbuf *sdp, void (*given_up)(void *arg),
+                    void *arg);
 /* Makes the session, as sipsess_accept() does. The request that proves the caller must reach the session next. The 200
  * that libre sends again is dropped. Returns 0 or errno. */
 int sip_answer_confirm(struct sip_answer *a, struct sipsess **ret, struct sipsess_sock *sessions,

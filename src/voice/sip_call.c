@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_guard.h"
+#include "voice/sip_stack.h"
 #include "voice/sip_story.h"
 #include "voice/sip_target.h"
 
@@ -67,10 +68,10 @@ static bool may_repeat(struct sip_agent *a)
 static void sip_call_refuse(struct sip_call *c, int status, const char *reason)
 {
     if (may_repeat(c->agent)) {
-        (void)sip_treply(&c->transaction, c->agent->sip, c->invite, (uint16_t)status, reason);
+        (void)sip_treply(&c->transaction, c->stack->sip, c->invite, (uint16_t)status, reason);
         return;
     }
-    (void)sip_reply(c->agent->sip, c->invite, (uint16_t)status, reason);
+    (void)sip_reply(c->stack->sip, c->invite, (uint16_t)status, reason);
     c->transaction = mem_deref(c->transaction);
 }
 
@@ -105,12 +106,14 @@ void sip_call_end(struct sip_call *c)
     sip_agent_settled(c->agent);
 }
 
-void sip_call_end_all(struct sip_agent *a)
+void sip_call_end_all(struct sip_agent *a, const struct sip_stack *s)
 {
     struct le *le = a->calls.head;
     while (le) {
         struct sip_call *c = le->data;
         le = le->next;
+        if (s && c->stack != s)
+            continue;
         story_ended_by(&c->story, CALL_ENDED_STOP);
         sip_call_end(c);
     }
@@ -244,9 +247,11 @@ static void sip_call_on_close(int error, const struct sip_msg *msg, void *arg)
 static void sip_call_answer(struct sip_call *c)
 {
     struct mbuf *sdp = NULL;
+    char contact[EXTERNAL_CONTACT_MAX];
+    external_contact(c->agent->config, c->invite, contact);
     int e = media_make_sdp(c->media, c->offered, &sdp) ? ENOMEM : 0;
     if (!e)
-        e = sip_answer_send(&c->answer, c->agent->sip, c->invite, &c->transaction, sdp, on_given_up, c);
+        e = sip_answer_send(&c->answer, c->stack->sip, c->invite, &c->transaction, contact, sdp, on_given_up, c);
     mem_deref(sdp);
     if (e) {
         log_debug("call %u cannot be answered errno=%d", c->serial, e);
@@ -258,7 +263,7 @@ static void sip_call_answer(struct sip_call *c)
 static void sip_call_confirm(struct sip_call *c)
 {
     stop_waiting(c);
-    int e = sip_answer_confirm(&c->answer, &c->session, c->agent->sessions, sip_call_on_offer, sip_call_on_sdp_answer,
+    int e = sip_answer_confirm(&c->answer, &c->session, c->stack->sessions, sip_call_on_offer, sip_call_on_sdp_answer,
                                sip_call_on_established, on_info, sip_call_on_close, c);
     if (e) {
         log_debug("call %u cannot be confirmed errno=%d", c->serial, e);
@@ -395,8 +400,9 @@ static void sip_call_on_tick(void *arg, int64_t now_ms)
 
 static const struct media_events sip_call_media_events = {.key = sip_call_on_key, .played = sip_call_on_played};
 
-static struct sip_call *new_call(struct sip_agent *a, const struct sip_msg *msg, struct sip_source *s)
+static struct sip_call *new_call(struct sip_stack *stack, const struct sip_msg *msg, struct sip_source *s)
 {
+    struct sip_agent *a = stack->agent;
     char to[CALL_NUMBER_MAX], from[CALL_NUMBER_MAX];
     struct sip_call *c = mem_zalloc(sizeof *c, sip_call_destructor);
     if (!c)
@@ -412,6 +418,7 @@ static struct sip_call *new_call(struct sip_agent *a, const struct sip_msg *msg,
     memcpy(c->record.number, to, sizeof to);
     sip_story_begin(c);
     c->agent = a;
+    c->stack = stack;
     c->source = s;
     c->source->calls++;
     c->source->waiting++;
@@ -436,16 +443,17 @@ static int make_media(struct sip_call *c, const struct sip_msg *msg)
     return !c->offered && media_take_sdp(c->media, true, msg->mb) ? 488 : 0;
 }
 
-void sip_call_invite(struct sip_agent *a, const struct sip_msg *msg, struct sip_source *source)
+void sip_call_invite(struct sip_stack *s, const struct sip_msg *msg, struct sip_source *source)
 {
-    struct sip_call *c = new_call(a, msg, source);
+    struct sip_agent *a = s->agent;
+    struct sip_call *c = new_call(s, msg, source);
     if (!c) {
         if (!source->calls)
             mem_deref(source);
         sip_refuse(a, msg, 500, "Server Internal Error", "");
         return;
     }
-    if (sip_strans_alloc(&c->transaction, a->sip, msg, on_cancel, c)) {
+    if (sip_strans_alloc(&c->transaction, s->sip, msg, on_cancel, c)) {
         sip_call_end(c);
         return;
     }
@@ -456,7 +464,7 @@ void sip_call_invite(struct sip_agent *a, const struct sip_msg *msg, struct sip_
         sip_call_end(c);
         return;
     }
-    (void)sip_treply(&c->transaction, a->sip, msg, 100, "Trying");
+    (void)sip_treply(&c->transaction, s->sip, msg, 100, "Trying");
     log_debug("call %u arrived", c->serial);
     sip_call_step(c, &(struct call_event){.kind = CALL_ARRIVED});
 }

@@ -14,6 +14,7 @@ struct sip_call {
     struct le waiting; /* in agent->waiting, until the caller's next message */
     struct le dialog;  /* in agent->dialogs */
     struct sip_agent *agent;
+    struct sip_stack *stack; /* it came to */
     struct sip_source *source;
     unsigned serial;
 

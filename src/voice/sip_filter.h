@@ -4,10 +4,10 @@
  * The stack does not expose its socket, but every message names the socket it came through. So the agent sends itself
  * an OPTIONS when it starts, and takes the socket from that. */
 #pragma once
-#include "voice/sip_agent.h"
+#include "voice/sip_stack.h"
 
-/* `bound` is the address of the UDP socket. The agent also works without the filter, if the probe is lost. */
-void sip_filter_start(struct sip_agent *a, const struct sa *bound);
+/* Starts on a stack that listens. It also works without the filter, if the probe is lost. */
+void sip_filter_start(struct sip_stack *s);
 /* Whether the message is the probe; if so, installs the filter. */
-bool sip_filter_probe(struct sip_agent *a, const struct sip_msg *msg);
-void sip_filter_stop(struct sip_agent *a);
+bool sip_filter_probe(struct sip_stack *s, const struct sip_msg *msg);
+void sip_filter_stop(struct sip_stack *s);

@@ -22,7 +22,7 @@ static size_t length(const char *const *list)
 
 enum err sip_peers_init(struct sip_peers *p, const struct config *c, const char **ret_bad)
 {
-    *p = (struct sip_peers){.config = c, .udp = -1};
+    *p = (struct sip_peers){.config = c};
     size_t count = length(c->voice_peers), n = 0;
     for (size_t i = 0; i < c->peer_count; i++)
         count += length(c->peers[i].addresses);
@@ -220,17 +220,22 @@ static struct sip_learned *place_for(struct sip_peers *p, size_t peer, const str
     return p->learned_count[peer] < SIP_PEERS_LEARNED ? &p->learned[peer][p->learned_count[peer]++] : oldest;
 }
 
+static void attach_all(const struct sip_peers *p, const int *sockets, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!attach(&p->allowed, sockets[i]))
+            detach(sockets[i]);
+}
+
 static void allow_learned(struct sip_peers *p)
 {
     p->allowed.count = p->configured;
     for (size_t i = 0; i < p->config->peer_count; i++)
         for (size_t k = 0; k < p->learned_count[i]; k++)
             p->allowed.list[p->allowed.count++] = (struct net_cidr){.address = p->learned[i][k].address, .bits = 128};
-    for (size_t i = 0; i < p->listening_count; i++)
-        if (!attach(&p->allowed, p->listening[i]))
-            detach(p->listening[i]);
-    if (tmr_isrunning(&p->filtered) && !attach(&p->allowed, p->udp))
-        detach(p->udp);
+    attach_all(p, p->listening, p->listening_count);
+    if (tmr_isrunning(&p->filtered))
+        attach_all(p, p->udp, p->udp_count);
 }
 
 void sip_peers_learn(struct sip_peers *p, const struct config_peer *peer, const struct sa *addresses, size_t count)
@@ -253,19 +258,32 @@ void sip_peers_learn(struct sip_peers *p, const struct config_peer *peer, const 
 static void on_filtered(void *arg)
 {
     struct sip_peers *p = arg;
-    detach(p->udp);
+    for (size_t i = 0; i < p->udp_count; i++)
+        detach(p->udp[i]);
 }
 
 /* Each datagram that the kernel does not drop costs several system calls. */
 static void begin_filtering(struct sip_peers *p)
 {
-    if (p->udp >= 0 && attach(&p->allowed, p->udp))
-        tmr_start(&p->filtered, TELL_MS, on_filtered, p);
+    for (size_t i = 0; i < p->udp_count; i++)
+        if (attach(&p->allowed, p->udp[i]))
+            tmr_start(&p->filtered, TELL_MS, on_filtered, p);
 }
 
 void sip_peers_watch(struct sip_peers *p, int udp)
 {
-    p->udp = udp;
+    if (p->udp_count < SIP_PEERS_SOCKETS_MAX)
+        p->udp[p->udp_count++] = udp;
+}
+
+void sip_peers_forget(struct sip_peers *p, int udp, const struct sa *bound)
+{
+    for (size_t i = 0; i < p->udp_count; i++)
+        if (p->udp[i] == udp)
+            p->udp[i] = p->udp[--p->udp_count];
+    for (size_t i = 0; i < p->listening_count; i++)
+        if (listens_on(p->listening[i], bound))
+            p->listening[i] = p->listening[--p->listening_count];
 }
 
 /* A call box outside the list gets no answer; this line tells the operator. */

@@ -6,7 +6,8 @@
 #include "base/config.h"
 #include "net/address.h"
 
-#define SIP_PEERS_LEARNED 16 /* of one trunk */
+#define SIP_PEERS_LEARNED     16 /* of one trunk */
+#define SIP_PEERS_SOCKETS_MAX 64
 
 struct sip_peers {
     const struct config *config;
@@ -19,11 +20,12 @@ struct sip_peers {
         int64_t seen_ms;
     } learned[CONFIG_PEERS_MAX][SIP_PEERS_LEARNED];
     size_t learned_count[CONFIG_PEERS_MAX];
-    int listening[4]; /* sockets with the kernel's filter */
+    int listening[2 * SIP_PEERS_SOCKETS_MAX]; /* sockets with the kernel's filter */
     size_t listening_count;
+    int udp[SIP_PEERS_SOCKETS_MAX]; /* the sockets to filter in a flood */
+    size_t udp_count;
     uint64_t dropped;    /* since the last line in the log */
     int64_t told_ms;     /* time of that line; 0: never */
-    int udp;             /* the socket to filter in a flood, or -1 */
     struct tmr filtered; /* runs while it is filtered */
 };
 
@@ -40,6 +42,8 @@ bool sip_peers_admit(struct sip_peers *p, const struct sa *from);
 /* From now on, in a flood, the kernel drops datagrams of other addresses to this UDP socket. It lets some through at
  * intervals, for the log. */
 void sip_peers_watch(struct sip_peers *p, int udp);
+/* This UDP socket (-1: none), and those that listen on `bound`, are about to be closed. */
+void sip_peers_forget(struct sip_peers *p, int udp, const struct sa *bound);
 /* Makes the kernel drop TCP connections of other addresses to the socket that listens on `bound`, before they are
  * established. False if it cannot: such connections are then closed at their first message. */
 bool sip_peers_filter(struct sip_peers *p, const struct sa *bound);

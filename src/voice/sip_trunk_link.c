@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_guard.h"
+#include "voice/sip_stack.h"
 
 #define ANSWER_MS    5000   /* a server that takes longer does not answer */
 #define RETRY_MS     10000  /* of a server that is down */
@@ -137,13 +138,14 @@ static int send_request(struct sip_trunk *t)
 {
     char hop[80], uri[SIP_ROUTE_URI], expires[32] = "";
     struct uri route;
+    struct sip_stack *from = sip_local_stack(t->agent, &t->targets[t->target].addr);
     const char *method = t->registering ? "REGISTER" : "OPTIONS", *domain = sip_trunk_domain(t->peer);
-    if (!sip_trunk_hop(t, hop, sizeof hop) || uri_decode(&route, &(struct pl){hop, strlen(hop)}))
+    if (!from || !sip_trunk_hop(t, hop, sizeof hop) || uri_decode(&route, &(struct pl){hop, strlen(hop)}))
         return EADDRNOTAVAIL;
     (void)snprintf(uri, sizeof uri, "sip:%s", domain);
     if (t->registering)
         (void)snprintf(expires, sizeof expires, "Expires: %u\r\n", t->expires_s);
-    return sip_requestf(&t->request, t->agent->sip, true, method, uri, &route, t->auth, add_contact, on_response, t,
+    return sip_requestf(&t->request, from->sip, true, method, uri, &route, t->auth, add_contact, on_response, t,
                         "To: <sip:%H@%s>\r\nFrom: <sip:%H@%s>;tag=%s\r\nCall-ID: %s\r\nCSeq: %u %s\r\n%s"
                         "Allow: " SIP_ALLOW "\r\nUser-Agent: portero/" PORTERO_VERSION "\r\nContent-Length: 0\r\n\r\n",
                         print_user, t, domain, print_user, t, domain, t->tag, t->call_id, ++t->cseq, method, expires);
@@ -297,18 +299,11 @@ static void on_resolved(const struct sip_target *targets, size_t count, const ch
     contact(t);
 }
 
-static bool listens_as(struct sip *sip, int family)
-{
-    struct sa want, unused;
-    sa_init(&want, family);
-    return !sip_transp_laddr(sip, &unused, SIP_TRANSP_UDP, &want);
-}
-
 static void look_up(struct sip_trunk *t)
 {
-    struct sip *sip = t->agent->sip;
-    sip_resolve_start(&t->resolve, t->agent->trunks.dnsc, t->peer->server, t->peer->transport, listens_as(sip, AF_INET),
-                      listens_as(sip, AF_INET6), on_resolved, t);
+    const struct sip_agent *a = t->agent;
+    sip_resolve_start(&t->resolve, a->trunks.dnsc, t->peer->server, t->peer->transport, sip_local_has(a, AF_INET),
+                      sip_local_has(a, AF_INET6), on_resolved, t);
 }
 
 static void on_timer(void *arg)

@@ -68,13 +68,18 @@ static inline int raw_socket(int *ret_port)
     return raw_socket_at("127.0.0.1", ret_port);
 }
 
-/* Opens a peer at `host` for the service at `address`, which is "ADDRESS:PORT". */
+/* Opens a peer at `host` for the service at `address`, which is "ADDRESS:PORT"; all addresses are reached on loopback.
+ */
 static inline void raw_open_at(struct raw *r, const char *host, const char *address)
 {
+    char to[64];
+    const char *port = strrchr(address, ':');
     *r = (struct raw){0};
     (void)snprintf(r->host, sizeof r->host, "%s", host);
-    r->service_length =
-        raw_address(*address == '[' ? "[::1]" : "127.0.0.1", atoi(strrchr(address, ':') + 1), &r->service);
+    (void)snprintf(to, sizeof to, "%.*s", (int)(port - address), address);
+    if (strcmp(to, "0.0.0.0") == 0 || strcmp(to, "[::]") == 0)
+        (void)snprintf(to, sizeof to, "%s", *host == '[' ? "[::1]" : "127.0.0.1");
+    r->service_length = raw_address(to, atoi(port + 1), &r->service);
     r->sip = raw_socket_at(host, &r->sip_port);
     r->rtp = raw_socket_at(host, &r->rtp_port);
     (void)snprintf(r->contact, sizeof r->contact, "%s:%d", host, r->sip_port);

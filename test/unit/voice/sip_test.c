@@ -261,22 +261,6 @@ static void test_an_address_in_use_is_explained(void **state)
     free(why);
 }
 
-/* The stack cannot listen on all addresses at once, however they are written. */
-static void test_all_addresses_at_once_are_refused(void **state)
-{
-    (void)state;
-    static const char *const all[] = {"0.0.0.0:0", "[::]:0", "[0::0]:0"};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        struct config c = agent_config;
-        struct sip_agent *a = NULL;
-        char *why = NULL;
-        c.listen_sip = all[i];
-        assert_int_equal(sip_start(&c, NULL, &a, &why), ERR_USAGE);
-        assert_non_null(strstr(why, "must be one address of this machine"));
-        free(why);
-    }
-}
-
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup(test_##name, before_each)
@@ -302,7 +286,6 @@ int main(void)
         T(a_call_that_cannot_be_placed_is_explained),
         T(a_host_name_is_resolved),
         T(an_address_in_use_is_explained),
-        T(all_addresses_at_once_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, agent_tear_down);
 }
