@@ -13,7 +13,8 @@
 
 #define PAGES_MAX      20 /* of one list */
 #define CANDIDATES_MAX 5  /* tried in turn, as somebody else may buy one first */
-#define HOOK           "/hooks/twilio/voice"
+#define VOICE_HOOK     "/hooks/twilio/voice"
+#define STATUS_HOOK    "/hooks/twilio/status"
 #define CODE_TAKEN     21422 /* "PhoneNumber is not available" */
 #define PURCHASES_MAX  64    /* at once */
 #define REFERENCE_MAX  63
@@ -30,8 +31,8 @@ struct twilio_numbers {
     struct number_source source;
     struct twilio *twilio;
     struct arena arena;
-    struct str voice_url; /* STR_NONE: the account's default */
-    int64_t timeout_us;   /* of one call */
+    struct str voice_url, status_url; /* STR_NONE: the account's default */
+    int64_t timeout_us;               /* of one call */
     pthread_mutex_t lock;
     struct purchase purchases[PURCHASES_MAX];
 };
@@ -152,12 +153,18 @@ static enum outcome list_available(struct twilio_numbers *n, struct str country,
 static enum outcome buy_number(struct twilio_numbers *n, struct str number, struct str reference, struct arena *a,
                                bool *ret_taken)
 {
-    const struct rest_field fields[] = {
-        {"PhoneNumber", number}, {"FriendlyName", reference}, {"VoiceUrl", n->voice_url}, {"VoiceMethod", STR("POST")}};
+    const struct rest_field fields[] = {{"PhoneNumber", number},
+                                        {"FriendlyName", reference},
+                                        {"VoiceUrl", n->voice_url},
+                                        {"VoiceMethod", STR("POST")},
+                                        {"VoiceFallbackUrl", n->voice_url}, /* goes on where the call is */
+                                        {"VoiceFallbackMethod", STR("POST")},
+                                        {"StatusCallback", n->status_url},
+                                        {"StatusCallbackMethod", STR("POST")}};
     const struct twilio_request request = {.method = "POST",
                                            .path = STR("/IncomingPhoneNumbers.json"),
                                            .fields = fields,
-                                           .field_count = n->voice_url.p ? 4 : 2};
+                                           .field_count = n->voice_url.p ? 8 : 2};
     struct twilio_answer answer;
     enum outcome o = twilio_call(n->twilio, &request, a, &answer);
     *ret_taken = o == OUTCOME_REFUSED && answer.code == CODE_TAKEN;
@@ -310,8 +317,10 @@ enum err twilio_numbers_new(const struct config *c, struct number_source **ret, 
     n->timeout_us = (int64_t)c->twilio_timeout_s * US_PER_S;
     arena_init(&n->arena, NULL, 0);
     pthread_mutex_init(&n->lock, NULL);
-    if (*c->top_public_url)
-        n->voice_url = arena_printf(&n->arena, "%s" HOOK, c->top_public_url);
+    if (*c->top_public_url) {
+        n->voice_url = arena_printf(&n->arena, "%s" VOICE_HOOK, c->top_public_url);
+        n->status_url = arena_printf(&n->arena, "%s" STATUS_HOOK, c->top_public_url);
+    }
     enum err e = twilio_new(c, &n->twilio, ret_why);
     if (e) {
         twilio_numbers_free(&n->source);

@@ -217,6 +217,7 @@ describe('Twilio', () => {
             assert.equal(home.virtual_number, offered);
             const [number] = held(home);
             assert.deepEqual([number.phone_number, number.voice_url, number.voice_method], [offered, `${PUBLIC_URL}/hooks/twilio/voice`, 'POST']);
+            assert.deepEqual([number.voice_fallback_url, number.status_callback], [number.voice_url, `${PUBLIC_URL}/hooks/twilio/status`]);
         });
 
         it('are searched, bought and given back as its SDK does', async () => {
@@ -231,7 +232,7 @@ describe('Twilio', () => {
             const api = sdkOn(twilio);
             await api.incomingPhoneNumbers.list({ friendlyName: home.id, pageSize: 100 });
             await api.availablePhoneNumbers('US').local.list({ voiceEnabled: true, pageSize: 5 });
-            const again = await api.incomingPhoneNumbers.create({ phoneNumber: offered, friendlyName: home.id, voiceUrl: `${PUBLIC_URL}/hooks/twilio/voice`, voiceMethod: 'POST' });
+            const again = await api.incomingPhoneNumbers.create({ phoneNumber: offered, friendlyName: home.id, voiceUrl: `${PUBLIC_URL}/hooks/twilio/voice`, voiceMethod: 'POST', voiceFallbackUrl: `${PUBLIC_URL}/hooks/twilio/voice`, voiceFallbackMethod: 'POST', statusCallback: `${PUBLIC_URL}/hooks/twilio/status`, statusCallbackMethod: 'POST' });
             await api.incomingPhoneNumbers.list({ phoneNumber: offered, pageSize: 100 });
             await api.incomingPhoneNumbers(again.sid).remove();
             const theirs = twilio.requests.map(essence);

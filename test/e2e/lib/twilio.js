@@ -166,15 +166,15 @@ export class Twilio {
         };
     }
 
-    #buy({ PhoneNumber, FriendlyName, VoiceUrl = '', VoiceMethod = 'POST' }) {
+    #buy({ PhoneNumber, FriendlyName, VoiceUrl = '', VoiceMethod = 'POST', VoiceFallbackUrl = '', VoiceFallbackMethod = 'POST', StatusCallback = '', StatusCallbackMethod = 'POST' }) {
         const country = Object.keys(this.available).find((name) => this.available[name].includes(PhoneNumber));
         if (!country) throw new Refusal(400, 21422, `${PhoneNumber} is not available`);
         this.available[country] = this.available[country].filter((number) => number !== PhoneNumber);
         const bought = {
             sid: sid('PN'), account_sid: this.account, friendly_name: FriendlyName ?? PhoneNumber, phone_number: PhoneNumber, voice_url: VoiceUrl, voice_method: VoiceMethod,
-            voice_fallback_url: '', voice_fallback_method: 'POST', voice_caller_id_lookup: false, date_created: text(Date.now()), date_updated: text(Date.now()),
+            voice_fallback_url: VoiceFallbackUrl, voice_fallback_method: VoiceFallbackMethod, voice_caller_id_lookup: false, date_created: text(Date.now()), date_updated: text(Date.now()),
             sms_url: '', sms_method: 'POST', sms_fallback_url: '', sms_fallback_method: 'POST', address_requirements: 'none', beta: false,
-            capabilities: { voice: true, sms: true, mms: true, fax: false }, voice_receive_mode: 'voice', status_callback: '', status_callback_method: 'POST',
+            capabilities: { voice: true, sms: true, mms: true, fax: false }, voice_receive_mode: 'voice', status_callback: StatusCallback, status_callback_method: StatusCallbackMethod,
             api_version: '2010-04-01', voice_application_sid: '', sms_application_sid: '', origin: 'twilio', trunk_sid: null, emergency_status: 'Active',
             emergency_address_sid: null, emergency_address_status: 'unregistered', address_sid: null, identity_sid: null, bundle_sid: null, status: 'in-use', type: 'local',
         };

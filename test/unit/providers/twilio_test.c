@@ -238,7 +238,9 @@ static void test_a_number_is_searched_before_it_is_bought(void **state)
     heard(d, 2, "POST " ROOT "/IncomingPhoneNumbers.json HTTP/1.1\r\n");
     heard(d, 2,
           "\r\n\r\nPhoneNumber=%2B12015550001&FriendlyName=" REFERENCE
-          "&VoiceUrl=https%3A%2F%2Fdoor.example%2Fhooks%2Ftwilio%2Fvoice&VoiceMethod=POST");
+          "&VoiceUrl=https%3A%2F%2Fdoor.example%2Fhooks%2Ftwilio%2Fvoice&VoiceMethod=POST"
+          "&VoiceFallbackUrl=https%3A%2F%2Fdoor.example%2Fhooks%2Ftwilio%2Fvoice&VoiceFallbackMethod=POST"
+          "&StatusCallback=https%3A%2F%2Fdoor.example%2Fhooks%2Ftwilio%2Fstatus&StatusCallbackMethod=POST");
 }
 
 static void test_without_a_public_url_no_webhook_is_set(void **state)
