@@ -24,6 +24,7 @@
 #include "jobs/subscription.h"
 #include "sandbox/clock.h"
 #include "sandbox/routes.h"
+#include "twiml/twiml.h"
 #include "voice/sip.h"
 
 #define HTTP_WAIT_MS 10000 /* for requests in progress, when stopping */
@@ -59,8 +60,11 @@ static void add_sets(struct daemon *d, const struct route_set *const *sets, size
 static void add_hooks(struct daemon *d)
 {
     static const struct route_set *const stripe[] = {&stripe_hook_routes};
+    static const struct route_set *const twilio[] = {&twiml_routes};
     if (strcmp(d->config->billing_provider, "stripe") == 0)
         add_sets(d, stripe, 1);
+    if (d->providers.hook)
+        add_sets(d, twilio, 1);
 }
 
 static void choose_sets(struct daemon *d)
@@ -81,6 +85,7 @@ static void choose_kinds(struct daemon *d)
                                      jobs_kind_billing_sync(d->providers.billing),
                                      jobs_kind_billing_reconcile(d->providers.billing),
                                      jobs_kind_operation(&d->providers),
+                                     twiml_kind_expire(),
                                      jobs_kind_purge()};
     _Static_assert(sizeof kinds <= sizeof d->kinds, "KINDS_MAX");
     memcpy(d->kinds, kinds, sizeof kinds);
@@ -179,7 +184,9 @@ static enum err schedule_jobs(struct tx *tx, void *unused)
 {
     (void)unused;
     enum err e = jobs_schedule_purge(tx);
-    return e ? e : jobs_schedule_billing(tx);
+    if (!e)
+        e = jobs_schedule_billing(tx);
+    return e ? e : twiml_schedule_expire(tx);
 }
 
 static enum err start_jobs(struct daemon *d, char **ret_why)

@@ -79,17 +79,23 @@ static void decide_set(struct decide *d, const struct call *c, const struct call
     }
 }
 
+void decide_log_closing(const struct access_decision *decision, const char *from)
+{
+    const struct guard_closing *closing = &decision->closing;
+    if (closing->minutes)
+        log_warn("keypad closed building=%s to=%s minutes=%lld closings=%lld caller=%s", decision->building_id.text,
+                 closing->known ? "known" : "strangers", (long long)closing->minutes, (long long)closing->closings,
+                 from[0] ? from : "none");
+}
+
 static void decide_settle(struct decide *d, enum err result)
 {
     crypto_wipe(d->code, sizeof d->code);
     d->result = result;
     if (result)
         log_error("voice decision failed building=%s error=%s", d->building_id.text, err_info(result)->code);
-    const struct guard_closing *closing = &d->decision.closing;
-    if (!result && closing->minutes)
-        log_warn("keypad closed building=%s to=%s minutes=%lld closings=%lld caller=%s", d->building_id.text,
-                 closing->known ? "known" : "strangers", (long long)closing->minutes, (long long)closing->closings,
-                 d->from[0] ? d->from : "none");
+    else
+        decide_log_closing(&d->decision, d->from);
 }
 
 /* ---- on a store thread ---- */

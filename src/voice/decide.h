@@ -38,5 +38,8 @@ void decide_submit(struct decide *d, const struct call *c, const struct call_act
 void decide_now(struct decide *d, const struct call *c, const struct call_action *action, struct store *s);
 /* Cancels the question unless a store thread has begun it; `answered` is still called. No other question may follow. */
 void decide_drop(struct decide *d);
+/* Logs that this decision closed the keypad to the group of the caller `from`; nothing if it did not. After the commit;
+ * decide_submit and decide_now do it themselves. */
+void decide_log_closing(const struct access_decision *decision, const char *from);
 /* The event for the call: CALL_DECIDED with the decision, or CALL_FAILED. */
 struct call_event decide_event(const struct decide *d);

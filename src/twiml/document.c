@@ -1,0 +1,209 @@
+#include "twiml/document.h"
+
+#define BEGIN    "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Response>"
+#define END      "</Response>"
+#define PAUSE_MS 500 /* of a `w` */
+/* The longest conversation. Shorter than TWIML_KEPT_S: the call must be known at its end. */
+#define TALK_MAX_S 7200
+#define HINTS      "zero, oh, one, two, three, four, five, six, seven, eight, nine, double, triple, one two three four"
+#define DECIDE_S   8 /* for a resident who must accept the call */
+#define LISTEN_S   2 /* for one who is connected without a key */
+
+static const char TEXT_TALK[] = "Someone is at your door. Press 1 to talk.";
+static const char TEXT_OPEN[] = "Someone is at your door. Press 9 to open the door, or stay on the line to talk.";
+static const char TEXT_STAY[] = "Someone is at your door.";
+
+/* ---- text ---- */
+
+static void put_escaped(unsigned char c, struct buf *out)
+{
+    switch (c) {
+    case '&':
+        buf_lit(out, "&amp;");
+        return;
+    case '<':
+        buf_lit(out, "&lt;");
+        return;
+    case '>':
+        buf_lit(out, "&gt;");
+        return;
+    case '"':
+        buf_lit(out, "&quot;");
+        return;
+    default:
+        buf_char(out, c < ' ' || c == 0x7f ? ' ' : (char)c);
+    }
+}
+
+void twiml_escape(struct str text, struct buf *out)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        const unsigned char *p = (const unsigned char *)text.p + i;
+        const bool noncharacter = text.n - i >= 3 && p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe; /* U+FFFE, U+FFFF */
+        put_escaped(noncharacter ? ' ' : *p, out);
+        i += noncharacter ? 2 : 0;
+    }
+}
+
+static void put_attribute(const char *name, const char *value, struct buf *out)
+{
+    buf_printf(out, " %s=\"", name);
+    twiml_escape(str_z(value), out);
+    buf_char(out, '"');
+}
+
+static void put_say(const struct config *c, const char *text, struct buf *out)
+{
+    buf_lit(out, "<Say");
+    put_attribute("language", c->twilio_language, out);
+    if (*c->twilio_voice)
+        put_attribute("voice", c->twilio_voice, out);
+    buf_char(out, '>');
+    twiml_escape(str_z(text), out);
+    buf_lit(out, "</Say>");
+}
+
+/* ---- the release tone ---- */
+
+static void put_pause(int64_t ms, struct buf *out)
+{
+    for (int64_t n = (ms + PAUSE_MS / 2) / PAUSE_MS; n > 0; n--)
+        buf_char(out, 'w');
+}
+
+void twiml_digits(const char *keys, const struct release *form, bool first, struct buf *out)
+{
+    put_pause(first && form->delay_ms < PAUSE_MS ? PAUSE_MS : form->delay_ms, out);
+    for (int64_t n = 0; n < form->repeat; n++)
+        for (const char *key = keys; *key; key++) {
+            if (n || key != keys)
+                put_pause(form->gap_ms, out);
+            buf_char(out, *key);
+        }
+}
+
+/* ---- verbs ---- */
+
+/* A greeting that a key ends is part of <Gather>. */
+static void put_gather(const struct config *c, const struct twiml_session *s, const struct call_action *collect,
+                       const char *greeting, struct buf *out)
+{
+    const bool speech = collect->collect.speech;
+    buf_printf(out, "<Gather input=\"%s\" numDigits=\"%zu\" finishOnKey=\"#\" timeout=\"%lld\"",
+               speech ? "dtmf speech" : "dtmf", CALL_CODE_MAX - strlen(s->call.code),
+               (long long)((collect->collect.wait_ms + 999) / 1000));
+    if (speech) {
+        buf_lit(out, " speechTimeout=\"2\" hints=\"" HINTS "\"");
+        put_attribute("language", c->twilio_language, out);
+    }
+    buf_printf(out, " action=\"" TWIML_VOICE "?step=%lld\" method=\"POST\" actionOnEmptyResult=\"true\">",
+               (long long)s->step);
+    if (greeting)
+        put_say(c, greeting, out);
+    buf_lit(out, "</Gather>");
+}
+
+static void put_number(const struct twiml_session *s, size_t phone, struct buf *out)
+{
+    buf_printf(out, "<Number url=\"" TWIML_RESIDENT "?call=%.*s&amp;phone=%zu\" method=\"POST\">", STR_ARG(s->sid),
+               phone);
+    twiml_escape(str_z(s->call.ring.phones[phone]), out);
+    buf_lit(out, "</Number>");
+}
+
+static void put_dial(const struct twiml_session *s, const struct call_ring *ring, struct buf *out)
+{
+    buf_printf(out, "<Dial action=\"" TWIML_VOICE "?step=%lld\" method=\"POST\" answerOnBridge=\"true\"",
+               (long long)s->step);
+    buf_printf(out, " timeout=\"%lld\" timeLimit=\"%d\"", (long long)ring->seconds, TALK_MAX_S);
+    if (s->story.arrival.dialled[0])
+        put_attribute("callerId", s->story.arrival.dialled, out);
+    buf_char(out, '>');
+    const bool all = ring->strategy == RING_ALL;
+    for (size_t i = all ? 0 : s->phone; i < ring->count && (all || i == s->phone); i++)
+        put_number(s, i, out);
+    buf_lit(out, "</Dial>");
+}
+
+static void put_play(const struct call_action *a, bool first, struct buf *out)
+{
+    buf_lit(out, "<Play digits=\"");
+    twiml_digits(a->tones.keys, &a->tones.form, first, out);
+    buf_lit(out, "\"/>");
+}
+
+/* The greeting that the next action collects digits during, else NULL. */
+static const char *interruptible(const struct call_actions *actions, size_t i)
+{
+    const struct call_action *a = &actions->v[i];
+    const bool asked = i + 1 < actions->n && actions->v[i + 1].kind == CALL_COLLECT;
+    return a->kind == CALL_SAY && a->say.interruptible && asked ? a->say.text : NULL;
+}
+
+static void put_verb(const struct config *c, const struct twiml_session *s, const struct call_actions *actions,
+                     size_t i, struct buf *out)
+{
+    const struct call_action *a = &actions->v[i];
+    switch (a->kind) {
+    case CALL_REJECT:
+        buf_printf(out, "<Reject reason=\"%s\"/>", a->status == 404 ? "rejected" : "busy");
+        return;
+    case CALL_SAY:
+        if (!interruptible(actions, i))
+            put_say(c, a->say.text, out);
+        return;
+    case CALL_COLLECT:
+        put_gather(c, s, a, i ? interruptible(actions, i - 1) : NULL, out);
+        return;
+    case CALL_SEND_TONES:
+        put_play(a, i == 0 || actions->v[i - 1].kind == CALL_ANSWER, out);
+        return;
+    case CALL_FORWARD:
+        put_dial(s, a->forward, out);
+        return;
+    case CALL_HANG_UP:
+        buf_lit(out, "<Hangup/>");
+        return;
+    case CALL_ANSWER:       /* the first verb does */
+    case CALL_TAKE_MESSAGE: /* see twiml/talk.c */
+    case CALL_ASK_ARRIVE:
+    case CALL_ASK_CODE:
+    case CALL_ASK_FORWARDED:
+        return;
+    }
+}
+
+/* ---- documents ---- */
+
+void twiml_visitor(const struct config *c, const struct twiml_session *s, const struct call_actions *actions,
+                   struct buf *out)
+{
+    buf_lit(out, BEGIN);
+    for (size_t i = 0; i < actions->n; i++)
+        put_verb(c, s, actions, i, out);
+    buf_lit(out, END);
+}
+
+void twiml_resident(const struct config *c, const struct twiml_session *s, size_t phone, struct buf *out)
+{
+    const bool opens = s->call.tones[0], accept = s->call.ring.accept;
+    const char *text = accept  ? (opens ? call_text(&s->call, PROMPT_ACCEPT) : TEXT_TALK)
+                       : opens ? TEXT_OPEN
+                               : TEXT_STAY;
+    buf_printf(out,
+               BEGIN "<Gather input=\"dtmf\" numDigits=\"1\" finishOnKey=\"\" timeout=\"%d\" action=\"" TWIML_RESIDENT
+                     "?call=%.*s&amp;phone=%zu&amp;answer=1\" method=\"POST\" actionOnEmptyResult=\"true\">",
+               accept ? DECIDE_S : LISTEN_S, STR_ARG(s->sid), phone);
+    put_say(c, text, out);
+    buf_lit(out, "</Gather>" END);
+}
+
+void twiml_hang_up(struct buf *out)
+{
+    buf_lit(out, BEGIN "<Hangup/>" END);
+}
+
+void twiml_nothing(struct buf *out)
+{
+    buf_lit(out, BEGIN END);
+}

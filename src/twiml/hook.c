@@ -1,0 +1,263 @@
+#include "twiml/twiml.h"
+
+#include "api/service.h"
+#include "providers/twilio.h"
+#include "twiml/document.h"
+#include "twiml/ending.h"
+#include "twiml/talk.h"
+#include "voice/decide.h"
+
+#define BODY_MAX  16384
+#define STEPS_MAX 40 /* answers in one call: more than three codes and five phones need */
+
+/* ---- requests ---- */
+
+struct hook_query {
+    struct val step, call, phone, answer;
+};
+
+static const struct field query_fields[] = {
+    FIELD(struct hook_query, step, T_INT, .min = 0, .max = STEPS_MAX, .error = ERR_BAD_REQUEST,
+          .doc = "answers that the call has had"),
+    FIELD(struct hook_query, call, T_STRING, .pattern = "^CA[0-9a-f]{32}$", .error = ERR_BAD_REQUEST,
+          .doc = "the visitor's call"),
+    FIELD(struct hook_query, phone, T_INT, .min = 0, .max = CALL_PHONES_MAX - 1, .error = ERR_BAD_REQUEST,
+          .doc = "the resident's phone"),
+    FIELD(struct hook_query, answer, T_INT, .error = ERR_BAD_REQUEST, .doc = "1: the resident was asked"),
+};
+static const struct shape query_shape = SHAPE(struct hook_query, "TwilioHookQuery", query_fields);
+
+/* A verified request, and results for the log. */
+struct posted {
+    struct form form;
+    struct str sid;
+    const struct twiml_session *ended; /* by this request; NULL: no call */
+    struct access_decision closed;     /* the decision that closed the keypad, */
+    const char *from;                  /* and the caller */
+};
+
+static bool is_form(struct request *q)
+{
+    size_t count;
+    struct str rest, type = http_header(q->http, STR("Content-Type"), &count);
+    return count == 1 && str_eqi(str_trim(str_cut(type, ';', &rest)), STR("application/x-www-form-urlencoded"));
+}
+
+/* Says the same to every other sender, whatever is wrong. */
+static enum err verify_request(struct request *q)
+{
+    struct posted *r = arena_new(q->tx.arena, struct posted);
+    size_t count;
+    const struct twilio_posted given = {.origin = str_z(service_public_url(q->service)),
+                                        .target = q->http->target,
+                                        .signature = http_header(q->http, STR("X-Twilio-Signature"), &count),
+                                        .body = q->http->body};
+    if (count != 1 || !is_form(q) ||
+        !twilio_hook_read(service_providers(q->service)->hook, &given, q->tx.arena, &r->form))
+        return ERR_INVALID_SIGNATURE;
+    r->sid = form_value(&r->form, "CallSid");
+    q->body = r;
+    return twilio_is_sid(r->sid, "CA") ? ERR_NONE : tx_fail(&q->tx, ERR_BAD_REQUEST, "CallSid is not that of a call");
+}
+
+/* Has the call ended? A request can come after that, for the result of <Dial>. */
+static bool is_over(const struct posted *r)
+{
+    static const char *const over[] = {"completed", "busy", "failed", "no-answer", "canceled"};
+    const struct str status = form_value(&r->form, "CallStatus");
+    for (size_t i = 0; i < sizeof over / sizeof *over; i++)
+        if (str_eq(status, str_z(over[i])))
+            return true;
+    return false;
+}
+
+/* A handler may run again after a lost race. */
+static void forget_results(struct posted *r)
+{
+    r->ended = NULL;
+    r->closed = (struct access_decision){0};
+    r->from = "";
+}
+
+/* ---- answers ---- */
+
+static enum err reply_xml(struct reply *p, struct str document)
+{
+    p->status = 200;
+    p->raw = document;
+    return ERR_NONE;
+}
+
+static enum err reply_short(struct request *q, struct reply *p, void (*put)(struct buf *))
+{
+    struct buf b = BUF(256);
+    put(&b);
+    struct str document = arena_str(q->tx.arena, buf_view(&b));
+    buf_done(&b);
+    return reply_xml(p, document);
+}
+
+/* Makes t->actions the answer to the visitor's next request, and stores the call. */
+static enum err settle(struct request *q, struct twiml_turn *t)
+{
+    struct posted *r = q->body;
+    struct twiml_session *s = t->s;
+    struct buf b = BUF(TWIML_ANSWER_MAX);
+    s->step++;
+    twiml_perform(t);
+    if (t->actions.n)
+        twiml_visitor(q->tx.config, s, &t->actions, &b);
+    else
+        twiml_hang_up(&b);
+    s->answer = arena_str(q->tx.arena, buf_view(&b));
+    const bool full = b.full;
+    buf_done(&b);
+    s->ended = s->call.state >= CALL_ENDING;
+    r->ended = s->ended ? s : NULL;
+    r->closed = t->closed;
+    r->from = s->story.arrival.caller;
+    enum err e = full ? ERR_INTERNAL_ERROR : twiml_session_put(&q->tx, s);
+    if (!e && s->ended)
+        e = story_write(&q->tx, &s->story, t->at_ms);
+    crypto_wipe(s->call.code, sizeof s->call.code);
+    return e;
+}
+
+/* ---- the visitor's call ---- */
+
+static enum err take_turn(struct twiml_turn *t, const struct posted *r)
+{
+    const struct form *f = &r->form;
+    const enum call_state state = t->s->call.state;
+    if (state == CALL_NEW)
+        return twiml_arrived(t);
+    if (!is_over(r) && t->s->step < STEPS_MAX) {
+        if (state == CALL_COLLECTING)
+            return twiml_gathered(t, f);
+        if (state == CALL_RINGING || state == CALL_BRIDGED)
+            return twiml_dialled(t, form_value(f, "DialCallStatus"));
+    }
+    twiml_hung_up(t);
+    return ERR_NONE;
+}
+
+/* A call that is not known begins at step 0; later it has expired. */
+static enum err find_call(struct request *q, int64_t step, struct twiml_session *ret)
+{
+    const struct posted *r = q->body;
+    enum err e = twiml_session_get(&q->tx, r->sid, ret);
+    if (e != ERR_NOT_FOUND || step > 0 || is_over(r))
+        return e;
+    twiml_session_init(ret, r->sid, form_value(&r->form, "From"), form_value(&r->form, "To"));
+    return ERR_NONE;
+}
+
+static enum err receive_voice(struct request *q, struct reply *p)
+{
+    const struct hook_query *query = q->query;
+    const int64_t step = v_set(query->step) ? query->step.i : 0;
+    struct posted *r = q->body;
+    struct twiml_session *s = arena_new(q->tx.arena, struct twiml_session);
+    forget_results(r);
+    enum err e = find_call(q, step, s);
+    if (e)
+        return e == ERR_NOT_FOUND ? reply_short(q, p, twiml_hang_up) : e;
+    if (step < s->step)
+        return reply_xml(p, s->answer);
+    if (step > s->step || s->ended)
+        return reply_short(q, p, twiml_hang_up);
+    struct twiml_turn turn = twiml_turn(&q->tx, s);
+    e = take_turn(&turn, r);
+    if (!e)
+        e = settle(q, &turn);
+    return e ? e : reply_xml(p, s->answer);
+}
+
+/* ---- the resident's call ---- */
+
+static size_t phone_of(struct request *q)
+{
+    const struct hook_query *query = q->query;
+    return v_set(query->phone) ? (size_t)query->phone.i : 0;
+}
+
+static enum err ask_resident(struct request *q, struct reply *p, const struct twiml_session *s)
+{
+    struct buf b = BUF(TWIML_ANSWER_MAX);
+    twiml_resident(q->tx.config, s, phone_of(q), &b);
+    struct str document = arena_str(q->tx.arena, buf_view(&b));
+    buf_done(&b);
+    return reply_xml(p, document);
+}
+
+static enum err hear_resident(struct request *q, struct reply *p, struct twiml_session *s)
+{
+    struct posted *r = q->body;
+    struct twiml_turn turn = twiml_turn(&q->tx, s);
+    const enum call_state before = s->call.state;
+    bool connect;
+    enum err e = twiml_resident_chose(&turn, r->sid, phone_of(q), form_value(&r->form, "Digits"), &connect);
+    if (!e && s->call.state == CALL_ENDING && before != CALL_ENDING)
+        e = settle(q, &turn);
+    else if (!e && s->call.state != before)
+        e = twiml_session_put(&q->tx, s);
+    return e ? e : reply_short(q, p, connect ? twiml_nothing : twiml_hang_up);
+}
+
+static enum err receive_resident(struct request *q, struct reply *p)
+{
+    const struct hook_query *query = q->query;
+    struct posted *r = q->body;
+    struct twiml_session *s = arena_new(q->tx.arena, struct twiml_session);
+    forget_results(r);
+    enum err e = v_set(query->call) ? twiml_session_get(&q->tx, query->call.s, s) : ERR_NOT_FOUND;
+    if (e == ERR_NOT_FOUND || (!e && s->ended))
+        return reply_short(q, p, twiml_hang_up);
+    if (e)
+        return e;
+    return v_set(query->answer) ? hear_resident(q, p, s) : ask_resident(q, p, s);
+}
+
+/* ---- the status of a call ---- */
+
+static enum err receive_status(struct request *q, struct reply *p)
+{
+    struct posted *r = q->body;
+    struct twiml_session *s = arena_new(q->tx.arena, struct twiml_session);
+    forget_results(r);
+    enum err e = twiml_session_get(&q->tx, r->sid, s);
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    if (!e && !s->ended && is_over(r)) {
+        struct twiml_turn turn = twiml_turn(&q->tx, s);
+        twiml_hung_up(&turn);
+        e = settle(q, &turn);
+        if (e)
+            return e;
+    }
+    return reply_short(q, p, twiml_nothing);
+}
+
+/* ---- routes ---- */
+
+static void log_result(struct request *q)
+{
+    const struct posted *r = q->body;
+    decide_log_closing(&r->closed, r->from);
+    if (r->ended)
+        twiml_log(r->ended, q->tx.now_us);
+}
+
+#define HOOK(id, text, at, function)                                                                                   \
+    {                                                                                                                  \
+        .operation_id = (id), .summary = (text), .tag = "Hooks", .method = HTTP_POST, .path = (at),                    \
+        .query = &query_shape, .body_max = BODY_MAX, .run = RUN_WRITE, .verify = verify_request,                       \
+        .handler = (function), .committed = log_result, .status = 200, .media = "text/xml", .flags = ROUTE_URGENT      \
+    }
+
+static const struct route rows[] = {
+    HOOK("receiveTwilioCall", "Answer a call, or continue with one", TWIML_VOICE, receive_voice),
+    HOOK("receiveTwilioResident", "Ask a resident who has answered", TWIML_RESIDENT, receive_resident),
+    HOOK("receiveTwilioStatus", "Learn that a call has ended", TWIML_STATUS, receive_status),
+};
+const struct route_set twiml_routes = ROUTE_SET(rows);

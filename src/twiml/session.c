@@ -1,0 +1,117 @@
+#include "twiml/session.h"
+
+#include <stdlib.h>
+
+#include "base/crypto.h"
+#include "domain/master.h"
+#include "domain/row.h"
+#include "voice/call_save.h"
+
+#define PURPOSE "call code"
+
+static void keep_text(char *to, size_t size, struct str s)
+{
+    const size_t n = s.n < size ? s.n : 0;
+    if (n)
+        memcpy(to, s.p, n);
+    to[n] = '\0';
+}
+
+void twiml_session_init(struct twiml_session *s, struct str sid, struct str from, struct str to)
+{
+    char caller[CALL_NUMBER_MAX], dialled[CALL_NUMBER_MAX];
+    *s = (struct twiml_session){.sid = sid, .answer = STR("")};
+    keep_text(caller, sizeof caller, from);
+    keep_text(dialled, sizeof dialled, to);
+    story_begin(&s->story, CALL_FRONT_WEBHOOK, "twilio", dialled, caller);
+    call_init(&s->call);
+}
+
+int64_t twiml_session_ms(const struct twiml_session *s, int64_t now_us)
+{
+    return (now_us - s->story.arrival.started_us) / 1000;
+}
+
+/* ---- the state ---- */
+
+static struct str state_text(const struct twiml_session *s, struct arena *a)
+{
+    json_t *state = json_pack("{s:I, s:s, s:o, s:o}", "phone", (json_int_t)s->phone, "leg", s->leg, "call",
+                              call_save(&s->call), "story", call_save_story(&s->story));
+    char *text = state ? json_dumps(state, JSON_COMPACT) : NULL;
+    struct str copy = arena_str(a, str_z(text));
+    free(text);
+    json_decref(state);
+    return copy;
+}
+
+static bool state_read(struct str text, struct twiml_session *s)
+{
+    json_t *state;
+    if (json_read(text, &state))
+        return false;
+    const json_int_t phone = json_integer_value(json_object_get(state, "phone"));
+    keep_text(s->leg, sizeof s->leg, str_z(json_string_value(json_object_get(state, "leg"))));
+    const bool fine = phone >= 0 && phone < CALL_PHONES_MAX && call_load(json_object_get(state, "call"), &s->call) &&
+                      call_load_story(json_object_get(state, "story"), &s->story);
+    s->phone = fine ? (size_t)phone : 0;
+    json_decref(state);
+    return fine;
+}
+
+/* ---- the code ---- */
+
+/* The digits before a pause or a `*` belong to the next request too. */
+static enum err seal_code(struct tx *tx, const struct call *c, struct val *ret)
+{
+    struct str sealed;
+    *ret = v_null();
+    if (!c->code[0])
+        return ERR_NONE;
+    enum err e = master_seal(tx, PURPOSE, str_z(c->code), &sealed);
+    if (!e)
+        *ret = v_blob(sealed.p, sealed.n);
+    return e;
+}
+
+static void open_code(struct str sealed, struct arena *a, struct call *c)
+{
+    struct str code;
+    if (!sealed.n || !crypto_open(PURPOSE, sealed, a, &code))
+        return;
+    keep_text(c->code, sizeof c->code, code);
+    crypto_wipe((char *)code.p, code.n);
+}
+
+/* ---- the row ---- */
+
+enum err twiml_session_get(struct tx *tx, struct str sid, struct twiml_session *ret)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_TWILIO_CALL_GET, DB_ARGS(v_str(sid)), &c);
+    if (e)
+        return e;
+    *ret = (struct twiml_session){.sid = sid,
+                                  .step = col_int(&c, COL_TWILIO_CALL_GET_STEP),
+                                  .ended = col_int(&c, COL_TWILIO_CALL_GET_ENDED) != 0,
+                                  .answer = col_copy(&c, COL_TWILIO_CALL_GET_ANSWER, tx->arena)};
+    if (!state_read(col_str(&c, COL_TWILIO_CALL_GET_STATE), ret))
+        return ERR_INTERNAL_ERROR;
+    open_code(col_blob(&c, COL_TWILIO_CALL_GET_CODE), tx->arena, &ret->call);
+    return ERR_NONE;
+}
+
+enum err twiml_session_put(struct tx *tx, const struct twiml_session *s)
+{
+    struct val code;
+    const struct str state = state_text(s, tx->arena);
+    if (!state.p)
+        return ERR_INTERNAL_ERROR;
+    enum err e = seal_code(tx, &s->call, &code);
+    if (e)
+        return e;
+    return db_exec(tx->db, SQL_TWILIO_CALL_PUT,
+                   DB_ARGS(v_str(s->sid), v_int(s->step), v_int(tx->now_us), v_int(s->ended), v_str(state), code,
+                           v_str(s->answer)),
+                   NULL);
+}

@@ -1,0 +1,31 @@
+/* A call between two webhooks: a row of the store, because the next request may reach another node.
+ *
+ * The answers of a call are counted. The addresses in an answer name the number of answers so far (its step), so that a
+ * request that Twilio repeats is known by its step: it gets the last answer again and changes nothing. Two at once run
+ * one after the other, as both write the row. */
+#pragma once
+#include "domain/tx.h"
+#include "voice/story.h"
+
+#define TWIML_SID_MAX    35         /* bytes, NUL included */
+#define TWIML_KEPT_S     (3 * 3600) /* without a request; longer than Twilio lets a conversation last */
+#define TWIML_ANSWER_MAX 16384
+
+struct twiml_session {
+    struct str sid;          /* CallSid */
+    int64_t step;            /* answers given */
+    bool ended;              /* logged and recorded; no event follows */
+    struct str answer;       /* the last one */
+    size_t phone;            /* of call.ring.phones: the one that rings, if they ring in order */
+    char leg[TWIML_SID_MAX]; /* CallSid of the resident who talks; "": nobody */
+    struct call call;
+    struct story story; /* also the numbers of caller and building */
+};
+
+/* A call that begins. `from` and `to` are E.164; anything that does not fit counts as "". */
+void twiml_session_init(struct twiml_session *s, struct str sid, struct str from, struct str to);
+/* Milliseconds since the start of the call. */
+int64_t twiml_session_ms(const struct twiml_session *s, int64_t now_us);
+/* Fails with ERR_NOT_FOUND. Texts are in the arena. */
+enum err twiml_session_get(struct tx *tx, struct str sid, struct twiml_session *ret) CHECKED;
+enum err twiml_session_put(struct tx *tx, const struct twiml_session *s) CHECKED;

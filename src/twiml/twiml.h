@@ -1,0 +1,14 @@
+/* Voice webhooks of Twilio: calls to bought numbers, answered with TwiML (docs/telephony.md). The second front end of
+ * the call machine next to SIP. */
+#pragma once
+#include "api/route.h"
+#include "jobs/queue.h"
+
+/* POST /hooks/twilio/…: signed by Twilio and without a key. Not part of the contract. Served only if the account of
+ * Twilio is configured. */
+extern const struct route_set twiml_routes;
+
+/* The job that ends calls which Twilio does not report on, and deletes their rows. */
+struct job_kind twiml_kind_expire(void);
+/* Queues the first one, unless one is queued. Called at every start. */
+enum err twiml_schedule_expire(struct tx *tx) CHECKED;

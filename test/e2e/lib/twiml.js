@@ -1,0 +1,204 @@
+// The voice part of Twilio, as calls meet it: posts signed webhooks to a daemon and performs the TwiML it gets, with a
+// visitor and residents who do as they are told. An answer that Twilio would not understand fails the test.
+import assert from 'node:assert/strict';
+import https from 'node:https';
+import { once } from 'node:events';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { parseDocument } from 'htmlparser2';
+
+const { getExpectedTwilioSignature } = createRequire(import.meta.url)('twilio/lib/webhooks/webhooks.js');
+
+export const PUBLIC_URL = 'https://door.example';
+const VOICE = '/hooks/twilio/voice';
+const STATUS = '/hooks/twilio/status';
+const ROUNDS_MAX = 50;
+
+// The verbs and attributes in use, with the values that Twilio documents.
+const seconds = /^[1-9]\d{0,3}$/;
+const VERBS = {
+    Say: { language: /^[a-z]{2}-[A-Z]{2}$/, voice: /^[\w.-]+$/ },
+    Play: { digits: /^w*[0-9*#][0-9*#w]*$/ },
+    Gather: {
+        input: /^(dtmf|dtmf speech)$/, numDigits: /^[1-4]$/, finishOnKey: /^#?$/, timeout: seconds, speechTimeout: seconds, hints: /^[a-z, ]{1,500}$/,
+        language: /^[a-z]{2}-[A-Z]{2}$/, action: /^\/hooks\//, method: /^POST$/, actionOnEmptyResult: /^true$/,
+    },
+    Dial: { callerId: /^\+\d+$/, timeout: seconds, timeLimit: seconds, action: /^\/hooks\//, method: /^POST$/, answerOnBridge: /^true$/ },
+    Number: { url: /^\/hooks\//, method: /^POST$/ },
+    Reject: { reason: /^(rejected|busy)$/ },
+    Hangup: {},
+};
+const NESTED = { Response: ['Say', 'Play', 'Gather', 'Dial', 'Reject', 'Hangup'], Gather: ['Say'], Dial: ['Number'] };
+
+// Without digits: a test that looks for a code in the log must not find one in an identifier.
+const newSid = (kind = 'CA') => kind + Array.from(randomBytes(32), (byte) => 'abcdef'[byte % 6]).join('');
+
+/** Fails unless the text is well-formed XML, which htmlparser2 does not require. */
+async function checkWellFormed(text) {
+    const lint = spawn('xmllint', ['--noout', '-'], { stdio: ['pipe', 'ignore', 'pipe'] });
+    let complaints = '';
+    lint.stderr.on('data', (chunk) => { complaints += chunk; });
+    lint.stdin.end(text);
+    const [status] = await once(lint, 'close');
+    assert.equal(status, 0, `${text}\n${complaints}`);
+}
+
+function children(parent) {
+    const allowed = NESTED[parent.name] ?? [];
+    return parent.children.filter((node) => node.type !== 'text').map((node) => {
+        assert.ok(allowed.includes(node.name), `<${node.name}> in <${parent.name}>`);
+        for (const [name, value] of Object.entries(node.attribs)) {
+            assert.ok(VERBS[node.name][name], `<${node.name} ${name}>`);
+            assert.match(value, VERBS[node.name][name], `<${node.name} ${name}>`);
+        }
+        return node;
+    });
+}
+
+/** The verbs of a document: nodes with `name`, `attribs` and `children`. */
+export function verbs(text) {
+    const root = parseDocument(text, { xmlMode: true }).children.filter((node) => node.type === 'tag');
+    assert.deepEqual(root.map((node) => node.name), ['Response'], text);
+    return children(root[0]);
+}
+
+const textOf = (node) => node.children.map((child) => child.data ?? '').join('');
+
+export class Twiml {
+    account = newSid('AC');
+    token = randomBytes(16).toString('hex');
+    agent = new https.Agent({ keepAlive: true, rejectUnauthorized: false, maxSockets: 32 });
+
+    /** `repeated`: every request is sent three times, two of them at once. */
+    constructor({ repeated = false } = {}) {
+        this.repeated = repeated;
+    }
+
+    get config() {
+        return { public_url: PUBLIC_URL, twilio: { account_sid: this.account, auth_token: this.token } };
+    }
+
+    close() {
+        this.agent.destroy();
+    }
+
+    sign(url, form) {
+        return getExpectedTwilioSignature(this.token, url, form);
+    }
+
+    /** Posts a form: {status, type, text}. */
+    async send(target, form, { signature = this.sign(PUBLIC_URL + target, form), headers = {}, base = this.daemon.https, body = new URLSearchParams(form).toString() } = {}) {
+        const { hostname, port } = new URL(base);
+        const all = { 'content-type': 'application/x-www-form-urlencoded; charset=UTF-8', 'content-length': Buffer.byteLength(body), ...(signature && { 'x-twilio-signature': signature }), ...headers };
+        const request = https.request({ host: hostname, port, method: 'POST', path: target, headers: all, agent: this.agent });
+        request.end(body);
+        const [response] = await once(request, 'response');
+        const chunks = [];
+        for await (const chunk of response) chunks.push(chunk);
+        return { status: response.statusCode, type: response.headers['content-type'], text: Buffer.concat(chunks).toString('utf8') };
+    }
+
+    /** Posts a webhook and gives the document of the answer. */
+    async fetch(target, form) {
+        const answers = this.repeated ? await Promise.all([this.send(target, form), this.send(target, form)]) : [await this.send(target, form)];
+        if (this.repeated) answers.push(await this.send(target, form));
+        const [{ status, type, text }, ...others] = answers;
+        assert.deepEqual([status, type], [200, 'text/xml'], text);
+        for (const other of others) assert.equal(other.text, text, `${target} ${JSON.stringify(form)}`);
+        await checkWellFormed(text);
+        return text;
+    }
+
+    /**
+     * A visitor's call, from ringing to its end, with the options of POST /sandbox/calls; `hangUp`: the visitor hangs up
+     * when asked for a code; `silent`: Twilio does not report the end. Gives {call_id, said, tones, rang, rejected, documents}.
+     */
+    async call(options) {
+        const call = new Call(this, options);
+        await call.run();
+        return call.result;
+    }
+}
+
+class Call {
+    constructor(twilio, { to, from, digits = '', speech, resident = 'answered', hangUp = false, silent = false, sid = newSid() }) {
+        Object.assign(this, { twilio, to, from, digits, speech, resident, hangUp, silent, sid });
+        this.result = { call_id: sid, said: [], tones: null, rang: [], rejected: null, documents: [], asked: [] };
+        this.over = false;
+    }
+
+    form(more) {
+        return {
+            CallSid: this.sid, AccountSid: this.twilio.account, From: this.from ?? 'anonymous', To: this.to, CallStatus: 'in-progress', ApiVersion: '2010-04-01',
+            Direction: 'inbound', CallerName: 'Gate & <Box>', Called: this.to, Caller: this.from ?? 'anonymous', ...more,
+        };
+    }
+
+    async run() {
+        let next = { target: VOICE, form: { CallStatus: 'ringing' } };
+        for (let round = 0; next; round++) {
+            assert.ok(round < ROUNDS_MAX, 'the call does not end');
+            const document = await this.twilio.fetch(next.target, this.form(next.form));
+            this.result.documents.push(document);
+            next = this.over ? undefined : await this.#perform(verbs(document));
+        }
+        if (!this.silent) await this.twilio.fetch(STATUS, this.form({ CallStatus: 'completed', CallDuration: '5' }));
+    }
+
+    /** Performs a document up to a verb that asks for another one: its address and fields. */
+    async #perform(list) {
+        for (const verb of list) {
+            switch (verb.name) {
+                case 'Say': this.result.said.push(textOf(verb)); break;
+                case 'Play': this.result.tones = verb.attribs.digits.replaceAll('w', ''); this.result.played = verb.attribs.digits; break;
+                case 'Gather': return this.#gather(verb);
+                case 'Dial': return this.#dial(verb);
+                case 'Reject': this.result.rejected = verb.attribs.reason; return undefined;
+                case 'Hangup': return undefined;
+                default: assert.fail(verb.name);
+            }
+        }
+        return undefined;
+    }
+
+    #gather(verb) {
+        for (const say of children(verb)) this.result.said.push(textOf(say));
+        this.result.asked.push(verb.attribs);
+        if (this.hangUp) return undefined;
+        const { input, numDigits, finishOnKey, action } = verb.attribs;
+        const keys = this.digits.slice(0, Number(numDigits));
+        const end = keys.indexOf(finishOnKey);
+        const Digits = end < 0 ? keys : keys.slice(0, end);
+        this.digits = this.digits.slice(Digits.length + (end < 0 ? 0 : 1));
+        const spoken = !Digits && input.includes('speech') && this.speech;
+        if (spoken) this.speech = undefined;
+        return { target: action, form: { Digits, FinishedOnKey: end < 0 ? '' : finishOnKey, ...(spoken && { SpeechResult: spoken, Confidence: '0.9' }) } };
+    }
+
+    async #dial(verb) {
+        const { action } = verb.attribs;
+        const numbers = children(verb);
+        this.result.rang.push(...numbers.map(textOf));
+        this.result.dialled = verb.attribs;
+        const status = { no_answer: 'no-answer', busy: 'busy', unreachable: 'failed' }[this.resident];
+        if (status) return { target: action, form: { DialCallStatus: status } };
+        const connected = await this.#whisper(numbers[0].attribs.url);
+        this.over = connected; // the visitor hangs up after the conversation
+        return { target: action, form: { DialCallStatus: 'completed', DialCallDuration: '3', ...(connected && { CallStatus: 'completed' }) } };
+    }
+
+    /** The first resident answers: whether the visitor is connected. */
+    async #whisper(url) {
+        const leg = newSid();
+        const form = (more) => ({ ...this.form(more), CallSid: leg, ParentCallSid: this.sid, Direction: 'outbound-dial' });
+        const [gather, ...rest] = verbs(await this.twilio.fetch(url, form({})));
+        assert.deepEqual([gather.name, rest.length], ['Gather', 0]);
+        this.result.whispered = children(gather).map(textOf).join(' ');
+        if (this.resident === 'declined') return false;
+        const Digits = { answered: '1', opened: '9', silent: '' }[this.resident] ?? this.resident;
+        const answer = verbs(await this.twilio.fetch(gather.attribs.action, form({ Digits })));
+        assert.ok(answer.length === 0 || answer[0].name === 'Hangup');
+        return answer.length === 0;
+    }
+}
