@@ -2,7 +2,7 @@
 #include "admin/routes.h"
 #include "api/number.h"
 
-#define NUMBER_PATTERN "^\\+[1-9][0-9]{6,14}$"
+#define NUMBER_PATTERN "^(\\+[1-9][0-9]{6,14}|[0-9]{2,15})$" /* E.164, or an extension of a PBX */
 
 struct number_body {
     struct val number, country;

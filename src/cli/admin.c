@@ -39,11 +39,11 @@ static const struct {
     {"expires_in_days", FIELD_INTEGER, offsetof(struct admin_options, days)},
     {"email", FIELD_TEXT, offsetof(struct admin_options, email)},
     {"phone", FIELD_TEXT, offsetof(struct admin_options, phone)},
+    {"number", FIELD_TEXT, offsetof(struct admin_options, number)},
     {"country", FIELD_TEXT, offsetof(struct admin_options, country)},
     {"status", FIELD_TEXT, offsetof(struct admin_options, status)},
     {"outcome", FIELD_TEXT, offsetof(struct admin_options, outcome)},
     {"session_id", FIELD_TEXT, offsetof(struct admin_options, session)},
-    {"number", FIELD_TEXT, offsetof(struct admin_options, number)},
     {"at", FIELD_TEXT, offsetof(struct admin_options, at)},
     {"digits", FIELD_TEXT, offsetof(struct admin_options, digits)},
     {"from", FIELD_TEXT, offsetof(struct admin_options, from)},
@@ -67,6 +67,10 @@ static const struct option_row key_create_rows[] = {
 };
 static const struct option_row number_add_rows[] = {
     TEXT(country, "country", "CODE", "country of the number, US or CA [US]"),
+    COMMON,
+};
+static const struct option_row box_add_rows[] = {
+    TEXT(number, "number", "NUMBER", "number that its calls come from, E.164 [the one that it sends]"),
     COMMON,
 };
 static const struct option_row member_add_rows[] = {
@@ -137,6 +141,10 @@ static const struct verb verbs[] = {
     {VERB("member list", "GET", "/admin/members", member_list_rows, "List members")},
     {VERB("member remove", "DELETE", "/admin/members/", common_rows, "Remove a member and revoke its keys"),
      TAKES("ID", NULL)},
+    {VERB("box add", "POST", "/admin/boxes", box_add_rows, "Make a call box that signs in; prints its password once"),
+     TAKES("NAME", "name")},
+    {VERB("box list", "GET", "/admin/boxes", common_rows, "List the call boxes that sign in")},
+    {VERB("box remove", "DELETE", "/admin/boxes", common_rows, "Remove a call box"), TAKES("NAME", "name")},
     {VERB("delivery list", "GET", "/admin/deliveries", delivery_list_rows,
           "List the newest webhook deliveries, at most 100")},
     {VERB("delivery replay", "POST", "/admin/deliveries/replay", common_rows, "Send the event of a delivery again"),

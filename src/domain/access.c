@@ -9,12 +9,21 @@ static enum err access_reject(struct access_decision *ret)
     return ERR_NONE;
 }
 
+/* The door of a dialled number. A call box may dial an extension, which the front end took for E.164. */
+static enum err access_find_door(struct tx *tx, struct str to, struct str from, struct door *ret)
+{
+    enum err e = door_by_number(tx, to, from, ret);
+    if (e == ERR_NOT_FOUND && str_starts(to, STR("+")))
+        e = door_by_number(tx, str_from(to, 1), from, ret);
+    return e;
+}
+
 enum err access_arrive(struct tx *tx, struct str to, struct str from, struct access_decision *ret)
 {
     struct door door;
     struct access_decision decision;
     const struct usable *grant;
-    enum err e = door_by_number(tx, to, from, &door);
+    enum err e = access_find_door(tx, to, from, &door);
     if (e)
         return e == ERR_NOT_FOUND ? access_reject(ret) : e;
     e = judge_arrival(tx, &door, from, &decision, &grant);

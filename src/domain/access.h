@@ -69,7 +69,8 @@ struct access_decision {
 };
 
 /* Decides about a call that arrives (steps 1 to 5): REJECT, SELF_CALL, RELEASE, COLLECT or FORWARD. `to` and `from` are
- * E.164 numbers, as far as the network sends such. FORWARD replaces COLLECT while the keypad is closed to the caller.
+ * E.164 numbers, as far as the network sends such; `to` may also be an extension, with or without a `+`. FORWARD
+ * replaces COLLECT while the keypad is closed to the caller.
  */
 enum err access_arrive(struct tx *tx, struct str to, struct str from, struct access_decision *ret) CHECKED;
 /* Decides about a code (steps 6 and 7): RELEASE or WRONG. FORWARD, without a record, if the keypad is closed or the

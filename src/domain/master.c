@@ -1,5 +1,6 @@
 #include "domain/master.h"
 
+#include "domain/box.h"
 #include "domain/job.h"
 #include "domain/mail.h"
 #include "domain/row.h"
@@ -112,6 +113,7 @@ static const struct kind {
 } kinds[] = {
     {WEBHOOK_PURPOSE, SQL_SEALED_WEBHOOKS, SQL_SEALED_WEBHOOK_REPLACE, COL_SEALED_WEBHOOKS_ID,
      COL_SEALED_WEBHOOKS_SECRET},
+    {BOX_PURPOSE, SQL_SEALED_BOXES, SQL_SEALED_BOX_REPLACE, COL_SEALED_BOXES_NAME, COL_SEALED_BOXES_SECRET},
     {MAIL_PURPOSE, SQL_SEALED_MAILS, SQL_SEALED_MAIL_REPLACE, COL_SEALED_MAILS_ID, COL_SEALED_MAILS_PAYLOAD},
 };
 

@@ -32,8 +32,8 @@ static const struct shape near_shape = SHAPE(struct near_reply, "SandboxNearMiss
 static const char *const outcomes[] = {"released", "forwarded", "rejected", "owner_call", NULL};
 
 static const struct field request_fields[] = {
-    FIELD(struct call_request, to, T_STRING, .flags = F_REQUIRED, .pattern = "^\\+[1-9][0-9]{6,14}$",
-          .doc = "the dialled virtual number"),
+    FIELD(struct call_request, to, T_STRING, .flags = F_REQUIRED, .pattern = "^(\\+[1-9][0-9]{6,14}|[0-9]{2,15})$",
+          .doc = "the dialled virtual number, or an extension"),
     FIELD(struct call_request, from, T_STRING, .flags = F_NULLABLE, .pattern = "^\\+[1-9][0-9]{6,14}$",
           .doc = "the caller's number; default: none"),
     FIELD(struct call_request, digits, T_STRING, .flags = F_NULLABLE, .pattern = "^[0-9*#]*$", .max = 64,

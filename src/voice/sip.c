@@ -14,6 +14,7 @@
 #include <re/re_dbg.h>
 
 #include "voice/greeting.h"
+#include "voice/sip_box.h"
 #include "voice/sip_stack.h"
 #include "voice/sound.h"
 
@@ -67,6 +68,8 @@ static int make_loop(struct sip_agent *a)
     if (!e)
         e = hash_alloc(&a->dialogs, HASH_SIZE);
     if (!e)
+        e = sip_nonces_init(&a->nonces);
+    if (!e)
         e = sip_stack_new(a, &first);
     if (!e) {
         a->sip = first->sip;
@@ -111,6 +114,7 @@ static void sip_tear_down(struct sip_agent *a)
     tmr_cancel(&a->stop_timer);
     greeting_stop(a);
     list_flush(&a->ended);
+    sip_box_done(a);
     sip_local_close(a);
     while (a->stacks.head)
         sip_stack_free(a->stacks.head->data);

@@ -7,6 +7,7 @@
 #include "base/mailbox.h"
 #include "voice/call_log.h"
 #include "voice/sip.h"
+#include "voice/sip_digest.h"
 #include "voice/sip_local.h"
 #include "voice/sip_peers.h"
 #include "voice/sip_trunk.h"
@@ -42,6 +43,9 @@ struct sip_agent {
     struct list ended;     /* ended and about to be freed */
     struct list waiting;   /* not yet acknowledged, oldest first */
     unsigned waiting_count;
+    struct list sign_ins; /* requests whose password is being checked */
+    unsigned sign_in_count;
+    struct sip_nonces nonces;
     struct hash *sources; /* sip_source by address */
     struct hash *dialogs; /* sip_call by Call-ID */
     unsigned serial;      /* of calls, for the log */
@@ -69,8 +73,8 @@ void sip_agent_record(struct call_record *r, const struct sip_msg *msg, const st
 /* Limits the log lines of calls that were never established: anybody can cause them. False: suppress the line. */
 bool sip_agent_may_tell(struct sip_agent *a);
 
-/* Begins the call of an admitted INVITE. */
-void sip_call_invite(struct sip_stack *s, const struct sip_msg *msg, struct sip_source *source);
+/* Begins the call of an admitted INVITE. `caller`: the number of a caller that signed in; NULL: the INVITE has it. */
+void sip_call_invite(struct sip_stack *s, const struct sip_msg *msg, struct sip_source *source, const char *caller);
 /* Whether a request with our tag belongs to a call. If the call was not acknowledged yet, this makes it a session,
  * which receives the request. */
 bool sip_call_knows(struct sip_agent *a, const struct sip_msg *msg);

@@ -400,7 +400,8 @@ static void sip_call_on_tick(void *arg, int64_t now_ms)
 
 static const struct media_events sip_call_media_events = {.key = sip_call_on_key, .played = sip_call_on_played};
 
-static struct sip_call *new_call(struct sip_stack *stack, const struct sip_msg *msg, struct sip_source *s)
+static struct sip_call *new_call(struct sip_stack *stack, const struct sip_msg *msg, struct sip_source *s,
+                                 const char *signed_in)
 {
     struct sip_agent *a = stack->agent;
     char to[CALL_NUMBER_MAX], from[CALL_NUMBER_MAX];
@@ -412,7 +413,7 @@ static struct sip_call *new_call(struct sip_stack *stack, const struct sip_msg *
     struct uri caller = sip_caller(msg, s->peer);
     (void)sip_number(&caller, s->peer, from);
     call_init(&c->machine);
-    decide_init(&c->decide, a->config, to, from);
+    decide_init(&c->decide, a->config, to, signed_in ? signed_in : from);
     c->arrived_ms = tick_now_ms();
     sip_agent_record(&c->record, msg, &dialled);
     memcpy(c->record.number, to, sizeof to);
@@ -443,10 +444,10 @@ static int make_media(struct sip_call *c, const struct sip_msg *msg)
     return !c->offered && media_take_sdp(c->media, true, msg->mb) ? 488 : 0;
 }
 
-void sip_call_invite(struct sip_stack *s, const struct sip_msg *msg, struct sip_source *source)
+void sip_call_invite(struct sip_stack *s, const struct sip_msg *msg, struct sip_source *source, const char *caller)
 {
     struct sip_agent *a = s->agent;
-    struct sip_call *c = new_call(s, msg, source);
+    struct sip_call *c = new_call(s, msg, source, caller);
     if (!c) {
         if (!source->calls)
             mem_deref(source);

@@ -68,9 +68,8 @@ static bool one_of(const struct pl *method, const char *const list[], size_t n)
 
 static struct sip_verdict check_method(const struct pl *method)
 {
-    static const char *const ours[] = {"INVITE", "ACK", "BYE", "CANCEL", "INFO", "OPTIONS"};
-    static const char *const known[] = {"REGISTER", "SUBSCRIBE", "NOTIFY", "PUBLISH",
-                                        "MESSAGE",  "UPDATE",    "PRACK",  "REFER"};
+    static const char *const ours[] = {"INVITE", "ACK", "BYE", "CANCEL", "INFO", "OPTIONS", "REGISTER"};
+    static const char *const known[] = {"SUBSCRIBE", "NOTIFY", "PUBLISH", "MESSAGE", "UPDATE", "PRACK", "REFER"};
     if (one_of(method, ours, ARRAY_SIZE(ours)))
         return sip_verdict_of(0, NULL);
     if (one_of(method, known, ARRAY_SIZE(known)))

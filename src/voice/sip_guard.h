@@ -5,7 +5,7 @@
 #include "base/config.h"
 #include "voice/call.h"
 
-#define SIP_ALLOW "INVITE, ACK, BYE, CANCEL, INFO, OPTIONS"
+#define SIP_ALLOW "INVITE, ACK, BYE, CANCEL, INFO, OPTIONS, REGISTER"
 
 struct sip_verdict {
     int status;         /* 0: accept; -1: drop without an answer; otherwise the SIP status of the answer */

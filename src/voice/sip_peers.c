@@ -73,6 +73,12 @@ const struct config_peer *sip_peers_find(const struct sip_peers *p, const struct
     return NULL;
 }
 
+/* Whether requests from all addresses are read. */
+static bool is_open(const struct sip_peers *p)
+{
+    return !p->restricted || strcmp(p->config->voice_digest, "strangers") == 0;
+}
+
 /* ---- the kernel's filter ---- */
 
 #define IPV4_SOURCE   12 /* bytes into the header */
@@ -188,7 +194,7 @@ static bool listens_on(int fd, const struct sa *bound)
 bool sip_peers_filter(struct sip_peers *p, const struct sa *bound)
 {
     int fd = 0;
-    if (!p->restricted)
+    if (is_open(p))
         return true;
     while (fd < FDS_MAX && !listens_on(fd, bound))
         fd++;
@@ -301,13 +307,17 @@ static void tell_dropped_message(struct sip_peers *p, const struct net_address *
     p->dropped = 0;
 }
 
+bool sip_peers_listed(const struct sip_peers *p, const struct sa *from)
+{
+    struct net_address a = peer_address(from);
+    return net_cidrs_contain(&p->allowed, &a);
+}
+
 bool sip_peers_admit(struct sip_peers *p, const struct sa *from)
 {
-    if (!p->restricted)
+    if (is_open(p) || sip_peers_listed(p, from))
         return true;
     struct net_address a = peer_address(from);
-    if (net_cidrs_contain(&p->allowed, &a))
-        return true;
     tell_dropped_message(p, &a);
     return false;
 }

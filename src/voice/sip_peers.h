@@ -37,7 +37,10 @@ const struct config_peer *sip_peers_find(const struct sip_peers *p, const struct
 /* Adds addresses of a trunk's server: they may call as this peer. A full list forgets the one that was seen longest
  * ago. */
 void sip_peers_learn(struct sip_peers *p, const struct config_peer *peer, const struct sa *addresses, size_t count);
-/* Whether this address may call. If not, logs it, at most once in ten seconds. */
+/* Whether voice.peers or a peer has this address. */
+bool sip_peers_listed(const struct sip_peers *p, const struct sa *from);
+/* Whether this address may send requests: it is listed, nobody is, or strangers may sign in. If not, logs it, at most
+ * once in ten seconds. */
 bool sip_peers_admit(struct sip_peers *p, const struct sa *from);
 /* From now on, in a flood, the kernel drops datagrams of other addresses to this UDP socket. It lets some through at
  * intervals, for the log. */

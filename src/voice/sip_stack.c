@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "voice/sip_admit.h"
 #include "voice/sip_agent.h"
+#include "voice/sip_box.h"
 #include "voice/sip_filter.h"
 #include "voice/sip_guard.h"
 #include "voice/sip_target.h"
@@ -57,13 +58,15 @@ static bool sip_on_request(const struct sip_msg *msg, void *arg)
     return v.status != 0;
 }
 
-/* Requests that belong to no session: OPTIONS, and a CANCEL without a transaction. */
+/* Requests that belong to no session: OPTIONS, REGISTER, and a CANCEL without a transaction. */
 static bool on_rest(const struct sip_msg *msg, void *arg)
 {
     struct sip_stack *s = arg;
     if (!pl_strcmp(&msg->met, "OPTIONS"))
         (void)sip_replyf(s->sip, msg, 200, "OK",
                          "Allow: " SIP_ALLOW "\r\nAccept: application/sdp\r\nContent-Length: 0\r\n\r\n");
+    else if (!pl_strcmp(&msg->met, "REGISTER"))
+        (void)sip_box_take(s, msg);
     else if (!pl_strcmp(&msg->met, "CANCEL"))
         (void)sip_reply(s->sip, msg, 481, "Call/Transaction Does Not Exist");
     return true;
@@ -82,8 +85,8 @@ static void on_invite(const struct sip_msg *msg, void *arg)
     struct sip_stack *s = arg;
     struct sip_source *source;
     sip_target_fix(msg, msg);
-    if (sip_admit(s->agent, msg, &source))
-        sip_call_invite(s, msg, source);
+    if (!sip_box_take(s, msg) && sip_admit(s->agent, msg, &source))
+        sip_call_invite(s, msg, source, NULL);
 }
 
 /* ---- life ---- */

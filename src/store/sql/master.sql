@@ -20,3 +20,9 @@ SELECT id, payload FROM job WHERE id > $1 AND kind = 'mail' ORDER BY id LIMIT $2
 
 -- name: sealed_mail_replace
 UPDATE job SET payload = $2 WHERE id = $1
+
+-- name: sealed_boxes
+SELECT name, secret FROM box WHERE name > $1 ORDER BY name LIMIT $2
+
+-- name: sealed_box_replace
+UPDATE box SET secret = $2 WHERE name = $1

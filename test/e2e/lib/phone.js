@@ -68,13 +68,15 @@ export async function sipp(daemon, scenario, to, { calls = 1, transport = 'u1', 
 
 /** baresip as a call box; driven over its control port with netstrings of JSON. */
 export class Baresip {
-    static async start() {
+    /** account: a line of baresip's file `accounts`, in place of that of test/e2e/baresip. */
+    static async start({ account } = {}) {
         const phone = new Baresip();
         phone.directory = mkdtempSync(join(tmpdir(), 'portero-baresip-'));
         const port = await freePort();
         const config = readFileSync(join(here, '../baresip/config'), 'utf8').replace(/^(ctrl_tcp_listen\s+).*$/m, `$1127.0.0.1:${port}`);
         writeFileSync(join(phone.directory, 'config'), config);
-        copyFileSync(join(here, '../baresip/accounts'), join(phone.directory, 'accounts'));
+        if (account) writeFileSync(join(phone.directory, 'accounts'), `${account}\n`);
+        else copyFileSync(join(here, '../baresip/accounts'), join(phone.directory, 'accounts'));
         writeFileSync(join(phone.directory, 'contacts'), '');
         phone.process = spawn('baresip', ['-f', phone.directory], { stdio: ['pipe', 'pipe', 'pipe'], env: cleanEnvironment({ HOME: phone.directory }) });
         phone.log = '';
@@ -136,7 +138,7 @@ export class Baresip {
     }
 
     async stop() {
-        this.socket.end();
+        this.socket.destroy();
         this.process.kill('SIGKILL');
         await this.exited;
         rmSync(this.directory, { recursive: true, force: true });

@@ -40,6 +40,7 @@ static const struct exception {
     {"job_next", JOBS},
     {"job_unlease", START},
     {"member_list", OPERATOR},
+    {"box_list", OPERATOR},
     {"number_list", OPERATOR},
     {"operation_list_current", OPERATOR},
     {"operation_stall_all", "of those under way: one an account"},

@@ -12,6 +12,7 @@ static struct config agent_config = {
     .listen_sip = "127.0.0.1:0",
     .voice_tone_ms = 60,
     .voice_tone_gap_ms = 60,
+    .voice_digest = "off",
     .voice_calls = 8,
     .voice_calls_per_source = 4,
 };

@@ -1,0 +1,77 @@
+#include "domain/box.h"
+
+#include "domain/master.h"
+#include "domain/row.h"
+
+enum err box_add(struct tx *tx, struct str name, struct str number, struct str *ret_password)
+{
+    char *password = arena_alloc(tx->arena, BOX_PASSWORD_LEN + 1);
+    struct str sealed;
+    int64_t added;
+    crypto_base62(password, BOX_PASSWORD_LEN);
+    enum err e = master_seal(tx, BOX_PURPOSE, str_z(password), &sealed);
+    if (!e)
+        e = db_exec(tx->db, SQL_BOX_INSERT,
+                    DB_ARGS(v_str(name), v_str(number), v_blob(sealed.p, sealed.n), v_int(tx->now_us)), &added);
+    if (!e && !added)
+        e = tx_fail(tx, ERR_BAD_REQUEST, "a box with this name already exists");
+    if (!e)
+        *ret_password = str_z(password);
+    return e;
+}
+
+static struct box box_read(const struct cursor *c, struct arena *a)
+{
+    return (struct box){
+        .name = col_copy(c, COL_BOX_LIST_NAME, a),
+        .number = col_copy(c, COL_BOX_LIST_NUMBER, a),
+        .created_us = col_int(c, COL_BOX_LIST_CREATED_AT),
+        .registered_until_us = col_int(c, COL_BOX_LIST_REGISTERED_UNTIL),
+        .registered_from = col_copy(c, COL_BOX_LIST_REGISTERED_FROM, a),
+    };
+}
+
+enum err box_list(struct tx *tx, const struct box **ret, size_t *ret_count)
+{
+    CURSOR c;
+    enum err e = db_query(tx->db, SQL_BOX_LIST, DB_NO_ARGS, &c);
+    if (e)
+        return e;
+    struct box *list = NULL;
+    size_t count = 0, room = 0;
+    for (bool more; !(e = db_next(&c, &more)) && more;) {
+        list = list_room(tx->arena, list, count, &room, sizeof *list);
+        list[count++] = box_read(&c, tx->arena);
+    }
+    if (e)
+        return e;
+    *ret = list;
+    *ret_count = count;
+    return ERR_NONE;
+}
+
+enum err box_remove(struct tx *tx, struct str name)
+{
+    int64_t removed;
+    enum err e = db_exec(tx->db, SQL_BOX_DELETE, DB_ARGS(v_str(name)), &removed);
+    return e ? e : removed ? ERR_NONE : ERR_NOT_FOUND;
+}
+
+enum err box_find(struct tx *tx, struct str name, struct box_login *ret)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_BOX_SECRET, DB_ARGS(v_str(name)), &c);
+    if (e)
+        return e;
+    struct box_login login;
+    if (!crypto_open(BOX_PURPOSE, col_blob(&c, COL_BOX_SECRET_SECRET), tx->arena, &login.password))
+        return ERR_SECRET_DECRYPT_FAILED;
+    login.number = col_copy(&c, COL_BOX_SECRET_NUMBER, tx->arena);
+    *ret = login;
+    return ERR_NONE;
+}
+
+enum err box_registered(struct tx *tx, struct str name, struct str from, int64_t until_us)
+{
+    return db_exec(tx->db, SQL_BOX_REGISTERED, DB_ARGS(v_str(name), v_int(until_us), v_str(from)), NULL);
+}

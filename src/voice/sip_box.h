@@ -1,0 +1,12 @@
+/* Inside the SIP user agent: callers that sign in, and registrations (decisions, section 10). */
+#pragma once
+#include <re/re.h>
+
+struct sip_agent;
+struct sip_stack;
+
+/* Takes a REGISTER, or an INVITE whose caller must sign in: challenges it, or checks its password in the store and then
+ * answers it or begins the call. False: the caller need not sign in. */
+bool sip_box_take(struct sip_stack *s, const struct sip_msg *msg);
+/* Drops what is pending, at the end. */
+void sip_box_done(struct sip_agent *a);
