@@ -179,6 +179,14 @@ static void check_mail(const struct config *c, struct buf *faults)
     mailer_free(mailer);
 }
 
+static void check_rtp_ports(const struct config *c, struct buf *faults)
+{
+    const long long ports = 2 * (long long)c->voice_calls;
+    if (c->voice_rtp_port_high - c->voice_rtp_port_low < ports)
+        config_fault(c, faults, "voice.rtp_port_high must be at least %lld above voice.rtp_port_low: two for each call",
+                     ports);
+}
+
 static void check_texts(const struct config *c, struct buf *faults)
 {
     struct texter *texter = NULL;
@@ -226,8 +234,8 @@ static void check_prices(const struct config *c, struct buf *faults)
 /* ---- the table ---- */
 
 static void (*const checks[])(const struct config *c, struct buf *faults) = {
-    check_data_dir, check_master_key, check_secrets, check_certificate, check_dsn,    check_addresses,
-    check_mail,     check_texts,      check_numbers, check_twilio_hook, check_prices, check_billing,
+    check_data_dir,  check_master_key, check_secrets, check_certificate, check_dsn,    check_addresses, check_mail,
+    check_rtp_ports, check_texts,      check_numbers, check_twilio_hook, check_prices, check_billing,
 };
 
 enum err checks_load(const char *path, const struct config_override *overrides, size_t count, struct config **ret,

@@ -19,6 +19,8 @@
 #define STEP_SAMPLES 160 /* 20 ms */
 #define END_PACKETS  3
 
+#define DURATION_WRAPS 0xf000 /* a duration that falls from here began again at 0 */
+
 enum source { EVENT = 1, TONE = 2, INFO = 4 };
 
 /* ---- in: one press from several sources ---- */
@@ -183,25 +185,41 @@ static uint16_t be16(const uint8_t *p)
 /* The relation of a packet to the last one: a new press, the same press, or a late packet of an earlier press. */
 enum relation { NEW, SAME, LATE };
 
-static enum relation relate(const struct dtmf_in *in, bool marker, uint32_t ssrc, uint32_t timestamp, uint8_t code,
-                            uint16_t duration)
+/* The relation of a packet at the timestamp of the last one. Some senders never move it: a new press is a later packet
+ * that has the marker, a shorter duration, or an end that is no repetition of the last one. */
+static enum relation relate_same_time(const struct dtmf_in *in, const struct rtp_header *h, uint8_t code, bool end,
+                                      uint16_t duration)
 {
-    if (!in->event.any || ssrc != in->event.ssrc)
+    const int16_t later = (int16_t)(h->seq - in->event.seq);
+    if (later <= 0)
+        return code == in->event.code ? SAME : LATE;
+    if (code != in->event.code || (h->m && in->event.ended))
         return NEW;
-    int32_t later = (int32_t)(timestamp - in->event.timestamp);
-    if (later < 0)
-        return LATE;
-    if (code != in->event.code)
-        return NEW;
-    if (later == 0) /* a sender that never moves the timestamp marks a new press */
-        return marker && in->event.ended ? NEW : SAME;
-    /* A timestamp that moves within one press: a segment of a long one (RFC 4733, 2.5.1.3), or a sender's bug. */
-    return !in->event.ended && !marker && (duration > in->event.duration || in->event.duration == UINT16_MAX) ? SAME
-                                                                                                              : NEW;
+    if (duration == in->event.duration) /* a repetition of the end follows at once */
+        return end && later > END_PACKETS ? NEW : SAME;
+    if (duration < in->event.duration)
+        return in->event.duration < DURATION_WRAPS ? NEW : SAME;
+    return in->event.ended ? NEW : SAME;
 }
 
-void dtmf_in_event(struct dtmf_in *in, int64_t now_ms, bool marker, uint32_t ssrc, uint32_t timestamp,
-                   const uint8_t *payload, size_t n)
+static enum relation relate(const struct dtmf_in *in, const struct rtp_header *h, uint8_t code, bool end,
+                            uint16_t duration)
+{
+    if (!in->event.any || h->ssrc != in->event.ssrc)
+        return NEW;
+    const int32_t later = (int32_t)(h->ts - in->event.timestamp);
+    if (later < 0)
+        return LATE;
+    if (later == 0)
+        return relate_same_time(in, h, code, end, duration);
+    if (code != in->event.code)
+        return NEW;
+    /* A timestamp that moves within one press: a segment of a long one (RFC 4733, 2.5.1.3), or a sender's bug. */
+    return !in->event.ended && !h->m && (duration > in->event.duration || in->event.duration == UINT16_MAX) ? SAME
+                                                                                                            : NEW;
+}
+
+void dtmf_in_event(struct dtmf_in *in, int64_t now_ms, const struct rtp_header *h, const uint8_t *payload, size_t n)
 {
     if (n < PAYLOAD_LEN)
         return;
@@ -210,15 +228,19 @@ void dtmf_in_event(struct dtmf_in *in, int64_t now_ms, bool marker, uint32_t ssr
         return;
     bool end = payload[1] & END_BIT;
     uint16_t duration = be16(payload + 2);
-    enum relation r = relate(in, marker, ssrc, timestamp, payload[0], duration);
+    enum relation r = relate(in, h, payload[0], end, duration);
     if (r == LATE)
         return;
+    const bool late = r == SAME && (int16_t)(h->seq - in->event.seq) < 0;
     in->event.ended = end || (r == SAME && in->event.ended);
-    in->event.any = true;
-    in->event.code = payload[0];
-    in->event.duration = duration;
-    in->event.ssrc = ssrc;
-    in->event.timestamp = timestamp;
+    if (!late) {
+        in->event.any = true;
+        in->event.code = payload[0];
+        in->event.duration = duration;
+        in->event.seq = h->seq;
+        in->event.ssrc = h->ssrc;
+        in->event.timestamp = h->ts;
+    }
     if (r == NEW)
         report_press(in, EVENT, now_ms, now_ms, (char)key);
     else

@@ -8,6 +8,7 @@
 /* ---- in ---- */
 
 struct dtmf_dec;
+struct rtp_header;
 
 /* Called with one key, 0-9 * # A-D, at the first report of the press. */
 typedef void (*dtmf_key_h)(char key, void *arg);
@@ -28,7 +29,7 @@ struct dtmf_in {
     struct {           /* the last RFC 4733 event */
         bool any, ended;
         uint8_t code;
-        uint16_t duration;
+        uint16_t duration, seq;
         uint32_t ssrc, timestamp;
     } event;
     struct { /* the last presses, newest at (next - 1) */
@@ -47,8 +48,7 @@ void dtmf_in_done(struct dtmf_in *in);
 
 /* An RTP packet of the negotiated telephone-event type. A press counts at its first packet. Malformed, repeated and
  * late packets, and events that are no key, are dropped. */
-void dtmf_in_event(struct dtmf_in *in, int64_t now_ms, bool marker, uint32_t ssrc, uint32_t timestamp,
-                   const uint8_t *payload, size_t n);
+void dtmf_in_event(struct dtmf_in *in, int64_t now_ms, const struct rtp_header *h, const uint8_t *payload, size_t n);
 /* Decoded audio, 8 kHz. Leave out the gaps of lost packets. */
 void dtmf_in_audio(struct dtmf_in *in, int64_t now_ms, const int16_t *samples, size_t n);
 /* A SIP INFO body: application/dtmf-relay ("Signal=5\r\nDuration=160") or application/dtmf ("5"). False for

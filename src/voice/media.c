@@ -6,12 +6,16 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "voice/external.h"
 #include "voice/media_address.h"
 
 #define FRAME      160 /* samples in 20 ms */
 #define PT_PCMU    0
 #define PT_PCMA    8
-#define PORT_LOW   16384
+#define PT_DYNAMIC 96
+#define EVENT_LEN  4     /* bytes of an RFC 4733 event */
+#define EARLY_MAX  8     /* two codes */
+#define PORT_LOW   16384 /* as the defaults of voice.rtp_port_low and _high */
 #define PORT_HIGH  32767
 #define IN_MAX     960 /* samples of one packet that are decoded: 120 ms, far above any ptime in use */
 #define QUIET_ULAW 0xff
@@ -38,6 +42,8 @@ struct media {
         struct sa rtp; /* the peer's address in its SDP */
     } peer;
 
+    bool listening;
+    bool any_events;      /* voice.any_events */
     struct sa signalling; /* host of its INVITE */
     struct sa host;       /* another host that it may send from */
     struct sa source;     /* once chosen, the only address for packets in and out */
@@ -48,6 +54,7 @@ struct media {
     uint32_t ssrc;
     int64_t heard_ms;
     struct dtmf_in in;
+    char early[EARLY_MAX + 1]; /* keys that came before the session was started */
 
     uint32_t timestamp; /* of the next frame */
     bool ahead;         /* the next frame's packet was already sent */
@@ -89,7 +96,21 @@ static bool destination(const struct media *m, struct sa *ret)
 static void media_on_key(char key, void *arg)
 {
     struct media *m = arg;
-    m->events->key(key, m->arg);
+    const size_t n = strlen(m->early);
+    if (m->tick.le.list && !n)
+        m->events->key(key, m->arg);
+    else if (n < EARLY_MAX)
+        m->early[n] = key;
+}
+
+/* Reports the keys that came early. */
+static void tell_early_keys(struct media *m)
+{
+    char keys[sizeof m->early];
+    memcpy(keys, m->early, sizeof keys);
+    memset(m->early, 0, sizeof m->early);
+    for (const char *key = keys; *key && m->listening; key++)
+        m->events->key(*key, m->arg);
 }
 
 /* Whether the packet comes from our peer. The first packet from the negotiated host, or from a host of its SIP (a box
@@ -111,7 +132,15 @@ static bool pass_on(struct media *m, const struct media_packet *p)
 {
     if (m->events->packet)
         m->events->packet(p, m->arg);
-    return m->tick.le.list;
+    return m->listening;
+}
+
+/* Whether a packet is an RFC 4733 event. Without a negotiated type, a dynamic one and the length must do. */
+static bool is_event(const struct media *m, uint8_t pt, size_t n)
+{
+    if (m->peer.event_pt >= 0 && pt == m->peer.event_pt)
+        return true;
+    return m->any_events && pt >= PT_DYNAMIC && n == EVENT_LEN;
 }
 
 static int16_t decode_sample(uint8_t pt, uint8_t byte)
@@ -140,7 +169,7 @@ static void take_audio(struct media *m, uint8_t pt, const uint8_t *payload, size
 static void media_on_rtp(const struct sa *src, const struct rtp_header *h, struct mbuf *mb, void *arg)
 {
     struct media *m = arg;
-    if (!m->tick.le.list || !accept_source(m, src))
+    if (!m->listening || !accept_source(m, src))
         return;
     size_t n = mbuf_get_left(mb);
     if (h->pad && n) { /* the last byte is the length of the padding */
@@ -148,11 +177,10 @@ static void media_on_rtp(const struct sa *src, const struct rtp_header *h, struc
         n = pad <= n ? n - pad : 0;
     }
     m->heard_ms = tick_now_ms();
-    struct media_packet p = {h->pt,        h->m, m->peer.event_pt >= 0 && h->pt == m->peer.event_pt, h->ssrc, h->ts,
-                             mbuf_buf(mb), n};
+    struct media_packet p = {h->pt, h->m, is_event(m, h->pt, n), h->ssrc, h->ts, mbuf_buf(mb), n};
     if (p.event) {
         if (pass_on(m, &p))
-            dtmf_in_event(&m->in, m->heard_ms, h->m, h->ssrc, h->ts, p.payload, n);
+            dtmf_in_event(&m->in, m->heard_ms, h, p.payload, n);
         return;
     }
     if (h->pt != PT_PCMU && h->pt != PT_PCMA)
@@ -275,6 +303,11 @@ static void send_frame(struct media *m, uint32_t timestamp)
 static void media_on_tick(void *arg, int64_t now_ms)
 {
     struct media *m = arg;
+    if (*m->early) {
+        tell_early_keys(m);
+        if (!m->listening)
+            return;
+    }
     if (m->ahead)
         m->ahead = false;
     else if (m->playing || now_ms >= m->relay.until_ms)
@@ -370,10 +403,17 @@ bool media_press(struct media *m, const char *keys, const struct release *how)
     return events;
 }
 
-void media_start(struct media *m, struct tick *tick, const struct sa *signalling)
+void media_listen(struct media *m, const struct sa *signalling)
 {
     m->signalling = *signalling;
-    m->heard_ms = m->alive_ms = tick_now_ms();
+    m->heard_ms = tick_now_ms();
+    m->listening = true;
+}
+
+void media_start(struct media *m, struct tick *tick, const struct sa *signalling)
+{
+    media_listen(m, signalling);
+    m->alive_ms = m->heard_ms;
     m->marker = true;
     tick_add(tick, &m->tick, media_on_tick, m);
 }
@@ -391,6 +431,7 @@ void media_alive(struct media *m, const struct sa *from)
 
 void media_stop(struct media *m)
 {
+    m->listening = false;
     tick_remove(&m->tick);
     media_quiet(m);
 }
@@ -458,7 +499,9 @@ static void drop_rtcp(const struct sa *src, struct mbuf *mb, void *arg)
 
 static int describe_session(struct media *m, const struct media_options *o)
 {
-    int e = sdp_session_alloc(&m->sdp, o->laddr);
+    struct sa external;
+    const bool outside = o->config && o->peer && external_address(o->config, o->laddr, o->peer, &external);
+    int e = sdp_session_alloc(&m->sdp, outside ? &external : o->laddr);
     if (!e)
         e = sdp_media_add(&m->audio, m->sdp, sdp_media_audio, sa_port(rtp_local(m->rtp)), sdp_proto_rtpavp);
     if (!e)
@@ -478,12 +521,15 @@ enum err media_new(struct media **ret, const struct media_options *options, cons
     struct media *m = mem_new(struct media);
     m->events = events;
     m->arg = arg;
+    m->any_events = options->config && options->config->voice_any_events;
     m->peer.event_pt = -1;
     m->timestamp = rand_u32();
     m->packet = mbuf_alloc(RTP_HEADER_SIZE + FRAME);
     if (!m->packet || !dtmf_in_init(&m->in, media_on_key, m))
         goto fail;
-    if (rtp_listen(&m->rtp, IPPROTO_UDP, options->laddr, PORT_LOW, PORT_HIGH, false, media_on_rtp, NULL, m))
+    const struct config *c = options->config;
+    if (rtp_listen(&m->rtp, IPPROTO_UDP, options->laddr, c ? (uint16_t)c->voice_rtp_port_low : PORT_LOW,
+                   c ? (uint16_t)c->voice_rtp_port_high : PORT_HIGH, false, media_on_rtp, NULL, m))
         goto fail;
     udp_handler_set(rtcp_sock(m->rtp), drop_rtcp, NULL);
     if (describe_session(m, options))

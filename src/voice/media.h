@@ -33,8 +33,10 @@ struct media_events {
 };
 
 struct media_options {
-    const struct sa *laddr; /* local address; the port is ignored */
-    bool events;            /* offer and accept RFC 4733 */
+    const struct sa *laddr;      /* local address; the port is ignored */
+    const struct config *config; /* ports, external address, voice.any_events; NULL: the defaults */
+    const struct sa *peer;       /* of its SIP, which the external address depends on; may be NULL */
+    bool events;                 /* offer and accept RFC 4733 */
 };
 
 /* `events` is not copied and must outlive the session. ERR_IO if no port can be bound. */
@@ -52,6 +54,9 @@ enum err media_take_sdp(struct media *m, bool offer, struct mbuf *sdp) CHECKED;
 
 /* ---- running ---- */
 
+/* Accepts packets, and sends none: for the time until the peer has proved that it received our SDP. The keys of that
+ * time, eight at most, are reported after media_start(). */
+void media_listen(struct media *m, const struct sa *signalling);
 /* Starts the flow of packets, before or after the call is answered. `signalling` is the source of the peer's SIP; it
  * must have proved that it received our SDP. */
 void media_start(struct media *m, struct tick *tick, const struct sa *signalling);

@@ -252,6 +252,8 @@ static void sip_call_answer(struct sip_call *c)
     int e = media_make_sdp(c->media, c->offered, &sdp) ? ENOMEM : 0;
     if (!e)
         e = sip_answer_send(&c->answer, c->stack->sip, c->invite, &c->transaction, contact, sdp, on_given_up, c);
+    if (!e)
+        media_listen(c->media, &c->invite->src); /* the ACK may be lost, and keys come before its repetition */
     mem_deref(sdp);
     if (e) {
         log_debug("call %u cannot be answered errno=%d", c->serial, e);
@@ -437,7 +439,7 @@ static struct sip_call *new_call(struct sip_stack *stack, const struct sip_msg *
 /* Comes before the decision: a call that cannot carry a tone must not use up a grant. */
 static int make_media(struct sip_call *c, const struct sip_msg *msg)
 {
-    struct media_options options = {.laddr = &msg->dst, .events = true};
+    struct media_options options = {.laddr = &msg->dst, .peer = &msg->src, .config = c->agent->config, .events = true};
     if (media_new(&c->media, &options, &sip_call_media_events, c))
         return 503;
     c->offered = mbuf_get_left(msg->mb) == 0;

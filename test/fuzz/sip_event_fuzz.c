@@ -30,7 +30,7 @@ static void fuzz_rtp(const uint8_t *p, size_t n)
         struct mbuf mb = {.buf = (uint8_t *)p + 1, .size = length, .end = length};
         struct rtp_header h = {0};
         if (!rtp_hdr_decode(&h, &mb)) {
-            dtmf_in_event(&in, ms, h.m, h.ssrc, h.ts, mbuf_buf(&mb), mbuf_get_left(&mb));
+            dtmf_in_event(&in, ms, &h, mbuf_buf(&mb), mbuf_get_left(&mb));
             int16_t samples[160] = {0};
             memcpy(samples, mbuf_buf(&mb), mbuf_get_left(&mb) < sizeof samples ? mbuf_get_left(&mb) : sizeof samples);
             dtmf_in_audio(&in, ms, samples, 160);

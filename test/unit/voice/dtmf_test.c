@@ -45,10 +45,19 @@ static int after_each(void **state)
 
 #define SSRC 0xdecafbad
 
-static void event(int64_t ms, bool marker, uint32_t timestamp, uint8_t code, bool end, uint16_t duration)
+static uint16_t seq; /* of the last packet */
+
+static void event_at(uint16_t at, int64_t ms, bool marker, uint32_t timestamp, uint8_t code, bool end,
+                     uint16_t duration)
 {
     const uint8_t p[] = {code, end ? 0x8a : 0x0a, (uint8_t)(duration >> 8), (uint8_t)duration};
-    dtmf_in_event(&in, ms, marker, SSRC, timestamp, p, sizeof p);
+    const struct rtp_header h = {.m = marker, .seq = at, .ssrc = SSRC, .ts = timestamp};
+    dtmf_in_event(&in, ms, &h, p, sizeof p);
+}
+
+static void event(int64_t ms, bool marker, uint32_t timestamp, uint8_t code, bool end, uint16_t duration)
+{
+    event_at(++seq, ms, marker, timestamp, code, end, duration);
 }
 
 /* A well-behaved press of 100 ms, 50 packets a second, from `ms` on. */
@@ -103,7 +112,9 @@ static void test_a_packet_after_the_end_is_the_same_press(void **state)
 {
     (void)state;
     press(0, 1000, 1);
-    event(160, false, 1000, 1, false, 640);
+    event_at((uint16_t)(seq - 4), 160, false, 1000, 1, false, 640);
+    event_at((uint16_t)(seq - 7), 160, true, 1000, 1, false, 160);
+    event_at(seq, 160, false, 1000, 1, true, 800);
     assert_string_equal(heard, "1");
 }
 
@@ -135,6 +146,59 @@ static void test_a_timestamp_may_never_move(void **state)
     assert_string_equal(heard, "445");
 }
 
+/* A press of 100 ms without the marker, packets 20 ms apart; those of `lost`, counted from 0, do not arrive. */
+static void press_unmarked(int64_t ms, uint8_t code, unsigned lost)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        seq++;
+        if (!(lost >> i & 1))
+            event_at(seq, ms + i * 20, false, 1000, code, i > 4, i > 4 ? 800 : (uint16_t)((i + 1) * 160));
+    }
+}
+
+static void test_a_timestamp_may_never_move_without_a_marker(void **state)
+{
+    (void)state;
+    press_unmarked(0, 5, 0);
+    press_unmarked(300, 5, 0);
+    press_unmarked(600, 1, 0);
+    press_unmarked(900, 2, 0);
+    press_unmarked(1200, 2, 0);
+    assert_string_equal(heard, "55122");
+}
+
+static void test_any_one_packet_tells_presses_of_one_timestamp_apart(void **state)
+{
+    (void)state;
+    press_unmarked(0, 5, 0);
+    press_unmarked(300, 5, 0x1f);  /* its ends alone */
+    press_unmarked(600, 5, 0xe0);  /* its end was lost */
+    press_unmarked(900, 5, 0xe3);  /* and its first packets */
+    press_unmarked(1200, 5, 0x7f); /* one end */
+    press_unmarked(1500, 5, 0);
+    assert_string_equal(heard, "555555");
+}
+
+static void test_packets_of_one_timestamp_may_come_late_and_twice(void **state)
+{
+    (void)state;
+    static const uint16_t order[] = {2, 1, 1, 4, 3, 6, 5, 8, 7, 7, 10, 9, 12, 11, 11, 14, 13, 16, 15, 8};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        const unsigned at = (order[i] - 1u) % 8;
+        event_at((uint16_t)(UINT16_MAX - 9 + order[i]), (int64_t)i * 20, false, 1000, 5, at > 4,
+                 at > 4 ? 800 : (uint16_t)((at + 1) * 160));
+    }
+    assert_string_equal(heard, "55");
+}
+
+static void test_a_key_may_be_held_until_its_duration_wraps(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 600; i++)
+        event(i * 20, false, 1000, 5, false, (uint16_t)(i * 160));
+    assert_string_equal(heard, "5");
+}
+
 static void test_timestamps_wrap(void **state)
 {
     (void)state;
@@ -148,7 +212,7 @@ static void test_a_new_stream_begins_with_a_new_press(void **state)
     (void)state;
     const uint8_t p[] = {1, 0x0a, 0, 160};
     press(0, 90000, 1);
-    dtmf_in_event(&in, 200, true, SSRC + 1, 10, p, sizeof p);
+    dtmf_in_event(&in, 200, &(struct rtp_header){.m = true, .ssrc = SSRC + 1, .ts = 10}, p, sizeof p);
     assert_string_equal(heard, "11");
 }
 
@@ -156,8 +220,8 @@ static void test_events_that_are_no_key_are_dropped(void **state)
 {
     (void)state;
     const uint8_t cut[] = {1, 0x0a, 0};
-    dtmf_in_event(&in, 0, true, SSRC, 10, cut, sizeof cut);
-    dtmf_in_event(&in, 0, true, SSRC, 10, NULL, 0);
+    dtmf_in_event(&in, 0, &(struct rtp_header){.m = true, .ssrc = SSRC}, cut, sizeof cut);
+    dtmf_in_event(&in, 0, &(struct rtp_header){.m = true, .ssrc = SSRC}, NULL, 0);
     event(0, true, 2000, 16, false, 160); /* flash */
     event(0, true, 2000, 255, false, 160);
     assert_string_equal(heard, "");
@@ -547,7 +611,8 @@ static void test_sent_events_are_received_as_the_same_keys(void **state)
     for (int64_t ms = 0; dtmf_out_active(&out); ms += 20, ts += 160) {
         struct dtmf_packet p;
         if (dtmf_out_next(&out, ts, &p))
-            dtmf_in_event(&in, ms, p.marker, 1, p.timestamp, p.payload, sizeof p.payload);
+            dtmf_in_event(&in, ms, &(struct rtp_header){.m = p.marker, .ssrc = 1, .ts = p.timestamp}, p.payload,
+                          sizeof p.payload);
     }
     assert_string_equal(heard, "11*##0");
 }
@@ -564,6 +629,10 @@ int main(void)
         T(a_long_press_in_segments_counts_once),
         T(a_timestamp_may_move_within_a_press),
         T(a_timestamp_may_never_move),
+        T(a_timestamp_may_never_move_without_a_marker),
+        T(any_one_packet_tells_presses_of_one_timestamp_apart),
+        T(packets_of_one_timestamp_may_come_late_and_twice),
+        T(a_key_may_be_held_until_its_duration_wraps),
         T(timestamps_wrap),
         T(a_new_stream_begins_with_a_new_press),
         T(events_that_are_no_key_are_dropped),

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 #include <re/re.h>
@@ -76,6 +77,50 @@ static void test_only_a_caller_on_this_machine_has_its_audio_here(void **state)
     assert_int_equal(pressed_by_a_peer_of("127.0.0.5"), 1);
     assert_int_equal(pressed_by_a_peer_of("192.0.2.1"), 0);
     assert_int_equal(pressed_by_a_peer_of("169.254.1.1"), 0);
+}
+
+/* ---- ports and addresses ---- */
+
+/* Our SDP for a peer whose SIP is at `peer`. */
+static const char *offer_to(const char *peer, const struct config *config, int *ret_port)
+{
+    static const struct media_events events = {.key = on_key, .played = on_played};
+    static char text[1024];
+    struct sa local, at;
+    struct media *m;
+    struct mbuf *offer;
+    assert_int_equal(sa_set_str(&local, "127.0.0.1", 5060), 0);
+    assert_int_equal(sa_set_str(&at, peer, 5060), 0);
+    assert_int_equal(
+        media_new(&m, &(struct media_options){.laddr = &local, .peer = &at, .config = config}, &events, NULL), 0);
+    assert_int_equal(media_make_sdp(m, true, &offer), 0);
+    (void)snprintf(text, sizeof text, "%.*s", (int)mbuf_get_left(offer), (const char *)mbuf_buf(offer));
+    *ret_port = atoi(strstr(text, "m=audio ") + 8);
+    mem_deref(offer);
+    media_free(m);
+    return text;
+}
+
+static void test_audio_uses_the_configured_ports(void **state)
+{
+    (void)state;
+    const struct config config = {.voice_rtp_port_low = 41000, .voice_rtp_port_high = 41040};
+    for (int i = 0; i < 20; i++) {
+        int port;
+        (void)offer_to("127.0.0.1", &config, &port);
+        assert_in_range(port, 41000, 41040);
+    }
+}
+
+static void test_peers_outside_are_told_the_external_address(void **state)
+{
+    (void)state;
+    const struct config config = {
+        .voice_rtp_port_low = 41000, .voice_rtp_port_high = 41400, .voice_external_address = "203.0.113.9"};
+    int port;
+    assert_non_null(strstr(offer_to("198.51.100.1", &config, &port), "c=IN IP4 203.0.113.9\r\n"));
+    assert_non_null(strstr(offer_to("127.0.0.1", &config, &port), "c=IN IP4 127.0.0.1\r\n"));
+    assert_non_null(strstr(offer_to("10.0.0.7", &config, &port), "c=IN IP4 127.0.0.1\r\n"));
 }
 
 /* ---- relay ---- */
@@ -307,6 +352,8 @@ int main(void)
     static bool alaw = true;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_only_a_caller_on_this_machine_has_its_audio_here),
+        cmocka_unit_test(test_audio_uses_the_configured_ports),
+        cmocka_unit_test(test_peers_outside_are_told_the_external_address),
         RELAY(received_packets_are_passed_on_unchanged, NULL),
         RELAY(relayed_packets_replace_silence_in_one_stream, NULL),
         RELAY(relayed_audio_is_withheld_while_a_key_is_pressed, NULL),

@@ -14,6 +14,8 @@ static struct config agent_config = {
     .voice_tone_gap_ms = 60,
     .voice_digest = "off",
     .voice_calls = 8,
+    .voice_rtp_port_low = 16384,
+    .voice_rtp_port_high = 32767,
     .voice_calls_per_source = 4,
 };
 
