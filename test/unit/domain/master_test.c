@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "domain/box.h"
 #include "domain/mail.h"
 #include "domain/master.h"
 #include "domain/webhook.h"
@@ -115,6 +116,21 @@ static enum err mail_run(struct tx *tx, void *unused)
     return mail_queue(tx, &mail);
 }
 
+static enum err box_run(struct tx *tx, void *arg)
+{
+    struct str password;
+    return box_add(tx, arena_printf(tx->arena, "box%d", *(int *)arg), STR_NONE, &password);
+}
+
+static enum err box_open_run(struct tx *tx, void *arg)
+{
+    struct box_login login;
+    enum err e = box_find(tx, arena_printf(tx->arena, "box%d", *(int *)arg), &login);
+    if (!e)
+        assert_int_equal(login.password.n, BOX_PASSWORD_LEN);
+    return e;
+}
+
 static struct master_rekeyed rekey(struct bench *b)
 {
     struct master_rekeyed done = {-1, -1};
@@ -222,15 +238,18 @@ static void test_all_secrets_are_sealed_again_in_batches(void **state)
     for (int i = 0; i < MANY; i++) {
         assert_int_equal(create(b, &endpoints[i]), ERR_NONE);
         assert_int_equal(transact(b, mail_run, NULL), ERR_NONE);
+        assert_int_equal(transact(b, box_run, &i), ERR_NONE);
     }
     crypto_set_master(key_b, key_a);
     struct master_rekeyed done = rekey(b);
-    assert_int_equal(done.sealed, 2 * MANY);
+    assert_int_equal(done.sealed, 3 * MANY);
     assert_int_equal(done.unreadable, 0);
     assert_int_equal(rekey(b).sealed, 0);
     crypto_set_master(key_b, NULL);
-    for (int i = 0; i < MANY; i++)
+    for (int i = 0; i < MANY; i++) {
         assert_readable(b, &endpoints[i]);
+        assert_int_equal(transact(b, box_open_run, &i), ERR_NONE);
+    }
     assert_int_equal(rekey(b).unreadable, 0);
 }
 
