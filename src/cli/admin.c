@@ -13,12 +13,13 @@
 #include "cli/control.h"
 #include "cli/options.h"
 #include "cli/print.h"
+#include "cli/recording.h"
 
 #define ANSWER_MAX (16U << 20)
 
 struct admin_options {
     const char *config, *data;
-    const char *building, *member, *scopes, *name, *email, *phone, *country, *status, *outcome, *session;
+    const char *building, *member, *scopes, *name, *email, *phone, *country, *status, *outcome, *session, *which;
     const char *number, *at, *digits, *from;
     int64_t days;
     bool json;
@@ -47,6 +48,7 @@ static const struct {
     {"at", FIELD_TEXT, offsetof(struct admin_options, at)},
     {"digits", FIELD_TEXT, offsetof(struct admin_options, digits)},
     {"from", FIELD_TEXT, offsetof(struct admin_options, from)},
+    {"which", FIELD_TEXT, offsetof(struct admin_options, which)},
 };
 
 #define TEXT(member, option, placeholder, what)   OPTION_TEXT(struct admin_options, member, option, placeholder, what)
@@ -113,12 +115,21 @@ static const struct option_row explain_rows[] = {
     TEXT(from, "from", "NUMBER", "number of the caller [withheld]"),
     COMMON,
 };
+#define GREETING                                                                                                       \
+    NEEDED(building, "building", "ID", "building of the greeting"),                                                    \
+        NEEDED(which, "which", "GREETING", "welcome, granted, denied or forwarding")
+static const struct option_row greeting_rows[] = {GREETING, COMMON};
+static const struct option_row greeting_list_rows[] = {
+    NEEDED(building, "building", "ID", "list the recordings of this building"),
+    COMMON,
+};
 static const struct option_row common_rows[] = {COMMON};
 
 struct verb {
     struct command command; /* first: run_verb gets a pointer to it */
     const char *method, *path;
-    const char *operand_field; /* field of the operand; NULL: the operand is appended to the path */
+    const char *operand_field;          /* field of the operand; NULL: the operand is appended to the path */
+    char *(*read)(const char *operand); /* the field's text, which the caller frees; NULL: the operand is the text */
 };
 
 static int run_verb(const struct command *self, const void *given, struct arguments operands);
@@ -167,6 +178,10 @@ static const struct verb verbs[] = {
     {VERB("call list", "GET", "/admin/calls", call_list_rows, "List the newest calls, at most 100")},
     {VERB("call show", "GET", "/admin/calls/", common_rows, "Show a call with every step"), TAKES("ID", NULL)},
     {VERB("explain", "GET", "/admin/explain", explain_rows, "Explain what would happen to a call, grant by grant")},
+    {VERB("greeting list", "GET", "/admin/greetings", greeting_list_rows, "List the recorded greetings of a building")},
+    {VERB("greeting set", "POST", "/admin/greetings", greeting_rows, "Play a WAV file in place of a greeting's text"),
+     TAKES("FILE", "audio"), .read = recording_from_file},
+    {VERB("greeting remove", "DELETE", "/admin/greetings", greeting_rows, "Speak the greeting's text again")},
     {VERB("account show", "GET", "/admin/accounts", common_rows, "Show an account and its buildings"),
      TAKES("EMAIL", "email")},
 };
@@ -305,7 +320,12 @@ static int run_verb(const struct command *self, const void *given, struct argume
         free(why);
         return EXIT_USAGE;
     }
-    int result = send_verb(v, o, operands.count ? operands.words[0] : NULL, config->top_data_dir);
+    const char *operand = operands.count ? operands.words[0] : NULL;
+    char *read = operand && v->read ? v->read(operand) : NULL;
+    int result = EXIT_FAILED;
+    if (read || !operand || !v->read)
+        result = send_verb(v, o, read ? read : operand, config->top_data_dir);
+    free(read);
     config_free(config);
     return result;
 }

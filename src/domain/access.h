@@ -58,10 +58,11 @@ struct access_decision {
     char tones[4]; /* the building's release tone, "" while not set */
     struct release release;
     struct str greeting_welcome, greeting_granted, greeting_denied,
-        greeting_forwarding; /* in the arena; "": nothing is said */
-    struct str forward_to;   /* the forwarding phone; STR_NONE: not set */
-    struct ring ring;        /* the other phones; numbers in the arena */
-    bool voice;              /* of COLLECT: a usable passcode may be spoken */
+        greeting_forwarding;              /* in the arena; "": nothing is said */
+    struct id recordings[GREETING_COUNT]; /* played in place of the text; empty: none */
+    struct str forward_to;                /* the forwarding phone; STR_NONE: not set */
+    struct ring ring;                     /* the other phones; numbers in the arena */
+    bool voice;                           /* of COLLECT: a usable passcode may be spoken */
     /* Of WRONG: if the code closed the keypad to this caller's group, forward the call. */
     struct guard_closing closing;
     struct access_near near[ACCESS_NEAR_MAX]; /* of access_forwarded(), newest first */

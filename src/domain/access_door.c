@@ -32,6 +32,8 @@ static enum err door_load(struct tx *tx, enum sql statement, struct str key, str
         .owner_phone = col_copy(&c, COL_DOOR_PHONE, a),
         .guard = guard_read(&c, caller),
     };
+    for (int i = 0; i < GREETING_COUNT; i++)
+        door.decision.recordings[i] = col_id(&c, COL_DOOR_RECORDED_WELCOME + i);
     const struct str tones = col_str(&c, COL_DOOR_UNLOCK_TONE);
     if (tones.n < sizeof door.decision.tones)
         memcpy(door.decision.tones, tones.n ? tones.p : "", tones.n);

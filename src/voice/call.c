@@ -69,6 +69,8 @@ static void add_prompt(const struct call *c, enum call_prompt prompt, bool inter
     struct call_action *a = add_call_action(out, CALL_SAY);
     a->say.prompt = prompt;
     a->say.text = text;
+    if ((int)prompt < GREETING_COUNT && id_given(&c->recordings[prompt]))
+        a->say.recording = &c->recordings[prompt];
     a->say.interruptible = interruptible;
 }
 
@@ -212,6 +214,7 @@ static void keep_decision(struct call *c, const struct access_decision *d)
     copy_cut(c->greetings[PROMPT_GRANTED], CALL_TEXT_MAX, d->greeting_granted);
     copy_cut(c->greetings[PROMPT_DENIED], CALL_TEXT_MAX, d->greeting_denied);
     copy_cut(c->greetings[PROMPT_FORWARDING], CALL_TEXT_MAX, d->greeting_forwarding);
+    memcpy(c->recordings, d->recordings, sizeof c->recordings);
     memcpy(c->tones, d->tones, sizeof c->tones);
     c->release = d->release;
     keep_ring(&c->ring, d);

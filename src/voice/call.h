@@ -101,7 +101,8 @@ struct call_action {
         int status; /* CALL_REJECT */
         struct {
             enum call_prompt prompt;
-            const char *text; /* lives as long as the call */
+            const char *text;           /* lives as long as the call */
+            const struct id *recording; /* to be played in place of it; NULL: none */
             bool interruptible;
         } say;
         struct {
@@ -174,6 +175,7 @@ struct call {
     struct release release;
     struct call_ring ring;
     char greetings[GREETING_COUNT][CALL_TEXT_MAX]; /* as enum call_prompt begins */
+    struct id recordings[GREETING_COUNT];          /* played in place of them; empty: none */
 };
 
 void call_init(struct call *c);

@@ -1,26 +1,60 @@
 #include "voice/greeting.h"
 
+#include "base/log.h"
+#include "domain/recording.h"
 #include "domain/settings.h"
+#include "domain/work.h"
 #include "voice/media.h"
 #include "voice/sip_agent.h"
 #include "voice/speech.h"
 
 #define BYTES_PER_MB (1024 * 1024)
 
-static void ask_text(struct sip_agent *a, struct str text)
+static struct speech_source source_of(const char *text, const struct id *recording)
 {
-    if (a->speech && text.n)
-        speech_ask(a->speech, &(struct speech_source){.name = text});
+    const bool recorded = recording && id_given(recording);
+    return (struct speech_source){.recording = recorded, .name = recorded ? id_str(recording) : str_z(text)};
+}
+
+static void ask_for(struct sip_agent *a, const char *text, const struct id *recording)
+{
+    const struct speech_source source = source_of(text, recording);
+    if (a->speech && text && text[0])
+        speech_ask(a->speech, &source);
 }
 
 /* ---- the agent's ---- */
 
+struct fetched {
+    struct id id;
+    struct str audio;
+};
+
+static enum err fetch_body(struct tx *tx, void *arg)
+{
+    struct fetched *f = arg;
+    return recording_audio(tx, &f->id, &f->audio);
+}
+
+/* On the thread of the speech. A recording that was removed since the decision is none. */
 static bool fetch_recording(void *arg, struct str name, struct clip **ret)
 {
-    (void)arg;
-    (void)name;
-    (void)ret;
-    return false;
+    const struct sip_agent *a = arg;
+    struct arena arena;
+    struct fetched f;
+    struct work work = {.store = a->store, .config = a->config, .arena = &arena};
+    if (!id_parse(name, &f.id))
+        return true;
+    arena_init(&arena, NULL, 0);
+    const enum err e = work_read(&work, fetch_body, &f);
+    if (!e && f.audio.n && f.audio.n <= RECORDING_MAX) {
+        *ret = clip_new((uint32_t)f.audio.n);
+        memcpy((*ret)->ulaw, f.audio.p, f.audio.n);
+    } else if (e && e != ERR_NOT_FOUND) {
+        log_error("recording not read id=%s error=%s", f.id.text, err_info(e)->code);
+    }
+    arena_done(&arena);
+    return !e || e == ERR_NOT_FOUND;
 }
 
 enum err greeting_start(struct sip_agent *a)
@@ -38,10 +72,10 @@ enum err greeting_start(struct sip_agent *a)
     if (e)
         return e;
     for (int i = 0; i < GREETING_COUNT; i++)
-        ask_text(a, greeting_or_default(a->config, (enum greeting)i, STR_NONE));
+        ask_for(a, greeting_or_default(a->config, (enum greeting)i, STR_NONE).p, NULL);
     call_init(&call);
     for (int i = GREETING_COUNT; i < PROMPT_COUNT; i++)
-        ask_text(a, str_z(call_text(&call, (enum call_prompt)i)));
+        ask_for(a, call_text(&call, (enum call_prompt)i), NULL);
     return ERR_NONE;
 }
 
@@ -55,10 +89,10 @@ void greeting_prepare(struct sip_agent *a, const struct call *c, const struct ca
 {
     for (size_t i = 0; i < next->n; i++)
         if (next->v[i].kind == CALL_SAY)
-            ask_text(a, str_z(next->v[i].say.text));
+            ask_for(a, next->v[i].say.text, next->v[i].say.recording);
     if (c->state == CALL_COLLECTING || c->state == CALL_RECORDING || c->state == CALL_RINGING)
         for (int i = 0; i < GREETING_COUNT; i++)
-            ask_text(a, str_z(c->greetings[i]));
+            ask_for(a, c->greetings[i], &c->recordings[i]);
 }
 
 /* ---- one text ---- */
@@ -66,7 +100,7 @@ void greeting_prepare(struct sip_agent *a, const struct call *c, const struct ca
 static void play_signal(struct saying *s)
 {
     struct sound parts[SOUND_PARTS_MAX];
-    const size_t n = sound_prompt(s->prompt, parts);
+    const size_t n = sound_prompt(s->words.prompt, parts);
     media_play(s->media, parts, n);
 }
 
@@ -83,10 +117,15 @@ void greeting_tick(struct saying *s, int64_t now_ms)
     struct clip *clip = NULL;
     if (!s->until_ms)
         return;
-    const struct speech_source source = {.name = str_z(s->text)};
+    const struct speech_source source = source_of(s->words.text, s->words.recording);
     const enum speech_state state = speech_take(s->agent->speech, &source, &clip);
     if (state == SPEECH_PENDING && now_ms < s->until_ms)
         return;
+    if (state == SPEECH_READY && !clip && source.recording) {
+        s->words.recording = NULL;
+        greeting_tick(s, now_ms);
+        return;
+    }
     s->until_ms = 0;
     if (clip)
         play_clip(s, clip);
@@ -94,13 +133,12 @@ void greeting_tick(struct saying *s, int64_t now_ms)
         play_signal(s);
 }
 
-void greeting_say(struct saying *s, struct sip_agent *a, struct media *m, enum call_prompt prompt, const char *text)
+void greeting_say(struct saying *s, struct sip_agent *a, struct media *m, const struct greeting_words *words)
 {
     const int64_t now_ms = tick_now_ms();
     s->agent = a;
     s->media = m;
-    s->prompt = prompt;
-    s->text = text;
+    s->words = *words;
     s->until_ms = a->speech ? now_ms + GREETING_WAIT_MS : 0;
     if (a->speech)
         greeting_tick(s, now_ms);

@@ -9,12 +9,18 @@ struct clip;
 struct media;
 struct sip_agent;
 
+/* Words to say. `text` and `recording` must live until they were said. */
+struct greeting_words {
+    enum call_prompt prompt;    /* which signal tones take their place */
+    const char *text;           /* spoken, */
+    const struct id *recording; /* unless there is a recording of the building; NULL: there is none */
+};
+
 /* Zero at first. Belongs to one media session, and is done after that was freed. */
 struct saying {
     struct sip_agent *agent;
     struct media *media;
-    enum call_prompt prompt;
-    const char *text;
+    struct greeting_words words;
     int64_t until_ms;  /* waiting for the speech, at most until then; 0: not waiting */
     struct clip *clip; /* the one that plays, or played last */
 };
@@ -25,8 +31,8 @@ void greeting_stop(struct sip_agent *a);
 
 /* Prepares the texts of these actions, then those that the call may need later. */
 void greeting_prepare(struct sip_agent *a, const struct call *c, const struct call_actions *next);
-/* Says the text, which must live until it was said. media_events.played tells the end. */
-void greeting_say(struct saying *s, struct sip_agent *a, struct media *m, enum call_prompt prompt, const char *text);
+/* Says the words. media_events.played tells the end. */
+void greeting_say(struct saying *s, struct sip_agent *a, struct media *m, const struct greeting_words *words);
 /* Every tick while a text is being said: begins to play as soon as the speech is ready. */
 void greeting_tick(struct saying *s, int64_t now_ms);
 void greeting_done(struct saying *s);

@@ -298,7 +298,8 @@ static void sip_call_begin(struct sip_call *c, const struct call_action *a)
         sip_call_answer(c);
         return;
     case CALL_SAY:
-        greeting_say(&c->saying, c->agent, c->media, a->say.prompt, a->say.text);
+        greeting_say(&c->saying, c->agent, c->media,
+                     &(struct greeting_words){a->say.prompt, a->say.text, a->say.recording});
         return;
     case CALL_COLLECT:
         c->due_ms = tick_now_ms() + a->collect.wait_ms;

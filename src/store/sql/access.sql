@@ -3,6 +3,10 @@
 -- columns: door
 b.account_id, b.id, b.label, b.unlock_tone, b.greeting_welcome, b.greeting_granted, b.greeting_denied,
     b.greeting_forwarding, b.forward_phone, a.subscription_status, a.phone,
+    (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 0) AS recorded_welcome,
+    (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 1) AS recorded_granted,
+    (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 2) AS recorded_denied,
+    (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 3) AS recorded_forwarding,
     {release b}, {ring b}, k.released_at, g.failed_1, g.failed_2, g.failed_3, g.failed_4, g.closed_until, g.closings, g.mailed_at
 
 -- name: access_by_number

@@ -26,6 +26,9 @@ DELETE FROM door_caller WHERE building_id = $1
 -- name: removal_guard
 DELETE FROM door_guard WHERE building_id = $1
 
+-- name: removal_recordings
+DELETE FROM recording WHERE building_id = $1
+
 -- name: removal_members
 DELETE FROM member WHERE building_id = $1
 

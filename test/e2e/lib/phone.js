@@ -68,13 +68,15 @@ export async function sipp(daemon, scenario, to, { calls = 1, transport = 'u1', 
 
 /** baresip as a call box; driven over its control port with netstrings of JSON. */
 export class Baresip {
-    /** account: a line of baresip's file `accounts`, in place of that of test/e2e/baresip. */
-    static async start({ account } = {}) {
+    /** account: a line of baresip's file `accounts`, in place of that of test/e2e/baresip. record: it writes what it hears to
+     *  a file …-dec.wav in its directory, complete when the call has ended. */
+    static async start({ account, record = false } = {}) {
         const phone = new Baresip();
         phone.directory = mkdtempSync(join(tmpdir(), 'portero-baresip-'));
         const port = await freePort();
         const config = readFileSync(join(here, '../baresip/config'), 'utf8').replace(/^(ctrl_tcp_listen\s+).*$/m, `$1127.0.0.1:${port}`);
-        writeFileSync(join(phone.directory, 'config'), config);
+        const recording = `module sndfile.so\nsnd_path ${phone.directory}\n`;
+        writeFileSync(join(phone.directory, 'config'), record ? config + recording : config);
         if (account) writeFileSync(join(phone.directory, 'accounts'), `${account}\n`);
         else copyFileSync(join(here, '../baresip/accounts'), join(phone.directory, 'accounts'));
         writeFileSync(join(phone.directory, 'contacts'), '');

@@ -2,10 +2,12 @@
  * one file of a test; it replaces domain/access.c, domain/call_record.c and store/store.c. */
 #pragma once
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "domain/call_record.h"
+#include "domain/recording.h"
 
 #define FAKE_OPEN    "+15550000001" /* opens at once: 9 */
 #define FAKE_CODE    "+15550000002" /* asks for a code: 1234 or 7 open with 9#0 */
@@ -15,7 +17,14 @@
 #define FAKE_SILENT  "+15550000006" /* asks for a code, without greetings */
 #define FAKE_SLOW    "+15550000007" /* opens after FAKE_SLOW_US */
 
+#define FAKE_RECORDED "+15550000008" /* as FAKE_CODE, with a recorded welcome */
+
+#define FAKE_RECORDING       "0123456789abcdef01234567"
+#define FAKE_RECORDED_LENGTH 8000
+
 #define FAKE_SLOW_US (1500 * 1000) /* far longer than the messages before the decision take */
+
+static _Atomic bool fake_recording_held, fake_recording_broken;
 
 static const char FAKE_BUILDING[] = "0123456789abcdef0123";
 
@@ -56,21 +65,42 @@ static void fake_greetings(struct access_decision *d, int kind)
     d->greeting_forwarding = speaks ? STR("forwarding") : STR("");
 }
 
+/* The recording: a byte for each sample. Waits while decisions are held. */
+static inline uint8_t fake_recorded(size_t i)
+{
+    return (uint8_t)(i * i / 64 * 37);
+}
+
+enum err recording_audio(struct tx *tx, const struct id *recording, struct str *ret)
+{
+    (void)recording;
+    char *audio = arena_alloc(tx->arena, FAKE_RECORDED_LENGTH);
+    for (size_t i = 0; i < FAKE_RECORDED_LENGTH; i++)
+        audio[i] = (char)fake_recorded(i);
+    *ret = str_n(audio, FAKE_RECORDED_LENGTH);
+    while (atomic_load(&fake_recording_held))
+        usleep(1000);
+    return atomic_load(&fake_recording_broken) ? ERR_INTERNAL_ERROR : ERR_NONE;
+}
+
 enum err access_arrive(struct tx *tx, struct str to, struct str from, struct access_decision *ret)
 {
     (void)tx;
-    static const enum access_verdict verdicts[] = {ACCESS_REJECT,    ACCESS_RELEASE, ACCESS_COLLECT, ACCESS_FORWARD,
-                                                   ACCESS_SELF_CALL, ACCESS_REJECT,  ACCESS_COLLECT, ACCESS_RELEASE};
+    static const enum access_verdict verdicts[] = {ACCESS_REJECT,  ACCESS_RELEASE,   ACCESS_COLLECT,
+                                                   ACCESS_FORWARD, ACCESS_SELF_CALL, ACCESS_REJECT,
+                                                   ACCESS_COLLECT, ACCESS_RELEASE,   ACCESS_COLLECT};
     int kind = str_starts(to, STR("+1555000000")) && to.n == 12 ? to.p[11] - '0' : 0;
     if (kind == 5)
         return ERR_INTERNAL_ERROR;
     if (kind == 7)
         usleep(FAKE_SLOW_US);
-    *ret = (struct access_decision){.verdict = kind > 7 ? ACCESS_REJECT : verdicts[kind]};
+    *ret = (struct access_decision){.verdict = kind > 8 ? ACCESS_REJECT : verdicts[kind]};
     if (ret->verdict == ACCESS_RELEASE)
         strcpy(ret->tones, "9");
     fake_building(&ret->building_id, kind);
     fake_greetings(ret, kind);
+    if (kind == 8)
+        memcpy(ret->recordings[GREETING_WELCOME].text, FAKE_RECORDING, sizeof FAKE_RECORDING);
     pthread_mutex_lock(&fake.lock);
     fake.arrived++;
     (void)snprintf(fake.from, sizeof fake.from, "%.*s", STR_ARG(from));

@@ -11,6 +11,7 @@
 #include <re/re.h>
 #include <rem/rem.h>
 
+#include "voice/greeting.h"
 #include "voice/sip_fixture.h"
 #include "voice/synth.h"
 
@@ -187,6 +188,67 @@ static void test_the_end_of_a_failed_forwarding_is_spoken(void **state)
     assert_true(match("Nobody can take your call right now. Goodbye.") > 0.9);
 }
 
+/* How well the recording matches what was heard. */
+static double match_recording(void)
+{
+    struct clip *c = clip_new(FAKE_RECORDED_LENGTH);
+    double best = 0;
+    for (size_t i = 0; i < c->length; i++)
+        c->ulaw[i] = fake_recorded(i);
+    for (size_t at = 0; at + c->length / 2 < heard.n; at++)
+        best = fmax(best, match_at(c, at));
+    clip_unref(c);
+    return best;
+}
+
+static void test_a_recording_is_played_in_place_of_the_text(void **state)
+{
+    (void)state;
+    call(FAKE_RECORDED, 0);
+    hear_ms(2500);
+    assert_true(match_recording() > 0.99);
+    assert_true(match("welcome") < 0.5);
+}
+
+static void test_a_recording_that_cannot_be_read_is_spoken(void **state)
+{
+    (void)state;
+    atomic_store(&fake_recording_broken, true);
+    call(FAKE_RECORDED, 0);
+    hear_ms(2500);
+    atomic_store(&fake_recording_broken, false);
+    assert_true(match("welcome") > 0.9);
+}
+
+static void test_a_greeting_that_is_not_ready_in_time_is_a_signal(void **state)
+{
+    (void)state;
+    atomic_store(&fake_recording_held, true);
+    const int port = call(FAKE_RECORDED, 0);
+    hear_ms(900);
+    assert_true(silence(0) > 0.99);
+    hear_ms(1500);
+    const double silent = silence(SOUND_MS(900));
+    raw_press(r.rtp, port, 1000, 7);
+    raw_press(r.rtp, port, 3000, 11);
+    hear_release();
+    atomic_store(&fake_recording_held, false);
+    assert_true(silent < 0.9 && silent > 0.5);
+    assert_true(match_recording() < 0.5);
+}
+
+static void test_a_key_ends_the_wait_for_a_greeting(void **state)
+{
+    (void)state;
+    atomic_store(&fake_recording_held, true);
+    const int port = call(FAKE_RECORDED, 0);
+    raw_press(r.rtp, port, 1000, 7);
+    raw_press(r.rtp, port, 3000, 11);
+    hear_release();
+    atomic_store(&fake_recording_held, false);
+    assert_true(heard.n < SOUND_MS(GREETING_WAIT_MS));
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
@@ -197,6 +259,10 @@ int main(void)
         T(a_key_ends_the_greeting),
         T(the_denial_is_spoken_and_the_right_code_then_opens),
         T(the_end_of_a_failed_forwarding_is_spoken),
+        T(a_recording_is_played_in_place_of_the_text),
+        T(a_recording_that_cannot_be_read_is_spoken),
+        T(a_greeting_that_is_not_ready_in_time_is_a_signal),
+        T(a_key_ends_the_wait_for_a_greeting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

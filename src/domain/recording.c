@@ -1,0 +1,62 @@
+#include "domain/recording.h"
+
+#include "domain/owner.h"
+#include "domain/row.h"
+
+const char *const recording_names[] = {[GREETING_WELCOME] = "welcome",
+                                       [GREETING_GRANTED] = "granted",
+                                       [GREETING_DENIED] = "denied",
+                                       [GREETING_FORWARDING] = "forwarding",
+                                       [GREETING_COUNT] = NULL};
+
+enum err recording_put(struct tx *tx, const struct id *building, enum greeting which, struct str audio)
+{
+    struct id account;
+    enum err e = building_owner(tx, building, &account);
+    if (e)
+        return e;
+    if (!audio.n || audio.n > RECORDING_MAX)
+        return tx_fail(tx, ERR_BAD_REQUEST, "a recording has 1 byte to 20 seconds");
+    const struct id id = id_new(tx->now_us);
+    return db_exec(tx->db, SQL_RECORDING_PUT,
+                   DB_ARGS(v_str(id_str(building)), v_int(which), v_str(id_str(&id)), v_int(tx->now_us),
+                           v_int((int64_t)audio.n), v_blob(audio.p, audio.n)),
+                   NULL);
+}
+
+enum err recording_list(struct tx *tx, const struct id *building, struct recording ret[static GREETING_COUNT],
+                        size_t *ret_count)
+{
+    CURSOR c;
+    struct id account;
+    size_t count = 0;
+    enum err e = building_owner(tx, building, &account);
+    if (!e)
+        e = db_query(tx->db, SQL_RECORDING_LIST, DB_ARGS(v_str(id_str(building))), &c);
+    for (bool more; !e && !(e = db_next(&c, &more)) && more && count < GREETING_COUNT;)
+        ret[count++] = (struct recording){
+            .which = (enum greeting)col_int(&c, COL_RECORDING_LIST_WHICH),
+            .id = col_id(&c, COL_RECORDING_LIST_ID),
+            .created_at_us = col_int(&c, COL_RECORDING_LIST_CREATED_AT),
+            .length = col_int(&c, COL_RECORDING_LIST_LENGTH),
+        };
+    if (!e)
+        *ret_count = count;
+    return e;
+}
+
+enum err recording_remove(struct tx *tx, const struct id *building, enum greeting which)
+{
+    int64_t removed;
+    enum err e = db_exec(tx->db, SQL_RECORDING_REMOVE, DB_ARGS(v_str(id_str(building)), v_int(which)), &removed);
+    return e ? e : removed ? ERR_NONE : ERR_NOT_FOUND;
+}
+
+enum err recording_audio(struct tx *tx, const struct id *recording, struct str *ret)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_RECORDING_AUDIO, DB_ARGS(v_str(id_str(recording))), &c);
+    if (!e)
+        *ret = arena_str(tx->arena, col_blob(&c, COL_RECORDING_AUDIO_AUDIO));
+    return e;
+}
