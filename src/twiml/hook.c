@@ -141,6 +141,13 @@ static enum err take_turn(struct twiml_turn *t, const struct posted *r)
     return ERR_NONE;
 }
 
+/* Twilio sends a word in place of a number that is withheld. */
+static struct str caller_of(const struct form *f)
+{
+    const struct str from = form_value(f, "From");
+    return twilio_is_number(from) ? from : STR_NONE;
+}
+
 /* A call that is not known begins at step 0; later it has expired. */
 static enum err find_call(struct request *q, int64_t step, struct twiml_session *ret)
 {
@@ -148,7 +155,7 @@ static enum err find_call(struct request *q, int64_t step, struct twiml_session 
     enum err e = twiml_session_get(&q->tx, r->sid, ret);
     if (e != ERR_NOT_FOUND || step > 0 || is_over(r))
         return e;
-    twiml_session_init(ret, r->sid, form_value(&r->form, "From"), form_value(&r->form, "To"));
+    twiml_session_init(ret, r->sid, caller_of(&r->form), form_value(&r->form, "To"));
     return ERR_NONE;
 }
 

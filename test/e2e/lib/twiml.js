@@ -1,6 +1,7 @@
 // The voice part of Twilio, as calls meet it: posts signed webhooks to a daemon and performs the TwiML it gets, with a
 // visitor and residents who do as they are told. An answer that Twilio would not understand fails the test.
 import assert from 'node:assert/strict';
+import http from 'node:http';
 import https from 'node:https';
 import { once } from 'node:events';
 import { spawn } from 'node:child_process';
@@ -87,11 +88,20 @@ export class Twiml {
         return getExpectedTwilioSignature(this.token, url, form);
     }
 
+    set daemon(daemon) { this.daemons = [daemon]; }
+
+    /** Of several nodes, each gets one request after the other, as behind a balancer. */
+    #next() {
+        this.daemons.push(this.daemons.shift());
+        return this.daemons[0].https;
+    }
+
     /** Posts a form: {status, type, text}. */
-    async send(target, form, { signature = this.sign(PUBLIC_URL + target, form), headers = {}, base = this.daemon.https, body = new URLSearchParams(form).toString() } = {}) {
-        const { hostname, port } = new URL(base);
+    async send(target, form, { signature = this.sign(PUBLIC_URL + target, form), headers = {}, base = this.#next(), body = new URLSearchParams(form).toString() } = {}) {
+        const { hostname, port, protocol } = new URL(base);
         const all = { 'content-type': 'application/x-www-form-urlencoded; charset=UTF-8', 'content-length': Buffer.byteLength(body), ...(signature && { 'x-twilio-signature': signature }), ...headers };
-        const request = https.request({ host: hostname, port, method: 'POST', path: target, headers: all, agent: this.agent });
+        const to = { host: hostname, port, method: 'POST', path: target, headers: all };
+        const request = protocol === 'http:' ? http.request(to) : https.request({ ...to, agent: this.agent });
         request.end(body);
         const [response] = await once(request, 'response');
         const chunks = [];
@@ -112,7 +122,8 @@ export class Twiml {
 
     /**
      * A visitor's call, from ringing to its end, with the options of POST /sandbox/calls; `hangUp`: the visitor hangs up
-     * when asked for a code; `silent`: Twilio does not report the end. Gives {call_id, said, tones, rang, rejected, documents}.
+     * when asked for a code; `silent`: Twilio does not report the end. `resident` may be a list, for phones that ring one
+     * after the other; 'silent' answers and presses nothing, a key presses that. Gives {call_id, said, tones, rang, …}.
      */
     async call(options) {
         const call = new Call(this, options);
@@ -181,22 +192,23 @@ class Call {
         const numbers = children(verb);
         this.result.rang.push(...numbers.map(textOf));
         this.result.dialled = verb.attribs;
-        const status = { no_answer: 'no-answer', busy: 'busy', unreachable: 'failed' }[this.resident];
+        const resident = Array.isArray(this.resident) ? this.resident.shift() : this.resident;
+        const status = { no_answer: 'no-answer', busy: 'busy', unreachable: 'failed' }[resident];
         if (status) return { target: action, form: { DialCallStatus: status } };
-        const connected = await this.#whisper(numbers[0].attribs.url);
+        const connected = await this.#whisper(numbers[0].attribs.url, resident);
         this.over = connected; // the visitor hangs up after the conversation
         return { target: action, form: { DialCallStatus: 'completed', DialCallDuration: '3', ...(connected && { CallStatus: 'completed' }) } };
     }
 
     /** The first resident answers: whether the visitor is connected. */
-    async #whisper(url) {
+    async #whisper(url, resident) {
         const leg = newSid();
         const form = (more) => ({ ...this.form(more), CallSid: leg, ParentCallSid: this.sid, Direction: 'outbound-dial' });
         const [gather, ...rest] = verbs(await this.twilio.fetch(url, form({})));
         assert.deepEqual([gather.name, rest.length], ['Gather', 0]);
         this.result.whispered = children(gather).map(textOf).join(' ');
-        if (this.resident === 'declined') return false;
-        const Digits = { answered: '1', opened: '9', silent: '' }[this.resident] ?? this.resident;
+        if (resident === 'declined') return false;
+        const Digits = { answered: '1', opened: '9', silent: '' }[resident] ?? resident;
         const answer = verbs(await this.twilio.fetch(gather.attribs.action, form({ Digits })));
         assert.ok(answer.length === 0 || answer[0].name === 'Hangup');
         return answer.length === 0;
