@@ -1,0 +1,97 @@
+/* A stored call and the fields of a webhook, any bytes: a call that is read can be saved and read again, its events
+ * lead to a state that can be saved, and every answer is one element with nothing but escaped text in it. */
+#include <stdlib.h>
+
+#include "twiml/document.h"
+#include "twiml/talk.h"
+#include "voice/call_save.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct config config = {.twilio_language = "en-US", .twilio_voice = ""};
+
+static void must(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void check_saved(const struct call *c)
+{
+    struct call again;
+    json_t *saved = call_save(c);
+    must(saved && call_load(saved, &again));
+    json_t *twice = call_save(&again);
+    must(json_equal(saved, twice));
+    json_decref(twice);
+    json_decref(saved);
+}
+
+static void check_document(struct buf *b)
+{
+    int depth = 0;
+    must(!b->full && b->n > 0);
+    for (size_t i = 0; i < b->n; i++) {
+        const unsigned char c = (unsigned char)b->p[i];
+        depth += (c == '<') - (c == '>');
+        must(c >= ' ' && c != 0x7f && (depth == 0 || depth == 1));
+    }
+    must(depth == 0);
+    buf_done(b);
+}
+
+static void check_visitor(const struct twiml_session *s, const struct call_actions *actions)
+{
+    struct buf b = BUF(TWIML_ANSWER_MAX);
+    twiml_visitor(&config, s, actions, &b);
+    check_document(&b);
+}
+
+/* Events of calls that are forwarded need no store. */
+static void check_events(const struct twiml_session *before, const struct form *f)
+{
+    struct tx tx = {.now_us = before->story.arrival.started_us + US_PER_S};
+    struct twiml_session s = *before;
+    struct twiml_turn turn = twiml_turn(&tx, &s);
+    bool connect;
+    must(!twiml_resident_chose(&turn, STR("CA1"), 0, form_value(f, "Digits"), &connect));
+    twiml_perform(&turn);
+    check_saved(&s.call);
+    check_visitor(&s, &turn.actions);
+    turn = twiml_turn(&tx, &s);
+    must(!twiml_dialled(&turn, form_value(f, "DialCallStatus")));
+    check_saved(&s.call);
+    check_visitor(&s, &turn.actions);
+}
+
+static void check_call(const struct call *c, const struct form *f)
+{
+    struct twiml_session s;
+    struct buf b = BUF(TWIML_ANSWER_MAX);
+    twiml_session_init(&s, STR("CA0123456789abcdef0123456789abcdef"), form_value(f, "From"), form_value(f, "To"));
+    s.call = *c;
+    check_saved(c);
+    twiml_resident(&config, &s, 0, &b);
+    check_document(&b);
+    if (c->state == CALL_RINGING || c->state == CALL_BRIDGED)
+        check_events(&s, f);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena a;
+    struct call c;
+    struct story story;
+    struct form f = {0};
+    json_t *state;
+    struct str body, text = str_cut(str_n((const char *)data, size), '\n', &body);
+    arena_init(&a, NULL, 0);
+    if (!json_read(text, &state)) {
+        if ((!body.p || form_read(body, 100, &a, &f)) && call_load(state, &c))
+            check_call(&c, &f);
+        must(!call_load_story(state, &story) || story.n <= sizeof story.steps);
+        json_decref(state);
+    }
+    arena_done(&a);
+    return 0;
+}
