@@ -78,7 +78,8 @@ static void test_a_code_is_asked_for_during_the_greeting(void **state)
     struct twiml_session s = session();
     struct call_actions a = {.n = 3};
     a.v[0].kind = CALL_ANSWER;
-    a.v[1] = (struct call_action){.kind = CALL_SAY, .say = {PROMPT_WELCOME, "W & B", true}};
+    a.v[1] = (struct call_action){.kind = CALL_SAY,
+                                  .say = {.prompt = PROMPT_WELCOME, .text = "W & B", .interruptible = true}};
     a.v[2] = (struct call_action){.kind = CALL_COLLECT, .collect = {8000, false}};
     expect_document(&s, &a,
                     BEGIN "<Gather input=\"dtmf\" numDigits=\"4\" finishOnKey=\"#\" timeout=\"8\" "
@@ -98,7 +99,7 @@ static void test_the_tone_comes_before_or_after_the_greeting(void **state)
     (void)state;
     struct twiml_session s = session();
     struct call_action tones = {.kind = CALL_SEND_TONES, .tones = {"9", {.repeat = 1}}};
-    struct call_action say = {.kind = CALL_SAY, .say = {PROMPT_GRANTED, "G", false}};
+    struct call_action say = {.kind = CALL_SAY, .say = {.prompt = PROMPT_GRANTED, .text = "G", .interruptible = false}};
     struct call_action end = {.kind = CALL_HANG_UP};
     expect_document(&s, &(struct call_actions){{say, tones, end}, 3},
                     BEGIN SAY "G</Say><Play digits=\"9\"/><Hangup/>" END);
