@@ -78,5 +78,7 @@ void sip_call_invite(struct sip_stack *s, const struct sip_msg *msg, struct sip_
 /* Whether a request with our tag belongs to a call. If the call was not acknowledged yet, this makes it a session,
  * which receives the request. */
 bool sip_call_knows(struct sip_agent *a, const struct sip_msg *msg);
+/* Answers an UPDATE. */
+void sip_call_update(struct sip_stack *s, const struct sip_msg *msg);
 /* Ends the calls of a stack at once; NULL: all of them. */
 void sip_call_end_all(struct sip_agent *a, const struct sip_stack *s);

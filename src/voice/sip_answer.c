@@ -25,26 +25,27 @@ static void on_patience(void *arg)
     a->given_up(a->arg);
 }
 
-static int send_answer(struct sip_answer *a, struct sip_strans **transaction)
+static int send_answer(struct sip_answer *a, struct sip_strans **transaction, const char *headers)
 {
     const struct sip_msg *invite = a->invite;
     struct sip_contact contact;
     sip_contact_set(&contact, a->contact, &invite->dst, invite->tp);
     return sip_treplyf(transaction, &a->reply, a->sip, invite, true, 200, "OK",
-                       "%HAllow: " SIP_ALLOW "\r\nContent-Type: application/sdp\r\nContent-Length: %zu\r\n\r\n%b",
-                       sip_contact_print, &contact, mbuf_get_left(a->sdp), mbuf_buf(a->sdp), mbuf_get_left(a->sdp));
+                       "%HAllow: " SIP_ALLOW "\r\n%sContent-Type: application/sdp\r\nContent-Length: %zu\r\n\r\n%b",
+                       sip_contact_print, &contact, headers, mbuf_get_left(a->sdp), mbuf_buf(a->sdp),
+                       mbuf_get_left(a->sdp));
 }
 
 int sip_answer_send(struct sip_answer *a, struct sip *sip, const struct sip_msg *invite,
-                    struct sip_strans **transaction, const char *contact, struct mbuf *sdp, void (*given_up)(void *arg),
-                    void *arg)
+                    struct sip_strans **transaction, const char *contact, const char *headers, struct mbuf *sdp,
+                    void (*given_up)(void *arg), void *arg)
 {
     *a = (struct sip_answer){.sip = sip, .invite = invite, .given_up = given_up, .arg = arg};
     (void)snprintf(a->contact, sizeof a->contact, "%s", contact);
     /* Once answered, libre holds another reference until its timer ends. */
     a->transaction = mem_ref(*transaction);
     a->sdp = mem_ref(sdp);
-    int e = send_answer(a, transaction);
+    int e = send_answer(a, transaction, headers);
     if (e) {
         a->transaction = mem_deref(a->transaction);
         a->sdp = mem_deref(a->sdp);

@@ -21,11 +21,12 @@ struct sip_answer {
     void *arg;
 };
 
-/* Answers `invite` with 200 and `sdp` through its transaction, which it takes over. `contact` is ours. Repeats the 200
- * until sip_answer_done(), or for 64*T1 (RFC 3261, 13.3.1.4) and then calls given_up(arg). Returns 0 or errno. */
+/* Answers `invite` with 200 and `sdp` through its transaction, which it takes over. `contact` is ours, `headers` are
+ * more lines or "". Repeats the 200 until sip_answer_done(), or for 64*T1 (RFC 3261, 13.3.1.4) and then calls
+ * given_up(arg). Returns 0 or errno. */
 int sip_answer_send(struct sip_answer *a, struct sip *sip, const struct sip_msg *invite,
-                    struct sip_strans **transaction, const char *contact, struct mbuf *sdp, void (*given_up)(void *arg),
-                    void *arg);
+                    struct sip_strans **transaction, const char *contact, const char *headers, struct mbuf *sdp,
+                    void (*given_up)(void *arg), void *arg);
 /* Makes the session, as sipsess_accept() does. The request that proves the caller must reach the session next. The 200
  * that libre sends again is dropped. Returns 0 or errno. */
 int sip_answer_confirm(struct sip_answer *a, struct sipsess **ret, struct sipsess_sock *sessions,

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_guard.h"
+#include "voice/sip_offer.h"
 #include "voice/sip_stack.h"
 #include "voice/sip_story.h"
 #include "voice/sip_target.h"
@@ -91,6 +92,7 @@ void sip_call_end(struct sip_call *c)
     if (c->transaction)
         sip_call_refuse(c, 503, "Service Unavailable");
     sip_tones_stop(&c->tones);
+    sip_refresh_end(&c->refresh);
     sip_answer_done(&c->answer);
     if (c->session)
         sip_target_retry(sipsess_dialog(c->session), c->target);
@@ -193,26 +195,6 @@ static void sip_call_on_established(const struct sip_msg *msg, void *arg)
     sip_call_advance(c);
 }
 
-/* A new offer within the call: hold, resume, another address, a session refresh. */
-static int sip_call_on_offer(struct mbuf **ret, const struct sip_msg *msg, void *arg)
-{
-    struct sip_call *c = arg;
-    c->signalled_ms = tick_now_ms();
-    bool offer = mbuf_get_left(msg->mb) > 0;
-    if (offer && (!sip_body_is_sdp(msg) || media_take_sdp(c->media, true, msg->mb)))
-        return EPROTO;
-    return media_make_sdp(c->media, !offer, ret) ? ENOMEM : 0;
-}
-
-/* The answer to our offer, in the ACK. */
-static int sip_call_on_sdp_answer(const struct sip_msg *msg, void *arg)
-{
-    struct sip_call *c = arg;
-    if (!mbuf_get_left(msg->mb) || !sip_body_is_sdp(msg) || media_take_sdp(c->media, false, msg->mb))
-        return EPROTO;
-    return 0;
-}
-
 static void on_info(struct sip *sip, const struct sip_msg *msg, void *arg)
 {
     struct sip_call *c = arg;
@@ -249,9 +231,12 @@ static void sip_call_answer(struct sip_call *c)
     struct mbuf *sdp = NULL;
     char contact[EXTERNAL_CONTACT_MAX];
     external_contact(c->agent->config, c->invite, contact);
+    char lines[SIP_TIMER_LINES];
+    sip_offer_begin(c);
+    sip_timer_answer_lines(&c->refresh.timer, lines);
     int e = media_make_sdp(c->media, c->offered, &sdp) ? ENOMEM : 0;
     if (!e)
-        e = sip_answer_send(&c->answer, c->stack->sip, c->invite, &c->transaction, contact, sdp, on_given_up, c);
+        e = sip_answer_send(&c->answer, c->stack->sip, c->invite, &c->transaction, contact, lines, sdp, on_given_up, c);
     if (!e)
         media_listen(c->media, &c->invite->src); /* the ACK may be lost, and keys come before its repetition */
     mem_deref(sdp);
@@ -265,7 +250,7 @@ static void sip_call_answer(struct sip_call *c)
 static void sip_call_confirm(struct sip_call *c)
 {
     stop_waiting(c);
-    int e = sip_answer_confirm(&c->answer, &c->session, c->stack->sessions, sip_call_on_offer, sip_call_on_sdp_answer,
+    int e = sip_answer_confirm(&c->answer, &c->session, c->stack->sessions, sip_offer_take, sip_offer_answered,
                                sip_call_on_established, on_info, sip_call_on_close, c);
     if (e) {
         log_debug("call %u cannot be confirmed errno=%d", c->serial, e);
@@ -385,6 +370,12 @@ static void sip_call_on_tick(void *arg, int64_t now_ms)
         sip_call_end(c);
         return;
     }
+    if (!sip_offer_tick(c, now_ms)) {
+        story_ended_by(&c->story, CALL_ENDED_LOST);
+        log_debug("call %u was not refreshed", c->serial);
+        sip_call_end(c);
+        return;
+    }
     const struct call_action *a = current(c);
     if (a && a->kind == CALL_SAY)
         greeting_tick(&c->saying, now_ms);
@@ -487,7 +478,7 @@ static bool is_dialog(struct le *le, void *arg)
            !pl_cmp(&msg->from.tag, &invite->from.tag) && !pl_strcmp(&msg->to.tag, tag);
 }
 
-/* Our requests go to the peer's last INVITE. */
+/* Our requests go where the peer's last INVITE or UPDATE came from. */
 static void aim(struct sip_call *c, const struct sip_msg *msg)
 {
     sip_target_fix(c->invite, msg);
@@ -495,12 +486,29 @@ static void aim(struct sip_call *c, const struct sip_msg *msg)
     c->target = mem_ref((void *)msg);
 }
 
+static struct sip_call *find_call(const struct sip_agent *a, const struct sip_msg *msg)
+{
+    return list_ledata(hash_lookup(a->dialogs, hash_joaat_pl(&msg->callid), is_dialog, (void *)msg));
+}
+
 bool sip_call_knows(struct sip_agent *a, const struct sip_msg *msg)
 {
-    struct sip_call *c = list_ledata(hash_lookup(a->dialogs, hash_joaat_pl(&msg->callid), is_dialog, (void *)msg));
+    struct sip_call *c = find_call(a, msg);
     if (c && !c->session)
         sip_call_confirm(c);
-    if (c && !pl_strcmp(&msg->met, "INVITE"))
+    if (c &&
+        (!pl_strcmp(&msg->met, "INVITE") || (!pl_strcmp(&msg->met, "UPDATE") && sip_msg_hdr(msg, SIP_HDR_CONTACT))))
         aim(c, msg);
     return c;
+}
+
+void sip_call_update(struct sip_stack *s, const struct sip_msg *msg)
+{
+    struct sip_call *c = pl_isset(&msg->to.tag) ? find_call(s->agent, msg) : NULL;
+    if (!c || !c->session) {
+        (void)sip_reply(s->sip, msg, 481, "Call/Transaction Does Not Exist");
+        return;
+    }
+    c->signalled_ms = tick_now_ms();
+    sip_offer_update(c, msg);
 }

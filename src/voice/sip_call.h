@@ -5,6 +5,7 @@
 #include "voice/greeting.h"
 #include "voice/media.h"
 #include "voice/sip_answer.h"
+#include "voice/sip_refresh.h"
 #include "voice/sip_source.h"
 #include "voice/sip_tones.h"
 #include "voice/story.h"
@@ -33,11 +34,13 @@ struct sip_call {
     const struct sip_msg *target;   /* the last INVITE of the dialog, which says where our requests go */
     struct sip_strans *transaction; /* until answered */
     struct sip_answer answer;       /* from then on */
-    struct sipsess *session;        /* from the caller's next message on */
+    struct sip_refresh refresh;
+    struct sipsess *session; /* from the caller's next message on */
     struct media *media;
     struct saying saying;
     struct sip_tones tones;
-    bool offered; /* the INVITE had no SDP: ours is the offer */
+    bool offered;  /* the INVITE had no SDP: ours is the offer */
+    bool offering; /* our offer waits for the answer in an ACK */
     bool ended, evicted;
 
     struct tick_entry tick;

@@ -1,6 +1,7 @@
 #include "voice/sip_filter.h"
 
 #include "voice/sip_agent.h"
+#include "voice/sip_extra.h"
 
 #define FILTER_LAYER   0
 #define RECEIVE_BUFFER (1024 * 1024) /* bytes: room for a burst of calls */
@@ -29,7 +30,7 @@ bool sip_filter_probe(struct sip_stack *s, const struct sip_msg *msg)
     (void)udp_sockbuf_set(s->udp, RECEIVE_BUFFER);
     udp_rxsz_set(s->udp, MESSAGE_MAX);
     sip_peers_watch(&s->agent->peers, udp_sock_fd(s->udp, sa_af(&msg->dst)));
-    (void)udp_register_helper(&s->filter, s->udp, FILTER_LAYER, NULL, unwanted, s);
+    (void)udp_register_helper(&s->filter, s->udp, FILTER_LAYER, sip_extra_datagram, unwanted, s);
     return true;
 }
 

@@ -2,6 +2,8 @@
 
 #include <ctype.h>
 
+#include "voice/sip_timer.h"
+
 #define TOKEN_MAX 256 /* of a Call-ID, tag or branch */
 
 static struct sip_verdict sip_verdict_of(int status, const char *reason)
@@ -68,8 +70,8 @@ static bool one_of(const struct pl *method, const char *const list[], size_t n)
 
 static struct sip_verdict check_method(const struct pl *method)
 {
-    static const char *const ours[] = {"INVITE", "ACK", "BYE", "CANCEL", "INFO", "OPTIONS", "REGISTER"};
-    static const char *const known[] = {"SUBSCRIBE", "NOTIFY", "PUBLISH", "MESSAGE", "UPDATE", "PRACK", "REFER"};
+    static const char *const ours[] = {"INVITE", "ACK", "BYE", "CANCEL", "INFO", "OPTIONS", "REGISTER", "UPDATE"};
+    static const char *const known[] = {"SUBSCRIBE", "NOTIFY", "PUBLISH", "MESSAGE", "PRACK", "REFER"};
     if (one_of(method, ours, ARRAY_SIZE(ours)))
         return sip_verdict_of(0, NULL);
     if (one_of(method, known, ARRAY_SIZE(known)))
@@ -80,6 +82,13 @@ static struct sip_verdict check_method(const struct pl *method)
 static bool known_scheme(const struct pl *scheme)
 {
     return !pl_strcasecmp(scheme, "sip") || !pl_strcasecmp(scheme, "sips") || !pl_strcasecmp(scheme, "tel");
+}
+
+static bool is_unknown(const struct sip_hdr *hdr, const struct sip_msg *msg, void *arg)
+{
+    (void)msg;
+    (void)arg;
+    return pl_strcasecmp(&hdr->val, "timer") != 0;
 }
 
 struct sip_verdict sip_guard(const struct sip_msg *msg)
@@ -96,10 +105,12 @@ struct sip_verdict sip_guard(const struct sip_msg *msg)
         return v;
     if (!known_scheme(&msg->uri.scheme))
         return sip_verdict_of(416, "Unsupported URI Scheme");
-    const struct sip_hdr *require = sip_msg_hdr(msg, SIP_HDR_REQUIRE);
+    const struct sip_hdr *require = sip_msg_hdr_apply(msg, true, SIP_HDR_REQUIRE, is_unknown, NULL);
     if (require) {
         v = sip_verdict_of(420, "Bad Extension");
         v.require = require->val;
+    } else if (sip_timer_too_small(msg)) {
+        v = sip_verdict_of(422, "Session Interval Too Small");
     }
     return v;
 }

@@ -5,7 +5,7 @@
 #include "base/config.h"
 #include "voice/call.h"
 
-#define SIP_ALLOW "INVITE, ACK, BYE, CANCEL, INFO, OPTIONS, REGISTER"
+#define SIP_ALLOW "INVITE, ACK, BYE, CANCEL, INFO, OPTIONS, REGISTER, UPDATE"
 
 struct sip_verdict {
     int status;         /* 0: accept; -1: drop without an answer; otherwise the SIP status of the answer */
@@ -14,7 +14,7 @@ struct sip_verdict {
 };
 
 /* Checks essential headers, their number and size, CSeq against the method, Via, body length, method, URI scheme and
- * Require (RFC 3261, 8.2). May shorten the message's buffer to its Content-Length. */
+ * Require (RFC 3261, 8.2), and Session-Expires (RFC 4028). May shorten the message's buffer to its Content-Length. */
 struct sip_verdict sip_guard(const struct sip_msg *msg);
 /* The source that limits count: an IPv4 address, or the first address of the /64 of an IPv6 address. */
 struct sa sip_source_block(const struct sa *addr);

@@ -10,9 +10,11 @@
 #include "voice/sip_admit.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_box.h"
+#include "voice/sip_extra.h"
 #include "voice/sip_filter.h"
 #include "voice/sip_guard.h"
 #include "voice/sip_target.h"
+#include "voice/sip_timer.h"
 
 #define HASH_SIZE     256
 #define BIND_ATTEMPTS 20
@@ -25,6 +27,8 @@ static void sip_refuse_request(struct sip_stack *s, const struct sip_msg *msg, c
     int e;
     if (v->status == 420)
         e = sip_replyf(s->sip, msg, 420, v->reason, "Unsupported: %r\r\nContent-Length: 0\r\n\r\n", &v->require);
+    else if (v->status == 422)
+        e = sip_replyf(s->sip, msg, 422, v->reason, "Min-SE: %d\r\nContent-Length: 0\r\n\r\n", SIP_TIMER_MIN_S);
     else
         e = sip_replyf(s->sip, msg, (uint16_t)v->status, v->reason,
                        "Allow: " SIP_ALLOW "\r\nContent-Length: 0\r\n\r\n");
@@ -58,17 +62,20 @@ static bool sip_on_request(const struct sip_msg *msg, void *arg)
     return v.status != 0;
 }
 
-/* Requests that belong to no session: OPTIONS, REGISTER, and a CANCEL without a transaction. */
+/* Requests that libre's sessions do not handle: OPTIONS, REGISTER, UPDATE, and a CANCEL without a transaction. */
 static bool on_rest(const struct sip_msg *msg, void *arg)
 {
     struct sip_stack *s = arg;
     if (!pl_strcmp(&msg->met, "OPTIONS"))
         (void)sip_replyf(s->sip, msg, 200, "OK",
-                         "Allow: " SIP_ALLOW "\r\nAccept: application/sdp\r\nContent-Length: 0\r\n\r\n");
+                         "Allow: " SIP_ALLOW
+                         "\r\nSupported: timer\r\nAccept: application/sdp\r\nContent-Length: 0\r\n\r\n");
     else if (!pl_strcmp(&msg->met, "REGISTER"))
         (void)sip_box_take(s, msg);
     else if (!pl_strcmp(&msg->met, "CANCEL"))
         (void)sip_reply(s->sip, msg, 481, "Call/Transaction Does Not Exist");
+    else if (!pl_strcmp(&msg->met, "UPDATE"))
+        sip_call_update(s, msg);
     return true;
 }
 
@@ -182,6 +189,7 @@ static void release_port(const struct sip_stack *s)
 void sip_stack_close(struct sip_stack *s)
 {
     release_port(s);
+    sip_extra_clear(s);
     sip_filter_stop(s);
     sip_transp_flush(s->sip);
     sa_init(&s->bound, AF_UNSPEC);

@@ -17,6 +17,8 @@ struct sip_stack {
     char probe[20];            /* Call-ID of the filter's request to ourselves, until it arrives */
     struct udp_sock *udp;      /* the SIP socket, once known */
     struct udp_helper *filter; /* on it */
+    char extra[128];           /* lines for the next message, see sip_extra.h */
+    struct tcp_helper *extra_helper;
 };
 
 /* Appends a stack without an address to agent->stacks. Returns 0 or errno. */

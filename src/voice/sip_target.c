@@ -44,17 +44,17 @@ static void set_contact(const struct sip_msg *msg, struct sip_hdr *h)
     hash_append(msg->hdrht, SIP_HDR_CONTACT, &h->he, h);
 }
 
-void sip_target_fix(const struct sip_msg *invite, const struct sip_msg *request)
+void sip_target_fix(const struct sip_msg *invite, const struct sip_msg *msg)
 {
-    const struct sip_hdr *contact = sip_msg_hdr(request, SIP_HDR_CONTACT);
+    const struct sip_hdr *contact = sip_msg_hdr(msg, SIP_HDR_CONTACT);
     struct sip_addr addr;
     if (!contact || sip_msg_hdr(invite, SIP_HDR_RECORD_ROUTE) || sip_addr_decode(&addr, &contact->val))
         return;
-    if (came_from(request, &addr.uri))
+    if (came_from(msg, &addr.uri))
         return;
-    struct sip_hdr *h = new_contact(request, &addr.uri.user);
+    struct sip_hdr *h = new_contact(msg, &addr.uri.user);
     if (h)
-        set_contact(request, h);
+        set_contact(msg, h);
 }
 
 static struct sip_hdr *received_contact(const struct sip_msg *msg)

@@ -5,9 +5,9 @@
 #pragma once
 #include <re/re.h>
 
-/* Before the stack reads a request that sets the target of a dialog: replaces its Contact unless the request came from
- * there. Over a connection the target is always that connection. `invite` began the dialog (the request itself, if it
+/* Before the stack reads a message that sets the target of a dialog: replaces its Contact unless the message came from
+ * there. Over a connection the target is always that connection. `invite` began the dialog (the message itself, if it
  * does): if a proxy put itself into the route, the Contact stays. */
-void sip_target_fix(const struct sip_msg *invite, const struct sip_msg *request);
+void sip_target_fix(const struct sip_msg *invite, const struct sip_msg *msg);
 /* Before our last request: if the connection of `request`, which set the target, is closed, aims at its own Contact. */
 void sip_target_retry(struct sip_dialog *dialog, const struct sip_msg *request);

@@ -5,6 +5,8 @@
 #include "voice/dtmf.h"
 #include "voice/media.h"
 #include "voice/sip_guard.h"
+#include "voice/sip_target.h"
+#include "voice/sip_timer.h"
 
 static void on_key(char key, void *arg)
 {
@@ -80,6 +82,26 @@ static void take_number(const struct uri *uri, const struct config_peer *peer)
         assert(!number[0]);
 }
 
+/* The session timer, and the target of our requests. */
+static void take_timer_and_target(const struct sip_msg *msg)
+{
+    static const struct sip_timer before = {.interval_s = 1800, .ours = true};
+    char lines[SIP_TIMER_LINES];
+    struct sip_dialog *dialog = NULL;
+    struct sip_timer t = sip_timer_of_request(msg);
+    assert(!t.interval_s || (t.interval_s >= SIP_TIMER_MIN_S && t.interval_s <= 604800));
+    sip_timer_answer_lines(&t, lines);
+    assert(strlen(lines) < sizeof lines - 1);
+    t = sip_timer_of_answer(&before, msg);
+    assert(t.interval_s >= SIP_TIMER_MIN_S);
+    sip_target_fix(msg, msg);
+    if (!sip_dialog_accept(&dialog, msg)) {
+        (void)sip_dialog_update(dialog, msg);
+        sip_target_retry(dialog, msg);
+    }
+    mem_deref(dialog);
+}
+
 /* Handles a message as the user agent does: the guard, the numbers, then the body. */
 static void take_message(const struct sip_msg *msg, struct mbuf *mb)
 {
@@ -92,6 +114,7 @@ static void take_message(const struct sip_msg *msg, struct mbuf *mb)
     take_number(&msg->uri, NULL);
     take_number(&msg->from.uri, NULL);
     take_number(&dialled, &trunk);
+    take_timer_and_target(msg);
     if (!v.status && sip_body_is_sdp(msg) && mbuf_get_left(mb))
         take_offer_and_answer(mb);
 }
@@ -103,6 +126,8 @@ static void fuzz_message(const uint8_t *p, size_t n)
     if (mb && !mbuf_write_mem(mb, p, n)) {
         mb->pos = 0;
         if (!sip_msg_decode(&msg, mb)) {
+            (void)sa_set_str(&msg->src, "192.0.2.7", 5060);
+            msg->tp = n % 2 ? SIP_TRANSP_UDP : SIP_TRANSP_TCP;
             take_message(msg, mb);
             mem_deref(msg);
         }

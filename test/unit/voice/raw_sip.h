@@ -191,6 +191,32 @@ static inline void raw_request(struct raw *r, const char *method, const char *us
     raw_send(r, text, (size_t)n);
 }
 
+/* Copies the headers of a request that a response repeats. */
+static inline size_t raw_copy_headers(const char *request, char *text, size_t size)
+{
+    static const char *const names[] = {"Via:", "From:", "To:", "Call-ID:", "CSeq:"};
+    size_t n = 0;
+    for (const char *line = strstr(request, "\r\n"); line && strncmp(line, "\r\n\r\n", 4) != 0;) {
+        const char *begin = line + 2, *end = strstr(begin, "\r\n");
+        for (size_t i = 0; end && i < 5; i++)
+            if (strncmp(begin, names[i], strlen(names[i])) == 0)
+                n += (size_t)snprintf(text + n, size - n, "%.*s\r\n", (int)(end - begin), begin);
+        line = end;
+    }
+    return n;
+}
+
+/* Answers the last request of the service. */
+static inline void raw_reply(struct raw *r, const char *status, const char *headers, const char *body)
+{
+    char text[8192];
+    size_t n = (size_t)snprintf(text, sizeof text, "SIP/2.0 %s\r\n", status);
+    n += raw_copy_headers(r->reply, text + n, sizeof text - n);
+    n += (size_t)snprintf(text + n, sizeof text - n, "Contact: <sip:me@%s>\r\n%sContent-Length: %zu\r\n\r\n%s",
+                          r->contact, headers, strlen(body), body);
+    raw_send(r, text, n);
+}
+
 #define RAW_SDP "Content-Type: application/sdp\r\n"
 
 /* The offer of raw_offer with another address. */

@@ -52,15 +52,14 @@ static void test_options_lists_the_allowed_methods(void **state)
 {
     (void)state;
     answers("OPTIONS", "", "", 200);
-    assert_non_null(strstr(r.reply, "Allow: INVITE, ACK, BYE, CANCEL, INFO, OPTIONS\r\n"));
+    assert_non_null(strstr(r.reply, "Allow: INVITE, ACK, BYE, CANCEL, INFO, OPTIONS, REGISTER, UPDATE\r\n"));
 }
 
 static void test_other_methods_are_refused(void **state)
 {
     (void)state;
-    answers("REGISTER", "", "", 405);
-    assert_non_null(strstr(r.reply, "Allow: INVITE"));
     answers("SUBSCRIBE", "", "", 405);
+    assert_non_null(strstr(r.reply, "Allow: INVITE"));
     answers("REFER", "", "", 405);
     answers("BREW", "", "", 501);
     answers("CANCEL", "", "", 481);

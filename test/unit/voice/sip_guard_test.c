@@ -119,13 +119,20 @@ static void test_methods_schemes_and_extensions(void **state)
 {
     (void)state;
     assert_int_equal(check("REGISTER sip:a@b SIP/2.0\r\n" VIA FROM TO CALLID "CSeq: 1 REGISTER\r\n\r\n"), 0);
-    assert_int_equal(check("UPDATE sip:a@b SIP/2.0\r\n" VIA FROM TO CALLID "CSeq: 1 UPDATE\r\n\r\n"), 405);
+    assert_int_equal(check("UPDATE sip:a@b SIP/2.0\r\n" VIA FROM TO CALLID "CSeq: 1 UPDATE\r\n\r\n"), 0);
+    assert_int_equal(check("PRACK sip:a@b SIP/2.0\r\n" VIA FROM TO CALLID "CSeq: 1 PRACK\r\n\r\n"), 405);
     assert_int_equal(check("invite sip:a@b SIP/2.0\r\n" VIA FROM TO CALLID "CSeq: 1 invite\r\n\r\n"), 501);
     assert_int_equal(check("INVITE mailto:a@b SIP/2.0\r\n" ALL "\r\n"), 416);
     assert_int_equal(check("INVITE sips:a@b SIP/2.0\r\n" ALL "\r\n"), 0);
     assert_int_equal(check("INVITE tel:+15550100001 SIP/2.0\r\n" ALL "\r\n"), 0);
     assert_int_equal(check(START ALL "Require: 100rel\r\n\r\n"), 420);
+    assert_int_equal(check(START ALL "Require: timer, 100rel\r\n\r\n"), 420);
+    assert_int_equal(check(START ALL "Require: timer\r\n\r\n"), 0);
     assert_int_equal(check(START ALL "Supported: 100rel, timer\r\n\r\n"), 0);
+    assert_int_equal(check(START ALL "Supported: timer\r\nSession-Expires: 89\r\n\r\n"), 422);
+    assert_int_equal(check(START ALL "Supported: timer\r\nSession-Expires: 90;refresher=uas\r\n\r\n"), 0);
+    assert_int_equal(check(START ALL "k: timer\r\nx: 1\r\n\r\n"), 422);
+    assert_int_equal(check(START ALL "Supported: timer\r\nSession-Expires: 99999999999999999999\r\n\r\n"), 0);
 }
 
 static void test_numbers(void **state)
