@@ -227,6 +227,16 @@ static void check_stripe(const struct config *c, struct buf *faults)
                      c->plans[0].id);
 }
 
+/* Both listen on the same addresses of the machine. */
+static void check_sips(const struct config *c, struct buf *faults)
+{
+    const char *sip = strrchr(c->listen_sip, ':'), *sips = strrchr(c->listen_sips, ':');
+    if (sip && sips &&
+        !str_eq(str_n(c->listen_sip, (size_t)(sip - c->listen_sip)),
+                str_n(c->listen_sips, (size_t)(sips - c->listen_sips))))
+        config_fault(c, faults, "listen.sips must have the address of listen.sip");
+}
+
 static void check_whole(const struct config *c, struct buf *faults)
 {
     if (!*c->top_data_dir)
@@ -236,6 +246,11 @@ static void check_whole(const struct config *c, struct buf *faults)
     if (!*c->tls_certificate != !*c->tls_key)
         config_fault(c, faults, "%s is given, so %s must be too", *c->tls_key ? "tls.key" : "tls.certificate",
                      *c->tls_key ? "tls.certificate" : "tls.key");
+    if (!*c->tls_sip_certificate != !*c->tls_sip_key)
+        config_fault(c, faults, "%s is given, so %s must be too",
+                     *c->tls_sip_key ? "tls.sip_key" : "tls.sip_certificate",
+                     *c->tls_sip_key ? "tls.sip_certificate" : "tls.sip_key");
+    check_sips(c, faults);
     if (c->engine == ENGINE_POSTGRESQL && !*c->store_dsn)
         config_fault(c, faults, "store.dsn is required with store.engine postgresql");
     if (strcmp(c->mail_provider, "smtp") == 0 && !*c->mail_url)

@@ -43,7 +43,8 @@ struct config_peer {
     const char *number_out; /* "e164", "plain", "national", "international" */
     const char *srtp;       /* "off", "optional", "required" */
     const char *user, *password;
-    bool reg; /* key `register` */
+    const char *tls_ca; /* path, or "" */
+    bool reg;           /* key `register` */
     int64_t register_s, probe_s;
 };
 

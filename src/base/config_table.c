@@ -71,6 +71,8 @@ const struct config_row config_peer_rows[] = {
              "calls"),
     PEER_ROW(transport, CONFIG_ENUM, "auto", "trunk: transport; auto: as the DNS has it, else UDP",
              .words = "auto|udp|tcp|tls"),
+    PEER_ROW(tls_ca, CONFIG_STRING, "",
+             "trunk: PEM file with the authorities that may sign its certificate; empty: the system's"),
     PEER_ROW(domain, CONFIG_SERVER, "", "trunk: domain of SIP addresses; empty: the server"),
     PEER_ROW(user, CONFIG_STRING, "", "trunk: user name for digest authentication"),
     PEER_ROW(password, CONFIG_SECRET, "", "trunk: password for digest authentication"),

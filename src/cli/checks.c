@@ -62,19 +62,31 @@ static void check_secrets(const struct config *c, struct buf *faults)
     arena_done(&arena);
 }
 
-static void check_certificate(const struct config *c, struct buf *faults)
+/* `name` is the prefix of both keys in section tls. */
+static void check_pair(const struct config *c, const char *name, const char *certificate, const char *key,
+                       struct buf *faults)
 {
     struct http_tls *tls;
     char *why = NULL;
-    if (!*c->tls_certificate || !*c->tls_key)
+    if (!*certificate || !*key)
         return;
-    if (http_tls_new(c->tls_certificate, c->tls_key, c->tls_groups, &tls, &why)) {
-        const bool of_key = str_starts(str_z(why), str_z(c->tls_key)) && strcmp(c->tls_key, c->tls_certificate) != 0;
-        config_fault(c, faults, "%s: %s", of_key ? "tls.key" : "tls.certificate", why);
+    if (http_tls_new(certificate, key, c->tls_groups, &tls, &why)) {
+        const bool of_key = str_starts(str_z(why), str_z(key)) && strcmp(key, certificate) != 0;
+        config_fault(c, faults, "tls.%s%s: %s", name, of_key ? "key" : "certificate", why);
         free(why);
     } else {
         http_tls_free(tls);
     }
+}
+
+static void check_certificates(const struct config *c, struct buf *faults)
+{
+    check_pair(c, "", c->tls_certificate, c->tls_key, faults);
+    check_pair(c, "sip_", c->tls_sip_certificate, c->tls_sip_key, faults);
+    for (size_t i = 0; i < c->peer_count; i++)
+        if (*c->peers[i].tls_ca && access(c->peers[i].tls_ca, R_OK))
+            config_fault(c, faults, "voice.peer.%s.tls_ca: %s: %s", c->peers[i].name, c->peers[i].tls_ca,
+                         strerror(errno));
 }
 
 /* check_secrets reports a DSN that cannot be read. */
@@ -105,7 +117,7 @@ struct listener {
     bool udp; /* as well as TCP */
 };
 
-#define LISTENERS_MAX 4
+#define LISTENERS_MAX 5
 
 /* The listeners of the configuration. */
 static size_t listeners(const struct config *c, struct listener ret[static LISTENERS_MAX])
@@ -114,6 +126,7 @@ static size_t listeners(const struct config *c, struct listener ret[static LISTE
         {"listen.https", c->listen_https, false},
         {"listen.http", c->listen_http, false},
         {"listen.sip", strcmp(c->voice_provider, "sip") == 0 ? c->listen_sip : "", true},
+        {"listen.sips", strcmp(c->voice_provider, "sip") == 0 ? c->listen_sips : "", false},
         {"listen.metrics", c->listen_metrics, false},
     };
     size_t n = 0;
@@ -234,8 +247,8 @@ static void check_prices(const struct config *c, struct buf *faults)
 /* ---- the table ---- */
 
 static void (*const checks[])(const struct config *c, struct buf *faults) = {
-    check_data_dir,  check_master_key, check_secrets, check_certificate, check_dsn,    check_addresses, check_mail,
-    check_rtp_ports, check_texts,      check_numbers, check_twilio_hook, check_prices, check_billing,
+    check_data_dir,  check_master_key, check_secrets, check_certificates, check_dsn,    check_addresses, check_mail,
+    check_rtp_ports, check_texts,      check_numbers, check_twilio_hook,  check_prices, check_billing,
 };
 
 enum err checks_load(const char *path, const struct config_override *overrides, size_t count, struct config **ret,

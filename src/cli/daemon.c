@@ -296,6 +296,8 @@ void daemon_reload(struct daemon *d)
     else
         log_info("reload certificates=%s", http_server_https(d->http) ? "new" : "none");
     free(reason);
+    if (d->sip)
+        sip_reload(d->sip);
 }
 
 /* Calls end while the other parts stop. All threads end before anything is freed: blocking handlers and store threads

@@ -90,7 +90,7 @@ static enum err sip_set_up(struct sip_agent *a)
         return sip_fail(a, ERR_USAGE, "not an address and port", 0);
     if (sip_peers_init(&a->peers, a->config, &bad))
         return sip_fail(a, ERR_USAGE, "voice.peers cannot be read", 0);
-    if (sip_trunks_init(a, a->why, sizeof a->why))
+    if (sip_trunks_init(a, a->why, sizeof a->why) || sip_tls_init(a, a->why, sizeof a->why))
         return ERR_USAGE;
     if (a->config->production && !a->peers.restricted)
         log_warn("voice.peers is empty: any host that reaches the SIP port may call");
@@ -118,6 +118,7 @@ static void sip_tear_down(struct sip_agent *a)
     sip_local_close(a);
     while (a->stacks.head)
         sip_stack_free(a->stacks.head->data);
+    sip_tls_done(a);
     tick_free(a->tick);
     hash_flush(a->sources);
     mem_deref(a->sources);
@@ -192,6 +193,20 @@ const char *sip_address(const struct sip_agent *a)
 struct trunk_board *sip_trunk_board(const struct sip_agent *a)
 {
     return a->board;
+}
+
+static void on_reload(struct mail *m)
+{
+    sip_tls_reload(container_of(m, struct sip_agent, reload));
+    container_of(m, struct sip_agent, reload)->reloading = false;
+}
+
+void sip_reload(struct sip_agent *a)
+{
+    if (atomic_exchange(&a->reloading, true))
+        return;
+    a->reload.run = on_reload;
+    mailbox_post(&a->box, &a->reload);
 }
 
 /* ---- stopping ---- */

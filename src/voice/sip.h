@@ -16,6 +16,8 @@ enum err sip_start(const struct config *c, struct store *s, struct sip_agent **r
 const char *sip_address(const struct sip_agent *a);
 /* The state of the trunks; lives as long as the agent. */
 struct trunk_board *sip_trunk_board(const struct sip_agent *a);
+/* Reads the certificate of SIP over TLS again (SIGHUP), soon. */
+void sip_reload(struct sip_agent *a);
 /* Refuses new calls, gives those in progress wait_ms to end, then hangs up. Returns at once. */
 void sip_wind_down(struct sip_agent *a, int64_t wait_ms);
 /* Like sip_wind_down, unless that was called before; then waits until all calls have ended and all decisions asked for

@@ -7,9 +7,14 @@
 #define LINES_MAX      100   /* in that time, of calls that were never established */
 #define CONTENT_LENGTH "Content-Length: 0\r\n\r\n"
 
+const char *sip_agent_transport(enum sip_transp tp)
+{
+    return tp == SIP_TRANSP_UDP ? "udp" : tp == SIP_TRANSP_TCP ? "tcp" : "tls";
+}
+
 void sip_agent_record(struct call_record *r, const struct sip_msg *msg, const struct uri *dialled)
 {
-    (void)re_snprintf(r->source, sizeof r->source, "%s:%J", msg->tp == SIP_TRANSP_TCP ? "tcp" : "udp", &msg->src);
+    (void)re_snprintf(r->source, sizeof r->source, "%s:%J", sip_agent_transport(msg->tp), &msg->src);
     sip_user_text(&msg->from.uri, r->caller, sizeof r->caller);
     sip_user_text(dialled, r->dialled, sizeof r->dialled);
     const size_t n = msg->callid.l < sizeof r->id ? msg->callid.l : sizeof r->id - 1;

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <re/re.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 
 #include "base/mailbox.h"
 #include "voice/call_log.h"
@@ -10,6 +11,7 @@
 #include "voice/sip_digest.h"
 #include "voice/sip_local.h"
 #include "voice/sip_peers.h"
+#include "voice/sip_tls.h"
 #include "voice/sip_trunk.h"
 #include "voice/tick.h"
 
@@ -31,6 +33,7 @@ struct sip_agent {
     /* of the agent's thread */
     struct sip_peers peers;
     struct sip_trunks trunks;
+    struct sip_tls tls;
     struct sip_local local;
     struct list stacks;            /* sip_stack, at least one */
     struct sip *sip;               /* of the first of them, which is for requests of ours */
@@ -57,7 +60,8 @@ struct sip_agent {
     unsigned lines; /* of calls that were never established, since lines_ms */
     int64_t lines_ms;
     bool stopping;
-    struct mail stop;
+    struct mail stop, reload;
+    atomic_bool reloading; /* reload was posted */
     struct tmr stop_timer;
     int64_t stop_wait_ms;
 };
@@ -68,6 +72,8 @@ void sip_agent_settled(struct sip_agent *a);
 /* Refuses a request without state: a repetition is handled as a new request. `header` is "" or ends with CRLF. */
 void sip_refuse(struct sip_agent *a, const struct sip_msg *msg, uint16_t status, const char *reason,
                 const char *header);
+/* "udp", "tcp", "tls" */
+const char *sip_agent_transport(enum sip_transp tp);
 /* Fills the record of a call from its INVITE. */
 void sip_agent_record(struct call_record *r, const struct sip_msg *msg, const struct uri *dialled);
 /* Limits the log lines of calls that were never established: anybody can cause them. False: suppress the line. */

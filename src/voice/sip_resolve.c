@@ -1,6 +1,8 @@
 #include "voice/sip_resolve.h"
 
+#include <netdb.h>
 #include <stdio.h>
+#include <strings.h>
 
 #define QUERY_MS 3000 /* for one record type of one name; libre repeats the query meanwhile */
 
@@ -188,7 +190,7 @@ static void take_transports(struct sip_resolve *r, struct list *answers)
 
 /* ---- the beginning ---- */
 
-static void on_numeric(void *arg)
+static void on_known(void *arg)
 {
     struct sip_resolve *r = arg;
     const bool usable = sa_af(&r->server.addr) == AF_INET ? r->ipv4 : r->ipv6;
@@ -210,6 +212,31 @@ static enum sip_transp transport_of(const char *name)
     return strcmp(name, "tcp") == 0 ? SIP_TRANSP_TCP : SIP_TRANSP_UDP;
 }
 
+static bool is_called(const struct hostent *h, const char *name)
+{
+    bool found = strcasecmp(h->h_name, name) == 0;
+    for (char **alias = h->h_aliases; !found && *alias; alias++)
+        found = strcasecmp(*alias, name) == 0;
+    return found && h->h_addrtype == AF_INET;
+}
+
+/* A name of this machine's own, in /etc/hosts. */
+static bool in_hosts_file(struct sip_server *s)
+{
+    uint32_t address;
+    bool found = false;
+    sethostent(0);
+    for (struct hostent *h; !found && (h = gethostent());) {
+        found = is_called(h, s->host);
+        if (found) {
+            memcpy(&address, h->h_addr_list[0], sizeof address);
+            sa_set_in(&s->addr, ntohl(address), s->port);
+        }
+    }
+    endhostent();
+    return found;
+}
+
 void sip_resolve_start(struct sip_resolve *r, struct dnsc *dnsc, const char *server, const char *transport, bool ipv4,
                        bool ipv6, sip_resolve_h *done, void *arg)
 {
@@ -222,8 +249,9 @@ void sip_resolve_start(struct sip_resolve *r, struct dnsc *dnsc, const char *ser
                               .done = done,
                               .arg = arg};
     sip_server_parse(server, &r->server);
-    if (r->server.numeric || !dnsc) {
-        tmr_start(&r->deadline, 0, r->server.numeric ? on_numeric : on_no_dns, r);
+    const bool known = r->server.numeric || in_hosts_file(&r->server);
+    if (known || !dnsc) {
+        tmr_start(&r->deadline, 0, known ? on_known : on_no_dns, r);
         return;
     }
     tmr_start(&r->deadline, SIP_RESOLVE_WORST_MS, on_deadline, r);

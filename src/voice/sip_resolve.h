@@ -1,5 +1,6 @@
-/* Finds the addresses of a SIP server (RFC 3263): NAPTR, SRV, then A and AAAA records. libre would do that for each
- * request again; a trunk must know its addresses, because they may call, and to try one after the other. */
+/* Finds the addresses of a SIP server: in /etc/hosts, or by RFC 3263: NAPTR, SRV, then A and AAAA records. libre would
+ * do that for each request again; a trunk must know its addresses, because they may call, and to try one after the
+ * other. */
 #pragma once
 #include <re/re.h>
 

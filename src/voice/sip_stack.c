@@ -42,7 +42,7 @@ static bool drop_stranger(struct sip_agent *a, const struct sip_msg *msg)
 {
     if (sip_peers_admit(&a->peers, &msg->src))
         return false;
-    if (msg->tp == SIP_TRANSP_TCP)
+    if (msg->tp != SIP_TRANSP_UDP)
         (void)shutdown(tcp_conn_fd(sip_msg_tcpconn(msg)), SHUT_RDWR); /* which closes the connection */
     return true;
 }
@@ -167,6 +167,11 @@ int sip_stack_listen(struct sip_stack *s, const struct sa *want)
     if (e)
         return e;
     s->bound = bound;
+    e = sip_tls_listen(s);
+    if (e) {
+        sip_stack_close(s);
+        return e;
+    }
     if (!sip_peers_filter(&s->agent->peers, &bound))
         log_warn("TCP connections from outside voice.peers are closed at their first message, not before");
     sip_filter_start(s);
@@ -191,6 +196,9 @@ void sip_stack_close(struct sip_stack *s)
     release_port(s);
     sip_extra_clear(s);
     sip_filter_stop(s);
+    if (sa_isset(&s->bound_tls, SA_PORT))
+        sip_peers_forget(&s->agent->peers, -1, &s->bound_tls);
+    sa_init(&s->bound_tls, AF_UNSPEC);
     sip_transp_flush(s->sip);
     sa_init(&s->bound, AF_UNSPEC);
 }

@@ -11,6 +11,7 @@ struct sip_stack {
     struct le le; /* in agent->stacks */
     struct sip_agent *agent;
     struct sa bound; /* unset: no address */
+    struct sa bound_tls;
     struct sip *sip;
     struct sipsess_sock *sessions;
     struct sip_lsnr *guard, *rest, *responses;

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "voice/external.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_source.h"
+#include "voice/sip_stack.h"
 #include "voice/sip_trunk_form.h"
 #include "voice/sip_trunk_link.h"
 
@@ -66,11 +68,6 @@ enum err sip_trunks_init(struct sip_agent *a, char *why, size_t why_size)
     return e;
 }
 
-static const char *transport_name(enum sip_transp tp)
-{
-    return tp == SIP_TRANSP_UDP ? "udp" : tp == SIP_TRANSP_TCP ? "tcp" : "tls";
-}
-
 struct count {
     const struct config_peer *peer;
     unsigned calls;
@@ -97,7 +94,7 @@ static struct trunk_status status_of(const struct sip_trunk *t)
     (void)snprintf(s.error, sizeof s.error, "%s", t->error);
     (void)snprintf(s.transport, sizeof s.transport, "%s", t->peer->transport);
     if (t->target_count)
-        (void)re_snprintf(s.transport, sizeof s.transport, "%s", transport_name(t->targets[t->target].tp));
+        (void)re_snprintf(s.transport, sizeof s.transport, "%s", sip_agent_transport(t->targets[t->target].tp));
     return s;
 }
 
@@ -123,6 +120,7 @@ void sip_trunks_start(struct sip_agent *a)
 void sip_trunks_done(struct sip_agent *a)
 {
     tmr_cancel(&a->trunks.publish);
+    tmr_cancel(&a->trunks.forget);
     for (size_t i = 0; i < a->trunks.count; i++)
         sip_trunk_link_stop(&a->trunks.list[i]);
     a->trunks.dnsc = mem_deref(a->trunks.dnsc);
@@ -161,6 +159,20 @@ static bool set_outbound(const struct sip_trunk *t, struct sip_route *ret)
     return (server.numeric && !*t->peer->domain) || sip_trunk_hop(t, ret->outbound, sizeof ret->outbound);
 }
 
+/* Outside of the local networks the trunk must be told the external address. */
+static void set_contact(const struct sip_agent *a, const struct sip_trunk *t, struct sip_route *ret)
+{
+    const struct sip_target *target = &t->targets[t->target];
+    struct sa at, local;
+    char user[sizeof ret->cuser];
+    if (sip_transp_laddr(ret->stack->sip, &local, target->tp, &target->addr) ||
+        !external_address(a->config, &local, &target->addr, &at))
+        return;
+    (void)snprintf(user, sizeof user, "%s", ret->cuser);
+    sa_set_port(&at, sa_port(&local));
+    (void)re_snprintf(ret->cuser, sizeof ret->cuser, "sip:%s@%J%s", user, &at, sip_transp_param(target->tp));
+}
+
 bool sip_trunk_route(struct sip_agent *a, unsigned *tried, const char *number, const char *as, const char *original,
                      struct sip_route *ret)
 {
@@ -168,6 +180,11 @@ bool sip_trunk_route(struct sip_agent *a, unsigned *tried, const char *number, c
         *tried |= 1U << (t - a->trunks.list);
         if (!sip_trunk_form(t->peer, number, as, original, ret) || !set_outbound(t, ret))
             continue;
+        ret->stack = sip_local_stack(a, &t->targets[t->target].addr);
+        if (!ret->stack)
+            continue;
+        set_contact(a, t, ret);
+        sip_tls_expect(t);
         ret->auth = sip_trunk_password;
         ret->auth_arg = t;
         ret->srtp = strcmp(t->peer->srtp, "off") != 0;

@@ -12,6 +12,7 @@
 #define SIP_TRUNK_ERROR   160
 
 struct sip_agent;
+struct sip_stack;
 
 enum sip_trunk_state {
     SIP_TRUNK_TRYING, /* no result yet */
@@ -28,7 +29,7 @@ struct sip_trunk {
 
     enum sip_trunk_state state;
     int64_t since_us; /* of the state; the service's clock */
-    char error[SIP_TRUNK_ERROR];
+    char error[SIP_TRUNK_ERROR], tls_error[SIP_TRUNK_ERROR];
     int64_t failing_until_ms; /* monotonic, as are all below */
 
     struct sip_resolve resolve;
@@ -52,8 +53,8 @@ struct sip_trunks {
     struct arena arena;
     struct sip_trunk list[CONFIG_PEERS_MAX];
     size_t count;
-    struct dnsc *dnsc; /* NULL: names are not found */
-    struct tmr publish;
+    struct dnsc *dnsc;          /* NULL: names are not found */
+    struct tmr publish, forget; /* forget: of sip_tls.c */
 };
 
 /* How to place one call: arguments of sipsess_connect(). */
@@ -61,12 +62,13 @@ struct sip_route {
     char uri[SIP_ROUTE_URI];         /* of the request and of To */
     char outbound[SIP_ROUTE_URI];    /* the only member of the route set, or "" for an empty one */
     char from[SIP_ROUTE_URI];        /* From */
-    char cuser[SIP_ROUTE_URI];       /* user part of Contact */
+    char cuser[SIP_ROUTE_URI];       /* Contact, as libre takes it: the user part, or a URI */
     char headers[SIP_ROUTE_HEADERS]; /* lines that end with CRLF, or "" */
     sip_auth_h *auth;
     void *auth_arg; /* no reference needed: it lives as long as the agent */
-    bool srtp;      /* offer SRTP */
-    bool rtp;       /* offer RTP: false if the trunk requires SRTP */
+    struct sip_stack *stack;
+    bool srtp; /* offer SRTP */
+    bool rtp;  /* offer RTP: false if the trunk requires SRTP */
     struct sip_trunk *trunk;
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "voice/external.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_guard.h"
 #include "voice/sip_stack.h"
@@ -89,7 +90,12 @@ static void failed(struct sip_trunk *t, const char *why, int64_t retry_ms)
 /* The target did not answer, or with a failure of the server: the next one may. */
 static void target_failed(struct sip_trunk *t, const char *why)
 {
+    char refused_text[SIP_TRUNK_ERROR];
     end_request(t);
+    if (*t->tls_error) {
+        (void)snprintf(refused_text, sizeof refused_text, "%s", t->tls_error);
+        why = refused_text;
+    }
     if (++t->tried >= t->target_count) {
         failed(t, why, RETRY_MS);
         return;
@@ -128,11 +134,28 @@ static int print_user(struct re_printf *pf, const struct sip_trunk *t)
 static int add_contact(enum sip_transp tp, const struct sa *src, const struct sa *dst, struct mbuf *mb, void *arg)
 {
     const struct sip_trunk *t = arg;
-    (void)dst;
-    return mbuf_printf(mb, "Contact: <sip:%H@%J%s>\r\n", print_user, t, src, sip_transp_param(tp));
+    struct sa at;
+    if (external_address(t->agent->config, src, dst, &at))
+        sa_set_port(&at, sa_port(src));
+    else
+        at = *src;
+    return mbuf_printf(mb, "Contact: <sip:%H@%J%s>\r\n", print_user, t, &at, sip_transp_param(tp));
 }
 
 static void on_response(int error, const struct sip_msg *msg, void *arg);
+
+/* Whether connections over TLS to this target are another trunk's: libre would share one, but it was verified for the
+ * name and authorities of the trunk that opened it. */
+static bool is_taken(const struct sip_trunk *t)
+{
+    const struct sip_target *target = &t->targets[t->target];
+    for (const struct sip_trunk *o = t->agent->trunks.list; target->tp == SIP_TRANSP_TLS && o < t; o++)
+        for (size_t i = 0; i < o->target_count; i++)
+            if (o->targets[i].tp == SIP_TRANSP_TLS && sa_cmp(&o->targets[i].addr, &target->addr, SA_ALL) &&
+                (strcmp(o->peer->server, t->peer->server) != 0 || strcmp(o->peer->tls_ca, t->peer->tls_ca) != 0))
+                return true;
+    return false;
+}
 
 static int send_request(struct sip_trunk *t)
 {
@@ -145,6 +168,7 @@ static int send_request(struct sip_trunk *t)
     (void)snprintf(uri, sizeof uri, "sip:%s", domain);
     if (t->registering)
         (void)snprintf(expires, sizeof expires, "Expires: %u\r\n", t->expires_s);
+    sip_tls_expect(t);
     return sip_requestf(&t->request, from->sip, true, method, uri, &route, t->auth, add_contact, on_response, t,
                         "To: <sip:%H@%s>\r\nFrom: <sip:%H@%s>;tag=%s\r\nCall-ID: %s\r\nCSeq: %u %s\r\n%s"
                         "Allow: " SIP_ALLOW "\r\nUser-Agent: portero/" PORTERO_VERSION "\r\nContent-Length: 0\r\n\r\n",
@@ -257,9 +281,14 @@ static void begin_request(struct sip_trunk *t, bool registering)
 {
     t->registering = registering;
     t->repeated = 0;
+    t->tls_error[0] = '\0';
     sip_auth_reset(t->auth);
     wait_for(t, ANSWER_MS);
     char text[64] = "";
+    if (is_taken(t)) {
+        target_failed(t, "its address is that of a trunk with another name or tls_ca");
+        return;
+    }
     const int e = send_request(t);
     if (e)
         target_failed(t, str_error(e, text, sizeof text));

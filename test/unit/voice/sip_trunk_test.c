@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "voice/sip_agent.h"
+#include "voice/sip_stack.h"
 #include "voice/sip_trunk_form.h"
 
 #define PHONE    "+15557654321"
@@ -15,6 +16,7 @@
 
 static struct config config;
 static struct sip_agent agent;
+static struct sip_stack stack; /* without an address */
 
 static struct config_peer *add(const char *name, const char *server)
 {
@@ -42,6 +44,8 @@ static int set_up(void **state)
     (void)state;
     config = (struct config){.voice_nameserver = "127.0.0.1:53"};
     agent = (struct sip_agent){.config = &config};
+    stack = (struct sip_stack){.agent = &agent};
+    list_append(&agent.stacks, &stack.le, &stack);
     return 0;
 }
 
