@@ -52,6 +52,7 @@ enum call_step_kind {
     CALL_STEP_FORWARDED,       /* the reason */
     CALL_STEP_NOT_USABLE,      /* a near miss: why; ref: the grant */
     CALL_STEP_TONE_SENT,       /* the way: event, tone, info, or nothing */
+    CALL_STEP_TONE_FALLBACK,   /* the call box did not accept the way of the settings; the way that was taken */
     CALL_STEP_RINGING,         /* a forwarding leg; ref: its number, as in the next seven: story_note() */
     CALL_STEP_LEG_ANSWERED,    /* … */
     CALL_STEP_LEG_ACCEPTED,    /* by a key */

@@ -30,6 +30,7 @@ const char *const call_step_names[] = {
     [CALL_STEP_FORWARDED] = "forwarded",
     [CALL_STEP_NOT_USABLE] = "not_usable",
     [CALL_STEP_TONE_SENT] = "tone_sent",
+    [CALL_STEP_TONE_FALLBACK] = "tone_fallback",
     [CALL_STEP_RINGING] = "ringing",
     [CALL_STEP_LEG_ANSWERED] = "leg_answered",
     [CALL_STEP_LEG_ACCEPTED] = "leg_accepted",

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
 import { added, owner as makeOwner } from './lib/buildings.js';
 import { portero } from './lib/daemon.js';
-import { advance, agent, grant, ID, iso, now, resident, TIMESTAMP, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
+import { advance, agent, eventually, grant, ID, iso, now, resident, TIMESTAMP, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
 
 describe('call records', () => {
     const w = useWorld();
@@ -136,6 +136,16 @@ describe('call records', () => {
         for (const text of [call_id, '+15550007777', 'passcode', 'asked_code', 'tone_sent', code.id]) assert.ok(shown.includes(text), text);
         assert.ok(!shown.includes('1357'));
         assert.equal(admin('call', 'show', UNKNOWN_ID).status, 1);
+    });
+
+    it('are gone after 30 days', async () => {
+        const reader = await agent(person, ['logs:read'], { expires_in_days: 90 });
+        const { call_id } = await visit(client, { to: person.number });
+        await advance(client, 29 * 86_400);
+        assert.equal((await show(call_id, reader)).id, call_id);
+        await advance(client, 86_400 + 3601);
+        await eventually(async () => (await reader.client.get(`/v1/calls/${call_id}`)).status === 404, 'the purge');
+        assert.deepEqual(ok(await list('', reader)).data, []);
     });
 });
 
