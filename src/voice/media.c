@@ -32,6 +32,7 @@ struct media {
     struct rtp_sock *rtp;
     struct sdp_session *sdp;
     struct sdp_media *audio;
+    struct media_crypto crypto;
     struct tick_entry tick;
     struct mbuf *packet;
 
@@ -457,7 +458,7 @@ enum err media_take_sdp(struct media *m, bool offer, struct mbuf *sdp)
         return ERR_USAGE;
     const struct sdp_format *codec = chosen_format(m);
     const struct sa *raddr = sdp_media_raddr(m->audio);
-    if (!codec || !sa_port(raddr))
+    if (!codec || !sa_port(raddr) || !media_crypto_take(&m->crypto, m->audio, offer))
         return ERR_USAGE;
     const struct sdp_format *events = sdp_media_rformat(m->audio, telev_rtpfmt);
     m->peer.pt = (uint8_t)codec->pt;
@@ -474,12 +475,19 @@ enum err media_take_sdp(struct media *m, bool offer, struct mbuf *sdp)
 
 enum err media_make_sdp(struct media *m, bool offer, struct mbuf **ret)
 {
+    if (offer && media_crypto_offer(&m->crypto, m->audio))
+        return ERR_IO;
     return sdp_encode(ret, m->sdp, offer) ? ERR_IO : ERR_NONE;
 }
 
 const char *media_codec(const struct media *m)
 {
     return m->peer.pt == PT_PCMU ? "PCMU" : "PCMA";
+}
+
+bool media_encrypted(const struct media *m)
+{
+    return m->crypto.on;
 }
 
 bool media_events_negotiated(const struct media *m)
@@ -503,7 +511,10 @@ static int describe_session(struct media *m, const struct media_options *o)
     const bool outside = o->config && o->peer && external_address(o->config, o->laddr, o->peer, &external);
     int e = sdp_session_alloc(&m->sdp, outside ? &external : o->laddr);
     if (!e)
-        e = sdp_media_add(&m->audio, m->sdp, sdp_media_audio, sa_port(rtp_local(m->rtp)), sdp_proto_rtpavp);
+        e = sdp_media_add(&m->audio, m->sdp, sdp_media_audio, sa_port(rtp_local(m->rtp)),
+                          media_crypto_profile(o->srtp));
+    if (!e)
+        e = media_crypto_init(&m->crypto, o->srtp, m->rtp, m->audio);
     if (!e)
         e = sdp_format_add(NULL, m->audio, false, "0", "PCMU", 8000, 1, NULL, NULL, NULL, false, NULL);
     if (!e)
@@ -547,6 +558,7 @@ void media_free(struct media *m)
         return;
     tick_remove(&m->tick);
     dtmf_in_done(&m->in);
+    media_crypto_done(&m->crypto);
     mem_deref(m->sdp);
     mem_deref(m->rtp);
     mem_deref(m->packet);

@@ -1,4 +1,4 @@
-/* One call's audio: an RTP session with G.711 both ways and RFC 4733 events, negotiated by SDP.
+/* One call's audio: an RTP or SRTP session with G.711 both ways and RFC 4733 events, negotiated by SDP.
  *
  * Lives on one thread that runs libre's loop. Once started, sends a packet every tick: sound, events or silence.
  * Accepts packets only from the negotiated host or a host of the signalling, and from one port of it, chosen once
@@ -10,6 +10,7 @@
 
 #include "domain/door_settings.h"
 #include "voice/dtmf.h"
+#include "voice/media_crypto.h"
 #include "voice/sound.h"
 #include "voice/tick.h"
 
@@ -37,6 +38,7 @@ struct media_options {
     const struct config *config; /* ports, external address, voice.any_events; NULL: the defaults */
     const struct sa *peer;       /* of its SIP, which the external address depends on; may be NULL */
     bool events;                 /* offer and accept RFC 4733 */
+    enum media_srtp srtp;        /* how our own offers and answers handle it */
 };
 
 /* `events` is not copied and must outlive the session. ERR_IO if no port can be bound. */
@@ -49,7 +51,8 @@ void media_free(struct media *m);
 
 /* Our SDP, as an offer or as the answer to the SDP that media_take_sdp took. The caller derefs *ret. */
 enum err media_make_sdp(struct media *m, bool offer, struct mbuf **ret) CHECKED;
-/* Takes the peer's SDP, an offer or an answer. ERR_USAGE if it has no audio format in common with ours. */
+/* Takes the peer's SDP, an offer or an answer. ERR_USAGE if it has no audio format in common with ours, or no usable
+ * key where RTP/SAVP needs one. */
 enum err media_take_sdp(struct media *m, bool offer, struct mbuf *sdp) CHECKED;
 
 /* ---- running ---- */
@@ -86,6 +89,8 @@ const struct dtmf_in *media_keys(const struct media *m);
 int64_t media_heard_ms(const struct media *m);
 /* Whether the kernel has packets of the peer that were not read yet. */
 bool media_unread(const struct media *m);
+/* Whether the packets are SRTP. */
+bool media_encrypted(const struct media *m);
 /* "PCMU" or "PCMA". */
 const char *media_codec(const struct media *m);
 bool media_events_negotiated(const struct media *m);

@@ -190,8 +190,8 @@ static void sip_call_on_established(const struct sip_msg *msg, void *arg)
     media_start(c->media, c->agent->tick, &c->invite->src);
     media_expect(c->media, &msg->src);
     tick_add(c->agent->tick, &c->tick, sip_call_on_tick, c);
-    log_debug("call %u established codec=%s events=%d", c->serial, media_codec(c->media),
-              media_events_negotiated(c->media));
+    log_debug("call %u established codec=%s events=%d srtp=%d", c->serial, media_codec(c->media),
+              media_events_negotiated(c->media), media_encrypted(c->media));
     sip_call_advance(c);
 }
 
