@@ -81,7 +81,7 @@ static void note_failure(struct hunt *h, enum call_forward_failure failure)
     h->failed = true;
 }
 
-static enum call_forward_failure failure_of(int status)
+enum call_forward_failure hunt_failure(int status)
 {
     switch (status) {
     case 486:
@@ -121,7 +121,10 @@ static void go_on(struct hunt *h, int64_t now_ms, enum call_forward_failure fail
 static void lose_leg(struct hunt *h, int64_t now_ms, size_t leg, enum call_forward_failure failure,
                      struct hunt_actions *out)
 {
-    drop_leg(h, leg, out);
+    h->legs[leg].state = HUNT_GONE;
+    struct hunt_action *a = hunt_add(out, HUNT_DROP, leg);
+    a->failed = true;
+    a->failure = failure;
     go_on(h, now_ms, failure, out);
 }
 
@@ -272,7 +275,7 @@ static void step_leg(struct hunt *h, int64_t now_ms, const struct hunt_event *e,
         if (!calling)
             return;
         h->legs[e->leg].state = HUNT_GONE;
-        go_on(h, now_ms, failure_of(e->status), out);
+        go_on(h, now_ms, hunt_failure(e->status), out);
         return;
     case HUNT_KEY:
         leg_key(h, now_ms, e->leg, e->key, out);

@@ -59,7 +59,8 @@ enum hunt_action_kind {
 struct hunt_action {
     enum hunt_action_kind kind;
     size_t leg;
-    enum call_forward_failure failure;
+    bool failed; /* HUNT_DROP: the leg failed; else another one took the call, or the call ended */
+    enum call_forward_failure failure; /* if so, and of HUNT_FAIL */
 };
 
 struct hunt_actions {
@@ -106,5 +107,7 @@ struct hunt {
 void hunt_init(struct hunt *h, const struct call_ring *ring, const char tones[static 4]);
 /* Takes one event at now_ms (monotonic). An event that the state does not expect leads to no action. */
 void hunt_step(struct hunt *h, int64_t now_ms, const struct hunt_event *e, struct hunt_actions *ret);
+/* The failure that a SIP status means; 0: no response. */
+enum call_forward_failure hunt_failure(int status);
 /* The leg of the conversation, or of the resident who opened the door. False if there is none. */
 bool hunt_winner(const struct hunt *h, size_t *ret);

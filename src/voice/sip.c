@@ -70,6 +70,8 @@ static int make_loop(struct sip_agent *a)
     if (!e)
         e = sip_nonces_init(&a->nonces);
     if (!e)
+        e = hash_alloc(&a->legs, HASH_SIZE);
+    if (!e)
         e = sip_stack_new(a, &first);
     if (!e) {
         a->sip = first->sip;
@@ -123,6 +125,7 @@ static void sip_tear_down(struct sip_agent *a)
     hash_flush(a->sources);
     mem_deref(a->sources);
     mem_deref(a->dialogs);
+    mem_deref(a->legs);
     sip_peers_done(&a->peers);
     fd_close(a->box.fd);
 }

@@ -51,6 +51,7 @@ struct sip_agent {
     struct sip_nonces nonces;
     struct hash *sources; /* sip_source by address */
     struct hash *dialogs; /* sip_call by Call-ID */
+    struct hash *legs;    /* sip_leg by Call-ID */
     unsigned serial;      /* of calls, for the log */
     unsigned asking;      /* pending decisions */
     unsigned refusals;    /* since refusals_ms, repeated by libre */

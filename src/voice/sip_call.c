@@ -4,6 +4,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "voice/sip_agent.h"
+#include "voice/sip_forward.h"
 #include "voice/sip_guard.h"
 #include "voice/sip_offer.h"
 #include "voice/sip_stack.h"
@@ -32,6 +33,8 @@ static void sip_call_destructor(void *arg)
     list_unlink(&c->le);
     hash_unlink(&c->dialog);
     tmr_cancel(&c->free_timer);
+    mem_deref(c->forward);
+    mem_deref(c->early.sdp);
     media_free(c->media);
     greeting_done(&c->saying);
     decide_done(&c->decide);
@@ -87,6 +90,7 @@ void sip_call_end(struct sip_call *c)
     call_step(&c->machine, &(struct call_event){.kind = CALL_HUNG_UP}, &unused);
     sip_story_end(c);
     tick_remove(&c->tick);
+    sip_forward_end(c->forward);
     if (c->media)
         media_stop(c->media);
     if (c->transaction)
@@ -141,6 +145,8 @@ static void sip_call_step(struct sip_call *c, const struct call_event *e)
 /* The action in progress is done: perform the next. */
 static void sip_call_advance(struct sip_call *c)
 {
+    if (current(c) && current(c)->kind == CALL_SEND_TONES)
+        sip_forward_opened(c->forward);
     c->due_ms = 0;
     c->at++;
     sip_call_perform(c);
@@ -187,12 +193,16 @@ static void sip_call_on_established(const struct sip_msg *msg, void *arg)
     struct sip_call *c = arg;
     c->answered_ms = c->signalled_ms = tick_now_ms();
     /* The ACK may come from another address, but only the source of the INVITE has proved that it got our answer. */
-    media_start(c->media, c->agent->tick, &c->invite->src);
+    if (!c->early.sdp)
+        media_start(c->media, c->agent->tick, &c->invite->src);
     media_expect(c->media, &msg->src);
     tick_add(c->agent->tick, &c->tick, sip_call_on_tick, c);
     log_debug("call %u established codec=%s events=%d srtp=%d", c->serial, media_codec(c->media),
               media_events_negotiated(c->media), media_encrypted(c->media));
-    sip_call_advance(c);
+    if (current(c) && current(c)->kind == CALL_ANSWER)
+        sip_call_advance(c);
+    else
+        sip_forward_established(c->forward);
 }
 
 static void on_info(struct sip *sip, const struct sip_msg *msg, void *arg)
@@ -226,15 +236,18 @@ static void sip_call_on_close(int error, const struct sip_msg *msg, void *arg)
 
 /* ---- actions: media, time, the peer or the store reports when one is done ---- */
 
+/* The SDP of early media stays the answer (RFC 3261, 13.2.1). */
 static void sip_call_answer(struct sip_call *c)
 {
-    struct mbuf *sdp = NULL;
+    struct mbuf *sdp = mem_ref(c->early.sdp);
     char contact[EXTERNAL_CONTACT_MAX];
+    if (!c->transaction) /* answered when the resident did: wait for the ACK */
+        return;
     external_contact(c->agent->config, c->invite, contact);
     char lines[SIP_TIMER_LINES];
     sip_offer_begin(c);
     sip_timer_answer_lines(&c->refresh.timer, lines);
-    int e = media_make_sdp(c->media, c->offered, &sdp) ? ENOMEM : 0;
+    int e = !sdp && media_make_sdp(c->media, c->offered, &sdp) ? ENOMEM : 0;
     if (!e)
         e = sip_answer_send(&c->answer, c->stack->sip, c->invite, &c->transaction, contact, lines, sdp, on_given_up, c);
     if (!e)
@@ -267,6 +280,8 @@ static void sip_call_reject(struct sip_call *c, int status)
 
 static void sip_call_on_played(void *arg);
 
+static const struct sip_forward_events sip_call_forward_events = {.answer = sip_call_answer, .step = sip_call_step};
+
 static void sip_call_begin(struct sip_call *c, const struct call_action *a)
 {
     sip_story_action(c, a);
@@ -293,8 +308,8 @@ static void sip_call_begin(struct sip_call *c, const struct call_action *a)
         sip_tones_press(&c->tones, c->media, c->session, &c->record, a->tones.keys, &a->tones.form, sip_call_on_played,
                         c);
         return;
-    case CALL_FORWARD: /* this agent cannot forward */
-        sip_call_step(c, &(struct call_event){.kind = CALL_FORWARD_FAILED, .failure = CALL_NO_ANSWER});
+    case CALL_FORWARD:
+        sip_forward_start(c, a->forward, &sip_call_forward_events);
         return;
     case CALL_TAKE_MESSAGE: /* this agent cannot record */
         sip_call_advance(c);
@@ -323,6 +338,14 @@ static void sip_call_on_played(void *arg)
         sip_call_advance(c);
     else if (a->kind == CALL_SEND_TONES)
         c->due_ms = tick_now_ms() + LINGER_MS;
+    else if (a->kind == CALL_FORWARD)
+        sip_forward_played(c->forward);
+}
+
+static void sip_call_on_packet(const struct media_packet *p, void *arg)
+{
+    const struct sip_call *c = arg;
+    sip_forward_packet(c->forward, p);
 }
 
 static bool may_interrupt(const struct sip_call *c)
@@ -349,7 +372,9 @@ static void sip_call_on_key(char key, void *arg)
 static bool gone(const struct sip_call *c, int64_t now_ms)
 {
     int64_t heard_ms = media_heard_ms(c->media);
+    int64_t talker_ms = sip_forward_heard_ms(c->forward); /* a visitor who only listens is not gone */
     int64_t last_ms = heard_ms > c->signalled_ms ? heard_ms : c->signalled_ms;
+    last_ms = talker_ms > last_ms ? talker_ms : last_ms;
     return now_ms - last_ms > SILENT_MS || now_ms - c->answered_ms > CALL_MAX_MS;
 }
 
@@ -392,7 +417,8 @@ static void sip_call_on_tick(void *arg, int64_t now_ms)
 
 /* ---- the beginning ---- */
 
-static const struct media_events sip_call_media_events = {.key = sip_call_on_key, .played = sip_call_on_played};
+static const struct media_events sip_call_media_events = {
+    .key = sip_call_on_key, .played = sip_call_on_played, .packet = sip_call_on_packet};
 
 static struct sip_call *new_call(struct sip_stack *stack, const struct sip_msg *msg, struct sip_source *s,
                                  const char *signed_in)

@@ -10,6 +10,8 @@
 #include "voice/sip_tones.h"
 #include "voice/story.h"
 
+struct sip_forward;
+
 struct sip_call {
     struct le le;      /* in agent->calls, then in agent->ended */
     struct le waiting; /* in agent->waiting, until the caller's next message */
@@ -39,6 +41,11 @@ struct sip_call {
     struct media *media;
     struct saying saying;
     struct sip_tones tones;
+    struct sip_forward *forward; /* from CALL_FORWARD on */
+    struct {                     /* provisional responses but the first (sip_early.h) */
+        struct mbuf *sdp;        /* ours, if the call has early media */
+        int64_t sent_ms;         /* 0: none */
+    } early;
     bool offered;  /* the INVITE had no SDP: ours is the offer */
     bool offering; /* our offer waits for the answer in an ACK */
     bool ended, evicted;

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "voice/sip_agent.h"
+#include "voice/sip_local_find.h"
 #include "voice/sip_stack.h"
 
 #define ADDRESSES_MAX 64
@@ -55,31 +56,7 @@ static bool read_addresses(const struct sip_local *l, struct sa ret[static ADDRE
     return true;
 }
 
-/* The address that the kernel sends from to this one. Sends nothing. */
-static bool route(const struct sa *to, struct sa *ret)
-{
-    struct sa at = *to;
-    int fd = socket(sa_af(to), SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (!sa_port(&at))
-        sa_set_port(&at, SIP_PORT);
-    ret->len = sizeof ret->u;
-    bool fine = fd >= 0 && !connect(fd, &at.u.sa, at.len) && !getsockname(fd, &ret->u.sa, &ret->len);
-    if (fd >= 0)
-        close(fd);
-    return fine;
-}
-
 /* ---- stacks ---- */
-
-static struct sip_stack *stack_at(const struct sip_agent *a, const struct sa *address)
-{
-    for (struct le *le = a->stacks.head; le; le = le->next) {
-        struct sip_stack *s = le->data;
-        if (sa_isset(&s->bound, SA_ADDR) && sa_cmp(&s->bound, address, SA_ADDR))
-            return s;
-    }
-    return NULL;
-}
 
 static int idle_stack(struct sip_agent *a, struct sip_stack **ret)
 {
@@ -117,22 +94,6 @@ static void lose(struct sip_agent *a, struct sip_stack *s)
     sip_stack_close(s);
 }
 
-struct sip_stack *sip_local_stack(struct sip_agent *a, const struct sa *to)
-{
-    struct sa from;
-    if (!a->local.all)
-        return list_ledata(a->stacks.head);
-    return route(to, &from) ? stack_at(a, &from) : NULL;
-}
-
-bool sip_local_has(const struct sip_agent *a, int family)
-{
-    for (struct le *le = a->stacks.head; le; le = le->next)
-        if (sa_af(&((struct sip_stack *)le->data)->bound) == family)
-            return true;
-    return false;
-}
-
 /* ---- changes ---- */
 
 static void lose_gone(struct sip_agent *a, const struct sa *now, size_t n)
@@ -152,7 +113,7 @@ static void gain_new(struct sip_agent *a, const struct sa *now, size_t n)
     a->local.failing = false;
     for (size_t i = 0; i < n; i++) {
         struct sa bound;
-        if (stack_at(a, &now[i]))
+        if (sip_local_at(a, &now[i]))
             continue;
         if (!gain(a, &now[i], &bound)) {
             tell("sip address gained", &bound);
@@ -224,8 +185,8 @@ static void put_default_first(const struct sip_local *l, struct sa *list, size_t
 {
     struct sa somewhere, from;
     const char *outside = sa_af(&l->want) == AF_INET6 ? "2001:db8::1" : "192.0.2.1";
-    bool found = !sa_set_str(&somewhere, "192.0.2.1", SIP_PORT) && route(&somewhere, &from);
-    if (!found && (sa_set_str(&somewhere, outside, SIP_PORT) || !route(&somewhere, &from)))
+    bool found = !sa_set_str(&somewhere, "192.0.2.1", SIP_PORT) && sip_local_from(&somewhere, &from);
+    if (!found && (sa_set_str(&somewhere, outside, SIP_PORT) || !sip_local_from(&somewhere, &from)))
         return;
     for (size_t i = 1; i < n; i++) {
         if (!sa_cmp(&list[i], &from, SA_ADDR))

@@ -20,8 +20,3 @@ struct sip_local {
 /* Listens on listen.sip, whose value is `want`. Returns 0 or errno. */
 int sip_local_open(struct sip_agent *a, const struct sa *want);
 void sip_local_close(struct sip_agent *a);
-/* The stack for a call or request of ours to this address: that of the local address the kernel would send from. NULL
- * if there is none. */
-struct sip_stack *sip_local_stack(struct sip_agent *a, const struct sa *to);
-/* Whether the agent has an address of this family. */
-bool sip_local_has(const struct sip_agent *a, int family);

@@ -13,6 +13,7 @@
 #include "voice/sip_extra.h"
 #include "voice/sip_filter.h"
 #include "voice/sip_guard.h"
+#include "voice/sip_leg.h"
 #include "voice/sip_target.h"
 #include "voice/sip_timer.h"
 
@@ -55,7 +56,8 @@ static bool sip_on_request(const struct sip_msg *msg, void *arg)
         return true;
     struct sip_verdict v = sip_guard(msg);
     /* libre would keep its 481 to an INVITE for 32 s. */
-    if (!v.status && pl_isset(&msg->to.tag) && !sip_call_knows(a, msg) && !pl_strcmp(&msg->met, "INVITE"))
+    if (!v.status && pl_isset(&msg->to.tag) && !sip_call_knows(a, msg) && !sip_leg_knows(a, msg) &&
+        !pl_strcmp(&msg->met, "INVITE"))
         v = (struct sip_verdict){.status = 481, .reason = "Call/Transaction Does Not Exist"};
     if (v.status > 0)
         sip_refuse_request(s, msg, &v);

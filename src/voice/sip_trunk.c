@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "voice/external.h"
 #include "voice/sip_agent.h"
+#include "voice/sip_local_find.h"
 #include "voice/sip_source.h"
 #include "voice/sip_stack.h"
 #include "voice/sip_trunk_form.h"

@@ -8,6 +8,7 @@
 #include "voice/external.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_guard.h"
+#include "voice/sip_local_find.h"
 #include "voice/sip_stack.h"
 
 #define ANSWER_MS    5000   /* a server that takes longer does not answer */

@@ -17,6 +17,7 @@ static const uint16_t HIGH_HZ[] = {1209, 1336, 1477, 1633};
 enum note { PAUSE, LOW, MIDDLE, BRIGHT, NOTE_COUNT };
 static const uint16_t NOTE_HZ[] = {[LOW] = 330, [MIDDLE] = 440, [BRIGHT] = 587};
 #define LEVEL_NOTE 20
+#define LEVEL_RING 8 /* -19 dBm0 each */
 
 struct step {
     uint16_t ms;
@@ -41,6 +42,7 @@ static const struct step PROMPTS[PROMPT_COUNT][SOUND_PARTS_MAX] = {
 /* One second of each, so that whole cycles loop without a click. Never freed. */
 static int16_t keys[sizeof KEYS - 1][SOUND_RATE];
 static int16_t notes[NOTE_COUNT][SOUND_RATE];
+static int16_t ring_back[SOUND_RATE];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static enum err made;
 
@@ -64,6 +66,8 @@ static void make_all(void)
         made = make(keys[i], LOW_HZ[i / 4], LEVEL_LOW, HIGH_HZ[i % 4], LEVEL_HIGH);
     for (size_t i = LOW; i < NOTE_COUNT && !made; i++)
         made = make(notes[i], NOTE_HZ[i], LEVEL_NOTE, NOTE_HZ[i], 0);
+    if (!made)
+        made = make(ring_back, 440, LEVEL_RING, 480, LEVEL_RING);
 }
 
 enum err sound_init(void)
@@ -75,6 +79,13 @@ enum err sound_init(void)
 struct sound sound_silence(int64_t ms)
 {
     return (struct sound){.length = SOUND_MS(ms)};
+}
+
+size_t sound_ring_back(struct sound ret[static SOUND_PARTS_MAX])
+{
+    ret[0] = (struct sound){.samples = ring_back, .loop = SOUND_RATE, .length = SOUND_MS(2000)};
+    ret[1] = sound_silence(4000);
+    return 2;
 }
 
 struct sound sound_key(char key, int64_t ms)

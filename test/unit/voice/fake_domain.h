@@ -16,6 +16,8 @@
 #define FAKE_BROKEN  "+15550000005" /* the store fails */
 #define FAKE_SILENT  "+15550000006" /* asks for a code, without greetings */
 #define FAKE_SLOW    "+15550000007" /* opens after FAKE_SLOW_US */
+#define FAKE_RING    "+15550000010" /* forwards to fake.phones */
+#define FAKE_TRY     "+15550000011" /* asks for a code, without greetings; forwards to fake.phones after wrong ones */
 
 #define FAKE_RECORDED "+15550000008" /* as FAKE_CODE, with a recorded welcome */
 
@@ -42,7 +44,9 @@ static struct {
     int records;                       /* of calls that have ended */
     char steps[CALL_RECORD_STEPS_MAX]; /* of the last one */
     enum call_ended_by ended_by;
-    struct release release; /* of every building */
+    struct release release;                   /* of every building */
+    const char *phones[1 + RING_NUMBERS_MAX]; /* of FAKE_RING and FAKE_TRY, whose release tone is 5 */
+    struct ring ring;                         /* how they ring; its numbers are ignored */
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
 static void fake_building(struct id *ret, int kind)
@@ -57,7 +61,7 @@ static int fake_kind(const struct id *building)
 
 static void fake_greetings(struct access_decision *d, int kind)
 {
-    bool speaks = kind != 6;
+    bool speaks = kind != 6 && kind < 10;
     d->release = fake.release;
     d->greeting_welcome = speaks ? STR("welcome") : STR("");
     d->greeting_granted = STR("");
@@ -83,22 +87,37 @@ enum err recording_audio(struct tx *tx, const struct id *recording, struct str *
     return atomic_load(&fake_recording_broken) ? ERR_INTERNAL_ERROR : ERR_NONE;
 }
 
+static void fake_phones(struct access_decision *d, int kind)
+{
+    if (kind < 10)
+        return;
+    memcpy(d->tones, "5", 2);
+    d->ring = fake.ring;
+    d->ring.count = 0;
+    d->forward_to = fake.phones[0] ? str_z(fake.phones[0]) : STR_NONE;
+    for (size_t i = 1; i <= RING_NUMBERS_MAX && fake.phones[i]; i++)
+        d->ring.numbers[d->ring.count++] = str_z(fake.phones[i]);
+}
+
 enum err access_arrive(struct tx *tx, struct str to, struct str from, struct access_decision *ret)
 {
     (void)tx;
-    static const enum access_verdict verdicts[] = {ACCESS_REJECT,  ACCESS_RELEASE,   ACCESS_COLLECT,
-                                                   ACCESS_FORWARD, ACCESS_SELF_CALL, ACCESS_REJECT,
-                                                   ACCESS_COLLECT, ACCESS_RELEASE,   ACCESS_COLLECT};
-    int kind = str_starts(to, STR("+1555000000")) && to.n == 12 ? to.p[11] - '0' : 0;
+    static const enum access_verdict verdicts[] = {ACCESS_REJECT,    ACCESS_RELEASE, ACCESS_COLLECT, ACCESS_FORWARD,
+                                                   ACCESS_SELF_CALL, ACCESS_REJECT,  ACCESS_COLLECT, ACCESS_RELEASE,
+                                                   ACCESS_COLLECT,   ACCESS_REJECT,  ACCESS_FORWARD, ACCESS_COLLECT};
+    size_t kind = str_starts(to, STR("+155500000")) && to.n == 12 ? (size_t)atoi(to.p + 10) : 0;
+    if (kind >= sizeof verdicts / sizeof *verdicts)
+        kind = 0;
     if (kind == 5)
         return ERR_INTERNAL_ERROR;
     if (kind == 7)
         usleep(FAKE_SLOW_US);
-    *ret = (struct access_decision){.verdict = kind > 8 ? ACCESS_REJECT : verdicts[kind]};
+    *ret = (struct access_decision){.verdict = verdicts[kind]};
     if (ret->verdict == ACCESS_RELEASE)
         strcpy(ret->tones, "9");
-    fake_building(&ret->building_id, kind);
-    fake_greetings(ret, kind);
+    fake_building(&ret->building_id, (int)kind);
+    fake_greetings(ret, (int)kind);
+    fake_phones(ret, (int)kind);
     if (kind == 8)
         memcpy(ret->recordings[GREETING_WELCOME].text, FAKE_RECORDING, sizeof FAKE_RECORDING);
     pthread_mutex_lock(&fake.lock);
@@ -119,6 +138,7 @@ enum err access_code(struct tx *tx, const struct id *building, struct str from, 
     if (right)
         strcpy(ret->tones, "9#0");
     fake_greetings(ret, fake_kind(building));
+    fake_phones(ret, fake_kind(building));
     pthread_mutex_lock(&fake.lock);
     (void)snprintf(fake.codes[fake.code_count++ % 64], 8, "%.*s", STR_ARG(digits));
     right ? fake.right++ : fake.wrong++;

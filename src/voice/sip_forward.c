@@ -1,0 +1,285 @@
+#include "voice/sip_forward.h"
+
+#include "base/log.h"
+#include "voice/sip_agent.h"
+#include "voice/sip_early.h"
+#include "voice/sip_leg.h"
+#include "voice/sip_story.h"
+
+struct sip_forward {
+    struct sip_call *call; /* NULL: ended */
+    const struct sip_forward_events *events;
+    struct hunt hunt;
+    struct sip_leg legs[CALL_PHONES_MAX];
+    struct tick_entry tick;
+    struct sip_leg *talker;      /* talks to the visitor, once both have answered */
+    struct sip_leg *early;       /* the visitor hears its early media */
+    bool ring_back;              /* the visitor hears our ring-back tone */
+    bool noted[CALL_PHONES_MAX]; /* something of the leg is in the call's record */
+};
+
+static void forward_destructor(void *arg)
+{
+    struct sip_forward *f = arg;
+    tick_remove(&f->tick);
+    for (size_t i = 0; i < CALL_PHONES_MAX; i++)
+        sip_leg_done(&f->legs[i]);
+}
+
+void sip_forward_end(struct sip_forward *f)
+{
+    if (!f || !f->call)
+        return;
+    f->call = NULL;
+    f->talker = f->early = NULL;
+    tick_remove(&f->tick);
+    for (size_t i = 0; i < CALL_PHONES_MAX; i++)
+        sip_leg_drop(&f->legs[i]);
+}
+
+/* ---- the call's record ---- */
+
+static void note(struct sip_forward *f, enum call_step_kind kind, size_t leg, const char *text)
+{
+    sip_story_note(f->call, kind, text, f->hunt.ring->phones[leg]);
+}
+
+static void note_failure(struct sip_forward *f, size_t leg, enum call_forward_failure failure, int status)
+{
+    static const enum call_step_kind kinds[] = {[CALL_NO_ANSWER] = CALL_STEP_LEG_NO_ANSWER,
+                                                [CALL_BUSY] = CALL_STEP_LEG_BUSY,
+                                                [CALL_DECLINED] = CALL_STEP_LEG_DECLINED,
+                                                [CALL_UNREACHABLE] = CALL_STEP_LEG_FAILED};
+    char text[16];
+    (void)re_snprintf(text, sizeof text, "%d", status);
+    note(f, kinds[failure], leg, status ? text : NULL);
+}
+
+static void note_event(struct sip_forward *f, const struct hunt_event *e)
+{
+    if (f->hunt.legs[e->leg].state != HUNT_CALLING)
+        return;
+    if (e->kind == HUNT_FAILED)
+        note_failure(f, e->leg, hunt_failure(e->status), e->status);
+    else if (e->kind == HUNT_ANSWERED)
+        note(f, CALL_STEP_LEG_ANSWERED, e->leg, NULL);
+    else if ((e->kind == HUNT_RINGING || e->kind == HUNT_EARLY) && !f->noted[e->leg])
+        note(f, CALL_STEP_RINGING, e->leg, NULL);
+    f->noted[e->leg] = true;
+}
+
+static void note_action(struct sip_forward *f, const struct hunt_action *a)
+{
+    if (a->kind == HUNT_CONNECT && f->hunt.ring->accept)
+        note(f, CALL_STEP_LEG_ACCEPTED, a->leg, NULL);
+    else if (a->kind == HUNT_DROP && a->failed)
+        note_failure(f, a->leg, a->failure, 0);
+    else if (a->kind == HUNT_DROP && !f->talker)
+        note(f, CALL_STEP_LEG_CANCELLED, a->leg, NULL);
+}
+
+/* ---- what the visitor hears ---- */
+
+static void hush(struct sip_forward *f)
+{
+    if (f->ring_back)
+        media_quiet(f->call->media);
+    f->ring_back = false;
+    f->early = NULL;
+}
+
+static void play_ring_back(struct sip_forward *f)
+{
+    struct sound parts[SOUND_PARTS_MAX];
+    f->ring_back = true;
+    media_play(f->call->media, parts, sound_ring_back(parts));
+}
+
+/* A call that was answered for a code, or got early media, hears a tone; otherwise its own telephone makes one. */
+static void ring_visitor(struct sip_forward *f)
+{
+    hush(f);
+    if (f->call->answered_ms || sip_early_media(f->call))
+        play_ring_back(f);
+    else
+        sip_early_ring(f->call);
+}
+
+static void let_listen(struct sip_forward *f, struct sip_leg *l)
+{
+    if (!f->call->answered_ms && !sip_early_describe(f->call)) {
+        ring_visitor(f);
+        return;
+    }
+    hush(f);
+    f->early = l;
+}
+
+/* ---- actions of the hunt group ---- */
+
+static void forward_step(struct sip_forward *f, const struct hunt_event *e);
+
+static void tell_call(struct sip_forward *f, enum call_event_kind kind, enum call_forward_failure failure)
+{
+    f->events->step(f->call, &(struct call_event){.kind = kind, .failure = failure});
+}
+
+static void begin_talk(struct sip_forward *f, struct sip_leg *l)
+{
+    hush(f);
+    f->talker = l;
+    tell_call(f, CALL_FORWARD_ANSWERED, 0);
+}
+
+static void connect_visitor(struct sip_forward *f, struct sip_leg *l)
+{
+    if (f->call->answered_ms)
+        begin_talk(f, l);
+    else
+        f->events->answer(f->call);
+}
+
+static void drop(struct sip_forward *f, struct sip_leg *l)
+{
+    if (f->early == l)
+        f->early = NULL;
+    if (f->talker == l)
+        f->talker = NULL;
+    sip_leg_drop(l);
+}
+
+static void on_leg_report(const struct hunt_event *e, void *arg)
+{
+    struct sip_forward *f = arg;
+    if (!f->call)
+        return;
+    note_event(f, e);
+    forward_step(f, e);
+}
+
+static void on_leg_sound(struct sip_leg *l, const struct media_packet *p, void *arg)
+{
+    struct sip_forward *f = arg;
+    if (f->call && !p->event && (l == f->talker || l == f->early))
+        media_relay(f->call->media, p);
+}
+
+static const struct sip_leg_events leg_events = {.report = on_leg_report, .packet = on_leg_sound};
+
+static void forward_perform(struct sip_forward *f, const struct hunt_action *a)
+{
+    struct sip_leg *l = &f->legs[a->leg];
+    struct sip_call *c = f->call;
+    note_action(f, a);
+    switch (a->kind) {
+    case HUNT_DIAL:
+        sip_leg_dial(l, c->agent, a->leg, f->hunt.ring->phones[a->leg], c->record.number, c->record.number, &leg_events,
+                     f);
+        return;
+    case HUNT_RING:
+        ring_visitor(f);
+        return;
+    case HUNT_LISTEN:
+        let_listen(f, l);
+        return;
+    case HUNT_PROMPT:
+        sip_leg_ask(l, call_text(&c->machine, PROMPT_ACCEPT));
+        return;
+    case HUNT_QUIET:
+        sip_leg_quiet(l);
+        return;
+    case HUNT_CONNECT:
+        connect_visitor(f, l);
+        return;
+    case HUNT_DROP:
+        drop(f, l);
+        return;
+    case HUNT_OPEN:
+        hush(f);
+        tell_call(f, CALL_FORWARD_OPEN, 0);
+        return;
+    case HUNT_FAIL:
+        hush(f);
+        tell_call(f, CALL_FORWARD_FAILED, a->failure);
+        return;
+    case HUNT_END:
+        f->talker = NULL;
+        tell_call(f, CALL_FORWARD_ENDED, 0);
+        return;
+    }
+}
+
+/* An action may end the call, and with it this forwarding. */
+static void forward_step(struct sip_forward *f, const struct hunt_event *e)
+{
+    struct hunt_actions next;
+    if (!f->call)
+        return;
+    mem_ref(f);
+    hunt_step(&f->hunt, tick_now_ms(), e, &next);
+    for (size_t i = 0; i < next.n && f->call; i++)
+        forward_perform(f, &next.v[i]);
+    mem_deref(f);
+}
+
+/* ---- time ---- */
+
+static void forward_on_tick(void *arg, int64_t now_ms)
+{
+    struct sip_forward *f = arg;
+    mem_ref(f);
+    for (size_t i = 0; i < CALL_PHONES_MAX && f->call; i++)
+        sip_leg_tick(&f->legs[i], now_ms);
+    if (f->call && f->hunt.due_ms && now_ms >= f->hunt.due_ms)
+        forward_step(f, &(struct hunt_event){.kind = HUNT_TIME});
+    if (f->call)
+        sip_early_tick(f->call, now_ms);
+    mem_deref(f);
+}
+
+void sip_forward_start(struct sip_call *c, const struct call_ring *ring, const struct sip_forward_events *events)
+{
+    struct sip_forward *f = mem_zalloc(sizeof *f, forward_destructor);
+    if (!f) {
+        events->step(c, &(struct call_event){.kind = CALL_FORWARD_FAILED, .failure = CALL_UNREACHABLE});
+        return;
+    }
+    f->call = c;
+    f->events = events;
+    c->forward = f;
+    hunt_init(&f->hunt, ring, c->machine.tones);
+    tick_add(c->agent->tick, &f->tick, forward_on_tick, f);
+    forward_step(f, &(struct hunt_event){.kind = HUNT_BEGIN});
+}
+
+/* ---- the visitor's side ---- */
+
+void sip_forward_established(struct sip_forward *f)
+{
+    size_t winner;
+    if (f && f->call && f->hunt.state == HUNT_TALKING && !f->talker && hunt_winner(&f->hunt, &winner))
+        begin_talk(f, &f->legs[winner]);
+}
+
+void sip_forward_packet(struct sip_forward *f, const struct media_packet *p)
+{
+    if (f && f->talker && !p->event)
+        media_relay(f->talker->media, p);
+}
+
+void sip_forward_played(struct sip_forward *f)
+{
+    if (f && f->call && f->ring_back)
+        play_ring_back(f);
+}
+
+void sip_forward_opened(struct sip_forward *f)
+{
+    if (f)
+        forward_step(f, &(struct hunt_event){.kind = HUNT_OPENED});
+}
+
+int64_t sip_forward_heard_ms(const struct sip_forward *f)
+{
+    return f && f->talker ? media_heard_ms(f->talker->media) : 0;
+}

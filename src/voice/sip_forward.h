@@ -1,0 +1,31 @@
+/* Inside the SIP user agent: a forwarded call. Performs the actions of the hunt group (voice/hunt.h) between the
+ * visitor's call and the legs to the resident's phones, and relays the audio packet for packet: no mixer and no buffer,
+ * so that no delay is added. */
+#pragma once
+#include "voice/sip_call.h"
+
+struct sip_forward;
+
+struct sip_forward_events {
+    void (*answer)(struct sip_call *c);                           /* answer the visitor's call */
+    void (*step)(struct sip_call *c, const struct call_event *e); /* CALL_FORWARD_…; may end the call */
+};
+
+/* Begins to ring the phones. Sets c->forward; the caller derefs it, but not from within an event of media. `events`
+ * must outlive it. */
+void sip_forward_start(struct sip_call *c, const struct call_ring *ring, const struct sip_forward_events *events);
+/* Ends the legs at once. NULL is fine. */
+void sip_forward_end(struct sip_forward *f);
+
+/* The visitor's side. All take NULL, which does nothing. */
+
+/* The visitor acknowledged the answer. */
+void sip_forward_established(struct sip_forward *f);
+/* A packet came from the visitor. */
+void sip_forward_packet(struct sip_forward *f, const struct media_packet *p);
+/* A sound has been played to the visitor. */
+void sip_forward_played(struct sip_forward *f);
+/* The release tone has been sent to the visitor. */
+void sip_forward_opened(struct sip_forward *f);
+/* Arrival of the resident's last packet; 0: nobody talks to the visitor. */
+int64_t sip_forward_heard_ms(const struct sip_forward *f);

@@ -1,0 +1,261 @@
+#include "voice/sip_leg.h"
+
+#include "base/log.h"
+#include "voice/sip_guard.h"
+#include "voice/sip_stack.h"
+
+#define PAUSE_MS        2000 /* after a prompt, before it is repeated */
+#define UNRESPONSIVE_MS 6000 /* without any response, which is four transmissions over UDP, the next trunk is tried */
+
+static void report(struct sip_leg *l, enum hunt_event_kind kind, int status)
+{
+    l->events->report(&(struct hunt_event){.kind = kind, .leg = l->n, .status = status}, l->arg);
+}
+
+/* ---- media ---- */
+
+static void on_leg_key(char key, void *arg)
+{
+    struct sip_leg *l = arg;
+    if (l->answered)
+        l->events->report(&(struct hunt_event){.kind = HUNT_KEY, .leg = l->n, .key = key}, l->arg);
+}
+
+static void on_leg_played(void *arg)
+{
+    struct sip_leg *l = arg;
+    if (!l->asking)
+        return;
+    if (l->pausing) {
+        l->pausing = false;
+        report(l, HUNT_PROMPTED, 0);
+    } else {
+        const struct sound pause = sound_silence(PAUSE_MS);
+        l->pausing = true;
+        media_play(l->media, &pause, 1);
+    }
+}
+
+void sip_leg_ask(struct sip_leg *l, const char *text)
+{
+    l->asking = true;
+    greeting_say(&l->saying, l->agent, l->media, &(struct greeting_words){.prompt = PROMPT_ACCEPT, .text = text});
+}
+
+void sip_leg_quiet(struct sip_leg *l)
+{
+    l->asking = l->pausing = false;
+    media_quiet(l->media);
+}
+
+static void on_leg_packet(const struct media_packet *p, void *arg)
+{
+    struct sip_leg *l = arg;
+    l->events->packet(l, p, l->arg);
+}
+
+static const struct media_events leg_media_events = {
+    .key = on_leg_key, .played = on_leg_played, .packet = on_leg_packet};
+
+static enum media_srtp srtp_of(const struct sip_route *r)
+{
+    if (!r->srtp)
+        return MEDIA_SRTP_ACCEPT;
+    return r->rtp ? MEDIA_SRTP_OPTIONAL : MEDIA_SRTP_REQUIRED;
+}
+
+static int make_leg_media(struct sip_leg *l, const struct sip_route *r)
+{
+    media_free(l->media);
+    l->media = NULL;
+    struct media_options options = {.laddr = &r->stack->bound,
+                                    .peer = &r->trunk->targets[r->trunk->target].addr,
+                                    .config = l->agent->config,
+                                    .events = true,
+                                    .srtp = srtp_of(r)};
+    return media_new(&l->media, &options, &leg_media_events, l) ? ENOMEM : 0;
+}
+
+static bool take_answer(struct sip_leg *l, const struct sip_msg *msg)
+{
+    if (!mbuf_get_left(msg->mb) || !sip_body_is_sdp(msg) || media_take_sdp(l->media, false, msg->mb))
+        return false;
+    l->described = true;
+    return true;
+}
+
+static void start_media(struct sip_leg *l, const struct sip_msg *msg)
+{
+    if (!l->started)
+        media_start(l->media, l->agent->tick, &msg->src);
+    l->started = true;
+}
+
+/* ---- the session ---- */
+
+static void place(struct sip_leg *l, int status);
+
+/* Ends the session, which cancels the call or hangs up. */
+static void close_session(struct sip_leg *l)
+{
+    hash_unlink(&l->dialog);
+    l->session = mem_deref(l->session);
+    if (l->trunk)
+        sip_trunk_leave(l->trunk);
+    l->trunk = NULL;
+    l->asking = l->pausing = false;
+    if (l->media)
+        media_stop(l->media);
+}
+
+static void on_progress(const struct sip_msg *msg, void *arg)
+{
+    struct sip_leg *l = arg;
+    l->responded = true;
+    if (msg->scode > 100 && take_answer(l, msg)) {
+        start_media(l, msg);
+        report(l, HUNT_EARLY, 0);
+    } else if (msg->scode == 180) {
+        report(l, HUNT_RINGING, 0);
+    }
+}
+
+/* A body may be missing where a provisional response had it. */
+static int on_sdp_answer(const struct sip_msg *msg, void *arg)
+{
+    struct sip_leg *l = arg;
+    return take_answer(l, msg) || (!mbuf_get_left(msg->mb) && l->described) ? 0 : EPROTO;
+}
+
+static int on_leg_offer(struct mbuf **ret, const struct sip_msg *msg, void *arg)
+{
+    struct sip_leg *l = arg;
+    const bool offer = mbuf_get_left(msg->mb) > 0;
+    if (offer && (!sip_body_is_sdp(msg) || media_take_sdp(l->media, true, msg->mb)))
+        return EPROTO;
+    return media_make_sdp(l->media, !offer, ret) ? ENOMEM : 0;
+}
+
+static void on_leg_established(const struct sip_msg *msg, void *arg)
+{
+    struct sip_leg *l = arg;
+    l->answered = true;
+    (void)sip_trunk_result(l->agent, l->trunk, 0, 200);
+    start_media(l, msg);
+    report(l, HUNT_ANSWERED, 0);
+}
+
+static void on_leg_info(struct sip *sip, const struct sip_msg *msg, void *arg)
+{
+    struct sip_leg *l = arg;
+    struct str body = {(const char *)mbuf_buf(msg->mb), mbuf_get_left(msg->mb)};
+    char type[64];
+    const int n = re_snprintf(type, sizeof type, "%r/%r", &msg->ctyp.type, &msg->ctyp.subtype);
+    /* First, because the key may end the call. */
+    (void)sip_treply(NULL, sip, msg, 200, "OK");
+    media_alive(l->media, &msg->src);
+    if (body.n && n > 0)
+        (void)media_take_info(l->media, str_n(type, (size_t)n), body);
+}
+
+static void on_leg_close(int error, const struct sip_msg *msg, void *arg)
+{
+    struct sip_leg *l = arg;
+    const int status = msg && !msg->req && msg->scode >= 300 ? msg->scode : 0;
+    struct sip_trunk *trunk = l->trunk;
+    const bool answered = l->answered;
+    log_debug("leg %zu closed status=%d errno=%d", l->n, status, error);
+    close_session(l);
+    if (answered)
+        report(l, HUNT_HUNG_UP, 0);
+    else if (sip_trunk_result(l->agent, trunk, status ? 0 : error ? error : EPROTO, status))
+        place(l, status);
+    else
+        report(l, HUNT_FAILED, status);
+}
+
+/* ---- placing the call ---- */
+
+static int connect_route(struct sip_leg *l, const struct sip_route *r)
+{
+    struct mbuf *sdp = NULL;
+    const char *hops[] = {r->outbound};
+    l->responded = l->described = l->started = false;
+    int e = make_leg_media(l, r);
+    if (!e && media_make_sdp(l->media, true, &sdp))
+        e = ENOMEM;
+    if (!e)
+        e = sipsess_connect(&l->session, r->stack->sessions, r->uri, NULL, r->from, r->cuser, hops,
+                            *r->outbound != '\0', "application/sdp", sdp, r->auth, r->auth_arg, false, on_leg_offer,
+                            on_sdp_answer, on_progress, on_leg_established, on_leg_info, NULL, on_leg_close, l,
+                            "%sAllow: " SIP_ALLOW "\r\n", r->headers);
+    mem_deref(sdp);
+    return e;
+}
+
+/* Calls over the next trunk that takes the call. `status` is that of the last one. */
+static void place(struct sip_leg *l, int status)
+{
+    struct sip_route r;
+    while (sip_trunk_route(l->agent, &l->route, l->number, l->as, l->original, &r)) {
+        const int e = connect_route(l, &r);
+        if (e) {
+            (void)sip_trunk_result(l->agent, r.trunk, e, 0);
+            continue;
+        }
+        l->trunk = r.trunk;
+        sip_trunk_enter(l->trunk);
+        l->dialled_ms = tick_now_ms();
+        hash_append(l->agent->legs, hash_joaat_str(sip_dialog_callid(sipsess_dialog(l->session))), &l->dialog, l);
+        return;
+    }
+    report(l, HUNT_FAILED, status);
+}
+
+void sip_leg_dial(struct sip_leg *l, struct sip_agent *a, size_t n, const char *number, const char *as,
+                  const char *original, const struct sip_leg_events *events, void *arg)
+{
+    *l = (struct sip_leg){
+        .agent = a, .n = n, .number = number, .as = as, .original = original, .events = events, .arg = arg};
+    place(l, 0);
+}
+
+void sip_leg_tick(struct sip_leg *l, int64_t now_ms)
+{
+    if (l->asking && !l->pausing)
+        greeting_tick(&l->saying, now_ms);
+    if (!l->session || l->responded || l->answered || now_ms - l->dialled_ms < UNRESPONSIVE_MS)
+        return;
+    struct sip_trunk *trunk = l->trunk;
+    close_session(l);
+    if (sip_trunk_result(l->agent, trunk, ETIMEDOUT, 0))
+        place(l, 0);
+    else
+        report(l, HUNT_FAILED, 0);
+}
+
+void sip_leg_drop(struct sip_leg *l)
+{
+    close_session(l);
+}
+
+void sip_leg_done(struct sip_leg *l)
+{
+    close_session(l);
+    media_free(l->media);
+    l->media = NULL;
+    greeting_done(&l->saying);
+}
+
+/* ---- requests within a call ---- */
+
+static bool is_leg(struct le *le, void *arg)
+{
+    const struct sip_leg *l = le->data;
+    return sip_dialog_cmp(sipsess_dialog(l->session), arg);
+}
+
+bool sip_leg_knows(struct sip_agent *a, const struct sip_msg *msg)
+{
+    return hash_lookup(a->legs, hash_joaat_pl(&msg->callid), is_leg, (void *)msg) != NULL;
+}

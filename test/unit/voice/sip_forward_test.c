@@ -1,0 +1,683 @@
+/* Forwarded calls of the SIP user agent: a visitor and the resident's phones, all by messages written by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include <re/re.h>
+#include <rem/rem.h>
+
+#include "voice/raw_phone.h"
+#include "voice/sip_fixture.h"
+
+#define FIRST  "+15551110001"
+#define SECOND "+15551110002"
+#define THIRD  "+15551110003"
+
+static struct raw r;
+static struct raw_trunk trunk, spare;
+static bool stopped; /* the agent, by the test */
+
+static struct config_peer trunk_at(const char *name, const char *server)
+{
+    static const char *const none[] = {NULL};
+    return (struct config_peer){.name = name,
+                                .addresses = none,
+                                .server = server,
+                                .domain = "",
+                                .transport = "udp",
+                                .user = "box",
+                                .password = "secret",
+                                .number_out = "e164",
+                                .number_in = "uri",
+                                .caller_id = "both",
+                                .diversion = "diversion",
+                                .srtp = "off",
+                                .country_code = "",
+                                .national_prefix = "",
+                                .international_prefix = "",
+                                .calls = 8,
+                                .calls_out = 8};
+}
+
+static void rings(enum ring_strategy strategy, bool accept, const char *first, const char *second, const char *third)
+{
+    fake.phones[0] = first;
+    fake.phones[1] = second;
+    fake.phones[2] = third;
+    fake.ring = (struct ring){.strategy = strategy, .seconds = 30, .accept = accept};
+}
+
+static int set_up(void **state)
+{
+    static char servers[2][32];
+    trunk_open(&trunk);
+    trunk_open(&spare);
+    (void)snprintf(servers[0], sizeof servers[0], "127.0.0.1:%d", trunk.port);
+    (void)snprintf(servers[1], sizeof servers[1], "127.0.0.1:%d", spare.port);
+    agent_config.peers[0] = trunk_at("main", servers[0]);
+    agent_config.peers[1] = trunk_at("spare", servers[1]);
+    agent_config.peer_count = 2;
+    agent_set_up(state);
+    raw_open(&r, sip_address(agent));
+    rings(RING_ALL, false, FIRST, NULL, NULL);
+    return 0;
+}
+
+static void count_legs(void *arg)
+{
+    unsigned *n = arg;
+    *n = agent->trunks.list[0].calls + agent->trunks.list[1].calls;
+}
+
+/* Every call has ended, and every leg with it. */
+static int tear_down(void **state)
+{
+    unsigned legs = 1;
+    if (!stopped) {
+        wait_for_calls(0);
+        run_on_agent(count_legs, &legs);
+        assert_int_equal(legs, 0);
+    }
+    stopped = false;
+    raw_close(&r);
+    agent_tear_down(state);
+    trunk_close(&trunk);
+    trunk_close(&spare);
+    return 0;
+}
+
+/* ---- the visitor ---- */
+
+/* The next response but 100: its status. */
+static int next_response(void)
+{
+    int status;
+    do
+        status = raw_receive(&r, RAW_PATIENCE_MS);
+    while (status == 100 || (status >= 200 && !raw_answers_last(&r)));
+    return status;
+}
+
+static void next_visitor(void)
+{
+    raw_close(&r);
+    raw_open(&r, sip_address(agent));
+}
+
+static void visit(const char *number)
+{
+    raw_invite(&r, number);
+}
+
+/* The service answers the visitor's call. */
+static int visitor_answered(void)
+{
+    assert_int_equal(raw_final(&r), 200);
+    const int port = raw_media_port(&r);
+    raw_request(&r, "ACK", FAKE_RING, 1, "", "");
+    return port;
+}
+
+static void visitor_hung_up_on(void)
+{
+    assert_true(raw_requested(&r, "BYE"));
+    char head[4096];
+    (void)snprintf(head, sizeof head, "SIP/2.0 200 OK\r\n%s\r\n%s\r\n%s\r\n%s\r\n%s\r\nContent-Length: 0\r\n\r\n",
+                   raw_header(r.reply, "Via"), raw_header(r.reply, "From"), raw_header(r.reply, "To"),
+                   raw_header(r.reply, "Call-ID"), raw_header(r.reply, "CSeq"));
+    raw_send(&r, head, strlen(head));
+}
+
+static void visitor_hangs_up(void)
+{
+    raw_request(&r, "BYE", FAKE_RING, 2, "", "");
+    assert_int_equal(raw_final(&r), 200);
+}
+
+static void visitor_cancels(void)
+{
+    raw_request(&r, "CANCEL", FAKE_RING, 1, "", "");
+    int first = raw_final(&r), second = raw_final(&r);
+    assert_int_equal(first + second, 200 + 487);
+    raw_request(&r, "ACK", FAKE_RING, 1, "", "");
+}
+
+/* ---- the phones ---- */
+
+static void phone_rings(struct raw_phone *p)
+{
+    trunk_respond(&trunk, p->invite, 180, "", "");
+}
+
+static void phone_hung_up_on(void)
+{
+    assert_true(trunk_receive(&trunk, "BYE", RAW_PATIENCE_MS));
+    trunk_respond(&trunk, trunk.request, 200, "", "");
+}
+
+static void phone_hangs_up(struct raw_phone *p)
+{
+    phone_requests(&trunk, p, "BYE", "");
+    assert_true(trunk_receive(&trunk, "200", RAW_PATIENCE_MS));
+}
+
+/* The phone's call is cancelled while it rings. */
+static void phone_cancelled(struct raw_phone *p)
+{
+    assert_true(trunk_receive(&trunk, "CANCEL", RAW_PATIENCE_MS));
+    trunk_respond(&trunk, trunk.request, 200, "", "");
+    trunk_respond(&trunk, p->invite, 487, "", "");
+}
+
+static void phone_presses(const struct raw_phone *p, uint8_t code)
+{
+    static uint32_t timestamp = 1000;
+    const struct sockaddr_in at = {.sin_family = AF_INET,
+                                   .sin_port = htons((uint16_t)phone_media_port(p)),
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    timestamp += 1600;
+    const uint8_t packet[16] = {0x80,
+                                0x80 | 97,
+                                0,
+                                1,
+                                (uint8_t)(timestamp >> 24),
+                                (uint8_t)(timestamp >> 16),
+                                (uint8_t)(timestamp >> 8),
+                                (uint8_t)timestamp,
+                                1,
+                                2,
+                                3,
+                                4,
+                                code,
+                                0x8a,
+                                0,
+                                160};
+    if (sendto(trunk.rtp, packet, sizeof packet, 0, (const struct sockaddr *)&at, sizeof at) < 0)
+        abort();
+}
+
+/* Visitor and resident talk; returns the service's RTP port for the visitor. */
+static int connect_both(struct raw_phone *p)
+{
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, p, FIRST));
+    phone_answers(&trunk, p);
+    return visitor_answered();
+}
+
+/* Audio passes from one socket to the other, sent as `type_in` and received as `type_out`. */
+static void audio_passes(int from, int port, uint8_t type_in, uint8_t byte_in, int to, uint8_t type_out,
+                         uint8_t byte_out)
+{
+    static unsigned sequence = 1;
+    for (int i = 0; i < 300; i++) {
+        raw_audio(from, port, sequence++, type_in, byte_in);
+        if (raw_hears(to, type_out, byte_out, 100))
+            return;
+    }
+    fail_msg("no audio");
+}
+
+static void hang_up_and_end(struct raw_phone *p)
+{
+    (void)p;
+    visitor_hangs_up();
+    phone_hung_up_on();
+}
+
+/* ---- one phone ---- */
+
+static void test_visitor_and_resident_talk(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    assert_non_null(strstr(p.invite, "\r\nFrom: <sip:" FAKE_RING "@"));
+    phone_rings(&p);
+    assert_int_equal(next_response(), 180);
+    assert_int_equal(raw_receive(&r, 100), 0); /* not answered before the resident is there */
+    phone_answers(&trunk, &p);
+    const int port = visitor_answered();
+    assert_true(trunk_receive(&trunk, "ACK", RAW_PATIENCE_MS));
+    audio_passes(r.rtp, port, 0, 0x55, trunk.rtp, 0, 0x55);
+    audio_passes(trunk.rtp, phone_media_port(&p), 0, 0x33, r.rtp, 0, 0x33);
+    hang_up_and_end(&p);
+}
+
+static void test_the_resident_hangs_up(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    (void)connect_both(&p);
+    phone_hangs_up(&p);
+    visitor_hung_up_on();
+}
+
+static void test_audio_is_recoded_where_the_formats_differ(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    trunk_respond(&trunk, p.invite, 200, "", phone_sdp(&trunk, 8, "sendrecv"));
+    const int port = visitor_answered();
+    audio_passes(r.rtp, port, 0, 0x10, trunk.rtp, 8, g711_pcm2alaw(g711_ulaw2pcm(0x10)));
+    audio_passes(trunk.rtp, phone_media_port(&p), 8, 0x20, r.rtp, 0, g711_pcm2ulaw(g711_alaw2pcm(0x20)));
+    hang_up_and_end(&p);
+}
+
+static void test_a_phone_on_hold_gets_no_audio_until_it_resumes(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    const int port = connect_both(&p);
+    audio_passes(r.rtp, port, 0, 0x55, trunk.rtp, 0, 0x55);
+    phone_requests(&trunk, &p, "INVITE", phone_sdp(&trunk, 0, "sendonly"));
+    assert_true(trunk_receive(&trunk, "200", RAW_PATIENCE_MS));
+    assert_non_null(strstr(trunk.request, "a=recvonly"));
+    phone_requests(&trunk, &p, "ACK", "");
+    while (raw_hears(trunk.rtp, 0, 0x55, 50) || raw_hears(trunk.rtp, 0, 0xff, 50))
+        ;
+    raw_audio(r.rtp, port, 9000, 0, 0x55);
+    assert_false(raw_hears(trunk.rtp, 0, 0x55, 200));
+    phone_requests(&trunk, &p, "INVITE", phone_sdp(&trunk, 0, "sendrecv"));
+    assert_true(trunk_receive(&trunk, "200", RAW_PATIENCE_MS));
+    phone_requests(&trunk, &p, "ACK", "");
+    for (unsigned i = 0; i < 100 && !raw_hears(trunk.rtp, 0, 0x55, 100); i++)
+        raw_audio(r.rtp, port, 9001 + i, 0, 0x55);
+    hang_up_and_end(&p);
+}
+
+static void test_the_visitor_hears_early_media(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    trunk_respond(&trunk, p.invite, 183, "", phone_sdp(&trunk, 0, "sendrecv"));
+    assert_int_equal(next_response(), 183);
+    assert_int_not_equal(raw_media_port(&r), 0);
+    audio_passes(trunk.rtp, phone_media_port(&p), 0, 0x44, r.rtp, 0, 0x44);
+    phone_answers(&trunk, &p);
+    (void)visitor_answered();
+    audio_passes(trunk.rtp, phone_media_port(&p), 0, 0x66, r.rtp, 0, 0x66);
+    hang_up_and_end(&p);
+}
+
+static void refused_by_phone(int status)
+{
+    struct raw_phone p;
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    trunk_respond(&trunk, p.invite, status, "", "");
+    (void)visitor_answered(); /* to be told so */
+    visitor_hung_up_on();
+}
+
+static void test_a_busy_phone_ends_the_call(void **state)
+{
+    (void)state;
+    refused_by_phone(486);
+}
+
+static void test_a_declined_call_ends(void **state)
+{
+    (void)state;
+    refused_by_phone(603);
+}
+
+static void test_a_phone_that_does_not_answer_is_cancelled(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    fake.ring.seconds = 1;
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    phone_rings(&p);
+    phone_cancelled(&p);
+    (void)visitor_answered();
+    visitor_hung_up_on();
+}
+
+/* ---- several phones ---- */
+
+static void test_all_phones_ring_and_the_first_answer_cancels_the_others(void **state)
+{
+    (void)state;
+    struct raw_phone first, second;
+    rings(RING_ALL, false, FIRST, SECOND, NULL);
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &first, FIRST));
+    phone_rings(&first);
+    assert_true(phone_called(&trunk, &second, SECOND));
+    phone_rings(&second);
+    assert_int_equal(next_response(), 180);
+    phone_answers(&trunk, &second);
+    phone_cancelled(&first);
+    (void)visitor_answered();
+    hang_up_and_end(&second);
+}
+
+static void test_an_answer_that_crosses_its_cancellation_is_hung_up(void **state)
+{
+    (void)state;
+    struct raw_phone first, second;
+    rings(RING_ALL, false, FIRST, SECOND, NULL);
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &first, FIRST));
+    phone_rings(&first);
+    assert_true(phone_called(&trunk, &second, SECOND));
+    phone_rings(&second);
+    phone_answers(&trunk, &second);
+    phone_answers(&trunk, &first);
+    assert_true(trunk_receive(&trunk, "BYE", RAW_PATIENCE_MS));
+    assert_string_equal(raw_header(trunk.request, "Call-ID"), raw_header(first.invite, "Call-ID"));
+    trunk_respond(&trunk, trunk.request, 200, "", "");
+    (void)visitor_answered();
+    hang_up_and_end(&second);
+}
+
+static void test_phones_ring_in_turn(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    rings(RING_ORDER, false, FIRST, SECOND, THIRD);
+    fake.ring.seconds = 1;
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    trunk_respond(&trunk, p.invite, 486, "", "");
+    assert_true(phone_called(&trunk, &p, SECOND));
+    phone_rings(&p);
+    phone_cancelled(&p);
+    assert_true(phone_called(&trunk, &p, THIRD));
+    phone_answers(&trunk, &p);
+    (void)visitor_answered();
+    hang_up_and_end(&p);
+}
+
+/* ---- accepting and opening ---- */
+
+static void test_a_call_is_accepted_with_1(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    rings(RING_ALL, true, FIRST, NULL, NULL);
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    phone_rings(&p);
+    assert_int_equal(next_response(), 180);
+    phone_answers(&trunk, &p);
+    assert_true(trunk_receive(&trunk, "ACK", RAW_PATIENCE_MS));
+    assert_int_equal(raw_receive(&r, 200), 0);
+    phone_presses(&p, 1);
+    (void)visitor_answered();
+    audio_passes(trunk.rtp, phone_media_port(&p), 0, 0x33, r.rtp, 0, 0x33);
+    hang_up_and_end(&p);
+}
+
+static void test_9_opens_without_accepting(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    rings(RING_ALL, true, FIRST, NULL, NULL);
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    phone_answers(&trunk, &p);
+    assert_true(trunk_receive(&trunk, "ACK", RAW_PATIENCE_MS));
+    phone_presses(&p, 9);
+    (void)visitor_answered();
+    assert_int_equal(raw_heard_key(r.rtp, 96, RAW_PATIENCE_MS), '5');
+    visitor_hung_up_on();
+    phone_hung_up_on();
+}
+
+static void test_a_call_declined_with_the_star_key_ends(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    rings(RING_ALL, true, FIRST, NULL, NULL);
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    phone_answers(&trunk, &p);
+    assert_true(trunk_receive(&trunk, "ACK", RAW_PATIENCE_MS));
+    phone_presses(&p, 10);
+    phone_hung_up_on();
+    (void)visitor_answered();
+    visitor_hung_up_on();
+}
+
+/* Opens the door twice; the resident's keys never reach the visitor. */
+static void test_the_resident_opens_the_door_and_talks_on(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    (void)connect_both(&p);
+    for (int i = 0; i < 2; i++) {
+        phone_presses(&p, i ? 5 : 9);
+        assert_int_equal(raw_heard_key(r.rtp, 96, RAW_PATIENCE_MS), '5');
+        audio_passes(trunk.rtp, phone_media_port(&p), 0, 0x33, r.rtp, 0, 0x33);
+        usleep(1000000); /* the door can be opened again once the tone was heard */
+    }
+    hang_up_and_end(&p);
+}
+
+static void test_the_resident_hangs_up_with_the_star_key(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    (void)connect_both(&p);
+    phone_presses(&p, 10);
+    phone_hung_up_on();
+    visitor_hung_up_on();
+}
+
+static void test_keys_count_as_sip_info(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    char head[4096];
+    (void)connect_both(&p);
+    static const char body[] = "Signal=9\r\nDuration=100\r\n";
+    (void)snprintf(head, sizeof head,
+                   "INFO sip:portero@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/UDP 127.0.0.1:%d;branch=z9hG4bKinfo;rport\r\n"
+                   "From: %s;tag=phone\r\nTo: %s\r\n%s\r\nCSeq: %u INFO\r\nMax-Forwards: 70\r\n"
+                   "Content-Type: application/dtmf-relay\r\nContent-Length: %zu\r\n\r\n%s",
+                   trunk.port, raw_value(p.invite, "To"), raw_value(p.invite, "From"), raw_header(p.invite, "Call-ID"),
+                   p.cseq++, strlen(body), body);
+    if (sendto(trunk.sip, head, strlen(head), 0, (struct sockaddr *)&trunk.service, sizeof trunk.service) < 0)
+        abort();
+    assert_int_equal(raw_heard_key(r.rtp, 96, RAW_PATIENCE_MS), '5');
+    hang_up_and_end(&p);
+}
+
+/* ---- a call that was answered before ---- */
+
+static void test_a_visitor_who_was_asked_for_a_code_hears_ring_back(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    visit(FAKE_TRY);
+    const int port = visitor_answered();
+    for (uint32_t i = 1; i <= 3; i++) {
+        raw_press(r.rtp, port, 10000 * i, 1);
+        raw_press(r.rtp, port, 10000 * i + 4000, 11);
+        wait_for_codes((int)i);
+        usleep(700000); /* until the service has read the packets and collects again */
+    }
+    assert_true(phone_called(&trunk, &p, FIRST));
+    phone_rings(&p);
+    bool tone = false;
+    for (int i = 0; i < 500 && !tone; i++) {
+        uint8_t packet[2048];
+        struct pollfd f = {.fd = r.rtp, .events = POLLIN};
+        tone = poll(&f, 1, 1000) > 0 && recv(r.rtp, packet, sizeof packet, 0) == 172 && packet[12 + 80] != 0xff;
+    }
+    assert_true(tone);
+    phone_answers(&trunk, &p);
+    audio_passes(trunk.rtp, phone_media_port(&p), 0, 0x33, r.rtp, 0, 0x33);
+    audio_passes(r.rtp, port, 0, 0x55, trunk.rtp, 0, 0x55);
+    hang_up_and_end(&p);
+}
+
+/* ---- trunks ---- */
+
+static void test_the_next_trunk_takes_a_call_that_the_first_cannot_place(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    trunk_respond(&trunk, p.invite, 503, "", "");
+    assert_true(phone_called(&spare, &p, FIRST));
+    phone_answers(&spare, &p);
+    (void)visitor_answered();
+    visitor_hangs_up();
+    assert_true(trunk_receive(&spare, "BYE", RAW_PATIENCE_MS));
+    trunk_respond(&spare, spare.request, 200, "", "");
+}
+
+static void test_a_call_that_no_trunk_places_ends(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    trunk_respond(&trunk, p.invite, 503, "", "");
+    assert_true(phone_called(&spare, &p, FIRST));
+    trunk_respond(&spare, p.invite, 404, "", "");
+    (void)visitor_answered();
+    visitor_hung_up_on();
+}
+
+static void test_a_challenge_is_answered(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    trunk_respond(&trunk, p.invite, 407, "Proxy-Authenticate: Digest realm=\"trunk\", nonce=\"abc\"\r\n", "");
+    assert_true(phone_called(&trunk, &p, FIRST));
+    assert_non_null(strstr(p.invite, "\r\nProxy-Authorization: Digest username=\"box\""));
+    phone_answers(&trunk, &p);
+    (void)visitor_answered();
+    hang_up_and_end(&p);
+}
+
+/* ---- the visitor gives up ---- */
+
+static void test_a_cancelled_call_stops_ringing(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    visitor_cancels(); /* before any response: CANCEL must wait for one (RFC 3261, 9.1) */
+    phone_rings(&p);
+    phone_cancelled(&p);
+
+    next_visitor();
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    phone_rings(&p);
+    assert_int_equal(next_response(), 180);
+    visitor_cancels();
+    phone_cancelled(&p);
+}
+
+static void test_a_call_cancelled_while_the_resident_is_asked_hangs_up_there(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    rings(RING_ALL, true, FIRST, NULL, NULL);
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    phone_answers(&trunk, &p);
+    assert_true(trunk_receive(&trunk, "ACK", RAW_PATIENCE_MS));
+    visitor_cancels();
+    phone_hung_up_on();
+}
+
+/* CANCEL and the resident's 200 cross: whichever comes first, both sides end. */
+static void test_cancel_and_answer_may_cross(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        struct raw_phone p;
+        next_visitor();
+        visit(FAKE_RING);
+        assert_true(phone_called(&trunk, &p, FIRST));
+        phone_rings(&p);
+        assert_int_equal(next_response(), 180);
+        if (i % 2)
+            phone_answers(&trunk, &p);
+        if (i % 4 > 1)
+            usleep((useconds_t)(i * 50));
+        raw_request(&r, "CANCEL", FAKE_RING, 1, "", "");
+        if (i % 2 == 0)
+            phone_answers(&trunk, &p);
+        int status = raw_final(&r);
+        for (bool cancelled = false; !cancelled; status = raw_final(&r)) {
+            cancelled = status == 487;
+            if (strstr(r.reply, "1 INVITE") && status == 200) { /* the answer won */
+                raw_request(&r, "ACK", FAKE_RING, 1, "", "");
+                raw_request(&r, "BYE", FAKE_RING, 2, "", "");
+                break;
+            }
+            if (cancelled) {
+                raw_request(&r, "ACK", FAKE_RING, 1, "", "");
+                break;
+            }
+        }
+        phone_hung_up_on();
+        wait_for_calls(0);
+    }
+}
+
+static void test_a_stopping_service_hangs_up_on_both(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    (void)connect_both(&p);
+    stopped = true;
+    sip_wind_down(agent, 100);
+    visitor_hung_up_on();
+    phone_hung_up_on();
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_visitor_and_resident_talk),
+        TEST(test_the_resident_hangs_up),
+        TEST(test_audio_is_recoded_where_the_formats_differ),
+        TEST(test_a_phone_on_hold_gets_no_audio_until_it_resumes),
+        TEST(test_the_visitor_hears_early_media),
+        TEST(test_a_busy_phone_ends_the_call),
+        TEST(test_a_declined_call_ends),
+        TEST(test_a_phone_that_does_not_answer_is_cancelled),
+        TEST(test_all_phones_ring_and_the_first_answer_cancels_the_others),
+        TEST(test_an_answer_that_crosses_its_cancellation_is_hung_up),
+        TEST(test_phones_ring_in_turn),
+        TEST(test_a_call_is_accepted_with_1),
+        TEST(test_9_opens_without_accepting),
+        TEST(test_a_call_declined_with_the_star_key_ends),
+        TEST(test_the_resident_opens_the_door_and_talks_on),
+        TEST(test_the_resident_hangs_up_with_the_star_key),
+        TEST(test_keys_count_as_sip_info),
+        TEST(test_a_visitor_who_was_asked_for_a_code_hears_ring_back),
+        TEST(test_the_next_trunk_takes_a_call_that_the_first_cannot_place),
+        TEST(test_a_call_that_no_trunk_places_ends),
+        TEST(test_a_challenge_is_answered),
+        TEST(test_a_cancelled_call_stops_ringing),
+        TEST(test_a_call_cancelled_while_the_resident_is_asked_hangs_up_there),
+        TEST(test_cancel_and_answer_may_cross),
+        TEST(test_a_stopping_service_hangs_up_on_both),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
