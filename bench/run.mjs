@@ -8,6 +8,7 @@ import { connect as tls } from 'node:tls';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { handshakes } from './handshakes.mjs';
+import { hooks } from './hooks.mjs';
 import { output } from './output.mjs';
 import { LOAD_CORE, SERVER_CORE, compare, median, memoryOf, paced, result, sideBySide, stop, summary, wrk } from './lib.mjs';
 import { binary, constant, fastify, nginx, portero, root } from './peers.mjs';
@@ -344,6 +345,7 @@ try {
   if (wants('writes')) await writes(big);
   if (wants('queue')) queue();
   if (wants('decisions')) await decisions(big);
+  if (wants('hooks')) await hooks(big, one(big), (name) => ({ script: create, args: [join(big, 'keys'), KEYS, name] }));
   if (wants('purge')) await purge();
   if (wants('beside')) await beside(big);
   if (wants('searches')) await searches(big);

@@ -58,6 +58,8 @@ static const struct saved call_members[] = {
     {"seconds", SAVED_INT64, OF(ring.seconds), .max = MANY},
     {"accept", SAVED_BOOL, OF(ring.accept)},
     {"message", SAVED_BOOL, OF(ring.message)},
+    {"recordings", SAVED_TEXT, OF(recordings), .size = sizeof(struct id), .count = GREETING_COUNT,
+     .stride = sizeof(struct id)},
     {"greetings", SAVED_TEXT, OF(greetings), .size = CALL_TEXT_MAX, .count = GREETING_COUNT, .stride = CALL_TEXT_MAX},
 };
 
@@ -97,6 +99,22 @@ static json_t *save_value(const struct saved *m, const char *at)
     return NULL;
 }
 
+/* Zero, false or "": not saved, as a member that is missing is read as that. */
+static bool is_unset(const struct saved *m, const char *from)
+{
+    static const size_t sizes[] = {[SAVED_INT] = sizeof(int),
+                                   [SAVED_INT64] = sizeof(int64_t),
+                                   [SAVED_SIZE] = sizeof(size_t),
+                                   [SAVED_BOOL] = sizeof(bool),
+                                   [SAVED_TEXT] = 1};
+    static const char zero[sizeof(int64_t)];
+    const char *at = from + m->offset;
+    for (size_t i = 0; i < (m->count ? m->count : 1); i++)
+        if (memcmp(at + i * m->stride, zero, sizes[m->type]) != 0)
+            return false;
+    return true;
+}
+
 static json_t *save_member(const struct saved *m, const void *from)
 {
     const char *at = (const char *)from + m->offset;
@@ -112,7 +130,8 @@ static json_t *save_members(const struct saved *members, size_t count, const voi
 {
     json_t *object = json_object();
     for (size_t i = 0; i < count; i++) {
-        if (json_object_set_new(object, members[i].name, save_member(&members[i], from))) {
+        if (!is_unset(&members[i], from) &&
+            json_object_set_new(object, members[i].name, save_member(&members[i], from))) {
             json_decref(object);
             return NULL;
         }
