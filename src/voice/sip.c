@@ -15,6 +15,7 @@
 
 #include "voice/greeting.h"
 #include "voice/sip_box.h"
+#include "voice/sip_hearing.h"
 #include "voice/sip_stack.h"
 #include "voice/sound.h"
 
@@ -107,6 +108,7 @@ static enum err sip_set_up(struct sip_agent *a)
     if (e)
         return sip_fail(a, ERR_USAGE, "cannot listen", e);
     sip_trunks_start(a);
+    sip_hearing_start(a);
     return ERR_NONE;
 }
 
@@ -115,6 +117,7 @@ static void sip_tear_down(struct sip_agent *a)
     sip_trunks_done(a);
     tmr_cancel(&a->stop_timer);
     greeting_stop(a);
+    sip_hearing_stop(a);
     list_flush(&a->ended);
     sip_box_done(a);
     sip_local_close(a);

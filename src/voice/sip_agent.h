@@ -18,6 +18,7 @@
 struct sip_source;
 struct sip_stack;
 struct speech;
+struct spoken;
 
 struct sip_agent {
     const struct config *config;
@@ -41,6 +42,7 @@ struct sip_agent {
     struct mailbox box;
     struct tick *tick;
     struct speech *speech; /* NULL: signal tones */
+    struct spoken *spoken; /* NULL: no spoken codes */
     struct list calls;     /* sip_call */
     unsigned call_count;   /* of them */
     struct list ended;     /* ended and about to be freed */

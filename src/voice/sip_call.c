@@ -37,6 +37,7 @@ static void sip_call_destructor(void *arg)
     mem_deref(c->early.sdp);
     media_free(c->media);
     greeting_done(&c->saying);
+    sip_hearing_end(&c->hearing);
     decide_done(&c->decide);
     mem_deref((void *)c->invite);
     mem_deref((void *)c->target);
@@ -136,6 +137,7 @@ static void sip_call_step(struct sip_call *c, const struct call_event *e)
         return;
     log_debug("call %u %s", c->serial, call_state_name(c->machine.state));
     greeting_prepare(c->agent, &c->machine, &next);
+    sip_hearing_end(&c->hearing);
     c->actions = next;
     c->at = 0;
     c->due_ms = 0;
@@ -279,6 +281,7 @@ static void sip_call_reject(struct sip_call *c, int status)
 }
 
 static void sip_call_on_played(void *arg);
+static void sip_call_on_spoken(const char *code, void *arg);
 
 static const struct sip_forward_events sip_call_forward_events = {.answer = sip_call_answer, .step = sip_call_step};
 
@@ -303,6 +306,8 @@ static void sip_call_begin(struct sip_call *c, const struct call_action *a)
         return;
     case CALL_COLLECT:
         c->due_ms = tick_now_ms() + a->collect.wait_ms;
+        if (a->collect.speech)
+            sip_hearing_begin(&c->hearing, c->agent, &c->machine.building_id, sip_call_on_spoken, c);
         return;
     case CALL_SEND_TONES:
         sip_tones_press(&c->tones, c->media, c->session, &c->record, a->tones.keys, &a->tones.form, sip_call_on_played,
@@ -369,6 +374,22 @@ static void sip_call_on_key(char key, void *arg)
                       &(struct call_event){.kind = CALL_DIGIT, .digit = key, .way = dtmf_in_way(media_keys(c->media))});
 }
 
+static void sip_call_on_audio(const int16_t *samples, size_t n, void *arg)
+{
+    struct sip_call *c = arg;
+    sip_hearing_audio(&c->hearing, samples, n);
+}
+
+static void sip_call_on_spoken(const char *code, void *arg)
+{
+    struct sip_call *c = arg;
+    const struct call_action *a = current(c);
+    if (c->ended || !a || a->kind != CALL_COLLECT)
+        return;
+    sip_call_step(c, code ? &(struct call_event){.kind = CALL_SPOKEN, .spoken = str_z(code)}
+                          : &(struct call_event){.kind = CALL_UNCLEAR});
+}
+
 static bool gone(const struct sip_call *c, int64_t now_ms)
 {
     int64_t heard_ms = media_heard_ms(c->media);
@@ -378,12 +399,13 @@ static bool gone(const struct sip_call *c, int64_t now_ms)
     return now_ms - last_ms > SILENT_MS || now_ms - c->answered_ms > CALL_MAX_MS;
 }
 
-/* Whether a collection that is due must go on: its wait counts from the release of the last key, and a thread that was
- * held up must first read the packets that came meanwhile. */
-static bool keys_may_follow(const struct sip_call *c, const struct call_action *a, int64_t now_ms)
+/* Whether a collection that is due must go on: its wait counts from the release of the last key, a thread that was held
+ * up must first read the packets that came meanwhile, and somebody may be speaking. */
+static bool input_may_follow(const struct sip_call *c, const struct call_action *a, int64_t now_ms)
 {
     const int64_t held_ms = media_keys(c->media)->held_ms;
-    return (held_ms && now_ms - held_ms < a->collect.wait_ms) || media_unread(c->media);
+    return (held_ms && now_ms - held_ms < a->collect.wait_ms) || media_unread(c->media) ||
+           sip_hearing_busy(&c->hearing);
 }
 
 static void sip_call_on_tick(void *arg, int64_t now_ms)
@@ -406,7 +428,7 @@ static void sip_call_on_tick(void *arg, int64_t now_ms)
         greeting_tick(&c->saying, now_ms);
     if (!c->due_ms || now_ms < c->due_ms)
         return;
-    if (a && a->kind == CALL_COLLECT && keys_may_follow(c, a, now_ms))
+    if (a && a->kind == CALL_COLLECT && input_may_follow(c, a, now_ms))
         return;
     c->due_ms = 0;
     if (a && a->kind == CALL_COLLECT)
@@ -418,7 +440,7 @@ static void sip_call_on_tick(void *arg, int64_t now_ms)
 /* ---- the beginning ---- */
 
 static const struct media_events sip_call_media_events = {
-    .key = sip_call_on_key, .played = sip_call_on_played, .packet = sip_call_on_packet};
+    .key = sip_call_on_key, .played = sip_call_on_played, .packet = sip_call_on_packet, .audio = sip_call_on_audio};
 
 static struct sip_call *new_call(struct sip_stack *stack, const struct sip_msg *msg, struct sip_source *s,
                                  const char *signed_in)

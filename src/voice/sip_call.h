@@ -5,6 +5,7 @@
 #include "voice/greeting.h"
 #include "voice/media.h"
 #include "voice/sip_answer.h"
+#include "voice/sip_hearing.h"
 #include "voice/sip_refresh.h"
 #include "voice/sip_source.h"
 #include "voice/sip_tones.h"
@@ -40,6 +41,7 @@ struct sip_call {
     struct sipsess *session; /* from the caller's next message on */
     struct media *media;
     struct saying saying;
+    struct sip_hearing hearing;
     struct sip_tones tones;
     struct sip_forward *forward; /* from CALL_FORWARD on */
     struct {                     /* provisional responses but the first (sip_early.h) */

@@ -1,0 +1,32 @@
+/* One SIP call's ear for spoken codes: while digits are collected and nothing is played, it cuts speech out of the
+ * audio and has it recognised. */
+#pragma once
+#include "voice/spoken.h"
+#include "voice/utterance.h"
+
+struct sip_agent;
+
+struct sip_hearing {
+    struct utterance *utterance; /* NULL: not listening */
+    struct spoken_request request;
+    bool pending; /* the request is not answered */
+    struct id building;
+    struct sip_agent *agent;
+    void (*heard)(const char *code, void *arg);
+    void *arg; /* memory of libre: the request holds a reference */
+};
+
+/* Start and stop the agent's recognition, if it is configured. */
+void sip_hearing_start(struct sip_agent *a);
+void sip_hearing_stop(struct sip_agent *a);
+
+/* Listens for one utterance. Then `heard` gets the digits of a code, valid or clearly another, or NULL if it was not
+ * understood. Not called from within these functions, except that sip_hearing_audio() may report NULL. No effect while
+ * the models are not ready. */
+void sip_hearing_begin(struct sip_hearing *h, struct sip_agent *a, const struct id *building,
+                       void (*heard)(const char *code, void *arg), void *arg);
+/* Stops listening and drops what was said. No effect if not listening. */
+void sip_hearing_end(struct sip_hearing *h);
+void sip_hearing_audio(struct sip_hearing *h, const int16_t *samples, size_t n);
+/* Whether somebody speaks, or an utterance is being recognised. */
+bool sip_hearing_busy(const struct sip_hearing *h);
