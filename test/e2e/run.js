@@ -33,7 +33,7 @@ const files = whole ? readdirSync(here).filter((name) => name.endsWith('.test.js
 /** sipp sends tones through a raw socket. Without root, the run moves into its own network, where it may open one: a user
  *  namespace with loopback and that one capability. */
 function obtainRawSockets() {
-    const needed = files.some((file) => basename(file) === 'voice-peers.test.js');
+    const needed = files.some((file) => ['voice-peers.test.js', 'voice-proxy.test.js'].includes(basename(file)));
     if (!needed || process.getuid() === 0 || process.env.PORTERO_E2E_NAMESPACE) return;
     const only = '-all,+net_raw';
     const command = ['unshare', '--user', '--map-current-user', '--keep-caps', '--net', '--', 'sh', '-c',
