@@ -101,8 +101,8 @@ struct call_end {
 };
 
 /* Writes one step as a line of the column `steps`: `4312 key event`. Returns its length, at most
- * CALL_STEP_LINE_MAX. A text and a ref are cut at CALL_STEP_WORD_MAX bytes, a space or a control
- * character. */
+ * CALL_STEP_LINE_MAX. A text and a ref are cut at CALL_STEP_WORD_MAX bytes, and at the first one that is not
+ * printable ASCII or is a space. */
 #define CALL_STEP_WORD_MAX 30
 #define CALL_STEP_LINE_MAX 110
 size_t call_step_write(const struct call_step *step, char ret[static CALL_STEP_LINE_MAX]);

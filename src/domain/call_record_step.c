@@ -52,11 +52,11 @@ const char *const call_step_names[] = {
 
 /* ---- steps as text ---- */
 
-/* The word at the beginning of s, at most `most` bytes: it ends at a space or a control character. */
-static struct str step_word(struct str s, size_t most)
+/* The printable ASCII at the beginning of s, without spaces. */
+static struct str step_word(struct str s)
 {
     size_t n = 0;
-    while (n < s.n && n < most && (unsigned char)s.p[n] > ' ')
+    while (n < s.n && n < CALL_STEP_WORD_MAX && s.p[n] > ' ' && s.p[n] < 0x7f)
         n++;
     return str_n(s.p, n);
 }
@@ -64,7 +64,7 @@ static struct str step_word(struct str s, size_t most)
 /* "-" stands for a text that is missing before a ref. */
 size_t call_step_write(const struct call_step *step, char ret[static CALL_STEP_LINE_MAX])
 {
-    const struct str text = step_word(step->text, CALL_STEP_WORD_MAX), ref = step_word(step->ref, CALL_STEP_WORD_MAX);
+    const struct str text = step_word(step->text), ref = step_word(step->ref);
     return (size_t)snprintf(ret, CALL_STEP_LINE_MAX, "%lld %s%s%.*s%s%.*s\n", (long long)step->at_ms,
                             call_step_names[step->kind],
                             text.n  ? " "

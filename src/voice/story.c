@@ -197,7 +197,7 @@ void story_note(struct story *s, int64_t at_ms, enum call_step_kind kind, const 
     char masked[8] = "";
     const size_t n = number ? strlen(number) : 0;
     if (n)
-        snprintf(masked, sizeof masked, "…%s", number + (n > 4 ? n - 4 : 0));
+        snprintf(masked, sizeof masked, "...%s", number + (n > 4 ? n - 4 : 0));
     story_add(s, at_ms, kind, str_z(text), n ? str_z(masked) : STR_NONE);
 }
 

@@ -21,9 +21,11 @@ static void test_a_step_is_one_line_whatever_its_words_are(void **state)
     (void)state;
     expect_line((struct call_step){.at_ms = 12, .kind = CALL_STEP_ARRIVED}, "12 arrived\n");
     expect_line((struct call_step){.at_ms = 12, .kind = CALL_STEP_KEY, .text = STR("tone")}, "12 key tone\n");
-    expect_line((struct call_step){.kind = CALL_STEP_RINGING, .ref = STR("…4321")}, "0 ringing - …4321\n");
+    expect_line((struct call_step){.kind = CALL_STEP_RINGING, .ref = STR("...4321")}, "0 ringing - ...4321\n");
     expect_line((struct call_step){.kind = CALL_STEP_LEG_FAILED, .text = STR("a\nb c"), .ref = STR("x y")},
                 "0 leg_failed a x\n");
+    expect_line((struct call_step){.kind = CALL_STEP_LEG_FAILED, .text = STR("\xc3\xa9"), .ref = STR("1\x7f")},
+                "0 leg_failed - 1\n");
     expect_line((struct call_step){.at_ms = INT64_MAX,
                                    .kind = CALL_STEP_RESIDENT_OPENED,
                                    .text = STR("ttttttttttttttttttttttttttttttttttttttttt"),

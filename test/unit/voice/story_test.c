@@ -128,7 +128,7 @@ static void test_a_story_tells_who_rang_and_what_the_resident_did(void **state)
     step(&s, &c, 9500, (struct call_event){.kind = CALL_FORWARD_OPEN});
     step(&s, &c, 9900, (struct call_event){.kind = CALL_FORWARD_ENDED});
     assert_string_equal(written(&s, 9900), "0 arrived\n1 forwarded no_grant\n2 not_usable expired " GRANT "\n"
-                                           "3 ringing - …4321\n4 leg_failed 503 …12\n9000 connected\n"
+                                           "3 ringing - ...4321\n4 leg_failed 503 ...12\n9000 connected\n"
                                            "9500 resident_opened\n9500 tone_sent\n9900 ended resident\n");
     assert_true(s.end.resident_opened);
 }
