@@ -188,6 +188,9 @@ static int64_t asked_expires(const struct sip_msg *msg)
 
 static bool must_sign_in(const struct sip_agent *a, const struct sip_msg *msg)
 {
+    const struct config_peer *peer = sip_peers_find(&a->peers, &msg->src);
+    if (peer && peer->server && *peer->server)
+        return false; /* a provider cannot sign in */
     if (strcmp(a->config->voice_digest, "all") == 0)
         return true;
     return strcmp(a->config->voice_digest, "strangers") == 0 && !sip_peers_listed(&a->peers, &msg->src);

@@ -210,7 +210,8 @@ bool sip_trunk_result(struct sip_agent *a, struct sip_trunk *t, int error, int s
 {
     (void)a;
     char text[64] = "", why[100];
-    if (!error && status != 408 && (status < 500 || status >= 600))
+    const bool refused = status == 401 || status == 407; /* our password */
+    if (!error && !refused && status != 408 && (status < 500 || status >= 600))
         return false;
     if (error)
         (void)snprintf(why, sizeof why, "call not placed: %s", str_error(error, text, sizeof text));

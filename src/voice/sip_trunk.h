@@ -89,5 +89,6 @@ bool sip_trunk_route(struct sip_agent *a, unsigned *tried, const char *number, c
 void sip_trunk_enter(struct sip_trunk *t);
 void sip_trunk_leave(struct sip_trunk *t);
 /* Reports the end of an attempt to place a call: `error` (errno) without an answer, otherwise its final status. Returns
- * whether another trunk may succeed: no answer, 408 or 5xx. The trunk is then the last choice for a while. */
+ * whether another trunk may succeed: no answer, a refused password, 408 or 5xx. The trunk is then the last choice for a
+ * while. */
 bool sip_trunk_result(struct sip_agent *a, struct sip_trunk *t, int error, int status);

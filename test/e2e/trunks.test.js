@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import tls from 'node:tls';
 import { ok } from './lib/client.js';
 import { Daemon, portero } from './lib/daemon.js';
-import { Baresip, QUICK, sipp } from './lib/phone.js';
+import { Baresip, buzz, QUICK, sipp, sippResident } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { NameServer, Provider } from './lib/provider.js';
 import { authority } from './lib/relay.js';
@@ -188,6 +188,57 @@ describe('a trunk over TLS', () => {
         await grant(person, { type: 'passcode', access_code: '1234', label: 'Visitor' });
         await sipp({ sip: provider.address }, 'outside', person.number, { keys: { digits: '1234' } });
         assert.match(w.daemon.stderr, /info call source=tls:127\.0\.0\.1:/);
+    });
+});
+
+describe('a forwarded call', () => {
+    let phones;
+    let first;
+    let second;
+    let w;
+    before(async () => {
+        phones = await freePort();
+        const options = { phones: `sip:127.0.0.1:${phones}` };
+        first = await Provider.start(options);
+        second = await Provider.start(options);
+        const identity = { domain: 'pbx.example', caller_id: 'both', diversion: 'diversion', register: false };
+        w = await world({
+            config: withPeers({
+                first: login(first, { ...identity, number_out: 'international', international_prefix: '011' }),
+                second: login(second, { ...identity, transport: 'tcp', probe_s: 0 }),
+            }),
+        });
+        await becomes(w.daemon, 'first', 'up');
+        await becomes(w.daemon, 'second', 'up');
+    });
+    after(async () => {
+        await w?.close();
+        await first?.kill();
+        await second?.kill();
+    });
+
+    const forwarded = async () => {
+        const person = await resident(w.client, { tone: '#5' });
+        const path = `/v1/buildings/${person.building.id}/settings`;
+        const { headers: { etag } } = await person.client.get(path);
+        ok(await person.client.patch(path, { ring: { numbers: ['+15557654399'], accept: false } }, { headers: { 'If-Match': etag } }));
+        const [messages, visitor] = await Promise.all([sippResident(phones), buzz(w.daemon, person.number)]);
+        assert.equal(visitor.tones, '#5', visitor.stdout + visitor.stderr);
+        return { person, messages };
+    };
+
+    it('goes over the first trunk with the password, and in the form that it wants', async () => {
+        const { person, messages } = await forwarded();
+        assert.match(messages, /^INVITE sip:01115557654399@pbx\.example SIP/m);
+        assert.match(messages, new RegExp(`^P-Asserted-Identity: <sip:011${person.number.slice(1)}@pbx\\.example>`, 'm'));
+        assert.match(messages, new RegExp(`^Diversion: <sip:011${person.number.slice(1)}@pbx\\.example>;reason=`, 'm'));
+    });
+
+    it('goes over the second trunk when the first has died', async () => {
+        await first.kill();
+        const { messages } = await forwarded();
+        assert.match(messages, /^INVITE sip:\+15557654399@pbx\.example SIP/m);
+        await becomes(w.daemon, 'first', 'down');
     });
 });
 

@@ -66,6 +66,19 @@ export async function sipp(daemon, scenario, to, { calls = 1, transport = 'u1', 
     }
 }
 
+/** A resident's phone at a port (sipp): answers a call, presses 9, hangs up. Resolves with the messages that it had. */
+export async function sippResident(port) {
+    const directory = mkdtempSync(join(tmpdir(), 'portero-sipp-'));
+    try {
+        const done = await run('sipp', ['-sf', join(here, '../sipp/resident.xml'), '-m', '1', '-i', '127.0.0.1', '-p', String(port), '-nostdin',
+            '-timeout', '120', '-timeout_error', '-trace_msg', '-message_file', join(directory, 'messages')], { cwd: directory, env: cleanEnvironment({ TERM: 'dumb' }) });
+        assert.equal(done.status, 0, `sipp resident: exit ${done.status}\n${done.stdout.slice(-2500)}${done.stderr}`);
+        return readFileSync(join(directory, 'messages'), 'utf8');
+    } finally {
+        rmSync(directory, { recursive: true, force: true });
+    }
+}
+
 /** baresip as a call box; driven over its control port with netstrings of JSON. */
 export class Baresip {
     /** account: a line of baresip's file `accounts`, in place of that of test/e2e/baresip. record: it writes what it hears to

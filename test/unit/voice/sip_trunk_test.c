@@ -157,8 +157,9 @@ static void only_failures_of_the_trunk_lead_to_the_next(void **state)
     static const struct {
         int error, status;
         bool next;
-    } rows[] = {{0, 486, false}, {0, 404, false}, {0, 480, false}, {0, 603, false},      {0, 487, false},
-                {0, 408, true},  {0, 503, true},  {0, 500, true},  {ETIMEDOUT, 0, true}, {ECONNREFUSED, 0, true}};
+    } rows[] = {{0, 486, false}, {0, 404, false}, {0, 480, false},      {0, 603, false},
+                {0, 487, false}, {0, 401, true},  {0, 407, true},       {0, 408, true},
+                {0, 503, true},  {0, 500, true},  {ETIMEDOUT, 0, true}, {ECONNREFUSED, 0, true}};
     add("one", "192.0.2.1");
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
         begin();
