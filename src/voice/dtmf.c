@@ -9,7 +9,9 @@
 
 #define TONE_SHARE_MIN  0.05 /* least share of each tone in the energy of a packet */
 #define TONES_SHARE_MIN 0.6  /* least share of both */
+#define HEARD_SHARE_MIN 0.7  /* least share of both when the second decoder hears them */
 #define JUDGED_MIN      80   /* samples: fewer do not separate two tones */
+#define BLOCK           102  /* samples that a decoder judges at once */
 #define CHUNK           160  /* samples judged at once: less than the gap between two keys */
 #define SAME_TONE       320  /* samples: a key is not heard again so soon after it was released */
 
@@ -67,6 +69,32 @@ static void extend_press(struct dtmf_in *in, enum source source, int64_t now_ms)
 
 /* ---- in: tones ---- */
 
+/* The share of a frequency in the energy of n samples, 0 to about 1. */
+static double share_of(double frequency, const int16_t *samples, size_t n, double energy)
+{
+    struct goertzel g;
+    goertzel_init(&g, frequency, 8000);
+    for (size_t i = 0; i < n; i++)
+        goertzel_update(&g, samples[i]);
+    return goertzel_result(&g) / ((double)n * energy);
+}
+
+/* Whether the key's two tones have at least that share of the energy. */
+static bool has_tones(char key, const int16_t *samples, size_t n, double least)
+{
+    static const char keys[] = "123A456B789C*0#D";
+    static const double rows[] = {697, 770, 852, 941}, columns[] = {1209, 1336, 1477, 1633};
+    const size_t at = (size_t)(strchr(keys, key) - keys);
+    double energy = 0;
+    for (size_t i = 0; i < n; i++)
+        energy += (double)samples[i] * samples[i];
+    if (energy == 0)
+        return false;
+    const double row = share_of(rows[at / 4], samples, n, energy);
+    const double column = share_of(columns[at % 4], samples, n, energy);
+    return row > TONE_SHARE_MIN && column > TONE_SHARE_MIN && row + column > least;
+}
+
 enum ear { PLAIN, TILTED };
 
 /* A decoder heard the key: a new press, or one that was heard. At the limits of what a decoder hears, it hears one
@@ -74,12 +102,20 @@ enum ear { PLAIN, TILTED };
 static void dtmf_on_tone(char key, void *arg)
 {
     struct dtmf_in *in = arg;
-    const bool same = key == in->told && in->samples - in->down < SAME_TONE;
+    const bool same = key == in->told && in->samples < in->down + SAME_TONE;
     in->tone = in->told = key;
     if (same)
         return;
     in->down = in->samples;
     report_press(in, TONE, in->now_ms, in->now_ms, key);
+}
+
+/* The filter hides from its decoder what is beyond the tones of keys, as in music and speech. */
+static void on_tilted_tone(char key, void *arg)
+{
+    struct dtmf_in *in = arg;
+    if (has_tones(key, in->last, DTMF_LAST, HEARD_SHARE_MIN))
+        dtmf_on_tone(key, in);
 }
 
 /* librem's decoder hears a key whose high tone is -3 to +7 dB above the low one. A copper line attenuates the high
@@ -112,7 +148,7 @@ bool dtmf_in_init(struct dtmf_in *in, dtmf_key_h on_key, void *arg)
 {
     *in = (struct dtmf_in){.on_key = on_key, .arg = arg};
     return !dtmf_dec_alloc(&in->decoders[PLAIN], 8000, 1, dtmf_on_tone, in) &&
-           !dtmf_dec_alloc(&in->decoders[TILTED], 8000, 1, dtmf_on_tone, in);
+           !dtmf_dec_alloc(&in->decoders[TILTED], 8000, 1, on_tilted_tone, in);
 }
 
 void dtmf_in_done(struct dtmf_in *in)
@@ -123,49 +159,29 @@ void dtmf_in_done(struct dtmf_in *in)
     in->tone = in->told = 0;
 }
 
-/* ---- in: is the key still down? The decoder reports only its start. ---- */
-
-/* The share of a frequency in the energy of n samples, 0 to about 1. */
-static double share_of(double frequency, const int16_t *samples, size_t n, double energy)
-{
-    struct goertzel g;
-    goertzel_init(&g, frequency, 8000);
-    for (size_t i = 0; i < n; i++)
-        goertzel_update(&g, samples[i]);
-    return goertzel_result(&g) / ((double)n * energy);
-}
-
-/* Whether the samples are mostly the key's two tones. */
-static bool has_tones(char key, const int16_t *samples, size_t n)
-{
-    static const char keys[] = "123A456B789C*0#D";
-    static const double rows[] = {697, 770, 852, 941}, columns[] = {1209, 1336, 1477, 1633};
-    const size_t at = (size_t)(strchr(keys, key) - keys);
-    double energy = 0;
-    for (size_t i = 0; i < n; i++)
-        energy += (double)samples[i] * samples[i];
-    if (energy == 0)
-        return false;
-    const double row = share_of(rows[at / 4], samples, n, energy);
-    const double column = share_of(columns[at % 4], samples, n, energy);
-    return row > TONE_SHARE_MIN && column > TONE_SHARE_MIN && row + column > TONES_SHARE_MIN;
-}
-
 static void take_chunk(struct dtmf_in *in, const int16_t *samples, size_t n)
 {
     int16_t tilted[CHUNK];
     if (in->tone && n >= JUDGED_MIN) {
-        if (has_tones(in->tone, samples, n)) {
+        if (has_tones(in->tone, samples, n, TONES_SHARE_MIN)) {
             extend_press(in, TONE, in->now_ms);
             in->down = in->samples + n;
         } else {
             in->tone = 0;
         }
     }
-    in->samples += n;
     tilt(in, samples, n, tilted);
-    dtmf_dec_probe(in->decoders[PLAIN], samples, n);
-    dtmf_dec_probe(in->decoders[TILTED], tilted, n);
+    /* In pieces that end with the blocks of the decoders, so that in->last holds what they heard. */
+    for (size_t at = 0, piece; at < n; at += piece) {
+        piece = BLOCK - in->samples % BLOCK;
+        if (piece > n - at)
+            piece = n - at;
+        in->samples += piece;
+        memmove(in->last, in->last + piece, (DTMF_LAST - piece) * sizeof *in->last);
+        memcpy(in->last + DTMF_LAST - piece, samples + at, piece * sizeof *samples);
+        dtmf_dec_probe(in->decoders[PLAIN], samples + at, piece);
+        dtmf_dec_probe(in->decoders[TILTED], tilted + at, piece);
+    }
 }
 
 void dtmf_in_audio(struct dtmf_in *in, int64_t now_ms, const int16_t *samples, size_t n)

@@ -15,11 +15,13 @@ typedef void (*dtmf_key_h)(char key, void *arg);
 
 #define DTMF_PRESSES 8
 #define DTMF_EARS    2
+#define DTMF_LAST    204 /* samples: the two blocks in which a decoder hears a key */
 
 struct dtmf_in {
     dtmf_key_h on_key;
     void *arg;
     struct dtmf_dec *decoders[DTMF_EARS];
+    int16_t last[DTMF_LAST];
     double tilt[2][2]; /* state of the filter before the second decoder */
     int64_t now_ms;    /* of the audio being decoded */
     uint64_t samples;  /* of audio so far */

@@ -415,6 +415,8 @@ void media_start(struct media *m, struct tick *tick, const struct sa *signalling
 {
     media_listen(m, signalling);
     m->alive_ms = m->heard_ms;
+    if (m->tick.le.list) /* audio began before the call was answered */
+        return;
     m->marker = true;
     tick_add(tick, &m->tick, media_on_tick, m);
 }

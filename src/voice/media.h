@@ -60,8 +60,8 @@ enum err media_take_sdp(struct media *m, bool offer, struct mbuf *sdp) CHECKED;
 /* Accepts packets, and sends none: for the time until the peer has proved that it received our SDP. The keys of that
  * time, eight at most, are reported after media_start(). */
 void media_listen(struct media *m, const struct sa *signalling);
-/* Starts the flow of packets, before or after the call is answered. `signalling` is the source of the peer's SIP; it
- * must have proved that it received our SDP. */
+/* Starts the flow of packets (or lets it go on), before or after the call is answered. `signalling` is the source of
+ * the peer's SIP; it must have proved that it received our SDP. */
 void media_start(struct media *m, struct tick *tick, const struct sa *signalling);
 /* Adds a host that the peer's packets may come from. */
 void media_expect(struct media *m, const struct sa *host);

@@ -42,6 +42,33 @@ describe('audio of call boxes', () => {
         }
     });
 
+    describe('the form of the release tone', () => {
+        let phone;
+        before(async () => {
+            phone = await Baresip.start();
+        });
+        after(() => phone?.stop());
+
+        for (const [name, release, tones] of [
+            ['SIP INFO', { mode: 'info', length_ms: 100, gap_ms: 100 }, '9#'],
+            ['events, after a pause and twice', { mode: 'events', delay_ms: 500, repeat: 2, length_ms: 100, gap_ms: 100 }, '9#9#'],
+        ]) {
+            it(`baresip hears it as ${name}`, async () => {
+                const person = await withCode('9#');
+                const path = `/v1/buildings/${person.building.id}/settings`;
+                const settings = await person.client.get(path);
+                ok(await person.client.patch(path, { release }, { headers: { 'If-Match': settings.headers.etag } }));
+                const from = phone.events.length;
+                phone.command('dial', `sip:${person.number}@${address(w.daemon)};transport=udp`);
+                await phone.event('CALL_ESTABLISHED', from);
+                await phone.press('1234');
+                await phone.event('CALL_CLOSED', from);
+                assert.equal(phone.tones(from), tones);
+                await released(person);
+            });
+        }
+    });
+
     describe('bad lines', { concurrency: 4 }, () => {
         const lines = {
             '5 % loss': { loss: 0.05 },
