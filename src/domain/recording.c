@@ -27,12 +27,13 @@ enum err recording_put(struct tx *tx, const struct id *building, enum greeting w
 enum err recording_list(struct tx *tx, const struct id *building, struct recording ret[static GREETING_COUNT],
                         size_t *ret_count)
 {
-    CURSOR c;
     struct id account;
     size_t count = 0;
     enum err e = building_owner(tx, building, &account);
-    if (!e)
-        e = db_query(tx->db, SQL_RECORDING_LIST, DB_ARGS(v_str(id_str(building))), &c);
+    if (e)
+        return e;
+    CURSOR c;
+    e = db_query(tx->db, SQL_RECORDING_LIST, DB_ARGS(v_str(id_str(building))), &c);
     for (bool more; !e && !(e = db_next(&c, &more)) && more && count < GREETING_COUNT;)
         ret[count++] = (struct recording){
             .which = (enum greeting)col_int(&c, COL_RECORDING_LIST_WHICH),

@@ -9,7 +9,7 @@
 #include "base/container_of.h"
 #include "voice/synth.h"
 
-#define NICE_SPEECH 5 /* packets come first */
+#define NICE_SPEECH 5
 
 /* A text or a recording: asked for, or in the cache. */
 struct entry {
@@ -95,11 +95,18 @@ static void prepare(const struct speech *s, struct entry *e)
         e->failed = !s->options.fetch(s->options.arg, name, &e->clip);
 }
 
+/* Packets come first, also if the service was started with a real-time priority. */
+static void yield_to_calls(void)
+{
+    (void)pthread_setschedparam(pthread_self(), SCHED_BATCH, &(struct sched_param){0});
+    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE_SPEECH); /* Linux: of this thread alone */
+}
+
 static void *speech_run(void *arg)
 {
     struct speech *s = arg;
     struct entry *e;
-    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE_SPEECH); /* Linux: of this thread alone */
+    yield_to_calls();
     while ((e = next_entry(s))) {
         prepare(s, e);
         e->mail.run = on_prepared;
