@@ -40,7 +40,9 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Buildings +19990000000, +19990000001 and so on, each with the passcode 1234, the tone 9 and no greetings. */
+static const char *greeting = ""; /* greeting_welcome of every building */
+
+/* Buildings +19990000000, +19990000001 and so on, each with the passcode 1234, the tone 9 and that greeting. */
 static void seed(const char *dir, int buildings)
 {
     char path[128], *sql = NULL, *why = NULL;
@@ -52,12 +54,12 @@ static void seed(const char *dir, int buildings)
                  "SELECT printf('a%%023x', i), i || '@example.com', 0, 'weekly', 'active' FROM n;"
                  "INSERT INTO building (account_id, id, created_at, is_primary, label, virtual_number, unlock_tone, "
                  "greeting_welcome, greeting_granted) SELECT id, 'b' || substr(id, 2), 0, 1, 'Home', "
-                 "printf('+1999%%07d', email + 0), '9', '', '' FROM account;"
+                 "printf('+1999%%07d', email + 0), '9', '%s', '' FROM account;"
                  "INSERT INTO grant_building (id, number) SELECT id, row_number() OVER () FROM building;"
                  "INSERT INTO access_grant (building, id, type, label, enabled, version, created_at, ends_at, "
                  "access_code) SELECT number, CAST(substr(id, 13) AS BLOB), 1, 'Visitor', 1, 0, 0, "
                  "9223372036854775807, '1234' FROM grant_building;",
-                 buildings) < 0)
+                 buildings, greeting) < 0)
         fail("no memory");
     if (sqlite3_open(path, &db) || sqlite3_exec(db, sql, NULL, NULL, &why))
         fail(why ? why : "cannot seed");
