@@ -2,6 +2,7 @@
 
 #include "api/page.h"
 #include "api/routes.h"
+#include "domain/call_message.h"
 
 /* ---- bodies ---- */
 
@@ -52,6 +53,8 @@ static const struct shape call_step_shape = SHAPE(struct call_step_body, "CallSt
 
 static const struct field call_fields[] = {
     CALL_FIELDS,
+    OUT(message_seconds, T_INT, .flags = F_REQUIRED | F_NULLABLE,
+        .doc = "length of the message that the visitor left; null: no message"),
     OUT(steps, T_OBJECTS, .flags = F_REQUIRED, .sub = &call_step_shape,
         .doc = "in order; empty while the call is in progress. Keys are counted, never shown"),
 };
@@ -139,7 +142,17 @@ static enum err get_call(struct request *q, struct reply *p)
     *body = call_body_of(call);
     const struct call_step_body *steps = call_steps_of(q->tx.arena, call, &count);
     body->steps = v_list(steps, count);
+    body->message_seconds = call->message_seconds ? v_int(call->message_seconds) : v_null();
     return reply_ok(p, 200, &call_shape, body);
+}
+
+static enum err get_message(struct request *q, struct reply *p)
+{
+    enum err e = call_message_get(&q->tx, &q->building_id, &q->path_id, &p->raw);
+    if (e)
+        return e == ERR_NOT_FOUND ? tx_fail(&q->tx, e, "the caller left no message, or the call is not recorded") : e;
+    p->status = 200;
+    return ERR_NONE;
 }
 
 static bool searches(const void *query)
@@ -187,6 +200,25 @@ static const struct route rows[] = {
      .reply = &call_shape,
      .flags = ROUTE_EXTENSION,
      .errors = ROUTE_ERRORS(ERR_NOT_FOUND),
+     .store_error = ERR_FETCH_FAILED},
+    {.operation_id = "getCallMessage",
+     .summary = "The message that a visitor left",
+     .description =
+         "A WAV file (16 bits, 8 kHz, mono), kept for 30 days. Visitors may leave one where `ring.message` is "
+         "set and nobody answers. The 50 newest of a building are kept.",
+     .tag = TAG,
+     .method = HTTP_GET,
+     .path = "/v1/calls/{id}/message",
+     .credential = CRED_KEY,
+     .scopes = SCOPE(LOGS_READ),
+     .limit = LIMIT_KEY,
+     .building = BUILDING_HEADER,
+     .run = RUN_READ,
+     .handler = get_message,
+     .status = 200,
+     .media = "audio/wav",
+     .flags = ROUTE_EXTENSION,
+     .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_SECRET_DECRYPT_FAILED),
      .store_error = ERR_FETCH_FAILED},
 };
 const struct route_set call_routes = ROUTE_SET(rows);

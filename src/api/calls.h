@@ -5,7 +5,7 @@
 
 struct call_body {
     struct val id, building_id, account_id, started_at, ended_at, duration_ms, front_end, source, dialled, caller,
-        outcome, reason, grant_id, resident_opened, ended_by, steps;
+        outcome, reason, grant_id, resident_opened, ended_by, message_seconds, steps;
 };
 
 /* The body of a record. Its strings are those of *c, which must live as long. `steps` is absent. */

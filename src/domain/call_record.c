@@ -60,6 +60,7 @@ static enum err read_one(struct tx *tx, enum sql statement, struct db_args args,
         return e;
     *ret = read_call(&c, tx->arena);
     ret->steps = col_copy(&c, COL_CALL_RECORD_GET_STEPS, tx->arena);
+    ret->message_seconds = col_int_or(&c, COL_CALL_RECORD_GET_MESSAGE_SECONDS, 0);
     return ERR_NONE;
 }
 

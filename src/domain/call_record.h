@@ -119,7 +119,8 @@ struct recorded_call {
     struct str front, source, dialled, caller, outcome, reason;
     struct str ended_by; /* STR_NONE with ended_us 0 */
     bool resident_opened;
-    struct str steps; /* of call_record_get() and call_record_find() */
+    struct str steps;        /* of call_record_get() and call_record_find(), as the next */
+    int64_t message_seconds; /* of the visitor's message; 0: no message */
 };
 
 struct call_record_filter {

@@ -24,6 +24,8 @@ enum err mail_queue(struct tx *tx, const struct mail_intent *m)
         buf_lit(&b, ",\"code\":");
         json_put_str(&b, m->code);
     }
+    if (id_given(&m->message_of))
+        buf_printf(&b, ",\"building\":\"%s\",\"message_of\":\"%s\"", m->building_id.text, m->message_of.text);
     buf_printf(&b, ",\"created\":%lld,\"give_up\":%lld}", (long long)m->created_us, (long long)m->give_up_us);
     struct str sealed;
     enum err e = b.full ? ERR_INTERNAL_ERROR : master_seal(tx, MAIL_PURPOSE, buf_view(&b), &sealed);
@@ -40,6 +42,14 @@ static struct str mail_member(const json_t *object, const char *name, struct are
     return v ? arena_str(a, str_n(json_string_value(v), json_string_length(v))) : STR_NONE;
 }
 
+static struct id mail_id(const json_t *object, const char *name, struct arena *a)
+{
+    struct id id = {{0}};
+    if (!id_parse(mail_member(object, name, a), &id))
+        id.text[0] = '\0';
+    return id;
+}
+
 enum err mail_read(struct str payload, struct arena *a, struct mail_intent *ret)
 {
     struct str plain;
@@ -52,6 +62,8 @@ enum err mail_read(struct str payload, struct arena *a, struct mail_intent *ret)
         .text = mail_member(j, "text", a),
         .html = mail_member(j, "html", a),
         .code = mail_member(j, "code", a),
+        .building_id = mail_id(j, "building", a),
+        .message_of = mail_id(j, "message_of", a),
         .created_us = json_integer_value(json_object_get(j, "created")),
         .give_up_us = json_integer_value(json_object_get(j, "give_up")),
     };

@@ -9,6 +9,8 @@ struct mail_intent {
     struct str to, subject, text;
     struct str html; /* the same in HTML; STR_NONE: text only */
     struct str code; /* the one-time code in the text, for the sandbox; STR_NONE: no code */
+    struct id building_id,
+        message_of; /* building and call of a visitor's message, which is attached; empty: nothing is */
     int64_t created_us;
     int64_t give_up_us; /* not sent after that */
 };

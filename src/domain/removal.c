@@ -58,6 +58,8 @@ enum err removal_finish(struct tx *tx, const struct id *account, const struct id
     if (!e)
         e = db_exec(tx->db, SQL_REMOVAL_RECORDINGS, DB_ARGS(id), NULL);
     if (!e)
+        e = db_exec(tx->db, SQL_REMOVAL_MESSAGES, DB_ARGS(id), NULL);
+    if (!e)
         e = db_exec(tx->db, SQL_REMOVAL_GRANT_COUNT, DB_ARGS(id), NULL);
     if (!e)
         e = db_exec(tx->db, SQL_REMOVAL_GRANT_BUILDING, DB_ARGS(id), NULL);

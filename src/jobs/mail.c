@@ -2,7 +2,21 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "domain/call_message.h"
 #include "domain/mail.h"
+
+struct attaching {
+    const struct mail_intent *mail;
+    struct str wav; /* STR_NONE: nothing is attached */
+};
+
+/* Fills the attachment. A message that was deleted meanwhile, or that no key opens, is left out. */
+static enum err mail_attach(struct tx *tx, void *arg)
+{
+    struct attaching *at = arg;
+    enum err e = call_message_get(tx, &at->mail->building_id, &at->mail->message_of, &at->wav);
+    return e == ERR_NOT_FOUND || e == ERR_SECRET_DECRYPT_FAILED ? ERR_NONE : e;
+}
 
 static enum err mail_job_run(void *context, const struct job *job)
 {
@@ -17,6 +31,10 @@ static enum err mail_job_run(void *context, const struct job *job)
         log_warn("mail dropped id=%.*s error=too late attempts=%lld", STR_ARG(job->id), (long long)job->attempt - 1);
         return ERR_NONE;
     }
+    struct attaching at = {.mail = &mail};
+    e = id_given(&mail.message_of) ? work_read(job->work, mail_attach, &at) : ERR_NONE;
+    if (e)
+        return e;
     enum outcome o = mailer->ops->send(mailer, &(struct mail_message){
                                                    .id = job->id,
                                                    .to = mail.to,
@@ -24,6 +42,7 @@ static enum err mail_job_run(void *context, const struct job *job)
                                                    .text = mail.text,
                                                    .html = mail.html,
                                                    .code = mail.code,
+                                                   .wav = at.wav,
                                                    .created_us = mail.created_us,
                                                });
     if (o == OUTCOME_REFUSED)

@@ -2,6 +2,7 @@
 
 #include "domain/access_guard.h"
 #include "domain/billing_sync.h"
+#include "domain/call_message.h"
 #include "domain/call_record.h"
 #include "domain/delivery_log.h"
 #include "domain/event.h"
@@ -37,6 +38,7 @@ static const struct {
     {guard_purge, GUARD_KEPT_S},
     {guard_purge_callers, CALLERS_KEPT_S},
     {call_record_purge, CALL_RECORD_KEPT_S},
+    {call_message_purge, CALL_RECORD_KEPT_S},
 };
 
 /* Sets *arg to the number of rows that it could have deleted in addition. */

@@ -10,6 +10,7 @@ struct mail_message {
     struct str to;            /* one address, already validated */
     struct str subject, text; /* UTF-8 */
     struct str html;          /* the text as HTML; STR_NONE without */
+    struct str wav;           /* attached; STR_NONE: nothing is */
     struct str code;          /* the one-time code in the text, for the built-in provider; STR_NONE without one */
     int64_t created_us;
 };

@@ -166,3 +166,17 @@ void mime_put_alternative(struct buf *b, struct str text, struct str html)
     put_mime_part(b, boundary, "text/html", html); /* clients prefer the last part (RFC 2046 section 5.1.4) */
     buf_printf(b, "--%s--\r\n", boundary);
 }
+
+void mime_put_with_wav(struct buf *b, struct str text, struct str wav)
+{
+    char boundary[BOUNDARY_LEN + 1];
+    crypto_base62(boundary, BOUNDARY_LEN);
+    buf_printf(b, "Content-Type: multipart/mixed; boundary=\"%s\"\r\n\r\n", boundary);
+    put_mime_part(b, boundary, "text/plain", text);
+    buf_printf(b,
+               "--%s\r\nContent-Type: audio/wav\r\nContent-Disposition: attachment; filename=\"message.wav\"\r\n"
+               "Content-Transfer-Encoding: base64\r\n\r\n",
+               boundary);
+    put_base64(b, wav);
+    buf_printf(b, "--%s--\r\n", boundary);
+}

@@ -15,6 +15,8 @@ struct str mime_mailbox(struct arena *a, struct str mailbox);
 struct str mime_date(struct arena *a, int64_t at_us);
 /* The end of the header and the body of a message in two forms, text and HTML: multipart/alternative. */
 void mime_put_alternative(struct buf *b, struct str text, struct str html);
+/* The end of the header and the body of a text message with a WAV file: multipart/mixed. */
+void mime_put_with_wav(struct buf *b, struct str text, struct str wav);
 /* The end of the header and the body of a text message: unchanged if it is ASCII in short lines, otherwise in base64.
  */
 void mime_put_body(struct buf *b, struct str text);

@@ -13,7 +13,7 @@
 
 #define CONNECT_TIMEOUT_S 10L
 #define TIMEOUT_S         30L
-#define MESSAGE_MAX       65536
+#define MESSAGE_MAX       1048576 /* with 30 s of audio */
 
 struct smtp_mailer {
     struct mailer mailer;
@@ -50,7 +50,9 @@ static struct str compose_mail(const struct smtp_mailer *m, const struct mail_me
 {
     struct buf b = BUF(MESSAGE_MAX);
     put_mail_headers(&b, m, msg, a);
-    if (msg->html.p) {
+    if (msg->wav.p) {
+        mime_put_with_wav(&b, msg->text, msg->wav);
+    } else if (msg->html.p) {
         mime_put_alternative(&b, msg->text, msg->html);
     } else {
         put_mail_header(&b, "Content-Type", STR("text/plain; charset=utf-8"));

@@ -89,6 +89,7 @@ void sip_call_end(struct sip_call *c)
     const struct call_action *at = current(c);
     c->record.unfinished = c->machine.state == CALL_ENDING && !(at && at->kind == CALL_HANG_UP);
     call_step(&c->machine, &(struct call_event){.kind = CALL_HUNG_UP}, &unused);
+    sip_message_end(c);
     sip_story_end(c);
     tick_remove(&c->tick);
     sip_forward_end(c->forward);
@@ -316,8 +317,8 @@ static void sip_call_begin(struct sip_call *c, const struct call_action *a)
     case CALL_FORWARD:
         sip_forward_start(c, a->forward, &sip_call_forward_events);
         return;
-    case CALL_TAKE_MESSAGE: /* this agent cannot record */
-        sip_call_advance(c);
+    case CALL_TAKE_MESSAGE:
+        sip_message_begin(c, a->max_s);
         return;
     case CALL_HANG_UP:
         sip_call_end(c);
@@ -345,6 +346,8 @@ static void sip_call_on_played(void *arg)
         c->due_ms = tick_now_ms() + LINGER_MS;
     else if (a->kind == CALL_FORWARD)
         sip_forward_played(c->forward);
+    else if (a->kind == CALL_TAKE_MESSAGE)
+        sip_message_listen(c);
 }
 
 static void sip_call_on_packet(const struct media_packet *p, void *arg)
@@ -359,6 +362,12 @@ static bool may_interrupt(const struct sip_call *c)
     return a && a->kind == CALL_SAY && a->say.interruptible && c->at + 1 < c->actions.n && a[1].kind == CALL_COLLECT;
 }
 
+static void message_taken(struct sip_call *c)
+{
+    sip_message_end(c);
+    sip_call_advance(c);
+}
+
 static void sip_call_on_key(char key, void *arg)
 {
     struct sip_call *c = arg;
@@ -369,7 +378,9 @@ static void sip_call_on_key(char key, void *arg)
         sip_call_advance(c);
     }
     const struct call_action *a = current(c);
-    if (a && a->kind == CALL_COLLECT)
+    if (a && a->kind == CALL_TAKE_MESSAGE)
+        message_taken(c);
+    else if (a && a->kind == CALL_COLLECT)
         sip_call_step(c,
                       &(struct call_event){.kind = CALL_DIGIT, .digit = key, .way = dtmf_in_way(media_keys(c->media))});
 }
@@ -378,6 +389,7 @@ static void sip_call_on_audio(const int16_t *samples, size_t n, void *arg)
 {
     struct sip_call *c = arg;
     sip_hearing_audio(&c->hearing, samples, n);
+    sip_message_audio(c, samples, n);
 }
 
 static void sip_call_on_spoken(const char *code, void *arg)
@@ -426,6 +438,10 @@ static void sip_call_on_tick(void *arg, int64_t now_ms)
     const struct call_action *a = current(c);
     if (a && a->kind == CALL_SAY)
         greeting_tick(&c->saying, now_ms);
+    if (a && a->kind == CALL_TAKE_MESSAGE && sip_message_over(c, now_ms)) {
+        message_taken(c);
+        return;
+    }
     if (!c->due_ms || now_ms < c->due_ms)
         return;
     if (a && a->kind == CALL_COLLECT && input_may_follow(c, a, now_ms))

@@ -6,6 +6,7 @@
 #include "voice/media.h"
 #include "voice/sip_answer.h"
 #include "voice/sip_hearing.h"
+#include "voice/sip_message.h"
 #include "voice/sip_refresh.h"
 #include "voice/sip_source.h"
 #include "voice/sip_tones.h"
@@ -43,6 +44,7 @@ struct sip_call {
     struct saying saying;
     struct sip_hearing hearing;
     struct sip_tones tones;
+    struct sip_message message;
     struct sip_forward *forward; /* from CALL_FORWARD on */
     struct {                     /* provisional responses but the first (sip_early.h) */
         struct mbuf *sdp;        /* ours, if the call has early media */

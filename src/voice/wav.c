@@ -125,3 +125,28 @@ enum err wav_read(struct str bytes, struct audio *ret, const char **ret_why)
     decode(&f, data.p, ret);
     return ERR_NONE;
 }
+
+static void wav_put(struct buf *out, uint32_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        buf_char(out, (char)(value >> (8 * i) & 0xff));
+}
+
+void wav_write(const int16_t *samples, size_t n, struct buf *out)
+{
+    const uint32_t bytes = (uint32_t)(n * sizeof *samples);
+    buf_lit(out, "RIFF");
+    wav_put(out, 20 + FORMAT_LEN + bytes, 4);
+    buf_lit(out, "WAVEfmt ");
+    wav_put(out, FORMAT_LEN, 4);
+    wav_put(out, TAG_PCM, 2);
+    wav_put(out, 1, 2);
+    wav_put(out, SOUND_RATE, 4);
+    wav_put(out, SOUND_RATE * sizeof *samples, 4);
+    wav_put(out, sizeof *samples, 2);
+    wav_put(out, 8 * sizeof *samples, 2);
+    buf_lit(out, "data");
+    wav_put(out, bytes, 4);
+    for (size_t i = 0; i < n; i++)
+        wav_put(out, (uint16_t)samples[i], 2);
+}

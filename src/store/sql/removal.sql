@@ -29,6 +29,9 @@ DELETE FROM door_guard WHERE building_id = $1
 -- name: removal_recordings
 DELETE FROM recording WHERE building_id = $1
 
+-- name: removal_messages
+DELETE FROM call_message WHERE building_id = $1
+
 -- name: removal_members
 DELETE FROM member WHERE building_id = $1
 

@@ -29,7 +29,7 @@ export class Client {
 
     /**
      * json: sent as such; text: sent as is. headers: added; a value of undefined takes the header away.
-     * Gives {status, headers, text, body}; body is the parsed JSON, if it is JSON.
+     * Gives {status, headers, bytes, text, body}; body is the parsed JSON, if it is JSON.
      */
     async request(method, target, { json, text, headers = {}, plain = false, check = true } = {}) {
         const payload = json !== undefined ? JSON.stringify(json) : text;
@@ -66,8 +66,9 @@ function exchange(base, method, target, headers, payload, agent) {
             incoming.on('data', (chunk) => chunks.push(chunk));
             incoming.on('error', reject);
             incoming.on('end', () => {
-                const text = Buffer.concat(chunks).toString('utf8');
-                const answer = { status: incoming.statusCode, headers: incoming.headers, text };
+                const bytes = Buffer.concat(chunks);
+                const text = bytes.toString('utf8');
+                const answer = { status: incoming.statusCode, headers: incoming.headers, bytes, text };
                 if (text && /^application\/json/.test(incoming.headers['content-type'] ?? '')) {
                     try {
                         answer.body = JSON.parse(text);

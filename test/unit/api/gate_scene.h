@@ -83,6 +83,7 @@ static const struct contract contract[] = {
      PER_KEY, 0},
     {HTTP_GET, "/v1/calls", ANY_KEY, "logs:read", 0, 0, SELECTED, PER_KEY, 0},
     {HTTP_GET, "/v1/calls/{id}", ANY_KEY, "logs:read", 0, 0, SELECTED, PER_KEY, 0},
+    {HTTP_GET, "/v1/calls/{id}/message", ANY_KEY, "logs:read", 0, 0, SELECTED, PER_KEY, 0},
     {HTTP_GET, "/v1/buildings/{building}/decision", ANY_KEY, "access:read,logs:read", 0, 0, IN_PATH, PER_KEY, 0},
     {HTTP_GET, "/openapi.json", PUBLIC, "", 0, 0, IGNORED, UNLIMITED, 0},
     {HTTP_GET, "/docs/agents", PUBLIC, "", 0, 0, IGNORED, UNLIMITED, 0},

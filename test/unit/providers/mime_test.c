@@ -152,11 +152,32 @@ static void test_a_message_in_two_forms_has_both_between_boundaries(void **state
     buf_done(&again);
 }
 
+static void test_a_wav_file_is_attached(void **state)
+{
+    struct arena *a = *state;
+    struct buf b = BUF(4096);
+    mime_put_with_wav(&b, STR("plain\n"), STR("RIFF\xff"));
+    struct str rest = arena_str(a, buf_view(&b)), head = STR("Content-Type: multipart/mixed; boundary=\"");
+    assert_true(str_starts(rest, head));
+    struct str boundary = str_cut(str_from(rest, head.n), '"', &(struct str){0});
+    assert_str(rest,
+               arena_printf(a,
+                            "%.*s%.*s\"\r\n\r\n--%.*s\r\nContent-Type: text/plain; charset=utf-8\r\n"
+                            "Content-Transfer-Encoding: 7bit\r\n\r\nplain\r\n--%.*s\r\n"
+                            "Content-Type: audio/wav\r\n"
+                            "Content-Disposition: attachment; filename=\"message.wav\"\r\n"
+                            "Content-Transfer-Encoding: base64\r\n\r\nUklGRv8=\r\n--%.*s--\r\n",
+                            STR_ARG(head), STR_ARG(boundary), STR_ARG(boundary), STR_ARG(boundary), STR_ARG(boundary))
+                   .p);
+    buf_done(&b);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_the_address_of_a_mailbox_is_found),
+        TEST(test_a_wav_file_is_attached),
         TEST(test_text_with_control_characters_is_not_clean),
         TEST(test_ascii_text_is_unchanged),
         TEST(test_other_text_becomes_encoded_words_that_read_back),

@@ -210,9 +210,26 @@ static void test_a_quiet_recording_becomes_louder_and_silence_empty(void **state
     audio_done(&a);
 }
 
+static void test_a_written_file_reads_back(void **state)
+{
+    (void)state;
+    static const int16_t samples[] = {0, 1, -1, INT16_MAX, INT16_MIN, 1234};
+    struct buf b = BUF(1000);
+    struct audio audio;
+    const char *why;
+    wav_write(samples, ARRAY_SIZE(samples), &b);
+    assert_int_equal(wav_read(buf_view(&b), &audio, &why), ERR_NONE);
+    assert_int_equal(audio.n, ARRAY_SIZE(samples));
+    assert_int_equal(audio.rate, SOUND_RATE);
+    assert_memory_equal(audio.samples, samples, sizeof samples);
+    audio_done(&audio);
+    buf_done(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_written_file_reads_back),
         cmocka_unit_test(test_every_form_gives_the_same_sound),
         cmocka_unit_test(test_sound_above_the_telephone_band_is_filtered_out),
         cmocka_unit_test(test_other_forms_are_refused),

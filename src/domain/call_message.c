@@ -1,0 +1,69 @@
+#include "domain/call_message.h"
+
+#include "domain/mail.h"
+#include "domain/master.h"
+#include "domain/row.h"
+
+static struct str message_text(struct tx *tx, const struct call_message *m, struct str label)
+{
+    return arena_printf(tx->arena,
+                        "A visitor at %.*s left a message of %lld seconds.\n"
+                        "The call came from %s%.*s. Nobody had answered it.\n"
+                        "\n"
+                        "The message is attached. It is also kept for 30 days:\n"
+                        "GET /v1/calls/%s/message\n",
+                        STR_ARG(label), (long long)m->seconds, m->caller.n ? "" : "a caller without a number",
+                        STR_ARG(m->caller), m->call_id.text);
+}
+
+static enum err tell_owner_of(struct tx *tx, const struct call_message *m)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_CALL_MESSAGE_OWNER, DB_ARGS(v_str(id_str(&m->building_id))), &c);
+    if (e)
+        return e;
+    const struct mail_intent mail = {
+        .to = col_copy(&c, COL_CALL_MESSAGE_OWNER_EMAIL, tx->arena),
+        .subject = STR("A visitor left a message"),
+        .text = message_text(tx, m, col_copy(&c, COL_CALL_MESSAGE_OWNER_LABEL, tx->arena)),
+        .message_of = m->call_id,
+        .building_id = m->building_id,
+        .created_us = tx->now_us,
+        .give_up_us = tx->now_us + MESSAGE_MAILED_US,
+    };
+    return mail_queue(tx, &mail);
+}
+
+enum err call_message_add(struct tx *tx, const struct call_message *m)
+{
+    struct str sealed;
+    int64_t added;
+    const struct val building = v_str(id_str(&m->building_id));
+    if (m->wav.n > MESSAGE_BYTES_MAX)
+        return ERR_INTERNAL_ERROR;
+    enum err e = master_seal(tx, MESSAGE_PURPOSE, m->wav, &sealed);
+    if (!e)
+        e = db_exec(tx->db, SQL_CALL_MESSAGE_INSERT,
+                    DB_ARGS(v_str(id_str(&m->call_id)), building, v_int(m->seconds), v_blob(sealed.p, sealed.n)),
+                    &added);
+    if (!e && added)
+        e = tell_owner_of(tx, m);
+    return e ? e : db_exec(tx->db, SQL_CALL_MESSAGE_TRIM, DB_ARGS(building, v_int(MESSAGES_KEPT)), NULL);
+}
+
+enum err call_message_get(struct tx *tx, const struct id *building, const struct id *call, struct str *ret)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_CALL_MESSAGE_GET, DB_ARGS(v_str(id_str(call)), v_str(id_str(building))), &c);
+    if (e)
+        return e;
+    return crypto_open(MESSAGE_PURPOSE, col_blob(&c, COL_CALL_MESSAGE_GET_AUDIO), tx->arena, ret)
+               ? ERR_NONE
+               : ERR_SECRET_DECRYPT_FAILED;
+}
+
+enum err call_message_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
+{
+    const struct id first = id_first(before_us);
+    return db_exec(tx->db, SQL_CALL_MESSAGE_PURGE, DB_ARGS(v_str(id_str(&first)), v_int(limit)), ret_count);
+}

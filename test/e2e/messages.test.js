@@ -1,0 +1,112 @@
+// Messages that visitors leave when nobody answers: docs/telephony.md, "Messages".
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ok, refused } from './lib/client.js';
+import { buzz, BOX, QUICK } from './lib/phone.js';
+import { eventually, message, resident, signIn, world } from './lib/world.js';
+
+const RATE = 8000;
+
+/** A WAV file of a 300 Hz tone. */
+function tone(seconds) {
+    const samples = Int16Array.from({ length: seconds * RATE }, (_, i) => 8000 * Math.sin((2 * Math.PI * 300 * i) / RATE));
+    const head = Buffer.alloc(44);
+    head.write('RIFF', 0);
+    head.writeUInt32LE(36 + samples.byteLength, 4);
+    head.write('WAVEfmt ', 8);
+    head.writeUInt32LE(16, 16);
+    head.writeUInt16LE(1, 20);
+    head.writeUInt16LE(1, 22);
+    head.writeUInt32LE(RATE, 24);
+    head.writeUInt32LE(2 * RATE, 28);
+    head.writeUInt16LE(2, 32);
+    head.writeUInt16LE(16, 34);
+    head.write('data', 36);
+    head.writeUInt32LE(samples.byteLength, 40);
+    return Buffer.concat([head, Buffer.from(samples.buffer)]);
+}
+
+/** The share of the tone in the file's audio: 1 for the tone alone. */
+function purity(wav) {
+    const samples = new Int16Array(wav.buffer.slice(wav.byteOffset + 44, wav.byteOffset + wav.length));
+    let all = 0, sine = 0, cosine = 0;
+    samples.forEach((sample, i) => {
+        const angle = (2 * Math.PI * 300 * i) / RATE;
+        all += sample * sample;
+        sine += sample * Math.sin(angle);
+        cosine += sample * Math.cos(angle);
+    });
+    return (2 * (sine * sine + cosine * cosine)) / (all * samples.length);
+}
+
+describe('messages', { concurrency: 4 }, () => {
+    let w;
+    let directory;
+    before(async () => {
+        directory = mkdtempSync(join(tmpdir(), 'portero-message-'));
+        w = await world({ config: { ...QUICK, voice: { ...QUICK.voice, speech_cache_mb: 0 } } });
+    });
+    after(async () => {
+        await w?.close();
+        rmSync(directory, { recursive: true, force: true });
+    });
+
+    const withMessages = async (taken) => {
+        const person = await resident(w.client, { tone: '9' });
+        const path = `/v1/buildings/${person.building.id}/settings`;
+        ok(await person.client.patch(path, { ring: { message: taken } }, { headers: { 'If-Match': ok(await person.client.get(path)).version } }));
+        return person;
+    };
+    const recorded = (person) => eventually(async () => {
+        const [call] = ok(await person.client.get('/v1/calls')).data;
+        return call?.ended_at ? ok(await person.client.get(`/v1/calls/${call.id}`)) : null;
+    }, 'the record of the call');
+    const leave = async (person, seconds) => {
+        const file = join(directory, `${seconds}.wav`);
+        writeFileSync(file, tone(seconds));
+        await buzz(w.daemon, person.number, '--wav', file);
+        return recorded(person);
+    };
+
+    it('are kept with the call, and sent to the owner', async () => {
+        const person = await withMessages(true);
+        const call = await leave(person, 4);
+        assert.ok(call.message_seconds >= 2 && call.message_seconds <= 5, `${call.message_seconds} s`);
+        assert.ok(call.steps.some(({ step, detail }) => step === 'message' && detail === `${call.message_seconds}s`));
+        const answer = await person.client.get(`/v1/calls/${call.id}/message`);
+        assert.deepEqual([answer.status, answer.headers['content-type']], [200, 'audio/wav']);
+        const wav = answer.bytes;
+        assert.equal(wav.toString('latin1', 0, 4), 'RIFF');
+        assert.ok(purity(wav) > 0.8, `${purity(wav)}`);
+        const mail = await eventually(async () => {
+            const found = await message(w.client, person.email);
+            return found.subject === 'A visitor left a message' ? found : null;
+        }, 'the mail');
+        assert.ok(mail.text.includes(`The call came from ${BOX}.`), mail.text);
+    });
+
+    it('are another account\'s secret', async () => {
+        const person = await withMessages(true);
+        const call = await leave(person, 3);
+        const stranger = await signIn(w.client);
+        refused(await stranger.client.get(`/v1/calls/${call.id}/message`), 404, 'NOT_FOUND');
+    });
+
+    it('need speech', async () => {
+        const person = await withMessages(true);
+        await buzz(w.daemon, person.number);
+        const call = await recorded(person);
+        assert.equal(call.message_seconds, null);
+        refused(await person.client.get(`/v1/calls/${call.id}/message`), 404, 'NOT_FOUND');
+    });
+
+    it('are not taken unless the building wants them', async () => {
+        const person = await withMessages(false);
+        const call = await leave(person, 2);
+        assert.equal(call.message_seconds, null);
+        assert.ok(!call.steps.some(({ step }) => step === 'message'));
+    });
+});
