@@ -1,7 +1,7 @@
 // Telephones: our own call box (portero buzz), sipp and baresip, each against a daemon.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -79,15 +79,48 @@ export async function sippResident(port) {
     }
 }
 
+/** The samples of a WAV file: 16 bits, mono. */
+export function samples(wav) {
+    const at = wav.indexOf('data') + 8;
+    return Int16Array.from({ length: (wav.length - at) >> 1 }, (_, i) => wav.readInt16LE(at + 2 * i));
+}
+
+/** A WAV file of 8 kHz. */
+export function wav(values) {
+    const file = Buffer.alloc(44 + 2 * values.length);
+    file.write('RIFF', 0);
+    file.writeUInt32LE(file.length - 8, 4);
+    file.write('WAVEfmt ', 8);
+    for (const [at, value] of [[16, 16], [24, 8000], [28, 16000], [40, 2 * values.length]]) file.writeUInt32LE(value, at);
+    for (const [at, value] of [[20, 1], [22, 1], [32, 2], [34, 16]]) file.writeUInt16LE(value, at);
+    file.write('data', 36);
+    values.forEach((value, i) => file.writeInt16LE(value, 44 + 2 * i));
+    return file;
+}
+
+/** Starts sipp as a telephone that refuses one call with that status: {port, ended}. */
+export async function refusing(status) {
+    const port = await freePort();
+    const directory = mkdtempSync(join(tmpdir(), 'portero-sipp-'));
+    // sipp reads the status before it replaces keywords.
+    writeFileSync(join(directory, 'refuse.xml'), readFileSync(join(here, '../sipp/refuse.xml'), 'utf8').replace('[status]', status));
+    const ended = run('sipp', ['-sf', 'refuse.xml', '-m', '1', '-i', '127.0.0.1', '-p', String(port), '-nostdin', '-timeout', '120',
+        '-timeout_error', '-trace_err'], { cwd: directory, env: cleanEnvironment({ TERM: 'dumb' }) })
+        .finally(() => rmSync(directory, { recursive: true, force: true }));
+    return { port, ended };
+}
+
 /** baresip as a call box; driven over its control port with netstrings of JSON. */
 export class Baresip {
     /** account: a line of baresip's file `accounts`, in place of that of test/e2e/baresip. record: it writes what it hears to
-     *  a file …-dec.wav in its directory, complete when the call has ended. */
-    static async start({ account, record = false } = {}) {
+     *  a file …-dec.wav in its directory, complete when the call has ended. play: the WAV file that it plays, in place of its echo. listen: its SIP port. */
+    static async start({ account, record = false, play, listen = 0 } = {}) {
         const phone = new Baresip();
         phone.directory = mkdtempSync(join(tmpdir(), 'portero-baresip-'));
         const port = await freePort();
-        const config = readFileSync(join(here, '../baresip/config'), 'utf8').replace(/^(ctrl_tcp_listen\s+).*$/m, `$1127.0.0.1:${port}`);
+        let config = readFileSync(join(here, '../baresip/config'), 'utf8').replace(/^(ctrl_tcp_listen\s+).*$/m, `$1127.0.0.1:${port}`)
+            .replace(/^(sip_listen\s+).*$/m, `$1127.0.0.1:${listen}`);
+        if (play) config = config.replace(/^(audio_source\s+).*$/m, `$1aufile,${play}`).replace(/^module\s+aubridge\.so$/m, '$&\nmodule aufile.so');
         const recording = `module sndfile.so\nsnd_path ${phone.directory}\n`;
         writeFileSync(join(phone.directory, 'config'), record ? config + recording : config);
         if (account) writeFileSync(join(phone.directory, 'accounts'), `${account}\n`);
@@ -150,6 +183,12 @@ export class Baresip {
 
     tones(from = 0) {
         return this.events.slice(from).filter((event) => event.type === 'CALL_DTMF_START').map((event) => event.param).join('');
+    }
+
+    /** The samples that were heard in the last call. */
+    heard() {
+        const name = readdirSync(this.directory).filter((file) => file.endsWith('-dec.wav')).sort().at(-1);
+        return samples(readFileSync(join(this.directory, name)));
     }
 
     async stop() {

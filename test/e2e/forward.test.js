@@ -1,0 +1,153 @@
+// Forwarded calls between independent telephones: baresip as the call box, baresip and sipp as the resident's phone.
+// engine: sqlite, because it tests telephones
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ok } from './lib/client.js';
+import { address, Baresip, BOX, buzz, QUICK, refusing, samples, wav } from './lib/phone.js';
+import { freePort } from './lib/port.js';
+import { eventually, resident, world } from './lib/world.js';
+
+const PHONE = '+15550001234';
+const SECONDS = 6;
+
+/** Noise below 2 kHz that repeats itself nowhere: no key is heard in it. */
+function noise(seed) {
+    let state = seed;
+    let low = 0;
+    return Array.from({ length: SECONDS * 8000 }, () => {
+        state = (state * 1103515245 + 12345) % 2147483648;
+        low += ((state / 2147483648 - 0.5) * 24000 - low) * 0.3;
+        return Math.round(low);
+    });
+}
+
+/** How like the played samples half a second from the middle of the heard ones is, at the best place: 0 to 1. */
+function likeness(heard, played) {
+    const n = 4000;
+    const from = Math.floor(heard.length / 2);
+    let best = 0;
+    for (let at = 0; at + n <= played.length; at++) {
+        let both = 0;
+        let one = 0;
+        let other = 0;
+        for (let i = 0; i < n; i++) {
+            both += heard[from + i] * played[at + i];
+            one += heard[from + i] ** 2;
+            other += played[at + i] ** 2;
+        }
+        best = Math.max(best, both / Math.sqrt(one * other || 1));
+    }
+    return best;
+}
+
+async function withPhone(w, ring = {}) {
+    const person = await resident(w.client, { tone: '5' });
+    const path = `/v1/buildings/${person.building.id}/settings`;
+    const { etag } = (await person.client.get(path)).headers;
+    ok(await person.client.patch(path, { ring: { numbers: [PHONE], accept: false, ...ring } }, { headers: { 'If-Match': etag } }));
+    return person;
+}
+
+const account = (user, codec) => `<sip:${user}@127.0.0.1>;regint=0;audio_codecs=${codec}/8000/1`;
+
+const withTrunk = (port) => ({ config: { ...QUICK, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0 } } } });
+
+describe('a forwarded call', () => {
+    let directory;
+    let w;
+    let box;
+    let phone;
+    const played = { box: noise(1), phone: noise(2) };
+    before(async () => {
+        directory = mkdtempSync(join(tmpdir(), 'portero-forward-'));
+        for (const name of ['box', 'phone']) writeFileSync(join(directory, `${name}.wav`), wav(played[name]));
+        const port = await freePort();
+        phone = await Baresip.start({ account: account(PHONE, 'PCMA'), listen: port, record: true, play: join(directory, 'phone.wav') });
+        box = await Baresip.start({ account: account(BOX, 'PCMU'), record: true, play: join(directory, 'box.wav') });
+        w = await world(withTrunk(port));
+    });
+    after(async () => {
+        await w?.close();
+        await box?.stop();
+        await phone?.stop();
+        rmSync(directory, { recursive: true, force: true });
+    });
+
+    const dial = (person) => box.command('dial', `sip:${person.number}@${address(w.daemon)};transport=udp`);
+
+    it('carries the audio both ways, in another format on each side', async () => {
+        const person = await withPhone(w);
+        dial(person);
+        await phone.event('CALL_INCOMING');
+        await box.event('CALL_RINGING');
+        assert.equal(box.events.filter((event) => event.type === 'CALL_ESTABLISHED').length, 0);
+        phone.command('accept');
+        await box.event('CALL_ESTABLISHED');
+        await phone.event('CALL_ESTABLISHED');
+        await new Promise((done) => { setTimeout(done, 4000); });
+        box.command('hangup');
+        await phone.event('CALL_CLOSED');
+        for (const [hears, speaks] of [['box', 'phone'], ['phone', 'box']]) {
+            const found = likeness((hears === 'box' ? box : phone).heard(), samples(wav(played[speaks])));
+            assert.ok(found > 0.9, `${hears} hears ${speaks}: ${found.toFixed(3)}`);
+        }
+    });
+
+    it('opens the door with 9, and goes on', async () => {
+        const person = await withPhone(w);
+        const from = { box: box.events.length, phone: phone.events.length };
+        dial(person);
+        await phone.event('CALL_INCOMING', from.phone);
+        phone.command('accept');
+        await box.event('CALL_ESTABLISHED', from.box);
+        await phone.press('9');
+        await eventually(() => box.tones(from.box) === '5', 'the release tone');
+        assert.equal(box.events.slice(from.box).filter((event) => event.type === 'CALL_CLOSED').length, 0);
+        phone.command('hangup');
+        await box.event('CALL_CLOSED', from.box);
+        const calls = ok(await person.client.get(`/v1/calls?building_id=${person.building.id}`)).data;
+        assert.equal(calls.length, 1);
+        const { steps } = ok(await person.client.get(`/v1/calls/${calls[0].id}`));
+        const names = steps.map((step) => step.step);
+        for (const name of ['ringing', 'leg_answered', 'connected', 'resident_opened', 'tone_sent']) assert.ok(names.includes(name), `${name}: ${names}`);
+    });
+
+    it('is accepted with 1', async () => {
+        const person = await withPhone(w, { accept: true });
+        const from = { box: box.events.length, phone: phone.events.length };
+        dial(person);
+        await phone.event('CALL_INCOMING', from.phone);
+        phone.command('accept');
+        await phone.event('CALL_ESTABLISHED', from.phone);
+        await new Promise((done) => { setTimeout(done, 1000); });
+        assert.equal(box.events.slice(from.box).filter((event) => event.type === 'CALL_ESTABLISHED').length, 0);
+        await phone.press('1');
+        await box.event('CALL_ESTABLISHED', from.box);
+        box.command('hangup');
+        await phone.event('CALL_CLOSED', from.phone);
+    });
+});
+
+describe('a phone that refuses', () => {
+    for (const [status, step] of [[486, 'leg_busy'], [603, 'leg_declined']]) {
+        it(`with ${status} ends the call, and its record says why`, async () => {
+            const phone = await refusing(status);
+            const w = await world(withTrunk(phone.port));
+            try {
+                const person = await withPhone(w);
+                const call = await buzz(w.daemon, person.number);
+                assert.deepEqual(call.heard, ['answered', 'hangup']);
+                const done = await phone.ended;
+                assert.equal(done.status, 0, `${done.stdout.slice(-2500)}${done.stderr}`);
+                const { data } = ok(await person.client.get(`/v1/calls?building_id=${person.building.id}`));
+                const { steps } = ok(await person.client.get(`/v1/calls/${data[0].id}`));
+                assert.ok(steps.some((one) => one.step === step), JSON.stringify(steps));
+            } finally {
+                await w.close();
+            }
+        });
+    }
+});
