@@ -155,7 +155,7 @@ static enum err find_call(struct request *q, int64_t step, struct twiml_session 
     enum err e = twiml_session_get(&q->tx, r->sid, ret);
     if (e != ERR_NOT_FOUND || step > 0 || is_over(r))
         return e;
-    twiml_session_init(ret, r->sid, caller_of(&r->form), form_value(&r->form, "To"));
+    twiml_session_init(ret, r->sid, caller_of(&r->form), form_value(&r->form, "To"), q->tx.now_us);
     return ERR_NONE;
 }
 

@@ -17,19 +17,21 @@ static void keep_text(char *to, size_t size, struct str s)
     to[n] = '\0';
 }
 
-void twiml_session_init(struct twiml_session *s, struct str sid, struct str from, struct str to)
+void twiml_session_init(struct twiml_session *s, struct str sid, struct str from, struct str to, int64_t now_us)
 {
     char caller[CALL_NUMBER_MAX], dialled[CALL_NUMBER_MAX];
     *s = (struct twiml_session){.sid = sid, .answer = STR("")};
     keep_text(caller, sizeof caller, from);
     keep_text(dialled, sizeof dialled, to);
     story_begin(&s->story, CALL_FRONT_WEBHOOK, "twilio", dialled, caller);
+    s->story.arrival.started_us = now_us;
     call_init(&s->call);
 }
 
 int64_t twiml_session_ms(const struct twiml_session *s, int64_t now_us)
 {
-    return (now_us - s->story.arrival.started_us) / 1000;
+    const int64_t passed_us = now_us - s->story.arrival.started_us;
+    return passed_us > 0 ? passed_us / 1000 : 0; /* nodes may have different clocks */
 }
 
 /* ---- the state ---- */

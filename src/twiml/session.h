@@ -23,7 +23,7 @@ struct twiml_session {
 };
 
 /* A call that begins. `from` and `to` are E.164; anything that does not fit counts as "". */
-void twiml_session_init(struct twiml_session *s, struct str sid, struct str from, struct str to);
+void twiml_session_init(struct twiml_session *s, struct str sid, struct str from, struct str to, int64_t now_us);
 /* Milliseconds since the start of the call. */
 int64_t twiml_session_ms(const struct twiml_session *s, int64_t now_us);
 /* Fails with ERR_NOT_FOUND. Texts are in the arena. */

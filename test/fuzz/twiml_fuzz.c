@@ -68,7 +68,7 @@ static void check_call(const struct call *c, const struct form *f)
 {
     struct twiml_session s;
     struct buf b = BUF(TWIML_ANSWER_MAX);
-    twiml_session_init(&s, STR("CA0123456789abcdef0123456789abcdef"), form_value(f, "From"), form_value(f, "To"));
+    twiml_session_init(&s, STR("CA0123456789abcdef0123456789abcdef"), form_value(f, "From"), form_value(f, "To"), 0);
     s.call = *c;
     check_saved(c);
     twiml_resident(&config, &s, 0, &b);

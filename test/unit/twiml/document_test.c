@@ -60,7 +60,7 @@ static void test_a_pause_of_the_release_tone_is_made_of_half_seconds(void **stat
 static struct twiml_session session(void)
 {
     struct twiml_session s;
-    twiml_session_init(&s, STR(SID), STR("+15550001111"), STR("+15550100000"));
+    twiml_session_init(&s, STR(SID), STR("+15550001111"), STR("+15550100000"), 0);
     s.step = 2;
     return s;
 }
