@@ -115,6 +115,12 @@ static enum err explain(struct request *q, struct reply *p)
     return e ? e : reply_ok(p, 200, &decision_shape, body);
 }
 
+static bool searches(const void *query)
+{
+    const struct calls_query *q = query;
+    return v_set(q->number) || v_set(q->outcome);
+}
+
 static const struct route rows[] = {
     {.operation_id = "adminListCalls",
      .summary = "List the newest calls",
@@ -124,6 +130,7 @@ static const struct route rows[] = {
      .credential = CRED_CONTROL,
      .query = &query_shape,
      .run = RUN_READ,
+     .lengthy = searches,
      .handler = list_calls,
      .status = 200,
      .reply = &calls_shape},
@@ -145,6 +152,7 @@ static const struct route rows[] = {
      .credential = CRED_CONTROL,
      .query = &explain_shape,
      .run = RUN_READ,
+     .lengthy = decision_lengthy,
      .handler = explain,
      .status = 200,
      .reply = &decision_shape},

@@ -21,3 +21,5 @@ extern const struct shape decision_shape;
 /* Explains a call to the building. *ret has decision_shape. */
 enum err decision_body(struct tx *tx, const struct id *building, const struct decision_query *query,
                        const void **ret) CHECKED;
+/* Of struct route. */
+bool decision_lengthy(const void *query);

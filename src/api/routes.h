@@ -11,7 +11,7 @@ extern const struct route_set auth_routes;      /* sign-in by e-mail code */
 extern const struct route_set building_routes;  /* the list of buildings */
 extern const struct route_set call_routes;      /* records of calls */
 extern const struct route_set checkout_routes;  /* checkout and the billing portal */
-extern const struct route_set decision_routes;  /* what would happen to a call */
+extern const struct route_set decision_routes;  /* the explanation of decisions */
 extern const struct route_set delivery_routes;  /* webhook deliveries: lists and replays */
 extern const struct route_set grant_routes;     /* /v1/unlock: access grants */
 extern const struct route_set key_routes;       /* API keys */
