@@ -14,7 +14,7 @@
 #include "cli/process.h"
 
 struct serve_options {
-    const char *config, *data, *https, *http, *sip;
+    const char *config, *data, *https, *http, *sip, *trace;
 };
 
 static const struct option_row rows[] = {
@@ -23,6 +23,8 @@ static const struct option_row rows[] = {
     OPTION_TEXT(struct serve_options, https, "https", "A:P", "HTTPS address; port 0 takes a free port"),
     OPTION_TEXT(struct serve_options, http, "http", "A:P", "plain HTTP address"),
     OPTION_TEXT(struct serve_options, sip, "sip", "A:P", "SIP address"),
+    OPTION_TEXT(struct serve_options, trace, "sip-trace", "FILE",
+                "file that gets every SIP message, with secrets masked"),
 };
 
 static enum err serve_load(const struct serve_options *o, struct config **ret, char **ret_why)
@@ -30,7 +32,8 @@ static enum err serve_load(const struct serve_options *o, struct config **ret, c
     const struct config_override overrides[] = {{"--data", "top", "data_dir", o->data},
                                                 {"--https", "listen", "https", o->https},
                                                 {"--http", "listen", "http", o->http},
-                                                {"--sip", "listen", "sip", o->sip}};
+                                                {"--sip", "listen", "sip", o->sip},
+                                                {"--sip-trace", "voice", "trace", o->trace}};
     return checks_load(o->config, overrides, sizeof overrides / sizeof *overrides, ret, ret_why);
 }
 

@@ -17,6 +17,7 @@
 #include "voice/sip_box.h"
 #include "voice/sip_hearing.h"
 #include "voice/sip_stack.h"
+#include "voice/sip_trace.h"
 #include "voice/sound.h"
 
 #define HASH_SIZE   256
@@ -83,6 +84,16 @@ static int make_loop(struct sip_agent *a)
     return e;
 }
 
+/* Opens the trace, if one is wanted. */
+static enum err open_trace(struct sip_agent *a)
+{
+    const char *path = a->config->voice_trace;
+    if (!path || !*path || !sip_trace_open(path, &a->trace))
+        return ERR_NONE;
+    (void)snprintf(a->why, sizeof a->why, "voice.trace: cannot open %s: errno %d", path, errno);
+    return ERR_USAGE;
+}
+
 static enum err sip_set_up(struct sip_agent *a)
 {
     struct sa want;
@@ -97,6 +108,8 @@ static enum err sip_set_up(struct sip_agent *a)
         return ERR_USAGE;
     if (a->config->production && !a->peers.restricted)
         log_warn("voice.peers is empty: any host that reaches the SIP port may call");
+    if (open_trace(a))
+        return ERR_USAGE;
     if (sound_init())
         return sip_fail(a, ERR_IO, "no memory", 0);
     int e = make_loop(a);
@@ -123,6 +136,7 @@ static void sip_tear_down(struct sip_agent *a)
     sip_local_close(a);
     while (a->stacks.head)
         sip_stack_free(a->stacks.head->data);
+    sip_trace_close(a->trace);
     sip_tls_done(a);
     tick_free(a->tick);
     hash_flush(a->sources);

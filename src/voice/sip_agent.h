@@ -17,6 +17,7 @@
 
 struct sip_source;
 struct sip_stack;
+struct sip_trace;
 struct speech;
 struct spoken;
 
@@ -35,6 +36,7 @@ struct sip_agent {
     struct sip_peers peers;
     struct sip_trunks trunks;
     struct sip_tls tls;
+    struct sip_trace *trace; /* NULL: none */
     struct sip_local local;
     struct list stacks;            /* sip_stack, at least one */
     struct sip *sip;               /* of the first of them, which is for requests of ours */

@@ -10,6 +10,7 @@
 #include "voice/sip_stack.h"
 #include "voice/sip_story.h"
 #include "voice/sip_target.h"
+#include "voice/sip_trace.h"
 
 #define REFUSALS_MAX 500           /* repeated until they are acknowledged, in REFUSALS_MS */
 #define REFUSALS_MS  (64 * SIP_T1) /* libre keeps each for this long */
@@ -266,8 +267,10 @@ static void sip_call_answer(struct sip_call *c)
 static void sip_call_confirm(struct sip_call *c)
 {
     stop_waiting(c);
+    sip_trace_watch(c->stack, false); /* what libre sends here is dropped */
     int e = sip_answer_confirm(&c->answer, &c->session, c->stack->sessions, sip_offer_take, sip_offer_answered,
                                sip_call_on_established, on_info, sip_call_on_close, c);
+    sip_trace_watch(c->stack, true);
     if (e) {
         log_debug("call %u cannot be confirmed errno=%d", c->serial, e);
         sip_call_end(c);

@@ -16,6 +16,7 @@
 #include "voice/sip_leg.h"
 #include "voice/sip_target.h"
 #include "voice/sip_timer.h"
+#include "voice/sip_trace.h"
 
 #define HASH_SIZE     256
 #define BIND_ATTEMPTS 20
@@ -121,11 +122,13 @@ int sip_stack_new(struct sip_agent *a, struct sip_stack **ret)
     s->agent = a;
     list_append(&a->stacks, &s->le, s);
     int e = make_stack(s);
-    if (e)
+    if (e) {
         sip_stack_free(s);
-    else
-        *ret = s;
-    return e;
+        return e;
+    }
+    sip_trace_watch(s, true);
+    *ret = s;
+    return 0;
 }
 
 void sip_stack_free(struct sip_stack *s)
