@@ -7,10 +7,10 @@
 #include "base/mem.h"
 
 /* bench/spoken.mjs picked and tested these; docs/performance.md has the trade-off. */
-#define TIDIGITS_WEIGHT 0.2  /* the scores of this model vary more */
-#define RATIO_LEAST     -4.0 /* of a valid code */
-#define MARGIN_LEAST    1.0
-#define SURE_LEAST      2.0  /* margin of another code */
+#define TIDIGITS_WEIGHT 0.5  /* the scores of this model vary more */
+#define RATIO_LEAST     -3.5 /* of a valid code */
+#define MARGIN_LEAST    0.5
+#define SURE_LEAST      3.0  /* margin of another code */
 #define HOPELESS        -4.0 /* ratio of the English model: the rest need not be computed */
 
 struct spoken_ear {
