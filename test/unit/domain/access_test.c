@@ -1,4 +1,5 @@
 #include "domain/access.h"
+#include "domain/access_spoken.h"
 #include "domain/building_fixture.h"
 #include "domain/mail.h"
 #include "domain/removal.h"
@@ -386,6 +387,49 @@ static void test_only_the_exact_code_matches(void **state)
         fx->now_us += HOURS; /* the guard's window is over */
     }
     assert_int_equal(enter(fx, "123", false).verdict, ACCESS_RELEASE);
+}
+
+struct spoken_reading {
+    const struct id *building;
+    char codes[2][GRANT_CODE_MAX + 1];
+    size_t count;
+};
+
+static enum err spoken_run(struct tx *tx, void *arg)
+{
+    struct spoken_reading *r = arg;
+    return access_spoken_codes(tx, r->building, r->codes, 2, &r->count);
+}
+
+static size_t spoken_codes(struct building_fixture *fx, struct spoken_reading *ret)
+{
+    *ret = (struct spoken_reading){.building = &fx->building};
+    assert_int_equal(fixture_run(fx, STORE_READ, spoken_run, ret), ERR_NONE);
+    return ret->count;
+}
+
+static struct grant voice_passcode(struct building_fixture *fx, const char *code)
+{
+    struct grant g = passcode(fx, code);
+    assert_int_equal(update_grant(fx, &g, (struct grant_input){.enter_code_with_voice = v_bool(true)}), ERR_NONE);
+    return g;
+}
+
+static void test_the_recogniser_gets_codes_with_voice_up_to_a_number(void **state)
+{
+    struct building_fixture *fx = *state;
+    struct spoken_reading r;
+    assert_int_equal(spoken_codes(fx, &r), 0);
+    passcode(fx, "1111");
+    assert_int_equal(spoken_codes(fx, &r), 0);
+    voice_passcode(fx, "0042");
+    assert_int_equal(spoken_codes(fx, &r), 1);
+    assert_string_equal(r.codes[0], "0042");
+    voice_passcode(fx, "77");
+    assert_int_equal(spoken_codes(fx, &r), 2);
+    assert_string_equal(r.codes[1], "77");
+    voice_passcode(fx, "2222");
+    assert_int_equal(spoken_codes(fx, &r), 0);
 }
 
 static void test_spoken_digits_match_only_passcodes_with_voice(void **state)
@@ -831,6 +875,7 @@ static void test_a_forwarded_call_names_the_five_newest_grants_at_most(void **st
         T(test_concurrent_calls_never_take_the_last_use_twice),                                                        \
         T(test_a_code_is_collected_only_if_a_passcode_is_usable), T(test_a_correct_code_releases_and_takes_a_use),     \
         T(test_a_wrong_code_is_recorded_without_the_code), T(test_only_the_exact_code_matches),                        \
+        T(test_the_recogniser_gets_codes_with_voice_up_to_a_number),                                                   \
         T(test_spoken_digits_match_only_passcodes_with_voice),                                                         \
         T(test_a_call_is_forwarded_if_the_last_passcode_is_removed_during_it),                                         \
         T(test_five_wrong_codes_close_the_keypad_for_ten_minutes),                                                     \
