@@ -1,6 +1,5 @@
 #include "voice/media.h"
 
-#include <assert.h>
 #include <poll.h>
 #include <rem/rem.h>
 #include <stdlib.h>
@@ -8,23 +7,17 @@
 #include "base/mem.h"
 #include "voice/external.h"
 #include "voice/media_address.h"
+#include "voice/player.h"
 
-#define FRAME      160 /* samples in 20 ms */
-#define PT_PCMU    0
-#define PT_PCMA    8
+#define FRAME      PLAYER_FRAME
 #define PT_DYNAMIC 96
 #define EVENT_LEN  4     /* bytes of an RFC 4733 event */
 #define EARLY_MAX  8     /* two codes */
 #define PORT_LOW   16384 /* as the defaults of voice.rtp_port_low and _high */
 #define PORT_HIGH  32767
-#define IN_MAX     960 /* samples of one packet that are decoded: 120 ms, far above any ptime in use */
-#define QUIET_ULAW 0xff
-#define QUIET_ALAW 0xd5
-#define PARTS_MAX  (1 + 2 * DTMF_KEYS_MAX)
+#define IN_MAX     960  /* samples of one packet that are decoded: 120 ms, far above any ptime in use */
 #define UNHEARD_MS 3000 /* audio goes to a silent peer for this long */
 #define RELAY_MS   200  /* silence is sent once nothing was relayed for this long: more than the jitter of most lines */
-
-static_assert(PARTS_MAX >= SOUND_PARTS_MAX, "a prompt fits");
 
 struct media {
     const struct media_events *events;
@@ -61,9 +54,7 @@ struct media {
     bool ahead;         /* the next frame's packet was already sent */
     bool marker;        /* the next audio packet begins a talk spurt */
     bool playing;
-    struct sound parts[PARTS_MAX];
-    size_t part_count, part;
-    uint32_t at; /* sample of the part */
+    struct player player;
     struct dtmf_out out;
 
     struct {              /* packets of another session, sent in place of silence */
@@ -144,17 +135,12 @@ static bool is_event(const struct media *m, uint8_t pt, size_t n)
     return m->any_events && pt >= PT_DYNAMIC && n == EVENT_LEN;
 }
 
-static int16_t decode_sample(uint8_t pt, uint8_t byte)
-{
-    return pt == PT_PCMU ? g711_ulaw2pcm(byte) : g711_alaw2pcm(byte);
-}
-
 static size_t decode_audio(uint8_t pt, const uint8_t *payload, size_t n, int16_t *ret)
 {
     if (n > IN_MAX)
         n = IN_MAX;
     for (size_t i = 0; i < n; i++)
-        ret[i] = decode_sample(pt, payload[i]);
+        ret[i] = player_decode(pt, payload[i]);
     return n;
 }
 
@@ -232,53 +218,10 @@ static void send_packet(struct media *m, bool marker, uint8_t pt, uint32_t times
     (void)rtp_send(m->rtp, &to, false, marker, pt, timestamp, m->packet);
 }
 
-/* The table of g711_pcm2alaw() ends before -32768. */
-static uint8_t encode_sample(uint8_t pt, int16_t sample)
-{
-    if (sample < -INT16_MAX)
-        sample = -INT16_MAX;
-    return pt == PT_PCMU ? g711_pcm2ulaw(sample) : g711_pcm2alaw(sample);
-}
-
-/* Copies n encoded samples. */
-static void copy_ulaw(uint8_t pt, uint8_t *to, const uint8_t *ulaw, size_t n)
-{
-    if (pt == PT_PCMU) {
-        memcpy(to, ulaw, n);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        to[i] = g711_pcm2alaw(g711_ulaw2pcm(ulaw[i]));
-}
-
-/* Fills a frame from the parts, then with silence. */
-static void fill_frame(struct media *m, uint8_t frame[static FRAME])
-{
-    memset(frame, m->peer.pt == PT_PCMU ? QUIET_ULAW : QUIET_ALAW, FRAME);
-    size_t i = 0;
-    while (i < FRAME && m->part < m->part_count) {
-        const struct sound *p = &m->parts[m->part];
-        if (p->ulaw) {
-            const size_t left = p->length - m->at, n = left < FRAME - i ? left : FRAME - i;
-            copy_ulaw(m->peer.pt, frame + i, p->ulaw + m->at, n);
-            i += n;
-            m->at += (uint32_t)n;
-        }
-        for (; i < FRAME && m->at < p->length; i++, m->at++) {
-            if (p->samples)
-                frame[i] = encode_sample(m->peer.pt, p->samples[m->at % p->loop]);
-        }
-        if (m->at == p->length) {
-            m->part++;
-            m->at = 0;
-        }
-    }
-}
-
 static void send_audio(struct media *m, uint32_t timestamp)
 {
     uint8_t frame[FRAME];
-    fill_frame(m, frame);
+    player_fill(&m->player, m->peer.pt, frame);
     send_packet(m, m->marker, m->peer.pt, timestamp, frame, sizeof frame);
     m->marker = false;
 }
@@ -314,7 +257,7 @@ static void media_on_tick(void *arg, int64_t now_ms)
     else if (m->playing || now_ms >= m->relay.until_ms)
         send_frame(m, m->timestamp);
     m->timestamp += FRAME;
-    if (m->playing && m->part == m->part_count && !dtmf_out_active(&m->out)) {
+    if (m->playing && player_ended(&m->player) && !dtmf_out_active(&m->out)) {
         m->playing = false;
         m->events->played(m->arg);
     }
@@ -350,7 +293,7 @@ void media_relay(struct media *m, const struct media_packet *p)
         return;
     const uint32_t timestamp = relayed_timestamp(m, p);
     for (size_t i = 0; foreign && i < p->n; i++)
-        recoded[i] = encode_sample(m->peer.pt, decode_sample(p->pt, p->payload[i]));
+        recoded[i] = player_encode(m->peer.pt, player_decode(p->pt, p->payload[i]));
     send_packet(m, p->marker || m->marker, p->event ? (uint8_t)m->peer.event_pt : m->peer.pt, timestamp,
                 foreign ? recoded : p->payload, p->n);
     m->marker = false;
@@ -363,27 +306,16 @@ void media_relay(struct media *m, const struct media_packet *p)
 void media_quiet(struct media *m)
 {
     m->playing = false;
-    m->part = m->part_count = 0;
-    m->at = 0;
+    player_clear(&m->player);
     m->out = (struct dtmf_out){0};
 }
 
 void media_play(struct media *m, const struct sound *parts, size_t n)
 {
     media_quiet(m);
-    if (n > PARTS_MAX)
-        n = PARTS_MAX;
-    memcpy(m->parts, parts, n * sizeof *parts);
-    m->part_count = n;
+    for (size_t i = 0; i < n; i++)
+        player_add(&m->player, parts[i]);
     media_begin(m);
-}
-
-static void add_key(struct media *m, char key, const struct release *how)
-{
-    if (m->part_count + 2 > PARTS_MAX)
-        return;
-    m->parts[m->part_count++] = sound_key(key, how->length_ms);
-    m->parts[m->part_count++] = sound_silence(how->gap_ms);
 }
 
 bool media_press(struct media *m, const char *keys, const struct release *how)
@@ -396,9 +328,11 @@ bool media_press(struct media *m, const char *keys, const struct release *how)
         dtmf_out_start(&m->out, all, how->length_ms, how->gap_ms, how->delay_ms);
     } else {
         if (how->delay_ms)
-            m->parts[m->part_count++] = sound_silence(how->delay_ms);
-        for (const char *key = all; *key; key++)
-            add_key(m, *key, how);
+            player_add(&m->player, sound_silence(how->delay_ms));
+        for (const char *key = all; *key; key++) {
+            player_add(&m->player, sound_key(*key, how->length_ms));
+            player_add(&m->player, sound_silence(how->gap_ms));
+        }
     }
     media_begin(m);
     return events;

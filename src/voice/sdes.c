@@ -5,7 +5,7 @@
 #define KEY_TEXT_LEN 40 /* of SDES_KEY_LEN bytes in base64, without padding */
 
 static const struct {
-    const char *name;
+    char name[24];
     enum srtp_suite suite;
 } suites[] = {
     {"AES_CM_128_HMAC_SHA1_80", SRTP_AES_CM_128_HMAC_SHA1_80},
