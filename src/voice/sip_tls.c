@@ -155,10 +155,10 @@ static void certificate_files(const struct config *c, char certificate[static FI
 /* An encrypted key has no password: libssl would ask at the terminal. */
 static int no_password(char *text, int size, int writing, void *arg)
 {
-    (void)text;
-    (void)size;
     (void)writing;
     (void)arg;
+    if (size > 0)
+        *text = '\0';
     return 0;
 }
 

@@ -15,7 +15,8 @@
 #define NAME_SERVERS 4
 #define PUBLISH_MS   1000
 
-_Static_assert(CONFIG_PEERS_MAX <= TRUNK_BOARD_MAX && CONFIG_PEERS_MAX <= 32, "sip_trunk_route has a bit for each");
+_Static_assert(CONFIG_PEERS_MAX <= TRUNK_BOARD_MAX, "the board has room for each");
+_Static_assert(CONFIG_PEERS_MAX <= 8 * sizeof(unsigned), "sip_trunk_route has a bit for each");
 
 /* ---- starting ---- */
 

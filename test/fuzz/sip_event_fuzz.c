@@ -82,6 +82,24 @@ static void take_number(const struct uri *uri, const struct config_peer *peer)
         assert(!number[0]);
 }
 
+/* The numbers of a call that a registered trunk brings. */
+static void take_trunk_call(const struct sip_msg *msg)
+{
+    static const char *const headers[] = {"from", "p_asserted_identity", "remote_party_id"};
+    for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
+        const struct config_peer trunk = {.number_in = "uri",
+                                          .caller_in = headers[i],
+                                          .reg = true,
+                                          .user = "door",
+                                          .country_code = "",
+                                          .national_prefix = "",
+                                          .international_prefix = ""};
+        struct uri dialled = sip_dialled(msg, &trunk), caller = sip_caller(msg, &trunk);
+        take_number(&dialled, &trunk);
+        take_number(&caller, &trunk);
+    }
+}
+
 /* The session timer, and the target of our requests. */
 static void take_timer_and_target(const struct sip_msg *msg)
 {
@@ -114,6 +132,7 @@ static void take_message(const struct sip_msg *msg, struct mbuf *mb)
     take_number(&msg->uri, NULL);
     take_number(&msg->from.uri, NULL);
     take_number(&dialled, &trunk);
+    take_trunk_call(msg);
     take_timer_and_target(msg);
     if (!v.status && sip_body_is_sdp(msg) && mbuf_get_left(mb))
         take_offer_and_answer(mb);
