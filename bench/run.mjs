@@ -18,7 +18,7 @@ import { seed } from './seed.mjs';
 const work = mkdtempSync(join(process.env.PORTERO_BENCH_DIR ?? tmpdir(), 'portero-bench-'));
 const read = join(root, 'bench/load/read.lua'), create = join(root, 'bench/load/create.lua');
 const KEYS = '10000';
-const WITHOUT_STORE = ['calls', 'deliveries', 'flood', 'greetings', 'purge', 'queue', 'store'];
+const WITHOUT_STORE = ['calls', 'deliveries', 'flood', 'forward', 'greetings', 'purge', 'queue', 'store'];
 const GROWN = Number(process.env.PORTERO_BENCH_GRANTS ?? 10_000_000);
 
 function run(command, args, options = {}) {
@@ -318,6 +318,20 @@ function greetings() {
   if (mine) result('CPU of a second of a call', mine, 'us', its, 'sipp play_pcap_audio', '<= 0.5');
 }
 
+/** Figures of a whole run each; the quietest of three counts. */
+function forward() {
+  const runs = [0, 1, 2].map(() => run('taskset', ['-c', '0,1', join(root, 'build/bench_forward')]));
+  const figures = runs.map((out) => ({
+    cpu: Number(out.match(/^cpu: ([\d.]+)/m)[1]),
+    added: Number(out.match(/^delay: p50 ([\d.]+)/m)[1]) - Number(out.match(/control p50 ([\d.]+)/)[1]),
+    ring: Number(out.match(/^ring-back: .* max ([\d.]+)/m)[1]),
+  }));
+  const least = (name) => Math.min(...figures.map((figure) => figure[name]));
+  result('100 forwarded calls, CPU of a core', least('cpu'), '%', 15, 'asked for', '<= 1');
+  result('100 forwarded calls, added delay, p50', least('added'), 'ms', 5, 'asked for', '<= 1');
+  result('100 forwarded calls, first ring-back, max', least('ring'), 'ms', 150, 'asked for', '<= 1');
+}
+
 function flood() {
   const out = run('taskset', ['-c', '0,1', join(root, 'build/bench_flood')]);
   for (const [, name, p99] of out.matchAll(/^(\d.*): p99 ([\d.]+) ms/gm))
@@ -367,6 +381,7 @@ try {
   if (wants('starting')) await starting(big);
   if (wants('calls')) calls();
   if (wants('greetings')) greetings();
+  if (wants('forward')) forward();
   if (wants('flood')) flood();
   if (wants('deliveries')) deliveries();
   if (wants('store')) process.stdout.write(run(join(root, 'build/bench_store'), []));

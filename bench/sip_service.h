@@ -67,7 +67,18 @@ static void seed(const char *dir, int buildings)
     free(sql);
 }
 
+static void run_sql(const char *dir, const char *sql)
+{
+    char path[128], *why = NULL;
+    sqlite3 *db;
+    (void)snprintf(path, sizeof path, "%s/portero.db", dir);
+    if (sqlite3_open(path, &db) || sqlite3_exec(db, sql, NULL, NULL, &why))
+        fail(why ? why : "cannot change the store");
+    sqlite3_close(db);
+}
+
 struct sip_service {
+    const char *sql; /* runs after the seed; may be NULL */
     struct config *config;
     struct store *store;
     struct sip_agent *agent;
@@ -97,6 +108,8 @@ static void start_service(struct sip_service *s, const char *dir, const char *vo
     if (store_open(s->config, true, &s->store, &why))
         fail(why);
     seed(dir, buildings);
+    if (s->sql)
+        run_sql(dir, s->sql);
     if (store_start(s->store) || sip_start(s->config, s->store, &s->agent, &why))
         fail(why ? why : "cannot start");
     const char *address = sip_address(s->agent);
