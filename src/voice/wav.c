@@ -116,7 +116,7 @@ enum err wav_read(struct str bytes, struct audio *ret, const char **ret_why)
     if (refused)
         return wav_refuse(ret_why, refused);
     const struct str data = find_chunk(&rest, "data");
-    if (data.n < f.block)
+    if (!f.block || data.n < f.block)
         return wav_refuse(ret_why, "the file has no audio, or is cut off");
     if (data.n / f.block > (size_t)AUDIO_SECONDS * f.rate)
         return wav_refuse(ret_why, "the audio is longer than 20 seconds");

@@ -32,6 +32,8 @@ static int set_up(void **state)
     agent_config.voice_speech_cache_mb = 4;
     agent_set_up(state);
     raw_open(&r, sip_address(agent));
+    const int room = 1 << 22; /* for packets that arrive while a match is computed */
+    (void)setsockopt(r.rtp, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room);
     heard.n = 0;
     heard.event = false;
     return 0;
@@ -141,13 +143,23 @@ static double match(const char *text)
     return best;
 }
 
+/* Whether the text is heard, however late on a busy machine. */
+static bool hears(const char *text)
+{
+    for (int i = 0; i < 8; i++) {
+        hear_ms(2500);
+        if (match(text) > 0.9)
+            return true;
+    }
+    return false;
+}
+
 static void test_a_caller_hears_the_text_spoken(void **state)
 {
     (void)state;
     prepare("welcome", false);
     call(FAKE_CODE, 0);
-    hear_ms(2500);
-    assert_true(match("welcome") > 0.9);
+    assert_true(hears("welcome"));
     assert_true(match("forwarding") < 0.5);
 }
 
@@ -156,8 +168,7 @@ static void test_a_caller_with_alaw_hears_the_same(void **state)
     (void)state;
     prepare("welcome", false);
     call(FAKE_CODE, 8);
-    hear_ms(2500);
-    assert_true(match("welcome") > 0.9);
+    assert_true(hears("welcome"));
 }
 
 static void test_two_calls_at_once_hear_the_same_speech(void **state)
@@ -168,8 +179,7 @@ static void test_two_calls_at_once_hear_the_same_speech(void **state)
     raw_open_at(&other, "127.0.0.3", sip_address(agent));
     raw_request(&other, "INVITE", FAKE_CODE, 1, RAW_SDP, raw_offer_at(&other, "127.0.0.3", "sendrecv"));
     call(FAKE_CODE, 0);
-    hear_ms(2500);
-    assert_true(match("welcome") > 0.9);
+    assert_true(hears("welcome"));
     raw_close(&other);
 }
 
@@ -202,9 +212,8 @@ static void test_the_denial_is_spoken_and_the_right_code_then_opens(void **state
     const int port = call(FAKE_CODE, 0);
     raw_press(r.rtp, port, 1000, 2);
     raw_press(r.rtp, port, 3000, 11);
-    hear_ms(2500);
-    assert_true(match("denied") > 0.9);
-    for (uint32_t at = 30000; !heard.event && at < 100000; at += 4000) { /* keys during the denial are dropped */
+    assert_true(hears("denied"));
+    for (uint32_t at = 30000; !heard.event && at < 300000; at += 4000) { /* keys during the denial are dropped */
         raw_press(r.rtp, port, at, 7);
         raw_press(r.rtp, port, at + 2000, 11);
         hear_ms(500);
@@ -251,9 +260,9 @@ static void test_a_recording_that_cannot_be_read_is_spoken(void **state)
     prepare("welcome", false);
     atomic_store(&fake_recording_broken, true);
     call(FAKE_RECORDED, 0);
-    hear_ms(2500);
+    const bool spoken = hears("welcome");
     atomic_store(&fake_recording_broken, false);
-    assert_true(match("welcome") > 0.9);
+    assert_true(spoken);
 }
 
 static void test_a_greeting_that_is_not_ready_in_time_is_a_signal(void **state)
