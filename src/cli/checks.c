@@ -48,9 +48,11 @@ static void check_secrets(const struct config *c, struct buf *faults)
     arena_init(&arena, NULL, 0);
     for (const struct config_row *r = config_rows; r->key; r++) {
         char name[100], *why = NULL;
+        if (r->kind != CONFIG_SECRET)
+            continue;
         const char *value = *(const char *const *)(const void *)((const char *)c + r->offset);
         snprintf(name, sizeof name, "%s.%s", r->section, r->key);
-        if (r->kind == CONFIG_SECRET && *value && config_secret_of(name, value, &arena, &unused, &why))
+        if (*value && config_secret_of(name, value, &arena, &unused, &why))
             add_fault(c, faults, why);
     }
     for (size_t i = 0; i < c->peer_count; i++) {
