@@ -243,10 +243,10 @@ static void sip_call_on_close(int error, const struct sip_msg *msg, void *arg)
 /* The SDP of early media stays the answer (RFC 3261, 13.2.1). */
 static void sip_call_answer(struct sip_call *c)
 {
-    struct mbuf *sdp = mem_ref(c->early.sdp);
     char contact[EXTERNAL_CONTACT_MAX];
     if (!c->transaction) /* answered when the resident did: wait for the ACK */
         return;
+    struct mbuf *sdp = mem_ref(c->early.sdp);
     external_contact(c->agent->config, c->invite, contact);
     char lines[SIP_TIMER_LINES];
     sip_offer_begin(c);

@@ -204,7 +204,8 @@ static void forward_perform(struct sip_forward *f, const struct hunt_action *a)
         return;
     case HUNT_END:
         f->talker = NULL;
-        tell_call(f, CALL_FORWARD_ENDED, 0);
+        /* A resident may hang up before the visitor's ACK: then they never talked. */
+        tell_call(f, c->machine.state == CALL_BRIDGED ? CALL_FORWARD_ENDED : CALL_FORWARD_FAILED, CALL_NO_ANSWER);
         return;
     }
 }

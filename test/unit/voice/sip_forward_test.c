@@ -258,6 +258,19 @@ static void test_the_resident_hangs_up(void **state)
     visitor_hung_up_on();
 }
 
+static void test_the_resident_hangs_up_before_the_visitor_acknowledges(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    phone_answers(&trunk, &p);
+    assert_int_equal(raw_final(&r), 200);
+    phone_hangs_up(&p);
+    raw_request(&r, "ACK", FAKE_RING, 1, "", "");
+    visitor_hung_up_on();
+}
+
 static void test_audio_is_recoded_where_the_formats_differ(void **state)
 {
     (void)state;
@@ -655,6 +668,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_visitor_and_resident_talk),
         TEST(test_the_resident_hangs_up),
+        TEST(test_the_resident_hangs_up_before_the_visitor_acknowledges),
         TEST(test_audio_is_recoded_where_the_formats_differ),
         TEST(test_a_phone_on_hold_gets_no_audio_until_it_resumes),
         TEST(test_the_visitor_hears_early_media),
