@@ -3,7 +3,9 @@
  * The service (SIP agent, domain, SQLite store with durable commits) runs pinned to one core, the callers in a second
  * process on another. Every call presses a passcode as RFC 4733. The time runs from the moment the fourth digit's first
  * packet is handed to the kernel until the first packet of the release tone arrives. Greetings are empty. usage:
- * bench_calls [CALLS [ROUNDS]]; prints a line for digits spread over a second and one for all digits at once. */
+ * bench_calls [CALLS [ROUNDS [ADDRESS]]]; prints a line for digits spread over a second and one for all digits at once.
+ * With an ADDRESS, the service there is called, which must have the buildings of sip_service.h. Then, in a third line,
+ * 200 calls a second are placed to buildings +1999000100 and so on, which a timer opens: from INVITE to tone. */
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -18,6 +20,11 @@
 #define ESTABLISH_MS 2500 /* until the first last digit, when all calls are established */
 #define BEFORE_MS    600  /* the first three digits begin this long before the last */
 #define ROUND_MS     6000
+#define OPEN_CALLS   2000 /* that a timer opens */
+#define OPEN_TICK    4    /* placed in a tick of 20 ms: 200 a second */
+#define OPEN_FIRST   100  /* the first of their buildings */
+#define OPEN_DOORS   100
+#define OPEN_MS      14000
 
 /* ---- callers ---- */
 
@@ -39,8 +46,8 @@ struct load {
     struct tick *tick;
     struct tick_entry entry;
     struct caller *callers;
-    int count, placed, ended;
-    bool burst;
+    int count, placed, ended, refused;
+    bool burst, open;
     int64_t began_ms;
 };
 
@@ -76,7 +83,7 @@ static void on_close(int err, const struct sip_msg *msg, void *arg)
 {
     (void)err;
     struct caller *c = arg;
-    if (msg && msg->scode >= 300)
+    if (msg && msg->scode >= 300 && c->load->refused++ < 3)
         fprintf(stderr, "bench_calls: call refused with %u\n", msg->scode);
     media_stop(c->media);
     c->session = mem_deref(c->session);
@@ -93,7 +100,10 @@ static void place(struct load *l, struct caller *c)
     struct media_options options = {.laddr = &local, .events = true};
     if (media_new(&c->media, &options, &events, c) || media_make_sdp(c->media, true, &sdp))
         fail("no media");
-    (void)re_snprintf(to, sizeof to, "sip:+1999%07d@%J", c->number, &l->server);
+    if (l->open)
+        c->pressed_us = clock_monotonic_us();
+    (void)re_snprintf(to, sizeof to, "sip:+1999%07d@%J", l->open ? OPEN_FIRST + c->number % OPEN_DOORS : c->number,
+                      &l->server);
     if (sipsess_connect(&c->session, l->sessions, to, NULL, "sip:bench@127.0.0.1", "bench", NULL, 0, "application/sdp",
                         sdp, NULL, NULL, false, NULL, on_answer, NULL, on_established, NULL, NULL, on_close, c, NULL))
         fail("no call");
@@ -106,10 +116,12 @@ static const struct release PRESS = {.length_ms = 60, .gap_ms = 60};
 static void on_tick(void *arg, int64_t now_ms)
 {
     struct load *l = arg;
-    for (int i = 0; i < 2 && l->placed < l->count; i++)
+    for (int i = 0; i < (l->open ? OPEN_TICK : 2) && l->placed < l->count; i++)
         place(l, &l->callers[l->placed++]);
     for (int i = 0; i < l->placed; i++) {
         struct caller *c = &l->callers[i];
+        if (l->open)
+            break;
         if (c->established && !c->begun && now_ms >= c->due_ms - BEFORE_MS) {
             c->begun = true;
             (void)media_press(c->media, "123", &PRESS);
@@ -118,7 +130,7 @@ static void on_tick(void *arg, int64_t now_ms)
             (void)media_press(c->media, "4", &PRESS);
         }
     }
-    if (now_ms - l->began_ms > ROUND_MS)
+    if (now_ms - l->began_ms > (l->open ? OPEN_MS : ROUND_MS))
         re_cancel();
 }
 
@@ -168,17 +180,16 @@ static void report(const char *what, int64_t *times, int n, int calls)
     fflush(stdout);
 }
 
-/* The child: reads the address of the service, places the calls and exits. */
-static void load(int address_fd, int calls, int rounds)
+/* Places the calls. */
+static void load(const char *address, int calls, int rounds, bool foreign)
 {
-    char address[64] = "";
     struct load l = {.count = calls};
     pin(1);
-    if (read(address_fd, address, sizeof address - 1) <= 0 || sa_decode(&l.server, address, strlen(address)))
+    if (sa_decode(&l.server, address, strlen(address)))
         fail("no service");
     rand_init();
-    int64_t *times = calloc((size_t)(calls * rounds), sizeof *times);
-    if (!times || fd_setsize(4096) || sound_init())
+    int64_t *times = calloc((size_t)(calls * rounds + OPEN_CALLS), sizeof *times);
+    if (!times || fd_setsize(8192) || sound_init())
         fail("no memory");
     for (int burst = 0; burst < 2; burst++) {
         int n = 0;
@@ -187,7 +198,23 @@ static void load(int address_fd, int calls, int rounds)
             run_round(&l, times, &n);
         report(burst ? "last digits at once" : "last digits in a second", times, n, calls * rounds);
     }
+    if (foreign) {
+        int n = 0;
+        l.open = true;
+        l.count = OPEN_CALLS;
+        run_round(&l, times, &n);
+        report("200 calls a second, INVITE to tone", times, n, OPEN_CALLS);
+    }
     free(times);
+}
+
+/* The child: reads the address of the service. */
+static void load_child(int address_fd, int calls, int rounds)
+{
+    char address[64] = "";
+    if (read(address_fd, address, sizeof address - 1) <= 0)
+        fail("no service");
+    load(address, calls, rounds, false);
 }
 
 /* ---- service ---- */
@@ -215,14 +242,20 @@ int main(int argc, char **argv)
     int calls = argc > 1 ? atoi(argv[1]) : CALLS, rounds = argc > 2 ? atoi(argv[2]) : ROUNDS;
     char dir[] = "/tmp/portero-bench-XXXXXX";
     int address[2];
-    if (calls < 1 || rounds < 1 || !mkdtemp(dir) || pipe(address))
-        fail("usage: bench_calls [CALLS [ROUNDS]]");
+    if (calls < 1 || rounds < 1)
+        fail("usage: bench_calls [CALLS [ROUNDS [ADDRESS]]]");
+    if (argc > 3) {
+        load(argv[3], calls, rounds, true);
+        return 0;
+    }
+    if (!mkdtemp(dir) || pipe(address))
+        fail("no directory");
     pid_t child = fork(); /* before any thread is started */
     if (child < 0)
         fail("cannot fork");
     if (!child) {
         close(address[1]);
-        load(address[0], calls, rounds);
+        load_child(address[0], calls, rounds);
         return 0;
     }
     close(address[0]);

@@ -1,6 +1,7 @@
 // The required figures of the service, each with its limit measured in the same run. `bench/run NAME…` runs some of them.
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { connect as tcp } from 'node:net';
@@ -307,6 +308,43 @@ function calls() {
   result('last digit to release tone, 100 calls, p99', p99, 'ms', 20, 'asked for', '<= 1');
 }
 
+/** Runs a command while this process goes on. */
+async function runBeside(command, args) {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let out = '';
+  child.stdout.on('data', (chunk) => { out += chunk; });
+  const [status] = await once(child, 'close');
+  if (status !== 0) throw new Error(`${command} failed`);
+  return out;
+}
+
+/** Calls to a whole service that also answers 1,000 requests a second; without them, and 200 new calls a second. */
+async function doors(big) {
+  const buildings = "(SELECT id FROM building WHERE virtual_number < '+19990000200')";
+  run('sqlite3', [join(big, 'portero.db'), `UPDATE building SET greeting_welcome = '', greeting_granted = '' WHERE id IN ${buildings};
+UPDATE access_grant SET access_code = '1234' WHERE access_code = '0000' AND building <= 100;
+UPDATE access_grant SET type = 0, access_code = NULL WHERE access_code = '0001' AND building > 100 AND building <= 200;`]);
+  const server = await portero(big, { env: { PORTERO_VOICE_CALLS: '2000', PORTERO_VOICE_CALLS_PER_SOURCE: '2000' } });
+  const keys = readFileSync(join(big, 'keys'), 'utf8').split('\n', 10_000).filter(Boolean).map((line) => line.split(' '));
+  const make = (i) => {
+    const [key, , , prefix] = keys[i % keys.length];
+    return { path: `/v1/unlock/d${prefix}${'0'.repeat(12)}`, headers: { Authorization: `Bearer ${key}`, 'X-Forwarded-Proto': 'https' } };
+  };
+  const p99 = (out, line) => Number(out.match(new RegExp(`^${line}: .*p99 ([\\d.]+) ms`, 'm'))[1]);
+  const calls = () => runBeside('taskset', ['-c', '1', join(root, 'build/bench_calls'), '100', '2', server.sip]);
+  const alone = await calls();
+  const requests = paced(server.http, { rate: 1000, seconds: 40, make });
+  const beside = await calls();
+  const times = await requests;
+  await stop(server);
+  const line = 'last digits in a second';
+  result('last digit to release tone, 100 calls, 1,000 requests/s, p99', p99(beside, line), 'ms', 20, 'asked for', '<= 1');
+  console.log(`  without requests ${p99(alone, line)} ms; the requests' p99 ${times[Math.floor(times.length * 0.99)].toFixed(1)} ms`);
+  const open = '200 calls a second, INVITE to tone';
+  result('200 new calls a second, INVITE to release tone, p99', p99(alone, open), 'ms', 20, 'asked for', '<= 1');
+  console.log(`  with 1,000 requests/s ${p99(beside, open)} ms`);
+}
+
 function greetings() {
   const out = run('taskset', ['-c', '0,1', join(root, 'build/bench_greetings')]);
   const numbers = (start) => out.match(new RegExp(`^${start}: .*`, 'm'))?.[0].match(/[\d.]+/g).map(Number);
@@ -380,6 +418,7 @@ try {
   if (wants('output')) await output(big);
   if (wants('starting')) await starting(big);
   if (wants('calls')) calls();
+  if (wants('doors')) await doors(big);
   if (wants('greetings')) greetings();
   if (wants('forward')) forward();
   if (wants('flood')) flood();
