@@ -36,7 +36,7 @@ struct ring {
     size_t count;
     enum ring_strategy strategy;
     int64_t seconds; /* how long a phone rings */
-    bool accept;     /* whoever answers must press 1 to talk. Default: with more than one phone */
+    bool accept;     /* the person who answers must press 1 to talk. Default: with more than one phone */
     bool message;    /* the visitor may leave a message when nobody talks */
 };
 

@@ -267,7 +267,7 @@ static void sip_call_answer(struct sip_call *c)
 static void sip_call_confirm(struct sip_call *c)
 {
     stop_waiting(c);
-    sip_trace_watch(c->stack, false); /* what libre sends here is dropped */
+    sip_trace_watch(c->stack, false); /* libre sends the 200 again here, which is dropped */
     int e = sip_answer_confirm(&c->answer, &c->session, c->stack->sessions, sip_offer_take, sip_offer_answered,
                                sip_call_on_established, on_info, sip_call_on_close, c);
     sip_trace_watch(c->stack, true);

@@ -78,7 +78,7 @@ static void note_action(struct sip_forward *f, const struct hunt_action *a)
         note(f, CALL_STEP_LEG_CANCELLED, a->leg, NULL);
 }
 
-/* ---- what the visitor hears ---- */
+/* ---- sound for the visitor ---- */
 
 static void hush(struct sip_forward *f)
 {

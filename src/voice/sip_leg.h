@@ -29,7 +29,7 @@ struct sip_leg {
 
 /* Both may drop the leg. */
 struct sip_leg_events {
-    void (*report)(const struct hunt_event *e, void *arg); /* what befell the leg */
+    void (*report)(const struct hunt_event *e, void *arg); /* an event of the leg */
     void (*packet)(struct sip_leg *l, const struct media_packet *p, void *arg);
 };
 

@@ -49,7 +49,7 @@ static void on_no_answer(void *arg)
 static void on_info_answer(int err, const struct sip_msg *msg, void *arg)
 {
     struct sip_tones *t = arg;
-    if (err || !t->cseq || msg->cseq.num != t->cseq) /* one that came too late */
+    if (err || !t->cseq || msg->cseq.num != t->cseq) /* an answer that came too late */
         return;
     if (msg->scode >= 300) {
         log_debug("sip info was refused status=%u", msg->scode);

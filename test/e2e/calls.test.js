@@ -14,7 +14,7 @@ const sandbox = {
     visit: (w, call) => visit(w.client, call),
 };
 
-/** Calls through Twilio's webhooks. What the visitor cannot hear is read from the log and the API. */
+/** Calls through Twilio's webhooks. The log and the API tell the rest, which the visitor cannot hear. */
 function through(twilio, name) {
     const label = async (id, person) => (await person?.client.get(`/v1/unlock/${id}`))?.body.label ?? null; // after a day, the session is over
     return {

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
         for (size_t i = 0; i < n; i++)
             assert(text[i] == '\r' || text[i] == '\n' || text[i] == '\t' || (unsigned char)text[i] >= ' ');
         memcpy(again, text, n);
-        sip_mask(again, n); /* what is masked stays so */
+        sip_mask(again, n); /* masked text stays the same */
         assert(memcmp(again, text, n) == 0);
     }
     free(text);

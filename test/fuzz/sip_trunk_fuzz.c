@@ -1,4 +1,4 @@
-/* What is sent to a trunk: a server of the configuration, and numbers of buildings and residents. The input is lines:
+/* The texts sent to a trunk: a server of the configuration, and numbers of buildings and residents. The input is lines:
  * the server, the number that is called, the one that calls, and the one that is diverted. */
 #include <assert.h>
 #include <string.h>

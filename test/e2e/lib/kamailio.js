@@ -68,7 +68,7 @@ export class Kamailio {
         const timer = setTimeout(() => this.signal('SIGKILL'), END_MS);
         await this.exited;
         clearTimeout(timer);
-        this.signal('SIGKILL'); // what outlived the first process
+        this.signal('SIGKILL'); // processes that outlived the first
         process.off('exit', this.onExit);
         rmSync(this.directory, { recursive: true, force: true });
     }
