@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "voice/sip_agent.h"
-#include "voice/sip_call.h"
+#include "voice/sip_call_end.h"
 #include "voice/sip_guard.h"
 #include "voice/sip_stack.h"
 

@@ -4,129 +4,19 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "voice/sip_agent.h"
+#include "voice/sip_call_end.h"
 #include "voice/sip_forward.h"
 #include "voice/sip_guard.h"
 #include "voice/sip_offer.h"
 #include "voice/sip_stack.h"
 #include "voice/sip_story.h"
-#include "voice/sip_target.h"
 #include "voice/sip_trace.h"
 
-#define REFUSALS_MAX 500           /* repeated until they are acknowledged, in REFUSALS_MS */
-#define REFUSALS_MS  (64 * SIP_T1) /* libre keeps each for this long */
-#define LINGER_MS    500   /* between the last tone and the BYE: some call boxes need it to hear the end of the tone */
-#define SILENT_MS    30000 /* without a packet or a message, the peer is gone */
-#define CALL_MAX_MS  (10 * 60 * 1000) /* the longest call */
-#define TAG_MAX      17               /* our tag: 64 bits in hexadecimal, as libre writes it */
+#define LINGER_MS   500   /* between the last tone and the BYE: some call boxes need it to hear the end of the tone */
+#define SILENT_MS   30000 /* without a packet or a message, the peer is gone */
+#define CALL_MAX_MS (10 * 60 * 1000) /* the longest call */
 
 static void sip_call_perform(struct sip_call *c);
-
-/* ---- the end ---- */
-
-static const struct call_action *current(const struct sip_call *c)
-{
-    return c->at < c->actions.n ? &c->actions.v[c->at] : NULL;
-}
-
-static void sip_call_destructor(void *arg)
-{
-    struct sip_call *c = arg;
-    list_unlink(&c->le);
-    hash_unlink(&c->dialog);
-    tmr_cancel(&c->free_timer);
-    mem_deref(c->forward);
-    mem_deref(c->early.sdp);
-    media_free(c->media);
-    greeting_done(&c->saying);
-    sip_hearing_end(&c->hearing);
-    decide_done(&c->decide);
-    mem_deref((void *)c->invite);
-    mem_deref((void *)c->target);
-}
-
-static void on_free(void *arg)
-{
-    mem_deref(arg);
-}
-
-static void stop_waiting(struct sip_call *c)
-{
-    if (!c->waiting.list)
-        return;
-    list_unlink(&c->waiting);
-    c->agent->waiting_count--;
-    c->source->waiting--;
-}
-
-/* Whether one more refusal may be repeated until it is acknowledged, as RFC 3261 requires. Each costs memory for 32 s,
- * and its source may be forged: in a flood the others are sent once. */
-static bool may_repeat(struct sip_agent *a)
-{
-    int64_t now_ms = tick_now_ms();
-    if (now_ms - a->refusals_ms >= REFUSALS_MS) {
-        a->refusals_ms = now_ms;
-        a->refusals = 0;
-    }
-    return a->refusals++ < REFUSALS_MAX;
-}
-
-/* Sends the final response of a call that is not answered. */
-static void sip_call_refuse(struct sip_call *c, int status, const char *reason)
-{
-    if (may_repeat(c->agent)) {
-        (void)sip_treply(&c->transaction, c->stack->sip, c->invite, (uint16_t)status, reason);
-        return;
-    }
-    (void)sip_reply(c->stack->sip, c->invite, (uint16_t)status, reason);
-    c->transaction = mem_deref(c->transaction);
-}
-
-void sip_call_end(struct sip_call *c)
-{
-    if (c->ended)
-        return;
-    c->ended = true;
-    struct call_actions unused;
-    const struct call_action *at = current(c);
-    c->record.unfinished = c->machine.state == CALL_ENDING && !(at && at->kind == CALL_HANG_UP);
-    call_step(&c->machine, &(struct call_event){.kind = CALL_HUNG_UP}, &unused);
-    sip_message_end(c);
-    sip_story_end(c);
-    tick_remove(&c->tick);
-    sip_forward_end(c->forward);
-    if (c->media)
-        media_stop(c->media);
-    if (c->transaction)
-        sip_call_refuse(c, 503, "Service Unavailable");
-    sip_tones_stop(&c->tones);
-    sip_refresh_end(&c->refresh);
-    sip_answer_done(&c->answer);
-    if (c->session)
-        sip_target_retry(sipsess_dialog(c->session), c->target);
-    c->session = mem_deref(c->session); /* sends BYE, unless the peer hung up */
-    stop_waiting(c);
-    sip_source_leave(c->source);
-    c->source = NULL;
-    hash_unlink(&c->dialog);
-    list_unlink(&c->le);
-    list_append(&c->agent->ended, &c->le, c);
-    c->agent->call_count--;
-    tmr_start(&c->free_timer, 0, on_free, c);
-    sip_agent_settled(c->agent);
-}
-
-void sip_call_end_all(struct sip_agent *a, const struct sip_stack *s)
-{
-    struct le *le = a->calls.head;
-    while (le) {
-        struct sip_call *c = le->data;
-        le = le->next;
-        if (s && c->stack != s)
-            continue;
-        story_ended_by(&c->story, CALL_ENDED_STOP);
-        sip_call_end(c);
-    }
-}
 
 /* ---- the machine ---- */
 
@@ -149,7 +39,7 @@ static void sip_call_step(struct sip_call *c, const struct call_event *e)
 /* The action in progress is done: perform the next. */
 static void sip_call_advance(struct sip_call *c)
 {
-    if (current(c) && current(c)->kind == CALL_SEND_TONES)
+    if (sip_call_current(c) && sip_call_current(c)->kind == CALL_SEND_TONES)
         sip_forward_opened(c->forward);
     c->due_ms = 0;
     c->at++;
@@ -203,7 +93,7 @@ static void sip_call_on_established(const struct sip_msg *msg, void *arg)
     tick_add(c->agent->tick, &c->tick, sip_call_on_tick, c);
     log_debug("call %u established codec=%s events=%d srtp=%d", c->serial, media_codec(c->media),
               media_events_negotiated(c->media), media_encrypted(c->media));
-    if (current(c) && current(c)->kind == CALL_ANSWER)
+    if (sip_call_current(c) && sip_call_current(c)->kind == CALL_ANSWER)
         sip_call_advance(c);
     else
         sip_forward_established(c->forward);
@@ -263,10 +153,9 @@ static void sip_call_answer(struct sip_call *c)
     }
 }
 
-/* A message with our tag came, so the caller's address is not forged. */
-static void sip_call_confirm(struct sip_call *c)
+void sip_call_confirm(struct sip_call *c)
 {
-    stop_waiting(c);
+    sip_call_leave_waiting(c);
     sip_trace_watch(c->stack, false); /* libre sends the 200 again here, which is dropped */
     int e = sip_answer_confirm(&c->answer, &c->session, c->stack->sessions, sip_offer_take, sip_offer_answered,
                                sip_call_on_established, on_info, sip_call_on_close, c);
@@ -331,8 +220,8 @@ static void sip_call_begin(struct sip_call *c, const struct call_action *a)
 
 static void sip_call_perform(struct sip_call *c)
 {
-    if (!c->ended && current(c))
-        sip_call_begin(c, current(c));
+    if (!c->ended && sip_call_current(c))
+        sip_call_begin(c, sip_call_current(c));
 }
 
 /* ---- events of media and time ---- */
@@ -340,7 +229,7 @@ static void sip_call_perform(struct sip_call *c)
 static void sip_call_on_played(void *arg)
 {
     struct sip_call *c = arg;
-    const struct call_action *a = current(c);
+    const struct call_action *a = sip_call_current(c);
     if (c->ended || !a)
         return;
     if (a->kind == CALL_SAY)
@@ -361,7 +250,7 @@ static void sip_call_on_packet(const struct media_packet *p, void *arg)
 
 static bool may_interrupt(const struct sip_call *c)
 {
-    const struct call_action *a = current(c);
+    const struct call_action *a = sip_call_current(c);
     return a && a->kind == CALL_SAY && a->say.interruptible && c->at + 1 < c->actions.n && a[1].kind == CALL_COLLECT;
 }
 
@@ -380,7 +269,7 @@ static void sip_call_on_key(char key, void *arg)
         media_quiet(c->media);
         sip_call_advance(c);
     }
-    const struct call_action *a = current(c);
+    const struct call_action *a = sip_call_current(c);
     if (a && a->kind == CALL_TAKE_MESSAGE)
         message_taken(c);
     else if (a && a->kind == CALL_COLLECT)
@@ -398,7 +287,7 @@ static void sip_call_on_audio(const int16_t *samples, size_t n, void *arg)
 static void sip_call_on_spoken(const char *code, void *arg)
 {
     struct sip_call *c = arg;
-    const struct call_action *a = current(c);
+    const struct call_action *a = sip_call_current(c);
     if (c->ended || !a || a->kind != CALL_COLLECT)
         return;
     sip_call_step(c, code ? &(struct call_event){.kind = CALL_SPOKEN, .spoken = str_z(code)}
@@ -438,7 +327,7 @@ static void sip_call_on_tick(void *arg, int64_t now_ms)
         sip_call_end(c);
         return;
     }
-    const struct call_action *a = current(c);
+    const struct call_action *a = sip_call_current(c);
     if (a && a->kind == CALL_SAY)
         greeting_tick(&c->saying, now_ms);
     if (a && a->kind == CALL_TAKE_MESSAGE && sip_message_over(c, now_ms)) {
@@ -457,6 +346,22 @@ static void sip_call_on_tick(void *arg, int64_t now_ms)
 }
 
 /* ---- the beginning ---- */
+
+static void sip_call_destructor(void *arg)
+{
+    struct sip_call *c = arg;
+    list_unlink(&c->le);
+    hash_unlink(&c->dialog);
+    tmr_cancel(&c->free_timer);
+    mem_deref(c->forward);
+    mem_deref(c->early.sdp);
+    media_free(c->media);
+    greeting_done(&c->saying);
+    sip_hearing_end(&c->hearing);
+    decide_done(&c->decide);
+    mem_deref((void *)c->invite);
+    mem_deref((void *)c->target);
+}
 
 static const struct media_events sip_call_media_events = {
     .key = sip_call_on_key, .played = sip_call_on_played, .packet = sip_call_on_packet, .audio = sip_call_on_audio};
@@ -529,53 +434,4 @@ void sip_call_invite(struct sip_stack *s, const struct sip_msg *msg, struct sip_
     (void)sip_treply(&c->transaction, s->sip, msg, 100, "Trying");
     log_debug("call %u arrived", c->serial);
     sip_call_step(c, &(struct call_event){.kind = CALL_ARRIVED});
-}
-
-/* ---- requests within a call ---- */
-
-/* Whether the request is of this call's dialog. Our tag is a secret of the 200: a request with it comes from the
- * receiver of the 200. */
-static bool is_dialog(struct le *le, void *arg)
-{
-    const struct sip_call *c = le->data;
-    const struct sip_msg *msg = arg, *invite = c->invite;
-    char tag[TAG_MAX];
-    (void)re_snprintf(tag, sizeof tag, "%016llx", (unsigned long long)invite->tag);
-    return (c->answer.reply || c->session) && !pl_cmp(&msg->callid, &invite->callid) &&
-           !pl_cmp(&msg->from.tag, &invite->from.tag) && !pl_strcmp(&msg->to.tag, tag);
-}
-
-/* Our requests go where the peer's last INVITE or UPDATE came from. */
-static void aim(struct sip_call *c, const struct sip_msg *msg)
-{
-    sip_target_fix(c->invite, msg);
-    mem_deref((void *)c->target);
-    c->target = mem_ref((void *)msg);
-}
-
-static struct sip_call *find_call(const struct sip_agent *a, const struct sip_msg *msg)
-{
-    return list_ledata(hash_lookup(a->dialogs, hash_joaat_pl(&msg->callid), is_dialog, (void *)msg));
-}
-
-bool sip_call_knows(struct sip_agent *a, const struct sip_msg *msg)
-{
-    struct sip_call *c = find_call(a, msg);
-    if (c && !c->session)
-        sip_call_confirm(c);
-    if (c &&
-        (!pl_strcmp(&msg->met, "INVITE") || (!pl_strcmp(&msg->met, "UPDATE") && sip_msg_hdr(msg, SIP_HDR_CONTACT))))
-        aim(c, msg);
-    return c;
-}
-
-void sip_call_update(struct sip_stack *s, const struct sip_msg *msg)
-{
-    struct sip_call *c = pl_isset(&msg->to.tag) ? find_call(s->agent, msg) : NULL;
-    if (!c || !c->session) {
-        (void)sip_reply(s->sip, msg, 481, "Call/Transaction Does Not Exist");
-        return;
-    }
-    c->signalled_ms = tick_now_ms();
-    sip_offer_update(c, msg);
 }

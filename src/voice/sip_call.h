@@ -60,5 +60,11 @@ struct sip_call {
     struct tmr free_timer;
 };
 
-/* Ends the call for its peer at once. Frees it later, from the loop, and not before its pending decision has come. */
-void sip_call_end(struct sip_call *c);
+/* The action in progress; NULL: all are done. */
+static inline const struct call_action *sip_call_current(const struct sip_call *c)
+{
+    return c->at < c->actions.n ? &c->actions.v[c->at] : NULL;
+}
+
+/* A message with our tag came, so the caller's address is not forged: makes the session. */
+void sip_call_confirm(struct sip_call *c);
