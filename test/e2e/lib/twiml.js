@@ -8,6 +8,7 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { parseDocument } from 'htmlparser2';
+import { noteCode } from './hits.js';
 
 const { getExpectedTwilioSignature } = createRequire(import.meta.url)('twilio/lib/webhooks/webhooks.js');
 
@@ -106,7 +107,9 @@ export class Twiml {
         const [response] = await once(request, 'response');
         const chunks = [];
         for await (const chunk of response) chunks.push(chunk);
-        return { status: response.statusCode, type: response.headers['content-type'], text: Buffer.concat(chunks).toString('utf8') };
+        const type = response.headers['content-type'], text = Buffer.concat(chunks).toString('utf8');
+        if (type === 'application/json') noteCode(JSON.parse(text));
+        return { status: response.statusCode, type, text };
     }
 
     /** Posts a webhook and gives the document of the answer. */
