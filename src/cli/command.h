@@ -13,5 +13,5 @@ int command_main(const struct command *const *commands, size_t count, int argc, 
  * exit status. `before`: an options struct to start from, in place of the command's defaults; may be NULL. */
 int command_run(const struct command *c, const void *before, int argc, char **argv);
 
-extern const struct command command_serve, command_buzz, command_openapi, command_check_config, command_migrate,
-    command_admin, command_rekey;
+extern const struct command command_serve, command_buzz, command_phone, command_openapi, command_check_config,
+    command_migrate, command_admin, command_rekey;

@@ -1,25 +1,13 @@
 /* A call box in software: places one SIP call, presses keys, and reports the answers. */
 #pragma once
-#include <stdio.h>
-
-#include "base/err.h"
-#include "base/str.h"
+#include "voice/handset.h"
 
 struct buzz_options {
-    const char *to;     /* number or user to call */
-    const char *from;   /* NULL: "callbox" */
-    const char *sip;    /* the service's address, see buzz_is_service */
-    const char *digits; /* keys to press, or NULL; `,` waits for the next greeting to end */
-    const char *wav;    /* 8 kHz mono 16 bit PCM file to play, or NULL */
-    bool inband;        /* keys as tones in the audio: RFC 4733 is not offered */
-    bool info;          /* keys as SIP INFO */
-    int64_t delay_ms;   /* from the answer to the first key; below 0: when the greeting has ended */
-    int64_t tone_ms;    /* of a key; 0: 100 */
-    int64_t gap_ms;     /* between keys; 0: 100 */
-    int64_t wait_ms;    /* how long a `,` waits for a greeting to begin; 0: 1 s */
-    int64_t timeout_ms; /* for the whole call; 0: 60 s */
-    bool json;          /* report one JSON object a line */
-    FILE *notes;        /* for advice while nobody answers; NULL: silent */
+    const char *to;   /* number or user to call */
+    const char *from; /* NULL: "callbox" */
+    const char *sip;  /* the service's address, see buzz_is_service */
+    struct handset_options handset;
+    FILE *notes; /* for advice while nobody answers; NULL: silent */
 };
 
 enum {

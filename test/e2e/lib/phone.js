@@ -52,6 +52,15 @@ export function buzz(daemon, to, ...options) {
     return startBuzz(daemon, to, ...options).ended;
 }
 
+/** Starts `portero phone`; resolves once it listens, to {ended}, a promise of {status, stdout, stderr}. */
+export async function startPhone(...options) {
+    let onOutput;
+    const listening = new Promise((done) => { onOutput = (stdout) => { if (stdout.includes('\n')) done(); }; });
+    const ended = run(binary, ['phone', '--timeout', '150', ...options], { onOutput });
+    await Promise.race([listening, ended]);
+    return { ended };
+}
+
 /** Runs a scenario of test/e2e/sipp; throws with sipp's output unless every call followed the scenario. */
 export async function sipp(daemon, scenario, to, { calls = 1, transport = 'u1', keys = {}, extra = [] } = {}) {
     const directory = mkdtempSync(join(tmpdir(), 'portero-sipp-'));

@@ -38,8 +38,8 @@ static void heard(struct buzz_options o, int status, const char *lines)
     FILE *out = open_memstream(&text, &n);
     if (!o.sip)
         o.sip = sip_address(agent);
-    if (!o.delay_ms)
-        o.delay_ms = -1;
+    if (!o.handset.delay_ms)
+        o.handset.delay_ms = -1;
     int got = buzz_run(&o, out, &why);
     fclose(out);
     if (why)
@@ -66,7 +66,7 @@ static void test_the_door_opens_over_tcp(void **state)
 static void test_the_tone_is_sent_in_band_to_a_peer_without_events(void **state)
 {
     (void)state;
-    heard((struct buzz_options){.to = FAKE_OPEN, .inband = true}, BUZZ_OPENED, "answered\ntone 9\nhangup\n");
+    heard((struct buzz_options){.to = FAKE_OPEN, .handset.inband = true}, BUZZ_OPENED, "answered\ntone 9\nhangup\n");
 }
 
 static void test_an_unknown_number_is_rejected(void **state)
@@ -80,7 +80,7 @@ static void test_an_unknown_number_is_rejected(void **state)
 static void test_a_code_pressed_as_events_opens(void **state)
 {
     (void)state;
-    heard((struct buzz_options){.to = FAKE_CODE, .digits = "1234"}, BUZZ_OPENED,
+    heard((struct buzz_options){.to = FAKE_CODE, .handset.digits = "1234"}, BUZZ_OPENED,
           "answered\ntone 9\ntone #\ntone 0\nhangup\n");
     assert_int_equal(fake.code_count, 1);
     assert_string_equal(fake.codes[0], "1234");
@@ -89,7 +89,7 @@ static void test_a_code_pressed_as_events_opens(void **state)
 static void test_a_code_pressed_in_band_opens(void **state)
 {
     (void)state;
-    heard((struct buzz_options){.to = FAKE_CODE, .digits = "1234", .inband = true}, BUZZ_OPENED,
+    heard((struct buzz_options){.to = FAKE_CODE, .handset.digits = "1234", .handset.inband = true}, BUZZ_OPENED,
           "answered\ntone 9\ntone #\ntone 0\nhangup\n");
     assert_int_equal(fake.code_count, 1);
 }
@@ -97,19 +97,19 @@ static void test_a_code_pressed_in_band_opens(void **state)
 static void test_a_code_pressed_as_info_opens(void **state)
 {
     (void)state;
-    heard((struct buzz_options){.to = FAKE_CODE, .digits = "1234", .info = true}, BUZZ_OPENED,
+    heard((struct buzz_options){.to = FAKE_CODE, .handset.digits = "1234", .handset.info = true}, BUZZ_OPENED,
           "answered\ntone 9\ntone #\ntone 0\nhangup\n");
-    heard((struct buzz_options){.to = FAKE_CODE, .digits = "1234", .info = true, .sip = tcp}, BUZZ_OPENED,
-          "answered\ntone 9\ntone #\ntone 0\nhangup\n");
+    heard((struct buzz_options){.to = FAKE_CODE, .handset.digits = "1234", .handset.info = true, .sip = tcp},
+          BUZZ_OPENED, "answered\ntone 9\ntone #\ntone 0\nhangup\n");
     assert_int_equal(fake.code_count, 2);
 }
 
 static void test_a_short_code_ends_with_hash_or_silence(void **state)
 {
     (void)state;
-    heard((struct buzz_options){.to = FAKE_CODE, .digits = "7#"}, BUZZ_OPENED,
+    heard((struct buzz_options){.to = FAKE_CODE, .handset.digits = "7#"}, BUZZ_OPENED,
           "answered\ntone 9\ntone #\ntone 0\nhangup\n");
-    heard((struct buzz_options){.to = FAKE_CODE, .digits = "7"}, BUZZ_OPENED,
+    heard((struct buzz_options){.to = FAKE_CODE, .handset.digits = "7"}, BUZZ_OPENED,
           "answered\ntone 9\ntone #\ntone 0\nhangup\n");
     assert_string_equal(fake.codes[0], "7");
     assert_string_equal(fake.codes[1], "7");
@@ -118,18 +118,21 @@ static void test_a_short_code_ends_with_hash_or_silence(void **state)
 static void test_a_key_may_be_held_for_longer_than_a_pause(void **state)
 {
     (void)state;
-    heard((struct buzz_options){.to = FAKE_SILENT, .digits = "1234", .tone_ms = 2200}, BUZZ_OPENED,
+    heard((struct buzz_options){.to = FAKE_SILENT, .handset.digits = "1234", .handset.tone_ms = 2200}, BUZZ_OPENED,
           "answered\ntone 9\ntone #\ntone 0\nhangup\n");
-    heard((struct buzz_options){.to = FAKE_SILENT, .digits = "1234", .tone_ms = 2200, .inband = true}, BUZZ_OPENED,
-          "answered\ntone 9\ntone #\ntone 0\nhangup\n");
+    heard(
+        (struct buzz_options){
+            .to = FAKE_SILENT, .handset.digits = "1234", .handset.tone_ms = 2200, .handset.inband = true},
+        BUZZ_OPENED, "answered\ntone 9\ntone #\ntone 0\nhangup\n");
     assert_int_equal(fake.wrong, 0);
 }
 
 static void test_three_wrong_codes_forward_the_call(void **state)
 {
     (void)state;
-    heard((struct buzz_options){.to = FAKE_CODE, .digits = "0000,1111#,2222", .wait_ms = RAW_PATIENCE_MS},
-          BUZZ_NOT_OPENED, "answered\nhangup\n");
+    heard(
+        (struct buzz_options){.to = FAKE_CODE, .handset.digits = "0000,1111#,2222", .handset.wait_ms = RAW_PATIENCE_MS},
+        BUZZ_NOT_OPENED, "answered\nhangup\n");
     assert_int_equal(fake.wrong, 3);
     assert_int_equal(fake.forwarded, 1);
 }
@@ -137,8 +140,8 @@ static void test_three_wrong_codes_forward_the_call(void **state)
 static void test_the_second_try_may_be_right(void **state)
 {
     (void)state;
-    heard((struct buzz_options){.to = FAKE_CODE, .digits = "0000,1234", .wait_ms = RAW_PATIENCE_MS}, BUZZ_OPENED,
-          "answered\ntone 9\ntone #\ntone 0\nhangup\n");
+    heard((struct buzz_options){.to = FAKE_CODE, .handset.digits = "0000,1234", .handset.wait_ms = RAW_PATIENCE_MS},
+          BUZZ_OPENED, "answered\ntone 9\ntone #\ntone 0\nhangup\n");
     assert_int_equal(fake.wrong, 1);
 }
 
@@ -166,7 +169,7 @@ static void test_a_failing_store_refuses_the_call(void **state)
 static void test_keys_may_interrupt_the_greeting(void **state)
 {
     (void)state;
-    heard((struct buzz_options){.to = FAKE_CODE, .digits = "1234", .delay_ms = 40}, BUZZ_OPENED,
+    heard((struct buzz_options){.to = FAKE_CODE, .handset.digits = "1234", .handset.delay_ms = 40}, BUZZ_OPENED,
           "answered\ntone 9\ntone #\ntone 0\nhangup\n");
     assert_string_equal(fake.codes[0], "1234");
 }
@@ -192,7 +195,7 @@ static void test_a_recording_opens_the_door(void **state)
     char path[] = "/tmp/portero-buzz-XXXXXX";
     close(mkstemp(path));
     write_recording(path);
-    heard((struct buzz_options){.to = FAKE_CODE, .wav = path}, BUZZ_OPENED,
+    heard((struct buzz_options){.to = FAKE_CODE, .handset.wav = path}, BUZZ_OPENED,
           "answered\ntone 9\ntone #\ntone 0\nhangup\n");
     assert_string_equal(fake.codes[0], "1234");
     assert_int_equal(fake.code_count, 1);
@@ -202,16 +205,16 @@ static void test_a_recording_opens_the_door(void **state)
 static void test_lines_may_be_json(void **state)
 {
     (void)state;
-    heard((struct buzz_options){.to = FAKE_OPEN, .json = true}, BUZZ_OPENED,
+    heard((struct buzz_options){.to = FAKE_OPEN, .handset.json = true}, BUZZ_OPENED,
           "{\"event\":\"answered\"}\n{\"event\":\"tone\",\"detail\":\"9\"}\n{\"event\":\"hangup\"}\n");
-    heard((struct buzz_options){.to = "+15559999999", .json = true}, BUZZ_NOT_OPENED,
+    heard((struct buzz_options){.to = "+15559999999", .handset.json = true}, BUZZ_NOT_OPENED,
           "{\"event\":\"rejected\",\"detail\":\"404\"}\n");
 }
 
 static void test_the_simulator_ends_the_call_at_its_time_limit(void **state)
 {
     (void)state;
-    heard((struct buzz_options){.to = FAKE_CODE, .timeout_ms = 6000}, BUZZ_NOT_OPENED, "answered\ntimeout\n");
+    heard((struct buzz_options){.to = FAKE_CODE, .handset.timeout_ms = 6000}, BUZZ_NOT_OPENED, "answered\ntimeout\n");
 }
 
 /* Places a call that must fail with this reason. */
@@ -229,12 +232,12 @@ static void fails(struct buzz_options o, const char *why_part)
 static void test_a_call_that_cannot_be_placed_is_explained(void **state)
 {
     (void)state;
-    fails((struct buzz_options){.to = FAKE_OPEN, .sip = "tcp:127.0.0.1:1", .timeout_ms = 5000}, "no response");
-    fails((struct buzz_options){.to = FAKE_OPEN, .sip = "127.0.0.1:1", .timeout_ms = 300}, "no response");
+    fails((struct buzz_options){.to = FAKE_OPEN, .sip = "tcp:127.0.0.1:1", .handset.timeout_ms = 5000}, "no response");
+    fails((struct buzz_options){.to = FAKE_OPEN, .sip = "127.0.0.1:1", .handset.timeout_ms = 300}, "no response");
     fails((struct buzz_options){.to = FAKE_OPEN, .sip = "127.0.0.1:99999"}, "HOST:PORT");
     fails((struct buzz_options){.to = FAKE_OPEN, .sip = ""}, "HOST:PORT");
     fails((struct buzz_options){.to = FAKE_OPEN, .sip = "no-such-host.invalid:5060"}, "host not found");
-    fails((struct buzz_options){.to = FAKE_OPEN, .sip = tcp, .wav = "/nowhere.wav"}, "WAV");
+    fails((struct buzz_options){.to = FAKE_OPEN, .sip = tcp, .handset.wav = "/nowhere.wav"}, "WAV");
 }
 
 static void test_a_host_name_is_resolved(void **state)
