@@ -53,7 +53,9 @@ async function withPhone(w, ring = {}) {
 
 const account = (user, codec) => `<sip:${user}@127.0.0.1>;regint=0;audio_codecs=${codec}/8000/1`;
 
-const withTrunk = (port) => ({ config: { ...QUICK, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0 } } } });
+const withTrunk = (port, more = {}) => ({
+    config: { ...QUICK, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0, ...more } } },
+});
 
 describe('a forwarded call', () => {
     let directory;
@@ -128,6 +130,45 @@ describe('a forwarded call', () => {
         await box.event('CALL_ESTABLISHED', from.box);
         box.command('hangup');
         await phone.event('CALL_CLOSED', from.phone);
+    });
+});
+
+describe('a forwarded call over a trunk with encrypted audio', () => {
+    it('carries the audio both ways, and the resident opens the door', async () => {
+        const directory = mkdtempSync(join(tmpdir(), 'portero-forward-'));
+        const played = noise(3);
+        const port = await freePort();
+        let phone;
+        let box;
+        let w;
+        try {
+            writeFileSync(join(directory, 'sound.wav'), wav(played));
+            const options = { record: true, play: join(directory, 'sound.wav') };
+            phone = await Baresip.start({ ...options, account: `${account(PHONE, 'PCMA')};mediaenc=srtp-mand`, listen: port });
+            box = await Baresip.start({ ...options, account: account(BOX, 'PCMA') });
+            w = await world(withTrunk(port, { srtp: 'required' }));
+            const person = await withPhone(w);
+            box.command('dial', `sip:${person.number}@${address(w.daemon)};transport=udp`);
+            await phone.event('CALL_INCOMING');
+            phone.command('accept');
+            await box.event('CALL_ESTABLISHED');
+            await phone.event('CALL_ESTABLISHED');
+            await new Promise((done) => { setTimeout(done, 4000); });
+            await phone.press('9');
+            await eventually(() => box.tones() === '5', 'the release tone');
+            box.command('hangup');
+            await phone.event('CALL_CLOSED');
+            assert.match(phone.log, /SRTP is Enabled/i);
+            for (const [name, telephone] of Object.entries({ box, phone })) {
+                const found = likeness(telephone.heard(), samples(wav(played)));
+                assert.ok(found > 0.9, `the ${name} hears the other: ${found.toFixed(3)}`);
+            }
+        } finally {
+            await w?.close();
+            await box?.stop();
+            await phone?.stop();
+            rmSync(directory, { recursive: true, force: true });
+        }
     });
 });
 
