@@ -7,6 +7,7 @@
 #include "voice/sip_stack.h"
 
 #define WAITING_SHARE  4     /* unacknowledged calls are at most voice.calls / WAITING_SHARE */
+#define RINGING_SHARE  2     /* of the calls, those that are kept while they ring */
 #define WAITING_SOURCE 50    /* and of one source, at most this many */
 #define ASKING_FACTOR  10    /* pending decisions, evicted calls included, are at most voice.calls times this */
 #define TELL_MS        10000 /* between two log lines about evicted calls */
@@ -72,15 +73,19 @@ static bool find_place(struct sip_agent *a)
     return a->call_count < (unsigned)a->config->voice_calls || evict(oldest_waiting(a, NULL));
 }
 
+static unsigned source_max(const struct sip_agent *a, const struct sip_source *s)
+{
+    return (unsigned)(s->peer ? s->peer->calls : a->config->voice_calls_per_source);
+}
+
 /* Finds a place among the calls of the source, which stays alive. */
 static bool find_source_place(struct sip_agent *a, struct sip_source *s)
 {
     bool found = true, fresh = s->calls == 0;
-    int64_t calls_max = s->peer ? s->peer->calls : a->config->voice_calls_per_source;
     mem_ref(s);
     if (!s->peer && s->waiting >= WAITING_SOURCE) /* a configured peer may be many callers */
         (void)evict(oldest_waiting(a, s));
-    if (s->calls >= (unsigned)calls_max)
+    if (s->calls >= source_max(a, s))
         found = evict(oldest_waiting(a, s));
     if (fresh || s->calls)
         mem_deref(s); /* without calls, this is its only reference */
@@ -120,4 +125,19 @@ bool sip_admit(struct sip_agent *a, const struct sip_msg *msg, struct sip_source
     }
     *ret = s;
     return true;
+}
+
+void sip_admit_ringing(struct sip_call *c)
+{
+    struct sip_agent *a = c->agent;
+    const bool forgeable = c->invite->tp == SIP_TRANSP_UDP;
+    if (!c->waiting.list || !sip_peers_listed(&a->peers, &c->invite->src))
+        return;
+    if (forgeable && (a->ringing >= (unsigned)a->config->voice_calls / RINGING_SHARE ||
+                      c->source->ringing >= source_max(a, c->source) / RINGING_SHARE))
+        return;
+    sip_call_leave_waiting(c);
+    c->ringing = true;
+    c->source->ringing++;
+    a->ringing++;
 }

@@ -50,6 +50,7 @@ struct sip_agent {
     struct list ended;     /* ended and about to be freed */
     struct list waiting;   /* not yet acknowledged, oldest first */
     unsigned waiting_count;
+    unsigned ringing;     /* calls that are kept while they ring (sip_admit_ringing) */
     struct list sign_ins; /* requests whose password is being checked */
     unsigned sign_in_count;
     struct sip_nonces nonces;

@@ -3,6 +3,7 @@
 
 #include "base/container_of.h"
 #include "base/log.h"
+#include "voice/sip_admit.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_call_end.h"
 #include "voice/sip_forward.h"
@@ -207,6 +208,7 @@ static void sip_call_begin(struct sip_call *c, const struct call_action *a)
                         c);
         return;
     case CALL_FORWARD:
+        sip_admit_ringing(c);
         sip_forward_start(c, a->forward, &sip_call_forward_events);
         return;
     case CALL_TAKE_MESSAGE:

@@ -16,7 +16,7 @@ struct sip_forward;
 
 struct sip_call {
     struct le le;      /* in agent->calls, then in agent->ended */
-    struct le waiting; /* in agent->waiting, until the caller's next message */
+    struct le waiting; /* in agent->waiting, until the caller's next message, or ringing */
     struct le dialog;  /* in agent->dialogs */
     struct sip_agent *agent;
     struct sip_stack *stack; /* it came to */
@@ -52,6 +52,7 @@ struct sip_call {
     } early;
     bool offered;  /* the INVITE had no SDP: ours is the offer */
     bool offering; /* our offer waits for the answer in an ACK */
+    bool ringing;  /* kept while it rings (sip_admit_ringing) */
     bool ended, evicted;
 
     struct tick_entry tick;

@@ -17,6 +17,11 @@ static void on_free(void *arg)
 
 void sip_call_leave_waiting(struct sip_call *c)
 {
+    if (c->ringing) {
+        c->ringing = false;
+        c->agent->ringing--;
+        c->source->ringing--;
+    }
     if (!c->waiting.list)
         return;
     list_unlink(&c->waiting);

@@ -11,6 +11,7 @@ struct sip_source {
     struct sa addr;
     unsigned calls;
     unsigned waiting; /* of these, not acknowledged yet */
+    unsigned ringing; /* of these, kept while they ring (sip_admit_ringing) */
 };
 
 /* Finds or makes the source of this address, which belongs to the peer (may be NULL). NULL if memory is short. The

@@ -662,6 +662,63 @@ static void test_a_stopping_service_hangs_up_on_both(void **state)
     phone_hung_up_on();
 }
 
+/* ---- many calls at once ---- */
+
+static void forge(struct raw *callers, size_t n, const char *number)
+{
+    for (size_t i = 0; i < n; i++) {
+        raw_open(&callers[i], sip_address(agent));
+        raw_invite(&callers[i], number);
+    }
+}
+
+static void test_a_ringing_call_of_a_listed_caller_outlives_unacknowledged_ones(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    struct raw others[6];
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    phone_rings(&p);
+    assert_int_equal(next_response(), 180);
+    forge(others, ARRAY_SIZE(others), FAKE_CODE);
+    for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+        assert_in_range(raw_final(&others[i]), 200, 503); /* the later ones evict the earlier ones */
+    phone_answers(&trunk, &p);
+    (void)visitor_answered();
+    hang_up_and_end(&p);
+    for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+        raw_request(&others[i], "BYE", FAKE_CODE, 2, "", "");
+        raw_close(&others[i]);
+    }
+}
+
+static void count_ringing(void *arg)
+{
+    *(unsigned *)arg = agent->ringing;
+}
+
+/* Their address may be forged. */
+static void test_ringing_calls_leave_half_of_the_places(void **state)
+{
+    (void)state;
+    struct raw others[7];
+    unsigned ringing = 0;
+    forge(others, ARRAY_SIZE(others), FAKE_RING);
+    visit(FAKE_CODE);
+    (void)visitor_answered();
+    run_on_agent(count_ringing, &ringing);
+    assert_int_equal(ringing, 4);
+    visitor_hangs_up();
+    for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+        raw_request(&others[i], "CANCEL", FAKE_RING, 1, "", "");
+        raw_close(&others[i]);
+    }
+    while (trunk_receive(&trunk, "INVITE", 100))
+        trunk_respond(&trunk, trunk.request, 486, "", "");
+    wait_for_calls(0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -692,6 +749,8 @@ int main(void)
         TEST(test_a_call_cancelled_while_the_resident_is_asked_hangs_up_there),
         TEST(test_cancel_and_answer_may_cross),
         TEST(test_a_stopping_service_hangs_up_on_both),
+        TEST(test_a_ringing_call_of_a_listed_caller_outlives_unacknowledged_ones),
+        TEST(test_ringing_calls_leave_half_of_the_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
