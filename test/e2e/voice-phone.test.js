@@ -33,9 +33,9 @@ describe('portero phone', () => {
             const person = await forwarded();
             const phone = await start('--digits', '9', '--hangup', '2000', ...options);
             const call = await buzz(w.daemon, person.number);
+            const { status, stdout } = await phone.ended;
             // The visitor hears a key in the audio until it is recognised.
             assert.deepEqual([call.status, call.heard.filter((line) => line !== 'tone 9')], [0, ['answered', 'tone 5', 'hangup']], call.stderr + w.daemon.stderr.slice(-1500));
-            const { status, stdout } = await phone.ended;
             assert.equal(status, 0);
             assert.deepEqual(stdout.split('\n'), [`listening sip:127.0.0.1:${port}`, `ringing from ${person.number}`, 'answered', 'hangup', '']);
         });
