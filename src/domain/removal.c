@@ -7,7 +7,7 @@
 
 enum err removal_sweep(struct tx *tx, const struct id *building, bool *ret_more)
 {
-    int64_t grants, entries, calls, kinds = 0;
+    int64_t grants, entries = 0, calls, kinds = 0;
     const struct db_args args = DB_ARGS(v_str(id_str(building)), v_int(BATCH));
     enum err e = db_exec(tx->db, SQL_REMOVAL_GRANTS, args, &grants);
     if (!e)

@@ -63,7 +63,7 @@ static void sip_on_mail(int flags, void *arg)
 
 static int make_loop(struct sip_agent *a)
 {
-    struct sip_stack *first;
+    struct sip_stack *first = NULL;
     int e = fd_setsize(descriptors());
     if (!e)
         e = hash_alloc(&a->sources, HASH_SIZE);

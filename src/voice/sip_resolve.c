@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <strings.h>
 
-#define QUERY_MS 3000 /* for one record type of one name; libre repeats the query meanwhile */
+#define HOSTS_LINE_MAX 8192 /* a longer one ends the search */
+#define QUERY_MS       3000 /* for one record type of one name; libre repeats the query meanwhile */
 
 static void ask_host(struct sip_resolve *r);
 static void ask_next_service(struct sip_resolve *r);
@@ -223,10 +224,13 @@ static bool is_called(const struct hostent *h, const char *name)
 /* A name of this machine's own, in /etc/hosts. */
 static bool in_hosts_file(struct sip_server *s)
 {
+    char text[HOSTS_LINE_MAX];
+    struct hostent entry, *h;
     uint32_t address;
+    int unused;
     bool found = false;
     sethostent(0);
-    for (struct hostent *h; !found && (h = gethostent());) {
+    while (!found && !gethostent_r(&entry, text, sizeof text, &h, &unused) && h) {
         found = is_called(h, s->host);
         if (found) {
             memcpy(&address, h->h_addr_list[0], sizeof address);

@@ -136,7 +136,7 @@ static double mean_of(const double *v, size_t n)
  * speech. */
 double utterance_snr(const struct utterance *u)
 {
-    double power[FRAMES_MAX];
+    double power[FRAMES_MAX] = {0};
     const size_t frames = u->n / FRAME;
     for (size_t i = 0; i < frames; i++)
         power[i] = power_of(u->samples + i * FRAME, FRAME);

@@ -62,7 +62,9 @@ static int fake_kind(const struct id *building)
 static void fake_greetings(struct access_decision *d, int kind)
 {
     bool speaks = kind != 6 && kind < 10;
+    pthread_mutex_lock(&fake.lock);
     d->release = fake.release;
+    pthread_mutex_unlock(&fake.lock);
     d->greeting_welcome = speaks ? STR("welcome") : STR("");
     d->greeting_granted = STR("");
     d->greeting_denied = speaks ? STR("denied") : STR("");
@@ -92,11 +94,13 @@ static void fake_phones(struct access_decision *d, int kind)
     if (kind < 10)
         return;
     memcpy(d->tones, "5", 2);
+    pthread_mutex_lock(&fake.lock);
     d->ring = fake.ring;
     d->ring.count = 0;
     d->forward_to = fake.phones[0] ? str_z(fake.phones[0]) : STR_NONE;
     for (size_t i = 1; i <= RING_NUMBERS_MAX && fake.phones[i]; i++)
         d->ring.numbers[d->ring.count++] = str_z(fake.phones[i]);
+    pthread_mutex_unlock(&fake.lock);
 }
 
 enum err access_arrive(struct tx *tx, struct str to, struct str from, struct access_decision *ret)

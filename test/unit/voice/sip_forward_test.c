@@ -45,10 +45,19 @@ static struct config_peer trunk_at(const char *name, const char *server)
 
 static void rings(enum ring_strategy strategy, bool accept, const char *first, const char *second, const char *third)
 {
+    pthread_mutex_lock(&fake.lock);
     fake.phones[0] = first;
     fake.phones[1] = second;
     fake.phones[2] = third;
     fake.ring = (struct ring){.strategy = strategy, .seconds = 30, .accept = accept};
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static void ring_for(int64_t seconds)
+{
+    pthread_mutex_lock(&fake.lock);
+    fake.ring.seconds = seconds;
+    pthread_mutex_unlock(&fake.lock);
 }
 
 static int set_up(void **state)
@@ -348,7 +357,7 @@ static void test_a_phone_that_does_not_answer_is_cancelled(void **state)
 {
     (void)state;
     struct raw_phone p;
-    fake.ring.seconds = 1;
+    ring_for(1);
     visit(FAKE_RING);
     assert_true(phone_called(&trunk, &p, FIRST));
     phone_rings(&p);
@@ -400,7 +409,7 @@ static void test_phones_ring_in_turn(void **state)
     (void)state;
     struct raw_phone p;
     rings(RING_ORDER, false, FIRST, SECOND, THIRD);
-    fake.ring.seconds = 1;
+    ring_for(1);
     visit(FAKE_RING);
     assert_true(phone_called(&trunk, &p, FIRST));
     trunk_respond(&trunk, p.invite, 486, "", "");

@@ -11,6 +11,13 @@
 
 static struct raw r;
 
+static void release_as(struct release form)
+{
+    pthread_mutex_lock(&fake.lock);
+    fake.release = form;
+    pthread_mutex_unlock(&fake.lock);
+}
+
 static int set_up(void **state)
 {
     agent_set_up(state);
@@ -99,7 +106,7 @@ static void test_the_tone_waits_and_is_repeated_as_the_building_asks(void **stat
     char keys[32];
     unsigned silence;
     size_t tones;
-    fake.release = (struct release){.length_ms = 60, .gap_ms = 60, .delay_ms = 400, .repeat = 3};
+    release_as((struct release){.length_ms = 60, .gap_ms = 60, .delay_ms = 400, .repeat = 3});
     call_door(FAKE_OPEN, raw_offer(&r, "sendrecv"));
     collect_events(keys, &silence, &tones);
     assert_string_equal(keys, "999");
@@ -113,8 +120,7 @@ static void test_the_tone_is_in_the_audio_if_the_building_asks_for_it(void **sta
     char keys[32];
     unsigned silence;
     size_t tones;
-    fake.release =
-        (struct release){.length_ms = 100, .gap_ms = 60, .delay_ms = 200, .repeat = 2, .mode = RELEASE_INBAND};
+    release_as((struct release){.length_ms = 100, .gap_ms = 60, .delay_ms = 200, .repeat = 2, .mode = RELEASE_INBAND});
     call_door(FAKE_OPEN, raw_offer(&r, "sendrecv"));
     collect_events(keys, &silence, &tones);
     assert_string_equal(keys, "");
@@ -125,7 +131,7 @@ static void test_the_tone_goes_out_as_info(void **state)
 {
     (void)state;
     char keys[32];
-    fake.release = (struct release){.length_ms = 100, .gap_ms = 60, .repeat = 2, .mode = RELEASE_INFO};
+    release_as((struct release){.length_ms = 100, .gap_ms = 60, .repeat = 2, .mode = RELEASE_INFO});
     call_door(FAKE_CODE, raw_offer(&r, "sendrecv"));
     collect_infos(200, keys);
     assert_string_equal(keys, "9#09#0");
@@ -137,7 +143,7 @@ static void test_keys_that_are_refused_as_info_go_out_as_events(void **state)
     char keys[32], events[32];
     unsigned silence;
     size_t tones;
-    fake.release = (struct release){.length_ms = 60, .gap_ms = 60, .mode = RELEASE_INFO};
+    release_as((struct release){.length_ms = 60, .gap_ms = 60, .mode = RELEASE_INFO});
     call_door(FAKE_CODE, raw_offer(&r, "sendrecv"));
     collect_infos(415, keys);
     assert_string_equal(keys, "9");
@@ -148,7 +154,7 @@ static void test_keys_that_are_refused_as_info_go_out_as_events(void **state)
 static void test_an_info_that_is_not_answered_holds_up_no_key(void **state)
 {
     (void)state;
-    fake.release = (struct release){.length_ms = 60, .gap_ms = 60, .mode = RELEASE_INFO};
+    release_as((struct release){.length_ms = 60, .gap_ms = 60, .mode = RELEASE_INFO});
     call_door(FAKE_OPEN, raw_offer(&r, "sendrecv"));
     while (raw_receive(&r, RAW_PATIENCE_MS) == 1 && strncmp(r.reply, "BYE ", 4) != 0)
         assert_memory_equal(r.reply, "INFO ", 5); /* repeated, as its transaction does */
