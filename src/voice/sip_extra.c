@@ -18,6 +18,7 @@ static void insert(struct sip_stack *s, struct mbuf *mb)
     s->extra[0] = '\0';
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the type is libre's */
 bool sip_extra_datagram(int *err, struct sa *dst, struct mbuf *mb, void *arg)
 {
     (void)err;
@@ -26,7 +27,8 @@ bool sip_extra_datagram(int *err, struct sa *dst, struct mbuf *mb, void *arg)
     return false;
 }
 
-/* Removes its helper, which libre would free with the connection. */
+/* Removes its helper, which libre would free with the connection.
+ * NOLINTNEXTLINE(readability-non-const-parameter): the type is libre's */
 static bool sip_extra_segment(int *err, struct mbuf *mb, void *arg)
 {
     struct sip_stack *s = arg;

@@ -102,13 +102,13 @@ static void *trace_thread(void *arg)
 
 static void append(struct sip_trace *t, const char *head, const char *message, size_t n)
 {
-    const size_t head_n = strlen(head), whole = head_n + n + 2;
-    char *at = t->waiting + t->waiting_n;
-    memcpy(at, head, head_n);
-    memcpy(at + head_n, message, n);
-    sip_mask(at + head_n, n);
-    memcpy(at + head_n + n, "\n\n", 2);
-    t->waiting_n += whole;
+    char *at = mempcpy(t->waiting + t->waiting_n, head, strlen(head));
+    memcpy(at, message, n);
+    sip_mask(at, n);
+    at += n;
+    *at++ = '\n';
+    *at++ = '\n';
+    t->waiting_n = (size_t)(at - t->waiting);
 }
 
 void sip_trace_add(struct sip_trace *t, bool out, enum sip_transp tp, const struct sa *from, const struct sa *to,
