@@ -119,12 +119,16 @@ static void hear_release(void)
     assert_true(heard.event);
 }
 
-/* How well the clip matches what was heard from sample `at` on: 1 is perfect. */
-static double match_at(const struct clip *c, size_t at)
+/* How well the clip matches what was heard from sample `at` on: 1 is perfect. Compares every second sample and is not
+ * instrumented: a search that takes seconds lets the service's time for a code pass. */
+__attribute__((no_sanitize("address", "undefined"))) static double match_at(const struct clip *c, size_t at)
 {
+    static int16_t linear[256];
     double product = 0, mine = 0, theirs = 0;
-    for (size_t i = 0; i < c->length; i++) {
-        const double a = g711_ulaw2pcm(c->ulaw[i]), b = at + i < heard.n ? heard.samples[at + i] : 0;
+    for (int i = 0; i < 256 && !linear[0]; i++)
+        linear[255 - i] = g711_ulaw2pcm((uint8_t)(255 - i));
+    for (size_t i = 0; i < c->length; i += 2) {
+        const double a = linear[c->ulaw[i]], b = at + i < heard.n ? heard.samples[at + i] : 0;
         product += a * b;
         mine += a * a;
         theirs += b * b;
@@ -216,7 +220,9 @@ static void test_the_denial_is_spoken_and_the_right_code_then_opens(void **state
     for (uint32_t at = 30000; !heard.event && at < 300000; at += 4000) { /* keys during the denial are dropped */
         raw_press(r.rtp, port, at, 7);
         raw_press(r.rtp, port, at + 2000, 11);
+        const size_t before = heard.n;
         hear_ms(500);
+        assert_true(heard.event || heard.n > before); /* the call goes on */
     }
     hear_release();
 }
