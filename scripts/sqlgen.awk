@@ -10,6 +10,10 @@
 #   COL_<STATEMENT>_<COLUMN>   a column that a SELECT or RETURNING of the statement names itself
 #   COL_<EITHER>_<LIST>        the first column of a list that is not at the beginning
 # An expression needs a name (count(*) AS total), unless it is a constant.
+#
+# A migration from number ADMITS_FROM has a line "-- oldest program: N": CONTRIBUTING.md, Migrations.
+
+BEGIN { ADMITS_FROM = 21 }
 
 function die(message) { print message > "/dev/stderr"; failed = 1; exit 1 }
 function quote(s) { gsub(/\\/, "\\\\", s); gsub(/"/, "\\\"", s); gsub(/\n/, "\\n\"\n    \"", s); return "\n    \"" s "\\n\"" }
@@ -85,12 +89,22 @@ function columns(name, s, items, n, i, at, lines, word) {
 function print_enum(lines) { if (lines != "") printf "\nenum {\n%s};\n", lines }
 function text_of(name, engine) { return (name "/" engine) in text ? text[name "/" engine] : text[name] }
 
+# The oldest program that may use the schema of a migration; before ADMITS_FROM each program used only its own.
+function oldest_of(i, before) {
+    if (i < ADMITS_FROM) return i
+    before = i == ADMITS_FROM ? i : oldest_of(i - 1)
+    if (!(i in oldest)) die(file[i] ": no line \"-- oldest program: N\" (CONTRIBUTING.md, Migrations)")
+    if (oldest[i] < before || oldest[i] > i) die(file[i] ": the oldest program must be " before " to " i)
+    return oldest[i]
+}
+
 function begin(key) {
     if (key in text) die(FILENAME ":" FNR ": " key " is defined twice")
     text[key] = ""
     current = key
 }
-FNR == 1 { current = ""; migration = 0; if (FILENAME ~ /migrations\/[0-9]+\.sql$/) { migration = ++migrations; text["m" migration] = "" } }
+FNR == 1 { current = ""; migration = 0; if (FILENAME ~ /migrations\/[0-9]+\.sql$/) { migration = ++migrations; text["m" migration] = ""; file[migration] = FILENAME } }
+/^-- oldest program: [0-9]+$/ && migration { oldest[migration] = $4; next }
 /^-- name: / && !migration {
     name = $3; engine = $4; gsub(/[()]/, "", engine)
     if (engine != "" && engine != "sqlite" && engine != "postgresql") die(FILENAME ":" FNR ": unknown engine " engine)
@@ -137,4 +151,7 @@ END {
     print "const char *const sql_migrations[] = {"
     for (i = 1; i <= migrations; i++) print quote(substr(text["m" i], 2)) ","
     print "    0};\n"
+    printf "const int sql_migration_oldest[] = {"
+    for (i = 1; i <= migrations; i++) printf "%s%d", (i > 1 ? ", " : ""), oldest_of(i)
+    print "};"
 }

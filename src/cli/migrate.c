@@ -32,8 +32,12 @@ static enum err migrate(const struct config *config, const struct migrate_option
     if (!e)
         e = store_versions(store, &have, &want);
     store_close(store);
-    if (!e)
-        printf(o->json ? "{\"version\":%d,\"wanted\":%d}\n" : "schema version %d of %d\n", have, want);
+    if (!e && o->json)
+        printf("{\"version\":%d,\"wanted\":%d}\n", have, want);
+    else if (!e && have > want)
+        printf("schema version %d, newer than this program's %d, which may use it\n", have, want);
+    else if (!e)
+        printf("schema version %d of %d\n", have, want);
     return e;
 }
 

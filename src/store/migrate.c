@@ -5,10 +5,12 @@
 #include "store/engine.h"
 
 #define MIGRATION_MAX (1 << 20)
+#define ADMITS_FROM   21 /* the first schema that says which programs may use it; as in scripts/sqlgen.awk */
 
 struct step {
     struct store *store;
     int from, have;
+    int oldest; /* the oldest program that may use the schema; read only for a newer one than this program knows */
 };
 
 int migrate_newest(void)
@@ -29,11 +31,22 @@ enum err migrate_read_version(void *ret_version, struct db *db)
     return e;
 }
 
-static enum err create_table(void *arg, struct db *db)
+static enum err read_oldest(struct step *step, struct db *db)
+{
+    CURSOR c;
+    enum err e = db_one(db, SQL_SCHEMA_OLDEST, DB_NO_ARGS, &c);
+    if (!e)
+        step->oldest = (int)col_int(&c, COL_SCHEMA_OLDEST_OLDEST);
+    return e;
+}
+
+static enum err read_schema(void *arg, struct db *db)
 {
     struct step *step = arg;
     enum err e = db_exec(db, SQL_SCHEMA_CREATE, DB_NO_ARGS, NULL);
-    return e ? e : migrate_read_version(&step->have, db);
+    if (!e)
+        e = migrate_read_version(&step->have, db);
+    return !e && step->have > migrate_newest() ? read_oldest(step, db) : e;
 }
 
 /* Replaces the {words} of a migration by those of the engine. */
@@ -82,7 +95,11 @@ static enum err advance(void *arg, struct db *db)
     if (e)
         return e;
     step->have = step->from + 1;
-    return db_exec(db, SQL_SCHEMA_ADVANCE, DB_ARGS(v_int(step->have)), NULL);
+    e = db_exec(db, SQL_SCHEMA_ADVANCE, DB_ARGS(v_int(step->have)), NULL);
+    if (e || step->have < ADMITS_FROM)
+        return e;
+    const int oldest = sql_migration_oldest[step->from];
+    return db_exec(db, SQL_SCHEMA_ADMIT, DB_ARGS(v_int(step->have), v_int(oldest)), NULL);
 }
 
 static enum err advance_to(struct step *step, int want, char **ret_why)
@@ -99,7 +116,7 @@ static enum err advance_to(struct step *step, int want, char **ret_why)
 enum err migrate_to(struct store *s, int want, char **ret_why)
 {
     struct step step = {.store = s};
-    enum err e = s->engine->transact(s, STORE_WRITE, create_table, &step);
+    enum err e = s->engine->transact(s, STORE_WRITE, read_schema, &step);
     return e ? e : advance_to(&step, want, ret_why);
 }
 
@@ -107,12 +124,14 @@ enum err migrate_store(struct store *s, bool wanted, char **ret_why)
 {
     struct step step = {.store = s};
     const int want = migrate_newest();
-    enum err e = s->engine->transact(s, STORE_WRITE, create_table, &step);
+    enum err e = s->engine->transact(s, STORE_WRITE, read_schema, &step);
     if (e)
         return err_why(ret_why, ERR_USAGE, "the database's schema version cannot be read (see the log)");
-    if (step.have > want)
-        return err_why(ret_why, ERR_USAGE, "the database's schema is version %d, this program knows only %d", step.have,
-                       want);
+    if (step.have > want && step.oldest > want)
+        return err_why(ret_why, ERR_USAGE,
+                       "the database's schema is version %d, for programs from %d on; this program knows only %d: "
+                       "install a newer one",
+                       step.have, step.oldest, want);
     if (step.have < want && !wanted)
         return err_why(ret_why, ERR_USAGE, "the database's schema is version %d, this program needs %d: migrate it",
                        step.have, want);

@@ -11,3 +11,5 @@ struct sql_statement {
 extern const struct sql_statement sql_table[SQL_COUNT];
 /* Oldest first, NULL-terminated; with {int}, {bytes X} and so on in place of the words of an engine (engine.h). */
 extern const char *const sql_migrations[];
+/* The oldest program, named by its newest migration, that may use the schema of each migration. */
+extern const int sql_migration_oldest[];

@@ -21,8 +21,9 @@ struct store; /* the process's store */
 struct db;    /* one session: a connection on one thread, inside a transaction while a body runs */
 
 /* Opens the store and takes the lock of the data directory (SQLite), which must exist; fails with ERR_USAGE if another
- * process has it. With `migrate`, brings the schema up to date; without it, fails with ERR_USAGE if the schema is not
- * current. ret_why as in config_load. */
+ * process has it. With `migrate`, brings an older schema up to date; without it, fails with ERR_USAGE if the schema is
+ * older. A newer schema is used as it is if it admits this program; else fails with ERR_USAGE. ret_why as in
+ * config_load. */
 enum err store_open(const struct config *c, bool migrate, struct store **ret, char **ret_why) CHECKED;
 /* Starts the store's threads. */
 enum err store_start(struct store *s) CHECKED;

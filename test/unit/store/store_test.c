@@ -515,23 +515,47 @@ static void misuse_aborts(void **state)
 
 /* ---- the schema ---- */
 
+struct newer {
+    int version, oldest;
+};
+
 static enum err pretend_newer(void *arg, struct db *db)
 {
-    return db_exec(db, SQL_SCHEMA_ADVANCE, DB_ARGS(v_int(*(int *)arg)), NULL);
+    const struct newer *newer = arg;
+    enum err e = db_exec(db, SQL_SCHEMA_ADVANCE, DB_ARGS(v_int(newer->version)), NULL);
+    return e ? e : db_exec(db, SQL_SCHEMA_ADMIT, DB_ARGS(v_int(newer->version), v_int(newer->oldest)), NULL);
 }
 
-static void a_newer_schema_is_refused(void **state)
+/* Closes the store after another program has brought its schema to a version that follows this program's. */
+static void leave_newer(struct store_fixture *f, int versions, int oldest)
 {
-    struct store_fixture *f = *state;
     int have, want;
-    char *why = NULL;
     assert_int_equal(store_versions(f->store, &have, &want), ERR_NONE);
-    assert_int_equal(have, want);
-    assert_true(want >= 1);
-    int newer = want + 1;
+    struct newer newer = {want + versions, want + oldest};
     assert_int_equal(store_run(f->store, STORE_WRITE, pretend_newer, &newer), ERR_NONE);
     store_close(f->store);
     f->store = NULL;
+}
+
+static void a_newer_schema_that_admits_this_program_is_used(void **state)
+{
+    struct store_fixture *f = *state;
+    int have, want;
+    leave_newer(f, 1, 0);
+    assert_int_equal(store_fixture_start(f), 0);
+    leave_newer(f, 3, 0);
+    assert_int_equal(store_open(&f->config, false, &f->store, NULL), ERR_NONE);
+    assert_int_equal(store_start(f->store), ERR_NONE);
+    assert_int_equal(store_versions(f->store, &have, &want), ERR_NONE);
+    assert_int_equal(have, want + 3);
+    assert_setting(f->store, "k", NULL);
+}
+
+static void a_newer_schema_for_later_programs_is_refused(void **state)
+{
+    struct store_fixture *f = *state;
+    char *why = NULL;
+    leave_newer(f, 2, 1);
     assert_int_equal(store_open(&f->config, true, &f->store, &why), ERR_USAGE);
     assert_non_null(strstr(why, "this program knows only"));
     free(why);
@@ -596,7 +620,8 @@ int main(void)
         BOTH(values_are_read_as_they_were_written),
         BOTH(a_statement_returns_the_number_of_changed_rows),
         BOTH(misuse_aborts),
-        BOTH(a_newer_schema_is_refused),
+        BOTH(a_newer_schema_that_admits_this_program_is_used),
+        BOTH(a_newer_schema_for_later_programs_is_refused),
         cmocka_unit_test_setup_teardown(an_old_schema_is_refused_without_migration, open_empty_sqlite,
                                         store_fixture_close),
         cmocka_unit_test_setup_teardown(an_old_schema_is_refused_without_migration, open_empty_postgresql,
