@@ -1,5 +1,6 @@
 /* Recorded greetings of a building. */
 #include "admin/routes.h"
+#include "api/service.h"
 #include "base/crypto.h"
 #include "domain/recording.h"
 
@@ -11,6 +12,7 @@ struct greeting_body {
 };
 struct greeting_item {
     struct val which, seconds, created_at;
+    struct id id; /* not in the reply */
 };
 struct greetings_reply {
     struct val data;
@@ -72,6 +74,7 @@ static enum err reply_list(struct request *q, struct reply *p, const struct id *
             .which = v_str(str_z(recording_names[list[i].which])),
             .seconds = v_int((list[i].length + RECORDING_RATE - 1) / RECORDING_RATE),
             .created_at = v_time(list[i].created_at_us),
+            .id = list[i].id,
         };
     struct greetings_reply *body = arena_new(q->tx.arena, struct greetings_reply);
     body->data = v_list(items, count);
@@ -95,6 +98,16 @@ static enum err set_greeting(struct request *q, struct reply *p)
     q->subject = arena_printf(q->tx.arena, "building=%s which=%.*s", building.text, STR_ARG(body->which.s));
     enum err e = recording_put(&q->tx, &building, which_of(body->which), audio);
     return e ? e : reply_list(q, p, &building, 201);
+}
+
+static void prepare_recording(struct request *q)
+{
+    const struct greeting_body *body = q->body;
+    const struct greetings_reply *reply = q->reply.body;
+    const struct greeting_item *items = reply->data.ptr;
+    for (size_t i = 0; i < reply->data.count; i++)
+        if (str_eq(items[i].which.s, body->which.s))
+            service_prepare_greeting(q->service, true, id_str(&items[i].id));
 }
 
 static enum err remove_greeting(struct request *q, struct reply *p)
@@ -135,6 +148,7 @@ static const struct route rows[] = {
      .body_max = BODY_MAX,
      .run = RUN_WRITE,
      .handler = set_greeting,
+     .committed = prepare_recording,
      .status = 201,
      .reply = &list_shape},
     {.operation_id = "adminRemoveGreeting",

@@ -38,6 +38,8 @@ struct service {
     struct constant openapi;
     GHashTable *texts; /* route row -> struct constant, for rows with a text */
     struct trunk_board *trunks;
+    void (*prepare_greeting)(void *arg, bool recording, struct str name); /* NULL: no telephones */
+    void *prepare_arg;
     int64_t started_us;
     struct loop loops[HTTP_MAX_LOOPS];
 };
@@ -474,6 +476,18 @@ void service_set_trunks(struct service *s, struct trunk_board *board)
 struct trunk_board *service_trunks(const struct service *s)
 {
     return s->trunks;
+}
+
+void service_set_greetings(struct service *s, void (*prepare)(void *arg, bool recording, struct str name), void *arg)
+{
+    s->prepare_greeting = prepare;
+    s->prepare_arg = arg;
+}
+
+void service_prepare_greeting(const struct service *s, bool recording, struct str name)
+{
+    if (s->prepare_greeting)
+        s->prepare_greeting(s->prepare_arg, recording, name);
 }
 
 int64_t service_started_us(const struct service *s)

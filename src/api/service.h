@@ -32,6 +32,10 @@ enum err service_publish(struct service *s, const char *public_url) CHECKED;
 /* Sets the board of the trunks, which must outlive the service; NULL: there are none. Before the first request. */
 void service_set_trunks(struct service *s, struct trunk_board *board);
 
+/* Sets how a saved greeting is prepared for calls: `name` is the text or the ID of a recording. It copies the name,
+ * does not wait, and may be called on any thread until service_stop. Before the first request. */
+void service_set_greetings(struct service *s, void (*prepare)(void *arg, bool recording, struct str name), void *arg);
+
 /* The handler for http_server_new. */
 struct http_handler service_handler(struct service *s);
 
@@ -41,6 +45,8 @@ struct jobs *service_jobs(const struct service *s);
 struct deliveries *service_deliveries(const struct service *s);
 const struct providers *service_providers(const struct service *s);
 struct trunk_board *service_trunks(const struct service *s);
+/* A greeting was saved; no effect without telephones. */
+void service_prepare_greeting(const struct service *s, bool recording, struct str name);
 /* Time of service_new, monotonic. */
 int64_t service_started_us(const struct service *s);
 /* The public address, without a trailing slash, for links. */

@@ -1,6 +1,6 @@
-#include "api/routes.h"
-
 #include "domain/settings.h"
+#include "api/routes.h"
+#include "api/service.h"
 
 #define TONE_PATTERN "^[0-9#*]{1,3}$"
 
@@ -275,6 +275,15 @@ static enum err patch_settings(struct request *q, struct reply *p)
     return e ? e : reply_settings(q, p, &s);
 }
 
+static void prepare_greetings(struct request *q)
+{
+    const struct settings_body *b = q->body;
+    const struct val saved[] = {b->greeting_welcome, b->greeting_granted, b->greeting_denied, b->greeting_forwarding};
+    for (size_t i = 0; i < sizeof saved / sizeof *saved; i++)
+        if (v_given(saved[i]))
+            service_prepare_greeting(q->service, false, saved[i].s);
+}
+
 static const struct route rows[] = {
     {.operation_id = "getSetup",
      .summary = "The setup status of a building",
@@ -328,6 +337,7 @@ static const struct route rows[] = {
      .body_example = "{\"unlock_tone\": \"9\", \"greeting_welcome\": \"Please enter your code.\"}",
      .run = RUN_WRITE,
      .handler = patch_settings,
+     .committed = prepare_greetings,
      .status = 200,
      .reply = &building_settings_shape,
      .flags = ROUTE_ETAG,

@@ -239,15 +239,22 @@ static enum err publish(struct daemon *d, char **ret_why)
     return service_publish(d->service, url);
 }
 
+static void prepare_greeting(void *arg, bool recording, struct str name)
+{
+    sip_prepare_greeting(arg, recording, name);
+}
+
 static enum err start_sip(struct daemon *d, char **ret_why)
 {
     const struct config *c = d->config;
     if (strcmp(c->voice_provider, "sip") != 0 || !*c->listen_sip)
         return ERR_NONE;
     enum err e = sip_start(c, d->store, &d->sip, ret_why);
-    if (!e)
-        service_set_trunks(d->service, sip_trunk_board(d->sip));
-    return e;
+    if (e)
+        return e;
+    service_set_trunks(d->service, sip_trunk_board(d->sip));
+    service_set_greetings(d->service, prepare_greeting, d->sip);
+    return ERR_NONE;
 }
 
 static enum err start_http(struct daemon *d, char **ret_why)

@@ -1,5 +1,8 @@
 #include "voice/greeting.h"
 
+#include <stdio.h>
+
+#include "base/container_of.h"
 #include "base/log.h"
 #include "domain/recording.h"
 #include "domain/settings.h"
@@ -93,6 +96,37 @@ void greeting_prepare(struct sip_agent *a, const struct call *c, const struct ca
     if (c->state == CALL_COLLECTING || c->state == CALL_RECORDING || c->state == CALL_RINGING)
         for (int i = 0; i < GREETING_COUNT; i++)
             ask_for(a, c->greetings[i], &c->recordings[i]);
+}
+
+/* ---- saved greetings ---- */
+
+static void on_wishes(struct mail *m)
+{
+    struct greeting_wishes *w = container_of(m, struct greeting_wishes, mail);
+    struct sip_agent *a = container_of(w, struct sip_agent, wishes);
+    pthread_mutex_lock(&w->lock);
+    for (size_t i = 0; a->speech && i < w->n; i++) {
+        const struct speech_source source = {.recording = w->list[i].recording, .name = str_z(w->list[i].name)};
+        speech_ask_ahead(a->speech, &source);
+    }
+    w->n = 0;
+    pthread_mutex_unlock(&w->lock);
+}
+
+void sip_prepare_greeting(struct sip_agent *a, bool recording, struct str name)
+{
+    struct greeting_wishes *w = &a->wishes;
+    pthread_mutex_lock(&w->lock);
+    if (name.n && name.n <= GREETING_NAME_MAX && w->n < GREETING_WISHES_MAX) {
+        struct greeting_wish *wish = &w->list[w->n];
+        wish->recording = recording;
+        (void)snprintf(wish->name, sizeof wish->name, "%.*s", STR_ARG(name));
+        if (!w->n++) {
+            w->mail.run = on_wishes;
+            mailbox_post(&a->box, &w->mail);
+        }
+    }
+    pthread_mutex_unlock(&w->lock);
 }
 
 /* ---- one text ---- */

@@ -1,6 +1,10 @@
 /* Says texts in a call: as speech, or as signal tones if the speech is not ready in time. */
 #pragma once
+#include <pthread.h>
+
 #include "base/err.h"
+#include "base/mailbox.h"
+#include "domain/settings.h"
 #include "voice/call.h"
 
 #define GREETING_WAIT_MS 1000 /* the longest silence before tones take the place of speech */
@@ -23,6 +27,20 @@ struct saying {
     struct greeting_words words;
     int64_t until_ms;  /* waiting for the speech, at most until then; 0: not waiting */
     struct clip *clip; /* the one that plays, or played last */
+};
+
+#define GREETING_WISHES_MAX 50 /* saved greetings that the agent's thread has not seen yet */
+#define GREETING_NAME_MAX   (3 * GREETING_MAX)
+
+/* Saved greetings on their way from other threads to the agent's. */
+struct greeting_wishes {
+    pthread_mutex_t lock;
+    struct mail mail; /* posted while n > 0 */
+    size_t n;
+    struct greeting_wish {
+        bool recording;
+        char name[GREETING_NAME_MAX + 1];
+    } list[GREETING_WISHES_MAX];
 };
 
 /* Start the agent's speech, and prepare the texts that most calls need. */

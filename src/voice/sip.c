@@ -174,6 +174,7 @@ void sip_free(struct sip_agent *a)
         return;
     mailbox_done(&a->box);
     sem_destroy(&a->started);
+    pthread_mutex_destroy(&a->wishes.lock);
     trunk_board_free(a->board);
     free(a);
 }
@@ -185,6 +186,7 @@ enum err sip_start(const struct config *c, struct store *s, struct sip_agent **r
     a->store = s;
     a->board = trunk_board_new();
     sem_init(&a->started, 0, 0);
+    pthread_mutex_init(&a->wishes.lock, NULL);
     enum err e = mailbox_init(&a->box);
     if (!e && pthread_create(&a->thread, NULL, sip_run, a))
         e = ERR_IO;

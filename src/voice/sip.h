@@ -16,6 +16,9 @@ enum err sip_start(const struct config *c, struct store *s, struct sip_agent **r
 const char *sip_address(const struct sip_agent *a);
 /* The state of the trunks; lives as long as the agent. */
 struct trunk_board *sip_trunk_board(const struct sip_agent *a);
+/* A greeting was saved: has it ready before a call needs it, or, if many are saved at once, when one does. `name`: the
+ * text, or the ID of a recording. Any thread. */
+void sip_prepare_greeting(struct sip_agent *a, bool recording, struct str name);
 /* Reads the certificate of SIP over TLS again (SIGHUP), soon. */
 void sip_reload(struct sip_agent *a);
 /* Refuses new calls, gives those in progress wait_ms to end, then hangs up. Returns at once. */

@@ -7,6 +7,7 @@
 
 #include "base/mailbox.h"
 #include "voice/call_log.h"
+#include "voice/greeting.h"
 #include "voice/sip.h"
 #include "voice/sip_digest.h"
 #include "voice/sip_local.h"
@@ -43,12 +44,13 @@ struct sip_agent {
     struct sipsess_sock *sessions; /* of it */
     struct mailbox box;
     struct tick *tick;
-    struct speech *speech; /* NULL: signal tones */
-    struct spoken *spoken; /* NULL: no spoken codes */
-    struct list calls;     /* sip_call */
-    unsigned call_count;   /* of them */
-    struct list ended;     /* ended and about to be freed */
-    struct list waiting;   /* not yet acknowledged, oldest first */
+    struct speech *speech;         /* NULL: signal tones */
+    struct greeting_wishes wishes; /* of other threads */
+    struct spoken *spoken;         /* NULL: no spoken codes */
+    struct list calls;             /* sip_call */
+    unsigned call_count;           /* of them */
+    struct list ended;             /* ended and about to be freed */
+    struct list waiting;           /* not yet acknowledged, oldest first */
     unsigned waiting_count;
     unsigned ringing;     /* calls that are kept while they ring (sip_admit_ringing) */
     struct list sign_ins; /* requests whose password is being checked */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/container_of.h"
+#include "base/log.h"
 #include "voice/synth.h"
 
 #define NICE_SPEECH 5
@@ -66,6 +67,8 @@ static void on_prepared(struct mail *m)
     struct speech *s = e->speech;
     s->pending--;
     e->ready = true;
+    log_debug("speech prepared kind=%s samples=%u waiting=%u", e->key[0] == 'T' ? "text" : "recording",
+              e->clip ? e->clip->length : 0, s->pending);
     list_append(&s->used, &e->used, e);
     s->bytes += entry_bytes(e);
     while (s->bytes > s->options.cache_bytes)
@@ -169,6 +172,12 @@ void speech_ask(struct speech *s, const struct speech_source *source)
     struct entry *e = entry_get(s, source, false);
     if (e && e->ready)
         entry_touch(s, e);
+}
+
+void speech_ask_ahead(struct speech *s, const struct speech_source *source)
+{
+    if (s->pending < SPEECH_AHEAD_MAX)
+        speech_ask(s, source);
 }
 
 enum speech_state speech_take(struct speech *s, const struct speech_source *source, struct clip **ret)

@@ -7,6 +7,7 @@
 #include "voice/clip.h"
 
 #define SPEECH_QUEUE_MAX 200 /* texts and recordings that wait to be prepared */
+#define SPEECH_AHEAD_MAX 100 /* of them, those that no call needs yet: the others' places are for calls */
 
 struct speech;
 
@@ -31,6 +32,8 @@ void speech_free(struct speech *s);
 
 /* Has it prepared, after those that were asked for before. No effect while SPEECH_QUEUE_MAX others wait. */
 void speech_ask(struct speech *s, const struct speech_source *source);
+/* The same for a call that may come some day. No effect while SPEECH_AHEAD_MAX others wait. */
+void speech_ask_ahead(struct speech *s, const struct speech_source *source);
 
 enum speech_state {
     SPEECH_READY,

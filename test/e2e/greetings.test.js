@@ -7,8 +7,8 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ok } from './lib/client.js';
 import { portero, temporaryDirectory } from './lib/daemon.js';
-import { address, Baresip, QUICK } from './lib/phone.js';
-import { grant, resident, world } from './lib/world.js';
+import { address, Baresip, buzz, QUICK } from './lib/phone.js';
+import { eventually, grant, resident, world } from './lib/world.js';
 
 const WELCOME = 'Please enter your code now.';
 
@@ -72,6 +72,36 @@ function match(sound, heard) {
     }
     return best;
 }
+
+describe('a greeting that is saved', () => {
+    it('is prepared then, and not when a call needs it', async () => {
+        const w = await world({ config: { ...QUICK, log_level: 'debug' } });
+        try {
+            const person = await resident(w.client);
+            await grant(person, { type: 'passcode', access_code: '1234' });
+            const prepared = () => w.daemon.stderr.match(/speech prepared .*/g) ?? [];
+            await eventually(() => / waiting=0/.test(prepared().at(-1)), 'the texts of the start');
+            const path = `/v1/buildings/${person.building.id}/settings`;
+            const { headers } = await person.client.get(path);
+            const texts = { greeting_welcome: 'Good day to you.', greeting_denied: 'This was another code.' };
+            const before = prepared().length;
+            ok(await person.client.patch(path, texts, { headers: { 'If-Match': headers.etag } }));
+            await eventually(() => prepared().length === before + 2, 'the texts that were saved');
+            const file = join(w.daemon.data, 'granted.recording');
+            writeFileSync(file, writeWav(Float64Array.from({ length: 4000 }, (_, i) => 8000 * Math.sin(i)), 8000));
+            const set = portero(['admin', 'greeting', 'set', '--building', person.building.id, '--which', 'granted', file,
+                '--config', w.daemon.configPath, '--data', w.daemon.data]);
+            assert.equal(set.status, 0, set.stderr);
+            await eventually(() => prepared().length === before + 3, 'the recording');
+            assert.match(prepared().at(-1), /recording/);
+            const call = await buzz(w.daemon, person.number, '--digits', '9#,1234');
+            assert.equal(call.tones, '9', call.stdout + call.stderr);
+            assert.equal(prepared().length, before + 3);
+        } finally {
+            await w.close();
+        }
+    });
+});
 
 describe('greetings', () => {
     let w;

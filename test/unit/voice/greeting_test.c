@@ -300,6 +300,35 @@ static void test_a_key_ends_the_wait_for_a_greeting(void **state)
     assert_true(heard.n < SOUND_MS(GREETING_WAIT_MS));
 }
 
+static void test_a_saved_recording_is_ready_before_the_call(void **state)
+{
+    (void)state;
+    sip_prepare_greeting(agent, true, STR(FAKE_RECORDING));
+    prepare(FAKE_RECORDING, true);
+    atomic_store(&fake_recording_held, true); /* another one could not be read */
+    call(FAKE_RECORDED, 0);
+    hear_ms(2500);
+    atomic_store(&fake_recording_held, false);
+    assert_true(match_recording() > 0.99);
+}
+
+static void test_any_number_of_greetings_may_be_saved_at_once(void **state)
+{
+    (void)state;
+    char text[GREETING_NAME_MAX + 8];
+    memset(text, 'a', sizeof text);
+    sip_prepare_greeting(agent, false, str_n(text, sizeof text)); /* longer than any greeting */
+    sip_prepare_greeting(agent, false, STR(""));
+    for (int i = 0; i < 4 * GREETING_WISHES_MAX; i++) {
+        const int n = snprintf(text, sizeof text, "%d", i % 10);
+        sip_prepare_greeting(agent, false, str_n(text, (size_t)n));
+    }
+    prepare("0", false);
+    prepare("welcome", false);
+    call(FAKE_CODE, 0);
+    assert_true(hears("welcome"));
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
@@ -314,6 +343,8 @@ int main(void)
         T(a_recording_that_cannot_be_read_is_spoken),
         T(a_greeting_that_is_not_ready_in_time_is_a_signal),
         T(a_key_ends_the_wait_for_a_greeting),
+        T(a_saved_recording_is_ready_before_the_call),
+        T(any_number_of_greetings_may_be_saved_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,6 +127,28 @@ static void test_the_cache_keeps_the_newest_within_its_bound(void **state)
     assert_int_equal(store.count, 13);
 }
 
+static void test_saved_greetings_leave_places_for_calls(void **state)
+{
+    (void)state;
+    start(16 << 20);
+    store.held = true;
+    char name[8];
+    struct clip *clip = NULL;
+    for (int i = 0; i < SPEECH_QUEUE_MAX + 1; i++) {
+        (void)snprintf(name, sizeof name, "%d", i);
+        const struct speech_source saved = recording(name);
+        speech_ask_ahead(speech, &saved);
+    }
+    const struct speech_source needed = recording("needed");
+    assert_int_equal(speech_take(speech, &needed, &clip), SPEECH_PENDING);
+    for (int i = 0; i < SPEECH_AHEAD_MAX + 1; i++)
+        sem_post(&store.go);
+    clip_unref(take(needed));
+    (void)snprintf(name, sizeof name, "%d", SPEECH_AHEAD_MAX - 1);
+    clip_unref(take(recording(name)));
+    assert_int_equal(store.count, SPEECH_AHEAD_MAX + 1);
+}
+
 static void test_a_clip_outlives_its_place_in_the_cache(void **state)
 {
     (void)state;
@@ -192,6 +214,7 @@ int main(void)
         T(a_text_is_rendered_once),
         T(a_text_without_words_is_ready_without_a_clip),
         T(the_cache_keeps_the_newest_within_its_bound),
+        T(saved_greetings_leave_places_for_calls),
         T(a_clip_outlives_its_place_in_the_cache),
         T(the_queue_is_bounded_and_the_needed_one_goes_first),
         T(a_recording_that_could_not_be_read_is_tried_again),
