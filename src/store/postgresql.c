@@ -1,11 +1,14 @@
 /* The PostgreSQL engine: a pool of connections, each with a thread. */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "store/postgresql.h"
 
 #define OVERTAKEN_MOST 16 /* urgent tasks that may run before another task */
 #define RESERVED_FROM  4  /* with at least this many workers, one is kept for urgent tasks */
+#define ANSWER_US      (12 * US_PER_S)
+#define MIGRATION_US   (3600 * US_PER_S)
 
 /* ---- the queue and its workers ---- */
 
@@ -150,7 +153,8 @@ static enum err postgresql_open(const struct config *c, struct store **ret, char
     pthread_cond_init(&s->wake_reserved, NULL);
     init_turn(&s->writes);
     for (size_t i = 0; i < workers; i++)
-        s->workers[i].db = (struct postgresql_db){.base.engine = &postgresql_engine, .store = s, .broken = true};
+        s->workers[i].db = (struct postgresql_db){
+            .base.engine = &postgresql_engine, .store = s, .broken = true, .answer_us = MIGRATION_US};
     s->workers[workers - 1].reserved = workers >= RESERVED_FROM;
     enum err e = read_dsn(s, c->store_dsn, ret_why);
     if (!e)
@@ -170,6 +174,7 @@ static enum err postgresql_start(struct store *base)
     for (size_t i = 0; i < s->worker_count; i++) {
         struct postgresql_worker *w = &s->workers[i];
         postgresql_marks_start(&w->db);
+        w->db.answer_us = ANSWER_US;
         if (pthread_create(&w->thread, NULL, work, w))
             return ERR_IO;
         w->running = true;

@@ -36,6 +36,9 @@ struct postgresql_db {
     enum store_mode mode; /* of the running transaction */
     bool begun;           /* BEGIN was sent, together with the first statement */
     bool broken;          /* the connection must be replaced */
+    bool late;            /* it is broken because the server did not answer until `until_us` */
+    int64_t until_us;     /* monotonic: waits for the server end */
+    int64_t answer_us;    /* the longest wait in one attempt */
     char state[6];        /* SQLSTATE of the last failure */
     /* The mark of the running transaction, see postgresql_transaction.c. */
     bool marks; /* write transactions leave a mark */
@@ -77,6 +80,14 @@ void postgresql_disconnect(struct postgresql_db *db);
 bool postgresql_connected(struct postgresql_db *db) CHECKED;
 /* Whether the store is closing. */
 bool postgresql_stopping(struct postgresql_store *s);
+
+/* ---- postgresql_wait.c ---- */
+/* The next result of what was sent (PQgetResult), for the caller to clear. Waits until db->until_us; when that time is
+ * over, the connection is broken, and this and all later calls return NULL. */
+PGresult *postgresql_result(struct postgresql_db *db) CHECKED;
+/* The last result of a command outside of a pipeline. `sent` is what PQsend… returned. NULL if the server did not
+ * answer in time, or the command could not be sent. */
+PGresult *postgresql_only_result(struct postgresql_db *db, int sent) CHECKED;
 
 /* ---- postgresql_control.c ---- */
 /* Runs BEGIN, COMMIT and so on. The caller clears the result. */

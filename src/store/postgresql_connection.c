@@ -5,6 +5,7 @@
 #include "store/postgresql.h"
 
 #define OUTAGE_US       (10 * US_PER_S) /* tasks wait this long for a lost server; after that they fail at once */
+#define SETTINGS_US     (5 * US_PER_S)  /* for the settings of a new connection */
 #define RETRY_US        100000
 #define RETRY_JITTER_US 150000
 
@@ -25,11 +26,12 @@ bool postgresql_connect(struct postgresql_db *db)
     db->conn = PQconnectdbParams(names, values, 1);
     for (int i = 0; i < SQL_COUNT; i++)
         db->statements[i].prepared = false;
-    db->begun = false;
+    db->begun = db->late = false;
     db->broken = true;
-    if (PQstatus(db->conn) != CONNECTION_OK)
+    if (PQstatus(db->conn) != CONNECTION_OK || PQsetnonblocking(db->conn, 1) != 0)
         return false;
     PQsetNoticeReceiver(db->conn, ignore_notice, NULL);
+    db->until_us = clock_monotonic_us() + SETTINGS_US;
     PGresult *r = postgresql_control(db, PG_DURABLE);
     db->broken = PQresultStatus(r) != PGRES_TUPLES_OK;
     PQclear(r);

@@ -81,7 +81,7 @@ enum err postgresql_failed(struct postgresql_db *db, const char *what, const PGr
 
 PGresult *postgresql_control(struct postgresql_db *db, enum postgresql_control control)
 {
-    return PQexec(db->conn, control_sql[control]);
+    return postgresql_only_result(db, PQsendQuery(db->conn, control_sql[control]));
 }
 
 bool postgresql_send_control(struct postgresql_db *db, enum postgresql_control control)

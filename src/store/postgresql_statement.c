@@ -112,12 +112,12 @@ static enum err prepare_statement(struct postgresql_db *db, enum sql id)
 {
     struct postgresql_statement *st = &db->statements[id];
     const char *name = sql_table[id].name;
-    PGresult *r = PQprepare(db->conn, name, sql_table[id].postgresql, 0, NULL);
+    PGresult *r = postgresql_only_result(db, PQsendPrepare(db->conn, name, sql_table[id].postgresql, 0, NULL));
     enum err e = PQresultStatus(r) == PGRES_COMMAND_OK ? ERR_NONE : postgresql_failed(db, name, r);
     PQclear(r);
     if (e)
         return e;
-    r = PQdescribePrepared(db->conn, name);
+    r = postgresql_only_result(db, PQsendDescribePrepared(db->conn, name));
     if (PQresultStatus(r) != PGRES_COMMAND_OK) {
         e = postgresql_failed(db, name, r);
     } else if (!note_types(st, r)) {
@@ -149,7 +149,7 @@ static enum err postgresql_ready(struct postgresql_db *db, enum sql id, struct d
     return ERR_NONE;
 }
 
-static bool send_statement(struct postgresql_db *db, enum sql id, const struct arguments *a)
+static int send_statement(struct postgresql_db *db, enum sql id, const struct arguments *a)
 {
     return PQsendQueryPrepared(db->conn, sql_table[id].name, a->n, a->values, a->lengths, a->formats, 1);
 }
@@ -160,11 +160,11 @@ static bool succeeded(const PGresult *r)
 }
 
 /* Returns the result of the next command of a pipeline, or `before` if that is a failure. Clears the other one. */
-static PGresult *pipeline_result(PGconn *conn, PGresult *before)
+static PGresult *pipeline_result(struct postgresql_db *db, PGresult *before)
 {
-    PGresult *r = PQgetResult(conn);
+    PGresult *r = postgresql_result(db);
     if (r)
-        PQclear(PQgetResult(conn)); /* the end of this command */
+        PQclear(postgresql_result(db)); /* the end of this command */
     PGresult *keep = before && !succeeded(before) ? before : r;
     PQclear(keep == r ? before : r);
     return keep;
@@ -183,8 +183,8 @@ static PGresult *begin_with(struct postgresql_db *db, enum sql id, const struct 
         (!mark || send_statement(db, SQL_COMMIT_MARK_PUT, &mark_args)) && send_statement(db, id, a) &&
         PQpipelineSync(db->conn)) {
         for (int commands = mark ? 3 : 2; commands > 0; commands--)
-            r = pipeline_result(db->conn, r);
-        PQclear(PQgetResult(db->conn)); /* the synchronisation point */
+            r = pipeline_result(db, r);
+        PQclear(postgresql_result(db)); /* the synchronisation point */
     }
     if (!PQexitPipelineMode(db->conn))
         db->broken = true;
@@ -198,8 +198,7 @@ static enum err run_statement(struct postgresql_db *db, enum sql id, struct db_a
     enum err e = postgresql_ready(db, id, args, &a);
     if (e)
         return e;
-    PGresult *r = db->begun ? PQexecPrepared(db->conn, sql_table[id].name, a.n, a.values, a.lengths, a.formats, 1)
-                            : begin_with(db, id, &a);
+    PGresult *r = db->begun ? postgresql_only_result(db, send_statement(db, id, &a)) : begin_with(db, id, &a);
     if (succeeded(r)) {
         *ret = r;
         return ERR_NONE;
@@ -248,7 +247,7 @@ enum err postgresql_script(struct db *base, const char *sql)
 {
     struct postgresql_db *db = (struct postgresql_db *)base;
     assert(db->begun);
-    PGresult *r = PQexec(db->conn, sql);
+    PGresult *r = postgresql_only_result(db, PQsendQuery(db->conn, sql));
     enum err e = succeeded(r) ? ERR_NONE : postgresql_failed(db, "script", r);
     PQclear(r);
     return e;

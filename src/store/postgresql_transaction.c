@@ -48,6 +48,7 @@ enum commit_fate { FATE_COMMITTED, FATE_NOT_COMMITTED, FATE_UNKNOWN };
 static enum commit_fate fate_of_mark(struct postgresql_db *db)
 {
     db->base.failed = ERR_NONE;
+    db->until_us = clock_monotonic_us() + db->answer_us;
     if (!run_control(db, PG_BEGIN_PLAIN, "begin"))
         return FATE_UNKNOWN;
     db->begun = true;
@@ -97,6 +98,7 @@ static enum err run_once(struct postgresql_db *db, enum store_mode mode, enum er
                          void *arg)
 {
     db->base.failed = ERR_NONE;
+    db->until_us = clock_monotonic_us() + db->answer_us;
     db->mode = mode;
     db->begun = false;
     db->mark++;
@@ -114,6 +116,7 @@ static enum err run_once(struct postgresql_db *db, enum store_mode mode, enum er
 static enum err delete_marks(struct postgresql_db *db, enum sql id, struct db_args args)
 {
     db->base.failed = ERR_NONE;
+    db->until_us = clock_monotonic_us() + db->answer_us;
     if (!run_control(db, PG_BEGIN_PLAIN, "begin"))
         return db->base.failed;
     db->begun = true;
