@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -39,10 +41,61 @@ static enum err lock_directory(struct sqlite_store *s, const char *dir, char **r
     return e;
 }
 
+/* The lock file has a line in it once the data directory has a database. */
+static bool is_marked(const struct sqlite_store *s)
+{
+    struct stat found;
+    return fstat(s->lock_fd, &found) == 0 && found.st_size > 0;
+}
+
+static void mark(const struct sqlite_store *s)
+{
+    static const char line[] = "portero.db\n";
+    if (!is_marked(s) && write(s->lock_fd, line, sizeof line - 1) < 0)
+        store_log_error("mark in portero.lock", errno, strerrordesc_np(errno));
+}
+
+static off_t size_in(const char *dir, const char *name)
+{
+    struct stat found;
+    char *path = mem_printf("%s/%s", dir, name);
+    const off_t size = stat(path, &found) == 0 ? found.st_size : 0;
+    free(path);
+    return size;
+}
+
+/* Whether the data directory had a database before. Stores of earlier versions have no mark, but in the sandbox they
+ * have the key that the service made. */
+static bool had_database(const struct sqlite_store *s, const struct config *c)
+{
+    const bool own_key = !c->secrets_master_key || !*c->secrets_master_key;
+    return is_marked(s) || (own_key && size_in(c->top_data_dir, "master.key") > 0);
+}
+
+static enum err refuse_lost(const struct sqlite_store *s, char **ret_why)
+{
+    return err_why(ret_why, ERR_USAGE,
+                   "%s is missing or empty, but this data directory had a database: restore it, with its -wal file if "
+                   "there is one; to begin with an empty store, remove master.key and all portero.* from the data "
+                   "directory",
+                   s->path);
+}
+
+/* SQLite deletes a WAL without a database, so that must not get as far as SQLite. A new database is never empty while
+ * it has a WAL. */
+static enum err check_found(struct sqlite_store *s, const struct config *c, char **ret_why)
+{
+    const char *dir = c->top_data_dir;
+    s->path = mem_printf("%s/portero.db", dir);
+    s->wal_path = mem_printf("%s/portero.db-wal", dir);
+    if (size_in(dir, "portero.db") > 0 || (size_in(dir, "portero.db-wal") == 0 && !had_database(s, c)))
+        return ERR_NONE;
+    return refuse_lost(s, ret_why);
+}
+
 /* SQLite gives its other files the mode of the database file, so this file is created here. */
 static enum err make_database(struct sqlite_store *s, const char *dir, char **ret_why)
 {
-    s->path = mem_printf("%s/portero.db", dir);
     int fd = open(s->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return refuse_errno(ret_why, s->path);
@@ -75,6 +128,7 @@ static void sqlite_close(struct store *base)
     if (s->lock_fd >= 0)
         close(s->lock_fd);
     free(s->path);
+    free(s->wal_path);
     free(s);
 }
 
@@ -89,9 +143,13 @@ static enum err sqlite_open(const struct config *c, struct store **ret, char **r
     pthread_mutex_init(&s->sessions_mutex, NULL);
     enum err e = lock_directory(s, c->top_data_dir, ret_why);
     if (!e)
+        e = check_found(s, c, ret_why);
+    if (!e)
         e = make_database(s, c->top_data_dir, ret_why);
     if (!e && sqlite_connect(s, false, &s->writer.db))
         e = err_why(ret_why, ERR_USAGE, "%s cannot be opened as a database (see the log)", s->path);
+    if (!e && had_database(s, c) && sqlite_has_no_table(s->writer.db)) /* a copy without its WAL */
+        e = refuse_lost(s, ret_why);
     if (e) {
         sqlite_close(&s->base);
         return e;
@@ -103,6 +161,7 @@ static enum err sqlite_open(const struct config *c, struct store **ret, char **r
 static enum err sqlite_start(struct store *base)
 {
     struct sqlite_store *s = (struct sqlite_store *)base;
+    mark(s);
     enum err e = sqlite_checkpointer_start(s);
     if (!e)
         e = sqlite_writer_start(s);

@@ -69,6 +69,9 @@ struct sqlite_checkpointer {
     int round_at;     /* the length of the WAL that starts a round */
     int tries;        /* attempts to finish this round */
     int64_t again_us; /* the earliest time of the next attempt or round */
+    bool behind;      /* the database lacks a part of the WAL */
+    int64_t quiet_us; /* a round starts when no commit has come for this long */
+    int64_t quiet_at; /* the time of that, if none comes */
 };
 
 struct sqlite_writer {
@@ -79,6 +82,7 @@ struct sqlite_writer {
     _Atomic bool stop;
     bool committed; /* the running transaction has reached the WAL */
     bool failing;   /* the last batch failed to commit */
+    bool lost;      /* the files were removed or replaced: no more commits */
 };
 
 struct sqlite_reader {
@@ -92,7 +96,7 @@ struct sqlite_reader {
 struct sqlite_store {
     struct store base;
     int lock_fd;
-    char *path;
+    char *path, *wal_path;
     _Atomic uint64_t commits; /* counts commits, from 1; incremented after each, before its tasks are done */
     struct sqlite_writer writer;
     struct sqlite_checkpointer checkpointer;
@@ -121,6 +125,8 @@ struct str sqlite_col_bytes(const struct cursor *c, int i, bool blob);
 
 /* ---- sqlite_script.c ---- */
 enum err sqlite_script(struct db *base, const char *sql) CHECKED;
+/* Whether the database is empty; false if it cannot be read. */
+bool sqlite_has_no_table(struct sqlite_db *db);
 /* Rewrites the file, each table in one piece, if more than a quarter of it is free. If that fails (the disk is full),
  * the file stays unchanged and usable. */
 void sqlite_compact(struct store *base);
@@ -138,6 +144,10 @@ enum err sqlite_checkpointer_start(struct sqlite_store *s) CHECKED;
 void sqlite_checkpointer_stop(struct sqlite_store *s);
 /* The part of the writer, between transactions. */
 void sqlite_checkpoint_step(struct sqlite_store *s);
+/* The time after which the writer must take its next step even if no task comes; negative: none. */
+int64_t sqlite_checkpoint_wait_us(struct sqlite_store *s);
+/* Notes a commit of the writer. */
+void sqlite_checkpoint_note(struct sqlite_store *s, int wal_frames);
 /* Called by the thread of lengthy reads before each: lets the writer finish a checkpoint that readers delay. */
 void sqlite_checkpoint_offer(struct sqlite_store *s);
 /* Copies the whole WAL and truncates it. */

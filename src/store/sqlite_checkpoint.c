@@ -10,8 +10,9 @@
  * of failed attempts, the rest is left to the next round. If the WAL exceeds a hard limit, old reads are interrupted;
  * no read in this program needs that long.
  *
- * A round also starts when the store is opened, for a WAL left by a crash or a migration, and when commits fail: on a
- * full disk, an empty WAL may free all the space they need. After a failed sync of the database, the state of the pages
+ * A round also starts when the store is opened, for a WAL left by a crash or a migration; when nothing was written for
+ * a minute, so that the database is complete without its WAL; and when commits fail: on a full disk, an empty WAL may
+ * free all the space they need. After a failed sync of the database, the state of the pages
  * copied before is unknown, even if a later sync succeeds. The WAL is then kept, however long it grows, until another
  * process reads it from its beginning. */
 #include "base/clock.h"
@@ -33,6 +34,7 @@
 #define TRIES        16
 #define OFFER_US     250000  /* the maximum wait of a lengthy read for an attempt */
 #define FAILING_US   1000000 /* between rounds while commits fail */
+#define QUIET_US     (60 * US_PER_S)
 
 static void note_failed_sync(struct sqlite_checkpointer *c, int rc)
 {
@@ -135,6 +137,8 @@ static enum checkpoint_turn attempt_to_finish(struct sqlite_store *s)
     c->again_us = now_us + WRITE_TIMES * (now_us - began_us);
     if (!finished && ++c->tries < TRIES && !atomic_load(&c->unsynced))
         return c->wal_frames - c->copied > REST_MOST ? CHECKPOINT_BACKGROUND : CHECKPOINT_FINISH;
+    c->behind = c->behind && !finished;
+    c->quiet_at = now_us + c->quiet_us;
     c->tries = 0;
     c->round_at = c->wal_frames + ROUND_FRAMES;
     return CHECKPOINT_QUIET;
@@ -149,10 +153,31 @@ static bool round_is_due(struct sqlite_store *s)
         c->round_at = ROUND_FRAMES;
     if (c->wal_frames >= c->round_at)
         return true;
-    if (!s->writer.failing || clock_monotonic_us() < c->again_us)
+    const int64_t now_us = clock_monotonic_us();
+    if (c->behind && now_us >= c->quiet_at)
+        return true;
+    if (!s->writer.failing || now_us < c->again_us)
         return false;
-    c->again_us = clock_monotonic_us() + FAILING_US;
+    c->again_us = now_us + FAILING_US;
     return true;
+}
+
+void sqlite_checkpoint_note(struct sqlite_store *s, int wal_frames)
+{
+    struct sqlite_checkpointer *c = &s->checkpointer;
+    c->wal_frames = wal_frames;
+    c->behind = true;
+    c->quiet_at = clock_monotonic_us() + c->quiet_us;
+}
+
+int64_t sqlite_checkpoint_wait_us(struct sqlite_store *s)
+{
+    const struct sqlite_checkpointer *c = &s->checkpointer;
+    const int turn = atomic_load(&c->turn);
+    if (turn == CHECKPOINT_BACKGROUND || (turn == CHECKPOINT_QUIET && (!c->behind || atomic_load(&c->unsynced))))
+        return -1;
+    const int64_t left_us = (turn == CHECKPOINT_QUIET ? c->quiet_at : c->again_us) - clock_monotonic_us();
+    return left_us > 0 ? left_us : 0;
 }
 
 void sqlite_checkpoint_step(struct sqlite_store *s)
@@ -165,6 +190,7 @@ void sqlite_checkpoint_step(struct sqlite_store *s)
         if (!round_is_due(s))
             return;
         c->round_at = c->wal_frames + ROUND_FRAMES;
+        c->quiet_at = clock_monotonic_us() + c->quiet_us;
         turn = CHECKPOINT_BACKGROUND;
     } else if (atomic_load(&c->offered) || clock_monotonic_us() >= c->again_us) {
         turn = attempt_to_finish(s);
@@ -189,7 +215,8 @@ void sqlite_checkpoint_offer(struct sqlite_store *s)
 void sqlite_checkpoint_final(struct sqlite_store *s)
 {
     int frames, copied;
-    if (atomic_load(&s->checkpointer.unsynced)) /* closing would copy the rest of the WAL and delete it */
+    /* Closing would copy the rest of the WAL and delete it, or the WAL of a database that has replaced this one. */
+    if (atomic_load(&s->checkpointer.unsynced) || s->writer.lost)
         (void)sqlite3_db_config(s->writer.db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     else
         (void)copy_wal(s->writer.db, SQLITE_CHECKPOINT_TRUNCATE, &frames, &copied);
@@ -202,6 +229,7 @@ enum err sqlite_checkpointer_start(struct sqlite_store *s)
     if (e)
         return e;
     c->round_at = ROUND_FRAMES;
+    c->quiet_us = c->quiet_us ? c->quiet_us : QUIET_US;
     atomic_store(&c->turn, CHECKPOINT_BACKGROUND);
     if (pthread_create(&c->thread, NULL, checkpointer, s))
         return ERR_IO;

@@ -22,7 +22,7 @@ static void *reader(void *arg)
         else if (atomic_load(&r->stop))
             return NULL;
         else
-            task_queue_wait(&r->queue);
+            task_queue_wait(&r->queue, -1);
     }
 }
 

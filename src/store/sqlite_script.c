@@ -80,6 +80,11 @@ static int64_t query_number(struct sqlite_db *db, const char *sql)
     return n;
 }
 
+bool sqlite_has_no_table(struct sqlite_db *db)
+{
+    return query_number(db, "SELECT count(*) FROM sqlite_schema") == 0;
+}
+
 /* The temporary file is in the data directory: as private as the database, and on the same disk. */
 static void rewrite(struct sqlite_store *s)
 {

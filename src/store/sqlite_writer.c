@@ -5,8 +5,10 @@
  * more tasks if it has just begun. So an urgent task waits for one short transaction at most. Each transaction also
  * takes some of the other tasks, so they are never starved. */
 #include <assert.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "store/sqlite.h"
 
 #define BATCH_MAX   256
@@ -85,6 +87,19 @@ static void batch_start(struct batch *b)
     b->until_us = clock_monotonic_us() + BATCH_US;
 }
 
+/* Whether the database or its WAL was removed or replaced: what is written now would be lost. */
+static bool files_lost(struct sqlite_store *s)
+{
+    int moved = 0;
+    if (!s->writer.lost && sqlite3_file_control(s->writer.db->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == 0 &&
+        (moved || access(s->wal_path, F_OK) < 0)) {
+        s->writer.lost = true;
+        log_error("store_lost path=%s hint=\"removed or replaced while in use: nothing is written until a restart\"",
+                  moved ? s->path : s->wal_path);
+    }
+    return s->writer.lost;
+}
+
 /* Runs the batch, and tasks that arrive meanwhile, in one transaction. Returns false if no result may be acknowledged.
  * */
 static bool batch_attempt(struct sqlite_writer *w, struct batch *b)
@@ -100,7 +115,7 @@ static bool batch_attempt(struct sqlite_writer *w, struct batch *b)
         b->blamed = i;
         return false;
     }
-    if (writer_control(w->db, CONTROL_COMMIT, "commit"))
+    if (!files_lost(w->db->store) && writer_control(w->db, CONTROL_COMMIT, "commit"))
         return true;
     give_up(w->db);
     return false;
@@ -136,7 +151,7 @@ static void *writer(void *arg)
         else if (atomic_load(&w->stop))
             return NULL;
         else
-            task_queue_wait(&w->queue);
+            task_queue_wait(&w->queue, sqlite_checkpoint_wait_us(s));
         sqlite_checkpoint_step(s);
     }
 }
@@ -148,7 +163,7 @@ static int on_wal_commit(void *arg, sqlite3 *handle, const char *name, int frame
     (void)name;
     struct sqlite_store *s = arg;
     s->writer.committed = true;
-    s->checkpointer.wal_frames = frames;
+    sqlite_checkpoint_note(s, frames);
     return SQLITE_OK;
 }
 

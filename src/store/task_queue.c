@@ -45,8 +45,8 @@ static bool is_empty(struct task_list *l)
     return !l->oldest && !atomic_load(&l->newest);
 }
 
-void task_queue_wait(struct task_queue *q)
+void task_queue_wait(struct task_queue *q, int64_t max_us)
 {
     if (is_empty(&q->urgent) && is_empty(&q->others))
-        park(&q->taker);
+        park_for(&q->taker, max_us);
 }

@@ -22,5 +22,6 @@ void task_queue_wake(struct task_queue *q);
 struct store_task *task_queue_take(struct task_queue *q);
 /* The oldest task of a list, or NULL. Only for the taker. */
 struct store_task *task_list_take(struct task_list *l);
-/* Sleeps until a task was pushed, or task_queue_wake called, since the last wait. Only for the taker. */
-void task_queue_wait(struct task_queue *q);
+/* Sleeps until a task was pushed, or task_queue_wake called, since the last wait; for at most max_us unless that is
+ * negative. Only for the taker. */
+void task_queue_wait(struct task_queue *q, int64_t max_us);

@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 
 #include "fixture.h"
+#include "store/sqlite.h"
 
 static enum err put(void *arg, struct db *db)
 {
@@ -487,6 +488,117 @@ static void after_a_failed_sync_the_wal_is_kept_until_the_next_start(void **stat
     assert_intact(f);
 }
 
+/* ---- lost files ---- */
+
+/* Runs a command in the data directory. */
+static void in_directory(const struct store_fixture *f, const char *what)
+{
+    char command[300];
+    snprintf(command, sizeof command, "cd %s && %s", f->dir, what);
+    assert_int_equal(system(command), 0);
+}
+
+static void assert_refused_as_lost(struct store_fixture *f)
+{
+    char *why = NULL;
+    assert_int_equal(store_open(&f->config, true, &f->store, &why), ERR_USAGE);
+    assert_non_null(strstr(why, "portero.db is missing or empty, but this data directory had a database"));
+    free(why);
+    f->store = NULL;
+}
+
+static void a_lost_database_is_refused_until_it_is_back(void **state)
+{
+    struct store_fixture *f = *state;
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, "kept"), ERR_NONE);
+    store_close(f->store);
+    in_directory(f, "mv portero.db kept");
+    assert_refused_as_lost(f);
+    assert_int_equal(size_of(f, "portero.db"), -1); /* no empty one was made */
+    in_directory(f, "touch portero.db");
+    assert_refused_as_lost(f);
+    in_directory(f, "mv kept portero.db");
+    assert_int_equal(store_fixture_start(f), 0);
+}
+
+static void a_wal_without_its_database_is_kept(void **state)
+{
+    struct store_fixture *f = *state;
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, "kept"), ERR_NONE);
+    struct store_fixture *copy = crashed(f);
+    const off_t wal = size_of(copy, "portero.db-wal");
+    in_directory(copy, "mv portero.db kept");
+    assert_refused_as_lost(copy);
+    in_directory(copy, "touch portero.db");
+    assert_refused_as_lost(copy);
+    assert_int_equal(size_of(copy, "portero.db-wal"), wal);
+    in_directory(copy, "mv kept portero.db");
+    assert_int_equal(store_fixture_start(copy), 0);
+    void *done = copy;
+    assert_int_equal(store_fixture_close(&done), 0);
+}
+
+static void a_database_copied_without_its_wal_is_refused(void **state)
+{
+    struct store_fixture *f = *state;
+    store_close(f->store);
+    in_directory(f, "rm portero.db && touch master.key"); /* an empty file is no key */
+    in_directory(f, "rm portero.lock && sqlite3 portero.db 'PRAGMA journal_mode=WAL' >&2");
+    assert_int_equal(store_fixture_start(f), 0); /* an empty database in an unused directory */
+    store_close(f->store);
+    in_directory(f, "rm portero.db && sqlite3 portero.db 'PRAGMA journal_mode=WAL' >&2");
+    assert_refused_as_lost(f);
+    in_directory(f, "rm portero.lock && echo 00 > master.key");
+    assert_refused_as_lost(f);
+    in_directory(f, "rm portero.* master.key");
+    assert_int_equal(store_fixture_start(f), 0);
+}
+
+static void nothing_is_acknowledged_after(struct store_fixture *f, const char *what)
+{
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, "before"), ERR_NONE);
+    in_directory(f, what);
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, "after"), ERR_INTERNAL_ERROR);
+    assert_int_equal(store_run(f->store, STORE_WRITE, put, "later"), ERR_INTERNAL_ERROR);
+}
+
+static void a_removed_database_takes_no_more_writes(void **state)
+{
+    nothing_is_acknowledged_after(*state, "rm portero.db");
+}
+
+static void a_removed_wal_takes_no_more_writes(void **state)
+{
+    nothing_is_acknowledged_after(*state, "rm portero.db-wal");
+}
+
+static void a_replaced_database_takes_no_more_writes_and_is_left_alone(void **state)
+{
+    struct store_fixture *f = *state;
+    nothing_is_acknowledged_after(
+        f, "cp portero.db new && mv new portero.db && rm portero.db-wal && echo theirs > portero.db-wal");
+    store_close(f->store);
+    f->store = NULL;
+    assert_int_equal(size_of(f, "portero.db-wal"), 7);
+}
+
+static void a_quiet_database_is_complete_without_its_wal(void **state)
+{
+    struct store_fixture *f = *state;
+    store_close(f->store);
+    char *why = NULL;
+    assert_int_equal(store_open(&f->config, true, &f->store, &why), ERR_NONE);
+    ((struct sqlite_store *)f->store)->checkpointer.quiet_us = 20000;
+    assert_int_equal(store_start(f->store), ERR_NONE);
+    struct load load = {.store = f->store};
+    for (int i = 0; i < 2; i++) { /* the second time, the writer was asleep */
+        const off_t before = size_of(f, "portero.db");
+        write_pages(&load, FEW_PAGES);
+        assert_true(grows_to(f, "portero.db", before + (off_t)FEW_PAGES * 4096 * 2 / 3));
+    }
+    assert_int_equal(load.failures, 0);
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, store_fixture_open, store_fixture_close)
 
 int main(void)
@@ -505,6 +617,13 @@ int main(void)
         TEST(a_disk_filled_by_the_wal_recovers),
         TEST(the_wal_of_a_crashed_process_is_copied_at_the_start),
         TEST(after_a_failed_sync_the_wal_is_kept_until_the_next_start),
+        TEST(a_lost_database_is_refused_until_it_is_back),
+        TEST(a_wal_without_its_database_is_kept),
+        TEST(a_database_copied_without_its_wal_is_refused),
+        TEST(a_removed_database_takes_no_more_writes),
+        TEST(a_removed_wal_takes_no_more_writes),
+        TEST(a_replaced_database_takes_no_more_writes_and_is_left_alone),
+        TEST(a_quiet_database_is_complete_without_its_wal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -573,6 +573,9 @@ static int open_empty(void **state, int (*open)(void **))
         return store_cluster_sql("DROP SCHEMA \"%s\" CASCADE", f->schema) ||
                store_cluster_sql("CREATE SCHEMA \"%s\"", f->schema);
     char path[100];
+    snprintf(path, sizeof path, "%s/portero.lock", f->dir);
+    if (remove(path))
+        return -1;
     snprintf(path, sizeof path, "%s/portero.db", f->dir);
     return remove(path);
 }
