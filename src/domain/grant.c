@@ -25,8 +25,9 @@ enum err grant_get(struct tx *tx, const struct grant_place *place, const struct 
 {
     CURSOR c;
     const struct id_bytes bytes = id_to_bytes(id);
-    enum err e = db_one(tx->db, SQL_GRANT_GET,
-                        DB_ARGS(v_str(id_str(place->building)), v_id_bytes(&bytes), v_int(place->number)), &c);
+    enum err e = place->number
+                     ? db_one(tx->db, SQL_GRANT_GET, DB_ARGS(v_int(place->number), v_id_bytes(&bytes)), &c)
+                     : db_one(tx->db, SQL_GRANT_FIND, DB_ARGS(v_str(id_str(place->building)), v_id_bytes(&bytes)), &c);
     if (!e)
         *ret = grant_row(&c, tx->arena);
     return e;

@@ -1,6 +1,6 @@
 -- Access grants. A grant is live (revoked = 0) or not; its status is derived from the columns when it is read.
--- $1 is the building's ID. Grants have the number of their building (table grant_building), IDs of 12 bytes, and types
--- as in enum grant_type.
+-- $1 is the building's ID, except in grant_get. Grants have the number of their building (table grant_building), IDs of
+-- 12 bytes, and types as in enum grant_type.
 
 -- name: grant_insert
 -- Inserts no row if the building has no number yet, or already has the request.
@@ -21,18 +21,22 @@ days, start_minute, end_minute, timezone
 id, revoked, type, label, enabled, version, created_at, updated_at, starts_at, ends_at, remaining_uses,
     access_code, voice, {schedule}, request_id
 
--- name: grant_get
--- $3 is the building's number, or 0.
--- Looks for a live grant first; IN would make SQLite fill a temporary set for each call.
-SELECT {grant}
-FROM access_grant
-WHERE building = CASE WHEN CAST($3 AS BIGINT) > 0 THEN CAST($3 AS BIGINT)
-    ELSE (SELECT number FROM grant_building WHERE id = $1) END AND revoked = 0 AND id = $2
+-- name: grant_get (sqlite)
+-- $1 is the building's number. IN would make SQLite fill a temporary set for each call.
+SELECT {grant} FROM access_grant WHERE building = $1 AND revoked = 0 AND id = $2
 UNION ALL
-SELECT {grant}
-FROM access_grant
-WHERE building = CASE WHEN CAST($3 AS BIGINT) > 0 THEN CAST($3 AS BIGINT)
-    ELSE (SELECT number FROM grant_building WHERE id = $1) END AND revoked = 1 AND id = $2
+SELECT {grant} FROM access_grant WHERE building = $1 AND revoked = 1 AND id = $2
+
+-- name: grant_get (postgresql)
+SELECT {grant} FROM access_grant WHERE building = $1 AND revoked IN (0, 1) AND id = $2
+
+-- name: grant_find (sqlite)
+SELECT {grant} FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id = $2
+UNION ALL
+SELECT {grant} FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 1 AND id = $2
+
+-- name: grant_find (postgresql)
+SELECT {grant} FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked IN (0, 1) AND id = $2
 
 -- name: grant_by_request
 SELECT {grant}, request_hash

@@ -93,8 +93,7 @@ static enum err look(void *arg, struct db *db)
     const struct val home = v_str(STR(HOME)), other = v_str(STR("bbbbbbbbbbbbbbbbbbbbbbb1"));
     {
         CURSOR c;
-        assert_int_equal(db_one(db, SQL_GRANT_GET, DB_ARGS(home, v_blob(vera.p, sizeof vera.p), v_int(0)), &c),
-                         ERR_NONE);
+        assert_int_equal(db_one(db, SQL_GRANT_FIND, DB_ARGS(home, v_blob(vera.p, sizeof vera.p)), &c), ERR_NONE);
         assert_memory_equal(col_blob(&c, COL_GRANT_ID).p, vera.p, sizeof vera.p);
         const int64_t numbers[] = {0, 1, -1, 1, 3, 1000, 2000, 0, INT64_MAX, 4};
         for (int i = 0; i < 10; i++)
@@ -106,20 +105,18 @@ static enum err look(void *arg, struct db *db)
     }
     {
         CURSOR c;
-        assert_int_equal(db_one(db, SQL_GRANT_GET, DB_ARGS(home, v_blob(tim.p, sizeof tim.p), v_int(0)), &c), ERR_NONE);
+        assert_int_equal(db_one(db, SQL_GRANT_FIND, DB_ARGS(home, v_blob(tim.p, sizeof tim.p)), &c), ERR_NONE);
         assert_int_equal(col_int(&c, COL_GRANT_REVOKED), 1);
         assert_int_equal(col_int(&c, COL_GRANT_TYPE), 0);
         assert_true(col_null(&c, COL_GRANT_REQUEST_ID));
     }
     {
         CURSOR c;
-        assert_int_equal(db_one(db, SQL_GRANT_GET, DB_ARGS(home, v_blob(rosa.p, sizeof rosa.p), v_int(0)), &c),
-                         ERR_NOT_FOUND);
+        assert_int_equal(db_one(db, SQL_GRANT_FIND, DB_ARGS(home, v_blob(rosa.p, sizeof rosa.p)), &c), ERR_NOT_FOUND);
     }
     {
         CURSOR c;
-        assert_int_equal(db_one(db, SQL_GRANT_GET, DB_ARGS(other, v_blob(rosa.p, sizeof rosa.p), v_int(0)), &c),
-                         ERR_NONE);
+        assert_int_equal(db_one(db, SQL_GRANT_FIND, DB_ARGS(other, v_blob(rosa.p, sizeof rosa.p)), &c), ERR_NONE);
         assert_int_equal(col_int(&c, COL_GRANT_TYPE), 2);
         assert_true(str_eq(col_str(&c, COL_GRANT_SCHEDULE + COL_SCHEDULE_TIMEZONE), STR("Europe/Madrid")));
     }
