@@ -1,10 +1,13 @@
 #include "voice/sip_leg.h"
 
+#include <stdio.h>
+
 #include "base/log.h"
 #include "voice/sip_guard.h"
 #include "voice/sip_stack.h"
 
 #define PAUSE_MS        2000 /* after a prompt, before it is repeated */
+#define LENGTHENED_MAX  3    /* how often the session interval of one call is made longer */
 #define UNRESPONSIVE_MS 6000 /* without any response, which is four transmissions over UDP, the next trunk is tried */
 
 static void report(struct sip_leg *l, enum hunt_event_kind kind, int status)
@@ -99,7 +102,9 @@ static void place(struct sip_leg *l, int status);
 static void close_session(struct sip_leg *l)
 {
     hash_unlink(&l->dialog);
+    sip_refresh_end(&l->refresh);
     l->session = mem_deref(l->session);
+    l->target = mem_deref((void *)l->target);
     if (l->trunk)
         sip_trunk_leave(l->trunk);
     l->trunk = NULL;
@@ -120,26 +125,62 @@ static void on_progress(const struct sip_msg *msg, void *arg)
     }
 }
 
-/* A body may be missing where a provisional response had it. */
+/* The answer to our offer: in the 200 of an INVITE, or in an ACK. A body may be missing where a provisional response
+ * had it. */
 static int on_sdp_answer(const struct sip_msg *msg, void *arg)
 {
     struct sip_leg *l = arg;
-    return take_answer(l, msg) || (!mbuf_get_left(msg->mb) && l->described) ? 0 : EPROTO;
+    l->offering = false;
+    if (l->answered && !msg->req)
+        sip_refresh_on_answer(&l->refresh, msg);
+    return take_answer(l, msg) || (!l->answered && !mbuf_get_left(msg->mb) && l->described) ? 0 : EPROTO;
 }
 
-static int on_leg_offer(struct mbuf **ret, const struct sip_msg *msg, void *arg)
+static int take_offer(struct mbuf **ret, const struct sip_msg *msg, void *arg)
 {
-    struct sip_leg *l = arg;
+    const struct sip_leg *l = arg;
     const bool offer = mbuf_get_left(msg->mb) > 0;
     if (offer && (!sip_body_is_sdp(msg) || media_take_sdp(l->media, true, msg->mb)))
         return EPROTO;
     return media_make_sdp(l->media, !offer, ret) ? ENOMEM : 0;
 }
 
+static int make_offer(struct mbuf **ret, void *arg)
+{
+    const struct sip_leg *l = arg;
+    return media_make_sdp(l->media, true, ret) ? ENOMEM : 0;
+}
+
+static const struct sip_refresh_events refresh_events = {.offer = make_offer, .update = take_offer};
+
+/* Our requests go along the way of the phone's last message that has its Contact. */
+static void aim(struct sip_leg *l, const struct sip_msg *msg)
+{
+    mem_deref((void *)l->target);
+    l->target = mem_ref((void *)msg);
+}
+
+/* A re-INVITE: hold, resume, another address, a refresh. */
+static int on_leg_offer(struct mbuf **ret, const struct sip_msg *msg, void *arg)
+{
+    struct sip_leg *l = arg;
+    const bool offered = mbuf_get_left(msg->mb) > 0;
+    const int e = take_offer(ret, msg, l);
+    if (e)
+        return e;
+    l->offering = !offered;
+    media_alive(l->media, &msg->src);
+    aim(l, msg);
+    sip_refresh_on_offer(&l->refresh, l->stack, msg);
+    return 0;
+}
+
 static void on_leg_established(const struct sip_msg *msg, void *arg)
 {
     struct sip_leg *l = arg;
     l->answered = true;
+    aim(l, msg);
+    sip_refresh_begin_answered(&l->refresh, msg, &refresh_events, l);
     (void)sip_trunk_result(l->agent, l->trunk, 0, 200);
     start_media(l, msg);
     report(l, HUNT_ANSWERED, 0);
@@ -158,6 +199,17 @@ static void on_leg_info(struct sip *sip, const struct sip_msg *msg, void *arg)
         (void)media_take_info(l->media, str_n(type, (size_t)n), body);
 }
 
+/* The trunk refused the session interval: the same call with a longer one. */
+static bool lengthen(struct sip_leg *l, struct sip_trunk *trunk, const struct sip_msg *msg)
+{
+    const uint32_t least_s = sip_timer_least(msg);
+    if (least_s <= SIP_TIMER_OURS_S || least_s <= l->least_s || ++l->lengthened > LENGTHENED_MAX)
+        return false;
+    l->least_s = least_s;
+    sip_trunk_again(l->agent, &l->route, trunk);
+    return true;
+}
+
 static void on_leg_close(int error, const struct sip_msg *msg, void *arg)
 {
     struct sip_leg *l = arg;
@@ -168,6 +220,8 @@ static void on_leg_close(int error, const struct sip_msg *msg, void *arg)
     close_session(l);
     if (answered)
         report(l, HUNT_HUNG_UP, 0);
+    else if (status == 422 && lengthen(l, trunk, msg))
+        place(l, status);
     else if (sip_trunk_result(l->agent, trunk, status ? 0 : error ? error : EPROTO, status))
         place(l, status);
     else
@@ -180,7 +234,11 @@ static int connect_route(struct sip_leg *l, const struct sip_route *r)
 {
     struct mbuf *sdp = NULL;
     const char *hops[] = {r->outbound};
+    char timer[SIP_TIMER_LINES];
+    sip_timer_invite_lines(l->least_s, timer);
     l->responded = l->described = l->started = false;
+    l->stack = r->stack;
+    (void)snprintf(l->contact, sizeof l->contact, "%s", r->cuser);
     int e = make_leg_media(l, r);
     if (!e && media_make_sdp(l->media, true, &sdp))
         e = ENOMEM;
@@ -188,7 +246,7 @@ static int connect_route(struct sip_leg *l, const struct sip_route *r)
         e = sipsess_connect(&l->session, r->stack->sessions, r->uri, NULL, r->from, r->cuser, hops,
                             *r->outbound != '\0', "application/sdp", sdp, r->auth, r->auth_arg, false, on_leg_offer,
                             on_sdp_answer, on_progress, on_leg_established, on_leg_info, NULL, on_leg_close, l,
-                            "%sAllow: " SIP_ALLOW "\r\n", r->headers);
+                            "%sAllow: " SIP_ALLOW "\r\n%s", r->headers, timer);
     mem_deref(sdp);
     return e;
 }
@@ -220,10 +278,22 @@ void sip_leg_dial(struct sip_leg *l, struct sip_agent *a, size_t n, const char *
     place(l, 0);
 }
 
+/* False: the session has expired. */
+static bool keep_session(struct sip_leg *l, int64_t now_ms)
+{
+    return sip_refresh_tick(&l->refresh, l->stack, l->session, l->contact, l->target, now_ms);
+}
+
 void sip_leg_tick(struct sip_leg *l, int64_t now_ms)
 {
     if (l->asking && !l->pausing)
         greeting_tick(&l->saying, now_ms);
+    if (l->session && l->answered && !keep_session(l, now_ms)) {
+        log_debug("leg %zu was not refreshed", l->n);
+        close_session(l);
+        report(l, HUNT_HUNG_UP, 0);
+        return;
+    }
     if (!l->session || l->responded || l->answered || now_ms - l->dialled_ms < UNRESPONSIVE_MS)
         return;
     struct sip_trunk *trunk = l->trunk;
@@ -255,7 +325,24 @@ static bool is_leg(struct le *le, void *arg)
     return sip_dialog_cmp(sipsess_dialog(l->session), arg);
 }
 
+static struct sip_leg *find_leg(const struct sip_agent *a, const struct sip_msg *msg)
+{
+    return list_ledata(hash_lookup(a->legs, hash_joaat_pl(&msg->callid), is_leg, (void *)msg));
+}
+
 bool sip_leg_knows(struct sip_agent *a, const struct sip_msg *msg)
 {
-    return hash_lookup(a->legs, hash_joaat_pl(&msg->callid), is_leg, (void *)msg) != NULL;
+    return find_leg(a, msg) != NULL;
+}
+
+bool sip_leg_update(struct sip_agent *a, const struct sip_msg *msg)
+{
+    struct sip_leg *l = find_leg(a, msg);
+    if (!l || !l->answered)
+        return false;
+    media_alive(l->media, &msg->src);
+    if (sip_msg_hdr(msg, SIP_HDR_CONTACT))
+        aim(l, msg);
+    sip_refresh_on_update(&l->refresh, l->stack, sipsess_dialog(l->session), l->contact, l->offering, msg);
+    return true;
 }

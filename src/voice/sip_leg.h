@@ -5,6 +5,7 @@
 #include "voice/hunt.h"
 #include "voice/media.h"
 #include "voice/sip_agent.h"
+#include "voice/sip_refresh.h"
 
 struct sip_leg {
     struct le dialog; /* in agent->legs, while there is a session */
@@ -16,7 +17,13 @@ struct sip_leg {
     const char *number, *as, *original; /* as for sip_trunk_route() */
     unsigned route;                     /* the next one */
     struct sip_trunk *trunk;            /* counts this call; NULL: none */
+    struct sip_stack *stack;            /* of the session */
     struct sipsess *session;            /* NULL: not called, or over */
+    struct sip_refresh refresh;         /* once answered */
+    const struct sip_msg *target;       /* then: the phone's answer, or its last request with a Contact */
+    char contact[SIP_ROUTE_URI];        /* ours, as libre takes it */
+    uint32_t least_s;                   /* the session interval that the phone or a proxy asked for; 0: none did */
+    unsigned lengthened;                /* how often one did */
     struct media *media;                /* lives as long as the leg */
     struct saying saying;               /* the prompt, */
     bool asking, pausing;               /* which is being said, or was: the pause after it */
@@ -25,6 +32,7 @@ struct sip_leg {
     bool described; /* its SDP was taken */
     bool started;   /* its media */
     bool answered;
+    bool offering; /* our offer waits for the answer in an ACK */
 };
 
 /* Both may drop the leg. */
@@ -49,3 +57,5 @@ void sip_leg_drop(struct sip_leg *l);
 void sip_leg_done(struct sip_leg *l);
 /* Whether the request belongs to a leg of the agent. */
 bool sip_leg_knows(struct sip_agent *a, const struct sip_msg *msg);
+/* Answers an UPDATE. False if it belongs to no leg. */
+bool sip_leg_update(struct sip_agent *a, const struct sip_msg *msg);

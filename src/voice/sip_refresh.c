@@ -29,6 +29,16 @@ void sip_refresh_begin(struct sip_refresh *r, const struct sip_msg *invite, cons
     schedule(r);
 }
 
+void sip_refresh_begin_answered(struct sip_refresh *r, const struct sip_msg *answer,
+                                const struct sip_refresh_events *events, void *arg)
+{
+    static const struct sip_timer none;
+    *r = (struct sip_refresh){.events = events, .arg = arg};
+    r->timer = sip_timer_of_answer(&none, answer);
+    r->can_update = sip_timer_tagged(answer, SIP_HDR_ALLOW, "UPDATE");
+    schedule(r);
+}
+
 void sip_refresh_end(struct sip_refresh *r)
 {
     r->request = mem_deref(r->request);

@@ -29,6 +29,9 @@ struct sip_refresh {
 /* Begins with the INVITE of the peer. */
 void sip_refresh_begin(struct sip_refresh *r, const struct sip_msg *invite, const struct sip_refresh_events *events,
                        void *arg);
+/* Begins with the answer of the peer to our INVITE. */
+void sip_refresh_begin_answered(struct sip_refresh *r, const struct sip_msg *answer,
+                                const struct sip_refresh_events *events, void *arg);
 /* The peer's re-INVITE is about to be answered with 200: adds the lines of the timer. */
 void sip_refresh_on_offer(struct sip_refresh *r, struct sip_stack *s, const struct sip_msg *request);
 /* Our re-INVITE was answered. */
@@ -36,8 +39,8 @@ void sip_refresh_on_answer(struct sip_refresh *r, const struct sip_msg *answer);
 /* Answers an UPDATE of the peer. `offered`: an offer of ours waits for its answer. */
 void sip_refresh_on_update(struct sip_refresh *r, struct sip_stack *s, struct sip_dialog *dialog, const char *contact,
                            bool offered, const struct sip_msg *msg);
-/* Sends a refresh that is due, along the way of `target`, the peer's last INVITE. False if the session has expired: end
- * it. */
+/* Sends a refresh that is due, along the way of `target`, the peer's last INVITE or the answer to ours. False if the
+ * session has expired: end it. */
 bool sip_refresh_tick(struct sip_refresh *r, struct sip_stack *s, struct sipsess *session, const char *contact,
                       const struct sip_msg *target, int64_t now_ms);
 void sip_refresh_end(struct sip_refresh *r);

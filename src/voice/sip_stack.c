@@ -77,7 +77,7 @@ static bool on_rest(const struct sip_msg *msg, void *arg)
         (void)sip_box_take(s, msg);
     else if (!pl_strcmp(&msg->met, "CANCEL"))
         (void)sip_reply(s->sip, msg, 481, "Call/Transaction Does Not Exist");
-    else if (!pl_strcmp(&msg->met, "UPDATE"))
+    else if (!pl_strcmp(&msg->met, "UPDATE") && !sip_leg_update(s->agent, msg))
         sip_call_update(s, msg);
     return true;
 }

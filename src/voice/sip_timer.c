@@ -78,6 +78,14 @@ uint32_t sip_timer_least(const struct sip_msg *answer)
     return seconds_of(answer, SIP_HDR_MIN_SE, &params);
 }
 
+void sip_timer_invite_lines(uint32_t least_s, char ret[static SIP_TIMER_LINES])
+{
+    const uint32_t interval_s = least_s > SIP_TIMER_OURS_S ? least_s : SIP_TIMER_OURS_S;
+    const uint32_t min_s = least_s > SIP_TIMER_MIN_S ? least_s : SIP_TIMER_MIN_S;
+    (void)re_snprintf(ret, SIP_TIMER_LINES, "Supported: timer\r\nSession-Expires: %u\r\nMin-SE: %u\r\n", interval_s,
+                      min_s);
+}
+
 void sip_timer_answer_lines(const struct sip_timer *t, char ret[static SIP_TIMER_LINES])
 {
     if (t->interval_s)

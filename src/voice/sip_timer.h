@@ -2,7 +2,8 @@
 #pragma once
 #include <re/re.h>
 
-#define SIP_TIMER_MIN_S    90 /* our Min-SE, the least that the RFC allows */
+#define SIP_TIMER_MIN_S    90  /* our Min-SE, the least that the RFC allows */
+#define SIP_TIMER_OURS_S   600 /* the interval that our INVITEs ask for: that of the longest call */
 #define SIP_TIMER_LINES    128
 #define SIP_TIMER_DEADLINE 32 /* seconds before the end at which a session without a refresh is given up, at most */
 
@@ -22,6 +23,8 @@ struct sip_timer sip_timer_of_request(const struct sip_msg *request);
 struct sip_timer sip_timer_of_answer(const struct sip_timer *before, const struct sip_msg *answer);
 /* The Min-SE of a 422; 0 without one. */
 uint32_t sip_timer_least(const struct sip_msg *answer);
+/* The header lines of our INVITE. `least_s`: the Min-SE of a 422 to an earlier one; 0: there was none. */
+void sip_timer_invite_lines(uint32_t least_s, char ret[static SIP_TIMER_LINES]);
 /* The header lines of our 2xx. */
 void sip_timer_answer_lines(const struct sip_timer *t, char ret[static SIP_TIMER_LINES]);
 /* The header lines of our refresh. */

@@ -197,6 +197,11 @@ bool sip_trunk_route(struct sip_agent *a, unsigned *tried, const char *number, c
     return false;
 }
 
+void sip_trunk_again(const struct sip_agent *a, unsigned *tried, const struct sip_trunk *t)
+{
+    *tried &= ~(1U << (t - a->trunks.list));
+}
+
 void sip_trunk_enter(struct sip_trunk *t)
 {
     t->calls++;

@@ -85,6 +85,8 @@ void sip_trunks_done(struct sip_agent *a);
  * diverted, or NULL. False if there is no further way. Place the call before control returns to the loop. */
 bool sip_trunk_route(struct sip_agent *a, unsigned *tried, const char *number, const char *as, const char *original,
                      struct sip_route *ret);
+/* Lets the same trunk be the next way once more. */
+void sip_trunk_again(const struct sip_agent *a, unsigned *tried, const struct sip_trunk *t);
 /* Counts a call of the trunk, from the INVITE until its end. */
 void sip_trunk_enter(struct sip_trunk *t);
 void sip_trunk_leave(struct sip_trunk *t);

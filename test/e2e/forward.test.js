@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ok } from './lib/client.js';
-import { address, Baresip, BOX, buzz, QUICK, refusing, samples, wav } from './lib/phone.js';
+import { address, Baresip, BOX, buzz, QUICK, refusing, samples, sippResident, wav } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { eventually, resident, world } from './lib/world.js';
 
@@ -117,6 +117,24 @@ describe('a forwarded call', () => {
         for (const name of ['ringing', 'leg_answered', 'connected', 'resident_opened', 'tone_sent']) assert.ok(names.includes(name), `${name}: ${names}`);
     });
 
+    it('goes on after the resident held it', async () => {
+        const person = await withPhone(w);
+        const from = { box: box.events.length, phone: phone.events.length };
+        dial(person);
+        await phone.event('CALL_INCOMING', from.phone);
+        phone.command('accept');
+        await box.event('CALL_ESTABLISHED', from.box);
+        for (const command of ['hold', 'resume']) {
+            phone.command(command);
+            await new Promise((done) => { setTimeout(done, 1000); });
+        }
+        await phone.press('9');
+        await eventually(() => box.tones(from.box) === '5', 'the release tone');
+        assert.equal(box.events.slice(from.box).filter((event) => event.type === 'CALL_CLOSED').length, 0);
+        phone.command('hangup');
+        await box.event('CALL_CLOSED', from.box);
+    });
+
     it('is accepted with 1', async () => {
         const person = await withPhone(w, { accept: true });
         const from = { box: box.events.length, phone: phone.events.length };
@@ -168,6 +186,22 @@ describe('a forwarded call over a trunk with encrypted audio', () => {
             await box?.stop();
             await phone?.stop();
             rmSync(directory, { recursive: true, force: true });
+        }
+    });
+});
+
+describe('a phone with a session timer', () => {
+    it('refreshes the session, holds the call, resumes it and opens the door', async () => {
+        const port = await freePort();
+        const w = await world(withTrunk(port));
+        try {
+            const person = await withPhone(w);
+            const phone = sippResident(port, 'resident-hold');
+            const call = await buzz(w.daemon, person.number);
+            await phone;
+            assert.equal(call.tones, '5');
+        } finally {
+            await w.close();
         }
     });
 });

@@ -75,11 +75,11 @@ export async function sipp(daemon, scenario, to, { calls = 1, transport = 'u1', 
     }
 }
 
-/** A resident's phone at a port (sipp): answers a call, presses 9, hangs up. Resolves with the messages that it had. */
-export async function sippResident(port) {
+/** A resident's phone at a port (sipp): answers a call, presses 9, hangs up; or another scenario. Resolves with the messages that it had. */
+export async function sippResident(port, scenario = 'resident') {
     const directory = mkdtempSync(join(tmpdir(), 'portero-sipp-'));
     try {
-        const done = await run('sipp', ['-sf', join(here, '../sipp/resident.xml'), '-m', '1', '-i', '127.0.0.1', '-p', String(port), '-nostdin',
+        const done = await run('sipp', ['-sf', join(here, '../sipp', `${scenario}.xml`), '-m', '1', '-i', '127.0.0.1', '-p', String(port), '-nostdin',
             '-timeout', '120', '-timeout_error', '-trace_msg', '-message_file', join(directory, 'messages')], { cwd: directory, env: cleanEnvironment({ TERM: 'dumb' }) });
         assert.equal(done.status, 0, `sipp resident: exit ${done.status}\n${done.stdout.slice(-2500)}${done.stderr}`);
         return readFileSync(join(directory, 'messages'), 'utf8');

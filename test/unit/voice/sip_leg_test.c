@@ -1,0 +1,305 @@
+/* The resident's call: session timers (RFC 4028), UPDATE (RFC 3311) and re-INVITE in both directions, and calls that
+ * are given up before the phone responds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include <re/re.h>
+#include <rem/rem.h>
+
+#include "voice/forward_scene.h"
+#include "voice/sip_leg.h"
+
+#define ALLOW_UPDATE "Allow: INVITE, ACK, BYE, UPDATE\r\n"
+#define OURS         "Supported: timer\r\nRequire: timer\r\nSession-Expires: 600;refresher=uac\r\n"
+#define THEIRS       "Supported: timer\r\nRequire: timer\r\nSession-Expires: 90;refresher=uas\r\n"
+
+static bool says(const char *text)
+{
+    return strstr(trunk.request, text) != NULL;
+}
+
+static bool take_leg(struct le *le, void *arg)
+{
+    *(struct sip_leg **)arg = le->data;
+    return true;
+}
+
+static struct sip_leg *only_leg(void)
+{
+    struct sip_leg *leg = NULL;
+    hash_apply(agent->legs, take_leg, &leg);
+    return leg;
+}
+
+static void make_refresh_due(void *arg)
+{
+    (void)arg;
+    only_leg()->refresh.refresh_ms = 1;
+}
+
+static void make_expired(void *arg)
+{
+    (void)arg;
+    only_leg()->refresh.expire_ms = 1;
+}
+
+static void read_refresh(void *arg)
+{
+    *(struct sip_refresh *)arg = only_leg()->refresh;
+}
+
+static struct sip_refresh refresh(void)
+{
+    struct sip_refresh got;
+    run_on_agent(read_refresh, &got);
+    return got;
+}
+
+/* Visitor and resident talk; `headers` are those of the phone's 200. */
+static void talk(struct raw_phone *p, const char *headers)
+{
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, p, FIRST));
+    trunk_respond(&trunk, p->invite, 200, headers, phone_sdp(&trunk, 0, "sendrecv"));
+    (void)visitor_answered();
+    assert_true(trunk_receive(&trunk, "ACK", RAW_PATIENCE_MS));
+}
+
+/* A request of the phone with further header lines. */
+static void phone_asks(struct raw_phone *p, const char *method, const char *headers, const char *body)
+{
+    char head[8192];
+    (void)snprintf(head, sizeof head,
+                   "%s sip:portero@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/UDP 127.0.0.1:%d;branch=z9hG4bK%s%u;rport\r\n"
+                   "From: %s;tag=phone\r\nTo: %s\r\n%s\r\nCSeq: %u %s\r\nMax-Forwards: 70\r\n"
+                   "Contact: <sip:phone@127.0.0.1:%d>\r\n%s",
+                   method, trunk.port, method, p->cseq, raw_value(p->invite, "To"), raw_value(p->invite, "From"),
+                   raw_header(p->invite, "Call-ID"), p->cseq, method, trunk.port, headers);
+    p->cseq++;
+    trunk_send(&trunk, head, body);
+}
+
+/* Answers our re-INVITE. */
+static void answer_offer(const char *headers)
+{
+    trunk_respond(&trunk, trunk.request, 200, headers, phone_sdp(&trunk, 0, "sendrecv"));
+}
+
+/* ---- the timer of a call ---- */
+
+static void test_our_invite_asks_for_a_timer(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    assert_non_null(strstr(p.invite, "\r\nSupported: timer\r\nSession-Expires: 600\r\nMin-SE: 90\r\n"));
+    phone_answers(&trunk, &p); /* which knows no timers: none is begun */
+    (void)visitor_answered();
+    assert_true(trunk_receive(&trunk, "ACK", RAW_PATIENCE_MS));
+    assert_int_equal(refresh().expire_ms, 0);
+    hang_up_and_end(&p);
+}
+
+static void test_a_longer_interval_is_granted_at_once(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    trunk_respond(&trunk, p.invite, 422, "Min-SE: 1800\r\n", "");
+    assert_true(phone_called(&trunk, &p, FIRST));
+    assert_non_null(strstr(p.invite, "\r\nSession-Expires: 1800\r\nMin-SE: 1800\r\n"));
+    trunk_respond(&trunk, p.invite, 200, "Require: timer\r\nSession-Expires: 1800;refresher=uac\r\n",
+                  phone_sdp(&trunk, 0, "sendrecv"));
+    (void)visitor_answered();
+    assert_true(trunk_receive(&trunk, "ACK", RAW_PATIENCE_MS));
+    assert_int_equal(refresh().timer.interval_s, 1800);
+    hang_up_and_end(&p);
+}
+
+static void test_a_trunk_that_wants_ever_longer_intervals_fails(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    char headers[64];
+    visit(FAKE_RING);
+    for (int i = 0; i < 4; i++) {
+        assert_true(phone_called(&trunk, &p, FIRST));
+        (void)snprintf(headers, sizeof headers, "Min-SE: %d\r\n", 700 + i);
+        trunk_respond(&trunk, p.invite, 422, headers, "");
+    }
+    (void)visitor_answered(); /* to be told that nobody can be reached */
+    visitor_hung_up_on();
+}
+
+/* ---- the phone refreshes ---- */
+
+static void test_a_session_that_the_phone_does_not_refresh_ends(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    talk(&p, THEIRS);
+    assert_true(refresh().expire_ms > 0 && !refresh().refresh_ms);
+    run_on_agent(make_expired, NULL);
+    phone_hung_up_on();
+    visitor_hung_up_on();
+}
+
+static void test_a_refresh_of_the_phone_begins_a_new_interval(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    talk(&p, THEIRS);
+    const int64_t first_ms = refresh().expire_ms;
+    phone_asks(&p, "UPDATE", "Supported: timer\r\nSession-Expires: 1800;refresher=uac\r\n", "");
+    assert_true(trunk_receive(&trunk, "200", RAW_PATIENCE_MS));
+    assert_true(says("Session-Expires: 1800;refresher=uac\r\n"));
+    assert_true(refresh().expire_ms > first_ms);
+    phone_asks(&p, "INVITE", "Supported: timer\r\nSession-Expires: 900;refresher=uac\r\n",
+               phone_sdp(&trunk, 0, "sendrecv"));
+    assert_true(trunk_receive(&trunk, "200", RAW_PATIENCE_MS));
+    assert_true(says("Session-Expires: 900;refresher=uac\r\n"));
+    phone_requests(&trunk, &p, "ACK", "");
+    phone_asks(&p, "UPDATE", "Supported: timer\r\nSession-Expires: 60\r\n", "");
+    assert_true(trunk_receive(&trunk, "422", RAW_PATIENCE_MS));
+    assert_true(says("Min-SE: 90\r\n"));
+    hang_up_and_end(&p);
+}
+
+/* ---- we refresh ---- */
+
+static void test_we_refresh_with_update(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    talk(&p, OURS ALLOW_UPDATE);
+    for (int i = 0; i < 2; i++) {
+        run_on_agent(make_refresh_due, NULL);
+        assert_true(trunk_receive(&trunk, "UPDATE", RAW_PATIENCE_MS));
+        assert_true(says("Session-Expires: 600;refresher=uac\r\n") && says("Contact: <sip:"));
+        trunk_respond(&trunk, trunk.request, 200, "Session-Expires: 600;refresher=uac\r\n", "");
+    }
+    hang_up_and_end(&p);
+}
+
+static void test_we_refresh_with_invite_if_the_phone_does_not_allow_update(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    talk(&p, OURS);
+    run_on_agent(make_refresh_due, NULL);
+    assert_true(trunk_receive(&trunk, "INVITE", RAW_PATIENCE_MS));
+    assert_true(says("Session-Expires: 600;refresher=uac\r\n") && says("m=audio"));
+    answer_offer("Session-Expires: 600;refresher=uac\r\n");
+    assert_true(trunk_receive(&trunk, "ACK", RAW_PATIENCE_MS));
+    audio_passes(trunk.rtp, phone_media_port(&p), 0, 0x33, r.rtp, 0, 0x33);
+    hang_up_and_end(&p);
+}
+
+static void test_a_challenged_refresh_is_repeated_with_the_password(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    talk(&p, OURS ALLOW_UPDATE);
+    run_on_agent(make_refresh_due, NULL);
+    assert_true(trunk_receive(&trunk, "UPDATE", RAW_PATIENCE_MS));
+    trunk_respond(&trunk, trunk.request, 407, "Proxy-Authenticate: Digest realm=\"trunk\", nonce=\"abc\"\r\n", "");
+    assert_true(trunk_receive(&trunk, "INVITE", RAW_PATIENCE_MS));
+    trunk_respond(&trunk, trunk.request, 407, "Proxy-Authenticate: Digest realm=\"trunk\", nonce=\"abc\"\r\n", "");
+    assert_true(trunk_receive(&trunk, "INVITE", RAW_PATIENCE_MS));
+    assert_true(says("\r\nProxy-Authorization: Digest username=\"box\""));
+    answer_offer("Session-Expires: 600;refresher=uac\r\n");
+    assert_true(trunk_receive(&trunk, "ACK", RAW_PATIENCE_MS));
+    hang_up_and_end(&p);
+}
+
+static void test_a_phone_that_forgot_the_call_ends_it(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    talk(&p, OURS ALLOW_UPDATE);
+    run_on_agent(make_refresh_due, NULL);
+    assert_true(trunk_receive(&trunk, "UPDATE", RAW_PATIENCE_MS));
+    trunk_respond(&trunk, trunk.request, 481, "", "");
+    phone_hung_up_on();
+    visitor_hung_up_on();
+}
+
+/* ---- offers of the phone ---- */
+
+static void test_update_holds_and_resumes(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    talk(&p, "");
+    phone_requests(&trunk, &p, "UPDATE", phone_sdp(&trunk, 0, "sendonly"));
+    assert_true(trunk_receive(&trunk, "200", RAW_PATIENCE_MS));
+    assert_true(says("a=recvonly"));
+    phone_requests(&trunk, &p, "UPDATE", phone_sdp(&trunk, 0, "inactive"));
+    assert_true(trunk_receive(&trunk, "200", RAW_PATIENCE_MS));
+    assert_true(says("a=inactive"));
+    phone_requests(&trunk, &p, "UPDATE", phone_sdp(&trunk, 0, "sendrecv"));
+    assert_true(trunk_receive(&trunk, "200", RAW_PATIENCE_MS));
+    assert_true(says("a=sendrecv"));
+    audio_passes(trunk.rtp, phone_media_port(&p), 0, 0x33, r.rtp, 0, 0x33);
+    phone_requests(&trunk, &p, "UPDATE", "no sdp at all");
+    assert_true(trunk_receive(&trunk, "488", RAW_PATIENCE_MS));
+    hang_up_and_end(&p);
+}
+
+static void test_a_request_for_an_offer_gets_one_and_update_waits_for_its_answer(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    talk(&p, "");
+    phone_requests(&trunk, &p, "INVITE", "");
+    assert_true(trunk_receive(&trunk, "200", RAW_PATIENCE_MS));
+    assert_true(says("m=audio"));
+    phone_requests(&trunk, &p, "UPDATE", phone_sdp(&trunk, 0, "sendrecv"));
+    assert_true(trunk_receive(&trunk, "491", RAW_PATIENCE_MS));
+    p.cseq--; /* of the INVITE */
+    phone_requests(&trunk, &p, "ACK", phone_sdp(&trunk, 8, "sendrecv"));
+    p.cseq++;
+    phone_requests(&trunk, &p, "UPDATE", phone_sdp(&trunk, 0, "sendrecv"));
+    assert_true(trunk_receive(&trunk, "200", RAW_PATIENCE_MS));
+    audio_passes(trunk.rtp, phone_media_port(&p), 0, 0x33, r.rtp, 0, 0x33);
+    hang_up_and_end(&p);
+}
+
+static void test_update_for_another_call_is_refused(void **state)
+{
+    (void)state;
+    struct raw_phone p, other;
+    talk(&p, "");
+    other = p;
+    memcpy(strstr(other.invite, "Call-ID: ") + 9, "zzzz", 4);
+    phone_requests(&trunk, &other, "UPDATE", "");
+    assert_true(trunk_receive(&trunk, "481", RAW_PATIENCE_MS));
+    hang_up_and_end(&p);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        T(our_invite_asks_for_a_timer),
+        T(a_longer_interval_is_granted_at_once),
+        T(a_trunk_that_wants_ever_longer_intervals_fails),
+        T(a_session_that_the_phone_does_not_refresh_ends),
+        T(a_refresh_of_the_phone_begins_a_new_interval),
+        T(we_refresh_with_update),
+        T(we_refresh_with_invite_if_the_phone_does_not_allow_update),
+        T(a_challenged_refresh_is_repeated_with_the_password),
+        T(a_phone_that_forgot_the_call_ends_it),
+        T(update_holds_and_resumes),
+        T(a_request_for_an_offer_gets_one_and_update_waits_for_its_answer),
+        T(update_for_another_call_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
