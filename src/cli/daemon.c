@@ -86,6 +86,8 @@ static void choose_kinds(struct daemon *d)
                                      jobs_kind_billing_reconcile(d->providers.billing),
                                      jobs_kind_operation(&d->providers),
                                      twiml_kind_expire(),
+                                     twiml_kind_message(d->providers.twilio),
+                                     twiml_kind_discard(d->providers.twilio),
                                      jobs_kind_purge()};
     _Static_assert(sizeof kinds <= sizeof d->kinds, "KINDS_MAX");
     memcpy(d->kinds, kinds, sizeof kinds);

@@ -32,8 +32,9 @@ static struct clip *convert(struct str bytes, const char **ret_why)
     struct clip *clip = NULL;
     if (wav_read(bytes, &audio, ret_why))
         return NULL;
-    *ret_why = "the audio cannot be converted";
-    if (!audio_resample(&audio)) {
+    const bool too_long = audio.n > (size_t)AUDIO_SECONDS * audio.rate;
+    *ret_why = too_long ? "the audio is longer than 20 seconds" : "the audio cannot be converted";
+    if (!too_long && !audio_resample(&audio)) {
         audio_level(&audio);
         audio_cut(&audio);
         clip = audio_clip(&audio);

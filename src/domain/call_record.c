@@ -24,6 +24,14 @@ enum err call_record_write(struct tx *tx, const struct call_arrival *arrival, co
                    NULL);
 }
 
+enum err call_record_append(struct tx *tx, const struct id *building, const struct id *id, const struct call_step *step)
+{
+    char line[CALL_STEP_LINE_MAX];
+    const size_t n = call_step_write(step, line);
+    return db_exec(tx->db, SQL_CALL_RECORD_APPEND,
+                   DB_ARGS(v_str(id_str(building)), v_str(id_str(id)), v_str(str_n(line, n))), NULL);
+}
+
 enum err call_record_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
     const struct id first = id_first(before_us);

@@ -64,7 +64,7 @@ enum call_step_kind {
     CALL_STEP_CONNECTED,       /* caller and resident can talk */
     CALL_STEP_UNANSWERED,      /* nobody talked to the caller: no_answer, busy, declined, unreachable */
     CALL_STEP_RESIDENT_OPENED, /* the resident pressed the key that opens the door; "no_tone": in vain */
-    CALL_STEP_MESSAGE,         /* the caller left a message */
+    CALL_STEP_MESSAGE,         /* the caller left a message: its length, or "lost" */
     CALL_STEP_REFUSED,         /* the status that the caller got */
     CALL_STEP_FAILED,          /* the store did not answer */
     CALL_STEP_OMITTED,         /* the number of steps for which there was no room */
@@ -111,6 +111,11 @@ bool call_step_read(struct str *steps, struct call_step *ret);
 
 /* Inserts or completes the record. */
 enum err call_record_write(struct tx *tx, const struct call_arrival *arrival, const struct call_end *end) CHECKED;
+
+/* Adds a step to the record of a call that has ended: a fact that was learned later. Callers bound the number of such
+ * steps. Does nothing without the record. */
+enum err call_record_append(struct tx *tx, const struct id *building, const struct id *id,
+                            const struct call_step *step) CHECKED;
 
 /* A record; its texts are in the arena. */
 struct recorded_call {

@@ -12,6 +12,8 @@ enum err providers_open(const struct config *c, struct store *store, struct prov
         e = billing_new(c, store, &ret->billing, ret_why);
     if (!e)
         e = twilio_hook_new(c, &ret->hook, ret_why);
+    if (!e && ret->hook)
+        e = twilio_new(c, &ret->twilio, ret_why);
     if (!e)
         ret->catalog = catalog_new(ret->billing, CATALOG_GOOD_FOR_S);
     if (e)
@@ -27,5 +29,6 @@ void providers_close(struct providers *p)
     catalog_free(p->catalog);
     billing_free(p->billing);
     twilio_hook_free(p->hook);
+    twilio_free(p->twilio);
     *p = (struct providers){0};
 }

@@ -5,6 +5,7 @@
 #include "providers/mail.h"
 #include "providers/numbers.h"
 #include "providers/sms.h"
+#include "providers/twilio.h"
 #include "providers/twilio_hook.h"
 
 struct providers {
@@ -14,6 +15,7 @@ struct providers {
     struct billing *billing;
     struct catalog *catalog;  /* the billing provider's prices */
     struct twilio_hook *hook; /* the requests that Twilio posts; NULL unless its account is configured */
+    struct twilio *twilio;    /* its recordings; NULL with hook */
 };
 
 /* Opens the configured providers. ret_why as in config_load. The store must outlive them. */

@@ -4,7 +4,6 @@
 
 #include "base/crypto.h"
 
-#define ANSWER_MAX (1u << 20)
 #define FIELDS_MAX 16384
 #define FORM_TYPE  "application/x-www-form-urlencoded"
 
@@ -26,8 +25,8 @@ static struct str encode_fields(const struct rest_request *request, struct arena
     return text;
 }
 
-static enum net_exchange send_request(const struct rest *r, const struct rest_request *request, struct arena *a,
-                                      struct net_answer *ret)
+enum net_exchange rest_exchange(const struct rest *r, const struct rest_request *request, struct arena *a,
+                                struct net_answer *ret)
 {
     bool get = strcmp(request->method, "GET") == 0, post = strcmp(request->method, "POST") == 0;
     struct str fields = encode_fields(request, a);
@@ -47,7 +46,7 @@ static enum net_exchange send_request(const struct rest *r, const struct rest_re
         .password = r->password,
         .body = post ? fields : STR_NONE,
         .timeout_ms = r->timeout_ms,
-        .answer_max = ANSWER_MAX};
+        .answer_max = REST_ANSWER_MAX};
     return net_client_call(r->client, &call, a, ret);
 }
 
@@ -67,7 +66,7 @@ static json_t *read_json_object(const struct net_answer *http)
 struct rest_answer rest_call(const struct rest *r, const struct rest_request *request, struct arena *a)
 {
     struct net_answer http;
-    struct rest_answer answer = {.exchange = send_request(r, request, a, &http)};
+    struct rest_answer answer = {.exchange = rest_exchange(r, request, a, &http)};
     if (answer.exchange == NET_ANSWERED) {
         answer.status = http.status;
         answer.body = read_json_object(&http);

@@ -5,6 +5,8 @@
 #include "base/json.h"
 #include "net/client.h"
 
+#define REST_ANSWER_MAX (1u << 20) /* bytes of a response; a longer one is NET_UNKNOWN */
+
 struct rest {
     struct net_client *client;
     struct str root;           /* "https://api.stripe.com" */
@@ -34,6 +36,10 @@ struct rest_answer {
 
 /* Sends the request and reads the response. Any thread; blocks. */
 struct rest_answer rest_call(const struct rest *r, const struct rest_request *request, struct arena *a);
+
+/* The same for a response of any type, such as a file. ret is set when NET_ANSWERED. */
+enum net_exchange rest_exchange(const struct rest *r, const struct rest_request *request, struct arena *a,
+                                struct net_answer *ret);
 
 /* For the log: "answer", "not_sent", "no_answer". */
 const char *rest_reason(enum net_exchange exchange);

@@ -27,6 +27,11 @@ static int error_code(const json_t *body)
     return code > 0 && code <= INT_MAX ? (int)code : 0;
 }
 
+static bool is_refusal(long status)
+{
+    return status >= 400 && status <= 499 && status != 408 && status != 429;
+}
+
 static enum outcome read_twilio_answer(const struct rest_answer *http, struct twilio_answer *answer)
 {
     long status = answer->status = http->status;
@@ -34,7 +39,7 @@ static enum outcome read_twilio_answer(const struct rest_answer *http, struct tw
         answer->body = http->body;
         return answer->body ? OUTCOME_DONE : OUTCOME_UNKNOWN;
     }
-    bool refused = status >= 400 && status <= 499 && status != 408 && status != 429;
+    bool refused = is_refusal(status);
     if (refused)
         answer->code = error_code(http->body);
     json_decref(http->body);
@@ -57,6 +62,21 @@ enum outcome twilio_call(struct twilio *t, const struct twilio_request *request,
     if (o != OUTCOME_DONE)
         log_warn("twilio failed method=%s outcome=%s status=%ld code=%d reason=%s", request->method, outcome_text(o),
                  answer->status, answer->code, rest_reason(http.exchange));
+    return o;
+}
+
+enum outcome twilio_download(struct twilio *t, struct str path, struct arena *a, struct str *ret)
+{
+    struct net_answer http = {.status = 0};
+    const enum net_exchange exchange =
+        rest_exchange(&t->rest, &(struct rest_request){.method = "GET", .path = path}, a, &http);
+    if (exchange == NET_ANSWERED && http.status == 200) {
+        *ret = http.body;
+        return OUTCOME_DONE;
+    }
+    const enum outcome o = is_refusal(http.status) ? OUTCOME_REFUSED : OUTCOME_UNKNOWN;
+    log_warn("twilio failed method=GET outcome=%s status=%ld code=0 reason=%s", outcome_text(o), http.status,
+             rest_reason(exchange));
     return o;
 }
 

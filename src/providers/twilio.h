@@ -31,6 +31,10 @@ struct twilio_answer {
 enum outcome twilio_call(struct twilio *t, const struct twilio_request *request, struct arena *a,
                          struct twilio_answer *answer);
 
+/* GETs a file below the account ("/Recordings/RE….wav") of at most REST_ANSWER_MAX bytes, into the arena. Outcomes as
+ * of twilio_call, but only 200 is DONE. */
+enum outcome twilio_download(struct twilio *t, struct str path, struct arena *a, struct str *ret);
+
 /* The next page of a list: a path below the account with its query, in the arena; STR_NONE at the end. Returns false if
  * the list names a page outside this account. */
 bool twilio_next_page(const struct twilio *t, const json_t *page, struct arena *a, struct str *ret);

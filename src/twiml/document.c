@@ -8,6 +8,7 @@
 #define HINTS      "zero, oh, one, two, three, four, five, six, seven, eight, nine, double, triple, one two three four"
 #define DECIDE_S   8 /* for a resident who must accept the call */
 #define LISTEN_S   2 /* for one who is connected without a key */
+#define SILENCE_S  5 /* that ends a message */
 
 static const char TEXT_TALK[] = "Someone is at your door. Press 1 to talk.";
 static const char TEXT_OPEN[] = "Someone is at your door. Press 9 to open the door, or stay on the line to talk.";
@@ -125,6 +126,17 @@ static void put_dial(const struct twiml_session *s, const struct call_ring *ring
     buf_lit(out, "</Dial>");
 }
 
+/* Without a sound Twilio goes on with the next verb. One time of silence counts before and after the message. */
+static void put_record(const struct twiml_session *s, int64_t max_s, struct buf *out)
+{
+    buf_printf(out,
+               "<Record maxLength=\"%lld\" timeout=\"%d\" playBeep=\"true\" trim=\"do-not-trim\" "
+               "finishOnKey=\"1234567890*#\" action=\"" TWIML_VOICE "?step=%lld\" method=\"POST\" "
+               "recordingStatusCallback=\"" TWIML_RECORDING "\" recordingStatusCallbackMethod=\"POST\"/>",
+               (long long)max_s, SILENCE_S, (long long)s->step);
+    buf_printf(out, "<Redirect method=\"POST\">" TWIML_VOICE "?step=%lld</Redirect>", (long long)s->step);
+}
+
 static void put_play(const struct call_action *a, bool first, struct buf *out)
 {
     buf_lit(out, "<Play digits=\"");
@@ -164,8 +176,10 @@ static void put_verb(const struct config *c, const struct twiml_session *s, cons
     case CALL_HANG_UP:
         buf_lit(out, "<Hangup/>");
         return;
-    case CALL_ANSWER:       /* the first verb does */
-    case CALL_TAKE_MESSAGE: /* see twiml/talk.c */
+    case CALL_TAKE_MESSAGE:
+        put_record(s, a->max_s, out);
+        return;
+    case CALL_ANSWER: /* the first verb does */
     case CALL_ASK_ARRIVE:
     case CALL_ASK_CODE:
     case CALL_ASK_FORWARDED:
@@ -179,8 +193,11 @@ void twiml_visitor(const struct config *c, const struct twiml_session *s, const 
                    struct buf *out)
 {
     buf_lit(out, BEGIN);
-    for (size_t i = 0; i < actions->n; i++)
+    bool records = false; /* Twilio asks again when it has recorded */
+    for (size_t i = 0; i < actions->n && !records; i++) {
         put_verb(c, s, actions, i, out);
+        records = actions->v[i].kind == CALL_TAKE_MESSAGE;
+    }
     buf_lit(out, END);
 }
 

@@ -5,9 +5,10 @@
 #include "twiml/session.h"
 
 /* The addresses of this room. */
-#define TWIML_VOICE    "/hooks/twilio/voice"
-#define TWIML_RESIDENT "/hooks/twilio/resident"
-#define TWIML_STATUS   "/hooks/twilio/status"
+#define TWIML_VOICE     "/hooks/twilio/voice"
+#define TWIML_RESIDENT  "/hooks/twilio/resident"
+#define TWIML_STATUS    "/hooks/twilio/status"
+#define TWIML_RECORDING "/hooks/twilio/recording"
 
 /* Appends the document that performs these actions for the visitor, which must not contain a CALL_ASK_…. Its addresses
  * name s->step, so that must count this answer already. */

@@ -4,6 +4,7 @@
 #include "providers/twilio.h"
 #include "twiml/document.h"
 #include "twiml/ending.h"
+#include "twiml/message.h"
 #include "twiml/talk.h"
 #include "voice/decide.h"
 
@@ -65,6 +66,8 @@ static bool is_over(const struct posted *r)
 {
     static const char *const over[] = {"completed", "busy", "failed", "no-answer", "canceled"};
     const struct str status = form_value(&r->form, "CallStatus");
+    if (str_eq(form_value(&r->form, "Digits"), STR("hangup"))) /* of <Record> */
+        return true;
     for (size_t i = 0; i < sizeof over / sizeof *over; i++)
         if (str_eq(status, str_z(over[i])))
             return true;
@@ -112,13 +115,17 @@ static enum err settle(struct request *q, struct twiml_turn *t)
     s->answer = arena_str(q->tx.arena, buf_view(&b));
     const bool full = b.full;
     buf_done(&b);
-    s->ended = s->call.state >= CALL_ENDING;
+    const bool asks = twiml_takes_message(t);
+    s->message = asks ? MESSAGE_ASKED : s->message;
+    s->ended = s->call.state >= CALL_ENDING && !asks;
     r->ended = s->ended ? s : NULL;
     r->closed = t->closed;
     r->from = s->story.arrival.caller;
     enum err e = full ? ERR_INTERNAL_ERROR : twiml_session_put(&q->tx, s);
     if (!e && s->ended)
         e = story_write(&q->tx, &s->story, t->at_ms);
+    if (!e && asks)
+        e = twiml_message_expect(&q->tx, s);
     crypto_wipe(s->call.code, sizeof s->call.code);
     return e;
 }
@@ -136,6 +143,10 @@ static enum err take_turn(struct twiml_turn *t, const struct posted *r)
             return twiml_gathered(t, f);
         if (state == CALL_RINGING || state == CALL_BRIDGED)
             return twiml_dialled(t, form_value(f, "DialCallStatus"));
+        if (state == CALL_ENDING) {
+            twiml_spoke(t);
+            return ERR_NONE;
+        }
     }
     twiml_hung_up(t);
     return ERR_NONE;
@@ -167,6 +178,8 @@ static enum err receive_voice(struct request *q, struct reply *p)
     struct twiml_session *s = arena_new(q->tx.arena, struct twiml_session);
     forget_results(r);
     enum err e = find_call(q, step, s);
+    if (!e && form_value(&r->form, "RecordingUrl").n)
+        e = twiml_message_heard(&q->tx, s);
     if (e)
         return e == ERR_NOT_FOUND ? reply_short(q, p, twiml_hang_up) : e;
     if (step < s->step)
@@ -245,6 +258,20 @@ static enum err receive_status(struct request *q, struct reply *p)
     return reply_short(q, p, twiml_nothing);
 }
 
+/* ---- the message ---- */
+
+/* Names a recording, which is not trusted: the job asks the provider for the recordings of the call. */
+static enum err receive_recording(struct request *q, struct reply *p)
+{
+    struct posted *r = q->body;
+    struct twiml_session *s = arena_new(q->tx.arena, struct twiml_session);
+    forget_results(r);
+    enum err e = twiml_session_get(&q->tx, r->sid, s);
+    if (!e && str_eq(form_value(&r->form, "RecordingStatus"), STR("completed")))
+        e = twiml_message_heard(&q->tx, s);
+    return e && e != ERR_NOT_FOUND ? e : reply_short(q, p, twiml_nothing);
+}
+
 /* ---- routes ---- */
 
 static void log_result(struct request *q)
@@ -265,6 +292,7 @@ static void log_result(struct request *q)
 static const struct route rows[] = {
     HOOK("receiveTwilioCall", "Answer a call, or continue with one", TWIML_VOICE, receive_voice),
     HOOK("receiveTwilioResident", "Ask a resident who has answered", TWIML_RESIDENT, receive_resident),
+    HOOK("receiveTwilioRecording", "Learn that a message was recorded", TWIML_RECORDING, receive_recording),
     HOOK("receiveTwilioStatus", "Learn that a call has ended", TWIML_STATUS, receive_status),
 };
 const struct route_set twiml_routes = ROUTE_SET(rows);

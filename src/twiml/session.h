@@ -11,6 +11,15 @@
 #define TWIML_KEPT_S     (3 * 3600) /* without a request; longer than Twilio lets a conversation last */
 #define TWIML_ANSWER_MAX 16384
 
+/* The message that a visitor may leave. */
+enum twiml_message {
+    MESSAGE_NONE,
+    MESSAGE_ASKED, /* the visitor may speak, or has spoken */
+    MESSAGE_HEARD, /* Twilio has a recording */
+    MESSAGE_FETCHED,
+    MESSAGE_STATE_COUNT
+};
+
 struct twiml_session {
     struct str sid;          /* CallSid */
     int64_t step;            /* answers given */
@@ -18,6 +27,7 @@ struct twiml_session {
     struct str answer;       /* the last one */
     size_t phone;            /* of call.ring.phones: the one that rings, if they ring in order */
     char leg[TWIML_SID_MAX]; /* CallSid of the resident who talks; "": nobody */
+    enum twiml_message message;
     struct call call;
     struct story story; /* also the numbers of caller and building */
 };

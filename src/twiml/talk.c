@@ -12,12 +12,6 @@ static bool is_ask(const struct call_action *a)
     return a->kind == CALL_ASK_ARRIVE || a->kind == CALL_ASK_CODE || a->kind == CALL_ASK_FORWARDED;
 }
 
-/* Twilio keeps recordings itself, and nobody would hear them: the visitor is not asked for a message. */
-static void leave_out_message(struct access_decision *d)
-{
-    d->ring.message = false;
-}
-
 /* The record begins with its log entry (domain/call_record.h); that of a release is complete in this turn. */
 static enum err record_forwarding(struct twiml_turn *t, const struct access_decision *d)
 {
@@ -53,7 +47,6 @@ static enum err answer_question(struct twiml_turn *t, const struct call_action *
     enum err e = ask_domain(t, a, &t->decision);
     if (e && e != ERR_BUILDING_NOT_FOUND)
         return e;
-    leave_out_message(&t->decision);
     if (t->decision.closing.minutes)
         t->closed = t->decision;
     *ret = (struct call_event){.kind = e ? CALL_FAILED : CALL_DECIDED, .decision = &t->decision};
@@ -236,11 +229,28 @@ enum err twiml_resident_chose(struct twiml_turn *t, struct str leg, size_t phone
     return advance(t, (struct call_event){.kind = CALL_FORWARD_ANSWERED});
 }
 
+/* ---- the message ---- */
+
+bool twiml_takes_message(const struct twiml_turn *t)
+{
+    for (size_t i = 0; i < t->actions.n; i++)
+        if (t->actions.v[i].kind == CALL_TAKE_MESSAGE)
+            return true;
+    return false;
+}
+
+void twiml_spoke(struct twiml_turn *t)
+{
+    t->actions = (struct call_actions){.n = 1};
+    t->actions.v[0].kind = CALL_HANG_UP;
+}
+
 /* ---- the record ---- */
 
+/* The actions after CALL_TAKE_MESSAGE are those of a later answer. */
 void twiml_perform(struct twiml_turn *t)
 {
-    for (size_t i = 0; i < t->actions.n; i++) {
+    for (size_t i = 0; i < t->actions.n && t->actions.v[i].kind != CALL_TAKE_MESSAGE; i++) {
         story_action(&t->s->story, t->at_ms, &t->actions.v[i]);
         if (t->actions.v[i].kind == CALL_FORWARD)
             note_phones(t, CALL_STEP_RINGING);

@@ -32,5 +32,9 @@ void twiml_hung_up(struct twiml_turn *t);
  * the visitor's next request. */
 enum err twiml_resident_chose(struct twiml_turn *t, struct str leg, size_t phone, struct str digits,
                               bool *ret_connect) CHECKED;
+/* Do the actions ask the visitor for a message? The call then goes on until the visitor has spoken. */
+bool twiml_takes_message(const struct twiml_turn *t);
+/* The visitor has spoken, or was silent: hang up. */
+void twiml_spoke(struct twiml_turn *t);
 /* Records the actions of the answer. */
 void twiml_perform(struct twiml_turn *t);

@@ -12,3 +12,9 @@ extern const struct route_set twiml_routes;
 struct job_kind twiml_kind_expire(void);
 /* Queues the first one, unless one is queued. Called at every start. */
 enum err twiml_schedule_expire(struct tx *tx) CHECKED;
+
+/* The jobs that fetch the messages of visitors, and delete them at Twilio (twiml/message.h). NULL: no account is
+ * configured. */
+struct twilio;
+struct job_kind twiml_kind_message(struct twilio *t);
+struct job_kind twiml_kind_discard(struct twilio *t);

@@ -1,6 +1,5 @@
 #include "voice/sip_message.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -13,11 +12,8 @@
 #include "voice/sip_story.h"
 #include "voice/wav.h"
 
-#define LOUD         200  /* root mean square of a frame with speech: -44 dB below full scale */
-#define FIRST_MS     8000 /* silence before the message */
-#define PAUSE_MS     3000 /* silence that ends it */
-#define SPEECH_MS    500  /* shorter speech is no message */
-#define TAIL_SAMPLES 2400 /* kept after the last speech */
+#define FIRST_MS 8000 /* silence before the message */
+#define PAUSE_MS 3000 /* silence that ends it */
 
 void sip_message_begin(struct sip_call *c, int64_t max_s)
 {
@@ -34,28 +30,16 @@ void sip_message_listen(struct sip_call *c)
     m->began_ms = m->heard_ms = tick_now_ms();
 }
 
-static bool is_loud(const int16_t *samples, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += (double)samples[i] * samples[i];
-    return n && sqrt(sum / (double)n) > LOUD;
-}
-
 void sip_message_audio(struct sip_call *c, const int16_t *samples, size_t n)
 {
     struct sip_message *m = &c->message;
     if (!m->samples)
         return;
-    if (n > m->room - m->n)
-        n = m->room - m->n;
-    memcpy(m->samples + m->n, samples, n * sizeof *samples);
-    m->n += n;
-    if (!is_loud(samples, n))
-        return;
-    m->loud_end = m->n;
-    m->loud_ms += (int64_t)n * 1000 / SOUND_RATE;
-    m->heard_ms = tick_now_ms();
+    if (n > m->room - m->sound.n)
+        n = m->room - m->sound.n;
+    memcpy(m->samples + m->sound.n, samples, n * sizeof *samples);
+    if (message_hear(&m->sound, samples, n))
+        m->heard_ms = tick_now_ms();
 }
 
 bool sip_message_over(const struct sip_call *c, int64_t now_ms)
@@ -63,8 +47,8 @@ bool sip_message_over(const struct sip_call *c, int64_t now_ms)
     const struct sip_message *m = &c->message;
     if (!m->samples)
         return false;
-    return m->n == m->room || now_ms - m->began_ms >= m->max_ms ||
-           now_ms - m->heard_ms >= (m->loud_ms ? PAUSE_MS : FIRST_MS);
+    return m->sound.n == m->room || now_ms - m->began_ms >= m->max_ms ||
+           now_ms - m->heard_ms >= (m->sound.loud ? PAUSE_MS : FIRST_MS);
 }
 
 /* ---- the store ---- */
@@ -120,9 +104,9 @@ static void keep_message(struct sip_call *c, size_t samples)
 void sip_message_end(struct sip_call *c)
 {
     struct sip_message *m = &c->message;
-    const size_t end = m->loud_end + TAIL_SAMPLES;
-    if (m->samples && m->loud_ms >= SPEECH_MS)
-        keep_message(c, end < m->n ? end : m->n);
+    const size_t length = message_length(&m->sound);
+    if (length)
+        keep_message(c, length);
     free(m->samples);
     *m = (struct sip_message){0};
 }

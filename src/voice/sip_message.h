@@ -1,17 +1,14 @@
 /* Inside the SIP user agent: the message that a visitor leaves (CALL_TAKE_MESSAGE). */
 #pragma once
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "voice/message.h"
 
 struct sip_call;
 
 /* A recording in progress. All zero: none. */
 struct sip_message {
     int16_t *samples;           /* heap; NULL: none, or the tone that begins it is played */
-    size_t n, room;             /* samples */
-    size_t loud_end;            /* samples up to the end of the last loud frame */
-    int64_t loud_ms;            /* all loud frames together */
+    size_t room;                /* samples */
+    struct message_sound sound; /* of the samples so far */
     int64_t began_ms, heard_ms; /* the start, and the last loud frame */
     int64_t max_ms;
 };

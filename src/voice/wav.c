@@ -118,8 +118,6 @@ enum err wav_read(struct str bytes, struct audio *ret, const char **ret_why)
     const struct str data = find_chunk(&rest, "data");
     if (!f.block || data.n < f.block)
         return wav_refuse(ret_why, "the file has no audio, or is cut off");
-    if (data.n / f.block > (size_t)AUDIO_SECONDS * f.rate)
-        return wav_refuse(ret_why, "the audio is longer than 20 seconds");
     *ret = (struct audio){.n = data.n / f.block, .rate = f.rate};
     ret->samples = mem_array(int16_t, ret->n);
     decode(&f, data.p, ret);

@@ -1,8 +1,10 @@
-/* A stored call and the fields of a webhook, any bytes: a call that is read can be saved and read again, its events
- * lead to a state that can be saved, and every answer is one element with nothing but escaped text in it. */
+/* A stored call or a list of recordings, and the fields of a webhook, any bytes: a call that is read can be saved and
+ * read again, its events lead to a state that can be saved, and every answer is one element with nothing but escaped
+ * text in it. */
 #include <stdlib.h>
 
 #include "twiml/document.h"
+#include "twiml/message.h"
 #include "twiml/talk.h"
 #include "voice/call_save.h"
 
@@ -82,6 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct arena a;
     struct call c;
     struct story story;
+    struct twiml_recordings recordings;
     struct form f = {0};
     json_t *state;
     struct str body, text = str_cut(str_n((const char *)data, size), '\n', &body);
@@ -89,6 +92,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!json_read(text, &state)) {
         if ((!body.p || form_read(body, 100, &a, &f)) && call_load(state, &c))
             check_call(&c, &f);
+        must(!twiml_recordings_read(state, STR("CA0123456789abcdef0123456789abcdef"), &recordings) ||
+             recordings.count <= TWIML_RECORDINGS_MAX);
         must(!call_load_story(state, &story) || story.n <= sizeof story.steps);
         json_decref(state);
     }

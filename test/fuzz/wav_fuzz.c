@@ -14,7 +14,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         return 0;
     }
-    if (!audio.n || audio.n > AUDIO_INPUT_MAX || audio_resample(&audio) || audio.n > AUDIO_CLIP_MAX)
+    if (!audio.n || audio.n > size)
+        abort();
+    if (audio.n > (size_t)AUDIO_SECONDS * audio.rate)
+        audio.n = (size_t)AUDIO_SECONDS * audio.rate;
+    if (audio_resample(&audio) || audio.n > AUDIO_CLIP_MAX)
         abort();
     audio_level(&audio);
     audio_cut(&audio);

@@ -13,6 +13,10 @@ ON CONFLICT (building_id, id) DO UPDATE SET ended_at = excluded.ended_at, outcom
     reason = excluded.reason, grant_id = excluded.grant_id, resident_opened = excluded.resident_opened,
     ended_by = excluded.ended_by, steps = excluded.steps
 
+-- name: call_record_append
+-- Adds line $3 to the steps of a call that has ended.
+UPDATE call_record SET steps = steps || CAST($3 AS TEXT) WHERE building_id = $1 AND id = $2 AND ended_at IS NOT NULL
+
 -- name: call_record_get
 SELECT {call_record}, steps,
     (SELECT m.seconds FROM call_message m WHERE m.call_id = call_record.id) AS message_seconds

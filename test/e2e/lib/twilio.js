@@ -33,6 +33,7 @@ export class Twilio {
     requests = []; // {method, path, query, form, authorization}
     messages = [];
     numbers = []; // that the account has, oldest first
+    recordings = []; // {sid, call_sid, status, wav, …}
     available = { US: [], CA: [] };
     pageSize = 50; // at most
     #faults = [];
@@ -115,13 +116,16 @@ export class Twilio {
         if (authorization !== `Basic ${Buffer.from(`${this.account}:${this.token}`).toString('base64')}`) throw new Refusal(401, 20003, 'Authenticate');
         const root = `${BASE}${this.account}`;
         const at = path.startsWith(`${root}/`) ? path.slice(root.length) : '';
-        const operation = `${method} ${at.replace(/PN[0-9a-f]{32}/, '{sid}').replace(/AvailablePhoneNumbers\/\w+/, 'AvailablePhoneNumbers/{country}')}`;
+        const operation = `${method} ${at.replace(/\b(PN|CA|RE)[0-9a-f]{32}/, '{sid}').replace(/AvailablePhoneNumbers\/\w+/, 'AvailablePhoneNumbers/{country}')}`;
         switch (operation) {
             case 'POST /Messages.json': return { status: 201, body: this.#send(form) };
             case 'GET /AvailablePhoneNumbers/{country}/Local.json': return { status: 200, body: this.#search(at.split('/')[2], query) };
             case 'GET /IncomingPhoneNumbers.json': return { status: 200, body: this.#list(query) };
             case 'POST /IncomingPhoneNumbers.json': return { status: 201, body: this.#buy(form) };
-            case 'DELETE /IncomingPhoneNumbers/{sid}.json': return this.#remove(/PN[0-9a-f]{32}/.exec(at)[0]);
+            case 'DELETE /IncomingPhoneNumbers/{sid}.json': return this.#remove(this.numbers, /PN[0-9a-f]{32}/.exec(at)[0]);
+            case 'GET /Calls/{sid}/Recordings.json': return { status: 200, body: this.#listRecordings(/CA[0-9a-f]{32}/.exec(at)[0]) };
+            case 'GET /Recordings/{sid}.wav': return this.#play(/RE[0-9a-f]{32}/.exec(at)[0]);
+            case 'DELETE /Recordings/{sid}.json': return this.#remove(this.recordings, /RE[0-9a-f]{32}/.exec(at)[0]);
             default: throw new Refusal(404, 20404, `The requested resource ${path} was not found`);
         }
     }
@@ -183,10 +187,35 @@ export class Twilio {
         return bought;
     }
 
-    #remove(which) {
-        const at = this.numbers.findIndex((n) => n.sid === which);
+    #remove(list, which) {
+        const at = list.findIndex((entry) => entry.sid === which);
         if (at < 0) throw new Refusal(404, 20404, 'The requested resource was not found');
-        this.numbers.splice(at, 1);
+        list.splice(at, 1);
         return { status: 204, headers: {} };
+    }
+
+    /** A recording of that call, as <Record> leaves it. */
+    record(call_sid, wav, more) {
+        const recording = {
+            account_sid: this.account, api_version: '2010-04-01', call_sid, conference_sid: null, date_created: text(Date.now()), date_updated: text(Date.now()),
+            start_time: text(Date.now()), duration: String(Math.round((wav.length - 44) / 16000)), sid: sid('RE'), price: '-0.00250', price_unit: 'USD',
+            status: 'completed', channels: 1, source: 'RecordVerb', error_code: null, encryption_details: null, wav, ...more,
+        };
+        recording.uri = `${BASE}${this.account}/Recordings/${recording.sid}.json`;
+        recording.media_url = `https://api.twilio.com${BASE}${this.account}/Recordings/${recording.sid}`;
+        this.recordings.push(recording);
+        return recording;
+    }
+
+    #listRecordings(call) {
+        const uri = `${BASE}${this.account}/Calls/${call}/Recordings.json?PageSize=50&Page=0`;
+        const recordings = this.recordings.filter(({ call_sid }) => call_sid === call).map(({ wav, ...recording }) => recording);
+        return { recordings, page: 0, page_size: 50, start: 0, end: recordings.length - 1, uri, first_page_uri: uri, previous_page_uri: null, next_page_uri: null };
+    }
+
+    #play(which) {
+        const recording = this.recordings.find((entry) => entry.sid === which && entry.status === 'completed');
+        if (!recording) throw new Refusal(404, 20404, 'The requested resource was not found');
+        return { status: 200, body: recording.wav, headers: { 'Content-Type': 'audio/x-wav' } };
     }
 }

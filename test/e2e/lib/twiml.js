@@ -28,10 +28,15 @@ const VERBS = {
     },
     Dial: { callerId: /^\+\d+$/, timeout: seconds, timeLimit: seconds, action: /^\/hooks\//, method: /^POST$/, answerOnBridge: /^true$/ },
     Number: { url: /^\/hooks\//, method: /^POST$/ },
+    Record: {
+        maxLength: /^30$/, timeout: seconds, playBeep: /^true$/, trim: /^do-not-trim$/, finishOnKey: /^1234567890\*#$/, action: /^\/hooks\//, method: /^POST$/,
+        recordingStatusCallback: /^\/hooks\//, recordingStatusCallbackMethod: /^POST$/,
+    },
+    Redirect: { method: /^POST$/ },
     Reject: { reason: /^(rejected|busy)$/ },
     Hangup: {},
 };
-const NESTED = { Response: ['Say', 'Play', 'Gather', 'Dial', 'Reject', 'Hangup'], Gather: ['Say'], Dial: ['Number'] };
+const NESTED = { Response: ['Say', 'Play', 'Gather', 'Dial', 'Record', 'Redirect', 'Reject', 'Hangup'], Gather: ['Say'], Dial: ['Number'] };
 
 // Without digits: a test that looks for a code in the log must not find one in an identifier.
 const newSid = (kind = 'CA') => kind + Array.from(randomBytes(32), (byte) => 'abcdef'[byte % 6]).join('');
@@ -72,13 +77,15 @@ export class Twiml {
     token = randomBytes(16).toString('hex');
     agent = new https.Agent({ keepAlive: true, rejectUnauthorized: false, maxSockets: 32 });
 
-    /** `repeated`: every request is sent three times, two of them at once. */
-    constructor({ repeated = false } = {}) {
+    /** `repeated`: every request is sent three times, two of them at once. `rest`: the REST API, which has recordings. */
+    constructor({ repeated = false, rest } = {}) {
         this.repeated = repeated;
+        this.rest = rest;
+        if (rest) Object.assign(this, { account: rest.account, token: rest.token });
     }
 
     get config() {
-        return { public_url: PUBLIC_URL, twilio: { account_sid: this.account, auth_token: this.token } };
+        return { public_url: PUBLIC_URL, twilio: { ...(this.rest && { url: this.rest.url, timeout_s: 1 }), account_sid: this.account, auth_token: this.token } };
     }
 
     close() {
@@ -126,7 +133,9 @@ export class Twiml {
     /**
      * A visitor's call, from ringing to its end, with the options of POST /sandbox/calls; `hangUp`: the visitor hangs up
      * when asked for a code; `silent`: Twilio does not report the end. `resident` may be a list, for phones that ring one
-     * after the other; 'silent' answers and presses nothing, a key presses that. Gives {call_id, said, tones, rang, …}.
+     * after the other; 'silent' answers and presses nothing, a key presses that. `message` {wav, end, reported, …} is what
+     * the visitor leaves when asked to: `end` is the key, or 'hangup'; `reported` is when Twilio reports the recording:
+     * false, 'early', or 'alone' without a request to the action. Gives {call_id, said, tones, rang, …}.
      */
     async call(options) {
         const call = new Call(this, options);
@@ -136,8 +145,8 @@ export class Twiml {
 }
 
 class Call {
-    constructor(twilio, { to, from, digits = '', speech, resident = 'answered', hangUp = false, silent = false, sid = newSid() }) {
-        Object.assign(this, { twilio, to, from, digits, speech, resident, hangUp, silent, sid });
+    constructor(twilio, { to, from, digits = '', speech, resident = 'answered', hangUp = false, silent = false, message, sid = newSid() }) {
+        Object.assign(this, { twilio, to, from, digits, speech, resident, hangUp, silent, message, sid });
         this.result = { call_id: sid, said: [], tones: null, rang: [], rejected: null, documents: [], asked: [] };
         this.over = false;
     }
@@ -158,6 +167,7 @@ class Call {
             next = this.over ? undefined : await this.#perform(verbs(document));
         }
         if (!this.silent) await this.twilio.fetch(STATUS, this.form({ CallStatus: 'completed', CallDuration: '5' }));
+        if (this.reportLate) await this.report();
     }
 
     /** Performs a document up to a verb that asks for another one: its address and fields. */
@@ -168,12 +178,36 @@ class Call {
                 case 'Play': this.result.tones = verb.attribs.digits.replaceAll('w', ''); this.result.played = verb.attribs.digits; break;
                 case 'Gather': return this.#gather(verb);
                 case 'Dial': return this.#dial(verb);
+                case 'Record':
+                    if (this.message) return this.#record(verb);
+                    if (this.hangUp) return undefined;
+                    break; // nothing is heard
+                case 'Redirect': return { target: textOf(verb), form: {} };
                 case 'Reject': this.result.rejected = verb.attribs.reason; return undefined;
                 case 'Hangup': return undefined;
                 default: assert.fail(verb.name);
             }
         }
         return undefined;
+    }
+
+    /** The visitor leaves a message, ends it with a key or by hanging up, and Twilio records it. */
+    async #record(verb) {
+        const { wav, end = '', reported = true, ...more } = this.message;
+        const { action, recordingStatusCallback } = verb.attribs;
+        const { sid: RecordingSid, duration: RecordingDuration } = this.twilio.rest.record(this.sid, wav, more);
+        const form = { RecordingUrl: `https://api.twilio.com/2010-04-01/Accounts/${this.twilio.account}/Recordings/${RecordingSid}`, RecordingSid, RecordingDuration };
+        this.report = () => this.twilio.fetch(recordingStatusCallback, {
+            AccountSid: this.twilio.account, CallSid: this.sid, ...form, RecordingStatus: 'completed', RecordingChannels: '1', RecordingSource: 'RecordVerb',
+            RecordingStartTime: new Date().toUTCString(), ErrorCode: '0', RecordingTrack: 'inbound',
+        });
+        this.result.recording = RecordingSid;
+        this.result.report = this.report;
+        if (reported === 'early') await this.report();
+        else if (reported) this.reportLate = true;
+        this.over = end === 'hangup';
+        if (reported === 'alone') return undefined;
+        return { target: action, form: { ...form, Digits: end, ...(this.over && { CallStatus: 'completed' }) } };
     }
 
     #gather(verb) {

@@ -130,6 +130,20 @@ static void test_phones_ring_at_once_or_one_after_the_other(void **state)
     expect_document(&s, &a, BEGIN DIAL NUMBER("1", "+15551110002") "</Dial>" END);
 }
 
+static void test_a_message_is_recorded_and_silence_goes_on(void **state)
+{
+    (void)state;
+    struct twiml_session s = session();
+    const struct call_action say = {.kind = CALL_SAY, .say = {.prompt = PROMPT_MESSAGE, .text = "M"}},
+                             take = {.kind = CALL_TAKE_MESSAGE, .max_s = 30}, end = {.kind = CALL_HANG_UP};
+    expect_document(&s, &(struct call_actions){{say, take, end}, 3},
+                    BEGIN SAY
+                    "M</Say><Record maxLength=\"30\" timeout=\"5\" playBeep=\"true\" trim=\"do-not-trim\" "
+                    "finishOnKey=\"1234567890*#\" action=\"/hooks/twilio/voice?step=2\" method=\"POST\" "
+                    "recordingStatusCallback=\"/hooks/twilio/recording\" recordingStatusCallbackMethod=\"POST\"/>"
+                    "<Redirect method=\"POST\">/hooks/twilio/voice?step=2</Redirect>" END);
+}
+
 static void test_a_call_that_is_refused_is_not_answered(void **state)
 {
     (void)state;
@@ -148,6 +162,7 @@ int main(void)
         cmocka_unit_test(test_a_code_is_asked_for_during_the_greeting),
         cmocka_unit_test(test_the_tone_comes_before_or_after_the_greeting),
         cmocka_unit_test(test_phones_ring_at_once_or_one_after_the_other),
+        cmocka_unit_test(test_a_message_is_recorded_and_silence_goes_on),
         cmocka_unit_test(test_a_call_that_is_refused_is_not_answered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

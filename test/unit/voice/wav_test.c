@@ -181,19 +181,6 @@ static void test_a_damaged_file_is_refused_wherever_it_is_cut_off(void **state)
     assert_null(refused());
 }
 
-static void test_the_length_is_bounded(void **state)
-{
-    (void)state;
-    const struct form f = {1, 1, 8000, 8, false};
-    put_header(&f, 20 * 8000);
-    memset(file.bytes + file.n, 100, 20 * 8000 + 1);
-    file.n += 20 * 8000;
-    assert_null(refused());
-    put_header(&f, 20 * 8000 + 1);
-    file.n += 20 * 8000 + 1;
-    assert_string_equal(refused(), "the audio is longer than 20 seconds");
-}
-
 static void test_a_quiet_recording_becomes_louder_and_silence_empty(void **state)
 {
     (void)state;
@@ -234,7 +221,6 @@ int main(void)
         cmocka_unit_test(test_sound_above_the_telephone_band_is_filtered_out),
         cmocka_unit_test(test_other_forms_are_refused),
         cmocka_unit_test(test_a_damaged_file_is_refused_wherever_it_is_cut_off),
-        cmocka_unit_test(test_the_length_is_bounded),
         cmocka_unit_test(test_a_quiet_recording_becomes_louder_and_silence_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
