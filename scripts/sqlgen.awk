@@ -3,6 +3,7 @@
 #
 # "-- name: x" begins a statement, which ends at the next such line; "-- name: x (sqlite)" and "(postgresql)" override
 # it for one engine. "{by x}" behind a table's name becomes INDEXED BY x for SQLite, which keeps no statistics here.
+# "{real}" is real time in microseconds: the server's clock, at the statement's arrival; with SQLite that of the process.
 #
 # "-- columns: x" begins a list of columns. "{x}" in a statement, or in another list, expands to it; "{x a}" to its
 # columns of the table a (a.id, a.label). sql.h numbers the columns for col_int() and the like:
@@ -15,6 +16,10 @@
 
 BEGIN { ADMITS_FROM = 21 }
 
+BEGIN {
+    real["sqlite"] = "CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)"
+    real["postgresql"] = "CAST(extract(epoch FROM statement_timestamp()) * 1000000 AS BIGINT)"
+}
 function die(message) { print message > "/dev/stderr"; failed = 1; exit 1 }
 function quote(s) { gsub(/\\/, "\\\\", s); gsub(/"/, "\\\"", s); gsub(/\n/, "\\n\"\n    \"", s); return "\n    \"" s "\\n\"" }
 
@@ -37,7 +42,8 @@ function expand(s, engine, head, tail, word) {
         tail = substr(s, RSTART + RLENGTH)
         word[2] = ""
         split(substr(s, RSTART + 1, RLENGTH - 2), word, " ")
-        if (word[1] != "by") s = head list_text(word[1], word[2]) tail
+        if (word[1] == "real") s = head real[engine] tail
+        else if (word[1] != "by") s = head list_text(word[1], word[2]) tail
         else if (engine == "sqlite") s = head "INDEXED BY " word[2] tail
         else { sub(/ $/, "", head); s = head tail }
     }

@@ -42,6 +42,15 @@ void clock_set_offset_s(int64_t s)
     atomic_store_explicit(&offset_s, s, memory_order_relaxed);
 }
 
+bool clock_raise_offset_s(int64_t s)
+{
+    int64_t now_s = clock_offset_s();
+    while (now_s < s)
+        if (atomic_compare_exchange_weak(&offset_s, &now_s, s))
+            return true;
+    return false;
+}
+
 /* Two decimal digits of v, below 100. */
 static inline void put_pair(char *to, unsigned v)
 {

@@ -14,6 +14,8 @@ int64_t clock_monotonic_us(void);
 /* The sandbox's offset in seconds, at least 0. Any thread. */
 int64_t clock_offset_s(void);
 void clock_set_offset_s(int64_t offset_s);
+/* Sets the offset unless that would set the clock back. Returns whether the clock has moved. */
+bool clock_raise_offset_s(int64_t offset_s);
 
 /* Writes RFC 3339 in UTC with truncated milliseconds: 24 characters and a NUL. Instants outside the years 1970 to 9999
  * are clamped. */

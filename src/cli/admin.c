@@ -172,6 +172,8 @@ static const struct verb verbs[] = {
      TAKES("ID", "checkout_id")},
     {VERB("job list", "GET", "/admin/jobs", common_rows,
           "List jobs that have failed and will be retried, at most 100")},
+    {VERB("node list", "GET", "/admin/nodes", common_rows,
+          "List the processes that use the store, and those that ended within a day")},
     {VERB("trunk list", "GET", "/admin/trunks", common_rows, "List the trunks of the telephone and their state")},
     {VERB("request", "GET", "/admin/requests", common_rows, "Show the error response of a request ID"),
      TAKES("ID", "request_id")},

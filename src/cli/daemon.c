@@ -17,6 +17,7 @@
 #include "domain/work.h"
 #include "jobs/billing.h"
 #include "jobs/delivery.h"
+#include "jobs/heartbeat.h"
 #include "jobs/mail.h"
 #include "jobs/number.h"
 #include "jobs/operation.h"
@@ -40,6 +41,7 @@ struct daemon {
     size_t kind_count;
     struct store *store;
     struct providers providers;
+    struct heartbeat *heartbeat;
     struct jobs *jobs;
     struct deliveries *deliveries;
     struct service *service;
@@ -182,6 +184,23 @@ static enum err make_deliveries(struct daemon *d, char **ret_why)
     return deliveries_new(&options, &d->deliveries);
 }
 
+static void on_heartbeat(void *context)
+{
+    on_commit(context, TOPIC_JOBS | TOPIC_DELIVERIES);
+}
+
+/* Before anything is leased, and once the port is known. */
+static enum err join_nodes(struct daemon *d, char **ret_why)
+{
+    const char *https = http_server_https(d->http);
+    const struct heartbeat_options options = {.config = d->config,
+                                              .store = d->store,
+                                              .address = https ? https : http_server_http(d->http),
+                                              .changed = on_heartbeat,
+                                              .context = d};
+    return heartbeat_start(&options, &d->heartbeat, ret_why);
+}
+
 static enum err schedule_jobs(struct tx *tx, void *unused)
 {
     (void)unused;
@@ -267,16 +286,10 @@ static enum err start_http(struct daemon *d, char **ret_why)
 static const struct {
     const char *part; /* for the message, if the step gives no reason */
     enum err (*run)(struct daemon *d, char **ret_why);
-} steps[] = {{"store", open_store},
-             {"jobs", make_jobs},
-             {"webhook deliveries", make_deliveries},
-             {"interface", make_service},
-             {"HTTP server", make_http},
-             {"OpenAPI document", publish},
-             {"jobs", start_jobs},
-             {"webhook deliveries", start_deliveries},
-             {"SIP agent", start_sip},
-             {"HTTP server", start_http}};
+} steps[] = {{"store", open_store},       {"jobs", make_jobs},        {"webhook deliveries", make_deliveries},
+             {"interface", make_service}, {"HTTP server", make_http}, {"OpenAPI document", publish},
+             {"heartbeats", join_nodes},  {"jobs", start_jobs},       {"webhook deliveries", start_deliveries},
+             {"SIP agent", start_sip},    {"HTTP server", start_http}};
 
 enum err daemon_start(const struct config *c, struct daemon **ret, char **ret_why)
 {
@@ -325,6 +338,8 @@ void daemon_stop(struct daemon *d)
         service_stop(d->service);
     if (d->sip)
         sip_stop(d->sip, CALL_WAIT_MS);
+    heartbeat_stop(d->heartbeat);
+    heartbeat_free(d->heartbeat);
     store_close(d->store);
     sip_free(d->sip);
     http_server_free(d->http);

@@ -8,6 +8,7 @@
 #include "domain/event.h"
 #include "domain/job.h"
 #include "domain/key.h"
+#include "domain/node.h"
 #include "domain/phone.h"
 #include "domain/session.h"
 #include "domain/work.h"
@@ -39,6 +40,7 @@ static const struct {
     {guard_purge_callers, CALLERS_KEPT_S},
     {call_record_purge, CALL_RECORD_KEPT_S},
     {call_message_purge, CALL_RECORD_KEPT_S},
+    {node_purge, NODE_ROW_KEPT_S},
 };
 
 /* Sets *arg to the number of rows that it could have deleted in addition. */

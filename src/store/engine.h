@@ -44,6 +44,11 @@ struct engine {
     enum err (*session_begin)(struct db *db);
     void (*session_idle)(struct db *db);
 
+    /* NULL where one process has the store. */
+    struct db *(*own_new)(struct store *s);
+    void (*own_free)(struct db *db);
+    enum err (*own_run)(struct db *db, enum err (*run)(void *arg, struct db *db), void *arg);
+
     enum err (*exec)(struct db *db, enum sql statement, struct db_args args, int64_t *ret_changed);
     enum err (*query)(struct db *db, enum sql statement, struct db_args args, struct cursor *ret);
     enum err (*next)(struct cursor *c, bool *ret_more);

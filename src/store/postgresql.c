@@ -5,8 +5,9 @@
 #include "base/mem.h"
 #include "store/postgresql.h"
 
-#define OVERTAKEN_MOST 16 /* urgent tasks that may run before another task */
-#define RESERVED_FROM  4  /* with at least this many workers, one is kept for urgent tasks */
+#define OVERTAKEN_MOST 16             /* urgent tasks that may run before another task */
+#define OWN_ANSWER_US  (5 * US_PER_S) /* a caller's own connection */
+#define RESERVED_FROM  4              /* with at least this many workers, one is kept for urgent tasks */
 #define ANSWER_US      (12 * US_PER_S)
 #define MIGRATION_US   (3600 * US_PER_S)
 
@@ -188,12 +189,46 @@ static enum err transact(struct store *base, enum store_mode mode, enum err (*ru
     return postgresql_run(&s->workers[0].db, mode, run, arg);
 }
 
+/* ---- a caller's own connection ---- */
+
+static struct db *own_new(struct store *base)
+{
+    struct postgresql_db *db = mem_new(struct postgresql_db);
+    *db = (struct postgresql_db){
+        .base.engine = &postgresql_engine, .store = (struct postgresql_store *)base, .broken = true};
+    return &db->base;
+}
+
+static void own_free(struct db *base)
+{
+    postgresql_disconnect((struct postgresql_db *)base);
+    free(base);
+}
+
+/* No statement begins a transaction while one counts as begun. */
+static enum err own_run(struct db *base, enum err (*run)(void *, struct db *), void *arg)
+{
+    struct postgresql_db *db = (struct postgresql_db *)base;
+    if ((db->broken || PQstatus(db->conn) != CONNECTION_OK) && !postgresql_connect(db))
+        return ERR_RETRY;
+    base->failed = ERR_NONE;
+    db->mode = STORE_WRITE;
+    db->until_us = clock_monotonic_us() + OWN_ANSWER_US;
+    db->begun = true;
+    enum err e = db_result(base, run(arg, base));
+    db->begun = false;
+    return e;
+}
+
 const struct engine postgresql_engine = {
     .open = postgresql_open,
     .start = postgresql_start,
     .close = postgresql_close,
     .submit = postgresql_submit,
     .transact = transact,
+    .own_new = own_new,
+    .own_free = own_free,
+    .own_run = own_run,
     .exec = postgresql_exec,
     .query = postgresql_query,
     .next = postgresql_next,

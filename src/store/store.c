@@ -112,6 +112,22 @@ void store_session_idle(struct db *db)
     db->engine->session_idle(db);
 }
 
+struct db *store_own_new(struct store *s)
+{
+    return s->engine->own_new ? s->engine->own_new(s) : NULL;
+}
+
+void store_own_free(struct db *db)
+{
+    if (db)
+        db->engine->own_free(db);
+}
+
+enum err store_own_run(struct db *db, enum err (*run)(void *arg, struct db *db), void *arg)
+{
+    return db->engine->own_run(db, run, arg);
+}
+
 enum err store_versions(struct store *s, int *ret_have, int *ret_want)
 {
     int have;

@@ -70,6 +70,14 @@ void store_session_free(struct db *db);
 enum err store_session_begin(struct db *db) CHECKED;
 void store_session_idle(struct db *db);
 
+/* A connection for the calling thread alone, which waits for no task: for heartbeats. NULL where one process has the
+ * store. Nothing is connected until the first run. */
+struct db *store_own_new(struct store *s);
+void store_own_free(struct db *db);
+/* Runs a body whose statements each commit by themselves (READ COMMITTED). Connects if necessary, and never tries
+ * again: after a failure it is unknown whether the statement took effect. */
+enum err store_own_run(struct db *db, enum err (*run)(void *arg, struct db *db), void *arg) CHECKED;
+
 /* ---- statements ---- */
 
 /* Parameters in order: DB_ARGS(v_str(a), v_int(b)). */

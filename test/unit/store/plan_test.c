@@ -18,6 +18,7 @@
 #define OPERATOR "for the operator"
 #define SANDBOX  "of the sandbox"
 #define ACCOUNT  "of an account's few: limits and the purge see to it"
+#define NODES    "of the processes that ran within a day"
 #define PAGE     "of a page's rows"
 #define USABLE   "of the grants that open one building's door now"
 
@@ -41,6 +42,10 @@ static const struct exception {
     {"job_unlease", START},
     {"member_list", OPERATOR},
     {"box_list", OPERATOR},
+    {"node_beat", NODES},
+    {"node_live", NODES},
+    {"node_list", OPERATOR},
+    {"node_purge", NODES},
     {"number_list", OPERATOR},
     {"operation_list_current", OPERATOR},
     {"operation_stall_all", "of those under way: one an account"},

@@ -1,0 +1,55 @@
+-- The processes that share the store. A node without a heartbeat for ten seconds (NODE_SILENT_US) is dead.
+
+-- columns: node
+id, version, schema_version, host, address, started_at, heartbeat_at, ended_at, ahead_us
+
+-- name: node_clock
+SELECT {real} AS now
+
+-- name: node_join
+INSERT INTO node ({node}) VALUES ($1, $2, $3, $4, $5, {real}, {real}, NULL, $6)
+
+-- name: node_beat
+-- Returns everything that a node asks for regularly, so that an idle node sends few statements.
+UPDATE node SET heartbeat_at = {real}, ahead_us = $2 WHERE id = $1 AND ended_at IS NULL
+RETURNING heartbeat_at,
+    (SELECT count(*) FROM node n
+     WHERE n.id <> $1 AND n.ended_at IS NULL AND n.heartbeat_at > {real} - 10000000) AS others,
+    (SELECT min(n.id) FROM node n
+     WHERE n.id <> $1 AND n.ended_at IS NULL AND n.heartbeat_at <= {real} - 10000000) AS dead,
+    (SELECT value FROM setting WHERE name = 'sandbox_clock_offset_s') AS clock_offset_s
+
+-- name: node_live
+SELECT count(*) AS live FROM node WHERE ended_at IS NULL AND heartbeat_at > {real} - 10000000
+
+-- name: node_end (sqlite)
+UPDATE node SET ended_at = {real} WHERE id = $1 AND ended_at IS NULL AND heartbeat_at <= {real} - $2 AND $3 > 0
+RETURNING 0 AS jobs, 0 AS deliveries
+
+-- name: node_end (postgresql)
+-- Ends a node that has been silent for $2 microseconds, together with its leases. $3 is the service's clock: leased
+-- deliveries are due, and the lanes with some are due within a minute, when the leases would end.
+WITH ended AS MATERIALIZED (
+    UPDATE node SET ended_at = {real} WHERE id = $1 AND ended_at IS NULL AND heartbeat_at <= {real} - CAST($2 AS BIGINT) RETURNING id
+), jobs AS (
+    UPDATE job SET leased_until = 0, leased_by = NULL FROM ended WHERE job.leased_by = ended.id RETURNING job.id
+), deliveries AS (
+    UPDATE delivery SET leased_until = 0, leased_by = NULL FROM ended, delivery_lane l
+    WHERE l.due_at <= CAST($3 AS BIGINT) + 61000000 AND delivery.webhook_id = l.webhook_id AND delivery.status = 'pending'
+        AND delivery.due_at <= $3 AND delivery.leased_by = ended.id
+    RETURNING delivery.webhook_id
+), lanes AS (
+    UPDATE delivery_lane SET due_at = CAST($3 AS BIGINT)
+    WHERE due_at > $3 AND webhook_id IN (SELECT webhook_id FROM deliveries)
+)
+SELECT (SELECT count(*) FROM jobs) AS jobs, (SELECT count(*) FROM deliveries) AS deliveries FROM ended
+
+-- name: node_list
+SELECT {node}, CASE WHEN ended_at IS NULL AND heartbeat_at > {real} - 10000000 THEN 1 ELSE 0 END AS alive
+FROM node ORDER BY started_at, id LIMIT $1
+
+-- name: node_purge
+DELETE FROM node WHERE id IN (SELECT id FROM node WHERE ended_at < $1 ORDER BY id LIMIT $2)
+
+-- name: node_clear
+DELETE FROM node

@@ -1,0 +1,46 @@
+// An LD_PRELOAD library that moves the real clock of a process by the seconds in the file $CLOCK_AHEAD, while it runs.
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+static long ahead(void)
+{
+    long s = 0;
+    const char *path = getenv("CLOCK_AHEAD");
+    FILE *f = path ? fopen(path, "r") : NULL;
+    if (f && fscanf(f, "%ld", &s) != 1)
+        s = 0;
+    if (f)
+        fclose(f);
+    return s;
+}
+
+int clock_gettime(clockid_t which, struct timespec *ret)
+{
+    long e = syscall(SYS_clock_gettime, which, ret);
+    if (!e && which == CLOCK_REALTIME)
+        ret->tv_sec += ahead();
+    return (int)e;
+}
+
+int gettimeofday(struct timeval *restrict ret, void *restrict zone)
+{
+    struct timespec now;
+    (void)zone;
+    clock_gettime(CLOCK_REALTIME, &now);
+    *ret = (struct timeval){now.tv_sec, now.tv_nsec / 1000};
+    return 0;
+}
+
+time_t time(time_t *ret)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (ret)
+        *ret = now.tv_sec;
+    return now.tv_sec;
+}
