@@ -4,7 +4,8 @@
 INSERT INTO billing_event (id, received_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING
 
 -- name: billing_event_purge
-DELETE FROM billing_event WHERE id IN (SELECT id FROM billing_event WHERE received_at <= $1 LIMIT $2)
+DELETE FROM billing_event WHERE id IN
+    (SELECT id FROM (SELECT id FROM billing_event WHERE received_at <= $1 LIMIT 1000) AS old LIMIT $2)
 
 -- name: billing_account
 SELECT email, subscription_status, customer_id, subscription_id, plan,

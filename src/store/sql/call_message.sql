@@ -16,7 +16,8 @@ SELECT audio FROM call_message WHERE call_id = $1 AND building_id = $2
 SELECT a.email, b.label FROM building b JOIN account a ON a.id = b.account_id WHERE b.id = $1
 
 -- name: call_message_purge
-DELETE FROM call_message WHERE call_id IN (SELECT call_id FROM call_message WHERE call_id < $1 ORDER BY call_id LIMIT $2)
+DELETE FROM call_message WHERE call_id IN
+    (SELECT call_id FROM (SELECT call_id FROM call_message WHERE call_id < $1 ORDER BY call_id LIMIT 1000) AS old LIMIT $2)
 
 -- name: sealed_messages
 SELECT call_id, audio FROM call_message WHERE call_id > $1 ORDER BY call_id LIMIT $2

@@ -59,4 +59,6 @@ ORDER BY id DESC LIMIT 1 OFFSET CAST($2 AS BIGINT) - 1
 
 -- name: call_record_purge
 DELETE FROM call_record WHERE (building_id, id) IN
-    (SELECT building_id, id FROM call_record {by call_record_id} WHERE id < $1 ORDER BY id LIMIT $2)
+    (SELECT building_id, id FROM
+        (SELECT building_id, id FROM call_record {by call_record_id} WHERE id < $1 ORDER BY id LIMIT 1000) AS old
+     LIMIT $2)

@@ -39,6 +39,8 @@ WHERE d.webhook_id = $1 AND d.id = $2 AND d.account_id = $3
 
 -- name: delivery_purge
 DELETE FROM delivery WHERE (webhook_id, id) IN (
-    SELECT webhook_id, id FROM delivery {by delivery_status}
-    WHERE status IN ('delivered', 'failed', 'canceled') AND id < $1
+    SELECT webhook_id, id FROM (
+        SELECT webhook_id, id FROM delivery {by delivery_status}
+        WHERE status IN ('delivered', 'failed', 'canceled') AND id < $1
+        LIMIT 1000) AS old
     LIMIT $2)

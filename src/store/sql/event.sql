@@ -15,7 +15,9 @@ INSERT INTO delivery (webhook_id, id, account_id, event_id, created_at, due_at) 
 -- name: event_purge
 -- Deletes old events without deliveries.
 DELETE FROM event WHERE (account_id, id) IN (
-    SELECT e.account_id, e.id FROM event e
-    WHERE e.created_at < $1 AND NOT EXISTS (
-        SELECT 1 FROM delivery d WHERE d.account_id = e.account_id AND d.event_id = e.id)
-    ORDER BY e.created_at LIMIT $2)
+    SELECT account_id, id FROM (
+        SELECT e.account_id, e.id FROM event e
+        WHERE e.created_at < $1 AND NOT EXISTS (
+            SELECT 1 FROM delivery d WHERE d.account_id = e.account_id AND d.event_id = e.id)
+        ORDER BY e.created_at LIMIT 1000) AS old
+    LIMIT $2)

@@ -40,4 +40,5 @@ UPDATE api_key SET revoked_at = $3 WHERE account_id = $1 AND member_id = $2 AND 
 
 -- name: key_purge
 DELETE FROM api_key
-WHERE hash IN (SELECT hash FROM api_key WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)
+WHERE hash IN
+    (SELECT hash FROM (SELECT hash FROM api_key WHERE expires_at < $1 ORDER BY expires_at LIMIT 1000) AS old LIMIT $2)

@@ -38,7 +38,10 @@ UPDATE phone_code SET used_at = $3 WHERE account_id = $1 AND id = $2
 
 -- name: phone_code_purge
 DELETE FROM phone_code
-WHERE (account_id, id) IN (SELECT account_id, id FROM phone_code WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)
+WHERE (account_id, id) IN
+    (SELECT account_id, id FROM
+        (SELECT account_id, id FROM phone_code WHERE expires_at < $1 ORDER BY expires_at LIMIT 1000) AS old
+     LIMIT $2)
 
 -- name: phone_change_insert
 INSERT INTO phone_change (account_id, id, phone, created_at) VALUES ($1, $2, $3, $4)

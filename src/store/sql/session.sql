@@ -20,4 +20,5 @@ UPDATE challenge SET used_at = $2 WHERE id = $1
 
 -- name: challenge_purge
 DELETE FROM challenge
-WHERE id IN (SELECT id FROM challenge WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)
+WHERE id IN
+    (SELECT id FROM (SELECT id FROM challenge WHERE expires_at < $1 ORDER BY expires_at LIMIT 1000) AS old LIMIT $2)

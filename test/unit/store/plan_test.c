@@ -65,10 +65,12 @@ static const char *reason_for(const char *statement)
     return NULL;
 }
 
-/* Sorting behind an ordered prefix is accepted: it only sorts rows with the same prefix, which are few. */
+/* Sorting behind an ordered prefix is accepted: it only sorts rows with the same prefix, which are few. "old" are rows
+ * to delete, which a LIMIT has chosen. */
 static bool grows(const char *detail)
 {
-    const bool scan = strncmp(detail, "SCAN ", 5) == 0 && strcmp(detail, "SCAN CONSTANT ROW") != 0;
+    const bool scan =
+        strncmp(detail, "SCAN ", 5) == 0 && strcmp(detail, "SCAN CONSTANT ROW") != 0 && strcmp(detail, "SCAN old") != 0;
     return scan || strstr(detail, "USE TEMP B-TREE FOR") != NULL;
 }
 
