@@ -10,8 +10,14 @@ SELECT number, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16
 FROM grant_building WHERE id = $1
 ON CONFLICT DO NOTHING
 
--- name: grant_building_add
+-- name: grant_building_add (sqlite)
+-- The next number: small ones take less space.
 INSERT INTO grant_building (id, number) SELECT $1, coalesce(max(number), 0) + 1 FROM grant_building WHERE true
+ON CONFLICT DO NOTHING
+
+-- name: grant_building_add (postgresql)
+-- A random number of 53 bits: of transactions that take the next one at the same time only one could commit.
+INSERT INTO grant_building (id, number) VALUES ($1, 1 + CAST(floor(random() * 9007199254740992) AS BIGINT))
 ON CONFLICT DO NOTHING
 
 -- columns: schedule

@@ -7,10 +7,14 @@ DELETE FROM access_grant WHERE building = (SELECT number FROM grant_building WHE
 -- name: removal_grant_count
 DELETE FROM grant_count WHERE building = (SELECT number FROM grant_building WHERE id = $1)
 
--- name: removal_grant_building
+-- name: removal_grant_building (sqlite)
 -- Deletes the number of a building without grants. The highest number is kept, so that no number is assigned twice: a
 -- client may still hold it.
 DELETE FROM grant_building WHERE id = $1 AND number < (SELECT max(number) FROM grant_building)
+
+-- name: removal_grant_building (postgresql)
+-- Random numbers are not assigned twice.
+DELETE FROM grant_building WHERE id = $1
 
 -- name: removal_activity
 DELETE FROM activity WHERE building_id = $1 AND (created_at, id) IN
