@@ -32,8 +32,10 @@ struct engine {
     void (*close)(struct store *s);
 
     void (*submit)(struct store *s, struct store_task *task);
-    /* Runs a body on the calling thread. Only before store_start: for migrations. */
+    /* Runs a body on the calling thread. Only before store_start. */
     enum err (*transact)(struct store *s, enum store_mode mode, enum err (*run)(void *arg, struct db *db), void *arg);
+    /* The same for a migration: each of its statements sees what was committed before it. */
+    enum err (*migrate)(struct store *s, enum err (*run)(void *arg, struct db *db), void *arg);
     /* Runs a read on the calling thread; NULL where reads must be submitted. */
     enum err (*read)(struct store *s, enum err (*run)(void *arg, struct db *db), void *arg);
     /* Frees the disk space that migrations left unused; called before start. NULL where the server does that. */

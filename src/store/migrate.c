@@ -1,16 +1,27 @@
-/* Migrations of the schema. */
+/* Migrations of the schema.
+ *
+ * Each is one transaction, which first takes a lock (schema_lock) that no other process has at the same time. The
+ * transaction must not have a snapshot from before it has the lock: it would not see the migration that the previous
+ * owner of the lock has committed. So with PostgreSQL it is READ COMMITTED. The lock is tried, not waited for, so that
+ * a process waits here, where it can say so. */
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
+#include "base/wait.h"
 #include "store/engine.h"
 
 #define MIGRATION_MAX (1 << 20)
 #define ADMITS_FROM   21 /* the first schema that says which programs may use it; as in scripts/sqlgen.awk */
 
+#define BUSY_US     50000               /* between attempts to take the lock */
+#define BUSY_MAX_US (3600LL * US_PER_S) /* for one migration of another process; a statement of it ends then, too */
+
 struct step {
     struct store *store;
     int from, have;
     int oldest; /* the oldest program that may use the schema; read only for a newer one than this program knows */
+    bool busy;  /* another process migrates */
 };
 
 int migrate_newest(void)
@@ -40,11 +51,22 @@ static enum err read_oldest(struct step *step, struct db *db)
     return e;
 }
 
+static enum err schema_exists(struct db *db, bool *ret)
+{
+    CURSOR c;
+    enum err e = db_one(db, SQL_SCHEMA_EXISTS, DB_NO_ARGS, &c);
+    if (!e)
+        *ret = col_int(&c, COL_SCHEMA_EXISTS_TABLES) > 0;
+    return e;
+}
+
 static enum err read_schema(void *arg, struct db *db)
 {
     struct step *step = arg;
-    enum err e = db_exec(db, SQL_SCHEMA_CREATE, DB_NO_ARGS, NULL);
-    if (!e)
+    bool exists;
+    step->have = 0;
+    enum err e = schema_exists(db, &exists);
+    if (!e && exists)
         e = migrate_read_version(&step->have, db);
     return !e && step->have > migrate_newest() ? read_oldest(step, db) : e;
 }
@@ -82,33 +104,66 @@ static void translate(const struct engine *engine, const char *text, struct buf 
     buf_char(out, '\0');
 }
 
+static enum err take_lock(struct step *step, struct db *db)
+{
+    CURSOR c;
+    enum err e = db_one(db, SQL_SCHEMA_LOCK, DB_NO_ARGS, &c);
+    if (!e)
+        step->busy = !col_int(&c, COL_SCHEMA_LOCK_TAKEN);
+    return e;
+}
+
+static enum err run_script(struct step *step, struct db *db)
+{
+    struct buf sql = BUF(MIGRATION_MAX);
+    translate(step->store->engine, sql_migrations[step->from], &sql);
+    enum err e = sql.full ? ERR_INTERNAL_ERROR : db->engine->script(db, sql.p);
+    buf_done(&sql);
+    return e;
+}
+
+static enum err note_version(struct db *db, int version)
+{
+    enum err e = db_exec(db, SQL_SCHEMA_ADVANCE, DB_ARGS(v_int(version)), NULL);
+    if (e || version < ADMITS_FROM)
+        return e;
+    return db_exec(db, SQL_SCHEMA_ADMIT, DB_ARGS(v_int(version), v_int(sql_migration_oldest[version - 1])), NULL);
+}
+
 static enum err advance(void *arg, struct db *db)
 {
     struct step *step = arg;
-    enum err e = migrate_read_version(&step->have, db);
+    step->have = step->from;
+    enum err e = take_lock(step, db);
+    if (e || step->busy)
+        return e;
+    e = db_exec(db, SQL_SCHEMA_CREATE, DB_NO_ARGS, NULL);
+    if (!e)
+        e = migrate_read_version(&step->have, db);
     if (e || step->have != step->from)
-        return e; /* another node has migrated */
-    struct buf sql = BUF(MIGRATION_MAX);
-    translate(step->store->engine, sql_migrations[step->from], &sql);
-    e = sql.full ? ERR_INTERNAL_ERROR : db->engine->script(db, sql.p);
-    buf_done(&sql);
-    if (e)
-        return e;
-    step->have = step->from + 1;
-    e = db_exec(db, SQL_SCHEMA_ADVANCE, DB_ARGS(v_int(step->have)), NULL);
-    if (e || step->have < ADMITS_FROM)
-        return e;
-    const int oldest = sql_migration_oldest[step->from];
-    return db_exec(db, SQL_SCHEMA_ADMIT, DB_ARGS(v_int(step->have), v_int(oldest)), NULL);
+        return e; /* another process has migrated */
+    e = run_script(step, db);
+    if (!e)
+        e = note_version(db, ++step->have);
+    return e;
 }
 
 static enum err advance_to(struct step *step, int want, char **ret_why)
 {
+    int64_t busy_until_us = 0;
     while (step->have < want) {
         step->from = step->have;
-        enum err e = step->store->engine->transact(step->store, STORE_WRITE, advance, step);
+        enum err e = step->store->engine->migrate(step->store, advance, step);
         if (e)
             return err_why(ret_why, ERR_USAGE, "migration %d failed (see the log)", step->from + 1);
+        const int64_t now_us = clock_monotonic_us();
+        if (!step->busy || !busy_until_us)
+            busy_until_us = now_us + BUSY_MAX_US;
+        else if (now_us > busy_until_us)
+            return err_why(ret_why, ERR_USAGE, "another process has been busy with migration %d for too long",
+                           step->from + 1);
+        if (step->busy)
+            sleep_for_us(BUSY_US);
     }
     return ERR_NONE;
 }
@@ -116,7 +171,7 @@ static enum err advance_to(struct step *step, int want, char **ret_why)
 enum err migrate_to(struct store *s, int want, char **ret_why)
 {
     struct step step = {.store = s};
-    enum err e = s->engine->transact(s, STORE_WRITE, read_schema, &step);
+    enum err e = s->engine->transact(s, STORE_READ, read_schema, &step);
     return e ? e : advance_to(&step, want, ret_why);
 }
 
@@ -124,7 +179,7 @@ enum err migrate_store(struct store *s, bool wanted, char **ret_why)
 {
     struct step step = {.store = s};
     const int want = migrate_newest();
-    enum err e = s->engine->transact(s, STORE_WRITE, read_schema, &step);
+    enum err e = s->engine->transact(s, STORE_READ, read_schema, &step);
     if (e)
         return err_why(ret_why, ERR_USAGE, "the database's schema version cannot be read (see the log)");
     if (step.have > want && step.oldest > want)

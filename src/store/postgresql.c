@@ -189,6 +189,15 @@ static enum err transact(struct store *base, enum store_mode mode, enum err (*ru
     return postgresql_run(&s->workers[0].db, mode, run, arg);
 }
 
+static enum err migrate(struct store *base, enum err (*run)(void *, struct db *), void *arg)
+{
+    struct postgresql_db *db = &((struct postgresql_store *)base)->workers[0].db;
+    db->migrates = true;
+    enum err e = postgresql_run(db, STORE_WRITE, run, arg);
+    db->migrates = false;
+    return e;
+}
+
 /* ---- a caller's own connection ---- */
 
 static struct db *own_new(struct store *base)
@@ -226,6 +235,7 @@ const struct engine postgresql_engine = {
     .close = postgresql_close,
     .submit = postgresql_submit,
     .transact = transact,
+    .migrate = migrate,
     .own_new = own_new,
     .own_free = own_free,
     .own_run = own_run,

@@ -34,6 +34,7 @@ struct postgresql_db {
     struct postgresql_store *store;
     PGconn *conn;
     enum store_mode mode; /* of the running transaction */
+    bool migrates;        /* its transactions are READ COMMITTED */
     bool begun;           /* BEGIN was sent, together with the first statement */
     bool broken;          /* the connection must be replaced */
     bool late;            /* it is broken because the server did not answer until `until_us` */

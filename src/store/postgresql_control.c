@@ -29,7 +29,6 @@ static const struct {
     {"23505",
      VERDICT_LOST_RACE}, /* unique_violation: another transaction inserted the row that the body did not find */
     {"23P01", VERDICT_LOST_RACE}, /* exclusion_violation */
-    {"42P07", VERDICT_LOST_RACE}, /* duplicate_table: another node is migrating */
     {"25006", VERDICT_RECONNECT}, /* read_only_sql_transaction: the server was demoted */
     {"57P01", VERDICT_RECONNECT}, /* admin_shutdown */
     {"57P02", VERDICT_RECONNECT}, /* crash_shutdown */

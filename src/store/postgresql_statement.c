@@ -174,12 +174,13 @@ static PGresult *pipeline_result(struct postgresql_db *db, PGresult *before)
 static PGresult *begin_with(struct postgresql_db *db, enum sql id, const struct arguments *a)
 {
     const bool write = db->mode == STORE_WRITE, mark = write && db->marks;
+    const enum postgresql_control begin = !write ? PG_BEGIN_READ : db->migrates ? PG_BEGIN_PLAIN : PG_BEGIN_WRITE;
     struct arguments mark_args;
     if (mark && postgresql_ready(db, SQL_COMMIT_MARK_PUT, POSTGRESQL_MARK_ARGS(db), &mark_args))
         return NULL;
     db->begun = true;
     PGresult *r = NULL;
-    if (PQenterPipelineMode(db->conn) && postgresql_send_control(db, write ? PG_BEGIN_WRITE : PG_BEGIN_READ) &&
+    if (PQenterPipelineMode(db->conn) && postgresql_send_control(db, begin) &&
         (!mark || send_statement(db, SQL_COMMIT_MARK_PUT, &mark_args)) && send_statement(db, id, a) &&
         PQpipelineSync(db->conn)) {
         for (int commands = mark ? 3 : 2; commands > 0; commands--)

@@ -175,12 +175,18 @@ static void sqlite_submit(struct store *base, struct store_task *task)
     task_queue_push(task->mode == STORE_WRITE ? &s->writer.queue : &reader->queue, task);
 }
 
+static enum err sqlite_migrate(struct store *base, enum err (*run)(void *, struct db *), void *arg)
+{
+    return sqlite_transact(base, STORE_WRITE, run, arg);
+}
+
 const struct engine sqlite_engine = {
     .open = sqlite_open,
     .start = sqlite_start,
     .close = sqlite_close,
     .submit = sqlite_submit,
     .transact = sqlite_transact,
+    .migrate = sqlite_migrate,
     .read = sqlite_read,
     .compact = sqlite_compact,
     .session_new = sqlite_session_new,

@@ -1,5 +1,21 @@
 -- The migrations that the database has had, one row each. The table must be readable before the first migration.
 
+-- name: schema_exists (sqlite)
+SELECT count(*) AS tables FROM sqlite_schema WHERE name = 'schema_version'
+
+-- name: schema_exists (postgresql)
+SELECT count(*) AS tables FROM pg_class WHERE oid = to_regclass('schema_version')
+
+-- name: schema_lock (sqlite)
+SELECT 1 AS taken, '1h' AS statement_timeout, '2s' AS lock_timeout
+
+-- name: schema_lock (postgresql)
+-- For this transaction and this schema. A migration of a large table takes its time, but it waits only briefly for the
+-- lock of a table: meanwhile the requests of running services queue up behind it.
+SELECT CASE WHEN pg_try_advisory_xact_lock(1886351988, hashtext(current_schema())) THEN 1 ELSE 0 END AS taken,
+    set_config('statement_timeout', '1h', true) AS statement_timeout,
+    set_config('lock_timeout', '2s', true) AS lock_timeout
+
 -- name: schema_create
 CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL PRIMARY KEY)
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 #include <sqlite3.h>
 
 #include "base/arena.h"
@@ -219,6 +220,66 @@ static void the_space_of_the_old_tables_is_freed(void **state)
     assert_int_equal(pragma(f, "SELECT count(*) FROM access_grant"), 20003);
 }
 
+/* ---- several programs at once ---- */
+
+#define PROGRAMS 8
+
+struct program {
+    const struct config *config;
+    pthread_barrier_t *together;
+    pthread_t thread;
+    enum err result;
+    char *why;
+};
+
+static void *open_as_program(void *arg)
+{
+    struct program *p = arg;
+    struct store *store;
+    pthread_barrier_wait(p->together);
+    p->result = store_open(p->config, true, &store, &p->why);
+    if (!p->result)
+        store_close(store);
+    return NULL;
+}
+
+static void assert_all_open(struct store_fixture *f)
+{
+    struct program programs[PROGRAMS];
+    pthread_barrier_t together;
+    pthread_barrier_init(&together, NULL, PROGRAMS);
+    for (int i = 0; i < PROGRAMS; i++) {
+        programs[i] = (struct program){.config = &f->config, .together = &together};
+        assert_int_equal(pthread_create(&programs[i].thread, NULL, open_as_program, &programs[i]), 0);
+    }
+    for (int i = 0; i < PROGRAMS; i++)
+        pthread_join(programs[i].thread, NULL);
+    for (int i = 0; i < PROGRAMS; i++) {
+        if (programs[i].result)
+            print_error("program %d: %s\n", i, programs[i].why);
+        assert_int_equal(programs[i].result, ERR_NONE);
+    }
+    pthread_barrier_destroy(&together);
+}
+
+/* Some start earlier than others, so that they meet at other migrations each time. */
+static void eight_programs_migrate_an_older_store_at_once(void **state)
+{
+    struct store_fixture *f = *state;
+    char *why = NULL;
+    for (int from = 0; from < migrate_newest(); from += 5) {
+        assert_int_equal(postgresql_engine.open(&f->config, &f->store, &why), ERR_NONE);
+        assert_int_equal(migrate_to(f->store, from, &why), ERR_NONE);
+        store_close(f->store);
+        f->store = NULL;
+        assert_all_open(f);
+        assert_int_equal(store_cluster_sql("DROP SCHEMA \"%s\" CASCADE", f->schema), 0);
+        assert_int_equal(store_cluster_sql("CREATE SCHEMA \"%s\"", f->schema), 0);
+    }
+    assert_all_open(f);
+    assert_int_equal(store_fixture_start(f), 0);
+}
+
 /* ---- */
 
 static int new_sqlite(void **state)
@@ -242,6 +303,8 @@ int main(void)
          NULL},
         {"a keypad that was closed stays closed, PostgreSQL", a_closed_keypad_stays_closed, new_postgresql,
          store_fixture_close, NULL},
+        {"eight programs migrate an older store at once, PostgreSQL", eight_programs_migrate_an_older_store_at_once,
+         new_postgresql, store_fixture_close, NULL},
         {"grants of an older store are found as before, PostgreSQL", grants_of_an_older_store_are_kept, new_postgresql,
          store_fixture_close, NULL},
     };

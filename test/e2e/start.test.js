@@ -1,0 +1,92 @@
+// The start of several services on one PostgreSQL database, and migrations that end in the middle.
+// PORTERO_E2E_STARTS: how often eight start at once (3).
+// engine: postgresql, because a SQLite store has one service
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client, ok } from './lib/client.js';
+import { Daemon, binary, cleanEnvironment, configText, root, temporaryDirectory } from './lib/daemon.js';
+import { createDatabase, sql } from './lib/store.js';
+import { signIn } from './lib/world.js';
+
+const TIMES = Number(process.env.PORTERO_E2E_STARTS ?? 3);
+const AT_ONCE = 8;
+const NEWEST = readdirSync(join(root, 'src/store/sql/migrations')).length;
+
+describe('services on one database', () => {
+    let directory;
+    const secrets = { master_key: randomBytes(32).toString('hex') };
+    before(() => { directory = temporaryDirectory(); });
+    after(() => rmSync(directory, { recursive: true, force: true }));
+
+    const service = (dsn, i) => new Daemon({ directory: join(directory, String(i)), config: { secrets, store: { engine: 'postgresql', dsn, workers: 4 } } });
+    const versions = (dsn) => sql({ dsn }, 'SELECT version FROM schema_version ORDER BY version').trim().split('\n').map(Number);
+    const all = Array.from({ length: NEWEST }, (_, i) => i + 1);
+
+    /** Starts `portero migrate`: {child, ended}, which resolves to {code, output}. */
+    function migrate(dsn, i) {
+        const path = join(directory, `migrate-${i}.conf`);
+        writeFileSync(path, configText({ secrets, store: { engine: 'postgresql', dsn } }));
+        const child = spawn(binary, ['migrate', '--config', path, '--data', join(directory, `migrate-${i}`)], { env: cleanEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
+        let output = '';
+        for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => { output += text; });
+        return { child, ended: once(child, 'close').then(([code]) => ({ code, output })) };
+    }
+
+    before(async () => {
+        for (let i = 0; i < AT_ONCE; i++) mkdirSync(join(directory, String(i)));
+    });
+
+    it(`all start at once on an empty database, ${TIMES} times`, async () => {
+        for (let round = 0; round < TIMES; round++) {
+            const dsn = createDatabase();
+            const services = Array.from({ length: AT_ONCE }, (_, i) => service(dsn, i));
+            try {
+                await Promise.all(services.map((one) => one.start()));
+                assert.deepEqual(versions(dsn), all);
+                const client = new Client(services[0]);
+                const { key } = await signIn(client);
+                for (const one of services) {
+                    const other = new Client(one);
+                    ok(await other.as(key).get('/v1/account'));
+                    other.close();
+                }
+                client.close();
+                for (const one of services) assert.doesNotMatch(one.stderr, / error /);
+            } finally {
+                await Promise.all(services.map((one) => one.running() && one.terminate()));
+            }
+        }
+    });
+
+    it(`migrate all at once, ${TIMES} times`, async () => {
+        for (let round = 0; round < TIMES; round++) {
+            const dsn = createDatabase();
+            const ends = await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => migrate(dsn, i).ended));
+            for (const { code, output } of ends) {
+                assert.equal(code, 0, output);
+                assert.match(output, new RegExp(`^schema version ${NEWEST} of ${NEWEST}\n$`));
+            }
+            assert.deepEqual(versions(dsn), all);
+        }
+    });
+
+    it('complete a migration that kill -9 has ended, wherever it was', async () => {
+        const began = Date.now();
+        await migrate(createDatabase(), 0).ended;
+        const whole = Date.now() - began;
+        for (let round = 0; round < 3 * TIMES; round++) {
+            const dsn = createDatabase();
+            const { child, ended } = migrate(dsn, 0);
+            setTimeout(() => child.kill('SIGKILL'), (whole * (round + 1)) / (3 * TIMES + 1));
+            await ended;
+            const { code, output } = await migrate(dsn, 1).ended;
+            assert.equal(code, 0, output);
+            assert.deepEqual(versions(dsn), all);
+        }
+    });
+});
