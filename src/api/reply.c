@@ -120,6 +120,8 @@ static void put_common(struct request *q, struct buf *head)
     buf_lit(head, "\r\nX-Content-Type-Options: nosniff\r\nStrict-Transport-Security: max-age=31536000\r\n");
     if ((flags & ROUTE_CACHEABLE) && !q->result)
         buf_lit(head, "Cache-Control: public, max-age=60\r\n");
+    else if (q->reply.max_age_s && !q->result)
+        buf_printf(head, "Cache-Control: max-age=%lld\r\n", (long long)q->reply.max_age_s);
     else if (q->reply.constant && !q->result)
         buf_lit(head, "Cache-Control: no-cache\r\n"); /* cached, but revalidated each time */
     else

@@ -26,8 +26,9 @@ struct reply {
     enum err kept_error;       /* set by reply_error_keep */
     const struct shape *shape; /* of `body`; rendered on the loop thread */
     const void *body;
-    struct str raw; /* used instead of shape and body: a complete text of the route's media type */
-    bool constant;  /* raw outlives the server (api/constant.h) */
+    struct str raw;    /* used instead of shape and body: a complete text of the route's media type */
+    bool constant;     /* raw outlives the server (api/constant.h) */
+    int64_t max_age_s; /* caches may keep a success for so long; 0: not at all, unless the route says so */
     struct reply_header headers[REPLY_MAX_HEADERS];
     size_t header_count;
 };

@@ -1,5 +1,7 @@
 #include "twiml/document.h"
 
+#include "twiml/greeting.h"
+
 #define BEGIN    "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Response>"
 #define END      "</Response>"
 #define PAUSE_MS 500 /* of a `w` */
@@ -9,6 +11,7 @@
 #define DECIDE_S   8 /* for a resident who must accept the call */
 #define LISTEN_S   2 /* for one who is connected without a key */
 #define SILENCE_S  5 /* that ends a message */
+#define URL_MAX    1024
 
 static const char TEXT_TALK[] = "Someone is at your door. Press 1 to talk.";
 static const char TEXT_OPEN[] = "Someone is at your door. Press 9 to open the door, or stay on the line to talk.";
@@ -64,6 +67,22 @@ static void put_say(const struct config *c, const char *text, struct buf *out)
     buf_lit(out, "</Say>");
 }
 
+/* A greeting: recorded, or the text. */
+static void put_spoken(const struct config *c, const struct twiml_session *s, const struct call_action *a,
+                       struct buf *out)
+{
+    struct buf url = BUF(URL_MAX);
+    if (!a->say.recording) {
+        put_say(c, a->say.text, out);
+        return;
+    }
+    twiml_greeting_put(c, a->say.recording, s->story.arrival.started_us, &url);
+    buf_lit(out, "<Play>");
+    twiml_escape(buf_view(&url), out);
+    buf_lit(out, "</Play>");
+    buf_done(&url);
+}
+
 /* ---- the release tone ---- */
 
 static void put_pause(int64_t ms, struct buf *out)
@@ -87,7 +106,7 @@ void twiml_digits(const char *keys, const struct release *form, bool first, stru
 
 /* A greeting that a key ends is part of <Gather>. */
 static void put_gather(const struct config *c, const struct twiml_session *s, const struct call_action *collect,
-                       const char *greeting, struct buf *out)
+                       const struct call_action *greeting, struct buf *out)
 {
     const bool speech = collect->collect.speech;
     buf_printf(out, "<Gather input=\"%s\" numDigits=\"%zu\" finishOnKey=\"#\" timeout=\"%lld\"",
@@ -100,7 +119,7 @@ static void put_gather(const struct config *c, const struct twiml_session *s, co
     buf_printf(out, " action=\"" TWIML_VOICE "?step=%lld\" method=\"POST\" actionOnEmptyResult=\"true\">",
                (long long)s->step);
     if (greeting)
-        put_say(c, greeting, out);
+        put_spoken(c, s, greeting, out);
     buf_lit(out, "</Gather>");
 }
 
@@ -145,11 +164,11 @@ static void put_play(const struct call_action *a, bool first, struct buf *out)
 }
 
 /* The greeting that the next action collects digits during, else NULL. */
-static const char *interruptible(const struct call_actions *actions, size_t i)
+static const struct call_action *interruptible(const struct call_actions *actions, size_t i)
 {
     const struct call_action *a = &actions->v[i];
     const bool asked = i + 1 < actions->n && actions->v[i + 1].kind == CALL_COLLECT;
-    return a->kind == CALL_SAY && a->say.interruptible && asked ? a->say.text : NULL;
+    return a->kind == CALL_SAY && a->say.interruptible && asked ? a : NULL;
 }
 
 static void put_verb(const struct config *c, const struct twiml_session *s, const struct call_actions *actions,
@@ -162,7 +181,7 @@ static void put_verb(const struct config *c, const struct twiml_session *s, cons
         return;
     case CALL_SAY:
         if (!interruptible(actions, i))
-            put_say(c, a->say.text, out);
+            put_spoken(c, s, a, out);
         return;
     case CALL_COLLECT:
         put_gather(c, s, a, i ? interruptible(actions, i - 1) : NULL, out);

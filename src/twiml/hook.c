@@ -4,6 +4,7 @@
 #include "providers/twilio.h"
 #include "twiml/document.h"
 #include "twiml/ending.h"
+#include "twiml/greeting.h"
 #include "twiml/message.h"
 #include "twiml/talk.h"
 #include "voice/decide.h"
@@ -294,5 +295,15 @@ static const struct route rows[] = {
     HOOK("receiveTwilioResident", "Ask a resident who has answered", TWIML_RESIDENT, receive_resident),
     HOOK("receiveTwilioRecording", "Learn that a message was recorded", TWIML_RECORDING, receive_recording),
     HOOK("receiveTwilioStatus", "Learn that a call has ended", TWIML_STATUS, receive_status),
+    {.operation_id = "getTwilioGreeting",
+     .summary = "A recorded greeting, for Twilio to play",
+     .tag = "Hooks",
+     .method = HTTP_GET,
+     .path = TWIML_GREETING "/{id}",
+     .query = &twiml_greeting_query,
+     .run = RUN_READ,
+     .handler = twiml_greeting_get,
+     .status = 200,
+     .media = "audio/wav"},
 };
 const struct route_set twiml_routes = ROUTE_SET(rows);

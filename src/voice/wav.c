@@ -5,6 +5,7 @@
 
 #define FORMAT_LEN     16 /* of a fmt chunk */
 #define EXTENSIBLE_LEN 40
+#define OTHER_LEN      14U /* what a form other than PCM has more */
 #define TAG_PCM        1
 #define TAG_ALAW       6
 #define TAG_ULAW       7
@@ -130,21 +131,42 @@ static void wav_put(struct buf *out, uint32_t value, int bytes)
         buf_char(out, (char)(value >> (8 * i) & 0xff));
 }
 
-void wav_write(const int16_t *samples, size_t n, struct buf *out)
+/* Everything before the audio of so many bytes, with `block` bytes a sample. Other forms than PCM have an empty
+ * extension and the number of samples. */
+static void wav_head(unsigned tag, uint32_t block, uint32_t bytes, struct buf *out)
 {
-    const uint32_t bytes = (uint32_t)(n * sizeof *samples);
+    const bool pcm = tag == TAG_PCM;
     buf_lit(out, "RIFF");
-    wav_put(out, 20 + FORMAT_LEN + bytes, 4);
+    wav_put(out, 20 + FORMAT_LEN + (pcm ? 0U : OTHER_LEN) + bytes + (bytes & 1), 4);
     buf_lit(out, "WAVEfmt ");
-    wav_put(out, FORMAT_LEN, 4);
-    wav_put(out, TAG_PCM, 2);
+    wav_put(out, FORMAT_LEN + (pcm ? 0 : 2), 4);
+    wav_put(out, tag, 2);
     wav_put(out, 1, 2);
     wav_put(out, SOUND_RATE, 4);
-    wav_put(out, SOUND_RATE * sizeof *samples, 4);
-    wav_put(out, sizeof *samples, 2);
-    wav_put(out, 8 * sizeof *samples, 2);
+    wav_put(out, SOUND_RATE * block, 4);
+    wav_put(out, block, 2);
+    wav_put(out, 8 * block, 2);
+    if (!pcm) {
+        wav_put(out, 0, 2);
+        buf_lit(out, "fact");
+        wav_put(out, 4, 4);
+        wav_put(out, bytes / block, 4);
+    }
     buf_lit(out, "data");
     wav_put(out, bytes, 4);
+}
+
+void wav_write(const int16_t *samples, size_t n, struct buf *out)
+{
+    wav_head(TAG_PCM, sizeof *samples, (uint32_t)(n * sizeof *samples), out);
     for (size_t i = 0; i < n; i++)
         wav_put(out, (uint16_t)samples[i], 2);
+}
+
+void wav_write_ulaw(struct str ulaw, struct buf *out)
+{
+    wav_head(TAG_ULAW, 1, (uint32_t)ulaw.n, out);
+    buf_str(out, ulaw);
+    if (ulaw.n & 1)
+        buf_char(out, 0);
 }

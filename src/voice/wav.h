@@ -10,5 +10,6 @@
  * The caller bounds the length: by that of the file, or after reading. */
 enum err wav_read(struct str bytes, struct audio *ret, const char **ret_why) CHECKED;
 
-/* Appends a WAV file: PCM of 16 bits, mono, SOUND_RATE. */
+/* Append a WAV file, mono, SOUND_RATE: PCM of 16 bits, and mu-law. */
 void wav_write(const int16_t *samples, size_t n, struct buf *out);
+void wav_write_ulaw(struct str ulaw, struct buf *out);

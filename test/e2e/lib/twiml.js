@@ -21,7 +21,7 @@ const ROUNDS_MAX = 50;
 const seconds = /^[1-9]\d{0,3}$/;
 const VERBS = {
     Say: { language: /^[a-z]{2}-[A-Z]{2}$/, voice: /^[\w.-]+$/ },
-    Play: { digits: /^w*[0-9*#][0-9*#w]*$/ },
+    Play: { digits: /^w*[0-9*#][0-9*#w]*$/ }, // or an address as its text
     Gather: {
         input: /^(dtmf|dtmf speech)$/, numDigits: /^[1-4]$/, finishOnKey: /^#?$/, timeout: seconds, speechTimeout: seconds, hints: /^[a-z, ]{1,500}$/,
         language: /^[a-z]{2}-[A-Z]{2}$/, action: /^\/hooks\//, method: /^POST$/, actionOnEmptyResult: /^true$/,
@@ -36,7 +36,7 @@ const VERBS = {
     Reject: { reason: /^(rejected|busy)$/ },
     Hangup: {},
 };
-const NESTED = { Response: ['Say', 'Play', 'Gather', 'Dial', 'Record', 'Redirect', 'Reject', 'Hangup'], Gather: ['Say'], Dial: ['Number'] };
+const NESTED = { Response: ['Say', 'Play', 'Gather', 'Dial', 'Record', 'Redirect', 'Reject', 'Hangup'], Gather: ['Say', 'Play'], Dial: ['Number'] };
 
 // Without digits: a test that looks for a code in the log must not find one in an identifier.
 const newSid = (kind = 'CA') => kind + Array.from(randomBytes(32), (byte) => 'abcdef'[byte % 6]).join('');
@@ -174,8 +174,11 @@ class Call {
     async #perform(list) {
         for (const verb of list) {
             switch (verb.name) {
-                case 'Say': this.result.said.push(textOf(verb)); break;
-                case 'Play': this.result.tones = verb.attribs.digits.replaceAll('w', ''); this.result.played = verb.attribs.digits; break;
+                case 'Say': this.#hear(verb); break;
+                case 'Play':
+                    if (!verb.attribs.digits) this.#hear(verb);
+                    else Object.assign(this.result, { tones: verb.attribs.digits.replaceAll('w', ''), played: verb.attribs.digits });
+                    break;
                 case 'Gather': return this.#gather(verb);
                 case 'Dial': return this.#dial(verb);
                 case 'Record':
@@ -210,8 +213,15 @@ class Call {
         return { target: action, form: { ...form, Digits: end, ...(this.over && { CallStatus: 'completed' }) } };
     }
 
+    /** A text, or the address of a recording. */
+    #hear(verb) {
+        const text = textOf(verb);
+        if (verb.name === 'Play') assert.equal(new URL(text).origin, PUBLIC_URL);
+        this.result.said.push(text);
+    }
+
     #gather(verb) {
-        for (const say of children(verb)) this.result.said.push(textOf(say));
+        for (const greeting of children(verb)) this.#hear(greeting);
         this.result.asked.push(verb.attribs);
         if (this.hangUp) return undefined;
         const { input, numDigits, finishOnKey, action } = verb.attribs;

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/crypto.h"
 #include "twiml/document.h"
 
 #define BEGIN "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Response>"
@@ -13,7 +14,8 @@
 #define SID   "CA0123456789abcdef0123456789abcdef"
 #define SAY   "<Say language=\"en-US\">"
 
-static const struct config config = {.twilio_language = "en-US", .twilio_voice = ""};
+static const struct config config = {
+    .top_public_url = "https://door.example", .twilio_language = "en-US", .twilio_voice = ""};
 
 static void expect(struct buf *b, const char *want)
 {
@@ -130,6 +132,29 @@ static void test_phones_ring_at_once_or_one_after_the_other(void **state)
     expect_document(&s, &a, BEGIN DIAL NUMBER("1", "+15551110002") "</Dial>" END);
 }
 
+static void test_a_recorded_greeting_is_played_from_a_signed_address(void **state)
+{
+    (void)state;
+    struct twiml_session s = session();
+    struct id recording;
+    crypto_set_master((const unsigned char[SHA256_LEN]){1}, NULL);
+    assert_true(id_parse(STR("0123456789abcdef01234567"), &recording));
+    struct call_action say = {
+        .kind = CALL_SAY,
+        .say = {.prompt = PROMPT_WELCOME, .text = "W", .recording = &recording, .interruptible = true}};
+    const struct call_action collect = {.kind = CALL_COLLECT, .collect = {8000, false}};
+#define PLAY                                                                                                           \
+    "<Play>https://door.example/hooks/twilio/greeting/0123456789abcdef01234567?until=172800&amp;"                      \
+    "mac=ed8c091d5af26f398c5288ea23bed547"                                                                             \
+    "</Play>"
+    expect_document(&s, &(struct call_actions){{say, collect}, 2},
+                    BEGIN "<Gather input=\"dtmf\" numDigits=\"4\" finishOnKey=\"#\" timeout=\"8\" "
+                          "action=\"/hooks/twilio/voice?step=2\" method=\"POST\" actionOnEmptyResult=\"true\">" PLAY
+                          "</Gather>" END);
+    say.say.interruptible = false;
+    expect_document(&s, &(struct call_actions){{say}, 1}, BEGIN PLAY END);
+}
+
 static void test_a_message_is_recorded_and_silence_goes_on(void **state)
 {
     (void)state;
@@ -162,6 +187,7 @@ int main(void)
         cmocka_unit_test(test_a_code_is_asked_for_during_the_greeting),
         cmocka_unit_test(test_the_tone_comes_before_or_after_the_greeting),
         cmocka_unit_test(test_phones_ring_at_once_or_one_after_the_other),
+        cmocka_unit_test(test_a_recorded_greeting_is_played_from_a_signed_address),
         cmocka_unit_test(test_a_message_is_recorded_and_silence_goes_on),
         cmocka_unit_test(test_a_call_that_is_refused_is_not_answered),
     };

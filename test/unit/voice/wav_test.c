@@ -213,10 +213,29 @@ static void test_a_written_file_reads_back(void **state)
     buf_done(&b);
 }
 
+static void test_a_written_file_of_mu_law_reads_back(void **state)
+{
+    (void)state;
+    struct audio audio;
+    const char *why;
+    for (size_t n = 1; n < 4; n++) {
+        struct buf b = BUF(1000);
+        wav_write_ulaw(str_n("\xff\x80\x00", n), &b);
+        assert_int_equal(b.n % 2, 0);
+        assert_int_equal(wav_read(buf_view(&b), &audio, &why), ERR_NONE);
+        assert_int_equal(audio.n, n);
+        assert_int_equal(audio.rate, SOUND_RATE);
+        assert_in_range(audio.samples[0], 0, 4);
+        audio_done(&audio);
+        buf_done(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_written_file_reads_back),
+        cmocka_unit_test(test_a_written_file_of_mu_law_reads_back),
         cmocka_unit_test(test_every_form_gives_the_same_sound),
         cmocka_unit_test(test_sound_above_the_telephone_band_is_filtered_out),
         cmocka_unit_test(test_other_forms_are_refused),
