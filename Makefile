@@ -1,6 +1,6 @@
 # Thin over CMake's presets: what each target does is one or two commands. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help build run demo test programs native-tests unit crash e2e e2e-sqlite e2e-postgresql bench asan tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
+.PHONY: help build run demo cluster test programs native-tests unit crash e2e e2e-sqlite e2e-postgresql bench asan tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
 SHELL := /bin/sh
 E2E := test/e2e
 NODE_MODULES := $(E2E)/node_modules/.package-lock.json
@@ -29,6 +29,10 @@ demo: build ## a visitor's call from sign-in to the open door, against a service
 	scripts/setup demo
 	command -v node >/dev/null || scripts/setup test
 	scripts/demo
+
+cluster: build ## two nodes on three PostgreSQL servers that fail over, to try: Patroni, etcd, HAProxy
+	scripts/setup cluster
+	exec scripts/cluster run
 
 test: native-tests e2e ## everything: unit tests, crash tests, end to end on both store engines
 
