@@ -21,6 +21,7 @@
 #include "voice/sound.h"
 
 #define HASH_SIZE   256
+#define LEAVE_MS    2000  /* at the end, for the answers to our last requests */
 #define FDS_MAX     65536 /* highest descriptor for libre's loop */
 #define FDS_DEFAULT 1024  /* if the limit cannot be read */
 
@@ -129,6 +130,7 @@ static void sip_tear_down(struct sip_agent *a)
 {
     sip_trunks_done(a);
     tmr_cancel(&a->stop_timer);
+    tmr_cancel(&a->leave_timer);
     greeting_stop(a);
     sip_hearing_stop(a);
     list_flush(&a->ended);
@@ -233,6 +235,25 @@ void sip_reload(struct sip_agent *a)
 
 /* ---- stopping ---- */
 
+static void on_leave_timer(void *arg)
+{
+    struct sip_agent *a = arg;
+    a->left = true;
+    sip_agent_settled(a);
+}
+
+/* The last call has ended: says goodbye, and ends the loop when that was answered, or after LEAVE_MS. */
+static void on_settled(struct sip_agent *a)
+{
+    if (!a->leaving) {
+        a->leaving = true;
+        tmr_start(&a->leave_timer, LEAVE_MS, on_leave_timer, a);
+        sip_trunks_leave(a);
+    }
+    if (a->left || (!a->outgoing && !sip_trunks_leaving(a)))
+        re_cancel();
+}
+
 static void on_stop_timer(void *arg)
 {
     struct sip_agent *a = arg;
@@ -244,6 +265,7 @@ static void on_stop(struct mail *m)
 {
     struct sip_agent *a = container_of(m, struct sip_agent, stop);
     a->stopping = true;
+    a->settled = on_settled;
     tmr_start(&a->stop_timer, (uint64_t)a->stop_wait_ms, on_stop_timer, a);
     sip_agent_settled(a);
 }

@@ -46,5 +46,5 @@ void sip_refuse(struct sip_agent *a, const struct sip_msg *msg, uint16_t status,
 void sip_agent_settled(struct sip_agent *a)
 {
     if (a->stopping && list_isempty(&a->calls) && !a->asking)
-        re_cancel();
+        a->settled(a);
 }

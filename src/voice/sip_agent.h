@@ -67,14 +67,19 @@ struct sip_agent {
     int64_t dropped_ms;
     unsigned lines; /* of calls that were never established, since lines_ms */
     int64_t lines_ms;
+    unsigned
+        outgoing; /* libre's sessions for calls of ours: some outlive their leg until a CANCEL or BYE is answered */
     bool stopping;
+    void (*settled)(struct sip_agent *a); /* stopping, and no call or decision is left */
+    bool leaving, left; /* after the last call: waiting for those and for the trunks; no longer waiting */
     struct mail stop, reload;
     atomic_bool reloading; /* reload was posted */
-    struct tmr stop_timer;
+    struct tmr stop_timer, leave_timer;
     int64_t stop_wait_ms;
 };
 
-/* A call ended or a decision came. Ends the loop of a stopping agent after the last one. */
+/* A call ended, a decision came, or something that a leaving agent waits for is done. Ends the loop of a stopping agent
+ * after the last one. */
 void sip_agent_settled(struct sip_agent *a);
 
 /* Refuses a request without state: a repetition is handled as a new request. `header` is "" or ends with CRLF. */

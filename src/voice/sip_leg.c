@@ -230,6 +230,36 @@ static void on_leg_close(int error, const struct sip_msg *msg, void *arg)
 
 /* ---- placing the call ---- */
 
+/* Counts a session for as long as libre keeps it, and has the password of its trunk. */
+struct outgoing {
+    struct sip_agent *agent;
+    sip_auth_h *auth;
+    void *auth_arg;
+};
+
+static void outgoing_destructor(void *arg)
+{
+    const struct outgoing *o = arg;
+    o->agent->outgoing--;
+    sip_agent_settled(o->agent);
+}
+
+static int outgoing_password(char **user, char **password, const char *realm, void *arg)
+{
+    const struct outgoing *o = arg;
+    return o->auth(user, password, realm, o->auth_arg);
+}
+
+static struct outgoing *new_outgoing(struct sip_agent *a, const struct sip_route *r)
+{
+    struct outgoing *o = mem_zalloc(sizeof *o, outgoing_destructor);
+    if (!o)
+        return NULL;
+    *o = (struct outgoing){a, r->auth, r->auth_arg};
+    a->outgoing++;
+    return o;
+}
+
 static int connect_route(struct sip_leg *l, const struct sip_route *r)
 {
     struct mbuf *sdp = NULL;
@@ -239,15 +269,17 @@ static int connect_route(struct sip_leg *l, const struct sip_route *r)
     l->responded = l->described = l->started = false;
     l->stack = r->stack;
     (void)snprintf(l->contact, sizeof l->contact, "%s", r->cuser);
-    int e = make_leg_media(l, r);
+    struct outgoing *outgoing = new_outgoing(l->agent, r);
+    int e = outgoing ? make_leg_media(l, r) : ENOMEM;
     if (!e && media_make_sdp(l->media, true, &sdp))
         e = ENOMEM;
     if (!e)
         e = sipsess_connect(&l->session, r->stack->sessions, r->uri, NULL, r->from, r->cuser, hops,
-                            *r->outbound != '\0', "application/sdp", sdp, r->auth, r->auth_arg, false, on_leg_offer,
-                            on_sdp_answer, on_progress, on_leg_established, on_leg_info, NULL, on_leg_close, l,
-                            "%sAllow: " SIP_ALLOW "\r\n%s", r->headers, timer);
+                            *r->outbound != '\0', "application/sdp", sdp, outgoing_password, outgoing, true,
+                            on_leg_offer, on_sdp_answer, on_progress, on_leg_established, on_leg_info, NULL,
+                            on_leg_close, l, "%sAllow: " SIP_ALLOW "\r\n%s", r->headers, timer);
     mem_deref(sdp);
+    mem_deref(outgoing);
     return e;
 }
 

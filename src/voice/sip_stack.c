@@ -1,5 +1,6 @@
 #include "voice/sip_stack.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -90,6 +91,28 @@ static bool on_response(const struct sip_msg *msg, void *arg)
     return true;
 }
 
+/* libre would call the first Contact of a 3xx, whoever that is, at our cost. It gives up if there is none. */
+static bool on_any_response(const struct sip_msg *msg, void *arg)
+{
+    (void)arg;
+    if (msg->scode >= 300 && msg->scode < 400)
+        sip_target_forget(msg);
+    return false;
+}
+
+/* Lets the listener hear a message before libre's transactions do. Its place in the list is its first member: if that
+ * has changed in another version of libre, fails. */
+static int put_first(struct sip_lsnr *listener)
+{
+    struct le *le = (struct le *)listener;
+    struct list *list = le->list;
+    if (le->data != listener || !list)
+        return ENOTSUP;
+    list_unlink(le);
+    list_prepend(list, le, listener);
+    return 0;
+}
+
 static void on_invite(const struct sip_msg *msg, void *arg)
 {
     struct sip_stack *s = arg;
@@ -105,6 +128,10 @@ static int make_stack(struct sip_stack *s)
 {
     int e =
         sip_alloc(&s->sip, s->agent->trunks.dnsc, HASH_SIZE, HASH_SIZE, HASH_SIZE, "portero/" PORTERO_VERSION, NULL, s);
+    if (!e)
+        e = sip_listen(&s->first, s->sip, false, on_any_response, s);
+    if (!e)
+        e = put_first(s->first);
     if (!e)
         e = sip_listen(&s->guard, s->sip, true, sip_on_request, s);
     if (!e)
@@ -137,6 +164,7 @@ void sip_stack_free(struct sip_stack *s)
     sipsess_close_all(s->sessions);
     sip_close(s->sip, true);
     mem_deref(s->sessions);
+    mem_deref(s->first);
     mem_deref(s->guard);
     mem_deref(s->rest);
     mem_deref(s->responses);

@@ -14,7 +14,7 @@ struct sip_stack {
     struct sa bound_tls;
     struct sip *sip;
     struct sipsess_sock *sessions;
-    struct sip_lsnr *guard, *rest, *responses;
+    struct sip_lsnr *first, *guard, *rest, *responses;
     char probe[20];            /* Call-ID of the filter's request to ourselves, until it arrives */
     struct udp_sock *udp;      /* the SIP socket, once known */
     struct udp_helper *filter; /* on it */

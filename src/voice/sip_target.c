@@ -33,14 +33,19 @@ static bool came_from(const struct sip_msg *msg, const struct uri *contact)
            sa_cmp(&at, &msg->src, SA_ADDR);
 }
 
-/* Makes `h` the Contact that the stack finds. The list of the message keeps the received one. */
-static void set_contact(const struct sip_msg *msg, struct sip_hdr *h)
+void sip_target_forget(const struct sip_msg *msg)
 {
     struct sip_hdr *old;
     while ((old = (struct sip_hdr *)sip_msg_hdr(msg, SIP_HDR_CONTACT))) {
         hash_unlink(&old->he);
         mem_deref(old);
     }
+}
+
+/* Makes `h` the Contact that the stack finds. The list of the message keeps the received one. */
+static void set_contact(const struct sip_msg *msg, struct sip_hdr *h)
+{
+    sip_target_forget(msg);
     hash_append(msg->hdrht, SIP_HDR_CONTACT, &h->he, h);
 }
 

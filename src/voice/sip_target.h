@@ -9,5 +9,7 @@
  * there. Over a connection the target is always that connection. `invite` began the dialog (the message itself, if it
  * does): if a proxy put itself into the route, the Contact stays. */
 void sip_target_fix(const struct sip_msg *invite, const struct sip_msg *msg);
+/* The stack finds no Contact in the message any more. */
+void sip_target_forget(const struct sip_msg *msg);
 /* Before our last request: if the connection of `request`, which set the target, is closed, aims at its own Contact. */
 void sip_target_retry(struct sip_dialog *dialog, const struct sip_msg *request);

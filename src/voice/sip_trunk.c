@@ -119,6 +119,20 @@ void sip_trunks_start(struct sip_agent *a)
         publish(a);
 }
 
+void sip_trunks_leave(struct sip_agent *a)
+{
+    for (size_t i = 0; i < a->trunks.count; i++)
+        sip_trunk_link_leave(&a->trunks.list[i]);
+}
+
+bool sip_trunks_leaving(const struct sip_agent *a)
+{
+    bool leaving = false;
+    for (size_t i = 0; i < a->trunks.count; i++)
+        leaving = leaving || a->trunks.list[i].leaving;
+    return leaving;
+}
+
 void sip_trunks_done(struct sip_agent *a)
 {
     tmr_cancel(&a->trunks.publish);
@@ -217,6 +231,10 @@ bool sip_trunk_result(struct sip_agent *a, struct sip_trunk *t, int error, int s
     (void)a;
     char text[64] = "", why[100];
     const bool refused = status == 401 || status == 407; /* our password */
+    if (status >= 300 && status < 400) {
+        log_info("sip trunk name=%s redirection=%d followed=0", t->peer->name, status);
+        return true;
+    }
     if (!error && !refused && status != 408 && (status < 500 || status >= 600))
         return false;
     if (error)

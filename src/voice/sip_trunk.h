@@ -42,6 +42,7 @@ struct sip_trunk {
     struct sip_auth *auth;
     bool registering; /* the request is a REGISTER */
     bool registered;
+    bool leaving; /* the request ends the registration, and is the last one */
     char call_id[20], tag[20];
     uint32_t cseq, expires_s;
     unsigned repeated;  /* the request, with credentials or a longer expiry */
@@ -76,6 +77,9 @@ struct sip_route {
 enum err sip_trunks_init(struct sip_agent *a, char *why, size_t why_size) CHECKED;
 /* Registers at the trunks and asks whether they are up, from now on. Needs a->sip with its transports. */
 void sip_trunks_start(struct sip_agent *a);
+/* Ends the registrations; sip_agent_settled() is called when one has ended. */
+void sip_trunks_leave(struct sip_agent *a);
+bool sip_trunks_leaving(const struct sip_agent *a);
 /* Must precede the end of a->sip. */
 void sip_trunks_done(struct sip_agent *a);
 
@@ -91,6 +95,6 @@ void sip_trunk_again(const struct sip_agent *a, unsigned *tried, const struct si
 void sip_trunk_enter(struct sip_trunk *t);
 void sip_trunk_leave(struct sip_trunk *t);
 /* Reports the end of an attempt to place a call: `error` (errno) without an answer, otherwise its final status. Returns
- * whether another trunk may succeed: no answer, a refused password, 408 or 5xx. The trunk is then the last choice for a
- * while. */
+ * whether another trunk may succeed: no answer, a refused password, 408 or 5xx, after which the trunk is the last
+ * choice for a while, or a redirection, which is not followed. */
 bool sip_trunk_result(struct sip_agent *a, struct sip_trunk *t, int error, int status);

@@ -256,6 +256,17 @@ static bool is_unavailable(int status)
     return status == 408 || (status >= 500 && status < 600 && status != 501);
 }
 
+/* The registrar answered our last request. NULL: it did not. */
+static void on_left(struct sip_trunk *t, const struct sip_msg *msg)
+{
+    const bool challenged = msg && (msg->scode == 401 || msg->scode == 407);
+    if (challenged && !sip_auth_authenticate(t->auth, msg) && repeat(t))
+        return;
+    log_debug("sip trunk name=%s left status=%d", t->peer->name, msg ? msg->scode : 0);
+    t->leaving = t->registered = false;
+    sip_agent_settled(t->agent);
+}
+
 static void on_response(int error, const struct sip_msg *msg, void *arg)
 {
     struct sip_trunk *t = arg;
@@ -263,6 +274,10 @@ static void on_response(int error, const struct sip_msg *msg, void *arg)
     if (!error && msg->scode < 200)
         return;
     t->request = NULL;
+    if (t->leaving) {
+        on_left(t, error ? NULL : msg);
+        return;
+    }
     if (error || is_unavailable(msg->scode)) {
         if (error)
             (void)snprintf(why, sizeof why, "%s", str_error(error, text, sizeof text));
@@ -367,6 +382,20 @@ void sip_trunk_link_failed(struct sip_trunk *t, const char *why)
     set_state(t, SIP_TRUNK_FAILING, why);
     if (!t->request && t->target_count)
         wait_for(t, 0);
+}
+
+void sip_trunk_link_leave(struct sip_trunk *t)
+{
+    const bool registering = t->registering && t->request; /* it may succeed */
+    sip_resolve_cancel(&t->resolve);
+    end_request(t);
+    if (!t->registered && !registering)
+        return;
+    t->leaving = t->registering = true;
+    t->repeated = 0;
+    t->expires_s = 0;
+    sip_auth_reset(t->auth);
+    t->leaving = !send_request(t);
 }
 
 void sip_trunk_link_stop(struct sip_trunk *t)

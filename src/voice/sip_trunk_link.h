@@ -5,6 +5,8 @@
 
 /* Begins, or begins again at once. */
 void sip_trunk_link_start(struct sip_trunk *t);
+/* Ends the registration, if there is one, and sends no other request from now on. */
+void sip_trunk_link_leave(struct sip_trunk *t);
 void sip_trunk_link_stop(struct sip_trunk *t);
 /* A call failed: makes the trunk the last choice for a while, and asks whether it is up. */
 void sip_trunk_link_failed(struct sip_trunk *t, const char *why);

@@ -2,6 +2,8 @@
 // engine: sqlite, because it tests telephones
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
+import dgram from 'node:dgram';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,8 +55,11 @@ async function withPhone(w, ring = {}) {
 
 const account = (user, codec) => `<sip:${user}@127.0.0.1>;regint=0;audio_codecs=${codec}/8000/1`;
 
-const withTrunk = (port, more = {}) => ({
-    config: { ...QUICK, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0, ...more } } },
+const withTrunk = (port, more = {}, spare = undefined) => ({
+    config: {
+        ...QUICK,
+        voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0, ...more }, ...(spare && { 'peer spare': spare }) },
+    },
 });
 
 describe('a forwarded call', () => {
@@ -201,6 +206,30 @@ describe('a phone with a session timer', () => {
             await phone;
             assert.equal(call.tones, '5');
         } finally {
+            await w.close();
+        }
+    });
+});
+
+describe('a trunk that redirects a call', () => {
+    it('is not followed: the next trunk is called', async () => {
+        const premium = dgram.createSocket('udp4').bind(0, '127.0.0.1');
+        const called = [];
+        premium.on('message', (message) => called.push(String(message)));
+        await once(premium, 'listening');
+        const first = await refusing(302, `sip:+15559009999@127.0.0.1:${premium.address().port}`);
+        const second = await freePort();
+        const w = await world(withTrunk(first.port, {}, { server: `127.0.0.1:${second}`, probe_s: 0 }));
+        try {
+            const person = await withPhone(w);
+            const phone = sippResident(second);
+            const call = await buzz(w.daemon, person.number);
+            await phone;
+            assert.equal(call.tones, '5');
+            assert.equal((await first.ended).status, 0);
+            assert.deepEqual(called, []);
+        } finally {
+            premium.close();
             await w.close();
         }
     });

@@ -2,6 +2,7 @@
 // engine: sqlite, because it tests telephones
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
+import dgram from 'node:dgram';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -66,6 +67,29 @@ describe('a trunk that registers', () => {
         await grant(person, { type: 'passcode', access_code: '1234', label: 'Visitor' });
         await sipp({ sip: provider.address }, 'outside', person.number, { keys: { digits: '1234' } });
         await eventually(async () => ok(await person.client.get('/v1/logs?limit=10')).data.some((entry) => entry.type === 'unlock' && entry.succeeded), 'the log entry');
+    });
+});
+
+describe('a service that stops', () => {
+    it('ends its registration, so that the provider knows nobody to call', async () => {
+        const provider = await Provider.start({ edge: 'edge.example' });
+        const socket = dgram.createSocket('udp4');
+        try {
+            const daemon = await Daemon.start({ config: withPeers({ provider: login(provider) }) });
+            await becomes(daemon, 'provider', 'registered');
+            await daemon.stop();
+            socket.bind(0, '127.0.0.1');
+            await once(socket, 'listening');
+            const { port } = socket.address();
+            socket.send(`INVITE sip:+15550100001@pbx.example SIP/2.0\r\nVia: SIP/2.0/UDP 127.0.0.1:${port};branch=z9hG4bKoutside;rport\r\n`
+                + 'From: <sip:a@b>;tag=1\r\nTo: <sip:+15550100001@pbx.example>\r\nCall-ID: outside\r\nCSeq: 1 INVITE\r\nMax-Forwards: 9\r\n'
+                + `X-From-Outside: yes\r\nContact: <sip:a@127.0.0.1:${port}>\r\nContent-Length: 0\r\n\r\n`, provider.port, '127.0.0.1');
+            const [answer] = await once(socket, 'message');
+            assert.match(String(answer), /^SIP\/2\.0 404 /);
+        } finally {
+            socket.close();
+            await provider.kill();
+        }
     });
 });
 

@@ -284,6 +284,93 @@ static void test_update_for_another_call_is_refused(void **state)
     hang_up_and_end(&p);
 }
 
+/* ---- redirections ---- */
+
+static void test_a_redirection_is_not_followed(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    trunk_respond(&trunk, p.invite, 302, "", ""); /* with a Contact */
+    assert_true(phone_called(&spare, &p, FIRST));
+    trunk_respond(&spare, p.invite, 301, "", "");
+    (void)visitor_answered(); /* to be told that nobody can be reached */
+    visitor_hung_up_on();
+    assert_false(trunk_receive(&trunk, "INVITE", 300) || trunk_receive(&spare, "INVITE", 300));
+
+    next_visitor(); /* the trunks are not the last choice */
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    phone_answers(&trunk, &p);
+    (void)visitor_answered();
+    hang_up_and_end(&p);
+}
+
+/* ---- given up before a response ---- */
+
+static void test_a_call_given_up_before_a_response_is_cancelled_after_it(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    visitor_cancels();
+    assert_false(trunk_receive(&trunk, "CANCEL", 300)); /* RFC 3261, 9.1 */
+    phone_rings(&p);
+    phone_cancelled(&p);
+}
+
+static void test_a_call_given_up_before_an_answer_is_hung_up(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    visitor_cancels();
+    phone_answers(&trunk, &p);
+    assert_true(trunk_receive(&trunk, "ACK", RAW_PATIENCE_MS));
+    phone_hung_up_on();
+}
+
+static void test_a_stopping_service_cancels_a_call_that_got_no_response_yet(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    stopped = true;
+    sip_wind_down(agent, 0);
+    assert_int_equal(next_response(), 503);
+    assert_false(trunk_receive(&trunk, "CANCEL", 300));
+    phone_rings(&p);
+    phone_cancelled(&p);
+}
+
+static void test_a_stopping_service_hangs_up_on_a_late_answer(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    stopped = true;
+    sip_wind_down(agent, 0);
+    assert_int_equal(next_response(), 503);
+    phone_answers(&trunk, &p);
+    assert_true(trunk_receive(&trunk, "ACK", RAW_PATIENCE_MS));
+    phone_hung_up_on();
+}
+
+static void test_a_dead_trunk_does_not_hold_up_a_stopping_service(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    stopped = true;
+    sip_wind_down(agent, 0); /* the thread ends: the tear-down waits for it */
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
@@ -300,6 +387,12 @@ int main(void)
         T(update_holds_and_resumes),
         T(a_request_for_an_offer_gets_one_and_update_waits_for_its_answer),
         T(update_for_another_call_is_refused),
+        T(a_redirection_is_not_followed),
+        T(a_call_given_up_before_a_response_is_cancelled_after_it),
+        T(a_call_given_up_before_an_answer_is_hung_up),
+        T(a_stopping_service_cancels_a_call_that_got_no_response_yet),
+        T(a_stopping_service_hangs_up_on_a_late_answer),
+        T(a_dead_trunk_does_not_hold_up_a_stopping_service),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

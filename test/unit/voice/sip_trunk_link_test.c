@@ -305,6 +305,34 @@ static void endless_challenges_end(void **state)
     assert_true(i < 20);
 }
 
+static void a_stopping_service_ends_its_registration(void **state)
+{
+    (void)state;
+    start_registered();
+    receive("REGISTER ");
+    respond("200 OK", "");
+    assert_true(becomes(SIP_TRUNK_UP).registered);
+    sip_wind_down(agent, 0);
+    receive("REGISTER ");
+    assert_string_equal(header("Expires"), "0");
+    assert_non_null(strstr(header("Contact"), "<sip:door%201@127.0.0.1:"));
+    respond("401 Unauthorized", CHALLENGE);
+    receive("REGISTER ");
+    assert_string_equal(header("Expires"), "0");
+    assert_non_null(strstr(header("Authorization"), "Digest username=\"door 1\""));
+    respond("200 OK", "");
+}
+
+static void a_dead_registrar_does_not_hold_up_a_stopping_service(void **state)
+{
+    (void)state;
+    start_registered();
+    receive("REGISTER ");
+    respond("200 OK", "");
+    assert_true(becomes(SIP_TRUNK_UP).registered);
+    sip_wind_down(agent, 0); /* the thread ends: the tear-down waits for it */
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_teardown(name, stop_trunk)
@@ -319,6 +347,8 @@ int main(void)
         T(two_realms_get_their_credentials_together),
         T(a_stale_nonce_is_replaced_and_a_wrong_password_is_final),
         T(a_registrar_may_want_longer_registrations),
+        T(a_stopping_service_ends_its_registration),
+        T(a_dead_registrar_does_not_hold_up_a_stopping_service),
         T(endless_challenges_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
