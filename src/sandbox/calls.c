@@ -1,16 +1,21 @@
 #include "sandbox/routes.h"
 
 #include "api/service.h"
+#include "domain/call_message.h"
 #include "jobs/queue.h"
 #include "sandbox/dial.h"
 #include "voice/call_log.h"
 #include "voice/decide.h"
+#include "voice/sound.h"
+#include "voice/wav.h"
 #include "voice/words.h"
 
 #define SPEECH_MAX 200
+#define TONE_HZ    400 /* of a message */
+#define TONE_LEVEL 4000
 
 struct call_request {
-    struct val to, from, digits, speech, answer_forward, resident;
+    struct val to, from, digits, speech, answer_forward, resident, message_seconds;
 };
 
 struct near_reply {
@@ -18,8 +23,8 @@ struct near_reply {
 };
 
 struct call_reply {
-    struct val call_id, outcome, reason, tones, grant_id, grant_label, near_misses, said, forwarded_to, rang, opened,
-        duration_ms;
+    struct val call_id, outcome, reason, tones, grant_id, grant_label, near_misses, said, recorded, forwarded_to, rang,
+        opened, message_seconds, duration_ms;
 };
 
 static const struct field near_fields[] = {
@@ -45,6 +50,8 @@ static const struct field request_fields[] = {
     FIELD(struct call_request, resident, T_STRING, .values = dial_resident_names,
           .doc =
               "what happens to a forwarded call: the resident talks, opens the door, or nobody talks to the visitor"),
+    FIELD(struct call_request, message_seconds, T_INT, .min = 0, .max = CALL_MESSAGE_S,
+          .doc = "length of the message, a tone, that the visitor leaves if asked to; default 0: none"),
 };
 static const struct shape request_shape = SHAPE(struct call_request, "SandboxCall", request_fields);
 
@@ -61,10 +68,14 @@ static const struct field reply_fields[] = {
     FIELD(struct call_reply, near_misses, T_OBJECTS, .flags = F_REQUIRED, .sub = &near_shape,
           .doc = "for a forwarded call: the newest grants that could not be used, at most five"),
     FIELD(struct call_reply, said, T_STRINGS, .flags = F_REQUIRED, .doc = "texts that the caller heard"),
+    FIELD(struct call_reply, recorded, T_STRINGS, .flags = F_REQUIRED,
+          .doc = "those of them in whose place a recording is played in a call with sound"),
     FIELD(struct call_reply, forwarded_to, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
           .doc = "the first phone that rang; null if there is no phone"),
     FIELD(struct call_reply, rang, T_STRINGS, .flags = F_REQUIRED, .doc = "all phones that rang"),
     FIELD(struct call_reply, opened, T_BOOL, .flags = F_REQUIRED, .doc = "the resident opened the door"),
+    FIELD(struct call_reply, message_seconds, T_INT, .flags = F_REQUIRED | F_NULLABLE,
+          .doc = "length of the message that the caller left: GET /v1/calls/{id}/message; null: no message"),
     FIELD(struct call_reply, duration_ms, T_INT, .flags = F_REQUIRED,
           .doc = "processing time plus the silences in the call; nothing is played or waited for"),
 };
@@ -108,8 +119,13 @@ static enum err fill_call_body(const struct dial *d, const struct access_decisio
     if (d->call.outcome == CALL_NO_OUTCOME)
         return ERR_INTERNAL_ERROR;
     struct val *said = arena_array(tx->arena, struct val, d->said_count + 1);
-    for (size_t i = 0; i < d->said_count; i++)
+    struct val *recorded = arena_array(tx->arena, struct val, d->said_count + 1);
+    size_t recorded_count = 0;
+    for (size_t i = 0; i < d->said_count; i++) {
         said[i] = v_str(arena_str(tx->arena, str_z(d->said[i])));
+        if (d->recordings[i])
+            recorded[recorded_count++] = said[i];
+    }
     const size_t rang_count = d->forwarded ? d->call.ring.count : 0;
     struct val *rang = arena_array(tx->arena, struct val, rang_count + 1);
     for (size_t i = 0; i < rang_count; i++)
@@ -123,9 +139,11 @@ static enum err fill_call_body(const struct dial *d, const struct access_decisio
         .grant_label = id_given(&d->call.grant_id) ? v_str(arena_str(tx->arena, last->grant_label)) : v_null(),
         .near_misses = near_misses(tx->arena, last),
         .said = v_list(said, d->said_count),
+        .recorded = v_list(recorded, recorded_count),
         .forwarded_to = text_or_null(tx->arena, rang_count ? d->call.ring.phones[0] : ""),
         .rang = v_list(rang, rang_count),
         .opened = v_bool(d->call.opened),
+        .message_seconds = d->message_s ? v_int(d->message_s) : v_null(),
         .duration_ms = v_int(took_ms),
     };
     return ERR_NONE;
@@ -142,14 +160,34 @@ static void log_simulated_call(const struct dial *d, const struct decide *decide
 }
 
 struct ended_call {
-    struct story *story;
+    struct dial *dial;
     int64_t took_ms;
 };
 
-static enum err write_record(struct tx *tx, void *arg)
+/* A tone as long as the message. */
+static enum err keep_message(struct tx *tx, const struct dial *d)
+{
+    const size_t n = (size_t)d->message_s * SOUND_RATE;
+    int16_t *samples = arena_array(tx->arena, int16_t, n);
+    struct buf wav = BUF(MESSAGE_BYTES_MAX);
+    struct call_message m = {.call_id = d->story.arrival.id,
+                             .building_id = d->call.building_id,
+                             .caller = str_z(d->story.arrival.caller),
+                             .seconds = d->message_s};
+    for (size_t i = 0; i < n; i++)
+        samples[i] = i / (SOUND_RATE / TONE_HZ / 2) % 2 ? -TONE_LEVEL : TONE_LEVEL;
+    wav_write(samples, n, &wav);
+    m.wav = buf_view(&wav);
+    enum err e = call_message_add(tx, &m);
+    buf_done(&wav);
+    return e;
+}
+
+static enum err write_ended(struct tx *tx, void *arg)
 {
     const struct ended_call *ended = arg;
-    return story_write(tx, ended->story, ended->took_ms);
+    enum err e = story_write(tx, &ended->dial->story, ended->took_ms);
+    return e || !ended->dial->message_s ? e : keep_message(tx, ended->dial);
 }
 
 static const char *call_number(struct arena *a, struct val given)
@@ -179,6 +217,7 @@ static enum err place_call(struct request *q, struct reply *p)
     dial->digits = v_set(body->digits) ? body->digits.s : STR_NONE;
     dial->speech = str_z(spoken);
     dial->resident = resident_of(body);
+    dial->speaks_s = v_set(body->message_seconds) ? body->message_seconds.i : 0;
     dial->ask = ask_store;
     dial->arg = asking;
     story_begin(&dial->story, CALL_FRONT_SANDBOX, "sandbox", asking->decide.to, asking->decide.from);
@@ -190,7 +229,7 @@ static enum err place_call(struct request *q, struct reply *p)
     log_simulated_call(dial, &asking->decide, id, took_ms);
     enum err e = fill_call_body(dial, &asking->decide.decision, &q->tx, id, took_ms, ended);
     if (!e)
-        e = work_write(&q->work, write_record, &(struct ended_call){&dial->story, took_ms});
+        e = work_write(&q->work, write_ended, &(struct ended_call){dial, took_ms});
     decide_done(&asking->decide);
     return e ? e : reply_ok(p, 200, &reply_shape, ended);
 }

@@ -1,6 +1,9 @@
 #include "sandbox/dial.h"
 
+#include <stdio.h>
+
 #include "base/clock.h"
+#include "voice/message.h"
 
 const char *const dial_resident_names[] = {
     [DIAL_ANSWERED] = "answered", [DIAL_OPENED] = "opened",     [DIAL_NO_ANSWER] = "no_answer",
@@ -58,6 +61,18 @@ static void note_legs(struct dial *d)
     story_note(&d->story, at_ms, results[d->resident], NULL, ring->phones[ring->count - 1]);
 }
 
+/* The visitor speaks, then waits for the end of the message. */
+static void leave_message(struct dial *d, int64_t max_s)
+{
+    char text[24];
+    d->message_s = d->speaks_s < max_s ? d->speaks_s : max_s;
+    const int64_t takes_ms = d->message_s * 1000 + (d->message_s ? MESSAGE_PAUSE_MS : MESSAGE_FIRST_MS);
+    d->silence_ms += takes_ms < max_s * 1000 ? takes_ms : max_s * 1000;
+    snprintf(text, sizeof text, "%llds", (long long)d->message_s);
+    if (d->message_s)
+        story_note(&d->story, dial_now_ms(d), CALL_STEP_MESSAGE, text, NULL);
+}
+
 /* Performs one action. Returns true with the event that it causes, or false if the next action follows at once. */
 static bool dial_action(struct dial *d, const struct call_action *a, struct call_event *ret)
 {
@@ -77,14 +92,16 @@ static bool dial_action(struct dial *d, const struct call_action *a, struct call
         *ret = resident(d);
         return true;
     case CALL_SAY:
-        if (d->said_count < DIAL_SAID_MAX)
+        if (d->said_count < DIAL_SAID_MAX) {
+            d->recordings[d->said_count] = a->say.recording;
             d->said[d->said_count++] = a->say.text;
+        }
         return false;
     case CALL_SEND_TONES:
         memcpy(d->tones, a->tones.keys, sizeof d->tones);
         return false;
     case CALL_TAKE_MESSAGE:
-        d->silence_ms += a->max_s * 1000;
+        leave_message(d, a->max_s);
         return false;
     case CALL_REJECT:
     case CALL_ANSWER:

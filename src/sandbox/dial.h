@@ -22,14 +22,17 @@ struct dial {
     struct str digits; /* keys to press, one whenever the machine collects; silence afterwards */
     struct str speech; /* spoken digits, said once if the machine listens for speech and no key was pressed */
     enum dial_resident resident;
+    int64_t speaks_s; /* the length of the message that the visitor leaves, if asked to; 0: none */
     /* Answers a CALL_ASK_… action with the call's next event. */
     struct call_event (*ask)(void *arg, const struct call *c, const struct call_action *action);
     void *arg;
     struct story story; /* begun by the owner */
     /* result */
     struct call call;
-    const char *said[DIAL_SAID_MAX]; /* valid as long as the dial */
+    const char *said[DIAL_SAID_MAX];            /* valid as long as the dial */
+    const struct id *recordings[DIAL_SAID_MAX]; /* that were played in place of these texts; NULL: none */
     size_t said_count;
+    int64_t message_s;  /* the length of the message that was left; 0: none */
     char tones[4];      /* the release tone; "" if none was sent */
     bool forwarded;     /* the resident's phones rang: call.ring */
     int64_t silence_ms; /* waited for input that did not come */

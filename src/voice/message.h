@@ -5,7 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MESSAGE_FRAME 160 /* samples that are judged together, 20 ms; about as many will do */
+#define MESSAGE_FIRST_MS 8000 /* silence before the message, after which the front ends with media end it */
+#define MESSAGE_PAUSE_MS 3000 /* silence after the last speech */
+#define MESSAGE_FRAME    160  /* samples that are judged together, 20 ms; about as many will do */
 
 /* A recording that is heard. All zero at its beginning. */
 struct message_sound {

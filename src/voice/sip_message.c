@@ -12,9 +12,6 @@
 #include "voice/sip_story.h"
 #include "voice/wav.h"
 
-#define FIRST_MS 8000 /* silence before the message */
-#define PAUSE_MS 3000 /* silence that ends it */
-
 void sip_message_begin(struct sip_call *c, int64_t max_s)
 {
     struct sound tone[SOUND_PARTS_MAX];
@@ -48,7 +45,7 @@ bool sip_message_over(const struct sip_call *c, int64_t now_ms)
     if (!m->samples)
         return false;
     return m->sound.n == m->room || now_ms - m->began_ms >= m->max_ms ||
-           now_ms - m->heard_ms >= (m->sound.loud ? PAUSE_MS : FIRST_MS);
+           now_ms - m->heard_ms >= (m->sound.loud ? MESSAGE_PAUSE_MS : MESSAGE_FIRST_MS);
 }
 
 /* ---- the store ---- */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { ok, refused } from './lib/client.js';
 import { buzz, BOX, QUICK } from './lib/phone.js';
 import { purity, tone } from './lib/wav.js';
-import { eventually, message, resident, signIn, world } from './lib/world.js';
+import { eventually, message, resident, signIn, visit, world } from './lib/world.js';
 
 describe('messages', { concurrency: 4 }, () => {
     let w;
@@ -53,6 +53,22 @@ describe('messages', { concurrency: 4 }, () => {
             return found.subject === 'A visitor left a message' ? found : null;
         }, 'the mail');
         assert.ok(mail.text.includes(`The call came from ${BOX}.`), mail.text);
+    });
+
+    it('are a tone in the sandbox, kept and sent like others', async () => {
+        const person = await withMessages(true);
+        const left = await visit(w.client, { to: person.number, resident: 'busy', message_seconds: 7 });
+        assert.deepEqual([left.message_seconds, left.said.at(-1)], [7, 'Nobody can take your call right now. Please leave a message after the tone.']);
+        assert.ok(left.duration_ms >= 10_000 && left.duration_ms < 12_000, `${left.duration_ms}`);
+        const call = await recorded(person);
+        assert.deepEqual([call.message_seconds, call.steps.slice(-2).map(({ step, detail }) => `${step} ${detail}`)], [7, ['message 7s', 'ended service']]);
+        const { bytes } = await person.client.get(`/v1/calls/${left.call_id}/message`);
+        assert.deepEqual([bytes.toString('latin1', 8, 12), bytes.length], ['WAVE', 44 + 7 * 16000]);
+        await eventually(async () => (await message(w.client, person.email)).subject === 'A visitor left a message', 'the mail');
+        assert.equal((await visit(w.client, { to: person.number })).message_seconds, null);
+        const unwanted = await withMessages(false);
+        assert.equal((await visit(w.client, { to: unwanted.number, message_seconds: 7 })).message_seconds, null);
+        refused(await w.client.as(undefined).post('/sandbox/calls', { to: person.number, message_seconds: 31 }), 400, 'BAD_REQUEST');
     });
 
     it('are another account\'s secret', async () => {

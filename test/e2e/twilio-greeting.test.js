@@ -7,7 +7,7 @@ import { ok } from './lib/client.js';
 import { portero, temporaryDirectory } from './lib/daemon.js';
 import { PUBLIC_URL, Twiml, verbs } from './lib/twiml.js';
 import { purity, tone } from './lib/wav.js';
-import { advance, grant, resident, signIn, useWorld } from './lib/world.js';
+import { advance, grant, resident, signIn, useWorld, visit } from './lib/world.js';
 
 const DAY_S = 86400;
 
@@ -108,6 +108,13 @@ describe('a recorded greeting over Twilio', () => {
         const again = await signIn(client, person.email);
         await grant(again, { type: 'passcode', access_code: '5814' });
         assert.equal((await fetch((await call(person, { digits: '5814' })).said[0])).status, 200);
+    });
+
+    it('is named by the sandbox, which has no sound', async () => {
+        const person = await host();
+        record(person, 'granted', 1);
+        const { said, recorded } = await visit(client, { to: person.number, digits: '4793' });
+        assert.deepEqual([said.length, recorded], [2, said.slice(1)]);
     });
 
     it('that was removed during the call is a moment of silence, and a text from the next call on', async () => {
