@@ -1,6 +1,6 @@
 # Thin over CMake's presets: what each target does is one or two commands. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help build run demo cluster test programs native-tests unit crash e2e e2e-sqlite e2e-postgresql bench asan tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
+.PHONY: help build run demo cluster test programs native-tests unit crash e2e e2e-sqlite e2e-postgresql upgrade bench asan tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
 SHELL := /bin/sh
 E2E := test/e2e
 NODE_MODULES := $(E2E)/node_modules/.package-lock.json
@@ -12,7 +12,7 @@ BUILD_NICE :=
 BOTH_ENGINES = PG_CLUSTER_FSYNC=off scripts/pg-cluster with "$$(mktemp -d -t portero-pg-XXXXXX)"
 SOURCES := $(shell find src test bench -name '*.[ch]' -not -path '*/node_modules/*' 2>/dev/null)
 
-native-tests unit crash e2e e2e-sqlite e2e-postgresql asan tsan: export TMPDIR = $(shell scripts/test-tmpdir)
+native-tests unit crash e2e e2e-sqlite e2e-postgresql upgrade asan tsan: export TMPDIR = $(shell scripts/test-tmpdir)
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9 -]*\):.*## /\1\t/p' Makefile | expand -t 18
@@ -34,7 +34,7 @@ cluster: build ## two nodes on three PostgreSQL servers that fail over, to try: 
 	scripts/setup cluster
 	exec scripts/cluster run
 
-test: native-tests e2e ## everything: unit tests, crash tests, end to end on both store engines
+test: native-tests e2e upgrade ## everything: unit tests, crash tests, end to end on both store engines, an upgrade
 
 native-tests: programs
 	$(BOTH_ENGINES) $(CTEST) --test-dir build
@@ -49,6 +49,10 @@ e2e: build $(NODE_MODULES) ## the real daemon and real peers, on both store engi
 	node $(E2E)/run.js
 e2e-sqlite e2e-postgresql: e2e-%: build $(NODE_MODULES)
 	node $(E2E)/run.js --engine $*
+
+upgrade: build $(NODE_MODULES) ## an upgrade and its undoing under load, with the earlier program of test/e2e/earlier/REVISION
+	$(BUILD_NICE) scripts/earlier
+	node $(E2E)/run.js $(E2E)/earlier/upgrade.test.js
 
 programs: build
 	scripts/setup test

@@ -15,6 +15,7 @@ import { signIn } from './lib/world.js';
 
 const TIMES = Number(process.env.PORTERO_E2E_STARTS ?? 3);
 const AT_ONCE = 8;
+const ROUNDS = 5;
 const NEWEST = readdirSync(join(root, 'src/store/sql/migrations')).length;
 
 describe('services on one database', () => {
@@ -41,8 +42,8 @@ describe('services on one database', () => {
         for (let i = 0; i < AT_ONCE; i++) mkdirSync(join(directory, String(i)));
     });
 
-    it(`all start at once on an empty database, ${TIMES} times`, async () => {
-        for (let round = 0; round < TIMES; round++) {
+    for (let time = 1; time <= TIMES; time++) {
+        it(`all start at once on an empty database, time ${time}`, async () => {
             const dsn = createDatabase();
             const services = Array.from({ length: AT_ONCE }, (_, i) => service(dsn, i));
             try {
@@ -60,11 +61,11 @@ describe('services on one database', () => {
             } finally {
                 await Promise.all(services.map((one) => one.running() && one.terminate()));
             }
-        }
-    });
+        });
+    }
 
-    it(`migrate all at once, ${TIMES} times`, async () => {
-        for (let round = 0; round < TIMES; round++) {
+    for (let time = 1; time <= TIMES; time++) {
+        it(`migrate all at once, time ${time}`, async () => {
             const dsn = createDatabase();
             const ends = await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => migrate(dsn, i).ended));
             for (const { code, output } of ends) {
@@ -72,17 +73,17 @@ describe('services on one database', () => {
                 assert.match(output, new RegExp(`^schema version ${NEWEST} of ${NEWEST}\n$`));
             }
             assert.deepEqual(versions(dsn), all);
-        }
-    });
+        });
+    }
 
     it('complete a migration that kill -9 has ended, wherever it was', async () => {
         const began = Date.now();
         await migrate(createDatabase(), 0).ended;
         const whole = Date.now() - began;
-        for (let round = 0; round < 3 * TIMES; round++) {
+        for (let round = 0; round < ROUNDS; round++) {
             const dsn = createDatabase();
             const { child, ended } = migrate(dsn, 0);
-            setTimeout(() => child.kill('SIGKILL'), (whole * (round + 1)) / (3 * TIMES + 1));
+            setTimeout(() => child.kill('SIGKILL'), (whole * (round + 1)) / (ROUNDS + 1));
             await ended;
             const { code, output } = await migrate(dsn, 1).ended;
             assert.equal(code, 0, output);

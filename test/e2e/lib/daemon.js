@@ -69,7 +69,7 @@ for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => process.exi
 export class Daemon {
     /**
      * config: sections over the generous defaults; env: extra variables; directory: an existing one to start on again;
-     * wrap: a command to run the binary under, e.g. ['setpriv', '--reuid=65534'].
+     * wrap: a command to run the binary under, e.g. ['setpriv', '--reuid=65534']; program: another binary.
      */
     static async start(options = {}) {
         const daemon = new Daemon(options);
@@ -77,13 +77,14 @@ export class Daemon {
         return daemon;
     }
 
-    constructor({ config = {}, env = {}, directory, args, wrap = [] } = {}) {
+    constructor({ config = {}, env = {}, directory, args, wrap = [], program = binary } = {}) {
         this.ownsDirectory = !directory;
         this.directory = directory ?? temporaryDirectory();
         this.data = join(this.directory, 'data');
         this.configPath = join(this.directory, 'portero.conf');
         this.env = env;
         this.wrap = wrap;
+        this.program = program;
         this.args = args ?? ['--https', '127.0.0.1:0', '--http', '127.0.0.1:0', '--sip', '127.0.0.1:0'];
         this.configure({ config });
         this.stderr = '';
@@ -116,7 +117,7 @@ export class Daemon {
     spawn() {
         this.writeConfig();
         this.stdout = '';
-        const [command, ...args] = [...this.wrap, binary, 'serve', '--config', this.configPath, '--data', this.data, ...this.args];
+        const [command, ...args] = [...this.wrap, this.program, 'serve', '--config', this.configPath, '--data', this.data, ...this.args];
         this.process = spawn(command, args, { env: cleanEnvironment(this.env), stdio: ['ignore', 'pipe', 'pipe'], cwd: this.directory });
         this.process.stdout.setEncoding('utf8').on('data', (text) => { this.stdout += text; });
         this.process.stderr.setEncoding('utf8').on('data', (text) => { this.stderr += text; });

@@ -1,0 +1,188 @@
+// An upgrade and its undoing under load: the earlier program (REVISION, built by scripts/earlier) and this one on one
+// PostgreSQL database at the same time, on one SQLite store in turn. Clients have their own record of what was
+// acknowledged. A client whose connection ends repeats the request under the same key, on the other node if there is one.
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client, idempotencyKey, ok } from '../lib/client.js';
+import { Daemon, binary, engine, portero, root, temporaryDirectory } from '../lib/daemon.js';
+import { createDatabase, sql } from '../lib/store.js';
+import { eventually, grant, resident } from '../lib/world.js';
+
+const EARLIER = join(root, 'build/earlier/portero');
+const CLIENTS = 6;
+const SOME = 40; // acknowledged requests
+const ANSWER_MS = 60_000;
+
+/** Requests of several clients, and the record of their answers. */
+class Load {
+    constructor(nodes) {
+        this.nodes = nodes;
+        this.clients = new Map(nodes.map((node) => [node, new Client(node)]));
+        this.acknowledged = new Map(); // grant: the labels that it may have
+        this.releases = 0;
+        this.answers = 0;
+        this.faults = [];
+        this.stopping = false;
+    }
+
+    async begin() {
+        this.person = await resident(this.clients.get(this.nodes[0]));
+        this.door = await grant(this.person, { type: 'passcode', access_code: '4711' });
+        this.running = Array.from({ length: CLIENTS }, (_, i) => this.run(i));
+    }
+
+    /** The answer of any node that gives one. A node that ends closes its connections. */
+    async ask(i, method, target, json, headers = {}) {
+        const until = Date.now() + ANSWER_MS;
+        for (let turn = i, tries = 1; ; turn++, tries++) {
+            const client = this.clients.get(this.nodes[turn % this.nodes.length]);
+            try {
+                const answer = await client.as(this.person.key).request(method, target, { json, headers, check: false });
+                this.answers++;
+                if (answer.status >= 500) this.faults.push(`${method} ${target}: ${answer.status} ${answer.text}`);
+                return { ...answer, tries };
+            } catch (error) {
+                assert.ok(Date.now() < until, `${method} ${target}: ${error}`);
+                await new Promise((done) => { setTimeout(done, 20); });
+            }
+        }
+    }
+
+    async run(i) {
+        for (let n = 0; !this.stopping; n++) {
+            const label = `${i}.${n}`;
+            const made = await this.ask(i, 'POST', '/v1/unlock', { type: 'passcode', label, enabled: false }, { 'Idempotency-Key': idempotencyKey() });
+            if (made.status >= 500) continue;
+            assert.ok(made.status === 201 || (made.status === 200 && made.tries > 1), made.text);
+            const { id, version } = made.body;
+            this.acknowledged.set(id, [label]);
+            const edited = await this.ask(i, 'PATCH', `/v1/unlock/${id}`, { label: `${label} edited` }, { 'If-Match': `"${version}"` });
+            if (edited.status === 200) this.acknowledged.set(id, [`${label} edited`]);
+            else {
+                assert.ok(edited.status >= 500 || edited.tries > 1, edited.text); // 412: the one without an answer was done
+                this.acknowledged.get(id).push(`${label} edited`);
+            }
+            const call = await this.ask(i, 'POST', '/sandbox/calls', { to: this.person.number, from: '+15550001111', digits: '4711' });
+            if (call.status === 200) {
+                assert.equal(call.body.outcome, 'released', call.text);
+                this.releases++;
+            }
+            const read = await this.ask(i, 'GET', `/v1/unlock/${id}`);
+            if (read.status < 500) assert.ok(this.acknowledged.get(id).includes(read.body.label), read.text);
+        }
+    }
+
+    /** Waits until this many more requests were answered. */
+    async more(count = SOME) {
+        const until = this.answers + count;
+        await Promise.race([eventually(() => this.answers >= until, 'answers'), ...this.running]);
+    }
+
+    async end() {
+        this.stopping = true;
+        await Promise.all(this.running);
+        assert.deepEqual(this.faults, []);
+    }
+
+    async pages(target) {
+        const rows = [];
+        let cursor = '';
+        do {
+            const page = ok(await this.ask(0, 'GET', `${target}${cursor && `&cursor=${cursor}`}`));
+            rows.push(...page.data);
+            cursor = page.pagination.cursor;
+        } while (cursor);
+        return rows;
+    }
+
+    /** Everything that was acknowledged is there, and nothing else; each use has its entry in the log. */
+    async check() {
+        const stored = new Map((await this.pages('/v1/unlock?limit=100')).map((row) => [row.id, row]));
+        for (const [id, labels] of this.acknowledged) assert.ok(labels.includes(stored.get(id)?.label), `${id}: ${labels}, stored ${stored.get(id)?.label}`);
+        assert.equal(stored.size, this.acknowledged.size + 1);
+        const uses = ok(await this.ask(0, 'GET', '/v1/account')).usage.total_unlocks;
+        assert.equal((await this.pages(`/v1/logs?limit=100&unlock_id=${this.door.id}`)).length, uses);
+        assert.ok(this.releases > 0 && uses >= this.releases, `${uses} uses, ${this.releases} releases`);
+    }
+
+    close() {
+        for (const client of this.clients.values()) client.close();
+    }
+}
+
+describe('an upgrade', () => {
+    const secrets = { master_key: randomBytes(32).toString('hex') };
+    let directory;
+    const nodes = [];
+    let load;
+
+    const node = (name, config = {}) => {
+        const made = join(directory, name);
+        mkdirSync(made);
+        nodes.push(new Daemon({ directory: made, config: { secrets, ...config }, program: EARLIER }));
+        return nodes.at(-1);
+    };
+    const version = (one) => Number(sql(one, 'SELECT max(version) FROM schema_version'));
+
+    /** Stops a node and starts it with this program; its log has no error. */
+    async function replace(one, program, end = 'terminate') {
+        const ended = await one[end]();
+        if (end === 'terminate') assert.deepEqual(ended, { code: 0, signal: null }, one.stderr.slice(-4000));
+        one.program = program;
+        await one.start();
+        await load.more();
+    }
+
+    before(() => {
+        assert.ok(existsSync(EARLIER), 'build/earlier/portero is not built: scripts/earlier');
+        directory = temporaryDirectory();
+    });
+    after(async () => {
+        load?.close();
+        await Promise.all(nodes.map((one) => one.running() && one.terminate()));
+        rmSync(directory, { recursive: true, force: true });
+    });
+
+    it('of one node after the other, and back, answers no request with a 5xx', { skip: engine !== 'postgresql' }, async () => {
+        const store = { engine: 'postgresql', dsn: createDatabase(), workers: 4 };
+        const [first, second] = [node('first', { store }), node('second', { store })];
+        first.dsn = store.dsn;
+        await first.start();
+        await second.start();
+        const before = version(first);
+        load = new Load([first, second]);
+        await load.begin();
+        await load.more();
+
+        const done = portero(['migrate', '--config', second.configPath, '--data', second.data]);
+        assert.equal(done.status, 0, done.stderr);
+        assert.ok(version(first) > before, `both programs have schema ${before}: set REVISION to an earlier commit`);
+        await load.more();
+        await replace(second, binary);
+        await replace(first, EARLIER, 'crash');
+        await replace(second, EARLIER);
+        await replace(second, binary);
+        await replace(first, binary);
+        await load.end();
+        await load.check();
+    });
+
+    it('of the only node, and back, loses nothing', { skip: engine !== 'sqlite' }, async () => {
+        const only = node('only');
+        await only.start();
+        const before = version(only);
+        load = new Load([only]);
+        await load.begin();
+        await load.more();
+        await replace(only, binary);
+        assert.ok(version(only) > before, `both programs have schema ${before}: set REVISION to an earlier commit`);
+        await replace(only, EARLIER);
+        await replace(only, EARLIER, 'crash');
+        await replace(only, binary);
+        await load.end();
+        await load.check();
+    });
+});
