@@ -131,7 +131,7 @@ void sip_admit_ringing(struct sip_call *c)
 {
     struct sip_agent *a = c->agent;
     const bool forgeable = c->invite->tp == SIP_TRANSP_UDP;
-    if (!c->waiting.list || !sip_peers_listed(&a->peers, &c->invite->src))
+    if (!c->waiting.list || (!c->signed_in && !sip_peers_listed(&a->peers, &c->invite->src)))
         return;
     if (forgeable && (a->ringing >= (unsigned)a->config->voice_calls / RINGING_SHARE ||
                       c->source->ringing >= source_max(a, c->source) / RINGING_SHARE))

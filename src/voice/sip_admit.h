@@ -10,7 +10,7 @@ struct sip_source;
 /* Admits the call of this INVITE: its source. False if a limit is reached or the call cannot be served; the INVITE has
  * then been refused. */
 bool sip_admit(struct sip_agent *a, const struct sip_msg *msg, struct sip_source **ret);
-/* The call of a listed caller begins to ring residents, which takes long and needs no message of the caller: it is no
- * longer evicted. Over UDP its address may be forged, so this holds for at most half of all calls, and for half of
- * those of its source. */
+/* The call of a caller that is listed or signed in begins to ring residents, which takes long and needs no message of
+ * the caller: it is no longer evicted. Over UDP its address may be forged, so this holds for at most half of all calls,
+ * and for half of those of its source. */
 void sip_admit_ringing(struct sip_call *c);

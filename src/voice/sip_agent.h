@@ -92,7 +92,8 @@ void sip_agent_record(struct call_record *r, const struct sip_msg *msg, const st
 /* Limits the log lines of calls that were never established: anybody can cause them. False: suppress the line. */
 bool sip_agent_may_tell(struct sip_agent *a);
 
-/* Begins the call of an admitted INVITE. `caller`: the number of a caller that signed in; NULL: the INVITE has it. */
+/* Begins the call of an admitted INVITE. `caller`: the number of a caller that signed in, "" if it has none: then the
+ * INVITE has it; NULL: the caller did not sign in. */
 void sip_call_invite(struct sip_stack *s, const struct sip_msg *msg, struct sip_source *source, const char *caller);
 /* Whether a request with our tag belongs to a call. If the call was not acknowledged yet, this makes it a session,
  * which receives the request. */

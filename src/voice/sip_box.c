@@ -78,7 +78,7 @@ static void sign_in_settled(struct sign_in *s)
     } else if (s->registers) {
         accept_registration(s);
     } else {
-        begin_call(s->stack, s->msg, s->number[0] ? s->number : NULL);
+        begin_call(s->stack, s->msg, s->number);
     }
 }
 

@@ -12,6 +12,7 @@
 #include "voice/sip_stack.h"
 #include "voice/sip_story.h"
 #include "voice/sip_trace.h"
+#include "voice/sip_trunk_form.h"
 
 #define LINGER_MS   500   /* between the last tone and the BYE: some call boxes need it to hear the end of the tone */
 #define SILENT_MS   30000 /* without a packet or a message, the peer is gone */
@@ -381,7 +382,8 @@ static struct sip_call *new_call(struct sip_stack *stack, const struct sip_msg *
     struct uri caller = sip_caller(msg, s->peer);
     (void)sip_number(&caller, s->peer, from);
     call_init(&c->machine);
-    decide_init(&c->decide, a->config, to, signed_in ? signed_in : from);
+    c->signed_in = signed_in != NULL;
+    decide_init(&c->decide, a->config, to, signed_in && *signed_in ? signed_in : from);
     c->arrived_ms = tick_now_ms();
     sip_agent_record(&c->record, msg, &dialled);
     memcpy(c->record.number, to, sizeof to);
@@ -402,13 +404,27 @@ static struct sip_call *new_call(struct sip_stack *stack, const struct sip_msg *
     return c;
 }
 
+/* SRTP in our offer to a caller that leaves it to us: as a trunk is configured for calls to it; over TLS, which keeps
+ * the keys secret, to others as well. */
+static enum media_srtp offered_srtp(const struct sip_call *c, const struct sip_msg *msg)
+{
+    const struct config_peer *peer = c->source->peer;
+    if (peer && peer->server && *peer->server)
+        return sip_trunk_srtp(peer);
+    return msg->tp == SIP_TRANSP_TLS ? MEDIA_SRTP_OPTIONAL : MEDIA_SRTP_ACCEPT;
+}
+
 /* Comes before the decision: a call that cannot carry a tone must not use up a grant. */
 static int make_media(struct sip_call *c, const struct sip_msg *msg)
 {
-    struct media_options options = {.laddr = &msg->dst, .peer = &msg->src, .config = c->agent->config, .events = true};
+    c->offered = mbuf_get_left(msg->mb) == 0;
+    struct media_options options = {.laddr = &msg->dst,
+                                    .peer = &msg->src,
+                                    .config = c->agent->config,
+                                    .events = true,
+                                    .srtp = c->offered ? offered_srtp(c, msg) : MEDIA_SRTP_ACCEPT};
     if (media_new(&c->media, &options, &sip_call_media_events, c))
         return 503;
-    c->offered = mbuf_get_left(msg->mb) == 0;
     return !c->offered && media_take_sdp(c->media, true, msg->mb) ? 488 : 0;
 }
 

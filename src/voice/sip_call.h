@@ -50,9 +50,10 @@ struct sip_call {
         struct mbuf *sdp;        /* ours, if the call has early media */
         int64_t sent_ms;         /* 0: none */
     } early;
-    bool offered;  /* the INVITE had no SDP: ours is the offer */
-    bool offering; /* our offer waits for the answer in an ACK */
-    bool ringing;  /* kept while it rings (sip_admit_ringing) */
+    bool signed_in; /* the caller proved its password */
+    bool offered;   /* the INVITE had no SDP: ours is the offer */
+    bool offering;  /* our offer waits for the answer in an ACK */
+    bool ringing;   /* kept while it rings (sip_admit_ringing) */
     bool ended, evicted;
 
     struct tick_entry tick;

@@ -238,8 +238,27 @@ static void forward_on_tick(void *arg, int64_t now_ms)
     mem_deref(f);
 }
 
+/* Whether the building may ring its residents once more: one building must not take all the calls of a trunk. */
+static bool may_forward(const struct sip_call *c)
+{
+    const struct sip_agent *a = c->agent;
+    int64_t count = 0;
+    for (const struct le *le = a->calls.head; le; le = le->next) {
+        const struct sip_call *other = le->data;
+        count += other->forward && other->forward->call && other->forward->hunt.state != HUNT_OVER &&
+                 strcmp(other->machine.building_id.text, c->machine.building_id.text) == 0;
+    }
+    return count < a->config->voice_forwards_per_building;
+}
+
 void sip_forward_start(struct sip_call *c, const struct call_ring *ring, const struct sip_forward_events *events)
 {
+    if (!may_forward(c)) {
+        log_info("sip call not forwarded building=%s limit=%lld", c->machine.building_id.text,
+                 (long long)c->agent->config->voice_forwards_per_building);
+        events->step(c, &(struct call_event){.kind = CALL_FORWARD_FAILED, .failure = CALL_BUSY});
+        return;
+    }
     struct sip_forward *f = mem_zalloc(sizeof *f, forward_destructor);
     if (!f) {
         events->step(c, &(struct call_event){.kind = CALL_FORWARD_FAILED, .failure = CALL_UNREACHABLE});

@@ -11,7 +11,8 @@ struct sip_forward_events {
     void (*step)(struct sip_call *c, const struct call_event *e); /* CALL_FORWARD_…; may end the call */
 };
 
-/* Begins to ring the phones. Sets c->forward; the caller derefs it, but not from within an event of media. `events`
+/* Begins to ring the phones, or reports that they are busy if voice.forwards_per_building calls of the building do so
+ * already. Sets c->forward; the caller derefs it, but not from within an event of media. `events`
  * must outlive it. */
 void sip_forward_start(struct sip_call *c, const struct call_ring *ring, const struct sip_forward_events *events);
 /* Ends the legs at once. NULL is fine. */

@@ -60,13 +60,6 @@ static void on_leg_packet(const struct media_packet *p, void *arg)
 static const struct media_events leg_media_events = {
     .key = on_leg_key, .played = on_leg_played, .packet = on_leg_packet};
 
-static enum media_srtp srtp_of(const struct sip_route *r)
-{
-    if (!r->srtp)
-        return MEDIA_SRTP_ACCEPT;
-    return r->rtp ? MEDIA_SRTP_OPTIONAL : MEDIA_SRTP_REQUIRED;
-}
-
 static int make_leg_media(struct sip_leg *l, const struct sip_route *r)
 {
     media_free(l->media);
@@ -75,7 +68,7 @@ static int make_leg_media(struct sip_leg *l, const struct sip_route *r)
                                     .peer = &r->trunk->targets[r->trunk->target].addr,
                                     .config = l->agent->config,
                                     .events = true,
-                                    .srtp = srtp_of(r)};
+                                    .srtp = r->srtp};
     return media_new(&l->media, &options, &leg_media_events, l) ? ENOMEM : 0;
 }
 

@@ -203,8 +203,7 @@ bool sip_trunk_route(struct sip_agent *a, unsigned *tried, const char *number, c
         sip_tls_expect(t);
         ret->auth = sip_trunk_password;
         ret->auth_arg = t;
-        ret->srtp = strcmp(t->peer->srtp, "off") != 0;
-        ret->rtp = strcmp(t->peer->srtp, "required") != 0;
+        ret->srtp = sip_trunk_srtp(t->peer);
         ret->trunk = t;
         return true;
     }

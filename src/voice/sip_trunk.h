@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/config.h"
+#include "voice/media_crypto.h"
 #include "voice/sip_resolve.h"
 
 #define SIP_ROUTE_URI     384
@@ -68,8 +69,7 @@ struct sip_route {
     sip_auth_h *auth;
     void *auth_arg; /* no reference needed: it lives as long as the agent */
     struct sip_stack *stack;
-    bool srtp; /* offer SRTP */
-    bool rtp;  /* offer RTP: false if the trunk requires SRTP */
+    enum media_srtp srtp; /* of our offer */
     struct sip_trunk *trunk;
 };
 

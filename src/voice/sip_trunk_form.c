@@ -90,6 +90,13 @@ static void add_diversion(const struct config_peer *p, const char *number, const
                        number, domain);
 }
 
+enum media_srtp sip_trunk_srtp(const struct config_peer *p)
+{
+    if (strcmp(p->srtp, "off") == 0)
+        return MEDIA_SRTP_ACCEPT;
+    return strcmp(p->srtp, "required") == 0 ? MEDIA_SRTP_REQUIRED : MEDIA_SRTP_OPTIONAL;
+}
+
 bool sip_trunk_form(const struct config_peer *p, const char *number, const char *as, const char *original,
                     struct sip_route *ret)
 {

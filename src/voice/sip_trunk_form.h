@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "base/config.h"
+#include "voice/media_crypto.h"
 
 struct sip_route;
 
@@ -22,6 +23,8 @@ const char *sip_trunk_domain(const struct config_peer *p);
 /* Writes the number as the trunk wants it; numbers without `+` are extensions and stay as they are. False if it is not
  * a number, or too long. */
 bool sip_trunk_number(const struct config_peer *p, const char *number, char *ret, size_t size);
+/* How our offers to the trunk handle SRTP. */
+enum media_srtp sip_trunk_srtp(const struct config_peer *p);
 /* Fills uri, from, cuser and headers. False if a number is malformed. */
 bool sip_trunk_form(const struct config_peer *p, const char *number, const char *as, const char *original,
                     struct sip_route *ret);

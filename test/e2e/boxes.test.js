@@ -2,9 +2,12 @@
 // engine: sqlite, because it tests telephones
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
+import dgram from 'node:dgram';
+import { once } from 'node:events';
 import { ok } from './lib/client.js';
-import { address, Baresip, buzz, QUICK, sipp } from './lib/phone.js';
+import { address, Baresip, buzz, QUICK, sipp, startPhone } from './lib/phone.js';
 import { portero } from './lib/daemon.js';
+import { freePort } from './lib/port.js';
 import { eventually, grant, resident, world } from './lib/world.js';
 
 const GATE = '+15553330000';
@@ -97,5 +100,46 @@ describe('call boxes that sign in', () => {
             await again.stop();
         }
         assert.throws(() => admin('box', 'remove', 'side'), /no box has this name/);
+    });
+});
+
+describe('a call box that signed in at an address that is not listed', () => {
+    it('keeps its ringing call when other calls come', async () => {
+        const port = await freePort();
+        const w = await world({
+            config: {
+                ...QUICK,
+                voice: { ...QUICK.voice, calls: 4, digest: 'strangers', peers: ['127.0.0.9'], 'peer phones': { server: `127.0.0.8:${port}`, probe_s: 0 } },
+            },
+        });
+        const other = dgram.createSocket('udp4');
+        let box;
+        try {
+            const added = portero(['admin', 'box', 'add', 'gate', '--number', GATE, '--config', w.daemon.configPath, '--data', w.daemon.data, '--json']);
+            const { password } = JSON.parse(added.stdout);
+            const person = await resident(w.client, { tone: '5' });
+            const path = `/v1/buildings/${person.building.id}/settings`;
+            const { etag } = (await person.client.get(path)).headers;
+            ok(await person.client.patch(path, { ring: { numbers: ['+15550001234'], accept: false } }, { headers: { 'If-Match': etag } }));
+            const phone = await startPhone('--listen', `127.0.0.8:${port}`, '--answer', '4000', '--digits', '9', '--hangup', '1000');
+            box = await Baresip.start({ account: `<sip:gate@${address(w.daemon)};transport=udp>;auth_user=gate;auth_pass=${password};regint=0` });
+            box.command('dial', `sip:${person.number}@${address(w.daemon)};transport=udp`);
+            await box.event('CALL_RINGING');
+            other.bind(0, '127.0.0.9');
+            await once(other, 'listening');
+            const answered = once(other, 'message');
+            const [host, to] = address(w.daemon).split(':');
+            other.send(`INVITE sip:+15559999999@${host} SIP/2.0\r\nVia: SIP/2.0/UDP 127.0.0.9:${other.address().port};branch=z9hG4bKother;rport\r\n`
+                + `From: <sip:a@b>;tag=1\r\nTo: <sip:c@d>\r\nCall-ID: other\r\nCSeq: 1 INVITE\r\nContact: <sip:a@127.0.0.9:${other.address().port}>\r\n`
+                + 'Max-Forwards: 9\r\nContent-Length: 0\r\n\r\n', Number(to), host);
+            assert.match(String((await answered)[0]), /^SIP\/2\.0 (100|404) /);
+            await box.event('CALL_ESTABLISHED');
+            await eventually(() => box.tones() === '5', 'the release tone');
+            assert.equal((await phone.ended).status, 0);
+        } finally {
+            other.close();
+            await box?.stop();
+            await w.close();
+        }
     });
 });

@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ok } from './lib/client.js';
-import { address, Baresip, BOX, buzz, QUICK, refusing, samples, sippResident, wav } from './lib/phone.js';
+import { address, Baresip, BOX, buzz, QUICK, refusing, samples, sippResident, startBuzz, startPhone, wav } from './lib/phone.js';
 import { freePort } from './lib/port.js';
 import { eventually, resident, world } from './lib/world.js';
 
@@ -230,6 +230,31 @@ describe('a trunk that redirects a call', () => {
             assert.deepEqual(called, []);
         } finally {
             premium.close();
+            await w.close();
+        }
+    });
+});
+
+describe('visitors beyond voice.forwards_per_building', () => {
+    it('hear that the line is busy while another one is forwarded', async () => {
+        const port = await freePort();
+        const options = withTrunk(port);
+        options.config.voice.forwards_per_building = 1;
+        const w = await world(options);
+        try {
+            const person = await withPhone(w);
+            const phone = await startPhone('--listen', `127.0.0.1:${port}`, '--answer', '6000', '--digits', '9', '--hangup', '1000');
+            const first = startBuzz(w.daemon, person.number);
+            const calls = async () => ok(await person.client.get(`/v1/calls?building_id=${person.building.id}`)).data;
+            await eventually(async () => (await calls()).length === 1, 'the record of the first call');
+            const second = await buzz(w.daemon, person.number);
+            assert.deepEqual(second.heard, ['answered', 'hangup']);
+            const refused = (await calls()).find((call) => call.ended_at);
+            const { steps } = ok(await person.client.get(`/v1/calls/${refused.id}`));
+            assert.ok(steps.some((step) => step.step === 'unanswered' && step.detail === 'busy'), JSON.stringify(steps));
+            assert.equal((await first.ended).tones, '5');
+            assert.equal((await phone.ended).status, 0);
+        } finally {
             await w.close();
         }
     });

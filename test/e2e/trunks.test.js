@@ -70,6 +70,21 @@ describe('a trunk that registers', () => {
     });
 });
 
+describe('a trunk that requires encrypted audio', () => {
+    it('is offered it when it leaves the offer to the service', async () => {
+        const port = await freePort();
+        const w = await world({ config: withPeers({ provider: { server: `127.0.0.1:${port}`, probe_s: 0, srtp: 'required' } }) });
+        try {
+            const person = await resident(w.client, { tone: '9' });
+            await grant(person, { type: 'passcode', access_code: '1234', label: 'Visitor' });
+            await sipp(w.daemon, 'late-srtp', person.number);
+            await eventually(async () => ok(await person.client.get('/v1/logs?limit=10')).data.some((entry) => entry.type === 'unlock' && entry.succeeded), 'the log entry');
+        } finally {
+            await w.close();
+        }
+    });
+});
+
 describe('a service that stops', () => {
     it('ends its registration, so that the provider knows nobody to call', async () => {
         const provider = await Provider.start({ edge: 'edge.example' });

@@ -17,6 +17,7 @@ static struct config agent_config = {
     .voice_rtp_port_low = 16384,
     .voice_rtp_port_high = 32767,
     .voice_calls_per_source = 4,
+    .voice_forwards_per_building = 100,
 };
 
 static struct sip_agent *agent;

@@ -307,6 +307,137 @@ static void test_a_redirection_is_not_followed(void **state)
     hang_up_and_end(&p);
 }
 
+/* ---- many visitors ---- */
+
+static void allow_one_forward(void *arg)
+{
+    (void)arg;
+    agent_config.voice_forwards_per_building = 1;
+}
+
+static void allow_many_forwards(void *arg)
+{
+    (void)arg;
+    agent_config.voice_forwards_per_building = 100;
+}
+
+static void test_a_visitor_beyond_the_limit_of_the_building_hears_that_the_line_is_busy(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    struct raw other;
+    run_on_agent(allow_one_forward, NULL);
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    phone_rings(&p);
+    assert_int_equal(next_response(), 180);
+
+    raw_open(&other, sip_address(agent));
+    raw_invite(&other, FAKE_RING);
+    assert_int_equal(raw_final(&other), 200);
+    raw_request(&other, "ACK", FAKE_RING, 1, "", "");
+    assert_true(raw_requested(&other, "BYE"));
+    raw_reply(&other, "200 OK", "", "");
+    raw_close(&other);
+    assert_false(trunk_receive(&trunk, "INVITE", 300) || trunk_receive(&spare, "INVITE", 10));
+    pthread_mutex_lock(&fake.lock);
+    const bool busy = strstr(fake.steps, "unanswered") && strstr(fake.steps, "busy");
+    pthread_mutex_unlock(&fake.lock);
+    assert_true(busy);
+
+    phone_answers(&trunk, &p); /* the first goes on */
+    (void)visitor_answered();
+    hang_up_and_end(&p);
+    wait_for_calls(0);
+    next_visitor(); /* and then there is a place again */
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    phone_answers(&trunk, &p);
+    (void)visitor_answered();
+    hang_up_and_end(&p);
+    run_on_agent(allow_many_forwards, NULL);
+}
+
+/* ---- SRTP in our offer to a visitor ---- */
+
+#define KEY "inline:WVNfX19zZW1jdGwgKCkgewkyMjA7fQp9CnVubGVz"
+
+static void require_srtp(void *arg)
+{
+    agent_config.peers[0].srtp = arg; /* the visitor calls from its address */
+}
+
+/* Calls without an offer, and answers in the ACK. Returns the service's offer. */
+static const char *call_late(const char *profile, const char *crypto)
+{
+    static char offer[RAW_MESSAGE_MAX];
+    char answer[1024];
+    raw_request(&r, "INVITE", FAKE_CODE, 1, "", "");
+    assert_int_equal(raw_final(&r), 200);
+    memcpy(offer, r.reply, sizeof offer);
+    (void)snprintf(answer, sizeof answer,
+                   "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\n"
+                   "m=audio %d %s 0\r\n%s",
+                   r.rtp_port, profile, crypto);
+    raw_request(&r, "ACK", FAKE_CODE, 1, RAW_SDP, answer);
+    return offer;
+}
+
+/* The size of the next packet of audio. */
+static ssize_t packet_size(void)
+{
+    uint8_t packet[2048];
+    struct pollfd p = {.fd = r.rtp, .events = POLLIN};
+    return poll(&p, 1, RAW_PATIENCE_MS) > 0 ? recv(r.rtp, packet, sizeof packet, 0) : 0;
+}
+
+static void visitor_leaves(void)
+{
+    raw_request(&r, "BYE", FAKE_CODE, 2, "", "");
+    assert_int_equal(raw_final(&r), 200);
+}
+
+static void test_our_offer_has_the_srtp_that_the_trunk_requires(void **state)
+{
+    (void)state;
+    run_on_agent(require_srtp, "required");
+    const char *offer = call_late("RTP/SAVP", "a=crypto:1 AES_CM_128_HMAC_SHA1_80 " KEY "\r\n");
+    assert_non_null(strstr(offer, " RTP/SAVP "));
+    assert_non_null(strstr(offer, "a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:"));
+    assert_int_equal(packet_size(), 12 + 160 + 10);
+    visitor_leaves();
+
+    next_visitor();
+    (void)call_late("RTP/SAVP", ""); /* no key: no call */
+    assert_true(raw_requested(&r, "BYE"));
+    raw_reply(&r, "200 OK", "", "");
+}
+
+static void test_our_offer_of_optional_srtp_fits_both_answers(void **state)
+{
+    (void)state;
+    run_on_agent(require_srtp, "optional");
+    const char *offer = call_late("RTP/AVP", "a=crypto:2 AES_CM_128_HMAC_SHA1_32 " KEY "\r\n");
+    assert_non_null(strstr(offer, " RTP/AVP "));
+    assert_non_null(strstr(offer, "a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:"));
+    assert_int_equal(packet_size(), 12 + 160 + 4);
+    visitor_leaves();
+
+    next_visitor();
+    (void)call_late("RTP/AVP", "");
+    assert_int_equal(packet_size(), 12 + 160);
+    visitor_leaves();
+}
+
+static void test_our_offer_has_no_srtp_where_it_is_off(void **state)
+{
+    (void)state;
+    const char *offer = call_late("RTP/AVP", "");
+    assert_null(strstr(offer, "a=crypto"));
+    assert_int_equal(packet_size(), 12 + 160);
+    visitor_leaves();
+}
+
 /* ---- given up before a response ---- */
 
 static void test_a_call_given_up_before_a_response_is_cancelled_after_it(void **state)
@@ -388,6 +519,10 @@ int main(void)
         T(a_request_for_an_offer_gets_one_and_update_waits_for_its_answer),
         T(update_for_another_call_is_refused),
         T(a_redirection_is_not_followed),
+        T(a_visitor_beyond_the_limit_of_the_building_hears_that_the_line_is_busy),
+        T(our_offer_has_the_srtp_that_the_trunk_requires),
+        T(our_offer_of_optional_srtp_fits_both_answers),
+        T(our_offer_has_no_srtp_where_it_is_off),
         T(a_call_given_up_before_a_response_is_cancelled_after_it),
         T(a_call_given_up_before_an_answer_is_hung_up),
         T(a_stopping_service_cancels_a_call_that_got_no_response_yet),

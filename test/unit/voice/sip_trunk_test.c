@@ -99,7 +99,7 @@ static void trunks_come_in_the_order_of_the_configuration(void **state)
     assert_string_equal(r.outbound, "");
     assert_string_equal(r.headers, "");
     assert_string_equal(r.trunk->peer->name, "one");
-    assert_true(r.rtp && !r.srtp);
+    assert_int_equal(r.srtp, MEDIA_SRTP_ACCEPT);
     r = route(&tried);
     assert_string_equal(r.uri, "sip:+15557654321@192.0.2.2;transport=tcp");
     assert_string_equal(r.trunk->peer->name, "two");
