@@ -1,6 +1,6 @@
 # Thin over CMake's presets: what each target does is one or two commands. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help build run demo cluster test programs native-tests unit crash e2e e2e-sqlite e2e-postgresql upgrade bench asan tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
+.PHONY: help build run demo cluster test programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade bench asan tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
 SHELL := /bin/sh
 E2E := test/e2e
 NODE_MODULES := $(E2E)/node_modules/.package-lock.json
@@ -41,6 +41,12 @@ native-tests: programs
 
 unit: programs ## unit tests of the release build
 	$(BOTH_ENGINES) $(CTEST) -LE crash --test-dir build
+
+test-plans: build ## PostgreSQL's plans of every statement on ten million grants and log entries: half an hour, 20 GB of disk
+	scripts/setup test
+	cmake --build --preset release --target store_spread_test
+	PG_CLUSTER_OPTIONS="-c shared_buffers=1GB -c max_wal_size=8GB -c autovacuum=off" PORTERO_TEST_ROWS=10000000 \
+	    $(BOTH_ENGINES) build/store_spread_test
 
 crash: programs ## acknowledged writes survive kill -9 and a simulated loss of power
 	$(CTEST) -L crash --test-dir build

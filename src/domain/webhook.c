@@ -160,7 +160,7 @@ enum err webhook_delete(struct tx *tx, const struct id *account, const struct id
     if (e || !changed)
         return e;
     db_notify(tx->db, TOPIC_DELIVERIES);
-    return db_exec(tx->db, SQL_WEBHOOK_CANCEL, DB_ARGS(v_str(id_str(id))), NULL);
+    return db_exec(tx->db, SQL_WEBHOOK_CANCEL, DB_ARGS(v_str(id_str(account)), v_str(id_str(id))), NULL);
 }
 
 enum err webhook_find(struct tx *tx, const struct id *account, const struct id *id, bool *ret_deleted)

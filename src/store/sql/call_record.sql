@@ -19,13 +19,13 @@ UPDATE call_record SET steps = steps || CAST($3 AS TEXT) WHERE building_id = $1 
 
 -- name: call_record_get
 SELECT {call_record}, steps,
-    (SELECT m.seconds FROM call_message m WHERE m.call_id = call_record.id) AS message_seconds
+    (SELECT m.seconds FROM call_message m WHERE m.building_id = call_record.building_id AND m.call_id = call_record.id) AS message_seconds
 FROM call_record WHERE building_id = $1 AND id = $2
 
 -- name: call_record_find
 -- Of any building.
 SELECT {call_record}, steps,
-    (SELECT m.seconds FROM call_message m WHERE m.call_id = call_record.id) AS message_seconds
+    (SELECT m.seconds FROM call_message m WHERE m.building_id = call_record.building_id AND m.call_id = call_record.id) AS message_seconds
 FROM call_record {by call_record_id} WHERE id = $1
 
 -- Lists, newest first: IDs below $1 and not below $2, started from $3 to $4; $5 an outcome, or NULL; $6 a number that

@@ -7,10 +7,11 @@ WHERE (due_at, webhook_id) > ($1, $2) ORDER BY due_at, webhook_id LIMIT $3
 
 -- name: delivery_lane_lower
 -- The subquery reads the lane, which ON CONFLICT alone does not. So a transaction that settles the lane meanwhile, and
--- does not see the new delivery, fails to serialize and runs again.
+-- does not see the new delivery, fails to serialize and runs again. "+ 0" keeps PostgreSQL from reading it through
+-- delivery_lane_due, where the transaction would conflict with those of other endpoints that are due.
 INSERT INTO delivery_lane (webhook_id, due_at)
 SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT)
-WHERE NOT EXISTS (SELECT 1 FROM delivery_lane l WHERE l.webhook_id = $1 AND l.due_at <= $2)
+WHERE NOT EXISTS (SELECT 1 FROM delivery_lane l WHERE l.webhook_id = $1 AND l.due_at + 0 <= $2)
 ON CONFLICT (webhook_id) DO UPDATE SET due_at = excluded.due_at WHERE delivery_lane.due_at > excluded.due_at
 
 -- name: delivery_lane_settle (sqlite)

@@ -26,4 +26,4 @@ SELECT deleted_at FROM webhook WHERE account_id = $1 AND id = $2
 UPDATE webhook SET deleted_at = $3 WHERE account_id = $1 AND id = $2 AND deleted_at IS NULL
 
 -- name: webhook_cancel
-UPDATE delivery SET status = 'canceled' WHERE webhook_id = $1 AND status = 'pending'
+UPDATE delivery SET status = 'canceled' WHERE account_id = $1 AND webhook_id = $2 AND status = 'pending'

@@ -1,0 +1,97 @@
+/* A filled store on PostgreSQL and the statements of spread.def, prepared on a connection to it; for spread_test.c and
+ * bench/plans.c. A query that fails ends the program. */
+#pragma once
+#include <jansson.h>
+#include <libpq-fe.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/sql_table.h"
+
+enum spread_path { REQUEST, CALL, BACKGROUND, OTHER };
+
+static const struct spread_table {
+    const char *name, *owner, *directories;
+} spread_tables[] = {
+#define TABLE(name, owner, directories) {#name, owner, directories},
+#include "store/spread.def"
+};
+
+static const struct spread_statement {
+    const char *name;
+    enum spread_path path;
+    int rows;
+    const char *arguments; /* "": not run */
+} spread_statements[] = {
+#define STATEMENT(name, path, user, rows, arguments) {#name, path, rows, arguments},
+#include "store/spread.def"
+};
+
+#define SPREAD_TABLES     (sizeof spread_tables / sizeof *spread_tables)
+#define SPREAD_STATEMENTS (sizeof spread_statements / sizeof *spread_statements)
+
+__attribute__((format(printf, 2, 3))) static inline PGresult *spread_query(PGconn *conn, const char *format, ...)
+{
+    char *sql = NULL;
+    va_list ap;
+    va_start(ap, format);
+    if (vasprintf(&sql, format, ap) < 0)
+        abort();
+    va_end(ap);
+    PGresult *r = PQexec(conn, sql);
+    if (PQresultStatus(r) != PGRES_COMMAND_OK && PQresultStatus(r) != PGRES_TUPLES_OK) {
+        fprintf(stderr, "%.300s: %s", sql, PQerrorMessage(conn));
+        exit(1);
+    }
+    free(sql);
+    return r;
+}
+
+#define spread_do(conn, ...) PQclear(spread_query(conn, __VA_ARGS__))
+
+/* Fills an empty store with `rows` grants and as many log entries, and all else in proportion. */
+static inline void spread_fill(PGconn *conn, const char *rows)
+{
+    char *sql = NULL;
+    FILE *file = fopen(SOURCE_DIR "/test/unit/store/spread.sql", "r");
+    if (!file || getdelim(&sql, &(size_t){0}, '\0', file) < 0)
+        abort();
+    fclose(file);
+    spread_do(conn, "SET portero.rows = %s; SET synchronous_commit = off", rows);
+    spread_do(conn, "%s", sql);
+    free(sql);
+    for (size_t i = 0; i < SPREAD_TABLES; i++)
+        spread_do(conn, "ANALYZE %s", spread_tables[i].name);
+}
+
+/* Prepares the statements as the service does; types are inferred. */
+static inline void spread_prepare(PGconn *conn, const char *rows)
+{
+    spread_do(conn, "SET portero.rows = %s", rows);
+    for (int i = 0; i < SQL_COUNT; i++)
+        if (strncmp(sql_table[i].name, "schema_", 7) != 0)
+            spread_do(conn, "PREPARE %s AS %s", sql_table[i].name, sql_table[i].postgresql);
+}
+
+/* Chooses the building whose IDs the arguments have. */
+static inline void spread_at(PGconn *conn, long building)
+{
+    spread_do(conn, "SET portero.at = %ld", building);
+}
+
+/* Explains a statement with options as "ANALYZE, BUFFERS", in a transaction that is rolled back. Returns the object of
+ * the plan, which the caller frees. */
+static inline json_t *spread_explain(PGconn *conn, const char *options, const char *name, const char *arguments)
+{
+    spread_do(conn, "BEGIN");
+    PGresult *r = spread_query(conn, "EXPLAIN (%sFORMAT JSON) EXECUTE %s%s%s%s", options, name, *arguments ? "(" : "",
+                               arguments, *arguments ? ")" : "");
+    json_t *plans = json_loads(PQgetvalue(r, 0, 0), 0, NULL);
+    json_t *plan = json_incref(json_array_get(plans, 0));
+    json_decref(plans);
+    PQclear(r);
+    spread_do(conn, "ROLLBACK");
+    return plan;
+}
