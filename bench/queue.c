@@ -138,7 +138,12 @@ int main(int argc, char **argv)
     struct config c = {.engine = argc > 1 ? ENGINE_POSTGRESQL : ENGINE_SQLITE,
                        .top_data_dir = dir,
                        .store_dsn = argc > 1 ? argv[1] : NULL,
-                       .store_workers = 16};
+                       .store_workers = 16,
+                       .store_wait_s = 30,
+                       .store_queue = 10000,
+                       .store_statement_timeout_s = 10,
+                       .store_lock_timeout_s = 3,
+                       .store_idle_timeout_s = 3};
     must(!store_open(&c, true, &load.store, &why), why ? why : "open");
     must(!store_start(load.store), "start");
     sem_init(&load.ended, 0, 0);

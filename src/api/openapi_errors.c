@@ -82,12 +82,19 @@ static void add_input(struct error_set *set, const struct route *route)
     }
 }
 
+static bool uses_store(const struct route *route)
+{
+    return route->run != RUN_HERE || (route->credential >= CRED_KEY && route->credential <= CRED_PARENT);
+}
+
 void openapi_errors(const struct route *route, struct error_set *ret)
 {
     *ret = (struct error_set){0};
     if (route->credential != CRED_CONTROL)
         add_error(ret, ERR_HTTPS_REQUIRED);
     add_error(ret, ERR_INTERNAL_ERROR);
+    if (uses_store(route))
+        add_error(ret, ERR_SERVICE_UNAVAILABLE);
     add_error(ret, route->store_error);
     add_credential(ret, route);
     add_limit(ret, route->limit);

@@ -326,6 +326,7 @@ void daemon_reload(struct daemon *d)
  * may still hold requests, and store threads notify the parts of commits. */
 void daemon_stop(struct daemon *d)
 {
+    store_wind_down(d->store);
     if (d->sip)
         sip_wind_down(d->sip, CALL_WAIT_MS);
     if (d->http)

@@ -227,8 +227,11 @@ static enum err place_call(struct request *q, struct reply *p)
     const int64_t took_ms = dial_now_ms(dial);
     const struct id id = dial->story.arrival.id;
     log_simulated_call(dial, &asking->decide, id, took_ms);
+    const enum err failed = asking->decide.result;
     enum err e = fill_call_body(dial, &asking->decide.decision, &q->tx, id, took_ms, ended);
-    if (!e)
+    if (e && failed)
+        e = failed;
+    if (!e && !failed) /* a store that did not decide in time would not record in time either */
         e = work_write(&q->work, write_ended, &(struct ended_call){dial, took_ms});
     decide_done(&asking->decide);
     return e ? e : reply_ok(p, 200, &reply_shape, ended);

@@ -28,6 +28,8 @@ struct engine {
     /* ret_why: as in store_open. */
     enum err (*open)(const struct config *c, struct store **ret, char **ret_why);
     enum err (*start)(struct store *s);
+    /* NULL where nothing is waited for. */
+    void (*wind_down)(struct store *s);
     /* Accepts a store that was never started. */
     void (*close)(struct store *s);
 

@@ -1,107 +1,89 @@
 /* The PostgreSQL engine: a pool of connections, each with a thread. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/wait.h"
 #include "store/postgresql.h"
 
-#define OVERTAKEN_MOST 16             /* urgent tasks that may run before another task */
-#define OWN_ANSWER_US  (5 * US_PER_S) /* a caller's own connection */
-#define RESERVED_FROM  4              /* with at least this many workers, one is kept for urgent tasks */
-#define ANSWER_US      (12 * US_PER_S)
-#define MIGRATION_US   (3600 * US_PER_S)
+#define OWN_ANSWER_US   (5 * US_PER_S) /* a caller's own connection */
+#define RESERVED_FROM   4              /* with at least this many workers, one is kept for urgent tasks */
+#define MARGIN_US       US_PER_S       /* the server's own time-out comes first */
+#define URGENT_LEAST_US US_PER_S
+#define MIGRATION_US    (3600 * US_PER_S)
+#define LOSSES_MOST     32 /* for a task that breaks each connection */
 
-/* ---- the queue and its workers ---- */
+/* ---- workers ---- */
 
-static void task_push(struct postgresql_tasks *l, struct store_task *task)
+/* An idle connection may be broken, too: a task can meet all of them. */
+static bool may_run_again(const struct postgresql_store *s, struct store_task *task)
 {
-    task->next = NULL;
-    *l->newest = task;
-    l->newest = &task->next;
+    return ++task->losses <= (int)s->worker_count + LOSSES_MOST;
 }
 
-static struct store_task *task_pop(struct postgresql_tasks *l)
+static void run_task(struct postgresql_worker *w, struct store_task *task)
 {
-    struct store_task *task = l->oldest;
-    if (task)
-        l->oldest = task->next;
-    if (!l->oldest)
-        l->newest = &l->oldest;
-    return task;
-}
-
-static void postgresql_submit(struct store *base, struct store_task *task)
-{
-    struct postgresql_store *s = (struct postgresql_store *)base;
-    pthread_mutex_lock(&s->mutex);
-    task_push(task->urgent ? &s->urgent : &s->others, task);
-    pthread_mutex_unlock(&s->mutex);
-    pthread_cond_signal(&s->wake);
-    if (task->urgent)
-        pthread_cond_signal(&s->wake_reserved);
-}
-
-/* The oldest urgent task, or else the oldest other task. Now and then an other task comes first, so that they are not
- * starved. */
-static struct store_task *next_task(struct postgresql_store *s, bool reserved)
-{
-    struct store_task *task = reserved || s->overtaken < OVERTAKEN_MOST ? task_pop(&s->urgent) : NULL;
-    if (reserved)
-        return task;
-    s->overtaken = task ? s->overtaken + 1 : 0;
-    if (!task)
-        task = task_pop(&s->others);
-    return task ? task : task_pop(&s->urgent);
-}
-
-/* Waits for a task; returns NULL when the store closes and no task is left. */
-static struct store_task *take_task(struct postgresql_store *s, bool reserved)
-{
-    struct store_task *task;
-    pthread_mutex_lock(&s->mutex);
-    while (!(task = next_task(s, reserved)) && !s->stop)
-        pthread_cond_wait(reserved ? &s->wake_reserved : &s->wake, &s->mutex);
-    pthread_mutex_unlock(&s->mutex);
-    return task;
+    struct postgresql_db *db = &w->db;
+    struct postgresql_store *s = db->store;
+    const int64_t left_us = db->give_up_us - clock_monotonic_us();
+    db->patient = postgresql_is_blocked(w);
+    db->answer_us = !task->urgent ? s->answer_us : left_us > URGENT_LEAST_US ? left_us : URGENT_LEAST_US;
+    enum err e = postgresql_run(db, task->mode, store_task_run, task);
+    store_notify_listener(&s->base, &db->base);
+    if (e == ERR_RETRY && (db->blocked || may_run_again(s, task))) {
+        postgresql_put_back(w, task, db->blocked);
+        return;
+    }
+    atomic_fetch_add_explicit(&s->served, 1, memory_order_relaxed);
+    task->done(task, e == ERR_RETRY ? ERR_SERVICE_UNAVAILABLE : e);
+    postgresql_marks_forget(db);
 }
 
 static void *work(void *arg)
 {
     struct postgresql_worker *w = arg;
     struct store_task *task;
-    while ((task = take_task(w->db.store, w->reserved))) {
-        enum store_mode mode = task->mode;
-        enum err e = postgresql_run(&w->db, mode, store_task_run, task);
-        store_notify_listener(&w->db.store->base, &w->db.base);
-        task->done(task, e);
-        postgresql_marks_forget(&w->db);
-    }
+    while (postgresql_keep_connected(w) && (task = postgresql_take(w)))
+        run_task(w, task);
+    postgresql_set_connected(w, false);
     return NULL;
 }
 
 /* ---- the engine ---- */
 
-static void stop_workers(struct postgresql_store *s)
+/* The clerk ends last: it fails the tasks that no worker could run. */
+static void stop_threads(struct postgresql_store *s)
 {
     pthread_mutex_lock(&s->mutex);
-    s->stop = true;
-    pthread_mutex_unlock(&s->mutex);
+    s->winding_down = s->stop = true;
     pthread_cond_broadcast(&s->wake);
     pthread_cond_broadcast(&s->wake_reserved);
+    pthread_cond_broadcast(&s->wake_stop);
+    pthread_cond_signal(&s->wake_clerk);
+    pthread_mutex_unlock(&s->mutex);
     for (size_t i = 0; i < s->worker_count; i++)
         if (s->workers[i].running)
             pthread_join(s->workers[i].thread, NULL);
+    pthread_mutex_lock(&s->mutex);
+    s->closed = true;
+    pthread_cond_signal(&s->wake_clerk);
+    pthread_mutex_unlock(&s->mutex);
+    if (s->clerk_running)
+        pthread_join(s->clerk, NULL);
 }
 
 static void postgresql_close(struct store *base)
 {
     struct postgresql_store *s = (struct postgresql_store *)base;
-    stop_workers(s);
+    stop_threads(s);
     for (size_t i = 0; i < s->worker_count; i++)
         postgresql_disconnect(&s->workers[i].db);
     pthread_mutex_destroy(&s->mutex);
     pthread_cond_destroy(&s->wake);
     pthread_cond_destroy(&s->wake_reserved);
+    pthread_cond_destroy(&s->wake_clerk);
+    pthread_cond_destroy(&s->wake_stop);
     pthread_rwlock_destroy(&s->writes);
     free(s->dsn);
     free(s);
@@ -141,22 +123,43 @@ static void init_turn(pthread_rwlock_t *turn)
     pthread_rwlockattr_destroy(&attributes);
 }
 
+static void read_settings(struct postgresql_store *s, const struct config *c)
+{
+    s->wait_us = c->store_wait_s * US_PER_S;
+    s->waiting_most = (size_t)c->store_queue;
+    s->answer_us = c->store_statement_timeout_s * US_PER_S + MARGIN_US;
+    snprintf(s->statement_timeout, sizeof s->statement_timeout, "%llds", (long long)c->store_statement_timeout_s);
+    snprintf(s->lock_timeout, sizeof s->lock_timeout, "%llds", (long long)c->store_lock_timeout_s);
+    snprintf(s->idle_timeout, sizeof s->idle_timeout, "%llds", (long long)c->store_idle_timeout_s);
+}
+
+static void init_workers(struct postgresql_store *s)
+{
+    for (size_t i = 0; i < s->worker_count; i++)
+        s->workers[i] = (struct postgresql_worker){.lane = LANE_COUNT,
+                                                   .db = {.base.engine = &postgresql_engine,
+                                                          .store = s,
+                                                          .broken = true,
+                                                          .unlimited = true,
+                                                          .answer_us = MIGRATION_US}};
+    s->workers[s->worker_count - 1].reserved = s->worker_count >= RESERVED_FROM;
+}
+
 static enum err postgresql_open(const struct config *c, struct store **ret, char **ret_why)
 {
     size_t workers = c->store_workers > 0 ? (size_t)c->store_workers : 1;
     struct postgresql_store *s = mem_new_with(struct postgresql_store, workers * sizeof(struct postgresql_worker));
     s->base.engine = &postgresql_engine;
     s->worker_count = workers;
-    s->urgent.newest = &s->urgent.oldest;
-    s->others.newest = &s->others.oldest;
+    s->clerk_at_us = INT64_MAX;
     pthread_mutex_init(&s->mutex, NULL);
     pthread_cond_init(&s->wake, NULL);
     pthread_cond_init(&s->wake_reserved, NULL);
+    cond_init(&s->wake_clerk);
+    cond_init(&s->wake_stop);
     init_turn(&s->writes);
-    for (size_t i = 0; i < workers; i++)
-        s->workers[i].db = (struct postgresql_db){
-            .base.engine = &postgresql_engine, .store = s, .broken = true, .answer_us = MIGRATION_US};
-    s->workers[workers - 1].reserved = workers >= RESERVED_FROM;
+    read_settings(s, c);
+    init_workers(s);
     enum err e = read_dsn(s, c->store_dsn, ret_why);
     if (!e)
         e = connect_first(s, ret_why);
@@ -168,32 +171,45 @@ static enum err postgresql_open(const struct config *c, struct store **ret, char
     return ERR_NONE;
 }
 
+/* Each worker connects by itself, with other settings than migrations. */
 static enum err postgresql_start(struct store *base)
 {
     struct postgresql_store *s = (struct postgresql_store *)base;
     postgresql_marks_expire(&s->workers[0].db);
-    for (size_t i = 0; i < s->worker_count; i++) {
+    postgresql_disconnect(&s->workers[0].db);
+    s->clerk_running = pthread_create(&s->clerk, NULL, postgresql_clerk, s) == 0;
+    for (size_t i = 0; s->clerk_running && i < s->worker_count; i++) {
         struct postgresql_worker *w = &s->workers[i];
+        w->db.unlimited = false;
         postgresql_marks_start(&w->db);
-        w->db.answer_us = ANSWER_US;
-        if (pthread_create(&w->thread, NULL, work, w))
+        w->running = pthread_create(&w->thread, NULL, work, w) == 0;
+        if (!w->running)
             return ERR_IO;
-        w->running = true;
     }
-    return ERR_NONE;
+    return s->clerk_running ? ERR_NONE : ERR_IO;
 }
 
+/* After a lost connection, waits as long as requests do. */
 static enum err transact(struct store *base, enum store_mode mode, enum err (*run)(void *, struct db *), void *arg)
 {
     struct postgresql_store *s = (struct postgresql_store *)base;
-    return postgresql_run(&s->workers[0].db, mode, run, arg);
+    struct postgresql_db *db = &s->workers[0].db;
+    enum err e = ERR_RETRY;
+    for (int losses = 0; e == ERR_RETRY && losses <= LOSSES_MOST; losses++) {
+        db->give_up_us = clock_monotonic_us() + s->wait_us;
+        if (!postgresql_connected(db))
+            break;
+        db->give_up_us = clock_monotonic_us() + MIGRATION_US;
+        e = postgresql_run(db, mode, run, arg);
+    }
+    return e == ERR_RETRY ? ERR_SERVICE_UNAVAILABLE : e;
 }
 
 static enum err migrate(struct store *base, enum err (*run)(void *, struct db *), void *arg)
 {
     struct postgresql_db *db = &((struct postgresql_store *)base)->workers[0].db;
     db->migrates = true;
-    enum err e = postgresql_run(db, STORE_WRITE, run, arg);
+    enum err e = transact(base, STORE_WRITE, run, arg);
     db->migrates = false;
     return e;
 }
@@ -232,6 +248,7 @@ static enum err own_run(struct db *base, enum err (*run)(void *, struct db *), v
 const struct engine postgresql_engine = {
     .open = postgresql_open,
     .start = postgresql_start,
+    .wind_down = postgresql_wind_down,
     .close = postgresql_close,
     .submit = postgresql_submit,
     .transact = transact,

@@ -1,23 +1,16 @@
 /* The parts of the PostgreSQL engine, shared by its files.
  *
- * A pool of workers, each a thread with a connection, takes tasks of both modes from one queue, urgent tasks first. One
- * worker takes urgent tasks alone. Workers share only that queue and the lock for writes that keep losing races. */
+ * A pool of workers, each a thread with a connection, takes tasks of both modes from one queue (postgresql_queue.c). A
+ * worker that has lost its connection puts its task back and takes no other until it is connected again. One worker
+ * takes urgent tasks alone. Workers share only the queue and the lock for writes that keep losing races. */
 #pragma once
 #include <libpq-fe.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "store/engine.h"
 
-enum postgresql_control {
-    PG_BEGIN_READ,
-    PG_BEGIN_WRITE,
-    PG_BEGIN_PLAIN,
-    PG_COMMIT,
-    PG_ROLLBACK,
-    PG_LOCK_TIMEOUT,
-    PG_DURABLE,
-    PG_CONTROL_COUNT
-};
+enum postgresql_control { PG_BEGIN_READ, PG_BEGIN_WRITE, PG_BEGIN_PLAIN, PG_COMMIT, PG_ROLLBACK, PG_CONTROL_COUNT };
 
 /* A statement that a connection prepares at its first use. */
 struct postgresql_statement {
@@ -28,7 +21,7 @@ struct postgresql_statement {
 
 struct postgresql_store;
 
-/* A connection, with its reconnection after a loss. */
+/* A connection. */
 struct postgresql_db {
     struct db base;
     struct postgresql_store *store;
@@ -38,46 +31,92 @@ struct postgresql_db {
     bool begun;           /* BEGIN was sent, together with the first statement */
     bool broken;          /* the connection must be replaced */
     bool late;            /* it is broken because the server did not answer until `until_us` */
+    bool blocked;         /* the transaction met a lock that was not released in time */
+    bool in_doubt;        /* the answer to its COMMIT was lost */
+    bool patient;         /* waits for locks as long as `store.lock_timeout_s` says; others only for a moment */
+    bool unlimited;       /* before the start: no limits for statements and locks */
+    char state[6];        /* SQLSTATE of the last failure */
     int64_t until_us;     /* monotonic: waits for the server end */
     int64_t answer_us;    /* the longest wait in one attempt */
-    char state[6];        /* SQLSTATE of the last failure */
+    int64_t give_up_us;   /* monotonic: after this, no other attempt */
     /* The mark of the running transaction, see postgresql_transaction.c. */
     bool marks; /* write transactions leave a mark */
     int64_t worker, mark, marks_forgotten;
-    /* The start of the outage (0: connected), and the time of the next attempt to connect. */
-    int64_t down_since_us, retry_at_us;
     struct postgresql_statement statements[SQL_COUNT];
+};
+
+/* Where tasks wait. */
+enum postgresql_lane_name {
+    LANE_URGENT,
+    LANE_URGENT_BLOCKED, /* met a lock before */
+    LANE_OTHERS,
+    LANE_LENGTHY,
+    LANE_BLOCKED,
+    LANE_COUNT
+};
+
+struct postgresql_lane {
+    struct store_task *oldest, *newest;
+    size_t running; /* tasks that workers took from it */
 };
 
 struct postgresql_worker {
     pthread_t thread;
     bool running;
-    bool reserved; /* for urgent tasks */
+    bool reserved;  /* for urgent tasks */
+    bool connected; /* counted in the store */
+    int lane;       /* of its task; LANE_COUNT: none */
     struct postgresql_db db;
-};
-
-struct postgresql_tasks {
-    struct store_task *oldest, **newest;
 };
 
 struct postgresql_store {
     struct store base;
     char *dsn;
-    pthread_mutex_t mutex; /* for the queue and `stop` */
-    pthread_cond_t wake, wake_reserved;
-    struct postgresql_tasks urgent, others;
-    unsigned overtaken; /* urgent tasks since the last other task was taken */
-    bool stop;
+    /* of the configuration */
+    int64_t wait_us, answer_us;
+    size_t waiting_most;
+    char statement_timeout[24], lock_timeout[24], idle_timeout[24]; /* "10s" */
+
+    pthread_mutex_t mutex; /* for all below, except atomics */
+    pthread_cond_t wake, wake_reserved, wake_clerk, wake_stop;
+    struct postgresql_lane lanes[LANE_COUNT];
+    size_t waiting;                  /* tasks in all lanes */
+    unsigned overtaken;              /* urgent tasks since the last other task was taken */
+    size_t connected;                /* workers */
+    int64_t clerk_at_us;             /* when the clerk looks again */
+    bool winding_down, stop, closed; /* closed: all workers have ended */
+    _Atomic bool silent;             /* the server gave no answer to the last statement or attempt to connect */
+    _Atomic bool short_warned;
+    _Atomic uint64_t served; /* tasks that ended */
+    pthread_t clerk;
+    bool clerk_running;
+
     pthread_rwlock_t writes; /* held by each write transaction: shared, or exclusively after lost races */
     size_t worker_count;
     struct postgresql_worker workers[];
 };
 
+/* ---- postgresql_queue.c ---- */
+void postgresql_submit(struct store *base, struct store_task *task);
+/* Waits for a task; returns NULL when the store closes and no task is left. Sets give_up_us. */
+struct store_task *postgresql_take(struct postgresql_worker *w);
+/* Lets the worker's task wait again; `blocked`: because of a lock. */
+void postgresql_put_back(struct postgresql_worker *w, struct store_task *task, bool blocked);
+/* Whether the worker's task has met a lock before. */
+bool postgresql_is_blocked(const struct postgresql_worker *w);
+void postgresql_set_connected(struct postgresql_worker *w, bool connected);
+void postgresql_set_silent(struct postgresql_store *s, bool silent);
+void postgresql_wind_down(struct store *base);
+/* The thread that fails tasks that have waited too long, until the store is closed and no task is left. */
+void *postgresql_clerk(void *store);
+
 /* ---- postgresql_connection.c ---- */
 /* Connects once. On failure the connection has the reason. */
 bool postgresql_connect(struct postgresql_db *db) CHECKED;
 void postgresql_disconnect(struct postgresql_db *db);
-/* Makes sure that the connection works; waits during a short outage. Returns false if there is no connection. */
+/* Makes sure that the connection of a worker works: tries until it does. Returns false when the store closes. */
+bool postgresql_keep_connected(struct postgresql_worker *w) CHECKED;
+/* The same for a connection of no worker, or with a task in hand: until db->give_up_us. */
 bool postgresql_connected(struct postgresql_db *db) CHECKED;
 /* Whether the store is closing. */
 bool postgresql_stopping(struct postgresql_store *s);
@@ -95,6 +134,10 @@ PGresult *postgresql_only_result(struct postgresql_db *db, int sent) CHECKED;
 PGresult *postgresql_control(struct postgresql_db *db, enum postgresql_control control) CHECKED;
 /* The same, as the next command of a pipeline. */
 bool postgresql_send_control(struct postgresql_db *db, enum postgresql_control control) CHECKED;
+/* Sends the command that lets the transaction wait for locks as long as `store.lock_timeout_s` says. */
+int postgresql_send_patience(struct postgresql_db *db) CHECKED;
+/* Sets what the server should know about a new connection. */
+bool postgresql_settings(struct postgresql_db *db) CHECKED;
 /* Records a failure, and logs it unless the transaction will run again. Returns the error of the transaction. */
 enum err postgresql_failed(struct postgresql_db *db, const char *what, const PGresult *r) CHECKED;
 
@@ -109,7 +152,8 @@ int64_t postgresql_col_int(const struct cursor *c, int i);
 struct str postgresql_col_bytes(const struct cursor *c, int i, bool blob);
 
 /* ---- postgresql_transaction.c ---- */
-/* Runs a body in a transaction, again after a lost race or a lost connection. The result is final. */
+/* Runs a body in a transaction, again after a lost race. Returns ERR_RETRY if it must wait before it runs again: the
+ * connection was lost, or `blocked`. All other results are final. */
 enum err postgresql_run(struct postgresql_db *db, enum store_mode mode, enum err (*run)(void *, struct db *),
                         void *arg) CHECKED;
 /* Makes later write transactions leave a mark. */

@@ -1,13 +1,19 @@
 /* Connecting, and reconnecting after an outage. */
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "base/log.h"
 #include "base/wait.h"
 #include "store/postgresql.h"
 
-#define OUTAGE_US       (10 * US_PER_S) /* tasks wait this long for a lost server; after that they fail at once */
-#define SETTINGS_US     (5 * US_PER_S)  /* for the settings of a new connection */
+#define CONNECT_S       "3"
+#define CONNECT_LONG_S  "10"
+#define SILENT_US       1900000        /* libpq counts whole seconds; a refusal comes at once */
+#define SETTINGS_US     (5 * US_PER_S) /* for the settings of a new connection */
 #define RETRY_US        100000
 #define RETRY_JITTER_US 150000
+#define SHORT_AFTER_US  (3 * US_PER_S)
+#define SHORT_ATTEMPTS  5
+#define SHORT_RETRY_US  (5 * US_PER_S)
 
 static void ignore_notice(void *arg, const PGresult *r)
 {
@@ -15,26 +21,43 @@ static void ignore_notice(void *arg, const PGresult *r)
     (void)r;
 }
 
-bool postgresql_connect(struct postgresql_db *db)
+/* PQconnectdb blocks, but ends: after connect_timeout for each host. It tries the next host then, as PQconnectPoll does
+ * not. */
+static PGconn *open_connection(const struct postgresql_db *db)
 {
     /* Parameters before the connection string (dbname) are defaults, those after it cannot be changed by it. */
     static const char *const names[] = {
         "connect_timeout",  "target_session_attrs", "tcp_user_timeout", "keepalives_idle", "keepalives_interval",
         "keepalives_count", "application_name",     "dbname",           "client_encoding", NULL};
-    const char *const values[] = {"5", "read-write", "10000", "10", "5", "3", "portero", db->store->dsn, "UTF8", NULL};
+    const char *const values[] = {db->unlimited ? CONNECT_LONG_S : CONNECT_S,
+                                  "read-write",
+                                  "10000",
+                                  "10",
+                                  "5",
+                                  "3",
+                                  "portero",
+                                  db->store->dsn,
+                                  "UTF8",
+                                  NULL};
+    return PQconnectdbParams(names, values, 1);
+}
+
+bool postgresql_connect(struct postgresql_db *db)
+{
     PQfinish(db->conn);
-    db->conn = PQconnectdbParams(names, values, 1);
+    const int64_t began_us = clock_monotonic_us();
+    db->conn = open_connection(db);
     for (int i = 0; i < SQL_COUNT; i++)
         db->statements[i].prepared = false;
     db->begun = db->late = false;
     db->broken = true;
-    if (PQstatus(db->conn) != CONNECTION_OK || PQsetnonblocking(db->conn, 1) != 0)
+    if (PQstatus(db->conn) != CONNECTION_OK) {
+        postgresql_set_silent(db->store, clock_monotonic_us() - began_us > SILENT_US);
         return false;
+    }
     PQsetNoticeReceiver(db->conn, ignore_notice, NULL);
     db->until_us = clock_monotonic_us() + SETTINGS_US;
-    PGresult *r = postgresql_control(db, PG_DURABLE);
-    db->broken = PQresultStatus(r) != PGRES_TUPLES_OK;
-    PQclear(r);
+    db->broken = PQsetnonblocking(db->conn, 1) != 0 || !postgresql_settings(db);
     return !db->broken;
 }
 
@@ -42,6 +65,7 @@ void postgresql_disconnect(struct postgresql_db *db)
 {
     PQfinish(db->conn);
     db->conn = NULL;
+    db->broken = true;
 }
 
 bool postgresql_stopping(struct postgresql_store *s)
@@ -52,33 +76,89 @@ bool postgresql_stopping(struct postgresql_store *s)
     return stop;
 }
 
-/* After a failed attempt: sleeps until the next one, or returns false if the outage has lasted too long. */
-static bool wait_for_retry(struct postgresql_db *db)
+/* Returns false when the store closes. */
+static bool pause_for(struct postgresql_store *s, int64_t us)
 {
-    int64_t now = clock_monotonic_us();
-    if (!db->down_since_us) {
-        db->down_since_us = now;
+    const int64_t until_us = clock_monotonic_us() + us;
+    pthread_mutex_lock(&s->mutex);
+    while (!s->stop && cond_wait_until(&s->wake_stop, &s->mutex, until_us))
+        ;
+    bool stop = s->stop;
+    pthread_mutex_unlock(&s->mutex);
+    return !stop;
+}
+
+static int64_t retry_pause_us(void)
+{
+    return RETRY_US + crypto_uniform(RETRY_JITTER_US);
+}
+
+struct outage {
+    int64_t since_us; /* 0: no attempt has failed */
+    uint64_t served;  /* the store's, at the last attempt */
+    int passed_over;  /* attempts that failed while other workers were served */
+};
+
+static bool is_short(const struct outage *o, int64_t now_us)
+{
+    return o->passed_over >= SHORT_ATTEMPTS && now_us - o->since_us > SHORT_AFTER_US;
+}
+
+/* If other workers are served meanwhile, the server has too few connections: that is reported once, and tried less
+ * often. */
+static void note_failed_attempt(struct postgresql_db *db, struct outage *o)
+{
+    struct postgresql_store *s = db->store;
+    const int64_t now_us = clock_monotonic_us();
+    const uint64_t served = atomic_load(&s->served);
+    if (!o->since_us) {
+        o->since_us = now_us;
         store_log_error("connection to PostgreSQL", 0, PQerrorMessage(db->conn));
+    } else if (served != o->served) {
+        o->passed_over++;
+        if (is_short(o, now_us) && !atomic_exchange(&s->short_warned, true))
+            log_warn("store connections=short workers=%zu advice=\"lower store.workers, or raise max_connections\"",
+                     s->worker_count);
     }
-    db->retry_at_us = now + RETRY_US + crypto_uniform(RETRY_JITTER_US);
-    if (now - db->down_since_us > OUTAGE_US || postgresql_stopping(db->store))
-        return false;
-    sleep_for_us(db->retry_at_us - now);
-    return true;
+    o->served = served;
+}
+
+/* Whether an attempt makes sense: a stop does not wait for a server that is silent. */
+static bool may_try(struct postgresql_store *s)
+{
+    pthread_mutex_lock(&s->mutex);
+    bool may = !(s->winding_down && atomic_load(&s->silent));
+    pthread_mutex_unlock(&s->mutex);
+    return may;
+}
+
+bool postgresql_keep_connected(struct postgresql_worker *w)
+{
+    struct postgresql_db *db = &w->db;
+    struct outage o = {0};
+    if (!db->broken && PQstatus(db->conn) == CONNECTION_OK)
+        return true;
+    postgresql_set_connected(w, false);
+    do {
+        if (may_try(db->store)) {
+            if (postgresql_connect(db)) {
+                postgresql_set_connected(w, true);
+                return true;
+            }
+            note_failed_attempt(db, &o);
+        }
+    } while (pause_for(db->store, is_short(&o, clock_monotonic_us()) ? SHORT_RETRY_US : retry_pause_us()));
+    return false;
 }
 
 bool postgresql_connected(struct postgresql_db *db)
 {
     if (!db->broken && PQstatus(db->conn) == CONNECTION_OK)
         return true;
-    /* In a long outage, connect only now and then. */
-    if (db->down_since_us && clock_monotonic_us() < db->retry_at_us)
-        return false;
     do {
-        if (postgresql_connect(db)) {
-            db->down_since_us = 0;
+        if (postgresql_connect(db))
             return true;
-        }
-    } while (wait_for_retry(db));
+    } while (!atomic_load(&db->store->silent) && clock_monotonic_us() < db->give_up_us &&
+             pause_for(db->store, retry_pause_us()));
     return false;
 }

@@ -9,17 +9,48 @@ static const char *const control_sql[PG_CONTROL_COUNT] = {
     [PG_BEGIN_PLAIN] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
     [PG_COMMIT] = "COMMIT",
     [PG_ROLLBACK] = "ROLLBACK",
-    [PG_LOCK_TIMEOUT] = "SET LOCAL lock_timeout = '2s'",
-    /* Overrides a server setting that acknowledges a commit before it is on disk. */
-    [PG_DURABLE] = ("SELECT CASE current_setting('synchronous_commit') WHEN 'off' "
-                    "THEN set_config('synchronous_commit', 'local', false) END"),
 };
+
+/* What the server should know about each connection, so that no wait is without an end there either: it ends slow
+ * statements, long waits for locks, transactions of a service that was frozen or cut off, and the statements of one
+ * that has closed its connection. Settings of the connection string (options), the role and the database take
+ * precedence. A server setting that acknowledges a commit before it is on disk does not. */
+static const char settings_sql[] =
+    "SELECT set_config(name, wanted.value, false)"
+    " FROM (VALUES ('statement_timeout', $1), ('lock_timeout', $2), ('idle_in_transaction_session_timeout', $3),"
+    " ('tcp_keepalives_idle', '5'), ('tcp_keepalives_interval', '2'), ('tcp_keepalives_count', '3'),"
+    " ('tcp_user_timeout', '10000'), ('client_connection_check_interval', '2000')) AS wanted (name, value)"
+    " JOIN pg_catalog.pg_settings USING (name)"
+    " WHERE source NOT IN ('client', 'user', 'database', 'database user')"
+    " AND (name <> 'client_connection_check_interval' OR version() LIKE '%linux%')"
+    " UNION ALL SELECT set_config('synchronous_commit', 'local', false)"
+    " WHERE current_setting('synchronous_commit') = 'off'";
+
+/* The first attempt of a transaction waits only for a moment for a lock, see postgresql_queue.c. */
+#define LOCK_MOMENT "250"
+
+bool postgresql_settings(struct postgresql_db *db)
+{
+    const struct postgresql_store *s = db->store;
+    const char *const values[] = {s->statement_timeout, LOCK_MOMENT, s->idle_timeout};
+    const char *const off[] = {"0", "0", "60000"};
+    PGresult *r = postgresql_only_result(
+        db, PQsendQueryParams(db->conn, settings_sql, 3, NULL, db->unlimited ? off : values, NULL, NULL, 0));
+    bool good = PQresultStatus(r) == PGRES_TUPLES_OK;
+    PQclear(r);
+    return good;
+}
 
 /* ---- failures ---- */
 
-enum verdict { VERDICT_LOST_RACE = 1, VERDICT_RECONNECT };
+enum verdict {
+    VERDICT_LOST_RACE = 1, /* run again */
+    VERDICT_BLOCKED,       /* run again, with few others */
+    VERDICT_RECONNECT,     /* run again on a new connection */
+    VERDICT_UNAVAILABLE    /* not again: it would take as long again */
+};
 
-/* SQLSTATEs after which the transaction runs again; all others are errors. */
+/* SQLSTATEs, or their classes, and what follows; all others are errors. */
 static const struct {
     char state[6];
     enum verdict verdict;
@@ -28,13 +59,21 @@ static const struct {
     {"40P01", VERDICT_LOST_RACE}, /* deadlock_detected */
     {"23505",
      VERDICT_LOST_RACE}, /* unique_violation: another transaction inserted the row that the body did not find */
-    {"23P01", VERDICT_LOST_RACE}, /* exclusion_violation */
-    {"25006", VERDICT_RECONNECT}, /* read_only_sql_transaction: the server was demoted */
-    {"57P01", VERDICT_RECONNECT}, /* admin_shutdown */
-    {"57P02", VERDICT_RECONNECT}, /* crash_shutdown */
-    {"57P03", VERDICT_RECONNECT}, /* cannot_connect_now */
-    {"26000", VERDICT_RECONNECT}, /* invalid_sql_statement_name: the prepared statements are gone */
-    {"0A000", VERDICT_RECONNECT}, /* feature_not_supported: a prepared plan no longer fits the schema */
+    {"23P01", VERDICT_LOST_RACE},   /* exclusion_violation */
+    {"53200", VERDICT_LOST_RACE},   /* out_of_memory: too many predicate locks at once */
+    {"72000", VERDICT_LOST_RACE},   /* snapshot_too_old */
+    {"55P03", VERDICT_BLOCKED},     /* lock_not_available: lock_timeout */
+    {"57014", VERDICT_UNAVAILABLE}, /* query_canceled: statement_timeout */
+    {"08", VERDICT_RECONNECT},      /* connection exceptions */
+    {"25P03", VERDICT_RECONNECT},   /* idle_in_transaction_session_timeout */
+    {"53300", VERDICT_RECONNECT},   /* too_many_connections */
+    {"25006", VERDICT_RECONNECT},   /* read_only_sql_transaction: the server was demoted */
+    {"57P01", VERDICT_RECONNECT},   /* admin_shutdown */
+    {"57P02", VERDICT_RECONNECT},   /* crash_shutdown */
+    {"57P03", VERDICT_RECONNECT},   /* cannot_connect_now */
+    {"57P05", VERDICT_RECONNECT},   /* idle_session_timeout */
+    {"26000", VERDICT_RECONNECT},   /* invalid_sql_statement_name: the prepared statements are gone */
+    {"0A000", VERDICT_RECONNECT},   /* feature_not_supported: a prepared plan no longer fits the schema */
 };
 
 static enum verdict verdict_of(const struct postgresql_db *db, const char *state)
@@ -42,7 +81,7 @@ static enum verdict verdict_of(const struct postgresql_db *db, const char *state
     if (state && strcmp(state, "25006") == 0 && db->mode == STORE_READ)
         return 0; /* a read body that writes: our own bug */
     for (size_t i = 0; state && i < sizeof verdicts / sizeof *verdicts; i++)
-        if (strcmp(state, verdicts[i].state) == 0)
+        if (strncmp(state, verdicts[i].state, strlen(verdicts[i].state)) == 0)
             return verdicts[i].verdict;
     return 0;
 }
@@ -69,13 +108,11 @@ enum err postgresql_failed(struct postgresql_db *db, const char *what, const PGr
      * because a server that was stopping has left an unread warning. */
     if (!state || PQstatus(db->conn) != CONNECTION_OK || verdict == VERDICT_RECONNECT)
         db->broken = true;
-    if (db->broken || verdict == VERDICT_LOST_RACE) {
-        db->base.failed = ERR_RETRY;
-    } else {
-        log_failure(what, r);
-        db->base.failed = ERR_INTERNAL_ERROR;
-    }
-    return db->base.failed;
+    db->blocked = !db->broken && verdict == VERDICT_BLOCKED;
+    if (db->broken || verdict == VERDICT_LOST_RACE || verdict == VERDICT_BLOCKED)
+        return db->base.failed = ERR_RETRY;
+    log_failure(what, r);
+    return db->base.failed = verdict == VERDICT_UNAVAILABLE ? ERR_SERVICE_UNAVAILABLE : ERR_INTERNAL_ERROR;
 }
 
 PGresult *postgresql_control(struct postgresql_db *db, enum postgresql_control control)
@@ -86,4 +123,10 @@ PGresult *postgresql_control(struct postgresql_db *db, enum postgresql_control c
 bool postgresql_send_control(struct postgresql_db *db, enum postgresql_control control)
 {
     return PQsendQueryParams(db->conn, control_sql[control], 0, NULL, NULL, NULL, NULL, 0);
+}
+
+int postgresql_send_patience(struct postgresql_db *db)
+{
+    const char *const value = db->store->lock_timeout;
+    return PQsendQueryParams(db->conn, "SELECT set_config('lock_timeout', $1, true)", 1, NULL, &value, NULL, NULL, 0);
 }

@@ -181,9 +181,10 @@ static PGresult *begin_with(struct postgresql_db *db, enum sql id, const struct 
     db->begun = true;
     PGresult *r = NULL;
     if (PQenterPipelineMode(db->conn) && postgresql_send_control(db, begin) &&
+        (!db->patient || postgresql_send_patience(db)) &&
         (!mark || send_statement(db, SQL_COMMIT_MARK_PUT, &mark_args)) && send_statement(db, id, a) &&
         PQpipelineSync(db->conn)) {
-        for (int commands = mark ? 3 : 2; commands > 0; commands--)
+        for (int commands = 2 + db->patient + mark; commands > 0; commands--)
             r = pipeline_result(db, r);
         PQclear(postgresql_result(db)); /* the synchronisation point */
     }

@@ -18,7 +18,6 @@
 #define ATTEMPTS_SHARED 4 /* together with other writes of this process; later attempts run alone */
 #define BACKOFF_US      500u
 #define BACKOFF_MAX_US  50000u
-#define SETTLE_US       (60 * US_PER_S) /* a failover takes 5 to 25 seconds */
 #define MARKS_KEPT      256
 #define MARKS_AGE_US    (24 * 3600 * US_PER_S)
 
@@ -44,6 +43,15 @@ static void roll_back(struct postgresql_db *db)
 
 enum commit_fate { FATE_COMMITTED, FATE_NOT_COMMITTED, FATE_UNKNOWN };
 
+/* The insert waits for the old transaction, which the server may still run. */
+static bool wait_for_locks(struct postgresql_db *db)
+{
+    PGresult *r = postgresql_only_result(db, postgresql_send_patience(db));
+    bool good = PQresultStatus(r) == PGRES_TUPLES_OK || !postgresql_failed(db, "lock time-out", r);
+    PQclear(r);
+    return good;
+}
+
 /* Tries to insert the mark again. */
 static enum commit_fate fate_of_mark(struct postgresql_db *db)
 {
@@ -53,20 +61,20 @@ static enum commit_fate fate_of_mark(struct postgresql_db *db)
         return FATE_UNKNOWN;
     db->begun = true;
     enum commit_fate fate = FATE_UNKNOWN;
-    if (run_control(db, PG_LOCK_TIMEOUT, "lock time-out")) {
+    if (wait_for_locks(db)) {
         if (!postgresql_exec(&db->base, SQL_COMMIT_MARK_PUT, POSTGRESQL_MARK_ARGS(db), NULL))
             fate = FATE_NOT_COMMITTED;
         else if (strcmp(db->state, "23505") == 0)
             fate = FATE_COMMITTED;
     }
     roll_back(db);
+    db->blocked = false;
     return fate;
 }
 
 /* Determines the result of a COMMIT whose answer was lost. */
 static enum err settle_commit(struct postgresql_db *db)
 {
-    const int64_t until_us = clock_monotonic_us() + SETTLE_US;
     do {
         enum commit_fate fate = postgresql_connected(db) ? fate_of_mark(db) : FATE_UNKNOWN;
         if (fate == FATE_COMMITTED)
@@ -74,9 +82,10 @@ static enum err settle_commit(struct postgresql_db *db)
         if (fate == FATE_NOT_COMMITTED)
             return ERR_RETRY;
         sleep_for_us(BACKOFF_MAX_US);
-    } while (clock_monotonic_us() < until_us && !postgresql_stopping(db->store));
+    } while (clock_monotonic_us() < db->give_up_us && !atomic_load(&db->store->silent) &&
+             !postgresql_stopping(db->store));
     store_log_error("commit", 0, "the connection was lost, and the result is unknown");
-    return ERR_INTERNAL_ERROR;
+    return ERR_SERVICE_UNAVAILABLE;
 }
 
 /* ---- one attempt ---- */
@@ -91,7 +100,8 @@ static enum err commit(struct postgresql_db *db)
         e = ERR_INTERNAL_ERROR;
     PQclear(r);
     db->begun = false;
-    return e && db->broken && db->mode == STORE_WRITE && db->marks ? settle_commit(db) : e;
+    db->in_doubt = e && db->broken && db->mode == STORE_WRITE && db->marks;
+    return e;
 }
 
 static enum err run_once(struct postgresql_db *db, enum store_mode mode, enum err (*run)(void *, struct db *),
@@ -100,7 +110,7 @@ static enum err run_once(struct postgresql_db *db, enum store_mode mode, enum er
     db->base.failed = ERR_NONE;
     db->until_us = clock_monotonic_us() + db->answer_us;
     db->mode = mode;
-    db->begun = false;
+    db->begun = db->blocked = db->in_doubt = false;
     db->mark++;
     enum err e = run(arg, &db->base);
     assert(db->base.cursors == 0 && "a cursor was left open");
@@ -159,11 +169,11 @@ static void back_off(int attempts)
 }
 
 /* A write that has lost several races runs alone in this process, so that a stream of other writes cannot starve it.
- * Then only another node can win the race against it. */
+ * Then only another node can win the race against it, or a write that waits for a lock: nobody waits for that one. */
 static enum err run_in_turn(struct postgresql_db *db, bool alone, enum store_mode mode,
                             enum err (*run)(void *, struct db *), void *arg)
 {
-    if (mode == STORE_READ)
+    if (mode == STORE_READ || db->patient)
         return run_once(db, mode, run, arg);
     pthread_rwlock_t *writes = &db->store->writes;
     (void)(alone ? pthread_rwlock_wrlock(writes) : pthread_rwlock_rdlock(writes));
@@ -174,17 +184,16 @@ static enum err run_in_turn(struct postgresql_db *db, bool alone, enum store_mod
 
 enum err postgresql_run(struct postgresql_db *db, enum store_mode mode, enum err (*run)(void *, struct db *), void *arg)
 {
-    enum err e = ERR_RETRY;
-    for (int attempts = 0; e == ERR_RETRY && attempts < ATTEMPTS; attempts++) {
-        if (!postgresql_connected(db))
-            return ERR_INTERNAL_ERROR;
-        e = run_in_turn(db, attempts >= ATTEMPTS_SHARED, mode, run, arg);
-        if (e == ERR_RETRY && !db->broken)
-            back_off(attempts);
+    for (int attempts = 0; attempts < ATTEMPTS; attempts++) {
+        enum err e = run_in_turn(db, attempts >= ATTEMPTS_SHARED, mode, run, arg);
+        if (db->in_doubt)
+            e = settle_commit(db);
+        if (e != ERR_RETRY || db->broken || db->blocked)
+            return e;
+        if (clock_monotonic_us() >= db->give_up_us)
+            break;
+        back_off(attempts);
     }
-    if (e == ERR_RETRY) {
-        store_log_error("transaction given up", ATTEMPTS, db->state);
-        e = ERR_INTERNAL_ERROR;
-    }
-    return e;
+    store_log_error("transaction given up", ATTEMPTS, db->state);
+    return ERR_SERVICE_UNAVAILABLE;
 }

@@ -40,8 +40,11 @@ static bool wait_for_result(PGconn *conn, int64_t until_us)
 
 PGresult *postgresql_result(struct postgresql_db *db)
 {
-    if (!db->late && !wait_for_result(db->conn, db->until_us))
-        db->late = db->broken = true;
+    if (!db->late) {
+        db->late = !wait_for_result(db->conn, db->until_us);
+        postgresql_set_silent(db->store, db->late);
+    }
+    db->broken |= db->late;
     return db->late ? NULL : PQgetResult(db->conn);
 }
 

@@ -28,6 +28,12 @@ enum err store_start(struct store *s)
     return s->engine->start(s);
 }
 
+void store_wind_down(struct store *s)
+{
+    if (s && s->engine->wind_down)
+        s->engine->wind_down(s);
+}
+
 void store_close(struct store *s)
 {
     if (s)

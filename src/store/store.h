@@ -27,6 +27,8 @@ struct db;    /* one session: a connection on one thread, inside a transaction w
 enum err store_open(const struct config *c, bool migrate, struct store **ret, char **ret_why) CHECKED;
 /* Starts the store's threads. */
 enum err store_start(struct store *s) CHECKED;
+/* Announces that the process stops: tasks still run, but no longer wait for a server that does not answer. */
+void store_wind_down(struct store *s);
 /* Finishes all submitted tasks, copies the WAL into the database, and closes it. */
 void store_close(struct store *s);
 
@@ -45,7 +47,9 @@ void store_listen(struct store *s, void (*listener)(void *context, unsigned topi
 enum store_mode { STORE_READ, STORE_WRITE };
 
 struct store_task {
-    struct store_task *next; /* owned by the store */
+    struct store_task *next; /* owned by the store, */
+    int64_t submitted_us;    /* like these: monotonic, */
+    int lane, losses;        /* where it waits, and its lost connections */
     enum store_mode mode;
     bool urgent;  /* runs before all tasks that are not urgent: a caller is waiting at a door */
     bool lengthy; /* a read that may take long: runs on a thread for such reads, and delays only those */
@@ -54,7 +58,8 @@ struct store_task {
     void (*done)(struct store_task *task, enum err result);
 };
 
-/* Any thread. The task must stay alive until `done`. */
+/* Any thread. The task must stay alive until `done`, which may be called before this returns. Its result is
+ * ERR_SERVICE_UNAVAILABLE if the task cannot run in time, or if it is unknown whether its changes were committed. */
 void store_submit(struct store *s, struct store_task *task);
 /* Runs a task and waits for it: for threads that may block (jobs, admin, tests). */
 enum err store_run(struct store *s, enum store_mode mode, enum err (*run)(void *arg, struct db *db), void *arg) CHECKED;

@@ -17,7 +17,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 /** A world whose disk, or database, can be broken and mended. */
 async function breakableWorld() {
     if (engine === 'postgresql') {
-        const w = await world();
+        const w = await world({ config: { store: { wait_s: 1 } } });
         return { ...w, faults: { 'a database that is gone': () => allowConnections(w.daemon, false) }, mend: () => allowConnections(w.daemon, true) };
     }
     const directory = temporaryDirectory();

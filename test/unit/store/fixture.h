@@ -139,8 +139,15 @@ static inline struct store_fixture *store_fixture_new_postgresql(void)
         return NULL;
     snprintf(f->schema, sizeof f->schema, "t%s", strrchr(f->dir, '-') + 1);
     snprintf(f->dsn, sizeof f->dsn, "%s options='-c search_path=\"%s\"'", store_cluster.dsn, f->schema);
-    f->config =
-        (struct config){.engine = ENGINE_POSTGRESQL, .top_data_dir = f->dir, .store_dsn = f->dsn, .store_workers = 4};
+    f->config = (struct config){.engine = ENGINE_POSTGRESQL,
+                                .top_data_dir = f->dir,
+                                .store_dsn = f->dsn,
+                                .store_workers = 4,
+                                .store_wait_s = 30,
+                                .store_queue = 10000,
+                                .store_statement_timeout_s = 10,
+                                .store_lock_timeout_s = 3,
+                                .store_idle_timeout_s = 3};
     if (store_cluster_sql("CREATE SCHEMA \"%s\"", f->schema)) {
         free(f);
         return NULL;

@@ -1,0 +1,177 @@
+// Waits for PostgreSQL: each has an end, and nothing that a retry solves is answered with an error.
+// engine: postgresql
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import https from 'node:https';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { idempotencyKey, ok } from './lib/client.js';
+import { Cluster } from './lib/cluster.js';
+import { sql } from './lib/store.js';
+import { eventually, grant, resident, visit, world } from './lib/world.js';
+
+const HUNG_MS = 15_000;
+const STOP_MS = 20_000;
+const MARGIN_MS = 10_000; // for a machine that is busy with other tests
+
+const sleep = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+
+/** A world on the cluster, in a database of its own, whose client has a connection for each request. */
+async function worldOn(cluster, store = {}, config = {}) {
+    const name = `d${idempotencyKey().slice(4)}`;
+    sql({ dsn: cluster.dsn }, `CREATE DATABASE ${name}`);
+    const dsn = cluster.dsn.replace('dbname=postgres', `dbname=${name}`);
+    const w = await world({ config: { ...config, store: { engine: 'postgresql', dsn, ...store } } });
+    w.client.agent = new https.Agent({ keepAlive: true, rejectUnauthorized: false });
+    w.daemon.dsn = dsn;
+    return w;
+}
+
+const list = (person) => person.client.get('/v1/unlock?limit=100');
+const create = (person, key = idempotencyKey()) => person.client.post('/v1/unlock', { type: 'passcode', label: key, enabled: false }, { headers: { 'Idempotency-Key': key } });
+const buzz = (w, person) => w.client.post('/sandbox/calls', { to: person.number, from: '+15550001111' });
+
+/** The answer with the time it took. */
+async function timed(request) {
+    const began = Date.now();
+    const answer = await request;
+    return { ...answer, took: Date.now() - began, ended: Date.now() };
+}
+
+/** A transaction that holds the locks of a statement until release(). */
+async function hold(daemon, statement) {
+    const child = spawn('psql', ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-d', daemon.dsn], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const closed = once(child, 'close');
+    child.stdin.write(`BEGIN; ${statement}; SELECT 'held';\n`);
+    await once(child.stdout, 'data');
+    return {
+        async release() {
+            child.stdin.end('COMMIT;\n');
+            await closed;
+        },
+    };
+}
+
+function assertUnavailable(answer) {
+    assert.equal(answer.status, 503, answer.text);
+    assert.equal(answer.body.error.code, 'SERVICE_UNAVAILABLE');
+    assert.equal(answer.body.error.retryable, true);
+    assert.ok(Number(answer.headers['retry-after']) >= 1);
+}
+
+describe('a PostgreSQL server that hangs', () => {
+    let cluster;
+    let w;
+    let person;
+    before(async () => {
+        cluster = new Cluster();
+        w = await worldOn(cluster, { workers: 4 });
+        person = await resident(w.client);
+    });
+    after(async () => {
+        try {
+            cluster.thaw();
+            await w?.close();
+        } finally {
+            cluster?.stop();
+        }
+    });
+
+    it('leaves no request without an answer, and loses nothing', async () => {
+        const rows = ok(await list(person)).data.length;
+        const keys = Array.from({ length: 10 }, () => idempotencyKey());
+        cluster.freeze();
+        const answers = await Promise.all([
+            ...Array.from({ length: 20 }, () => timed(list(person))),
+            ...keys.map((key) => timed(create(person, key))),
+            ...Array.from({ length: 3 }, () => timed(buzz(w, person))),
+        ]);
+        for (const answer of answers) {
+            assertUnavailable(answer);
+            assert.ok(answer.took < HUNG_MS + MARGIN_MS, `${answer.took} ms`);
+        }
+        cluster.thaw();
+        for (const key of keys) await eventually(async () => (await create(person, key)).status < 300, 'creating again');
+        assert.equal(ok(await list(person)).data.length, rows + keys.length);
+        assert.equal((await visit(w.client, { to: person.number })).outcome, 'forwarded');
+    });
+
+    it('does not hold up a stop', async () => {
+        const rows = ok(await list(person)).data;
+        cluster.freeze();
+        const asked = [list(person), create(person), list(person), create(person), list(person)].map((one) => one.catch(() => 'closed'));
+        await sleep(500);
+        const began = Date.now();
+        const { code } = await w.daemon.terminate();
+        const took = Date.now() - began;
+        assert.equal(code, 0);
+        assert.ok(took < STOP_MS + MARGIN_MS, `${took} ms`);
+        await Promise.all(asked);
+        cluster.thaw();
+        await w.daemon.start();
+        const now = ok(await list(person)).data;
+        assert.deepEqual(now.filter((row) => rows.some((before) => before.id === row.id)), rows);
+    });
+});
+
+describe('a service that is frozen in a transaction', () => {
+    let cluster;
+    let here;
+    let there;
+    let person;
+    let other;
+    before(async () => {
+        cluster = new Cluster();
+        const secrets = { master_key: randomBytes(32).toString('hex') };
+        here = await worldOn(cluster, { workers: 8 }, { secrets });
+        there = await world({ config: here.daemon.config });
+        person = await resident(here.client);
+        other = await resident(here.client);
+        for (const one of [person, other]) await grant(one, { type: 'timer', expires_in_minutes: 60 });
+    });
+    after(async () => {
+        try {
+            if (there?.daemon.running()) there.daemon.process.kill('SIGCONT');
+            await there?.close();
+            await here?.close();
+        } finally {
+            cluster?.stop();
+        }
+    });
+
+    const transactions = (where) => sql(here.daemon, `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND ${where};`).trim().split('\n').filter(Boolean);
+
+    /** Freezes the second service when a transaction of it holds the building's lock. Gives the call that it answers later. */
+    async function freezeInTransaction() {
+        for (;;) {
+            const blocker = await hold(here.daemon, `SELECT 1 FROM building WHERE id = '${person.building.id}' FOR UPDATE`);
+            const call = buzz(there, person);
+            const [pid] = await eventually(() => {
+                const waiting = transactions("application_name = 'portero' AND wait_event_type = 'Lock'");
+                return waiting.length && waiting;
+            }, 'a call that waits for the lock', 10_000).finally(async () => {
+                there.daemon.process.kill('SIGSTOP');
+                await blocker.release();
+            });
+            await sleep(50);
+            if (transactions(`pid = ${pid} AND state = 'idle in transaction'`).length) return { call };
+            there.daemon.process.kill('SIGCONT'); // its time for the lock was over just before
+            await call;
+        }
+    }
+
+    it('holds up the calls of that building, not the others', async () => {
+        const { call: theirs } = await freezeInTransaction();
+        const calls = Array.from({ length: 12 }, () => timed(buzz(here, person)));
+        await sleep(50);
+        const others = await Promise.all(Array.from({ length: 12 }, () => [timed(list(person)), timed(create(other)), timed(buzz(here, other))]).flat());
+        const called = await Promise.all(calls);
+        for (const answer of others) assert.ok(answer.status < 300, answer.text);
+        for (const answer of called) assert.equal(ok(answer).outcome, 'released');
+        assert.ok(Math.max(...others.map(({ ended }) => ended)) < Math.min(...called.map(({ ended }) => ended)), 'the others do not wait');
+        console.log(Math.max(...others.map(({ took }) => took)), Math.max(...called.map(({ took }) => took)));
+        there.daemon.process.kill('SIGCONT');
+        assert.equal(ok(await theirs).outcome, 'released', 'the frozen service decides again');
+    });
+});
