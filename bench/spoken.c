@@ -1,11 +1,12 @@
 /* Scores synthetic callers against codes, once for each utterance; bench/spoken.mjs picks thresholds and counts.
  *
- *   bench_spoken TIDIGITS ENGLISH KIND SNR TRIALS < list > scores
+ *   bench_spoken TIDIGITS ENGLISH TALKERS SNR TRIALS < list > scores
  *
- * Each line of the list: a file of 8 kHz samples, voice, speaker, code. KIND of noise: white or babble. Prints a line
- * "U" for each utterance, then a line "T" for each trial: the code among five valid ones (true), every code that
- * differs in one digit, alone (near), TRIALS times five valid codes without it (random), and what both models hear when
- * they are free (free). TRIALS 0: only the lines "U". */
+ * Each line of the list: a file of 8 kHz samples, voice, speaker, code. TALKERS: other voices that are the noise; 0:
+ * white noise. Prints a line "U" for each utterance, with 1 if the service would judge it, its length and its ratio,
+ * then a line "T" for each trial: the code among five valid ones (true), every code that differs in one digit, alone
+ * (near), TRIALS times five valid codes without it (random), and what both models hear when they are free (free).
+ * TRIALS 0: only the lines "U". */
 #include <math.h>
 #include <re/re.h>
 #include <rem/rem.h>
@@ -20,9 +21,8 @@
 #define FILES_MAX  10000
 #define VALID      5 /* codes of a building */
 #define TRIALS_MAX 40
-#define PAD        4000 /* samples of noise alone before, 500 ms */
-#define PAD_AFTER  12000
-#define TALKERS    6
+#define PAD        4000          /* samples of noise alone before, 500 ms */
+#define PAD_AFTER  UTTERANCE_MAX /* noise goes on, so that every utterance is complete */
 #define FRAME      160
 
 struct entry {
@@ -85,11 +85,11 @@ static double speech_power(const struct entry *e)
     return count ? sum / (double)count : 1;
 }
 
-static void make_noise(bool babble, const struct entry *of, double *x, size_t n)
+static void make_noise(int talkers, const struct entry *of, double *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        x[i] = babble ? 0 : gauss();
-    for (int t = 0; babble && t < TALKERS; t++) {
+        x[i] = talkers ? 0 : gauss();
+    for (int t = 0; t < talkers; t++) {
         size_t at = (size_t)below(4000);
         while (at < n) {
             const struct entry *e = &entries[below((int)entry_count)];
@@ -102,12 +102,12 @@ static void make_noise(bool babble, const struct entry *of, double *x, size_t n)
 }
 
 /* The audio as the service hears it; the caller frees it. */
-static int16_t *channel(const struct entry *e, bool babble, double snr, size_t *ret_n)
+static int16_t *channel(const struct entry *e, int talkers, double snr, size_t *ret_n)
 {
     size_t n = PAD + e->n + PAD_AFTER;
     double *noise = mem_array(double, n);
     int16_t *out = mem_array(int16_t, n);
-    make_noise(babble, e, noise, n);
+    make_noise(talkers, e, noise, n);
     double gain = sqrt(speech_power(e) / pow(10, snr / 10) / power_of(noise, n));
     for (size_t i = 0; i < n; i++) {
         double x = noise[i] * gain + (i >= PAD && i < PAD + e->n ? e->samples[i - PAD] : 0);
@@ -212,17 +212,17 @@ static void try_codes(const char *said, int count)
     run_trials(trials, (size_t)count);
 }
 
-static void score(const struct entry *e, bool babble, double snr, int trials)
+static void score(const struct entry *e, int talkers, double snr, int trials)
 {
     size_t n, kept;
-    int16_t *heard = channel(e, babble, snr, &n);
+    int16_t *heard = channel(e, talkers, snr, &n);
     struct utterance *u = utterance_new();
     for (size_t i = 0; i + FRAME <= n; i += FRAME)
         (void)utterance_take(u, heard + i, FRAME);
     const int16_t *samples = utterance_samples(u, &kept);
-    printf("U %s %s %s %g %d %zu %zu %.1f\n", e->voice, e->speaker, e->code, snr, utterance_state(u), e->n, kept,
+    printf("U %s %s %s %g %d %zu %zu %.1f\n", e->voice, e->speaker, e->code, snr, utterance_clear(u), e->n, kept,
            utterance_snr(u));
-    if (utterance_state(u) == UTTERANCE_COMPLETE && trials) {
+    if (trials) {
         spoken_ear_take(ear, samples, kept, INT64_MAX);
         try_codes(e->code, trials);
     }
@@ -251,7 +251,7 @@ static void read_list(void)
 int main(int argc, char **argv)
 {
     if (argc < 6) {
-        fprintf(stderr, "usage: bench_spoken TIDIGITS ENGLISH white|babble SNR TRIALS < list\n");
+        fprintf(stderr, "usage: bench_spoken TIDIGITS ENGLISH TALKERS SNR TRIALS < list\n");
         return 2;
     }
     const char *missing;
@@ -263,7 +263,7 @@ int main(int argc, char **argv)
     read_list();
     for (size_t i = 0; i < entry_count; i++) {
         seed = i * 7919 + 17;
-        score(&entries[i], !strcmp(argv[3], "babble"), atof(argv[4]), trials < TRIALS_MAX ? trials : TRIALS_MAX);
+        score(&entries[i], atoi(argv[3]), atof(argv[4]), trials < TRIALS_MAX ? trials : TRIALS_MAX);
     }
     return 0;
 }

@@ -6,8 +6,7 @@
 #include "domain/access_spoken.h"
 #include "voice/sip_agent.h"
 
-#define LIMIT_MS     4000 /* a caller waits no longer for a spoken code */
-#define SNR_LEAST_DB 13.0 /* estimated: speech at 10 dB is not understood well enough */
+#define LIMIT_MS 4000 /* a caller waits no longer for a spoken code */
 
 /* ---- the agent's recognition ---- */
 
@@ -75,7 +74,7 @@ static void sip_hearing_answered(struct spoken_request *r)
 /* False: it cannot be understood. */
 static bool submit(struct sip_hearing *h)
 {
-    if (h->pending || utterance_snr(h->utterance) < SNR_LEAST_DB)
+    if (h->pending || !utterance_clear(h->utterance))
         return false;
     h->request = (struct spoken_request){
         .building = h->building, .utterance = h->utterance, .box = &h->agent->box, .answered = sip_hearing_answered};

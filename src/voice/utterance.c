@@ -16,6 +16,7 @@
 #define DEPTH_DB     25.0 /* and at most that much below the loudest: talk in the background does not count */
 #define LOWEST_DB    24.0 /* the noise is taken to be at least this (1 is the square of the least step) */
 #define CLIMB_DB     0.04 /* the estimate of the noise rises by this in each frame */
+#define CLEAR_DB     13.0 /* estimated: speech at 10 dB is not understood well enough */
 #define FRAMES_MAX   (UTTERANCE_MAX / FRAME)
 
 struct utterance {
@@ -143,4 +144,9 @@ double utterance_snr(const struct utterance *u)
     qsort(power, frames, sizeof *power, by_value);
     const double noise = mean_of(power, frames / 3), both = mean_of(power + frames / 2, frames - frames / 2);
     return decibel(both > noise ? both - noise : 0) - decibel(noise);
+}
+
+bool utterance_clear(const struct utterance *u)
+{
+    return u->quiet == PAUSE && utterance_snr(u) >= CLEAR_DB;
 }

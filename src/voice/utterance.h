@@ -21,5 +21,9 @@ enum utterance_state utterance_take(struct utterance *u, const int16_t *samples,
 enum utterance_state utterance_state(const struct utterance *u);
 /* The speech, with a little of what came before and after. */
 const int16_t *utterance_samples(const struct utterance *u, size_t *ret_n);
+/* Whether the complete speech stands out from the noise well enough to be judged. The ratio tells steady noise. Other
+ * voices leave gaps that pass for the silence between words, but hardly a pause that ends the speech, which is then cut
+ * at UTTERANCE_MAX. */
+bool utterance_clear(const struct utterance *u);
 /* Estimated signal-to-noise ratio of the speech in dB. */
 double utterance_snr(const struct utterance *u);

@@ -71,9 +71,30 @@ static void the_noise_is_estimated(void **state)
     struct utterance *clear = speaker_utterance("one two three four", 20),
                      *noisy = speaker_utterance("one two three four", 1500);
     assert_true(utterance_snr(clear) > 25);
+    assert_true(utterance_clear(clear) && !utterance_clear(noisy));
     assert_true(utterance_snr(noisy) < 13);
     utterance_free(clear);
     utterance_free(noisy);
+}
+
+static void speech_over_other_voices_is_not_judged(void **state)
+{
+    (void)state;
+    size_t n, other_n;
+    int16_t *said = speaker_says("one two three four", 20, 0, &n),
+            *other = speaker_says("nine eight seven six five zero nine eight seven six five", 0, 0, &other_n);
+    for (int quieter = 1; quieter < 100; quieter *= 3) { /* 0, 10, 19, 29, 38 dB */
+        struct utterance *u = utterance_new();
+        for (size_t i = 0; utterance_state(u) != UTTERANCE_COMPLETE; i++) {
+            const int16_t both =
+                (int16_t)((i < n ? said[i] / 2 : 0) + other[4000 + i % (other_n - 4000)] / (2 * quieter));
+            (void)utterance_take(u, &both, 1);
+        }
+        assert_int_equal(utterance_clear(u), quieter > 20);
+        utterance_free(u);
+    }
+    free(said);
+    free(other);
 }
 
 static void any_audio_in_any_pieces_is_taken(void **state)
@@ -106,6 +127,7 @@ int main(void)
         cmocka_unit_test(a_pause_between_digits_does_not_end_it),
         cmocka_unit_test(endless_speech_ends_at_the_limit),
         cmocka_unit_test(the_noise_is_estimated),
+        cmocka_unit_test(speech_over_other_voices_is_not_judged),
         cmocka_unit_test(any_audio_in_any_pieces_is_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
