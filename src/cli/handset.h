@@ -16,7 +16,8 @@
                       "longest wait of a comma for a greeting to begin [1000]"),                                       \
         OPTION_NUMBER(ctype, member.tone_ms, "tone", "MS", 20, 5000, "length of a key [100]"),                         \
         OPTION_NUMBER(ctype, member.gap_ms, "gap", "MS", 20, 5000, "silence between keys [100]"),                      \
-        OPTION_NUMBER(ctype, timeout_s, "timeout", "S", 1, 3600, "maximum duration [60]"),                             \
+        OPTION_NUMBER(ctype, timeout_s, "timeout", "S", 1, 3600,                                                       \
+                      "maximum duration, from the first message to the end [60]"),                                     \
         OPTION_SWITCH(ctype, member.json, "json", "print one JSON object per line")
 
 /* The first error in these options, or NULL. */

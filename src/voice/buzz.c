@@ -47,17 +47,31 @@ static void buzz_on_trace(bool sent, enum sip_transp tp, const struct sa *src, c
     b->reached = b->reached || !sent;
 }
 
+/* The call took longer than --timeout. */
+static void time_out(struct buzz *b, int64_t waited_ms)
+{
+    const unsigned s = (unsigned)(waited_ms / 1000);
+    if (b->hand.answered) {
+        handset_report(&b->hand, "timeout", NULL);
+        if (b->o->notes)
+            fprintf(b->o->notes, "portero: hung up after %u s, the limit of --timeout\n", s);
+        return;
+    }
+    if (b->reached)
+        (void)re_snprintf(b->hand.why, sizeof b->hand.why,
+                          "%J responded but did not answer the call within %u s, the limit of --timeout", &b->server,
+                          s);
+    else
+        tell_unanswered(b, waited_ms);
+    b->hand.failed = true;
+}
+
 static void buzz_on_tick(void *arg, int64_t now_ms)
 {
     struct buzz *b = arg;
     const int64_t waited_ms = now_ms - b->hand.began_ms;
     if (handset_timed_out(&b->hand, now_ms) || (!b->reached && waited_ms > GIVE_UP_MS)) {
-        if (b->hand.answered) {
-            handset_report(&b->hand, "timeout", NULL);
-        } else {
-            tell_unanswered(b, waited_ms);
-            b->hand.failed = true;
-        }
+        time_out(b, waited_ms);
         handset_finish(&b->hand);
     } else if (!b->reached && !b->advised && waited_ms >= SILENT_MS) {
         advise(b, waited_ms);

@@ -7,7 +7,7 @@ struct buzz_options {
     const char *from; /* NULL: "callbox" */
     const char *sip;  /* the service's address, see buzz_is_service */
     struct handset_options handset;
-    FILE *notes; /* for advice while nobody answers; NULL: silent */
+    FILE *notes; /* for advice while nobody answers, and at a time-out; NULL: silent */
 };
 
 enum {

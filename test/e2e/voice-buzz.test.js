@@ -172,6 +172,7 @@ describe('calls over SIP', { concurrency: 6 }, () => {
         const call = await ring(person, '--timeout', '6'); // in time to be answered, and less than the 8 s of silence that end a call
         notOpened(call);
         assert.deepEqual(call.heard, ['answered', 'timeout']);
+        assert.match(call.stderr, /^portero: hung up after 6 s, the limit of --timeout$/m);
         assert.ok(await w.daemon.logged(new RegExp(`dialled=\\${person.number} building=${person.building.id} keys=0 .* decision=none reason=no_code ended=hung_up duration_ms=\\d+`)));
         assert.deepEqual(await log(person), []);
     });

@@ -60,6 +60,15 @@ describe('portero phone', () => {
             [{ event: 'ringing', detail: `from ${person.number}` }, { event: 'refused', detail: '486' }]);
     });
 
+    it('rings longer than the caller waits, who is told so', async () => {
+        const person = await forwarded();
+        const phone = await start('--answer', '60000', '--timeout', '20');
+        const call = await buzz(w.daemon, person.number, '--timeout', '3');
+        assert.deepEqual([call.status, call.stdout], [1, '']);
+        assert.match(call.stderr, /^portero: 127\.0\.0\.1:\d+ responded but did not answer the call within 3 s, the limit of --timeout$/m);
+        assert.equal((await phone.ended).status, 3);
+    });
+
     it('waits for a call only so long', async () => {
         const phone = await start('--timeout', '1');
         const { status, stdout } = await phone.ended;
