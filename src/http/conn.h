@@ -119,6 +119,7 @@ struct http_shared {
     struct http_output *output;
     struct net_cidrs trusted;
     int64_t limit_ms[CONN_STATES];
+    int64_t drain_ms; /* how long idle connections stay open when the server stops */
 };
 
 /* The connections of one loop, and their common buffers. */
@@ -126,8 +127,9 @@ struct http_conns {
     const struct http_shared *shared;
     struct event_base *base;
     struct mailbox *mailbox;
-    unsigned loop; /* its index, for the handler */
-    bool draining; /* the server is stopping: every reply closes */
+    unsigned loop;    /* its index, for the handler */
+    bool draining;    /* the server is stopping: every reply closes */
+    bool ending_idle; /* and connections without a request close */
 
     struct http_conn_list lists[CONN_STATES];
     unsigned count; /* dead ones included */

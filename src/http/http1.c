@@ -321,7 +321,7 @@ static void wait_for_event(struct http_conn *c)
 
 static void http1_settle(struct http_conn *c)
 {
-    if (c->broken || (c->state == CONN_IDLE && c->conns->draining)) {
+    if (c->broken || (c->state == CONN_IDLE && c->conns->ending_idle)) {
         http_conn_end(c, false);
     } else if (http_conn_is_blocked(c)) {
         if (!c->exchange)

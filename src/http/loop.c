@@ -55,17 +55,34 @@ static void on_stop_expired(evutil_socket_t fd, short event, void *arg)
     ((struct http_loop *)arg)->expired = true;
 }
 
+static void on_stop_idle(evutil_socket_t fd, short event, void *arg)
+{
+    struct http_loop *l = arg;
+    (void)fd;
+    (void)event;
+    http_conns_turn(&l->conns); /* before: a connection that becomes idle now may have sent more */
+    l->conns.ending_idle = true;
+    http_conns_read_idle(&l->conns);
+}
+
+static void start_timer(struct event *ev, int64_t ms)
+{
+    struct timeval after = {ms / 1000, ms % 1000 * 1000};
+    if (event_add(ev, &after) != 0)
+        abort();
+}
+
+/* A request may be on its way on an idle connection: a client would not know whether it was carried out. So these stay
+ * open for a while, and close with their next reply. */
 static void on_stop_mail(struct mail *m)
 {
     struct http_loop *l = container_of(m, struct http_loop, stop_mail);
-    struct timeval wait = {l->stop_wait_ms / 1000, l->stop_wait_ms % 1000 * 1000};
+    int64_t drain_ms = l->conns.shared->drain_ms;
     for (unsigned i = 0; i < HTTP_LISTENERS; i++)
         http_listener_stop(&l->listeners[i]);
-    http_conns_turn(&l->conns); /* before: a connection that becomes idle now may have sent more */
     l->conns.draining = true;
-    http_conns_read_idle(&l->conns); /* a connection without a request does not stay idle while the loop drains */
-    if (event_add(&l->stop_ev, &wait) != 0)
-        abort();
+    start_timer(&l->stop_idle_ev, drain_ms < l->stop_wait_ms ? drain_ms : l->stop_wait_ms);
+    start_timer(&l->stop_ev, l->stop_wait_ms);
 }
 
 void http_loop_stop(struct http_loop *l, int wait_ms)
@@ -128,6 +145,7 @@ enum err http_loop_init(struct http_loop *l, const struct http_shared *shared, u
     event_assign(&l->mail_ev, l->base, l->mailbox.fd, EV_READ | EV_PERSIST, on_loop_mail, l);
     event_assign(&l->tick_ev, l->base, -1, EV_PERSIST, on_loop_tick, l);
     event_assign(&l->stop_ev, l->base, -1, 0, on_stop_expired, l);
+    event_assign(&l->stop_idle_ev, l->base, -1, 0, on_stop_idle, l);
     return ERR_NONE;
 }
 
@@ -165,6 +183,7 @@ void http_loop_done(struct http_loop *l)
         event_del(&l->mail_ev);
         event_del(&l->tick_ev);
         event_del(&l->stop_ev);
+        event_del(&l->stop_idle_ev);
         event_base_free(l->base);
         mailbox_done(&l->mailbox);
     }

@@ -13,7 +13,7 @@ struct http_loop {
     struct event_base *base;
     pthread_t thread;
     struct mailbox mailbox;
-    struct event mail_ev, tick_ev, stop_ev;
+    struct event mail_ev, tick_ev, stop_ev, stop_idle_ev;
     size_t freed_before; /* conns.freed at the last tick */
 
     bool expired; /* the time for stopping is over */

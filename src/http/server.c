@@ -110,6 +110,7 @@ static enum err read_settings(struct http_server *s, const struct config *c, str
     limit[CONN_IDLE] = c->http_idle_timeout_s * 1000;
     limit[CONN_FLUSH] = c->http_write_timeout_s * 1000;
     limit[CONN_LINGER] = LINGER_MS;
+    s->shared.drain_ms = c->http_drain_s * 1000;
     s->shared.counter = http_conn_counter_new(connection_limit(c), (unsigned)c->http_connections_per_address);
     enum err e = net_cidrs_parse(c->top_trusted_proxies, &s->shared.trusted, &bad);
     return e ? err_why(ret_why, e, "trusted_proxies: %s is not a CIDR block", bad) : ERR_NONE;

@@ -123,13 +123,14 @@ export async function refusing(status, contact) {
 /** baresip as a call box; driven over its control port with netstrings of JSON. */
 export class Baresip {
     /** account: a line of baresip's file `accounts`, in place of that of test/e2e/baresip. record: it writes what it hears to
-     *  a file …-dec.wav in its directory, complete when the call has ended. play: the WAV file that it plays, in place of its echo. listen: its SIP port. */
-    static async start({ account, record = false, play, listen = 0 } = {}) {
+     *  a file …-dec.wav in its directory, complete when the call has ended. play: the WAV file that it plays, in place of its echo. listen: its SIP port. nameserver: ADDRESS:PORT, in place of the system's. */
+    static async start({ account, record = false, play, listen = 0, nameserver } = {}) {
         const phone = new Baresip();
         phone.directory = mkdtempSync(join(tmpdir(), 'portero-baresip-'));
         const port = await freePort();
         let config = readFileSync(join(here, '../baresip/config'), 'utf8').replace(/^(ctrl_tcp_listen\s+).*$/m, `$1127.0.0.1:${port}`)
             .replace(/^(sip_listen\s+).*$/m, `$1127.0.0.1:${listen}`);
+        if (nameserver) config += `dns_server ${nameserver}\n`;
         if (play) config = config.replace(/^(audio_source\s+).*$/m, `$1aufile,${play}`).replace(/^module\s+aubridge\.so$/m, '$&\nmodule aufile.so');
         const recording = `module sndfile.so\nsnd_path ${phone.directory}\n`;
         writeFileSync(join(phone.directory, 'config'), record ? config + recording : config);

@@ -73,6 +73,30 @@ static void accepted_requests_are_answered_and_idle_connections_close(void **sta
     }
 }
 
+static void a_request_on_an_idle_connection_is_answered_and_closes_it(void **state)
+{
+    (void)state;
+    for (int tls = 0; tls < 2; tls++) {
+        struct rig g;
+        struct stopper s;
+        struct answer a = {0};
+        rig_init(&g);
+        g.config.http_drain_s = 10;
+        rig_start(&g);
+        struct client idle = client_open(&g, tls);
+        expect(&idle, &a, STR("GET /echo HTTP/1.1\r\n" HOST "\r\n"), 200, "");
+        stop_in_background(&s, &g, PATIENCE_S * 1000);
+        await_refused_connections(tls ? g.tls : g.plain);
+        expect(&idle, &a, STR("GET /echo HTTP/1.1\r\n" HOST "\r\n"), 200, "");
+        assert_true(str_eq(answer_field(a.head, "Connection"), STR("close")));
+        assert_false(answer_next(&a, &idle));
+        client_close(&idle);
+        pthread_join(s.thread, NULL);
+        answer_done(&a);
+        rig_done(&g);
+    }
+}
+
 static void after_the_time_limit_the_rest_is_dropped(void **state)
 {
     (void)state;
@@ -122,6 +146,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accepted_requests_are_answered_and_idle_connections_close),
+        cmocka_unit_test(a_request_on_an_idle_connection_is_answered_and_closes_it),
         cmocka_unit_test(after_the_time_limit_the_rest_is_dropped),
         cmocka_unit_test(a_server_that_never_started_can_be_freed),
         cmocka_unit_test(stopping_twice_is_harmless),
