@@ -1,6 +1,6 @@
 # Thin over CMake's presets: what each target does is one or two commands. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help build run demo cluster test programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade bench asan tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
+.PHONY: help build run demo cluster test test-cluster test-cluster-quick programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade bench asan tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
 SHELL := /bin/sh
 E2E := test/e2e
 NODE_MODULES := $(E2E)/node_modules/.package-lock.json
@@ -12,7 +12,7 @@ BUILD_NICE :=
 BOTH_ENGINES = PG_CLUSTER_FSYNC=off scripts/pg-cluster with "$$(mktemp -d -t portero-pg-XXXXXX)"
 SOURCES := $(shell find src test bench -name '*.[ch]' -not -path '*/node_modules/*' 2>/dev/null)
 
-native-tests unit crash e2e e2e-sqlite e2e-postgresql upgrade asan tsan: export TMPDIR = $(shell scripts/test-tmpdir)
+native-tests unit crash e2e e2e-sqlite e2e-postgresql upgrade asan tsan test-cluster test-cluster-quick: export TMPDIR = $(shell scripts/test-tmpdir)
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9 -]*\):.*## /\1\t/p' Makefile | expand -t 18
@@ -68,6 +68,13 @@ $(NODE_MODULES): $(E2E)/package-lock.json
 	scripts/setup test
 	npm ci --prefix $(E2E) --no-audit --no-fund
 	touch $@
+
+test-cluster: build $(NODE_MODULES) ## breaks a cluster while clients write, for an hour: SCENARIOS="failover cut" and TIMES=3 for some
+	scripts/setup cluster
+	node test/cluster/run.js $(if $(TIMES),--times $(TIMES)) $(SCENARIOS)
+test-cluster-quick: build $(NODE_MODULES) ## the same in a few minutes
+	scripts/setup cluster
+	node test/cluster/run.js --quick $(SCENARIOS)
 
 bench: build ## measures; each figure with the limit measured in the same run
 	scripts/setup bench

@@ -31,7 +31,7 @@ export class Client {
      * json: sent as such; text: sent as is. headers: added; a value of undefined takes the header away.
      * Gives {status, headers, bytes, text, body}; body is the parsed JSON, if it is JSON.
      */
-    async request(method, target, { json, text, headers = {}, plain = false, check = true } = {}) {
+    async request(method, target, { json, text, headers = {}, plain = false, check = true, timeout = 60_000 } = {}) {
         const payload = json !== undefined ? JSON.stringify(json) : text;
         const all = {
             ...(this.key ? { authorization: `Bearer ${this.key}` } : {}),
@@ -40,7 +40,7 @@ export class Client {
         };
         for (const name of Object.keys(all)) if (all[name] === undefined) delete all[name];
         const base = this.base ?? (plain ? this.daemon.http : this.daemon.https);
-        const answer = await exchange(new URL(base), method, target, all, payload, plain ? this.plainAgent : this.agent);
+        const answer = await exchange(new URL(base), method, target, all, payload, plain ? this.plainAgent : this.agent, timeout);
         noteCode(answer.body);
         if (check) checkAnswer(method, target, answer, payload);
         return answer;
@@ -58,10 +58,10 @@ export class Client {
     }
 }
 
-function exchange(base, method, target, headers, payload, agent) {
+function exchange(base, method, target, headers, payload, agent, timeout) {
     const { request } = base.protocol === 'https:' ? https : http;
     return new Promise((resolve, reject) => {
-        const outgoing = request({ host: base.hostname, port: base.port, method, path: target, headers, agent, timeout: 60_000 }, (incoming) => {
+        const outgoing = request({ host: base.hostname, port: base.port, method, path: target, headers, agent, timeout }, (incoming) => {
             const chunks = [];
             incoming.on('data', (chunk) => chunks.push(chunk));
             incoming.on('error', reject);
@@ -79,7 +79,7 @@ function exchange(base, method, target, headers, payload, agent) {
                 return resolve(answer);
             });
         });
-        outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${target}: no answer in 60 s`)));
+        outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${target}: no answer in ${timeout / 1000} s`)));
         outgoing.on('error', reject);
         outgoing.end(payload);
     });

@@ -29,14 +29,15 @@ function certificate() {
 
 export class Receiver {
     /** answer: (request, response) => …, in place of an empty 200; may be replaced later. */
-    static async start(answer) {
-        const receiver = new Receiver(answer);
+    static async start(answer, address) {
+        const receiver = new Receiver(answer, address);
         await receiver.listen();
         return receiver;
     }
 
-    constructor(answer) {
+    constructor(answer, address = '127.0.0.1') {
         this.answer = answer;
+        this.address = address;
         this.requests = [];
         this.connections = 0;
         this.server = https.createServer(certificate(), (incoming, response) => this.#take(incoming, response));
@@ -45,7 +46,7 @@ export class Receiver {
     }
 
     async listen() {
-        this.server.listen(0, '127.0.0.1');
+        this.server.listen(0, this.address);
         await once(this.server, 'listening');
         this.server.unref(); // it must not keep the process of a test that failed
     }
@@ -66,7 +67,7 @@ export class Receiver {
 
     get certificate() { return certificate().cert; }
     get port() { return this.server.address().port; }
-    url(path = '/hook') { return `https://127.0.0.1:${this.port}${path}`; }
+    url(path = '/hook') { return `https://${this.address}:${this.port}${path}`; }
 
     /** The requests of one path. */
     to(path) { return this.requests.filter((request) => request.path === path); }
