@@ -147,6 +147,26 @@ static void each_statement_names_who_uses_it(void **state)
     assert_int_equal(missing, 0);
 }
 
+/* The row of the table begins with "| `name` | `owner` | `directories` |". */
+static void the_documentation_names_each_owner(void **state)
+{
+    (void)state;
+    char *page = NULL, row[200];
+    FILE *file = fopen(SOURCE_DIR "/docs/scaling.md", "r");
+    assert_non_null(file);
+    assert_true(getdelim(&page, &(size_t){0}, '\0', file) > 0);
+    fclose(file);
+    for (size_t i = 0; i < SPREAD_TABLES; i++) {
+        const struct spread_table *t = &spread_tables[i];
+        const char *quote = *t->directories ? "`" : "";
+        snprintf(row, sizeof row, "\n| `%s` | `%s` | %s%s%s |", t->name, t->owner, quote,
+                 *t->directories ? t->directories : "–", quote);
+        if (!strstr(page, row))
+            fail_msg("docs/scaling.md has no row%s", row);
+    }
+    free(page);
+}
+
 static void no_statement_that_someone_waits_for_grows_with_the_number_of_buildings(void **state)
 {
     struct store_fixture *f = *state;
@@ -178,6 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_statement_names_who_uses_it),
+        cmocka_unit_test(the_documentation_names_each_owner),
         cmocka_unit_test_setup_teardown(no_statement_that_someone_waits_for_grows_with_the_number_of_buildings,
                                         store_fixture_open_postgresql, store_fixture_close),
     };
