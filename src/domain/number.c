@@ -265,3 +265,8 @@ enum err number_reattach(struct tx *tx, const struct id *building, struct str nu
         *ret = changed > 0;
     return e;
 }
+
+enum err number_purchase_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
+{
+    return db_exec(tx->db, SQL_NUMBER_PURCHASE_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
+}

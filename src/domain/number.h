@@ -48,6 +48,9 @@ enum err number_add_provided(struct tx *tx, const struct id *building, struct st
  * Fails with ERR_NUMBER_NOT_FOUND if it is unknown or no building has it. */
 enum err number_release(struct tx *tx, struct str number) CHECKED;
 
+/* Deletes at most `limit` records of purchases that were open until before_us at the latest. */
+enum err number_purchase_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count) CHECKED;
+
 /* Takes the number of a building without the job. If *ret_leaving, the caller must return *ret_number to the provider
  * and then call number_forget. *ret_number is in the arena; STR_NONE: no number, or the building is deleted. */
 enum err number_detach(struct tx *tx, const struct id *building, struct str *ret_number, bool *ret_leaving) CHECKED;

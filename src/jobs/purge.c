@@ -9,6 +9,7 @@
 #include "domain/job.h"
 #include "domain/key.h"
 #include "domain/node.h"
+#include "domain/number.h"
 #include "domain/phone.h"
 #include "domain/session.h"
 #include "domain/work.h"
@@ -18,6 +19,7 @@
 #define CHALLENGES_KEPT_S     86400
 #define PHONE_CODES_KEPT_S    86400
 #define BILLING_EVENTS_KEPT_S (30 * 86400) /* longer than a provider repeats one */
+#define PURCHASES_KEPT_S      86400
 #define KEYS_KEPT_S           (30 * 86400) /* after their expiry */
 #define DELIVERIES_KEPT_S     (30 * 86400)
 
@@ -41,6 +43,7 @@ static const struct {
     {call_record_purge, CALL_RECORD_KEPT_S},
     {call_message_purge, CALL_RECORD_KEPT_S},
     {node_purge, NODE_ROW_KEPT_S},
+    {number_purchase_purge, PURCHASES_KEPT_S},
 };
 
 /* Sets *arg to the number of rows that it could have deleted in addition. */

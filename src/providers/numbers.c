@@ -3,7 +3,7 @@
 enum err number_source_new(const struct config *c, struct store *store, struct number_source **ret, char **ret_why)
 {
     if (strcmp(c->numbers_provider, "twilio") == 0)
-        return twilio_numbers_new(c, ret, ret_why);
+        return twilio_numbers_new(c, store, ret, ret_why);
     *ret = builtin_numbers_new(store);
     return ERR_NONE;
 }

@@ -12,8 +12,8 @@ struct number_source;
 
 struct number_source_ops {
     /* A number of the country ("US", "CA") for the reference. *ret is E.164, in the arena. REFUSED: no number is
-     * available. No purchase is begun that could last longer than until_us (monotonic); until then the caller must be
-     * the only one, on all nodes, that calls for the reference. Any thread; blocks. */
+     * available. No purchase is begun that could last longer than until_us (monotonic). While another caller, on any
+     * node, may be buying for the reference, the result is UNKNOWN. Any thread, outside of a transaction; blocks. */
     enum outcome (*acquire)(struct number_source *s, struct str reference, struct str country, int64_t until_us,
                             struct arena *a, struct str *ret);
     /* The number that was acquired under a reference. DONE with STR_NONE if there is no such number. */
@@ -39,4 +39,5 @@ static inline void number_source_free(struct number_source *s)
 
 /* The providers. */
 struct number_source *builtin_numbers_new(struct store *store);
-enum err twilio_numbers_new(const struct config *c, struct number_source **ret, char **ret_why) CHECKED;
+enum err twilio_numbers_new(const struct config *c, struct store *store, struct number_source **ret,
+                            char **ret_why) CHECKED;

@@ -2,8 +2,8 @@
  *
  * Twilio has no idempotency keys, so a number carries its reference as its FriendlyName. The account's numbers are
  * searched for the reference before a purchase, and after a purchase without an answer. If that finds nothing, the
- * purchase may still be in progress, and no other number is bought for the reference for a minute. */
-#include <pthread.h>
+ * purchase may still be in progress, and no other number is bought for the reference for a minute: not by any node, nor
+ * after a crash, because table number_purchase has a row before anything is bought. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -16,25 +16,25 @@
 #define VOICE_HOOK     "/hooks/twilio/voice"
 #define STATUS_HOOK    "/hooks/twilio/status"
 #define CODE_TAKEN     21422 /* "PhoneNumber is not available" */
-#define PURCHASES_MAX  64    /* at once */
 #define REFERENCE_MAX  63
 #define SETTLE_US      (60 * US_PER_S) /* a purchase without an answer may take effect until then */
 
-/* At most one for a reference: two must not both find nothing and both buy. */
+/* The right to buy a number for a reference, which one caller has: two must not both find nothing and both buy. */
 struct purchase {
-    char reference[REFERENCE_MAX + 1]; /* "": unused */
-    bool running;
-    int64_t open_until_us; /* on the service's clock: a purchase without an answer may take effect until then */
+    struct twilio_numbers *numbers;
+    struct str reference;
+    int64_t lasts_us;       /* for open_run */
+    int64_t lease, renewed; /* name its row, before and after open_run; 0: not open */
+    bool unclear;           /* a purchase had no answer */
 };
 
 struct twilio_numbers {
     struct number_source source;
     struct twilio *twilio;
+    struct store *store;
     struct arena arena;
     struct str voice_url, status_url; /* STR_NONE: the account's default */
     int64_t timeout_us;               /* of one call */
-    pthread_mutex_t lock;
-    struct purchase purchases[PURCHASES_MAX];
 };
 
 /* A number of the account. */
@@ -185,89 +185,88 @@ static enum outcome find_purchased(struct twilio_numbers *n, struct str referenc
     return OUTCOME_DONE;
 }
 
-static enum outcome buy_candidate(struct twilio_numbers *n, const struct candidates *candidates, struct purchase *p,
-                                  int64_t until_us, struct arena *a, struct str *ret)
+static enum err open_run(void *arg, struct db *db)
 {
-    struct str reference = str_z(p->reference);
+    struct purchase *p = arg;
+    const int64_t offset_us = clock_offset_s() * US_PER_S;
+    CURSOR c;
+    enum err e =
+        db_one(db, SQL_NUMBER_PURCHASE_OPEN,
+               DB_ARGS(v_str(p->reference), v_int(offset_us + p->lasts_us), v_int(offset_us), v_int(p->lease)), &c);
+    if (!e)
+        p->renewed = col_int(&c, COL_NUMBER_PURCHASE_OPEN_OPEN_UNTIL);
+    return e;
+}
+
+/* Opens the purchase for that time, or goes on with it. Fails if another caller has it open. */
+static bool purchase_open(struct purchase *p, int64_t lasts_us)
+{
+    p->lasts_us = lasts_us;
+    if (store_run(p->numbers->store, STORE_WRITE, open_run, p))
+        return false;
+    p->lease = p->renewed;
+    return true;
+}
+
+static enum err close_run(void *arg, struct db *db)
+{
+    const struct purchase *p = arg;
+    return db_exec(db, SQL_NUMBER_PURCHASE_CLOSE, DB_ARGS(v_str(p->reference), v_int(p->lease)), NULL);
+}
+
+/* If that fails, nothing is bought for the reference until the time is over. */
+static void purchase_close(struct purchase *p)
+{
+    (void)!store_run(p->numbers->store, STORE_WRITE, close_run, p);
+}
+
+static enum outcome buy_candidate(struct purchase *p, const struct candidates *candidates, int64_t until_us,
+                                  struct arena *a, struct str *ret)
+{
+    struct twilio_numbers *n = p->numbers;
     enum outcome o = OUTCOME_REFUSED;
     bool taken = true;
     for (size_t i = 0; i < candidates->count && o == OUTCOME_REFUSED && taken; i++) {
-        if (clock_monotonic_us() + n->timeout_us > until_us)
+        if (clock_monotonic_us() + n->timeout_us > until_us || !purchase_open(p, n->timeout_us + SETTLE_US))
             return OUTCOME_UNKNOWN;
-        o = buy_number(n, candidates->numbers[i], reference, a, &taken);
+        o = buy_number(n, candidates->numbers[i], p->reference, a, &taken);
         if (o == OUTCOME_DONE)
             *ret = candidates->numbers[i];
     }
     if (o != OUTCOME_UNKNOWN)
         return o;
-    p->open_until_us = clock_now_us() + SETTLE_US;
-    return find_purchased(n, reference, a, ret);
+    p->unclear = true;
+    (void)purchase_open(p, SETTLE_US);
+    return find_purchased(n, p->reference, a, ret);
 }
 
-static bool is_over(const struct purchase *p)
-{
-    return !p->running && p->open_until_us <= clock_now_us();
-}
-
-/* Marks a purchase for the reference as running. Returns NULL if one is running or the table is full; does not wait. */
-static struct purchase *begin_purchase(struct twilio_numbers *n, struct str reference)
-{
-    struct purchase *mine = NULL, *place = NULL;
-    pthread_mutex_lock(&n->lock);
-    for (struct purchase *p = n->purchases; p < n->purchases + PURCHASES_MAX; p++) {
-        if (is_over(p))
-            *(place = p) = (struct purchase){0};
-        else if (str_eq(str_z(p->reference), reference))
-            mine = p;
-    }
-    if (mine)
-        place = mine->running ? NULL : mine;
-    if (place) {
-        memcpy(place->reference, reference.p, reference.n);
-        place->running = true;
-    }
-    pthread_mutex_unlock(&n->lock);
-    return place;
-}
-
-static void end_purchase(struct twilio_numbers *n, struct purchase *p, enum outcome o)
-{
-    pthread_mutex_lock(&n->lock);
-    p->running = false;
-    if (o != OUTCOME_UNKNOWN)
-        p->open_until_us = 0;
-    pthread_mutex_unlock(&n->lock);
-}
-
-static enum outcome find_or_buy(struct twilio_numbers *n, struct purchase *p, struct str country, int64_t until_us,
-                                struct arena *a, struct str *ret)
+static enum outcome find_or_buy(struct purchase *p, struct str country, int64_t until_us, struct arena *a,
+                                struct str *ret)
 {
     struct held held;
     struct candidates candidates = {0};
-    enum outcome o = search_by_reference(n, str_z(p->reference), a, &held);
+    enum outcome o = search_by_reference(p->numbers, p->reference, a, &held);
     if (o != OUTCOME_DONE)
         return o;
     if (held.number.p) {
         *ret = held.number;
         return OUTCOME_DONE;
     }
-    if (p->open_until_us > clock_now_us())
-        return OUTCOME_UNKNOWN;
-    o = list_available(n, country, a, &candidates);
-    return o == OUTCOME_DONE ? buy_candidate(n, &candidates, p, until_us, a, ret) : o;
+    o = list_available(p->numbers, country, a, &candidates);
+    return o == OUTCOME_DONE ? buy_candidate(p, &candidates, until_us, a, ret) : o;
 }
 
 static enum outcome twilio_acquire(struct number_source *source, struct str reference, struct str country,
                                    int64_t until_us, struct arena *a, struct str *ret)
 {
-    struct twilio_numbers *n = (struct twilio_numbers *)source;
+    struct purchase p = {.numbers = (struct twilio_numbers *)source, .reference = reference};
     if (!reference.n || reference.n > REFERENCE_MAX || (!str_eq(country, STR("US")) && !str_eq(country, STR("CA"))))
         return OUTCOME_REFUSED;
-    struct purchase *p = begin_purchase(n, reference);
-    if (!p)
+    if (!purchase_open(&p, SETTLE_US))
         return OUTCOME_UNKNOWN;
-    enum outcome o = find_or_buy(n, p, country, until_us, a, ret);
-    end_purchase(n, p, o);
+    enum outcome o = find_or_buy(&p, country, until_us, a, ret);
+    if (o != OUTCOME_UNKNOWN || !p.unclear)
+        purchase_close(&p);
     return o;
 }
 
@@ -302,7 +301,6 @@ static void twilio_numbers_free(struct number_source *source)
 {
     struct twilio_numbers *n = (struct twilio_numbers *)source;
     twilio_free(n->twilio);
-    pthread_mutex_destroy(&n->lock);
     arena_done(&n->arena);
     free(n);
 }
@@ -310,13 +308,13 @@ static void twilio_numbers_free(struct number_source *source)
 static const struct number_source_ops twilio_numbers_ops = {
     .acquire = twilio_acquire, .find = twilio_find, .release = twilio_release, .free = twilio_numbers_free};
 
-enum err twilio_numbers_new(const struct config *c, struct number_source **ret, char **ret_why)
+enum err twilio_numbers_new(const struct config *c, struct store *store, struct number_source **ret, char **ret_why)
 {
     struct twilio_numbers *n = mem_new(struct twilio_numbers);
     n->source.ops = &twilio_numbers_ops;
+    n->store = store;
     n->timeout_us = (int64_t)c->twilio_timeout_s * US_PER_S;
     arena_init(&n->arena, NULL, 0);
-    pthread_mutex_init(&n->lock, NULL);
     if (*c->top_public_url) {
         n->voice_url = arena_printf(&n->arena, "%s" VOICE_HOOK, c->top_public_url);
         n->status_url = arena_printf(&n->arena, "%s" STATUS_HOOK, c->top_public_url);

@@ -35,3 +35,19 @@ DELETE FROM number WHERE number = $1 AND building_id IS NULL AND pooled = 0
 -- name: number_holder
 SELECT n.building_id, n.pooled, b.account_id FROM number n LEFT JOIN building b ON b.id = n.building_id
 WHERE n.number = $1
+
+-- The right to buy a number for a reference from a provider without idempotency keys. $3 is the sandbox's offset, which $2
+-- includes; $4 is the caller's own row, if it has one.
+
+-- name: number_purchase_open
+INSERT INTO number_purchase (reference, open_until) VALUES ($1, {real} + CAST($2 AS BIGINT))
+ON CONFLICT (reference) DO UPDATE SET open_until = excluded.open_until
+WHERE number_purchase.open_until <= {real} + CAST($3 AS BIGINT) OR number_purchase.open_until = $4
+RETURNING open_until
+
+-- name: number_purchase_close
+DELETE FROM number_purchase WHERE reference = $1 AND open_until = $2
+
+-- name: number_purchase_purge
+DELETE FROM number_purchase WHERE reference IN
+    (SELECT reference FROM number_purchase WHERE open_until < $1 ORDER BY reference LIMIT $2)

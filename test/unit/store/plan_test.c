@@ -47,6 +47,7 @@ static const struct exception {
     {"node_list", OPERATOR},
     {"node_purge", NODES},
     {"number_list", OPERATOR},
+    {"number_purchase_purge", "of purchases without an answer"},
     {"operation_list_current", OPERATOR},
     {"operation_stall_all", "of those under way: one an account"},
     {"phone_change_nth", ACCOUNT},
