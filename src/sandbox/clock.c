@@ -1,7 +1,5 @@
 #include "sandbox/clock.h"
 
-#include <pthread.h>
-
 #include "api/service.h"
 #include "base/clock.h"
 #include "jobs/delivery.h"
@@ -14,9 +12,6 @@
 #define ADVANCE_MAX_S (10LL * 365 * 86400)
 
 #define DELIVERIES_WAIT_MS 30000 /* receivers that do not respond may have many deliveries due */
-
-/* Moves are serialised: neither the clock nor the stored offset ever goes back. */
-static pthread_mutex_t moving = PTHREAD_MUTEX_INITIALIZER;
 
 struct clock_request {
     struct val advance_seconds;
@@ -55,10 +50,24 @@ static enum err read_offset(void *arg, struct db *db)
     return ERR_NONE;
 }
 
-static enum err write_offset(void *arg, struct db *db)
+struct move {
+    int64_t advance_s;
+    int64_t offset_s; /* the new one */
+};
+
+/* Adds to the stored offset, which another node may have moved. */
+static enum err move_offset(void *arg, struct db *db)
 {
+    struct move *m = arg;
     char text[24];
-    int n = snprintf(text, sizeof text, "%lld", (long long)*(const int64_t *)arg);
+    int64_t stored_s;
+    enum err e = read_offset(&stored_s, db);
+    if (e)
+        return e;
+    m->offset_s = stored_s + m->advance_s;
+    if (m->offset_s > OFFSET_MAX_S)
+        return ERR_BAD_REQUEST;
+    int n = snprintf(text, sizeof text, "%lld", (long long)m->offset_s);
     return db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR(SETTING)), v_str(str_n(text, (size_t)n))), NULL);
 }
 
@@ -71,14 +80,13 @@ enum err sandbox_clock_restore(struct store *store)
     return e;
 }
 
+/* Other nodes learn it with their next heartbeat (jobs/heartbeat.h). */
 static enum err advance_clock(struct store *store, int64_t advance_s)
 {
-    pthread_mutex_lock(&moving);
-    int64_t offset_s = clock_offset_s() + advance_s;
-    enum err e = offset_s > OFFSET_MAX_S ? ERR_BAD_REQUEST : store_run(store, STORE_WRITE, write_offset, &offset_s);
+    struct move m = {.advance_s = advance_s};
+    enum err e = store_run(store, STORE_WRITE, move_offset, &m);
     if (!e)
-        clock_set_offset_s(offset_s);
-    pthread_mutex_unlock(&moving);
+        (void)clock_raise_offset_s(m.offset_s);
     return e;
 }
 
