@@ -7,6 +7,7 @@
 #include "api/gate_loopback.h"
 #include "api/query.h"
 #include "domain/building.h"
+#include "jobs/queue.h"
 #include "net/address.h"
 
 #define IDEMPOTENCY_MIN 16
@@ -27,6 +28,8 @@ enum err gate_head(struct request *q)
 static enum err take_limit(struct gate *gate, struct request *q, enum limit_kind kind, struct str subject,
                            int64_t limit, enum err code)
 {
+    const unsigned nodes = gate->config->limits_shared && gate->jobs ? jobs_nodes(gate->jobs) : 1;
+    limit = (limit + nodes - 1) / nodes;
     struct limit_state state = limit_take(gate->limiter, kind, subject, limit, q->tx.now_us);
     if (q->limits.limit == 0 || state.exceeded || state.remaining < q->limits.remaining)
         q->limits = state;

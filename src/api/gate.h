@@ -8,6 +8,7 @@ struct gate_cache;
 struct gate {
     const struct config *config;
     struct limiter *limiter;
+    const struct jobs *jobs; /* knows the number of nodes; may be NULL */
     _Atomic uint64_t
         keys_epoch; /* starts at 1; counts commits that may have changed the tables that authentication reads */
 };

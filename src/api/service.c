@@ -404,6 +404,7 @@ enum err service_new(const struct service_options *options, struct service **ret
     s->started_us = clock_monotonic_us();
     s->gate.config = options->config;
     s->gate.limiter = limiter_new();
+    s->gate.jobs = options->jobs;
     atomic_init(&s->gate.keys_epoch, 1);
     s->router = router_new(options->sets, options->set_count);
     s->texts = make_texts(options->sets, options->set_count);
