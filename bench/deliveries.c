@@ -173,7 +173,7 @@ static void start(struct bench *b)
     const struct deliveries_options options = {.config = b->config, .store = b->store};
     struct deliveries *engine;
     b->receivers.heard->count = b->receivers.heard->hanging = 0;
-    if (deliveries_new(&options, &engine) || deliveries_start(engine))
+    if (deliveries_new(&options, &engine) || deliveries_start(engine, NULL))
         fail("the engine does not start");
     b->engine = engine;
 }

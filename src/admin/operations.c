@@ -83,7 +83,8 @@ static enum err resolve_operation(struct request *q, struct reply *p)
         str_eq(body->outcome.s, str_z(outcomes[DECIDE_FAILED])) ? DECIDE_FAILED : DECIDE_SUCCEEDED;
     struct operation o;
     q->subject = arena_printf(q->tx.arena, "id=%s outcome=%s", id.text, outcomes[decision]);
-    enum err e = jobs_operation_resolve(&q->work, service_providers(q->service), &id, decision, &o);
+    const struct tenure tenure = jobs_tenure(service_jobs(q->service));
+    enum err e = jobs_operation_resolve(&q->work, service_providers(q->service), &tenure, &id, decision, &o);
     if (e == ERR_NOT_FOUND)
         return tx_fail(&q->tx, e, "operation not found, or already being resolved");
     if (e)

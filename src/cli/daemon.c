@@ -218,13 +218,13 @@ static enum err start_jobs(struct daemon *d, char **ret_why)
     arena_init(&arena, NULL, 0);
     enum err e = work_write(&work, schedule_jobs, NULL);
     arena_done(&arena);
-    return e ? e : jobs_start(d->jobs);
+    return e ? e : jobs_start(d->jobs, d->heartbeat);
 }
 
 static enum err start_deliveries(struct daemon *d, char **ret_why)
 {
     (void)ret_why;
-    return deliveries_start(d->deliveries);
+    return deliveries_start(d->deliveries, d->heartbeat);
 }
 
 static enum err make_service(struct daemon *d, char **ret_why)

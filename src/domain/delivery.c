@@ -51,6 +51,7 @@ static struct delivery delivery_read(const struct cursor *c, const struct id *we
         .webhook_id = *webhook,
         .id = col_id(c, COL_DELIVERY_ID),
         .attempts = col_int(c, COL_DELIVERY_ATTEMPTS),
+        .lease = col_int(c, COL_DELIVERY_LEASED_UNTIL),
         .url = col_copy(c, COL_DELIVERY_URL, a),
         .secret = arena_str(a, secret),
         .event_id = col_copy(c, COL_DELIVERY_EVENT_ID, a),
@@ -90,8 +91,7 @@ static enum err delivery_settle(struct tx *tx, struct buf *lanes)
     buf_char(lanes, ']');
     if (lanes->full)
         return ERR_INTERNAL_ERROR;
-    return db_exec(tx->db, SQL_DELIVERY_LANE_SETTLE,
-                   DB_ARGS(v_str(buf_view(lanes)), v_int(tx->now_us), v_int(clock_real_us())), NULL);
+    return db_exec(tx->db, SQL_DELIVERY_LANE_SETTLE, DB_ARGS(v_str(buf_view(lanes)), v_int(tx->now_us)), NULL);
 }
 
 /* Takes due deliveries of one endpoint that are not held. */
@@ -104,7 +104,7 @@ static enum err take_lane(struct round *r, const struct delivery_lane *lane, uns
     CURSOR c;
     enum err e = db_query(r->tx->db, SQL_DELIVERY_TAKE,
                           DB_ARGS(v_str(id_str(&lane->webhook_id)), v_int(r->tx->now_us), v_int(wanted),
-                                  v_str(list_held(lane, a)), v_int(clock_real_us())),
+                                  v_str(list_held(lane, a)), v_str(id_str(&t->node))),
                           &c);
     for (; !e && !(e = db_next(&c, &more)) && more && found < wanted; found++) {
         t->list = list_room(a, t->list, t->count, &r->list_size, sizeof *t->list);
@@ -263,7 +263,8 @@ static enum err delivery_record_one(struct tx *tx, const struct delivery_result 
     return db_exec(tx->db, SQL_DELIVERY_RECORD,
                    DB_ARGS(v_str(id_str(&r->webhook_id)), v_str(id_str(&r->id)), v_int(r->attempt),
                            v_str(str_z(status)), v_int(due_us), v_int(r->ended_us),
-                           r->status_code ? v_int(r->status_code) : v_null(), v_str(str_z(r->failure))),
+                           r->status_code ? v_int(r->status_code) : v_null(), v_str(str_z(r->failure)),
+                           v_int(r->lease)),
                    NULL);
 }
 

@@ -6,8 +6,9 @@
  * recording an attempt computes it again.
  *
  * Where one process has the store, it knows which deliveries it is sending, and taking is a read. Where several
- * processes share the store, a row is taken under a lease of a minute, on the real clock. An attempt counts once its
- * end is recorded; an attempt that ended in a crash is repeated with the same event. */
+ * processes share the store, a row is taken under a lease of a minute by the server's clock, which ends with its node
+ * (domain/node.h). An attempt counts once its end is recorded, unless its lease was lost; an attempt that ended in a
+ * crash is repeated with the same event. */
 #pragma once
 #include "domain/tx.h"
 
@@ -17,6 +18,7 @@
 struct delivery {
     struct id webhook_id, id;
     int64_t attempts;  /* attempts that have ended */
+    int64_t lease;     /* names the lease; 0: it has no lease */
     struct str url;    /* STR_NONE: the endpoint was deleted */
     struct str secret; /* sealed for WEBHOOK_PURPOSE */
     struct str event_id, type;
@@ -41,6 +43,7 @@ struct delivery_place {
 
 struct delivery_take {
     bool leases;                       /* several processes share the store */
+    struct id node;                    /* whose leases they are; may be empty */
     bool writing;                      /* the transaction may write */
     const struct delivery_lane *lanes; /* ascending by webhook_id */
     size_t lane_count;
@@ -65,6 +68,7 @@ enum err delivery_take(struct tx *tx, struct delivery_take *t) CHECKED;
 struct delivery_result {
     struct id webhook_id, id;
     int64_t attempt;  /* its number, from 1 */
+    int64_t lease;    /* of the delivery */
     int64_t ended_us; /* on the service's clock */
     long status_code; /* 0: no answer */
     const char

@@ -45,22 +45,23 @@ enum err job_reschedule_all(struct tx *tx, const char *kind, int64_t due_us)
     return db_exec(tx->db, SQL_JOB_RESCHEDULE_ALL, DB_ARGS(v_str(str_z(kind)), v_int(due_us)), NULL);
 }
 
-enum err job_hold(struct tx *tx, struct str name, const char *kind, struct str payload, int64_t until_us,
-                  bool *ret_held)
+enum err job_hold(struct tx *tx, struct str name, const char *kind, struct str payload, const struct id *node,
+                  int64_t lease_us, int64_t *ret_lease)
 {
-    int64_t held;
-    enum err e = db_exec(tx->db, SQL_JOB_HOLD,
-                         DB_ARGS(v_str(name), v_str(str_z(kind)), v_int(tx->now_us), v_blob(payload.p, payload.n),
-                                 v_int(until_us), v_int(clock_real_us())),
-                         &held);
-    if (!e)
-        *ret_held = held > 0;
-    return e;
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_JOB_HOLD,
+                        DB_ARGS(v_str(name), v_str(str_z(kind)), v_int(tx->now_us), v_blob(payload.p, payload.n),
+                                v_int(lease_us), v_str(id_str(node))),
+                        &c);
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    *ret_lease = e ? 0 : col_int(&c, COL_JOB_HOLD_LEASED_UNTIL);
+    return ERR_NONE;
 }
 
-enum err job_release(struct tx *tx, struct str name, int64_t until_us)
+enum err job_release(struct tx *tx, struct str name, int64_t lease)
 {
-    return db_exec(tx->db, SQL_JOB_RELEASE, DB_ARGS(v_str(name), v_int(until_us)), NULL);
+    return db_exec(tx->db, SQL_JOB_RELEASE, DB_ARGS(v_str(name), v_int(lease)), NULL);
 }
 
 enum err job_done(struct tx *tx, struct str id)

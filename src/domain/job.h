@@ -18,11 +18,11 @@ enum err job_reschedule_all(struct tx *tx, const char *kind, int64_t due_us) CHE
  * again since it was taken (its created_us has changed). */
 enum err job_repeat(struct tx *tx, struct str id, int64_t created_us, int64_t due_us) CHECKED;
 /* Takes the job of that name, or creates it, for a caller that does its work in place of the job threads. No job thread
- * takes it until until_us (the real clock). *ret_held is false if the job is running. */
-enum err job_hold(struct tx *tx, struct str name, const char *kind, struct str payload, int64_t until_us,
-                  bool *ret_held) CHECKED;
-/* Removes a job that job_hold took with the same until_us. */
-enum err job_release(struct tx *tx, struct str name, int64_t until_us) CHECKED;
+ * takes it for lease_us, while the node (may be empty) lives. *ret_lease names the lease; 0 if the job is running. */
+enum err job_hold(struct tx *tx, struct str name, const char *kind, struct str payload, const struct id *node,
+                  int64_t lease_us, int64_t *ret_lease) CHECKED;
+/* Removes a job that job_hold took under that lease. */
+enum err job_release(struct tx *tx, struct str name, int64_t lease) CHECKED;
 /* Removes a job in the transaction that makes its work durable, so that the work is done exactly once. */
 enum err job_done(struct tx *tx, struct str id) CHECKED;
 

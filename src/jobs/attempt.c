@@ -71,7 +71,8 @@ struct attempt *attempt_new(const struct delivery *d)
     struct arena arena;
     struct attempt *a = mem_new(struct attempt);
     a->signed_text = BUF(ATTEMPT_BODY_MAX);
-    a->result = (struct delivery_result){.webhook_id = d->webhook_id, .id = d->id, .attempt = d->attempts + 1};
+    a->result = (struct delivery_result){
+        .webhook_id = d->webhook_id, .id = d->id, .attempt = d->attempts + 1, .lease = d->lease};
     arena_init(&arena, first, sizeof first);
     a->result.failure = make_request(a, d, &arena);
     arena_done(&arena);

@@ -200,7 +200,8 @@ static enum err reconcile_all(const struct checkout_context *context, struct lis
 {
     int64_t until_us = clock_monotonic_us() + JOB_PARTS_US;
     enum err e = ERR_NONE;
-    while (!e && l->asked < l->count && l->failures < FAILURES_MAX && clock_monotonic_us() < until_us) {
+    while (!e && l->asked < l->count && l->failures < FAILURES_MAX && clock_monotonic_us() < until_us &&
+           tenure_holds(&l->job->tenure)) {
         e = reconcile_one(context, &l->items[l->asked++]);
         if (e == PROVIDER_FAILED) {
             l->failures++;

@@ -282,7 +282,7 @@ static enum outcome call_provider(struct building_saga *s, const struct step *st
     s->number = STR_NONE;
     s->provided = s->lost = false;
     do
-        o = step->call ? step->call(s) : OUTCOME_DONE;
+        o = !tenure_holds(&s->tenure) ? OUTCOME_UNKNOWN : step->call ? step->call(s) : OUTCOME_DONE;
     while (clock_monotonic_us() < until_us && outcome_again(o, &tries));
     return o;
 }

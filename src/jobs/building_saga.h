@@ -6,15 +6,17 @@
 #include "domain/number.h"
 #include "domain/operation_step.h"
 #include "domain/work.h"
+#include "jobs/heartbeat.h"
 #include "providers/providers.h"
 
 struct building_saga {
     struct work *work;
     const struct providers *providers;
-    struct operation o; /* as recorded */
-    bool resumed;       /* an earlier run may have begun its step */
-    bool onward;        /* a refusal is an error, and nothing is undone */
-    int64_t until_us;   /* monotonic: no other thread, on any node, works on the operation until then */
+    struct operation o;   /* as recorded */
+    bool resumed;         /* an earlier run may have begun its step */
+    bool onward;          /* a refusal is an error, and nothing is undone */
+    int64_t until_us;     /* monotonic: no other thread, on any node, works on the operation until then … */
+    struct tenure tenure; /* … while it holds */
 
     /* For the current step. */
     struct number_claim claim;

@@ -28,7 +28,8 @@ struct look {
     struct deliveries *engine;
     struct arena arena;
     struct delivery_take take;
-    uint64_t heard; /* the last kick before it */
+    struct tenure tenure; /* of its leases */
+    uint64_t heard;       /* the last kick before it */
     enum err result;
     bool in_progress;
 };
@@ -45,6 +46,7 @@ struct record {
 
 struct deliveries {
     struct deliveries_options options;
+    struct heartbeat *heartbeat; /* NULL: every lease holds */
     pthread_t thread;
     bool running;
 
@@ -127,9 +129,11 @@ static void look_end(struct mail *m)
     struct look *l = container_of(m, struct look, mail);
     struct deliveries *d = l->engine;
     l->in_progress = false;
-    d->look_us = clock_monotonic_us() + bell_sleep_us(d->options.store, l->result, l->take.next_us);
     if (l->result)
         log_error("deliveries not taken error=%s", err_info(l->result)->code);
+    else if (!tenure_holds(&l->tenure))
+        l->result = ERR_RETRY; /* this process was stopped meanwhile */
+    d->look_us = clock_monotonic_us() + bell_sleep_us(d->options.store, l->result, l->take.next_us);
     if (!l->result && !bell_is_stopping(&d->bell)) {
         d->after = l->take.last;
         d->more = l->take.more;
@@ -146,6 +150,12 @@ static void start_look(struct deliveries *d)
     int64_t now_us = clock_monotonic_us();
     if (now_us < (d->wanted ? d->looked_us + (d->busy ? BUSY_US : 0) : d->look_us))
         return;
+    l->tenure = heartbeat_tenure(d->heartbeat);
+    if (!tenure_holds(&l->tenure)) {
+        d->wanted = false;
+        d->look_us = now_us + BELL_PAUSE_US;
+        return;
+    }
     if (endpoints_room(d->endpoints) == 0) {
         d->wanted = true; /* once there is room again */
         d->look_us = INT64_MAX;
@@ -153,7 +163,8 @@ static void start_look(struct deliveries *d)
     }
     arena_init(&l->arena, NULL, 0);
     l->task.mode = STORE_READ;
-    l->take = (struct delivery_take){.leases = !store_exclusive(d->options.store), .after = d->after};
+    l->take =
+        (struct delivery_take){.leases = !store_exclusive(d->options.store), .node = l->tenure.node, .after = d->after};
     endpoints_offer(d->endpoints, &l->arena, &l->take);
     d->looked_us = now_us;
     l->heard = bell_heard(&d->bell);
@@ -315,8 +326,9 @@ enum err deliveries_new(const struct deliveries_options *options, struct deliver
     return ERR_NONE;
 }
 
-enum err deliveries_start(struct deliveries *d)
+enum err deliveries_start(struct deliveries *d, struct heartbeat *heartbeat)
 {
+    d->heartbeat = heartbeat;
     const struct net_poster_options options = {
         .allow_private = d->options.config->webhooks_allow_private,
         .verify_tls = d->options.config->webhooks_verify_tls,

@@ -5,6 +5,7 @@
  * thread never waits for the store. */
 #pragma once
 #include "base/config.h"
+#include "jobs/heartbeat.h"
 #include "store/store.h"
 
 struct deliveries;
@@ -16,7 +17,8 @@ struct deliveries_options {
 };
 
 enum err deliveries_new(const struct deliveries_options *options, struct deliveries **ret) CHECKED;
-enum err deliveries_start(struct deliveries *d) CHECKED;
+/* Its leases belong to the node of the heartbeats. */
+enum err deliveries_start(struct deliveries *d, struct heartbeat *heartbeat) CHECKED;
 /* Aborts the requests in progress, which do not count as attempts. Records the attempts that have ended. */
 void deliveries_stop(struct deliveries *d);
 void deliveries_free(struct deliveries *d);

@@ -33,8 +33,8 @@ static enum err mail_job_run(void *context, const struct job *job)
     }
     struct attaching at = {.mail = &mail};
     e = id_given(&mail.message_of) ? work_read(job->work, mail_attach, &at) : ERR_NONE;
-    if (e)
-        return e;
+    if (e || !tenure_holds(&job->tenure))
+        return e ? e : ERR_INTERNAL_ERROR;
     enum outcome o = mailer->ops->send(mailer, &(struct mail_message){
                                                    .id = job->id,
                                                    .to = mail.to,

@@ -66,6 +66,8 @@ static enum err find_earlier(struct number_source *numbers, struct provision *p)
 static enum err acquire_number(struct number_source *numbers, struct provision *p)
 {
     const struct job *job = p->job;
+    if (!tenure_holds(&job->tenure))
+        return ERR_PROVIDER_UNAVAILABLE;
     enum outcome o = numbers->ops->acquire(numbers, id_str(&p->building), p->claim.country, job->until_us,
                                            job->work->arena, &p->number);
     if (o == OUTCOME_REFUSED)
@@ -129,7 +131,7 @@ static enum err release_number_run(void *context, const struct job *job)
     enum err e = work_read(job->work, read_release, &r);
     if (e || !r.leaving)
         return e;
-    if (numbers->ops->release(numbers, job->payload) != OUTCOME_DONE)
+    if (!tenure_holds(&job->tenure) || numbers->ops->release(numbers, job->payload) != OUTCOME_DONE)
         return ERR_PROVIDER_UNAVAILABLE;
     return work_write(job->work, delete_number, &r);
 }

@@ -38,8 +38,11 @@ static enum err run_steps(struct building_saga *s)
 
 static enum err operation_run(void *context, const struct job *job)
 {
-    struct building_saga s = {
-        .work = job->work, .providers = context, .resumed = job->attempt > 1, .until_us = job->until_us};
+    struct building_saga s = {.work = job->work,
+                              .providers = context,
+                              .resumed = job->attempt > 1,
+                              .until_us = job->until_us,
+                              .tenure = job->tenure};
     struct id id;
     if (!id_parse(job->payload, &id))
         return ERR_NONE;
@@ -62,7 +65,7 @@ struct job_kind jobs_kind_operation(struct providers *providers)
 
 struct decision {
     struct building_saga *s;
-    int64_t held_until_us;  /* real time */
+    int64_t lease;          /* of its job */
     struct operation after; /* at the step where it continues */
 };
 
@@ -73,7 +76,6 @@ static enum err decide_run(struct tx *tx, void *arg)
     struct decision *d = arg;
     struct operation *o = &d->after;
     const struct id id = d->s->o.id;
-    bool held = false;
     enum err e = operation_find(tx, &id, o);
     if (e)
         return e;
@@ -82,8 +84,9 @@ static enum err decide_run(struct tx *tx, void *arg)
     enum operation_step to = d->s->onward ? operation_forward(o->step) : operation_backward(o->step);
     if (to == STEP_NONE)
         return tx_fail(tx, ERR_BAD_REQUEST, "the building's data is being deleted: only `succeeded` is possible");
-    e = job_hold(tx, operation_job(&id, tx->arena), JOB_OPERATION, id_str(&id), d->held_until_us, &held);
-    if (!e && !held)
+    e = job_hold(tx, operation_job(&id, tx->arena), JOB_OPERATION, id_str(&id), &d->s->tenure.node,
+                 JOB_LEASE_S * US_PER_S, &d->lease);
+    if (!e && !d->lease)
         return tx_fail(tx, ERR_BUILDING_BUSY, "a call to a provider is in progress: try again in a minute");
     return e ? e : operation_turn(tx, o, to);
 }
@@ -91,7 +94,7 @@ static enum err decide_run(struct tx *tx, void *arg)
 static enum err release_job_run(struct tx *tx, void *arg)
 {
     const struct decision *d = arg;
-    return job_release(tx, operation_job(&d->s->o.id, tx->arena), d->held_until_us);
+    return job_release(tx, operation_job(&d->s->o.id, tx->arena), d->lease);
 }
 
 static enum err run_decided_steps(struct building_saga *s)
@@ -102,16 +105,17 @@ static enum err run_decided_steps(struct building_saga *s)
     return e;
 }
 
-enum err jobs_operation_resolve(struct work *work, const struct providers *providers, const struct id *operation,
-                                enum operation_decision decision, struct operation *ret)
+enum err jobs_operation_resolve(struct work *work, const struct providers *providers, const struct tenure *tenure,
+                                const struct id *operation, enum operation_decision decision, struct operation *ret)
 {
     struct building_saga s = {.work = work,
                               .providers = providers,
                               .o.id = *operation,
                               .resumed = true,
                               .onward = decision == DECIDE_SUCCEEDED,
-                              .until_us = clock_monotonic_us() + JOB_ALONE_US};
-    struct decision d = {.s = &s, .held_until_us = clock_real_us() + JOB_LEASE_S * US_PER_S};
+                              .until_us = clock_monotonic_us() + JOB_ALONE_US,
+                              .tenure = *tenure};
+    struct decision d = {.s = &s};
     enum err e = work_write(work, decide_run, &d);
     if (e)
         return e;

@@ -15,5 +15,6 @@ enum operation_decision { DECIDE_SUCCEEDED, DECIDE_FAILED };
  * ERR_NOT_FOUND: no such operation. ERR_BAD_REQUEST: it does not wait for a decision, or cannot be undone any more.
  * ERR_BUILDING_BUSY: its job or another decision is in progress. ERR_PROVIDER_UNAVAILABLE, ERR_PAYMENT_FAILED,
  * ERR_NUMBER_NOT_PROVISIONED: a provider did not answer or refused, and the operation still waits for a decision. */
-enum err jobs_operation_resolve(struct work *work, const struct providers *providers, const struct id *operation,
-                                enum operation_decision decision, struct operation *ret) CHECKED;
+enum err jobs_operation_resolve(struct work *work, const struct providers *providers, const struct tenure *tenure,
+                                const struct id *operation, enum operation_decision decision,
+                                struct operation *ret) CHECKED;

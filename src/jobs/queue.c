@@ -20,6 +20,7 @@
 
 struct jobs {
     struct jobs_options options;
+    struct heartbeat *heartbeat; /* NULL: every lease holds */
     struct bell bell;
     pthread_mutex_t lock; /* of busy and ends */
     pthread_cond_t ended; /* ends has grown, or the bell is stopping */
@@ -42,7 +43,7 @@ static enum err next_due(struct tx *tx, void *arg)
 {
     struct taken *t = arg;
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_JOB_NEXT, DB_ARGS(v_int(clock_real_us())), &c);
+    enum err e = db_one(tx->db, SQL_JOB_NEXT, DB_NO_ARGS, &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
     t->next_us = e ? INT64_MAX : col_int(&c, COL_JOB_NEXT_DUE_AT);
@@ -52,14 +53,14 @@ static enum err next_due(struct tx *tx, void *arg)
 static enum err lease_job(struct tx *tx, void *arg)
 {
     struct taken *t = arg;
-    int64_t real_us = clock_real_us();
-    int64_t until_us = real_us + JOB_LEASE_S * US_PER_S;
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_JOB_TAKE, DB_ARGS(v_int(tx->now_us), v_int(real_us), v_int(until_us)), &c);
+    enum err e =
+        db_one(tx->db, SQL_JOB_TAKE,
+               DB_ARGS(v_int(tx->now_us), v_int(JOB_LEASE_S * US_PER_S), v_str(id_str(&t->job.tenure.node))), &c);
     t->found = !e;
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
-    t->leased_until_us = until_us;
+    t->leased_until_us = col_int(&c, COL_JOB_TAKE_LEASED_UNTIL);
     t->job.id = col_copy(&c, COL_JOB_ID, tx->arena);
     t->job.kind = col_copy(&c, COL_JOB_KIND, tx->arena);
     t->job.attempt = col_int(&c, COL_JOB_ATTEMPTS);
@@ -124,9 +125,19 @@ static struct work work_on(const struct jobs *j, struct arena *arena)
     return (struct work){.store = j->options.store, .config = j->options.config, .arena = arena};
 }
 
+static enum err free_job(struct tx *tx, void *arg)
+{
+    return unlease_job(tx, arg);
+}
+
 static void run_job(struct jobs *j, struct taken *t)
 {
     const struct job_kind *kind = find_kind(j, t->job.kind);
+    if (!tenure_holds(&t->job.tenure)) { /* this process was stopped between the lease's commit and here */
+        if (work_write(t->job.work, free_job, t))
+            log_warn("job not freed id=%.*s", STR_ARG(t->job.id));
+        return;
+    }
     enum err e = kind ? kind->run(kind->context, &t->job) : ERR_INTERNAL_ERROR;
     if (e)
         log_warn("job postponed id=%.*s kind=%.*s attempt=%lld error=%s", STR_ARG(t->job.id), STR_ARG(t->job.kind),
@@ -143,8 +154,8 @@ static enum err run_next(struct jobs *j, bool *ret_found, int64_t *ret_next_us)
     arena_init(&arena, NULL, 0);
     const int64_t until_us = clock_monotonic_us() + JOB_ALONE_US;
     struct work work = work_on(j, &arena);
-    struct taken t = {.job = {.work = &work, .until_us = until_us}};
-    enum err e = work_read(&work, next_due, &t);
+    struct taken t = {.job = {.work = &work, .until_us = until_us, .tenure = jobs_tenure(j)}};
+    enum err e = tenure_holds(&t.job.tenure) ? work_read(&work, next_due, &t) : ERR_RETRY;
     if (!e && t.next_us <= clock_now_us())
         e = work_write(&work, lease_job, &t);
     if (!e && t.found) {
@@ -211,9 +222,10 @@ struct jobs *jobs_new(const struct jobs_options *options)
     return j;
 }
 
-enum err jobs_start(struct jobs *j)
+enum err jobs_start(struct jobs *j, struct heartbeat *heartbeat)
 {
     const struct jobs_options *o = &j->options;
+    j->heartbeat = heartbeat;
     if (store_exclusive(o->store)) {
         struct arena arena;
         arena_init(&arena, NULL, 0);
@@ -227,6 +239,16 @@ enum err jobs_start(struct jobs *j)
         if (pthread_create(&j->threads[j->started], NULL, job_thread, j))
             return ERR_IO;
     return ERR_NONE;
+}
+
+struct tenure jobs_tenure(const struct jobs *j)
+{
+    return heartbeat_tenure(j->heartbeat);
+}
+
+unsigned jobs_nodes(const struct jobs *j)
+{
+    return heartbeat_nodes(j->heartbeat);
 }
 
 void jobs_stop(struct jobs *j)
@@ -278,7 +300,7 @@ static enum err read_awaited(struct tx *tx, void *arg)
     if (e)
         return w->done ? ERR_NONE : e;
     w->due_us = col_int(&c, COL_JOB_WAITING_DUE_AT);
-    w->running = col_int(&c, COL_JOB_WAITING_LEASED_UNTIL) > clock_real_us();
+    w->running = col_int(&c, COL_JOB_WAITING_RUNNING) != 0;
     return ERR_NONE;
 }
 

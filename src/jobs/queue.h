@@ -1,13 +1,15 @@
 /* The job threads. They take due rows of table `job` (domain/job.h) under a lease, and run each by its kind.
  *
  * A job runs at least once. It is repeated after a failure, with growing pauses on the service's clock, and after a
- * crash of its process: when its lease ends on the real clock or, with a store of one process, at the next start. The
- * function of a kind must make repeating harmless, or remove the row with job_done in its last transaction. */
+ * crash of its process: when another node ends it (jobs/heartbeat.h) or, with a store of one process, at the next
+ * start. The function of a kind must make repeating harmless, or remove the row with job_done in its last transaction.
+ */
 #pragma once
 #include "domain/work.h"
+#include "jobs/heartbeat.h"
 
 #define JOB_LEASE_S 120 /* a job must have ended by then */
-/* The part of the lease that counts; the rest allows for clock skew between nodes. */
+/* The part of the lease that counts; the rest allows for the time from the lease to its commit. */
 #define JOB_ALONE_US ((JOB_LEASE_S - 20) * US_PER_S)
 /* A job that makes several calls to providers must not begin another one after that. */
 #define JOB_PARTS_US (JOB_LEASE_S / 4 * US_PER_S)
@@ -16,9 +18,10 @@ struct job {
     struct str id, kind;
     int64_t attempt; /* 1 the first time */
     int64_t created_us;
-    int64_t until_us; /* monotonic: no other thread, on any node, runs it until then */
+    int64_t until_us; /* monotonic: no other thread, on any node, runs it until then, while the tenure holds */
     struct str payload;
-    struct work *work; /* its arena lives as long as this run */
+    struct tenure tenure; /* must hold before each call to a provider */
+    struct work *work;    /* its arena lives as long as this run */
 };
 
 struct job_kind {
@@ -40,8 +43,13 @@ struct jobs_options {
 };
 
 struct jobs *jobs_new(const struct jobs_options *options);
-/* Frees the leases that a crash left (if one process has the store) and starts the threads. */
-enum err jobs_start(struct jobs *j) CHECKED;
+/* Frees the leases that a crash left (if one process has the store) and starts the threads, whose leases belong to the
+ * node of the heartbeats. */
+enum err jobs_start(struct jobs *j, struct heartbeat *heartbeat) CHECKED;
+/* The number of nodes that are alive. */
+unsigned jobs_nodes(const struct jobs *j);
+/* The current tenure, for work in place of the job threads. */
+struct tenure jobs_tenure(const struct jobs *j);
 /* Takes no more jobs, and waits for those that run. */
 void jobs_stop(struct jobs *j);
 void jobs_free(struct jobs *j);

@@ -1,16 +1,20 @@
 // Several processes on one database: they know of each other, and a dead one's work goes on.
 // engine: postgresql, because SQLite's store has one process
-import { describe, it, after } from 'node:test';
+import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
+import { consistent, execute, operation, owner, quote } from './lib/buildings.js';
+import { ok } from './lib/client.js';
 import { temporaryDirectory } from './lib/daemon.js';
 import { joined, nodeOptions, nodes, ownClock, secondsUntil } from './lib/nodes.js';
-import { ID, TIMESTAMP, useWorld, world } from './lib/world.js';
+import { REACHABLE, useReceiver } from './lib/receiver.js';
+import { sql } from './lib/store.js';
+import { advance, eventually, ID, resident, TIMESTAMP, useWorld, world } from './lib/world.js';
 
 const LONG_MS = 40_000; // a dead node's work goes on after about 12 s
 
 describe('nodes', () => {
-    const w = useWorld();
+    const w = useWorld({ config: REACHABLE });
     const directory = temporaryDirectory();
     after(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -68,5 +72,116 @@ describe('nodes', () => {
         clock.move(0);
         assert.ok(await other.daemon.logged(/clock agrees/));
         await other.close();
+    });
+
+    describe('and a building operation', () => {
+        it('goes on when its node is killed in the middle', async (t) => {
+            const other = await joined(w);
+            const person = await owner(w.client);
+            const made = await quote(person);
+            ok(await other.client.post('/sandbox/faults', { provider: 'billing', operation: 'set_quantity', fault: 'crash_after', count: 1 }));
+            await assert.rejects(execute({ keeper: other.client.as(person.keeper.key) }, made));
+            assert.equal((await other.daemon.exited()).signal, 'SIGKILL');
+            t.diagnostic(`goes on after ${await secondsUntil(async () => (await operation(person, made.id)).status === 'succeeded', 'the end of the operation', LONG_MS)} s`);
+            await consistent(w, person, 2);
+            await other.close();
+        });
+    });
+
+    describe('and webhook deliveries', () => {
+        let hold = false, slowMs = 0;
+        const receiver = useReceiver((request, response) => {
+            if (!hold) setTimeout(() => response.writeHead(200).end(), slowMs);
+        });
+        let person;
+        let endpoint;
+        before(async () => {
+            person = await resident(w.client);
+            endpoint = ok(await person.client.post('/v1/webhooks', { url: receiver.url() }), 201);
+        });
+        const test = async (client) => ok(await client.as(person.key).post(`/v1/webhooks/${endpoint.id}/test`), 202).delivery_id;
+        const row = (id) => sql(w.daemon, `SELECT status || ' ' || attempts FROM delivery WHERE id = '${id}';`).trim();
+        const received = () => receiver.requests.length;
+
+        /** A node that is in the middle of sending an event: {other, id}. */
+        async function sending() {
+            const other = await joined(w, { config: REACHABLE });
+            w.daemon.process.kill('SIGSTOP'); // so that the other one sends it
+            hold = true;
+            const before = received();
+            const id = await test(other.client);
+            await eventually(() => received() > before, 'the event arrives');
+            return { other, id };
+        }
+
+        it('are sent again when their node is killed', async (t) => {
+            const { other, id } = await sending();
+            await other.daemon.crash();
+            hold = false;
+            w.daemon.process.kill('SIGCONT');
+            t.diagnostic(`sent again after ${await secondsUntil(() => row(id) === 'delivered 1', 'the delivery', LONG_MS)} s`);
+            await other.close();
+        });
+
+        it('are sent again at once when their node stops', async (t) => {
+            const { other, id } = await sending();
+            w.daemon.process.kill('SIGCONT');
+            hold = false;
+            await other.close();
+            t.diagnostic(`sent again after ${await secondsUntil(() => row(id) === 'delivered 1', 'the delivery', LONG_MS)} s`);
+        });
+
+        it('are left alone by a frozen node that returns', async () => {
+            const { other, id } = await sending();
+            other.daemon.process.kill('SIGSTOP');
+            hold = false;
+            w.daemon.process.kill('SIGCONT');
+            await secondsUntil(() => row(id) === 'delivered 1', 'the delivery', LONG_MS);
+            const count = received();
+            other.daemon.process.kill('SIGCONT');
+            assert.ok(await other.daemon.logged(/node lost its leases/));
+            await test(other.client);
+            await eventually(() => received() > count, 'the next event');
+            assert.equal(row(id), 'delivered 1');
+            assert.equal(received(), count + 1);
+            await other.close();
+        });
+
+        it('are not doubled by a node whose clock is 200 s ahead', async () => {
+            const clock = ownClock(directory);
+            const other = await joined(w, { config: REACHABLE, env: clock.env });
+            clock.move(200);
+            assert.ok(await other.daemon.logged(/clock differs/));
+            slowMs = 800;
+            const before = received();
+            for (let i = 0; i < 30; i++) await test(i % 2 ? w.client : other.client);
+            await eventually(() => sql(w.daemon, "SELECT count(*) FROM delivery WHERE status = 'pending';").trim() === '0', 'all delivered');
+            slowMs = 0;
+            const events = receiver.requests.slice(before).map(({ body }) => body.id);
+            assert.equal(new Set(events).size, events.length, 'an event was sent twice');
+            await other.close();
+        });
+    });
+
+    it('share the sandbox\'s clock, which never goes back', async () => {
+        const other = await joined(w);
+        const offset = async ({ client }) => ok(await client.get('/sandbox/clock')).offset_seconds;
+        const from = await offset(w);
+        assert.equal(await offset(other), from);
+        assert.equal((await advance(w.client, 3600)).offset_seconds, from + 3600);
+        assert.equal((await advance(other.client, 60)).offset_seconds, from + 3660);
+        await eventually(async () => await offset(w) === from + 3660, 'the other node\'s move');
+        await other.close();
+    });
+
+    it('divide the limits, if so configured', async () => {
+        const config = { limits: { plans_per_ip: 20, shared: true } };
+        const first = await joined(w, { config }), second = await joined(w, { config });
+        // w has limits of its own, but is a node, too
+        const limit = async ({ client }) => Number((await client.get('/v1/plans')).headers['ratelimit-limit']);
+        await eventually(async () => await limit(first) === 7 && await limit(second) === 7, 'a third of the limit');
+        await second.close();
+        await eventually(async () => await limit(first) === 10, 'half of the limit');
+        await first.close();
     });
 });

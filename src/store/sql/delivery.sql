@@ -1,4 +1,5 @@
--- Deliveries for the delivery engine. due_at uses the service's clock, leased_until the real one.
+-- Deliveries for the delivery engine. due_at uses the service's clock, leased_until the server's real one; leased_by is the
+-- node, whose end frees its leases (node.sql).
 
 -- name: delivery_lanes
 -- The endpoints in the order of their next due delivery, after the position ($1, $2); at most $3.
@@ -16,50 +17,50 @@ ON CONFLICT (webhook_id) DO UPDATE SET due_at = excluded.due_at WHERE delivery_l
 
 -- name: delivery_lane_settle (sqlite)
 -- Sets the next due time of those endpoints in the list $1 (JSON) that have no delivery to take now. $2 is the
--- service's clock, $3 the real one.
+-- service's clock.
 UPDATE delivery_lane SET due_at =
     coalesce((SELECT d.due_at FROM delivery d {by delivery_due} WHERE d.webhook_id = delivery_lane.webhook_id
               AND d.status = 'pending' AND d.due_at > $2 ORDER BY d.due_at LIMIT 1), 9223372036854775807)
 WHERE webhook_id IN (SELECT value FROM json_each($1))
     AND NOT EXISTS (SELECT 1 FROM delivery d {by delivery_due} WHERE d.webhook_id = delivery_lane.webhook_id
-                    AND d.status = 'pending' AND d.due_at <= $2 AND d.leased_until <= $3)
+                    AND d.status = 'pending' AND d.due_at <= $2 AND d.leased_until <= {real})
 
 -- name: delivery_lane_settle (postgresql)
 -- A leased delivery is still due, and may be taken when its lease ends.
 UPDATE delivery_lane SET due_at =
     least((SELECT d.due_at FROM delivery d WHERE d.webhook_id = delivery_lane.webhook_id
            AND d.status = 'pending' AND d.due_at > $2 ORDER BY d.due_at LIMIT 1),
-          (SELECT $2 + min(d.leased_until) - $3 FROM delivery d WHERE d.webhook_id = delivery_lane.webhook_id
+          (SELECT $2 + min(d.leased_until) - {real} FROM delivery d WHERE d.webhook_id = delivery_lane.webhook_id
            AND d.status = 'pending' AND d.due_at <= $2), 9223372036854775807)
 WHERE webhook_id IN (SELECT json_array_elements_text(CAST(CAST($1 AS TEXT) AS JSON)))
     AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.webhook_id = delivery_lane.webhook_id
-                    AND d.status = 'pending' AND d.due_at <= $2 AND d.leased_until <= $3)
+                    AND d.status = 'pending' AND d.due_at <= $2 AND d.leased_until <= {real})
 
 -- columns: delivery
-d.id, d.attempts, w.url, w.secret, d.event_id, e.type, e.created_at, e.data
+d.id, d.attempts, d.leased_until, w.url, w.secret, d.event_id, e.type, e.created_at, e.data
 
 -- name: delivery_take (sqlite)
 -- Excludes the deliveries that the caller has already taken, the list $4 (JSON). Only one process uses the store, so
--- leases are not written.
+-- leases are not written, and one of another node does not count.
 SELECT {delivery}
 FROM delivery d {by delivery_due}
 LEFT JOIN webhook w {by webhook_id} ON w.id = d.webhook_id
 LEFT JOIN event e ON e.account_id = d.account_id AND e.id = d.event_id
-WHERE d.webhook_id = $1 AND d.status = 'pending' AND d.due_at <= $2 AND d.leased_until <= $5
-    AND d.id NOT IN (SELECT value FROM json_each($4))
+WHERE d.webhook_id = $1 AND d.status = 'pending' AND d.due_at <= $2
+    AND (d.leased_until <= {real} OR d.leased_by IS NOT $5) AND d.id NOT IN (SELECT value FROM json_each($4))
 ORDER BY d.due_at, d.id LIMIT $3
 
 -- name: delivery_take (postgresql)
 -- The lease is a minute. MATERIALIZED, because a subquery that locks rows finds other rows each time it runs.
 WITH due AS MATERIALIZED (
     SELECT id FROM delivery
-    WHERE webhook_id = $1 AND status = 'pending' AND due_at <= $2 AND leased_until <= $5
+    WHERE webhook_id = $1 AND status = 'pending' AND due_at <= $2 AND leased_until <= {real}
         AND id NOT IN (SELECT json_array_elements_text(CAST(CAST($4 AS TEXT) AS JSON)))
     ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
 ), taken AS (
-    UPDATE delivery d SET leased_until = $5 + 60000000
+    UPDATE delivery d SET leased_until = {real} + 60000000, leased_by = CAST($5 AS TEXT)
     FROM due WHERE d.webhook_id = $1 AND d.id = due.id
-    RETURNING d.webhook_id, d.account_id, d.event_id, d.id, d.attempts, d.due_at
+    RETURNING d.webhook_id, d.account_id, d.event_id, d.id, d.attempts, d.leased_until, d.due_at
 )
 SELECT {delivery}
 FROM taken d
@@ -74,6 +75,7 @@ WHERE d.webhook_id = $1 AND d.status = 'pending' AND d.due_at > $2
 ORDER BY d.due_at LIMIT 1
 
 -- name: delivery_record
-UPDATE delivery SET status = $4, attempts = $3, due_at = $5, leased_until = 0, attempted_at = $6, status_code = $7,
-    failure = $8
-WHERE webhook_id = $1 AND id = $2 AND status = 'pending' AND attempts + 1 = $3
+-- Not if the lease was lost: the node that has the delivery now records its own attempt.
+UPDATE delivery SET status = $4, attempts = $3, due_at = $5, leased_until = 0, leased_by = NULL, attempted_at = $6,
+    status_code = $7, failure = $8
+WHERE webhook_id = $1 AND id = $2 AND status = 'pending' AND attempts + 1 = $3 AND leased_until = $9

@@ -1,4 +1,5 @@
--- Work to do outside a transaction. due_at uses the service's clock, leased_until the real one.
+-- Work to do outside a transaction. due_at uses the service's clock, leased_until the real one: the server's, whatever
+-- clocks the nodes have. Its value is also the lease's name. leased_by is the node, whose end frees its leases (node.sql).
 
 -- name: job_insert
 INSERT INTO job (id, kind, created_at, due_at, payload) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING
@@ -13,27 +14,27 @@ ON CONFLICT (id) DO UPDATE SET
     due_at = CASE WHEN job.due_at > excluded.due_at THEN excluded.due_at ELSE job.due_at END, attempts = 0
 
 -- name: job_repeat
-UPDATE job SET due_at = $3, leased_until = 0, attempts = 0 WHERE id = $1 AND created_at = $2
+UPDATE job SET due_at = $3, leased_until = 0, leased_by = NULL, attempts = 0 WHERE id = $1 AND created_at = $2
 
 -- columns: job
 id, kind, attempts, created_at
 
 -- name: job_take (sqlite)
-UPDATE job SET leased_until = $3, attempts = attempts + 1
-WHERE id = (SELECT id FROM job WHERE due_at <= $1 AND leased_until <= $2 ORDER BY due_at LIMIT 1)
-RETURNING {job}, payload
+UPDATE job SET leased_until = {real} + $2, leased_by = $3, attempts = attempts + 1
+WHERE id = (SELECT id FROM job WHERE due_at <= $1 AND leased_until <= {real} ORDER BY due_at LIMIT 1)
+RETURNING {job}, payload, leased_until
 
 -- name: job_take (postgresql)
-UPDATE job SET leased_until = $3, attempts = attempts + 1
-WHERE id = (SELECT id FROM job WHERE due_at <= $1 AND leased_until <= $2 ORDER BY due_at LIMIT 1
+UPDATE job SET leased_until = {real} + CAST($2 AS BIGINT), leased_by = $3, attempts = attempts + 1
+WHERE id = (SELECT id FROM job WHERE due_at <= $1 AND leased_until <= {real} ORDER BY due_at LIMIT 1
     FOR UPDATE SKIP LOCKED)
-RETURNING {job}, payload
+RETURNING {job}, payload, leased_until
 
 -- name: job_next
-SELECT due_at FROM job WHERE leased_until <= $1 ORDER BY due_at LIMIT 1
+SELECT due_at FROM job WHERE leased_until <= {real} ORDER BY due_at LIMIT 1
 
 -- name: job_waiting
-SELECT due_at, leased_until FROM job WHERE id = $1
+SELECT due_at, CASE WHEN leased_until > {real} THEN 1 ELSE 0 END AS running FROM job WHERE id = $1
 
 -- name: job_reschedule
 UPDATE job SET due_at = $2 WHERE id = $1 AND due_at > $2
@@ -42,8 +43,11 @@ UPDATE job SET due_at = $2 WHERE id = $1 AND due_at > $2
 UPDATE job SET due_at = $2 WHERE kind = $1 AND due_at > $2
 
 -- name: job_hold
-INSERT INTO job (id, kind, created_at, due_at, payload, leased_until, attempts) VALUES ($1, $2, $3, $3, $4, $5, 1)
-ON CONFLICT (id) DO UPDATE SET leased_until = excluded.leased_until WHERE job.leased_until <= $6
+INSERT INTO job (id, kind, created_at, due_at, payload, leased_until, leased_by, attempts)
+VALUES ($1, $2, $3, $3, $4, {real} + CAST($5 AS BIGINT), $6, 1)
+ON CONFLICT (id) DO UPDATE SET leased_until = excluded.leased_until, leased_by = excluded.leased_by
+WHERE job.leased_until <= {real}
+RETURNING leased_until
 
 -- name: job_release
 DELETE FROM job WHERE id = $1 AND leased_until = $2
@@ -55,10 +59,10 @@ DELETE FROM job WHERE id = $1
 DELETE FROM job WHERE id = $1 AND leased_until = $2 AND created_at = $3
 
 -- name: job_free
-UPDATE job SET leased_until = 0, attempts = 0 WHERE id = $1 AND leased_until = $2
+UPDATE job SET leased_until = 0, leased_by = NULL, attempts = 0 WHERE id = $1 AND leased_until = $2
 
 -- name: job_retry
-UPDATE job SET due_at = $4, leased_until = 0 WHERE id = $1 AND leased_until = $2 AND created_at = $3
+UPDATE job SET due_at = $4, leased_until = 0, leased_by = NULL WHERE id = $1 AND leased_until = $2 AND created_at = $3
 
 -- For the operator: jobs that have failed and will be repeated, those with the most attempts first.
 
@@ -67,4 +71,4 @@ SELECT {job}, due_at FROM job WHERE attempts > 1 OR (attempts = 1 AND leased_unt
 ORDER BY attempts DESC, id LIMIT $1
 
 -- name: job_unlease
-UPDATE job SET leased_until = 0 WHERE leased_until > 0
+UPDATE job SET leased_until = 0, leased_by = NULL WHERE leased_until > 0

@@ -71,7 +71,7 @@ static int set_up(void **state)
     d->kinds[1] = jobs_kind_billing_reconcile(d->billing);
     const struct jobs_options options = {.config = c, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 2};
     d->jobs = jobs_new(&options);
-    return jobs_start(d->jobs) ? -1 : 0;
+    return jobs_start(d->jobs, NULL) ? -1 : 0;
 }
 
 static int tear_down(void **state)
@@ -386,7 +386,7 @@ static void test_an_object_that_changes_while_it_is_read_is_read_again(void **st
     const struct jobs_options options = {
         .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 1};
     d->jobs = jobs_new(&options);
-    assert_int_equal(jobs_start(d->jobs), ERR_NONE);
+    assert_int_equal(jobs_start(d->jobs, NULL), ERR_NONE);
     tell(d, "evt_1", BILLING_OBJECT_SUBSCRIPTION, slow.subscription_id);
     jobs_drain(d->jobs);
     assert_int_equal(slow.reads, 2);

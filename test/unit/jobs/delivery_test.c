@@ -109,7 +109,7 @@ static void start(struct fixture *d, long timeout_ms)
         .config = &d->building->fixture->config, .store = d->building->fixture->store, .timeout_ms = timeout_ms};
     deliveries_free(d->engine);
     assert_int_equal(deliveries_new(&options, &d->engine), ERR_NONE);
-    assert_int_equal(deliveries_start(d->engine), ERR_NONE);
+    assert_int_equal(deliveries_start(d->engine, NULL), ERR_NONE);
 }
 
 static void drain(struct fixture *d)
@@ -608,7 +608,7 @@ static enum err take_run(struct tx *tx, void *arg)
     pthread_t writer;
     void *failed = NULL;
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_JOB_NEXT, DB_ARGS(v_int(0)), &c);
+    enum err e = db_one(tx->db, SQL_JOB_NEXT, DB_NO_ARGS, &c);
     if (e && e != ERR_NOT_FOUND)
         return e;
     if (!r->written &&

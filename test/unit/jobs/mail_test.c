@@ -88,7 +88,7 @@ static int set_up(void **state)
     const struct jobs_options options = {
         .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 2};
     d->jobs = jobs_new(&options);
-    return jobs_start(d->jobs) ? -1 : 0;
+    return jobs_start(d->jobs, NULL) ? -1 : 0;
 }
 
 static int tear_down(void **state)

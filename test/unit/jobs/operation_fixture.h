@@ -63,7 +63,7 @@ static inline int start_jobs(struct fixture *d, unsigned threads)
                                          .kind_count = 3,
                                          .threads = threads};
     d->jobs = jobs_new(&options);
-    return jobs_start(d->jobs) ? -1 : 0;
+    return jobs_start(d->jobs, NULL) ? -1 : 0;
 }
 
 static inline int set_up_on(void **state, int (*open_store)(void **state), unsigned threads)
@@ -274,5 +274,5 @@ static inline void expect_status(const struct operation *o, enum operation_statu
 static inline enum err resolve(struct fixture *d, const struct id *id, enum operation_decision decision,
                                struct operation *ret)
 {
-    return jobs_operation_resolve(&d->work, &d->providers, id, decision, ret);
+    return jobs_operation_resolve(&d->work, &d->providers, &(struct tenure){0}, id, decision, ret);
 }

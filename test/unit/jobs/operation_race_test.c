@@ -53,7 +53,7 @@ static void on_another_node(struct meanwhile *m)
     m->result = work_write(&work, activate_run, d);
     if (!m->result) {
         struct jobs *jobs = jobs_new(&options);
-        m->result = jobs_start(jobs);
+        m->result = jobs_start(jobs, NULL);
         jobs_drain(jobs);
         jobs_free(jobs);
     }
@@ -100,7 +100,7 @@ static void undo(struct meanwhile *m)
     clock_set_offset_s(clock_offset_s() + OPERATION_STALLED_S + 1);
     m->result = work_write(&work, find_run, &f);
     if (!m->result)
-        m->result = jobs_operation_resolve(&work, &d->providers, &m->id, DECIDE_FAILED, &o);
+        m->result = jobs_operation_resolve(&work, &d->providers, &(struct tenure){0}, &m->id, DECIDE_FAILED, &o);
     arena_done(&arena);
 }
 

@@ -107,7 +107,7 @@ static enum err hourly_run(void *context, const struct job *job)
 static enum err next_run(struct tx *tx, void *arg)
 {
     CURSOR c;
-    enum err e = db_one(tx->db, SQL_JOB_NEXT, DB_ARGS(v_int(INT64_MAX)), &c);
+    enum err e = db_one(tx->db, SQL_JOB_NEXT, DB_NO_ARGS, &c);
     *(int64_t *)arg = e ? INT64_MAX : col_int(&c, COL_JOB_NEXT_DUE_AT);
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
@@ -139,7 +139,7 @@ static int set_up(void **state)
         .config = &d->fixture->config, .store = d->fixture->store, .kinds = d->kinds, .kind_count = 4};
     *state = d;
     d->jobs = jobs_new(&options);
-    return jobs_start(d->jobs) ? -1 : 0;
+    return jobs_start(d->jobs, NULL) ? -1 : 0;
 }
 
 static int tear_down(void **state)
@@ -338,7 +338,7 @@ static enum err steal_run(struct tx *tx, void *arg)
 {
     (void)arg;
     CURSOR c; /* leased by a process that then crashes */
-    return db_one(tx->db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX), v_int(0), v_int(INT64_MAX)), &c);
+    return db_one(tx->db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX), v_int(3600 * US_PER_S), v_null()), &c);
 }
 
 static void test_a_job_that_a_crashed_process_had_leased_runs_at_the_next_start(void **state)
@@ -351,7 +351,7 @@ static void test_a_job_that_a_crashed_process_had_leased_runs_at_the_next_start(
     add(d, "count", 0, STR("x"));
     transact(d, STORE_WRITE, steal_run, NULL);
     d->jobs = jobs_new(&options);
-    assert_int_equal(jobs_start(d->jobs), ERR_NONE);
+    assert_int_equal(jobs_start(d->jobs, NULL), ERR_NONE);
     jobs_drain(d->jobs);
     assert_int_equal(d->runs, 1);
     assert_int_equal(d->attempt, 2);

@@ -393,10 +393,10 @@ static enum err values_round_trip(void *arg, struct db *db)
         return e;
     CHECK(changed == 1);
     CURSOR c;
-    e = db_one(db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX - 1), v_int(0), v_int(7)), &c);
+    e = db_one(db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX - 1), v_int(7), v_null()), &c);
     CHECK(e == ERR_NOT_FOUND); /* not due */
     CURSOR taken;
-    e = db_one(db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX), v_bool(false), v_bool(true)), &taken);
+    e = db_one(db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX), v_int(3600000000), v_str(STR("é"))), &taken);
     if (e)
         return e;
     CHECK(str_eq(col_str(&taken, COL_JOB_ID), STR("jé☎")));
@@ -406,9 +406,9 @@ static enum err values_round_trip(void *arg, struct db *db)
     CHECK(col_blob(&taken, COL_JOB_TAKE_PAYLOAD).n == sizeof bytes);
     CHECK(memcmp(col_blob(&taken, COL_JOB_TAKE_PAYLOAD).p, bytes, sizeof bytes) == 0);
     db_end(&taken);
-    /* Leased until 1 (true): a worker whose time is 0 does not get it. */
+    /* Leased for an hour: another worker does not get it. */
     CURSOR none;
-    return db_one(db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX), v_int(0), v_int(7)), &none) == ERR_NOT_FOUND
+    return db_one(db, SQL_JOB_TAKE, DB_ARGS(v_int(INT64_MAX), v_bool(true), v_null()), &none) == ERR_NOT_FOUND
                ? ERR_NONE
                : ERR_INTERNAL_ERROR;
 }
