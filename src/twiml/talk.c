@@ -49,7 +49,7 @@ static enum err answer_question(struct twiml_turn *t, const struct call_action *
         return e;
     if (t->decision.closing.minutes)
         t->closed = t->decision;
-    *ret = (struct call_event){.kind = e ? CALL_FAILED : CALL_DECIDED, .decision = &t->decision};
+    *ret = (struct call_event){.kind = e ? CALL_FAILED : CALL_DECIDED, .decision = &t->decision, .gone = e != ERR_NONE};
     return ERR_NONE;
 }
 

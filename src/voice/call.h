@@ -75,6 +75,7 @@ struct call_event {
     char digit;
     const char *way; /* of CALL_DIGIT, for the record: "event", "tone", "info"; NULL: unknown */
     enum call_forward_failure failure;
+    bool gone; /* of CALL_FAILED: the building was removed during the call */
 };
 
 enum call_action_kind {

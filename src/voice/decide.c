@@ -151,6 +151,6 @@ void decide_now(struct decide *d, const struct call *c, const struct call_action
 struct call_event decide_event(const struct decide *d)
 {
     if (d->result)
-        return (struct call_event){.kind = CALL_FAILED};
+        return (struct call_event){.kind = CALL_FAILED, .gone = d->result == ERR_BUILDING_NOT_FOUND};
     return (struct call_event){.kind = CALL_DECIDED, .decision = &d->decision};
 }

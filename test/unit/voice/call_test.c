@@ -143,6 +143,9 @@ static void step(struct call *c, char letter, const struct greetings *g, struct 
     case 'f':
         e.kind = CALL_FAILED;
         break;
+    case 'q':
+        e.kind = CALL_FAILED, e.gone = true;
+        break;
     case 'y':
         e.kind = CALL_FORWARD_ANSWERED;
         break;
@@ -266,8 +269,10 @@ static const struct {
      CALL_FORWARDED},
     {"nobody opens the door before it rings", "aoFod", ARRIVE ".ask-forwarded ..forward-+15551112222-30 .",
      CALL_RINGING, CALL_FORWARDED},
-    {"a store that fails during a call ends it", "aC1#f", ASK "collect-2000 .ask-1 .say-4 hang-up .", CALL_ENDING,
-     CALL_NO_OUTCOME},
+    {"a code that cannot be checked in time lets the phone ring", "aC1#f",
+     ASK "collect-2000 .ask-1 .say-3F forward-+15551112222-30 .", CALL_RINGING, CALL_FORWARDED},
+    {"a building that is removed during a call ends it", "aC1#q", ASK "collect-2000 .ask-1 .say-4 hang-up .",
+     CALL_ENDING, CALL_NO_OUTCOME},
     {"keys before the decision have no effect", "a1234C", ARRIVE "....answer say-0W! collect-8000 .", CALL_COLLECTING,
      CALL_NO_OUTCOME},
     {"nothing follows a rejection", "aRdGt1h", ARRIVE "reject-404 ......", CALL_OVER, CALL_REJECTED},
