@@ -44,8 +44,9 @@ static void *work(void *arg)
 {
     struct postgresql_worker *w = arg;
     struct store_task *task;
-    while (postgresql_keep_connected(w) && (task = postgresql_take(w)))
-        run_task(w, task);
+    while (postgresql_keep_connected(w) && ((task = postgresql_take(w)) || w->yielded))
+        if (task)
+            run_task(w, task);
     postgresql_set_connected(w, false);
     return NULL;
 }
@@ -234,7 +235,7 @@ static void own_free(struct db *base)
 static enum err own_run(struct db *base, enum err (*run)(void *, struct db *), void *arg)
 {
     struct postgresql_db *db = (struct postgresql_db *)base;
-    if ((db->broken || PQstatus(db->conn) != CONNECTION_OK) && !postgresql_connect(db))
+    if ((db->broken || PQstatus(db->conn) != CONNECTION_OK) && !postgresql_connect_own(db))
         return ERR_RETRY;
     base->failed = ERR_NONE;
     db->mode = STORE_WRITE;

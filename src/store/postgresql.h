@@ -65,6 +65,7 @@ struct postgresql_worker {
     bool running;
     bool reserved;  /* for urgent tasks */
     bool connected; /* counted in the store */
+    bool yielded;   /* must give its connection away */
     int lane;       /* of its task; LANE_COUNT: none */
     struct postgresql_db db;
 };
@@ -80,10 +81,12 @@ struct postgresql_store {
     pthread_mutex_t mutex; /* for all below, except atomics */
     pthread_cond_t wake, wake_reserved, wake_clerk, wake_stop;
     struct postgresql_lane lanes[LANE_COUNT];
-    size_t waiting;                  /* tasks in all lanes */
-    unsigned overtaken;              /* urgent tasks since the last other task was taken */
-    size_t connected;                /* workers */
-    int64_t clerk_at_us;             /* when the clerk looks again */
+    size_t waiting;      /* tasks in all lanes */
+    unsigned overtaken;  /* urgent tasks since the last other task was taken */
+    size_t connected;    /* workers */
+    int64_t clerk_at_us; /* when the clerk looks again */
+    bool own_connecting; /* a caller's own connection could not be made: it comes before those of workers, */
+    bool own_waiting;    /* and a worker must yield one */
     bool winding_down, stop, closed; /* closed: all workers have ended */
     _Atomic bool silent;             /* the server gave no answer to the last statement or attempt to connect */
     _Atomic bool short_warned;
@@ -98,7 +101,8 @@ struct postgresql_store {
 
 /* ---- postgresql_queue.c ---- */
 void postgresql_submit(struct store *base, struct store_task *task);
-/* Waits for a task; returns NULL when the store closes and no task is left. Sets give_up_us. */
+/* Waits for a task; returns NULL when the store closes and no task is left, or when the worker has to yield its
+ * connection. Sets give_up_us. */
 struct store_task *postgresql_take(struct postgresql_worker *w);
 /* Lets the worker's task wait again; `blocked`: because of a lock. */
 void postgresql_put_back(struct postgresql_worker *w, struct store_task *task, bool blocked);
@@ -106,6 +110,8 @@ void postgresql_put_back(struct postgresql_worker *w, struct store_task *task, b
 bool postgresql_is_blocked(const struct postgresql_worker *w);
 void postgresql_set_connected(struct postgresql_worker *w, bool connected);
 void postgresql_set_silent(struct postgresql_store *s, bool silent);
+/* Begins and ends the attempts to make a caller's own connection: a worker must yield its one. */
+void postgresql_set_own_connecting(struct postgresql_store *s, bool connecting);
 void postgresql_wind_down(struct store *base);
 /* The thread that fails tasks that have waited too long, until the store is closed and no task is left. */
 void *postgresql_clerk(void *store);
@@ -118,6 +124,8 @@ void postgresql_disconnect(struct postgresql_db *db);
 bool postgresql_keep_connected(struct postgresql_worker *w) CHECKED;
 /* The same for a connection of no worker, or with a task in hand: until db->give_up_us. */
 bool postgresql_connected(struct postgresql_db *db) CHECKED;
+/* The same for a caller's own connection: workers yield one if the server has no other. */
+bool postgresql_connect_own(struct postgresql_db *db) CHECKED;
 /* Whether the store is closing. */
 bool postgresql_stopping(struct postgresql_store *s);
 

@@ -13,6 +13,7 @@
 #define RETRY_JITTER_US 150000
 #define SHORT_AFTER_US  (3 * US_PER_S)
 #define SHORT_ATTEMPTS  5
+#define OWN_ATTEMPTS    5
 #define SHORT_RETRY_US  (5 * US_PER_S)
 
 static void ignore_notice(void *arg, const PGresult *r)
@@ -123,11 +124,11 @@ static void note_failed_attempt(struct postgresql_db *db, struct outage *o)
     o->served = served;
 }
 
-/* Whether an attempt makes sense: a stop does not wait for a server that is silent. */
+/* Whether a worker may try to connect: a stop does not wait for a server that is silent. */
 static bool may_try(struct postgresql_store *s)
 {
     pthread_mutex_lock(&s->mutex);
-    bool may = !(s->winding_down && atomic_load(&s->silent));
+    bool may = !s->own_connecting && !(s->winding_down && atomic_load(&s->silent));
     pthread_mutex_unlock(&s->mutex);
     return may;
 }
@@ -136,9 +137,15 @@ bool postgresql_keep_connected(struct postgresql_worker *w)
 {
     struct postgresql_db *db = &w->db;
     struct outage o = {0};
-    if (!db->broken && PQstatus(db->conn) == CONNECTION_OK)
+    if (!w->yielded && !db->broken && PQstatus(db->conn) == CONNECTION_OK)
         return true;
     postgresql_set_connected(w, false);
+    if (w->yielded) {
+        w->yielded = false;
+        postgresql_disconnect(db);
+        if (!pause_for(db->store, SHORT_RETRY_US))
+            return false;
+    }
     do {
         if (may_try(db->store)) {
             if (postgresql_connect(db)) {
@@ -161,4 +168,17 @@ bool postgresql_connected(struct postgresql_db *db)
     } while (!atomic_load(&db->store->silent) && clock_monotonic_us() < db->give_up_us &&
              pause_for(db->store, retry_pause_us()));
     return false;
+}
+
+bool postgresql_connect_own(struct postgresql_db *db)
+{
+    struct postgresql_store *s = db->store;
+    bool connected = postgresql_connect(db);
+    if (connected)
+        return true;
+    postgresql_set_own_connecting(s, true);
+    for (int i = 0; i < OWN_ATTEMPTS && !connected && !atomic_load(&s->silent) && pause_for(s, RETRY_US); i++)
+        connected = postgresql_connect(db);
+    postgresql_set_own_connecting(s, false);
+    return connected;
 }

@@ -202,9 +202,12 @@ struct store_task *postgresql_take(struct postgresql_worker *w)
     int lane;
     pthread_mutex_lock(&s->mutex);
     leave_lane(w);
-    while ((lane = next_lane(s, w->reserved)) == LANE_COUNT && !s->stop)
+    while ((lane = next_lane(s, w->reserved)) == LANE_COUNT && !s->stop && !s->own_waiting)
         pthread_cond_wait(w->reserved ? &s->wake_reserved : &s->wake, &s->mutex);
-    if (lane < LANE_COUNT) {
+    if (s->own_waiting && s->connected > 1) {
+        s->own_waiting = false;
+        w->yielded = true;
+    } else if (lane < LANE_COUNT) {
         s->overtaken = is_urgent(lane) ? s->overtaken + 1 : 0;
         s->waiting--;
         s->lanes[lane].running++;
@@ -255,6 +258,15 @@ void postgresql_set_silent(struct postgresql_store *s, bool silent)
     pthread_mutex_lock(&s->mutex);
     atomic_store(&s->silent, silent);
     pthread_cond_signal(&s->wake_clerk); /* the ends of waits have changed */
+    pthread_mutex_unlock(&s->mutex);
+}
+
+void postgresql_set_own_connecting(struct postgresql_store *s, bool connecting)
+{
+    pthread_mutex_lock(&s->mutex);
+    s->own_connecting = s->own_waiting = connecting;
+    if (connecting)
+        pthread_cond_broadcast(&s->wake);
     pthread_mutex_unlock(&s->mutex);
 }
 

@@ -170,8 +170,81 @@ describe('a service that is frozen in a transaction', () => {
         for (const answer of others) assert.ok(answer.status < 300, answer.text);
         for (const answer of called) assert.equal(ok(answer).outcome, 'released');
         assert.ok(Math.max(...others.map(({ ended }) => ended)) < Math.min(...called.map(({ ended }) => ended)), 'the others do not wait');
-        console.log(Math.max(...others.map(({ took }) => took)), Math.max(...called.map(({ took }) => took)));
         there.daemon.process.kill('SIGCONT');
         assert.equal(ok(await theirs).outcome, 'released', 'the frozen service decides again');
+    });
+});
+
+describe('a PostgreSQL server with fewer connections than workers', () => {
+    let cluster;
+    let w;
+    let person;
+    before(async () => {
+        cluster = new Cluster({ max_connections: 12 });
+        w = await worldOn(cluster, { workers: 16 });
+        person = await resident(w.client);
+    });
+    after(async () => {
+        try {
+            await w?.close();
+        } finally {
+            cluster?.stop();
+        }
+    });
+
+    it('serves all requests with those that it has, and warns once', async () => {
+        const warning = /store connections=short workers=16/g;
+        const until = Date.now() + 60_000;
+        const statuses = new Set();
+        const ask = async (one) => {
+            while (Date.now() < until && !(w.daemon.stderr.match(warning) && statuses.size > 1)) statuses.add((await one()).status);
+        };
+        await Promise.all(Array.from({ length: 20 }, (_, i) => ask(i % 2 ? () => list(person) : () => create(person))));
+        assert.deepEqual([...statuses].sort(), [200, 201]);
+        await Promise.all(Array.from({ length: 100 }, async () => ok(await list(person))));
+        assert.equal(w.daemon.stderr.match(warning)?.length, 1);
+    });
+});
+
+describe('a PostgreSQL server that is gone for 20 seconds', () => {
+    let cluster;
+    let w;
+    let small;
+    let person;
+    let guest;
+    before(async () => {
+        cluster = new Cluster();
+        [w, small] = await Promise.all([worldOn(cluster), worldOn(cluster, { queue: 16, workers: 2 })]);
+        [person, guest] = await Promise.all([resident(w.client), resident(small.client)]);
+    });
+    after(async () => {
+        try {
+            await w?.close();
+            await small?.close();
+        } finally {
+            cluster?.stop();
+        }
+    });
+
+    it('costs its clients time, and no error; a queue that is full refuses at once', async () => {
+        const rows = ok(await list(person)).data.length;
+        cluster.kill();
+        const waiting = [
+            ...Array.from({ length: 20 }, () => timed(list(person))),
+            ...Array.from({ length: 20 }, () => timed(create(person))),
+        ];
+        const crowd = Array.from({ length: 60 }, () => timed(list(guest)));
+        const calls = await Promise.all(Array.from({ length: 3 }, () => timed(buzz(w, person))));
+        for (const answer of calls) assertUnavailable(answer);
+        await sleep(15_000);
+        cluster.start();
+        const back = Date.now();
+        for (const answer of await Promise.all(waiting)) assert.ok(answer.status < 300, answer.text);
+        assert.equal(ok(await list(person)).data.length, rows + 20);
+        const crowded = await Promise.all(crowd);
+        const refused = crowded.filter(({ ended }) => ended < back);
+        assert.ok(refused.length >= 60 - 16 - 2 - 1, `${refused.length} refused`);
+        for (const answer of refused) assertUnavailable(answer);
+        for (const answer of crowded) assert.ok(refused.includes(answer) || answer.status === 200, answer.text);
     });
 });
