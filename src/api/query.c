@@ -70,9 +70,17 @@ static bool query_object(const struct shape *shape, struct str query, struct are
     return true;
 }
 
+static bool has_required(const struct shape *shape)
+{
+    for (size_t i = 0; i < shape->field_count; i++)
+        if (shape->fields[i].flags & F_REQUIRED)
+            return true;
+    return false;
+}
+
 bool query_read(const struct shape *shape, struct str query, struct arena *a, void *ret, struct schema_fault *ret_fault)
 {
-    if (!query.n) {
+    if (!query.n && !has_required(shape)) {
         memset(ret, 0, shape->size);
         return true;
     }

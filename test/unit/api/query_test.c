@@ -110,9 +110,29 @@ static void each_invalid_parameter_has_its_own_error(void **state)
     }
 }
 
+static void a_required_parameter_is_missed_in_an_empty_query(void **state)
+{
+    (void)state;
+    static const struct field required[] = {
+        FIELD(struct params, unlock_id, T_ID, .flags = F_REQUIRED, .error = ERR_INVALID_ID),
+    };
+    static const struct shape strict = SHAPE(struct params, "Strict", required);
+    const char *const without[] = {NULL, "", "limit=5"};
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
+        struct arena a;
+        arena_init(&a, NULL, 0);
+        struct params p;
+        struct schema_fault fault = {0};
+        assert_false(query_read(&strict, str_z(without[i]), &a, &p, &fault));
+        assert_int_equal(fault.error, ERR_INVALID_ID);
+        arena_done(&a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_required_parameter_is_missed_in_an_empty_query),
         cmocka_unit_test(each_type_is_read),
         cmocka_unit_test(absent_parameters_stay_unset),
         cmocka_unit_test(each_invalid_parameter_has_its_own_error),
