@@ -13,10 +13,19 @@ struct gate {
         keys_epoch; /* starts at 1; counts commits that may have changed the tables that authentication reads */
 };
 
-/* A loop thread's cache of authentications. It is exact if keys_epoch is raised after each commit that changes those
- * tables and before that commit's reply. */
+/* A loop thread's cache of authentications. If this process alone uses the store, it is exact: keys_epoch is raised
+ * after each commit that changes those tables and before that commit's reply.
+ *
+ * If the store is shared by nodes (PostgreSQL), an entry is only a guess. The request takes it for granted, and the
+ * statement that authenticates is sent with the first statement of the request's transaction. If the answer differs
+ * from the entry, nothing of that run counts, and the request runs again without the entry. So no key is accepted that
+ * was revoked, on any node, before the request began. */
 struct gate_cache *gate_cache_new(void);
 void gate_cache_free(struct gate_cache *cache);
+/* For requests whose checks run in the store, on the loop thread: before them, sets q->recalled; after them, keeps what
+ * the store has read. */
+void gate_recall(struct gate_cache *cache, struct request *q);
+void gate_remember(struct gate_cache *cache, struct request *q);
 
 /* Runs the checks that need neither body nor store, as soon as the head has arrived: transport and path. */
 enum err gate_head(struct request *q) CHECKED;

@@ -12,6 +12,8 @@
 
 #define US_PER_MINUTE (60 * US_PER_S)
 
+#define EPOCH_SHARED 1 /* of entries that the store confirms at each use */
+
 struct entry {
     uint64_t epoch; /* 0: unused */
     unsigned char hash[SHA256_LEN];
@@ -40,20 +42,20 @@ static struct entry *set_of(struct gate_cache *cache, const unsigned char *hash)
     return cache->entries[index & (CACHE_SETS - 1)];
 }
 
-static struct principal *cache_find(struct gate_cache *cache, uint64_t epoch, const unsigned char *hash)
+static struct entry *cache_find(struct gate_cache *cache, uint64_t epoch, const unsigned char *hash)
 {
     struct entry *set = set_of(cache, hash);
     for (size_t i = 0; i < CACHE_WAYS; i++)
         if (set[i].epoch == epoch && memcmp(set[i].hash, hash, SHA256_LEN) == 0)
-            return &set[i].who;
+            return &set[i];
     return NULL;
 }
 
 static struct principal *cache_put(struct gate_cache *cache, uint64_t epoch, const unsigned char *hash,
                                    const struct principal *who)
 {
-    struct entry *set = set_of(cache, hash);
-    memmove(set + 1, set, sizeof *set * (CACHE_WAYS - 1));
+    struct entry *set = set_of(cache, hash), *old = cache_find(cache, epoch, hash);
+    memmove(set + 1, set, sizeof *set * (old ? (size_t)(old - set) : CACHE_WAYS - 1));
     set[0].epoch = epoch;
     memcpy(set[0].hash, hash, SHA256_LEN);
     set[0].who = *who;
@@ -72,28 +74,115 @@ static bool bearer(const struct http_request *r, struct str *ret)
     return ret->n > 0 && !memchr(ret->p, ' ', ret->n);
 }
 
-enum err gate_authenticate(struct gate_cache *cache, struct request *q)
+static enum err read_key(const struct request *q, unsigned char ret_hash[static SHA256_LEN])
 {
     struct str key;
     if (!bearer(q->http, &key))
         return ERR_AUTH_REQUIRED;
     if (key.n > KEY_MAX)
         return ERR_INVALID_KEY;
+    key_hash(key, ret_hash);
+    return ERR_NONE;
+}
+
+static bool first_in_minute(const struct request *q, const struct principal *who)
+{
+    return who->last_used_us / US_PER_MINUTE < q->tx.now_us / US_PER_MINUTE;
+}
+
+static enum err accept_principal(struct request *q, const struct principal *who)
+{
+    if (who->expires_at_us <= q->tx.now_us)
+        return ERR_INVALID_KEY;
+    q->key_used = first_in_minute(q, who);
+    if (who != &q->who)
+        q->who = *who;
+    return ERR_NONE;
+}
+
+/* ---- a store that this process alone uses ---- */
+
+static enum err authenticate_cached(struct gate_cache *cache, struct request *q)
+{
     unsigned char hash[SHA256_LEN];
-    key_hash(key, hash);
-    struct principal *known = cache ? cache_find(cache, q->keys_epoch, hash) : NULL;
+    enum err e = read_key(q, hash);
+    if (e)
+        return e;
+    struct entry *entry = cache_find(cache, q->keys_epoch, hash);
+    struct principal *known = entry ? &entry->who : NULL;
     if (!known) {
-        enum err e = key_authenticate(&q->tx, hash, &q->who);
+        e = key_authenticate(&q->tx, hash, &q->who);
         if (e)
             return e;
-        known = cache ? cache_put(cache, q->keys_epoch, hash, &q->who) : &q->who;
+        known = cache_put(cache, q->keys_epoch, hash, &q->who);
     }
-    if (known->expires_at_us <= q->tx.now_us)
-        return ERR_INVALID_KEY;
-    q->key_used = known->last_used_us / US_PER_MINUTE < q->tx.now_us / US_PER_MINUTE;
-    if (q->key_used)
+    e = accept_principal(q, known);
+    if (!e && q->key_used)
         known->last_used_us = q->tx.now_us;
-    if (known != &q->who)
-        q->who = *known;
-    return ERR_NONE;
+    return e;
+}
+
+/* ---- a shared store ---- */
+
+void gate_recall(struct gate_cache *cache, struct request *q)
+{
+    struct key_assumption *a = arena_new(q->tx.arena, struct key_assumption);
+    if (read_key(q, a->hash))
+        return;
+    const struct entry *entry = cache_find(cache, EPOCH_SHARED, a->hash);
+    a->given = entry;
+    if (entry)
+        a->who = entry->who;
+    q->recalled = a;
+}
+
+void gate_remember(struct gate_cache *cache, struct request *q)
+{
+    if (!q->recalled)
+        return;
+    const unsigned char *hash = q->recalled->hash;
+    struct entry *entry = cache_find(cache, EPOCH_SHARED, hash);
+    if (q->authenticated || (q->recalled->given && q->key_used)) {
+        struct principal *who = cache_put(cache, EPOCH_SHARED, hash, &q->who);
+        if (q->key_used)
+            who->last_used_us = q->tx.now_us;
+    } else if (entry && !q->recalled->given) {
+        entry->epoch = 0;
+    }
+}
+
+/* An earlier run was that of a principal that has changed. Its limits were taken from the wrong one, too. */
+static void forget_assumed_run(struct request *q)
+{
+    q->assumed = q->limits_taken = q->building_linked = false;
+    q->who = (struct principal){0};
+    q->building_id = (struct id){0};
+    q->building_number = 0;
+    q->limits = (struct limit_state){0};
+    q->reply = (struct reply){0};
+    q->tx.why = STR_NONE;
+    q->tx.retry_after_s = 0;
+}
+
+static enum err authenticate_in_store(struct request *q)
+{
+    unsigned char hash[SHA256_LEN];
+    q->authenticated = q->key_used = false;
+    if (q->recalled && q->recalled->given) {
+        q->assumed = true;
+        key_assume(&q->tx, q->recalled);
+        return accept_principal(q, &q->recalled->who);
+    }
+    if (q->assumed)
+        forget_assumed_run(q);
+    enum err e = q->recalled ? ERR_NONE : read_key(q, hash);
+    if (!e)
+        e = key_authenticate(&q->tx, q->recalled ? q->recalled->hash : hash, &q->who);
+    q->authenticated = !e;
+    return e ? e : accept_principal(q, &q->who);
+}
+
+enum err gate_authenticate(struct gate_cache *cache, struct request *q)
+{
+    return cache ? authenticate_cached(cache, q) : authenticate_in_store(q);
 }

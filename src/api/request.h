@@ -12,6 +12,7 @@
 
 struct route;
 struct journal;
+struct key_assumption;
 struct service;
 
 struct reply_header {
@@ -60,13 +61,16 @@ struct request {
     struct limit_state limits; /* the tightest of the limits taken; limit 0: none was taken */
     enum err limits_result;
     bool limits_taken;
-    _Atomic bool handed;    /* a blocking worker has it */
-    bool key_used;          /* record this use of the key: it is the first in its minute */
-    uint64_t keys_epoch;    /* read before the snapshot that authenticates; see api/gate.h */
-    struct store_task task; /* while a store thread has the request */
-    struct str allow;       /* of a 405 */
-    enum err result;        /* result of the checks or the handler */
-    int64_t began_us;       /* monotonic: when the head was complete */
+    _Atomic bool handed;             /* a blocking worker has it */
+    struct key_assumption *recalled; /* what the cache knows about the key, for the store to confirm; or NULL */
+    bool assumed;                    /* this run assumes it */
+    bool authenticated;              /* `who` was read from the store */
+    bool key_used;                   /* record this use of the key: it is the first in its minute */
+    uint64_t keys_epoch;             /* read before the snapshot that authenticates; see api/gate.h */
+    struct store_task task;          /* while a store thread has the request */
+    struct str allow;                /* of a 405 */
+    enum err result;                 /* result of the checks or the handler */
+    int64_t began_us;                /* monotonic: when the head was complete */
     unsigned loop;
 };
 

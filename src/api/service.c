@@ -210,6 +210,7 @@ static void request_posted(struct mail *mail)
 {
     struct http_request *r = container_of(mail, struct http_request, mail);
     struct request *q = r->user;
+    gate_remember(q->service->loops[q->loop].cache, q);
     record_use(q);
     q->key_used = false;
     if (!q->result && q->route->run == RUN_BLOCKING && !q->handed) {
@@ -228,8 +229,9 @@ static bool needs_store(const struct route *route)
 }
 
 /* Without a read session (PostgreSQL), checks and handler share one transaction on a store thread. */
-static void run_in_store(struct request *q)
+static void run_in_store(struct request *q, struct loop *loop)
 {
+    gate_recall(loop->cache, q);
     switch (q->route->run) {
     case RUN_WRITE:
         submit_request(q, STORE_WRITE, store_check_and_handler);
@@ -317,7 +319,7 @@ static void service_on_request(void *ctx, struct http_request *r, unsigned loop)
     else if (s->loops[loop].session || !needs_store(q->route))
         run_here(q, &s->loops[loop]);
     else
-        run_in_store(q);
+        run_in_store(q, &s->loops[loop]);
 }
 
 static void on_refuse(void *ctx, struct http_request *r, enum err why, unsigned loop)
@@ -334,7 +336,7 @@ static void on_thread_start(void *ctx, unsigned index)
     struct loop *loop = &s->loops[index];
     loop->buffers = reply_buffers_init();
     loop->session = store_session_new(s->options.store);
-    loop->cache = loop->session && store_exclusive(s->options.store) ? gate_cache_new() : NULL;
+    loop->cache = gate_cache_new();
 }
 
 static void on_thread_idle(void *ctx, unsigned index)

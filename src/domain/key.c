@@ -19,35 +19,70 @@ void key_hash(struct str text, unsigned char ret[static SHA256_LEN])
     crypto_sha256(text, ret);
 }
 
+static enum err read_principal(const struct cursor *c, int64_t now_us, struct principal *ret)
+{
+    struct principal p = {
+        .key_id = col_id(c, COL_KEY_AUTHENTICATE_ID),
+        .account_id = col_id(c, COL_KEY_AUTHENTICATE_ACCOUNT_ID),
+        .building_id = col_id(c, COL_KEY_AUTHENTICATE_BUILDING_ID),
+        .member_id = col_id(c, COL_KEY_AUTHENTICATE_MEMBER_ID),
+        .web_session = str_eq(col_str(c, COL_KEY_AUTHENTICATE_KIND), STR("web_session")),
+        .scopes = (uint32_t)col_int(c, COL_KEY_AUTHENTICATE_SCOPES),
+        .expires_at_us = col_int_or(c, COL_KEY_AUTHENTICATE_EXPIRES_AT, INT64_MAX),
+        .last_used_us = col_int_or(c, COL_KEY_AUTHENTICATE_LAST_USED_AT, 0),
+        .subscribed = str_eq(col_str(c, COL_KEY_AUTHENTICATE_SUBSCRIPTION_STATUS), STR("active")),
+        .primary_id = col_id(c, COL_KEY_AUTHENTICATE_PRIMARY_ID),
+        .building_count = (uint32_t)col_int(c, COL_KEY_AUTHENTICATE_BUILDINGS),
+        .building_number = col_int_or(c, COL_KEY_AUTHENTICATE_BUILDING_NUMBER, 0),
+    };
+    bool revoked = !col_null(c, COL_KEY_AUTHENTICATE_REVOKED_AT);
+    bool account_gone = col_null(c, COL_KEY_AUTHENTICATE_SUBSCRIPTION_STATUS);
+    bool building_gone = id_given(&p.building_id) && col_null(c, COL_KEY_AUTHENTICATE_BUILDING_FOUND);
+    if (revoked || p.expires_at_us <= now_us)
+        return ERR_INVALID_KEY;
+    if (account_gone || building_gone)
+        return ERR_AUTHENTICATION_REQUIRED;
+    *ret = p;
+    return ERR_NONE;
+}
+
 enum err key_authenticate(struct tx *tx, const unsigned char hash[static SHA256_LEN], struct principal *ret)
 {
     CURSOR c;
     enum err e = db_one(tx->db, SQL_KEY_AUTHENTICATE, DB_ARGS(v_blob(hash, SHA256_LEN)), &c);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_INVALID_KEY : e;
-    struct principal p = {
-        .key_id = col_id(&c, COL_KEY_AUTHENTICATE_ID),
-        .account_id = col_id(&c, COL_KEY_AUTHENTICATE_ACCOUNT_ID),
-        .building_id = col_id(&c, COL_KEY_AUTHENTICATE_BUILDING_ID),
-        .member_id = col_id(&c, COL_KEY_AUTHENTICATE_MEMBER_ID),
-        .web_session = str_eq(col_str(&c, COL_KEY_AUTHENTICATE_KIND), STR("web_session")),
-        .scopes = (uint32_t)col_int(&c, COL_KEY_AUTHENTICATE_SCOPES),
-        .expires_at_us = col_int_or(&c, COL_KEY_AUTHENTICATE_EXPIRES_AT, INT64_MAX),
-        .last_used_us = col_int_or(&c, COL_KEY_AUTHENTICATE_LAST_USED_AT, 0),
-        .subscribed = str_eq(col_str(&c, COL_KEY_AUTHENTICATE_SUBSCRIPTION_STATUS), STR("active")),
-        .primary_id = col_id(&c, COL_KEY_AUTHENTICATE_PRIMARY_ID),
-        .building_count = (uint32_t)col_int(&c, COL_KEY_AUTHENTICATE_BUILDINGS),
-        .building_number = col_int_or(&c, COL_KEY_AUTHENTICATE_BUILDING_NUMBER, 0),
-    };
-    bool revoked = !col_null(&c, COL_KEY_AUTHENTICATE_REVOKED_AT);
-    bool account_gone = col_null(&c, COL_KEY_AUTHENTICATE_SUBSCRIPTION_STATUS);
-    bool building_gone = id_given(&p.building_id) && col_null(&c, COL_KEY_AUTHENTICATE_BUILDING_FOUND);
-    if (revoked || p.expires_at_us <= tx->now_us)
-        return ERR_INVALID_KEY;
-    if (account_gone || building_gone)
-        return ERR_AUTHENTICATION_REQUIRED;
-    *ret = p;
-    return ERR_NONE;
+    return read_principal(&c, tx->now_us, ret);
+}
+
+static bool id_equal(const struct id *a, const struct id *b)
+{
+    return str_eq(id_str(a), id_str(b));
+}
+
+/* All but last_used_us, which any use changes. */
+static bool principal_equal(const struct principal *a, const struct principal *b)
+{
+    return id_equal(&a->key_id, &b->key_id) && id_equal(&a->account_id, &b->account_id) &&
+           id_equal(&a->building_id, &b->building_id) && id_equal(&a->member_id, &b->member_id) &&
+           id_equal(&a->primary_id, &b->primary_id) && a->building_number == b->building_number &&
+           a->building_count == b->building_count && a->scopes == b->scopes && a->web_session == b->web_session &&
+           a->subscribed == b->subscribed && a->expires_at_us == b->expires_at_us;
+}
+
+static bool principal_holds(void *context, const struct cursor *row)
+{
+    struct key_assumption *a = context;
+    struct principal now;
+    a->given = row && !read_principal(row, INT64_MIN, &now) && principal_equal(&now, &a->who);
+    return a->given;
+}
+
+void key_assume(struct tx *tx, struct key_assumption *a)
+{
+    a->arg = v_blob(a->hash, sizeof a->hash);
+    a->statement = (struct db_assumption){SQL_KEY_AUTHENTICATE, {&a->arg, 1}, principal_holds, a};
+    db_assume(tx->db, &a->statement);
 }
 
 enum err key_touch(struct tx *tx, const struct key_use *uses, size_t count)

@@ -24,6 +24,18 @@ void key_hash(struct str text, unsigned char ret[static SHA256_LEN]);
  * with the clock, and drop its entries when keys, accounts, buildings or subscriptions change (TOPIC_KEYS). */
 enum err key_authenticate(struct tx *tx, const unsigned char hash[static SHA256_LEN], struct principal *ret) CHECKED;
 
+/* What is known about a key without asking the store. */
+struct key_assumption {
+    unsigned char hash[SHA256_LEN];
+    bool given;           /* `who` is what key_authenticate returned before */
+    struct principal who; /* if `given` */
+    struct val arg;       /* for key_assume, like the next */
+    struct db_assumption statement;
+};
+/* Lets the body take a->who for granted; see db_assume. If the key no longer authenticates, or anything but
+ * last_used_us has changed, clears a->given, and the body runs again. */
+void key_assume(struct tx *tx, struct key_assumption *a);
+
 /* A use of a key, which is recorded outside the request. */
 struct key_use {
     struct id account_id, key_id;

@@ -36,6 +36,11 @@ void store_notify_listener(struct store *s, struct db *db)
 
 /* ---- statements ---- */
 
+void db_assume(struct db *db, const struct db_assumption *a)
+{
+    db->engine->assume(db, a);
+}
+
 enum err db_exec(struct db *db, enum sql statement, struct db_args args, int64_t *ret_changed)
 {
     return db->failed ? db->failed : db->engine->exec(db, statement, args, ret_changed);

@@ -53,6 +53,8 @@ struct engine {
     void (*own_free)(struct db *db);
     enum err (*own_run)(struct db *db, enum err (*run)(void *arg, struct db *db), void *arg);
 
+    /* NULL where a statement costs no round trip. */
+    void (*assume)(struct db *db, const struct db_assumption *a);
     enum err (*exec)(struct db *db, enum sql statement, struct db_args args, int64_t *ret_changed);
     enum err (*query)(struct db *db, enum sql statement, struct db_args args, struct cursor *ret);
     enum err (*next)(struct cursor *c, bool *ret_more);

@@ -257,6 +257,7 @@ const struct engine postgresql_engine = {
     .own_new = own_new,
     .own_free = own_free,
     .own_run = own_run,
+    .assume = postgresql_assume,
     .exec = postgresql_exec,
     .query = postgresql_query,
     .next = postgresql_next,

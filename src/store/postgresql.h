@@ -15,11 +15,14 @@ enum postgresql_control { PG_BEGIN_READ, PG_BEGIN_WRITE, PG_BEGIN_PLAIN, PG_COMM
 /* A statement that a connection prepares at its first use. */
 struct postgresql_statement {
     bool prepared;
+    bool followed; /* others have followed it when it was the first of a read */
     unsigned char args;
     Oid types[SQL_PARAMS_MAX];
 };
 
 struct postgresql_store;
+
+#define POSTGRESQL_SENT_MAX 64
 
 /* A connection. */
 struct postgresql_db {
@@ -29,6 +32,7 @@ struct postgresql_db {
     enum store_mode mode; /* of the running transaction */
     bool migrates;        /* its transactions are READ COMMITTED */
     bool begun;           /* BEGIN was sent, together with the first statement */
+    bool defers;          /* statements whose results are not needed may wait for the next one, or COMMIT */
     bool broken;          /* the connection must be replaced */
     bool late;            /* it is broken because the server did not answer until `until_us` */
     bool blocked;         /* the transaction met a lock that was not released in time */
@@ -42,6 +46,12 @@ struct postgresql_db {
     /* The mark of the running transaction, see postgresql_transaction.c. */
     bool marks; /* write transactions leave a mark */
     int64_t worker, mark, marks_forgotten;
+    /* Commands that were sent, and whose results were not collected yet. */
+    int sent;
+    const char *sent_names[POSTGRESQL_SENT_MAX];
+    struct postgresql_statement *alone;     /* the only statement of a read without BEGIN, once it was sent */
+    const struct db_assumption *assumption; /* not confirmed yet */
+    int assumption_at;                      /* its place among the commands; -1: not sent yet */
     struct postgresql_statement statements[SQL_COUNT];
 };
 
@@ -138,9 +148,7 @@ PGresult *postgresql_result(struct postgresql_db *db) CHECKED;
 PGresult *postgresql_only_result(struct postgresql_db *db, int sent) CHECKED;
 
 /* ---- postgresql_control.c ---- */
-/* Runs BEGIN, COMMIT and so on. The caller clears the result. */
-PGresult *postgresql_control(struct postgresql_db *db, enum postgresql_control control) CHECKED;
-/* The same, as the next command of a pipeline. */
+/* Sends BEGIN, COMMIT and so on. */
 bool postgresql_send_control(struct postgresql_db *db, enum postgresql_control control) CHECKED;
 /* Sends the command that lets the transaction wait for locks as long as `store.lock_timeout_s` says. */
 int postgresql_send_patience(struct postgresql_db *db) CHECKED;
@@ -150,6 +158,18 @@ bool postgresql_settings(struct postgresql_db *db) CHECKED;
 enum err postgresql_failed(struct postgresql_db *db, const char *what, const PGresult *r) CHECKED;
 
 /* ---- postgresql_statement.c ---- */
+/* Sends a control, to be collected with what follows. `what` names it. */
+enum err postgresql_send(struct postgresql_db *db, enum postgresql_control control, const char *what) CHECKED;
+/* Collects the results of all that was sent, in one round trip. Fails with the first failure of the transaction.
+ * *ret is the last result, for the caller to clear; ret may be NULL. */
+enum err postgresql_collect(struct postgresql_db *db, PGresult **ret);
+/* Runs BEGIN, COMMIT and so on. The caller clears the result. */
+PGresult *postgresql_control(struct postgresql_db *db, enum postgresql_control control) CHECKED;
+/* Collects what was sent. After it, commands can be sent outside of a pipeline. */
+void postgresql_leave_pipeline(struct postgresql_db *db);
+void postgresql_assume(struct db *base, const struct db_assumption *a);
+/* Asks whether the assumption holds, if it was not sent with a statement. */
+enum err postgresql_check_assumption(struct postgresql_db *db) CHECKED;
 enum err postgresql_exec(struct db *base, enum sql id, struct db_args args, int64_t *ret_changed) CHECKED;
 enum err postgresql_query(struct db *base, enum sql id, struct db_args args, struct cursor *ret) CHECKED;
 enum err postgresql_next(struct cursor *c, bool *ret_more) CHECKED;

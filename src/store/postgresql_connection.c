@@ -51,6 +51,7 @@ bool postgresql_connect(struct postgresql_db *db)
     for (int i = 0; i < SQL_COUNT; i++)
         db->statements[i].prepared = false;
     db->begun = db->late = false;
+    db->sent = 0;
     db->broken = true;
     if (PQstatus(db->conn) != CONNECTION_OK) {
         postgresql_set_silent(db->store, clock_monotonic_us() - began_us > SILENT_US);

@@ -115,11 +115,6 @@ enum err postgresql_failed(struct postgresql_db *db, const char *what, const PGr
     return db->base.failed = verdict == VERDICT_UNAVAILABLE ? ERR_SERVICE_UNAVAILABLE : ERR_INTERNAL_ERROR;
 }
 
-PGresult *postgresql_control(struct postgresql_db *db, enum postgresql_control control)
-{
-    return postgresql_only_result(db, PQsendQuery(db->conn, control_sql[control]));
-}
-
 bool postgresql_send_control(struct postgresql_db *db, enum postgresql_control control)
 {
     return PQsendQueryParams(db->conn, control_sql[control], 0, NULL, NULL, NULL, NULL, 0);

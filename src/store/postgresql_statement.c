@@ -89,7 +89,7 @@ static bool known_type(Oid type)
            type == TYPE_INT2 || type == TYPE_VARCHAR;
 }
 
-/* ---- running ---- */
+/* ---- results ---- */
 
 /* Stores the types of the parameters. Returns false for a type that no column or val has. */
 static bool note_types(struct postgresql_statement *st, const PGresult *r)
@@ -108,19 +108,98 @@ static bool note_types(struct postgresql_statement *st, const PGresult *r)
     return true;
 }
 
+static bool succeeded(const PGresult *r)
+{
+    return PQresultStatus(r) == PGRES_TUPLES_OK || PQresultStatus(r) == PGRES_COMMAND_OK;
+}
+
+/* ---- sending and collecting ---- */
+
+/* Notes that a command was sent; `what` names it. */
+static enum err sent(struct postgresql_db *db, const char *what, int good)
+{
+    assert(db->sent < POSTGRESQL_SENT_MAX);
+    if (!good)
+        return postgresql_failed(db, what, NULL);
+    db->sent_names[db->sent++] = what;
+    return ERR_NONE;
+}
+
+enum err postgresql_send(struct postgresql_db *db, enum postgresql_control control, const char *what)
+{
+    return sent(db, what, PQenterPipelineMode(db->conn) && postgresql_send_control(db, control));
+}
+
+static bool assumption_holds(struct postgresql_db *db, PGresult *r)
+{
+    const struct db_assumption *a = db->assumption;
+    struct cursor c = {.db = &db->base, .stmt = r, .row = 1};
+    db->assumption = NULL;
+    return a->holds(a->context, PQntuples(r) > 0 ? &c : NULL);
+}
+
+static void check_result(struct postgresql_db *db, int at, PGresult *r)
+{
+    if (db->base.failed)
+        return;
+    if (!succeeded(r))
+        db->base.failed = postgresql_failed(db, db->sent_names[at], r);
+    else if (db->assumption && db->assumption_at == at && !assumption_holds(db, r))
+        db->base.failed = ERR_RETRY;
+}
+
+enum err postgresql_collect(struct postgresql_db *db, PGresult **ret)
+{
+    PGresult *r = NULL;
+    const bool synchronised = db->sent && PQpipelineSync(db->conn);
+    for (int i = 0; i < db->sent; i++) {
+        PQclear(r);
+        r = synchronised ? postgresql_result(db) : NULL;
+        if (r)
+            PQclear(postgresql_result(db)); /* the end of this command */
+        check_result(db, i, r);
+    }
+    db->sent = 0;
+    if (synchronised)
+        PQclear(postgresql_result(db)); /* the synchronisation point */
+    if (!db->base.failed && ret) {
+        *ret = r;
+        return ERR_NONE;
+    }
+    PQclear(r);
+    return db->base.failed;
+}
+
+void postgresql_leave_pipeline(struct postgresql_db *db)
+{
+    if (db->sent)
+        (void)postgresql_collect(db, NULL);
+    if (!PQexitPipelineMode(db->conn))
+        db->broken = true;
+}
+
+PGresult *postgresql_control(struct postgresql_db *db, enum postgresql_control control)
+{
+    postgresql_leave_pipeline(db);
+    return postgresql_only_result(db, postgresql_send_control(db, control));
+}
+
+/* ---- arguments of a statement ---- */
+
 static enum err prepare_statement(struct postgresql_db *db, enum sql id)
 {
     struct postgresql_statement *st = &db->statements[id];
     const char *name = sql_table[id].name;
-    PGresult *r = postgresql_only_result(db, PQsendPrepare(db->conn, name, sql_table[id].postgresql, 0, NULL));
-    enum err e = PQresultStatus(r) == PGRES_COMMAND_OK ? ERR_NONE : postgresql_failed(db, name, r);
-    PQclear(r);
-    if (e)
-        return e;
-    r = postgresql_only_result(db, PQsendDescribePrepared(db->conn, name));
-    if (PQresultStatus(r) != PGRES_COMMAND_OK) {
-        e = postgresql_failed(db, name, r);
-    } else if (!note_types(st, r)) {
+    PGresult *r = NULL;
+    enum err e = postgresql_collect(db, NULL);
+    if (!e)
+        e = sent(db, name,
+                 PQenterPipelineMode(db->conn) && PQsendPrepare(db->conn, name, sql_table[id].postgresql, 0, NULL));
+    if (!e)
+        e = sent(db, name, PQsendDescribePrepared(db->conn, name));
+    if (!e)
+        e = postgresql_collect(db, &r);
+    if (!e && !note_types(st, r)) {
         store_log_error(name, 0, "a parameter or column needs a cast to BIGINT, TEXT or BYTEA");
         db->base.failed = e = ERR_INTERNAL_ERROR;
     }
@@ -149,76 +228,100 @@ static enum err postgresql_ready(struct postgresql_db *db, enum sql id, struct d
     return ERR_NONE;
 }
 
-static int send_statement(struct postgresql_db *db, enum sql id, const struct arguments *a)
+static enum err send_statement(struct postgresql_db *db, enum sql id, const struct arguments *a)
 {
-    return PQsendQueryPrepared(db->conn, sql_table[id].name, a->n, a->values, a->lengths, a->formats, 1);
+    const char *name = sql_table[id].name;
+    return sent(db, name,
+                PQenterPipelineMode(db->conn) &&
+                    PQsendQueryPrepared(db->conn, name, a->n, a->values, a->lengths, a->formats, 1));
 }
 
-static bool succeeded(const PGresult *r)
+static enum err send_assumption(struct postgresql_db *db, const struct arguments *a)
 {
-    return PQresultStatus(r) == PGRES_TUPLES_OK || PQresultStatus(r) == PGRES_COMMAND_OK;
+    db->assumption_at = db->sent;
+    return send_statement(db, db->assumption->statement, a);
 }
 
-/* Returns the result of the next command of a pipeline, or `before` if that is a failure. Clears the other one. */
-static PGresult *pipeline_result(struct postgresql_db *db, PGresult *before)
-{
-    PGresult *r = postgresql_result(db);
-    if (r)
-        PQclear(postgresql_result(db)); /* the end of this command */
-    PGresult *keep = before && !succeeded(before) ? before : r;
-    PQclear(keep == r ? before : r);
-    return keep;
-}
+/* ---- the beginning of a transaction ---- */
 
-/* Begins the transaction together with its first statement, in one round trip. */
-static PGresult *begin_with(struct postgresql_db *db, enum sql id, const struct arguments *a)
+/* Sends BEGIN, and what follows it in a write transaction. */
+static enum err send_begin(struct postgresql_db *db, const struct arguments *mark)
 {
-    const bool write = db->mode == STORE_WRITE, mark = write && db->marks;
+    const bool write = db->mode == STORE_WRITE;
     const enum postgresql_control begin = !write ? PG_BEGIN_READ : db->migrates ? PG_BEGIN_PLAIN : PG_BEGIN_WRITE;
-    struct arguments mark_args;
-    if (mark && postgresql_ready(db, SQL_COMMIT_MARK_PUT, POSTGRESQL_MARK_ARGS(db), &mark_args))
-        return NULL;
-    db->begun = true;
-    PGresult *r = NULL;
-    if (PQenterPipelineMode(db->conn) && postgresql_send_control(db, begin) &&
-        (!db->patient || postgresql_send_patience(db)) &&
-        (!mark || send_statement(db, SQL_COMMIT_MARK_PUT, &mark_args)) && send_statement(db, id, a) &&
-        PQpipelineSync(db->conn)) {
-        for (int commands = 2 + db->patient + mark; commands > 0; commands--)
-            r = pipeline_result(db, r);
-        PQclear(postgresql_result(db)); /* the synchronisation point */
-    }
-    if (!PQexitPipelineMode(db->conn))
-        db->broken = true;
-    return r;
+    enum err e = postgresql_send(db, begin, "begin");
+    db->begun = !e;
+    if (!e && db->patient)
+        e = sent(db, "lock time-out", postgresql_send_patience(db));
+    return e || !mark ? e : send_statement(db, SQL_COMMIT_MARK_PUT, mark);
 }
 
-/* Runs the statement. On success the caller clears *ret. */
-static enum err run_statement(struct postgresql_db *db, enum sql id, struct db_args args, PGresult **ret)
+/* Sends what must come before the first statement of a transaction. A statement that was never followed by another one
+ * in a read needs no BEGIN: if one follows this time, all runs again with BEGIN. */
+static enum err begin_with(struct postgresql_db *db, enum sql id, bool query)
+{
+    const struct db_assumption *assumed = db->assumption;
+    struct arguments mark, assumption;
+    const bool marks = db->mode == STORE_WRITE && db->marks;
+    const bool alone = query && db->mode == STORE_READ && !db->patient && !db->statements[id].followed;
+    db->alone = alone ? &db->statements[id] : NULL;
+    enum err e = marks ? postgresql_ready(db, SQL_COMMIT_MARK_PUT, POSTGRESQL_MARK_ARGS(db), &mark) : ERR_NONE;
+    if (!e && assumed)
+        e = postgresql_ready(db, assumed->statement, assumed->args, &assumption);
+    if (!e && !alone)
+        e = send_begin(db, marks ? &mark : NULL);
+    return e || !assumed ? e : send_assumption(db, &assumption);
+}
+
+void postgresql_assume(struct db *base, const struct db_assumption *a)
+{
+    struct postgresql_db *db = (struct postgresql_db *)base;
+    assert(!db->begun && !db->alone && !db->assumption);
+    db->assumption = a;
+    db->assumption_at = -1;
+}
+
+enum err postgresql_check_assumption(struct postgresql_db *db)
 {
     struct arguments a;
+    enum err e = db->base.failed;
+    if (e || !db->assumption)
+        return e;
+    e = postgresql_ready(db, db->assumption->statement, db->assumption->args, &a);
+    if (!e)
+        e = send_assumption(db, &a);
+    return e ? e : postgresql_collect(db, NULL);
+}
+
+/* ---- running ---- */
+
+/* Sends the statement. If its result is not needed now, it stays with those that are collected later. */
+static enum err run_statement(struct postgresql_db *db, enum sql id, struct db_args args, bool query, PGresult **ret)
+{
+    struct arguments a;
+    if (db->alone) {
+        db->alone->followed = true;
+        return db->base.failed = ERR_RETRY;
+    }
     enum err e = postgresql_ready(db, id, args, &a);
+    if (!e && !db->begun)
+        e = begin_with(db, id, query);
+    if (!e)
+        e = send_statement(db, id, &a);
     if (e)
         return e;
-    PGresult *r = db->begun ? postgresql_only_result(db, send_statement(db, id, &a)) : begin_with(db, id, &a);
-    if (succeeded(r)) {
-        *ret = r;
-        return ERR_NONE;
-    }
-    e = db->base.failed ? db->base.failed : postgresql_failed(db, sql_table[id].name, r);
-    PQclear(r);
-    return e;
+    const bool later = !ret && db->defers && !db->assumption && db->sent < POSTGRESQL_SENT_MAX / 2;
+    return later ? ERR_NONE : postgresql_collect(db, ret);
 }
 
 enum err postgresql_exec(struct db *base, enum sql id, struct db_args args, int64_t *ret_changed)
 {
     PGresult *r = NULL;
-    enum err e = run_statement((struct postgresql_db *)base, id, args, &r);
-    if (e)
+    enum err e = run_statement((struct postgresql_db *)base, id, args, false, ret_changed ? &r : NULL);
+    if (e || !ret_changed)
         return e;
     assert(PQresultStatus(r) == PGRES_COMMAND_OK && "db_exec is for statements without rows");
-    if (ret_changed)
-        *ret_changed = strtoll(PQcmdTuples(r), NULL, 10);
+    *ret_changed = strtoll(PQcmdTuples(r), NULL, 10);
     PQclear(r);
     return ERR_NONE;
 }
@@ -226,7 +329,7 @@ enum err postgresql_exec(struct db *base, enum sql id, struct db_args args, int6
 enum err postgresql_query(struct db *base, enum sql id, struct db_args args, struct cursor *ret)
 {
     PGresult *r = NULL;
-    enum err e = run_statement((struct postgresql_db *)base, id, args, &r);
+    enum err e = run_statement((struct postgresql_db *)base, id, args, true, &r);
     if (!e)
         *ret = (struct cursor){.db = base, .stmt = r};
     return e;
@@ -249,6 +352,7 @@ enum err postgresql_script(struct db *base, const char *sql)
 {
     struct postgresql_db *db = (struct postgresql_db *)base;
     assert(db->begun);
+    postgresql_leave_pipeline(db);
     PGresult *r = postgresql_only_result(db, PQsendQuery(db->conn, sql));
     enum err e = succeeded(r) ? ERR_NONE : postgresql_failed(db, "script", r);
     PQclear(r);

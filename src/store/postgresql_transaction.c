@@ -92,16 +92,31 @@ static enum err settle_commit(struct postgresql_db *db)
 
 static enum err commit(struct postgresql_db *db)
 {
-    PGresult *r = postgresql_control(db, PG_COMMIT);
-    enum err e = ERR_NONE;
-    if (PQresultStatus(r) != PGRES_COMMAND_OK)
-        e = postgresql_failed(db, "commit", r);
-    else if (strcmp(PQcmdStatus(r), "COMMIT") != 0) /* "ROLLBACK": a statement had failed unnoticed */
+    PGresult *r = NULL;
+    enum err e = postgresql_send(db, PG_COMMIT, "commit");
+    if (!e)
+        e = postgresql_collect(db, &r);
+    if (!e && strcmp(PQcmdStatus(r), "COMMIT") != 0) /* "ROLLBACK": a statement had failed unnoticed */
         e = ERR_INTERNAL_ERROR;
     PQclear(r);
+    if (PQtransactionStatus(db->conn) != PQTRANS_IDLE)
+        roll_back(db); /* a statement that was sent with COMMIT failed, so COMMIT did not run */
     db->begun = false;
     db->in_doubt = e && db->broken && db->mode == STORE_WRITE && db->marks;
     return e;
+}
+
+/* Runs the body. Its result counts only if what it assumed holds. */
+static enum err run_body(struct postgresql_db *db, enum err (*run)(void *, struct db *), void *arg)
+{
+    db->defers = db->mode == STORE_WRITE;
+    db->assumption = NULL;
+    enum err e = run(arg, &db->base);
+    assert(db->base.cursors == 0 && "a cursor was left open");
+    db->defers = false;
+    db->alone = NULL;
+    const enum err assumed = postgresql_check_assumption(db);
+    return assumed ? assumed : e;
 }
 
 static enum err run_once(struct postgresql_db *db, enum store_mode mode, enum err (*run)(void *, struct db *),
@@ -112,9 +127,7 @@ static enum err run_once(struct postgresql_db *db, enum store_mode mode, enum er
     db->mode = mode;
     db->begun = db->blocked = db->in_doubt = false;
     db->mark++;
-    enum err e = run(arg, &db->base);
-    assert(db->base.cursors == 0 && "a cursor was left open");
-    e = db_result(&db->base, e);
+    enum err e = db_result(&db->base, run_body(db, run, arg));
     if (!e && db->begun)
         return commit(db);
     roll_back(db);

@@ -7,10 +7,10 @@
  *
  * Writes are tasks. The body of a task runs on a store thread, in a transaction that commits before task->done is
  * called. With SQLite, a body has a savepoint in the transaction of its batch, on the only writer thread. With
- * PostgreSQL, it has a SERIALIZABLE transaction on the connection of a worker. A body may run more than once, after a
- * lost race or a lost connection: it must change only the database, and state that it resets when it begins. If it
- * returns an error, its changes are rolled back. A body that must report an error and keep its changes returns ERR_NONE
- * and stores the error in its result. */
+ * PostgreSQL, it has a SERIALIZABLE transaction on the connection of a worker. A body may run more than once: after a
+ * lost race, after a lost connection, and a read when it runs a second statement. It must change only the database, and
+ * state that it resets when it begins. If it returns an error, its changes are rolled back. A body that must report an
+ * error and keep its changes returns ERR_NONE and stores the error in its result. */
 #pragma once
 #include "base/arena.h"
 #include "base/config.h"
@@ -103,7 +103,23 @@ struct cursor {
 };
 #define CURSOR __attribute__((cleanup(db_end))) struct cursor
 
-/* Runs a statement that returns no rows. ret_changed may be NULL. */
+/* A statement whose answer is known already, unless something has changed. `holds` is called with its first row, or
+ * NULL if it has none, and returns whether the answer is as expected. */
+struct db_assumption {
+    enum sql statement;
+    struct db_args args;
+    bool (*holds)(void *context, const struct cursor *row);
+    void *context;
+};
+/* Must be called before the first statement of a body, and only if the store is not exclusive (PostgreSQL). The
+ * statement runs before the body's first one, in the same round trip, or after the body if that runs no statement. If
+ * the assumption does not hold, nothing of this run counts, and the body runs again; `holds` must see to it that it
+ * does not assume the same again. So a task whose result is returned has not relied on anything that was no longer true
+ * when the task was submitted. *a must stay alive until the body ends. */
+void db_assume(struct db *db, const struct db_assumption *a);
+
+/* Runs a statement that returns no rows. ret_changed may be NULL; then a failure may be reported by a later call, or by
+ * the result of the transaction. */
 enum err db_exec(struct db *db, enum sql statement, struct db_args args, int64_t *ret_changed) CHECKED;
 /* Starts a statement that returns rows. The cursor must be ended with db_end (CURSOR does it). */
 enum err db_query(struct db *db, enum sql statement, struct db_args args, struct cursor *ret) CHECKED;

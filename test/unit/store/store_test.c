@@ -82,9 +82,20 @@ static enum err put_then_break(void *arg, struct db *db)
     if (e)
         return e;
     /* account.email must not be NULL: the statement fails, and its transaction with it, whatever the body returns. */
-    enum err failed = db_exec(db, SQL_ACCOUNT_INSERT, DB_ARGS(v_str(STR("a")), v_null(), v_int(1)), NULL);
+    int64_t changed;
+    enum err failed = db_exec(db, SQL_ACCOUNT_INSERT, DB_ARGS(v_str(STR("a")), v_null(), v_int(1)), &changed);
     enum err after = put(arg, db);
     return failed == ERR_INTERNAL_ERROR && after == ERR_INTERNAL_ERROR ? ERR_NONE : ERR_INVALID_ID;
+}
+
+static enum err put_then_break_last(void *arg, struct db *db)
+{
+    enum err e = put(arg, db);
+    if (e)
+        return e;
+    /* Nobody asks for the result of this one. */
+    e = db_exec(db, SQL_ACCOUNT_INSERT, DB_ARGS(v_str(STR("a")), v_null(), v_int(1)), NULL);
+    return e == ERR_INTERNAL_ERROR ? ERR_NONE : e;
 }
 
 static void a_failed_statement_fails_its_transaction(void **state)
@@ -92,6 +103,8 @@ static void a_failed_statement_fails_its_transaction(void **state)
     struct store_fixture *f = *state;
     struct setting s = {.name = "k", .value = "v"};
     assert_int_equal(store_run(f->store, STORE_WRITE, put_then_break, &s), ERR_INTERNAL_ERROR);
+    assert_setting(f->store, "k", NULL);
+    assert_int_equal(store_run(f->store, STORE_WRITE, put_then_break_last, &s), ERR_INTERNAL_ERROR);
     assert_setting(f->store, "k", NULL);
     assert_int_equal(store_run(f->store, STORE_WRITE, put, &s), ERR_NONE);
 }

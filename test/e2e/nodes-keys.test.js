@@ -1,0 +1,103 @@
+// A key that one node revokes is refused by the others at once, although each remembers the keys that it has seen.
+// engine: postgresql, because SQLite's store has one process
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { added, execute, owner as makeOwner, quote, removal } from './lib/buildings.js';
+import { ok, refused } from './lib/client.js';
+import { portero } from './lib/daemon.js';
+import { joined } from './lib/nodes.js';
+import { agent, grant, resident, setSubscription, signIn, useWorld } from './lib/world.js';
+
+const REPETITIONS = 40;
+
+describe('keys on two nodes', () => {
+    const w = useWorld();
+    const { client } = w;
+    let node;
+    before(async () => { node = await joined(w); });
+    after(() => node.close());
+
+    function admin(...args) {
+        const done = portero(['admin', ...args, '--config', w.daemon.configPath, '--data', w.daemon.data, '--json']);
+        assert.equal(done.status, 0, done.stderr);
+        return JSON.parse(done.stdout);
+    }
+    const there = (key) => node.client.as(key);
+
+    it('are refused from the moment of the revocation, for reads and writes', async () => {
+        const session = await resident(client);
+        const made = await grant(session, { type: 'passcode' });
+        for (let i = 0; i < REPETITIONS; i++) {
+            const key = ok(await session.client.post('/v1/auth/keys', {}), 201);
+            for (let j = 0; j < 3; j++) ok(await there(key.api_key).get(`/v1/unlock/${made.id}`));
+            ok(await session.client.delete(`/v1/auth/keys/${key.id}`));
+            refused(i % 2 ? await there(key.api_key).get(`/v1/unlock/${made.id}`) : await there(key.api_key).patch(`/v1/unlock/${made.id}`, { label: 'late' }, { headers: { 'If-Match': '"0"' } }), 401, 'INVALID_KEY');
+            refused(await there(key.api_key).get('/v1/unlock'), 401, 'INVALID_KEY');
+        }
+    });
+
+    it('answer nothing that was asked after the revocation, while others ask all the time', async () => {
+        const session = await resident(client);
+        for (let i = 0; i < 5; i++) {
+            const key = ok(await session.client.post('/v1/auth/keys', {}), 201);
+            let revoked = false, late = 0, asked = 0;
+            const ask = async () => {
+                for (let after = 0; after < 2;) {
+                    const begunAfter = revoked, answer = await there(key.api_key).get('/v1/account');
+                    asked++;
+                    late += begunAfter && answer.status === 200;
+                    after += begunAfter;
+                }
+            };
+            const asking = Array.from({ length: 8 }, ask);
+            await new Promise((done) => { setTimeout(done, 50); });
+            ok(await session.client.delete(`/v1/auth/keys/${key.id}`));
+            revoked = true;
+            await Promise.all(asking);
+            assert.equal(late, 0, `of ${asked}`);
+        }
+    });
+
+    it('of a signed-out session are refused', async () => {
+        const session = await signIn(client);
+        const other = await signIn(client, session.email);
+        ok(await there(other.key).get('/v1/account'));
+        ok(await session.client.post('/v1/auth/keys/revoke-others'));
+        refused(await there(other.key).get('/v1/account'), 401, 'INVALID_KEY');
+    });
+
+    it('of a removed member are refused', async () => {
+        const session = await resident(client);
+        const member = admin('member', 'add', '--building', session.building.id, '--email', `member-${session.email}`, '--name', 'Ana');
+        const theirs = there(admin('key', 'create', '--member', member.id).api_key);
+        ok(await theirs.get('/v1/unlock'));
+        admin('member', 'remove', member.id);
+        refused(await theirs.get('/v1/unlock'), 401, 'INVALID_KEY');
+    });
+
+    it('see the end and the return of the subscription', async () => {
+        const session = await resident(client);
+        const read = () => there(session.key).get('/v1/account');
+        assert.equal(ok(await read()).capabilities.multi_building, true);
+        await setSubscription(client, session.email, 'canceled');
+        assert.equal(ok(await read()).capabilities.multi_building, false);
+        await setSubscription(client, session.email);
+        assert.equal(ok(await read()).capabilities.multi_building, true);
+    });
+
+    it('see a building that is added or removed', async () => {
+        const person = await makeOwner(client);
+        const reader = there((await agent(person, ['access:read'])).key);
+        ok(await reader.get('/v1/unlock'));
+        const { id } = await added(person);
+        refused(await reader.get('/v1/unlock'), 409, 'BUILDING_REQUIRED');
+        const at = (building) => ({ headers: { 'X-Service-Building-Id': building } });
+        ok(await reader.get('/v1/unlock', at(id)));
+        const bound = there(admin('key', 'create', '--building', id, '--scopes', 'access:read').api_key);
+        ok(await bound.get('/v1/unlock'));
+        ok(await execute(person, await quote(person, removal(id))));
+        refused(await bound.get('/v1/unlock'), 401, 'INVALID_KEY');
+        refused(await reader.get('/v1/unlock', at(id)), 404, 'BUILDING_NOT_FOUND');
+        ok(await reader.get('/v1/unlock'));
+    });
+});

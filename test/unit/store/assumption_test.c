@@ -1,0 +1,151 @@
+/* What db_assume guarantees (PostgreSQL). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fixture.h"
+
+/* A body that assumes the value of setting "truth" in its first run, and reads it in the next. */
+struct guess {
+    const char *assumed;
+    int statements;  /* that the body runs after the assumption */
+    enum err answer; /* the body's result in a run that assumes */
+    bool disproved;
+    int runs;
+    struct val name;
+    struct db_assumption assumption;
+    char seen[32]; /* the value of setting "other" */
+};
+
+static bool truth_is(void *context, const struct cursor *row)
+{
+    struct guess *g = context;
+    g->disproved = !row || !str_eq(col_str(row, COL_SETTING_GET_VALUE), str_z(g->assumed));
+    return !g->disproved;
+}
+
+static enum err read_setting(struct db *db, const char *name, char *ret, size_t size)
+{
+    CURSOR c;
+    enum err e = db_one(db, SQL_SETTING_GET, DB_ARGS(v_str(str_z(name))), &c);
+    snprintf(ret, size, "%.*s", e ? 0 : (int)col_str(&c, COL_SETTING_GET_VALUE).n,
+             e ? "" : col_str(&c, COL_SETTING_GET_VALUE).p);
+    return e == ERR_NOT_FOUND ? ERR_NONE : e;
+}
+
+static void assume(struct guess *g, struct db *db)
+{
+    g->name = v_str(STR("truth"));
+    g->assumption = (struct db_assumption){SQL_SETTING_GET, {&g->name, 1}, truth_is, g};
+    if (!g->disproved)
+        db_assume(db, &g->assumption);
+}
+
+static enum err look(void *arg, struct db *db)
+{
+    struct guess *g = arg;
+    enum err e = ERR_NONE;
+    g->runs++;
+    assume(g, db);
+    for (int i = 0; i < g->statements && !e; i++)
+        e = read_setting(db, "other", g->seen, sizeof g->seen);
+    return e || g->disproved ? e : g->answer;
+}
+
+static enum err write_down(void *arg, struct db *db)
+{
+    struct guess *g = arg;
+    g->runs++;
+    assume(g, db);
+    return db_exec(db, SQL_SETTING_PUT,
+                   DB_ARGS(v_str(STR("other")), v_str(g->disproved ? STR("known") : STR("assumed"))), NULL);
+}
+
+static enum err put(void *arg, struct db *db)
+{
+    return db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR("truth")), v_str(str_z(arg))), NULL);
+}
+
+static struct store *store_with_truth(void **state, char *truth)
+{
+    struct store_fixture *f = *state;
+    if (truth)
+        assert_int_equal(store_run(f->store, STORE_WRITE, put, truth), ERR_NONE);
+    return f->store;
+}
+
+static void an_assumption_that_holds_lets_the_body_run_once(void **state)
+{
+    struct store *s = store_with_truth(state, "a");
+    for (int statements = 0; statements <= 2; statements++) {
+        struct guess g = {.assumed = "a", .statements = statements};
+        assert_int_equal(store_run(s, STORE_READ, look, &g), ERR_NONE);
+        /* A read of two statements runs again, once for each connection, until that is known about its first one. */
+        assert_in_range(g.runs, 1, 1 + (statements == 2));
+        assert_false(g.disproved);
+    }
+}
+
+static void a_disproved_assumption_makes_the_body_run_again(void **state)
+{
+    struct store *s = store_with_truth(state, "b");
+    for (int statements = 0; statements <= 2; statements++) {
+        struct guess g = {.assumed = "a", .statements = statements, .answer = ERR_INVALID_ID};
+        assert_int_equal(store_run(s, STORE_READ, look, &g), ERR_NONE);
+        assert_true(g.disproved);
+        assert_true(g.runs >= 2);
+    }
+}
+
+static void an_assumption_without_a_row_is_disproved(void **state)
+{
+    struct store *s = store_with_truth(state, NULL);
+    struct guess g = {.assumed = "a", .statements = 1, .answer = ERR_INVALID_ID};
+    assert_int_equal(store_run(s, STORE_READ, look, &g), ERR_NONE);
+    assert_true(g.disproved);
+}
+
+static void an_error_counts_only_if_the_assumption_holds(void **state)
+{
+    struct store *s = store_with_truth(state, "a");
+    for (int statements = 0; statements <= 1; statements++) {
+        struct guess right = {.assumed = "a", .statements = statements, .answer = ERR_INVALID_ID};
+        assert_int_equal(store_run(s, STORE_READ, look, &right), ERR_INVALID_ID);
+        assert_int_equal(store_run(s, STORE_WRITE, look, &right), ERR_INVALID_ID);
+        struct guess wrong = {.assumed = "b", .statements = statements, .answer = ERR_INVALID_ID};
+        assert_int_equal(store_run(s, STORE_READ, look, &wrong), ERR_NONE);
+        wrong.disproved = false;
+        assert_int_equal(store_run(s, STORE_WRITE, look, &wrong), ERR_NONE);
+    }
+}
+
+static void a_write_with_a_disproved_assumption_leaves_nothing(void **state)
+{
+    struct store *s = store_with_truth(state, "b");
+    struct guess g = {.assumed = "a"}, after = {.assumed = "b", .statements = 1};
+    assert_int_equal(store_run(s, STORE_WRITE, write_down, &g), ERR_NONE);
+    assert_true(g.disproved);
+    assert_int_equal(g.runs, 2);
+    assert_int_equal(store_run(s, STORE_READ, look, &after), ERR_NONE);
+    assert_string_equal(after.seen, "known");
+    g = (struct guess){.assumed = "b"};
+    assert_int_equal(store_run(s, STORE_WRITE, write_down, &g), ERR_NONE);
+    assert_int_equal(g.runs, 1);
+    assert_int_equal(store_run(s, STORE_READ, look, &after), ERR_NONE);
+    assert_string_equal(after.seen, "assumed");
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, store_fixture_open_postgresql, store_fixture_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_assumption_that_holds_lets_the_body_run_once),    TEST(a_disproved_assumption_makes_the_body_run_again),
+        TEST(an_assumption_without_a_row_is_disproved),           TEST(an_error_counts_only_if_the_assumption_holds),
+        TEST(a_write_with_a_disproved_assumption_leaves_nothing),
+    };
+    return cmocka_run_group_tests(tests, store_cluster_start, store_cluster_stop);
+}
