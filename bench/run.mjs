@@ -19,7 +19,7 @@ import { seed } from './seed.mjs';
 const work = mkdtempSync(join(process.env.PORTERO_BENCH_DIR ?? tmpdir(), 'portero-bench-'));
 const read = join(root, 'bench/load/read.lua'), create = join(root, 'bench/load/create.lua');
 const KEYS = '10000';
-const WITHOUT_STORE = ['calls', 'deliveries', 'flood', 'forward', 'greetings', 'purge', 'queue', 'store'];
+const WITHOUT_STORE = ['calls', 'deliveries', 'flood', 'forward', 'greetings', 'purge', 'queue', 'store', 'waits'];
 const GROWN = Number(process.env.PORTERO_BENCH_GRANTS ?? 10_000_000);
 
 function run(command, args, options = {}) {
@@ -423,6 +423,7 @@ try {
   if (wants('forward')) forward();
   if (wants('flood')) flood();
   if (wants('deliveries')) deliveries();
+  if (wants('waits')) await (await import('./waits.mjs')).waits(); // it needs the packages of the end-to-end tests
   if (wants('store')) process.stdout.write(run(join(root, 'build/bench_store'), []));
   summary();
 } finally {

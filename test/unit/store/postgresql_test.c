@@ -12,6 +12,7 @@
 #include <sys/un.h>
 
 #include "fixture.h"
+#include "store/engine.h"
 
 static enum err read_counter(struct db *db, long *ret)
 {
@@ -327,6 +328,94 @@ static void the_error_names_a_missing_server(void **state)
     free(why);
 }
 
+/* ---- verdicts ---- */
+
+struct failing {
+    const char *sql; /* of the first run */
+    int runs;
+};
+
+static enum err fail_once(void *arg, struct db *db)
+{
+    struct failing *f = arg;
+    long n;
+    enum err e = read_counter(db, &n);
+    if (e || f->runs++ > 0)
+        return e;
+    return ((const struct engine *)db->engine)->script(db, f->sql);
+}
+
+static void assert_verdict(struct store_fixture *f, const char *sql, enum err result, int runs)
+{
+    struct failing failing = {.sql = sql};
+    enum err e = store_run(f->store, STORE_WRITE, fail_once, &failing);
+    if (e != result || failing.runs != runs)
+        fail_msg("%s: %s after %d runs", sql, err_info(e)->code, failing.runs);
+}
+
+/* Each SQLSTATE that a retry may solve is retried; no other one is. */
+static void a_failed_transaction_runs_again_where_that_helps(void **state)
+{
+    static const struct {
+        const char *state;
+        enum err result;
+        int runs;
+    } table[] = {{"40001", ERR_NONE, 2},
+                 {"40P01", ERR_NONE, 2},
+                 {"53200", ERR_NONE, 2},
+                 {"55P03", ERR_NONE, 2},
+                 {"08006", ERR_NONE, 2},
+                 {"08P01", ERR_NONE, 2},
+                 {"25P03", ERR_NONE, 2},
+                 {"53300", ERR_NONE, 2},
+                 {"57P01", ERR_NONE, 2},
+                 {"57P05", ERR_NONE, 2},
+                 {"57014", ERR_SERVICE_UNAVAILABLE, 1},
+                 {"23502", ERR_INTERNAL_ERROR, 1},
+                 {"53100", ERR_INTERNAL_ERROR, 1},
+                 {"XX000", ERR_INTERNAL_ERROR, 1}};
+    char sql[100];
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        snprintf(sql, sizeof sql, "DO 'BEGIN RAISE EXCEPTION USING ERRCODE = ''%s''; END'", table[i].state);
+        assert_verdict(*state, sql, table[i].result, table[i].runs);
+    }
+}
+
+static void reopen_with_short_waits(struct store_fixture *f)
+{
+    store_close(f->store);
+    f->store = NULL;
+    f->config.store_statement_timeout_s = 1;
+    f->config.store_wait_s = 2;
+    assert_int_equal(store_fixture_start(f), 0);
+}
+
+static void the_server_ends_a_statement_that_takes_too_long(void **state)
+{
+    reopen_with_short_waits(*state);
+    assert_verdict(*state, "SELECT pg_sleep(60)", ERR_SERVICE_UNAVAILABLE, 1);
+}
+
+/* The client has its own time-out: the server may not be able to. */
+static void a_server_that_does_not_answer_is_not_waited_for(void **state)
+{
+    reopen_with_short_waits(*state);
+    assert_verdict(*state, "SET LOCAL statement_timeout = 0; SELECT pg_sleep(60)", ERR_SERVICE_UNAVAILABLE, 1);
+    assert_verdict(*state, "SELECT 1", ERR_NONE, 1);
+}
+
+/* The connection string has the last word. */
+static void options_of_the_connection_string_take_precedence(void **state)
+{
+    struct store_fixture *f = *state;
+    char *end = strrchr(f->dsn, '\'');
+    snprintf(end, sizeof f->dsn - (size_t)(end - f->dsn), " -c statement_timeout=700'");
+    reopen_with_short_waits(f);
+    assert_verdict(f, "DO 'BEGIN ASSERT current_setting(''statement_timeout'') = ''700ms''; END'", ERR_NONE, 1);
+    assert_verdict(f, "DO 'BEGIN ASSERT current_setting(''idle_in_transaction_session_timeout'') = ''3s''; END'",
+                   ERR_NONE, 1);
+}
+
 static void reads_have_to_be_submitted(void **state)
 {
     struct store_fixture *f = *state;
@@ -361,6 +450,10 @@ static int own_cluster_start(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(a_failed_transaction_runs_again_where_that_helps),
+        TEST(the_server_ends_a_statement_that_takes_too_long),
+        TEST(a_server_that_does_not_answer_is_not_waited_for),
+        TEST(options_of_the_connection_string_take_precedence),
         TEST(reads_have_to_be_submitted),
         TEST(the_error_names_a_missing_server),
         TEST(a_transaction_with_a_lost_commit_runs_again),
