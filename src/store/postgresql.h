@@ -123,8 +123,8 @@ void postgresql_set_silent(struct postgresql_store *s, bool silent);
 /* Begins and ends the attempts to make a caller's own connection: a worker must yield its one. */
 void postgresql_set_own_connecting(struct postgresql_store *s, bool connecting);
 void postgresql_wind_down(struct store *base);
-/* The thread that fails tasks that have waited too long, until the store is closed and no task is left. */
-void *postgresql_clerk(void *store);
+/* The thread that fails tasks that have waited too long, until the store at `arg` is closed and no task is left. */
+void *postgresql_clerk(void *arg);
 
 /* ---- postgresql_connection.c ---- */
 /* Connects once. On failure the connection has the reason. */
