@@ -144,14 +144,21 @@ static enum err set_master_key(struct daemon *d, char **ret_why)
     return e;
 }
 
-/* Migrates the schema automatically in the sandbox and with SQLite. In production several services may share a
- * PostgreSQL store; the operator migrates it with `portero migrate`. */
+/* With SQLite, the schema is migrated automatically; in the sandbox with PostgreSQL, unless services with an earlier
+ * program are running. In production, the operator migrates a PostgreSQL store with `portero migrate`. */
+static enum store_schema wanted_schema(const struct config *c)
+{
+    if (c->engine == ENGINE_SQLITE)
+        return STORE_MIGRATE;
+    return c->production ? STORE_AS_IS : STORE_MIGRATE_ALONE;
+}
+
 static enum err open_store(struct daemon *d, char **ret_why)
 {
     const struct config *c = d->config;
     enum err e = datadir_prepare(c, ret_why);
     if (!e)
-        e = store_open(c, !c->production || c->engine == ENGINE_SQLITE, &d->store, ret_why);
+        e = store_open(c, wanted_schema(c), &d->store, ret_why);
     if (e)
         return e;
     store_listen(d->store, on_commit, d);

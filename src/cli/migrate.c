@@ -1,4 +1,4 @@
-/* portero migrate: updates the schema of the store. No service may be using it. */
+/* portero migrate: updates the schema of the store. With SQLite no service may be using it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -25,7 +25,7 @@ static enum err migrate(const struct config *config, const struct migrate_option
     int have = 0, want = 0;
     enum err e = datadir_prepare(config, ret_why);
     if (!e)
-        e = store_open(config, true, &store, ret_why);
+        e = store_open(config, STORE_MIGRATE, &store, ret_why);
     if (e)
         return e;
     e = store_start(store);

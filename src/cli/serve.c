@@ -12,6 +12,8 @@
 #include "cli/daemon.h"
 #include "cli/notify.h"
 #include "cli/process.h"
+#include "cli/starting.h"
+#include "store/store.h"
 
 struct serve_options {
     const char *config, *data, *https, *http, *sip, *trace;
@@ -81,7 +83,17 @@ static void wait_for_signal(struct daemon *d)
     while ((got = signals_wait()) == SIGHUP)
         daemon_reload(d);
     log_info("stopping signal=%s", sigabbrev_np(got));
-    notify("STOPPING=1");
+}
+
+/* Starts the daemon. *ret_signal is the signal that has arrived meanwhile, or 0. */
+static enum err start(const struct config *config, struct daemon **ret, int *ret_signal, char **ret_why)
+{
+    signals_hold();
+    if (starting_watch(store_waits_for))
+        return err_why(ret_why, ERR_IO, "not enough file descriptors or threads");
+    enum err e = daemon_start(config, ret, ret_why);
+    *ret_signal = starting_ended();
+    return e;
 }
 
 static int serve_run(const struct command *self, const void *given, struct arguments operands)
@@ -91,18 +103,21 @@ static int serve_run(const struct command *self, const void *given, struct argum
     struct config *config = NULL;
     struct daemon *daemon = NULL;
     char *why = NULL;
+    int got = 0;
     process_open_standard();
     enum err e = serve_load(o, &config, &why);
     if (!e) {
         set_log_level(config);
         process_prepare(config->production);
-        signals_hold();
-        e = daemon_start(config, &daemon, &why);
+        e = start(config, &daemon, &got, &why);
     }
     if (!e) {
         warn(config);
-        print_ready(daemon);
-        wait_for_signal(daemon);
+        if (!got) {
+            print_ready(daemon);
+            wait_for_signal(daemon);
+        }
+        notify("STOPPING=1");
         signals_release();
         daemon_stop(daemon);
         log_info("stopped");
@@ -113,7 +128,7 @@ static int serve_run(const struct command *self, const void *given, struct argum
     }
     free(why);
     config_free(config);
-    return e == ERR_NONE ? EXIT_DONE : e == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
+    return e == ERR_NONE || got ? EXIT_DONE : e == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
 }
 
 const struct command command_serve = {

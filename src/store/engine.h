@@ -85,11 +85,15 @@ static inline enum err db_result(const struct db *db, enum err body)
 enum err store_task_run(void *task, struct db *db) CHECKED;
 /* Called after a commit: calls the listener with the topics of the session. */
 void store_notify_listener(struct store *s, struct db *db);
+/* Note what store_waits_for returns from now on, NULL for nothing: a wait for other processes, or else one for the
+ * server's answer. */
+void store_note_wait(const char *reason);
+void store_note_answer(const char *reason);
 /* Logs a failure of the engine; `what` names the statement or operation. Rate-limited, so that a full disk does not
  * also flood the log. */
 void store_log_error(const char *what, int code, const char *message);
 /* Brings the schema up to date, or fails (see store_open). */
-enum err migrate_store(struct store *s, bool wanted, char **ret_why) CHECKED;
+enum err migrate_store(struct store *s, enum store_schema schema, char **ret_why) CHECKED;
 /* Migrates up to version `want`: for tests of later migrations. */
 enum err migrate_to(struct store *s, int want, char **ret_why) CHECKED;
 /* The newest version that this program knows. */

@@ -15,6 +15,7 @@
 #define ADMITS_FROM   21 /* the first schema that says which programs may use it; as in scripts/sqlgen.awk */
 
 #define BUSY_US     50000               /* between attempts to take the lock */
+#define USERS_US    (12 * US_PER_S)     /* a crashed service counts as running for 10 s: node.sql */
 #define BUSY_MAX_US (3600LL * US_PER_S) /* for one migration of another process; a statement of it ends then, too */
 
 struct step {
@@ -22,6 +23,8 @@ struct step {
     int from, have;
     int oldest; /* the oldest program that may use the schema; read only for a newer one than this program knows */
     bool busy;  /* another process migrates */
+    int needed; /* the version that running services must know, */
+    int users;  /* and those that do not */
 };
 
 int migrate_newest(void)
@@ -51,12 +54,12 @@ static enum err read_oldest(struct step *step, struct db *db)
     return e;
 }
 
-static enum err schema_exists(struct db *db, bool *ret)
+static enum err schema_has(struct db *db, struct str table, bool *ret)
 {
     CURSOR c;
-    enum err e = db_one(db, SQL_SCHEMA_EXISTS, DB_NO_ARGS, &c);
+    enum err e = db_one(db, SQL_SCHEMA_HAS, DB_ARGS(v_str(table)), &c);
     if (!e)
-        *ret = col_int(&c, COL_SCHEMA_EXISTS_TABLES) > 0;
+        *ret = col_int(&c, COL_SCHEMA_HAS_TABLES) > 0;
     return e;
 }
 
@@ -65,7 +68,7 @@ static enum err read_schema(void *arg, struct db *db)
     struct step *step = arg;
     bool exists;
     step->have = 0;
-    enum err e = schema_exists(db, &exists);
+    enum err e = schema_has(db, STR("schema_version"), &exists);
     if (!e && exists)
         e = migrate_read_version(&step->have, db);
     return !e && step->have > migrate_newest() ? read_oldest(step, db) : e;
@@ -162,6 +165,7 @@ static enum err advance_to(struct step *step, int want, char **ret_why)
         else if (now_us > busy_until_us)
             return err_why(ret_why, ERR_USAGE, "another process has been busy with migration %d for too long",
                            step->from + 1);
+        store_note_wait(step->busy ? "another process migrates the schema" : NULL);
         if (step->busy)
             sleep_for_us(BUSY_US);
     }
@@ -175,7 +179,50 @@ enum err migrate_to(struct store *s, int want, char **ret_why)
     return e ? e : advance_to(&step, want, ret_why);
 }
 
-enum err migrate_store(struct store *s, bool wanted, char **ret_why)
+/* ---- running services ---- */
+
+static enum err count_users(void *arg, struct db *db)
+{
+    struct step *step = arg;
+    bool exists;
+    step->users = 0;
+    enum err e = schema_has(db, STR("node"), &exists);
+    if (e || !exists)
+        return e;
+    CURSOR c;
+    e = db_one(db, SQL_SCHEMA_USERS, DB_ARGS(v_int(step->needed)), &c);
+    if (!e)
+        step->users = (int)col_int(&c, COL_SCHEMA_USERS_SERVICES);
+    return e;
+}
+
+/* Waits until services that have crashed no longer count as running. */
+static enum err wait_for_users(struct step *step, char **ret_why)
+{
+    const int64_t until_us = clock_monotonic_us() + USERS_US;
+    for (;;) {
+        enum err e = step->store->engine->transact(step->store, STORE_READ, count_users, step);
+        if (e || step->users == 0)
+            return e ? err_why(ret_why, ERR_USAGE, "the table of nodes cannot be read (see the log)") : ERR_NONE;
+        if (clock_monotonic_us() > until_us)
+            return err_why(ret_why, ERR_USAGE,
+                           "the database's schema is version %d, this program needs %d, and %d running services of an "
+                           "earlier program use it (portero admin node list): stop them%s",
+                           step->have, migrate_newest(), step->users,
+                           step->needed == migrate_newest() ? ", or run portero migrate" : "");
+        store_note_wait("services of an earlier program are running");
+        sleep_for_us(BUSY_US);
+    }
+}
+
+static enum err refuse_older(const struct step *step, char **ret_why)
+{
+    return err_why(ret_why, ERR_USAGE,
+                   "the database's schema is version %d, this program needs %d: migrate it with portero migrate",
+                   step->have, migrate_newest());
+}
+
+enum err migrate_store(struct store *s, enum store_schema schema, char **ret_why)
 {
     struct step step = {.store = s};
     const int want = migrate_newest();
@@ -187,11 +234,15 @@ enum err migrate_store(struct store *s, bool wanted, char **ret_why)
                        "the database's schema is version %d, for programs from %d on; this program knows only %d: "
                        "install a newer one",
                        step.have, step.oldest, want);
-    if (step.have < want && !wanted)
-        return err_why(ret_why, ERR_USAGE, "the database's schema is version %d, this program needs %d: migrate it",
-                       step.have, want);
     const bool outdated = step.have < want;
-    e = advance_to(&step, want, ret_why);
+    if (outdated && schema == STORE_AS_IS)
+        return refuse_older(&step, ret_why);
+    step.needed = schema == STORE_MIGRATE_ALONE ? want : sql_migration_oldest[want - 1];
+    if (outdated && !s->engine->exclusive)
+        e = wait_for_users(&step, ret_why);
+    if (!e)
+        e = advance_to(&step, want, ret_why);
+    store_note_wait(NULL);
     if (!e && outdated && s->engine->compact)
         s->engine->compact(s);
     return e;

@@ -12,6 +12,7 @@
 #define MARGIN_US       US_PER_S       /* the server's own time-out comes first */
 #define URGENT_LEAST_US US_PER_S
 #define MIGRATION_US    (3600 * US_PER_S)
+#define NO_ANSWER       "PostgreSQL does not answer"
 #define LOSSES_MOST     32 /* for a task that breaks each connection */
 
 /* ---- workers ---- */
@@ -105,7 +106,10 @@ static enum err read_dsn(struct postgresql_store *s, const char *value, char **r
 static enum err connect_first(struct postgresql_store *s, char **ret_why)
 {
     struct postgresql_db *db = &s->workers[0].db;
-    if (!postgresql_connect(db))
+    store_note_answer(NO_ANSWER);
+    const bool connected = postgresql_connect(db);
+    store_note_answer(NULL);
+    if (!connected)
         return err_why(ret_why, ERR_USAGE, "PostgreSQL: %s", PQerrorMessage(db->conn));
     const char *encoding = PQparameterStatus(db->conn, "server_encoding");
     if (!encoding || strcmp(encoding, "UTF8") != 0)
@@ -196,6 +200,7 @@ static enum err transact(struct store *base, enum store_mode mode, enum err (*ru
     struct postgresql_store *s = (struct postgresql_store *)base;
     struct postgresql_db *db = &s->workers[0].db;
     enum err e = ERR_RETRY;
+    store_note_answer(NO_ANSWER);
     for (int losses = 0; e == ERR_RETRY && losses <= LOSSES_MOST; losses++) {
         db->give_up_us = clock_monotonic_us() + s->wait_us;
         if (!postgresql_connected(db))
@@ -203,6 +208,7 @@ static enum err transact(struct store *base, enum store_mode mode, enum err (*ru
         db->give_up_us = clock_monotonic_us() + MIGRATION_US;
         e = postgresql_run(db, mode, run, arg);
     }
+    store_note_answer(NULL);
     return e == ERR_RETRY ? ERR_SERVICE_UNAVAILABLE : e;
 }
 
@@ -211,6 +217,8 @@ static enum err migrate(struct store *base, enum err (*run)(void *, struct db *)
     struct postgresql_db *db = &((struct postgresql_store *)base)->workers[0].db;
     db->migrates = true;
     enum err e = transact(base, STORE_WRITE, run, arg);
+    if (e && db->blocked)
+        store_log_error("migration", 0, "another transaction has a table locked");
     db->migrates = false;
     return e;
 }

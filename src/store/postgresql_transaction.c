@@ -94,8 +94,11 @@ static enum err commit(struct postgresql_db *db)
 {
     PGresult *r = NULL;
     enum err e = postgresql_send(db, PG_COMMIT, "commit");
+    if (db->mode == STORE_WRITE)
+        store_note_answer("PostgreSQL does not confirm a commit: see synchronous_standby_names");
     if (!e)
         e = postgresql_collect(db, &r);
+    store_note_answer(NULL);
     if (!e && strcmp(PQcmdStatus(r), "COMMIT") != 0) /* "ROLLBACK": a statement had failed unnoticed */
         e = ERR_INTERNAL_ERROR;
     PQclear(r);

@@ -7,14 +7,14 @@
 #include "base/container_of.h"
 #include "store/engine.h"
 
-enum err store_open(const struct config *c, bool migrate, struct store **ret, char **ret_why)
+enum err store_open(const struct config *c, enum store_schema schema, struct store **ret, char **ret_why)
 {
     const struct engine *engine = c->engine == ENGINE_POSTGRESQL ? &postgresql_engine : &sqlite_engine;
     struct store *s;
     enum err e = engine->open(c, &s, ret_why);
     if (e)
         return e;
-    e = migrate_store(s, migrate, ret_why);
+    e = migrate_store(s, schema, ret_why);
     if (e) {
         engine->close(s);
         return e;

@@ -20,11 +20,16 @@
 struct store; /* the process's store */
 struct db;    /* one session: a connection on one thread, inside a transaction while a body runs */
 
+enum store_schema {
+    STORE_AS_IS = false,  /* an older schema is refused */
+    STORE_MIGRATE = true, /* is brought up to date, unless a service is running whose program could not use it then */
+    STORE_MIGRATE_ALONE   /* the same, but unless a service with an earlier program is running at all */
+};
+
 /* Opens the store and takes the lock of the data directory (SQLite), which must exist; fails with ERR_USAGE if another
- * process has it. With `migrate`, brings an older schema up to date; without it, fails with ERR_USAGE if the schema is
- * older. A newer schema is used as it is if it admits this program; else fails with ERR_USAGE. ret_why as in
+ * process has it, or because of the schema. A newer schema is used as it is if it admits this program. ret_why as in
  * config_load. */
-enum err store_open(const struct config *c, bool migrate, struct store **ret, char **ret_why) CHECKED;
+enum err store_open(const struct config *c, enum store_schema schema, struct store **ret, char **ret_why) CHECKED;
 /* Starts the store's threads. */
 enum err store_start(struct store *s) CHECKED;
 /* Announces that the process stops: tasks still run, but no longer wait for a server that does not answer. */
@@ -140,6 +145,9 @@ struct str col_blob(const struct cursor *c, int i);
 void db_notify(struct db *db, unsigned topics);
 
 /* ---- whole database ---- */
+
+/* The reason why the store takes long to open, or NULL: for a start that must say what it waits for. Any thread. */
+const char *store_waits_for(void);
 
 /* The version of the schema, and the version that this program needs. */
 enum err store_versions(struct store *s, int *ret_have, int *ret_want) CHECKED;

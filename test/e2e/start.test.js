@@ -3,10 +3,10 @@
 // engine: postgresql, because a SQLite store has one service
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, ok } from './lib/client.js';
 import { Daemon, binary, cleanEnvironment, configText, root, temporaryDirectory } from './lib/daemon.js';
@@ -89,5 +89,84 @@ describe('services on one database', () => {
             assert.equal(code, 0, output);
             assert.deepEqual(versions(dsn), all);
         }
+    });
+});
+
+describe('a start on a server that does not answer', () => {
+    let directory;
+    let server;
+    let services = 0;
+    const secrets = { master_key: randomBytes(32).toString('hex') };
+    const cluster = (verb) => {
+        const done = spawnSync(join(root, 'scripts/pg-cluster'), [verb, join(directory, 'pg'), String(process.pid)], { encoding: 'utf8', env: { ...process.env, PG_CLUSTER_FSYNC: 'off' } });
+        assert.equal(done.status, 0, done.stderr);
+        return done.stdout.trim();
+    };
+    /** Sends a signal to all processes of the server. */
+    const signal = (name) => {
+        const main = readFileSync(join(directory, 'pg/data/postmaster.pid'), 'utf8').split('\n')[0];
+        const children = spawnSync('pgrep', ['-P', main], { encoding: 'utf8' }).stdout.trim().split('\n');
+        for (const pid of [main, ...children].filter(Boolean)) process.kill(Number(pid), name);
+    };
+    function spawned() {
+        const own = join(directory, String(services++));
+        mkdirSync(own);
+        const service = new Daemon({ directory: own, config: { secrets, store: { engine: 'postgresql', dsn: server, workers: 4 } } });
+        service.spawn();
+        return service;
+    }
+
+    before(() => {
+        directory = temporaryDirectory();
+        chmodSync(directory, 0o711); // PostgreSQL runs as another user
+        server = cluster('start');
+    });
+    after(() => {
+        cluster('stop');
+        rmSync(directory, { recursive: true, force: true });
+    });
+
+    describe('to commits', () => {
+        before(() => sql({ dsn: server }, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'; SELECT pg_reload_conf();"));
+        after(() => sql({ dsn: server }, 'ALTER SYSTEM RESET synchronous_standby_names; SELECT pg_reload_conf();'));
+
+        it('says so, and ends on SIGTERM', async () => {
+            const service = spawned();
+            assert.ok(await service.logged(/ warn waiting for store reason="PostgreSQL does not confirm a commit: see synchronous_standby_names"\n/), service.stderr);
+            assert.deepEqual(await service.terminate(), { code: 0, signal: null });
+            assert.match(service.stderr, /stopping signal=TERM during=start/);
+            assert.equal(service.stdout, '');
+        });
+
+        it('says that another start migrates', async () => {
+            const service = spawned();
+            assert.ok(await service.logged(/ warn waiting for store reason="another process migrates the schema"\n/), service.stderr);
+            assert.deepEqual(await service.terminate(), { code: 0, signal: null });
+        });
+
+        it('ends at once on a second signal', async () => {
+            const service = spawned();
+            await new Promise((done) => { setTimeout(done, 500); });
+            service.process.kill('SIGTERM');
+            assert.ok(await service.logged(/stopping signal=TERM during=start/), service.stderr);
+            assert.deepEqual(await service.terminate(), { code: null, signal: 'SIGTERM' });
+        });
+    });
+
+    it('at all ends on SIGTERM', async () => {
+        signal('SIGSTOP');
+        try {
+            const service = spawned();
+            assert.ok(await service.logged(/ warn waiting for store reason="PostgreSQL does not answer"\n/), service.stderr);
+            assert.deepEqual(await service.terminate(), { code: 0, signal: null });
+        } finally {
+            signal('SIGCONT');
+        }
+    });
+
+    it('goes on when the server does', async () => {
+        const service = spawned();
+        assert.ok(await service.outcome(() => /^ready /.exec(service.stdout), 60_000), service.stderr);
+        await service.stop();
     });
 });

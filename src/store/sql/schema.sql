@@ -1,10 +1,15 @@
 -- The migrations that the database has had, one row each. The table must be readable before the first migration.
 
--- name: schema_exists (sqlite)
-SELECT count(*) AS tables FROM sqlite_schema WHERE name = 'schema_version'
+-- name: schema_has (sqlite)
+SELECT count(*) AS tables FROM sqlite_schema WHERE name = $1
 
--- name: schema_exists (postgresql)
-SELECT count(*) AS tables FROM pg_class WHERE oid = to_regclass('schema_version')
+-- name: schema_has (postgresql)
+SELECT count(*) AS tables FROM pg_class WHERE oid = to_regclass($1)
+
+-- name: schema_users
+-- Services that are running, with a program that does not know schema $1.
+SELECT count(*) AS services FROM node
+WHERE ended_at IS NULL AND heartbeat_at > {real} - 10000000 AND schema_version < $1
 
 -- name: schema_lock (sqlite)
 SELECT 1 AS taken, '1h' AS statement_timeout, '2s' AS lock_timeout

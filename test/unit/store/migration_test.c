@@ -289,6 +289,33 @@ static void eight_programs_migrate_an_older_store_at_once(void **state)
     assert_int_equal(store_fixture_start(f), 0);
 }
 
+/* A service with a program of version 20 is running; the last migration has not been made. */
+static enum err leave_a_node(void *arg, struct db *db)
+{
+    (void)arg;
+    enum err e =
+        db_exec(db, SQL_SETTING_PUT, DB_ARGS(v_str(STR("a")), v_str(STR("b"))), NULL); /* begins the transaction */
+    return e ? e
+             : db->engine->script(
+                   db, "INSERT INTO node (id, version, schema_version, host, address, started_at, heartbeat_at, "
+                       "ahead_us) VALUES ('n', '0', 20, 'h', 'a', 0, "
+                       "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint + 60000000, 0);"
+                       "DELETE FROM schema_version WHERE version = (SELECT max(version) FROM schema_version)");
+}
+
+static void a_migration_waits_for_services_that_could_not_use_the_schema(void **state)
+{
+    struct store_fixture *f = *state;
+    char *why = NULL;
+    assert_int_equal(store_fixture_start(f), 0);
+    assert_int_equal(store_run(f->store, STORE_WRITE, leave_a_node, NULL), ERR_NONE);
+    store_close(f->store);
+    f->store = NULL;
+    assert_int_equal(store_open(&f->config, STORE_MIGRATE, &f->store, &why), ERR_USAGE);
+    assert_non_null(strstr(why, "1 running services of an earlier program"));
+    free(why);
+}
+
 /* ---- */
 
 static int new_sqlite(void **state)
@@ -314,6 +341,8 @@ int main(void)
          store_fixture_close, NULL},
         {"eight programs migrate an older store at once, PostgreSQL", eight_programs_migrate_an_older_store_at_once,
          new_postgresql, store_fixture_close, NULL},
+        {"a migration waits for services that could not use the new schema, PostgreSQL",
+         a_migration_waits_for_services_that_could_not_use_the_schema, new_postgresql, store_fixture_close, NULL},
         {"grants of an older store are found as before, PostgreSQL", grants_of_an_older_store_are_kept, new_postgresql,
          store_fixture_close, NULL},
     };

@@ -1,0 +1,111 @@
+#include "cli/starting.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#define MUTE_US  (5 * US_PER_S) /* a start that takes longer says what it waits for */
+#define GRACE_US (3 * US_PER_S) /* for a start that a signal ends */
+
+static struct {
+    pthread_t thread;
+    const char *(*reason)(void);
+    int signals, ended; /* descriptors */
+    int got;            /* the first signal */
+} watch;
+
+static void end_at_once(void)
+{
+    if (watch.got == 0)
+        return;
+    log_info("stopped during=start");
+    _exit(EXIT_SUCCESS);
+}
+
+/* A second signal acts as one that nobody waits for. */
+static void note_signal(void)
+{
+    struct signalfd_siginfo info;
+    if (read(watch.signals, &info, sizeof info) != (ssize_t)sizeof info)
+        return;
+    if (watch.got) {
+        sigset_t set;
+        sigemptyset(&set);
+        sigaddset(&set, (int)info.ssi_signo);
+        pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+        raise((int)info.ssi_signo);
+    }
+    watch.got = (int)info.ssi_signo;
+    log_info("stopping signal=%s during=start", sigabbrev_np(watch.got));
+}
+
+static void say_reason(void)
+{
+    const char *reason = watch.reason();
+    log_warn("waiting for store reason=\"%s\"", reason ? reason : "no answer");
+}
+
+/* Sleeps until a signal arrives or the time is reached. Returns false when the start has ended. */
+static bool wait_until(int64_t at_us, bool *ret_signal)
+{
+    struct pollfd fds[] = {{.fd = watch.ended, .events = POLLIN}, {.fd = watch.signals, .events = POLLIN}};
+    const int64_t left_us = at_us - clock_monotonic_us();
+    const int ms = at_us == INT64_MAX ? -1 : left_us > 0 ? (int)(left_us / 1000) + 1 : 0;
+    (void)poll(fds, 2, ms);
+    *ret_signal = fds[1].revents != 0;
+    return fds[0].revents == 0;
+}
+
+static void *watch_start(void *unused)
+{
+    (void)unused;
+    int64_t at_us = clock_monotonic_us() + MUTE_US;
+    bool signal;
+    while (wait_until(at_us, &signal)) {
+        if (signal) {
+            note_signal();
+            at_us = clock_monotonic_us() + GRACE_US;
+        } else if (clock_monotonic_us() >= at_us) {
+            end_at_once();
+            say_reason();
+            at_us = INT64_MAX;
+        }
+    }
+    return NULL;
+}
+
+enum err starting_watch(const char *(*reason)(void))
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    watch.reason = reason;
+    watch.got = 0;
+    watch.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    watch.ended = eventfd(0, EFD_CLOEXEC);
+    if (watch.signals >= 0 && watch.ended >= 0 && pthread_create(&watch.thread, NULL, watch_start, NULL) == 0)
+        return ERR_NONE;
+    if (watch.signals >= 0)
+        close(watch.signals);
+    if (watch.ended >= 0)
+        close(watch.ended);
+    return ERR_IO;
+}
+
+int starting_ended(void)
+{
+    (void)eventfd_write(watch.ended, 1);
+    pthread_join(watch.thread, NULL);
+    close(watch.signals);
+    close(watch.ended);
+    return watch.got;
+}
