@@ -23,6 +23,19 @@ export async function within(ms, probe, pause = 100) {
     }
 }
 
+/** Runs a command, while the clients in this process go on: {status, stdout, stderr}. */
+function output(command, words, options) {
+    return new Promise((resolve, reject) => {
+        const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
+        let stdout = '';
+        let stderr = '';
+        child.stdout.on('data', (text) => { stdout += text; });
+        child.stderr?.on('data', (text) => { stderr += text; });
+        child.on('error', reject);
+        child.on('close', (status) => resolve({ status, stdout, stderr }));
+    });
+}
+
 export class Cluster {
     /** address: where all listen; times: {ttl, loop_wait, retry_timeout} of Patroni; config: sections of the nodes' configuration. */
     constructor({ directory, address, times, config }) {
@@ -37,19 +50,19 @@ export class Cluster {
     }
 
     /** Runs a command of scripts/cluster: its output. */
-    run(words, env = {}) {
-        const done = spawnSync(join(root, 'scripts/cluster'), words, { env: { ...this.env, ...env }, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
-        if (done.error) throw done.error;
+    async run(words, env = {}) {
+        const done = await output(join(root, 'scripts/cluster'), words, { env: { ...this.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
         if (done.status !== 0) throw new Error(`scripts/cluster ${words.join(' ')}: status ${done.status}`);
         return done.stdout.trim();
     }
 
-    start() { this.run(['start', String(process.pid)]); }
-    stop() { this.run(['stop']); }
-    crash(name) { this.run(['crash', name]); }
-    freeze(name) { this.run(['freeze', name]); }
-    thaw(name) { this.run(['thaw', name]); }
-    revive(name, env) { this.run(['revive', name], env); }
+    start() { return this.run(['start', String(process.pid)]); }
+    stop() { return this.run(['stop']); }
+    crash(name) { return this.run(['crash', name]); }
+    freeze(name) { return this.run(['freeze', name]); }
+    thaw(name) { return this.run(['thaw', name]); }
+    end(name) { return this.run(['end', name]); }
+    revive(name, env) { return this.run(['revive', name], env); }
 
     ports() { return new Map(readFileSync(join(this.directory, 'ports'), 'utf8').trim().split('\n').map((line) => line.split(' '))); }
     port(name) { return Number(this.ports().get(name)); }
@@ -86,9 +99,9 @@ export class Cluster {
     async healthy(nodes = ['node1', 'node2']) {
         const ready = await within(READY_MS, async () => {
             const primary = await this.inRole('primary');
-            return primary && await this.inRole('synchronous') && this.sql("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'", { quiet: true }) === '2';
+            return primary && await this.inRole('synchronous') && await this.sql("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'", { quiet: true }) === '2';
         }, 500);
-        if (!ready) throw new Error(`the servers did not recover:\n${this.run(['status'])}`);
+        if (!ready) throw new Error(`the servers did not recover:\n${await this.run(['status'])}`);
         for (const node of nodes) {
             const client = new Client(undefined, { base: this.url(node) });
             const answers = await within(READY_MS, () => client.get('/v1/account', { check: false, timeout: 5_000 }).then(({ status }) => status < 500, () => false));
@@ -102,15 +115,15 @@ export class Cluster {
     }
 
     /** Rows of SQL that the superuser runs on the primary. */
-    sql(text, { database = 'portero', quiet = false } = {}) {
-        const done = spawnSync('psql', ['-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', this.dsn({ user: 'postgres', database }), '-c', text], { encoding: 'utf8', timeout: 30_000 });
+    async sql(text, { database = 'portero', quiet = false } = {}) {
+        const done = await output('psql', ['-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', this.dsn({ user: 'postgres', database }), '-c', text], { timeout: 30_000 });
         if (done.status !== 0 && !quiet) throw new Error(`psql: ${done.stderr}`);
         return done.stdout.trim();
     }
 
     // ---- a node that can be cut off: it has a network of its own, and one cable ----
 
-    addCable() {
+    async addCable() {
         this.holder = spawn('unshare', ['--net', 'sleep', 'infinity'], { stdio: 'ignore' });
         this.holder.unref();
         process.on('exit', () => this.holder.kill('SIGKILL'));
@@ -127,7 +140,7 @@ export class Cluster {
         inside('link', 'set', 'plug', 'up');
         inside('route', 'add', 'default', 'via', CUT.outside);
         const enter = ['--net', '--target', String(this.holder.pid)];
-        this.revive(CUT.name, { CLUSTER_WRAP: `nsenter ${enter.join(' ')}` });
+        await this.revive(CUT.name, { CLUSTER_WRAP: `nsenter ${enter.join(' ')}` });
         const passing = spawn('nsenter', [...enter, process.execPath, join(here, 'pass.js'), CUT.inside, String(this.port(CUT.name))], { stdio: 'inherit' });
         passing.unref();
         process.on('exit', () => passing.kill('SIGKILL'));
@@ -145,9 +158,13 @@ export class Cluster {
 /** A bare libpq loop beside the service: psql inserts a row again and again. `gap(from)` is the longest time in ms
  *  between two successes since then. */
 export class Control {
+    static async start(cluster) {
+        await cluster.sql('DROP DATABASE IF EXISTS control WITH (FORCE)', { database: 'postgres' });
+        await cluster.sql('CREATE DATABASE control OWNER portero', { database: 'postgres' });
+        return new Control(cluster);
+    }
+
     constructor(cluster) {
-        cluster.sql('DROP DATABASE IF EXISTS control', { database: 'postgres' });
-        cluster.sql('CREATE DATABASE control OWNER portero', { database: 'postgres' });
         this.dsn = cluster.dsn({ database: 'control' });
         this.successes = [];
         this.running = true;

@@ -56,11 +56,11 @@ const cluster = new Cluster({
         webhooks: { allow_private: true, verify_tls: false },
     },
 });
-const finish = () => {
-    cluster.stop();
+const finish = async () => {
+    await cluster.stop();
     rmSync(directory, { recursive: true, force: true });
 };
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => { finish(); process.exit(1); });
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => finish().finally(() => process.exit(1)));
 
 const spread = (list) => `${(Math.min(...list) / 1000).toFixed(1)}..${(Math.max(...list) / 1000).toFixed(1)} s`;
 
@@ -85,12 +85,12 @@ async function runScenario(name) {
     const began = Date.now();
     if (!scenario.alone) {
         if (scenario.targets.includes('node3') && !cluster.holder) {
-            cluster.addCable();
+            await cluster.addCable();
             await cluster.healthy(['node3']);
         }
         await cluster.healthy();
         await scenario.before?.(all);
-        all.control = new Control(cluster);
+        all.control = await Control.start(cluster);
         all.record = await Record.start(cluster, scenario.targets);
     }
     let failure;
@@ -118,12 +118,12 @@ async function runScenario(name) {
 let failed = 1;
 try {
     const began = Date.now();
-    cluster.start();
+    await cluster.start();
     console.log(`cluster: started after ${((Date.now() - began) / 1000).toFixed(0)} s, Patroni ${JSON.stringify(times)}, ${network ? 'in a network of its own' : 'on loopback'}`);
     failed = 0;
     for (const name of names.length ? names : Object.keys(SCENARIOS)) if (!await runScenario(name)) failed++;
 } finally {
-    finish();
+    await finish();
 }
 console.log(`cluster: ${failed ? `${failed} FAILED` : 'passed'}`);
 process.exit(failed ? 1 : 0);

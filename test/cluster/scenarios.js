@@ -24,7 +24,7 @@ async function failOver({ cluster, record, control, gaps }, breakIt) {
     await writes(record);
     const old = await cluster.primary();
     const from = Date.now();
-    breakIt(old);
+    await breakIt(old);
     await cluster.primary(old);
     await writes(record);
     await within(60_000, () => control.successes.at(-1) > record.writes.at(-1) - 1_000);
@@ -43,9 +43,9 @@ const backends = "FROM pg_stat_activity WHERE usename = 'portero' AND pid <> pg_
 async function frozenWithTransaction(cluster, name, address) {
     const open = `SELECT count(*) ${backends} AND client_addr = '${address}' AND state LIKE 'idle in transaction%'`;
     for (let i = 0; i < 200; i++) {
-        cluster.freeze(name);
-        if (cluster.sql(open) !== '0') return true;
-        cluster.thaw(name);
+        await cluster.freeze(name);
+        if (await cluster.sql(open) !== '0') return true;
+        await cluster.thaw(name);
         await sleep(20);
     }
     return false;
@@ -60,12 +60,12 @@ function earlier() {
 
 /** Nodes of their own on a new database, all started at once: how many came up. */
 async function startTogether(cluster, count, database) {
-    cluster.sql(`CREATE DATABASE ${database} OWNER portero`, { database: 'postgres' });
+    await cluster.sql(`CREATE DATABASE ${database} OWNER portero`, { database: 'postgres' });
     const config = { store: { engine: 'postgresql', dsn: cluster.dsn({ database }) }, secrets: { master_key: '5a'.repeat(32) } };
     const nodes = Array.from({ length: count }, () => new Daemon({ config, args: ['--https', '127.0.0.1:0', '--http', '127.0.0.1:0', '--sip', '127.0.0.1:0'] }));
     const up = await Promise.allSettled(nodes.map((node) => node.start()));
     await Promise.all(nodes.map((node) => node.stop()));
-    cluster.sql(`DROP DATABASE ${database} WITH (FORCE)`, { database: 'postgres' });
+    await cluster.sql(`DROP DATABASE ${database} WITH (FORCE)`, { database: 'postgres' });
     for (const { status, reason } of up) if (status === 'rejected') throw reason;
 }
 
@@ -73,13 +73,13 @@ export const SCENARIOS = {
     failover: {
         about: 'kill -9 of the primary and its Patroni; another server takes over',
         times: 20, quick: 1, gap: true, targets: BOTH,
-        async fault(all) { all.cluster.revive(await failOver(all, (old) => all.cluster.crash(old))); },
+        async fault(all) { await all.cluster.revive(await failOver(all, (old) => all.cluster.crash(old))); },
     },
     'server-kill': {
         about: 'kill -9 of the primary server; its Patroni starts it again, or another takes over',
         times: 5, quick: 0, targets: BOTH,
         async fault({ cluster, record }) {
-            cluster.crash(server(await cluster.primary()));
+            await cluster.crash(server(await cluster.primary()));
             await seconds(1);
             await writes(record);
             await cluster.healthy();
@@ -100,8 +100,8 @@ export const SCENARIOS = {
         times: 120, quick: 4, targets: BOTH,
         async fault({ cluster, time }) {
             const node = `node${1 + time % 2}`;
-            cluster.crash(node);
-            cluster.revive(node);
+            await cluster.crash(node);
+            await cluster.revive(node);
             await seconds(5);
         },
     },
@@ -110,8 +110,8 @@ export const SCENARIOS = {
         times: 10, quick: 2, unbroken: true, targets: ['haproxy'],
         async fault({ cluster, time }) {
             const node = `node${1 + time % 2}`;
-            cluster.run(['end', node]);
-            cluster.revive(node);
+            await cluster.end(node);
+            await cluster.revive(node);
             await cluster.healthy([node]);
             await seconds(3); // until the balancer has seen it
         },
@@ -120,10 +120,10 @@ export const SCENARIOS = {
         about: 'SIGSTOP of a node for 10 s',
         times: 10, quick: 1, targets: ['node1', 'node2'],
         async fault({ cluster, record }) {
-            cluster.freeze('node2');
+            await cluster.freeze('node2');
             await writes(record);
             await seconds(10);
-            cluster.thaw('node2');
+            await cluster.thaw('node2');
             await seconds(2);
         },
     },
@@ -134,7 +134,7 @@ export const SCENARIOS = {
             const found = await frozenWithTransaction(cluster, 'node3', '10.77.1.2');
             assert.ok(found || quick, 'no transaction was open in 200 tries');
             cluster.cable('down');
-            cluster.thaw('node3');
+            await cluster.thaw('node3');
             await seconds([5, 25, 60][time % 3]);
             cluster.cable('up');
             await cluster.healthy(['node1', 'node2', 'node3']);
@@ -146,7 +146,7 @@ export const SCENARIOS = {
         async fault(all) {
             const old = await failOver(all, (name) => all.cluster.freeze(name));
             await seconds(5);
-            all.cluster.thaw(old);
+            await all.cluster.thaw(old);
         },
     },
     'server-freeze': {
@@ -154,9 +154,9 @@ export const SCENARIOS = {
         times: 5, quick: 0, errors: ['node1', 'node2', 'haproxy'], targets: BOTH,
         async fault({ cluster, record }) {
             const old = await cluster.primary();
-            cluster.freeze(server(old));
+            await cluster.freeze(server(old));
             await seconds(15);
-            cluster.thaw(server(old));
+            await cluster.thaw(server(old));
             await writes(record);
             await cluster.healthy();
         },
@@ -166,10 +166,10 @@ export const SCENARIOS = {
         times: 5, quick: 0, targets: BOTH,
         async fault({ cluster, record }) {
             const standby = await within(60_000, () => cluster.inRole('synchronous'));
-            cluster.freeze(standby);
+            await cluster.freeze(standby);
             await seconds(1);
             await writes(record);
-            cluster.thaw(standby);
+            await cluster.thaw(standby);
             await cluster.healthy();
         },
     },
@@ -177,7 +177,7 @@ export const SCENARIOS = {
         about: 'pg_terminate_backend of connections in COMMIT, and of others',
         times: 300, quick: 30, targets: BOTH,
         async fault({ cluster }) {
-            cluster.sql(`SELECT pg_terminate_backend(pid) ${backends} AND state = 'active' ORDER BY query NOT ILIKE 'commit%', random() LIMIT 1`);
+            await cluster.sql(`SELECT pg_terminate_backend(pid) ${backends} AND state = 'active' ORDER BY query NOT ILIKE 'commit%', random() LIMIT 1`);
             await sleep(50);
         },
     },
@@ -185,10 +185,10 @@ export const SCENARIOS = {
         about: 'the server admits 12 connections of two nodes with 8 workers each, for 20 s',
         times: 2, quick: 1, targets: ['node1', 'node2'],
         async fault({ cluster }) {
-            cluster.sql('ALTER ROLE portero CONNECTION LIMIT 12');
-            cluster.sql(`SELECT pg_terminate_backend(pid) ${backends}`);
+            await cluster.sql('ALTER ROLE portero CONNECTION LIMIT 12');
+            await cluster.sql(`SELECT pg_terminate_backend(pid) ${backends}`);
             await seconds(20);
-            cluster.sql('ALTER ROLE portero CONNECTION LIMIT -1');
+            await cluster.sql('ALTER ROLE portero CONNECTION LIMIT -1');
         },
     },
     clock: {
@@ -197,7 +197,7 @@ export const SCENARIOS = {
         async before({ cluster }) {
             this.clock = ownClock(dirname(cluster.directory));
             const env = Object.entries(this.clock.env).map(([name, value]) => `${name}=${value}`).join(' ');
-            cluster.revive('node4', { CLUSTER_WRAP: `env ${env}` });
+            await cluster.revive('node4', { CLUSTER_WRAP: `env ${env}` });
             await cluster.healthy(['node4']);
         },
         async fault() {
@@ -214,8 +214,8 @@ export const SCENARIOS = {
         async fault({ cluster, time }) {
             const node = `node${1 + time % 2}`;
             const program = time % 4 < 2 ? earlier() : binary;
-            cluster.run(['end', node]);
-            cluster.revive(node, { PORTERO_BIN: program });
+            await cluster.end(node);
+            await cluster.revive(node, { PORTERO_BIN: program });
             await cluster.healthy([node]);
             await seconds(10);
         },
