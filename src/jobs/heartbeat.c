@@ -128,9 +128,9 @@ static enum err sample_clock(struct heartbeat *h)
     enum err e = ERR_NONE;
     h->lead.unsure_us = INT64_MAX;
     for (int i = 0; !e && i < SAMPLES; i++) {
-        int64_t server_us, before_us = clock_real_us();
+        int64_t server_us = 0, before_us = clock_real_us();
         e = run_own(h, clock_body, &server_us);
-        const struct lead lead = lead_of(before_us, e ? 0 : server_us, clock_real_us());
+        const struct lead lead = lead_of(before_us, server_us, clock_real_us());
         if (!e && lead.unsure_us < h->lead.unsure_us)
             h->lead = lead;
     }
