@@ -8,7 +8,7 @@
 #include "store/store.h"
 
 #define BELL_SLEEP_ALONE_US  (30 * US_PER_S) /* one process has the store, and kicks for every row it adds */
-#define BELL_SLEEP_SHARED_US US_PER_S        /* another node may have added a row, or lost its lease */
+#define BELL_SLEEP_SHARED_US (2 * US_PER_S)  /* another node may have added a row, or lost its lease */
 #define BELL_PAUSE_US        US_PER_S        /* after a failure of the store */
 
 struct bell {

@@ -15,17 +15,19 @@
 #define PAUSE_FIRST_S   5
 #define PAUSE_LONG_S    300
 #define PAUSE_LONGEST_S 3600
-#define ATTEMPTS_OFTEN  29              /* these take two hours */
-#define POLL_SHARED_US  (US_PER_S / 20) /* another node may run the job that jobs_wait waits for */
+#define ATTEMPTS_OFTEN  29               /* these take two hours */
+#define POLL_SHARED_US  (US_PER_S / 20)  /* another node may run the job that jobs_wait waits for */
+#define UNWATCHED_US    (300 * US_PER_S) /* the sleep of a thread while another one watches */
 
 struct jobs {
     struct jobs_options options;
     struct heartbeat *heartbeat; /* NULL: every lease holds */
     struct bell bell;
-    pthread_mutex_t lock; /* of busy and ends */
+    pthread_mutex_t lock; /* of ends, busy and watch_us */
     pthread_cond_t ended; /* ends has grown, or the bell is stopping */
     uint64_t ends;        /* counts jobs that were run */
     unsigned busy;        /* threads that look or run */
+    int64_t watch_us;     /* when a waiting thread will look, monotonic; INT64_MAX: none watches */
     unsigned started;
     pthread_t threads[THREADS_MAX];
 };
@@ -190,6 +192,22 @@ static bool end_look(struct jobs *j, bool found)
     return alone;
 }
 
+/* Waits for a kick, or until at_us. One thread is enough to see what falls due: the others wait for longer, unless they
+ * know of something earlier, and the first one wakes another when it finds a job. */
+static void job_pause(struct jobs *j, uint64_t heard, int64_t at_us)
+{
+    pthread_mutex_lock(&j->lock);
+    const bool watches = at_us < j->watch_us;
+    if (watches)
+        j->watch_us = at_us;
+    pthread_mutex_unlock(&j->lock);
+    bell_wait(&j->bell, heard, watches ? at_us : clock_monotonic_us() + UNWATCHED_US);
+    pthread_mutex_lock(&j->lock);
+    if (watches && j->watch_us == at_us)
+        j->watch_us = INT64_MAX;
+    pthread_mutex_unlock(&j->lock);
+}
+
 static void *job_thread(void *arg)
 {
     struct jobs *j = arg;
@@ -204,7 +222,7 @@ static void *job_thread(void *arg)
             continue;
         if (alone)
             bell_set_idle(&j->bell, heard);
-        bell_wait(&j->bell, heard, clock_monotonic_us() + bell_sleep_us(j->options.store, e, next_us));
+        job_pause(j, heard, clock_monotonic_us() + bell_sleep_us(j->options.store, e, next_us));
     }
     return NULL;
 }
@@ -213,6 +231,7 @@ struct jobs *jobs_new(const struct jobs_options *options)
 {
     struct jobs *j = mem_new(struct jobs);
     j->options = *options;
+    j->watch_us = INT64_MAX;
     if (j->options.threads == 0)
         j->options.threads = THREADS;
     assert(j->options.threads <= THREADS_MAX);
