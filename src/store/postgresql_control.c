@@ -14,14 +14,19 @@ static const char *const control_sql[PG_CONTROL_COUNT] = {
 /* What the server should know about each connection, so that no wait is without an end there either: it ends slow
  * statements, long waits for locks, transactions of a service that was frozen or cut off, and the statements of one
  * that has closed its connection. Settings of the connection string (options), the role and the database take
- * precedence. A server setting that acknowledges a commit before it is on disk does not. */
+ * precedence. A server setting that acknowledges a commit before it is on disk does not.
+ *
+ * random_page_cost: the default, 4, is that of a rotating disk. With it the planner prefers a bitmap and a sort of all
+ * grants of a building to the first rows of an index (test/unit/store/spread_test.c). */
 static const char settings_sql[] =
     "SELECT set_config(name, wanted.value, false)"
     " FROM (VALUES ('statement_timeout', $1), ('lock_timeout', $2), ('idle_in_transaction_session_timeout', $3),"
     " ('tcp_keepalives_idle', '5'), ('tcp_keepalives_interval', '2'), ('tcp_keepalives_count', '3'),"
-    " ('tcp_user_timeout', '10000'), ('client_connection_check_interval', '2000')) AS wanted (name, value)"
+    " ('tcp_user_timeout', '10000'), ('client_connection_check_interval', '2000'), ('random_page_cost', '1.1'))"
+    " AS wanted (name, value)"
     " JOIN pg_catalog.pg_settings USING (name)"
     " WHERE source NOT IN ('client', 'user', 'database', 'database user')"
+    " AND (name <> 'random_page_cost' OR source = 'default')"
     " AND (name <> 'client_connection_check_interval' OR version() LIKE '%linux%')"
     " UNION ALL SELECT set_config('synchronous_commit', 'local', false)"
     " WHERE current_setting('synchronous_commit') = 'off'";

@@ -87,7 +87,7 @@ WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked =
     AND ends_at > $8 AND ends_at <= $9 AND starts_at > $10 AND starts_at <= $11
 ORDER BY id DESC LIMIT $5
 
--- name: grant_list_usable
+-- name: grant_list_usable (sqlite)
 -- Active or scheduled grants: enabled, with uses left, ending after $8, and starting after $10 but not after $11. They
 -- are few (grant_usable_many), so their IDs are sorted, from the index alone.
 SELECT {grant}
@@ -98,6 +98,23 @@ WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked =
         AND (remaining_uses IS NULL OR remaining_uses > 0)
         AND type IN (0, 1, 2) AND (CAST($4 AS BIGINT) IS NULL OR type = $4)
         AND ends_at > $8 AND starts_at > $10 AND starts_at <= $11 AND id < $2 AND id >= $3
+    ORDER BY id DESC LIMIT $5)
+    AND enabled >= $6 AND coalesce(remaining_uses, 1) >= $7 AND ends_at <= $9
+ORDER BY id DESC
+
+-- name: grant_list_usable (postgresql)
+-- OFFSET 0 keeps the planner from reading all grants of the building in the order of their IDs.
+SELECT {grant}
+FROM access_grant
+WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND revoked = 0 AND id IN (
+    SELECT id FROM (
+        SELECT id FROM access_grant
+        WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND enabled = 1 AND revoked = 0
+            AND (remaining_uses IS NULL OR remaining_uses > 0)
+            AND type IN (0, 1, 2) AND (CAST($4 AS BIGINT) IS NULL OR type = $4)
+            AND ends_at > $8 AND starts_at > $10 AND starts_at <= $11
+        OFFSET 0) AS usable
+    WHERE id < $2 AND id >= $3
     ORDER BY id DESC LIMIT $5)
     AND enabled >= $6 AND coalesce(remaining_uses, 1) >= $7 AND ends_at <= $9
 ORDER BY id DESC

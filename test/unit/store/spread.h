@@ -1,5 +1,5 @@
-/* A filled store on PostgreSQL and the statements of spread.def, prepared on a connection to it; for spread_test.c and
- * bench/plans.c. A query that fails ends the program. */
+/* A filled store on PostgreSQL and the statements of spread.def, prepared on a connection to it; for spread_test.c.
+ * A query that fails ends the program. */
 #pragma once
 #include <jansson.h>
 #include <libpq-fe.h>
@@ -66,10 +66,10 @@ static inline void spread_fill(PGconn *conn, const char *rows)
         spread_do(conn, "ANALYZE %s", spread_tables[i].name);
 }
 
-/* Prepares the statements as the service does; types are inferred. */
+/* Prepares the statements as the service does, with its setting for the planner (postgresql_control.c). */
 static inline void spread_prepare(PGconn *conn, const char *rows)
 {
-    spread_do(conn, "SET portero.rows = %s", rows);
+    spread_do(conn, "SET portero.rows = %s; SET random_page_cost = 1.1", rows);
     for (int i = 0; i < SQL_COUNT; i++)
         if (strncmp(sql_table[i].name, "schema_", 7) != 0)
             spread_do(conn, "PREPARE %s AS %s", sql_table[i].name, sql_table[i].postgresql);

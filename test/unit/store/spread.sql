@@ -1,11 +1,13 @@
--- Fills an empty store on PostgreSQL for spread_test.c and bench/plans.c. portero.rows grants and log entries, in a tenth as
--- many buildings; the first building has a five-hundredth of the grants and a hundredth of the entries besides. Rows are
+-- Fills an empty store on PostgreSQL for spread_test.c. portero.rows grants and log entries, in a tenth as
+-- many buildings; the first building is a large one. Rows are
 -- inserted building after building, round after round, as they arrive in use.
 --
 -- The functions give the IDs of the building number portero.at, from 0, for the arguments in spread.def.
 
 CREATE FUNCTION size() RETURNS bigint LANGUAGE sql STABLE AS $$SELECT current_setting('portero.rows')::bigint$$;
 CREATE FUNCTION buildings() RETURNS bigint LANGUAGE sql STABLE AS $$SELECT size() / 10$$;
+-- Grants and log entries of the large building, besides its share of the others.
+CREATE FUNCTION more() RETURNS bigint LANGUAGE sql STABLE AS $$SELECT least(size() / 50, 20000)$$;
 -- IDs ascend with time, so they are inserted in their order.
 CREATE FUNCTION id_of(kind text, i bigint) RETURNS text LANGUAGE sql IMMUTABLE AS
     $$SELECT kind || lpad(to_hex(i), 14, '0') || right(md5(i::text), 9)$$;
@@ -68,7 +70,7 @@ SELECT CASE WHEN i < size() THEN i % buildings() + 1 ELSE 1 END, (r % 5 = 0)::in
     CASE WHEN r % 5 = 2 OR i >= size() THEN now_us() - 1 - i % 1000000 ELSE 9223372036854775807 END,
     CASE WHEN r % 5 = 3 THEN 0 WHEN r % 2 = 0 THEN 3 END, CASE WHEN r % 3 = 1 AND i < size() THEN lpad(r::text, 4, '0') END,
     'request-' || lpad(i::text, 24, '0'), ('x' || left(md5(i::text), 15))::bit(60)::bigint, decode(md5(i::text), 'hex')
-FROM (SELECT i, CASE WHEN i < size() THEN i / buildings() ELSE i END AS r FROM generate_series(0, size() + size() / 500 - 1) AS i) AS rounds;
+FROM (SELECT i, CASE WHEN i < size() THEN i / buildings() ELSE i END AS r FROM generate_series(0, size() + more() - 1) AS i) AS rounds;
 INSERT INTO grant_count (building, enabled)
 SELECT building, count(*) FROM access_grant WHERE revoked = 0 AND enabled = 1 GROUP BY building;
 
@@ -79,7 +81,7 @@ FROM generate_series(0, 5 * buildings() - 1) AS i;
 INSERT INTO activity (building_id, created_at, id, kind, unlock_id)
 SELECT id_of('b', CASE WHEN i < size() THEN i % buildings() ELSE 0 END), now_us() + i, id_of('e', i), i / buildings() % 5 + 1,
     CASE WHEN i % 2 = 0 THEN id_of('d', i) END
-FROM generate_series(0, size() + size() / 100 - 1) AS i;
+FROM generate_series(0, size() + more() - 1) AS i;
 
 INSERT INTO call_record (building_id, id, account_id, started_at, ended_at, front_end, source, dialled, caller, outcome, reason, grant_id,
     resident_opened, ended_by, steps)
