@@ -1,0 +1,26 @@
+// A node that has nothing to do asks its server for little: many may share one.
+// engine: postgresql, because SQLite's store has no server
+import { describe, it } from 'node:test';
+import assert from 'node:assert/strict';
+import { sql } from './lib/store.js';
+import { resident, useWorld } from './lib/world.js';
+
+const MOST_A_SECOND = 4; // about 1.5: a heartbeat, a look for jobs and one for deliveries, every two seconds
+const WINDOW_S = 6, WINDOWS = 8;
+
+describe('an idle node', () => {
+    const w = useWorld();
+
+    it('sends its server few transactions', async (t) => {
+        await resident(w.client);
+        const count = () => Number(sql(w.daemon, 'SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database();'));
+        let fewest = Infinity;
+        for (let i = 0; i < WINDOWS && fewest > MOST_A_SECOND; i++) { // jobs of the start may still run
+            const before = count();
+            await new Promise((done) => { setTimeout(done, WINDOW_S * 1000); });
+            fewest = Math.min(fewest, (count() - before - 1) / WINDOW_S);
+        }
+        t.diagnostic(`${fewest.toFixed(1)} transactions a second`);
+        assert.ok(fewest <= MOST_A_SECOND, `${fewest} a second`);
+    });
+});
