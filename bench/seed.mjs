@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 
 export const hex = (kind, n) => kind + n.toString(16).padStart(23, '0');
-const NOW = 1_760_000_000_000_000;
+export const NOW = 1_760_000_000_000_000;
 
 /** `accounts` residents, each with a primary building, an active subscription and one key, and `grants` shared among them.
  * The order of the list spreads every prefix of it over the whole store. */
