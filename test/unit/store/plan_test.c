@@ -46,6 +46,8 @@ static const struct exception {
     {"node_live", NODES},
     {"node_list", OPERATOR},
     {"node_purge", NODES},
+    {"schema_has", "once, at the start"},
+    {"schema_users", NODES},
     {"number_list", OPERATOR},
     {"number_purchase_purge", "of purchases without an answer"},
     {"operation_list_current", OPERATOR},
