@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { handshakes } from './handshakes.mjs';
 import { hooks } from './hooks.mjs';
 import { output } from './output.mjs';
+import { plans } from './plans.mjs';
 import { LOAD_CORE, SERVER_CORE, compare, median, memoryOf, paced, result, sideBySide, stop, summary, wrk } from './lib.mjs';
 import { binary, constant, fastify, nginx, portero, root } from './peers.mjs';
 import { postgresql } from './postgresql.mjs';
@@ -20,7 +21,7 @@ import { seed } from './seed.mjs';
 const work = mkdtempSync(join(process.env.PORTERO_BENCH_DIR ?? tmpdir(), 'portero-bench-'));
 const read = join(root, 'bench/load/read.lua'), create = join(root, 'bench/load/create.lua');
 const KEYS = '10000';
-const WITHOUT_STORE = ['calls', 'deliveries', 'flood', 'forward', 'greetings', 'postgresql', 'purge', 'queue', 'store', 'waits'];
+const WITHOUT_STORE = ['calls', 'deliveries', 'flood', 'forward', 'greetings', 'plans', 'postgresql', 'purge', 'queue', 'store', 'waits'];
 const GROWN = Number(process.env.PORTERO_BENCH_GRANTS ?? 10_000_000);
 
 function run(command, args, options = {}) {
@@ -424,6 +425,7 @@ try {
   if (wants('forward')) forward();
   if (wants('flood')) flood();
   if (wants('deliveries')) deliveries();
+  if (wants('plans')) plans(work, GROWN);
   if (wants('waits')) await (await import('./waits.mjs')).waits(); // it needs the packages of the end-to-end tests
   if (wants('postgresql')) await postgresql(work);
   if (wants('store')) process.stdout.write(run(join(root, 'build/bench_store'), []));

@@ -1,4 +1,4 @@
--- Fills an empty store on PostgreSQL for spread_test.c. portero.rows grants and log entries, in a tenth as
+-- Fills an empty store on PostgreSQL for spread_test.c and bench/plans.c. portero.rows grants and log entries, in a tenth as
 -- many buildings; the first building is a large one. Rows are
 -- inserted building after building, round after round, as they arrive in use.
 --
