@@ -62,7 +62,7 @@ struct request {
     enum err limits_result;
     bool limits_taken;
     _Atomic bool handed;             /* a blocking worker has it */
-    struct key_assumption *recalled; /* what the cache knows about the key, for the store to confirm; or NULL */
+    struct key_assumption *recalled; /* from the cache, for the store to confirm; or NULL */
     bool assumed;                    /* this run assumes it */
     bool authenticated;              /* `who` was read from the store */
     bool key_used;                   /* record this use of the key: it is the first in its minute */

@@ -24,7 +24,7 @@ void key_hash(struct str text, unsigned char ret[static SHA256_LEN]);
  * with the clock, and drop its entries when keys, accounts, buildings or subscriptions change (TOPIC_KEYS). */
 enum err key_authenticate(struct tx *tx, const unsigned char hash[static SHA256_LEN], struct principal *ret) CHECKED;
 
-/* What is known about a key without asking the store. */
+/* Knowledge about a key that the store was not asked for. */
 struct key_assumption {
     unsigned char hash[SHA256_LEN];
     bool given;           /* `who` is what key_authenticate returned before */

@@ -36,7 +36,8 @@ struct postgresql_db {
     bool broken;          /* the connection must be replaced */
     bool late;            /* it is broken because the server did not answer until `until_us` */
     bool blocked;         /* the transaction met a lock that was not released in time */
-    bool in_doubt;        /* the answer to its COMMIT was lost */
+    bool in_doubt;        /* the answer to its COMMIT was lost, or said that no standby has confirmed it */
+    bool warned;          /* the server sent a warning */
     bool patient;         /* waits for locks as long as `store.lock_timeout_s` says; others only for a moment */
     bool unlimited;       /* before the start: no limits for statements and locks */
     char state[6];        /* SQLSTATE of the last failure */

@@ -13,13 +13,16 @@
 #define RETRY_JITTER_US 150000
 #define SHORT_AFTER_US  (3 * US_PER_S)
 #define SHORT_ATTEMPTS  5
-#define OWN_ATTEMPTS    5
+#define OWN_ATTEMPTS    50 /* 5 seconds */
+#define OWN_ASKS_AFTER  10
 #define SHORT_RETRY_US  (5 * US_PER_S)
 
-static void ignore_notice(void *arg, const PGresult *r)
+static void take_notice(void *arg, const PGresult *r)
 {
-    (void)arg;
-    (void)r;
+    struct postgresql_db *db = arg;
+    const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+    if (state && strcmp(state, "01000") == 0) /* warning */
+        db->warned = true;
 }
 
 /* PQconnectdb blocks, but ends: after connect_timeout for each host. It tries the next host then, as PQconnectPoll does
@@ -57,7 +60,7 @@ bool postgresql_connect(struct postgresql_db *db)
         postgresql_set_silent(db->store, clock_monotonic_us() - began_us > SILENT_US);
         return false;
     }
-    PQsetNoticeReceiver(db->conn, ignore_notice, NULL);
+    PQsetNoticeReceiver(db->conn, take_notice, db);
     db->until_us = clock_monotonic_us() + SETTINGS_US;
     db->broken = PQsetnonblocking(db->conn, 1) != 0 || !postgresql_settings(db);
     return !db->broken;
@@ -177,9 +180,13 @@ bool postgresql_connect_own(struct postgresql_db *db)
     bool connected = postgresql_connect(db);
     if (connected)
         return true;
-    postgresql_set_own_connecting(s, true);
-    for (int i = 0; i < OWN_ATTEMPTS && !connected && !atomic_load(&s->silent) && pause_for(s, RETRY_US); i++)
+    for (int i = 0; i < OWN_ATTEMPTS && !connected && !atomic_load(&s->silent); i++) {
+        if (i % OWN_ASKS_AFTER == 0) /* another process may have taken what a worker has yielded */
+            postgresql_set_own_connecting(s, true);
+        if (!pause_for(s, RETRY_US))
+            break;
         connected = postgresql_connect(db);
+    }
     postgresql_set_own_connecting(s, false);
     return connected;
 }

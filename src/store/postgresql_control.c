@@ -11,10 +11,12 @@ static const char *const control_sql[PG_CONTROL_COUNT] = {
     [PG_ROLLBACK] = "ROLLBACK",
 };
 
-/* What the server should know about each connection, so that no wait is without an end there either: it ends slow
- * statements, long waits for locks, transactions of a service that was frozen or cut off, and the statements of one
- * that has closed its connection. Settings of the connection string (options), the role and the database take
+/* The settings of each connection. No wait in the server is without an end: it ends slow statements, long waits for
+ * locks, transactions of a service that was frozen or cut off, and the statements of one that has closed its
+ * connection. Settings of the connection string (options), the role and the database take
  * precedence. A server setting that acknowledges a commit before it is on disk does not.
+ *
+ * client_min_messages: COMMIT must be able to warn, see postgresql_transaction.c.
  *
  * random_page_cost: the default, 4, is that of a rotating disk. With it the planner prefers a bitmap and a sort of all
  * grants of a building to the first rows of an index (test/unit/store/spread_test.c). */
@@ -28,6 +30,7 @@ static const char settings_sql[] =
     " WHERE source NOT IN ('client', 'user', 'database', 'database user')"
     " AND (name <> 'random_page_cost' OR source = 'default')"
     " AND (name <> 'client_connection_check_interval' OR version() LIKE '%linux%')"
+    " UNION ALL SELECT set_config('client_min_messages', 'warning', false)"
     " UNION ALL SELECT set_config('synchronous_commit', 'local', false)"
     " WHERE current_setting('synchronous_commit') = 'off'";
 

@@ -3,10 +3,15 @@
  *
  * A server that goes away during COMMIT may or may not have committed. So each write transaction inserts a mark, a row
  * (worker, mark) that no other transaction has. After a loss, the same mark is inserted on a new connection; the insert
- * waits for the old transaction if that still runs. If the mark is a duplicate, the transaction was committed. If it is
- * not, it never will be, and the task runs again. The trial insert is rolled back. (The ID of the transaction would not
- * do: after a crash or a failover, IDs of transactions that left no trace are assigned again.) The insert of a mark
- * travels with BEGIN, and marks that are no longer needed are deleted in bulk. */
+ * waits for the old transaction if that still runs. If it succeeds, the transaction was not committed and never will
+ * be: the insert is rolled back, and the task runs again. (The ID of the transaction would not do: after a crash or a
+ * failover, IDs of transactions that left no trace are assigned again.) The insert of a mark travels with BEGIN, and
+ * marks that are no longer needed are deleted in bulk.
+ *
+ * A mark that can be read does not prove that the commit will last. With synchronous replication, a server whose wait
+ * for a standby is cut short (by statement_timeout, or when it ends the connection) has committed already, but a
+ * failover would undo that. Such a COMMIT succeeds with a warning, or loses its connection. So a mark that is found is
+ * changed: commits are replicated in their order, and when the commit of the change is confirmed, so is the other. */
 #include <assert.h>
 
 #include "base/clock.h"
@@ -52,27 +57,37 @@ static bool wait_for_locks(struct postgresql_db *db)
     return good;
 }
 
-/* Tries to insert the mark again. */
+/* Commits. Returns false if that failed, or if no standby has confirmed it. */
+static bool commit_confirmed(struct postgresql_db *db)
+{
+    db->warned = false;
+    bool good = run_control(db, PG_COMMIT, "commit");
+    db->begun = false;
+    return good && !db->warned;
+}
+
+/* Changes the mark, or inserts it again. */
 static enum commit_fate fate_of_mark(struct postgresql_db *db)
 {
+    enum commit_fate fate = FATE_UNKNOWN;
+    int64_t found = 0;
     db->base.failed = ERR_NONE;
     db->until_us = clock_monotonic_us() + db->answer_us;
     if (!run_control(db, PG_BEGIN_PLAIN, "begin"))
         return FATE_UNKNOWN;
     db->begun = true;
-    enum commit_fate fate = FATE_UNKNOWN;
-    if (wait_for_locks(db)) {
-        if (!postgresql_exec(&db->base, SQL_COMMIT_MARK_PUT, POSTGRESQL_MARK_ARGS(db), NULL))
+    if (wait_for_locks(db) && !postgresql_exec(&db->base, SQL_COMMIT_MARK_TOUCH, POSTGRESQL_MARK_ARGS(db), &found)) {
+        if (found)
+            fate = commit_confirmed(db) ? FATE_COMMITTED : FATE_UNKNOWN;
+        else if (!postgresql_exec(&db->base, SQL_COMMIT_MARK_PUT, POSTGRESQL_MARK_ARGS(db), NULL))
             fate = FATE_NOT_COMMITTED;
-        else if (strcmp(db->state, "23505") == 0)
-            fate = FATE_COMMITTED;
     }
     roll_back(db);
     db->blocked = false;
     return fate;
 }
 
-/* Determines the result of a COMMIT whose answer was lost. */
+/* Determines the result of a COMMIT whose answer was lost, or that no standby has confirmed. */
 static enum err settle_commit(struct postgresql_db *db)
 {
     do {
@@ -84,7 +99,7 @@ static enum err settle_commit(struct postgresql_db *db)
         sleep_for_us(BACKOFF_MAX_US);
     } while (clock_monotonic_us() < db->give_up_us && !atomic_load(&db->store->silent) &&
              !postgresql_stopping(db->store));
-    store_log_error("commit", 0, "the connection was lost, and the result is unknown");
+    store_log_error("commit", 0, "the connection was lost or no standby confirmed, and the result is unknown");
     return ERR_SERVICE_UNAVAILABLE;
 }
 
@@ -93,6 +108,7 @@ static enum err settle_commit(struct postgresql_db *db)
 static enum err commit(struct postgresql_db *db)
 {
     PGresult *r = NULL;
+    db->warned = false;
     enum err e = postgresql_send(db, PG_COMMIT, "commit");
     if (db->mode == STORE_WRITE)
         store_note_answer("PostgreSQL does not confirm a commit: see synchronous_standby_names");
@@ -105,7 +121,7 @@ static enum err commit(struct postgresql_db *db)
     if (PQtransactionStatus(db->conn) != PQTRANS_IDLE)
         roll_back(db); /* a statement that was sent with COMMIT failed, so COMMIT did not run */
     db->begun = false;
-    db->in_doubt = e && db->broken && db->mode == STORE_WRITE && db->marks;
+    db->in_doubt = db->mode == STORE_WRITE && db->marks && (e ? db->broken : db->warned);
     return e;
 }
 

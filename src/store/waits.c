@@ -1,4 +1,4 @@
-/* What the store waits for: set by its parts, read by a start that takes long. */
+/* The reason why the store waits: set by its parts, read by a start that takes long. */
 #include <stdatomic.h>
 
 #include "store/engine.h"

@@ -5,7 +5,7 @@
 
 #define FORMAT_LEN     16 /* of a fmt chunk */
 #define EXTENSIBLE_LEN 40
-#define OTHER_LEN      14U /* what a form other than PCM has more */
+#define OTHER_LEN      14U /* the longer header of a form other than PCM */
 #define TAG_PCM        1
 #define TAG_ALAW       6
 #define TAG_ULAW       7

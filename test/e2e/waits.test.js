@@ -248,3 +248,40 @@ describe('a PostgreSQL server that is gone for 20 seconds', () => {
         for (const answer of crowded) assert.ok(refused.includes(answer) || answer.status === 200, answer.text);
     });
 });
+
+describe('a commit that no standby has confirmed', () => {
+    let cluster;
+    let w;
+    let person;
+    const setStandby = (change) => sql({ dsn: cluster.dsn }, `ALTER SYSTEM ${change}; SELECT pg_reload_conf();`);
+    const endWaits = (how) => sql({ dsn: cluster.dsn }, `SELECT ${how}(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND datname <> 'postgres'`);
+    before(async () => {
+        cluster = new Cluster();
+        w = await worldOn(cluster, { workers: 4, wait_s: 6 });
+        person = await resident(w.client);
+    });
+    after(async () => {
+        setStandby('RESET synchronous_standby_names');
+        await w?.close();
+        cluster.stop();
+    });
+
+    for (const how of ['pg_cancel_backend', 'pg_terminate_backend']) {
+        it(`is not acknowledged after ${how}`, async () => {
+            const rows = ok(await list(person)).data.length;
+            const key = idempotencyKey();
+            setStandby("SET synchronous_standby_names = 'nobody'");
+            let answer;
+            create(person, key).then((got) => { answer = got; });
+            while (!answer) {
+                endWaits(how);
+                await sleep(50);
+            }
+            assertUnavailable(answer);
+            setStandby('RESET synchronous_standby_names');
+            const again = await create(person, key);
+            assert.ok([200, 201].includes(again.status), again.text);
+            assert.equal(ok(await list(person)).data.length, rows + 1);
+        });
+    }
+});

@@ -1,4 +1,4 @@
-/* What db_assume guarantees (PostgreSQL). */
+/* The guarantees of db_assume (PostgreSQL). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
