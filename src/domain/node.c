@@ -49,15 +49,6 @@ enum err node_end(struct tx *tx, const struct id *id, int64_t silent_us, int64_t
     return ERR_NONE;
 }
 
-enum err node_count_live(struct tx *tx, int64_t *ret)
-{
-    CURSOR c;
-    enum err e = db_one(tx->db, SQL_NODE_LIVE, DB_NO_ARGS, &c);
-    if (!e)
-        *ret = col_int(&c, COL_NODE_LIVE_LIVE);
-    return e;
-}
-
 enum err node_list(struct tx *tx, int64_t limit, const struct node **ret, size_t *ret_count)
 {
     CURSOR c;

@@ -38,8 +38,6 @@ enum err node_beat(struct tx *tx, const struct id *id, int64_t ahead_us, struct 
 enum err node_end(struct tx *tx, const struct id *id, int64_t silent_us, int64_t *ret_jobs,
                   int64_t *ret_deliveries) CHECKED;
 
-/* The number of nodes that are alive. */
-enum err node_count_live(struct tx *tx, int64_t *ret) CHECKED;
 /* At most `limit` nodes, the oldest first, in the arena. */
 enum err node_list(struct tx *tx, int64_t limit, const struct node **ret, size_t *ret_count) CHECKED;
 /* Deletes at most `limit` rows of nodes that ended before before_us (the service's clock). */

@@ -80,6 +80,7 @@ static void on_stop_mail(struct mail *m)
     int64_t drain_ms = l->conns.shared->drain_ms;
     for (unsigned i = 0; i < HTTP_LISTENERS; i++)
         http_listener_stop(&l->listeners[i]);
+    http_conns_turn(&l->conns); /* before: more requests may have arrived behind those that wait */
     l->conns.draining = true;
     start_timer(&l->stop_idle_ev, drain_ms < l->stop_wait_ms ? drain_ms : l->stop_wait_ms);
     start_timer(&l->stop_ev, l->stop_wait_ms);

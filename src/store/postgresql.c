@@ -17,10 +17,10 @@
 
 /* ---- workers ---- */
 
-/* An idle connection may be broken, too: a task can meet all of them. */
-static bool may_run_again(const struct postgresql_store *s, struct store_task *task)
+/* After a lost connection. An idle connection may be broken, too: a task can meet all of them. */
+static bool may_run_again(const struct postgresql_db *db, struct store_task *task)
 {
-    return ++task->losses <= (int)s->worker_count + LOSSES_MOST;
+    return ++task->losses <= (int)db->store->worker_count + LOSSES_MOST && clock_monotonic_us() < db->give_up_us;
 }
 
 static void run_task(struct postgresql_worker *w, struct store_task *task)
@@ -32,7 +32,7 @@ static void run_task(struct postgresql_worker *w, struct store_task *task)
     db->answer_us = !task->urgent ? s->answer_us : left_us > URGENT_LEAST_US ? left_us : URGENT_LEAST_US;
     enum err e = postgresql_run(db, task->mode, store_task_run, task);
     store_notify_listener(&s->base, &db->base);
-    if (e == ERR_RETRY && (db->blocked || may_run_again(s, task))) {
+    if (e == ERR_RETRY && (db->blocked || may_run_again(db, task))) {
         postgresql_put_back(w, task, db->blocked);
         return;
     }

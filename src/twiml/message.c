@@ -109,8 +109,9 @@ bool twiml_recordings_read(const json_t *list, struct str call, struct twiml_rec
     *ret = (struct twiml_recordings){.count = 0};
     if (!json_is_array(entries))
         return false;
-    json_array_foreach (entries, i, entry)
+    json_array_foreach (entries, i, entry) {
         take_recording(entry, call, ret);
+    }
     return true;
 }
 

@@ -19,9 +19,6 @@ RETURNING heartbeat_at,
      WHERE n.id <> $1 AND n.ended_at IS NULL AND n.heartbeat_at <= {real} - 10000000) AS dead,
     (SELECT value FROM setting WHERE name = 'sandbox_clock_offset_s') AS clock_offset_s
 
--- name: node_live
-SELECT count(*) AS live FROM node WHERE ended_at IS NULL AND heartbeat_at > {real} - 10000000
-
 -- name: node_end (sqlite)
 UPDATE node SET ended_at = {real} WHERE id = $1 AND ended_at IS NULL AND heartbeat_at <= {real} - $2 AND $3 > 0
 RETURNING 0 AS jobs, 0 AS deliveries

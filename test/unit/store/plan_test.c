@@ -43,7 +43,6 @@ static const struct exception {
     {"member_list", OPERATOR},
     {"box_list", OPERATOR},
     {"node_beat", NODES},
-    {"node_live", NODES},
     {"node_list", OPERATOR},
     {"node_purge", NODES},
     {"schema_has", "once, at the start"},
