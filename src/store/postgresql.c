@@ -248,7 +248,7 @@ static enum err own_run(struct db *base, enum err (*run)(void *, struct db *), v
     base->failed = ERR_NONE;
     db->mode = STORE_WRITE;
     db->until_us = clock_monotonic_us() + OWN_ANSWER_US;
-    db->begun = true;
+    db->begun = db->commits = true;
     enum err e = db_result(base, run(arg, base));
     db->begun = false;
     return e;

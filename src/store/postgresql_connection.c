@@ -53,7 +53,7 @@ bool postgresql_connect(struct postgresql_db *db)
     db->conn = open_connection(db);
     for (int i = 0; i < SQL_COUNT; i++)
         db->statements[i].prepared = false;
-    db->begun = db->late = false;
+    db->begun = db->late = db->commits = false;
     db->sent = 0;
     db->broken = true;
     if (PQstatus(db->conn) != CONNECTION_OK) {

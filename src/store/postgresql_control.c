@@ -125,6 +125,7 @@ enum err postgresql_failed(struct postgresql_db *db, const char *what, const PGr
 
 bool postgresql_send_control(struct postgresql_db *db, enum postgresql_control control)
 {
+    db->commits = control == PG_COMMIT;
     return PQsendQueryParams(db->conn, control_sql[control], 0, NULL, NULL, NULL, NULL, 0);
 }
 

@@ -144,7 +144,7 @@ static enum err run_once(struct postgresql_db *db, enum store_mode mode, enum er
     db->base.failed = ERR_NONE;
     db->until_us = clock_monotonic_us() + db->answer_us;
     db->mode = mode;
-    db->begun = db->blocked = db->in_doubt = false;
+    db->begun = db->blocked = db->in_doubt = db->commits = false;
     db->mark++;
     enum err e = db_result(&db->base, run_body(db, run, arg));
     if (!e && db->begun)

@@ -42,7 +42,8 @@ PGresult *postgresql_result(struct postgresql_db *db)
 {
     if (!db->late) {
         db->late = !wait_for_result(db->conn, db->until_us);
-        postgresql_set_silent(db->store, db->late);
+        if (!db->late || !db->commits)
+            postgresql_set_silent(db->store, db->late);
     }
     db->broken |= db->late;
     return db->late ? NULL : PQgetResult(db->conn);
