@@ -1,15 +1,28 @@
 // A node that has nothing to do asks its server for little: many may share one.
 // engine: postgresql, because SQLite's store has no server
-import { describe, it } from 'node:test';
+import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
+import { Cluster } from './lib/cluster.js';
 import { sql } from './lib/store.js';
-import { resident, useWorld } from './lib/world.js';
+import { resident, world } from './lib/world.js';
 
-const MOST_A_SECOND = 4; // about 1.5: a heartbeat, a look for jobs and one for deliveries, every two seconds
+const MOST_A_SECOND = 7; // about 2: a heartbeat, a look for jobs and one for deliveries, every two seconds; 10 before that
 const WINDOW_S = 6, WINDOWS = 8;
 
 describe('an idle node', () => {
-    const w = useWorld();
+    let cluster;
+    let w;
+    before(async () => {
+        cluster = new Cluster({ autovacuum: 'off' }); // its transactions count, too
+        sql({ dsn: cluster.dsn }, 'CREATE DATABASE idle');
+        const dsn = cluster.dsn.replace('dbname=postgres', 'dbname=idle');
+        w = await world({ config: { store: { engine: 'postgresql', dsn } } });
+        w.daemon.dsn = dsn;
+    });
+    after(async () => {
+        await w?.close();
+        cluster.stop();
+    });
 
     it('sends its server few transactions', async (t) => {
         await resident(w.client);
