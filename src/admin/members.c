@@ -90,7 +90,7 @@ static enum err list_members(struct request *q, struct reply *p)
     struct member_reply *rows = arena_array(q->tx.arena, struct member_reply, count + 1);
     for (size_t i = 0; i < count; i++) {
         const struct member *m = &members[i];
-        if (id_given(&wanted) && !str_eq(id_str(&wanted), id_str(&m->building_id)))
+        if (id_given(&wanted) && !id_equal(&wanted, &m->building_id))
             continue;
         rows[n++] = (struct member_reply){
             .id = admin_id_val(&m->id),

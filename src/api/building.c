@@ -49,7 +49,7 @@ static struct building_item building_item(struct arena *a, const struct building
 
 static bool visible(const struct principal *who, const struct building *b)
 {
-    return !id_given(&who->building_id) || str_eq(id_str(&who->building_id), id_str(&b->id));
+    return !id_given(&who->building_id) || id_equal(&who->building_id, &b->id);
 }
 
 static struct str buildings_next_action(bool selection_required, const struct building_item *first)

@@ -136,10 +136,10 @@ static enum err select_building(struct request *q, const struct id *wanted)
 {
     const struct principal *who = &q->who;
     if (id_given(&who->building_id)) {
-        if (!str_eq(id_str(&who->building_id), id_str(wanted)))
+        if (!id_equal(&who->building_id, wanted))
             return ERR_BUILDING_NOT_FOUND;
-        q->building_linked = !str_eq(id_str(wanted), id_str(&who->primary_id));
-    } else if (str_eq(id_str(wanted), id_str(&who->primary_id))) {
+        q->building_linked = !id_equal(wanted, &who->primary_id);
+    } else if (id_equal(wanted, &who->primary_id)) {
         q->building_linked = false;
     } else {
         enum err e = building_of(&q->tx, &who->account_id, wanted, &q->building_linked);
@@ -148,7 +148,7 @@ static enum err select_building(struct request *q, const struct id *wanted)
     }
     q->building_id = *wanted;
     const struct id *by_key = id_given(&who->building_id) ? &who->building_id : &who->primary_id;
-    q->building_number = str_eq(id_str(wanted), id_str(by_key)) ? who->building_number : 0;
+    q->building_number = id_equal(wanted, by_key) ? who->building_number : 0;
     return ERR_NONE;
 }
 
@@ -174,7 +174,7 @@ static enum err building_by_path(struct request *q)
     enum err e = building_header(q, &header);
     if (e)
         return e;
-    if (id_given(&header) && !str_eq(id_str(&header), id_str(&wanted)))
+    if (id_given(&header) && !id_equal(&header, &wanted))
         return ERR_INVALID_BUILDING_CONTEXT;
     return select_building(q, &wanted);
 }

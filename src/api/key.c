@@ -109,7 +109,7 @@ static struct key_item key_item(struct request *q, const struct key_entry *k)
         .expires_at = k->expires_at_us == INT64_MAX ? v_null() : v_time(k->expires_at_us),
         .last_used_at = v_time_or_null(k->last_used_us),
         .type = v_str(str_z(key_types[k->kind == KEY_AGENT])),
-        .current = v_bool(str_eq(id_str(&k->id), id_str(&q->who.key_id))),
+        .current = v_bool(id_equal(&k->id, &q->who.key_id)),
     };
 }
 

@@ -78,7 +78,7 @@ static struct id *take_slot(const struct id *account)
     for (struct id *s = slots; s < slots + LOOK_UPS_MOST; s++)
         if (!id_given(s))
             slot = s;
-        else if (str_eq(id_str(s), id_str(account)))
+        else if (id_equal(s, account))
             mine++;
     if (mine >= LOOK_UPS_ACCOUNT)
         slot = NULL;

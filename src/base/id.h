@@ -33,3 +33,7 @@ static inline bool id_given(const struct id *id)
 {
     return id->text[0] != '\0';
 }
+static inline bool id_equal(const struct id *a, const struct id *b)
+{
+    return str_eq(id_str(a), id_str(b));
+}

@@ -45,9 +45,9 @@ static enum explain_part part_of_unusable(enum access_why why)
 static enum explain_part part_of_usable(const struct grant *g, const struct access_decision *d)
 {
     if (d->verdict == ACCESS_RELEASE)
-        return str_eq(id_str(&g->id), id_str(&d->grant_id)) ? EXPLAIN_OPENS
-               : d->reason == ACCESS_PASSCODE               ? EXPLAIN_WRONG_DIGITS
-                                                            : EXPLAIN_COMES_LATER;
+        return id_equal(&g->id, &d->grant_id) ? EXPLAIN_OPENS
+               : d->reason == ACCESS_PASSCODE ? EXPLAIN_WRONG_DIGITS
+                                              : EXPLAIN_COMES_LATER;
     switch (d->verdict) {
     case ACCESS_COLLECT:
         return EXPLAIN_NEEDS_CODE;

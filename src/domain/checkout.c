@@ -189,7 +189,7 @@ enum err checkout_of_session(struct tx *tx, const struct id *account, struct str
     enum err e = checkout_row(tx, SQL_CHECKOUT_BY_SESSION, DB_ARGS(v_str(session_id)), &found);
     if (e)
         return e;
-    if (account && !str_eq(id_str(account), id_str(&found.account_id)))
+    if (account && !id_equal(account, &found.account_id))
         return ERR_NOT_FOUND;
     *ret = found;
     return ERR_NONE;

@@ -55,11 +55,6 @@ enum err key_authenticate(struct tx *tx, const unsigned char hash[static SHA256_
     return read_principal(&c, tx->now_us, ret);
 }
 
-static bool id_equal(const struct id *a, const struct id *b)
-{
-    return str_eq(id_str(a), id_str(b));
-}
-
 /* All but last_used_us, which any use changes. */
 static bool principal_equal(const struct principal *a, const struct principal *b)
 {

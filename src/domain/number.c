@@ -186,7 +186,7 @@ enum err number_add_provided(struct tx *tx, const struct id *building, struct st
         return e;
     if (!entry.known)
         return number_add_new(tx, building, number, ret_held);
-    if (!str_eq(id_str(&entry.building_id), id_str(building)))
+    if (!id_equal(&entry.building_id, building))
         return ERR_NUMBER_NOT_PROVISIONED;
     *ret_held = number;
     return ERR_NONE;

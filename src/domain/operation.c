@@ -185,7 +185,7 @@ enum err operation_replay(struct tx *tx, const struct operation_request *r, stru
     if (e)
         return e;
     bool same = memcmp(o.request_hash, r->hash, SHA256_LEN) == 0 && o.action == r->action &&
-                (r->action == OPERATION_ADD || str_eq(id_str(&o.building_id), id_str(&r->building_id)));
+                (r->action == OPERATION_ADD || id_equal(&o.building_id, &r->building_id));
     if (!same)
         return ERR_IDEMPOTENCY_CONFLICT;
     *ret = o;
@@ -194,8 +194,7 @@ enum err operation_replay(struct tx *tx, const struct operation_request *r, stru
 
 static enum err check_quote(const struct operation_request *r, const struct operation *o)
 {
-    if (o->action != r->action ||
-        (r->action == OPERATION_REMOVE && !str_eq(id_str(&o->building_id), id_str(&r->building_id))))
+    if (o->action != r->action || (r->action == OPERATION_REMOVE && !id_equal(&o->building_id, &r->building_id)))
         return ERR_INVALID_QUOTE_CONFLICT;
     if (o->status == OPERATION_EXPIRED)
         return ERR_QUOTE_EXPIRED;

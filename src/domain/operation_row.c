@@ -147,7 +147,7 @@ enum err operation_get(struct tx *tx, const struct id *account, const struct id 
 {
     struct operation o;
     enum err e = operation_find(tx, operation, &o);
-    if (!e && !str_eq(id_str(&o.account_id), id_str(account)))
+    if (!e && !id_equal(&o.account_id, account))
         e = ERR_NOT_FOUND;
     if (!e)
         *ret = o;

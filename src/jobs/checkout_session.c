@@ -113,7 +113,7 @@ static enum err adopt_run(struct tx *tx, void *arg)
     struct checkout other;
     enum err e = checkout_of_session(tx, NULL, a->session.id, &other);
     if (!e)
-        return str_eq(id_str(&other.id), id_str(&a->checkout->id)) ? ERR_NONE : ERR_NOT_FOUND;
+        return id_equal(&other.id, &a->checkout->id) ? ERR_NONE : ERR_NOT_FOUND;
     return e == ERR_NOT_FOUND ? checkout_settle(tx, a->checkout, &a->session) : e;
 }
 

@@ -375,7 +375,7 @@ bool tenure_holds(const struct tenure *t)
     if (!h)
         return true;
     pthread_mutex_lock(&h->lock);
-    bool holds = clock_monotonic_us() < h->holds_us && str_eq(id_str(&h->node), id_str(&t->node));
+    bool holds = clock_monotonic_us() < h->holds_us && id_equal(&h->node, &t->node);
     pthread_mutex_unlock(&h->lock);
     return holds;
 }

@@ -22,7 +22,7 @@ static enum err is_being_added(struct tx *tx, const struct id *account, const st
 {
     struct operation o;
     enum err e = operation_current(tx, account, &o);
-    *ret = !e && o.action == OPERATION_ADD && str_eq(id_str(&o.building_id), id_str(building));
+    *ret = !e && o.action == OPERATION_ADD && id_equal(&o.building_id, building);
     return e == ERR_NOT_FOUND ? ERR_NONE : e;
 }
 
