@@ -69,6 +69,14 @@ async function startTogether(cluster, count, database) {
     for (const { status, reason } of up) if (status === 'rejected') throw reason;
 }
 
+/** Ends the primary server, but not its Patroni, and waits until clients write again and all servers follow. */
+async function endPrimary({ cluster, record }, end) {
+    await end(await cluster.primary());
+    await seconds(1);
+    await writes(record);
+    await cluster.healthy();
+}
+
 export const SCENARIOS = {
     failover: {
         about: 'kill -9 of the primary and its Patroni; another server takes over',
@@ -78,22 +86,12 @@ export const SCENARIOS = {
     'server-kill': {
         about: 'kill -9 of the primary server; its Patroni starts it again, or another takes over',
         times: 5, quick: 0, targets: BOTH,
-        async fault({ cluster, record }) {
-            await cluster.crash(server(await cluster.primary()));
-            await seconds(1);
-            await writes(record);
-            await cluster.healthy();
-        },
+        async fault(all) { await endPrimary(all, (primary) => all.cluster.crash(server(primary))); },
     },
     'immediate-stop': {
         about: 'the primary server stops at once and says so (WARNING before the end of connections)',
         times: 5, quick: 0, targets: BOTH,
-        async fault({ cluster, record }) {
-            process.kill(cluster.serverPid(await cluster.primary()), 'SIGQUIT');
-            await seconds(1);
-            await writes(record);
-            await cluster.healthy();
-        },
+        async fault(all) { await endPrimary(all, (primary) => process.kill(all.cluster.serverPid(primary), 'SIGQUIT')); },
     },
     'node-kill': {
         about: 'kill -9 of a node every 5 s, for 10 min',

@@ -85,6 +85,26 @@ describe('a forwarded call', () => {
 
     const dial = (person) => box.command('dial', `sip:${person.number}@${address(w.daemon)};transport=udp`);
 
+    /** The box calls, and the phone answers. `from` is where the events of this call begin. */
+    async function talk() {
+        const person = await withPhone(w);
+        const from = { box: box.events.length, phone: phone.events.length };
+        dial(person);
+        await phone.event('CALL_INCOMING', from.phone);
+        phone.command('accept');
+        await box.event('CALL_ESTABLISHED', from.box);
+        return { person, from };
+    }
+
+    /** The resident opens the door; the call goes on until the resident hangs up. */
+    async function openWith9(from) {
+        await phone.press('9');
+        await eventually(() => box.tones(from.box) === '5', 'the release tone');
+        assert.equal(box.events.slice(from.box).filter((event) => event.type === 'CALL_CLOSED').length, 0);
+        phone.command('hangup');
+        await box.event('CALL_CLOSED', from.box);
+    }
+
     it('carries the audio both ways, in another format on each side', async () => {
         const person = await withPhone(w);
         dial(person);
@@ -104,17 +124,8 @@ describe('a forwarded call', () => {
     });
 
     it('opens the door with 9, and goes on', async () => {
-        const person = await withPhone(w);
-        const from = { box: box.events.length, phone: phone.events.length };
-        dial(person);
-        await phone.event('CALL_INCOMING', from.phone);
-        phone.command('accept');
-        await box.event('CALL_ESTABLISHED', from.box);
-        await phone.press('9');
-        await eventually(() => box.tones(from.box) === '5', 'the release tone');
-        assert.equal(box.events.slice(from.box).filter((event) => event.type === 'CALL_CLOSED').length, 0);
-        phone.command('hangup');
-        await box.event('CALL_CLOSED', from.box);
+        const { person, from } = await talk();
+        await openWith9(from);
         const calls = ok(await person.client.get(`/v1/calls?building_id=${person.building.id}`)).data;
         assert.equal(calls.length, 1);
         const { steps } = ok(await person.client.get(`/v1/calls/${calls[0].id}`));
@@ -123,21 +134,12 @@ describe('a forwarded call', () => {
     });
 
     it('goes on after the resident held it', async () => {
-        const person = await withPhone(w);
-        const from = { box: box.events.length, phone: phone.events.length };
-        dial(person);
-        await phone.event('CALL_INCOMING', from.phone);
-        phone.command('accept');
-        await box.event('CALL_ESTABLISHED', from.box);
+        const { from } = await talk();
         for (const command of ['hold', 'resume']) {
             phone.command(command);
             await new Promise((done) => { setTimeout(done, 1000); });
         }
-        await phone.press('9');
-        await eventually(() => box.tones(from.box) === '5', 'the release tone');
-        assert.equal(box.events.slice(from.box).filter((event) => event.type === 'CALL_CLOSED').length, 0);
-        phone.command('hangup');
-        await box.event('CALL_CLOSED', from.box);
+        await openWith9(from);
     });
 
     it('is accepted with 1', async () => {

@@ -452,6 +452,20 @@ static void test_a_call_given_up_before_a_response_is_cancelled_after_it(void **
     phone_cancelled(&p);
 }
 
+static void late_answer_is_hung_up_on(struct raw_phone *p)
+{
+    phone_answers(&trunk, p);
+    assert_true(trunk_receive(&trunk, "ACK", RAW_PATIENCE_MS));
+    phone_hung_up_on();
+}
+
+static void stop_service(void)
+{
+    stopped = true;
+    sip_wind_down(agent, 0);
+    assert_int_equal(next_response(), 503);
+}
+
 static void test_a_call_given_up_before_an_answer_is_hung_up(void **state)
 {
     (void)state;
@@ -459,9 +473,7 @@ static void test_a_call_given_up_before_an_answer_is_hung_up(void **state)
     visit(FAKE_RING);
     assert_true(phone_called(&trunk, &p, FIRST));
     visitor_cancels();
-    phone_answers(&trunk, &p);
-    assert_true(trunk_receive(&trunk, "ACK", RAW_PATIENCE_MS));
-    phone_hung_up_on();
+    late_answer_is_hung_up_on(&p);
 }
 
 static void test_a_stopping_service_cancels_a_call_that_got_no_response_yet(void **state)
@@ -470,9 +482,7 @@ static void test_a_stopping_service_cancels_a_call_that_got_no_response_yet(void
     struct raw_phone p;
     visit(FAKE_RING);
     assert_true(phone_called(&trunk, &p, FIRST));
-    stopped = true;
-    sip_wind_down(agent, 0);
-    assert_int_equal(next_response(), 503);
+    stop_service();
     assert_false(trunk_receive(&trunk, "CANCEL", 300));
     phone_rings(&p);
     phone_cancelled(&p);
@@ -484,12 +494,8 @@ static void test_a_stopping_service_hangs_up_on_a_late_answer(void **state)
     struct raw_phone p;
     visit(FAKE_RING);
     assert_true(phone_called(&trunk, &p, FIRST));
-    stopped = true;
-    sip_wind_down(agent, 0);
-    assert_int_equal(next_response(), 503);
-    phone_answers(&trunk, &p);
-    assert_true(trunk_receive(&trunk, "ACK", RAW_PATIENCE_MS));
-    phone_hung_up_on();
+    stop_service();
+    late_answer_is_hung_up_on(&p);
 }
 
 static void test_a_dead_trunk_does_not_hold_up_a_stopping_service(void **state)

@@ -127,18 +127,25 @@ static void test_the_cache_keeps_the_newest_within_its_bound(void **state)
     assert_int_equal(store.count, 13);
 }
 
+/* Asks for the recordings "0", "1" and so on, one more than the queue takes, while none is read. */
+static void ask_for_too_many(void (*ask)(struct speech *s, const struct speech_source *source))
+{
+    char name[8];
+    store.held = true;
+    for (int i = 0; i < SPEECH_QUEUE_MAX + 1; i++) {
+        (void)snprintf(name, sizeof name, "%d", i);
+        const struct speech_source one = recording(name);
+        ask(speech, &one);
+    }
+}
+
 static void test_saved_greetings_leave_places_for_calls(void **state)
 {
     (void)state;
     start(16 << 20);
-    store.held = true;
     char name[8];
     struct clip *clip = NULL;
-    for (int i = 0; i < SPEECH_QUEUE_MAX + 1; i++) {
-        (void)snprintf(name, sizeof name, "%d", i);
-        const struct speech_source saved = recording(name);
-        speech_ask_ahead(speech, &saved);
-    }
+    ask_for_too_many(speech_ask_ahead);
     const struct speech_source needed = recording("needed");
     assert_int_equal(speech_take(speech, &needed, &clip), SPEECH_PENDING);
     for (int i = 0; i < SPEECH_AHEAD_MAX + 1; i++)
@@ -167,14 +174,8 @@ static void test_the_queue_is_bounded_and_the_needed_one_goes_first(void **state
 {
     (void)state;
     start(16 << 20);
-    store.held = true;
-    char name[8];
     struct clip *clip = NULL;
-    for (int i = 0; i < SPEECH_QUEUE_MAX + 1; i++) {
-        (void)snprintf(name, sizeof name, "%d", i);
-        const struct speech_source one = recording(name);
-        speech_ask(speech, &one);
-    }
+    ask_for_too_many(speech_ask);
     const struct speech_source one_more = recording("one more"), last = recording("199");
     assert_int_equal(speech_take(speech, &one_more, &clip), SPEECH_REFUSED);
     assert_int_equal(speech_take(speech, &last, &clip), SPEECH_PENDING);
