@@ -52,7 +52,7 @@ describe('a trunk that registers', () => {
         const row = trunk(w.daemon, 'provider');
         assert.deepEqual({ ...row, since: '' },
             { name: 'provider', server: provider.address, transport: 'udp', state: 'registered', since: '', calls_in: 0, calls_out: 0, last_error: null });
-        assert.match(w.daemon.stderr, /sip trunk name=provider state=registered before=trying/);
+        assert.ok(await w.daemon.logged(/sip trunk name=provider state=registered before=trying/));
     });
 
     it('is down with a wrong password, which no log shows', async () => {
@@ -119,7 +119,7 @@ describe('a trunk whose server dies', () => {
             assert.match(trunk(daemon, 'provider').last_error, /does not answer|refused/);
             provider = await Provider.start({ port: provider.port });
             await becomes(daemon, 'provider', 'up');
-            assert.equal([...daemon.stderr.matchAll(/sip trunk name=provider/g)].length, 3);
+            await eventually(async () => [...daemon.stderr.matchAll(/sip trunk name=provider/g)].length === 3, 'a line for each change');
         } finally {
             await daemon.stop();
             await provider.kill();
@@ -226,7 +226,7 @@ describe('a trunk over TLS', () => {
         const person = await resident(w.client, { tone: '9' });
         await grant(person, { type: 'passcode', access_code: '1234', label: 'Visitor' });
         await sipp({ sip: provider.address }, 'outside', person.number, { keys: { digits: '1234' } });
-        assert.match(w.daemon.stderr, /info call source=tls:127\.0\.0\.1:/);
+        assert.ok(await w.daemon.logged(/info call source=tls:127\.0\.0\.1:/));
     });
 });
 
@@ -325,7 +325,7 @@ describe('calls over TLS', () => {
             phone.command('dial', `sip:${person.number}@127.0.0.1:${port};transport=tls`);
             await phone.event('CALL_CLOSED', from);
             assert.equal(phone.tones(from), '9#');
-            assert.match(w.daemon.stderr, /info call source=tls:127\.0\.0\.1:/);
+            assert.ok(await w.daemon.logged(/info call source=tls:127\.0\.0\.1:/));
         } finally {
             await phone.stop();
         }

@@ -165,7 +165,7 @@ describe('Twilio', () => {
             const phone = freshPhone();
             twilio.order({ status: 500, body: { code: 20500, message: `no ${phone}` } });
             ok(await request(person, phone));
-            assert.ok(w.daemon.stderr.includes('twilio failed'));
+            assert.ok(await w.daemon.logged(/twilio failed/));
             for (const secret of [twilio.token, phone, codeIn(sentTo(phone)[0])]) assert.ok(!w.daemon.stderr.includes(secret));
         });
 

@@ -202,7 +202,8 @@ describe('a PostgreSQL server with fewer connections than workers', () => {
         await Promise.all(Array.from({ length: 20 }, (_, i) => ask(i % 2 ? () => list(person) : () => create(person))));
         assert.deepEqual([...statuses].sort(), [200, 201]);
         await Promise.all(Array.from({ length: 100 }, async () => ok(await list(person))));
-        assert.equal(w.daemon.stderr.match(warning)?.length, 1);
+        assert.ok(await w.daemon.logged(/store connections=short workers=16/));
+        assert.equal(w.daemon.stderr.match(warning).length, 1);
     });
 });
 
