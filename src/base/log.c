@@ -7,8 +7,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/metric.h"
 
 #define RECORD_MAX 2000
+
+_Static_assert(LOG_DEBUG == (int)METRIC_LEVEL_DEBUG, "a series for each level");
 
 static _Atomic int threshold = LOG_INFO;
 
@@ -42,6 +45,7 @@ void log_line(enum log_level level, const char *fmt, ...)
     int saved = errno;
     if ((int)level > atomic_load_explicit(&threshold, memory_order_relaxed))
         return;
+    metric_add(&metrics.log_records[level], 1);
     va_list ap;
     va_start(ap, fmt);
     int n = vsnprintf(message, sizeof message, fmt, ap);
