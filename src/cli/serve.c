@@ -10,6 +10,7 @@
 #include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/daemon.h"
+#include "cli/lifecycle.h"
 #include "cli/notify.h"
 #include "cli/process.h"
 #include "cli/starting.h"
@@ -70,6 +71,7 @@ static void print_ready(const struct daemon *d)
 {
     char text[512];
     daemon_addresses(d, text, sizeof text);
+    lifecycle_set(LIFECYCLE_READY);
     printf("ready%s\n", text);
     fflush(stdout);
     log_info("ready%s mode=%s version=%s", text, daemon_config(d)->top_mode, PORTERO_VERSION);
@@ -117,6 +119,7 @@ static int serve_run(const struct command *self, const void *given, struct argum
             print_ready(daemon);
             wait_for_signal(daemon);
         }
+        lifecycle_set(LIFECYCLE_STOPPING);
         notify("STOPPING=1");
         signals_release();
         daemon_stop(daemon);
