@@ -8,6 +8,7 @@ import { connect as tcp } from 'node:net';
 import { connect as tls } from 'node:tls';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
+import { backup } from './backup.mjs';
 import { handshakes } from './handshakes.mjs';
 import { hooks } from './hooks.mjs';
 import { output } from './output.mjs';
@@ -283,6 +284,7 @@ async function grants(big) {
   result(`POST /v1/unlock, 1,000/s, p99, ${GROWN / 1e6}M grants`, more, 'ms', fewer, '1M grants', '<= 2', ratio);
 }
 
+/** A grant's create, as one of the clients with these keys. */
 function grantRequest(keys, name, i) {
   const headers = {
     Authorization: `Bearer ${keys[(i * 7919) % keys.length]}`, 'X-Forwarded-Proto': 'https', 'Content-Type': 'application/json',
@@ -415,6 +417,7 @@ try {
   if (wants('beside')) await beside(big);
   if (wants('searches')) await searches(big);
   if (wants('grants')) await grants(big);
+  if (wants('backup')) await backup(big);
   if (wants('memory')) await memory(big);
   if (wants('handshakes')) await handshakes(big);
   if (wants('output')) await output(big);

@@ -14,4 +14,4 @@ int command_main(const struct command *const *commands, size_t count, int argc, 
 int command_run(const struct command *c, const void *before, int argc, char **argv);
 
 extern const struct command command_serve, command_buzz, command_phone, command_openapi, command_check_config,
-    command_migrate, command_admin, command_rekey;
+    command_migrate, command_admin, command_rekey, command_backup;

@@ -21,10 +21,11 @@ export function createDatabase() {
     return `${cluster} dbname=${name}`;
 }
 
-/** Runs SQL next to the daemon, stopped or running; the rows as text, columns divided by |. */
+/** Runs SQL next to the daemon, stopped or running; the rows as text, columns divided by |. {data, file}: another SQLite
+ *  database. */
 export function sql(daemon, text) {
     if (daemon.dsn) return run('psql', ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-d', daemon.dsn], text);
-    return run('sqlite3', ['-bail', '-cmd', '.timeout 10000', join(daemon.data, 'portero.db')], text);
+    return run('sqlite3', ['-bail', '-cmd', '.timeout 10000', join(daemon.data, daemon.file ?? 'portero.db')], text);
 }
 
 /** PostgreSQL: locks a table of the daemon for some seconds. Resolves to {unlocked}, a promise, when the lock is held. */

@@ -1,0 +1,62 @@
+// A backup while clients write: the time that they wait, against that without a backup in the same run.
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { median, paced, result, stop } from './lib.mjs';
+import { binary, portero } from './peers.mjs';
+
+const RATE = 500, ROUNDS = 5, QUIET_S = 8;
+
+function request(keys, name, i) {
+  const headers = {
+    Authorization: `Bearer ${keys[(i * 7919) % keys.length]}`, 'X-Forwarded-Proto': 'https', 'Content-Type': 'application/json',
+    'Idempotency-Key': `bench-backup-${process.pid}-${name}-${i}`,
+  };
+  return { path: '/v1/unlock', method: 'POST', headers, body: '{"type":"timer","label":"Parcel","expires_in_minutes":60,"remaining_uses":3}' };
+}
+
+/** Runs a command to its end: the seconds that it took. */
+function timed(command, args) {
+  const began = performance.now();
+  return new Promise((resolve, reject) => {
+    spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] }).on('error', reject)
+      .on('close', (status) => (status === 0 ? resolve((performance.now() - began) / 1000) : reject(new Error(`${command}: ${status}`))));
+  });
+}
+
+const p99 = (times) => times[Math.floor(times.length * 0.99)];
+
+export async function backup(big) {
+  const keys = readFileSync(join(big, 'keys'), 'utf8').split('\n').slice(0, 10_000).map((line) => line.split(' ')[0]);
+  const copy = join(big, 'copy.db'), database = join(big, 'portero.db');
+  const server = await portero(big, { free: true });
+  const load = (name, seconds) => paced(server.http, { rate: RATE, seconds, make: (i) => request(keys, name, i) });
+  await load('warm', 3);
+  // Longer than a copy, cut to its time: the writes that were due while it ran.
+  const beside = async (name, command, args) => {
+    rmSync(copy, { force: true });
+    let seconds = 0;
+    const copying = timed(command, args).then((s) => (seconds = s));
+    const times = [];
+    for (let part = 0; seconds === 0; part++) times.push(...(await load(`${name}-${part}`, 1)));
+    await copying;
+    return { seconds, p99: p99(times.sort((a, b) => a - b)) };
+  };
+  const [quiet, ours, vacuum, wal] = [[], [], [], []];
+  for (let round = 0; round < ROUNDS; round++) {
+    quiet.push(p99(await load(`quiet-${round}`, QUIET_S)));
+    ours.push(await beside(`ours-${round}`, binary, ['backup', '--data', big, copy]));
+    wal.push(statSync(`${database}-wal`).size);
+    vacuum.push(await beside(`vacuum-${round}`, 'sqlite3', [database, `VACUUM INTO '${copy}'`]));
+  }
+  await stop(server);
+  rmSync(copy, { force: true });
+  const ratio = median(ours.map((run, i) => run.p99 / quiet[i]));
+  const seconds = median(ours.map((run) => run.seconds));
+  result(`POST, ${RATE}/s, during a backup, p99`, median(ours.map((run) => run.p99)), 'ms', median(quiet), 'no backup', '<= 3', ratio);
+  result('a backup of 1M grants meanwhile', seconds, 's', 10, 'asked for', '<= 1');
+  console.log(`  VACUUM INTO: ${median(vacuum.map((run) => run.seconds)).toFixed(1)} s, p99 ${median(vacuum.map((run) => run.p99)).toFixed(1)} ms; `
+    + `the WAL after a backup ${(Math.max(...wal) / 1e6).toFixed(0)} MB at most`);
+  const check = spawnSync('sqlite3', [database, 'PRAGMA quick_check'], { encoding: 'utf8' });
+  if (check.stdout.trim() !== 'ok') throw new Error(`the store: ${check.stdout}`);
+}

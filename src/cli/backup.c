@@ -1,0 +1,180 @@
+/* portero backup: copies the SQLite store, while the service runs or not. */
+#include <errno.h>
+#include <glib.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include "store/backup.h"
+
+#define KEEP_MOST 100000
+#define MEGABYTE  1000000.0
+#define KEY_SHOWN 8 /* characters of a check value: enough to tell two keys apart */
+
+struct backup_options {
+    const char *config, *data, *directory;
+    int64_t keep;
+    bool json;
+};
+
+static const struct option_row rows[] = {
+    OPTION_TEXT(struct backup_options, config, "config", "FILE", "configuration file [" CONFIG_DEFAULT_PATH "]"),
+    OPTION_TEXT(struct backup_options, data, "data", "DIR", "data directory [from the configuration]"),
+    OPTION_TEXT(struct backup_options, directory, "directory", "DIR",
+                "write to a new file in DIR, named portero-TIME.db, in place of FILE"),
+    OPTION_NUMBER(struct backup_options, keep, "keep", "N", 1, KEEP_MOST,
+                  "with --directory: afterwards delete all but the N newest copies [keep all]"),
+    OPTION_SWITCH(struct backup_options, json, "json", "print JSON"),
+};
+
+/* ---- a directory of copies ---- */
+
+#define COPY_PATTERN "portero-????????T??????Z.db"
+
+static char *name_in(const char *directory, int64_t at_us)
+{
+    char text[32];
+    struct tm at;
+    const time_t at_s = (time_t)(at_us / US_PER_S);
+    gmtime_r(&at_s, &at);
+    strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &at);
+    return mem_printf("%s/portero-%s.db", directory, text);
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)b, *(char *const *)a);
+}
+
+/* The paths of the files in the directory whose names match, newest first. */
+static GPtrArray *list(const char *directory, const char *pattern)
+{
+    GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
+    GDir *d = g_dir_open(directory, 0, NULL);
+    const char *name;
+    while (d && (name = g_dir_read_name(d)))
+        if (g_pattern_match_simple(pattern, name))
+            g_ptr_array_add(found, g_build_filename(directory, name, NULL));
+    if (d)
+        g_dir_close(d);
+    g_ptr_array_sort(found, newest_first);
+    return found;
+}
+
+static void discard_interrupted(const char *directory)
+{
+    GPtrArray *found = list(directory, COPY_PATTERN BACKUP_PARTIAL);
+    for (guint i = 0; i < found->len; i++)
+        backup_discard_partial(found->pdata[i]);
+    g_ptr_array_free(found, TRUE);
+}
+
+static enum err delete_old(const struct backup_options *o, char **ret_why)
+{
+    GPtrArray *found = list(o->directory, COPY_PATTERN);
+    enum err e = ERR_NONE;
+    for (guint i = (guint)o->keep; !e && i < found->len; i++)
+        if (unlink(found->pdata[i]) < 0)
+            e = err_why(ret_why, ERR_IO, "%s: %s", (char *)found->pdata[i], strerrordesc_np(errno));
+    g_ptr_array_free(found, TRUE);
+    return e;
+}
+
+/* ---- the command ---- */
+
+static void print(const struct backup_options *o, const char *path, const struct backup *made, int64_t took_us)
+{
+    const double seconds = (double)took_us / US_PER_S;
+    if (o->json)
+        printf("{\"bytes\":%" PRId64 ",\"seconds\":%.3f,\"schema\":%d,\"master_key\":\"%s\"}\n", made->bytes, seconds,
+               made->schema, made->check);
+    else
+        printf("%s: %.1f MB in %.1f s, schema version %d, master key %.*s\n", path, (double)made->bytes / MEGABYTE,
+               seconds, made->schema, KEY_SHOWN, *made->check ? made->check : "none");
+}
+
+static enum err backup(const struct config *config, const struct backup_options *o, const char *file, char **ret_why)
+{
+    const int64_t at_us = clock_real_us(), began_us = clock_monotonic_us();
+    char *path = o->directory ? name_in(o->directory, at_us) : mem_strdup(file);
+    struct backup made = {0};
+    if (o->directory)
+        discard_interrupted(o->directory);
+    enum err e = backup_make(config, path, &made, ret_why);
+    if (!e)
+        print(o, path, &made, clock_monotonic_us() - began_us);
+    if (!e)
+        e = backup_note_last(config, path, at_us, ret_why);
+    if (!e && o->keep)
+        e = delete_old(o, ret_why);
+    free(path);
+    return e;
+}
+
+static const char *refuse_usage(const struct backup_options *o, struct arguments operands)
+{
+    if (!o->directory == !operands.count)
+        return "name FILE or --directory, one of them; see `portero backup --help`";
+    return o->keep && !o->directory ? "--keep needs --directory" : NULL;
+}
+
+static enum err refuse_engine(const struct config *config, char **ret_why)
+{
+    return config->engine == ENGINE_SQLITE
+               ? ERR_NONE
+               : err_why(ret_why, ERR_USAGE,
+                         "backup: the store is a PostgreSQL database: back it up with pg_basebackup or pg_dump "
+                         "(docs/operations.md, Backup), and keep the master key");
+}
+
+static int backup_run(const struct command *self, const void *given, struct arguments operands)
+{
+    (void)self;
+    const struct backup_options *o = given;
+    struct config *config = NULL;
+    char *why = NULL;
+    const char *usage = refuse_usage(o, operands);
+    if (usage) {
+        complain("backup: %s", usage);
+        return EXIT_USAGE;
+    }
+    umask(077);
+    const struct config_override data = {"--data", "top", "data_dir", o->data};
+    enum err e = config_load_with(o->config, &data, 1, &config, &why);
+    if (!e)
+        e = refuse_engine(config, &why);
+    if (!e)
+        e = backup(config, o, operands.count ? operands.words[0] : NULL, &why);
+    if (e && !config)
+        complain_lines(why);
+    else if (e)
+        complain("%s", why);
+    free(why);
+    config_free(config);
+    return e == ERR_NONE ? EXIT_DONE : e == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
+}
+
+static void backup_help(FILE *out)
+{
+    fputs("\nThe copy is one file. It lacks the master key, without which it cannot be used: keep a copy of that in "
+          "another\nplace. `portero restore` puts a copy in place.\n",
+          out);
+}
+
+const struct command command_backup = {
+    .name = "backup",
+    .summary = "Copy the SQLite store to FILE, while the service runs or not",
+    .operands = "[FILE]",
+    .operands_most = 1,
+    .more = backup_help,
+    COMMAND_OPTIONS(struct backup_options, rows),
+    .run = backup_run,
+};

@@ -1,0 +1,31 @@
+/* Copies of the SQLite store: made while the service runs or not, and put in its place again. Only the data directory
+ * counts; a process that makes a copy needs no open store. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/config.h"
+#include "base/err.h"
+
+#define BACKUP_PARTIAL ".partial" /* behind the name of a copy that is being made, or was interrupted */
+#define BACKUP_CHECK   32         /* characters of a master key's check value */
+
+/* A copy. */
+struct backup {
+    int64_t bytes;
+    int schema;                   /* its version */
+    char check[BACKUP_CHECK + 1]; /* value of the master key that it is sealed with; "": none yet */
+};
+
+/* Copies the store to a new file `path`: what was committed before the call is in it. The copy is made in `path` with
+ * BACKUP_PARTIAL behind it, is checked and durable, and then gets its name. It is one file with mode 0600, without a
+ * WAL. Fails with ERR_IO and *ret_why (caller frees): no file `path` then, or the one that existed before. */
+enum err backup_make(const struct config *c, const char *path, struct backup *ret, char **ret_why) CHECKED;
+
+/* Notes in data_dir/last_backup that the copy at `path` holds all that was committed at at_us (real time). */
+enum err backup_note_last(const struct config *c, const char *path, int64_t at_us, char **ret_why) CHECKED;
+/* The time of the last copy, as it was noted; false if there is none. */
+bool backup_read_last(const struct config *c, int64_t *ret_at_us) CHECKED;
+
+/* Removes the file that an interrupted copy has left, unless it is being written. */
+void backup_discard_partial(const char *partial);

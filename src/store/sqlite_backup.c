@@ -1,0 +1,286 @@
+/* Copies of the database while another process writes to it.
+ *
+ * SQLite's backup begins again whenever another process has committed between two of its steps, so on a busy store it
+ * never ends. Here one read transaction stays open around all steps: the copy is the database as it was at the first
+ * one. The running service cannot start its WAL over meanwhile, so the WAL grows by what is written during the copy.
+ *
+ * The copy goes to the disk in small portions, each followed by a pause of at most its own length, so that the
+ * commits of the service do not wait behind hundreds of megabytes. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/wait.h"
+#include "store/backup.h"
+#include "store/sql_table.h"
+
+#define STEP_PAGES  256           /* 1 MiB */
+#define PAUSE_MOST  (10 * 1000)   /* us */
+#define WAL_MOST    (256LL << 20) /* a longer one: no more pauses */
+#define CHECK_STEPS 100000        /* steps of SQLite's machine between pauses of the check: about a millisecond */
+#define BUSY_MS     10000
+
+struct copy {
+    const char *from_path, *path; /* of the copy, before it gets its name */
+    char *wal_path;
+    sqlite3 *from, *to;
+    int fd; /* of the copy */
+    char **ret_why;
+};
+
+static enum err fail_errno(const struct copy *c, const char *path)
+{
+    return err_why(c->ret_why, ERR_IO, "%s: %s", path, strerrordesc_np(errno));
+}
+
+static enum err fail_sqlite(const struct copy *c, const char *path, sqlite3 *db, int rc)
+{
+    const char *reason = db && sqlite3_errcode(db) != SQLITE_OK ? sqlite3_errmsg(db) : sqlite3_errstr(rc);
+    return err_why(c->ret_why, ERR_IO, "%s: %s", path, reason);
+}
+
+/* ---- pace ---- */
+
+static void pause_after(const struct copy *c, int64_t began_us)
+{
+    struct stat wal;
+    const int64_t took_us = clock_monotonic_us() - began_us;
+    if (stat(c->wal_path, &wal) < 0 || wal.st_size < WAL_MOST)
+        sleep_for_us(took_us < PAUSE_MOST ? took_us : PAUSE_MOST);
+}
+
+/* Sends what was written to the disk, without waiting for a commit of the file system's journal. */
+static bool write_back(const struct copy *c)
+{
+    const unsigned how = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+    return sync_file_range(c->fd, 0, 0, how) == 0 || errno == ESPIPE || errno == ENOSYS || errno == EINVAL;
+}
+
+/* ---- the copy ---- */
+
+static enum err copy_pages(struct copy *c)
+{
+    sqlite3_backup *backup = sqlite3_backup_init(c->to, "main", c->from, "main");
+    if (!backup)
+        return fail_sqlite(c, c->path, c->to, sqlite3_errcode(c->to));
+    int rc = SQLITE_OK;
+    bool written = true;
+    while (rc == SQLITE_OK && written) {
+        const int64_t began_us = clock_monotonic_us();
+        rc = sqlite3_backup_step(backup, STEP_PAGES);
+        written = write_back(c);
+        pause_after(c, began_us);
+    }
+    const enum err e = written ? ERR_NONE : fail_errno(c, c->path);
+    const int ended = sqlite3_backup_finish(backup);
+    if (e || rc == SQLITE_DONE)
+        return e;
+    return fail_sqlite(c, c->path, c->to, ended ? ended : rc);
+}
+
+/* Without its own journal: an interrupted copy is discarded. A small cache, so that the pages go to the file at once.
+ */
+static const char to_pragmas[] = "PRAGMA journal_mode=OFF;"
+                                 "PRAGMA synchronous=OFF;"
+                                 "PRAGMA cache_size=64;"
+                                 "PRAGMA locking_mode=EXCLUSIVE;";
+
+/* Opening the store must not end its WAL. Reading the schema begins the snapshot. */
+static enum err open_from(struct copy *c)
+{
+    int rc = sqlite3_open_v2(c->from_path, &c->from, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_db_config(c->from, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_busy_timeout(c->from, BUSY_MS);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(c->from, "PRAGMA query_only=ON; PRAGMA cache_size=64; BEGIN; SELECT * FROM sqlite_schema",
+                          NULL, NULL, NULL);
+    return rc == SQLITE_OK ? ERR_NONE : fail_sqlite(c, c->from_path, c->from, rc);
+}
+
+static enum err open_to(struct copy *c)
+{
+    int rc = sqlite3_open_v2(c->path, &c->to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(c->to, to_pragmas, NULL, NULL, NULL);
+    return rc == SQLITE_OK ? ERR_NONE : fail_sqlite(c, c->path, c->to, rc);
+}
+
+/* ---- the check of the copy ---- */
+
+static int pause_check(void *began)
+{
+    int64_t *began_us = began;
+    const int64_t took_us = clock_monotonic_us() - *began_us;
+    sleep_for_us(took_us < PAUSE_MOST ? took_us : PAUSE_MOST);
+    *began_us = clock_monotonic_us();
+    return 0;
+}
+
+/* Reads the first column of the first row into `ret`; "" if there is no row. */
+static enum err read_first(const struct copy *c, const char *sql, const char *parameter, char *ret, size_t size)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(c->to, sql, -1, &stmt, NULL);
+    if (rc == SQLITE_OK && parameter)
+        rc = sqlite3_bind_text(stmt, 1, parameter, -1, SQLITE_STATIC);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(stmt);
+    const char *text = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+    snprintf(ret, size, "%s", text ? text : "");
+    const enum err e = rc == SQLITE_ROW || rc == SQLITE_DONE ? ERR_NONE : fail_sqlite(c, c->path, c->to, rc);
+    sqlite3_finalize(stmt);
+    return e;
+}
+
+/* Makes the copy one file, without a WAL, and reads all of it. */
+static enum err check_copy(struct copy *c, struct backup *ret)
+{
+    char mode[16], found[256], schema[16];
+    int64_t began_us = clock_monotonic_us();
+    sqlite3_progress_handler(c->to, CHECK_STEPS, pause_check, &began_us);
+    enum err e = read_first(c, "PRAGMA journal_mode=DELETE", NULL, mode, sizeof mode);
+    if (!e)
+        e = read_first(c, "PRAGMA quick_check(1)", NULL, found, sizeof found);
+    if (!e && strcmp(found, "ok") != 0)
+        e = err_why(c->ret_why, ERR_IO, "%s: the copy is damaged, as is perhaps the store: %s", c->path, found);
+    if (!e)
+        e = read_first(c, sql_table[SQL_SCHEMA_VERSION].sqlite, NULL, schema, sizeof schema);
+    if (!e)
+        e = read_first(c, sql_table[SQL_SETTING_GET].sqlite, "master_key", ret->check, sizeof ret->check);
+    if (!e)
+        ret->schema = (int)strtol(schema, NULL, 10);
+    return e;
+}
+
+/* ---- the file ---- */
+
+/* A second copy to the same name waits for nothing: it is refused. */
+static enum err create_partial(struct copy *c)
+{
+    c->fd = open(c->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (c->fd < 0)
+        return fail_errno(c, c->path);
+    if (flock(c->fd, LOCK_EX | LOCK_NB) < 0)
+        return errno == EWOULDBLOCK ? err_why(c->ret_why, ERR_IO, "%s: another backup is writing this file", c->path)
+                                    : fail_errno(c, c->path);
+    return ftruncate(c->fd, 0) < 0 || fchmod(c->fd, 0600) < 0 ? fail_errno(c, c->path) : ERR_NONE;
+}
+
+static enum err name_copy(const struct copy *c, const char *path, struct backup *ret)
+{
+    struct stat made;
+    if (fsync(c->fd) < 0 || fstat(c->fd, &made) < 0)
+        return fail_errno(c, c->path);
+    ret->bytes = made.st_size;
+    return rename(c->path, path) < 0 || !file_sync_directory_of(path) ? fail_errno(c, path) : ERR_NONE;
+}
+
+/* Closing our descriptor would release SQLite's locks on the copy, so SQLite is closed first. */
+static enum err copy_to(struct copy *c, const char *path, struct backup *ret)
+{
+    enum err e = open_from(c);
+    if (!e)
+        e = open_to(c);
+    if (!e)
+        e = copy_pages(c);
+    sqlite3_close(c->from);
+    if (!e)
+        e = check_copy(c, ret);
+    sqlite3_close(c->to);
+    return e ? e : name_copy(c, path, ret);
+}
+
+static enum err make(const char *from, const char *path, struct backup *ret, char **ret_why)
+{
+    char *partial = mem_printf("%s" BACKUP_PARTIAL, path);
+    struct copy c = {
+        .from_path = from, .path = partial, .wal_path = mem_printf("%s-wal", from), .fd = -1, .ret_why = ret_why};
+    enum err e = create_partial(&c);
+    if (!e) {
+        e = copy_to(&c, path, ret);
+        if (e)
+            (void)unlink(partial);
+    }
+    if (c.fd >= 0)
+        close(c.fd);
+    free(c.wal_path);
+    free(partial);
+    return e;
+}
+
+enum err backup_make(const struct config *c, const char *path, struct backup *ret, char **ret_why)
+{
+    struct stat found;
+    char *from = mem_printf("%s/portero.db", c->top_data_dir);
+    enum err e = ERR_NONE;
+    if (stat(from, &found) < 0)
+        e = err_why(ret_why, ERR_IO, "%s: %s", from, strerrordesc_np(errno));
+    else if (lstat(path, &found) == 0)
+        e = err_why(ret_why, ERR_IO, "%s: already exists", path);
+    else
+        e = make(from, path, ret, ret_why);
+    free(from);
+    return e;
+}
+
+/* ---- the last one ---- */
+
+static char *last_path(const struct config *c)
+{
+    return mem_printf("%s/last_backup", c->top_data_dir);
+}
+
+/* The file belongs to the service, even if root has made the copy. */
+static bool give_away(const char *path, const char *dir)
+{
+    struct stat owner;
+    return geteuid() != 0 || (stat(dir, &owner) == 0 && chown(path, owner.st_uid, owner.st_gid) == 0);
+}
+
+enum err backup_note_last(const struct config *c, const char *path, int64_t at_us, char **ret_why)
+{
+    char at[TIME_TEXT_MAX];
+    char *last = last_path(c);
+    time_format(at_us, at);
+    char *line = mem_printf("%s %s\n", at, path);
+    enum err e = ERR_NONE;
+    if (!file_replace(last, line, strlen(line)) || !give_away(last, c->top_data_dir))
+        e = err_why(ret_why, ERR_IO, "%s: %s", last, strerrordesc_np(errno));
+    free(line);
+    free(last);
+    return e;
+}
+
+bool backup_read_last(const struct config *c, int64_t *ret_at_us)
+{
+    char line[TIME_TEXT_MAX];
+    char *last = last_path(c);
+    FILE *file = fopen(last, "re");
+    free(last);
+    if (!file)
+        return false;
+    const size_t n = fread(line, 1, TIME_TEXT_MAX - 1, file);
+    fclose(file);
+    return time_parse((struct str){line, n}, ret_at_us);
+}
+
+void backup_discard_partial(const char *partial)
+{
+    const int fd = open(partial, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        (void)unlink(partial);
+    close(fd);
+}
