@@ -134,18 +134,20 @@ static enum err checkout_receipt(struct request *q)
     return receipt_run(&q->tx, &r);
 }
 
-static enum err refuse_plan(struct request *q)
+static enum err refuse_plan(struct request *q, enum err refusal)
 {
     struct checkout_request r = checkout_request_of(q);
     enum err e = work_read(&q->work, receipt_run, &r);
-    return e && e != ERR_NOT_FOUND ? e : ERR_INVALID_PLAN;
+    return e && e != ERR_NOT_FOUND ? e : refusal;
 }
 
 static enum err create_checkout(struct request *q, struct reply *p)
 {
     const struct checkout_input *input = q->body;
     if (!plan_find(q->tx.config, input->plan.s))
-        return refuse_plan(q);
+        return refuse_plan(q, ERR_INVALID_PLAN);
+    if (q->tx.config->unbilled)
+        return refuse_plan(q, ERR_PLAN_UNAVAILABLE);
     struct purchase *b = arena_new(q->tx.arena, struct purchase);
     b->request = checkout_request_of(q);
     b->request.plan = input->plan.s;

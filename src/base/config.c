@@ -265,6 +265,7 @@ static void check_whole(const struct config *c, struct buf *faults)
 static void config_derive(struct config *c)
 {
     c->production = strcmp(c->top_mode, "production") == 0;
+    c->unbilled = strcmp(c->billing_provider, "none") == 0;
     c->engine = strcmp(c->store_engine, "postgresql") == 0 ? ENGINE_POSTGRESQL : ENGINE_SQLITE;
     for (size_t i = 0; i < CONFIG_PLANS; i++)
         if (c->plans[i].amount_minor < 0)

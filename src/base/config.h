@@ -64,6 +64,7 @@ enum {
 struct config {
     struct arena arena;
     bool production; /* mode */
+    bool unbilled;   /* billing.provider is none */
     enum store_engine engine;
 #define STRING(section, key, dflt, doc)          const char *section##_##key;
 #define INTEGER(section, key, dflt, lo, hi, doc) int64_t section##_##key;

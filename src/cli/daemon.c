@@ -14,6 +14,7 @@
 #include "cli/control.h"
 #include "cli/datadir.h"
 #include "domain/master.h"
+#include "domain/unbilled.h"
 #include "domain/work.h"
 #include "jobs/billing.h"
 #include "jobs/delivery.h"
@@ -217,6 +218,11 @@ static enum err schedule_jobs(struct tx *tx, void *unused)
     return e ? e : twiml_schedule_expire(tx);
 }
 
+static enum err settle_accounts(struct tx *tx, void *arg)
+{
+    return unbilled_settle(tx, arg);
+}
+
 static enum err start_jobs(struct daemon *d, char **ret_why)
 {
     struct arena arena;
@@ -225,6 +231,11 @@ static enum err start_jobs(struct daemon *d, char **ret_why)
     arena_init(&arena, NULL, 0);
     enum err e = work_write(&work, schedule_jobs, NULL);
     arena_done(&arena);
+    for (bool more = true; !e && more;) {
+        arena_init(&arena, NULL, 0);
+        e = work_write(&work, settle_accounts, &more);
+        arena_done(&arena);
+    }
     return e ? e : jobs_start(d->jobs, d->heartbeat);
 }
 

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "domain/member.h"
+#include "domain/number.h"
 #include "domain/row.h"
 
 static const char *const status_texts[] = {
@@ -35,6 +36,12 @@ enum err account_find(struct tx *tx, struct str email, struct id *ret)
     return ERR_NONE;
 }
 
+enum err account_unbill(struct tx *tx, const struct id *account)
+{
+    return db_exec(tx->db, SQL_ACCOUNT_UNBILL,
+                   DB_ARGS(v_str(id_str(account)), v_str(str_z(tx->config->billing_free_plan))), NULL);
+}
+
 static enum err account_create(struct tx *tx, struct str email, struct id *ret)
 {
     struct id id = id_new(tx->now_us), primary;
@@ -42,6 +49,10 @@ static enum err account_create(struct tx *tx, struct str email, struct id *ret)
         db_exec(tx->db, SQL_ACCOUNT_INSERT, DB_ARGS(v_str(id_str(&id)), v_str(email), v_int(tx->now_us)), NULL);
     if (!e)
         e = building_create_primary(tx, &id, &primary);
+    if (!e && tx->config->unbilled)
+        e = account_unbill(tx, &id);
+    if (!e && tx->config->unbilled)
+        e = number_provision(tx, &primary);
     if (!e)
         *ret = id;
     return e;

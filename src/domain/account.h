@@ -10,6 +10,8 @@ const char *subscription_status_text(enum subscription_status status);
 
 /* The account of an e-mail (lower case). Creates the account and its primary building if it does not exist. */
 enum err account_ensure(struct tx *tx, struct str email, struct id *ret) CHECKED;
+/* Makes an account active on billing.free_plan. Its subscription at a provider is kept in its row (unbilled.h). */
+enum err account_unbill(struct tx *tx, const struct id *account) CHECKED;
 /* Fails with ERR_ACCOUNT_NOT_FOUND. */
 enum err account_find(struct tx *tx, struct str email, struct id *ret) CHECKED;
 

@@ -29,6 +29,8 @@ static enum err read_standing(struct tx *tx, const struct id *account, struct st
         .phone = col_copy(&c, COL_OPERATION_ACCOUNT_PHONE, tx->arena),
         .building_count = col_int(&c, COL_OPERATION_ACCOUNT_BUILDINGS),
     };
+    if (tx->config->unbilled) /* as providers/no_billing.c names it */
+        ret->subscription_id = id_str(account);
     return ERR_NONE;
 }
 

@@ -25,7 +25,7 @@ bool subscription_status_parse(struct str text, enum subscription_status *ret)
     return false;
 }
 
-static enum err provision(struct tx *tx, const struct id *account)
+enum err subscription_provision(struct tx *tx, const struct id *account)
 {
     const struct building *buildings;
     size_t count;
@@ -45,7 +45,7 @@ static enum err subscribe(struct tx *tx, const struct account *a, enum subscript
     enum err e =
         db_exec(tx->db, SQL_ACCOUNT_SUBSCRIBE,
                 DB_ARGS(v_str(id_str(&a->id)), v_str(plan), v_str(str_z(subscription_status_text(status)))), NULL);
-    return e || status != SUBSCRIPTION_ACTIVE ? e : provision(tx, &a->id);
+    return e || status != SUBSCRIPTION_ACTIVE ? e : subscription_provision(tx, &a->id);
 }
 
 static enum err unsubscribe(struct tx *tx, const struct account *a)

@@ -12,6 +12,8 @@
  * ERR_INVALID_PLAN. */
 enum err subscription_set(struct tx *tx, const struct id *account, enum subscription_status status,
                           struct str plan) CHECKED;
+/* Queues a job for each building of the account without a number. */
+enum err subscription_provision(struct tx *tx, const struct id *account) CHECKED;
 /* Parses "active", "past_due" and "canceled" (SUBSCRIPTION_NONE); returns false for any other text. */
 bool subscription_status_parse(struct str text, enum subscription_status *ret);
 

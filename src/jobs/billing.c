@@ -116,12 +116,22 @@ static enum err sync_subscription(struct billing *b, const struct job *job, stru
     return work_write(job->work, apply_run, &r);
 }
 
+/* Nobody can be asked about objects of a provider that bills no longer. It may bill again. */
+static enum err postpone_run(struct tx *tx, void *arg)
+{
+    const struct job *job = arg;
+    return job_repeat(tx, job->id, job->created_us, tx->now_us + SUBSCRIPTION_S * US_PER_S);
+}
+
 static enum err sync_run(void *context, const struct job *job)
 {
     enum billing_subject subject;
     struct str id;
+    struct job copy = *job;
     if (!billing_sync_parse(job->payload, &subject, &id))
         return ERR_NONE;
+    if (job->work->config->unbilled)
+        return work_write(job->work, postpone_run, &copy);
     return subject == BILLING_SUBJECT_SESSION ? sync_session(context, job, id) : sync_subscription(context, job, id);
 }
 
@@ -216,7 +226,9 @@ static enum err reconcile_run(void *billing, const struct job *job)
 {
     const struct checkout_context context = {.billing = billing, .work = job->work};
     struct list l = {.job = job};
-    enum err e = work_read(job->work, list_run, &l);
+    enum err e = ERR_NONE;
+    if (!job->work->config->unbilled)
+        e = work_read(job->work, list_run, &l);
     if (!e)
         e = reconcile_all(&context, &l);
     return e ? e : work_write(job->work, reschedule_run, &l);

@@ -6,6 +6,6 @@ enum err billing_new(const struct config *c, struct store *store, struct billing
 {
     if (strcmp(c->billing_provider, "stripe") == 0)
         return stripe_billing_new(c, ret, ret_why);
-    *ret = builtin_billing_new(c, store);
+    *ret = c->unbilled ? no_billing_new(c, store) : builtin_billing_new(c, store);
     return ERR_NONE;
 }

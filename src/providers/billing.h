@@ -125,5 +125,6 @@ static inline void billing_free(struct billing *b)
         b->ops->free(b);
 }
 
-/* Stripe; the built-in provider is in builtin_billing.h. */
+/* Stripe, and the provider of accounts that pay nothing; the built-in provider is in builtin_billing.h. */
 enum err stripe_billing_new(const struct config *c, struct billing **ret, char **ret_why) CHECKED;
+struct billing *no_billing_new(const struct config *c, struct store *store);

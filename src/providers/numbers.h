@@ -38,6 +38,7 @@ static inline void number_source_free(struct number_source *s)
 }
 
 /* The providers. */
+struct number_source *pool_numbers_new(void);
 struct number_source *builtin_numbers_new(struct store *store);
 enum err twilio_numbers_new(const struct config *c, struct store *store, struct number_source **ret,
                             char **ret_why) CHECKED;

@@ -23,3 +23,20 @@ UPDATE account SET plan = NULL, subscription_status = 'none', subscription_ended
 
 -- name: account_ended
 SELECT subscription_ended_at FROM account WHERE id = $1 AND subscription_status = 'none'
+
+-- Accounts without billing (domain/unbilled.h). $2 is their plan.
+
+-- name: account_unbill
+UPDATE account SET billed_plan = CASE WHEN billed_status IS NULL THEN plan ELSE billed_plan END,
+    billed_status = coalesce(billed_status, subscription_status),
+    plan = $2, subscription_status = 'active', subscription_ended_at = NULL
+WHERE id = $1
+
+-- name: account_list_billed
+SELECT id FROM account WHERE billed_status IS NULL OR plan <> $1 ORDER BY id LIMIT $2
+
+-- name: account_list_unbilled
+SELECT id, billed_status, billed_plan, subscription_id FROM account WHERE billed_status IS NOT NULL ORDER BY id LIMIT $1
+
+-- name: account_bill
+UPDATE account SET billed_status = NULL, billed_plan = NULL WHERE id = $1

@@ -24,3 +24,6 @@ UPDATE account SET customer_id = $2 WHERE id = $1
 
 -- name: billing_account_set_subscription
 UPDATE account SET subscription_id = $2 WHERE id = $1
+
+-- name: billing_units
+SELECT count(*) AS buildings FROM building WHERE account_id = $1

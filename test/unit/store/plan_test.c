@@ -27,6 +27,7 @@ static const struct exception {
 } exceptions[] = {
     {"access_usable", USABLE},
     {"access_count", "of rows that a LIMIT has counted"},
+    {"account_list_billed", START},
     {"activity_merge", PAGE},
     {"activity_kinds", "of rows that a LIMIT has counted"},
     {"building_list", ACCOUNT},
