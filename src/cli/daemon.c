@@ -340,13 +340,14 @@ void daemon_reload(struct daemon *d)
         sip_reload(d->sip);
 }
 
-/* Calls end while the other parts stop. All threads end before anything is freed: blocking handlers and store threads
- * may still hold requests, and store threads notify the parts of commits. */
+/* HTTPS is served until the last call has ended, and is the last to close: balancers and clients learn first that the
+ * service stops. All threads end before anything is freed: blocking handlers and store threads may still hold requests,
+ * and store threads notify the parts of commits. */
 void daemon_stop(struct daemon *d)
 {
     store_wind_down(d->store);
     if (d->sip)
-        sip_wind_down(d->sip, CALL_WAIT_MS);
+        sip_stop(d->sip, CALL_WAIT_MS);
     if (d->http)
         http_server_stop(d->http, HTTP_WAIT_MS);
     if (d->jobs)
@@ -355,8 +356,6 @@ void daemon_stop(struct daemon *d)
         deliveries_stop(d->deliveries);
     if (d->service)
         service_stop(d->service);
-    if (d->sip)
-        sip_stop(d->sip, CALL_WAIT_MS);
     heartbeat_stop(d->heartbeat);
     heartbeat_free(d->heartbeat);
     store_close(d->store);

@@ -9,7 +9,8 @@ struct daemon;
 enum err daemon_start(const struct config *c, struct daemon **ret, char **ret_why) CHECKED;
 /* Reloads the certificates. If they do not load, logs the reason and keeps the old ones. */
 void daemon_reload(struct daemon *d);
-/* Stops accepting, finishes requests, lets calls end (at most 30 s), commits, and frees the daemon. */
+/* Lets calls end (at most 30 s) while HTTPS is served, then finishes requests (http.drain_s and at most 10 s), commits,
+ * and frees the daemon. */
 void daemon_stop(struct daemon *d);
 
 const struct config *daemon_config(const struct daemon *d);

@@ -119,7 +119,7 @@ struct http_shared {
     struct http_output *output;
     struct net_cidrs trusted;
     int64_t limit_ms[CONN_STATES];
-    int64_t drain_ms; /* how long idle connections stay open when the server stops */
+    int64_t drain_ms; /* how long the server goes on when it stops */
 };
 
 /* The connections of one loop, and their common buffers. */

@@ -9,6 +9,7 @@
 
 #define TICK_MS    250
 #define TRIM_AFTER (8u << 20) /* bytes freed */
+#define FIRST_MS   250        /* for the first request of a connection, when the server stops */
 
 /* ---- ticks ---- */
 
@@ -55,6 +56,13 @@ static void on_stop_expired(evutil_socket_t fd, short event, void *arg)
     ((struct http_loop *)arg)->expired = true;
 }
 
+static void start_timer(struct event *ev, int64_t ms)
+{
+    struct timeval after = {ms / 1000, ms % 1000 * 1000};
+    if (event_add(ev, &after) != 0)
+        abort();
+}
+
 static void on_stop_idle(evutil_socket_t fd, short event, void *arg)
 {
     struct http_loop *l = arg;
@@ -65,25 +73,28 @@ static void on_stop_idle(evutil_socket_t fd, short event, void *arg)
     http_conns_read_idle(&l->conns);
 }
 
-static void start_timer(struct event *ev, int64_t ms)
+/* The first request of a connection that was just accepted may be on its way. */
+static void on_stop_listening(evutil_socket_t fd, short event, void *arg)
 {
-    struct timeval after = {ms / 1000, ms % 1000 * 1000};
-    if (event_add(ev, &after) != 0)
-        abort();
+    struct http_loop *l = arg;
+    (void)fd;
+    (void)event;
+    for (unsigned i = 0; i < HTTP_LISTENERS; i++)
+        http_listener_stop(&l->listeners[i]);
+    l->deaf = true;
+    start_timer(&l->stop_idle_ev, l->stop_wait_ms < FIRST_MS ? l->stop_wait_ms : FIRST_MS);
+    start_timer(&l->stop_ev, l->stop_wait_ms);
 }
 
-/* A request may be on its way on an idle connection: a client would not know whether it was carried out. So these stay
- * open for a while, and close with their next reply. */
+/* A balancer may still send connections, and a request may be on its way on an idle one: a client would not know
+ * whether it was carried out. So everything stays open for a while, and connections close with their next reply. */
 static void on_stop_mail(struct mail *m)
 {
     struct http_loop *l = container_of(m, struct http_loop, stop_mail);
     int64_t drain_ms = l->conns.shared->drain_ms;
-    for (unsigned i = 0; i < HTTP_LISTENERS; i++)
-        http_listener_stop(&l->listeners[i]);
     http_conns_turn(&l->conns); /* before: more requests may have arrived behind those that wait */
     l->conns.draining = true;
-    start_timer(&l->stop_idle_ev, drain_ms < l->stop_wait_ms ? drain_ms : l->stop_wait_ms);
-    start_timer(&l->stop_ev, l->stop_wait_ms);
+    start_timer(&l->drain_ev, drain_ms < l->stop_wait_ms ? drain_ms : l->stop_wait_ms);
 }
 
 void http_loop_stop(struct http_loop *l, int wait_ms)
@@ -97,7 +108,7 @@ void http_loop_stop(struct http_loop *l, int wait_ms)
 
 static bool is_finished(const struct http_loop *l)
 {
-    return l->conns.draining && (l->conns.count == 0 || l->expired);
+    return l->deaf && (l->conns.count == 0 || l->expired);
 }
 
 static void *loop_thread(void *arg)
@@ -145,6 +156,7 @@ enum err http_loop_init(struct http_loop *l, const struct http_shared *shared, u
     http_conns_init(&l->conns, shared, index, l->base, &l->mailbox);
     event_assign(&l->mail_ev, l->base, l->mailbox.fd, EV_READ | EV_PERSIST, on_loop_mail, l);
     event_assign(&l->tick_ev, l->base, -1, EV_PERSIST, on_loop_tick, l);
+    event_assign(&l->drain_ev, l->base, -1, 0, on_stop_listening, l);
     event_assign(&l->stop_ev, l->base, -1, 0, on_stop_expired, l);
     event_assign(&l->stop_idle_ev, l->base, -1, 0, on_stop_idle, l);
     return ERR_NONE;
@@ -183,6 +195,7 @@ void http_loop_done(struct http_loop *l)
     if (l->base) {
         event_del(&l->mail_ev);
         event_del(&l->tick_ev);
+        event_del(&l->drain_ev);
         event_del(&l->stop_ev);
         event_del(&l->stop_idle_ev);
         event_base_free(l->base);

@@ -23,8 +23,9 @@ const char *http_server_https(const struct http_server *s); /* "127.0.0.1:8443",
 const char *http_server_http(const struct http_server *s);
 /* Reads certificate and key again; keeps the old ones if they do not load (ERR_USAGE, ret_why as above). */
 enum err http_server_reload(struct http_server *s, char **ret_why) CHECKED;
-/* Graceful: stops accepting, answers the accepted requests (within wait_ms), closes idle connections. Blocks until the
- * loop threads have ended. */
+/* Graceful: serves for http.drain_s (at most wait_ms), and closes each connection with its next reply; then stops
+ * accepting, answers the accepted requests (within wait_ms) and closes idle connections. Blocks until the loop threads
+ * have ended. */
 void http_server_stop(struct http_server *s, int wait_ms);
 /* Stops the server if necessary. Frees unanswered requests and the mail posted to them: every thread that might post
  * must have ended. */

@@ -8,11 +8,12 @@ import tls from 'node:tls';
 import { once } from 'node:events';
 import { Client, idempotencyKey, ok } from './lib/client.js';
 import { Daemon, engine, portero, temporaryDirectory } from './lib/daemon.js';
+import { Baresip, QUICK, address, buzz } from './lib/phone.js';
 import { RawConnection } from './lib/raw.js';
-import { eventually, grant, signIn, useWorld } from './lib/world.js';
+import { eventually, grant, resident, signIn, useWorld } from './lib/world.js';
 
 describe('process', () => {
-    const w = useWorld();
+    const w = useWorld({ config: QUICK });
     let session;
     before(async () => {
         session = await signIn(w.client);
@@ -110,7 +111,7 @@ describe('process', () => {
         });
     }
 
-    it('SIGTERM lets a request finish that is on its way, and takes no new connection', async () => {
+    it('SIGTERM lets a request finish that is on its way, and then takes no new connection', async () => {
         const connection = await RawConnection.open(w.daemon.httpsPort);
         const key = idempotencyKey();
         const request = post(key, 'finished');
@@ -125,6 +126,37 @@ describe('process', () => {
         assert.deepEqual(await w.daemon.exited(), { code: 0, signal: null });
         await restart();
         assert.ok(ok(await session.client.get('/v1/unlock')).data.some((row) => row.label === 'finished'));
+    });
+
+    it('SIGTERM lets a call end, and serves HTTPS until then', async (t) => {
+        const phone = await Baresip.start();
+        t.after(() => phone.stop());
+        const person = await resident(w.client, { tone: '9' });
+        await grant(person, { type: 'passcode', access_code: '1234' });
+        const open = await RawConnection.open(w.daemon.httpsPort);
+        const health = async (connection) => {
+            connection.send('GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n');
+            const { status, headers } = await connection.reply(connection.replies.length + 1);
+            assert.equal(status, 200);
+            return headers.connection;
+        };
+        phone.command('dial', `sip:${person.number}@${address(w.daemon)}`);
+        await phone.event('CALL_ESTABLISHED');
+        w.daemon.process.kill('SIGTERM');
+        assert.ok(await w.daemon.logged(/stopping signal=TERM/));
+        const refused = await buzz(w.daemon, person.number);
+        assert.deepEqual(refused.heard, ['rejected 503']);
+        const later = await RawConnection.open(w.daemon.httpsPort);
+        assert.equal(await health(open), undefined);
+        assert.equal(await health(later), undefined);
+        assert.ok(ok(await person.client.get('/v1/account')));
+        assert.ok(w.daemon.running());
+        await phone.press('1234');
+        await phone.event('CALL_CLOSED');
+        assert.equal(phone.tones(), '9');
+        await Promise.all([open.end(), later.end()]);
+        assert.deepEqual(await w.daemon.exited(), { code: 0, signal: null });
+        await restart();
     });
 
     it('a second signal ends it at once', async () => {

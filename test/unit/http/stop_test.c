@@ -73,7 +73,21 @@ static void accepted_requests_are_answered_and_idle_connections_close(void **sta
     }
 }
 
-static void a_request_on_an_idle_connection_is_answered_and_closes_it(void **state)
+/* Whether the answer to a request on a new connection closes it. */
+static bool a_new_connection_closes(struct rig *g, bool tls)
+{
+    struct answer a = {0};
+    struct client c = client_open(g, tls);
+    expect(&c, &a, STR("GET /echo HTTP/1.1\r\n" HOST "\r\n"), 200, "");
+    const bool closes = str_eq(answer_field(a.head, "Connection"), STR("close"));
+    if (closes)
+        assert_false(answer_next(&a, &c));
+    client_close(&c);
+    answer_done(&a);
+    return closes;
+}
+
+static void for_a_while_all_are_served_and_their_connections_close(void **state)
 {
     (void)state;
     for (int tls = 0; tls < 2; tls++) {
@@ -81,17 +95,21 @@ static void a_request_on_an_idle_connection_is_answered_and_closes_it(void **sta
         struct stopper s;
         struct answer a = {0};
         rig_init(&g);
-        g.config.http_drain_s = 10;
+        g.config.http_drain_s = 5;
         rig_start(&g);
         struct client idle = client_open(&g, tls);
         expect(&idle, &a, STR("GET /echo HTTP/1.1\r\n" HOST "\r\n"), 200, "");
+        assert_false(a_new_connection_closes(&g, tls));
         stop_in_background(&s, &g, PATIENCE_S * 1000);
-        await_refused_connections(tls ? g.tls : g.plain);
+        while (!a_new_connection_closes(&g, tls))
+            ;
         expect(&idle, &a, STR("GET /echo HTTP/1.1\r\n" HOST "\r\n"), 200, "");
         assert_true(str_eq(answer_field(a.head, "Connection"), STR("close")));
         assert_false(answer_next(&a, &idle));
-        client_close(&idle);
+        assert_true(a_new_connection_closes(&g, tls));
         pthread_join(s.thread, NULL);
+        await_refused_connections(tls ? g.tls : g.plain);
+        client_close(&idle);
         answer_done(&a);
         rig_done(&g);
     }
@@ -146,7 +164,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accepted_requests_are_answered_and_idle_connections_close),
-        cmocka_unit_test(a_request_on_an_idle_connection_is_answered_and_closes_it),
+        cmocka_unit_test(for_a_while_all_are_served_and_their_connections_close),
         cmocka_unit_test(after_the_time_limit_the_rest_is_dropped),
         cmocka_unit_test(a_server_that_never_started_can_be_freed),
         cmocka_unit_test(stopping_twice_is_harmless),
