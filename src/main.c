@@ -1,11 +1,11 @@
-/* The table of commands. src/cli has a file for each. */
+/* The program: portero COMMAND … */
 #include "cli/command.h"
 
 int main(int argc, char **argv)
 {
     static const struct command *const commands[] = {
-        &command_serve,        &command_buzz,    &command_phone, &command_admin,  &command_openapi,
-        &command_check_config, &command_migrate, &command_rekey, &command_backup,
+#define COMMAND(name) &command_##name,
+#include "tbl/commands.def"
     };
     return command_main(commands, sizeof commands / sizeof *commands, argc, argv);
 }

@@ -384,6 +384,11 @@ static void list_verbs(FILE *out)
     }
 }
 
+static const struct command *verb_at(size_t i)
+{
+    return i < VERB_COUNT ? &verbs[i].command : NULL;
+}
+
 const struct command command_admin = {
     .name = "admin",
     .summary = "Administer a running service",
@@ -393,5 +398,6 @@ const struct command command_admin = {
     .operands_least = 2,
     .operands_most = 2,
     .stops_at_operand = true,
+    .verb = verb_at,
     .run = admin_run,
 };

@@ -36,8 +36,7 @@ int command_run(const struct command *c, const void *before, int argc, char **ar
 
 static void list(const struct command *const *commands, size_t count)
 {
-    printf("Usage: portero COMMAND [OPTION]…\n\n"
-           "Portero answers the door: it is the telephone line behind a building's call box.\n\nCommands:\n");
+    printf("Usage: portero COMMAND [OPTION]…\n\n" COMMAND_SENTENCE "\n\nCommands:\n");
     for (size_t i = 0; i < count; i++)
         printf("  %-14s %s\n", commands[i]->name, commands[i]->summary);
     printf("  %-14s Show the help of a command: `help serve`, `help admin key create`\n\n"

@@ -6,6 +6,8 @@
 #include "cli/complain.h"
 #include "cli/options.h"
 
+#define COMMAND_SENTENCE "Portero answers the door: it is the telephone line behind a building's call box."
+
 /* The program's entry: `portero COMMAND …`, `portero help [COMMAND]`, `portero --version`, `portero --help`. */
 int command_main(const struct command *const *commands, size_t count, int argc, char **argv);
 
@@ -13,5 +15,5 @@ int command_main(const struct command *const *commands, size_t count, int argc, 
  * exit status. `before`: an options struct to start from, in place of the command's defaults; may be NULL. */
 int command_run(const struct command *c, const void *before, int argc, char **argv);
 
-extern const struct command command_serve, command_buzz, command_phone, command_openapi, command_check_config,
-    command_migrate, command_admin, command_rekey, command_backup;
+#define COMMAND(name) extern const struct command command_##name;
+#include "tbl/commands.def"

@@ -60,6 +60,8 @@ struct command {
     const void *defaults; /* initial options struct; NULL: zeroes */
     int operands_least, operands_most;
     bool stops_at_operand; /* options after the first operand are not this command's */
+    const struct command *(*verb)(
+        size_t i); /* its i-th command of a noun and a verb, NULL after the last; may be NULL */
     int (*run)(const struct command *self, const void *options, struct arguments operands);
 };
 

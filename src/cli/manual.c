@@ -1,0 +1,251 @@
+#include "cli/manual.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config_table.h"
+
+/* Text of a paragraph: escapes what roff would read as a request or a hyphen, and sets `words` in bold. */
+static void put_text(FILE *out, const char *text)
+{
+    bool bold = false, begins = true;
+    for (; *text; begins = *text == '\n', text++) {
+        if (*text == '`') {
+            bold = !bold;
+            fputs(bold ? "\\fB" : "\\fR", out);
+        } else if (*text == '\\') {
+            fputs("\\e", out);
+        } else if (*text == '-') {
+            fputs("\\-", out);
+        } else if (begins && (*text == '.' || *text == '\'')) {
+            fprintf(out, "\\&%c", *text);
+        } else {
+            fputc(*text, out);
+        }
+    }
+}
+
+static void put_heading(FILE *out, const char *name, const char *chapter, const char *summary)
+{
+    fprintf(out, ".\\\" Made from the program's tables.\n.TH \"");
+    for (const char *p = name; *p; p++)
+        fputc(*p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p, out);
+    fprintf(out, "\" \"%s\" \"\" \"portero %s\" \"%s\"\n.SH NAME\n", chapter, PORTERO_VERSION,
+            *chapter == '1' ? "User commands" : "File formats");
+    put_text(out, name);
+    fputs(" \\- ", out);
+    put_text(out, summary);
+    fputc('\n', out);
+}
+
+/* ---- commands ---- */
+
+static void put_usage(FILE *out, const struct command *c)
+{
+    fputs("\\fBportero ", out);
+    put_text(out, c->name);
+    fputs("\\fR", out);
+    for (size_t i = 0; i < c->option_count; i++)
+        if (c->options[i].required) {
+            fputs(" \\fB\\-\\-", out);
+            put_text(out, c->options[i].name);
+            fprintf(out, "\\fR \\fI%s\\fR", c->options[i].value);
+        }
+    fputs(" [\\fIOPTION\\fR]…", out);
+    if (c->operands)
+        fprintf(out, " \\fI%s\\fR", c->operands);
+    fputc('\n', out);
+}
+
+static void put_option(FILE *out, const struct option_row *row)
+{
+    fputs(".TP\n\\fB\\-\\-", out);
+    put_text(out, row->name);
+    fputs("\\fR", out);
+    if (row->value)
+        fprintf(out, " \\fI%s\\fR", row->value);
+    fputc('\n', out);
+    put_text(out, row->doc);
+    if (row->kind == OPTION_INTEGER)
+        fprintf(out, " (%lld to %lld)", (long long)row->lowest, (long long)row->highest);
+    fputs(row->required ? "; required\n" : "\n", out);
+}
+
+static bool has_option(const struct command *c, const char *name)
+{
+    for (size_t i = 0; c && i < c->option_count; i++)
+        if (!strcmp(c->options[i].name, name))
+            return true;
+    return false;
+}
+
+/* The options that `others` does not have. */
+static void put_options(FILE *out, const struct command *c, const struct command *others)
+{
+    for (size_t i = 0; i < c->option_count; i++)
+        if (!has_option(others, c->options[i].name))
+            put_option(out, &c->options[i]);
+}
+
+static void put_verbs(FILE *out, const struct command *c)
+{
+    fputs(".SH COMMANDS\nThe service must be running. Each command has the options above, and those that are given "
+          "with it.\n",
+          out);
+    for (size_t i = 0; c->verb(i); i++) {
+        const struct command *v = c->verb(i);
+        fputs(".SS ", out);
+        put_text(out, v->name + strlen(c->name) + 1);
+        fputc('\n', out);
+        put_usage(out, v);
+        fputs(".PP\n", out);
+        put_text(out, v->summary);
+        fputs(".\n", out);
+        put_options(out, v, c);
+    }
+}
+
+/* The end of the command's help, as prose. */
+static void put_more(FILE *out, const struct command *c)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *memory = open_memstream(&text, &n);
+    if (!memory)
+        abort();
+    c->more(memory);
+    if (fclose(memory) != 0)
+        abort();
+    fputs(".SH NOTES\n", out);
+    put_text(out, text + strspn(text, "\n"));
+    free(text);
+}
+
+void manual_command(const struct command *c, FILE *out)
+{
+    char name[64];
+    snprintf(name, sizeof name, "portero-%s", c->name);
+    put_heading(out, name, "1", c->summary);
+    fputs(".SH SYNOPSIS\n", out);
+    put_usage(out, c);
+    fputs(".SH DESCRIPTION\n", out);
+    put_text(out, c->summary);
+    fputs(".\n.SH OPTIONS\n", out);
+    put_options(out, c, NULL);
+    fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nshow the help\n", out);
+    if (c->verb)
+        put_verbs(out, c);
+    else if (c->more)
+        put_more(out, c);
+    fputs(".SH SEE ALSO\n.BR portero (1),\n.BR portero.conf (5)\n", out);
+}
+
+void manual_program(const struct command *const *commands, size_t count, FILE *out)
+{
+    put_heading(out, "portero", "1", "telephone line behind a building's call box");
+    fputs(
+        ".SH SYNOPSIS\n\\fBportero\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]…\n.br\n\\fBportero help\\fR [\\fICOMMAND\\fR]\n"
+        ".br\n\\fBportero \\-\\-version\\fR\n.SH DESCRIPTION\n",
+        out);
+    put_text(out, COMMAND_SENTENCE);
+    fputs("\nIt serves a REST API over HTTPS and answers calls over SIP, on one store: SQLite or PostgreSQL.\n"
+          ".SH COMMANDS\n",
+          out);
+    for (size_t i = 0; i < count; i++) {
+        fputs(".TP\n\\fB", out);
+        put_text(out, commands[i]->name);
+        fputs("\\fR\n", out);
+        put_text(out, commands[i]->summary);
+        fputs(": see\n.BR portero\\-", out);
+        put_text(out, commands[i]->name);
+        fputs(" (1).\n", out);
+    }
+    fputs(".TP\n\\fBhelp\\fR\nShow the help of a command.\n.SH EXIT STATUS\n"
+          ".TP\n\\fB0\\fR\nThe command succeeded.\n"
+          ".TP\n\\fB1\\fR\nIt failed; a line on standard error says why.\n"
+          ".TP\n\\fB2\\fR\nWrong usage, or an invalid configuration.\n.SH FILES\n",
+          out);
+    fprintf(out,
+            ".TP\n.I %s\nThe configuration: see\n.BR portero.conf (5).\n"
+            ".TP\n.I /var/lib/portero\nThe data directory of the service that the package installs.\n",
+            CONFIG_DEFAULT_PATH);
+    fputs(".SH SEE ALSO\n.BR portero.conf (5)\n", out);
+}
+
+/* ---- configuration ---- */
+
+static void put_value(FILE *out, const struct config_row *row)
+{
+    const bool bare = row->kind == CONFIG_ENUM || row->kind == CONFIG_INTEGER || row->kind == CONFIG_BOOLEAN;
+    fputs(".TP\n\\fB", out);
+    put_text(out, row->key);
+    fputs("\\fR", out);
+    if (row->dflt) {
+        fputs(" = ", out);
+        fputs(row->kind == CONFIG_CIDRS ? "{" : bare ? "" : "\"", out);
+        put_text(out, row->dflt);
+        fputs(row->kind == CONFIG_CIDRS ? "}" : bare ? "" : "\"", out);
+    }
+    fputc('\n', out);
+    put_text(out, row->doc);
+    if (row->kind == CONFIG_INTEGER)
+        fprintf(out, " (%lld to %lld)", (long long)row->lo, (long long)row->hi);
+    if (row->kind == CONFIG_ENUM || row->kind == CONFIG_WORDS) {
+        fputs(" (", out);
+        for (const char *p = row->words; *p; p++)
+            put_text(out, *p == '|' ? ", " : (char[]){*p, '\0'});
+        fputc(')', out);
+    }
+    fputs(row->kind == CONFIG_SECRET ? " (secret)\n" : "\n", out);
+}
+
+static void put_rows(FILE *out, const struct config_row *rows)
+{
+    for (; rows->key; rows++)
+        put_value(out, rows);
+}
+
+static void put_sections(FILE *out)
+{
+    const char *section = "";
+    for (const struct config_row *row = config_rows; row->key; row++) {
+        if (strcmp(row->section, section) != 0) {
+            section = row->section;
+            fprintf(out, config_is_top(row) ? ".SH KEYS OUTSIDE OF SECTIONS\n" : ".SH SECTION %s\n", section);
+        }
+        put_value(out, row);
+    }
+}
+
+void manual_configuration(FILE *out)
+{
+    put_heading(out, "portero.conf", "5", "configuration of portero");
+    fputs(".SH SYNOPSIS\n.I " CONFIG_DEFAULT_PATH "\n.SH DESCRIPTION\n", out);
+    put_text(out,
+             "Lines have the form `key = value`, or `section { key = value }` for the keys of a section. `#` begins a "
+             "comment.\nText may be quoted: '...' is literal, \"...\" expands \\n escapes and ${VARIABLE}. A list "
+             "is written {\"a\", \"b\"}.\nEach key is given here with its default.\n");
+    fputs(".PP\n", out);
+    put_text(out,
+             "The service does not start with an unknown key, a key given twice or a value out of range; the message "
+             "names file and line.\n`portero check-config` reports all such errors at once, and also checks the "
+             "files, secrets and addresses that the keys name.\n");
+    put_sections(out);
+    fputs(".SH BLOCK plan IN SECTION billing\n", out);
+    put_text(out, "`plan weekly { … }` and `plan yearly { … }` are the plans for sale.\n");
+    put_rows(out, config_plan_rows);
+    fputs(".SH BLOCK peer IN SECTION voice\n", out);
+    put_text(out,
+             "`peer NAME { … }` is a caller with its own settings, such as a telephone provider's trunk. If there are "
+             "any, only they and the addresses in `peers` may call.\n");
+    put_rows(out, config_peer_rows);
+    fputs(".SH SECRETS\n", out);
+    put_text(out,
+             "Keys marked as secret may be given as `file:PATH` or `env:NAME`, which keeps them out of the file.\n");
+    fputs(".SH ENVIRONMENT\n", out);
+    put_text(out,
+             "Variables override the file: `PORTERO_SECTION_KEY`, as in `PORTERO_LIMITS_OTP_PER_IP=10`, and "
+             "`PORTERO_MODE` for a key without a section.\nThe service does not start with a PORTERO_ variable that "
+             "is not a key, unless a secret's `env:NAME` or a ${VARIABLE} names it.\n");
+    fputs(".SH SEE ALSO\n.BR portero (1),\n.BR portero\\-check\\-config (1)\n", out);
+}

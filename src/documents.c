@@ -1,0 +1,83 @@
+/* Writes the manual pages and the shells' completions into a directory: documents DIRECTORY. Runs while the program is
+ * built and is not installed. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/completion.h"
+#include "cli/manual.h"
+
+static const struct command *const commands[] = {
+#define COMMAND(name) &command_##name,
+#include "tbl/commands.def"
+};
+#define COMMAND_COUNT (sizeof commands / sizeof *commands)
+
+static FILE *create(const char *directory, const char *below, const char *name)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", directory, below);
+    mkdir(directory, 0777);
+    mkdir(path, 0777);
+    snprintf(path, sizeof path, "%s/%s/%s", directory, below, name);
+    FILE *file = fopen(path, "we");
+    if (!file) {
+        perror(path);
+        exit(1);
+    }
+    return file;
+}
+
+static void done(FILE *file)
+{
+    if (fclose(file) != 0) {
+        perror("documents");
+        exit(1);
+    }
+}
+
+static void write_pages(const char *directory)
+{
+    FILE *file = create(directory, "man1", "portero.1");
+    manual_program(commands, COMMAND_COUNT, file);
+    done(file);
+    file = create(directory, "man5", "portero.conf.5");
+    manual_configuration(file);
+    done(file);
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "portero-%s.1", commands[i]->name);
+        file = create(directory, "man1", name);
+        manual_command(commands[i], file);
+        done(file);
+    }
+}
+
+static void write_completions(const char *directory)
+{
+    static const struct {
+        const char *below, *name;
+        void (*put)(const struct command *const *, size_t, FILE *);
+    } all[] = {
+        {"bash", "portero", completion_bash},
+        {"zsh", "_portero", completion_zsh},
+        {"fish", "portero.fish", completion_fish},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        FILE *file = create(directory, all[i].below, all[i].name);
+        all[i].put(commands, COMMAND_COUNT, file);
+        done(file);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) {
+        fputs("usage: documents DIRECTORY\n", stderr);
+        return 2;
+    }
+    write_pages(argv[1]);
+    write_completions(argv[1]);
+    return 0;
+}
