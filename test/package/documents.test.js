@@ -1,0 +1,108 @@
+// The manual pages and the completions, which the build makes from the tables of commands and of configuration keys.
+import { describe, it } from 'node:test';
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { build, commands, filesBelow, options, read, run, temporary, top, verbs } from './lib.js';
+
+const share = join(build, 'share');
+const page = (file) => run('man', ['-l', join(share, file)], { env: { ...process.env, LC_ALL: 'C.UTF-8', MANWIDTH: '500', MANPAGER: 'cat', MAN_KEEP_FORMATTING: '' } }).stdout;
+const pages = filesBelow(share).filter((file) => file.startsWith('man'));
+const names = commands();
+
+describe('manual pages', () => {
+    it('have no fault that man reports', () => {
+        for (const file of pages) {
+            const done = run('man', ['--warnings', '-E', 'UTF-8', '-l', '-Tutf8', '-Z', join(share, file)], { env: { ...process.env, LC_ALL: 'C.UTF-8', MANROFFSEQ: '' } });
+            assert.equal(done.stderr, '', file);
+        }
+    });
+
+    it('are one for each command, with every verb and option', () => {
+        const program = page('man1/portero.1');
+        for (const command of names) {
+            assert.match(program, new RegExp(`^ +${command}( |$)`, 'm'));
+            const text = page(`man1/portero-${command}.1`);
+            for (const option of options([command])) assert.match(text, new RegExp(`^ +(-h, )?${option}\\b`, 'm'), `${command} ${option}`);
+        }
+        const admin = page('man1/portero-admin.1');
+        for (const verb of verbs()) {
+            const section = admin.split(`\n   ${verb.join(' ')}\n`)[1]?.split(/\n {3}\S/)[0];
+            assert.ok(section, verb.join(' '));
+            for (const option of options(['admin', ...verb])) assert.ok(`${section}${admin.split('\nCOMMANDS')[0]}`.includes(` ${option}`), `${verb.join(' ')} ${option}`);
+        }
+        assert.equal(pages.length, names.length + 2);
+    });
+
+    it('explain every configuration key of portero.conf, with its default', () => {
+        const text = page('man5/portero.conf.5');
+        const keys = [...read('portero.conf').matchAll(/^ *#?([a-z0-9_]+) = (.+)$/gm)];
+        assert.ok(keys.length > 100);
+        for (const [, key] of keys) assert.match(text, new RegExp(`^ +${key}( = .*)?( +[a-zA-Z0-9].*)?$`, 'm'), key);
+        assert.match(text, /^ +calls_per_source = 100$/m);
+        assert.match(text, /^ +master_key = ""$[^=]+\(secret\)$/m);
+        for (const section of new Set([...read('portero.conf').matchAll(/^([a-z]+) \{/gm)].map((found) => found[1]))) assert.ok(text.includes(`\nSECTION ${section}\n`), section);
+    });
+});
+
+describe('completions', () => {
+    const work = temporary();
+    run('sh', ['-c', 'mkdir somewhere && touch some.conf'], { cwd: work });
+
+    /** What bash offers at the end of the line, through COMP_WORDS as the shell sets it. */
+    function bash(line) {
+        const words = line.split(/ |(?<==)|(?==)/);
+        const script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _portero; printf "%s\\n" "${COMPREPLY[@]}"';
+        const done = run('bash', ['-c', script, 'bash', join(share, 'bash/portero'), ...words], { cwd: work });
+        assert.equal(done.stderr, '');
+        return done.stdout.split('\n').filter(Boolean).sort();
+    }
+    const fish = (line) => run('fish', ['-c', 'source $argv[1]; complete -C $argv[2]', join(share, 'fish/portero.fish'), line], { cwd: work, env: { ...process.env, HOME: work } })
+        .stdout.split('\n').filter(Boolean).map((offer) => offer.split('\t')[0]).sort();
+
+    /** What zsh lists. It completes in a terminal only, so it gets one, and the line once it edits; after the list it shows the line again. */
+    function zsh(line) {
+        const script = `zmodload zsh/zpty
+            zpty z zsh -f -i
+            zpty -w z "PS1=; fpath=($1 \\$fpath); autoload -Uz compinit; compinit -u -D; LISTMAX=1000; bindkey '^I' list-choices; zle-line-init() { print rea''dy }; zle -N zle-line-init"
+            zpty -r z out '*ready*'
+            zpty -w -n z "$2"$'\\t'
+            zpty -r z out "*$2*$2*"
+            print -r -- $out
+            zpty -d z`;
+        const done = run('zsh', ['-f', '-c', script, 'zsh', join(share, 'zsh'), line], { cwd: work, timeout: 60_000, env: { ...process.env, TERM: 'dumb', COLUMNS: '200', HOME: work } });
+        return done.stdout.replace(/\x1b\[[?0-9;]*[a-zA-Z]/g, '');
+    }
+
+    it('of bash offer commands, verbs, options and values', () => {
+        assert.deepEqual(bash('portero '), [...names, 'help', '--help', '--version'].sort());
+        assert.deepEqual(bash('portero ser'), ['serve']);
+        assert.deepEqual(bash('portero help adm'), ['admin']);
+        for (const command of names) assert.deepEqual(bash(`portero ${command} --`), options([command]).sort(), command);
+        for (const verb of verbs()) assert.deepEqual(bash(`portero admin ${verb.join(' ')} --`), options(['admin', ...verb]).sort(), verb.join(' '));
+        for (const noun of new Set(verbs().map((verb) => verb[0]))) assert.ok(bash('portero admin ').includes(noun), noun);
+        assert.deepEqual(bash('portero admin key c'), ['create']);
+        assert.deepEqual(bash('portero admin --json key c'), ['create']);
+        assert.deepEqual(bash('portero serve --config some'), ['some.conf', 'somewhere']);
+        assert.deepEqual(bash('portero serve --config=some'), ['some.conf', 'somewhere']);
+        assert.deepEqual(bash('portero serve --data some'), ['somewhere']);
+        assert.deepEqual(bash('portero serve --https '), []);
+        assert.deepEqual(bash('portero serve --config some.conf --ht'), ['--http', '--https']);
+        assert.deepEqual(bash('portero admin greeting set some'), ['some.conf', 'somewhere']);
+    });
+
+    it('of fish offer the same', () => {
+        for (const command of names) assert.ok(fish('portero ').includes(command), command);
+        assert.deepEqual(fish('portero admin key '), ['create']);
+        for (const verb of verbs()) assert.deepEqual(fish(`portero admin ${verb.join(' ')} --`), options(['admin', ...verb]).sort(), verb.join(' '));
+        assert.deepEqual(fish('portero serve --config some'), ['some.conf', 'somewhere/']);
+    });
+
+    it('of zsh offer the same', () => {
+        run('zsh', ['-n', join(share, 'zsh/_portero')]);
+        const listed = zsh('portero ');
+        for (const command of names) assert.match(listed, new RegExp(`^${command} +--`, 'm'), command);
+        assert.match(zsh('portero admin key '), /^create +-- Issue a key/m);
+        const offered = zsh('portero admin key create --');
+        for (const option of options(['admin', 'key', 'create'])) assert.ok(offered.includes(option), `${option} in ${JSON.stringify(offered)}`);
+    });
+});
