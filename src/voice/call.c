@@ -280,14 +280,15 @@ static void call_checked(struct call *c, const struct access_decision *d, struct
     collect_digits(c, CALL_FIRST_WAIT_MS, out);
 }
 
-/* Without a decision the resident decides. Before the first one, the building is not known. Nothing is asked again: the
- * store has used up the visitor's time. */
-static void call_failed(struct call *c, bool gone, struct call_actions *out)
+/* Without a decision the resident decides. Before the first one, the building is not known: another node may reach the
+ * store, and 503 sends the caller there (RFC 3263, 4.3). Nothing is asked again: the store has used up the visitor's
+ * time. */
+static void call_failed(struct call *c, const struct call_event *e, struct call_actions *out)
 {
     c->reason = ACCESS_FAILED;
     if (!c->answered) {
-        reject_call(c, 500, out);
-    } else if (gone) {
+        reject_call(c, e->away ? 503 : 500, out);
+    } else if (e->gone) {
         add_prompt(c, PROMPT_NOBODY, false, out);
         add_hang_up(c, out);
     } else {
@@ -382,7 +383,7 @@ static void step_asked(struct call *c, const struct call_event *e, struct call_a
         if (e->kind == CALL_DECIDED || e->kind == CALL_FAILED)
             ring_resident(c, out);
     } else if (e->kind == CALL_FAILED) {
-        call_failed(c, e->gone, out);
+        call_failed(c, e, out);
     } else if (e->kind == CALL_DECIDED) {
         if (c->state == CALL_ARRIVING)
             call_arrived(c, e->decision, out);

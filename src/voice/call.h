@@ -76,6 +76,7 @@ struct call_event {
     const char *way; /* of CALL_DIGIT, for the record: "event", "tone", "info"; NULL: unknown */
     enum call_forward_failure failure;
     bool gone; /* of CALL_FAILED: the building was removed during the call */
+    bool away; /* of CALL_FAILED: the store could not be reached in time */
 };
 
 enum call_action_kind {

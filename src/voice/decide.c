@@ -151,6 +151,8 @@ void decide_now(struct decide *d, const struct call *c, const struct call_action
 struct call_event decide_event(const struct decide *d)
 {
     if (d->result)
-        return (struct call_event){.kind = CALL_FAILED, .gone = d->result == ERR_BUILDING_NOT_FOUND};
+        return (struct call_event){.kind = CALL_FAILED,
+                                   .gone = d->result == ERR_BUILDING_NOT_FOUND,
+                                   .away = d->result == ERR_SERVICE_UNAVAILABLE};
     return (struct call_event){.kind = CALL_DECIDED, .decision = &d->decision};
 }

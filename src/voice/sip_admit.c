@@ -111,7 +111,7 @@ bool sip_admit(struct sip_agent *a, const struct sip_msg *msg, struct sip_source
         return false;
     }
     if (!find_place(a)) {
-        sip_refuse(a, msg, 503, "Service Unavailable", "Retry-After: 5\r\n");
+        sip_refuse(a, msg, 503, "Service Unavailable", SIP_RETRY_AFTER);
         return false;
     }
     struct sip_source *s = sip_source_find(a->sources, &msg->src, sip_peers_find(&a->peers, &msg->src));

@@ -82,6 +82,9 @@ struct sip_agent {
  * after the last one. */
 void sip_agent_settled(struct sip_agent *a);
 
+/* A header of each 503: this node cannot serve now, another one may (RFC 3261, 21.5.4). */
+#define SIP_RETRY_AFTER "Retry-After: 5\r\n"
+
 /* Refuses a request without state: a repetition is handled as a new request. `header` is "" or ends with CRLF. */
 void sip_refuse(struct sip_agent *a, const struct sip_msg *msg, uint16_t status, const char *reason,
                 const char *header);

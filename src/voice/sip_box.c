@@ -68,7 +68,9 @@ static void begin_call(struct sip_stack *stack, const struct sip_msg *msg, const
 static void sign_in_settled(struct sign_in *s)
 {
     struct sip_agent *a = s->stack->agent;
-    if (s->result && s->result != ERR_NOT_FOUND) {
+    if (s->result == ERR_SERVICE_UNAVAILABLE) {
+        sip_refuse(a, s->msg, 503, "Service Unavailable", SIP_RETRY_AFTER);
+    } else if (s->result && s->result != ERR_NOT_FOUND) {
         sip_refuse(a, s->msg, 500, "Server Internal Error", "");
     } else if (s->result) {
         log_info("sip sign-in refused name=%s", s->name);
@@ -156,7 +158,7 @@ static void sign_in(struct sip_stack *stack, const struct sip_msg *msg, const st
         return; /* a repetition, or no memory: the caller repeats it */
     if (a->sign_in_count >= PENDING_MAX) {
         mem_deref(s);
-        sip_refuse(a, msg, 503, "Service Unavailable", "Retry-After: 5\r\n");
+        sip_refuse(a, msg, 503, "Service Unavailable", SIP_RETRY_AFTER);
         return;
     }
     s->stack = stack;

@@ -170,8 +170,9 @@ void sip_call_confirm(struct sip_call *c)
 
 static void sip_call_reject(struct sip_call *c, int status)
 {
+    const char *reason = status == 404 ? "Not Found" : status == 503 ? "Service Unavailable" : "Server Internal Error";
     c->record.status = status;
-    sip_call_refuse(c, status, status == 404 ? "Not Found" : "Server Internal Error");
+    sip_call_refuse(c, status, reason);
     sip_call_end(c);
 }
 

@@ -43,11 +43,14 @@ static bool may_repeat(struct sip_agent *a)
 
 void sip_call_refuse(struct sip_call *c, int status, const char *reason)
 {
+    static const char end[] = "%sContent-Length: 0\r\n\r\n";
+    const char *header = status == 503 ? SIP_RETRY_AFTER : "";
     if (may_repeat(c->agent)) {
-        (void)sip_treply(&c->transaction, c->stack->sip, c->invite, (uint16_t)status, reason);
+        (void)sip_treplyf(&c->transaction, NULL, c->stack->sip, c->invite, false, (uint16_t)status, reason, end,
+                          header);
         return;
     }
-    (void)sip_reply(c->stack->sip, c->invite, (uint16_t)status, reason);
+    (void)sip_replyf(c->stack->sip, c->invite, (uint16_t)status, reason, end, header);
     c->transaction = mem_deref(c->transaction);
 }
 

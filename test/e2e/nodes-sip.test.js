@@ -3,9 +3,33 @@
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { joined } from './lib/nodes.js';
-import { Baresip, QUICK } from './lib/phone.js';
+import { randomBytes } from 'node:crypto';
+import { ok } from './lib/client.js';
+import { Baresip, QUICK, sipp, startPhone } from './lib/phone.js';
+import { freePort } from './lib/port.js';
 import { NameServer } from './lib/provider.js';
-import { eventually, grant, resident, useWorld } from './lib/world.js';
+import { sql } from './lib/store.js';
+import { eventually, grant, resident, useWorld, world } from './lib/world.js';
+
+/** Calls the name with a box over TCP: {opened()}, which presses the code and resolves to the tones that the box heard until the end. */
+async function callDoor(phone, person) {
+    const from = phone.events.length;
+    phone.command('dial', `sip:${person.number}@door.example;transport=tcp`);
+    await phone.event('CALL_ESTABLISHED', from);
+    return {
+        async opened() {
+            await phone.press('1234');
+            await phone.event('CALL_CLOSED', from);
+            return phone.tones(from);
+        },
+    };
+}
+
+/** A name server with SRV records of door.example: the first node has the better priority. */
+function nameServer(first, second) {
+    return NameServer.start('--host-record=one.example,127.0.0.1', '--host-record=two.example,127.0.0.1',
+        `--srv-host=_sip._tcp.door.example,one.example,${first.daemon.sipPort},1`, `--srv-host=_sip._tcp.door.example,two.example,${second.daemon.sipPort},2`);
+}
 
 describe('a call box that resolves SRV records', () => {
     const first = useWorld({ config: QUICK });
@@ -15,8 +39,7 @@ describe('a call box that resolves SRV records', () => {
     let person;
     before(async () => {
         second = await joined(first, { config: QUICK });
-        names = await NameServer.start('--host-record=one.example,127.0.0.1', '--host-record=two.example,127.0.0.1',
-            `--srv-host=_sip._tcp.door.example,one.example,${first.daemon.sipPort},1`, `--srv-host=_sip._tcp.door.example,two.example,${second.daemon.sipPort},2`);
+        names = await nameServer(first, second);
         phones = [await Baresip.start({ nameserver: names.address }), await Baresip.start({ nameserver: names.address })];
         person = await resident(first.client, { tone: '9' });
         await grant(person, { type: 'passcode', access_code: '1234' });
@@ -27,19 +50,7 @@ describe('a call box that resolves SRV records', () => {
         await second?.close();
     });
 
-    /** Calls the name: {opened()}, which presses the code and resolves to the tones that the box heard until the end. */
-    async function call(phone) {
-        const from = phone.events.length;
-        phone.command('dial', `sip:${person.number}@door.example;transport=tcp`);
-        await phone.event('CALL_ESTABLISHED', from);
-        return {
-            async opened() {
-                await phone.press('1234');
-                await phone.event('CALL_CLOSED', from);
-                return phone.tones(from);
-            },
-        };
-    }
+    const call = (phone) => callDoor(phone, person);
     const calls = (w, pattern = /info call source=tcp/g) => [...w.daemon.stderr.matchAll(pattern)].length;
 
     it('calls the node with the lowest priority value', async () => {
@@ -63,5 +74,70 @@ describe('a call box that resolves SRV records', () => {
         assert.equal(await (await call(phones[0])).opened(), '9');
         await eventually(() => calls(second) === 2, 'the line of the call');
         await first.daemon.start();
+    });
+});
+
+describe('a node that has lost its store', () => {
+    const role = `node_${randomBytes(8).toString('hex')}`;
+    let lost;
+    let other;
+    let names;
+    let phone;
+    let port;
+    let person;
+
+    /** Shuts the store for the first node only, which has a role of its own, or opens it again. */
+    function setAway(away) {
+        sql(other.daemon, `ALTER ROLE ${role} ${away ? 'NOLOGIN' : 'LOGIN'}`);
+        if (away) sql(other.daemon, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`);
+    }
+
+    before(async () => {
+        port = await freePort();
+        const config = { ...QUICK, voice: { ...QUICK.voice, 'peer phones': { server: `127.0.0.1:${port}`, probe_s: 0 } } };
+        other = await world({ config });
+        sql(other.daemon, `CREATE ROLE ${role} SUPERUSER LOGIN`);
+        lost = await joined(other, { config: { ...config, store: { dsn: `${other.daemon.dsn} user=${role}` } } });
+        names = await nameServer(lost, other);
+        phone = await Baresip.start({ nameserver: names.address });
+        person = await resident(other.client, { tone: '5' });
+        const path = `/v1/buildings/${person.building.id}/settings`;
+        const { etag } = (await person.client.get(path)).headers;
+        ok(await person.client.patch(path, { ring: { numbers: ['+15550001234'], accept: false } }, { headers: { 'If-Match': etag } }));
+        await grant(person, { type: 'passcode', access_code: '1234' });
+    });
+    after(async () => {
+        await phone?.stop();
+        await names?.kill();
+        await lost?.close();
+        if (other) sql(other.daemon, `DROP ROLE ${role}`);
+        await other?.close();
+    });
+
+    it('lets the resident decide about a visitor whom it has answered', async () => {
+        const resident = await startPhone('--listen', `127.0.0.1:${port}`, '--digits', '9', '--hangup', '2000');
+        const call = await callDoor(phone, person);
+        setAway(true);
+        assert.match(await call.opened(), /5/);
+        assert.equal((await resident.ended).status, 0);
+        assert.ok(await lost.daemon.logged(/info call source=tcp.* decision=forwarded reason=error .*ended=failed/));
+    });
+
+    it('refuses a call that arrives, and says when to try again', () => sipp(lost.daemon, 'away', person.number));
+
+    it('refuses a box that registers, and says when to try again', () => sipp(lost.daemon, 'away-register', 'gate', { extra: ['-au', 'gate', '-ap', 'secret'] }));
+
+    it('leaves a call to the node that a box finds next', async () => {
+        assert.equal(await (await callDoor(phone, person)).opened(), '5');
+        assert.ok(await other.daemon.logged(/info call source=tcp.*ended=released/));
+        assert.ok(await lost.daemon.logged(/info call source=tcp.* status=503/));
+    });
+
+    it('takes calls again when the store is back', async () => {
+        setAway(false);
+        const client = lost.client.as(person.key);
+        await eventually(async () => (await client.get('/v1/account', { check: false })).status === 200, 'the store');
+        assert.equal(await (await callDoor(phone, person)).opened(), '5');
+        assert.ok(await lost.daemon.logged(/info call source=tcp.*ended=released/));
     });
 });

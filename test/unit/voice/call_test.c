@@ -146,6 +146,9 @@ static void step(struct call *c, char letter, const struct greetings *g, struct 
     case 'q':
         e.kind = CALL_FAILED, e.gone = true;
         break;
+    case 'z':
+        e.kind = CALL_FAILED, e.away = true;
+        break;
     case 'y':
         e.kind = CALL_FORWARD_ANSWERED;
         break;
@@ -213,6 +216,7 @@ static const struct {
     {"the owner hears that the line works", "aS", ARRIVE "answer say-11 hang-up .", CALL_ENDING, CALL_OWNER},
     {"a grant opens at once", "aG", ARRIVE "answer say-1G tones-9# hang-up .", CALL_ENDING, CALL_RELEASED},
     {"a failing store refuses the call", "af", ARRIVE "reject-500 .", CALL_OVER, CALL_NO_OUTCOME},
+    {"a store that is away sends the caller to another node", "az", ARRIVE "reject-503 .", CALL_OVER, CALL_NO_OUTCOME},
     {"a passcode is asked for", "aC", ASK, CALL_COLLECTING, CALL_NO_OUTCOME},
     {"four digits are a code", "aC1234", ASK "collect-2000 .collect-2000 .collect-2000 .ask-1234 .", CALL_CHECKING,
      CALL_NO_OUTCOME},
@@ -471,7 +475,7 @@ static void test_a_number_that_is_too_long_is_not_rung(void **state)
 static void test_random_sequences_break_no_rule(void **state)
 {
     (void)state;
-    static const char letters[] = "aRSGCWXFd0123456789*#AvVwtfynboeuh";
+    static const char letters[] = "aRSGCWXFd0123456789*#AvVwtfynboeuhz";
     unsigned seed = 1;
     for (int round = 0; round < 20000; round++) {
         struct call c;
