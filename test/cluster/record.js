@@ -186,11 +186,11 @@ export class Record {
             result.half += Math.max(Math.abs(entries - uses), Math.abs(events.size - uses));
             this.problems.push(`${uses} uses, ${entries} log entries, ${events.size} events`);
         }
-        const received = () => new Set(this.receiver.requests.map(({ body }) => body.id));
-        if (delivered && !await within(DELIVERY_MS, () => [...events].every((id) => received().has(id)), 500)) {
-            const missing = [...events].filter((id) => !received().has(id)).length;
-            this.#lose(result, 'lost', `${missing} events were not delivered in ${DELIVERY_MS / 1000} s`);
-        }
+        const missing = () => {
+            const received = new Set(this.receiver.requests.map(({ body }) => body.id));
+            return [...events].filter((id) => !received.has(id)).length;
+        };
+        if (delivered && !await within(DELIVERY_MS, () => missing() === 0, 500)) this.#lose(result, 'lost', `${missing()} events were not delivered in ${DELIVERY_MS / 1000} s`);
     }
 
     #lose(result, kind, text) {
