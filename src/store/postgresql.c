@@ -103,6 +103,17 @@ static enum err read_dsn(struct postgresql_store *s, const char *value, char **r
     return e;
 }
 
+static bool has_several_hosts(PGconn *conn)
+{
+    bool several = false;
+    PQconninfoOption *options = PQconninfo(conn);
+    for (const PQconninfoOption *o = options; o && o->keyword; o++)
+        several |=
+            (strcmp(o->keyword, "host") == 0 || strcmp(o->keyword, "hostaddr") == 0) && o->val && strchr(o->val, ',');
+    PQconninfoFree(options);
+    return several;
+}
+
 static enum err connect_first(struct postgresql_store *s, char **ret_why)
 {
     struct postgresql_db *db = &s->workers[0].db;
@@ -115,6 +126,7 @@ static enum err connect_first(struct postgresql_store *s, char **ret_why)
     if (!encoding || strcmp(encoding, "UTF8") != 0)
         return err_why(ret_why, ERR_USAGE, "PostgreSQL: the database's encoding is %s, it must be UTF8",
                        encoding ? encoding : "unknown");
+    s->several = has_several_hosts(db->conn);
     return ERR_NONE;
 }
 

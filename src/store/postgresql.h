@@ -101,6 +101,7 @@ struct postgresql_store {
     bool own_waiting;    /* and a worker must yield one */
     bool winding_down, stop, closed; /* closed: all workers have ended */
     _Atomic bool silent;             /* the server gave no answer to the last statement or attempt to connect */
+    bool several;                    /* servers: another one may take over from one that gives no answer */
     _Atomic bool short_warned;
     _Atomic uint64_t served; /* tasks that ended */
     pthread_t clerk;

@@ -46,6 +46,13 @@ static PGconn *open_connection(const struct postgresql_db *db)
     return PQconnectdbParams(names, values, 1);
 }
 
+/* Whether a standby answered the failed attempt, so a primary that gives no answer is about to be replaced. libpq has
+ * no code for that, only its text for target_session_attrs; with another text, waits end sooner. */
+static bool standby_answered(const PGconn *conn)
+{
+    return strstr(PQerrorMessage(conn), "session is read-only") != NULL;
+}
+
 bool postgresql_connect(struct postgresql_db *db)
 {
     PQfinish(db->conn);
@@ -57,7 +64,8 @@ bool postgresql_connect(struct postgresql_db *db)
     db->sent = 0;
     db->broken = true;
     if (PQstatus(db->conn) != CONNECTION_OK) {
-        postgresql_set_silent(db->store, clock_monotonic_us() - began_us > SILENT_US);
+        const bool slow = clock_monotonic_us() - began_us > SILENT_US;
+        postgresql_set_silent(db->store, slow && !standby_answered(db->conn));
         return false;
     }
     PQsetNoticeReceiver(db->conn, take_notice, db);

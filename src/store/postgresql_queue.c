@@ -1,8 +1,8 @@
 /* Where tasks wait for a worker.
  *
  * Every wait has an end: a thread, the clerk, fails the tasks that have waited too long. While the server refuses
- * connections, as in a failover, they wait for `store.wait_s`; while it gives no answer at all, for 12 seconds; the
- * visitor at a door for 5.
+ * connections, as in a failover, they wait for `store.wait_s`, also if a primary that gives no answer has a standby
+ * that does; while no server gives an answer, for 12 seconds; the visitor at a door for 5.
  *
  * A task that met a lock (a node that was frozen in a transaction holds it until the server ends that) waits again in a
  * lane that only a quarter of the workers serve. The first attempt is short. So neither many calls of one building, nor

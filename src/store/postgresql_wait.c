@@ -42,7 +42,8 @@ PGresult *postgresql_result(struct postgresql_db *db)
 {
     if (!db->late) {
         db->late = !wait_for_result(db->conn, db->until_us);
-        if (!db->late || !db->commits)
+        /* With several servers, the next attempt to connect tells whether the others answer. */
+        if (!db->late || !(db->commits || db->store->several))
             postgresql_set_silent(db->store, db->late);
     }
     db->broken |= db->late;

@@ -115,6 +115,35 @@ describe('a PostgreSQL server that hangs', () => {
     });
 });
 
+describe('a primary that hangs while its standby answers', () => {
+    it('is waited for, as in a failover', async () => {
+        // For libpq, a server that is read-only by default is a standby.
+        const [primary, standby] = [new Cluster(), new Cluster({ default_transaction_read_only: 'on' })];
+        let w;
+        try {
+            const name = `d${idempotencyKey().slice(4)}`;
+            sql({ dsn: primary.dsn }, `CREATE DATABASE ${name}`);
+            sql({ dsn: standby.dsn }, `SET default_transaction_read_only = off; CREATE DATABASE ${name}`);
+            const host = (cluster) => /host=(\S+)/.exec(cluster.dsn)[1];
+            const dsn = `${primary.dsn.replace(host(primary), `${host(primary)},${host(standby)}`).replace('dbname=postgres', `dbname=${name}`)} connect_timeout=2`;
+            w = await world({ config: { store: { engine: 'postgresql', dsn, workers: 4 } } });
+            w.client.agent = new https.Agent({ keepAlive: true, rejectUnauthorized: false });
+            const person = await resident(w.client);
+            const rows = ok(await list(person)).data.length;
+            primary.freeze();
+            const asked = [...Array.from({ length: 10 }, () => list(person)), ...Array.from({ length: 10 }, () => create(person))];
+            await sleep(HUNG_MS + 3_000);
+            primary.thaw();
+            for (const answer of await Promise.all(asked)) assert.ok(answer.status < 300, answer.text);
+            assert.equal(ok(await list(person)).data.length, rows + 10);
+        } finally {
+            for (const cluster of [primary, standby]) cluster.thaw();
+            await w?.close();
+            for (const cluster of [primary, standby]) cluster.stop();
+        }
+    });
+});
+
 describe('a service that is frozen in a transaction', () => {
     let cluster;
     let here;
