@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <malloc.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -309,18 +310,27 @@ static const struct {
              {"heartbeats", join_nodes},  {"jobs", start_jobs},       {"webhook deliveries", start_deliveries},
              {"SIP agent", start_sip},    {"HTTP server", start_http}};
 
+static _Atomic(const char *) starts;
+
+const char *daemon_starts(void)
+{
+    return atomic_load_explicit(&starts, memory_order_relaxed);
+}
+
 enum err daemon_start(const struct config *c, struct daemon **ret, char **ret_why)
 {
     struct daemon *d = mem_new(struct daemon);
     d->config = c;
     *ret_why = NULL;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        atomic_store_explicit(&starts, steps[i].part, memory_order_relaxed);
         enum err e = steps[i].run(d, ret_why);
         if (!e)
             continue;
         if (!*ret_why)
             e = err_why(ret_why, e, "%s: not enough file descriptors or threads, or the store failed", steps[i].part);
         daemon_stop(d);
+        daemon_free(d);
         return e;
     }
     malloc_trim(0); /* returns memory that only the start used: migrations, the OpenAPI tree */
@@ -357,8 +367,12 @@ void daemon_stop(struct daemon *d)
     if (d->service)
         service_stop(d->service);
     heartbeat_stop(d->heartbeat);
-    heartbeat_free(d->heartbeat);
     store_close(d->store);
+}
+
+void daemon_free(struct daemon *d)
+{
+    heartbeat_free(d->heartbeat);
     sip_free(d->sip);
     http_server_free(d->http);
     service_free(d->service);
@@ -366,6 +380,20 @@ void daemon_stop(struct daemon *d)
     deliveries_free(d->deliveries);
     providers_close(&d->providers);
     free(d);
+}
+
+int64_t daemon_turned_us(const struct daemon *d)
+{
+    int64_t https_us = http_server_turned_us(d->http), sip_us = INT64_MAX;
+    if (d->sip)
+        (void)sip_pulse(d->sip, &sip_us);
+    return https_us < sip_us ? https_us : sip_us;
+}
+
+unsigned daemon_calls(const struct daemon *d)
+{
+    int64_t unused;
+    return d->sip ? sip_pulse(d->sip, &unused) : 0;
 }
 
 const struct config *daemon_config(const struct daemon *d)

@@ -9,9 +9,17 @@ struct daemon;
 enum err daemon_start(const struct config *c, struct daemon **ret, char **ret_why) CHECKED;
 /* Reloads the certificates. If they do not load, logs the reason and keeps the old ones. */
 void daemon_reload(struct daemon *d);
-/* Lets calls end (at most 30 s) while HTTPS is served, then finishes requests (http.drain_s and at most 10 s), commits,
- * and frees the daemon. */
+/* Lets calls end (at most 30 s) while HTTPS is served, then finishes requests (http.drain_s and at most 10 s), and
+ * commits. daemon_free must follow. */
 void daemon_stop(struct daemon *d);
+void daemon_free(struct daemon *d);
+
+/* The monotonic time when that loop of HTTPS or SIP turned that has not turned for longest. No loop waits for the
+ * store. */
+int64_t daemon_turned_us(const struct daemon *d);
+unsigned daemon_calls(const struct daemon *d); /* over SIP */
+/* The part that is being started, or NULL. Any thread. */
+const char *daemon_starts(void);
 
 const struct config *daemon_config(const struct daemon *d);
 /* The addresses of the open listeners with their actual ports: " https://A:P http://A:P sip:A:P". */

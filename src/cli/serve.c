@@ -11,7 +11,7 @@
 #include "cli/command.h"
 #include "cli/daemon.h"
 #include "cli/lifecycle.h"
-#include "cli/notify.h"
+#include "cli/manager.h"
 #include "cli/process.h"
 #include "cli/starting.h"
 #include "store/store.h"
@@ -61,13 +61,7 @@ static void warn(const struct config *c)
         log_warn("running_as_root advice=run as a dedicated user that owns data_dir; no privileges are needed");
 }
 
-static void notify(const char *state)
-{
-    if (notify_send(state))
-        log_warn("notify_failed state=%s reason=%s", state, strerror(errno));
-}
-
-static void print_ready(const struct daemon *d)
+static void print_ready(struct daemon *d)
 {
     char text[512];
     daemon_addresses(d, text, sizeof text);
@@ -75,23 +69,47 @@ static void print_ready(const struct daemon *d)
     printf("ready%s\n", text);
     fflush(stdout);
     log_info("ready%s mode=%s version=%s", text, daemon_config(d)->top_mode, PORTERO_VERSION);
-    notify("READY=1");
+    manager_ready(d);
 }
 
 /* Waits for SIGTERM or SIGINT. SIGHUP reloads the certificates. */
 static void wait_for_signal(struct daemon *d)
 {
     int got;
-    while ((got = signals_wait()) == SIGHUP)
+    while ((got = signals_wait()) == SIGHUP) {
+        manager_reloading();
         daemon_reload(d);
+        manager_ready(d);
+    }
     log_info("stopping signal=%s", sigabbrev_np(got));
+}
+
+static void write_reason(char *ret, size_t size)
+{
+    const char *store = store_waits_for(), *part = daemon_starts();
+    if (store)
+        snprintf(ret, size, "store reason=\"%s\"", store);
+    else
+        snprintf(ret, size, "part=\"%s\"", part ? part : "");
+}
+
+/* From the signal on, readiness checks fail. */
+static void stop(struct daemon *d)
+{
+    lifecycle_set(LIFECYCLE_STOPPING);
+    manager_stopping();
+    signals_release();
+    daemon_stop(d);
+    manager_forget();
+    daemon_free(d);
+    log_info("stopped");
 }
 
 /* Starts the daemon. *ret_signal is the signal that has arrived meanwhile, or 0. */
 static enum err start(const struct config *config, struct daemon **ret, int *ret_signal, char **ret_why)
 {
     signals_hold();
-    if (starting_watch(store_waits_for))
+    if (starting_watch(write_reason) || manager_begin(write_reason))
         return err_why(ret_why, ERR_IO, "not enough file descriptors or threads");
     enum err e = daemon_start(config, ret, ret_why);
     *ret_signal = starting_ended();
@@ -119,16 +137,13 @@ static int serve_run(const struct command *self, const void *given, struct argum
             print_ready(daemon);
             wait_for_signal(daemon);
         }
-        lifecycle_set(LIFECYCLE_STOPPING);
-        notify("STOPPING=1");
-        signals_release();
-        daemon_stop(daemon);
-        log_info("stopped");
+        stop(daemon);
     } else if (!config) {
         complain_lines(why);
     } else {
         complain("%s", why);
     }
+    manager_end();
     free(why);
     config_free(config);
     return e == ERR_NONE || got ? EXIT_DONE : e == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;

@@ -13,11 +13,13 @@
 #include "base/log.h"
 
 #define MUTE_US  (5 * US_PER_S) /* a start that takes longer says what it waits for */
+#define AGAIN_US US_PER_S       /* and says it again when it waits for another */
 #define GRACE_US (3 * US_PER_S) /* for a start that a signal ends */
 
 static struct {
     pthread_t thread;
-    const char *(*reason)(void);
+    void (*reason)(char *ret, size_t size);
+    char said[200];
     int signals, ended; /* descriptors */
     int got;            /* the first signal */
 } watch;
@@ -49,8 +51,11 @@ static void note_signal(void)
 
 static void say_reason(void)
 {
-    const char *reason = watch.reason();
-    log_warn("waiting for store reason=\"%s\"", reason ? reason : "no answer");
+    char reason[sizeof watch.said];
+    watch.reason(reason, sizeof reason);
+    if (strcmp(reason, watch.said) != 0)
+        log_warn("waiting for %s", reason);
+    memcpy(watch.said, reason, sizeof reason);
 }
 
 /* Sleeps until a signal arrives or the time is reached. Returns false when the start has ended. */
@@ -58,7 +63,7 @@ static bool wait_until(int64_t at_us, bool *ret_signal)
 {
     struct pollfd fds[] = {{.fd = watch.ended, .events = POLLIN}, {.fd = watch.signals, .events = POLLIN}};
     const int64_t left_us = at_us - clock_monotonic_us();
-    const int ms = at_us == INT64_MAX ? -1 : left_us > 0 ? (int)(left_us / 1000) + 1 : 0;
+    const int ms = left_us > 0 ? (int)(left_us / 1000) + 1 : 0;
     (void)poll(fds, 2, ms);
     *ret_signal = fds[1].revents != 0;
     return fds[0].revents == 0;
@@ -76,13 +81,13 @@ static void *watch_start(void *unused)
         } else if (clock_monotonic_us() >= at_us) {
             end_at_once();
             say_reason();
-            at_us = INT64_MAX;
+            at_us = clock_monotonic_us() + AGAIN_US;
         }
     }
     return NULL;
 }
 
-enum err starting_watch(const char *(*reason)(void))
+enum err starting_watch(void (*reason)(char *ret, size_t size))
 {
     sigset_t set;
     sigemptyset(&set);

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/container_of.h"
 
 #define TICK_MS    250
@@ -29,6 +30,7 @@ static void on_loop_tick(evutil_socket_t fd, short event, void *arg)
     struct http_loop *l = arg;
     (void)fd;
     (void)event;
+    atomic_store_explicit(&l->turned_us, clock_monotonic_us(), memory_order_relaxed);
     http_conns_turn(&l->conns); /* before: input that arrived in time is not too late */
     http_conns_expire(&l->conns);
     http_conns_relieve(&l->conns, NULL);
@@ -176,6 +178,7 @@ static enum err start_events(struct http_loop *l)
 /* Blocks all signals, which are for the main thread; libssl's writes to a closed socket must not end the process. */
 enum err http_loop_start(struct http_loop *l)
 {
+    atomic_store(&l->turned_us, clock_monotonic_us());
     enum err e = start_events(l);
     if (e)
         return e;

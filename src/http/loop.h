@@ -14,7 +14,8 @@ struct http_loop {
     pthread_t thread;
     struct mailbox mailbox;
     struct event mail_ev, tick_ev, drain_ev, stop_ev, stop_idle_ev;
-    size_t freed_before; /* conns.freed at the last tick */
+    size_t freed_before;       /* conns.freed at the last tick */
+    _Atomic int64_t turned_us; /* the last tick */
 
     bool deaf;    /* accepts no more connections */
     bool expired; /* the time for stopping is over */

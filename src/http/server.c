@@ -182,6 +182,16 @@ enum err http_server_reload(struct http_server *s, char **ret_why)
     return s->shared.tls ? http_tls_reload(s->shared.tls, ret_why) : ERR_NONE;
 }
 
+int64_t http_server_turned_us(const struct http_server *s)
+{
+    int64_t oldest_us = INT64_MAX;
+    for (unsigned i = 0; i < s->running; i++) {
+        const int64_t us = atomic_load_explicit(&s->loops[i].turned_us, memory_order_relaxed);
+        oldest_us = us < oldest_us ? us : oldest_us;
+    }
+    return oldest_us;
+}
+
 void http_server_stop(struct http_server *s, int wait_ms)
 {
     for (unsigned i = 0; i < s->running; i++)

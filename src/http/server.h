@@ -23,6 +23,9 @@ const char *http_server_https(const struct http_server *s); /* "127.0.0.1:8443",
 const char *http_server_http(const struct http_server *s);
 /* Reads certificate and key again; keeps the old ones if they do not load (ERR_USAGE, ret_why as above). */
 enum err http_server_reload(struct http_server *s, char **ret_why) CHECKED;
+/* The monotonic time when the loop turned that has not turned for longest; up to a quarter of a second old. Any thread.
+ */
+int64_t http_server_turned_us(const struct http_server *s);
 /* Graceful: serves for http.drain_s (at most wait_ms), and closes each connection with its next reply; then stops
  * accepting, answers the accepted requests (within wait_ms) and closes idle connections. Blocks until the loop threads
  * have ended. */

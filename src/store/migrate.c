@@ -145,9 +145,11 @@ static enum err advance(void *arg, struct db *db)
         e = migrate_read_version(&step->have, db);
     if (e || step->have != step->from)
         return e; /* another process has migrated */
+    store_note_answer("the schema is being migrated");
     e = run_script(step, db);
     if (!e)
         e = note_version(db, ++step->have);
+    store_note_answer(NULL);
     return e;
 }
 
@@ -242,8 +244,9 @@ enum err migrate_store(struct store *s, enum store_schema schema, char **ret_why
         e = wait_for_users(&step, ret_why);
     if (!e)
         e = advance_to(&step, want, ret_why);
-    store_note_wait(NULL);
+    store_note_wait("the database is being compacted");
     if (!e && outdated && s->engine->compact)
         s->engine->compact(s);
+    store_note_wait(NULL);
     return e;
 }

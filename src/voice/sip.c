@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "base/clock.h"
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -21,7 +22,8 @@
 #include "voice/sound.h"
 
 #define HASH_SIZE   256
-#define LEAVE_MS    2000  /* at the end, for the answers to our last requests */
+#define LEAVE_MS    2000 /* at the end, for the answers to our last requests */
+#define PULSE_MS    1000
 #define FDS_MAX     65536 /* highest descriptor for libre's loop */
 #define FDS_DEFAULT 1024  /* if the limit cannot be read */
 
@@ -95,6 +97,14 @@ static enum err open_trace(struct sip_agent *a)
     return ERR_USAGE;
 }
 
+static void on_pulse(void *arg)
+{
+    struct sip_agent *a = arg;
+    atomic_store_explicit(&a->turned_us, clock_monotonic_us(), memory_order_relaxed);
+    atomic_store_explicit(&a->calls_at_turn, a->call_count, memory_order_relaxed);
+    tmr_start(&a->pulse_timer, PULSE_MS, on_pulse, a);
+}
+
 static enum err sip_set_up(struct sip_agent *a)
 {
     struct sa want;
@@ -123,6 +133,7 @@ static enum err sip_set_up(struct sip_agent *a)
         return sip_fail(a, ERR_USAGE, "cannot listen", e);
     sip_trunks_start(a);
     sip_hearing_start(a);
+    on_pulse(a);
     return ERR_NONE;
 }
 
@@ -131,6 +142,8 @@ static void sip_tear_down(struct sip_agent *a)
     sip_trunks_done(a);
     tmr_cancel(&a->stop_timer);
     tmr_cancel(&a->leave_timer);
+    tmr_cancel(&a->pulse_timer);
+    atomic_store(&a->calls_at_turn, 0);
     greeting_stop(a);
     sip_hearing_stop(a);
     list_flush(&a->ended);
@@ -212,6 +225,12 @@ enum err sip_start(const struct config *c, struct store *s, struct sip_agent **r
 const char *sip_address(const struct sip_agent *a)
 {
     return a->address;
+}
+
+unsigned sip_pulse(const struct sip_agent *a, int64_t *ret_turned_us)
+{
+    *ret_turned_us = atomic_load_explicit(&a->turned_us, memory_order_relaxed);
+    return atomic_load_explicit(&a->calls_at_turn, memory_order_relaxed);
 }
 
 struct trunk_board *sip_trunk_board(const struct sip_agent *a)

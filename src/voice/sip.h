@@ -14,6 +14,8 @@ struct sip_agent;
 enum err sip_start(const struct config *c, struct store *s, struct sip_agent **ret, char **ret_why) CHECKED;
 /* The bound address, such as "127.0.0.1:5060"; lives as long as the agent. */
 const char *sip_address(const struct sip_agent *a);
+/* The number of calls, and the monotonic time when the loop last turned, both up to a second old. Any thread. */
+unsigned sip_pulse(const struct sip_agent *a, int64_t *ret_turned_us);
 /* The state of the trunks; lives as long as the agent. */
 struct trunk_board *sip_trunk_board(const struct sip_agent *a);
 /* A greeting was saved: has it ready before a call needs it, or, if many are saved at once, when one does. `name`: the

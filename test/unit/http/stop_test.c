@@ -1,4 +1,5 @@
 /* Stopping: every accepted request is answered, and no client can prevent the end. */
+#include "base/clock.h"
 #include "http/harness.h"
 
 #define HOST "Host: localhost\r\n"
@@ -140,6 +141,27 @@ static void after_the_time_limit_the_rest_is_dropped(void **state)
     }
 }
 
+static void a_loop_that_hangs_is_noticed(void **state)
+{
+    struct rig g;
+    struct answer a = {0};
+    (void)state;
+    rig_init(&g);
+    rig_start(&g);
+    struct client c = client_open(&g, false);
+    pthread_mutex_lock(&g.lock); /* the handler waits for it */
+    client_send(&c, STR("GET /echo HTTP/1.1\r\n" HOST "\r\n"));
+    while (clock_monotonic_us() < http_server_turned_us(g.server) + 2 * US_PER_S)
+        usleep(10000);
+    pthread_mutex_unlock(&g.lock);
+    while (clock_monotonic_us() > http_server_turned_us(g.server) + US_PER_S)
+        usleep(10000);
+    assert_true(answer_next(&a, &c));
+    client_close(&c);
+    answer_done(&a);
+    rig_done(&g);
+}
+
 static void a_server_that_never_started_can_be_freed(void **state)
 {
     struct rig g;
@@ -166,6 +188,7 @@ int main(void)
         cmocka_unit_test(accepted_requests_are_answered_and_idle_connections_close),
         cmocka_unit_test(for_a_while_all_are_served_and_their_connections_close),
         cmocka_unit_test(after_the_time_limit_the_rest_is_dropped),
+        cmocka_unit_test(a_loop_that_hangs_is_noticed),
         cmocka_unit_test(a_server_that_never_started_can_be_freed),
         cmocka_unit_test(stopping_twice_is_harmless),
     };
