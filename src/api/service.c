@@ -471,6 +471,11 @@ const struct providers *service_providers(const struct service *s)
     return s->options.providers;
 }
 
+struct readiness *service_readiness(const struct service *s)
+{
+    return s->options.readiness;
+}
+
 void service_set_trunks(struct service *s, struct trunk_board *board)
 {
     s->trunks = board;

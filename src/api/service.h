@@ -5,6 +5,7 @@
 #include "domain/trunk_board.h"
 #include "jobs/delivery.h"
 #include "jobs/queue.h"
+#include "jobs/readiness.h"
 #include "providers/providers.h"
 
 struct service_options {
@@ -15,6 +16,7 @@ struct service_options {
     struct jobs *jobs; /* for handlers, as are the providers; NULL: no served route needs them */
     const struct providers *providers;
     struct deliveries *deliveries;
+    struct readiness *readiness; /* NULL as the jobs */
 };
 
 struct service;
@@ -44,6 +46,7 @@ struct store *service_store(const struct service *s);
 struct jobs *service_jobs(const struct service *s);
 struct deliveries *service_deliveries(const struct service *s);
 const struct providers *service_providers(const struct service *s);
+struct readiness *service_readiness(const struct service *s);
 struct trunk_board *service_trunks(const struct service *s);
 /* A greeting was saved; no effect without telephones. */
 void service_prepare_greeting(const struct service *s, bool recording, struct str name);

@@ -280,7 +280,7 @@ int admin_ask(const char *data_dir, const char *method, const char *path, const 
     int status = 0, result = EXIT_FAILED;
     buf_printf(&socket, "%s/%s", data_dir, CONTROL_SOCKET);
     buf_char(&socket, '\0');
-    const struct control_request q = {socket.p, method, path, body};
+    const struct control_request q = {.socket = socket.p, .method = method, .path = path, .body = body};
     if (socket.full)
         complain("the path of the data directory is too long");
     else if (control_send(&q, &status, &answer, &why))

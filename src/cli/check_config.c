@@ -14,11 +14,6 @@ static const struct option_row rows[] = {
     OPTION_TEXT(struct check_options, config, "config", "FILE", "file to check [" CONFIG_DEFAULT_PATH "]"),
 };
 
-static void print_ignored(const char *key, const char *value)
-{
-    complain("warning: %s is set (%s), but this version does not support it", key, value);
-}
-
 static int check_config_run(const struct command *self, const void *given, struct arguments operands)
 {
     (void)self, (void)operands;
@@ -30,7 +25,6 @@ static int check_config_run(const struct command *self, const void *given, struc
         free(why);
         return EXIT_USAGE;
     }
-    checks_ignored(config, print_ignored);
     bool defaults = !o->config && access(CONFIG_DEFAULT_PATH, F_OK) < 0;
     printf("%s %s: mode %s, data in %s\n", o->config ? o->config : CONFIG_DEFAULT_PATH,
            defaults ? "not found, defaults are valid" : "is valid", config->top_mode, config->top_data_dir);

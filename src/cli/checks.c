@@ -269,13 +269,3 @@ enum err checks_load(const char *path, const struct config_override *overrides, 
     *ret = c;
     return ERR_NONE;
 }
-
-void checks_ignored(const struct config *c, void (*tell)(const char *key, const char *value))
-{
-    const struct {
-        const char *key, *value, *built; /* the default */
-    } keys[] = {{"listen.metrics", c->listen_metrics, ""}};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(keys[i].value, keys[i].built) != 0)
-            tell(keys[i].key, keys[i].value);
-}

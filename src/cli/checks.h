@@ -8,6 +8,3 @@
  * running service may use it. */
 enum err checks_load(const char *path, const struct config_override *overrides, size_t count, struct config **ret,
                      char **ret_why) CHECKED;
-
-/* Calls `tell` for each key that is set and that this version does not support. */
-void checks_ignored(const struct config *c, void (*tell)(const char *key, const char *value));

@@ -31,7 +31,7 @@ static CURLcode control_prepare(CURL *curl, const struct control_request *q, str
     if (!e)
         e = curl_easy_setopt(curl, CURLOPT_PROXY, "");
     if (!e)
-        e = curl_easy_setopt(curl, CURLOPT_TIMEOUT, 60L);
+        e = curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, q->wait_ms ? q->wait_ms : 60000L);
     if (!e)
         e = curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, collect);
     return e ? e : curl_easy_setopt(curl, CURLOPT_WRITEDATA, ret_body);

@@ -10,6 +10,7 @@ struct control_request {
     const char *method; /* "POST" */
     const char *path;   /* "/admin/keys", with the query */
     const char *body;   /* JSON, NULL: no body */
+    long wait_ms;       /* for the response; 0: a minute */
 };
 
 /* Sends the request and waits for the response, whatever its status. Fails with ERR_IO and *ret_why (caller frees) if

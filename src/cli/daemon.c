@@ -14,6 +14,8 @@
 #include "base/mem.h"
 #include "cli/control.h"
 #include "cli/datadir.h"
+#include "cli/lifecycle.h"
+#include "cli/metrics_server.h"
 #include "domain/master.h"
 #include "domain/unbilled.h"
 #include "domain/work.h"
@@ -43,6 +45,8 @@ struct daemon {
     size_t kind_count;
     struct store *store;
     struct providers providers;
+    struct readiness *readiness;
+    struct metrics_server *metrics; /* NULL without listen.metrics */
     struct heartbeat *heartbeat;
     struct jobs *jobs;
     struct deliveries *deliveries;
@@ -174,6 +178,24 @@ static enum err open_store(struct daemon *d, char **ret_why)
     return ERR_NONE;
 }
 
+static const char *stage_name(void)
+{
+    const enum lifecycle stage = lifecycle_get();
+    return stage == LIFECYCLE_READY ? NULL : lifecycle_name(stage);
+}
+
+static enum err start_readiness(struct daemon *d, char **ret_why)
+{
+    (void)ret_why;
+    const struct readiness_options options = {.config = d->config, .store = d->store, .stage = stage_name};
+    return readiness_new(&options, &d->readiness);
+}
+
+static enum err start_metrics(struct daemon *d, char **ret_why)
+{
+    return *d->config->listen_metrics ? metrics_server_start(d->config, d->readiness, &d->metrics, ret_why) : ERR_NONE;
+}
+
 static enum err make_jobs(struct daemon *d, char **ret_why)
 {
     enum err e = providers_open(d->config, d->store, &d->providers, ret_why);
@@ -256,7 +278,8 @@ static enum err make_service(struct daemon *d, char **ret_why)
                                             .set_count = d->set_count,
                                             .jobs = d->jobs,
                                             .deliveries = d->deliveries,
-                                            .providers = &d->providers};
+                                            .providers = &d->providers,
+                                            .readiness = d->readiness};
     return service_new(&options, &d->service);
 }
 
@@ -305,10 +328,19 @@ static enum err start_http(struct daemon *d, char **ret_why)
 static const struct {
     const char *part; /* for the message, if the step gives no reason */
     enum err (*run)(struct daemon *d, char **ret_why);
-} steps[] = {{"store", open_store},       {"jobs", make_jobs},        {"webhook deliveries", make_deliveries},
-             {"interface", make_service}, {"HTTP server", make_http}, {"OpenAPI document", publish},
-             {"heartbeats", join_nodes},  {"jobs", start_jobs},       {"webhook deliveries", start_deliveries},
-             {"SIP agent", start_sip},    {"HTTP server", start_http}};
+} steps[] = {{"store", open_store},
+             {"readiness", start_readiness},
+             {"metrics", start_metrics},
+             {"jobs", make_jobs},
+             {"webhook deliveries", make_deliveries},
+             {"interface", make_service},
+             {"HTTP server", make_http},
+             {"OpenAPI document", publish},
+             {"heartbeats", join_nodes},
+             {"jobs", start_jobs},
+             {"webhook deliveries", start_deliveries},
+             {"SIP agent", start_sip},
+             {"HTTP server", start_http}};
 
 static _Atomic(const char *) starts;
 
@@ -366,6 +398,8 @@ void daemon_stop(struct daemon *d)
         deliveries_stop(d->deliveries);
     if (d->service)
         service_stop(d->service);
+    metrics_server_stop(d->metrics);
+    readiness_stop(d->readiness);
     heartbeat_stop(d->heartbeat);
     store_close(d->store);
 }
@@ -373,6 +407,8 @@ void daemon_stop(struct daemon *d)
 void daemon_free(struct daemon *d)
 {
     heartbeat_free(d->heartbeat);
+    metrics_server_free(d->metrics);
+    readiness_free(d->readiness);
     sip_free(d->sip);
     http_server_free(d->http);
     service_free(d->service);
@@ -407,7 +443,8 @@ void daemon_addresses(const struct daemon *d, char *ret, size_t size)
         const char *scheme, *address;
     } listeners[] = {{"https://", http_server_https(d->http)},
                      {"http://", http_server_http(d->http)},
-                     {"sip:", d->sip ? sip_address(d->sip) : NULL}};
+                     {"sip:", d->sip ? sip_address(d->sip) : NULL},
+                     {"metrics:", d->metrics ? metrics_server_address(d->metrics) : NULL}};
     size_t n = 0;
     *ret = '\0';
     for (size_t i = 0; i < sizeof listeners / sizeof *listeners; i++) {

@@ -49,14 +49,8 @@ static void set_log_level(const struct config *c)
             log_set_level((enum log_level)i);
 }
 
-static void log_ignored(const char *key, const char *value)
+static void warn_of_root(void)
 {
-    log_warn("config_ignored key=%s value=%s reason=not supported by this version", key, value);
-}
-
-static void warn(const struct config *c)
-{
-    checks_ignored(c, log_ignored);
     if (geteuid() == 0)
         log_warn("running_as_root advice=run as a dedicated user that owns data_dir; no privileges are needed");
 }
@@ -132,7 +126,7 @@ static int serve_run(const struct command *self, const void *given, struct argum
         e = start(config, &daemon, &got, &why);
     }
     if (!e) {
-        warn(config);
+        warn_of_root();
         if (!got) {
             print_ready(daemon);
             wait_for_signal(daemon);

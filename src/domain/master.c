@@ -91,6 +91,15 @@ enum err master_claim(struct tx *tx, bool *ret_rekey)
     return ERR_NONE;
 }
 
+enum err master_fits(struct tx *tx, bool *ret)
+{
+    struct str sealing;
+    enum err e = read_check(tx, SEALING, &sealing);
+    if (!e)
+        *ret = !sealing.p || is_check_of(MASTER_CURRENT, sealing) || is_check_of(MASTER_PREVIOUS, sealing);
+    return e;
+}
+
 /* ---- sealing ---- */
 
 enum err master_seal(struct tx *tx, const char *purpose, struct str plain, struct str *ret)

@@ -16,6 +16,9 @@ enum err master_is_needed(struct tx *tx, bool *ret) CHECKED;
  * some secrets are not sealed with the current key. Fails with ERR_USAGE and tx->why. */
 enum err master_claim(struct tx *tx, bool *ret_rekey) CHECKED;
 
+/* Whether the keys (crypto_set_master) fit the store. */
+enum err master_fits(struct tx *tx, bool *ret) CHECKED;
+
 /* Seals a secret with the key that the store names. *ret is in the arena. */
 enum err master_seal(struct tx *tx, const char *purpose, struct str plain, struct str *ret) CHECKED;
 

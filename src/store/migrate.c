@@ -74,6 +74,20 @@ static enum err read_schema(void *arg, struct db *db)
     return !e && step->have > migrate_newest() ? read_oldest(step, db) : e;
 }
 
+enum err store_fits(struct db *db, int *ret_version, bool *ret_fits)
+{
+    struct step step = {0};
+    const int want = migrate_newest();
+    enum err e = migrate_read_version(&step.have, db);
+    if (!e && step.have > want)
+        e = read_oldest(&step, db);
+    if (e)
+        return e;
+    *ret_version = step.have;
+    *ret_fits = step.have == want || (step.have > want && step.oldest <= want);
+    return ERR_NONE;
+}
+
 /* Replaces the {words} of a migration by those of the engine. */
 static void translate(const struct engine *engine, const char *text, struct buf *out)
 {

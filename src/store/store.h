@@ -151,5 +151,7 @@ const char *store_waits_for(void);
 
 /* The version of the schema, and the version that this program needs. */
 enum err store_versions(struct store *s, int *ret_have, int *ret_want) CHECKED;
+/* A body's part: whether the schema, version *ret_version, is one that this program may use (see store_open). */
+enum err store_fits(struct db *db, int *ret_version, bool *ret_fits) CHECKED;
 /* Whether this process alone uses the data (SQLite): caches of committed data can be exact then. */
 bool store_exclusive(const struct store *s);

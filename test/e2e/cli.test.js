@@ -8,7 +8,7 @@ import { ok, refused } from './lib/client.js';
 import { Daemon, portero, root, temporaryDirectory } from './lib/daemon.js';
 import { building, eventually, provisioned, resident, setSubscription, signIn, useWorld, visit } from './lib/world.js';
 
-const COMMANDS = ['serve', 'buzz', 'phone', 'openapi', 'check-config', 'migrate', 'admin', 'rekey', 'backup'];
+const COMMANDS = ['serve', 'buzz', 'phone', 'openapi', 'check-config', 'migrate', 'admin', 'rekey', 'health', 'backup'];
 
 function complains(done, status = 2) {
     assert.equal(done.status, status, `exit ${done.status}: ${done.stderr}`);
@@ -142,12 +142,6 @@ describe('check-config', () => {
             'F:6: tls.certificate: /nonexistent/a.pem: No such file or directory',
             'F:12: mail.from must be like Portero <portero@example.com>',
         ]);
-    });
-
-    it('warns of a key that this version does not follow', () => {
-        const done = check('listen {\n    metrics = "127.0.0.1:0"\n}\n');
-        assert.equal(done.status, 0);
-        assert.match(done.stderr, /^portero: warning: listen\.metrics .*\n$/);
     });
 
     // A configuration of free ports, so that only the addition of a row can be wrong.

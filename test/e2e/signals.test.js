@@ -72,13 +72,6 @@ describe('process', () => {
             }
         });
 
-        it('says which keys it does not follow yet', async () => {
-            const other = await Daemon.start({ config: { listen: { metrics: '127.0.0.1:0' } } });
-            await other.stop();
-            for (const key of ['listen.metrics']) assert.match(other.stderr, new RegExp(`warn config_ignored key=${key.replace('.', '\\.')} `));
-            assert.ok(!w.daemon.stderr.includes('config_ignored'));
-        });
-
         it('takes every key from the environment before the file', async () => {
             const other = await Daemon.start({ config: { public_url: 'https://file.example' }, env: { PORTERO_PUBLIC_URL: 'https://environment.example', PORTERO_LIMITS_PLANS_PER_IP: '7' } });
             const client = new Client(other);

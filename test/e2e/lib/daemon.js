@@ -109,9 +109,9 @@ export class Daemon {
     /** Starts the process (again); resolves once it printed its ready line. */
     async start() {
         this.spawn();
-        const ready = await this.outcome(() => /^ready (\S+) (\S+) (\S+)\n/.exec(this.stdout), START_MS);
+        const ready = await this.outcome(() => /^ready (\S+) (\S+) (\S+)(?: metrics:(\S+))?\n/.exec(this.stdout), START_MS);
         if (!ready) throw new Error(`the daemon did not start (exit ${this.process.exitCode}):\n${this.stdout}${this.stderr}`);
-        [, this.https, this.http, this.sip] = ready;
+        [, this.https, this.http, this.sip, this.metrics] = ready;
         return this;
     }
 

@@ -1,0 +1,38 @@
+/* Whether the service is ready: the answer of `portero health`. */
+#include "admin/routes.h"
+#include "api/service.h"
+
+struct health_reply {
+    struct val ready, reasons;
+};
+static const struct field reply_fields[] = {
+    FIELD(struct health_reply, ready, T_BOOL, .flags = F_REQUIRED),
+    FIELD(struct health_reply, reasons, T_STRINGS, .flags = F_REQUIRED, .doc = "why it is not ready"),
+};
+static const struct shape reply_shape = SHAPE(struct health_reply, "AdminHealth", reply_fields);
+
+static enum err show_health(struct request *q, struct reply *p)
+{
+    const struct readiness_state state = readiness_wait(service_readiness(q->service));
+    struct val *reasons = arena_array(q->tx.arena, struct val, READINESS_REASONS_MAX);
+    for (size_t i = 0; i < state.reason_count; i++)
+        reasons[i] = v_str(str_z(state.reasons[i]));
+    struct health_reply *body = arena_new(q->tx.arena, struct health_reply);
+    body->ready = v_bool(state.reason_count == 0);
+    body->reasons = v_list(reasons, state.reason_count);
+    return reply_ok(p, 200, &reply_shape, body);
+}
+
+static const struct route rows[] = {
+    {.operation_id = "adminShowHealth",
+     .summary = "Show whether the service is ready",
+     .tag = "Service",
+     .method = HTTP_GET,
+     .path = "/admin/health",
+     .credential = CRED_CONTROL,
+     .run = RUN_BLOCKING,
+     .handler = show_health,
+     .status = 200,
+     .reply = &reply_shape},
+};
+const struct route_set admin_health_routes = ROUTE_SET(rows);

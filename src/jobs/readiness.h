@@ -1,0 +1,38 @@
+/* Whether the service can do its work now (decisions, section 1): it neither starts nor stops, the store answers within
+ * two seconds, and its schema and its master key fit. Each question reads the store, at most ten times a second, on a
+ * thread that waits for nothing else. */
+#pragma once
+#include "base/config.h"
+#include "store/store.h"
+
+struct readiness;
+
+struct readiness_options {
+    const struct config *config;
+    struct store *store;
+    const char *(*stage)(void); /* a stage other than serving, "stopping"; NULL: serving. Any thread */
+};
+
+/* Starts the thread. */
+enum err readiness_new(const struct readiness_options *options, struct readiness **ret) CHECKED;
+/* Answers all that have asked, then ends the thread. Call it when nobody asks any more, before the store is closed. */
+void readiness_stop(struct readiness *r);
+/* Must follow the store's close: its threads may still have a read of the thread's. */
+void readiness_free(struct readiness *r);
+
+#define READINESS_REASONS_MAX 2
+struct readiness_state {
+    const char *reasons[READINESS_REASONS_MAX]; /* why it is not ready: texts that never change */
+    size_t reason_count;                        /* 0: ready */
+    int schema;                                 /* the store's version of the schema; 0: unknown */
+};
+
+struct readiness_question {
+    struct readiness_question *next; /* owned by readiness */
+    /* Called once, on the thread of readiness; must not block. */
+    void (*answer)(struct readiness_question *q, const struct readiness_state *state);
+};
+/* Any thread. The answer follows within little more than two seconds; the question must stay alive until then. */
+void readiness_ask(struct readiness *r, struct readiness_question *q);
+/* The same, waiting. */
+struct readiness_state readiness_wait(struct readiness *r);
