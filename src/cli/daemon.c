@@ -116,37 +116,13 @@ static void on_commit(void *context, unsigned topics)
 
 /* ---- parts, in the order of their dependencies ---- */
 
-static enum err ask_needed(struct tx *tx, void *arg)
-{
-    return master_is_needed(tx, arg);
-}
-
-static enum err claim_master_key(struct tx *tx, void *arg)
-{
-    return master_claim(tx, arg);
-}
-
 /* Sets the configured master keys and checks that they are the store's. */
 static enum err set_master_key(struct daemon *d, char **ret_why)
 {
-    struct arena arena;
-    struct work work = {.store = d->store, .config = d->config, .arena = &arena};
-    bool needed = false, rekey = false;
-    arena_init(&arena, NULL, 0);
-    enum err e = work_read(&work, ask_needed, &needed);
-    if (e)
-        e = err_why(ret_why, ERR_USAGE, "the store cannot be read");
-    if (!e)
-        e = datadir_master_key(d->config, needed, ret_why);
-    if (!e) {
-        e = work_write(&work, claim_master_key, &rekey);
-        if (e)
-            e = err_why(ret_why, ERR_USAGE, "%.*s",
-                        STR_ARG(work.why.p ? work.why : STR("the store cannot be written")));
-    }
+    bool rekey = false;
+    enum err e = datadir_fit_master_key(d->config, d->store, &rekey, ret_why);
     if (!e && rekey)
         log_warn("master_key secrets are sealed with the previous key, command=\"portero rekey\"");
-    arena_done(&arena);
     return e;
 }
 

@@ -11,6 +11,8 @@
 
 #include "base/crypto.h"
 #include "cli/control.h"
+#include "domain/master.h"
+#include "domain/work.h"
 
 #define KEY_HEX_LEN (2 * SHA256_LEN)
 
@@ -185,6 +187,33 @@ enum err datadir_master_key(const struct config *c, bool needed, char **ret_why)
         crypto_set_master(current, two ? previous : NULL);
     crypto_wipe(current, sizeof current);
     crypto_wipe(previous, sizeof previous);
+    arena_done(&arena);
+    return e;
+}
+
+static enum err ask_needed(struct tx *tx, void *arg)
+{
+    return master_is_needed(tx, arg);
+}
+
+static enum err claim(struct tx *tx, void *arg)
+{
+    return master_claim(tx, arg);
+}
+
+enum err datadir_fit_master_key(const struct config *c, struct store *store, bool *ret_rekey, char **ret_why)
+{
+    struct arena arena;
+    struct work work = {.store = store, .config = c, .arena = &arena};
+    bool needed = false;
+    arena_init(&arena, NULL, 0);
+    enum err e = work_read(&work, ask_needed, &needed);
+    if (e)
+        e = err_why(ret_why, ERR_USAGE, "the store cannot be read");
+    if (!e)
+        e = datadir_master_key(c, needed, ret_why);
+    if (!e && work_write(&work, claim, ret_rekey))
+        e = err_why(ret_why, ERR_USAGE, "%.*s", STR_ARG(work.why.p ? work.why : STR("the store cannot be written")));
     arena_done(&arena);
     return e;
 }

@@ -1,6 +1,7 @@
 /* The data directory and the master key that lives in it. */
 #pragma once
 #include "base/config.h"
+#include "store/store.h"
 
 /* Creates data_dir with mode 0700, or removes group and other permissions from an existing one. Refuses an existing
  * directory with such permissions that is not empty and holds no file of the service (/tmp by mistake). Fails with
@@ -14,6 +15,9 @@ enum err datadir_check(const struct config *c, char **ret_why) CHECKED;
  * master.key in data_dir, which is created at the first start with mode 0600; in production it is an error. `needed`:
  * the store has sealed secrets, so a missing file is an error. Errors as above. */
 enum err datadir_master_key(const struct config *c, bool needed, char **ret_why) CHECKED;
+/* Sets the master keys and checks that they are those of a started store; a store without a key takes the current one.
+ * *ret_rekey: its secrets are still sealed with the previous one. Errors as above. */
+enum err datadir_fit_master_key(const struct config *c, struct store *store, bool *ret_rekey, char **ret_why) CHECKED;
 /* Fails if datadir_master_key would reject the keys themselves, and changes nothing. A missing master.key of the
  * sandbox is no error. */
 enum err datadir_master_key_check(const struct config *c, char **ret_why) CHECKED;

@@ -26,18 +26,22 @@ static enum err refuse_errno(char **ret_why, const char *path)
     return err_why(ret_why, ERR_USAGE, "%s: %s", path, strerrordesc_np(errno));
 }
 
-static enum err lock_directory(struct sqlite_store *s, const char *dir, char **ret_why)
+enum err sqlite_lock_directory(const char *dir, int *ret_fd, char **ret_why)
 {
     char *path = mem_printf("%s/portero.lock", dir);
     enum err e = ERR_NONE;
-    s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (s->lock_fd < 0)
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) {
         e = refuse_errno(ret_why, path);
-    else if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
+    } else if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
         e = errno == EWOULDBLOCK
                 ? err_why(ret_why, ERR_USAGE, "data directory %s is in use by another portero process", dir)
                 : refuse_errno(ret_why, path);
+        close(fd);
+        fd = -1;
+    }
     free(path);
+    *ret_fd = fd;
     return e;
 }
 
@@ -141,7 +145,7 @@ static enum err sqlite_open(const struct config *c, struct store **ret, char **r
     s->lock_fd = -1;
     atomic_init(&s->commits, 1);
     pthread_mutex_init(&s->sessions_mutex, NULL);
-    enum err e = lock_directory(s, c->top_data_dir, ret_why);
+    enum err e = sqlite_lock_directory(c->top_data_dir, &s->lock_fd, ret_why);
     if (!e)
         e = check_found(s, c, ret_why);
     if (!e)

@@ -105,6 +105,10 @@ struct sqlite_store {
     struct sqlite_db *sessions, *spare;
 };
 
+/* ---- sqlite.c ---- */
+/* Takes the lock of the data directory until *ret_fd is closed; -1 on failure. ret_why as in store_open. */
+enum err sqlite_lock_directory(const char *dir, int *ret_fd, char **ret_why) CHECKED;
+
 /* ---- sqlite_connection.c ---- */
 enum err sqlite_connect(struct sqlite_store *s, bool reads_only, struct sqlite_db **ret) CHECKED;
 void sqlite_disconnect(struct sqlite_db *db);

@@ -3,9 +3,9 @@ import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { idempotencyKey, ok } from './lib/client.js';
+import { Client, idempotencyKey, ok } from './lib/client.js';
 import { binary, cleanEnvironment, engine, portero, temporaryDirectory } from './lib/daemon.js';
 import { sql } from './lib/store.js';
 import { eventually, resident, useWorld } from './lib/world.js';
@@ -121,6 +121,147 @@ describe('backup', { skip }, () => {
         const done = backup(path);
         assert.equal(done.status, 0, done.stderr);
         assert.ok(!existsSync(`${path}.partial`));
+    });
+});
+
+describe('restore', { skip }, () => {
+    const w = useWorld();
+    const directory = temporaryDirectory();
+    const file = join(directory, 'copy.db');
+    const key = '11'.repeat(32);
+    let person;
+    before(async () => {
+        person = await resident(w.client);
+    });
+    after(() => rmSync(directory, { recursive: true, force: true }));
+
+    const options = (data = w.daemon.data) => ['--config', w.daemon.configPath, '--data', data];
+    const restore = (...args) => portero(['restore', ...args, ...options()]);
+    const create = async (label) => ok(await person.client.post('/v1/unlock', { type: 'passcode', label, enabled: false },
+        { headers: { 'Idempotency-Key': idempotencyKey() } }), 201).id;
+    const found = async (id) => (await person.client.get(`/v1/unlock/${id}`)).status === 200;
+    const grants = (place) => Number(sql(place, 'SELECT count(*) FROM access_grant;'));
+
+    /** Starts the daemon (again) on a data directory. */
+    async function start(data = w.daemon.data) {
+        w.daemon.data = data;
+        w.client.close();
+        await w.daemon.start();
+        w.client = new Client(w.daemon);
+        person.client = w.client.as(person.key);
+    }
+
+    it('gives back all that was acknowledged before the backup, in an empty directory', async () => {
+        const acknowledged = [];
+        let ended = false;
+        const writers = Array.from({ length: 4 }, async (_, n) => {
+            for (let i = 0; !ended; i++) acknowledged.push(await create(`${n}.${i}`));
+        });
+        await eventually(() => acknowledged.length > 100, 'writes');
+        const before = [...acknowledged];
+        const child = spawn(binary, ['backup', file, ...options()], { env: cleanEnvironment(), stdio: ['ignore', 'ignore', 'inherit'] });
+        assert.deepEqual((await once(child, 'close'))[0], 0);
+        ended = true;
+        await Promise.all(writers);
+        const late = await create('after the backup');
+
+        complains(restore(file), 2, /in use by another portero process/);
+        await w.daemon.terminate();
+        const empty = join(directory, 'data');
+        complains(portero(['restore', file, ...options(empty)]), 2, /master\.key: not found/);
+        assert.deepEqual(readdirSync(empty).filter((name) => name !== 'portero.lock'), []);
+        copyFileSync(join(w.daemon.data, 'master.key'), join(empty, 'master.key'));
+        const done = portero(['restore', file, ...options(empty)]);
+        assert.equal(done.status, 0, done.stderr);
+        assert.deepEqual(readdirSync(empty).sort(), ['master.key', 'portero.db', 'portero.lock']);
+        const old = w.daemon.data;
+        await start(empty);
+        for (const id of before) assert.ok(await found(id), `${id} was acknowledged before the backup, and is gone`);
+        assert.ok(!await found(late));
+        await w.daemon.terminate();
+        await start(old);
+        assert.ok(await found(late));
+    });
+
+    it('refuses a store that is there, another key, and files that are no good copy; then all is as before', async () => {
+        const last = await create('the last');
+        await w.daemon.terminate();
+        const before = grants(w.daemon);
+        complains(restore(file), 2, /portero\.db: already exists; with --force/);
+        complains(portero(['restore', file, '--force', ...options()], { env: { PORTERO_SECRETS_MASTER_KEY: key } }), 2, /sealed with another master key/);
+        complains(restore('--force', join(directory, 'absent.db')), 1, /absent\.db: No such file/);
+        const damaged = join(directory, 'damaged.db');
+        const bytes = readFileSync(file);
+        for (const [content, pattern] of [[bytes.subarray(0, bytes.length / 2), /damaged|malformed/], ['not a database'.repeat(1000), /not a database/], ['', /not a copy of a store/]]) {
+            writeFileSync(damaged, content);
+            complains(restore('--force', damaged), 1, pattern);
+        }
+        const other = join(directory, 'other.db');
+        sql({ data: directory, file: 'other.db' }, 'CREATE TABLE x (y);');
+        complains(restore('--force', other), 1, /not a copy of a store/);
+        sql({ data: directory, file: 'newer.db' }, '');
+        copyFileSync(file, join(directory, 'newer.db'));
+        sql({ data: directory, file: 'newer.db' }, 'INSERT INTO schema_version (version, oldest) VALUES (999, 999);');
+        complains(restore('--force', join(directory, 'newer.db')), 2, /version 999/);
+        copyFileSync(file, join(directory, 'live.db'));
+        writeFileSync(join(directory, 'live.db-wal'), 'x');
+        complains(restore('--force', join(directory, 'live.db')), 2, /write-ahead log next to it/);
+        assert.ok(!existsSync(join(w.daemon.data, 'restoring')));
+        assert.equal(grants(w.daemon), before);
+        await start();
+        assert.ok(await found(last));
+    });
+
+    it('keeps the store that was there aside, with what its write-ahead log had', async () => {
+        const last = await create('only in the log');
+        await w.daemon.crash();
+        const before = grants(w.daemon);
+        const done = restore('--force', file);
+        assert.equal(done.status, 0, done.stderr);
+        const aside = readdirSync(w.daemon.data).filter((name) => name.includes('.before-'));
+        assert.equal(aside.length, 1);
+        assert.equal(grants({ data: w.daemon.data, file: aside[0] }), before);
+        await start();
+        assert.ok(!await found(last));
+    });
+
+    it('replaces a damaged store, which does not reach the new one', async () => {
+        await create('in the log');
+        await w.daemon.crash();
+        writeFileSync(join(w.daemon.data, 'portero.db'), 'x'.repeat(100_000));
+        const done = restore('--force', file);
+        assert.equal(done.status, 0, done.stderr);
+        assert.match(sql(w.daemon, 'PRAGMA integrity_check;'), /^ok/);
+        await start();
+        assert.equal(sql(w.daemon, 'SELECT count(*) FROM access_grant;'), sql({ data: directory, file: 'copy.db' }, 'SELECT count(*) FROM access_grant;'));
+    });
+
+    it('leaves the old store or the new one when it is killed', async () => {
+        const copied = grants({ data: directory, file: 'copy.db' });
+        await w.daemon.terminate();
+        const began = Date.now();
+        const whole = restore('--force', file);
+        assert.equal(whole.status, 0, whole.stderr);
+        const took = Date.now() - began;
+        await start();
+        for (let round = 0; round < 12; round++) {
+            await create('one more than the copy has');
+            await w.daemon.crash();
+            const before = grants(w.daemon);
+            const child = spawn(binary, ['restore', '--force', file, ...options()], { env: cleanEnvironment(), stdio: 'ignore' });
+            const closed = once(child, 'close');
+            await new Promise((done) => { setTimeout(done, Math.random() * took * 1.2); });
+            child.kill('SIGKILL');
+            await closed;
+            const now = grants(w.daemon);
+            assert.match(sql(w.daemon, 'PRAGMA integrity_check;'), /^ok/);
+            assert.ok(now === before || now === copied, `${now}, neither ${before} nor ${copied}`);
+            await start();
+        }
+        await w.daemon.terminate();
+        const last = restore('--force', file);
+        assert.equal(last.status, 0, last.stderr);
+        assert.equal(grants(w.daemon), copied);
     });
 });
 

@@ -1,0 +1,99 @@
+/* portero restore: puts a copy made by portero backup in place of the store. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/config.h"
+#include "cli/command.h"
+#include "cli/datadir.h"
+#include "store/restore.h"
+#include "store/store.h"
+
+struct restore_options {
+    const char *config, *data;
+    bool force;
+};
+
+static const struct option_row rows[] = {
+    OPTION_TEXT(struct restore_options, config, "config", "FILE", "configuration file [" CONFIG_DEFAULT_PATH "]"),
+    OPTION_TEXT(struct restore_options, data, "data", "DIR", "data directory [from the configuration]"),
+    OPTION_SWITCH(struct restore_options, force, "force",
+                  "replace the store that is there; it is kept as portero.db.before-TIME"),
+};
+
+/* Opens the staged store as the service would: its schema must be usable, and its master key the configured one. */
+static enum err check_staged(const struct config *config, const struct restore *r, char **ret_why)
+{
+    struct config staged = *config;
+    struct store *store;
+    bool rekey;
+    staged.top_data_dir = (char *)restore_staged(r);
+    enum err e = store_open(&staged, STORE_MIGRATE, &store, ret_why);
+    if (e)
+        return e;
+    e = store_start(store);
+    e = e ? err_why(ret_why, ERR_IO, "the store cannot be started")
+          : datadir_fit_master_key(config, store, &rekey, ret_why);
+    store_close(store);
+    return e;
+}
+
+static enum err restore(const struct config *config, const struct restore_options *o, const char *file, char **ret_why)
+{
+    struct restore *r = NULL;
+    char *aside = NULL;
+    if (config->engine != ENGINE_SQLITE)
+        return err_why(ret_why, ERR_USAGE,
+                       "restore: the store is a PostgreSQL database: restore it with PostgreSQL's tools "
+                       "(docs/operations.md, Backup)");
+    enum err e = datadir_prepare(config, ret_why);
+    if (!e)
+        e = restore_begin(config, file, o->force, &r, ret_why);
+    if (!e)
+        e = check_staged(config, r, ret_why);
+    if (!e)
+        e = restore_commit(r, &aside, ret_why);
+    restore_free(r);
+    if (!e)
+        printf("%s/portero.db restored from %s\n", config->top_data_dir, file);
+    if (aside)
+        printf("the store that was there before is %s\n", aside);
+    free(aside);
+    return e;
+}
+
+static int restore_run(const struct command *self, const void *given, struct arguments operands)
+{
+    (void)self;
+    const struct restore_options *o = given;
+    struct config *config = NULL;
+    char *why = NULL;
+    umask(077);
+    const struct config_override data = {"--data", "top", "data_dir", o->data};
+    enum err e = config_load_with(o->config, &data, 1, &config, &why);
+    if (!e)
+        e = restore(config, o, operands.words[0], &why);
+    if (e && !config)
+        complain_lines(why);
+    else if (e)
+        complain("%s", why);
+    free(why);
+    config_free(config);
+    return e == ERR_NONE ? EXIT_DONE : e == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
+}
+
+static void restore_help(FILE *out)
+{
+    fputs("\nThe service must be stopped, and the master key must be the one that the copy was made with.\n", out);
+}
+
+const struct command command_restore = {
+    .name = "restore",
+    .summary = "Put a copy made by `portero backup` in place of the store",
+    .operands = "FILE",
+    .operands_least = 1,
+    .operands_most = 1,
+    .more = restore_help,
+    COMMAND_OPTIONS(struct restore_options, rows),
+    .run = restore_run,
+};

@@ -1,0 +1,21 @@
+/* Puts a copy of the SQLite store (backup.h) in place of the store in the data directory.
+ *
+ * The copy is first staged: a store in a directory of its own in the data directory, which the caller can open and
+ * check. Until restore_commit the present store is unchanged; a crash during it leaves one of the two. */
+#pragma once
+#include "base/config.h"
+#include "base/err.h"
+
+struct restore;
+
+/* Locks the data directory, and stages the file there after a check of its integrity. `force`: there may be a store.
+ * Fails with ERR_USAGE or ERR_IO and *ret_why (caller frees); then nothing is changed. */
+enum err restore_begin(const struct config *c, const char *file, bool force, struct restore **ret,
+                       char **ret_why) CHECKED;
+/* The data directory of the staged store. */
+const char *restore_staged(const struct restore *r);
+/* Makes the staged store, which must be closed, the store. *ret_aside is the new name of the store that was there
+ * before, NULL if there was none (caller frees). Errors as above. */
+enum err restore_commit(struct restore *r, char **ret_aside, char **ret_why) CHECKED;
+/* Removes what is still staged, and unlocks the data directory. Accepts NULL. */
+void restore_free(struct restore *r);
