@@ -142,7 +142,8 @@ void gate_remember(struct gate_cache *cache, struct request *q)
         return;
     const unsigned char *hash = q->recalled->hash;
     struct entry *entry = cache_find(cache, EPOCH_SHARED, hash);
-    if (q->authenticated || (q->recalled->given && q->key_used)) {
+    const bool whole = q->who.building_number != 0; /* that is assigned later, and changes nothing that is confirmed */
+    if ((q->authenticated && whole) || (q->recalled->given && q->key_used)) {
         struct principal *who = cache_put(cache, EPOCH_SHARED, hash, &q->who);
         if (q->key_used)
             who->last_used_us = q->tx.now_us;

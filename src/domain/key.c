@@ -19,6 +19,11 @@ void key_hash(struct str text, unsigned char ret[static SHA256_LEN])
     crypto_sha256(text, ret);
 }
 
+static bool is_active(struct str subscription_status)
+{
+    return str_eq(subscription_status, STR("active"));
+}
+
 static enum err read_principal(const struct cursor *c, int64_t now_us, struct principal *ret)
 {
     struct principal p = {
@@ -30,7 +35,8 @@ static enum err read_principal(const struct cursor *c, int64_t now_us, struct pr
         .scopes = (uint32_t)col_int(c, COL_KEY_AUTHENTICATE_SCOPES),
         .expires_at_us = col_int_or(c, COL_KEY_AUTHENTICATE_EXPIRES_AT, INT64_MAX),
         .last_used_us = col_int_or(c, COL_KEY_AUTHENTICATE_LAST_USED_AT, 0),
-        .subscribed = str_eq(col_str(c, COL_KEY_AUTHENTICATE_SUBSCRIPTION_STATUS), STR("active")),
+        .subscribed = is_active(col_str(c, COL_KEY_AUTHENTICATE_SUBSCRIPTION_STATUS)),
+        .buildings_version = col_int(c, COL_KEY_AUTHENTICATE_BUILDINGS_VERSION),
         .primary_id = col_id(c, COL_KEY_AUTHENTICATE_PRIMARY_ID),
         .building_count = (uint32_t)col_int(c, COL_KEY_AUTHENTICATE_BUILDINGS),
         .building_number = col_int_or(c, COL_KEY_AUTHENTICATE_BUILDING_NUMBER, 0),
@@ -55,28 +61,22 @@ enum err key_authenticate(struct tx *tx, const unsigned char hash[static SHA256_
     return read_principal(&c, tx->now_us, ret);
 }
 
-/* All but last_used_us, which any use changes. */
-static bool principal_equal(const struct principal *a, const struct principal *b)
-{
-    return id_equal(&a->key_id, &b->key_id) && id_equal(&a->account_id, &b->account_id) &&
-           id_equal(&a->building_id, &b->building_id) && id_equal(&a->member_id, &b->member_id) &&
-           id_equal(&a->primary_id, &b->primary_id) && a->building_number == b->building_number &&
-           a->building_count == b->building_count && a->scopes == b->scopes && a->web_session == b->web_session &&
-           a->subscribed == b->subscribed && a->expires_at_us == b->expires_at_us;
-}
-
+/* The other members of a principal belong to the key for good, or depend on the account's buildings. */
 static bool principal_holds(void *context, const struct cursor *row)
 {
     struct key_assumption *a = context;
-    struct principal now;
-    a->given = row && !read_principal(row, INT64_MIN, &now) && principal_equal(&now, &a->who);
+    const struct principal *who = &a->who;
+    a->given = row && who->scopes == (uint32_t)col_int(row, COL_KEY_CONFIRM_SCOPES) &&
+               who->expires_at_us == col_int_or(row, COL_KEY_CONFIRM_EXPIRES_AT, INT64_MAX) &&
+               who->subscribed == is_active(col_str(row, COL_KEY_CONFIRM_SUBSCRIPTION_STATUS)) &&
+               who->buildings_version == col_int(row, COL_KEY_CONFIRM_BUILDINGS_VERSION);
     return a->given;
 }
 
 void key_assume(struct tx *tx, struct key_assumption *a)
 {
     a->arg = v_blob(a->hash, sizeof a->hash);
-    a->statement = (struct db_assumption){SQL_KEY_AUTHENTICATE, {&a->arg, 1}, principal_holds, a};
+    a->statement = (struct db_assumption){SQL_KEY_CONFIRM, {&a->arg, 1}, principal_holds, a};
     db_assume(tx->db, &a->statement);
 }
 

@@ -33,7 +33,7 @@ struct key_assumption {
     struct db_assumption statement;
 };
 /* Lets the body take a->who for granted; see db_assume. If the key no longer authenticates, or anything but
- * last_used_us has changed, clears a->given, and the body runs again. */
+ * last_used_us has changed, clears a->given, and the body runs again. a->who must have a building_number. */
 void key_assume(struct tx *tx, struct key_assumption *a);
 
 /* A use of a key, which is recorded outside the request. */

@@ -22,7 +22,8 @@ struct principal {
     uint32_t building_count; /* of the account */
     uint32_t scopes;         /* bits: SCOPE(ACCESS_READ) … */
     bool web_session;
-    bool subscribed;       /* the account's subscription is active (not past_due) */
-    int64_t expires_at_us; /* INT64_MAX: never */
-    int64_t last_used_us;  /* to the minute, as stored; 0: never */
+    bool subscribed;           /* the account's subscription is active (not past_due) */
+    int64_t expires_at_us;     /* INT64_MAX: never */
+    int64_t last_used_us;      /* to the minute, as stored; 0: never */
+    int64_t buildings_version; /* changes whenever the account's buildings do (PostgreSQL) */
 };

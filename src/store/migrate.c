@@ -99,7 +99,8 @@ static void translate(const struct engine *engine, const char *text, struct buf 
                  {STR("{clustered}"), engine->word_clustered, NULL},
                  {STR("{desc}"), engine->word_desc, NULL},
                  {STR("{bytes "), engine->word_bytes[0], engine->word_bytes[1]},
-                 {STR("{hash "), engine->word_hash[0], engine->word_hash[1]}};
+                 {STR("{hash "), engine->word_hash[0], engine->word_hash[1]},
+                 {STR("{postgresql"), engine->word_postgresql[0], engine->word_postgresql[1]}};
     while (*text) {
         size_t plain = strcspn(text, "{");
         buf_put(out, text, plain);
