@@ -1,13 +1,13 @@
 #include "net/guard.h"
 
 #include <curl/curl.h>
-#include <netdb.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/lookup.h"
 #include "base/mem.h"
-#include "base/wait.h"
 
 /* ---- addresses ---- */
 
@@ -91,90 +91,16 @@ bool net_guard_permits(const struct sockaddr *a, socklen_t len)
 
 /* ---- names ---- */
 
-/* One look-up, on its own thread because getaddrinfo has no time limit. The caller and the thread each hold a
- * reference; the last one frees it. */
-struct lookup {
-    pthread_mutex_t lock;
-    pthread_cond_t over;
-    unsigned references;
-    bool done;
-    enum net_guard_verdict verdict;
-    char host[]; /* NUL-terminated */
-};
-
-/* The caller must hold the lock. */
-static void lookup_unref(struct lookup *l)
+static enum net_guard_verdict guard_resolve(const char *host, int wait_ms)
 {
-    unsigned left = --l->references;
-    pthread_mutex_unlock(&l->lock);
-    if (left > 0)
-        return;
-    pthread_cond_destroy(&l->over);
-    pthread_mutex_destroy(&l->lock);
-    free(l);
-}
-
-static enum net_guard_verdict guard_resolve(const char *host)
-{
-    const struct addrinfo wanted = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *list = NULL;
     enum net_guard_verdict verdict = GUARD_PUBLIC;
-    if (getaddrinfo(host, NULL, &wanted, &list) != 0 || !list)
+    if (lookup_end(lookup_begin(host), clock_monotonic_us() + wait_ms * 1000LL, &list) || !list)
         return GUARD_UNRESOLVED;
     for (const struct addrinfo *i = list; i; i = i->ai_next)
         if (!net_guard_permits(i->ai_addr, i->ai_addrlen))
             verdict = GUARD_PRIVATE;
     freeaddrinfo(list);
-    return verdict;
-}
-
-static void *lookup_thread(void *arg)
-{
-    struct lookup *l = arg;
-    enum net_guard_verdict verdict = guard_resolve(l->host);
-    pthread_mutex_lock(&l->lock);
-    l->verdict = verdict;
-    l->done = true;
-    pthread_cond_signal(&l->over);
-    lookup_unref(l);
-    return NULL;
-}
-
-static struct lookup *lookup_new(const char *host)
-{
-    size_t n = strlen(host) + 1;
-    struct lookup *l = mem_new_with(struct lookup, n);
-    memcpy(l->host, host, n);
-    l->verdict = GUARD_UNRESOLVED;
-    l->references = 1;
-    cond_init(&l->over);
-    pthread_mutex_init(&l->lock, NULL);
-    return l;
-}
-
-static bool lookup_start(struct lookup *l)
-{
-    pthread_t thread;
-    l->references++;
-    if (pthread_create(&thread, NULL, lookup_thread, l)) {
-        l->references--;
-        return false;
-    }
-    pthread_detach(thread);
-    return true;
-}
-
-static enum net_guard_verdict lookup_wait(const char *host, int wait_ms)
-{
-    struct lookup *l = lookup_new(host);
-    int64_t until_us = clock_monotonic_us() + wait_ms * 1000LL;
-    bool in_time = true;
-    pthread_mutex_lock(&l->lock);
-    bool started = lookup_start(l);
-    while (started && !l->done && in_time)
-        in_time = cond_wait_until(&l->over, &l->lock, until_us);
-    enum net_guard_verdict verdict = l->verdict;
-    lookup_unref(l);
     return verdict;
 }
 
@@ -198,7 +124,7 @@ static char *guard_url_host(struct str url)
 enum net_guard_verdict net_guard_check(struct str url, int wait_ms)
 {
     char *host = guard_url_host(url);
-    enum net_guard_verdict verdict = host && *host ? lookup_wait(host, wait_ms) : GUARD_UNRESOLVED;
+    enum net_guard_verdict verdict = host && *host ? guard_resolve(host, wait_ms) : GUARD_UNRESOLVED;
     curl_free(host);
     return verdict;
 }
