@@ -61,7 +61,8 @@ struct postgresql_db {
 enum postgresql_lane_name {
     LANE_URGENT,
     LANE_URGENT_BLOCKED, /* met a lock before */
-    LANE_OTHERS,
+    LANE_READS,
+    LANE_WRITES,
     LANE_LENGTHY,
     LANE_BLOCKED,
     LANE_COUNT
@@ -94,6 +95,7 @@ struct postgresql_store {
     pthread_cond_t wake, wake_reserved, wake_clerk, wake_stop;
     struct postgresql_lane lanes[LANE_COUNT];
     size_t waiting;      /* tasks in all lanes */
+    size_t held;         /* workers that are not reserved, and have a task that may take long */
     unsigned overtaken;  /* urgent tasks since the last other task was taken */
     size_t connected;    /* workers */
     int64_t clerk_at_us; /* when the clerk looks again */

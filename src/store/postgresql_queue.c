@@ -6,7 +6,9 @@
  *
  * A task that met a lock (a node that was frozen in a transaction holds it until the server ends that) waits again in a
  * lane that only a quarter of the workers serve. The first attempt is short. So neither many calls of one building, nor
- * writes of one account, keep all workers from the others. */
+ * writes of one account, keep all workers from the others.
+ *
+ * A quarter of the workers is kept for short reads: while no standby confirms commits, each write holds its worker. */
 #include "base/clock.h"
 #include "base/wait.h"
 #include "store/postgresql.h"
@@ -15,10 +17,11 @@
 #define URGENT_US      (5 * US_PER_S)
 #define SILENT_US      (12 * US_PER_S)
 #define WIND_DOWN_US   US_PER_S
+#define KEPT_SHARE     4 /* one of so many workers is kept for short reads */
 
 /* The share of the workers that may serve a lane at once: one of so many. */
-static const size_t lane_share[LANE_COUNT] = {
-    [LANE_URGENT] = 1, [LANE_URGENT_BLOCKED] = 4, [LANE_OTHERS] = 1, [LANE_LENGTHY] = 2, [LANE_BLOCKED] = 4};
+static const size_t lane_share[LANE_COUNT] = {[LANE_URGENT] = 1, [LANE_URGENT_BLOCKED] = 4, [LANE_READS] = 1,
+                                              [LANE_WRITES] = 1, [LANE_LENGTHY] = 2,        [LANE_BLOCKED] = 4};
 
 static bool is_urgent(int lane)
 {
@@ -48,10 +51,17 @@ static struct store_task *lane_pop(struct postgresql_lane *l)
     return task;
 }
 
+/* Whether one more worker that is not reserved may have a task that may take long. */
+static bool may_hold(const struct postgresql_store *s)
+{
+    const size_t kept = s->worker_count / KEPT_SHARE + s->workers[s->worker_count - 1].reserved;
+    return s->held == 0 || s->held + (kept ? kept : 1) < s->worker_count;
+}
+
 static bool lane_has_turn(const struct postgresql_store *s, int lane)
 {
     const size_t most = s->worker_count / lane_share[lane];
-    return s->lanes[lane].oldest && s->lanes[lane].running < (most ? most : 1);
+    return s->lanes[lane].oldest && s->lanes[lane].running < (most ? most : 1) && (lane == LANE_READS || may_hold(s));
 }
 
 /* ---- ends of waits ---- */
@@ -131,35 +141,13 @@ static void enqueue(struct postgresql_store *s, struct store_task *task)
         pthread_cond_signal(&s->wake_clerk);
 }
 
-static void wake_worker(struct postgresql_store *s, bool urgent)
-{
-    pthread_cond_signal(&s->wake);
-    if (urgent)
-        pthread_cond_signal(&s->wake_reserved);
-}
-
-void postgresql_submit(struct store *base, struct store_task *task)
-{
-    struct postgresql_store *s = (struct postgresql_store *)base;
-    const bool urgent = task->urgent;
-    task->submitted_us = clock_monotonic_us();
-    task->lane = urgent ? LANE_URGENT : task->lengthy ? LANE_LENGTHY : LANE_OTHERS;
-    pthread_mutex_lock(&s->mutex);
-    const bool full = !urgent && s->waiting >= s->waiting_most; /* the number of calls bounds urgent tasks */
-    if (!full)
-        enqueue(s, task);
-    pthread_mutex_unlock(&s->mutex);
-    if (full)
-        task->done(task, ERR_SERVICE_UNAVAILABLE);
-    else
-        wake_worker(s, urgent);
-}
-
 static int urgent_lane(const struct postgresql_store *s, bool reserved)
 {
-    if (lane_has_turn(s, LANE_URGENT))
-        return LANE_URGENT;
-    return !reserved && lane_has_turn(s, LANE_URGENT_BLOCKED) ? LANE_URGENT_BLOCKED : LANE_COUNT;
+    if (reserved)
+        return s->lanes[LANE_URGENT].oldest ? LANE_URGENT : LANE_COUNT;
+    return lane_has_turn(s, LANE_URGENT)           ? LANE_URGENT
+           : lane_has_turn(s, LANE_URGENT_BLOCKED) ? LANE_URGENT_BLOCKED
+                                                   : LANE_COUNT;
 }
 
 /* The lane whose oldest task has waited longest. */
@@ -183,16 +171,64 @@ static int next_lane(const struct postgresql_store *s, bool reserved)
     return other < LANE_COUNT ? other : urgent;
 }
 
+/* Wakes a worker, and the reserved one, if there is a task that it may take. The caller holds the mutex. */
+static void wake_workers(struct postgresql_store *s)
+{
+    if (next_lane(s, false) < LANE_COUNT)
+        pthread_cond_signal(&s->wake);
+    if (s->lanes[LANE_URGENT].oldest)
+        pthread_cond_signal(&s->wake_reserved);
+}
+
+void postgresql_submit(struct store *base, struct store_task *task)
+{
+    struct postgresql_store *s = (struct postgresql_store *)base;
+    const bool urgent = task->urgent;
+    task->submitted_us = clock_monotonic_us();
+    task->lane = urgent                      ? LANE_URGENT
+                 : task->lengthy             ? LANE_LENGTHY
+                 : task->mode == STORE_WRITE ? LANE_WRITES
+                                             : LANE_READS;
+    pthread_mutex_lock(&s->mutex);
+    const bool full = !urgent && s->waiting >= s->waiting_most; /* the number of calls bounds urgent tasks */
+    if (!full) {
+        enqueue(s, task);
+        wake_workers(s);
+    }
+    pthread_mutex_unlock(&s->mutex);
+    if (full)
+        task->done(task, ERR_SERVICE_UNAVAILABLE);
+}
+
+static bool holds(const struct postgresql_worker *w)
+{
+    return !w->reserved && w->lane != LANE_READS;
+}
+
 /* The caller holds the mutex. */
+static void enter_lane(struct postgresql_worker *w, int lane)
+{
+    struct postgresql_store *s = w->db.store;
+    w->lane = lane;
+    s->lanes[lane].running++;
+    s->held += holds(w);
+}
+
+/* The caller holds the mutex, and must wake a worker if this one takes no task next. */
 static void leave_lane(struct postgresql_worker *w)
 {
     struct postgresql_store *s = w->db.store;
     if (w->lane == LANE_COUNT)
         return;
+    s->held -= holds(w);
     s->lanes[w->lane].running--;
-    if (s->lanes[w->lane].oldest)
-        pthread_cond_signal(&s->wake); /* this worker may be gone for a while */
     w->lane = LANE_COUNT;
+}
+
+/* Whether a caller's own connection needs that of a worker, and another worker is left. */
+static bool must_yield(const struct postgresql_store *s)
+{
+    return s->own_waiting && s->connected > 1;
 }
 
 struct store_task *postgresql_take(struct postgresql_worker *w)
@@ -202,19 +238,19 @@ struct store_task *postgresql_take(struct postgresql_worker *w)
     int lane;
     pthread_mutex_lock(&s->mutex);
     leave_lane(w);
-    while ((lane = next_lane(s, w->reserved)) == LANE_COUNT && !s->stop && !s->own_waiting)
+    while ((lane = next_lane(s, w->reserved)) == LANE_COUNT && !s->stop && !must_yield(s))
         pthread_cond_wait(w->reserved ? &s->wake_reserved : &s->wake, &s->mutex);
-    if (s->own_waiting && s->connected > 1) {
+    if (must_yield(s)) {
         s->own_waiting = false;
         w->yielded = true;
     } else if (lane < LANE_COUNT) {
         s->overtaken = is_urgent(lane) ? s->overtaken + 1 : 0;
         s->waiting--;
-        s->lanes[lane].running++;
-        w->lane = lane;
+        enter_lane(w, lane);
         task = lane_pop(&s->lanes[lane]);
         w->db.give_up_us = task->submitted_us + limit_us(s, lane);
     }
+    wake_workers(s); /* this one may have left a lane that others waited for */
     pthread_mutex_unlock(&s->mutex);
     return task;
 }
@@ -222,14 +258,13 @@ struct store_task *postgresql_take(struct postgresql_worker *w)
 void postgresql_put_back(struct postgresql_worker *w, struct store_task *task, bool blocked)
 {
     struct postgresql_store *s = w->db.store;
-    const bool urgent = task->urgent;
     pthread_mutex_lock(&s->mutex);
     leave_lane(w);
     if (blocked)
-        task->lane = urgent ? LANE_URGENT_BLOCKED : LANE_BLOCKED;
+        task->lane = task->urgent ? LANE_URGENT_BLOCKED : LANE_BLOCKED;
     enqueue(s, task);
+    wake_workers(s);
     pthread_mutex_unlock(&s->mutex);
-    wake_worker(s, urgent);
 }
 
 bool postgresql_is_blocked(const struct postgresql_worker *w)
@@ -248,6 +283,7 @@ void postgresql_set_connected(struct postgresql_worker *w, bool connected)
     w->connected = connected;
     s->connected += connected ? 1 : (size_t)-1;
     leave_lane(w);
+    wake_workers(s);
     pthread_mutex_unlock(&s->mutex);
 }
 

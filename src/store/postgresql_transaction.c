@@ -145,7 +145,7 @@ static enum err run_once(struct postgresql_db *db, enum store_mode mode, enum er
     db->until_us = clock_monotonic_us() + db->answer_us;
     db->mode = mode;
     db->begun = db->blocked = db->in_doubt = db->commits = false;
-    db->mark++;
+    db->mark += mode == STORE_WRITE;
     enum err e = db_result(&db->base, run_body(db, run, arg));
     if (!e && db->begun)
         return commit(db);
@@ -163,15 +163,16 @@ static enum err delete_marks(struct postgresql_db *db, enum sql id, struct db_ar
         return db->base.failed;
     db->begun = true;
     enum err e = postgresql_exec(&db->base, id, args, NULL);
-    if (!e && !run_control(db, PG_COMMIT, "commit"))
-        e = db->base.failed;
-    roll_back(db);
+    if (e)
+        roll_back(db);
+    else if (!commit_confirmed(db))
+        e = db->base.failed; /* not if only a standby is missing */
     return e;
 }
 
 void postgresql_marks_forget(struct postgresql_db *db)
 {
-    if (!db->marks || db->broken || db->mark - db->marks_forgotten < MARKS_KEPT)
+    if (!db->marks || db->broken || db->mode != STORE_WRITE || db->mark - db->marks_forgotten < MARKS_KEPT)
         return;
     if (!delete_marks(db, SQL_COMMIT_MARK_FORGET, DB_ARGS(v_int(db->worker), v_int(db->mark))))
         db->marks_forgotten = db->mark;

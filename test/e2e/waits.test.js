@@ -314,4 +314,23 @@ describe('a commit that no standby has confirmed', () => {
             assert.equal(ok(await list(person)).data.length, rows + 1);
         });
     }
+
+    it('holds up no read', async () => {
+        const waiting = () => Number(sql({ dsn: cluster.dsn }, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = 'portero'"));
+        setStandby("SET synchronous_standby_names = 'nobody'");
+        const written = [];
+        const writes = Promise.all(Array.from({ length: 12 }, () => create(person).then((answer) => written.push(answer))));
+        try {
+            await eventually(() => waiting() > 0, 'a commit that waits');
+            await sleep(500); // more follow
+            for (let i = 0; i < 20; i++)
+                for (const path of ['unlock', 'logs', 'account', 'buildings']) ok(await person.client.get(`/v1/${path}`));
+            assert.deepEqual(written, [], 'no write was answered before the reads');
+        } finally {
+            setStandby('RESET synchronous_standby_names');
+            await writes;
+        }
+        for (const answer of written) assert.ok([201, 503].includes(answer.status), answer.text);
+        assert.ok(written.some(({ status }) => status === 201), 'the writes continue');
+    });
 });
