@@ -157,7 +157,7 @@ static enum err check_clock(struct heartbeat *h, char **ret_why)
 {
     enum err e = sample_clock(h);
     if (e)
-        return err_why(ret_why, e, "the database server's clock cannot be read");
+        return err_why(ret_why, e, "the database server's clock cannot be read: %s", store_own_failure(h->own));
     const int64_t ahead_s = h->lead.ahead_us / US_PER_S;
     if (difference_us(&h->lead) > MOST_US)
         return err_why(ret_why, ERR_USAGE,
@@ -265,7 +265,8 @@ static enum err send_beat(struct heartbeat *h)
 static void log_beat(struct heartbeat *h, enum err e)
 {
     if (e && !h->failing)
-        log_warn("heartbeat failed, no job or delivery is begun until it succeeds, error=%s", err_info(e)->code);
+        log_warn("heartbeat failed, no job or delivery is begun until it succeeds, error=%s reason=\"%s\"",
+                 err_info(e)->code, store_own_failure(h->own));
     if (!e && h->failing)
         log_info("heartbeat succeeded");
     h->failing = e != ERR_NONE;
@@ -310,6 +311,8 @@ enum err heartbeat_start(const struct heartbeat_options *options, struct heartbe
     if (!e) {
         e = node_enter(h);
         h->joined = !e;
+        if (e && h->own)
+            e = err_why(ret_why, e, "the node cannot join: %s", store_own_failure(h->own));
     }
     if (!e && h->own) {
         h->running = pthread_create(&h->thread, NULL, beat_thread, h) == 0;

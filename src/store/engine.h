@@ -52,6 +52,7 @@ struct engine {
     struct db *(*own_new)(struct store *s);
     void (*own_free)(struct db *db);
     enum err (*own_run)(struct db *db, enum err (*run)(void *arg, struct db *db), void *arg);
+    const char *(*own_failure)(const struct db *db);
 
     /* NULL where a statement costs no round trip. */
     void (*assume)(struct db *db, const struct db_assumption *a);

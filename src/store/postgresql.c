@@ -121,7 +121,7 @@ static enum err connect_first(struct postgresql_store *s, char **ret_why)
     const bool connected = postgresql_connect(db);
     store_note_answer(NULL);
     if (!connected)
-        return err_why(ret_why, ERR_USAGE, "PostgreSQL: %s", PQerrorMessage(db->conn));
+        return err_why(ret_why, ERR_USAGE, "PostgreSQL: %s", db->why);
     const char *encoding = PQparameterStatus(db->conn, "server_encoding");
     if (!encoding || strcmp(encoding, "UTF8") != 0)
         return err_why(ret_why, ERR_USAGE, "PostgreSQL: the database's encoding is %s, it must be UTF8",
@@ -266,6 +266,11 @@ static enum err own_run(struct db *base, enum err (*run)(void *, struct db *), v
     return e;
 }
 
+static const char *own_failure(const struct db *base)
+{
+    return ((const struct postgresql_db *)base)->why;
+}
+
 const struct engine postgresql_engine = {
     .open = postgresql_open,
     .start = postgresql_start,
@@ -277,6 +282,7 @@ const struct engine postgresql_engine = {
     .own_new = own_new,
     .own_free = own_free,
     .own_run = own_run,
+    .own_failure = own_failure,
     .assume = postgresql_assume,
     .exec = postgresql_exec,
     .query = postgresql_query,

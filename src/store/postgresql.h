@@ -42,6 +42,7 @@ struct postgresql_db {
     bool patient;         /* waits for locks as long as `store.lock_timeout_s` says; others only for a moment */
     bool unlimited;       /* before the start: no limits for statements and locks */
     char state[6];        /* SQLSTATE of the last failure */
+    char why[400];        /* its reason, or why the last attempt to connect failed */
     int64_t until_us;     /* monotonic: waits for the server end */
     int64_t answer_us;    /* the longest wait in one attempt */
     int64_t give_up_us;   /* monotonic: after this, no other attempt */
@@ -131,8 +132,19 @@ void postgresql_wind_down(struct store *base);
 /* The thread that fails tasks that have waited too long, until the store at `arg` is closed and no task is left. */
 void *postgresql_clerk(void *arg);
 
+/* ---- postgresql_hosts.c ---- */
+/* The parameters of libpq with the addresses of all names in `store.dsn`. NULL: as the string says. */
+struct postgresql_servers {
+    char *host, *address, *port;
+};
+
+/* Resolves the names until a monotonic time. Returns false, and the reason in db->why, if none has an address. *ret
+ * must be freed in either case. */
+bool postgresql_resolve(struct postgresql_db *db, int64_t until_us, struct postgresql_servers *ret) CHECKED;
+void postgresql_servers_free(struct postgresql_servers *s);
+
 /* ---- postgresql_connection.c ---- */
-/* Connects once. On failure the connection has the reason. */
+/* Connects once. On failure db->why is the reason. */
 bool postgresql_connect(struct postgresql_db *db) CHECKED;
 void postgresql_disconnect(struct postgresql_db *db);
 /* Makes sure that the connection of a worker works: tries until it does. Returns false when the store closes. */
@@ -159,6 +171,8 @@ bool postgresql_send_control(struct postgresql_db *db, enum postgresql_control c
 int postgresql_send_patience(struct postgresql_db *db) CHECKED;
 /* Sets what the server should know about a new connection. */
 bool postgresql_settings(struct postgresql_db *db) CHECKED;
+/* Keeps a reason in db->why, as one line. */
+void postgresql_note_reason(struct postgresql_db *db, const char *reason);
 /* Records a failure, and logs it unless the transaction will run again. Returns the error of the transaction. */
 enum err postgresql_failed(struct postgresql_db *db, const char *what, const PGresult *r) CHECKED;
 

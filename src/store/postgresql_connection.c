@@ -1,12 +1,14 @@
 /* Connecting, and reconnecting after an outage. */
+#include <stdio.h>
+
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/log.h"
 #include "base/wait.h"
 #include "store/postgresql.h"
 
-#define CONNECT_S       "3"
-#define CONNECT_LONG_S  "10"
+#define CONNECT_S       3
+#define CONNECT_LONG_S  10
 #define SILENT_US       1900000        /* libpq counts whole seconds; a refusal comes at once */
 #define SETTINGS_US     (5 * US_PER_S) /* for the settings of a new connection */
 #define RETRY_US        100000
@@ -27,23 +29,40 @@ static void take_notice(void *arg, const PGresult *r)
 
 /* PQconnectdb blocks, but ends: after connect_timeout for each host. It tries the next host then, as PQconnectPoll does
  * not. */
-static PGconn *open_connection(const struct postgresql_db *db)
+static PGconn *connect_to(const struct postgresql_db *db, const struct postgresql_servers *s, int timeout_s)
 {
+    char timeout[12];
+    snprintf(timeout, sizeof timeout, "%d", timeout_s);
     /* Parameters before the connection string (dbname) are defaults, those after it cannot be changed by it. */
-    static const char *const names[] = {
-        "connect_timeout",  "target_session_attrs", "tcp_user_timeout", "keepalives_idle", "keepalives_interval",
-        "keepalives_count", "application_name",     "dbname",           "client_encoding", NULL};
-    const char *const values[] = {db->unlimited ? CONNECT_LONG_S : CONNECT_S,
-                                  "read-write",
-                                  "10000",
-                                  "10",
-                                  "5",
-                                  "3",
-                                  "portero",
-                                  db->store->dsn,
-                                  "UTF8",
-                                  NULL};
+    const char *const parameters[][2] = {{"connect_timeout", timeout},    {"target_session_attrs", "read-write"},
+                                         {"tcp_user_timeout", "10000"},   {"keepalives_idle", "10"},
+                                         {"keepalives_interval", "5"},    {"keepalives_count", "3"},
+                                         {"application_name", "portero"}, {"dbname", db->store->dsn},
+                                         {"client_encoding", "UTF8"},     {"host", s->host},
+                                         {"hostaddr", s->address},        {"port", s->port}};
+    enum { PARAMETERS = sizeof parameters / sizeof *parameters };
+    const char *names[PARAMETERS + 1] = {0}, *values[PARAMETERS + 1] = {0};
+    for (int i = 0; i < PARAMETERS; i++) {
+        names[i] = parameters[i][0];
+        values[i] = parameters[i][1]; /* NULL: as the string says */
+    }
     return PQconnectdbParams(names, values, 1);
+}
+
+/* Returns false, and the reason in db->why, if that failed. */
+static bool open_connection(struct postgresql_db *db)
+{
+    const int timeout_s = db->unlimited ? CONNECT_LONG_S : CONNECT_S;
+    struct postgresql_servers servers;
+    bool open = false;
+    if (postgresql_resolve(db, clock_monotonic_us() + timeout_s * US_PER_S, &servers)) {
+        db->conn = connect_to(db, &servers, timeout_s);
+        open = PQstatus(db->conn) == CONNECTION_OK;
+        if (!open)
+            postgresql_note_reason(db, PQerrorMessage(db->conn));
+    }
+    postgresql_servers_free(&servers);
+    return open;
 }
 
 /* Whether a standby answered the failed attempt, so a primary that gives no answer is about to be replaced. libpq has
@@ -53,17 +72,22 @@ static bool standby_answered(const PGconn *conn)
     return strstr(PQerrorMessage(conn), "session is read-only") != NULL;
 }
 
-bool postgresql_connect(struct postgresql_db *db)
+void postgresql_disconnect(struct postgresql_db *db)
 {
     PQfinish(db->conn);
+    db->conn = NULL;
+    db->broken = true;
+}
+
+bool postgresql_connect(struct postgresql_db *db)
+{
+    postgresql_disconnect(db);
     const int64_t began_us = clock_monotonic_us();
-    db->conn = open_connection(db);
     for (int i = 0; i < SQL_COUNT; i++)
         db->statements[i].prepared = false;
     db->begun = db->late = db->commits = false;
     db->sent = 0;
-    db->broken = true;
-    if (PQstatus(db->conn) != CONNECTION_OK) {
+    if (!open_connection(db)) {
         const bool slow = clock_monotonic_us() - began_us > SILENT_US;
         postgresql_set_silent(db->store, slow && !standby_answered(db->conn));
         return false;
@@ -72,13 +96,6 @@ bool postgresql_connect(struct postgresql_db *db)
     db->until_us = clock_monotonic_us() + SETTINGS_US;
     db->broken = PQsetnonblocking(db->conn, 1) != 0 || !postgresql_settings(db);
     return !db->broken;
-}
-
-void postgresql_disconnect(struct postgresql_db *db)
-{
-    PQfinish(db->conn);
-    db->conn = NULL;
-    db->broken = true;
 }
 
 bool postgresql_stopping(struct postgresql_store *s)
@@ -126,7 +143,7 @@ static void note_failed_attempt(struct postgresql_db *db, struct outage *o)
     const uint64_t served = atomic_load(&s->served);
     if (!o->since_us) {
         o->since_us = now_us;
-        store_log_error("connection to PostgreSQL", 0, PQerrorMessage(db->conn));
+        store_log_error("connection to PostgreSQL", 0, db->why);
     } else if (served != o->served) {
         o->passed_over++;
         if (is_short(o, now_us) && !atomic_exchange(&s->short_warned, true))

@@ -37,6 +37,28 @@ static const char settings_sql[] =
 /* The first attempt of a transaction waits only for a moment for a lock, see postgresql_queue.c. */
 #define LOCK_MOMENT "250"
 
+void postgresql_note_reason(struct postgresql_db *db, const char *reason)
+{
+    const size_t n = strlen(reason);
+    snprintf(db->why, sizeof db->why, "%.*s", (int)(n > 0 && reason[n - 1] == '\n' ? n - 1 : n), reason);
+    for (char *p = db->why; (p = strpbrk(p, "\n\t"));)
+        *p = ' ';
+}
+
+/* Keeps the reason without the server's details, which may quote values. */
+static void note_failure(struct postgresql_db *db, const PGresult *r)
+{
+    const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+    const char *constraint = PQresultErrorField(r, PG_DIAG_CONSTRAINT_NAME);
+    const char *message = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
+    bool quotes = state && strncmp(state, "22", 2) == 0; /* data exceptions quote the datum */
+    if (state)
+        snprintf(db->why, sizeof db->why, "%s %s %s", state, constraint ? constraint : "",
+                 message && !quotes ? message : "");
+    else
+        postgresql_note_reason(db, db->late ? "the server did not answer in time" : PQerrorMessage(db->conn));
+}
+
 bool postgresql_settings(struct postgresql_db *db)
 {
     const struct postgresql_store *s = db->store;
@@ -45,6 +67,8 @@ bool postgresql_settings(struct postgresql_db *db)
     PGresult *r = postgresql_only_result(
         db, PQsendQueryParams(db->conn, settings_sql, 3, NULL, db->unlimited ? off : values, NULL, NULL, 0));
     bool good = PQresultStatus(r) == PGRES_TUPLES_OK;
+    if (!good)
+        note_failure(db, r);
     PQclear(r);
     return good;
 }
@@ -94,24 +118,12 @@ static enum verdict verdict_of(const struct postgresql_db *db, const char *state
     return 0;
 }
 
-/* Logs the reason without the server's details, which may quote values. */
-static void log_failure(const char *what, const PGresult *r)
-{
-    char reason[160];
-    const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
-    const char *constraint = PQresultErrorField(r, PG_DIAG_CONSTRAINT_NAME);
-    const char *message = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
-    bool quotes = state && strncmp(state, "22", 2) == 0; /* data exceptions quote the datum */
-    snprintf(reason, sizeof reason, "%s %s %s", state ? state : "-", constraint ? constraint : "",
-             message && !quotes ? message : "");
-    store_log_error(what, 0, reason);
-}
-
 enum err postgresql_failed(struct postgresql_db *db, const char *what, const PGresult *r)
 {
     const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
     enum verdict verdict = verdict_of(db, state);
     snprintf(db->state, sizeof db->state, "%s", state ? state : "");
+    note_failure(db, r);
     /* Without an SQLSTATE, libpq failed, not the server: it could not send. The connection may still count as good,
      * because a server that was stopping has left an unread warning. */
     if (!state || PQstatus(db->conn) != CONNECTION_OK || verdict == VERDICT_RECONNECT)
@@ -119,7 +131,7 @@ enum err postgresql_failed(struct postgresql_db *db, const char *what, const PGr
     db->blocked = !db->broken && verdict == VERDICT_BLOCKED;
     if (db->broken || verdict == VERDICT_LOST_RACE || verdict == VERDICT_BLOCKED)
         return db->base.failed = ERR_RETRY;
-    log_failure(what, r);
+    store_log_error(what, 0, db->why);
     return db->base.failed = verdict == VERDICT_UNAVAILABLE ? ERR_SERVICE_UNAVAILABLE : ERR_INTERNAL_ERROR;
 }
 

@@ -129,6 +129,11 @@ void store_own_free(struct db *db)
         db->engine->own_free(db);
 }
 
+const char *store_own_failure(const struct db *db)
+{
+    return db->engine->own_failure(db);
+}
+
 enum err store_own_run(struct db *db, enum err (*run)(void *arg, struct db *db), void *arg)
 {
     return db->engine->own_run(db, run, arg);

@@ -87,6 +87,8 @@ void store_own_free(struct db *db);
 /* Runs a body whose statements each commit by themselves (READ COMMITTED). Connects if necessary, and never tries
  * again: after a failure it is unknown whether the statement took effect. */
 enum err store_own_run(struct db *db, enum err (*run)(void *arg, struct db *db), void *arg) CHECKED;
+/* The reason why the last run failed, in the words of the server or the library: for the operator. */
+const char *store_own_failure(const struct db *db);
 
 /* ---- statements ---- */
 

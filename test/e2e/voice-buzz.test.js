@@ -1,12 +1,11 @@
 // Calls over SIP from the simulator: calls.md steps 1 to 8, as a visitor hears them.
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { ok } from './lib/client.js';
-import { engine, portero, root, temporaryDirectory } from './lib/daemon.js';
+import { engine, portero, temporaryDirectory } from './lib/daemon.js';
+import { ownNames } from './lib/names.js';
 import { buzz, QUICK, startBuzz } from './lib/phone.js';
 import { lockTable } from './lib/store.js';
 import { grant, resident, setSubscription, world } from './lib/world.js';
@@ -207,13 +206,11 @@ describe('a call to a service', () => {
     let names;
     before(() => {
         directory = temporaryDirectory();
-        names = join(directory, 'names.so');
-        const built = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', names, join(root, 'test/e2e/lib/names.c'), '-ldl'], { encoding: 'utf8' });
-        assert.equal(built.status, 0, built.stderr);
+        names = ownNames(directory);
     });
     after(() => rmSync(directory, { recursive: true, force: true }));
 
-    const call = (sip, ...options) => portero(['buzz', '--to', '+15550198766', '--sip', sip, ...options], { env: { LD_PRELOAD: names } });
+    const call = (sip, ...options) => portero(['buzz', '--to', '+15550198766', '--sip', sip, ...options], { env: names.env });
 
     it('on 127.0.0.1 only is reached by a name whose first address is ::1, over UDP and TCP', async () => {
         const w = await world({ config: QUICK });

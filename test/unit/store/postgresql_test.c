@@ -423,6 +423,18 @@ static void reads_have_to_be_submitted(void **state)
     assert_false(store_exclusive(f->store));
 }
 
+static bool server_logged(const char *text)
+{
+    char path[100], *log = NULL;
+    snprintf(path, sizeof path, "%s/log", store_cluster.dir);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    bool found = getdelim(&log, &(size_t){0}, '\0', file) > 0 && strstr(log, text);
+    fclose(file);
+    free(log);
+    return found;
+}
+
 /* Marks are deleted: their number does not grow with use. */
 static void the_table_of_marks_stays_small(void **state)
 {
@@ -436,6 +448,67 @@ static void the_table_of_marks_stays_small(void **state)
     assert_in_range(strtol(PQgetvalue(r, 0, 0), NULL, 10), 1, 4 * 256);
     PQclear(r);
     PQfinish(conn);
+    assert_false(server_logged("there is no transaction in progress"));
+}
+
+static enum err read_on_own(void *arg, struct db *db)
+{
+    return read_counter(db, arg);
+}
+
+/* A role that may have `limit` connections; it can read and write the counter. */
+static void limit_role(const char *schema, const char *limit)
+{
+    char sql[400];
+    snprintf(sql, sizeof sql,
+             "DO $$ BEGIN CREATE ROLE guest LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$;"
+             " GRANT ALL ON SCHEMA \"%s\" TO guest; GRANT ALL ON ALL TABLES IN SCHEMA \"%s\" TO guest;"
+             " ALTER ROLE guest CONNECTION LIMIT %s",
+             schema, schema, limit);
+    PGconn *conn = PQconnectdb(store_cluster.dsn);
+    PGresult *r = PQexec(conn, sql);
+    assert_int_equal(PQresultStatus(r), PGRES_COMMAND_OK);
+    PQclear(r);
+    PQfinish(conn);
+}
+
+static void reopen_as_guest(struct store_fixture *f)
+{
+    limit_role(f->schema, "10");
+    store_close(f->store);
+    f->store = NULL;
+    snprintf(f->dsn, sizeof f->dsn, "host=%s user=guest dbname=postgres options='-c search_path=\"%s\"'",
+             store_cluster.dir, f->schema);
+    assert_int_equal(store_fixture_start(f), 0);
+}
+
+static void a_refused_connection_has_the_reason_of_the_server(void **state)
+{
+    struct store_fixture *f = *state;
+    long n = -1;
+    reopen_as_guest(f);
+    limit_role(f->schema, "0");
+    struct db *own = store_own_new(f->store);
+    assert_int_not_equal(store_own_run(own, read_on_own, &n), ERR_NONE);
+    assert_non_null(strstr(store_own_failure(own), "FATAL:  too many connections for role \"guest\""));
+    limit_role(f->schema, "10");
+    assert_int_equal(store_own_run(own, read_on_own, &n), ERR_NONE);
+    store_own_free(own);
+}
+
+/* A worker that is the last one keeps its connection, even if a caller's own one cannot be made. */
+static void the_only_worker_goes_on_while_a_caller_cannot_connect(void **state)
+{
+    struct store_fixture *f = *state;
+    long n = -1;
+    f->config.store_workers = 1;
+    reopen_as_guest(f);
+    assert_int_equal(store_run(f->store, STORE_READ, read_on_own, &n), ERR_NONE);
+    limit_role(f->schema, "0");
+    struct db *own = store_own_new(f->store);
+    assert_int_not_equal(store_own_run(own, read_on_own, &n), ERR_NONE);
+    assert_int_equal(store_run(f->store, STORE_READ, read_on_own, &n), ERR_NONE);
+    store_own_free(own);
 }
 
 /* Only a server of this test may be restarted. */
@@ -459,6 +532,8 @@ int main(void)
         TEST(a_transaction_with_a_lost_commit_runs_again),
         TEST(a_commit_with_a_lost_answer_is_not_repeated),
         TEST(the_table_of_marks_stays_small),
+        TEST(a_refused_connection_has_the_reason_of_the_server),
+        TEST(the_only_worker_goes_on_while_a_caller_cannot_connect),
         TEST(a_server_crash_neither_loses_nor_repeats_acknowledged_writes),
         TEST(a_statement_that_cannot_be_sent_runs_again),
     };
