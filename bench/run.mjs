@@ -429,7 +429,7 @@ try {
   if (wants('flood')) flood();
   if (wants('deliveries')) deliveries();
   if (wants('plans')) plans(work, GROWN);
-  if (wants('waits')) await (await import('./waits.mjs')).waits(); // it needs the packages of the end-to-end tests
+  if (wants('waits')) await (await import('./waits.mjs')).waits(); // imported late, because it chooses the engine of the end-to-end tests
   if (wants('postgresql')) await postgresql(work);
   if (wants('store')) process.stdout.write(run(join(root, 'build/bench_store'), []));
   summary();

@@ -2,7 +2,9 @@
 // building wait, and all other requests? And how long does a request, or a stop, wait for a server that hangs?
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { median, result } from './lib.mjs';
+import { root } from './peers.mjs';
 
 process.env.PORTERO_E2E_ENGINE = 'postgresql';
 const { Cluster } = await import('../test/e2e/lib/cluster.js');
@@ -11,6 +13,7 @@ const { idempotencyKey } = await import('../test/e2e/lib/client.js');
 const https = await import('node:https');
 
 const FREEZES = 30, CALLS = 12, OTHERS = 60, PAUSE_MS = 50;
+const IDLE_S = readFileSync(`${root}/src/tbl/config.def`, 'utf8').match(/\(store, idle_timeout_s, (\d+),/)[1];
 const sleep = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
 async function timed(request) {
@@ -27,7 +30,7 @@ const longest = (answers) => Math.max(...answers.map(({ took }) => took));
 /** Holds the building's row until the server ends the transaction, as it does with that of a frozen service. */
 async function freeze(dsn, home) {
   const child = spawn('psql', ['-X', '-q', '-A', '-t', '-d', dsn], { stdio: ['pipe', 'pipe', 'ignore'] });
-  child.stdin.write(`SET idle_in_transaction_session_timeout = '3s'; BEGIN; UPDATE building SET unlock_count = unlock_count WHERE id = '${home.id}'; SELECT 'held';\n`);
+  child.stdin.write(`SET idle_in_transaction_session_timeout = '${IDLE_S}s'; BEGIN; UPDATE building SET unlock_count = unlock_count WHERE id = '${home.id}'; SELECT 'held';\n`);
   await once(child.stdout, 'data');
   return async () => {
     child.stdin.end();
