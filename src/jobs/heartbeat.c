@@ -170,6 +170,16 @@ static enum err check_clock(struct heartbeat *h, char **ret_why)
 
 /* ---- joining ---- */
 
+/* The server has noted a sign of life, sent after begun_us, of the node with that ID: its leases hold from then on. */
+static void keep_leases(struct heartbeat *h, const struct id *node, int64_t begun_us)
+{
+    h->beat_us = begun_us;
+    pthread_mutex_lock(&h->lock);
+    h->node = *node;
+    h->holds_us = begun_us + HOLDS_US;
+    pthread_mutex_unlock(&h->lock);
+}
+
 /* Joins under a new ID. */
 static enum err node_enter(struct heartbeat *h)
 {
@@ -190,11 +200,8 @@ static enum err node_enter(struct heartbeat *h)
     e = run_own(h, join_body, &j);
     if (e)
         return e;
-    h->beat_us = h->steady_us = begun_us;
-    pthread_mutex_lock(&h->lock);
-    h->node = j.node.id;
-    h->holds_us = begun_us + HOLDS_US;
-    pthread_mutex_unlock(&h->lock);
+    h->steady_us = begun_us;
+    keep_leases(h, &j.node.id, begun_us);
     return ERR_NONE;
 }
 
@@ -236,10 +243,7 @@ static void note_beat(struct heartbeat *h, int64_t begun_us)
 {
     if (begun_us - h->beat_us > GAP_US)
         h->steady_us = begun_us;
-    h->beat_us = begun_us;
-    pthread_mutex_lock(&h->lock);
-    h->holds_us = begun_us + HOLDS_US;
-    pthread_mutex_unlock(&h->lock);
+    keep_leases(h, &h->node, begun_us);
 }
 
 static enum err send_beat(struct heartbeat *h)

@@ -3,7 +3,10 @@
  *
  * A lease that this process takes belongs to its current node ID. It may act on the lease only while its tenure holds:
  * its last heartbeat is recent, and no other node has ended it. A process that was stopped, or was cut off from the
- * store, thus does nothing on leases that another node may have by now.
+ * store, thus does nothing on leases that another node may have by now. A call to a provider that began in time may
+ * last longer than the lease, so the next node may make the same call meanwhile. That must have no second effect: by an
+ * idempotency key that is made of stored values only (Stripe), or by a row that only one caller may open (Twilio's
+ * numbers).
  *
  * Each heartbeat also returns the number of nodes, a dead node, whose leases are then freed, the sandbox's clock, and
  * the server's clock. Where one process has the store, there are no heartbeats, and every tenure holds. */
