@@ -209,9 +209,10 @@ export const SCENARIOS = {
     versions: {
         about: 'a node of the earlier program that scripts/earlier builds, and this one, started by turns',
         times: 4, quick: 0, targets: ['node1', 'node2', 'haproxy'],
+        async before() { this.earlier = earlier(); },
         async fault({ cluster, time }) {
             const node = `node${1 + time % 2}`;
-            const program = time % 4 < 2 ? earlier() : binary;
+            const program = time % 4 < 2 ? this.earlier : binary;
             await cluster.end(node);
             await cluster.revive(node, { PORTERO_BIN: program });
             await cluster.healthy([node]);
