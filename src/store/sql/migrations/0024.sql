@@ -1,4 +1,4 @@
--- oldest program: 23
+-- oldest program: 21
 -- While no provider bills (billing.provider none), every account is active. These keep the subscription that it has at its
 -- provider, for when one bills again. NULL: the provider's subscription is in force.
 

@@ -1,4 +1,4 @@
--- oldest program: 24
+-- oldest program: 21
 -- A key's check is remembered as long as nothing it was read from has changed: the key, the account, and the account's
 -- buildings, for which this number stands. A trigger changes it, so that an earlier program does, too. Random, because
 -- after a failover that loses commits a counter would return to values that it had before. With SQLite nobody reads it.
