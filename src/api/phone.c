@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "api/routes.h"
 
 #include "api/service.h"
@@ -64,8 +66,10 @@ static const struct shape confirmation_shape = SHAPE(struct confirmation, "Phone
 
 /* ---- status ---- */
 
-static const char *phone_next_action(const struct phone_status *s)
+static const char *phone_next_action(const struct config *c, const struct phone_status *s)
 {
+    if (strcmp(c->sms_provider, "none") == 0 && !s->number.p)
+        return "Ask the operator of this service to verify your phone: it sends no codes.";
     if (s->pending.number.p && s->pending.attempts_left > 0)
         return "Confirm the code with POST /v1/account/phone/confirmation.";
     if (s->pending.number.p || !s->number.p)
@@ -91,7 +95,7 @@ static enum err reply_status(struct request *q, struct reply *p, const struct ph
     r->verified = v_bool(s->number.p);
     r->verified_at = s->number.p && s->verified_us ? v_time(s->verified_us) : v_null();
     r->pending = pending_of(q->tx.arena, s);
-    r->next_action = v_str(str_z(phone_next_action(s)));
+    r->next_action = v_str(str_z(phone_next_action(q->tx.config, s)));
     return reply_ok(p, 200, &status_shape, r);
 }
 
@@ -129,6 +133,7 @@ static enum err send_text(struct request *q, const struct sending *s)
     const struct sms_message message = {
         .id = id_str(&s->code.id),
         .to = s->number,
+        .as = s->code.as,
         .text = arena_printf(q->tx.arena,
                              "%s is your Portero code to verify this phone. It is valid for 10 minutes. If you did not "
                              "request it, ignore this message.",
@@ -144,7 +149,7 @@ static enum err send_text(struct request *q, const struct sending *s)
         return ERR_NONE;
     log_warn("phone code not sent id=%s outcome=%s", s->code.id.text, o == OUTCOME_REFUSED ? "refused" : "unknown");
     if (o == OUTCOME_REFUSED && number)
-        return tx_fail(&q->tx, ERR_INVALID_PHONE_NUMBER, "phone_number cannot be sent text messages");
+        return tx_fail(&q->tx, ERR_INVALID_PHONE_NUMBER, "phone_number cannot be sent codes");
     return ERR_PHONE_CODE_SEND_FAILED;
 }
 
@@ -171,7 +176,9 @@ static enum err post_verification(struct request *q, struct reply *p)
     r->status = v_str(str_z(code_sent_only[0]));
     r->phone_number = body->phone_number;
     r->expires_at = v_time(s.code.expires_us);
-    r->message = v_str(STR("A six-digit code was sent to this phone. It is valid for 10 minutes."));
+    r->message = v_str(strcmp(q->tx.config->sms_provider, "call") == 0
+                           ? STR("This phone is called and told a six-digit code. It is valid for 10 minutes.")
+                           : STR("A six-digit code was sent to this phone. It is valid for 10 minutes."));
     return reply_ok(p, 200, &code_sent_shape, r);
 }
 
@@ -205,8 +212,9 @@ static const struct route rows[] = {
      .errors = ROUTE_ERRORS(ERR_ACCOUNT_NOT_FOUND)},
     {.operation_id = "requestPhoneCode",
      .summary = "Send a code to a new forwarding phone",
-     .description = "Sends a text message with six digits, valid for 10 minutes. The current phone stays in use until "
-                    "the code is confirmed.",
+     .description =
+         "Sends six digits, valid for 10 minutes, in a text message or, if the operator chose so, in a call. "
+         "The current phone stays in use until the code is confirmed.",
      .tag = "Forwarding phone",
      .method = HTTP_POST,
      .path = "/v1/account/phone/verification",

@@ -208,6 +208,21 @@ static void check_twilio(const struct config *c, struct buf *faults)
         config_fault(c, faults, "twilio.from is required with sms.provider twilio");
 }
 
+static void check_code_calls(const struct config *c, struct buf *faults)
+{
+    bool trunk = false;
+    if (strcmp(c->sms_provider, "call") != 0)
+        return;
+    for (size_t i = 0; i < c->peer_count; i++)
+        trunk = trunk || *c->peers[i].server;
+    if (strcmp(c->voice_provider, "sip") != 0 || !*c->listen_sip)
+        config_fault(c, faults, "voice.provider must be sip, with listen.sip, for sms.provider call");
+    else if (!trunk)
+        config_fault(c, faults, "sms.provider call needs a trunk: a peer with a server in section voice");
+    if (!c->voice_speech_cache_mb)
+        config_fault(c, faults, "voice.speech_cache_mb must not be 0 with sms.provider call");
+}
+
 static void check_stripe(const struct config *c, struct buf *faults)
 {
     bool priced = false;
@@ -257,6 +272,7 @@ static void check_whole(const struct config *c, struct buf *faults)
         config_fault(c, faults, "mail.url is required with mail.provider smtp");
     check_peers(c, faults);
     check_twilio(c, faults);
+    check_code_calls(c, faults);
     check_stripe(c, faults);
     if (c->production)
         check_production(c, faults);

@@ -75,6 +75,10 @@ static const struct option_row box_add_rows[] = {
     TEXT(number, "number", "NUMBER", "number that its calls come from, E.164 [the one that it sends]"),
     COMMON,
 };
+static const struct option_row phone_verify_rows[] = {
+    NEEDED(number, "number", "NUMBER", "phone number of the resident, E.164"),
+    COMMON,
+};
 static const struct option_row member_add_rows[] = {
     NEEDED(building, "building", "ID", "building of the member"),
     NEEDED(name, "name", "NAME", "name of the member"),
@@ -185,6 +189,9 @@ static const struct verb verbs[] = {
      TAKES("FILE", "audio"), .read = recording_from_file},
     {VERB("greeting remove", "DELETE", "/admin/greetings", greeting_rows, "Speak the greeting's text again")},
     {VERB("account show", "GET", "/admin/accounts", common_rows, "Show an account and its buildings"),
+     TAKES("EMAIL", "email")},
+    {VERB("phone verify", "POST", "/admin/phones", phone_verify_rows,
+          "Set the forwarding phone of an account, which you have verified"),
      TAKES("EMAIL", "email")},
 };
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)

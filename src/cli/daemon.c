@@ -10,6 +10,7 @@
 #include "admin/routes.h"
 #include "api/routes.h"
 #include "api/service.h"
+#include "base/crypto.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/control.h"
@@ -283,6 +284,20 @@ static void prepare_greeting(void *arg, bool recording, struct str name)
     sip_prepare_greeting(arg, recording, name);
 }
 
+static enum outcome call_code(void *arg, const struct sms_message *m, bool *ret_number)
+{
+    struct arena arena;
+    arena_init(&arena, NULL, 0);
+    const char *texts[] = {arena_str(&arena, m->id).p, arena_str(&arena, m->to).p, arena_str(&arena, m->as).p};
+    char code[16] = "";
+    snprintf(code, sizeof code, "%.*s", STR_ARG(m->code));
+    const enum code_call result = sip_call_code(arg, texts[0], texts[1], texts[2], code);
+    crypto_wipe(code, sizeof code);
+    arena_done(&arena);
+    *ret_number = result == CODE_CALL_WRONG_NUMBER;
+    return result == CODE_CALL_PLACED ? OUTCOME_DONE : OUTCOME_REFUSED;
+}
+
 static enum err start_sip(struct daemon *d, char **ret_why)
 {
     const struct config *c = d->config;
@@ -293,6 +308,7 @@ static enum err start_sip(struct daemon *d, char **ret_why)
         return e;
     service_set_trunks(d->service, sip_trunk_board(d->sip));
     service_set_greetings(d->service, prepare_greeting, d->sip);
+    texter_set_call(d->providers.texter, call_code, d->sip);
     return ERR_NONE;
 }
 

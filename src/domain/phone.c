@@ -15,7 +15,8 @@
 struct owner {
     struct str phone; /* STR_NONE: not verified */
     int64_t verified_us;
-    bool subscribed, provisioned;
+    bool subscribed;
+    struct str number; /* of one of its buildings; STR_NONE: none has one */
 };
 
 static enum err owner_get(struct tx *tx, const struct id *account, struct owner *ret)
@@ -28,7 +29,7 @@ static enum err owner_get(struct tx *tx, const struct id *account, struct owner 
     *ret = (struct owner){.phone = col_copy(&c, COL_PHONE_ACCOUNT_PHONE, tx->arena),
                           .verified_us = col_int(&c, COL_PHONE_ACCOUNT_PHONE_VERIFIED_AT),
                           .subscribed = str_eq(col_str(&c, COL_PHONE_ACCOUNT_SUBSCRIPTION_STATUS), active),
-                          .provisioned = col_int(&c, COL_PHONE_ACCOUNT_PROVISIONED) > 0};
+                          .number = col_copy(&c, COL_PHONE_ACCOUNT_NUMBER, tx->arena)};
     return ERR_NONE;
 }
 
@@ -40,7 +41,7 @@ static enum err owner_entitled(struct tx *tx, const struct id *account, struct o
         return e;
     if (!ret->subscribed)
         return ERR_SUBSCRIPTION_REQUIRED;
-    return ret->provisioned ? ERR_NONE : ERR_NUMBER_NOT_PROVISIONED;
+    return ret->number.p ? ERR_NONE : ERR_NUMBER_NOT_PROVISIONED;
 }
 
 static enum err check_in_use(struct tx *tx, const struct id *account, struct str number)
@@ -114,13 +115,12 @@ static enum err waiting_get(struct tx *tx, const struct id *account, struct wait
     return ERR_NONE;
 }
 
-static enum err check_request(struct tx *tx, const struct id *account, struct str number)
+static enum err check_request(struct tx *tx, const struct id *account, struct str number, struct owner *ret)
 {
-    struct owner owner;
-    enum err e = owner_entitled(tx, account, &owner);
+    enum err e = owner_entitled(tx, account, ret);
     if (e)
         return e;
-    if (owner.phone.p && str_eq(owner.phone, number))
+    if (ret->phone.p && str_eq(ret->phone, number))
         return ERR_ALREADY_VERIFIED;
     e = check_in_use(tx, account, number);
     if (!e)
@@ -132,10 +132,12 @@ static enum err check_request(struct tx *tx, const struct id *account, struct st
 
 enum err phone_code_new(struct tx *tx, const struct id *account, struct str number, struct phone_code *ret)
 {
-    enum err e = check_request(tx, account, number);
+    struct owner owner;
+    enum err e = check_request(tx, account, number, &owner);
     if (e)
         return e;
-    struct phone_code code = {.id = id_new(tx->now_us), .expires_us = tx->now_us + PHONE_CODE_TTL_S * US_PER_S};
+    struct phone_code code = {
+        .id = id_new(tx->now_us), .expires_us = tx->now_us + PHONE_CODE_TTL_S * US_PER_S, .as = owner.number};
     unsigned char mac[SHA256_LEN];
     char input[MAC_INPUT_MAX + 1];
     snprintf(code.text, sizeof code.text, "%06u", crypto_uniform(CODES) % CODES);
@@ -175,17 +177,22 @@ static enum err check_code(struct tx *tx, const struct id *account, struct str t
     return e ? e : ERR_INVALID_PHONE_CODE;
 }
 
-static enum err take_over(struct tx *tx, const struct id *account, const struct waiting *w)
+static enum err set_phone(struct tx *tx, const struct id *account, struct str number)
 {
     const struct id change = id_new(tx->now_us);
+    enum err e =
+        db_exec(tx->db, SQL_PHONE_CHANGE_INSERT,
+                DB_ARGS(v_str(id_str(account)), v_str(id_str(&change)), v_str(number), v_int(tx->now_us)), NULL);
+    if (!e)
+        e = db_exec(tx->db, SQL_PHONE_SET, DB_ARGS(v_str(id_str(account)), v_str(number), v_int(tx->now_us)), NULL);
+    return e;
+}
+
+static enum err take_over(struct tx *tx, const struct id *account, const struct waiting *w)
+{
     enum err e = db_exec(tx->db, SQL_PHONE_CODE_USE,
                          DB_ARGS(v_str(id_str(account)), v_str(id_str(&w->id)), v_int(tx->now_us)), NULL);
-    if (!e)
-        e = db_exec(tx->db, SQL_PHONE_CHANGE_INSERT,
-                    DB_ARGS(v_str(id_str(account)), v_str(id_str(&change)), v_str(w->number), v_int(tx->now_us)), NULL);
-    if (!e)
-        e = db_exec(tx->db, SQL_PHONE_SET, DB_ARGS(v_str(id_str(account)), v_str(w->number), v_int(tx->now_us)), NULL);
-    return e;
+    return e ? e : set_phone(tx, account, w->number);
 }
 
 enum err phone_confirm(struct tx *tx, const struct id *account, struct str text, struct phone_status *ret)
@@ -202,6 +209,17 @@ enum err phone_confirm(struct tx *tx, const struct id *account, struct str text,
     if (!e)
         e = take_over(tx, account, &waiting);
     return e ? e : phone_status(tx, account, ret);
+}
+
+enum err phone_vouch(struct tx *tx, const struct id *account, struct str number)
+{
+    struct owner owner;
+    enum err e = owner_get(tx, account, &owner);
+    if (!e)
+        e = check_in_use(tx, account, number);
+    if (e || (owner.phone.p && str_eq(owner.phone, number)))
+        return e;
+    return set_phone(tx, account, number);
 }
 
 /* ---- reading ---- */

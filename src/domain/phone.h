@@ -1,4 +1,4 @@
-/* The forwarding phone of an account, verified by a code in a text message (contract, Forwarding phone; decisions,
+/* The forwarding phone of an account, verified by a code (contract, Forwarding phone; decisions,
  * section 3). */
 #pragma once
 #include "domain/tx.h"
@@ -29,6 +29,7 @@ struct phone_code {
     struct id id;
     char text[PHONE_CODE_LEN + 1]; /* the caller must wipe it */
     int64_t expires_us;
+    struct str as; /* the number of one of the account's buildings; in the arena */
 };
 
 /* Creates a code for the number, which must match PHONE_PATTERN. The caller sends it after the commit; it is valid
@@ -44,6 +45,10 @@ enum err phone_code_sent(struct tx *tx, const struct id *account, const struct i
  * ERR_SUBSCRIPTION_REQUIRED, ERR_NUMBER_NOT_PROVISIONED, ERR_PHONE_CODE_EXPIRED, ERR_PHONE_CODE_ATTEMPTS,
  * ERR_PHONE_IN_USE, ERR_PHONE_CHANGE_LIMIT. */
 enum err phone_confirm(struct tx *tx, const struct id *account, struct str text, struct phone_status *ret) CHECKED;
+
+/* Sets the account's phone to a number that the operator has verified. Fails with ERR_ACCOUNT_NOT_FOUND,
+ * ERR_PHONE_IN_USE. */
+enum err phone_vouch(struct tx *tx, const struct id *account, struct str number) CHECKED;
 
 /* *ret: the account has verified the number, now or before, and no other account has it now. */
 enum err phone_verified_before(struct tx *tx, const struct id *account, struct str number, bool *ret) CHECKED;

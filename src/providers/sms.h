@@ -1,4 +1,5 @@
-/* Sending text messages, by Twilio or the built-in provider, behind one table of functions. */
+/* Sending one-time codes to phones behind one table of functions: in text messages, by Twilio or the built-in provider,
+ * or in telephone calls. */
 #pragma once
 #include "base/config.h"
 #include "base/id.h"
@@ -8,8 +9,9 @@
 struct sms_message {
     struct str id; /* of the message, the same when the message is repeated */
     struct str to; /* E.164 */
+    struct str as; /* the number of the receiver's building, which a call comes from */
     struct str text;
-    struct str code; /* the one-time code in the text, for the built-in provider; STR_NONE without one */
+    struct str code; /* the one-time code in the text, for providers that need no text; STR_NONE without one */
     int64_t created_us;
 };
 
@@ -37,3 +39,11 @@ static inline void texter_free(struct texter *t)
 /* The providers. */
 struct texter *builtin_texter_new(struct store *store);
 enum err twilio_texter_new(const struct config *c, struct texter **ret, char **ret_why) CHECKED;
+/* No provider: refuses all. */
+struct texter *no_texter_new(void);
+/* Calls the phone and tells it the code, by a function as texter_ops.send: that of the telephone, which starts later.
+ */
+struct texter *call_texter_new(void);
+/* Before the first message; no effect on other texters. `arg` must outlive the last message. */
+void texter_set_call(struct texter *t, enum outcome (*call)(void *arg, const struct sms_message *m, bool *ret_number),
+                     void *arg);

@@ -132,6 +132,7 @@ static enum err sip_set_up(struct sip_agent *a)
     if (e)
         return sip_fail(a, ERR_USAGE, "cannot listen", e);
     sip_trunks_start(a);
+    sip_codes_start(a);
     sip_hearing_start(a);
     on_pulse(a);
     return ERR_NONE;
@@ -139,6 +140,7 @@ static enum err sip_set_up(struct sip_agent *a)
 
 static void sip_tear_down(struct sip_agent *a)
 {
+    sip_codes_end(a, NULL);
     sip_trunks_done(a);
     tmr_cancel(&a->stop_timer);
     tmr_cancel(&a->leave_timer);
@@ -190,6 +192,7 @@ void sip_free(struct sip_agent *a)
     mailbox_done(&a->box);
     sem_destroy(&a->started);
     pthread_mutex_destroy(&a->wishes.lock);
+    sip_codes_done(a);
     trunk_board_free(a->board);
     free(a);
 }
@@ -202,6 +205,7 @@ enum err sip_start(const struct config *c, struct store *s, struct sip_agent **r
     a->board = trunk_board_new();
     sem_init(&a->started, 0, 0);
     pthread_mutex_init(&a->wishes.lock, NULL);
+    sip_codes_init(a);
     enum err e = mailbox_init(&a->box);
     if (!e && pthread_create(&a->thread, NULL, sip_run, a))
         e = ERR_IO;
@@ -285,6 +289,7 @@ static void on_stop(struct mail *m)
     struct sip_agent *a = container_of(m, struct sip_agent, stop);
     a->stopping = true;
     a->settled = on_settled;
+    sip_codes_end(a, NULL);
     tmr_start(&a->stop_timer, (uint64_t)a->stop_wait_ms, on_stop_timer, a);
     sip_agent_settled(a);
 }

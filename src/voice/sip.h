@@ -21,6 +21,16 @@ struct trunk_board *sip_trunk_board(const struct sip_agent *a);
 /* A greeting was saved: has it ready before a call needs it, or, if many are saved at once, when one does. `name`: the
  * text, or the ID of a recording. Any thread. */
 void sip_prepare_greeting(struct sip_agent *a, bool recording, struct str name);
+enum code_call {
+    CODE_CALL_PLACED,      /* the telephone rings, or was answered */
+    CODE_CALL_FAILED,      /* it was not reached, or too many such calls are placed; it is not told the code */
+    CODE_CALL_WRONG_NUMBER /* nobody has the number */
+};
+/* Calls `number` over a trunk, as a call from the number `as`. Whoever answers is told the code, six digits, twice;
+ * then the service hangs up. `id` stands for the code in the log. At most SIP_CODE_CALLS_MAX such calls at once, and
+ * sms.calls_per_hour. Any thread but the agent's; waits until the telephone rings, 25 s at most. */
+enum code_call sip_call_code(struct sip_agent *a, const char *id, const char *number, const char *as,
+                             const char *code) CHECKED;
 /* Reads the certificate of SIP over TLS again (SIGHUP), soon. */
 void sip_reload(struct sip_agent *a);
 /* Refuses new calls, gives those in progress wait_ms to end, then hangs up. Returns at once. */

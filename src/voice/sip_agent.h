@@ -9,6 +9,7 @@
 #include "voice/call_log.h"
 #include "voice/greeting.h"
 #include "voice/sip.h"
+#include "voice/sip_code.h"
 #include "voice/sip_digest.h"
 #include "voice/sip_local.h"
 #include "voice/sip_peers.h"
@@ -46,6 +47,7 @@ struct sip_agent {
     struct tick *tick;
     struct speech *speech;         /* NULL: signal tones */
     struct greeting_wishes wishes; /* of other threads */
+    struct sip_codes codes;        /* calls that tell codes */
     struct spoken *spoken;         /* NULL: no spoken codes */
     struct list calls;             /* sip_call */
     unsigned call_count;           /* of them */

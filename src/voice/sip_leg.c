@@ -45,6 +45,12 @@ void sip_leg_ask(struct sip_leg *l, const char *text)
     greeting_say(&l->saying, l->agent, l->media, &(struct greeting_words){.prompt = PROMPT_ACCEPT, .text = text});
 }
 
+void sip_leg_play(struct sip_leg *l, const struct sound *parts, size_t n)
+{
+    l->asking = l->pausing = true;
+    media_play(l->media, parts, n);
+}
+
 void sip_leg_quiet(struct sip_leg *l)
 {
     l->asking = l->pausing = false;

@@ -47,6 +47,8 @@ void sip_leg_dial(struct sip_leg *l, struct sip_agent *a, size_t n, const char *
                   const char *original, const struct sip_leg_events *events, void *arg);
 /* Asks an answered phone to accept the call: says the prompt, then HUNT_PROMPTED is reported. */
 void sip_leg_ask(struct sip_leg *l, const char *text);
+/* Plays the parts to an answered phone, then HUNT_PROMPTED is reported. As for media_play(). */
+void sip_leg_play(struct sip_leg *l, const struct sound *parts, size_t n);
 /* Stops the prompt. */
 void sip_leg_quiet(struct sip_leg *l);
 /* Every tick: a trunk that does not respond at all is left for the next one. */

@@ -91,6 +91,7 @@ static int gain(struct sip_agent *a, const struct sa *address, struct sa *ret_bo
 static void lose(struct sip_agent *a, struct sip_stack *s)
 {
     sip_call_end_all(a, s);
+    sip_codes_end(a, s);
     sip_stack_close(s);
 }
 

@@ -2,7 +2,7 @@
 
 -- name: phone_account
 SELECT phone, phone_verified_at, subscription_status,
-    (SELECT count(*) FROM building b WHERE b.account_id = $1 AND b.virtual_number IS NOT NULL) AS provisioned
+    (SELECT min(b.virtual_number) FROM building b WHERE b.account_id = $1) AS number
 FROM account WHERE id = $1
 
 -- name: phone_of_another
