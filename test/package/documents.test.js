@@ -48,7 +48,7 @@ describe('completions', () => {
     const work = temporary();
     run('sh', ['-c', 'mkdir somewhere && touch some.conf'], { cwd: work });
 
-    /** What bash offers at the end of the line, through COMP_WORDS as the shell sets it. */
+    /** The words that bash offers at the end of the line, through COMP_WORDS as the shell sets it. */
     function bash(line) {
         const words = line.split(/ |(?<==)|(?==)/);
         const script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _portero; printf "%s\\n" "${COMPREPLY[@]}"';
@@ -59,7 +59,7 @@ describe('completions', () => {
     const fish = (line) => run('fish', ['-c', 'source $argv[1]; complete -C $argv[2]', join(share, 'fish/portero.fish'), line], { cwd: work, env: { ...process.env, HOME: work } })
         .stdout.split('\n').filter(Boolean).map((offer) => offer.split('\t')[0]).sort();
 
-    /** What zsh lists. It completes in a terminal only, so it gets one, and the line once it edits; after the list it shows the line again. */
+    /** The list of zsh. It completes in a terminal only, so it gets one, and the line once it edits; after the list it shows the line again. */
     function zsh(line) {
         const script = `zmodload zsh/zpty
             zpty z zsh -f -i

@@ -1,4 +1,4 @@
-// What `make install` puts where.
+// The files of `make install`.
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -36,7 +36,13 @@ describe('an installation', () => {
 });
 
 describe('the unit', () => {
-    const unit = join(build, 'packaging/portero.service');
+    const root = temporary();
+    const unit = join(root, 'usr/lib/systemd/system/portero.service');
+    run('cmake', ['--install', build, '--prefix', '/usr'], { env: { ...process.env, DESTDIR: root } });
+
+    it('starts the program that was installed', () => {
+        assert.match(readFileSync(unit, 'utf8'), /^ExecStart=\/usr\/bin\/portero serve$/m);
+    });
 
     it('is exposed by at most 1.5 of 10, as systemd-analyze counts', () => {
         assert.match(run('systemd-analyze', ['security', '--offline=true', '--no-pager', '--threshold=15', unit]).stdout, /Overall exposure level/);

@@ -1,4 +1,4 @@
-// What the tests of the package share: the tree, the build, and commands that must succeed.
+// Shared by the tests of the package: the tree, the build, and commands that must succeed.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

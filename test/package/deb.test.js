@@ -1,0 +1,58 @@
+// The Debian package, made of the build that exists: its form, its files, its version. `make deb-twice` shows that two real
+// builds are the same, `make fresh FRESH=package` that it can be installed, upgraded, removed and purged.
+import { describe, it } from 'node:test';
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { binary, build, read, run, top } from './lib.js';
+
+const changelog = (field) => run('dpkg-parsechangelog', ['-l', join(top, 'debian/changelog'), '-S', field]).stdout.trim();
+
+describe('the version', () => {
+    it('is the same in CMakeLists.txt, the program, CHANGELOG.md and debian/changelog', () => {
+        const version = /^project\(portero VERSION ([0-9.]+) /m.exec(read('CMakeLists.txt'))[1];
+        assert.equal(run(binary, ['--version']).stdout, `portero ${version}\n`);
+        assert.equal(changelog('Version'), version);
+        const [, newest, date] = /^## \[(.+?)\](?: - (.+))?$/m.exec(read('CHANGELOG.md'));
+        if (newest === 'Unreleased') {
+            assert.equal(changelog('Distribution'), 'UNRELEASED');
+        } else {
+            assert.equal(newest, version);
+            assert.notEqual(changelog('Distribution'), 'UNRELEASED');
+            assert.equal(new Date(changelog('Date')).toISOString().slice(0, 10), date);
+        }
+    });
+});
+
+describe('the package', () => {
+    run(join(top, 'scripts/deb'), ['--from', build]);
+    const debs = readdirSync(join(build, 'deb')).filter((file) => file.endsWith('.deb')).map((file) => join(build, 'deb', file));
+    const deb = debs.find((file) => !file.includes('dbgsym'));
+    const contents = run('dpkg-deb', ['-c', deb]).stdout;
+
+    it('has nothing that lintian reports as an error or a warning', () => {
+        assert.equal(run('lintian', ['--allow-root', '--fail-on', 'error,warning', ...debs]).stdout, '');
+    });
+
+    it('has the files of an installation in the places of Debian', () => {
+        for (const file of ['./usr/bin/portero', './lib/systemd/system/portero.service', './usr/lib/sysusers.d/portero.conf', './etc/portero/portero.conf',
+            './usr/share/man/man5/portero.conf.5.gz', './usr/share/zsh/vendor-completions/_portero', './usr/share/doc/portero/CHANGELOG.md', './usr/share/doc/portero/docs/operations.md']) {
+            assert.ok(contents.includes(` ${file}\n`), file);
+        }
+        assert.doesNotMatch(contents, / \.\/usr\/(lib\/systemd|share\/zsh\/site-functions|local)/);
+        assert.equal(run('dpkg-deb', ['-I', deb, 'conffiles']).stdout, '/etc/portero/portero.conf\n');
+    });
+
+    it('has the symbols of the debugger in a package of their own', () => {
+        assert.equal(debs.length, 2);
+        assert.match(run('dpkg-deb', ['-c', debs.find((file) => file !== deb)]).stdout, /usr\/lib\/debug\/\.build-id\/.*\.debug/);
+    });
+
+    it('is built with the packages that the build installs', () => {
+        const needed = read('packaging/debian-packages.txt').split('[build]\n')[1].split('\n[')[0].split('\n').filter((line) => line && !line.startsWith('#'));
+        const implied = ['gcc', 'libc6-dev', 'make', 'tzdata', 'ca-certificates']; // build-essential, and what the service needs when it runs
+        const named = /^Build-Depends: ((?:.*\n )*.*)/m.exec(read('debian/control'))[1].split(/,\s*/);
+        assert.deepEqual(named.filter((name) => !name.startsWith('debhelper-compat')).sort(), needed.filter((name) => !implied.includes(name)).sort());
+        for (const name of ['tzdata', 'ca-certificates']) assert.match(read('debian/control'), new RegExp(`^Depends: .*\\b${name}\\b`, 'm'));
+    });
+});
