@@ -384,6 +384,12 @@ static enum err resolve_secret(const char *value, struct arena *a, struct str *r
 
 enum err config_secret_of(const char *key, const char *value, struct arena *a, struct str *ret, char **ret_why)
 {
+    if (str_starts(str_z(value), STR(CONFIG_CREDENTIAL))) {
+        const char *path = config_credential(value + strlen(CONFIG_CREDENTIAL), a);
+        if (!path)
+            return err_why(ret_why, ERR_USAGE, "%s: %s", key, CONFIG_CREDENTIAL_RULE);
+        value = arena_printf(a, "file:%s", path).p;
+    }
     const char *place = strchr(value, ':'); /* only file: and env: can fail */
     enum err e = resolve_secret(value, a, ret);
     if (!e)

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <glib.h>
+#include <stdlib.h>
 
 #include "base/schema_text.h"
 
@@ -145,4 +146,12 @@ bool config_are_words(const char *text, const char *words)
         if (!is_word(str_cut(rest, ':', &rest), words))
             return false;
     return true;
+}
+
+const char *config_credential(const char *name, struct arena *a)
+{
+    const char *directory = getenv("CREDENTIALS_DIRECTORY");
+    if (!*name || strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, ".."))
+        return NULL;
+    return arena_printf(a, "%s/%s", directory && *directory ? directory : "/etc/credstore", name).p;
 }

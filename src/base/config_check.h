@@ -1,6 +1,6 @@
 /* Checks of configuration values. All take NUL-terminated text. */
 #pragma once
-#include "base/str.h"
+#include "base/arena.h"
 
 /* A greeting (contract, Settings): UTF-8, shorter than 120 UTF-16 code units. */
 bool config_is_sentence(const char *text);
@@ -20,5 +20,9 @@ bool config_is_local_url(const char *text);
 bool config_is_protected_url(const char *text);
 /* Whether the text is one of the words ("a|b|c"). */
 bool config_is_word(const char *text, const char *words);
+/* The file of the credential NAME, in the arena: in $CREDENTIALS_DIRECTORY, where systemd puts those of a service;
+ * without that variable in /etc/credstore, where systemd finds them. NULL if the name is not that of a file in a
+ * directory. */
+const char *config_credential(const char *name, struct arena *a);
 /* Whether the text is one or more of the words, separated by colons. */
 bool config_are_words(const char *text, const char *words);

@@ -19,6 +19,7 @@ const struct config_row config_rows[] = {
 #define STRING(section, key, value, doc)        ROW(section, key, CONFIG_STRING, value, doc)
 #define SENTENCE(section, key, value, doc)      ROW(section, key, CONFIG_SENTENCE, value, doc)
 #define SECRET(section, key, value, doc)        ROW(section, key, CONFIG_SECRET, value, doc)
+#define PATH(section, key, value, doc)          ROW(section, key, CONFIG_PATH, value, doc)
 #define ENUM(section, key, value, list, doc)    ROW(section, key, CONFIG_ENUM, value, doc, .words = (list))
 #define WORDS(section, key, value, list, doc)   ROW(section, key, CONFIG_WORDS, value, doc, .words = (list))
 #define ADDRESS(section, key, value, doc)       ROW(section, key, CONFIG_ADDRESS, value, doc)
@@ -178,6 +179,13 @@ static bool check_string(const struct config_row *r, const char *text, char ret_
 static bool set_string(const struct config_row *r, const char *text, struct arena *a, char *base,
                        char ret_rule[static CONFIG_RULE_MAX])
 {
+    if (r->kind == CONFIG_PATH && str_starts(str_z(text), STR(CONFIG_CREDENTIAL))) {
+        text = config_credential(text + strlen(CONFIG_CREDENTIAL), a);
+        if (!text) {
+            snprintf(ret_rule, CONFIG_RULE_MAX, "%s", "must be a file, or cred:NAME with the name of one");
+            return false;
+        }
+    }
     bool unset = !*text && (r->kind == CONFIG_ADDRESS || (r->dflt && !*r->dflt));
     if (!unset && !check_string(r, text, ret_rule))
         return false;

@@ -3,12 +3,15 @@
 #pragma once
 #include "base/config.h"
 
-#define CONFIG_RULE_MAX 200
+#define CONFIG_RULE_MAX        200
+#define CONFIG_CREDENTIAL      "cred:"
+#define CONFIG_CREDENTIAL_RULE "cred:NAME must have the name of a file"
 
 enum config_kind {
     CONFIG_STRING,
     CONFIG_SENTENCE,
     CONFIG_SECRET,
+    CONFIG_PATH,
     CONFIG_ENUM,
     CONFIG_WORDS,
     CONFIG_ADDRESS,

@@ -240,8 +240,12 @@ void manual_configuration(FILE *out)
              "any, only they and the addresses in `peers` may call.\n");
     put_rows(out, config_peer_rows);
     fputs(".SH SECRETS\n", out);
-    put_text(out,
-             "Keys marked as secret may be given as `file:PATH` or `env:NAME`, which keeps them out of the file.\n");
+    put_text(out, "Keys marked as secret may be given as `cred:NAME`, `file:PATH` or `env:NAME`, which keeps them out "
+                  "of the file.\n"
+                  "A credential is a file of systemd: for the service the one in $CREDENTIALS_DIRECTORY, for other "
+                  "commands the one in /etc/credstore. The files of section tls may be credentials, too.\n"
+                  "The unit loads the credential `portero.SECTION.KEY` of each such key, if it exists: `secret_key = "
+                  "cred:portero.stripe.secret_key`.\n");
     fputs(".SH ENVIRONMENT\n", out);
     put_text(out,
              "Variables override the file: `PORTERO_SECTION_KEY`, as in `PORTERO_LIMITS_OTP_PER_IP=10`, and "

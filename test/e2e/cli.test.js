@@ -200,6 +200,27 @@ describe('check-config', () => {
         assert.equal(made.status, 0, made.stderr);
     }
 
+    it('finds credentials where systemd puts those of a service', async () => {
+        makeCertificate('credential');
+        const files = join(directory, 'credentials');
+        mkdirSync(files);
+        copyFileSync(join(directory, 'credential.pem'), join(files, 'certificate'));
+        copyFileSync(join(directory, 'credential.key'), join(files, 'key'));
+        const config = { tls: { certificate: 'cred:certificate', key: 'cred:key' }, secrets: { master_key: 'cred:master' } };
+        const text = 'tls { certificate = "cred:certificate" key = "cred:key" } secrets { master_key = "cred:master" }\n';
+        const env = { CREDENTIALS_DIRECTORY: files };
+        assert.match(complains(check(text, env)), /secrets\.master_key: .*credentials\/master: No such file or directory/);
+        writeFileSync(join(files, 'master'), 'ab'.repeat(32) + '\n');
+        assert.equal(check(text, env).status, 0);
+        const daemon = await Daemon.start({ config, env });
+        try {
+            assert.ok(!existsSync(join(daemon.data, 'master.key')));
+            assert.ok(!existsSync(join(daemon.data, 'tls.key')));
+        } finally {
+            await daemon.stop();
+        }
+    });
+
     it('is content while the service runs, on the ports it has', async () => {
         const daemon = new Daemon();
         try {

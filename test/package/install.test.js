@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { binary, build, commands, filesBelow, read, run, temporary, top } from './lib.js';
+import { binary, build, commands, filesBelow, options, read, run, temporary, top } from './lib.js';
 
 describe('an installation', () => {
     const root = temporary();
@@ -35,23 +35,36 @@ describe('an installation', () => {
     });
 });
 
-describe('the unit', () => {
+describe('the units', () => {
     const root = temporary();
-    const unit = join(root, 'usr/lib/systemd/system/portero.service');
+    const units = join(root, 'usr/lib/systemd/system');
+    const unit = (name) => readFileSync(join(units, name), 'utf8');
     run('cmake', ['--install', build, '--prefix', '/usr'], { env: { ...process.env, DESTDIR: root } });
 
-    it('starts the program that was installed', () => {
-        assert.match(readFileSync(unit, 'utf8'), /^ExecStart=\/usr\/bin\/portero serve$/m);
+    it('start the program that was installed', () => {
+        assert.match(unit('portero.service'), /^ExecStart=\/usr\/bin\/portero serve$/m);
+        const [, command] = /^ExecStart=\/usr\/bin\/portero (.+)$/m.exec(unit('portero-backup.service'));
+        run(binary, ['help', command.split(' ')[0]]);
+        for (const option of command.match(/--[a-z]+/g)) assert.ok(options([command.split(' ')[0]]).includes(option), option);
     });
 
-    it('is exposed by at most 1.5 of 10, as systemd-analyze counts', () => {
-        assert.match(run('systemd-analyze', ['security', '--offline=true', '--no-pager', '--threshold=15', unit]).stdout, /Overall exposure level/);
+    it('load a credential for each secret and each file of TLS', () => {
+        const keys = [...read('src/tbl/config.def').matchAll(/^(?:SECRET|PATH)\(([a-z]+), ([a-z_]+),/gm)].map((row) => `portero.${row[1]}.${row[2]}`);
+        assert.deepEqual([...unit('portero.service').matchAll(/^LoadCredential=(.+)$/gm)].map((line) => line[1]).sort(), keys.sort());
     });
 
-    it('has only settings that systemd knows', () => {
-        const copy = join(temporary(), 'portero.service');
-        writeFileSync(copy, readFileSync(unit, 'utf8').replace(/^ExecStart=\S+/m, `ExecStart=${binary}`).replace(/^Documentation=.*\n/m, ''));
-        const done = run('systemd-analyze', ['verify', '--man=no', copy]);
+    it('are exposed by at most 1.5 of 10, as systemd-analyze counts', () => {
+        for (const name of ['portero.service', 'portero-backup.service']) {
+            assert.match(run('systemd-analyze', ['security', '--offline=true', '--no-pager', '--threshold=15', join(units, name)]).stdout, /Overall exposure level/);
+        }
+    });
+
+    it('have only settings that systemd knows', () => {
+        const copies = temporary();
+        for (const name of ['portero.service', 'portero-backup.service', 'portero-backup.timer']) {
+            writeFileSync(join(copies, name), unit(name).replace(/^ExecStart=\S+/m, `ExecStart=${binary}`));
+        }
+        const done = run('systemd-analyze', ['verify', '--man=no', join(copies, 'portero.service'), join(copies, 'portero-backup.timer')]);
         assert.equal(done.stderr, '');
     });
 });

@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include "base/config.h"
 
 #include <errno.h>
@@ -619,6 +621,27 @@ static void a_missing_secret_is_reported_with_its_key(void **state)
     assert_no_secret("file:/", "mail.password: /: Is a directory");
 }
 
+static void a_credential_is_a_file_of_the_service_manager(void **state)
+{
+    (void)state;
+    mkdir("credentials", 0700);
+    setenv("CREDENTIALS_DIRECTORY", "credentials", 1);
+    write_file("credentials/portero.mail.password", STR("from systemd\n"));
+    assert_secret("cred:portero.mail.password", "from systemd");
+    assert_no_secret("cred:other", "mail.password: credentials/other: No such file or directory");
+    assert_no_secret("cred:../secret", "mail.password: cred:NAME must have the name of a file");
+    assert_no_secret("cred:..", "mail.password: cred:NAME must have the name of a file");
+    assert_no_secret("cred:", "mail.password: cred:NAME must have the name of a file");
+    struct config *c = load("tls { certificate = 'cred:certificate' key = 'cred:key' }");
+    assert_string_equal(c->tls_key, "credentials/key");
+    config_free(c);
+    refuse("tls { key = 'cred:a/b' }", "portero.conf:1: tls.key must be a file, or cred:NAME with the name of one");
+    unsetenv("CREDENTIALS_DIRECTORY");
+    assert_no_secret("cred:portero.none", "mail.password: /etc/credstore/portero.none: No such file or directory");
+    unlink("credentials/portero.mail.password");
+    rmdir("credentials");
+}
+
 static void a_secret_file_has_at_most_64_kib(void **state)
 {
     (void)state;
@@ -670,6 +693,7 @@ int main(void)
         T(a_misspelt_variable_is_refused),
         T(known_variables_that_are_not_keys_are_ignored),
         T(secrets_come_from_the_value_a_file_or_a_variable),
+        T(a_credential_is_a_file_of_the_service_manager),
         T(a_secret_file_has_at_most_64_kib),
         T(a_missing_secret_is_reported_with_its_key),
     };
