@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/log.h"
 #include "base/str.h"
 
 /* Libraries' messages may have several lines: joins them, and replaces control characters by blanks. */
@@ -28,7 +29,7 @@ void complain(const char *fmt, ...)
     vsnprintf(line, sizeof line, fmt, ap);
     va_end(ap);
     one_line(line);
-    fprintf(stderr, "portero: %s\n", line);
+    fprintf(stderr, "%sportero: %s\n", log_prefix(LOG_ERROR), line);
 }
 
 void complain_lines(const char *text)

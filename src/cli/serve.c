@@ -49,6 +49,11 @@ static void set_log_level(const struct config *c)
             log_set_level((enum log_level)i);
 }
 
+static void set_log_format(const struct config *c)
+{
+    log_set_format(strcmp(c->log_format, "json") == 0 ? LOG_JSON : LOG_TEXT);
+}
+
 static void warn_of_root(void)
 {
     if (geteuid() == 0)
@@ -122,6 +127,7 @@ static int serve_run(const struct command *self, const void *given, struct argum
     enum err e = serve_load(o, &config, &why);
     if (!e) {
         set_log_level(config);
+        set_log_format(config);
         process_prepare(config->production);
         e = start(config, &daemon, &got, &why);
     }

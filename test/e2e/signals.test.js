@@ -182,6 +182,22 @@ describe('process', () => {
         assert.deepEqual(open, ['/dev/null', '/dev/null']);
     });
 
+    it('writes its log as JSON if asked, an object a line', async () => {
+        const other = await Daemon.start({ config: { log: { format: 'json', requests: true } } });
+        const client = new Client(other);
+        ok(await client.get('/v1/health'));
+        client.close();
+        await other.stop();
+        const records = other.stderr.trim().split('\n').map((line) => JSON.parse(line));
+        for (const { time, level, message } of records) {
+            assert.ok(Date.parse(time) > 0);
+            assert.match(level, /^(error|warn|info)$/);
+            assert.equal(typeof message, 'string');
+        }
+        assert.equal(records.find(({ message }) => message.startsWith('ready https://')).mode, 'sandbox');
+        assert.equal(records.find(({ message }) => message.startsWith('request')).status, 200);
+    });
+
     it('continues when its log is not read', async () => {
         const other = await Daemon.start({ config: { log_level: 'debug' } });
         const client = new Client(other);

@@ -3,6 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -132,9 +136,44 @@ static void records_of_threads_do_not_mix(void **state)
     assert_int_equal(seen, 14);
 }
 
+/* A process looks once where its log goes: at its first line. */
+static void in_the_journal_a_line_has_its_priority_and_no_time(void **state)
+{
+    (void)state;
+    for (int right = 0; right < 2; right++) {
+        struct stat st;
+        char stream[64];
+        assert_int_equal(fstat(STDERR_FILENO, &st), 0);
+        snprintf(stream, sizeof stream, "%llu:%llu", (unsigned long long)st.st_dev,
+                 (unsigned long long)st.st_ino + (right ? 0 : 1));
+        pid_t child = fork();
+        if (child == 0) {
+            setenv("JOURNAL_STREAM", stream, 1);
+            log_set_level(LOG_DEBUG);
+            log_error("a");
+            log_warn("b");
+            log_info("c");
+            log_debug("d");
+            log_set_format(LOG_JSON);
+            log_info("e n=1");
+            _exit(0);
+        }
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        static const char *const lines[] = {"<3>error a\n", "<4>warn b\n", "<6>info c\n", "<7>debug d\n",
+                                            "<6>{\"level\":\"info\",\"message\":\"e\",\"n\":\"1\"}\n"};
+        for (size_t i = 0; i < 5; i++) {
+            struct str record = next();
+            assert_int_equal(str_eq(record, str_z(lines[i])), right);
+            assert_int_equal(*record.p == '<', right);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(in_the_journal_a_line_has_its_priority_and_no_time, divert,
+                                        restore), /* first */
         cmocka_unit_test_setup_teardown(a_record_is_one_write_of_time_level_and_message, divert, restore),
         cmocka_unit_test_setup_teardown(records_below_the_level_are_dropped, divert, restore),
         cmocka_unit_test_setup_teardown(control_characters_are_escaped, divert, restore),
