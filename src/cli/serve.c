@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "cli/activation.h"
 #include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/daemon.h"
@@ -125,6 +126,9 @@ static int serve_run(const struct command *self, const void *given, struct argum
     int got = 0;
     process_open_standard();
     enum err e = serve_load(o, &config, &why);
+    if (!e) {
+        e = activation_take(config, &why);
+    }
     if (!e) {
         set_log_level(config);
         set_log_format(config);

@@ -1,6 +1,8 @@
 #include "http/listen.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -10,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/str.h"
 #include "net/address.h"
 
 #define NOT_SENT_MAX 32768 /* bytes that the kernel accepts beyond the peer's window */
@@ -77,8 +80,28 @@ static struct addrinfo *resolve_listen(const char *address)
     return lookup(n ? host : every_address(), colon + 1);
 }
 
+/* Every loop has a duplicate: the one that is awake accepts. */
+static enum err duplicate(const char *number, int *ret_fd)
+{
+    uint64_t n;
+    if (!str_to_u64(str_z(number), INT_MAX, &n))
+        return ERR_USAGE;
+    const int fd = fcntl((int)n, F_DUPFD_CLOEXEC, 0);
+    const int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0 || !set_on(fd, IPPROTO_TCP, TCP_NODELAY) ||
+        setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &(int){NOT_SENT_MAX}, sizeof(int)) != 0) {
+        if (fd >= 0)
+            close_keeping_errno(fd);
+        return ERR_IO;
+    }
+    *ret_fd = fd;
+    return ERR_NONE;
+}
+
 enum err http_listen_tcp(const char *address, bool shared, int *ret_fd)
 {
+    if (str_starts(str_z(address), STR(HTTP_INHERITED)))
+        return duplicate(address + strlen(HTTP_INHERITED), ret_fd);
     struct addrinfo *ai = resolve_listen(address);
     if (!ai)
         return ERR_USAGE;

@@ -7,7 +7,10 @@
 #define HTTP_BOUND_TEXT 64
 #define HTTP_BACKLOG    1024 /* connections that the kernel queues */
 
-/* Listens on "host:port", "[v6]:port" or ":port" (every address), with SO_REUSEPORT. Without `shared` the call fails if
+#define HTTP_INHERITED "fd:" /* before the number of a listening descriptor, in place of an address */
+
+/* Listens on "host:port", "[v6]:port" or ":port" (every address), with SO_REUSEPORT; or, on "fd:3", duplicates that
+ * descriptor, which stays open. Without `shared` the call fails if
  * another socket listens on the address. With `shared` this process can bind it again. Fails with ERR_USAGE (not an
  * address) or ERR_IO (errno has the reason). */
 enum err http_listen_tcp(const char *address, bool shared, int *ret_fd) CHECKED;

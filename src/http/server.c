@@ -59,7 +59,8 @@ static enum err bind_all(struct http_server *s, enum http_listen_kind kind, cons
         return ERR_NONE;
     for (unsigned i = 0; i < s->loop_count; i++) {
         int fd;
-        enum err e = http_listen_tcp(i ? bound : address, i > 0, &fd);
+        const bool first = i == 0 || str_starts(str_z(address), STR(HTTP_INHERITED));
+        enum err e = http_listen_tcp(first ? address : bound, i > 0, &fd);
         if (e)
             return err_why(ret_why, e, "%s: %s", address, e == ERR_USAGE ? "not an address and port" : strerror(errno));
         s->loops[i].listeners[kind].fd = fd;

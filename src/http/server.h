@@ -12,7 +12,8 @@
 
 struct http_server;
 
-/* Opens the listeners of config (https, http; an empty address means no listener) and a control socket (path, mode
+/* Opens the listeners of config (https, http; an empty address means no listener, "fd:3" a listening
+ * descriptor) and a control socket (path, mode
  * 0600; NULL means no socket), served by config's threads. c is not kept. ret_why as in config_load: an address in use,
  * a certificate that does not match its key, ... */
 enum err http_server_new(const struct config *c, const char *control_path, struct http_handler handler,
