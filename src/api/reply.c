@@ -1,12 +1,16 @@
 #include "api/reply.h"
 
+#include <stdio.h>
+
 #include "api/error_page.h"
 #include "api/journal.h"
+#include "api/trace.h"
 #include "base/log.h"
 
-#define HEAD_MAX 8192
-#define BODY_MAX (15u << 20) /* with its head, less than the server keeps for one peer */
-#define KEEP     65536       /* a buffer that grew past this size is freed after use */
+#define HEAD_MAX  8192
+#define BODY_MAX  (15u << 20) /* with its head, less than the server keeps for one peer */
+#define KEEP      65536       /* a buffer that grew past this size is freed after use */
+#define TRACE_MAX 80          /* bytes of a trace in the log */
 
 /* A page loads and sends to its own origin only, runs no inline script or style, and cannot be framed. no-referrer
  * would set the Origin of its own forms to null. */
@@ -157,13 +161,25 @@ static struct str noted_path(const struct request *q)
     return n ? str_n(path.p, n) : STR("-");
 }
 
+/* " trace_id=… parent_id=…", or nothing. */
+static const char *noted_trace(const struct request *q, char ret[static TRACE_MAX])
+{
+    struct trace t;
+    trace_read(q->http, &t);
+    *ret = '\0';
+    if (*t.trace_id)
+        snprintf(ret, TRACE_MAX, " trace_id=%s parent_id=%s", t.trace_id, t.parent_id);
+    return ret;
+}
+
 static void log_request(const struct request *q, int status, const char *code, size_t bytes)
 {
-    log_info("request request=%s method=%.*s path=%.*s status=%d%s%s us=%lld bytes=%zu account=%s key=%s peer=%s",
+    char trace[TRACE_MAX];
+    log_info("request request=%s method=%.*s path=%.*s status=%d%s%s us=%lld bytes=%zu account=%s key=%s peer=%s%s",
              q->request_id, STR_ARG(q->http->method_text), STR_ARG(noted_path(q)), status, code ? " code=" : "",
              code ? code : "", (long long)(clock_monotonic_us() - q->began_us), bytes,
              id_given(&q->who.account_id) ? q->who.account_id.text : "-",
-             id_given(&q->who.key_id) ? q->who.key_id.text : "-", q->http->peer.address);
+             id_given(&q->who.key_id) ? q->who.key_id.text : "-", q->http->peer.address, noted_trace(q, trace));
 }
 
 /* Copies as many whole characters as fit. */
@@ -227,9 +243,10 @@ static void send_error(struct request *q, struct reply_buffers *b, enum err e)
         buf_lit(&b->head, "Content-Type: application/json\r\n");
         schema_write(&error_shape, &envelope, &b->body);
     }
+    char trace[TRACE_MAX];
     if (is_our_fault(info))
-        log_error("request_failed request=%s code=%s path=%.*s", q->request_id, info->code,
-                  STR_ARG(q->route ? str_z(q->route->path) : STR("-")));
+        log_error("request_failed request=%s code=%s path=%.*s%s", q->request_id, info->code,
+                  STR_ARG(q->route ? str_z(q->route->path) : STR("-")), noted_trace(q, trace));
     note_error(q, info, body.message.s);
     if (q->tx.config->log_requests)
         log_request(q, info->status, info->code, b->body.n);
@@ -276,9 +293,10 @@ static void send_success(struct request *q, struct reply_buffers *b)
  * changed. */
 static void log_operator(const struct request *q, enum err e)
 {
+    char trace[TRACE_MAX];
     if (q->route && q->route->credential == CRED_CONTROL && q->route->method != HTTP_GET)
-        log_info("operator operation=%s %.*s%sresult=%s request=%s", q->route->operation_id, STR_ARG(q->subject),
-                 q->subject.n ? " " : "", e ? err_info(e)->code : "done", q->request_id);
+        log_info("operator operation=%s %.*s%sresult=%s request=%s%s", q->route->operation_id, STR_ARG(q->subject),
+                 q->subject.n ? " " : "", e ? err_info(e)->code : "done", q->request_id, noted_trace(q, trace));
 }
 
 void reply_send(struct request *q, struct reply_buffers *b)

@@ -41,6 +41,18 @@ describe('requests', () => {
         for (const word of ['NOT_FOUND', '/v1/unlock/{id}', account]) assert.ok(text.stdout.includes(word), word);
     });
 
+    it('have the trace of their client in the log', async () => {
+        const trace = '0af7651916cd43dd8448eb211c80319c';
+        const traced = (value) => session.client.get(`/v1/unlock/${UNKNOWN_ID}`, { headers: { traceparent: value } });
+        const line = await lineOf((await traced(`00-${trace}-b7ad6b7169203331-01`)).body.requestId);
+        assert.match(line, new RegExp(` trace_id=${trace} parent_id=b7ad6b7169203331$`));
+        for (const malformed of [`00-${trace}`, `00-${'0'.repeat(32)}-b7ad6b7169203331-01`, 'x level=error']) {
+            const answer = await traced(malformed);
+            refused(answer, 404, 'NOT_FOUND');
+            assert.doesNotMatch(await lineOf(answer.body.requestId), /trace_id|level=/);
+        }
+    });
+
     it('without a key, or for a path that there is not, are found as well', async () => {
         for (const [path, pattern] of [['/v1/account', '/v1/account'], ['/v1/unlok/secret/more?code=1234', '/v1/unlok']]) {
             const answer = await w.client.get(path);
