@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/mem.h"
+#include "base/metric.h"
 
 #define WINDOW_US (15 * 60 * US_PER_S)
 #define KINDS     (LIMIT_PER_ADDRESS_OTP + 1)
@@ -27,6 +28,7 @@ struct set {
     int64_t forgotten;          /* the highest count of an evicted subject */
     int64_t forgotten_start_us; /* start of the newest evicted window */
 } __attribute__((aligned(64)));
+static_assert((int)METRIC_RATE_VALUES == KINDS, "a series for each kind");
 static_assert(sizeof(struct set) * SETS * KINDS < 64 * 1000 * 1000, "64 MB in all");
 
 struct limiter {
@@ -124,6 +126,8 @@ struct limit_state limit_take(struct limiter *l, enum limit_kind kind, struct st
     struct limit_state state = {.limit = limit, .exceeded = w->taken >= limit};
     if (!state.exceeded)
         w->taken++;
+    else
+        metric_add(&metrics.rate_limited[kind], 1);
     state.remaining = limit > w->taken ? limit - w->taken : 0;
     int64_t left_us = w->start_us + WINDOW_US - now_us;
     pthread_mutex_unlock(lock);

@@ -6,6 +6,7 @@
 #include "api/journal.h"
 #include "api/trace.h"
 #include "base/log.h"
+#include "base/metric.h"
 
 #define HEAD_MAX  8192
 #define BODY_MAX  (15u << 20) /* with its head, less than the server keeps for one peer */
@@ -215,6 +216,18 @@ static void note_error(const struct request *q, const struct err_info *info, str
     journal_publish(q->journal, q->loop);
 }
 
+_Static_assert((int)METRIC_RUN_VALUES == RUN_BLOCKING + 1, "a series for each way to run");
+
+static void count_reply(const struct request *q, int status)
+{
+    const unsigned class = status < 300   ? METRIC_HTTP_2XX
+                           : status < 400 ? METRIC_HTTP_3XX
+                           : status < 500 ? METRIC_HTTP_4XX
+                                          : METRIC_HTTP_5XX;
+    metric_add(&metrics.http_requests[q->operation * METRIC_CLASS_VALUES + class], 1);
+    metric_observe(&metrics.http_seconds[q->route ? q->route->run : RUN_HERE], clock_monotonic_us() - q->began_us);
+}
+
 static void send_error(struct request *q, struct reply_buffers *b, enum err e)
 {
     const struct err_info *info = err_info(e);
@@ -250,6 +263,7 @@ static void send_error(struct request *q, struct reply_buffers *b, enum err e)
     note_error(q, info, body.message.s);
     if (q->tx.config->log_requests)
         log_request(q, info->status, info->code, b->body.n);
+    count_reply(q, info->status);
     http_respond(q->http, info->status, buf_view(&b->head), buf_view(&b->body));
 }
 
@@ -283,6 +297,7 @@ static void send_success(struct request *q, struct reply_buffers *b)
         put_reply_header(&b->head, "Content-Type", str_z(q->route->media));
     if (q->tx.config->log_requests)
         log_request(q, p->status, NULL, body.n);
+    count_reply(q, p->status);
     if (p->constant)
         http_respond_constant(q->http, p->status, buf_view(&b->head), body);
     else

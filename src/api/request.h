@@ -72,6 +72,7 @@ struct request {
     enum err result;                 /* result of the checks or the handler */
     int64_t began_us;                /* monotonic: when the head was complete */
     unsigned loop;
+    unsigned operation; /* of the route, as a value of the label of the metrics */
 };
 
 /* Replies with a JSON body of the route's shape. `body` must live at least as long as the arena. */

@@ -14,6 +14,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/metric.h"
 #include "domain/key.h"
 #include "domain/work.h"
 
@@ -36,6 +37,8 @@ struct service {
     char *public_url;
     struct buf openapi_text;
     struct constant openapi;
+    GHashTable *operations; /* route row -> value of the label `operation` */
+    const char *operation_names[METRIC_OPERATION_VALUES];
     GHashTable *texts; /* route row -> struct constant, for rows with a text */
     struct trunk_board *trunks;
     void (*prepare_greeting)(void *arg, bool recording, struct str name); /* NULL: no telephones */
@@ -302,6 +305,7 @@ static void service_on_head(void *ctx, struct http_request *r, unsigned loop)
     q->route = router_find(s->router, r->peer.local, r->method, r->path, &r->arena, params, &q->allow);
     q->path_text = params[0];
     q->item_text = params[1];
+    q->operation = GPOINTER_TO_UINT(g_hash_table_lookup(s->operations, q->route));
     if (!q->route)
         refuse_with(q, q->allow.p ? ERR_METHOD_NOT_ALLOWED : ERR_NOT_FOUND);
     else if (q->route->body_max)
@@ -399,6 +403,46 @@ static GHashTable *make_texts(const struct route_set *const *sets, size_t count)
     return texts;
 }
 
+/* The value of the label `operation` for a route: its operationId if it is part of the contract; those of the operator,
+ * the sandbox and the providers, and pages, share a value. */
+static const char *operation_name(const struct route *row)
+{
+    if (row->credential == CRED_CONTROL)
+        return "admin";
+    if (row->credential == CRED_LOOPBACK)
+        return "sandbox";
+    if (row->flags & ROUTE_PAGE)
+        return "page";
+    return row->verify ? "hook" : row->operation_id;
+}
+
+static unsigned add_operation(struct service *s, unsigned *count, const char *name)
+{
+    unsigned i = 0;
+    while (i < *count && strcmp(s->operation_names[i], name) != 0)
+        i++;
+    if (i == METRIC_OPERATION_VALUES)
+        return 0;
+    if (i == *count)
+        s->operation_names[(*count)++] = name;
+    return i;
+}
+
+/* The first value is for requests without a route. */
+static void name_operations(struct service *s)
+{
+    unsigned count = 0;
+    s->operations = g_hash_table_new(NULL, NULL);
+    add_operation(s, &count, "none");
+    for (size_t k = 0; k < s->options.set_count; k++)
+        for (size_t i = 0; i < s->options.sets[k]->count; i++) {
+            const struct route *row = &s->options.sets[k]->rows[i];
+            g_hash_table_insert(s->operations, (void *)(uintptr_t)row,
+                                GUINT_TO_POINTER(add_operation(s, &count, operation_name(row))));
+        }
+    metric_name_values(METRIC_LABEL_OPERATION, s->operation_names, count);
+}
+
 enum err service_new(const struct service_options *options, struct service **ret)
 {
     struct service *s = mem_new(struct service);
@@ -409,6 +453,7 @@ enum err service_new(const struct service_options *options, struct service **ret
     s->gate.jobs = options->jobs;
     atomic_init(&s->gate.keys_epoch, 1);
     s->router = router_new(options->sets, options->set_count);
+    name_operations(s);
     s->texts = make_texts(options->sets, options->set_count);
     s->blocking = g_thread_pool_new(blocking_run, s, BLOCKING_WORKERS, FALSE, NULL);
     if (!s->blocking || open_journal(s)) {
@@ -447,6 +492,8 @@ void service_free(struct service *s)
     constant_done(&s->openapi);
     buf_done(&s->openapi_text);
     g_clear_pointer(&s->texts, g_hash_table_destroy);
+    g_clear_pointer(&s->operations, g_hash_table_destroy);
+    metric_name_values(METRIC_LABEL_OPERATION, NULL, 0);
     free(s->public_url);
     free(s);
 }

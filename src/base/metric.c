@@ -26,8 +26,8 @@ struct metric_row {
 
 #define V(symbol, text) text,
 #define LABEL(symbol, label, texts)                                                                                    \
-    static const char *const values_##symbol[] = {texts};                                                              \
-    static const struct metric_label_row label_##symbol = {label, METRIC_##symbol##_VALUES, values_##symbol, -1};
+    const char *const metric_values_##symbol[METRIC_##symbol##_VALUES] = {texts};                                      \
+    static const struct metric_label_row label_##symbol = {label, METRIC_##symbol##_VALUES, metric_values_##symbol, -1};
 #define LABEL_AT_START(symbol, label, most)                                                                            \
     static const struct metric_label_row label_##symbol = {label, most, NULL, METRIC_LABEL_##symbol};
 #include "tbl/metrics.def"

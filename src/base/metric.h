@@ -17,6 +17,10 @@
 #include "tbl/metrics.def"
 #undef V
 
+/* The texts of their values. */
+#define LABEL(symbol, name, values) extern const char *const metric_values_##symbol[METRIC_##symbol##_VALUES];
+#include "tbl/metrics.def"
+
 /* The labels whose values are set at the start. */
 enum metric_label {
 #define LABEL_AT_START(symbol, name, most) METRIC_LABEL_##symbol,

@@ -21,6 +21,7 @@
 #include "domain/unbilled.h"
 #include "domain/work.h"
 #include "jobs/billing.h"
+#include "jobs/collector.h"
 #include "jobs/delivery.h"
 #include "jobs/heartbeat.h"
 #include "jobs/mail.h"
@@ -47,7 +48,8 @@ struct daemon {
     struct store *store;
     struct providers providers;
     struct readiness *readiness;
-    struct metrics_server *metrics; /* NULL without listen.metrics */
+    struct collector *collector;    /* NULL, as the next, */
+    struct metrics_server *metrics; /* without listen.metrics */
     struct heartbeat *heartbeat;
     struct jobs *jobs;
     struct deliveries *deliveries;
@@ -166,11 +168,6 @@ static enum err start_readiness(struct daemon *d, char **ret_why)
     (void)ret_why;
     const struct readiness_options options = {.config = d->config, .store = d->store, .stage = stage_name};
     return readiness_new(&options, &d->readiness);
-}
-
-static enum err start_metrics(struct daemon *d, char **ret_why)
-{
-    return *d->config->listen_metrics ? metrics_server_start(d->config, d->readiness, &d->metrics, ret_why) : ERR_NONE;
 }
 
 static enum err make_jobs(struct daemon *d, char **ret_why)
@@ -312,6 +309,31 @@ static enum err start_sip(struct daemon *d, char **ret_why)
     return ERR_NONE;
 }
 
+static int64_t certificate_end_us(void *daemon)
+{
+    return http_server_expiry_us(((struct daemon *)daemon)->http);
+}
+
+static enum err start_collector(struct daemon *d, char **ret_why)
+{
+    (void)ret_why;
+    const struct collector_options options = {.config = d->config,
+                                              .store = d->store,
+                                              .readiness = d->readiness,
+                                              .heartbeat = d->heartbeat,
+                                              .trunks = d->sip ? sip_trunk_board(d->sip) : NULL,
+                                              .kinds = d->kinds,
+                                              .kind_count = d->kind_count,
+                                              .expiry_us = certificate_end_us,
+                                              .context = d};
+    return *d->config->listen_metrics ? collector_start(&options, &d->collector) : ERR_NONE;
+}
+
+static enum err start_metrics(struct daemon *d, char **ret_why)
+{
+    return *d->config->listen_metrics ? metrics_server_start(d->config, d->readiness, &d->metrics, ret_why) : ERR_NONE;
+}
+
 static enum err start_http(struct daemon *d, char **ret_why)
 {
     return http_server_start(d->http, ret_why);
@@ -320,19 +342,13 @@ static enum err start_http(struct daemon *d, char **ret_why)
 static const struct {
     const char *part; /* for the message, if the step gives no reason */
     enum err (*run)(struct daemon *d, char **ret_why);
-} steps[] = {{"store", open_store},
-             {"readiness", start_readiness},
-             {"metrics", start_metrics},
-             {"jobs", make_jobs},
-             {"webhook deliveries", make_deliveries},
-             {"interface", make_service},
-             {"HTTP server", make_http},
-             {"OpenAPI document", publish},
-             {"heartbeats", join_nodes},
-             {"jobs", start_jobs},
-             {"webhook deliveries", start_deliveries},
-             {"SIP agent", start_sip},
-             {"HTTP server", start_http}};
+} steps[] = {{"store", open_store},         {"readiness", start_readiness},
+             {"jobs", make_jobs},           {"webhook deliveries", make_deliveries},
+             {"interface", make_service},   {"HTTP server", make_http},
+             {"OpenAPI document", publish}, {"heartbeats", join_nodes},
+             {"jobs", start_jobs},          {"webhook deliveries", start_deliveries},
+             {"SIP agent", start_sip},      {"metrics", start_collector},
+             {"metrics", start_metrics},    {"HTTP server", start_http}};
 
 static _Atomic(const char *) starts;
 
@@ -391,6 +407,7 @@ void daemon_stop(struct daemon *d)
     if (d->service)
         service_stop(d->service);
     metrics_server_stop(d->metrics);
+    collector_stop(d->collector);
     readiness_stop(d->readiness);
     heartbeat_stop(d->heartbeat);
     store_close(d->store);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/metric.h"
 #include "http/listen.h"
 
 #define MAX_IN_A_ROW 64 /* accepted before the open connections are served */
@@ -34,6 +35,8 @@ static bool admit(struct http_conns *conns, const struct http_origin *o)
             http_conn_end(conns->lists[CONN_IDLE].first, false);
         a = http_conn_counter_add(conns->shared->counter, &o->address, exempt);
     }
+    if (a != HTTP_ADMITTED)
+        metric_add(&metrics.http_rejected[a == HTTP_FULL ? METRIC_LIMIT_ALL : METRIC_LIMIT_ADDRESS], 1);
     return a == HTTP_ADMITTED;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/metric.h"
 
 struct http_conn_counter {
     unsigned most, most_per_address;
@@ -78,12 +79,14 @@ enum http_admission http_conn_counter_add(struct http_conn_counter *c, const str
         atomic_fetch_sub_explicit(&c->total, 1, memory_order_relaxed);
         return HTTP_ADDRESS_FULL;
     }
+    metric_add(metrics.http_connections, 1);
     return HTTP_ADMITTED;
 }
 
 void http_conn_counter_remove(struct http_conn_counter *c, const struct net_address *a, bool exempt)
 {
     atomic_fetch_sub_explicit(&c->total, 1, memory_order_relaxed);
+    metric_add(metrics.http_connections, -1);
     if (!exempt)
         remove_from_block(c, a);
 }

@@ -184,6 +184,16 @@ enum err http_tls_reload(struct http_tls *t, char **ret_why)
     return ERR_NONE;
 }
 
+int64_t http_tls_expiry_us(struct http_tls *t)
+{
+    struct tm end;
+    pthread_mutex_lock(&t->lock);
+    const X509 *certificate = SSL_CTX_get0_certificate(t->ctx);
+    const bool known = certificate && ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) == 1;
+    pthread_mutex_unlock(&t->lock);
+    return known ? (int64_t)timegm(&end) * US_PER_S : 0;
+}
+
 void http_tls_tick(struct http_tls *t)
 {
     tls_tickets_rotate(&t->tickets, clock_monotonic_us());

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/metric.h"
 #include "domain/webhook.h"
 
 /* Writes the signature's time and the body. Returns the offset of the body. */
@@ -92,11 +93,12 @@ void attempt_end(struct attempt *a)
 {
     long status = a->post.status;
     a->result.ended_us = clock_now_us();
-    if (a->result.failure)
-        return;
-    a->result.status_code = status;
-    if (!status)
-        a->result.failure = a->post.failure;
-    else if (status < 200 || status > 299)
-        a->result.failure = "status";
+    if (!a->result.failure) {
+        a->result.status_code = status;
+        if (!status)
+            a->result.failure = a->post.failure;
+        else if (status < 200 || status > 299)
+            a->result.failure = "status";
+    }
+    metric_add(&metrics.deliveries[a->result.failure ? METRIC_NOT_DELIVERED : METRIC_DELIVERED], 1);
 }

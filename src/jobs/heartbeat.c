@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/metric.h"
 #include "base/wait.h"
 #include "domain/node.h"
 #include "domain/work.h"
@@ -259,6 +260,7 @@ static enum err send_beat(struct heartbeat *h)
     note_beat(h, begun_us);
     atomic_store(&h->nodes, (unsigned)b.beat.others + 1);
     h->lead = lead_of(before_us, b.beat.at_us, after_us);
+    metric_set(metrics.clock_ahead, h->lead.ahead_us);
     log_clock(h);
     follow_clock(h, b.beat.clock_offset_s);
     if (id_given(&b.beat.dead) && begun_us - h->steady_us >= STEADY_US && begun_us >= h->end_us)

@@ -106,7 +106,8 @@ static struct readiness_state state_of(const struct readiness *r)
         add_reason(&state, "the schema does not fit this program");
     else if (!r->found.key_fits)
         add_reason(&state, "the master key is not the store's");
-    if (!r->reading && !r->result)
+    state.silent = r->reading || r->result;
+    if (!state.silent)
         state.schema = r->found.schema;
     return state;
 }

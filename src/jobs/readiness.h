@@ -24,6 +24,7 @@ void readiness_free(struct readiness *r);
 struct readiness_state {
     const char *reasons[READINESS_REASONS_MAX]; /* why it is not ready: texts that never change */
     size_t reason_count;                        /* 0: ready */
+    bool silent;                                /* the store did not answer */
     int schema;                                 /* the store's version of the schema; 0: unknown */
 };
 

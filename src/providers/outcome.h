@@ -8,6 +8,10 @@ enum outcome {
     OUTCOME_UNKNOWN  /* a timeout, a 5xx: the provider may have acted; repeat the call with the same key */
 };
 
+enum provider { PROVIDER_STRIPE, PROVIDER_TWILIO, PROVIDER_SMTP };
+/* Counts a call to a provider, and returns its outcome. */
+enum outcome outcome_count(enum provider p, enum outcome o);
+
 /* For the log: "done", "refused", "unknown". */
 const char *outcome_text(enum outcome o);
 

@@ -126,7 +126,7 @@ static enum outcome smtp_perform(CURL *curl, const struct smtp_mailer *m, const 
     if (result)
         log_warn("smtp failed id=%.*s code=%ld reason=\"%s\"", STR_ARG(msg->id), code, curl_easy_strerror(result));
     curl_slist_free_all(to);
-    return outcome_of(result, code, rest.n == 0);
+    return outcome_count(PROVIDER_SMTP, outcome_of(result, code, rest.n == 0));
 }
 
 static enum outcome smtp_send(struct mailer *mailer, const struct mail_message *message)

@@ -84,7 +84,7 @@ static enum outcome call_once(struct stripe_client *s, const struct stripe_reque
                                    .field_count = request->field_count};
     *answer = (struct stripe_answer){0};
     const struct rest_answer http = rest_call(&s->rest, &r, a);
-    enum outcome o = read_stripe_answer(&http, a, answer);
+    const enum outcome o = outcome_count(PROVIDER_STRIPE, read_stripe_answer(&http, a, answer));
     if (o != OUTCOME_DONE)
         log_warn("stripe failed call=%s outcome=%s status=%ld type=%.*s code=%.*s reason=%s", request->call,
                  outcome_text(o), answer->status, STR_ARG(answer->type), STR_ARG(answer->code),

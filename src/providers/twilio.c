@@ -58,7 +58,7 @@ enum outcome twilio_call(struct twilio *t, const struct twilio_request *request,
                                    .field_count = request->field_count};
     *answer = (struct twilio_answer){0};
     const struct rest_answer http = rest_call(&t->rest, &r, a);
-    enum outcome o = read_twilio_answer(&http, answer);
+    const enum outcome o = outcome_count(PROVIDER_TWILIO, read_twilio_answer(&http, answer));
     if (o != OUTCOME_DONE)
         log_warn("twilio failed method=%s outcome=%s status=%ld code=%d reason=%s", request->method, outcome_text(o),
                  answer->status, answer->code, rest_reason(http.exchange));

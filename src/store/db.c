@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/metric.h"
 #include "store/engine.h"
 
 /* ---- for engines ---- */
@@ -14,6 +15,7 @@ void store_log_error(const char *what, int code, const char *message)
     static _Atomic int64_t second;
     static _Atomic int said;
     int64_t now = clock_monotonic_us() / US_PER_S;
+    metric_add(metrics.store_errors, 1);
     if (atomic_exchange(&second, now) != now)
         atomic_store(&said, 0);
     if (atomic_fetch_add(&said, 1) < LOGGED_PER_S)

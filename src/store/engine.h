@@ -34,6 +34,7 @@ struct engine {
     void (*close)(struct store *s);
 
     void (*submit)(struct store *s, struct store_task *task);
+    int64_t (*oldest_us)(struct store *s); /* store_oldest_us() */
     /* Runs a body on the calling thread. Only before store_start. */
     enum err (*transact)(struct store *s, enum store_mode mode, enum err (*run)(void *arg, struct db *db), void *arg);
     /* The same for a migration: each of its statements sees what was committed before it. */
@@ -83,6 +84,8 @@ static inline enum err db_result(const struct db *db, enum err body)
     return db->failed ? db->failed : body;
 }
 
+/* Returns a task to its owner. */
+void store_task_done(struct store_task *task, enum err result);
 /* Runs the struct store_task at `task`: a body for functions that take any. */
 enum err store_task_run(void *task, struct db *db) CHECKED;
 /* Called after a commit: calls the listener with the topics of the session. */

@@ -37,7 +37,7 @@ static void run_task(struct postgresql_worker *w, struct store_task *task)
         return;
     }
     atomic_fetch_add_explicit(&s->served, 1, memory_order_relaxed);
-    task->done(task, e == ERR_RETRY ? ERR_SERVICE_UNAVAILABLE : e);
+    store_task_done(task, e == ERR_RETRY ? ERR_SERVICE_UNAVAILABLE : e);
     postgresql_marks_forget(db);
 }
 
@@ -277,6 +277,7 @@ const struct engine postgresql_engine = {
     .wind_down = postgresql_wind_down,
     .close = postgresql_close,
     .submit = postgresql_submit,
+    .oldest_us = postgresql_oldest_us,
     .transact = transact,
     .migrate = migrate,
     .own_new = own_new,

@@ -117,6 +117,7 @@ struct postgresql_store {
 
 /* ---- postgresql_queue.c ---- */
 void postgresql_submit(struct store *base, struct store_task *task);
+int64_t postgresql_oldest_us(struct store *base);
 /* Waits for a task; returns NULL when the store closes and no task is left, or when the worker has to yield its
  * connection. Sets give_up_us. */
 struct store_task *postgresql_take(struct postgresql_worker *w);

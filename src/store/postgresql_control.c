@@ -1,6 +1,7 @@
 /* Statements that control transactions, and the effect of a failed statement on its transaction. */
 #include <stdio.h>
 
+#include "base/metric.h"
 #include "store/postgresql.h"
 
 static const char *const control_sql[PG_CONTROL_COUNT] = {
@@ -118,6 +119,17 @@ static enum verdict verdict_of(const struct postgresql_db *db, const char *state
     return 0;
 }
 
+static void count_retry(const char *state)
+{
+    unsigned i = METRIC_SQLSTATE_VALUES;
+    while (state && --i > METRIC_SQLSTATE_LOST && strcmp(metric_values_SQLSTATE[i], state) != 0)
+        ;
+    metric_add(&metrics.store_retries[!state                     ? METRIC_SQLSTATE_LOST
+                                      : i > METRIC_SQLSTATE_LOST ? i
+                                                                 : METRIC_SQLSTATE_OTHER],
+               1);
+}
+
 enum err postgresql_failed(struct postgresql_db *db, const char *what, const PGresult *r)
 {
     const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
@@ -129,8 +141,10 @@ enum err postgresql_failed(struct postgresql_db *db, const char *what, const PGr
     if (!state || PQstatus(db->conn) != CONNECTION_OK || verdict == VERDICT_RECONNECT)
         db->broken = true;
     db->blocked = !db->broken && verdict == VERDICT_BLOCKED;
-    if (db->broken || verdict == VERDICT_LOST_RACE || verdict == VERDICT_BLOCKED)
+    if (db->broken || verdict == VERDICT_LOST_RACE || verdict == VERDICT_BLOCKED) {
+        count_retry(state);
         return db->base.failed = ERR_RETRY;
+    }
     store_log_error(what, 0, db->why);
     return db->base.failed = verdict == VERDICT_UNAVAILABLE ? ERR_SERVICE_UNAVAILABLE : ERR_INTERNAL_ERROR;
 }

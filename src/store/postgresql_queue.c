@@ -119,7 +119,7 @@ void *postgresql_clerk(void *arg)
     while ((task = take_expired(s, clock_monotonic_us())) || !s->closed) {
         if (task) {
             pthread_mutex_unlock(&s->mutex);
-            task->done(task, ERR_SERVICE_UNAVAILABLE);
+            store_task_done(task, ERR_SERVICE_UNAVAILABLE);
             pthread_mutex_lock(&s->mutex);
         } else {
             wait_for_end(s);
@@ -184,7 +184,6 @@ void postgresql_submit(struct store *base, struct store_task *task)
 {
     struct postgresql_store *s = (struct postgresql_store *)base;
     const bool urgent = task->urgent;
-    task->submitted_us = clock_monotonic_us();
     task->lane = urgent                      ? LANE_URGENT
                  : task->lengthy             ? LANE_LENGTHY
                  : task->mode == STORE_WRITE ? LANE_WRITES
@@ -197,7 +196,21 @@ void postgresql_submit(struct store *base, struct store_task *task)
     }
     pthread_mutex_unlock(&s->mutex);
     if (full)
-        task->done(task, ERR_SERVICE_UNAVAILABLE);
+        store_task_done(task, ERR_SERVICE_UNAVAILABLE);
+}
+
+int64_t postgresql_oldest_us(struct store *base)
+{
+    struct postgresql_store *s = (struct postgresql_store *)base;
+    int64_t oldest_us = 0;
+    pthread_mutex_lock(&s->mutex);
+    for (int i = 0; i < LANE_COUNT; i++) {
+        const struct store_task *task = s->lanes[i].oldest;
+        if (task && (!oldest_us || task->submitted_us < oldest_us))
+            oldest_us = task->submitted_us;
+    }
+    pthread_mutex_unlock(&s->mutex);
+    return oldest_us;
 }
 
 static bool holds(const struct postgresql_worker *w)

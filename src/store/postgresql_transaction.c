@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "base/metric.h"
 #include "base/wait.h"
 #include "store/postgresql.h"
 
@@ -121,6 +122,7 @@ static enum err commit(struct postgresql_db *db)
     if (PQtransactionStatus(db->conn) != PQTRANS_IDLE)
         roll_back(db); /* a statement that was sent with COMMIT failed, so COMMIT did not run */
     db->begun = false;
+    metric_add(metrics.store_commits, !e && db->mode == STORE_WRITE);
     db->in_doubt = db->mode == STORE_WRITE && db->marks && (e ? db->broken : db->warned);
     return e;
 }

@@ -179,6 +179,11 @@ static void sqlite_submit(struct store *base, struct store_task *task)
     task_queue_push(task->mode == STORE_WRITE ? &s->writer.queue : &reader->queue, task);
 }
 
+static int64_t sqlite_oldest_us(struct store *base)
+{
+    return atomic_load_explicit(&((struct sqlite_store *)base)->writer.oldest_us, memory_order_relaxed);
+}
+
 static enum err sqlite_migrate(struct store *base, enum err (*run)(void *, struct db *), void *arg)
 {
     return sqlite_transact(base, STORE_WRITE, run, arg);
@@ -189,6 +194,7 @@ const struct engine sqlite_engine = {
     .start = sqlite_start,
     .close = sqlite_close,
     .submit = sqlite_submit,
+    .oldest_us = sqlite_oldest_us,
     .transact = sqlite_transact,
     .migrate = sqlite_migrate,
     .read = sqlite_read,

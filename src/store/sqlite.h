@@ -75,6 +75,7 @@ struct sqlite_checkpointer {
 };
 
 struct sqlite_writer {
+    _Atomic int64_t oldest_us; /* when the first task of the running batch was submitted; 0: none runs */
     pthread_t thread;
     bool running;
     struct sqlite_db *db;

@@ -17,11 +17,13 @@
  * process reads it from its beginning. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/metric.h"
 #include "base/wait.h"
 #include "store/sqlite.h"
 
 #define ROUND_FRAMES 4096 /* 16 MiB: the length of the WAL that starts a round */
-#define REST_FRAMES  256  /* left to the writer */
+#define FRAME_BYTES  (4096 + 24)
+#define REST_FRAMES  256 /* left to the writer */
 #define PASSES       6
 #define LIMIT_FRAMES 262144 /* 1 GiB: the length from which old reads are interrupted */
 
@@ -137,6 +139,9 @@ static enum checkpoint_turn attempt_to_finish(struct sqlite_store *s)
     c->again_us = now_us + WRITE_TIMES * (now_us - began_us);
     if (!finished && ++c->tries < TRIES && !atomic_load(&c->unsynced))
         return c->wal_frames - c->copied > REST_MOST ? CHECKPOINT_BACKGROUND : CHECKPOINT_FINISH;
+    metric_add(&metrics.checkpoints[finished ? METRIC_ROUND_DONE : METRIC_ROUND_PUT_OFF], 1);
+    if (finished)
+        metric_set(&metrics.store_bytes[METRIC_FILE_WAL], 0);
     c->behind = c->behind && !finished;
     c->quiet_at = now_us + c->quiet_us;
     c->tries = 0;
@@ -166,6 +171,7 @@ void sqlite_checkpoint_note(struct sqlite_store *s, int wal_frames)
 {
     struct sqlite_checkpointer *c = &s->checkpointer;
     c->wal_frames = wal_frames;
+    metric_set(&metrics.store_bytes[METRIC_FILE_WAL], wal_frames * (int64_t)FRAME_BYTES);
     c->behind = true;
     c->quiet_at = clock_monotonic_us() + c->quiet_us;
 }

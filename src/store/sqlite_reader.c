@@ -18,7 +18,7 @@ static void *reader(void *arg)
         if (task && r->lengthy)
             sqlite_checkpoint_offer(s);
         if (task)
-            task->done(task, sqlite_read(&s->base, store_task_run, task));
+            store_task_done(task, sqlite_read(&s->base, store_task_run, task));
         else if (atomic_load(&r->stop))
             return NULL;
         else

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/metric.h"
 #include "store/sqlite.h"
 
 #define BATCH_MAX   256
@@ -126,6 +127,7 @@ static void batch_run(struct sqlite_store *s, struct batch *b)
     struct sqlite_writer *w = &s->writer;
     b->blamed = BATCH_MAX;
     w->committed = false;
+    atomic_store_explicit(&w->oldest_us, b->tasks[0]->submitted_us, memory_order_relaxed);
     bool durable = batch_attempt(w, b);
     if (!durable && b->blamed < BATCH_MAX && b->n > 1) {
         b->results[b->blamed] = ERR_INTERNAL_ERROR; /* without this task, the others may succeed */
@@ -134,9 +136,11 @@ static void batch_run(struct sqlite_store *s, struct batch *b)
     w->failing = !durable;
     if (w->committed)
         atomic_fetch_add(&s->commits, 1);
+    atomic_store_explicit(&w->oldest_us, 0, memory_order_relaxed);
+    metric_add(metrics.store_commits, w->committed);
     store_notify_listener(&s->base, &w->db->base);
     for (size_t i = 0; i < b->n; i++)
-        b->tasks[i]->done(b->tasks[i], durable ? b->results[i] : ERR_INTERNAL_ERROR);
+        store_task_done(b->tasks[i], durable ? b->results[i] : ERR_INTERNAL_ERROR);
 }
 
 static void *writer(void *arg)

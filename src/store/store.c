@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <semaphore.h>
 
+#include "base/clock.h"
 #include "base/container_of.h"
+#include "base/metric.h"
 #include "store/engine.h"
 
 enum err store_open(const struct config *c, enum store_schema schema, struct store **ret, char **ret_why)
@@ -48,7 +50,23 @@ void store_listen(struct store *s, void (*listener)(void *context, unsigned topi
 
 void store_submit(struct store *s, struct store_task *task)
 {
+    task->submitted_us = clock_monotonic_us();
+    metric_add(metrics.store_waiting, 1);
     s->engine->submit(s, task);
+}
+
+_Static_assert((int)METRIC_MODE_VALUES == STORE_WRITE + 1, "a series for each mode");
+
+void store_task_done(struct store_task *task, enum err result)
+{
+    metric_add(metrics.store_waiting, -1);
+    metric_observe(&metrics.store_seconds[task->mode], clock_monotonic_us() - task->submitted_us);
+    task->done(task, result);
+}
+
+int64_t store_oldest_us(struct store *s)
+{
+    return s->engine->oldest_us(s);
 }
 
 /* A task whose submitter waits for it. */

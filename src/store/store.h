@@ -66,6 +66,8 @@ struct store_task {
 /* Any thread. The task must stay alive until `done`, which may be called before this returns. Its result is
  * ERR_SERVICE_UNAVAILABLE if the task cannot run in time, or if it is unknown whether its changes were committed. */
 void store_submit(struct store *s, struct store_task *task);
+/* When the oldest task that waits was submitted, monotonic; 0: none waits. With SQLite, of the running writes. */
+int64_t store_oldest_us(struct store *s);
 /* Runs a task and waits for it: for threads that may block (jobs, admin, tests). */
 enum err store_run(struct store *s, enum store_mode mode, enum err (*run)(void *arg, struct db *db), void *arg) CHECKED;
 /* The same for an urgent write. */

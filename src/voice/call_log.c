@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/metric.h"
 
 #define LINE_MAX   1500
 #define IDLE_MAX   20 /* lines of calls that were never established */
@@ -20,13 +21,18 @@ const char *call_outcome_name(enum call_outcome o)
 }
 
 /* How the call ended: as decided, unless the caller hung up first. */
-static const char *ending(const struct call *c, const struct call_record *r)
+static enum metric_label_OUTCOME ending(const struct call *c, const struct call_record *r)
 {
+    static const enum metric_label_OUTCOME decided[] = {
+        [CALL_NO_OUTCOME] = METRIC_CALL_NONE,     [CALL_RELEASED] = METRIC_CALL_RELEASED,
+        [CALL_FORWARDED] = METRIC_CALL_FORWARDED, [CALL_REJECTED] = METRIC_CALL_REJECTED,
+        [CALL_OWNER] = METRIC_CALL_OWNER,
+    };
     if (c->reason == ACCESS_FAILED)
-        return "failed";
+        return METRIC_CALL_FAILED;
     if (c->outcome == CALL_NO_OUTCOME && r->status)
-        return call_outcome_name(CALL_REJECTED);
-    return c->hung_up || r->unfinished ? "hung_up" : call_outcome_name(c->outcome);
+        return METRIC_CALL_REJECTED;
+    return c->hung_up || r->unfinished ? METRIC_CALL_HUNG_UP : decided[c->outcome];
 }
 
 /* ---- the line ---- */
@@ -79,7 +85,7 @@ static void put_call_record(struct buf *b, const struct call *c, const struct ca
     if (r->tone)
         buf_printf(b, " tone=%s%s", r->tone, r->tone_fallback ? " tone_fallback=1" : "");
     log_near(b, c);
-    buf_printf(b, " ended=%s", ending(c, r));
+    buf_printf(b, " ended=%s", metric_values_OUTCOME[ending(c, r)]);
     if (r->status)
         buf_printf(b, " status=%d", r->status);
     buf_printf(b, " duration_ms=%lld", (long long)r->duration_ms);
@@ -109,9 +115,18 @@ static bool may_log(bool established, unsigned *ret_left_out)
     return mine;
 }
 
+_Static_assert((int)METRIC_REASON_VALUES == ACCESS_REASON_COUNT, "a series for each reason");
+
+void call_log_count(const struct call *c, const struct call_record *r)
+{
+    metric_add(&metrics.calls[ending(c, r)], 1);
+    metric_add(&metrics.call_reasons[c->reason], 1);
+}
+
 void call_log(const struct call *c, const struct call_record *r)
 {
     unsigned left_out;
+    call_log_count(c, r);
     if (!may_log(r->established, &left_out))
         return;
     struct buf b = BUF(LINE_MAX);

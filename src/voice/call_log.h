@@ -22,8 +22,10 @@ struct call_record {
     int64_t duration_ms;
 };
 
-/* Writes the line of a call that has ended. Calls that were never established get 20 lines in ten seconds; `unlogged`
- * in the next line counts the suppressed ones. Any thread. */
+/* Counts a call that has ended, and gets no line. Any thread. */
+void call_log_count(const struct call *c, const struct call_record *r);
+/* Counts a call that has ended, and writes its line. Calls that were never established get 20 lines in ten seconds;
+ * `unlogged` in the next line counts the suppressed ones. Any thread. */
 void call_log(const struct call *c, const struct call_record *r);
 /* The stable name of an outcome, such as "forwarded". */
 const char *call_outcome_name(enum call_outcome o);

@@ -4,6 +4,7 @@
 #include "base/container_of.h"
 #include "base/crypto.h"
 #include "base/log.h"
+#include "base/metric.h"
 
 static void copy_number(char to[static CALL_NUMBER_MAX], const char *number)
 {
@@ -71,6 +72,7 @@ static enum err decide_ask(struct decide *d, struct db *db)
 static void decide_set(struct decide *d, const struct call *c, const struct call_action *action)
 {
     d->kind = action->kind;
+    d->asked_us = clock_monotonic_us();
     d->building_id = c->building_id;
     d->reason = c->reason;
     if (action->kind == CALL_ASK_CODE) {
@@ -92,6 +94,7 @@ static void decide_settle(struct decide *d, enum err result)
 {
     crypto_wipe(d->code, sizeof d->code);
     d->result = result;
+    metric_observe(metrics.call_decision, clock_monotonic_us() - d->asked_us);
     if (result)
         log_error("voice decision failed building=%s error=%s", d->building_id.text, err_info(result)->code);
     else

@@ -14,6 +14,7 @@ struct decide {
     struct arena arena;
 
     enum call_action_kind kind;
+    int64_t asked_us; /* monotonic */
     char to[CALL_NUMBER_MAX], from[CALL_NUMBER_MAX];
     const struct call_arrival *arrival; /* the call's record begins with its decision; NULL: it has none */
     enum access_reason reason;          /* of the forwarding */

@@ -40,6 +40,8 @@ void sip_refuse(struct sip_agent *a, const struct sip_msg *msg, uint16_t status,
     sip_agent_record(&r, msg, &msg->uri);
     if (sip_agent_may_tell(a))
         call_log(&never_begun, &r);
+    else
+        call_log_count(&never_begun, &r);
     (void)sip_replyf(a->sip, msg, status, reason, "%s" CONTENT_LENGTH, header);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/container_of.h"
 #include "base/log.h"
+#include "base/metric.h"
 #include "voice/sip_admit.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_call_end.h"
@@ -401,6 +402,7 @@ static struct sip_call *new_call(struct sip_stack *stack, const struct sip_msg *
     list_append(&a->waiting, &c->waiting, c);
     hash_append(a->dialogs, hash_joaat_pl(&msg->callid), &c->dialog, c);
     a->call_count++;
+    metric_set(metrics.calls_active, a->call_count);
     a->waiting_count++;
     return c;
 }

@@ -33,6 +33,7 @@ struct sip_call {
     bool told;        /* the log line was written */
     bool asking;      /* a decision is pending */
     int64_t arrived_ms;
+    int64_t key_ms; /* the last key; 0: none since the release tone */
 
     const struct sip_msg *invite;
     const struct sip_msg *target;   /* the last INVITE of the dialog, which says where our requests go */

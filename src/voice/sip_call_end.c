@@ -1,5 +1,6 @@
 #include "voice/sip_call_end.h"
 
+#include "base/metric.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_forward.h"
 #include "voice/sip_guard.h"
@@ -84,6 +85,7 @@ void sip_call_end(struct sip_call *c)
     list_unlink(&c->le);
     list_append(&c->agent->ended, &c->le, c);
     c->agent->call_count--;
+    metric_set(metrics.calls_active, c->agent->call_count);
     tmr_start(&c->free_timer, 0, on_free, c);
     sip_agent_settled(c->agent);
 }

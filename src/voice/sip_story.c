@@ -1,5 +1,7 @@
 #include "voice/sip_story.h"
 
+#include "base/clock.h"
+#include "base/metric.h"
 #include "voice/sip_agent.h"
 
 static int64_t sip_story_ms(const struct sip_call *c)
@@ -15,11 +17,22 @@ void sip_story_begin(struct sip_call *c)
 
 void sip_story_event(struct sip_call *c, const struct call_event *e)
 {
+    if (e->kind == CALL_DIGIT)
+        c->key_ms = tick_now_ms();
     story_event(&c->story, sip_story_ms(c), &c->machine, e);
+}
+
+static void observe_tone(struct sip_call *c)
+{
+    if (c->key_ms)
+        metric_observe(metrics.call_tone, (tick_now_ms() - c->key_ms) * 1000);
+    c->key_ms = 0;
 }
 
 void sip_story_action(struct sip_call *c, const struct call_action *a)
 {
+    if (a->kind == CALL_SEND_TONES)
+        observe_tone(c);
     if (a->kind == CALL_SEND_TONES)
         c->story.tone_way = a->tones.form.mode == RELEASE_INFO                                          ? "info"
                             : media_events_negotiated(c->media) && a->tones.form.mode != RELEASE_INBAND ? "event"
@@ -61,6 +74,8 @@ void sip_story_end(struct sip_call *c)
     c->told = !c->evicted && (c->answered_ms || sip_agent_may_tell(c->agent));
     if (c->told)
         write_line(c);
+    else
+        call_log_count(&c->machine, &c->record);
     if (!c->asking)
         write_record(c);
 }

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/metric.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_mask.h"
 #include "voice/sip_stack.h"
@@ -131,17 +132,42 @@ void sip_trace_add(struct sip_trace *t, bool out, enum sip_transp tp, const stru
     pthread_mutex_unlock(&t->lock);
 }
 
+/* The method that a response names in its CSeq. */
+static enum metric_label_METHOD method_of(const char *p, size_t n)
+{
+    const char *line = memmem(p, n, "\r\nCSeq:", 7);
+    const char *end = line ? memchr(line + 2, '\r', n - (size_t)(line + 2 - p)) : NULL;
+    const char *word = end ? memrchr(line, ' ', (size_t)(end - line)) : NULL;
+    for (size_t i = 0; word && i < METRIC_SIP_OTHER; i++) {
+        const struct str name = str_z(metric_values_METHOD[i]);
+        if (str_eq(str_n(word + 1, (size_t)(end - word) - 1), name))
+            return (enum metric_label_METHOD)i;
+    }
+    return METRIC_SIP_OTHER;
+}
+
+static void count_response(const char *p, size_t n)
+{
+    if (n < sizeof "SIP/2.0 200" || memcmp(p, "SIP/2.0 ", 8) != 0 || p[8] < '2' || p[8] > '6')
+        return;
+    metric_add(&metrics.sip_responses[method_of(p, n) * METRIC_SIP_CLASS_VALUES + (unsigned)(p[8] - '2')], 1);
+}
+
 static void on_trace(bool out, enum sip_transp tp, const struct sa *from, const struct sa *to, const uint8_t *message,
                      size_t n, void *arg)
 {
     struct sip_stack *s = arg;
-    if (!sa_cmp(from, to, SA_ALL)) /* the filter's probe */
+    if (sa_cmp(from, to, SA_ALL)) /* the filter's probe */
+        return;
+    if (out)
+        count_response((const char *)message, n);
+    if (s->agent->trace)
         sip_trace_add(s->agent->trace, out, tp, from, to, message, n);
 }
 
 void sip_trace_watch(struct sip_stack *s, bool on)
 {
-    sip_set_trace_handler(s->sip, on && s->agent->trace ? on_trace : NULL);
+    sip_set_trace_handler(s->sip, on ? on_trace : NULL);
 }
 
 /* ---- life ---- */

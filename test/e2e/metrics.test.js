@@ -5,10 +5,12 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { ok } from './lib/client.js';
-import { Daemon, portero, temporaryDirectory } from './lib/daemon.js';
-import { METRICS, page, promtool, ready, samples } from './lib/metrics.js';
+import { Daemon, engine, portero } from './lib/daemon.js';
+import { METRICS, page, promtool, raised, ready, samples } from './lib/metrics.js';
+import { buzz, QUICK } from './lib/phone.js';
+import { REACHABLE, useReceiver } from './lib/receiver.js';
 import { sql } from './lib/store.js';
-import { eventually, useWorld } from './lib/world.js';
+import { advance, eventually, grant, resident, signIn, useWorld } from './lib/world.js';
 
 describe('the metrics page', () => {
     const w = useWorld({ config: METRICS });
@@ -48,6 +50,104 @@ describe('the metrics page', () => {
         } finally {
             for (const socket of held) socket.destroy();
         }
+    });
+});
+
+describe('the metrics', () => {
+    const w = useWorld({ config: { ...METRICS, ...QUICK, ...REACHABLE } });
+    const receiver = useReceiver();
+
+    /** The samples of one metric, or several, that differ: {'labels': by how much}. */
+    const differ = (before, text, ...names) => Object.fromEntries(Object.entries(raised(before, text)).filter(([name]) => names.some((one) => name.split('{')[0] === one)));
+    const calls = ['portero_calls_total', 'portero_call_reasons_total', 'portero_calls_active'];
+
+    it('show a call that opened the door, once it has ended, and nothing else of calls', async () => {
+        const person = await resident(w.client, { tone: '9' });
+        await grant(person, { type: 'passcode', access_code: '1234', label: 'Visitor' });
+        const before = await page(w.daemon);
+        assert.equal((await buzz(w.daemon, person.number, '--digits', '1234')).tones, '9');
+        await w.daemon.logged(/ended=released/);
+        const text = await page(w.daemon);
+        assert.deepEqual(differ(before, text, ...calls), { 'portero_calls_total{outcome="released"}': 1, 'portero_call_reasons_total{reason="passcode"}': 1 });
+        const found = raised(before, text);
+        assert.equal(found.portero_call_tone_seconds_count, 1);
+        assert.ok(found.portero_call_tone_seconds_sum > 0);
+        assert.equal(found.portero_call_decision_seconds_count, 2); // the arrival and the code
+        assert.equal(found['portero_sip_responses_total{method="INVITE",class="2xx"}'], 1);
+    });
+
+    it('show a call to an unknown number as rejected', async () => {
+        const before = await page(w.daemon);
+        await buzz(w.daemon, '+15550198766');
+        await w.daemon.logged(/ended=rejected/);
+        const text = await page(w.daemon);
+        assert.deepEqual(differ(before, text, ...calls), { 'portero_calls_total{outcome="rejected"}': 1, 'portero_call_reasons_total{reason="unknown_number"}': 1 });
+        assert.equal(raised(before, text)['portero_sip_responses_total{method="INVITE",class="4xx"}'], 1);
+    });
+
+    it('show requests by operation and class of status', async () => {
+        const { client } = await signIn(w.client);
+        const before = await page(w.daemon);
+        ok(await client.get('/v1/account'));
+        await client.get('/v1/unlock/no-id');
+        await client.get('/v1/nowhere');
+        const found = raised(before, await page(w.daemon));
+        assert.equal(found['portero_http_requests_total{operation="getAccount",class="2xx"}'], 1);
+        assert.equal(found['portero_http_requests_total{operation="getUnlock",class="4xx"}'], 1);
+        assert.equal(found['portero_http_requests_total{operation="none",class="4xx"}'], 1);
+        assert.equal(found['portero_http_request_seconds_count{run="read"}'], 2);
+    });
+
+    it('show commits, and the time of transactions', async () => {
+        const before = await page(w.daemon);
+        await signIn(w.client);
+        const found = raised(before, await page(w.daemon));
+        assert.ok(found.portero_store_commits_total > 0);
+        assert.ok(found['portero_store_task_seconds_count{mode="write"}'] > 0);
+    });
+
+    it('show deliveries, those that wait, and how late the oldest is', async () => {
+        const { client } = await signIn(w.client);
+        const { id } = ok(await client.post('/v1/webhooks', { url: receiver.url() }), 201);
+        const before = await page(w.daemon);
+        ok(await client.post(`/v1/webhooks/${id}/test`, {}), 202);
+        await eventually(async () => raised(before, await page(w.daemon))['portero_deliveries_total{result="delivered"}'] === 1, 'the delivery');
+        receiver.answer = (request, response) => response.writeHead(500).end();
+        ok(await client.post(`/v1/webhooks/${id}/test`, {}), 202);
+        await eventually(async () => raised(before, await page(w.daemon))['portero_deliveries_total{result="failed"}'] === 1, 'the failure');
+        await eventually(async () => samples(await page(w.daemon)).portero_deliveries_pending === 1, 'the pending delivery');
+        receiver.answer = (request, response) => response.writeHead(200).end();
+        await advance(w.client, 3600);
+        await eventually(async () => samples(await page(w.daemon)).portero_deliveries_pending === 0, 'the end of the pending delivery');
+    });
+
+    it('show what the store, the process and the certificate are', async () => {
+        await eventually(async () => samples(await page(w.daemon)).portero_collected_timestamp_seconds > 0, 'the first collection');
+        const found = samples(await page(w.daemon));
+        assert.equal(found.portero_ready, 1);
+        assert.equal(found.portero_nodes, 1);
+        assert.ok(found.portero_certificate_expiry_timestamp_seconds > Date.now() / 1000);
+        assert.ok(found.process_resident_memory_bytes > 1 << 20);
+        assert.ok(found.process_open_fds > 10 && found.process_open_fds < found.process_max_fds);
+        assert.equal(found['portero_store_bytes{file="database"}'] > 0, engine === 'sqlite');
+        assert.equal('portero_clock_ahead_seconds' in found, engine === 'postgresql');
+    });
+
+    it('are as many, however many accounts there are, and name none of them', async () => {
+        const use = async () => {
+            const person = await signIn(w.client);
+            ok(await person.client.get('/v1/account'));
+            return person;
+        };
+        await use();
+        const before = Object.keys(samples(await page(w.daemon)));
+        for (let i = 0; i < 30; i++) await use();
+        const text = await page(w.daemon);
+        assert.deepEqual(Object.keys(samples(text)), before);
+        assert.ok(before.length <= 400, `${before.length} series`);
+        assert.ok(text.length <= 30_000, `${text.length} bytes`);
+        assert.doesNotMatch(text, /@|\+1555|127\.0\.0\.1|[0-9a-f]{24}/);
+        promtool(['check', 'metrics'], text);
     });
 });
 
