@@ -116,7 +116,7 @@ static void put_sample(struct buf *out, const char *name, const char *suffix, st
 static void put_cell(struct buf *out, const struct metric_row *row, struct str labels, _Atomic int64_t *cell)
 {
     const int64_t value = metric_get(cell);
-    const bool sparse = row->labels[1] != &label_NONE || !row->labels[0]->values;
+    const bool sparse = row->labels[1] != &label_NONE && !row->labels[0]->values;
     if (value == METRIC_ABSENT || (sparse && value == 0))
         return;
     put_sample(out, row->name, "", labels);
