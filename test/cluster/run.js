@@ -57,8 +57,11 @@ const cluster = new Cluster({
     },
 });
 const finish = async () => {
-    await cluster.stop();
-    rmSync(directory, { recursive: true, force: true });
+    try {
+        await cluster.stop();
+    } finally {
+        rmSync(directory, { recursive: true, force: true });
+    }
 };
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => finish().finally(() => process.exit(1)));
 
