@@ -1,6 +1,6 @@
 # Thin over CMake's presets: what each target does is one or two commands. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help build run demo cluster test test-cluster test-cluster-quick install deb deb-twice check-package programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade bench asan tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
+.PHONY: help build run demo cluster test test-cluster test-cluster-quick install deb deb-twice image check-package programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade bench asan tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
 SHELL := /bin/sh
 PREFIX := /usr/local
 E2E := test/e2e
@@ -115,6 +115,10 @@ deb: ## the Debian package, in build/deb
 deb-twice: ## the same, built twice in different surroundings, which must not differ in a byte
 	scripts/setup package
 	scripts/deb --again
+
+image: ## a container image of the package in build/deb, with buildah
+	scripts/setup image
+	scripts/image $(IMAGE)
 
 check-package: build $(NODE_MODULES) ## what an installation has: files, manual pages, completions, the unit's protections
 	scripts/setup package
