@@ -61,10 +61,10 @@ describe('the units', () => {
 
     it('have only settings that systemd knows', () => {
         const copies = temporary();
-        for (const name of ['portero.service', 'portero-backup.service', 'portero-backup.timer']) {
+        for (const name of ['portero.service', 'portero.socket', 'portero-backup.service', 'portero-backup.timer']) {
             writeFileSync(join(copies, name), unit(name).replace(/^ExecStart=\S+/m, `ExecStart=${binary}`));
         }
-        const done = run('systemd-analyze', ['verify', '--man=no', join(copies, 'portero.service'), join(copies, 'portero-backup.timer')]);
+        const done = run('systemd-analyze', ['verify', '--man=no', join(copies, 'portero.service'), join(copies, 'portero.socket'), join(copies, 'portero-backup.timer')]);
         assert.equal(done.stderr, '');
     });
 });
