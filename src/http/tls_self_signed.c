@@ -33,18 +33,20 @@ static bool set_serial(X509 *x)
     return set;
 }
 
-static bool set_fields(X509 *x, EVP_PKEY *key)
+static bool set_fields(X509 *x, EVP_PKEY *key, const char *host)
 {
+    char names[400];
+    const int n =
+        snprintf(names, sizeof names, "DNS:localhost,IP:127.0.0.1,IP:::1%s%s", host ? ",DNS:" : "", host ? host : "");
     X509_NAME *name = X509_get_subject_name(x);
-    return X509_set_version(x, X509_VERSION_3) == 1 && set_serial(x) &&
+    return n > 0 && (size_t)n < sizeof names && X509_set_version(x, X509_VERSION_3) == 1 && set_serial(x) &&
            X509_gmtime_adj(X509_getm_notBefore(x), -24L * 3600) &&
            X509_time_adj_ex(X509_getm_notAfter(x), VALID_DAYS, 0, NULL) &&
            X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)"localhost", -1, -1, 0) == 1 &&
            X509_set_issuer_name(x, name) == 1 && X509_set_pubkey(x, key) == 1 &&
            add_extension(x, NID_basic_constraints, "critical,CA:FALSE") &&
            add_extension(x, NID_key_usage, "critical,digitalSignature") &&
-           add_extension(x, NID_ext_key_usage, "serverAuth") &&
-           add_extension(x, NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1,IP:::1") &&
+           add_extension(x, NID_ext_key_usage, "serverAuth") && add_extension(x, NID_subject_alt_name, names) &&
            X509_sign(x, key, EVP_sha256()) > 0;
 }
 
@@ -74,15 +76,20 @@ static bool write_certificate(const char *path, X509 *x)
     return f && fclose(f) == 0 && written;
 }
 
-enum err tls_self_signed(const char *certificate_path, const char *key_path)
+enum err tls_self_signed_for(const char *name, const char *certificate_path, const char *key_path)
 {
     EVP_PKEY *key = EVP_EC_gen("P-256");
     X509 *x = X509_new();
-    if (!key || !x || !set_fields(x, key))
+    if (!key || !x || !set_fields(x, key, name))
         abort();              /* no memory, or no random source */
     unlink(certificate_path); /* never an old certificate with a new key */
     bool written = write_key(key_path, key) && write_certificate(certificate_path, x);
     X509_free(x);
     EVP_PKEY_free(key);
     return written ? ERR_NONE : ERR_IO;
+}
+
+enum err tls_self_signed(const char *certificate_path, const char *key_path)
+{
+    return tls_self_signed_for(NULL, certificate_path, key_path);
 }

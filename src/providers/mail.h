@@ -38,4 +38,6 @@ static inline void mailer_free(struct mailer *m)
 
 /* The providers. */
 struct mailer *builtin_mailer_new(struct store *store);
+/* Connects to the configured server and signs in, and sends no mail. ret_why as in config_load. Blocks. */
+enum err smtp_probe(const struct config *c, char **ret_why) CHECKED;
 enum err smtp_mailer_new(const struct config *c, struct mailer **ret, char **ret_why) CHECKED;

@@ -195,3 +195,21 @@ enum err smtp_mailer_new(const struct config *c, struct mailer **ret, char **ret
     *ret = &m->mailer;
     return ERR_NONE;
 }
+
+enum err smtp_probe(const struct config *c, char **ret_why)
+{
+    struct mailer *mailer;
+    enum err e = smtp_mailer_new(c, &mailer, ret_why);
+    if (e)
+        return e;
+    CURL *curl = curl_easy_init();
+    CURLcode result = CURLE_FAILED_INIT;
+    if (curl) {
+        set_smtp_options(curl, (const struct smtp_mailer *)mailer);
+        curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, "NOOP");
+        result = curl_easy_perform(curl);
+    }
+    curl_easy_cleanup(curl);
+    smtp_free(mailer);
+    return result ? err_why(ret_why, ERR_IO, "%s", curl_easy_strerror(result)) : ERR_NONE;
+}

@@ -21,6 +21,7 @@ struct search {
     size_t count, begun;
     bool tcp;
     int error; /* of the last refusal */
+    bool answered;
 };
 
 static int64_t reach_now_ms(void)
@@ -137,6 +138,7 @@ static int reach_search(struct search *s)
         if (refused && s->begun < s->count)
             next = now;
     }
+    s->answered = found >= 0;
     if (found < 0)
         found = reach_waiting(s);
     for (size_t i = 0; i < s->begun; i++)
@@ -145,20 +147,40 @@ static int reach_search(struct search *s)
     return found;
 }
 
-int reach_find(const char *host, uint16_t port, bool tcp, struct sa *ret)
+/* The addresses to search; the caller frees *ret_list. */
+static bool reach_resolve(const char *host, uint16_t port, bool tcp, struct search *ret, struct addrinfo **ret_list)
 {
     char service[8];
     const struct addrinfo hints = {.ai_socktype = tcp ? SOCK_STREAM : SOCK_DGRAM, .ai_flags = AI_NUMERICSERV};
-    struct addrinfo *list;
-    struct search s = {.tcp = tcp};
+    *ret = (struct search){.tcp = tcp};
     (void)snprintf(service, sizeof service, "%u", (unsigned)port);
-    if (getaddrinfo(host, service, &hints, &list))
+    if (getaddrinfo(host, service, &hints, ret_list))
+        return false;
+    for (const struct addrinfo *i = *ret_list; i && ret->count < ADDRESSES_MAX; i = i->ai_next)
+        ret->at[ret->count++] = i;
+    return true;
+}
+
+int reach_find(const char *host, uint16_t port, bool tcp, struct sa *ret)
+{
+    struct addrinfo *list;
+    struct search s;
+    if (!reach_resolve(host, port, tcp, &s, &list))
         return ENOENT;
-    for (const struct addrinfo *i = list; i && s.count < ADDRESSES_MAX; i = i->ai_next)
-        s.at[s.count++] = i;
     int chosen = s.count > 1 ? reach_search(&s) : 0;
     const struct addrinfo *found = chosen < 0 ? NULL : s.at[chosen];
     int e = found ? sa_set_sa(ret, found->ai_addr) : s.error;
     freeaddrinfo(list);
     return e;
+}
+
+int reach_answers(const char *host, uint16_t port, bool tcp)
+{
+    struct addrinfo *list;
+    struct search s;
+    if (!reach_resolve(host, port, tcp, &s, &list))
+        return ENOENT;
+    (void)reach_search(&s);
+    freeaddrinfo(list);
+    return s.answered ? 0 : s.error ? s.error : ETIMEDOUT;
 }

@@ -11,3 +11,7 @@
  * UDP. If no address answers within three seconds, takes the first that has not refused; the call then reports the
  * error. Returns 0, ENOENT if the name has no address, or the error of the last if all refused. Blocks. */
 int reach_find(const char *host, uint16_t port, bool tcp, struct sa *ret);
+/* Whether an address of `host` answers: an OPTIONS request over UDP, or a connection over TCP. Returns 0, ENOENT if the
+ * name has no address, ETIMEDOUT, or the error of the last refusal. Blocks for at most three seconds, and for the name.
+ */
+int reach_answers(const char *host, uint16_t port, bool tcp);

@@ -26,9 +26,9 @@ enum code_call {
     CODE_CALL_FAILED,      /* it was not reached, or too many such calls are placed; it is not told the code */
     CODE_CALL_WRONG_NUMBER /* nobody has the number */
 };
-/* Calls `number` over a trunk, as a call from the number `as`. Whoever answers is told the code, six digits, twice;
- * then the service hangs up. `id` stands for the code in the log. At most SIP_CODE_CALLS_MAX such calls at once, and
- * sms.calls_per_hour. Any thread but the agent's; waits until the telephone rings, 25 s at most. */
+/* Calls `number` over a trunk, as a call from the number `as`, tells the code, six digits, twice, and hangs up. `id`
+ * stands for the code in the log. At most SIP_CODE_CALLS_MAX such calls at once, and sms.calls_per_hour. Any thread but
+ * the agent's; waits until the telephone rings, 25 s at most. */
 enum code_call sip_call_code(struct sip_agent *a, const char *id, const char *number, const char *as,
                              const char *code) CHECKED;
 /* Reads the certificate of SIP over TLS again (SIGHUP), soon. */

@@ -17,7 +17,7 @@
 #define TIMES         2     /* the code is told */
 #define REACH_MS      20000 /* until the telephone rings */
 #define RING_MS       40000 /* until it is answered */
-#define WORDS_MS      5000  /* until the words are ready */
+#define WORDS_MS      15000 /* until the words are ready */
 #define SPEAK_MS      60000 /* until all is said */
 #define WAIT_MS       (REACH_MS + 5000)
 #define HOUR_MS       3600000
@@ -30,7 +30,7 @@
 #define WORD_AGAIN    11
 #define WORD_GOOD_BYE 12
 
-/* What is said, each a text of its own, so that no code is in the cache. */
+/* The words, each a text of its own, so that no code is in the cache. */
 static const char *const words[] = {
     "zero",
     "one",

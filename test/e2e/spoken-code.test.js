@@ -78,7 +78,7 @@ describe('a code that is told in a call', () => {
         await phone?.stop();
     });
 
-    /** What a call box hears as the greeting. */
+    /** The sound that a call box hears as the greeting. */
     async function spoken(word) {
         const path = `/v1/buildings/${person.building.id}/settings`;
         const { etag } = (await person.client.get(path)).headers;
