@@ -218,6 +218,37 @@ enum err datadir_fit_master_key(const struct config *c, struct store *store, boo
     return e;
 }
 
+struct verification {
+    struct work work;
+    enum err (*ask)(struct tx *tx, bool *ret);
+    bool answer;
+};
+
+static enum err verify(void *arg, struct db *db)
+{
+    struct verification *v = arg;
+    struct tx tx = work_tx(&v->work, db);
+    return v->ask(&tx, &v->answer);
+}
+
+enum err datadir_check_master_key(const struct config *c, struct store *store, char **ret_why)
+{
+    struct arena arena;
+    struct verification v = {.work = {.store = store, .config = c, .arena = &arena}, .ask = master_is_needed};
+    arena_init(&arena, NULL, 0);
+    enum err e = store_look_run(store, verify, &v);
+    const bool needed = !e && v.answer;
+    if (needed)
+        e = datadir_master_key(c, true, ret_why);
+    else if (e)
+        e = err_why(ret_why, ERR_IO, "the store cannot be read");
+    v.ask = master_fits;
+    if (!e && needed && (store_look_run(store, verify, &v) || !v.answer))
+        e = err_why(ret_why, ERR_USAGE, "the store's secrets are sealed with another master key");
+    arena_done(&arena);
+    return e;
+}
+
 enum err datadir_master_key_check(const struct config *c, char **ret_why)
 {
     struct arena arena;

@@ -18,6 +18,8 @@ enum err datadir_master_key(const struct config *c, bool needed, char **ret_why)
 /* Sets the master keys and checks that they are those of a started store; a store without a key takes the current one.
  * *ret_rekey: its secrets are still sealed with the previous one. Errors as above. */
 enum err datadir_fit_master_key(const struct config *c, struct store *store, bool *ret_rekey, char **ret_why) CHECKED;
+/* Fails if the configured keys are not those of the store (store_look), and changes nothing but the keys set. */
+enum err datadir_check_master_key(const struct config *c, struct store *store, char **ret_why) CHECKED;
 /* Fails if datadir_master_key would reject the keys themselves, and changes nothing. A missing master.key of the
  * sandbox is no error. */
 enum err datadir_master_key_check(const struct config *c, char **ret_why) CHECKED;

@@ -27,6 +27,8 @@ struct db {
 struct engine {
     /* ret_why: as in store_open. */
     enum err (*open)(const struct config *c, struct store **ret, char **ret_why);
+    /* The same for reads that run before a start, next to a running service. */
+    enum err (*look)(const struct config *c, struct store **ret, char **ret_why);
     enum err (*start)(struct store *s);
     /* NULL where nothing is waited for. */
     void (*wind_down)(struct store *s);
@@ -86,6 +88,12 @@ static inline enum err db_result(const struct db *db, enum err body)
 
 /* Returns a task to its owner. */
 void store_task_done(struct store_task *task, enum err result);
+/* Runs a read on the calling thread; a store that was not started, too. */
+CHECKED static inline enum err engine_look(struct store *s, enum err (*run)(void *arg, struct db *db), void *arg)
+{
+    return s->engine->read ? s->engine->read(s, run, arg) : s->engine->transact(s, STORE_READ, run, arg);
+}
+
 /* Runs the struct store_task at `task`: a body for functions that take any. */
 enum err store_task_run(void *task, struct db *db) CHECKED;
 /* Called after a commit: calls the listener with the topics of the session. */
@@ -99,6 +107,8 @@ void store_note_answer(const char *reason);
 void store_log_error(const char *what, int code, const char *message);
 /* Brings the schema up to date, or fails (see store_open). */
 enum err migrate_store(struct store *s, enum store_schema schema, char **ret_why) CHECKED;
+/* Fails, as store_open does with STORE_AS_IS, if this program cannot use the schema. */
+enum err migrate_admits(struct store *s, char **ret_why) CHECKED;
 /* Migrates up to version `want`: for tests of later migrations. */
 enum err migrate_to(struct store *s, int want, char **ret_why) CHECKED;
 /* The newest version that this program knows. */

@@ -25,6 +25,7 @@ struct step {
     bool busy;  /* another process migrates */
     int needed; /* the version that running services must know, */
     int users;  /* and those that do not */
+    bool half;  /* a move into this database has not ended: move.h */
 };
 
 int migrate_newest(void)
@@ -71,6 +72,8 @@ static enum err read_schema(void *arg, struct db *db)
     enum err e = schema_has(db, STR("schema_version"), &exists);
     if (!e && exists)
         e = migrate_read_version(&step->have, db);
+    if (!e)
+        e = schema_has(db, STR("moving"), &step->half);
     return !e && step->have > migrate_newest() ? read_oldest(step, db) : e;
 }
 
@@ -239,18 +242,37 @@ static enum err refuse_older(const struct step *step, char **ret_why)
                    step->have, migrate_newest());
 }
 
+/* `e`: the result of read_schema. */
+static enum err refuse_newer(const struct step *step, enum err e, char **ret_why)
+{
+    const int want = migrate_newest();
+    if (e)
+        return err_why(ret_why, ERR_USAGE, "the database's schema version cannot be read (see the log)");
+    if (step->have > want && step->oldest > want)
+        return err_why(ret_why, ERR_USAGE,
+                       "the database's schema is version %d, for programs from %d on; this program knows only %d: "
+                       "install a newer one",
+                       step->have, step->oldest, want);
+    return ERR_NONE;
+}
+
+enum err migrate_admits(struct store *s, char **ret_why)
+{
+    struct step step = {.store = s};
+    enum err e = refuse_newer(&step, engine_look(s, read_schema, &step), ret_why);
+    return !e && step.have < migrate_newest() ? refuse_older(&step, ret_why) : e;
+}
+
 enum err migrate_store(struct store *s, enum store_schema schema, char **ret_why)
 {
     struct step step = {.store = s};
     const int want = migrate_newest();
-    enum err e = s->engine->transact(s, STORE_READ, read_schema, &step);
+    enum err e = refuse_newer(&step, s->engine->transact(s, STORE_READ, read_schema, &step), ret_why);
+    if (!e && step.half && schema != STORE_MIGRATE)
+        e = err_why(ret_why, ERR_USAGE,
+                    "the database has half of a SQLite store: run the same portero migrate --from again");
     if (e)
-        return err_why(ret_why, ERR_USAGE, "the database's schema version cannot be read (see the log)");
-    if (step.have > want && step.oldest > want)
-        return err_why(ret_why, ERR_USAGE,
-                       "the database's schema is version %d, for programs from %d on; this program knows only %d: "
-                       "install a newer one",
-                       step.have, step.oldest, want);
+        return e;
     const bool outdated = step.have < want;
     if (outdated && schema == STORE_AS_IS)
         return refuse_older(&step, ret_why);

@@ -273,6 +273,7 @@ static const char *own_failure(const struct db *base)
 
 const struct engine postgresql_engine = {
     .open = postgresql_open,
+    .look = postgresql_open,
     .start = postgresql_start,
     .wind_down = postgresql_wind_down,
     .close = postgresql_close,

@@ -90,8 +90,6 @@ static enum err refuse_lost(const struct sqlite_store *s, char **ret_why)
 static enum err check_found(struct sqlite_store *s, const struct config *c, char **ret_why)
 {
     const char *dir = c->top_data_dir;
-    s->path = mem_printf("%s/portero.db", dir);
-    s->wal_path = mem_printf("%s/portero.db-wal", dir);
     if (size_in(dir, "portero.db") > 0 || (size_in(dir, "portero.db-wal") == 0 && !had_database(s, c)))
         return ERR_NONE;
     return refuse_lost(s, ret_why);
@@ -136,15 +134,33 @@ static void sqlite_close(struct store *base)
     free(s);
 }
 
-static enum err sqlite_open(const struct config *c, struct store **ret, char **ret_why)
+static struct sqlite_store *store_new(const char *dir)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, configure_library);
     struct sqlite_store *s = mem_new(struct sqlite_store);
     s->base.engine = &sqlite_engine;
     s->lock_fd = -1;
+    s->path = mem_printf("%s/portero.db", dir);
+    s->wal_path = mem_printf("%s/portero.db-wal", dir);
     atomic_init(&s->commits, 1);
     pthread_mutex_init(&s->sessions_mutex, NULL);
+    return s;
+}
+
+static enum err sqlite_look(const struct config *c, struct store **ret, char **ret_why)
+{
+    if (size_in(c->top_data_dir, "portero.db") == 0)
+        return err_why(ret_why, ERR_USAGE, "%s/portero.db: not found, or empty", c->top_data_dir);
+    struct sqlite_store *s = store_new(c->top_data_dir);
+    s->looks = true;
+    *ret = &s->base;
+    return ERR_NONE;
+}
+
+static enum err sqlite_open(const struct config *c, struct store **ret, char **ret_why)
+{
+    struct sqlite_store *s = store_new(c->top_data_dir);
     enum err e = sqlite_lock_directory(c->top_data_dir, &s->lock_fd, ret_why);
     if (!e)
         e = check_found(s, c, ret_why);
@@ -191,6 +207,7 @@ static enum err sqlite_migrate(struct store *base, enum err (*run)(void *, struc
 
 const struct engine sqlite_engine = {
     .open = sqlite_open,
+    .look = sqlite_look,
     .start = sqlite_start,
     .close = sqlite_close,
     .submit = sqlite_submit,

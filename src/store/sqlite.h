@@ -97,6 +97,7 @@ struct sqlite_reader {
 struct sqlite_store {
     struct store base;
     int lock_fd;
+    bool looks; /* next to a running service: closing must not end the WAL */
     char *path, *wal_path;
     _Atomic uint64_t commits; /* counts commits, from 1; incremented after each, before its tasks are done */
     struct sqlite_writer writer;

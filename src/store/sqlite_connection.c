@@ -27,6 +27,8 @@ enum err sqlite_connect(struct sqlite_store *s, bool reads_only, struct sqlite_d
         rc = sqlite3_busy_timeout(db->handle, BUSY_MS);
     if (rc == SQLITE_OK)
         rc = sqlite3_exec(db->handle, connection_pragmas, NULL, NULL, NULL);
+    if (rc == SQLITE_OK && s->looks)
+        rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     if (rc == SQLITE_OK && reads_only)
         rc = sqlite3_exec(db->handle, "PRAGMA query_only=ON", NULL, NULL, NULL);
     if (rc != SQLITE_OK) {

@@ -25,6 +25,27 @@ enum err store_open(const struct config *c, enum store_schema schema, struct sto
     return ERR_NONE;
 }
 
+enum err store_look(const struct config *c, struct store **ret, char **ret_why)
+{
+    const struct engine *engine = c->engine == ENGINE_POSTGRESQL ? &postgresql_engine : &sqlite_engine;
+    struct store *s;
+    enum err e = engine->look(c, &s, ret_why);
+    if (e)
+        return e;
+    e = migrate_admits(s, ret_why);
+    if (e) {
+        engine->close(s);
+        return e;
+    }
+    *ret = s;
+    return ERR_NONE;
+}
+
+enum err store_look_run(struct store *s, enum err (*run)(void *arg, struct db *db), void *arg)
+{
+    return engine_look(s, run, arg);
+}
+
 enum err store_start(struct store *s)
 {
     return s->engine->start(s);

@@ -30,6 +30,11 @@ enum store_schema {
  * process has it, or because of the schema. A newer schema is used as it is if it admits this program. ret_why as in
  * config_load. */
 enum err store_open(const struct config *c, enum store_schema schema, struct store **ret, char **ret_why) CHECKED;
+/* Opens the store for store_look_run alone, next to a running service or without one: takes no lock and changes
+ * nothing. It must not be started. Fails as store_open does with STORE_AS_IS. */
+enum err store_look(const struct config *c, struct store **ret, char **ret_why) CHECKED;
+/* Runs a body that reads, on the calling thread. */
+enum err store_look_run(struct store *s, enum err (*run)(void *arg, struct db *db), void *arg) CHECKED;
 /* Starts the store's threads. */
 enum err store_start(struct store *s) CHECKED;
 /* Announces that the process stops: tasks still run, but no longer wait for a server that does not answer. */

@@ -40,7 +40,7 @@ static bool is_listed(const char *name)
     for (size_t i = 0; i < SPREAD_STATEMENTS; i++)
         if (strcmp(spread_statements[i].name, name) == 0)
             return true;
-    return strncmp(name, "sandbox_", 8) == 0 || strncmp(name, "schema_", 7) == 0;
+    return strncmp(name, "check_", 6) == 0 || strncmp(name, "sandbox_", 8) == 0 || strncmp(name, "schema_", 7) == 0;
 }
 
 /* ---- a plan ---- */

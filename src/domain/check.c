@@ -1,0 +1,36 @@
+#include "domain/check.h"
+
+#include <stdio.h>
+
+#include "store/store.h"
+
+enum { COL_FAULTS, COL_EXAMPLE }; /* of each statement */
+
+const struct check checks_of_store[] = {
+    {"integrity", "the database is damaged", SQL_CHECK_INTEGRITY},
+    {"buildings", "a building has no account", SQL_CHECK_BUILDING_ACCOUNT},
+    {"primary buildings", "an account has not exactly one primary building", SQL_CHECK_PRIMARY},
+    {"numbers", "a building's number belongs to another, or to none", SQL_CHECK_BUILDING_NUMBER},
+    {"members", "a member has no building", SQL_CHECK_MEMBER},
+    {"keys", "a key has no account or building", SQL_CHECK_KEY},
+    {"grants", "grants have no building (its number in grant_building)", SQL_CHECK_GRANT_BUILDING},
+    {"grant counts", "the count of a building's grants is wrong", SQL_CHECK_GRANT_COUNT},
+    {"log entries", "log entries of a building have no text", SQL_CHECK_ACTIVITY},
+    {"recordings", "a recorded greeting has no building", SQL_CHECK_RECORDING},
+    {"deliveries", "a pending delivery has no event", SQL_CHECK_DELIVERY},
+    {"delivery lanes", "pending deliveries of an endpoint would not be taken in time", SQL_CHECK_DELIVERY_LANE},
+};
+const size_t check_count = sizeof checks_of_store / sizeof *checks_of_store;
+
+enum err check_run(void *arg, struct db *db)
+{
+    struct check_result *result = arg;
+    CURSOR c;
+    enum err e = db_one(db, result->check->statement, DB_NO_ARGS, &c);
+    if (e)
+        return e;
+    const struct str example = col_str(&c, COL_EXAMPLE);
+    result->faults = col_int(&c, COL_FAULTS);
+    snprintf(result->example, sizeof result->example, "%.*s", STR_ARG(example));
+    return ERR_NONE;
+}

@@ -1,0 +1,61 @@
+-- Checks of the whole store (portero check-store). Each returns how many rows are wrong, and the least of them. Buildings
+-- that are being removed are left out where their removal takes several transactions.
+
+-- name: check_integrity (sqlite)
+SELECT count(*) AS faults, min(integrity_check) AS example FROM pragma_integrity_check(100) WHERE integrity_check <> 'ok'
+
+-- name: check_integrity (postgresql)
+-- See amcheck: docs/operations.md.
+SELECT CAST(0 AS BIGINT) AS faults, CAST(NULL AS TEXT) AS example
+
+-- name: check_building_account
+SELECT count(*) AS faults, min(b.id) AS example FROM building b
+WHERE NOT EXISTS (SELECT 1 FROM account a WHERE a.id = b.account_id)
+
+-- name: check_primary
+SELECT count(*) AS faults, min(p.account_id) AS example FROM
+    (SELECT account_id FROM building GROUP BY account_id HAVING sum(is_primary) <> 1) AS p
+
+-- name: check_building_number
+SELECT count(*) AS faults, min(b.id) AS example FROM building b
+WHERE EXISTS (SELECT 1 FROM number n
+    WHERE n.number = b.virtual_number AND (n.building_id IS NULL OR n.building_id <> b.id))
+
+-- name: check_member
+SELECT count(*) AS faults, min(m.id) AS example FROM member m
+WHERE NOT EXISTS (SELECT 1 FROM building b WHERE b.id = m.building_id AND b.account_id = m.account_id)
+
+-- name: check_key
+SELECT count(*) AS faults, min(k.id) AS example FROM api_key k
+WHERE k.revoked_at IS NULL AND (NOT EXISTS (SELECT 1 FROM account a WHERE a.id = k.account_id)
+    OR (k.building_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM building b WHERE b.id = k.building_id)))
+
+-- name: check_grant_building
+SELECT count(*) AS faults, min(CAST(g.building AS TEXT)) AS example FROM
+    (SELECT DISTINCT building FROM access_grant) AS g
+WHERE NOT EXISTS (SELECT 1 FROM grant_building n JOIN building b ON b.id = n.id WHERE n.number = g.building)
+
+-- name: check_grant_count
+SELECT count(*) AS faults, min(n.id) AS example FROM grant_building n
+WHERE coalesce((SELECT c.enabled FROM grant_count c WHERE c.building = n.number), 0) <>
+        (SELECT count(*) FROM access_grant g WHERE g.building = n.number AND g.revoked = 0 AND g.enabled = 1)
+    AND NOT EXISTS (SELECT 1 FROM building_operation o WHERE o.building_id = n.id AND o.action = 'remove'
+        AND o.status IN ('running', 'reconciliation_required'))
+
+-- name: check_activity
+SELECT count(*) AS faults, min(e.building_id) AS example FROM (SELECT DISTINCT building_id, kind FROM activity) AS e
+WHERE NOT EXISTS (SELECT 1 FROM activity_kind k WHERE k.building_id = e.building_id AND k.kind = e.kind)
+
+-- name: check_recording
+SELECT count(*) AS faults, min(r.id) AS example FROM recording r
+WHERE NOT EXISTS (SELECT 1 FROM building b WHERE b.id = r.building_id)
+
+-- name: check_delivery
+SELECT count(*) AS faults, min(d.id) AS example FROM delivery d
+WHERE d.status = 'pending' AND NOT EXISTS
+    (SELECT 1 FROM event e WHERE e.account_id = d.account_id AND e.id = d.event_id)
+
+-- name: check_delivery_lane
+SELECT count(*) AS faults, min(d.webhook_id) AS example FROM
+    (SELECT webhook_id, min(due_at) AS due_at FROM delivery WHERE status = 'pending' GROUP BY webhook_id) AS d
+WHERE NOT EXISTS (SELECT 1 FROM delivery_lane l WHERE l.webhook_id = d.webhook_id AND l.due_at <= d.due_at)

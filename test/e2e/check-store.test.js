@@ -1,0 +1,71 @@
+// portero check-store tells what is wrong with a store, next to the running service.
+import { describe, it, before } from 'node:test';
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { idempotencyKey, ok } from './lib/client.js';
+import { engine, portero } from './lib/daemon.js';
+import { sql } from './lib/store.js';
+import { resident, useWorld } from './lib/world.js';
+
+describe('check-store', () => {
+    const w = useWorld();
+    let person;
+    before(async () => {
+        person = await resident(w.client);
+        for (let i = 0; i < 3; i++) ok(await person.client.post('/v1/unlock', { type: 'passcode', label: `${i}` }, { headers: { 'Idempotency-Key': idempotencyKey() } }), 201);
+    });
+    const check = (options) => portero(['check-store', '--config', w.daemon.configPath, '--data', w.daemon.data], options);
+    const found = (pattern) => {
+        const done = check();
+        assert.equal(done.status, 1, done.stdout);
+        assert.match(done.stdout, pattern);
+        assert.match(done.stderr, /^portero: 1 checks found faults\n$/);
+    };
+
+    it('finds nothing in a good store, running or stopped, and changes nothing', async () => {
+        assert.equal(check().status, 0, check().stdout);
+        await w.daemon.terminate();
+        const files = readdirSync(w.daemon.data);
+        const bytes = engine === 'sqlite' && readFileSync(join(w.daemon.data, 'portero.db'));
+        const done = check();
+        assert.equal(done.status, 0, done.stdout + done.stderr);
+        assert.ok(done.stdout.trim().split('\n').every((line) => line.endsWith(': good')), done.stdout);
+        if (bytes) assert.deepEqual(readFileSync(join(w.daemon.data, 'portero.db')), bytes);
+        assert.deepEqual(readdirSync(w.daemon.data).filter((name) => !/-(wal|shm)$/.test(name)), files);
+    });
+
+    const faults = [
+        ['grant counts', 'UPDATE grant_count SET enabled = enabled + 1;', 'UPDATE grant_count SET enabled = enabled - 1;'],
+        ['primary buildings', 'UPDATE building SET is_primary = 0;', 'UPDATE building SET is_primary = 1;'],
+        ['grants', "UPDATE grant_building SET id = 'x' || id;", "UPDATE grant_building SET id = substr(id, 2);"],
+        ['numbers', "UPDATE number SET building_id = 'x' || building_id WHERE building_id IS NOT NULL;", "UPDATE number SET building_id = substr(building_id, 2) WHERE building_id IS NOT NULL;"],
+        ['keys', "UPDATE api_key SET account_id = 'x' || account_id;", 'UPDATE api_key SET account_id = substr(account_id, 2);'],
+    ];
+    for (const [name, spoil, mend] of faults) {
+        it(`finds wrong ${name}`, () => {
+            sql(w.daemon, spoil);
+            found(new RegExp(`^${name}: .*: [1-9]\\d*, such as \\S+$`, 'm'));
+            sql(w.daemon, mend);
+            assert.equal(check().status, 0);
+        });
+    }
+
+    it('finds another master key', () => {
+        const done = check({ env: { PORTERO_SECRETS_MASTER_KEY: '11'.repeat(32) } });
+        assert.equal(done.status, 1);
+        assert.match(done.stdout, /^master key: .*another master key$/m);
+    });
+
+    it('finds a damaged database', { skip: engine === 'postgresql' && 'amcheck does' }, () => {
+        const path = join(w.daemon.data, 'portero.db');
+        const bytes = readFileSync(path);
+        const index = Number(sql(w.daemon, "SELECT rootpage FROM sqlite_schema WHERE name = 'access_grant';"));
+        const damaged = Buffer.from(bytes);
+        damaged.fill(0x55, (index - 1) * 4096 + 100, index * 4096);
+        writeFileSync(path, damaged);
+        const done = check();
+        assert.equal(done.status, 1, done.stdout + done.stderr);
+        writeFileSync(path, bytes);
+    });
+});
