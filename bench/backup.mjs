@@ -1,9 +1,10 @@
 // A backup while clients write: the time that they wait, against that without a backup in the same run.
 import { spawn, spawnSync } from 'node:child_process';
-import { readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { median, paced, result, stop } from './lib.mjs';
-import { binary, portero } from './peers.mjs';
+import { binary, portero, root } from './peers.mjs';
 
 const RATE = 500, ROUNDS = 5, QUIET_S = 8;
 
@@ -22,6 +23,30 @@ function timed(command, args) {
     spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] }).on('error', reject)
       .on('close', (status) => (status === 0 ? resolve((performance.now() - began) / 1000) : reject(new Error(`${command}: ${status}`))));
   });
+}
+
+function run(command, args) {
+  const done = spawnSync(command, args, { encoding: 'utf8' });
+  if (done.status !== 0) throw new Error(`${command} ${args[0]}: ${done.stderr}`);
+  return done.stdout.trim();
+}
+
+/** The store to PostgreSQL, read back and compared; beside it the same grants by COPY from a table of that server. */
+async function moved(big) {
+  const dir = mkdtempSync(join(tmpdir(), 'portero-move-'));
+  const cluster = join(root, 'scripts/pg-cluster');
+  run('chmod', ['711', dir]);
+  const server = run(cluster, ['start', join(dir, 'pg'), String(process.pid)]);
+  try {
+    const seconds = await timed(binary, ['migrate', '--data', big, '--from', `sqlite:${join(big, 'portero.db')}`, '--to', `postgresql:${server}`]);
+    run('psql', ['-Xq', '-d', server, '-c', 'CREATE TABLE again (LIKE access_grant INCLUDING ALL)']);
+    const bare = await timed('sh', ['-c', `psql -Xq -d '${server}' -c 'COPY access_grant TO STDOUT (FORMAT binary)' | psql -Xq -d '${server}' -c 'COPY again FROM STDIN (FORMAT binary)'`]);
+    result('1M grants from SQLite to PostgreSQL, compared', seconds, 's', 60, 'asked for', '<= 1');
+    console.log(`  the grants alone from one table of PostgreSQL to another by COPY ${bare.toFixed(1)} s: ${(seconds / bare).toFixed(2)} times`);
+  } finally {
+    run(cluster, ['stop', join(dir, 'pg')]);
+    rmSync(dir, { recursive: true, force: true });
+  }
 }
 
 const p99 = (times) => times[Math.floor(times.length * 0.99)];
@@ -57,6 +82,6 @@ export async function backup(big) {
   result('a backup of 1M grants meanwhile', seconds, 's', 10, 'asked for', '<= 1');
   console.log(`  VACUUM INTO: ${median(vacuum.map((run) => run.seconds)).toFixed(1)} s, p99 ${median(vacuum.map((run) => run.p99)).toFixed(1)} ms; `
     + `the WAL after a backup ${(Math.max(...wal) / 1e6).toFixed(0)} MB at most`);
-  const check = spawnSync('sqlite3', [database, 'PRAGMA quick_check'], { encoding: 'utf8' });
-  if (check.stdout.trim() !== 'ok') throw new Error(`the store: ${check.stdout}`);
+  run(binary, ['check-store', '--data', big]);
+  await moved(big);
 }

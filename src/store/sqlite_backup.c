@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@
 #define WAL_MOST    (256LL << 20) /* a longer one: no more pauses */
 #define CHECK_STEPS 100000        /* steps of SQLite's machine between pauses of the check: about a millisecond */
 #define BUSY_MS     10000
+#define NICE        5 /* where processors are short, the service comes first */
 
 struct copy {
     const char *from_path, *path; /* of the copy, before it gets its name */
@@ -224,6 +226,7 @@ enum err backup_make(const struct config *c, const char *path, struct backup *re
     struct stat found;
     char *from = mem_printf("%s/portero.db", c->top_data_dir);
     enum err e = ERR_NONE;
+    (void)setpriority(PRIO_PROCESS, 0, NICE);
     if (stat(from, &found) < 0)
         e = err_why(ret_why, ERR_IO, "%s: %s", from, strerrordesc_np(errno));
     else if (lstat(path, &found) == 0)
