@@ -176,6 +176,7 @@ static const struct verb verbs[] = {
      TAKES("ID", "checkout_id")},
     {VERB("job list", "GET", "/admin/jobs", common_rows,
           "List jobs that have failed and will be retried, at most 100")},
+    {VERB("status", "GET", "/admin/status", common_rows, "Show the state of the service")},
     {VERB("node list", "GET", "/admin/nodes", common_rows,
           "List the processes that use the store, and those that ended within a day")},
     {VERB("trunk list", "GET", "/admin/trunks", common_rows, "List the trunks of the telephone and their state")},
@@ -364,19 +365,20 @@ static bool is_noun(const char *word)
 static int admin_run(const struct command *self, const void *given, struct arguments operands)
 {
     char **words = operands.words;
-    const struct command *c = find_verb(words[0], words[1]);
+    const char *verb = operands.count > 1 ? words[1] : NULL;
+    const struct command *c = verb ? find_verb(words[0], verb) : NULL;
     if (c)
         return command_run(c, given, operands.count - 1, words + 1);
     c = find_verb(words[0], NULL);
     if (c)
         return command_run(c, given, operands.count, words);
-    const bool asks = !strcmp(words[1], "--help") || !strcmp(words[1], "-h");
+    const bool asks = verb && (!strcmp(verb, "--help") || !strcmp(verb, "-h"));
     if (asks && is_noun(words[0])) {
         options_help(self, stdout);
         return EXIT_DONE;
     }
-    complain("unknown command: %s %s%s%s; see `portero admin --help`", self->name, words[0], asks ? "" : " ",
-             asks ? "" : words[1]);
+    complain("unknown command: %s %s%s%s; see `portero admin --help`", self->name, words[0], asks || !verb ? "" : " ",
+             asks || !verb ? "" : verb);
     return EXIT_USAGE;
 }
 
@@ -402,7 +404,7 @@ const struct command command_admin = {
     .operands = "NOUN VERB …",
     .more = list_verbs,
     COMMAND_OPTIONS(struct admin_options, common_rows),
-    .operands_least = 2,
+    .operands_least = 1,
     .operands_most = 2,
     .stops_at_operand = true,
     .verb = verb_at,

@@ -309,11 +309,6 @@ static enum err start_sip(struct daemon *d, char **ret_why)
     return ERR_NONE;
 }
 
-static int64_t certificate_end_us(void *daemon)
-{
-    return http_server_expiry_us(((struct daemon *)daemon)->http);
-}
-
 static enum err start_collector(struct daemon *d, char **ret_why)
 {
     (void)ret_why;
@@ -323,9 +318,7 @@ static enum err start_collector(struct daemon *d, char **ret_why)
                                               .heartbeat = d->heartbeat,
                                               .trunks = d->sip ? sip_trunk_board(d->sip) : NULL,
                                               .kinds = d->kinds,
-                                              .kind_count = d->kind_count,
-                                              .expiry_us = certificate_end_us,
-                                              .context = d};
+                                              .kind_count = d->kind_count};
     return *d->config->listen_metrics ? collector_start(&options, &d->collector) : ERR_NONE;
 }
 

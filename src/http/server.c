@@ -178,11 +178,6 @@ const char *http_server_http(const struct http_server *s)
     return s->http[0] ? s->http : NULL;
 }
 
-int64_t http_server_expiry_us(const struct http_server *s)
-{
-    return s->shared.tls ? http_tls_expiry_us(s->shared.tls) : 0;
-}
-
 enum err http_server_reload(struct http_server *s, char **ret_why)
 {
     return s->shared.tls ? http_tls_reload(s->shared.tls, ret_why) : ERR_NONE;

@@ -22,8 +22,6 @@ enum err http_server_new(const struct config *c, const char *control_path, struc
 enum err http_server_start(struct http_server *s, char **ret_why) CHECKED;
 const char *http_server_https(const struct http_server *s); /* "127.0.0.1:8443", NULL without one */
 const char *http_server_http(const struct http_server *s);
-/* The end of the certificate of HTTPS, in microseconds since 1970; 0: unknown, or no HTTPS. Any thread. */
-int64_t http_server_expiry_us(const struct http_server *s);
 /* Reads certificate and key again; keeps the old ones if they do not load (ERR_USAGE, ret_why as above). */
 enum err http_server_reload(struct http_server *s, char **ret_why) CHECKED;
 /* The monotonic time when the loop turned that has not turned for longest; up to a quarter of a second old. Any thread.

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/metric.h"
 #include "http/tls_tickets.h"
 
 /* Bytes of a ClientHello's lists. Browsers need a fraction; libssl would process 60,000 of each. */
@@ -119,6 +120,13 @@ static bool load_key(SSL_CTX *ctx, const char *path, bool *ret_encrypted)
     return loaded;
 }
 
+static void note_expiry(const SSL_CTX *ctx)
+{
+    struct tm end;
+    if (ASN1_TIME_to_tm(X509_get0_notAfter(SSL_CTX_get0_certificate(ctx)), &end) == 1)
+        metric_set(metrics.certificate_end, (int64_t)timegm(&end) * US_PER_S);
+}
+
 static enum err load_context(const struct http_tls *t, SSL_CTX **ret, char **ret_why)
 {
     SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
@@ -130,6 +138,7 @@ static enum err load_context(const struct http_tls *t, SSL_CTX **ret, char **ret
     at = t->key;
     if (!load_key(ctx, t->key, &encrypted))
         goto fail;
+    note_expiry(ctx);
     *ret = ctx;
     return ERR_NONE;
 fail:;
@@ -182,16 +191,6 @@ enum err http_tls_reload(struct http_tls *t, char **ret_why)
     pthread_mutex_unlock(&t->lock);
     SSL_CTX_free(old);
     return ERR_NONE;
-}
-
-int64_t http_tls_expiry_us(struct http_tls *t)
-{
-    struct tm end;
-    pthread_mutex_lock(&t->lock);
-    const X509 *certificate = SSL_CTX_get0_certificate(t->ctx);
-    const bool known = certificate && ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) == 1;
-    pthread_mutex_unlock(&t->lock);
-    return known ? (int64_t)timegm(&end) * US_PER_S : 0;
 }
 
 void http_tls_tick(struct http_tls *t)

@@ -3,7 +3,6 @@
 #pragma once
 #include <openssl/ssl.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "base/err.h"
 
@@ -17,8 +16,6 @@ enum err http_tls_new(const char *certificate, const char *key, const char *grou
 void http_tls_free(struct http_tls *t);
 /* Reads both files again, for connections accepted later. Keeps the loaded ones on failure, with *ret_why as above. */
 enum err http_tls_reload(struct http_tls *t, char **ret_why) CHECKED;
-/* The end of the certificate, in microseconds since 1970; 0: unknown. */
-int64_t http_tls_expiry_us(struct http_tls *t);
 /* Replaces expired ticket keys. Cheap; must be called every few seconds. */
 void http_tls_tick(struct http_tls *t);
 /* Returns the server side of a new connection on fd, which the caller owns. NULL when out of memory. */

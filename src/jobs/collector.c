@@ -14,6 +14,7 @@
 #include "base/wait.h"
 #include "domain/status.h"
 #include "domain/work.h"
+#include "store/backup.h"
 
 #define EVERY_US (5 * US_PER_S)
 
@@ -71,6 +72,14 @@ static void collect_process(void)
 
 /* ---- the service ---- */
 
+static void collect_last_backup(const struct collector *c)
+{
+    int64_t at_us = 0;
+    if (!backup_read_last(c->options.config, &at_us))
+        at_us = 0;
+    metric_set(metrics.last_backup, at_us);
+}
+
 static void collect_database_size(const struct collector *c)
 {
     char path[4096];
@@ -101,12 +110,15 @@ static void collect_trunks(struct trunk_board *board)
 static void collect_service(struct collector *c)
 {
     const struct collector_options *o = &c->options;
-    const int64_t oldest_us = store_oldest_us(o->store), expiry_us = o->expiry_us(o->context);
+    const int64_t oldest_us = store_oldest_us(o->store);
     metric_set(metrics.store_oldest, oldest_us ? clock_monotonic_us() - oldest_us : 0);
-    metric_set(metrics.certificate_end, expiry_us ? expiry_us : METRIC_ABSENT);
+    if (!metric_get(metrics.certificate_end)) /* no HTTPS */
+        metric_set(metrics.certificate_end, METRIC_ABSENT);
     metric_set(metrics.nodes, heartbeat_nodes(o->heartbeat));
-    if (store_exclusive(o->store))
+    if (store_exclusive(o->store)) {
         collect_database_size(c);
+        collect_last_backup(c);
+    }
     if (o->trunks)
         collect_trunks(o->trunks);
 }
@@ -196,6 +208,7 @@ static void omit_other_engine(const struct store *s)
         metric_set(metrics.clock_ahead, METRIC_ABSENT);
         return;
     }
+    metric_set(metrics.last_backup, METRIC_ABSENT);
     for (size_t i = 0; i < METRIC_FILE_VALUES; i++)
         metric_set(&metrics.store_bytes[i], METRIC_ABSENT);
     for (size_t i = 0; i < METRIC_ROUND_VALUES; i++)

@@ -17,8 +17,6 @@ struct collector_options {
     struct trunk_board *trunks;   /* NULL: none */
     const struct job_kind *kinds; /* must outlive the collector */
     size_t kind_count;
-    int64_t (*expiry_us)(void *context); /* the end of the certificate; 0: unknown */
-    void *context;
 };
 
 enum err collector_start(const struct collector_options *options, struct collector **ret) CHECKED;

@@ -184,6 +184,22 @@ describe('readiness', () => {
         await isReady();
     });
 
+    it('is shown by `portero admin status`, with versions, queues and the certificate', async () => {
+        const ask = (...more) => portero(['admin', 'status', ...more, '--config', w.daemon.configPath, '--data', w.daemon.data]);
+        const text = ask();
+        assert.equal(text.status, 0, text.stderr);
+        assert.match(text.stdout, /^ready +yes$/m);
+        const shown = JSON.parse(ask('--json').stdout);
+        assert.deepEqual([shown.ready, shown.store, shown.nodes, shown.calls, shown.operations_waiting], [true, engine, 1, 0, 0]);
+        assert.ok(shown.schema_version > 20);
+        assert.ok(Date.parse(shown.certificate_ends_at) > Date.now());
+        assert.equal(shown.last_backup_at, null);
+        if (engine !== 'sqlite') return;
+        assert.equal(portero(['backup', join(w.daemon.directory, 'copy.db'), '--config', w.daemon.configPath, '--data', w.daemon.data]).status, 0);
+        assert.ok(Math.abs(Date.parse(JSON.parse(ask('--json').stdout).last_backup_at) - Date.now()) < 600_000);
+        await eventually(async () => samples(await page(w.daemon)).portero_store_last_backup_timestamp_seconds > 0, 'the time of the backup');
+    });
+
     it('does not change what /v1/health says', async () => {
         sql(w.daemon, 'INSERT INTO schema_version (version, oldest) VALUES (9999, 9999)');
         await eventually(async () => !(await ready(w.daemon)).ready, 'the end of readiness');
