@@ -9,7 +9,7 @@ enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 enum log_format { LOG_TEXT, LOG_JSON };
 
 void log_set_level(enum log_level level);
-void log_set_format(enum log_format format);
+void log_set_format(enum log_format chosen);
 /* "<3>" for errors, …, if standard error is the journal; otherwise "". For lines that do not pass through here. */
 const char *log_prefix(enum log_level level);
 /* Escapes control characters; truncates records at 2,000 bytes. */

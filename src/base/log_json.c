@@ -33,7 +33,8 @@ struct keys {
 
 static void out_put(struct out *o, const char *p, size_t n)
 {
-    memcpy(o->p + o->n, p, n);
+    if (n)
+        memcpy(o->p + o->n, p, n);
     o->n += n;
 }
 
@@ -42,7 +43,7 @@ static size_t escape(const char *p, size_t left, char ret[static 8])
 {
     const gunichar c = g_utf8_get_char_validated(p, (gssize)left);
     if (c == (gunichar)-1 || c == (gunichar)-2) {
-        strcpy(ret, "\\ufffd");
+        memcpy(ret, "\\ufffd", sizeof "\\ufffd");
         return 1;
     }
     const size_t n = (size_t)g_unichar_to_utf8(c, NULL);
@@ -156,11 +157,11 @@ static struct str without_comma(struct str s)
 
 size_t log_json(char *ret, size_t size, const char *time, const char *level, const char *message)
 {
-    struct out o = {.p = ret, .most = size};
+    struct out o = {.p = ret, .n = 1, .most = size};
     struct str rest = str_z(message);
     struct keys keys = {.seen = {STR("time"), STR("level"), STR("message")}, .n = 3};
     assert(size >= 256);
-    out_put(&o, "{", 1);
+    *ret = '{';
     if (time)
         out_member(&o, STR("time"), str_z(time));
     out_member(&o, STR("level"), str_z(level));

@@ -13,7 +13,7 @@
 
 static bool listens_for_tcp(int fd)
 {
-    struct sockaddr_storage at;
+    struct sockaddr_storage at = {0};
     int type = 0, listens = 0;
     socklen_t n = sizeof type, m = sizeof listens, size = sizeof at;
     return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &n) == 0 && type == SOCK_STREAM &&

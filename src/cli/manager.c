@@ -166,6 +166,8 @@ static void change(const char *first, const struct daemon *d)
     pthread_mutex_lock(&manager.lock);
     manager.daemon = d;
     manager.extended_us = clock_monotonic_us() - EXTEND_AT_US;
+    if (!manager.stopping_us && lifecycle_get() == LIFECYCLE_STOPPING)
+        manager.stopping_us = clock_monotonic_us();
     tell_state(first);
     pthread_mutex_unlock(&manager.lock);
 }
@@ -184,7 +186,6 @@ void manager_reloading(void)
 
 void manager_stopping(void)
 {
-    manager.stopping_us = clock_monotonic_us();
     change("STOPPING=1\n", manager.daemon);
 }
 
