@@ -23,6 +23,12 @@ static bool may_run_again(const struct postgresql_db *db, struct store_task *tas
     return ++task->losses <= (int)db->store->worker_count + LOSSES_MOST && clock_monotonic_us() < db->give_up_us;
 }
 
+static void end_task(struct postgresql_worker *w, struct store_task *task, enum err result)
+{
+    atomic_fetch_add_explicit(&w->db.store->served, 1, memory_order_relaxed);
+    store_task_done(task, result);
+}
+
 static void run_task(struct postgresql_worker *w, struct store_task *task)
 {
     struct postgresql_db *db = &w->db;
@@ -36,9 +42,30 @@ static void run_task(struct postgresql_worker *w, struct store_task *task)
         postgresql_put_back(w, task, db->blocked);
         return;
     }
-    atomic_fetch_add_explicit(&s->served, 1, memory_order_relaxed);
-    store_task_done(task, e == ERR_RETRY ? ERR_SERVICE_UNAVAILABLE : e);
+    end_task(w, task, e == ERR_RETRY ? ERR_SERVICE_UNAVAILABLE : e);
     postgresql_marks_forget(db);
+}
+
+/* Runs a task, and if it is a read, others that wait with it. */
+static void run_tasks(struct postgresql_worker *w, struct store_task *first)
+{
+    struct store_task *tasks[POSTGRESQL_TOGETHER_MOST] = {first};
+    enum err results[POSTGRESQL_TOGETHER_MOST] = {ERR_RETRY};
+    size_t count = 1;
+    if (w->lane == LANE_READS && !first->alone)
+        count += postgresql_take_reads(w, tasks + 1, POSTGRESQL_TOGETHER_MOST - 1);
+    if (count > 1)
+        postgresql_run_together(&w->db, tasks, count, results);
+    for (size_t i = 0; i < count; i++)
+        if (results[i] != ERR_RETRY)
+            end_task(w, tasks[i], results[i]);
+    for (size_t i = 1; i < count; i++)
+        if (results[i] == ERR_RETRY) {
+            tasks[i]->alone = true;
+            postgresql_put_back(w, tasks[i], false);
+        }
+    if (results[0] == ERR_RETRY)
+        run_task(w, first);
 }
 
 static void *work(void *arg)
@@ -47,7 +74,7 @@ static void *work(void *arg)
     struct store_task *task;
     while (postgresql_keep_connected(w) && ((task = postgresql_take(w)) || w->yielded))
         if (task)
-            run_task(w, task);
+            run_tasks(w, task);
     postgresql_set_connected(w, false);
     return NULL;
 }

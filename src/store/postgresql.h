@@ -22,7 +22,8 @@ struct postgresql_statement {
 
 struct postgresql_store;
 
-#define POSTGRESQL_SENT_MAX 64
+#define POSTGRESQL_SENT_MAX      64
+#define POSTGRESQL_TOGETHER_MOST 8 /* reads in one round trip */
 
 /* A connection. */
 struct postgresql_db {
@@ -55,6 +56,10 @@ struct postgresql_db {
     struct postgresql_statement *alone;     /* the only statement of a read without BEGIN, once it was sent */
     const struct db_assumption *assumption; /* not confirmed yet */
     int assumption_at;                      /* its place among the commands; -1: not sent yet */
+    /* Of a running read that travels with others, else NULL: takes each statement (postgresql_together.c). *ret is the
+     * result, for the caller to clear; ret is NULL if it is not a query. */
+    enum err (*together)(struct postgresql_db *db, enum sql id, struct db_args args, PGresult **ret);
+    struct postgresql_together *asked; /* the state of that read */
     struct postgresql_statement statements[SQL_COUNT];
 };
 
@@ -121,6 +126,8 @@ int64_t postgresql_oldest_us(struct store *base);
 /* Waits for a task; returns NULL when the store closes and no task is left, or when the worker has to yield its
  * connection. Sets give_up_us. */
 struct store_task *postgresql_take(struct postgresql_worker *w);
+/* Takes more reads of the lane of the worker's task, if more are waiting than workers will soon take. */
+size_t postgresql_take_reads(struct postgresql_worker *w, struct store_task **ret, size_t most) CHECKED;
 /* Lets the worker's task wait again; `blocked`: because of a lock. */
 void postgresql_put_back(struct postgresql_worker *w, struct store_task *task, bool blocked);
 /* Whether the worker's task has met a lock before. */
@@ -187,6 +194,10 @@ enum err postgresql_collect(struct postgresql_db *db, PGresult **ret);
 PGresult *postgresql_control(struct postgresql_db *db, enum postgresql_control control) CHECKED;
 /* Collects what was sent. After it, commands can be sent outside of a pipeline. */
 void postgresql_leave_pipeline(struct postgresql_db *db);
+/* Sends a statement, prepared at need, to be collected with what follows. */
+enum err postgresql_send_statement(struct postgresql_db *db, enum sql id, struct db_args args) CHECKED;
+/* Whether the result is what was assumed, after which nothing is assumed any more. */
+bool postgresql_assumption_holds(struct postgresql_db *db, PGresult *r) CHECKED;
 void postgresql_assume(struct db *base, const struct db_assumption *a);
 /* Asks whether the assumption holds, if it was not sent with a statement. */
 enum err postgresql_check_assumption(struct postgresql_db *db) CHECKED;
@@ -198,6 +209,10 @@ enum err postgresql_script(struct db *base, const char *sql) CHECKED;
 bool postgresql_col_null(const struct cursor *c, int i);
 int64_t postgresql_col_int(const struct cursor *c, int i);
 struct str postgresql_col_bytes(const struct cursor *c, int i, bool blob);
+
+/* ---- postgresql_together.c ---- */
+/* Runs reads in one round trip. ret[i] is ERR_RETRY for those that must run again, alone. */
+void postgresql_run_together(struct postgresql_db *db, struct store_task *const *tasks, size_t count, enum err *ret);
 
 /* ---- postgresql_transaction.c ---- */
 /* Runs a body in a transaction, again after a lost race. Returns ERR_RETRY if it must wait before it runs again: the

@@ -186,6 +186,7 @@ void postgresql_submit(struct store *base, struct store_task *task)
 {
     struct postgresql_store *s = (struct postgresql_store *)base;
     const bool urgent = task->urgent;
+    task->alone = false;
     task->lane = urgent                      ? LANE_URGENT
                  : task->lengthy             ? LANE_LENGTHY
                  : task->mode == STORE_WRITE ? LANE_WRITES
@@ -268,6 +269,21 @@ struct store_task *postgresql_take(struct postgresql_worker *w)
     wake_workers(s); /* this one may have left a lane that others waited for */
     pthread_mutex_unlock(&s->mutex);
     return task;
+}
+
+size_t postgresql_take_reads(struct postgresql_worker *w, struct store_task **ret, size_t most)
+{
+    struct postgresql_store *s = w->db.store;
+    struct postgresql_lane *l = &s->lanes[LANE_READS];
+    size_t n = 0;
+    pthread_mutex_lock(&s->mutex);
+    const size_t share = s->waiting / (s->connected ? s->connected : 1);
+    while (n < most && n < share && l->oldest && !l->oldest->alone) {
+        ret[n++] = lane_pop(l);
+        s->waiting--;
+    }
+    pthread_mutex_unlock(&s->mutex);
+    return n;
 }
 
 void postgresql_put_back(struct postgresql_worker *w, struct store_task *task, bool blocked)

@@ -130,7 +130,7 @@ enum err postgresql_send(struct postgresql_db *db, enum postgresql_control contr
     return sent(db, what, PQenterPipelineMode(db->conn) && postgresql_send_control(db, control));
 }
 
-static bool assumption_holds(struct postgresql_db *db, PGresult *r)
+bool postgresql_assumption_holds(struct postgresql_db *db, PGresult *r)
 {
     const struct db_assumption *a = db->assumption;
     struct cursor c = {.db = &db->base, .stmt = r, .row = 1};
@@ -144,7 +144,7 @@ static void check_result(struct postgresql_db *db, int at, PGresult *r)
         return;
     if (!succeeded(r))
         db->base.failed = postgresql_failed(db, db->sent_names[at], r);
-    else if (db->assumption && db->assumption_at == at && !assumption_holds(db, r))
+    else if (db->assumption && db->assumption_at == at && !postgresql_assumption_holds(db, r))
         db->base.failed = ERR_RETRY;
 }
 
@@ -236,6 +236,13 @@ static enum err send_statement(struct postgresql_db *db, enum sql id, const stru
                     PQsendQueryPrepared(db->conn, name, a->n, a->values, a->lengths, a->formats, 1));
 }
 
+enum err postgresql_send_statement(struct postgresql_db *db, enum sql id, struct db_args args)
+{
+    struct arguments a;
+    enum err e = postgresql_ready(db, id, args, &a);
+    return e ? e : send_statement(db, id, &a);
+}
+
 static enum err send_assumption(struct postgresql_db *db, const struct arguments *a)
 {
     db->assumption_at = db->sent;
@@ -299,6 +306,8 @@ enum err postgresql_check_assumption(struct postgresql_db *db)
 static enum err run_statement(struct postgresql_db *db, enum sql id, struct db_args args, bool query, PGresult **ret)
 {
     struct arguments a;
+    if (db->together)
+        return db->together(db, id, args, query ? ret : NULL);
     if (db->alone) {
         db->alone->followed = true;
         return db->base.failed = ERR_RETRY;

@@ -59,7 +59,8 @@ enum store_mode { STORE_READ, STORE_WRITE };
 struct store_task {
     struct store_task *next; /* owned by the store, */
     int64_t submitted_us;    /* like these: monotonic, */
-    int lane, losses;        /* where it waits, and its lost connections */
+    int lane, losses;        /* where it waits, and its lost connections, */
+    bool alone;              /* and whether it cannot travel with others */
     enum store_mode mode;
     bool urgent;  /* runs before all tasks that are not urgent: a caller is waiting at a door */
     bool lengthy; /* a read that may take long: runs on a thread for such reads, and delays only those */

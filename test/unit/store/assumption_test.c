@@ -1,4 +1,5 @@
 /* The guarantees of db_assume (PostgreSQL). */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -138,14 +139,117 @@ static void a_write_with_a_disproved_assumption_leaves_nothing(void **state)
     assert_string_equal(after.seen, "assumed");
 }
 
+/* ---- reads that travel together ---- */
+
+#define CROWD 96
+
+struct crowd {
+    pthread_mutex_t mutex;
+    pthread_cond_t ended;
+    int left;
+};
+
+struct one {
+    struct store_task task;
+    struct guess guess;
+    struct crowd *crowd;
+    enum err result;
+};
+
+static enum err look_in_crowd(struct store_task *task, struct db *db)
+{
+    return look(&((struct one *)task)->guess, db);
+}
+
+static void end_in_crowd(struct store_task *task, enum err result)
+{
+    struct one *one = (struct one *)task;
+    pthread_mutex_lock(&one->crowd->mutex);
+    one->result = result;
+    if (--one->crowd->left == 0)
+        pthread_cond_signal(&one->crowd->ended);
+    pthread_mutex_unlock(&one->crowd->mutex);
+}
+
+static void run_crowd(struct store *s, struct one *all)
+{
+    struct crowd crowd = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, CROWD};
+    for (int i = 0; i < CROWD; i++) {
+        all[i].crowd = &crowd;
+        all[i].task = (struct store_task){.mode = STORE_READ, .run = look_in_crowd, .done = end_in_crowd};
+    }
+    for (int i = 0; i < CROWD; i++)
+        store_submit(s, &all[i].task);
+    pthread_mutex_lock(&crowd.mutex);
+    while (crowd.left)
+        pthread_cond_wait(&crowd.ended, &crowd.mutex);
+    pthread_mutex_unlock(&crowd.mutex);
+}
+
+/* Reads of no, one or two statements, with a right or a wrong assumption, that succeed or fail. */
+static void reads_that_wait_at_once_get_what_each_gets_alone(void **state)
+{
+    struct store *s = store_with_truth(state, "b");
+    struct guess writer = {.assumed = "b"};
+    assert_int_equal(store_run(s, STORE_WRITE, write_down, &writer), ERR_NONE);
+    for (int round = 0; round < 5; round++) {
+        struct one all[CROWD] = {0};
+        for (int i = 0; i < CROWD; i++)
+            all[i].guess = (struct guess){.assumed = i % 3 ? "b" : "a",
+                                          .statements = i % 7 ? 1 : i % 2 * 2,
+                                          .answer = i % 5 ? ERR_NONE : ERR_INVALID_ID};
+        run_crowd(s, all);
+        for (int i = 0; i < CROWD; i++) {
+            const struct guess *g = &all[i].guess;
+            assert_int_equal(g->disproved, i % 3 == 0);
+            assert_int_equal(all[i].result, g->disproved ? ERR_NONE : g->answer);
+            assert_string_equal(g->seen, g->statements ? "assumed" : "");
+        }
+    }
+}
+
+static int end_connections(const char *sql)
+{
+    PGconn *conn = PQconnectdb(store_cluster.dsn);
+    PGresult *r = PQexec(conn, sql);
+    int rc = PQresultStatus(r) == PGRES_TUPLES_OK ? 0 : -1;
+    PQclear(r);
+    PQfinish(conn);
+    return rc;
+}
+
+static void reads_that_wait_at_once_survive_the_loss_of_their_connections(void **state)
+{
+    struct store *s = store_with_truth(state, "b");
+    struct guess writer = {.assumed = "b"};
+    assert_int_equal(store_run(s, STORE_WRITE, write_down, &writer), ERR_NONE);
+    for (int round = 0; round < 5; round++) {
+        struct one all[CROWD] = {0};
+        for (int i = 0; i < CROWD; i++)
+            all[i].guess = (struct guess){.assumed = "b", .statements = 1};
+        assert_int_equal(end_connections("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                                         " WHERE application_name = 'portero'"),
+                         0);
+        run_crowd(s, all);
+        for (int i = 0; i < CROWD; i++) {
+            assert_int_equal(all[i].result, ERR_NONE);
+            assert_string_equal(all[i].guess.seen, "assumed");
+        }
+    }
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, store_fixture_open_postgresql, store_fixture_close)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(an_assumption_that_holds_lets_the_body_run_once),    TEST(a_disproved_assumption_makes_the_body_run_again),
-        TEST(an_assumption_without_a_row_is_disproved),           TEST(an_error_counts_only_if_the_assumption_holds),
+        TEST(an_assumption_that_holds_lets_the_body_run_once),
+        TEST(a_disproved_assumption_makes_the_body_run_again),
+        TEST(an_assumption_without_a_row_is_disproved),
+        TEST(an_error_counts_only_if_the_assumption_holds),
         TEST(a_write_with_a_disproved_assumption_leaves_nothing),
+        TEST(reads_that_wait_at_once_get_what_each_gets_alone),
+        TEST(reads_that_wait_at_once_survive_the_loss_of_their_connections),
     };
     return cmocka_run_group_tests(tests, store_cluster_start, store_cluster_stop);
 }
