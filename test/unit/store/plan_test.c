@@ -28,6 +28,7 @@ static const struct exception {
     {"access_usable", USABLE},
     {"access_count", "of rows that a LIMIT has counted"},
     {"account_list_billed", START},
+    {"account_list_unbilled", START},
     {"activity_merge", PAGE},
     {"activity_kinds", "of rows that a LIMIT has counted"},
     {"building_list", ACCOUNT},
