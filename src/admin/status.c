@@ -1,4 +1,4 @@
-/* What an operator looks at first: readiness, and how far behind the work is. */
+/* The first thing that an operator looks at: readiness, and how far behind the work is. */
 #include "domain/status.h"
 #include "admin/routes.h"
 #include "api/service.h"

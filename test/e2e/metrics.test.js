@@ -170,7 +170,7 @@ describe('readiness', () => {
         await eventually(async () => (await reasons())[0] === 'the schema does not fit this program', 'the reason');
         const done = health();
         assert.deepEqual([done.status, done.stdout], [1, 'not ready: the schema does not fit this program\n']);
-        sql(w.daemon, 'UPDATE schema_version SET oldest = 1 WHERE version = 9999'); // one that admits this program
+        sql(w.daemon, 'UPDATE schema_version SET oldest = 1 WHERE version = 9999'); // admits this program
         await isReady();
         sql(w.daemon, 'DELETE FROM schema_version WHERE version = 9999');
     });
