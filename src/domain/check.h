@@ -5,7 +5,7 @@
 
 struct check {
     const char *name;
-    const char *fault; /* what is wrong with a row that it finds */
+    const char *fault; /* the fault of a row that it finds */
     enum sql statement;
 };
 
