@@ -122,7 +122,8 @@ describe('an upgrade', () => {
     const node = (name, config = {}) => {
         const made = join(directory, name);
         mkdirSync(made);
-        nodes.push(new Daemon({ directory: made, config: { secrets, ...config }, program: EARLIER }));
+        const http = { drain_s: undefined }; // a key that the earlier program does not have
+        nodes.push(new Daemon({ directory: made, config: { http, secrets, ...config }, program: EARLIER }));
         return nodes.at(-1);
     };
     const version = (one) => Number(sql(one, 'SELECT max(version) FROM schema_version'));

@@ -29,13 +29,13 @@ export function temporaryDirectory() {
     return mkdtempSync(join(tmpdir(), 'portero-e2e-'));
 }
 
-/** libconfuse text of {key: value, section: {key: value, 'subsection title': {key: value}}}. */
+/** libconfuse text of {key: value, section: {key: value, 'subsection title': {key: value}}}, without undefined values. */
 export function configText(config) {
     const value = (v) => {
         if (Array.isArray(v)) return `{${v.map(value).join(', ')}}`;
         return typeof v === 'string' ? JSON.stringify(v) : String(v);
     };
-    return Object.entries(config).map(([key, v]) => {
+    return Object.entries(config).filter(([, v]) => v !== undefined).map(([key, v]) => {
         if (v === null || typeof v !== 'object' || Array.isArray(v)) return `${key} = ${value(v)}\n`;
         return `${key} {\n${configText(v)}}\n`;
     }).join('');
