@@ -66,7 +66,7 @@ describe('completions', () => {
             zpty -w z "PS1=; fpath=($1 \\$fpath); autoload -Uz compinit; compinit -u -D; LISTMAX=1000; bindkey '^I' list-choices; zle-line-init() { print rea''dy }; zle -N zle-line-init"
             zpty -r z out '*ready*'
             zpty -w -n z "$2"$'\\t'
-            zpty -r z out "*$2*$2*"
+            zpty -r z out "*$2*[[:cntrl:]]$2*"
             print -r -- $out
             zpty -d z`;
         const done = run('zsh', ['-f', '-c', script, 'zsh', join(share, 'zsh'), line], { cwd: work, timeout: 60_000, env: { ...process.env, TERM: 'dumb', COLUMNS: '200', HOME: work } });
