@@ -1,6 +1,6 @@
 #include "jobs/collector.h"
 
-#include <dirent.h>
+#include <glib.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,13 +43,13 @@ static int64_t resident_bytes(void)
 
 static int64_t open_descriptors(void)
 {
-    int64_t count = -3; /* ".", "..", and the directory itself */
-    DIR *d = opendir("/proc/self/fd");
+    int64_t count = -1; /* the directory itself */
+    GDir *d = g_dir_open("/proc/self/fd", 0, NULL);
     if (!d)
         return METRIC_ABSENT;
-    while (readdir(d)) /* NOLINT(concurrency-mt-unsafe): a stream of this thread's own */
+    while (g_dir_read_name(d))
         count++;
-    closedir(d);
+    g_dir_close(d);
     return count;
 }
 
