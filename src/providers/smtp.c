@@ -198,9 +198,9 @@ enum err smtp_mailer_new(const struct config *c, struct mailer **ret, char **ret
 
 enum err smtp_probe(const struct config *c, char **ret_why)
 {
-    struct mailer *mailer;
+    struct mailer *mailer = NULL;
     enum err e = smtp_mailer_new(c, &mailer, ret_why);
-    if (e)
+    if (!mailer)
         return e;
     CURL *curl = curl_easy_init();
     CURLcode result = CURLE_FAILED_INIT;
