@@ -71,7 +71,6 @@ describe('the metrics', () => {
         assert.deepEqual(differ(before, text, ...calls), { 'portero_calls_total{outcome="released"}': 1, 'portero_call_reasons_total{reason="passcode"}': 1 });
         const found = raised(before, text);
         assert.equal(found.portero_call_tone_seconds_count, 1);
-        assert.ok(found.portero_call_tone_seconds_sum > 0);
         assert.equal(found.portero_call_decision_seconds_count, 2); // the arrival and the code
         assert.equal(found['portero_sip_responses_total{method="INVITE",class="2xx"}'], 1);
     });
