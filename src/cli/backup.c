@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/config.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include "store/backup.h"
@@ -135,31 +134,30 @@ static enum err refuse_engine(const struct config *config, char **ret_why)
                          "(docs/operations.md, Backup), and keep the master key");
 }
 
+struct backup_call {
+    const struct backup_options *options;
+    const char *file; /* NULL with --directory */
+};
+
+static enum err run_configured(const struct config *config, const void *context, char **ret_why)
+{
+    const struct backup_call *call = context;
+    enum err e = refuse_engine(config, ret_why);
+    return e ? e : backup(config, call->options, call->file, ret_why);
+}
+
 static int backup_run(const struct command *self, const void *given, struct arguments operands)
 {
     (void)self;
     const struct backup_options *o = given;
-    struct config *config = NULL;
-    char *why = NULL;
     const char *usage = refuse_usage(o, operands);
     if (usage) {
         complain("backup: %s", usage);
         return EXIT_USAGE;
     }
     umask(077);
-    const struct config_override data = {"--data", "top", "data_dir", o->data};
-    enum err e = config_load_with(o->config, &data, 1, &config, &why);
-    if (!e)
-        e = refuse_engine(config, &why);
-    if (!e)
-        e = backup(config, o, operands.count ? operands.words[0] : NULL, &why);
-    if (e && !config)
-        complain_lines(why);
-    else if (e)
-        complain("%s", why);
-    free(why);
-    config_free(config);
-    return e == ERR_NONE ? EXIT_DONE : e == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
+    const struct backup_call call = {o, operands.count ? operands.words[0] : NULL};
+    return command_with_config(o->config, o->data, run_configured, &call);
 }
 
 static void backup_help(FILE *out)

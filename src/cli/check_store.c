@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/config.h"
 #include "cli/command.h"
 #include "cli/datadir.h"
 #include "domain/check.h"
@@ -37,45 +36,32 @@ static enum err check_all(struct store *store, int *ret_faulty, char **ret_why)
     return ERR_NONE;
 }
 
-static enum err check(const struct config *config, int *ret_faulty, char **ret_why)
+static enum err check(const struct config *config, const void *context, char **ret_why)
 {
     struct store *store;
+    int faulty = 0;
+    (void)context;
     enum err e = store_look(config, &store, ret_why);
     if (e)
         return e;
-    e = check_all(store, ret_faulty, ret_why);
+    e = check_all(store, &faulty, ret_why);
     if (!e && datadir_check_master_key(config, store, ret_why)) {
         printf("master key: %s\n", *ret_why);
         free(*ret_why);
         *ret_why = NULL;
-        ++*ret_faulty;
+        faulty++;
     } else if (!e) {
         printf("master key: good\n");
     }
     store_close(store);
-    return e;
+    return e || !faulty ? e : err_why(ret_why, ERR_IO, "%d checks found faults", faulty);
 }
 
 static int check_store_run(const struct command *self, const void *given, struct arguments operands)
 {
     (void)self, (void)operands;
     const struct check_options *o = given;
-    struct config *config = NULL;
-    char *why = NULL;
-    int faulty = 0;
-    const struct config_override data = {"--data", "top", "data_dir", o->data};
-    enum err e = config_load_with(o->config, &data, 1, &config, &why);
-    if (!e)
-        e = check(config, &faulty, &why);
-    if (e && !config)
-        complain_lines(why);
-    else if (e)
-        complain("%s", why);
-    else if (faulty)
-        complain("%d checks found faults", faulty);
-    free(why);
-    config_free(config);
-    return e == ERR_USAGE ? EXIT_USAGE : e || faulty ? EXIT_FAILED : EXIT_DONE;
+    return command_with_config(o->config, o->data, check, NULL);
 }
 
 const struct command command_check_store = {

@@ -79,6 +79,21 @@ static int help(const struct command *const *commands, size_t count, int argc, c
     return command_run(c, NULL, argc, words);
 }
 
+int command_with_config(const char *path, const char *data, command_configured *run, const void *context)
+{
+    struct config *config = NULL;
+    char *why = NULL;
+    const struct config_override override = {"--data", "top", "data_dir", data};
+    enum err e = config_load_with(path, &override, 1, &config, &why);
+    if (e)
+        complain_lines(why);
+    else if ((e = run(config, context, &why)))
+        complain("%s", why);
+    free(why);
+    config_free(config);
+    return e == ERR_NONE ? EXIT_DONE : e == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
+}
+
 int command_main(const struct command *const *commands, size_t count, int argc, char **argv)
 {
     if (argc < 2) {

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/config.h"
 #include "cli/command.h"
 #include "cli/datadir.h"
 #include "store/move.h"
@@ -97,24 +96,19 @@ static enum err move(const struct config *config, const struct migrate_options *
     return e;
 }
 
+static enum err run_configured(const struct config *config, const void *context, char **ret_why)
+{
+    const struct migrate_options *o = context;
+    enum err e = o->from || o->to ? move(config, o, ret_why) : migrate(config, o, ret_why);
+    return e && !*ret_why ? err_why(ret_why, e, "the schema version cannot be read") : e;
+}
+
 static int migrate_run(const struct command *self, const void *given, struct arguments operands)
 {
     (void)self, (void)operands;
     const struct migrate_options *o = given;
-    struct config *config = NULL;
-    char *why = NULL;
     umask(077);
-    const struct config_override data = {"--data", "top", "data_dir", o->data};
-    enum err e = config_load_with(o->config, &data, 1, &config, &why);
-    if (!e)
-        e = o->from || o->to ? move(config, o, &why) : migrate(config, o, &why);
-    if (e && !config)
-        complain_lines(why);
-    else if (e)
-        complain("%s", why ? why : "the schema version cannot be read");
-    free(why);
-    config_free(config);
-    return e == ERR_NONE ? EXIT_DONE : e == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
+    return command_with_config(o->config, o->data, run_configured, o);
 }
 
 const struct command command_migrate = {

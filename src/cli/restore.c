@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/config.h"
 #include "cli/command.h"
 #include "cli/datadir.h"
 #include "store/restore.h"
@@ -62,24 +61,24 @@ static enum err restore(const struct config *config, const struct restore_option
     return e;
 }
 
+struct restore_call {
+    const struct restore_options *options;
+    const char *file;
+};
+
+static enum err run_configured(const struct config *config, const void *context, char **ret_why)
+{
+    const struct restore_call *call = context;
+    return restore(config, call->options, call->file, ret_why);
+}
+
 static int restore_run(const struct command *self, const void *given, struct arguments operands)
 {
     (void)self;
     const struct restore_options *o = given;
-    struct config *config = NULL;
-    char *why = NULL;
+    const struct restore_call call = {o, operands.words[0]};
     umask(077);
-    const struct config_override data = {"--data", "top", "data_dir", o->data};
-    enum err e = config_load_with(o->config, &data, 1, &config, &why);
-    if (!e)
-        e = restore(config, o, operands.words[0], &why);
-    if (e && !config)
-        complain_lines(why);
-    else if (e)
-        complain("%s", why);
-    free(why);
-    config_free(config);
-    return e == ERR_NONE ? EXIT_DONE : e == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
+    return command_with_config(o->config, o->data, run_configured, &call);
 }
 
 static void restore_help(FILE *out)

@@ -247,10 +247,9 @@ static enum err read_rows(const struct move *m, struct table *t, bool sends)
 
 /* ---- to PostgreSQL ---- */
 
-static enum err end_copy(const struct move *m, const struct table *t, enum err e)
+/* Takes all results of a COPY; returns `e`, or the first failure. */
+static enum err take_results(const struct move *m, const struct table *t, enum err e)
 {
-    if (PQputCopyEnd(m->to, e ? "failed" : NULL) != 1)
-        return e ? e : fail_to(m, t->name, NULL);
     PGresult *r;
     while ((r = PQgetResult(m->to))) {
         if (!e && PQresultStatus(r) != PGRES_COMMAND_OK)
@@ -258,6 +257,13 @@ static enum err end_copy(const struct move *m, const struct table *t, enum err e
         PQclear(r);
     }
     return e;
+}
+
+static enum err end_copy(const struct move *m, const struct table *t, enum err e)
+{
+    if (PQputCopyEnd(m->to, e ? "failed" : NULL) != 1)
+        return e ? e : fail_to(m, t->name, NULL);
+    return take_results(m, t, e);
 }
 
 static enum err start_copy(const struct move *m, const char *sql, ExecStatusType expected)
@@ -328,13 +334,7 @@ static enum err copy_out(const struct move *m, struct table *t)
         first = false;
         PQfreemem(row);
     }
-    PGresult *r;
-    while ((r = PQgetResult(m->to))) {
-        if (!e && PQresultStatus(r) != PGRES_COMMAND_OK)
-            e = fail_to(m, t->name, r);
-        PQclear(r);
-    }
-    return e;
+    return take_results(m, t, e);
 }
 
 /* ---- the move ---- */
