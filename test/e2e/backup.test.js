@@ -265,7 +265,7 @@ describe('restore', { skip }, () => {
     });
 });
 
-describe('backup of a PostgreSQL store', { skip: engine === 'sqlite' && 'of PostgreSQL' }, () => {
+if (engine === 'postgresql') describe('backup of a PostgreSQL store', () => {
     const w = useWorld();
     it('is refused, and names the tools to use', () => {
         complains(portero(['backup', '/nowhere/x.db', '--config', w.daemon.configPath, '--data', w.daemon.data]), 2, /pg_basebackup or pg_dump .*docs\/operations\.md/);
