@@ -9,6 +9,11 @@
 #define IDLE_MAX   8     /* idle handles kept with their connections; further ones are closed after use */
 #define FIELDS_MAX 65536 /* bytes of an answer's status lines and header fields */
 
+/* A kept connection is used again after at most so many idle seconds. Servers close idle ones after 5 s or later: a
+ * request that may not be repeated must not meet that moment. */
+#define REUSE_S      100L
+#define REUSE_ONCE_S 2L
+
 struct net_client {
     pthread_mutex_t lock;
     CURL *idle[IDLE_MAX]; /* a stack: the connection used last is used next */
@@ -70,13 +75,13 @@ struct exchange {
 };
 
 /* Only these may be sent again when a kept connection turns out to be dead (RFC 9110 section 9.2.2). */
-static bool is_idempotent(const char *method)
+static bool is_repeatable(const struct net_call *call)
 {
     static const char *const methods[] = {"GET", "HEAD", "PUT", "DELETE", "OPTIONS"};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        if (strcmp(method, methods[i]) == 0)
+        if (strcmp(call->method, methods[i]) == 0)
             return true;
-    return false;
+    return call->repeatable;
 }
 
 /* libcurl is about to send: from now on the peer may receive the request.
@@ -85,7 +90,7 @@ static int client_on_send(void *arg, char *peer_ip, char *own_ip, int peer_port,
 {
     struct exchange *x = arg;
     (void)peer_ip, (void)own_ip, (void)peer_port, (void)own_port;
-    return x->sent++ > 0 && !is_idempotent(x->call->method) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+    return x->sent++ > 0 && !is_repeatable(x->call) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
@@ -143,6 +148,7 @@ static void set_limits(CURL *curl, const struct net_call *call)
     curl_easy_setopt(curl, CURLOPT_PROXY, "");
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, call->timeout_ms);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, call->timeout_ms);
+    curl_easy_setopt(curl, CURLOPT_MAXAGE_CONN, is_repeatable(call) ? REUSE_S : REUSE_ONCE_S);
 }
 
 static void set_callbacks(CURL *curl, struct exchange *x)

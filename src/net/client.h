@@ -24,6 +24,7 @@ struct net_call {
     size_t header_count;
     struct str user, password; /* Basic authentication; STR_NONE without */
     struct str body;           /* STR_NONE without */
+    bool repeatable;           /* may be sent twice, whatever the method: it carries an idempotency key */
     long timeout_ms;           /* for everything: name, connection, TLS, the whole answer */
     size_t answer_max;         /* bytes of a body */
 };

@@ -45,6 +45,7 @@ enum net_exchange rest_exchange(const struct rest *r, const struct rest_request 
         .user = r->user,
         .password = r->password,
         .body = post ? fields : STR_NONE,
+        .repeatable = request->repeatable,
         .timeout_ms = r->timeout_ms,
         .answer_max = REST_ANSWER_MAX};
     return net_client_call(r->client, &call, a, ret);

@@ -26,6 +26,7 @@ struct rest_request {
     size_t header_count;
     const struct rest_field *fields; /* the query of a GET, the form of a POST */
     size_t field_count;
+    bool repeatable; /* a POST that may be sent twice: it carries an idempotency key */
 };
 
 struct rest_answer {

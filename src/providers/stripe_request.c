@@ -81,7 +81,8 @@ static enum outcome call_once(struct stripe_client *s, const struct stripe_reque
                                    .headers = headers,
                                    .header_count = request->key.p ? 3 : 2,
                                    .fields = request->fields,
-                                   .field_count = request->field_count};
+                                   .field_count = request->field_count,
+                                   .repeatable = request->key.p != NULL};
     *answer = (struct stripe_answer){0};
     const struct rest_answer http = rest_call(&s->rest, &r, a);
     const enum outcome o = outcome_count(PROVIDER_STRIPE, read_stripe_answer(&http, a, answer));

@@ -441,7 +441,7 @@ describe('Stripe, when it fails', () => {
         it(`sells once behind an answer that is ${fault}`, async () => {
             const session = await signIn(w.client);
             const key = idempotencyKey();
-            stripe.fail(CREATE, fault);
+            stripe.fail(CREATE, fault, fault === 'torn' ? 2 : 1); // a connection that dies is replaced once
             refused(await buy(session, key), 503, 'CHECKOUT_UNAVAILABLE');
             assert.equal(ok(await session.client.get('/v1/billing/checkout')).status, 'preparing');
             refused(await buy(session), 409, 'CHECKOUT_PENDING');
@@ -450,6 +450,14 @@ describe('Stripe, when it fails', () => {
             assert.deepEqual(sessionsOf(session).map(({ session: { id } }) => id), [checkout.id]);
         });
     }
+
+    it('sells at once over a kept connection that Stripe closes in that moment', async () => {
+        const [first, second] = [await signIn(w.client), await signIn(w.client)];
+        ok(await buy(first), 201);
+        stripe.fail(CREATE, 'torn');
+        const checkout = ok(await buy(second), 201);
+        assert.deepEqual(sessionsOf(second).map(({ session: { id } }) => id), [checkout.id]);
+    });
 
     for (const fault of ['lost', 'silent', 'torn', 'malformed', 500]) {
         it(`charges once behind an answer that is ${fault}`, async () => {

@@ -290,6 +290,30 @@ static void test_a_lost_post_is_never_sent_again(void **state)
     assert_int_equal(d->receiver->requests, 2);
 }
 
+static void test_a_lost_post_with_an_idempotency_key_is_sent_again(void **state)
+{
+    struct desk *d = *state;
+    struct net_call call = call_of(d, "POST", "/");
+    call.repeatable = true;
+    d->hang_up_on_second = true;
+    assert_int_equal(make(d, &call), NET_ANSWERED);
+    assert_int_equal(make(d, &call), NET_ANSWERED);
+    assert_int_equal(d->receiver->requests, 3);
+}
+
+static void test_a_post_does_not_use_a_connection_that_was_idle_for_long(void **state)
+{
+    struct desk *d = *state;
+    struct net_call call = call_of(d, "POST", "/");
+    assert_int_equal(make(d, &call), NET_ANSWERED);
+    sleep(4); /* libcurl counts whole seconds */
+    assert_int_equal(get(d), NET_ANSWERED);
+    assert_int_equal(d->receiver->connections, 1);
+    sleep(4);
+    assert_int_equal(make(d, &call), NET_ANSWERED);
+    assert_int_equal(d->receiver->connections, 2);
+}
+
 static void test_a_lost_get_is_sent_again(void **state)
 {
     struct desk *d = *state;
@@ -354,6 +378,8 @@ int main(void)
         TEST(test_a_header_cannot_be_smuggled_in),
         TEST(test_an_untrusted_certificate_is_refused_before_sending),
         TEST(test_a_lost_post_is_never_sent_again),
+        TEST(test_a_lost_post_with_an_idempotency_key_is_sent_again),
+        TEST(test_a_post_does_not_use_a_connection_that_was_idle_for_long),
         TEST(test_a_lost_get_is_sent_again),
         TEST(test_many_threads_share_a_client),
     };
