@@ -1,7 +1,7 @@
 // A real daemon for a test file: free ports, a fresh store, a generated configuration.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync, readFileSync, existsSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync, readFileSync, existsSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +15,7 @@ export const engine = process.env.PORTERO_E2E_ENGINE ?? 'sqlite';
 
 const START_MS = 60_000;
 const STOP_MS = 90_000; // calls may take 30 s to end
+const TROUBLES_MAX = 40; // lines of a log
 
 // Limits that no test meets by accident, and no pause at the end; a file that tests them sets its own.
 const GENEROUS = {
@@ -59,13 +60,23 @@ export function portero(args, { env = {}, cwd, input, wrap = [], timeout = 60_00
 
 // A failed test must not leave its daemon behind: daemons do not keep this process alive, and end with it.
 const running = new Set();
-process.on('exit', () => {
+const started = new Set();
+process.on('exit', (code) => {
+    if (code !== 0) tellTroubles();
     for (const daemon of running) {
         daemon.process.kill('SIGKILL');
         if (daemon.ownsDirectory) rmSync(daemon.directory, { recursive: true, force: true });
     }
 });
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => process.exit(1));
+
+/** After a failed test: the last warnings and errors of each service of the file. */
+function tellTroubles() {
+    for (const { stderr } of started) {
+        const troubles = stderr.split('\n').filter((line) => / (warn|error) /.test(line)).slice(-TROUBLES_MAX);
+        if (troubles.length > 0) writeSync(2, ['a service of this file logged:', ...troubles, ''].join('\n'));
+    }
+}
 
 export class Daemon {
     /**
@@ -124,6 +135,7 @@ export class Daemon {
         this.process.stderr.setEncoding('utf8').on('data', (text) => { this.stderr += text; });
         for (const handle of [this.process, this.process.stdout, this.process.stderr]) handle.unref();
         running.add(this);
+        started.add(this);
         this.closed = once(this.process, 'close').then(([code, signal]) => {
             running.delete(this);
             return { code, signal };
