@@ -13,11 +13,13 @@
 #define KEEP      65536       /* a buffer that grew past this size is freed after use */
 #define TRACE_MAX 80          /* bytes of a trace in the log */
 
-/* A page loads and sends to its own origin only, runs no inline script or style, and cannot be framed. no-referrer
- * would set the Origin of its own forms to null. */
+/* A page loads and sends to its own origin only, runs no inline script or style, makes no HTML of strings, and cannot
+ * be framed, opened or loaded by another origin. no-referrer would set the Origin of its own forms to null. */
 #define PAGE_POLICY                                                                                                    \
     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "         \
-    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'\r\n"                              \
+    "connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "           \
+    "require-trusted-types-for 'script'; trusted-types 'none'\r\n"                                                     \
+    "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Resource-Policy: same-origin\r\n"                         \
     "Referrer-Policy: same-origin\r\n"
 
 struct error_body {
@@ -123,7 +125,9 @@ static void put_common(struct request *q, struct buf *head)
     buf_lit(head, "X-Request-ID: ");
     buf_put(head, q->request_id, sizeof q->request_id - 1);
     buf_lit(head, "\r\nX-Content-Type-Options: nosniff\r\nStrict-Transport-Security: max-age=31536000\r\n");
-    if ((flags & ROUTE_CACHEABLE) && !q->result)
+    if (q->reply.immutable && !q->result)
+        buf_lit(head, "Cache-Control: public, max-age=31536000, immutable\r\n");
+    else if ((flags & ROUTE_CACHEABLE) && !q->result)
         buf_lit(head, "Cache-Control: public, max-age=60\r\n");
     else if (q->reply.max_age_s && !q->result)
         buf_printf(head, "Cache-Control: max-age=%lld\r\n", (long long)q->reply.max_age_s);
@@ -248,10 +252,10 @@ static void send_error(struct request *q, struct reply_buffers *b, enum err e)
     if (q->allow.p)
         put_reply_header(&b->head, "Allow", q->allow);
     if (error_page_wanted(q)) {
-        buf_lit(&b->head, "Content-Type: text/html; charset=utf-8\r\nVary: Accept\r\n");
+        buf_lit(&b->head, "Content-Type: text/html; charset=utf-8\r\nVary: Accept, Accept-Language\r\n");
         if (!q->route || !(q->route->flags & ROUTE_PAGE))
             buf_lit(&b->head, PAGE_POLICY);
-        error_page_put(info, q->request_id, &b->body);
+        error_page_put(q, info, &b->body);
     } else {
         buf_lit(&b->head, "Content-Type: application/json\r\n");
         schema_write(&error_shape, &envelope, &b->body);
@@ -294,7 +298,7 @@ static void send_success(struct request *q, struct reply_buffers *b)
     if (p->shape)
         buf_lit(&b->head, "Content-Type: application/json\r\n");
     else if (p->raw.p)
-        put_reply_header(&b->head, "Content-Type", str_z(q->route->media));
+        put_reply_header(&b->head, "Content-Type", str_z(p->media ? p->media : q->route->media));
     if (q->tx.config->log_requests)
         log_request(q, p->status, NULL, body.n);
     count_reply(q, p->status);

@@ -28,7 +28,9 @@ struct reply {
     const struct shape *shape; /* of `body`; rendered on the loop thread */
     const void *body;
     struct str raw;    /* used instead of shape and body: a complete text of the route's media type */
+    const char *media; /* of raw; NULL: the route's */
     bool constant;     /* raw outlives the server (api/constant.h) */
+    bool immutable;    /* the address names this content for ever */
     int64_t max_age_s; /* caches may keep a success for so long; 0: not at all, unless the route says so */
     struct reply_header headers[REPLY_MAX_HEADERS];
     size_t header_count;

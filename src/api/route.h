@@ -3,6 +3,8 @@
 #pragma once
 #include "api/request.h"
 
+struct http_content;
+
 enum route_credential {
     CRED_NONE,        /* public */
     CRED_KEY,         /* any API key */
@@ -93,12 +95,13 @@ struct route {
     /* Of RUN_WRITE: called once, on the loop thread, when the handler's changes are committed and the reply is not yet
      * sent. NULL: not called. */
     void (*committed)(struct request *q);
-    const char *text;          /* a constant response instead of a handler */
-    int status;                /* of success */
-    int other_status;          /* another success status (replay), or 0 */
-    int pending_status;        /* 202 if the operation may still be running, or 0 */
-    const struct shape *reply; /* NULL: no JSON body */
-    const char *media;         /* media type of a text reply, if `reply` is NULL; NULL: no body */
+    const char *text;                   /* a constant response instead of a handler */
+    const struct http_content *content; /* the same, compressed when the service was built */
+    int status;                         /* of success */
+    int other_status;                   /* another success status (replay), or 0 */
+    int pending_status;                 /* 202 if the operation may still be running, or 0 */
+    const struct shape *reply;          /* NULL: no JSON body */
+    const char *media;                  /* media type of a text reply, if `reply` is NULL; NULL: no body */
     unsigned flags;
     const enum err *errors; /* ROUTE_ERRORS(…): documented in addition to those of the gate */
     enum err store_error;   /* error if the store fails: FETCH_FAILED …; ERR_NONE: INTERNAL_ERROR */

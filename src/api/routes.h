@@ -21,7 +21,6 @@ extern const struct route_set operation_routes; /* adding and removing linked bu
 extern const struct route_set phone_routes;     /* the forwarding phone */
 extern const struct route_set plan_routes;      /* the plans on offer */
 extern const struct route_set settings_routes;  /* a building's setup and settings */
-extern const struct route_set site_routes;      /* web pages: index, return from checkout, the style sheet */
 extern const struct route_set webhook_routes;   /* webhook endpoints */
 
 /* POST /hooks/<provider>: webhooks sent by providers to the service, signed and without a key. Not part of the

@@ -36,10 +36,10 @@ struct service {
     struct journal *journal; /* NULL: disabled */
     char *public_url;
     struct buf openapi_text;
-    struct constant openapi;
+    struct http_content openapi;
     GHashTable *operations; /* route row -> value of the label `operation` */
     const char *operation_names[METRIC_OPERATION_VALUES];
-    GHashTable *texts; /* route row -> struct constant, for rows with a text */
+    GHashTable *texts; /* route row -> struct http_content, for rows with a text */
     struct trunk_board *trunks;
     void (*prepare_greeting)(void *arg, bool recording, struct str name); /* NULL: no telephones */
     void *prepare_arg;
@@ -80,6 +80,8 @@ static enum err run_handler(struct request *q, struct db *db)
     q->tx.db = db;
     q->tx.why = STR_NONE;
     q->reply = (struct reply){0};
+    if (q->route->content)
+        return reply_constant(q, &q->reply, q->route->content);
     if (q->route->text)
         return reply_constant(q, &q->reply, g_hash_table_lookup(q->service->texts, q->route));
     enum err e = q->route->handler(q, &q->reply);
@@ -396,7 +398,7 @@ static GHashTable *make_texts(const struct route_set *const *sets, size_t count)
             const struct route *row = &sets[s]->rows[i];
             if (!row->text)
                 continue;
-            struct constant *c = mem_new(struct constant);
+            struct http_content *c = mem_new(struct http_content);
             constant_init(c, str_z(row->text));
             g_hash_table_insert(texts, (void *)(uintptr_t)row, c);
         }
@@ -555,7 +557,7 @@ const char *service_public_url(const struct service *s)
     return s->public_url;
 }
 
-const struct constant *service_openapi(const struct service *s)
+const struct http_content *service_openapi(const struct service *s)
 {
     return &s->openapi;
 }

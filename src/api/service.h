@@ -55,6 +55,6 @@ int64_t service_started_us(const struct service *s);
 /* The public address, without a trailing slash, for links. */
 const char *service_public_url(const struct service *s);
 /* The OpenAPI document of api_sets, built by service_publish. */
-const struct constant *service_openapi(const struct service *s);
+const struct http_content *service_openapi(const struct service *s);
 /* Invalidates cached authentications; for the store's listener (TOPIC_KEYS). Any thread. */
 void service_keys_changed(struct service *s);

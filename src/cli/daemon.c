@@ -31,6 +31,7 @@
 #include "jobs/subscription.h"
 #include "sandbox/clock.h"
 #include "sandbox/routes.h"
+#include "site/routes.h"
 #include "twiml/twiml.h"
 #include "voice/sip.h"
 
@@ -81,6 +82,7 @@ static void add_hooks(struct daemon *d)
 static void choose_sets(struct daemon *d)
 {
     add_sets(d, api_sets, api_set_count);
+    add_sets(d, site_sets, site_set_count);
     add_sets(d, admin_sets, admin_set_count);
     add_hooks(d);
     if (!d->config->production)

@@ -4,6 +4,7 @@
 
 #include "api/service.h"
 #include "domain/work.h"
+#include "http/web.h"
 #include "jobs/billing.h"
 #include "providers/fault.h"
 
@@ -38,8 +39,9 @@ void hosted_begin(struct buf *page, const char *title, const char *subtitle)
     buf_lit(page, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
     hosted_text(page, str_z(title));
-    buf_lit(page, "</title>\n<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"/style.css\">\n"
-                  "</head>\n<body class=\"narrow\">\n<header>\n<h1>");
+    buf_lit(page,
+            "</title>\n<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"" WEB_SITE_STYLE_CSS "\">\n"
+            "</head>\n<body class=\"narrow\">\n<header>\n<h1>");
     hosted_text(page, str_z(title));
     buf_lit(page, "</h1>\n<p class=\"quiet\">");
     hosted_text(page, str_z(subtitle));

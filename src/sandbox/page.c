@@ -1,7 +1,6 @@
 #include "sandbox/routes.h"
 
-#include "sandbox/page_html.h"
-#include "sandbox/page_js.h"
+#include "http/web.h"
 
 static const struct route rows[] = {
     {.operation_id = "getSandboxPage",
@@ -11,20 +10,9 @@ static const struct route rows[] = {
      .path = "/sandbox/",
      .credential = CRED_LOOPBACK,
      .run = RUN_HERE,
-     .text = page_html,
+     .content = web_sandbox_page_html,
      .status = 200,
      .media = "text/html; charset=utf-8",
-     .flags = ROUTE_PAGE},
-    {.operation_id = "getSandboxModule",
-     .summary = "The page's script",
-     .tag = "Sandbox",
-     .method = HTTP_GET,
-     .path = "/sandbox/page.js",
-     .credential = CRED_LOOPBACK,
-     .run = RUN_HERE,
-     .text = page_js,
-     .status = 200,
-     .media = "text/javascript; charset=utf-8",
      .flags = ROUTE_PAGE},
 };
 const struct route_set sandbox_page_routes = ROUTE_SET(rows);

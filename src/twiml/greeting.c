@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
-#include "api/constant.h"
 #include "domain/recording.h"
+#include "http/content.h"
 #include "voice/wav.h"
 
 #define PURPOSE   "twilio greeting"
@@ -83,7 +83,7 @@ static enum err reply_recording(struct request *q, struct reply *p, struct str u
     const struct str tag = arena_printf(q->tx.arena, "\"%s\"", q->path_id.text);
     reply_header(p, "ETag", tag);
     p->max_age_s = DAY_S;
-    if (!constant_has_tag(r->headers, r->header_count, tag))
+    if (!http_has_tag(r->headers, r->header_count, tag))
         return reply_wav(q, p, ulaw);
     p->status = 304;
     return ERR_NONE;

@@ -4,12 +4,12 @@ import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import https from 'node:https';
 import net from 'node:net';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { eventually, useWorld } from './lib/world.js';
 
-const TEXTS = ['/openapi.json', '/docs/agents', '/account', '/account.js', '/style.css', '/sandbox/', '/sandbox/page.js'];
+const TEXTS = ['/openapi.json', '/docs/agents', '/account', '/sandbox/'];
 
 describe('a text that never changes', () => {
     const w = useWorld({ config: { trusted_proxies: ['127.0.0.0/8'] } });
@@ -22,10 +22,51 @@ describe('a text that never changes', () => {
         }).on('error', reject).end();
     });
 
+    /** The paths of the scripts and style sheets that a page names. */
+    const assetsOf = async (path) => (await ask(path)).body.toString().match(/(?<=")\/a\/[^"]+/g);
+
+    it('is kept for ever where its name has a hash of it, in brotli for browsers', async () => {
+        const assets = [...await assetsOf('/account'), ...await assetsOf('/sandbox/')];
+        assert.ok(assets.length >= 4);
+        for (const path of assets) {
+            assert.match(path, /^\/a\/[a-z-]+\.[0-9a-f]{12}\.(css|js)$/);
+            const plain = await ask(path);
+            assert.equal(plain.status, 200);
+            assert.equal(plain.headers['content-type'], path.endsWith('css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8');
+            const encodings = [['gzip, deflate, br, zstd', 'br', brotliDecompressSync], ['br;q=0.5, gzip', 'gzip', gunzipSync]];
+            for (const [encoding, coding, decompress] of encodings) {
+                const answer = await ask(path, { 'Accept-Encoding': encoding });
+                assert.equal(answer.headers['content-encoding'], coding);
+                assert.ok(decompress(answer.body).equals(plain.body), `${path} ${coding}`);
+                assert.equal(answer.headers['cache-control'], 'public, max-age=31536000, immutable');
+                assert.equal(answer.headers.vary, 'Accept-Encoding');
+                assert.notEqual(answer.headers.etag, plain.headers.etag);
+                const again = await ask(path, { 'Accept-Encoding': encoding, 'If-None-Match': answer.headers.etag });
+                assert.deepEqual([again.status, again.body.length], [304, 0]);
+                const head = await ask(path, { 'Accept-Encoding': encoding }, 'HEAD');
+                assert.deepEqual([head.status, head.body.length, head.headers['content-length']], [200, 0, String(answer.body.length)]);
+            }
+        }
+    });
+
+    it('answers to the hash of another version, which is not kept', async () => {
+        const [path] = await assetsOf('/account');
+        const [mine, other] = [await ask(path), await ask(path.replace(/[0-9a-f]{12}/, '0123456789ab'))];
+        assert.equal(other.status, 200);
+        assert.ok(other.body.equals(mine.body));
+        assert.equal(other.headers['cache-control'], 'no-cache');
+        for (const missing of ['/a/', '/a/site-style.css', '/a/nothing.0123456789ab.css', `${path}/`, '/a/..%2faccount']) {
+            const answer = await ask(missing);
+            assert.equal(answer.status, 404, missing);
+            assert.equal(answer.headers['cache-control'], 'no-store');
+            assert.equal(JSON.parse(answer.body).error.code, 'NOT_FOUND');
+        }
+    });
+
     it('is sent plain, or in gzip to clients that prefer it, each with its own tag', async () => {
         for (const path of TEXTS) {
             const plain = await ask(path);
-            const gzip = await ask(path, { 'Accept-Encoding': 'br, gzip' });
+            const gzip = await ask(path, { 'Accept-Encoding': 'br;q=0.5, gzip' });
             assert.equal(plain.status, 200, path);
             assert.equal(plain.headers['content-encoding'], undefined);
             assert.equal(gzip.headers['content-encoding'], 'gzip');

@@ -134,10 +134,10 @@ describe('the hosted pages', () => {
 
     it('answer an unknown path with a page that says where to go', async () => {
         const page = await browser.page(new URL('/sandbox/checkout/cs_nope', w.daemon.https).href);
-        await page.getByRole('heading', { name: 'Not found.' }).waitFor();
+        await page.getByRole('heading', { name: 'This page does not exist' }).waitFor();
         await checkAccessible(page);
         await checkFits(page);
-        await page.getByRole('link', { name: 'Start page' }).click();
+        await page.getByRole('link', { name: 'Go to the start page' }).click();
         await page.getByRole('heading', { name: 'Portero' }).waitFor();
         await checkAccessible(page);
         await picture(page, 'index');
@@ -158,7 +158,7 @@ describe('the hosted pages', () => {
         assert.equal(status, 404);
         assert.equal(headers['content-type'], 'text/html; charset=utf-8');
         assert.match(headers['content-security-policy'], /default-src 'none'/);
-        assert.equal(headers.vary, 'Accept');
+        assert.equal(headers.vary, 'Accept, Accept-Language');
         assert.ok(body.includes(headers['x-request-id']), 'what support asks for');
     });
 

@@ -215,8 +215,9 @@ describe('the sandbox\'s page', () => {
     it('runs nothing that is not its own, and stands in no frame', async () => {
         const page = await client.get('/sandbox/');
         assert.match(page.headers['content-security-policy'], /default-src 'none'.*script-src 'self'.*frame-ancestors 'none'/);
+        assert.match(page.headers['content-security-policy'], /require-trusted-types-for 'script'; trusted-types 'none'/);
         assert.doesNotMatch(page.headers['content-security-policy'], /unsafe/);
-        for (const path of ['/sandbox/page.js', '/style.css']) assert.equal((await client.get(path)).status, 200);
+        for (const name of ['cross-origin-opener-policy', 'cross-origin-resource-policy']) assert.equal(page.headers[name], 'same-origin');
         refused(await client.get('/sandbox'), 404, 'NOT_FOUND');
         refused(await client.post('/sandbox/', {}), 405, 'METHOD_NOT_ALLOWED');
     });

@@ -87,10 +87,6 @@ static const struct contract contract[] = {
     {HTTP_GET, "/v1/buildings/{building}/decision", ANY_KEY, "access:read,logs:read", 0, 0, IN_PATH, PER_KEY, 0},
     {HTTP_GET, "/openapi.json", PUBLIC, "", 0, 0, IGNORED, UNLIMITED, 0},
     {HTTP_GET, "/docs/agents", PUBLIC, "", 0, 0, IGNORED, UNLIMITED, 0},
-    {HTTP_GET, "/", PUBLIC, "", 0, 0, IGNORED, UNLIMITED, 0},
-    {HTTP_GET, "/account", PUBLIC, "", 0, 0, IGNORED, UNLIMITED, 0},
-    {HTTP_GET, "/account.js", PUBLIC, "", 0, 0, IGNORED, UNLIMITED, 0},
-    {HTTP_GET, "/style.css", PUBLIC, "", 0, 0, IGNORED, UNLIMITED, 0},
 };
 
 static inline uint32_t scope_bits(const char *texts)

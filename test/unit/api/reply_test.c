@@ -238,7 +238,7 @@ static void a_browser_gets_an_error_page_outside_the_api(void **state)
     struct answer a = server_ask("GET /nothing", browser, NULL);
     assert_int_equal(a.statuses[0], 404);
     expect_header(&a, "Content-Type", "text/html; charset=utf-8");
-    expect_header(&a, "Vary", "Accept");
+    expect_header(&a, "Vary", "Accept, Accept-Language");
     assert_non_null(answer_field(a.head, "Content-Security-Policy").p);
     struct str id = answer_field(a.head, "X-Request-ID");
     assert_true(id.n == 28 && memmem(a.body.p, a.body.n, id.p, id.n));

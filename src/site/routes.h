@@ -1,0 +1,6 @@
+/* The website: its pages, and their scripts and style sheets. */
+#pragma once
+#include "api/route.h"
+
+extern const struct route_set *const site_sets[];
+extern const size_t site_set_count;

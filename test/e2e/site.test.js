@@ -1,0 +1,49 @@
+// The website in a browser: what residents see.
+// engine: sqlite, because these pages read nothing of the store
+import { after, before, describe, it } from 'node:test';
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { useWorld } from './lib/world.js';
+import { Browser, checkAccessible, checkFits } from './lib/browser.js';
+
+const SIGHTS = ['light', 'dark'].flatMap((colorScheme) => [320, 390, 1280].map((width) => ({ colorScheme, viewport: { width, height: 800 } })));
+const MISSING = { en: /This page does not exist/, es: /Esta página no existe/, fr: /Cette page n’existe pas/ };
+
+/** PORTERO_E2E_PICTURES=directory keeps screenshots. */
+async function picture(page, name) {
+    if (process.env.PORTERO_E2E_PICTURES) await page.screenshot({ path: join(process.env.PORTERO_E2E_PICTURES, `${name}.png`), fullPage: true });
+}
+
+describe('a page that is missing', () => {
+    const w = useWorld({});
+    let browser;
+    before(async () => { browser = await Browser.start(); });
+    after(() => browser?.close());
+
+    const url = (path) => `https://127.0.0.1:${w.daemon.httpsPort}${path}`;
+
+    it('is a page for a browser, in its language, and leads to the start', async () => {
+        for (const [language, title] of Object.entries(MISSING)) {
+            const page = await browser.page(url('/no/such/page'), { locale: `${language}-CA` });
+            await page.getByRole('heading', { name: title }).waitFor();
+            assert.equal(await page.locator('html').getAttribute('lang'), language);
+            assert.match(await page.locator('footer code').textContent(), /^req_[0-9a-f]{24}$/);
+            await checkAccessible(page);
+            await page.keyboard.press('Tab');
+            await Promise.all([page.waitForURL(url('/')), page.keyboard.press('Enter')]);
+            await page.context().close();
+        }
+        assert.deepEqual(browser.takeComplaints().filter((line) => !/status of 404/.test(line)), []);
+    });
+
+    for (const sight of SIGHTS) {
+        const name = `missing-${sight.viewport.width}-${sight.colorScheme}`;
+        it(`is accessible and fits: ${name}`, async () => {
+            const page = await browser.page(url('/nothing'), sight);
+            await picture(page, name);
+            await checkAccessible(page);
+            await checkFits(page);
+            await page.context().close();
+        });
+    }
+});
