@@ -11,28 +11,31 @@ import { root } from './lib/daemon.js';
 import { idempotencyKey } from './lib/client.js';
 import { joined } from './lib/nodes.js';
 import { freePort } from './lib/port.js';
-import { eventually, signIn, useWorld } from './lib/world.js';
+import { eventually, freshEmail, signIn, useWorld } from './lib/world.js';
 
 const CLIENTS = 8;
 const RESTARTS = 4;
 const SLEEP_MS = 20;
 
-/** HAProxy's configuration in docs/nodes.md, with these addresses: [{https, metrics}]. */
-function configuration(port, nodes) {
+/** HAProxy's configuration in docs/nodes.md, with these addresses: [{https, metrics}]. One certificate does for all. */
+function configuration(tls, port, nodes) {
+    writeFileSync(`${tls.certificate}.pem`, readFileSync(tls.certificate, 'utf8') + readFileSync(tls.key, 'utf8'));
     const text = /^ {4}listen nodes\n(?: {4}.*\n)+/m.exec(readFileSync(join(root, 'docs/nodes.md'), 'utf8'))[0].replace(/^ {4}/gm, '')
         .replace('bind :443', `bind 127.0.0.1:${port}`).replace(' port 9464', '')
+        .replace(/crt \S+/, `crt ${tls.certificate}.pem`).replace(/ca-file \S+/, `ca-file ${tls.certificate}`)
         .replace(/10\.0\.0\.(\d):8443/g, (_, i) => `127.0.0.1:${nodes[i - 1].https} port ${nodes[i - 1].metrics}`);
     return `defaults\n    timeout connect 5s\n    timeout client 1h\n    timeout server 1h\n${text}`;
 }
 
 describe('two nodes behind HAProxy', () => {
-    const config = { http: { drain_s: 5 }, listen: { metrics: '127.0.0.1:0' } };
+    const config = { trusted_proxies: ['127.0.0.1/32'], limits: { otp_per_ip: 5 }, http: { drain_s: 5 }, listen: { metrics: '127.0.0.1:0' } };
     const first = useWorld({ config });
     let second;
     let balancer;
     let port;
     before(async () => {
-        second = await joined(first, { config });
+        const tls = { certificate: join(first.daemon.data, 'tls.crt'), key: join(first.daemon.data, 'tls.key') };
+        second = await joined(first, { config: { ...config, tls } });
         const nodes = [first, second].map(({ daemon }) => ({ daemon, https: daemon.httpsPort, metrics: Number(/:(\d+)$/.exec(daemon.metrics)[1]) }));
         for (const { daemon, https, metrics } of nodes) { // the same ports after a restart
             daemon.args = ['--https', `127.0.0.1:${https}`, '--http', '127.0.0.1:0', '--sip', '127.0.0.1:0'];
@@ -40,7 +43,7 @@ describe('two nodes behind HAProxy', () => {
         }
         port = await freePort();
         const path = join(first.daemon.directory, 'haproxy.cfg');
-        writeFileSync(path, configuration(port, nodes));
+        writeFileSync(path, configuration(tls, port, nodes));
         const checked = spawnSync('/usr/sbin/haproxy', ['-c', '-f', path], { encoding: 'utf8' });
         assert.equal(checked.status, 0, checked.stderr);
         balancer = spawn('/usr/sbin/haproxy', ['-db', '-f', path], { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -52,16 +55,23 @@ describe('two nodes behind HAProxy', () => {
     });
 
     /** One request through the balancer: its status, or the name of the error. */
-    function ask(agent, key, method, path, body) {
+    function ask(agent, key, method, path, body, localAddress) {
         return new Promise((done) => {
-            const headers = { Authorization: `Bearer ${key}`, ...(body && { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey() }) };
-            const sent = request({ agent, rejectUnauthorized: false, host: '127.0.0.1', port, method, path, headers, timeout: 60_000 }, (answer) => {
+            const headers = { ...(key && { Authorization: `Bearer ${key}` }), ...(body && { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey() }) };
+            const sent = request({ agent, localAddress, rejectUnauthorized: false, host: '127.0.0.1', port, method, path, headers, timeout: 60_000 }, (answer) => {
                 answer.resume().on('end', () => done(answer.statusCode)).on('error', (error) => done(error.code));
             });
             sent.on('error', (error) => done(error.code)).on('timeout', () => sent.destroy(new Error('timed out')));
             sent.end(body && JSON.stringify(body));
         });
     }
+
+    it('know the clients, whose addresses have limits of their own', async () => {
+        const code = (localAddress) => ask(false, undefined, 'POST', '/v1/auth/otp', { email: freshEmail() }, localAddress);
+        await eventually(async () => await ask(false, undefined, 'GET', '/v1/health') === 200, 'the balancer');
+        await eventually(async () => await code('127.0.0.5') === 429, 'the limit'); // each node counts for itself
+        assert.equal(await code('127.0.0.6'), 200);
+    });
 
     it('restart in turn without an error for their clients', async () => {
         const { key } = await signIn(first.client);
