@@ -286,6 +286,7 @@ static const struct route rows[] = {
      .handler = get_account,
      .status = 200,
      .reply = &account_shape,
+     .flags = ROUTE_SITE,
      .errors = ROUTE_ERRORS(ERR_ACCOUNT_NOT_FOUND),
      .store_error = ERR_FETCH_FAILED},
 };

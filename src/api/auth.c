@@ -1,5 +1,7 @@
 #include "api/routes.h"
 
+#include "api/cookie.h"
+#include "domain/browser.h"
 #include "domain/session.h"
 
 #define OTP_PATTERN "^[0-9]{6}$"
@@ -26,21 +28,40 @@ static const struct field otp_challenge_fields[] = {
 static const struct shape otp_challenge_shape = SHAPE(struct otp_challenge, "OtpChallenge", otp_challenge_fields);
 
 struct verify_request {
-    struct val email, purpose, challenge, otp;
+    struct val email, purpose, challenge, otp, remember;
 };
 static const char *const web_only[] = {"web", NULL};
-static const struct field verify_request_fields[] = {
-    FIELD(struct verify_request, email, T_STRING, .flags = F_REQUIRED | F_TRIM | F_LOWER, .format = "email", .max = 254,
-          .error = ERR_INVALID_EMAIL, .doc = "the address that requested the challenge"),
-    FIELD(struct verify_request, purpose, T_STRING, .flags = F_REQUIRED | F_CONST, .values = web_only,
-          .error = ERR_WEBSITE_SIGN_IN_REQUIRED),
-    FIELD(struct verify_request, challenge, T_STRING, .flags = F_REQUIRED | F_SECRET, .error = ERR_INVALID_OTP),
-    /* A malformed code counts as a wrong one and uses up an attempt. */
-    FIELD(struct verify_request, otp, T_STRING, .flags = F_REQUIRED | F_SECRET | F_UNCHECKED, .pattern = OTP_PATTERN,
-          .error = ERR_INVALID_OTP, .doc = "the six-digit code from the e-mail"),
-};
+/* A malformed code counts as a wrong one and uses up an attempt. */
+#define VERIFY_FIELDS                                                                                                  \
+    FIELD(struct verify_request, email, T_STRING, .flags = F_REQUIRED | F_TRIM | F_LOWER, .format = "email",           \
+          .max = 254, .error = ERR_INVALID_EMAIL, .doc = "the address that requested the challenge"),                  \
+        FIELD(struct verify_request, purpose, T_STRING, .flags = F_REQUIRED | F_CONST, .values = web_only,             \
+              .error = ERR_WEBSITE_SIGN_IN_REQUIRED),                                                                  \
+        FIELD(struct verify_request, challenge, T_STRING, .flags = F_REQUIRED | F_SECRET, .error = ERR_INVALID_OTP),   \
+        FIELD(struct verify_request, otp, T_STRING, .flags = F_REQUIRED | F_SECRET | F_UNCHECKED,                      \
+              .pattern = OTP_PATTERN, .error = ERR_INVALID_OTP, .doc = "the six-digit code from the e-mail")
+static const struct field verify_request_fields[] = {VERIFY_FIELDS};
 static const struct shape verify_request_shape =
     SHAPE(struct verify_request, "VerifyRequest", verify_request_fields, .open = true);
+
+static const struct field browser_sign_in_fields[] = {
+    VERIFY_FIELDS,
+    FIELD(struct verify_request, remember, T_BOOL, .doc = "default: false"),
+};
+static const struct shape browser_sign_in_shape =
+    SHAPE(struct verify_request, "BrowserSignIn", browser_sign_in_fields, .open = true);
+
+struct browser_session {
+    struct val id, remembered, ends_at;
+};
+static const struct field browser_session_fields[] = {
+    FIELD(struct browser_session, id, T_ID, .flags = F_REQUIRED, .doc = "the browser's, see GET /app/v1/browsers"),
+    FIELD(struct browser_session, remembered, T_BOOL, .flags = F_REQUIRED),
+    FIELD(struct browser_session, ends_at, T_TIME, .flags = F_REQUIRED,
+          .doc = "end of the session; if it is remembered, 30 days after its last use"),
+};
+static const struct shape browser_session_shape =
+    SHAPE(struct browser_session, "BrowserSession", browser_session_fields);
 
 struct session_credential {
     struct val apiKey, keyPrefix, name; /* spelled as in the contract */
@@ -86,6 +107,47 @@ static enum err post_verify(struct request *q, struct reply *p)
     return reply_ok(p, 200, &session_credential_shape, r);
 }
 
+/* The browser may be signed in already; its cookie is replaced. */
+static enum err end_earlier_session(struct request *q)
+{
+    struct str cookie;
+    unsigned char hash[SHA256_LEN];
+    if (!cookie_of(q->http, &cookie))
+        return ERR_NONE;
+    browser_hash(cookie, hash);
+    return browser_replace(&q->tx, hash);
+}
+
+static enum err sign_in(struct request *q, const struct id *account, struct reply *p)
+{
+    const struct verify_request *body = q->body;
+    const bool remember = v_given(body->remember) && body->remember.b;
+    struct str user_agent = http_header(q->http, STR("User-Agent"), NULL);
+    struct browser_issued browser;
+    enum err e = end_earlier_session(q);
+    if (!e)
+        e = browser_issue(&q->tx, account, user_agent, remember, &browser);
+    if (e)
+        return e;
+    struct browser_session *r = arena_new(q->tx.arena, struct browser_session);
+    r->id = v_str(arena_str(q->tx.arena, id_str(&browser.id)));
+    r->remembered = v_bool(remember);
+    r->ends_at = v_time(browser.ends_at_us);
+    reply_header(p, "Set-Cookie", cookie_set(q->tx.arena, str_z(browser.cookie), remember));
+    crypto_wipe(&browser, sizeof browser);
+    return reply_ok(p, 200, &browser_session_shape, r);
+}
+
+static enum err post_sign_in(struct request *q, struct reply *p)
+{
+    const struct verify_request *body = q->body;
+    struct id account;
+    enum err e = session_redeem(&q->tx, body->email.s, body->challenge.s, body->otp.s, &account);
+    if (e == ERR_INVALID_OTP)
+        return reply_error_keep(p, e);
+    return e ? e : sign_in(q, &account, p);
+}
+
 static const struct route rows[] = {
     {.operation_id = "requestOtp",
      .summary = "Send a sign-in code by e-mail",
@@ -104,6 +166,7 @@ static const struct route rows[] = {
      .handler = post_otp,
      .status = 200,
      .reply = &otp_challenge_shape,
+     .flags = ROUTE_SITE,
      .errors = ROUTE_ERRORS(ERR_LINKED_ACCOUNT)},
     {.operation_id = "verifyOtp",
      .summary = "Exchange a sign-in code for a website session",
@@ -125,3 +188,28 @@ static const struct route rows[] = {
      .errors = ROUTE_ERRORS(ERR_LINKED_ACCOUNT)},
 };
 const struct route_set auth_routes = ROUTE_SET(rows);
+
+static const struct route site_rows[] = {
+    {.operation_id = "signInBrowser",
+     .summary = "Exchange a sign-in code for the cookie of a browser",
+     .description = "Sets the cookie; its session's key stays in the service. The session ends after 12 hours. With "
+                    "`remember`, the browser gets another one when it comes back, until it has not been used for 30 "
+                    "days. An account has at most 20 browsers; beyond that, the one unused for the longest time is "
+                    "signed out.",
+     .tag = "Browsers",
+     .method = HTTP_POST,
+     .path = "/v1/auth/verify",
+     .credential = CRED_NONE,
+     .limit = LIMIT_AUTH,
+     .body = &browser_sign_in_shape,
+     .body_error = ERR_INVALID_JSON,
+     .body_example = "{\"email\": \"resident@example.com\", \"challenge\": \"chl_0123456789abcdef0123456789abcdef\", "
+                     "\"otp\": \"123456\", \"purpose\": \"web\", \"remember\": true}",
+     .run = RUN_WRITE,
+     .handler = post_sign_in,
+     .status = 200,
+     .reply = &browser_session_shape,
+     .flags = ROUTE_SITE_ONLY | ROUTE_EXTENSION,
+     .errors = ROUTE_ERRORS(ERR_LINKED_ACCOUNT)},
+};
+const struct route_set sign_in_routes = ROUTE_SET(site_rows);

@@ -97,6 +97,7 @@ static const struct route rows[] = {
      .handler = get_buildings,
      .status = 200,
      .reply = &buildings_shape,
+     .flags = ROUTE_SITE,
      .store_error = ERR_LIST_FAILED},
 };
 const struct route_set building_routes = ROUTE_SET(rows);

@@ -254,6 +254,7 @@ static const struct route rows[] = {
      .handler = get_checkout,
      .status = 200,
      .reply = &checkout_shape,
+     .flags = ROUTE_SITE,
      .store_error = ERR_CHECKOUT_UNAVAILABLE},
     {.operation_id = "createCheckout",
      .summary = "Start a checkout for a subscription",
@@ -280,6 +281,7 @@ static const struct route rows[] = {
      .errors =
          ROUTE_ERRORS(ERR_ACCOUNT_NOT_FOUND, ERR_IDEMPOTENCY_CONFLICT, ERR_SUBSCRIPTION_EXISTS, ERR_CHECKOUT_EXISTS,
                       ERR_CHECKOUT_PENDING, ERR_CHECKOUT_RECONCILIATION_REQUIRED, ERR_PLAN_UNAVAILABLE),
+     .flags = ROUTE_SITE,
      .store_error = ERR_CHECKOUT_UNAVAILABLE},
     {.operation_id = "expireCheckout",
      .summary = "Expire an unpaid checkout",
@@ -295,6 +297,7 @@ static const struct route rows[] = {
      .handler = expire_checkout,
      .status = 200,
      .reply = &expired_shape,
+     .flags = ROUTE_SITE,
      .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_SUBSCRIPTION_EXISTS),
      .store_error = ERR_CHECKOUT_UNAVAILABLE},
     {.operation_id = "openPortal",
@@ -311,6 +314,7 @@ static const struct route rows[] = {
      .handler = open_portal,
      .status = 200,
      .reply = &portal_shape,
+     .flags = ROUTE_SITE,
      .errors = ROUTE_ERRORS(ERR_ACCOUNT_NOT_FOUND, ERR_CUSTOMER_NOT_FOUND)},
 };
 const struct route_set checkout_routes = ROUTE_SET(rows);

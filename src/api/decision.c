@@ -122,7 +122,7 @@ static const struct route rows[] = {
      .handler = get_decision,
      .status = 200,
      .reply = &decision_shape,
-     .flags = ROUTE_EXTENSION,
+     .flags = ROUTE_EXTENSION | ROUTE_SITE,
      .store_error = ERR_FETCH_FAILED},
 };
 const struct route_set decision_routes = ROUTE_SET(rows);

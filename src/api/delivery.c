@@ -117,7 +117,7 @@ static const struct route rows[] = {
      .handler = list_webhook_deliveries,
      .status = 200,
      .reply = &page_shape,
-     .flags = ROUTE_EXTENSION,
+     .flags = ROUTE_EXTENSION | ROUTE_SITE,
      .errors = ROUTE_ERRORS(ERR_NOT_FOUND),
      .store_error = ERR_LIST_FAILED},
     {.operation_id = "replayWebhookDelivery",
@@ -135,7 +135,7 @@ static const struct route rows[] = {
      .handler = replay_webhook_delivery,
      .status = 202,
      .reply = &delivery_queued_shape,
-     .flags = ROUTE_EXTENSION,
+     .flags = ROUTE_EXTENSION | ROUTE_SITE,
      .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_DELIVERY_PENDING)},
 };
 

@@ -9,7 +9,7 @@ bool error_page_wanted(const struct request *q)
     const struct http_request *r = q->http;
     struct str accept = http_header(r, STR("Accept"), NULL);
     bool looks = r->method == HTTP_GET || r->method == HTTP_HEAD;
-    return looks && !r->peer.local && !str_starts(r->path, STR("/v1/")) && accept.n &&
+    return looks && !r->peer.local && !q->site && !str_starts(r->path, STR("/v1/")) && accept.n &&
            memmem(accept.p, accept.n, "text/html", 9);
 }
 

@@ -3,7 +3,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "api/cookie.h"
 #include "base/mem.h"
+#include "domain/browser.h"
 #include "domain/key.h"
 
 #define CACHE_SETS 8192 /* a power of two */
@@ -51,6 +53,14 @@ static struct entry *cache_find(struct gate_cache *cache, uint64_t epoch, const 
     return NULL;
 }
 
+/* Without those that have expired: a browser's hash can have another key by now. */
+static struct entry *cache_find_valid(struct gate_cache *cache, const struct request *q, uint64_t epoch,
+                                      const unsigned char *hash)
+{
+    struct entry *entry = cache_find(cache, epoch, hash);
+    return entry && entry->who.expires_at_us > q->tx.now_us ? entry : NULL;
+}
+
 static struct principal *cache_put(struct gate_cache *cache, uint64_t epoch, const unsigned char *hash,
                                    const struct principal *who)
 {
@@ -74,9 +84,21 @@ static bool bearer(const struct http_request *r, struct str *ret)
     return ret->n > 0 && !memchr(ret->p, ' ', ret->n);
 }
 
-static enum err read_key(const struct request *q, unsigned char ret_hash[static SHA256_LEN])
+static enum err read_cookie(struct request *q, unsigned char ret_hash[static SHA256_LEN])
+{
+    struct str cookie;
+    if (!cookie_of(q->http, &cookie))
+        return tx_fail(&q->tx, ERR_AUTH_REQUIRED, "This browser is not signed in.");
+    browser_hash(cookie, ret_hash);
+    return ERR_NONE;
+}
+
+/* The way in decides which credential is read; the other one is ignored. */
+static enum err read_key(struct request *q, unsigned char ret_hash[static SHA256_LEN])
 {
     struct str key;
+    if (q->site)
+        return read_cookie(q, ret_hash);
     if (!bearer(q->http, &key))
         return ERR_AUTH_REQUIRED;
     if (key.n > KEY_MAX)
@@ -108,7 +130,7 @@ static enum err authenticate_cached(struct gate_cache *cache, struct request *q)
     enum err e = read_key(q, hash);
     if (e)
         return e;
-    struct entry *entry = cache_find(cache, q->keys_epoch, hash);
+    struct entry *entry = cache_find_valid(cache, q, q->keys_epoch, hash);
     struct principal *known = entry ? &entry->who : NULL;
     if (!known) {
         e = key_authenticate(&q->tx, hash, &q->who);
@@ -129,7 +151,7 @@ void gate_recall(struct gate_cache *cache, struct request *q)
     struct key_assumption *a = arena_new(q->tx.arena, struct key_assumption);
     if (read_key(q, a->hash))
         return;
-    const struct entry *entry = cache_find(cache, EPOCH_SHARED, a->hash);
+    const struct entry *entry = cache_find_valid(cache, q, EPOCH_SHARED, a->hash);
     a->given = entry;
     if (entry)
         a->who = entry->who;
@@ -183,7 +205,23 @@ static enum err authenticate_in_store(struct request *q)
     return e ? e : accept_principal(q, &q->who);
 }
 
+/* The key was refused. Finds out whether it is only that of a browser that can have another one. */
+static enum err refuse_browser(struct request *q)
+{
+    unsigned char *hash = arena_alloc(q->tx.arena, SHA256_LEN);
+    bool lapsed;
+    enum err e = read_cookie(q, hash);
+    if (!e)
+        e = browser_lapsed(&q->tx, hash, &lapsed);
+    if (e)
+        return e;
+    q->lapsed = lapsed ? hash : NULL;
+    return tx_fail(&q->tx, ERR_INVALID_KEY, "This browser's session has ended.");
+}
+
 enum err gate_authenticate(struct gate_cache *cache, struct request *q)
 {
-    return cache ? authenticate_cached(cache, q) : authenticate_in_store(q);
+    q->lapsed = NULL;
+    enum err e = cache ? authenticate_cached(cache, q) : authenticate_in_store(q);
+    return e == ERR_INVALID_KEY && q->site ? refuse_browser(q) : e;
 }

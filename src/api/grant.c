@@ -1,5 +1,6 @@
 #include "api/routes.h"
 
+#include "api/gate_site.h"
 #include "api/grant_body.h"
 
 static struct grant_place grant_place_of(const struct request *q)
@@ -26,7 +27,8 @@ static enum err create_unlock(struct request *q, struct reply *p)
     if (replayed)
         reply_header(p, "Idempotency-Replayed", STR("true"));
     else
-        reply_header(p, "Location", arena_printf(q->tx.arena, "/v1/unlock/%s", g->id.text));
+        reply_header(p, "Location",
+                     arena_printf(q->tx.arena, "%s/v1/unlock/%s", q->site ? SITE_PREFIX : "", g->id.text));
     return reply_grant(q, p, replayed ? 200 : 201, g);
 }
 
@@ -90,7 +92,7 @@ static const struct route rows[] = {
      .handler = get_unlock,
      .status = 200,
      .reply = &unlock_shape,
-     .flags = ROUTE_ETAG,
+     .flags = ROUTE_ETAG | ROUTE_SITE,
      .errors = ROUTE_ERRORS(ERR_NOT_FOUND),
      .store_error = ERR_FETCH_FAILED},
     {.operation_id = "listUnlocks",
@@ -112,6 +114,7 @@ static const struct route rows[] = {
      .handler = list_unlocks,
      .status = 200,
      .reply = &unlock_page_shape,
+     .flags = ROUTE_SITE,
      .store_error = ERR_LIST_FAILED},
     {.operation_id = "createUnlock",
      .summary = "Create a grant",
@@ -137,7 +140,7 @@ static const struct route rows[] = {
      .status = 201,
      .other_status = 200,
      .reply = &unlock_shape,
-     .flags = ROUTE_ETAG | ROUTE_LOCATION | ROUTE_REPLAY,
+     .flags = ROUTE_ETAG | ROUTE_LOCATION | ROUTE_REPLAY | ROUTE_SITE,
      .errors = ROUTE_ERRORS(ERR_PLAN_UPGRADE_REQUIRED, ERR_MULTI_BUILDING_REQUIRED),
      .store_error = ERR_CREATE_FAILED},
     {.operation_id = "updateUnlock",
@@ -161,7 +164,7 @@ static const struct route rows[] = {
      .handler = update_unlock,
      .status = 200,
      .reply = &unlock_shape,
-     .flags = ROUTE_ETAG,
+     .flags = ROUTE_ETAG | ROUTE_SITE,
      .errors = ROUTE_ERRORS(ERR_PLAN_UPGRADE_REQUIRED, ERR_MULTI_BUILDING_REQUIRED, ERR_NOT_FOUND, ERR_VERSION_CONFLICT,
                             ERR_GRANT_REVOKED),
      .store_error = ERR_UPDATE_FAILED},
@@ -180,6 +183,7 @@ static const struct route rows[] = {
      .handler = revoke_unlock,
      .status = 200,
      .reply = &unlock_revoked_shape,
+     .flags = ROUTE_SITE,
      .errors = ROUTE_ERRORS(ERR_NOT_FOUND),
      .store_error = ERR_DELETE_FAILED},
 };

@@ -1,5 +1,6 @@
 #include "api/routes.h"
 
+#include "api/cookie.h"
 #include "api/scopes.h"
 #include "domain/key.h"
 
@@ -133,6 +134,8 @@ static enum err delete_own_key(struct request *q, struct reply *p)
     enum err e = key_revoke(&q->tx, &q->who.account_id, &q->who.key_id);
     if (e)
         return e;
+    if (q->site)
+        reply_header(p, "Set-Cookie", cookie_clear());
     struct revoked *r = arena_new(q->tx.arena, struct revoked);
     r->revoked = v_bool(true);
     return reply_ok(p, 200, &revoked_shape, r);
@@ -174,7 +177,7 @@ static const struct route rows[] = {
      .handler = delete_own_key,
      .status = 200,
      .reply = &revoked_shape,
-     .flags = ROUTE_RECHECKS_KEY,
+     .flags = ROUTE_RECHECKS_KEY | ROUTE_SITE,
      .store_error = ERR_DELETE_FAILED},
     {.operation_id = "createKey",
      .summary = "Create an agent key",
@@ -194,7 +197,7 @@ static const struct route rows[] = {
      .handler = post_key,
      .status = 201,
      .reply = &agent_credential_shape,
-     .flags = ROUTE_RECHECKS_KEY,
+     .flags = ROUTE_RECHECKS_KEY | ROUTE_SITE,
      .errors = ROUTE_ERRORS(ERR_KEY_LIMIT),
      .store_error = ERR_CREATE_FAILED},
     {.operation_id = "listKeys",
@@ -211,6 +214,7 @@ static const struct route rows[] = {
      .handler = get_keys,
      .status = 200,
      .reply = &key_list_shape,
+     .flags = ROUTE_SITE,
      .store_error = ERR_LIST_FAILED},
     {.operation_id = "revokeKey",
      .summary = "Revoke a key",
@@ -225,7 +229,7 @@ static const struct route rows[] = {
      .handler = delete_key,
      .status = 200,
      .reply = &key_revoked_shape,
-     .flags = ROUTE_RECHECKS_KEY,
+     .flags = ROUTE_RECHECKS_KEY | ROUTE_SITE,
      .errors = ROUTE_ERRORS(ERR_NOT_FOUND),
      .store_error = ERR_DELETE_FAILED},
     {.operation_id = "revokeOtherKeys",
@@ -241,7 +245,7 @@ static const struct route rows[] = {
      .handler = post_revoke_others,
      .status = 200,
      .reply = &keys_revoked_shape,
-     .flags = ROUTE_RECHECKS_KEY,
+     .flags = ROUTE_RECHECKS_KEY | ROUTE_SITE,
      .store_error = ERR_UPDATE_FAILED},
 };
 const struct route_set key_routes = ROUTE_SET(rows);

@@ -109,6 +109,7 @@ static const struct route rows[] = {
      .handler = list_logs,
      .status = 200,
      .reply = &page_shape,
+     .flags = ROUTE_SITE,
      .store_error = ERR_FETCH_FAILED},
 };
 

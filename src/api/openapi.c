@@ -1,5 +1,7 @@
 #include "api/openapi.h"
 
+#include "api/cookie.h"
+#include "api/gate_site.h"
 #include "api/openapi_errors.h"
 #include "api/openapi_events.h"
 #include "api/openapi_examples.h"
@@ -242,7 +244,8 @@ static json_t *operation_of(const struct route *route, json_t *schemas)
     if (route->body)
         json_object_set_new(object, "requestBody", request_body_of(route, schemas));
     if (route->credential >= CRED_KEY && route->credential <= CRED_PARENT) {
-        json_object_set_new(object, "security", json_pack("[{s:[]}]", "key"));
+        json_object_set_new(object, "security",
+                            json_pack("[{s:[]}]", route->flags & ROUTE_SITE_ONLY ? "cookie" : "key"));
         json_object_set_new(object, "x-required-scopes", scopes_of(route));
     } else {
         json_object_set_new(object, "security", json_array());
@@ -255,17 +258,19 @@ static json_t *operation_of(const struct route *route, json_t *schemas)
 }
 
 /* {text}, an ID made by another system, is documented as {id}. */
-static void public_path(const char *path, char *ret, size_t size)
+static void public_path(const struct route *route, char *ret, size_t size)
 {
+    const char *path = route->path;
+    const char *prefix = route->flags & ROUTE_SITE_ONLY ? SITE_PREFIX : "";
     const char *text = strstr(path, "{text}");
     int before = text ? (int)(text - path) : (int)strlen(path);
-    snprintf(ret, size, "%.*s%s%s", before, path, text ? "{id}" : "", text ? text + strlen("{text}") : "");
+    snprintf(ret, size, "%s%.*s%s%s", prefix, before, path, text ? "{id}" : "", text ? text + strlen("{text}") : "");
 }
 
 static void add_route(json_t *paths, json_t *schemas, const struct route *route)
 {
     char name[128];
-    public_path(route->path, name, sizeof name);
+    public_path(route, name, sizeof name);
     json_t *path = json_object_get(paths, name);
     if (!path) {
         path = json_object();
@@ -278,7 +283,7 @@ static void add_route(json_t *paths, json_t *schemas, const struct route *route)
 
 struct document {
     json_t *paths, *schemas, *tags;
-    bool keys; /* true if an operation needs a key */
+    bool keys, cookies; /* true if an operation needs one */
 };
 
 /* Groups appear in the order of their first operations. */
@@ -304,7 +309,8 @@ static void add_set(struct document *d, const struct route_set *set)
             continue;
         add_route(d->paths, d->schemas, route);
         add_tag(d->tags, route->tag);
-        d->keys |= route->credential >= CRED_KEY && route->credential <= CRED_PARENT;
+        if (route->credential >= CRED_KEY && route->credential <= CRED_PARENT)
+            *(route->flags & ROUTE_SITE_ONLY ? &d->cookies : &d->keys) = true;
     }
 }
 
@@ -339,12 +345,16 @@ static json_t *components_of(const struct document *d)
         json_object_set_new(components, "securitySchemes",
                             json_pack("{s:{s:s, s:s, s:s}}", "key", "type", "http", "scheme", "bearer", "description",
                                       "An API key of a website session or an agent. Never in a query string."));
+    if (d->cookies)
+        json_object_set_new(components, "securitySchemes",
+                            json_pack("{s:{s:s, s:s, s:s, s:s}}", "cookie", "type", "apiKey", "in", "cookie", "name",
+                                      COOKIE_NAME, "description", "The cookie that signInBrowser sets."));
     return components;
 }
 
 void openapi_document(const struct openapi *d, const char *public_url, struct buf *out)
 {
-    struct document parts = {json_object(), json_object(), json_array(), false};
+    struct document parts = {json_object(), json_object(), json_array(), false, false};
     for (size_t i = 0; i < d->set_count; i++)
         add_set(&parts, d->sets[i]);
     json_t *document = json_pack("{s:s, s:o, s:[{s:s}], s:o, s:o, s:o}", "openapi", "3.1.0", "info", info_of(d),

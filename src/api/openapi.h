@@ -12,6 +12,8 @@ struct openapi {
 
 /* The contract's document. The sandbox has its own (sandbox/routes.h). */
 extern const struct openapi openapi_contract;
+/* The document of what only the website uses, below /app. */
+extern const struct openapi openapi_site;
 
 /* Appends the document (JSON, without white space). `public_url` becomes the server's address. If it is NULL or this
  * machine's own name, the server is the one that sends the document. Pages are left out. */

@@ -97,6 +97,8 @@ void openapi_errors(const struct route *route, struct error_set *ret)
         add_error(ret, ERR_SERVICE_UNAVAILABLE);
     add_error(ret, route->store_error);
     add_credential(ret, route);
+    if (route->flags & ROUTE_SITE_ONLY)
+        add_error(ret, ERR_CROSS_SITE_REQUEST);
     add_limit(ret, route->limit);
     add_building_errors(ret, route->building);
     add_input(ret, route);

@@ -14,6 +14,7 @@ static const struct {
     {"Billing", "Plans, the hosted checkout and the hosted billing portal. The API takes no card details."},
     {"Webhooks", "HTTPS receivers that are notified when access is used, and their deliveries."},
     {"Service", "The service itself: health, contract and guide."},
+    {"Browsers", "Browsers that residents are signed in with."},
     {"Sandbox", "Simulated e-mail, text messages, calls, numbers, billing and clock."},
 };
 
@@ -39,6 +40,10 @@ static void put_scopes(const struct route *route, struct buf *out)
 
 static void put_credential(const struct route *route, struct buf *out)
 {
+    if (route->flags & ROUTE_SITE_ONLY && route->credential != CRED_NONE) {
+        buf_lit(out, "Requires the cookie of a browser that is signed in.");
+        return;
+    }
     const char *refused = route->parent_error ? err_info(route->parent_error)->code : "";
     switch (route->credential) {
     case CRED_NONE:

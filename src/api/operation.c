@@ -242,7 +242,8 @@ static const struct route rows[] = {
      .status = 201,
      .errors =
          ROUTE_ERRORS(ERR_PHONE_VERIFICATION_REQUIRED, ERR_FORWARDING_PHONE_NOT_VERIFIED, ERR_MULTI_BUILDING_REQUIRED,
-                      ERR_BUILDING_NOT_FOUND, ERR_BUILDING_LIMIT, ERR_BUILDING_BILLING_MISMATCH)},
+                      ERR_BUILDING_NOT_FOUND, ERR_BUILDING_LIMIT, ERR_BUILDING_BILLING_MISMATCH),
+     .flags = ROUTE_SITE},
     {.operation_id = "addBuilding",
      .summary = "Add the building of a quote",
      .description = "Returns 201 when completed, or 202 if it takes longer: then poll the operation. A repeated "
@@ -261,7 +262,7 @@ static const struct route rows[] = {
      .status = 201,
      .other_status = 200,
      .pending_status = 202,
-     .flags = ROUTE_REPLAY,
+     .flags = ROUTE_REPLAY | ROUTE_SITE,
      .errors = ROUTE_ERRORS(EXECUTION_ERRORS, ERR_PAYMENT_FAILED, ERR_BUILDING_ADD_FAILED)},
     {.operation_id = "removeBuilding",
      .summary = "Remove the building of a quote",
@@ -279,7 +280,7 @@ static const struct route rows[] = {
      .handler = remove_building,
      .status = 200,
      .pending_status = 202,
-     .flags = ROUTE_REPLAY,
+     .flags = ROUTE_REPLAY | ROUTE_SITE,
      .errors = ROUTE_ERRORS(EXECUTION_ERRORS, ERR_BUILDING_NOT_FOUND)},
     {.operation_id = "getBuildingOperation",
      .summary = "A quote or its operation",
@@ -290,6 +291,7 @@ static const struct route rows[] = {
      .run = RUN_WRITE,
      .handler = get_operation,
      .status = 200,
+     .flags = ROUTE_SITE,
      .errors = ROUTE_ERRORS(ERR_NOT_FOUND)},
 };
 const struct route_set operation_routes = ROUTE_SET(rows);

@@ -209,6 +209,7 @@ static const struct route rows[] = {
      .handler = get_phone,
      .status = 200,
      .reply = &status_shape,
+     .flags = ROUTE_SITE,
      .errors = ROUTE_ERRORS(ERR_ACCOUNT_NOT_FOUND)},
     {.operation_id = "requestPhoneCode",
      .summary = "Send a code to a new forwarding phone",
@@ -228,6 +229,7 @@ static const struct route rows[] = {
      .handler = post_verification,
      .status = 200,
      .reply = &code_sent_shape,
+     .flags = ROUTE_SITE,
      .errors = ROUTE_ERRORS(ERR_SUBSCRIPTION_REQUIRED, ERR_NUMBER_NOT_PROVISIONED, ERR_ACCOUNT_NOT_FOUND,
                             ERR_ALREADY_VERIFIED, ERR_PHONE_IN_USE, ERR_PHONE_CODE_RATE_LIMIT, ERR_PHONE_CHANGE_LIMIT,
                             ERR_PHONE_CODE_SEND_FAILED),
@@ -248,6 +250,7 @@ static const struct route rows[] = {
      .handler = post_confirmation,
      .status = 200,
      .reply = &status_shape,
+     .flags = ROUTE_SITE,
      .errors = ROUTE_ERRORS(ERR_PHONE_CODE_EXPIRED, ERR_SUBSCRIPTION_REQUIRED, ERR_NUMBER_NOT_PROVISIONED,
                             ERR_ACCOUNT_NOT_FOUND, ERR_PHONE_IN_USE, ERR_PHONE_CODE_ATTEMPTS, ERR_PHONE_CHANGE_LIMIT)},
 };

@@ -84,7 +84,7 @@ static const struct route rows[] = {
      .handler = get_plans,
      .status = 200,
      .reply = &plans_shape,
-     .flags = ROUTE_CACHEABLE},
+     .flags = ROUTE_CACHEABLE | ROUTE_SITE},
     {.operation_id = "listBillingPlans",
      .summary = "The available plans, for a signed-in customer",
      .description = "The same catalog as `GET /v1/plans`.",
@@ -97,6 +97,7 @@ static const struct route rows[] = {
      .run = RUN_READ,
      .handler = get_plans,
      .status = 200,
-     .reply = &plans_shape},
+     .reply = &plans_shape,
+     .flags = ROUTE_SITE},
 };
 const struct route_set plan_routes = ROUTE_SET(rows);

@@ -2,7 +2,9 @@
 
 #include <stdio.h>
 
+#include "api/cookie.h"
 #include "api/error_page.h"
+#include "api/gate_site.h"
 #include "api/journal.h"
 #include "api/trace.h"
 #include "base/log.h"
@@ -137,6 +139,9 @@ static void put_common(struct request *q, struct buf *head)
         buf_lit(head, "Cache-Control: no-store\r\n");
     if (flags & ROUTE_PAGE)
         buf_lit(head, PAGE_POLICY);
+    struct str cookie;
+    if (q->renewed && cookie_of(q->http, &cookie))
+        put_reply_header(head, "Set-Cookie", cookie_set(q->tx.arena, cookie, true));
     if (flags & ROUTE_CORS)
         buf_lit(head, "Access-Control-Allow-Origin: *\r\n");
     if (id_given(&q->building_id))
@@ -157,7 +162,7 @@ static bool is_our_fault(const struct err_info *info)
 static struct str noted_path(const struct request *q)
 {
     if (q->route)
-        return str_z(q->route->path);
+        return q->site ? arena_printf(q->tx.arena, SITE_PREFIX "%s", q->route->path) : str_z(q->route->path);
     struct str path = q->http->path;
     size_t slashes = 0, n = 0;
     for (; n < path.n && n < 63; n++)
@@ -232,6 +237,13 @@ static void count_reply(const struct request *q, int status)
     metric_observe(&metrics.http_seconds[q->route ? q->route->run : RUN_HERE], clock_monotonic_us() - q->began_us);
 }
 
+/* An unauthenticated page has no key to send. */
+static const char *next_action(const struct request *q, enum err e)
+{
+    const bool signed_out = e == ERR_AUTH_REQUIRED || e == ERR_INVALID_KEY;
+    return q->site && signed_out ? "Sign in." : err_info(e)->next_action;
+}
+
 static void send_error(struct request *q, struct reply_buffers *b, enum err e)
 {
     const struct err_info *info = err_info(e);
@@ -239,7 +251,7 @@ static void send_error(struct request *q, struct reply_buffers *b, enum err e)
                               .message = v_str(q->tx.why.p && info->status < 500 ? q->tx.why : str_z(info->message)),
                               .code = v_str(str_z(info->code)),
                               .retryable = v_bool(info->status == 429 || info->status >= 500),
-                              .next_action = v_str(str_z(info->next_action))};
+                              .next_action = v_str(str_z(next_action(q, e)))};
     struct error_envelope envelope = {.error = v_object(&body),
                                       .requestId = v_str(str_n(q->request_id, sizeof q->request_id - 1))};
     put_common(q, &b->head);

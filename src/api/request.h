@@ -41,6 +41,7 @@ struct request {
     struct service *service;
     struct journal *journal; /* of error responses; NULL if disabled */
     const struct route *route;
+    bool site;                           /* came in below /app, see api/gate_site.h: its key is that of the cookie */
     struct work work;                    /* for the transactions of a blocking handler, while tx.db is NULL */
     struct tx tx;                        /* arena, config, now; db while a handler runs; why */
     char request_id[29];                 /* "req_" and 24 hex */
@@ -68,6 +69,8 @@ struct request {
     bool assumed;                    /* this run assumes it */
     bool authenticated;              /* `who` was read from the store */
     bool key_used;                   /* record this use of the key: it is the first in its minute */
+    const unsigned char *lapsed;     /* hash of a cookie whose expired key can be renewed, or NULL */
+    bool renewal_tried, renewed;     /* renewed: send the cookie again, so that the browser keeps it */
     uint64_t keys_epoch;             /* read before the snapshot that authenticates; see api/gate.h */
     struct store_task task;          /* while a store thread has the request */
     struct str allow;                /* of a 405 */

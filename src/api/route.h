@@ -54,7 +54,9 @@ enum route_flag {
     ROUTE_EXTENSION = 32,    /* x-extension: true */
     ROUTE_RECHECKS_KEY = 64, /* re-check the key in the write transaction: a just-revoked key must not do this */
     ROUTE_PAGE = 128,        /* a web page: strict Content-Security-Policy, left out of OpenAPI documents */
-    ROUTE_URGENT = 256       /* of RUN_WRITE: somebody waits at a door; see struct store_task */
+    ROUTE_URGENT = 256,      /* of RUN_WRITE: somebody waits at a door; see struct store_task */
+    ROUTE_SITE = 512,        /* also served to the website's pages, below /app */
+    ROUTE_SITE_ONLY = 1024   /* served only there; the row's path lacks the /app */
 };
 
 #define ROUTE_ERRORS(...) ((const enum err[]){__VA_ARGS__, ERR_NONE})

@@ -71,7 +71,20 @@ static const char *const method_names[] = {[HTTP_GET] = "GET, HEAD",
                                            [HTTP_PATCH] = "PATCH",
                                            [HTTP_DELETE] = "DELETE"};
 
-const struct route *router_find(const struct router *r, bool control, enum http_method method, struct str path,
+static bool opens(enum router_door door, const struct route *route)
+{
+    switch (door) {
+    case DOOR_API:
+        return route->credential != CRED_CONTROL && !(route->flags & ROUTE_SITE_ONLY);
+    case DOOR_SITE:
+        return route->flags & (ROUTE_SITE | ROUTE_SITE_ONLY);
+    case DOOR_CONTROL:
+        return route->credential == CRED_CONTROL;
+    }
+    return false;
+}
+
+const struct route *router_find(const struct router *r, enum router_door door, enum http_method method, struct str path,
                                 struct arena *a, struct str ret_params[static ROUTE_PARAMS], struct str *ret_allow)
 {
     if (method == HTTP_HEAD)
@@ -80,7 +93,7 @@ const struct route *router_find(const struct router *r, bool control, enum http_
     for (size_t i = 0; i < r->count; i++) {
         const struct pattern *p = &r->patterns[i];
         struct str params[ROUTE_PARAMS] = {STR_NONE};
-        if ((p->route->credential == CRED_CONTROL) != control || !pattern_matches(p, path, params))
+        if (!opens(door, p->route) || !pattern_matches(p, path, params))
             continue;
         if (p->route->method == method) {
             memcpy(ret_params, params, sizeof params);

@@ -10,6 +10,23 @@ const struct route_set *const api_sets[] = {
 };
 const size_t api_set_count = sizeof api_sets / sizeof *api_sets;
 
+const struct route_set *const browser_sets[] = {&sign_in_routes, &browser_routes};
+const size_t browser_set_count = sizeof browser_sets / sizeof *browser_sets;
+
+const struct openapi openapi_site = {
+    .title = "Access-Control Service: website",
+    .description =
+        "The operations that only the service's own website uses. Its pages call these and those of the service's "
+        "document below `/app`: `GET /app/v1/account` is `GET /v1/account`, except that the browser's cookie takes the "
+        "place of the key and `Authorization` is not read. Checks, scopes and limits are those of a website session's "
+        "key. Not below `/app`: `POST /v1/auth/verify`, of which there is another one, and what needs neither key nor "
+        "sign-in.\n\n"
+        "Every request must come from a page of the same host, as `Sec-Fetch-Site: same-origin` or, where the browser "
+        "does not send that, `Origin` says. Others get 403 `CROSS_SITE_REQUEST`. Programs use a key, and not `/app`.",
+    .sets = browser_sets,
+    .set_count = sizeof browser_sets / sizeof *browser_sets,
+};
+
 const struct openapi openapi_contract = {
     .title = "Access-Control Service",
     .description =

@@ -23,6 +23,12 @@ extern const struct route_set plan_routes;      /* the plans on offer */
 extern const struct route_set settings_routes;  /* a building's setup and settings */
 extern const struct route_set webhook_routes;   /* webhook endpoints */
 
+/* Operations for the website's pages alone, below /app. */
+extern const struct route_set *const browser_sets[];
+extern const size_t browser_set_count;
+extern const struct route_set browser_routes; /* browsers that are signed in */
+extern const struct route_set sign_in_routes; /* sign-in of a browser */
+
 /* POST /hooks/<provider>: webhooks sent by providers to the service, signed and without a key. Not part of the
  * contract. Served only if billing.provider is stripe. */
 extern const struct route_set stripe_hook_routes;

@@ -7,7 +7,9 @@
 
 #include "api/constant.h"
 #include "api/gate.h"
+#include "api/gate_site.h"
 #include "api/openapi.h"
+#include "api/renewal.h"
 #include "api/reply.h"
 #include "api/router.h"
 #include "api/routes.h"
@@ -134,6 +136,7 @@ static void record_use(struct request *q)
 /* ---- running ---- */
 
 static void request_posted(struct mail *mail);
+static void request_renewed(struct mail *mail);
 
 static struct request *request_of_task(struct store_task *task)
 {
@@ -218,6 +221,10 @@ static void request_posted(struct mail *mail)
     gate_remember(q->service->loops[q->loop].cache, q);
     record_use(q);
     q->key_used = false;
+    if (renewal_due(q)) {
+        renewal_submit(q, request_renewed);
+        return;
+    }
     if (!q->result && q->route->run == RUN_BLOCKING && !q->handed) {
         push_blocking(q);
         return;
@@ -269,6 +276,10 @@ static void run_here(struct request *q, struct loop *loop)
     q->result = check_here(q, loop);
     record_use(q);
     q->key_used = false;
+    if (renewal_due(q)) {
+        renewal_submit(q, request_renewed);
+        return;
+    }
     if (!q->result && q->route->run == RUN_WRITE) {
         submit_request(q, STORE_WRITE, store_handler);
         return;
@@ -286,12 +297,43 @@ static void run_here(struct request *q, struct loop *loop)
     service_reply(q);
 }
 
+static void run_request(struct request *q)
+{
+    struct loop *loop = &q->service->loops[q->loop];
+    if (loop->session || !needs_store(q->route))
+        run_here(q, loop);
+    else
+        run_in_store(q, loop);
+}
+
+static void request_renewed(struct mail *mail)
+{
+    struct http_request *r = container_of(mail, struct http_request, mail);
+    struct request *q = r->user;
+    if (q->result)
+        service_reply(q);
+    else
+        run_request(q);
+}
+
 /* ---- the server's callbacks ---- */
 
 static void refuse_with(struct request *q, enum err e)
 {
     q->result = e;
     service_reply(q);
+}
+
+/* Finds where the request came in. Removes the site's prefix from the path. */
+static enum router_door door_of(struct request *q, struct str *path)
+{
+    if (q->http->peer.local)
+        return DOOR_CONTROL;
+    q->site = str_starts(*path, STR(SITE_PREFIX "/v1/"));
+    if (!q->site)
+        return DOOR_API;
+    *path = str_from(*path, sizeof SITE_PREFIX - 1);
+    return DOOR_SITE;
 }
 
 static void service_on_head(void *ctx, struct http_request *r, unsigned loop)
@@ -304,28 +346,31 @@ static void service_on_head(void *ctx, struct http_request *r, unsigned loop)
         return;
     }
     struct str params[ROUTE_PARAMS] = {STR_NONE};
-    q->route = router_find(s->router, r->peer.local, r->method, r->path, &r->arena, params, &q->allow);
+    struct str path = r->path;
+    const enum router_door door = door_of(q, &path);
+    q->route = router_find(s->router, door, r->method, path, &r->arena, params, &q->allow);
     q->path_text = params[0];
     q->item_text = params[1];
     q->operation = GPOINTER_TO_UINT(g_hash_table_lookup(s->operations, q->route));
+    e = q->route && q->site ? gate_check_site(q) : ERR_NONE;
     if (!q->route)
         refuse_with(q, q->allow.p ? ERR_METHOD_NOT_ALLOWED : ERR_NOT_FOUND);
+    else if (e)
+        refuse_with(q, e);
     else if (q->route->body_max)
         r->body_max = q->route->body_max;
 }
 
 static void service_on_request(void *ctx, struct http_request *r, unsigned loop)
 {
-    struct service *s = ctx;
+    (void)ctx, (void)loop;
     struct request *q = r->user;
     q->tx.now_us = clock_now_us(); /* reading the body may have taken long */
     const enum err e = q->route->verify ? q->route->verify(q) : ERR_NONE;
     if (e)
         refuse_with(q, e);
-    else if (s->loops[loop].session || !needs_store(q->route))
-        run_here(q, &s->loops[loop]);
     else
-        run_in_store(q, &s->loops[loop]);
+        run_request(q);
 }
 
 static void on_refuse(void *ctx, struct http_request *r, enum err why, unsigned loop)

@@ -14,11 +14,12 @@
 
 struct openapi_options {
     const char *url;
-    bool sandbox;
+    bool sandbox, site;
 };
 
 static const struct option_row rows[] = {
     OPTION_SWITCH(struct openapi_options, sandbox, "sandbox", "print the operations under /sandbox instead"),
+    OPTION_SWITCH(struct openapi_options, site, "site", "print the operations that only the website uses instead"),
     OPTION_TEXT(struct openapi_options, url, "url", "URL", "server URL in the document [the URL that serves it]"),
 };
 
@@ -43,7 +44,7 @@ static int openapi_run(const struct command *self, const void *given, struct arg
         complain("openapi: --url must be an https:// or http:// URL with a host");
         return EXIT_USAGE;
     }
-    openapi_document(o->sandbox ? &openapi_sandbox : &openapi_contract, address, &out);
+    openapi_document(o->site ? &openapi_site : o->sandbox ? &openapi_sandbox : &openapi_contract, address, &out);
     free(address);
     bool whole = !out.full && fwrite(out.p, 1, out.n, stdout) == out.n;
     buf_done(&out);

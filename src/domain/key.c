@@ -124,9 +124,13 @@ enum err key_issue(struct tx *tx, const struct key_options *o, struct key_issued
         .scopes = o->scopes,
         .expires_at_us = tx->now_us + o->ttl_s * US_PER_S,
     };
-    make_text(&k, o->kind);
     unsigned char hash[SHA256_LEN];
-    key_hash(str_z(k.text), hash);
+    if (o->hash) {
+        memcpy(hash, o->hash, sizeof hash);
+    } else {
+        make_text(&k, o->kind);
+        key_hash(str_z(k.text), hash);
+    }
     enum err e = db_exec(tx->db, SQL_KEY_INSERT,
                          DB_ARGS(v_blob(hash, sizeof hash), v_str(id_str(&k.id)), v_str(id_str(&o->account_id)),
                                  v_str(id_str(&o->building_id)), v_str(id_str(&o->member_id)),
@@ -221,7 +225,9 @@ enum err key_revoke_others(struct tx *tx, const struct id *account, const struct
 {
     db_notify(tx->db, TOPIC_KEYS);
     return db_exec(tx->db, SQL_KEY_REVOKE_OTHERS,
-                   DB_ARGS(v_str(id_str(account)), v_str(id_str(keep)), v_int(tx->now_us)), ret_count);
+                   DB_ARGS(v_str(id_str(account)), v_str(id_str(keep)), v_int(tx->now_us),
+                           v_int(tx->now_us - KEY_REMEMBERED_S * US_PER_S)),
+                   ret_count);
 }
 
 enum err key_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)

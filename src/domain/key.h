@@ -11,6 +11,7 @@
 #define KEY_NAME_MAX      120
 #define KEY_ACTIVE_MAX    20 /* agent keys of one account that are not revoked or expired */
 #define KEY_SESSION_TTL_S (12 * 3600)
+#define KEY_REMEMBERED_S  (30 * 86400) /* since its last use, a remembered browser's key can be renewed */
 #define KEY_DAYS_MAX      90
 #define KEY_DAYS_DEFAULT  30
 
@@ -52,11 +53,12 @@ struct key_options {
     struct str name;
     uint32_t scopes;
     int64_t ttl_s;
+    const unsigned char *hash; /* SHA256_LEN: the key gets no text and is found by this; NULL: by that of its text */
 };
 
 struct key_issued {
     struct id id;
-    char text[KEY_TEXT_MAX]; /* the secret; the caller must wipe it */
+    char text[KEY_TEXT_MAX]; /* the secret, if it has one; the caller must wipe it */
     char prefix[KEY_PREFIX_LEN + 1];
     uint32_t scopes;
     int64_t expires_at_us;
@@ -83,7 +85,8 @@ struct key_entry {
 enum err key_list(struct tx *tx, const struct id *account, const struct key_entry **ret, size_t *ret_count) CHECKED;
 /* Fails with ERR_NOT_FOUND if the account has no such key, or it is already revoked. */
 enum err key_revoke(struct tx *tx, const struct id *account, const struct id *key) CHECKED;
-/* Revokes every active key of the account except `keep`. *ret_count is their number. */
+/* Revokes every active key of the account except `keep`, and the keys of browsers that could renew them. *ret_count is
+ * their number. */
 enum err key_revoke_others(struct tx *tx, const struct id *account, const struct id *keep, int64_t *ret_count) CHECKED;
 
 /* Deletes at most `limit` keys that expired before before_us. *ret_count is their number. */

@@ -99,25 +99,33 @@ static enum err challenge_redeem(struct tx *tx, struct str email, struct str cha
     return e ? e : ERR_INVALID_OTP;
 }
 
-enum err session_verify(struct tx *tx, struct str email, struct str challenge, struct str otp, struct key_issued *ret)
+enum err session_redeem(struct tx *tx, struct str email, struct str challenge, struct str otp, struct id *ret_account)
 {
     enum err e = check_linked(tx, email);
     if (!e)
         e = challenge_redeem(tx, email, challenge, otp);
+    return e ? e : account_ensure(tx, email, ret_account);
+}
+
+struct key_options session_key(const struct id *account)
+{
+    return (struct key_options){
+        .kind = KEY_WEB_SESSION,
+        .account_id = *account,
+        .name = STR(SESSION_NAME),
+        .scopes = session_scopes,
+        .ttl_s = KEY_SESSION_TTL_S,
+    };
+}
+
+enum err session_verify(struct tx *tx, struct str email, struct str challenge, struct str otp, struct key_issued *ret)
+{
     struct id account;
-    if (!e)
-        e = account_ensure(tx, email, &account);
+    enum err e = session_redeem(tx, email, challenge, otp, &account);
     if (e)
         return e;
-    return key_issue(tx,
-                     &(struct key_options){
-                         .kind = KEY_WEB_SESSION,
-                         .account_id = account,
-                         .name = STR(SESSION_NAME),
-                         .scopes = session_scopes,
-                         .ttl_s = KEY_SESSION_TTL_S,
-                     },
-                     ret);
+    const struct key_options options = session_key(&account);
+    return key_issue(tx, &options, ret);
 }
 
 enum err session_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)

@@ -23,5 +23,11 @@ enum err session_challenge(struct tx *tx, struct str email, struct challenge *re
 enum err session_verify(struct tx *tx, struct str email, struct str challenge, struct str otp,
                         struct key_issued *ret) CHECKED;
 
+/* The same without a session: *ret_account is the account. */
+enum err session_redeem(struct tx *tx, struct str email, struct str challenge, struct str otp,
+                        struct id *ret_account) CHECKED;
+/* The key of a website session. */
+struct key_options session_key(const struct id *account);
+
 /* Deletes at most `limit` challenges that expired before before_us. *ret_count is their number. */
 enum err session_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count) CHECKED;

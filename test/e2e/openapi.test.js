@@ -65,11 +65,12 @@ describe('the OpenAPI documents', () => {
         documents.served = (await w.client.get('/openapi.json')).text;
         documents.printed = printed();
         documents.sandbox = printed('--sandbox');
+        documents.site = printed('--site');
     });
 
     for (const [name, lint] of Object.entries(LINTERS)) {
         it(`leave ${name} nothing to say`, async () => {
-            for (const which of ['served', 'sandbox']) assert.deepEqual(await lint(documents[which]), [], which);
+            for (const which of ['served', 'sandbox', 'site']) assert.deepEqual(await lint(documents[which]), [], which);
         });
 
         it(`would hear from ${name} of an operation without answers or description`, async () => {

@@ -38,7 +38,9 @@ UPDATE api_key SET revoked_at = $3 WHERE account_id = $1 AND id = $2 AND revoked
 
 -- name: key_revoke_others
 UPDATE api_key {by api_key_live} SET revoked_at = $3
-WHERE account_id = $1 AND id <> $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)
+WHERE account_id = $1 AND id <> $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3
+    OR (coalesce(last_used_at, created_at) > $4
+        AND EXISTS (SELECT 1 FROM browser b WHERE b.hash = api_key.hash AND b.remembered = 1)))
 
 -- name: key_revoke_member
 UPDATE api_key SET revoked_at = $3 WHERE account_id = $1 AND member_id = $2 AND revoked_at IS NULL

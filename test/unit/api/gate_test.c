@@ -36,7 +36,7 @@ static void every_route_has_a_row_in_this_table(void **state)
         struct str params[ROUTE_PARAMS] = {STR_NONE}, allow = STR_NONE;
         struct buf path = BUF(200);
         put_path(&path, &p);
-        found[i] = router_find(s->router, false, p.row->method, buf_view(&path), &s->fixture->arena, params, &allow);
+        found[i] = router_find(s->router, DOOR_API, p.row->method, buf_view(&path), &s->fixture->arena, params, &allow);
         buf_done(&path);
         if (!found[i])
             fail_msg("no route for %s", p.row->path);

@@ -31,6 +31,8 @@ static const struct exception {
     {"account_list_unbilled", START},
     {"activity_merge", PAGE},
     {"activity_kinds", "of rows that a LIMIT has counted"},
+    {"browser_end_surplus", ACCOUNT},
+    {"browser_list", ACCOUNT},
     {"building_list", ACCOUNT},
     {"checkout_latest", ACCOUNT},
     {"checkout_list_pending", OPERATOR},

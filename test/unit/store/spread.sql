@@ -53,6 +53,10 @@ SELECT sha256(i::text::bytea), id_of('c', i), id_of('a', i % buildings()), CASE 
     CASE i / buildings() WHEN 2 THEN now_us() END
 FROM generate_series(0, 3 * buildings() - 1) AS i;
 
+-- The sessions are those of browsers.
+INSERT INTO browser (hash, id, account_id, program, system, remembered, created_at)
+SELECT hash, id, account_id, 'Firefox', 'Linux', 1, created_at FROM api_key WHERE kind = 'web_session';
+
 INSERT INTO member (building_id, id, account_id, name, email, created_at)
 SELECT id_of('b', i), id_of('m', i), id_of('a', i), 'Member', 'member' || i || '@example.com', now_us()
 FROM generate_series(0, buildings() - 1) AS i;

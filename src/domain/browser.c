@@ -1,0 +1,150 @@
+#include "domain/browser.h"
+
+#include "domain/row.h"
+#include "domain/session.h"
+
+#define MINUTE_US  (60 * US_PER_S)
+#define HASHED_MAX 64
+
+/* A text of a key contains no NUL, so that its hash differs. */
+void browser_hash(struct str cookie, unsigned char ret[static SHA256_LEN])
+{
+    static const char domain[] = "browser"; /* hashed with its NUL */
+    char input[HASHED_MAX];
+    size_t n = sizeof domain + (cookie.n < sizeof input - sizeof domain ? cookie.n : sizeof input - sizeof domain);
+    memcpy(input, domain, sizeof domain);
+    memcpy(input + sizeof domain, cookie.p, n - sizeof domain);
+    crypto_sha256(str_n(input, n), ret);
+    crypto_wipe(input, sizeof input);
+}
+
+/* Browsers used since then can be renewed. */
+static int64_t remembered_since(const struct tx *tx)
+{
+    return tx->now_us - KEY_REMEMBERED_S * US_PER_S;
+}
+
+static enum err end_surplus(struct tx *tx, const struct id *account)
+{
+    db_notify(tx->db, TOPIC_KEYS);
+    return db_exec(
+        tx->db, SQL_BROWSER_END_SURPLUS,
+        DB_ARGS(v_str(id_str(account)), v_int(tx->now_us), v_int(remembered_since(tx)), v_int(BROWSERS_MAX - 1)), NULL);
+}
+
+static struct val name_or_null(const char *name)
+{
+    return name ? v_str(str_z(name)) : v_null();
+}
+
+static enum err insert(struct tx *tx, const struct key_options *key, const struct id *id, struct str user_agent,
+                       bool remember)
+{
+    const struct browser_names names = browser_names(user_agent);
+    struct key_issued issued;
+    enum err e = key_issue(tx, key, &issued);
+    if (e)
+        return e;
+    return db_exec(tx->db, SQL_BROWSER_INSERT,
+                   DB_ARGS(v_blob(key->hash, SHA256_LEN), v_str(id_str(id)), v_str(id_str(&key->account_id)),
+                           name_or_null(names.program), name_or_null(names.system), v_int(remember), v_int(tx->now_us)),
+                   NULL);
+}
+
+enum err browser_issue(struct tx *tx, const struct id *account, struct str user_agent, bool remember,
+                       struct browser_issued *ret)
+{
+    enum err e = end_surplus(tx, account);
+    if (e)
+        return e;
+    struct browser_issued b = {
+        .id = id_new(tx->now_us),
+        .ends_at_us = tx->now_us + (remember ? KEY_REMEMBERED_S : KEY_SESSION_TTL_S) * US_PER_S,
+    };
+    unsigned char hash[SHA256_LEN];
+    crypto_base62(b.cookie, BROWSER_COOKIE_LEN);
+    browser_hash(str_z(b.cookie), hash);
+    struct key_options key = session_key(account);
+    key.hash = hash;
+    e = insert(tx, &key, &b.id, user_agent, remember);
+    if (!e)
+        *ret = b;
+    crypto_wipe(&b, sizeof b);
+    return e;
+}
+
+enum err browser_replace(struct tx *tx, const unsigned char hash[static SHA256_LEN])
+{
+    db_notify(tx->db, TOPIC_KEYS);
+    return db_exec(tx->db, SQL_BROWSER_REPLACE, DB_ARGS(v_blob(hash, SHA256_LEN), v_int(tx->now_us)), NULL);
+}
+
+enum err browser_lapsed(struct tx *tx, const unsigned char hash[static SHA256_LEN], bool *ret)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_BROWSER_LAPSED,
+                        DB_ARGS(v_blob(hash, SHA256_LEN), v_int(tx->now_us), v_int(remembered_since(tx))), &c);
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    *ret = !e;
+    return ERR_NONE;
+}
+
+enum err browser_renew(struct tx *tx, const unsigned char hash[static SHA256_LEN])
+{
+    const struct id key = id_new(tx->now_us);
+    int64_t renewed;
+    enum err e =
+        db_exec(tx->db, SQL_BROWSER_RENEW,
+                DB_ARGS(v_blob(hash, SHA256_LEN), v_int(tx->now_us), v_int(remembered_since(tx)), v_str(id_str(&key)),
+                        v_int(tx->now_us - tx->now_us % MINUTE_US), v_int(tx->now_us + KEY_SESSION_TTL_S * US_PER_S)),
+                &renewed);
+    if (e)
+        return e;
+    return renewed ? ERR_NONE : ERR_NOT_FOUND;
+}
+
+enum err browser_list(struct tx *tx, const struct id *account, const struct browser_entry **ret, size_t *ret_count)
+{
+    CURSOR c;
+    enum err e = db_query(tx->db, SQL_BROWSER_LIST,
+                          DB_ARGS(v_str(id_str(account)), v_int(tx->now_us), v_int(remembered_since(tx))), &c);
+    if (e)
+        return e;
+    struct browser_entry *list = NULL;
+    size_t count = 0, room = 0;
+    for (bool more; !(e = db_next(&c, &more)) && more;) {
+        list = list_room(tx->arena, list, count, &room, sizeof *list);
+        list[count++] = (struct browser_entry){
+            .id = col_id(&c, COL_BROWSER_LIST_ID),
+            .key_id = col_id(&c, COL_BROWSER_LIST_KEY_ID),
+            .program = col_copy(&c, COL_BROWSER_LIST_PROGRAM, tx->arena),
+            .system = col_copy(&c, COL_BROWSER_LIST_SYSTEM, tx->arena),
+            .remembered = col_int(&c, COL_BROWSER_LIST_REMEMBERED),
+            .created_at_us = col_int(&c, COL_BROWSER_LIST_CREATED_AT),
+            .last_used_us = col_int(&c, COL_BROWSER_LIST_LAST_USED_AT),
+        };
+    }
+    if (e)
+        return e;
+    *ret = list;
+    *ret_count = count;
+    return ERR_NONE;
+}
+
+enum err browser_end(struct tx *tx, const struct id *account, const struct id *browser)
+{
+    int64_t ended;
+    db_notify(tx->db, TOPIC_KEYS);
+    enum err e = db_exec(tx->db, SQL_BROWSER_END,
+                         DB_ARGS(v_str(id_str(account)), v_str(id_str(browser)), v_int(tx->now_us)), &ended);
+    if (e)
+        return e;
+    return ended ? ERR_NONE : ERR_NOT_FOUND;
+}
+
+enum err browser_end_all(struct tx *tx, const struct id *account)
+{
+    db_notify(tx->db, TOPIC_KEYS);
+    return db_exec(tx->db, SQL_BROWSER_END_ALL, DB_ARGS(v_str(id_str(account)), v_int(tx->now_us)), NULL);
+}
