@@ -1,7 +1,9 @@
 #include "cli/setup_check.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
+#include <libpq-fe.h>
 #include <netdb.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
@@ -16,12 +18,14 @@
 
 #include "providers/mail.h"
 #include "voice/reach.h"
+#include "voice/register.h"
 #include "voice/sip_trunk_form.h"
 
-#define SOON_S   (14 * 86400) /* a certificate that ends earlier gets a warning */
-#define TEXT_MAX 600
-#define SIP_PORT 5060
-#define TLS_PORT 5061
+#define SOON_S    (14 * 86400) /* a certificate that ends earlier gets a warning */
+#define TEXT_MAX  600
+#define CONNECT_S "5"
+#define SIP_PORT  5060
+#define TLS_PORT  5061
 
 struct checking {
     const struct config *config;
@@ -44,23 +48,25 @@ static void tell(struct checking *k, enum setup_result r, const char *what, cons
     k->report(r, what, text);
 }
 
-/* The host of public_url, without brackets. */
-static void public_host(const struct config *c, char *ret, size_t size)
+const char *setup_host(const char *url, char ret[static SETUP_HOST_MAX])
 {
-    const char *from = strstr(c->top_public_url, "://");
-    from = from ? from + 3 : c->top_public_url;
+    const char *from = strstr(url, "://");
+    from = from ? from + 3 : url;
     const bool bracketed = *from == '[';
-    snprintf(ret, size, "%.*s", (int)strcspn(from + bracketed, bracketed ? "]" : ":/"), from + bracketed);
+    const size_t n = strcspn(from + bracketed, bracketed ? "]" : ":/");
+    snprintf(ret, SETUP_HOST_MAX, "%.*s", (int)n, from + bracketed);
+    const char *end = from + bracketed + n;
+    return bracketed && *end ? end + 1 : end;
 }
 
 /* ---- name and ports ---- */
 
 static void check_name(struct checking *k)
 {
-    char host[256], text[TEXT_MAX] = "";
+    char host[SETUP_HOST_MAX], text[TEXT_MAX] = "";
     struct addrinfo *all;
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    public_host(k->config, host, sizeof host);
+    setup_host(k->config->top_public_url, host);
     const int e = getaddrinfo(host, NULL, &hints, &all);
     if (e) {
         tell(k, SETUP_FAILED, "name", "%s: %s: add an address record for it to the DNS", host, gai_strerror(e));
@@ -74,6 +80,19 @@ static void check_name(struct checking *k)
     }
     freeaddrinfo(all);
     tell(k, SETUP_OK, "name", "%s is %s", host, text);
+}
+
+/* A proxy in front, or systemd, may have the port of public_url. */
+static void check_public_port(struct checking *k)
+{
+    char host[SETUP_HOST_MAX], port[8] = "443";
+    const char *at = setup_host(k->config->top_public_url, host), *listens = strrchr(k->config->listen_https, ':');
+    if (*at == ':')
+        snprintf(port, sizeof port, "%.*s", (int)strspn(at + 1, "0123456789"), at + 1);
+    if (listens && strcmp(listens + 1, port) != 0)
+        tell(k, SETUP_WARNING, "port",
+             "public_url has port %s, the service listens on %s: a proxy in front must connect them", port,
+             listens + 1);
 }
 
 static bool is_free(const char *address, int type)
@@ -126,27 +145,48 @@ bool setup_user(const char *name, struct setup_user *ret)
     return true;
 }
 
-/* Whether the service's user may read the file: its directories count, too. */
-static bool may_read(const char *user, const char *path)
+/* Runs `work` in a process of the service's user; its text gets into `ret_text`. Returns what it returned, -1 if that
+ * process failed. */
+static int as_service(const char *user, int (*work)(const char *what, char *ret_text), const char *what,
+                      char ret_text[static TEXT_MAX])
 {
     struct setup_user u;
-    int status;
+    int status, ends[2];
+    ret_text[0] = '\0';
     if (!user || !setup_user(user, &u))
-        return access(path, R_OK) == 0;
+        return work(what, ret_text);
+    if (pipe2(ends, O_CLOEXEC))
+        return -1;
     const pid_t child = fork();
     if (child == 0) {
-        const bool readable = !initgroups(user, u.gid) && !setgid(u.gid) && !setuid(u.uid) && !access(path, R_OK);
-        _exit(readable ? 0 : 1);
+        char text[TEXT_MAX] = "";
+        int result = -1;
+        if (!initgroups(user, u.gid) && !setgid(u.gid) && !setuid(u.uid))
+            result = work(what, text);
+        _exit(write(ends[1], text, strlen(text)) < 0 ? 255 : result & 255);
     }
-    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+    close(ends[1]);
+    const ssize_t n = child > 0 ? read(ends[0], ret_text, TEXT_MAX - 1) : 0;
+    ret_text[n > 0 ? n : 0] = '\0';
+    close(ends[0]);
+    const bool ended = child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status);
+    return ended && WEXITSTATUS(status) != 255 ? WEXITSTATUS(status) : -1;
+}
+
+static int is_unreadable(const char *path, char *ret_text)
+{
+    const bool readable = access(path, R_OK) == 0;
+    snprintf(ret_text, TEXT_MAX, "%s", readable ? "" : strerror(errno));
+    return !readable;
 }
 
 static void check_readable(struct checking *k, const char *key, const char *path)
 {
-    if (!may_read(k->user, path))
+    char why[TEXT_MAX];
+    if (as_service(k->user, is_unreadable, path, why) != 0)
         tell(k, SETUP_FAILED, "file",
-             "%s %s: user %s cannot read it: change its owner or mode, or those of its directory", key, path,
-             k->user ? k->user : "of this process");
+             "%s %s: user %s cannot read it: %s: change its owner or mode, or those of its directory", key, path,
+             k->user ? k->user : "of this process", why);
 }
 
 static void check_files(struct checking *k)
@@ -158,6 +198,7 @@ static void check_files(struct checking *k)
                {"tls.key", c->tls_key},
                {"secrets.master_key", c->secrets_master_key},
                {"mail.password", c->mail_password},
+               {"store.dsn", c->store_dsn},
                {"voice.peer.pbx.password", c->peer_count ? c->peers[0].password : ""}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const bool secret = strncmp(all[i].value, "file:", 5) == 0;
@@ -166,23 +207,41 @@ static void check_files(struct checking *k)
     }
 }
 
-/* That the key fits was checked with the configuration. */
-static void check_certificate(struct checking *k)
+static X509 *read_certificate(const char *path)
 {
-    char host[256];
-    FILE *f = fopen(k->config->tls_certificate, "re");
+    FILE *f = fopen(path, "re");
     X509 *x = f ? PEM_read_X509(f, NULL, NULL, NULL) : NULL;
     if (f)
         fclose(f);
+    return x;
+}
+
+static bool is_named(X509 *x, const char *host)
+{
+    return X509_check_host(x, host, 0, 0, NULL) == 1 || X509_check_ip_asc(x, host, 0) == 1;
+}
+
+bool setup_certificate_is_for(const char *path, const char *host)
+{
+    X509 *x = read_certificate(path);
+    const bool named = x && is_named(x, host);
+    X509_free(x);
+    return named;
+}
+
+/* That the key fits was checked with the configuration. */
+static void check_certificate(struct checking *k)
+{
+    char host[SETUP_HOST_MAX];
+    X509 *x = read_certificate(k->config->tls_certificate);
     if (!x) {
         tell(k, SETUP_FAILED, "certificate", "%s: cannot be read", k->config->tls_certificate);
         return;
     }
-    public_host(k->config, host, sizeof host);
+    setup_host(k->config->top_public_url, host);
     int days = 0, seconds = 0;
     (void)ASN1_TIME_diff(&days, &seconds, NULL, X509_get0_notAfter(x));
-    const bool named = X509_check_host(x, host, 0, 0, NULL) == 1 || X509_check_ip_asc(x, host, 0) == 1;
-    if (!named)
+    if (!is_named(x, host))
         tell(k, SETUP_FAILED, "certificate", "is not for %s: get one for this name", host);
     else if (days < 0 || seconds < 0)
         tell(k, SETUP_FAILED, "certificate", "has expired: renew it");
@@ -193,6 +252,52 @@ static void check_certificate(struct checking *k)
         tell(k, days * 86400LL < SOON_S ? SETUP_WARNING : SETUP_OK, "certificate", "is for %s, and valid for %d days",
              host, days);
     X509_free(x);
+}
+
+/* ---- database ---- */
+
+static const char may_create_sql[] = "SELECT current_user, current_database(),"
+                                     " coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)";
+
+/* 0: this user can make tables there; otherwise the text is the reason, without the connection string. */
+static int connect_store(const char *dsn, char *ret_text)
+{
+    const char *const keys[] = {"dbname", "connect_timeout", "fallback_application_name", NULL};
+    const char *const values[] = {dsn, CONNECT_S, "portero setup", NULL};
+    PGconn *conn = PQconnectdbParams(keys, values, 1);
+    PGresult *r = PQstatus(conn) == CONNECTION_OK ? PQexec(conn, may_create_sql) : NULL;
+    const bool asked = PQresultStatus(r) == PGRES_TUPLES_OK;
+    const bool good = asked && *PQgetvalue(r, 0, 2) == 't';
+    if (good)
+        snprintf(ret_text, TEXT_MAX, "PostgreSQL %d, database %s, user %s", PQserverVersion(conn) / 10000,
+                 PQgetvalue(r, 0, 1), PQgetvalue(r, 0, 0));
+    else if (asked)
+        snprintf(ret_text, TEXT_MAX, "user %s may not create tables in database %s: make it the owner",
+                 PQgetvalue(r, 0, 0), PQgetvalue(r, 0, 1));
+    else
+        snprintf(ret_text, TEXT_MAX, "%s", PQerrorMessage(conn));
+    ret_text[strcspn(ret_text, "\n")] = '\0';
+    PQclear(r);
+    PQfinish(conn);
+    return !good;
+}
+
+static void check_store(struct checking *k)
+{
+    struct arena arena;
+    struct str dsn;
+    char text[TEXT_MAX], *why = NULL;
+    if (k->config->engine != ENGINE_POSTGRESQL)
+        return;
+    arena_init(&arena, NULL, 0);
+    if (config_secret_of("store.dsn", k->config->store_dsn, &arena, &dsn, &why))
+        tell(k, SETUP_FAILED, "store", "%s", why);
+    else if (as_service(k->user, connect_store, dsn.p, text) == 0)
+        tell(k, SETUP_OK, "store", "%s", text);
+    else
+        tell(k, SETUP_FAILED, "store", "%s", text);
+    free(why);
+    arena_done(&arena);
 }
 
 /* ---- mail and trunk ---- */
@@ -209,6 +314,27 @@ static void check_mail_server(struct checking *k)
     free(why);
 }
 
+/* The user that registers must be known there. Over TLS only the connection is checked. */
+static bool check_registration(struct checking *k, const struct config_peer *p, const struct sip_server *server,
+                               uint16_t port, bool tcp)
+{
+    struct arena arena;
+    struct str password = STR("");
+    struct sa at;
+    char why[100] = "", *reason = NULL;
+    arena_init(&arena, NULL, 0);
+    enum err unread = config_secret_of("password", p->password, &arena, &password, &reason);
+    int e = reach_find(server->host, port, tcp, &at);
+    if (!e && !unread)
+        e = register_try(p, password.p, &at, tcp, why, sizeof why);
+    if (e)
+        tell(k, SETUP_FAILED, "trunk", "%s refuses the registration of %s: %s: check the user and the password there",
+             p->server, p->user, *why ? why : strerror(e));
+    free(reason);
+    arena_done(&arena);
+    return !e && !unread;
+}
+
 static void check_trunk(struct checking *k, const struct config_peer *p)
 {
     struct sip_server server;
@@ -219,9 +345,11 @@ static void check_trunk(struct checking *k, const struct config_peer *p)
     if (e)
         tell(k, SETUP_FAILED, "trunk", "%s: %s: check its address, and whether it knows this machine", p->server,
              e == ENOENT ? "name not found" : strerror(e));
-    else
-        tell(k, SETUP_OK, "trunk", "%s answers; `portero admin trunk list` tells whether it accepts the registration",
-             p->server);
+    else if (!p->reg || tls)
+        tell(k, SETUP_OK, "trunk", "%s answers%s", p->server,
+             p->reg ? "; `portero admin trunk list` tells whether it accepts the registration" : "");
+    else if (check_registration(k, p, &server, port, tcp))
+        tell(k, SETUP_OK, "trunk", "%s answers, and accepts the registration of %s", p->server, p->user);
 }
 
 static void check_callers(struct checking *k)
@@ -235,8 +363,9 @@ static void check_callers(struct checking *k)
              "any host that reaches the SIP port may call: list the call boxes in voice.peers");
 }
 
-static void (*const checks[])(struct checking *k) = {check_name,        check_ports,       check_files,
-                                                     check_certificate, check_mail_server, check_callers};
+static void (*const checks[])(struct checking *k) = {check_name,        check_public_port, check_ports,
+                                                     check_files,       check_certificate, check_store,
+                                                     check_mail_server, check_callers};
 
 enum setup_result setup_check(const struct config *c, const char *user,
                               void (*report)(enum setup_result r, const char *what, const char *text))

@@ -1,5 +1,6 @@
 #include "http/tls_self_signed.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <openssl/bn.h>
 #include <openssl/evp.h>
@@ -36,8 +37,13 @@ static bool set_serial(X509 *x)
 static bool set_fields(X509 *x, EVP_PKEY *key, const char *host)
 {
     char names[400];
-    const int n =
-        snprintf(names, sizeof names, "DNS:localhost,IP:127.0.0.1,IP:::1%s%s", host ? ",DNS:" : "", host ? host : "");
+    unsigned char address[sizeof(struct in6_addr)];
+    const bool numeric = host && (inet_pton(AF_INET, host, address) == 1 || inet_pton(AF_INET6, host, address) == 1);
+    const int n = snprintf(names, sizeof names, "DNS:localhost,IP:127.0.0.1,IP:::1%s%s",
+                           !host     ? ""
+                           : numeric ? ",IP:"
+                                     : ",DNS:",
+                           host ? host : "");
     X509_NAME *name = X509_get_subject_name(x);
     return n > 0 && (size_t)n < sizeof names && X509_set_version(x, X509_VERSION_3) == 1 && set_serial(x) &&
            X509_gmtime_adj(X509_getm_notBefore(x), -24L * 3600) &&

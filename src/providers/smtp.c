@@ -207,6 +207,7 @@ enum err smtp_probe(const struct config *c, char **ret_why)
     if (curl) {
         set_smtp_options(curl, (const struct smtp_mailer *)mailer);
         curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, "NOOP");
+        curl_easy_setopt(curl, CURLOPT_NOBODY, 1L); /* or the reply is printed */
         result = curl_easy_perform(curl);
     }
     curl_easy_cleanup(curl);

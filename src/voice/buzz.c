@@ -177,23 +177,6 @@ static bool find_server(struct buzz *b)
     return !e;
 }
 
-/* The local address of the route to the service. */
-static int local_address(const struct buzz *b, struct sa *ret)
-{
-    struct udp_sock *probe;
-    struct sa any;
-    sa_init(&any, sa_af(&b->server));
-    int e = udp_listen(&probe, &any, NULL, NULL);
-    if (e)
-        return e;
-    e = udp_connect(probe, &b->server);
-    if (!e)
-        e = udp_local_get(probe, ret);
-    mem_deref(probe);
-    sa_set_port(ret, 0);
-    return e;
-}
-
 static int buzz_place(struct buzz *b, const struct sa *local)
 {
     char to[128], from[160];
@@ -212,7 +195,7 @@ static int buzz_place(struct buzz *b, const struct sa *local)
 static int buzz_start(struct buzz *b)
 {
     struct sa local;
-    int e = local_address(b, &local);
+    int e = reach_local(&b->server, &local);
     if (!e)
         e = handset_open(&b->hand, &local, b->tcp ? SIP_TRANSP_TCP : SIP_TRANSP_UDP, "portero-buzz/" PORTERO_VERSION,
                          NULL, b);

@@ -184,3 +184,19 @@ int reach_answers(const char *host, uint16_t port, bool tcp)
     freeaddrinfo(list);
     return s.answered ? 0 : s.error ? s.error : ETIMEDOUT;
 }
+
+int reach_local(const struct sa *server, struct sa *ret)
+{
+    struct udp_sock *probe;
+    struct sa any;
+    sa_init(&any, sa_af(server));
+    int e = udp_listen(&probe, &any, NULL, NULL);
+    if (e)
+        return e;
+    e = udp_connect(probe, server);
+    if (!e)
+        e = udp_local_get(probe, ret);
+    mem_deref(probe);
+    sa_set_port(ret, 0);
+    return e;
+}

@@ -15,3 +15,5 @@ int reach_find(const char *host, uint16_t port, bool tcp, struct sa *ret);
  * name has no address, ETIMEDOUT, or the error of the last refusal. Blocks for at most three seconds, and for the name.
  */
 int reach_answers(const char *host, uint16_t port, bool tcp);
+/* The local address, with port 0, of the route to a server. Returns 0 or errno. Needs a libre thread. */
+int reach_local(const struct sa *server, struct sa *ret);

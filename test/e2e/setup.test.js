@@ -1,5 +1,4 @@
 // A newcomer's way to a service without outside accounts: `portero setup`, the start in production mode, a visitor at the door.
-// engine: sqlite, because setup writes a configuration with SQLite
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -8,10 +7,12 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { Client, idempotencyKey, ok } from './lib/client.js';
 import { admin } from './lib/buildings.js';
-import { binary, cleanEnvironment, Daemon, temporaryDirectory } from './lib/daemon.js';
+import { binary, cleanEnvironment, Daemon, engine, portero, temporaryDirectory } from './lib/daemon.js';
 import { Baresip, startBuzz } from './lib/phone.js';
 import { freePort } from './lib/port.js';
+import { Provider } from './lib/provider.js';
 import { Relay } from './lib/relay.js';
+import { createDatabase } from './lib/store.js';
 import { eventually } from './lib/world.js';
 
 const PHONE = '+15550001234';
@@ -40,12 +41,15 @@ describe('portero setup', () => {
         data_dir: join(directory, 'data'), ...more,
     });
 
+    /** The answer for the engine of this run. */
+    const store = () => (engine === 'postgresql' ? { store_dsn: createDatabase() } : {});
+
     /** Runs it: {status, stdout, stderr}. Not synchronous, since the relay is in this process. */
     async function setup(given, ...options) {
         const file = join(directory, 'answers');
         writeFileSync(file, Object.entries(given).map(([name, answer]) => `${name} = ${answer}\n`).join(''));
         const done = { stdout: '', stderr: '' };
-        const child = spawn(binary, ['setup', '--config', path(), '--answers', file, ...options], { env: cleanEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
+        const child = spawn(binary, ['setup', ...(options.includes('--config') ? [] : ['--config', path()]), '--answers', file, ...options], { env: cleanEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
         for (const stream of ['stdout', 'stderr']) child[stream].setEncoding('utf8').on('data', (text) => { done[stream] += text; });
         [done.status] = await once(child, 'close');
         return done;
@@ -56,6 +60,7 @@ describe('portero setup', () => {
             [{ https: 'door' }, /^portero: https must be/m],
             [{ numbers: '4711, x' }, /^portero: numbers must be/m],
             [{ plan: 'free' }, /^portero: plan must be/m],
+            [{ store_dsn: 'mysql' }, /^portero: store_dsn must be sqlite, or a connection string/m],
             [{ certificate: '/nowhere/tls.pem' }, /^portero: key must not be empty/m],
             [{ certificate: '/nowhere/tls.pem', key: '/nowhere/tls.key' }, /tls\.certificate: \/nowhere\/tls\.pem/],
             [{ nonsense: '1' }, /no question is called `nonsense`/],
@@ -75,25 +80,74 @@ describe('portero setup', () => {
 
     it('takes the answers from standard input, one a line, and the default for an empty one', async () => {
         const other = join(directory, 'other');
-        const child = spawn(binary, ['setup', '--config', join(other, 'portero.conf')], { env: cleanEnvironment(), stdio: ['pipe', 'ignore', 'pipe'] });
-        const { public_url: url, https, sip, mail_url: mail, pbx } = answers();
-        child.stdin.end([url, https, sip, '', mail, '', '', '', pbx, '', '4711', '', join(directory, 'more')].map((line) => `${line}\n`).join(''));
+        const child = spawn(binary, ['setup', '--config', join(other, 'portero.conf'), '--data', join(directory, 'more')], { env: cleanEnvironment(), stdio: ['pipe', 'ignore', 'inherit'] });
+        const { public_url: url, sip, mail_url: mail, pbx } = answers();
+        child.stdin.end([url, sip, '', mail, '', '', '', '4711', pbx, '', ''].map((line) => `${line}\n`).join(''));
         assert.deepEqual(await once(child, 'close'), [0, null]);
         const text = readFileSync(join(other, 'portero.conf'), 'utf8');
-        for (const line of [`public_url = "${url}"`, 'certificate = "', 'provider = call', 'free_plan = "weekly"']) assert.ok(text.includes(line), text);
+        for (const line of [`public_url = "${url}"`, `https = "0.0.0.0:${ports.https}"`, 'engine = sqlite', 'certificate = "', 'provider = call', 'free_plan = "weekly"']) assert.ok(text.includes(line), text);
+    });
+
+    it('makes a certificate for a host or an address, and again when the name changes', async () => {
+        const own = { config: join(directory, 'named', 'portero.conf'), data_dir: join(directory, 'named-data') };
+        const certified = async (public_url, ...options) => (await setup(answers({ public_url, data_dir: own.data_dir }), '--config', own.config, ...options)).stdout;
+        for (const [url, ...options] of [['https://127.0.0.2:8443'], ['https://door.invalid:8443', '--force']]) {
+            const told = await certified(url, ...options);
+            assert.match(told, /^warning +certificate: is self-signed/m);
+            assert.match(told, /^written .*tls\.pem/m);
+        }
+        const told = await certified(`https://[::1]:${ports.https}`, '--force'); // each certificate has the loopback addresses
+        assert.match(told, /^ok +name: ::1 is ::1$/m);
+        assert.doesNotMatch(told, /^written .*tls\.pem|^250 /m);
+    });
+
+    it('tells whether the PBX accepts the registration, and repeats the checks alone', async () => {
+        const provider = await Provider.start();
+        const config = join(directory, 'trunk', 'portero.conf');
+        const login = (pbx_password) => answers({ pbx: provider.address, pbx_user: provider.user, pbx_password, data_dir: join(directory, 'trunk-data') });
+        try {
+            const good = await setup(login(provider.password), '--config', config);
+            assert.match(good.stdout, /^ok +trunk: \S+ answers, and accepts the registration of door$/m);
+            const wrong = await setup(login('not-the-passw0rd'), '--config', config, '--force');
+            assert.equal(wrong.status, 1);
+            assert.match(wrong.stdout, /^failed +trunk: \S+ refuses the registration of door: 40[13] /m);
+            assert.match(wrong.stdout, /portero setup --check --config /);
+            assert.doesNotMatch(wrong.stdout + wrong.stderr, /not-the-passw0rd/);
+            assert.equal(statSync(join(directory, 'trunk', 'pbx_password')).mode & 0o777, 0o600);
+            const again = portero(['setup', '--check', '--config', config]);
+            assert.equal(again.status, 1, again.stderr);
+            assert.match(again.stdout, /^failed +trunk: /m);
+            assert.doesNotMatch(again.stdout, /^written/m);
+        } finally {
+            await provider.kill();
+        }
+    });
+
+    it('names a database that cannot be reached, and keeps its password out of the configuration', async () => {
+        const config = join(directory, 'database', 'portero.conf');
+        const dsn = `host=127.0.0.1 port=${await freePort()} dbname=x user=y password=h1dden`;
+        const done = await setup(answers({ store_dsn: dsn, data_dir: join(directory, 'database-data') }), '--config', config);
+        assert.equal(done.status, 1, done.stderr);
+        assert.match(done.stdout, /^failed +store: .*refused/m);
+        assert.doesNotMatch(done.stdout + done.stderr + readFileSync(config, 'utf8'), /h1dden/);
     });
 
     it('writes a service that starts in production mode, opens a door, and verifies a phone by a call', async () => {
-        rmSync(join(directory, 'tls.pem'), { force: true }); // for another name
         assert.match((await setup(answers())).stderr, /exists; --force replaces it/);
-        const done = await setup(answers(), '--force');
+        const done = await setup(answers(store()), '--force');
         assert.equal(done.status, 0, done.stdout + done.stderr);
         for (const line of [/^kept +.*master\.key$/m, /^ok +mail: /m, /^ok +trunk: /m, /^ok +name: localhost is /m, /^warning +certificate: is self-signed/m,
-            /systemctl enable --now portero/, /^ +portero admin number add 4711$/m, /^ +portero admin number add 4712$/m]) assert.match(done.stdout, line);
+            /^ +portero serve --config /m, /^ +portero admin number add 4711 --config /m, /^ +portero admin number add 4712 --config /m]) assert.match(done.stdout, line);
         const mode = (name) => (statSync(join(directory, name)).mode & 0o777).toString(8);
         assert.deepEqual(['portero.conf', 'master.key', 'tls.key'].map(mode), ['640', '600', '600']);
         assert.match(readFileSync(path(), 'utf8'), /^mode = production$/m);
 
+        if (engine === 'postgresql') {
+            assert.match(done.stdout, /^ok +store: PostgreSQL \d+, database e2e_/m);
+            assert.match(done.stdout, /^ +(runuser -u portero -- )?portero migrate --config /m);
+            const migrated = portero(['migrate', '--config', path()]);
+            assert.equal(migrated.status, 0, migrated.stderr);
+        }
         const daemon = new Daemon({ directory, args: ['--http', '127.0.0.1:0'] });
         daemon.writeConfig = () => {};
         const w = { daemon, client: new Client(daemon) };
