@@ -3,12 +3,13 @@
 // engine: postgresql, because a SQLite store has one service
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, ok } from './lib/client.js';
+import { Cluster } from './lib/cluster.js';
 import { Daemon, binary, cleanEnvironment, configText, root, temporaryDirectory } from './lib/daemon.js';
 import { createDatabase, sql } from './lib/store.js';
 import { signIn } from './lib/world.js';
@@ -97,38 +98,26 @@ describe('a start on a server that does not answer', () => {
     let server;
     let services = 0;
     const secrets = { master_key: randomBytes(32).toString('hex') };
-    const cluster = (verb) => {
-        const done = spawnSync(join(root, 'scripts/pg-cluster'), [verb, join(directory, 'pg'), String(process.pid)], { encoding: 'utf8', env: { ...process.env, PG_CLUSTER_FSYNC: 'off' } });
-        assert.equal(done.status, 0, done.stderr);
-        return done.stdout.trim();
-    };
-    /** Sends a signal to all processes of the server. */
-    const signal = (name) => {
-        const main = readFileSync(join(directory, 'pg/data/postmaster.pid'), 'utf8').split('\n')[0];
-        const children = spawnSync('pgrep', ['-P', main], { encoding: 'utf8' }).stdout.trim().split('\n');
-        for (const pid of [main, ...children].filter(Boolean)) process.kill(Number(pid), name);
-    };
     function spawned() {
         const own = join(directory, String(services++));
         mkdirSync(own);
-        const service = new Daemon({ directory: own, config: { secrets, store: { engine: 'postgresql', dsn: server, workers: 4 } } });
+        const service = new Daemon({ directory: own, config: { secrets, store: { engine: 'postgresql', dsn: server.dsn, workers: 4 } } });
         service.spawn();
         return service;
     }
 
     before(() => {
         directory = temporaryDirectory();
-        chmodSync(directory, 0o711); // PostgreSQL runs as another user
-        server = cluster('start');
+        server = new Cluster();
     });
     after(() => {
-        cluster('stop');
+        server.stop();
         rmSync(directory, { recursive: true, force: true });
     });
 
     describe('to commits', () => {
-        before(() => sql({ dsn: server }, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'; SELECT pg_reload_conf();"));
-        after(() => sql({ dsn: server }, 'ALTER SYSTEM RESET synchronous_standby_names; SELECT pg_reload_conf();'));
+        before(() => sql(server, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'; SELECT pg_reload_conf();"));
+        after(() => sql(server, 'ALTER SYSTEM RESET synchronous_standby_names; SELECT pg_reload_conf();'));
 
         it('says so, and ends on SIGTERM', async () => {
             const service = spawned();
@@ -146,7 +135,7 @@ describe('a start on a server that does not answer', () => {
 
         it('ends at once on a second signal', async () => {
             const service = spawned();
-            await new Promise((done) => { setTimeout(done, 500); });
+            assert.ok(await service.logged(/ warn waiting for store /), service.stderr);
             service.process.kill('SIGTERM');
             assert.ok(await service.logged(/stopping signal=TERM during=start/), service.stderr);
             assert.deepEqual(await service.terminate(), { code: null, signal: 'SIGTERM' });
@@ -154,13 +143,13 @@ describe('a start on a server that does not answer', () => {
     });
 
     it('at all ends on SIGTERM', async () => {
-        signal('SIGSTOP');
+        server.freeze();
         try {
             const service = spawned();
             assert.ok(await service.logged(/ warn waiting for store reason="PostgreSQL does not answer"\n/), service.stderr);
             assert.deepEqual(await service.terminate(), { code: 0, signal: null });
         } finally {
-            signal('SIGCONT');
+            server.thaw();
         }
     });
 

@@ -30,7 +30,14 @@ export class Cluster {
     #signal(name) {
         const [postmaster] = readFileSync(join(this.directory, 'data/postmaster.pid'), 'utf8').split('\n');
         const children = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && parentOf(pid) === postmaster);
-        for (const pid of [postmaster, ...children]) process.kill(Number(pid), name);
+        process.kill(Number(postmaster), name);
+        for (const pid of children) {
+            try {
+                process.kill(Number(pid), name);
+            } catch (error) {
+                if (error.code !== 'ESRCH') throw error; // it has ended
+            }
+        }
     }
 
     /** Stops all its processes where they are; the kernel keeps their connections. */
