@@ -5,6 +5,7 @@
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -46,4 +47,15 @@ bool file_replace(const char *path, const void *text, size_t n)
     const bool replaced = write_whole(beside, text, n) && rename(beside, path) == 0 && file_sync_directory_of(path);
     free(beside);
     return replaced;
+}
+
+bool file_give_away(int fd, const char *path)
+{
+    struct stat directory;
+    if (geteuid() != 0)
+        return true;
+    char *copy = mem_strdup(path);
+    const bool given = stat(dirname(copy), &directory) == 0 && fchown(fd, directory.st_uid, directory.st_gid) == 0;
+    free(copy);
+    return given;
 }

@@ -182,7 +182,7 @@ static enum err create_partial(struct copy *c)
 static enum err name_copy(const struct copy *c, const char *path, struct backup *ret)
 {
     struct stat made;
-    if (fsync(c->fd) < 0 || fstat(c->fd, &made) < 0)
+    if (!file_give_away(c->fd, path) || fsync(c->fd) < 0 || fstat(c->fd, &made) < 0)
         return fail_errno(c, c->path);
     ret->bytes = made.st_size;
     return rename(c->path, path) < 0 || !file_sync_directory_of(path) ? fail_errno(c, path) : ERR_NONE;
@@ -244,13 +244,6 @@ static char *last_path(const struct config *c)
     return mem_printf("%s/last_backup", c->top_data_dir);
 }
 
-/* The file belongs to the service, even if root has made the copy. */
-static bool give_away(const char *path, const char *dir)
-{
-    struct stat owner;
-    return geteuid() != 0 || (stat(dir, &owner) == 0 && chown(path, owner.st_uid, owner.st_gid) == 0);
-}
-
 enum err backup_note_last(const struct config *c, const char *path, int64_t at_us, char **ret_why)
 {
     char at[TIME_TEXT_MAX];
@@ -258,8 +251,11 @@ enum err backup_note_last(const struct config *c, const char *path, int64_t at_u
     time_format(at_us, at);
     char *line = mem_printf("%s %s\n", at, path);
     enum err e = ERR_NONE;
-    if (!file_replace(last, line, strlen(line)) || !give_away(last, c->top_data_dir))
+    const int fd = file_replace(last, line, strlen(line)) ? open(last, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    if (fd < 0 || !file_give_away(fd, last))
         e = err_why(ret_why, ERR_IO, "%s: %s", last, strerrordesc_np(errno));
+    if (fd >= 0)
+        close(fd);
     free(line);
     free(last);
     return e;

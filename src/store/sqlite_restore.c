@@ -78,7 +78,8 @@ static enum err copy_file(const char *file, const struct restore *r, char **ret_
     if (from < 0)
         return fail_errno(ret_why, file);
     const int to = open(r->staged, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    const enum err e = to < 0 ? fail_errno(ret_why, r->staged) : copy_descriptor(from, to, file, r, ret_why);
+    const bool ours = to >= 0 && file_give_away(to, r->database);
+    const enum err e = ours ? copy_descriptor(from, to, file, r, ret_why) : fail_errno(ret_why, r->staged);
     if (to >= 0)
         close(to);
     close(from);
@@ -154,6 +155,8 @@ enum err restore_begin(const struct config *c, const char *file, bool force, str
     r->staging = mem_printf("%s/restoring", dir);
     r->staged = mem_printf("%s/portero.db", r->staging);
     enum err e = sqlite_lock_directory(dir, &r->lock_fd, ret_why);
+    if (!e && !file_give_away(r->lock_fd, r->database))
+        e = fail_errno(ret_why, r->database);
     if (!e)
         e = refuse(r, file, force, ret_why);
     if (!e)

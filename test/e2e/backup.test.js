@@ -3,7 +3,7 @@ import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, idempotencyKey, ok } from './lib/client.js';
 import { binary, cleanEnvironment, engine, portero, temporaryDirectory } from './lib/daemon.js';
@@ -181,6 +181,21 @@ describe('restore', { skip }, () => {
         await w.daemon.terminate();
         await start(old);
         assert.ok(await found(late));
+    });
+
+    if (process.getuid() === 0) it('and the copy belong to the service, if root runs the commands', () => {
+        const SERVICE = 65534;
+        const at = join(directory, 'of-the-service');
+        const [data, copies] = ['data', 'copies'].map((name) => join(at, name));
+        const owner = (path) => statSync(path).uid;
+        for (const path of [at, data, copies]) mkdirSync(path, { mode: 0o755 });
+        for (const path of [data, copies]) chownSync(path, SERVICE, SERVICE);
+        copyFileSync(join(w.daemon.data, 'master.key'), join(data, 'master.key'));
+        assert.equal(portero(['backup', join(copies, 'copy.db'), '--config', w.daemon.configPath, '--data', w.daemon.data]).status, 0);
+        assert.equal(owner(join(copies, 'copy.db')), SERVICE);
+        const done = portero(['restore', join(copies, 'copy.db'), '--config', w.daemon.configPath, '--data', data]);
+        assert.equal(done.status, 0, done.stderr);
+        for (const name of ['portero.db', 'portero.lock']) assert.equal(owner(join(data, name)), SERVICE, name);
     });
 
     it('refuses a store that is there, another key, and files that are no good copy; then all is as before', async () => {
