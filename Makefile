@@ -126,12 +126,14 @@ check-package: build $(NODE_MODULES) ## what an installation has: files, manual 
 
 check: lint fuzz-check check-build ## everything that is neither a test nor a benchmark
 
-lint: ## format, documents, English, names, commit messages, cppcheck, clang's warnings, clang-tidy
+lint: $(NODE_MODULES) ## format, documents, English, names, texts, types of the pages' scripts, commit messages, cppcheck, clang's warnings, clang-tidy
 	scripts/setup check
 	clang-format --dry-run -Werror $(SOURCES)
 	scripts/check-docs
 	scripts/check-english
 	scripts/check-names
+	scripts/check-texts
+	$(E2E)/node_modules/.bin/tsc -p web/site/jsconfig.json
 	scripts/check-commits
 	cmake --preset clang
 	cmake --build --preset clang --target generated_headers

@@ -1,8 +1,9 @@
-# Fills in a page of web/. usage: awk -v lang=LANG -f webgen.awk ASSETS TEXTS PAGE
+# Fills in a page of web/. usage: awk -v lang=LANG -v sandbox=0|1 -f webgen.awk ASSETS TEXTS PAGE
 #   {{asset ROOM/FILE}}  the path of a script or style sheet
 #   {{lang}}             the language's tag
 #   {{KEY}}              a text of web/site/texts, escaped
-#   {{texts PREFIX}}     all texts whose keys begin with the PREFIX, as JSON
+#   {{texts PREFIX...}}  all texts whose keys begin with a PREFIX, without it, as JSON
+#   {{sandbox}}          at the start of a line: the line is for the sandbox alone
 FNR == 1 { file++ }
 file == 1 { asset[$1] = "/a/" $2; next }
 file == 2 {
@@ -14,6 +15,10 @@ file == 2 {
     text[key] = substr($0, at + 3)
     keys[++count] = key
     next
+}
+/^[{][{]sandbox[}][}]/ {
+    if (!sandbox) next
+    sub(/^[{][{]sandbox[}][}]/, "")
 }
 {
     rest = $0
@@ -42,16 +47,20 @@ function html(s) {
     gsub(/"/, "\\&quot;", s)
     return s
 }
-function json(prefix,    i, s, all) {
-    for (i = 1; i <= count; i++) {
-        if (index(keys[i], prefix) != 1) continue
-        s = text[keys[i]]
-        gsub(/\\/, "\\\\", s)
-        gsub(/"/, "\\\"", s)
-        gsub(/</, "\\u003c", s)
-        all = all (all == "" ? "" : ",") "\"" substr(keys[i], length(prefix) + 1) "\":\"" s "\""
+function json(prefixes,    n, k, prefix, i, s, all, size) {
+    n = split(prefixes, prefix, " ")
+    for (k = 1; k <= n; k++) {
+        size = length(all)
+        for (i = 1; i <= count; i++) {
+            if (index(keys[i], prefix[k]) != 1) continue
+            s = text[keys[i]]
+            gsub(/\\/, "\\\\", s)
+            gsub(/"/, "\\\"", s)
+            gsub(/</, "\\u003c", s)
+            all = all (all == "" ? "" : ",") "\"" substr(keys[i], length(prefix[k]) + 1) "\":\"" s "\""
+        }
+        if (length(all) == size) fail(FILENAME ":" FNR ": there is no text " prefix[k] "...")
     }
-    if (all == "") fail(FILENAME ":" FNR ": there is no text " prefix "...")
     return "{" all "}"
 }
 function fail(why) {

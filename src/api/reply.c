@@ -162,7 +162,8 @@ static bool is_our_fault(const struct err_info *info)
 static struct str noted_path(const struct request *q)
 {
     if (q->route)
-        return q->site ? arena_printf(q->tx.arena, SITE_PREFIX "%s", q->route->path) : str_z(q->route->path);
+        return q->site && !(q->route->flags & ROUTE_PAGE) ? arena_printf(q->tx.arena, SITE_PREFIX "%s", q->route->path)
+                                                          : str_z(q->route->path);
     struct str path = q->http->path;
     size_t slashes = 0, n = 0;
     for (; n < path.n && n < 63; n++)

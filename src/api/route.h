@@ -97,6 +97,9 @@ struct route {
     /* Of RUN_WRITE: called once, on the loop thread, when the handler's changes are committed and the reply is not yet
      * sent. NULL: not called. */
     void (*committed)(struct request *q);
+    /* Of a page for residents: it is read with the browser's cookie, and this is the reply to a browser that is not
+     * signed in. NULL: no such page. */
+    enum err (*signed_out)(struct request *q, struct reply *p);
     const char *text;                   /* a constant response instead of a handler */
     const struct http_content *content; /* the same, compressed when the service was built */
     int status;                         /* of success */

@@ -68,11 +68,20 @@ static struct request *request_new(struct service *s, struct http_request *r, un
     return q;
 }
 
+static bool is_signed_out(const struct request *q)
+{
+    return q->route && q->route->signed_out && (q->result == ERR_AUTH_REQUIRED || q->result == ERR_INVALID_KEY);
+}
+
 /* A store failure is reported with the route's documented error. */
 static void service_reply(struct request *q)
 {
     if (q->result == ERR_INTERNAL_ERROR && q->route && q->route->store_error)
         q->result = q->route->store_error;
+    if (is_signed_out(q)) {
+        q->reply = (struct reply){0};
+        q->result = q->route->signed_out(q, &q->reply);
+    }
     reply_send(q, &q->service->loops[q->loop].buffers);
 }
 
@@ -195,7 +204,7 @@ static void store_done(struct store_task *task, enum err result)
 /* Must not be called before the gate has read the query. */
 static bool lengthy(const struct request *q)
 {
-    return q->route->lengthy && q->query && q->route->lengthy(q->query);
+    return q->route->lengthy && (q->query || !q->route->query) && q->route->lengthy(q->query);
 }
 
 static void submit_request(struct request *q, enum store_mode mode, enum err (*run)(struct store_task *, struct db *))
@@ -353,6 +362,7 @@ static void service_on_head(void *ctx, struct http_request *r, unsigned loop)
     q->item_text = params[1];
     q->operation = GPOINTER_TO_UINT(g_hash_table_lookup(s->operations, q->route));
     e = q->route && q->site ? gate_check_site(q) : ERR_NONE;
+    q->site |= q->route && q->route->signed_out; /* any page may lead here, and none can read the reply */
     if (!q->route)
         refuse_with(q, q->allow.p ? ERR_METHOD_NOT_ALLOWED : ERR_NOT_FOUND);
     else if (e)
@@ -600,6 +610,32 @@ int64_t service_started_us(const struct service *s)
 const char *service_public_url(const struct service *s)
 {
     return s->public_url;
+}
+
+enum err service_embed(struct request *q, struct str path, struct buf *out)
+{
+    struct str params[ROUTE_PARAMS] = {STR_NONE}, allow;
+    const struct route *route = router_find(q->service->router, DOOR_SITE, HTTP_GET, path, q->tx.arena, params, &allow);
+    if (!route || route->run != RUN_READ)
+        return ERR_INTERNAL_ERROR;
+    if ((q->who.scopes & route->scopes) != route->scopes)
+        return ERR_INSUFFICIENT_SCOPE;
+    const struct route *page = q->route;
+    void *query = q->query;
+    struct reply part = {0};
+    q->route = route;
+    q->query = route->query ? arena_alloc(q->tx.arena, route->query->size) : NULL;
+    if (q->query)
+        memset(q->query, 0, route->query->size);
+    enum err e = route->handler(q, &part);
+    q->route = page;
+    q->query = query;
+    if (e)
+        return e;
+    if (part.status != 200 || !part.shape)
+        return ERR_INTERNAL_ERROR;
+    schema_write(part.shape, part.body, out);
+    return ERR_NONE;
 }
 
 const struct http_content *service_openapi(const struct service *s)

@@ -2,7 +2,9 @@
 // leaves it as it is.
 
 const end = new URLSearchParams(location.search).get('checkout');
-const sections = [...document.querySelectorAll('[data-checkout]')];
+/** @type {NodeListOf<HTMLElement>} */
+const found = document.querySelectorAll('[data-checkout]');
+const sections = [...found];
 if (sections.some((section) => section.dataset.checkout === end)) {
     for (const section of sections) section.hidden = section.dataset.checkout !== end;
 }

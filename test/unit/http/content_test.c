@@ -8,7 +8,7 @@
 /* cmocka wants those first */
 #include <cmocka.h>
 
-/* What a client gets of content in br, gzip and plain ("all"), and of content in gzip and plain ("two"). */
+/* The coding that a client gets of content in br, gzip and plain ("all"), and of content in gzip and plain ("two"). */
 static void the_client_gets_the_coding_it_prefers(void **state)
 {
     static const struct {

@@ -1,0 +1,90 @@
+// Signing in: the address, then the code from the mail.
+import { CallError, call } from './lib/call.js';
+import { errorText, t } from './lib/texts.js';
+
+/** @template {HTMLElement} T @param {string} id @returns {T} */
+const at = (id) => /** @type {T} */ (document.getElementById(id));
+
+/** @type {HTMLFormElement} */ const address = at('address');
+/** @type {HTMLFormElement} */ const code = at('code');
+/** @type {HTMLInputElement} */ const email = at('email');
+/** @type {HTMLInputElement} */ const otp = at('otp');
+/** @type {HTMLInputElement} */ const remember = at('remember');
+const lead = at('lead');
+
+let challenge = '';
+let sentTo = '';
+let busy = false;
+
+/**
+ * Runs one step at a time. Its error is told in the note, and the field gets the focus.
+ * @param {HTMLElement} note
+ * @param {HTMLInputElement} field
+ * @param {() => Promise<void>} step
+ */
+async function run(note, field, step) {
+    if (busy) return;
+    busy = true;
+    document.body.classList.add('busy');
+    note.textContent = '';
+    field.removeAttribute('aria-invalid');
+    try {
+        await step();
+    } catch (error) {
+        note.textContent = errorText(error instanceof CallError ? error.code : 'other');
+        field.setAttribute('aria-invalid', 'true');
+        field.focus();
+        field.select();
+    } finally {
+        busy = false;
+        document.body.classList.remove('busy');
+    }
+}
+
+/** Shows the form for the code, or that for the address. @param {boolean} sent */
+function show(sent) {
+    address.hidden = sent;
+    code.hidden = !sent;
+    lead.textContent = sent ? t('sent', { email: sentTo }) : t('lead');
+    (sent ? otp : email).focus();
+}
+
+/** @param {string} to */
+async function send(to) {
+    ({ challenge } = await call('POST', '/v1/auth/otp', { email: to }));
+    sentTo = to;
+}
+
+address.addEventListener('submit', (event) => {
+    event.preventDefault();
+    run(at('address-note'), email, async () => {
+        await send(email.value.trim());
+        otp.value = '';
+        show(true);
+    });
+});
+
+code.addEventListener('submit', (event) => {
+    event.preventDefault();
+    run(at('code-note'), otp, async () => {
+        await call('POST', '/v1/auth/verify', { email: sentTo, challenge, otp: otp.value, purpose: 'web', remember: remember.checked });
+        location.reload();
+    });
+});
+
+at('again').addEventListener('click', () => run(at('code-note'), otp, async () => {
+    await send(sentTo);
+    otp.value = '';
+    otp.focus();
+    at('said').textContent = t('sent_again');
+}));
+
+at('other').addEventListener('click', () => {
+    if (busy) return;
+    at('code-note').textContent = '';
+    show(false);
+});
+
+// Pasted codes often come with spaces.
+otp.addEventListener('input', () => { otp.value = otp.value.replace(/\D/g, ''); });
+email.focus();
