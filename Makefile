@@ -1,6 +1,6 @@
 # Thin over CMake's presets: what each target does is one or two commands. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help build run demo cluster test test-cluster test-cluster-quick install deb deb-twice image check-package programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade bench asan tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
+.PHONY: help build run demo cluster test test-cluster test-cluster-quick install deb deb-twice image check-package programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade upgrade-package bench asan tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
 SHELL := /bin/sh
 PREFIX := /usr/local
 E2E := test/e2e
@@ -76,6 +76,10 @@ test-cluster: build $(NODE_MODULES) ## breaks a cluster while clients write, for
 test-cluster-quick: build $(NODE_MODULES) ## the same in a few minutes
 	scripts/setup cluster
 	node test/cluster/run.js --quick $(SCENARIOS)
+
+upgrade-package: deb ## the Debian package of an earlier commit is upgraded to this one with its data, and back
+	scripts/earlier --package
+	scripts/fresh package
 
 bench: build ## measures; each figure with the limit measured in the same run
 	scripts/setup bench
