@@ -13,6 +13,7 @@ const struct check checks_of_store[] = {
     {"numbers", "a building's number belongs to another, or to none", SQL_CHECK_BUILDING_NUMBER},
     {"members", "a member has no building", SQL_CHECK_MEMBER},
     {"keys", "a key has no account or building", SQL_CHECK_KEY},
+    {"browsers", "a browser has no key, or that of another account", SQL_CHECK_BROWSER},
     {"grants", "grants have no building (its number in grant_building)", SQL_CHECK_GRANT_BUILDING},
     {"grant counts", "the count of a building's grants is wrong", SQL_CHECK_GRANT_COUNT},
     {"log entries", "log entries of a building have no text", SQL_CHECK_ACTIVITY},

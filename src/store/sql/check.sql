@@ -30,6 +30,10 @@ SELECT count(*) AS faults, min(k.id) AS example FROM api_key k
 WHERE k.revoked_at IS NULL AND (NOT EXISTS (SELECT 1 FROM account a WHERE a.id = k.account_id)
     OR (k.building_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM building b WHERE b.id = k.building_id)))
 
+-- name: check_browser
+SELECT count(*) AS faults, min(b.id) AS example FROM browser b
+WHERE NOT EXISTS (SELECT 1 FROM api_key k WHERE k.hash = b.hash AND k.account_id = b.account_id AND k.kind = 'web_session')
+
 -- name: check_grant_building
 SELECT count(*) AS faults, min(CAST(g.building AS TEXT)) AS example FROM
     (SELECT DISTINCT building FROM access_grant) AS g

@@ -17,6 +17,8 @@ static const struct route rows[] = {
     {.operation_id = "revokeKey", .method = HTTP_DELETE, .path = "/v1/auth/keys/{id}"},
     {.operation_id = "replay", .method = HTTP_POST, .path = "/v1/webhooks/{id}/deliveries/{delivery_id}/replay"},
     {.operation_id = "delivery", .method = HTTP_GET, .path = "/v1/webhooks/{id}/deliveries/{delivery_id}"},
+    {.operation_id = "site", .method = HTTP_GET, .path = "/v1/site", .flags = ROUTE_SITE},
+    {.operation_id = "siteOnly", .method = HTTP_POST, .path = "/v1/site", .flags = ROUTE_SITE_ONLY},
     {.operation_id = "release", .method = HTTP_DELETE, .path = "/admin/numbers", .credential = CRED_CONTROL},
 };
 static const struct route_set set = ROUTE_SET(rows);
@@ -58,6 +60,8 @@ static const struct expectation expectations[] = {
     {HTTP_GET, "/v1/webhooks/w1/deliveries/", NULL, NULL, NULL, NULL},
     {HTTP_DELETE, "/admin/numbers", NULL, NULL, NULL, NULL},
     {HTTP_GET, "/admin/numbers", NULL, NULL, NULL, NULL},
+    {HTTP_GET, "/v1/site", "site", NULL, NULL, NULL},
+    {HTTP_POST, "/v1/site", NULL, NULL, "GET, HEAD", NULL},
 };
 
 static void a_path_finds_its_row_or_the_methods_it_allows(void **state)
@@ -86,6 +90,23 @@ static void a_path_finds_its_row_or_the_methods_it_allows(void **state)
     router_free(r);
 }
 
+static void the_website_finds_the_rows_that_are_open_to_it(void **state)
+{
+    (void)state;
+    struct router *r = router_new(sets, 1);
+    struct arena a;
+    arena_init(&a, NULL, 0);
+    struct str params[ROUTE_PARAMS] = {STR_NONE}, allow = STR_NONE;
+    assert_non_null(router_find(r, DOOR_SITE, HTTP_GET, STR("/v1/site"), &a, params, &allow));
+    assert_non_null(router_find(r, DOOR_SITE, HTTP_POST, STR("/v1/site"), &a, params, &allow));
+    assert_null(router_find(r, DOOR_SITE, HTTP_GET, STR("/v1/unlock"), &a, params, &allow));
+    assert_null(allow.p);
+    assert_null(router_find(r, DOOR_SITE, HTTP_DELETE, STR("/admin/numbers"), &a, params, &allow));
+    assert_null(allow.p);
+    arena_done(&a);
+    router_free(r);
+}
+
 static void the_control_socket_finds_only_control_rows(void **state)
 {
     (void)state;
@@ -108,6 +129,7 @@ static void the_control_socket_finds_only_control_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_path_finds_its_row_or_the_methods_it_allows),
+                                       cmocka_unit_test(the_website_finds_the_rows_that_are_open_to_it),
                                        cmocka_unit_test(the_control_socket_finds_only_control_rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
