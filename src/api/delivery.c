@@ -104,7 +104,7 @@ static enum err replay_webhook_delivery(struct request *q, struct reply *p)
 static const struct route rows[] = {
     {.operation_id = "listWebhookDeliveries",
      .summary = "List the deliveries to an endpoint, newest first",
-     .description = "The last 30 days, including those of a deleted endpoint.",
+     .description = "The last 30 days unless the operator chose another time, including those of a deleted endpoint.",
      .tag = TAG,
      .method = HTTP_GET,
      .path = "/v1/webhooks/{id}/deliveries",

@@ -15,9 +15,8 @@
 #define GUARD_CLOSED_S    600 /* the first closing */
 #define GUARD_DOUBLINGS   5
 #define GUARD_RESET_S     86400
-#define GUARD_CALLERS_MAX 200           /* known callers of a building; the least recent one is evicted */
-#define GUARD_KEPT_S      (2 * 86400)   /* the state of a group, after its last wrong code */
-#define CALLERS_KEPT_S    (365 * 86400) /* a known caller, after the last release */
+#define GUARD_CALLERS_MAX 200         /* known callers of a building; the least recent one is evicted */
+#define GUARD_KEPT_S      (2 * 86400) /* the state of a group, after its last wrong code */
 
 enum { GUARD_COLUMNS = 8 };
 

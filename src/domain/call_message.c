@@ -1,19 +1,24 @@
 #include "domain/call_message.h"
 
+#include <stdio.h>
+
 #include "domain/mail.h"
 #include "domain/master.h"
 #include "domain/row.h"
 
 static struct str message_text(struct tx *tx, const struct call_message *m, struct str label)
 {
+    char kept[40] = "";
+    if (tx->config->retention_calls_days)
+        snprintf(kept, sizeof kept, " for %lld days", (long long)tx->config->retention_calls_days);
     return arena_printf(tx->arena,
                         "A visitor at %.*s left a message of %lld seconds.\n"
                         "The call came from %s%.*s. Nobody had answered it.\n"
                         "\n"
-                        "The message is attached. It is also kept for 30 days:\n"
+                        "The message is attached. It is also kept%s:\n"
                         "GET /v1/calls/%s/message\n",
                         STR_ARG(label), (long long)m->seconds, m->caller.n ? "" : "a caller without a number",
-                        STR_ARG(m->caller), m->call_id.text);
+                        STR_ARG(m->caller), kept, m->call_id.text);
 }
 
 static enum err tell_owner_of(struct tx *tx, const struct call_message *m)

@@ -1,13 +1,12 @@
 /* The record of each call to a building: who called, every step with its time, the decision with its reason, and how
- * the call ended (decisions, section 10). Kept for 30 days. Calls to unknown numbers and the owner's self-calls leave
- * none. Keys and codes are never recorded.
+ * the call ended (decisions, section 10). Kept for retention.calls_days. Calls to unknown numbers and the owner's
+ * self-calls leave none. Keys and codes are never recorded.
  *
  * A release and a forwarding insert the record in the transaction of the decision, without steps and end; the end of
  * the call completes it, or inserts it. So a door that was released has a record, also after a crash. */
 #pragma once
 #include "domain/access.h"
 
-#define CALL_RECORD_KEPT_S       (30 * 86400)
 #define CALL_RECORD_PAGE_DEFAULT 50
 #define CALL_RECORD_PAGE_MAX     100
 #define CALL_RECORD_NUMBER_MAX   20   /* of a number, NUL included */

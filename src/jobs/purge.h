@@ -1,5 +1,5 @@
-/* The hourly job that deletes expired rows: challenges, phone codes, keys, deliveries, events. It works in short runs
- * with pauses between them, until no such row is left. */
+/* The hourly job that deletes expired rows: challenges, phone codes, keys, deliveries, events, calls, and
+ * the logs of buildings. It works in short runs with pauses between them, until no such row is left. */
 #pragma once
 #include "domain/tx.h"
 #include "jobs/queue.h"

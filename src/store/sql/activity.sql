@@ -144,3 +144,13 @@ CROSS JOIN LATERAL (
         AND (x.created_at, x.id) >= ($2, $3) AND (x.created_at, x.id) < ($4, $5)
     ORDER BY x.created_at DESC, x.id DESC LIMIT $6) AS a
 ORDER BY a.created_at DESC, a.id DESC LIMIT $6
+
+-- name: activity_purge
+-- Deletes the oldest entries of a building from before $2, at most $3.
+DELETE FROM activity WHERE building_id = $1 AND created_at < $2 AND (created_at, id) IN
+    (SELECT created_at, id FROM activity WHERE building_id = $1 AND created_at < $2 ORDER BY created_at, id LIMIT $3)
+
+-- name: activity_purge_kinds
+-- Deletes what no entry says any more.
+DELETE FROM activity_kind WHERE building_id = $1 AND NOT EXISTS
+    (SELECT 1 FROM activity a {by activity_of_kind} WHERE a.building_id = $1 AND a.kind = activity_kind.kind)

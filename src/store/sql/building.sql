@@ -50,3 +50,7 @@ SELECT account_id, virtual_number, country FROM building WHERE id = $1
 
 -- name: building_delete
 DELETE FROM building WHERE account_id = $1 AND id = $2
+
+-- name: building_walk
+-- The $2 buildings after the ID $1, of any account.
+SELECT id FROM building {by building_id} WHERE id > $1 ORDER BY id LIMIT $2

@@ -1,0 +1,49 @@
+#include "domain/activity.h"
+#include "domain/row.h"
+
+/* The text of entries goes with the last entry that says it. */
+static enum err purge_building(struct tx *tx, const struct id *building, int64_t before_us, int64_t limit,
+                               int64_t *ret_count)
+{
+    const struct val id = v_str(id_str(building));
+    int64_t count;
+    enum err e = db_exec(tx->db, SQL_ACTIVITY_PURGE, DB_ARGS(id, v_int(before_us), v_int(limit)), &count);
+    if (!e && count)
+        e = db_exec(tx->db, SQL_ACTIVITY_PURGE_KINDS, DB_ARGS(id), NULL);
+    if (!e)
+        *ret_count = count;
+    return e;
+}
+
+static enum err next_buildings(struct tx *tx, struct str after, struct id ret[static ACTIVITY_WALK_MAX],
+                               size_t *ret_count)
+{
+    CURSOR c;
+    size_t n = 0;
+    enum err e = db_query(tx->db, SQL_BUILDING_WALK, DB_ARGS(v_str(after), v_int(ACTIVITY_WALK_MAX)), &c);
+    for (bool more; !e && !(e = db_next(&c, &more)) && more && n < ACTIVITY_WALK_MAX;)
+        ret[n++] = col_id(&c, COL_BUILDING_WALK_ID);
+    *ret_count = n;
+    return e;
+}
+
+enum err activity_purge(struct tx *tx, struct str after, int64_t before_us, int64_t limit, struct id *ret_after,
+                        bool *ret_more)
+{
+    struct id buildings[ACTIVITY_WALK_MAX], done = {{0}};
+    size_t count = 0, i = 0;
+    enum err e = next_buildings(tx, after, buildings, &count);
+    if (after.n == ID_LEN)
+        memcpy(done.text, after.p, ID_LEN);
+    for (int64_t deleted; !e && i < count; i++, limit -= deleted) {
+        e = purge_building(tx, &buildings[i], before_us, limit, &deleted);
+        if (!e && deleted == limit) /* the building may have more */
+            break;
+        done = buildings[i];
+    }
+    if (e)
+        return e;
+    *ret_more = i < count || count == ACTIVITY_WALK_MAX;
+    *ret_after = *ret_more ? done : (struct id){{0}};
+    return ERR_NONE;
+}
