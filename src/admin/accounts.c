@@ -1,7 +1,10 @@
-/* GET /admin/accounts: an account and its buildings. */
+/* An account and its buildings, and its end. */
 #include "admin/routes.h"
+#include "api/service.h"
 #include "domain/account.h"
 #include "domain/building.h"
+#include "domain/erasure.h"
+#include "jobs/queue.h"
 
 struct account_query {
     struct val email;
@@ -81,6 +84,62 @@ static enum err show_account(struct request *q, struct reply *p)
     return reply_ok(p, 200, &account_shape, reply);
 }
 
+/* ---- the end ---- */
+
+#define WAIT_MS 30000
+
+struct erase_body {
+    struct val account;
+};
+struct erase_reply {
+    struct val account_id, status;
+};
+
+static const struct field erase_fields[] = {
+    FIELD(struct erase_body, account, T_STRING, .flags = F_REQUIRED | F_TRIM | F_NONBLANK, .max = 254),
+};
+static const struct shape erase_shape = SHAPE(struct erase_body, "AdminAccountDelete", erase_fields);
+
+static const char *const erase_statuses[] = {"deleting", "deleted", NULL};
+static const struct field erased_fields[] = {
+    FIELD(struct erase_reply, account_id, T_ID, .flags = F_REQUIRED),
+    FIELD(struct erase_reply, status, T_STRING, .flags = F_REQUIRED, .values = erase_statuses,
+          .doc = "deleting: a job goes on; `portero admin job list` shows it if a provider does not respond"),
+};
+static const struct shape erased_shape = SHAPE(struct erase_reply, "AdminAccountDeleted", erased_fields);
+
+struct erase {
+    struct str account;
+    struct id id;
+};
+
+static enum err begin_run(struct tx *tx, void *arg)
+{
+    struct erase *r = arg;
+    enum err e = erasure_find(tx, r->account, &r->id);
+    return e ? e : erasure_begin(tx, &r->id);
+}
+
+static enum err delete_account(struct request *q, struct reply *p)
+{
+    const struct erase_body *body = q->body;
+    struct erase *r = arena_new(q->tx.arena, struct erase);
+    bool done = false;
+    *r = (struct erase){.account = body->account.s};
+    enum err e = work_write(&q->work, begin_run, r);
+    if (id_given(&r->id))
+        q->subject = arena_printf(q->tx.arena, "account=%s", r->id.text);
+    if (!e)
+        e = jobs_wait(service_jobs(q->service), erasure_job(&r->id, q->tx.arena), WAIT_MS, &done);
+    if (e) {
+        q->tx.why = q->work.why;
+        return e;
+    }
+    struct erase_reply *reply = arena_new(q->tx.arena, struct erase_reply);
+    *reply = (struct erase_reply){admin_id_val(&r->id), v_str(str_z(erase_statuses[done]))};
+    return reply_ok(p, 200, &erased_shape, reply);
+}
+
 static const struct route rows[] = {
     {.operation_id = "adminShowAccount",
      .summary = "An account and its buildings",
@@ -93,5 +152,17 @@ static const struct route rows[] = {
      .handler = show_account,
      .status = 200,
      .reply = &account_shape},
+    {.operation_id = "adminDeleteAccount",
+     .summary = "Delete an account and all that is held of its person",
+     .tag = "Accounts",
+     .method = HTTP_POST,
+     .path = "/admin/accounts/delete",
+     .credential = CRED_CONTROL,
+     .body = &erase_shape,
+     .body_error = ERR_BAD_REQUEST,
+     .run = RUN_BLOCKING,
+     .handler = delete_account,
+     .status = 200,
+     .reply = &erased_shape},
 };
 const struct route_set admin_account_routes = ROUTE_SET(rows);

@@ -22,7 +22,7 @@ struct admin_options {
     const char *building, *member, *scopes, *name, *email, *phone, *country, *status, *outcome, *session, *which;
     const char *number, *at, *digits, *from;
     int64_t days;
-    bool json;
+    bool json, yes;
 };
 
 enum field_kind { FIELD_TEXT, FIELD_WORDS, FIELD_INTEGER };
@@ -127,6 +127,10 @@ static const struct option_row greeting_list_rows[] = {
     NEEDED(building, "building", "ID", "list the recordings of this building"),
     COMMON,
 };
+static const struct option_row account_delete_rows[] = {
+    OPTION_SWITCH(struct admin_options, yes, "yes", "do not ask for confirmation"),
+    COMMON,
+};
 static const struct option_row common_rows[] = {COMMON};
 
 struct verb {
@@ -134,6 +138,7 @@ struct verb {
     const char *method, *path;
     const char *operand_field;          /* field of the operand; NULL: the operand is appended to the path */
     char *(*read)(const char *operand); /* the field's text, which the caller frees; NULL: the operand is the text */
+    const char *confirm;                /* the question before it is done; NULL: none */
 };
 
 static int run_verb(const struct command *self, const void *given, struct arguments operands);
@@ -191,6 +196,9 @@ static const struct verb verbs[] = {
     {VERB("greeting remove", "DELETE", "/admin/greetings", greeting_rows, "Speak the greeting's text again")},
     {VERB("account show", "GET", "/admin/accounts", common_rows, "Show an account and its buildings"),
      TAKES("EMAIL", "email")},
+    {VERB("account delete", "POST", "/admin/accounts/delete", account_delete_rows,
+          "Delete an account and all that is held of its person"),
+     TAKES("ACCOUNT_OR_EMAIL", "account"), .confirm = "Delete the account, its buildings and all that is held of it"},
     {VERB("phone verify", "POST", "/admin/phones", phone_verify_rows,
           "Set the forwarding phone of an account, which you have verified"),
      TAKES("EMAIL", "email")},
@@ -318,6 +326,17 @@ static int send_verb(const struct verb *v, const struct admin_options *o, const 
     return result;
 }
 
+/* Asks on the terminal, or reads the answer from standard input. */
+static bool confirmed(const struct verb *v, const struct admin_options *o, const char *operand)
+{
+    char answer[8] = "";
+    if (!v->confirm || o->yes)
+        return true;
+    fprintf(stderr, "%s: %s? Type yes: ", v->confirm, operand);
+    fflush(stderr);
+    return fgets(answer, sizeof answer, stdin) && !strcmp(answer, "yes\n");
+}
+
 static int run_verb(const struct command *self, const void *given, struct arguments operands)
 {
     const struct verb *v = (const struct verb *)self;
@@ -331,6 +350,11 @@ static int run_verb(const struct command *self, const void *given, struct argume
         return EXIT_USAGE;
     }
     const char *operand = operands.count ? operands.words[0] : NULL;
+    if (!confirmed(v, o, operand)) {
+        complain("nothing was done");
+        config_free(config);
+        return EXIT_FAILED;
+    }
     char *read = operand && v->read ? v->read(operand) : NULL;
     int result = EXIT_FAILED;
     if (read || !operand || !v->read)

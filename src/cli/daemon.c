@@ -23,6 +23,7 @@
 #include "jobs/billing.h"
 #include "jobs/collector.h"
 #include "jobs/delivery.h"
+#include "jobs/erasure.h"
 #include "jobs/heartbeat.h"
 #include "jobs/mail.h"
 #include "jobs/number.h"
@@ -99,6 +100,7 @@ static void choose_kinds(struct daemon *d)
                                      jobs_kind_billing_sync(d->providers.billing),
                                      jobs_kind_billing_reconcile(d->providers.billing),
                                      jobs_kind_operation(&d->providers),
+                                     jobs_kind_erasure(d->providers.billing),
                                      twiml_kind_expire(),
                                      twiml_kind_message(d->providers.twilio),
                                      twiml_kind_discard(d->providers.twilio),

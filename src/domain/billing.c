@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "domain/billing_account.h"
 #include "domain/checkout.h"
+#include "domain/erasure.h"
 #include "domain/row.h"
 #include "domain/subscription.h"
 
@@ -49,6 +50,8 @@ static enum err billing_apply_to(struct tx *tx, const struct id *account, const 
 {
     struct billing_account a;
     enum err e = billing_account_get(tx, account, &a);
+    if (!e && erasure_begun(account, a.email)) /* its job ends the subscription */
+        return ERR_NONE;
     if (!e && ended)
         e = checkout_subscription_ended(tx, account, facts->id);
     if (e || facts->unpaid)

@@ -97,6 +97,9 @@ struct billing_ops {
     /* REFUSED: there is no such customer. */
     enum outcome (*portal)(struct billing *b, struct str customer_id, struct str return_url, struct arena *a,
                            struct str *ret_url);
+    /* Ends a customer for good: its subscriptions at once, and its data as far as the provider may delete it. REFUSED:
+     * there is no such customer any more. May be repeated. */
+    enum outcome (*customer_delete)(struct billing *b, struct str customer_id, struct arena *a);
     /* REFUSED: there is no such subscription. */
     enum outcome (*subscription_get)(struct billing *b, struct str id, struct arena *a,
                                      struct billing_subscription *ret);

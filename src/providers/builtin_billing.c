@@ -162,6 +162,19 @@ static enum outcome builtin_op_portal(struct billing *b, struct str customer_id,
     return o;
 }
 
+static enum err delete_customer(struct call *call, struct db *db)
+{
+    return builtin_customer_delete(db, call->id);
+}
+
+static enum outcome builtin_op_customer_delete(struct billing *b, struct str customer_id, struct arena *a)
+{
+    const struct call call = {
+        .name = "customer_delete", .arena = a, .id = customer_id, .mode = STORE_WRITE, .run = delete_customer};
+    struct call done;
+    return builtin_call(b, call, &done);
+}
+
 /* ---- subscriptions ---- */
 
 static enum err get_subscription(struct call *call, struct db *db)
@@ -250,6 +263,7 @@ static const struct billing_ops builtin_billing_ops = {
     .session_get = builtin_op_session_get,
     .session_expire = builtin_op_session_expire,
     .portal = builtin_op_portal,
+    .customer_delete = builtin_op_customer_delete,
     .subscription_get = builtin_op_subscription_get,
     .preview = builtin_op_preview,
     .set_quantity = builtin_op_set_quantity,

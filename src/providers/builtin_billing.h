@@ -49,4 +49,6 @@ enum err builtin_subscription_put(struct db *db, const struct billing_subscripti
 /* Has an effect once for each key. ERR_NOT_FOUND also if the subscription is canceled. */
 enum err builtin_subscription_set_quantity(struct db *db, struct str key, struct str id, int64_t quantity,
                                            struct arena *a) CHECKED;
+/* Deletes the customer and cancels its subscriptions. */
+enum err builtin_customer_delete(struct db *db, struct str id) CHECKED;
 enum err builtin_customer_get(struct db *db, struct str id, struct arena *a, struct str *ret_email) CHECKED;

@@ -39,6 +39,15 @@ enum err builtin_customer_get(struct db *db, struct str id, struct arena *a, str
     return e;
 }
 
+enum err builtin_customer_delete(struct db *db, struct str id)
+{
+    int64_t deleted;
+    enum err e = db_exec(db, SQL_SANDBOX_CUSTOMER_DELETE, DB_ARGS(v_str(id)), &deleted);
+    if (!e && !deleted)
+        return ERR_NOT_FOUND;
+    return e ? e : db_exec(db, SQL_SANDBOX_CUSTOMER_CANCEL, DB_ARGS(v_str(id)), NULL);
+}
+
 enum err builtin_subscription_get(struct db *db, struct str id, struct arena *a, struct billing_subscription *ret)
 {
     CURSOR c;

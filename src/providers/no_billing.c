@@ -53,6 +53,12 @@ static enum outcome no_portal(struct billing *b, struct str customer_id, struct 
     return OUTCOME_REFUSED;
 }
 
+static enum outcome no_customer_delete(struct billing *b, struct str customer_id, struct arena *a)
+{
+    (void)b, (void)customer_id, (void)a;
+    return OUTCOME_UNKNOWN;
+}
+
 struct units {
     struct id account;
     int64_t count;
@@ -113,6 +119,7 @@ static const struct billing_ops no_billing_ops = {
     .session_get = no_session,
     .session_expire = no_session,
     .portal = no_portal,
+    .customer_delete = no_customer_delete,
     .subscription_get = no_subscription_get,
     .preview = no_preview,
     .set_quantity = no_set_quantity,

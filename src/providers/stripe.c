@@ -184,6 +184,20 @@ static enum outcome stripe_portal(struct billing *b, struct str customer_id, str
     return o;
 }
 
+/* Stripe cancels the customer's subscriptions with it, and keeps its invoices. */
+static enum outcome stripe_customer_delete(struct billing *b, struct str customer_id, struct arena *a)
+{
+    struct stripe_answer answer;
+    if (!stripe_is_id(customer_id))
+        return OUTCOME_REFUSED;
+    struct stripe_request r = {.call = "customer_delete",
+                               .method = "DELETE",
+                               .path = arena_printf(a, "/v1/customers/%.*s", STR_ARG(customer_id))};
+    enum outcome o = stripe_call(stripe_of(b)->client, &r, a, &answer);
+    json_decref(answer.body);
+    return o == OUTCOME_REFUSED && !is_missing(&answer) ? OUTCOME_UNKNOWN : o;
+}
+
 /* ---- subscriptions ---- */
 
 static enum outcome read_stripe_subscription(struct stripe *s, struct str id, struct arena *a,
@@ -291,6 +305,7 @@ static const struct billing_ops stripe_ops = {
     .session_get = stripe_session_get,
     .session_expire = stripe_session_expire,
     .portal = stripe_portal,
+    .customer_delete = stripe_customer_delete,
     .subscription_get = stripe_subscription_get,
     .preview = stripe_preview,
     .set_quantity = stripe_set_quantity,

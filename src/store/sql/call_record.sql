@@ -5,10 +5,10 @@ building_id, id, account_id, started_at, ended_at, front_end, source, dialled, c
     resident_opened, ended_by
 
 -- name: call_record_write
--- The start of a call, and later its end.
+-- The start of a call, and later its end; nothing if the building was deleted meanwhile.
 INSERT INTO call_record (building_id, id, account_id, started_at, ended_at, front_end, source, dialled, caller, outcome,
     reason, grant_id, resident_opened, ended_by, steps)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15 WHERE EXISTS (SELECT 1 FROM building b WHERE b.id = $1)
 ON CONFLICT (building_id, id) DO UPDATE SET ended_at = excluded.ended_at, outcome = excluded.outcome,
     reason = excluded.reason, grant_id = excluded.grant_id, resident_opened = excluded.resident_opened,
     ended_by = excluded.ended_by, steps = excluded.steps

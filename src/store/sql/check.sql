@@ -45,6 +45,7 @@ WHERE coalesce((SELECT c.enabled FROM grant_count c WHERE c.building = n.number)
         (SELECT count(*) FROM access_grant g WHERE g.building = n.number AND g.revoked = 0 AND g.enabled = 1)
     AND NOT EXISTS (SELECT 1 FROM building_operation o WHERE o.building_id = n.id AND o.action = 'remove'
         AND o.status IN ('running', 'reconciliation_required'))
+    AND NOT EXISTS (SELECT 1 FROM building b JOIN account a ON a.id = b.account_id WHERE b.id = n.id AND a.email = a.id)
 
 -- name: check_activity
 SELECT count(*) AS faults, min(e.building_id) AS example FROM (SELECT DISTINCT building_id, kind FROM activity) AS e

@@ -6,6 +6,12 @@ INSERT INTO sandbox_customer (id, account_id, email) VALUES ($1, $2, $3)
 -- name: sandbox_customer_get
 SELECT email FROM sandbox_customer WHERE id = $1
 
+-- name: sandbox_customer_delete
+DELETE FROM sandbox_customer WHERE id = $1
+
+-- name: sandbox_customer_cancel
+UPDATE sandbox_subscription SET status = 'canceled' WHERE customer_id = $1
+
 -- name: sandbox_session_insert
 INSERT INTO sandbox_session (id, request_key, account_id, email, customer_id, plan, quantity, success_url, cancel_url,
     url, expires_at)

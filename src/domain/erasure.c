@@ -1,0 +1,297 @@
+#include "domain/erasure.h"
+
+#include <glib.h>
+
+#include "domain/billing_account.h"
+#include "domain/building.h"
+#include "domain/checkout_row.h"
+#include "domain/job.h"
+#include "domain/mail.h"
+#include "domain/member.h"
+#include "domain/number.h"
+#include "domain/operation.h"
+#include "domain/removal.h"
+#include "domain/row.h"
+#include "domain/webhook.h"
+
+#define BATCH      1000  /* rows of a table in a transaction, so that other writers wait only shortly */
+#define MAIL_PAGE  100   /* queued mails that are read at once, … */
+#define MAILS_MAX  10000 /* … and in all: more wait only while a relay is down, and none for longer than a day */
+#define MEMBER_MAX 100
+
+/* ---- which account ---- */
+
+static struct str in_lower_case(struct str s, struct arena *a)
+{
+    char *lower = arena_alloc(a, s.n + 1);
+    for (size_t i = 0; i < s.n; i++)
+        lower[i] = g_ascii_tolower(s.p[i]);
+    return str_n(lower, s.n);
+}
+
+enum err erasure_find(struct tx *tx, struct str account_or_email, struct id *ret)
+{
+    struct account account;
+    struct id id;
+    if (!id_parse(account_or_email, &id)) {
+        enum err e = account_find(tx, in_lower_case(account_or_email, tx->arena), ret);
+        return e == ERR_ACCOUNT_NOT_FOUND ? tx_fail(tx, e, "no account with this e-mail address") : e;
+    }
+    enum err e = account_get(tx, &id, &account);
+    if (!e)
+        *ret = id;
+    return e == ERR_ACCOUNT_NOT_FOUND ? tx_fail(tx, e, "no account with this ID") : e;
+}
+
+bool erasure_begun(const struct id *account, struct str email)
+{
+    return str_eq(email, id_str(account));
+}
+
+/* ---- what ends at once ---- */
+
+static enum err end_webhooks(struct tx *tx, const struct id *account)
+{
+    const struct webhook *webhooks;
+    size_t count;
+    enum err e = webhook_list(tx, account, &webhooks, &count);
+    for (size_t i = 0; !e && i < count; i++)
+        e = webhook_delete(tx, account, &webhooks[i].id);
+    return e;
+}
+
+static enum err end_numbers(struct tx *tx, const struct id *account)
+{
+    const struct building *buildings;
+    size_t count;
+    enum err e = building_list(tx, account, &buildings, &count);
+    for (size_t i = 0; !e && i < count; i++) {
+        if (buildings[i].number.p)
+            e = number_release(tx, buildings[i].number);
+        if (e == ERR_NUMBER_NOT_FOUND)
+            e = ERR_NONE;
+    }
+    return e ? e : db_exec(tx->db, SQL_ERASURE_UNLIST, DB_ARGS(v_str(id_str(account))), NULL);
+}
+
+struct membership {
+    struct id id, account;
+};
+
+static enum err list_memberships(struct tx *tx, struct str email, struct membership ret[static MEMBER_MAX],
+                                 size_t *ret_count)
+{
+    CURSOR c;
+    size_t n = 0;
+    enum err e = db_query(tx->db, SQL_ERASURE_MEMBERSHIPS, DB_ARGS(v_str(email), v_int(MEMBER_MAX)), &c);
+    for (bool more; !e && !(e = db_next(&c, &more)) && more && n < MEMBER_MAX;)
+        ret[n++] =
+            (struct membership){col_id(&c, COL_ERASURE_MEMBERSHIPS_ID), col_id(&c, COL_ERASURE_MEMBERSHIPS_ACCOUNT_ID)};
+    *ret_count = n;
+    return e;
+}
+
+static enum err end_memberships(struct tx *tx, struct str email)
+{
+    struct membership *list = arena_array(tx->arena, struct membership, MEMBER_MAX);
+    size_t count = MEMBER_MAX;
+    enum err e = ERR_NONE;
+    while (!e && count == MEMBER_MAX) {
+        e = list_memberships(tx, email, list, &count);
+        for (size_t i = 0; !e && i < count; i++) {
+            e = member_remove(tx, &list[i].id);
+            if (!e)
+                e = db_exec(tx->db, SQL_ERASURE_MEMBER_KEYS,
+                            DB_ARGS(v_str(id_str(&list[i].account)), v_str(id_str(&list[i].id))), NULL);
+        }
+    }
+    return e;
+}
+
+/* Those of a page of queued mails that go to the address. *ret_last is the page's last one; STR_NONE: it is empty. */
+static enum err find_mails(struct tx *tx, struct str email, struct str after, struct str ret[static MAIL_PAGE],
+                           size_t *ret_count, struct str *ret_last)
+{
+    CURSOR c;
+    size_t n = 0;
+    *ret_last = STR_NONE;
+    enum err e = db_query(tx->db, SQL_SEALED_MAILS, DB_ARGS(v_str(after), v_int(MAIL_PAGE)), &c);
+    for (bool more; !e && !(e = db_next(&c, &more)) && more && n < MAIL_PAGE;) {
+        struct mail_intent mail;
+        *ret_last = col_copy(&c, COL_SEALED_MAILS_ID, tx->arena);
+        if (!mail_read(col_blob(&c, COL_SEALED_MAILS_PAYLOAD), tx->arena, &mail) && str_eq(mail.to, email))
+            ret[n++] = *ret_last;
+    }
+    *ret_count = n;
+    return e;
+}
+
+static enum err end_mails(struct tx *tx, struct str email)
+{
+    struct str found[MAIL_PAGE], last = STR("");
+    enum err e = ERR_NONE;
+    for (int64_t read = 0; !e && last.p && read < MAILS_MAX; read += MAIL_PAGE) {
+        size_t count = 0;
+        e = find_mails(tx, email, last, found, &count, &last);
+        for (size_t i = 0; !e && i < count; i++)
+            e = job_done(tx, found[i]);
+    }
+    return e;
+}
+
+/* What is known of the person by the address, which is nowhere in the store afterwards. */
+static enum err end_address(struct tx *tx, const struct id *account, struct str email)
+{
+    const struct val id = v_str(id_str(account));
+    enum err e = end_memberships(tx, email);
+    if (!e)
+        e = end_mails(tx, email);
+    if (!e)
+        e = db_exec(tx->db, SQL_ERASURE_CHALLENGES, DB_ARGS(v_str(email)), NULL);
+    if (!e)
+        e = db_exec(tx->db, SQL_ERASURE_MESSAGES, DB_ARGS(id, v_str(email)), NULL);
+    return e ? e : db_exec(tx->db, SQL_ERASURE_NAME, DB_ARGS(id), NULL);
+}
+
+static enum err refuse_busy(struct tx *tx, const struct id *account)
+{
+    struct operation o;
+    enum err e = operation_current(tx, account, &o);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_NONE : e;
+    return tx_fail(
+        tx, ERR_BUILDING_BUSY,
+        "an operation on a building of the account is in progress: wait, or see portero admin operation list");
+}
+
+static enum err end_access(struct tx *tx, const struct id *account)
+{
+    const struct str id = id_str(account);
+    db_notify(tx->db, TOPIC_KEYS);
+    enum err e = db_exec(tx->db, SQL_ERASURE_REVOKE, DB_ARGS(v_str(id), v_int(tx->now_us)), NULL);
+    if (!e)
+        e = end_webhooks(tx, account);
+    if (!e)
+        e = end_numbers(tx, account);
+    return e ? e : db_exec(tx->db, SQL_ERASURE_JOBS, DB_ARGS(v_blob(id.p, id.n)), NULL);
+}
+
+struct str erasure_job(const struct id *account, struct arena *a)
+{
+    return arena_printf(a, "erase-%s", account->text);
+}
+
+enum err erasure_begin(struct tx *tx, const struct id *account)
+{
+    struct account found;
+    const struct str name = erasure_job(account, tx->arena);
+    enum err e = account_get(tx, account, &found);
+    if (e)
+        return e;
+    if (!erasure_begun(account, found.email)) {
+        e = refuse_busy(tx, account);
+        if (!e)
+            e = end_access(tx, account);
+        if (!e)
+            e = end_address(tx, account, found.email);
+    }
+    if (!e)
+        e = job_add_once(tx, name, JOB_ERASURE, tx->now_us, id_str(account));
+    return e ? e : job_reschedule(tx, name, tx->now_us);
+}
+
+/* ---- what the provider must end ---- */
+
+enum err erasure_dues(struct tx *tx, const struct id *account, struct erasure_dues *ret)
+{
+    const struct db_args args = DB_ARGS(v_str(id_str(account)));
+    struct billing_account billing;
+    struct checkout paid;
+    struct erasure_dues dues = {.unsettled = false};
+    enum err e = billing_account_get(tx, account, &billing);
+    if (e)
+        return e;
+    dues.customer_id = billing.customer_id;
+    e = checkout_row(tx, SQL_CHECKOUT_PENDING, args, &dues.checkout);
+    dues.unsettled = !e;
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    e = checkout_row(tx, SQL_CHECKOUT_PAID, args, &paid);
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    dues.subscription_id = e ? STR_NONE : paid.subscription_id;
+    *ret = dues;
+    return ERR_NONE;
+}
+
+enum err erasure_customer_ended(struct tx *tx, const struct id *account)
+{
+    enum err e = billing_account_set_customer(tx, account, STR_NONE);
+    return e ? e : billing_account_set_subscription(tx, account, STR_NONE);
+}
+
+/* ---- rows ---- */
+
+/* Statements with the account and a limit; a table before those that its statement reads. */
+static const enum sql sweeps[] = {
+    SQL_ERASURE_LANES,
+    SQL_ERASURE_DELIVERIES,
+    SQL_ERASURE_EVENTS,
+    SQL_ERASURE_WEBHOOKS,
+    SQL_ERASURE_KEYS,
+    SQL_ERASURE_OPERATIONS,
+    SQL_ERASURE_PHONE_CODES,
+    SQL_ERASURE_PHONE_CHANGES,
+    SQL_ERASURE_ALIASES,
+    SQL_ERASURE_CHECKOUTS,
+    SQL_ERASURE_SANDBOX_QUANTITIES,
+    SQL_ERASURE_SANDBOX_SUBSCRIPTIONS,
+    SQL_ERASURE_SANDBOX_SESSIONS,
+    SQL_ERASURE_SANDBOX_CUSTOMERS,
+};
+
+static enum err sweep_account(struct tx *tx, const struct id *account, bool *ret_more)
+{
+    enum err e = ERR_NONE;
+    *ret_more = false;
+    for (size_t i = 0; !e && !*ret_more && i < sizeof sweeps / sizeof *sweeps; i++) {
+        int64_t count = 0;
+        e = db_exec(tx->db, sweeps[i], DB_ARGS(v_str(id_str(account)), v_int(BATCH)), &count);
+        *ret_more = count == BATCH;
+    }
+    return e;
+}
+
+static enum err finish_account(struct tx *tx, const struct id *account, const struct building *buildings, size_t count)
+{
+    const struct db_args args = DB_ARGS(v_str(id_str(account)));
+    enum err e = ERR_NONE;
+    db_notify(tx->db, TOPIC_KEYS);
+    for (size_t i = 0; !e && i < count; i++) {
+        e = removal_finish(tx, account, &buildings[i].id);
+        if (!e)
+            e = db_exec(tx->db, SQL_ERASURE_BUILDING_NUMBER, DB_ARGS(v_str(id_str(&buildings[i].id))), NULL);
+    }
+    if (!e)
+        e = db_exec(tx->db, SQL_ERASURE_BUILDINGS, args, NULL);
+    if (!e)
+        e = db_exec(tx->db, SQL_ERASURE_ACCOUNT, args, NULL);
+    return e ? e : job_done(tx, erasure_job(account, tx->arena));
+}
+
+enum err erasure_sweep(struct tx *tx, const struct id *account, bool *ret_more)
+{
+    const struct building *buildings;
+    size_t count;
+    bool more = false;
+    enum err e = building_list(tx, account, &buildings, &count);
+    for (size_t i = 0; !e && !more && i < count; i++)
+        e = removal_sweep(tx, &buildings[i].id, &more);
+    if (!e && !more)
+        e = sweep_account(tx, account, &more);
+    if (!e && !more)
+        e = finish_account(tx, account, buildings, count);
+    if (!e)
+        *ret_more = more;
+    return e;
+}

@@ -1,0 +1,80 @@
+// A person of whom the service holds something in every table that the interface can fill; and all rows of a store.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { idempotencyKey, ok } from './client.js';
+import { added, admin, owner, quote } from './buildings.js';
+import { sql } from './store.js';
+import { eventually, freshEmail, grant, visit } from './world.js';
+import { tone } from './wav.js';
+
+const key = () => ({ headers: { 'Idempotency-Key': idempotencyKey() } });
+const told = (done) => {
+    if (done.status !== 0) throw new Error(done.stderr);
+    return JSON.parse(done.stdout);
+};
+
+/** {…owner, cabin, endpoint, codes, secrets, member, …}; `receiver` takes its events. */
+export async function person(w, receiver) {
+    const { client } = w;
+    const one = await owner(client);
+    const secrets = [one.key];
+    const cabin = await added(one);
+    const endpoint = ok(await one.client.post('/v1/webhooks', { url: receiver.url(`/${one.building.id}`) }, key()), 201);
+    secrets.push(endpoint.secret);
+    const at = `${String(Math.floor(Math.random() * 1e6)).padStart(6, '0')}`;
+    const caller = `+15553${at}`;
+    const home = { 'X-Service-Building-Id': one.building.id };
+    const made = await grant(one, { type: 'passcode', label: `Nurse ${at}` }, home);
+    const { id: revoked } = await grant(one, { type: 'passcode', label: `Revoked ${at}` }, home);
+    ok(await one.client.delete(`/v1/unlock/${revoked}`, { headers: home }));
+    await grant(one, { type: 'timer', label: `Parcel ${at}`, expires_in_minutes: 60 }, { 'X-Service-Building-Id': cabin.id });
+    const path = `/v1/buildings/${one.building.id}/settings`;
+    ok(await one.client.patch(path, { ring: { message: true }, greeting_denied: `Not for ${at}.` }, { headers: { 'If-Match': ok(await one.client.get(path)).version } }));
+    await visit(client, { to: one.number, digits: made.access_code, from: caller });
+    await visit(client, { to: one.number, digits: '0000', from: caller });
+    const left = await visit(client, { to: one.number, resident: 'busy', message_seconds: 2, from: caller });
+    const childKey = told(admin(w, 'key', 'create', '--building', cabin.id));
+    const member = told(admin(w, 'member', 'add', '--building', cabin.id, '--name', `Guest ${at}`, '--email', freshEmail()));
+    const memberKey = told(admin(w, 'key', 'create', '--member', member.id));
+    secrets.push(childKey.api_key, memberKey.api_key);
+    const directory = mkdtempSync(join(tmpdir(), 'portero-person-'));
+    const file = join(directory, 'welcome.wav');
+    writeFileSync(file, tone(1));
+    told(admin(w, 'greeting', 'set', '--building', one.building.id, '--which', 'welcome', file));
+    rmSync(directory, { recursive: true });
+    await quote(one);
+    await eventually(async () => {
+        const all = ok(await one.client.get(`/v1/webhooks/${endpoint.id}/deliveries`)).data;
+        return all.length >= 3 && all.every(({ status }) => status === 'delivered');
+    }, 'the deliveries');
+    const account = sql(w.daemon, `SELECT id FROM account WHERE email = '${one.email}';`).trim();
+    return { ...one, account, cabin, endpoint, grant: made, caller, at, member, memberKey, childKey, call: left.call_id, secrets };
+}
+
+/** Every row of the store as text, by table: Map of table to lines. */
+export function rows(daemon) {
+    const tables = daemon.dsn
+        ? sql(daemon, "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1;")
+        : sql(daemon, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY 1;");
+    return new Map(tables.trim().split('\n').map((table) => [table, dump(daemon, table)]));
+}
+
+function dump(daemon, table) {
+    const [command, args] = daemon.dsn
+        ? ['psql', ['-X', '-q', '-A', '-t', '-d', daemon.dsn, '-c', `SELECT * FROM "${table}"`]]
+        : ['sqlite3', ['-cmd', '.timeout 10000', '-cmd', '.mode quote', join(daemon.data, 'portero.db'), `SELECT * FROM "${table}"`]];
+    const done = spawnSync(command, args, { encoding: 'latin1', maxBuffer: 1 << 28 });
+    if (done.status !== 0) throw new Error(done.stderr);
+    return done.stdout.split('\n').filter(Boolean);
+}
+
+/** The tables with a row that has one of the texts, as it is or in hexadecimal. */
+export function holding(daemon, texts) {
+    const forms = texts.flatMap((text) => [text, Buffer.from(text).toString('hex')]);
+    return [...rows(daemon)].flatMap(([table, lines]) => {
+        const found = lines.find((line) => forms.some((form) => line.toLowerCase().includes(form.toLowerCase())));
+        return found ? [`${table}: ${found.slice(0, 300)}`] : [];
+    });
+}
