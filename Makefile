@@ -152,7 +152,7 @@ check-build: build ## who may use whom, and the protections of the binary
 	scripts/check-layers
 	scripts/check-hardening build/portero
 
-fresh: ## the README on a minimal Debian 12, made for it: FRESH="run test" for some stages, scripts/fresh --help for all
+fresh: ## the README and a newcomer's first door on a minimal Debian 12, made for it: FRESH="run test" for some stages, scripts/fresh --help
 	scripts/fresh $(FRESH)
 
 clean: ## removes what was built; the service's data in var/ stays

@@ -6,10 +6,11 @@ import { spawn } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { admin } from './lib/buildings.js';
 import { cleanEnvironment, root, temporaryDirectory } from './lib/daemon.js';
 import { freePort } from './lib/port.js';
 import { REACHABLE } from './lib/receiver.js';
-import { eventually, world } from './lib/world.js';
+import { eventually, visit, world } from './lib/world.js';
 
 const LIMIT_MS = 120_000;
 
@@ -35,7 +36,7 @@ async function type(text, daemon, env, answer) {
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (more) => { output += more; });
     const closed = once(child, 'close');
     try {
-        await answer?.(child.stdin);
+        await answer?.(child.stdin, () => output);
         const [code] = await closed;
         return { code, output, statuses: readFileSync(statuses, 'utf8').split('\n').filter(Boolean) };
     } finally {
@@ -43,6 +44,9 @@ async function type(text, daemon, env, answer) {
         rmSync(directory, { recursive: true, force: true });
     }
 }
+
+/** Without outside accounts. */
+const FREE = { billing: { provider: 'none' }, numbers: { provider: 'pool' } };
 
 describe('the guides, typed into a shell from top to bottom, answer as they say', () => {
     it('docs/api.md', { timeout: LIMIT_MS }, async () => {
@@ -72,6 +76,28 @@ describe('the guides, typed into a shell from top to bottom, answer as they say'
             assert.equal(code, 0, output);
             assert.ok(promised.length > 10);
             assert.ok(output.includes('ask the resident: POST /v1/billing/checkout'));
+        } finally {
+            await w.close();
+        }
+    });
+
+    it('docs/first-door.md, with a call before its last block', { timeout: LIMIT_MS }, async () => {
+        const w = await world({ config: FREE });
+        const EMAIL = 'joan@example.com';
+        try {
+            const added = admin(w, 'number', 'add', '4711');
+            assert.equal(added.status, 0, added.stderr);
+            // A pause for the call, which somebody who types has too.
+            const typed = page('first-door.md').typed.replace(/^echo "Dial .*$/m, '$&\nread -r');
+            const { code, output } = await type(typed, w.daemon, { EMAIL }, async (stdin, shown) => {
+                const mail = await eventually(async () => (await w.client.get(`/sandbox/messages?to=${EMAIL}`)).body.data[0], 'the e-mail');
+                stdin.write(`${mail.code}\n`);
+                const [, digits] = await eventually(async () => /^Dial 4711 and enter (\d+)\.$/m.exec(shown()), 'the passcode');
+                await visit(w.client, { to: '4711', digits });
+                stdin.end('\n');
+            });
+            assert.equal(code, 0, output);
+            assert.match(output, /"type":"unlock","name":"Parcel","succeeded":true/);
         } finally {
             await w.close();
         }
