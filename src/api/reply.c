@@ -120,6 +120,22 @@ static void put_rate_limits(struct request *q, struct buf *head)
         put_number(head, "Retry-After", q->tx.retry_after_s);
 }
 
+static bool has_header(const struct reply *p, const char *name)
+{
+    for (size_t i = 0; i < p->header_count; i++)
+        if (strcmp(p->headers[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* After the renewal of a key the browser keeps its cookie for longer, unless the handler has set or cleared it. */
+static void put_renewed_cookie(struct request *q, struct buf *head)
+{
+    struct str cookie;
+    if (q->renewed && !has_header(&q->reply, "Set-Cookie") && cookie_of(q->http, &cookie))
+        put_reply_header(head, "Set-Cookie", cookie_set(q->tx.arena, cookie, true));
+}
+
 /* Writes the headers of every response and those of its route. */
 static void put_common(struct request *q, struct buf *head)
 {
@@ -139,9 +155,7 @@ static void put_common(struct request *q, struct buf *head)
         buf_lit(head, "Cache-Control: no-store\r\n");
     if (flags & ROUTE_PAGE)
         buf_lit(head, PAGE_POLICY);
-    struct str cookie;
-    if (q->renewed && cookie_of(q->http, &cookie))
-        put_reply_header(head, "Set-Cookie", cookie_set(q->tx.arena, cookie, true));
+    put_renewed_cookie(q, head);
     if (flags & ROUTE_CORS)
         buf_lit(head, "Access-Control-Allow-Origin: *\r\n");
     if (id_given(&q->building_id))

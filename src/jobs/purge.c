@@ -21,7 +21,7 @@
 #define PHONE_CODES_KEPT_S    86400
 #define BILLING_EVENTS_KEPT_S (30 * 86400) /* longer than a provider repeats one */
 #define PURCHASES_KEPT_S      86400
-#define KEYS_KEPT_S           (30 * 86400) /* after their expiry */
+#define KEYS_KEPT_S           KEY_REMEMBERED_S /* after their expiry: until then a browser may renew its key */
 #define DAY_S                 86400
 
 /* Few rows in a transaction, one transaction in a run, and then a pause, so that other writes are not held up. */

@@ -312,7 +312,9 @@ describe('a browser of the website', () => {
             await advance(client, hours(13));
             ok(await site.post('/v1/billing/portal', {}));
             await advance(client, hours(13));
-            ok(await site.delete('/v1/auth/key'));
+            const out = await site.delete('/v1/auth/key');
+            ok(out);
+            assert.equal(cookieOf(out).value, '');
             refused(await site.get('/v1/account'), 401, 'INVALID_KEY');
         });
 
