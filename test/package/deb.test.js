@@ -2,9 +2,9 @@
 // builds are the same, `make fresh FRESH=package` that it can be installed, upgraded, removed and purged.
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { binary, build, read, run, top } from './lib.js';
+import { binary, build, filesBelow, read, run, temporary, top } from './lib.js';
 
 const changelog = (field) => run('dpkg-parsechangelog', ['-l', join(top, 'debian/changelog'), '-S', field]).stdout.trim();
 
@@ -41,6 +41,15 @@ describe('the package', () => {
         }
         assert.doesNotMatch(contents, / \.\/usr\/(lib\/systemd|share\/zsh\/site-functions|local)/);
         assert.equal(run('dpkg-deb', ['-I', deb, 'conffiles']).stdout, '/etc/portero/portero.conf\n');
+    });
+
+    it('stops neither the socket nor the timer while it is upgraded', () => {
+        const control = temporary();
+        run('dpkg-deb', ['-e', deb, control]);
+        for (const script of filesBelow(control).filter((file) => /^(pre|post)(inst|rm)$/.test(file))) {
+            const text = readFileSync(join(control, script), 'utf8');
+            assert.ok(!/(stop|restart) .*portero(\.socket|-backup\.timer)/.test(text) || /"\$1" = remove/.test(text), script);
+        }
     });
 
     it('has the symbols of the debugger in a package of their own', () => {
