@@ -1,12 +1,15 @@
 # Thin over CMake's presets: what each target does is one or two commands. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help build run demo cluster test test-cluster test-cluster-quick install deb deb-twice image check-package programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade upgrade-package bench asan tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
+.PHONY: help build run demo cluster test test-cluster test-cluster-quick install deb deb-twice image check-package check-systemd programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade upgrade-package bench asan tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
 SHELL := /bin/sh
 PREFIX := /usr/local
 E2E := test/e2e
 NODE_MODULES := $(E2E)/node_modules/.package-lock.json
 CORES := $(shell nproc)
 CTEST := ctest --output-on-failure -j $(shell expr 2 '*' $(CORES)) --timeout 600 --no-tests=error
+# End-to-end files of check-systemd: between them all that the service does with files, networks, processes and speech.
+# None that kills or stops a service: only its wrapper would notice.
+UNIT_FILES := signin webhooks messages metrics voice-media greetings trunks proxy
 # Set by .ci/run, so that compilers leave the processor to the tests that run at the same time.
 BUILD_NICE :=
 # Gives the unit tests a PostgreSQL server, so that they run on both store engines.
@@ -126,7 +129,12 @@ image: ## a container image of the package in build/deb, with buildah
 
 check-package: build $(NODE_MODULES) ## what an installation has: files, manual pages, completions, the unit's protections
 	scripts/setup package
-	node --test test/package/
+	node --test test/package/*.test.js
+
+check-systemd: build $(NODE_MODULES) ## the package's units under a systemd that is process 1, in a container; as root
+	scripts/setup systemd
+	test/package/systemd/boot node --test test/package/systemd/unit.test.js
+	test/package/systemd/boot test/package/systemd/e2e $(addsuffix .test.js,$(UNIT_FILES))
 
 check: lint fuzz-check check-build ## everything that is neither a test nor a benchmark
 

@@ -13,6 +13,8 @@ export const root = resolve(here, '../../..');
 export const binary = resolve(process.env.PORTERO_BIN ?? join(root, 'build/portero'));
 export const engine = process.env.PORTERO_E2E_ENGINE ?? 'sqlite';
 
+// A command that every daemon runs under, as one that restricts what it may do.
+const WRAP = process.env.PORTERO_E2E_WRAP ? [process.env.PORTERO_E2E_WRAP] : [];
 const START_MS = 60_000;
 const STOP_MS = 90_000; // calls may take 30 s to end
 const TROUBLES_MAX = 40; // lines of a log
@@ -129,7 +131,7 @@ export class Daemon {
     spawn() {
         this.writeConfig();
         this.stdout = '';
-        const [command, ...args] = [...this.wrap, this.program, 'serve', '--config', this.configPath, '--data', this.data, ...this.args];
+        const [command, ...args] = [...WRAP, ...this.wrap, this.program, 'serve', '--config', this.configPath, '--data', this.data, ...this.args];
         this.process = spawn(command, args, { env: cleanEnvironment(this.env), stdio: ['ignore', 'pipe', 'pipe'], cwd: this.directory });
         this.process.stdout.setEncoding('utf8').on('data', (text) => { this.stdout += text; });
         this.process.stderr.setEncoding('utf8').on('data', (text) => { this.stderr += text; });

@@ -1,0 +1,265 @@
+// The package's units under a systemd that is process 1: make check-systemd. Each test goes on where the one before ended,
+// as an operator would: installation, start, calls, copies, failures, upgrade, removal.
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { Agent, request } from 'node:https';
+import { join } from 'node:path';
+import { Client, ok } from '../../e2e/lib/client.js';
+import { Baresip, buzz, sipp } from '../../e2e/lib/phone.js';
+import { eventually, grant, resident } from '../../e2e/lib/world.js';
+import { build, read, run, temporary, top } from '../lib.js';
+
+const LIMIT_MS = 180_000; // systemd itself waits for up to 90 s
+const CONF = '/etc/portero/portero.conf';
+const DATA = '/var/lib/portero';
+const CREDENTIAL = 'portero.secrets.master_key';
+const CONFIG = `
+mode = sandbox
+data_dir = "${DATA}"
+secrets { master_key = "cred:${CREDENTIAL}" }
+greetings {
+    welcome = ""
+    granted = ""
+    denied = "No."
+    forwarding = ""
+}
+voice {
+    tone_ms = 80
+    tone_gap_ms = 80
+}
+limits {
+    requests_active = 1000000
+    requests_free = 1000000
+}
+`;
+
+/** A command in the container: {status, stdout, stderr}. */
+function attempt(args, input) {
+    const done = spawnSync('nsenter', ['--target', process.env.PORTERO_SYSTEMD, '--mount', '--uts', '--ipc', '--pid', '--cgroup', '--', ...args],
+        { encoding: 'utf8', input, timeout: LIMIT_MS, env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C.UTF-8', DEBIAN_FRONTEND: 'noninteractive' } });
+    if (done.error) throw done.error;
+    return done;
+}
+
+/** Runs a command in the container, which must succeed: its output. */
+function inside(args, input) {
+    const { status, stdout, stderr } = attempt(args, input);
+    assert.equal(status, 0, `${args.join(' ')}: exit ${status}\n${stdout}${stderr}`);
+    return stdout.trim();
+}
+
+const systemctl = (...args) => inside(['systemctl', ...args]);
+const show = (unit, property) => systemctl('show', '--value', '-p', property, unit);
+const put = (path, text, mode = '644') => inside(['sh', '-c', 'mkdir -p "${1%/*}" && cat >"$1" && chmod "$2" "$1"', 'sh', path, mode], text);
+const state = (unit) => show(unit, 'ActiveState');
+const pid = () => Number(show('portero', 'MainPID'));
+const journal = (unit) => inside(['journalctl', '--no-pager', '-o', 'cat', '-u', unit]);
+const dpkg = (...args) => inside(['dpkg', ...args]);
+const PACKAGE = '/srv/portero.deb';
+const install = () => dpkg('--install', PACKAGE);
+
+/** Adds settings to a unit until the end of the test. */
+function dropIn(t, unit, text) {
+    const path = `/run/systemd/system/${unit}.d/test.conf`;
+    const remove = () => { inside(['rm', '-f', path]); systemctl('daemon-reload'); };
+    put(path, text);
+    systemctl('daemon-reload');
+    t.after(remove);
+}
+
+/** The status of GET /v1/health over a new connection, or the name of the error. */
+function health(port) {
+    return new Promise((done) => {
+        const agent = new Agent({ keepAlive: false, rejectUnauthorized: false });
+        const sent = request({ agent, host: '127.0.0.1', port, path: '/v1/health', timeout: LIMIT_MS }, (answer) => {
+            answer.resume().on('end', () => done(answer.statusCode)).on('error', (error) => done(error.code));
+        });
+        sent.on('error', (error) => done(error.code)).on('timeout', () => sent.destroy(new Error('timed out')));
+        sent.end();
+    });
+}
+
+describe('the units under systemd', () => {
+    assert.ok(process.env.PORTERO_SYSTEMD, 'run this with test/package/systemd/boot');
+    const work = temporary();
+    const service = { https: 'https://127.0.0.1:8443', http: 'http://127.0.0.1:8080', sip: 'sip:127.0.0.1:5060' };
+    const client = new Client(service);
+    let person;
+    before(() => {
+        run(join(top, 'scripts/deb'), ['--from', build]);
+        const deb = readdirSync(join(build, 'deb')).find((file) => /^portero_.*\.deb$/.test(file));
+        put(PACKAGE, readFileSync(join(build, 'deb', deb)));
+    });
+    after(() => client.close());
+    /** A call with the passcode must open the door. */
+    const opens = async () => assert.equal((await buzz(service, person.number, '--digits', '1234')).tones, '9');
+
+    it('are installed, and neither enabled nor started', () => {
+        install();
+        for (const unit of ['portero.service', 'portero.socket', 'portero-backup.timer']) {
+            assert.equal(attempt(['systemctl', 'is-enabled', unit]).stdout, 'disabled\n', unit);
+            assert.equal(state(unit), 'inactive', unit);
+        }
+        assert.equal(inside(['systemd-analyze', 'verify', 'portero.service', 'portero.socket', 'portero-backup.timer']), '');
+    });
+
+    it('do not start the service again and again when its configuration is wrong', async () => {
+        const good = inside(['cat', CONF]);
+        put(CONF, `${good}\nno_such_key = 1\n`);
+        assert.notEqual(attempt(['systemctl', 'start', 'portero']).status, 0);
+        assert.equal(state('portero'), 'failed');
+        assert.equal(show('portero', 'NRestarts'), '0');
+        assert.match(journal('portero'), /no_such_key/);
+        put(CONF, good);
+        systemctl('reset-failed', 'portero');
+    });
+
+    it('start the service, which says that it is ready, with a secret that is a credential', async () => {
+        put(`/etc/credstore/${CREDENTIAL}`, randomBytes(32).toString('hex'), '600');
+        put(CONF, CONFIG, '640');
+        inside(['chgrp', 'portero', CONF]);
+        systemctl('enable', '--now', 'portero');
+        assert.equal(systemctl('is-enabled', 'portero'), 'enabled');
+        assert.equal(state('portero'), 'active');
+        assert.equal(show('portero', 'StatusText'), 'ready, calls 0');
+        assert.equal(inside(['stat', '-c', '%U:%G %a', DATA]), 'portero:portero 700');
+        assert.notEqual(attempt(['test', '-e', `${DATA}/master.key`]).status, 0, 'the service made a key of its own');
+        assert.equal(inside(['portero', 'health']).split('\n').length, 1);
+        assert.equal(await health(8443), 200);
+    });
+
+    it('give the service no privilege', () => {
+        const status = Object.fromEntries(inside(['cat', `/proc/${pid()}/status`]).split('\n').map((line) => line.split(/:\s+/)));
+        for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb']) assert.match(status[set], /^0+$/, set);
+        assert.equal(status.NoNewPrivs, '1');
+        assert.equal(status.Seccomp, '2');
+        for (const namespace of ['mnt', 'user', 'uts']) {
+            assert.notEqual(inside(['readlink', `/proc/${pid()}/ns/${namespace}`]), inside(['readlink', `/proc/1/ns/${namespace}`]), namespace);
+        }
+    });
+
+    for (const unit of ['portero', 'portero-backup']) {
+        it(`refuse attacks from within ${unit}.service`, () => {
+            const program = join(work, 'probe');
+            run('cc', ['-O1', '-o', program, join(top, 'test/package/systemd/probe.c')]);
+            put('/usr/local/bin/probe', readFileSync(program), '755');
+            const text = inside(['cat', `/lib/systemd/system/${unit}.service`]).replace(/^ExecStart=.*/m, 'ExecStart=/usr/local/bin/probe\nStandardOutput=file:/run/probe')
+                .replace(/^Type=.*/m, 'Type=oneshot').replaceAll(/^(Restart|WatchdogSec).*/gm, '');
+            put('/run/systemd/system/probe.service', text);
+            systemctl('daemon-reload');
+            systemctl('start', 'probe');
+            const got = Object.fromEntries(inside(['cat', '/run/probe']).split('\n').map((line) => line.split(': ')));
+            const may = (attempts) => Object.fromEntries(attempts.map((name) => [name, 'done']));
+            const allowed = may(['local socket', 'write /var/lib/portero/probe', 'write /tmp/probe',
+                ...(unit === 'portero' ? ['internet socket', 'lower priority'] : [])]);
+            assert.deepEqual(Object.fromEntries(Object.entries(got).filter(([, result]) => result === 'done')), allowed);
+            assert.equal(Object.keys(got).length, 26);
+            inside(['rm', '-f', '/run/probe', `${DATA}/probe`]);
+        });
+    }
+
+    it('let a call with tones open a door', async () => {
+        person = await resident(client);
+        await grant(person, { type: 'passcode', access_code: '1234', label: 'Visitor' });
+        await opens();
+        await sipp(service, 'events', person.number, { keys: { digits: '1234' } });
+    });
+
+    it('reload the certificates without a restart', () => {
+        const process = pid();
+        systemctl('reload', 'portero');
+        assert.equal(pid(), process);
+        assert.equal(state('portero'), 'active');
+    });
+
+    it('copy the store every night', async (t) => {
+        const copies = () => inside(['find', '/var/backups/portero', '-type', 'f', '-printf', '%f %u %m\\n']).split('\n').filter(Boolean);
+        systemctl('start', 'portero-backup.service');
+        assert.equal(copies().length, 1);
+        assert.match(copies()[0], /^portero-\d{8}T\d{6}Z\.db portero 600$/);
+        systemctl('enable', '--now', 'portero-backup.timer');
+        assert.match(show('portero-backup.timer', 'NextElapseUSecRealtime'), / 03:(0\d|1[0-5]):\d\d /);
+        dropIn(t, 'portero-backup.timer', '[Timer]\nOnCalendar=\nOnCalendar=*-*-* *:*:*\nRandomizedDelaySec=0\nAccuracySec=1us\n');
+        systemctl('restart', 'portero-backup.timer');
+        await eventually(() => copies().length > 1, 'a copy by the timer', LIMIT_MS);
+        assert.equal(show('portero-backup.service', 'Result'), 'success');
+    });
+
+    it('start the service again after a crash, and when it hangs', async () => {
+        for (const [signal, result] of [['KILL', /killed, status=9/], ['STOP', /Watchdog timeout/]]) {
+            const process = pid();
+            systemctl('kill', '--kill-whom=main', `--signal=${signal}`, 'portero');
+            await eventually(() => state('portero') === 'active' && ![0, process].includes(pid()), `the start after ${signal}`, LIMIT_MS);
+            assert.match(inside(['journalctl', '--no-pager', '-o', 'cat', '_PID=1']), result);
+        }
+        assert.equal(show('portero', 'NRestarts'), '2');
+        await opens();
+    });
+
+    it('stop the service when its call has ended', async (t) => {
+        const phone = await Baresip.start();
+        t.after(() => phone.stop());
+        const from = phone.events.length;
+        phone.command('dial', `sip:${person.number}@127.0.0.1:5060;transport=udp`);
+        await phone.event('CALL_ESTABLISHED', from);
+        await eventually(() => show('portero', 'StatusText') === 'ready, calls 1', 'the status');
+        systemctl('stop', '--no-block', 'portero');
+        await eventually(() => /^(stopping|draining).* calls 1/.test(show('portero', 'StatusText')), 'the status of the stop');
+        assert.equal(state('portero'), 'deactivating');
+        phone.command('hangup');
+        await eventually(() => state('portero') === 'inactive', 'the end', LIMIT_MS);
+        assert.equal(show('portero', 'Result'), 'success');
+        assert.equal(show('portero', 'ExecMainStatus'), '0');
+    });
+
+    it('hold the HTTPS port while the service restarts, and start it at the first connection', async () => {
+        systemctl('enable', '--now', 'portero.socket');
+        assert.equal(state('portero'), 'inactive');
+        assert.equal(await health(443), 200);
+        assert.equal(state('portero'), 'active');
+        const answers = new Map();
+        let over = false;
+        const clients = Array.from({ length: 4 }, async () => {
+            while (!over) {
+                const answer = await health(443);
+                answers.set(answer, (answers.get(answer) ?? 0) + 1);
+            }
+        });
+        const restarted = async (restart) => {
+            const process = pid();
+            restart();
+            await eventually(() => ![0, process].includes(pid()), 'the new process', LIMIT_MS);
+            const before = answers.get(200) ?? 0;
+            await eventually(() => (answers.get(200) ?? 0) > before + 8, `answers: ${JSON.stringify([...answers])}`, LIMIT_MS);
+        };
+        try {
+            await restarted(() => systemctl('restart', 'portero'));
+            await restarted(install);
+        } finally {
+            over = true;
+            await Promise.all(clients);
+        }
+        // The old process may close a connection that it has accepted before the request has come.
+        answers.delete('ECONNRESET');
+        assert.deepEqual([...answers.keys()], [200], JSON.stringify([...answers]));
+    });
+
+    it('go on after an upgrade of the package, with what was stored', async () => {
+        for (const unit of ['portero.service', 'portero.socket', 'portero-backup.timer']) assert.equal(state(unit), 'active', unit);
+        await opens();
+    });
+
+    it('are stopped by a removal, which keeps the data', async () => {
+        dpkg('--remove', 'portero');
+        for (const unit of ['portero.service', 'portero.socket', 'portero-backup.timer']) assert.notEqual(state(unit), 'active', unit);
+        assert.equal(await health(443), 'ECONNREFUSED');
+        inside(['test', '-e', `${DATA}/portero.db`]);
+        dpkg('--purge', 'portero');
+        inside(['test', '-e', `${DATA}/portero.db`]);
+        assert.equal(inside(['find', '/etc/systemd/system', '-name', 'portero*']), '');
+        assert.equal(show('portero', 'LoadState'), 'not-found');
+    });
+});
