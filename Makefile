@@ -1,6 +1,6 @@
 # Thin over CMake's presets: what each target does is one or two commands. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help build run demo cluster test test-cluster test-cluster-quick install deb deb-twice image check-package check-systemd programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade upgrade-package bench asan tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
+.PHONY: help build run demo cluster test test-cluster test-cluster-quick install deb deb-twice image check-package check-image check-systemd programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade upgrade-package bench asan tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
 SHELL := /bin/sh
 PREFIX := /usr/local
 E2E := test/e2e
@@ -130,6 +130,9 @@ image: ## a container image of the package in build/deb, with buildah
 check-package: build $(NODE_MODULES) ## what an installation has: files, manual pages, completions, the unit's protections
 	scripts/setup package
 	node --test test/package/*.test.js
+
+check-image: image ## the container image is made, started read-only, asked and stopped; as root
+	test/package/image
 
 check-systemd: build $(NODE_MODULES) ## the package's units under a systemd that is process 1, in a container; as root
 	scripts/setup systemd
