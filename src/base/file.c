@@ -30,6 +30,15 @@ bool file_sync_directory_of(const char *path)
     return synced;
 }
 
+/* Unlinks the file and keeps errno. Returns false. */
+static bool discard(const char *path)
+{
+    const int saved = errno;
+    (void)unlink(path);
+    errno = saved;
+    return false;
+}
+
 static bool write_whole(const char *path, const void *text, size_t n)
 {
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -38,13 +47,14 @@ static bool write_whole(const char *path, const void *text, size_t n)
     errno = ENOSPC; /* the reason of a short write */
     const bool written = write(fd, text, n) == (ssize_t)n && fsync(fd) == 0;
     close_quietly(fd);
-    return written;
+    return written || discard(path);
 }
 
 bool file_replace(const char *path, const void *text, size_t n)
 {
     char *beside = mem_printf("%s.new", path);
-    const bool replaced = write_whole(beside, text, n) && rename(beside, path) == 0 && file_sync_directory_of(path);
+    const bool replaced =
+        write_whole(beside, text, n) && (rename(beside, path) == 0 || discard(beside)) && file_sync_directory_of(path);
     free(beside);
     return replaced;
 }
