@@ -30,6 +30,14 @@ static json_t *signature(void)
                      "the whole secret. Compare in constant time; reject a `t` older than five minutes.");
 }
 
+static json_t *traceparent(void)
+{
+    return json_pack("{s:s, s:s, s:b, s:{s:s, s:s}, s:s}", "name", "traceparent", "in", "header", "required", 0,
+                     "schema", "type", "string", "pattern", "^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$", "description",
+                     "W3C Trace Context. Sent if the request that caused the event had one: the same trace ID and "
+                     "flags, and a parent ID of this attempt.");
+}
+
 static json_t *responses(void)
 {
     return json_pack("{s:{s:s}, s:{s:s}}", "2XX", "description", "received", "default", "description",
@@ -40,13 +48,13 @@ static json_t *responses(void)
 static json_t *event_operation(enum event_type type, json_t *schemas)
 {
     const struct shape *data = &event_data_shapes[type];
-    return json_pack("{s:{s:o, s:s, s:s, s:[s], s:[], s:[o], s:{s:b, s:{s:{s:o}}}, s:o}}", "post", "operationId",
+    return json_pack("{s:{s:o, s:s, s:s, s:[s], s:[], s:[o, o], s:{s:b, s:{s:{s:o}}}, s:o}}", "post", "operationId",
                      json_sprintf("on%s", data->name), "summary", data->doc, "description",
                      "Sent at least once to each endpoint that listens to the type, in no particular order. "
                      "Repetitions have the same `id`.",
-                     "tags", "Webhooks", "security", "parameters", signature(), "requestBody", "required", 1, "content",
-                     "application/json", "schema", event_body_of(event_type_names[type], data, schemas), "responses",
-                     responses());
+                     "tags", "Webhooks", "security", "parameters", signature(), traceparent(), "requestBody",
+                     "required", 1, "content", "application/json", "schema",
+                     event_body_of(event_type_names[type], data, schemas), "responses", responses());
 }
 
 json_t *openapi_events(json_t *schemas)

@@ -13,6 +13,7 @@
 #include "api/reply.h"
 #include "api/router.h"
 #include "api/routes.h"
+#include "api/trace.h"
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -51,6 +52,16 @@ struct service {
 
 /* ---- requests ---- */
 
+/* The trace for the events of a request that may cause some. */
+static struct str event_trace(struct http_request *r)
+{
+    struct trace t;
+    if (r->method == HTTP_GET || r->method == HTTP_HEAD)
+        return STR_NONE;
+    trace_read(r, &t);
+    return *t.trace_id ? arena_printf(&r->arena, "%s-%s", t.trace_id, t.flags) : STR_NONE;
+}
+
 static struct request *request_new(struct service *s, struct http_request *r, unsigned loop)
 {
     struct request *q = arena_new(&r->arena, struct request);
@@ -60,6 +71,7 @@ static struct request *request_new(struct service *s, struct http_request *r, un
     q->loop = loop;
     q->began_us = clock_monotonic_us();
     q->work = (struct work){.store = s->options.store, .config = s->options.config, .arena = &r->arena};
+    q->work.trace = event_trace(r);
     q->tx = work_tx(&q->work, NULL);
     struct id id = id_new(q->tx.now_us);
     memcpy(q->request_id, "req_", 4);

@@ -36,7 +36,8 @@ bool trace_parse(struct str value, struct trace *ret)
         return false;
     memcpy(ret->trace_id, trace.p, trace.n);
     memcpy(ret->parent_id, parent.p, parent.n);
-    ret->trace_id[trace.n] = ret->parent_id[parent.n] = '\0';
+    memcpy(ret->flags, flags.p, flags.n);
+    ret->trace_id[trace.n] = ret->parent_id[parent.n] = ret->flags[flags.n] = '\0';
     return true;
 }
 

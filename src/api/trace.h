@@ -4,7 +4,7 @@
 #include "http/request.h"
 
 struct trace {
-    char trace_id[33], parent_id[17]; /* lower-case hex; "" if the request has no trace */
+    char trace_id[33], parent_id[17], flags[3]; /* lower-case hex; "" if the request has no trace */
 };
 
 /* Reads the header. A header that is malformed, or that is sent twice, counts as none. */

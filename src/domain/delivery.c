@@ -57,6 +57,7 @@ static struct delivery delivery_read(const struct cursor *c, const struct id *we
         .event_id = col_copy(c, COL_DELIVERY_EVENT_ID, a),
         .type = col_copy(c, COL_DELIVERY_TYPE, a),
         .data = col_copy(c, COL_DELIVERY_DATA, a),
+        .trace = col_copy(c, COL_DELIVERY_TRACE, a),
         .event_created_us = col_int(c, COL_DELIVERY_CREATED_AT),
     };
 }

@@ -22,7 +22,8 @@ struct delivery {
     struct str url;    /* STR_NONE: the endpoint was deleted */
     struct str secret; /* sealed for WEBHOOK_PURPOSE */
     struct str event_id, type;
-    struct str data; /* JSON; STR_NONE: the event was deleted */
+    struct str data;  /* JSON; STR_NONE: the event was deleted */
+    struct str trace; /* of the event (domain/event.h); STR_NONE without one */
     int64_t event_created_us;
 };
 

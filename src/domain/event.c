@@ -58,7 +58,7 @@ static enum err event_insert(struct tx *tx, enum event_type type, const struct i
         e = db_exec(tx->db, SQL_EVENT_INSERT,
                     DB_ARGS(v_str(id_str(account)), v_str(str_z(id.text)),
                             building ? v_str(id_str(building)) : v_null(), v_str(str_z(event_type_names[type])),
-                            v_int(tx->now_us), v_str(buf_view(&json))),
+                            v_int(tx->now_us), v_str(buf_view(&json)), tx->trace.p ? v_str(tx->trace) : v_null()),
                     NULL);
     buf_done(&json);
     if (!e)

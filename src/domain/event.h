@@ -10,6 +10,9 @@ enum event_type {
     EVENT_TYPE_COUNT
 };
 
+/* A trace as an event keeps it: the trace ID, "-", the flags, in lower-case hex (W3C Trace Context, section 3.2.2). */
+#define TRACE_LEN 35
+
 /* "access.granted" …, in the order of the enum, NULL-terminated. */
 extern const char *const event_type_names[];
 

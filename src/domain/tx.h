@@ -10,6 +10,7 @@ struct tx {
     struct db *db;
     const struct config *config;
     int64_t now_us;        /* taken once per transaction */
+    struct str trace;      /* of the request, for the events that it causes (domain/event.h); STR_NONE without one */
     struct str why;        /* set with an error: a message such as "ends_at must be later than starts_at" */
     int64_t retry_after_s; /* set with an error: for Retry-After; 0: not sent */
 };

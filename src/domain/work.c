@@ -8,7 +8,7 @@ struct run {
 
 struct tx work_tx(const struct work *w, struct db *db)
 {
-    return (struct tx){.arena = w->arena, .db = db, .config = w->config, .now_us = clock_now_us()};
+    return (struct tx){.arena = w->arena, .db = db, .config = w->config, .now_us = clock_now_us(), .trace = w->trace};
 }
 
 static enum err run_body(void *arg, struct db *db)

@@ -7,6 +7,7 @@ struct work {
     struct store *store;
     const struct config *config;
     struct arena *arena;   /* the results of transactions, and their messages */
+    struct str trace;      /* as in struct tx */
     struct str why;        /* of the last transaction, as in struct tx */
     int64_t retry_after_s; /* of the last transaction, as in struct tx */
 };

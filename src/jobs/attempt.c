@@ -1,12 +1,14 @@
 #include "jobs/attempt.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/crypto.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/metric.h"
+#include "domain/event.h"
 #include "domain/webhook.h"
 
 /* Writes the signature's time and the body. Returns the offset of the body. */
@@ -27,13 +29,27 @@ static size_t write_body(struct buf *b, const struct delivery *d, int64_t time_s
     return at;
 }
 
-static void write_header(struct attempt *a, struct str secret, int64_t time_s)
+static void write_signature(struct attempt *a, struct str secret, int64_t time_s)
 {
     unsigned char mac[SHA256_LEN];
     char hex[2 * SHA256_LEN + 1];
     crypto_hmac_sha256(secret, buf_view(&a->signed_text), mac);
     hex_encode(mac, sizeof mac, hex);
-    snprintf(a->header, sizeof a->header, "Service-Signature: t=%lld,v1=%s", (long long)time_s, hex);
+    snprintf(a->signature, sizeof a->signature, "Service-Signature: t=%lld,v1=%s", (long long)time_s, hex);
+}
+
+/* Each attempt is a request with an ID of its own in the event's trace (W3C Trace Context, section 3.2). */
+static void write_trace(struct attempt *a, struct str trace)
+{
+    unsigned char id[8];
+    char hex[2 * sizeof id + 1];
+    if (trace.n != TRACE_LEN)
+        return;
+    crypto_random(id, sizeof id);
+    id[0] |= 1; /* zero is not valid */
+    hex_encode(id, sizeof id, hex);
+    memcpy(a->trace_id, trace.p, TRACE_ID_LEN);
+    snprintf(a->trace, sizeof a->trace, "traceparent: 00-%s-%s-%.2s", a->trace_id, hex, trace.p + TRACE_ID_LEN + 1);
 }
 
 static bool open_secret(const struct delivery *d, struct arena *a, struct str *ret)
@@ -54,14 +70,16 @@ static const char *make_request(struct attempt *a, const struct delivery *d, str
     if (!open_secret(d, arena, &secret))
         return "secret";
     size_t body_at = write_body(&a->signed_text, d, time_s);
-    write_header(a, secret, time_s);
+    write_signature(a, secret, time_s);
+    write_trace(a, d->trace);
     /* NOLINTNEXTLINE(performance-no-int-to-ptr): a copy in the arena */
     crypto_wipe((void *)(uintptr_t)secret.p, secret.n);
     a->url = mem_strndup(d->url.p, d->url.n);
     if (a->signed_text.full)
         abort();
     a->post.url = a->url;
-    a->post.header = a->header;
+    a->post.headers[0] = a->signature;
+    a->post.headers[1] = *a->trace ? a->trace : NULL;
     a->post.body = str_from(buf_view(&a->signed_text), body_at);
     return NULL;
 }

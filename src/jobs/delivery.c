@@ -189,11 +189,13 @@ static void record_done(struct store_task *task, enum err result)
     mailbox_post(&r->engine->box, &r->mail);
 }
 
-static void log_exhausted(const struct delivery_result *r)
+static void log_exhausted(const struct attempt *a)
 {
+    const struct delivery_result *r = &a->result;
     if (r->attempt == DELIVERY_ATTEMPTS)
-        log_warn("delivery failed delivery=%s endpoint=%s attempts=%lld failure=%s code=%ld", r->id.text,
-                 r->webhook_id.text, (long long)r->attempt, r->failure, r->status_code);
+        log_warn("delivery failed delivery=%s endpoint=%s attempts=%lld failure=%s code=%ld%s%s", r->id.text,
+                 r->webhook_id.text, (long long)r->attempt, r->failure, r->status_code,
+                 *a->trace_id ? " trace_id=" : "", a->trace_id);
 }
 
 static void record_end(struct mail *m)
@@ -208,7 +210,7 @@ static void record_end(struct mail *m)
     }
     for (size_t i = 0; i < r->count; i++) {
         if (r->results[i].failure) {
-            log_exhausted(&r->results[i]);
+            log_exhausted(r->attempts[i]);
             d->wanted = true; /* to know when the next attempt is due */
         }
         endpoints_remove(d->endpoints, r->attempts[i]);

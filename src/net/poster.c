@@ -25,7 +25,7 @@ struct net_poster {
     struct net_post *running; /* a list */
     CURL **idle;              /* handles for reuse */
     size_t idle_count, idle_size;
-    struct curl_slist headers[3]; /* common to all requests; each request puts its own line before them */
+    struct curl_slist headers[3]; /* common to all requests; each request puts its own before them */
 };
 
 /* ---- callbacks of libcurl ---- */
@@ -164,6 +164,23 @@ static void unlink_post(struct net_poster *p, struct net_post *post)
         p->running = post->next;
 }
 
+/* The request's own lines, followed by the common ones. */
+static struct curl_slist *poster_lines(struct net_poster *p, struct net_post *post)
+{
+    struct curl_slist *list = p->headers;
+    for (size_t i = NET_POST_HEADERS_MAX; i-- > 0;) {
+        union {
+            const char *text;
+            char *data; /* libcurl's type, though it does not write */
+        } line = {post->headers[i]};
+        if (!line.text)
+            continue;
+        post->lines[i] = (struct curl_slist){.data = line.data, .next = list};
+        list = &post->lines[i];
+    }
+    return list;
+}
+
 enum err net_poster_start(struct net_poster *p, struct net_post *post)
 {
     CURL *c = poster_handle_take(p);
@@ -174,15 +191,10 @@ enum err net_poster_start(struct net_poster *p, struct net_post *post)
     post->failure = NULL;
     post->timed_out = post->refused = post->sent = false;
     post->head_bytes = post->body_bytes = 0;
-    union {
-        const char *text;
-        char *data; /* libcurl's type, though it does not write */
-    } line = {post->header};
-    post->line = (struct curl_slist){.data = line.data, .next = p->headers};
     curl_easy_setopt(c, CURLOPT_URL, post->url);
     curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)post->body.n);
     curl_easy_setopt(c, CURLOPT_POSTFIELDS, post->body.p);
-    curl_easy_setopt(c, CURLOPT_HTTPHEADER, &post->line);
+    curl_easy_setopt(c, CURLOPT_HTTPHEADER, poster_lines(p, post));
     curl_easy_setopt(c, CURLOPT_PREREQDATA, post);
     curl_easy_setopt(c, CURLOPT_HEADERDATA, post);
     curl_easy_setopt(c, CURLOPT_WRITEDATA, post);

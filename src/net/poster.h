@@ -19,11 +19,13 @@ struct net_poster_options {
     long connections_kept; /* idle ones included */
 };
 
+#define NET_POST_HEADERS_MAX 2
+
 /* One request. It must stay valid until `done`, which may free it. */
 struct net_post {
     const char *url;
-    struct str body;    /* application/json */
-    const char *header; /* one more line: "Name: value" */
+    struct str body;                           /* application/json */
+    const char *headers[NET_POST_HEADERS_MAX]; /* further lines, "Name: value"; NULL: none */
     void (*done)(struct net_post *p);
     void *context; /* for `done` */
 
@@ -35,7 +37,7 @@ struct net_post {
     /* The poster's. */
     CURL *curl;
     struct net_post *previous, *next;
-    struct curl_slist line;
+    struct curl_slist lines[NET_POST_HEADERS_MAX];
     size_t head_bytes, body_bytes;
     bool refused, sent;
 };

@@ -214,6 +214,7 @@ static enum err place_call(struct request *q, struct reply *p)
     struct call_reply *ended = arena_new(a, struct call_reply);
     asking->store = service_store(q->service);
     decide_init(&asking->decide, q->tx.config, call_number(a, body->to), call_number(a, body->from));
+    asking->decide.trace = q->tx.trace;
     dial->digits = v_set(body->digits) ? body->digits.s : STR_NONE;
     dial->speech = str_z(spoken);
     dial->resident = resident_of(body);

@@ -64,7 +64,7 @@ static enum err decide_ask(struct decide *d, struct db *db)
     arena_done(&d->arena);
     arena_init(&d->arena, NULL, 0);
     d->decision = (struct access_decision){0};
-    struct tx tx = {.arena = &d->arena, .db = db, .config = d->config, .now_us = clock_now_us()};
+    struct tx tx = {.arena = &d->arena, .db = db, .config = d->config, .now_us = clock_now_us(), .trace = d->trace};
     enum err e = decide_access(d, &tx);
     return e ? e : decide_record(d, &tx);
 }

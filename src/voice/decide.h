@@ -16,6 +16,7 @@ struct decide {
     enum call_action_kind kind;
     int64_t asked_us; /* monotonic */
     char to[CALL_NUMBER_MAX], from[CALL_NUMBER_MAX];
+    struct str trace;                   /* of the request that asks for a simulated call; STR_NONE: none */
     const struct call_arrival *arrival; /* the call's record begins with its decision; NULL: it has none */
     enum access_reason reason;          /* of the forwarding */
     struct id building_id;

@@ -33,6 +33,49 @@ describe('webhook events', () => {
     }, 'no delivery pending');
     const visitor = (digits) => visit(client, { to: owner.number, ...(digits ? { digits } : {}) });
 
+    describe('caused by a request with a trace', () => {
+        const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+        const PARENT = '00f067aa0ba902b7';
+        const traced = (session, path, body, traceparent = `00-${TRACE}-${PARENT}-01`) => session.post(path, body, { headers: { traceparent, tracestate: 'vendor=1' } });
+        const traceOf = ({ headers }) => /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(headers.traceparent ?? '')?.slice(1);
+
+        it('carry it, each attempt with an ID of its own', async () => {
+            const endpoint = await listen(['webhook.test']);
+            receiver.answer = (request, response) => { response.statusCode = 503; response.end(); };
+            ok(await traced(owner.client, `/v1/webhooks/${endpoint.id}/test`), 202);
+            for (const [i, pause] of [60, 300, 1800, 7200, 0].entries()) {
+                const attempt = i + 1;
+                await eventually(() => receiver.requests.length >= attempt, `attempt ${attempt}`);
+                await eventually(async () => (await deliveries(endpoint))[0].attempts === attempt, `the end of attempt ${attempt}`);
+                if (pause) await advance(client, pause + 1);
+            }
+            const traces = receiver.requests.map(traceOf);
+            assert.deepEqual(new Set(traces.map(([id, , flags]) => `${id} ${flags}`)), new Set([`${TRACE} 01`]));
+            assert.equal(new Set([PARENT, ...traces.map(([, parent]) => parent)]).size, 6);
+            assert.ok(receiver.requests.every(({ headers }) => headers.tracestate === undefined));
+            assert.ok(await w.daemon.logged(new RegExp(` delivery failed .* trace_id=${TRACE}\n`)));
+        });
+
+        it('carry it when a simulated call caused them, and when they are sent again', async () => {
+            const endpoint = await listen(['access.denied', 'access.call_forwarded']);
+            ok(await traced(client.as(undefined), '/sandbox/calls', { from: '+15550001111', to: owner.number }));
+            const [id] = traceOf(await receiver.first(({ body }) => body.type === 'access.call_forwarded'));
+            assert.equal(id, TRACE);
+            const [first] = await settled(endpoint);
+            ok(await owner.client.post(`/v1/webhooks/${endpoint.id}/deliveries/${first.id}/replay`), 202);
+            await eventually(() => receiver.requests.length === 2, 'a second delivery');
+            assert.equal(traceOf(receiver.requests[1])[0], TRACE);
+        });
+
+        it('have none if it has none, or a malformed one', async () => {
+            const endpoint = await listen(['webhook.test']);
+            await test(endpoint);
+            ok(await traced(owner.client, `/v1/webhooks/${endpoint.id}/test`, undefined, `00-${'0'.repeat(32)}-${PARENT}-01`), 202);
+            await eventually(() => receiver.requests.length === 2, 'two deliveries');
+            assert.deepEqual(receiver.requests.map(({ headers }) => headers.traceparent), [undefined, undefined]);
+        });
+    });
+
     describe('of calls', () => {
         it('tell that a passcode opened, how often it still may, and that it may no more', async () => {
             await listen(['access.granted', 'unlock.no_uses_remaining']);

@@ -7,7 +7,7 @@ SELECT w.id, l.due_at FROM webhook w {by webhook_live} LEFT JOIN delivery_lane l
 WHERE w.account_id = $1 AND w.deleted_at IS NULL AND (w.events & $2) <> 0
 
 -- name: event_insert
-INSERT INTO event (account_id, id, building_id, type, created_at, data) VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO event (account_id, id, building_id, type, created_at, data, trace) VALUES ($1, $2, $3, $4, $5, $6, $7)
 
 -- name: event_deliver
 INSERT INTO delivery (webhook_id, id, account_id, event_id, created_at, due_at) VALUES ($1, $2, $3, $4, $5, $5)

@@ -58,7 +58,7 @@ static void on_done(struct net_post *p)
 static struct net_post post_of(struct desk *d)
 {
     return (struct net_post){
-        .url = d->receiver->url, .body = STR("{}"), .header = "X-Test: yes", .done = on_done, .context = d};
+        .url = d->receiver->url, .body = STR("{}"), .headers = {"X-Test: yes"}, .done = on_done, .context = d};
 }
 
 static void wait_until_done(struct desk *d, unsigned count)
