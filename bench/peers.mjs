@@ -26,12 +26,16 @@ export async function portero(data, { threads = 1, free = false, env = {} } = {}
   return { ...server, https, http, sip };
 }
 
-/** One worker that answers every request with `body`, plain and over TLS with Portero's own certificate. */
-export async function nginx(dir, body, certificates) {
+/** One worker, plain and over TLS with Portero's own certificate. `answer`: the body of every answer, or {site, fields}: a
+ *  directory of files, which are sent with these fields. */
+export async function nginx(dir, answer, certificates) {
   mkdirSync(dir, { recursive: true });
   const plain = 20000 + (process.pid % 10000), tls = plain + 1;
+  const how = typeof answer === 'string' ? `return 200 '${answer}';`
+    : `root ${answer.site}; etag off; if_modified_since off; open_file_cache max=10 inactive=1h; sendfile on; tcp_nopush on;
+      ${answer.fields.map(([name, value]) => `add_header ${name} "${value.replace(/"/g, '\\"')}";`).join(' ')}`;
   writeFileSync(join(dir, 'nginx.conf'), `
-daemon off; worker_processes 1; pid ${dir}/pid; error_log ${dir}/error.log crit;
+${process.getuid() === 0 ? 'user root; ' : ''}daemon off; worker_processes 1; pid ${dir}/pid; error_log ${dir}/error.log crit;
 events { worker_connections 4096; }
 http {
   access_log off; keepalive_requests 1000000000; default_type application/json; keepalive_timeout 600;
@@ -40,7 +44,7 @@ http {
     listen 127.0.0.1:${plain} reuseport;
     listen 127.0.0.1:${tls} ssl reuseport;
     ssl_certificate ${certificates}/tls.crt; ssl_certificate_key ${certificates}/tls.key; ssl_protocols TLSv1.2 TLSv1.3;
-    location / { return 200 '${body}'; }
+    location / { ${how} }
   }
 }`);
   const server = await start('nginx', ['-c', join(dir, 'nginx.conf'), '-p', dir], { core: SERVER_CORE });

@@ -8,6 +8,7 @@ import { connect as tcp } from 'node:net';
 import { connect as tls } from 'node:tls';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
+import { assets } from './assets.mjs';
 import { backup } from './backup.mjs';
 import { handshakes } from './handshakes.mjs';
 import { hooks } from './hooks.mjs';
@@ -407,7 +408,7 @@ try {
   const cpuName = run('sh', ['-c', 'grep -m1 "model name" /proc/cpuinfo | cut -d: -f2']).trim();
   console.log(`${new Date().toISOString().slice(0, 10)}  ${cpuName}, ${run('nproc', []).trim()} cores; server on core ${SERVER_CORE}, load on core ${LOAD_CORE}`);
   const only = (names) => wanted.length > 0 && wanted.every((name) => names.includes(name));
-  const big = only(WITHOUT_STORE) ? null : await store('big', only(['handshakes', 'output', ...WITHOUT_STORE]) ? 1_000 : 1_000_000);
+  const big = only(WITHOUT_STORE) ? null : await store('big', only(['assets', 'handshakes', 'output', ...WITHOUT_STORE]) ? 1_000 : 1_000_000);
   if (wants('reads')) await reads(big, await store('small', 1_000));
   if (wants('writes')) await writes(big);
   if (wants('queue')) queue();
@@ -417,6 +418,7 @@ try {
   if (wants('beside')) await beside(big);
   if (wants('searches')) await searches(big);
   if (wants('grants')) await grants(big);
+  if (wants('assets')) await assets(big, work);
   if (wants('backup')) await backup(big);
   if (wants('memory')) await memory(big);
   if (wants('handshakes')) await handshakes(big);
