@@ -79,7 +79,7 @@ static void print_next(struct setup *s, int checked)
            port);
     printf("Residents sign in at %s/ by e-mail; the first sign-in makes the account.\n", s->answers[Q_PUBLIC_URL]);
     if (!*s->answers[Q_PBX])
-        printf("To verify the phone of one: portero admin phone verify EMAIL --number NUMBER%s\n", config);
+        printf("Without a PBX you verify their phones: portero admin phone verify EMAIL --number NUMBER%s\n", config);
     printf("From here to an open door: " SETUP_GUIDE "\n");
 }
 
