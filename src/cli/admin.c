@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/control.h"
+#include "cli/export.h"
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/recording.h"
@@ -23,6 +24,7 @@ struct admin_options {
     const char *number, *at, *digits, *from;
     int64_t days;
     bool json, yes;
+    const char *output;
 };
 
 enum field_kind { FIELD_TEXT, FIELD_WORDS, FIELD_INTEGER };
@@ -131,6 +133,11 @@ static const struct option_row account_delete_rows[] = {
     OPTION_SWITCH(struct admin_options, yes, "yes", "do not ask for confirmation"),
     COMMON,
 };
+static const struct option_row account_export_rows[] = {
+    TEXT(output, "output", "FILE", "write to a new file, mode 0600 [standard output]"),
+    TEXT(config, "config", "FILE", "configuration file of the service [" CONFIG_DEFAULT_PATH "]"),
+    TEXT(data, "data", "DIR", "data directory of the service [from the configuration]"),
+};
 static const struct option_row common_rows[] = {COMMON};
 
 struct verb {
@@ -142,6 +149,7 @@ struct verb {
 };
 
 static int run_verb(const struct command *self, const void *given, struct arguments operands);
+static int run_export(const struct command *self, const void *given, struct arguments operands);
 
 #define VERB(verb, how, where, table, what)                                                                            \
     .command.name = "admin " verb, .command.summary = (what), .command.run = run_verb, .command.options = (table),     \
@@ -196,6 +204,13 @@ static const struct verb verbs[] = {
     {VERB("greeting remove", "DELETE", "/admin/greetings", greeting_rows, "Speak the greeting's text again")},
     {VERB("account show", "GET", "/admin/accounts", common_rows, "Show an account and its buildings"),
      TAKES("EMAIL", "email")},
+    {.command = {.name = "admin account export",
+                 .summary = "Write all that is held of a person, as JSON",
+                 .run = run_export,
+                 COMMAND_OPTIONS(struct admin_options, account_export_rows),
+                 .operands = "ACCOUNT_OR_EMAIL",
+                 .operands_least = 1,
+                 .operands_most = 1}},
     {VERB("account delete", "POST", "/admin/accounts/delete", account_delete_rows,
           "Delete an account and all that is held of its person"),
      TAKES("ACCOUNT_OR_EMAIL", "account"), .confirm = "Delete the account, its buildings and all that is held of it"},
@@ -362,6 +377,25 @@ static int run_verb(const struct command *self, const void *given, struct argume
     free(read);
     config_free(config);
     return result;
+}
+
+struct export_call {
+    const char *account, *output;
+};
+
+static enum err export_configured(const struct config *config, const void *context, char **ret_why)
+{
+    const struct export_call *call = context;
+    return export_account(config, call->account, call->output, ret_why);
+}
+
+/* Reads the store itself: a document has no bound, and the service may be stopped. */
+static int run_export(const struct command *self, const void *given, struct arguments operands)
+{
+    (void)self;
+    const struct admin_options *o = given;
+    const struct export_call call = {operands.words[0], o->output};
+    return command_with_config(o->config, o->data, export_configured, &call);
 }
 
 /* The command of a noun and a verb, or of a noun without verbs (verb: NULL); NULL if not found. */

@@ -77,6 +77,7 @@ describe('an account that is deleted', () => {
     });
 
     it('leaves a store without faults, and a line of the log with nothing but its ID', async () => {
+        await eventually(() => sql(w.daemon, "SELECT count(*) FROM delivery WHERE status = 'pending';").trim() === '0', 'the last delivery');
         const check = portero(['check-store', '--config', w.daemon.configPath, '--data', w.daemon.data]);
         assert.equal(check.status, 0, check.stdout);
         const [line] = await w.daemon.logged(/^.*operation=adminDeleteAccount account=.*$/m);

@@ -58,16 +58,16 @@ export function rows(daemon) {
     const tables = daemon.dsn
         ? sql(daemon, "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1;")
         : sql(daemon, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY 1;");
-    return new Map(tables.trim().split('\n').map((table) => [table, dump(daemon, table)]));
-}
-
-function dump(daemon, table) {
-    const [command, args] = daemon.dsn
-        ? ['psql', ['-X', '-q', '-A', '-t', '-d', daemon.dsn, '-c', `SELECT * FROM "${table}"`]]
-        : ['sqlite3', ['-cmd', '.timeout 10000', '-cmd', '.mode quote', join(daemon.data, 'portero.db'), `SELECT * FROM "${table}"`]];
-    const done = spawnSync(command, args, { encoding: 'latin1', maxBuffer: 1 << 28 });
+    const names = tables.trim().split('\n');
+    const [command, args] = daemon.dsn ? ['psql', ['-X', '-q', '-A', '-t', '-d', daemon.dsn]]
+        : ['sqlite3', ['-cmd', '.timeout 10000', '-cmd', '.mode quote', join(daemon.data, 'portero.db')]];
+    const input = names.map((table) => `SELECT '%%${table}';\nSELECT * FROM "${table}";\n`).join('');
+    const done = spawnSync(command, args, { input, encoding: 'latin1', maxBuffer: 1 << 28 });
     if (done.status !== 0) throw new Error(done.stderr);
-    return done.stdout.split('\n').filter(Boolean);
+    return new Map(done.stdout.split(/^'?%%/m).slice(1).map((part) => {
+        const [table, ...lines] = part.split('\n');
+        return [table.replace("'", ''), lines.filter(Boolean)];
+    }));
 }
 
 /** The tables with a row that has one of the texts, as it is or in hexadecimal. */

@@ -1,0 +1,96 @@
+-- All that is held of a person (domain/personal.c): at most $2 rows of the owner $1, after the key in the first columns.
+
+-- name: export_account
+SELECT id, email, created_at, plan, subscription_status, subscription_ended_at, phone, phone_verified_at, customer_id,
+    subscription_id, billed_status, billed_plan FROM account WHERE id = $1 LIMIT $2
+
+-- name: export_building
+SELECT id, created_at, is_primary, label, street, city, state, zip, country, virtual_number, forward_phone,
+    unlock_tone, greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding, last_buzz_at, unlock_count,
+    {release}, {ring} FROM building WHERE account_id = $1 AND id > $3 ORDER BY id LIMIT $2
+
+-- name: export_number
+SELECT n.number, n.country, n.building_id, n.held_since FROM building b JOIN number n ON n.number = b.virtual_number
+WHERE b.account_id = $1 LIMIT $2
+
+-- name: export_member
+SELECT id, building_id, name, email, phone, created_at FROM member WHERE building_id = $1 AND id > $3 ORDER BY id LIMIT $2
+
+-- name: export_membership
+SELECT id, building_id, name, email, phone, created_at FROM member WHERE email = $1 LIMIT $2
+
+-- name: export_challenge
+SELECT id, email, attempts, expires_at, used_at FROM challenge WHERE email = $1 LIMIT $2
+
+-- name: export_key
+SELECT id, building_id, member_id, kind, name, prefix, scopes, created_at, expires_at, last_used_at, revoked_at
+FROM api_key WHERE account_id = $1 AND id > $3 ORDER BY id LIMIT $2
+
+-- name: export_browser
+SELECT id, program, system, remembered, created_at FROM browser WHERE account_id = $1 AND id > $3 ORDER BY id LIMIT $2
+
+-- name: export_grant
+SELECT revoked, id, CASE type WHEN 0 THEN 'timer' WHEN 1 THEN 'passcode' ELSE 'routine' END AS type, label, enabled, version,
+    created_at, updated_at, starts_at, ends_at, remaining_uses, access_code, voice, {schedule}, request_id
+FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND (revoked, id) > ($3, $4)
+ORDER BY revoked, id LIMIT $2
+
+-- name: export_activity
+SELECT a.created_at, a.id, a.building_id, k.type, k.unlock_type, a.unlock_id, k.name, k.succeeded
+FROM activity a JOIN activity_kind k ON k.building_id = a.building_id AND k.kind = a.kind
+WHERE a.building_id = $1 AND (a.created_at, a.id) > ($3, $4) ORDER BY a.created_at, a.id LIMIT $2
+
+-- name: export_call
+SELECT id, building_id, started_at, ended_at, front_end, source, dialled, caller, outcome, reason, grant_id,
+    resident_opened, ended_by, steps FROM call_record WHERE building_id = $1 AND id > $3 ORDER BY id LIMIT $2
+
+-- name: export_message
+SELECT call_id, building_id, seconds, audio FROM call_message WHERE building_id = $1 AND call_id > $3 ORDER BY call_id LIMIT $2
+
+-- name: export_recording
+SELECT id, building_id, which, created_at, length, audio FROM recording WHERE building_id = $1 LIMIT $2
+
+-- name: export_caller
+SELECT number, building_id, released_at FROM door_caller WHERE building_id = $1 AND number > $3 ORDER BY number LIMIT $2
+
+-- name: export_guard
+SELECT building_id, known, failed_1, failed_2, failed_3, failed_4, closed_until, closings, mailed_at
+FROM door_guard WHERE building_id = $1 LIMIT $2
+
+-- name: export_webhook
+SELECT id, created_at, url, events, request_id, deleted_at FROM webhook WHERE account_id = $1 AND id > $3 ORDER BY id LIMIT $2
+
+-- name: export_event
+SELECT id, building_id, type, created_at, data FROM event WHERE account_id = $1 AND id > $3 ORDER BY id LIMIT $2
+
+-- name: export_delivery
+SELECT id, webhook_id, event_id, created_at, status, attempts, due_at, attempted_at, status_code, failure
+FROM delivery WHERE webhook_id = $1 AND id > $3 ORDER BY id LIMIT $2
+
+-- name: export_checkout
+SELECT id, request_id, status, created_at, checked_at, plan, quantity, email, customer_id, return_url, session_id,
+    subscription_id, canceled_at FROM checkout WHERE account_id = $1 AND id > $3 ORDER BY id LIMIT $2
+
+-- name: export_alias
+SELECT request_id, checkout_id FROM checkout_alias WHERE account_id = $1 AND request_id > $3 ORDER BY request_id LIMIT $2
+
+-- name: export_operation
+SELECT id, action, status, created_at, expires_at, building_id, label, street, city, state, zip, country, unlock_tone,
+    phone_number, virtual_number, subscription_id, currency, next_invoice_minor, request_id, step, error, result_number
+FROM building_operation WHERE account_id = $1 AND id > $3 ORDER BY id LIMIT $2
+
+-- name: export_phone_code
+SELECT id, phone, created_at, expires_at, attempts, sent_at, used_at
+FROM phone_code WHERE account_id = $1 AND id > $3 ORDER BY id LIMIT $2
+
+-- name: export_phone_change
+SELECT id, phone, created_at FROM phone_change WHERE account_id = $1 AND id > $3 ORDER BY id LIMIT $2
+
+-- name: export_sent
+SELECT id, channel, recipient, subject, created_at FROM sandbox_message WHERE recipient = $1 AND id > $3 ORDER BY id LIMIT $2
+
+-- name: export_building_ids
+SELECT id FROM building WHERE account_id = $1 ORDER BY id
+
+-- name: export_webhook_ids
+SELECT id FROM webhook WHERE account_id = $1 ORDER BY id
