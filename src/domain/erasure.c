@@ -48,7 +48,7 @@ bool erasure_begun(const struct id *account, struct str email)
     return str_eq(email, id_str(account));
 }
 
-/* ---- what ends at once ---- */
+/* ---- ended at once ---- */
 
 static enum err end_webhooks(struct tx *tx, const struct id *account)
 {
@@ -139,7 +139,7 @@ static enum err end_mails(struct tx *tx, struct str email)
     return e;
 }
 
-/* What is known of the person by the address, which is nowhere in the store afterwards. */
+/* Memberships and other rows that name the person by the address, which is nowhere in the store afterwards. */
 static enum err end_address(struct tx *tx, const struct id *account, struct str email)
 {
     const struct val id = v_str(id_str(account));
@@ -200,7 +200,7 @@ enum err erasure_begin(struct tx *tx, const struct id *account)
     return e ? e : job_reschedule(tx, name, tx->now_us);
 }
 
-/* ---- what the provider must end ---- */
+/* ---- for the provider to end ---- */
 
 enum err erasure_dues(struct tx *tx, const struct id *account, struct erasure_dues *ret)
 {

@@ -22,7 +22,7 @@ enum err erasure_begin(struct tx *tx, const struct id *account) CHECKED;
 /* The name of the account's job. */
 struct str erasure_job(const struct id *account, struct arena *a);
 
-/* What the billing provider must end before the rows are deleted; in the arena. */
+/* For the billing provider to end before the rows are deleted; in the arena. */
 struct erasure_dues {
     bool unsettled; /* a checkout may be paid: */
     struct checkout checkout;

@@ -25,7 +25,7 @@ SELECT id, account_id FROM member WHERE email = $1 LIMIT $2
 DELETE FROM api_key WHERE account_id = $1 AND member_id = $2
 
 -- name: erasure_messages
--- What the sandbox sent to e-mail address $2 and to the account's phones.
+-- Messages that the sandbox sent to e-mail address $2 and to the account's phones.
 DELETE FROM sandbox_message WHERE recipient = $2
     OR recipient IN (SELECT phone FROM account WHERE id = $1 AND phone IS NOT NULL)
     OR recipient IN (SELECT phone FROM phone_change WHERE account_id = $1)

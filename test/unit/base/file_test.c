@@ -84,7 +84,7 @@ static void a_file_is_private_whatever_was_there(void **state)
     assert_int_equal(found.st_mode & 07777, 0600);
 }
 
-static void what_an_interrupted_replacement_left_is_no_obstacle(void **state)
+static void leftovers_of_an_interrupted_replacement_are_no_obstacle(void **state)
 {
     const struct place *p = *state;
     FILE *f = fopen(p->beside, "we");
@@ -206,7 +206,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_file_is_made_and_replaced_whole),
         TEST(a_file_is_private_whatever_was_there),
-        TEST(what_an_interrupted_replacement_left_is_no_obstacle),
+        TEST(leftovers_of_an_interrupted_replacement_are_no_obstacle),
         TEST(a_missing_directory_is_an_error),
         TEST(a_file_is_no_directory),
         TEST(a_link_beside_the_file_is_not_followed),

@@ -19,7 +19,7 @@
 
 #define FIRST_FD 3
 
-/* ---- what systemd passes; in a child process, since the descriptors have fixed numbers ---- */
+/* ---- descriptors of systemd; in a child process, since the descriptors have fixed numbers ---- */
 
 static int listening(int family, int type)
 {
@@ -138,7 +138,7 @@ static void sockets_replace_the_addresses_of_their_names(void **state)
                          .metrics = ""});
 }
 
-static void what_is_not_meant_for_this_process_is_left_alone(void **state)
+static void descriptors_for_another_process_are_left_alone(void **state)
 {
     (void)state;
     takes(&(struct take){.pid = "1", .fds = "2", .names = "https:http", OWN});
@@ -198,7 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sockets_replace_the_addresses_of_their_names),
-        cmocka_unit_test(what_is_not_meant_for_this_process_is_left_alone),
+        cmocka_unit_test(descriptors_for_another_process_are_left_alone),
         cmocka_unit_test(a_count_that_is_none_is_refused),
         cmocka_unit_test(a_name_must_be_that_of_a_listener_and_be_given_once),
         cmocka_unit_test(a_descriptor_must_listen_for_tcp),
