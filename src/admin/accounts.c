@@ -43,16 +43,16 @@ static const struct shape account_shape = SHAPE(struct account_reply, "AdminAcco
 
 static struct val building_rows(struct arena *a, const struct building *buildings, size_t count)
 {
-    struct building_reply *rows = arena_array(a, struct building_reply, count + 1);
+    struct building_reply *list = arena_array(a, struct building_reply, count + 1);
     for (size_t i = 0; i < count; i++)
-        rows[i] = (struct building_reply){
+        list[i] = (struct building_reply){
             .id = admin_id_val(&buildings[i].id),
             .label = v_str(buildings[i].label),
             .is_primary = v_bool(buildings[i].primary),
             .virtual_number = v_str(buildings[i].number),
             .unlock_tone = v_str(buildings[i].unlock_tone),
         };
-    return v_list(rows, count);
+    return v_list(list, count);
 }
 
 static enum err show_account(struct request *q, struct reply *p)

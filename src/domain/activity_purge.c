@@ -30,12 +30,12 @@ static enum err next_buildings(struct tx *tx, struct str after, struct id ret[st
 enum err activity_purge(struct tx *tx, struct str after, int64_t before_us, int64_t limit, struct id *ret_after,
                         bool *ret_more)
 {
-    struct id buildings[ACTIVITY_WALK_MAX], done = {{0}};
+    struct id buildings[ACTIVITY_WALK_MAX] = {{{0}}}, done = {{0}};
     size_t count = 0, i = 0;
     enum err e = next_buildings(tx, after, buildings, &count);
     if (after.n == ID_LEN)
         memcpy(done.text, after.p, ID_LEN);
-    for (int64_t deleted; !e && i < count; i++, limit -= deleted) {
+    for (int64_t deleted = 0; !e && i < count; i++, limit -= deleted) {
         e = purge_building(tx, &buildings[i], before_us, limit, &deleted);
         if (!e && deleted == limit) /* the building may have more */
             break;
