@@ -4,6 +4,7 @@
 
 #include "api/service.h"
 #include "base/log.h"
+#include "base/metric.h"
 #include "domain/phone.h"
 
 #define SENDS 2 /* a send that may have failed is repeated once */
@@ -126,6 +127,13 @@ static enum err code_was_sent(struct tx *tx, void *arg)
     return phone_code_sent(tx, s->account, &s->code.id);
 }
 
+static void count_message(const struct request *q, enum outcome o)
+{
+    const bool call = strcmp(q->work.config->sms_provider, "call") == 0;
+    const unsigned channel = call ? METRIC_CHANNEL_CALL : METRIC_CHANNEL_SMS;
+    metric_add(&metrics.messages[channel * METRIC_ANSWER_VALUES + (unsigned)o], 1);
+}
+
 static enum err send_text(struct request *q, const struct sending *s)
 {
     struct texter *texter = service_providers(q->service)->texter;
@@ -143,8 +151,10 @@ static enum err send_text(struct request *q, const struct sending *s)
     };
     enum outcome o = OUTCOME_UNKNOWN;
     bool number = false;
-    for (int i = 0; i < SENDS && o == OUTCOME_UNKNOWN; i++)
+    for (int i = 0; i < SENDS && o == OUTCOME_UNKNOWN; i++) {
         o = texter->ops->send(texter, &message, &number);
+        count_message(q, o);
+    }
     if (o == OUTCOME_DONE)
         return ERR_NONE;
     log_warn("phone code not sent id=%s outcome=%s", s->code.id.text, o == OUTCOME_REFUSED ? "refused" : "unknown");

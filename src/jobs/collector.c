@@ -114,6 +114,8 @@ static void collect_service(struct collector *c)
     metric_set(metrics.store_oldest, oldest_us ? clock_monotonic_us() - oldest_us : 0);
     if (!metric_get(metrics.certificate_end)) /* no HTTPS */
         metric_set(metrics.certificate_end, METRIC_ABSENT);
+    if (!metric_get(metrics.sip_certificate_end)) /* no SIP over TLS */
+        metric_set(metrics.sip_certificate_end, METRIC_ABSENT);
     metric_set(metrics.nodes, heartbeat_nodes(o->heartbeat));
     if (store_exclusive(o->store)) {
         collect_database_size(c);

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mailbox.h"
 #include "base/mem.h"
+#include "base/metric.h"
 #include "jobs/bell.h"
 #include "jobs/endpoint.h"
 
@@ -189,13 +190,15 @@ static void record_done(struct store_task *task, enum err result)
     mailbox_post(&r->engine->box, &r->mail);
 }
 
-static void log_exhausted(const struct attempt *a)
+static void note_exhausted(const struct attempt *a)
 {
     const struct delivery_result *r = &a->result;
-    if (r->attempt == DELIVERY_ATTEMPTS)
-        log_warn("delivery failed delivery=%s endpoint=%s attempts=%lld failure=%s code=%ld%s%s", r->id.text,
-                 r->webhook_id.text, (long long)r->attempt, r->failure, r->status_code,
-                 *a->trace_id ? " trace_id=" : "", a->trace_id);
+    if (r->attempt != DELIVERY_ATTEMPTS)
+        return;
+    metric_add(metrics.deliveries_given_up, 1);
+    log_warn("delivery failed delivery=%s endpoint=%s attempts=%lld failure=%s code=%ld%s%s", r->id.text,
+             r->webhook_id.text, (long long)r->attempt, r->failure, r->status_code, *a->trace_id ? " trace_id=" : "",
+             a->trace_id);
 }
 
 static void record_end(struct mail *m)
@@ -210,7 +213,7 @@ static void record_end(struct mail *m)
     }
     for (size_t i = 0; i < r->count; i++) {
         if (r->results[i].failure) {
-            log_exhausted(r->attempts[i]);
+            note_exhausted(r->attempts[i]);
             d->wanted = true; /* to know when the next attempt is due */
         }
         endpoints_remove(d->endpoints, r->attempts[i]);

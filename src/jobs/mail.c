@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/metric.h"
 #include "domain/call_message.h"
 #include "domain/mail.h"
 
@@ -45,6 +46,7 @@ static enum err mail_job_run(void *context, const struct job *job)
                                                    .wav = at.wav,
                                                    .created_us = mail.created_us,
                                                });
+    metric_add(&metrics.messages[METRIC_CHANNEL_MAIL * METRIC_ANSWER_VALUES + (unsigned)o], 1);
     if (o == OUTCOME_REFUSED)
         log_warn("mail dropped id=%.*s error=refused", STR_ARG(job->id));
     return o == OUTCOME_UNKNOWN ? ERR_INTERNAL_ERROR : ERR_NONE;

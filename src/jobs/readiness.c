@@ -12,7 +12,7 @@
 #include "domain/master.h"
 #include "domain/work.h"
 
-#define ANSWER_US (2 * US_PER_S)
+#define ANSWER_US (3 * US_PER_S / 2)
 #define FRESH_US  (US_PER_S / 10) /* an answer of the store counts so long */
 
 struct readiness {
@@ -99,7 +99,7 @@ static struct readiness_state state_of(const struct readiness *r)
     if (stage)
         add_reason(&state, stage);
     if (r->reading)
-        add_reason(&state, "the store did not respond within 2 s");
+        add_reason(&state, "the store did not respond within 1.5 s");
     else if (r->result)
         add_reason(&state, "the store failed");
     else if (!r->found.schema_fits)

@@ -1,5 +1,5 @@
 /* Whether the service can do its work now (decisions, section 1): it neither starts nor stops, the store answers within
- * two seconds, and its schema and its master key fit. Each question reads the store, at most ten times a second, on a
+ * 1.5 seconds, and its schema and its master key fit. Each question reads the store, at most ten times a second, on a
  * thread that waits for nothing else. */
 #pragma once
 #include "base/config.h"
@@ -33,7 +33,7 @@ struct readiness_question {
     /* Called once, on the thread of readiness; must not block. */
     void (*answer)(struct readiness_question *q, const struct readiness_state *state);
 };
-/* Any thread. The answer follows within little more than two seconds; the question must stay alive until then. */
+/* Any thread. The answer follows within little more than 1.5 seconds; the question must stay alive until then. */
 void readiness_ask(struct readiness *r, struct readiness_question *q);
 /* The same, waiting. */
 struct readiness_state readiness_wait(struct readiness *r);

@@ -8,6 +8,7 @@
 #include "base/crypto.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/metric.h"
 #include "base/wait.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_leg.h"
@@ -90,14 +91,15 @@ static void enter(struct sip_code_call *c, enum code_state state, int64_t ms)
 }
 
 /* Hangs up, or cancels the call. The next tick frees it: this may be an event of its leg. */
-static void end_code_call(struct sip_code_call *c, const char *why)
+static void end_code_call(struct sip_code_call *c, enum metric_label_CODE_END end)
 {
     if (c->state == CODE_OVER)
         return;
     sip_leg_drop(&c->leg);
     crypto_wipe(c->code, sizeof c->code);
     c->state = CODE_OVER;
-    c->end = why;
+    c->end = metric_values_CODE_END[end];
+    metric_add(&metrics.code_calls[end], 1);
     tell(c, CODE_CALL_FAILED);
 }
 
@@ -125,13 +127,13 @@ static void on_code_event(const struct hunt_event *e, void *arg)
         c->status = e->status;
         if (is_wrong_number(e->status))
             tell(c, CODE_CALL_WRONG_NUMBER);
-        end_code_call(c, "failed");
+        end_code_call(c, METRIC_CODE_FAILED);
         break;
     case HUNT_PROMPTED:
-        end_code_call(c, "told");
+        end_code_call(c, METRIC_CODE_TOLD);
         break;
     case HUNT_HUNG_UP:
-        end_code_call(c, "hung up");
+        end_code_call(c, METRIC_CODE_HUNG_UP);
         break;
     default: /* keys mean nothing here */
         break;
@@ -222,8 +224,9 @@ static bool is_under_way(struct sip_codes *codes, const struct sip_code_call *c)
 
 static void tick_call(struct sip_code_call *c, int64_t now_ms)
 {
-    static const char *const late[] = {
-        [CODE_CALLING] = "not answered", [CODE_PREPARING] = "no speech", [CODE_SPEAKING] = "too long"};
+    static const enum metric_label_CODE_END late[] = {[CODE_CALLING] = METRIC_CODE_NOT_ANSWERED,
+                                                      [CODE_PREPARING] = METRIC_CODE_NO_SPEECH,
+                                                      [CODE_SPEAKING] = METRIC_CODE_TOO_LONG};
     if (c->state != CODE_OVER)
         sip_leg_tick(&c->leg, now_ms);
     if (c->state == CODE_PREPARING && take_words(c))
@@ -259,7 +262,7 @@ static void on_asked(struct mail *m)
         tick_add(a->tick, &a->codes.tick, codes_on_tick, a);
     a->codes.ticking = true;
     if (a->stopping || !a->speech)
-        end_code_call(c, "no telephone");
+        end_code_call(c, METRIC_CODE_NO_TELEPHONE);
     else
         sip_leg_dial(&c->leg, a, 0, c->number, c->as, NULL, &code_events, c);
 }
@@ -295,6 +298,7 @@ enum code_call sip_call_code(struct sip_agent *a, const char *id, const char *nu
     struct sip_code_call *c = find_room(codes, a->config->sms_calls_per_hour);
     if (!c) {
         pthread_mutex_unlock(&codes->lock);
+        metric_add(&metrics.code_calls[METRIC_CODE_REFUSED], 1);
         log_warn("code call id=%s result=refused reason=\"too many calls\"", id);
         return CODE_CALL_FAILED;
     }
@@ -339,7 +343,7 @@ void sip_codes_end(struct sip_agent *a, const struct sip_stack *s)
     for (size_t i = 0; i < SIP_CODE_CALLS_MAX; i++) {
         struct sip_code_call *c = &a->codes.calls[i];
         if (is_under_way(&a->codes, c) && (!s || c->leg.stack == s)) {
-            end_code_call(c, "stopped");
+            end_code_call(c, METRIC_CODE_STOPPED);
             free_code_call(c);
         }
     }

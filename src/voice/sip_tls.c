@@ -5,9 +5,12 @@
 #include <openssl/x509v3.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/metric.h"
 #include "voice/sip_agent.h"
 #include "voice/sip_stack.h"
 #include "voice/sip_trunk_form.h"
@@ -162,6 +165,13 @@ static int no_password(char *text, int size, int writing, void *arg)
     return 0;
 }
 
+static void note_expiry(const SSL_CTX *context)
+{
+    struct tm end;
+    if (ASN1_TIME_to_tm(X509_get0_notAfter(SSL_CTX_get0_certificate(context)), &end) == 1)
+        metric_set(metrics.sip_certificate_end, (int64_t)timegm(&end) * US_PER_S);
+}
+
 static bool use_certificate(SSL_CTX *context, const struct config *c)
 {
     char certificate[FILE_MAX], key[FILE_MAX];
@@ -170,6 +180,8 @@ static bool use_certificate(SSL_CTX *context, const struct config *c)
     const bool fine = SSL_CTX_use_certificate_chain_file(context, certificate) > 0 &&
                       SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) > 0 &&
                       SSL_CTX_check_private_key(context) > 0;
+    if (fine)
+        note_expiry(context);
     ERR_clear_error();
     return fine;
 }

@@ -116,8 +116,19 @@ describe('the metrics', () => {
         await eventually(async () => raised(before, await page(w.daemon))['portero_deliveries_total{result="failed"}'] === 1, 'the failure');
         await eventually(async () => samples(await page(w.daemon)).portero_deliveries_pending === 1, 'the pending delivery');
         receiver.answer = (request, response) => response.writeHead(200).end();
+        assert.equal(raised(before, await page(w.daemon)).portero_deliveries_given_up_total, undefined);
         await advance(w.client, 3600);
         await eventually(async () => samples(await page(w.daemon)).portero_deliveries_pending === 0, 'the end of the pending delivery');
+    });
+
+    it('show mails and text messages, by what became of them', async () => {
+        const before = await page(w.daemon);
+        const { client } = await resident(w.client);
+        ok(await client.post('/v1/account/phone/verification', { phone_number: '+15550001234' }));
+        const found = async () => raised(before, await page(w.daemon));
+        for (const channel of ['mail', 'sms']) {
+            await eventually(async () => (await found())[`portero_messages_total{channel="${channel}",outcome="done"}`] === 1, channel);
+        }
     });
 
     it('show what the store, the process and the certificate are', async () => {
@@ -126,6 +137,7 @@ describe('the metrics', () => {
         assert.equal(found.portero_ready, 1);
         assert.equal(found.portero_nodes, 1);
         assert.ok(found.portero_certificate_expiry_timestamp_seconds > Date.now() / 1000);
+        assert.equal('portero_sip_certificate_expiry_timestamp_seconds' in found, false); // no SIP over TLS
         assert.ok(found.process_resident_memory_bytes > 1 << 20);
         assert.ok(found.process_open_fds > 10 && found.process_open_fds < found.process_max_fds);
         assert.equal(found['portero_store_bytes{file="database"}'] > 0, engine === 'sqlite');
@@ -162,6 +174,17 @@ describe('readiness', () => {
         assert.deepEqual([done.status, done.stdout, done.stderr], [0, 'ready\n', '']);
         const configured = portero(['health', '--config', w.daemon.configPath, '--data', w.daemon.data]);
         assert.equal(configured.stdout, 'ready\n');
+    });
+
+    it('is denied by `portero health` while the service is frozen', () => {
+        w.daemon.process.kill('SIGSTOP');
+        try {
+            const done = health();
+            assert.deepEqual([done.status, done.stdout], [1, '']);
+            assert.match(done.stderr, /time/i);
+        } finally {
+            w.daemon.process.kill('SIGCONT');
+        }
     });
 
     it('ends while the store has a schema for later programs', async () => {

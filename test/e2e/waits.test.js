@@ -8,6 +8,8 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { idempotencyKey, ok } from './lib/client.js';
 import { Cluster } from './lib/cluster.js';
+import { portero } from './lib/daemon.js';
+import { METRICS, ready } from './lib/metrics.js';
 import { sql } from './lib/store.js';
 import { eventually, grant, resident, visit, world } from './lib/world.js';
 
@@ -66,7 +68,7 @@ describe('a PostgreSQL server that hangs', () => {
     let person;
     before(async () => {
         cluster = new Cluster();
-        w = await worldOn(cluster, { workers: 4 });
+        w = await worldOn(cluster, { workers: 4 }, METRICS);
         person = await resident(w.client);
     });
     after(async () => {
@@ -95,6 +97,15 @@ describe('a PostgreSQL server that hangs', () => {
         for (const key of keys) await eventually(async () => (await create(person, key)).status < 300, 'creating again');
         assert.equal(ok(await list(person)).data.length, rows + keys.length);
         assert.equal((await visit(w.client, { to: person.number })).outcome, 'forwarded');
+    });
+
+    it('ends readiness with the reason, until the server goes on', async () => {
+        await eventually(async () => (await ready(w.daemon)).ready, 'readiness');
+        cluster.freeze();
+        await eventually(async () => (await ready(w.daemon)).reasons.join() === 'the store did not respond within 1.5 s', 'the reason');
+        assert.equal(portero(['health', '--data', w.daemon.data]).status, 1);
+        cluster.thaw();
+        await eventually(async () => (await ready(w.daemon)).ready, 'readiness again');
     });
 
     it('does not hold up a stop', async () => {
