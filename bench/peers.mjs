@@ -12,18 +12,20 @@ const UNLIMITED = {
   PORTERO_HTTP_CONNECTIONS: '20000', PORTERO_HTTP_IDLE_TIMEOUT_S: '600',
 };
 
-/** `threads` HTTP threads; pinned to the server's core unless `free`. */
-export async function portero(data, { threads = 1, free = false, env = {} } = {}) {
+const ANYWHERE = { https: '127.0.0.1:0', http: '127.0.0.1:0', sip: '127.0.0.1:0' };
+
+/** `threads` HTTP threads; pinned to the server's core unless `free`. `at`: the addresses, if it may not choose its ports. */
+export async function portero(data, { threads = 1, free = false, at = ANYWHERE, env = {} } = {}) {
   const config = join(data, 'bench.conf');
   writeFileSync(config, `mode = sandbox\ndata_dir = "${data}"\ntrusted_proxies = {"127.0.0.0/8"}\nlog_level = warn\n`);
-  const args = ['serve', '--config', config, '--https', '127.0.0.1:0', '--http', '127.0.0.1:0', '--sip', '127.0.0.1:0'];
+  const args = ['serve', '--config', config, '--https', at.https, '--http', at.http, '--sip', at.sip];
   const server = await start(binary, args, {
     core: free ? undefined : SERVER_CORE,
-    ready: /^ready (https:\S+) (http:\S+) sip:(\S+)/,
+    ready: /^ready (https:\S+) (http:\S+) sip:(\S+)(?: metrics:(\S+))?/,
     env: { ...UNLIMITED, PORTERO_HTTP_THREADS: String(threads), ...env },
   });
-  const [, https, http, sip] = server.match;
-  return { ...server, https, http, sip };
+  const [, https, http, sip, metrics] = server.match;
+  return { ...server, https, http, sip, metrics };
 }
 
 /** One worker, plain and over TLS with Portero's own certificate. `answer`: the body of every answer, or {site, fields}: a

@@ -17,13 +17,14 @@ import { plans } from './plans.mjs';
 import { LOAD_CORE, SERVER_CORE, compare, median, memoryOf, paced, result, sideBySide, stop, summary, wrk } from './lib.mjs';
 import { binary, constant, fastify, nginx, portero, root } from './peers.mjs';
 import { postgresql } from './postgresql.mjs';
+import { metrics, restarts } from './running.mjs';
 import { searches } from './searches.mjs';
 import { seed } from './seed.mjs';
 
 const work = mkdtempSync(join(process.env.PORTERO_BENCH_DIR ?? tmpdir(), 'portero-bench-'));
 const read = join(root, 'bench/load/read.lua'), create = join(root, 'bench/load/create.lua');
 const KEYS = '10000';
-const WITHOUT_STORE = ['calls', 'deliveries', 'flood', 'forward', 'greetings', 'plans', 'postgresql', 'purge', 'queue', 'store', 'waits'];
+const WITHOUT_STORE = ['calls', 'deliveries', 'flood', 'forward', 'greetings', 'metrics', 'plans', 'postgresql', 'purge', 'queue', 'store', 'waits'];
 const GROWN = Number(process.env.PORTERO_BENCH_GRANTS ?? 10_000_000);
 
 function run(command, args, options = {}) {
@@ -40,11 +41,16 @@ async function store(name, grants, accounts = 10_000) {
   return dir;
 }
 
+/** A GET of one grant. */
+function grantOf(data) {
+  const [key, , , prefix] = run('head', ['-n1', join(data, 'keys')]).trim().split(' ');
+  return { path: `/v1/unlock/d${prefix}${'0'.repeat(12)}`, headers: { Authorization: `Bearer ${key}`, 'X-Forwarded-Proto': 'https' } };
+}
+
 /** An answer of the usual size: its head and its body. */
 function sample(base, data) {
-  const [key, , , prefix] = run('head', ['-n1', join(data, 'keys')]).trim().split(' ');
-  const path = `/v1/unlock/d${prefix}${'0'.repeat(12)}`;
-  const args = ['-si', '-H', `Authorization: Bearer ${key}`, '-H', 'X-Forwarded-Proto: https', base + path];
+  const { path, headers } = grantOf(data);
+  const args = ['-si', ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]), base + path];
   const [head, body] = run('curl', args).split('\r\n\r\n');
   return { head, body };
 }
@@ -424,6 +430,8 @@ try {
   if (wants('handshakes')) await handshakes(big);
   if (wants('output')) await output(big);
   if (wants('starting')) await starting(big);
+  if (wants('metrics')) await metrics([await store('metrics-off', 1_000), await store('metrics-on', 1_000)], one);
+  if (wants('restarts')) await restarts(big, grantOf(big), { number: '+19990000005', code: '0005' });
   if (wants('calls')) calls();
   if (wants('doors')) await doors(big);
   if (wants('greetings')) greetings();
