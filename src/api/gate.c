@@ -365,13 +365,9 @@ enum err gate_check_key(struct gate_cache *cache, struct request *q)
     return needed ? gate_authenticate(cache, q) : ERR_NONE;
 }
 
-enum err gate_check(struct gate *gate, struct gate_cache *cache, struct request *q)
+enum err gate_check_part(struct request *q)
 {
-    enum err e = gate_check_key(cache, q);
-    if (!e)
-        e = check_limits(gate, q);
-    if (!e)
-        e = check_credential(q);
+    enum err e = check_credential(q);
     if (!e)
         e = check_scopes(q);
     if (!e)
@@ -383,4 +379,12 @@ enum err gate_check(struct gate *gate, struct gate_cache *cache, struct request 
     if (!e)
         e = check_input(q);
     return e;
+}
+
+enum err gate_check(struct gate *gate, struct gate_cache *cache, struct request *q)
+{
+    enum err e = gate_check_key(cache, q);
+    if (!e)
+        e = check_limits(gate, q);
+    return e ? e : gate_check_part(q);
 }

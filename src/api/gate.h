@@ -32,6 +32,9 @@ enum err gate_head(struct request *q) CHECKED;
 /* Runs all other checks; q->tx.db must be set if the route needs a key. `cache` may be NULL. May run again after a
  * retry: a limit is taken only once. On an error q->tx.why may hold a message. */
 enum err gate_check(struct gate *gate, struct gate_cache *cache, struct request *q) CHECKED;
+/* The checks of a GET that is part of a page: all but authentication and limits, which the page's request has passed.
+ */
+enum err gate_check_part(struct request *q) CHECKED;
 /* Authenticates only, if the route needs a key; `cache` as above. A write transaction that must not run for a key
  * revoked since the checks calls it again. */
 enum err gate_check_key(struct gate_cache *cache, struct request *q) CHECKED;

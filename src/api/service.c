@@ -624,30 +624,41 @@ const char *service_public_url(const struct service *s)
     return s->public_url;
 }
 
+static enum err run_part(struct request *part, struct buf *out)
+{
+    struct reply reply = {0};
+    enum err e = gate_check_part(part);
+    if (!e)
+        e = part->route->handler(part, &reply);
+    if (e)
+        return e;
+    if (reply.status != 200 || !reply.shape)
+        return ERR_INTERNAL_ERROR;
+    schema_write(reply.shape, reply.body, out);
+    return ERR_NONE;
+}
+
+/* The part is a request of its own, so that nothing of its route, building or query stays in the page's. */
 enum err service_embed(struct request *q, struct str path, struct buf *out)
 {
     struct str params[ROUTE_PARAMS] = {STR_NONE}, allow;
     const struct route *route = router_find(q->service->router, DOOR_SITE, HTTP_GET, path, q->tx.arena, params, &allow);
     if (!route || route->run != RUN_READ)
         return ERR_INTERNAL_ERROR;
-    if ((q->who.scopes & route->scopes) != route->scopes)
-        return ERR_INSUFFICIENT_SCOPE;
-    const struct route *page = q->route;
-    void *query = q->query;
-    struct reply part = {0};
-    q->route = route;
-    q->query = route->query ? arena_alloc(q->tx.arena, route->query->size) : NULL;
-    if (q->query)
-        memset(q->query, 0, route->query->size);
-    enum err e = route->handler(q, &part);
-    q->route = page;
-    q->query = query;
-    if (e)
-        return e;
-    if (part.status != 200 || !part.shape)
-        return ERR_INTERNAL_ERROR;
-    schema_write(part.shape, part.body, out);
-    return ERR_NONE;
+    struct http_request *http = q->http;
+    const struct str query = http->query;
+    struct request *part = arena_new(q->tx.arena, struct request);
+    *part = *q;
+    part->route = route;
+    part->path_text = params[0];
+    part->item_text = params[1];
+    part->query = NULL;
+    http->query = STR_NONE;
+    enum err e = run_part(part, out);
+    http->query = query;
+    q->tx.why = part->tx.why;
+    q->tx.retry_after_s = part->tx.retry_after_s;
+    return e;
 }
 
 const struct http_content *service_openapi(const struct service *s)

@@ -1,0 +1,119 @@
+// The data in a page is what the same GETs below /app/v1 answer, checked by the same gate.
+import { describe, it } from 'node:test';
+import assert from 'node:assert/strict';
+import { added, owner } from './lib/buildings.js';
+import { ok } from './lib/client.js';
+import { COOKIE, signInBrowser } from './lib/site.js';
+import { sql } from './lib/store.js';
+import { freshEmail, grant, resident, UNKNOWN_ID, useWorld } from './lib/world.js';
+
+const HOSTILE = '</script><!--<script>&amp;\u2028\u2029"\\';
+
+describe('the data in a page', () => {
+    const w = useWorld({ config: { limits: { requests_free: 10 } } });
+    const { client } = w;
+
+    const open = (cookie, { query = '', ...headers } = {}) => client.as(undefined).get(`/${query}`,
+        { headers: { cookie: `${COOKIE}=${cookie}`, ...headers }, check: false });
+    const textOf = (answer) => /<script type="application\/json" id="data">([^]*?)<\/script>/.exec(answer.text)[1];
+
+    /** What the calls below /app/v1 answer in place of the page's data. */
+    async function calls(site, id, headers) {
+        const get = async (path) => ok(await site.get(path, { headers }));
+        return {
+            account: await get('/v1/account'),
+            setup: await get(`/v1/buildings/${id}/setup`),
+            decision: await get(`/v1/buildings/${id}/decision`),
+        };
+    }
+
+    /** Without the decision's time, which is that of the request. */
+    const timeless = ({ decision: { at, ...decision }, ...data }) => ({ ...data, decision });
+
+    async function same({ cookie, site }, id, headers) {
+        const answer = await open(cookie, headers);
+        assert.equal(answer.status, 200, answer.text);
+        assert.equal(answer.headers['cache-control'], 'no-store');
+        assert.deepEqual(timeless(JSON.parse(textOf(answer))), timeless(await calls(site, id)));
+        return answer;
+    }
+
+    const buildingOf = async ({ site }) => ok(await site.get('/v1/buildings')).data[0].id;
+
+    it('is what the calls answer to a subscriber, whatever the page\'s query says', async () => {
+        const person = await resident(client);
+        await grant(person, { type: 'timer', label: 'Dog walker', expires_in_minutes: 60 });
+        const other = await resident(client);
+        const signedIn = await signInBrowser(client, { email: person.email });
+        const { id } = person.building;
+        await same(signedIn, id);
+        await same(signedIn, id, { query: `?building=${other.building.id}&buildingId=${other.building.id}&digits=4711&at=2020-01-01T00:00:00Z&caller=x` });
+    });
+
+    it('is what the calls answer to an account without a subscription', async () => {
+        const signedIn = await signInBrowser(client);
+        const id = await buildingOf(signedIn);
+        const answer = await same(signedIn, id);
+        assert.equal(answer.headers['ratelimit-limit'], '10');
+    });
+
+    it('is refused where the calls are: for another building in the header', async () => {
+        const person = await resident(client), other = await resident(client);
+        const { cookie, site } = await signInBrowser(client, { email: person.email });
+        const { id } = person.building;
+        for (const wanted of [other.building.id, UNKNOWN_ID, 'x']) {
+            const headers = { 'x-service-building-id': wanted };
+            const call = await site.get(`/v1/buildings/${id}/setup`, { headers });
+            const page = await open(cookie, headers);
+            assert.equal(page.status, call.status, page.text);
+            assert.ok(page.status >= 400 && !page.text.includes(person.number) && !page.text.includes(other.number), page.text);
+        }
+        await same({ cookie, site }, id, { 'x-service-building-id': id });
+    });
+
+    it('is that of the primary building, or of the only building that the browser\'s key opens', async () => {
+        const person = await owner(client);
+        const { id } = person.building, other = (await added(person)).id;
+        await same(await signInBrowser(client, { email: person.email }), id);
+        const bound = await signInBrowser(client, { email: person.email });
+        sql(w.daemon, `UPDATE api_key SET building_id = '${other}' WHERE hash = (SELECT hash FROM browser WHERE id = '${bound.id}');`);
+        const answer = await same(bound, other);
+        assert.ok(!textOf(answer).includes(id) && !textOf(answer).includes(person.number), textOf(answer));
+        for (const wanted of [id, UNKNOWN_ID]) {
+            const headers = { 'x-service-building-id': wanted };
+            const page = await open(bound.cookie, headers);
+            assert.ok(page.status >= 400 && !page.text.includes(person.number), page.text);
+        }
+        assert.equal((await bound.site.get(`/v1/buildings/${id}/setup`)).status, 404);
+    });
+
+    it('cannot be ended by a text, and is read back as it was', async () => {
+        const person = await resident(client);
+        await grant(person, { type: 'timer', label: HOSTILE, expires_in_minutes: 60 });
+        const signedIn = await signInBrowser(client, { email: person.email });
+        const answer = await same(signedIn, person.building.id);
+        assert.doesNotMatch(textOf(answer), /</);
+        assert.ok(JSON.stringify(JSON.parse(textOf(answer))).includes(JSON.stringify(HOSTILE).slice(1, -1)));
+    });
+
+    it('costs one request of the limit, and none is sent beyond it', async () => {
+        const { cookie, email } = await signInBrowser(client);
+        for (let left = 9; left >= 0; left--) {
+            const answer = await open(cookie);
+            assert.deepEqual([answer.status, answer.headers['ratelimit-remaining']], [200, `${left}`]);
+        }
+        const answer = await open(cookie);
+        assert.equal(answer.status, 429);
+        assert.ok(answer.headers['retry-after'] && !answer.text.includes(email), answer.text);
+    });
+
+    it('may be reached by a link from elsewhere, but not framed or read there', async () => {
+        const { cookie } = await signInBrowser(client, { email: freshEmail() });
+        const { status, headers } = await open(cookie, { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', origin: 'https://elsewhere.test' });
+        assert.equal(status, 200);
+        assert.match(headers['content-security-policy'], /frame-ancestors 'none'/);
+        assert.equal(headers['cross-origin-resource-policy'], 'same-origin');
+        assert.equal(headers['access-control-allow-origin'], undefined);
+        assert.equal(headers['cache-control'], 'no-store');
+    });
+});
