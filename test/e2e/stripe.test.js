@@ -2,17 +2,20 @@
 // imitation (lib/stripe.js); its own SDK signs the events and makes the same requests as the service.
 import { after, before, describe, it } from 'node:test';
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import Stripe from 'stripe';
 import ts from 'typescript';
 import { join } from 'node:path';
 import { buildings, execute, operation, quote, removal, verifyPhone } from './lib/buildings.js';
 import { idempotencyKey, ok, refused } from './lib/client.js';
-import { root } from './lib/daemon.js';
+import { binary, cleanEnvironment, root } from './lib/daemon.js';
 import { StripeImitation, parseForm } from './lib/stripe.js';
 import { advance, agent, eventually, signIn, useWorld, world } from './lib/world.js';
 
 const CREATE = /^POST \/v1\/checkout\/sessions$/;
 const SESSION = /^GET \/v1\/checkout\/sessions\/\w+$/;
+const CUSTOMER = /^DELETE \/v1\/customers\/(\w+)$/;
 const QUANTITY = /^POST \/v1\/subscription_items\/\w+$/;
 
 function buy(session, key = idempotencyKey(), plan = 'weekly') {
@@ -52,6 +55,26 @@ async function owner(w, stripe) {
     const phone = await verifyPhone(person);
     const keeper = (await agent(person, ['account:read', 'buildings:write', 'access:read', 'access:write'], { expires_in_days: 90 })).client;
     return { ...person, phone, keeper };
+}
+
+/** portero admin account delete, beside this process, in which Stripe must answer: {status, stderr}. */
+async function erase(w, email) {
+    const child = spawn(binary, ['admin', 'account', 'delete', email, '--yes', '--config', w.daemon.configPath, '--data', w.daemon.data],
+        { env: cleanEnvironment(), stdio: ['ignore', 'ignore', 'pipe'] });
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (text) => { stderr += text; });
+    const [status] = await once(child, 'close');
+    return { status, stderr };
+}
+
+const customersDeleted = (stripe, { bought }) => stripe.asked(CUSTOMER).filter(({ path }) => path.endsWith(`/${bought.session.customer}`));
+
+/** Waits until the account is gone, for which jobs that failed must be repeated. */
+function erased(w, email) {
+    return eventually(async () => {
+        await advance(w.client, 60);
+        return /ACCOUNT_NOT_FOUND/.test((await erase(w, email)).stderr);
+    }, 'the end of the account', 60_000);
 }
 
 const units = async (stripe, { bought }) => (await stripe.readSubscription({}, bought.subscription.id)).items.data[0].quantity;
@@ -123,6 +146,27 @@ describe('Stripe', () => {
         await Promise.all(sessions.map((session) => becomes(session, 'active')));
         const emails = new Set(sessions.map(({ email }) => email));
         assert.equal([...stripe.sessions.values()].filter(({ form }) => emails.has(form.customer_email)).length, sessions.length);
+    });
+
+    it('deletes the customer with the account, and knows nothing of later events', async () => {
+        const person = await subscriber(w, stripe);
+        const done = await erase(w, person.email);
+        assert.equal(done.status, 0, done.stderr);
+        await erased(w, person.email);
+        assert.equal(customersDeleted(stripe, person).length, 1);
+        const ended = await stripe.readSubscription({}, person.bought.subscription.id);
+        assert.equal(ended.status, 'canceled');
+        await happens(w, stripe, 'customer.subscription.deleted', ended);
+        await happens(w, stripe, 'checkout.session.completed', person.bought.session);
+        assert.match((await erase(w, person.email)).stderr, /ACCOUNT_NOT_FOUND/);
+    });
+
+    it('ends an open checkout before the account', async () => {
+        const person = await signIn(w.client);
+        const { id } = ok(await buy(person), 201);
+        assert.equal((await erase(w, person.email)).status, 0);
+        await erased(w, person.email);
+        assert.equal((await stripe.readSession({}, id)).status, 'expired');
     });
 
     it('does not apply an event of the same ID twice', async () => {
@@ -338,6 +382,7 @@ const CALLS = [
     [/^GET \/v1\/checkout\/sessions\/(\w+)$/, 'Checkout.SessionRetrieveParams', (sdk, id, form, options) => sdk.checkout.sessions.retrieve(id, form, options)],
     [/^POST \/v1\/checkout\/sessions\/(\w+)\/expire$/, 'Checkout.SessionExpireParams', (sdk, id, form, options) => sdk.checkout.sessions.expire(id, form, options)],
     [/^POST \/v1\/billing_portal\/sessions$/, 'BillingPortal.SessionCreateParams', (sdk, id, form, options) => sdk.billingPortal.sessions.create(form, options)],
+    [CUSTOMER, 'CustomerDeleteParams', (sdk, id, form, options) => sdk.customers.del(id, form, options)],
     [/^GET \/v1\/subscriptions\/(\w+)$/, 'SubscriptionRetrieveParams', (sdk, id, form, options) => sdk.subscriptions.retrieve(id, form, options)],
     [/^POST \/v1\/invoices\/create_preview$/, 'InvoiceCreatePreviewParams', (sdk, id, form, options) => sdk.invoices.createPreview(form, options)],
     [/^POST \/v1\/subscription_items\/(\w+)$/, 'SubscriptionItemUpdateParams', (sdk, id, form, options) => sdk.subscriptionItems.update(id, form, options)],
@@ -381,6 +426,7 @@ describe('Stripe, asked by its own SDK', () => {
         const other = await signIn(w.client);
         const { id } = ok(await buy(other), 201);
         ok(await other.client.post(`/v1/billing/checkout/${id}/expire`));
+        assert.equal((await erase(w, (await subscriber(w, stripe)).email)).status, 0);
         made = examples(stripe);
     });
     after(() => stripe.close());
@@ -391,7 +437,7 @@ describe('Stripe, asked by its own SDK', () => {
             const key = entry.headers['idempotency-key'];
             const before = stripe.requests.length;
             await call(stripe.sdk, id, typed(entry.form), key ? { idempotencyKey: key } : {}).catch((error) => {
-                assert.match(type, /Expire/, `${type}: ${error}`); // there is nothing left to end
+                assert.match(type, /Expire|Delete/, `${type}: ${error}`); // there is nothing left to end
             });
             const again = stripe.requests.slice(before).find(({ headers }) => !/^Portero/.test(headers['user-agent']));
             assert.equal(again.path, entry.path);
@@ -475,6 +521,18 @@ describe('Stripe, when it fails', () => {
             const asked = stripe.requests.slice(before).filter(({ method, path }) => QUANTITY.test(`${method} ${path}`));
             assert.ok(asked.length >= 2, 'it was asked again');
             assert.equal(new Set(asked.map(({ headers }) => headers['idempotency-key'])).size, 1);
+        });
+    }
+
+    for (const fault of ['lost', 'silent', 'malformed', 500, 403]) {
+        it(`deletes the customer of a deleted account behind an answer that is ${fault}`, async () => {
+            const person = await subscriber(w, stripe);
+            stripe.fail(CUSTOMER, fault);
+            const asked = erase(w, person.email); // waits for the end itself
+            await erased(w, person.email);
+            await asked;
+            assert.ok(stripe.deleted.has(person.bought.session.customer));
+            assert.ok(customersDeleted(stripe, person).length >= 2, 'it was asked again');
         });
     }
 

@@ -63,6 +63,7 @@ export class StripeImitation {
         this.replies = new Map(); // by Idempotency-Key
         this.sessions = new Map();
         this.states = new Map(); // of subscriptions
+        this.deleted = new Set(); // customers
         this.declines = 0; // payments that will fail
     }
 
@@ -225,6 +226,15 @@ export class StripeImitation {
         };
     }
 
+    /** Cancels the customer's subscriptions, too. */
+    async deleteCustomer(form, customerId) {
+        if (this.deleted.has(customerId)) throw missing('customer', 'id', 404);
+        await this.behind.customers.retrieve(customerId).catch(() => { throw missing('customer', 'id', 404); });
+        this.deleted.add(customerId);
+        for (const { id: subscription } of (await this.behind.subscriptions.list({ customer: customerId })).data) this.states.set(subscription, 'canceled');
+        return { id: customerId, object: 'customer', deleted: true };
+    }
+
     async readSubscription(form, subscriptionId) {
         const subscription = await this.behind.subscriptions.retrieve(subscriptionId).catch(() => { throw missing('subscription', 'id', 404); });
         return { ...subscription, status: this.states.get(subscriptionId) ?? subscription.status };
@@ -292,6 +302,7 @@ const ROUTES = [
     [/^GET \/v1\/checkout\/sessions\/(\w+)$/, 'readSession'],
     [/^POST \/v1\/checkout\/sessions\/(\w+)\/expire$/, 'expireSession'],
     [/^POST \/v1\/billing_portal\/sessions$/, 'createPortal'],
+    [/^DELETE \/v1\/customers\/(\w+)$/, 'deleteCustomer'],
     [/^GET \/v1\/subscriptions\/(\w+)$/, 'readSubscription'],
     [/^POST \/v1\/invoices\/create_preview$/, 'createPreview'],
     [/^POST \/v1\/subscription_items\/(\w+)$/, 'updateItem'],
