@@ -17,7 +17,7 @@ describe('the data in a page', () => {
         { headers: { cookie: `${COOKIE}=${cookie}`, ...headers }, check: false });
     const textOf = (answer) => /<script type="application\/json" id="data">([^]*?)<\/script>/.exec(answer.text)[1];
 
-    /** What the calls below /app/v1 answer in place of the page's data. */
+    /** The answers of the calls below /app/v1, in place of the page's data. */
     async function calls(site, id, headers) {
         const get = async (path) => ok(await site.get(path, { headers }));
         return {
