@@ -10,51 +10,32 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "providers/billing_fixture.h"
 #include "providers/fault.h"
-#include "store/fixture.h"
 
-struct fixture {
-    struct store_fixture *fixture;
-    struct billing *billing;
-    const struct billing_ops *ops;
-    struct arena arena;
-};
+static void configure(struct config *c)
+{
+    c->billing_provider = "sandbox";
+    c->plans[0] = (struct config_plan){.id = "weekly",
+                                       .amount_minor = 499,
+                                       .currency = "usd",
+                                       .interval = "week",
+                                       .interval_count = 1,
+                                       .available = true};
+    c->plans[1] = (struct config_plan){
+        .id = "yearly", .amount_minor = -1, .currency = "usd", .interval = "year", .interval_count = 1};
+}
 
 static int set_up(void **state)
 {
-    struct fixture *d = calloc(1, sizeof *d);
-    void *fixture;
-    char *why = NULL;
-    if (!d || store_fixture_open(&fixture))
-        return -1;
-    d->fixture = fixture;
-    d->fixture->config.billing_provider = "sandbox";
-    d->fixture->config.plans[0] = (struct config_plan){.id = "weekly",
-                                                       .amount_minor = 499,
-                                                       .currency = "usd",
-                                                       .interval = "week",
-                                                       .interval_count = 1,
-                                                       .available = true};
-    d->fixture->config.plans[1] = (struct config_plan){
-        .id = "yearly", .amount_minor = -1, .currency = "usd", .interval = "year", .interval_count = 1};
-    arena_init(&d->arena, NULL, 0);
-    *state = d;
-    if (billing_new(&d->fixture->config, d->fixture->store, &d->billing, &why))
-        return -1;
-    d->ops = d->billing->ops;
-    return 0;
+    return billing_fixture_open(state, configure);
 }
 
 static int tear_down(void **state)
 {
-    struct fixture *d = *state;
-    void *fixture = d->fixture;
     fault_order(STR("billing"), STR_NONE, FAULT_NONE, 0);
     clock_set_offset_s(0);
-    billing_free(d->billing);
-    arena_done(&d->arena);
-    free(d);
-    return store_fixture_close(&fixture);
+    return billing_fixture_close(state);
 }
 
 static struct billing_session_request order(const char *key)

@@ -6,49 +6,23 @@
 
 #include <cmocka.h>
 
-#include "providers/billing.h"
-#include "store/fixture.h"
+#include "providers/billing_fixture.h"
 
 #define ACCOUNT "0123456789abcdef01234567"
 #define OTHER   "0123456789abcdef01234568"
 
-struct fixture {
-    struct store_fixture *fixture;
-    struct billing *billing;
-    const struct billing_ops *ops;
-    struct arena arena;
-};
-
-static int set_up(void **state)
+static void configure(struct config *c)
 {
-    struct fixture *d = calloc(1, sizeof *d);
-    void *fixture;
-    char *why = NULL;
-    if (!d || store_fixture_open(&fixture))
-        return -1;
-    d->fixture = fixture;
-    struct config *c = &d->fixture->config;
     c->billing_provider = "none";
     c->unbilled = true;
     c->billing_free_plan = "yearly";
     c->plans[0] = (struct config_plan){"weekly", 499, "usd", "week", 1, true, ""};
     c->plans[1] = (struct config_plan){"yearly", 9900, "eur", "year", 1, false, ""};
-    arena_init(&d->arena, NULL, 0);
-    *state = d;
-    if (billing_new(c, d->fixture->store, &d->billing, &why))
-        return -1;
-    d->ops = d->billing->ops;
-    return 0;
 }
 
-static int tear_down(void **state)
+static int set_up(void **state)
 {
-    struct fixture *d = *state;
-    void *fixture = d->fixture;
-    billing_free(d->billing);
-    arena_done(&d->arena);
-    free(d);
-    return store_fixture_close(&fixture);
+    return billing_fixture_open(state, configure);
 }
 
 struct added {
@@ -149,7 +123,7 @@ static void another_building_costs_nothing(void **state)
     assert_int_equal(d->ops->set_quantity(d->billing, STR("key"), STR(ACCOUNT), 3, 0, &d->arena), OUTCOME_DONE);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, billing_fixture_close)
 
 int main(void)
 {
