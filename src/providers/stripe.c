@@ -194,6 +194,9 @@ static enum outcome stripe_customer_delete(struct billing *b, struct str custome
                                .method = "DELETE",
                                .path = arena_printf(a, "/v1/customers/%.*s", STR_ARG(customer_id))};
     enum outcome o = stripe_call(stripe_of(b)->client, &r, a, &answer);
+    if (o == OUTCOME_DONE)
+        o = check_body("customer_delete", str_eq(rest_text(answer.body, "id"), customer_id) &&
+                                              json_is_true(json_object_get(answer.body, "deleted")));
     json_decref(answer.body);
     return o == OUTCOME_REFUSED && !is_missing(&answer) ? OUTCOME_UNKNOWN : o;
 }

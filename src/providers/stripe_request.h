@@ -17,7 +17,7 @@ void stripe_client_free(struct stripe_client *s);
 
 struct stripe_request {
     const char *call;                            /* for the log: "session_create" */
-    const char *method;                          /* "GET", "POST" */
+    const char *method;                          /* "GET", "POST", "DELETE" */
     struct str path;                             /* "/v1/checkout/sessions" */
     struct str key;                              /* Idempotency-Key of a POST; STR_NONE without */
     struct rest_field fields[STRIPE_FIELDS_MAX]; /* the form of a POST */

@@ -126,6 +126,7 @@ static void test_an_invalid_identifier_is_refused_without_a_call(void **state)
         assert_int_equal(ops->session_get(d->billing, str_z(ids[i]), &d->arena, &s), OUTCOME_REFUSED);
         assert_int_equal(ops->session_expire(d->billing, str_z(ids[i]), &d->arena, &s), OUTCOME_REFUSED);
         assert_int_equal(ops->subscription_get(d->billing, str_z(ids[i]), &d->arena, &sub), OUTCOME_REFUSED);
+        assert_int_equal(ops->customer_delete(d->billing, str_z(ids[i]), &d->arena), OUTCOME_REFUSED);
         assert_int_equal(ops->set_quantity(d->billing, STR("k"), str_z(ids[i]), 2, 0, &d->arena), OUTCOME_REFUSED);
     }
     assert_int_equal(d->count, 0);
@@ -160,6 +161,57 @@ static void test_the_portal_refuses_only_an_unknown_customer(void **state)
     assert_int_equal(portal(d, &url), OUTCOME_REFUSED);
     script_anew(d, "400 Bad Request", "{\"error\":{\"type\":\"invalid_request_error\",\"message\":\"No portal.\"}}");
     assert_int_equal(portal(d, &url), OUTCOME_UNKNOWN);
+}
+
+/* ---- the end of a customer ---- */
+
+static enum outcome delete_customer(struct fixture *d)
+{
+    return d->billing->ops->customer_delete(d->billing, STR("cus_1"), &d->arena);
+}
+
+static void test_a_customer_is_deleted(void **state)
+{
+    struct fixture *d = *state;
+    script(d, OK, "{\"id\":\"cus_1\",\"object\":\"customer\",\"deleted\":true}");
+    assert_int_equal(delete_customer(d), OUTCOME_DONE);
+    heard(d, 0, "DELETE /v1/customers/cus_1 HTTP/1.1\r\n");
+    heard(d, 0, "\r\nAuthorization: Bearer sk_test_1\r\n");
+    not_heard(d, 0, "Idempotency-Key");
+    not_heard(d, 0, "Content-Type");
+    assert_int_equal(d->count, 1);
+}
+
+static void test_a_customer_that_stripe_does_not_have_is_no_longer_asked_for(void **state)
+{
+    struct fixture *d = *state;
+    script(d, "404 Not Found", FAILURE("invalid_request_error", "resource_missing"));
+    assert_int_equal(delete_customer(d), OUTCOME_REFUSED);
+    assert_int_equal(d->count, 1);
+}
+
+/* The job of the deletion is then repeated. */
+static void test_a_customer_may_be_left_after_any_other_answer(void **state)
+{
+    struct fixture *d = *state;
+    static const struct script answers[] = {
+        {"400 Bad Request", FAILURE("invalid_request_error", "x"), NULL},
+        {"401 Unauthorized", FAILURE("invalid_request_error", "resource_missing"), NULL},
+        {"404 Not Found", "{}", NULL},
+        {"429 Too Many Requests", FAILURE("invalid_request_error", "rate_limit"), NULL},
+        {"500 Internal Server Error", FAILURE("api_error", ""), NULL},
+        {OK, "{\"id\":\"cus_1\",\"object\":\"customer\"}", NULL},
+        {OK, "{\"id\":\"cus_1\",\"object\":\"customer\",\"deleted\":false}", NULL},
+        {OK, "{\"id\":\"cus_2\",\"object\":\"customer\",\"deleted\":true}", NULL},
+        {OK, "{}", NULL},
+        {OK, "", NULL},
+        {OK, "<html>Sorry</html>", "text/html"},
+    };
+    for (size_t i = 0; i < COUNT(answers); i++) {
+        script_anew(d, answers[i].status, answers[i].body);
+        d->scripts[0].type = answers[i].type;
+        assert_int_equal(delete_customer(d), OUTCOME_UNKNOWN);
+    }
 }
 
 /* ---- quantities ---- */
@@ -281,6 +333,9 @@ int main(void)
         STRIPE_TEST(test_an_invalid_identifier_is_refused_without_a_call),
         STRIPE_TEST(test_the_portal_returns_a_url_of_stripe),
         STRIPE_TEST(test_the_portal_refuses_only_an_unknown_customer),
+        STRIPE_TEST(test_a_customer_is_deleted),
+        STRIPE_TEST(test_a_customer_that_stripe_does_not_have_is_no_longer_asked_for),
+        STRIPE_TEST(test_a_customer_may_be_left_after_any_other_answer),
         STRIPE_TEST(test_a_preview_is_the_upcoming_invoice_at_another_quantity),
         STRIPE_TEST(test_a_quantity_is_paid_at_once_or_not_changed),
         STRIPE_TEST(test_a_proration_date_that_is_too_old_is_replaced_by_the_present),
