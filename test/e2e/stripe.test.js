@@ -536,6 +536,46 @@ describe('Stripe, when it fails', () => {
         });
     }
 
+    it('deletes a customer once more if Stripe did not say that it is gone', async () => {
+        const person = await subscriber(w, stripe);
+        const { session: { customer }, subscription: { id } } = person.bought;
+        await happens(w, stripe, 'customer.subscription.deleted', await stripe.become(id, 'canceled'));
+        await becomes(person, 'none'); // so that no subscription leads to the customer
+        stripe.fail(CUSTOMER, 'types');
+        const asked = erase(w, person.email);
+        await erased(w, person.email);
+        await asked;
+        assert.ok(stripe.deleted.has(customer));
+    });
+
+    it('deletes an account whose customer was deleted at Stripe', async () => {
+        const person = await subscriber(w, stripe);
+        await stripe.deleteCustomer({}, person.bought.session.customer);
+        assert.equal((await erase(w, person.email)).status, 0);
+        await erased(w, person.email);
+        assert.deepEqual(customersDeleted(stripe, person).map(({ status }) => status), [404]);
+    });
+
+    it('expires the session of a deleted account that it made without our knowledge', async () => {
+        const person = await signIn(w.client);
+        stripe.fail(CREATE, 'lost');
+        refused(await buy(person), 503, 'CHECKOUT_UNAVAILABLE');
+        const asked = erase(w, person.email);
+        await erased(w, person.email);
+        await asked;
+        assert.deepEqual(sessionsOf(person).map(({ session: { status } }) => status), ['expired']);
+    });
+
+    it('ends a subscription that a deleted account paid for and that it has not told of', async () => {
+        const person = await signIn(w.client);
+        const bought = await stripe.pay(ok(await buy(person), 201).id);
+        const asked = erase(w, person.email);
+        await erased(w, person.email);
+        await asked;
+        assert.ok(stripe.deleted.has(bought.session.customer));
+        assert.equal((await stripe.readSubscription({}, bought.subscription.id)).status, 'canceled');
+    });
+
     it('sells once to a buyer whose request was interrupted by a crash', async () => {
         const session = await signIn(w.client);
         const key = idempotencyKey();
