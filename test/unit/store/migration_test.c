@@ -277,7 +277,10 @@ static void eight_programs_migrate_an_older_store_at_once(void **state)
     struct store_fixture *f = *state;
     char *why = NULL;
     for (int from = 0; from < migrate_newest(); from += 5) {
-        assert_int_equal(postgresql_engine.open(&f->config, &f->store, &why), ERR_NONE);
+        const enum err opened = postgresql_engine.open(&f->config, &f->store, &why);
+        if (opened)
+            print_error("from version %d: %s\n", from, why);
+        assert_int_equal(opened, ERR_NONE);
         assert_int_equal(migrate_to(f->store, from, &why), ERR_NONE);
         store_close(f->store);
         f->store = NULL;
