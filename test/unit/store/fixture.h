@@ -19,7 +19,7 @@ struct store_fixture {
     struct config config;
     struct store *store;
     char dir[64];
-    char dsn[400];
+    char dsn[480];
     char schema[64];
 };
 
@@ -138,7 +138,8 @@ static inline struct store_fixture *store_fixture_new_postgresql(void)
     if (!f)
         return NULL;
     snprintf(f->schema, sizeof f->schema, "t%s", strrchr(f->dir, '-') + 1);
-    snprintf(f->dsn, sizeof f->dsn, "%s options='-c search_path=\"%s\"'", store_cluster.dsn, f->schema);
+    snprintf(f->dsn, sizeof f->dsn, "%s application_name=%s options='-c search_path=\"%s\"'", store_cluster.dsn,
+             f->schema, f->schema);
     f->config = (struct config){.engine = ENGINE_POSTGRESQL,
                                 .top_data_dir = f->dir,
                                 .store_dsn = f->dsn,
