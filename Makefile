@@ -1,6 +1,6 @@
 # Thin over CMake's presets: what each target does is one or two commands. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help build run demo cluster test test-cluster test-cluster-quick install deb deb-twice image check-package check-image check-systemd programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade upgrade-package bench asan tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
+.PHONY: help build run demo cluster test test-cluster test-cluster-quick install deb deb-twice image check-package check-image check-systemd programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade upgrade-package bench asan-programs asan tsan-programs tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
 SHELL := /bin/sh
 PREFIX := /usr/local
 E2E := test/e2e
@@ -10,8 +10,11 @@ CTEST := ctest --output-on-failure -j $(shell expr 2 '*' $(CORES)) --timeout 600
 # End-to-end files of check-systemd: between them all that the service does with files, networks, processes and speech.
 # None that kills or stops a service: only its wrapper would notice.
 UNIT_FILES := signin webhooks messages metrics voice-media greetings trunks proxy
-# Set by .ci/run, so that compilers leave the processor to the tests that run at the same time.
+# Set by .ci/run, so that compilers leave the processor to the tests that run at the same time, and
 BUILD_NICE :=
+# so that a test that fails runs once more, and its first failure is reported.
+CTEST_AGAIN :=
+E2E_AGAIN :=
 # Gives the unit tests a PostgreSQL server, so that they run on both store engines.
 BOTH_ENGINES = PG_CLUSTER_FSYNC=off scripts/pg-cluster with "$$(mktemp -d -t portero-pg-XXXXXX)"
 SOURCES := $(shell find src test bench -name '*.[ch]' -not -path '*/node_modules/*' 2>/dev/null)
@@ -41,7 +44,7 @@ cluster: build ## two nodes on three PostgreSQL servers that fail over, to try: 
 test: native-tests e2e upgrade ## everything: unit tests, crash tests, end to end on both store engines, an upgrade
 
 native-tests: programs
-	$(BOTH_ENGINES) $(CTEST) --test-dir build
+	$(BOTH_ENGINES) $(CTEST) $(CTEST_AGAIN) --test-dir build
 
 unit: programs ## unit tests of the release build
 	$(BOTH_ENGINES) $(CTEST) -LE crash --test-dir build
@@ -56,13 +59,13 @@ crash: programs ## acknowledged writes survive kill -9 and a simulated loss of p
 	$(CTEST) -L crash --test-dir build
 
 e2e: build $(NODE_MODULES) ## the real daemon and real peers, on both store engines
-	node $(E2E)/run.js
+	node $(E2E)/run.js $(E2E_AGAIN)
 e2e-sqlite e2e-postgresql: e2e-%: build $(NODE_MODULES)
 	node $(E2E)/run.js --engine $*
 
 upgrade: build $(NODE_MODULES) ## an upgrade and its undoing under load, with the earlier program of test/e2e/earlier/REVISION
 	$(BUILD_NICE) scripts/earlier
-	node $(E2E)/run.js $(E2E)/earlier/upgrade.test.js
+	node $(E2E)/run.js $(E2E_AGAIN) $(E2E)/earlier/upgrade.test.js
 
 programs: build
 	scripts/setup test
@@ -89,16 +92,20 @@ bench: build ## measures; each figure with the limit measured in the same run
 	cmake --build --preset release --target benches
 	bench/run
 
-asan: ## unit tests under AddressSanitizer and UBSan
+asan-programs:
 	scripts/setup check
 	cmake --preset asan
 	$(BUILD_NICE) cmake --build --preset asan --target unit_tests
+
+asan: asan-programs ## unit tests under AddressSanitizer and UBSan
 	$(CTEST) -LE crash --test-dir build/asan
 
-tsan: ## unit tests of everything that uses threads, under ThreadSanitizer
+tsan-programs:
 	scripts/setup check
 	cmake --preset tsan
 	$(BUILD_NICE) cmake --build --preset tsan --target thread_tests
+
+tsan: tsan-programs ## unit tests of everything that uses threads, under ThreadSanitizer
 	$(CTEST) -L threads --test-dir build/tsan
 
 fuzz: fuzzers ## every fuzzer for FUZZ_SECONDS (10) each
