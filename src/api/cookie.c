@@ -16,18 +16,25 @@ static bool value_valid(struct str s)
     return true;
 }
 
-bool cookie_parse(struct str field, struct str *ret)
+/* The value of the cookie of that name; STR_NONE if there is none, or more than one. */
+static struct str value_of(struct str field, struct str name)
 {
     struct str found = STR_NONE;
     for (struct str rest = field; rest.p;) {
         struct str value, pair = str_trim(str_cut(rest, ';', &rest));
-        if (!str_eq(str_cut(pair, '=', &value), STR(COOKIE_NAME)))
+        if (!str_eq(str_cut(pair, '=', &value), name))
             continue;
-        if (found.p || !value_valid(value))
-            return false;
+        if (found.p || !value.p)
+            return STR_NONE;
         found = value;
     }
-    if (!found.p)
+    return found;
+}
+
+bool cookie_parse(struct str field, struct str *ret)
+{
+    const struct str found = value_of(field, STR(COOKIE_NAME));
+    if (!value_valid(found))
         return false;
     *ret = found;
     return true;
@@ -38,6 +45,13 @@ bool cookie_of(const struct http_request *r, struct str *ret)
     size_t count;
     struct str field = http_header(r, STR("Cookie"), &count);
     return count == 1 && cookie_parse(field, ret);
+}
+
+bool cookie_building(const struct http_request *r, struct id *ret)
+{
+    size_t count;
+    struct str field = http_header(r, STR("Cookie"), &count);
+    return count == 1 && id_parse(value_of(field, STR(COOKIE_BUILDING)), ret);
 }
 
 struct str cookie_set(struct arena *a, struct str value, bool remember)

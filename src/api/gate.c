@@ -121,12 +121,12 @@ static enum err check_scopes(struct request *q)
 
 /* ---- the building ---- */
 
-/* The header's ID; ERR_NONE with an empty one if the header was not sent. */
+/* The header's ID, or the page's choice; ERR_NONE with an empty one if there is neither. */
 static enum err building_header(struct request *q, struct id *ret)
 {
     size_t count;
     struct str text = http_header(q->http, STR("X-Service-Building-Id"), &count);
-    *ret = (struct id){0};
+    *ret = q->chosen_building;
     if (count == 0)
         return ERR_NONE;
     return count == 1 && id_parse(text, ret) ? ERR_NONE : ERR_INVALID_BUILDING;
@@ -150,6 +150,14 @@ static enum err select_building(struct request *q, const struct id *wanted)
     const struct id *by_key = id_given(&who->building_id) ? &who->building_id : &who->primary_id;
     q->building_number = id_equal(wanted, by_key) ? who->building_number : 0;
     return ERR_NONE;
+}
+
+enum err gate_choose_building(struct request *q, const struct id *wanted)
+{
+    enum err e = select_building(q, wanted);
+    if (!e)
+        q->chosen_building = *wanted;
+    return e;
 }
 
 static enum err building_by_header(struct request *q)

@@ -48,6 +48,7 @@ struct request {
     struct principal who;                /* not set on public routes */
     struct id building_id;               /* the selected building, if the route selects one */
     int64_t building_number;             /* its number, as in struct grant_place; 0: not known here */
+    struct id chosen_building;           /* in place of the header, which was not sent; or empty */
     bool building_linked;                /* true if it is not the account's primary building */
     struct id path_id;                   /* {id}, lower case */
     struct id item_id;                   /* the path's second parameter, lower case */

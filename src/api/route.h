@@ -94,6 +94,7 @@ struct route {
      * without the store. May set q->body. NULL: not checked. */
     enum err (*verify)(struct request *q);
     enum err (*handler)(struct request *q, struct reply *p);
+    const void *handler_data; /* for a handler that several rows share */
     /* Of RUN_WRITE: called once, on the loop thread, when the handler's changes are committed and the reply is not yet
      * sent. NULL: not called. */
     void (*committed)(struct request *q);

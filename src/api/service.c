@@ -641,7 +641,8 @@ static enum err run_part(struct request *part, struct buf *out)
 /* The part is a request of its own, so that nothing of its route, building or query stays in the page's. */
 enum err service_embed(struct request *q, struct str path, struct buf *out)
 {
-    struct str params[ROUTE_PARAMS] = {STR_NONE}, allow;
+    struct str params[ROUTE_PARAMS] = {STR_NONE}, allow, part_query;
+    path = str_cut(path, '?', &part_query);
     const struct route *route = router_find(q->service->router, DOOR_SITE, HTTP_GET, path, q->tx.arena, params, &allow);
     if (!route || route->run != RUN_READ)
         return ERR_INTERNAL_ERROR;
@@ -653,7 +654,7 @@ enum err service_embed(struct request *q, struct str path, struct buf *out)
     part->path_text = params[0];
     part->item_text = params[1];
     part->query = NULL;
-    http->query = STR_NONE;
+    http->query = part_query;
     enum err e = run_part(part, out);
     http->query = query;
     q->tx.why = part->tx.why;

@@ -54,9 +54,9 @@ void service_prepare_greeting(const struct service *s, bool recording, struct st
 int64_t service_started_us(const struct service *s);
 /* The public address, without a trailing slash, for links. */
 const char *service_public_url(const struct service *s);
-/* For the handler of a page, in its transaction: appends to `out` what GET of that path below /app answers with 200.
- * The gate checks the part as it checks that GET without a query: credential, scopes, building, path. Counts as part of
- * the page's request. */
+/* For the handler of a page, in its transaction: appends to `out` what GET of that path below /app, with its query,
+ * answers with 200. The gate checks the part as it checks that GET: credential, scopes, building, path, query. Counts
+ * as part of the page's request. */
 enum err service_embed(struct request *q, struct str path, struct buf *out) CHECKED;
 /* The OpenAPI document of api_sets, built by service_publish. */
 const struct http_content *service_openapi(const struct service *s);

@@ -1,11 +1,30 @@
 #include "site/routes.h"
 
 #include "api/constant.h"
+#include "api/cookie.h"
+#include "api/gate.h"
 #include "api/service.h"
 #include "http/web.h"
 
 #define PAGE_MAX  (1u << 20)
 #define DATA_MARK "<!-- data -->"
+#define PARTS_MAX 12
+#define BUILDING  "{building}"
+#define EVERY_PART                                                                                                     \
+    {"account", "/v1/account"},                                                                                        \
+    {                                                                                                                  \
+        "buildings", "/v1/buildings"                                                                                   \
+    }
+
+struct part {
+    const char *name;
+    const char *path; /* below /app, with BUILDING in place of the building's ID */
+};
+
+struct page {
+    const struct http_content *variants; /* of scripts/webgen */
+    struct part parts[PARTS_MAX];        /* up to the first without a name */
+};
 
 /* The variant of a page that scripts/webgen made for the client's language, and for the sandbox if this is one. */
 static const struct http_content *variant_of(const struct request *q, const struct http_content *variants)
@@ -14,12 +33,24 @@ static const struct http_content *variant_of(const struct request *q, const stru
     return &variants[language + (q->tx.config->production ? 0 : WEB_LANGUAGES)];
 }
 
-/* ---- signing in ---- */
+/* ---- without a session ---- */
+
+static enum err reply_public(struct request *q, struct reply *p, const struct http_content *variants)
+{
+    reply_header(p, "Vary", STR("Accept-Language, Cookie"));
+    return reply_constant(q, p, variant_of(q, variants));
+}
 
 static enum err reply_sign_in(struct request *q, struct reply *p)
 {
-    reply_header(p, "Vary", STR("Accept-Language, Cookie"));
-    return reply_constant(q, p, variant_of(q, web_site_sign_in_html));
+    return reply_public(q, p, web_site_sign_in_html);
+}
+
+/* The billing provider also leads browsers here that are not signed in. */
+static enum err reply_returned(struct request *q, struct reply *p)
+{
+    const bool returned = memmem(q->http->query.p, q->http->query.n, "checkout=", 9);
+    return reply_public(q, p, returned ? web_site_returned_html : web_site_sign_in_html);
 }
 
 /* ---- pages with data ---- */
@@ -47,17 +78,23 @@ static struct str with_data(struct request *q, const struct http_content *varian
     return all;
 }
 
-struct part {
-    const char *name;
-    struct str path; /* below /app */
-};
-
-/* Writes {"name": what GET of its path answers, ...}. */
-static enum err put_parts(struct request *q, const struct part *parts, size_t count, struct buf *out)
+static struct str path_of(struct request *q, const char *path)
 {
-    for (size_t i = 0; i < count; i++) {
-        buf_printf(out, "%s\"%s\":", i ? "," : "{", parts[i].name);
-        enum err e = service_embed(q, parts[i].path, out);
+    const char *mark = strstr(path, BUILDING);
+    return mark ? arena_printf(q->tx.arena, "%.*s%s%s", (int)(mark - path), path, q->building_id.text,
+                               mark + strlen(BUILDING))
+                : str_z(path);
+}
+
+/* Writes {"page": its time and building, "name": what GET of its path answers, ...}. */
+static enum err put_parts(struct request *q, const struct part *parts, struct buf *out)
+{
+    char now[TIME_TEXT_MAX];
+    time_format(q->tx.now_us, now);
+    buf_printf(out, "{\"page\":{\"at\":\"%s\",\"building\":\"%s\"}", now, q->building_id.text);
+    for (size_t i = 0; i < PARTS_MAX && parts[i].name; i++) {
+        buf_printf(out, ",\"%s\":", parts[i].name);
+        enum err e = service_embed(q, path_of(q, parts[i].path), out);
         if (e)
             return e;
     }
@@ -65,37 +102,51 @@ static enum err put_parts(struct request *q, const struct part *parts, size_t co
     return out->full ? ERR_INTERNAL_ERROR : ERR_NONE;
 }
 
-static enum err reply_parts(struct request *q, struct reply *p, const struct http_content *variants,
-                            const struct part *parts, size_t count)
+struct page_query {
+    struct val building;
+};
+static const struct field page_query_fields[] = {
+    FIELD(struct page_query, building, T_ID, .error = ERR_INVALID_BUILDING),
+};
+static const struct shape page_query_shape = SHAPE(struct page_query, "PageQuery", page_query_fields);
+
+/* The building of the query, which must be the account's; else the one that this browser has chosen, if it is; else
+ * that of the key, or the primary one. */
+static enum err choose_building(struct request *q)
 {
+    const struct page_query *query = q->query;
+    struct id wanted;
+    if (v_set(query->building) && id_parse(query->building.s, &wanted))
+        return gate_choose_building(q, &wanted);
+    enum err e = ERR_BUILDING_NOT_FOUND;
+    if (cookie_building(q->http, &wanted))
+        e = gate_choose_building(q, &wanted);
+    if (e == ERR_BUILDING_NOT_FOUND)
+        e = gate_choose_building(q, id_given(&q->who.building_id) ? &q->who.building_id : &q->who.primary_id);
+    return e;
+}
+
+static enum err get_page(struct request *q, struct reply *p)
+{
+    const struct page *page = q->route->handler_data;
+    enum err e = choose_building(q);
+    if (e)
+        return e;
     struct buf data = BUF(PAGE_MAX);
-    enum err e = put_parts(q, parts, count, &data);
+    e = put_parts(q, page->parts, &data);
     if (!e) {
         p->status = 200;
-        p->raw = with_data(q, variants, buf_view(&data));
+        p->raw = with_data(q, page->variants, buf_view(&data));
     }
     buf_done(&data);
     return e || p->raw.p ? e : ERR_INTERNAL_ERROR;
 }
 
-/* The decision reads all grants of a door. */
-static bool home_lengthy(const void *query)
+/* The parts read much, such as all grants of a door. */
+static bool page_lengthy(const void *query)
 {
     (void)query;
     return true;
-}
-
-static enum err get_home(struct request *q, struct reply *p)
-{
-    struct arena *a = q->tx.arena;
-    q->building_id = id_given(&q->who.building_id) ? q->who.building_id : q->who.primary_id;
-    const char *id = q->building_id.text;
-    const struct part parts[] = {
-        {"account", STR("/v1/account")},
-        {"setup", arena_printf(a, "/v1/buildings/%s/setup", id)},
-        {"decision", arena_printf(a, "/v1/buildings/%s/decision", id)},
-    };
-    return reply_parts(q, p, web_site_home_html, parts, sizeof parts / sizeof *parts);
 }
 
 /* ---- assets ---- */
@@ -112,34 +163,28 @@ static enum err get_asset(struct request *q, struct reply *p)
     return reply_constant(q, p, &asset->content);
 }
 
+/* A page for residents: web/site/NAME.html within the frame, and the parts of its data besides EVERY_PART. */
+#define PAGE(id, name, at, text, otherwise, ...)                                                                       \
+    {                                                                                                                  \
+        .operation_id = (id), .summary = (text), .tag = "Pages", .method = HTTP_GET, .path = (at),                     \
+        .credential = CRED_KEY, .scopes = SCOPE(ACCOUNT_READ), .limit = LIMIT_KEY, .query = &page_query_shape,         \
+        .run = RUN_READ, .lengthy = page_lengthy, .handler = get_page,                                                 \
+        .handler_data = &(const struct page){web_site_##name##_html, {EVERY_PART, ##__VA_ARGS__}},                     \
+        .signed_out = (otherwise), .status = 200, .media = "text/html; charset=utf-8", .flags = ROUTE_PAGE,            \
+        .store_error = ERR_FETCH_FAILED                                                                                \
+    }
+
 static const struct route rows[] = {
-    {.operation_id = "getHome",
-     .summary = "What opens the door now; without a session: signing in",
-     .tag = "Pages",
-     .method = HTTP_GET,
-     .path = "/",
-     .credential = CRED_KEY,
-     .scopes = SCOPE(ACCOUNT_READ),
-     .limit = LIMIT_KEY,
-     .run = RUN_READ,
-     .lengthy = home_lengthy,
-     .handler = get_home,
-     .signed_out = reply_sign_in,
-     .status = 200,
-     .media = "text/html; charset=utf-8",
-     .flags = ROUTE_PAGE,
-     .store_error = ERR_FETCH_FAILED},
-    {.operation_id = "getAccountPage",
-     .summary = "The page to which the billing provider returns",
-     .tag = "Pages",
-     .method = HTTP_GET,
-     .path = "/account",
-     .credential = CRED_NONE,
-     .run = RUN_HERE,
-     .content = web_site_account_html,
-     .status = 200,
-     .media = "text/html; charset=utf-8",
-     .flags = ROUTE_PAGE},
+    PAGE("getHome", home, "/", "What opens the door now; without a session: signing in", reply_sign_in,
+         {"setup", "/v1/buildings/" BUILDING "/setup"}, {"decision", "/v1/buildings/" BUILDING "/decision"}),
+    PAGE("getAccessPage", access, "/access", "Who may enter", reply_sign_in),
+    PAGE("getActivityPage", activity, "/activity", "Who came", reply_sign_in),
+    PAGE("getBuildingPage", building, "/building", "The door and its phones", reply_sign_in),
+    PAGE("getBuildingsPage", buildings, "/buildings", "The account's buildings", reply_sign_in),
+    PAGE("getBillingPage", billing, "/billing", "The subscription", reply_sign_in),
+    PAGE("getAgentsPage", agents, "/agents", "Keys for programs", reply_sign_in),
+    PAGE("getWebhooksPage", webhooks, "/webhooks", "Addresses that are told of events", reply_sign_in),
+    PAGE("getAccountPage", account, "/account", "The account; the billing provider returns here", reply_returned),
     {.operation_id = "getAsset",
      .summary = "A script or style sheet of the pages",
      .tag = "Pages",

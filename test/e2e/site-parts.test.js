@@ -22,19 +22,22 @@ describe('the data in a page', () => {
         const get = async (path) => ok(await site.get(path, { headers }));
         return {
             account: await get('/v1/account'),
+            buildings: await get('/v1/buildings'),
             setup: await get(`/v1/buildings/${id}/setup`),
             decision: await get(`/v1/buildings/${id}/decision`),
         };
     }
 
-    /** Without the decision's time, which is that of the request. */
-    const timeless = ({ decision: { at, ...decision }, ...data }) => ({ ...data, decision });
+    /** Without the times of the page and the decision, which are those of the request. */
+    const timeless = ({ page, decision: { at, ...decision }, ...data }) => ({ ...data, decision });
 
     async function same({ cookie, site }, id, headers) {
         const answer = await open(cookie, headers);
         assert.equal(answer.status, 200, answer.text);
         assert.equal(answer.headers['cache-control'], 'no-store');
-        assert.deepEqual(timeless(JSON.parse(textOf(answer))), timeless(await calls(site, id)));
+        const data = JSON.parse(textOf(answer));
+        assert.equal(data.page.building, id);
+        assert.deepEqual(timeless(data), timeless(await calls(site, id)));
         return answer;
     }
 
@@ -47,7 +50,7 @@ describe('the data in a page', () => {
         const signedIn = await signInBrowser(client, { email: person.email });
         const { id } = person.building;
         await same(signedIn, id);
-        await same(signedIn, id, { query: `?building=${other.building.id}&buildingId=${other.building.id}&digits=4711&at=2020-01-01T00:00:00Z&caller=x` });
+        await same(signedIn, id, { query: `?buildingId=${other.building.id}&digits=4711&at=2020-01-01T00:00:00Z&caller=x` });
     });
 
     it('is what the calls answer to an account without a subscription', async () => {
@@ -94,6 +97,43 @@ describe('the data in a page', () => {
         const answer = await same(signedIn, person.building.id);
         assert.doesNotMatch(textOf(answer), /</);
         assert.ok(JSON.stringify(JSON.parse(textOf(answer))).includes(JSON.stringify(HOSTILE).slice(1, -1)));
+    });
+
+    it('is that of a building of the account that the address or the browser names, and of no other', async () => {
+        const person = await owner(client), stranger = await resident(client);
+        const { id } = person.building, other = (await added(person)).id;
+        const signedIn = await signInBrowser(client, { email: person.email });
+        const cookie = (chosen) => ({ cookie: `${COOKIE}=${signedIn.cookie}; __Host-building=${chosen}` });
+        const query = (wanted) => ({ query: `?building=${wanted}` });
+        const remembered = (chosen) => client.as(undefined).get('/', { headers: cookie(chosen), check: false });
+        await same(signedIn, other, query(other));
+        await same(signedIn, id, query(id));
+        await same(signedIn, other, cookie(other));
+        await same(signedIn, id, { ...cookie(other), ...query(id) });
+        for (const gone of [stranger.building.id, UNKNOWN_ID, 'x', '']) {
+            const answer = await remembered(gone);
+            assert.deepEqual([answer.status, JSON.parse(textOf(answer)).page.building], [200, id]);
+        }
+        for (const wanted of [stranger.building.id, UNKNOWN_ID, 'x', '']) {
+            for (const path of ['/', '/access', '/billing']) {
+                const page = await client.as(undefined).get(`${path}?building=${wanted}`, { headers: cookie(other), check: false });
+                assert.equal(page.status, wanted.length > 1 ? 404 : 400, page.text);
+                assert.ok(!page.text.includes(person.number) && !page.text.includes(stranger.number), page.text);
+            }
+        }
+    });
+
+    it('comes with every page for signed-in people, which asks to sign in first', async () => {
+        const person = await resident(client);
+        const { cookie } = await signInBrowser(client, { email: person.email });
+        for (const path of ['/', '/access', '/activity', '/building', '/buildings', '/billing', '/agents', '/webhooks', '/account', '/account?checkout=success']) {
+            const answer = await client.as(undefined).get(path, { headers: { cookie: `${COOKIE}=${cookie}` }, check: false });
+            assert.deepEqual([path, answer.status, answer.headers['cache-control']], [path, 200, 'no-store']);
+            assert.equal(JSON.parse(textOf(answer)).account.email, person.email);
+            const without = await client.as(undefined).get(path, { check: false });
+            assert.deepEqual([path, without.status, without.headers['cache-control']], [path, 200, 'no-cache']);
+            assert.match(without.text, path.includes('?') ? /data-checkout/ : /one-time-code/);
+        }
     });
 
     it('costs one request of the limit, and none is sent beyond it', async () => {

@@ -27,9 +27,10 @@ describe('a page that is missing', () => {
             const page = await browser.page(url('/no/such/page'), { locale: `${language}-CA` });
             await page.getByRole('heading', { name: title }).waitFor();
             assert.equal(await page.locator('html').getAttribute('lang'), language);
-            assert.match(await page.locator('footer code').textContent(), /^req_[0-9a-f]{24}$/);
+            assert.match(await page.locator('main code').textContent(), /^req_[0-9a-f]{24}$/);
             await checkAccessible(page);
-            await page.keyboard.press('Tab');
+            do await page.keyboard.press('Tab');
+            while (!await page.evaluate(() => document.activeElement.classList.contains('primary')));
             await Promise.all([page.waitForURL(url('/')), page.keyboard.press('Enter')]);
             await page.context().close();
         }

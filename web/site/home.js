@@ -1,26 +1,26 @@
 // Home: what happens if someone buzzes now, and what the door still needs.
-import { CallError, call } from './lib/call.js';
-import { errorText, t } from './lib/texts.js';
-import { h, icon, s } from './lib/view.js';
+import { data } from './lib/page.js';
+import { t } from './lib/texts.js';
+import { h, icon, patch } from './lib/view.js';
 
 /**
  * @typedef {{id: string, type: string, label: string, result: string}} Grant
  * @typedef {{verdict: string, reason: string, grant_id: string | null, grant_label: string | null, keypad_closed_until: string | null, grants: Grant[]}} Decision
- * @typedef {{email: string, subscription: {type: string, status: string}}} Account
  * @typedef {{virtual_number: string | null, unlock_tone: string | null, last_successful_buzz_at: string | null}} Setup
  */
 
-/** @type {{account: Account, setup: Setup, decision: Decision}} */
-const { account, setup, decision } = JSON.parse(document.getElementById('data')?.textContent ?? '');
+const { account } = data;
+/** @type {Setup} */ const setup = data.setup;
+/** @type {Decision} */ const decision = data.decision;
 
 /** The door of the picture. @param {boolean} open */
 function drawing(open) {
-    return s('svg', { viewBox: '0 0 160 150', 'aria-hidden': 'true', class: open ? 'open' : 'shut' },
-        s('path', { class: 'beam', d: 'M72 128 8 150h152l-48-22z' }),
-        s('path', { class: 'sill', d: 'M66 128V40a26 26 0 0 1 52 0v88z' }),
-        s('path', { class: 'light', d: 'M72 128V42a20 20 0 0 1 40 0v86z' }),
-        s('path', { class: 'leaf', d: open ? 'M72 128V42a20 20 0 0 1 15-19.4V136z' : 'M72 128V42a20 20 0 0 1 40 0v86z' }),
-        s('circle', { class: 'knob', cx: open ? '82' : '106', cy: '86', r: '1.8' }));
+    return h('svg', { viewBox: '0 0 160 150', 'aria-hidden': 'true', class: open ? 'open' : 'shut' },
+        h('path', { class: 'beam', d: 'M72 128 8 150h152l-48-22z' }),
+        h('path', { class: 'sill', d: 'M66 128V40a26 26 0 0 1 52 0v88z' }),
+        h('path', { class: 'light', d: 'M72 128V42a20 20 0 0 1 40 0v86z' }),
+        h('path', { class: 'leaf', d: open ? 'M72 128V42a20 20 0 0 1 15-19.4V136z' : 'M72 128V42a20 20 0 0 1 40 0v86z' }),
+        h('circle', { class: 'knob', cx: open ? '82' : '106', cy: '86', r: '1.8' }));
 }
 
 /** The title and the sentence for a decision. @returns {[string, string]} */
@@ -39,7 +39,7 @@ const KINDS = { timer: t('timer'), passcode: t('passcode'), routine: t('routine'
 
 /** One line of the order in which the door decides. @param {string} name @param {string} title @param {string} hint @param {boolean} on */
 function rung(name, title, hint, on) {
-    return h('li', { class: on ? 'rung on' : 'rung' }, icon(name), h('div', {}, h('b', {}, title), h('br'), h('span', { class: 'small' }, hint)));
+    return h('li', { class: on ? 'rung on' : 'rung' }, icon(name), h('div', null, h('b', null, title), h('br'), h('span', { class: 'small' }, hint)));
 }
 
 function rungs() {
@@ -72,28 +72,7 @@ function steps() {
         h('div', { class: 'head' }, h('h2', { id: 'steps' }, t('steps')), h('span', { class: 'small quiet num' }, t('done_of', { done, all: all.length }))),
         h('progress', { class: 'meter', value: String(done), max: String(all.length), 'aria-labelledby': 'steps' }),
         h('ul', { class: 'steps' }, ...all.map(([is, title, hint]) => h('li', { class: is ? 'done' : 'todo' }, icon(is ? 'done' : 'todo', is ? t('done') : t('todo')),
-            h('div', {}, h('b', { class: 'num' }, title), !is && h('br'), !is && h('span', { class: 'small quiet' }, hint))))));
+            h('div', null, h('b', { class: 'num' }, title), !is && h('br'), !is && h('span', { class: 'small quiet' }, hint))))));
 }
 
-const note = h('p', { class: 'note bad', role: 'alert' });
-
-function person() {
-    return h('section', { class: 'card', 'aria-labelledby': 'person' }, h('h2', { id: 'person' }, t('person')), h('p', { class: 'quiet email' }, account.email), note);
-}
-
-const out = document.getElementById('out');
-out?.addEventListener('click', async () => {
-    out.setAttribute('disabled', '');
-    try {
-        await call('DELETE', '/v1/auth/key');
-    } catch (error) {
-        if (!(error instanceof CallError) || error.status !== 401) {
-            note.textContent = errorText(error instanceof CallError ? error.code : 'other');
-            out.removeAttribute('disabled');
-            return;
-        }
-    }
-    location.replace('/');
-});
-
-document.getElementById('main')?.append(door(), steps(), person());
+patch(document.getElementById('page') ?? document.body, [door(), steps()]);

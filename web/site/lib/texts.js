@@ -1,7 +1,9 @@
-// The texts that the page brings with it, in its language.
+// The texts of the page, in its language: its own by their names alone, those of all pages with their prefix, such as
+// "page.undo".
+import texts from 'texts';
 
-/** @type {Record<string, string>} */
-const texts = JSON.parse(document.getElementById('texts')?.textContent ?? '{}');
+/** The page's language. */
+export const language = document.documentElement.lang;
 
 /**
  * A text with its {names} filled in.
@@ -16,5 +18,5 @@ export function t(key, values = {}) {
 
 /** The text of an error code. @param {string} code */
 export function errorText(code) {
-    return texts[code] ?? t('other');
+    return texts[`error.${code}`] ?? t('error.other');
 }

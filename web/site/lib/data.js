@@ -1,0 +1,13 @@
+// The first data of the page, which came with it; see src/site/pages.c.
+
+/**
+ * @typedef {{id: string, label: string, virtual_number: string | null, is_primary: boolean, provisioned: boolean, timezone?: string | null}} Building
+ * @typedef {{id: string, email: string, subscription: {type: string, status: string}, virtual_number: string | null} & Record<string, any>} Account
+ * @typedef {{page: {at: string, building: string}, account: Account, buildings: {data: Building[]}} & Record<string, any>} PageData
+ */
+
+/** The answers of the page's parts by their names. Empty on a page for people who are not signed in. */
+export const data = /** @type {PageData} */ (JSON.parse(document.getElementById('data')?.textContent || '{}'));
+
+/** The building that the page is about. */
+export const building = /** @type {Building} */ (data.buildings?.data.find((one) => one.id === data.page.building));

@@ -1,0 +1,80 @@
+// What all pages of signed-in people do: the building switch, the account's menu, signing in again and signing out.
+import { CallError, call, whenSignedOut } from './call.js';
+import { building, data } from './data.js';
+import { toast } from './dialog.js';
+import { signInAgain } from './session.js';
+import { errorText } from './texts.js';
+import { h, icon, patch } from './view.js';
+
+export { building, data };
+
+/** The element of that ID, which the page has. @template {HTMLElement} T @param {string} id @returns {T} */
+export const at = (id) => /** @type {T} */ (document.getElementById(id));
+
+/** Tells a failed call in a message. Other errors are passed on. @param {unknown} error */
+export function tellError(error) {
+    if (!(error instanceof CallError)) throw error;
+    toast(errorText(error.code));
+}
+
+// ---- the building ----
+
+/** Remembers the choice for all pages (src/api/cookie.h), and shows this page for it. @param {string} id */
+function choose(id) {
+    document.cookie = `__Host-building=${id}; Path=/; Secure; SameSite=Lax; Max-Age=31536000`;
+    location.assign(location.pathname);
+}
+
+at('place').textContent = building.label;
+patch(at('places'), data.buildings.data.map((one) => h('li', { key: one.id },
+    h('button', { class: 'plain', type: 'button', 'aria-current': one.id === building.id && 'true', onclick: () => choose(one.id) },
+        h('span', null, one.label), one.id === building.id && icon('ok')))));
+
+// A page that was opened for a building by its address leads to pages of that building.
+if (new URLSearchParams(location.search).has('building')) {
+    for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll('.top a'))) link.search = `?building=${building.id}`;
+}
+
+// ---- menus ----
+
+/** @type {NodeListOf<HTMLDetailsElement>} */
+const menus = document.querySelectorAll('details.menu');
+for (const menu of menus) {
+    menu.addEventListener('toggle', () => {
+        if (menu.open) for (const other of menus) if (other !== menu) other.open = false;
+    });
+    menu.addEventListener('keydown', (event) => {
+        if (event.key !== 'Escape' || !menu.open) return;
+        menu.open = false;
+        menu.querySelector('summary')?.focus();
+    });
+    menu.addEventListener('focusout', (event) => {
+        if (event.relatedTarget && !menu.contains(/** @type {Node} */ (event.relatedTarget))) menu.open = false;
+    });
+}
+document.addEventListener('click', (event) => {
+    for (const menu of menus) if (!menu.contains(/** @type {Node} */ (event.target))) menu.open = false;
+});
+
+// ---- the session ----
+
+at('me').textContent = data.account.email;
+whenSignedOut(signInAgain);
+
+/** @type {HTMLButtonElement} */
+const out = at('out');
+out.addEventListener('click', async () => {
+    out.disabled = true;
+    whenSignedOut(async () => false);
+    try {
+        await call('DELETE', '/v1/auth/key');
+    } catch (error) {
+        if (!(error instanceof CallError) || error.status !== 401) {
+            out.disabled = false;
+            whenSignedOut(signInAgain);
+            tellError(error);
+            return;
+        }
+    }
+    location.replace('/');
+});

@@ -1,0 +1,61 @@
+// Times as the building's people read them: in its zone, by its clock, in the page's language.
+import { building, data } from './data.js';
+import { language, t } from './texts.js';
+
+/** With the browser's habits, such as 24 hours, if it speaks the page's language. */
+const locale = navigator.languages.find((one) => one.startsWith(language)) ?? language;
+const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** The building's time zone; the browser's until one is set. */
+export const zone = building?.timezone ?? own;
+
+const ahead = data.page ? Date.parse(data.page.at) - Date.now() : 0;
+/** Now by the service's clock, in milliseconds. */
+export const now = () => Date.now() + ahead;
+
+/** @typedef {string | number} Instant RFC 3339, or milliseconds */
+
+/** @param {Intl.DateTimeFormatOptions} options */
+function formatter(options) {
+    const format = new Intl.DateTimeFormat(locale, { timeZone: zone, ...options });
+    return (/** @type {Instant} */ at) => format.format(new Date(at));
+}
+
+/** "17:30" */
+export const clock = formatter({ hour: 'numeric', minute: '2-digit' });
+/** "21 November 2026" */
+export const date = formatter({ day: 'numeric', month: 'long', year: 'numeric' });
+/** "21 November 2026 at 17:30:05" */
+export const exactly = formatter({ dateStyle: 'long', timeStyle: 'medium' });
+const weekday = formatter({ weekday: 'short', hour: 'numeric', minute: '2-digit' });
+const day = formatter({ day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' });
+const year = formatter({ day: 'numeric', month: 'short', year: 'numeric' });
+const dayNumber = new Intl.DateTimeFormat('en-CA', { timeZone: zone });
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+
+/** Days from today to that day, by the building's calendar. @param {Instant} at */
+function daysFromNow(at) {
+    const midnight = (/** @type {Instant} */ one) => Date.parse(dayNumber.format(new Date(one)));
+    return Math.round((midnight(at) - midnight(now())) / 86_400_000);
+}
+
+/** As short as it is clear: "17:30", "tomorrow, 17:30", "Fri 9:02", "12 Nov, 9:02", "12 Nov 2025". @param {Instant} at */
+export function when(at) {
+    const days = daysFromNow(at);
+    if (days === 0) return clock(at);
+    if (Math.abs(days) === 1) return `${relative.format(days, 'day')}, ${clock(at)}`;
+    if (Math.abs(days) < 7) return weekday(at);
+    return Math.abs(days) < 300 ? day(at) : year(at);
+}
+
+/** A length of time: "42 min", "3 hr", "2 days". @param {number} ms */
+export function length(ms) {
+    const minutes = Math.max(1, Math.round(ms / 60_000));
+    const [value, unit] = minutes < 100 ? [minutes, 'minute'] : minutes < 2_880 ? [Math.round(minutes / 60), 'hour'] : [Math.round(minutes / 1_440), 'day'];
+    return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(value);
+}
+
+/** "Toronto time" where it is not the browser's own; else empty. */
+export function zoneNote() {
+    return zone === own ? '' : t('page.zone', { city: zone.replace(/.*\//, '').replaceAll('_', ' ') });
+}
