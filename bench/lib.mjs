@@ -19,10 +19,16 @@ export function result(name, value, unit, limit, limitName, target, ratio = limi
 
 export const format = (n) => (Math.abs(n) >= 1000 ? Math.round(n).toLocaleString('en-US') : n.toPrecision(3));
 
+/** Servers that run: they end with this process, also when a measurement throws. */
+const running = new Set();
+process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+
 /** Starts a server; resolves with the process once `ready` matches a line of its output. */
 export function start(command, args, { core, ready, env } = {}) {
   const [file, list] = core ? ['taskset', ['-c', core, command, ...args]] : [command, args];
   const child = spawn(file, list, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+  running.add(child);
+  child.on('exit', () => running.delete(child));
   let errors = '';
   child.stderr.on('data', (d) => (errors = (errors + d).slice(-4000)));
   return new Promise((resolve, reject) => {
