@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "net/guard.h"
+#include "providers/receiver.h"
 
 #define LOOK_UP_MS       2000
 #define LOOK_UPS_MOST    16 /* at once: unresolvable names must not occupy all blocking workers */
@@ -133,5 +134,7 @@ enum err webhook_url_check(struct tx *tx, const struct id *account, struct str u
     curl_url_cleanup(u);
     if (fault)
         return tx_fail(tx, ERR_INVALID_WEBHOOK_URL, fault);
+    if (receiver_has(tx->config, url))
+        return ERR_NONE;
     return address ? verdict_error(tx, net_guard_check(url, LOOK_UP_MS)) : check_host(tx, account, url);
 }

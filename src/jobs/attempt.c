@@ -10,6 +10,7 @@
 #include "base/metric.h"
 #include "domain/event.h"
 #include "domain/webhook.h"
+#include "providers/receiver.h"
 
 /* Writes the signature's time and the body. Returns the offset of the body. */
 static size_t write_body(struct buf *b, const struct delivery *d, int64_t time_s)
@@ -60,6 +61,12 @@ static bool open_secret(const struct delivery *d, struct arena *a, struct str *r
     return false;
 }
 
+/* A copy in the arena. */
+static void wipe(struct str secret)
+{
+    crypto_wipe((void *)(uintptr_t)secret.p, secret.n); /* NOLINT(performance-no-int-to-ptr) */
+}
+
 /* Returns NULL, or the failure if nothing can be sent. */
 static const char *make_request(struct attempt *a, const struct delivery *d, struct arena *arena)
 {
@@ -72,8 +79,7 @@ static const char *make_request(struct attempt *a, const struct delivery *d, str
     size_t body_at = write_body(&a->signed_text, d, time_s);
     write_signature(a, secret, time_s);
     write_trace(a, d->trace);
-    /* NOLINTNEXTLINE(performance-no-int-to-ptr): a copy in the arena */
-    crypto_wipe((void *)(uintptr_t)secret.p, secret.n);
+    wipe(secret);
     a->url = mem_strndup(d->url.p, d->url.n);
     if (a->signed_text.full)
         abort();
@@ -96,6 +102,25 @@ struct attempt *attempt_new(const struct delivery *d)
     a->result.failure = make_request(a, d, &arena);
     arena_done(&arena);
     return a;
+}
+
+bool attempt_receive(struct attempt *a, const struct delivery *d, const struct config *c)
+{
+    struct arena arena;
+    struct str secret;
+    if (!receiver_has(c, d->url))
+        return false;
+    arena_init(&arena, NULL, 0);
+    if (open_secret(d, &arena, &secret)) {
+        const struct received r = {
+            .url = d->url, .body = a->post.body, .signature = str_z(a->signature), .trace = str_z(a->trace)};
+        a->post.status = receiver_take(r, secret);
+        wipe(secret);
+    } else {
+        a->post.failure = "secret";
+    }
+    arena_done(&arena);
+    return true;
 }
 
 void attempt_free(struct attempt *a)

@@ -25,6 +25,8 @@ struct attempt {
 
 /* Makes the request. Keeps no reference to d. */
 struct attempt *attempt_new(const struct delivery *d);
+/* Delivers to the sandbox's receiver, if that has the URL. */
+bool attempt_receive(struct attempt *a, const struct delivery *d, const struct config *c);
 void attempt_free(struct attempt *a);
 /* Sets the result from the response, or the failure, in a->post. */
 void attempt_end(struct attempt *a);

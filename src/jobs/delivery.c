@@ -95,7 +95,7 @@ static void begin_attempt(struct deliveries *d, const struct delivery *delivery)
     a->post.done = on_posted;
     a->post.context = d;
     endpoints_begin(d->endpoints, a);
-    if (a->result.failure) {
+    if (a->result.failure || attempt_receive(a, delivery, d->options.config)) {
         end_attempt(d, a);
     } else if (net_poster_start(d->poster, &a->post)) {
         a->post.failure = "broken";

@@ -16,3 +16,4 @@ extern const struct route_set sandbox_numbers_routes;       /* the pool of virtu
 extern const struct route_set sandbox_page_routes;          /* GET /sandbox/: the same operations as a web page */
 extern const struct route_set sandbox_portal_routes;        /* the hosted billing portal */
 extern const struct route_set sandbox_subscriptions_routes; /* subscription events of the billing provider */
+extern const struct route_set sandbox_webhooks_routes;      /* deliveries to the sandbox's receiver */

@@ -3,6 +3,7 @@
 const REFRESH_MS = 5000;
 const NUMBERS_SHOWN = 50;
 const MESSAGES_SHOWN = 10;
+const WEBHOOKS_SHOWN = 10;
 const OUTCOMES = {
     released: 'The door was released.',
     forwarded: 'The call was forwarded.',
@@ -114,17 +115,46 @@ function messageItem(message) {
 }
 
 /** Replaces only changed items, so that an opened text stays open. */
+function showItems(listId, data, make) {
+    const list = $(listId);
+    const shown = new Map([...list.children].map((item) => [item.dataset.id, item]));
+    const wanted = data.map((one) => shown.get(one.id) ?? make(one));
+    if (wanted.length !== shown.size || wanted.some((item, i) => item !== list.children[i])) list.replaceChildren(...wanted);
+}
+
 async function showMessages() {
     const query = new URLSearchParams({ ...given($('messages-filter')), limit: MESSAGES_SHOWN });
     try {
         const { data } = await ask('GET', `/sandbox/messages?${query}`);
-        const shown = new Map([...$('messages').children].map((item) => [item.dataset.id, item]));
-        const wanted = data.map((message) => shown.get(message.id) ?? messageItem(message));
-        if (wanted.length !== shown.size || wanted.some((item, i) => item !== $('messages').children[i])) $('messages').replaceChildren(...wanted);
+        showItems('messages', data, messageItem);
         note('messages-state', '', ...(data.length ? [] : ['No messages yet.']));
     } catch (error) {
         note('messages-state', 'bad', error.message);
     }
+}
+
+// ---- webhooks ----
+
+function webhookItem(webhook) {
+    const heading = element('div', [
+        element('strong', webhook.type),
+        element('time', moment(webhook.received_at), { dateTime: webhook.received_at, className: 'quiet' }),
+    ], { className: 'line' });
+    const signature = webhook.genuine ? 'The signature is right.' : 'The signature is wrong.';
+    const item = element('li', [heading, element('div', `${signature} Answered ${webhook.status}.`, { className: 'quiet' }),
+        element('details', [element('summary', 'Request'), element('pre', `POST ${webhook.url}\nService-Signature: ${webhook.signature}\n\n${webhook.text}`)])]);
+    item.dataset.id = webhook.id;
+    return item;
+}
+
+async function showWebhooks() {
+    const { data } = await ask('GET', '/sandbox/webhooks');
+    const seen = data.slice(0, WEBHOOKS_SHOWN).map((webhook) => {
+        const body = JSON.parse(webhook.body);
+        return { ...webhook, id: `${webhook.signature} ${webhook.url} ${body.id}`, type: body.type, text: JSON.stringify(body, null, 2) };
+    });
+    showItems('webhooks', seen, webhookItem);
+    note('webhooks-state', '', ...(data.length ? [] : ['No webhooks yet.']));
 }
 
 // ---- clock ----
@@ -179,7 +209,7 @@ function showCall(call) {
 
 async function refresh() {
     if (document.hidden) return;
-    await Promise.all([showMessages(), ask('GET', '/sandbox/clock').then(showClock).catch(() => {}), showNumbers().catch(() => {})]);
+    await Promise.all([showMessages(), ask('GET', '/sandbox/clock').then(showClock).catch(() => {}), showNumbers().catch(() => {}), showWebhooks().catch(() => {})]);
 }
 
 onSubmit('call', 'call-outcome', async (form) => {
