@@ -176,7 +176,9 @@ static enum err get_asset(struct request *q, struct reply *p)
 
 static const struct route rows[] = {
     PAGE("getHome", home, "/", "What opens the door now; without a session: signing in", reply_sign_in,
-         {"setup", "/v1/buildings/" BUILDING "/setup"}, {"decision", "/v1/buildings/" BUILDING "/decision"}),
+         {"setup", "/v1/buildings/" BUILDING "/setup"}, {"decision", "/v1/buildings/" BUILDING "/decision"},
+         {"grants", "/v1/unlock?status=active&limit=100"}, {"calls", "/v1/calls?limit=4"},
+         {"logs", "/v1/logs?limit=10"}, {"phone", "/v1/account/phone"}),
     PAGE("getAccessPage", access, "/access", "Who may enter", reply_sign_in),
     PAGE("getActivityPage", activity, "/activity", "Who came", reply_sign_in),
     PAGE("getBuildingPage", building, "/building", "The door and its phones", reply_sign_in),

@@ -2,10 +2,13 @@
 // PORTERO_E2E_PICTURES=directory keeps screenshots.
 import { after, afterEach, before, describe, it } from 'node:test';
 import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { Browser, checkAccessible, checkFits } from './lib/browser.js';
+import { added, owner } from './lib/buildings.js';
+import { ok } from './lib/client.js';
 import { COOKIE } from './lib/site.js';
-import { eventually, freshEmail, grant, message, resident, useWorld } from './lib/world.js';
+import { eventually, freshEmail, grant, message, resident, useWorld, visit } from './lib/world.js';
 
 const SIGHTS = ['light', 'dark'].flatMap((colorScheme) => [320, 390, 1280].map((width) => ({ colorScheme, viewport: { width, height: 800 } })));
 
@@ -37,7 +40,7 @@ describe('the website', () => {
         return (await message(client, email)).code;
     }
 
-    async function signIn(page, email, { remember = false } = {}) {
+    async function signIn(page, email, { remember = false, arrived = isHome } = {}) {
         await page.getByLabel('E-mail address').fill(email);
         const code = await codeAfter(email, async () => {
             await page.getByRole('button', { name: 'Send me a code' }).click();
@@ -46,10 +49,13 @@ describe('the website', () => {
         if (remember) await page.getByLabel('Remember this browser for 30 days').check();
         await page.getByLabel('Code from the e-mail').fill(code);
         await page.getByRole('button', { name: 'Sign in' }).click();
-        await isHome(page);
+        await arrived(page);
     }
 
-    const isHome = (page) => page.getByRole('region', { name: 'Set up your door' }).waitFor();
+    function isHome(page) {
+        return page.getByRole('region', { name: 'Set up your door' }).waitFor();
+    }
+
     /** Opens the menu with the keyboard, as far as signing out. */
     async function reachSignOut(page) {
         await page.locator('#account summary').focus();
@@ -72,10 +78,10 @@ describe('the website', () => {
         await page.getByText(`We sent a code of six digits to ${person.email}.`).waitFor();
         await page.keyboard.type(code);
         await page.keyboard.press('Enter');
-        await page.getByRole('heading', { name: 'Your phone rings' }).waitFor();
+        await page.getByRole('heading', { name: 'Nobody gets in' }).waitFor();
         await page.getByText(`Your number: ${person.number}`).waitFor();
         await page.getByText('Release key: 9#').waitFor();
-        await page.getByText('3 of 4').waitFor();
+        await page.getByText('3 of 6').waitFor();
         const cookie = await cookieOf(page);
         assert.deepEqual([cookie.httpOnly, cookie.secure, cookie.sameSite, cookie.expires], [true, true, 'Lax', -1]);
         await reachSignOut(page);
@@ -108,6 +114,162 @@ describe('the website', () => {
         await closing(page);
     });
 
+    it('ends an open timer, and says what happens then', async () => {
+        const person = await owner(client);
+        await grant(person, { type: 'passcode', label: 'Anna & Tom', access_code: '4711' });
+        await grant(person, { type: 'timer', label: 'Dog walker', expires_in_minutes: 60, remaining_uses: 3 });
+        const page = await browser.page(url);
+        await signIn(page, person.email);
+        await page.getByText('3 uses left').waitFor();
+        await page.getByText('After that: 1 code').waitFor();
+        await page.getByText(`${person.phone.slice(0, 5)} ··· ${person.phone.slice(-4)}`).waitFor();
+        await page.getByRole('button', { name: 'End Dog walker now' }).click();
+        await page.getByRole('heading', { name: 'A code opens the door' }).waitFor();
+        await page.getByText('Dog walker has ended').waitFor();
+        await closing(page);
+    });
+
+    it('lets the next visitor in, with the keyboard alone', async () => {
+        const person = await resident(client);
+        const page = await browser.page(url);
+        await signIn(page, person.email);
+        await page.getByRole('button', { name: 'Let the next visitor in' }).focus();
+        await page.keyboard.press('Enter');
+        await page.getByRole('dialog', { name: 'Let the next visitor in' }).waitFor();
+        await checkAccessible(page);
+        await picture(page, 'home-next');
+        await page.getByLabel('Name').fill('Plumber');
+        await page.keyboard.press('Enter');
+        await page.getByRole('heading', { name: 'The next caller gets in' }).waitFor();
+        await page.getByText('1 use left').waitFor();
+        await visit(client, { to: person.number });
+        await page.reload();
+        await page.getByText('Opened by timer').waitFor();
+        await page.getByText('Plumber').waitFor();
+        assert.match(await page.getByRole('link', { name: /^Why\? Plumber/ }).getAttribute('href'), /^\/activity\?call=[0-9a-f]{24}$/);
+        await closing(page);
+    });
+
+    it('makes a code, shows it in large figures, and hides it among the others', async () => {
+        const person = await resident(client);
+        const page = await browser.page(url);
+        await signIn(page, person.email);
+        await page.locator('.acts').getByRole('button', { name: 'Make a code' }).click();
+        await page.getByLabel('Name').fill('Anna');
+        await page.getByLabel('3 days').check({ force: true });
+        await page.getByRole('button', { name: 'Make the code' }).click();
+        await page.getByRole('dialog', { name: 'Anna' }).waitFor();
+        const shown = await page.locator('.large-code').innerText();
+        assert.match(shown, /^\d{4}$/);
+        await checkAccessible(page);
+        await picture(page, 'home-code');
+        await page.keyboard.press('Escape');
+        await page.getByRole('button', { name: 'Show the code of Anna' }).click();
+        await page.getByRole('button', { name: `${shown}, the code of Anna. Hide it` }).waitFor();
+        await closing(page);
+    });
+
+    it('leads from nothing to a door that opened, and the person says so', async () => {
+        const email = freshEmail();
+        const page = await browser.page(url);
+        await signIn(page, email);
+        await page.getByRole('button', { name: 'Choose a plan' }).click();
+        await page.getByRole('dialog', { name: 'Choose a plan' }).waitFor();
+        await checkAccessible(page);
+        await picture(page, 'home-plan');
+        await page.locator('form').filter({ hasText: 'Yearly' }).getByRole('button').click();
+        await page.getByRole('button', { name: 'Pay' }).click();
+        await page.waitForURL(/account\?checkout=success/);
+        const ready = async () => {
+            await page.goto(url);
+            await isHome(page);
+            return page.getByText('Your number: ').isVisible();
+        };
+        await eventually(ready, 'a number');
+        const number = /\+\d+/.exec(await page.getByText('Your number: ').innerText())[0];
+        await page.getByRole('button', { name: 'Set the key' }).click();
+        await page.getByRole('textbox', { name: 'Key' }).fill('9');
+        await page.keyboard.press('Enter');
+        await page.getByText('Release key: 9').waitFor();
+        await page.getByRole('button', { name: 'Add your phone' }).click();
+        await page.getByLabel('Telephone number').fill('12');
+        await page.keyboard.press('Enter');
+        await page.getByText('This is not a telephone number').waitFor();
+        assert.ok(browser.takeComplaints().every((line) => /status of 400/.test(line)));
+        const phone = `+1${randomInt(2_000_000_000, 10_000_000_000)}`;
+        await page.getByLabel('Telephone number').fill(phone);
+        await page.keyboard.press('Enter');
+        await page.getByText(`We sent a code to ${phone}.`).waitFor();
+        await checkAccessible(page);
+        await page.getByLabel('Code', { exact: true }).fill((await message(client, phone, 'sms')).code);
+        await page.keyboard.press('Enter');
+        await page.getByText('Your phone is verified').waitFor();
+        await page.locator('.acts').getByRole('button', { name: 'Let the next visitor in' }).click();
+        await page.getByRole('button', { name: 'Let them in' }).click();
+        await page.getByRole('heading', { name: 'The next caller gets in' }).waitFor();
+        await visit(client, { to: number });
+        await page.reload();
+        await page.getByText('5 of 6').waitFor();
+        await picture(page, 'home-last-step');
+        await page.getByRole('button', { name: 'It opened' }).click();
+        await page.getByRole('region', { name: 'Set up your door' }).waitFor({ state: 'detached' });
+        await page.reload();
+        await page.getByRole('heading', { name: 'Last visits' }).waitFor();
+        assert.equal(await page.getByText('Set up your door').count(), 0);
+        await picture(page, 'home-ready');
+        await closing(page);
+    });
+
+    it('keeps what was typed when the session ends in the middle of a form', async () => {
+        const person = await resident(client);
+        const page = await browser.page(url);
+        await signIn(page, person.email);
+        await page.locator('.acts').getByRole('button', { name: 'Make a code' }).click();
+        await page.getByLabel('Name').fill('Anna & Tom');
+        await page.context().addCookies([{ ...(await cookieOf(page)), value: 'x'.repeat(43) }]);
+        await page.getByRole('button', { name: 'Make the code' }).click();
+        const again = page.getByRole('dialog', { name: 'Sign in again' });
+        await again.waitFor();
+        await checkAccessible(page);
+        await picture(page, 'session-ended');
+        const code = await codeAfter(person.email, async () => {
+            await again.getByRole('button', { name: `Send a code to ${person.email}` }).click();
+            await again.getByLabel('Code from the e-mail').waitFor();
+        });
+        await again.getByLabel('Code from the e-mail').fill(code);
+        await page.keyboard.press('Enter');
+        await page.getByRole('dialog', { name: 'Anna & Tom' }).waitFor();
+        assert.ok(browser.takeComplaints().every((line) => /status of 401/.test(line)));
+        const { data } = ok(await person.client.get('/v1/unlock'));
+        assert.deepEqual(data.map((one) => one.label), ['Anna & Tom']);
+        await closing(page);
+    });
+
+    it('switches between buildings, and remembers which', async () => {
+        const person = await owner(client);
+        await added(person);
+        const page = await browser.page(url);
+        await signIn(page, person.email);
+        await page.locator('#where summary').click();
+        await picture(page, 'home-buildings');
+        await checkAccessible(page);
+        await page.getByRole('button', { name: 'Cabin' }).click();
+        await page.locator('#place').filter({ hasText: 'Cabin' }).waitFor();
+        await page.goto(`${url}access`);
+        await page.locator('#place').filter({ hasText: 'Cabin' }).waitFor();
+        await closing(page);
+    });
+
+    it('asks for a page without a session to sign in, and then shows that page', async () => {
+        const person = await resident(client);
+        const page = await browser.page(`${url}billing`);
+        await isSignedOut(page);
+        await signIn(page, person.email, { arrived: () => page.locator('.app.billing').waitFor() });
+        assert.equal(new URL(page.url()).pathname, '/billing');
+        assert.equal(await page.getByRole('link', { name: 'Billing', includeHidden: true }).getAttribute('aria-current'), 'page');
+        await closing(page);
+    });
+
     it('remembers a browser that asks for it', async () => {
         const person = await resident(client);
         const page = await browser.page(url);
@@ -122,11 +284,13 @@ describe('the website', () => {
         const page = await browser.page(url);
         await signIn(page, person.email);
         await page.getByRole('heading', { name: 'A code opens the door' }).waitFor();
-        await page.getByText('Anna & Tom').waitFor();
+        await page.locator('.rungs').getByText('Anna & Tom').waitFor();
         await grant(person, { type: 'timer', label: 'Dog walker', expires_in_minutes: 60 });
         await page.reload();
         await page.getByRole('heading', { name: 'The next caller gets in' }).waitFor();
-        assert.deepEqual(await page.locator('.rung b').allInnerTexts(), ['Dog walker', '1 code', 'Otherwise your phone']);
+        const [open, code, phone] = await page.locator('.rung b').allInnerTexts();
+        assert.deepEqual([open, phone], ['Dog walker', 'No phone yet']);
+        assert.match(code, /^From .*\d: 1 code$/);
         await closing(page);
     });
 
@@ -154,7 +318,7 @@ describe('the website', () => {
     });
 
     it('speaks the browser\'s language', async () => {
-        for (const [locale, title] of [['es-MX', 'Entra en tu puerta'], ['fr-CA', 'Connectez-vous à votre porte'], ['de-DE', 'Sign in to your door']]) {
+        for (const [locale, title] of [['es-MX', 'Entre en su puerta'], ['fr-CA', 'Connectez-vous à votre porte'], ['de-DE', 'Sign in to your door']]) {
             const page = await browser.page(url, { locale });
             await page.getByRole('heading', { name: title }).waitFor();
             await checkAccessible(page);

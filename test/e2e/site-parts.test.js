@@ -19,12 +19,16 @@ describe('the data in a page', () => {
 
     /** The answers of the calls below /app/v1, in place of the page's data. */
     async function calls(site, id, headers) {
-        const get = async (path) => ok(await site.get(path, { headers }));
+        const get = async (path) => ok(await site.get(path, { headers: { 'x-service-building-id': id, ...headers } }));
         return {
             account: await get('/v1/account'),
             buildings: await get('/v1/buildings'),
             setup: await get(`/v1/buildings/${id}/setup`),
             decision: await get(`/v1/buildings/${id}/decision`),
+            grants: await get('/v1/unlock?status=active&limit=100'),
+            calls: await get('/v1/calls?limit=4'),
+            logs: await get('/v1/logs?limit=10'),
+            phone: await get('/v1/account/phone'),
         };
     }
 

@@ -1,17 +1,39 @@
-// Home: what happens if someone buzzes now, and what the door still needs.
-import { data } from './lib/page.js';
+// Home: what happens if someone buzzes now, letting somebody in, the first steps, the last visits and the codes.
+// texts: invite. setup.
+import { call } from './lib/call.js';
+import { toast } from './lib/dialog.js';
+import { expect, makeCode, openFor, shareCode, showCode } from './lib/invite.js';
+import { at, building, data, refresh, tellError } from './lib/page.js';
+import { choosePlan, setPhone, setTone } from './lib/setup.js';
 import { t } from './lib/texts.js';
+import { hour, length, now, when, zoneNote } from './lib/time.js';
 import { h, icon, patch } from './lib/view.js';
 
 /**
- * @typedef {{id: string, type: string, label: string, result: string}} Grant
- * @typedef {{verdict: string, reason: string, grant_id: string | null, grant_label: string | null, keypad_closed_until: string | null, grants: Grant[]}} Decision
- * @typedef {{virtual_number: string | null, unlock_tone: string | null, last_successful_buzz_at: string | null}} Setup
+ * @typedef {import('./lib/invite.js').Grant} Grant
+ * @typedef {{id: string, type: string, label: string, result: string, next_at: string | null}} Part
+ * @typedef {{verdict: string, reason: string, grant_id: string | null, grant_label: string | null, keypad_closed_until: string | null, grants: Part[]}} Decision
+ * @typedef {{id: string, started_at: string, outcome: string, reason: string, grant_id: string | null, resident_opened: boolean}} Call
+ * @typedef {import('./lib/view.js').Child} Child
  */
 
-const { account } = data;
-/** @type {Setup} */ const setup = data.setup;
-/** @type {Decision} */ const decision = data.decision;
+/** @type {() => Decision} */ const decision = () => data.decision;
+/** @type {() => Grant[]} */ const grants = () => data.grants.data;
+
+/** Does something that a person asked for; then the page shows the new state. @param {() => Promise<unknown>} act */
+async function run(act) {
+    try {
+        if (await act() !== false) await refresh();
+    } catch (error) {
+        tellError(error);
+    }
+    draw();
+}
+
+/** A listener for `run`. @param {() => Promise<unknown>} act */
+const on = (act) => () => run(act);
+
+// ---- the door ----
 
 /** The door of the picture. @param {boolean} open */
 function drawing(open) {
@@ -23,56 +45,229 @@ function drawing(open) {
         h('circle', { class: 'knob', cx: open ? '82' : '106', cy: '86', r: '1.8' }));
 }
 
-/** The title and the sentence for a decision. @returns {[string, string]} */
-function verdict() {
-    if (!setup.virtual_number) return [t('not_yet'), t('not_yet_lead')];
-    if (decision.verdict === 'release') return [t('opens'), t('opens_lead')];
-    if (decision.verdict === 'ask_code') return [t('code'), t('code_lead')];
-    if (decision.reason === 'no_tone') return [t('rings'), t('rings_no_tone')];
-    if (decision.reason === 'no_subscription') return [t('rings'), t('rings_no_plan')];
-    if (decision.reason === 'keypad_closed') return [t('rings'), t('rings_keypad')];
-    return [t('rings'), t('rings_lead')];
+const opening = () => grants().find((grant) => grant.id === decision().grant_id);
+
+/** When the grant that opens now ends, as text; empty if it is not known. @param {Grant | undefined} grant */
+function endOf(grant) {
+    if (grant?.ends_at) return when(grant.ends_at);
+    return grant?.end ? hour(grant.end) : '';
 }
+
+/** "17:30 (Toronto time)" @param {string} time */
+const placed = (time) => (zoneNote() ? `${time} (${zoneNote()})` : time);
+
+/** The title and the sentence for the decision. @returns {[string, string]} */
+function verdict() {
+    const { verdict: taken, reason, keypad_closed_until: closed } = decision();
+    if (!data.setup.virtual_number) return [t('not_yet'), t('not_yet_lead')];
+    if (taken === 'release') {
+        const end = endOf(opening());
+        return [t('opens'), end ? t('opens_until', { time: placed(end) }) : t('opens_lead')];
+    }
+    if (taken === 'ask_code') return [t('code'), phone() ? t('code_lead') : t('code_alone')];
+    const title = phone() ? t('rings') : t('closed');
+    if (reason === 'no_tone') return [title, t('rings_no_tone')];
+    if (reason === 'no_subscription') return [title, t('rings_no_plan')];
+    if (reason === 'keypad_closed') return [title, closed ? t('rings_keypad_until', { time: placed(when(closed)) }) : t('rings_keypad')];
+    return [title, phone() ? t('rings_lead') : t('closed_lead')];
+}
+
+/** @type {() => string | null} */
+const phone = () => data.phone.phone_number;
+/** A number without its middle. @param {string} number */
+const masked = (number) => `${number.slice(0, number.length - 7)} ··· ${number.slice(-4)}`;
 
 /** @type {Record<string, string>} */
 const KINDS = { timer: t('timer'), passcode: t('passcode'), routine: t('routine') };
 
-/** One line of the order in which the door decides. @param {string} name @param {string} title @param {string} hint @param {boolean} on */
-function rung(name, title, hint, on) {
-    return h('li', { class: on ? 'rung on' : 'rung' }, icon(name), h('div', null, h('b', null, title), h('br'), h('span', { class: 'small' }, hint)));
+/** One line of the order in which the door decides. @param {string} name @param {string} title @param {string} hint @param {boolean} on @param {...Child} more */
+function rung(name, title, hint, on, ...more) {
+    return h('li', { key: name, class: on ? 'rung on' : 'rung' }, icon(name), h('div', null, h('b', null, title), h('br'), h('span', { class: 'small num' }, hint)), ...more);
+}
+
+/** @param {Part} part */
+function openRung(part) {
+    const grant = opening();
+    const ends = grant?.ends_at ? Date.parse(grant.ends_at) : 0;
+    const begins = Date.parse(grant?.starts_at ?? data.page.at);
+    const left = Math.max(0, ends - now());
+    const facts = [KINDS[part.type], ends > 0 && t('left', { time: length(left) }), !ends && endOf(grant) && t('until', { time: endOf(grant) }), grant && uses(grant)];
+    const close = async () => {
+        if (!grant) return;
+        await call('PATCH', `/v1/unlock/${grant.id}`, { enabled: false }, { match: grant.version });
+        toast(t('ended', { label: grant.label }));
+    };
+    return rung(part.type, part.label, facts.filter(Boolean).join(' · '), true,
+        part.type === 'timer' && grant && h('button', { class: 'end', type: 'button', 'aria-label': t('end_now', { label: part.label }), onclick: on(close) }, t('end')),
+        ends > 0 && h('progress', { value: Math.round(left / 1000), max: Math.max(1, Math.round((ends - begins) / 1000)), 'aria-label': t('left', { time: length(left) }) }));
+}
+
+/** How often a grant opens the door; empty if that is not limited. @param {Grant} grant */
+function uses({ remaining_uses: count }) {
+    if (typeof count !== 'number') return '';
+    return count === 1 ? t('one_use') : t('uses', { count });
 }
 
 function rungs() {
-    const opening = decision.grants.find((grant) => grant.id === decision.grant_id);
-    const codes = decision.grants.filter((grant) => grant.type === 'passcode' && ['needs_code', 'not_asked', 'comes_later'].includes(grant.result));
-    const names = codes.map((grant) => grant.label).join(', ');
+    const { grants: parts, verdict: taken, grant_id: id } = decision();
+    const open = parts.find((part) => part.id === id);
+    const codes = parts.filter((part) => part.type === 'passcode' && ['needs_code', 'not_asked', 'comes_later'].includes(part.result));
+    const count = codes.length === 1 ? t('one_code') : t('codes', { count: codes.length });
+    const grant = opening();
+    const end = grant?.remaining_uses ? '' : endOf(grant);
+    const title = taken !== 'release' ? count : end ? t('from', { time: end, what: count }) : t('then', { what: count });
+    const number = phone();
     return h('ol', { class: 'rungs', 'aria-label': t('order') },
-        opening && rung(opening.type, opening.label, KINDS[opening.type], true),
-        codes.length > 0 && rung('passcode', codes.length === 1 ? t('one_code') : t('codes', { count: codes.length }), names, decision.verdict === 'ask_code'),
-        rung('phone', t('phone'), t('phone_hint'), decision.verdict === 'forward'));
+        open && openRung(open),
+        codes.length > 0 && rung('passcode', title, codes.map((part) => part.label).join(', '), taken === 'ask_code'),
+        number ? rung('phone', codes.length > 0 ? t('phone_no_code') : t('phone'), masked(number), taken === 'forward') : rung('phone', t('no_phone'), t('no_phone_hint'), false));
 }
 
 function door() {
     const [title, lead] = verdict();
-    return h('section', { class: 'door', 'aria-labelledby': 'now' }, drawing(decision.verdict === 'release'),
-        h('h1', { id: 'now' }, title), h('p', {}, lead), setup.virtual_number && rungs());
+    return h('section', { class: 'door', 'aria-labelledby': 'now', key: 'door' }, drawing(decision().verdict === 'release'),
+        h('h1', { id: 'now' }, title), h('p', { class: 'num' }, lead), data.setup.virtual_number && rungs());
 }
 
+// ---- letting somebody in ----
+
+/** @param {string} name @param {string} title @param {string} hint @param {() => Promise<unknown>} act */
+function act(name, title, hint, act) {
+    return h('button', { class: 'act', type: 'button', key: name, onclick: on(act) }, h('i', null, icon(name)),
+        h('span', null, h('b', null, title), h('span', { class: 'small quiet' }, hint)));
+}
+
+function acts() {
+    return h('section', { class: 'acts', 'aria-label': t('acts'), key: 'acts' },
+        act('timer', t('act_next'), t('act_next_hint'), () => openFor()),
+        act('passcode', t('act_code'), t('act_code_hint'), () => makeCode()),
+        act('person', t('act_expect'), t('act_expect_hint'), () => expect()));
+}
+
+// ---- the first steps ----
+
+const OPENED = `opened.${building.id}`;
+let opened = localStorage.getItem(OPENED) !== null;
+
+async function sawItOpen() {
+    localStorage.setItem(OPENED, data.page.at);
+    opened = true;
+    toast(t('complete'));
+    return false;
+}
+
+/** A door to press in the sandbox; elsewhere a person walks to it. */
+function buzzHint() {
+    const number = data.setup.virtual_number;
+    const sandbox = document.querySelector('.try') !== null;
+    return [number && h('span', { class: 'small quiet num' }, t('buzz_number', { number }), ' '), h('span', { class: 'small quiet' }, t('buzz_hint')),
+        number && sandbox && h('span', { class: 'small quiet' }, ' ', h('a', { href: '/sandbox/#bell' }, t('buzz_sandbox')))];
+}
+
+/** @typedef {{key: string, done: boolean, title: string, hint?: Child | Child[], button?: [string, () => Promise<unknown>], wait?: boolean}} Step */
+
+/** @returns {Step[]} */
 function steps() {
-    const active = account.subscription.status !== 'none';
-    /** @type {[boolean, string, string][]} */
-    const all = [
-        [active, active ? t('plan_done') : t('plan'), t('plan_hint')],
-        [Boolean(setup.virtual_number), setup.virtual_number ? t('number_done', { number: setup.virtual_number }) : t('number'), t('number_hint')],
-        [Boolean(setup.unlock_tone), setup.unlock_tone ? t('tone_done', { tone: setup.unlock_tone }) : t('tone'), t('tone_hint')],
-        [Boolean(setup.last_successful_buzz_at), setup.last_successful_buzz_at ? t('buzz_done') : t('buzz'), t('buzz_hint')],
+    const { setup, account, phone: { pending } } = data;
+    const active = account.subscription.status === 'active';
+    const number = setup.virtual_number;
+    return [
+        { key: 'plan', done: active, title: active ? t('plan_done') : t('plan'), hint: t('plan_hint'), button: [t('plan_do'), choosePlan] },
+        { key: 'number', done: Boolean(number), title: number ? t('number_done', { number }) : t('number'), hint: active ? t('number_wait') : t('number_hint') },
+        { key: 'tone', done: Boolean(setup.unlock_tone), title: setup.unlock_tone ? t('tone_done', { tone: setup.unlock_tone }) : t('tone'), hint: t('tone_hint'), button: [t('tone_do'), setTone], wait: !number },
+        { key: 'phone', done: Boolean(phone()), title: phone() ? t('phone_done') : t('phone_step'), hint: t('phone_hint'), button: [pending ? t('phone_confirm') : t('phone_do'), setPhone], wait: !number },
+        { key: 'first', done: grants().length > 0 || Boolean(setup.last_successful_buzz_at), title: t('first'), hint: t('first_hint'), button: [t('act_code'), () => makeCode()], wait: !number },
+        { key: 'buzz', done: opened, title: t('buzz'), hint: buzzHint(), button: [t('buzz_do'), sawItOpen], wait: !setup.last_successful_buzz_at },
     ];
-    const done = all.filter(([is]) => is).length;
-    return h('section', { class: 'card', 'aria-labelledby': 'steps' },
-        h('div', { class: 'head' }, h('h2', { id: 'steps' }, t('steps')), h('span', { class: 'small quiet num' }, t('done_of', { done, all: all.length }))),
-        h('progress', { class: 'meter', value: String(done), max: String(all.length), 'aria-labelledby': 'steps' }),
-        h('ul', { class: 'steps' }, ...all.map(([is, title, hint]) => h('li', { class: is ? 'done' : 'todo' }, icon(is ? 'done' : 'todo', is ? t('done') : t('todo')),
-            h('div', null, h('b', { class: 'num' }, title), !is && h('br'), !is && h('span', { class: 'small quiet' }, hint))))));
 }
 
-patch(document.getElementById('page') ?? document.body, [door(), steps()]);
+/** @param {Step[]} all */
+function checklist(all) {
+    const done = all.filter((step) => step.done).length;
+    const next = all.find((step) => !step.done && !step.wait);
+    return h('section', { class: 'card side', 'aria-labelledby': 'steps', key: 'steps' },
+        h('div', { class: 'head' }, h('h2', { id: 'steps' }, t('steps')), h('span', { class: 'small quiet num' }, t('done_of', { done, all: all.length }))),
+        h('progress', { class: 'meter', value: done, max: all.length, 'aria-labelledby': 'steps' }),
+        h('ul', { class: 'steps' }, all.map((step) => h('li', { class: step.done ? 'done' : 'todo', key: step.key },
+            icon(step.done ? 'done' : 'todo', step.done ? t('done') : t('todo')),
+            h('div', null, h('b', { class: 'num' }, step.title), !step.done && h('br'), !step.done && (typeof step.hint === 'string' ? h('span', { class: 'small quiet' }, step.hint) : step.hint),
+                !step.done && !step.wait && step.button && h('p', { class: 'actions' },
+                    h('button', { class: step === next && 'primary', type: 'button', onclick: on(step.button[1]) }, step.button[0])))))));
+}
+
+// ---- the last visits ----
+
+/** The mark, the title and the line of a visit. @param {Call} visit @returns {[string, string, string, string]} */
+function visitOf(visit) {
+    const named = [...decision().grants, ...grants()].find((grant) => grant.id === visit.grant_id)?.label
+        ?? data.logs.data.find((/** @type {{unlock_id?: string}} */ entry) => visit.grant_id && entry.unlock_id === visit.grant_id)?.name;
+    /** @type {Record<string, string>} */
+    const how = { timer: t('by_timer'), routine: t('by_routine'), passcode: t('by_code') };
+    if (visit.outcome === 'released') return ['ok', '', named ?? t('someone'), how[visit.reason] ?? t('opened')];
+    if (visit.resident_opened) return ['ok', '', t('someone'), t('you_opened')];
+    if (['wrong_code', 'keypad_closed'].includes(visit.reason)) return ['no', 'no', t('wrong_code'), visit.outcome === 'forwarded' ? t('not_opened_rang') : t('not_opened')];
+    if (visit.outcome === 'forwarded') return ['phone', 'rang', t('someone'), t('rang')];
+    return ['no', 'no', t('someone'), t('not_opened')];
+}
+
+function visits() {
+    /** @type {Call[]} */
+    const all = data.calls.data;
+    return h('section', { class: 'card visits-card', 'aria-labelledby': 'visits', key: 'visits' },
+        h('div', { class: 'head' }, h('h2', { id: 'visits' }, t('visits')), h('a', { class: 'small', href: '/activity' }, t('all_visits'))),
+        all.length === 0 ? h('p', { class: 'quiet' }, t('no_visits')) : h('ul', { class: 'rows visits' }, all.map((visit) => {
+            const [mark, kind, title, line] = visitOf(visit);
+            return h('li', { key: visit.id }, h('i', { class: kind }, icon(mark)), h('div', null, h('b', null, title), h('span', { class: 'small quiet' }, line)),
+                h('div', { class: 'end small' }, h('time', { datetime: visit.started_at, class: 'num' }, when(visit.started_at)),
+                    h('a', { href: `/activity?call=${visit.id}`, 'aria-label': t('why_of', { title, time: when(visit.started_at) }) }, t('why'))));
+        })));
+}
+
+// ---- the codes ----
+
+/** @type {Set<string>} the IDs of the codes that are shown */
+const shown = new Set();
+
+/** @param {Grant} grant */
+function code(grant) {
+    const is = shown.has(grant.id);
+    const flip = () => {
+        if (!shown.delete(grant.id)) shown.add(grant.id);
+        draw();
+    };
+    const facts = [uses(grant), grant.ends_at && t('until', { time: when(grant.ends_at) })].filter(Boolean).join(' · ');
+    return h('li', { key: grant.id }, h('div', null, h('b', null, grant.label), h('span', { class: 'small quiet num' }, facts || t('no_limit'))),
+        h('button', { class: 'pin', type: 'button', 'aria-label': is ? t('hide_code', { code: grant.access_code ?? '', label: grant.label }) : t('show_code', { label: grant.label }), onclick: flip }, is ? grant.access_code : '••••'),
+        h('button', { class: 'round', type: 'button', 'aria-label': t('share_code', { label: grant.label }), onclick: () => ('share' in navigator ? shareCode(grant) : showCode(grant)) }, icon('share')));
+}
+
+const CODES_SHOWN = 4;
+
+function codes() {
+    const all = grants().filter((grant) => grant.type === 'passcode');
+    return h('section', { class: 'card side', 'aria-labelledby': 'codes', key: 'codes' },
+        h('div', { class: 'head' }, h('h2', { id: 'codes' }, t('your_codes')), h('a', { class: 'small', href: '/access' }, t('all_access'))),
+        all.length === 0 ? [h('p', { class: 'quiet', key: 'none' }, t('no_codes')), h('p', { class: 'actions', key: 'make' }, h('button', { type: 'button', onclick: on(() => makeCode()) }, t('act_code')))]
+            : h('ul', { class: 'rows codes' }, all.slice(0, CODES_SHOWN).map(code)));
+}
+
+// ---- the page ----
+
+function draw() {
+    const all = steps();
+    const ready = all.every((step) => step.done);
+    const place = at('page');
+    place.className = ready ? 'ready' : '';
+    const connected = data.setup.virtual_number !== null;
+    patch(place, [door(), connected && acts(), !ready && checklist(all), connected && visits(), connected && codes()]);
+}
+
+draw();
+
+// The time that is left goes on, and what ends is shown at once, while somebody looks.
+setInterval(() => {
+    if (document.hidden) return;
+    const ends = opening()?.ends_at;
+    if (ends && Date.parse(ends) <= now()) run(async () => true);
+    else draw();
+}, 20_000);

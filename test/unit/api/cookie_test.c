@@ -50,6 +50,31 @@ static void a_malformed_or_repeated_cookie_is_none(void **state)
     }
 }
 
+static void a_chosen_building_is_an_id(void **state)
+{
+    static const struct {
+        const char *field, *id;
+    } rows[] = {
+        {COOKIE_BUILDING "=0123456789ABCDEF01234567", "0123456789abcdef01234567"},
+        {PAIR "; " COOKIE_BUILDING "=0123456789abcdef01234567; a=b", "0123456789abcdef01234567"},
+        {COOKIE_BUILDING "=0123456789abcdef0123456", NULL},
+        {COOKIE_BUILDING "=0123456789abcdef0123456x", NULL},
+        {COOKIE_BUILDING "=", NULL},
+        {COOKIE_BUILDING, NULL},
+        {COOKIE_BUILDING "=0123456789abcdef01234567; " COOKIE_BUILDING "=0123456789abcdef01234567", NULL},
+        {PAIR, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct http_header header = {STR("Cookie"), str_z(rows[i].field)};
+        const struct http_request r = {.headers = &header, .header_count = 1};
+        struct id id;
+        const bool found = cookie_building(&r, &id);
+        if (found != (rows[i].id != NULL) || (found && strcmp(id.text, rows[i].id) != 0))
+            fail_msg("%s", rows[i].field);
+    }
+}
+
 static void a_request_has_one_cookie_field(void **state)
 {
     (void)state;
@@ -81,6 +106,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_cookie_is_found_among_others),
         cmocka_unit_test(a_malformed_or_repeated_cookie_is_none),
+        cmocka_unit_test(a_chosen_building_is_an_id),
         cmocka_unit_test(a_request_has_one_cookie_field),
         cmocka_unit_test(the_cookie_is_set_for_this_host_alone_and_hidden_from_scripts),
     };

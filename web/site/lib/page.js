@@ -17,6 +17,17 @@ export function tellError(error) {
     toast(errorText(error.code));
 }
 
+/** Reads the page's data again, with one request and at one moment: true unless the person does not sign in again. */
+export async function refresh() {
+    const answer = await fetch(location.href, { headers: { Accept: 'text/html' }, signal: AbortSignal.timeout(30_000) })
+        .catch(() => { throw new CallError(0, 'offline'); });
+    if (!answer.ok) throw new CallError(answer.status, 'other');
+    const found = /<script type="application\/json" id="data">([^<]*)<\/script>/.exec(await answer.text());
+    if (found) Object.assign(data, JSON.parse(found[1]));
+    else if (await signInAgain()) return refresh();
+    return Boolean(found);
+}
+
 // ---- the building ----
 
 /** Remembers the choice for all pages (src/api/cookie.h), and shows this page for it. @param {string} id */

@@ -22,13 +22,13 @@ function formatter(options) {
 }
 
 /** "17:30" */
-export const clock = formatter({ hour: 'numeric', minute: '2-digit' });
+export const clock = formatter({ timeStyle: 'short' });
 /** "21 November 2026" */
 export const date = formatter({ day: 'numeric', month: 'long', year: 'numeric' });
 /** "21 November 2026 at 17:30:05" */
 export const exactly = formatter({ dateStyle: 'long', timeStyle: 'medium' });
-const weekday = formatter({ weekday: 'short', hour: 'numeric', minute: '2-digit' });
-const day = formatter({ day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' });
+const weekday = formatter({ weekday: 'short' });
+const day = formatter({ day: 'numeric', month: 'short' });
 const year = formatter({ day: 'numeric', month: 'short', year: 'numeric' });
 const dayNumber = new Intl.DateTimeFormat('en-CA', { timeZone: zone });
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
@@ -39,19 +39,28 @@ function daysFromNow(at) {
     return Math.round((midnight(at) - midnight(now())) / 86_400_000);
 }
 
-/** As short as it is clear: "17:30", "tomorrow, 17:30", "Fri 9:02", "12 Nov, 9:02", "12 Nov 2025". @param {Instant} at */
+/** As short as it is clear: "17:30", "tomorrow, 17:30", "Fri 09:02", "12 Nov, 09:02", "12 Nov 2025". @param {Instant} at */
 export function when(at) {
     const days = daysFromNow(at);
     if (days === 0) return clock(at);
     if (Math.abs(days) === 1) return `${relative.format(days, 'day')}, ${clock(at)}`;
-    if (Math.abs(days) < 7) return weekday(at);
-    return Math.abs(days) < 300 ? day(at) : year(at);
+    if (Math.abs(days) < 7) return `${weekday(at)} ${clock(at)}`;
+    return Math.abs(days) < 300 ? `${day(at)}, ${clock(at)}` : year(at);
+}
+
+/** The time of day "17:30" of a routine. @param {string} text */
+export const hour = (text) => new Intl.DateTimeFormat(locale, { timeZone: 'UTC', timeStyle: 'short' }).format(new Date(`2000-01-01T${text}Z`));
+
+/** An amount in a currency's smallest unit. @param {number} minor @param {string} currency */
+export function money(minor, currency) {
+    const format = new Intl.NumberFormat(locale, { style: 'currency', currency });
+    return format.format(minor / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
 }
 
 /** A length of time: "42 min", "3 hr", "2 days". @param {number} ms */
 export function length(ms) {
     const minutes = Math.max(1, Math.round(ms / 60_000));
-    const [value, unit] = minutes < 100 ? [minutes, 'minute'] : minutes < 2_880 ? [Math.round(minutes / 60), 'hour'] : [Math.round(minutes / 1_440), 'day'];
+    const [value, unit] = minutes < 120 && minutes !== 60 ? [minutes, 'minute'] : minutes < 2_880 ? [Math.round(minutes / 60), 'hour'] : [Math.round(minutes / 1_440), 'day'];
     return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(value);
 }
 
