@@ -78,6 +78,18 @@ static int poster_on_send(void *arg, char *peer_ip, char *own_ip, int peer_port,
     return again ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
+/* The value of a Retry-After in seconds (RFC 9110, section 10.2.3); a date is not understood. */
+static void note_retry_after(struct net_post *post, struct str line)
+{
+    uint64_t s;
+    struct str value;
+    const struct str name = str_cut(line, ':', &value);
+    while (value.n && (value.p[value.n - 1] == '\r' || value.p[value.n - 1] == '\n'))
+        value.n--;
+    if (str_eqi(name, STR("Retry-After")) && str_to_u64(str_trim(value), INT32_MAX, &s))
+        post->retry_after_s = s < NET_RETRY_AFTER_MAX_S ? (long)s : NET_RETRY_AFTER_MAX_S;
+}
+
 /* A line of the answer's head. An empty line ends the head, unless the status is 1xx.
  * NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
 static size_t poster_on_head(char *line, size_t size, size_t count, void *arg)
@@ -90,6 +102,8 @@ static size_t poster_on_head(char *line, size_t size, size_t count, void *arg)
         curl_easy_getinfo(post->curl, CURLINFO_RESPONSE_CODE, &status);
         post->status = status >= 200 ? status : 0;
     }
+    if (!post->status)
+        note_retry_after(post, str_n(line, n));
     return post->head_bytes <= HEAD_MAX ? n : 0;
 }
 
@@ -164,18 +178,23 @@ static void unlink_post(struct net_poster *p, struct net_post *post)
         p->running = post->next;
 }
 
+static struct curl_slist slist_item(const char *text, struct curl_slist *next)
+{
+    const union {
+        const char *text;
+        char *data; /* libcurl's type, though it does not write */
+    } line = {text};
+    return (struct curl_slist){.data = line.data, .next = next};
+}
+
 /* The request's own lines, followed by the common ones. */
 static struct curl_slist *poster_lines(struct net_poster *p, struct net_post *post)
 {
     struct curl_slist *list = p->headers;
     for (size_t i = NET_POST_HEADERS_MAX; i-- > 0;) {
-        union {
-            const char *text;
-            char *data; /* libcurl's type, though it does not write */
-        } line = {post->headers[i]};
-        if (!line.text)
+        if (!post->headers[i])
             continue;
-        post->lines[i] = (struct curl_slist){.data = line.data, .next = list};
+        post->lines[i] = slist_item(post->headers[i], list);
         list = &post->lines[i];
     }
     return list;
@@ -191,6 +210,7 @@ enum err net_poster_start(struct net_poster *p, struct net_post *post)
     post->failure = NULL;
     post->timed_out = post->refused = post->sent = false;
     post->head_bytes = post->body_bytes = 0;
+    post->retry_after_s = 0;
     curl_easy_setopt(c, CURLOPT_URL, post->url);
     curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)post->body.n);
     curl_easy_setopt(c, CURLOPT_POSTFIELDS, post->body.p);
@@ -295,8 +315,8 @@ bool net_poster_wait(struct net_poster *p, int wait_ms)
 
 static void set_headers(struct net_poster *p)
 {
-    static char type[] = "Content-Type: application/json", expect[] = "Expect:", accept[] = "Accept:";
-    p->headers[0] = (struct curl_slist){.data = type, .next = &p->headers[1]};
+    static char expect[] = "Expect:", accept[] = "Accept:";
+    p->headers[0] = slist_item(p->options.type ? p->options.type : "Content-Type: application/json", &p->headers[1]);
     p->headers[1] = (struct curl_slist){.data = expect, .next = &p->headers[2]};
     p->headers[2] = (struct curl_slist){.data = accept};
 }

@@ -17,14 +17,16 @@ struct net_poster_options {
     bool verify_tls;
     long timeout_ms;       /* for everything: name, connection, TLS, answer */
     long connections_kept; /* idle ones included */
+    const char *type;      /* the field of all bodies, "Content-Type: …"; NULL: of JSON. Must outlive the poster */
 };
 
-#define NET_POST_HEADERS_MAX 2
+#define NET_POST_HEADERS_MAX  5
+#define NET_RETRY_AFTER_MAX_S 86400
 
 /* One request. It must stay valid until `done`, which may free it. */
 struct net_post {
     const char *url;
-    struct str body;                           /* application/json */
+    struct str body;
     const char *headers[NET_POST_HEADERS_MAX]; /* further lines, "Name: value"; NULL: none */
     void (*done)(struct net_post *p);
     void *context; /* for `done` */
@@ -33,6 +35,7 @@ struct net_post {
     long status;         /* of the final answer; 0 without a complete head */
     const char *failure; /* without a status, one word: timeout resolve address connect tls url broken */
     bool timed_out;      /* with or without a status */
+    long retry_after_s;  /* what Retry-After says, at most NET_RETRY_AFTER_MAX_S; 0: nothing, or a date */
 
     /* The poster's. */
     CURL *curl;

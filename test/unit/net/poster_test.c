@@ -14,11 +14,14 @@ struct desk {
     int wake_fd;
     atomic_bool hangs, closes_kept;
     unsigned done, answered;
+    struct str reply; /* STR_NONE: 200 */
 };
 
 static bool answer(struct received *q, void *context)
 {
     struct desk *d = context;
+    if (d->reply.p)
+        return received_say(q, d->reply);
     if (d->hangs)
         received_hang(q);
     if (d->closes_kept && q->on_connection > 1)
@@ -92,6 +95,29 @@ static void test_sequential_requests_use_the_same_connection(void **state)
     assert_in_range(d->receiver->connections, 1, POSTS / 4); /* a pause of the machine causes a new connection */
 }
 
+static void test_retry_after_is_understood_in_seconds_and_bounded(void **state)
+{
+#define LATER(value) "HTTP/1.1 429 Later\r\nretry-after: " value "\r\nContent-Length: 0\r\n\r\n"
+    struct desk *d = *state;
+    static const struct {
+        const char *reply;
+        long s;
+    } cases[] = {{LATER("120"), 120},
+                 {LATER("  7 "), 7},
+                 {LATER("99999999"), NET_RETRY_AFTER_MAX_S},
+                 {LATER("Wed, 21 Oct 2026 07:28:00 GMT"), 0},
+                 {LATER("-1"), 0},
+                 {LATER(""), 0}};
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct net_post post = post_of(d);
+        d->reply = str_z(cases[i].reply);
+        assert_int_equal(net_poster_start(d->poster, &post), ERR_NONE);
+        wait_until_done(d, i + 1);
+        assert_int_equal(post.status, 429);
+        assert_int_equal(post.retry_after_s, cases[i].s);
+    }
+}
+
 static struct net_post second;
 
 static void start_second(struct net_post *p)
@@ -156,6 +182,7 @@ int main(void)
         TEST(test_many_requests_run_at_once),
         TEST(test_sequential_requests_use_the_same_connection),
         TEST(test_no_request_is_sent_again_after_a_kept_connection_closes),
+        TEST(test_retry_after_is_understood_in_seconds_and_bounded),
         TEST(test_the_end_of_a_request_may_start_another),
         TEST(test_a_wake_up_ends_the_wait),
         TEST(test_an_aborted_request_is_not_done),
