@@ -572,6 +572,11 @@ struct store *service_store(const struct service *s)
     return s->options.store;
 }
 
+struct notices *service_notices(const struct service *s)
+{
+    return s->options.notices;
+}
+
 struct deliveries *service_deliveries(const struct service *s)
 {
     return s->options.deliveries;

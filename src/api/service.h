@@ -4,6 +4,7 @@
 #include "api/route.h"
 #include "domain/trunk_board.h"
 #include "jobs/delivery.h"
+#include "jobs/notices.h"
 #include "jobs/queue.h"
 #include "jobs/readiness.h"
 #include "providers/providers.h"
@@ -16,6 +17,7 @@ struct service_options {
     struct jobs *jobs; /* for handlers, as are the providers; NULL: no served route needs them */
     const struct providers *providers;
     struct deliveries *deliveries;
+    struct notices *notices;
     struct readiness *readiness; /* NULL as the jobs */
 };
 
@@ -45,6 +47,7 @@ struct http_handler service_handler(struct service *s);
 struct store *service_store(const struct service *s);
 struct jobs *service_jobs(const struct service *s);
 struct deliveries *service_deliveries(const struct service *s);
+struct notices *service_notices(const struct service *s);
 const struct providers *service_providers(const struct service *s);
 struct readiness *service_readiness(const struct service *s);
 struct trunk_board *service_trunks(const struct service *s);

@@ -71,7 +71,7 @@ static bool parse_bytes(struct str text, unsigned char *ret, size_t n)
 
 bool webpush_receiver_parse(struct str p256dh, struct str auth, struct webpush_receiver *ret)
 {
-    struct webpush_receiver r;
+    struct webpush_receiver r = {.auth = {0}};
     if (!parse_bytes(p256dh, r.p256dh, sizeof r.p256dh) || !parse_bytes(auth, r.auth, sizeof r.auth) ||
         !is_point(r.p256dh))
         return false;

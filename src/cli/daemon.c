@@ -18,6 +18,7 @@
 #include "cli/lifecycle.h"
 #include "cli/metrics_server.h"
 #include "domain/master.h"
+#include "domain/push.h"
 #include "domain/unbilled.h"
 #include "domain/work.h"
 #include "jobs/billing.h"
@@ -26,6 +27,7 @@
 #include "jobs/erasure.h"
 #include "jobs/heartbeat.h"
 #include "jobs/mail.h"
+#include "jobs/notices.h"
 #include "jobs/number.h"
 #include "jobs/operation.h"
 #include "jobs/purge.h"
@@ -55,6 +57,7 @@ struct daemon {
     struct heartbeat *heartbeat;
     struct jobs *jobs;
     struct deliveries *deliveries;
+    struct notices *notices;
     struct service *service;
     struct http_server *http;
     struct sip_agent *sip; /* NULL without SIP */
@@ -120,6 +123,8 @@ static void on_commit(void *context, unsigned topics)
         jobs_kick(d->jobs);
     if (topics & TOPIC_DELIVERIES && d->deliveries)
         deliveries_kick(d->deliveries);
+    if (topics & TOPIC_NOTICES && d->notices)
+        notices_kick(d->notices);
 }
 
 /* ---- parts, in the order of their dependencies ---- */
@@ -194,9 +199,16 @@ static enum err make_deliveries(struct daemon *d, char **ret_why)
     return deliveries_new(&options, &d->deliveries);
 }
 
+static enum err make_notices(struct daemon *d, char **ret_why)
+{
+    (void)ret_why;
+    const struct notices_options options = {.config = d->config, .store = d->store};
+    return notices_new(&options, &d->notices);
+}
+
 static void on_heartbeat(void *context)
 {
-    on_commit(context, TOPIC_JOBS | TOPIC_DELIVERIES);
+    on_commit(context, TOPIC_JOBS | TOPIC_DELIVERIES | TOPIC_NOTICES);
 }
 
 /* Before anything is leased, and once the port is known. */
@@ -217,6 +229,8 @@ static enum err schedule_jobs(struct tx *tx, void *unused)
     enum err e = jobs_schedule_purge(tx);
     if (!e)
         e = jobs_schedule_billing(tx);
+    if (!e)
+        e = push_key_claim(tx);
     return e ? e : twiml_schedule_expire(tx);
 }
 
@@ -247,6 +261,12 @@ static enum err start_deliveries(struct daemon *d, char **ret_why)
     return deliveries_start(d->deliveries, d->heartbeat);
 }
 
+static enum err start_notices(struct daemon *d, char **ret_why)
+{
+    (void)ret_why;
+    return notices_start(d->notices);
+}
+
 static enum err make_service(struct daemon *d, char **ret_why)
 {
     (void)ret_why;
@@ -257,6 +277,7 @@ static enum err make_service(struct daemon *d, char **ret_why)
                                             .set_count = d->set_count,
                                             .jobs = d->jobs,
                                             .deliveries = d->deliveries,
+                                            .notices = d->notices,
                                             .providers = &d->providers,
                                             .readiness = d->readiness};
     return service_new(&options, &d->service);
@@ -340,13 +361,22 @@ static enum err start_http(struct daemon *d, char **ret_why)
 static const struct {
     const char *part; /* for the message, if the step gives no reason */
     enum err (*run)(struct daemon *d, char **ret_why);
-} steps[] = {{"store", open_store},         {"readiness", start_readiness},
-             {"jobs", make_jobs},           {"webhook deliveries", make_deliveries},
-             {"interface", make_service},   {"HTTP server", make_http},
-             {"OpenAPI document", publish}, {"heartbeats", join_nodes},
-             {"jobs", start_jobs},          {"webhook deliveries", start_deliveries},
-             {"SIP agent", start_sip},      {"metrics", start_collector},
-             {"metrics", start_metrics},    {"HTTP server", start_http}};
+} steps[] = {{"store", open_store},
+             {"readiness", start_readiness},
+             {"jobs", make_jobs},
+             {"webhook deliveries", make_deliveries},
+             {"notices", make_notices},
+             {"interface", make_service},
+             {"HTTP server", make_http},
+             {"OpenAPI document", publish},
+             {"heartbeats", join_nodes},
+             {"jobs", start_jobs},
+             {"webhook deliveries", start_deliveries},
+             {"notices", start_notices},
+             {"SIP agent", start_sip},
+             {"metrics", start_collector},
+             {"metrics", start_metrics},
+             {"HTTP server", start_http}};
 
 static _Atomic(const char *) starts;
 
@@ -402,6 +432,8 @@ void daemon_stop(struct daemon *d)
         jobs_stop(d->jobs);
     if (d->deliveries)
         deliveries_stop(d->deliveries);
+    if (d->notices)
+        notices_stop(d->notices);
     if (d->service)
         service_stop(d->service);
     metrics_server_stop(d->metrics);
@@ -421,6 +453,7 @@ void daemon_free(struct daemon *d)
     service_free(d->service);
     jobs_free(d->jobs);
     deliveries_free(d->deliveries);
+    notices_free(d->notices);
     providers_close(&d->providers);
     free(d);
 }

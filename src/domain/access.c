@@ -2,6 +2,7 @@
 
 #include "domain/access_judge.h"
 #include "domain/access_near.h"
+#include "domain/notice.h"
 
 static enum err access_reject(struct access_decision *ret)
 {
@@ -29,6 +30,10 @@ enum err access_arrive(struct tx *tx, struct str to, struct str from, struct acc
     e = judge_arrival(tx, &door, from, &decision, &grant);
     if (!e && grant)
         e = door_record_release(tx, &door, grant);
+    if (!e && decision.verdict != ACCESS_SELF_CALL) {
+        door.notices |= NOTICE_BIT(RING);
+        e = door_tell(tx, &door);
+    }
     if (!e)
         *ret = decision;
     return e;
@@ -48,6 +53,8 @@ enum err access_code(struct tx *tx, const struct id *building, struct str from, 
         e = door_record_release(tx, &door, grant);
     else if (!e && decision.verdict == ACCESS_WRONG)
         e = door_record_wrong_code(tx, &door, &decision.closing);
+    if (!e)
+        e = door_tell(tx, &door);
     if (!e)
         *ret = decision;
     return e;

@@ -3,6 +3,7 @@
 #include "domain/activity.h"
 #include "domain/event.h"
 #include "domain/grant_row.h"
+#include "domain/notice.h"
 #include "domain/row.h"
 #include "domain/settings.h"
 
@@ -31,6 +32,7 @@ static enum err door_load(struct tx *tx, enum sql statement, struct str key, str
         .label = col_copy(&c, COL_DOOR_LABEL, a),
         .owner_phone = col_copy(&c, COL_DOOR_PHONE, a),
         .guard = guard_read(&c, caller),
+        .noticed = col_int(&c, COL_DOOR_NOTICED) != 0,
     };
     for (int i = 0; i < GREETING_COUNT; i++)
         door.decision.recordings[i] = col_id(&c, COL_DOOR_RECORDED_WELCOME + i);
@@ -145,7 +147,7 @@ static enum err take_use(struct tx *tx, const struct door *door, const struct us
     return ERR_NONE;
 }
 
-enum err door_record_release(struct tx *tx, const struct door *door, const struct usable *grant)
+enum err door_record_release(struct tx *tx, struct door *door, const struct usable *grant)
 {
     const struct access_decision *d = &door->decision;
     int remaining;
@@ -162,7 +164,11 @@ enum err door_record_release(struct tx *tx, const struct door *door, const struc
                     DB_ARGS(v_str(id_str(&d->account_id)), v_str(id_str(&d->building_id)), v_int(tx->now_us)), NULL);
     if (!e)
         e = guard_released(tx, &door->guard, &d->building_id);
-    return e ? e : add_release_events(tx, door, grant, remaining);
+    if (e)
+        return e;
+    door->notices |= remaining == 0 ? NOTICE_BIT(OPENED) | NOTICE_BIT(LAST_USE) : NOTICE_BIT(OPENED);
+    door->used = grant->label;
+    return add_release_events(tx, door, grant, remaining);
 }
 
 enum err door_record_wrong_code(struct tx *tx, struct door *door, struct guard_closing *ret)
@@ -178,7 +184,13 @@ enum err door_record_wrong_code(struct tx *tx, struct door *door, struct guard_c
     const struct event_data data = place_data(door, tx->now_us);
     if (!e)
         e = add_event(tx, door, EVENT_ACCESS_DENIED, &data);
-    return e ? e : guard_fail(tx, &door->guard, &d->account_id, &d->building_id, door->label, ret);
+    if (!e)
+        e = guard_fail(tx, &door->guard, &d->account_id, &d->building_id, door->label, ret);
+    if (e)
+        return e;
+    door->notices |= ret->minutes ? NOTICE_BIT(REFUSED) | NOTICE_BIT(GUESSING) : NOTICE_BIT(REFUSED);
+    door->closed_minutes = ret->minutes;
+    return ERR_NONE;
 }
 
 enum err door_record_forward(struct tx *tx, const struct door *door)
@@ -188,4 +200,15 @@ enum err door_record_forward(struct tx *tx, const struct door *door)
         activity_add(tx, &door->decision.building_id,
                      &(struct activity){.type = ACTIVITY_CALL, .name = STR("Forwarded call"), .succeeded = true});
     return e ? e : add_event(tx, door, EVENT_ACCESS_CALL_FORWARDED, &data);
+}
+
+enum err door_tell(struct tx *tx, const struct door *door)
+{
+    if (!door->noticed || !door->notices)
+        return ERR_NONE;
+    return notice_record(tx, &(struct notice_moment){.building_id = door->decision.building_id,
+                                                     .notices = door->notices,
+                                                     .at_us = tx->now_us,
+                                                     .label = door->used,
+                                                     .minutes = door->closed_minutes});
 }

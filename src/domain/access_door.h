@@ -10,6 +10,11 @@ struct door {
     struct str owner_phone; /* the account's verified phone; STR_NONE: not verified */
     bool ready;             /* set up, and the account is subscribed: grants open it */
     struct guard guard;     /* the state of the caller's group */
+    bool noticed;           /* someone wants notices of the building */
+    /* Filled by the records, for door_tell. */
+    unsigned notices; /* bits (domain/notice.h) */
+    struct str used;  /* label of the grant */
+    int64_t closed_minutes;
 };
 
 /* Read the door of a virtual number or of a building, for a call from `from`. Fail with ERR_NOT_FOUND. */
@@ -32,7 +37,9 @@ enum err door_usable(struct tx *tx, const struct door *door, enum grant_type typ
                      size_t *ret_count) CHECKED;
 
 /* Takes a use of the grant, and writes the log entry, the last buzz, the known caller and the events of a release. */
-enum err door_record_release(struct tx *tx, const struct door *door, const struct usable *grant) CHECKED;
+enum err door_record_release(struct tx *tx, struct door *door, const struct usable *grant) CHECKED;
 /* Records a wrong code: log entry, event, guard. ret->minutes is not 0 if the code closed the keypad to the group. */
 enum err door_record_wrong_code(struct tx *tx, struct door *door, struct guard_closing *ret) CHECKED;
 enum err door_record_forward(struct tx *tx, const struct door *door) CHECKED;
+/* Records the moment for notices, after all other records. */
+enum err door_tell(struct tx *tx, const struct door *door) CHECKED;

@@ -4,6 +4,7 @@
 #include "domain/call_message.h"
 #include "domain/job.h"
 #include "domain/mail.h"
+#include "domain/push.h"
 #include "domain/row.h"
 #include "domain/webhook.h"
 #include "domain/work.h"
@@ -126,6 +127,8 @@ static const struct kind {
     {BOX_PURPOSE, SQL_SEALED_BOXES, SQL_SEALED_BOX_REPLACE, COL_SEALED_BOXES_NAME, COL_SEALED_BOXES_SECRET},
     {MESSAGE_PURPOSE, SQL_SEALED_MESSAGES, SQL_SEALED_MESSAGE_REPLACE, COL_SEALED_MESSAGES_CALL_ID,
      COL_SEALED_MESSAGES_AUDIO},
+    {PUSH_PURPOSE, SQL_SEALED_PUSH_KEYS, SQL_SEALED_PUSH_KEY_REPLACE, COL_SEALED_PUSH_KEYS_ID,
+     COL_SEALED_PUSH_KEYS_SECRET},
     {MAIL_PURPOSE, SQL_SEALED_MAILS, SQL_SEALED_MAIL_REPLACE, COL_SEALED_MAILS_ID, COL_SEALED_MAILS_PAYLOAD},
 };
 

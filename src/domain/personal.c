@@ -40,6 +40,8 @@ const struct personal_table personal_tables[] = {
          "id:s building_id:s member_id:s kind:s name:s prefix:s scopes:n created_at:t expires_at:t last_used_at:t "
          "revoked_at:t"),
     ROWS(browser, ACCOUNT, BROWSER, 1, "id:s program:s system:s remembered:b created_at:t"),
+    ROWS(push, ACCOUNT, PUSH, 2, "building_id:s browser_id:s notices:n language:s created_at:t"),
+    ROWS(notice_mail, BUILDING, NOTICE_MAIL, 0, "building_id:s notices:n language:s"),
     ROWS(access_grant, BUILDING, GRANT, 2,
          "revoked:n id:x type:s label:s enabled:b version:n created_at:t updated_at:t starts_at:t ends_at:t "
          "remaining_uses:n access_code:s voice:b days:n start_minute:n end_minute:n timezone:s request_id:s"),
@@ -73,6 +75,9 @@ const struct personal_table personal_tables[] = {
     NOTHING(grant_building, "the number of a building in access_grant"),
     NOTHING(grant_count, "a count of access_grant"),
     NOTHING(delivery_lane, "the time of the next delivery"),
+    NOTHING(notice, "moments of which messages are made within seconds"),
+    NOTHING(push_message, "messages to browsers that wait, for a day at most"),
+    NOTHING(push_key, "the service's own"),
     NOTHING(job, "work that waits; a queued mail is sealed and gone within a day"),
     NOTHING(twilio_call, "calls in progress; gone three hours later"),
     NOTHING(billing_event, "IDs of the billing provider's events"),

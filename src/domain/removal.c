@@ -60,6 +60,10 @@ enum err removal_finish(struct tx *tx, const struct id *account, const struct id
     if (!e)
         e = db_exec(tx->db, SQL_REMOVAL_MESSAGES, DB_ARGS(id), NULL);
     if (!e)
+        e = db_exec(tx->db, SQL_REMOVAL_PUSH, DB_ARGS(id), NULL);
+    if (!e)
+        e = db_exec(tx->db, SQL_REMOVAL_NOTICE_MAIL, DB_ARGS(id), NULL);
+    if (!e)
         e = db_exec(tx->db, SQL_REMOVAL_GRANT_COUNT, DB_ARGS(id), NULL);
     if (!e)
         e = db_exec(tx->db, SQL_REMOVAL_GRANT_BUILDING, DB_ARGS(id), NULL);

@@ -35,7 +35,7 @@ struct net_post {
     long status;         /* of the final answer; 0 without a complete head */
     const char *failure; /* without a status, one word: timeout resolve address connect tls url broken */
     bool timed_out;      /* with or without a status */
-    long retry_after_s;  /* what Retry-After says, at most NET_RETRY_AFTER_MAX_S; 0: nothing, or a date */
+    long retry_after_s;  /* from Retry-After, at most NET_RETRY_AFTER_MAX_S; 0: not sent, or a date */
 
     /* The poster's. */
     CURL *curl;

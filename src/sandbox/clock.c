@@ -3,6 +3,7 @@
 #include "api/service.h"
 #include "base/clock.h"
 #include "jobs/delivery.h"
+#include "jobs/notices.h"
 #include "jobs/queue.h"
 #include "sandbox/routes.h"
 #include "store/store.h"
@@ -103,6 +104,7 @@ static void run_due(const struct request *q)
 {
     jobs_drain(service_jobs(q->service));
     (void)deliveries_drain(service_deliveries(q->service), DELIVERIES_WAIT_MS);
+    notices_kick(service_notices(q->service));
 }
 
 /* Finishes running work before the move, because its next attempt counts from the old time. Runs everything that the

@@ -46,7 +46,8 @@ void store_close(struct store *s);
 enum store_topic {
     TOPIC_JOBS = 1,       /* a row of table `job` is due */
     TOPIC_DELIVERIES = 2, /* a webhook delivery is due, or was canceled */
-    TOPIC_KEYS = 4        /* data that authentication reads: keys, accounts, buildings, subscriptions */
+    TOPIC_KEYS = 4,       /* data that authentication reads: keys, accounts, buildings, subscriptions */
+    TOPIC_NOTICES = 8     /* a notice was recorded, or is to be pushed */
 };
 
 /* Must be called before store_start. The listener is called on a store thread after each commit with topics, before the

@@ -29,6 +29,15 @@ FROM api_key WHERE account_id = $1 AND id > $3 ORDER BY id LIMIT $2
 -- name: export_browser
 SELECT id, program, system, remembered, created_at FROM browser WHERE account_id = $1 AND id > $3 ORDER BY id LIMIT $2
 
+-- name: export_push
+-- Endpoint and keys are secrets of the browser.
+SELECT p.building_id, b.id AS browser_id, p.notices, p.language, p.created_at
+FROM browser b JOIN push p ON p.hash = b.hash
+WHERE b.account_id = $1 AND (p.building_id, b.id) > ($3, $4) ORDER BY p.building_id, b.id LIMIT $2
+
+-- name: export_notice_mail
+SELECT building_id, notices, language FROM notice_mail WHERE building_id = $1 LIMIT $2
+
 -- name: export_grant
 SELECT revoked, id, CASE type WHEN 0 THEN 'timer' WHEN 1 THEN 'passcode' ELSE 'routine' END AS type, label, enabled, version,
     created_at, updated_at, starts_at, ends_at, remaining_uses, access_code, voice, {schedule}, request_id

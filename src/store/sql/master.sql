@@ -26,3 +26,9 @@ SELECT name, secret FROM box WHERE name > $1 ORDER BY name LIMIT $2
 
 -- name: sealed_box_replace
 UPDATE box SET secret = $2 WHERE name = $1
+
+-- name: sealed_push_keys
+SELECT id, secret FROM push_key WHERE id > $1 ORDER BY id LIMIT $2
+
+-- name: sealed_push_key_replace
+UPDATE push_key SET secret = $2 WHERE id = $1

@@ -48,3 +48,10 @@ DELETE FROM building WHERE account_id = $1 AND id = $2 AND is_primary = 0
 -- name: removal_calls
 DELETE FROM call_record WHERE building_id = $1 AND id IN
     (SELECT id FROM call_record WHERE building_id = $1 LIMIT $2)
+
+-- name: removal_push
+-- And the messages for them.
+DELETE FROM push WHERE building_id = $1
+
+-- name: removal_notice_mail
+DELETE FROM notice_mail WHERE building_id = $1

@@ -58,7 +58,7 @@ export class Receiver {
         response.on('error', () => {});
         incoming.on('end', () => {
             const raw = Buffer.concat(chunks);
-            const request = { at: Date.now(), method: incoming.method, path: incoming.url, headers: incoming.headers, raw, body: JSON.parse(raw) };
+            const request = { at: Date.now(), method: incoming.method, path: incoming.url, headers: incoming.headers, raw, get body() { return JSON.parse(raw); } };
             this.requests.push(request);
             if (this.answer) this.answer(request, response);
             else response.writeHead(200).end();

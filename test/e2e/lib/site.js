@@ -25,6 +25,7 @@ export function browser(client, cookie) {
         request: call,
         get: (target, options) => call('GET', target, options),
         post: (target, json, options) => call('POST', target, { json, ...options }),
+        put: (target, json, options) => call('PUT', target, { json, ...options }),
         patch: (target, json, options) => call('PATCH', target, { json, ...options }),
         delete: (target, options) => call('DELETE', target, options),
         at: (other) => browser(other, cookie),

@@ -23,6 +23,8 @@ CREATE FUNCTION virtual_number() RETURNS text LANGUAGE sql STABLE AS $$SELECT '+
 CREATE FUNCTION caller() RETURNS text LANGUAGE sql STABLE AS $$SELECT '+1777' || lpad(at()::text, 8, '0')$$;
 CREATE FUNCTION subscription() RETURNS text LANGUAGE sql STABLE AS $$SELECT 'sub_' || at()$$;
 CREATE FUNCTION key_hash() RETURNS bytea LANGUAGE sql STABLE AS $$SELECT sha256(at()::text::bytea)$$;
+-- Of the account's browser.
+CREATE FUNCTION browser_hash() RETURNS bytea LANGUAGE sql STABLE AS $$SELECT sha256((at() + buildings())::text::bytea)$$;
 CREATE FUNCTION key_id() RETURNS text LANGUAGE sql STABLE AS $$SELECT id_of('c', at())$$;
 -- The grant of the fifth round, and the like.
 CREATE FUNCTION grant_id() RETURNS bytea LANGUAGE sql STABLE AS $$SELECT grant_of(at() + 4 * buildings())$$;
@@ -56,6 +58,15 @@ FROM generate_series(0, 3 * buildings() - 1) AS i;
 -- The sessions are those of browsers.
 INSERT INTO browser (hash, id, account_id, program, system, remembered, created_at)
 SELECT hash, id, account_id, 'Firefox', 'Linux', 1, created_at FROM api_key WHERE kind = 'web_session';
+
+-- All of them get notices, and some have a message that waits.
+INSERT INTO push (building_id, hash, account_id, notices, language, endpoint, p256dh, auth, created_at)
+SELECT 'b' || substr(account_id, 2), hash, account_id, 7, 'en', 'https://push.example.com/' || id, sha256(''), sha256(''), created_at FROM browser;
+INSERT INTO push_message (building_id, hash, notice, account_id, at, payload, due_at)
+SELECT building_id, hash, 0, account_id, now_us(), '{}', now_us() + get_byte(hash, 0) FROM push WHERE get_byte(hash, 1) < 16;
+INSERT INTO notice (id, building_id, notices, at, minutes) SELECT id_of('n', i), id_of('b', i), 1, now_us(), 0 FROM generate_series(0, buildings() / 4) AS i;
+INSERT INTO notice_mail (building_id, account_id, notices, language, paid_until)
+SELECT id_of('b', i), id_of('a', i), 1, 'en', 0 FROM generate_series(0, buildings() - 1, 2) AS i;
 
 INSERT INTO member (building_id, id, account_id, name, email, created_at)
 SELECT id_of('b', i), id_of('m', i), id_of('a', i), 'Member', 'member' || i || '@example.com', now_us()

@@ -1,0 +1,60 @@
+/* Notices of events at the door, for residents who asked for them: in a browser (domain/push.h) or by e-mail.
+ *
+ * A decision records the moment in its transaction, if anyone asked for notices of the building. The notices engine
+ * (jobs/notices.h) makes messages of it at once. tbl/notices.def lists the notices and their texts. */
+#pragma once
+#include "domain/tx.h"
+
+enum notice {
+#define NOTICE(symbol, name, ttl_s, urgency, tag) NOTICE_##symbol,
+#include "tbl/notices.def"
+    NOTICE_COUNT
+};
+#define NOTICE_BIT(symbol) (1U << NOTICE_##symbol)
+#define NOTICES_ALL        (NOTICE_BIT(TEST) - 1) /* those that can be asked for */
+
+struct notice_kind {
+    const char *name;
+    int64_t ttl_s;
+    const char *urgency;
+    const char *tag;
+};
+extern const struct notice_kind notice_kinds[NOTICE_COUNT];
+/* The names of those that can be asked for, NULL-terminated. */
+extern const char *const notice_names[];
+/* Of these, the names of those that can be asked for by e-mail. Of guessing, the owner is told in any case
+ * (domain/access_guard.h). */
+extern const char *const notice_mail_names[];
+
+#define NOTICE_LANGUAGES 3
+extern const char *const notice_languages[NOTICE_LANGUAGES + 1]; /* primary subtags, NULL-terminated */
+
+/* The events of one moment. */
+struct notice_moment {
+    struct id building_id;
+    unsigned notices; /* bits */
+    int64_t at_us;
+    struct str label; /* of the grant that was used; STR_NONE without one */
+    int64_t minutes;  /* that the keypad is closed, with NOTICE_GUESSING */
+};
+
+/* Records a moment, for the engine. */
+enum err notice_record(struct tx *tx, const struct notice_moment *moment) CHECKED;
+
+/* The heaviest of the notices that happened and are wanted; NOTICE_COUNT: none. */
+enum notice notice_choose(unsigned happened, unsigned wanted);
+
+struct notice_text {
+    struct str title, body; /* in the arena */
+};
+/* `language` is one of notice_languages; English for any other. */
+struct notice_text notice_text(enum notice notice, struct str language, const struct notice_moment *moment,
+                               struct str building, struct arena *a);
+
+/* Makes messages and mails of at most `limit` recorded moments. *ret_count is their number. */
+enum err notice_spread(struct tx *tx, int64_t limit, int64_t *ret_count) CHECKED;
+
+/* The notices of a building that its owner wants by e-mail: bits; 0: none. */
+enum err notice_mail_get(struct tx *tx, const struct id *building, unsigned *ret) CHECKED;
+enum err notice_mail_set(struct tx *tx, const struct id *account, const struct id *building, unsigned notices,
+                         struct str language) CHECKED;

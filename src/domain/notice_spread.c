@@ -1,0 +1,123 @@
+/* Messages and mails of a moment. */
+#include "domain/mail.h"
+#include "domain/notice.h"
+#include "domain/push.h"
+#include "domain/row.h"
+
+/* Mails of a building: MAIL_BURST at once, then one in MAIL_EVERY_US. Those beyond are not sent. */
+#define MAIL_BURST    20
+#define MAIL_EVERY_US (180 * US_PER_S)
+
+struct recorded {
+    struct id id;
+    struct notice_moment moment;
+};
+
+/* The facts about a building that messages need. */
+struct place {
+    struct id account_id;
+    struct str label;
+    struct str email; /* STR_NONE: no mail is wanted, or the account is being erased */
+    unsigned mail;    /* the notices for it */
+    struct str language;
+    int64_t paid_until_us;
+};
+
+static enum err place_read(struct tx *tx, const struct id *building, struct place *ret)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_NOTICE_PLACE, DB_ARGS(v_str(id_str(building))), &c);
+    if (e)
+        return e;
+    *ret = (struct place){
+        .account_id = col_id(&c, COL_NOTICE_PLACE_ACCOUNT_ID),
+        .label = col_copy(&c, COL_NOTICE_PLACE_LABEL, tx->arena),
+        .email = col_copy(&c, COL_NOTICE_PLACE_EMAIL, tx->arena),
+        .mail = (unsigned)col_int(&c, COL_NOTICE_PLACE_NOTICES),
+        .language = col_copy(&c, COL_NOTICE_PLACE_LANGUAGE, tx->arena),
+        .paid_until_us = col_int(&c, COL_NOTICE_PLACE_PAID_UNTIL),
+    };
+    return ERR_NONE;
+}
+
+/* ---- by e-mail ---- */
+
+static const char *why_sent(struct str language)
+{
+    if (str_eq(language, STR("es")))
+        return "Recibe este correo porque pidió avisos de esta puerta. Puede cambiarlo en su cuenta:";
+    if (str_eq(language, STR("fr")))
+        return "Vous recevez ce message parce que vous avez demandé des notifications de cette porte.\n"
+               "Vous pouvez changer cela dans votre compte :";
+    return "You receive this mail because you asked for notices of this door. Change that in your account:";
+}
+
+static enum err mail_of(struct tx *tx, const struct place *p, enum notice notice, const struct notice_moment *m)
+{
+    const struct notice_text text = notice_text(notice, p->language, m, p->label, tx->arena);
+    const struct mail_intent mail = {
+        .to = p->email,
+        .subject = text.title,
+        .text = arena_printf(tx->arena, "%.*s\n%.*s\n\n%s\n%s/account\n", STR_ARG(text.title), STR_ARG(text.body),
+                             why_sent(p->language), tx->config->top_public_url),
+        .created_us = tx->now_us,
+        .give_up_us = m->at_us + notice_kinds[notice].ttl_s * US_PER_S,
+    };
+    return mail_queue(tx, &mail);
+}
+
+static enum err spread_mail(struct tx *tx, const struct place *p, const struct notice_moment *m)
+{
+    const enum notice notice = notice_choose(m->notices, p->mail);
+    const int64_t paid_us = p->paid_until_us > tx->now_us ? p->paid_until_us : tx->now_us;
+    if (notice == NOTICE_COUNT || !p->email.p || paid_us - tx->now_us > (MAIL_BURST - 1) * MAIL_EVERY_US)
+        return ERR_NONE;
+    enum err e = db_exec(tx->db, SQL_NOTICE_MAIL_PAY,
+                         DB_ARGS(v_str(id_str(&m->building_id)), v_int(paid_us + MAIL_EVERY_US)), NULL);
+    return e ? e : mail_of(tx, p, notice, m);
+}
+
+/* ---- moments ---- */
+
+static enum err spread_one(struct tx *tx, const struct notice_moment *m)
+{
+    struct place p;
+    enum err e = place_read(tx, &m->building_id, &p);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_NONE : e; /* the building was removed */
+    e = push_spread(tx, &p.account_id, p.label, m);
+    return e ? e : spread_mail(tx, &p, m);
+}
+
+static enum err list_recorded(struct tx *tx, int64_t limit, struct recorded *ret, int64_t *ret_count)
+{
+    CURSOR c;
+    int64_t n = 0;
+    enum err e = db_query(tx->db, SQL_NOTICE_LIST, DB_ARGS(v_int(limit)), &c);
+    for (bool more; !e && !(e = db_next(&c, &more)) && more && n < limit;)
+        ret[n++] = (struct recorded){
+            .id = col_id(&c, COL_NOTICE_LIST_ID),
+            .moment = {.building_id = col_id(&c, COL_NOTICE_LIST_BUILDING_ID),
+                       .notices = (unsigned)col_int(&c, COL_NOTICE_LIST_NOTICES),
+                       .at_us = col_int(&c, COL_NOTICE_LIST_AT),
+                       .label = col_copy(&c, COL_NOTICE_LIST_LABEL, tx->arena),
+                       .minutes = col_int(&c, COL_NOTICE_LIST_MINUTES)},
+        };
+    *ret_count = n;
+    return e;
+}
+
+enum err notice_spread(struct tx *tx, int64_t limit, int64_t *ret_count)
+{
+    struct recorded *list = arena_array(tx->arena, struct recorded, (size_t)limit);
+    int64_t count = 0;
+    enum err e = list_recorded(tx, limit, list, &count);
+    for (int64_t i = 0; !e && i < count; i++) {
+        e = spread_one(tx, &list[i].moment);
+        if (!e)
+            e = db_exec(tx->db, SQL_NOTICE_DELETE, DB_ARGS(v_str(id_str(&list[i].id))), NULL);
+    }
+    if (!e)
+        *ret_count = count;
+    return e;
+}

@@ -1,0 +1,322 @@
+#include "domain/push.h"
+
+#include "base/crypto.h"
+#include "base/json.h"
+#include "domain/browser.h"
+#include "domain/master.h"
+#include "domain/row.h"
+
+#define KEY_NAME    STR("vapid")
+#define PAYLOAD_MAX 3072 /* bytes of UTF-8; a push service takes WEBPUSH_PLAIN_MAX */
+#define BUSY_MAX    65536
+
+_Static_assert(PAYLOAD_MAX <= WEBPUSH_PLAIN_MAX, "a payload fits into a message");
+
+/* Browsers used since then are signed in if they are remembered. */
+static struct val push_since(const struct tx *tx)
+{
+    return v_int(tx->now_us - KEY_REMEMBERED_S * US_PER_S);
+}
+
+static struct val v_hash(const struct push_browser *b)
+{
+    return v_blob(b->hash, sizeof b->hash);
+}
+
+static struct push_browser col_browser(const struct cursor *c, int i)
+{
+    struct push_browser b = {{0}};
+    const struct str hash = col_blob(c, i);
+    if (hash.n == sizeof b.hash)
+        memcpy(b.hash, hash.p, sizeof b.hash);
+    return b;
+}
+
+/* ---- the service's key ---- */
+
+enum err push_key_claim(struct tx *tx)
+{
+    struct webpush_key key;
+    struct str sealed;
+    {
+        CURSOR c;
+        enum err e = db_one(tx->db, SQL_PUSH_KEY_GET, DB_ARGS(v_str(KEY_NAME)), &c);
+        if (e != ERR_NOT_FOUND)
+            return e;
+    }
+    webpush_key_new(&key);
+    enum err e = master_seal(tx, PUSH_PURPOSE, str_n((const char *)key.secret, sizeof key.secret), &sealed);
+    if (!e)
+        e = db_exec(tx->db, SQL_PUSH_KEY_CLAIM,
+                    DB_ARGS(v_str(KEY_NAME), v_blob(key.point, sizeof key.point), v_blob(sealed.p, sealed.n)), NULL);
+    crypto_wipe(&key, sizeof key);
+    return e;
+}
+
+enum err push_key_get(struct tx *tx, struct webpush_key *ret)
+{
+    CURSOR c;
+    struct str secret;
+    enum err e = db_one(tx->db, SQL_PUSH_KEY_GET, DB_ARGS(v_str(KEY_NAME)), &c);
+    if (e)
+        return e;
+    if (!crypto_open(PUSH_PURPOSE, col_blob(&c, COL_PUSH_KEY_GET_SECRET), tx->arena, &secret))
+        return ERR_SECRET_DECRYPT_FAILED;
+    const bool valid = secret.n == WEBPUSH_KEY_LEN && webpush_key_from((const unsigned char *)secret.p, ret);
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): a copy in the arena */
+    crypto_wipe((void *)(uintptr_t)secret.p, secret.n);
+    return valid ? ERR_NONE : ERR_SECRET_DECRYPT_FAILED;
+}
+
+enum err push_key_point(struct tx *tx, struct str *ret)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_PUSH_KEY_GET, DB_ARGS(v_str(KEY_NAME)), &c);
+    if (!e)
+        *ret = base64url_encode(tx->arena, col_blob(&c, COL_PUSH_KEY_GET_POINT));
+    return e;
+}
+
+/* ---- subscriptions ---- */
+
+enum err push_browser_of(struct tx *tx, const struct id *account, const struct id *key, struct push_browser *ret)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_PUSH_BROWSER, DB_ARGS(v_str(id_str(account)), v_str(id_str(key))), &c);
+    if (!e)
+        *ret = col_browser(&c, COL_PUSH_BROWSER_HASH);
+    return e;
+}
+
+enum err push_subscribe(struct tx *tx, const struct push_request *r)
+{
+    const struct val hash = v_hash(&r->browser), language = v_str(r->language), endpoint = v_str(r->endpoint);
+    const struct val p256dh = v_blob(r->keys.p256dh, sizeof r->keys.p256dh);
+    const struct val auth = v_blob(r->keys.auth, sizeof r->keys.auth);
+    enum err e = db_exec(tx->db, SQL_PUSH_PUT,
+                         DB_ARGS(v_str(id_str(&r->building_id)), hash, v_str(id_str(&r->account_id)), v_int(r->notices),
+                                 language, endpoint, p256dh, auth, v_int(tx->now_us)),
+                         NULL);
+    return e ? e : db_exec(tx->db, SQL_PUSH_REFRESH, DB_ARGS(hash, language, endpoint, p256dh, auth), NULL);
+}
+
+enum err push_unsubscribe(struct tx *tx, const struct id *building, const struct push_browser *browser)
+{
+    return db_exec(tx->db, SQL_PUSH_DELETE, DB_ARGS(v_str(id_str(building)), v_hash(browser)), NULL);
+}
+
+enum err push_list(struct tx *tx, const struct id *building, const struct push_entry **ret, size_t *ret_count)
+{
+    CURSOR c;
+    enum err e =
+        db_query(tx->db, SQL_PUSH_LIST, DB_ARGS(v_str(id_str(building)), v_int(tx->now_us), push_since(tx)), &c);
+    if (e)
+        return e;
+    struct push_entry *list = NULL;
+    size_t count = 0, room = 0;
+    for (bool more; !(e = db_next(&c, &more)) && more;) {
+        list = list_room(tx->arena, list, count, &room, sizeof *list);
+        list[count++] = (struct push_entry){
+            .browser_id = col_id(&c, COL_PUSH_LIST_ID),
+            .program = col_copy(&c, COL_PUSH_LIST_PROGRAM, tx->arena),
+            .system = col_copy(&c, COL_PUSH_LIST_SYSTEM, tx->arena),
+            .browser = col_browser(&c, COL_PUSH_LIST_HASH),
+            .notices = (unsigned)col_int(&c, COL_PUSH_LIST_NOTICES),
+            .created_us = col_int(&c, COL_PUSH_LIST_CREATED_AT),
+        };
+    }
+    if (e)
+        return e;
+    *ret = list;
+    *ret_count = count;
+    return ERR_NONE;
+}
+
+/* ---- messages ---- */
+
+/* The form of declarative Web Push (W3C Push API, section 3.3), which the website's worker reads too: a browser may
+ * show the notification without a worker. */
+static enum err write_payload(struct tx *tx, enum notice notice, struct str language, struct str building,
+                              const struct notice_moment *m, struct str *ret)
+{
+    const struct notice_text text = notice_text(notice, language, m, building, tx->arena);
+    struct buf b = BUF(PAYLOAD_MAX);
+    buf_lit(&b, "{\"web_push\":8030,\"notification\":{\"title\":");
+    json_put_str(&b, text.title);
+    buf_lit(&b, ",\"body\":");
+    json_put_str(&b, text.body);
+    buf_lit(&b, ",\"lang\":");
+    json_put_str(&b, language);
+    buf_printf(&b, ",\"tag\":\"%s-%s\",\"timestamp\":%lld,\"navigate\":", notice_kinds[notice].tag, m->building_id.text,
+               (long long)(m->at_us / 1000));
+    json_put_str(&b, arena_printf(tx->arena, "%s/", tx->config->top_public_url));
+    buf_printf(&b, "},\"notice\":\"%s\",\"building_id\":\"%s\"}", notice_kinds[notice].name, m->building_id.text);
+    *ret = arena_str(tx->arena, buf_view(&b));
+    const bool full = b.full;
+    buf_done(&b);
+    return full ? ERR_INTERNAL_ERROR : ERR_NONE;
+}
+
+struct target {
+    struct push_browser browser;
+    unsigned notices;
+    struct str language;
+};
+
+static enum err put_message(struct tx *tx, const struct id *account, const struct target *to, enum notice notice,
+                            struct str building, const struct notice_moment *m)
+{
+    struct str payload;
+    enum err e = write_payload(tx, notice, to->language, building, m, &payload);
+    if (e)
+        return e;
+    db_notify(tx->db, TOPIC_NOTICES);
+    return db_exec(tx->db, SQL_PUSH_MESSAGE_PUT,
+                   DB_ARGS(v_str(id_str(&m->building_id)), v_hash(&to->browser), v_int(notice), v_str(id_str(account)),
+                           v_int(m->at_us), v_str(payload), v_int(tx->now_us)),
+                   NULL);
+}
+
+static enum err list_targets(struct tx *tx, const struct notice_moment *m, struct target ret[static BROWSERS_MAX],
+                             size_t *ret_count)
+{
+    CURSOR c;
+    size_t n = 0;
+    enum err e =
+        db_query(tx->db, SQL_PUSH_TARGETS,
+                 DB_ARGS(v_str(id_str(&m->building_id)), v_int(tx->now_us), push_since(tx), v_int(m->notices)), &c);
+    for (bool more; !e && !(e = db_next(&c, &more)) && more && n < BROWSERS_MAX;)
+        ret[n++] =
+            (struct target){col_browser(&c, COL_PUSH_TARGETS_HASH), (unsigned)col_int(&c, COL_PUSH_TARGETS_NOTICES),
+                            col_copy(&c, COL_PUSH_TARGETS_LANGUAGE, tx->arena)};
+    *ret_count = n;
+    return e;
+}
+
+enum err push_spread(struct tx *tx, const struct id *account, struct str building, const struct notice_moment *m)
+{
+    struct target targets[BROWSERS_MAX];
+    size_t count = 0;
+    enum err e = list_targets(tx, m, targets, &count);
+    for (size_t i = 0; !e && i < count; i++) {
+        const enum notice notice = notice_choose(m->notices, targets[i].notices);
+        if (tx->now_us < m->at_us + notice_kinds[notice].ttl_s * US_PER_S)
+            e = put_message(tx, account, &targets[i], notice, building, m);
+    }
+    return e;
+}
+
+static enum err label_of(struct tx *tx, const struct id *building, struct str *ret)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_NOTICE_PLACE, DB_ARGS(v_str(id_str(building))), &c);
+    if (!e)
+        *ret = col_copy(&c, COL_NOTICE_PLACE_LABEL, tx->arena);
+    return e;
+}
+
+enum err push_test(struct tx *tx, const struct id *account, const struct id *building,
+                   const struct push_browser *browser)
+{
+    const struct notice_moment m = {.building_id = *building, .notices = NOTICE_BIT(TEST), .at_us = tx->now_us};
+    struct target targets[BROWSERS_MAX];
+    size_t count = 0;
+    struct str label;
+    enum err e = label_of(tx, building, &label);
+    if (!e)
+        e = list_targets(tx, &(struct notice_moment){.building_id = *building, .notices = NOTICES_ALL}, targets,
+                         &count);
+    for (size_t i = 0; !e && i < count; i++)
+        if (memcmp(&targets[i].browser, browser, sizeof *browser) == 0)
+            return put_message(tx, account, &targets[i], NOTICE_TEST, label, &m);
+    return e ? e : ERR_NOT_FOUND;
+}
+
+/* ---- sending ---- */
+
+static enum err list_busy(const struct id *busy, size_t count, struct arena *a, struct str *ret)
+{
+    struct buf b = BUF(BUSY_MAX);
+    buf_char(&b, '[');
+    for (size_t i = 0; i < count; i++)
+        buf_printf(&b, "%s\"%s\"", i ? "," : "", busy[i].text);
+    buf_char(&b, ']');
+    *ret = arena_str(a, buf_view(&b));
+    const bool full = b.full;
+    buf_done(&b);
+    return full ? ERR_INTERNAL_ERROR : ERR_NONE;
+}
+
+/* Sets endpoint and keys. */
+static enum err push_address(struct tx *tx, struct push_message *m)
+{
+    CURSOR c;
+    enum err e =
+        db_one(tx->db, SQL_PUSH_TARGET,
+               DB_ARGS(v_str(id_str(&m->building_id)), v_hash(&m->browser), v_int(tx->now_us), push_since(tx)), &c);
+    if (e)
+        return e == ERR_NOT_FOUND ? ERR_NONE : e;
+    const struct str p256dh = col_blob(&c, COL_PUSH_TARGET_P256DH), auth = col_blob(&c, COL_PUSH_TARGET_AUTH);
+    if (p256dh.n != sizeof m->keys.p256dh || auth.n != sizeof m->keys.auth)
+        return ERR_INTERNAL_ERROR;
+    memcpy(m->keys.p256dh, p256dh.p, p256dh.n);
+    memcpy(m->keys.auth, auth.p, auth.n);
+    m->endpoint = col_copy(&c, COL_PUSH_TARGET_ENDPOINT, tx->arena);
+    return ERR_NONE;
+}
+
+static enum err take_due(struct tx *tx, struct str busy, struct push_message *ret, size_t *ret_count)
+{
+    CURSOR c;
+    size_t n = 0;
+    enum err e =
+        db_query(tx->db, SQL_PUSH_MESSAGE_TAKE, DB_ARGS(v_int(tx->now_us), v_int(PUSH_TAKE_MAX), v_str(busy)), &c);
+    for (bool more; !e && !(e = db_next(&c, &more)) && more && n < PUSH_TAKE_MAX;)
+        ret[n++] = (struct push_message){
+            .building_id = col_id(&c, COL_PUSH_MESSAGE_TAKE_BUILDING_ID),
+            .account_id = col_id(&c, COL_PUSH_MESSAGE_TAKE_ACCOUNT_ID),
+            .browser = col_browser(&c, COL_PUSH_MESSAGE_TAKE_HASH),
+            .notice = (enum notice)col_int(&c, COL_PUSH_MESSAGE_TAKE_NOTICE),
+            .at_us = col_int(&c, COL_PUSH_MESSAGE_TAKE_AT),
+            .attempt = col_int(&c, COL_PUSH_MESSAGE_TAKE_ATTEMPTS),
+            .payload = col_copy(&c, COL_PUSH_MESSAGE_TAKE_PAYLOAD, tx->arena),
+        };
+    *ret_count = n;
+    return e;
+}
+
+enum err push_take(struct tx *tx, const struct id *busy, size_t busy_count, struct push_message *ret, size_t *ret_count)
+{
+    struct str list;
+    size_t count = 0;
+    enum err e = list_busy(busy, busy_count, tx->arena, &list);
+    if (!e)
+        e = take_due(tx, list, ret, &count);
+    for (size_t i = 0; !e && i < count; i++)
+        e = push_address(tx, &ret[i]);
+    if (!e)
+        *ret_count = count;
+    return e;
+}
+
+enum err push_next(struct tx *tx, int64_t *ret_us)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_PUSH_NEXT, DB_NO_ARGS, &c);
+    if (e)
+        return e;
+    *ret_us = col_int(&c, COL_PUSH_NEXT_RECORDED) ? 0 : col_int_or(&c, COL_PUSH_NEXT_DUE_AT, INT64_MAX);
+    return ERR_NONE;
+}
+
+enum err push_record(struct tx *tx, const struct push_message *m, enum push_end end, int64_t due_us)
+{
+    const struct val building = v_str(id_str(&m->building_id)), hash = v_hash(&m->browser);
+    const struct val notice = v_int(m->notice), at = v_int(m->at_us);
+    enum err e = ERR_NONE;
+    if (end == PUSH_GONE)
+        e = db_exec(tx->db, SQL_PUSH_GONE, DB_ARGS(hash, v_str(m->endpoint)), NULL);
+    if (!e && end != PUSH_LATER)
+        e = db_exec(tx->db, SQL_PUSH_MESSAGE_DONE, DB_ARGS(building, hash, notice, at), NULL);
+    return e ? e : db_exec(tx->db, SQL_PUSH_MESSAGE_LATER, DB_ARGS(building, hash, notice, at, v_int(due_us)), NULL);
+}

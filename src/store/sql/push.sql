@@ -1,0 +1,93 @@
+-- Web Push: browsers that are subscribed to a building's notices, and the messages for them. due_at uses the service's
+-- clock, leased_until the real one. A subscription counts while its browser is signed in.
+
+-- name: push_key_get
+SELECT point, secret FROM push_key WHERE id = $1
+
+-- name: push_key_claim
+INSERT INTO push_key (id, point, secret) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING
+
+-- name: push_browser
+-- The browser of a website session's key.
+SELECT b.hash FROM api_key k JOIN browser b ON b.hash = k.hash WHERE k.account_id = $1 AND k.id = $2
+
+-- name: push_put
+INSERT INTO push (building_id, hash, account_id, notices, language, endpoint, p256dh, auth, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+ON CONFLICT (building_id, hash) DO UPDATE SET notices = excluded.notices, language = excluded.language,
+    endpoint = excluded.endpoint, p256dh = excluded.p256dh, auth = excluded.auth
+
+-- name: push_refresh
+-- The browser's other subscriptions have the same endpoint and keys.
+UPDATE push SET language = $2, endpoint = $3, p256dh = $4, auth = $5
+WHERE hash = $1 AND (language <> $2 OR endpoint <> $3 OR p256dh <> $4 OR auth <> $5)
+
+-- name: push_delete
+DELETE FROM push WHERE building_id = $1 AND hash = $2
+
+-- name: push_list
+SELECT b.id, b.program, b.system, p.hash, p.notices, p.created_at
+FROM push p JOIN browser b ON b.hash = p.hash JOIN api_key k ON k.hash = p.hash
+WHERE p.building_id = $1 AND k.revoked_at IS NULL
+    AND (k.expires_at > $2 OR (b.remembered = 1 AND coalesce(k.last_used_at, k.created_at) > $3))
+ORDER BY p.created_at DESC, b.id DESC
+
+-- name: push_targets
+-- The browsers that want one of the notices $4.
+SELECT p.hash, p.notices, p.language
+FROM push p JOIN browser b ON b.hash = p.hash JOIN api_key k ON k.hash = p.hash
+WHERE p.building_id = $1 AND p.notices & $4 <> 0 AND k.revoked_at IS NULL
+    AND (k.expires_at > $2 OR (b.remembered = 1 AND coalesce(k.last_used_at, k.created_at) > $3))
+
+-- name: push_target
+SELECT p.endpoint, p.p256dh, p.auth
+FROM push p JOIN browser b ON b.hash = p.hash JOIN api_key k ON k.hash = p.hash
+WHERE p.building_id = $1 AND p.hash = $2 AND k.revoked_at IS NULL
+    AND (k.expires_at > $3 OR (b.remembered = 1 AND coalesce(k.last_used_at, k.created_at) > $4))
+
+-- name: push_gone
+-- The push service no longer knows the endpoint.
+DELETE FROM push WHERE hash = $1 AND endpoint = $2
+
+-- name: push_message_put
+-- A message replaces an older one of its kind. While that is being sent, the new one waits for the end.
+INSERT INTO push_message (building_id, hash, notice, account_id, at, payload, due_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (building_id, hash, notice) DO UPDATE SET at = excluded.at, payload = excluded.payload,
+    due_at = excluded.due_at, attempts = 0
+WHERE push_message.at <= excluded.at
+
+-- name: push_message_take (sqlite)
+-- Leases the $2 messages that have been due for the longest time, but none of the accounts in the list $3 (JSON). The
+-- lease is 20 seconds.
+UPDATE push_message SET leased_until = {real} + 20000000, attempts = attempts + 1
+WHERE (building_id, hash, notice) IN
+    (SELECT building_id, hash, notice FROM push_message {by push_message_due}
+     WHERE due_at <= $1 AND leased_until <= {real} AND account_id NOT IN (SELECT value FROM json_each($3))
+     ORDER BY due_at LIMIT $2)
+RETURNING building_id, hash, notice, account_id, at, payload, attempts
+
+-- name: push_message_take (postgresql)
+-- MATERIALIZED, because a subquery that locks rows finds other rows each time it runs.
+WITH due AS MATERIALIZED (
+    SELECT building_id, hash, notice FROM push_message
+    WHERE due_at <= $1 AND leased_until <= {real}
+        AND account_id NOT IN (SELECT json_array_elements_text(CAST(CAST($3 AS TEXT) AS JSON)))
+    ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
+)
+UPDATE push_message m SET leased_until = {real} + 20000000, attempts = attempts + 1
+FROM due WHERE m.building_id = due.building_id AND m.hash = due.hash AND m.notice = due.notice
+RETURNING m.building_id, m.hash, m.notice, m.account_id, m.at, m.payload, m.attempts
+
+-- name: push_next
+-- Whether a moment is recorded, and when the first message is due.
+SELECT CASE WHEN EXISTS (SELECT 1 FROM notice) THEN 1 ELSE 0 END AS recorded,
+    (SELECT m.due_at FROM push_message m {by push_message_due} WHERE m.leased_until <= {real} ORDER BY m.due_at LIMIT 1)
+    AS due_at
+
+-- name: push_message_done
+DELETE FROM push_message WHERE building_id = $1 AND hash = $2 AND notice = $3 AND at = $4
+
+-- name: push_message_later
+-- A message that has replaced it meanwhile is due as it is.
+UPDATE push_message SET leased_until = 0, due_at = CASE WHEN at = $4 THEN $5 ELSE due_at END
+WHERE building_id = $1 AND hash = $2 AND notice = $3

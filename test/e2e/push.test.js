@@ -1,0 +1,283 @@
+// Notices of events at the door, pushed to browsers (RFC 8030, 8291, 8292) or sent by e-mail.
+import { after, before, beforeEach, describe, it } from 'node:test';
+import assert from 'node:assert/strict';
+import { ok, refused } from './lib/client.js';
+import { added, owner as linkedOwner } from './lib/buildings.js';
+import { PushService, Subscription } from './lib/push.js';
+import { REACHABLE } from './lib/receiver.js';
+import { signInBrowser } from './lib/site.js';
+import { rows } from './lib/person.js';
+import { advance, eventually, grant, message, resident, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
+
+const ALL = ['ring', 'refused', 'opened', 'last_use', 'guessing'];
+const TITLES = { en: 'Someone is at the door', es: 'Llaman a la puerta', fr: 'On sonne à la porte' };
+
+describe('notices', () => {
+    const w = useWorld({ config: { ...REACHABLE, public_url: undefined } });
+    const { client } = w;
+    const service = new PushService();
+    before(() => service.listen());
+    after(() => service.close());
+
+    let owner;
+    beforeEach(async () => {
+        service.requests.length = 0;
+        service.answer = (request, response) => response.writeHead(201).end();
+        owner = await resident(client);
+    });
+
+    const path = (building = owner.building) => `/v1/buildings/${building.id}/notices`;
+    /** A browser of the owner that is subscribed: {site, subscription, notices}. */
+    async function subscribed(notices = ALL, { language = 'en', remember = true } = {}) {
+        const one = await signInBrowser(client, { email: owner.email, remember });
+        const subscription = new Subscription(service);
+        const answer = ok(await one.site.put(`${path()}/push`, { ...subscription.keys, notices }, { headers: { 'accept-language': language } }));
+        return { ...one, subscription, answer };
+    }
+    const visitor = (digits) => visit(client, { to: owner.number, ...(digits ? { digits } : {}) });
+    /** Nothing more is on its way to a browser: a test that was asked for afterwards has arrived. */
+    async function quiet({ site, subscription }) {
+        ok(await site.post(`${path()}/push/test`), 202);
+        await subscription.first('test');
+    }
+
+    it('are off until a browser asks for them', async () => {
+        const one = await signInBrowser(client, { email: owner.email });
+        const read = ok(await one.site.get(path()));
+        assert.deepEqual({ ...read, application_server_key: undefined }, { application_server_key: undefined, browsers: [], email: [] });
+        assert.equal(Buffer.from(read.application_server_key, 'base64url').length, 65);
+        await visitor();
+        const two = await subscribed();
+        await quiet(two);
+        assert.deepEqual(two.subscription.notices(), ['test']);
+    });
+
+    it('tell of a ring, encrypted for the browser alone and signed by the service', async () => {
+        const one = await subscribed();
+        await visitor();
+        const { headers, message: sent, vapid } = await one.subscription.first('ring');
+        assert.equal(vapid.key, one.answer.application_server_key);
+        assert.equal(vapid.aud, new URL(one.subscription.keys.endpoint).origin);
+        assert.match(vapid.sub, /^https:\/\//);
+        const left = vapid.exp - Date.now() / 1000;
+        assert.ok(left > 3600 && left <= 86400, `valid for ${left} s`);
+        assert.equal(headers['content-encoding'], 'aes128gcm');
+        assert.equal(headers['content-type'], 'application/octet-stream');
+        assert.equal(headers.urgency, 'high');
+        assert.ok(Number(headers.ttl) > 0 && Number(headers.ttl) <= 60, headers.ttl);
+        assert.match(headers.topic, /^[\w-]{1,32}$/);
+        assert.equal(sent.web_push, 8030);
+        assert.equal(sent.building_id, owner.building.id);
+        assert.equal(sent.notification.title, TITLES.en);
+        assert.equal(sent.notification.body, 'Home');
+        assert.ok(Math.abs(sent.notification.timestamp - Date.now()) < 600_000);
+    });
+
+    it('are in the language of the browser', async () => {
+        const browsers = [];
+        for (const language of Object.keys(TITLES)) browsers.push([language, await subscribed(['ring'], { language: `${language}-CA` })]);
+        await visitor();
+        for (const [language, { subscription }] of browsers) {
+            const { notification } = (await subscription.first('ring')).message;
+            assert.deepEqual([notification.lang, notification.title], [language, TITLES[language]]);
+        }
+    });
+
+    it('say which grant opened, when a code was wrong, and when a code was used for the last time', async () => {
+        const one = await subscribed();
+        const { access_code: code } = await grant(owner, { type: 'passcode', label: 'Ana <b>', remaining_uses: 1 });
+        await visitor('0000');
+        assert.equal((await one.subscription.first('refused')).message.notification.title, 'A wrong code was entered');
+        await visitor(code);
+        assert.equal((await one.subscription.first('last_use')).message.notification.body, 'Ana <b> has no uses left · Home');
+        await grant(owner, { type: 'timer', label: 'Parcel', expires_in_minutes: 60 });
+        await visitor();
+        assert.equal((await one.subscription.first('opened')).message.notification.body, 'Parcel · Home');
+    });
+
+    it('tell each browser the heaviest thing that it wants of a moment', async () => {
+        const [ring, opened] = [await subscribed(['ring']), await subscribed(['ring', 'opened'])];
+        await grant(owner, { type: 'timer', label: 'Party', expires_in_minutes: 60 });
+        await visitor();
+        await Promise.all([ring.subscription.first('ring'), opened.subscription.first('opened')]);
+        await quiet(opened);
+        assert.deepEqual(opened.subscription.notices(), ['opened', 'test']);
+    });
+
+    it('tell of guessing', async () => {
+        const one = await subscribed(['guessing']);
+        await grant(owner, { type: 'passcode', label: 'Ana' });
+        for (let i = 0; i < 5; i++) await visitor('0000');
+        const { message: sent } = await one.subscription.first('guessing');
+        assert.match(sent.notification.body, /10 minutes/);
+    });
+
+    it('are changed and ended by the browser, for each building', async () => {
+        owner = await linkedOwner(client);
+        const one = await subscribed(['ring']);
+        const cabin = await added(owner);
+        const other = ok(await one.site.put(`${path(cabin)}/push`, { ...one.subscription.keys, notices: ['opened'] }));
+        assert.deepEqual(other.browsers.map(({ current, notices }) => [current, notices]), [[true, ['opened']]]);
+        const changed = ok(await one.site.put(`${path()}/push`, { ...one.subscription.keys, notices: ['refused', 'ring'] }));
+        assert.deepEqual(changed.browsers.map(({ id, notices }) => [id, notices]), [[one.id, ['ring', 'refused']]]);
+        assert.deepEqual(ok(await one.site.delete(`${path()}/push`)).browsers, []);
+        assert.deepEqual(ok(await one.site.delete(`${path()}/push`)).browsers, []);
+        assert.equal(ok(await one.site.get(path(cabin))).browsers.length, 1);
+        refused(await one.site.post(`${path()}/push/test`), 404, 'NOT_FOUND');
+        await visitor();
+        ok(await one.site.post(`${path(cabin)}/push/test`), 202);
+        await one.subscription.first('test');
+        assert.deepEqual(one.subscription.notices(), ['test']);
+    });
+
+    it('go to the newest endpoint of a browser, whichever building told it', async () => {
+        owner = await linkedOwner(client);
+        const one = await subscribed(['ring']);
+        const cabin = await added(owner);
+        const renewed = new Subscription(service);
+        ok(await one.site.put(`${path(cabin)}/push`, { ...renewed.keys, notices: ['ring'] }));
+        await visitor();
+        await renewed.first('ring');
+        assert.deepEqual(one.subscription.notices(), []);
+    });
+
+    for (const [how, end] of [
+        ['signed out', (one) => one.site.delete('/v1/auth/key')],
+        ['signed out with all', (one) => one.site.delete('/v1/browsers')],
+        ['signed out from another browser', async (one) => (await signInBrowser(client, { email: owner.email })).site.delete(`/v1/browsers/${one.id}`)],
+    ]) {
+        it(`end with a browser that is ${how}`, async () => {
+            const one = await subscribed();
+            assert.ok((await end(one)).status < 300);
+            await visitor();
+            const witness = await subscribed();
+            await quiet(witness);
+            assert.deepEqual(one.subscription.notices(), []);
+            assert.deepEqual(ok(await witness.site.get(path())).browsers.map(({ id }) => id), [witness.id]);
+        });
+    }
+
+    it('end with a session that is not remembered', async () => {
+        const one = await subscribed(ALL, { remember: false });
+        await advance(client, 13 * 3600);
+        await visitor();
+        const witness = await subscribed();
+        await quiet(witness);
+        assert.deepEqual(one.subscription.notices(), []);
+    });
+
+    describe('that a push service does not take', () => {
+        for (const status of [404, 410]) {
+            it(`end the subscription at ${status}`, async () => {
+                const one = await subscribed();
+                service.answer = (request, response) => response.writeHead(status).end();
+                await visitor();
+                await eventually(async () => ok(await one.site.get(path())).browsers.length === 0, 'the end of the subscription');
+            });
+        }
+
+        it('are sent again after Retry-After, as long as they are of use', async () => {
+            const one = await subscribed(['opened']);
+            await grant(owner, { type: 'timer', label: 'Parcel', expires_in_minutes: 60 });
+            service.answer = (request, response) => response.writeHead(429, { 'retry-after': '1000' }).end();
+            await visitor();
+            await service.count(1);
+            await advance(client, 900);
+            await quietly(one, 1);
+            service.answer = (request, response) => response.writeHead(201).end();
+            await advance(client, 200);
+            await eventually(() => one.subscription.notices().filter((notice) => notice === 'opened').length === 2, 'the second attempt');
+        });
+
+        /** A new message of another kind is sent, and there were only so many of the others. */
+        async function quietly(one, count) {
+            service.answer = (request, response) => response.writeHead(201).end();
+            await quiet(one);
+            assert.equal(one.subscription.notices().filter((notice) => notice !== 'test').length, count);
+        }
+
+        it('are dropped when they are of no use any more', async () => {
+            const one = await subscribed(['ring']);
+            service.answer = (request, response) => response.writeHead(503).end();
+            await visitor();
+            await service.count(1);
+            await advance(client, 61);
+            await w.daemon.logged(/push dropped building=[0-9a-f]{24} notice=ring attempts=\d failure=status code=503/);
+            await advance(client, 3600);
+            const before = service.requests.length;
+            await quietly(one, before);
+        });
+
+        it('are dropped at a refusal, and the next one is sent', async () => {
+            const one = await subscribed(['ring', 'refused']);
+            service.answer = (request, response) => response.writeHead(403).end();
+            await visitor();
+            await w.daemon.logged(/push dropped .* notice=ring attempts=1 failure=status code=403/);
+            service.answer = (request, response) => response.writeHead(201).end();
+            await grant(owner, { type: 'passcode', label: 'Ana' });
+            await visitor('0000');
+            await one.subscription.first('refused');
+        });
+
+        it('delay only their own account when it does not answer', async () => {
+            const stuck = [];
+            for (let i = 0; i < 3; i++) stuck.push(await subscribed());
+            const hanging = new Set(stuck.map(({ subscription }) => subscription.path));
+            service.answer = (request, response) => { if (!hanging.has(request.path)) response.writeHead(201).end(); };
+            await visitor();
+            await eventually(() => stuck.every(({ subscription }) => subscription.notices().length > 0), 'the requests that hang');
+            owner = await resident(client);
+            const one = await subscribed();
+            await visitor();
+            await one.subscription.first('ring');
+        });
+    });
+
+    it('are refused with keys or an endpoint that no browser gives', async () => {
+        const { site } = await signInBrowser(client, { email: owner.email });
+        const { keys } = new Subscription(service);
+        const put = (change) => site.put(`${path()}/push`, { ...keys, notices: ['ring'], ...change });
+        for (const change of [
+            { endpoint: 'http://127.0.0.1/' }, { endpoint: 'https://user@127.0.0.1/' }, { endpoint: 'https://' }, { endpoint: `https://127.0.0.1/${'a'.repeat(1024)}` },
+            { p256dh: '' }, { p256dh: keys.auth }, { p256dh: Buffer.alloc(65, 4).toString('base64url') }, { auth: 'AAAA' }, { auth: keys.p256dh },
+            { notices: [] }, { notices: ['test'] }, { notices: ['ring', 'ring'] }, { notices: 'ring' }, { more: 1 },
+        ]) refused(await put(change), 400, 'INVALID_NOTICES');
+        refused(await site.put(`/v1/buildings/${UNKNOWN_ID}/notices/push`, { ...keys, notices: ['ring'] }), 404, 'BUILDING_NOT_FOUND');
+        const stranger = await resident(client);
+        refused(await site.get(path(stranger.building)), 404, 'BUILDING_NOT_FOUND');
+        refused(await owner.client.get(path()), 404, 'NOT_FOUND');
+    });
+
+    it('come by e-mail to those who prefer that', async () => {
+        const { site } = await signInBrowser(client, { email: owner.email });
+        const put = (notices) => site.put(`${path()}/email`, { notices }, { headers: { 'accept-language': 'es' } });
+        assert.deepEqual(ok(await put(['opened'])).email, ['opened']);
+        await visitor();
+        await grant(owner, { type: 'timer', label: 'Paquete', expires_in_minutes: 60 });
+        await visitor();
+        const mail = await eventually(async () => {
+            const sent = await message(client, owner.email);
+            return sent.subject === 'Se abrió la puerta' && sent;
+        }, 'the mail');
+        assert.match(mail.text, /Paquete · Home/);
+        assert.match(mail.text, /\/account\n/);
+        refused(await put(['guessing']), 400, 'INVALID_NOTICES');
+        assert.deepEqual(ok(await put([])).email, []);
+        const list = async () => ok(await client.as(undefined).get(`/sandbox/messages?to=${encodeURIComponent(owner.email)}&limit=100`)).data.length;
+        const count = await list();
+        const one = await subscribed();
+        await visitor();
+        await one.subscription.first('opened');
+        await quiet(one);
+        assert.equal(await list(), count + 1, 'the code of the new browser');
+    });
+
+    it('leave nothing in the store, and no endpoint, code or number in the log', async () => {
+        const one = await subscribed();
+        await visitor('0000');
+        await one.subscription.first('ring');
+        await eventually(() => ['notice', 'push_message'].every((table) => rows(w.daemon).get(table).every((line) => !line.includes(owner.building.id))), 'an empty queue');
+        assert.ok(!w.daemon.stderr.includes(one.subscription.path));
+        assert.ok(!w.daemon.stderr.includes(one.subscription.keys.auth));
+    });
+});
