@@ -36,7 +36,9 @@ static const struct shape query_shape = SHAPE(struct call_record_filter, "CallQu
         OUT(resident_opened, T_BOOL, .flags = F_REQUIRED,                                                              \
             .doc = "the resident released the door in a forwarded call"),                                              \
         OUT(ended_by, T_STRING, .flags = F_REQUIRED | F_NULLABLE, .values = call_ended_by_names,                       \
-            .doc = "null with ended_at")
+            .doc = "null with ended_at"),                                                                              \
+        OUT(message_seconds, T_INT, .flags = F_REQUIRED | F_NULLABLE,                                                  \
+            .doc = "length of the message that the visitor left; null: no message")
 
 static const struct field summary_fields[] = {CALL_FIELDS};
 static const struct shape summary_shape = SHAPE(struct call_body, "CallSummary", summary_fields);
@@ -53,8 +55,6 @@ static const struct shape call_step_shape = SHAPE(struct call_step_body, "CallSt
 
 static const struct field call_fields[] = {
     CALL_FIELDS,
-    OUT(message_seconds, T_INT, .flags = F_REQUIRED | F_NULLABLE,
-        .doc = "length of the message that the visitor left; null: no message"),
     OUT(steps, T_OBJECTS, .flags = F_REQUIRED, .sub = &call_step_shape,
         .doc = "in order; empty while the call is in progress. Keys are counted, never shown"),
 };
@@ -88,6 +88,7 @@ struct call_body call_body_of(const struct recorded_call *c)
         .grant_id = v_str(id_str(&c->grant_id)),
         .resident_opened = v_bool(c->resident_opened),
         .ended_by = v_str(c->ended_by),
+        .message_seconds = c->message_seconds ? v_int(c->message_seconds) : v_null(),
     };
 }
 
@@ -142,7 +143,6 @@ static enum err get_call(struct request *q, struct reply *p)
     *body = call_body_of(call);
     const struct call_step_body *steps = call_steps_of(q->tx.arena, call, &count);
     body->steps = v_list(steps, count);
-    body->message_seconds = call->message_seconds ? v_int(call->message_seconds) : v_null();
     return reply_ok(p, 200, &call_shape, body);
 }
 

@@ -19,7 +19,8 @@
  * be framed, opened or loaded by another origin. no-referrer would set the Origin of its own forms to null. */
 #define PAGE_POLICY                                                                                                    \
     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "         \
-    "connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "           \
+    "media-src 'self' blob:; connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; "           \
+    "frame-ancestors 'none'; "                                                                                         \
     "require-trusted-types-for 'script'; trusted-types 'none'\r\n"                                                     \
     "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Resource-Policy: same-origin\r\n"                         \
     "Referrer-Policy: same-origin\r\n"

@@ -132,8 +132,10 @@ static enum err list_read(struct tx *tx, const struct listing *l, const struct c
                              : db_query(tx->db, SQL_CALL_RECORD_LIST_ALL, (struct db_args){args, 7}, &c);
     if (e)
         return e;
-    while (!(e = db_next(&c, &more)) && more && n < (size_t)l->limit)
-        items[n++] = read_call(&c, tx->arena);
+    while (!(e = db_next(&c, &more)) && more && n < (size_t)l->limit) {
+        items[n] = read_call(&c, tx->arena);
+        items[n++].message_seconds = col_int_or(&c, COL_CALL_RECORD_LIST_MESSAGE_SECONDS, 0);
+    }
     if (!e)
         *ret = (struct call_record_page){.items = items, .count = n, .more = more};
     if (!e && more)

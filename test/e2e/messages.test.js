@@ -45,6 +45,7 @@ describe('messages', { concurrency: 4 }, () => {
         assert.ok(call.steps.some(({ step, detail }) => step === 'message' && detail === `${call.message_seconds}s`));
         const answer = await person.client.get(`/v1/calls/${call.id}/message`);
         assert.deepEqual([answer.status, answer.headers['content-type']], [200, 'audio/wav']);
+        assert.deepEqual(ok(await person.client.get('/v1/calls')).data.map((one) => one.message_seconds), [call.message_seconds]);
         const wav = answer.bytes;
         assert.equal(wav.toString('latin1', 0, 4), 'RIFF');
         assert.ok(purity(wav) > 0.8, `${purity(wav)}`);

@@ -33,14 +33,18 @@ FROM call_record {by call_record_id} WHERE id = $1
 
 -- name: call_record_list
 -- Of building $8.
-SELECT {call_record} FROM call_record
+SELECT {call_record},
+    (SELECT m.seconds FROM call_message m WHERE m.building_id = call_record.building_id AND m.call_id = call_record.id) AS message_seconds
+FROM call_record
 WHERE building_id = $8 AND id < $1 AND id >= $2 AND started_at >= $3 AND started_at <= $4
     AND (CAST($5 AS TEXT) IS NULL OR outcome = $5) AND (CAST($6 AS TEXT) IS NULL OR dialled = $6 OR caller = $6)
 ORDER BY id DESC LIMIT $7
 
 -- name: call_record_list_all
 -- Of all buildings.
-SELECT {call_record} FROM call_record {by call_record_id}
+SELECT {call_record},
+    (SELECT m.seconds FROM call_message m WHERE m.building_id = call_record.building_id AND m.call_id = call_record.id) AS message_seconds
+FROM call_record {by call_record_id}
 WHERE id < $1 AND id >= $2 AND started_at >= $3 AND started_at <= $4
     AND (CAST($5 AS TEXT) IS NULL OR outcome = $5) AND (CAST($6 AS TEXT) IS NULL OR dialled = $6 OR caller = $6)
 ORDER BY id DESC LIMIT $7

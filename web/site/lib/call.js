@@ -31,7 +31,7 @@ const OF_BUILDING = /^\/v1\/(unlock|logs|calls)\b/;
  * @param {object} [body]
  * @param {{once?: string, match?: string | number}} [options] once: the Idempotency-Key, of newKey(); match: the version
  *   that is changed
- * @returns {Promise<any>} the body of the answer; fails with a CallError
+ * @returns {Promise<any>} the body of the answer, a Blob if it is not JSON; fails with a CallError
  */
 export async function call(method, path, body, options = {}) {
     try {
@@ -58,7 +58,8 @@ async function send(method, path, body, { once, match }) {
         keepalive: method !== 'GET', // so that leaving the page does not undo what it asked for
         signal: AbortSignal.timeout(30_000),
     }).catch(() => { throw new CallError(0, 'offline'); });
-    const found = await answer.json().catch(() => undefined);
+    const json = answer.headers.get('Content-Type')?.startsWith('application/json');
+    const found = await (json ? answer.json() : answer.blob()).catch(() => undefined);
     if (!answer.ok) throw new CallError(answer.status, found?.error?.code ?? 'other', Number(answer.headers.get('Retry-After')) || undefined);
     return found;
 }

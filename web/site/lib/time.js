@@ -39,6 +39,22 @@ function daysFromNow(at) {
     return Math.round((midnight(at) - midnight(now())) / 86_400_000);
 }
 
+const parts = new Intl.DateTimeFormat('en-CA', { timeZone: zone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' });
+
+/** The building's time for a datetime-local field: "2026-11-21T17:30". @param {Instant} at */
+export function toField(at) {
+    const part = Object.fromEntries(parts.formatToParts(new Date(at)).map(({ type, value }) => [type, value]));
+    return `${part.year}-${part.month}-${part.day}T${part.hour}:${part.minute}`;
+}
+
+/** The time of a datetime-local field by the building's clock, in milliseconds; of two of that name, the first. @param {string} text */
+export function fromField(text) {
+    const wanted = Date.parse(`${text}Z`);
+    const shift = (/** @type {number} */ at) => Date.parse(`${toField(at)}Z`) - Math.floor(at / 60_000) * 60_000;
+    const first = wanted - shift(wanted - 86_400_000);
+    return toField(first) === text ? first : wanted - shift(wanted + 86_400_000);
+}
+
 /** As short as it is clear: "17:30", "tomorrow, 17:30", "Fri 09:02", "12 Nov, 09:02", "12 Nov 2025". @param {Instant} at */
 export function when(at) {
     const days = daysFromNow(at);

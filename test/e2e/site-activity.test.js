@@ -1,0 +1,226 @@
+// The page of visits, in a browser: filters, why, messages, files, and what would happen at another time.
+// PORTERO_E2E_PICTURES=directory keeps screenshots.
+// engine: sqlite, because what the page reads is tested on both engines elsewhere
+import { after, afterEach, before, describe, it } from 'node:test';
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { Browser, checkAccessible } from './lib/browser.js';
+import { ok } from './lib/client.js';
+import { checkSights, checkTargets, HOSTILE, openSigned, picture } from './lib/site-page.js';
+import { advance, DAY, grant, resident, useWorld, visit } from './lib/world.js';
+
+describe('the page of visits', () => {
+    const w = useWorld();
+    const { client } = w;
+    let browser;
+    before(async () => { browser = await Browser.start(); });
+    after(() => browser?.close());
+    afterEach(() => assert.deepEqual(browser.takeComplaints(), []));
+
+    const open = (person, options) => openSigned(browser, w, person, '/activity', options);
+    const closing = (page) => page.context().close();
+    const rows = (page) => page.locator('.day li');
+    const titles = (page) => page.locator('.day li b').allInnerTexts();
+    const settle = (page, count) => page.getByRole('status').filter({ hasText: `${count} visits shown` }).waitFor();
+
+    /** A resident with a code, a wrong code, a call and a message, the newest last. */
+    async function visited(options) {
+        const person = await resident(client, options);
+        const path = `/v1/buildings/${person.building.id}/settings`;
+        ok(await person.client.patch(path, { ring: { message: true } }, { headers: { 'If-Match': ok(await person.client.get(path)).version } }));
+        const code = await grant(person, { type: 'passcode', label: 'Anna & Tom', access_code: '4711' });
+        await visit(client, { to: person.number, digits: '4711' });
+        await visit(client, { to: person.number, digits: '9999', resident: 'busy', message_seconds: 3 });
+        return { ...person, code };
+    }
+
+    it('lists visits by day and says why each ended as it did', async () => {
+        const person = await visited();
+        const page = await open(person);
+        assert.deepEqual(await titles(page), ['Someone buzzed', 'Wrong code', 'Anna & Tom']);
+        await page.getByRole('heading', { name: 'Today' }).waitFor();
+        await page.getByRole('button', { name: /^Why\? Anna & Tom/ }).click();
+        const dialog = page.getByRole('dialog', { name: 'Anna & Tom' });
+        await dialog.getByText('The visitor entered the code of “Anna & Tom”.').waitFor();
+        await dialog.getByText('The visitor pressed 4 keys').waitFor();
+        await dialog.getByText('“Anna & Tom” released the door').waitFor();
+        await dialog.getByText('+15550001111').waitFor();
+        assert.ok(!(await dialog.innerText()).includes('4711'));
+        await checkAccessible(page);
+        await checkTargets(page);
+        await picture(page, 'activity-why');
+        await page.keyboard.press('Escape');
+        await dialog.waitFor({ state: 'detached' });
+        await page.getByRole('button', { name: /^Why\? Wrong code/ }).click();
+        await page.getByText('The keys were nobody’s code.').waitFor();
+        await page.getByRole('button', { name: 'Close' }).click();
+        await page.getByRole('button', { name: /^Why\? Someone buzzed/ }).click();
+        await page.getByText('The visitor had no right code, so your phone rang.').waitFor();
+        await closing(page);
+    });
+
+    it('explains the call that a link names', async () => {
+        const person = await visited();
+        const { call_id } = await visit(client, { to: person.number, digits: '4711' });
+        const page = await openSigned(browser, w, person, `/activity?call=${call_id}`);
+        await page.getByRole('dialog').getByText('The visitor entered the code of “Anna & Tom”.').waitFor();
+        await closing(page);
+    });
+
+    it('is worked with the keyboard alone', async () => {
+        const person = await visited();
+        const page = await open(person);
+        await page.getByRole('searchbox').focus();
+        await page.keyboard.type('ANNA');
+        await settle(page, 1);
+        await page.getByRole('button', { name: /^Why\?/ }).focus();
+        await page.keyboard.press('Enter');
+        await page.getByText('“Anna & Tom” released the door').waitFor();
+        await page.keyboard.press('Escape');
+        await page.waitForFunction(() => document.activeElement?.classList.contains('why'));
+        await closing(page);
+    });
+
+    it('plays the message that a visitor left', async () => {
+        const person = await visited();
+        const page = await open(person);
+        const messages = page.getByRole('region', { name: 'Messages' });
+        await messages.getByRole('button', { name: 'Listen · 3 s' }).click();
+        const audio = messages.locator('audio');
+        await audio.waitFor();
+        await page.waitForFunction(() => Math.round(document.querySelector('audio').duration) === 3);
+        await closing(page);
+    });
+
+    it('filters by what happened, access and period', async () => {
+        const person = await visited();
+        const page = await open(person);
+        await page.getByLabel('Show', { exact: true }).selectOption('The door opened');
+        await settle(page, 1);
+        assert.deepEqual(await titles(page), ['Anna & Tom']);
+        await page.getByLabel('Show', { exact: true }).selectOption('Wrong codes');
+        await page.getByLabel('Access').selectOption('Anna & Tom');
+        await page.getByText('No visit matches').waitFor();
+        await picture(page, 'activity-nothing');
+        await page.getByRole('button', { name: 'Show everything' }).click();
+        await settle(page, 3);
+        await page.getByLabel('Period').selectOption('Today');
+        await settle(page, 3);
+        await page.getByLabel('Period').selectOption('Choose days');
+        await page.getByLabel('To', { exact: true }).fill('2020-01-02');
+        await page.getByLabel('From').fill('2020-01-01');
+        await page.getByText('No visit matches').waitFor();
+        await closing(page);
+    });
+
+    it('shows older visits page by page', async () => {
+        const person = await resident(client);
+        await grant(person, { type: 'timer', label: 'Party', expires_in_minutes: 60 });
+        for (let i = 0; i < 53; i++) await visit(client, { to: person.number });
+        const page = await open(person);
+        assert.equal(await rows(page).count(), 50);
+        await page.getByRole('button', { name: 'Show older visits' }).click();
+        await settle(page, 53);
+        assert.equal(await page.getByRole('button', { name: 'Show older visits' }).count(), 0);
+        await closing(page);
+    });
+
+    it('saves the log as a file that no spreadsheet runs', async () => {
+        const person = await resident(client);
+        await grant(person, { type: 'timer', label: '=HYPERLINK("http://evil.example","a"),', expires_in_minutes: 60 });
+        for (let i = 0; i < 102; i++) await visit(client, { to: person.number });
+        const page = await open(person);
+        const saved = async (format) => {
+            await page.getByRole('button', { name: 'Export' }).click();
+            const dialog = page.getByRole('dialog', { name: 'Export' });
+            await dialog.getByLabel('File').selectOption(format);
+            const [download] = await Promise.all([page.waitForEvent('download'), dialog.getByRole('button', { name: 'Export' }).click()]);
+            await dialog.waitFor({ state: 'detached' });
+            return { name: download.suggestedFilename(), text: readFileSync(await download.path(), 'utf8') };
+        };
+        const table = await saved('csv');
+        assert.match(table.name, /^portero-\d{4}-\d\d-\d\d\.csv$/);
+        const lines = table.text.trimEnd().split('\r\n');
+        assert.equal(lines.length, 103);
+        assert.match(lines[1], /^"\d{4}-\d\d-\d\dT[^"]+Z","[^"]+","opened","'=HYPERLINK\(""http:\/\/evil\.example"",""a""\),","timer","true","[0-9a-f]{24}","[0-9a-f]{24}"$/);
+        const { data } = JSON.parse((await saved('json')).text);
+        assert.equal(new Set(data.map((entry) => entry.id)).size, 102);
+        await closing(page);
+    });
+
+    it('says what would happen at another time, by the building\'s clock', async () => {
+        const person = await resident(client);
+        await grant(person, { type: 'timer', label: 'Dog walker', expires_in_minutes: 60 });
+        const page = await open(person);
+        await page.getByRole('button', { name: 'Ask the door' }).click();
+        await page.getByText('The caller gets in').waitFor();
+        await page.getByText('“Dog walker” opens the door.').waitFor();
+        const tomorrow = new Date(Date.now() + DAY).toISOString().slice(0, 16);
+        await page.getByLabel('Day and time').fill(tomorrow);
+        await page.getByRole('button', { name: 'Ask the door' }).click();
+        await page.getByText('Over by then').waitFor();
+        await page.getByText('Nobody gets in by themselves then.').waitFor();
+        await picture(page, 'activity-question');
+        await closing(page);
+    });
+
+    it('shows texts of residents as texts', async () => {
+        const person = await resident(client);
+        await grant(person, { type: 'timer', label: HOSTILE, expires_in_minutes: 60 });
+        await visit(client, { to: person.number });
+        const page = await open(person);
+        await page.locator('.day').getByText(HOSTILE, { exact: true }).waitFor();
+        await page.getByRole('button', { name: 'Ask the door' }).click();
+        await page.locator('.parts').getByText(HOSTILE, { exact: true }).waitFor();
+        await page.getByRole('button', { name: /^Why\?/ }).click();
+        await page.getByText(`“${HOSTILE}” released the door`).waitFor();
+        assert.equal(await page.locator('main img, dialog img').count(), 0);
+        await closing(page);
+    });
+
+    it('tells what failed, and what is not known any more', async () => {
+        const person = await visited();
+        const page = await open(person);
+        await page.route('**/app/v1/calls?**', (route) => route.fulfill({ json: { data: [], pagination: { cursor: null, has_more: false } } }));
+        await page.getByRole('button', { name: /^Why\? Anna/ }).click();
+        await page.getByText('There is no record of this call any more.').waitFor();
+        await page.keyboard.press('Escape');
+        await page.route('**/app/v1/logs?**', (route) => route.abort());
+        await page.getByLabel('Period').selectOption('Today');
+        await page.getByText('The service does not answer.').waitFor();
+        assert.equal(await rows(page).count(), 3);
+        browser.takeComplaints();
+        await closing(page);
+    });
+
+    it('says that nobody has come', async () => {
+        const person = await resident(client);
+        const page = await open(person, { viewport: { width: 390, height: 800 } });
+        await page.getByText('Nobody has come yet').waitFor();
+        await checkAccessible(page);
+        await picture(page, 'activity-empty');
+        await closing(page);
+    });
+
+    for (const [locale, text] of [['es-MX', '¿Por qué?'], ['fr-CA', 'Pourquoi ?']]) {
+        it(`speaks ${locale}`, async () => {
+            const page = await open(await visited(), { locale });
+            await page.getByText(text).first().click();
+            await page.locator('dialog .answer').waitFor();
+            await checkAccessible(page);
+            await closing(page);
+        });
+    }
+
+    it('is accessible and fits, light and dark', async () => {
+        const person = await visited();
+        await grant(person, { type: 'routine', label: 'Cleaner', days: ['tuesday'], start: '09:00', end: '12:00', timezone: 'America/Toronto' });
+        await advance(client, 1.5 * DAY / 1000);
+        await visit(client, { to: person.number, digits: '4711' });
+        const page = await open(person);
+        await page.getByRole('button', { name: 'Ask the door' }).click();
+        await page.locator('.answers').waitFor();
+        await checkSights(page, 'activity');
+        await closing(page);
+    });
+});
