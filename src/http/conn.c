@@ -38,15 +38,24 @@ static void append_to(struct http_conn_list *list, struct http_conn *c)
     list->last = c;
 }
 
-void http_conn_enter(struct http_conn *c, enum http_state state)
+static void put_in_list(struct http_conn *c, enum http_state state)
 {
     struct http_conns *conns = c->conns;
-    if (c->state == state)
-        return;
     unlink_from(&conns->lists[c->state], c);
     c->state = state;
     c->deadline_ms = conn_now_ms() + conns->shared->limit_ms[state];
     append_to(&conns->lists[state], c);
+}
+
+void http_conn_enter(struct http_conn *c, enum http_state state)
+{
+    if (c->state != state)
+        put_in_list(c, state);
+}
+
+void http_conn_renew(struct http_conn *c)
+{
+    put_in_list(c, c->state);
 }
 
 void http_conn_ready(struct http_conn *c)
@@ -105,21 +114,23 @@ static void drop_output(struct http_conn *c)
     c->out_at = 0;
 }
 
+static bool too_much_held(const struct http_output *o)
+{
+    return atomic_load_explicit(&o->held, memory_order_relaxed) > o->most;
+}
+
 /* A client that reads its replies has none waiting for long. */
 void http_conns_relieve(struct http_conns *conns, const struct http_conn *except)
 {
-    struct http_output *o = conns->shared->output;
+    static const enum http_state slow[] = {CONN_FLUSH, CONN_STREAM};
+    const struct http_output *o = conns->shared->output;
     struct http_conn *next;
-    if (atomic_load_explicit(&o->held, memory_order_relaxed) <= o->most)
-        return;
-    for (struct http_conn *c = conns->lists[CONN_FLUSH].first; c; c = next) {
-        next = c->next;
-        if (c == except || c->out.n == 0)
-            continue;
-        http_conn_end(c, true);
-        if (atomic_load_explicit(&o->held, memory_order_relaxed) <= o->most)
-            return;
-    }
+    for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
+        for (struct http_conn *c = conns->lists[slow[i]].first; c && too_much_held(o); c = next) {
+            next = c->next;
+            if (c != except && c->out.n != 0)
+                http_conn_end(c, true);
+        }
 }
 
 /* Tries again to send the output that the socket did not accept. */
@@ -417,6 +428,9 @@ static void expire(struct http_conn *c)
         break;
     case CONN_FLUSH:
         http_conn_end(c, true);
+        break;
+    case CONN_STREAM:
+        c->protocol->timeout(c);
         break;
     default:
         http_conn_end(c, false);

@@ -28,6 +28,7 @@ enum http_state {
     CONN_BODY,      /* a body is arriving */
     CONN_WAIT,      /* the handler has the request and will answer */
     CONN_FLUSH,     /* the peer is slow to read its reply; nothing is read meanwhile */
+    CONN_STREAM,    /* the reply goes on (http/stream.h); the time limit is that of its next beat */
     CONN_LINGER,    /* our side is closed; input is dropped until the peer closes its side (RFC 9112 section 9.6) */
     CONN_DEAD,      /* the socket is closed; the handler still has the request */
     CONN_STATES
@@ -51,7 +52,8 @@ struct http_protocol {
     void (*run)(struct http_conn *c);
     /* The output is on its way: chooses the state and the event to wait for. May end the connection. */
     void (*settle)(struct http_conn *c);
-    /* The time limit of CONN_HEAD or CONN_BODY has passed: refuses the request. `run` follows. */
+    /* The time limit of CONN_HEAD or CONN_BODY has passed: refuses the request, and `run` follows. Or that of
+     * CONN_STREAM: its beat, which may end the connection. */
     void (*timeout)(struct http_conn *c);
     /* The socket is closed. Refuses requests whose bodies are incomplete, and frees everything that no handler needs.
      * Returns false if a handler still has a request; http_conn_free must follow its answer. */
@@ -60,7 +62,11 @@ struct http_protocol {
     void (*abandon)(struct http_conn *c);
     /* The body of http_respond and http_respond_constant. */
     void (*respond)(struct http_request *r, int status, struct str head, struct str body, bool constant);
+    /* The head of http_stream_begin: enters CONN_STREAM. Returns false if the socket is closed. r is freed. */
+    bool (*begin_stream)(struct http_request *r, struct str head);
 };
+
+struct http_stream_handler;
 
 struct http_conn {
     struct http_conn *prev, *next; /* in the list of its state */
@@ -92,6 +98,10 @@ struct http_conn {
     uint32_t scanned; /* bytes of an incomplete head that were parsed in vain */
     unsigned fills;   /* reads of pending TLS data in this run */
     struct http_exchange *exchange;
+
+    const struct http_stream_handler *stream; /* NULL: no stream */
+    void *stream_user;
+    bool stalled; /* output was waiting at the last beat */
 };
 
 struct http_conn_list {
@@ -175,6 +185,8 @@ void http_conns_abort(struct http_conns *conns);
 void http_conn_open(struct http_conns *conns, int fd, SSL *ssl, const struct http_origin *origin);
 /* The only place that changes a connection's state; also sets its deadline, unless the state stays the same. */
 void http_conn_enter(struct http_conn *c, enum http_state state);
+/* Sets the deadline of its state again. */
+void http_conn_renew(struct http_conn *c);
 /* The protocol runs before this turn ends. */
 void http_conn_ready(struct http_conn *c);
 
@@ -187,7 +199,7 @@ static inline bool http_conn_is_blocked(const struct http_conn *c)
     return c->out.n > 0 || c->out_constant.n > 0;
 }
 
-/* Waits for EV_READ, EV_WRITE or nothing (0). */
+/* Waits for EV_READ, EV_WRITE, both or nothing (0). */
 void http_conn_wait_for(struct http_conn *c, short event);
 /* Closes our side and reads on until the peer has closed its own. */
 void http_conn_linger(struct http_conn *c);
@@ -196,3 +208,11 @@ void http_conn_linger(struct http_conn *c);
 void http_conn_end(struct http_conn *c, bool abort);
 /* Frees a connection in CONN_DEAD. */
 void http_conn_free(struct http_conn *c);
+
+/* ---- stream.c ---- */
+/* Tells the handler of the connection's stream, if it has one, that it is over. */
+void http_stream_closed(struct http_conn *c);
+/* The time of the stream's next beat has come. */
+void http_stream_beat(struct http_conn *c);
+/* Has the handlers end all streams. */
+void http_streams_drain(struct http_conns *conns);

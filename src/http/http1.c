@@ -292,6 +292,8 @@ static enum progress http1_read_body(struct http_conn *c)
 
 static enum progress http1_step(struct http_conn *c)
 {
+    if (c->state == CONN_STREAM)
+        return WAIT;
     if (!c->exchange)
         return next_request(c);
     return c->state == CONN_BODY ? http1_read_body(c) : WAIT;
@@ -304,9 +306,19 @@ static void http1_run(struct http_conn *c)
         ;
 }
 
+/* A client has nothing to say on a stream, but its end must be noticed. */
+static void drop_stream_input(struct http_conn *c)
+{
+    char sink[1024];
+    for (int i = 0; i < MAX_FILLS && http_socket_recv(c, sink, sizeof sink) > 0; i++)
+        ;
+}
+
 static void http1_input(struct http_conn *c)
 {
-    if (!http_conn_is_blocked(c))
+    if (c->state == CONN_STREAM)
+        drop_stream_input(c);
+    else if (!http_conn_is_blocked(c))
         (void)read_once(c);
 }
 
@@ -319,9 +331,20 @@ static void wait_for_event(struct http_conn *c)
         event_active(&c->ev, EV_READ, 0);
 }
 
+static void settle_stream(struct http_conn *c)
+{
+    const bool writes = http_conn_is_blocked(c) || c->read_wants_write;
+    if (c->broken || c->eof)
+        http_conn_end(c, false);
+    else
+        http_conn_wait_for(c, writes ? EV_READ | EV_WRITE : EV_READ);
+}
+
 static void http1_settle(struct http_conn *c)
 {
-    if (c->broken || (c->state == CONN_IDLE && c->conns->ending_idle)) {
+    if (c->state == CONN_STREAM)
+        settle_stream(c);
+    else if (c->broken || (c->state == CONN_IDLE && c->conns->ending_idle)) {
         http_conn_end(c, false);
     } else if (http_conn_is_blocked(c)) {
         if (!c->exchange)
@@ -340,6 +363,10 @@ static void http1_settle(struct http_conn *c)
 static void http1_timeout(struct http_conn *c)
 {
     struct http_exchange *x = c->exchange;
+    if (c->state == CONN_STREAM) {
+        http_stream_beat(c);
+        return;
+    }
     if (!x) {
         x = exchange_new(c);
         (void)http_head_parse(unused_input(c), x->headers, &x->r, &x->framing);
@@ -353,6 +380,7 @@ static bool http1_close(struct http_conn *c)
         refuse_request(c, c->exchange, ERR_BAD_REQUEST);
     if (c->exchange)
         return false;
+    http_stream_closed(c);
     release_input(c);
     return true;
 }
@@ -399,6 +427,29 @@ static void http1_respond(struct http_request *r, int status, struct str head, s
         http_conn_ready(c);
 }
 
+static bool http1_begin_stream(struct http_request *r, struct str head)
+{
+    struct http_exchange *x = (struct http_exchange *)r;
+    struct http_conn *c = r->conn;
+    char space[256];
+    struct buf b = {.p = space, .cap = sizeof space, .max = sizeof space};
+    if (c->state == CONN_DEAD) {
+        http1_abandon(c);
+        return false;
+    }
+    http_stream_head(&b, &c->conns->date);
+    const struct str parts[] = {buf_view(&b), head, STR("\r\n")};
+    http_conn_send(c, parts, sizeof parts / sizeof *parts, false);
+    exchange_free(x);
+    c->exchange = NULL;
+    c->closing = true;
+    release_input(c);
+    http_conn_enter(c, CONN_STREAM);
+    if (!c->running)
+        http_conn_ready(c);
+    return true;
+}
+
 const struct http_protocol http1_protocol = {
     .input = http1_input,
     .run = http1_run,
@@ -407,4 +458,5 @@ const struct http_protocol http1_protocol = {
     .close = http1_close,
     .abandon = http1_abandon,
     .respond = http1_respond,
+    .begin_stream = http1_begin_stream,
 };

@@ -98,3 +98,10 @@ void http_reply_head(struct buf *b, struct http_date *date, int status, size_t c
     }
     put_connection(b, status, option);
 }
+
+void http_stream_head(struct buf *b, struct http_date *date)
+{
+    buf_lit(b, "HTTP/1.1 200 OK\r\n");
+    buf_str(b, date_line(date));
+    put_connection(b, 200, "close");
+}

@@ -17,3 +17,5 @@ bool http_status_has_content(int status);
 /* Writes the status line, Date, Content-Length and Connection to b. `option` is the Connection option, NULL without
  * one. The caller adds its own fields and the empty line. */
 void http_reply_head(struct buf *b, struct http_date *date, int status, size_t content_length, const char *option);
+/* The same for a 200 whose body ends with the connection. */
+void http_stream_head(struct buf *b, struct http_date *date);

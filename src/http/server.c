@@ -10,6 +10,7 @@
 #include "http/http1.h"
 #include "http/listen.h"
 #include "http/loop.h"
+#include "http/stream.h"
 #include "http/tls_self_signed.h"
 
 #define LINGER_MS 3000 /* for the peer to close its side */
@@ -110,6 +111,7 @@ static enum err read_settings(struct http_server *s, const struct config *c, str
     limit[CONN_BODY] = c->http_body_timeout_s * 1000;
     limit[CONN_IDLE] = c->http_idle_timeout_s * 1000;
     limit[CONN_FLUSH] = c->http_write_timeout_s * 1000;
+    limit[CONN_STREAM] = HTTP_STREAM_BEAT_MS;
     limit[CONN_LINGER] = LINGER_MS;
     s->shared.drain_ms = c->http_drain_s * 1000;
     s->shared.counter = http_conn_counter_new(connection_limit(c), (unsigned)c->http_connections_per_address);
