@@ -159,9 +159,10 @@ static void queue(const struct bench *b, int first, int endpoints, int count)
     }
 }
 
-static void on_commit(void *context, unsigned topics)
+static void on_commit(void *context, unsigned topics, const struct store_fed *fed)
 {
     struct bench *b = context;
+    (void)fed;
     if (topics & TOPIC_DELIVERIES && b->engine)
         deliveries_kick(b->engine);
 }

@@ -94,7 +94,7 @@ static enum err read_cookie(struct request *q, unsigned char ret_hash[static SHA
 }
 
 /* The way in decides which credential is read; the other one is ignored. */
-static enum err read_key(struct request *q, unsigned char ret_hash[static SHA256_LEN])
+enum err gate_key_hash(struct request *q, unsigned char ret_hash[static SHA256_LEN])
 {
     struct str key;
     if (q->site)
@@ -127,7 +127,7 @@ static enum err accept_principal(struct request *q, const struct principal *who)
 static enum err authenticate_cached(struct gate_cache *cache, struct request *q)
 {
     unsigned char hash[SHA256_LEN];
-    enum err e = read_key(q, hash);
+    enum err e = gate_key_hash(q, hash);
     if (e)
         return e;
     struct entry *entry = cache_find_valid(cache, q, q->keys_epoch, hash);
@@ -149,7 +149,7 @@ static enum err authenticate_cached(struct gate_cache *cache, struct request *q)
 void gate_recall(struct gate_cache *cache, struct request *q)
 {
     struct key_assumption *a = arena_new(q->tx.arena, struct key_assumption);
-    if (read_key(q, a->hash))
+    if (gate_key_hash(q, a->hash))
         return;
     const struct entry *entry = cache_find_valid(cache, q, EPOCH_SHARED, a->hash);
     a->given = entry;
@@ -198,7 +198,7 @@ static enum err authenticate_in_store(struct request *q)
     }
     if (q->assumed)
         forget_assumed_run(q);
-    enum err e = q->recalled ? ERR_NONE : read_key(q, hash);
+    enum err e = q->recalled ? ERR_NONE : gate_key_hash(q, hash);
     if (!e)
         e = key_authenticate(&q->tx, q->recalled ? q->recalled->hash : hash, &q->who);
     q->authenticated = !e;

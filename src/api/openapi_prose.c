@@ -8,6 +8,7 @@ static const struct {
     {"Activity logs", "Attempts to open a building's door, and forwarded calls."},
     {"Calls", "Each call of the last 30 days (the operator may choose another time), step by step, and what a call "
               "would lead to."},
+    {"Events", "What happens at a door and to its grants, as it happens."},
     {"Buildings", "The buildings of an account, their setup, and the greetings and release tone of their call boxes."},
     {"Account", "The account: its subscription and the next actions of its key."},
     {"Forwarding phone", "The resident's phone. Calls are forwarded to it once it is verified."},

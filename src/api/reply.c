@@ -330,7 +330,9 @@ static void send_success(struct request *q, struct reply_buffers *b)
     if (q->tx.config->log_requests)
         log_request(q, p->status, NULL, body.n);
     count_reply(q, p->status);
-    if (p->constant)
+    if (p->begin)
+        p->begin(q, buf_view(&b->head));
+    else if (p->constant)
         http_respond_constant(q->http, p->status, buf_view(&b->head), body);
     else
         http_respond(q->http, p->status, buf_view(&b->head), body);

@@ -15,6 +15,8 @@ struct journal;
 struct key_assumption;
 struct service;
 
+struct request;
+
 struct reply_header {
     const char *name;
     struct str value;
@@ -31,6 +33,10 @@ struct reply {
     const char *media; /* of raw; NULL: the route's */
     bool constant;     /* raw outlives the server (api/constant.h) */
     bool immutable;    /* the address names this content for ever */
+    /* Sends the reply in place of http_respond, with a head that has everything but what the server adds: a stream. On
+     * the loop thread. NULL: not a stream. */
+    void (*begin)(struct request *q, struct str head);
+    const void *begin_with;
     int64_t max_age_s; /* caches may keep a success for so long; 0: not at all, unless the route says so */
     struct reply_header headers[REPLY_MAX_HEADERS];
     size_t header_count;

@@ -10,6 +10,7 @@ extern const struct route_set account_routes;   /* GET /v1/account */
 extern const struct route_set auth_routes;      /* sign-in by e-mail code */
 extern const struct route_set building_routes;  /* the list of buildings */
 extern const struct route_set call_routes;      /* records of calls */
+extern const struct route_set event_routes;     /* streams of events */
 extern const struct route_set checkout_routes;  /* checkout and the billing portal */
 extern const struct route_set decision_routes;  /* the explanation of decisions */
 extern const struct route_set delivery_routes;  /* webhook deliveries: lists and replays */

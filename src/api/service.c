@@ -8,6 +8,7 @@
 #include "api/constant.h"
 #include "api/gate.h"
 #include "api/gate_site.h"
+#include "api/hub.h"
 #include "api/openapi.h"
 #include "api/renewal.h"
 #include "api/reply.h"
@@ -43,6 +44,7 @@ struct service {
     GHashTable *operations; /* route row -> value of the label `operation` */
     const char *operation_names[METRIC_OPERATION_VALUES];
     GHashTable *texts; /* route row -> struct http_content, for rows with a text */
+    struct hub *hub;
     struct trunk_board *trunks;
     void (*prepare_greeting)(void *arg, bool recording, struct str name); /* NULL: no telephones */
     void *prepare_arg;
@@ -525,7 +527,7 @@ enum err service_new(const struct service_options *options, struct service **ret
     name_operations(s);
     s->texts = make_texts(options->sets, options->set_count);
     s->blocking = g_thread_pool_new(blocking_run, s, BLOCKING_WORKERS, FALSE, NULL);
-    if (!s->blocking || open_journal(s)) {
+    if (!s->blocking || open_journal(s) || hub_new(options->config, options->store, &s->hub)) {
         service_free(s);
         return ERR_IO;
     }
@@ -548,6 +550,7 @@ void service_stop(struct service *s)
         g_thread_pool_free(s->blocking, TRUE, TRUE);
     (void)atomic_load_explicit(&s->blocking_ends, memory_order_acquire);
     s->blocking = NULL;
+    hub_stop(s->hub);
 }
 
 void service_free(struct service *s)
@@ -555,6 +558,7 @@ void service_free(struct service *s)
     if (!s)
         return;
     service_stop(s);
+    hub_free(s->hub);
     journal_free(s->journal);
     router_free(s->router);
     limiter_free(s->gate.limiter);
@@ -595,6 +599,11 @@ const struct providers *service_providers(const struct service *s)
 struct readiness *service_readiness(const struct service *s)
 {
     return s->options.readiness;
+}
+
+struct hub *service_hub(const struct service *s)
+{
+    return s->hub;
 }
 
 void service_set_trunks(struct service *s, struct trunk_board *board)
@@ -672,7 +681,9 @@ const struct http_content *service_openapi(const struct service *s)
     return &s->openapi;
 }
 
-void service_keys_changed(struct service *s)
+void service_changed(struct service *s, unsigned topics, const struct store_fed *fed)
 {
-    atomic_fetch_add(&s->gate.keys_epoch, 1);
+    if (topics & TOPIC_KEYS)
+        atomic_fetch_add(&s->gate.keys_epoch, 1);
+    hub_changed(s->hub, topics, fed);
 }

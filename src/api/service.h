@@ -24,8 +24,8 @@ struct service_options {
 struct service;
 
 enum err service_new(const struct service_options *options, struct service **ret) CHECKED;
-/* Must follow the HTTP server's stop. Waits for running blocking handlers whose requests have timed out, and drops
- * queued ones. */
+/* Must follow the HTTP server's stop, and precede the store's. Waits for running blocking handlers whose requests have
+ * timed out, and drops queued ones. */
 void service_stop(struct service *s);
 void service_free(struct service *s);
 
@@ -50,6 +50,7 @@ struct deliveries *service_deliveries(const struct service *s);
 struct notices *service_notices(const struct service *s);
 const struct providers *service_providers(const struct service *s);
 struct readiness *service_readiness(const struct service *s);
+struct hub *service_hub(const struct service *s);
 struct trunk_board *service_trunks(const struct service *s);
 /* A greeting was saved; no effect without telephones. */
 void service_prepare_greeting(const struct service *s, bool recording, struct str name);
@@ -63,5 +64,6 @@ const char *service_public_url(const struct service *s);
 enum err service_embed(struct request *q, struct str path, struct buf *out) CHECKED;
 /* The OpenAPI document of api_sets, built by service_publish. */
 const struct http_content *service_openapi(const struct service *s);
-/* Invalidates cached authentications; for the store's listener (TOPIC_KEYS). Any thread. */
-void service_keys_changed(struct service *s);
+/* For the store's listener: invalidates cached authentications (TOPIC_KEYS), and tells the streams of events. Any
+ * thread. */
+void service_changed(struct service *s, unsigned topics, const struct store_fed *fed);

@@ -114,11 +114,11 @@ static void choose_kinds(struct daemon *d)
 }
 
 /* Called after each commit with topics. Commits during the start come before the parts exist. */
-static void on_commit(void *context, unsigned topics)
+static void on_commit(void *context, unsigned topics, const struct store_fed *fed)
 {
     struct daemon *d = context;
-    if (topics & TOPIC_KEYS && d->service)
-        service_keys_changed(d->service);
+    if (d->service)
+        service_changed(d->service, topics, fed);
     if (topics & TOPIC_JOBS && d->jobs)
         jobs_kick(d->jobs);
     if (topics & TOPIC_DELIVERIES && d->deliveries)
@@ -208,7 +208,7 @@ static enum err make_notices(struct daemon *d, char **ret_why)
 
 static void on_heartbeat(void *context)
 {
-    on_commit(context, TOPIC_JOBS | TOPIC_DELIVERIES | TOPIC_NOTICES);
+    on_commit(context, TOPIC_JOBS | TOPIC_DELIVERIES | TOPIC_NOTICES, &(struct store_fed){.count = 0});
 }
 
 /* Before anything is leased, and once the port is known. */

@@ -1,5 +1,6 @@
 #include "domain/grant.h"
 
+#include "domain/feed.h"
 #include "domain/grant_code.h"
 #include "domain/grant_row.h"
 #include "domain/grant_rules.h"
@@ -74,7 +75,10 @@ static enum err grant_try_create(struct tx *tx, const struct grant_place *place,
     if (e)
         return e;
     e = grant_row_insert(tx, place->building, ret, request_hash, ret_inserted);
-    return e || !*ret_inserted ? e : count_enabled(tx, place->building, ret->enabled);
+    if (e || !*ret_inserted)
+        return e;
+    e = count_enabled(tx, place->building, ret->enabled);
+    return e ? e : feed_grant(tx, place->building, FEED_GRANT_CREATED, &ret->id, ret->version);
 }
 
 static bool is_refusal(enum err e)
@@ -315,6 +319,8 @@ enum err grant_update(struct tx *tx, const struct grant_place *place, const stru
     if (!updated)
         return ERR_VERSION_CONFLICT;
     e = count_enabled(tx, place->building, g.enabled - was_enabled);
+    if (!e)
+        e = feed_grant(tx, place->building, FEED_GRANT_CHANGED, id, g.version + 1);
     if (e)
         return e;
     g.version++;
@@ -336,5 +342,6 @@ enum err grant_revoke(struct tx *tx, const struct id *building, const struct id 
             return e == ERR_NOT_FOUND ? grant_get(tx, &(struct grant_place){.building = building}, id, &g) : e;
         was_enabled = (int)col_int(&c, COL_GRANT_REVOKE_ENABLED);
     }
-    return count_enabled(tx, building, -was_enabled);
+    enum err e = count_enabled(tx, building, -was_enabled);
+    return e ? e : feed_grant(tx, building, FEED_GRANT_REVOKED, id, 0);
 }

@@ -50,6 +50,7 @@ const struct personal_table personal_tables[] = {
     ROWS(call_record, BUILDING, CALL, 1,
          "id:s building_id:s started_at:t ended_at:t front_end:s source:s dialled:s caller:s outcome:s reason:s "
          "grant_id:s resident_opened:b ended_by:s steps:s"),
+    ROWS(feed, BUILDING, FEED, 1, "seq:n building_id:s at:t type:s data:j"),
     ROWS(call_message, BUILDING, MESSAGE, 1, "call_id:s building_id:s seconds:n audio:m"),
     ROWS(recording, BUILDING, RECORDING, 0, "id:s building_id:s which:n created_at:t length:n audio:a"),
     ROWS(door_caller, BUILDING, CALLER, 1, "number:s building_id:s released_at:t"),
@@ -73,6 +74,7 @@ const struct personal_table personal_tables[] = {
     ROWS(sandbox_message, EMAIL, SENT, 1, "id:s channel:s recipient:s subject:s created_at:t"),
     NOTHING(activity_kind, "the texts of activity, which has them"),
     NOTHING(grant_building, "the number of a building in access_grant"),
+    NOTHING(feed_counter, "the number of the last event in feed"),
     NOTHING(grant_count, "a count of access_grant"),
     NOTHING(delivery_lane, "the time of the next delivery"),
     NOTHING(notice, "moments of which messages are made within seconds"),

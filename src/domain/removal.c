@@ -7,17 +7,19 @@
 
 enum err removal_sweep(struct tx *tx, const struct id *building, bool *ret_more)
 {
-    int64_t grants, entries = 0, calls, kinds = 0;
+    int64_t grants, entries = 0, calls, events, kinds = 0;
     const struct db_args args = DB_ARGS(v_str(id_str(building)), v_int(BATCH));
     enum err e = db_exec(tx->db, SQL_REMOVAL_GRANTS, args, &grants);
     if (!e)
         e = db_exec(tx->db, SQL_REMOVAL_ACTIVITY, args, &entries);
     if (!e)
         e = db_exec(tx->db, SQL_REMOVAL_CALLS, args, &calls);
+    if (!e)
+        e = db_exec(tx->db, SQL_REMOVAL_FEED, args, &events);
     if (!e && entries < BATCH) /* no entry refers to a kind any more */
         e = db_exec(tx->db, SQL_REMOVAL_ACTIVITY_KINDS, args, &kinds);
     if (!e)
-        *ret_more = grants == BATCH || entries == BATCH || calls == BATCH || kinds == BATCH;
+        *ret_more = grants == BATCH || entries == BATCH || calls == BATCH || events == BATCH || kinds == BATCH;
     return e;
 }
 
@@ -65,6 +67,8 @@ enum err removal_finish(struct tx *tx, const struct id *account, const struct id
         e = db_exec(tx->db, SQL_REMOVAL_NOTICE_MAIL, DB_ARGS(id), NULL);
     if (!e)
         e = db_exec(tx->db, SQL_REMOVAL_GRANT_COUNT, DB_ARGS(id), NULL);
+    if (!e)
+        e = db_exec(tx->db, SQL_REMOVAL_FEED_COUNTER, DB_ARGS(id), NULL);
     if (!e)
         e = db_exec(tx->db, SQL_REMOVAL_GRANT_BUILDING, DB_ARGS(id), NULL);
     if (!e)

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/crypto.h"
+#include "domain/feed.h"
 #include "domain/row.h"
 
 #define STORED_MAX 8192 /* bytes hashed: an ID, a number, a tone and four greetings */
@@ -149,6 +150,9 @@ enum err settings_patch(struct tx *tx, const struct principal *who, const struct
         return e;
     if (rings_itself(&s))
         return tx_fail(tx, ERR_INVALID_SETTINGS, "ring.numbers must not contain the building's own number");
+    e = feed_settings(tx, building);
+    if (e)
+        return e;
     *ret = settings_view(tx, building, &s);
     return ERR_NONE;
 }

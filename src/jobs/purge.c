@@ -70,9 +70,8 @@ struct purge {
 static enum err purge_logs(struct tx *tx, struct purge *p)
 {
     const int64_t days = tx->config->retention_activity_days;
-    if (!days)
-        return ERR_NONE;
-    return activity_purge(tx, p->job->payload, tx->now_us - days * DAY_S * US_PER_S, p->left, &p->after, &p->more);
+    const int64_t before_us = days ? tx->now_us - days * DAY_S * US_PER_S : 0;
+    return activity_purge(tx, p->job->payload, before_us, p->left, &p->after, &p->more);
 }
 
 static enum err purge_batch(struct tx *tx, void *arg)

@@ -33,7 +33,9 @@ void store_notify_listener(struct store *s, struct db *db)
     unsigned topics = db->topics;
     db->topics = 0;
     if (topics && s->listener)
-        s->listener(s->listener_context, topics);
+        s->listener(s->listener_context, topics, &db->fed);
+    db->fed.count = 0;
+    db->fed.more = false;
 }
 
 /* ---- statements ---- */
@@ -91,6 +93,18 @@ void db_end(struct cursor *c)
 void db_notify(struct db *db, unsigned topics)
 {
     db->topics |= topics;
+}
+
+void db_fed(struct db *db, const struct id *building)
+{
+    struct store_fed *f = &db->fed;
+    db->topics |= TOPIC_FEED;
+    if (f->count && id_equal(&f->buildings[f->count - 1], building))
+        return;
+    if (f->count == STORE_FED_MAX)
+        f->more = true;
+    else
+        f->buildings[f->count++] = *building;
 }
 
 bool col_null(const struct cursor *c, int i)

@@ -13,15 +13,16 @@ struct engine;
 
 struct store {
     const struct engine *engine;
-    void (*listener)(void *context, unsigned topics); /* may be NULL */
+    void (*listener)(void *context, unsigned topics, const struct store_fed *fed); /* may be NULL */
     void *listener_context;
 };
 
 struct db {
     const struct engine *engine;
-    enum err failed;  /* of the running transaction */
-    unsigned cursors; /* open ones */
-    unsigned topics;  /* for the listener, after the commit */
+    enum err failed;      /* of the running transaction */
+    unsigned cursors;     /* open ones */
+    unsigned topics;      /* for the listener, after the commit, */
+    struct store_fed fed; /* like these */
 };
 
 struct engine {

@@ -63,7 +63,8 @@ void store_close(struct store *s)
         s->engine->close(s);
 }
 
-void store_listen(struct store *s, void (*listener)(void *context, unsigned topics), void *context)
+void store_listen(struct store *s, void (*listener)(void *context, unsigned topics, const struct store_fed *fed),
+                  void *context)
 {
     s->listener = listener;
     s->listener_context = context;

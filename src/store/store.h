@@ -14,6 +14,7 @@
 #pragma once
 #include "base/arena.h"
 #include "base/config.h"
+#include "base/id.h"
 #include "base/val.h"
 #include "sql.h" /* generated: enum sql */
 
@@ -47,13 +48,24 @@ enum store_topic {
     TOPIC_JOBS = 1,       /* a row of table `job` is due */
     TOPIC_DELIVERIES = 2, /* a webhook delivery is due, or was canceled */
     TOPIC_KEYS = 4,       /* data that authentication reads: keys, accounts, buildings, subscriptions */
-    TOPIC_NOTICES = 8     /* a notice was recorded, or is to be pushed */
+    TOPIC_NOTICES = 8,    /* a notice was recorded, or is to be pushed */
+    TOPIC_FEED = 16       /* the feeds of some buildings have grown */
+};
+
+#define STORE_FED_MAX 64
+
+/* The buildings whose feeds have grown, some perhaps twice. */
+struct store_fed {
+    struct id buildings[STORE_FED_MAX];
+    size_t count;
+    bool more; /* there was no room for all */
 };
 
 /* Must be called before store_start. The listener is called on a store thread after each commit with topics, before the
  * `done` of its tasks. It must not block. It may also be called for changes that were rolled back, and is not called
- * for changes by other processes. */
-void store_listen(struct store *s, void (*listener)(void *context, unsigned topics), void *context);
+ * for changes by other processes. `fed` is empty without TOPIC_FEED. */
+void store_listen(struct store *s, void (*listener)(void *context, unsigned topics, const struct store_fed *fed),
+                  void *context);
 
 enum store_mode { STORE_READ, STORE_WRITE };
 
@@ -154,6 +166,8 @@ struct str col_blob(const struct cursor *c, int i);
 
 /* Adds topics (bits of enum store_topic) to those that the listener is notified of after the commit. */
 void db_notify(struct db *db, unsigned topics);
+/* The same for TOPIC_FEED and a building. */
+void db_fed(struct db *db, const struct id *building);
 
 /* ---- whole database ---- */
 

@@ -122,7 +122,9 @@ static enum err settle(struct request *q, struct twiml_turn *t)
     r->ended = s->ended ? s : NULL;
     r->closed = t->closed;
     r->from = s->story.arrival.caller;
-    enum err e = full ? ERR_INTERNAL_ERROR : twiml_session_put(&q->tx, s);
+    enum err e = full ? ERR_INTERNAL_ERROR : story_feed(&q->tx, &s->story);
+    if (!e)
+        e = twiml_session_put(&q->tx, s);
     if (!e && s->ended)
         e = story_write(&q->tx, &s->story, t->at_ms);
     if (!e && asks)

@@ -1,5 +1,6 @@
 #include "twiml/talk.h"
 
+#include "domain/feed.h"
 #include "voice/words.h"
 
 #define KEY_TALK '1'
@@ -27,15 +28,20 @@ static enum err ask_domain(struct twiml_turn *t, const struct call_action *a, st
     const struct id *building = &t->s->call.building_id;
     const struct call_arrival *arrival = &t->s->story.arrival;
     const struct str from = str_z(arrival->caller);
+    const enum access_reason reason = t->s->call.reason;
+    enum err e;
     switch (a->kind) {
     case CALL_ASK_ARRIVE:
-        return access_arrive(t->tx, str_z(arrival->dialled), from, ret);
+        e = access_arrive(t->tx, str_z(arrival->dialled), from, ret);
+        return e ? e : feed_decided(t->tx, arrival, FEED_ARRIVAL, ret, reason);
     case CALL_ASK_CODE:
-        return access_code(t->tx, building, from, str_z(a->ask.code), a->ask.spoken, ret);
-    default: {
-        enum err e = access_forwarded(t->tx, building, ret);
+        e = access_code(t->tx, building, from, str_z(a->ask.code), a->ask.spoken, ret);
+        return e ? e : feed_decided(t->tx, arrival, FEED_CODE, ret, reason);
+    default:
+        e = access_forwarded(t->tx, building, ret);
+        if (!e)
+            e = feed_decided(t->tx, arrival, FEED_FORWARDING, ret, reason);
         return e ? e : record_forwarding(t, ret);
-    }
     }
 }
 

@@ -80,6 +80,7 @@ static const struct saved story_members[] = {
     {"recorded", SAVED_BOOL, IN(recorded)},
     {"ended", SAVED_BOOL, IN(ended)},
     {"omitted", SAVED_INT, IN(omitted), .max = MANY},
+    {"fed", SAVED_SIZE, IN(fed), .max = CALL_RECORD_STEPS_MAX},
 };
 
 static json_t *save_value(const struct saved *m, const char *at)

@@ -5,6 +5,7 @@
 #include "base/crypto.h"
 #include "base/log.h"
 #include "base/metric.h"
+#include "domain/feed.h"
 
 static void copy_number(char to[static CALL_NUMBER_MAX], const char *number)
 {
@@ -27,6 +28,14 @@ void decide_done(struct decide *d)
 {
     crypto_wipe(d->code, sizeof d->code);
     arena_done(&d->arena);
+}
+
+static enum err decide_feed(struct decide *d, struct tx *tx)
+{
+    const enum feed_decision what = d->kind == CALL_ASK_ARRIVE ? FEED_ARRIVAL
+                                    : d->kind == CALL_ASK_CODE ? FEED_CODE
+                                                               : FEED_FORWARDING;
+    return d->arrival ? feed_decided(tx, d->arrival, what, &d->decision, d->reason) : ERR_NONE;
 }
 
 /* Begins the record of a call whose decision leaves an entry in the log. */
@@ -66,6 +75,8 @@ static enum err decide_ask(struct decide *d, struct db *db)
     d->decision = (struct access_decision){0};
     struct tx tx = {.arena = &d->arena, .db = db, .config = d->config, .now_us = clock_now_us(), .trace = d->trace};
     enum err e = decide_access(d, &tx);
+    if (!e)
+        e = decide_feed(d, &tx);
     return e ? e : decide_record(d, &tx);
 }
 

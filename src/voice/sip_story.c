@@ -15,11 +15,19 @@ void sip_story_begin(struct sip_call *c)
     c->decide.arrival = &c->story.arrival;
 }
 
+/* After the end, the record has all further steps. */
+static void sip_story_live(struct sip_call *c)
+{
+    if (!c->ended)
+        story_live(&c->story, c->agent->store);
+}
+
 void sip_story_event(struct sip_call *c, const struct call_event *e)
 {
     if (e->kind == CALL_DIGIT)
         c->key_ms = tick_now_ms();
     story_event(&c->story, sip_story_ms(c), &c->machine, e);
+    sip_story_live(c);
 }
 
 static void observe_tone(struct sip_call *c)
@@ -38,11 +46,13 @@ void sip_story_action(struct sip_call *c, const struct call_action *a)
                             : media_events_negotiated(c->media) && a->tones.form.mode != RELEASE_INBAND ? "event"
                                                                                                         : "tone";
     story_action(&c->story, sip_story_ms(c), a);
+    sip_story_live(c);
 }
 
 void sip_story_note(struct sip_call *c, enum call_step_kind kind, const char *text, const char *number)
 {
     story_note(&c->story, sip_story_ms(c), kind, text, number);
+    sip_story_live(c);
 }
 
 static void write_line(struct sip_call *c)
@@ -64,6 +74,8 @@ static void write_record(struct sip_call *c)
 {
     if (c->told || c->story.end.outcome != CALL_RECORD_NONE)
         story_submit(&c->story, c->ended_ms, c->agent->store);
+    else
+        story_drop(&c->story);
 }
 
 void sip_story_end(struct sip_call *c)

@@ -1,5 +1,6 @@
 #include "voice/story.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,6 +8,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "domain/feed.h"
 
 /* The room of keys, and of all steps but the last two. */
 #define KEYS_ROOM (CALL_RECORD_STEPS_MAX - 1200)
@@ -223,25 +225,64 @@ static void story_end(struct story *s, int64_t at_ms)
     s->end.steps = str_n(s->steps, s->n);
 }
 
+static struct str story_unfed(const struct story *s)
+{
+    return str_n(s->steps + s->fed, s->n - s->fed);
+}
+
+enum err story_feed(struct tx *tx, struct story *s)
+{
+    if (!s->recorded)
+        return ERR_NONE;
+    enum err e = feed_steps(tx, &s->arrival, &s->end.building_id, story_unfed(s));
+    s->fed = s->n;
+    return e;
+}
+
 enum err story_write(struct tx *tx, struct story *s, int64_t at_ms)
 {
     if (!s->recorded)
         return ERR_NONE;
     struct story ended = *s; /* so that it may run again */
     story_end(&ended, at_ms);
-    return call_record_write(tx, &ended.arrival, &ended.end);
+    enum err e = story_feed(tx, &ended);
+    if (!e)
+        e = call_record_write(tx, &ended.arrival, &ended.end);
+    return e ? e : feed_ended(tx, &ended.arrival, &ended.end);
 }
 
+/* ---- as tasks ---- */
+
+/* A write of a call. The next one of the call is submitted when this one is done. */
 struct story_task {
     struct store_task task;
     struct story story;
-    int64_t at_ms;
+    int64_t at_ms; /* the end of the call; -1: it goes on */
+    struct store *store;
+    struct story_task *next; /* waits for this one */
+    unsigned references;     /* of the story, and of the store */
+    bool done;
 };
+
+/* For the last four members. A call writes seldom, so one lock serves all. */
+static pthread_mutex_t chains = PTHREAD_MUTEX_INITIALIZER;
+
+static void story_unref(struct story_task *t)
+{
+    pthread_mutex_lock(&chains);
+    const bool last = t && --t->references == 0;
+    pthread_mutex_unlock(&chains);
+    if (last)
+        free(t);
+}
 
 static enum err story_task_run(struct store_task *task, struct db *db)
 {
     struct story_task *t = container_of(task, struct story_task, task);
-    return story_write(&(struct tx){.db = db}, &t->story, t->at_ms);
+    struct tx tx = {.db = db};
+    if (t->at_ms >= 0)
+        return story_write(&tx, &t->story, t->at_ms);
+    return feed_steps(&tx, &t->story.arrival, &t->story.end.building_id, story_unfed(&t->story));
 }
 
 static void story_task_done(struct store_task *task, enum err result)
@@ -249,16 +290,61 @@ static void story_task_done(struct store_task *task, enum err result)
     struct story_task *t = container_of(task, struct story_task, task);
     if (result)
         log_error("call record not written call=%s error=%s", t->story.arrival.id.text, err_info(result)->code);
-    free(t);
+    pthread_mutex_lock(&chains);
+    struct story_task *next = t->next;
+    t->done = true;
+    pthread_mutex_unlock(&chains);
+    if (next)
+        store_submit(next->store, &next->task);
+    story_unref(t);
 }
 
-void story_submit(struct story *s, int64_t at_ms, struct store *store)
+/* Submits t, or has the last write of the call do it. */
+static void story_follow(struct story *s, struct story_task *t)
 {
-    if (!s->recorded)
-        return;
+    struct story_task *last = s->last;
+    pthread_mutex_lock(&chains);
+    const bool waits = last && !last->done;
+    if (waits)
+        last->next = t;
+    pthread_mutex_unlock(&chains);
+    if (!waits)
+        store_submit(t->store, &t->task);
+    story_unref(last);
+}
+
+static struct story_task *story_task_new(const struct story *s, int64_t at_ms, struct store *store, unsigned references)
+{
     struct story_task *t = mem_new(struct story_task);
     t->task = (struct store_task){.mode = STORE_WRITE, .run = story_task_run, .done = story_task_done};
     t->story = *s;
     t->at_ms = at_ms;
-    store_submit(store, &t->task);
+    t->store = store;
+    t->references = references;
+    return t;
+}
+
+void story_live(struct story *s, struct store *store)
+{
+    if (!s->recorded || !feed_tells(story_unfed(s)))
+        return;
+    struct story_task *t = story_task_new(s, -1, store, 2);
+    s->fed = s->n;
+    story_follow(s, t);
+    s->last = t;
+}
+
+void story_drop(struct story *s)
+{
+    story_unref(s->last);
+    s->last = NULL;
+}
+
+void story_submit(struct story *s, int64_t at_ms, struct store *store)
+{
+    if (s->recorded)
+        story_follow(s, story_task_new(s, at_ms, store, 1));
+    else
+        story_unref(s->last);
+    s->last = NULL;
 }

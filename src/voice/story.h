@@ -4,10 +4,14 @@
  * A front end calls story_begin() when the call arrives, story_event() after each call_step(), story_action() when it
  * begins to perform an action, story_note() for facts that the machine does not know, and at the end story_submit(), or
  * story_write() in a transaction of its own. Times are milliseconds since the start of the call. Keys and codes are
- * never kept. No pointers to other memory except to constants: a copy is a story. */
+ * never kept. The steps that the building's feed tells (domain/feed.h) are written while the call goes on, by
+ * story_live() or story_feed(), and at the end at the latest. No pointers to other memory except to constants and
+ * `last`: a copy is a story. */
 #pragma once
 #include "domain/call_record.h"
 #include "voice/call.h"
+
+struct story_task;
 
 struct story {
     struct call_arrival arrival; /* constant after story_begin(): a decision on a store thread reads it */
@@ -16,6 +20,8 @@ struct story {
     bool recorded;               /* the call leaves a record */
     bool ended;                  /* end.ended_by is set */
     unsigned omitted;            /* steps for which there was no room */
+    size_t fed;                  /* the bytes of `steps` that were given to the feed */
+    struct story_task *last;     /* the last write of story_live(); NULL: none */
     size_t n;
     char steps[CALL_RECORD_STEPS_MAX];
 };
@@ -34,7 +40,15 @@ void story_note(struct story *s, int64_t at_ms, enum call_step_kind kind, const 
 /* The party or the cause that ends the call; the first one counts. Without it, the caller hung up. */
 void story_ended_by(struct story *s, enum call_ended_by by);
 
+/* Writes the steps since the last time to the feed, in the transaction of a front end that keeps no call in memory. */
+enum err story_feed(struct tx *tx, struct story *s) CHECKED;
+/* The same as a task of the store, for a call in memory: cheap without such steps. The writes of a call follow one
+ * another. story_submit() or story_drop() must follow. */
+void story_live(struct story *s, struct store *store);
+/* The call ends without a record. */
+void story_drop(struct story *s);
+
 /* Writes the record of a call that has ended at at_ms, if it leaves one. */
 enum err story_write(struct tx *tx, struct story *s, int64_t at_ms) CHECKED;
-/* The same as a task of the store, on a copy. A failure is logged. */
+/* The same as a task of the store, on a copy, after those of story_live(). A failure is logged. */
 void story_submit(struct story *s, int64_t at_ms, struct store *store);

@@ -53,6 +53,9 @@ WHERE a.building_id = $1 AND (a.created_at, a.id) > ($3, $4) ORDER BY a.created_
 SELECT id, building_id, started_at, ended_at, front_end, source, dialled, caller, outcome, reason, grant_id,
     resident_opened, ended_by, steps FROM call_record WHERE building_id = $1 AND id > $3 ORDER BY id LIMIT $2
 
+-- name: export_feed
+SELECT seq, building_id, at, type, data FROM feed WHERE building_id = $1 AND seq > $3 ORDER BY seq LIMIT $2
+
 -- name: export_message
 SELECT call_id, building_id, seconds, audio FROM call_message WHERE building_id = $1 AND call_id > $3 ORDER BY call_id LIMIT $2
 

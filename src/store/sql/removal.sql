@@ -55,3 +55,10 @@ DELETE FROM push WHERE building_id = $1
 
 -- name: removal_notice_mail
 DELETE FROM notice_mail WHERE building_id = $1
+
+-- name: removal_feed
+DELETE FROM feed WHERE building_id = $1 AND seq IN
+    (SELECT seq FROM feed WHERE building_id = $1 LIMIT $2)
+
+-- name: removal_feed_counter
+DELETE FROM feed_counter WHERE building_id = $1

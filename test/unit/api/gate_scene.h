@@ -81,6 +81,7 @@ static const struct contract contract[] = {
     {HTTP_GET, "/v1/webhooks/{id}/deliveries", ANY_KEY, "access:read", OWNER, OWNER, IGNORED, PER_KEY, 0},
     {HTTP_POST, "/v1/webhooks/{id}/deliveries/{deliveryId}/replay", ANY_KEY, "access:write", OWNER, OWNER, IGNORED,
      PER_KEY, 0},
+    {HTTP_GET, "/v1/buildings/{building}/events", ANY_KEY, "logs:read", 0, 0, IN_PATH, PER_KEY, 0},
     {HTTP_GET, "/v1/calls", ANY_KEY, "logs:read", 0, 0, SELECTED, PER_KEY, 0},
     {HTTP_GET, "/v1/calls/{id}", ANY_KEY, "logs:read", 0, 0, SELECTED, PER_KEY, 0},
     {HTTP_GET, "/v1/calls/{id}/message", ANY_KEY, "logs:read", 0, 0, SELECTED, PER_KEY, 0},

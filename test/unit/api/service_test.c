@@ -457,7 +457,7 @@ static void a_revoked_key_is_refused_once_the_service_has_heard_of_it(void **sta
     snprintf(bearer, sizeof bearer, "Authorization: Bearer %s\r\n", s->key);
     assert_int_equal(server_status("GET /v1/keyed", bearer, NULL), 200);
     fixture_sql(s->building, "UPDATE api_key SET revoked_at = 1");
-    service_keys_changed(s->service);
+    service_changed(s->service, TOPIC_KEYS, &(struct store_fed){.count = 0});
     /* A write through the store renews the snapshot that reads keep. */
     replies_value("POST /v1/write", 1);
     replies_error("GET /v1/keyed", bearer, 401, "INVALID_KEY");

@@ -554,9 +554,10 @@ static void *write_on(void *arg)
     return (void *)failed;
 }
 
-static void kick(void *context, unsigned topics)
+static void kick(void *context, unsigned topics, const struct store_fed *fed)
 {
     struct fixture *d = context;
+    (void)fed;
     if (topics & TOPIC_DELIVERIES)
         deliveries_kick(d->engine);
 }

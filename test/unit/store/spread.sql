@@ -104,6 +104,10 @@ SELECT id_of('b', i % buildings()), id_of('c', i), id_of('a', i % buildings()), 
     '+1999' || lpad((i % buildings())::text, 8, '0'), '+1777' || lpad((i % buildings())::text, 8, '0'), 'released', 'code', id_of('d', i), 0,
     'service', repeat('a line of the story' || chr(10), 12)
 FROM generate_series(0, 2 * buildings() - 1) AS i;
+INSERT INTO feed (building_id, seq, at, type, data)
+SELECT id_of('b', i % buildings()), i / buildings() + 1, now_us() + i, 'call.released', repeat('"a": "field", ', 12)
+FROM generate_series(0, 4 * buildings() - 1) AS i;
+INSERT INTO feed_counter (building_id, seq) SELECT id_of('b', i), 1000 FROM generate_series(0, buildings() - 1) AS i;
 INSERT INTO call_message (call_id, building_id, seconds, audio)
 SELECT id_of('c', i), id_of('b', i % buildings()), 5, sha256('') FROM generate_series(0, buildings() / 4) AS i;
 INSERT INTO recording (building_id, which, id, created_at, length, audio)

@@ -1,5 +1,5 @@
 /* A domain and a store for tests of voice: decisions by dialled number, on a thread as in the service. Include it in
- * one file of a test; it replaces domain/access.c, domain/call_record.c and store/store.c. */
+ * one file of a test; it replaces domain/access.c, domain/call_record.c, domain/feed_call.c and store/store.c. */
 #pragma once
 #include <pthread.h>
 #include <stdatomic.h>
@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "domain/call_record.h"
+#include "domain/feed.h"
 #include "domain/recording.h"
 
 #define FAKE_OPEN    "+15550000001" /* opens at once: 9 */
@@ -158,6 +159,30 @@ enum err access_forwarded(struct tx *tx, const struct id *building, struct acces
     pthread_mutex_lock(&fake.lock);
     fake.forwarded++;
     pthread_mutex_unlock(&fake.lock);
+    return ERR_NONE;
+}
+
+enum err feed_decided(struct tx *tx, const struct call_arrival *call, enum feed_decision what,
+                      const struct access_decision *d, enum access_reason reason)
+{
+    (void)tx, (void)call, (void)what, (void)d, (void)reason;
+    return ERR_NONE;
+}
+
+enum err feed_steps(struct tx *tx, const struct call_arrival *call, const struct id *building, struct str steps)
+{
+    (void)tx, (void)call, (void)building, (void)steps;
+    return ERR_NONE;
+}
+
+bool feed_tells(struct str steps)
+{
+    return steps.n > 0;
+}
+
+enum err feed_ended(struct tx *tx, const struct call_arrival *call, const struct call_end *end)
+{
+    (void)tx, (void)call, (void)end;
     return ERR_NONE;
 }
 

@@ -1,6 +1,8 @@
 /* The story of a call: its steps, and its bounds. */
 #include "voice/story.h"
 
+#include "domain/feed.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,6 +25,32 @@ enum err call_record_write(struct tx *tx, const struct call_arrival *arrival, co
     (void)arrival;
     (void)snprintf(steps_written, sizeof steps_written, "%.*s", STR_ARG(end->steps));
     records++;
+    return ERR_NONE;
+}
+
+/* ---- in place of domain/feed_call.c ---- */
+
+static char steps_fed[CALL_RECORD_STEPS_MAX];
+
+enum err feed_steps(struct tx *tx, const struct call_arrival *call, const struct id *building, struct str steps)
+{
+    (void)tx;
+    (void)call;
+    assert_string_equal(building->text, BUILDING);
+    (void)snprintf(steps_fed, sizeof steps_fed, "%.*s", STR_ARG(steps));
+    return ERR_NONE;
+}
+
+bool feed_tells(struct str steps)
+{
+    return steps.n > 0;
+}
+
+enum err feed_ended(struct tx *tx, const struct call_arrival *call, const struct call_end *end)
+{
+    (void)tx;
+    (void)call;
+    assert_true(end->ended_us != 0);
     return ERR_NONE;
 }
 

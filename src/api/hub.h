@@ -1,0 +1,41 @@
+/* The streams of events (GET /v1/buildings/{buildingId}/events): from the feed of a building (domain/feed.h) to its
+ * readers on all loops.
+ *
+ * One thread reads. For each building whose feed has grown and that has readers here, it reads the events since those
+ * that all of them were given, renders them once, and posts them to the loops. It also asks from time to time whether
+ * the key of each stream may still read, and on a shared store whether a feed has grown unnoticed. */
+#pragma once
+#include "base/config.h"
+#include "base/crypto.h"
+#include "http/stream.h"
+#include "store/store.h"
+
+#define HUB_STREAMS_A_KEY 5
+#define HUB_CATCH_UP      200 /* events that a reader may have missed; with more, it must begin again */
+
+struct hub;
+
+enum err hub_new(const struct config *c, struct store *store, struct hub **ret) CHECKED;
+/* Ends the thread. The HTTP server must have stopped. */
+void hub_stop(struct hub *h);
+void hub_free(struct hub *h);
+
+/* For the store's listener. Any thread; does not block. */
+void hub_changed(struct hub *h, unsigned topics, const struct store_fed *fed);
+/* Feeds may have grown on another node, those of `fed`. Any thread. */
+void hub_heard(struct hub *h, const struct store_fed *fed);
+
+/* A stream that is about to begin. */
+struct hub_reader {
+    struct id building_id, key_id;
+    unsigned char hash[SHA256_LEN]; /* of the key */
+    bool subscribed;                /* the key's account */
+    bool reset;                     /* events were missed that cannot be sent any more */
+    int64_t seq;                    /* the reader has all events up to this one */
+};
+
+/* Whether the key may have one more stream. Fails with ERR_RATE_LIMIT_EXCEEDED, or ERR_SERVICE_UNAVAILABLE if there are
+ * too many streams of all keys. Any thread. */
+enum err hub_room(struct hub *h, const struct id *key) CHECKED;
+/* Answers r with a stream. On its loop's thread. */
+void hub_open(struct hub *h, struct http_request *r, unsigned loop, struct str head, const struct hub_reader *reader);

@@ -1,0 +1,129 @@
+#include "domain/feed.h"
+
+#include "base/schema.h"
+#include "domain/row.h"
+
+#define DATA_MAX 2048 /* of the data as JSON; a label is most of it */
+
+const char *const feed_type_names[] = {
+#define V(symbol, text, fields, doc) [FEED_##symbol] = text,
+#include "tbl/feed.def"
+#undef V
+    NULL,
+};
+
+/* ---- data ---- */
+
+#define DATA(member, type, ...)     FIELD(struct feed_data, member, type, .flags = F_REQUIRED, __VA_ARGS__)
+#define NULLABLE(member, type, ...) FIELD(struct feed_data, member, type, .flags = F_REQUIRED | F_NULLABLE, __VA_ARGS__)
+#define CALL                        DATA(call_id, T_ID, .doc = "the call: GET /v1/calls/{id}")
+
+static const struct field step_fields[] = {CALL};
+static const struct field caller_fields[] = {
+    CALL, NULLABLE(caller, T_STRING, .doc = "the caller's number, which can be forged; null: withheld")};
+static const struct field phone_fields[] = {CALL, NULLABLE(number, T_STRING, .doc = "the last digits of the phone")};
+static const struct field reason_fields[] = {CALL, DATA(reason, T_STRING, .doc = "why")};
+static const struct field release_fields[] = {CALL, DATA(reason, T_STRING, .doc = "timer, routine or passcode"),
+                                              DATA(unlock_id, T_ID, .doc = "the grant"),
+                                              DATA(label, T_STRING, .doc = "its label")};
+static const struct field end_fields[] = {CALL, DATA(outcome, T_STRING, .values = call_record_outcome_names),
+                                          DATA(ended_by, T_STRING, .values = call_ended_by_names)};
+static const struct field grant_fields[] = {DATA(unlock_id, T_ID, .doc = "the grant: GET /v1/unlock/{id}"),
+                                            NULLABLE(version, T_NUMBER, .doc = "its version; null: revoked")};
+
+#define FIELDS(name)     (name##_fields), sizeof(name##_fields) / sizeof *(name##_fields)
+#define DATA_SHAPE(kind) static const struct shape kind##_shape = SHAPE(struct feed_data, "Feed_" #kind, kind##_fields)
+DATA_SHAPE(step);
+DATA_SHAPE(caller);
+DATA_SHAPE(phone);
+DATA_SHAPE(reason);
+DATA_SHAPE(release);
+DATA_SHAPE(end);
+DATA_SHAPE(grant);
+static const struct shape nothing_shape = {.name = "Feed_nothing", .size = sizeof(struct feed_data)};
+
+const struct shape *const feed_shapes[FEED_TYPE_COUNT] = {
+#define V(symbol, text, fields, doc) [FEED_##symbol] = &fields##_shape,
+#include "tbl/feed.def"
+#undef V
+};
+
+/* ---- writing ---- */
+
+static enum err add_as(struct tx *tx, enum sql count, const struct id *building, enum feed_type type, int64_t at_us,
+                       const struct feed_data *data)
+{
+    char space[DATA_MAX];
+    struct buf json = {.p = space, .cap = sizeof space, .max = sizeof space};
+    const struct val id = v_str(id_str(building));
+    schema_write(feed_shapes[type], data, &json);
+    if (json.full)
+        return ERR_INTERNAL_ERROR;
+    db_fed(tx->db, building);
+    enum err e = db_exec(tx->db, count, DB_ARGS(id), NULL);
+    return e ? e
+             : db_exec(tx->db, SQL_FEED_INSERT,
+                       DB_ARGS(id, v_int(at_us), v_str(str_z(feed_type_names[type])), v_str(buf_view(&json))), NULL);
+}
+
+enum err feed_add(struct tx *tx, const struct id *building, enum feed_type type, int64_t at_us,
+                  const struct feed_data *data)
+{
+    return add_as(tx, SQL_FEED_COUNT, building, type, at_us, data);
+}
+
+enum err feed_add_again(struct tx *tx, const struct id *building, enum feed_type type, int64_t at_us,
+                        const struct feed_data *data)
+{
+    return add_as(tx, SQL_FEED_COUNT_AGAIN, building, type, at_us, data);
+}
+
+enum err feed_grant(struct tx *tx, const struct id *building, enum feed_type type, const struct id *grant,
+                    int64_t version)
+{
+    const struct feed_data data = {.unlock_id = v_str(id_str(grant)), .version = version ? v_int(version) : v_null()};
+    return feed_add(tx, building, type, tx->now_us, &data);
+}
+
+enum err feed_settings(struct tx *tx, const struct id *building)
+{
+    return feed_add(tx, building, FEED_SETTINGS_CHANGED, tx->now_us, &(struct feed_data){0});
+}
+
+/* ---- reading ---- */
+
+enum err feed_newest(struct tx *tx, const struct id *building, int64_t *ret)
+{
+    CURSOR c;
+    enum err e = db_one(tx->db, SQL_FEED_NEWEST, DB_ARGS(v_str(id_str(building))), &c);
+    if (!e || e == ERR_NOT_FOUND)
+        *ret = e ? 0 : col_int(&c, COL_FEED_NEWEST_SEQ);
+    return e == ERR_NOT_FOUND ? ERR_NONE : e;
+}
+
+enum err feed_read(struct tx *tx, const struct id *building, int64_t after, int64_t limit,
+                   const struct feed_event **ret, size_t *ret_count)
+{
+    struct feed_event *list = NULL;
+    size_t n = 0, room = 0;
+    bool more;
+    CURSOR c;
+    enum err e = db_query(tx->db, SQL_FEED_READ, DB_ARGS(v_str(id_str(building)), v_int(after), v_int(limit)), &c);
+    while (!e && !(e = db_next(&c, &more)) && more) {
+        list = list_room(tx->arena, list, n, &room, sizeof *list);
+        list[n++] = (struct feed_event){.seq = col_int(&c, COL_FEED_READ_SEQ),
+                                        .at_us = col_int(&c, COL_FEED_READ_AT),
+                                        .type = col_copy(&c, COL_FEED_READ_TYPE, tx->arena),
+                                        .data = col_copy(&c, COL_FEED_READ_DATA, tx->arena)};
+    }
+    if (e)
+        return e;
+    *ret = list;
+    *ret_count = n;
+    return ERR_NONE;
+}
+
+enum err feed_purge(struct tx *tx, const struct id *building, int64_t before_us, int64_t limit, int64_t *ret_count)
+{
+    return db_exec(tx->db, SQL_FEED_PURGE, DB_ARGS(v_str(id_str(building)), v_int(before_us), v_int(limit)), ret_count);
+}

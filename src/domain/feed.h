@@ -1,0 +1,77 @@
+/* The feed of a building: what happened at its door and to its grants and settings, in the order of the commits and
+ * without a gap in its numbers. It feeds the stream of events (api/hub.h). Kept for FEED_KEPT_S. No event has a code,
+ * or a key that a visitor pressed. */
+#pragma once
+#include "base/val.h"
+#include "domain/access.h"
+#include "domain/call_record.h"
+
+#define FEED_KEPT_S 86400
+
+enum feed_type {
+#define V(symbol, text, fields, doc) FEED_##symbol,
+#include "tbl/feed.def"
+#undef V
+    FEED_TYPE_COUNT
+};
+
+/* "call.ring" …, NULL-terminated. */
+extern const char *const feed_type_names[];
+
+/* The data of every type; an event has the members of its type's shape. */
+struct feed_data {
+    struct val call_id;
+    struct val caller, number, reason, ended_by, outcome;
+    struct val unlock_id, label, version;
+};
+
+struct shape;
+
+/* The shape of the data, by type (base/schema.h). */
+extern const struct shape *const feed_shapes[FEED_TYPE_COUNT];
+
+/* ---- writing, in the transaction of the cause ---- */
+
+/* Adds an event, with the members of `data` that belong to its type, and has the listener of the store told
+ * (db_fed). */
+enum err feed_add(struct tx *tx, const struct id *building, enum feed_type type, int64_t at_us,
+                  const struct feed_data *data) CHECKED;
+/* The same for a building that had an event before, and perhaps exists no more: then nothing is added. */
+enum err feed_add_again(struct tx *tx, const struct id *building, enum feed_type type, int64_t at_us,
+                        const struct feed_data *data) CHECKED;
+/* A grant was created, changed or revoked. */
+enum err feed_grant(struct tx *tx, const struct id *building, enum feed_type type, const struct id *grant,
+                    int64_t version) CHECKED;
+enum err feed_settings(struct tx *tx, const struct id *building) CHECKED;
+
+/* ---- calls ---- */
+
+enum feed_decision { FEED_ARRIVAL, FEED_CODE, FEED_FORWARDING };
+
+/* A decision about a call, in its transaction. `reason` is that of a forwarding. */
+enum err feed_decided(struct tx *tx, const struct call_arrival *call, enum feed_decision what,
+                      const struct access_decision *d, enum access_reason reason) CHECKED;
+/* The events of some steps, as call_step_write() writes them: those that no decision has told. */
+enum err feed_steps(struct tx *tx, const struct call_arrival *call, const struct id *building,
+                    struct str steps) CHECKED;
+/* Whether feed_steps would write an event. */
+bool feed_tells(struct str steps);
+/* The call has ended and its record is written. */
+enum err feed_ended(struct tx *tx, const struct call_arrival *call, const struct call_end *end) CHECKED;
+
+/* ---- reading ---- */
+
+struct feed_event {
+    int64_t seq, at_us;
+    struct str type, data; /* in the arena; data is JSON */
+};
+
+/* The last number that was taken; 0: none. */
+enum err feed_newest(struct tx *tx, const struct id *building, int64_t *ret) CHECKED;
+/* At most `limit` events after `after`, in order, in the arena. */
+enum err feed_read(struct tx *tx, const struct id *building, int64_t after, int64_t limit,
+                   const struct feed_event **ret, size_t *ret_count) CHECKED;
+
+/* Deletes at most `limit` of the building's events from before before_us. */
+enum err feed_purge(struct tx *tx, const struct id *building, int64_t before_us, int64_t limit,
+                    int64_t *ret_count) CHECKED;

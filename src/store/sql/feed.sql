@@ -1,0 +1,25 @@
+-- The feed of a building.
+
+-- name: feed_count
+-- Takes the next number. The lock on the row keeps the order.
+INSERT INTO feed_counter (building_id, seq) VALUES ($1, 1)
+ON CONFLICT (building_id) DO UPDATE SET seq = feed_counter.seq + 1
+
+-- name: feed_count_again
+-- The same for a building that perhaps exists no more.
+UPDATE feed_counter SET seq = seq + 1 WHERE building_id = $1
+
+-- name: feed_insert
+-- With the number that this transaction has taken.
+INSERT INTO feed (building_id, seq, at, type, data) SELECT building_id, seq, $2, $3, $4 FROM feed_counter WHERE building_id = $1
+
+-- name: feed_newest
+SELECT seq FROM feed_counter WHERE building_id = $1
+
+-- name: feed_read
+SELECT seq, at, type, data FROM feed WHERE building_id = $1 AND seq > $2 ORDER BY seq LIMIT $3
+
+-- name: feed_purge
+-- The rows from before $2 are the first ones.
+DELETE FROM feed WHERE building_id = $1 AND seq IN
+    (SELECT seq FROM feed WHERE building_id = $1 AND at < $2 ORDER BY seq LIMIT $3)
