@@ -5,5 +5,5 @@
 
 /* True if a browser requests a page rather than an API resource, so that the error should be sent as HTML. */
 bool error_page_wanted(const struct request *q);
-/* Appends the HTML page to `out`. A missing page speaks the language that the client prefers. */
+/* Appends the HTML page to `out`, in the language that the client prefers. */
 void error_page_put(const struct request *q, const struct err_info *info, struct buf *out);

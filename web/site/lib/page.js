@@ -17,11 +17,14 @@ export function tellError(error) {
     toast(errorText(error.code));
 }
 
+/** The codes of a page's errors, which are pages. @type {Record<number, string>} */
+const STATUSES = { 429: 'RATE_LIMIT_EXCEEDED', 503: 'SERVICE_UNAVAILABLE' };
+
 /** Reads the page's data again, with one request and at one moment: true unless the person does not sign in again. */
 export async function refresh() {
     const answer = await fetch(location.href, { headers: { Accept: 'text/html' }, signal: AbortSignal.timeout(30_000) })
         .catch(() => { throw new CallError(0, 'offline'); });
-    if (!answer.ok) throw new CallError(answer.status, 'other');
+    if (!answer.ok) throw new CallError(answer.status, STATUSES[answer.status] ?? 'other');
     const found = /<script type="application\/json" id="data">([^<]*)<\/script>/.exec(await answer.text());
     if (found) Object.assign(data, JSON.parse(found[1]));
     else if (await signInAgain()) return refresh();

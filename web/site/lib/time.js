@@ -15,10 +15,14 @@ export const now = () => Date.now() + ahead;
 
 /** @typedef {string | number} Instant RFC 3339, or milliseconds */
 
-/** @param {Intl.DateTimeFormatOptions} options */
-function formatter(options) {
-    const format = new Intl.DateTimeFormat(locale, { timeZone: zone, ...options });
-    return (/** @type {Instant} */ at) => format.format(new Date(at));
+/** Made when it is needed first: each costs a phone some milliseconds. @param {Intl.DateTimeFormatOptions} options @param {string} [of] */
+function formatter(options, of = locale) {
+    /** @type {Intl.DateTimeFormat | undefined} */
+    let format;
+    return (/** @type {Instant} */ at) => {
+        format ??= new Intl.DateTimeFormat(of, { timeZone: zone, ...options });
+        return format.format(new Date(at));
+    };
 }
 
 /** "17:30" */
@@ -30,13 +34,13 @@ export const exactly = formatter({ dateStyle: 'long', timeStyle: 'medium' });
 const weekday = formatter({ weekday: 'short' });
 const day = formatter({ day: 'numeric', month: 'short' });
 const year = formatter({ day: 'numeric', month: 'short', year: 'numeric' });
-const dayNumber = new Intl.DateTimeFormat('en-CA', { timeZone: zone });
-const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+
+/** "2026-11-21" */
+const isoDay = formatter({ year: 'numeric', month: '2-digit', day: '2-digit' }, 'sv');
 
 /** Days from today to that day, by the building's calendar. @param {Instant} at */
 function daysFromNow(at) {
-    const midnight = (/** @type {Instant} */ one) => Date.parse(dayNumber.format(new Date(one)));
-    return Math.round((midnight(at) - midnight(now())) / 86_400_000);
+    return Math.round((Date.parse(isoDay(at)) - Date.parse(isoDay(now()))) / 86_400_000);
 }
 
 const parts = new Intl.DateTimeFormat('en-CA', { timeZone: zone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' });
@@ -59,7 +63,7 @@ export function fromField(text) {
 export function when(at) {
     const days = daysFromNow(at);
     if (days === 0) return clock(at);
-    if (Math.abs(days) === 1) return `${relative.format(days, 'day')}, ${clock(at)}`;
+    if (Math.abs(days) === 1) return `${new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(days, 'day')}, ${clock(at)}`;
     if (Math.abs(days) < 7) return `${weekday(at)} ${clock(at)}`;
     return Math.abs(days) < 300 ? `${day(at)}, ${clock(at)}` : year(at);
 }
