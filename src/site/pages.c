@@ -49,7 +49,8 @@ static enum err reply_sign_in(struct request *q, struct reply *p)
 /* The billing provider also leads browsers here that are not signed in. */
 static enum err reply_returned(struct request *q, struct reply *p)
 {
-    const bool returned = memmem(q->http->query.p, q->http->query.n, "checkout=", 9);
+    const struct str query = q->http->query;
+    const bool returned = query.n && memmem(query.p, query.n, "checkout=", 9);
     return reply_public(q, p, returned ? web_site_returned_html : web_site_sign_in_html);
 }
 
