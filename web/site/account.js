@@ -1,1 +1,189 @@
-import './lib/page.js';
+// The account: the phone that rings, the browsers that are signed in, and what is kept of the person.
+import { CallError, call } from './lib/call.js';
+import { confirm, toast } from './lib/dialog.js';
+import { field, form } from './lib/form.js';
+import { mark } from './lib/marks.js';
+import { at, data, tellError } from './lib/page.js';
+import { t } from './lib/texts.js';
+import { date, exactly, when } from './lib/time.js';
+import { h, patch } from './lib/view.js';
+
+/**
+ * @typedef {{id: string, browser: string | null, system: string | null, signed_in_at: string, last_used_at: string, remembered: boolean, current: boolean}} Browser
+ * @typedef {{phone_number: string | null, verified: boolean, verified_at: string | null, pending: {phone_number: string, expires_at: string, attempts_left: number} | null}} Phone
+ */
+
+/** @type {Phone} */ let phone = data.phone;
+/** @type {Browser[]} */ let browsers = data.browsers.data;
+let { subscription, virtual_number: number } = data.account;
+/** Another phone is entered in place of the one that is shown. */
+let changing = false;
+
+// ---- the return from the checkout ----
+
+const end = new URLSearchParams(location.search).get('checkout');
+const WAIT_MS = 2_000;
+let tries = end === 'success' ? 15 : 0;
+
+/** A payment that has just arrived becomes a subscription, and that a number, soon. */
+function wait() {
+    if (tries <= 0 || (subscription.status !== 'none' && number)) return;
+    tries -= 1;
+    setTimeout(async () => {
+        ({ subscription, virtual_number: number } = await call('GET', '/v1/account').catch(() => ({ subscription, virtual_number: number })));
+        draw();
+        wait();
+    }, WAIT_MS);
+}
+
+function returned() {
+    if (end === 'cancel' && subscription.status === 'none') return h('p', { class: 'note', role: 'status', key: 'returned' }, t('cancelled'), ' ', h('a', { href: '/billing' }, t('cancelled_link')));
+    if (end !== 'success') return false;
+    if (subscription.status === 'none') return h('p', { class: 'note', role: 'status', key: 'returned' }, t('paying'));
+    return h('p', { class: 'note good', role: 'status', key: 'returned' }, number ? t('paid_number', { number }) : t('paid'), ' ', h('a', { href: '/' }, t('paid_link')));
+}
+
+// ---- the phone ----
+
+/** As people write it: without spaces, with the country's code; ten digits are of North America. @param {string} typed */
+function e164(typed) {
+    const digits = typed.replace(/[^\d+]/g, '').replace(/^00/, '+');
+    return /^\d{10}$/.test(digits) ? `+1${digits}` : /^1\d{10}$/.test(digits) ? `+${digits}` : digits;
+}
+
+async function rereadPhone() {
+    phone = await call('GET', '/v1/account/phone');
+}
+
+/** @param {string} to */
+async function send(to) {
+    await call('POST', '/v1/account/phone/verification', { phone_number: to });
+    await rereadPhone();
+    changing = false;
+    draw();
+}
+
+function enterPhone() {
+    return form({
+        key: 'number', class: 'stack', button: t('send'), errors: { INVALID_PHONE_NUMBER: 'phone_number', PHONE_IN_USE: 'phone_number', ALREADY_VERIFIED: 'phone_number' },
+        submit: (values) => send(e164(values.phone_number)),
+        more: (phone.verified || phone.pending) && h('button', { class: 'plain', type: 'button', onclick: () => { changing = false; draw(); } }, t('back')),
+    }, field({ name: 'phone_number', label: t('phone_number'), hint: t('phone_hint'), type: 'tel', autocomplete: 'tel', inputmode: 'tel', required: true, maxlength: 40 }),
+    h('p', { class: 'small quiet' }, t('send_hint')));
+}
+
+/** @param {NonNullable<Phone['pending']>} pending */
+function enterCode(pending) {
+    const again = async () => {
+        try {
+            await send(pending.phone_number);
+            toast(t('sent_again'));
+        } catch (error) {
+            tellError(error);
+        }
+    };
+    const buttons = [h('button', { class: 'plain', type: 'button', onclick: again }, t('again')),
+        h('button', { class: 'plain', type: 'button', onclick: () => { changing = true; draw(); } }, t('other'))];
+    if (pending.attempts_left === 0) return h('div', { class: 'stack', key: 'spent' }, h('p', { class: 'note bad' }, t('spent')), h('div', { class: 'actions' }, buttons));
+    return form({
+        key: 'code', class: 'stack', button: t('confirm'), errors: { INVALID_PHONE_CODE: 'code', PHONE_CODE_EXPIRED: 'code', PHONE_CODE_ATTEMPTS: 'code' },
+        submit: async ({ code }) => {
+            phone = await call('POST', '/v1/account/phone/confirmation', { code: code.replace(/\D/g, '') });
+            toast(t('confirmed'));
+            draw();
+            document.getElementById('phone')?.focus();
+        },
+        more: h('div', { class: 'actions' }, buttons),
+    }, h('p', { role: 'status' }, t('sent', { number: pending.phone_number, when: when(pending.expires_at) })),
+    field({ name: 'code', label: t('code'), class: 'digits', autocomplete: 'one-time-code', inputmode: 'numeric', pattern: '[0-9 ]{6,}', required: true }));
+}
+
+function phonePart() {
+    if (changing) return enterPhone();
+    if (phone.pending) return enterCode(phone.pending);
+    if (phone.verified) return false;
+    if (subscription.status === 'active' && number) return enterPhone();
+    return h('p', { class: 'quiet', key: 'later' }, t('phone_later'), ' ', subscription.status === 'none' && h('a', { href: '/billing' }, t('phone_later_link')));
+}
+
+function phoneCard() {
+    const may = subscription.status === 'active' && !changing && !phone.pending;
+    return h('section', { class: 'card', 'aria-labelledby': 'phone', key: 'phone' },
+        h('h2', { id: 'phone', tabindex: '-1' }, t('phone')), h('p', { class: 'quiet' }, t('phone_lead')),
+        phone.verified && h('ul', { class: 'rows' }, h('li', null, mark('handset', 'good'),
+            h('div', null, h('b', { class: 'num' }, phone.phone_number), h('span', { class: 'small quiet' }, phone.verified_at ? t('verified_at', { when: date(phone.verified_at) }) : t('verified'))),
+            may && h('button', { type: 'button', onclick: () => { changing = true; draw(); document.getElementById('f-phone_number')?.focus(); } }, t('change')))),
+        phonePart());
+}
+
+// ---- the browsers ----
+
+/** @param {Browser} one */
+const nameOf = (one) => (one.browser && one.system ? t('on', { browser: one.browser, system: one.system }) : one.browser ?? one.system ?? t('unknown'));
+
+/** @param {Browser} one */
+async function signOut(one) {
+    try {
+        await call('DELETE', `/v1/browsers/${one.id}`);
+    } catch (error) {
+        if (!(error instanceof CallError) || error.status !== 404) return tellError(error);
+    }
+    browsers = browsers.filter((other) => other !== one);
+    toast(t('signed_out', { browser: nameOf(one) }));
+    draw();
+    document.getElementById('browsers')?.focus();
+}
+
+async function signOutEverywhere() {
+    if (!await confirm(t('everywhere_title'), t('everywhere_text'), t('everywhere'))) return;
+    try {
+        await call('DELETE', '/v1/browsers');
+    } catch (error) {
+        return tellError(error);
+    }
+    location.replace('/');
+}
+
+/** @param {Browser} one */
+function browserRow(one) {
+    const touched = ['Android', 'iOS', 'iPadOS', 'iPhone', 'iPad'].includes(one.system ?? '');
+    return h('li', { key: one.id }, mark(touched ? 'handset' : 'screen', one.current ? 'good' : ''), h('div', null,
+        h('b', null, nameOf(one), one.current && h('span', { class: 'badge' }, t('this'))),
+        h('span', { class: 'small quiet' }, h('time', { datetime: one.last_used_at, title: exactly(one.last_used_at) }, t('last_used', { when: when(one.last_used_at) })), ' · ', t('since', { when: when(one.signed_in_at) }),
+            one.remembered && ` · ${t('remembered')}`)),
+    !one.current && h('button', { class: 'danger', type: 'button', 'aria-label': t('sign_out_what', { browser: nameOf(one), when: when(one.signed_in_at) }), onclick: () => signOut(one) }, t('sign_out')));
+}
+
+function browserCard() {
+    return h('section', { class: 'card', 'aria-labelledby': 'browsers', key: 'browsers' },
+        h('h2', { id: 'browsers', tabindex: '-1' }, t('browsers')), h('ul', { class: 'rows' }, browsers.map(browserRow)),
+        h('div', { class: 'actions' }, h('button', { class: 'danger', type: 'button', onclick: signOutEverywhere }, t('everywhere')), h('span', { class: 'small quiet' }, t('everywhere_hint'))));
+}
+
+// ---- the rest ----
+
+function person() {
+    const { email, created_at: since } = data.account;
+    return h('section', { class: 'card who', 'aria-labelledby': 'who', key: 'who' }, h('span', { class: 'initial', 'aria-hidden': 'true' }, email.slice(0, 1).toUpperCase()),
+        h('div', null, h('h2', { id: 'who', class: 'email' }, email), h('p', { class: 'small quiet' }, t('member', { when: date(since) }), ' ', t('email_hint'))));
+}
+
+function links() {
+    /** @type {[string, string, string, string][]} */
+    const all = [['card', '/billing', t('billing'), { none: t('no_plan'), active: t('plan_active'), past_due: t('plan_late') }[subscription.status] ?? ''],
+        ['door', '/buildings', t('buildings'), t('buildings_hint', { count: data.buildings.data.length })],
+        ['key', '/agents', t('agents'), t('agents_hint')], ['hook', '/webhooks', t('webhooks'), t('webhooks_hint')]];
+    return h('nav', { class: 'card', 'aria-label': t('more'), key: 'links' }, h('ul', { class: 'rows ways' }, all.map(([name, href, title, hint]) => h('li', { key: href },
+        h('a', { href }, mark(name), h('span', null, h('b', null, title), h('span', { class: 'small quiet' }, hint)), h('svg', { 'aria-hidden': 'true' }, h('use', { href: '#i-down' })))))));
+}
+
+function draw() {
+    const came = returned();
+    patch(at('page'), [came, h('div', { class: 'columns', key: 'columns' },
+        h('div', { class: 'column' }, person(), phoneCard(), browserCard()),
+        h('div', { class: 'column' }, links(),
+            h('section', { class: 'card', 'aria-labelledby': 'yours', key: 'yours' }, h('h2', { id: 'yours' }, t('yours')), h('p', null, t('yours_export')), h('p', null, t('yours_delete')))))]);
+}
+
+draw();
+wait();
