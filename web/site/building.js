@@ -1,1 +1,273 @@
-import './lib/page.js';
+// Building: the key that opens the door, greetings, phones, the letter to the manager, and a ring to test it all.
+// texts: setup.
+import { CallError, call } from './lib/call.js';
+import { dialog, toast } from './lib/dialog.js';
+import { check, field, form } from './lib/form.js';
+import { at, building, data, tellError } from './lib/page.js';
+import { setPhone } from './lib/setup.js';
+import { t } from './lib/texts.js';
+import { date, now, when } from './lib/time.js';
+import { h, icon, patch } from './lib/view.js';
+
+/**
+ * @typedef {{length_ms: number, gap_ms: number, delay_ms: number, repeat: number, mode: string, before_greeting: boolean}} Release
+ * @typedef {{numbers: string[], strategy: string, seconds: number, accept: boolean, message: boolean}} Ring
+ * @typedef {{virtual_number: string | null, unlock_tone: string | null, greeting_welcome: string, greeting_granted: string, greeting_denied: string,
+ *   greeting_forwarding: string, release: Release, ring: Ring, version: string | null, editable: boolean}} Settings
+ * @typedef {{phone_number: string | null, verified: boolean}} Phone
+ */
+
+/** @type {Settings} */ let settings = data.settings;
+/** @type {Phone} */ let phone = data.phone;
+const path = `/v1/buildings/${building.id}/settings`;
+const sandbox = document.querySelector('.try') !== null;
+
+// ---- saving: the version that the person saw, and both versions if it is not the last ----
+
+/** @type {Record<string, string>} */
+const NAMES = {
+    unlock_tone: t('tone'), mode: t('mode'), length_ms: t('length_ms'), gap_ms: t('gap_ms'), delay_ms: t('delay_ms'), repeat: t('repeat'), before_greeting: t('before'),
+    greeting_welcome: t('greeting_welcome'), greeting_granted: t('greeting_granted'), greeting_denied: t('greeting_denied'), greeting_forwarding: t('greeting_forwarding'),
+    numbers: t('numbers'), strategy: t('strategy'), seconds: t('seconds'), accept: t('accept'), message: t('message'),
+};
+/** @type {Record<string, string>} */
+const VALUES = { auto: t('auto'), events: t('events'), inband: t('inband'), info: t('info'), all: t('all'), order: t('order'), true: t('yes'), false: t('no') };
+
+/** @param {any} value */
+function shown(value) {
+    const text = Array.isArray(value) ? value.join(', ') : String(value ?? '');
+    return text === '' ? t('empty') : VALUES[text] ?? text;
+}
+
+/** The fields of settings without their objects. @param {Record<string, any>} one @returns {Record<string, any>} */
+const flat = (one) => Object.fromEntries(Object.entries(one).flatMap(([name, value]) => (name === 'release' || name === 'ring' ? Object.entries(value) : [[name, value]])));
+
+/** Shows what differs. @param {Record<string, any>} mine @param {Settings} theirs @returns {Promise<boolean>} true: mine */
+async function chooseMine(mine, theirs) {
+    const saved = flat(theirs);
+    const differing = Object.entries(flat(mine)).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(saved[name]));
+    if (differing.length === 0) return true;
+    return await dialog(t('conflict'), (close) => [
+        h('p', null, t('conflict_hint')),
+        h('dl', { class: 'versions' }, differing.map(([name, value]) => h('div', { key: name }, h('dt', null, NAMES[name] ?? name),
+            h('dd', null, h('span', { class: 'small quiet' }, t('mine')), h('b', null, shown(value))),
+            h('dd', null, h('span', { class: 'small quiet' }, t('theirs')), h('b', null, shown(saved[name])))))),
+        h('div', { class: 'actions' },
+            h('button', { class: 'primary', type: 'button', onclick: () => close(true) }, t('keep_mine')),
+            h('button', { type: 'button', onclick: () => close(false) }, t('keep_theirs'))),
+    ]) === true;
+}
+
+/** @param {Record<string, any>} change */
+async function save(change) {
+    try {
+        settings = await call('PATCH', path, change, { match: settings.version ?? '' });
+    } catch (error) {
+        if (!(error instanceof CallError) || error.code !== 'SETTINGS_VERSION_CONFLICT') throw error;
+        const theirs = /** @type {Settings} */ (await call('GET', path));
+        const mine = await chooseMine(change, theirs);
+        settings = theirs;
+        if (!mine) {
+            forms += 1;
+            take();
+            toast(t('theirs_kept'));
+            return;
+        }
+        await save(change);
+        return;
+    }
+    take();
+    toast(t('saved'));
+}
+
+/** Other fields once the saved settings are to be seen. */
+let forms = 0;
+/** @type {{key: number, value: string}[]} */
+let numbers = [];
+/** @type {Record<string, number>} */
+let counts = {};
+let nextNumber = 0;
+
+function take() {
+    numbers = settings.ring.numbers.map((value) => ({ key: nextNumber += 1, value }));
+    counts = {};
+    draw();
+}
+
+// ---- the key ----
+
+/** @param {keyof Release} name @param {number} min @param {number} max @param {number} step */
+const milliseconds = (name, min, max, step) => field({ name, label: NAMES[name], type: 'number', min, max, step, required: true, value: settings.release[name], inputmode: 'numeric' });
+
+function toneCard() {
+    const { release } = settings;
+    return h('section', { class: 'card', 'aria-labelledby': 'tone', key: `tone-${forms}` }, h('h2', { id: 'tone' }, t('tone')), h('p', { class: 'quiet' }, t('tone_hint')),
+        form({
+            class: 'stack', errors: { INVALID_TONE: 'unlock_tone' },
+            submit: (values) => save({
+                unlock_tone: values.unlock_tone.trim(),
+                release: {
+                    mode: values.mode, length_ms: Number(values.length_ms), gap_ms: Number(values.gap_ms), delay_ms: Number(values.delay_ms),
+                    repeat: Number(values.repeat), before_greeting: values.before_greeting === 'on',
+                },
+            }),
+        },
+        field({ name: 'unlock_tone', label: t('keys'), class: 'key', value: settings.unlock_tone ?? '', required: true, maxlength: 3, pattern: '[0-9#*]{1,3}', title: t('keys_hint'), autocomplete: 'off', hint: t('keys_hint') }),
+        h('details', { class: 'more' }, h('summary', null, t('sending'), icon('down')),
+            h('div', { class: 'stack' },
+                field({ name: 'mode', label: t('mode'), value: release.mode, options: [['auto', t('auto')], ['events', t('events')], ['inband', t('inband')], ['info', t('info')]], hint: t('mode_hint') }),
+                h('div', { class: 'fields' }, milliseconds('length_ms', 40, 2000, 10), milliseconds('gap_ms', 40, 2000, 10), milliseconds('delay_ms', 0, 3000, 10), milliseconds('repeat', 1, 3, 1)),
+                check({ name: 'before_greeting', label: t('before'), checked: release.before_greeting })))));
+}
+
+// ---- greetings ----
+
+const GREETING_MAX = 119;
+const GREETINGS = /** @type {const} */ (['greeting_welcome', 'greeting_granted', 'greeting_denied', 'greeting_forwarding']);
+
+/** In one line, as it is spoken. @param {string} text */
+const oneLine = (text) => text.replace(/\s*[\r\n]+\s*/g, ' ').trim();
+
+/** @param {typeof GREETINGS[number]} name */
+function greeting(name) {
+    const count = counts[name] ?? settings[name].length;
+    return h('div', { class: 'greeting', key: name },
+        field({
+            name, label: NAMES[name], tag: 'textarea', rows: 2, maxlength: GREETING_MAX, value: settings[name], 'aria-describedby': `count-${name} f-${name}-note`,
+            oninput: (/** @type {Event} */ event) => {
+                counts[name] = /** @type {HTMLTextAreaElement} */ (event.target).value.length;
+                draw();
+            },
+        }),
+        h('span', { class: count > GREETING_MAX - 10 ? 'small num count near' : 'small quiet num count', id: `count-${name}` }, t('count', { count, max: GREETING_MAX })));
+}
+
+function greetingCard() {
+    return h('section', { class: 'card', 'aria-labelledby': 'greetings', key: `greetings-${forms}` }, h('h2', { id: 'greetings' }, t('greetings')), h('p', { class: 'quiet' }, t('greetings_hint')),
+        form({
+            class: 'stack', submit: (values) => save(Object.fromEntries(GREETINGS.map((name) => [name, oneLine(values[name])]))),
+        }, GREETINGS.map(greeting)));
+}
+
+// ---- phones ----
+
+async function changePhone() {
+    if (!await setPhone()) return;
+    phone = await call('GET', '/v1/account/phone');
+    toast(t('phone_saved'));
+    draw();
+}
+
+/** A number without what people put between digits. @param {string} number */
+const compact = (number) => number.replace(/[\s().-]/g, '');
+
+function ringForm() {
+    const { ring } = settings;
+    return form({
+        class: 'stack', key: `ring-${forms}`,
+        submit: (values, _, element) => save({
+            ring: {
+                numbers: [...new FormData(element)].filter(([name, value]) => name.startsWith('number') && value !== '').map(([, value]) => compact(String(value))),
+                strategy: values.strategy, seconds: Number(values.seconds), accept: values.accept === 'on', message: values.message === 'on',
+            },
+        }),
+    },
+    h('fieldset', { class: 'numbers', key: 'numbers' }, h('legend', null, t('numbers')), h('p', { class: 'hint' }, t('numbers_hint')),
+        numbers.map(({ key, value }, i) => h('div', { class: 'number', key },
+            h('input', { name: `number${key}`, type: 'tel', value, 'aria-label': t('numbers_one', { count: i + 1 }), pattern: '\\+[0-9 \\(\\).\\-]{7,24}', title: t('number_hint'), autocomplete: 'off' }),
+            h('button', {
+                class: 'round plain', type: 'button', 'aria-label': t('numbers_remove', { count: i + 1 }),
+                onclick: () => {
+                    numbers = numbers.filter((one) => one.key !== key);
+                    draw();
+                },
+            }, icon('no')))),
+        numbers.length < 4 && h('button', {
+            type: 'button', key: 'add',
+            onclick: () => {
+                numbers = [...numbers, { key: nextNumber += 1, value: '' }];
+                draw();
+                /** @type {HTMLElement | undefined} */ ([...document.querySelectorAll('.number input')].at(-1))?.focus();
+            },
+        }, t('numbers_add'))),
+    h('div', { class: 'fields' },
+        field({ name: 'strategy', label: t('strategy'), value: ring.strategy, options: [['all', t('all')], ['order', t('order')]] }),
+        field({ name: 'seconds', label: t('seconds'), type: 'number', min: 10, max: 60, required: true, value: ring.seconds, inputmode: 'numeric' })),
+    h('div', null, check({ name: 'accept', label: t('accept'), checked: ring.accept }), check({ name: 'message', label: t('message'), checked: ring.message })));
+}
+
+function phoneCard() {
+    return h('section', { class: 'card', 'aria-labelledby': 'phones', key: 'phones' }, h('h2', { id: 'phones' }, t('phones')),
+        h('ul', { class: 'rows' }, h('li', null, h('span', { class: 'sign' }, icon('phone')),
+            h('div', null, h('b', { class: 'num' }, phone.phone_number ?? t('no_phone')), h('span', { class: 'small quiet' }, phone.phone_number ? building.is_primary ? t('phone_hint') : t('phone_linked') : t('no_phone_hint'))),
+            h('button', { type: 'button', onclick: () => changePhone().catch(tellError) }, phone.phone_number ? t('change') : t('add')))),
+        settings.version && ringForm());
+}
+
+// ---- the letter, and a ring ----
+
+function letter() {
+    return h('section', { class: 'card letter', 'aria-labelledby': 'letter', key: 'letter' },
+        h('div', { class: 'head' }, h('h2', { id: 'letter' }, t('letter')), h('button', { type: 'button', onclick: () => print() }, icon('file'), t('print'))),
+        h('div', { class: 'paper' },
+            h('p', { class: 'num' }, date(now())),
+            h('p', null, t('letter_to', { label: building.label })),
+            h('p', null, t('letter_ask')),
+            h('dl', { class: 'facts' }, h('dt', null, t('letter_number')), h('dd', { class: 'figure' }, settings.virtual_number ?? ''),
+                h('dt', null, t('letter_key')), h('dd', { class: 'figure' }, settings.unlock_tone ?? '______'),
+                h('dt', null, t('letter_name')), h('dd', null, '______________________')),
+            h('p', null, t('letter_how')),
+            h('ol', null, h('li', null, t('letter_one')), h('li', null, t('letter_two')), h('li', null, t('letter_three'))),
+            h('p', null, t('letter_end')), h('p', { class: 'email' }, data.account.email)));
+}
+
+/** @typedef {{outcome: string, tones: string | null, said: string[], grant_label: string | null, rang: string[]}} Rung */
+/** @type {Rung | undefined} */
+let rung;
+
+/** Rings in the sandbox. @param {Record<string, string>} values */
+async function ring(values) {
+    const answer = await fetch('/sandbox/calls', {
+        method: 'POST', headers: { 'Content-Type': 'application/json' }, signal: AbortSignal.timeout(30_000),
+        body: JSON.stringify({ to: settings.virtual_number, from: '+15550001111', digits: values.digits || null }),
+    }).catch(() => { throw new CallError(0, 'offline'); });
+    const found = await answer.json();
+    if (!answer.ok) throw new CallError(answer.status, found?.error?.code ?? 'other');
+    rung = found;
+    draw();
+}
+
+/** @param {Rung} one */
+function heard(one) {
+    const opened = one.outcome === 'released';
+    return h('div', { class: opened ? 'note good' : 'note', role: 'status', key: 'heard' },
+        h('p', null, h('b', null, opened ? t('rang_open', { tones: one.tones ?? '', name: one.grant_label ?? '' }) : one.rang.length > 0 ? t('rang_phone', { number: one.rang.join(', ') }) : t('rang_nobody'))),
+        one.said.length > 0 && h('ul', { class: 'heard', 'aria-label': t('heard') }, one.said.map((text) => h('li', null, `“${text}”`))),
+        h('p', null, h('a', { href: '/activity' }, t('see'))));
+}
+
+function testCard() {
+    return h('section', { class: 'card', 'aria-labelledby': 'test', key: 'test' }, h('h2', { id: 'test' }, t('test')),
+        sandbox ? [h('p', { class: 'quiet' }, t('test_sandbox')),
+            form({ class: 'stack', button: t('ring'), submit: ring }, field({ name: 'digits', label: t('digits'), inputmode: 'numeric', pattern: '[0-9*#]{0,64}', autocomplete: 'off', hint: t('digits_hint') }))]
+            : h('ol', { class: 'doing' }, h('li', null, t('test_one', { number: settings.virtual_number ?? '' })), h('li', null, t('test_two')), h('li', null, t('test_three'))),
+        rung && heard(rung),
+        h('p', { class: 'small quiet', key: 'last' }, data.setup.last_successful_buzz_at ? t('last', { time: when(data.setup.last_successful_buzz_at) }) : t('never')));
+}
+
+function waiting() {
+    return h('section', { class: 'card', key: 'waiting' }, h('h2', null, t('waiting')), h('p', null, t('waiting_hint')), h('div', { class: 'actions' }, h('a', { class: 'button primary', href: '/billing' }, t('plan'))));
+}
+
+function title() {
+    return h('header', { class: 'place', key: 'place' }, h('h1', null, building.label), h('p', { class: 'quiet num' }, settings.virtual_number ? t('dials', { number: settings.virtual_number }) : t('no_number')));
+}
+
+function draw() {
+    const ready = settings.version !== null;
+    patch(at('page'), [title(),
+        h('div', { class: 'column', key: 'door' }, ready ? [toneCard(), greetingCard()] : waiting()),
+        h('div', { class: 'column', key: 'phones' }, ready && testCard(), phoneCard(), ready && letter())]);
+}
+
+take();

@@ -33,10 +33,10 @@ export async function refresh() {
 
 // ---- the building ----
 
-/** Remembers the choice for all pages (src/api/cookie.h), and shows this page for it. @param {string} id */
-function choose(id) {
+/** Remembers the choice for all pages (src/api/cookie.h), and shows this page for it, or another. @param {string} id @param {string} [path] */
+export function choose(id, path = location.pathname) {
     document.cookie = `__Host-building=${id}; Path=/; Secure; SameSite=Lax; Max-Age=31536000`;
-    location.assign(location.pathname);
+    location.assign(path);
 }
 
 at('place').textContent = building.label;

@@ -1,0 +1,187 @@
+// The page of a building, in a browser: key, greetings, phones, the letter, and a ring.
+// PORTERO_E2E_PICTURES=directory keeps screenshots.
+// engine: sqlite, because what the page reads and writes is tested on both engines elsewhere
+import { after, afterEach, before, describe, it } from 'node:test';
+import assert from 'node:assert/strict';
+import { Browser, checkAccessible } from './lib/browser.js';
+import { ok } from './lib/client.js';
+import { checkSights, HOSTILE, openSigned, picture } from './lib/site-page.js';
+import { grant, message, resident, signIn, useWorld } from './lib/world.js';
+
+describe('the page of a building', () => {
+    const w = useWorld();
+    const { client } = w;
+    let browser;
+    before(async () => { browser = await Browser.start(); });
+    after(() => browser?.close());
+    afterEach(() => assert.deepEqual(browser.takeComplaints(), []));
+
+    const open = (person, options) => openSigned(browser, w, person, '/building', options);
+    const closing = (page) => page.context().close();
+    const settingsOf = async (person) => ok(await person.client.get(`/v1/buildings/${person.building.id}/settings`));
+    const part = (page, name) => page.getByRole('region', { name, exact: true });
+    const save = (page, name) => part(page, name).getByRole('button', { name: 'Save' }).click();
+    const saved = (page) => page.getByRole('status').getByText('Saved', { exact: true }).first().waitFor();
+
+    it('saves the key and how it is sent, with the keyboard alone', async () => {
+        const person = await resident(client);
+        const page = await open(person);
+        await page.getByLabel('Key', { exact: true }).focus();
+        await page.keyboard.press('Control+A');
+        await page.keyboard.type('6#');
+        await page.keyboard.press('Tab');
+        await page.keyboard.press('Enter');
+        await page.getByLabel('How it is sent').selectOption('As a sound in the call');
+        await page.getByLabel('Length of a key (ms)').fill('300');
+        await page.getByLabel('Send the key before the greeting').focus();
+        await page.keyboard.press('Space');
+        await page.keyboard.press('Enter');
+        await saved(page);
+        const { unlock_tone: tone, release } = await settingsOf(person);
+        assert.deepEqual([tone, release.mode, release.length_ms, release.before_greeting], ['6#', 'inband', 300, true]);
+        await closing(page);
+    });
+
+    it('counts greetings as the service does, and saves them in one line', async () => {
+        const person = await resident(client);
+        const page = await open(person);
+        const welcome = page.getByLabel('Before a code is asked for');
+        await welcome.fill('🚪'.repeat(60));
+        await page.getByText('118 of 119').waitFor(); // a whole door more would be 120
+        await welcome.fill('Hello.\nCode, please.');
+        await page.getByLabel('After a wrong code').fill('');
+        await page.getByText('20 of 119').waitFor();
+        await save(page, 'Greetings');
+        await saved(page);
+        const settings = await settingsOf(person);
+        assert.deepEqual([settings.greeting_welcome, settings.greeting_denied], ['Hello. Code, please.', '']);
+        await closing(page);
+    });
+
+    it('shows both versions when somebody else has saved meanwhile', async () => {
+        const person = await resident(client);
+        const page = await open(person);
+        const path = `/v1/buildings/${person.building.id}/settings`;
+        const other = async (body) => ok(await person.client.patch(path, body, { headers: { 'If-Match': (await settingsOf(person)).version } }));
+        await other({ unlock_tone: '7' });
+        await page.getByLabel('Key', { exact: true }).fill('5');
+        await save(page, 'The key that opens the door');
+        const dialog = page.getByRole('dialog', { name: 'Someone else changed this' });
+        assert.deepEqual(await dialog.locator('dd b').allInnerTexts(), ['5', '7']);
+        await checkAccessible(page);
+        await picture(page, 'building-conflict');
+        await dialog.getByRole('button', { name: 'Keep the others' }).click();
+        await page.waitForFunction(() => document.querySelector('[name=unlock_tone]').value === '7');
+        assert.equal((await settingsOf(person)).unlock_tone, '7');
+        await other({ unlock_tone: '8' });
+        await page.getByLabel('Key', { exact: true }).fill('5');
+        await save(page, 'The key that opens the door');
+        await page.getByRole('button', { name: 'Save yours' }).click();
+        await saved(page);
+        assert.equal((await settingsOf(person)).unlock_tone, '5');
+        assert.ok(browser.takeComplaints().every((text) => /status of 409/.test(text)));
+        await closing(page);
+    });
+
+    it('saves the phones that ring and how', async () => {
+        const person = await resident(client);
+        const page = await open(person);
+        await page.getByRole('button', { name: 'Add a phone' }).click();
+        await page.keyboard.type('+1 514 555-0199');
+        await page.getByRole('button', { name: 'Add a phone' }).click();
+        await page.keyboard.type('+15145550198');
+        await page.getByLabel('They ring').selectOption('One after the other');
+        await page.getByLabel('Visitors may leave a message').check();
+        await save(page, 'Phones');
+        await saved(page);
+        const { ring } = await settingsOf(person);
+        assert.deepEqual([ring.numbers, ring.strategy, ring.message], [['+15145550199', '+15145550198'], 'order', true]);
+        await page.getByRole('button', { name: 'Remove phone 1' }).click();
+        await save(page, 'Phones');
+        await page.waitForFunction(() => document.querySelectorAll('.number input').length === 1);
+        await page.waitForFunction(() => document.querySelector('form[aria-busy=true]') === null);
+        assert.deepEqual((await settingsOf(person)).ring.numbers, ['+15145550198']);
+        await closing(page);
+    });
+
+    it('verifies the phone that rings', async () => {
+        const person = await resident(client);
+        const page = await open(person);
+        await page.getByText('No phone yet').waitFor();
+        await part(page, 'Phones').getByRole('button', { name: 'Add', exact: true }).click();
+        const number = `+1514${String(Date.now()).slice(-7)}`;
+        await page.getByRole('dialog').getByRole('textbox').fill(number);
+        await page.keyboard.press('Enter');
+        await page.locator('dialog [name=code]').waitFor();
+        await page.locator('dialog [name=code]').fill((await message(client, number, 'sms')).code);
+        await page.keyboard.press('Enter');
+        await part(page, 'Phones').getByText(number).waitFor();
+        await closing(page);
+    });
+
+    it('rings the sandbox\'s bell and tells what the visitor heard', async () => {
+        const person = await resident(client, { tone: '9#' });
+        await grant(person, { type: 'passcode', label: 'Anna & Tom', access_code: '4711' });
+        const page = await open(person);
+        const test = part(page, 'Test the door');
+        await test.getByLabel('Keys that the visitor presses').fill('4711');
+        await test.getByRole('button', { name: 'Ring the bell' }).click();
+        await test.getByText('Anna & Tom: the key 9# was sent to the door.').waitFor();
+        await test.getByText('“Welcome. The door is open.”').waitFor();
+        await picture(page, 'building-rang');
+        await closing(page);
+    });
+
+    it('prints the letter alone, with the number and the key', async () => {
+        const person = await resident(client, { tone: '9' });
+        const page = await open(person);
+        await page.emulateMedia({ media: 'print' });
+        const text = await page.locator('body').innerText();
+        assert.ok(text.includes(person.number) && text.includes('Please set up my entry'), text);
+        assert.ok(!/Test the door|Greetings|Ring the bell|Settings/.test(text), text);
+        await picture(page, 'building-letter');
+        await closing(page);
+    });
+
+    it('waits for the number without a subscription', async () => {
+        const session = await signIn(client);
+        const page = await open(session, { viewport: { width: 390, height: 800 } });
+        await page.getByText('First, a number for your door').waitFor();
+        assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0);
+        await checkAccessible(page);
+        await picture(page, 'building-waiting');
+        await closing(page);
+    });
+
+    it('shows texts of residents as texts', async () => {
+        const person = await resident(client);
+        const path = `/v1/buildings/${person.building.id}/settings`;
+        const greeting = HOSTILE.slice(0, 119);
+        ok(await person.client.patch(path, { greeting_welcome: greeting }, { headers: { 'If-Match': (await settingsOf(person)).version } }));
+        await grant(person, { type: 'passcode', label: HOSTILE, access_code: '4711' });
+        const page = await open(person);
+        assert.equal(await page.getByLabel('Before a code is asked for').inputValue(), greeting);
+        await page.getByLabel('Keys that the visitor presses').fill('4711');
+        await page.getByRole('button', { name: 'Ring the bell' }).click();
+        await page.getByText(`${HOSTILE}: the key 9`).waitFor();
+        assert.equal(await page.locator('main img').count(), 0);
+        await closing(page);
+    });
+
+    for (const [locale, text] of [['es-MX', 'La tecla que abre la puerta'], ['fr-CA', 'La touche qui ouvre la porte']]) {
+        it(`speaks ${locale}`, async () => {
+            const page = await open(await resident(client), { locale });
+            await page.getByRole('heading', { name: text, exact: true }).waitFor();
+            await checkAccessible(page);
+            await closing(page);
+        });
+    }
+
+    it('is accessible and fits, light and dark', async () => {
+        const page = await open(await resident(client, { tone: '9' }));
+        await page.getByText('If the door does not hear the key').click();
+        await page.getByRole('button', { name: 'Add a phone' }).click();
+        await checkSights(page, 'building');
+        await closing(page);
+    });
+});
