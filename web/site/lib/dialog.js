@@ -33,7 +33,7 @@ export function dialog(title, render) {
     draw();
     element.showModal();
     /** @type {HTMLElement | null} */
-    const first = element.querySelector('[autofocus], input, select, textarea') ?? element.querySelector('h2');
+    const first = element.querySelector('[autofocus]') ?? element.querySelector('input, select, textarea') ?? element.querySelector('h2');
     first?.focus();
     return new Promise((resolve) => {
         element.addEventListener('close', () => {

@@ -84,6 +84,9 @@ export function length(ms) {
     return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(value);
 }
 
+/** The names of the days of the week, from Sunday. */
+export const dayNames = [...Array(7).keys()].map((n) => new Intl.DateTimeFormat(locale, { timeZone: 'UTC', weekday: 'long' }).format(new Date(Date.UTC(2000, 0, 2 + n))));
+
 /** "Toronto time" where it is not the browser's own; else empty. */
 export function zoneNote() {
     return zone === own ? '' : t('page.zone', { city: zone.replace(/.*\//, '').replaceAll('_', ' ') });

@@ -1,0 +1,104 @@
+// Access grants, as people read them, and what changes them.
+// texts: grant.
+import { call } from './call.js';
+import { data } from './data.js';
+import { t } from './texts.js';
+import { dayNames, hour, length, now, when, zone } from './time.js';
+
+/**
+ * @typedef {'timer' | 'passcode' | 'routine'} Kind
+ * @typedef {'active' | 'scheduled' | 'inactive' | 'exhausted' | 'expired' | 'revoked'} Status
+ * @typedef {{id: string, type: Kind, label: string, enabled: boolean, version: number, status: Status, created_at: string,
+ *   starts_at?: string, ends_at?: string | null, remaining_uses?: number | null, access_code?: string,
+ *   enter_code_with_voice?: boolean, days?: string[], start?: string, end?: string, timezone?: string}} Grant
+ */
+
+const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
+export const WEEKDAYS = DAYS.slice(1, 6);
+
+/** The choices of days that a routine may have: [value, text]; a value has the days' names. @returns {[string, string][]} */
+export const dayChoices = () => [
+    [WEEKDAYS.join(' '), t('grant.weekdays')], ['sunday saturday', t('grant.weekend')], [DAYS.join(' '), t('grant.every_day')],
+    ...[1, 2, 3, 4, 5, 6, 0].map((day) => /** @type {[string, string]} */ ([DAYS[day], dayNames[day]])),
+];
+
+/** Its status now, as the service derives it. @param {Grant} grant @returns {Status} */
+export function statusOf(grant) {
+    if (grant.status === 'revoked') return 'revoked';
+    if (!grant.enabled) return 'inactive';
+    if (grant.remaining_uses === 0) return 'exhausted';
+    if (grant.ends_at && Date.parse(grant.ends_at) <= now()) return 'expired';
+    // The service's word counts where its clock is a little ahead.
+    return grant.status !== 'active' && grant.starts_at && Date.parse(grant.starts_at) > now() ? 'scheduled' : 'active';
+}
+
+/** @param {Grant} grant */
+export const hasEnded = (grant) => ['inactive', 'exhausted', 'expired', 'revoked'].includes(statusOf(grant));
+
+/** Does it let in whoever buzzes now? @param {Grant} grant */
+export function opensNow(grant) {
+    if (statusOf(grant) !== 'active' || grant.type === 'passcode') return false;
+    if (grant.type === 'timer') return true;
+    const [today, time] = new Intl.DateTimeFormat('en-GB', { timeZone: grant.timezone, weekday: 'long', hour: '2-digit', minute: '2-digit' })
+        .format(now()).toLowerCase().split(/,? (?=\d)/);
+    return Boolean(grant.days?.includes(today)) && time >= (grant.start ?? '') && time < (grant.end ?? '');
+}
+
+/** The word for its status. @param {Grant} grant */
+export function statusText(grant) {
+    if (opensNow(grant)) return t('grant.open_now');
+    const texts = {
+        active: t('grant.active'), scheduled: t('grant.scheduled'), inactive: grant.type === 'timer' ? t('grant.expired') : t('grant.inactive'),
+        exhausted: t('grant.exhausted'), expired: t('grant.expired'), revoked: t('grant.revoked'),
+    };
+    return texts[statusOf(grant)];
+}
+
+/** @param {Grant} grant */
+export function usesText({ remaining_uses: left }) {
+    if (left === null || left === undefined) return t('grant.unlimited');
+    return left === 1 ? t('grant.one_use') : t('grant.uses', { count: left });
+}
+
+/** "Weekdays, 9:00 to 12:00". @param {Grant} grant */
+function scheduleText({ days = [], start = '', end = '', timezone = zone }) {
+    const day = dayChoices().find(([value]) => value.split(' ').sort().join() === [...days].sort().join())?.[1] ?? days.join(', ');
+    const elsewhere = timezone === zone ? '' : ` (${timezone.replace(/.*\//, '').replaceAll('_', ' ')})`;
+    return t('grant.schedule', { days: day, start: hour(start), end: hour(end) }) + elsewhere;
+}
+
+/** When it opens the door: "until 17:30". @param {Grant} grant @returns {string} */
+export function timeText(grant) {
+    if (grant.type === 'routine') return scheduleText(grant);
+    if (!grant.ends_at) return t('grant.no_end');
+    const status = statusOf(grant);
+    if (status === 'scheduled') return t('grant.from_to', { start: when(grant.starts_at ?? ''), end: when(grant.ends_at) });
+    return Date.parse(grant.ends_at) <= now() ? t('grant.ended', { time: when(grant.ends_at) }) : t('grant.until', { time: when(grant.ends_at) });
+}
+
+/** One line about it. @param {Grant} grant */
+export function lineOf(grant) {
+    const left = grant.type === 'timer' && opensNow(grant) && t('grant.left', { time: length(Date.parse(grant.ends_at ?? '') - now()) });
+    const limited = typeof grant.remaining_uses === 'number' && grant.remaining_uses > 0;
+    return [timeText(grant), left, limited && usesText(grant)].filter(Boolean).join(' · ');
+}
+
+/** Writes a change of the version that the person saw. @param {Grant} grant @param {object} body @returns {Promise<Grant>} */
+export const change = (grant, body) => call('PATCH', `/v1/unlock/${grant.id}`, body, { match: grant.version });
+
+/** @param {Grant} grant @returns {Promise<Grant>} */
+export const reread = (grant) => call('GET', `/v1/unlock/${grant.id}`);
+
+/** How a guest gets in, to be sent to them. @param {Grant} grant @param {string} building */
+export function invitation(grant, building) {
+    const lines = {
+        passcode: t('grant.invite_code', { building, code: grant.access_code ?? '' }),
+        timer: t('grant.invite_timer', { building }),
+        routine: t('grant.invite_routine', { building }),
+    };
+    const time = statusOf(grant) === 'scheduled' || grant.type === 'routine' || grant.ends_at ? t('grant.invite_when', { when: timeText(grant) }) : '';
+    return [lines[grant.type], time].filter(Boolean).join(' ');
+}
+
+/** Does the building's door have what a grant needs? */
+export const connected = () => Boolean(data.setup?.virtual_number && data.setup?.unlock_tone);

@@ -1,0 +1,211 @@
+// The dialogs about one access grant: sharing it, its code in large figures, more time, editing it.
+// texts: grant.
+import { CallError, call } from './call.js';
+import { building } from './data.js';
+import { dialog } from './dialog.js';
+import { form } from './form.js';
+import { change, connected, invitation, lineOf, opensNow, reread, timeText, usesText } from './grant.js';
+import { changeBody, createBody, FIELD_ERRORS, grantFields, newState, PURPOSES } from './grant_form.js';
+import { copy, share } from './share.js';
+import { errorText, t } from './texts.js';
+import { fromField, length, now, toField, when, zone } from './time.js';
+import { h, icon } from './view.js';
+
+/** @typedef {import('./grant.js').Grant} Grant */
+/** @typedef {import('./view.js').Child} Child */
+
+const MINUTE = 60_000;
+
+/** @param {string} code */
+const figures = (code) => h('p', { class: 'large-code', 'aria-label': t('grant.code_is', { code: code.split('').join(' ') }) }, code);
+
+/** The code as large as the screen allows, to be read across a table. @param {Grant} grant */
+export function showLarge(grant) {
+    return dialog(grant.label, () => [figures(grant.access_code ?? ''), h('p', { class: 'quiet centered' }, lineOf(grant))]);
+}
+
+// ---- creation ----
+
+/**
+ * Makes a grant: for a purpose, or another like one that there is.
+ * @param {string} purpose of PURPOSES @param {Grant} [like]
+ * @param {(code: string) => boolean} [taken] has another passcode this code?
+ * @returns {Promise<Grant | undefined>}
+ */
+export function create(purpose, like, taken = () => false) {
+    const named = { guest: t('grant.guest'), parcel: t('grant.parcel'), cleaner: t('grant.cleaner'), party: t('grant.party') };
+    const start = PURPOSES[purpose] ?? PURPOSES.guest;
+    const { access_code: _, ...values } = like ?? { access_code: '', label: /** @type {Record<string, string>} */ (named)[purpose] ?? '', remaining_uses: start.uses ? Number(start.uses) : null };
+    const state = newState(like?.type ?? start.kind, like ? spanOf(like) : start.span, values);
+    return dialog(like ? t('grant.another') : t('grant.new'), (/** @type {(made?: Grant) => void} */ close, draw) => [
+        form({
+            class: 'grant-form',
+            button: t('grant.create'),
+            errors: FIELD_ERRORS,
+            submit: async (typed, once) => {
+                if (typed.code && taken(typed.code)) throw new CallError(0, 'code_taken');
+                close(await call('POST', '/v1/unlock', createBody(typed), { once }));
+            },
+        }, grantFields(state, draw)),
+    ]);
+}
+
+/** The length that another one like it gets. @param {Grant} grant */
+function spanOf(grant) {
+    if (!grant.ends_at) return grant.type === 'passcode' ? 'none' : 'today';
+    const minutes = Math.round((Date.parse(grant.ends_at) - Date.parse(grant.starts_at ?? grant.created_at)) / MINUTE);
+    return ['15', '60', '1440', '10080'].find((span) => Math.abs(Number(span) - minutes) <= 1) ?? 'today';
+}
+
+// ---- editing ----
+
+/** What of a grant people compare: [name, its text]. @param {Grant} grant @returns {[string, string][]} */
+function aspects(grant) {
+    return [
+        [t('grant.name'), grant.label],
+        [t('grant.code'), grant.access_code ?? ''],
+        [t('grant.time'), timeText(grant)],
+        [t('grant.uses_field'), usesText(grant)],
+        [t('grant.voice_short'), grant.enter_code_with_voice ? t('grant.yes') : t('grant.no')],
+        [t('grant.switch'), grant.enabled ? t('grant.on') : t('grant.off')],
+    ];
+}
+
+/** @param {Grant} newer @param {Record<string, any>} body @returns {Grant} */
+function changed(newer, { expires_in_minutes: minutes, ...body }) {
+    const end = minutes ? { ends_at: new Date(now() + minutes * MINUTE).toISOString() } : {};
+    return { ...newer, ...body, ...end };
+}
+
+/** Both versions of a grant, where they differ. @param {Grant} mine @param {Grant} newer */
+function versions(mine, newer) {
+    const theirs = aspects(newer);
+    const rows = aspects(mine).map(([name, text], i) => ({ name, mine: text, newer: theirs[i][1] })).filter((row) => row.mine !== row.newer);
+    return h('div', { class: 'scroll', key: 'versions' }, h('table', { class: 'versions' },
+        h('thead', null, h('tr', null, h('td', null), h('th', { scope: 'col' }, t('grant.mine')), h('th', { scope: 'col' }, t('grant.newer')))),
+        h('tbody', null, rows.map((row) => h('tr', { key: row.name }, h('th', { scope: 'row' }, row.name), h('td', null, row.mine), h('td', null, row.newer))))));
+}
+
+/**
+ * Edits a grant. If somebody else has changed it meanwhile, shows both versions, and the person chooses.
+ * @param {Grant} grant @param {(code: string) => boolean} [taken]
+ * @returns {Promise<Grant | undefined>} as it is now, if it differs from what was given
+ */
+export function edit(grant, taken = () => false) {
+    const state = newState(grant.type, grant.ends_at ? 'keep' : 'none', grant, grant);
+    /** @type {{newer: Grant, body: Record<string, unknown>} | undefined} */
+    let conflict;
+    return dialog(t('grant.edit_title'), (/** @type {(made?: Grant) => void} */ close, draw) => {
+        const save = async (/** @type {Grant} */ version, /** @type {Record<string, unknown>} */ body) => {
+            try {
+                close(Object.keys(body).length > 0 ? await change(version, body) : conflict?.newer);
+            } catch (error) {
+                if (!(error instanceof CallError) || error.code !== 'VERSION_CONFLICT') throw error;
+                conflict = { newer: await reread(grant), body };
+                draw();
+            }
+        };
+        return conflict ? choice(conflict, save, close) : [form({
+            key: 'edit',
+            class: 'grant-form',
+            errors: FIELD_ERRORS,
+            submit: async (typed) => {
+                const body = changeBody(typed, grant);
+                if (body.access_code && taken(/** @type {string} */ (body.access_code))) throw new CallError(0, 'code_taken');
+                await save(grant, body);
+            },
+        }, grantFields(state, draw))];
+    });
+}
+
+/**
+ * @param {{newer: Grant, body: Record<string, unknown>}} conflict
+ * @param {(version: Grant, body: Record<string, unknown>) => Promise<void>} save @param {(grant: Grant) => void} close
+ */
+function choice({ newer, body }, save, close) {
+    return [form({
+        key: 'conflict',
+        button: t('grant.keep_mine'),
+        submit: () => save(newer, body),
+        more: h('button', { type: 'button', onclick: () => close(newer) }, t('grant.take_newer')),
+    }, h('p', { class: 'note', role: 'alert', key: 'why' }, t('grant.conflict')), versions(changed(newer, body), newer))];
+}
+
+// ---- more time ----
+
+/** The ends that it can be given: [text, end in milliseconds]. @param {Grant} grant @returns {[string, number][]} */
+function laterEnds(grant) {
+    const from = Math.max(now(), grant.ends_at ? Date.parse(grant.ends_at) : 0);
+    const limit = Math.max(now(), grant.type === 'timer' && grant.starts_at ? Date.parse(grant.starts_at) : 0) + 10_080 * MINUTE;
+    const midnight = fromField(`${toField(now()).slice(0, 10)}T23:59`);
+    /** @type {[string, number][]} */
+    const all = [15, 60, 1440].map((minutes) => [t('grant.plus', { time: length(minutes * MINUTE) }), from + minutes * MINUTE]);
+    if (midnight > from) all.splice(2, 0, [t('grant.today'), midnight]);
+    return all.filter(([, end]) => end <= limit);
+}
+
+/**
+ * Gives it more time, or opens one again that has ended.
+ * @param {Grant} grant @returns {Promise<Grant | undefined>} as it is now
+ */
+export function extend(grant) {
+    let problem = '';
+    return dialog(t('grant.extend_title', { label: grant.label }), (/** @type {(made?: Grant) => void} */ close, draw) => {
+        const give = async (/** @type {number | null} */ end) => {
+            const body = { ends_at: end && new Date(end).toISOString() };
+            try {
+                close(await change(grant, grant.type === 'timer' ? { ...body, enabled: true } : body));
+            } catch (error) {
+                if (!(error instanceof CallError)) throw error;
+                problem = errorText(error.code);
+                if (error.code === 'VERSION_CONFLICT') grant = await reread(grant).catch(() => grant);
+                draw();
+            }
+        };
+        return [
+            h('p', { class: 'quiet' }, lineOf(grant)),
+            problem && h('p', { class: 'note bad', role: 'alert' }, problem),
+            h('ul', { class: 'rows ends' }, laterEnds(grant).map(([text, end]) => h('li', { key: text },
+                h('button', { type: 'button', onclick: () => give(end) }, h('b', null, text), h('span', { class: 'quiet num' }, t('grant.until', { time: when(end) }))))),
+            grant.type === 'passcode' && h('li', { key: 'none' }, h('button', { type: 'button', onclick: () => give(null) }, h('b', null, t('grant.no_end'))))),
+        ];
+    });
+}
+
+// ---- sharing ----
+
+/**
+ * How the guest gets in, to be sent to them; with a link to a page in their language if wanted.
+ * @param {Grant} grant
+ */
+export function shareSheet(grant) {
+    let url = '', problem = '', busy = false;
+    const whole = () => [invitation(grant, building.label), url].filter(Boolean).join('\n');
+    return dialog(t('grant.share_title', { label: grant.label }), (close, draw) => {
+        const link = async () => {
+            busy = true;
+            draw();
+            try {
+                ({ url } = await call('POST', `/v1/unlock/${grant.id}/link`, { timezone: grant.timezone ?? zone }));
+                problem = '';
+            } catch (error) {
+                if (!(error instanceof CallError)) throw error;
+                problem = errorText(error.code);
+            }
+            busy = false;
+            draw();
+        };
+        return [
+            grant.access_code && figures(grant.access_code),
+            h('p', { class: 'letter', key: 'letter' }, whole()),
+            !connected() && h('p', { class: 'note', key: 'unconnected' }, t('grant.not_connected')),
+            grant.type === 'timer' && opensNow(grant) && h('p', { class: 'hint', key: 'open' }, t('grant.timer_hint')),
+            problem && h('p', { class: 'note bad', role: 'alert', key: 'problem' }, problem),
+            h('div', { class: 'actions', key: 'do' },
+                h('button', { class: 'primary', type: 'button', onclick: () => share({ title: building.label, text: invitation(grant, building.label), url: url || undefined }) }, icon('share'), t('grant.send')),
+                h('button', { type: 'button', onclick: () => copy(whole()) }, t('page.copy')),
+                !url && h('button', { type: 'button', disabled: busy, onclick: link }, t('grant.link'))),
+            h('p', { class: 'hint', key: 'link' }, url ? t('grant.link_made') : t('grant.link_hint')),
+        ];
+    });
+}
