@@ -17,19 +17,24 @@
 void hub_mark_grown(struct hub *h, struct hub_building *b)
 {
     if (b->grown)
-        return;
+        TAILQ_REMOVE(&h->grown, b, grown_entry);
     b->grown = true;
-    TAILQ_INSERT_TAIL(&h->grown, b, grown_entry);
+    TAILQ_INSERT_HEAD(&h->grown, b, grown_entry);
     pthread_cond_signal(&h->wake);
 }
 
 static void mark_all(struct hub *h)
 {
     GHashTableIter i;
-    gpointer b;
+    gpointer value;
     g_hash_table_iter_init(&i, h->buildings);
-    while (g_hash_table_iter_next(&i, NULL, &b))
-        hub_mark_grown(h, b);
+    while (g_hash_table_iter_next(&i, NULL, &value)) {
+        struct hub_building *b = value;
+        if (!b->grown)
+            TAILQ_INSERT_TAIL(&h->grown, b, grown_entry);
+        b->grown = true;
+    }
+    pthread_cond_signal(&h->wake);
 }
 
 static void mark_fed(struct hub *h, const struct store_fed *fed)
@@ -43,23 +48,34 @@ static void mark_fed(struct hub *h, const struct store_fed *fed)
         mark_all(h);
 }
 
-void hub_heard(struct hub *h, const struct store_fed *fed)
+/* The same as hub_changed for what another node has told. */
+static void hub_heard(void *context, unsigned topics, const struct store_fed *fed)
 {
+    struct hub *h = context;
+    if (!(topics & (TOPIC_FEED | TOPIC_KEYS)))
+        return;
     pthread_mutex_lock(&h->mutex);
     mark_fed(h, fed);
+    h->keys_changed |= (topics & TOPIC_KEYS) != 0;
+    if (topics & TOPIC_KEYS)
+        pthread_cond_signal(&h->wake);
+    pthread_mutex_unlock(&h->mutex);
+}
+
+/* Reads all feeds with readers again, after those that are known to have grown. */
+static void hub_resync(void *context)
+{
+    struct hub *h = context;
+    pthread_mutex_lock(&h->mutex);
+    mark_all(h);
     pthread_mutex_unlock(&h->mutex);
 }
 
 void hub_changed(struct hub *h, unsigned topics, const struct store_fed *fed)
 {
-    if (topics & TOPIC_FEED)
-        hub_heard(h, fed);
-    if (!(topics & TOPIC_KEYS))
-        return;
-    pthread_mutex_lock(&h->mutex);
-    h->keys_changed = true;
-    pthread_cond_signal(&h->wake);
-    pthread_mutex_unlock(&h->mutex);
+    hub_heard(h, topics, fed);
+    if (topics & (TOPIC_FEED | TOPIC_KEYS))
+        hub_nodes_note(h->nodes, topics, fed);
 }
 
 enum err hub_room(struct hub *h, const struct id *key)
@@ -307,14 +323,20 @@ enum err hub_new(const struct config *c, struct store *store, struct hub **ret)
         return ERR_IO;
     }
     h->running = true;
-    *ret = h;
-    return ERR_NONE;
+    enum err e = hub_nodes_new(store, (struct hub_nodes_listener){hub_heard, hub_resync, h}, &h->nodes);
+    if (e)
+        hub_free(h);
+    else
+        *ret = h;
+    return e;
 }
 
 void hub_stop(struct hub *h)
 {
     if (!h || !h->running)
         return;
+    hub_nodes_free(h->nodes);
+    h->nodes = NULL;
     pthread_mutex_lock(&h->mutex);
     h->stop = true;
     pthread_cond_signal(&h->wake);

@@ -22,8 +22,6 @@ void hub_free(struct hub *h);
 
 /* For the store's listener. Any thread; does not block. */
 void hub_changed(struct hub *h, unsigned topics, const struct store_fed *fed);
-/* Feeds may have grown on another node, those of `fed`. Any thread. */
-void hub_heard(struct hub *h, const struct store_fed *fed);
 
 /* A stream that is about to begin. */
 struct hub_reader {

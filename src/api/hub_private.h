@@ -6,6 +6,7 @@
 #include <sys/queue.h>
 
 #include "api/hub.h"
+#include "api/hub_nodes.h"
 #include "base/mailbox.h"
 #include "domain/tx.h"
 #include "http/server.h"
@@ -69,6 +70,7 @@ struct hub_loop {
 struct hub {
     const struct config *config;
     struct store *store;
+    struct hub_nodes *nodes; /* NULL: one process has the store */
     pthread_t thread;
     bool running;
     unsigned most;
@@ -114,4 +116,5 @@ enum err hub_check_keys(struct store *s, const struct config *c, struct hub_chec
 void hub_loop_mail(struct mail *mail);
 
 /* ---- hub.c ---- */
+/* It is read next. */
 void hub_mark_grown(struct hub *h, struct hub_building *b);

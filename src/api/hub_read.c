@@ -1,4 +1,4 @@
-/* What the hub asks the store. */
+/* The questions of the hub to the store. */
 #include <stdlib.h>
 
 #include "api/hub_private.h"

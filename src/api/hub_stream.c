@@ -127,6 +127,7 @@ void hub_open(struct hub *h, struct http_request *r, unsigned loop, struct str h
         free(s);
         return;
     }
+    hub_nodes_note(h->nodes, 0, NULL);
     prepare_loop(h, loop, http_stream_mailbox(s->conn));
     enter(s);
     g_hash_table_insert(h->loops[loop].streams, &s->number, s);

@@ -56,6 +56,8 @@ struct engine {
     struct db *(*own_new)(struct store *s);
     void (*own_free)(struct db *db);
     enum err (*own_run)(struct db *db, enum err (*run)(void *arg, struct db *db), void *arg);
+    enum err (*own_hear)(struct db *db, int wake_fd, int wait_ms, void (*heard)(void *context, struct str text),
+                         void *context, bool *ret_anew);
     const char *(*own_failure)(const struct db *db);
 
     /* NULL where a statement costs no round trip. */

@@ -1,4 +1,5 @@
 /* The PostgreSQL engine: a pool of connections, each with a thread. */
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -293,6 +294,49 @@ static enum err own_run(struct db *base, enum err (*run)(void *, struct db *), v
     return e;
 }
 
+static enum err listen_run(void *unused, struct db *db)
+{
+    (void)unused;
+    return postgresql_script(db, "LISTEN portero_feed");
+}
+
+/* Returns whether there were notices. */
+static bool take_notices(PGconn *conn, void (*heard)(void *context, struct str text), void *context)
+{
+    PGnotify *notice;
+    bool any = false;
+    for (; (notice = PQnotifies(conn)); any = true) {
+        if (notice->be_pid != PQbackendPID(conn))
+            heard(context, str_z(notice->extra));
+        PQfreemem(notice);
+    }
+    return any;
+}
+
+/* Notices may have come with the answer to a statement. */
+static enum err own_hear(struct db *base, int wake_fd, int wait_ms, void (*heard)(void *context, struct str text),
+                         void *context, bool *ret_anew)
+{
+    struct postgresql_db *db = (struct postgresql_db *)base;
+    const bool connected = !db->broken && PQstatus(db->conn) == CONNECTION_OK;
+    *ret_anew = !connected || !db->listens;
+    enum err e = *ret_anew ? own_run(base, listen_run, NULL) : ERR_NONE;
+    db->listens = !e;
+    if (e)
+        return e;
+    if (take_notices(db->conn, heard, context) || *ret_anew)
+        return ERR_NONE;
+    struct pollfd fds[] = {{.fd = PQsocket(db->conn), .events = POLLIN}, {.fd = wake_fd, .events = POLLIN}};
+    if (poll(fds, 2, wait_ms) <= 0 || !fds[0].revents)
+        return ERR_NONE;
+    if (!PQconsumeInput(db->conn)) {
+        db->broken = true;
+        return ERR_RETRY;
+    }
+    (void)take_notices(db->conn, heard, context);
+    return ERR_NONE;
+}
+
 static const char *own_failure(const struct db *base)
 {
     return ((const struct postgresql_db *)base)->why;
@@ -311,6 +355,7 @@ const struct engine postgresql_engine = {
     .own_new = own_new,
     .own_free = own_free,
     .own_run = own_run,
+    .own_hear = own_hear,
     .own_failure = own_failure,
     .assume = postgresql_assume,
     .exec = postgresql_exec,

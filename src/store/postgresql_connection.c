@@ -85,7 +85,7 @@ bool postgresql_connect(struct postgresql_db *db)
     const int64_t began_us = clock_monotonic_us();
     for (int i = 0; i < SQL_COUNT; i++)
         db->statements[i].prepared = false;
-    db->begun = db->late = db->commits = false;
+    db->begun = db->late = db->commits = db->listens = false;
     db->sent = 0;
     if (!open_connection(db)) {
         const bool slow = clock_monotonic_us() - began_us > SILENT_US;

@@ -179,6 +179,12 @@ enum err store_own_run(struct db *db, enum err (*run)(void *arg, struct db *db),
     return db->engine->own_run(db, run, arg);
 }
 
+enum err store_own_hear(struct db *db, int wake_fd, int wait_ms, void (*heard)(void *context, struct str text),
+                        void *context, bool *ret_anew)
+{
+    return db->engine->own_hear(db, wake_fd, wait_ms, heard, context, ret_anew);
+}
+
 enum err store_versions(struct store *s, int *ret_have, int *ret_want)
 {
     int have;

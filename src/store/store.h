@@ -108,6 +108,10 @@ void store_own_free(struct db *db);
 /* Runs a body whose statements each commit by themselves (READ COMMITTED). Connects if necessary, and never tries
  * again: after a failure it is unknown whether the statement took effect. */
 enum err store_own_run(struct db *db, enum err (*run)(void *arg, struct db *db), void *arg) CHECKED;
+/* Waits for notices on the channel portero_feed by other processes, until there are some, wake_fd can be read or
+ * wait_ms are over. *ret_anew: notices sent before now may not have been heard. Connects if necessary. */
+enum err store_own_hear(struct db *db, int wake_fd, int wait_ms, void (*heard)(void *context, struct str text),
+                        void *context, bool *ret_anew) CHECKED;
 /* The reason why the last run failed, in the words of the server or the library: for the operator. */
 const char *store_own_failure(const struct db *db);
 

@@ -2,6 +2,8 @@
 import { describe, it, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
+import { engine } from './lib/daemon.js';
+import { joined } from './lib/nodes.js';
 import { Stream } from './lib/stream.js';
 import { agent, edit, eventually, grant, resident, setSubscription, signIn, TIMESTAMP, UNKNOWN_ID, useWorld, visit, world } from './lib/world.js';
 
@@ -204,3 +206,39 @@ describe('a stream of events', () => {
         }
     });
 });
+
+if (engine === 'postgresql') {
+    describe('events on two nodes', () => {
+        it('reach readers at the other node, also after it was killed', async () => {
+            const w = await world();
+            try {
+                const person = await resident(w.client);
+                let node = await joined(w);
+                let stream = await Stream.open(node.client.as(person.key), person.building.id);
+                const begun = Number((await stream.until(() => stream.last, 'a position')).last);
+                const seen = [];
+                for (let i = 1; i <= 6; i++) {
+                    await visit(w.client, { to: person.number });
+                    await stream.type('call.ended');
+                    if (i % 2) continue;
+                    node.daemon.process.kill('SIGKILL');
+                    await stream.end();
+                    await node.daemon.exited();
+                    seen.push(...stream.events);
+                    const last = stream.last;
+                    await visit(w.client, { to: person.number });
+                    await node.close();
+                    node = await joined(w);
+                    stream = await Stream.open(node.client.as(person.key), person.building.id, { headers: { 'Last-Event-ID': last } });
+                    await stream.type('call.ended');
+                }
+                seen.push(...stream.events);
+                gapless(seen, begun);
+                stream.cut();
+                await node.close();
+            } finally {
+                await w.close();
+            }
+        });
+    });
+}

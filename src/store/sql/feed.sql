@@ -19,6 +19,14 @@ SELECT seq FROM feed_counter WHERE building_id = $1
 -- name: feed_read
 SELECT seq, at, type, data FROM feed WHERE building_id = $1 AND seq > $2 ORDER BY seq LIMIT $3
 
+-- name: feed_tell (sqlite)
+-- Only one process uses the store: nobody listens.
+SELECT seq AS told FROM feed_counter WHERE building_id = $1
+
+-- name: feed_tell (postgresql)
+-- Tells the other nodes.
+SELECT CASE WHEN pg_notify('portero_feed', $1) IS NULL THEN 0 ELSE 1 END AS told
+
 -- name: feed_purge
 -- The rows from before $2 are the first ones.
 DELETE FROM feed WHERE building_id = $1 AND seq IN
