@@ -21,7 +21,7 @@
     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "         \
     "media-src 'self' blob:; connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; "           \
     "frame-ancestors 'none'; "                                                                                         \
-    "require-trusted-types-for 'script'; trusted-types 'none'\r\n"                                                     \
+    "require-trusted-types-for 'script'; trusted-types worker\r\n"                                                     \
     "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Resource-Policy: same-origin\r\n"                         \
     "Referrer-Policy: same-origin\r\n"
 

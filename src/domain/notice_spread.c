@@ -45,11 +45,11 @@ static enum err place_read(struct tx *tx, const struct id *building, struct plac
 static const char *why_sent(struct str language)
 {
     if (str_eq(language, STR("es")))
-        return "Recibe este correo porque pidió avisos de esta puerta. Puede cambiarlo en su cuenta:";
+        return "Recibe este correo porque pidió avisos de esta puerta. Puede cambiarlo aquí:";
     if (str_eq(language, STR("fr")))
         return "Vous recevez ce message parce que vous avez demandé des notifications de cette porte.\n"
-               "Vous pouvez changer cela dans votre compte :";
-    return "You receive this mail because you asked for notices of this door. Change that in your account:";
+               "Vous pouvez changer cela ici :";
+    return "You receive this mail because you asked for notices of this door. Change that here:";
 }
 
 static enum err mail_of(struct tx *tx, const struct place *p, enum notice notice, const struct notice_moment *m)
@@ -58,7 +58,7 @@ static enum err mail_of(struct tx *tx, const struct place *p, enum notice notice
     const struct mail_intent mail = {
         .to = p->email,
         .subject = text.title,
-        .text = arena_printf(tx->arena, "%.*s\n%.*s\n\n%s\n%s/account\n", STR_ARG(text.title), STR_ARG(text.body),
+        .text = arena_printf(tx->arena, "%.*s\n%.*s\n\n%s\n%s/notices\n", STR_ARG(text.title), STR_ARG(text.body),
                              why_sent(p->language), tx->config->top_public_url),
         .created_us = tx->now_us,
         .give_up_us = m->at_us + notice_kinds[notice].ttl_s * US_PER_S,

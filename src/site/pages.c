@@ -164,6 +164,30 @@ static enum err get_asset(struct request *q, struct reply *p)
     return reply_constant(q, p, &asset->content);
 }
 
+/* The worker's address names its scope, the whole website, and never changes; browsers compare the script at each
+ * visit. */
+static enum err get_worker(struct request *q, struct reply *p)
+{
+    bool exact;
+    const struct http_asset *asset = http_asset_find(STR("site-worker-en.any.js"), &exact);
+    if (!asset)
+        return ERR_NOT_FOUND;
+    p->media = asset->media;
+    return reply_constant(q, p, &asset->content);
+}
+
+static const char manifest[] =
+    "{\"name\":\"Portero\",\"short_name\":\"Portero\",\"id\":\"/\",\"start_url\":\"/\",\"scope\":\"/\","
+    "\"display\":\"standalone\",\"background_color\":\"#f6f4ef\",\"theme_color\":\"#f6f4ef\","
+    "\"icons\":[{\"src\":\"/icon.svg\",\"sizes\":\"any\",\"type\":\"image/svg+xml\"}]}";
+
+/* The door of the pages' sprite. */
+static const char app_icon[] =
+    "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 48 48\"><rect width=\"48\" height=\"48\" rx=\"11\" "
+    "fill=\"#1b2a33\"/>"
+    "<path fill=\"none\" stroke=\"#f6f4ef\" stroke-width=\"3\" stroke-linecap=\"round\" stroke-linejoin=\"round\" "
+    "d=\"M15 37V13a2.500 2.500 0 0 1 2.500-2.500h13a2.500 2.500 0 0 1 2.500 2.500v24M11 37h26M27.500 24h.01\"/></svg>";
+
 /* A page for residents: web/site/NAME.html within the frame, and the parts of its data besides EVERY_PART. */
 #define PAGE(id, name, at, text, otherwise, ...)                                                                       \
     {                                                                                                                  \
@@ -188,6 +212,8 @@ static const struct route rows[] = {
          {"settings", "/v1/buildings/" BUILDING "/settings"}, {"setup", "/v1/buildings/" BUILDING "/setup"},
          {"phone", "/v1/account/phone"}),
     PAGE("getBuildingsPage", buildings, "/buildings", "The account's buildings", reply_sign_in),
+    PAGE("getNoticesPage", notices, "/notices", "Notices of events at the door", reply_sign_in,
+         {"notices", "/v1/buildings/" BUILDING "/notices"}),
     PAGE("getBillingPage", billing, "/billing", "The subscription", reply_sign_in, {"plans", "/v1/billing/plans"},
          {"checkout", "/v1/billing/checkout"}),
     PAGE("getAgentsPage", agents, "/agents", "Keys for programs", reply_sign_in, {"keys", "/v1/auth/keys"}),
@@ -195,6 +221,38 @@ static const struct route rows[] = {
          {"webhooks", "/v1/webhooks"}),
     PAGE("getAccountPage", account, "/account", "The account; the billing provider returns here", reply_returned,
          {"phone", "/v1/account/phone"}, {"browsers", "/v1/browsers"}),
+    {.operation_id = "getWorker",
+     .summary = "The service worker",
+     .tag = "Pages",
+     .method = HTTP_GET,
+     .path = "/worker.js",
+     .credential = CRED_NONE,
+     .run = RUN_HERE,
+     .handler = get_worker,
+     .status = 200,
+     .flags = ROUTE_PAGE},
+    {.operation_id = "getManifest",
+     .summary = "The website as an application",
+     .tag = "Pages",
+     .method = HTTP_GET,
+     .path = "/manifest.webmanifest",
+     .credential = CRED_NONE,
+     .run = RUN_HERE,
+     .text = manifest,
+     .status = 200,
+     .media = "application/manifest+json",
+     .flags = ROUTE_PAGE},
+    {.operation_id = "getIcon",
+     .summary = "Its icon",
+     .tag = "Pages",
+     .method = HTTP_GET,
+     .path = "/icon.svg",
+     .credential = CRED_NONE,
+     .run = RUN_HERE,
+     .text = app_icon,
+     .status = 200,
+     .media = "image/svg+xml",
+     .flags = ROUTE_PAGE},
     {.operation_id = "getAsset",
      .summary = "A script or style sheet of the pages",
      .tag = "Pages",

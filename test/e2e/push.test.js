@@ -260,7 +260,7 @@ describe('notices', () => {
             return sent.subject === 'Se abrió la puerta' && sent;
         }, 'the mail');
         assert.match(mail.text, /Paquete · Home/);
-        assert.match(mail.text, /\/account\n/);
+        assert.match(mail.text, /\/notices\n/);
         refused(await put(['guessing']), 400, 'INVALID_NOTICES');
         assert.deepEqual(ok(await put([])).email, []);
         const list = async () => ok(await client.as(undefined).get(`/sandbox/messages?to=${encodeURIComponent(owner.email)}&limit=100`)).data.length;

@@ -130,7 +130,7 @@ describe('the data in a page', () => {
     it('comes with every page for signed-in people, which asks to sign in first', async () => {
         const person = await resident(client);
         const { cookie } = await signInBrowser(client, { email: person.email });
-        for (const path of ['/', '/access', '/activity', '/building', '/buildings', '/billing', '/agents', '/webhooks', '/account', '/account?checkout=success']) {
+        for (const path of ['/', '/access', '/activity', '/building', '/buildings', '/notices', '/billing', '/agents', '/webhooks', '/account', '/account?checkout=success']) {
             const answer = await client.as(undefined).get(path, { headers: { cookie: `${COOKIE}=${cookie}` }, check: false });
             assert.deepEqual([path, answer.status, answer.headers['cache-control']], [path, 200, 'no-store']);
             assert.equal(JSON.parse(textOf(answer)).account.email, person.email);

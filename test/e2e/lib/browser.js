@@ -7,10 +7,11 @@ import { chromium } from 'playwright-core';
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 export class Browser {
-    static async start() {
+    /** more: further arguments of the program. */
+    static async start(more = []) {
         const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
         // The renderer's sandbox needs a user namespace, which root does not have.
-        const args = process.getuid() === 0 ? ['--no-sandbox'] : [];
+        const args = [...more, ...(process.getuid() === 0 ? ['--no-sandbox'] : [])];
         return new Browser(await chromium.launch({ executablePath, args, timeout: 120_000 }));
     }
 
@@ -19,9 +20,10 @@ export class Browser {
         this.complaints = [];
     }
 
-    /** A page in a new profile: options as playwright's, e.g. {colorScheme: 'dark', viewport}. */
-    async page(url, options = {}) {
+    /** A page in a new profile: options as playwright's, e.g. {colorScheme: 'dark', viewport}; prepare(context) before the page. */
+    async page(url, { prepare, ...options } = {}) {
         const context = await this.browser.newContext({ ignoreHTTPSErrors: true, locale: 'en-GB', timezoneId: 'UTC', ...options });
+        await prepare?.(context);
         const page = await context.newPage();
         page.setDefaultTimeout(60_000);
         page.on('console', (line) => { if (['error', 'warning'].includes(line.type())) this.complaints.push(line.text()); });

@@ -1,0 +1,121 @@
+// Notices of the building's door: in this browser, and by e-mail. Off until somebody asks for them.
+import { call } from './lib/call.js';
+import { toast } from './lib/dialog.js';
+import { check, form } from './lib/form.js';
+import { at, building, data, tellError } from './lib/page.js';
+import { t } from './lib/texts.js';
+import { date } from './lib/time.js';
+import { h, patch } from './lib/view.js';
+
+/**
+ * @typedef {{id: string, browser: string | null, system: string | null, current: boolean, notices: string[], since: string}} Subscribed
+ * @typedef {{application_server_key: string, browsers: Subscribed[], email: string[]}} Notices
+ */
+
+/** @type {Notices} */ let notices = data.notices;
+const path = `/v1/buildings/${building.id}/notices`;
+
+/** The names of notices, as the service has them, and their texts. @type {[string, string][]} */
+const KINDS = [['ring', t('ring')], ['opened', t('opened')], ['refused', t('refused')], ['last_use', t('last_use')], ['guessing', t('guessing')]];
+const BY_MAIL = KINDS.filter(([name]) => name !== 'guessing');
+
+const mine = () => notices.browsers.find((one) => one.current);
+const able = 'serviceWorker' in navigator && 'PushManager' in window && 'Notification' in window;
+
+// ---- this browser ----
+
+/** The pages may make one address of a script from text, and only this one (Content-Security-Policy). @type {any} */
+const policy = /** @type {any} */ (window).trustedTypes?.createPolicy('worker', { createScriptURL: () => '/worker.js' });
+
+async function registered() {
+    await navigator.serviceWorker.register(policy ? policy.createScriptURL('') : '/worker.js');
+    return navigator.serviceWorker.ready;
+}
+
+/** @param {string} text */
+const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (one) => one.charCodeAt(0));
+
+/** The browser's subscription at its push service, for the service's key alone. */
+async function subscription() {
+    const { pushManager } = await registered();
+    const options = { userVisibleOnly: true, applicationServerKey: bytes(notices.application_server_key) };
+    return pushManager.subscribe(options).catch(async () => {
+        // It is that of another key, as after a change of the store.
+        await (await pushManager.getSubscription())?.unsubscribe();
+        return pushManager.subscribe(options);
+    });
+}
+
+/** Asks the person, as the browser does it once. A browser may have no push service, and fail after that. */
+async function subscribe(/** @type {string[]} */ chosen) {
+    if (await Notification.requestPermission() !== 'granted') return toast(t('blocked'));
+    const found = await subscription().catch(() => null);
+    if (!found) return toast(t('failed'));
+    const { endpoint, keys } = found.toJSON();
+    notices = await call('PUT', `${path}/push`, { endpoint, p256dh: keys?.p256dh, auth: keys?.auth, notices: chosen });
+    return toast(t('saved'));
+}
+
+/** @param {[string, string][]} kinds @param {string} prefix @param {Record<string, string>} values */
+const chosenOf = (kinds, prefix, values) => kinds.map(([name]) => name).filter((name) => values[`${prefix}-${name}`]);
+
+async function choose(/** @type {Record<string, string>} */ values) {
+    const chosen = chosenOf(KINDS, 'push', values);
+    if (chosen.length > 0) {
+        await subscribe(chosen);
+    } else {
+        notices = await call('DELETE', `${path}/push`);
+        toast(t('ended'));
+    }
+    draw();
+}
+
+async function test() {
+    try {
+        await call('POST', `${path}/push/test`);
+        toast(t('tested'));
+    } catch (error) {
+        tellError(error);
+    }
+}
+
+/** @param {[string, string][]} kinds @param {string} prefix @param {string[]} wanted */
+const boxes = (kinds, prefix, wanted) => kinds.map(([name, label]) => check({ name: `${prefix}-${name}`, label, checked: wanted.includes(name) }));
+
+function browserCard() {
+    const here = mine();
+    return h('section', { class: 'card', 'aria-labelledby': 'here', key: 'here' }, h('h2', { id: 'here' }, t('here')),
+        able ? form({
+            submit: choose, more: here && h('button', { type: 'button', onclick: test }, t('test')),
+        }, h('p', { class: 'quiet' }, t('here_lead')), ...boxes(KINDS, 'push', here?.notices ?? []))
+            : h('p', { class: 'note' }, t('unable')));
+}
+
+// ---- by e-mail, and elsewhere ----
+
+async function mail(/** @type {Record<string, string>} */ values) {
+    notices = await call('PUT', `${path}/email`, { notices: chosenOf(BY_MAIL, 'mail', values) });
+    toast(t('saved'));
+    draw();
+}
+
+function mailCard() {
+    return h('section', { class: 'card', 'aria-labelledby': 'mail', key: 'mail' }, h('h2', { id: 'mail' }, t('mail')),
+        form({ submit: mail }, h('p', { class: 'quiet' }, t('mail_lead', { email: data.account.email })), ...boxes(BY_MAIL, 'mail', notices.email)));
+}
+
+function othersCard() {
+    const others = notices.browsers.filter((one) => !one.current);
+    return others.length > 0 && h('section', { class: 'card', 'aria-labelledby': 'others', key: 'others' }, h('h2', { id: 'others' }, t('others')),
+        h('ul', { class: 'rows' }, others.map((one) => h('li', { key: one.id }, h('div', null,
+            h('b', null, [one.browser, one.system].filter(Boolean).join(' · ') || t('unknown')),
+            h('span', { class: 'small quiet' }, KINDS.filter(([name]) => one.notices.includes(name)).map(([, text]) => text).join(' · '), ' · ', date(one.since)))))),
+        h('p', { class: 'small quiet' }, t('others_hint')));
+}
+
+function draw() {
+    patch(at('page'), h('div', { class: 'columns' }, h('div', { class: 'column' }, browserCard()), h('div', { class: 'column' }, mailCard(), othersCard())));
+}
+
+at('place-lead').textContent = t('lead', { building: building.label });
+draw();
