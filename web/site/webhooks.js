@@ -190,11 +190,17 @@ function secret() {
     }, copied(t('secret'), fresh.secret));
 }
 
+/** @param {string[]} events */
+function eventsOf(events) {
+    if (EVENTS.every(([name]) => events.includes(name))) return t('all');
+    return events.filter((name) => name !== 'webhook.test').map((name) => NAMES[name] ?? name).join(' · ');
+}
+
 /** @param {Endpoint} endpoint */
 function card(endpoint) {
     return h('li', { key: endpoint.id },
         h('div', { class: 'title' }, mark('hook'), h('div', null, h('h3', null, endpoint.url),
-            h('p', { class: 'small quiet' }, endpoint.events.filter((name) => name !== 'webhook.test').map((name) => NAMES[name] ?? name).join(' · ')))),
+            h('p', { class: 'small quiet' }, eventsOf(endpoint.events)))),
         h('div', { class: 'actions' },
             h('button', { type: 'button', 'aria-label': t('test_what', { url: endpoint.url }), onclick: () => queue(endpoint.id, `/v1/webhooks/${endpoint.id}/test`, t('sent')) }, t('test')),
             h('button', { class: 'danger plain', type: 'button', 'aria-label': t('delete_what', { url: endpoint.url }), onclick: () => remove(endpoint) }, t('delete'))),
