@@ -59,7 +59,7 @@ function ask() {
     },
     field({ name: 'name', label: t('name'), hint: t('name_hint'), required: true, maxlength: 120, autocomplete: 'off' }),
     field({ name: 'days', label: t('expires'), options: [['7', t('week')], ['30', t('month')], ['90', t('quarter')]], value: '30' }),
-    h('fieldset', { class: 'choices', key: 'scopes' }, h('legend', null, t('may')),
+    h('fieldset', { class: 'boxes', key: 'scopes' }, h('legend', null, t('may')),
         own.map(([scope, text], i) => check({ name: scope, label: text, checked: i < FIRST }))),
     h('p', { class: 'small quiet' }, t('reach')))]);
 }
@@ -115,7 +115,7 @@ function row(key) {
         h('b', null, key.name),
         h('span', { class: 'small quiet' }, key.last_used_at ? t('used', { when: when(key.last_used_at) }) : t('unused'), ' · ',
             key.expires_at && h('time', { datetime: key.expires_at, title: exactly(key.expires_at) }, t(ended ? 'ended' : 'until', { when: when(key.expires_at) }))),
-        h('details', { class: 'more' }, h('summary', null, t('may_count', { count: key.scopes?.length ?? 0 })),
+        h('details', { class: 'fold' }, h('summary', null, t('may_count', { count: key.scopes?.length ?? 0 })),
             h('ul', { class: 'small' }, names(key.scopes ?? []).map((text) => h('li', { key: text }, text))))),
     h('button', { class: 'danger', type: 'button', 'aria-label': t('revoke_what', { name: key.name }), onclick: () => revoke(key) }, t('revoke')));
 }
@@ -125,7 +125,7 @@ function list() {
         h('div', { class: 'head' }, h('h2', { id: 'keys', tabindex: '-1' }, t('keys')),
             keys.length > 0 && h('button', { class: 'primary', type: 'button', onclick: ask }, t('new'))),
         keys.length > 0 ? h('ul', { class: 'rows' }, keys.map(row))
-            : h('div', { class: 'nothing' }, mark('key'), h('b', null, t('none')), h('p', { class: 'quiet' }, t('none_lead')),
+            : h('div', { class: 'blank' }, mark('key'), h('b', null, t('none')), h('p', { class: 'quiet' }, t('none_lead')),
                 h('button', { class: 'primary', type: 'button', onclick: ask }, t('new'))));
 }
 

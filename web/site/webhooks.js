@@ -128,7 +128,7 @@ function delivery(endpoint, one) {
 /** @param {Endpoint} endpoint */
 function deliveries(endpoint) {
     const log = logOf(endpoint.id);
-    return h('details', { class: 'more', open: log.open, ontoggle: (/** @type {Event} */ event) => show(endpoint.id, /** @type {HTMLDetailsElement} */ (event.target).open) },
+    return h('details', { class: 'fold', open: log.open, ontoggle: (/** @type {Event} */ event) => show(endpoint.id, /** @type {HTMLDetailsElement} */ (event.target).open) },
         h('summary', null, t('deliveries')),
         h('div', { 'aria-busy': log.busy && 'true' },
             log.error && h('p', { class: 'note bad', role: 'alert' }, log.error),
@@ -160,7 +160,7 @@ function ask() {
         },
     },
     field({ name: 'url', label: t('url'), hint: t('url_hint'), type: 'url', required: true, maxlength: 2048, placeholder: 'https://', autocomplete: 'off', spellcheck: 'false' }),
-    h('fieldset', { class: 'choices', key: 'events' }, h('legend', null, t('events')), EVENTS.map(([name, text]) => check({ name, label: text, checked: true }))))]);
+    h('fieldset', { class: 'boxes', key: 'events' }, h('legend', null, t('events')), EVENTS.map(([name, text]) => check({ name, label: text, checked: true }))))]);
 }
 
 /** @param {Endpoint} endpoint */
@@ -213,7 +213,7 @@ function list() {
         h('div', { class: 'head' }, h('h2', { id: 'endpoints', tabindex: '-1' }, t('endpoints')), endpoints.length > 0 && h('button', { class: 'primary', type: 'button', disabled: full, onclick: ask }, t('new'))),
         full && h('p', { class: 'small quiet' }, t('full')),
         endpoints.length > 0 ? h('ul', { class: 'things' }, endpoints.map(card))
-            : h('div', { class: 'nothing' }, mark('hook'), h('b', null, t('none')), h('p', { class: 'quiet' }, t('none_lead')), h('button', { class: 'primary', type: 'button', onclick: ask }, t('new'))));
+            : h('div', { class: 'blank' }, mark('hook'), h('b', null, t('none')), h('p', { class: 'quiet' }, t('none_lead')), h('button', { class: 'primary', type: 'button', onclick: ask }, t('new'))));
 }
 
 const EXAMPLE = `{
