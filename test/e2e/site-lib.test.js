@@ -142,4 +142,12 @@ describe('the library of the pages', () => {
         ].map(when).concat(length(42 * 60_000), length(3_600_000), length(3 * 3_600_000), length(3 * 86_400_000), zoneNote(), hour('09:30'), money(19900, 'USD'), Math.abs(now() - Date.parse('2026-11-23T16:00:00Z')) < 600_000)),
         ['17:30', '23:59', 'tomorrow, 00:00', 'yesterday, 17:30', 'Fri 09:02', '24 Dec, 09:02', '20 Nov 2025', '42 mins', '1 hr', '3 hrs', '3 days', 'Toronto time', '09:30', 'US$199.00', true]);
     });
+
+    it('reads and writes times of fields by the building\'s clock, also when that changes', async () => {
+        assert.deepEqual(await inPage(({ fromField, toField }) => [
+            toField('2026-11-23T16:00:59Z'),
+            ...['2026-11-23T11:00', '2026-07-01T00:00', '2026-11-01T01:30', '2026-03-08T03:30'].map((text) => new Date(fromField(text)).toISOString()),
+            Number.isNaN(fromField('')),
+        ]), ['2026-11-23T11:00', '2026-11-23T16:00:00.000Z', '2026-07-01T04:00:00.000Z', '2026-11-01T05:30:00.000Z', '2026-03-08T07:30:00.000Z', true]);
+    });
 });

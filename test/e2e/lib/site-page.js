@@ -5,7 +5,7 @@ import { checkAccessible, checkFits } from './browser.js';
 import { COOKIE, signInBrowser } from './site.js';
 
 export const WIDTHS = [320, 390, 1280];
-/** What a hostile text of a resident or visitor looks like. */
+/** A hostile text of a resident or visitor. */
 export const HOSTILE = '</script><img src=x onerror=alert(1)>"&amp;{{lang}}<!--';
 
 /** Opens a path of the daemon for the person, in a new profile: options as Browser.page's. */

@@ -51,9 +51,10 @@ export function toField(at) {
     return `${part.year}-${part.month}-${part.day}T${part.hour}:${part.minute}`;
 }
 
-/** The time of a datetime-local field by the building's clock, in milliseconds; of two of that name, the first. @param {string} text */
+/** The time of a datetime-local field by the building's clock, in milliseconds; of two of that name, the first; NaN without a time. @param {string} text */
 export function fromField(text) {
     const wanted = Date.parse(`${text}Z`);
+    if (Number.isNaN(wanted)) return NaN;
     const shift = (/** @type {number} */ at) => Date.parse(`${toField(at)}Z`) - Math.floor(at / 60_000) * 60_000;
     const first = wanted - shift(wanted - 86_400_000);
     return toField(first) === text ? first : wanted - shift(wanted + 86_400_000);
