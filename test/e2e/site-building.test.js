@@ -70,6 +70,11 @@ describe('the page of a building', () => {
         assert.deepEqual(await dialog.locator('dd b').allInnerTexts(), ['5', '7']);
         await checkAccessible(page);
         await picture(page, 'building-conflict');
+        await page.keyboard.press('Escape');
+        await dialog.waitFor({ state: 'detached' });
+        assert.equal(await page.getByLabel('Key', { exact: true }).inputValue(), '5');
+        await page.waitForFunction(() => document.querySelector('form[aria-busy=true]') === null);
+        await save(page, 'The key that opens the door');
         await dialog.getByRole('button', { name: 'Keep the others' }).click();
         await page.waitForFunction(() => document.querySelector('[name=unlock_tone]').value === '7');
         assert.equal((await settingsOf(person)).unlock_tone, '7');

@@ -42,12 +42,12 @@ function shown(value) {
 /** The fields of settings without their objects. @param {Record<string, any>} one @returns {Record<string, any>} */
 const flat = (one) => Object.fromEntries(Object.entries(one).flatMap(([name, value]) => (name === 'release' || name === 'ring' ? Object.entries(value) : [[name, value]])));
 
-/** Shows what differs. @param {Record<string, any>} mine @param {Settings} theirs @returns {Promise<boolean>} true: mine */
+/** Shows what differs. @param {Record<string, any>} mine @param {Settings} theirs @returns {Promise<boolean | undefined>} true: mine; undefined: not chosen */
 async function chooseMine(mine, theirs) {
     const saved = flat(theirs);
     const differing = Object.entries(flat(mine)).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(saved[name]));
     if (differing.length === 0) return true;
-    return await dialog(t('conflict'), (close) => [
+    return dialog(t('conflict'), (/** @type {(value?: boolean) => void} */ close) => [
         h('p', null, t('conflict_hint')),
         h('dl', { class: 'versions' }, differing.map(([name, value]) => h('div', { key: name }, h('dt', null, NAMES[name] ?? name),
             h('dd', null, h('span', { class: 'small quiet' }, t('mine')), h('b', null, shown(value))),
@@ -55,7 +55,7 @@ async function chooseMine(mine, theirs) {
         h('div', { class: 'actions' },
             h('button', { class: 'primary', type: 'button', onclick: () => close(true) }, t('keep_mine')),
             h('button', { type: 'button', onclick: () => close(false) }, t('keep_theirs'))),
-    ]) === true;
+    ]);
 }
 
 /** @param {Record<string, any>} change */
@@ -66,6 +66,7 @@ async function save(change) {
         if (!(error instanceof CallError) || error.code !== 'SETTINGS_VERSION_CONFLICT') throw error;
         const theirs = /** @type {Settings} */ (await call('GET', path));
         const mine = await chooseMine(change, theirs);
+        if (mine === undefined) return; // what was typed stays, and is asked about again
         settings = theirs;
         if (!mine) {
             forms += 1;
