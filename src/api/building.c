@@ -4,7 +4,7 @@
 #include "domain/building.h"
 
 struct building_item {
-    struct val id, label, address, virtual_number, is_primary, provisioned;
+    struct val id, label, address, virtual_number, is_primary, provisioned, timezone;
 };
 static const struct field building_item_fields[] = {
     FIELD(struct building_item, id, T_ID, .flags = F_REQUIRED),
@@ -14,6 +14,8 @@ static const struct field building_item_fields[] = {
     FIELD(struct building_item, is_primary, T_BOOL, .flags = F_REQUIRED),
     FIELD(struct building_item, provisioned, T_BOOL, .flags = F_REQUIRED,
           .doc = "true if the building has a virtual number"),
+    FIELD(struct building_item, timezone, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+          .doc = "IANA name, as in the settings (extension)"),
 };
 static const struct shape building_item_shape = SHAPE(struct building_item, "Building", building_item_fields);
 
@@ -44,6 +46,7 @@ static struct building_item building_item(struct arena *a, const struct building
         .virtual_number = v_str(b->number),
         .is_primary = v_bool(b->primary),
         .provisioned = v_bool(b->number.p != NULL),
+        .timezone = v_str(b->timezone),
     };
 }
 

@@ -79,7 +79,7 @@ static const struct shape ring_patch_shape =
 struct building_settings {
     struct val virtual_number, unlock_tone;
     struct val greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding;
-    struct val release, ring;
+    struct val release, ring, timezone;
     struct val version, editable;
 };
 #define BUILDING_SETTINGS(member, type, ...) FIELD(struct building_settings, member, type, __VA_ARGS__)
@@ -93,6 +93,8 @@ static const struct field building_settings_fields[] = {
                       .doc = "spoken before the resident is called"),
     BUILDING_SETTINGS(release, T_OBJECT, .flags = F_REQUIRED, .sub = &release_shape),
     BUILDING_SETTINGS(ring, T_OBJECT, .flags = F_REQUIRED, .sub = &ring_shape),
+    BUILDING_SETTINGS(timezone, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+                      .doc = "IANA name of the building's time zone, for people who read times; null: not set"),
     BUILDING_SETTINGS(version, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
                       .doc = "the quoted token for If-Match, equal to the ETag"),
     BUILDING_SETTINGS(editable, T_BOOL, .flags = F_REQUIRED, .doc = "false for invited members"),
@@ -101,7 +103,8 @@ static const struct shape building_settings_shape =
     SHAPE(struct building_settings, "BuildingSettings", building_settings_fields);
 
 struct settings_body {
-    struct val unlock_tone, greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding, release, ring;
+    struct val unlock_tone, greeting_welcome, greeting_granted, greeting_denied, greeting_forwarding, release, ring,
+        timezone;
 };
 #define GREETING(member)                                                                                               \
     FIELD(struct settings_body, member, T_STRING, .flags = F_UTF16, .max = GREETING_MAX,                               \
@@ -116,6 +119,8 @@ static const struct field settings_body_fields[] = {
     GREETING(greeting_forwarding),
     FIELD(struct settings_body, release, T_OBJECT, .sub = &release_patch_shape, .doc = "how the tone is sent"),
     FIELD(struct settings_body, ring, T_OBJECT, .sub = &ring_patch_shape, .doc = "which phones ring"),
+    FIELD(struct settings_body, timezone, T_STRING, .flags = F_NONBLANK, .max = 64, .null_error = ERR_INVALID_SETTINGS,
+          .doc = "IANA name, e.g. America/New_York"),
 };
 static const struct shape settings_body_shape = SHAPE(struct settings_body, "SettingsPatch", settings_body_fields,
                                                       .least = 1, .doc = "omitted fields stay unchanged");
@@ -180,6 +185,7 @@ static enum err reply_settings(struct request *q, struct reply *p, const struct 
     r->greeting_forwarding = v_str(s->greetings[GREETING_FORWARDING]);
     r->release = release_val(q->tx.arena, &s->release);
     r->ring = ring_val(q->tx.arena, &s->ring);
+    r->timezone = v_str(s->timezone);
     r->version = v_str(etag);
     r->editable = v_bool(!id_given(&q->who.member_id));
     if (etag.p)
@@ -259,13 +265,14 @@ static enum err patch_settings(struct request *q, struct reply *p)
                       [GREETING_GRANTED] = given_setting(b->greeting_granted),
                       [GREETING_DENIED] = given_setting(b->greeting_denied),
                       [GREETING_FORWARDING] = given_setting(b->greeting_forwarding)},
+        .timezone = given_setting(b->timezone),
     };
     if (v_given(b->release))
         read_release(b->release.ptr, &patch.door);
     enum err e = v_given(b->ring) ? read_ring(&q->tx, b->ring.ptr, &patch.door) : ERR_NONE;
     if (e)
         return e;
-    bool any = patch.unlock_tone.p || v_given(b->release) || v_given(b->ring);
+    bool any = patch.unlock_tone.p || patch.timezone.p || v_given(b->release) || v_given(b->ring);
     for (int i = 0; i < GREETING_COUNT; i++)
         any = any || patch.greetings[i].p;
     if (!any)

@@ -27,6 +27,7 @@ static struct building building_read(const struct cursor *c, const struct id *ac
         .country = col_copy(c, COL_BUILDING_COUNTRY, a),
         .number = col_copy(c, COL_BUILDING_VIRTUAL_NUMBER, a),
         .unlock_tone = col_copy(c, COL_BUILDING_UNLOCK_TONE, a),
+        .timezone = col_copy(c, COL_BUILDING_TIMEZONE, a),
         .last_buzz_us = col_int_or(c, COL_BUILDING_LAST_BUZZ_AT, 0),
     };
     b.has_address = b.city.p != NULL;

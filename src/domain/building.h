@@ -17,6 +17,7 @@ struct building {
     struct str street, city, state, zip, country; /* STR_NONE: not known */
     struct str number;                            /* the virtual number, E.164; STR_NONE: not provisioned yet */
     struct str unlock_tone;                       /* STR_NONE: not set */
+    struct str timezone;                          /* IANA name; STR_NONE: not set */
     int64_t last_buzz_us;                         /* last release by a grant; 0: never */
 };
 

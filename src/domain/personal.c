@@ -29,7 +29,8 @@ const struct personal_table personal_tables[] = {
     ROWS(building, ACCOUNT, BUILDING, 1,
          "id:s created_at:t is_primary:b label:s street:s city:s state:s zip:s country:s virtual_number:s "
          "forward_phone:s unlock_tone:s greeting_welcome:s greeting_granted:s greeting_denied:s greeting_forwarding:s "
-         "last_buzz_at:t unlock_count:n release_length_ms:n release_gap_ms:n release_delay_ms:n release_repeat:n "
+         "last_buzz_at:t unlock_count:n timezone:s release_length_ms:n release_gap_ms:n release_delay_ms:n "
+         "release_repeat:n "
          "release_mode:n release_before_greeting:b ring_numbers:s ring_strategy:n ring_seconds:n ring_accept:b "
          "ring_message:b"),
     ROWS(number, ACCOUNT, NUMBER, 0, "number:s country:s building_id:s held_since:t"),

@@ -6,12 +6,13 @@
 #include "base/crypto.h"
 #include "domain/feed.h"
 #include "domain/row.h"
+#include "domain/schedule.h"
 
 #define STORED_MAX 8192 /* bytes hashed: an ID, a number, a tone and four greetings */
 
 /* The stored row. */
 struct stored {
-    struct str number, tone, greetings[GREETING_COUNT];
+    struct str number, tone, greetings[GREETING_COUNT], timezone;
     struct release release;
     struct ring ring;
     int64_t version;
@@ -40,6 +41,7 @@ static enum err settings_load(struct tx *tx, const struct id *account, const str
     for (int i = 0; i < GREETING_COUNT; i++)
         ret->greetings[i] = col_copy(&c, COL_BUILDING_SETTINGS_GREETING_WELCOME + i, tx->arena);
     ret->version = col_int(&c, COL_BUILDING_SETTINGS_SETTINGS_VERSION);
+    ret->timezone = col_copy(&c, COL_BUILDING_SETTINGS_TIMEZONE, tx->arena);
     ret->release = release_read(&c, COL_BUILDING_SETTINGS_RELEASE, tx->config);
     ret->ring = ring_read(&c, COL_BUILDING_SETTINGS_RING, !col_null(&c, COL_BUILDING_SETTINGS_PHONE), tx->arena);
     return ERR_NONE;
@@ -78,6 +80,7 @@ static struct settings settings_view(const struct tx *tx, const struct id *build
     struct settings v = {.number = s->number, .release = s->release, .ring = s->ring};
     if (s->number.p) {
         v.unlock_tone = s->tone;
+        v.timezone = s->timezone;
         v.version = version_of(tx->arena, building, s);
     }
     for (enum greeting i = 0; i < GREETING_COUNT; i++)
@@ -100,17 +103,18 @@ static struct val changed_or_null(int64_t value)
 }
 
 static enum err settings_store(struct tx *tx, const struct id *account, const struct id *building,
-                               const struct stored *s, const struct door_patch *d)
+                               const struct stored *s, const struct door_patch *d, struct str timezone)
 {
     int64_t changed;
-    enum err e = db_exec(tx->db, SQL_BUILDING_SETTINGS_PUT,
-                         DB_ARGS(v_str(id_str(account)), v_str(id_str(building)), v_int(s->version), v_str(s->tone),
-                                 v_str(s->greetings[0]), v_str(s->greetings[1]), v_str(s->greetings[2]),
-                                 v_str(s->greetings[3]), changed_or_null(d->length_ms), changed_or_null(d->gap_ms),
-                                 changed_or_null(d->delay_ms), changed_or_null(d->repeat), changed_or_null(d->mode),
-                                 changed_or_null(d->before_greeting), v_str(d->numbers), changed_or_null(d->strategy),
-                                 changed_or_null(d->seconds), changed_or_null(d->accept), changed_or_null(d->message)),
-                         &changed);
+    enum err e =
+        db_exec(tx->db, SQL_BUILDING_SETTINGS_PUT,
+                DB_ARGS(v_str(id_str(account)), v_str(id_str(building)), v_int(s->version), v_str(s->tone),
+                        v_str(s->greetings[0]), v_str(s->greetings[1]), v_str(s->greetings[2]), v_str(s->greetings[3]),
+                        changed_or_null(d->length_ms), changed_or_null(d->gap_ms), changed_or_null(d->delay_ms),
+                        changed_or_null(d->repeat), changed_or_null(d->mode), changed_or_null(d->before_greeting),
+                        v_str(d->numbers), changed_or_null(d->strategy), changed_or_null(d->seconds),
+                        changed_or_null(d->accept), changed_or_null(d->message), v_str(timezone)),
+                &changed);
     return e ? e : changed ? ERR_NONE : ERR_SETTINGS_VERSION_CONFLICT;
 }
 
@@ -138,12 +142,14 @@ enum err settings_patch(struct tx *tx, const struct principal *who, const struct
         return ERR_NUMBER_NOT_FOUND;
     if (!str_eq(version, version_of(tx->arena, building, &s)))
         return ERR_SETTINGS_VERSION_CONFLICT;
+    if (patch->timezone.p && !schedule_zone_known(patch->timezone))
+        return tx_fail(tx, ERR_INVALID_SETTINGS, "timezone must be a known IANA name");
     if (patch->unlock_tone.p)
         s.tone = patch->unlock_tone;
     for (int i = 0; i < GREETING_COUNT; i++)
         if (patch->greetings[i].p)
             s.greetings[i] = patch->greetings[i];
-    e = settings_store(tx, &who->account_id, building, &s, &patch->door);
+    e = settings_store(tx, &who->account_id, building, &s, &patch->door, patch->timezone);
     if (!e)
         e = settings_load(tx, &who->account_id, building, &s);
     if (e)

@@ -18,7 +18,8 @@ struct settings {
     struct str greetings[GREETING_COUNT]; /* the building's or the default */
     struct release release;
     struct ring ring;
-    struct str version; /* SETTINGS_VERSION_LEN hex: SHA-256 of the stored settings and the row's version */
+    struct str timezone; /* IANA name; STR_NONE: not set */
+    struct str version;  /* SETTINGS_VERSION_LEN hex: SHA-256 of the stored settings and the row's version */
 };
 
 /* In the arena. Fails with ERR_BUILDING_NOT_FOUND. */
@@ -28,12 +29,14 @@ struct settings_patch {
     struct str unlock_tone; /* STR_NONE: unchanged; must be valid */
     struct str greetings[GREETING_COUNT];
     struct door_patch door;
+    struct str timezone; /* STR_NONE: unchanged */
 };
 
 /* Changes the settings that are given; *ret is the new state. `linked`: the building is not the primary one. Fails, in
  * this order, with ERR_NUMBER_OWNER_REQUIRED (an invited member), ERR_MULTI_BUILDING_REQUIRED (linked, without an
  * active subscription), ERR_BUILDING_NOT_FOUND, ERR_NUMBER_NOT_FOUND (not provisioned yet),
- * ERR_SETTINGS_VERSION_CONFLICT, ERR_INVALID_SETTINGS (a number to ring is the building's own). */
+ * ERR_SETTINGS_VERSION_CONFLICT, ERR_INVALID_SETTINGS (a number to ring is the building's own, or the zone is not
+ * known). */
 enum err settings_patch(struct tx *tx, const struct principal *who, const struct id *building, bool linked,
                         struct str version, const struct settings_patch *patch, struct settings *ret) CHECKED;
 

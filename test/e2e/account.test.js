@@ -172,7 +172,7 @@ describe('account', () => {
             const [home] = body.data;
             assert.match(home.id, ID);
             assert.deepEqual({ ...home, id: undefined },
-                { id: undefined, label: 'Home', address: null, virtual_number: null, is_primary: true, provisioned: false });
+                { id: undefined, label: 'Home', address: null, virtual_number: null, is_primary: true, provisioned: false, timezone: null });
             assert.equal(body.selection_required, false);
             assert.equal(typeof body.next_action, 'string');
         });

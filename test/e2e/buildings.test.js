@@ -167,7 +167,7 @@ describe('buildings', () => {
             const done = ok(await execute(person, made, key), 201);
             const child = (await buildings(person)).find((row) => !row.is_primary);
             assert.match(child.virtual_number, /^\+1555010\d{4}$/);
-            assert.deepEqual(child, { id: done.building_id, label: 'Cabin', address: { ...US, country: 'US' }, virtual_number: child.virtual_number, is_primary: false, provisioned: true });
+            assert.deepEqual(child, { id: done.building_id, label: 'Cabin', address: { ...US, country: 'US' }, virtual_number: child.virtual_number, is_primary: false, provisioned: true, timezone: null });
             assert.deepEqual([done.id, done.status, done.request_id, done.expires_at], [made.id, 'succeeded', key, made.expires_at]);
             assert.deepEqual([done.input, done.billing], [made.input, made.billing]);
             assert.deepEqual(done.result, { building_id: child.id, label: 'Cabin', virtual_number: child.virtual_number, physical_test_required: true });

@@ -129,6 +129,16 @@ describe('settings', () => {
         assert.deepEqual(again.release, { ...changed.release, before_greeting: true, repeat: 3 });
     });
 
+    it('have a time zone, which the list of buildings shows too', async () => {
+        const before = ok(await read());
+        assert.equal(before.timezone, null);
+        const changed = ok(await save({ timezone: 'America/Toronto' }, await current()));
+        assert.equal(changed.timezone, 'America/Toronto');
+        assert.notEqual(changed.version, before.version);
+        assert.equal(ok(await save({ unlock_tone: '7' }, await current())).timezone, 'America/Toronto');
+        assert.equal(ok(await owner.client.get('/v1/buildings')).data[0].timezone, 'America/Toronto');
+    });
+
     it('name the phones that ring, and ask for 1 by default when there are several', async () => {
         assert.deepEqual(ok(await read()).ring, { numbers: [], strategy: 'all', seconds: 30, accept: false, message: false });
         const numbers = ['+15551110001', '+15551110002'];
@@ -152,6 +162,10 @@ describe('settings', () => {
         [{ ring: { numbers: ['+15551110001', '+15551110001'] } }, 'ring.numbers'],
         [{ ring: { numbers: Array.from({ length: 5 }, (_, i) => `+1555111000${i}`) } }, 'ring.numbers'],
         [{ ring: { strategy: 'random' } }, 'ring.strategy'],
+        [{ timezone: 'America/Springfield' }, 'timezone'],
+        [{ timezone: '../zone.tab' }, 'timezone'],
+        [{ timezone: '' }, 'timezone'],
+        [{ timezone: null }, 'timezone'],
     ]) {
         it(`refuse ${JSON.stringify(body)} as INVALID_SETTINGS`, async () => {
             refused(await save(body, await current()), 400, 'INVALID_SETTINGS', field);

@@ -24,6 +24,17 @@ describe('the website', () => {
     after(() => browser?.close());
     afterEach(() => assert.deepEqual(browser.takeComplaints(), []));
 
+    it('tells times in the building\'s zone, which comes with the release key', async () => {
+        const person = await resident(client);
+        const settings = await person.client.get(`/v1/buildings/${person.building.id}/settings`);
+        ok(await person.client.patch(`/v1/buildings/${person.building.id}/settings`, { timezone: 'America/Toronto' }, { headers: { 'If-Match': settings.headers.etag } }));
+        await grant(person, { type: 'timer', label: 'Dog walker', expires_in_minutes: 60 });
+        const page = await browser.page(url, { timezoneId: 'Europe/Madrid' });
+        await signIn(page, person.email);
+        await page.locator('.door').getByText(/^Until .*\d\d:\d\d \(Toronto time\), whoever buzzes\.$/).waitFor();
+        await closing(page);
+    });
+
     const closing = async (page) => page.context().close();
     const picture = async (page, name) => {
         if (process.env.PORTERO_E2E_PICTURES) await page.screenshot({ path: join(process.env.PORTERO_E2E_PICTURES, `${name}.png`), fullPage: true });
@@ -191,6 +202,7 @@ describe('the website', () => {
         await page.getByRole('textbox', { name: 'Key' }).fill('9');
         await page.keyboard.press('Enter');
         await page.getByText('Release key: 9').waitFor();
+        assert.equal(await page.evaluate(async () => (await (await fetch('/app/v1/buildings')).json()).data[0].timezone), 'UTC');
         await page.getByRole('button', { name: 'Add your phone' }).click();
         await page.getByLabel('Telephone number').fill('12');
         await page.keyboard.press('Enter');

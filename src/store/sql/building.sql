@@ -7,7 +7,7 @@ SELECT is_primary FROM building WHERE account_id = $1 AND id = $2
 INSERT INTO building (account_id, id, created_at, is_primary, label) VALUES ($1, $2, $3, 1, $4)
 
 -- columns: building
-id, is_primary, label, street, city, state, zip, country, virtual_number, unlock_tone, last_buzz_at
+id, is_primary, label, street, city, state, zip, country, virtual_number, unlock_tone, last_buzz_at, timezone
 
 -- name: building_get
 SELECT {building}
@@ -26,7 +26,7 @@ ring_numbers, ring_strategy, ring_seconds, ring_accept, ring_message
 
 -- name: building_settings
 SELECT b.virtual_number, b.unlock_tone, b.greeting_welcome, b.greeting_granted, b.greeting_denied,
-    b.greeting_forwarding, b.settings_version, {release b}, {ring b}, coalesce(b.forward_phone, a.phone) AS phone
+    b.greeting_forwarding, b.settings_version, b.timezone, {release b}, {ring b}, coalesce(b.forward_phone, a.phone) AS phone
 FROM building b JOIN account a ON a.id = b.account_id
 WHERE b.account_id = $1 AND b.id = $2
 
@@ -39,7 +39,7 @@ UPDATE building SET unlock_tone = $4, greeting_welcome = $5, greeting_granted = 
     release_before_greeting = coalesce($14, release_before_greeting),
     ring_numbers = coalesce($15, ring_numbers), ring_strategy = coalesce($16, ring_strategy),
     ring_seconds = coalesce($17, ring_seconds), ring_accept = coalesce($18, ring_accept),
-    ring_message = coalesce($19, ring_message)
+    ring_message = coalesce($19, ring_message), timezone = coalesce($20, timezone)
 WHERE account_id = $1 AND id = $2 AND settings_version = $3
 
 -- name: building_set_number
