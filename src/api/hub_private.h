@@ -40,6 +40,8 @@ struct hub_building {
     TAILQ_ENTRY(hub_building) grown_entry;
 };
 
+TAILQ_HEAD(hub_grown, hub_building);
+
 /* Rendered events, shared by the loops. */
 struct hub_block {
     atomic_uint references;
@@ -80,7 +82,7 @@ struct hub {
     bool stop;
     GHashTable *buildings; /* by ID */
     GHashTable *keys;      /* key ID -> number of its streams */
-    TAILQ_HEAD(, hub_building) grown;
+    struct hub_grown grown;
     struct hub_streams streams; /* those whose keys were checked longest ago come first */
     unsigned total, round;
     bool checking;      /* keys are being checked: of streams that do not have `round` yet */

@@ -4,6 +4,7 @@
 #include "api/cookie.h"
 #include "api/gate.h"
 #include "api/service.h"
+#include "domain/feed.h"
 #include "http/web.h"
 
 #define PAGE_MAX  (1u << 20)
@@ -87,12 +88,17 @@ static struct str path_of(struct request *q, const char *path)
                 : str_z(path);
 }
 
-/* Writes {"page": its time and building, "name": what GET of its path answers, ...}. */
+/* Writes {"page": its time, its building and the last event of that, "name": what GET of its path answers, ...}. */
 static enum err put_parts(struct request *q, const struct part *parts, struct buf *out)
 {
     char now[TIME_TEXT_MAX];
+    int64_t seq;
+    enum err newest = feed_newest(&q->tx, &q->building_id, &seq);
+    if (newest)
+        return newest;
     time_format(q->tx.now_us, now);
-    buf_printf(out, "{\"page\":{\"at\":\"%s\",\"building\":\"%s\"}", now, q->building_id.text);
+    buf_printf(out, "{\"page\":{\"at\":\"%s\",\"building\":\"%s\",\"seq\":%lld}", now, q->building_id.text,
+               (long long)seq);
     for (size_t i = 0; i < PARTS_MAX && parts[i].name; i++) {
         buf_printf(out, ",\"%s\":", parts[i].name);
         enum err e = service_embed(q, path_of(q, parts[i].path), out);

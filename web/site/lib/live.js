@@ -1,0 +1,54 @@
+// What happens at the building, as it happens. All tabs of a browser share one stream: a browser opens few connections to
+// a host, and a stream occupies one. The tab that has the lock reads the stream and tells the others; when it closes, the
+// next one takes over where that ended.
+import { building, data } from './data.js';
+
+const AGAIN_MS = 15_000;
+/** As src/tbl/feed.def. */
+const TYPES = ['call.ring', 'call.greeting', 'call.code_wrong', 'call.released', 'call.forwarded', 'call.ringing', 'call.answered', 'call.opened',
+    'call.unanswered', 'call.message', 'call.ended', 'grant.created', 'grant.changed', 'grant.revoked', 'settings.changed', 'reset'];
+
+/** @typedef {{seq: number, type: string, call_id?: string}} LiveEvent `reset`: events were missed */
+
+let heard = 0;
+/** The last event that this tab knows, from the stream or in the page's data. */
+const known = () => Math.max(heard, data.page.seq);
+
+/** Reads the stream for all tabs until it cannot be opened any more. @param {(event: LiveEvent) => void} take */
+function read(take) {
+    return new Promise((resolve) => {
+        const stream = new EventSource(`/app/v1/buildings/${building.id}/events?after=${known()}`);
+        for (const type of TYPES) stream.addEventListener(type, (message) => take(JSON.parse(message.data)));
+        stream.addEventListener('error', () => {
+            if (stream.readyState === EventSource.CLOSED) resolve(undefined);
+        });
+    });
+}
+
+/** Calls `tell` for each event that the page's data do not have. @param {(event: LiveEvent) => void} tell */
+export function live(tell) {
+    const name = `live.${building.id}`;
+    const tabs = new BroadcastChannel(name);
+    let leads = false;
+    /** @param {LiveEvent} event */
+    const take = (event) => {
+        if (leads) tabs.postMessage(event);
+        if (event.type !== 'reset' && event.seq <= known()) return;
+        heard = event.seq;
+        tell(event);
+    };
+    // A tab that comes later may have missed what the others were told.
+    tabs.addEventListener('message', ({ data: event }) => {
+        if (event.type === 'came') return leads && event.seq < known() && tabs.postMessage({ type: 'at', seq: known() });
+        if (event.type !== 'at') return take(event);
+        return event.seq > known() && take({ type: 'reset', seq: event.seq });
+    });
+    tabs.postMessage({ type: 'came', seq: known() });
+    navigator.locks.request(name, async () => {
+        leads = true;
+        for (;;) {
+            await read(take);
+            await new Promise((done) => { setTimeout(done, AGAIN_MS); });
+        }
+    });
+}
