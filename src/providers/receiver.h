@@ -10,7 +10,7 @@
 /* One delivery, as a receiver sees it. */
 struct received {
     int64_t at_us; /* real time */
-    long status;   /* what was answered */
+    long status;   /* of the answer */
     struct str url, body;
     struct str signature, trace; /* lines of the head; trace may be empty */
     bool genuine;                /* the signature is that of the endpoint's secret */
