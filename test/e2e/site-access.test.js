@@ -1,4 +1,5 @@
 // Access, in a browser: making, changing, sharing and revoking grants, with the mouse and with the keyboard alone.
+// engine: sqlite
 // PORTERO_E2E_PICTURES=directory keeps screenshots.
 import { after, afterEach, before, describe, it } from 'node:test';
 import assert from 'node:assert/strict';

@@ -8,7 +8,7 @@ import { change, connected, invitation, lineOf, opensNow, reread, timeText, uses
 import { changeBody, createBody, FIELD_ERRORS, grantFields, newState, PURPOSES } from './grant_form.js';
 import { copy, share } from './share.js';
 import { errorText, t } from './texts.js';
-import { fromField, length, now, toField, when, zone } from './time.js';
+import { fromField, length, now, toField, when } from './time.js';
 import { h, icon } from './view.js';
 
 /** @typedef {import('./grant.js').Grant} Grant */
@@ -174,38 +174,16 @@ export function extend(grant) {
 
 // ---- sharing ----
 
-/**
- * How the guest gets in, to be sent to them; with a link to a page in their language if wanted.
- * @param {Grant} grant
- */
+/** How the guest gets in, to be sent to them. @param {Grant} grant */
 export function shareSheet(grant) {
-    let url = '', problem = '', busy = false;
-    const whole = () => [invitation(grant, building.label), url].filter(Boolean).join('\n');
-    return dialog(t('grant.share_title', { label: grant.label }), (close, draw) => {
-        const link = async () => {
-            busy = true;
-            draw();
-            try {
-                ({ url } = await call('POST', `/v1/unlock/${grant.id}/link`, { timezone: grant.timezone ?? zone }));
-                problem = '';
-            } catch (error) {
-                if (!(error instanceof CallError)) throw error;
-                problem = errorText(error.code);
-            }
-            busy = false;
-            draw();
-        };
-        return [
-            grant.access_code && figures(grant.access_code),
-            h('p', { class: 'letter', key: 'letter' }, whole()),
-            !connected() && h('p', { class: 'note', key: 'unconnected' }, t('grant.not_connected')),
-            grant.type === 'timer' && opensNow(grant) && h('p', { class: 'hint', key: 'open' }, t('grant.timer_hint')),
-            problem && h('p', { class: 'note bad', role: 'alert', key: 'problem' }, problem),
-            h('div', { class: 'actions', key: 'do' },
-                h('button', { class: 'primary', type: 'button', onclick: () => share({ title: building.label, text: invitation(grant, building.label), url: url || undefined }) }, icon('share'), t('grant.send')),
-                h('button', { type: 'button', onclick: () => copy(whole()) }, t('page.copy')),
-                !url && h('button', { type: 'button', disabled: busy, onclick: link }, t('grant.link'))),
-            h('p', { class: 'hint', key: 'link' }, url ? t('grant.link_made') : t('grant.link_hint')),
-        ];
-    });
+    const text = invitation(grant, building.label);
+    return dialog(t('grant.share_title', { label: grant.label }), () => [
+        grant.access_code && figures(grant.access_code),
+        h('p', { class: 'letter' }, text),
+        !connected() && h('p', { class: 'note' }, t('grant.not_connected')),
+        grant.type === 'timer' && opensNow(grant) && h('p', { class: 'hint' }, t('grant.timer_hint')),
+        h('div', { class: 'actions' },
+            h('button', { class: 'primary', type: 'button', onclick: () => share({ title: building.label, text }) }, icon('share'), t('grant.send')),
+            h('button', { type: 'button', onclick: () => copy(text) }, t('page.copy'))),
+    ]);
 }
