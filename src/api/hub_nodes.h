@@ -11,7 +11,7 @@ struct hub_nodes;
 
 /* On the thread. */
 struct hub_nodes_listener {
-    void (*heard)(void *context, unsigned topics, const struct store_fed *fed); /* what another node has told */
+    void (*heard)(void *context, unsigned topics, const struct store_fed *fed); /* told by another node */
     void (*resync)(void *context);                                              /* notices may have been missed */
     void *context;
 };
