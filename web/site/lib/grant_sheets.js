@@ -81,7 +81,7 @@ function changed(newer, { expires_in_minutes: minutes, ...body }) {
 function versions(mine, newer) {
     const theirs = aspects(newer);
     const rows = aspects(mine).map(([name, text], i) => ({ name, mine: text, newer: theirs[i][1] })).filter((row) => row.mine !== row.newer);
-    return h('div', { class: 'scroll', key: 'versions' }, h('table', { class: 'versions' },
+    return h('div', { class: 'scroll', key: 'versions' }, h('table', { class: 'compare' },
         h('thead', null, h('tr', null, h('td', null), h('th', { scope: 'col' }, t('grant.mine')), h('th', { scope: 'col' }, t('grant.newer')))),
         h('tbody', null, rows.map((row) => h('tr', { key: row.name }, h('th', { scope: 'row' }, row.name), h('td', null, row.mine), h('td', null, row.newer))))));
 }
