@@ -14,7 +14,7 @@ static const struct field building_item_fields[] = {
     FIELD(struct building_item, is_primary, T_BOOL, .flags = F_REQUIRED),
     FIELD(struct building_item, provisioned, T_BOOL, .flags = F_REQUIRED,
           .doc = "true if the building has a virtual number"),
-    FIELD(struct building_item, timezone, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+    FIELD(struct building_item, timezone, T_STRING, .flags = F_NULLABLE,
           .doc = "IANA name, as in the settings (extension)"),
 };
 static const struct shape building_item_shape = SHAPE(struct building_item, "Building", building_item_fields);

@@ -48,7 +48,7 @@ static void mark_fed(struct hub *h, const struct store_fed *fed)
         mark_all(h);
 }
 
-/* The same as hub_changed for what another node has told. */
+/* The same as hub_changed, told by another node. */
 static void hub_heard(void *context, unsigned topics, const struct store_fed *fed)
 {
     struct hub *h = context;

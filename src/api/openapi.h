@@ -12,7 +12,7 @@ struct openapi {
 
 /* The contract's document. The sandbox has its own (sandbox/routes.h). */
 extern const struct openapi openapi_contract;
-/* The document of what only the website uses, below /app. */
+/* The document of the operations that only the website uses, below /app. */
 extern const struct openapi openapi_site;
 
 /* Appends the document (JSON, without white space). `public_url` becomes the server's address. If it is NULL or this

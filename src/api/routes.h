@@ -28,7 +28,7 @@ extern const struct route_set webhook_routes;   /* webhook endpoints */
 extern const struct route_set *const browser_sets[];
 extern const size_t browser_set_count;
 extern const struct route_set browser_routes; /* browsers that are signed in */
-extern const struct route_set notice_routes;  /* notices of what happens at the door */
+extern const struct route_set notice_routes;  /* notices of events at the door */
 extern const struct route_set sign_in_routes; /* sign-in of a browser */
 
 /* POST /hooks/<provider>: webhooks sent by providers to the service, signed and without a key. Not part of the

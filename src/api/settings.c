@@ -93,7 +93,7 @@ static const struct field building_settings_fields[] = {
                       .doc = "spoken before the resident is called"),
     BUILDING_SETTINGS(release, T_OBJECT, .flags = F_REQUIRED, .sub = &release_shape),
     BUILDING_SETTINGS(ring, T_OBJECT, .flags = F_REQUIRED, .sub = &ring_shape),
-    BUILDING_SETTINGS(timezone, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
+    BUILDING_SETTINGS(timezone, T_STRING, .flags = F_NULLABLE,
                       .doc = "IANA name of the building's time zone, for people who read times; null: not set"),
     BUILDING_SETTINGS(version, T_STRING, .flags = F_REQUIRED | F_NULLABLE,
                       .doc = "the quoted token for If-Match, equal to the ETag"),

@@ -25,7 +25,7 @@ struct http_conn *http_stream_begin(struct http_request *r, struct str head, con
 /* Sends the bytes, which are copied. Returns false if the peer was too slow: the stream is closed then. Other streams
  * of the loop may be closed meanwhile. */
 bool http_stream_send(struct http_conn *c, struct str bytes);
-/* Closes the stream after what was sent. */
+/* Closes the stream after its last data. */
 void http_stream_end(struct http_conn *c);
 /* Where other threads post mail to the loop. It outlives the streams, until http_server_free. */
 struct mailbox *http_stream_mailbox(const struct http_conn *c);

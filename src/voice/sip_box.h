@@ -8,5 +8,5 @@ struct sip_stack;
 /* Takes a REGISTER, or an INVITE whose caller must sign in: challenges it, or checks its password in the store and then
  * answers it or begins the call. False: the caller need not sign in. */
 bool sip_box_take(struct sip_stack *s, const struct sip_msg *msg);
-/* Drops what is pending, at the end. */
+/* Drops all that is pending, at the end. */
 void sip_box_done(struct sip_agent *a);

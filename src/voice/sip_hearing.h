@@ -25,7 +25,7 @@ void sip_hearing_stop(struct sip_agent *a);
  * the models are not ready. */
 void sip_hearing_begin(struct sip_hearing *h, struct sip_agent *a, const struct id *building,
                        void (*heard)(const char *code, void *arg), void *arg);
-/* Stops listening and drops what was said. No effect if not listening. */
+/* Stops listening and drops the speech. No effect if not listening. */
 void sip_hearing_end(struct sip_hearing *h);
 void sip_hearing_audio(struct sip_hearing *h, const int16_t *samples, size_t n);
 /* Whether somebody speaks, or an utterance is being recognised. */

@@ -55,7 +55,7 @@ void sip_leg_quiet(struct sip_leg *l);
 void sip_leg_tick(struct sip_leg *l, int64_t now_ms);
 /* Cancels the call, or hangs up. Reports nothing. May be called from within an event of the leg. */
 void sip_leg_drop(struct sip_leg *l);
-/* Frees what the leg holds, but not from within an event of it. An all-zero leg is fine. */
+/* Frees the contents of the leg, but not from within an event of it. An all-zero leg is fine. */
 void sip_leg_done(struct sip_leg *l);
 /* Whether the request belongs to a leg of the agent. */
 bool sip_leg_knows(struct sip_agent *a, const struct sip_msg *msg);

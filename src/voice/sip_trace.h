@@ -12,7 +12,7 @@ struct sip_trace;
 /* Appends to `path`, which only its owner can read. At TRACE_FILE_MAX the file is renamed to PATH.1 and begun again.
  * Fails with ERR_IO and errno. */
 enum err sip_trace_open(const char *path, struct sip_trace **ret) CHECKED;
-/* Writes what is left. NULL is fine. */
+/* Writes the rest. NULL is fine. */
 void sip_trace_close(struct sip_trace *t);
 void sip_trace_add(struct sip_trace *t, bool out, enum sip_transp tp, const struct sa *from, const struct sa *to,
                    const uint8_t *message, size_t n);

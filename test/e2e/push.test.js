@@ -26,10 +26,11 @@ describe('notices', () => {
         owner = await resident(client);
     });
 
+    const FIREFOX = 'Mozilla/5.0 (Android 15; Mobile; rv:140.0) Gecko/140.0 Firefox/140.0';
     const path = (building = owner.building) => `/v1/buildings/${building.id}/notices`;
     /** A browser of the owner that is subscribed: {site, subscription, notices}. */
     async function subscribed(notices = ALL, { language = 'en', remember = true } = {}) {
-        const one = await signInBrowser(client, { email: owner.email, remember });
+        const one = await signInBrowser(client, { email: owner.email, remember, headers: { 'user-agent': FIREFOX } });
         const subscription = new Subscription(service);
         const answer = ok(await one.site.put(`${path()}/push`, { ...subscription.keys, notices }, { headers: { 'accept-language': language } }));
         return { ...one, subscription, answer };
