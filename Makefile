@@ -98,7 +98,7 @@ asan-programs:
 	$(BUILD_NICE) cmake --build --preset asan --target unit_tests
 
 asan: asan-programs ## unit tests under AddressSanitizer and UBSan
-	$(CTEST) -LE crash --test-dir build/asan
+	$(CTEST) $(CTEST_AGAIN) -LE crash --test-dir build/asan
 
 tsan-programs:
 	scripts/setup check
@@ -106,7 +106,7 @@ tsan-programs:
 	$(BUILD_NICE) cmake --build --preset tsan --target thread_tests
 
 tsan: tsan-programs ## unit tests of everything that uses threads, under ThreadSanitizer
-	$(CTEST) -L threads --test-dir build/tsan
+	$(CTEST) $(CTEST_AGAIN) -L threads --test-dir build/tsan
 
 fuzz: fuzzers ## every fuzzer for FUZZ_SECONDS (10) each
 	scripts/fuzz
