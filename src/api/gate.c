@@ -64,6 +64,10 @@ static enum err take_all(struct gate *gate, struct request *q)
         e = take_limit(gate, q, LIMIT_PER_ADDRESS_PLANS, address_block(q), c->limits_plans_per_ip,
                        ERR_RATE_LIMIT_EXCEEDED);
         break;
+    case LIMIT_GUEST:
+        e = take_limit(gate, q, LIMIT_PER_ADDRESS_GUEST, address_block(q), c->limits_guest_per_ip,
+                       ERR_RATE_LIMIT_EXCEEDED);
+        break;
     case LIMIT_AUTH:
     case LIMIT_OTP:
         e = take_limit(gate, q, LIMIT_PER_ADDRESS_AUTH, address_block(q), c->limits_auth_per_ip, ERR_AUTH_RATE_LIMIT);

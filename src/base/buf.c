@@ -54,3 +54,27 @@ void buf_printf(struct buf *b, const char *fmt, ...)
     }
     va_end(again);
 }
+
+void buf_html(struct buf *b, struct str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        switch (text.p[i]) {
+        case '&':
+            buf_lit(b, "&amp;");
+            break;
+        case '<':
+            buf_lit(b, "&lt;");
+            break;
+        case '>':
+            buf_lit(b, "&gt;");
+            break;
+        case '"':
+            buf_lit(b, "&quot;");
+            break;
+        case '\'':
+            buf_lit(b, "&#39;");
+            break;
+        default:
+            buf_char(b, text.p[i]);
+        }
+}

@@ -42,6 +42,8 @@ static inline void buf_str(struct buf *b, struct str s)
 
 void buf_i64(struct buf *b, int64_t v);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The text for HTML, between tags and in quoted values. */
+void buf_html(struct buf *b, struct str text);
 static inline struct str buf_view(const struct buf *b)
 {
     return (struct str){b->p ? b->p : "", b->n};

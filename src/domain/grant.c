@@ -8,8 +8,7 @@
 
 #define ABOVE_ALL_IDS v_blob("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", ID_BYTES_LEN + 1)
 
-/* A linked building accepts writes only while the subscription is active (contract, Grant rules 2). */
-static enum err check_place(struct tx *tx, const struct grant_place *place)
+enum err grant_check_place(struct tx *tx, const struct grant_place *place)
 {
     if (!place->linked)
         return ERR_NONE;
@@ -65,7 +64,7 @@ static enum err grant_try_create(struct tx *tx, const struct grant_place *place,
 {
     enum err e = grant_rules_create(tx, in, ret);
     if (!e)
-        e = check_place(tx, place);
+        e = grant_check_place(tx, place);
     if (e)
         return e;
     ret->id = id_new(tx->now_us);
@@ -304,7 +303,7 @@ enum err grant_update(struct tx *tx, const struct grant_place *place, const stru
     bool updated;
     if (grant_rules_empty(in))
         return tx_fail(tx, ERR_INVALID_UNLOCK, "an update needs at least one field");
-    enum err e = check_place(tx, place);
+    enum err e = grant_check_place(tx, place);
     if (!e)
         e = get_for_update(tx, place->building, id, version, &g);
     const bool was_enabled = !e && g.enabled;
@@ -343,5 +342,7 @@ enum err grant_revoke(struct tx *tx, const struct id *building, const struct id 
         was_enabled = (int)col_int(&c, COL_GRANT_REVOKE_ENABLED);
     }
     enum err e = count_enabled(tx, building, -was_enabled);
+    if (!e)
+        e = db_exec(tx->db, SQL_GUEST_LINK_DELETE, DB_ARGS(v_str(id_str(building)), v_id_bytes(&bytes)), NULL);
     return e ? e : feed_grant(tx, building, FEED_GRANT_REVOKED, id, 0);
 }

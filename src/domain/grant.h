@@ -81,6 +81,10 @@ struct grant_place {
     int64_t number; /* the building's number in table grant_building; 0: not known, which costs one more seek */
 };
 
+/* A linked building accepts writes only while the subscription is active (contract, Grant rules 2). Fails with
+ * ERR_MULTI_BUILDING_REQUIRED, ERR_BUILDING_NOT_FOUND. */
+enum err grant_check_place(struct tx *tx, const struct grant_place *place) CHECKED;
+
 /* The grant that an earlier creation with this Idempotency-Key created, as it is now. request_hash is the SHA-256 of
  * the canonical body. Fails with ERR_NOT_FOUND, or ERR_IDEMPOTENCY_CONFLICT if the body was different. */
 enum err grant_replay(struct tx *tx, const struct id *building, struct str request_id,

@@ -2,6 +2,7 @@
 
 #include "domain/box.h"
 #include "domain/call_message.h"
+#include "domain/guest_link.h"
 #include "domain/job.h"
 #include "domain/mail.h"
 #include "domain/push.h"
@@ -129,6 +130,8 @@ static const struct kind {
      COL_SEALED_MESSAGES_AUDIO},
     {PUSH_PURPOSE, SQL_SEALED_PUSH_KEYS, SQL_SEALED_PUSH_KEY_REPLACE, COL_SEALED_PUSH_KEYS_ID,
      COL_SEALED_PUSH_KEYS_SECRET},
+    {GUEST_LINK_PURPOSE, SQL_SEALED_GUEST_LINKS, SQL_SEALED_GUEST_LINK_REPLACE, COL_SEALED_GUEST_LINKS_HASH,
+     COL_SEALED_GUEST_LINKS_TOKEN},
     {MAIL_PURPOSE, SQL_SEALED_MAILS, SQL_SEALED_MAIL_REPLACE, COL_SEALED_MAILS_ID, COL_SEALED_MAILS_PAYLOAD},
 };
 

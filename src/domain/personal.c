@@ -46,6 +46,7 @@ const struct personal_table personal_tables[] = {
     ROWS(access_grant, BUILDING, GRANT, 2,
          "revoked:n id:x type:s label:s enabled:b version:n created_at:t updated_at:t starts_at:t ends_at:t "
          "remaining_uses:n access_code:s voice:b days:n start_minute:n end_minute:n timezone:s request_id:s"),
+    ROWS(guest_link, BUILDING, GUEST_LINK, 1, "grant_id:x building_id:s timezone:s created_at:t"),
     ROWS(activity, BUILDING, ACTIVITY, 2,
          "created_at:t id:s building_id:s type:s unlock_type:s unlock_id:s name:s succeeded:b"),
     ROWS(call_record, BUILDING, CALL, 1,

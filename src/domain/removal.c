@@ -7,9 +7,11 @@
 
 enum err removal_sweep(struct tx *tx, const struct id *building, bool *ret_more)
 {
-    int64_t grants, entries = 0, calls, events, kinds = 0;
+    int64_t grants, links, entries = 0, calls, events, kinds = 0;
     const struct db_args args = DB_ARGS(v_str(id_str(building)), v_int(BATCH));
     enum err e = db_exec(tx->db, SQL_REMOVAL_GRANTS, args, &grants);
+    if (!e)
+        e = db_exec(tx->db, SQL_REMOVAL_GUEST_LINKS, args, &links);
     if (!e)
         e = db_exec(tx->db, SQL_REMOVAL_ACTIVITY, args, &entries);
     if (!e)
@@ -19,7 +21,8 @@ enum err removal_sweep(struct tx *tx, const struct id *building, bool *ret_more)
     if (!e && entries < BATCH) /* no entry refers to a kind any more */
         e = db_exec(tx->db, SQL_REMOVAL_ACTIVITY_KINDS, args, &kinds);
     if (!e)
-        *ret_more = grants == BATCH || entries == BATCH || calls == BATCH || events == BATCH || kinds == BATCH;
+        *ret_more = grants == BATCH || links == BATCH || entries == BATCH || calls == BATCH || events == BATCH ||
+                    kinds == BATCH;
     return e;
 }
 

@@ -6,10 +6,6 @@
 
 #include "base/clock.h"
 
-#define WEEKDAYS  0x3eu
-#define WEEKEND   0x41u
-#define EVERY_DAY 0x7fu
-
 #define ZONE_NAME_MAX   64
 #define DAYS_AHEAD      8    /* at least one of them is a day of the schedule, whatever the clocks do */
 #define SKIPPED_MINUTES 1440 /* the most that a change of the clocks has skipped */
@@ -28,8 +24,8 @@ unsigned schedule_day(struct str name)
 
 bool schedule_days_supported(unsigned days)
 {
-    return days == WEEKDAYS || days == WEEKEND || days == EVERY_DAY ||
-           (days <= EVERY_DAY && __builtin_popcount(days) == 1);
+    return days == SCHEDULE_WEEKDAYS || days == SCHEDULE_WEEKEND || days == SCHEDULE_EVERY_DAY ||
+           (days <= SCHEDULE_EVERY_DAY && __builtin_popcount(days) == 1);
 }
 
 bool schedule_minute_parse(struct str text, int *ret_minute)
@@ -112,6 +108,23 @@ static GDateTime *local_time(GTimeZone *zone, int64_t at_us)
     if (utc)
         g_date_time_unref(utc);
     return there;
+}
+
+bool schedule_local(struct str name, int64_t at_us, struct schedule_time *ret)
+{
+    GTimeZone *zone = zone_of(name);
+    GDateTime *there = zone ? local_time(zone, at_us) : NULL;
+    if (!there)
+        return false;
+    *ret = (struct schedule_time){
+        .year = g_date_time_get_year(there),
+        .month = g_date_time_get_month(there),
+        .day = g_date_time_get_day_of_month(there),
+        .weekday = g_date_time_get_day_of_week(there) % 7,
+        .minute = g_date_time_get_hour(there) * 60 + g_date_time_get_minute(there),
+    };
+    g_date_time_unref(there);
+    return true;
 }
 
 bool schedule_contains(const struct schedule *s, int64_t now_us)

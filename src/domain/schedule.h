@@ -7,6 +7,10 @@
 
 #define SCHEDULE_MINUTE_TEXT_MAX 6 /* "HH:MM" and a NUL */
 
+#define SCHEDULE_WEEKDAYS  0x3eu
+#define SCHEDULE_WEEKEND   0x41u
+#define SCHEDULE_EVERY_DAY 0x7fu
+
 struct schedule {
     unsigned days;                /* bit 0 is sunday */
     int start_minute, end_minute; /* of the day, end exclusive */
@@ -24,6 +28,13 @@ bool schedule_days_supported(unsigned days);
 /* "HH:MM", 24 hours. */
 bool schedule_minute_parse(struct str text, int *ret_minute);
 void schedule_minute_format(int minute, char ret_text[static SCHEDULE_MINUTE_TEXT_MAX]);
+
+struct schedule_time {
+    int year, month, day, weekday; /* month from 1; weekday from sunday, 0 */
+    int minute;                    /* of the day */
+};
+/* The time in a zone. False for an unknown zone, and outside the years 1 to 9999. Any thread. */
+bool schedule_local(struct str zone, int64_t at_us, struct schedule_time *ret);
 
 /* True for the name of a zone in the installed IANA database. Any thread. */
 bool schedule_zone_known(struct str name);

@@ -38,7 +38,7 @@ static void put_order(struct request *q, struct buf *page, const struct builtin_
     buf_lit(page, "</dl>\n");
     if (plan) {
         buf_lit(page, "<p>Due today: <span class=\"figure\">");
-        hosted_text(page, hosted_price(a, plan->amount_minor * s->quantity, plan->currency));
+        buf_html(page, hosted_price(a, plan->amount_minor * s->quantity, plan->currency));
         buf_lit(page, "</span></p>\n");
     }
 }

@@ -10,41 +10,17 @@
 
 /* ---- HTML ---- */
 
-void hosted_text(struct buf *page, struct str text)
-{
-    for (size_t i = 0; i < text.n; i++)
-        switch (text.p[i]) {
-        case '&':
-            buf_lit(page, "&amp;");
-            break;
-        case '<':
-            buf_lit(page, "&lt;");
-            break;
-        case '>':
-            buf_lit(page, "&gt;");
-            break;
-        case '"':
-            buf_lit(page, "&quot;");
-            break;
-        case '\'':
-            buf_lit(page, "&#39;");
-            break;
-        default:
-            buf_char(page, text.p[i]);
-        }
-}
-
 void hosted_begin(struct buf *page, const char *title, const char *subtitle)
 {
     buf_lit(page, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
-    hosted_text(page, str_z(title));
+    buf_html(page, str_z(title));
     buf_lit(page,
             "</title>\n<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"" WEB_SITE_STYLE_CSS "\">\n"
             "</head>\n<body class=\"narrow\">\n<header>\n<h1>");
-    hosted_text(page, str_z(title));
+    buf_html(page, str_z(title));
     buf_lit(page, "</h1>\n<p class=\"quiet\">");
-    hosted_text(page, str_z(subtitle));
+    buf_html(page, str_z(subtitle));
     buf_lit(page, "</p>\n</header>\n<main>\n");
 }
 
@@ -56,9 +32,9 @@ void hosted_end(struct buf *page)
 void hosted_fact(struct buf *page, const char *name, struct str text)
 {
     buf_lit(page, "<dt>");
-    hosted_text(page, str_z(name));
+    buf_html(page, str_z(name));
     buf_lit(page, "</dt><dd>");
-    hosted_text(page, text);
+    buf_html(page, text);
     buf_lit(page, "</dd>\n");
 }
 

@@ -11,8 +11,6 @@
 /* The start of a page up to <main>, and its end. Texts are escaped. */
 void hosted_begin(struct buf *page, const char *title, const char *subtitle);
 void hosted_end(struct buf *page);
-/* Escaped text. */
-void hosted_text(struct buf *page, struct str text);
 /* <dt>, <dd> */
 void hosted_fact(struct buf *page, const char *name, struct str text);
 /* A price in its currency: "4.99 USD". In the arena. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Client, idempotencyKey, ok } from './lib/client.js';
 import { Daemon, portero } from './lib/daemon.js';
 import { REACHABLE } from './lib/receiver.js';
-import { challenge, freshEmail, signIn } from './lib/world.js';
+import { challenge, freshEmail, grant, signIn } from './lib/world.js';
 
 const hex = () => randomBytes(32).toString('hex');
 
@@ -66,6 +66,9 @@ describe('the master key', () => {
         assert.ok(await daemon.logged(/master_key .*portero rekey/));
         assert.equal(ok(await register(owner)).secret, secret);
         const email = freshEmail(), sent = await challenge(owner.client, email);
+        const made = await grant(owner, { type: 'passcode' });
+        const link = async () => new URL(ok(await owner.client.get(`/v1/unlock/${made.id}/link`)).url).pathname; // the port changes
+        const { url } = ok(await owner.client.post(`/v1/unlock/${made.id}/link`), 201);
 
         const done = rekey();
         assert.equal(done.status, 0, done.stderr);
@@ -78,6 +81,7 @@ describe('the master key', () => {
         daemon.stderr = '';
         await restart({ master_key: fresh });
         assert.doesNotMatch(daemon.stderr, /rekey/);
+        assert.equal(await link(), new URL(url).pathname);
         assert.equal(ok(await register(owner)).secret, secret);
         assert.match(await refusal({ master_key: old }), /sealed with another master key/);
         await restart({ master_key: fresh });

@@ -44,6 +44,11 @@ SELECT revoked, id, CASE type WHEN 0 THEN 'timer' WHEN 1 THEN 'passcode' ELSE 'r
 FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND (revoked, id) > ($3, $4)
 ORDER BY revoked, id LIMIT $2
 
+-- name: export_guest_link
+-- The token is a secret of the guest.
+SELECT grant_id, building_id, timezone, created_at FROM guest_link WHERE building_id = $1 AND grant_id > $3
+ORDER BY grant_id LIMIT $2
+
 -- name: export_activity
 SELECT a.created_at, a.id, a.building_id, k.type, k.unlock_type, a.unlock_id, k.name, k.succeeded
 FROM activity a JOIN activity_kind k ON k.building_id = a.building_id AND k.kind = a.kind

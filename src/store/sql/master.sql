@@ -32,3 +32,9 @@ SELECT id, secret FROM push_key WHERE id > $1 ORDER BY id LIMIT $2
 
 -- name: sealed_push_key_replace
 UPDATE push_key SET secret = $2 WHERE id = $1
+
+-- name: sealed_guest_links
+SELECT hash, token FROM guest_link {by guest_link_hash} WHERE hash > $1 ORDER BY hash LIMIT $2
+
+-- name: sealed_guest_link_replace
+UPDATE guest_link SET token = $2 WHERE hash = $1

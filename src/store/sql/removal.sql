@@ -4,6 +4,10 @@
 DELETE FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) AND (revoked, id) IN
     (SELECT revoked, id FROM access_grant WHERE building = (SELECT number FROM grant_building WHERE id = $1) LIMIT $2)
 
+-- name: removal_guest_links
+DELETE FROM guest_link WHERE building_id = $1 AND grant_id IN
+    (SELECT grant_id FROM guest_link WHERE building_id = $1 LIMIT $2)
+
 -- name: removal_grant_count
 DELETE FROM grant_count WHERE building = (SELECT number FROM grant_building WHERE id = $1)
 

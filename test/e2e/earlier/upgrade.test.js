@@ -122,8 +122,8 @@ describe('an upgrade', () => {
     const node = (name, config = {}) => {
         const made = join(directory, name);
         mkdirSync(made);
-        const http = { drain_s: undefined }; // a key that the earlier program does not have
-        nodes.push(new Daemon({ directory: made, config: { http, secrets, ...config }, program: EARLIER }));
+        const newer = { http: { drain_s: undefined }, limits: { guest_per_ip: undefined } }; // the earlier program does not have these keys
+        nodes.push(new Daemon({ directory: made, config: { ...newer, secrets, ...config }, program: EARLIER }));
         return nodes.at(-1);
     };
     const version = (one) => Number(sql(one, 'SELECT max(version) FROM schema_version'));

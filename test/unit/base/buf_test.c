@@ -75,6 +75,17 @@ static void a_buffer_grows_to_its_maximum(void **state)
     buf_done(&b);
 }
 
+static void html_is_escaped_in_texts_and_quoted_values(void **state)
+{
+    (void)state;
+    struct buf b = BUF(200);
+    buf_html(&b, STR("<a href=\"x\" title='y'>\xc3\xa9 & z</a>"));
+    static const char expected[] = "&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;\xc3\xa9 &amp; z&lt;/a&gt;";
+    assert_int_equal(b.n, sizeof expected - 1);
+    assert_memory_equal(b.p, expected, sizeof expected - 1);
+    buf_done(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -83,6 +94,7 @@ int main(void)
         cmocka_unit_test(writes_beyond_the_maximum_are_dropped_and_full_stays_set),
         cmocka_unit_test(a_write_larger_than_the_maximum_is_dropped),
         cmocka_unit_test(a_buffer_grows_to_its_maximum),
+        cmocka_unit_test(html_is_escaped_in_texts_and_quoted_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

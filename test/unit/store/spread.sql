@@ -86,6 +86,10 @@ SELECT CASE WHEN i < size() THEN i % buildings() + 1 ELSE 1 END, (r % 5 = 0)::in
     CASE WHEN r % 5 = 3 THEN 0 WHEN r % 2 = 0 THEN 3 END, CASE WHEN r % 3 = 1 AND i < size() THEN lpad(r::text, 4, '0') END,
     'request-' || lpad(i::text, 24, '0'), ('x' || left(md5(i::text), 15))::bit(60)::bigint, decode(md5(i::text), 'hex')
 FROM (SELECT i, CASE WHEN i < size() THEN i / buildings() ELSE i END AS r FROM generate_series(0, size() + more() - 1) AS i) AS rounds;
+-- Every fourth grant has a link.
+INSERT INTO guest_link (building_id, grant_id, hash, token, created_at)
+SELECT id_of('b', i % buildings()), grant_of(i), encode(sha256(grant_of(i)), 'hex'), decode(repeat('ab', 54), 'hex'), now_us()
+FROM generate_series(0, size() - 1, 4) AS i;
 INSERT INTO grant_count (building, enabled)
 SELECT building, count(*) FROM access_grant WHERE revoked = 0 AND enabled = 1 GROUP BY building;
 

@@ -8,7 +8,7 @@ import { change, connected, invitation, lineOf, opensNow, reread, timeText, uses
 import { changeBody, createBody, FIELD_ERRORS, grantFields, newState, PURPOSES } from './grant_form.js';
 import { copy, share } from './share.js';
 import { errorText, t } from './texts.js';
-import { fromField, length, now, toField, when } from './time.js';
+import { fromField, length, now, toField, when, zone } from './time.js';
 import { h, icon } from './view.js';
 
 /** @typedef {import('./grant.js').Grant} Grant */
@@ -174,16 +174,61 @@ export function extend(grant) {
 
 // ---- sharing ----
 
-/** How the guest gets in, to be sent to them. @param {Grant} grant */
+/** @typedef {{url: string | null}} Link */
+
+/** The switch of the guest's page, and the way to it. @param {Link} link @param {(on: boolean) => void} flip */
+function guestPage({ url }, flip) {
+    return h('div', { class: 'guest-page', key: 'link' },
+        h('button', { class: 'switch', type: 'button', role: 'switch', 'aria-checked': String(url !== null), 'aria-describedby': 'link-hint', onclick: () => flip(url === null) },
+            h('span', null, t('grant.link')), h('i', null)),
+        h('p', { class: 'hint', id: 'link-hint' }, url ? t('grant.link_on') : t('grant.link_hint'), ' ',
+            url && h('a', { href: new URL(url).pathname, target: '_blank', rel: 'noopener' }, t('grant.link_see'))));
+}
+
+/**
+ * How the guest gets in, to be sent to them: as a text, or by the link of a page that tells it in their language.
+ * @param {Grant} grant
+ */
 export function shareSheet(grant) {
-    const text = invitation(grant, building.label);
-    return dialog(t('grant.share_title', { label: grant.label }), () => [
-        grant.access_code && figures(grant.access_code),
-        h('p', { class: 'letter' }, text),
-        !connected() && h('p', { class: 'note' }, t('grant.not_connected')),
-        grant.type === 'timer' && opensNow(grant) && h('p', { class: 'hint' }, t('grant.timer_hint')),
-        h('div', { class: 'actions' },
-            h('button', { class: 'primary', type: 'button', onclick: () => share({ title: building.label, text }) }, icon('share'), t('grant.send')),
-            h('button', { type: 'button', onclick: () => copy(text) }, t('page.copy'))),
-    ]);
+    const path = `/v1/unlock/${grant.id}/link`;
+    /** @type {Link | undefined} */
+    let link;
+    let problem = '';
+    let busy = false;
+    return dialog(t('grant.share_title', { label: grant.label }), (_, draw) => {
+        const read = async (/** @type {() => Promise<Link>} */ ask) => {
+            if (busy) return;
+            busy = true;
+            problem = '';
+            try {
+                link = await ask();
+            } catch (error) {
+                if (!(error instanceof CallError)) throw error;
+                problem = errorText(error.code);
+                link ??= { url: null };
+            } finally {
+                busy = false;
+                draw();
+            }
+        };
+        const flip = (/** @type {boolean} */ on) => read(on ? () => call('POST', path, { timezone: zone })
+            : async () => {
+                await call('DELETE', path);
+                return { url: null };
+            });
+        if (!link && !busy) read(() => call('GET', path));
+        const url = link?.url ?? undefined;
+        const text = url ? t('grant.invite_link', { building: building.label }) : invitation(grant, building.label);
+        return [
+            grant.access_code && figures(grant.access_code),
+            h('p', { class: 'letter', key: 'letter' }, text, url && h('span', { class: 'url' }, url)),
+            !connected() && h('p', { class: 'note', key: 'connected' }, t('grant.not_connected')),
+            grant.type === 'timer' && opensNow(grant) && h('p', { class: 'hint', key: 'timer' }, t('grant.timer_hint')),
+            problem && h('p', { class: 'note bad', role: 'alert', key: 'problem' }, problem),
+            guestPage(link ?? { url: null }, flip),
+            h('div', { class: 'actions', key: 'actions' },
+                h('button', { class: 'primary', type: 'button', onclick: () => share({ title: building.label, text, url }) }, icon('share'), t('grant.send')),
+                h('button', { type: 'button', onclick: () => copy(url ? `${text}\n${url}` : text) }, t('page.copy'))),
+        ];
+    });
 }

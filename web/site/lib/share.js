@@ -16,13 +16,14 @@ export async function copy(text) {
 
 /** @param {{title: string, text: string, url?: string}} what */
 export async function share(what) {
+    const all = what.url ? `${what.text}\n${what.url}` : what.text;
     if (!navigator.share) {
-        await copy(what.url ? `${what.text}\n${what.url}` : what.text);
+        await copy(all);
         return;
     }
     try {
         await navigator.share(what);
     } catch (error) {
-        if (!(error instanceof DOMException) || error.name !== 'AbortError') await copy(what.text);
+        if (!(error instanceof DOMException) || error.name !== 'AbortError') await copy(all);
     }
 }

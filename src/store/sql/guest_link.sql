@@ -1,0 +1,21 @@
+-- Links of grants for guests. $1 is the building's ID and $2 the grant's, unless said otherwise.
+
+-- name: guest_link_add
+INSERT INTO guest_link (building_id, grant_id, hash, token, timezone, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (building_id, grant_id) DO NOTHING
+
+-- name: guest_link_get
+SELECT token, timezone, created_at FROM guest_link WHERE building_id = $1 AND grant_id = $2
+
+-- name: guest_link_zone
+UPDATE guest_link SET timezone = $3 WHERE building_id = $1 AND grant_id = $2
+
+-- name: guest_link_delete
+DELETE FROM guest_link WHERE building_id = $1 AND grant_id = $2
+
+-- name: guest_link_find
+-- By the hash $1 of the token. An account that is being erased has its ID as its address.
+SELECT l.building_id, l.grant_id, l.timezone AS given_timezone, b.label, b.timezone,
+    CASE WHEN b.virtual_number IS NOT NULL AND a.subscription_status <> 'none' THEN 1 ELSE 0 END AS connected
+FROM guest_link l JOIN building b ON b.id = l.building_id JOIN account a ON a.id = b.account_id
+WHERE l.hash = $1 AND a.email <> a.id
