@@ -105,9 +105,10 @@ static void prepare_recording(struct request *q)
     const struct greeting_body *body = q->body;
     const struct greetings_reply *reply = q->reply.body;
     const struct greeting_item *items = reply->data.ptr;
-    for (size_t i = 0; i < reply->data.count; i++)
+    const struct service_greetings *g = service_greetings(q->service);
+    for (size_t i = 0; g && i < reply->data.count; i++)
         if (str_eq(items[i].which.s, body->which.s))
-            service_prepare_greeting(q->service, true, id_str(&items[i].id));
+            g->prepare(g->arg, true, id_str(&items[i].id));
 }
 
 static enum err remove_greeting(struct request *q, struct reply *p)

@@ -3,7 +3,6 @@
 
 #include "api/hub_private.h"
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "domain/building.h"
 #include "domain/feed.h"
@@ -15,12 +14,8 @@
 
 static void put_event(struct buf *b, const struct feed_event *e)
 {
-    const bool has_data = e->data.n > 2;
-    buf_printf(b, "id: %lld\nevent: %.*s\ndata: {\"seq\":%lld,\"type\":\"%.*s\",\"at\":", (long long)e->seq,
-               STR_ARG(e->type), (long long)e->seq, STR_ARG(e->type));
-    json_put_time(b, e->at_us);
-    buf_str(b, has_data ? STR(",") : STR("}"));
-    buf_str(b, has_data ? str_from(e->data, 1) : STR(""));
+    buf_printf(b, "id: %lld\nevent: %.*s\ndata: ", (long long)e->seq, STR_ARG(e->type));
+    feed_put(b, e);
     buf_lit(b, "\n\n");
 }
 

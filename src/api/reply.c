@@ -5,6 +5,7 @@
 #include "api/cookie.h"
 #include "api/error_page.h"
 #include "api/gate_site.h"
+#include "api/guest_link.h"
 #include "api/journal.h"
 #include "api/trace.h"
 #include "base/log.h"
@@ -16,14 +17,13 @@
 #define TRACE_MAX 80          /* bytes of a trace in the log */
 
 /* A page loads and sends to its own origin only, runs no inline script or style, makes no HTML of strings, and cannot
- * be framed, opened or loaded by another origin. no-referrer would set the Origin of its own forms to null. */
+ * be framed, opened or loaded by another origin. */
 #define PAGE_POLICY                                                                                                    \
     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "         \
     "media-src 'self' blob:; connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; "           \
     "frame-ancestors 'none'; "                                                                                         \
     "require-trusted-types-for 'script'; trusted-types worker\r\n"                                                     \
-    "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Resource-Policy: same-origin\r\n"                         \
-    "Referrer-Policy: same-origin\r\n"
+    "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Resource-Policy: same-origin\r\n"
 
 struct error_body {
     struct val type, message, code, retryable, next_action;
@@ -137,6 +137,16 @@ static void put_renewed_cookie(struct request *q, struct buf *head)
         put_reply_header(head, "Set-Cookie", cookie_set(q->tx.arena, cookie, true));
 }
 
+/* no-referrer would set the Origin of a page's own forms to null. */
+static void put_page_policy(unsigned flags, struct buf *head)
+{
+    buf_lit(head, PAGE_POLICY);
+    if (flags & ROUTE_SECRET_PATH)
+        buf_lit(head, "Referrer-Policy: no-referrer\r\nX-Robots-Tag: noindex, nofollow\r\n");
+    else
+        buf_lit(head, "Referrer-Policy: same-origin\r\n");
+}
+
 /* Writes the headers of every response and those of its route. */
 static void put_common(struct request *q, struct buf *head)
 {
@@ -155,7 +165,7 @@ static void put_common(struct request *q, struct buf *head)
     else
         buf_lit(head, "Cache-Control: no-store\r\n");
     if (flags & ROUTE_PAGE)
-        buf_lit(head, PAGE_POLICY);
+        put_page_policy(flags, head);
     put_renewed_cookie(q, head);
     if (flags & ROUTE_CORS)
         buf_lit(head, "Access-Control-Allow-Origin: *\r\n");
@@ -180,6 +190,8 @@ static struct str noted_path(const struct request *q)
         return q->site && !(q->route->flags & ROUTE_PAGE) ? arena_printf(q->tx.arena, SITE_PREFIX "%s", q->route->path)
                                                           : str_z(q->route->path);
     struct str path = q->http->path;
+    if (str_starts(path, STR(GUEST_PATH)))
+        return STR(GUEST_PATH "-");
     size_t slashes = 0, n = 0;
     for (; n < path.n && n < 63; n++)
         if (path.p[n] == '/' && ++slashes > 2)
@@ -282,7 +294,7 @@ static void send_error(struct request *q, struct reply_buffers *b, enum err e)
     if (error_page_wanted(q)) {
         buf_lit(&b->head, "Content-Type: text/html; charset=utf-8\r\nVary: Accept, Accept-Language\r\n");
         if (!q->route || !(q->route->flags & ROUTE_PAGE))
-            buf_lit(&b->head, PAGE_POLICY);
+            put_page_policy(0, &b->head);
         error_page_put(q, info, &b->body);
     } else {
         buf_lit(&b->head, "Content-Type: application/json\r\n");

@@ -20,7 +20,8 @@ enum route_limit {
     LIMIT_KEY,   /* per API key: requests_active or requests_free */
     LIMIT_PLANS, /* per address: plans_per_ip */
     LIMIT_AUTH,  /* per address: auth_per_ip (AUTH_RATE_LIMIT); with a key also LIMIT_KEY */
-    LIMIT_OTP    /* LIMIT_AUTH, then per address: otp_per_ip (OTP_RATE_LIMIT) */
+    LIMIT_OTP,   /* LIMIT_AUTH, then per address: otp_per_ip (OTP_RATE_LIMIT) */
+    LIMIT_GUEST  /* per address: guest_per_ip */
 };
 
 enum route_building {
@@ -56,7 +57,8 @@ enum route_flag {
     ROUTE_PAGE = 128,        /* a web page: strict Content-Security-Policy, left out of OpenAPI documents */
     ROUTE_URGENT = 256,      /* of RUN_WRITE: somebody waits at a door; see struct store_task */
     ROUTE_SITE = 512,        /* also served to the website's pages, below /app */
-    ROUTE_SITE_ONLY = 1024   /* served only there; the row's path lacks the /app */
+    ROUTE_SITE_ONLY = 1024,  /* served only there; the row's path lacks the /app */
+    ROUTE_SECRET_PATH = 2048 /* of a page: its address is a secret, which no referrer and no search engine may tell */
 };
 
 #define ROUTE_ERRORS(...) ((const enum err[]){__VA_ARGS__, ERR_NONE})

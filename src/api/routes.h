@@ -6,23 +6,26 @@
 extern const struct route_set *const api_sets[];
 extern const size_t api_set_count;
 
-extern const struct route_set account_routes;   /* GET /v1/account */
-extern const struct route_set auth_routes;      /* sign-in by e-mail code */
-extern const struct route_set building_routes;  /* the list of buildings */
-extern const struct route_set call_routes;      /* records of calls */
-extern const struct route_set event_routes;     /* streams of events */
-extern const struct route_set checkout_routes;  /* checkout and the billing portal */
-extern const struct route_set decision_routes;  /* the explanation of decisions */
-extern const struct route_set delivery_routes;  /* webhook deliveries: lists and replays */
-extern const struct route_set grant_routes;     /* /v1/unlock: access grants */
-extern const struct route_set key_routes;       /* API keys */
-extern const struct route_set log_routes;       /* /v1/logs: the activity log */
-extern const struct route_set meta_routes;      /* health, the OpenAPI document, the guide for agents */
-extern const struct route_set operation_routes; /* adding and removing linked buildings: quotes and their execution */
-extern const struct route_set phone_routes;     /* the forwarding phone */
-extern const struct route_set plan_routes;      /* the plans on offer */
-extern const struct route_set settings_routes;  /* a building's setup and settings */
-extern const struct route_set webhook_routes;   /* webhook endpoints */
+extern const struct route_set account_routes;    /* GET /v1/account */
+extern const struct route_set auth_routes;       /* sign-in by e-mail code */
+extern const struct route_set building_routes;   /* the list of buildings */
+extern const struct route_set call_routes;       /* records of calls */
+extern const struct route_set live_call_routes;  /* calls in progress */
+extern const struct route_set event_routes;      /* streams of events */
+extern const struct route_set greeting_routes;   /* greetings to listen to */
+extern const struct route_set checkout_routes;   /* checkout and the billing portal */
+extern const struct route_set decision_routes;   /* the explanation of decisions */
+extern const struct route_set delivery_routes;   /* webhook deliveries: lists and replays */
+extern const struct route_set grant_routes;      /* /v1/unlock: access grants */
+extern const struct route_set guest_link_routes; /* /v1/unlock/{id}/link */
+extern const struct route_set key_routes;        /* API keys */
+extern const struct route_set log_routes;        /* /v1/logs: the activity log */
+extern const struct route_set meta_routes;       /* health, the OpenAPI document, the guide for agents */
+extern const struct route_set operation_routes;  /* adding and removing linked buildings: quotes and their execution */
+extern const struct route_set phone_routes;      /* the forwarding phone */
+extern const struct route_set plan_routes;       /* the plans on offer */
+extern const struct route_set settings_routes;   /* a building's setup and settings */
+extern const struct route_set webhook_routes;    /* webhook endpoints */
 
 /* Operations for the website's pages alone, below /app. */
 extern const struct route_set *const browser_sets[];

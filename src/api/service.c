@@ -46,8 +46,9 @@ struct service {
     GHashTable *texts; /* route row -> struct http_content, for rows with a text */
     struct hub *hub;
     struct trunk_board *trunks;
-    void (*prepare_greeting)(void *arg, bool recording, struct str name); /* NULL: no telephones */
-    void *prepare_arg;
+    struct service_greetings greetings;
+    call_commander *command_call; /* NULL: no telephones */
+    void *command_arg;
     int64_t started_us;
     struct loop loops[HTTP_MAX_LOOPS];
 };
@@ -616,16 +617,27 @@ struct trunk_board *service_trunks(const struct service *s)
     return s->trunks;
 }
 
-void service_set_greetings(struct service *s, void (*prepare)(void *arg, bool recording, struct str name), void *arg)
+void service_set_greetings(struct service *s, const struct service_greetings *greetings)
 {
-    s->prepare_greeting = prepare;
-    s->prepare_arg = arg;
+    s->greetings = *greetings;
 }
 
-void service_prepare_greeting(const struct service *s, bool recording, struct str name)
+void service_set_calls(struct service *s, call_commander *command, void *arg)
 {
-    if (s->prepare_greeting)
-        s->prepare_greeting(s->prepare_arg, recording, name);
+    s->command_call = command;
+    s->command_arg = arg;
+}
+
+enum err service_command_call(const struct service *s, const struct call_command *command,
+                              struct call_command_result *ret)
+{
+    *ret = (struct call_command_result){.why = NULL};
+    return s->command_call ? s->command_call(s->command_arg, command, ret) : ERR_NOT_FOUND;
+}
+
+const struct service_greetings *service_greetings(const struct service *s)
+{
+    return s->greetings.speak ? &s->greetings : NULL;
 }
 
 int64_t service_started_us(const struct service *s)

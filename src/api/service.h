@@ -2,6 +2,7 @@
 #pragma once
 #include "api/journal.h"
 #include "api/route.h"
+#include "domain/call_command.h"
 #include "domain/trunk_board.h"
 #include "jobs/delivery.h"
 #include "jobs/notices.h"
@@ -36,9 +37,23 @@ enum err service_publish(struct service *s, const char *public_url) CHECKED;
 /* Sets the board of the trunks, which must outlive the service; NULL: there are none. Before the first request. */
 void service_set_trunks(struct service *s, struct trunk_board *board);
 
-/* Sets how a saved greeting is prepared for calls: `name` is the text or the ID of a recording. It copies the name,
- * does not wait, and may be called on any thread until service_stop. Before the first request. */
-void service_set_greetings(struct service *s, void (*prepare)(void *arg, bool recording, struct str name), void *arg);
+/* The speech of the telephones. All may be called on any thread until service_stop. */
+struct service_greetings {
+    /* Has a saved greeting ready for calls: `name` is the text or the ID of a recording, and is copied. Does not wait.
+     */
+    void (*prepare)(void *arg, bool recording, struct str name);
+    /* Appends a WAV file of the text; false: nothing in it can be spoken. Takes up to a second. */
+    bool (*speak)(struct str text, struct buf *ret);
+    /* Appends a WAV file of a recording. */
+    void (*play)(struct str ulaw, struct buf *ret);
+    void *arg;
+};
+/* Before the first request; without it there are no telephones. */
+void service_set_greetings(struct service *s, const struct service_greetings *greetings);
+
+/* Sets the performer of commands to calls in progress, which may wait CALL_COMMAND_WAIT_US; ERR_NOT_FOUND: it does not
+ * have the call. As service_set_greetings. */
+void service_set_calls(struct service *s, call_commander *command, void *arg);
 
 /* The handler for http_server_new. */
 struct http_handler service_handler(struct service *s);
@@ -52,8 +67,11 @@ const struct providers *service_providers(const struct service *s);
 struct readiness *service_readiness(const struct service *s);
 struct hub *service_hub(const struct service *s);
 struct trunk_board *service_trunks(const struct service *s);
-/* A greeting was saved; no effect without telephones. */
-void service_prepare_greeting(const struct service *s, bool recording, struct str name);
+/* Performs the command. Fails with ERR_NOT_FOUND if no call of this process is meant. */
+enum err service_command_call(const struct service *s, const struct call_command *command,
+                              struct call_command_result *ret) CHECKED;
+/* NULL without telephones. */
+const struct service_greetings *service_greetings(const struct service *s);
 /* Time of service_new, monotonic. */
 int64_t service_started_us(const struct service *s);
 /* The public address, without a trailing slash, for links. */

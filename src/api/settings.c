@@ -285,10 +285,11 @@ static enum err patch_settings(struct request *q, struct reply *p)
 static void prepare_greetings(struct request *q)
 {
     const struct settings_body *b = q->body;
+    const struct service_greetings *g = service_greetings(q->service);
     const struct val saved[] = {b->greeting_welcome, b->greeting_granted, b->greeting_denied, b->greeting_forwarding};
-    for (size_t i = 0; i < sizeof saved / sizeof *saved; i++)
+    for (size_t i = 0; g && i < sizeof saved / sizeof *saved; i++)
         if (v_given(saved[i]))
-            service_prepare_greeting(q->service, false, saved[i].s);
+            g->prepare(g->arg, false, saved[i].s);
 }
 
 static const struct route rows[] = {

@@ -37,6 +37,8 @@
 #include "site/routes.h"
 #include "twiml/twiml.h"
 #include "voice/sip.h"
+#include "voice/synth.h"
+#include "voice/wav.h"
 
 #define HTTP_WAIT_MS 10000 /* for requests in progress, when stopping */
 #define CALL_WAIT_MS 30000 /* for calls in progress */
@@ -107,6 +109,7 @@ static void choose_kinds(struct daemon *d)
                                      twiml_kind_expire(),
                                      twiml_kind_message(d->providers.twilio),
                                      twiml_kind_discard(d->providers.twilio),
+                                     twiml_kind_talk(d->providers.twilio),
                                      jobs_kind_purge()};
     _Static_assert(sizeof kinds <= sizeof d->kinds, "KINDS_MAX");
     memcpy(d->kinds, kinds, sizeof kinds);
@@ -307,6 +310,21 @@ static void prepare_greeting(void *arg, bool recording, struct str name)
     sip_prepare_greeting(arg, recording, name);
 }
 
+static enum err command_call(void *arg, const struct call_command *command, struct call_command_result *ret)
+{
+    return sip_command(arg, command, ret);
+}
+
+static bool speak_greeting(struct str text, struct buf *ret)
+{
+    struct clip *clip = synth_render(text);
+    if (!clip)
+        return false;
+    wav_write_ulaw(str_n((const char *)clip->ulaw, clip->length), ret);
+    clip_unref(clip);
+    return true;
+}
+
 static enum outcome call_code(void *arg, const struct sms_message *m, bool *ret_number)
 {
     struct arena arena;
@@ -330,7 +348,10 @@ static enum err start_sip(struct daemon *d, char **ret_why)
     if (e)
         return e;
     service_set_trunks(d->service, sip_trunk_board(d->sip));
-    service_set_greetings(d->service, prepare_greeting, d->sip);
+    service_set_greetings(
+        d->service, &(struct service_greetings){
+                        .prepare = prepare_greeting, .speak = speak_greeting, .play = wav_write_ulaw, .arg = d->sip});
+    service_set_calls(d->service, command_call, d->sip);
     texter_set_call(d->providers.texter, call_code, d->sip);
     return ERR_NONE;
 }

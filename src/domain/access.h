@@ -62,6 +62,7 @@ struct access_decision {
     struct id recordings[GREETING_COUNT]; /* played in place of the text; empty: none */
     struct str forward_to;                /* the forwarding phone; STR_NONE: not set */
     struct ring ring;                     /* the other phones; numbers in the arena */
+    bool browsers;                        /* some browser gets notices of the building */
     bool voice;                           /* of COLLECT: a usable passcode may be spoken */
     /* Of WRONG: if the code closed the keypad to this caller's group, forward the call. */
     struct guard_closing closing;

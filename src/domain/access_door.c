@@ -7,6 +7,8 @@
 #include "domain/row.h"
 #include "domain/settings.h"
 
+#define NOTICED_IN_BROWSERS 2 /* as in store/sql/access.sql */
+
 /* ---- reading ---- */
 
 static struct str greeting(struct tx *tx, const struct cursor *c, int i, enum greeting which)
@@ -33,6 +35,7 @@ static enum err door_load(struct tx *tx, enum sql statement, struct str key, str
         .owner_phone = col_copy(&c, COL_DOOR_PHONE, a),
         .guard = guard_read(&c, caller),
         .noticed = col_int(&c, COL_DOOR_NOTICED) != 0,
+        .decision.browsers = col_int(&c, COL_DOOR_NOTICED) == NOTICED_IN_BROWSERS,
     };
     for (int i = 0; i < GREETING_COUNT; i++)
         door.decision.recordings[i] = col_id(&c, COL_DOOR_RECORDED_WELCOME + i);

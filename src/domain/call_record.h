@@ -62,7 +62,7 @@ enum call_step_kind {
     CALL_STEP_LEG_CANCELLED,   /* another phone took the call, or the caller hung up */
     CALL_STEP_CONNECTED,       /* caller and resident can talk */
     CALL_STEP_UNANSWERED,      /* nobody talked to the caller: no_answer, busy, declined, unreachable */
-    CALL_STEP_RESIDENT_OPENED, /* the resident pressed the key that opens the door; "no_tone": in vain */
+    CALL_STEP_RESIDENT_OPENED, /* the resident pressed the key; "request": without a key; "no_tone": in vain */
     CALL_STEP_MESSAGE,         /* the caller left a message: its length, or "lost" */
     CALL_STEP_REFUSED,         /* the status that the caller got */
     CALL_STEP_FAILED,          /* the store did not answer */

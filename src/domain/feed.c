@@ -1,5 +1,6 @@
 #include "domain/feed.h"
 
+#include "base/json.h"
 #include "base/schema.h"
 #include "domain/row.h"
 
@@ -121,6 +122,52 @@ enum err feed_read(struct tx *tx, const struct id *building, int64_t after, int6
     *ret = list;
     *ret_count = n;
     return ERR_NONE;
+}
+
+/* The ID in the data of an event of a call, where it is the first member; STR_NONE for other events. */
+static struct str call_of(const struct feed_event *e)
+{
+    static const char before[] = "{\"call_id\":\"";
+    const size_t skip = sizeof before - 1;
+    if (e->data.n < skip + ID_LEN || memcmp(e->data.p, before, skip) != 0)
+        return STR_NONE;
+    return (struct str){e->data.p + skip, ID_LEN};
+}
+
+static bool ends_later(const struct feed_event *events, size_t count, size_t i)
+{
+    const struct str call = call_of(&events[i]);
+    for (; i < count; i++)
+        if (str_eq(events[i].type, STR("call.ended")) && str_eq(call_of(&events[i]), call))
+            return true;
+    return false;
+}
+
+enum err feed_calls_now(struct tx *tx, const struct id *building, int64_t newest, const struct feed_event **ret,
+                        size_t *ret_count)
+{
+    const struct feed_event *events = NULL;
+    size_t count = 0, n = 0;
+    const int64_t after = newest > FEED_RECENT ? newest - FEED_RECENT : 0;
+    enum err e = newest ? feed_read(tx, building, after, FEED_RECENT, &events, &count) : ERR_NONE;
+    if (e)
+        return e;
+    struct feed_event *list = arena_array(tx->arena, struct feed_event, count + 1);
+    for (size_t i = 0; i < count; i++)
+        if (call_of(&events[i]).n && !ends_later(events, count, i))
+            list[n++] = events[i];
+    *ret = list;
+    *ret_count = n;
+    return ERR_NONE;
+}
+
+void feed_put(struct buf *out, const struct feed_event *e)
+{
+    const bool has_data = e->data.n > 2;
+    buf_printf(out, "{\"seq\":%lld,\"type\":\"%.*s\",\"at\":", (long long)e->seq, STR_ARG(e->type));
+    json_put_time(out, e->at_us);
+    buf_str(out, has_data ? STR(",") : STR("}"));
+    buf_str(out, has_data ? str_from(e->data, 1) : STR(""));
 }
 
 enum err feed_purge(struct tx *tx, const struct id *building, int64_t before_us, int64_t limit, int64_t *ret_count)

@@ -72,6 +72,14 @@ enum err feed_newest(struct tx *tx, const struct id *building, int64_t *ret) CHE
 enum err feed_read(struct tx *tx, const struct id *building, int64_t after, int64_t limit,
                    const struct feed_event **ret, size_t *ret_count) CHECKED;
 
+/* The events of calls that have not ended, among the newest FEED_RECENT ones up to `newest`, in order, in the arena. A
+ * call whose process died has no end: the reader must judge by the time. */
+#define FEED_RECENT 40
+enum err feed_calls_now(struct tx *tx, const struct id *building, int64_t newest, const struct feed_event **ret,
+                        size_t *ret_count) CHECKED;
+/* Writes an event as JSON: {"seq", "type", "at", and the members of its shape}. */
+void feed_put(struct buf *out, const struct feed_event *e);
+
 /* Deletes at most `limit` of the building's events from before before_us. */
 enum err feed_purge(struct tx *tx, const struct id *building, int64_t before_us, int64_t limit,
                     int64_t *ret_count) CHECKED;

@@ -45,7 +45,7 @@ static enum feed_type type_of(const struct call_step *s)
     case CALL_STEP_CONNECTED:
         return FEED_CALL_ANSWERED;
     case CALL_STEP_RESIDENT_OPENED:
-        return s->text.n ? FEED_TYPE_COUNT : FEED_CALL_OPENED; /* "no_tone": in vain */
+        return str_eq(s->text, STR("no_tone")) ? FEED_TYPE_COUNT : FEED_CALL_OPENED;
     case CALL_STEP_UNANSWERED:
         return FEED_CALL_UNANSWERED;
     case CALL_STEP_MESSAGE:

@@ -140,7 +140,7 @@ static void ring_resident(struct call *c, struct call_actions *out)
         add_prompt(c, PROMPT_DENIED, false, out);
     if (c->answered)
         add_prompt(c, PROMPT_FORWARDING, false, out);
-    if (!c->ring.count) {
+    if (!c->ring.count && !c->ring.browsers) {
         end_unanswered(c, CALL_NO_ANSWER, out);
         return;
     }
@@ -218,6 +218,7 @@ static void keep_decision(struct call *c, const struct access_decision *d)
     memcpy(c->tones, d->tones, sizeof c->tones);
     c->release = d->release;
     keep_ring(&c->ring, d);
+    c->ring.browsers = c->browsers && d->browsers;
     if (id_given(&d->building_id))
         c->building_id = d->building_id;
     c->reason = d->reason;
@@ -435,6 +436,7 @@ void call_step(struct call *c, const struct call_event *e, struct call_actions *
     switch (c->state) {
     case CALL_NEW:
         if (e->kind == CALL_ARRIVED) {
+            c->browsers = e->browsers;
             add_call_action(ret, CALL_ASK_ARRIVE);
             call_enter(c, CALL_ARRIVING);
         }

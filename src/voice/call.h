@@ -13,9 +13,10 @@
  *                   its key goes down. If that CALL_SAY is interruptible, digits count while it plays,
  *                   and the first one ends it; while another is played, digits are dropped
  *   CALL_SEND_TONES press the release tone in the given form; done when the peer has had time to hear it
- *   CALL_FORWARD    ring the resident's phones; reports CALL_FORWARD_ANSWERED once the resident and the visitor can
- *                   talk, CALL_FORWARD_OPEN when the resident presses 9 or the release tone (before or after that, but
- *                   not while CALL_SEND_TONES runs), CALL_FORWARD_FAILED or, after the conversation, CALL_FORWARD_ENDED
+ *   CALL_FORWARD    ring the resident's phones, and wait for browsers; reports CALL_FORWARD_ANSWERED once the resident
+ *                   and the visitor can talk, CALL_FORWARD_OPEN when the resident presses 9 or the release tone, or
+ *                   opens by a request (before or after that, but not while CALL_SEND_TONES runs),
+ *                   CALL_FORWARD_FAILED or, after the conversation, CALL_FORWARD_ENDED
  *   CALL_TAKE_MESSAGE  record the visitor; done after max_s, a key, or a silence
  *   CALL_HANG_UP    end the call, and the resident's
  *
@@ -75,8 +76,10 @@ struct call_event {
     char digit;
     const char *way; /* of CALL_DIGIT, for the record: "event", "tone", "info"; NULL: unknown */
     enum call_forward_failure failure;
-    bool gone; /* of CALL_FAILED: the building was removed during the call */
-    bool away; /* of CALL_FAILED: the store could not be reached in time */
+    bool gone;     /* of CALL_FAILED: the building was removed during the call */
+    bool away;     /* of CALL_FAILED: the store could not be reached in time */
+    bool browsers; /* of CALL_ARRIVED: with this front end, residents may open and answer in a browser */
+    bool remote;   /* of CALL_FORWARD_OPEN: by a request, not by a key */
 };
 
 enum call_action_kind {
@@ -125,7 +128,7 @@ struct call_actions {
     size_t n;
 };
 
-/* The phones to ring: the forwarding phone first. */
+/* The phones to ring: the forwarding phone first. Without a phone, browsers are waited for as long. */
 struct call_ring {
     char phones[CALL_PHONES_MAX][CALL_NUMBER_MAX]; /* E.164 */
     size_t count;
@@ -133,6 +136,7 @@ struct call_ring {
     int64_t seconds; /* for each phone */
     bool accept;
     bool message;
+    bool browsers; /* some are told that the visitor is there */
 };
 
 enum call_state {
@@ -166,6 +170,7 @@ struct call {
     struct access_near near[ACCESS_NEAR_MAX]; /* of a forwarded call; without the labels */
     size_t near_count;
     bool hung_up; /* the caller hung up before the last actions were given */
+    bool browsers;
     bool answered;
     bool speech;
     int keys, spoken, unclear;    /* accepted keys and spoken codes; speech that was not understood */

@@ -155,7 +155,7 @@ void greeting_tick(struct saying *s, int64_t now_ms)
     const enum speech_state state = speech_take(s->agent->speech, &source, &clip);
     if (state == SPEECH_PENDING && now_ms < s->until_ms)
         return;
-    if (state == SPEECH_READY && !clip && source.recording) {
+    if (!clip && source.recording) { /* the text may be ready although the recording is not */
         s->words.recording = NULL;
         greeting_tick(s, now_ms);
         return;

@@ -10,7 +10,7 @@ void hunt_init(struct hunt *h, const struct call_ring *ring, const char tones[st
 
 bool hunt_winner(const struct hunt *h, size_t *ret)
 {
-    for (size_t i = 0; i < h->ring->count; i++) {
+    for (size_t i = 0; i < HUNT_LEGS; i++) {
         if (h->legs[i].state == HUNT_CONNECTED) {
             *ret = i;
             return true;
@@ -47,8 +47,8 @@ static void drop_leg(struct hunt *h, size_t leg, struct hunt_actions *out)
 
 static void drop_others(struct hunt *h, size_t winner, struct hunt_actions *out)
 {
-    for (size_t i = 0; i < h->ring->count; i++) {
-        if (i != winner && in_progress(h, i))
+    for (size_t i = 0; i < HUNT_LEGS; i++) {
+        if (i < h->ring->count && i != winner && in_progress(h, i))
             drop_leg(h, i, out);
         else if (i != winner)
             h->legs[i].state = HUNT_GONE;
@@ -62,12 +62,32 @@ static void dial(struct hunt *h, int64_t now_ms, size_t leg, struct hunt_actions
     hunt_add(out, HUNT_DIAL, leg);
 }
 
+/* The call does not fail before a phone's time is over. */
+static void await_browsers(struct hunt *h)
+{
+    h->legs[HUNT_BROWSER].state = HUNT_CALLING;
+    h->legs[HUNT_BROWSER].due_ms = h->begun_ms + h->ring->seconds * 1000;
+}
+
+/* The visitor hears that it rings, in place of a phone that rings no more. */
+static void ring_visitor_again(struct hunt *h, struct hunt_actions *out)
+{
+    if (!h->rings)
+        hunt_add(out, HUNT_RING, HUNT_BROWSER);
+    h->rings = true;
+}
+
 static void hunt_begin(struct hunt *h, int64_t now_ms, struct hunt_actions *out)
 {
-    const size_t n = h->ring->strategy == RING_ALL ? h->ring->count : 1;
+    const size_t n = h->ring->strategy == RING_ALL || !h->ring->count ? h->ring->count : 1;
+    h->begun_ms = now_ms;
     hunt_enter(h, HUNT_SEARCHING);
     for (size_t i = 0; i < n; i++)
         dial(h, now_ms, i, out);
+    if (!n) {
+        await_browsers(h);
+        ring_visitor_again(h, out);
+    }
 }
 
 /* ---- the end of a leg ---- */
@@ -102,10 +122,9 @@ enum call_forward_failure hunt_failure(int status)
     }
 }
 
-/* A leg has failed: the next phone, unless another one rings. */
-static void go_on(struct hunt *h, int64_t now_ms, enum call_forward_failure failure, struct hunt_actions *out)
+/* A leg is over: the next phone, unless another one rings. */
+static void seek(struct hunt *h, int64_t now_ms, struct hunt_actions *out)
 {
-    note_failure(h, failure);
     for (size_t i = 0; i < h->ring->count; i++) {
         if (in_progress(h, i))
             return;
@@ -114,8 +133,18 @@ static void go_on(struct hunt *h, int64_t now_ms, enum call_forward_failure fail
             return;
         }
     }
+    if (in_progress(h, HUNT_BROWSER)) {
+        ring_visitor_again(h, out);
+        return;
+    }
     hunt_enter(h, HUNT_OVER);
-    hunt_add(out, HUNT_FAIL, 0)->failure = h->failure;
+    hunt_add(out, HUNT_FAIL, 0)->failure = h->failed ? h->failure : CALL_NO_ANSWER;
+}
+
+static void go_on(struct hunt *h, int64_t now_ms, enum call_forward_failure failure, struct hunt_actions *out)
+{
+    note_failure(h, failure);
+    seek(h, now_ms, out);
 }
 
 static void lose_leg(struct hunt *h, int64_t now_ms, size_t leg, enum call_forward_failure failure,
@@ -128,11 +157,22 @@ static void lose_leg(struct hunt *h, int64_t now_ms, size_t leg, enum call_forwa
     go_on(h, now_ms, failure, out);
 }
 
+/* The call waits for browsers no more. */
+static void lose_browsers(struct hunt *h, int64_t now_ms, struct hunt_actions *out)
+{
+    if (h->state != HUNT_SEARCHING || h->legs[HUNT_BROWSER].state != HUNT_CALLING)
+        return;
+    h->legs[HUNT_BROWSER].state = HUNT_GONE;
+    seek(h, now_ms, out);
+}
+
 static void hunt_time(struct hunt *h, int64_t now_ms, struct hunt_actions *out)
 {
     for (size_t i = 0; i < h->ring->count && h->state == HUNT_SEARCHING; i++)
         if (in_progress(h, i) && now_ms >= h->legs[i].due_ms)
             lose_leg(h, now_ms, i, CALL_NO_ANSWER, out);
+    if (in_progress(h, HUNT_BROWSER) && now_ms >= h->legs[HUNT_BROWSER].due_ms)
+        lose_browsers(h, now_ms, out);
 }
 
 /* ---- an answered phone ---- */
@@ -292,10 +332,54 @@ static void step_leg(struct hunt *h, int64_t now_ms, const struct hunt_event *e,
     }
 }
 
+/* ---- browsers ---- */
+
+static void browser_opens(struct hunt *h, struct hunt_actions *out)
+{
+    if (!h->tones[0] || h->opening)
+        return;
+    h->opening = true;
+    if (h->state == HUNT_SEARCHING) {
+        drop_others(h, HUNT_BROWSER, out);
+        h->legs[HUNT_BROWSER].state = HUNT_CONNECTED;
+        hunt_enter(h, HUNT_OPENING);
+    }
+    hunt_add(out, HUNT_OPEN, HUNT_BROWSER);
+}
+
+static void step_browser(struct hunt *h, int64_t now_ms, enum hunt_event_kind kind, struct hunt_actions *out)
+{
+    const bool searching = h->state == HUNT_SEARCHING;
+    switch (kind) {
+    case HUNT_ATTENDED:
+        if (searching && now_ms < h->begun_ms + h->ring->seconds * 1000)
+            await_browsers(h);
+        return;
+    case HUNT_DESERTED:
+        if (h->ring->count)
+            lose_browsers(h, now_ms, out);
+        return;
+    case HUNT_TAKEN:
+        if (searching)
+            connect_leg(h, HUNT_BROWSER, out);
+        return;
+    case HUNT_PRESSED:
+        if (searching || h->state == HUNT_TALKING)
+            browser_opens(h, out);
+        return;
+    case HUNT_HUNG_UP:
+        if (h->legs[HUNT_BROWSER].state == HUNT_CONNECTED)
+            leg_hung_up(h, now_ms, HUNT_BROWSER, out);
+        return;
+    default:
+        return;
+    }
+}
+
 static int64_t next_due(const struct hunt *h)
 {
     int64_t due_ms = 0;
-    for (size_t i = 0; h->state == HUNT_SEARCHING && i < h->ring->count; i++)
+    for (size_t i = 0; h->state == HUNT_SEARCHING && i < HUNT_LEGS; i++)
         if (in_progress(h, i) && (!due_ms || h->legs[i].due_ms < due_ms))
             due_ms = h->legs[i].due_ms;
     return due_ms;
@@ -317,8 +401,16 @@ void hunt_step(struct hunt *h, int64_t now_ms, const struct hunt_event *e, struc
     case HUNT_OPENED:
         h->opening = false;
         break;
+    case HUNT_ATTENDED:
+    case HUNT_DESERTED:
+    case HUNT_TAKEN:
+    case HUNT_PRESSED:
+        step_browser(h, now_ms, e->kind, ret);
+        break;
     default:
-        if (e->leg < h->ring->count && in_progress(h, e->leg))
+        if (e->leg == HUNT_BROWSER)
+            step_browser(h, now_ms, e->kind, ret);
+        else if (e->leg < h->ring->count && in_progress(h, e->leg))
             step_leg(h, now_ms, e, ret);
         break;
     }

@@ -2,7 +2,9 @@
  * step 8). A pure state machine like voice/call.h: no I/O, no clock, no thread.
  *
  * A front end reports each event with hunt_step() and performs the actions it gets back in order. A leg is the call of
- * one phone, `leg` its place in call_ring.phones.
+ * one phone, `leg` its place in call_ring.phones. HUNT_BROWSER is the leg of the resident's browsers, which nobody
+ * dials: one of them may take the call while phones ring or are asked. The call waits for browsers alone where no
+ * phone is set, and while a browser listens, until a phone's time is over.
  *
  *   HUNT_DIAL     call the phone of the leg
  *   HUNT_RING     let the visitor hear that a phone rings
@@ -22,6 +24,8 @@
 #define HUNT_ACCEPT_MS   20000 /* an answered phone has this long to accept the call */
 #define HUNT_KEY_MS      2000  /* between two keys of a release tone */
 #define HUNT_ACTIONS_MAX (2 * CALL_PHONES_MAX + 4)
+#define HUNT_BROWSER     CALL_PHONES_MAX
+#define HUNT_LEGS        (CALL_PHONES_MAX + 1)
 
 enum hunt_event_kind {
     HUNT_BEGIN,
@@ -33,7 +37,11 @@ enum hunt_event_kind {
     HUNT_KEY,      /* `key`, at an answered phone */
     HUNT_PROMPTED,
     HUNT_OPENED,
-    HUNT_HUNG_UP /* an answered phone hung up */
+    HUNT_HUNG_UP,  /* an answered phone hung up; HUNT_BROWSER: the browser that talks left */
+    HUNT_ATTENDED, /* a browser listens */
+    HUNT_DESERTED, /* no browser listens any more */
+    HUNT_TAKEN,    /* a browser takes the call */
+    HUNT_PRESSED   /* a resident opens the door without a phone */
 };
 
 struct hunt_event {
@@ -95,7 +103,8 @@ struct hunt {
         int64_t due_ms; /* it stops ringing, or must have accepted */
         char typed[4];  /* the last keys, for the release tone */
         int64_t typed_ms;
-    } legs[CALL_PHONES_MAX];
+    } legs[HUNT_LEGS];
+    int64_t begun_ms;
     bool rings;                        /* the visitor hears ring-back */
     bool opening;                      /* HUNT_OPEN was given and HUNT_OPENED not reported */
     bool failed;                       /* `failure` is set */
@@ -103,7 +112,7 @@ struct hunt {
     int64_t due_ms;                    /* 0: none */
 };
 
-/* `ring` must outlive the machine and have a phone. */
+/* `ring` must outlive the machine and have a phone, or browsers. */
 void hunt_init(struct hunt *h, const struct call_ring *ring, const char tones[static 4]);
 /* Takes one event at now_ms (monotonic). An event that the state does not expect leads to no action. */
 void hunt_step(struct hunt *h, int64_t now_ms, const struct hunt_event *e, struct hunt_actions *ret);

@@ -164,7 +164,7 @@ static void media_on_rtp(const struct sa *src, const struct rtp_header *h, struc
         n = pad <= n ? n - pad : 0;
     }
     m->heard_ms = tick_now_ms();
-    struct media_packet p = {h->pt, h->m, is_event(m, h->pt, n), h->ssrc, h->ts, mbuf_buf(mb), n};
+    struct media_packet p = {h->pt, h->m, is_event(m, h->pt, n), h->seq, h->ssrc, h->ts, mbuf_buf(mb), n};
     if (p.event) {
         if (pass_on(m, &p))
             dtmf_in_event(&m->in, m->heard_ms, h, p.payload, n);

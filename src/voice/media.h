@@ -21,6 +21,7 @@ struct media_packet {
     uint8_t pt;
     bool marker;
     bool event;
+    uint16_t seq;
     uint32_t ssrc, timestamp;
     const uint8_t *payload; /* as long as the call of the handler */
     size_t n;

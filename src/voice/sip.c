@@ -19,7 +19,9 @@
 #include "voice/sip_hearing.h"
 #include "voice/sip_stack.h"
 #include "voice/sip_trace.h"
+#include "voice/sip_webrtc.h"
 #include "voice/sound.h"
+#include "voice/webrtc.h"
 
 #define HASH_SIZE   256
 #define LEAVE_MS    2000 /* at the end, for the answers to our last requests */
@@ -131,6 +133,8 @@ static enum err sip_set_up(struct sip_agent *a)
     e = sip_local_open(a, &want);
     if (e)
         return sip_fail(a, ERR_USAGE, "cannot listen", e);
+    if (sip_webrtc_open(a))
+        return ERR_USAGE;
     sip_trunks_start(a);
     sip_codes_start(a);
     sip_hearing_start(a);
@@ -140,6 +144,7 @@ static enum err sip_set_up(struct sip_agent *a)
 
 static void sip_tear_down(struct sip_agent *a)
 {
+    sip_commands_close(a);
     sip_codes_end(a, NULL);
     sip_trunks_done(a);
     tmr_cancel(&a->stop_timer);
@@ -154,6 +159,7 @@ static void sip_tear_down(struct sip_agent *a)
     while (a->stacks.head)
         sip_stack_free(a->stacks.head->data);
     sip_trace_close(a->trace);
+    webrtc_free(a->webrtc);
     sip_tls_done(a);
     tick_free(a->tick);
     hash_flush(a->sources);
@@ -193,6 +199,7 @@ void sip_free(struct sip_agent *a)
     sem_destroy(&a->started);
     pthread_mutex_destroy(&a->wishes.lock);
     sip_codes_done(a);
+    sip_commands_done(a);
     trunk_board_free(a->board);
     free(a);
 }
@@ -206,6 +213,7 @@ enum err sip_start(const struct config *c, struct store *s, struct sip_agent **r
     sem_init(&a->started, 0, 0);
     pthread_mutex_init(&a->wishes.lock, NULL);
     sip_codes_init(a);
+    sip_commands_init(a);
     enum err e = mailbox_init(&a->box);
     if (!e && pthread_create(&a->thread, NULL, sip_run, a))
         e = ERR_IO;

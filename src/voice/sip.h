@@ -3,6 +3,7 @@
  * Its thread never blocks on the store: each decision is a write task, and the answer comes back through a mailbox. */
 #pragma once
 #include "base/config.h"
+#include "domain/call_command.h"
 #include "domain/trunk_board.h"
 #include "store/store.h"
 
@@ -31,6 +32,10 @@ enum code_call {
  * the agent's; waits until the telephone rings, 25 s at most. */
 enum code_call sip_call_code(struct sip_agent *a, const char *id, const char *number, const char *as,
                              const char *code) CHECKED;
+/* Performs the command on a call of this agent, and waits for its result. ERR_NOT_FOUND: the agent has no such call;
+ * ret->why is set or NULL after any failure. ERR_CALL_UNREACHABLE: its thread did not respond in CALL_COMMAND_WAIT_US;
+ * others as the command says. Any thread but the agent's. */
+enum err sip_command(struct sip_agent *a, const struct call_command *command, struct call_command_result *ret) CHECKED;
 /* Reads the certificate of SIP over TLS again (SIGHUP), soon. */
 void sip_reload(struct sip_agent *a);
 /* Refuses new calls, gives those in progress wait_ms to end, then hangs up. Returns at once. */

@@ -10,6 +10,7 @@
 #include "voice/greeting.h"
 #include "voice/sip.h"
 #include "voice/sip_code.h"
+#include "voice/sip_command.h"
 #include "voice/sip_digest.h"
 #include "voice/sip_local.h"
 #include "voice/sip_peers.h"
@@ -22,6 +23,7 @@ struct sip_stack;
 struct sip_trace;
 struct speech;
 struct spoken;
+struct webrtc;
 
 struct sip_agent {
     const struct config *config;
@@ -48,7 +50,9 @@ struct sip_agent {
     struct speech *speech;         /* NULL: signal tones */
     struct greeting_wishes wishes; /* of other threads */
     struct sip_codes codes;        /* calls that tell codes */
+    struct sip_commands commands;  /* of residents, to calls */
     struct spoken *spoken;         /* NULL: no spoken codes */
+    struct webrtc *webrtc;         /* residents' browsers; NULL: the port could not be bound */
     struct list calls;             /* sip_call */
     unsigned call_count;           /* of them */
     struct list ended;             /* ended and about to be freed */

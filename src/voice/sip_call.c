@@ -9,6 +9,7 @@
 #include "voice/sip_call_end.h"
 #include "voice/sip_forward.h"
 #include "voice/sip_guard.h"
+#include "voice/sip_listener.h"
 #include "voice/sip_offer.h"
 #include "voice/sip_stack.h"
 #include "voice/sip_story.h"
@@ -137,8 +138,11 @@ static void sip_call_on_close(int error, const struct sip_msg *msg, void *arg)
 static void sip_call_answer(struct sip_call *c)
 {
     char contact[EXTERNAL_CONTACT_MAX];
-    if (!c->transaction) /* answered when the resident did: wait for the ACK */
+    if (!c->transaction) { /* answered for the resident: wait for the ACK */
+        if (c->answered_ms)
+            sip_call_advance(c);
         return;
+    }
     struct mbuf *sdp = mem_ref(c->early.sdp);
     external_contact(c->agent->config, c->invite, contact);
     char lines[SIP_TIMER_LINES];
@@ -179,6 +183,36 @@ static void sip_call_reject(struct sip_call *c, int status)
 
 static void sip_call_on_played(void *arg);
 static void sip_call_on_spoken(const char *code, void *arg);
+
+void sip_call_pick_up(struct sip_call *c)
+{
+    if (c->transaction)
+        sip_call_answer(c);
+}
+
+enum err sip_call_open(struct sip_call *c)
+{
+    const struct call *m = &c->machine;
+    if (m->outcome != CALL_FORWARDED)
+        return m->outcome == CALL_NO_OUTCOME ? ERR_CALL_NOT_FORWARDED : ERR_CALL_ENDED;
+    if (!m->tones[0])
+        return ERR_SETUP_REQUIRED;
+    switch (m->state) {
+    case CALL_RINGING:
+    case CALL_BRIDGED:
+        if (c->forward)
+            sip_forward_press(c->forward);
+        else /* a greeting comes before the ringing */
+            sip_call_step(c, &(struct call_event){.kind = CALL_FORWARD_OPEN, .remote = true});
+        return ERR_NONE;
+    case CALL_ENDING:
+        return m->opened ? ERR_NONE : ERR_CALL_ENDED;
+    case CALL_OVER:
+        return ERR_CALL_ENDED;
+    default:
+        return ERR_CALL_NOT_FORWARDED;
+    }
+}
 
 static const struct sip_forward_events sip_call_forward_events = {.answer = sip_call_answer, .step = sip_call_step};
 
@@ -249,8 +283,9 @@ static void sip_call_on_played(void *arg)
 
 static void sip_call_on_packet(const struct media_packet *p, void *arg)
 {
-    const struct sip_call *c = arg;
+    struct sip_call *c = arg;
     sip_forward_packet(c->forward, p);
+    sip_listeners_packet(c, p);
 }
 
 static bool may_interrupt(const struct sip_call *c)
@@ -305,6 +340,8 @@ static bool gone(const struct sip_call *c, int64_t now_ms)
     int64_t talker_ms = sip_forward_heard_ms(c->forward); /* a visitor who only listens is not gone */
     int64_t last_ms = heard_ms > c->signalled_ms ? heard_ms : c->signalled_ms;
     last_ms = talker_ms > last_ms ? talker_ms : last_ms;
+    const int64_t browser_ms = sip_listeners_alive_ms(c);
+    last_ms = browser_ms > last_ms ? browser_ms : last_ms;
     return now_ms - last_ms > SILENT_MS || now_ms - c->answered_ms > CALL_MAX_MS;
 }
 
@@ -454,5 +491,5 @@ void sip_call_invite(struct sip_stack *s, const struct sip_msg *msg, struct sip_
     }
     (void)sip_treply(&c->transaction, s->sip, msg, 100, "Trying");
     log_debug("call %u arrived", c->serial);
-    sip_call_step(c, &(struct call_event){.kind = CALL_ARRIVED});
+    sip_call_step(c, &(struct call_event){.kind = CALL_ARRIVED, .browsers = true});
 }

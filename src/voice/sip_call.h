@@ -13,6 +13,7 @@
 #include "voice/story.h"
 
 struct sip_forward;
+struct listener;
 
 struct sip_call {
     struct le le;      /* in agent->calls, then in agent->ended */
@@ -47,6 +48,8 @@ struct sip_call {
     struct sip_tones tones;
     struct sip_message message;
     struct sip_forward *forward; /* from CALL_FORWARD on */
+    struct list listeners;       /* browsers (sip_listener.h), */
+    struct listener *talker;     /* and the one that took the call; NULL: none */
     struct {                     /* provisional responses but the first (sip_early.h) */
         struct mbuf *sdp;        /* ours, if the call has early media */
         int64_t sent_ms;         /* 0: none */
@@ -69,5 +72,10 @@ static inline const struct call_action *sip_call_current(const struct sip_call *
     return c->at < c->actions.n ? &c->actions.v[c->at] : NULL;
 }
 
+/* A resident opens the door by a request, as with key 9. While the tone is sent, a second request has no effect. Fails
+ * with ERR_CALL_NOT_FORWARDED, ERR_CALL_ENDED or ERR_SETUP_REQUIRED. May end the call. */
+enum err sip_call_open(struct sip_call *c) CHECKED;
+/* Answers the visitor's call if nobody did, so that the visitor is heard. May end the call. */
+void sip_call_pick_up(struct sip_call *c);
 /* A message with our tag came, so the caller's address is not forged: makes the session. */
 void sip_call_confirm(struct sip_call *c);

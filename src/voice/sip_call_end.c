@@ -4,6 +4,7 @@
 #include "voice/sip_agent.h"
 #include "voice/sip_forward.h"
 #include "voice/sip_guard.h"
+#include "voice/sip_listener.h"
 #include "voice/sip_stack.h"
 #include "voice/sip_story.h"
 #include "voice/sip_target.h"
@@ -68,6 +69,7 @@ void sip_call_end(struct sip_call *c)
     sip_story_end(c);
     tick_remove(&c->tick);
     sip_forward_end(c->forward);
+    sip_listeners_end(c);
     if (c->media)
         media_stop(c->media);
     if (c->transaction)

@@ -13,6 +13,7 @@ struct sip_forward {
     struct sip_leg legs[CALL_PHONES_MAX];
     struct tick_entry tick;
     struct sip_leg *talker;      /* talks to the visitor, once both have answered */
+    bool browser;                /* a browser does */
     struct sip_leg *early;       /* the visitor hears its early media */
     bool ring_back;              /* the visitor hears our ring-back tone */
     bool noted[CALL_PHONES_MAX]; /* something of the leg is in the call's record */
@@ -32,6 +33,7 @@ void sip_forward_end(struct sip_forward *f)
         return;
     f->call = NULL;
     f->talker = f->early = NULL;
+    f->browser = false;
     tick_remove(&f->tick);
     for (size_t i = 0; i < CALL_PHONES_MAX; i++)
         sip_leg_drop(&f->legs[i]);
@@ -70,6 +72,11 @@ static void note_event(struct sip_forward *f, const struct hunt_event *e)
 
 static void note_action(struct sip_forward *f, const struct hunt_action *a)
 {
+    if (a->leg == HUNT_BROWSER) {
+        if (a->kind == HUNT_CONNECT)
+            sip_story_note(f->call, CALL_STEP_LEG_ANSWERED, "browser", NULL);
+        return;
+    }
     if (a->kind == HUNT_CONNECT && f->hunt.ring->accept)
         note(f, CALL_STEP_LEG_ACCEPTED, a->leg, NULL);
     else if (a->kind == HUNT_DROP && a->failed)
@@ -124,17 +131,24 @@ static void tell_call(struct sip_forward *f, enum call_event_kind kind, enum cal
     f->events->step(f->call, &(struct call_event){.kind = kind, .failure = failure});
 }
 
-static void begin_talk(struct sip_forward *f, struct sip_leg *l)
+static void tell_opening(struct sip_forward *f, size_t leg)
 {
     hush(f);
-    f->talker = l;
+    f->events->step(f->call, &(struct call_event){.kind = CALL_FORWARD_OPEN, .remote = leg == HUNT_BROWSER});
+}
+
+static void begin_talk(struct sip_forward *f, size_t leg)
+{
+    hush(f);
+    f->browser = leg == HUNT_BROWSER;
+    f->talker = f->browser ? NULL : &f->legs[leg];
     tell_call(f, CALL_FORWARD_ANSWERED, 0);
 }
 
-static void connect_visitor(struct sip_forward *f, struct sip_leg *l)
+static void connect_visitor(struct sip_forward *f, size_t leg)
 {
     if (f->call->answered_ms)
-        begin_talk(f, l);
+        begin_talk(f, leg);
     else
         f->events->answer(f->call);
 }
@@ -168,7 +182,7 @@ static const struct sip_leg_events leg_events = {.report = on_leg_report, .packe
 
 static void forward_perform(struct sip_forward *f, const struct hunt_action *a)
 {
-    struct sip_leg *l = &f->legs[a->leg];
+    struct sip_leg *l = a->leg < CALL_PHONES_MAX ? &f->legs[a->leg] : NULL;
     struct sip_call *c = f->call;
     note_action(f, a);
     switch (a->kind) {
@@ -189,14 +203,13 @@ static void forward_perform(struct sip_forward *f, const struct hunt_action *a)
         sip_leg_quiet(l);
         return;
     case HUNT_CONNECT:
-        connect_visitor(f, l);
+        connect_visitor(f, a->leg);
         return;
     case HUNT_DROP:
         drop(f, l);
         return;
     case HUNT_OPEN:
-        hush(f);
-        tell_call(f, CALL_FORWARD_OPEN, 0);
+        tell_opening(f, a->leg);
         return;
     case HUNT_FAIL:
         hush(f);
@@ -204,6 +217,7 @@ static void forward_perform(struct sip_forward *f, const struct hunt_action *a)
         return;
     case HUNT_END:
         f->talker = NULL;
+        f->browser = false;
         /* A resident may hang up before the visitor's ACK: then they never talked. */
         tell_call(f, c->machine.state == CALL_BRIDGED ? CALL_FORWARD_ENDED : CALL_FORWARD_FAILED, CALL_NO_ANSWER);
         return;
@@ -270,6 +284,48 @@ void sip_forward_start(struct sip_call *c, const struct call_ring *ring, const s
     hunt_init(&f->hunt, ring, c->machine.tones);
     tick_add(c->agent->tick, &f->tick, forward_on_tick, f);
     forward_step(f, &(struct hunt_event){.kind = HUNT_BEGIN});
+    if (c->talker)
+        (void)sip_forward_take(f);
+    else if (c->listeners.head)
+        sip_forward_attended(f);
+}
+
+static void browser_step(struct sip_forward *f, enum hunt_event_kind kind)
+{
+    if (f)
+        forward_step(f, &(struct hunt_event){.kind = kind, .leg = HUNT_BROWSER});
+}
+
+void sip_forward_press(struct sip_forward *f)
+{
+    browser_step(f, HUNT_PRESSED);
+}
+
+void sip_forward_attended(struct sip_forward *f)
+{
+    browser_step(f, HUNT_ATTENDED);
+}
+
+void sip_forward_deserted(struct sip_forward *f)
+{
+    browser_step(f, HUNT_DESERTED);
+}
+
+void sip_forward_left(struct sip_forward *f)
+{
+    browser_step(f, HUNT_HUNG_UP);
+}
+
+bool sip_forward_take(struct sip_forward *f)
+{
+    size_t winner;
+    browser_step(f, HUNT_TAKEN);
+    return f && f->hunt.state == HUNT_TALKING && hunt_winner(&f->hunt, &winner) && winner == HUNT_BROWSER;
+}
+
+bool sip_forward_browser_talks(const struct sip_forward *f)
+{
+    return f && f->browser;
 }
 
 /* ---- the visitor's side ---- */
@@ -277,8 +333,12 @@ void sip_forward_start(struct sip_call *c, const struct call_ring *ring, const s
 void sip_forward_established(struct sip_forward *f)
 {
     size_t winner;
-    if (f && f->call && f->hunt.state == HUNT_TALKING && !f->talker && hunt_winner(&f->hunt, &winner))
-        begin_talk(f, &f->legs[winner]);
+    if (!f || !f->call)
+        return;
+    if (f->hunt.state == HUNT_TALKING && !f->talker && !f->browser && hunt_winner(&f->hunt, &winner))
+        begin_talk(f, winner);
+    else if (f->hunt.state == HUNT_SEARCHING && f->hunt.rings) /* answered so that a browser can listen */
+        ring_visitor(f);
 }
 
 void sip_forward_packet(struct sip_forward *f, const struct media_packet *p)

@@ -18,6 +18,20 @@ void sip_forward_start(struct sip_call *c, const struct call_ring *ring, const s
 /* Ends the legs at once. NULL is fine. */
 void sip_forward_end(struct sip_forward *f);
 
+/* A resident opens the door without a phone. */
+void sip_forward_press(struct sip_forward *f);
+
+/* Browsers (sip_listener.h). All take NULL. The last two may end the call. */
+
+/* One listens; none does any more; the one that talks left. */
+void sip_forward_attended(struct sip_forward *f);
+void sip_forward_deserted(struct sip_forward *f);
+void sip_forward_left(struct sip_forward *f);
+/* One takes the call. False: a phone was faster. */
+bool sip_forward_take(struct sip_forward *f);
+/* Whether one and the visitor can talk. */
+bool sip_forward_browser_talks(const struct sip_forward *f);
+
 /* The visitor's side. All take NULL, which does nothing. */
 
 /* The visitor acknowledged the answer. */

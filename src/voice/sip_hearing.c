@@ -6,8 +6,6 @@
 #include "domain/access_spoken.h"
 #include "voice/sip_agent.h"
 
-#define LIMIT_MS 4000 /* a caller waits no longer for a spoken code */
-
 /* ---- the agent's recognition ---- */
 
 struct codes_read {
@@ -42,7 +40,7 @@ void sip_hearing_start(struct sip_agent *a)
     const struct spoken_options options = {
         .directories =
             {[SPOKEN_TIDIGITS] = c->voice_spoken_digits_model, [SPOKEN_ENGLISH] = c->voice_spoken_english_model},
-        .limit_ms = LIMIT_MS,
+        .limit_ms = c->voice_spoken_wait_s * 1000,
         .codes = read_codes,
         .arg = a,
     };

@@ -127,7 +127,7 @@ void story_event(struct story *s, int64_t at_ms, const struct call *c, const str
         story_word(s, at_ms, CALL_STEP_CONNECTED, NULL);
         break;
     case CALL_FORWARD_OPEN:
-        story_word(s, at_ms, CALL_STEP_RESIDENT_OPENED, c->opened ? NULL : "no_tone");
+        story_word(s, at_ms, CALL_STEP_RESIDENT_OPENED, !c->opened ? "no_tone" : e->remote ? "request" : NULL);
         break;
     case CALL_FORWARD_FAILED:
         story_word(s, at_ms, CALL_STEP_UNANSWERED, failures[e->failure]);

@@ -4,7 +4,7 @@ import { after, describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
 import { Twiml } from './lib/twiml.js';
-import { advance, edit, grant, HOUR, iso, message, now, passMidnight, provisioned, resident, setSubscription, signIn, useWorld, visit } from './lib/world.js';
+import { advance, changeSettings, edit, grant, HOUR, iso, message, now, passMidnight, provisioned, resident, setSubscription, signIn, useWorld, visit } from './lib/world.js';
 
 /** The sandbox's own calls. */
 const sandbox = {
@@ -66,8 +66,7 @@ for (const front of FRONTS) describe(front.name, () => {
 
     it('ring the whole ring group, tell the visitor how it went, and let the resident open the door', async () => {
         const person = await resident(client);
-        const path = `/v1/buildings/${person.building.id}/settings`;
-        const save = async (ring) => ok(await person.client.patch(path, { ring }, { headers: { 'If-Match': ok(await person.client.get(path)).version } }));
+        const save = (ring) => changeSettings(person, { ring });
         await save({ numbers: ['+15551110001', '+15551110002'] });
         const opened = await ring(person, { resident: 'opened' });
         assert.deepEqual([opened.outcome, opened.opened, opened.tones], ['forwarded', true, '9']);
@@ -251,8 +250,7 @@ for (const front of FRONTS) describe(front.name, () => {
 
     it('say the building\'s greetings, and nothing for an empty one', async () => {
         const person = await resident(client);
-        const path = `/v1/buildings/${person.building.id}/settings`;
-        const greet = async (body) => ok(await person.client.patch(path, body, { headers: { 'If-Match': (await person.client.get(path)).headers.etag } }));
+        const greet = (body) => changeSettings(person, body);
         await passcode(person, '1234');
         await greet({ greeting_welcome: 'W', greeting_granted: 'G', greeting_denied: 'D', greeting_forwarding: 'F' });
         assert.deepEqual((await ring(person, { digits: '1234' })).said, ['W', 'G']);

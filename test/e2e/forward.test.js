@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { ok } from './lib/client.js';
 import { address, Baresip, BOX, buzz, QUICK, refusing, samples, sippResident, startBuzz, startPhone, wav } from './lib/phone.js';
 import { freePort } from './lib/port.js';
-import { eventually, resident, world } from './lib/world.js';
+import { changeSettings, eventually, resident, world } from './lib/world.js';
 
 const PHONE = '+15550001234';
 const SECONDS = 6;
@@ -47,9 +47,7 @@ function likeness(heard, played) {
 
 async function withPhone(w, ring = {}) {
     const person = await resident(w.client, { tone: '5' });
-    const path = `/v1/buildings/${person.building.id}/settings`;
-    const { etag } = (await person.client.get(path)).headers;
-    ok(await person.client.patch(path, { ring: { numbers: [PHONE], accept: false, ...ring } }, { headers: { 'If-Match': etag } }));
+    await changeSettings(person, { ring: { numbers: [PHONE], accept: false, ...ring } });
     return person;
 }
 
@@ -259,6 +257,75 @@ describe('visitors beyond voice.forwards_per_building', () => {
         } finally {
             await w.close();
         }
+    });
+});
+
+/** A trunk that passes each call on to the telephone of the number dialled, packet for packet; requests within a call go
+ *  to the telephone itself. */
+class Switch {
+    static async start(phones) {
+        const trunk = new Switch();
+        trunk.socket = dgram.createSocket('udp4');
+        trunk.socket.bind(0, '127.0.0.1');
+        await once(trunk.socket, 'listening');
+        trunk.port = trunk.socket.address().port;
+        trunk.socket.on('message', (packet, from) => {
+            const text = packet.toString('latin1');
+            if (Object.values(phones).includes(from.port)) {
+                if (trunk.service) trunk.socket.send(packet, trunk.service, '127.0.0.1');
+                return;
+            }
+            trunk.service = from.port;
+            const to = phones[/^\w+ sip:(\+\d+)@/.exec(text)?.[1]];
+            if (to) trunk.socket.send(packet, to, '127.0.0.1');
+        });
+        return trunk;
+    }
+
+    close() {
+        this.socket.close();
+    }
+}
+
+describe('several telephones of residents', () => {
+    const OTHER = '+15550005678';
+
+    /** The call of a visitor, while telephones with these options wait; {call, phones, steps}. */
+    async function ring(settings, ...options) {
+        const ports = [await freePort(), await freePort()];
+        const trunk = await Switch.start({ [PHONE]: ports[0], [OTHER]: ports[1] });
+        const w = await world(withTrunk(trunk.port));
+        try {
+            const person = await withPhone(w, { numbers: [PHONE, OTHER], ...settings });
+            const phones = [];
+            for (const [i, more] of options.entries()) phones.push(await startPhone('--listen', `127.0.0.1:${ports[i]}`, ...more));
+            const call = await buzz(w.daemon, person.number);
+            const ended = await Promise.all(phones.map((phone) => phone.ended));
+            const [{ id }] = ok(await person.client.get(`/v1/calls?building_id=${person.building.id}`)).data;
+            return { call, ended, steps: ok(await person.client.get(`/v1/calls/${id}`)).steps.map(({ step, number }) => `${step} ${number ?? ''}`) };
+        } finally {
+            await w.close();
+            trunk.close();
+        }
+    }
+
+    it('ring at once: the first that answers talks, the other stops', async () => {
+        const { call, ended, steps } = await ring({ strategy: 'all' }, ['--answer', '60000'], ['--answer', '1500', '--digits', '9', '--hangup', '1000']);
+        assert.deepEqual([call.tones, ended.map(({ status }) => status)], ['5', [3, 0]], JSON.stringify(steps));
+        assert.ok(steps.some((step) => /^leg_cancelled .*1234$/.test(step)), JSON.stringify(steps));
+    });
+
+    it('ring in turn: the next when one is busy', async () => {
+        const { call, ended, steps } = await ring({ strategy: 'order' }, ['--answer', '300', '--refuse', '486'], ['--answer', '300', '--digits', '9', '--hangup', '1000']);
+        assert.deepEqual([call.tones, ended.map(({ status }) => status)], ['5', [3, 0]], JSON.stringify(steps));
+        const at = ['ringing', 'leg_busy', 'ringing', 'leg_answered'].map((step) => steps.findIndex((one) => one.startsWith(step)));
+        assert.ok(at[1] > at[0] && at[3] > at[1], JSON.stringify(steps));
+    });
+
+    it('must accept: an answering machine does not keep the call from the other', async () => {
+        const { call, ended, steps } = await ring({ strategy: 'all', accept: true }, ['--answer', '100'], ['--answer', '4000', '--digits', '1,9', '--hangup', '1000']);
+        assert.deepEqual([call.tones, ended.map(({ status }) => status)], ['5', [0, 0]], JSON.stringify(steps));
+        assert.ok(steps.findIndex((step) => step.startsWith('leg_accepted')) > steps.findIndex((step) => step.startsWith('leg_answered')), JSON.stringify(steps));
     });
 });
 

@@ -24,6 +24,18 @@ function readWav(bytes) {
     throw new Error('no audio');
 }
 
+/** The samples of a WAV file of mu-law, 8 kHz, mono (ITU-T G.711). */
+function readUlaw(bytes) {
+    assert.equal(bytes.readUInt16LE(20), 7);
+    assert.equal(bytes.readUInt32LE(24), 8000);
+    const at = bytes.indexOf('data') + 8;
+    return Float64Array.from(bytes.subarray(at, at + bytes.readUInt32LE(at - 4)), (byte) => {
+        const u = ~byte & 0xff;
+        const size = (((u & 15) << 3) + 132 << (u >> 4 & 7)) - 132;
+        return u & 128 ? -size : size;
+    });
+}
+
 function writeWav(samples, rate) {
     const bytes = Buffer.alloc(44 + 2 * samples.length);
     bytes.write('RIFF', 0);
@@ -150,6 +162,31 @@ describe('greetings', () => {
         const { headers } = await person.client.get(path);
         ok(await person.client.patch(path, { greeting_welcome: 'Hello, who is there?' }, { headers: { 'If-Match': headers.etag } }));
         assert.ok(match(flite('Hello, who is there?'), await hear(person, 4000)) > 0.8);
+    });
+
+    it('can be tried before they are saved, and heard as they are', async () => {
+        const person = await withCode();
+        const path = `/v1/buildings/${person.building.id}/greetings/preview`;
+        const preview = async (body) => {
+            const answer = await person.client.post(path, body);
+            assert.equal(answer.status, 200, answer.text);
+            assert.equal(answer.headers['content-type'], 'audio/wav');
+            return readUlaw(answer.bytes);
+        };
+        assert.ok(match(flite('Come up to the fifth floor.'), await preview({ greeting: 'granted', text: 'Come up to the fifth floor.' })) > 0.8);
+        assert.ok(match(flite(WELCOME), await preview({ greeting: 'welcome' })) > 0.8);
+        const file = join(phone.directory, 'granted.recording');
+        const beep = Float64Array.from({ length: 8000 }, (_, i) => Math.round(8000 * Math.sin(i * i / 9000)));
+        writeFileSync(file, writeWav(beep, 8000));
+        assert.equal(admin('greeting', 'set', '--building', person.building.id, '--which', 'granted', file).status, 0);
+        assert.ok(match(beep, await preview({ greeting: 'granted' })) > 0.95);
+        const refused = async (body, code) => { const answer = await person.client.post(path, body); assert.equal(answer.body.error.code, code, answer.text); };
+        await refused({ greeting: 'granted', text: 'x'.repeat(120) }, 'INVALID_GREETING');
+        await refused({ greeting: 'granted', text: ' \u200b ' }, 'INVALID_GREETING');
+        await refused({ greeting: 'other' }, 'INVALID_SETTINGS');
+        const many = await Promise.all(Array.from({ length: 6 }, () => person.client.post(path, { greeting: 'denied', text: 'One after another, please, and not all at once.' })));
+        for (const one of many) assert.ok(one.status === 200 || (one.status === 429 && one.headers['retry-after'] === '1'), one.text);
+        assert.ok(many.some((one) => one.status === 200));
     });
 
     it('end at a key', async () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { ok, refused } from './lib/client.js';
 import { buzz, BOX, QUICK } from './lib/phone.js';
 import { purity, tone } from './lib/wav.js';
-import { eventually, message, resident, signIn, visit, world } from './lib/world.js';
+import { changeSettings, eventually, message, resident, signIn, visit, world } from './lib/world.js';
 
 describe('messages', { concurrency: 4 }, () => {
     let w;
@@ -23,8 +23,7 @@ describe('messages', { concurrency: 4 }, () => {
 
     const withMessages = async (taken) => {
         const person = await resident(w.client, { tone: '9' });
-        const path = `/v1/buildings/${person.building.id}/settings`;
-        ok(await person.client.patch(path, { ring: { message: taken } }, { headers: { 'If-Match': ok(await person.client.get(path)).version } }));
+        await changeSettings(person, { ring: { message: taken } });
         return person;
     };
     const recorded = (person) => eventually(async () => {

@@ -37,7 +37,7 @@ function say(text, after = 3) {
 describe('spoken codes', () => {
     let w;
     before(async () => {
-        w = await world({ config: { ...QUICK, voice: { ...QUICK.voice, spoken_codes: true } } });
+        w = await world({ config: { ...QUICK, voice: { ...QUICK.voice, spoken_codes: true, spoken_wait_s: 60 } } });
         await w.daemon.logged(/info spoken codes are on\n/);
     });
     after(() => w?.close());

@@ -8,8 +8,8 @@ b.account_id, b.id, b.label, b.unlock_tone, b.greeting_welcome, b.greeting_grant
     (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 2) AS recorded_denied,
     (SELECT r.id FROM recording r WHERE r.building_id = b.id AND r.which = 3) AS recorded_forwarding,
     {release b}, {ring b}, k.released_at, g.failed_1, g.failed_2, g.failed_3, g.failed_4, g.closed_until, g.closings, g.mailed_at,
-    CASE WHEN EXISTS (SELECT 1 FROM push p WHERE p.building_id = b.id)
-        OR EXISTS (SELECT 1 FROM notice_mail m WHERE m.building_id = b.id) THEN 1 ELSE 0 END AS noticed
+    CASE WHEN EXISTS (SELECT 1 FROM push p WHERE p.building_id = b.id) THEN 2
+        WHEN EXISTS (SELECT 1 FROM notice_mail m WHERE m.building_id = b.id) THEN 1 ELSE 0 END AS noticed
 
 -- name: access_by_number
 -- The building of a number; when the caller $2 last released the door; and the guard for callers of its group.

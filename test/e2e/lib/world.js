@@ -114,11 +114,16 @@ export async function provisioned(session) {
 export async function resident(client, { tone = '9' } = {}) {
     const session = await signIn(client);
     const home = await provisioned(session);
-    const path = `/v1/buildings/${home.id}/settings`;
-    const settings = await session.client.get(path);
-    ok(settings);
-    ok(await session.client.patch(path, { unlock_tone: tone }, { headers: { 'If-Match': settings.headers.etag } }));
-    return { ...session, building: home, number: home.virtual_number, tone };
+    const person = { ...session, building: home, number: home.virtual_number, tone };
+    await changeSettings(person, { unlock_tone: tone });
+    return person;
+}
+
+/** PATCHes the settings of the building at their present version: the answer's body. */
+export async function changeSettings({ client, building: { id } }, body) {
+    const path = `/v1/buildings/${id}/settings`;
+    const { version } = ok(await client.get(path));
+    return ok(await client.patch(path, body, { headers: { 'If-Match': version } }));
 }
 
 /** Creates a grant: the answer's body. */

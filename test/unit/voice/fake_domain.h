@@ -48,6 +48,7 @@ static struct {
     struct release release;                   /* of every building */
     const char *phones[1 + RING_NUMBERS_MAX]; /* of FAKE_RING and FAKE_TRY, whose release tone is 5 */
     struct ring ring;                         /* how they ring; its numbers are ignored */
+    bool browsers;                            /* are told of visitors to these */
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
 static void fake_building(struct id *ret, int kind)
@@ -97,6 +98,7 @@ static void fake_phones(struct access_decision *d, int kind)
     memcpy(d->tones, "5", 2);
     pthread_mutex_lock(&fake.lock);
     d->ring = fake.ring;
+    d->browsers = fake.browsers;
     d->ring.count = 0;
     d->forward_to = fake.phones[0] ? str_z(fake.phones[0]) : STR_NONE;
     for (size_t i = 1; i <= RING_NUMBERS_MAX && fake.phones[i]; i++)

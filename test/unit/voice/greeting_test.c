@@ -273,6 +273,17 @@ static void test_a_recording_that_cannot_be_read_is_spoken(void **state)
     assert_true(spoken);
 }
 
+static void test_a_recording_that_is_not_read_in_time_is_spoken(void **state)
+{
+    (void)state;
+    prepare("welcome", false);
+    atomic_store(&fake_recording_held, true);
+    call(FAKE_RECORDED, 0);
+    const bool spoken = hears("welcome");
+    atomic_store(&fake_recording_held, false);
+    assert_true(spoken);
+}
+
 static void test_a_greeting_that_is_not_ready_in_time_is_a_signal(void **state)
 {
     (void)state;
@@ -343,6 +354,7 @@ int main(void)
         T(the_end_of_a_failed_forwarding_is_spoken),
         T(a_recording_is_played_in_place_of_the_text),
         T(a_recording_that_cannot_be_read_is_spoken),
+        T(a_recording_that_is_not_read_in_time_is_spoken),
         T(a_greeting_that_is_not_ready_in_time_is_a_signal),
         T(a_key_ends_the_wait_for_a_greeting),
         T(a_saved_recording_is_ready_before_the_call),

@@ -17,8 +17,12 @@
  *   eL     early media                  hL     hung up
  *   aL     answered                     o      the door was opened
  *   fLSSS  failed with status SSS       +MS    MS milliseconds later
+ *   l      a browser listens            d      none does any more
+ *   t      a browser takes the call     w      a resident opens without a phone
+ *   x      the browser that talks left
  *
- * A plan is `all` or `order`, the number of phones, `!` with accept, and the release tone after a colon. */
+ * A plan is `all` or `order`, the number of phones, `!` with accept, and the release tone after a colon. Without a
+ * phone there are browsers. */
 
 struct play {
     struct call_ring ring;
@@ -35,7 +39,8 @@ static void set_plan(struct play *p, const char *plan)
     *p = (struct play){.now_ms = 1000};
     p->ring = (struct call_ring){.seconds = 30,
                                  .strategy = *plan == 'a' ? RING_ALL : RING_ORDER,
-                                 .count = (size_t)atoi(plan + strcspn(plan, "12345")),
+                                 .count = (size_t)atoi(plan + strcspn(plan, "012345")),
+                                 .browsers = strchr(plan, '0') != NULL,
                                  .accept = strchr(plan, '!') != NULL};
     hunt_init(&p->hunt, &p->ring, tones);
 }
@@ -50,17 +55,18 @@ static void write_action(const struct hunt_action *a, FILE *out)
     fputs(names[a->kind], out);
     if (a->kind == HUNT_FAIL)
         fputs(failures[a->failure], out);
-    else if (a->kind != HUNT_RING && a->kind != HUNT_END)
+    else if ((a->kind != HUNT_RING || a->leg == HUNT_BROWSER) && a->kind != HUNT_END)
         fprintf(out, "%zu", a->leg);
     fputc(' ', out);
 }
 
 static struct hunt_event event_of(const char *word)
 {
-    static const char letters[] = "breafkpho+";
-    static const enum hunt_event_kind kinds[] = {HUNT_BEGIN, HUNT_RINGING,  HUNT_EARLY,   HUNT_ANSWERED, HUNT_FAILED,
-                                                 HUNT_KEY,   HUNT_PROMPTED, HUNT_HUNG_UP, HUNT_OPENED,   HUNT_TIME};
-    struct hunt_event e = {.kind = kinds[strchr(letters, *word) - letters]};
+    static const char letters[] = "breafkpho+ldtwx";
+    static const enum hunt_event_kind kinds[] = {
+        HUNT_BEGIN,  HUNT_RINGING, HUNT_EARLY,    HUNT_ANSWERED, HUNT_FAILED, HUNT_KEY,     HUNT_PROMPTED, HUNT_HUNG_UP,
+        HUNT_OPENED, HUNT_TIME,    HUNT_ATTENDED, HUNT_DESERTED, HUNT_TAKEN,  HUNT_PRESSED, HUNT_HUNG_UP};
+    struct hunt_event e = {.kind = kinds[strchr(letters, *word) - letters], .leg = HUNT_BROWSER};
     if (strchr("reafkph", *word))
         e.leg = (size_t)(word[1] - '0');
     if (*word == 'f')
@@ -143,6 +149,29 @@ static const struct {
     {"a slow release tone does not open", "all1:50", "b a0 k05 +2000 k00", "dial0 .connect0 ...."},
     {"* hangs up", "all1:5", "b a0 k0*", "dial0 .connect0 .drop0 end ."},
     {"* that is part of the release tone does not hang up", "all1:*5", "b a0 k0* k05", "dial0 .connect0 ..open0 ."},
+    {"a browser takes the call, and the phones stop", "all2!:5", "b r0 a1 t x",
+     "dial0 dial1 .ring .prompt1 .drop0 drop1 connect5 .end ."},
+    {"a browser comes too late for a call that a phone has", "all1:5", "b a0 t x h0", "dial0 .connect0 ...end ."},
+    {"a phone comes too late for a call that a browser has", "all1:5", "b t a0", "dial0 .drop0 connect5 .."},
+    {"a second browser does not take the call again", "all1:5", "b t t", "dial0 .drop0 connect5 .."},
+    {"a resident opens without a phone while phones ring", "all2:5", "b r0 w w o",
+     "dial0 dial1 .ring .drop0 drop1 open5 ..."},
+    {"a resident opens without a phone while a phone talks", "all1:5", "b a0 w w o w",
+     "dial0 .connect0 .open5 ...open5 ."},
+    {"a resident opens while a browser talks", "all1:5", "b t w o x", "dial0 .drop0 connect5 .open5 ..end ."},
+    {"no resident opens while a phone opens", "all1:5", "b a0 k09 w o w", "dial0 .connect0 .open0 ...open5 ."},
+    {"a call whose phone is busy waits for the browser that listens", "all1:5", "b l f0486 t",
+     "dial0 ..ring5 .connect5 ."},
+    {"a call waits for the browser that listens no longer than a phone rings", "all1:5", "b l f0486 +29000 +1000",
+     "dial0 ..ring5 ..fail-busy ."},
+    {"a call waits for no browser after the last one left", "all1:5", "b l f0486 d", "dial0 ..ring5 .fail-busy ."},
+    {"phones ring on when the last browser left", "all1:5", "b l d r0 a0", "dial0 ...ring .connect0 ."},
+    {"the next phone rings while a browser listens", "order2:5", "b l f0486 f1404 d",
+     "dial0 ..dial1 .ring5 .fail-busy ."},
+    {"without a phone a call waits for browsers", "all0:5", "b l d +29000 +1000", "ring5 ....fail-no-answer ."},
+    {"without a phone a browser takes the call", "order0:5", "b t x", "ring5 .connect5 .end ."},
+    {"without a phone a resident opens", "all0:5", "b w", "ring5 .open5 ."},
+    {"without a release tone nobody opens", "all1", "b w t w", "dial0 ..drop0 connect5 .."},
     {"without a release tone 9 does nothing", "all1!", "b a0 k09 k01 k09", "dial0 .prompt0 ..quiet0 connect0 .."},
 };
 
@@ -177,7 +206,7 @@ static void test_the_winner_is_the_phone_that_talks_or_opens(void **state)
 /* ---- any order of events ---- */
 
 struct tally {
-    bool dialled[CALL_PHONES_MAX], dropped[CALL_PHONES_MAX];
+    bool dialled[HUNT_LEGS], dropped[HUNT_LEGS];
     int connected, ended;
 };
 
@@ -186,6 +215,8 @@ static void count_action(struct tally *t, const struct hunt_action *a)
     assert_int_equal(t->ended, 0);
     if (a->kind == HUNT_DIAL)
         assert_false(t->dialled[a->leg]);
+    else if (a->leg == HUNT_BROWSER)
+        assert_true(a->kind != HUNT_DROP);
     else if (a->kind != HUNT_RING && a->kind != HUNT_FAIL && a->kind != HUNT_END)
         assert_true(t->dialled[a->leg] && !t->dropped[a->leg]);
     t->dialled[a->leg] |= a->kind == HUNT_DIAL;
@@ -199,15 +230,17 @@ static void count_action(struct tally *t, const struct hunt_action *a)
 static void test_random_sequences_break_no_rule(void **state)
 {
     (void)state;
-    static const char *const plans[] = {"all1:9", "all5!:5", "order5:12", "order3!:*", "all2", "order1!:1"};
-    static const char *const words[] = {
-        "b",   "r0",  "r1",  "e0", "e2", "a0", "a1", "a3", "f0486", "f1603", "f20", "f3408", "f4480", "k01", "k11",
-        "k09", "k0*", "k3*", "p0", "p1", "h0", "h1", "h3", "+1000", "+9000", "o",   "k02",   "k1#",   "a9"};
+    static const char *const plans[] = {"all1:9", "all5!:5",   "order5:12", "order3!:*",
+                                        "all2",   "order1!:1", "all0:5",    "all2!:5"};
+    static const char *const words[] = {"b",     "r0",  "r1",    "e0",    "e2",  "a0",    "a1",    "a3",  "f0486",
+                                        "f1603", "f20", "f3408", "f4480", "k01", "k11",   "k09",   "k0*", "k3*",
+                                        "p0",    "p1",  "h0",    "h1",    "h3",  "+1000", "+9000", "o",   "k02",
+                                        "k1#",   "a9",  "l",     "d",     "t",   "w",     "x"};
     unsigned seed = 1;
     for (int round = 0; round < 20000; round++) {
         struct play p;
         struct tally t = {0};
-        set_plan(&p, plans[round % 6]);
+        set_plan(&p, plans[round % 8]);
         for (int i = 0; i < 40; i++) {
             const char *word = i ? words[(unsigned)rand_r(&seed) % (sizeof words / sizeof *words)] : "b";
             struct hunt_actions out;
@@ -225,8 +258,8 @@ static void test_random_sequences_break_no_rule(void **state)
 static void test_every_search_ends(void **state)
 {
     (void)state;
-    static const char *const plans[] = {"all5!:5", "order5!:5", "order5", "all1"};
-    for (size_t i = 0; i < 4; i++) {
+    static const char *const plans[] = {"all5!:5", "order5!:5", "order5", "all1", "all0"};
+    for (size_t i = 0; i < 5; i++) {
         struct play p;
         struct hunt_actions out;
         set_plan(&p, plans[i]);

@@ -15,6 +15,9 @@
 static const char *addresses[4]; /* of NAME, numeric */
 static uint16_t port;
 
+/* Addresses that no other process uses: a port at another address of the machine may belong to anybody. */
+static char first[16], second[16], third[16], reserved[16];
+
 /* Replaces libc's for the whole program; the list is freed by freeaddrinfo below. */
 __attribute__((visibility("default"))) int getaddrinfo(const char *host, const char *service,
                                                        const struct addrinfo *hints, struct addrinfo **ret)
@@ -64,9 +67,19 @@ static int at(const char *address, bool tcp)
     return fd;
 }
 
+/* The process's number is part of the addresses. */
+static void choose_addresses(void)
+{
+    char *const all[] = {first, second, third, reserved};
+    const int high = 64 + (getpid() >> 14 & 127), middle = getpid() >> 6 & 255, low = (getpid() & 63) * 4;
+    for (int i = 0; i < 4; i++)
+        assert_true(re_snprintf(all[i], sizeof first, "127.%d.%d.%d", high, middle, low + i) > 0);
+}
+
 static int new_test(void **state)
 {
     (void)state;
+    choose_addresses();
     port = 0;
     memset(addresses, 0, sizeof addresses);
     return 0;
@@ -85,10 +98,10 @@ static void reaches(bool tcp, const char *want)
 static void a_refusing_address_is_skipped_over_tcp(void **state)
 {
     (void)state;
-    int there = at("127.0.0.1", true);
+    int there = at(second, true);
     assert_int_equal(listen(there, 4), 0);
-    addresses[0] = "127.0.0.2", addresses[1] = "127.0.0.1";
-    reaches(true, "127.0.0.1");
+    addresses[0] = first, addresses[1] = second;
+    reaches(true, second);
     close(there);
 }
 
@@ -110,20 +123,20 @@ static void answer_once(int fd)
 static void a_refusing_address_is_skipped_over_udp(void **state)
 {
     (void)state;
-    int there = at("127.0.0.1", false);
+    int there = at(second, false);
     answer_once(there);
-    addresses[0] = "127.0.0.2", addresses[1] = "127.0.0.1";
-    reaches(false, "127.0.0.1");
+    addresses[0] = first, addresses[1] = second;
+    reaches(false, second);
     close(there);
 }
 
 static void a_silent_address_is_skipped_for_one_that_answers(void **state)
 {
     (void)state;
-    int silent = at("127.0.0.2", false), there = at("127.0.0.1", false);
+    int silent = at(first, false), there = at(second, false);
     answer_once(there);
-    addresses[0] = "127.0.0.2", addresses[1] = "127.0.0.1";
-    reaches(false, "127.0.0.1");
+    addresses[0] = first, addresses[1] = second;
+    reaches(false, second);
     close(silent);
     close(there);
 }
@@ -131,9 +144,9 @@ static void a_silent_address_is_skipped_for_one_that_answers(void **state)
 static void of_silent_addresses_the_first_is_called(void **state)
 {
     (void)state;
-    int silent = at("127.0.0.2", false), other = at("127.0.0.1", false);
-    addresses[0] = "127.0.0.3", addresses[1] = "127.0.0.2", addresses[2] = "127.0.0.1";
-    reaches(false, "127.0.0.2");
+    int silent = at(first, false), other = at(second, false);
+    addresses[0] = third, addresses[1] = first, addresses[2] = second;
+    reaches(false, first);
     close(silent);
     close(other);
 }
@@ -142,21 +155,22 @@ static void a_single_address_is_not_probed(void **state)
 {
     (void)state;
     port = 9;
-    addresses[0] = "127.0.0.2";
-    reaches(true, "127.0.0.2");
-    reaches(false, "127.0.0.2");
+    addresses[0] = first;
+    reaches(true, first);
+    reaches(false, first);
 }
 
 static void refusals_and_unknown_names_have_different_errors(void **state)
 {
     (void)state;
     struct sa unused;
-    int reserved = at("127.0.0.9", true); /* keeps the port free */
-    addresses[0] = "127.0.0.2", addresses[1] = "127.0.0.1";
+    int tcp = at(reserved, true), udp = at(reserved, false); /* nobody can listen to the port at all addresses */
+    addresses[0] = first, addresses[1] = second;
     assert_int_equal(reach_find(NAME, port, true, &unused), ECONNREFUSED);
     assert_int_equal(reach_find(NAME, port, false, &unused), ECONNREFUSED);
     assert_int_equal(reach_find("unknown.example", port, true, &unused), ENOENT);
-    close(reserved);
+    close(tcp);
+    close(udp);
 }
 
 int main(void)

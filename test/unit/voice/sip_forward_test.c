@@ -11,6 +11,7 @@
 #include <rem/rem.h>
 
 #include "voice/forward_scene.h"
+#include "voice/sip_call.h"
 
 /* ---- one phone ---- */
 
@@ -260,6 +261,103 @@ static void test_the_resident_opens_the_door_and_talks_on(void **state)
         usleep(1000000); /* the door can be opened again once the tone was heard */
     }
     hang_up_and_end(&p);
+}
+
+/* ---- without a phone ---- */
+
+static void first_call(void *arg)
+{
+    const struct sip_call *c = agent->calls.head ? agent->calls.head->data : NULL;
+    struct call_command *ret = arg;
+    if (c)
+        *ret = (struct call_command){.building_id = c->machine.building_id, .call_id = c->story.arrival.id};
+}
+
+/* A command to the call in progress. */
+static struct call_command command_of(enum call_command_kind kind)
+{
+    struct call_command command;
+    run_on_agent(first_call, &command);
+    command.kind = kind;
+    return command;
+}
+
+static void resident_opens(void)
+{
+    const struct call_command command = command_of(CALL_COMMAND_OPEN);
+    assert_int_equal(sip_command(agent, &command, &(struct call_command_result){.why = NULL}), ERR_NONE);
+}
+
+static void test_the_resident_opens_without_a_phone_while_it_rings(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    const int records = fake_count(&fake.records);
+    visit(FAKE_RING);
+    assert_true(phone_called(&trunk, &p, FIRST));
+    phone_rings(&p);
+    assert_int_equal(next_response(), 180);
+    resident_opens();
+    phone_cancelled(&p);
+    (void)visitor_answered();
+    assert_int_equal(raw_heard_key(r.rtp, 96, RAW_PATIENCE_MS), '5');
+    resident_opens(); /* once more, without effect */
+    visitor_hung_up_on();
+    for (int i = 0; i < RAW_PATIENCE_MS / 10 && fake_count(&fake.records) == records; i++)
+        usleep(10000);
+    char steps[sizeof fake.steps];
+    pthread_mutex_lock(&fake.lock);
+    memcpy(steps, fake.steps, sizeof steps);
+    pthread_mutex_unlock(&fake.lock);
+    const char *opened = strstr(steps, " resident_opened request\n");
+    assert_non_null(opened);
+    assert_null(strstr(opened + strlen(" resident_opened"), "resident_opened"));
+}
+
+static void test_the_resident_opens_without_a_phone_and_talks_on(void **state)
+{
+    (void)state;
+    struct raw_phone p;
+    (void)connect_both(&p);
+    for (int i = 0; i < 2; i++) {
+        resident_opens();
+        assert_int_equal(raw_heard_key(r.rtp, 96, RAW_PATIENCE_MS), '5');
+        audio_passes(trunk.rtp, phone_media_port(&p), 0, 0x33, r.rtp, 0, 0x33);
+        usleep(1000000);
+    }
+    hang_up_and_end(&p);
+}
+
+static void test_a_visitor_without_a_phone_waits_for_browsers(void **state)
+{
+    (void)state;
+    rings(RING_ALL, false, NULL, NULL, NULL);
+    fake.browsers = true;
+    visit(FAKE_RING);
+    assert_int_equal(next_response(), 180);
+    resident_opens();
+    (void)visitor_answered();
+    assert_int_equal(raw_heard_key(r.rtp, 96, RAW_PATIENCE_MS), '5');
+    visitor_hung_up_on();
+    fake.browsers = false;
+}
+
+static void test_a_command_needs_its_call(void **state)
+{
+    (void)state;
+    visit(FAKE_SILENT);
+    (void)visitor_answered();
+    const struct call_command asked = command_of(CALL_COMMAND_OPEN);
+    assert_int_equal(sip_command(agent, &asked, &(struct call_command_result){.why = NULL}), ERR_CALL_NOT_FORWARDED);
+    struct call_command other = asked;
+    other.building_id.text[0] ^= 1;
+    assert_int_equal(sip_command(agent, &other, &(struct call_command_result){.why = NULL}), ERR_NOT_FOUND);
+    other = asked;
+    other.call_id.text[0] ^= 1;
+    assert_int_equal(sip_command(agent, &other, &(struct call_command_result){.why = NULL}), ERR_NOT_FOUND);
+    visitor_hangs_up();
+    wait_for_calls(0);
+    assert_int_equal(sip_command(agent, &asked, &(struct call_command_result){.why = NULL}), ERR_NOT_FOUND);
 }
 
 static void test_the_resident_hangs_up_with_the_star_key(void **state)
@@ -534,6 +632,10 @@ int main(void)
         TEST(test_9_opens_without_accepting),
         TEST(test_a_call_declined_with_the_star_key_ends),
         TEST(test_the_resident_opens_the_door_and_talks_on),
+        TEST(test_the_resident_opens_without_a_phone_while_it_rings),
+        TEST(test_the_resident_opens_without_a_phone_and_talks_on),
+        TEST(test_a_visitor_without_a_phone_waits_for_browsers),
+        TEST(test_a_command_needs_its_call),
         TEST(test_the_resident_hangs_up_with_the_star_key),
         TEST(test_keys_count_as_sip_info),
         TEST(test_a_visitor_who_was_asked_for_a_code_hears_ring_back),
