@@ -12,9 +12,12 @@
 #define LISTEN_S   2 /* for one who is connected without a key */
 #define SILENCE_S  5 /* that ends a message */
 #define URL_MAX    1024
+#define KEY_S      5 /* for a resident who has left the room */
 
 static const char TEXT_TALK[] = "Someone is at your door. Press 1 to talk.";
 static const char TEXT_OPEN[] = "Someone is at your door. Press 9 to open the door, or stay on the line to talk.";
+static const char TEXT_STAR[] = "While you talk, press star and then 9 to open it.";
+static const char TEXT_KEY[] = "Press 9 to open the door, or star to hang up.";
 static const char TEXT_STAY[] = "Someone is at your door.";
 
 /* ---- text ---- */
@@ -145,6 +148,22 @@ static void put_dial(const struct twiml_session *s, const struct call_ring *ring
     buf_lit(out, "</Dial>");
 }
 
+/* Of two people, who both end it when they leave, so that neither waits there alone. */
+static void put_conference(const struct twiml_session *s, struct buf *out)
+{
+    buf_printf(out,
+               "<Conference beep=\"false\" waitUrl=\"\" startConferenceOnEnter=\"true\" endConferenceOnExit=\"true\" "
+               "maxParticipants=\"2\">%.*s</Conference></Dial>",
+               STR_ARG(s->sid));
+}
+
+static void put_room(const struct twiml_session *s, struct buf *out)
+{
+    buf_printf(out, "<Dial action=\"" TWIML_VOICE "?step=%lld\" method=\"POST\" timeLimit=\"%d\">", (long long)s->step,
+               TALK_MAX_S);
+    put_conference(s, out);
+}
+
 /* Without a sound Twilio goes on with the next verb. One time of silence counts before and after the message. */
 static void put_record(const struct twiml_session *s, int64_t max_s, struct buf *out)
 {
@@ -209,7 +228,7 @@ static void put_verb(const struct config *c, const struct twiml_session *s, cons
 /* ---- documents ---- */
 
 void twiml_visitor(const struct config *c, const struct twiml_session *s, const struct call_actions *actions,
-                   struct buf *out)
+                   bool joins, struct buf *out)
 {
     buf_lit(out, BEGIN);
     bool records = false; /* Twilio asks again when it has recorded */
@@ -217,7 +236,15 @@ void twiml_visitor(const struct config *c, const struct twiml_session *s, const 
         put_verb(c, s, actions, i, out);
         records = actions->v[i].kind == CALL_TAKE_MESSAGE;
     }
+    if (joins)
+        put_room(s, out);
     buf_lit(out, END);
+}
+
+void twiml_wait(const struct twiml_session *s, struct buf *out)
+{
+    buf_printf(out, BEGIN "<Pause length=\"1\"/><Redirect method=\"POST\">" TWIML_VOICE "?step=%lld</Redirect>" END,
+               (long long)s->step);
 }
 
 void twiml_resident(const struct config *c, const struct twiml_session *s, size_t phone, struct buf *out)
@@ -228,9 +255,31 @@ void twiml_resident(const struct config *c, const struct twiml_session *s, size_
                                : TEXT_STAY;
     buf_printf(out,
                BEGIN "<Gather input=\"dtmf\" numDigits=\"1\" finishOnKey=\"\" timeout=\"%d\" action=\"" TWIML_RESIDENT
-                     "?call=%.*s&amp;phone=%zu&amp;answer=1\" method=\"POST\" actionOnEmptyResult=\"true\">",
-               accept ? DECIDE_S : LISTEN_S, STR_ARG(s->sid), phone);
+                     "?call=%.*s&amp;phone=%zu&amp;answer=%d\" method=\"POST\" actionOnEmptyResult=\"true\">",
+               accept ? DECIDE_S : LISTEN_S, STR_ARG(s->sid), phone, RESIDENT_CHOSE);
     put_say(c, text, out);
+    if (opens)
+        put_say(c, TEXT_STAR, out);
+    buf_lit(out, "</Gather>" END);
+}
+
+void twiml_resident_join(const struct twiml_session *s, struct buf *out)
+{
+    buf_printf(out,
+               BEGIN "<Dial action=\"" TWIML_RESIDENT "?call=%.*s&amp;answer=%d&amp;round=%lld\" method=\"POST\" "
+                     "hangupOnStar=\"true\" timeLimit=\"%d\">",
+               STR_ARG(s->sid), RESIDENT_LEFT, (long long)s->rounds, TALK_MAX_S);
+    put_conference(s, out);
+    buf_lit(out, END);
+}
+
+void twiml_resident_ask(const struct config *c, const struct twiml_session *s, struct buf *out)
+{
+    buf_printf(out,
+               BEGIN "<Gather input=\"dtmf\" numDigits=\"1\" finishOnKey=\"\" timeout=\"%d\" action=\"" TWIML_RESIDENT
+                     "?call=%.*s&amp;answer=%d&amp;round=%lld\" method=\"POST\" actionOnEmptyResult=\"true\">",
+               KEY_S, STR_ARG(s->sid), RESIDENT_PRESSED, (long long)s->rounds);
+    put_say(c, TEXT_KEY, out);
     buf_lit(out, "</Gather>" END);
 }
 

@@ -10,12 +10,24 @@
 #define TWIML_STATUS    "/hooks/twilio/status"
 #define TWIML_RECORDING "/hooks/twilio/recording"
 
-/* Appends the document that performs these actions for the visitor, which must not contain a CALL_ASK_…. Its addresses
- * name s->step, so that must count this answer already. */
+/* Appends the document that performs these actions for the visitor, which must not contain a CALL_ASK_…, and then, if
+ * `joins`, lets the visitor talk in the room. Its addresses name s->step, so that must count this answer already. */
 void twiml_visitor(const struct config *c, const struct twiml_session *s, const struct call_actions *actions,
-                   struct buf *out);
+                   bool joins, struct buf *out);
+/* The visitor asks for a document again in a second. */
+void twiml_wait(const struct twiml_session *s, struct buf *out);
 /* The question to the resident who has answered that phone: to talk, or to open the door. */
 void twiml_resident(const struct config *c, const struct twiml_session *s, size_t phone, struct buf *out);
+/* Values of `answer` in the addresses for a resident; without it, the resident has just answered. */
+enum twiml_answer {
+    RESIDENT_CHOSE = 1, /* was asked to talk or to open */
+    RESIDENT_MOVED,     /* talks, and the call was moved */
+    RESIDENT_LEFT,      /* was in the room */
+    RESIDENT_PRESSED    /* was asked to open */
+};
+/* Sends the resident to the room (twiml/room.h), and asks a resident who has left it. */
+void twiml_resident_join(const struct twiml_session *s, struct buf *out);
+void twiml_resident_ask(const struct config *c, const struct twiml_session *s, struct buf *out);
 /* Documents that only hang up, and that do nothing: a resident's call is then connected with the visitor. */
 void twiml_hang_up(struct buf *out);
 void twiml_nothing(struct buf *out);

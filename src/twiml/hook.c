@@ -6,16 +6,17 @@
 #include "twiml/ending.h"
 #include "twiml/greeting.h"
 #include "twiml/message.h"
-#include "twiml/talk.h"
+#include "twiml/room.h"
 #include "voice/decide.h"
 
-#define BODY_MAX  16384
-#define STEPS_MAX 40 /* answers in one call: more than three codes and five phones need */
+#define BODY_MAX   16384
+#define ROUNDS_MAX 400 /* times that the resident is sent to the room */
+#define STEPS_MAX  400 /* answers in one call: more than codes, phones and keys in a conversation need */
 
 /* ---- requests ---- */
 
 struct hook_query {
-    struct val step, call, phone, answer;
+    struct val step, call, phone, answer, round;
 };
 
 static const struct field query_fields[] = {
@@ -25,7 +26,10 @@ static const struct field query_fields[] = {
           .doc = "the visitor's call"),
     FIELD(struct hook_query, phone, T_INT, .min = 0, .max = CALL_PHONES_MAX - 1, .error = ERR_BAD_REQUEST,
           .doc = "the resident's phone"),
-    FIELD(struct hook_query, answer, T_INT, .error = ERR_BAD_REQUEST, .doc = "1: the resident was asked"),
+    FIELD(struct hook_query, answer, T_INT, .min = RESIDENT_CHOSE, .max = RESIDENT_PRESSED, .error = ERR_BAD_REQUEST,
+          .doc = "the resident was asked (1), moved (2), has talked (3), was asked again (4)"),
+    FIELD(struct hook_query, round, T_INT, .min = 0, .max = ROUNDS_MAX, .error = ERR_BAD_REQUEST,
+          .doc = "times that the resident has talked"),
 };
 static const struct shape query_shape = SHAPE(struct hook_query, "TwilioHookQuery", query_fields);
 
@@ -109,8 +113,8 @@ static enum err settle(struct request *q, struct twiml_turn *t)
     struct buf b = BUF(TWIML_ANSWER_MAX);
     s->step++;
     twiml_perform(t);
-    if (t->actions.n)
-        twiml_visitor(q->tx.config, s, &t->actions, &b);
+    if (t->actions.n || t->joins)
+        twiml_visitor(q->tx.config, s, &t->actions, t->joins, &b);
     else
         twiml_hang_up(&b);
     s->answer = arena_str(q->tx.arena, buf_view(&b));
@@ -144,7 +148,9 @@ static enum err take_turn(struct twiml_turn *t, const struct posted *r)
     if (!is_over(r) && t->s->step < STEPS_MAX) {
         if (state == CALL_COLLECTING)
             return twiml_gathered(t, f);
-        if (state == CALL_RINGING || state == CALL_BRIDGED)
+        if (state == CALL_BRIDGED)
+            return twiml_room_visitor(t);
+        if (state == CALL_RINGING)
             return twiml_dialled(t, form_value(f, "DialCallStatus"));
         if (state == CALL_ENDING) {
             twiml_spoke(t);
@@ -160,6 +166,17 @@ static struct str caller_of(const struct form *f)
 {
     const struct str from = form_value(f, "From");
     return twilio_is_number(from) ? from : STR_NONE;
+}
+
+/* The visitor asks again with the same step, until there is an answer. */
+static enum err let_wait(struct request *q, struct reply *p, const struct twiml_session *s)
+{
+    struct buf b = BUF(256);
+    twiml_wait(s, &b);
+    struct str document = arena_str(q->tx.arena, buf_view(&b));
+    buf_done(&b);
+    enum err e = twiml_session_put(&q->tx, s);
+    return e ? e : reply_xml(p, document);
 }
 
 /* A call that is not known begins at step 0; later it has expired. */
@@ -191,6 +208,8 @@ static enum err receive_voice(struct request *q, struct reply *p)
         return reply_short(q, p, twiml_hang_up);
     struct twiml_turn turn = twiml_turn(&q->tx, s);
     e = take_turn(&turn, r);
+    if (!e && turn.waits)
+        return let_wait(q, p, s);
     if (!e)
         e = settle(q, &turn);
     return e ? e : reply_xml(p, s->answer);
@@ -213,6 +232,13 @@ static enum err ask_resident(struct request *q, struct reply *p, const struct tw
     return reply_xml(p, document);
 }
 
+/* Without a release tone there is no key to hear. */
+static enum err begin_talk(struct request *q, const struct twiml_session *s)
+{
+    enum err e = twiml_session_put(&q->tx, s);
+    return e || !s->call.tones[0] ? e : twiml_room_expect(&q->tx, s);
+}
+
 static enum err hear_resident(struct request *q, struct reply *p, struct twiml_session *s)
 {
     struct posted *r = q->body;
@@ -223,8 +249,44 @@ static enum err hear_resident(struct request *q, struct reply *p, struct twiml_s
     if (!e && s->call.state == CALL_ENDING && before != CALL_ENDING)
         e = settle(q, &turn);
     else if (!e && s->call.state != before)
-        e = twiml_session_put(&q->tx, s);
+        e = begin_talk(q, s);
     return e ? e : reply_short(q, p, connect ? twiml_nothing : twiml_hang_up);
+}
+
+static enum err reply_next(struct request *q, struct reply *p, const struct twiml_session *s, enum twiml_room_next next)
+{
+    struct buf b = BUF(TWIML_ANSWER_MAX);
+    if (next == ROOM_JOIN)
+        twiml_resident_join(s, &b);
+    else if (next == ROOM_ASK)
+        twiml_resident_ask(q->tx.config, s, &b);
+    else
+        twiml_hang_up(&b);
+    struct str document = arena_str(q->tx.arena, buf_view(&b));
+    buf_done(&b);
+    return reply_xml(p, document);
+}
+
+/* A resident who talks, and whose keys are heard. */
+static enum err hear_in_room(struct request *q, struct reply *p, struct twiml_session *s, int64_t answer)
+{
+    const struct hook_query *query = q->query;
+    struct posted *r = q->body;
+    struct twiml_turn turn = twiml_turn(&q->tx, s);
+    const int64_t round = v_set(query->round) ? query->round.i : 0;
+    enum twiml_room_next next = ROOM_HANG_UP;
+    enum err e = ERR_NONE;
+    if (is_over(r))
+        e = twiml_room_ended(&turn, r->sid);
+    else if (answer == RESIDENT_MOVED)
+        next = twiml_room_moved(&turn, r->sid);
+    else if (answer == RESIDENT_LEFT)
+        next = twiml_room_left(&turn, r->sid, round);
+    else
+        e = twiml_room_pressed(&turn, r->sid, round, form_value(&r->form, "Digits"), &next);
+    if (!e)
+        e = turn.actions.n ? settle(q, &turn) : twiml_session_put(&q->tx, s);
+    return e ? e : reply_next(q, p, s, next);
 }
 
 static enum err receive_resident(struct request *q, struct reply *p)
@@ -238,27 +300,37 @@ static enum err receive_resident(struct request *q, struct reply *p)
         return reply_short(q, p, twiml_hang_up);
     if (e)
         return e;
-    return v_set(query->answer) ? hear_resident(q, p, s) : ask_resident(q, p, s);
+    if (!v_set(query->answer))
+        return ask_resident(q, p, s);
+    return query->answer.i == RESIDENT_CHOSE ? hear_resident(q, p, s) : hear_in_room(q, p, s, query->answer.i);
 }
 
 /* ---- the status of a call ---- */
 
+static enum err end_call(struct request *q, struct twiml_session *s)
+{
+    const struct hook_query *query = q->query;
+    struct posted *r = q->body;
+    struct twiml_turn turn = twiml_turn(&q->tx, s);
+    if (!v_set(query->call)) {
+        twiml_hung_up(&turn);
+        return settle(q, &turn);
+    }
+    enum err e = twiml_room_ended(&turn, r->sid);
+    return e || !turn.actions.n ? e : settle(q, &turn);
+}
+
+/* Of the visitor's call, or of the resident's, which names the visitor's. */
 static enum err receive_status(struct request *q, struct reply *p)
 {
+    const struct hook_query *query = q->query;
     struct posted *r = q->body;
     struct twiml_session *s = arena_new(q->tx.arena, struct twiml_session);
     forget_results(r);
-    enum err e = twiml_session_get(&q->tx, r->sid, s);
-    if (e && e != ERR_NOT_FOUND)
-        return e;
-    if (!e && !s->ended && is_over(r)) {
-        struct twiml_turn turn = twiml_turn(&q->tx, s);
-        twiml_hung_up(&turn);
-        e = settle(q, &turn);
-        if (e)
-            return e;
-    }
-    return reply_short(q, p, twiml_nothing);
+    enum err e = twiml_session_get(&q->tx, v_set(query->call) ? query->call.s : r->sid, s);
+    if (!e && !s->ended && is_over(r))
+        e = end_call(q, s);
+    return e && e != ERR_NOT_FOUND ? e : reply_short(q, p, twiml_nothing);
 }
 
 /* ---- the message ---- */

@@ -38,8 +38,11 @@ int64_t twiml_session_ms(const struct twiml_session *s, int64_t now_us)
 
 static struct str state_text(const struct twiml_session *s, struct arena *a)
 {
-    json_t *state = json_pack("{s:I, s:s, s:I, s:o, s:o}", "phone", (json_int_t)s->phone, "leg", s->leg, "message",
-                              (json_int_t)s->message, "call", call_save(&s->call), "story", call_save_story(&s->story));
+    json_t *state =
+        json_pack("{s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "phone", (json_int_t)s->phone, "leg", s->leg,
+                  "message", (json_int_t)s->message, "talk", (json_int_t)s->talk, "rounds", (json_int_t)s->rounds,
+                  "joined", (json_int_t)s->joined, "waits_us", (json_int_t)s->waits_us, "call", call_save(&s->call),
+                  "story", call_save_story(&s->story));
     char *text = state ? json_dumps(state, JSON_COMPACT) : NULL;
     struct str copy = arena_str(a, str_z(text));
     free(text);
@@ -55,11 +58,16 @@ static bool state_read(struct str text, struct twiml_session *s)
     const json_int_t phone = json_integer_value(json_object_get(state, "phone"));
     const json_int_t message = json_integer_value(json_object_get(state, "message"));
     keep_text(s->leg, sizeof s->leg, str_z(json_string_value(json_object_get(state, "leg"))));
+    const json_int_t talk = json_integer_value(json_object_get(state, "talk"));
     const bool fine = phone >= 0 && phone < CALL_PHONES_MAX && message >= 0 && message < MESSAGE_STATE_COUNT &&
-                      call_load(json_object_get(state, "call"), &s->call) &&
+                      talk >= 0 && talk < TALK_STATE_COUNT && call_load(json_object_get(state, "call"), &s->call) &&
                       call_load_story(json_object_get(state, "story"), &s->story);
     s->phone = fine ? (size_t)phone : 0;
     s->message = fine ? (enum twiml_message)message : MESSAGE_NONE;
+    s->talk = fine ? (enum twiml_talk)talk : TALK_DIRECT;
+    s->rounds = json_integer_value(json_object_get(state, "rounds"));
+    s->joined = json_integer_value(json_object_get(state, "joined"));
+    s->waits_us = json_integer_value(json_object_get(state, "waits_us"));
     json_decref(state);
     return fine;
 }

@@ -20,6 +20,15 @@ enum twiml_message {
     MESSAGE_STATE_COUNT
 };
 
+/* How visitor and resident talk (twiml/room.h). */
+enum twiml_talk {
+    TALK_DIRECT, /* as <Dial> has connected them, if they talk */
+    TALK_MOVING, /* the resident's call is being moved to the room */
+    TALK_ROOM,   /* the resident was sent to the room */
+    TALK_ASKED,  /* the resident has left it, and may press a key */
+    TALK_STATE_COUNT
+};
+
 struct twiml_session {
     struct str sid;          /* CallSid */
     int64_t step;            /* answers given */
@@ -28,6 +37,9 @@ struct twiml_session {
     size_t phone;            /* of call.ring.phones: the one that rings, if they ring in order */
     char leg[TWIML_SID_MAX]; /* CallSid of the resident who talks; "": nobody */
     enum twiml_message message;
+    enum twiml_talk talk;
+    int64_t rounds, joined; /* how often the resident, and the visitor, was sent to the room */
+    int64_t waits_us;       /* the visitor has waited for the resident since then; 0: does not wait */
     struct call call;
     struct story story; /* also the numbers of caller and building */
 };

@@ -65,8 +65,7 @@ static void step(struct twiml_turn *t, const struct call_event *event, struct ca
     story_event(&t->s->story, t->at_ms, &t->s->call, event);
 }
 
-/* Reports an event and answers the questions that follow. */
-static enum err advance(struct twiml_turn *t, struct call_event event)
+enum err twiml_report(struct twiml_turn *t, struct call_event event)
 {
     for (;;) {
         struct call_actions actions;
@@ -91,7 +90,7 @@ struct twiml_turn twiml_turn(struct tx *tx, struct twiml_session *s)
 
 enum err twiml_arrived(struct twiml_turn *t)
 {
-    return advance(t, (struct call_event){.kind = CALL_ARRIVED});
+    return twiml_report(t, (struct call_event){.kind = CALL_ARRIVED});
 }
 
 void twiml_hung_up(struct twiml_turn *t)
@@ -105,21 +104,21 @@ static enum err take_keys(struct twiml_turn *t, struct str digits)
     const struct call *c = &t->s->call;
     const size_t asked = CALL_CODE_MAX - strlen(c->code);
     for (size_t i = 0; i < digits.n && i < asked; i++) {
-        enum err e = advance(t, (struct call_event){.kind = CALL_DIGIT, .digit = digits.p[i]});
+        enum err e = twiml_report(t, (struct call_event){.kind = CALL_DIGIT, .digit = digits.p[i]});
         if (e)
             return e;
     }
     if (t->decided || digits.n >= asked)
         return ERR_NONE;
-    return advance(t, (struct call_event){.kind = CALL_TIMEOUT});
+    return twiml_report(t, (struct call_event){.kind = CALL_TIMEOUT});
 }
 
 static enum err take_speech(struct twiml_turn *t, struct str speech)
 {
     char code[CALL_CODE_MAX + 1];
     if (!words_to_digits(speech, code, sizeof code))
-        return advance(t, (struct call_event){.kind = CALL_UNCLEAR});
-    enum err e = advance(t, (struct call_event){.kind = CALL_SPOKEN, .spoken = str_z(code)});
+        return twiml_report(t, (struct call_event){.kind = CALL_UNCLEAR});
+    enum err e = twiml_report(t, (struct call_event){.kind = CALL_SPOKEN, .spoken = str_z(code)});
     memset(code, 0, sizeof code);
     return e;
 }
@@ -198,17 +197,14 @@ static bool ring_next(struct twiml_turn *t)
 
 enum err twiml_dialled(struct twiml_turn *t, struct str status)
 {
-    if (t->s->call.state == CALL_BRIDGED)
-        return advance(t, (struct call_event){.kind = CALL_FORWARD_ENDED});
     const enum call_forward_failure failure = dial_failure(status);
     note_failure(t, failure);
     if (ring_next(t))
         return ERR_NONE;
-    return advance(t, (struct call_event){.kind = CALL_FORWARD_FAILED, .failure = failure});
+    return twiml_report(t, (struct call_event){.kind = CALL_FORWARD_FAILED, .failure = failure});
 }
 
-/* 9, or a release tone of one key other than 1. */
-static bool opens(const struct call *c, char key)
+bool twiml_opens(const struct call *c, char key)
 {
     const bool is_tone = c->tones[0] == key && !c->tones[1] && key != KEY_TALK;
     return c->tones[0] && (key == KEY_OPEN || is_tone);
@@ -218,21 +214,21 @@ enum err twiml_resident_chose(struct twiml_turn *t, struct str leg, size_t phone
 {
     struct twiml_session *s = t->s;
     const char key = digits.n == 1 ? digits.p[0] : '\0';
-    const bool talk = key == KEY_TALK || (!s->call.ring.accept && !opens(&s->call, key));
+    const bool talk = key == KEY_TALK || (!s->call.ring.accept && !twiml_opens(&s->call, key));
     *ret_connect = s->call.state == CALL_BRIDGED && str_eq(str_z(s->leg), leg); /* asked again */
     if (s->call.state != CALL_RINGING || leg.n >= sizeof s->leg)
         return ERR_NONE;
-    if (talk || opens(&s->call, key))
+    if (talk || twiml_opens(&s->call, key))
         story_note(&s->story, t->at_ms, key ? CALL_STEP_LEG_ACCEPTED : CALL_STEP_LEG_ANSWERED, NULL,
                    s->call.ring.phones[phone]);
-    if (opens(&s->call, key))
-        return advance(t, (struct call_event){.kind = CALL_FORWARD_OPEN});
+    if (twiml_opens(&s->call, key))
+        return twiml_report(t, (struct call_event){.kind = CALL_FORWARD_OPEN});
     if (!talk)
         return ERR_NONE;
     memcpy(s->leg, leg.p, leg.n);
     s->leg[leg.n] = '\0';
     *ret_connect = true;
-    return advance(t, (struct call_event){.kind = CALL_FORWARD_ANSWERED});
+    return twiml_report(t, (struct call_event){.kind = CALL_FORWARD_ANSWERED});
 }
 
 /* ---- the message ---- */

@@ -18,3 +18,5 @@ enum err twiml_schedule_expire(struct tx *tx) CHECKED;
 struct twilio;
 struct job_kind twiml_kind_message(struct twilio *t);
 struct job_kind twiml_kind_discard(struct twilio *t);
+/* The job that lets a resident who talks be heard pressing keys (twiml/room.h). */
+struct job_kind twiml_kind_talk(struct twilio *t);

@@ -8,7 +8,7 @@ import { sql } from './lib/store.js';
 import { Twilio } from './lib/twilio.js';
 import { PUBLIC_URL, Twiml, verbs } from './lib/twiml.js';
 import { purity, tone } from './lib/wav.js';
-import { advance, eventually, grant, message, resident, signIn, useWorld } from './lib/world.js';
+import { advance, changeSettings, eventually, grant, message, resident, signIn, useWorld } from './lib/world.js';
 
 const { validateRequest } = createRequire(import.meta.url)('twilio/lib/webhooks/webhooks.js');
 const HOUR_S = 3600;
@@ -33,13 +33,9 @@ describe('a message left through Twilio', () => {
         sql(w.daemon, "DELETE FROM job WHERE kind = 'twilio_message'"); // of calls without a message, which wait for one
     });
 
-    const save = async (person, settings) => {
-        const path = `/v1/buildings/${person.building.id}/settings`;
-        ok(await person.client.patch(path, settings, { headers: { 'If-Match': ok(await person.client.get(path)).version } }));
-    };
     const host = async (ring = {}) => {
         const person = await resident(client);
-        await save(person, { ring: { message: true, ...ring } });
+        await changeSettings(person, { ring: { message: true, ...ring } });
         return person;
     };
     const call = (person, options = {}) => {
@@ -95,7 +91,7 @@ describe('a message left through Twilio', () => {
             await kept(person);
         }
         assert.doesNotMatch((await call(person, { resident: 'answered', message: { wav: tone(1) } })).said.join(), /leave a message/);
-        await save(person, { ring: { message: false } });
+        await changeSettings(person, { ring: { message: false } });
         assert.doesNotMatch((await call(person, { resident: 'busy', message: { wav: tone(1) } })).said.join(), /leave a message/);
     });
 

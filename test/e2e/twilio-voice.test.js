@@ -7,7 +7,7 @@ import { ok, refused } from './lib/client.js';
 import { engine } from './lib/daemon.js';
 import { sql } from './lib/store.js';
 import { PUBLIC_URL, Twiml, verbs } from './lib/twiml.js';
-import { advance, grant, message, resident, useWorld, world } from './lib/world.js';
+import { advance, changeSettings, grant, message, resident, useWorld, world } from './lib/world.js';
 
 const { getExpectedBodyHash, validateRequest } = createRequire(import.meta.url)('twilio/lib/webhooks/webhooks.js');
 const VOICE = '/hooks/twilio/voice';
@@ -24,10 +24,6 @@ describe('Twilio\'s voice webhooks', () => {
     };
     const send = (target, form, options) => twilio.send(target, form, { base: w.daemon.https, ...options });
     const arrival = (to, more) => ({ CallSid: `CA${'ab'.repeat(16)}`, AccountSid: twilio.account, From: '+15550001111', To: to, CallStatus: 'ringing', ...more });
-    const save = async (person, settings) => {
-        const path = `/v1/buildings/${person.building.id}/settings`;
-        ok(await person.client.patch(path, settings, { headers: { 'If-Match': ok(await person.client.get(path)).version } }));
-    };
     const passcode = (person, access_code, more) => grant(person, { type: 'passcode', access_code, ...more });
     const timer = (person, more) => grant(person, { type: 'timer', expires_in_minutes: 60, ...more });
     const records = async (person) => ok(await person.client.get('/v1/calls')).data;
@@ -90,6 +86,14 @@ describe('Twilio\'s voice webhooks', () => {
             assert.equal((await send(`${VOICE}?step=-1`, form)).status, 400);
             refused(await client.request('GET', VOICE, { check: false }), 405, 'METHOD_NOT_ALLOWED');
         });
+    });
+
+    it('leave the door to the telephone: it is not opened by a request', async () => {
+        const person = await resident(client);
+        await changeSettings(person, { ring: { numbers: ['+15551110001'] } });
+        assert.equal((await send(VOICE, arrival(person.number, { CallSid: `CA${'dc'.repeat(16)}` }))).status, 200);
+        const [{ id }] = await records(person);
+        refused(await person.client.post(`/v1/calls/${id}/open`), 409, 'CALL_ELSEWHERE');
     });
 
     it('do not exist without an account of Twilio', async () => {
@@ -164,7 +168,7 @@ describe('Twilio\'s voice webhooks', () => {
         const person = await resident(client);
         await passcode(person, '1234');
         const greeting_welcome = '</Say><Hangup/> & "quoted" \'é🔔\' ]]>';
-        await save(person, { greeting_welcome });
+        await changeSettings(person, { greeting_welcome });
         assert.deepEqual((await call(person, { digits: '1234' })).said, [greeting_welcome, 'Welcome. The door is open.']);
     });
 
@@ -172,7 +176,7 @@ describe('Twilio\'s voice webhooks', () => {
         const person = await resident(client, { tone: '*9#' });
         await timer(person);
         assert.equal((await call(person)).played, '*w9w#');
-        await save(person, { release: { gap_ms: 100, delay_ms: 1000, repeat: 2, before_greeting: true } });
+        await changeSettings(person, { release: { gap_ms: 100, delay_ms: 1000, repeat: 2, before_greeting: true } });
         const opened = await call(person);
         assert.equal(opened.played, 'ww*9#*9#');
         assert.deepEqual(verbs(opened.documents[0]).map((verb) => verb.name), ['Play', 'Say', 'Hangup']);
@@ -183,7 +187,7 @@ describe('Twilio\'s voice webhooks', () => {
 
         it('under the building\'s number, and connect the resident who answers', async () => {
             const person = await resident(client);
-            await save(person, { ring: { numbers: PHONES.slice(0, 1), seconds: 25 } });
+            await changeSettings(person, { ring: { numbers: PHONES.slice(0, 1), seconds: 25 } });
             for (const part of ['answered', 'silent', '5']) {
                 const talk = await call(person, { resident: part });
                 assert.deepEqual([talk.rang, talk.dialled.callerId, talk.dialled.timeout], [PHONES.slice(0, 1), person.number, '25']);
@@ -197,7 +201,7 @@ describe('Twilio\'s voice webhooks', () => {
 
         it('to a resident who must accept it, if the building wants that', async () => {
             const person = await resident(client, { tone: '#' });
-            await save(person, { ring: { numbers: PHONES.slice(0, 1), accept: true } });
+            await changeSettings(person, { ring: { numbers: PHONES.slice(0, 1), accept: true } });
             const talk = await call(person, { resident: 'answered' });
             assert.match(talk.whispered, /Press 1 to talk, or 9/);
             assert.deepEqual(talk.said, []);
@@ -207,7 +211,7 @@ describe('Twilio\'s voice webhooks', () => {
 
         it('without a release tone, which the resident cannot send', async () => {
             const person = await resident(client);
-            await save(person, { ring: { numbers: PHONES.slice(0, 1), accept: true } });
+            await changeSettings(person, { ring: { numbers: PHONES.slice(0, 1), accept: true } });
             sql(w.daemon, `UPDATE building SET unlock_tone = NULL WHERE id = '${person.building.id}'`);
             const talk = await call(person, { resident: 'opened' });
             assert.equal(talk.whispered, 'Someone is at your door. Press 1 to talk.');
@@ -216,9 +220,9 @@ describe('Twilio\'s voice webhooks', () => {
 
         it('to all phones at once, or to one after the other', async () => {
             const person = await resident(client);
-            await save(person, { ring: { numbers: PHONES } });
+            await changeSettings(person, { ring: { numbers: PHONES } });
             assert.deepEqual((await call(person, { resident: 'no_answer' })).rang, PHONES);
-            await save(person, { ring: { strategy: 'order' } });
+            await changeSettings(person, { ring: { strategy: 'order' } });
             const nobody = await call(person, { resident: ['busy', 'unreachable'] });
             assert.deepEqual(nobody.rang, PHONES);
             assert.match(nobody.said[0], /could not be connected/);
@@ -304,7 +308,7 @@ describe('Twilio\'s voice webhooks', () => {
             Object.assign(balanced, { account: twilio.account, token: twilio.token, daemons: [w.daemon, node.daemon] });
             const person = await resident(client);
             const { id } = await passcode(person, '1234', { remaining_uses: 9 });
-            await save(person, { ring: { numbers: ['+15551110001'] } });
+            await changeSettings(person, { ring: { numbers: ['+15551110001'] } });
             for (let i = 0; i < 3; i++) {
                 assert.equal((await balanced.call({ to: person.number, from: '+15550001111', digits: '9*99*999*1234' })).tones, '9');
                 assert.equal((await balanced.call({ to: person.number, from: '+15550001111', resident: 'opened' })).tones, '9');

@@ -6,7 +6,7 @@
 #include "base/crypto.h"
 #include "twiml/document.h"
 #include "twiml/message.h"
-#include "twiml/talk.h"
+#include "twiml/room.h"
 #include "voice/call_save.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -44,11 +44,31 @@ static void check_document(struct buf *b)
     buf_done(b);
 }
 
-static void check_visitor(const struct twiml_session *s, const struct call_actions *actions)
+static void check_visitor(const struct twiml_turn *t)
 {
     struct buf b = BUF(TWIML_ANSWER_MAX);
-    twiml_visitor(&config, s, actions, &b);
+    twiml_visitor(&config, t->s, &t->actions, t->joins, &b);
     check_document(&b);
+}
+
+/* The keys of a resident who talks, and the visitor's requests meanwhile. */
+static void check_room(struct tx *tx, struct twiml_session *s, const struct form *f)
+{
+    const struct str leg = str_z(s->leg), digits = form_value(f, "Digits");
+    struct twiml_turn turn = twiml_turn(tx, s);
+    enum twiml_room_next next;
+    (void)twiml_room_moved(&turn, leg);
+    for (int64_t round = 1; round < 3; round++) {
+        must(!twiml_room_visitor(&turn));
+        (void)twiml_room_left(&turn, leg, round);
+        turn = twiml_turn(tx, s);
+        must(!twiml_room_visitor(&turn));
+        must(!twiml_room_pressed(&turn, leg, round, digits, &next));
+        check_saved(&s->call);
+        check_visitor(&turn);
+    }
+    must(!twiml_room_ended(&turn, leg));
+    must(s->call.state != CALL_BRIDGED);
 }
 
 /* Events of calls that are forwarded need no store. */
@@ -61,11 +81,14 @@ static void check_events(const struct twiml_session *before, const struct form *
     must(!twiml_resident_chose(&turn, STR("CA1"), 0, form_value(f, "Digits"), &connect));
     twiml_perform(&turn);
     check_saved(&s.call);
-    check_visitor(&s, &turn.actions);
+    check_visitor(&turn);
+    struct twiml_session talking = s;
+    if (s.call.state == CALL_BRIDGED)
+        check_room(&tx, &talking, f);
     turn = twiml_turn(&tx, &s);
     must(!twiml_dialled(&turn, form_value(f, "DialCallStatus")));
     check_saved(&s.call);
-    check_visitor(&s, &turn.actions);
+    check_visitor(&turn);
 }
 
 static void check_call(const struct call *c, const struct form *f)

@@ -34,6 +34,7 @@ export class Twilio {
     messages = [];
     numbers = []; // that the account has, oldest first
     recordings = []; // {sid, call_sid, status, wav, …}
+    calls = new Map(); // by sid, of calls that can be moved: a function that gets the form
     available = { US: [], CA: [] };
     pageSize = 50; // at most
     #faults = [];
@@ -124,6 +125,7 @@ export class Twilio {
             case 'POST /IncomingPhoneNumbers.json': return { status: 201, body: this.#buy(form) };
             case 'DELETE /IncomingPhoneNumbers/{sid}.json': return this.#remove(this.numbers, /PN[0-9a-f]{32}/.exec(at)[0]);
             case 'GET /Calls/{sid}/Recordings.json': return { status: 200, body: this.#listRecordings(/CA[0-9a-f]{32}/.exec(at)[0]) };
+            case 'POST /Calls/{sid}.json': return { status: 200, body: this.#move(/CA[0-9a-f]{32}/.exec(at)[0], form) };
             case 'GET /Recordings/{sid}.wav': return this.#play(/RE[0-9a-f]{32}/.exec(at)[0]);
             case 'DELETE /Recordings/{sid}.json': return this.#remove(this.recordings, /RE[0-9a-f]{32}/.exec(at)[0]);
             default: throw new Refusal(404, 20404, `The requested resource ${path} was not found`);
@@ -211,6 +213,18 @@ export class Twilio {
         const uri = `${BASE}${this.account}/Calls/${call}/Recordings.json?PageSize=50&Page=0`;
         const recordings = this.recordings.filter(({ call_sid }) => call_sid === call).map(({ wav, ...recording }) => recording);
         return { recordings, page: 0, page_size: 50, start: 0, end: recordings.length - 1, uri, first_page_uri: uri, previous_page_uri: null, next_page_uri: null };
+    }
+
+    /** A call in progress continues with the document at another address. */
+    #move(which, { Url, Method = 'POST', StatusCallback = '', StatusCallbackMethod = 'POST' }) {
+        const move = this.calls.get(which);
+        if (!move) throw new Refusal(404, 20404, 'The requested resource was not found');
+        if (!/^https:\/\//.test(Url ?? '')) throw new Refusal(400, 21205, `Url is not a valid URL: ${Url}`);
+        move({ Url, Method, StatusCallback, StatusCallbackMethod });
+        return {
+            sid: which, account_sid: this.account, api_version: '2010-04-01', status: 'in-progress', direction: 'outbound-dial', date_created: text(Date.now()),
+            date_updated: text(Date.now()), answered_by: null, duration: null, price: null, uri: `${BASE}${this.account}/Calls/${which}.json`,
+        };
     }
 
     #play(which) {

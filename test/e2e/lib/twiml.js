@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import https from 'node:https';
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -15,7 +16,8 @@ const { getExpectedTwilioSignature } = createRequire(import.meta.url)('twilio/li
 export const PUBLIC_URL = 'https://door.example';
 const VOICE = '/hooks/twilio/voice';
 const STATUS = '/hooks/twilio/status';
-const ROUNDS_MAX = 50;
+const ROUNDS_MAX = 200;
+const PATIENCE_MS = 60_000;
 
 // The verbs and attributes in use, with the values that Twilio documents.
 const seconds = /^[1-9]\d{0,3}$/;
@@ -26,7 +28,9 @@ const VERBS = {
         input: /^(dtmf|dtmf speech)$/, numDigits: /^[1-4]$/, finishOnKey: /^#?$/, timeout: seconds, speechTimeout: seconds, hints: /^[a-z, ]{1,500}$/,
         language: /^[a-z]{2}-[A-Z]{2}$/, action: /^\/hooks\//, method: /^POST$/, actionOnEmptyResult: /^true$/,
     },
-    Dial: { callerId: /^\+\d+$/, timeout: seconds, timeLimit: seconds, action: /^\/hooks\//, method: /^POST$/, answerOnBridge: /^true$/ },
+    Dial: { callerId: /^\+\d+$/, timeout: seconds, timeLimit: seconds, action: /^\/hooks\//, method: /^POST$/, answerOnBridge: /^true$/, hangupOnStar: /^true$/ },
+    Conference: { beep: /^false$/, waitUrl: /^$/, startConferenceOnEnter: /^true$/, endConferenceOnExit: /^true$/, maxParticipants: /^2$/ },
+    Pause: { length: seconds },
     Number: { url: /^\/hooks\//, method: /^POST$/ },
     Record: {
         maxLength: /^30$/, timeout: seconds, playBeep: /^true$/, trim: /^do-not-trim$/, finishOnKey: /^1234567890\*#$/, action: /^\/hooks\//, method: /^POST$/,
@@ -36,7 +40,7 @@ const VERBS = {
     Reject: { reason: /^(rejected|busy)$/ },
     Hangup: {},
 };
-const NESTED = { Response: ['Say', 'Play', 'Gather', 'Dial', 'Record', 'Redirect', 'Reject', 'Hangup'], Gather: ['Say', 'Play'], Dial: ['Number'] };
+const NESTED = { Response: ['Say', 'Play', 'Gather', 'Dial', 'Record', 'Redirect', 'Reject', 'Hangup', 'Pause'], Gather: ['Say', 'Play'], Dial: ['Number', 'Conference'] };
 
 // Without digits: a test that looks for a code in the log must not find one in an identifier.
 const newSid = (kind = 'CA') => kind + Array.from(randomBytes(32), (byte) => 'abcdef'[byte % 6]).join('');
@@ -120,13 +124,13 @@ export class Twiml {
         return { status: response.statusCode, type, text };
     }
 
-    /** Posts a webhook and gives the document of the answer. */
-    async fetch(target, form) {
+    /** Posts a webhook and gives the document of the answer. `changing`: what the other person does may change it meanwhile. */
+    async fetch(target, form, { changing = false } = {}) {
         const answers = this.repeated ? await Promise.all([this.send(target, form), this.send(target, form)]) : [await this.send(target, form)];
         if (this.repeated) answers.push(await this.send(target, form));
         const [{ status, type, text }, ...others] = answers;
         assert.deepEqual([status, type], [200, 'text/xml'], text);
-        for (const other of others) assert.equal(other.text, text, `${target} ${JSON.stringify(form)}`);
+        for (const other of changing ? [] : others) assert.equal(other.text, text, `${target} ${JSON.stringify(form)}`);
         await checkWellFormed(text);
         return text;
     }
@@ -136,7 +140,10 @@ export class Twiml {
      * when asked for a code; `silent`: Twilio does not report the end. `resident` may be a list, for phones that ring one
      * after the other; 'silent' answers and presses nothing, a key presses that. `message` {wav, end, reported, …} is what
      * the visitor leaves when asked to: `end` is the key, or 'hangup'; `reported` is when Twilio reports the recording:
-     * false, 'early', or 'alone' without a request to the action. Gives {call_id, said, tones, rang, …}.
+     * false, 'early', or 'alone' without a request to the action. `talk` is what happens in a conversation with the first
+     * resident, one character after the other: `*` is pressed, which Twilio reports if it was told to, then the key that
+     * is asked for (`-`: none); `h`: the resident hangs up; at the end the visitor does. `stay`
+     * resolves when a visitor who talks without that hangs up. Gives {call_id, said, tones, rang, …}.
      */
     async call(options) {
         const call = new Call(this, options);
@@ -146,8 +153,8 @@ export class Twiml {
 }
 
 class Call {
-    constructor(twilio, { to, from, digits = '', speech, resident = 'answered', hangUp = false, silent = false, message, sid = newSid() }) {
-        Object.assign(this, { twilio, to, from, digits, speech, resident, hangUp, silent, message, sid });
+    constructor(twilio, { to, from, digits = '', speech, resident = 'answered', hangUp = false, silent = false, message, talk, stay, sid = newSid() }) {
+        Object.assign(this, { twilio, to, from, digits, speech, resident, hangUp, silent, message, talk: talk?.split(''), stay, sid });
         this.result = { call_id: sid, said: [], tones: null, rang: [], rejected: null, documents: [], asked: [] };
         this.over = false;
     }
@@ -163,10 +170,11 @@ class Call {
         let next = { target: VOICE, form: { CallStatus: 'ringing' } };
         for (let round = 0; next; round++) {
             assert.ok(round < ROUNDS_MAX, 'the call does not end');
-            const document = await this.twilio.fetch(next.target, this.form(next.form));
+            const document = await this.twilio.fetch(next.target, this.form(next.form), { changing: Boolean(this.room) });
             this.result.documents.push(document);
             next = this.over ? undefined : await this.#perform(verbs(document));
         }
+        await this.otherLeg;
         if (!this.silent) await this.twilio.fetch(STATUS, this.form({ CallStatus: 'completed', CallDuration: '5' }));
         if (this.reportLate) await this.report();
     }
@@ -178,8 +186,9 @@ class Call {
                 case 'Say': this.#hear(verb); break;
                 case 'Play':
                     if (!verb.attribs.digits) this.#hear(verb);
-                    else Object.assign(this.result, { tones: verb.attribs.digits.replaceAll('w', ''), played: verb.attribs.digits });
+                    else Object.assign(this.result, { tones: (this.result.tones ?? '') + verb.attribs.digits.replaceAll('w', ''), played: verb.attribs.digits });
                     break;
+                case 'Pause': await pause(100); break; // a tenth of what Twilio does
                 case 'Gather': return this.#gather(verb);
                 case 'Dial': return this.#dial(verb);
                 case 'Record':
@@ -238,12 +247,15 @@ class Call {
     async #dial(verb) {
         const { action } = verb.attribs;
         const numbers = children(verb);
+        if (numbers[0].name === 'Conference') return this.#talkInRoom('visitor', verb);
         this.result.rang.push(...numbers.map(textOf));
         this.result.dialled = verb.attribs;
         const resident = Array.isArray(this.resident) ? this.resident.shift() : this.resident;
         const status = { no_answer: 'no-answer', busy: 'busy', unreachable: 'failed' }[resident];
         if (status) return { target: action, form: { DialCallStatus: status } };
         const connected = await this.#whisper(numbers[0].attribs.url, resident);
+        if (connected && this.talk) return this.#talk(action);
+        if (connected) await this.stay?.(this.sid);
         this.over = connected; // the visitor hangs up after the conversation
         return { target: action, form: { DialCallStatus: 'completed', DialCallDuration: '3', ...(connected && { CallStatus: 'completed' }) } };
     }
@@ -259,6 +271,91 @@ class Call {
         const Digits = { answered: '1', opened: '9', silent: '' }[resident] ?? resident;
         const answer = verbs(await this.twilio.fetch(gather.attribs.action, form({ Digits })));
         assert.ok(answer.length === 0 || answer[0].name === 'Hangup');
+        if (answer.length === 0) this.leg = leg;
         return answer.length === 0;
+    }
+
+    legForm(more) {
+        return { ...this.form(more), CallSid: this.leg, ParentCallSid: this.sid, Direction: 'outbound-dial' };
+    }
+
+    /** The conversation that <Dial> has connected, until Twilio is told to move the resident's call. */
+    async #talk(action) {
+        const { calls } = this.twilio.rest;
+        let moved;
+        calls.set(this.leg, (form) => { moved ??= form; });
+        for (const until = Date.now() + PATIENCE_MS; !moved; await pause(20)) assert.ok(Date.now() < until, 'the call of the resident is not moved');
+        this.room = new Room();
+        this.otherLeg = this.#resident(moved).finally(() => calls.delete(this.leg));
+        return { target: action, form: { DialCallStatus: 'completed', DialCallSid: this.leg } };
+    }
+
+    /** The resident's call after it was moved. */
+    async #resident({ Url, StatusCallback }) {
+        const path = (url) => (url.startsWith(PUBLIC_URL) ? url.slice(PUBLIC_URL.length) : url);
+        let next = { target: path(Url), form: {} };
+        for (let round = 0; next; round++) {
+            assert.ok(round < ROUNDS_MAX, 'the call of the resident does not end');
+            const list = verbs(await this.twilio.fetch(next.target, this.legForm(next.form), { changing: true }));
+            assert.equal(list.length, 1);
+            const [verb] = list;
+            if (next.form.CallStatus || verb.name === 'Hangup') break;
+            if (verb.name === 'Dial') {
+                next = await this.#talkInRoom('resident', verb);
+            } else {
+                assert.equal(verb.name, 'Gather');
+                this.result.askedResident = children(verb).map(textOf).join(' ');
+                const key = this.talk.shift();
+                next = { target: verb.attribs.action, form: { Digits: key === '-' ? '' : key ?? '' } };
+            }
+        }
+        this.room.end('resident');
+        await this.twilio.fetch(path(StatusCallback), this.legForm({ CallStatus: 'completed' }));
+    }
+
+    /** A conference, until one of the two leaves: the next request of that call. */
+    async #talkInRoom(who, { attribs, children: [conference] }) {
+        assert.equal(textOf(conference), this.sid);
+        assert.equal(attribs.hangupOnStar, who === 'resident' ? 'true' : undefined);
+        const talking = await this.room.enter(who);
+        if (talking && who === 'resident') {
+            this.result.talks = (this.result.talks ?? 0) + 1;
+            this.left = this.talk.shift();
+            assert.ok([undefined, '*', 'h'].includes(this.left), this.left);
+            if (this.left === undefined) this.over = true;
+            this.room.end(this.left ? 'resident' : 'visitor');
+        }
+        await this.room.ended(who);
+        const gone = who === 'visitor' ? this.over : this.left === 'h';
+        return { target: attribs.action, form: { DialCallStatus: 'answered', ...(gone && { CallStatus: 'completed' }) } };
+    }
+}
+
+/** A conference of two, which ends when one of them leaves. */
+class Room {
+    #inside = new Map(); // who: what to do when the other one comes, and at the end
+
+    /** Resolves when both are there, with true; with false, if the other one never comes. */
+    enter(who) {
+        assert.ok(!this.#inside.has(who));
+        return new Promise((resolve) => {
+            const entry = { met: resolve };
+            entry.over = new Promise((end) => { entry.end = end; });
+            this.#inside.set(who, entry);
+            if (this.#inside.size === 2) for (const { met } of this.#inside.values()) met(true);
+            else if (this.gone) this.end(who);
+        });
+    }
+
+    /** Resolves when the conference that this one is in has ended. */
+    async ended(who) {
+        await this.#inside.get(who)?.over;
+    }
+
+    end(who) {
+        const all = [...this.#inside.values()];
+        this.#inside.clear();
+        for (const { met, end } of all) { met(false); end(); }
+        return who;
     }
 }

@@ -70,7 +70,7 @@ static struct twiml_session session(void)
 static void expect_document(const struct twiml_session *s, const struct call_actions *actions, const char *want)
 {
     struct buf b = BUF(4000);
-    twiml_visitor(&config, s, actions, &b);
+    twiml_visitor(&config, s, actions, false, &b);
     expect(&b, want);
 }
 
@@ -169,6 +169,27 @@ static void test_a_message_is_recorded_and_silence_goes_on(void **state)
                     "<Redirect method=\"POST\">/hooks/twilio/voice?step=2</Redirect>" END);
 }
 
+#define ROOM                                                                                                           \
+    "<Conference beep=\"false\" waitUrl=\"\" startConferenceOnEnter=\"true\" endConferenceOnExit=\"true\" "            \
+    "maxParticipants=\"2\">" SID "</Conference></Dial>"
+
+static void test_visitor_and_resident_meet_in_one_conference(void **state)
+{
+    (void)state;
+    struct twiml_session s = session();
+    struct buf b = BUF(4000);
+    s.rounds = 3;
+    twiml_visitor(&config, &s, &(struct call_actions){.n = 0}, true, &b);
+    expect(&b, BEGIN "<Dial action=\"/hooks/twilio/voice?step=2\" method=\"POST\" timeLimit=\"7200\">" ROOM END);
+    b = BUF(4000);
+    twiml_resident_join(&s, &b);
+    expect(&b, BEGIN "<Dial action=\"/hooks/twilio/resident?call=" SID "&amp;answer=3&amp;round=3\" method=\"POST\" "
+                     "hangupOnStar=\"true\" timeLimit=\"7200\">" ROOM END);
+    b = BUF(4000);
+    twiml_wait(&s, &b);
+    expect(&b, BEGIN "<Pause length=\"1\"/><Redirect method=\"POST\">/hooks/twilio/voice?step=2</Redirect>" END);
+}
+
 static void test_a_call_that_is_refused_is_not_answered(void **state)
 {
     (void)state;
@@ -189,6 +210,7 @@ int main(void)
         cmocka_unit_test(test_phones_ring_at_once_or_one_after_the_other),
         cmocka_unit_test(test_a_recorded_greeting_is_played_from_a_signed_address),
         cmocka_unit_test(test_a_message_is_recorded_and_silence_goes_on),
+        cmocka_unit_test(test_visitor_and_resident_meet_in_one_conference),
         cmocka_unit_test(test_a_call_that_is_refused_is_not_answered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
