@@ -1,6 +1,6 @@
 // The service on PostgreSQL, next to pgbench, which runs the statements of a request one after the other.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compare, cpu, format, median, result, stop, wrk } from './lib.mjs';
@@ -69,6 +69,9 @@ INSERT INTO access_grant (building, id, type, label, enabled, created_at, starts
   FROM grant_building WHERE id = ${ID('b', ':b::int')} ON CONFLICT DO NOTHING;
 INSERT INTO grant_count (building, enabled) SELECT number, 1 FROM grant_building WHERE id = ${ID('b', ':b::int')}
   ON CONFLICT (building) DO UPDATE SET enabled = grant_count.enabled + excluded.enabled;
+INSERT INTO feed_counter (building_id, seq) VALUES (${ID('b', ':b::int')}, 1) ON CONFLICT (building_id) DO UPDATE SET seq = feed_counter.seq + 1;
+INSERT INTO feed (building_id, seq, at, type, data) SELECT building_id, seq, 0, 'grant.created', '{"unlock_id":"d00000000000000000000000","version":0}'
+  FROM feed_counter WHERE building_id = ${ID('b', ':b::int')};
 COMMIT;
 `;
 
@@ -86,23 +89,26 @@ function serverCpu(dir) {
   return [postmaster, ...children].reduce((sum, pid) => { try { return sum + cpu(pid); } catch { return sum; } }, 0) + (Number(ended[13]) + Number(ended[14])) / 100;
 }
 
-export async function postgresql(work) {
+/** Gives `use` a migrated and seeded store of a server of its own: its data directory, the settings, the server's directory and its address. */
+export async function onPostgresql(work, use) {
   const cluster = mkdtempSync(join(tmpdir(), 'portero-bench-pg-')); // not below `work`, which the server's user must not enter
   const options = { env: { ...process.env, PG_CLUSTER_OPTIONS: '-c shared_buffers=1GB -c max_wal_size=4GB -c autovacuum_naptime=3600' } };
   try {
-    await measure(work, cluster, run(join(root, 'scripts/pg-cluster'), ['start', cluster, String(process.pid)], options).trim());
+    const dsn = run(join(root, 'scripts/pg-cluster'), ['start', cluster, String(process.pid)], options).trim();
+    const data = mkdtempSync(join(work, 'postgresql-'));
+    const store = { PORTERO_STORE_ENGINE: 'postgresql', PORTERO_STORE_DSN: dsn, PORTERO_STORE_WORKERS: String(WORKERS) };
+    run(binary, ['migrate', '--data', data], { env: { ...process.env, ...store } });
+    seed(dsn, join(data, 'keys'));
+    await use({ data, store, cluster, dsn });
   } finally {
     run(join(root, 'scripts/pg-cluster'), ['stop', cluster]);
     rmSync(cluster, { recursive: true, force: true });
   }
 }
 
-async function measure(work, cluster, dsn) {
-  const data = join(work, 'postgresql');
-  mkdirSync(data, { mode: 0o700 });
-  const store = { PORTERO_STORE_ENGINE: 'postgresql', PORTERO_STORE_DSN: dsn, PORTERO_STORE_WORKERS: String(WORKERS) };
-  run(binary, ['migrate', '--data', data], { env: { ...process.env, ...store } });
-  seed(dsn, join(data, 'keys'));
+export const postgresql = (work) => onPostgresql(work, measure);
+
+async function measure({ data, store, cluster, dsn }) {
   writeFileSync(join(data, 'read.sql'), READ);
   writeFileSync(join(data, 'create.sql'), CREATE);
   const server = await portero(data, { free: true, env: store });

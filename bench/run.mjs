@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { assets } from './assets.mjs';
 import { backup } from './backup.mjs';
+import { events } from './events.mjs';
 import { handshakes } from './handshakes.mjs';
 import { hooks } from './hooks.mjs';
 import { output } from './output.mjs';
@@ -24,7 +25,7 @@ import { seed } from './seed.mjs';
 const work = mkdtempSync(join(process.env.PORTERO_BENCH_DIR ?? tmpdir(), 'portero-bench-'));
 const read = join(root, 'bench/load/read.lua'), create = join(root, 'bench/load/create.lua');
 const KEYS = '10000';
-const WITHOUT_STORE = ['calls', 'deliveries', 'flood', 'forward', 'greetings', 'metrics', 'plans', 'postgresql', 'purge', 'queue', 'store', 'waits'];
+const WITHOUT_STORE = ['calls', 'deliveries', 'flood', 'forward', 'greetings', 'metrics', 'plans', 'postgresql', 'purge', 'queue', 'store', 'waits', 'webrtc'];
 const GROWN = Number(process.env.PORTERO_BENCH_GRANTS ?? 10_000_000);
 
 function run(command, args, options = {}) {
@@ -381,6 +382,15 @@ function forward() {
   result('100 forwarded calls, first ring-back, max', least('ring'), 'ms', 150, 'asked for', '<= 1');
 }
 
+/** Browsers in calls: the service's processor time for each, next to that of the same packets without encryption. */
+function webrtc() {
+  const runs = [0, 1, 2].map(() => run('taskset', ['-c', '0,1', join(root, 'build/bench_webrtc')]));
+  const figure = (out, name) => Number(out.match(new RegExp(`^${name} .*cpu_percent_a_call=([\\d.]+)`, 'm'))[1]);
+  const least = (name) => Math.min(...runs.map((out) => figure(out, name)));
+  result('a browser in a call (30 calls), CPU of a core', least('webrtc'), '%', 0.3, 'asked for', '<= 1');
+  result('the same packets without encryption', least('control'), '%', 0.3, 'asked for', '<= 1');
+}
+
 function flood() {
   const out = run('taskset', ['-c', '0,1', join(root, 'build/bench_flood')]);
   for (const [, name, p99] of out.matchAll(/^(\d.*): p99 ([\d.]+) ms/gm))
@@ -414,7 +424,7 @@ try {
   const cpuName = run('sh', ['-c', 'grep -m1 "model name" /proc/cpuinfo | cut -d: -f2']).trim();
   console.log(`${new Date().toISOString().slice(0, 10)}  ${cpuName}, ${run('nproc', []).trim()} cores; server on core ${SERVER_CORE}, load on core ${LOAD_CORE}`);
   const only = (names) => wanted.length > 0 && wanted.every((name) => names.includes(name));
-  const big = only(WITHOUT_STORE) ? null : await store('big', only(['assets', 'handshakes', 'output', ...WITHOUT_STORE]) ? 1_000 : 1_000_000);
+  const big = only(WITHOUT_STORE) ? null : await store('big', only(['assets', 'events', 'handshakes', 'output', ...WITHOUT_STORE]) ? 1_000 : 1_000_000);
   if (wants('reads')) await reads(big, await store('small', 1_000));
   if (wants('writes')) await writes(big);
   if (wants('queue')) queue();
@@ -427,6 +437,7 @@ try {
   if (wants('assets')) await assets(big, work);
   if (wants('backup')) await backup(big);
   if (wants('memory')) await memory(big);
+  if (wants('events')) await events(work, big);
   if (wants('handshakes')) await handshakes(big);
   if (wants('output')) await output(big);
   if (wants('starting')) await starting(big);
@@ -436,6 +447,7 @@ try {
   if (wants('doors')) await doors(big);
   if (wants('greetings')) greetings();
   if (wants('forward')) forward();
+  if (wants('webrtc')) webrtc();
   if (wants('flood')) flood();
   if (wants('deliveries')) deliveries();
   if (wants('plans')) plans(work, GROWN);

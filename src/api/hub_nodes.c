@@ -11,8 +11,9 @@
 
 #define GATHER_US  20000
 #define RESYNC_US  (HTTP_STREAM_BEAT_MS * 1000LL)
-#define AGAIN_MS   500  /* after a failure */
-#define NOTICE_MAX 7900 /* PostgreSQL: less than 8000 bytes */
+#define DEAF_US    2000000LL /* the same without a connection: nothing is heard */
+#define AGAIN_MS   500       /* after a failure */
+#define NOTICE_MAX 7900      /* PostgreSQL: less than 8000 bytes */
 #define WORD_KEYS  "keys"
 #define WORD_ALL   "all"
 
@@ -140,6 +141,16 @@ static int ms_until(int64_t at_us)
     return left_us > 0 ? (int)(left_us / 1000) + 1 : 0;
 }
 
+/* Has all feeds with readers read again, if that was not done for so long. */
+static void resync(struct hub_nodes *n, int64_t after_us, int64_t *synced_us)
+{
+    const int64_t now_us = clock_monotonic_us();
+    if (now_us < *synced_us + after_us)
+        return;
+    n->listener.resync(n->listener.context);
+    *synced_us = now_us;
+}
+
 static void *nodes_thread(void *arg)
 {
     struct hub_nodes *n = arg;
@@ -152,14 +163,12 @@ static void *nodes_thread(void *arg)
         }
         const int wait_ms = ms_until(s.pending ? told_us + GATHER_US : synced_us + RESYNC_US);
         if (store_own_hear(n->own, n->wake, wait_ms, heard, n, &anew)) {
+            resync(n, DEAF_US, &synced_us);
             pause_ms(n, AGAIN_MS);
             continue;
         }
         drain(n->wake);
-        if (anew || clock_monotonic_us() >= synced_us + RESYNC_US) {
-            n->listener.resync(n->listener.context);
-            synced_us = clock_monotonic_us();
-        }
+        resync(n, anew ? 0 : RESYNC_US, &synced_us);
         if (look(n).pending && clock_monotonic_us() >= told_us + GATHER_US) {
             told_us = clock_monotonic_us();
             if (!tell(n))

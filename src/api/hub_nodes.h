@@ -2,8 +2,9 @@
  * and a thread of its own: a notice in the transactions of the writers would cost more than half of their rate. Feeds
  * that grow within 20 ms share a notice.
  *
- * A node that dies may not have told everything, and one without a connection hears nothing: so all feeds with readers
- * are read again every 15 seconds, and after each connection. */
+ * A node that dies may not have told everything: so all feeds with readers are read again every 15 seconds, after each
+ * connection, and while there is no connection after each attempt to connect. A connection whose server does not answer
+ * within 20 seconds is replaced. */
 #pragma once
 #include "api/hub.h"
 

@@ -6,9 +6,10 @@
 #include "domain/master.h"
 #include "domain/row.h"
 
-#define KEY_NAME    STR("vapid")
-#define PAYLOAD_MAX 3072 /* bytes of UTF-8; a push service takes WEBPUSH_PLAIN_MAX */
-#define BUSY_MAX    65536
+#define LEASED_LOOK_US (2 * US_PER_S) /* the node that sends a message may have died */
+#define KEY_NAME       STR("vapid")
+#define PAYLOAD_MAX    3072 /* bytes of UTF-8; a push service takes WEBPUSH_PLAIN_MAX */
+#define BUSY_MAX       65536
 
 _Static_assert(PAYLOAD_MAX <= WEBPUSH_PLAIN_MAX, "a payload fits into a message");
 
@@ -149,7 +150,7 @@ static enum err write_payload(struct tx *tx, enum notice notice, struct str lang
     json_put_str(&b, language);
     buf_printf(&b, ",\"tag\":\"%s-%s\",\"timestamp\":%lld,\"navigate\":", notice_kinds[notice].tag, m->building_id.text,
                (long long)(m->at_us / 1000));
-    json_put_str(&b, arena_printf(tx->arena, "%s/", tx->config->top_public_url));
+    json_put_str(&b, arena_printf(tx->arena, "%s/?building=%s", tx->config->top_public_url, m->building_id.text));
     buf_printf(&b, "},\"notice\":\"%s\",\"building_id\":\"%s\"}", notice_kinds[notice].name, m->building_id.text);
     *ret = arena_str(tx->arena, buf_view(&b));
     const bool full = b.full;
@@ -305,7 +306,9 @@ enum err push_next(struct tx *tx, int64_t *ret_us)
     enum err e = db_one(tx->db, SQL_PUSH_NEXT, DB_NO_ARGS, &c);
     if (e)
         return e;
-    *ret_us = col_int(&c, COL_PUSH_NEXT_RECORDED) ? 0 : col_int_or(&c, COL_PUSH_NEXT_DUE_AT, INT64_MAX);
+    const int64_t look_us = col_int(&c, COL_PUSH_NEXT_LEASED) ? tx->now_us + LEASED_LOOK_US : INT64_MAX;
+    const int64_t due_us = col_int(&c, COL_PUSH_NEXT_RECORDED) ? 0 : col_int_or(&c, COL_PUSH_NEXT_DUE_AT, INT64_MAX);
+    *ret_us = due_us < look_us ? due_us : look_us;
     return ERR_NONE;
 }
 

@@ -67,10 +67,10 @@ struct push_message {
 };
 #define PUSH_TAKE_MAX 16
 
-/* Leases due messages for 20 seconds, at most PUSH_TAKE_MAX, none of the `busy` accounts. They are in the arena. */
+/* Leases due messages for 12 seconds, at most PUSH_TAKE_MAX, none of the `busy` accounts. They are in the arena. */
 enum err push_take(struct tx *tx, const struct id *busy, size_t busy_count, struct push_message *ret,
                    size_t *ret_count) CHECKED;
-/* When the first message or recorded moment is due; INT64_MAX: nothing waits. */
+/* When the first message or recorded moment is due, or leased ones must be looked at; INT64_MAX: nothing waits. */
 enum err push_next(struct tx *tx, int64_t *ret_us) CHECKED;
 
 enum push_end {

@@ -24,6 +24,10 @@
 #define SIGNED_S         (12 * 3600)   /* how long a signature is valid; RFC 8292 allows a day */
 #define LINE_SIZE        2048
 
+/* Between looks while there is nothing to send. A node is kicked for its own moments: another one's are found here only
+ * if it has died. */
+#define QUIET_US (10 * US_PER_S)
+
 /* One message on its way, or its end that is not yet recorded. */
 struct sending {
     struct net_post post;
@@ -245,13 +249,19 @@ static void forget_ended(struct notices *n)
     n->ended = NULL;
 }
 
+static int64_t quiet_pause_us(const struct notices *n, enum err result, int64_t next_us)
+{
+    const int64_t us = bell_sleep_us(n->options.store, result, next_us);
+    return !result && next_us == INT64_MAX && us < QUIET_US ? QUIET_US : us;
+}
+
 /* Moments that did not fit are due at once; messages of busy accounts are when a request ends. */
 static int64_t round_pause_us(const struct round *r, enum err result)
 {
     const struct notices *n = r->engine;
     if (!result && r->spread == SPREAD_MAX)
         return 0;
-    const int64_t us = bell_sleep_us(n->options.store, result, r->next_us);
+    const int64_t us = quiet_pause_us(n, result, r->next_us);
     const bool limited = r->busy_count || n->sending_count + PUSH_TAKE_MAX > SENDING_MAX;
     return limited && us < LIMITED_US ? LIMITED_US : us;
 }
@@ -291,7 +301,7 @@ static void look_around(struct notices *n)
     struct work work = {.store = n->options.store, .config = n->options.config, .arena = &arena};
     enum err e = work_read(&work, run_look, &next_us);
     arena_done(&arena);
-    n->look_us = clock_monotonic_us() + bell_sleep_us(n->options.store, e, next_us);
+    n->look_us = clock_monotonic_us() + quiet_pause_us(n, e, next_us);
     if (!e && next_us <= clock_now_us())
         go_round(n);
 }

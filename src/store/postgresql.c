@@ -8,9 +8,10 @@
 #include "base/wait.h"
 #include "store/postgresql.h"
 
-#define OWN_ANSWER_US   (5 * US_PER_S) /* a caller's own connection */
-#define RESERVED_FROM   4              /* with at least this many workers, one is kept for urgent tasks */
-#define MARGIN_US       US_PER_S       /* the server's own time-out comes first */
+#define OWN_ANSWER_US   (5 * US_PER_S)  /* a caller's own connection */
+#define OWN_TRUST_US    (15 * US_PER_S) /* without an answer, its server may hang, or be the primary no more */
+#define RESERVED_FROM   4               /* with at least this many workers, one is kept for urgent tasks */
+#define MARGIN_US       US_PER_S        /* the server's own time-out comes first */
 #define URGENT_LEAST_US US_PER_S
 #define MIGRATION_US    (3600 * US_PER_S)
 #define NO_ANSWER       "PostgreSQL does not answer"
@@ -320,10 +321,13 @@ static enum err own_hear(struct db *base, int wake_fd, int wait_ms, void (*heard
     struct postgresql_db *db = (struct postgresql_db *)base;
     const bool connected = !db->broken && PQstatus(db->conn) == CONNECTION_OK;
     *ret_anew = !connected || !db->listens;
-    enum err e = *ret_anew ? own_run(base, listen_run, NULL) : ERR_NONE;
+    const bool old = clock_monotonic_us() >= db->listened_us + OWN_TRUST_US;
+    enum err e = *ret_anew || old ? own_run(base, listen_run, NULL) : ERR_NONE;
     db->listens = !e;
     if (e)
         return e;
+    if (*ret_anew || old)
+        db->listened_us = clock_monotonic_us();
     if (take_notices(db->conn, heard, context) || *ret_anew)
         return ERR_NONE;
     struct pollfd fds[] = {{.fd = PQsocket(db->conn), .events = POLLIN}, {.fd = wake_fd, .events = POLLIN}};

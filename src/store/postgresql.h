@@ -40,7 +40,8 @@ struct postgresql_db {
     bool in_doubt;        /* the answer to its COMMIT was lost, or said that no standby has confirmed it */
     bool warned;          /* the server sent a warning */
     bool commits;         /* the answer may wait for a standby: its lateness does not mean that the server hangs */
-    bool listens;         /* LISTEN was sent on this connection */
+    bool listens;         /* LISTEN was sent on this connection, */
+    int64_t listened_us;  /* the last time then */
     bool patient;         /* waits for locks as long as `store.lock_timeout_s` says; others only for a moment */
     bool unlimited;       /* before the start: no limits for statements and locks */
     char state[6];        /* SQLSTATE of the last failure */

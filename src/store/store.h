@@ -109,7 +109,8 @@ void store_own_free(struct db *db);
  * again: after a failure it is unknown whether the statement took effect. */
 enum err store_own_run(struct db *db, enum err (*run)(void *arg, struct db *db), void *arg) CHECKED;
 /* Waits for notices on the channel portero_feed by other processes, until there are some, wake_fd can be read or
- * wait_ms are over. *ret_anew: notices sent before now may not have been heard. Connects if necessary. */
+ * wait_ms are over. *ret_anew: notices sent before now may not have been heard. Connects if necessary. Fails if
+ * the server, asked again every 15 s, does not answer. */
 enum err store_own_hear(struct db *db, int wake_fd, int wait_ms, void (*heard)(void *context, struct str text),
                         void *context, bool *ret_anew) CHECKED;
 /* The reason why the last run failed, in the words of the server or the library: for the operator. */

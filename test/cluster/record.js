@@ -5,6 +5,7 @@ import { Client, idempotencyKey, ok } from '../e2e/lib/client.js';
 import { Receiver } from '../e2e/lib/receiver.js';
 import { resident } from '../e2e/lib/world.js';
 import { longestGap, within } from './cluster.js';
+import { Followers } from './followers.js';
 
 const CLIENTS = 8;
 const ACCOUNTS = 2;
@@ -22,8 +23,9 @@ export class Record {
     #running = true;
 
     /** Clients that talk to these nodes, names of the cluster's: they have begun when it resolves. */
-    static async start(cluster, targets) {
+    static async start(cluster, targets, { readers = 1 } = {}) {
         const record = new Record();
+        record.cluster = cluster;
         record.receiver = await Receiver.start(undefined, cluster.address);
         record.people = [];
         for (let i = 0; i < ACCOUNTS; i++) {
@@ -31,6 +33,7 @@ export class Record {
             person.endpoint = ok(await person.client.post('/v1/webhooks', { url: record.receiver.url() }), 201);
             record.people.push(person);
         }
+        if (readers) record.followers = await Followers.start(record.people, targets.map((target) => cluster.url(target)), readers);
         record.clients = Array.from({ length: CLIENTS }, (_, i) => {
             const person = record.people[i % ACCOUNTS];
             const target = targets[i % targets.length];
@@ -119,10 +122,19 @@ export class Record {
         const result = { acknowledged: this.acknowledged, open: 0, lost: 0, doubled: 0, half: 0 };
         for (const c of this.clients) await this.#settle(c, result);
         for (const person of this.people) await this.#compare(person, result, delivered);
+        result.followed = await this.followers?.finish((person) => this.#newest(person), (person) => this.#created(person));
         for (const c of this.clients) c.client.close();
         await this.receiver.close();
         return { ...result, longest_ms: this.longest, errors: Object.fromEntries(this.errors), problems: this.problems };
     }
+
+    /** The number of the last event of a person's building, as soon as there is a primary again. */
+    async #newest(person) {
+        const query = `SELECT seq FROM feed_counter WHERE building_id = '${person.building.id}'`;
+        return Number(await within(SETTLE_MS, () => this.cluster.sql(query, { quiet: true }), 500));
+    }
+
+    #created(person) { return this.clients.filter((c) => c.person === person).flatMap((c) => [...c.grants.keys()]); }
 
     async #settle(c, result) {
         for (const { key, body } of c.open) {

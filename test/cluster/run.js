@@ -2,7 +2,8 @@
 //
 // usage: run.js [--quick] [--times N] [--ttl S --loop-wait S --retry-timeout S] [SCENARIO…]   `--list` shows the scenarios
 //
-// Prints one line for each scenario. Exits 0 if none lost, doubled or halved a write, and clients saw no error of the service
+// Prints one line for each scenario. Exits 0 if none lost, doubled or halved a write, no stream of events missed
+// or repeated an event, and clients saw no error of the service
 // where the scenario allows none. Times are printed and not judged, except the gap of --strict.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -93,7 +94,7 @@ async function runScenario(name) {
         await cluster.healthy();
         await scenario.before?.(all);
         all.control = await Control.start(cluster);
-        all.record = await Record.start(cluster, scenario.targets);
+        all.record = await Record.start(cluster, scenario.targets, { readers: scenario.readers });
     }
     let failure;
     try {
@@ -107,10 +108,14 @@ async function runScenario(name) {
     const gap = describeGaps(all.gaps);
     const errors = Object.entries(result.errors).map(([kind, n]) => `${n} x ${kind}`).join(', ') || '0';
     const fiveHundreds = Object.entries(result.errors).filter(([kind]) => kind.startsWith('5')).reduce((n, [, more]) => n + more, 0);
-    const good = !failure && !result.lost && !result.doubled && !result.half && result.problems.length === 0
+    const followed = result.followed ?? { problems: [], missed: 0, twice: 0 };
+    const streams = result.followed ? ` streams=${followed.streams} told=${followed.told} connections=${followed.connections}${scenario.cuts ? ` cut=${all.record.followers.cuts}` : ''} `
+        + `resets=${followed.resets} missed=${followed.missed} twice=${followed.twice}` : '';
+    result.problems.push(...followed.problems);
+    const good = !failure && !followed.missed && !followed.twice && !result.lost && !result.doubled && !result.half && result.problems.length === 0
         && !(scenario.unbroken && result.errors['broken connection']) && (options.quick || scenario.errors || !fiveHundreds) && !(options.strict && gap.ratio > GAP_RATIO);
     console.log(`${name}: ${good ? 'passed' : 'FAILED'} times=${count} acknowledged=${result.acknowledged} open=${result.open} lost=${result.lost} `
-        + `doubled=${result.doubled} half=${result.half} 5xx=${fiveHundreds} errors="${errors}" longest=${(result.longest_ms / 1000).toFixed(1)} s${gap.text} `
+        + `doubled=${result.doubled} half=${result.half} 5xx=${fiveHundreds} errors="${errors}" longest=${(result.longest_ms / 1000).toFixed(1)} s${gap.text}${streams} `
         + `took=${((Date.now() - began) / 1000).toFixed(0)} s`);
     if (failure) console.log(failure.stack);
     for (const line of result.problems.slice(0, 10)) console.log(`    ${line.slice(0, 400)}`);

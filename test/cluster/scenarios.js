@@ -1,7 +1,8 @@
 // The faults, one row each. `fault` breaks and mends while the clients of the record write; `alone` runs without them.
 // times, quick: how often, in a whole and in a short run. errors: whether clients may see errors of the service (5xx).
 // targets: the nodes that clients talk to, `haproxy` stands for either. gap: the longest time without an acknowledged write
-// is compared with that of a bare libpq loop. unbroken: no client sees a broken connection.
+// is compared with that of a bare libpq loop. unbroken: no client sees a broken connection. readers: of each building's events
+// for each of these targets (1); cuts: the fault cuts their connections.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
@@ -101,6 +102,25 @@ export const SCENARIOS = {
             await cluster.crash(node);
             await cluster.revive(node);
             await seconds(5);
+        },
+    },
+    streams: {
+        about: '50 connections of readers of events cut, and a node killed, 20 times',
+        times: 20, quick: 2, targets: BOTH, cuts: 50,
+        async fault({ cluster, record, time }) {
+            const node = `node${1 + time % 2}`;
+            const cutting = (async () => {
+                for (const until = record.followers.cuts + this.cuts; record.followers.cuts < until;) {
+                    record.followers.cutOne();
+                    await sleep(50 + Math.random() * 100);
+                }
+            })();
+            await sleep(Math.random() * 3_000);
+            await cluster.crash(node);
+            await sleep(500);
+            await cluster.revive(node);
+            await cutting;
+            await cluster.healthy([node]);
         },
     },
     restart: {
@@ -208,7 +228,7 @@ export const SCENARIOS = {
     },
     versions: {
         about: 'a node of the earlier program that scripts/earlier builds, and this one, started by turns',
-        times: 4, quick: 0, targets: ['node1', 'node2', 'haproxy'],
+        times: 4, quick: 0, targets: ['node1', 'node2', 'haproxy'], readers: 0, // the earlier program has no events
         async before() { this.earlier = earlier(); },
         async fault({ cluster, time }) {
             const node = `node${1 + time % 2}`;

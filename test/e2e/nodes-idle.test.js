@@ -6,7 +6,7 @@ import { Cluster } from './lib/cluster.js';
 import { sql } from './lib/store.js';
 import { resident, world } from './lib/world.js';
 
-const MOST_A_SECOND = 7; // about 2: a heartbeat, a look for jobs and one for deliveries, every two seconds; 10 before that
+const MOST_A_SECOND = 2; // a heartbeat, a look for jobs and one for deliveries, every two seconds, and one for notices every ten
 const WINDOW_S = 6, WINDOWS = 8;
 
 describe('an idle node', () => {

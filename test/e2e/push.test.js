@@ -2,6 +2,8 @@
 import { after, before, beforeEach, describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok, refused } from './lib/client.js';
+import { engine } from './lib/daemon.js';
+import { joined } from './lib/nodes.js';
 import { added, owner as linkedOwner } from './lib/buildings.js';
 import { PushService, Subscription } from './lib/push.js';
 import { REACHABLE } from './lib/receiver.js';
@@ -9,6 +11,7 @@ import { signInBrowser } from './lib/site.js';
 import { rows } from './lib/person.js';
 import { advance, eventually, grant, message, resident, UNKNOWN_ID, useWorld, visit } from './lib/world.js';
 
+const DEAD_S = 19; // a lease of 12 s, two until the next look, and the rest for a busy machine
 const ALL = ['ring', 'refused', 'opened', 'last_use', 'guessing'];
 const TITLES = { en: 'Someone is at the door', es: 'Llaman a la puerta', fr: 'On sonne à la porte' };
 
@@ -219,6 +222,24 @@ describe('notices', () => {
             await visitor('0000');
             await one.subscription.first('refused');
         });
+
+        if (engine === 'postgresql') {
+            it('are sent by another node when theirs is killed', async (t) => {
+                const other = await joined(w, { config: { ...REACHABLE, public_url: undefined } });
+                const one = await subscribed(['ring']);
+                service.answer = () => {};
+                await visit(other.client, { to: owner.number });
+                await service.count(1);
+                const sent = Date.now();
+                await other.daemon.crash();
+                service.answer = (request, response) => response.writeHead(201).end();
+                await eventually(() => one.subscription.notices().length >= 2, 'the second attempt', 60_000);
+                const took = (Date.now() - sent) / 1000;
+                t.diagnostic(`sent again after ${took} s`);
+                assert.ok(took < DEAD_S, `${took} s`);
+                await other.close();
+            });
+        }
 
         it('delay only their own account when it does not answer', async () => {
             const stuck = [];

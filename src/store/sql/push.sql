@@ -58,8 +58,8 @@ WHERE push_message.at <= excluded.at
 
 -- name: push_message_take (sqlite)
 -- Leases the $2 messages that have been due for the longest time, but none of the accounts in the list $3 (JSON). The
--- lease is 20 seconds.
-UPDATE push_message SET leased_until = {real} + 20000000, attempts = attempts + 1
+-- lease is 12 seconds, more than twice the time of a request.
+UPDATE push_message SET leased_until = {real} + 12000000, attempts = attempts + 1
 WHERE (building_id, hash, notice) IN
     (SELECT building_id, hash, notice FROM push_message {by push_message_due}
      WHERE due_at <= $1 AND leased_until <= {real} AND account_id NOT IN (SELECT value FROM json_each($3))
@@ -74,13 +74,14 @@ WITH due AS MATERIALIZED (
         AND account_id NOT IN (SELECT json_array_elements_text(CAST(CAST($3 AS TEXT) AS JSON)))
     ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
 )
-UPDATE push_message m SET leased_until = {real} + 20000000, attempts = attempts + 1
+UPDATE push_message m SET leased_until = {real} + 12000000, attempts = attempts + 1
 FROM due WHERE m.building_id = due.building_id AND m.hash = due.hash AND m.notice = due.notice
 RETURNING m.building_id, m.hash, m.notice, m.account_id, m.at, m.payload, m.attempts
 
 -- name: push_next
--- Whether a moment is recorded, and when the first message is due.
+-- Whether a moment is recorded, whether a message is leased, and when the first of the others is due.
 SELECT CASE WHEN EXISTS (SELECT 1 FROM notice) THEN 1 ELSE 0 END AS recorded,
+    CASE WHEN EXISTS (SELECT 1 FROM push_message m {by push_message_due} WHERE m.leased_until > {real}) THEN 1 ELSE 0 END AS leased,
     (SELECT m.due_at FROM push_message m {by push_message_due} WHERE m.leased_until <= {real} ORDER BY m.due_at LIMIT 1)
     AS due_at
 
