@@ -1,5 +1,5 @@
 # Fills in a page of web/, or writes texts as JSON.
-# usage: awk -v name=NAME -v lang=LANG -v sandbox=0|1 -f webgen.awk TEXTS ASSETS PAGE FRAME, FRAME "" for a whole page
+# usage: awk -v room=ROOM -v name=NAME -v lang=LANG -v sandbox=0|1 -f webgen.awk TEXTS ASSETS PAGE FRAME, FRAME "" for a whole page
 #        awk -v own=PREFIX -v more="PREFIX ..." -f webgen.awk TEXTS
 #
 #   {{asset ROOM/FILE}}  the path of a script or style sheet
@@ -10,10 +10,10 @@
 # Of the frame:
 #   {{content}}          the page's lines
 #   {{class}}            the classes of the page's body
-#   {{script}}           the path of the page's script
+#   {{script}}           the path of the page's script; {{style}}: of its own style sheet
 #   {{current NAME}}     aria-current, if this is that page
 #   {{if WORD}}          at the start of a line: the line is for pages with a WORD alone: sandbox; script, if NAME.js is
-#                        there; description, if the text NAME.description is; app or plain, the kind of page. Alone in a
+#                        there; style, if it has its own style sheet; description, if the text NAME.description is; app or plain, the kind of page. Alone in a
 #                        line: the lines until {{end}} are
 # A page begins with {{plain CLASS...}} if it has no navigation, because nobody is signed in; it is an app page otherwise.
 FNR == 1 { file++ }
@@ -44,7 +44,8 @@ END {
 }
 function begin() {
     is["sandbox"] = sandbox
-    is["script"] = ("site/" name ".js") in asset
+    is["script"] = (room "/" name ".js") in asset
+    is["style"] = (room "/" name ".css") in asset
     is["description"] = (name ".description") in text
     plain = /^[{][{]plain( [a-z -]+)?[}][}]$/
     is[plain ? "plain" : "app"] = 1
@@ -81,7 +82,8 @@ function fill(what) {
     if (what == "lang") return lang
     if (what == "name") return name
     if (what == "class") return class
-    if (what == "script") return asset["site/" name ".js"]
+    if (what == "script") return asset[room "/" name ".js"]
+    if (what == "style") return asset[room "/" name ".css"]
     if (what ~ /^current /) return substr(what, 9) == name ? " aria-current=\"page\"" : ""
     if (what ~ /^asset /) {
         what = substr(what, 7)

@@ -1,7 +1,6 @@
 #include "api/routes.h"
 
-#include "api/cookie.h"
-#include "domain/browser.h"
+#include "api/sign_in.h"
 #include "domain/session.h"
 
 #define OTP_PATTERN "^[0-9]{6}$"
@@ -107,33 +106,18 @@ static enum err post_verify(struct request *q, struct reply *p)
     return reply_ok(p, 200, &session_credential_shape, r);
 }
 
-/* The browser may be signed in already; its cookie is replaced. */
-static enum err end_earlier_session(struct request *q)
-{
-    struct str cookie;
-    unsigned char hash[SHA256_LEN];
-    if (!cookie_of(q->http, &cookie))
-        return ERR_NONE;
-    browser_hash(cookie, hash);
-    return browser_replace(&q->tx, hash);
-}
-
-static enum err sign_in(struct request *q, const struct id *account, struct reply *p)
+static enum err reply_signed_in(struct request *q, const struct id *account, struct reply *p)
 {
     const struct verify_request *body = q->body;
     const bool remember = v_given(body->remember) && body->remember.b;
-    struct str user_agent = http_header(q->http, STR("User-Agent"), NULL);
     struct browser_issued browser;
-    enum err e = end_earlier_session(q);
-    if (!e)
-        e = browser_issue(&q->tx, account, user_agent, remember, &browser);
+    enum err e = sign_in_browser(q, account, remember, p, &browser);
     if (e)
         return e;
     struct browser_session *r = arena_new(q->tx.arena, struct browser_session);
     r->id = v_str(arena_str(q->tx.arena, id_str(&browser.id)));
     r->remembered = v_bool(remember);
     r->ends_at = v_time(browser.ends_at_us);
-    reply_header(p, "Set-Cookie", cookie_set(q->tx.arena, str_z(browser.cookie), remember));
     crypto_wipe(&browser, sizeof browser);
     return reply_ok(p, 200, &browser_session_shape, r);
 }
@@ -145,7 +129,7 @@ static enum err post_sign_in(struct request *q, struct reply *p)
     enum err e = session_redeem(&q->tx, body->email.s, body->challenge.s, body->otp.s, &account);
     if (e == ERR_INVALID_OTP)
         return reply_error_keep(p, e);
-    return e ? e : sign_in(q, &account, p);
+    return e ? e : reply_signed_in(q, &account, p);
 }
 
 static const struct route rows[] = {

@@ -107,6 +107,12 @@ enum err session_redeem(struct tx *tx, struct str email, struct str challenge, s
     return e ? e : account_ensure(tx, email, ret_account);
 }
 
+enum err session_trust(struct tx *tx, struct str email, struct id *ret_account)
+{
+    enum err e = check_linked(tx, email);
+    return e ? e : account_ensure(tx, email, ret_account);
+}
+
 struct key_options session_key(const struct id *account)
 {
     return (struct key_options){

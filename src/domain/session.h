@@ -26,6 +26,9 @@ enum err session_verify(struct tx *tx, struct str email, struct str challenge, s
 /* The same without a session: *ret_account is the account. */
 enum err session_redeem(struct tx *tx, struct str email, struct str challenge, struct str otp,
                         struct id *ret_account) CHECKED;
+/* The account of an e-mail, without a challenge: only for the sandbox. The first call creates it. Fails with
+ * ERR_LINKED_ACCOUNT. */
+enum err session_trust(struct tx *tx, struct str email, struct id *ret_account) CHECKED;
 /* The key of a website session. */
 struct key_options session_key(const struct id *account);
 

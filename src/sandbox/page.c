@@ -1,6 +1,15 @@
 #include "sandbox/routes.h"
 
+#include "api/constant.h"
 #include "http/web.h"
+
+/* In the language that the browser prefers. */
+static enum err get_tour(struct request *q, struct reply *p)
+{
+    reply_header(p, "Vary", STR("Accept-Language"));
+    return reply_constant(
+        q, p, &web_sandbox_tour_html[http_language(q->http->headers, q->http->header_count, web_languages)]);
+}
 
 static const struct route rows[] = {
     {.operation_id = "getSandboxPage",
@@ -11,6 +20,17 @@ static const struct route rows[] = {
      .credential = CRED_LOOPBACK,
      .run = RUN_HERE,
      .content = web_sandbox_page_html,
+     .status = 200,
+     .media = "text/html; charset=utf-8",
+     .flags = ROUTE_PAGE},
+    {.operation_id = "getSandboxTour",
+     .summary = "A web page that leads from nothing to an open door",
+     .tag = "Sandbox",
+     .method = HTTP_GET,
+     .path = "/sandbox/tour",
+     .credential = CRED_LOOPBACK,
+     .run = RUN_HERE,
+     .handler = get_tour,
      .status = 200,
      .media = "text/html; charset=utf-8",
      .flags = ROUTE_PAGE},

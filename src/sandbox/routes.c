@@ -1,9 +1,9 @@
 #include "sandbox/routes.h"
 
 const struct route_set *const sandbox_sets[] = {
-    &sandbox_messages_routes,      &sandbox_calls_routes,    &sandbox_clock_routes, &sandbox_numbers_routes,
-    &sandbox_subscriptions_routes, &sandbox_faults_routes,   &sandbox_page_routes,  &sandbox_checkout_routes,
-    &sandbox_portal_routes,        &sandbox_webhooks_routes,
+    &sandbox_messages_routes,      &sandbox_calls_routes,    &sandbox_clock_routes,    &sandbox_numbers_routes,
+    &sandbox_subscriptions_routes, &sandbox_faults_routes,   &sandbox_page_routes,     &sandbox_checkout_routes,
+    &sandbox_portal_routes,        &sandbox_webhooks_routes, &sandbox_accounts_routes,
 };
 const size_t sandbox_set_count = sizeof sandbox_sets / sizeof *sandbox_sets;
 
