@@ -88,7 +88,21 @@ static struct str path_of(struct request *q, const char *path)
                 : str_z(path);
 }
 
-/* Writes {"page": its time, its building and the last event of that, "name": what GET of its path answers, ...}. */
+/* Writes the events of calls that are in progress, as the stream tells them. */
+static enum err put_calls_now(struct request *q, int64_t newest, struct buf *out)
+{
+    const struct feed_event *events;
+    size_t count;
+    enum err e = feed_calls_now(&q->tx, &q->building_id, newest, &events, &count);
+    for (size_t i = 0; !e && i < count; i++) {
+        buf_str(out, i ? STR(",") : STR(""));
+        feed_put(out, &events[i]);
+    }
+    return e;
+}
+
+/* Writes {"page": its time, its building, the last event of that and those of calls in progress, "name": what GET of
+ * its path answers, ...}. */
 static enum err put_parts(struct request *q, const struct part *parts, struct buf *out)
 {
     char now[TIME_TEXT_MAX];
@@ -97,8 +111,12 @@ static enum err put_parts(struct request *q, const struct part *parts, struct bu
     if (newest)
         return newest;
     time_format(q->tx.now_us, now);
-    buf_printf(out, "{\"page\":{\"at\":\"%s\",\"building\":\"%s\",\"seq\":%lld}", now, q->building_id.text,
+    buf_printf(out, "{\"page\":{\"at\":\"%s\",\"building\":\"%s\",\"seq\":%lld,\"door\":[", now, q->building_id.text,
                (long long)seq);
+    newest = put_calls_now(q, seq, out);
+    if (newest)
+        return newest;
+    buf_lit(out, "]}");
     for (size_t i = 0; i < PARTS_MAX && parts[i].name; i++) {
         buf_printf(out, ",\"%s\":", parts[i].name);
         enum err e = service_embed(q, path_of(q, parts[i].path), out);
@@ -158,12 +176,13 @@ static bool page_lengthy(const void *query)
 
 /* ---- assets ---- */
 
-/* Another version's name gets this version's asset, which no cache may keep by that name. */
+/* Another version's name gets this version's asset, which no cache may keep by that name. Production has no pages of
+ * the sandbox. */
 static enum err get_asset(struct request *q, struct reply *p)
 {
     bool exact;
     const struct http_asset *asset = http_asset_find(q->path_text, &exact);
-    if (!asset)
+    if (!asset || (q->tx.config->production && str_starts(asset->name, STR("sandbox-"))))
         return ERR_NOT_FOUND;
     p->media = asset->media;
     p->immutable = exact;
@@ -182,10 +201,18 @@ static enum err get_worker(struct request *q, struct reply *p)
     return reply_constant(q, p, &asset->content);
 }
 
+static enum err get_picture(struct request *q, struct reply *p)
+{
+    return reply_constant(q, p, q->route->handler_data);
+}
+
 static const char manifest[] =
     "{\"name\":\"Portero\",\"short_name\":\"Portero\",\"id\":\"/\",\"start_url\":\"/\",\"scope\":\"/\","
     "\"display\":\"standalone\",\"background_color\":\"#f6f4ef\",\"theme_color\":\"#f6f4ef\","
-    "\"icons\":[{\"src\":\"/icon.svg\",\"sizes\":\"any\",\"type\":\"image/svg+xml\"}]}";
+    "\"icons\":[{\"src\":\"/icon.svg\",\"sizes\":\"any\",\"type\":\"image/svg+xml\"},"
+    "{\"src\":\"/icon-192.png\",\"sizes\":\"192x192\",\"type\":\"image/png\"},"
+    "{\"src\":\"/icon-512.png\",\"sizes\":\"512x512\",\"type\":\"image/png\"},"
+    "{\"src\":\"/icon-maskable.png\",\"sizes\":\"512x512\",\"type\":\"image/png\",\"purpose\":\"maskable\"}]}";
 
 /* The door of the pages' sprite. */
 static const char app_icon[] =
@@ -203,6 +230,13 @@ static const char app_icon[] =
         .handler_data = &(const struct page){web_site_##name##_html, {EVERY_PART, ##__VA_ARGS__}},                     \
         .signed_out = (otherwise), .status = 200, .media = "text/html; charset=utf-8", .flags = ROUTE_PAGE,            \
         .store_error = ERR_FETCH_FAILED                                                                                \
+    }
+
+#define PICTURE(id, at, text, content)                                                                                 \
+    {                                                                                                                  \
+        .operation_id = (id), .summary = (text), .tag = "Pages", .method = HTTP_GET, .path = (at),                     \
+        .credential = CRED_NONE, .run = RUN_HERE, .handler = get_picture, .handler_data = &(content), .status = 200,   \
+        .media = "image/png", .flags = ROUTE_PAGE                                                                      \
     }
 
 static const struct route rows[] = {
@@ -259,6 +293,11 @@ static const struct route rows[] = {
      .status = 200,
      .media = "image/svg+xml",
      .flags = ROUTE_PAGE},
+    PICTURE("getIcon192", "/icon-192.png", "Its icon, of 192 pixels", web_site_icons_icon_192_png),
+    PICTURE("getIcon512", "/icon-512.png", "Its icon, of 512 pixels", web_site_icons_icon_512_png),
+    PICTURE("getIconMaskable", "/icon-maskable.png", "Its icon, to be cut to any shape",
+            web_site_icons_maskable_512_png),
+    PICTURE("getBadge", "/badge.png", "The sign of its notices", web_site_icons_badge_png),
     {.operation_id = "getAsset",
      .summary = "A script or style sheet of the pages",
      .tag = "Pages",
@@ -272,5 +311,5 @@ static const struct route rows[] = {
 };
 static const struct route_set pages = ROUTE_SET(rows);
 
-const struct route_set *const site_sets[] = {&pages};
+const struct route_set *const site_sets[] = {&pages, &guest_routes};
 const size_t site_set_count = sizeof site_sets / sizeof *site_sets;

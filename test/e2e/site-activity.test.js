@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { Browser, checkAccessible } from './lib/browser.js';
 import { ok } from './lib/client.js';
 import { checkSights, checkTargets, HOSTILE, openSigned, picture } from './lib/site-page.js';
-import { advance, DAY, grant, resident, useWorld, visit } from './lib/world.js';
+import { advance, changeSettings, DAY, grant, resident, useWorld, visit } from './lib/world.js';
 
 describe('the page of visits', () => {
     const w = useWorld();
@@ -26,8 +26,7 @@ describe('the page of visits', () => {
     /** A resident with a code, a wrong code, a call and a message, the newest last. */
     async function visited(options) {
         const person = await resident(client, options);
-        const path = `/v1/buildings/${person.building.id}/settings`;
-        ok(await person.client.patch(path, { ring: { message: true } }, { headers: { 'If-Match': ok(await person.client.get(path)).version } }));
+        await changeSettings(person, { ring: { message: true } });
         const code = await grant(person, { type: 'passcode', label: 'Anna & Tom', access_code: '4711' });
         await visit(client, { to: person.number, digits: '4711' });
         await visit(client, { to: person.number, digits: '9999', resident: 'busy', message_seconds: 3 });

@@ -58,6 +58,26 @@ describe('the page of a building', () => {
         await closing(page);
     });
 
+    it('plays a greeting before it is saved, and sets the time zone', async () => {
+        const person = await resident(client);
+        const page = await open(person);
+        await page.getByLabel('When the door opens').fill('Come up, please.');
+        const [answer] = await Promise.all([
+            page.waitForResponse((one) => one.url().endsWith('/greetings/preview')),
+            page.getByRole('button', { name: 'Hear it' }).nth(1).click(),
+        ]);
+        assert.deepEqual([answer.status(), answer.headers()['content-type']], [200, 'audio/wav']);
+        assert.deepEqual(answer.request().postDataJSON(), { greeting: 'granted', text: 'Come up, please.' });
+        await page.getByLabel('After a wrong code').fill('');
+        await page.getByRole('button', { name: 'Hear it' }).nth(2).click();
+        await page.getByText('An empty greeting is not spoken.').waitFor();
+        await page.getByLabel('The building’s time zone').selectOption('Asia/Tokyo');
+        await Promise.all([page.waitForEvent('load'), save(page, 'Time zone')]);
+        assert.equal(await page.getByLabel('The building’s time zone').inputValue(), 'Asia/Tokyo');
+        assert.equal((await settingsOf(person)).timezone, 'Asia/Tokyo');
+        await closing(page);
+    });
+
     it('shows both versions when somebody else has saved meanwhile', async () => {
         const person = await resident(client);
         const page = await open(person);

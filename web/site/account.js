@@ -2,6 +2,7 @@
 import { CallError, call } from './lib/call.js';
 import { confirm, toast } from './lib/dialog.js';
 import { field, form } from './lib/form.js';
+import { forget } from './lib/keep.js';
 import { mark } from './lib/marks.js';
 import { at, data, tellError } from './lib/page.js';
 import { t } from './lib/texts.js';
@@ -141,6 +142,7 @@ async function signOutEverywhere() {
     } catch (error) {
         return tellError(error);
     }
+    await forget();
     location.replace('/');
 }
 

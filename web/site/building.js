@@ -6,14 +6,14 @@ import { check, field, form } from './lib/form.js';
 import { at, building, data, tellError } from './lib/page.js';
 import { setPhone } from './lib/setup.js';
 import { t } from './lib/texts.js';
-import { date, now, when } from './lib/time.js';
+import { date, now, when, zone } from './lib/time.js';
 import { h, icon, patch } from './lib/view.js';
 
 /**
  * @typedef {{length_ms: number, gap_ms: number, delay_ms: number, repeat: number, mode: string, before_greeting: boolean}} Release
  * @typedef {{numbers: string[], strategy: string, seconds: number, accept: boolean, message: boolean}} Ring
  * @typedef {{virtual_number: string | null, unlock_tone: string | null, greeting_welcome: string, greeting_granted: string, greeting_denied: string,
- *   greeting_forwarding: string, release: Release, ring: Ring, version: string | null, editable: boolean}} Settings
+ *   greeting_forwarding: string, release: Release, ring: Ring, timezone?: string | null, version: string | null, editable: boolean}} Settings
  * @typedef {{phone_number: string | null, verified: boolean}} Phone
  */
 
@@ -28,7 +28,7 @@ const sandbox = document.querySelector('.try') !== null;
 const NAMES = {
     unlock_tone: t('tone'), mode: t('mode'), length_ms: t('length_ms'), gap_ms: t('gap_ms'), delay_ms: t('delay_ms'), repeat: t('repeat'), before_greeting: t('before'),
     greeting_welcome: t('greeting_welcome'), greeting_granted: t('greeting_granted'), greeting_denied: t('greeting_denied'), greeting_forwarding: t('greeting_forwarding'),
-    numbers: t('numbers'), strategy: t('strategy'), seconds: t('seconds'), accept: t('accept'), message: t('message'),
+    timezone: t('timezone'), numbers: t('numbers'), strategy: t('strategy'), seconds: t('seconds'), accept: t('accept'), message: t('message'),
 };
 /** @type {Record<string, string>} */
 const VALUES = { auto: t('auto'), events: t('events'), inband: t('inband'), info: t('info'), all: t('all'), order: t('order'), true: t('yes'), false: t('no') };
@@ -129,6 +129,42 @@ const GREETINGS = /** @type {const} */ (['greeting_welcome', 'greeting_granted',
 /** In one line, as it is spoken. @param {string} text */
 const oneLine = (text) => text.replace(/\s*[\r\n]+\s*/g, ' ').trim();
 
+/** @type {HTMLAudioElement | undefined} */
+let playing;
+
+/** The speech of a text, or of the saved greeting. Another one may be spoken at this moment. @param {object} body @returns {Promise<Blob>} */
+async function speech(body, tries = 5) {
+    try {
+        return await call('POST', `/v1/buildings/${building.id}/greetings/preview`, body);
+    } catch (error) {
+        if (!(error instanceof CallError) || error.code !== 'RATE_LIMIT_EXCEEDED' || (error.retryAfterS ?? 9) > 1 || tries < 2) throw error;
+        await new Promise((resolve) => { setTimeout(resolve, 1000); });
+        return speech(body, tries - 1);
+    }
+}
+
+/** Plays what is in the field as visitors hear it; a recording is played in place of the saved text. @param {HTMLButtonElement} button @param {typeof GREETINGS[number]} name */
+async function hear(button, name) {
+    const text = oneLine(/** @type {HTMLTextAreaElement} */ (button.closest('.greeting')?.querySelector('textarea')).value);
+    playing?.pause();
+    if (text === '') {
+        toast(t('unspoken'));
+        return;
+    }
+    button.disabled = true;
+    try {
+        playing = new Audio(URL.createObjectURL(await speech({ greeting: name.replace('greeting_', ''), ...(text === settings[name] ? {} : { text }) })));
+        const { src } = playing;
+        playing.onended = playing.onpause = () => URL.revokeObjectURL(src);
+        await playing.play();
+    } catch (error) {
+        if (!(error instanceof CallError) || error.code !== 'NOT_FOUND') throw error;
+        toast(t('provider_speaks'));
+    } finally {
+        button.disabled = false;
+    }
+}
+
 /** @param {typeof GREETINGS[number]} name */
 function greeting(name) {
     const count = counts[name] ?? settings[name].length;
@@ -140,7 +176,9 @@ function greeting(name) {
                 draw();
             },
         }),
-        h('span', { class: count > GREETING_MAX - 10 ? 'small num count near' : 'small quiet num count', id: `count-${name}` }, t('count', { count, max: GREETING_MAX })));
+        h('div', { class: 'under' },
+            h('button', { class: 'plain', type: 'button', 'aria-describedby': `f-${name}`, onclick: (/** @type {Event} */ event) => hear(/** @type {HTMLButtonElement} */ (event.currentTarget), name).catch(tellError) }, icon('bell'), t('hear')),
+            h('span', { class: count > GREETING_MAX - 10 ? 'small num count near' : 'small quiet num count', id: `count-${name}` }, t('count', { count, max: GREETING_MAX }))));
 }
 
 function greetingCard() {
@@ -148,6 +186,21 @@ function greetingCard() {
         form({
             class: 'stack', submit: (values) => save(Object.fromEntries(GREETINGS.map((name) => [name, oneLine(values[name])]))),
         }, GREETINGS.map(greeting)));
+}
+
+// ---- the time zone ----
+
+function zoneCard() {
+    const chosen = settings.timezone ?? zone;
+    const zones = [...new Set([chosen, ...Intl.supportedValuesOf('timeZone')])].sort();
+    return h('section', { class: 'card', 'aria-labelledby': 'zone', key: `zone-${forms}` }, h('h2', { id: 'zone' }, t('timezone')), h('p', { class: 'quiet' }, t('timezone_hint')),
+        form({
+            class: 'stack',
+            submit: async ({ timezone }) => {
+                await save({ timezone });
+                if (settings.timezone === timezone) location.reload(); // all times of the page are those of the other zone
+            },
+        }, field({ name: 'timezone', label: t('timezone_city'), value: chosen, options: zones.map((name) => [name, name.replaceAll('_', ' ')]) })));
 }
 
 // ---- phones ----
@@ -267,7 +320,7 @@ function title() {
 function draw() {
     const ready = settings.version !== null;
     patch(at('page'), [title(),
-        h('div', { class: 'column', key: 'door' }, ready ? [toneCard(), greetingCard()] : waiting()),
+        h('div', { class: 'column', key: 'door' }, ready ? [toneCard(), greetingCard(), zoneCard()] : waiting()),
         h('div', { class: 'column', key: 'phones' }, ready && testCard(), phoneCard(), ready && letter())]);
 }
 

@@ -2,6 +2,7 @@
 // texts: invite. setup.
 import { call } from './lib/call.js';
 import { toast } from './lib/dialog.js';
+import { drawing } from './lib/drawing.js';
 import { expect, makeCode, openFor, shareCode, showCode } from './lib/invite.js';
 import { live } from './lib/live.js';
 import { at, building, data, refresh, tellError } from './lib/page.js';
@@ -35,16 +36,6 @@ async function run(act) {
 const on = (act) => () => run(act);
 
 // ---- the door ----
-
-/** The door of the picture. @param {boolean} open */
-function drawing(open) {
-    return h('svg', { viewBox: '0 0 160 150', 'aria-hidden': 'true', class: open ? 'open' : 'shut' },
-        h('path', { class: 'beam', d: 'M72 128 8 150h152l-48-22z' }),
-        h('path', { class: 'sill', d: 'M66 128V40a26 26 0 0 1 52 0v88z' }),
-        h('path', { class: 'light', d: 'M72 128V42a20 20 0 0 1 40 0v86z' }),
-        h('path', { class: 'leaf', d: open ? 'M72 128V42a20 20 0 0 1 15-19.4V136z' : 'M72 128V42a20 20 0 0 1 40 0v86z' }),
-        h('circle', { class: 'knob', cx: open ? '82' : '106', cy: '86', r: '1.8' }));
-}
 
 const opening = () => grants().find((grant) => grant.id === decision().grant_id);
 

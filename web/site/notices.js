@@ -3,6 +3,7 @@ import { call } from './lib/call.js';
 import { toast } from './lib/dialog.js';
 import { check, form } from './lib/form.js';
 import { at, building, data, tellError } from './lib/page.js';
+import { registered } from './lib/registration.js';
 import { t } from './lib/texts.js';
 import { date } from './lib/time.js';
 import { h, patch } from './lib/view.js';
@@ -23,14 +24,6 @@ const mine = () => notices.browsers.find((one) => one.current);
 const able = 'serviceWorker' in navigator && 'PushManager' in window && 'Notification' in window;
 
 // ---- this browser ----
-
-/** The pages may make one address of a script from text, and only this one (Content-Security-Policy). @type {any} */
-const policy = /** @type {any} */ (window).trustedTypes?.createPolicy('worker', { createScriptURL: () => '/worker.js' });
-
-async function registered() {
-    await navigator.serviceWorker.register(policy ? policy.createScriptURL('') : '/worker.js');
-    return navigator.serviceWorker.ready;
-}
 
 /** @param {string} text */
 const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (one) => one.charCodeAt(0));

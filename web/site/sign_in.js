@@ -1,5 +1,6 @@
 // Signing in: the address, then the code from the mail.
 import { CallError, call } from './lib/call.js';
+import { keepFor } from './lib/keep.js';
 import { errorText, t } from './lib/texts.js';
 
 /** @template {HTMLElement} T @param {string} id @returns {T} */
@@ -68,6 +69,7 @@ code.addEventListener('submit', (event) => {
     event.preventDefault();
     run(at('code-note'), otp, async () => {
         await call('POST', '/v1/auth/verify', { email: sentTo, challenge, otp: otp.value, purpose: 'web', remember: remember.checked });
+        await keepFor(sentTo, remember.checked);
         location.reload();
     });
 });

@@ -43,9 +43,9 @@ export class Browser {
 }
 
 /** Fails where the page breaks a rule of WCAG 2.2 AA that a program can check: names, contrast, structure. */
-export async function checkAccessible(page) {
+export async function checkAccessible(page, rules = {}) {
     await page.evaluate(axe);
-    const { violations } = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
+    const { violations } = await page.evaluate((rules) => globalThis.axe.run(document, { rules, runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }), rules);
     assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes.map((node) => node.html).join(' ')}`), []);
 }
 
@@ -53,4 +53,16 @@ export async function checkAccessible(page) {
 export async function checkFits(page) {
     const [content, room] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
     assert.ok(content <= room, `${content} px of content in ${room} px`);
+}
+
+/** Looks at the page as somebody who has chosen colours for everything. Contrast is the person's own, and axe reads the
+ *  colours of the style sheet there; but no text may stand on a picture, which stays. */
+export async function checkForcedColours(page) {
+    await page.emulateMedia({ forcedColors: 'active' });
+    await checkAccessible(page, { 'color-contrast': { enabled: false } });
+    await checkFits(page);
+    const pictures = await page.evaluate(() => [...document.querySelectorAll('body *')]
+        .filter((element) => element.checkVisibility() && element.innerText && getComputedStyle(element).backgroundImage.includes('gradient')).map((element) => element.outerHTML.slice(0, 120)));
+    assert.deepEqual(pictures, []);
+    await page.emulateMedia({ forcedColors: 'none' });
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before } from 'node:test';
-import { Browser, checkAccessible, checkFits } from './browser.js';
+import { Browser, checkAccessible, checkFits, checkForcedColours } from './browser.js';
 import { COOKIE, signInBrowser } from './site.js';
 
 export const SIGHTS = ['light', 'dark'].flatMap((colorScheme) => [320, 390, 1280].map((width) => ({ colorScheme, viewport: { width, height: 800 } })));
@@ -40,6 +40,9 @@ export function useBrowser(w) {
             const small = await page.evaluate(() => [...document.querySelectorAll('button, summary, .button, .tabs a, .links a, .ways a, .check, input:not([type="checkbox"]), select')]
                 .filter((element) => element.checkVisibility() && element.getBoundingClientRect().height < 44).map((element) => element.outerHTML));
             assert.deepEqual(small, []);
+            await page.emulateMedia({ forcedColors: 'active' });
+            if (page.viewportSize().width === 390) await b.picture(page, `${name}-forced`);
+            await checkForcedColours(page);
         },
         /** The browser tells of answers that are errors; there were such, and nothing else. */
         expect(status) {

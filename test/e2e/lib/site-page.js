@@ -1,7 +1,7 @@
 // A page of the website, opened in Chromium by a resident who is signed in.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { checkAccessible, checkFits } from './browser.js';
+import { checkAccessible, checkFits, checkForcedColours } from './browser.js';
 import { COOKIE, signInBrowser } from './site.js';
 
 export const WIDTHS = [320, 390, 1280];
@@ -31,7 +31,7 @@ export async function checkTargets(page) {
     assert.deepEqual(small, []);
 }
 
-/** Looks at the page in light and dark at each width: accessible, within its window, with targets for fingers. */
+/** Looks at the page in light and dark at each width, and in forced colours: accessible, within its window, with targets for fingers. */
 export async function checkSights(page, name) {
     for (const colorScheme of ['light', 'dark']) {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
@@ -43,4 +43,8 @@ export async function checkSights(page, name) {
             await checkTargets(page);
         }
     }
+    await page.setViewportSize({ width: 390, height: 800 });
+    await page.emulateMedia({ colorScheme: 'light', forcedColors: 'active' });
+    await picture(page, `${name}-390-forced`);
+    await checkForcedColours(page);
 }

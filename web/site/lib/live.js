@@ -8,7 +8,10 @@ const AGAIN_MS = 15_000;
 const TYPES = ['call.ring', 'call.greeting', 'call.code_wrong', 'call.released', 'call.forwarded', 'call.ringing', 'call.answered', 'call.opened',
     'call.unanswered', 'call.message', 'call.ended', 'grant.created', 'grant.changed', 'grant.revoked', 'settings.changed', 'reset'];
 
-/** @typedef {{seq: number, type: string, call_id?: string}} LiveEvent `reset`: events were missed */
+/**
+ * @typedef {{seq: number, type: string, at?: string, call_id?: string, caller?: string | null, number?: string | null, reason?: string, label?: string,
+ *   outcome?: string, ended_by?: string}} LiveEvent `reset`: events were missed
+ */
 
 let heard = 0;
 /** The last event that this tab knows, from the stream or in the page's data. */
@@ -25,8 +28,15 @@ function read(take) {
     });
 }
 
+/** @type {((event: LiveEvent) => void)[]} */
+const listeners = [];
+
 /** Calls `tell` for each event that the page's data do not have. @param {(event: LiveEvent) => void} tell */
 export function live(tell) {
+    if (listeners.push(tell) === 1 && !data.page.kept) follow();
+}
+
+function follow() {
     const name = `live.${building.id}`;
     const tabs = new BroadcastChannel(name);
     let leads = false;
@@ -35,7 +45,7 @@ export function live(tell) {
         if (leads) tabs.postMessage(event);
         if (event.type !== 'reset' && event.seq <= known()) return;
         heard = event.seq;
-        tell(event);
+        for (const tell of listeners) tell(event);
     };
     // A tab that comes later may have missed what the others were told.
     tabs.addEventListener('message', ({ data: event }) => {

@@ -2,6 +2,9 @@
 import { CallError, call, whenSignedOut } from './call.js';
 import { building, data } from './data.js';
 import { toast } from './dialog.js';
+import { attend } from './doorbell.js';
+import { forget } from './keep.js';
+import './offline.js';
 import { signInAgain } from './session.js';
 import { errorText } from './texts.js';
 import { h, icon, patch } from './view.js';
@@ -22,6 +25,7 @@ const STATUSES = { 429: 'RATE_LIMIT_EXCEEDED', 503: 'SERVICE_UNAVAILABLE' };
 
 /** Reads the page's data again, with one request and at one moment: true unless the person does not sign in again. */
 export async function refresh() {
+    if (data.page.kept) return false;
     const answer = await fetch(location.href, { headers: { Accept: 'text/html' }, signal: AbortSignal.timeout(30_000) })
         .catch(() => { throw new CallError(0, 'offline'); });
     if (!answer.ok) throw new CallError(answer.status, STATUSES[answer.status] ?? 'other');
@@ -90,5 +94,10 @@ out.addEventListener('click', async () => {
             return;
         }
     }
+    await forget();
     location.replace('/');
 });
+
+// ---- the door ----
+
+attend(refresh);

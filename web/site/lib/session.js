@@ -3,6 +3,7 @@ import { call } from './call.js';
 import { data } from './data.js';
 import { dialog } from './dialog.js';
 import { check, field, form } from './form.js';
+import { forget, keepFor } from './keep.js';
 import { t } from './texts.js';
 import { h } from './view.js';
 
@@ -18,6 +19,7 @@ export function signInAgain() {
 async function ask() {
     const { email } = data.account;
     let challenge = '';
+    await forget();
     return await dialog(t('session.title'), (close, draw) => [
         h('p', { class: 'quiet', role: 'status' }, challenge ? t('session.sent', { email }) : t('session.lead')),
         challenge ? form({
@@ -26,6 +28,7 @@ async function ask() {
             errors: { INVALID_OTP: 'otp' },
             submit: async ({ otp, remember }) => {
                 await call('POST', '/v1/auth/verify', { email, challenge, otp: otp.replace(/\D/g, ''), purpose: 'web', remember: Boolean(remember) });
+                await keepFor(email, Boolean(remember));
                 close(true);
             },
         }, field({
