@@ -1,6 +1,6 @@
 # Thin over CMake's presets: what each target does is one or two commands. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help build run demo cluster test test-cluster test-cluster-quick install deb deb-twice image check-package check-image check-systemd programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade upgrade-package bench asan-programs asan tsan-programs tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
+.PHONY: help build run demo cluster clients test test-cluster test-cluster-quick install deb deb-twice image check-package check-image check-systemd programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade upgrade-package bench asan-programs asan tsan-programs tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
 SHELL := /bin/sh
 PREFIX := /usr/local
 E2E := test/e2e
@@ -58,10 +58,13 @@ test-plans: build ## PostgreSQL's plans of every statement on ten million grants
 crash: programs ## acknowledged writes survive kill -9 and a simulated loss of power
 	$(CTEST) -L crash --test-dir build
 
-e2e: build $(NODE_MODULES) ## the real daemon and real peers, on both store engines
+e2e: build clients ## the real daemon and real peers, on both store engines
 	node $(E2E)/run.js $(E2E_AGAIN)
-e2e-sqlite e2e-postgresql: e2e-%: build $(NODE_MODULES)
+e2e-sqlite e2e-postgresql: e2e-%: build clients
 	node $(E2E)/run.js --engine $*
+
+clients: build $(NODE_MODULES) ## the packages of clients/, of the program's own OpenAPI document, in build/clients
+	flock build/clients.lock node clients/build.mjs
 
 upgrade: build $(NODE_MODULES) ## an upgrade and its undoing under load, with the earlier program of test/e2e/earlier/REVISION
 	$(BUILD_NICE) scripts/earlier

@@ -78,7 +78,7 @@ describe('webhooks and kill -9', () => {
             assert.ok(requests.length >= 1, `${row.event_id} was never received`);
             for (const request of requests) {
                 assert.deepEqual(request.raw, requests[0].raw);
-                assert.ok(verify(endpoint.secret, request, request.at / 1000));
+                assert.ok(await verify(endpoint.secret, request, request.at / 1000));
                 assert.equal(request.body.type, row.type);
             }
         }

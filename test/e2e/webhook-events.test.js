@@ -192,7 +192,7 @@ describe('webhook events', () => {
             assert.deepEqual(Object.keys(request.body), ['id', 'type', 'created_at', 'api_version', 'data']);
             assert.match(request.body.id, EVENT_ID);
             assert.match(request.body.created_at, TIMESTAMP);
-            assert.ok(verify(endpoint.secret, request));
+            assert.ok(await verify(endpoint.secret, request));
         });
 
         it('with a signature that neither another secret, another body nor another time bears out', async () => {
@@ -200,12 +200,12 @@ describe('webhook events', () => {
             const other = await listen([`webhook.test`], '/other');
             await test(endpoint);
             const request = await receiver.first();
-            assert.ok(verify(endpoint.secret, request));
-            assert.ok(!verify(other.secret, request));
-            assert.ok(!verify(endpoint.secret.slice('whsec_'.length), request), 'the key is the whole secret');
-            assert.ok(!verify(endpoint.secret, { ...request, raw: Buffer.concat([request.raw, Buffer.from(' ')]) }));
+            assert.ok(await verify(endpoint.secret, request));
+            assert.ok(!await verify(other.secret, request));
+            assert.ok(!await verify(endpoint.secret.slice('whsec_'.length), request), 'the key is the whole secret');
+            assert.ok(!await verify(endpoint.secret, { ...request, raw: Buffer.concat([request.raw, Buffer.from(' ')]) }));
             const moved = request.headers['service-signature'].replace(/t=(\d+)/, (_, t) => `t=${Number(t) + 1}`);
-            assert.ok(!verify(endpoint.secret, { ...request, headers: { 'service-signature': moved } }));
+            assert.ok(!await verify(endpoint.secret, { ...request, headers: { 'service-signature': moved } }));
         });
 
         it('with the real time in the signature, wherever the sandbox\'s clock is', async () => {
@@ -213,7 +213,7 @@ describe('webhook events', () => {
             await advance(client, HOUR / 1000);
             await test(endpoint);
             const request = await receiver.first();
-            assert.ok(verify(endpoint.secret, request));
+            assert.ok(await verify(endpoint.secret, request));
             assert.ok(Math.abs(Date.parse(request.body.created_at) - await now(client)) < 60_000, 'created_at follows the clock');
         });
 
@@ -277,7 +277,7 @@ describe('webhook events', () => {
             await receiver.count(2);
             const [one, two] = receiver.requests;
             assert.deepEqual(two.body, one.body);
-            assert.ok(verify(endpoint.secret, two));
+            assert.ok(await verify(endpoint.secret, two));
             const rows = await settled(endpoint);
             assert.deepEqual(rows.map(({ id, status }) => [id, status]), [[again, 'delivered'], [first, 'delivered']]);
         });

@@ -52,7 +52,7 @@ describe('webhook retries', () => {
         assert.equal(receiver.requests.length, 5);
         for (const request of receiver.requests) {
             assert.deepEqual(request.raw, receiver.requests[0].raw);
-            assert.ok(verify(endpoint.secret, request), 'each attempt is signed anew, at its own real time');
+            assert.ok(await verify(endpoint.secret, request), 'each attempt is signed anew, at its own real time');
         }
     });
 

@@ -1,0 +1,2 @@
+// Node.js 18 has no global Web Crypto.
+export { webcrypto as crypto } from 'node:crypto';

@@ -1,0 +1,71 @@
+// The Python client of clients/python, by Debian's Python: its own tests, its types, its package, and a resident's story against a daemon.
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { clients } from './lib/clients.js';
+import { cleanEnvironment, root, temporaryDirectory } from './lib/daemon.js';
+import { freshEmail, useWorld } from './lib/world.js';
+
+const PYTHON = '/usr/bin/python3';
+const tests = join(root, 'clients/python/tests');
+
+/** Runs Debian's Python to its end: {status, stdout, stderr}. */
+async function python(args, env = {}, cwd = undefined) {
+    const child = spawn(PYTHON, args, { env: cleanEnvironment({ PYTHONDONTWRITEBYTECODE: '1', ...env }), cwd, timeout: 150_000 });
+    const ended = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr']) child[name].setEncoding('utf8').on('data', (text) => { ended[name] += text; });
+    return new Promise((resolve, reject) => {
+        child.on('error', reject);
+        child.on('close', (status) => resolve({ ...ended, status }));
+    });
+}
+
+describe('the Python client', () => {
+    const w = useWorld();
+    let directory;
+    let wheel;
+    before(async () => {
+        directory = temporaryDirectory();
+        const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', '/CN=localhost',
+            '-addext', 'subjectAltName=DNS:localhost', '-keyout', 'tls.key', '-out', 'tls.crt'], { cwd: directory, encoding: 'utf8' });
+        assert.equal(made.status, 0, made.stderr);
+        const source = join(directory, 'source');
+        cpSync(join(clients(), 'python'), source, { recursive: true });
+        const built = await python(['-c', `from setuptools import build_meta; build_meta.build_wheel(${JSON.stringify(directory)})`], {}, source);
+        assert.equal(built.status, 0, built.stderr);
+        wheel = join(directory, readdirSync(directory).find((name) => name.endsWith('.whl')));
+    });
+    after(() => rmSync(directory, { recursive: true, force: true }));
+
+    it('passes its own tests as its wheel', async () => {
+        const { status, stderr } = await python(['-m', 'unittest', '-v', join(tests, 'test_unit.py')], { PYTHONPATH: wheel, PORTERO_TEST_TLS: directory });
+        assert.equal(status, 0, stderr);
+        assert.match(stderr, /^Ran [1-9]\d+ tests/m);
+    });
+
+    it('has types, for Python 3.9 too, under which right uses pass and wrong ones do not', async () => {
+        const use = (lines) => writeFileSync(join(directory, 'use.py'), `from portero import Portero\n\ndef use(portero: Portero) -> None:\n${lines.map((line) => `    ${line}\n`).join('')}`);
+        const check = () => python(['-m', 'mypy', '--strict', '--python-version', '3.9', '--cache-dir', join(directory, 'cache'), '-p', 'portero', '-m', 'use'],
+            { MYPYPATH: `${join(clients(), 'python/src')}:${directory}` });
+        use(['grant = portero.create_unlock({"type": "timer", "expires_in_minutes": 5})', 'label: str = grant["label"]', 'for entry in portero.iterate_logs(q=label):', '    print(entry["succeeded"])']);
+        const right = await check();
+        assert.equal(right.status, 0, right.stdout + right.stderr);
+        use(['portero.create_unlock({"type": "weekly"})', 'portero.get_unlock()', 'portero.list_unlocks(status="open")', 'portero.update_unlock("x", {"label": "x"})', 'portero.get_account()["emial"]']);
+        const { stdout } = await check();
+        assert.deepEqual([...new Set([...stdout.matchAll(/^.*use\.py:(\d+): error/gm)].map(([, line]) => Number(line)))], [4, 5, 6, 7, 8]);
+    });
+
+    it('tells a resident\'s story, from sign-in to the end of the key', async () => {
+        const env = { PYTHONPATH: wheel, PORTERO_TEST_URL: w.daemon.https.replace('127.0.0.1', 'localhost'), PORTERO_TEST_CA: join(w.daemon.data, 'tls.crt'), PORTERO_TEST_EMAIL: freshEmail() };
+        const { status, stdout, stderr } = await python([join(tests, 'story.py')], env);
+        assert.equal(status, 0, stderr);
+        const { types, ...rest } = JSON.parse(stdout);
+        for (const type of ['settings.changed', 'grant.created', 'call.ring', 'call.released', 'call.ended']) assert.ok(types.includes(type), `${type}: ${types}`);
+        assert.deepEqual(rest, {
+            tone: '9', same: true, names: ['Parcel'], guide: true, label: 'faster', revoked: 'revoked',
+            missing: ['NotFoundError', 404, 'NOT_FOUND', true], over: ['AuthenticationError', 401, 'INVALID_KEY', true],
+        });
+    });
+});
