@@ -6,6 +6,8 @@
 #include "domain/event.h"
 #include "domain/webhook.h"
 
+#define KEEP_HOURS 24
+
 /* ---- bodies ---- */
 
 struct endpoint_request {
@@ -21,21 +23,51 @@ static const struct field request_fields[] = {
 static const struct shape request_shape =
     SHAPE(struct endpoint_request, "WebhookEndpointRequest", request_fields, .open = true);
 
+struct endpoint_change {
+    struct val url, events, active;
+};
+static const struct field change_fields[] = {
+    FIELD(struct endpoint_change, url, T_STRING, .min = 1, .max = WEBHOOK_URL_MAX, .format = "uri",
+          .error = ERR_INVALID_WEBHOOK_URL, .doc = "https and publicly reachable, without user and fragment"),
+    FIELD(struct endpoint_change, events, T_STRINGS, .min = 1, .max = EVENT_TYPE_COUNT, .values = event_type_names,
+          .error = ERR_INVALID_WEBHOOK_EVENTS),
+    FIELD(struct endpoint_change, active, T_BOOL,
+          .doc = "false: it gets no events, and its pending deliveries are canceled"),
+};
+static const struct shape change_shape =
+    SHAPE(struct endpoint_change, "WebhookEndpointChange", change_fields, .least = 1);
+
+struct rotation_body {
+    struct val keep_previous_hours;
+};
+static const struct field rotation_fields[] = {
+    FIELD(struct rotation_body, keep_previous_hours, T_INT, .min = 0, .max = KEEP_HOURS,
+          .doc = "how long the earlier secret stays valid; 0: it ends at once; default 24"),
+};
+static const struct shape rotation_shape = SHAPE(struct rotation_body, "WebhookSecretRotation", rotation_fields);
+
 struct endpoint {
-    struct val id, url, events, created_at, secret;
+    struct val id, url, events, active, created_at, secret, previous_secret_until;
 };
 #define ENDPOINT                                                                                                       \
     FIELD(struct endpoint, id, T_ID, .flags = F_REQUIRED), FIELD(struct endpoint, url, T_STRING, .flags = F_REQUIRED), \
         FIELD(struct endpoint, events, T_STRINGS, .flags = F_REQUIRED, .values = event_type_names),                    \
+        FIELD(struct endpoint, active, T_BOOL, .flags = F_REQUIRED, .doc = "false: it gets no events"),                \
         FIELD(struct endpoint, created_at, T_TIME, .flags = F_REQUIRED)
 static const struct field endpoint_fields[] = {ENDPOINT};
 static const struct shape endpoint_shape = SHAPE(struct endpoint, "WebhookEndpoint", endpoint_fields);
-static const struct field created_fields[] = {
-    ENDPOINT,
-    FIELD(struct endpoint, secret, T_STRING, .flags = F_REQUIRED | F_SECRET, .pattern = "^whsec_[0-9A-Za-z]{43}$",
-          .doc = "signs the deliveries, including the prefix; shown only here"),
-};
+#define SECRET                                                                                                         \
+    FIELD(struct endpoint, secret, T_STRING, .flags = F_REQUIRED | F_SECRET, .pattern = "^whsec_[0-9A-Za-z]{43}$",     \
+          .doc = "signs the deliveries, including the prefix; shown only here")
+static const struct field created_fields[] = {ENDPOINT, SECRET};
 static const struct shape created_shape = SHAPE(struct endpoint, "WebhookEndpointCreated", created_fields);
+static const struct field rotated_fields[] = {
+    ENDPOINT,
+    SECRET,
+    FIELD(struct endpoint, previous_secret_until, T_TIME, .flags = F_REQUIRED | F_NULLABLE,
+          .doc = "until then deliveries are signed with the earlier secret, too; null: it has ended"),
+};
+static const struct shape rotated_shape = SHAPE(struct endpoint, "WebhookSecretRotated", rotated_fields);
 
 struct endpoint_list {
     struct val data;
@@ -71,6 +103,7 @@ static struct endpoint endpoint_body(struct arena *a, const struct webhook *w)
         .id = v_str(id_str(&w->id)),
         .url = v_str(w->url),
         .events = type_list(a, w->events),
+        .active = v_bool(w->active),
         .created_at = v_time(w->created_us),
     };
 }
@@ -163,6 +196,61 @@ static enum err list_webhooks(struct request *q, struct reply *p)
     return reply_ok(p, 200, &list_shape, body);
 }
 
+struct update {
+    const struct request *q;
+    struct webhook_change change;
+    struct webhook webhook;
+};
+
+static enum err run_update(struct tx *tx, void *arg)
+{
+    struct update *u = arg;
+    tx->now_us = u->q->tx.now_us;
+    return webhook_update(tx, &u->q->who.account_id, &u->q->path_id, &u->change, &u->webhook);
+}
+
+static enum err update_webhook(struct request *q, struct reply *p)
+{
+    const struct endpoint_change *in = q->body;
+    struct update *u = arena_new(q->tx.arena, struct update);
+    *u = (struct update){.q = q, .change = {.url = in->url.s, .events = in->events, .active = in->active}};
+    if (!v_given(in->url) && !v_given(in->events) && !v_given(in->active))
+        return tx_fail(&q->tx, ERR_INVALID_WEBHOOK, "at least one of url, events and active is required");
+    enum err e = v_given(in->url) ? webhook_url_check(&q->tx, &q->who.account_id, u->change.url) : ERR_NONE;
+    if (!e)
+        e = work_write(&q->work, run_update, u);
+    if (e)
+        return e;
+    struct endpoint *body = arena_new(q->tx.arena, struct endpoint);
+    *body = endpoint_body(q->tx.arena, &u->webhook);
+    return reply_ok(p, 200, &endpoint_shape, body);
+}
+
+static enum err rotation_receipt(struct request *q)
+{
+    struct webhook_rotation r = {.request = webhook_request_of(q)};
+    return webhook_rotation_replay(&q->tx, &q->path_id, &r);
+}
+
+static enum err rotate_webhook_secret(struct request *q, struct reply *p)
+{
+    const struct rotation_body *in = q->body;
+    const int64_t hours = v_given(in->keep_previous_hours) ? in->keep_previous_hours.i : KEEP_HOURS;
+    struct webhook_rotation *r = arena_new(q->tx.arena, struct webhook_rotation);
+    r->request = webhook_request_of(q);
+    r->keep_us = hours * 3600 * US_PER_S;
+    enum err e = webhook_rotate(&q->tx, &q->path_id, r);
+    if (e)
+        return e;
+    if (r->replayed)
+        reply_header(p, "Idempotency-Replayed", STR("true"));
+    struct endpoint *body = arena_new(q->tx.arena, struct endpoint);
+    *body = endpoint_body(q->tx.arena, &r->webhook);
+    body->secret = v_str(r->secret);
+    body->previous_secret_until = v_time_or_null(r->previous_until_us);
+    return reply_ok(p, 200, &rotated_shape, body);
+}
+
 static enum err delete_webhook(struct request *q, struct reply *p)
 {
     enum err e = webhook_delete(&q->tx, &q->who.account_id, &q->path_id);
@@ -222,6 +310,53 @@ static const struct route rows[] = {
      .reply = &list_shape,
      .flags = ROUTE_SITE,
      .store_error = ERR_LIST_FAILED},
+    {.operation_id = "updateWebhook",
+     .summary = "Change an endpoint's URL or event types, or switch it off and on",
+     .description =
+         "Send only the fields that change. An endpoint that is switched off gets no events, and its pending "
+         "deliveries are canceled; they can be replayed. Deliveries that are pending go to the new URL.",
+     .tag = TAG,
+     .method = HTTP_PATCH,
+     .path = "/v1/webhooks/{id}",
+     .credential = CRED_PARENT,
+     .parent_error = ERR_OWNER_KEY_REQUIRED,
+     .scopes = SCOPE(ACCESS_WRITE),
+     .limit = LIMIT_KEY,
+     .body = &change_shape,
+     .body_error = ERR_INVALID_WEBHOOK,
+     .body_example = "{\"events\":[\"access.granted\"],\"active\":true}",
+     .run = RUN_BLOCKING,
+     .handler = update_webhook,
+     .status = 200,
+     .reply = &endpoint_shape,
+     .flags = ROUTE_SITE | ROUTE_EXTENSION,
+     .errors = ROUTE_ERRORS(ERR_NOT_FOUND),
+     .store_error = ERR_UPDATE_FAILED},
+    {.operation_id = "rotateWebhookSecret",
+     .summary = "Give an endpoint another secret",
+     .description = "Deliveries are signed with both secrets until the earlier one ends, each in a `v1` of "
+                    "Service-Signature: accept one that matches. Without an Idempotency-Key, a request that timed out "
+                    "may have changed the secret. A request with the last rotation's key returns that secret again.",
+     .tag = TAG,
+     .method = HTTP_POST,
+     .path = "/v1/webhooks/{id}/secret",
+     .credential = CRED_PARENT,
+     .parent_error = ERR_OWNER_KEY_REQUIRED,
+     .scopes = SCOPE(ACCESS_WRITE),
+     .limit = LIMIT_KEY,
+     .idempotency = NEED_OPTIONAL,
+     .receipt = rotation_receipt,
+     .body = &rotation_shape,
+     .body_error = ERR_INVALID_WEBHOOK,
+     .body_optional = true,
+     .body_example = "{\"keep_previous_hours\":24}",
+     .run = RUN_WRITE,
+     .handler = rotate_webhook_secret,
+     .status = 200,
+     .reply = &rotated_shape,
+     .flags = ROUTE_SITE | ROUTE_EXTENSION | ROUTE_REPLAY,
+     .errors = ROUTE_ERRORS(ERR_NOT_FOUND, ERR_WEBHOOK_ROTATION_PENDING, ERR_SECRET_DECRYPT_FAILED),
+     .store_error = ERR_UPDATE_FAILED},
     {.operation_id = "deleteWebhook",
      .summary = "Delete an endpoint; can be repeated",
      .description = "Stops its deliveries and cancels their retries.",

@@ -47,6 +47,7 @@ static struct delivery_lane lane_of(const struct delivery_take *t, const struct 
 static struct delivery delivery_read(const struct cursor *c, const struct id *webhook, struct arena *a)
 {
     const struct str secret = col_blob(c, COL_DELIVERY_SECRET);
+    const struct str previous = col_blob(c, COL_DELIVERY_PREVIOUS_SECRET);
     return (struct delivery){
         .webhook_id = *webhook,
         .id = col_id(c, COL_DELIVERY_ID),
@@ -54,6 +55,7 @@ static struct delivery delivery_read(const struct cursor *c, const struct id *we
         .lease = col_int(c, COL_DELIVERY_LEASED_UNTIL),
         .url = col_copy(c, COL_DELIVERY_URL, a),
         .secret = arena_str(a, secret),
+        .previous_secret = previous.n ? arena_str(a, previous) : STR_NONE,
         .event_id = col_copy(c, COL_DELIVERY_EVENT_ID, a),
         .type = col_copy(c, COL_DELIVERY_TYPE, a),
         .data = col_copy(c, COL_DELIVERY_DATA, a),

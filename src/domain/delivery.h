@@ -17,10 +17,11 @@
 /* A due delivery, with everything that an attempt needs. */
 struct delivery {
     struct id webhook_id, id;
-    int64_t attempts;  /* attempts that have ended */
-    int64_t lease;     /* names the lease; 0: it has no lease */
-    struct str url;    /* STR_NONE: the endpoint was deleted */
-    struct str secret; /* sealed for WEBHOOK_PURPOSE */
+    int64_t attempts;           /* attempts that have ended */
+    int64_t lease;              /* names the lease; 0: it has no lease */
+    struct str url;             /* STR_NONE: the endpoint was deleted */
+    struct str secret;          /* sealed for WEBHOOK_PURPOSE */
+    struct str previous_secret; /* the same, if it is still valid, too; STR_NONE otherwise */
     struct str event_id, type;
     struct str data;  /* JSON; STR_NONE: the event was deleted */
     struct str trace; /* of the event (domain/event.h); STR_NONE without one */

@@ -58,7 +58,8 @@ const struct personal_table personal_tables[] = {
     ROWS(door_caller, BUILDING, CALLER, 1, "number:s building_id:s released_at:t"),
     ROWS(door_guard, BUILDING, GUARD, 0,
          "building_id:s known:b failed_1:t failed_2:t failed_3:t failed_4:t closed_until:t closings:n mailed_at:t"),
-    ROWS(webhook, ACCOUNT, WEBHOOK, 1, "id:s created_at:t url:s events:n request_id:s deleted_at:t"),
+    ROWS(webhook, ACCOUNT, WEBHOOK, 1,
+         "id:s created_at:t url:s events:n active:n request_id:s previous_until:t rotation_id:s deleted_at:t"),
     ROWS(event, ACCOUNT, EVENT, 1, "id:s building_id:s type:s created_at:t data:j"),
     ROWS(delivery, WEBHOOK, DELIVERY, 1,
          "id:s webhook_id:s event_id:s created_at:t status:s attempts:n due_at:t attempted_at:t status_code:n "

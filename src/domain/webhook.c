@@ -53,7 +53,13 @@ static struct webhook webhook_read(const struct cursor *c, struct arena *a)
         .created_us = col_int(c, COL_WEBHOOK_CREATED_AT),
         .url = col_copy(c, COL_WEBHOOK_URL, a),
         .events = (uint32_t)col_int(c, COL_WEBHOOK_EVENTS),
+        .active = col_int(c, COL_WEBHOOK_ACTIVE) != 0,
     };
+}
+
+static bool is_hash(struct str stored, const unsigned char *hash)
+{
+    return stored.n == SHA256_LEN && memcmp(stored.p, hash, SHA256_LEN) == 0;
 }
 
 enum err webhook_replay(struct tx *tx, const struct webhook_request *request, struct webhook *ret,
@@ -67,8 +73,7 @@ enum err webhook_replay(struct tx *tx, const struct webhook_request *request, st
         db_one(tx->db, SQL_WEBHOOK_BY_REQUEST, DB_ARGS(v_str(id_str(request->account)), v_str(request->key)), &c);
     if (e)
         return e;
-    const struct str hash = col_blob(&c, COL_WEBHOOK_BY_REQUEST_REQUEST_HASH);
-    if (hash.n != SHA256_LEN || memcmp(hash.p, request->hash, SHA256_LEN) != 0)
+    if (!is_hash(col_blob(&c, COL_WEBHOOK_BY_REQUEST_REQUEST_HASH), request->hash))
         return ERR_IDEMPOTENCY_CONFLICT;
     if (!crypto_open(WEBHOOK_PURPOSE, col_blob(&c, COL_WEBHOOK_BY_REQUEST_SECRET), tx->arena, &secret))
         return ERR_SECRET_DECRYPT_FAILED;
@@ -121,7 +126,8 @@ enum err webhook_create(struct tx *tx, const struct webhook_request *request, st
     e = webhook_check_limit(tx, request->account);
     if (e)
         return e;
-    const struct webhook w = {.id = id_new(tx->now_us), .created_us = tx->now_us, .url = url, .events = events};
+    const struct webhook w = {
+        .id = id_new(tx->now_us), .created_us = tx->now_us, .url = url, .events = events, .active = true};
     const struct str secret = make_secret(tx->arena);
     e = webhook_insert(tx, request, &w, secret);
     if (e)
@@ -152,15 +158,98 @@ enum err webhook_list(struct tx *tx, const struct id *account, const struct webh
     return ERR_NONE;
 }
 
+/* ---- changes ---- */
+
+static enum err cancel_deliveries(struct tx *tx, const struct id *account, const struct id *id)
+{
+    db_notify(tx->db, TOPIC_DELIVERIES);
+    return db_exec(tx->db, SQL_WEBHOOK_CANCEL, DB_ARGS(v_str(id_str(account)), v_str(id_str(id))), NULL);
+}
+
+enum err webhook_update(struct tx *tx, const struct id *account, const struct id *id,
+                        const struct webhook_change *change, struct webhook *ret)
+{
+    CURSOR c;
+    uint32_t events = 0;
+    enum err e = v_given(change->events) ? webhook_events(tx, change->events, &events) : ERR_NONE;
+    if (!e)
+        e = db_one(tx->db, SQL_WEBHOOK_UPDATE,
+                   DB_ARGS(v_str(id_str(account)), v_str(id_str(id)), v_str(change->url),
+                           events ? v_int(events) : v_null(),
+                           v_given(change->active) ? v_int(change->active.b) : v_null()),
+                   &c);
+    if (e)
+        return e;
+    *ret = webhook_read(&c, tx->arena);
+    return ret->active ? ERR_NONE : cancel_deliveries(tx, account, id);
+}
+
+static enum err rotation_find(struct tx *tx, const struct id *id, const struct webhook_rotation *r, struct cursor *ret)
+{
+    return db_one(tx->db, SQL_WEBHOOK_ROTATION, DB_ARGS(v_str(id_str(r->request.account)), v_str(id_str(id))), ret);
+}
+
+static enum err rotation_reply(struct tx *tx, const struct cursor *c, struct webhook_rotation *r)
+{
+    const struct str key = col_str(c, COL_WEBHOOK_ROTATION_ROTATION_ID);
+    if (!r->request.key.p || !key.p || !str_eq(key, r->request.key))
+        return ERR_NOT_FOUND;
+    if (!is_hash(col_blob(c, COL_WEBHOOK_ROTATION_ROTATION_HASH), r->request.hash))
+        return ERR_IDEMPOTENCY_CONFLICT;
+    if (!crypto_open(WEBHOOK_PURPOSE, col_blob(c, COL_WEBHOOK_ROTATION_SECRET), tx->arena, &r->secret))
+        return ERR_SECRET_DECRYPT_FAILED;
+    r->webhook = webhook_read(c, tx->arena);
+    r->previous_until_us = col_int(c, COL_WEBHOOK_ROTATION_PREVIOUS_UNTIL);
+    r->replayed = true;
+    return ERR_NONE;
+}
+
+enum err webhook_rotation_replay(struct tx *tx, const struct id *id, struct webhook_rotation *r)
+{
+    CURSOR c;
+    enum err e = rotation_find(tx, id, r, &c);
+    return e ? e : rotation_reply(tx, &c, r);
+}
+
+static enum err rotation_write(struct tx *tx, const struct id *id, struct webhook_rotation *r)
+{
+    const struct webhook_request *request = &r->request;
+    struct str sealed;
+    r->secret = make_secret(tx->arena);
+    r->previous_until_us = r->keep_us ? tx->now_us + r->keep_us : 0;
+    r->replayed = false;
+    enum err e = master_seal(tx, WEBHOOK_PURPOSE, r->secret, &sealed);
+    if (e)
+        return e;
+    return db_exec(tx->db, SQL_WEBHOOK_ROTATE,
+                   DB_ARGS(v_str(id_str(request->account)), v_str(id_str(id)), v_blob(sealed.p, sealed.n),
+                           r->keep_us ? v_int(r->previous_until_us) : v_null(), v_str(request->key),
+                           request->key.p ? v_blob(request->hash, SHA256_LEN) : v_null()),
+                   NULL);
+}
+
+enum err webhook_rotate(struct tx *tx, const struct id *id, struct webhook_rotation *r)
+{
+    CURSOR c;
+    enum err e = rotation_find(tx, id, r, &c);
+    if (e)
+        return e;
+    e = rotation_reply(tx, &c, r);
+    if (e != ERR_NOT_FOUND)
+        return e;
+    r->webhook = webhook_read(&c, tx->arena);
+    if (r->keep_us && col_int(&c, COL_WEBHOOK_ROTATION_PREVIOUS_UNTIL) > tx->now_us)
+        return ERR_WEBHOOK_ROTATION_PENDING;
+    db_end(&c);
+    return rotation_write(tx, id, r);
+}
+
 enum err webhook_delete(struct tx *tx, const struct id *account, const struct id *id)
 {
     int64_t changed;
     enum err e = db_exec(tx->db, SQL_WEBHOOK_DELETE,
                          DB_ARGS(v_str(id_str(account)), v_str(id_str(id)), v_int(tx->now_us)), &changed);
-    if (e || !changed)
-        return e;
-    db_notify(tx->db, TOPIC_DELIVERIES);
-    return db_exec(tx->db, SQL_WEBHOOK_CANCEL, DB_ARGS(v_str(id_str(account)), v_str(id_str(id))), NULL);
+    return e || !changed ? e : cancel_deliveries(tx, account, id);
 }
 
 enum err webhook_find(struct tx *tx, const struct id *account, const struct id *id, bool *ret_deleted)

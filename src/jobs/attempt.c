@@ -30,13 +30,19 @@ static size_t write_body(struct buf *b, const struct delivery *d, int64_t time_s
     return at;
 }
 
-static void write_signature(struct attempt *a, struct str secret, int64_t time_s)
+static void begin_signature(struct attempt *a, int64_t time_s)
+{
+    snprintf(a->signature, sizeof a->signature, "Service-Signature: t=%lld", (long long)time_s);
+}
+
+static void add_signature(struct attempt *a, struct str secret)
 {
     unsigned char mac[SHA256_LEN];
     char hex[2 * SHA256_LEN + 1];
+    const size_t n = strlen(a->signature);
     crypto_hmac_sha256(secret, buf_view(&a->signed_text), mac);
     hex_encode(mac, sizeof mac, hex);
-    snprintf(a->signature, sizeof a->signature, "Service-Signature: t=%lld,v1=%s", (long long)time_s, hex);
+    snprintf(a->signature + n, sizeof a->signature - n, ",v1=%s", hex);
 }
 
 /* Each attempt is a request with an ID of its own in the event's trace (W3C Trace Context, section 3.2). */
@@ -53,9 +59,9 @@ static void write_trace(struct attempt *a, struct str trace)
     snprintf(a->trace, sizeof a->trace, "traceparent: 00-%s-%s-%.2s", a->trace_id, hex, trace.p + TRACE_ID_LEN + 1);
 }
 
-static bool open_secret(const struct delivery *d, struct arena *a, struct str *ret)
+static bool open_secret(const struct delivery *d, struct str sealed, struct arena *a, struct str *ret)
 {
-    if (crypto_open(WEBHOOK_PURPOSE, d->secret, a, ret))
+    if (crypto_open(WEBHOOK_PURPOSE, sealed, a, ret))
         return true;
     log_error("delivery secret cannot be decrypted delivery=%s endpoint=%s", d->id.text, d->webhook_id.text);
     return false;
@@ -67,19 +73,33 @@ static void wipe(struct str secret)
     crypto_wipe((void *)(uintptr_t)secret.p, secret.n); /* NOLINT(performance-no-int-to-ptr) */
 }
 
+/* Signs with each secret that is valid. */
+static bool write_signature(struct attempt *a, const struct delivery *d, int64_t time_s, struct arena *arena)
+{
+    const struct str sealed[] = {d->secret, d->previous_secret};
+    struct str secret;
+    begin_signature(a, time_s);
+    for (size_t i = 0; i < sizeof sealed / sizeof *sealed; i++) {
+        if (i && !sealed[i].p)
+            continue;
+        if (!open_secret(d, sealed[i], arena, &secret))
+            return false;
+        add_signature(a, secret);
+        wipe(secret);
+    }
+    return true;
+}
+
 /* Returns NULL, or the failure if nothing can be sent. */
 static const char *make_request(struct attempt *a, const struct delivery *d, struct arena *arena)
 {
     int64_t time_s = clock_real_us() / US_PER_S;
-    struct str secret;
     if (!d->url.p || !d->data.p)
         return "gone";
-    if (!open_secret(d, arena, &secret))
-        return "secret";
     size_t body_at = write_body(&a->signed_text, d, time_s);
-    write_signature(a, secret, time_s);
+    if (!write_signature(a, d, time_s, arena))
+        return "secret";
     write_trace(a, d->trace);
-    wipe(secret);
     a->url = mem_strndup(d->url.p, d->url.n);
     if (a->signed_text.full)
         abort();
@@ -111,7 +131,7 @@ bool attempt_receive(struct attempt *a, const struct delivery *d, const struct c
     if (!receiver_has(c, d->url))
         return false;
     arena_init(&arena, NULL, 0);
-    if (open_secret(d, &arena, &secret)) {
+    if (open_secret(d, d->secret, &arena, &secret)) {
         const struct received r = {
             .url = d->url, .body = a->post.body, .signature = str_z(a->signature), .trace = str_z(a->trace)};
         a->post.status = receiver_take(r, secret);

@@ -5,7 +5,7 @@
 #include "net/poster.h"
 
 #define ATTEMPT_BODY_MAX   65536
-#define ATTEMPT_HEADER_MAX 128
+#define ATTEMPT_HEADER_MAX 200
 #define ATTEMPT_TRACE_MAX  80
 #define TRACE_ID_LEN       32
 

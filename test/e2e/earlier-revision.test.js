@@ -39,7 +39,7 @@ describe('the earlier revision', () => {
         const header = { headers: { 'X-Service-Building-Id': person.building.id } };
         refused(await person.client.get('/v1/setup', header), 404, 'NOT_FOUND');
         refused(await person.client.patch('/v1/setup', { unlock_tone: '9' }, header), 404, 'NOT_FOUND');
-        refused(await person.client.patch(`/v1/webhooks/${UNKNOWN_ID}`, { active: false }), 405, 'METHOD_NOT_ALLOWED');
+        refused(await person.client.patch(`/v1/webhooks/${UNKNOWN_ID}`, { description: 'mine' }), 400, 'INVALID_WEBHOOK');
     });
 
     it('has a sign-in without a purpose, and a scope, that are refused now', async () => {

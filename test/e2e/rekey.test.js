@@ -6,12 +6,13 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, idempotencyKey, ok } from './lib/client.js';
 import { Daemon, portero } from './lib/daemon.js';
-import { REACHABLE } from './lib/receiver.js';
+import { REACHABLE, useReceiver } from './lib/receiver.js';
 import { challenge, freshEmail, grant, signIn } from './lib/world.js';
 
 const hex = () => randomBytes(32).toString('hex');
 
 describe('the master key', () => {
+    const receiver = useReceiver();
     let daemon;
     let owner;
     const key = idempotencyKey();
@@ -70,6 +71,9 @@ describe('the master key', () => {
         const link = async () => new URL(ok(await owner.client.get(`/v1/unlock/${made.id}/link`)).url).pathname; // the port changes
         const { url } = ok(await owner.client.post(`/v1/unlock/${made.id}/link`), 201);
 
+        const hook = ok(await owner.client.post('/v1/webhooks', { url: receiver.url() }), 201);
+        ok(await owner.client.post(`/v1/webhooks/${hook.id}/secret`));
+
         const done = rekey();
         assert.equal(done.status, 0, done.stderr);
         assert.equal(JSON.parse(done.stdout).unreadable, 0);
@@ -83,6 +87,9 @@ describe('the master key', () => {
         assert.doesNotMatch(daemon.stderr, /rekey/);
         assert.equal(await link(), new URL(url).pathname);
         assert.equal(ok(await register(owner)).secret, secret);
+        ok(await owner.client.post(`/v1/webhooks/${hook.id}/test`), 202);
+        const { headers } = await receiver.first();
+        assert.match(headers['service-signature'], /^t=\d+(,v1=[0-9a-f]{64}){2}$/, 'both secrets of an endpoint sign');
         assert.match(await refusal({ master_key: old }), /sealed with another master key/);
         await restart({ master_key: fresh });
     });

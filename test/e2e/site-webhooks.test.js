@@ -2,6 +2,7 @@
 // engine: sqlite, because it tests pages in a browser
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { ok } from './lib/client.js';
 import { REACHABLE, Receiver } from './lib/receiver.js';
 import { nameOf, SIGHTS, useBrowser } from './lib/signed.js';
@@ -68,6 +69,42 @@ describe('the page of webhooks', () => {
         const [second, third] = receiver.requests.slice(1).map((request) => request.body.id);
         assert.equal(second, third);
         await page.getByText('Delivered · attempt 1 of 5 · answer 200').nth(1).waitFor();
+        await b.close(page);
+    });
+
+    it('changes an address, switches it off and on, and gives it another secret', async (t) => {
+        const receiver = await receiving(t);
+        const person = await resident(client);
+        const { url, secret } = await add(person, receiver.url('/door'));
+        const page = await b.open('/webhooks', person);
+        await page.getByRole('button', { name: `Change ${url}` }).click();
+        assert.equal(await page.getByRole('textbox', { name: 'Address' }).inputValue(), url);
+        await page.getByLabel('Your phone rang').uncheck();
+        await page.getByRole('textbox', { name: 'Address' }).fill(receiver.url('/gate'));
+        await page.getByRole('button', { name: 'Save' }).click();
+        await page.getByText('The address was changed').waitFor();
+        const [changed] = await endpoints(person);
+        assert.deepEqual([changed.url, changed.events], [receiver.url('/gate'), ['access.granted', 'access.denied', 'unlock.no_uses_remaining', 'webhook.test']]);
+        await page.getByRole('button', { name: `Switch off ${changed.url}` }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Switch off', exact: true }).click();
+        await page.getByText('Switched off · ').waitFor();
+        assert.equal((await endpoints(person))[0].active, false);
+        await page.getByRole('button', { name: `Switch on ${changed.url}` }).click();
+        await page.getByText('The address is switched on').waitFor();
+        assert.equal((await endpoints(person))[0].active, true);
+        await page.getByRole('button', { name: `New secret for ${changed.url}` }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'New secret', exact: true }).click();
+        await page.getByRole('heading', { name: 'The new secret' }).waitFor();
+        const fresh = await page.getByRole('textbox', { name: 'Secret' }).innerText();
+        assert.match(fresh, /^whsec_[0-9A-Za-z]{43}$/);
+        assert.notEqual(fresh, secret);
+        await page.getByRole('button', { name: `Send a test to ${changed.url}` }).click();
+        const request = await receiver.first();
+        for (const one of [secret, fresh]) {
+            const [time, ...signatures] = request.headers['service-signature'].split(',');
+            assert.ok(signatures.includes(`v1=${createHmac('sha256', one).update(`${time.slice(2)}.`).update(request.raw).digest('hex')}`));
+        }
+        await b.look(page, 'webhooks-secret');
         await b.close(page);
     });
 

@@ -30,7 +30,7 @@ describe('webhook endpoints', () => {
         it('gives an endpoint that listens to every type, and its secret', async () => {
             const owner = await signIn(client);
             const made = ok(await create(owner), 201);
-            assert.deepEqual(Object.keys(made), ['id', 'url', 'events', 'created_at', 'secret']);
+            assert.deepEqual(Object.keys(made), ['id', 'url', 'events', 'active', 'created_at', 'secret']);
             assert.match(made.id, ID);
             assert.equal(made.url, SOMEWHERE);
             assert.deepEqual(made.events, TYPES);

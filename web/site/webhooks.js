@@ -1,5 +1,5 @@
-// Endpoints that are told of events: make one, test it, see what was delivered, send it again, delete it.
-import { CallError, call } from './lib/call.js';
+// Endpoints that are told of events: make, change, test and delete one, see what was delivered, and send it again.
+import { CallError, call, newKey } from './lib/call.js';
 import { confirm, dialog, toast } from './lib/dialog.js';
 import { check, field, form } from './lib/form.js';
 import { mark } from './lib/marks.js';
@@ -10,7 +10,7 @@ import { exactly, when } from './lib/time.js';
 import { h, patch } from './lib/view.js';
 
 /**
- * @typedef {{id: string, url: string, events: string[], created_at: string}} Endpoint
+ * @typedef {{id: string, url: string, events: string[], active: boolean, created_at: string}} Endpoint
  * @typedef {{id: string, event_id: string, type: string, status: string, attempts: number, created_at: string, next_attempt_at: string | null, last_attempt_at: string | null, last_status_code: number | null, last_error: string | null}} Delivery
  * @typedef {{open: boolean, busy: boolean, error: string, list: Delivery[], cursor: string | null, looks: number}} Log
  */
@@ -33,7 +33,7 @@ const REASONS = { timeout: t('why_timeout'), resolve: t('why_resolve'), address:
 
 /** @type {Endpoint[]} */
 let endpoints = data.webhooks.data;
-/** @type {{id: string, url: string, secret: string} | undefined} */
+/** A secret that is shown once. @type {{id: string, title: string, lead: string, secret: string} | undefined} */
 let fresh;
 /** @type {Record<string, Log>} */
 const logs = {};
@@ -140,27 +140,67 @@ function deliveries(endpoint) {
 
 // ---- endpoints ----
 
-/** @param {Record<string, string>} values @param {string} once */
-async function make(values, once) {
+/** @param {Record<string, string>} values */
+function chosen(values) {
     const events = EVENTS.map(([name]) => name).filter((name) => values[name]);
     if (events.length === 0) throw new CallError(400, 'INVALID_WEBHOOK_EVENTS');
-    const made = await call('POST', '/v1/webhooks', { url: values.url.trim(), events }, { once });
-    fresh = { id: made.id, url: made.url, secret: made.secret };
+    return events;
+}
+
+/** @param {Record<string, string>} values @param {string} once */
+async function make(values, once) {
+    const made = await call('POST', '/v1/webhooks', { url: values.url.trim(), events: chosen(values) }, { once });
+    fresh = { id: made.id, title: t('made'), lead: t('once', { url: made.url }), secret: made.secret };
     endpoints = [made, ...endpoints.filter((one) => one.id !== made.id)];
     draw();
 }
 
-function ask() {
-    return dialog(t('new'), (close) => [form({
-        button: t('make'),
+/** @param {Endpoint} endpoint @param {object} body @param {string} text */
+async function change(endpoint, body, text) {
+    const changed = await call('PATCH', `/v1/webhooks/${endpoint.id}`, body);
+    endpoints = endpoints.map((one) => (one.id === changed.id ? changed : one));
+    toast(text);
+    draw();
+}
+
+/** The form of a new endpoint, or of one that is there. @param {Endpoint} [endpoint] */
+function ask(endpoint) {
+    const test = endpoint?.events.filter((name) => name === 'webhook.test') ?? [];
+    return dialog(endpoint ? t('edit_title') : t('new'), (close) => [form({
+        button: endpoint ? t('save') : t('make'),
         errors: { INVALID_WEBHOOK_URL: 'url' },
         submit: async (values, once) => {
-            await make(values, once);
+            if (endpoint) await change(endpoint, { url: values.url.trim(), events: [...chosen(values), ...test] }, t('changed'));
+            else await make(values, once);
             close();
         },
     },
-    field({ name: 'url', label: t('url'), hint: t('url_hint'), type: 'url', required: true, maxlength: 2048, placeholder: 'https://', autocomplete: 'off', spellcheck: 'false' }),
-    h('fieldset', { class: 'boxes', key: 'events' }, h('legend', null, t('events')), EVENTS.map(([name, text]) => check({ name, label: text, checked: true }))))]);
+    field({ name: 'url', label: t('url'), hint: t('url_hint'), type: 'url', required: true, maxlength: 2048, placeholder: 'https://', autocomplete: 'off', spellcheck: 'false', value: endpoint?.url ?? '' }),
+    h('fieldset', { class: 'boxes', key: 'events' }, h('legend', null, t('events')),
+        EVENTS.map(([name, text]) => check({ name, label: text, checked: endpoint ? endpoint.events.includes(name) : true }))))]);
+}
+
+/** @param {Endpoint} endpoint */
+async function turn(endpoint) {
+    if (endpoint.active && !await confirm(t('off_title'), t('off_text', { url: endpoint.url }), t('off'))) return;
+    try {
+        await change(endpoint, { active: !endpoint.active }, endpoint.active ? t('is_off') : t('is_on'));
+    } catch (error) {
+        tellError(error);
+    }
+}
+
+/** @param {Endpoint} endpoint */
+async function rotate(endpoint) {
+    if (!await confirm(t('rotate_title'), t('rotate_text'), t('rotate'))) return;
+    try {
+        const { id, url, secret } = await call('POST', `/v1/webhooks/${endpoint.id}/secret`, {}, { once: newKey() });
+        fresh = { id, title: t('rotated'), lead: t('rotated_once', { url }), secret };
+    } catch (error) {
+        tellError(error);
+        return;
+    }
+    draw();
 }
 
 /** @param {Endpoint} endpoint */
@@ -181,7 +221,7 @@ async function remove(endpoint) {
 
 function secret() {
     return fresh && secretCard({
-        title: t('made'), lead: t('once', { url: fresh.url }), key: fresh.id,
+        title: fresh.title, lead: fresh.lead, key: fresh.secret,
         stored: () => {
             fresh = undefined;
             draw();
@@ -200,9 +240,12 @@ function eventsOf(events) {
 function card(endpoint) {
     return h('li', { key: endpoint.id },
         h('div', { class: 'title' }, mark('hook'), h('div', null, h('h3', null, endpoint.url),
-            h('p', { class: 'small quiet' }, eventsOf(endpoint.events)))),
+            h('p', { class: 'small quiet' }, [!endpoint.active && t('is_off_now'), eventsOf(endpoint.events)].filter(Boolean).join(' · ')))),
         h('div', { class: 'actions' },
             h('button', { type: 'button', 'aria-label': t('test_what', { url: endpoint.url }), onclick: () => queue(endpoint.id, `/v1/webhooks/${endpoint.id}/test`, t('sent')) }, t('test')),
+            h('button', { type: 'button', 'aria-label': t('edit_what', { url: endpoint.url }), onclick: () => ask(endpoint) }, t('edit')),
+            h('button', { type: 'button', 'aria-label': t('rotate_what', { url: endpoint.url }), onclick: () => rotate(endpoint) }, t('rotate')),
+            h('button', { type: 'button', 'aria-label': t(endpoint.active ? 'off_what' : 'on_what', { url: endpoint.url }), onclick: () => turn(endpoint) }, t(endpoint.active ? 'off' : 'on')),
             h('button', { class: 'danger plain', type: 'button', 'aria-label': t('delete_what', { url: endpoint.url }), onclick: () => remove(endpoint) }, t('delete'))),
         deliveries(endpoint));
 }
@@ -210,10 +253,10 @@ function card(endpoint) {
 function list() {
     const full = endpoints.length >= MAX;
     return h('section', { class: 'card', 'aria-labelledby': 'endpoints', key: 'list' },
-        h('div', { class: 'head' }, h('h2', { id: 'endpoints', tabindex: '-1' }, t('endpoints')), endpoints.length > 0 && h('button', { class: 'primary', type: 'button', disabled: full, onclick: ask }, t('new'))),
+        h('div', { class: 'head' }, h('h2', { id: 'endpoints', tabindex: '-1' }, t('endpoints')), endpoints.length > 0 && h('button', { class: 'primary', type: 'button', disabled: full, onclick: () => ask() }, t('new'))),
         full && h('p', { class: 'small quiet' }, t('full')),
         endpoints.length > 0 ? h('ul', { class: 'things' }, endpoints.map(card))
-            : h('div', { class: 'blank' }, mark('hook'), h('b', null, t('none')), h('p', { class: 'quiet' }, t('none_lead')), h('button', { class: 'primary', type: 'button', onclick: ask }, t('new'))));
+            : h('div', { class: 'blank' }, mark('hook'), h('b', null, t('none')), h('p', { class: 'quiet' }, t('none_lead')), h('button', { class: 'primary', type: 'button', onclick: () => ask() }, t('new'))));
 }
 
 const EXAMPLE = `{

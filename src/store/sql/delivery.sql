@@ -37,7 +37,7 @@ WHERE webhook_id IN (SELECT json_array_elements_text(CAST(CAST($1 AS TEXT) AS JS
                     AND d.status = 'pending' AND d.due_at <= $2 AND d.leased_until <= {real})
 
 -- columns: delivery
-d.id, d.attempts, d.leased_until, w.url, w.secret, d.event_id, e.type, e.created_at, e.data, e.trace
+d.id, d.attempts, d.leased_until, w.url, w.secret, CASE WHEN w.previous_until > $2 THEN w.previous_secret END AS previous_secret, d.event_id, e.type, e.created_at, e.data, e.trace
 
 -- name: delivery_take (sqlite)
 -- Excludes the deliveries that the caller has already taken, the list $4 (JSON). Only one process uses the store, so

@@ -1,10 +1,10 @@
 -- Events and their webhook deliveries, inserted in the transaction of their cause.
 
 -- name: event_listeners
--- The endpoints of an account (at most five) that listen to the event types $2 (bits), and the next time the engine
+-- The active endpoints of an account (at most five) that listen to the event types $2 (bits), and the next time the engine
 -- looks at them.
 SELECT w.id, l.due_at FROM webhook w {by webhook_live} LEFT JOIN delivery_lane l ON l.webhook_id = w.id
-WHERE w.account_id = $1 AND w.deleted_at IS NULL AND (w.events & $2) <> 0
+WHERE w.account_id = $1 AND w.deleted_at IS NULL AND w.active <> 0 AND (w.events & $2) <> 0
 
 -- name: event_insert
 INSERT INTO event (account_id, id, building_id, type, created_at, data, trace) VALUES ($1, $2, $3, $4, $5, $6, $7)

@@ -75,7 +75,7 @@ SELECT building_id, known, failed_1, failed_2, failed_3, failed_4, closed_until,
 FROM door_guard WHERE building_id = $1 LIMIT $2
 
 -- name: export_webhook
-SELECT id, created_at, url, events, request_id, deleted_at FROM webhook WHERE account_id = $1 AND id > $3 ORDER BY id LIMIT $2
+SELECT id, created_at, url, events, active, request_id, previous_until, rotation_id, deleted_at FROM webhook WHERE account_id = $1 AND id > $3 ORDER BY id LIMIT $2
 
 -- name: export_event
 SELECT id, building_id, type, created_at, data FROM event WHERE account_id = $1 AND id > $3 ORDER BY id LIMIT $2

@@ -15,6 +15,12 @@ SELECT id, secret FROM webhook {by webhook_id} WHERE id > $1 ORDER BY id LIMIT $
 -- name: sealed_webhook_replace
 UPDATE webhook SET secret = $2 WHERE id = $1
 
+-- name: sealed_webhooks_previous
+SELECT id, previous_secret FROM webhook {by webhook_id} WHERE id > $1 AND previous_secret IS NOT NULL ORDER BY id LIMIT $2
+
+-- name: sealed_webhook_previous_replace
+UPDATE webhook SET previous_secret = $2 WHERE id = $1
+
 -- name: sealed_mails
 SELECT id, payload FROM job WHERE id > $1 AND kind = 'mail' ORDER BY id LIMIT $2
 

@@ -78,6 +78,9 @@ static const struct contract contract[] = {
     {HTTP_DELETE, "/v1/webhooks/{id}", ANY_KEY, "access:write", OWNER, OWNER, IGNORED, PER_KEY, 0},
     {HTTP_POST, "/v1/webhooks/{id}/test", ANY_KEY, "access:write", OWNER, OWNER, IGNORED, PER_KEY, 0},
     /* beyond the contract */
+    {HTTP_PATCH, "/v1/webhooks/{id}", ANY_KEY, "access:write", OWNER, OWNER, IGNORED, PER_KEY, BODY},
+    {HTTP_POST, "/v1/webhooks/{id}/secret", ANY_KEY, "access:write", OWNER, OWNER, IGNORED, PER_KEY,
+     IDEMPOTENCY_IF_SENT},
     {HTTP_GET, "/v1/webhooks/{id}/deliveries", ANY_KEY, "access:read", OWNER, OWNER, IGNORED, PER_KEY, 0},
     {HTTP_POST, "/v1/webhooks/{id}/deliveries/{deliveryId}/replay", ANY_KEY, "access:write", OWNER, OWNER, IGNORED,
      PER_KEY, 0},
