@@ -324,7 +324,7 @@ static bool check_registration(struct checking *k, const struct config_peer *p, 
     char why[100] = "", *reason = NULL;
     arena_init(&arena, NULL, 0);
     enum err unread = config_secret_of("password", p->password, &arena, &password, &reason);
-    int e = reach_find(server->host, port, tcp, &at);
+    int e = reach_find(server->host, port, tcp, REACH_PATIENCE_MS, &at);
     if (!e && !unread)
         e = register_try(p, password.p, &at, tcp, why, sizeof why);
     if (e)
@@ -341,7 +341,7 @@ static void check_trunk(struct checking *k, const struct config_peer *p)
     const bool tls = strcmp(p->transport, "tls") == 0, tcp = tls || strcmp(p->transport, "tcp") == 0;
     sip_server_parse(p->server, &server);
     const uint16_t port = server.port ? server.port : tls ? TLS_PORT : SIP_PORT;
-    const int e = reach_answers(server.host, port, tcp);
+    const int e = reach_answers(server.host, port, tcp, REACH_PATIENCE_MS);
     if (e)
         tell(k, SETUP_FAILED, "trunk", "%s: %s: check its address, and whether it knows this machine", p->server,
              e == ENOENT ? "name not found" : strerror(e));

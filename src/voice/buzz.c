@@ -167,7 +167,7 @@ static bool find_server(struct buzz *b)
     }
     (void)snprintf(host, sizeof host, "%.*s", STR_ARG(at.host));
     b->tcp = at.tcp;
-    int e = at.host.n < sizeof host ? reach_find(host, at.port, at.tcp, &b->server) : ENOENT;
+    int e = at.host.n < sizeof host ? reach_find(host, at.port, at.tcp, REACH_PATIENCE_MS, &b->server) : ENOENT;
     if (e == ENOENT)
         handset_fail(&b->hand, "--sip: host not found", 0);
     else if (e) {

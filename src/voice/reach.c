@@ -12,7 +12,6 @@
 
 #define ADDRESSES_MAX 8
 #define STAGGER_MS    250 /* RFC 8305, 5: the recommended delay between attempts */
-#define PATIENCE_MS   3000
 #define REQUEST_MAX   600
 
 struct search {
@@ -119,13 +118,14 @@ static int reach_waiting(const struct search *s)
     return -1;
 }
 
-/* The index of the chosen address, or -1 if all refused. */
-static int reach_search(struct search *s)
+/* The index of the chosen address, or -1 if all refused. The time is over only when all addresses were asked and the
+ * answers that came were read, because a busy machine may hold up this process for longer. */
+static int reach_search(struct search *s, int64_t patience_ms)
 {
     int64_t now = reach_now_ms(), next = now;
-    const int64_t until = now + PATIENCE_MS;
+    const int64_t until = now + patience_ms;
     int found = -1;
-    for (; found < 0 && now < until; now = reach_now_ms()) {
+    for (bool over = false; found < 0 && !over; now = reach_now_ms()) {
         bool refused = false;
         if (reach_waiting(s) < 0 && s->begun == s->count)
             break;
@@ -133,6 +133,7 @@ static int reach_search(struct search *s)
             reach_next(s);
             next = now + STAGGER_MS;
         }
+        over = now >= until && s->begun == s->count;
         if (reach_waiting(s) >= 0 && poll(s->fds, s->begun, (int)(next - now)) > 0)
             found = reach_settle(s, &refused);
         if (refused && s->begun < s->count)
@@ -161,26 +162,26 @@ static bool reach_resolve(const char *host, uint16_t port, bool tcp, struct sear
     return true;
 }
 
-int reach_find(const char *host, uint16_t port, bool tcp, struct sa *ret)
+int reach_find(const char *host, uint16_t port, bool tcp, int64_t patience_ms, struct sa *ret)
 {
     struct addrinfo *list;
     struct search s;
     if (!reach_resolve(host, port, tcp, &s, &list))
         return ENOENT;
-    int chosen = s.count > 1 ? reach_search(&s) : 0;
+    int chosen = s.count > 1 ? reach_search(&s, patience_ms) : 0;
     const struct addrinfo *found = chosen < 0 ? NULL : s.at[chosen];
     int e = found ? sa_set_sa(ret, found->ai_addr) : s.error;
     freeaddrinfo(list);
     return e;
 }
 
-int reach_answers(const char *host, uint16_t port, bool tcp)
+int reach_answers(const char *host, uint16_t port, bool tcp, int64_t patience_ms)
 {
     struct addrinfo *list;
     struct search s;
     if (!reach_resolve(host, port, tcp, &s, &list))
         return ENOENT;
-    (void)reach_search(&s);
+    (void)reach_search(&s, patience_ms);
     freeaddrinfo(list);
     return s.answered ? 0 : s.error ? s.error : ETIMEDOUT;
 }

@@ -3,17 +3,9 @@ import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { ok } from './lib/client.js';
 import { BOX, buzz, QUICK, startBuzz } from './lib/phone.js';
-import { eventually, grant, resident, world } from './lib/world.js';
+import { endedCall as ended, grant, resident, world } from './lib/world.js';
 
 const names = (call) => call.steps.map((step) => step.step);
-
-/** The newest call of the person's building, once it has ended. */
-function ended(person) {
-    return eventually(async () => {
-        const [call] = ok(await person.client.get('/v1/calls?limit=1')).data;
-        return call?.ended_at && ok(await person.client.get(`/v1/calls/${call.id}`));
-    }, 'the record of an ended call');
-}
 
 describe('the record of a call over SIP', { concurrency: 4 }, () => {
     let w;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { ok } from './lib/client.js';
 import { temporaryDirectory } from './lib/daemon.js';
 import { buzz, QUICK } from './lib/phone.js';
-import { grant, resident, world } from './lib/world.js';
+import { endedCall, grant, resident, world } from './lib/world.js';
 
 const RATE = 8000;
 
@@ -75,9 +75,11 @@ describe('spoken codes', () => {
 
     it('are dropped when a key is pressed', async () => {
         const person = await withCode('9751', true);
-        const call = await buzz(w.daemon, person.number, '--wav', say('nine seven', 0.1), '--digits', '9751');
+        const call = await buzz(w.daemon, person.number, '--wav', say('nine seven', 0.1), '--wait', '100', '--digits', '9751');
         assert.equal(call.status, 0, call.stdout + call.stderr);
         assert.match(String(await line(person)), / keys=4 .* spoken=0 wrong=0 decision=released /);
+        const steps = (await endedCall(person)).steps.map(({ step }) => step);
+        assert.ok(!steps.includes('unclear'), steps.join(' ')); // nothing was judged
     });
 });
 

@@ -96,6 +96,14 @@ export async function eventually(probe, what, ms = 60_000) {
     }
 }
 
+/** The newest call of the person's building, once it has ended. */
+export function endedCall(person) {
+    return eventually(async () => {
+        const [call] = ok(await person.client.get('/v1/calls?limit=1')).data;
+        return call?.ended_at && ok(await person.client.get(`/v1/calls/${call.id}`));
+    }, 'the record of an ended call');
+}
+
 /** The building of a signed-in account that has one: its row in the list. */
 export async function building(session) {
     return ok(await session.client.get('/v1/buildings')).data[0];

@@ -49,6 +49,7 @@ static struct {
     const char *phones[1 + RING_NUMBERS_MAX]; /* of FAKE_RING and FAKE_TRY, whose release tone is 5 */
     struct ring ring;                         /* how they ring; its numbers are ignored */
     bool browsers;                            /* are told of visitors to these */
+    const char *welcome;                      /* a greeting; NULL: "welcome" */
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
 static void fake_building(struct id *ret, int kind)
@@ -66,8 +67,8 @@ static void fake_greetings(struct access_decision *d, int kind)
     bool speaks = kind != 6 && kind < 10;
     pthread_mutex_lock(&fake.lock);
     d->release = fake.release;
+    d->greeting_welcome = !speaks ? STR("") : fake.welcome ? str_z(fake.welcome) : STR("welcome");
     pthread_mutex_unlock(&fake.lock);
-    d->greeting_welcome = speaks ? STR("welcome") : STR("");
     d->greeting_granted = STR("");
     d->greeting_denied = speaks ? STR("denied") : STR("");
     d->greeting_forwarding = speaks ? STR("forwarding") : STR("");
@@ -290,5 +291,6 @@ static void fake_reset(void)
     fake.arrived = fake.right = fake.wrong = fake.forwarded = fake.code_count = fake.records = 0;
     memset(fake.codes, 0, sizeof fake.codes);
     fake.release = (struct release){.length_ms = 60, .gap_ms = 60, .repeat = 1};
+    fake.welcome = NULL;
     pthread_mutex_unlock(&fake.lock);
 }

@@ -10,7 +10,9 @@
 
 #include "../base/unit.h"
 
-#define NAME "several.example"
+#define NAME       "several.example"
+#define FOREVER_MS 120000 /* an answer is on its way, however busy the machine is */
+#define SOON_MS    2000   /* no answer comes */
 
 static const char *addresses[4]; /* of NAME, numeric */
 static uint16_t port;
@@ -53,17 +55,28 @@ __attribute__((visibility("default"))) void freeaddrinfo(struct addrinfo *list)
     }
 }
 
-/* A socket at the address, on the port of the test's first socket. */
-static int at(const char *address, bool tcp)
+/* A socket at the address, on the port of the test's first socket; -1 if that port is in use. */
+static int try_at(const char *address, bool tcp)
 {
     struct sa sa;
     socklen_t len;
     int fd = socket(AF_INET, tcp ? SOCK_STREAM : SOCK_DGRAM, 0);
     assert_int_equal(sa_set_str(&sa, address, port), 0);
-    assert_int_equal(bind(fd, &sa.u.sa, sa.len), 0);
+    if (bind(fd, &sa.u.sa, sa.len) != 0) {
+        assert_int_equal(errno, EADDRINUSE);
+        close(fd);
+        return -1;
+    }
     len = sa.len;
     assert_int_equal(getsockname(fd, &sa.u.sa, &len), 0);
     port = sa_port(&sa);
+    return fd;
+}
+
+static int at(const char *address, bool tcp)
+{
+    int fd = try_at(address, tcp);
+    assert_true(fd >= 0);
     return fd;
 }
 
@@ -85,11 +98,11 @@ static int new_test(void **state)
     return 0;
 }
 
-static void reaches(bool tcp, const char *want)
+static void reaches(bool tcp, int64_t patience_ms, const char *want)
 {
     struct sa found;
     char text[64];
-    assert_int_equal(reach_find(NAME, port, tcp, &found), 0);
+    assert_int_equal(reach_find(NAME, port, tcp, patience_ms, &found), 0);
     re_snprintf(text, sizeof text, "%j", &found);
     assert_string_equal(text, want);
     assert_int_equal(sa_port(&found), port);
@@ -101,7 +114,7 @@ static void a_refusing_address_is_skipped_over_tcp(void **state)
     int there = at(second, true);
     assert_int_equal(listen(there, 4), 0);
     addresses[0] = first, addresses[1] = second;
-    reaches(true, second);
+    reaches(true, FOREVER_MS, second);
     close(there);
 }
 
@@ -126,7 +139,7 @@ static void a_refusing_address_is_skipped_over_udp(void **state)
     int there = at(second, false);
     answer_once(there);
     addresses[0] = first, addresses[1] = second;
-    reaches(false, second);
+    reaches(false, FOREVER_MS, second);
     close(there);
 }
 
@@ -136,7 +149,7 @@ static void a_silent_address_is_skipped_for_one_that_answers(void **state)
     int silent = at(first, false), there = at(second, false);
     answer_once(there);
     addresses[0] = first, addresses[1] = second;
-    reaches(false, second);
+    reaches(false, FOREVER_MS, second);
     close(silent);
     close(there);
 }
@@ -146,7 +159,7 @@ static void of_silent_addresses_the_first_is_called(void **state)
     (void)state;
     int silent = at(first, false), other = at(second, false);
     addresses[0] = third, addresses[1] = first, addresses[2] = second;
-    reaches(false, first);
+    reaches(false, SOON_MS, first);
     close(silent);
     close(other);
 }
@@ -156,19 +169,23 @@ static void a_single_address_is_not_probed(void **state)
     (void)state;
     port = 9;
     addresses[0] = first;
-    reaches(true, first);
-    reaches(false, first);
+    reaches(true, SOON_MS, first);
+    reaches(false, SOON_MS, first);
 }
 
 static void refusals_and_unknown_names_have_different_errors(void **state)
 {
     (void)state;
     struct sa unused;
-    int tcp = at(reserved, true), udp = at(reserved, false); /* nobody can listen to the port at all addresses */
+    int tcp, udp = -1; /* bound to the port, so that nobody else can listen to it at all addresses */
+    for (tcp = at(reserved, true); (udp = try_at(reserved, false)) < 0; tcp = at(reserved, true)) {
+        close(tcp);
+        port = 0;
+    }
     addresses[0] = first, addresses[1] = second;
-    assert_int_equal(reach_find(NAME, port, true, &unused), ECONNREFUSED);
-    assert_int_equal(reach_find(NAME, port, false, &unused), ECONNREFUSED);
-    assert_int_equal(reach_find("unknown.example", port, true, &unused), ENOENT);
+    assert_int_equal(reach_find(NAME, port, true, FOREVER_MS, &unused), ECONNREFUSED);
+    assert_int_equal(reach_find(NAME, port, false, FOREVER_MS, &unused), ECONNREFUSED);
+    assert_int_equal(reach_find("unknown.example", port, true, FOREVER_MS, &unused), ENOENT);
     close(tcp);
     close(udp);
 }
