@@ -60,6 +60,8 @@ describe('the link of a grant', () => {
     });
 
     it('takes a known time zone and nothing else', async () => {
+        const guest = await grant(person, { type: 'passcode', expires_in_minutes: 60 });
+        assert.equal((await make(person, guest, { timezone: 'Europe/Madrid' })).timezone, 'Europe/Madrid');
         const made = await grant(person, { type: 'passcode' });
         for (const body of [{ timezone: 'Mars/Olympus' }, { timezone: '' }, { timezone: null }, { zone: 'UTC' }, { timezone: '../etc/passwd' }])
             refused(await person.client.post(`/v1/unlock/${made.id}/link`, body), 400, 'INVALID_UNLOCK');
