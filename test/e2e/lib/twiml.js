@@ -157,6 +157,7 @@ class Call {
         Object.assign(this, { twilio, to, from, digits, speech, resident, hangUp, silent, message, talk: talk?.split(''), stay, sid });
         this.result = { call_id: sid, said: [], tones: null, rang: [], rejected: null, documents: [], asked: [] };
         this.over = false;
+        this.visitorLeft = new Promise((left) => { this.leave = left; }); // all requests of the visitor's call are answered
     }
 
     form(more) {
@@ -174,6 +175,7 @@ class Call {
             this.result.documents.push(document);
             next = this.over ? undefined : await this.#perform(verbs(document));
         }
+        this.leave();
         await this.otherLeg;
         if (!this.silent) await this.twilio.fetch(STATUS, this.form({ CallStatus: 'completed', CallDuration: '5' }));
         if (this.reportLate) await this.report();
@@ -306,6 +308,7 @@ class Call {
                 assert.equal(verb.name, 'Gather');
                 this.result.askedResident = children(verb).map(textOf).join(' ');
                 const key = this.talk.shift();
+                if (this.over) await this.visitorLeft; // Twilio waits for a key for seconds
                 next = { target: verb.attribs.action, form: { Digits: key === '-' ? '' : key ?? '' } };
             }
         }
@@ -343,7 +346,6 @@ class Room {
             entry.over = new Promise((end) => { entry.end = end; });
             this.#inside.set(who, entry);
             if (this.#inside.size === 2) for (const { met } of this.#inside.values()) met(true);
-            else if (this.gone) this.end(who);
         });
     }
 
