@@ -17,6 +17,7 @@ static const struct {
     {"Webhooks", "HTTPS receivers that are notified when access is used, and their deliveries."},
     {"Service", "The service itself: health, contract and guide."},
     {"Browsers", "Browsers that residents are signed in with."},
+    {"The person's data", "A copy of all that is held of the person, and its deletion with the account."},
     {"Notices", "Notices of events at a building's door, pushed to browsers or sent by e-mail."},
     {"Sandbox", "Simulated e-mail, text messages, calls, numbers, billing and clock."},
 };

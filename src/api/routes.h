@@ -31,6 +31,7 @@ extern const struct route_set webhook_routes;    /* webhook endpoints */
 extern const struct route_set *const browser_sets[];
 extern const size_t browser_set_count;
 extern const struct route_set browser_routes; /* browsers that are signed in */
+extern const struct route_set person_routes;  /* a person's own export and deletion */
 extern const struct route_set notice_routes;  /* notices of events at the door */
 extern const struct route_set sign_in_routes; /* sign-in of a browser */
 

@@ -9,34 +9,27 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "cli/datadir.h"
 #include "domain/account.h"
 #include "domain/erasure.h"
-#include "domain/personal.h"
+#include "domain/personal_document.h"
 #include "domain/work.h"
 
-#define PAGE_MAX (64U << 20)
+#define PART_MAX (64U << 20)
 
 struct export
 {
-    const struct config *config;
     struct store *store;
+    const struct config *config;
     FILE *out;
     const char *name;
-    struct id account;
     struct account person;
     struct arena arena;    /* of the whole export */
-    struct arena pages[2]; /* of this page and of the one before, whose last keys it begins with */
+    struct arena parts[2]; /* of this part and of the one before, whose end it begins with */
     int turn;
+    struct personal_mark mark;
     struct buf text;
-    /* of the transaction that is running */
-    const struct personal_table *table;
-    struct personal_place *place;
-    struct id *owners;
-    size_t owner_count;
-    bool empty;
     char **ret_why;
 };
 
@@ -49,94 +42,37 @@ static enum err find_run(void *arg, struct db *db)
 {
     struct export *x = arg;
     struct tx tx = tx_of(x, db, &x->arena);
-    enum err e = erasure_find(&tx, str_z(x->name), &x->account);
-    return e ? e : account_get(&tx, &x->account, &x->person);
+    struct id account;
+    enum err e = erasure_find(&tx, str_z(x->name), &account);
+    return e ? e : account_get(&tx, &account, &x->person);
 }
 
-static enum err owners_run(void *arg, struct db *db)
+/* May run twice: it begins where the last part ended. */
+static enum err part_run(void *arg, struct db *db)
 {
     struct export *x = arg;
-    struct tx tx = tx_of(x, db, &x->arena);
-    return personal_owners(&tx, &x->account, x->table->owner, &x->owners, &x->owner_count);
-}
-
-/* May run twice: it begins with what the last page left. */
-static enum err page_run(void *arg, struct db *db)
-{
-    struct export *x = arg;
-    struct personal_place place = *x->place;
-    bool empty = x->empty;
-    struct tx tx = tx_of(x, db, &x->pages[x->turn]);
+    struct personal_mark mark = x->mark;
+    struct tx tx = tx_of(x, db, &x->parts[x->turn]);
     x->text.n = 0;
-    enum err e = personal_page(&tx, &place, &x->text, &empty);
-    if (e)
-        return e;
-    *x->place = place;
-    x->empty = empty;
-    return ERR_NONE;
-}
-
-static enum err put(struct export *x, const char *p, size_t n)
-{
-    return fwrite(p, 1, n, x->out) == n ? ERR_NONE : err_why(x->ret_why, ERR_IO, "writing: %s", strerrordesc_np(errno));
-}
-
-static enum err put_rows(struct export *x, struct str owner)
-{
-    struct personal_place place = {.table = x->table, .owner = owner, .more = true};
-    enum err e = ERR_NONE;
-    x->place = &place;
-    while (!e && place.more) {
-        x->turn = !x->turn;
-        arena_done(&x->pages[x->turn]);
-        arena_init(&x->pages[x->turn], NULL, 0);
-        if (store_look_run(x->store, page_run, x))
-            e = err_why(x->ret_why, ERR_IO, "table %s cannot be read (see the log)", x->table->name);
-        else
-            e = put(x, x->text.p ? x->text.p : "", x->text.n);
-    }
-    x->place = NULL;
+    enum err e = personal_part(&tx, &x->person.id, x->person.email, &mark, &x->text);
+    if (!e)
+        x->mark = mark;
     return e;
-}
-
-static enum err put_table(struct export *x, bool first)
-{
-    const enum personal_owner owner = x->table->owner;
-    enum err e = ERR_NONE;
-    fprintf(x->out, "%s\n\"%s\": [", first ? "" : ",", x->table->name);
-    x->empty = true;
-    if (owner == PERSONAL_ACCOUNT || owner == PERSONAL_EMAIL)
-        e = put_rows(x, owner == PERSONAL_EMAIL ? x->person.email : id_str(&x->account));
-    else if (store_look_run(x->store, owners_run, x))
-        e = err_why(x->ret_why, ERR_IO, "table %s cannot be read (see the log)", x->table->name);
-    else
-        for (size_t i = 0; !e && i < x->owner_count; i++)
-            e = put_rows(x, id_str(&x->owners[i]));
-    return e ? e : put(x, "]", 1);
 }
 
 static enum err put_document(struct export *x)
 {
-    bool first = true;
-    enum err e = put(x, "{", 1);
-    for (size_t i = 0; !e && i < personal_table_count; i++) {
-        x->table = &personal_tables[i];
-        if (x->table->owner == PERSONAL_NOTHING)
-            continue;
-        e = put_table(x, first);
-        first = false;
+    while (!personal_ended(&x->mark)) {
+        x->turn = !x->turn;
+        arena_done(&x->parts[x->turn]);
+        arena_init(&x->parts[x->turn], NULL, 0);
+        if (store_look_run(x->store, part_run, x))
+            return err_why(x->ret_why, ERR_IO, "table %s cannot be read (see the log)",
+                           personal_tables[x->mark.table].name);
+        if (fwrite(x->text.p, 1, x->text.n, x->out) != x->text.n)
+            return err_why(x->ret_why, ERR_IO, "writing: %s", strerrordesc_np(errno));
     }
-    if (e)
-        return e;
-    fprintf(x->out, ",\n\"not_included\": {");
-    first = true;
-    for (size_t i = 0; i < personal_table_count; i++)
-        if (personal_tables[i].owner == PERSONAL_NOTHING) {
-            fprintf(x->out, "%s\n\"%s\": \"%s\"", first ? "" : ",", personal_tables[i].name, personal_tables[i].why);
-            first = false;
-        }
-    e = put(x, "}}\n", 3);
-    return e || !fflush(x->out) ? e : err_why(x->ret_why, ERR_IO, "writing: %s", strerrordesc_np(errno));
+    return fflush(x->out) ? err_why(x->ret_why, ERR_IO, "writing: %s", strerrordesc_np(errno)) : ERR_NONE;
 }
 
 /* Writes beside the file, and gives it its name when it is whole and durable. */
@@ -177,20 +113,20 @@ static enum err write_export(struct export *x, const char *path)
 
 enum err export_account(const struct config *config, const char *account, const char *path, char **ret_why)
 {
-    struct export x = {.config = config, .name = account, .text = BUF(PAGE_MAX), .ret_why = ret_why};
+    struct export x = {.config = config, .name = account, .text = BUF(PART_MAX), .ret_why = ret_why};
     if (path && access(path, F_OK) == 0)
         return err_why(ret_why, ERR_USAGE, "%s: File exists", path);
     enum err e = store_look(config, &x.store, ret_why);
     if (e)
         return e;
     arena_init(&x.arena, NULL, 0);
-    arena_init(&x.pages[0], NULL, 0);
-    arena_init(&x.pages[1], NULL, 0);
+    arena_init(&x.parts[0], NULL, 0);
+    arena_init(&x.parts[1], NULL, 0);
     e = datadir_check_master_key(config, x.store, ret_why);
     if (!e)
         e = write_export(&x, path);
-    arena_done(&x.pages[0]);
-    arena_done(&x.pages[1]);
+    arena_done(&x.parts[0]);
+    arena_done(&x.parts[1]);
     arena_done(&x.arena);
     buf_done(&x.text);
     store_close(x.store);

@@ -159,9 +159,7 @@ static enum err refuse_busy(struct tx *tx, const struct id *account)
     enum err e = operation_current(tx, account, &o);
     if (e)
         return e == ERR_NOT_FOUND ? ERR_NONE : e;
-    return tx_fail(
-        tx, ERR_BUILDING_BUSY,
-        "an operation on a building of the account is in progress: wait, or see portero admin operation list");
+    return tx_fail(tx, ERR_BUILDING_BUSY, "an operation on a building of the account is in progress");
 }
 
 static enum err end_access(struct tx *tx, const struct id *account)

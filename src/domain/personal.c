@@ -211,20 +211,3 @@ enum err personal_page(struct tx *tx, struct personal_place *place, struct buf *
     place->more = !e && t->keys && n == limit;
     return e;
 }
-
-enum err personal_owners(struct tx *tx, const struct id *account, enum personal_owner kind, struct id **ret,
-                         size_t *ret_count)
-{
-    const enum sql sql = kind == PERSONAL_WEBHOOK ? SQL_EXPORT_WEBHOOK_IDS : SQL_EXPORT_BUILDING_IDS;
-    struct id *list = NULL;
-    size_t count = 0, room = 0;
-    CURSOR c;
-    enum err e = db_query(tx->db, sql, DB_ARGS(v_str(id_str(account))), &c);
-    for (bool more; !e && !(e = db_next(&c, &more)) && more;) {
-        list = list_room(tx->arena, list, count, &room, sizeof *list);
-        list[count++] = col_id(&c, 0);
-    }
-    *ret = list;
-    *ret_count = count;
-    return e;
-}

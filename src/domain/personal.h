@@ -1,4 +1,4 @@
-/* All that the store holds of a person, table by table: what `portero admin account export` writes. */
+/* All that the store holds of a person, table by table: the rows of an export (domain/personal_document.h). */
 #pragma once
 #include "base/buf.h"
 #include "domain/tx.h"
@@ -29,6 +29,3 @@ struct personal_place {
 /* Appends the next page of rows as JSON objects, with a comma before each but the export's first row of the table
  * (*empty), and moves the place. */
 enum err personal_page(struct tx *tx, struct personal_place *place, struct buf *out, bool *empty) CHECKED;
-/* The IDs of the account's buildings or endpoints, in the arena. */
-enum err personal_owners(struct tx *tx, const struct id *account, enum personal_owner kind, struct id **ret,
-                         size_t *ret_count) CHECKED;

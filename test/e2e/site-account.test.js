@@ -2,10 +2,11 @@
 // engine: sqlite, because it tests pages in a browser
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { ok } from './lib/client.js';
 import { nameOf, SIGHTS, useBrowser } from './lib/signed.js';
 import { signInBrowser } from './lib/site.js';
-import { message, resident, setSubscription, signIn, useWorld } from './lib/world.js';
+import { grant, message, resident, setSubscription, signIn, useWorld } from './lib/world.js';
 
 const FIREFOX = 'Mozilla/5.0 (Android 14; Mobile; rv:128.0) Gecko/128.0 Firefox/128.0';
 let last = 0;
@@ -91,6 +92,45 @@ describe('the account\'s page', () => {
         await b.close(page);
     });
 
+    it('saves all that is kept of the person as a file', async () => {
+        const person = await resident(client);
+        const made = await grant(person, { type: 'passcode', label: 'Grandma' });
+        const page = await b.open('/account', person);
+        const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save my data' }).click()]);
+        await page.getByText('Your data is saved as a file').waitFor();
+        assert.match(file.suggestedFilename(), /^portero-account-\d{4}-\d\d-\d\d\.json$/);
+        const document = JSON.parse(readFileSync(await file.path(), 'utf8'));
+        assert.equal(document.account[0].email, person.email);
+        assert.equal(document.access_grant.find(({ label }) => label === 'Grandma').access_code, made.access_code);
+        await b.close(page);
+    });
+
+    it('deletes the account with the keyboard alone, by a code from the mail, and says so once', async () => {
+        const person = await resident(client);
+        const page = await b.open('/account', person);
+        await page.getByRole('button', { name: 'Delete my account' }).press('Enter');
+        const dialog = page.getByRole('dialog', { name: 'Delete your account?' });
+        await dialog.getByRole('button', { name: 'Keep my account' }).press('Enter');
+        await dialog.waitFor({ state: 'detached' });
+        await page.getByRole('button', { name: 'Delete my account' }).press('Enter');
+        await dialog.getByRole('button', { name: `Send a code to ${person.email}` }).press('Enter');
+        await dialog.getByLabel('Code from the e-mail').waitFor();
+        const { code } = await message(client, person.email);
+        await page.keyboard.type(code === '000000' ? '111111' : '000000');
+        await page.keyboard.press('Enter');
+        await dialog.getByText('This code is wrong or too old.').waitFor();
+        b.expect(401);
+        await dialog.getByLabel('Code from the e-mail').fill(code);
+        await page.keyboard.press('Enter');
+        await isSignedOut(page);
+        await page.getByText('Your account is deleted.').waitFor();
+        assert.deepEqual((await page.context().cookies()).filter(({ name }) => name.startsWith('__Host-')), []);
+        await page.reload();
+        await isSignedOut(page);
+        assert.equal(await page.getByText('Your account is deleted.').count(), 0);
+        await b.close(page);
+    });
+
     for (const [locale, title] of [['es-MX', 'El teléfono que suena'], ['fr-CA', 'Le téléphone qui sonne']]) {
         it(`speaks ${locale}`, async () => {
             const page = await b.open('/account', await resident(client), { locale });
@@ -118,6 +158,9 @@ describe('the account\'s page', () => {
             await page.keyboard.press('Enter');
             await page.getByRole('button', { name: 'Change' }).waitFor();
             await b.look(page, `account-${nameOf(sight)}`);
+            await page.getByRole('button', { name: 'Delete my account' }).press('Enter');
+            await page.getByRole('button', { name: 'Keep my account' }).waitFor();
+            await b.look(page, `account-delete-${nameOf(sight)}`);
             await b.close(page);
         });
     }

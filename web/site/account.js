@@ -1,10 +1,12 @@
 // The account: the phone that rings, the browsers that are signed in, and what is kept of the person.
+// texts: person.
 import { CallError, call } from './lib/call.js';
 import { confirm, toast } from './lib/dialog.js';
 import { field, form } from './lib/form.js';
 import { forget } from './lib/keep.js';
 import { mark } from './lib/marks.js';
 import { at, data, tellError } from './lib/page.js';
+import { personCard } from './lib/person.js';
 import { t } from './lib/texts.js';
 import { date, exactly, when } from './lib/time.js';
 import { h, patch } from './lib/view.js';
@@ -183,8 +185,7 @@ function draw() {
     const came = returned();
     patch(at('page'), [came, h('div', { class: 'columns', key: 'columns' },
         h('div', { class: 'column' }, person(), phoneCard(), browserCard()),
-        h('div', { class: 'column' }, links(),
-            h('section', { class: 'card', 'aria-labelledby': 'yours', key: 'yours' }, h('h2', { id: 'yours' }, t('yours')), h('p', null, t('yours_export')), h('p', null, t('yours_delete')))))]);
+        h('div', { class: 'column' }, links(), personCard(draw)))]);
 }
 
 draw();

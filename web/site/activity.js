@@ -4,6 +4,7 @@ import { CallError, call } from './lib/call.js';
 import { dialog, toast } from './lib/dialog.js';
 import { field, form } from './lib/form.js';
 import { at, building, data, tellError } from './lib/page.js';
+import { save } from './lib/save.js';
 import { errorText, t } from './lib/texts.js';
 import { clock, date, fromField, now, toField, when, zoneNote } from './lib/time.js';
 import { grantParts, verdictOf } from './lib/verdict.js';
@@ -230,15 +231,6 @@ function csv(entries) {
     return `\ufeff${lines.map((line) => line.map(cell).join(',')).join('\r\n')}\r\n`;
 }
 
-/** @param {string} text @param {string} type @param {string} ending */
-function save(text, type, ending) {
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(new Blob([text], { type }));
-    link.download = `portero-${toField(now()).slice(0, 10)}.${ending}`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-}
-
 async function exportLog() {
     let got = 0;
     let running = false;
@@ -269,8 +261,8 @@ async function exportLog() {
                 try {
                     const { entries, more } = await collect(redraw);
                     if (stopped) return;
-                    if (format === 'json') save(JSON.stringify({ building_id: building.id, data: entries }, null, 1), 'application/json', 'json');
-                    else save(csv(entries), 'text/csv;charset=utf-8', 'csv');
+                    if (format === 'json') save([JSON.stringify({ building_id: building.id, data: entries }, null, 1)], 'application/json', 'portero', 'json');
+                    else save([csv(entries)], 'text/csv;charset=utf-8', 'portero', 'csv');
                     toast(more ? t('exported_part', { count: entries.length }) : t('exported', { count: entries.length }));
                     close();
                 } finally {

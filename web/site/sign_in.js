@@ -87,6 +87,10 @@ at('other').addEventListener('click', () => {
     show(false);
 });
 
+// After the end of an account (lib/person.js), once.
+if (sessionStorage.getItem('deleted')) at('told').textContent = t('deleted');
+sessionStorage.removeItem('deleted');
+
 // Pasted codes often come with spaces.
 otp.addEventListener('input', () => { otp.value = otp.value.replace(/\D/g, ''); });
 email.focus();

@@ -106,8 +106,9 @@ SELECT id, phone, created_at FROM phone_change WHERE account_id = $1 AND id > $3
 -- name: export_sent
 SELECT id, channel, recipient, subject, created_at FROM sandbox_message WHERE recipient = $1 AND id > $3 ORDER BY id LIMIT $2
 
--- name: export_building_ids
-SELECT id FROM building WHERE account_id = $1 ORDER BY id
+-- name: export_next_building
+-- The first owner behind $2; $3 = 1: or $2 itself.
+SELECT id FROM building WHERE account_id = $1 AND id >= $2 AND (id > $2 OR $3 = 1) ORDER BY id LIMIT 1
 
--- name: export_webhook_ids
-SELECT id FROM webhook WHERE account_id = $1 ORDER BY id
+-- name: export_next_webhook
+SELECT id FROM webhook WHERE account_id = $1 AND id >= $2 AND (id > $2 OR $3 = 1) ORDER BY id LIMIT 1

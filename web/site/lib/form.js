@@ -64,14 +64,14 @@ function forget(form) {
  * A form.
  * @param {{
  *   submit: (values: Record<string, string>, once: string, form: HTMLFormElement) => Promise<unknown>,
- *   errors?: Record<string, string>, button?: string, more?: Child
+ *   errors?: Record<string, string>, button?: string, kind?: string, more?: Child
  * } & Props} form
  *   submit: does it, with the fields' values (a checked box is "on") and a key for Idempotency-Key that is the same for
  *   each try of the same values; its CallError is told at the field that `errors` names for its code ({INVALID_TONE:
- *   'tone'}), else below all fields. button: the text of its button; more: next to it
+ *   'tone'}), else below all fields. button: the text of its button; kind: "danger" for an end; more: next to it
  * @param {...(Child | Child[])} children
  */
-export function form({ submit, errors = {}, button, more, ...props }, ...children) {
+export function form({ submit, errors = {}, button, kind = 'primary', more, ...props }, ...children) {
     const onsubmit = async (/** @type {SubmitEvent} */ event) => {
         event.preventDefault();
         const element = /** @type {HTMLFormElement} */ (event.currentTarget);
@@ -91,5 +91,5 @@ export function form({ submit, errors = {}, button, more, ...props }, ...childre
     };
     return h('form', { ...props, onsubmit }, ...children,
         h('p', { class: 'note bad form-note', role: 'alert' }),
-        h('div', { class: 'actions' }, h('button', { class: 'primary' }, button ?? t('page.save')), more));
+        h('div', { class: 'actions' }, h('button', { class: kind }, button ?? t('page.save')), more));
 }
