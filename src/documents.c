@@ -5,14 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/command_list.h"
 #include "cli/completion.h"
 #include "cli/manual.h"
-
-static const struct command *const commands[] = {
-#define COMMAND(name) &command_##name,
-#include "tbl/commands.def"
-};
-#define COMMAND_COUNT (sizeof commands / sizeof *commands)
 
 static FILE *create(const char *directory, const char *below, const char *name)
 {
@@ -40,16 +35,17 @@ static void done(FILE *file)
 static void write_pages(const char *directory)
 {
     FILE *file = create(directory, "man1", "portero.1");
-    manual_program(commands, COMMAND_COUNT, file);
+    manual_program(file);
     done(file);
     file = create(directory, "man5", "portero.conf.5");
     manual_configuration(file);
     done(file);
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+    const struct command *c;
+    for (size_t i = 0; (c = command_at(i)); i++) {
         char name[64];
-        snprintf(name, sizeof name, "portero-%s.1", commands[i]->name);
+        snprintf(name, sizeof name, "portero-%s.1", c->name);
         file = create(directory, "man1", name);
-        manual_command(commands[i], file);
+        manual_command(c, file);
         done(file);
     }
 }
@@ -58,7 +54,7 @@ static void write_completions(const char *directory)
 {
     static const struct {
         const char *below, *name;
-        void (*put)(const struct command *const *, size_t, FILE *);
+        void (*put)(FILE *);
     } all[] = {
         {"bash", "portero", completion_bash},
         {"zsh", "_portero", completion_zsh},
@@ -66,7 +62,7 @@ static void write_completions(const char *directory)
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         FILE *file = create(directory, all[i].below, all[i].name);
-        all[i].put(commands, COMMAND_COUNT, file);
+        all[i].put(file);
         done(file);
     }
 }

@@ -1,11 +1,9 @@
 /* The program: portero COMMAND … */
 #include "cli/command.h"
+#include "cli/command_list.h"
 
 int main(int argc, char **argv)
 {
-    static const struct command *const commands[] = {
-#define COMMAND(name) &command_##name,
-#include "tbl/commands.def"
-    };
-    return command_main(commands, sizeof commands / sizeof *commands, argc, argv);
+    static const struct command_source commands = {command_at, command_is_operation};
+    return command_main(&commands, argc, argv);
 }

@@ -440,8 +440,9 @@ static int admin_run(const struct command *self, const void *given, struct argum
     return EXIT_USAGE;
 }
 
-static void list_verbs(FILE *out)
+static void list_verbs(const struct command *self, FILE *out)
 {
+    (void)self;
     fprintf(out, "\nThe service must be running. Every command has --help:\n");
     for (size_t i = 0; i < VERB_COUNT; i++) {
         const struct command *c = &verbs[i].command;
@@ -451,8 +452,9 @@ static void list_verbs(FILE *out)
     }
 }
 
-static const struct command *verb_at(size_t i)
+static const struct command *verb_at(const struct command *self, size_t i)
 {
+    (void)self;
     return i < VERB_COUNT ? &verbs[i].command : NULL;
 }
 

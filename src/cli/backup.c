@@ -160,8 +160,9 @@ static int backup_run(const struct command *self, const void *given, struct argu
     return command_with_config(o->config, o->data, run_configured, &call);
 }
 
-static void backup_help(FILE *out)
+static void backup_help(const struct command *self, FILE *out)
 {
+    (void)self;
     fputs("\nThe copy is one file. It lacks the master key, without which it cannot be used: keep a copy of that in "
           "another\nplace. `portero restore` puts a copy in place.\n",
           out);

@@ -63,8 +63,9 @@ static int buzz_command_run(const struct command *self, const void *given, struc
     return status;
 }
 
-static void more(FILE *out)
+static void more(const struct command *self, FILE *out)
 {
+    (void)self;
     fputs("\nPrints one line per event: `answered`, `tone 9`, `hangup`, `rejected 404`, `timeout`.\n"
           "Exit status: 0 if the release tone was received, 3 if not, 1 if the call could not be placed: no answer "
           "within\n"

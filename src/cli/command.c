@@ -34,21 +34,31 @@ int command_run(const struct command *c, const void *before, int argc, char **ar
     return status;
 }
 
-static void list(const struct command *const *commands, size_t count)
+static void list_kind(const struct command_source *commands, bool operations)
 {
-    printf("Usage: portero COMMAND [OPTION]…\n\n" COMMAND_SENTENCE "\n\nCommands:\n");
-    for (size_t i = 0; i < count; i++)
-        printf("  %-14s %s\n", commands[i]->name, commands[i]->summary);
-    printf("  %-14s Show the help of a command: `help serve`, `help admin key create`\n\n"
-           "`portero --version` prints the version.\n",
-           "help");
+    const struct command *c;
+    for (size_t i = 0; (c = commands->at(i)); i++)
+        if (commands->is_operation(c) == operations)
+            printf("  %-14s %s\n", c->name, c->summary);
 }
 
-static const struct command *find_command(const struct command *const *commands, size_t count, const char *name)
+static void list(const struct command_source *commands)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(commands[i]->name, name))
-            return commands[i];
+    printf("Usage: portero COMMAND [OPTION]…\n\n" COMMAND_SENTENCE "\n\nCommands:\n");
+    list_kind(commands, false);
+    printf("  %-14s Show the help of a command: `help serve`, `help admin key create`\n\n"
+           "Commands of residents and agents, for a service at any address, after `portero login`:\n",
+           "help");
+    list_kind(commands, true);
+    printf("\n`portero --version` prints the version.\n");
+}
+
+static const struct command *find_command(const struct command_source *commands, const char *name)
+{
+    const struct command *c;
+    for (size_t i = 0; (c = commands->at(i)); i++)
+        if (!strcmp(c->name, name))
+            return c;
     complain("unknown command: %s; see `portero help`", name);
     return NULL;
 }
@@ -59,15 +69,15 @@ static bool is_help(const char *word)
 }
 
 /* `help COMMAND …` runs `COMMAND … --help`, so that verbs are covered too. */
-static int help(const struct command *const *commands, size_t count, int argc, char **argv)
+static int help(const struct command_source *commands, int argc, char **argv)
 {
     static char asked[] = "--help";
     char *words[HELP_WORDS_MAX];
     if (argc < 2 || is_help(argv[1])) {
-        list(commands, count);
+        list(commands);
         return EXIT_DONE;
     }
-    const struct command *c = find_command(commands, count, argv[1]);
+    const struct command *c = find_command(commands, argv[1]);
     if (!c)
         return EXIT_USAGE;
     if (argc > (c->stops_at_operand ? HELP_WORDS_MAX : 2)) {
@@ -94,7 +104,7 @@ int command_with_config(const char *path, const char *data, command_configured *
     return e == ERR_NONE ? EXIT_DONE : e == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
 }
 
-int command_main(const struct command *const *commands, size_t count, int argc, char **argv)
+int command_main(const struct command_source *commands, int argc, char **argv)
 {
     if (argc < 2) {
         complain("no command given; see `portero help`");
@@ -106,7 +116,7 @@ int command_main(const struct command *const *commands, size_t count, int argc, 
         return EXIT_DONE;
     }
     if (is_help(name))
-        return help(commands, count, argc - 1, argv + 1);
-    const struct command *c = find_command(commands, count, name);
+        return help(commands, argc - 1, argv + 1);
+    const struct command *c = find_command(commands, name);
     return c ? command_run(c, NULL, argc - 1, argv + 1) : EXIT_USAGE;
 }

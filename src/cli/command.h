@@ -9,8 +9,14 @@
 
 #define COMMAND_SENTENCE "Portero answers the door: it is the telephone line behind a building's call box."
 
+/* Where the commands come from: cli/command_list.h has these functions. */
+struct command_source {
+    const struct command *(*at)(size_t i);
+    bool (*is_operation)(const struct command *c);
+};
+
 /* The program's entry: `portero COMMAND …`, `portero help [COMMAND]`, `portero --version`, `portero --help`. */
-int command_main(const struct command *const *commands, size_t count, int argc, char **argv);
+int command_main(const struct command_source *commands, int argc, char **argv);
 
 /* Parses argv[1…] with the command's option table and runs the command, or prints its help or an error. Returns the
  * exit status. `before`: an options struct to start from, in place of the command's defaults; may be NULL. */

@@ -5,7 +5,9 @@
 
 #include <string.h>
 
-#define COMMANDS_MAX 200
+#include "cli/command_list.h"
+
+#define COMMANDS_MAX 400
 
 struct place {
     char words[64];          /* "admin key"; "" is the beginning */
@@ -41,13 +43,14 @@ static void add_command(struct tree *t, const struct command *c)
     add_place(t, c, strlen(c->name));
 }
 
-static void tree_fill(struct tree *t, const struct command *const *commands, size_t count)
+static void tree_fill(struct tree *t)
 {
     t->place_count = 1;
-    for (size_t i = 0; i < count; i++) {
-        add_command(t, commands[i]);
-        for (size_t j = 0; commands[i]->verb && commands[i]->verb(j); j++)
-            add_command(t, commands[i]->verb(j));
+    const struct command *c;
+    for (size_t i = 0; (c = command_at(i)); i++) {
+        add_command(t, c);
+        for (size_t j = 0; c->verb && c->verb(c, j); j++)
+            add_command(t, c->verb(c, j));
     }
 }
 
@@ -65,6 +68,12 @@ static const char *next_word(const struct tree *t, const struct place *p, size_t
 static bool takes(const char *placeholder, const char *word)
 {
     return placeholder && !strcmp(placeholder, word);
+}
+
+static void put_value_words(FILE *out, const char *const *words)
+{
+    for (size_t i = 0; words[i]; i++)
+        fprintf(out, "%s%s", i ? " " : "", words[i]);
 }
 
 /* Text between single quotes, in which `special` characters get a backslash. */
@@ -105,6 +114,20 @@ static void bash_words(FILE *out, const struct tree *t)
     fputs("    *) return 1 ;;\n    esac\n}\n\n", out);
 }
 
+static void bash_value(FILE *out, const struct command *c, const struct option_row *row)
+{
+    if (!row->value)
+        return;
+    fprintf(out, "    '%s --%s') echo '", c->name, row->name);
+    if (row->values) {
+        fputs("words ", out);
+        put_value_words(out, row->values);
+    } else {
+        fputs(takes(row->value, "FILE") ? "file" : takes(row->value, "DIR") ? "directory" : "other", out);
+    }
+    fputs("' ;;\n", out);
+}
+
 static void bash_values(FILE *out, const struct tree *t)
 {
     fputs("# the kind of value that an option, or a command as its argument, takes\n"
@@ -113,21 +136,18 @@ static void bash_values(FILE *out, const struct tree *t)
     for (size_t i = 1; i < t->place_count; i++) {
         const struct command *c = t->places[i].c;
         for (size_t j = 0; c && j < c->option_count; j++)
-            if (c->options[j].value)
-                fprintf(out, "    '%s --%s') echo %s ;;\n", c->name, c->options[j].name,
-                        takes(c->options[j].value, "FILE")  ? "file"
-                        : takes(c->options[j].value, "DIR") ? "directory"
-                                                            : "other");
+            bash_value(out, c, &c->options[j]);
         if (c && takes(c->operands, "FILE"))
             fprintf(out, "    '%s') echo file ;;\n", c->name);
     }
     fputs("    esac\n}\n\n", out);
 }
 
-void completion_bash(const struct command *const *commands, size_t count, FILE *out)
+void completion_bash(FILE *out)
 {
-    struct tree t = {0};
-    tree_fill(&t, commands, count);
+    static struct tree t;
+    memset(&t, 0, sizeof t);
+    tree_fill(&t);
     fputs("# bash completion of portero, made from its table of commands\n\n", out);
     bash_words(out, &t);
     bash_values(out, &t);
@@ -154,6 +174,7 @@ void completion_bash(const struct command *const *commands, size_t count, FILE *
           "    file) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\") ;;\n"
           "    directory) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- \"$cur\") ;;\n"
           "    other) COMPREPLY=() ;;\n"
+          "    words*) mapfile -t COMPREPLY < <(compgen -W \"${kind#words}\" -- \"$cur\") ;;\n"
           "    *) mapfile -t COMPREPLY < <(compgen -W \"$(_portero_words \"$at\")\" -- \"$cur\") ;;\n"
           "    esac\n"
           "}\n"
@@ -170,6 +191,12 @@ static void zsh_options(FILE *out, const struct command *c)
         const struct option_row *row = &c->options[i];
         fprintf(out, " \\\n            '--%s%s[", row->name, row->value ? "=" : "");
         put_quoted(out, row->doc, "[]\\");
+        if (row->values) {
+            fprintf(out, "]:%s:(", row->value);
+            put_value_words(out, row->values);
+            fputs(")'", out);
+            continue;
+        }
         fprintf(out, row->value ? "]:%s:%s'" : "]'", row->value,
                 takes(row->value, "FILE")  ? "_files"
                 : takes(row->value, "DIR") ? "_files -/"
@@ -200,10 +227,11 @@ static void zsh_words(FILE *out, const struct tree *t, const struct place *p)
     fputs(")\n        _describe command words_of\n", out);
 }
 
-void completion_zsh(const struct command *const *commands, size_t count, FILE *out)
+void completion_zsh(FILE *out)
 {
-    struct tree t = {0};
-    tree_fill(&t, commands, count);
+    static struct tree t;
+    memset(&t, 0, sizeof t);
+    tree_fill(&t);
     fputs("#compdef portero\n"
           "# zsh completion of portero, made from its table of commands\n\n"
           "_portero() {\n"
@@ -261,11 +289,17 @@ static void fish_options(FILE *out, const struct command *c)
 {
     for (size_t i = 0; i < c->option_count; i++) {
         const struct option_row *row = &c->options[i];
-        fprintf(out, "complete -c portero -n '__portero_at \"%s\"' -l %s%s -d '", c->name, row->name,
+        fprintf(out, "complete -c portero -n '__portero_at \"%s\"' -l %s%s", c->name, row->name,
                 takes(row->value, "FILE")  ? " -r -F"
                 : takes(row->value, "DIR") ? " -x -a '(__fish_complete_directories)'"
                 : row->value               ? " -x"
                                            : "");
+        if (row->values) {
+            fputs(" -a '", out);
+            put_value_words(out, row->values);
+            fputc('\'', out);
+        }
+        fputs(" -d '", out);
         put_quoted(out, row->doc, "\\");
         fputs("'\n", out);
     }
@@ -273,10 +307,11 @@ static void fish_options(FILE *out, const struct command *c)
         fprintf(out, "complete -c portero -n '__portero_at \"%s\"' -F\n", c->name);
 }
 
-void completion_fish(const struct command *const *commands, size_t count, FILE *out)
+void completion_fish(FILE *out)
 {
-    struct tree t = {0};
-    tree_fill(&t, commands, count);
+    static struct tree t;
+    memset(&t, 0, sizeof t);
+    tree_fill(&t);
     fputs("# fish completion of portero, made from its table of commands\n\n"
           "function __portero_at --description 'whether the line is at this place'\n"
           "    set -l at\n"

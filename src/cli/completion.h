@@ -2,6 +2,6 @@
 #pragma once
 #include "cli/command.h"
 
-void completion_bash(const struct command *const *commands, size_t count, FILE *out);
-void completion_zsh(const struct command *const *commands, size_t count, FILE *out);
-void completion_fish(const struct command *const *commands, size_t count, FILE *out);
+void completion_bash(FILE *out);
+void completion_zsh(FILE *out);
+void completion_fish(FILE *out);

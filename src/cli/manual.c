@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/config_table.h"
+#include "cli/command_list.h"
 
 /* Text of a paragraph: escapes what roff would read as a request or a hyphen, and sets `words` in bold. */
 static void put_text(FILE *out, const char *text)
@@ -30,7 +31,7 @@ static void put_heading(FILE *out, const char *name, const char *chapter, const 
     fprintf(out, ".\\\" Made from the program's tables.\n.TH \"");
     for (const char *p = name; *p; p++)
         fputc(*p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p, out);
-    fprintf(out, "\" \"%s\" \"\" \"portero %s\" \"%s\"\n.SH NAME\n", chapter, PORTERO_VERSION,
+    fprintf(out, "\" \"%s\" \"" PORTERO_DATE "\" \"portero %s\" \"%s\"\n.SH NAME\n", chapter, PORTERO_VERSION,
             *chapter == '1' ? "User commands" : "File formats");
     put_text(out, name);
     fputs(" \\- ", out);
@@ -89,11 +90,12 @@ static void put_options(FILE *out, const struct command *c, const struct command
 
 static void put_verbs(FILE *out, const struct command *c)
 {
-    fputs(".SH COMMANDS\nThe service must be running. Each command has the options above, and those that are given "
-          "with it.\n",
+    fputs(command_is_operation(c) ? ".SH COMMANDS\nEach command has the options that are given with it.\n"
+                                  : ".SH COMMANDS\nThe service must be running. Each command has the options above, "
+                                    "and those that are given with it.\n",
           out);
-    for (size_t i = 0; c->verb(i); i++) {
-        const struct command *v = c->verb(i);
+    for (size_t i = 0; c->verb(c, i); i++) {
+        const struct command *v = c->verb(c, i);
         fputs(".SS ", out);
         put_text(out, v->name + strlen(c->name) + 1);
         fputc('\n', out);
@@ -113,7 +115,7 @@ static void put_more(FILE *out, const struct command *c)
     FILE *memory = open_memstream(&text, &n);
     if (!memory)
         abort();
-    c->more(memory);
+    c->more(c, memory);
     if (fclose(memory) != 0)
         abort();
     fputs(".SH NOTES\n", out);
@@ -140,7 +142,23 @@ void manual_command(const struct command *c, FILE *out)
     fputs(".SH SEE ALSO\n.BR portero (1),\n.BR portero.conf (5)\n", out);
 }
 
-void manual_program(const struct command *const *commands, size_t count, FILE *out)
+static void put_commands(FILE *out, bool operations)
+{
+    const struct command *c;
+    for (size_t i = 0; (c = command_at(i)); i++) {
+        if (command_is_operation(c) != operations)
+            continue;
+        fputs(".TP\n\\fB", out);
+        put_text(out, c->name);
+        fputs("\\fR\n", out);
+        put_text(out, c->summary);
+        fputs(": see\n.BR portero\\-", out);
+        put_text(out, c->name);
+        fputs(" (1).\n", out);
+    }
+}
+
+void manual_program(FILE *out)
 {
     put_heading(out, "portero", "1", "telephone line behind a building's call box");
     fputs(
@@ -151,19 +169,22 @@ void manual_program(const struct command *const *commands, size_t count, FILE *o
     fputs("\nIt serves a REST API over HTTPS and answers calls over SIP, on one store: SQLite or PostgreSQL.\n"
           ".SH COMMANDS\n",
           out);
-    for (size_t i = 0; i < count; i++) {
-        fputs(".TP\n\\fB", out);
-        put_text(out, commands[i]->name);
-        fputs("\\fR\n", out);
-        put_text(out, commands[i]->summary);
-        fputs(": see\n.BR portero\\-", out);
-        put_text(out, commands[i]->name);
-        fputs(" (1).\n", out);
-    }
-    fputs(".TP\n\\fBhelp\\fR\nShow the help of a command.\n.SH EXIT STATUS\n"
+    put_commands(out, false);
+    fputs(".TP\n\\fBhelp\\fR\nShow the help of a command.\n"
+          ".SH COMMANDS OF RESIDENTS AND AGENTS\nThey ask a service at any address, with the key that\n"
+          ".BR portero\\-login (1)\nkeeps.\n",
+          out);
+    put_commands(out, true);
+    fputs(".SH EXIT STATUS\n"
           ".TP\n\\fB0\\fR\nThe command succeeded.\n"
           ".TP\n\\fB1\\fR\nIt failed; a line on standard error says why.\n"
-          ".TP\n\\fB2\\fR\nWrong usage, or an invalid configuration.\n.SH FILES\n",
+          ".TP\n\\fB2\\fR\nWrong usage, or an invalid configuration.\n"
+          ".TP\n\\fB3\\fR\nOf residents' and agents' commands: there is no key, or the service does not accept it.\n"
+          ".TP\n\\fB4\\fR\nOf these: the service could not be reached, or did not respond.\n"
+          ".SH ENVIRONMENT\nOf residents' and agents' commands, before what a login keeps:\n"
+          ".TP\n.B PORTERO_URL\nThe address of the service.\n"
+          ".TP\n.B PORTERO_KEY\nThe key.\n.SH FILES\n"
+          ".TP\n.I $XDG_CONFIG_HOME/portero/default.json\nThe address and key of a login, mode 0600.\n",
           out);
     fprintf(out,
             ".TP\n.I %s\nThe configuration: see\n.BR portero.conf (5).\n"

@@ -1,10 +1,10 @@
 /* The manual pages, in roff's man macros: made from the tables of commands and of configuration keys when the program
- * is built (src/documents.c). The pages have no date, so that every build of a version writes the same bytes. */
+ * is built (src/documents.c). Their date is that of the version, so that every build of it writes the same bytes. */
 #pragma once
 #include "cli/command.h"
 
 /* portero(1). */
-void manual_program(const struct command *const *commands, size_t count, FILE *out);
+void manual_program(FILE *out);
 /* portero-NAME(1), with every verb of the command. */
 void manual_command(const struct command *c, FILE *out);
 /* portero.conf(5). */

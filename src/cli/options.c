@@ -1,5 +1,6 @@
 #include "cli/options.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -8,7 +9,7 @@
 
 #include "cli/complain.h"
 
-#define MAX_OPTIONS 32
+#define MAX_OPTIONS 64
 #define OPTION_BASE 256 /* getopt_long's value for the first row; above all characters */
 #define OPTION_HELP 'h'
 
@@ -49,14 +50,19 @@ static bool take_option(const struct command *c, const struct option_row *row, c
     return false;
 }
 
-/* Converts the table for getopt_long. `ret` must have room for MAX_OPTIONS + 2. */
+/* Converts the table for getopt_long. `ret` must have room for 2 * MAX_OPTIONS + 2. */
 static void to_getopt(const struct command *c, struct option *ret)
 {
     size_t n = 0;
-    for (; n < c->option_count && n < MAX_OPTIONS; n++)
-        ret[n] = (struct option){.name = c->options[n].name,
-                                 .has_arg = c->options[n].kind == OPTION_FLAG ? no_argument : required_argument,
-                                 .val = OPTION_BASE + (int)n};
+    assert(c->option_count <= MAX_OPTIONS);
+    for (size_t i = 0; i < c->option_count; i++) {
+        const struct option_row *row = &c->options[i];
+        const char *const names[] = {row->name, row->also};
+        for (size_t j = 0; j < 2 && names[j]; j++)
+            ret[n++] = (struct option){.name = names[j],
+                                       .has_arg = row->kind == OPTION_FLAG ? no_argument : required_argument,
+                                       .val = OPTION_BASE + (int)i};
+    }
     ret[n++] = (struct option){.name = "help", .has_arg = no_argument, .val = OPTION_HELP};
     ret[n] = (struct option){0};
 }
@@ -89,7 +95,7 @@ static bool check_operands(const struct command *c, struct arguments operands)
 enum options_result options_parse(const struct command *c, int argc, char **argv, void *ret_options,
                                   struct arguments *ret_operands)
 {
-    struct option table[MAX_OPTIONS + 2];
+    struct option table[2 * MAX_OPTIONS + 2];
     to_getopt(c, table);
     opterr = 0;
     optind = 0; /* glibc: start afresh */
@@ -126,5 +132,5 @@ void options_help(const struct command *c, FILE *out)
     }
     fprintf(out, "  %-22s show this help\n", "-h, --help");
     if (c->more)
-        c->more(out);
+        c->more(c, out);
 }

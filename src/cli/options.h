@@ -14,8 +14,10 @@ enum option_kind {
 };
 
 struct option_row {
-    const char *name;  /* "config", given as --config */
-    const char *value; /* placeholder in the help, "FILE"; NULL for a flag */
+    const char *name;          /* "config", given as --config */
+    const char *also;          /* another name, which the help does not list; NULL: none */
+    const char *value;         /* placeholder in the help, "FILE"; NULL for a flag */
+    const char *const *values; /* of an OPTION_STRING, NULL-terminated: for completions; NULL: any */
     const char *doc;
     enum option_kind kind;
     bool required; /* of an OPTION_STRING */
@@ -50,18 +52,18 @@ struct arguments {
 };
 
 struct command {
-    const char *name;        /* "serve"; with a noun and a verb: "admin key create" */
-    const char *summary;     /* a sentence in the imperative, without a full stop */
-    const char *operands;    /* operands in the usage line, "FILE"; NULL: no operands */
-    void (*more)(FILE *out); /* prints the end of the help; may be NULL */
+    const char *name;                                    /* "serve"; with a noun and a verb: "admin key create" */
+    const char *summary;                                 /* a sentence in the imperative, without a full stop */
+    const char *operands;                                /* operands in the usage line, "FILE"; NULL: no operands */
+    void (*more)(const struct command *self, FILE *out); /* prints the end of the help; may be NULL */
     const struct option_row *options;
     size_t option_count;
     size_t options_size;  /* of the options struct */
     const void *defaults; /* initial options struct; NULL: zeroes */
     int operands_least, operands_most;
     bool stops_at_operand; /* options after the first operand are not this command's */
-    const struct command *(*verb)(
-        size_t i); /* its i-th command of a noun and a verb, NULL after the last; may be NULL */
+    /* Its i-th command of a noun and a verb, NULL after the last; may be NULL. */
+    const struct command *(*verb)(const struct command *self, size_t i);
     int (*run)(const struct command *self, const void *options, struct arguments operands);
 };
 

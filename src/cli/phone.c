@@ -51,8 +51,9 @@ static int phone_command_run(const struct command *self, const void *given, stru
     return status;
 }
 
-static void more(FILE *out)
+static void more(const struct command *self, FILE *out)
 {
+    (void)self;
     fputs("\nPrints one line per event: `listening sip:A:P`, `ringing from +15550001111`, `answered`, `refused 486`,\n"
           "`canceled`, `tone 9`, `hangup`, `timeout`.\n"
           "Exit status: 0 if the call was answered, 3 if not, 1 if the telephone could not listen.\n"

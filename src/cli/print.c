@@ -4,9 +4,10 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/str.h"
 
 #define CELL_MAX    4096
-#define COLUMNS_MAX 16
+#define COLUMNS_MAX 24
 
 static void put_cell(const json_t *value, struct buf *out)
 {
@@ -43,7 +44,7 @@ static void replace_controls(struct buf *text)
 }
 
 /* Prints one value padded to `width`, unless out is NULL. Returns its width. */
-static int print_value(const json_t *value, int width, FILE *out)
+static int print_cell(const json_t *value, int width, FILE *out)
 {
     struct buf text = BUF(CELL_MAX);
     put_cell(value, &text);
@@ -62,40 +63,61 @@ struct table {
     size_t count;
 };
 
-/* Finds the columns and the width of the widest cell of each. */
-static void measure(struct table *t)
+static bool is_among(const char *name, const char *const *names)
+{
+    return names && str_index(str_z(name), names) >= 0;
+}
+
+static void print_add_column(struct table *t, const char *name)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (!strcmp(t->columns[i], name))
+            return;
+    if (t->count < COLUMNS_MAX)
+        t->columns[t->count++] = name;
+}
+
+/* Finds the columns and the width of the widest cell of each. Without `hidden`, a column may be empty. */
+static void measure_columns(struct table *t, const char *const *hidden)
 {
     const char *name;
     json_t *row, *value;
     size_t r;
-    json_object_foreach (json_array_get(t->rows, 0), name, value) {
-        if (t->count < COLUMNS_MAX)
-            t->columns[t->count++] = name;
+    json_array_foreach (t->rows, r, row) {
+        json_object_foreach (row, name, value) {
+            if (!is_among(name, hidden) && !(hidden && json_is_null(value)))
+                print_add_column(t, name);
+        }
     }
     for (size_t i = 0; i + 1 < t->count; i++) {
         t->widths[i] = (int)strlen(t->columns[i]);
         json_array_foreach (t->rows, r, row) {
-            t->widths[i] = MAX(t->widths[i], print_value(json_object_get(row, t->columns[i]), 0, NULL));
+            t->widths[i] = MAX(t->widths[i], print_cell(json_object_get(row, t->columns[i]), 0, NULL));
         }
     }
 }
 
-static void print_table(const json_t *rows, const char *indent, FILE *out)
+static void print_table(const json_t *rows, const char *const *hidden, const char *indent, FILE *out)
 {
     struct table t = {.rows = rows};
     json_t *row;
     size_t r;
-    measure(&t);
+    measure_columns(&t, hidden);
     for (size_t i = 0; i < t.count; i++)
         fprintf(out, "%s%-*s", i ? "  " : indent, t.widths[i], t.columns[i]);
     fputc('\n', out);
     json_array_foreach (rows, r, row) {
         for (size_t i = 0; i < t.count; i++) {
             fputs(i ? "  " : indent, out);
-            print_value(json_object_get(row, t.columns[i]), t.widths[i], out);
+            print_cell(json_object_get(row, t.columns[i]), t.widths[i], out);
         }
         fputc('\n', out);
     }
+}
+
+void print_value(const json_t *value, FILE *out)
+{
+    (void)print_cell(value, 0, out);
 }
 
 static void print_object(const json_t *object, FILE *out)
@@ -109,16 +131,16 @@ static void print_object(const json_t *object, FILE *out)
     json_object_foreach ((json_t *)object, name, value) {
         if (json_is_object(json_array_get(value, 0))) {
             fprintf(out, "%s\n", name);
-            print_table(value, "  ", out);
+            print_table(value, NULL, "  ", out);
             continue;
         }
         fprintf(out, "%-*s  ", width, name);
-        print_value(value, 0, out);
+        print_value(value, out);
         fputc('\n', out);
     }
 }
 
-void print_text(const json_t *answer, FILE *out)
+void print_text_without(const json_t *answer, const char *const *hidden, FILE *out)
 {
     const json_t *rows = json_object_get(answer, "data");
     if (!json_is_array(rows))
@@ -126,5 +148,10 @@ void print_text(const json_t *answer, FILE *out)
     else if (json_array_size(rows) == 0)
         fputs("none\n", out);
     else
-        print_table(rows, "", out);
+        print_table(rows, hidden, "", out);
+}
+
+void print_text(const json_t *answer, FILE *out)
+{
+    print_text_without(answer, NULL, out);
 }

@@ -34,8 +34,9 @@ static int rekey_run(const struct command *self, const void *given, struct argum
     return status;
 }
 
-static void rekey_help(FILE *out)
+static void rekey_help(const struct command *self, FILE *out)
 {
+    (void)self;
     fputs("\nFirst set secrets.master_key to the new key and secrets.previous_master_key to the old one, and restart "
           "the\n"
           "service; if several services share the store, restart them all. Afterwards secrets.previous_master_key can "

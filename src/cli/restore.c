@@ -81,8 +81,9 @@ static int restore_run(const struct command *self, const void *given, struct arg
     return command_with_config(o->config, o->data, run_configured, &call);
 }
 
-static void restore_help(FILE *out)
+static void restore_help(const struct command *self, FILE *out)
 {
+    (void)self;
     fputs("\nThe service must be stopped, and the master key must be the one that the copy was made with.\n", out);
 }
 

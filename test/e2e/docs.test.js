@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { admin } from './lib/buildings.js';
-import { cleanEnvironment, root, temporaryDirectory } from './lib/daemon.js';
+import { binary, cleanEnvironment, root, temporaryDirectory } from './lib/daemon.js';
 import { freePort } from './lib/port.js';
 import { REACHABLE } from './lib/receiver.js';
 import { eventually, visit, world } from './lib/world.js';
@@ -76,6 +76,26 @@ describe('the guides, typed into a shell from top to bottom, answer as they say'
             assert.equal(code, 0, output);
             assert.ok(promised.length > 10);
             assert.ok(output.includes('ask the resident: POST /v1/billing/checkout'));
+        } finally {
+            await w.close();
+        }
+    });
+
+    it('docs/cli.md: four commands from `make run` to the first grant, then the others', { timeout: LIMIT_MS }, async () => {
+        const w = await world();
+        const EMAIL = 'ada@example.com';
+        try {
+            const text = readFileSync(join(root, 'docs/cli.md'), 'utf8');
+            const [first, ...others] = /^ {4}make run\n( {4}.+\n)+/m.exec(text)[0].trimEnd().split('\n').map((line) => line.trim());
+            assert.deepEqual([first, others.length], ['make run', 3]);
+            const typed = ['ln -s "$DATA" var', 'ln -s "$BIN" build', ...others, page('cli.md').typed].join('\n');
+            const PORTERO_URL = w.daemon.https.replace('127.0.0.1', 'localhost');
+            const { code, output } = await type(typed, w.daemon, { DATA: w.daemon.data, BIN: dirname(binary), PORTERO_URL, XDG_CONFIG_HOME: join(w.daemon.directory, 'config') }, async (stdin) => {
+                const mail = await eventually(async () => (await w.client.get(`/sandbox/messages?to=${EMAIL}`)).body.data[0], 'the e-mail');
+                stdin.write(`${mail.code}\n`);
+            });
+            assert.equal(code, 0, output);
+            for (const shown of [/^label +Parcel$/m, /^Cleaner\nPlumber\nParcel$/m, /--request PATCH/, /^Logged out of /m]) assert.match(output, shown);
         } finally {
             await w.close();
         }

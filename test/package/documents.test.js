@@ -1,6 +1,7 @@
 // The manual pages and the completions, which the build makes from the tables of commands and of configuration keys.
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { build, commands, filesBelow, options, read, run, temporary, top, verbs } from './lib.js';
 
@@ -14,6 +15,14 @@ describe('manual pages', () => {
         for (const file of pages) {
             const done = run('man', ['--warnings', '-E', 'UTF-8', '-l', '-Tutf8', '-Z', join(share, file)], { env: { ...process.env, LC_ALL: 'C.UTF-8', MANROFFSEQ: '' } });
             assert.equal(done.stderr, '', file);
+        }
+    });
+
+    it('are without warnings for mandoc', () => {
+        for (const file of pages) {
+            const done = spawnSync('mandoc', ['-T', 'lint', '-W', 'warning', join(share, file)], { encoding: 'utf8' });
+            assert.equal(done.stdout, '', file);
+            assert.equal(done.status, 0, file);
         }
     });
 
@@ -75,7 +84,7 @@ describe('completions', () => {
 
     it('of bash offer commands, verbs, options and values', () => {
         assert.deepEqual(bash('portero '), [...names, 'help', '--help', '--version'].sort());
-        assert.deepEqual(bash('portero ser'), ['serve']);
+        assert.deepEqual(bash('portero ser'), ['serve', 'service']);
         assert.deepEqual(bash('portero help adm'), ['admin']);
         for (const command of names) assert.deepEqual(bash(`portero ${command} --`), options([command]).sort(), command);
         for (const verb of verbs()) assert.deepEqual(bash(`portero admin ${verb.join(' ')} --`), options(['admin', ...verb]).sort(), verb.join(' '));
@@ -88,6 +97,11 @@ describe('completions', () => {
         assert.deepEqual(bash('portero serve --https '), []);
         assert.deepEqual(bash('portero serve --config some.conf --ht'), ['--http', '--https']);
         assert.deepEqual(bash('portero admin greeting set some'), ['some.conf', 'somewhere']);
+        assert.deepEqual(bash('portero unlock create --'), options(['unlock', 'create']).sort());
+        assert.deepEqual(bash('portero unlock create --type '), ['passcode', 'routine', 'timer']);
+        assert.deepEqual(bash('portero unlock create --type=p'), ['passcode']);
+        assert.deepEqual(bash('portero unlock link '), ['--help', 'create', 'delete', 'show']);
+        assert.deepEqual(bash('portero log '), ['--help', 'list', 'tail']);
     });
 
     it('of fish offer the same', () => {
@@ -95,6 +109,9 @@ describe('completions', () => {
         assert.deepEqual(fish('portero admin key '), ['create']);
         for (const verb of verbs()) assert.deepEqual(fish(`portero admin ${verb.join(' ')} --`), options(['admin', ...verb]).sort(), verb.join(' '));
         assert.deepEqual(fish('portero serve --config some'), ['some.conf', 'somewhere/']);
+        assert.deepEqual(fish('portero unlock create --'), options(['unlock', 'create']).sort());
+        assert.deepEqual(fish('portero unlock create --type '), ['passcode', 'routine', 'timer']);
+        assert.deepEqual(fish('portero unlock link '), ['create', 'delete', 'show']);
     });
 
     it('of zsh offer the same', () => {
@@ -104,5 +121,7 @@ describe('completions', () => {
         assert.match(zsh('portero admin key '), /^create +-- Issue a key/m);
         const offered = zsh('portero admin key create --');
         for (const option of options(['admin', 'key', 'create'])) assert.ok(offered.includes(option), `${option} in ${JSON.stringify(offered)}`);
+        for (const verb of ['create', 'list', 'revoke', 'update']) assert.match(zsh('portero unlock '), new RegExp(`^${verb} +-- `, 'm'));
+        assert.match(zsh('portero unlock create --type '), /passcode +routine +timer/);
     });
 });

@@ -50,6 +50,21 @@ static void columns_are_as_wide_as_characters_not_bytes(void **state)
                   "name  id\nZoë   1\nAnna  2\n");
 }
 
+static void columns_are_those_of_all_rows_but_the_hidden_and_empty_ones(void **state)
+{
+    static const char *const hidden[] = {"b", NULL};
+    char text[256] = "";
+    json_t *answer =
+        json_loads("{\"data\": [{\"a\": 1, \"b\": 2, \"d\": null}, {\"a\": 3, \"c\": \"x\", \"d\": null}]}", 0, NULL);
+    FILE *out = fmemopen(text, sizeof text, "w");
+    (void)state;
+    print_text_without(answer, hidden, out);
+    fclose(out);
+    json_decref(answer);
+    assert_string_equal(text, "a  c\n1  -\n3  x\n");
+    assert_prints("{\"data\": [{\"a\": 1}, {\"a\": 2, \"d\": null}]}", "a  d\n1  -\n2  -\n");
+}
+
 static void an_empty_list_says_so(void **state)
 {
     (void)state;
@@ -70,6 +85,7 @@ int main(void)
         cmocka_unit_test(a_list_prints_as_a_table),
         cmocka_unit_test(a_list_within_an_object_prints_as_a_table_under_its_name),
         cmocka_unit_test(columns_are_as_wide_as_characters_not_bytes),
+        cmocka_unit_test(columns_are_those_of_all_rows_but_the_hidden_and_empty_ones),
         cmocka_unit_test(an_empty_list_says_so),
         cmocka_unit_test(control_characters_do_not_reach_the_terminal),
     };

@@ -1,0 +1,8 @@
+/* All commands: those of the table tbl/commands.def, then those of the operations of the interface. */
+#pragma once
+#include "cli/options.h"
+
+/* The i-th command; NULL after the last. The operations' commands are made when the first of them is asked for. */
+const struct command *command_at(size_t i);
+/* Whether it is a noun with operations of the interface, and not a command of the table. */
+bool command_is_operation(const struct command *c);

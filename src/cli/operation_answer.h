@@ -1,0 +1,20 @@
+/* The answers of a service, as tables for people or as JSON for programs. */
+#pragma once
+#include "cli/operation.h"
+#include "cli/remote.h"
+
+/* Prints the answer to the operation and returns the exit status. */
+int operation_print(const struct operation *o, const struct remote_answer *answer,
+                    const struct operation_options *given);
+/* Writes message, code, next action and request ID of an error to standard error; with `json`, also the envelope to
+ * standard output. Returns EXIT_NO_KEY for a 401, else EXIT_FAILED. */
+int operation_print_error(const struct remote_answer *answer, bool json);
+
+/* The rows of a list of several pages: a table for each page, or one JSON object with the rows of all. Begins as
+ * {.json = …}. */
+struct operation_rows {
+    bool json, begun;
+    size_t count;
+};
+void operation_print_rows(struct operation_rows *rows, const json_t *page);
+void operation_print_rows_end(const struct operation_rows *rows);

@@ -1,0 +1,18 @@
+/* The options of an operation's command as its query and body. */
+#pragma once
+#include "base/arena.h"
+#include "cli/operation.h"
+
+struct operation_input {
+    json_t *query, *body; /* the caller releases them; body is NULL without */
+    struct str body_text; /* in the arena; STR_NONE without a body */
+};
+
+/* Reads the values and checks them as the service does, by the shapes of the route. Returns EXIT_DONE, or EXIT_USAGE
+ * after writing the error. */
+int operation_input_read(const struct operation *o, const struct operation_options *given, struct arena *a,
+                         struct operation_input *ret);
+/* Appends "?name=value&…", or nothing. */
+void operation_put_query(const json_t *query, struct buf *out);
+/* Appends the text percent-encoded. */
+void operation_put_escaped(const char *text, struct buf *out);

@@ -1,0 +1,246 @@
+/* One operation: the request is made, sent or printed, and the answer printed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crypto.h"
+#include "base/id.h"
+#include "base/mem.h"
+#include "cli/complain.h"
+#include "cli/curl_line.h"
+#include "cli/event_stream.h"
+#include "cli/operation_answer.h"
+#include "cli/operation_input.h"
+#include "cli/remote.h"
+#include "cli/remote_building.h"
+
+#define PATH_MAX_LEN (64U << 10)
+
+struct run {
+    const struct operation *o;
+    const struct operation_options *given;
+    struct arguments operands;
+    struct remote remote;
+    struct operation_input in;
+    struct arena arena;
+    struct remote_call call;
+};
+
+/* ---- the path ---- */
+
+static int put_path_building(struct run *r, const char *given, struct buf *path)
+{
+    struct id found;
+    if (given) {
+        operation_put_escaped(given, path);
+        return EXIT_DONE;
+    }
+    const int status = remote_only_building(&r->remote, &r->arena, &found);
+    if (!status)
+        buf_str(path, id_str(&found));
+    return status;
+}
+
+/* The route's path with the arguments in place of its parameters. A building that is not given is the only one. */
+static int put_path(struct run *r, struct buf *path)
+{
+    int next = 0, status = EXIT_DONE;
+    struct str rest = str_z(r->o->route->path), parameter;
+    for (;;) {
+        buf_str(path, str_cut(rest, '{', &rest));
+        if (!rest.p)
+            return status;
+        parameter = str_cut(rest, '}', &rest);
+        const char *given = next < r->operands.count ? r->operands.words[next] : NULL;
+        next++;
+        if (str_eq(parameter, STR("buildingId")))
+            status = put_path_building(r, given, path);
+        else
+            operation_put_escaped(given, path);
+        if (status || !rest.p)
+            return status;
+    }
+}
+
+static int make_path(struct run *r)
+{
+    struct buf path = BUF(PATH_MAX_LEN);
+    int status = put_path(r, &path);
+    operation_put_query(r->in.query, &path);
+    if (!status && path.full) {
+        complain("%s: the arguments are too long", r->o->command.name);
+        status = EXIT_USAGE;
+    }
+    r->call.path = arena_str(&r->arena, buf_view(&path)).p;
+    buf_done(&path);
+    return status;
+}
+
+/* ---- the headers ---- */
+
+/* 128 random bits. */
+static const char *new_idempotency_key(struct arena *a)
+{
+    unsigned char random[16];
+    char hex[2 * sizeof random + 1];
+    crypto_random(random, sizeof random);
+    hex_encode(random, sizeof random, hex);
+    return arena_printf(a, "cli-%s", hex).p;
+}
+
+/* The version to change, unless it is given: the ETag of the same address. */
+static int read_version(struct run *r)
+{
+    struct remote_answer answer;
+    struct remote_call call = {.method = "GET", .path = r->call.path, .building = r->call.building, .repeatable = true};
+    int status = remote_send(&r->remote, &call, &r->arena, &answer);
+    if (status)
+        return status;
+    if (answer.status != 200)
+        return operation_print_error(&answer, r->given->json);
+    r->call.if_match = answer.etag.p; /* without a version, the service tells why it cannot be changed */
+    return EXIT_DONE;
+}
+
+/* A grant's version may be given without its quotes. */
+static const char *quoted_version(const struct route *route, const char *version, struct arena *a)
+{
+    const bool bare = version[strspn(version, "0123456789")] == '\0';
+    return route->match == MATCH_GRANT && bare ? arena_printf(a, "\"%s\"", version).p : version;
+}
+
+static int make_headers(struct run *r)
+{
+    const struct route *route = r->o->route;
+    const struct operation_options *given = r->given;
+    r->call.building = given->building;
+    if (route->idempotency)
+        r->call.idempotency_key = given->idempotency_key ? given->idempotency_key : new_idempotency_key(&r->arena);
+    if (route->match && !given->if_match)
+        return read_version(r);
+    if (route->match)
+        r->call.if_match = quoted_version(route, given->if_match, &r->arena);
+    return EXIT_DONE;
+}
+
+static int make_call(struct run *r)
+{
+    static const char *const methods[] = {
+        [HTTP_GET] = "GET", [HTTP_POST] = "POST", [HTTP_PUT] = "PUT", [HTTP_PATCH] = "PATCH", [HTTP_DELETE] = "DELETE"};
+    const struct route *route = r->o->route;
+    r->call.method = methods[route->method];
+    r->call.body = r->in.body_text;
+    r->call.repeatable = route->method == HTTP_GET || route->method == HTTP_DELETE || route->idempotency;
+    const int status = make_path(r);
+    return status ? status : make_headers(r);
+}
+
+/* ---- pages ---- */
+
+/* The cursor of the next page, in the arena; NULL on the last one. */
+static const char *next_cursor(const json_t *page)
+{
+    const json_t *pagination = json_object_get(page, "pagination");
+    return json_is_true(json_object_get(pagination, "has_more"))
+               ? json_string_value(json_object_get(pagination, "cursor"))
+               : NULL;
+}
+
+/* Prints the page and sets the path to the next one. Returns -1 if there is a next one, else the exit status. */
+static int print_page(struct run *r, const struct remote_answer *answer, struct operation_rows *rows)
+{
+    json_t *page = NULL;
+    if (answer->status != 200)
+        return operation_print_error(answer, r->given->json);
+    if (json_read(answer->body, &page) || !json_is_array(json_object_get(page, "data"))) {
+        json_decref(page);
+        complain("the service responded without a list");
+        return EXIT_FAILED;
+    }
+    operation_print_rows(rows, json_object_get(page, "data"));
+    const char *cursor = next_cursor(page);
+    int status = EXIT_DONE;
+    if (cursor) {
+        json_object_set_new(r->in.query, "cursor", json_string(cursor));
+        status = make_path(r);
+        status = status ? status : -1;
+    }
+    json_decref(page);
+    return status;
+}
+
+/* Keeps one page in memory at a time. */
+static int run_pages(struct run *r)
+{
+    struct operation_rows rows = {.json = r->given->json};
+    int status = -1;
+    while (status < 0) {
+        struct remote_answer answer;
+        struct run one = {
+            .o = r->o, .given = r->given, .operands = r->operands, .remote = r->remote, .in = r->in, .call = r->call};
+        char *path = mem_strdup(r->call.path);
+        one.call.path = path;
+        arena_init(&one.arena, NULL, 0);
+        status = remote_send(&one.remote, &one.call, &one.arena, &answer);
+        if (!status)
+            status = print_page(r, &answer, &rows);
+        arena_done(&one.arena);
+        free(path);
+    }
+    operation_print_rows_end(&rows);
+    return status;
+}
+
+/* ---- all ---- */
+
+static bool is_stream(const struct route *route)
+{
+    return route->media && !strcmp(route->media, "text/event-stream");
+}
+
+static int send_call(struct run *r)
+{
+    const struct route *route = r->o->route;
+    struct remote_answer answer;
+    if (r->given->dry_run) {
+        curl_line_print(&r->remote, &r->call, stdout);
+        return EXIT_DONE;
+    }
+    if (is_stream(route))
+        return event_stream_print(&r->remote, r->call.path, r->given->json);
+    if (r->given->all)
+        return run_pages(r);
+    const int status = remote_send(&r->remote, &r->call, &r->arena, &answer);
+    if (status && r->call.idempotency_key)
+        complain("to try again without doing it twice: --idempotency-key %s", r->call.idempotency_key);
+    return status ? status : operation_print(r->o, &answer, r->given);
+}
+
+/* A key is not asked for where the interface needs none. */
+static int check_key(const struct run *r)
+{
+    if (r->remote.key || r->o->route->credential == CRED_NONE || r->given->dry_run)
+        return EXIT_DONE;
+    complain("there is no key for %s: `portero login`, or set " REMOTE_KEY_VARIABLE, r->remote.url);
+    return EXIT_NO_KEY;
+}
+
+int operation_command_run(const struct command *self, const void *given, struct arguments operands)
+{
+    struct run r = {.o = (const struct operation *)self, .given = given, .operands = operands};
+    arena_init(&r.arena, NULL, 0);
+    int status = operation_input_read(r.o, r.given, &r.arena, &r.in);
+    if (!status) {
+        status = remote_open(r.given->profile, r.given->ca_file, &r.remote);
+        if (!status)
+            status = check_key(&r);
+        if (!status)
+            status = make_call(&r);
+        if (!status)
+            status = send_call(&r);
+        remote_done(&r.remote);
+        json_decref(r.in.query);
+        json_decref(r.in.body);
+    }
+    arena_done(&r.arena);
+    return status;
+}

@@ -1,0 +1,297 @@
+// The command line of residents and agents: `portero login`, then a command for each operation of the interface.
+import { describe, it, before, after } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import http from 'node:http';
+import { existsSync, readFileSync, rmSync, statSync, chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ok } from './lib/client.js';
+import { Commands } from './lib/commands.js';
+import { binary, cleanEnvironment, Daemon, temporaryDirectory } from './lib/daemon.js';
+import { freePort } from './lib/port.js';
+import { eventually, freshEmail, ID, message, provisioned, signIn, useWorld, visit, world } from './lib/world.js';
+
+const ALL_SCOPES = 'account:read,access:read,access:write,logs:read,setup:write,billing:write,buildings:write';
+const KEY = /svc_(web|agent)_[0-9A-Za-z]{43}/;
+
+describe('the command line', () => {
+    const w = useWorld();
+    const { client } = w;
+    const directory = temporaryDirectory();
+    const commands = new Commands({ directory });
+    const email = freshEmail();
+    const file = join(directory, 'config/portero/default.json');
+    let home;
+
+    before(async () => {
+        const done = await commands.login(client, email, ['--scopes', ALL_SCOPES, '--days', '7']);
+        assert.equal(done.status, 0, done.stderr);
+        assert.match(done.stdout, new RegExp(`^Logged in to ${client.daemon.https} as ${email} until .*\\n$`));
+        assert.doesNotMatch(done.stdout + done.stderr, KEY);
+        home = await provisioned({ ...await signIn(client, email) });
+    });
+    after(async () => {
+        await commands.close();
+        rmSync(directory, { recursive: true, force: true });
+    });
+
+    /** Runs a command that must succeed: its output, which must not have the key. */
+    async function run(...args) {
+        const done = await commands.run(args);
+        assert.equal(done.status, 0, `${args.join(' ')}: ${done.stderr}`);
+        assert.doesNotMatch(done.stdout + done.stderr, KEY);
+        return done.stdout;
+    }
+    const json = async (...args) => JSON.parse(await run(...args, '--json'));
+    async function fails(status, ...args) {
+        const done = await commands.run(args);
+        assert.equal(done.status, status, `${args.join(' ')}: ${done.stdout}${done.stderr}`);
+        assert.match(done.stderr, /^(portero: [^\n]+\n)+$/);
+        return done;
+    }
+
+    it('keeps the key for its user alone, and no session besides', async () => {
+        assert.equal(statSync(file).mode & 0o777, 0o600);
+        assert.equal(statSync(join(directory, 'config/portero')).mode & 0o777, 0o700);
+        const kept = JSON.parse(readFileSync(file, 'utf8'));
+        assert.deepEqual([kept.url, kept.email], [client.daemon.https, email]);
+        const session = await signIn(client, email);
+        const keys = ok(await session.client.get('/v1/auth/keys')).data;
+        assert.deepEqual(keys.filter((key) => key.type === 'agent').map((key) => key.scopes), [ALL_SCOPES.split(',')]);
+        assert.equal(keys.find((key) => key.type === 'agent').name.startsWith('portero on '), true);
+        chmodSync(file, 0o644);
+        try {
+            assert.match((await fails(3, 'unlock', 'list')).stderr, /others may read it/);
+        } finally {
+            chmodSync(file, 0o600);
+        }
+    });
+
+    it('does the jobs of a resident', async () => {
+        assert.match(await run('settings', 'update', '--unlock-tone', '9', '--ring-seconds', '25'), /^unlock_tone +9$/m);
+        assert.equal((await json('settings', 'show')).ring.seconds, 25);
+        const made = await json('unlock', 'create', '--type', 'passcode', '--label', 'Parcel', '--minutes', '60', '--code', '4711');
+        assert.match(made.id, ID);
+        assert.deepEqual([made.label, made.access_code, Date.parse(made.ends_at) - Date.parse(made.created_at)], ['Parcel', '4711', 3_600_000]);
+        assert.match(await run('unlock', 'create', '--type', 'routine', '--days', 'tuesday', '--start', '09:00', '--end', '11:00', '--timezone', 'America/New_York', '--enabled', 'false'), /^days +tuesday$/m);
+        assert.match(await run('unlock', 'list', '--type', 'passcode'), /^id +type +label .*\n[0-9a-f]{24} +passcode +Parcel .*\n$/);
+        assert.equal((await json('unlock', 'update', made.id, '--label', 'Parcels', '--uses', '2')).version, 1);
+        assert.equal((await json('unlock', 'update', made.id, '--uses', 'null', '--if-match', '1')).remaining_uses, null);
+        assert.equal((await json('unlock', 'show', made.id)).label, 'Parcels');
+        assert.match((await json('unlock', 'link', 'create', made.id)).url, /^https:/);
+        await visit(client, { to: home.virtual_number, digits: '4711' });
+        assert.match(await run('log', 'list', '--limit', '1'), /Parcels/);
+        const [call] = (await json('call', 'list')).data;
+        assert.match(await run('call', 'show', call.id), /^steps$/m);
+        assert.match(await run('building', 'list'), new RegExp(home.id));
+        assert.match(await run('building', 'decision', '--digits', '4711'), /^verdict +release$/m);
+        assert.equal((await json('account', 'show')).email, email);
+        assert.match(await run('plan', 'list'), /weekly/);
+        assert.match(await run('service', 'health'), /^status +ok$/m);
+        assert.match(await run('service', 'guide'), /^# Portero for agents$/m);
+        assert.equal((await json('unlock', 'revoke', made.id)).status, 'revoked');
+        assert.match(await run('unlock', 'list', '--status', 'exhausted'), /^none$/m);
+    });
+
+    it('reads all pages', async () => {
+        for (const label of ['a', 'b', 'c', 'd', 'e']) await run('unlock', 'create', '--type', 'timer', '--minutes', '5', '--label', label);
+        const labels = (page) => page.data.filter((one) => one.type === 'timer').map((one) => one.label);
+        assert.deepEqual(labels(await json('unlock', 'list', '--type', 'timer', '--limit', '2')), ['e', 'd']);
+        assert.deepEqual(labels(await json('unlock', 'list', '--type', 'timer', '--limit', '2', '--all')), ['e', 'd', 'c', 'b', 'a']);
+        assert.equal((await run('unlock', 'list', '--type', 'timer', '--limit', '2', '--all')).match(/ timer /g).length, 5);
+    });
+
+    it('checks values before anything is sent, as the service does', async () => {
+        const nowhere = { env: { PORTERO_URL: 'http://127.0.0.1:9', PORTERO_KEY: 'k' } };
+        for (const [args, said] of [
+            [['--minutes', '60'], /type is required/],
+            [['--type', 'window'], /type must be/],
+            [['--type', 'timer', '--minutes', '0'], /expires_in_minutes must be an integer from 1 to 10080/],
+            [['--type', 'timer', '--minutes', 'ten'], /--minutes must be an integer/],
+            [['--type', 'timer', '--expires-in-minutes', '1e9'], /--minutes must be an integer/],
+            [['--type', 'timer', '--enabled', 'yes'], /--enabled must be true or false/],
+            [['--type', 'passcode', '--code', '12345'], /access_code/],
+            [['--type', 'timer', '--starts-at', 'tomorrow'], /starts_at/],
+            [['--body', '[]'], /--body must be a JSON object/],
+            [['--colour', 'red'], /unknown option/],
+        ]) {
+            const done = await commands.run(['unlock', 'create', ...args], nowhere);
+            assert.equal(done.status, 2, `${args.join(' ')}: ${done.stderr}`);
+            assert.match(done.stderr, said);
+        }
+        for (const args of [['unlock', 'list', '--limit', '0'], ['unlock', 'list', '--status', 'open'], ['log', 'list', '--succeeded', '1'],
+            ['unlock', 'show'], ['unlock', 'show', 'a', 'b'], ['unlock', 'dance'], ['unlock']]) {
+            assert.equal((await commands.run(args, nowhere)).status, 2, args.join(' '));
+        }
+    });
+
+    it('tells an error with its code, the next step and the request', async () => {
+        const id = 'f0f0f0f0f0f0f0f0f0f0f0f0';
+        const done = await fails(1, 'unlock', 'show', id);
+        assert.match(done.stderr, /^portero: .+ \(NOT_FOUND\)\nportero: next: .+\nportero: request: req_[0-9a-f]{24}\n$/);
+        assert.equal(done.stdout, '');
+        assert.equal(JSON.parse((await fails(1, 'unlock', 'show', id, '--json')).stdout).error.code, 'NOT_FOUND');
+        assert.match((await fails(1, 'unlock', 'update', id, '--label', 'x')).stderr, /NOT_FOUND/);
+        const conflict = await json('unlock', 'create', '--type', 'timer', '--minutes', '5');
+        assert.match((await fails(1, 'unlock', 'update', conflict.id, '--label', 'x', '--if-match', '7')).stderr, /\(VERSION_CONFLICT\)/);
+        assert.match((await fails(1, 'key', 'list')).stderr, /\(WEB_SESSION_REQUIRED\)/);
+    });
+
+    it('tells by its exit status that a key is missing or wrong, and that nobody answers', async () => {
+        const other = { env: { PORTERO_URL: 'http://127.0.0.1:9' } };
+        const missing = await commands.run(['unlock', 'list'], other);
+        assert.equal(missing.status, 3);
+        assert.match(missing.stderr, /there is no key for http:\/\/127\.0\.0\.1:9/);
+        const wrong = await commands.run(['unlock', 'list'], { env: { PORTERO_KEY: 'svc_agent_no' } });
+        assert.equal(wrong.status, 3);
+        assert.match(wrong.stderr, /\(INVALID_KEY\)/);
+        const absent = await commands.run(['unlock', 'create', '--type', 'timer', '--minutes', '1'], { env: { ...other.env, PORTERO_KEY: 'k' } });
+        assert.equal(absent.status, 4);
+        assert.match(absent.stderr, /--idempotency-key cli-[0-9a-f]{32}\n$/);
+        for (const url of ['http://example.com', 'ftp://localhost', 'localhost', 'https://user@localhost']) {
+            assert.equal((await commands.run(['unlock', 'list'], { env: { PORTERO_URL: url, PORTERO_KEY: 'k' } })).status, 2, url);
+        }
+        const elsewhere = await commands.run(['service', 'health'], { env: { XDG_CONFIG_HOME: join(directory, 'empty'), PORTERO_URL: client.daemon.https } });
+        assert.equal(elsewhere.status, 4);
+        assert.match(elsewhere.stderr, /its certificate is not trusted/);
+        assert.equal((await commands.run(['service', 'health', '--ca-file', join(client.daemon.data, 'tls.crt')],
+            { env: { XDG_CONFIG_HOME: join(directory, 'empty'), PORTERO_URL: client.daemon.https } })).status, 0);
+    });
+
+    it('prints a request that a shell can send, without the key', async () => {
+        const label = 'it\'s "$HOME" `id` \\ é';
+        const line = await run('unlock', 'create', '--type', 'timer', '--minutes', '5', '--label', label, '--dry-run');
+        assert.ok(line.includes('Bearer $PORTERO_KEY'));
+        const { key } = JSON.parse(readFileSync(file, 'utf8'));
+        const send = () => spawnSync('sh', ['-c', line], { env: cleanEnvironment({ PORTERO_KEY: key }), encoding: 'utf8' });
+        const sent = JSON.parse(send().stdout);
+        assert.equal(sent.label, label);
+        assert.equal(JSON.parse(send().stdout).id, sent.id, 'the same Idempotency-Key');
+        const change = await run('unlock', 'update', sent.id, '--label', 'changed', '--dry-run');
+        assert.equal(JSON.parse(spawnSync('sh', ['-c', change], { env: cleanEnvironment({ PORTERO_KEY: key }), encoding: 'utf8' }).stdout).version, 1);
+        const read = await run('log', 'list', '--q', 'a&b=c', '--dry-run');
+        assert.equal(JSON.parse(spawnSync('sh', ['-c', read], { env: cleanEnvironment({ PORTERO_KEY: key }), encoding: 'utf8' }).stdout).data.length, 0);
+    });
+
+    it('sends a request again with the same Idempotency-Key when its answer is lost', async () => {
+        const seen = [];
+        const server = http.createServer((request, response) => {
+            seen.push(`${request.method} ${request.headers['idempotency-key']} ${request.headers.authorization}`);
+            request.resume().on('end', () => {
+                if (seen.length === 1) request.socket.destroy();
+                else if (seen.length === 2) response.writeHead(503, { 'Retry-After': '1', 'Content-Type': 'application/json' }).end('{"error":{"code":"SERVICE_UNAVAILABLE","message":"m"}}');
+                else response.writeHead(201, { 'Content-Type': 'application/json' }).end('{"id":"made"}');
+            });
+        }).listen(0, '127.0.0.1');
+        await once(server, 'listening');
+        try {
+            const env = { PORTERO_URL: `http://127.0.0.1:${server.address().port}`, PORTERO_KEY: 'secret' };
+            const done = await commands.run(['unlock', 'create', '--type', 'timer', '--minutes', '5'], { env });
+            assert.equal(done.status, 0, done.stderr);
+            assert.equal(seen.length, 3);
+            assert.equal(new Set(seen).size, 1);
+            seen.length = 0;
+            const once_ = await commands.run(['unlock', 'update', 'f0f0f0f0f0f0f0f0f0f0f0f0', '--label', 'x', '--if-match', '1'], { env });
+            assert.equal(once_.status, 4, 'a change without an Idempotency-Key is not repeated');
+            assert.equal(seen.length, 1);
+        } finally {
+            server.closeAllConnections();
+            server.close();
+        }
+    });
+
+    it('asks before it trusts a certificate that is signed by itself, and then trusts that one', async () => {
+        const other = new Commands({ directory: temporaryDirectory() });
+        const who = freshEmail();
+        try {
+            const certificate = readFileSync(join(client.daemon.data, 'tls.crt'), 'utf8').trim();
+            const refusing = await other.run(['login', '--url', client.daemon.https, '--email', who], { input: 'no\n' });
+            assert.equal(refusing.status, 4);
+            assert.equal(ok(await client.get(`/sandbox/messages?to=${encodeURIComponent(who)}`)).data.length, 0);
+            const run = other.start(['login', '--url', `${client.daemon.https}/`, '--email', who]);
+            await eventually(() => run.stderr.includes('Type yes'), 'the question');
+            const { stdout } = spawnSync('openssl', ['x509', '-noout', '-fingerprint', '-sha256', '-in', join(client.daemon.data, 'tls.crt')], { encoding: 'utf8' });
+            assert.ok(run.stderr.includes(stdout.trim().split('=')[1]));
+            run.type('yes\n');
+            await eventually(() => run.stderr.includes('The six digits'), 'the question for the code');
+            run.type(`${(await message(client, who)).code}\n`);
+            assert.equal((await run.ended).status, 0, run.stderr);
+            assert.equal(readFileSync(join(other.directory, 'config/portero/default.pem'), 'utf8').trim(), certificate);
+            assert.equal((await other.run(['account', 'show'])).status, 0);
+        } finally {
+            await other.close();
+            rmSync(other.directory, { recursive: true, force: true });
+        }
+    });
+
+    it('keeps several logins apart, and revokes a key at logout', async () => {
+        const who = freshEmail();
+        assert.equal((await commands.login(client, who, ['--profile', 'second'])).status, 0);
+        const { key } = JSON.parse(readFileSync(join(directory, 'config/portero/second.json'), 'utf8'));
+        assert.equal((await json('account', 'show', '--profile', 'second')).email, who);
+        assert.equal((await json('account', 'show')).email, email);
+        assert.equal((await commands.login(client, who, ['--profile', 'second'])).status, 0);
+        assert.equal((await client.as(key).get('/v1/account')).status, 401, 'a login ends the one before');
+        const next = JSON.parse(readFileSync(join(directory, 'config/portero/second.json'), 'utf8')).key;
+        assert.match(await run('logout', '--profile', 'second'), /^Logged out of /);
+        assert.equal((await client.as(next).get('/v1/account')).status, 401);
+        assert.equal(existsSync(join(directory, 'config/portero/second.json')), false);
+        await fails(3, 'logout', '--profile', 'second');
+        await fails(3, 'account', 'show', '--profile', 'second');
+        await fails(2, 'account', 'show', '--profile', '../second');
+    });
+
+    it('refuses a wrong code, and scopes that nobody can have', async () => {
+        const run = commands.start(['login', '--url', client.daemon.https, '--ca-file', join(client.daemon.data, 'tls.crt'), '--email', freshEmail(), '--profile', 'third']);
+        run.process.stdin.end('000000\n');
+        const done = await run.ended;
+        assert.equal(done.status, 3);
+        assert.match(done.stderr, /\(INVALID_OTP\)/);
+        assert.equal((await commands.login(client, freshEmail(), ['--profile', 'third', '--scopes', 'everything'])).status, 1);
+        assert.equal(existsSync(join(directory, 'config/portero/third.json')), false);
+    });
+});
+
+describe('portero log tail', () => {
+    it('prints each new entry once, also after the service was away', async () => {
+        const ports = [await freePort(), await freePort()];
+        const w = await world({ args: ['--https', `127.0.0.1:${ports[0]}`, '--http', `127.0.0.1:${ports[1]}`, '--sip', '127.0.0.1:0'] });
+        const commands = new Commands();
+        const email = freshEmail();
+        try {
+            assert.equal((await commands.login(w.client, email, ['--scopes', ALL_SCOPES])).status, 0);
+            const session = await signIn(w.client, email);
+            const home = await provisioned(session);
+            const done = await commands.run(['settings', 'update', '--unlock-tone', '9']);
+            assert.equal(done.status, 0, done.stderr);
+            await commands.run(['unlock', 'create', '--type', 'passcode', '--label', 'Parcel', '--code', '4711']);
+            const call = (digits) => visit(w.client, { to: home.virtual_number, digits });
+            await call('4711');
+            const tail = commands.start(['log', 'tail']);
+            const stream = commands.start(['event', 'stream', '--json']);
+            const lines = () => tail.stdout.split('\n').filter(Boolean).map((line) => line.split(/ {2,}/).slice(1).join(' '));
+            await eventually(() => lines().length === 1, 'the first entry');
+            await call('0000');
+            await eventually(() => lines().length >= 2, 'a second entry');
+            assert.deepEqual(lines().slice(0, 2), ['opened Parcel', 'refused Wrong passcode']);
+            assert.doesNotMatch(readFileSync(`/proc/${tail.process.pid}/cmdline`, 'utf8'), /svc_/);
+            assert.equal(readFileSync(`/proc/${tail.process.pid}/task/${tail.process.pid}/children`, 'utf8'), '', 'it starts no other program');
+            const before = lines().length;
+            assert.equal((await w.daemon.terminate()).code, 0);
+            await w.daemon.start();
+            await call('4711');
+            await eventually(() => lines().length > before && lines().at(-1) === 'opened Parcel', 'the entry after the restart');
+            await call('4711');
+            await eventually(() => lines().filter((line) => line === 'opened Parcel').length === 3, 'another entry');
+            const events = () => stream.stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+            await eventually(() => events().filter((event) => event.type === 'call.released').length >= 2, 'the events');
+            const numbers = events().map((event) => event.seq);
+            assert.deepEqual(numbers, numbers.map((_, i) => numbers[0] + i), 'none is missing and none comes twice');
+        } finally {
+            await commands.close();
+            rmSync(commands.directory, { recursive: true, force: true });
+            await w.close();
+        }
+    });
+});
