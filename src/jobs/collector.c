@@ -208,6 +208,11 @@ static void omit_other_engine(const struct store *s)
 {
     if (store_exclusive(s)) {
         metric_set(metrics.clock_ahead, METRIC_ABSENT);
+        metric_set(metrics.store_connections, METRIC_ABSENT);
+        for (size_t i = 0; i < METRIC_FATE_VALUES; i++)
+            metric_set(&metrics.store_settled[i], METRIC_ABSENT);
+        for (size_t i = 0; i < METRIC_LEASE_VALUES; i++)
+            metric_set(&metrics.leases_freed[i], METRIC_ABSENT);
         return;
     }
     metric_set(metrics.last_backup, METRIC_ABSENT);

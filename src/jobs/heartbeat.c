@@ -228,6 +228,8 @@ static void end_dead_node(struct heartbeat *h, const struct id *dead)
         log_warn("node not ended id=%s error=%s", dead->text, err_info(e)->code);
         return;
     }
+    metric_add(&metrics.leases_freed[METRIC_LEASE_JOB], x.jobs);
+    metric_add(&metrics.leases_freed[METRIC_LEASE_DELIVERY], x.deliveries);
     log_warn("node ended: it no longer responds, id=%s jobs=%lld deliveries=%lld", dead->text, (long long)x.jobs,
              (long long)x.deliveries);
     h->options.changed(h->options.context);

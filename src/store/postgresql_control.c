@@ -106,6 +106,7 @@ static const struct {
     {"57P03", VERDICT_RECONNECT},   /* cannot_connect_now */
     {"57P05", VERDICT_RECONNECT},   /* idle_session_timeout */
     {"26000", VERDICT_RECONNECT},   /* invalid_sql_statement_name: the prepared statements are gone */
+    {"42P05", VERDICT_RECONNECT},   /* duplicate_prepared_statement: its preparation was ended half-way before */
     {"0A000", VERDICT_RECONNECT},   /* feature_not_supported: a prepared plan no longer fits the schema */
 };
 

@@ -11,6 +11,7 @@
  * An eighth of the workers, at least one, is kept for short reads: while no standby confirms commits, each write holds
  * its worker. With a quarter, eight workers write a fifth less, because fewer commits share a sync. */
 #include "base/clock.h"
+#include "base/metric.h"
 #include "base/wait.h"
 #include "store/postgresql.h"
 
@@ -313,6 +314,7 @@ void postgresql_set_connected(struct postgresql_worker *w, bool connected)
     pthread_mutex_lock(&s->mutex);
     w->connected = connected;
     s->connected += connected ? 1 : (size_t)-1;
+    metric_add(metrics.store_connections, connected ? 1 : -1);
     leave_lane(w);
     wake_workers(s);
     pthread_mutex_unlock(&s->mutex);

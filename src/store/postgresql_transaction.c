@@ -47,8 +47,6 @@ static void roll_back(struct postgresql_db *db)
 
 /* ---- settling ---- */
 
-enum commit_fate { FATE_COMMITTED, FATE_NOT_COMMITTED, FATE_UNKNOWN };
-
 /* The insert waits for the old transaction, which the server may still run. */
 static bool wait_for_locks(struct postgresql_db *db)
 {
@@ -68,40 +66,48 @@ static bool commit_confirmed(struct postgresql_db *db)
 }
 
 /* Changes the mark, or inserts it again. */
-static enum commit_fate fate_of_mark(struct postgresql_db *db)
+static enum metric_label_FATE fate_of_mark(struct postgresql_db *db)
 {
-    enum commit_fate fate = FATE_UNKNOWN;
+    enum metric_label_FATE fate = METRIC_FATE_UNKNOWN;
     int64_t found = 0;
     db->base.failed = ERR_NONE;
     db->until_us = clock_monotonic_us() + db->answer_us;
     if (!run_control(db, PG_BEGIN_PLAIN, "begin"))
-        return FATE_UNKNOWN;
+        return METRIC_FATE_UNKNOWN;
     db->begun = true;
     if (wait_for_locks(db) && !postgresql_exec(&db->base, SQL_COMMIT_MARK_TOUCH, POSTGRESQL_MARK_ARGS(db), &found)) {
         if (found)
-            fate = commit_confirmed(db) ? FATE_COMMITTED : FATE_UNKNOWN;
+            fate = commit_confirmed(db) ? METRIC_FATE_COMMITTED : METRIC_FATE_UNKNOWN;
         else if (!postgresql_exec(&db->base, SQL_COMMIT_MARK_PUT, POSTGRESQL_MARK_ARGS(db), NULL))
-            fate = FATE_NOT_COMMITTED;
+            fate = METRIC_FATE_NOT_COMMITTED;
     }
     roll_back(db);
     db->blocked = false;
     return fate;
 }
 
-/* Determines the result of a COMMIT whose answer was lost, or that no standby has confirmed. */
-static enum err settle_commit(struct postgresql_db *db)
+static enum metric_label_FATE find_fate(struct postgresql_db *db)
 {
     do {
-        enum commit_fate fate = postgresql_connected(db) ? fate_of_mark(db) : FATE_UNKNOWN;
-        if (fate == FATE_COMMITTED)
-            return ERR_NONE;
-        if (fate == FATE_NOT_COMMITTED)
-            return ERR_RETRY;
+        const enum metric_label_FATE fate = postgresql_connected(db) ? fate_of_mark(db) : METRIC_FATE_UNKNOWN;
+        if (fate != METRIC_FATE_UNKNOWN)
+            return fate;
         sleep_for_us(BACKOFF_MAX_US);
     } while (clock_monotonic_us() < db->give_up_us && !atomic_load(&db->store->silent) &&
              !postgresql_stopping(db->store));
-    store_log_error("commit", 0, "the connection was lost or no standby confirmed, and the result is unknown");
-    return ERR_SERVICE_UNAVAILABLE;
+    return METRIC_FATE_UNKNOWN;
+}
+
+/* Determines the result of a COMMIT whose answer was lost, or that no standby has confirmed. */
+static enum err settle_commit(struct postgresql_db *db)
+{
+    const enum metric_label_FATE fate = find_fate(db);
+    metric_add(&metrics.store_settled[fate], 1);
+    if (fate == METRIC_FATE_UNKNOWN) {
+        store_log_error("commit", 0, "the connection was lost or no standby confirmed, and the result is unknown");
+        return ERR_SERVICE_UNAVAILABLE;
+    }
+    return fate == METRIC_FATE_COMMITTED ? ERR_NONE : ERR_RETRY;
 }
 
 /* ---- one attempt ---- */

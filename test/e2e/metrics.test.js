@@ -142,6 +142,8 @@ describe('the metrics', () => {
         assert.ok(found.process_open_fds > 10 && found.process_open_fds < found.process_max_fds);
         assert.equal(found['portero_store_bytes{file="database"}'] > 0, engine === 'sqlite');
         assert.equal('portero_clock_ahead_seconds' in found, engine === 'postgresql');
+        assert.equal(found.portero_store_connections, engine === 'postgresql' ? 8 : undefined); // store.workers
+        assert.equal(found['portero_leases_freed_total{kind="job"}'], engine === 'postgresql' ? 0 : undefined);
     });
 
     it('are as many, however many accounts there are, and name none of them', async () => {

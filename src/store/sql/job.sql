@@ -45,7 +45,8 @@ UPDATE job SET due_at = $2 WHERE kind = $1 AND due_at > $2
 -- name: job_hold
 INSERT INTO job (id, kind, created_at, due_at, payload, leased_until, leased_by, attempts)
 VALUES ($1, $2, $3, $3, $4, {real} + CAST($5 AS BIGINT), $6, 1)
-ON CONFLICT (id) DO UPDATE SET leased_until = excluded.leased_until, leased_by = excluded.leased_by
+ON CONFLICT (id) DO UPDATE SET leased_until = excluded.leased_until, leased_by = excluded.leased_by,
+    due_at = CASE WHEN job.due_at > excluded.due_at THEN excluded.due_at ELSE job.due_at END
 WHERE job.leased_until <= {real}
 RETURNING leased_until
 

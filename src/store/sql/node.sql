@@ -25,11 +25,13 @@ RETURNING 0 AS jobs, 0 AS deliveries
 
 -- name: node_end (postgresql)
 -- Ends a node that has been silent for $2 microseconds, together with its leases. $3 is the service's clock: leased
--- deliveries are due, and the lanes with some are due within a minute, when the leases would end.
+-- jobs and deliveries are due, but clocks may differ; the lanes with some are due within a minute, when the leases would end.
 WITH ended AS MATERIALIZED (
     UPDATE node SET ended_at = {real} WHERE id = $1 AND ended_at IS NULL AND heartbeat_at <= {real} - CAST($2 AS BIGINT) RETURNING id
 ), jobs AS (
-    UPDATE job SET leased_until = 0, leased_by = NULL FROM ended WHERE job.leased_by = ended.id RETURNING job.id
+    UPDATE job SET leased_until = 0, leased_by = NULL FROM ended
+    WHERE job.due_at <= CAST($3 AS BIGINT) + 61000000 AND job.leased_by = ended.id
+    RETURNING job.id
 ), deliveries AS (
     UPDATE delivery SET leased_until = 0, leased_by = NULL FROM ended, delivery_lane l
     WHERE l.due_at <= CAST($3 AS BIGINT) + 61000000 AND delivery.webhook_id = l.webhook_id AND delivery.status = 'pending'

@@ -7,7 +7,9 @@
 #include <cmocka.h>
 #include <stdatomic.h>
 
+#include "base/metric.h"
 #include "base/wait.h"
+#include "domain/job.h"
 #include "domain/node.h"
 #include "domain/work.h"
 #include "jobs/heartbeat.h"
@@ -142,10 +144,9 @@ static void a_node_that_was_ended_has_lost_its_leases_and_joins_again(void **sta
     stop_node(h);
 }
 
-static void a_silent_node_is_ended_and_its_leases_are_free(void **state)
+/* Adds a node without heartbeats. */
+static struct id silent_node(struct store_fixture *f)
 {
-    struct store_fixture *f = *state;
-    struct heartbeat *h = start_node(f);
     const struct id dead = id_new(0);
     char sql[300];
     snprintf(sql, sizeof sql,
@@ -153,10 +154,47 @@ static void a_silent_node_is_ended_and_its_leases_are_free(void **state)
              "VALUES ('%s', '', 1, '', '', 1, 1, 0)",
              dead.text);
     run_sql(f, sql);
+    return dead;
+}
+
+static void a_silent_node_is_ended_and_its_leases_are_free(void **state)
+{
+    struct store_fixture *f = *state;
+    struct heartbeat *h = start_node(f);
+    const struct id dead = silent_node(f);
     lease(f, &dead);
+    changes = 0;
+    const int64_t jobs = metric_get(&metrics.leases_freed[METRIC_LEASE_JOB]),
+                  deliveries = metric_get(&metrics.leases_freed[METRIC_LEASE_DELIVERY]);
+    wait_until(has_changed, NULL);
+    assert_false(is_leased(f));
+    assert_int_equal(metric_get(&metrics.leases_freed[METRIC_LEASE_JOB]), jobs + 1);
+    assert_int_equal(metric_get(&metrics.leases_freed[METRIC_LEASE_DELIVERY]), deliveries);
+    stop_node(h);
+}
+
+static enum err hold_body(struct tx *tx, void *node)
+{
+    int64_t held = 0;
+    return job_hold(tx, STR("x"), "k", STR(""), node, LIMIT_US * 10, &held);
+}
+
+/* An operator's decision holds the job of its operation, which may be due later. */
+static void a_job_that_a_silent_node_held_before_it_was_due_is_free(void **state)
+{
+    struct store_fixture *f = *state;
+    struct heartbeat *h = start_node(f);
+    struct arena arena;
+    struct id dead = silent_node(f);
+    arena_init(&arena, NULL, 0);
+    struct work work = {.store = f->store, .config = &f->config, .arena = &arena};
+    run_sql(f, "INSERT INTO job (id, kind, created_at, due_at, payload) VALUES ('x', 'k', 0, 9000000000000000, '')");
+    assert_int_equal(work_write(&work, hold_body, &dead), ERR_NONE);
+    assert_true(is_leased(f));
     changes = 0;
     wait_until(has_changed, NULL);
     assert_false(is_leased(f));
+    arena_done(&arena);
     stop_node(h);
 }
 
@@ -170,6 +208,7 @@ int main(void)
         POSTGRESQL(nodes_count_each_other_and_a_stop_frees_the_leases),
         POSTGRESQL(a_node_that_was_ended_has_lost_its_leases_and_joins_again),
         POSTGRESQL(a_silent_node_is_ended_and_its_leases_are_free),
+        POSTGRESQL(a_job_that_a_silent_node_held_before_it_was_due_is_free),
     };
     int failed = cmocka_run_group_tests(sqlite, NULL, NULL);
     return failed + cmocka_run_group_tests(postgresql, store_cluster_start, store_cluster_stop);

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "base/metric.h"
 #include "fixture.h"
 #include "store/engine.h"
 
@@ -167,10 +168,12 @@ static void reopen_through(struct store_fixture *f, const struct proxy *p)
     assert_int_equal(store_fixture_start(f), 0);
 }
 
-static void lose_at_commit(struct store_fixture *f, enum at_commit what, int expected_runs)
+static void lose_at_commit(struct store_fixture *f, enum at_commit what, int expected_runs,
+                           enum metric_label_FATE expected)
 {
     struct proxy p;
     _Atomic int runs = 0;
+    const int64_t settled = metric_get(&metrics.store_settled[expected]);
     proxy_start(&p);
     reopen_through(f, &p);
     assert_int_equal(store_run(f->store, STORE_WRITE, increment, &runs), ERR_NONE);
@@ -180,20 +183,23 @@ static void lose_at_commit(struct store_fixture *f, enum at_commit what, int exp
     assert_int_equal(store_run(f->store, STORE_WRITE, increment, &runs), ERR_NONE);
     assert_int_equal(p.lost, 1);
     assert_int_equal(runs, expected_runs);
+    assert_int_equal(metric_get(&metrics.store_settled[expected]), settled + 1);
+    assert_int_equal(metric_get(metrics.store_connections), 1);
     assert_counter(f->store, 2);
     store_close(f->store);
     f->store = NULL;
+    assert_int_equal(metric_get(metrics.store_connections), 0);
     proxy_stop(&p);
 }
 
 static void a_transaction_with_a_lost_commit_runs_again(void **state)
 {
-    lose_at_commit(*state, LOSE_REQUEST, 2);
+    lose_at_commit(*state, LOSE_REQUEST, 2, METRIC_FATE_NOT_COMMITTED);
 }
 
 static void a_commit_with_a_lost_answer_is_not_repeated(void **state)
 {
-    lose_at_commit(*state, LOSE_ANSWER, 1);
+    lose_at_commit(*state, LOSE_ANSWER, 1, METRIC_FATE_COMMITTED);
 }
 
 /* ---- the server ---- */
@@ -363,20 +369,12 @@ static void a_failed_transaction_runs_again_where_that_helps(void **state)
         const char *state;
         enum err result;
         int runs;
-    } table[] = {{"40001", ERR_NONE, 2},
-                 {"40P01", ERR_NONE, 2},
-                 {"53200", ERR_NONE, 2},
-                 {"55P03", ERR_NONE, 2},
-                 {"08006", ERR_NONE, 2},
-                 {"08P01", ERR_NONE, 2},
-                 {"25P03", ERR_NONE, 2},
-                 {"53300", ERR_NONE, 2},
-                 {"57P01", ERR_NONE, 2},
-                 {"57P05", ERR_NONE, 2},
-                 {"57014", ERR_SERVICE_UNAVAILABLE, 1},
-                 {"23502", ERR_INTERNAL_ERROR, 1},
-                 {"53100", ERR_INTERNAL_ERROR, 1},
-                 {"XX000", ERR_INTERNAL_ERROR, 1}};
+    } table[] = {
+        {"40001", ERR_NONE, 2},           {"40P01", ERR_NONE, 2},           {"53200", ERR_NONE, 2},
+        {"55P03", ERR_NONE, 2},           {"08006", ERR_NONE, 2},           {"08P01", ERR_NONE, 2},
+        {"25P03", ERR_NONE, 2},           {"53300", ERR_NONE, 2},           {"57P01", ERR_NONE, 2},
+        {"57P05", ERR_NONE, 2},           {"42P05", ERR_NONE, 2},           {"57014", ERR_SERVICE_UNAVAILABLE, 1},
+        {"23502", ERR_INTERNAL_ERROR, 1}, {"53100", ERR_INTERNAL_ERROR, 1}, {"XX000", ERR_INTERNAL_ERROR, 1}};
     char sql[100];
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         snprintf(sql, sizeof sql, "DO 'BEGIN RAISE EXCEPTION USING ERRCODE = ''%s''; END'", table[i].state);

@@ -136,7 +136,9 @@ FROM generate_series(0, 2 * buildings() - 1, 5) AS i;
 INSERT INTO delivery_lane (webhook_id, due_at)
 SELECT id_of('w', i), CASE WHEN i % 50 = 0 THEN now_us() + i ELSE 9223372036854775807 END FROM generate_series(0, buildings() - 1, 5) AS i;
 INSERT INTO job (id, kind, created_at, due_at, payload)
-SELECT 'job-' || i, 'mail', now_us(), now_us() + i, '' FROM generate_series(0, buildings() / 4) AS i;
+SELECT 'job-' || i, 'mail', now_us(), now_us() + i * 1000000, '' FROM generate_series(0, buildings() / 4) AS i;
+-- A node that has died.
+INSERT INTO node (id, version, schema_version, host, address, started_at, heartbeat_at, ahead_us) VALUES ('dead', '', 1, '', '', 0, 0, 0);
 
 INSERT INTO building_operation (account_id, id, action, status, created_at, expires_at, building_id, label, building_count, subscription_id,
     price_id, current_quantity, new_quantity, currency, next_invoice_minor, proration_s, request_id)

@@ -121,7 +121,7 @@ static void judge_node(struct judged *j, const json_t *node)
 static int judge(PGconn *conn, PGresult *indexes, const struct spread_statement *s, const char *kind)
 {
     struct judged j = {.statement = s, .indexes = indexes, .kind = kind};
-    const int most = s->path == BACKGROUND ? ROWS_FEW : s->rows ? s->rows : ROWS_MOST;
+    const int most = s->rows ? s->rows : s->path == BACKGROUND ? ROWS_FEW : ROWS_MOST;
     json_t *plan = spread_explain(conn, "ANALYZE, TIMING OFF, ", s->name, s->arguments);
     judge_node(&j, json_object_get(plan, "Plan"));
     if (j.examined > most)
