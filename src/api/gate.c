@@ -93,24 +93,36 @@ static enum err check_limits(struct gate *gate, struct request *q)
 
 /* ---- the key ---- */
 
+/* Whether the key is of the kind that the row needs; ERR_NONE: it is. */
+static enum err check_kind(const struct route *route, const struct principal *who)
+{
+    switch (route->credential) {
+    case CRED_WEB_SESSION:
+        return who->web_session ? ERR_NONE : ERR_WEB_SESSION_REQUIRED;
+    case CRED_OWNER:
+        return id_given(&who->member_id) ? route->parent_error : ERR_NONE;
+    case CRED_PARENT:
+        return id_given(&who->building_id) ? route->parent_error : ERR_NONE;
+    default:
+        return ERR_NONE;
+    }
+}
+
 static enum err check_credential(struct request *q)
 {
     switch (q->route->credential) {
-    case CRED_NONE:
-    case CRED_KEY:
-        return ERR_NONE;
-    case CRED_WEB_SESSION:
-        return q->who.web_session ? ERR_NONE : ERR_WEB_SESSION_REQUIRED;
-    case CRED_OWNER:
-        return id_given(&q->who.member_id) ? q->route->parent_error : ERR_NONE;
-    case CRED_PARENT:
-        return id_given(&q->who.building_id) ? q->route->parent_error : ERR_NONE;
     case CRED_LOOPBACK:
         return gate_check_loopback(q);
     case CRED_CONTROL:
         return q->http->peer.local ? ERR_NONE : ERR_NOT_FOUND;
+    default:
+        return check_kind(q->route, &q->who);
     }
-    return ERR_INTERNAL_ERROR;
+}
+
+bool gate_admits(const struct route *route, const struct principal *who)
+{
+    return !check_kind(route, who) && !(route->scopes & ~who->scopes);
 }
 
 static enum err check_scopes(struct request *q)
@@ -181,6 +193,8 @@ static enum err building_by_header(struct request *q)
 static enum err building_by_path(struct request *q)
 {
     struct id wanted, header;
+    if (!q->path_text.n && q->stand_in)
+        return building_by_header(q);
     if (!id_parse(q->path_text, &wanted))
         return ERR_INVALID_BUILDING;
     enum err e = building_header(q, &header);
@@ -218,10 +232,23 @@ static bool idempotency_key_valid(struct str s)
     return true;
 }
 
+/* The earlier key if it has been used, whatever for, else the other one. */
+static enum err stand_in_key(struct request *q)
+{
+    q->idempotency_key = q->stand_in->earlier_key;
+    const enum err e = q->route->receipt(q);
+    if (e == ERR_NOT_FOUND)
+        q->idempotency_key = q->stand_in->key;
+    q->tx.why = STR_NONE;
+    return e == ERR_NOT_FOUND || e == ERR_IDEMPOTENCY_CONFLICT ? ERR_NONE : e;
+}
+
 static enum err check_idempotency(struct request *q)
 {
     size_t count;
     struct str key = http_header(q->http, STR("Idempotency-Key"), &count);
+    if (q->route->idempotency != NEED_NOT && count == 0 && q->stand_in && q->stand_in->key.p)
+        return stand_in_key(q);
     if (q->route->idempotency == NEED_NOT || (count == 0 && q->route->idempotency == NEED_OPTIONAL))
         return ERR_NONE;
     if (count != 1 || !idempotency_key_valid(key))
@@ -231,12 +258,8 @@ static enum err check_idempotency(struct request *q)
 }
 
 /* The opaque part of an entity tag, "…" or W/"…" (RFC 9110 section 8.8.3). */
-static bool entity_tag(struct request *q, struct str *ret)
+static bool entity_tag(struct str tag, struct str *ret)
 {
-    size_t count;
-    struct str tag = http_header(q->http, STR("If-Match"), &count);
-    if (count != 1)
-        return false;
     if (str_starts(tag, STR("W/")))
         tag = str_from(tag, 2);
     if (tag.n < 2 || tag.p[0] != '"' || tag.p[tag.n - 1] != '"')
@@ -269,18 +292,24 @@ static bool settings_token(struct request *q, struct str tag)
     return true;
 }
 
+static enum err check_tag(struct request *q, struct str tag)
+{
+    if (q->route->match == MATCH_GRANT)
+        return entity_tag(tag, &tag) && grant_version(tag, &q->match_version) ? ERR_NONE : ERR_VERSION_REQUIRED;
+    return entity_tag(tag, &tag) && settings_token(q, tag) ? ERR_NONE : ERR_SETTINGS_VERSION_REQUIRED;
+}
+
 static enum err check_match(struct request *q)
 {
-    struct str tag = STR_NONE;
-    switch (q->route->match) {
-    case MATCH_NONE:
+    size_t count;
+    if (q->route->match == MATCH_NONE)
         return ERR_NONE;
-    case MATCH_GRANT:
-        return entity_tag(q, &tag) && grant_version(tag, &q->match_version) ? ERR_NONE : ERR_VERSION_REQUIRED;
-    case MATCH_SETTINGS:
-        return entity_tag(q, &tag) && settings_token(q, tag) ? ERR_NONE : ERR_SETTINGS_VERSION_REQUIRED;
+    struct str tag = http_header(q->http, STR("If-Match"), &count);
+    if (count == 0 && q->stand_in) {
+        enum err e = q->stand_in->tag(q, &tag);
+        return e ? e : check_tag(q, tag);
     }
-    return ERR_INTERNAL_ERROR;
+    return check_tag(q, count == 1 ? tag : STR_NONE);
 }
 
 /* ---- body and query ---- */

@@ -13,8 +13,9 @@
 
 #define HEAD_MAX  8192
 #define BODY_MAX  (15u << 20) /* with its head, less than the server keeps for one peer */
-#define KEEP      65536       /* a buffer that grew past this size is freed after use */
-#define TRACE_MAX 80          /* bytes of a trace in the log */
+#define FRAME_MAX (15u << 20)
+#define KEEP      65536 /* a buffer that grew past this size is freed after use */
+#define TRACE_MAX 80    /* bytes of a trace in the log */
 
 /* A page loads and sends to its own origin only, runs no inline script or style, makes no HTML of strings, and cannot
  * be framed, opened or loaded by another origin. */
@@ -213,11 +214,12 @@ static const char *noted_trace(const struct request *q, char ret[static TRACE_MA
 static void log_request(const struct request *q, int status, const char *code, size_t bytes)
 {
     char trace[TRACE_MAX];
-    log_info("request request=%s method=%.*s path=%.*s status=%d%s%s us=%lld bytes=%zu account=%s key=%s peer=%s%s",
+    log_info("request request=%s method=%.*s path=%.*s status=%d%s%s us=%lld bytes=%zu account=%s key=%s peer=%s%s%s",
              q->request_id, STR_ARG(q->http->method_text), STR_ARG(noted_path(q)), status, code ? " code=" : "",
              code ? code : "", (long long)(clock_monotonic_us() - q->began_us), bytes,
              id_given(&q->who.account_id) ? q->who.account_id.text : "-",
-             id_given(&q->who.key_id) ? q->who.key_id.text : "-", q->http->peer.address, noted_trace(q, trace));
+             id_given(&q->who.key_id) ? q->who.key_id.text : "-", q->http->peer.address, q->message ? " via=mcp" : "",
+             noted_trace(q, trace));
 }
 
 /* Copies as many whole characters as fit. */
@@ -272,6 +274,16 @@ static const char *next_action(const struct request *q, enum err e)
     return q->site && signed_out ? "Sign in." : err_info(e)->next_action;
 }
 
+/* Sends the rendered body, in the frame of the protocol that the request came in. */
+static void send_body(struct request *q, struct reply_buffers *b, int status, struct str body)
+{
+    const int framed = q->frame ? q->frame(q, status, body, &b->frame) : 0;
+    if (framed && b->frame.full)
+        http_respond(q->http, err_info(ERR_INTERNAL_ERROR)->status, buf_view(&b->head), STR(""));
+    else
+        http_respond(q->http, framed ? framed : status, buf_view(&b->head), framed ? buf_view(&b->frame) : body);
+}
+
 static void send_error(struct request *q, struct reply_buffers *b, enum err e)
 {
     const struct err_info *info = err_info(e);
@@ -291,7 +303,7 @@ static void send_error(struct request *q, struct reply_buffers *b, enum err e)
         buf_lit(&b->head, "Retry-After: 1\r\n");
     if (q->allow.p)
         put_reply_header(&b->head, "Allow", q->allow);
-    if (error_page_wanted(q)) {
+    if (!q->message && error_page_wanted(q)) {
         buf_lit(&b->head, "Content-Type: text/html; charset=utf-8\r\nVary: Accept, Accept-Language\r\n");
         if (!q->route || !(q->route->flags & ROUTE_PAGE))
             put_page_policy(0, &b->head);
@@ -308,7 +320,7 @@ static void send_error(struct request *q, struct reply_buffers *b, enum err e)
     if (q->tx.config->log_requests)
         log_request(q, info->status, info->code, b->body.n);
     count_reply(q, info->status);
-    http_respond(q->http, info->status, buf_view(&b->head), buf_view(&b->body));
+    send_body(q, b, info->status, buf_view(&b->body));
 }
 
 static void reset(struct buf *b)
@@ -335,7 +347,7 @@ static void send_success(struct request *q, struct reply_buffers *b)
     put_common(q, &b->head);
     for (size_t i = 0; i < p->header_count; i++)
         put_reply_header(&b->head, p->headers[i].name, p->headers[i].value);
-    if (p->shape)
+    if (p->shape || q->frame)
         buf_lit(&b->head, "Content-Type: application/json\r\n");
     else if (p->raw.p)
         put_reply_header(&b->head, "Content-Type", str_z(p->media ? p->media : q->route->media));
@@ -347,7 +359,7 @@ static void send_success(struct request *q, struct reply_buffers *b)
     else if (p->constant)
         http_respond_constant(q->http, p->status, buf_view(&b->head), body);
     else
-        http_respond(q->http, p->status, buf_view(&b->head), body);
+        send_body(q, b, p->status, body);
 }
 
 /* Logs each operator command that may change something, with its result, so that support can tell how an account was
@@ -364,6 +376,7 @@ void reply_send(struct request *q, struct reply_buffers *b)
 {
     reset(&b->head);
     reset(&b->body);
+    reset(&b->frame);
     enum err e = q->result ? q->result : q->reply.kept_error;
     if (!e && !q->reply.status)
         e = ERR_INTERNAL_ERROR;
@@ -376,11 +389,12 @@ void reply_send(struct request *q, struct reply_buffers *b)
 
 struct reply_buffers reply_buffers_init(void)
 {
-    return (struct reply_buffers){BUF(HEAD_MAX), BUF(BODY_MAX)};
+    return (struct reply_buffers){BUF(HEAD_MAX), BUF(BODY_MAX), BUF(FRAME_MAX)};
 }
 
 void reply_buffers_done(struct reply_buffers *b)
 {
     buf_done(&b->head);
     buf_done(&b->body);
+    buf_done(&b->frame);
 }

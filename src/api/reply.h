@@ -4,7 +4,7 @@
 
 /* A loop thread's buffers for the response being sent. */
 struct reply_buffers {
-    struct buf head, body;
+    struct buf head, body, frame;
 };
 
 struct reply_buffers reply_buffers_init(void);

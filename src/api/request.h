@@ -42,11 +42,24 @@ struct reply {
     size_t header_count;
 };
 
+/* Values for headers that a request lacks because the protocol that it came in has none. */
+struct stand_in {
+    struct str key, earlier_key; /* of Idempotency-Key: `earlier_key` if it has been used, else `key`; STR_NONE: none */
+    enum err (*tag)(struct request *q, struct str *ret); /* of If-Match: the current ETag, quoted */
+};
+
+/* Puts a reply into a message of that protocol: `json` is the rendered body, empty without one, and `status` the
+ * reply's. Returns the HTTP status of the message, or 0 if the reply must go out as it is. Loop thread. */
+typedef int request_frame(struct request *q, int status, struct str json, struct buf *out);
+
 struct request {
     struct http_request *http;
     struct service *service;
     struct journal *journal; /* of error responses; NULL if disabled */
     const struct route *route;
+    const void *message;                 /* the message of another protocol that it came in; NULL: none */
+    request_frame *frame;                /* NULL: the reply goes out as it is */
+    const struct stand_in *stand_in;     /* NULL: none */
     bool site;                           /* came in below /app, see api/gate_site.h: its key is that of the cookie */
     struct work work;                    /* for the transactions of a blocking handler, while tx.db is NULL */
     struct tx tx;                        /* arena, config, now; db while a handler runs; why */

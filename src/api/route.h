@@ -81,7 +81,8 @@ struct route {
     enum route_need idempotency;
     enum err (*receipt)(struct request *q); /* of a row with Idempotency-Key: looks up the key's earlier use in this
                                                account or building. ERR_NOT_FOUND: unused; ERR_IDEMPOTENCY_CONFLICT:
-                                               used with another body. Called only if the body's fields are invalid */
+                                               used with another body. Called if the body's fields are invalid, or
+                                               for the keys of a stand-in, when the body is not read yet */
     enum route_match match;
     const struct shape *query; /* its fields have their own errors */
     const struct shape *body;  /* NULL: a body is ignored */
@@ -93,7 +94,8 @@ struct route {
     bool (*lengthy)(const void *query); /* of RUN_READ: true if this query may take long and must not run on the loop
                                            thread. NULL: never */
     /* Checks who sent the complete request, before all other checks of it: a provider's signature. On the loop thread,
-     * without the store. May set q->body. NULL: not checked. */
+     * without the store. May set q->body, and may make q the request of another row (service_become). NULL: not
+     * checked. */
     enum err (*verify)(struct request *q);
     enum err (*handler)(struct request *q, struct reply *p);
     const void *handler_data; /* for a handler that several rows share */

@@ -485,7 +485,7 @@ static const char *operation_name(const struct route *row)
         return "sandbox";
     if (row->flags & ROUTE_PAGE)
         return "page";
-    return row->verify ? "hook" : row->operation_id;
+    return row->verify && row->credential == CRED_NONE ? "hook" : row->operation_id;
 }
 
 static unsigned add_operation(struct service *s, unsigned *count, const char *name)
@@ -650,21 +650,41 @@ const char *service_public_url(const struct service *s)
     return s->public_url;
 }
 
-static enum err run_part(struct request *part, struct buf *out)
+void service_become(struct request *q, const struct route *row)
 {
-    struct reply reply = {0};
-    enum err e = gate_check_part(part);
-    if (!e)
-        e = part->route->handler(part, &reply);
-    if (e)
-        return e;
-    if (reply.status != 200 || !reply.shape)
-        return ERR_INTERNAL_ERROR;
-    schema_write(reply.shape, reply.body, out);
-    return ERR_NONE;
+    q->route = row;
+    q->operation = GPOINTER_TO_UINT(g_hash_table_lookup(q->service->operations, row));
 }
 
-/* The part is a request of its own, so that nothing of its route, building or query stays in the page's. */
+/* A part of q is a request of its own, so that nothing of its route, building or query stays in q. */
+static struct request *part_of(struct request *q, const struct route *row)
+{
+    struct request *part = arena_new(q->tx.arena, struct request);
+    *part = *q;
+    part->route = row;
+    part->query = NULL;
+    return part;
+}
+
+static enum err run_part(struct request *q, struct request *part, struct reply *ret)
+{
+    enum err e = gate_check_part(part);
+    if (!e)
+        e = part->route->handler(part, ret);
+    if (!e && ret->status != 200)
+        e = ERR_INTERNAL_ERROR;
+    q->tx.why = part->tx.why;
+    q->tx.retry_after_s = part->tx.retry_after_s;
+    return e;
+}
+
+enum err service_read(struct request *q, const struct route *row, struct reply *ret)
+{
+    struct request *part = part_of(q, row);
+    *ret = (struct reply){0};
+    return row->run == RUN_READ ? run_part(q, part, ret) : ERR_INTERNAL_ERROR;
+}
+
 enum err service_embed(struct request *q, struct str path, struct buf *out)
 {
     struct str params[ROUTE_PARAMS] = {STR_NONE}, allow, part_query;
@@ -674,18 +694,16 @@ enum err service_embed(struct request *q, struct str path, struct buf *out)
         return ERR_INTERNAL_ERROR;
     struct http_request *http = q->http;
     const struct str query = http->query;
-    struct request *part = arena_new(q->tx.arena, struct request);
-    *part = *q;
-    part->route = route;
+    struct request *part = part_of(q, route);
+    struct reply reply = {0};
     part->path_text = params[0];
     part->item_text = params[1];
-    part->query = NULL;
     http->query = part_query;
-    enum err e = run_part(part, out);
+    enum err e = run_part(q, part, &reply);
     http->query = query;
-    q->tx.why = part->tx.why;
-    q->tx.retry_after_s = part->tx.retry_after_s;
-    return e;
+    if (!e && reply.shape)
+        schema_write(reply.shape, reply.body, out);
+    return e || reply.shape ? e : ERR_INTERNAL_ERROR;
 }
 
 const struct http_content *service_openapi(const struct service *s)

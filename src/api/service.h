@@ -80,6 +80,11 @@ const char *service_public_url(const struct service *s);
  * answers with 200. The gate checks the part as it checks that GET: credential, scopes, building, path, query. Counts
  * as part of the page's request. */
 enum err service_embed(struct request *q, struct str path, struct buf *out) CHECKED;
+/* For a row's `verify`: makes q a request of this row instead. Its path, query, headers and body must be set, too. */
+void service_become(struct request *q, const struct route *row);
+/* Runs a GET row for q, in its transaction, with the parameters of its path. The gate checks it as it checks that GET,
+ * but for authentication and limits. */
+enum err service_read(struct request *q, const struct route *row, struct reply *ret) CHECKED;
 /* The OpenAPI document of api_sets, built by service_publish. */
 const struct http_content *service_openapi(const struct service *s);
 /* For the store's listener: invalidates cached authentications (TOPIC_KEYS), and tells the streams of events. Any

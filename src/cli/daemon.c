@@ -32,6 +32,7 @@
 #include "jobs/operation.h"
 #include "jobs/purge.h"
 #include "jobs/subscription.h"
+#include "mcp/routes.h"
 #include "sandbox/clock.h"
 #include "sandbox/routes.h"
 #include "site/routes.h"
@@ -90,6 +91,7 @@ static void choose_sets(struct daemon *d)
     add_sets(d, api_sets, api_set_count);
     add_sets(d, browser_sets, browser_set_count);
     add_sets(d, site_sets, site_set_count);
+    add_sets(d, mcp_sets, mcp_set_count);
     add_sets(d, admin_sets, admin_set_count);
     add_hooks(d);
     if (!d->config->production)

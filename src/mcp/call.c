@@ -1,0 +1,225 @@
+#include "mcp/call.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "api/routes.h"
+#include "api/service.h"
+#include "mcp/tools.h"
+
+#define SAME_CALL_US   (120 * US_PER_S) /* the same call within this time is a repetition */
+#define HEADERS_ADDED  3
+#define KEY_HASH_BYTES 16
+
+struct call {
+    struct request *q;
+    struct arena *arena;
+    const struct route *row;
+    json_t *arguments;
+};
+
+/* ---- texts of arguments ---- */
+
+/* A string as it is, anything else as JSON. STR_NONE for null and for nothing. */
+static struct str text_of(struct call *c, const json_t *value)
+{
+    if (!value || json_is_null(value))
+        return STR_NONE;
+    if (json_is_string(value))
+        return arena_str(c->arena, str_n(json_string_value(value), json_string_length(value)));
+    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    const struct str copy = arena_str(c->arena, str_z(text));
+    free(text);
+    return copy;
+}
+
+/* The argument's text; it is removed. */
+static struct str take(struct call *c, const char *name)
+{
+    const struct str text = text_of(c, json_object_get(c->arguments, name));
+    json_object_del(c->arguments, name);
+    return text;
+}
+
+static void put_encoded(struct buf *b, struct str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        const unsigned char c = (unsigned char)s.p[i];
+        if (isalnum(c) || c == '-' || c == '_' || c == '.')
+            buf_char(b, (char)c);
+        else
+            buf_printf(b, "%%%02X", c);
+    }
+}
+
+/* ---- the parts of the request ---- */
+
+static void set_path(struct call *c)
+{
+    struct str *const texts[] = {&c->q->path_text, &c->q->item_text};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const struct str name = mcp_parameter(c->row, i);
+        if (!name.p)
+            return;
+        const struct str text = take(c, arena_str(c->arena, name).p);
+        *texts[i] = text.p ? text : STR("");
+    }
+}
+
+static void set_query(struct call *c)
+{
+    struct buf query = BUF(HTTP_MAX_BODY * 4);
+    const struct shape *shape = c->row->query;
+    for (size_t i = 0; shape && i < shape->field_count; i++) {
+        const struct str value = take(c, shape->fields[i].name);
+        if (!value.p)
+            continue;
+        buf_printf(&query, "%s%s=", query.n ? "&" : "", shape->fields[i].name);
+        put_encoded(&query, value);
+    }
+    c->q->http->query = query.n ? arena_str(c->arena, buf_view(&query)) : STR_NONE;
+    buf_done(&query);
+}
+
+/* In quotes, if it lacks them. */
+static struct str tag_of(struct call *c, struct str text)
+{
+    return text.p && !memchr(text.p, '"', text.n) ? arena_printf(c->arena, "\"%.*s\"", STR_ARG(text)) : text;
+}
+
+static bool is_replaced(struct str name)
+{
+    return str_eqi(name, STR("Idempotency-Key")) || str_eqi(name, STR("If-Match")) ||
+           str_eqi(name, STR("X-Service-Building-Id"));
+}
+
+/* The head of the message, with the arguments in place of the headers that they stand for. */
+static void set_headers(struct call *c)
+{
+    struct http_request *r = c->q->http;
+    struct http_header *headers = arena_array(c->arena, struct http_header, r->header_count + HEADERS_ADDED);
+    size_t n = 0;
+    for (size_t i = 0; i < r->header_count; i++)
+        if (!is_replaced(r->headers[i].name))
+            headers[n++] = r->headers[i];
+    const struct http_header added[HEADERS_ADDED] = {
+        {STR("Idempotency-Key"), c->row->idempotency == NEED_NOT ? STR_NONE : take(c, MCP_IDEMPOTENCY_KEY)},
+        {STR("If-Match"), c->row->match == MATCH_NONE ? STR_NONE : tag_of(c, take(c, MCP_IF_MATCH))},
+        {STR("X-Service-Building-Id"), c->row->building == BUILDING_HEADER ? take(c, MCP_BUILDING_ID) : STR_NONE},
+    };
+    for (size_t i = 0; i < HEADERS_ADDED; i++)
+        if (added[i].value.p)
+            headers[n++] = added[i];
+    r->headers = headers;
+    r->header_count = n;
+}
+
+/* All arguments that are left. */
+static void set_body(struct call *c)
+{
+    struct http_request *r = c->q->http;
+    const size_t left = json_object_size(c->arguments);
+    r->body = STR("");
+    r->has_body = false;
+    if (!c->row->body || (c->row->body_optional && left == 0))
+        return;
+    char *text = json_dumps(c->arguments, JSON_COMPACT);
+    r->body = text ? arena_str(c->arena, str_z(text)) : STR("{}");
+    r->has_body = true;
+    free(text);
+}
+
+/* ---- stand-ins ---- */
+
+/* The tag of GET at the same path. */
+static enum err current_tag(struct request *q, struct str *ret)
+{
+    const struct route *row;
+    struct reply reply;
+    for (size_t set = 0; set < api_set_count; set++)
+        for (size_t i = 0; i < api_sets[set]->count; i++) {
+            row = &api_sets[set]->rows[i];
+            if (row->method != HTTP_GET || !(row->flags & ROUTE_ETAG) || strcmp(row->path, q->route->path) != 0)
+                continue;
+            enum err e = service_read(q, row, &reply);
+            for (size_t h = 0; !e && h < reply.header_count; h++)
+                if (strcmp(reply.headers[h].name, "ETag") == 0)
+                    *ret = reply.headers[h].value;
+            return e;
+        }
+    return ERR_INTERNAL_ERROR;
+}
+
+/* An Idempotency-Key from the key of the caller, the tool, its arguments and the time; not from the ID of the message,
+ * because clients repeat a call under another one. */
+static struct str made_key(struct call *c, const unsigned char call_hash[static SHA256_LEN], int64_t period)
+{
+    unsigned char hash[SHA256_LEN];
+    char text[2 * KEY_HASH_BYTES + 1], whole[2 * SHA256_LEN + 1];
+    hex_encode(call_hash, SHA256_LEN, whole);
+    crypto_sha256(arena_printf(c->arena, "%s %lld", whole, (long long)period), hash);
+    hex_encode(hash, KEY_HASH_BYTES, text);
+    return arena_printf(c->arena, "mcp-%s", text);
+}
+
+static void hash_call(struct call *c, unsigned char ret[static SHA256_LEN])
+{
+    const struct str caller = http_header(c->q->http, STR("Authorization"), NULL);
+    struct buf text = BUF(HTTP_MAX_BODY * 8);
+    buf_printf(&text, "%s\n%.*s\n", c->row->operation_id, STR_ARG(caller));
+    json_canonical(c->arguments, &text);
+    crypto_sha256(buf_view(&text), ret);
+    crypto_wipe(text.p, text.n);
+    buf_done(&text);
+}
+
+/* Must run while all arguments are there. */
+static void set_stand_in(struct call *c)
+{
+    struct stand_in *s = arena_new(c->arena, struct stand_in);
+    s->tag = current_tag;
+    if (c->row->idempotency != NEED_NOT) {
+        unsigned char hash[SHA256_LEN];
+        const int64_t period = c->q->tx.now_us / SAME_CALL_US;
+        hash_call(c, hash);
+        s->key = made_key(c, hash, period);
+        s->earlier_key = made_key(c, hash, period - 1);
+    }
+    c->q->stand_in = s;
+}
+
+/* ---- the call ---- */
+
+static void set_method(struct http_request *r, enum http_method method)
+{
+    static const struct str names[] = {[HTTP_GET] = {"GET", 3},
+                                       [HTTP_POST] = {"POST", 4},
+                                       [HTTP_PUT] = {"PUT", 3},
+                                       [HTTP_PATCH] = {"PATCH", 5},
+                                       [HTTP_DELETE] = {"DELETE", 6}};
+    r->method = method;
+    r->method_text = names[method];
+}
+
+bool mcp_call_make(struct request *q, const struct route *row, json_t *arguments, struct str *ret_why)
+{
+    struct call c = {.q = q, .arena = q->tx.arena, .row = row, .arguments = json_incref(arguments)};
+    if (!c.arguments)
+        c.arguments = json_object();
+    set_stand_in(&c);
+    set_path(&c);
+    set_query(&c);
+    set_headers(&c);
+    const char *left = json_object_iter_key(json_object_iter(c.arguments));
+    const bool known = row->body || !left;
+    if (known)
+        set_body(&c);
+    else
+        *ret_why = arena_printf(c.arena, "%s has no argument %.64s.", row->operation_id, left);
+    json_decref(c.arguments);
+    if (!known)
+        return false;
+    set_method(q->http, row->method);
+    service_become(q, row);
+    return true;
+}

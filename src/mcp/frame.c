@@ -1,0 +1,69 @@
+#include "mcp/frame.h"
+
+#include "mcp/exchange.h"
+
+#define REPLAYED                                                                                                       \
+    "This repeats an earlier call: nothing was created again. To create another one, give a new idempotency_key."
+
+/* The error of the API, with the seconds to wait as a member, which HTTP has in a header. */
+static void put_error_text(const struct request *q, struct str json, struct buf *out)
+{
+    struct buf text = BUF(1u << 16);
+    buf_put(&text, json.p, json.n ? json.n - 1 : 0);
+    if (q->tx.retry_after_s)
+        buf_printf(&text, ",\"retry_after_s\":%lld", (long long)q->tx.retry_after_s);
+    buf_char(&text, '}');
+    json_put_str(out, buf_view(&text));
+    buf_done(&text);
+}
+
+static bool is_replay(const struct request *q)
+{
+    for (size_t i = 0; i < q->reply.header_count; i++)
+        if (strcmp(q->reply.headers[i].name, "Idempotency-Replayed") == 0)
+            return true;
+    return false;
+}
+
+/* Clients check structured content against the schema of the output, so an error has none. */
+int mcp_frame_tool(struct request *q, int status, struct str json, struct buf *out)
+{
+    const struct mcp_exchange *x = q->message;
+    if (status == 401)
+        return 0;
+    mcp_put_begin(out, x->id);
+    buf_lit(out, "\"content\":[{\"type\":\"text\",\"text\":");
+    if (status >= 400) {
+        put_error_text(q, json, out);
+        buf_lit(out, "}],\"isError\":true");
+    } else {
+        json_put_str(out, json.n ? json : STR("done"));
+        if (is_replay(q))
+            buf_lit(out, "},{\"type\":\"text\",\"text\":\"" REPLAYED "\"");
+        buf_lit(out, "}],\"isError\":false");
+        buf_str(out, json.n ? STR(",\"structuredContent\":") : STR(""));
+        buf_str(out, json);
+    }
+    mcp_put_end(out);
+    return 200;
+}
+
+int mcp_frame_resource(struct request *q, int status, struct str json, struct buf *out)
+{
+    const struct mcp_exchange *x = q->message;
+    if (status == 401)
+        return 0;
+    if (status >= 400) {
+        const struct mcp_fault fault = {.code = status >= 500 ? MCP_INTERNAL_ERROR : MCP_INVALID_PARAMS,
+                                        .message = str_z("The resource cannot be read: see data."),
+                                        .data = json};
+        mcp_put_error(out, x->id, &fault);
+        return 200;
+    }
+    mcp_put_begin(out, x->id);
+    buf_printf(out, "\"contents\":[{\"uri\":\"%s\",\"mimeType\":\"application/json\",\"text\":", x->resource->uri);
+    json_put_str(out, json);
+    buf_lit(out, "}],\"ttlMs\":0,\"cacheScope\":\"private\"");
+    mcp_put_end(out);
+    return 200;
+}

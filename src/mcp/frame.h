@@ -1,0 +1,7 @@
+/* Replies of the API as results of the protocol. A reply that refuses the key goes out as it is: clients expect 401 of
+ * HTTP, and are told there how to get another one. */
+#pragma once
+#include "api/request.h"
+
+/* For q->frame; q->message is a struct mcp_exchange. */
+request_frame mcp_frame_tool, mcp_frame_resource;

@@ -1,0 +1,244 @@
+#include "mcp/routes.h"
+
+#include "api/service.h"
+#include "mcp/call.h"
+#include "mcp/exchange.h"
+#include "mcp/frame.h"
+#include "mcp/instructions.h"
+#include "mcp/prompts.h"
+#include "mcp/tools.h"
+
+#define REPLY_MAX      (1u << 20)
+#define CAPABILITIES   "\"capabilities\":{\"tools\":{},\"resources\":{},\"prompts\":{}}"
+#define LISTS_LAST     ",\"ttlMs\":300000,\"cacheScope\":\"private\"" /* they depend on the key */
+#define CONSTANTS_LAST ",\"ttlMs\":3600000,\"cacheScope\":\"public\""
+
+/* ---- replies ---- */
+
+static void answer(struct request *q, struct mcp_exchange *x, int status, struct buf *body)
+{
+    x->status = status;
+    x->reply = body->n ? arena_str(q->tx.arena, buf_view(body)) : STR_NONE;
+    buf_done(body);
+}
+
+static void refuse(struct request *q, struct mcp_exchange *x, const struct mcp_fault *fault)
+{
+    struct buf body = BUF(REPLY_MAX);
+    mcp_put_error(&body, x->id, fault);
+    answer(q, x, fault->status, &body);
+}
+
+static void refuse_params(struct request *q, struct mcp_exchange *x, struct str why)
+{
+    refuse(q, x, &(struct mcp_fault){.status = 200, .code = MCP_INVALID_PARAMS, .message = why});
+}
+
+static void put_instructions(struct buf *out)
+{
+    buf_lit(out, ",\"instructions\":");
+    json_put_str(out, str_z(instructions_text));
+}
+
+/* Also to revisions that are not served, as the protocol wants it: the client decides. */
+static void initialize(struct request *q, struct mcp_exchange *x, const struct mcp_message *m)
+{
+    struct buf body = BUF(REPLY_MAX);
+    mcp_put_begin(&body, x->id);
+    buf_printf(&body,
+               "\"protocolVersion\":\"%s\"," CAPABILITIES
+               ",\"serverInfo\":{\"name\":\"portero\",\"title\":\"Portero\",\"version\":\"" PORTERO_VERSION "\"}",
+               m->older ? m->older : MCP_REVISION_OLD);
+    put_instructions(&body);
+    mcp_put_end(&body);
+    answer(q, x, 200, &body);
+}
+
+static void discover(struct request *q, struct mcp_exchange *x)
+{
+    struct buf body = BUF(REPLY_MAX);
+    mcp_put_begin(&body, x->id);
+    buf_lit(&body, "\"supportedVersions\":[\"" MCP_REVISION "\"]," CAPABILITIES);
+    put_instructions(&body);
+    buf_lit(&body, CONSTANTS_LAST);
+    mcp_put_end(&body);
+    answer(q, x, 200, &body);
+}
+
+static void answer_with(struct request *q, struct mcp_exchange *x, struct str members)
+{
+    struct buf body = BUF(REPLY_MAX);
+    mcp_put_result(&body, x->id, members);
+    answer(q, x, 200, &body);
+}
+
+/* Clients of the older revisions want an empty result. */
+static void pong(struct request *q, struct mcp_exchange *x)
+{
+    struct buf body = BUF(REPLY_MAX);
+    buf_printf(&body, "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"result\":{}}", STR_ARG(x->id));
+    answer(q, x, 200, &body);
+}
+
+static void get_prompt(struct request *q, struct mcp_exchange *x, const struct mcp_message *m)
+{
+    struct buf members = BUF(REPLY_MAX);
+    const char *why = NULL;
+    if (mcp_put_prompt(m->name, json_object_get(m->params, "arguments"), &members, &why))
+        answer_with(q, x, buf_view(&members));
+    else
+        refuse_params(q, x, str_z(why));
+    buf_done(&members);
+}
+
+/* ---- requests of the API ---- */
+
+static void call_tool(struct request *q, struct mcp_exchange *x, const struct mcp_message *m)
+{
+    json_t *arguments = json_object_get(m->params, "arguments");
+    const struct route *row = mcp_tool(m->name);
+    struct str why;
+    if (!row)
+        refuse_params(q, x, arena_printf(q->tx.arena, "Unknown tool: %.64s", m->name.p));
+    else if (arguments && !json_is_object(arguments))
+        refuse_params(q, x, STR("arguments must be an object."));
+    else if (!mcp_call_make(q, row, arguments, &why))
+        refuse_params(q, x, why);
+    else
+        q->frame = mcp_frame_tool;
+}
+
+static void read_resource(struct request *q, struct mcp_exchange *x, const struct mcp_message *m)
+{
+    x->resource = mcp_resource(m->name);
+    if (!x->resource) {
+        refuse_params(q, x, STR("Unknown resource: see resources/list."));
+        return;
+    }
+    json_t *arguments = NULL;
+    struct str why;
+    if (x->resource->arguments && json_read(str_z(x->resource->arguments), &arguments))
+        arguments = NULL;
+    if (mcp_call_make(q, mcp_tool_named(x->resource->operation), arguments, &why))
+        q->frame = mcp_frame_resource;
+    json_decref(arguments);
+}
+
+static void take_message(struct request *q, struct mcp_exchange *x, const struct mcp_message *m)
+{
+    x->method = m->method;
+    switch (m->method) {
+    case MCP_NOTIFICATION:
+        x->status = 202;
+        return;
+    case MCP_INITIALIZE:
+        initialize(q, x, m);
+        return;
+    case MCP_PING:
+        pong(q, x);
+        return;
+    case MCP_DISCOVER:
+        discover(q, x);
+        return;
+    case MCP_PROMPTS_GET:
+        get_prompt(q, x, m);
+        return;
+    case MCP_RESOURCES_TEMPLATES:
+        answer_with(q, x, STR("\"resourceTemplates\":[]" CONSTANTS_LAST));
+        return;
+    case MCP_TOOLS_CALL:
+        call_tool(q, x, m);
+        return;
+    case MCP_RESOURCES_READ:
+        read_resource(q, x, m);
+        return;
+    case MCP_TOOLS_LIST:
+    case MCP_PROMPTS_LIST:
+    case MCP_RESOURCES_LIST:
+        return;
+    }
+}
+
+/* A page of another site must not use a key that its user's browser may hold. Programs send no Origin. */
+static bool is_own_origin(const struct request *q)
+{
+    size_t count;
+    const struct str origin = http_header(q->http, STR("Origin"), &count);
+    return !count || (count == 1 && str_eqi(origin, str_z(service_public_url(q->service))));
+}
+
+/* Before all checks: they are those of the row that the message asks for, or else of this one. */
+static enum err mcp_receive(struct request *q)
+{
+    struct mcp_exchange *x = arena_new(q->tx.arena, struct mcp_exchange);
+    struct mcp_message m;
+    struct mcp_fault fault;
+    q->message = x;
+    if (!is_own_origin(q))
+        return ERR_CROSS_SITE_REQUEST;
+    const bool read = mcp_message_read(q->http, q->tx.arena, &m, &fault);
+    x->id = m.id;
+    if (read)
+        take_message(q, x, &m);
+    else
+        refuse(q, x, &fault);
+    json_decref(m.json);
+    return ERR_NONE;
+}
+
+/* ---- the row ---- */
+
+static void put_list(const struct request *q, enum mcp_method method, struct buf *out)
+{
+    switch (method) {
+    case MCP_TOOLS_LIST:
+        buf_lit(out, "\"tools\":");
+        mcp_put_tools(&q->who, out);
+        return;
+    case MCP_RESOURCES_LIST:
+        buf_lit(out, "\"resources\":");
+        mcp_put_resources(&q->who, out);
+        return;
+    default:
+        buf_lit(out, "\"prompts\":");
+        mcp_put_prompts(out);
+        return;
+    }
+}
+
+static enum err mcp_answer(struct request *q, struct reply *p)
+{
+    const struct mcp_exchange *x = q->message;
+    p->status = x->status;
+    p->raw = x->reply;
+    if (x->status)
+        return ERR_NONE;
+    struct buf body = BUF(REPLY_MAX);
+    mcp_put_begin(&body, x->id);
+    put_list(q, x->method, &body);
+    buf_lit(&body, LISTS_LAST);
+    mcp_put_end(&body);
+    p->status = 200;
+    p->raw = arena_str(q->tx.arena, buf_view(&body));
+    const bool whole = !body.full;
+    buf_done(&body);
+    return whole ? ERR_NONE : ERR_INTERNAL_ERROR;
+}
+
+static const struct route rows[] = {
+    {.operation_id = "mcp",
+     .summary = "The API for assistants",
+     .tag = "Service",
+     .method = HTTP_POST,
+     .path = "/mcp",
+     .credential = CRED_KEY,
+     .limit = LIMIT_KEY,
+     .run = RUN_HERE,
+     .verify = mcp_receive,
+     .handler = mcp_answer,
+     .status = 200,
+     .media = "application/json"},
+};
+static const struct route_set mcp_routes = ROUTE_SET(rows);
+const struct route_set *const mcp_sets[] = {&mcp_routes};
+const size_t mcp_set_count = sizeof mcp_sets / sizeof *mcp_sets;

@@ -1,0 +1,7 @@
+/* POST /mcp: the API for assistants, by the Model Context Protocol. Not part of the OpenAPI document: its messages are
+ * those of the protocol. */
+#pragma once
+#include "api/route.h"
+
+extern const struct route_set *const mcp_sets[];
+extern const size_t mcp_set_count;
