@@ -27,7 +27,7 @@ function stage(name, sources, files, manifest) {
     const directory = join(out, name);
     rmSync(directory, { recursive: true, force: true });
     mkdirSync(directory, { recursive: true });
-    cpSync(join(root, 'clients', name), directory, { recursive: true, filter: (path) => !/(__pycache__|node_modules)$/.test(path) });
+    cpSync(join(root, 'clients', name), directory, { recursive: true, filter: (path) => !/\/(__pycache__|node_modules|tests)$/.test(path) });
     cpSync(join(root, 'LICENSE'), join(directory, 'LICENSE'));
     for (const [file, text] of Object.entries(files)) writeFileSync(join(directory, sources, file), text);
     const path = join(directory, manifest);
@@ -53,4 +53,5 @@ const typescript = stage('typescript', 'src', await typescriptSources(document, 
 run(process.execPath, [createRequire(join(e2e, 'package.json')).resolve('typescript/bin/tsc'), '-p', typescript,
     '--typeRoots', join(e2e, 'node_modules/@types'), '--noEmitOnError']);
 stage('python', 'src/portero', pythonSources(document), 'pyproject.toml');
+stage('homeassistant', '.', {}, 'custom_components/portero/manifest.json');
 writeFileSync(mark, wanted);
