@@ -189,7 +189,11 @@ int64_t sip_listeners_alive_ms(const struct sip_call *c)
 
 void sip_listeners_end(struct sip_call *c)
 {
+    struct le *le = c->listeners.head;
     c->talker = NULL;
-    while (c->listeners.head)
-        free_listener(c->listeners.head->data);
+    while (le) {
+        struct listener *l = le->data;
+        le = le->next;
+        free_listener(l);
+    }
 }

@@ -118,7 +118,7 @@ static enum webrtc_refusal read_transport(const struct sdp_session *sdp, const s
     if (!sdp_media_rattr_apply(m, "fingerprint", on_fingerprint, ret->print) &&
         !sdp_session_rattr_apply(sdp, "fingerprint", on_fingerprint, ret->print))
         return WEBRTC_NO_FINGERPRINT;
-    if (!setup || (strcmp(setup, "actpass") && strcmp(setup, "active")))
+    if (!setup || (strcmp(setup, "actpass") != 0 && strcmp(setup, "active") != 0))
         return WEBRTC_NOT_ACTIVE;
     ret->listens = sdp_media_rdir(m) & SDP_SENDONLY; /* libre turns the direction round: it is ours */
     ret->talks = sdp_media_rdir(m) & SDP_RECVONLY;
