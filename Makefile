@@ -1,6 +1,6 @@
 # Thin over CMake's presets: what each target does is one or two commands. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help build run demo cluster clients test test-cluster test-cluster-quick install deb deb-twice image check-package check-image check-systemd programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade upgrade-package bench asan-programs asan tsan-programs tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
+.PHONY: help build run demo cluster clients test test-cluster test-cluster-quick install deb deb-twice image check-generators check-package check-image check-systemd programs native-tests unit test-plans crash e2e e2e-sqlite e2e-postgresql upgrade upgrade-package bench asan-programs asan tsan-programs tsan fuzz fuzz-check fuzzers check lint check-build fresh clean
 SHELL := /bin/sh
 PREFIX := /usr/local
 E2E := test/e2e
@@ -137,6 +137,10 @@ image: ## a container image of the package in build/deb, with buildah
 	scripts/setup image
 	scripts/image $(IMAGE)
 
+check-generators: build $(NODE_MODULES) ## clients that public generators make of the OpenAPI document tell a story; needs Node.js 20.19
+	npm ci --prefix test/generators --no-audit --no-fund --ignore-scripts
+	node --test test/generators/*.test.js
+
 check-package: build $(NODE_MODULES) ## what an installation has: files, manual pages, completions, the unit's protections
 	scripts/setup package
 	node --test test/package/*.test.js
@@ -177,4 +181,4 @@ fresh: ## the README and a newcomer's first door on a minimal Debian 12, made fo
 	scripts/fresh $(FRESH)
 
 clean: ## removes what was built; the service's data in var/ stays
-	rm -rf build $(E2E)/node_modules bench/peer/node_modules
+	rm -rf build $(E2E)/node_modules test/generators/node_modules bench/peer/node_modules

@@ -1,5 +1,6 @@
 #include "api/openapi_share.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -69,7 +70,8 @@ static void visit_headers(struct pool *p, json_t *operation)
     }
 }
 
-/* "401_AUTH_REQUIRED": the description of an error response begins with its first code. */
+/* "AUTH_REQUIRED_401": the description of an error response begins with its first code. Not the status first:
+ * generators make identifiers of the names. */
 static void visit_responses(struct pool *p, json_t *operation)
 {
     const char *status;
@@ -78,7 +80,8 @@ static void visit_responses(struct pool *p, json_t *operation)
     json_object_foreach (responses, status, response) {
         const char *codes = json_string_value(json_object_get(response, "description"));
         const bool error = status[0] == '4' || status[0] == '5';
-        snprintf(base, sizeof base, "%s%s%.*s", status, error ? "_" : "", error ? (int)strcspn(codes, ",") : 0, codes);
+        snprintf(base, sizeof base, "%.*s_%s", error ? (int)strcspn(codes, ",") : INT_MAX, error ? codes : "STATUS",
+                 status);
         if ((instead = share_object(p, response, base)))
             json_object_set_new(responses, status, instead);
     }

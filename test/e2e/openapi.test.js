@@ -130,6 +130,12 @@ describe('the OpenAPI documents', () => {
         assert.ok(gzipSync(documents.served, { level: 9 }).length < 30_000, 'compressed');
     });
 
+    it('name their parts so that generators can make identifiers of the names', () => {
+        for (const which of ['served', 'sandbox', 'site']) {
+            for (const parts of Object.values(JSON.parse(documents[which]).components)) for (const name of Object.keys(parts)) assert.match(name, /^[A-Za-z]/, which);
+        }
+    });
+
     it('show a body that is taken for every operation of the contract that takes one', () => {
         for (const operation of operations(JSON.parse(documents.served))) {
             const content = operation.requestBody?.content['application/json'];
