@@ -48,8 +48,7 @@ enum err activity_list(struct tx *tx, const struct id *building, const struct ac
                        struct activity_page *ret) CHECKED;
 
 #define ACTIVITY_WALK_MAX 50 /* buildings in one transaction */
-/* Deletes entries from before before_us (0: none) and old events of the feed (domain/feed.h), at most `limit`, of the
- * next buildings in the order of IDs: those after the ID `after`, which is empty at first. If *ret_more, the walk goes
- * on after *ret_after, which may be empty. */
+/* Deletes entries from before before_us, at most `limit`, of the next buildings in the order of IDs: those after the ID
+ * `after`, which is empty at first. If *ret_more, the walk goes on after *ret_after, which may be empty. */
 enum err activity_purge(struct tx *tx, struct str after, int64_t before_us, int64_t limit, struct id *ret_after,
                         bool *ret_more) CHECKED;

@@ -1,5 +1,4 @@
 #include "domain/activity.h"
-#include "domain/feed.h"
 #include "domain/row.h"
 
 /* The text of entries goes with the last entry that says it. */
@@ -7,16 +6,12 @@ static enum err purge_building(struct tx *tx, const struct id *building, int64_t
                                int64_t *ret_count)
 {
     const struct val id = v_str(id_str(building));
-    int64_t count = 0, events = 0;
-    enum err e = ERR_NONE;
-    if (before_us)
-        e = db_exec(tx->db, SQL_ACTIVITY_PURGE, DB_ARGS(id, v_int(before_us), v_int(limit)), &count);
+    int64_t count = 0;
+    enum err e = db_exec(tx->db, SQL_ACTIVITY_PURGE, DB_ARGS(id, v_int(before_us), v_int(limit)), &count);
     if (!e && count)
         e = db_exec(tx->db, SQL_ACTIVITY_PURGE_KINDS, DB_ARGS(id), NULL);
-    if (!e && count < limit)
-        e = feed_purge(tx, building, tx->now_us - FEED_KEPT_S * US_PER_S, limit - count, &events);
     if (!e)
-        *ret_count = count + events;
+        *ret_count = count;
     return e;
 }
 

@@ -170,7 +170,7 @@ void feed_put(struct buf *out, const struct feed_event *e)
     buf_str(out, has_data ? str_from(e->data, 1) : STR(""));
 }
 
-enum err feed_purge(struct tx *tx, const struct id *building, int64_t before_us, int64_t limit, int64_t *ret_count)
+enum err feed_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count)
 {
-    return db_exec(tx->db, SQL_FEED_PURGE, DB_ARGS(v_str(id_str(building)), v_int(before_us), v_int(limit)), ret_count);
+    return db_exec(tx->db, SQL_FEED_PURGE, DB_ARGS(v_int(before_us), v_int(limit)), ret_count);
 }

@@ -80,6 +80,5 @@ enum err feed_calls_now(struct tx *tx, const struct id *building, int64_t newest
 /* Writes an event as JSON: {"seq", "type", "at", and the members of its shape}. */
 void feed_put(struct buf *out, const struct feed_event *e);
 
-/* Deletes at most `limit` of the building's events from before before_us. */
-enum err feed_purge(struct tx *tx, const struct id *building, int64_t before_us, int64_t limit,
-                    int64_t *ret_count) CHECKED;
+/* Deletes the oldest events from before before_us, at most `limit`. */
+enum err feed_purge(struct tx *tx, int64_t before_us, int64_t limit, int64_t *ret_count) CHECKED;

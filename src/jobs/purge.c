@@ -7,6 +7,7 @@
 #include "domain/call_record.h"
 #include "domain/delivery_log.h"
 #include "domain/event.h"
+#include "domain/feed.h"
 #include "domain/job.h"
 #include "domain/key.h"
 #include "domain/node.h"
@@ -46,6 +47,7 @@ static const struct sweep {
     {guard_purge_callers, DAYS(callers_days)},
     {call_record_purge, DAYS(calls_days)},
     {call_message_purge, DAYS(calls_days)},
+    {feed_purge, .kept_s = FEED_KEPT_S},
     {node_purge, .kept_s = NODE_ROW_KEPT_S},
     {number_purchase_purge, .kept_s = PURCHASES_KEPT_S},
 };
@@ -70,7 +72,9 @@ struct purge {
 static enum err purge_logs(struct tx *tx, struct purge *p)
 {
     const int64_t days = tx->config->retention_activity_days;
-    const int64_t before_us = days ? tx->now_us - days * DAY_S * US_PER_S : 0;
+    if (days == 0) /* for ever */
+        return ERR_NONE;
+    const int64_t before_us = tx->now_us - days * DAY_S * US_PER_S;
     return activity_purge(tx, p->job->payload, before_us, p->left, &p->after, &p->more);
 }
 

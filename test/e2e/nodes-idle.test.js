@@ -8,6 +8,7 @@ import { resident, world } from './lib/world.js';
 
 const MOST_A_SECOND = 2; // a heartbeat, a look for jobs and one for deliveries, every two seconds, and one for notices every ten
 const WINDOW_S = 6, WINDOWS = 8;
+const BUILDINGS = 100_000; // of which none does anything
 
 describe('an idle node', () => {
     let cluster;
@@ -26,6 +27,9 @@ describe('an idle node', () => {
 
     it('sends its server few transactions', async (t) => {
         await resident(w.client);
+        sql(w.daemon, `INSERT INTO account (id, email, created_at) SELECT 'a' || lpad(to_hex(i), 23, '0'), 'r' || i || '@example.com', 0 FROM generate_series(1, ${BUILDINGS}) i;
+            INSERT INTO building (account_id, id, created_at, is_primary, label) SELECT id, 'b' || substr(id, 2), 0, 1, 'Home' FROM account WHERE email LIKE 'r%@example.com'; ANALYZE;
+            UPDATE job SET due_at = 0 WHERE kind = 'purge';`); // which comes each hour
         const count = () => Number(sql(w.daemon, 'SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database();'));
         let fewest = Infinity;
         for (let i = 0; i < WINDOWS && fewest > MOST_A_SECOND; i++) { // jobs of the start may still run

@@ -28,6 +28,6 @@ SELECT seq AS told FROM feed_counter WHERE building_id = $1
 SELECT CASE WHEN pg_notify('portero_feed', $1) IS NULL THEN 0 ELSE 1 END AS told
 
 -- name: feed_purge
--- The rows from before $2 are the first ones.
-DELETE FROM feed WHERE building_id = $1 AND seq IN
-    (SELECT seq FROM feed WHERE building_id = $1 AND at < $2 ORDER BY seq LIMIT $3)
+-- The oldest rows from before $1, at most $2.
+DELETE FROM feed WHERE (building_id, seq) IN
+    (SELECT building_id, seq FROM feed {by feed_at} WHERE at < $1 ORDER BY at, building_id, seq LIMIT $2)
