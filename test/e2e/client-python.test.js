@@ -2,7 +2,7 @@
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clients } from './lib/clients.js';
 import { cleanEnvironment, root, temporaryDirectory } from './lib/daemon.js';
@@ -52,6 +52,11 @@ describe('the Python client', () => {
         use(['grant = portero.create_unlock({"type": "timer", "expires_in_minutes": 5})', 'label: str = grant["label"]', 'for entry in portero.iterate_logs(q=label):', '    print(entry["succeeded"])']);
         const right = await check();
         assert.equal(right.status, 0, right.stdout + right.stderr);
+        const examples = [...readFileSync(join(clients(), 'python/README.md'), 'utf8').matchAll(/^```python\n(.*?)^```$/gms)].map(([, code]) => code);
+        assert.equal(examples.length, 4);
+        writeFileSync(join(directory, 'use.py'), `api_key: str\nbuilding_id: str\nraw_body: bytes\nheaders: dict[str, str]\nsecret: str\n${examples.join('\n')}`);
+        const shown = await check();
+        assert.equal(shown.status, 0, shown.stdout + shown.stderr);
         use(['portero.create_unlock({"type": "weekly"})', 'portero.get_unlock()', 'portero.list_unlocks(status="open")', 'portero.update_unlock("x", {"label": "x"})', 'portero.get_account()["emial"]']);
         const { stdout } = await check();
         assert.deepEqual([...new Set([...stdout.matchAll(/^.*use\.py:(\d+): error/gm)].map(([, line]) => Number(line)))], [4, 5, 6, 7, 8]);

@@ -212,7 +212,7 @@ describe('the package of the TypeScript client', () => {
         assert.deepEqual([manifest.dependencies, manifest.license], [undefined, 'Apache-2.0']);
     });
 
-    it('is typed: a program that uses it rightly compiles, and each wrong use is an error', () => {
+    it('is typed: its examples and a program that uses it rightly compile, and each wrong use is an error', () => {
         const directory = temporaryDirectory();
         const done = packed('--pack-destination', directory);
         assert.equal(done.status, 0, done.stderr);
@@ -242,8 +242,14 @@ export async function use(portero: Portero): Promise<void> {
 }
 `);
         const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+        const examples = [...readFileSync(join(installed, 'README.md'), 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code);
+        assert.equal(examples.length, 4);
+        writeFileSync(join(directory, 'examples.ts'), `declare const buildingId: string, signal: AbortSignal, rawBody: Uint8Array, process: { env: Record<'PORTERO_KEY' | 'WEBHOOK_SECRET', string> };
+declare const request: { headers: Record<string, string | undefined> }, readEverythingAgain: () => Promise<void>;
+${examples.join('\n').replaceAll('const event = await', 'const delivered = await')}console.log(page, delivered);
+`);
         const compilerOptions = { noEmit: true, strict: true, exactOptionalPropertyTypes: true, module: 'NodeNext', target: 'ES2022', lib: ['ES2022', 'DOM', 'DOM.Iterable'], types: [] };
-        writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts'] }));
+        writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts', 'examples.ts'] }));
         const compiled = spawnSync(process.execPath, [tsc, '-p', directory], { encoding: 'utf8', timeout: 150_000 });
         assert.equal(compiled.stdout, '');
         rmSync(directory, { recursive: true });

@@ -21,3 +21,13 @@ export function portero() {
     loaded ??= import(pathToFileURL(join(clients(), 'typescript/dist/index.js')));
     return loaded;
 }
+
+/** The TypeScript client with the key and the connections of a client of the tests, which holds every answer against the contract. */
+export async function clientOf(client) {
+    const { Portero } = await portero();
+    const fetch = async (url, { method, headers, body }) => {
+        const answer = await client.as(undefined).request(method, url.slice(client.daemon.https.length), { text: body, headers });
+        return new Response(answer.bytes, { status: answer.status, headers: answer.headers });
+    };
+    return new Portero({ baseUrl: client.daemon.https, apiKey: client.key, fetch });
+}

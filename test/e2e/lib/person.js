@@ -3,13 +3,12 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { idempotencyKey, ok } from './client.js';
+import { clientOf } from './clients.js';
 import { added, admin, owner, quote } from './buildings.js';
 import { sql } from './store.js';
-import { eventually, freshEmail, grant, visit } from './world.js';
+import { eventually, freshEmail, visit } from './world.js';
 import { tone } from './wav.js';
 
-const key = () => ({ headers: { 'Idempotency-Key': idempotencyKey() } });
 const told = (done) => {
     if (done.status !== 0) throw new Error(done.stderr);
     return JSON.parse(done.stdout);
@@ -21,17 +20,17 @@ export async function person(w, receiver) {
     const one = await owner(client);
     const secrets = [one.key];
     const cabin = await added(one);
-    const endpoint = ok(await one.client.post('/v1/webhooks', { url: receiver.url(`/${one.building.id}`) }, key()), 201);
+    const api = await clientOf(one.client);
+    const endpoint = await api.createWebhook({ body: { url: receiver.url(`/${one.building.id}`) } });
     secrets.push(endpoint.secret);
     const at = `${String(Math.floor(Math.random() * 1e6)).padStart(6, '0')}`;
     const caller = `+15553${at}`;
-    const home = { 'X-Service-Building-Id': one.building.id };
-    const made = await grant(one, { type: 'passcode', label: `Nurse ${at}` }, home);
-    const { id: revoked } = await grant(one, { type: 'passcode', label: `Revoked ${at}` }, home);
-    ok(await one.client.delete(`/v1/unlock/${revoked}`, { headers: home }));
-    await grant(one, { type: 'timer', label: `Parcel ${at}`, expires_in_minutes: 60 }, { 'X-Service-Building-Id': cabin.id });
-    const path = `/v1/buildings/${one.building.id}/settings`;
-    ok(await one.client.patch(path, { ring: { message: true }, greeting_denied: `Not for ${at}.` }, { headers: { 'If-Match': ok(await one.client.get(path)).version } }));
+    const home = { buildingId: one.building.id };
+    const made = await api.createUnlock({ body: { type: 'passcode', label: `Nurse ${at}` } }, home);
+    const { id: revoked } = await api.createUnlock({ body: { type: 'passcode', label: `Revoked ${at}` } }, home);
+    await api.revokeUnlock({ id: revoked }, home);
+    await api.createUnlock({ body: { type: 'timer', label: `Parcel ${at}`, expires_in_minutes: 60 } }, { buildingId: cabin.id });
+    await api.change('updateSettings', home, () => ({ ring: { message: true }, greeting_denied: `Not for ${at}.` }));
     await visit(client, { to: one.number, digits: made.access_code, from: caller });
     await visit(client, { to: one.number, digits: '0000', from: caller });
     const left = await visit(client, { to: one.number, resident: 'busy', message_seconds: 2, from: caller });
@@ -46,7 +45,8 @@ export async function person(w, receiver) {
     rmSync(directory, { recursive: true });
     await quote(one);
     await eventually(async () => {
-        const all = ok(await one.client.get(`/v1/webhooks/${endpoint.id}/deliveries`)).data;
+        const all = [];
+        for await (const delivery of api.listWebhookDeliveries({ id: endpoint.id, limit: 2 })) all.push(delivery);
         return all.length >= 3 && all.every(({ status }) => status === 'delivered');
     }, 'the deliveries');
     const account = sql(w.daemon, `SELECT id FROM account WHERE email = '${one.email}';`).trim();
