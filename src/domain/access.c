@@ -30,6 +30,7 @@ enum err access_arrive(struct tx *tx, struct str to, struct str from, struct acc
     e = judge_arrival(tx, &door, from, &decision, &grant);
     if (!e && grant)
         e = door_record_release(tx, &door, grant);
+    decision.remaining_uses = door.remaining_uses;
     if (!e && decision.verdict != ACCESS_SELF_CALL) {
         door.notices |= NOTICE_BIT(RING);
         e = door_tell(tx, &door);
@@ -53,6 +54,7 @@ enum err access_code(struct tx *tx, const struct id *building, struct str from, 
         e = door_record_release(tx, &door, grant);
     else if (!e && decision.verdict == ACCESS_WRONG)
         e = door_record_wrong_code(tx, &door, &decision.closing);
+    decision.remaining_uses = door.remaining_uses;
     if (!e)
         e = door_tell(tx, &door);
     if (!e)

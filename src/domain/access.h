@@ -55,7 +55,8 @@ struct access_decision {
     struct id account_id, building_id;
     struct id grant_id; /* of a release */
     struct str grant_label;
-    char tones[4]; /* the building's release tone, "" while not set */
+    int remaining_uses; /* of the grant, after this one; or GRANT_UNLIMITED */
+    char tones[4];      /* the building's release tone, "" while not set */
     struct release release;
     struct str greeting_welcome, greeting_granted, greeting_denied,
         greeting_forwarding;              /* in the arena; "": nothing is said */

@@ -171,6 +171,7 @@ enum err door_record_release(struct tx *tx, struct door *door, const struct usab
         return e;
     door->notices |= remaining == 0 ? NOTICE_BIT(OPENED) | NOTICE_BIT(LAST_USE) : NOTICE_BIT(OPENED);
     door->used = grant->label;
+    door->remaining_uses = remaining;
     return add_release_events(tx, door, grant, remaining);
 }
 

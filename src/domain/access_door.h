@@ -14,6 +14,7 @@ struct door {
     /* Filled by the records, for door_tell. */
     unsigned notices; /* bits (domain/notice.h) */
     struct str used;  /* label of the grant */
+    int remaining_uses;
     int64_t closed_minutes;
 };
 

@@ -24,9 +24,10 @@ static const struct field caller_fields[] = {
     CALL, NULLABLE(caller, T_STRING, .doc = "the caller's number, which can be forged; null: withheld")};
 static const struct field phone_fields[] = {CALL, NULLABLE(number, T_STRING, .doc = "the last digits of the phone")};
 static const struct field reason_fields[] = {CALL, DATA(reason, T_STRING, .doc = "why")};
-static const struct field release_fields[] = {CALL, DATA(reason, T_STRING, .doc = "timer, routine or passcode"),
-                                              DATA(unlock_id, T_ID, .doc = "the grant"),
-                                              DATA(label, T_STRING, .doc = "its label")};
+static const struct field release_fields[] = {
+    CALL, DATA(reason, T_STRING, .doc = "timer, routine or passcode"), DATA(unlock_id, T_ID, .doc = "the grant"),
+    DATA(label, T_STRING, .doc = "its label"),
+    NULLABLE(remaining_uses, T_NUMBER, .doc = "uses left after this one; null: unlimited")};
 static const struct field end_fields[] = {CALL, DATA(outcome, T_STRING, .values = call_record_outcome_names),
                                           DATA(ended_by, T_STRING, .values = call_ended_by_names)};
 static const struct field grant_fields[] = {DATA(unlock_id, T_ID, .doc = "the grant: GET /v1/unlock/{id}"),

@@ -1,6 +1,8 @@
 /* The events of calls. */
 #include "domain/feed.h"
 
+#include "domain/grant.h"
+
 static struct feed_data data_of(const struct call_arrival *call)
 {
     return (struct feed_data){.call_id = v_str(id_str(&call->id)),
@@ -14,6 +16,7 @@ static enum err add_decision(struct tx *tx, const struct call_arrival *call, enu
     data.reason = v_str(str_z(access_reason_names[reason]));
     data.unlock_id = v_str(id_str(&d->grant_id));
     data.label = v_str(d->grant_label);
+    data.remaining_uses = d->remaining_uses == GRANT_UNLIMITED ? v_null() : v_int(d->remaining_uses);
     return feed_add(tx, &d->building_id, type, tx->now_us, &data);
 }
 

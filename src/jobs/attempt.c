@@ -4,46 +4,12 @@
 #include <string.h>
 
 #include "base/crypto.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/metric.h"
 #include "domain/event.h"
 #include "domain/webhook.h"
 #include "providers/receiver.h"
-
-/* Writes the signature's time and the body. Returns the offset of the body. */
-static size_t write_body(struct buf *b, const struct delivery *d, int64_t time_s)
-{
-    buf_i64(b, time_s);
-    buf_char(b, '.');
-    size_t at = b->n;
-    buf_lit(b, "{\"id\":");
-    json_put_str(b, d->event_id);
-    buf_lit(b, ",\"type\":");
-    json_put_str(b, d->type);
-    buf_lit(b, ",\"created_at\":");
-    json_put_time(b, d->event_created_us);
-    buf_lit(b, ",\"api_version\":\"v1\",\"data\":");
-    buf_str(b, d->data);
-    buf_char(b, '}');
-    return at;
-}
-
-static void begin_signature(struct attempt *a, int64_t time_s)
-{
-    snprintf(a->signature, sizeof a->signature, "Service-Signature: t=%lld", (long long)time_s);
-}
-
-static void add_signature(struct attempt *a, struct str secret)
-{
-    unsigned char mac[SHA256_LEN];
-    char hex[2 * SHA256_LEN + 1];
-    const size_t n = strlen(a->signature);
-    crypto_hmac_sha256(secret, buf_view(&a->signed_text), mac);
-    hex_encode(mac, sizeof mac, hex);
-    snprintf(a->signature + n, sizeof a->signature - n, ",v1=%s", hex);
-}
 
 /* Each attempt is a request with an ID of its own in the event's trace (W3C Trace Context, section 3.2). */
 static void write_trace(struct attempt *a, struct str trace)
@@ -78,13 +44,13 @@ static bool write_signature(struct attempt *a, const struct delivery *d, int64_t
 {
     const struct str sealed[] = {d->secret, d->previous_secret};
     struct str secret;
-    begin_signature(a, time_s);
+    envelope_sign_begin(time_s, a->signature);
     for (size_t i = 0; i < sizeof sealed / sizeof *sealed; i++) {
         if (i && !sealed[i].p)
             continue;
         if (!open_secret(d, sealed[i], arena, &secret))
             return false;
-        add_signature(a, secret);
+        envelope_sign(buf_view(&a->signed_text), secret, a->signature);
         wipe(secret);
     }
     return true;
@@ -96,7 +62,8 @@ static const char *make_request(struct attempt *a, const struct delivery *d, str
     int64_t time_s = clock_real_us() / US_PER_S;
     if (!d->url.p || !d->data.p)
         return "gone";
-    size_t body_at = write_body(&a->signed_text, d, time_s);
+    const struct envelope envelope = {d->event_id, d->type, d->data, d->event_created_us};
+    const size_t body_at = envelope_write(&envelope, time_s, &a->signed_text);
     if (!write_signature(a, d, time_s, arena))
         return "secret";
     write_trace(a, d->trace);

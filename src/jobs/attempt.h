@@ -2,20 +2,20 @@
 #pragma once
 #include "base/buf.h"
 #include "domain/delivery.h"
+#include "jobs/envelope.h"
 #include "net/poster.h"
 
-#define ATTEMPT_BODY_MAX   65536
-#define ATTEMPT_HEADER_MAX 200
-#define ATTEMPT_TRACE_MAX  80
-#define TRACE_ID_LEN       32
+#define ATTEMPT_BODY_MAX  65536
+#define ATTEMPT_TRACE_MAX 80
+#define TRACE_ID_LEN      32
 
 struct attempt {
     struct net_post post;
     struct delivery_result result; /* failure is set by attempt_new if nothing can be sent */
     char *url;
-    struct buf signed_text;                                       /* the signature's time, a period, and the body */
-    char signature[ATTEMPT_HEADER_MAX], trace[ATTEMPT_TRACE_MAX]; /* lines of the head; trace may be "" */
-    char trace_id[TRACE_ID_LEN + 1];                              /* for the log; "" without a trace */
+    struct buf signed_text;                                           /* the signature's time, a period, and the body */
+    char signature[ENVELOPE_SIGNATURE_MAX], trace[ATTEMPT_TRACE_MAX]; /* lines of the head; trace may be "" */
+    char trace_id[TRACE_ID_LEN + 1];                                  /* for the log; "" without a trace */
 
     /* For jobs/endpoint.c. */
     struct endpoint *endpoint;
