@@ -8,6 +8,7 @@
 #include "voice/external.h"
 #include "voice/media_address.h"
 #include "voice/player.h"
+#include "voice/sip_text.h"
 
 #define FRAME      PLAYER_FRAME
 #define PT_DYNAMIC 96
@@ -390,7 +391,7 @@ static const struct sdp_format *chosen_format(const struct media *m)
 
 enum err media_take_sdp(struct media *m, bool offer, struct mbuf *sdp)
 {
-    if (sdp_decode(m->sdp, sdp, offer))
+    if (!sdp_text_fits(str_n((const char *)mbuf_buf(sdp), mbuf_get_left(sdp))) || sdp_decode(m->sdp, sdp, offer))
         return ERR_USAGE;
     const struct sdp_format *codec = chosen_format(m);
     const struct sa *raddr = sdp_media_raddr(m->audio);

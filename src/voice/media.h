@@ -52,8 +52,8 @@ void media_free(struct media *m);
 
 /* Our SDP, as an offer or as the answer to the SDP that media_take_sdp took. The caller derefs *ret. */
 enum err media_make_sdp(struct media *m, bool offer, struct mbuf **ret) CHECKED;
-/* Takes the peer's SDP, an offer or an answer. ERR_USAGE if it has no audio format in common with ours, or no usable
- * key where RTP/SAVP needs one. */
+/* Takes the peer's SDP, an offer or an answer. ERR_USAGE if it has no audio format in common with ours, no usable key
+ * where RTP/SAVP needs one, or more text than is read (voice/sip_text.h). */
 enum err media_take_sdp(struct media *m, bool offer, struct mbuf *sdp) CHECKED;
 
 /* ---- running ---- */

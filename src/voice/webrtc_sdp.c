@@ -4,20 +4,11 @@
 #include <string.h>
 
 #include "voice/player.h"
+#include "voice/sip_text.h"
 
-#define PROFILE  "UDP/TLS/RTP/SAVPF"
-#define LINE_MAX 512 /* libre's search in a line takes time with its square; browsers' lines are shorter */
+#define PROFILE "UDP/TLS/RTP/SAVPF"
 
 /* ---- the offer ---- */
-
-static bool has_long_line(struct str text)
-{
-    struct str rest = text;
-    while (rest.n)
-        if (str_cut(rest, '\n', &rest).n > LINE_MAX)
-            return true;
-    return false;
-}
 
 /* Characters of RFC 4566's token. All that we repeat from an offer is made of them and '/'. */
 static bool copy_token(const char *from, size_t n, char *ret, size_t size)
@@ -156,7 +147,7 @@ enum webrtc_refusal webrtc_sdp_read(struct str text, uint8_t pt, struct webrtc_o
     enum webrtc_refusal r = WEBRTC_FULL;
     if (text.n > WEBRTC_OFFER_MAX)
         return WEBRTC_TOO_LONG;
-    if (!text.n || has_long_line(text))
+    if (!text.n || !sdp_text_fits(text))
         return WEBRTC_NOT_SDP;
     *ret = (struct webrtc_offer){0};
     struct mbuf *mb = mbuf_alloc(text.n);

@@ -131,14 +131,14 @@ static void test_a_new_contact_behind_nat_is_not_used_either(void **state)
     assert_true(raw_requested(&r, "BYE"));
 }
 
-/* An INVITE of about this size, with a header that nobody reads. */
+/* An INVITE of about this size, with headers that nobody reads. */
 static int answer_to_size(size_t size)
 {
-    static char header[RAW_MESSAGE_MAX];
-    int n = snprintf(header, sizeof header, "%sX-Padding: ", RAW_SDP);
-    memset(header + n, 'x', size);
-    (void)snprintf(header + n + size, sizeof header - (size_t)n - size, "\r\n");
-    raw_request(&r, "INVITE", FAKE_OPEN, 1, header, raw_offer(&r, "sendrecv"));
+    static char headers[RAW_MESSAGE_MAX];
+    size_t n = (size_t)snprintf(headers, sizeof headers, "%s", RAW_SDP);
+    while (n < size)
+        n += (size_t)snprintf(headers + n, sizeof headers - n, "X-Padding: %0500d\r\n", 0);
+    raw_request(&r, "INVITE", FAKE_OPEN, 1, headers, raw_offer(&r, "sendrecv"));
     int status = raw_final(&r);
     raw_request(&r, "ACK", FAKE_OPEN, 1, "", "");
     assert_true(raw_requested(&r, "BYE"));

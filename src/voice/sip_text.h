@@ -1,0 +1,19 @@
+/* Bounds of received SIP and SDP, checked before libre reads them: its search begins at every character, so that it
+ * takes time with the square of a line's length. Without them one datagram stops all calls for many seconds.
+ *
+ * The source file also defines libre's sip_msg_decode(), which the dynamic linker prefers to the library's: it checks
+ * the message, then calls the library's. So the bounds hold for UDP, TCP and TLS, and libre itself is not changed. */
+#pragma once
+#include <stdbool.h>
+
+#include "base/str.h"
+
+#define SIP_HEADER_MAX 4096  /* bytes of a start line, and of a header with its continuation lines */
+#define SIP_CSEQ_MAX   64    /* bytes of a CSeq header */
+#define SDP_MAX        16384 /* bytes of a body */
+#define SDP_LINE_MAX   1024
+
+/* Whether libre may read the message, which may be incomplete. False: refuse it. */
+bool sip_text_fits(struct str message);
+/* Whether libre may read the SDP. */
+bool sdp_text_fits(struct str sdp);
