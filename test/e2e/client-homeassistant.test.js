@@ -1,5 +1,6 @@
 // The Home Assistant integration of clients/homeassistant, by Debian's Python: its rules and files, its types, its entities and dialogs in an
 // imitation of Home Assistant's interfaces, and a call that its lock opens, against a daemon.
+// engine: sqlite, because it tests the client
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,4 +1,5 @@
 // The Python client of clients/python, by Debian's Python: its own tests, its types, its package, and a resident's story against a daemon.
+// engine: sqlite, because it tests the client
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';

@@ -1,5 +1,6 @@
 // The TypeScript client of clients/typescript: its rules of repetition, errors, pages, events and webhooks alone, its package, and a
 // resident's story against a daemon.
+// engine: sqlite, because it tests the client
 import { describe, it, before, after } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -8,6 +9,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { Browser } from './lib/browser.js';
 import { clients, portero } from './lib/clients.js';
 import { cleanEnvironment, temporaryDirectory } from './lib/daemon.js';
 import { REACHABLE, useReceiver } from './lib/receiver.js';
@@ -347,6 +349,32 @@ describe('the TypeScript client and a daemon', () => {
         assert.equal(seen.seen.length, 3);
         assert.equal(new Set(seen.seen).size, 3);
         assert.ok(seen.cuts >= 2);
+    });
+
+    it('work in a browser, bundled without anything of Node.js', async () => {
+        const person = await resident(w.client);
+        const bundled = spawnSync('esbuild', ['--bundle', '--platform=browser', '--format=iife', '--global-name=client', '--log-level=warning', join(clients(), 'typescript/dist/index.js')], { encoding: 'utf8' });
+        assert.equal(bundled.status, 0, bundled.stderr);
+        const t = Math.floor(Date.now() / 1000);
+        const header = `t=${t},v1=${createHmac('sha256', 'whsec_x').update(`${t}.{"id":"evt_1"}`).digest('hex')}`;
+        const browser = await Browser.start();
+        try {
+            const page = await browser.page(`${w.daemon.https}/v1/health`, { bypassCSP: true });
+            await page.addScriptTag({ content: bundled.stdout });
+            const came = await page.evaluate(async ({ key, building, header }) => {
+                const { Portero, verifyWebhook } = globalThis.client;
+                const portero = new Portero({ baseUrl: location.origin, apiKey: key });
+                const grant = await portero.createUnlock({ body: { type: 'timer', expires_in_minutes: 5 } });
+                const events = portero.events({ buildingId: building, after: 0 });
+                let event;
+                do ({ value: event } = await events.next()); while (event.type !== 'grant.created');
+                await events.return();
+                return { grant: grant.id, event: event.unlock_id, delivery: (await verifyWebhook('{"id":"evt_1"}', header, 'whsec_x')).id };
+            }, { key: person.key, building: person.building.id, header });
+            assert.deepEqual([came.event, came.delivery], [came.grant, 'evt_1']);
+        } finally {
+            await browser.close();
+        }
     });
 
     it('do not trust a certificate that nobody vouches for', async () => {

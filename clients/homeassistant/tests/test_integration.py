@@ -18,7 +18,7 @@ from homeassistant.core import HomeAssistant, SupportsResponse
 from homeassistant.exceptions import ConfigEntryAuthFailed, ConfigEntryNotReady, HomeAssistantError
 from sandbox import FINGERPRINT, URL, Resident
 
-from custom_components.portero.api import SCOPES, PorteroApi, PorteroCertificateError
+from custom_components.portero.api import SCOPES, PorteroApi, PorteroApiError
 from custom_components.portero.config_flow import PorteroConfigFlow, PorteroOptionsFlow
 from custom_components.portero.const import CONF_BUILDING, CONF_CODE, CONF_FINGERPRINT
 from custom_components.portero.diagnostics import async_get_config_entry_diagnostics
@@ -245,6 +245,20 @@ class AtTheDoor(InHomeAssistant):
         await self.person.advance(301)
         await self.entry.runtime_data.async_refresh()
         self.assertTrue(self.lock.is_locked)
+
+    async def test_without_a_stream_the_data_are_read_regularly(self) -> None:
+        coordinator = self.entry.runtime_data
+        task = self.entry.tasks.pop()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+        async def refused(*_: Any) -> Any:
+            raise PorteroApiError(404, {"error": {"code": "NOT_FOUND", "message": "not found"}}, None)
+            yield  # a generator
+        with mock.patch.object(coordinator.api, "events", refused), self.assertLogs("custom_components.portero", "WARNING"):
+            await coordinator.async_follow()
+        await coordinator.async_refresh()
+        self.assertEqual((coordinator.streaming, coordinator.update_interval.total_seconds(), self.entry.reauth_started), (False, 60, 0))
 
     async def test_a_passcode_is_made_and_returned(self) -> None:
         schema, function, response = self.hass.services["create_passcode"]

@@ -97,7 +97,7 @@ class PorteroApi:
 
     async def _refusal(self, answer: aiohttp.ClientResponse) -> PorteroError:
         try:
-            body = json.loads(await answer.content.read(1 << 16))
+            body = json.loads(await read_bounded(answer.content))
             if not isinstance(body["error"]["code"], str) or not isinstance(body["error"]["message"], str):
                 raise ValueError
         except (ValueError, KeyError, TypeError):
