@@ -88,6 +88,7 @@ describe('the guides, typed into a shell from top to bottom, answer as they say'
             const text = readFileSync(join(root, 'docs/cli.md'), 'utf8');
             const [first, ...others] = /^ {4}make run\n( {4}.+\n)+/m.exec(text)[0].trimEnd().split('\n').map((line) => line.trim());
             assert.deepEqual([first, others.length], ['make run', 3]);
+            assert.ok(readFileSync(join(root, 'README.md'), 'utf8').includes(others.map((line) => `    ${line}\n`).join('')), 'README has them, too');
             const typed = ['ln -s "$DATA" var', 'ln -s "$BIN" build', ...others, page('cli.md').typed].join('\n');
             const PORTERO_URL = w.daemon.https.replace('127.0.0.1', 'localhost');
             const { code, output } = await type(typed, w.daemon, { DATA: w.daemon.data, BIN: dirname(binary), PORTERO_URL, XDG_CONFIG_HOME: join(w.daemon.directory, 'config') }, async (stdin) => {
