@@ -13,6 +13,7 @@ import { backup } from './backup.mjs';
 import { events } from './events.mjs';
 import { handshakes } from './handshakes.mjs';
 import { hooks } from './hooks.mjs';
+import { mcp } from './mcp.mjs';
 import { output } from './output.mjs';
 import { plans } from './plans.mjs';
 import { LOAD_CORE, SERVER_CORE, compare, median, memoryOf, paced, result, sideBySide, stop, summary, wrk } from './lib.mjs';
@@ -25,7 +26,7 @@ import { seed } from './seed.mjs';
 const work = mkdtempSync(join(process.env.PORTERO_BENCH_DIR ?? tmpdir(), 'portero-bench-'));
 const read = join(root, 'bench/load/read.lua'), create = join(root, 'bench/load/create.lua');
 const KEYS = '10000';
-const WITHOUT_STORE = ['calls', 'deliveries', 'flood', 'forward', 'greetings', 'metrics', 'plans', 'postgresql', 'purge', 'queue', 'store', 'waits', 'webrtc'];
+const WITHOUT_STORE = ['calls', 'deliveries', 'flood', 'forward', 'greetings', 'mcp', 'metrics', 'plans', 'postgresql', 'purge', 'queue', 'store', 'waits', 'webrtc'];
 const GROWN = Number(process.env.PORTERO_BENCH_GRANTS ?? 10_000_000);
 
 function run(command, args, options = {}) {
@@ -442,6 +443,7 @@ try {
   if (wants('output')) await output(big);
   if (wants('starting')) await starting(big);
   if (wants('metrics')) await metrics([await store('metrics-off', 1_000), await store('metrics-on', 1_000)], one);
+  if (wants('mcp')) await mcp(await store('mcp', 10_000));
   if (wants('restarts')) await restarts(big, grantOf(big), { number: '+19990000005', code: '0005' });
   if (wants('calls')) calls();
   if (wants('doors')) await doors(big);

@@ -323,6 +323,10 @@ static bool is_json(struct request *q)
 
 static enum err parse_body(struct request *q, json_t **ret)
 {
+    if (q->given_body && is_json(q)) {
+        *ret = json_incref(q->given_body);
+        return ERR_NONE;
+    }
     if (!q->http->body.n && q->route->body_optional) {
         *ret = json_object();
         return *ret ? ERR_NONE : ERR_INTERNAL_ERROR;

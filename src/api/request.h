@@ -60,6 +60,7 @@ struct request {
     const void *message;                 /* the message of another protocol that it came in; NULL: none */
     request_frame *frame;                /* NULL: the reply goes out as it is */
     const struct stand_in *stand_in;     /* NULL: none */
+    json_t *given_body;                  /* an object in place of the bytes of the body; NULL: read these */
     bool site;                           /* came in below /app, see api/gate_site.h: its key is that of the cookie */
     struct work work;                    /* for the transactions of a blocking handler, while tx.db is NULL */
     struct tx tx;                        /* arena, config, now; db while a handler runs; why */

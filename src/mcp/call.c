@@ -117,16 +117,10 @@ static void set_headers(struct call *c)
 /* All arguments that are left. */
 static void set_body(struct call *c)
 {
-    struct http_request *r = c->q->http;
-    const size_t left = json_object_size(c->arguments);
-    r->body = STR("");
-    r->has_body = false;
-    if (!c->row->body || (c->row->body_optional && left == 0))
-        return;
-    char *text = json_dumps(c->arguments, JSON_COMPACT);
-    r->body = text ? arena_str(c->arena, str_z(text)) : STR("{}");
-    r->has_body = true;
-    free(text);
+    c->q->http->body = STR("");
+    c->q->http->has_body = false;
+    if (c->row->body && !(c->row->body_optional && json_object_size(c->arguments) == 0))
+        c->q->given_body = json_incref(c->arguments);
 }
 
 /* ---- stand-ins ---- */

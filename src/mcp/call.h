@@ -4,5 +4,6 @@
 #include "base/json.h"
 
 /* Makes q the request that the arguments describe, with `row` as its route. `arguments` is an object or NULL, and loses
- * members. Texts are copied. Fails, with a message for the caller, if an argument belongs to nothing. */
+ * members. Texts are copied; q->given_body must be released with the reply. Fails, with a message for the caller, if an
+ * argument belongs to nothing. */
 bool mcp_call_make(struct request *q, const struct route *row, json_t *arguments, struct str *ret_why);

@@ -7,6 +7,7 @@
 #define META          "io.modelcontextprotocol/"
 #define ENCODED_START "=?base64?"
 #define ENCODED_END   "?="
+#define ID_MAX        24   /* characters of an integer */
 #define NAME_MAX_LEN  1024 /* bytes of a name or URI that is compared with the head */
 
 enum era { OLDER = 1, CURRENT = 2, BOTH = 3 };
@@ -57,8 +58,11 @@ static struct str text_of(const json_t *value)
 
 static struct str id_text(struct arena *a, const json_t *id)
 {
-    if (json_is_integer(id))
-        return arena_printf(a, "%lld", (long long)json_integer_value(id));
+    if (json_is_integer(id)) {
+        struct buf number = {.p = arena_alloc(a, ID_MAX), .cap = ID_MAX, .max = ID_MAX};
+        buf_i64(&number, json_integer_value(id));
+        return buf_view(&number);
+    }
     struct buf text = BUF(HTTP_MAX_BODY * 8);
     json_put_str(&text, text_of(id));
     const struct str copy = text.full ? STR_NONE : arena_str(a, buf_view(&text));
