@@ -8,7 +8,7 @@ import { ok, refused } from './lib/client.js';
 import { Daemon, portero, root, temporaryDirectory } from './lib/daemon.js';
 import { building, eventually, provisioned, resident, setSubscription, signIn, useWorld, visit } from './lib/world.js';
 
-const COMMANDS = ['serve', 'buzz', 'phone', 'openapi', 'check-config', 'migrate', 'admin', 'rekey', 'health', 'backup', 'restore', 'check-store', 'login', 'logout', 'listen', 'unlock', 'log', 'webhook'];
+const COMMANDS = ['serve', 'buzz', 'phone', 'openapi', 'check-config', 'migrate', 'admin', 'rekey', 'health', 'backup', 'restore', 'check-store', 'login', 'logout', 'listen', 'mcp', 'unlock', 'log', 'webhook'];
 
 function complains(done, status = 2) {
     assert.equal(done.status, status, `exit ${done.status}: ${done.stderr}`);
