@@ -65,19 +65,20 @@ static bool header_fits(struct str header)
     return header.n <= (is_cseq ? SIP_CSEQ_MAX : SIP_HEADER_MAX);
 }
 
-bool sip_text_fits(struct str message)
+enum sip_text sip_text_check(struct str message)
 {
     struct str rest, start = str_cut(message, '\n', &rest);
     const bool complete = start.n < message.n;
     if (start.n > SIP_HEADER_MAX || (complete && !is_start_line(start)))
-        return false;
-    for (bool more = complete; more && rest.n;) {
+        return SIP_TEXT_REFUSED;
+    for (int i = 0; rest.n; i++) {
         const struct str header = next_header(&rest);
-        more = without_spaces(header).n != 0;
-        if (!header_fits(header))
-            return false;
+        if (!without_spaces(header).n && header.p[header.n - 1] == '\n')
+            return SIP_TEXT_COMPLETE;
+        if (!header_fits(header) || i == SIP_HEADERS_MAX)
+            return SIP_TEXT_REFUSED;
     }
-    return true;
+    return SIP_TEXT_PART;
 }
 
 /* ---- SDP ---- */
@@ -102,15 +103,12 @@ static decode_h *libre_decode(void)
     return found;
 }
 
-/* An incomplete start line is not read: there would be nothing to find. */
 __attribute__((visibility("default"))) int sip_msg_decode(struct sip_msg **msgp, struct mbuf *mb)
 {
     static decode_h *_Atomic decode;
-    const struct str text = {(const char *)mbuf_buf(mb), mbuf_get_left(mb)};
-    if (!sip_text_fits(text))
-        return EBADMSG;
-    if (!memchr(text.p, '\n', text.n))
-        return ENODATA;
+    const enum sip_text text = sip_text_check(str_n((const char *)mbuf_buf(mb), mbuf_get_left(mb)));
+    if (text != SIP_TEXT_COMPLETE)
+        return text == SIP_TEXT_PART ? ENODATA : EBADMSG;
     if (!decode)
         decode = libre_decode();
     return decode ? decode(msgp, mb) : ENOSYS;

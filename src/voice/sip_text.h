@@ -8,12 +8,18 @@
 
 #include "base/str.h"
 
-#define SIP_HEADER_MAX 4096  /* bytes of a start line, and of a header with its continuation lines */
-#define SIP_CSEQ_MAX   64    /* bytes of a CSeq header */
-#define SDP_MAX        16384 /* bytes of a body */
-#define SDP_LINE_MAX   1024
+#define SIP_HEADER_MAX  4096  /* bytes of a start line, and of a header with its continuation lines */
+#define SIP_CSEQ_MAX    64    /* bytes of a CSeq header */
+#define SIP_HEADERS_MAX 500   /* of one message: libre reads them again with each piece that a connection brings */
+#define SDP_MAX         16384 /* bytes of a body */
+#define SDP_LINE_MAX    1024
 
-/* Whether libre may read the message, which may be incomplete. False: refuse it. */
-bool sip_text_fits(struct str message);
+enum sip_text {
+    SIP_TEXT_COMPLETE, /* libre may read it: its headers are complete */
+    SIP_TEXT_PART,     /* there is nothing to read yet */
+    SIP_TEXT_REFUSED
+};
+
+enum sip_text sip_text_check(struct str message);
 /* Whether libre may read the SDP. */
 bool sdp_text_fits(struct str sdp);
